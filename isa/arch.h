@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "isa/base/types.h"
+
+namespace vinci::isa {
+
+// Architecture versions by their compiler names (dav-<name>). Products: m100 Ascend 310, c100 Ascend 910 (910A),
+// m200 Ascend 310P, c220 Ascend 910B. Source: mindspore-ai/akg, Ascend/AscendNPU-IR (both Apache-2.0).
+enum class Arch : u8 { m100, c100, m200, c220 };
+inline constexpr std::array<std::string_view, 4> kArchNames{"m100", "c100", "m200", "c220"};
+constexpr std::string_view name(Arch a) { return kArchNames[static_cast<usize>(a)]; }
+
+// A set of architectures, as a bit mask over Arch.
+using ArchSet = u8;
+constexpr ArchSet only(Arch a) { return static_cast<ArchSet>(1u << static_cast<unsigned>(a)); }
+template <class... A>
+constexpr ArchSet archs(A... a) {
+  return static_cast<ArchSet>((only(a) | ...));
+}
+constexpr bool contains(ArchSet set, Arch a) { return (set & only(a)) != 0; }
+inline constexpr ArchSet kAllArchs = archs(Arch::m100, Arch::c100, Arch::m200, Arch::c220);
+inline constexpr ArchSet kJointArchs = archs(Arch::m100, Arch::c100, Arch::m200);  // cube and vector in one core
+inline constexpr ArchSet kSplitArchs = archs(Arch::c220);                          // cube cores and vector cores
+
+// Instruction queues of a core, in the order of the public pipe_t where it is dense. ALL only occurs as an operand.
+enum class PipeId : u8 { S, V, M, MTE1, MTE2, MTE3, FIX, ALL };
+inline constexpr usize kPipeCount = 7;
+inline constexpr std::array<std::string_view, kPipeCount + 1> kPipeNames{"S",    "V",    "M",   "MTE1",
+                                                                         "MTE2", "MTE3", "FIX", "ALL"};
+constexpr std::string_view name(PipeId p) { return kPipeNames[static_cast<usize>(p)]; }
+constexpr usize index(PipeId p) { return static_cast<usize>(p); }
+
+// Memories that an instruction can address: global memory, and the buffers of a core.
+enum class BufId : u8 { GM, L1, L0A, L0B, L0C, UB };
+inline constexpr usize kBufCount = 6;
+inline constexpr std::array<std::string_view, kBufCount> kBufNames{"GM", "L1", "L0A", "L0B", "L0C", "UB"};
+constexpr std::string_view name(BufId b) { return kBufNames[static_cast<usize>(b)]; }
+constexpr usize index(BufId b) { return static_cast<usize>(b); }
+
+// What a core is made of: the joint core has cube and vector units, the split core is one cube core (AIC) and two
+// vector cores (AIV).
+enum class CoreKind : u8 { joint, cube, vector };
+inline constexpr std::array<std::string_view, 3> kCoreKindNames{"AI_CORE", "AIC", "AIV"};
+constexpr std::string_view name(CoreKind k) { return kCoreKindNames[static_cast<usize>(k)]; }
+
+constexpr u32 bit(PipeId p) { return 1u << static_cast<unsigned>(p); }
+
+// Pipes that a core of this kind has.
+constexpr u32 pipes_of(CoreKind k) {
+  switch (k) {
+    case CoreKind::joint:
+      return bit(PipeId::S) | bit(PipeId::V) | bit(PipeId::M) | bit(PipeId::MTE1) | bit(PipeId::MTE2) |
+             bit(PipeId::MTE3);
+    case CoreKind::cube:
+      return bit(PipeId::S) | bit(PipeId::M) | bit(PipeId::MTE1) | bit(PipeId::MTE2) | bit(PipeId::MTE3) |
+             bit(PipeId::FIX);
+    case CoreKind::vector: return bit(PipeId::S) | bit(PipeId::V) | bit(PipeId::MTE2) | bit(PipeId::MTE3);
+  }
+  return 0;
+}
+
+// How the cost of an instruction grows. A chip file gives a cost line for each class, and may give a more specific one
+// for an instruction ("vexp") or one of its types ("vexp.f16").
+enum class CostClass : u8 {
+  scalar,
+  scalar_load,
+  scalar_store,
+  sync,
+  cube,
+  vector_unary,
+  vector_binary,
+  vector_scalar,
+  vector_dup,
+  vector_convert,
+  gm_to_ub,
+  gm_to_l1,
+  gm_to_l1_nd2nz,
+  ub_to_gm,
+  ub_to_ub,
+  ub_to_l1,
+  l1_to_ub,
+  l1_to_l0a,
+  l1_to_l0b,
+  l0c_to_ub,
+  ub_to_l0c,
+  l0c_to_gm,
+  l0c_to_gm_nz2nd,
+};
+inline constexpr std::array<std::string_view, 23> kCostClassNames{
+    "scalar",        "scalar_load",   "scalar_store", "sync",           "cube",      "vector_unary",
+    "vector_binary", "vector_scalar", "vector_dup",   "vector_convert", "gm_to_ub",  "gm_to_l1",
+    "gm_to_l1_nd2nz", "ub_to_gm",     "ub_to_ub",     "ub_to_l1",       "l1_to_ub",  "l1_to_l0a",
+    "l1_to_l0b",     "l0c_to_ub",     "ub_to_l0c",    "l0c_to_gm",      "l0c_to_gm_nz2nd"};
+static_assert(kCostClassNames.size() == static_cast<usize>(CostClass::l0c_to_gm_nz2nd) + 1);
+constexpr std::string_view name(CostClass c) { return kCostClassNames[static_cast<usize>(c)]; }
+
+// The position of `text` in a list of names, as the enumerator that the list names.
+template <class E, usize N>
+constexpr std::optional<E> parse_enum(const std::array<std::string_view, N>& names, std::string_view text) {
+  for (usize i = 0; i < N; ++i) {
+    if (names[i] == text) return static_cast<E>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace vinci::isa

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/base/types.h"
+
+namespace vinci {
+
+// Levenshtein distance, for "did you mean".
+inline usize edit_distance(std::string_view a, std::string_view b) {
+  std::vector<usize> row(b.size() + 1);
+  for (usize j = 0; j <= b.size(); ++j) row[j] = j;
+  for (usize i = 1; i <= a.size(); ++i) {
+    usize diagonal = row[0];
+    row[0] = i;
+    for (usize j = 1; j <= b.size(); ++j) {
+      const usize above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+// "; did you mean 'x'?" for the nearest candidate, or "" when none is near enough to help.
+template <class Names>
+std::string did_you_mean(std::string_view wrong, const Names& names) {
+  std::string best;
+  usize best_distance = std::max<usize>(2, wrong.size() / 3) + 1;
+  for (const auto& candidate : names) {
+    const std::string_view name{candidate};
+    const usize distance = edit_distance(wrong.substr(0, 64), name);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = std::string(name);
+    }
+  }
+  return best.empty() ? std::string{} : "; did you mean '" + best + "'?";
+}
+
+}  // namespace vinci

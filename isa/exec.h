@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "isa/arch.h"
+#include "isa/base/types.h"
+#include "isa/mem/view.h"
+
+namespace vinci::isa {
+
+// What happens to a result that is infinite or NaN: saturation turns Inf into the largest finite value of the type and
+// NaN into 0; INF_NAN keeps IEEE 754. Source: CANN documentation of INF_NAN_MODE_ENABLE, aclrtSetDeviceSatMode.
+enum class OverflowMode : u8 { saturation, inf_nan };
+inline constexpr std::array<std::string_view, 2> kOverflowModeNames{"saturation", "inf_nan"};
+constexpr std::string_view name(OverflowMode m) { return kOverflowModeNames[static_cast<usize>(m)]; }
+
+// Sticky bits of the STATUS special register. Source: asc-devkit documentation of asc_get_status.
+namespace status {
+inline constexpr u64 kFloatOverflow = u64{1} << 5;
+inline constexpr u64 kFloatUnderflow = u64{1} << 6;
+inline constexpr u64 kNegativeToUnsigned = u64{1} << 7;
+inline constexpr u64 kL0cToUbOverflow = u64{1} << 8;
+inline constexpr u64 kL0cToUbUnderflow = u64{1} << 9;
+inline constexpr u64 kCubeOverflow = u64{1} << 10;
+inline constexpr u64 kCubeUnderflow = u64{1} << 11;
+inline constexpr u64 kScalarNanInf = u64{1} << 13;
+inline constexpr u64 kVectorNanInf = u64{1} << 14;
+inline constexpr u64 kCubeNanInf = u64{1} << 15;
+}  // namespace status
+
+// Special registers that change what an instruction means. The scalar unit writes them; an instruction takes a copy
+// along when it is issued, so a later set_vector_mask cannot change one that waits in a queue.
+struct Spr {
+  std::array<u64, 2> vector_mask{~u64{0}, ~u64{0}};  // [0] lanes 0..63, [1] lanes 64..127
+  u64 ctrl = 0;                                      // raw CTRL, as get_ctrl reads it
+
+  friend bool operator==(const Spr&, const Spr&) = default;
+};
+
+// What a non-scalar instruction executes on.
+struct ExecContext {
+  CoreMem& mem;
+  const Spr& spr;
+  Arch arch = Arch::c220;
+  OverflowMode overflow = OverflowMode::inf_nan;
+  u64& status;  // STATUS, sticky
+};
+
+// What the scalar unit executes on. Values that depend on loaded data are `unknown` in timing-only runs.
+struct ScalarContext {
+  std::array<u64, 32>& x;
+  Spr& spr;
+  u32 pc = 0;       // index of this instruction
+  u32 next_pc = 0;  // where to go on; branches change it
+  u32 block_idx = 0;
+  u32 block_num = 1;
+  u32 core_id = 0;
+  std::span<const u64> args;  // kernel arguments
+  u64 status = 0;             // STATUS when the instruction executes
+  CoreMem* mem = nullptr;     // null in timing-only runs: a load then yields an unknown value
+  bool loaded_unknown = false;  // out: the destination now holds a value that only a run with data knows
+};
+
+}  // namespace vinci::isa

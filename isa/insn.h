@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "isa/arch.h"
+#include "isa/base/types.h"
+#include "isa/exec.h"
+
+// The contract of an instruction. One struct says everything about it (isa/insns/*.h); the fold in isa/table.h turns
+// the list of structs into rows, and every tool reads rows: codec, assembler, disassembler, scalar unit, pipes, cost,
+// checks, traces and the printed reference.
+namespace vinci::isa {
+
+// What an operand is, for text and for the scalar unit.
+enum class OperandKind : u8 {
+  value,     // a number: scalar register or immediate
+  reg_dst,   // a scalar register that is written
+  pipe,      // PIPE_*
+  event,     // EVENT_ID*, a number, or a scalar register
+  label,     // a branch target: an instruction index
+};
+
+// One operand of an instruction: a member of its Args. `width` is the number of value bits in the encoding; values must
+// fit. Every operand also owns one bit that says "the value is the number of a scalar register".
+template <auto Member>
+struct Field {
+  std::string_view name;
+  u8 width;
+  OperandKind kind = OperandKind::value;
+  std::string_view doc = {};
+  bool optional = false;  // may be left out at the end of the text; then it is `fallback`
+  u64 fallback = 0;
+  bool is_signed = false;
+};
+
+// A form of an instruction on data types, spelled as a suffix of the mnemonic: `vadd.f16`.
+struct TypeForm {
+  std::string_view name;
+  ArchSet archs = kAllArchs;
+};
+
+// How much there is to do; the chip file says how fast.
+struct Work {
+  u64 steps = 0;   // fractal steps of the cube, repeats of the vector unit, fractals of load2d
+  u64 bytes = 0;   // payload moved
+  u64 bursts = 0;  // contiguous pieces
+};
+
+// A regular set of byte ranges of one buffer: `len` bytes at every address + sum(i[d] * stride[d]), i[d] < count[d].
+struct Access {
+  BufId buffer = BufId::GM;
+  bool write = false;
+  u16 align = 1;  // bytes that `address` must be a multiple of
+  u64 address = 0;
+  u32 len = 0;
+  std::array<u32, 3> count{1, 1, 1};
+  std::array<i64, 3> stride{0, 0, 0};
+  std::string_view operand = {};  // which operand, for messages
+
+  u64 pieces() const { return u64{count[0]} * count[1] * count[2]; }
+  u64 bytes() const { return pieces() * len; }
+  bool empty() const { return len == 0 || pieces() == 0; }
+};
+
+// What an instruction reads and writes. Small and fixed: no allocation on the hot path.
+class Footprint {
+ public:
+  constexpr Footprint() = default;
+  constexpr Footprint(std::initializer_list<Access> list) {
+    for (const Access& a : list) add(a);
+  }
+  constexpr void add(const Access& a) { items_[size_++] = a; }
+  const Access* begin() const { return items_.data(); }
+  const Access* end() const { return items_.data() + size_; }
+  usize size() const { return size_; }
+
+ private:
+  std::array<Access, 5> items_{};
+  usize size_ = 0;
+};
+
+// What the scalar unit and the pipes do with an instruction.
+enum class Role : u8 {
+  scalar,        // executed by the scalar unit itself
+  work,          // pushed to a pipe and executed there
+  set_flag,      // pushed to the source pipe
+  wait_flag,     // pushed to the destination pipe
+  pipe_barrier,  // pushed to its pipe, or stops the scalar unit (PIPE_ALL)
+  end,           // the block is finished
+};
+
+// 256 bits: opcode [11:0], type form [15:12], then the operands in order, each its value bits and its register bit.
+using Word = std::array<u64, 4>;
+inline constexpr unsigned kOpcodeBits = 12;
+inline constexpr unsigned kTypeBits = 4;
+inline constexpr unsigned kOperandsBegin = kOpcodeBits + kTypeBits;
+inline constexpr unsigned kWordBits = 256;
+
+// Arguments of any instruction, by value.
+inline constexpr usize kArgsBytes = 64;
+struct alignas(8) ArgsStorage {
+  std::array<std::byte, kArgsBytes> bytes{};
+};
+
+struct FieldInfo {
+  std::string_view name;
+  OperandKind kind = OperandKind::value;
+  u8 lsb = 0;    // of the value bits in the Word
+  u8 width = 0;  // the register bit follows the value bits
+  bool is_signed = false;
+  bool optional = false;
+  u64 fallback = 0;
+  std::string_view doc;
+  void (*set)(ArgsStorage&, u64) = nullptr;
+  u64 (*get)(const ArgsStorage&) = nullptr;
+
+  unsigned reg_bit() const { return unsigned{lsb} + width; }
+  // Whether a value can be written into this operand.
+  bool fits(u64 v) const {
+    if (width >= 64) return true;
+    if (is_signed) {
+      const i64 s = static_cast<i64>(v);
+      return s >= -(i64{1} << (width - 1)) && s < (i64{1} << (width - 1));
+    }
+    return v < (u64{1} << width);
+  }
+};
+
+// The type-erased instruction that every tool reads.
+struct Row {
+  std::string_view name;
+  std::string_view doc;
+  u16 opcode = 0;
+  Role role = Role::work;
+  CostClass cost = CostClass::scalar;
+  ArchSet archs = kAllArchs;
+  std::span<const TypeForm> types;
+  std::span<const FieldInfo> fields;
+  Word used{};  // bits that an operand owns
+  PipeId (*pipe)(const ArgsStorage&, Arch) = nullptr;
+  CostClass (*cost_of)(const ArgsStorage&) = nullptr;
+  Work (*work)(const ArgsStorage&, const Spr&) = nullptr;
+  Footprint (*footprint)(const ArgsStorage&, const Spr&, Arch) = nullptr;
+  void (*execute)(const ArgsStorage&, ExecContext&) = nullptr;
+  void (*execute_scalar)(const ArgsStorage&, ScalarContext&) = nullptr;
+  void (*set_type)(ArgsStorage&, u8) = nullptr;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// From struct to row.
+
+template <class I>
+const typename I::Args& args_of(const ArgsStorage& s) {
+  return *reinterpret_cast<const typename I::Args*>(s.bytes.data());
+}
+template <class I>
+typename I::Args& args_of(ArgsStorage& s) {
+  return *reinterpret_cast<typename I::Args*>(s.bytes.data());
+}
+
+template <class I>
+concept HasRole = requires {
+  { I::role } -> std::convertible_to<Role>;
+};
+template <class I>
+constexpr Role role_of() {
+  if constexpr (HasRole<I>) return I::role;
+  return Role::work;
+}
+template <class I>
+concept Typed = requires(typename I::Args a) {
+  { I::types.size() } -> std::convertible_to<usize>;
+  { a.type } -> std::convertible_to<u8>;
+};
+template <class I>
+concept Named = requires {
+  { I::name } -> std::convertible_to<std::string_view>;
+  { I::doc } -> std::convertible_to<std::string_view>;
+  { I::opcode } -> std::convertible_to<u16>;
+  { I::archs } -> std::convertible_to<ArchSet>;
+  { I::cost } -> std::convertible_to<CostClass>;
+  std::tuple_size<std::remove_cvref_t<decltype(I::fields)>>::value;
+};
+template <class I>
+concept ScalarInstruction = Named<I> && requires(const typename I::Args& a, ScalarContext& c) {
+  { I::execute(a, c) } -> std::same_as<void>;
+};
+template <class I>
+concept WorkInstruction = Named<I> && requires(const typename I::Args& a, const Spr& s, Arch arch, ExecContext& c) {
+  { I::pipe(a, arch) } -> std::same_as<PipeId>;
+  { I::work(a, s) } -> std::same_as<Work>;
+  { I::footprint(a, s, arch) } -> std::same_as<Footprint>;
+  { I::execute(a, c) } -> std::same_as<void>;
+};
+template <class I>
+concept SyncInstruction = Named<I> && requires(const typename I::Args& a, Arch arch) {
+  { I::pipe(a, arch) } -> std::same_as<PipeId>;
+};
+// A struct that lacks a part is refused here, with the part's name in the diagnostic.
+template <class I>
+concept Instruction = std::is_trivially_copyable_v<typename I::Args> && sizeof(typename I::Args) <= kArgsBytes &&
+                      ((role_of<I>() == Role::work && WorkInstruction<I>) ||
+                       (role_of<I>() == Role::scalar && ScalarInstruction<I>) ||
+                       (role_of<I>() == Role::end && Named<I>) ||
+                       ((role_of<I>() == Role::set_flag || role_of<I>() == Role::wait_flag ||
+                         role_of<I>() == Role::pipe_barrier) &&
+                        SyncInstruction<I>));
+
+namespace detail {
+
+template <class>
+struct MemberOf;
+template <class C, class T>
+struct MemberOf<T C::*> {
+  using Class = C;
+  using Type = T;
+};
+
+
+template <class I, auto Member>
+constexpr FieldInfo make_field(const Field<Member>& f, unsigned lsb) {
+  using T = typename MemberOf<decltype(Member)>::Type;
+  return {
+      .name = f.name,
+      .kind = f.kind,
+      .lsb = static_cast<u8>(lsb),
+      .width = f.width,
+      .is_signed = f.is_signed,
+      .optional = f.optional,
+      .fallback = f.fallback,
+      .doc = f.doc,
+      .set = [](ArgsStorage& s, u64 v) { args_of<I>(s).*Member = static_cast<T>(v); },
+      .get =
+          [](const ArgsStorage& s) {
+            if constexpr (std::is_enum_v<T>) {
+              return static_cast<u64>(args_of<I>(s).*Member);
+            } else if constexpr (std::is_signed_v<T>) {
+              return static_cast<u64>(static_cast<i64>(args_of<I>(s).*Member));
+            } else {
+              return static_cast<u64>(args_of<I>(s).*Member);
+            }
+          },
+  };
+}
+
+template <class I>
+constexpr auto make_fields() {
+  constexpr usize n = std::tuple_size_v<std::remove_cvref_t<decltype(I::fields)>>;
+  std::array<FieldInfo, n> out{};
+  unsigned lsb = kOperandsBegin;
+  usize i = 0;
+  std::apply(
+      [&](const auto&... f) {
+        ((out[i++] = make_field<I>(f, lsb), lsb += unsigned{f.width} + 1), ...);
+      },
+      I::fields);
+  return out;
+}
+
+constexpr void mark(Word& w, unsigned from, unsigned count) {
+  for (unsigned b = from; b < from + count; ++b) w[b / 64] |= u64{1} << (b % 64);
+}
+
+template <class I>
+constexpr unsigned operand_bits() {
+  unsigned bits = kOperandsBegin;
+  std::apply([&](const auto&... f) { ((bits += unsigned{f.width} + 1), ...); }, I::fields);
+  return bits;
+}
+
+template <class I>
+inline constexpr auto kFieldsOf = make_fields<I>();
+
+}  // namespace detail
+
+template <Instruction I>
+constexpr Row make_row() {
+  static_assert(detail::operand_bits<I>() <= kWordBits, "the operands leave the instruction word");
+  Row r{.name = I::name,
+        .doc = I::doc,
+        .opcode = I::opcode,
+        .role = role_of<I>(),
+        .cost = I::cost,
+        .archs = I::archs,
+        .types = {},
+        .fields = std::span<const FieldInfo>(detail::kFieldsOf<I>)};
+  detail::mark(r.used, 0, kOpcodeBits);
+  detail::mark(r.used, kOperandsBegin, detail::operand_bits<I>() - kOperandsBegin);
+  if constexpr (Typed<I>) {
+    static_assert(I::types.size() <= (1u << kTypeBits), "too many type forms");
+    r.types = std::span<const TypeForm>(I::types);
+    detail::mark(r.used, kOpcodeBits, kTypeBits);
+    r.set_type = [](ArgsStorage& s, u8 t) { args_of<I>(s).type = t; };
+  }
+  if constexpr (requires(const typename I::Args& a, Arch arch) { I::pipe(a, arch); }) {
+    r.pipe = [](const ArgsStorage& s, Arch arch) { return I::pipe(args_of<I>(s), arch); };
+  }
+  if constexpr (requires(const typename I::Args& a) { I::cost_of(a); }) {
+    r.cost_of = [](const ArgsStorage& s) { return I::cost_of(args_of<I>(s)); };
+  }
+  if constexpr (requires(const typename I::Args& a, const Spr& spr, Arch arch) { I::footprint(a, spr, arch); }) {
+    r.footprint = [](const ArgsStorage& s, const Spr& spr, Arch arch) {
+      return I::footprint(args_of<I>(s), spr, arch);
+    };
+  }
+  if constexpr (role_of<I>() == Role::scalar) {
+    r.execute_scalar = [](const ArgsStorage& s, ScalarContext& c) { I::execute(args_of<I>(s), c); };
+  }
+  if constexpr (role_of<I>() == Role::work) {
+    r.work = [](const ArgsStorage& s, const Spr& spr) { return I::work(args_of<I>(s), spr); };
+    r.execute = [](const ArgsStorage& s, ExecContext& c) { I::execute(args_of<I>(s), c); };
+  }
+  return r;
+}
+
+}  // namespace vinci::isa

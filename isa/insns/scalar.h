@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "isa/base/error.h"
+#include "isa/insn.h"
+
+// The scalar unit. The vendor's scalar instruction set is not public: registers X0..X31 of 64 bits and the spelling of
+// this small set are ours; get_*, set_*, ld_dev, st_dev, sbitset*, bcnt*, clz carry their public CCE names.
+namespace vinci::isa::insn {
+
+// A string as a template argument, so that one template defines a family of instructions.
+template <usize N>
+struct Text {
+  char chars[N];
+  constexpr Text(const char (&s)[N]) { std::copy_n(s, N, chars); }  // NOLINT(google-explicit-constructor)
+  constexpr std::string_view view() const { return {chars, N - 1}; }
+};
+
+struct ScalarBase {
+  static constexpr Role role = Role::scalar;
+  static constexpr ArchSet archs = kAllArchs;
+  static constexpr CostClass cost = CostClass::scalar;
+};
+
+// Xd = f(a, b)
+template <Text Name, u16 Opcode, u64 (*F)(u64, u64), Text Doc>
+struct Alu : ScalarBase {
+  struct Args {
+    u64 a, b;
+    u8 rd;
+  };
+  static constexpr std::string_view name = Name.view();
+  static constexpr std::string_view doc = Doc.view();
+  static constexpr u16 opcode = Opcode;
+  static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}, Field<&Args::a>{"a", 64},
+                                     Field<&Args::b>{"b", 64}};
+  static void execute(const Args& x, ScalarContext& c) { c.x[x.rd] = F(x.a, x.b); }
+};
+
+// Xd = f(a)
+template <Text Name, u16 Opcode, u64 (*F)(u64), Text Doc>
+struct Unary : ScalarBase {
+  struct Args {
+    u64 a;
+    u8 rd;
+  };
+  static constexpr std::string_view name = Name.view();
+  static constexpr std::string_view doc = Doc.view();
+  static constexpr u16 opcode = Opcode;
+  static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}, Field<&Args::a>{"a", 64}};
+  static void execute(const Args& x, ScalarContext& c) { c.x[x.rd] = F(x.a); }
+};
+
+// if (f(a, b)) goto target
+template <Text Name, u16 Opcode, bool (*F)(i64, i64), Text Doc>
+struct Branch : ScalarBase {
+  struct Args {
+    u64 a, b;
+    u32 target;
+  };
+  static constexpr std::string_view name = Name.view();
+  static constexpr std::string_view doc = Doc.view();
+  static constexpr u16 opcode = Opcode;
+  static constexpr std::tuple fields{Field<&Args::a>{"a", 64}, Field<&Args::b>{"b", 64},
+                                     Field<&Args::target>{"target", 20, OperandKind::label}};
+  static void execute(const Args& x, ScalarContext& c) {
+    if (F(static_cast<i64>(x.a), static_cast<i64>(x.b))) c.next_pc = x.target;
+  }
+};
+
+// Xd = a value of the core or the launch
+template <Text Name, u16 Opcode, u64 (*F)(const ScalarContext&), Text Doc>
+struct Get : ScalarBase {
+  struct Args {
+    u8 rd;
+  };
+  static constexpr std::string_view name = Name.view();
+  static constexpr std::string_view doc = Doc.view();
+  static constexpr u16 opcode = Opcode;
+  static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}};
+  static void execute(const Args& x, ScalarContext& c) { c.x[x.rd] = F(c); }
+};
+
+namespace alu {
+inline i64 s(u64 v) { return static_cast<i64>(v); }
+inline u64 mov(u64 a) { return a; }
+inline u64 add(u64 a, u64 b) { return a + b; }
+inline u64 sub(u64 a, u64 b) { return a - b; }
+inline u64 mul(u64 a, u64 b) { return a * b; }
+inline void check_divisor(u64 b) {
+  if (b == 0) fail(Fault::Program, "division by zero");
+}
+inline u64 div(u64 a, u64 b) {
+  check_divisor(b);
+  return s(b) == -1 ? 0 - a : static_cast<u64>(s(a) / s(b));  // -1 apart: INT64_MIN / -1 traps on the host
+}
+inline u64 rem(u64 a, u64 b) {
+  check_divisor(b);
+  return s(b) == -1 ? 0 : static_cast<u64>(s(a) % s(b));
+}
+inline u64 min(u64 a, u64 b) { return s(a) < s(b) ? a : b; }
+inline u64 max(u64 a, u64 b) { return s(a) > s(b) ? a : b; }
+inline u64 and_(u64 a, u64 b) { return a & b; }
+inline u64 or_(u64 a, u64 b) { return a | b; }
+inline u64 xor_(u64 a, u64 b) { return a ^ b; }
+inline u64 shl(u64 a, u64 b) { return b > 63 ? 0 : a << b; }
+inline u64 shr(u64 a, u64 b) { return b > 63 ? 0 : a >> b; }
+inline u64 sar(u64 a, u64 b) { return static_cast<u64>(s(a) >> std::min<u64>(b, 63)); }
+inline u64 cmp_eq(u64 a, u64 b) { return a == b; }
+inline u64 cmp_ne(u64 a, u64 b) { return a != b; }
+inline u64 cmp_lt(u64 a, u64 b) { return s(a) < s(b); }
+inline u64 cmp_le(u64 a, u64 b) { return s(a) <= s(b); }
+inline u64 sbitset0(u64 x, u64 i) { return x & ~(u64{1} << (i & 63)); }
+inline u64 sbitset1(u64 x, u64 i) { return x | (u64{1} << (i & 63)); }
+inline u64 bcnt0(u64 a) { return static_cast<u64>(std::popcount(~a)); }
+inline u64 bcnt1(u64 a) { return static_cast<u64>(std::popcount(a)); }
+inline u64 clz(u64 a) { return static_cast<u64>(std::countl_zero(a)); }
+inline bool eq(i64 a, i64 b) { return a == b; }
+inline bool ne(i64 a, i64 b) { return a != b; }
+inline bool lt(i64 a, i64 b) { return a < b; }
+inline bool le(i64 a, i64 b) { return a <= b; }
+inline bool gt(i64 a, i64 b) { return a > b; }
+inline bool ge(i64 a, i64 b) { return a >= b; }
+inline u64 block_idx(const ScalarContext& c) { return c.block_idx; }
+inline u64 block_num(const ScalarContext& c) { return c.block_num; }
+inline u64 coreid(const ScalarContext& c) { return c.core_id; }
+inline u64 pc(const ScalarContext& c) { return c.pc; }
+inline u64 ctrl(const ScalarContext& c) { return c.spr.ctrl; }
+}  // namespace alu
+
+using Mov = Unary<"mov", 0x001, alu::mov, "Xd = a">;
+using Add = Alu<"add", 0x002, alu::add, "Xd = a + b, modulo 2^64">;
+using Sub = Alu<"sub", 0x003, alu::sub, "Xd = a - b, modulo 2^64">;
+using Mul = Alu<"mul", 0x004, alu::mul, "Xd = a * b, modulo 2^64">;
+using Div = Alu<"div", 0x005, alu::div, "Xd = a / b, signed, toward zero; b = 0 is a fault">;
+using Rem = Alu<"rem", 0x006, alu::rem, "Xd = a % b, sign of a; b = 0 is a fault">;
+using Min = Alu<"min", 0x007, alu::min, "Xd = the smaller of a and b, signed">;
+using Max = Alu<"max", 0x008, alu::max, "Xd = the larger of a and b, signed">;
+using And = Alu<"and", 0x009, alu::and_, "Xd = a & b">;
+using Or = Alu<"or", 0x00a, alu::or_, "Xd = a | b">;
+using Xor = Alu<"xor", 0x00b, alu::xor_, "Xd = a ^ b">;
+using Shl = Alu<"shl", 0x00c, alu::shl, "Xd = a << b; 0 for b > 63">;
+using Shr = Alu<"shr", 0x00d, alu::shr, "Xd = a >> b, zero fill; 0 for b > 63">;
+using Sar = Alu<"sar", 0x00e, alu::sar, "Xd = a >> b, sign fill">;
+using CmpEq = Alu<"cmp_eq", 0x00f, alu::cmp_eq, "Xd = a == b">;
+using CmpNe = Alu<"cmp_ne", 0x010, alu::cmp_ne, "Xd = a != b">;
+using CmpLt = Alu<"cmp_lt", 0x011, alu::cmp_lt, "Xd = a < b, signed">;
+using CmpLe = Alu<"cmp_le", 0x012, alu::cmp_le, "Xd = a <= b, signed">;
+using Sbitset0 = Alu<"sbitset0", 0x013, alu::sbitset0, "Xd = a with bit b cleared">;
+using Sbitset1 = Alu<"sbitset1", 0x014, alu::sbitset1, "Xd = a with bit b set">;
+using Bcnt0 = Unary<"bcnt0", 0x015, alu::bcnt0, "Xd = number of zero bits of a">;
+using Bcnt1 = Unary<"bcnt1", 0x016, alu::bcnt1, "Xd = number of one bits of a">;
+using Clz = Unary<"clz", 0x017, alu::clz, "Xd = number of leading zero bits of a">;
+
+using Beq = Branch<"beq", 0x020, alu::eq, "if a == b go to target">;
+using Bne = Branch<"bne", 0x021, alu::ne, "if a != b go to target">;
+using Blt = Branch<"blt", 0x022, alu::lt, "if a < b go to target, signed">;
+using Ble = Branch<"ble", 0x023, alu::le, "if a <= b go to target, signed">;
+using Bgt = Branch<"bgt", 0x024, alu::gt, "if a > b go to target, signed">;
+using Bge = Branch<"bge", 0x025, alu::ge, "if a >= b go to target, signed">;
+
+// goto target
+struct Jump : ScalarBase {
+  struct Args {
+    u32 target;
+  };
+  static constexpr std::string_view name = "b";
+  static constexpr std::string_view doc = "go to target";
+  static constexpr u16 opcode = 0x026;
+  static constexpr std::tuple fields{Field<&Args::target>{"target", 20, OperandKind::label}};
+  static void execute(const Args& x, ScalarContext& c) { c.next_pc = x.target; }
+};
+
+// End of the block: the core is done when all its pipes have drained.
+struct End {
+  struct Args {};
+  static constexpr Role role = Role::end;
+  static constexpr std::string_view name = "end";
+  static constexpr std::string_view doc = "end of the block; it completes when all pipes have drained";
+  static constexpr u16 opcode = 0x027;
+  static constexpr ArchSet archs = kAllArchs;
+  static constexpr CostClass cost = CostClass::scalar;
+  static constexpr std::tuple<> fields{};
+};
+
+using GetBlockIdx = Get<"get_block_idx", 0x030, alu::block_idx, "Xd = index of this block">;
+using GetBlockNum = Get<"get_block_num", 0x031, alu::block_num, "Xd = number of blocks of the launch">;
+using GetCoreid = Get<"get_coreid", 0x032, alu::coreid, "Xd = index of the core that runs this block">;
+using GetPc = Get<"get_pc", 0x033, alu::pc, "Xd = index of this instruction">;
+using GetCtrl = Get<"get_ctrl", 0x034, alu::ctrl, "Xd = CTRL special register">;
+
+// Xd = STATUS. What the pipes have reported by now; a run without data cannot know it.
+struct GetStatus : ScalarBase {
+  struct Args {
+    u8 rd;
+  };
+  static constexpr std::string_view name = "get_status";
+  static constexpr std::string_view doc = "Xd = STATUS, the sticky overflow bits; put pipe_barrier PIPE_ALL before it";
+  static constexpr u16 opcode = 0x035;
+  static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}};
+  static void execute(const Args& x, ScalarContext& c) {
+    c.x[x.rd] = c.status;
+    c.loaded_unknown = c.mem == nullptr;
+  }
+};
+
+// Xd = kernel argument `index`
+struct LdArg : ScalarBase {
+  struct Args {
+    u64 index;
+    u8 rd;
+  };
+  static constexpr std::string_view name = "ld_arg";
+  static constexpr std::string_view doc = "Xd = kernel argument `index` (8 bytes each; a pointer is a device address)";
+  static constexpr u16 opcode = 0x036;
+  static constexpr CostClass cost = CostClass::scalar_load;
+  static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}, Field<&Args::index>{"index", 16}};
+  static void execute(const Args& x, ScalarContext& c) {
+    if (x.index >= c.args.size()) {
+      fail(Fault::Program, "kernel argument {} does not exist; the launch passes {}", x.index, c.args.size());
+    }
+    c.x[x.rd] = c.args[x.index];
+  }
+};
+
+struct SetVectorMask : ScalarBase {
+  struct Args {
+    u64 mask1, mask0;
+  };
+  static constexpr std::string_view name = "set_vector_mask";
+  static constexpr std::string_view doc = "lanes that vector instructions issued from now on write";
+  static constexpr u16 opcode = 0x038;
+  static constexpr std::tuple fields{
+      Field<&Args::mask1>{"mask1", 64, OperandKind::value, "lanes 127..64"},
+      Field<&Args::mask0>{"mask0", 64, OperandKind::value, "lanes 63..0; all that 32-bit types use"}};
+  static void execute(const Args& x, ScalarContext& c) { c.spr.vector_mask = {x.mask0, x.mask1}; }
+};
+
+struct SetCtrl : ScalarBase {
+  struct Args {
+    u64 value;
+  };
+  static constexpr std::string_view name = "set_ctrl";
+  static constexpr std::string_view doc = "CTRL = value; bit 48 selects INF_NAN (1) or saturation (0) where both exist";
+  static constexpr u16 opcode = 0x039;
+  static constexpr std::tuple fields{Field<&Args::value>{"value", 64}};
+  static void execute(const Args& x, ScalarContext& c) { c.spr.ctrl = x.value; }
+};
+
+// Scalar loads and stores; `type` is b8, b16, b32 or b64, loads extend with zero.
+inline constexpr std::array kScalarWidths{TypeForm{"b8"}, TypeForm{"b16"}, TypeForm{"b32"}, TypeForm{"b64"}};
+constexpr u32 scalar_bytes(u8 type) { return 1u << type; }
+u64 scalar_load(BufId buffer, u64 address, u8 type, ScalarContext& c);               // isa/sem/scalar.cpp
+void scalar_store(BufId buffer, u64 address, u8 type, u64 value, ScalarContext& c);  // isa/sem/scalar.cpp
+
+template <Text Name, u16 Opcode, BufId Buffer, unsigned AddressBits, ArchSet Archs, Text Doc>
+struct Load : ScalarBase {
+  struct Args {
+    u64 address, offset;
+    u8 rd, type;
+  };
+  static constexpr std::string_view name = Name.view();
+  static constexpr std::string_view doc = Doc.view();
+  static constexpr u16 opcode = Opcode;
+  static constexpr ArchSet archs = Archs;
+  static constexpr CostClass cost = CostClass::scalar_load;
+  static constexpr std::array types = kScalarWidths;
+  static constexpr std::tuple fields{
+      Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}, Field<&Args::address>{"address", AddressBits},
+      Field<&Args::offset>{"offset", 32, OperandKind::value, "bytes", true, 0}};
+  static Footprint footprint(const Args& x, const Spr&, Arch) {
+    return {{.buffer = Buffer, .align = static_cast<u16>(scalar_bytes(x.type)), .address = x.address + x.offset,
+             .len = scalar_bytes(x.type), .operand = "address"}};
+  }
+  static void execute(const Args& x, ScalarContext& c) {
+    c.x[x.rd] = scalar_load(Buffer, x.address + x.offset, x.type, c);
+  }
+};
+
+template <Text Name, u16 Opcode, BufId Buffer, unsigned AddressBits, ArchSet Archs, Text Doc>
+struct Store : ScalarBase {
+  struct Args {
+    u64 value, address, offset;
+    u8 type;
+  };
+  static constexpr std::string_view name = Name.view();
+  static constexpr std::string_view doc = Doc.view();
+  static constexpr u16 opcode = Opcode;
+  static constexpr ArchSet archs = Archs;
+  static constexpr CostClass cost = CostClass::scalar_store;
+  static constexpr std::array types = kScalarWidths;
+  static constexpr std::tuple fields{Field<&Args::value>{"value", 64}, Field<&Args::address>{"address", AddressBits},
+                                     Field<&Args::offset>{"offset", 32, OperandKind::value, "bytes", true, 0}};
+  static Footprint footprint(const Args& x, const Spr&, Arch) {
+    return {{.buffer = Buffer, .write = true, .align = static_cast<u16>(scalar_bytes(x.type)),
+             .address = x.address + x.offset, .len = scalar_bytes(x.type), .operand = "address"}};
+  }
+  static void execute(const Args& x, ScalarContext& c) {
+    scalar_store(Buffer, x.address + x.offset, x.type, x.value, c);
+  }
+};
+
+using LdDev = Load<"ld_dev", 0x040, BufId::GM, 48, kAllArchs, "Xd = global memory [address + offset], uncached">;
+using StDev = Store<"st_dev", 0x041, BufId::GM, 48, kAllArchs, "global memory [address + offset] = value, uncached">;
+using LdUbuf = Load<"ld_ubuf", 0x042, BufId::UB, 24, kAllArchs,
+                    "Xd = UB [address + offset]; order it after other pipes with wait_flag on PIPE_S">;
+using StUbuf = Store<"st_ubuf", 0x043, BufId::UB, 24, kAllArchs,
+                     "UB [address + offset] = value; order other pipes after it with set_flag from PIPE_S">;
+
+}  // namespace vinci::isa::insn

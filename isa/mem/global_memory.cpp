@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/mem/global_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "isa/base/error.h"
+
+namespace vinci::isa {
+
+u64 GlobalMemory::allocate(u64 bytes, std::string name) {
+  constexpr u64 kAddressEnd = u64{1} << 48;
+  if (bytes > kAddressEnd - next_ - 2 * kAlignment) {
+    fail(Fault::Limit, "device memory: {} bytes for '{}' do not fit in the 48-bit address space", bytes, name);
+  }
+  const u64 at = next_;
+  next_ = align_up(at + std::max<u64>(bytes, 1), kAlignment) + kAlignment;
+  allocations_.emplace(at, Allocation{at, bytes, std::move(name)});
+  return at;
+}
+
+void GlobalMemory::free(u64 address) {
+  if (allocations_.erase(address) == 0) fail(Fault::Program, "free of {:#x}, which is not an allocation", address);
+  last_found_ = nullptr;
+}
+
+const GlobalMemory::Allocation* GlobalMemory::nearest(u64 address) const {
+  auto above = allocations_.upper_bound(address);
+  if (above == allocations_.begin()) return above == allocations_.end() ? nullptr : &above->second;
+  return &std::prev(above)->second;
+}
+
+const GlobalMemory::Allocation* GlobalMemory::find(u64 address, u64 bytes) const {
+  const auto holds = [&](const Allocation& a) {
+    return address >= a.begin && address - a.begin <= a.bytes && bytes <= a.bytes - (address - a.begin);
+  };
+  if (last_found_ != nullptr && holds(*last_found_)) return last_found_;
+  const Allocation* candidate = nearest(address);
+  if (candidate == nullptr || !holds(*candidate)) return nullptr;
+  last_found_ = candidate;
+  return candidate;
+}
+
+const std::byte* GlobalMemory::page(u64 number) const {
+  if (number == cached_number_) return cached_page_;
+  const auto it = pages_.find(number);
+  if (it == pages_.end()) return nullptr;
+  cached_number_ = number;
+  cached_page_ = it->second->data();
+  return cached_page_;
+}
+
+std::byte* GlobalMemory::page_for_write(u64 number) {
+  if (number == cached_number_) return cached_page_;
+  auto& slot = pages_[number];
+  if (!slot) slot = std::make_unique<Page>();  // value-initialised: zero
+  cached_number_ = number;
+  cached_page_ = slot->data();
+  return cached_page_;
+}
+
+void GlobalMemory::read(u64 address, std::span<std::byte> into) const {
+  while (!into.empty()) {
+    const u64 offset = address % kPageBytes;
+    const usize n = std::min<usize>(into.size(), kPageBytes - offset);
+    if (const std::byte* p = page(address / kPageBytes)) {
+      std::memcpy(into.data(), p + offset, n);
+    } else {
+      std::memset(into.data(), 0, n);
+    }
+    address += n;
+    into = into.subspan(n);
+  }
+}
+
+void GlobalMemory::write(u64 address, std::span<const std::byte> from) {
+  while (!from.empty()) {
+    const u64 offset = address % kPageBytes;
+    const usize n = std::min<usize>(from.size(), kPageBytes - offset);
+    std::memcpy(page_for_write(address / kPageBytes) + offset, from.data(), n);
+    address += n;
+    from = from.subspan(n);
+  }
+}
+
+}  // namespace vinci::isa

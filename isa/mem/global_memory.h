@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "isa/base/types.h"
+
+namespace vinci::isa {
+
+// Device memory: a 48-bit address space in pages that exist only once written; what was never written reads as zero.
+// Named allocations say which addresses a program may touch.
+class GlobalMemory {
+ public:
+  static constexpr u64 kBase = 0x1'0000'0000;  // address of the first allocation; 0 stays an invalid pointer
+  static constexpr u64 kPageBytes = 64 * 1024;
+  static constexpr u64 kAlignment = 512;  // of an allocation, as the runtime's allocator gives
+
+  struct Allocation {
+    u64 begin = 0;
+    u64 bytes = 0;
+    std::string name;
+  };
+
+  // Reserves `bytes` at the next aligned address with an unmapped gap behind it, so that an overrun is noticed.
+  u64 allocate(u64 bytes, std::string name);
+  void free(u64 address);
+
+  // The allocation that holds [address, address + bytes), or null.
+  const Allocation* find(u64 address, u64 bytes) const;
+  // The allocation nearest below or around `address`, for messages; null when there is none.
+  const Allocation* nearest(u64 address) const;
+
+  void read(u64 address, std::span<std::byte> into) const;
+  void write(u64 address, std::span<const std::byte> from);
+
+  u64 resident_bytes() const { return pages_.size() * kPageBytes; }
+
+ private:
+  using Page = std::array<std::byte, kPageBytes>;
+  const std::byte* page(u64 number) const;
+  std::byte* page_for_write(u64 number);
+
+  std::map<u64, Allocation> allocations_;  // by first address
+  std::unordered_map<u64, std::unique_ptr<Page>> pages_;
+  u64 next_ = kBase;
+  mutable const Allocation* last_found_ = nullptr;
+  mutable u64 cached_number_ = ~u64{0};
+  mutable std::byte* cached_page_ = nullptr;
+};
+
+}  // namespace vinci::isa

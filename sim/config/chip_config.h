@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "isa/arch.h"
+#include "isa/exec.h"
+#include "sim/config/units.h"
+
+// A chip as data: plain structs with defaults, filled and checked by sim/config/load.h from YAML, constant afterwards.
+namespace vinci::config {
+
+// The time of one instruction in core cycles:
+//   occupancy = max(minimum, startup + max(steps * per_step, bursts * per_burst, bytes / bytes_per_cycle))
+//               + (head, if the pipe was empty)          when the pipe takes the next instruction
+//   latency   = occupancy + tail                         when the result is visible
+struct CostLine {
+  double head = 0;
+  double startup = 0;
+  double per_step = 0;
+  double per_burst = 0;
+  BytesPerCycle bytes_per_cycle{0};  // 0: bytes cost nothing here
+  double minimum = 1;
+  double tail = 0;
+  std::string from = "assumed";  // measured <source> | document <source> | assumed
+};
+
+// Cost lines of the vector unit, per class of instruction.
+struct VectorCosts {
+  CostLine unary, binary, scalar, dup, convert;
+};
+
+// Cost lines of data movement; for copies to and from global memory they are the port of the core, on top of which the
+// memory system adds its own latency and contention.
+struct MoveCosts {
+  CostLine gm_to_ub, gm_to_l1, gm_to_l1_nd2nz, ub_to_gm, ub_to_ub, ub_to_l1, l1_to_ub, l1_to_l0a, l1_to_l0b, l0c_to_ub,
+      ub_to_l0c, l0c_to_gm, l0c_to_gm_nz2nd;
+};
+
+struct ScalarCosts {
+  CostLine alu, load, store, sync;
+};
+
+struct BufferSizes {
+  Bytes l1{512 * 1024}, l0a{64 * 1024}, l0b{64 * 1024}, l0c{128 * 1024}, ub{192 * 1024};
+};
+
+// Instructions that a pipe's queue holds before the scalar unit stalls.
+struct QueueDepths {
+  u32 v = 32, m = 32, mte1 = 32, mte2 = 32, mte3 = 32, fix = 32;
+};
+
+struct CoreConfig {
+  BufferSizes buffers;
+  QueueDepths queues;
+  u32 flags_per_pair = 8;  // event ids of each ordered pair of pipes
+  ScalarCosts scalar;
+  CostLine cube;
+  VectorCosts vector;
+  MoveCosts move;
+  std::map<std::string, CostLine> instructions;  // "vexp" or "vexp.f16": more specific than the class
+  Bytes dma_chunk{4096};  // bytes that a copy asks the memory system for in one go; smaller is finer interleaving
+};
+
+struct L2Config {
+  Bytes size{192u << 20};
+  Bytes line{512};
+  u32 ways = 16;
+  u32 slices = 24;
+  BytesPerCycle slice_bytes_per_cycle{128};  // each way, of one slice
+  Cycles hit_latency{120};
+  std::string from = "assumed";
+};
+
+struct HbmConfig {
+  Bytes size{64ull << 30};
+  u32 channels = 32;
+  BytesPerSecond bandwidth{1.8e12};  // of all channels together
+  Cycles latency{300};               // on top of L2, for a line that misses
+  std::string from = "assumed";
+};
+
+struct MemoryConfig {
+  L2Config l2;
+  HbmConfig hbm;
+};
+
+// Times of the task scheduler; the host pays its own.
+struct SchedulerConfig {
+  Seconds task_start{150e-9};       // a ready task until its first block is dispatched
+  Seconds block_dispatch{50e-9};    // a block to an idle core until its first instruction
+  Seconds task_completion{500e-9};  // the last block until the stream goes on
+  std::string from = "assumed";
+};
+
+struct HostConfig {
+  Seconds launch{3e-6};    // host time to enqueue a kernel
+  Seconds enqueue{3e-6};   // host time to enqueue a copy, an event, a memset
+  Seconds copy_latency{10e-6};          // of one copy between host and device
+  BytesPerSecond h2d_bandwidth{20e9};
+  BytesPerSecond d2h_bandwidth{20e9};
+  std::string from = "assumed";
+};
+
+struct NumericsConfig {
+  bool saturation = true;  // modes that the chip has
+  bool inf_nan = true;
+  isa::OverflowMode overflow_mode = isa::OverflowMode::inf_nan;  // the one it starts in
+};
+
+struct ChipConfig {
+  std::string name;     // ascend-910b1
+  std::string product;  // what it is sold as
+  isa::Arch arch = isa::Arch::c220;
+  Hertz clock{1.85e9};  // of the AI cores; a cycle everywhere is one of this clock
+  u32 ai_cores = 24;    // joint cores, or cube cores (AIC) of the split form
+  u32 vector_cores = 48;  // AIV of the split form, 0 on the joint form
+  CoreConfig core;
+  MemoryConfig memory;
+  SchedulerConfig scheduler;
+  HostConfig host;
+  NumericsConfig numerics;
+  std::string from = "assumed";  // of the counts and sizes above
+};
+
+// The cost line of an instruction form: the most specific of `core.instructions` ("vexp.f16", then "vexp"), else the
+// line of its class.
+const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class);
+
+}  // namespace vinci::config

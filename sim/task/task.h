@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "isa/arch.h"
+#include "isa/program.h"
+
+// A compiled task stream after loading: plain data, names resolved to indices, everything verified. Names follow the
+// vendor runtime (aclrt*, rtModelTaskType). YAML and FlatBuffers (.vts) are two spellings of this one meaning.
+namespace vinci::task {
+
+// Memory of the host or of the device. A device buffer lives for the whole run.
+struct Buffer {
+  enum class Place : u8 { host, device };
+  std::string name;
+  Place place = Place::device;
+  u64 bytes = 0;
+  std::string file;                 // host only: .npy or raw file with the initial contents, relative to the task stream; "" = zero
+  std::string output;               // host only: file name in the output folder that receives the final contents; "" = none
+  std::string dtype;                // numpy dtype of the contents ("f2", "f4", "i1", "i4", ...), "" = raw bytes
+  std::vector<u64> shape;           // of the contents, for .npy; empty = one dimension of bytes / element size
+};
+
+// What a kernel runs on. Names of the public kernel types.
+enum class KernelType : u8 { AI_CORE, AIC_ONLY, AIV_ONLY };
+inline constexpr std::array<std::string_view, 3> kKernelTypeNames{"AI_CORE", "AIC_ONLY", "AIV_ONLY"};
+
+struct Kernel {
+  std::string name;
+  KernelType type = KernelType::AI_CORE;
+  isa::Program program;
+};
+
+// A part of a buffer.
+struct Slice {
+  u32 buffer = 0;
+  u64 offset = 0;  // bytes
+
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+
+// A kernel argument: a number, or the address of a part of a device buffer.
+using Arg = std::variant<u64, Slice>;
+
+struct KernelLaunch {
+  u32 kernel = 0;
+  u32 block_dim = 1;
+  std::vector<Arg> args;
+};
+
+// aclrtMemcpyAsync, and aclrtMemcpy2dAsync where height > 1. The direction follows from the places of the buffers.
+struct MemcpyAsync {
+  Slice dst, src;
+  u64 width = 0;   // bytes of a row
+  u64 height = 1;  // rows
+  u64 dst_pitch = 0, src_pitch = 0;  // bytes between rows; = width where height is 1
+
+  u64 bytes() const { return width * height; }
+};
+
+struct MemsetAsync {
+  Slice dst;
+  u64 bytes = 0;
+  u8 value = 0;
+};
+
+struct EventRecord {
+  u32 event = 0;
+};
+
+struct StreamWaitEvent {
+  u32 event = 0;
+};
+
+struct Task {
+  std::string name;  // for reports; the loader makes one up where the file gives none
+  std::variant<KernelLaunch, MemcpyAsync, MemsetAsync, EventRecord, StreamWaitEvent> op;
+};
+
+// Tasks that run strictly one after the other. Streams are concurrent.
+struct Stream {
+  std::string name;
+  std::vector<Task> tasks;
+};
+
+struct TaskStream {
+  std::string name;
+  isa::Arch arch = isa::Arch::c220;  // that the kernels are assembled for
+  std::vector<Buffer> buffers;
+  std::vector<Kernel> kernels;
+  std::vector<std::string> events;
+  std::vector<Stream> streams;
+  std::string folder;  // where relative files are looked up; not part of the meaning
+};
+
+}  // namespace vinci::task

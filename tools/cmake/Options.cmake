@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# Language level and build options; results must not depend on the machine that compiles or runs.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+endif()
+
+option(VINCI_TESTS "Build the tests and the benchmarks" ON)
+option(VINCI_FUZZ "Build the libFuzzer harnesses (clang only)" OFF)
+set(VINCI_SANITIZE "" CACHE STRING "Comma-separated sanitizers for all targets, e.g. address,undefined")
+option(VINCI_COVERAGE "Instrument for coverage" OFF)
+
+# No contraction of a*b+c, no -march=native: bits are the same everywhere.
+add_compile_options(-ffp-contract=off)
+if(VINCI_SANITIZE)
+  add_compile_options(-fsanitize=${VINCI_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${VINCI_SANITIZE})
+endif()
+if(VINCI_COVERAGE)
+  add_compile_options(--coverage)
+  add_link_options(--coverage)
+endif()
+
+find_program(VINCI_CCACHE ccache)
+if(VINCI_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${VINCI_CCACHE}")
+endif()
