@@ -93,10 +93,10 @@ enum class CostClass : u8 {
   l0c_to_gm_nz2nd,
 };
 inline constexpr std::array<std::string_view, 23> kCostClassNames{
-    "scalar",        "scalar_load",   "scalar_store", "sync",           "cube",      "vector_unary",
-    "vector_binary", "vector_scalar", "vector_dup",   "vector_convert", "gm_to_ub",  "gm_to_l1",
-    "gm_to_l1_nd2nz", "ub_to_gm",     "ub_to_ub",     "ub_to_l1",       "l1_to_ub",  "l1_to_l0a",
-    "l1_to_l0b",     "l0c_to_ub",     "ub_to_l0c",    "l0c_to_gm",      "l0c_to_gm_nz2nd"};
+    "scalar",         "scalar_load",   "scalar_store", "sync",           "cube",           "vector_unary",
+    "vector_binary",  "vector_scalar", "vector_dup",   "vector_convert", "gm_to_ub",       "gm_to_l1",
+    "gm_to_l1_nd2nz", "ub_to_gm",      "ub_to_ub",     "ub_to_l1",       "l1_to_ub",       "l1_to_l0a",
+    "l1_to_l0b",      "l0c_to_ub",     "ub_to_l0c",    "l0c_to_gm",      "l0c_to_gm_nz2nd"};
 static_assert(kCostClassNames.size() == static_cast<usize>(CostClass::l0c_to_gm_nz2nd) + 1);
 constexpr std::string_view name(CostClass c) { return kCostClassNames[static_cast<usize>(c)]; }
 

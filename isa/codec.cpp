@@ -32,10 +32,6 @@ u64 sign_extend(u64 value, unsigned width) {
   return (value ^ sign) - sign;
 }
 
-bool takes_register(OperandKind kind) {
-  return kind == OperandKind::value || kind == OperandKind::event || kind == OperandKind::reg_dst;
-}
-
 }  // namespace
 
 Word encode(const Inst& inst) {
@@ -46,7 +42,7 @@ Word encode(const Inst& inst) {
     const FieldInfo& f = inst.row->fields[i];
     const Operand& o = inst.operands[i];
     VINCI_CHECK(o.is_reg ? o.value < kRegisterCount && takes_register(f.kind) : f.fits(o.value));
-    put_bits(w, f.lsb, f.width, o.value);
+    put_bits(w, f.lsb, o.is_reg ? f.slot() : f.width, o.value);
     put_bits(w, f.reg_bit(), 1, o.is_reg ? 1 : 0);
   }
   return w;
@@ -69,7 +65,7 @@ Inst decode(const Word& w) {
     const FieldInfo& f = row->fields[i];
     Operand& o = inst.operands[i];
     o.is_reg = get_bits(w, f.reg_bit(), 1) != 0;
-    o.value = get_bits(w, f.lsb, f.width);
+    o.value = get_bits(w, f.lsb, f.slot());
     if (o.is_reg) {
       if (!takes_register(f.kind)) fail(Fault::Input, "{}: {} cannot be a register", row->name, f.name);
       if (o.value >= kRegisterCount) fail(Fault::Input, "{}: {} names register X{}", row->name, f.name, o.value);
@@ -78,6 +74,9 @@ Inst decode(const Word& w) {
     if (f.kind == OperandKind::reg_dst) fail(Fault::Input, "{}: {} must be a register", row->name, f.name);
     if (f.kind == OperandKind::pipe && o.value >= kPipeNames.size()) {
       fail(Fault::Input, "{}: {} is no pipe: {}", row->name, f.name, o.value);
+    }
+    if (f.slot() > f.width && (o.value >> f.width) != 0) {
+      fail(Fault::Input, "{}: {} does not fit {} bits: {:#x}", row->name, f.name, f.width, o.value);
     }
     if (f.is_signed) o.value = sign_extend(o.value, f.width);
   }
@@ -100,8 +99,7 @@ void verify(const Program& p) {
         fail(Fault::Input, "{} does not exist on {}", inst.row->name, name(p.arch));
       }
       if (!inst.row->types.empty() && !contains(inst.row->types[inst.type].archs, p.arch)) {
-        fail(Fault::Input, "{}.{} does not exist on {}", inst.row->name, inst.row->types[inst.type].name,
-             name(p.arch));
+        fail(Fault::Input, "{}.{} does not exist on {}", inst.row->name, inst.row->types[inst.type].name, name(p.arch));
       }
       for (usize f = 0; f < inst.row->fields.size(); ++f) {
         if (inst.row->fields[f].kind == OperandKind::label && inst.operands[f].value >= p.code.size()) {

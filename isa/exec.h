@@ -58,9 +58,9 @@ struct ScalarContext {
   u32 block_idx = 0;
   u32 block_num = 1;
   u32 core_id = 0;
-  std::span<const u64> args;  // kernel arguments
-  u64 status = 0;             // STATUS when the instruction executes
-  CoreMem* mem = nullptr;     // null in timing-only runs: a load then yields an unknown value
+  std::span<const u64> args;    // kernel arguments
+  u64 status = 0;               // STATUS when the instruction executes
+  CoreMem* mem = nullptr;       // null in timing-only runs: a load then yields an unknown value
   bool loaded_unknown = false;  // out: the destination now holds a value that only a run with data knows
 };
 

@@ -21,15 +21,27 @@ namespace vinci::isa {
 
 // What an operand is, for text and for the scalar unit.
 enum class OperandKind : u8 {
-  value,     // a number: scalar register or immediate
-  reg_dst,   // a scalar register that is written
-  pipe,      // PIPE_*
-  event,     // EVENT_ID*, a number, or a scalar register
-  label,     // a branch target: an instruction index
+  value,    // a number: scalar register or immediate
+  reg_dst,  // a scalar register that is written
+  pipe,     // PIPE_*
+  event,    // EVENT_ID*, a number, or a scalar register
+  label,    // a branch target: an instruction index
 };
 
-// One operand of an instruction: a member of its Args. `width` is the number of value bits in the encoding; values must
-// fit. Every operand also owns one bit that says "the value is the number of a scalar register".
+// Whether a scalar register can supply the operand.
+constexpr bool takes_register(OperandKind kind) {
+  return kind == OperandKind::value || kind == OperandKind::event || kind == OperandKind::reg_dst;
+}
+
+inline constexpr unsigned kRegisterBits = 5;  // X0..X31
+
+// Value bits of an operand in the word: a narrow operand still has room for the number of a register.
+constexpr unsigned slot_bits(OperandKind kind, unsigned width) {
+  return takes_register(kind) && width < kRegisterBits ? kRegisterBits : width;
+}
+
+// One operand of an instruction: a member of its Args. `width` is the number of bits that a value may have. Every
+// operand also owns one bit that says "the value is the number of a scalar register".
 template <auto Member>
 struct Field {
   std::string_view name;
@@ -52,6 +64,7 @@ struct Work {
   u64 steps = 0;   // fractal steps of the cube, repeats of the vector unit, fractals of load2d
   u64 bytes = 0;   // payload moved
   u64 bursts = 0;  // contiguous pieces
+  u64 macs = 0;    // multiply-accumulates, for rates; costs nothing by itself
 };
 
 // A regular set of byte ranges of one buffer: `len` bytes at every address + sum(i[d] * stride[d]), i[d] < count[d].
@@ -75,7 +88,8 @@ class Footprint {
  public:
   constexpr Footprint() = default;
   constexpr Footprint(std::initializer_list<Access> list) {
-    for (const Access& a : list) add(a);
+    for (const Access& a : list)
+      add(a);
   }
   constexpr void add(const Access& a) { items_[size_++] = a; }
   const Access* begin() const { return items_.data(); }
@@ -114,7 +128,7 @@ struct FieldInfo {
   std::string_view name;
   OperandKind kind = OperandKind::value;
   u8 lsb = 0;    // of the value bits in the Word
-  u8 width = 0;  // the register bit follows the value bits
+  u8 width = 0;  // of a value; in the Word it has slot() bits, and the register bit follows
   bool is_signed = false;
   bool optional = false;
   u64 fallback = 0;
@@ -122,7 +136,8 @@ struct FieldInfo {
   void (*set)(ArgsStorage&, u64) = nullptr;
   u64 (*get)(const ArgsStorage&) = nullptr;
 
-  unsigned reg_bit() const { return unsigned{lsb} + width; }
+  unsigned slot() const { return slot_bits(kind, width); }
+  unsigned reg_bit() const { return lsb + slot(); }
   // Whether a value can be written into this operand.
   bool fits(u64 v) const {
     if (width >= 64) return true;
@@ -206,13 +221,12 @@ concept SyncInstruction = Named<I> && requires(const typename I::Args& a, Arch a
 };
 // A struct that lacks a part is refused here, with the part's name in the diagnostic.
 template <class I>
-concept Instruction = std::is_trivially_copyable_v<typename I::Args> && sizeof(typename I::Args) <= kArgsBytes &&
-                      ((role_of<I>() == Role::work && WorkInstruction<I>) ||
-                       (role_of<I>() == Role::scalar && ScalarInstruction<I>) ||
-                       (role_of<I>() == Role::end && Named<I>) ||
-                       ((role_of<I>() == Role::set_flag || role_of<I>() == Role::wait_flag ||
-                         role_of<I>() == Role::pipe_barrier) &&
-                        SyncInstruction<I>));
+concept Instruction =
+    std::is_trivially_copyable_v<typename I::Args> && sizeof(typename I::Args) <= kArgsBytes &&
+    ((role_of<I>() == Role::work && WorkInstruction<I>) || (role_of<I>() == Role::scalar && ScalarInstruction<I>) ||
+     (role_of<I>() == Role::end && Named<I>) ||
+     ((role_of<I>() == Role::set_flag || role_of<I>() == Role::wait_flag || role_of<I>() == Role::pipe_barrier) &&
+      SyncInstruction<I>));
 
 namespace detail {
 
@@ -223,7 +237,6 @@ struct MemberOf<T C::*> {
   using Class = C;
   using Type = T;
 };
-
 
 template <class I, auto Member>
 constexpr FieldInfo make_field(const Field<Member>& f, unsigned lsb) {
@@ -258,21 +271,20 @@ constexpr auto make_fields() {
   unsigned lsb = kOperandsBegin;
   usize i = 0;
   std::apply(
-      [&](const auto&... f) {
-        ((out[i++] = make_field<I>(f, lsb), lsb += unsigned{f.width} + 1), ...);
-      },
+      [&](const auto&... f) { ((out[i++] = make_field<I>(f, lsb), lsb += slot_bits(f.kind, f.width) + 1), ...); },
       I::fields);
   return out;
 }
 
 constexpr void mark(Word& w, unsigned from, unsigned count) {
-  for (unsigned b = from; b < from + count; ++b) w[b / 64] |= u64{1} << (b % 64);
+  for (unsigned b = from; b < from + count; ++b)
+    w[b / 64] |= u64{1} << (b % 64);
 }
 
 template <class I>
 constexpr unsigned operand_bits() {
   unsigned bits = kOperandsBegin;
-  std::apply([&](const auto&... f) { ((bits += unsigned{f.width} + 1), ...); }, I::fields);
+  std::apply([&](const auto&... f) { ((bits += slot_bits(f.kind, f.width) + 1), ...); }, I::fields);
   return bits;
 }
 

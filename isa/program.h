@@ -41,9 +41,9 @@ struct Label {
 // An assembled program, in our encoding, with what messages and traces need to point at its source.
 struct Program {
   Arch arch = Arch::c220;
-  std::string source;          // name of the assembly file, "" if unknown
+  std::string source;  // name of the assembly file, "" if unknown
   std::vector<Word> code;
-  std::vector<u32> lines;      // source line of each instruction, 0 if unknown; as long as code
+  std::vector<u32> lines;  // source line of each instruction, 0 if unknown; as long as code
   std::vector<Label> labels;
 
   friend bool operator==(const Program&, const Program&) = default;

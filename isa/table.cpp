@@ -23,9 +23,9 @@ using AllInsns = List<
     insn::Mov, insn::Add, insn::Sub, insn::Mul, insn::Div, insn::Rem, insn::Min, insn::Max, insn::And, insn::Or,
     insn::Xor, insn::Shl, insn::Shr, insn::Sar, insn::CmpEq, insn::CmpNe, insn::CmpLt, insn::CmpLe, insn::Sbitset0,
     insn::Sbitset1, insn::Bcnt0, insn::Bcnt1, insn::Clz, insn::Beq, insn::Bne, insn::Blt, insn::Ble, insn::Bgt,
-    insn::Bge, insn::Jump, insn::End, insn::GetBlockIdx, insn::GetBlockNum, insn::GetCoreid, insn::GetPc,
-    insn::GetCtrl, insn::GetStatus, insn::LdArg, insn::SetVectorMask, insn::SetCtrl, insn::LdDev, insn::StDev,
-    insn::LdUbuf, insn::StUbuf,
+    insn::Bge, insn::Jump, insn::End, insn::GetBlockIdx, insn::GetBlockNum, insn::GetCoreid, insn::GetPc, insn::GetCtrl,
+    insn::GetStatus, insn::LdArg, insn::SetVectorMask, insn::SetCtrl, insn::LdDev, insn::StDev, insn::LdUbuf,
+    insn::StUbuf,
     // synchronisation
     insn::SetFlag, insn::WaitFlag, insn::PipeBarrier,
     // data movement
@@ -33,7 +33,12 @@ using AllInsns = List<
     insn::CopyCbufToUbuf, insn::CopyGmToCbufMultiNd2NzB8, insn::CopyGmToCbufMultiNd2NzB16,
     insn::CopyGmToCbufMultiNd2NzB32s, insn::LoadCbufToCa, insn::LoadCbufToCb,
     // cube and its way out
-    insn::Mad, insn::CopyMatrixCcToUbuf, insn::CopyMatrixCcToGm>;
+    insn::Mad, insn::CopyMatrixCcToUbuf, insn::CopyMatrixCcToGm,
+    // vector
+    insn::VectorDup, insn::Vadd, insn::Vsub, insn::Vmul, insn::Vdiv, insn::Vmax, insn::Vmin, insn::Vrelu, insn::Vabs,
+    insn::Vexp, insn::Vadds, insn::Vmuls, insn::Vmaxs, insn::Vmins, insn::VconvF162F32, insn::VconvF322F16,
+    insn::VconvF322F16R, insn::VconvF322F16A, insn::VconvF322F16F, insn::VconvF322F16C, insn::VconvF322F16Z,
+    insn::VconvF322F16O>;
 
 template <class... I>
 constexpr auto make_table(List<I...>) {
@@ -69,7 +74,8 @@ const Row* row_of(std::string_view name) {
 
 std::vector<std::string_view> mnemonics() {
   std::vector<std::string_view> names;
-  for (const Row& r : kTable) names.push_back(r.name);
+  for (const Row& r : kTable)
+    names.push_back(r.name);
   return names;
 }
 

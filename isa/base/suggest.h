@@ -34,7 +34,10 @@ std::string did_you_mean(std::string_view wrong, const Names& names) {
   usize best_distance = std::max<usize>(2, wrong.size() / 3) + 1;
   for (const auto& candidate : names) {
     const std::string_view name{candidate};
-    const usize distance = edit_distance(wrong.substr(0, 64), name);
+    const std::string_view shown = wrong.substr(0, 64);
+    const usize longer = std::max(shown.size(), name.size());
+    if (longer - std::min(shown.size(), name.size()) >= best_distance) continue;  // at least that many edits
+    const usize distance = edit_distance(shown, name);
     if (distance < best_distance) {
       best_distance = distance;
       best = std::string(name);

@@ -15,10 +15,9 @@ struct Mad {
     u8 init, type;
   };
   enum Type : u8 { f162f32, f162f16, s8 };
-  static constexpr std::array types{
-      TypeForm{"f162f32"},                // f16 x f16 -> f32
-      TypeForm{"f162f16", kJointArchs},   // f16 x f16 -> f16
-      TypeForm{"s8"}};                    // s8 x s8 -> s32
+  static constexpr std::array types{TypeForm{"f162f32"},               // f16 x f16 -> f32
+                                    TypeForm{"f162f16", kJointArchs},  // f16 x f16 -> f16
+                                    TypeForm{"s8"}};                   // s8 x s8 -> s32
   static constexpr std::string_view name = "mad";
   static constexpr std::string_view doc = "C[m,n] (+)= A[m,k] * B[k,n] on the cube unit";
   static constexpr u16 opcode = 0x140;
@@ -39,7 +38,8 @@ struct Mad {
   static Work work(const Args& x, const Spr&) {
     if (x.m == 0 || x.k == 0 || x.n == 0) return {};
     return {.steps = ceil_div<u64>(x.m, 16) * ceil_div<u64>(x.k, k0(x.type)) * ceil_div<u64>(x.n, 16),
-            .bytes = u64{x.m} * x.n * output_bytes(x.type)};
+            .bytes = u64{x.m} * x.n * output_bytes(x.type),
+            .macs = u64{x.m} * x.k * x.n};
   }
   static Footprint footprint(const Args& x, const Spr&, Arch arch);  // isa/sem/cube.cpp
   static void execute(const Args& x, ExecContext& c);                // isa/sem/cube.cpp

@@ -33,11 +33,11 @@ struct CopyMatrixCcToUbuf {
       Field<&Args::lenBurst>{"lenBurst", 16, OperandKind::value, "fractals of a piece"},
       Field<&Args::srcStride>{"srcStride", 16, OperandKind::value, "fractals skipped after a piece"},
       Field<&Args::dstStride>{"dstStride", 16, OperandKind::value, "32 B blocks skipped after a piece"},
-      Field<&Args::crmode>{"crmode", 4, OperandKind::value,
-                           "0 none, 1 f32 to f16, 2 f32 to f16 and relu, 5 relu"}};
+      Field<&Args::crmode>{"crmode", 4, OperandKind::value, "0 none, 1 f32 to f16, 2 f32 to f16 and relu, 5 relu"}};
   static PipeId pipe(const Args&, Arch) { return PipeId::V; }
   static Work work(const Args& x, const Spr&) {
-    return {.steps = u64{x.nBurst} * x.lenBurst, .bytes = u64{x.nBurst} * x.lenBurst * 256 * source_bytes(x.type),
+    return {.steps = u64{x.nBurst} * x.lenBurst,
+            .bytes = u64{x.nBurst} * x.lenBurst * 256 * source_bytes(x.type),
             .bursts = x.nBurst};
   }
   static constexpr u32 source_bytes(u8 type) { return type == f16 ? 2 : 4; }
@@ -80,7 +80,8 @@ struct CopyMatrixCcToGm {
   static CostClass cost_of(const Args& x) { return x.nz2nd ? CostClass::l0c_to_gm_nz2nd : CostClass::l0c_to_gm; }
   static Work work(const Args& x, const Spr&) {
     const u64 columns = ceil_div<u64>(x.nSize, 16);
-    return {.steps = columns * ceil_div<u64>(x.mSize, 16), .bytes = u64{x.nSize} * x.mSize * output_bytes(x),
+    return {.steps = columns * ceil_div<u64>(x.mSize, 16),
+            .bytes = u64{x.nSize} * x.mSize * output_bytes(x),
             .bursts = x.nz2nd ? x.mSize : columns};
   }
   static Footprint footprint(const Args& x, const Spr&, Arch);  // isa/sem/fixpipe.cpp

@@ -140,7 +140,7 @@ struct Load2dArgs {
   u16 baseIdx, srcStride, dstGap;
   u8 repeat, sid, transpose;
 };
-void load2d(const Load2dArgs& x, BufId dst, ExecContext& c);               // isa/sem/move.cpp
+void load2d(const Load2dArgs& x, BufId dst, ExecContext& c);            // isa/sem/move.cpp
 Footprint load2d_footprint(const Load2dArgs& x, BufId dst, Arch arch);  // isa/sem/move.cpp
 
 template <Text Name, u16 Opcode, BufId Dst, CostClass Cost, Text Doc>

@@ -269,12 +269,15 @@ struct Load : ScalarBase {
   static constexpr ArchSet archs = Archs;
   static constexpr CostClass cost = CostClass::scalar_load;
   static constexpr std::array types = kScalarWidths;
-  static constexpr std::tuple fields{
-      Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}, Field<&Args::address>{"address", AddressBits},
-      Field<&Args::offset>{"offset", 32, OperandKind::value, "bytes", true, 0}};
+  static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst},
+                                     Field<&Args::address>{"address", AddressBits},
+                                     Field<&Args::offset>{"offset", 32, OperandKind::value, "bytes", true, 0}};
   static Footprint footprint(const Args& x, const Spr&, Arch) {
-    return {{.buffer = Buffer, .align = static_cast<u16>(scalar_bytes(x.type)), .address = x.address + x.offset,
-             .len = scalar_bytes(x.type), .operand = "address"}};
+    return {{.buffer = Buffer,
+             .align = static_cast<u16>(scalar_bytes(x.type)),
+             .address = x.address + x.offset,
+             .len = scalar_bytes(x.type),
+             .operand = "address"}};
   }
   static void execute(const Args& x, ScalarContext& c) {
     c.x[x.rd] = scalar_load(Buffer, x.address + x.offset, x.type, c);
@@ -296,8 +299,12 @@ struct Store : ScalarBase {
   static constexpr std::tuple fields{Field<&Args::value>{"value", 64}, Field<&Args::address>{"address", AddressBits},
                                      Field<&Args::offset>{"offset", 32, OperandKind::value, "bytes", true, 0}};
   static Footprint footprint(const Args& x, const Spr&, Arch) {
-    return {{.buffer = Buffer, .write = true, .align = static_cast<u16>(scalar_bytes(x.type)),
-             .address = x.address + x.offset, .len = scalar_bytes(x.type), .operand = "address"}};
+    return {{.buffer = Buffer,
+             .write = true,
+             .align = static_cast<u16>(scalar_bytes(x.type)),
+             .address = x.address + x.offset,
+             .len = scalar_bytes(x.type),
+             .operand = "address"}};
   }
   static void execute(const Args& x, ScalarContext& c) {
     scalar_store(Buffer, x.address + x.offset, x.type, x.value, c);

@@ -3,6 +3,228 @@
 #pragma once
 
 #include "isa/insn.h"
+#include "isa/insns/move.h"
 #include "isa/insns/scalar.h"
+#include "isa/numeric/lanes.h"
 
-namespace vinci::isa::insn {}
+// The vector unit. One repeat is 8 blocks of 32 bytes (128 lanes of 16 bits or 64 of 32 bits); strides count blocks:
+//   address(repeat r, lane i) = base + r * RepStride * 32 + (i / L) * BlkStride * 32 + (i % L) * bytes, L = 32 / bytes
+// Only lanes with their bit in the vector mask are computed and written. Repeats execute in order, and within one all
+// sources are read before anything is written. Where the widths differ, the wider type gives the number of lanes (64)
+// and the narrow operand has 4 full blocks, so that its usual repeat stride is 4. Source: mindspore-ai/akg csim
+// (Apache-2.0), CANN documentation of the vector intrinsics and of Cast.
+namespace vinci::isa::insn {
+
+struct VectorBinaryArgs {
+  u32 dst, src0, src1;
+  u8 repeat, dstBlkStride, src0BlkStride, src1BlkStride, dstRepStride, src0RepStride, src1RepStride, type;
+};
+
+// Also of the instructions with a scalar, and of vector_dup, which has no src.
+struct VectorUnaryArgs {
+  u64 scalar;
+  u32 dst, src;
+  u16 dstBlkStride, srcBlkStride;
+  u8 repeat, dstRepStride, srcRepStride, type;
+};
+
+Footprint binary_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& spr, Arch arch);  // isa/sem/vector.cpp
+Footprint unary_footprint(const VectorUnaryArgs& x, LaneType dst, LaneType src, const Spr& spr, Arch arch);
+Footprint dup_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr, Arch arch);
+void binary_execute(const VectorBinaryArgs& x, BinaryOp op, LaneType type, ExecContext& c);
+void unary_execute(const VectorUnaryArgs& x, UnaryOp op, LaneType type, ExecContext& c);
+void scalar_execute(const VectorUnaryArgs& x, BinaryOp op, LaneType type, ExecContext& c);  // dst = op(src, scalar)
+void dup_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c);
+void widen_execute(const VectorUnaryArgs& x, ExecContext& c);
+void narrow_execute(const VectorUnaryArgs& x, RoundMode round, ExecContext& c);
+
+// The lane types of a family, each with the architectures that have it; the suffix of the mnemonic is its name.
+struct VectorType {
+  LaneType lane;
+  ArchSet archs = kAllArchs;
+};
+template <VectorType... T>
+struct VectorTypes {
+  static constexpr std::array types{TypeForm{isa::name(T.lane), T.archs}...};
+  static constexpr LaneType lane(u8 type) {
+    constexpr std::array kLanes{T.lane...};
+    return kLanes[type];
+  }
+};
+
+inline constexpr ArchSet kVectorArchs2 = archs(Arch::m200, Arch::c220);  // second generation of the vector unit
+inline constexpr ArchSet kF32ExpArchs = archs(Arch::c100, Arch::m200, Arch::c220);
+using VectorFloatTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32}>;
+using VectorArithTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32}, VectorType{LaneType::s32},
+                                     VectorType{LaneType::s16, kVectorArchs2}>;
+using VectorScalarTypes =
+    VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32}, VectorType{LaneType::s16, kVectorArchs2},
+                VectorType{LaneType::s32, kVectorArchs2}>;
+using VectorReluTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32, kVectorArchs2},
+                                    VectorType{LaneType::s32, kVectorArchs2}>;
+using VectorExpTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32, kF32ExpArchs}>;
+using VectorDupTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32}, VectorType{LaneType::s16},
+                                   VectorType{LaneType::u16}, VectorType{LaneType::s32}, VectorType{LaneType::u32}>;
+
+template <Text Name, u16 Opcode, CostClass Cost, ArchSet Archs, Text Doc>
+struct VectorBase {
+  static constexpr std::string_view name = Name.view();
+  static constexpr std::string_view doc = Doc.view();
+  static constexpr u16 opcode = Opcode;
+  static constexpr ArchSet archs = Archs;
+  static constexpr CostClass cost = Cost;
+};
+
+// dst = op(src0, src1)
+template <Text Name, u16 Opcode, BinaryOp Op, class Types, Text Doc>
+struct VectorBinary : VectorBase<Name, Opcode, CostClass::vector_binary, kAllArchs, Doc> {
+  using Args = VectorBinaryArgs;
+  static constexpr auto types = Types::types;
+  static constexpr std::tuple fields{
+      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
+      Field<&Args::src0>{"src0", kLocalBits, OperandKind::value, "byte address in UB"},
+      Field<&Args::src1>{"src1", kLocalBits, OperandKind::value, "byte address in UB"},
+      Field<&Args::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"},
+      Field<&Args::dstBlkStride>{"dstBlkStride", 8, OperandKind::value,
+                                 "32 B blocks from block to block; c100: 0 is 1"},
+      Field<&Args::src0BlkStride>{"src0BlkStride", 8, OperandKind::value, "32 B blocks from block to block"},
+      Field<&Args::src1BlkStride>{"src1BlkStride", 8, OperandKind::value, "32 B blocks from block to block"},
+      Field<&Args::dstRepStride>{"dstRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
+      Field<&Args::src0RepStride>{"src0RepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
+      Field<&Args::src1RepStride>{"src1RepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"}};
+  static PipeId pipe(const Args&, Arch) { return PipeId::V; }
+  static Work work(const Args& x, const Spr&) { return {.steps = x.repeat}; }
+  static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
+    return binary_footprint(x, Types::lane(x.type), spr, arch);
+  }
+  static void execute(const Args& x, ExecContext& c) { binary_execute(x, Op, Types::lane(x.type), c); }
+};
+
+// dst = op(src)
+template <Text Name, u16 Opcode, CostClass Cost, ArchSet Archs, Text Doc>
+struct VectorUnaryBase : VectorBase<Name, Opcode, Cost, Archs, Doc> {
+  using Args = VectorUnaryArgs;
+  static constexpr std::tuple fields{
+      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
+      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in UB"},
+      Field<&Args::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"},
+      Field<&Args::dstBlkStride>{"dstBlkStride", 16, OperandKind::value,
+                                 "32 B blocks from block to block; c100: 0 is 1"},
+      Field<&Args::srcBlkStride>{"srcBlkStride", 16, OperandKind::value, "32 B blocks from block to block"},
+      Field<&Args::dstRepStride>{"dstRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
+      Field<&Args::srcRepStride>{"srcRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"}};
+  static PipeId pipe(const Args&, Arch) { return PipeId::V; }
+  static Work work(const Args& x, const Spr&) { return {.steps = x.repeat}; }
+};
+
+template <Text Name, u16 Opcode, UnaryOp Op, class Types, Text Doc>
+struct VectorUnary : VectorUnaryBase<Name, Opcode, CostClass::vector_unary, kAllArchs, Doc> {
+  using Args = VectorUnaryArgs;
+  static constexpr auto types = Types::types;
+  static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
+    return unary_footprint(x, Types::lane(x.type), Types::lane(x.type), spr, arch);
+  }
+  static void execute(const Args& x, ExecContext& c) { unary_execute(x, Op, Types::lane(x.type), c); }
+};
+
+// dst = convert(src); the types are part of the mnemonic.
+template <Text Name, u16 Opcode, LaneType From, LaneType To, RoundMode Round, ArchSet Archs, Text Doc>
+struct VectorConvert : VectorUnaryBase<Name, Opcode, CostClass::vector_convert, Archs, Doc> {
+  using Args = VectorUnaryArgs;
+  static_assert((From == LaneType::f16 && To == LaneType::f32) || (From == LaneType::f32 && To == LaneType::f16));
+  static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
+    return unary_footprint(x, To, From, spr, arch);
+  }
+  static void execute(const Args& x, ExecContext& c) {
+    if constexpr (To == LaneType::f32) {
+      widen_execute(x, c);
+    } else {
+      narrow_execute(x, Round, c);
+    }
+  }
+};
+
+// dst = op(src, scalar)
+template <Text Name, u16 Opcode, BinaryOp Op, class Types, ArchSet Archs, Text Doc>
+struct VectorScalar : VectorBase<Name, Opcode, CostClass::vector_scalar, Archs, Doc> {
+  using Args = VectorUnaryArgs;
+  static constexpr auto types = Types::types;
+  static constexpr std::tuple fields{
+      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
+      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in UB"},
+      Field<&Args::scalar>{"scalar", 64, OperandKind::value,
+                           "raw bits of the lane type; integers may be sign-extended"},
+      Field<&Args::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"},
+      Field<&Args::dstBlkStride>{"dstBlkStride", 16, OperandKind::value,
+                                 "32 B blocks from block to block; c100: 0 is 1"},
+      Field<&Args::srcBlkStride>{"srcBlkStride", 16, OperandKind::value, "32 B blocks from block to block"},
+      Field<&Args::dstRepStride>{"dstRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
+      Field<&Args::srcRepStride>{"srcRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"}};
+  static PipeId pipe(const Args&, Arch) { return PipeId::V; }
+  static Work work(const Args& x, const Spr&) { return {.steps = x.repeat}; }
+  static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
+    return unary_footprint(x, Types::lane(x.type), Types::lane(x.type), spr, arch);
+  }
+  static void execute(const Args& x, ExecContext& c) { scalar_execute(x, Op, Types::lane(x.type), c); }
+};
+
+// dst = scalar. Bits are copied: no saturation, no STATUS.
+struct VectorDup : VectorBase<"vector_dup", 0x180, CostClass::vector_dup, kAllArchs, "dst = scalar in every lane"> {
+  using Args = VectorUnaryArgs;
+  static constexpr auto types = VectorDupTypes::types;
+  static constexpr std::tuple fields{
+      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
+      Field<&Args::scalar>{"scalar", 64, OperandKind::value,
+                           "raw bits of the lane type; integers may be sign-extended"},
+      Field<&Args::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"},
+      Field<&Args::dstBlkStride>{"dstBlkStride", 16, OperandKind::value,
+                                 "32 B blocks from block to block; c100: 0 is 1"},
+      Field<&Args::srcBlkStride>{"srcBlkStride", 16, OperandKind::value, "not used: there is no source"},
+      Field<&Args::dstRepStride>{"dstRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
+      Field<&Args::srcRepStride>{"srcRepStride", 8, OperandKind::value, "not used: there is no source"}};
+  static PipeId pipe(const Args&, Arch) { return PipeId::V; }
+  static Work work(const Args& x, const Spr&) { return {.steps = x.repeat}; }
+  static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
+    return dup_footprint(x, VectorDupTypes::lane(x.type), spr, arch);
+  }
+  static void execute(const Args& x, ExecContext& c) { dup_execute(x, VectorDupTypes::lane(x.type), c); }
+};
+
+using Vadd = VectorBinary<"vadd", 0x181, BinaryOp::add, VectorArithTypes, "dst = src0 + src1">;
+using Vsub = VectorBinary<"vsub", 0x182, BinaryOp::sub, VectorArithTypes, "dst = src0 - src1">;
+using Vmul = VectorBinary<"vmul", 0x183, BinaryOp::mul, VectorArithTypes, "dst = src0 * src1">;
+using Vdiv = VectorBinary<"vdiv", 0x184, BinaryOp::div, VectorFloatTypes, "dst = src0 / src1, correctly rounded">;
+using Vmax = VectorBinary<"vmax", 0x185, BinaryOp::max, VectorArithTypes, "dst = max(src0, src1); NaN wins">;
+using Vmin = VectorBinary<"vmin", 0x186, BinaryOp::min, VectorArithTypes, "dst = min(src0, src1); NaN wins">;
+
+using Vrelu = VectorUnary<"vrelu", 0x190, UnaryOp::relu, VectorReluTypes, "dst = max(src, 0); NaN stays NaN">;
+using Vabs = VectorUnary<"vabs", 0x191, UnaryOp::abs, VectorFloatTypes, "dst = |src|">;
+using Vexp = VectorUnary<"vexp", 0x192, UnaryOp::exp, VectorExpTypes, "dst = e^src, correctly rounded">;
+
+using Vadds = VectorScalar<"vadds", 0x1a0, BinaryOp::add, VectorScalarTypes, kAllArchs, "dst = src + scalar">;
+using Vmuls = VectorScalar<"vmuls", 0x1a1, BinaryOp::mul, VectorScalarTypes, kAllArchs, "dst = src * scalar">;
+using Vmaxs =
+    VectorScalar<"vmaxs", 0x1a2, BinaryOp::max, VectorScalarTypes, kVectorArchs2, "dst = max(src, scalar); NaN wins">;
+using Vmins =
+    VectorScalar<"vmins", 0x1a3, BinaryOp::min, VectorScalarTypes, kVectorArchs2, "dst = min(src, scalar); NaN wins">;
+
+template <Text Name, u16 Opcode, RoundMode Round, ArchSet Archs, Text Doc>
+using NarrowF32 = VectorConvert<Name, Opcode, LaneType::f32, LaneType::f16, Round, Archs, Doc>;
+using VconvF162F32 = VectorConvert<"vconv_f162f32", 0x1b0, LaneType::f16, LaneType::f32, RoundMode::rint, kAllArchs,
+                                   "dst = src, f16 to f32, exact">;
+using VconvF322F16 =
+    NarrowF32<"vconv_f322f16", 0x1b1, RoundMode::rint, kAllArchs, "dst = src, f32 to f16, to nearest, ties to even">;
+using VconvF322F16R = NarrowF32<"vconv_f322f16r", 0x1b2, RoundMode::rint, kSplitArchs,
+                                "dst = src, f32 to f16, CAST_RINT: to nearest, ties to even">;
+using VconvF322F16A = NarrowF32<"vconv_f322f16a", 0x1b3, RoundMode::round, kSplitArchs,
+                                "dst = src, f32 to f16, CAST_ROUND: to nearest, ties away from zero">;
+using VconvF322F16F = NarrowF32<"vconv_f322f16f", 0x1b4, RoundMode::floor, kSplitArchs,
+                                "dst = src, f32 to f16, CAST_FLOOR: toward -infinity">;
+using VconvF322F16C = NarrowF32<"vconv_f322f16c", 0x1b5, RoundMode::ceil, kSplitArchs,
+                                "dst = src, f32 to f16, CAST_CEIL: toward +infinity">;
+using VconvF322F16Z =
+    NarrowF32<"vconv_f322f16z", 0x1b6, RoundMode::trunc, kSplitArchs, "dst = src, f32 to f16, CAST_TRUNC: toward zero">;
+using VconvF322F16O = NarrowF32<"vconv_f322f16o", 0x1b7, RoundMode::odd, kAllArchs,
+                                "dst = src, f32 to f16, CAST_ODD: inexact results get an odd last bit">;
+
+}  // namespace vinci::isa::insn

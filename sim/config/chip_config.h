@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "isa/arch.h"
 #include "isa/exec.h"
@@ -25,11 +26,15 @@ struct CostLine {
   double minimum = 1;
   double tail = 0;
   std::string from = "assumed";  // measured <source> | document <source> | assumed
+
+  friend bool operator==(const CostLine&, const CostLine&) = default;
 };
 
 // Cost lines of the vector unit, per class of instruction.
 struct VectorCosts {
   CostLine unary, binary, scalar, dup, convert;
+
+  friend bool operator==(const VectorCosts&, const VectorCosts&) = default;
 };
 
 // Cost lines of data movement; for copies to and from global memory they are the port of the core, on top of which the
@@ -37,19 +42,29 @@ struct VectorCosts {
 struct MoveCosts {
   CostLine gm_to_ub, gm_to_l1, gm_to_l1_nd2nz, ub_to_gm, ub_to_ub, ub_to_l1, l1_to_ub, l1_to_l0a, l1_to_l0b, l0c_to_ub,
       ub_to_l0c, l0c_to_gm, l0c_to_gm_nz2nd;
+
+  friend bool operator==(const MoveCosts&, const MoveCosts&) = default;
 };
 
 struct ScalarCosts {
   CostLine alu, load, store, sync;
+
+  friend bool operator==(const ScalarCosts&, const ScalarCosts&) = default;
 };
 
 struct BufferSizes {
   Bytes l1{512 * 1024}, l0a{64 * 1024}, l0b{64 * 1024}, l0c{128 * 1024}, ub{192 * 1024};
+  std::string from = "assumed";
+
+  friend bool operator==(const BufferSizes&, const BufferSizes&) = default;
 };
 
 // Instructions that a pipe's queue holds before the scalar unit stalls.
 struct QueueDepths {
   u32 v = 32, m = 32, mte1 = 32, mte2 = 32, mte3 = 32, fix = 32;
+  std::string from = "assumed";
+
+  friend bool operator==(const QueueDepths&, const QueueDepths&) = default;
 };
 
 struct CoreConfig {
@@ -61,7 +76,11 @@ struct CoreConfig {
   VectorCosts vector;
   MoveCosts move;
   std::map<std::string, CostLine> instructions;  // "vexp" or "vexp.f16": more specific than the class
+  Bytes dma_outstanding{64 * 1024};              // bytes of one copy that may be on their way at once
   Bytes dma_chunk{4096};  // bytes that a copy asks the memory system for in one go; smaller is finer interleaving
+  std::string from = "assumed";  // of flags_per_pair and dma_chunk
+
+  friend bool operator==(const CoreConfig&, const CoreConfig&) = default;
 };
 
 struct L2Config {
@@ -72,6 +91,8 @@ struct L2Config {
   BytesPerCycle slice_bytes_per_cycle{128};  // each way, of one slice
   Cycles hit_latency{120};
   std::string from = "assumed";
+
+  friend bool operator==(const L2Config&, const L2Config&) = default;
 };
 
 struct HbmConfig {
@@ -80,11 +101,15 @@ struct HbmConfig {
   BytesPerSecond bandwidth{1.8e12};  // of all channels together
   Cycles latency{300};               // on top of L2, for a line that misses
   std::string from = "assumed";
+
+  friend bool operator==(const HbmConfig&, const HbmConfig&) = default;
 };
 
 struct MemoryConfig {
   L2Config l2;
   HbmConfig hbm;
+
+  friend bool operator==(const MemoryConfig&, const MemoryConfig&) = default;
 };
 
 // Times of the task scheduler; the host pays its own.
@@ -93,40 +118,67 @@ struct SchedulerConfig {
   Seconds block_dispatch{50e-9};    // a block to an idle core until its first instruction
   Seconds task_completion{500e-9};  // the last block until the stream goes on
   std::string from = "assumed";
+
+  friend bool operator==(const SchedulerConfig&, const SchedulerConfig&) = default;
 };
 
 struct HostConfig {
-  Seconds launch{3e-6};    // host time to enqueue a kernel
-  Seconds enqueue{3e-6};   // host time to enqueue a copy, an event, a memset
-  Seconds copy_latency{10e-6};          // of one copy between host and device
+  Seconds launch{3e-6};         // host time to enqueue a kernel
+  Seconds enqueue{3e-6};        // host time to enqueue a copy, an event, a memset
+  Seconds copy_latency{10e-6};  // of one copy between host and device
   BytesPerSecond h2d_bandwidth{20e9};
   BytesPerSecond d2h_bandwidth{20e9};
   std::string from = "assumed";
+
+  friend bool operator==(const HostConfig&, const HostConfig&) = default;
 };
 
 struct NumericsConfig {
   bool saturation = true;  // modes that the chip has
   bool inf_nan = true;
   isa::OverflowMode overflow_mode = isa::OverflowMode::inf_nan;  // the one it starts in
+  std::string from = "assumed";
+
+  friend bool operator==(const NumericsConfig&, const NumericsConfig&) = default;
 };
 
 struct ChipConfig {
   std::string name;     // ascend-910b1
   std::string product;  // what it is sold as
   isa::Arch arch = isa::Arch::c220;
-  Hertz clock{1.85e9};  // of the AI cores; a cycle everywhere is one of this clock
-  u32 ai_cores = 24;    // joint cores, or cube cores (AIC) of the split form
+  Hertz clock{1.85e9};    // of the AI cores; a cycle everywhere is one of this clock
+  u32 ai_cores = 24;      // joint cores, or cube cores (AIC) of the split form
   u32 vector_cores = 48;  // AIV of the split form, 0 on the joint form
   CoreConfig core;
   MemoryConfig memory;
   SchedulerConfig scheduler;
   HostConfig host;
   NumericsConfig numerics;
-  std::string from = "assumed";  // of the counts and sizes above
+  std::string from = "assumed";  // of the clock and the counts
+
+  friend bool operator==(const ChipConfig&, const ChipConfig&) = default;
 };
 
-// The cost line of an instruction form: the most specific of `core.instructions` ("vexp.f16", then "vexp"), else the
-// line of its class.
+// The cost line of a class of instructions.
 const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class);
+
+// The cost line of one instruction form: the most specific of `core.instructions` ("vexp.f16", then "vexp"), else the
+// line of its class. `type` is "" where the instruction has no type forms.
+const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class, std::string_view mnemonic,
+                          std::string_view type);
+
+// Whether an architecture moves data that way at all; the lines of other paths are never used.
+constexpr bool has_cost_class(isa::Arch arch, isa::CostClass cost_class) {
+  switch (cost_class) {
+    case isa::CostClass::gm_to_l1_nd2nz:
+    case isa::CostClass::l0c_to_gm:
+    case isa::CostClass::l0c_to_gm_nz2nd: return isa::contains(isa::kSplitArchs, arch);
+    case isa::CostClass::ub_to_l1:
+    case isa::CostClass::l1_to_ub:
+    case isa::CostClass::l0c_to_ub:
+    case isa::CostClass::ub_to_l0c: return isa::contains(isa::kJointArchs, arch);
+    default: return true;
+  }
+}
 
 }  // namespace vinci::config

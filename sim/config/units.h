@@ -14,13 +14,14 @@ struct Quantity {
   constexpr Quantity() = default;
   constexpr explicit Quantity(Rep v) : value(v) {}
   constexpr operator Rep() const { return value; }  // NOLINT(google-explicit-constructor)
+  friend constexpr bool operator==(const Quantity&, const Quantity&) = default;
 };
 
-using Bytes = Quantity<struct BytesTag, u64>;                    // 512KiB
-using Hertz = Quantity<struct HertzTag, double>;                 // 1.85GHz
-using BytesPerCycle = Quantity<struct BytesPerCycleTag, double>; // 256B/cycle
+using Bytes = Quantity<struct BytesTag, u64>;                       // 512KiB
+using Hertz = Quantity<struct HertzTag, double>;                    // 1.85GHz
+using BytesPerCycle = Quantity<struct BytesPerCycleTag, double>;    // 256B/cycle
 using BytesPerSecond = Quantity<struct BytesPerSecondTag, double>;  // 1.8TB/s; 1 GB/s is 1e9 B/s
-using Seconds = Quantity<struct SecondsTag, double>;             // 2.5us
-using Cycles = Quantity<struct CyclesTag, u64>;                  // 170, of the core clock
+using Seconds = Quantity<struct SecondsTag, double>;                // 2.5us
+using Cycles = Quantity<struct CyclesTag, u64>;                     // 170, of the core clock
 
 }  // namespace vinci::config

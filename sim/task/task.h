@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -20,11 +22,16 @@ struct Buffer {
   std::string name;
   Place place = Place::device;
   u64 bytes = 0;
-  std::string file;                 // host only: .npy or raw file with the initial contents, relative to the task stream; "" = zero
-  std::string output;               // host only: file name in the output folder that receives the final contents; "" = none
-  std::string dtype;                // numpy dtype of the contents ("f2", "f4", "i1", "i4", ...), "" = raw bytes
-  std::vector<u64> shape;           // of the contents, for .npy; empty = one dimension of bytes / element size
+  std::string file;        // host only: .npy or raw file with the initial contents, relative to the task stream
+  std::string output;      // host only: file name in the output folder that receives the final contents; "" = none
+  std::string dtype;       // numpy dtype of the contents ("f2", "f4", "i1", "i4", ...), "" = raw bytes
+  std::vector<u64> shape;  // of the contents, for .npy; empty = one dimension of bytes / element size
+  std::vector<std::byte> data{};  // host only: the initial contents themselves; neither file nor data = zero
+
+  friend bool operator==(const Buffer&, const Buffer&) = default;
 };
+
+inline constexpr std::array<std::string_view, 2> kPlaceNames{"host", "device"};
 
 // What a kernel runs on. Names of the public kernel types.
 enum class KernelType : u8 { AI_CORE, AIC_ONLY, AIV_ONLY };
@@ -34,6 +41,8 @@ struct Kernel {
   std::string name;
   KernelType type = KernelType::AI_CORE;
   isa::Program program;
+
+  friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
 // A part of a buffer.
@@ -51,41 +60,59 @@ struct KernelLaunch {
   u32 kernel = 0;
   u32 block_dim = 1;
   std::vector<Arg> args;
+
+  friend bool operator==(const KernelLaunch&, const KernelLaunch&) = default;
 };
 
 // aclrtMemcpyAsync, and aclrtMemcpy2dAsync where height > 1. The direction follows from the places of the buffers.
 struct MemcpyAsync {
   Slice dst, src;
-  u64 width = 0;   // bytes of a row
-  u64 height = 1;  // rows
+  u64 width = 0;                     // bytes of a row
+  u64 height = 1;                    // rows
   u64 dst_pitch = 0, src_pitch = 0;  // bytes between rows; = width where height is 1
 
   u64 bytes() const { return width * height; }
+
+  friend bool operator==(const MemcpyAsync&, const MemcpyAsync&) = default;
 };
 
 struct MemsetAsync {
   Slice dst;
   u64 bytes = 0;
   u8 value = 0;
+
+  friend bool operator==(const MemsetAsync&, const MemsetAsync&) = default;
 };
 
 struct EventRecord {
   u32 event = 0;
+
+  friend bool operator==(const EventRecord&, const EventRecord&) = default;
 };
 
 struct StreamWaitEvent {
   u32 event = 0;
+
+  friend bool operator==(const StreamWaitEvent&, const StreamWaitEvent&) = default;
 };
+
+// Names of the alternatives of Task::op, in their order; keys of the YAML spelling.
+inline constexpr std::array<std::string_view, 5> kOpNames{"kernel_launch", "memcpy_async", "memset_async",
+                                                          "event_record", "stream_wait_event"};
 
 struct Task {
   std::string name;  // for reports; the loader makes one up where the file gives none
   std::variant<KernelLaunch, MemcpyAsync, MemsetAsync, EventRecord, StreamWaitEvent> op;
+
+  friend bool operator==(const Task&, const Task&) = default;
 };
 
 // Tasks that run strictly one after the other. Streams are concurrent.
 struct Stream {
   std::string name;
   std::vector<Task> tasks;
+
+  friend bool operator==(const Stream&, const Stream&) = default;
 };
 
 struct TaskStream {
@@ -96,6 +123,8 @@ struct TaskStream {
   std::vector<std::string> events;
   std::vector<Stream> streams;
   std::string folder;  // where relative files are looked up; not part of the meaning
+
+  friend bool operator==(const TaskStream&, const TaskStream&) = default;
 };
 
 }  // namespace vinci::task

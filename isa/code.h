@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "isa/program.h"
+
+namespace vinci::isa {
+
+// One instruction ready to run: immediates are in place, what comes from scalar registers is patched in when it runs.
+struct CodeInst {
+  struct Patch {
+    u8 field = 0;
+    u8 reg = 0;
+  };
+  static constexpr u8 kNoRegister = 0xff;
+
+  const Row* row = nullptr;
+  ArgsStorage args;
+  std::array<Patch, kMaxOperands> patches{};
+  u8 patch_count = 0;
+  u8 type = 0;
+  u8 written = kNoRegister;  // the scalar register that it writes
+  bool branches = false;
+  u32 line = 0;
+};
+
+// A program decoded once for all its blocks. Verifies the program first (see codec.h).
+class Code {
+ public:
+  explicit Code(const Program& program);
+
+  const CodeInst& operator[](u32 pc) const { return insts_[pc]; }
+  u32 size() const { return static_cast<u32>(insts_.size()); }
+  Arch arch() const { return arch_; }
+  const std::string& source() const { return source_; }
+
+ private:
+  Arch arch_;
+  std::string source_;
+  std::vector<CodeInst> insts_;
+};
+
+}  // namespace vinci::isa

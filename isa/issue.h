@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <string>
+
+#include "isa/exec.h"
+#include "isa/insn.h"
+
+namespace vinci::isa {
+
+// An instruction on its way to a pipe: operand values in place, with the special registers of its moment.
+struct Issued {
+  const Row* row = nullptr;
+  ArgsStorage args;
+  Spr spr;
+  u32 pc = 0;
+  u32 line = 0;
+  u8 type = 0;
+  PipeId pipe = PipeId::S;
+};
+
+// What a core is, as far as legality goes; no time.
+struct CoreSpec {
+  Arch arch = Arch::c220;
+  CoreKind kind = CoreKind::cube;
+  BufSizes sizes{};
+  u32 flags_per_pair = 8;
+  OverflowMode overflow = OverflowMode::inf_nan;  // that a block starts in
+  bool overflow_selectable = true;                // whether CTRL[48] can change it
+};
+
+// The overflow mode of an instruction that was issued with these special registers.
+inline OverflowMode overflow_of(const CoreSpec& core, const Spr& spr) {
+  if (!core.overflow_selectable) return core.overflow;
+  return (spr.ctrl >> 48 & 1) != 0 ? OverflowMode::inf_nan : OverflowMode::saturation;
+}
+
+// Refuses what the hardware would trap on: a pipe or buffer that the core does not have, an address out of a buffer or
+// of every allocation of global memory, a misaligned address, an event id or a pair of pipes that does not exist.
+// Throws Fault::Program; the texts contain the strings of the vendor's error messages that users search for.
+void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& gm);
+
+// The same for a footprint alone. `by` is the pipe that accesses.
+void check_footprint(const Footprint& footprint, PipeId by, const CoreSpec& core, const GlobalMemory& gm);
+
+// "mad.f162f32 c=0x0 a=0x0 ..." with the values that it was issued with.
+std::string to_string(const Issued& inst);
+
+}  // namespace vinci::isa

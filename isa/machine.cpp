@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/machine.h"
+
+#include "isa/insns/sync.h"
+
+namespace vinci::isa {
+namespace {
+
+// Attaches the source position of an instruction to a fault that has none.
+template <class F>
+decltype(auto) located(const Code& code, u32 line, u32 pc, F&& body) {
+  try {
+    return body();
+  } catch (const Error& e) {
+    if (!e.location().empty()) throw;
+    throw Error(e.fault(), e.message(),
+                line != 0 ? fmt::format("{}:{}", code.source(), line) : fmt::format("{}[{}]", code.source(), pc));
+  }
+}
+
+}  // namespace
+
+Machine::Machine(const CoreSpec& core, GlobalMemory& gm, u32 core_id)
+    : core_(core), mem_(core.sizes, gm), front_(core_, gm, &mem_, core_id), core_id_(core_id) {}
+
+void Machine::run(const Code& code, const Launch& launch, u64& budget) {
+  code_ = &code;
+  flags_.clear();
+  front_.start(code, launch);
+  while (!front_.done()) {
+    if (budget == 0) fail(Fault::Limit, "the limit of instructions is reached; a loop may not end");
+    --budget;
+    const u32 pc = front_.pc();
+    const u32 line = pc < code.size() ? code[pc].line : 0;
+    located(code, line, pc, [&] {
+      const CodeInst& inst = front_.current();
+      if (inst.row->role == Role::scalar || inst.row->role == Role::end) {
+        front_.step(status_);
+      } else {
+        push(front_.issue());
+      }
+    });
+  }
+  drain();
+  for (const auto& queue : queues_) {
+    if (!queue.empty()) report_deadlock(nullptr);
+  }
+}
+
+void Machine::push(const Issued& inst) {
+  if (inst.row->role == Role::wait_flag && inst.pipe == PipeId::S) {
+    drain();
+    const auto& a = args_of<insn::WaitFlag>(inst.args);
+    if (!flags_.up(a.src, a.dst, a.event)) report_deadlock(&(*code_)[inst.pc]);
+    flags_.lower(a.src, a.dst, a.event);
+    return;
+  }
+  if (inst.row->role == Role::set_flag && inst.pipe == PipeId::S) {
+    const auto& a = args_of<insn::SetFlag>(inst.args);
+    flags_.raise(a.src, a.dst, a.event);
+    drain();
+    return;
+  }
+  if (inst.row->role == Role::pipe_barrier && (inst.pipe == PipeId::S || inst.pipe == PipeId::ALL)) {
+    drain();
+    for (const auto& queue : queues_) {
+      if (inst.pipe == PipeId::ALL && !queue.empty()) report_deadlock(&(*code_)[inst.pc]);
+    }
+    return;
+  }
+  queues_[index(inst.pipe)].push_back(inst);
+  if (queues_[index(inst.pipe)].size() == 1) drain();
+}
+
+bool Machine::advance(PipeId pipe) {
+  auto& queue = queues_[index(pipe)];
+  if (queue.empty()) return false;
+  const Issued& inst = queue.front();
+  switch (inst.row->role) {
+    case Role::wait_flag: {
+      const auto& a = args_of<insn::WaitFlag>(inst.args);
+      if (!flags_.up(a.src, a.dst, a.event)) return false;
+      flags_.lower(a.src, a.dst, a.event);
+      break;
+    }
+    case Role::set_flag: {
+      const auto& a = args_of<insn::SetFlag>(inst.args);
+      located(*code_, inst.line, inst.pc, [&] { flags_.raise(a.src, a.dst, a.event); });
+      break;
+    }
+    case Role::pipe_barrier: break;  // everything before it has run
+    default: execute(inst);
+  }
+  queue.pop_front();
+  return true;
+}
+
+void Machine::drain() {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (usize p = 0; p < kPipeCount; ++p) {
+      while (advance(static_cast<PipeId>(p)))
+        moved = true;
+    }
+  }
+}
+
+void Machine::execute(const Issued& inst) {
+  ExecContext context{
+      .mem = mem_, .spr = inst.spr, .arch = core_.arch, .overflow = overflow_of(core_, inst.spr), .status = status_};
+  located(*code_, inst.line, inst.pc, [&] { inst.row->execute(inst.args, context); });
+}
+
+void Machine::report_deadlock(const CodeInst* scalar) const {
+  std::string text = fmt::format("nothing can move on {}{}:", name(core_.kind), core_id_);
+  if (scalar != nullptr)
+    text += fmt::format("\n  S waits at {} ({}:{})", scalar->row->name, code_->source(), scalar->line);
+  for (usize p = 0; p < kPipeCount; ++p) {
+    if (queues_[p].empty()) continue;
+    const Issued& head = queues_[p].front();
+    text += fmt::format("\n  {} waits for {} ({}:{})", name(static_cast<PipeId>(p)), to_string(head), code_->source(),
+                        head.line);
+  }
+  throw Error(Fault::Deadlock, text);
+}
+
+}  // namespace vinci::isa

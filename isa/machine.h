@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <deque>
+
+#include "isa/flags.h"
+#include "isa/sequencer.h"
+
+namespace vinci::isa {
+
+// The untimed reference machine: one core without a clock. Instructions run as soon as flags and barriers allow, pipes
+// in order; for a program without races the result is the one of every legal schedule, so it is what the timed core is
+// tested against.
+class Machine {
+ public:
+  Machine(const CoreSpec& core, GlobalMemory& gm, u32 core_id);
+
+  // Runs one block to its end. Faults carry "file:line" of the instruction. `budget` counts down by the instructions
+  // that ran; at zero the run ends with Fault::Limit.
+  void run(const Code& code, const Launch& launch, u64& budget);
+
+  CoreMem& mem() { return mem_; }
+  u64 status() const { return status_; }
+
+ private:
+  void push(const Issued& inst);
+  bool advance(PipeId pipe);  // runs the head of a queue; false when it must wait or there is none
+  void drain();
+  void execute(const Issued& inst);
+  [[noreturn]] void report_deadlock(const CodeInst* scalar) const;
+
+  CoreSpec core_;
+  CoreMem mem_;
+  Sequencer front_;
+  Flags flags_;
+  std::array<std::deque<Issued>, kPipeCount> queues_;
+  u64 status_ = 0;
+  u32 core_id_;
+  const Code* code_ = nullptr;
+};
+
+}  // namespace vinci::isa

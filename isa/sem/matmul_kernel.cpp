@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/sem/matmul_kernel.h"
+
+#include <hwy/aligned_allocator.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "isa/sem/fractal_kernel.h"
+#include "isa/sem/hwy_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "isa/sem/matmul_kernel.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once for each target
+
+#include "isa/sem/fractal_kernel-inl.h"
+
+// How it works. Both inputs are widened once for each instruction: A stays in its fractals, whose rows then give
+// scalars to broadcast at constant distances; B becomes one panel [k][16] for each column of fractals, by transposing
+// each fractal. A block of rows x fractal columns of C lives in registers while k runs.
+#ifndef VINCI_ISA_SEM_MATMUL_COMMON
+#define VINCI_ISA_SEM_MATMUL_COMMON
+namespace vinci::isa {
+
+inline constexpr usize kEdge = 16;  // rows and columns of a fractal of C
+
+// Memory of one thread for the widened inputs.
+struct MatmulScratch {
+  std::byte* a;       // [m1][k1][16][k0]
+  std::byte* b;       // [n1][k1 * k0][16]
+  std::byte* column;  // [m][16], for a column of C that the matrix does not fill
+};
+
+}  // namespace vinci::isa
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace vinci::isa {
+namespace {  // of this file: other kernels may use the same names
+namespace HWY_NAMESPACE {
+
+// What differs between the element types: widening, and how a block of C starts and ends.
+struct FloatKind {
+  using T = float;
+  using D = hn::CappedTag<T, kEdge>;
+  using V = hn::Vec<D>;
+  static constexpr usize k0 = 16;
+
+  static void widen_a(const std::byte* from, T* into, usize count) {
+    const D d;
+    for (usize i = 0; i < count; i += hn::Lanes(d))
+      hn::Store(widen_lanes(d, from + 2 * i), d, into + i);
+  }
+  // One fractal [16][k0] to k0 rows of 16.
+  static HWY_INLINE void widen_b(const std::byte* turned, T* into) { widen_a(turned, into, kEdge * k0); }
+
+  static HWY_INLINE V mul_add(V x, V y, V sum) { return hn::MulAdd(x, y, sum); }
+  static HWY_INLINE V start(D d, const std::byte* c, bool init) {
+    return init ? hn::Zero(d) : hn::LoadU(d, reinterpret_cast<const T*>(c));
+  }
+  // What is collected over a block to see whether anything special happened: here x - x, zero for a finite x.
+  static HWY_INLINE V finish(D d, V acc, std::byte* c, bool, bool, V seen) {
+    hn::StoreU(acc, d, reinterpret_cast<T*>(c));
+    return hn::Or(seen, hn::Sub(acc, acc));
+  }
+  static bool is_special([[maybe_unused]] D d, V seen) {
+    const hn::RebindToUnsigned<D> du;
+    return !hn::AllTrue(du, hn::Eq(hn::BitCast(du, seen), hn::Zero(du)));
+  }
+  // The NaN of the host is not the same everywhere.
+  static void repair(D d, std::byte* c) {
+    const hn::RebindToUnsigned<D> du;
+    const V v = hn::LoadU(d, reinterpret_cast<const T*>(c));
+    const V nan = hn::BitCast(d, hn::Set(du, 0x7fc00000u));
+    hn::StoreU(hn::IfThenElse(hn::IsNaN(v), nan, v), d, reinterpret_cast<T*>(c));
+  }
+};
+
+struct IntKind {
+  using T = std::int32_t;
+  using D = hn::CappedTag<T, kEdge>;
+  using V = hn::Vec<D>;
+  static constexpr usize k0 = 32;
+
+  static void widen_a(const std::byte* from, T* into, usize count) {
+    const D d;
+    const hn::Rebind<std::int8_t, D> d8;
+    for (usize i = 0; i < count; i += hn::Lanes(d)) {
+      hn::Store(hn::PromoteTo(d, hn::LoadU(d8, reinterpret_cast<const std::int8_t*>(from + i))), d, into + i);
+    }
+  }
+  // The fractal was turned in pairs of k: low byte even k, high byte odd k.
+  static HWY_INLINE void widen_b(const std::byte* turned, T* into) {
+    const D d;
+    const hn::Rebind<std::int16_t, D> d16;
+    for (usize pair = 0; pair < k0 / 2; ++pair) {
+      for (usize i = 0; i < kEdge; i += hn::Lanes(d)) {
+        const auto both = hn::LoadU(d16, reinterpret_cast<const std::int16_t*>(turned + 2 * (pair * kEdge + i)));
+        const auto even = hn::ShiftRight<8>(hn::ShiftLeft<8>(both));
+        const auto odd = hn::ShiftRight<8>(both);
+        hn::Store(hn::PromoteTo(d, even), d, into + 2 * pair * kEdge + i);
+        hn::Store(hn::PromoteTo(d, odd), d, into + (2 * pair + 1) * kEdge + i);
+      }
+    }
+  }
+
+  static HWY_INLINE V mul_add(V x, V y, V sum) { return hn::Add(hn::Mul(x, y), sum); }
+  static HWY_INLINE V start(D d, const std::byte*, bool) { return hn::Zero(d); }
+  // Collects sign bits of sums that left the range.
+  static HWY_INLINE V finish(D d, V acc, std::byte* c, bool init, bool saturate, V seen) {
+    T* at = reinterpret_cast<T*>(c);
+    if (init) {
+      hn::StoreU(acc, d, at);
+      return seen;
+    }
+    const V before = hn::LoadU(d, at);
+    const V sum = hn::Add(before, acc);
+    const V out = hn::And(hn::Xor(before, sum), hn::Xor(acc, sum));
+    const V bound = hn::IfThenElse(hn::Lt(before, hn::Zero(d)), hn::Set(d, std::numeric_limits<T>::min()),
+                                   hn::Set(d, std::numeric_limits<T>::max()));
+    hn::StoreU(saturate ? hn::IfThenElse(hn::Lt(out, hn::Zero(d)), bound, sum) : sum, d, at);
+    return hn::Or(seen, out);
+  }
+  static bool is_special([[maybe_unused]] D d, V seen) { return !hn::AllFalse(d, hn::Lt(seen, hn::Zero(d))); }
+  static void repair(D, std::byte*) {}
+};
+
+// Registers: kMaxRows x kMaxColumns x (16 / lanes) sums, one row of B, one broadcast element of A.
+#if HWY_MAX_BYTES == 64
+constexpr usize kMaxRows = 8, kMaxColumns = 3;  // 24 + 3 + 1 of 32
+#elif HWY_MAX_BYTES == 32
+constexpr usize kMaxRows = 4, kMaxColumns = 1;  // 8 + 2 + 1 of 16
+#else
+constexpr usize kMaxRows = 2, kMaxColumns = 1;  // 8 + 4 + 1 of 16
+#endif
+
+// The instruction, prepared: element counts, and distances in elements of the widened inputs.
+template <class Kind>
+struct Job {
+  const typename Kind::T* a;
+  const typename Kind::T* b;
+  usize k;
+  usize a_step;   // from one k1 to the next
+  usize b_panel;  // from one n1 to the next
+  bool init, saturate;
+};
+
+template <class Kind, usize R, usize F>
+HWY_NOINLINE bool multiply_block(const Job<Kind>& job, const typename Kind::T* a, const typename Kind::T* b,
+                                 std::byte* const* c) {
+  using D = typename Kind::D;
+  using V = typename Kind::V;
+  constexpr usize lanes = hn::MaxLanes(D());
+  constexpr usize vectors = kEdge / lanes;
+  const D d;
+  V acc[R][F][vectors];
+  HWY_UNROLL(8)
+  for (usize r = 0; r < R; ++r) {
+    HWY_UNROLL(4)
+    for (usize f = 0; f < F; ++f) {
+      HWY_UNROLL(4)
+      for (usize v = 0; v < vectors; ++v)
+        acc[r][f][v] = Kind::start(d, c[f] + (r * kEdge + v * lanes) * 4, job.init);
+    }
+  }
+  const auto step = [&](const typename Kind::T* a_k, const typename Kind::T* b_k) HWY_ATTR {
+    V row[F][vectors];
+    HWY_UNROLL(4)
+    for (usize f = 0; f < F; ++f) {
+      HWY_UNROLL(4)
+      for (usize v = 0; v < vectors; ++v)
+        row[f][v] = hn::Load(d, b_k + f * job.b_panel + v * lanes);
+    }
+    HWY_UNROLL(8)
+    for (usize r = 0; r < R; ++r) {
+      const V x = hn::Set(d, a_k[r * Kind::k0]);
+      HWY_UNROLL(4)
+      for (usize f = 0; f < F; ++f) {
+        HWY_UNROLL(4)
+        for (usize v = 0; v < vectors; ++v)
+          acc[r][f][v] = Kind::mul_add(x, row[f][v], acc[r][f][v]);
+      }
+    }
+  };
+  usize left = job.k;
+  for (; left >= Kind::k0; left -= Kind::k0, a += job.a_step) {
+    HWY_UNROLL(4)
+    for (usize kk = 0; kk < Kind::k0; ++kk, b += kEdge)
+      step(a + kk, b);
+  }
+  for (usize kk = 0; kk < left; ++kk, b += kEdge)
+    step(a + kk, b);
+
+  V seen = hn::Zero(d);
+  HWY_UNROLL(8)
+  for (usize r = 0; r < R; ++r) {
+    HWY_UNROLL(4)
+    for (usize f = 0; f < F; ++f) {
+      HWY_UNROLL(4)
+      for (usize v = 0; v < vectors; ++v) {
+        seen = Kind::finish(d, acc[r][f][v], c[f] + (r * kEdge + v * lanes) * 4, job.init, job.saturate, seen);
+      }
+    }
+  }
+  if (HWY_LIKELY(!Kind::is_special(d, seen))) return false;
+  for (usize f = 0; f < F; ++f) {
+    for (usize i = 0; i < R * kEdge; i += lanes)
+      Kind::repair(d, c[f] + i * 4);
+  }
+  return true;
+}
+
+// All m rows of F columns of fractals; c[f] is row 0 of column f.
+template <class Kind, usize F>
+bool multiply_columns(const Job<Kind>& job, const typename Kind::T* b, std::byte* const* c, usize m, usize a_fractals) {
+  bool special = false;
+  for (usize row = 0; row < m;) {
+    const typename Kind::T* a = job.a + (row / kEdge * a_fractals * kEdge + row % kEdge) * Kind::k0;
+    std::byte* at[F];
+    for (usize f = 0; f < F; ++f)
+      at[f] = c[f] + row * kEdge * 4;
+    const usize left = std::min(kEdge - row % kEdge, m - row);
+    if (kMaxRows >= 8 && left >= 8) {
+      special |= multiply_block<Kind, std::min<usize>(8, kMaxRows), F>(job, a, b, at);
+      row += 8;
+    } else if (kMaxRows >= 4 && left >= 4) {
+      special |= multiply_block<Kind, std::min<usize>(4, kMaxRows), F>(job, a, b, at);
+      row += 4;
+    } else if (left >= 2) {
+      special |= multiply_block<Kind, 2, F>(job, a, b, at);
+      row += 2;
+    } else {
+      special |= multiply_block<Kind, 1, F>(job, a, b, at);
+      row += 1;
+    }
+  }
+  return special;
+}
+
+template <class Kind>
+bool multiply(const MatmulTile& t, const MatmulScratch& scratch, bool saturate) {
+  using T = typename Kind::T;
+  static_assert(sizeof(T) == 4);
+  const usize m1 = ceil_div<usize>(t.m, kEdge), n1 = ceil_div<usize>(t.n, kEdge), k1 = ceil_div<usize>(t.k, Kind::k0);
+  T* a = reinterpret_cast<T*>(scratch.a);
+  T* b = reinterpret_cast<T*>(scratch.b);
+  Kind::widen_a(t.a, a, t.gemv ? k1 * Kind::k0 : m1 * k1 * kEdge * Kind::k0);
+  const Job<Kind> job{.a = a,
+                      .b = b,
+                      .k = t.k,
+                      .a_step = t.gemv ? Kind::k0 : kEdge * Kind::k0,
+                      .b_panel = k1 * Kind::k0 * kEdge,
+                      .init = t.init,
+                      .saturate = saturate};
+  const usize tail = t.n % kEdge;  // columns of the last fractal, 0: all
+  for (usize i = 0; i < k1; ++i) {
+    for (usize j = 0; j < n1; ++j) {
+      alignas(64) std::byte turned[512];
+      transpose_fractal(t.b + (i * n1 + j) * sizeof turned, turned);
+      if (tail != 0 && j == n1 - 1) {  // what pads B may be anything, and must not be seen as an infinity
+        for (usize row = 0; row < kEdge; ++row)
+          std::memset(turned + (row * kEdge + tail) * 2, 0, (kEdge - tail) * 2);
+      }
+      Kind::widen_b(turned, b + j * job.b_panel + i * Kind::k0 * kEdge);
+    }
+  }
+  const usize column = m1 * kEdge * kEdge * 4;  // bytes
+  const usize whole = tail != 0 ? n1 - 1 : n1;
+  bool special = false;
+  for (usize j = 0; j < whole;) {
+    std::byte* c[kMaxColumns];
+    for (usize f = 0; f < kMaxColumns; ++f)
+      c[f] = t.c + (j + f) * column;
+    const usize left = whole - j;
+    if (kMaxColumns >= 3 && left >= 3 && left != 4) {
+      special |= multiply_columns<Kind, std::min<usize>(3, kMaxColumns)>(job, b + j * job.b_panel, c, t.m, k1);
+      j += 3;
+    } else if (kMaxColumns >= 2 && left >= 2) {
+      special |= multiply_columns<Kind, std::min<usize>(2, kMaxColumns)>(job, b + j * job.b_panel, c, t.m, k1);
+      j += 2;
+    } else {
+      special |= multiply_columns<Kind, 1>(job, b + j * job.b_panel, c, t.m, k1);
+      j += 1;
+    }
+  }
+  if (tail != 0) {
+    std::byte* at = t.c + whole * column;
+    std::memset(scratch.column, 0, t.m * kEdge * 4);
+    for (usize row = 0; row < t.m; ++row)
+      std::memcpy(scratch.column + row * 64, at + row * 64, tail * 4);
+    special |= multiply_columns<Kind, 1>(job, b + whole * job.b_panel, &scratch.column, t.m, k1);
+    for (usize row = 0; row < t.m; ++row)
+      std::memcpy(at + row * 64, scratch.column + row * 64, tail * 4);
+  }
+  return special;
+}
+
+bool multiply_float(const MatmulTile& t, const MatmulScratch& scratch) {
+  return multiply<FloatKind>(t, scratch, false);
+}
+bool multiply_int(const MatmulTile& t, const MatmulScratch& scratch, bool saturate) {
+  return multiply<IntKind>(t, scratch, saturate);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace vinci::isa
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace vinci::isa {
+namespace {
+
+HWY_EXPORT(multiply_float);
+HWY_EXPORT(multiply_int);
+
+// Memory that grows to the largest request and is then reused: no allocation for each instruction.
+class Arena {
+ public:
+  std::byte* get(usize bytes) {
+    if (bytes > bytes_) {
+      memory_ = hwy::AllocateAligned<std::byte>(bytes);
+      if (memory_ == nullptr) throw std::bad_alloc();
+      bytes_ = bytes;
+    }
+    return memory_.get();
+  }
+
+ private:
+  hwy::AlignedFreeUniquePtr<std::byte[]> memory_;
+  usize bytes_ = 0;
+};
+
+struct Arenas {
+  Arena inputs, c;
+};
+
+// One for each thread: kernels of different threads never meet.
+Arenas& arenas() {
+  thread_local Arenas mine;
+  return mine;
+}
+
+MatmulScratch scratch_for(const MatmulTile& t, usize k0) {
+  const usize k = align_up<usize>(t.k, k0), m = align_up<usize>(t.m, kEdge), n = align_up<usize>(t.n, kEdge);
+  std::byte* all = arenas().inputs.get((m * k + k * n + m * kEdge) * 4);
+  return {.a = all, .b = all + m * k * 4, .column = all + (m * k + k * n) * 4};
+}
+
+}  // namespace
+
+bool matmul_f16_f32(const MatmulTile& t) { return HWY_DYNAMIC_DISPATCH(multiply_float)(t, scratch_for(t, 16)); }
+
+bool matmul_s8_s32(const MatmulTile& t, bool saturate) {
+  return HWY_DYNAMIC_DISPATCH(multiply_int)(t, scratch_for(t, 32), saturate);
+}
+
+MatmulF16Result matmul_f16_f16(const MatmulTile& t, bool saturate) {
+  const usize n1 = ceil_div<usize>(t.n, kEdge), rows = align_up<usize>(t.m, kEdge);
+  const usize column = rows * kEdge;  // elements
+  std::byte* wide = arenas().c.get(n1 * column * 4);
+  if (!t.init) widen_f16(t.c, reinterpret_cast<float*>(wide), n1 * column);
+  MatmulTile inner = t;
+  inner.c = wide;
+  MatmulF16Result result{.non_finite = matmul_f16_f32(inner)};
+  const auto narrow = [&](usize element, usize count) {
+    const Narrowed n = narrow_f32(wide + element * 4, t.c + element * 2, count, {.saturate = saturate});
+    result.overflow |= n.overflow;
+    result.underflow |= n.underflow;
+  };
+  for (usize j = 0; j < n1; ++j) {
+    const usize columns = std::min<usize>(kEdge, t.n - j * kEdge);
+    if (columns == kEdge) {
+      narrow(j * column, t.m * kEdge);
+    } else {
+      for (usize row = 0; row < t.m; ++row)
+        narrow(j * column + row * kEdge, columns);
+    }
+  }
+  return result;
+}
+
+}  // namespace vinci::isa
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/sequencer.h"
+
+#include <bit>
+
+namespace vinci::isa {
+
+void Sequencer::start(const Code& code, const Launch& launch) {
+  code_ = &code;
+  launch_ = &launch;
+  x_ = {};
+  spr_ = {};
+  if (core_.overflow == OverflowMode::inf_nan) spr_.ctrl |= u64{1} << 48;
+  pc_ = 0;
+  done_ = false;
+  unknown_ = 0;
+}
+
+const CodeInst& Sequencer::current() const {
+  if (pc_ >= code_->size()) [[unlikely]] {
+    fail(Fault::Program, "the program runs past its last instruction; `end` is missing");
+  }
+  return (*code_)[pc_];
+}
+
+void Sequencer::refuse_unknown(const CodeInst& inst, u8 reg) const {
+  const CodeInst& load = (*code_)[origin_[reg]];
+  fail(Fault::Unsupported,
+       "timing mode moves no data, but {} depends on X{}, which {} (line {}) loads; run in mode full or functional",
+       inst.row->name, reg, load.row->name, load.line);
+}
+
+void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
+  for (u8 p = 0; p < inst.patch_count; ++p) {
+    const auto [field, reg] = inst.patches[p];
+    const FieldInfo& f = inst.row->fields[field];
+    if (!f.fits(x_[reg])) [[unlikely]] {
+      fail(Fault::Program, "{}: {} = {} (X{}) does not fit its {} bits", inst.row->name, f.name,
+           static_cast<i64>(x_[reg]), reg, f.width);
+    }
+    f.set(args, x_[reg]);
+  }
+}
+
+void Sequencer::step(u64 status) {
+  const CodeInst& inst = current();
+  if (inst.row->role == Role::end) {
+    done_ = true;
+    return;
+  }
+  u32 sources = 0;
+  for (u8 p = 0; p < inst.patch_count; ++p)
+    sources |= 1u << inst.patches[p].reg;
+  const u32 tainted = sources & unknown_;
+  if (tainted != 0 && (inst.written == CodeInst::kNoRegister || inst.row->footprint != nullptr)) [[unlikely]] {
+    // A branch, a special register, or the address or value of a scalar access.
+    refuse_unknown(inst, static_cast<u8>(std::countr_zero(tainted)));
+  }
+
+  ArgsStorage args = inst.args;
+  patch(inst, args);
+  last_access_.reset();
+  if (inst.row->footprint != nullptr) {
+    const Footprint footprint = inst.row->footprint(args, spr_, core_.arch);
+    check_footprint(footprint, PipeId::S, core_, gm_);
+    last_access_ = *footprint.begin();
+  }
+  ScalarContext context{.x = x_,
+                        .spr = spr_,
+                        .pc = pc_,
+                        .next_pc = pc_ + 1,
+                        .block_idx = launch_->block_idx,
+                        .block_num = launch_->block_num,
+                        .core_id = core_id_,
+                        .args = launch_->args,
+                        .status = status,
+                        .mem = mem_};
+  inst.row->execute_scalar(args, context);
+  if (inst.written != CodeInst::kNoRegister) {
+    const u32 written = 1u << inst.written;
+    if (context.loaded_unknown) {
+      origin_[inst.written] = pc_;
+      unknown_ |= written;
+    } else if (tainted != 0) {
+      origin_[inst.written] = origin_[static_cast<usize>(std::countr_zero(tainted))];
+      unknown_ |= written;
+    } else {
+      unknown_ &= ~written;
+    }
+  }
+  pc_ = context.next_pc;
+}
+
+Issued Sequencer::issue() {
+  const CodeInst& inst = current();
+  Issued out{.row = inst.row, .args = inst.args, .spr = spr_, .pc = pc_, .line = inst.line, .type = inst.type};
+  if (unknown_ != 0) {
+    for (u8 p = 0; p < inst.patch_count; ++p) {
+      if ((unknown_ >> inst.patches[p].reg & 1) != 0) refuse_unknown(inst, inst.patches[p].reg);
+    }
+  }
+  patch(inst, out.args);
+  out.pipe = inst.row->pipe(out.args, core_.arch);
+  check_issue(out, core_, gm_);
+  ++pc_;
+  return out;
+}
+
+}  // namespace vinci::isa

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "isa/code.h"
+#include "isa/issue.h"
+
+namespace vinci::isa {
+
+// One block of a kernel launch, as the core sees it.
+struct Launch {
+  u32 block_idx = 0;
+  u32 block_num = 1;
+  std::vector<u64> args;
+};
+
+// The front of a core: walks a program, runs its scalar instructions, and turns the others into Issued. It knows no
+// time; the untimed machine and the timed scalar unit drive the same object. Faults are thrown without a location: the
+// owner adds task, core and instruction.
+class Sequencer {
+ public:
+  // `mem` is null in timing-only runs: loads then yield unknown values, and using one is refused.
+  Sequencer(const CoreSpec& core, const GlobalMemory& gm, CoreMem* mem, u32 core_id)
+      : core_(core), gm_(gm), mem_(mem), core_id_(core_id) {}
+
+  void start(const Code& code, const Launch& launch);
+
+  bool done() const { return done_; }
+  u32 pc() const { return pc_; }
+  // The instruction at pc; throws when the program runs past its end.
+  const CodeInst& current() const;
+
+  // Runs the current instruction, which must have Role::scalar or Role::end.
+  void step(u64 status);
+  // What the last scalar load or store accessed; empty when the last step was none.
+  const std::optional<Access>& last_access() const { return last_access_; }
+  // Takes the current instruction, which must have another role, with its operands; checks that it is legal here.
+  Issued issue();
+
+ private:
+  void patch(const CodeInst& inst, ArgsStorage& args) const;
+  void refuse_unknown(const CodeInst& inst, u8 reg) const;
+
+  const CoreSpec& core_;
+  const GlobalMemory& gm_;
+  CoreMem* mem_;
+  u32 core_id_;
+
+  const Code* code_ = nullptr;
+  const Launch* launch_ = nullptr;
+  std::array<u64, kRegisterCount> x_{};
+  Spr spr_;
+  u32 pc_ = 0;
+  bool done_ = true;
+  std::optional<Access> last_access_;
+  u32 unknown_ = 0;                           // registers whose value only a run with data knows
+  std::array<u32, kRegisterCount> origin_{};  // pc of the load that made them so
+};
+
+}  // namespace vinci::isa

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/core/core.h"
+
+namespace vinci::models {
+
+Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
+    : name_(fmt::format("core{}.{}", id, isa::name(kind))),
+      spec_(core_spec(s.chip, kind)),
+      mem_(s.with_data ? std::make_unique<isa::CoreMem>(spec_.sizes, s.gm) : nullptr),
+      flags_(static_cast<u64>(s.chip.core.scalar.sync.tail)) {
+  stats::Group& group = s.stats.group(name_);
+  group.add("blocks", blocks_, "blocks", "blocks that ran here");
+  const config::QueueDepths& q = s.chip.core.queues;
+  const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
+  scalar_ = std::make_unique<ScalarUnit>(s.env, *this, s.chip.core, s.costs, s.memory, s.gm, id, group.group("S"));
+  for (usize p = 1; p < isa::kPipeCount; ++p) {
+    const auto pipe = static_cast<isa::PipeId>(p);
+    if ((isa::pipes_of(kind) & isa::bit(pipe)) == 0) continue;
+    pipes_[p] = std::make_unique<Pipe>(Pipe::Setup{.env = s.env,
+                                                   .core = *this,
+                                                   .costs = s.costs,
+                                                   .memory = s.memory,
+                                                   .stats = group.group(isa::name(pipe)),
+                                                   .queue_depth = depths[p],
+                                                   .dma_chunk = s.chip.core.dma_chunk,
+                                                   .dma_outstanding = s.chip.core.dma_outstanding},
+                                       pipe);
+  }
+}
+
+void Core::start(const Block& block, u64 at, std::function<void()> done) {
+  VINCI_CHECK(!running_);
+  running_ = true;
+  ++blocks_;
+  block_ = block;
+  done_ = std::move(done);
+  flags_.clear();
+  scalar_->start(*block_.code, block_.launch, at);
+}
+
+isa::ExecContext Core::exec_context(const isa::Issued& inst) {
+  return {.mem = *mem_,
+          .spr = inst.spr,
+          .arch = spec_.arch,
+          .overflow = isa::overflow_of(spec_, inst.spr),
+          .status = status_};
+}
+
+bool Core::drained() const {
+  for (const auto& p : pipes_) {
+    if (p != nullptr && !p->drained()) return false;
+  }
+  return true;
+}
+
+void Core::block_done() {
+  running_ = false;
+  done_();
+}
+
+void Core::blame(const Error& e, const isa::Code* code, u32 pc, u32 line, std::string_view inst,
+                 isa::PipeId pipe) const {
+  const std::string location =
+      line != 0 ? fmt::format("{}:{}", code->source(), line) : fmt::format("{}[{}]", code->source(), pc);
+  throw Error(e.fault(),
+              fmt::format("{}\n  in {}\n  task '{}', block {}, {}, PIPE_{}", e.message(), inst, block_.task,
+                          block_.launch.block_idx, name_, isa::name(pipe)),
+              location);
+}
+
+void Core::settle(u64 at) {
+  scalar_->settle(at);
+  for (const auto& p : pipes_) {
+    if (p != nullptr) p->settle(at);
+  }
+}
+
+}  // namespace vinci::models

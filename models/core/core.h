@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "isa/sequencer.h"
+#include "models/core/core_spec.h"
+#include "models/core/event_flags.h"
+#include "models/core/pipe.h"
+#include "models/core/scalar_unit.h"
+#include "models/cost/cost.h"
+#include "models/memory/memory_system.h"
+
+namespace vinci::models {
+
+// One block of a kernel launch on its way to a core.
+struct Block {
+  const isa::Code* code = nullptr;
+  isa::Launch launch;
+  std::string task;  // for messages
+};
+
+// One core: buffers, flags, a scalar unit and the pipes that its kind has. Wiring only.
+class Core {
+ public:
+  struct Setup {
+    sim::Env& env;
+    const config::ChipConfig& chip;
+    const CostTable& costs;
+    MemorySystem& memory;
+    isa::GlobalMemory& gm;
+    stats::Group& stats;
+    bool with_data;  // false: timing only, no bytes exist
+  };
+  Core(const Setup& setup, isa::CoreKind kind, u32 id);
+
+  // Starts a block at the cycle `at`; the core must be idle. `done` is called in the cycle in which its last pipe has
+  // drained.
+  void start(const Block& block, u64 at, std::function<void()> done);
+  bool idle() const { return !running_; }
+
+  // Called by the parts of the core.
+  isa::ExecContext exec_context(const isa::Issued& inst);
+  void block_done();
+  const Pipe* pipe(isa::PipeId p) const { return pipes_[isa::index(p)].get(); }
+  Pipe* pipe(isa::PipeId p) { return pipes_[isa::index(p)].get(); }
+  bool drained() const;
+  bool with_data() const { return mem_ != nullptr; }
+  // Rethrows an error of `inst` with task, core, pipe and source line.
+  [[noreturn]] void blame(const Error& e, const isa::Code* code, u32 pc, u32 line, std::string_view inst,
+                          isa::PipeId pipe) const;
+
+  const std::string& name() const { return name_; }
+  const isa::CoreSpec& spec() const { return spec_; }
+  const Block& block() const { return block_; }
+  u64& status() { return status_; }
+  isa::CoreMem* mem() { return mem_.get(); }
+  EventFlags& flags() { return flags_; }
+  ScalarUnit& scalar() { return *scalar_; }
+  // Closes the accounts at the end of the run.
+  void settle(u64 at);
+
+ private:
+  std::string name_;  // "core3.AIC"
+  isa::CoreSpec spec_;
+  std::unique_ptr<isa::CoreMem> mem_;
+  EventFlags flags_;
+  u64 status_ = 0;
+  u64 blocks_ = 0;
+  bool running_ = false;
+  Block block_;
+  std::function<void()> done_;
+  std::unique_ptr<ScalarUnit> scalar_;
+  std::array<std::unique_ptr<Pipe>, isa::kPipeCount> pipes_;  // by PipeId; S has none, it is the scalar unit
+};
+
+}  // namespace vinci::models

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/core/core_spec.h"
+
+#include "isa/base/error.h"
+
+namespace vinci::models {
+
+isa::CoreSpec core_spec(const config::ChipConfig& chip, isa::CoreKind kind) {
+  const config::BufferSizes& b = chip.core.buffers;
+  isa::CoreSpec spec{.arch = chip.arch,
+                     .kind = kind,
+                     .sizes = {},
+                     .flags_per_pair = chip.core.flags_per_pair,
+                     .overflow = chip.numerics.overflow_mode,
+                     .overflow_selectable = chip.numerics.saturation && chip.numerics.inf_nan};
+  const auto set = [&](isa::BufId id, u64 bytes) { spec.sizes[isa::index(id)] = bytes; };
+  if (kind != isa::CoreKind::vector) {
+    set(isa::BufId::L1, b.l1);
+    set(isa::BufId::L0A, b.l0a);
+    set(isa::BufId::L0B, b.l0b);
+    set(isa::BufId::L0C, b.l0c);
+  }
+  if (kind != isa::CoreKind::cube) set(isa::BufId::UB, b.ub);
+  return spec;
+}
+
+isa::CoreKind core_kind(task::KernelType type) {
+  switch (type) {
+    case task::KernelType::AI_CORE: return isa::CoreKind::joint;
+    case task::KernelType::AIC_ONLY: return isa::CoreKind::cube;
+    case task::KernelType::AIV_ONLY: return isa::CoreKind::vector;
+  }
+  return isa::CoreKind::joint;
+}
+
+void check_fit(const config::ChipConfig& chip, const task::TaskStream& stream) {
+  if (stream.arch != chip.arch) {
+    fail(Fault::Input, "the task stream is compiled for {}, but {} is a {}", isa::name(stream.arch), chip.name,
+         isa::name(chip.arch));
+  }
+  for (const task::Kernel& k : stream.kernels) {
+    const bool split = chip.vector_cores > 0;
+    if ((core_kind(k.type) == isa::CoreKind::joint) == split) {
+      fail(Fault::Input, "kernel '{}' is of type {}, but {} has {} cores", k.name,
+           task::kKernelTypeNames[static_cast<usize>(k.type)], chip.name, split ? "AIC and AIV" : "joint AI");
+    }
+  }
+  u64 device_bytes = 0;
+  for (const task::Buffer& b : stream.buffers) {
+    if (b.place == task::Buffer::Place::device) device_bytes += b.bytes;
+  }
+  if (device_bytes > chip.memory.hbm.size) {
+    fail(Fault::Limit, "the device buffers need {} bytes, but {} has {} bytes of memory", device_bytes, chip.name,
+         chip.memory.hbm.size.value);
+  }
+}
+
+}  // namespace vinci::models

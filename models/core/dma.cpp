@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/core/dma.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vinci::models {
+
+Dma::Dma(MemorySystem& memory, u64 chunk_bytes, u64 outstanding_bytes)
+    : memory_(memory),
+      chunk_bytes_(chunk_bytes),
+      outstanding_(static_cast<usize>(std::max<u64>(1, outstanding_bytes / chunk_bytes))) {}
+
+void Dma::begin(u64 at, const isa::Access& gm, double body) {
+  gm_ = gm;
+  piece_bytes_ = gm.len;
+  if (gm_.stride[0] == i64{gm_.len}) {  // rows without a gap are one piece
+    piece_bytes_ *= gm_.count[0];
+    gm_.count[0] = 1;
+  }
+  offset_ = 0;
+  index_ = {};
+  outstanding_.clear();
+  exhausted_ = gm.empty();
+  finished_ = false;
+  cycles_per_byte_ = gm.empty() ? 0 : body / static_cast<double>(gm.bytes());
+  port_time_ = static_cast<double>(at);
+  done_ = at;
+}
+
+u64 Dma::send_chunk(u64 now) {
+  u64 left = chunk_bytes_;
+  u64 arrived = now;
+  while (left > 0 && !exhausted_) {
+    u64 address = gm_.address + offset_;
+    for (usize d = 0; d < index_.size(); ++d)
+      address += static_cast<u64>(gm_.stride[d]) * index_[d];
+    const u64 to_line_end = memory_.line_bytes() - address % memory_.line_bytes();
+    const u64 n = std::min({left, piece_bytes_ - offset_, to_line_end});
+    arrived = std::max(arrived, memory_.access(now, address, static_cast<u32>(n), gm_.write));
+    port_time_ += static_cast<double>(n) * cycles_per_byte_;
+    left -= n;
+    offset_ += n;
+    if (offset_ < piece_bytes_) continue;
+    offset_ = 0;
+    usize d = 0;
+    while (d < index_.size() && ++index_[d] == gm_.count[d])
+      index_[d++] = 0;
+    exhausted_ = d == index_.size();
+  }
+  return arrived;
+}
+
+u64 Dma::pump(u64 now) {
+  while (!outstanding_.empty() && outstanding_.front() <= now)
+    outstanding_.pop_front();
+  while (!exhausted_) {
+    const auto port_free = static_cast<u64>(std::ceil(port_time_ - 1e-6));
+    if (port_free > now) return port_free;
+    if (outstanding_.full()) return outstanding_.front();
+    port_time_ = std::max(port_time_, static_cast<double>(now));
+    const u64 arrived = send_chunk(now);
+    done_ = std::max(done_, arrived);
+    outstanding_.push_back(done_);  // in order: the mover keeps the sequence of its requests
+  }
+  finished_ = true;
+  return std::max(done_, static_cast<u64>(std::ceil(port_time_ - 1e-6)));
+}
+
+}  // namespace vinci::models

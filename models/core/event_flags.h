@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+
+#include "isa/flags.h"
+#include "isa/insns/sync.h"
+#include "sim/trace/trace.h"
+
+namespace vinci::models {
+
+// The flags of one core in time: a flag that is raised can be seen `delay` cycles later.
+class EventFlags {
+ public:
+  explicit EventFlags(u64 delay) : delay_(delay) {}
+
+  // Raises at `now`; returns the cycle from which the flag can be seen.
+  u64 raise(u64 now, const isa::insn::SetFlag::Args& f) {
+    flags_.raise(f.src, f.dst, f.event);
+    set_at(f) = now;
+    return now + delay_;
+  }
+  enum class Look : u8 { down, not_yet, up };
+  Look look(u64 now, const isa::insn::SetFlag::Args& f) {
+    if (!flags_.up(f.src, f.dst, f.event)) return Look::down;
+    return set_at(f) + delay_ > now ? Look::not_yet : Look::up;
+  }
+  u64 visible_at(const isa::insn::SetFlag::Args& f) { return set_at(f) + delay_; }
+  void lower(const isa::insn::SetFlag::Args& f) { flags_.lower(f.src, f.dst, f.event); }
+  u64& set_at(const isa::insn::SetFlag::Args& f) { return set_at_[index(f.src)][index(f.dst)][f.event]; }
+  void clear() { flags_.clear(); }
+
+ private:
+  static constexpr usize kMaxEvents = 64;
+  isa::Flags flags_;
+  u64 delay_;
+  std::array<std::array<std::array<u64, kMaxEvents>, isa::kPipeCount>, isa::kPipeCount> set_at_{};
+};
+
+}  // namespace vinci::models

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/core/pipe.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "isa/insns/sync.h"
+#include "models/core/core.h"
+
+namespace vinci::models {
+
+using isa::insn::SetFlag;
+using isa::insn::WaitFlag;
+
+Pipe::Pipe(const Setup& s, isa::PipeId id)
+    : Module(fmt::format("{}_{}", s.core.name(), isa::name(id)), s.env),
+      core_(s.core),
+      costs_(s.costs),
+      id_(id),
+      dma_(s.memory, s.dma_chunk, s.dma_outstanding),
+      queue_(s.queue_depth),
+      flying_(s.queue_depth + 64) {
+  occupation_.register_in(s.stats);
+  s.stats.add("instructions", instructions_, "instructions", "retired, synchronisation not counted");
+  s.stats.add("steps", steps_, "steps", "fractal steps, repeats or fractals of its instructions");
+  s.stats.add("read_bytes", read_bytes_, "B", "bytes that its instructions read, from their footprints");
+  s.stats.add("write_bytes", write_bytes_, "B", "bytes that its instructions wrote, from their footprints");
+  if (env_.trace != nullptr) track_ = env_.trace->track(core_.name(), isa::name(id));
+  env_.waiters.push_back([this](std::vector<std::string>& lines) { report_waiting(lines); });
+}
+
+void Pipe::push(const isa::Issued& inst) {
+  VINCI_CHECK(!queue_.full());
+  queue_.push_back({inst, now()});
+  if (queue_.size() == 1) wake();
+}
+
+void Pipe::act() {
+  const u64 t = now();
+  if (moving_ && t >= dma_wake_) pump_dma(t);
+  retire_due(t);
+  while (!queue_.empty() && start_next(t)) {
+    retire_due(t);
+  }
+  plan_wake(t);
+}
+
+void Pipe::pump_dma(u64 t) {
+  dma_wake_ = dma_.pump(t);
+  if (!dma_.finished()) return;
+  moving_ = false;
+  Flying& f = flying_.back();
+  f.end = std::max(dma_wake_, dma_floor_);
+  f.done = f.end + dma_tail_;
+  free_at_ = f.end;
+  occupation_.busy(t, free_at_);
+}
+
+void Pipe::retire_due(u64 t) {
+  while (!flying_.empty() && flying_.front().done <= t) {
+    retire(flying_.front(), t);
+    flying_.pop_front();
+    if (drained()) core_.scalar().pipe_drained();
+  }
+}
+
+void Pipe::retire(Flying& f, u64 t) {
+  if (f.inst.row->role == isa::Role::set_flag) {
+    const auto& a = isa::args_of<SetFlag>(f.inst.args);
+    try {
+      const u64 visible = core_.flags().raise(t, a);
+      if (a.dst == isa::PipeId::S) {
+        core_.scalar().wake_at(visible);
+      } else {
+        core_.pipe(a.dst)->wake_at(visible);
+      }
+    } catch (const Error& e) {
+      core_.blame(e, core_.block().code, f.inst.pc, f.inst.line, isa::to_string(f.inst), id_);
+    }
+    show(f);
+    return;
+  }
+  if (core_.with_data()) {
+    try {
+      isa::ExecContext context = core_.exec_context(f.inst);
+      f.inst.row->execute(f.inst.args, context);
+    } catch (const Error& e) {
+      core_.blame(e, core_.block().code, f.inst.pc, f.inst.line, isa::to_string(f.inst), id_);
+    }
+  }
+  ++instructions_;
+  show(f);
+}
+
+void Pipe::show(const Flying& f) const {
+  if (env_.trace == nullptr) return;
+  env_.trace->span({.track = track_,
+                    .name = f.inst.row->name,
+                    .queued = f.queued,
+                    .begin = f.begin,
+                    .end = f.end,
+                    .done = f.done,
+                    .detail = isa::to_string(f.inst),
+                    .source = core_.block().code->source(),
+                    .line = f.inst.line});
+}
+
+void Pipe::pop() {
+  const bool was_full = queue_.full();
+  queue_.pop_front();
+  if (was_full) core_.scalar().queue_has_room();
+}
+
+void Pipe::note_waiting(u64 t, Doing why) {
+  if (free_at_ > t) return;  // still busy with the instruction before
+  if (occupation_.doing() == why) return;
+  waiting_since_ = t;
+  occupation_.enter(t, why);
+}
+
+bool Pipe::start_next(u64 t) {
+  if (moving_) return false;
+  const Queued& q = queue_.front();
+  switch (q.inst.row->role) {
+    case isa::Role::wait_flag: {
+      const auto& a = isa::args_of<WaitFlag>(q.inst.args);
+      const auto look = core_.flags().look(t, a);
+      flag_wake_ = look == EventFlags::Look::not_yet ? core_.flags().visible_at(a) : kUnknown;
+      if (look != EventFlags::Look::up) {
+        note_waiting(t, Doing::wait_flag);
+        return false;
+      }
+      const u64 set_at = core_.flags().set_at(a);
+      core_.flags().lower(a);
+      if (env_.trace != nullptr) {
+        const u64 since = occupation_.doing() == Doing::wait_flag ? waiting_since_ : t;
+        Flying f{q.inst, q.at, since, t, t};
+        show(f);
+        const Pipe* from = a.src == isa::PipeId::S ? nullptr : core_.pipe(a.src);
+        env_.trace->flow(from != nullptr ? from->track_ : core_.scalar().track(), set_at, track_, t,
+                         fmt::format("EVENT_ID{}", a.event));
+      }
+      if (occupation_.doing() == Doing::wait_flag) occupation_.enter(t, Doing::idle);
+      break;
+    }
+    case isa::Role::pipe_barrier:
+      if (!flying_.empty()) {
+        note_waiting(t, Doing::barrier);
+        return false;
+      }
+      if (occupation_.doing() == Doing::barrier) occupation_.enter(t, Doing::idle);
+      break;
+    case isa::Role::set_flag: {
+      if (flying_.full()) return false;
+      const u64 at = flying_.empty() ? t : std::max(t, flying_.back().done);
+      flying_.push_back({q.inst, q.at, at, at, at});
+      break;
+    }
+    default:
+      if (free_at_ > t || flying_.full()) return false;
+      start_work(t, q);
+  }
+  pop();
+  return true;
+}
+
+void Pipe::start_work(u64 t, const Queued& q) {
+  const config::CostLine& line = costs_.line(q.inst);
+  const isa::Work work = q.inst.row->work(q.inst.args, q.inst.spr);
+  steps_ += work.steps;
+  macs_ += work.macs;
+  const Cycles c = cycles(line, work, flying_.empty());
+  const isa::Access* gm = nullptr;
+  const isa::Footprint footprint = q.inst.row->footprint(q.inst.args, q.inst.spr, core_.spec().arch);
+  for (const isa::Access& a : footprint) {
+    (a.write ? write_bytes_ : read_bytes_) += a.bytes();
+    if (a.buffer == isa::BufId::GM && !a.empty()) gm = &a;
+  }
+  Flying f{q.inst, q.at, t, t + c.occupancy, t + c.latency};
+  if (gm != nullptr) {
+    // The port's own time, as the cost line gives it, is the floor; the memory system can only add to it.
+    moving_ = true;
+    dma_floor_ = f.end;
+    dma_tail_ = c.latency - c.occupancy;
+    dma_.begin(t + static_cast<u64>(std::ceil(line.startup - 1e-6)), *gm, body_cycles(line, work));
+    f.end = f.done = kUnknown;
+    flying_.push_back(f);
+    occupation_.busy(t, kUnknown);
+    free_at_ = kUnknown;
+    pump_dma(t);
+    return;
+  }
+  if (!flying_.empty()) f.done = std::max(f.done, flying_.back().done);  // retire in order
+  flying_.push_back(f);
+  free_at_ = f.end;
+  occupation_.busy(t, free_at_);
+}
+
+void Pipe::plan_wake(u64 t) {
+  u64 next = kUnknown;
+  if (moving_) {
+    next = std::max(dma_wake_, t + 1);
+  } else if (!queue_.empty() && free_at_ > t) {
+    next = free_at_;
+  }
+  if (!queue_.empty()) next = std::min(next, std::max(flag_wake_, t + 1));
+  if (!flying_.empty()) next = std::min(next, flying_.front().done);
+  flag_wake_ = kUnknown;
+  if (next != kUnknown) wake_at(next);
+}
+
+void Pipe::report_waiting(std::vector<std::string>& lines) const {
+  if (queue_.empty()) return;
+  const Queued& q = queue_.front();
+  lines.push_back(fmt::format("{}.{} waits for {} ({}:{}) since cycle {}", core_.name(), isa::name(id_),
+                              isa::to_string(q.inst), core_.block().code->source(), q.inst.line, waiting_since_));
+}
+
+}  // namespace vinci::models

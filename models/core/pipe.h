@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <boost/circular_buffer.hpp>
+#include <optional>
+
+#include "isa/issue.h"
+#include "models/core/dma.h"
+#include "models/core/occupation.h"
+#include "models/cost/cost.h"
+#include "sim/kernel/module.h"
+
+namespace vinci::models {
+
+class Core;
+
+// One in-order execution pipe. Instructions enter from the queue, may overlap with earlier ones of the same pipe, and
+// retire in order; their data move when they retire. Copies from and to global memory are paced by the memory system.
+class Pipe : public sim::Module {
+ public:
+  struct Setup {
+    sim::Env& env;
+    Core& core;
+    const CostTable& costs;
+    MemorySystem& memory;
+    stats::Group& stats;
+    usize queue_depth;
+    u64 dma_chunk, dma_outstanding;
+  };
+  Pipe(const Setup& setup, isa::PipeId id);
+
+  bool full() const { return queue_.full(); }
+  void push(const isa::Issued& inst);
+  // Nothing is queued or executing.
+  bool drained() const { return queue_.empty() && flying_.empty(); }
+  void settle(u64 at) { occupation_.settle(at); }
+  const Occupation& occupation() const { return occupation_; }
+  u64 macs() const { return macs_; }
+
+ private:
+  struct Queued {
+    isa::Issued inst;
+    u64 at = 0;
+  };
+  struct Flying {
+    isa::Issued inst;
+    u64 queued = 0, begin = 0, end = 0, done = 0;
+  };
+  static constexpr u64 kUnknown = ~u64{0};
+
+  void act() override;
+  void retire_due(u64 t);
+  void retire(Flying& f, u64 t);
+  bool start_next(u64 t);  // false when the head has to wait
+  void start_work(u64 t, const Queued& q);
+  void pump_dma(u64 t);
+  void plan_wake(u64 t);
+  void pop();
+  void note_waiting(u64 t, Doing why);
+  void report_waiting(std::vector<std::string>& lines) const;
+  void show(const Flying& f) const;
+
+  Core& core_;
+  const CostTable& costs_;
+  isa::PipeId id_;
+  Dma dma_;
+  boost::circular_buffer<Queued> queue_;
+  boost::circular_buffer<Flying> flying_;
+  u64 free_at_ = 0;      // when the next instruction can start
+  bool moving_ = false;  // the newest of flying_ is a copy that the Dma still works on
+  u64 dma_wake_ = 0;
+  u64 dma_floor_ = 0;  // the copy takes at least until here
+  u64 dma_tail_ = 0;
+  u64 waiting_since_ = 0;
+  u64 flag_wake_ = kUnknown;
+  Occupation occupation_;
+  u64 instructions_ = 0, steps_ = 0, macs_ = 0, read_bytes_ = 0, write_bytes_ = 0;
+  trace::TrackId track_ = 0;
+};
+
+}  // namespace vinci::models

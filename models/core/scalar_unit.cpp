@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/core/scalar_unit.h"
+
+#include "isa/insns/sync.h"
+#include "models/core/core.h"
+
+namespace vinci::models {
+namespace {
+
+// Scalar instructions that run in one go, without touching memory or pipes. Bounds how far a loop that never ends can
+// run before the limits of the run are looked at.
+constexpr u32 kRunAhead = 4096;
+
+}  // namespace
+
+ScalarUnit::ScalarUnit(sim::Env& env, Core& core, const config::CoreConfig& config, const CostTable& costs,
+                       MemorySystem& memory, const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats)
+    : Module(core.name() + "_S", env),
+      core_(core),
+      costs_(costs),
+      memory_(memory),
+      front_(core.spec(), gm, core.mem(), core_id),
+      issue_cycles_(cycles(config.scalar.sync, {}, false).occupancy) {
+  occupation_.register_in(stats);
+  stats.add("instructions", instructions_, "instructions", "executed by the scalar unit or handed to a pipe");
+  if (env_.trace != nullptr) track_ = env_.trace->track(core_.name(), "S");
+  env_.waiters.push_back([this](std::vector<std::string>& lines) { report_waiting(lines); });
+}
+
+void ScalarUnit::start(const isa::Code& code, const isa::Launch& launch, u64 at) {
+  front_.start(code, launch);
+  running_ = true;
+  waiting_for_pipes_ = false;
+  resume_at(at);
+}
+
+void ScalarUnit::resume_at(u64 cycle) {
+  free_at_ = cycle;
+  wake_at(cycle);
+}
+
+void ScalarUnit::wait(u64 t, Doing why) {
+  if (occupation_.doing() == why) return;
+  waiting_since_ = t;
+  occupation_.enter(t, why);
+}
+
+void ScalarUnit::act() {
+  const u64 t = now();
+  if (!running_) return;
+  if (t < free_at_) {
+    wake_at(free_at_);
+    return;
+  }
+  if (pending_ && !deliver(t)) return;
+  if (t < free_at_) {
+    wake_at(free_at_);
+    return;
+  }
+  if (front_.done()) {
+    finish(t);
+  } else {
+    run(t);
+  }
+}
+
+bool ScalarUnit::deliver(u64 t) {
+  const isa::Issued& inst = *pending_;
+  if (inst.pipe == isa::PipeId::S || inst.pipe == isa::PipeId::ALL) {
+    switch (inst.row->role) {
+      case isa::Role::wait_flag: {
+        const auto& a = isa::args_of<isa::insn::WaitFlag>(inst.args);
+        const auto look = core_.flags().look(t, a);
+        if (look == EventFlags::Look::not_yet) wake_at(core_.flags().visible_at(a));
+        if (look != EventFlags::Look::up) {
+          wait(t, Doing::wait_flag);
+          return false;
+        }
+        core_.flags().lower(a);
+        break;
+      }
+      case isa::Role::set_flag: {
+        const auto& a = isa::args_of<isa::insn::SetFlag>(inst.args);
+        core_.pipe(a.dst)->wake_at(core_.flags().raise(t, a));
+        break;
+      }
+      default:  // pipe_barrier; everything scalar before it has already happened
+        waiting_for_pipes_ = inst.pipe == isa::PipeId::ALL && !core_.drained();
+        if (waiting_for_pipes_) {
+          wait(t, Doing::barrier);
+          return false;
+        }
+    }
+  } else {
+    Pipe& pipe = *core_.pipe(inst.pipe);
+    if (pipe.full()) {
+      wait(t, Doing::queue_full);
+      return false;
+    }
+    pipe.push(inst);
+  }
+  pending_.reset();
+  free_at_ = t + issue_cycles_;
+  occupation_.busy(t, free_at_);
+  return true;
+}
+
+u64 ScalarUnit::scalar_cost(const isa::CodeInst& inst, u64 t) {
+  const isa::Work none{};
+  u64 c = cycles(costs_.line(*inst.row, inst.type, inst.args), none, false).latency;
+  // A load from global memory waits for the memory system.
+  if (const auto& a = front_.last_access(); a && a->buffer == isa::BufId::GM) {
+    const u64 done = memory_.access(t, a->address, a->len, a->write);
+    if (!a->write) c += done - t;
+  }
+  return c;
+}
+
+void ScalarUnit::run(u64 t) {
+  u64 at = t;
+  for (u32 n = 0; n < kRunAhead; ++n) {
+    const u32 pc = front_.pc();
+    const isa::CodeInst* inst = nullptr;
+    try {
+      inst = &front_.current();
+      const bool scalar = inst->row->role == isa::Role::scalar || inst->row->role == isa::Role::end;
+      // Only arithmetic may run ahead of the clock; all else happens at its own time.
+      const bool timeless = scalar && inst->row->footprint == nullptr && inst->row->cost != isa::CostClass::scalar_load;
+      if (!timeless && at > t) break;
+      ++env_.instructions;
+      ++instructions_;
+      if (!scalar) {
+        pending_ = front_.issue();
+        occupation_.busy(t, t);
+        if (!deliver(t)) return;
+        at = free_at_;
+        break;
+      }
+      front_.step(core_.status());
+      at += scalar_cost(*inst, at);
+      if (front_.done()) break;
+    } catch (const Error& e) {
+      core_.blame(e, core_.block().code, pc, inst != nullptr ? inst->line : 0,
+                  inst != nullptr ? inst->row->name : std::string_view("(no instruction)"), isa::PipeId::S);
+    }
+  }
+  if (at > t) occupation_.busy(t, at);
+  resume_at(at);
+}
+
+void ScalarUnit::finish(u64 t) {
+  waiting_for_pipes_ = !core_.drained();
+  if (waiting_for_pipes_) {
+    wait(t, Doing::drain);
+    return;
+  }
+  running_ = false;
+  occupation_.enter(t, Doing::idle);
+  core_.block_done();
+}
+
+void ScalarUnit::report_waiting(std::vector<std::string>& lines) const {
+  if (!running_) return;
+  const std::string& source = core_.block().code->source();
+  if (pending_) {
+    lines.push_back(fmt::format("{}.S waits for {} ({}:{}) since cycle {}", core_.name(),
+                                occupation_.doing() == Doing::queue_full
+                                    ? fmt::format("room in the queue of PIPE_{}, to issue {}",
+                                                  isa::name(pending_->pipe), isa::to_string(*pending_))
+                                    : isa::to_string(*pending_),
+                                source, pending_->line, waiting_since_));
+  } else if (waiting_for_pipes_) {
+    lines.push_back(fmt::format("{}.S has ended block {} and waits for the other pipes since cycle {}", core_.name(),
+                                core_.block().launch.block_idx, waiting_since_));
+  }
+}
+
+}  // namespace vinci::models

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <optional>
+
+#include "isa/sequencer.h"
+#include "models/core/occupation.h"
+#include "models/cost/cost.h"
+#include "models/memory/memory_system.h"
+#include "sim/kernel/module.h"
+
+namespace vinci::models {
+
+class Core;
+
+// The scalar unit of a core: runs the scalar instructions of the program and hands the others to the pipes.
+class ScalarUnit : public sim::Module {
+ public:
+  ScalarUnit(sim::Env& env, Core& core, const config::CoreConfig& config, const CostTable& costs, MemorySystem& memory,
+             const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats);
+
+  void start(const isa::Code& code, const isa::Launch& launch, u64 at);
+
+  // Called by a pipe whose queue was full, and by one that has just drained.
+  void queue_has_room() {
+    if (pending_) wake();
+  }
+  void pipe_drained() {
+    if (waiting_for_pipes_) wake();
+  }
+  trace::TrackId track() const { return track_; }
+  void settle(u64 at) { occupation_.settle(at); }
+  const Occupation& occupation() const { return occupation_; }
+
+ private:
+  void act() override;
+  bool deliver(u64 t);  // hands pending_ on; false when it must wait
+  void run(u64 t);      // scalar instructions up to the next thing that needs the present time
+  void finish(u64 t);
+  u64 scalar_cost(const isa::CodeInst& inst, u64 t);
+  void resume_at(u64 cycle);
+  void wait(u64 t, Doing why);
+  void report_waiting(std::vector<std::string>& lines) const;
+
+  Core& core_;
+  const CostTable& costs_;
+  MemorySystem& memory_;
+  isa::Sequencer front_;
+  u64 issue_cycles_;                    // for an instruction that goes to a pipe
+  std::optional<isa::Issued> pending_;  // taken from the program, not yet handed on
+  bool running_ = false;
+  bool waiting_for_pipes_ = false;
+  u64 free_at_ = 0;
+  u64 waiting_since_ = 0;
+  Occupation occupation_;
+  u64 instructions_ = 0;
+  trace::TrackId track_ = 0;
+};
+
+}  // namespace vinci::models

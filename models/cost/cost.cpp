@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/cost/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "isa/table.h"
+
+namespace vinci::models {
+
+double body_cycles(const config::CostLine& line, const isa::Work& work) {
+  const double by_bytes = line.bytes_per_cycle > 0 ? static_cast<double>(work.bytes) / line.bytes_per_cycle : 0;
+  return std::max(
+      {static_cast<double>(work.steps) * line.per_step, static_cast<double>(work.bursts) * line.per_burst, by_bytes});
+}
+
+Cycles cycles(const config::CostLine& line, const isa::Work& work, bool pipe_was_empty) {
+  // A whole number of cycles; the small term keeps 2.1 + 510.9 from becoming 514.
+  const auto whole = [](double c) { return static_cast<u64>(std::ceil(c - 1e-6)); };
+  const double steady = std::max(line.minimum, line.startup + body_cycles(line, work));
+  const u64 occupancy = std::max<u64>(1, whole(steady + (pipe_was_empty ? line.head : 0)));
+  return {occupancy, occupancy + whole(line.tail)};
+}
+
+CostTable::CostTable(const config::CoreConfig& core) : core_(core) {
+  for (const isa::Row& row : isa::table()) {
+    auto& forms = lines_.emplace_back();
+    bool specific = false;
+    for (usize t = 0; t < std::max<usize>(1, row.types.size()); ++t) {
+      const config::CostLine* found = &config::cost_line(core, row.cost);
+      const auto use = [&](const std::string& key) {
+        if (const auto it = core.instructions.find(key); it != core.instructions.end()) {
+          found = &it->second;
+          specific = true;
+        }
+      };
+      use(std::string(row.name));
+      if (!row.types.empty()) use(fmt::format("{}.{}", row.name, row.types[t].name));
+      forms.push_back(found);
+    }
+    specific_.push_back(specific);
+  }
+}
+
+const config::CostLine& CostTable::line(const isa::Row& row, u8 type, const isa::ArgsStorage& args) const {
+  const auto i = static_cast<usize>(&row - isa::table().data());
+  if (row.cost_of != nullptr && !specific_[i]) return config::cost_line(core_, row.cost_of(args));
+  return *lines_[i][type];
+}
+
+}  // namespace vinci::models

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <vector>
+
+#include "isa/issue.h"
+#include "sim/config/chip_config.h"
+
+namespace vinci::models {
+
+// How long one instruction takes, in core cycles.
+struct Cycles {
+  u64 occupancy = 1;  // until its pipe takes the next one
+  u64 latency = 1;    // until its result is visible
+
+  friend bool operator==(const Cycles&, const Cycles&) = default;
+};
+
+// The formula of config::CostLine; pure.
+Cycles cycles(const config::CostLine& line, const isa::Work& work, bool pipe_was_empty);
+
+// The part of it that grows with the work: what the data path alone takes.
+double body_cycles(const config::CostLine& line, const isa::Work& work);
+
+// The cost line of every instruction form, looked up once: "vexp.f16", else "vexp", else the class.
+class CostTable {
+ public:
+  explicit CostTable(const config::CoreConfig& core);
+
+  const config::CostLine& line(const isa::Issued& inst) const { return line(*inst.row, inst.type, inst.args); }
+  const config::CostLine& line(const isa::Row& row, u8 type, const isa::ArgsStorage& args) const;
+
+ private:
+  const config::CoreConfig& core_;
+  std::vector<std::vector<const config::CostLine*>> lines_;  // by row, then type form
+  std::vector<bool> specific_;                               // rows with a line of their own
+};
+
+}  // namespace vinci::models

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "isa/base/types.h"
+
+namespace vinci::models {
+
+// Time inside the memory system, in 1/1024 of a cycle: rates such as 30.4 bytes a cycle stay exact enough, and integers
+// keep results the same everywhere.
+inline constexpr u64 kTicksPerCycle = 1024;
+constexpr u64 to_ticks(u64 cycles) { return cycles * kTicksPerCycle; }
+constexpr u64 to_cycles(u64 ticks) { return (ticks + kTicksPerCycle - 1) / kTicksPerCycle; }
+inline u64 ticks_per(double units, double units_per_cycle) {
+  return static_cast<u64>(std::llround(units / units_per_cycle * kTicksPerCycle));
+}
+
+// A server that serves one request after the other, in the order in which they are made. Pure numbers.
+class Timeline {
+ public:
+  // Serves for `length` from `now` or from when it is free; returns when the service ends.
+  u64 reserve(u64 now, u64 length) {
+    free_ = std::max(now, free_) + length;
+    busy_ += length;
+    return free_;
+  }
+
+  u64 busy() const { return busy_; }
+  u64 free_at() const { return free_; }
+
+ private:
+  u64 free_ = 0;
+  u64 busy_ = 0;
+};
+
+}  // namespace vinci::models

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "isa/arch.h"
+#include "sim/config/chip_config.h"
+#include "sim/task/run_memory.h"
+#include "sim/task/task.h"
+#include "sim/trace/trace.h"
+
+// The door to the timed simulation, for the tool, for tests and for programs that link the library.
+namespace vinci::models {
+
+struct Progress {
+  u64 instructions = 0;
+  u64 cycles = 0;
+  double fraction = 0;  // of the blocks and other tasks of the stream
+};
+
+struct Options {
+  u64 max_cycles = std::numeric_limits<u64>::max();
+  trace::Sink* trace = nullptr;
+  std::function<void(const Progress&)> progress;  // called a few times a second
+};
+
+// The time of one pipe, or of the scalar unit, in cycles; the parts add up to the length of the run.
+struct PipeTime {
+  std::string core;  // "core0.AIC"
+  isa::PipeId pipe = isa::PipeId::S;
+  u64 busy = 0, stalled = 0, idle = 0;
+};
+
+struct TaskTime {
+  std::string name;
+  std::string kind;  // KERNEL_AICORE, MEMCPY_ASYNC, ...
+  std::string stream;
+  u32 blocks = 0;
+  u64 bytes = 0;
+  u64 enqueued = 0, start = 0, end = 0;  // cycles
+};
+
+struct Result {
+  u64 cycles = 0;  // from the first host call to the completion of the last task
+  double seconds = 0;
+  u64 instructions = 0;
+  u64 cube_macs = 0;  // multiply-accumulates of all mad instructions
+  std::vector<PipeTime> pipes;
+  std::vector<TaskTime> tasks;
+  nlohmann::ordered_json stats;  // every counter, deterministic
+};
+
+// Runs a task stream on a chip. Whether data exist follows from `memory`; without them only time is found. Throws
+// Error; simulated state is then lost, the memory keeps what was written.
+Result simulate(const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory,
+                const Options& options);
+
+}  // namespace vinci::models

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/soc/task_scheduler.h"
+
+#include <algorithm>
+
+namespace vinci::models {
+namespace {
+
+constexpr u64 kNever = ~u64{0};
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+u32 blocks_of(const task::Task& t) {
+  const auto* launch = std::get_if<task::KernelLaunch>(&t.op);
+  return launch != nullptr ? launch->block_dim : 0;
+}
+
+}  // namespace
+
+TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
+                             task::RunMemory& memory, std::vector<Core*> cores, stats::Group& stats)
+    : Module("task_scheduler", env),
+      chip_(chip),
+      stream_(stream),
+      memory_(memory),
+      cores_(std::move(cores)),
+      states_(stream.streams.size()),
+      events_(stream.events.size()) {
+  for (const task::Kernel& k : stream.kernels)
+    codes_.emplace_back(k.program);
+  for (const task::Stream& s : stream.streams) {
+    for (const task::Task& t : s.tasks)
+      all_units_ += std::max<u32>(1, blocks_of(t));
+    if (env_.trace != nullptr) tracks_.push_back(env_.trace->track("device", fmt::format("stream {}", s.name)));
+  }
+  stats.add("tasks", tasks_, "tasks", "completed");
+  stats.add("h2d_bytes", h2d_bytes_, "B", "copied from host to device");
+  stats.add("d2h_bytes", d2h_bytes_, "B", "copied from device to host");
+  stats.add("d2d_bytes", d2d_bytes_, "B", "copied or filled inside the device by tasks");
+  env_.waiters.push_back([this](std::vector<std::string>& lines) { report_waiting(lines); });
+}
+
+const task::Task& TaskScheduler::task_of(u32 stream) const {
+  return stream_.streams[stream].tasks[states_[stream].next];
+}
+
+void TaskScheduler::enqueued(u32 stream) {
+  ++states_[stream].enqueued;
+  states_[stream].enqueued_at.push_back(now());
+  wake();
+}
+
+bool TaskScheduler::finished() const {
+  for (usize i = 0; i < states_.size(); ++i) {
+    if (states_[i].next < stream_.streams[i].tasks.size()) return false;
+  }
+  return true;
+}
+
+void TaskScheduler::act() {
+  const u64 t = now();
+  for (bool moved = true; moved;) {  // an event that one stream records lets another go on
+    moved = false;
+    for (u32 s = 0; s < states_.size(); ++s)
+      moved |= step(s, t);
+  }
+  dispatch(t);
+  u64 next = kNever;
+  for (const StreamState& s : states_) {
+    if (s.state == State::timed) next = std::min(next, s.finish);
+  }
+  for (const Launch& l : launches_) {
+    if (l.ready > t) next = std::min(next, l.ready);
+  }
+  if (next != kNever) wake_at(next);
+}
+
+bool TaskScheduler::step(u32 stream, u64 t) {
+  StreamState& s = states_[stream];
+  switch (s.state) {
+    case State::timed:
+      if (s.finish > t) return false;
+      finish(stream, t);
+      return true;
+    case State::kernel: return false;
+    case State::waiting_event:
+    case State::ready: return s.next < s.enqueued && start(stream, t);
+  }
+  return false;
+}
+
+bool TaskScheduler::start(u32 stream, u64 t) {
+  StreamState& s = states_[stream];
+  const auto timed = [&](u64 finish_at) {
+    s.state = State::timed;
+    s.finish = finish_at;
+  };
+  if (s.state == State::ready) s.started = t;
+  return std::visit(Overloaded{
+                        [&](const task::KernelLaunch& op) {
+                          s.state = State::kernel;
+                          launches_.push_back({.stream = stream,
+                                               .ready = t + env_.clock.cover(chip_.scheduler.task_start),
+                                               .launch = {.block_num = op.block_dim, .args = memory_.arguments(op)}});
+                          return true;
+                        },
+                        [&](const task::MemcpyAsync& op) {
+                          timed(copy_end(op, t));
+                          return true;
+                        },
+                        [&](const task::MemsetAsync& op) {
+                          // Filled by the device's own DMA at the speed of memory.
+                          d2d_bytes_ += op.bytes;
+                          const double seconds = static_cast<double>(op.bytes) / chip_.memory.hbm.bandwidth;
+                          timed(d2d_.reserve(t, env_.clock.cover(seconds)) + chip_.memory.hbm.latency);
+                          return true;
+                        },
+                        [&](const task::EventRecord& op) {
+                          events_[op.event] = true;
+                          finish(stream, t);
+                          return true;
+                        },
+                        [&](const task::StreamWaitEvent& op) {
+                          s.state = State::waiting_event;
+                          if (!events_[op.event]) return false;
+                          finish(stream, t);
+                          return true;
+                        },
+                    },
+                    task_of(stream).op);
+}
+
+u64 TaskScheduler::copy_end(const task::MemcpyAsync& op, u64 t) {
+  const bool from_host = stream_.buffers[op.src.buffer].place == task::Buffer::Place::host;
+  const bool to_host = stream_.buffers[op.dst.buffer].place == task::Buffer::Place::host;
+  const auto bytes = static_cast<double>(op.bytes());
+  const config::HostConfig& host = chip_.host;
+  if (from_host) {
+    h2d_bytes_ += op.bytes();
+    return h2d_.reserve(t, env_.clock.cover(host.copy_latency + bytes / host.h2d_bandwidth));
+  }
+  if (to_host) {
+    d2h_bytes_ += op.bytes();
+    return d2h_.reserve(t, env_.clock.cover(host.copy_latency + bytes / host.d2h_bandwidth));
+  }
+  d2d_bytes_ += op.bytes();
+  return d2d_.reserve(t, env_.clock.cover(2 * bytes / chip_.memory.hbm.bandwidth)) + chip_.memory.hbm.latency;
+}
+
+void TaskScheduler::finish(u32 stream, u64 t) {
+  StreamState& s = states_[stream];
+  const task::Task& task = task_of(stream);
+  TaskRecord record{.name = task.name,
+                    .stream = stream,
+                    .blocks = blocks_of(task),
+                    .enqueued = s.enqueued_at[s.next],
+                    .start = s.started,
+                    .end = t};
+  std::visit(Overloaded{
+                 [&](const task::KernelLaunch& op) {
+                   const auto type = stream_.kernels[op.kernel].type;
+                   record.kind = type == task::KernelType::AIV_ONLY ? "KERNEL_AIVEC" : "KERNEL_AICORE";
+                 },
+                 [&](const task::MemcpyAsync& op) {
+                   record.kind = "MEMCPY_ASYNC";
+                   record.bytes = op.bytes();
+                   memory_.copy(op);
+                 },
+                 [&](const task::MemsetAsync& op) {
+                   record.kind = "MEMSET_ASYNC";
+                   record.bytes = op.bytes;
+                   memory_.fill(op);
+                 },
+                 [&](const task::EventRecord&) { record.kind = "EVENT_RECORD"; },
+                 [&](const task::StreamWaitEvent&) { record.kind = "STREAM_WAIT_EVENT"; },
+             },
+             task.op);
+  if (env_.trace != nullptr) {
+    env_.trace->span({.track = tracks_[stream],
+                      .name = record.name,
+                      .queued = record.enqueued,
+                      .begin = record.start,
+                      .end = t,
+                      .done = t,
+                      .detail = record.kind});
+  }
+  if (record.blocks == 0) ++done_units_;
+  records_.push_back(std::move(record));
+  ++tasks_;
+  end_ = std::max(end_, t);
+  ++s.next;
+  s.state = State::ready;
+}
+
+void TaskScheduler::dispatch(u64 t) {
+  for (Launch& l : launches_) {
+    if (l.ready > t) continue;
+    const auto& op = std::get<task::KernelLaunch>(task_of(l.stream).op);
+    const task::Kernel& kernel = stream_.kernels[op.kernel];
+    for (Core* core : cores_) {
+      if (l.next_block == op.block_dim) break;
+      if (!core->idle() || core->spec().kind != core_kind(kernel.type)) continue;
+      Block block{.code = &codes_[op.kernel], .launch = l.launch, .task = task_of(l.stream).name};
+      block.launch.block_idx = l.next_block++;
+      core->start(block, t + env_.clock.cover(chip_.scheduler.block_dispatch),
+                  [this, stream = l.stream] { block_done(stream); });
+    }
+  }
+}
+
+void TaskScheduler::block_done(u32 stream) {
+  ++done_units_;
+  const auto it = std::ranges::find(launches_, stream, &Launch::stream);
+  const auto& op = std::get<task::KernelLaunch>(task_of(stream).op);
+  if (++it->blocks_done == op.block_dim) {
+    launches_.erase(it);
+    states_[stream].state = State::timed;
+    states_[stream].finish = now() + env_.clock.cover(chip_.scheduler.task_completion);
+  }
+  wake();
+}
+
+void TaskScheduler::report_waiting(std::vector<std::string>& lines) const {
+  for (usize i = 0; i < states_.size(); ++i) {
+    if (states_[i].state != State::waiting_event) continue;
+    const auto& task = stream_.streams[i].tasks[states_[i].next];
+    lines.push_back(fmt::format("stream '{}' waits in task '{}' for event '{}'", stream_.streams[i].name, task.name,
+                                stream_.events[std::get<task::StreamWaitEvent>(task.op).event]));
+  }
+}
+
+}  // namespace vinci::models

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "sim/config/chip_config.h"
+
+#include "isa/base/error.h"
+
+namespace vinci::config {
+
+const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class) {
+  using enum isa::CostClass;
+  switch (cost_class) {
+    case scalar: return core.scalar.alu;
+    case scalar_load: return core.scalar.load;
+    case scalar_store: return core.scalar.store;
+    case sync: return core.scalar.sync;
+    case cube: return core.cube;
+    case vector_unary: return core.vector.unary;
+    case vector_binary: return core.vector.binary;
+    case vector_scalar: return core.vector.scalar;
+    case vector_dup: return core.vector.dup;
+    case vector_convert: return core.vector.convert;
+    case gm_to_ub: return core.move.gm_to_ub;
+    case gm_to_l1: return core.move.gm_to_l1;
+    case gm_to_l1_nd2nz: return core.move.gm_to_l1_nd2nz;
+    case ub_to_gm: return core.move.ub_to_gm;
+    case ub_to_ub: return core.move.ub_to_ub;
+    case ub_to_l1: return core.move.ub_to_l1;
+    case l1_to_ub: return core.move.l1_to_ub;
+    case l1_to_l0a: return core.move.l1_to_l0a;
+    case l1_to_l0b: return core.move.l1_to_l0b;
+    case l0c_to_ub: return core.move.l0c_to_ub;
+    case ub_to_l0c: return core.move.ub_to_l0c;
+    case l0c_to_gm: return core.move.l0c_to_gm;
+    case l0c_to_gm_nz2nd: return core.move.l0c_to_gm_nz2nd;
+  }
+  fail(Fault::Internal, "no cost line for cost class {}", static_cast<int>(cost_class));
+}
+
+const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class, std::string_view mnemonic,
+                          std::string_view type) {
+  if (!core.instructions.empty()) {
+    std::string key(mnemonic);
+    key += '.';
+    key += type;
+    if (const auto form = core.instructions.find(key); form != core.instructions.end()) return form->second;
+    key.resize(mnemonic.size());
+    if (const auto all = core.instructions.find(key); all != core.instructions.end()) return all->second;
+  }
+  return cost_line(core, cost_class);
+}
+
+}  // namespace vinci::config

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+
+#include "sim/config/chip_config.h"
+
+// Every key of a chip file, once: name, member, meaning, range. The reader, the writer, the manual and the list of
+// assumptions are visitors of these descriptions. A visitor is called as
+//   visit("key", member, "meaning")           text, truth values, names, groups
+//   visit("key", member, "meaning", range)    numbers; the unit follows from the type, a plain double is in cycles
+// To add a parameter: a member in chip_config.h and a line here.
+namespace vinci::config {
+
+// What a number may be, both ends included.
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+
+template <class S, class T>
+concept Is = std::same_as<std::remove_const_t<S>, T>;
+
+inline constexpr Range kCycleRange{0, 1e9};
+inline constexpr Range kRateRange{0, 1e6};
+inline constexpr Range kBufferRange{0, 16.0 * 1024 * 1024};  // addresses of a buffer have 24 bits
+inline constexpr Range kQueueRange{1, 65536};
+inline constexpr Range kTimeRange{0, 1};
+inline constexpr std::string_view kFromDoc =
+    "where the numbers come from: measured <source>, document <source>, assumed";
+
+template <class V, Is<CostLine> S>
+void describe(V& visit, S& s) {
+  visit("head", s.head, "added when the pipe was empty", kCycleRange);
+  visit("startup", s.startup, "of every instruction, before the work", kCycleRange);
+  visit("per_step", s.per_step, "of a fractal of the cube, a repeat of the vector unit, a fractal of load2d",
+        kCycleRange);
+  visit("per_burst", s.per_burst, "of a contiguous piece", kCycleRange);
+  visit("bytes_per_cycle", s.bytes_per_cycle, "rate of the payload; 0B/cycle: bytes cost nothing here", kRateRange);
+  visit("minimum", s.minimum, "no instruction takes less", kCycleRange);
+  visit("tail", s.tail, "from the end of the work until the result is visible", kCycleRange);
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<VectorCosts> S>
+void describe(V& visit, S& s) {
+  visit("unary", s.unary, "one source: vabs, vrelu");
+  visit("binary", s.binary, "two sources: vadd, vmul");
+  visit("scalar", s.scalar, "a source and a scalar: vadds, vmuls");
+  visit("dup", s.dup, "vector_dup");
+  visit("convert", s.convert, "vconv");
+}
+
+template <class V, Is<MoveCosts> S>
+void describe(V& visit, S& s) {
+  visit("gm_to_ub", s.gm_to_ub, "global memory to UB, on top of the latency of the memory");
+  visit("gm_to_l1", s.gm_to_l1, "global memory to L1, on top of the latency of the memory");
+  visit("gm_to_l1_nd2nz", s.gm_to_l1_nd2nz, "the same, rows into fractals");
+  visit("ub_to_gm", s.ub_to_gm, "UB to global memory; writes are posted");
+  visit("ub_to_ub", s.ub_to_ub, "within UB");
+  visit("ub_to_l1", s.ub_to_l1, "UB to L1 (joint core)");
+  visit("l1_to_ub", s.l1_to_ub, "L1 to UB (joint core)");
+  visit("l1_to_l0a", s.l1_to_l0a, "load2d into L0A");
+  visit("l1_to_l0b", s.l1_to_l0b, "load2d into L0B");
+  visit("l0c_to_ub", s.l0c_to_ub, "results of the cube to UB (joint core)");
+  visit("ub_to_l0c", s.ub_to_l0c, "initial values of the cube from UB (joint core)");
+  visit("l0c_to_gm", s.l0c_to_gm, "FIXPIPE, fractals as they are (split core); writes are posted");
+  visit("l0c_to_gm_nz2nd", s.l0c_to_gm_nz2nd, "FIXPIPE, fractals into rows (split core); writes are posted");
+}
+
+template <class V, Is<ScalarCosts> S>
+void describe(V& visit, S& s) {
+  visit("alu", s.alu, "arithmetic, comparisons, branches, special registers");
+  visit("load", s.load, "from memory into a register");
+  visit("store", s.store, "from a register to memory");
+  visit("sync", s.sync, "issue of set_flag, wait_flag, pipe_barrier");
+}
+
+template <class V, Is<BufferSizes> S>
+void describe(V& visit, S& s) {
+  visit("l1", s.l1, "L1, the buffer of the cube core", kBufferRange);
+  visit("l0a", s.l0a, "left operands of the cube", kBufferRange);
+  visit("l0b", s.l0b, "right operands of the cube", kBufferRange);
+  visit("l0c", s.l0c, "results of the cube", kBufferRange);
+  visit("ub", s.ub, "unified buffer of the vector unit", kBufferRange);
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<QueueDepths> S>
+void describe(V& visit, S& s) {
+  visit("v", s.v, "vector unit", kQueueRange);
+  visit("m", s.m, "cube", kQueueRange);
+  visit("mte1", s.mte1, "out of L1", kQueueRange);
+  visit("mte2", s.mte2, "out of global memory", kQueueRange);
+  visit("mte3", s.mte3, "out of UB", kQueueRange);
+  visit("fix", s.fix, "FIXPIPE", kQueueRange);
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<CoreConfig> S>
+void describe(V& visit, S& s) {
+  visit("buffers", s.buffers, "sizes of the buffers of a core");
+  visit("queues", s.queues, "instructions that wait before a pipe until the scalar unit stalls");
+  visit("flags_per_pair", s.flags_per_pair, "event ids of each ordered pair of pipes", Range{1, 64});
+  visit("dma_chunk", s.dma_chunk, "what a copy asks of the memory in one go; smaller is finer interleaving",
+        Range{32, 1024.0 * 1024});
+  visit("dma_outstanding", s.dma_outstanding, "bytes of one copy that may be on their way at once",
+        Range{32, 64.0 * 1024 * 1024});
+  visit("from", s.from, kFromDoc);
+  visit("scalar", s.scalar, "times of the scalar unit");
+  visit("cube", s.cube, "times of mad; a step is one 16 x 16 x 32-byte fractal product");
+  visit("vector", s.vector, "times of the vector unit; a step is one repeat");
+  visit("move", s.move, "times of copies between memories");
+  visit("instructions", s.instructions, "more specific than the classes: vexp, or one type form, vexp.f16");
+}
+
+template <class V, Is<L2Config> S>
+void describe(V& visit, S& s) {
+  visit("size", s.size, "of all slices", Range{4096, 4.0 * 1024 * 1024 * 1024});
+  visit("line", s.line, "a power of two", Range{32, 4096});
+  visit("ways", s.ways, "associativity", Range{1, 64});
+  visit("slices", s.slices, "lines are spread over them", Range{1, 256});
+  visit("slice_bytes_per_cycle", s.slice_bytes_per_cycle, "each way, of one slice", Range{1, 65536});
+  visit("hit_latency", s.hit_latency, "of a read that hits", Range{0, 1e6});
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<HbmConfig> S>
+void describe(V& visit, S& s) {
+  visit("size", s.size, "of the device memory", Range{1024.0 * 1024, 4096.0 * 1024 * 1024 * 1024});
+  visit("channels", s.channels, "independent channels", Range{1, 1024});
+  visit("bandwidth", s.bandwidth, "of all channels together", Range{1e6, 1e14});
+  visit("latency", s.latency, "on top of L2, for a line that misses", Range{0, 1e6});
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<MemoryConfig> S>
+void describe(V& visit, S& s) {
+  visit("l2", s.l2, "the cache in front of the device memory, shared by all cores");
+  visit("hbm", s.hbm, "the device memory, of whatever kind");
+}
+
+template <class V, Is<SchedulerConfig> S>
+void describe(V& visit, S& s) {
+  visit("task_start", s.task_start, "from a ready task to the dispatch of its first block", kTimeRange);
+  visit("block_dispatch", s.block_dispatch, "from a block on an idle core to its first instruction", kTimeRange);
+  visit("task_completion", s.task_completion, "from the end of the last block until the stream goes on", kTimeRange);
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<HostConfig> S>
+void describe(V& visit, S& s) {
+  visit("launch", s.launch, "host time to enqueue a kernel", kTimeRange);
+  visit("enqueue", s.enqueue, "host time to enqueue a copy, an event, a memset", kTimeRange);
+  visit("copy_latency", s.copy_latency, "of one copy between host and device, before its first byte", kTimeRange);
+  visit("h2d_bandwidth", s.h2d_bandwidth, "host to device", Range{1e6, 1e13});
+  visit("d2h_bandwidth", s.d2h_bandwidth, "device to host", Range{1e6, 1e13});
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<NumericsConfig> S>
+void describe(V& visit, S& s) {
+  visit("saturation", s.saturation, "the chip has saturation mode: infinity becomes the largest finite value");
+  visit("inf_nan", s.inf_nan, "the chip has INF_NAN mode: IEEE 754");
+  visit("overflow_mode", s.overflow_mode, "the mode that a run starts in");
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<ChipConfig> S>
+void describe(V& visit, S& s) {
+  visit("name", s.name, "of letters, digits, '-', '_' and '.'; the name of the file where it is left out");
+  visit("product", s.product, "what the chip is sold as");
+  visit("arch", s.arch, "instruction set; c220 has cube cores and vector cores, the others joint cores");
+  visit("clock", s.clock, "of the AI cores; cycles are cycles of this clock", Range{1e6, 1e10});
+  visit("ai_cores", s.ai_cores, "joint cores, or cube cores of the split form", Range{1, 64});
+  visit("vector_cores", s.vector_cores, "of the split form; 0 on the joint form", Range{0, 128});
+  visit("from", s.from, kFromDoc);
+  visit("core", s.core, "one core, or one cube core and its vector cores");
+  visit("memory", s.memory, "what the cores share");
+  visit("scheduler", s.scheduler, "the task scheduler of the device");
+  visit("host", s.host, "the computer around the device");
+  visit("numerics", s.numerics, "what happens to results that are infinite or NaN");
+}
+
+// A struct that has a description of its own: a group of keys.
+struct AnyVisitor {
+  template <class... A>
+  void operator()(A&&...) {}
+};
+template <class S>
+concept Described = requires(AnyVisitor& visit, S& s) {
+  describe(visit, s);
+};
+
+// A group that says where its numbers come from.
+template <class S>
+concept HasFrom = requires(S& s) {
+  { s.from } -> std::convertible_to<std::string>;
+};
+
+}  // namespace vinci::config

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "sim/config/read_chip.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "isa/base/suggest.h"
+#include "isa/table.h"
+#include "sim/config/describe_chip.h"
+#include "sim/config/unit_text.h"
+#include "sim/task/yaml_tree.h"
+
+namespace vinci::config {
+namespace {
+
+using task::YamlTree;
+using Node = YamlTree::Node;
+using Kind = YamlTree::Kind;
+
+constexpr std::string_view kExtends = "extends";
+
+// A text of a file as part of a message: short, and without control characters.
+std::string quote(std::string_view text) {
+  constexpr usize kLongest = 60;
+  std::string out = "'";
+  for (const char c : text.substr(0, kLongest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + (text.size() > kLongest ? "...'" : "'");
+}
+
+// "chip.core" for "core"; "chip" for the root.
+std::string shown(std::string_view path) { return path.empty() ? "chip" : fmt::format("chip.{}", path); }
+
+bool is_from(std::string_view text) {
+  constexpr std::string_view kMeasured = "measured ", kDocument = "document ";
+  return text == "assumed" || (text.starts_with(kMeasured) && text.size() > kMeasured.size()) ||
+         (text.starts_with(kDocument) && text.size() > kDocument.size());
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  });
+}
+
+// The keys of a group, as a visitor.
+struct KeysOf {
+  std::vector<std::string_view> names;
+  template <class... A>
+  void operator()(std::string_view key, A&&...) {
+    names.push_back(key);
+  }
+};
+
+template <class S>
+std::vector<std::string_view> keys_of(const S& s) {
+  KeysOf keys;
+  describe(keys, s);
+  return keys.names;
+}
+
+// Applies one YAML document to a chip. Positions come from a function, because overrides have none of their own.
+class Apply {
+ public:
+  using Locate = std::function<std::string(const Node&)>;
+  // `is_file`: `extends` has been dealt with and may stand at the top.
+  Apply(const YamlTree& tree, Problems& problems, Places& places, bool is_file, Locate locate)
+      : tree_(tree), problems_(problems), places_(places), is_file_(is_file), locate_(std::move(locate)) {}
+
+  template <class S>
+  void group(const Node& node, S& s, const std::string& path) {
+    if (node.kind != Kind::map) {
+      problem(node, "{}: {}; write its keys below it: {}", shown(path), what_it_is(node), fmt::join(keys_of(s), ", "));
+      return;
+    }
+    bool has_number = false, has_from = false;
+    for_each_key(node, path, [&](const Node& key, const Node& value) {
+      const std::string& name = key.text;
+      OneKey<S> one{*this, name, value, path.empty() ? name : path + "." + name};
+      describe(one, s);
+      if (!one.found && !(is_file_ && path.empty() && name == kExtends)) {
+        problem(key, "{} has no key {}{}", shown(path), quote(name),
+                problems_.full() ? std::string{} : did_you_mean(name, keys_of(s)));
+      }
+      has_number = has_number || one.is_number;
+      has_from = has_from || name == "from";
+    });
+    // A number that changes is no longer the measured one, unless the same place says so.
+    if constexpr (HasFrom<S>) {
+      if (has_number && !has_from) s.from = "assumed";
+    }
+  }
+
+  void instructions(const Node& node, std::map<std::string, CostLine>& lines, const std::string& path) {
+    if (node.kind != Kind::map) {
+      problem(node, "{}: {}; write instructions below it: vexp, or vexp.f16", shown(path), what_it_is(node));
+      return;
+    }
+    for_each_key(node, path, [&](const Node& key, const Node& value) {
+      const std::string& name = key.text;
+      const std::string_view mnemonic = std::string_view(name).substr(0, name.find('.'));
+      const isa::Row* row = isa::row_of(mnemonic);
+      if (row == nullptr) {
+        problem(key, "{}: there is no instruction {}{}", shown(path), quote(mnemonic),
+                problems_.full() ? std::string{} : did_you_mean(mnemonic, isa::mnemonics()));
+        return;
+      }
+      if (mnemonic.size() != name.size()) {
+        const std::string_view type = std::string_view(name).substr(mnemonic.size() + 1);
+        std::vector<std::string_view> types;
+        for (const isa::TypeForm& form : row->types)
+          types.push_back(form.name);
+        if (std::ranges::find(types, type) == types.end()) {
+          problem(key, "{}: {} has no type form {}; {}", shown(path), mnemonic, quote(type),
+                  types.empty() ? "it has none" : fmt::format("it has {}", fmt::join(types, ", ")));
+          return;
+        }
+      }
+      const std::string full = path + "." + name;
+      places_[full] = locate_(key);
+      group(value, lines[name], full);
+    });
+  }
+
+ private:
+  // Finds one key in the description of a group, and reads its value into the member.
+  template <class S>
+  struct OneKey {
+    Apply& apply;
+    const std::string& name;
+    const Node& value;
+    std::string path;
+    bool found = false;
+    bool is_number = false;
+
+    template <class T>
+    void operator()(std::string_view key, T& member, std::string_view, Range range = {}) {
+      if (key != name) return;
+      found = true;
+      if constexpr (Described<T>) {
+        apply.group(value, member, path);
+      } else if constexpr (std::same_as<T, std::map<std::string, CostLine>>) {
+        apply.instructions(value, member, path);
+      } else {
+        is_number = !std::same_as<T, std::string>;
+        apply.places_[path] = apply.locate_(value);
+        if (apply.is_single(value, path)) apply.read(value, member, path, range);
+      }
+    }
+  };
+
+  template <class... A>
+  void problem(const Node& node, fmt::format_string<A...> text, A&&... args) {
+    if (problems_.full()) return problems_.add({}, {});
+    problems_.add(locate_(node), fmt::format(text, std::forward<A>(args)...));
+  }
+
+  static std::string_view what_it_is(const Node& node) {
+    switch (node.kind) {
+      case Kind::null: return "nothing is here";
+      case Kind::scalar: return "this is a single value";
+      case Kind::sequence: return "this is a list";
+      case Kind::map: return "this is a mapping";
+    }
+    return "";
+  }
+
+  template <class F>
+  void for_each_key(const Node& node, const std::string& path, F use) {
+    std::set<std::string_view> seen;
+    for (usize i = 0; i + 1 < node.children.size(); i += 2) {
+      const Node& key = tree_[node.children[i]];
+      if (key.kind != Kind::scalar) {
+        problem(key, "{}: a key must be a single word", shown(path));
+      } else if (!seen.insert(key.text).second) {
+        problem(key, "{} has the key {} twice", shown(path), quote(key.text));
+      } else {
+        use(key, tree_[node.children[i + 1]]);
+      }
+    }
+  }
+
+  bool is_single(const Node& node, const std::string& path) {
+    if (node.kind != Kind::scalar) problem(node, "{}: {}; write a single value", shown(path), what_it_is(node));
+    return node.kind == Kind::scalar;
+  }
+
+  template <class T>
+  void read(const Node& node, T& out, const std::string& path, Range range) {
+    T value{};
+    if (!read_text(node.text, value)) {
+      problem(node, "{}: cannot read {}; write {}", shown(path), quote(node.text), how_to_write(T{}));
+      return;
+    }
+    if constexpr (!std::same_as<T, bool>) {
+      const auto number = static_cast<double>(value);
+      if (number < range.low || number > range.high) {
+        problem(node, "{} = {} is not in [{}, {}]", shown(path), write_text(value), write_text(bound_as<T>(range.low)),
+                write_text(bound_as<T>(range.high)));
+        return;
+      }
+    }
+    out = value;
+  }
+
+  template <class E, usize N>
+  void read_name(const Node& node, E& out, const std::string& path, const std::array<std::string_view, N>& names) {
+    if (const auto value = isa::parse_enum<E>(names, node.text)) {
+      out = *value;
+    } else {
+      problem(node, "{}: cannot read {}; write one of {}{}", shown(path), quote(node.text), fmt::join(names, ", "),
+              did_you_mean(node.text, names));
+    }
+  }
+  void read(const Node& node, isa::Arch& out, const std::string& path, Range) {
+    read_name(node, out, path, isa::kArchNames);
+  }
+  void read(const Node& node, isa::OverflowMode& out, const std::string& path, Range) {
+    read_name(node, out, path, isa::kOverflowModeNames);
+  }
+
+  void read(const Node& node, std::string& out, const std::string& path, Range) {
+    const std::string& text = node.text;
+    constexpr usize kLongest = 500;
+    if (text.size() > kLongest) {
+      problem(node, "{} has {} characters, more than {}", shown(path), text.size(), kLongest);
+    } else if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; })) {
+      problem(node, "{}: {} has control characters", shown(path), quote(text));
+    } else if (path == "name" && !is_name(text)) {
+      problem(node, "{}: cannot use {}; write at most 64 letters, digits, '-', '_', '.'", shown(path), quote(text));
+    } else if ((path == "from" || path.ends_with(".from")) && !is_from(text)) {
+      problem(node, "{}: cannot use {}; write measured <source>, document <source>, or assumed", shown(path),
+              quote(text));
+    } else {
+      out = text;
+    }
+  }
+
+  const YamlTree& tree_;
+  Problems& problems_;
+  Places& places_;
+  bool is_file_;
+  Locate locate_;
+};
+
+// Text as a double-quoted YAML scalar.
+std::string yaml_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+void ChipReader::read_file(std::string_view text, const std::string& source, const ReadParent& read_parent) {
+  constexpr usize kLargest = 1u << 20;
+  if (text.size() > kLargest) {
+    problems_.add(source, fmt::format("{} bytes are more than a chip file may have ({})", text.size(), kLargest));
+    return;
+  }
+  try {
+    const YamlTree tree = YamlTree::parse(text, source);
+    const auto locate = [&](const Node& node) { return fmt::format("{}:{}:{}", source, node.line, node.column); };
+    const std::vector<u32>& top = tree.root().children;
+    for (usize i = 0; tree.root().kind == Kind::map && i < top.size(); i += 2) {
+      if (tree[top[i]].kind != Kind::scalar || tree[top[i]].text != kExtends) continue;
+      const Node& parent = tree[top[i + 1]];
+      if (parent.kind == Kind::scalar && is_name(parent.text)) {
+        read_parent(parent.text, locate(parent));
+      } else {
+        problems_.add(locate(parent), "chip.extends: write the name of one chip, without folder and without .yaml");
+      }
+      break;
+    }
+    chip_.name.clear();  // a child has a name of its own
+    Apply(tree, problems_, places_, true, locate).group(tree.root(), chip_, "");
+  } catch (const Error& e) {
+    problems_.add(e.location(), e.message());
+  }
+}
+
+void ChipReader::read_override(const std::string& text) {
+  const std::string location = "--set " + text;
+  const usize equals = text.find('=');
+  const std::string path = text.substr(0, equals);
+  std::vector<std::string> keys;
+  // The name of an instruction form has a dot of its own: core.instructions.vexp.f16.per_step
+  constexpr std::string_view kInstructions = "core.instructions.";
+  if (path.starts_with(kInstructions) && path.rfind('.') >= kInstructions.size()) {
+    const usize last = path.rfind('.');
+    keys = {"core", "instructions", path.substr(kInstructions.size(), last - kInstructions.size()),
+            path.substr(last + 1)};
+  } else {
+    std::istringstream parts(path);
+    for (std::string key; std::getline(parts, key, '.');)
+      keys.push_back(key);
+  }
+  constexpr usize kDeepest = 8, kLongest = 1000;
+  if (equals == std::string::npos || keys.empty() || keys.size() > kDeepest || text.size() > kLongest) {
+    problems_.add(location.substr(0, kLongest), "write a dotted key and a value, such as core.cube.startup=30");
+    return;
+  }
+  std::string yaml = yaml_quoted(std::string_view(text).substr(equals + 1));
+  for (auto key = keys.rbegin(); key != keys.rend(); ++key)
+    yaml = fmt::format("{{{}: {}}}", yaml_quoted(*key), yaml);
+  try {
+    const YamlTree tree = YamlTree::parse(yaml, location);
+    Apply(tree, problems_, places_, false, [&](const Node&) { return location; }).group(tree.root(), chip_, "");
+  } catch (const Error& e) {
+    problems_.add(location, e.message());
+  }
+}
+
+void ChipReader::check(const std::string& source) {
+  const auto complain = [&](std::string_view path, std::string message) {
+    const auto place = places_.find(path);
+    problems_.add(place == places_.end() ? source : place->second, shown(path) + message);
+  };
+  for (const std::string_view key : {"arch", "clock", "ai_cores"}) {
+    if (!places_.contains(key)) complain(key, " is missing");
+  }
+  const ChipConfig& c = chip_;
+  if (!is_name(c.name)) complain("name", " is missing, and the name of the file cannot stand in for it");
+  const bool split = isa::contains(isa::kSplitArchs, c.arch);
+  if (split && c.vector_cores == 0)
+    complain("vector_cores", fmt::format(" = 0, but {} has vector cores", name(c.arch)));
+  if (!split && c.vector_cores != 0) {
+    complain("vector_cores", fmt::format(" = {}, but the joint cores of {} are counted in ai_cores; write 0",
+                                         c.vector_cores, name(c.arch)));
+  }
+  const L2Config& l2 = c.memory.l2;
+  if (!std::has_single_bit(u64{l2.line})) {
+    complain("memory.l2.line", fmt::format(" = {} is not a power of two", write_text(l2.line)));
+  } else if (const u64 set = l2.line * l2.ways * l2.slices; l2.size % set != 0) {
+    complain("memory.l2.size", fmt::format(" = {} is not a multiple of line * ways * slices = {}", write_text(l2.size),
+                                           write_text(Bytes{set})));
+  }
+  const NumericsConfig& n = c.numerics;
+  const bool has_mode = n.overflow_mode == isa::OverflowMode::saturation ? n.saturation : n.inf_nan;
+  if (!has_mode) {
+    complain("numerics.overflow_mode",
+             fmt::format(" = {}, but numerics.{} is false", name(n.overflow_mode), name(n.overflow_mode)));
+  }
+  for (const auto& [form, line] : c.core.instructions) {
+    const usize dot = std::min(form.find('.'), form.size());
+    const isa::Row& row = *isa::row_of(std::string_view(form).substr(0, dot));
+    const auto type = std::ranges::find(row.types, std::string_view(form).substr(std::min(dot + 1, form.size())),
+                                        &isa::TypeForm::name);
+    if (!isa::contains(row.archs, c.arch) || (type != row.types.end() && !isa::contains(type->archs, c.arch))) {
+      complain("core.instructions." + form, fmt::format(": {} does not have this instruction", name(c.arch)));
+    }
+  }
+}
+
+}  // namespace vinci::config

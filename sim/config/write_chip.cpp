@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/config/describe_chip.h"
+#include "sim/config/load.h"
+#include "sim/config/unit_text.h"
+
+namespace vinci::config {
+namespace {
+
+std::string join_path(const std::string& path, std::string_view key) {
+  return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+}
+
+// Texts are quoted; the reader lets no control character in.
+std::string write_text(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+std::string write_text(isa::Arch arch) { return std::string(name(arch)); }
+std::string write_text(isa::OverflowMode mode) { return std::string(name(mode)); }
+using config::write_text;
+
+template <class T>
+inline constexpr bool kIsLines = std::same_as<std::remove_const_t<T>, std::map<std::string, CostLine>>;
+
+// A cost line as one line: {head: 0, startup: 2, ...}
+struct WriteFlow {
+  std::string out;
+  template <class T>
+  void operator()(std::string_view key, const T& member, std::string_view, Range = {}) {
+    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", key, write_text(member));
+  }
+};
+
+std::string write_flow(const CostLine& line) {
+  WriteFlow flow;
+  describe(flow, line);
+  return "{" + flow.out + "}";
+}
+
+// Groups below each other, indented.
+struct WriteBlock {
+  std::string& out;
+  int indent = 0;
+
+  template <class T>
+  void operator()(std::string_view key, const T& member, std::string_view, Range = {}) {
+    const std::string begin = fmt::format("{:{}}{}:", "", indent, key);
+    if constexpr (std::same_as<T, CostLine>) {
+      out += fmt::format("{} {}\n", begin, write_flow(member));
+    } else if constexpr (Described<const T>) {
+      out += begin + '\n';
+      WriteBlock inner{out, indent + 2};
+      describe(inner, member);
+    } else if constexpr (kIsLines<T>) {
+      out += begin + (member.empty() ? " {}\n" : "\n");
+      for (const auto& [name, line] : member) {
+        out += fmt::format("{:{}}{}: {}\n", "", indent + 2, name, write_flow(line));
+      }
+    } else {
+      out += fmt::format("{} {}\n", begin, write_text(member));
+    }
+  }
+};
+
+// The kind of value, for the manual.
+template <class T>
+std::string kind_of() {
+  if constexpr (std::same_as<T, std::string>) {
+    return "text";
+  } else if constexpr (std::same_as<T, isa::Arch>) {
+    return fmt::format("one of {}", fmt::join(isa::kArchNames, ", "));
+  } else if constexpr (std::same_as<T, isa::OverflowMode>) {
+    return fmt::format("one of {}", fmt::join(isa::kOverflowModeNames, ", "));
+  } else {
+    return std::string(how_to_write(T{}));
+  }
+}
+
+struct WriteManual {
+  std::string& out;
+  std::string path;
+
+  template <class T>
+  void operator()(std::string_view key, const T& member, std::string_view doc, Range range = {}) {
+    const std::string here = join_path(path, key);
+    if constexpr (std::same_as<T, CostLine>) {
+      out += fmt::format("{}\n    a cost line: {}\n", here, doc);
+    } else if constexpr (kIsLines<T>) {
+      out += fmt::format("{}.<instruction>\n    a cost line: {}\n", here, doc);
+    } else if constexpr (Described<const T>) {
+      out += fmt::format("{}\n    {}\n", here, doc);
+      WriteManual inner{out, here};
+      describe(inner, member);
+    } else {
+      out += fmt::format("{}\n    {}\n    {}, default {}", here, doc, kind_of<T>(), write_text(member));
+      if (range.high > range.low) {
+        if constexpr (!std::same_as<T, bool> && !std::same_as<T, std::string> && !std::is_enum_v<T>) {
+          out += fmt::format(", in [{}, {}]", write_text(bound_as<T>(range.low)), write_text(bound_as<T>(range.high)));
+        }
+      }
+      out += '\n';
+    }
+  }
+};
+
+struct CollectAssumed {
+  Assumptions& out;
+  isa::Arch arch;
+  std::string path;
+
+  template <class T>
+  void operator()(std::string_view key, const T& member, std::string_view, Range = {}) {
+    const std::string here = join_path(path, key);
+    if constexpr (Described<const T>) {
+      const auto cost_class = isa::parse_enum<isa::CostClass>(isa::kCostClassNames, key);
+      if (std::same_as<T, CostLine> && cost_class && !has_cost_class(arch, *cost_class)) return;
+      group(member, here);
+    } else if constexpr (kIsLines<T>) {
+      for (const auto& [name, line] : member)
+        group(line, join_path(here, name));
+    }
+  }
+
+  template <class S>
+  void group(const S& s, const std::string& here) {
+    if constexpr (HasFrom<const S>) {
+      ++out.total;
+      if (s.from == "assumed") out.assumed.push_back(here);
+    }
+    CollectAssumed inner{out, arch, here};
+    describe(inner, s);
+  }
+};
+
+}  // namespace
+
+std::string write_chip(const ChipConfig& chip) {
+  std::string out;
+  WriteBlock block{out};
+  describe(block, chip);
+  return out;
+}
+
+std::string manual() {
+  std::string out =
+      "Keys of a chip file, and of --set. `extends: NAME` at the top takes everything from another one.\n\n";
+  WriteManual text{out, ""};
+  const ChipConfig chip;
+  describe(text, chip);
+  out += "\nA cost line\n";
+  WriteManual line{out, "<line>"};
+  const CostLine cost_line;
+  describe(line, cost_line);
+  return out;
+}
+
+Assumptions assumptions(const ChipConfig& chip) {
+  Assumptions out;
+  CollectAssumed all{out, chip.arch, ""};
+  all.group(chip, "");
+  std::ranges::replace(out.assumed, std::string{}, std::string{"chip"});
+  return out;
+}
+
+}  // namespace vinci::config

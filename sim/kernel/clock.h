@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <cmath>
+
+#include "isa/base/types.h"
+#include "sim/kernel/systemc.h"
+
+namespace vinci::sim {
+
+// The one clock of a chip: simulated time is counted in its cycles. A period is a whole number of femtoseconds, which
+// is the time resolution, so that converting back and forth is exact.
+class Clock {
+ public:
+  explicit Clock(double hertz) : hertz_(hertz), period_fs_(static_cast<u64>(std::llround(1e15 / hertz))) {}
+
+  u64 now() const { return sc_core::sc_time_stamp().value() / period_fs_; }
+  sc_core::sc_time cycles(u64 n) const { return sc_core::sc_time::from_value(n * period_fs_); }
+
+  double hertz() const { return hertz_; }
+  double seconds(u64 n) const { return static_cast<double>(n) / hertz_; }
+  // Cycles that cover a duration.
+  u64 cover(double seconds) const { return static_cast<u64>(std::ceil(seconds * hertz_ - 1e-9)); }
+
+ private:
+  double hertz_;
+  u64 period_fs_;
+};
+
+}  // namespace vinci::sim

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <memory>
+
+#include "sim/kernel/systemc.h"
+
+namespace vinci::sim {
+
+// A SystemC simulation context of its own. SystemC knows one elaboration per context; with a fresh one for each run, a
+// process can simulate as often as it likes, one after the other. Must outlive the modules made in it.
+class Context {
+ public:
+  Context();
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+ private:
+  std::unique_ptr<sc_core::sc_simcontext> own_;
+};
+
+}  // namespace vinci::sim

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/kernel/clock.h"
+#include "sim/trace/trace.h"
+
+namespace vinci::sim {
+
+// What every part of one simulation shares; passed down, so that two chips can live in one process.
+struct Env {
+  Clock clock;
+  trace::Sink* trace = nullptr;   // null: nobody watches
+  u64 instructions = 0;           // that have been issued, scalar ones included
+  std::exception_ptr error = {};  // the first exception that left a process; the run rethrows it with its type
+  // Appends one line for each thing that waits, for the deadlock report; in order of construction.
+  std::vector<std::function<void(std::vector<std::string>&)>> waiters = {};
+};
+
+}  // namespace vinci::sim

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "sim/kernel/run.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "isa/base/error.h"
+
+namespace vinci::sim {
+namespace {
+
+[[noreturn]] void report_deadlock(const Env& env) {
+  std::vector<std::string> lines;
+  for (const auto& ask : env.waiters)
+    ask(lines);
+  std::string text =
+      fmt::format("nothing can move at cycle {} (on hardware: aicore timeout, error 507014):", env.clock.now());
+  for (const std::string& line : lines)
+    text += "\n  " + line;
+  throw Error(Fault::Deadlock, text);
+}
+
+}  // namespace
+
+void run(Env& env, const Limits& limits, const std::function<bool()>& finished, const std::function<void()>& look) {
+  using WallClock = std::chrono::steady_clock;
+  // Simulated time goes on in slices, only so that limits and progress are looked at; how long a slice is changes
+  // nothing in the simulation.
+  u64 slice = 10'000;
+  while (sc_core::sc_pending_activity()) {
+    const u64 now = env.clock.now();
+    if (now >= limits.max_cycles) {
+      fail(Fault::Limit, "the limit of {} cycles is reached ({:.3f} us simulated)", limits.max_cycles,
+           env.clock.seconds(now) * 1e6);
+    }
+    const auto before = WallClock::now();
+    sc_core::sc_start(env.clock.cycles(std::min(slice, limits.max_cycles - now)), sc_core::SC_EXIT_ON_STARVATION);
+    if (env.error) std::rethrow_exception(env.error);
+    const auto took = WallClock::now() - before;
+    if (took < std::chrono::milliseconds(20)) slice = std::min<u64>(slice * 2, 1'000'000'000);
+    if (took > std::chrono::milliseconds(80)) slice = std::max<u64>(slice / 2, 1'000);
+    if (look) look();
+  }
+  if (!finished()) report_deadlock(env);
+}
+
+}  // namespace vinci::sim

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <functional>
+#include <limits>
+
+#include "sim/kernel/env.h"
+
+namespace vinci::sim {
+
+struct Limits {
+  u64 max_cycles = std::numeric_limits<u64>::max();
+};
+
+// Runs the modules of the present context until nothing is left to happen. Then either `finished` holds, or everything
+// waits for something that never comes: Fault::Deadlock, with a line for each waiter. Errors of processes are rethrown
+// with their type; a limit that is reached is Fault::Limit. `look` is called from time to time, for progress.
+void run(Env& env, const Limits& limits, const std::function<bool()>& finished, const std::function<void()>& look);
+
+}  // namespace vinci::sim

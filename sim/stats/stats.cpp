@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "sim/stats/stats.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace vinci::stats {
+
+Group& Group::group(std::string_view name) {
+  const auto it = std::ranges::find(groups_, name, &Group::name_);
+  if (it != groups_.end()) return *it;
+  return groups_.emplace_back(std::string(name));
+}
+
+void Group::add(std::string_view name, const u64& value, std::string_view unit, std::string_view doc) {
+  counters_.push_back({std::string(name), &value, unit, doc});
+}
+
+nlohmann::ordered_json to_json(const Group& group) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  for (const Counter& c : group.counters())
+    out[c.name] = *c.value;
+  for (const Group& g : group.groups())
+    out[g.name()] = to_json(g);
+  return out;
+}
+
+}  // namespace vinci::stats

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <deque>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/base/types.h"
+
+namespace vinci::stats {
+
+// A named number that a model counts in a plain member; the statistics only point at it, so counting costs an add.
+struct Counter {
+  std::string name;
+  const u64* value = nullptr;
+  std::string_view unit;
+  std::string_view doc;
+};
+
+// A tree of counters, in the order of construction. Members that are added must outlive the group's last use.
+class Group {
+ public:
+  explicit Group(std::string name = {}) : name_(std::move(name)) {}
+
+  // The sub-group of that name, made on first use.
+  Group& group(std::string_view name);
+  void add(std::string_view name, const u64& value, std::string_view unit, std::string_view doc);
+
+  const std::string& name() const { return name_; }
+  const std::deque<Group>& groups() const { return groups_; }
+  const std::vector<Counter>& counters() const { return counters_; }
+
+ private:
+  std::string name_;
+  std::vector<Counter> counters_;
+  std::deque<Group> groups_;  // a deque: references stay valid
+};
+
+// The tree as nested JSON objects, values only.
+nlohmann::ordered_json to_json(const Group& group);
+
+}  // namespace vinci::stats

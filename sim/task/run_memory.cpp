@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "sim/task/run_memory.h"
+
+#include <cstring>
+
+#include "isa/base/error.h"
+#include "sim/task/load.h"
+
+namespace vinci::task {
+
+RunMemory::RunMemory(const TaskStream& stream, bool with_data)
+    : stream_(stream), with_data_(with_data), device_(stream.buffers.size()), host_(stream.buffers.size()) {
+  for (u32 i = 0; i < stream.buffers.size(); ++i) {
+    const Buffer& b = stream.buffers[i];
+    if (b.place == Buffer::Place::device) {
+      device_[i] = gm_.allocate(b.bytes, b.name);
+    } else if (with_data) {
+      host_[i] = initial_data(stream, i);
+      host_[i].resize(b.bytes);
+    }
+  }
+}
+
+u64 RunMemory::address(const Slice& slice) const { return device_[slice.buffer] + slice.offset; }
+
+std::vector<u64> RunMemory::arguments(const KernelLaunch& launch) const {
+  std::vector<u64> out;
+  for (const Arg& a : launch.args) {
+    out.push_back(std::holds_alternative<u64>(a) ? std::get<u64>(a) : address(std::get<Slice>(a)));
+  }
+  return out;
+}
+
+void RunMemory::copy(const MemcpyAsync& op) {
+  if (!with_data_) return;
+  const bool from_host = stream_.buffers[op.src.buffer].place == Buffer::Place::host;
+  const bool to_host = stream_.buffers[op.dst.buffer].place == Buffer::Place::host;
+  std::vector<std::byte> row;
+  for (u64 r = 0; r < op.height; ++r) {
+    const u64 src = op.src.offset + r * op.src_pitch;
+    const u64 dst = op.dst.offset + r * op.dst_pitch;
+    if (from_host) {
+      gm_.write(device_[op.dst.buffer] + dst, std::span(host_[op.src.buffer]).subspan(src, op.width));
+    } else if (to_host) {
+      gm_.read(device_[op.src.buffer] + src, std::span(host_[op.dst.buffer]).subspan(dst, op.width));
+    } else {
+      row.resize(op.width);
+      gm_.read(device_[op.src.buffer] + src, row);
+      gm_.write(device_[op.dst.buffer] + dst, row);
+    }
+  }
+}
+
+void RunMemory::fill(const MemsetAsync& op) {
+  if (!with_data_) return;
+  constexpr u64 kPiece = 1 << 20;
+  const std::vector<std::byte> piece(std::min(op.bytes, kPiece), std::byte{op.value});
+  for (u64 done = 0; done < op.bytes; done += piece.size()) {
+    const u64 n = std::min<u64>(piece.size(), op.bytes - done);
+    gm_.write(address(op.dst) + done, std::span(piece).first(n));
+  }
+}
+
+std::vector<std::string> RunMemory::write_outputs(const std::string& folder) const {
+  std::vector<std::string> files;
+  for (u32 i = 0; i < stream_.buffers.size(); ++i) {
+    const Buffer& b = stream_.buffers[i];
+    if (!with_data_ || b.place != Buffer::Place::host || b.output.empty()) continue;
+    write_output(stream_, i, host_[i], folder);
+    files.push_back(b.output);
+  }
+  return files;
+}
+
+}  // namespace vinci::task

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/task/task.h"
+
+// The two spellings of a verified task stream; reading either back gives the same meaning. Files that buffers name stay
+// names.
+namespace vinci::task {
+
+// For people. Programs become inline assembly, so their source names and line numbers are not kept.
+std::string to_yaml(const TaskStream& stream);
+
+// For tools: FlatBuffers, sim/task/task_stream.fbs. Everything is kept but the folder.
+std::vector<std::byte> to_vts(const TaskStream& stream);
+
+// Whether two task streams do the same: equal but for their folders and where their programs came from.
+bool same_meaning(const TaskStream& a, const TaskStream& b);
+
+}  // namespace vinci::task

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "sim/trace/chrome_trace.h"
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace vinci::trace {
+namespace {
+
+// A JSON string with quotes. Names of instructions and operands need no escaping; names of tasks and files may.
+std::string json_string(std::string_view s) {
+  const bool plain = std::ranges::all_of(s, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (plain) return fmt::format("\"{}\"", s);
+  return nlohmann::json(std::string(s)).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+constexpr usize kFlushBytes = 1 << 20;
+
+}  // namespace
+
+ChromeTrace::ChromeTrace(const std::string& path, double hertz) : file_(path), hertz_(hertz) {
+  fmt::format_to(std::back_inserter(buffer_), "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+  fmt::format_to(std::back_inserter(buffer_), "{{\"name\":\"clock\",\"ph\":\"M\",\"pid\":0,\"args\":{{\"hertz\":{}}}}}",
+                 hertz);
+}
+
+void ChromeTrace::flush_if_full() {
+  if (buffer_.size() < kFlushBytes) return;
+  file_.write(std::string_view(buffer_.data(), buffer_.size()));
+  buffer_.clear();
+}
+
+TrackId ChromeTrace::track(std::string_view group, std::string_view name) {
+  auto it = std::ranges::find(groups_, group);
+  const auto out = std::back_inserter(buffer_);
+  if (it == groups_.end()) {
+    groups_.emplace_back(group);
+    lanes_.push_back(0);
+    it = std::prev(groups_.end());
+    const auto pid = groups_.size();
+    fmt::format_to(out, ",\n{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"args\":{{\"name\":{}}}}}", pid,
+                   json_string(group));
+    fmt::format_to(
+        out, ",\n{{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":{0},\"args\":{{\"sort_index\":{0}}}}}", pid);
+  }
+  const auto g = static_cast<usize>(it - groups_.begin());
+  const Track t{.pid = static_cast<u32>(g + 1), .tid = ++lanes_[g]};
+  fmt::format_to(out, ",\n{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}}",
+                 t.pid, t.tid, json_string(name));
+  fmt::format_to(
+      out, ",\n{{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":{0},\"tid\":{1},\"args\":{{\"sort_index\":{1}}}}}",
+      t.pid, t.tid);
+  tracks_.push_back(t);
+  return static_cast<TrackId>(tracks_.size() - 1);
+}
+
+void ChromeTrace::span(const Span& s) {
+  const Track& t = tracks_[s.track];
+  // Begin and end are rounded on their own, so that neighbours on a lane touch but never overlap.
+  const u64 begin = nanoseconds(s.begin);
+  const u64 length = nanoseconds(s.end) - begin;
+  const auto out = std::back_inserter(buffer_);
+  fmt::format_to(out,
+                 ",\n{{\"name\":{},\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{}.{:03},\"dur\":{}.{:03},\"args\":{{",
+                 json_string(s.name), t.pid, t.tid, begin / 1000, begin % 1000, length / 1000, length % 1000);
+  fmt::format_to(out, "\"queued_cycle\":{},\"begin_cycle\":{},\"end_cycle\":{},\"done_cycle\":{}", s.queued, s.begin,
+                 s.end, s.done);
+  if (!s.source.empty()) {
+    fmt::format_to(out, ",\"code\":{}", json_string(fmt::format("{}:{}", s.source, s.line)));
+  }
+  fmt::format_to(out, ",\"detail\":{}}}}}", json_string(s.detail));
+  flush_if_full();
+}
+
+void ChromeTrace::flow(TrackId from, u64 from_cycle, TrackId to, u64 to_cycle, std::string_view name) {
+  const auto out = std::back_inserter(buffer_);
+  const u64 begin = nanoseconds(from_cycle);
+  const u64 end = nanoseconds(to_cycle);
+  fmt::format_to(
+      out, ",\n{{\"name\":\"{0}\",\"cat\":\"flag\",\"ph\":\"s\",\"id\":{1},\"pid\":{2},\"tid\":{3},\"ts\":{4}.{5:03}}}",
+      name, ++flows_, tracks_[from].pid, tracks_[from].tid, begin / 1000, begin % 1000);
+  fmt::format_to(out,
+                 ",\n{{\"name\":\"{0}\",\"cat\":\"flag\",\"ph\":\"f\",\"bp\":\"e\",\"id\":{1},\"pid\":{2},\"tid\":{3},"
+                 "\"ts\":{4}.{5:03}}}",
+                 name, flows_, tracks_[to].pid, tracks_[to].tid, end / 1000, end % 1000);
+  flush_if_full();
+}
+
+void ChromeTrace::commit() {
+  fmt::format_to(std::back_inserter(buffer_), "\n]}}\n");
+  file_.write(std::string_view(buffer_.data(), buffer_.size()));
+  buffer_.clear();
+  file_.commit();
+}
+
+}  // namespace vinci::trace

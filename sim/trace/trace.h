@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "isa/base/types.h"
+
+// What a simulation shows of itself while it runs. Models call a sink if there is one and never know who watches.
+namespace vinci::trace {
+
+// A lane of the timeline: one pipe of one core, one stream, one copy engine.
+using TrackId = u32;
+
+// One instruction or task, from `begin` to `end` in cycles. Spans of a track come in order and do not overlap.
+struct Span {
+  TrackId track = 0;
+  std::string_view name = {};
+  u64 queued = 0;                // cycle of issue
+  u64 begin = 0;                 // cycle in which it started
+  u64 end = 0;                   // cycle in which its lane was free again
+  u64 done = 0;                  // cycle in which its result was visible
+  std::string_view detail = {};  // operands, or what a task carries
+  std::string_view source = {};  // file of the program, "" for tasks
+  u32 line = 0;
+};
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  // A lane `name` ("MTE2") in a group ("core0.AIC"), in the order in which they shall be shown.
+  virtual TrackId track(std::string_view group, std::string_view name) = 0;
+  virtual void span(const Span& span) = 0;
+  // An arrow from one lane to another, such as set_flag to wait_flag.
+  virtual void flow(TrackId from, u64 from_cycle, TrackId to, u64 to_cycle, std::string_view name) = 0;
+};
+
+}  // namespace vinci::trace

@@ -1,0 +1,3 @@
+; --arch c100
+.arch c220
+  end

@@ -1,0 +1,3 @@
+.arch c220
+  end
+.arch m200

@@ -1,0 +1,5 @@
+.arch c220
+.const N = 1
+.const N = 2
+.alias N = X3
+  end

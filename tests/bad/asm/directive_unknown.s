@@ -1,0 +1,3 @@
+.arch c220
+.cnst N = 1
+  end

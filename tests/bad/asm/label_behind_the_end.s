@@ -1,0 +1,3 @@
+.arch c220
+  b last
+last:

@@ -1,0 +1,5 @@
+.arch c220
+loop:
+  mov X1, 1
+loop:
+  end

@@ -1,0 +1,2 @@
+.arch c220
+; only a comment

@@ -1,0 +1,3 @@
+.arch c220
+  add X1, , 2
+  add X1, 1,

@@ -1,0 +1,3 @@
+.arch c220
+  add rd=X1, 1, 2
+  end

@@ -1,0 +1,4 @@
+.arch c220
+loop_begin:
+  b loop_begn
+  end

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "isa/base/error.h"
+#include "isa/table.h"
+#include "sim/config/load.h"
+
+namespace vinci::config {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string error_of(const std::string& chip, const std::vector<std::string>& overrides = {}) {
+  try {
+    load_chip(chip, overrides);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.fault(), Fault::Input);
+    return e.what();
+  }
+  return "accepted";
+}
+
+std::string error_of_text(std::string_view text) {
+  try {
+    parse_chip(text, "x.yaml");
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(BuiltinChips, AreTheseWithTheirPublishedPeaks) {
+  std::vector<std::pair<std::string, int>> seen;
+  for (const ChipSummary& c : builtin_chips())
+    seen.emplace_back(c.name, static_cast<int>(c.peak_fp16_tflops * 10 + 0.5));
+  using P = std::pair<std::string, int>;
+  EXPECT_THAT(seen,
+              ElementsAre(P{"ascend-310", 111}, P{"ascend-310p3", 695}, P{"ascend-910a", 2621}, P{"ascend-910b1", 3637},
+                          P{"ascend-910b3", 2949}, P{"tiny", 303}, P{"tiny-joint", 164}));
+}
+
+TEST(BuiltinChips, AreWhatTheirSheetsSay) {
+  const ChipConfig b1 = load_chip("ascend-910b1");
+  EXPECT_EQ(b1.arch, isa::Arch::c220);
+  EXPECT_EQ(b1.vector_cores, 48u);
+  EXPECT_EQ(b1.memory.l2.size, Bytes{192u << 20});
+  EXPECT_EQ(b1.core.cube.tail, 21);
+  const ChipConfig b3 = load_chip("ascend-910b3");
+  EXPECT_EQ(b3.clock, Hertz{1.8e9});
+  EXPECT_EQ(b3.core.cube, b1.core.cube);
+  EXPECT_NE(b3.core.move.gm_to_ub, b1.core.move.gm_to_ub);
+  EXPECT_EQ(b3.memory.hbm.size, b1.memory.hbm.size);
+  const ChipConfig a = load_chip("ascend-910a");
+  EXPECT_EQ(a.core.flags_per_pair, 4u);
+  EXPECT_EQ(a.core.buffers.ub, Bytes{256 * 1024});
+  EXPECT_FALSE(a.numerics.inf_nan);
+  EXPECT_EQ(a.numerics.overflow_mode, isa::OverflowMode::saturation);
+  EXPECT_EQ(load_chip("ascend-310").core.buffers.ub, Bytes{248 * 1024});
+  EXPECT_EQ(load_chip("ascend-310p3").core.move.l0c_to_ub.bytes_per_cycle, BytesPerCycle{512});
+}
+
+// Every path that an instruction can take has a rate: nothing is free by omission.
+TEST(BuiltinChips, HaveACostForEveryInstructionTheyHave) {
+  for (const ChipSummary& summary : builtin_chips()) {
+    const ChipConfig chip = load_chip(summary.name);
+    for (const isa::Row& row : isa::table()) {
+      if (!isa::contains(row.archs, chip.arch) || row.role != isa::Role::work) continue;
+      EXPECT_TRUE(has_cost_class(chip.arch, row.cost)) << chip.name << ' ' << row.name;
+      const CostLine& line = cost_line(chip.core, row.cost);
+      EXPECT_GT(line.per_step + line.per_burst + line.bytes_per_cycle, 0) << chip.name << ' ' << row.name;
+    }
+  }
+}
+
+TEST(BuiltinChips, AreTheSameWhenWrittenAndReadAgain) {
+  for (const ChipSummary& summary : builtin_chips()) {
+    const ChipConfig chip = load_chip(summary.name);
+    const std::string text = write_chip(chip);
+    EXPECT_EQ(parse_chip(text, "x.yaml"), chip) << text;
+    EXPECT_EQ(write_chip(parse_chip(text, "x.yaml")), text);
+  }
+}
+
+TEST(CostLine, OfAnInstructionIsTheMostSpecific) {
+  const CoreConfig core = load_chip("ascend-910b1").core;
+  using isa::CostClass;
+  EXPECT_EQ(cost_line(core, CostClass::vector_unary, "vexp", "f16").per_step, 3.9);
+  EXPECT_EQ(cost_line(core, CostClass::vector_unary, "vexp", "f32").per_step, 2);
+  EXPECT_EQ(cost_line(core, CostClass::vector_binary, "vmul", "s32").tail, 15);
+  EXPECT_EQ(&cost_line(core, CostClass::vector_unary, "vrelu", "f16"), &core.vector.unary);
+  EXPECT_EQ(&cost_line(core, CostClass::l0c_to_gm_nz2nd, "copy_matrix_cc_to_gm", ""), &core.move.l0c_to_gm_nz2nd);
+  EXPECT_EQ(&cost_line(core, CostClass::sync), &core.scalar.sync);
+}
+
+TEST(Overrides, ApplyInOrderAfterTheFile) {
+  const ChipConfig chip = load_chip("tiny", {"core.cube.startup=30", "clock=1GHz", "core.cube.startup=31",
+                                             "core.instructions.vexp.f16.per_step=7", "name=tiny2"});
+  EXPECT_EQ(chip.core.cube.startup, 31);
+  EXPECT_EQ(chip.clock, Hertz{1e9});
+  EXPECT_EQ(chip.core.instructions.at("vexp.f16").per_step, 7);
+  EXPECT_EQ(chip.core.instructions.at("vexp.f16").tail, 18);
+  EXPECT_EQ(chip.name, "tiny2");
+}
+
+TEST(Overrides, AreNamedInMessages) {
+  EXPECT_EQ(error_of("tiny", {"core.cube.statup=30", "ai_cores=65"}),
+            "--set core.cube.statup=30: chip.core.cube has no key 'statup'; did you mean 'startup'?\n"
+            "--set ai_cores=65: chip.ai_cores = 65 is not in [1, 64]");
+  EXPECT_EQ(error_of("tiny", {"clock"}), "--set clock: write a dotted key and a value, such as core.cube.startup=30");
+  EXPECT_EQ(error_of("tiny", {"=3"}), "--set =3: write a dotted key and a value, such as core.cube.startup=30");
+  EXPECT_EQ(error_of("tiny", {"extends=tiny"}), "--set extends=tiny: chip has no key 'extends'");
+  EXPECT_EQ(error_of("tiny", {"vector_cores=0"}),
+            "--set vector_cores=0: chip.vector_cores = 0, but c220 has vector cores");
+  EXPECT_EQ(error_of("tiny", {"clock=2"}),
+            "--set clock=2: chip.clock: cannot read '2'; write a frequency in Hz, kHz, MHz, GHz");
+}
+
+TEST(LoadChip, UnknownNamesAndFiles) {
+  EXPECT_EQ(error_of("ascend-910b2"),
+            "there is no built-in chip 'ascend-910b2' (there are ascend-310, ascend-310p3, ascend-910a, ascend-910b1, "
+            "ascend-910b3, tiny, tiny-joint; a chip of your own needs its path, with .yaml); did you mean "
+            "'ascend-910b1'?");
+  EXPECT_THAT(error_of("davinci-c220"), HasSubstr("there is no built-in chip 'davinci-c220'"));
+  EXPECT_THAT(error_of("no/such.yaml"), HasSubstr("no/such.yaml"));
+}
+
+TEST(Extends, LooksBesideTheFileFirst) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / "vinci_extends";
+  fs::create_directories(folder);
+  std::ofstream(folder / "tiny.yaml") << "extends: ascend-310\nclock: 100MHz\n";
+  std::ofstream(folder / "mine.yaml") << "extends: tiny\nai_cores: 3\n";
+  const ChipConfig chip = load_chip((folder / "mine.yaml").string());
+  fs::remove_all(folder);
+  EXPECT_EQ(chip.name, "mine");
+  EXPECT_EQ(chip.arch, isa::Arch::m100);
+  EXPECT_EQ(chip.clock, Hertz{100e6});
+  EXPECT_EQ(chip.ai_cores, 3u);
+}
+
+TEST(From, AChangedNumberIsAssumedUnlessTheSamePlaceSaysMore) {
+  const ChipConfig changed = parse_chip("extends: tiny\nname: x\ncore: {cube: {startup: 3}}", "x.yaml");
+  EXPECT_EQ(changed.core.cube.from, "assumed");
+  EXPECT_EQ(changed.from, load_chip("tiny").from);
+  const ChipConfig stated = parse_chip("extends: tiny\ncore: {cube: {startup: 3, from: measured my board}}", "x.yaml");
+  EXPECT_EQ(stated.core.cube.from, "measured my board");
+  EXPECT_EQ(load_chip("tiny", {"core.cube.startup=3"}).core.cube.from, "assumed");
+}
+
+TEST(From, AssumptionsAreListed) {
+  const Assumptions b1 = assumptions(load_chip("ascend-910b1"));
+  EXPECT_THAT(b1.assumed,
+              ElementsAre("core.queues", "core.scalar.alu", "core.scalar.load", "core.scalar.store", "host"));
+  const usize total = b1.total;
+  const Assumptions more = assumptions(load_chip("ascend-910b1", {"clock=2GHz", "core.cube.tail=3"}));
+  EXPECT_EQ(more.total, total);
+  EXPECT_THAT(more.assumed, Contains("core.cube"));
+  EXPECT_THAT(more.assumed, Contains("chip"));
+  // The split core has no way from L0C to UB.
+  EXPECT_THAT(b1.assumed, Not(Contains("core.move.l0c_to_ub")));
+}
+
+TEST(Manual, NamesEveryKey) {
+  const std::string text = manual();
+  for (const char* key : {"core.buffers.l1\n", "memory.hbm.bandwidth\n", "core.instructions.<instruction>\n",
+                          "<line>.per_burst\n", "host.copy_latency\n"})
+    EXPECT_THAT(text, HasSubstr(key));
+  EXPECT_THAT(text, HasSubstr("a whole number, default 24, in [1, 64]"));
+}
+
+TEST(ParseChip, BoundsItsInput) {
+  EXPECT_EQ(error_of_text(std::string((1u << 20) + 1, '#')),
+            "x.yaml: 1048577 bytes are more than a chip file may have (1048576)");
+  EXPECT_THAT(error_of_text(std::string(100000, '[')), HasSubstr("more than 64 levels of nesting"));
+  // Aliases of aliases: ten to the ninth values if anybody unfolded them.
+  std::string bomb = "a0: &a0 [x]\n";
+  for (int i = 1; i < 10; ++i) {
+    const std::string one = "*a" + std::to_string(i - 1);
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int k = 0; k < 10; ++k)
+      bomb += (k == 0 ? "" : ", ") + one;
+    bomb += "]\n";
+  }
+  EXPECT_THAT(error_of_text(bomb + "core: *a9\n"), HasSubstr("x.yaml:1:1: chip has no key 'a0'"));
+  EXPECT_EQ(error_of_text("name: \"a\\tb\""), "x.yaml:1:7: chip.name: 'a\\x09b' has control characters");
+}
+
+}  // namespace
+}  // namespace vinci::config

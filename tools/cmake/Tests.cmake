@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# vinci_test(NAME SOURCES ... LIBS ... [LABEL unit])      one GoogleTest executable, one ctest entry per test
+# vinci_fuzz(NAME SOURCE file LIBS ...)                   libFuzzer harness (preset fuzz); elsewhere a replay of its corpus
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+function(vinci_test name)
+  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;LIBS" ${ARGN})
+  if(NOT arg_LABEL)
+    set(arg_LABEL unit)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  add_executable(vinci_test_${name} ${arg_SOURCES})
+  target_link_libraries(vinci_test_${name} PRIVATE ${arg_LIBS} GTest::gmock GTest::gtest_main vinci_warnings)
+  gtest_discover_tests(vinci_test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+function(vinci_fuzz name)
+  cmake_parse_arguments(arg "" "SOURCE" "LIBS" ${ARGN})
+  set(corpus "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+  add_executable(vinci_fuzz_${name} ${arg_SOURCE})
+  target_link_libraries(vinci_fuzz_${name} PRIVATE ${arg_LIBS} vinci_warnings)
+  if(VINCI_FUZZ)
+    target_link_options(vinci_fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    add_test(NAME fuzz.${name} COMMAND vinci_fuzz_${name} -max_total_time=60 -timeout=10 -rss_limit_mb=2048
+      -print_final_stats=1 "${CMAKE_CURRENT_BINARY_DIR}/corpus_${name}" "${corpus}")
+    file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/corpus_${name}")
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 180)
+  else()
+    target_sources(vinci_fuzz_${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cpp")
+    add_test(NAME fuzz_corpus.${name} COMMAND vinci_fuzz_${name} "${corpus}")
+    set_tests_properties(fuzz_corpus.${name} PROPERTIES LABELS unit TIMEOUT 60)
+  endif()
+endfunction()

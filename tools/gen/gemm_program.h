@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <string>
+
+#include "tools/gen/gemm_tiling.h"
+
+namespace vinci::gen {
+
+// Distances between rows of the device matrices, in elements.
+struct GemmPitches {
+  u64 a = 0, b = 0, c = 0;
+};
+
+// Row pitches that the chip's copies can work with: the joint core moves whole blocks of 32 bytes, so its rows are
+// padded; the split core reads rows of any length unless they are longer than its nd2nz can step.
+GemmPitches choose_pitches(const GemmProblem& problem, const config::ChipConfig& chip);
+
+// The kernel as assembly text; arguments are the device addresses of A, B and C.
+std::string gemm_assembly(const GemmProblem& problem, const GemmTiling& tiling, const GemmPitches& pitches,
+                          const config::ChipConfig& chip);
+
+}  // namespace vinci::gen

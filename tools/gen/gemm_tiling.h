@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "sim/config/chip_config.h"
+
+namespace vinci::gen {
+
+// C[M,N] = A[M,K] * B[K,N], row-major, FP16 inputs, FP32 accumulation.
+struct GemmProblem {
+  u64 m = 1, n = 1, k = 1;
+  bool out_f32 = false;       // else FP16
+  bool double_buffer = true;  // two slots in L1 and L0, so that copies overlap with the cube
+};
+
+// How the problem is cut: tile_m x tile_n results stay in L0C while k runs; k moves in steps of l1_k through L1 and in
+// steps of l0_k through L0A and L0B. All are multiples of 16.
+struct GemmTiling {
+  u32 tile_m = 16, tile_n = 16;
+  u32 l1_k = 16, l0_k = 16;
+  u32 l1_slots = 2, l0_slots = 2, l0c_slots = 1, ub_slots = 1;
+  u32 m_tiles = 1, n_tiles = 1;
+  u32 blocks = 1;  // cores that get work
+
+  u64 tiles() const { return u64{m_tiles} * n_tiles; }
+};
+
+// The tiling with the least estimated time on the chip's cube cores, from the rates of its cost lines.
+GemmTiling choose_tiling(const GemmProblem& problem, const config::ChipConfig& chip);
+
+}  // namespace vinci::gen

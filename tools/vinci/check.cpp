@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/base/error.h"
+#include "sim/config/load.h"
+#include "sim/config/unit_text.h"
+#include "sim/task/load.h"
+#include "tools/vinci/commands.h"
+#include "tools/vinci/options.h"
+
+namespace vinci::cli {
+namespace {
+
+// Builds a summary line by line.
+class Summary {
+ public:
+  template <class... A>
+  void line(fmt::format_string<A...> text, A&&... args) {
+    fmt::format_to(std::back_inserter(text_), text, std::forward<A>(args)...);
+    text_ += '\n';
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string counted(usize n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
+template <class Named>
+usize longest_name(const std::vector<Named>& items) {
+  usize width = 0;
+  for (const Named& item : items)
+    width = std::max(width, item.name.size());
+  return std::min<usize>(width, 40);
+}
+
+std::string describe(const std::string& file, const task::TaskStream& s) {
+  Summary out;
+  out.line("{}: task stream '{}' for {}", file, s.name, isa::name(s.arch));
+  std::array<usize, 2> count{};
+  std::array<u64, 2> bytes{};
+  for (const task::Buffer& b : s.buffers) {
+    ++count[static_cast<usize>(b.place)];
+    bytes[static_cast<usize>(b.place)] += b.bytes;
+  }
+  out.line("  {}: {} on the host ({}), {} on the device ({})", counted(s.buffers.size(), "buffer"), count[0],
+           config::write_text(config::Bytes{bytes[0]}), count[1], config::write_text(config::Bytes{bytes[1]}));
+  out.line("  {}", counted(s.kernels.size(), "kernel"));
+  const usize kernel_width = longest_name(s.kernels);
+  for (const task::Kernel& k : s.kernels) {
+    out.line("    {:<{}}  {:<8}  {}", k.name, kernel_width, task::kKernelTypeNames[static_cast<usize>(k.type)],
+             counted(k.program.code.size(), "instruction"));
+  }
+  out.line("  {}", counted(s.events.size(), "event"));
+  out.line("  {}", counted(s.streams.size(), "stream"));
+  const usize stream_width = longest_name(s.streams);
+  for (const task::Stream& stream : s.streams) {
+    std::array<usize, task::kOpNames.size()> ops{};
+    for (const task::Task& t : stream.tasks)
+      ++ops[t.op.index()];
+    std::vector<std::string> parts;
+    for (usize i = 0; i < ops.size(); ++i) {
+      if (ops[i] != 0) parts.push_back(fmt::format("{} {}", ops[i], task::kOpNames[i]));
+    }
+    out.line("    {:<{}}  {}{}{}", stream.name, stream_width, counted(stream.tasks.size(), "task"),
+             parts.empty() ? "" : ": ", fmt::join(parts, ", "));
+  }
+  return out.text();
+}
+
+std::string describe(const std::string& file, const config::ChipConfig& chip) {
+  Summary out;
+  const std::string cores = chip.vector_cores == 0
+                                ? counted(chip.ai_cores, "core")
+                                : fmt::format("{} cube + {} vector cores", chip.ai_cores, chip.vector_cores);
+  out.line("{}: chip '{}' ({}), {} at {}", file, chip.name, isa::name(chip.arch), cores,
+           config::write_text(chip.clock));
+  const config::Assumptions a = config::assumptions(chip);
+  out.line("  {} of {} cost lines are assumed{}{}", a.assumed.size(), a.total, a.assumed.empty() ? "" : ": ",
+           fmt::join(a.assumed, ", "));
+  return out.text();
+}
+
+struct CheckOptions {
+  std::vector<std::string> files;
+  bool chip = false;
+  bool manual = false;
+};
+
+// A task stream says so: by the identifier of .vts, or by its first key.
+bool is_task_stream(const std::string& file) {
+  if (file.ends_with(".vts")) return true;
+  const std::vector<std::byte> bytes = task::read_whole_file(file);
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.substr(0, 8).ends_with("VNTS")) return true;
+  while (!text.empty()) {
+    const usize end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    line.remove_prefix(std::min(line.find_first_not_of(" {\""), line.size()));
+    if (line.starts_with("vinci:") || line.starts_with("vinci\":")) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
+std::string check_file(const std::string& file, bool chip) {
+  const bool is_file = std::filesystem::exists(file);
+  // The name of a built-in chip is no file; so is a mistyped one, and the chip loader knows the near names.
+  const bool looks_like_chip = !is_file && file.find('/') == std::string::npos && file.find('.') == std::string::npos;
+  if (chip || looks_like_chip) return describe(file, config::load_chip(file));
+  if (is_task_stream(file)) return describe(file, task::load_task_stream(file));
+  if (file.ends_with(".yaml") || file.ends_with(".yml")) return describe(file, config::load_chip(file));
+  fail(Fault::Input, "'{}' is neither a task stream (its first key is 'vinci') nor a chip file (*.yaml)", file);
+}
+
+void check_files(const CheckOptions& o) {
+  if (o.manual) print_out(config::manual());
+  if (o.files.empty() && !o.manual)
+    fail(Fault::Input, "name a file to check, or use --manual\nTry 'vinci check --help'.");
+  // All files are looked at; what is wrong with any comes out as one error.
+  std::string errors;
+  Fault fault = Fault::Input;
+  for (const std::string& file : o.files) {
+    try {
+      print_out(check_file(file, o.chip));
+    } catch (const Error& e) {
+      if (errors.empty()) fault = e.fault();
+      errors += (errors.empty() ? "" : "\n") + std::string(e.what());
+    }
+  }
+  if (!errors.empty()) throw Error(fault, errors);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("check", "Check task streams and chip files and summarise them");
+  const auto o = std::make_shared<CheckOptions>();
+  sub->add_option("FILE", o->files, "Task streams (.yaml, .vts), chip files, or names of built-in chips");
+  sub->add_flag("--chip", o->chip, "Take every FILE for a chip, whatever it looks like");
+  sub->add_flag("--manual", o->manual, "Print every key of a chip file with unit, default, range and meaning");
+  sub->footer("Example: vinci check gemm.yaml my-chip.yaml ascend-910b1");
+  sub->callback([o] { check_files(*o); });
+}
+
+}  // namespace vinci::cli

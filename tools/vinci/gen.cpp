@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "sim/config/load.h"
+#include "tools/gen/gemm.h"
+#include "tools/vinci/commands.h"
+#include "tools/vinci/options.h"
+
+namespace vinci::cli {
+namespace {
+
+struct GemmOptions {
+  u64 m = 0, n = 0, k = 0;
+  std::string chip = "ascend-910b1";
+  std::string a = "f16", out_type = "f16", double_buffer = "on";
+  u64 seed = 1;
+  std::string folder;
+};
+
+void generate(const GemmOptions& o) {
+  const gen::GemmProblem problem{
+      .m = o.m, .n = o.n, .k = o.k, .out_f32 = o.out_type == "f32", .double_buffer = o.double_buffer == "on"};
+  const gen::GemmTiling t = gen::write_gemm(problem, config::load_chip(o.chip), o.seed, o.folder);
+  print_out(fmt::format(
+      "{}/gemm.yaml: {} x {} x {} for {}, {} tiles of {} x {} on {} blocks, k in steps of {} (L1) and {} (L0)\n",
+      o.folder, o.m, o.n, o.k, o.chip, t.tiles(), t.tile_m, t.tile_n, t.blocks, t.l1_k, t.l0_k));
+}
+
+}  // namespace
+
+void add_gen(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("gen", "Generate a task stream");
+  sub->require_subcommand(1);
+  CLI::App* gemm = sub->add_subcommand("gemm", "C = A * B: tiled, on all cores, pipelined");
+  const auto o = std::make_shared<GemmOptions>();
+  constexpr u64 kMaxExtent = 1 << 20;
+  gemm->add_option("--m", o->m, "Rows of A and C")->required()->check(CLI::Range(u64{1}, kMaxExtent));
+  gemm->add_option("--n", o->n, "Columns of B and C")->required()->check(CLI::Range(u64{1}, kMaxExtent));
+  gemm->add_option("--k", o->k, "Columns of A, rows of B")->required()->check(CLI::Range(u64{1}, kMaxExtent));
+  gemm->add_option("--chip", o->chip, "Chip to compile for (see `vinci chips`), or a chip file")->capture_default_str();
+  gemm->add_option("--a", o->a, "Type of A and B")->capture_default_str()->check(CLI::IsMember({"f16"}));
+  gemm->add_option("--out-type", o->out_type, "Type of C")->capture_default_str()->check(CLI::IsMember({"f16", "f32"}));
+  gemm->add_option("--double-buffer", o->double_buffer, "Two slots in L1 and L0, so that copies overlap")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"on", "off"}));
+  gemm->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str();
+  gemm->add_option("-o,--output", o->folder, "Folder for gemm.yaml, gemm.s, a.npy and b.npy")->required();
+  gemm->footer("Example: vinci gen gemm --m 1024 --n 1024 --k 1024 -o gemm && vinci run gemm/gemm.yaml");
+  gemm->callback([o] { generate(*o); });
+}
+
+}  // namespace vinci::cli
