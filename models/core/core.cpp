@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/core/core.h"
 
+#include <algorithm>
+
 namespace vinci::models {
 
 Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
@@ -27,6 +29,12 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
                                                    .dma_outstanding = s.chip.core.dma_outstanding},
                                        pipe);
   }
+}
+
+std::string Core::module_name() const {
+  std::string out = name_;
+  std::ranges::replace(out, '.', '_');
+  return out;
 }
 
 void Core::start(const Block& block, u64 at, std::function<void()> done) {

@@ -55,6 +55,7 @@ class Core {
                           isa::PipeId pipe) const;
 
   const std::string& name() const { return name_; }
+  std::string module_name() const;  // the same as SystemC allows it
   const isa::CoreSpec& spec() const { return spec_; }
   const Block& block() const { return block_; }
   u64& status() { return status_; }

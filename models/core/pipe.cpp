@@ -14,7 +14,7 @@ using isa::insn::SetFlag;
 using isa::insn::WaitFlag;
 
 Pipe::Pipe(const Setup& s, isa::PipeId id)
-    : Module(fmt::format("{}_{}", s.core.name(), isa::name(id)), s.env),
+    : Module(fmt::format("{}_{}", s.core.module_name(), isa::name(id)), s.env),
       core_(s.core),
       costs_(s.costs),
       id_(id),
@@ -38,12 +38,14 @@ void Pipe::push(const isa::Issued& inst) {
 
 void Pipe::act() {
   const u64 t = now();
+  const bool had_work = !drained();
   if (moving_ && t >= dma_wake_) pump_dma(t);
   retire_due(t);
   while (!queue_.empty() && start_next(t)) {
     retire_due(t);
   }
   plan_wake(t);
+  if (had_work && drained()) core_.scalar().pipe_drained();
 }
 
 void Pipe::pump_dma(u64 t) {
@@ -61,7 +63,6 @@ void Pipe::retire_due(u64 t) {
   while (!flying_.empty() && flying_.front().done <= t) {
     retire(flying_.front(), t);
     flying_.pop_front();
-    if (drained()) core_.scalar().pipe_drained();
   }
 }
 

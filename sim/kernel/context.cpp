@@ -4,10 +4,22 @@
 
 #include <cstdlib>
 
+#include "isa/base/error.h"
+
 namespace vinci::sim {
+namespace {
+
+// What SystemC would print: a warning means that we use it wrongly, and an error already is one.
+void on_report(const sc_core::sc_report& report, const sc_core::sc_actions&) {
+  if (report.get_severity() == sc_core::SC_INFO) return;
+  fail(Fault::Internal, "SystemC: {}: {}", report.get_msg_type(), report.get_msg());
+}
+
+}  // namespace
 
 Context::Context() {
   ::setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);  // a library must not print a banner
+  sc_core::sc_report_handler::set_handler(&on_report);
   own_ = std::make_unique<sc_core::sc_simcontext>();
   sc_core::sc_curr_simcontext = own_.get();
   sc_core::sc_default_global_context = own_.get();

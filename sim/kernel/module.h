@@ -15,7 +15,7 @@ class Module : public sc_core::sc_module {
     options.spawn_method();
     options.dont_initialize();
     options.set_sensitivity(&wake_);
-    sc_core::sc_spawn([this] { guarded_act(); }, "act", &options);
+    sc_core::sc_spawn([this] { guarded_act(); }, (name + "_act").c_str(), &options);
   }
 
   // What the unit does when it is woken.

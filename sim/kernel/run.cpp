@@ -35,7 +35,9 @@ void run(Env& env, const Limits& limits, const std::function<bool()>& finished, 
            env.clock.seconds(now) * 1e6);
     }
     const auto before = WallClock::now();
-    sc_core::sc_start(env.clock.cycles(std::min(slice, limits.max_cycles - now)), sc_core::SC_EXIT_ON_STARVATION);
+    const sc_core::sc_time length =
+        std::max(env.clock.cycles(std::min(slice, limits.max_cycles - now)), sc_core::sc_time_to_pending_activity());
+    sc_core::sc_start(length, sc_core::SC_EXIT_ON_STARVATION);
     if (env.error) std::rethrow_exception(env.error);
     const auto took = WallClock::now() - before;
     if (took < std::chrono::milliseconds(20)) slice = std::min<u64>(slice * 2, 1'000'000'000);
