@@ -107,8 +107,7 @@ bool ScalarUnit::deliver(u64 t) {
 }
 
 u64 ScalarUnit::scalar_cost(const isa::CodeInst& inst, u64 t) {
-  const isa::Work none{};
-  u64 c = cycles(costs_.line(*inst.row, inst.type, inst.args), none, false).latency;
+  u64 c = costs_.scalar_latency(*inst.row, inst.type);
   // A load from global memory waits for the memory system.
   if (const auto& a = front_.last_access(); a && a->buffer == isa::BufId::GM) {
     const u64 done = memory_.access(t, a->address, a->len, a->write);

@@ -40,11 +40,16 @@ CostTable::CostTable(const config::CoreConfig& core) : core_(core) {
       forms.push_back(found);
     }
     specific_.push_back(specific);
+    auto& latencies = scalar_latency_.emplace_back();
+    for (const config::CostLine* form : forms)
+      latencies.push_back(cycles(*form, {}, false).latency);
   }
 }
 
+usize CostTable::index(const isa::Row& row) { return static_cast<usize>(&row - isa::table().data()); }
+
 const config::CostLine& CostTable::line(const isa::Row& row, u8 type, const isa::ArgsStorage& args) const {
-  const auto i = static_cast<usize>(&row - isa::table().data());
+  const usize i = index(row);
   if (row.cost_of != nullptr && !specific_[i]) return config::cost_line(core_, row.cost_of(args));
   return *lines_[i][type];
 }

@@ -31,8 +31,14 @@ class CostTable {
   const config::CostLine& line(const isa::Issued& inst) const { return line(*inst.row, inst.type, inst.args); }
   const config::CostLine& line(const isa::Row& row, u8 type, const isa::ArgsStorage& args) const;
 
+  // Cycles until the result of an instruction of the scalar unit is visible; it has no work that could grow.
+  u64 scalar_latency(const isa::Row& row, u8 type) const { return scalar_latency_[index(row)][type]; }
+
  private:
+  static usize index(const isa::Row& row);
+
   const config::CoreConfig& core_;
+  std::vector<std::vector<u64>> scalar_latency_;             // by row, then type form
   std::vector<std::vector<const config::CostLine*>> lines_;  // by row, then type form
   std::vector<bool> specific_;                               // rows with a line of their own
 };

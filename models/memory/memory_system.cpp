@@ -14,7 +14,7 @@ MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, sta
     : line_bytes_(config.l2.line),
       hit_latency_(to_ticks(config.l2.hit_latency)),
       hbm_latency_(to_ticks(config.hbm.latency)),
-      slice_rate_(config.l2.slice_bytes_per_cycle),
+      slice_ticks_per_byte_(kTicksPerCycle / config.l2.slice_bytes_per_cycle),
       channel_line_ticks_(
           ticks_per(static_cast<double>(line_bytes_), config.hbm.bandwidth / config.hbm.channels / hertz)),
       tags_(config.l2.size, config.l2.line, config.l2.ways),
@@ -37,7 +37,8 @@ u64 MemorySystem::fetch(u64 now, u64 line) {
 
 u64 MemorySystem::access(u64 cycle, u64 address, u32 bytes, bool write) {
   const u64 line = address / line_bytes_;
-  u64 at = slices_[spread(line, slices_.size())].reserve(to_ticks(cycle), ticks_per(bytes, slice_rate_));
+  const auto service = static_cast<u64>(bytes * slice_ticks_per_byte_ + 0.5);
+  u64 at = slices_[spread(line, slices_.size())].reserve(to_ticks(cycle), service);
   (write ? l2_write_bytes_ : l2_read_bytes_) += bytes;
   const L2Tags::Result tag = tags_.touch(line, write);
   ++(tag.hit ? l2_hits_ : l2_misses_);

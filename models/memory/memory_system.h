@@ -30,7 +30,7 @@ class MemorySystem {
   u64 line_bytes_;
   u64 hit_latency_;
   u64 hbm_latency_;
-  double slice_rate_;
+  double slice_ticks_per_byte_;
   u64 channel_line_ticks_;  // one line on one channel
   L2Tags tags_;
   std::vector<Timeline> slices_;
