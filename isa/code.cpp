@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/code.h"
 
+#include <fmt/format.h>
+
 #include "isa/codec.h"
 
 namespace vinci::isa {
@@ -31,6 +33,11 @@ Code::Code(const Program& program) : arch_(program.arch), source_(program.source
     }
     insts_.push_back(c);
   }
+}
+
+std::string Code::place(u32 pc) const {
+  const u32 line = pc < size() ? insts_[pc].line : 0;
+  return line != 0 ? fmt::format("{}:{}", source_, line) : fmt::format("{}[{}]", source_, pc);
 }
 
 }  // namespace vinci::isa

@@ -37,6 +37,8 @@ class Code {
   u32 size() const { return static_cast<u32>(insts_.size()); }
   Arch arch() const { return arch_; }
   const std::string& source() const { return source_; }
+  // "file:line" of an instruction, or "file[pc]" where its line is not known.
+  std::string place(u32 pc) const;
 
  private:
   Arch arch_;

@@ -47,6 +47,15 @@ std::string_view gm_fault(const Access& a, PipeId by) {
   fail(Fault::Program, "{}: {} [{:#x}, {:#x}) is in no allocation; {}", gm_fault(a, by), a.operand, begin, end, hint);
 }
 
+[[noreturn]] void fail_pipe(PipeId missing, CoreKind kind) {
+  std::string has;
+  for (usize p = 0; p < kPipeCount; ++p) {
+    const auto pipe = static_cast<PipeId>(p);
+    if ((pipes_of(kind) & bit(pipe)) != 0) has += fmt::format("{}{}", has.empty() ? "" : ", ", name(pipe));
+  }
+  fail(Fault::Program, "a core of type {} has no PIPE_{}; its pipes are {}", name(kind), name(missing), has);
+}
+
 void check_gm(const Access& a, PipeId by, const GlobalMemory& gm) {
   const Extent e = extent(a);
   if (gm.find(e.begin, e.end - e.begin) != nullptr) return;  // the common case: one look-up for the whole access
@@ -87,9 +96,10 @@ void check_footprint(const Footprint& footprint, PipeId by, const CoreSpec& core
 void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& gm) {
   const u32 pipes = pipes_of(core.kind);
   const auto need_pipe = [&](PipeId p) {
-    if (p == PipeId::ALL || (pipes & bit(p)) == 0) [[unlikely]] {
-      fail(Fault::Program, "a core of type {} has no PIPE_{}", name(core.kind), name(p));
-    }
+    if (p == PipeId::ALL) [[unlikely]]
+      fail(Fault::Program, "PIPE_ALL is no pipe that a flag can belong to; name one");
+    if ((pipes & bit(p)) == 0) [[unlikely]]
+      fail_pipe(p, core.kind);
   };
   switch (inst.row->role) {
     case Role::work:

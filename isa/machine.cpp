@@ -7,15 +7,15 @@
 namespace vinci::isa {
 namespace {
 
-// Attaches the source position of an instruction to a fault that has none.
+// Attaches the source position to a fault that has none, and the instruction that a pipe was at.
 template <class F>
-decltype(auto) located(const Code& code, u32 line, u32 pc, F&& body) {
+void located(const Code& code, u32 pc, const Issued* inst, F&& body) {
   try {
-    return body();
+    body();
   } catch (const Error& e) {
-    if (!e.location().empty()) throw;
-    throw Error(e.fault(), e.message(),
-                line != 0 ? fmt::format("{}:{}", code.source(), line) : fmt::format("{}[{}]", code.source(), pc));
+    if (!e.location().empty() || e.fault() == Fault::Deadlock) throw;
+    throw Error(e.fault(), inst != nullptr ? fmt::format("{}\n  in {}", e.message(), to_string(*inst)) : e.message(),
+                code.place(pc));
   }
 }
 
@@ -29,12 +29,10 @@ void Machine::run(const Code& code, const Launch& launch, u64& budget) {
   flags_.clear();
   front_.start(code, launch);
   while (!front_.done()) {
-    if (budget == 0) fail(Fault::Limit, "the limit of instructions is reached; a loop may not end");
-    --budget;
-    const u32 pc = front_.pc();
-    const u32 line = pc < code.size() ? code[pc].line : 0;
-    located(code, line, pc, [&] {
+    located(code, front_.pc(), nullptr, [&] {
       const CodeInst& inst = front_.current();
+      if (budget == 0) fail(Fault::Limit, "the limit of instructions is reached; a loop may not end");
+      --budget;
       if (inst.row->role == Role::scalar || inst.row->role == Role::end) {
         front_.step(status_);
       } else {
@@ -52,20 +50,20 @@ void Machine::push(const Issued& inst) {
   if (inst.row->role == Role::wait_flag && inst.pipe == PipeId::S) {
     drain();
     const auto& a = args_of<insn::WaitFlag>(inst.args);
-    if (!flags_.up(a.src, a.dst, a.event)) report_deadlock(&(*code_)[inst.pc]);
+    if (!flags_.up(a.src, a.dst, a.event)) report_deadlock(&inst);
     flags_.lower(a.src, a.dst, a.event);
     return;
   }
   if (inst.row->role == Role::set_flag && inst.pipe == PipeId::S) {
     const auto& a = args_of<insn::SetFlag>(inst.args);
-    flags_.raise(a.src, a.dst, a.event);
+    located(*code_, inst.pc, &inst, [&] { flags_.raise(a.src, a.dst, a.event); });
     drain();
     return;
   }
   if (inst.row->role == Role::pipe_barrier && (inst.pipe == PipeId::S || inst.pipe == PipeId::ALL)) {
     drain();
     for (const auto& queue : queues_) {
-      if (inst.pipe == PipeId::ALL && !queue.empty()) report_deadlock(&(*code_)[inst.pc]);
+      if (inst.pipe == PipeId::ALL && !queue.empty()) report_deadlock(&inst);
     }
     return;
   }
@@ -86,7 +84,7 @@ bool Machine::advance(PipeId pipe) {
     }
     case Role::set_flag: {
       const auto& a = args_of<insn::SetFlag>(inst.args);
-      located(*code_, inst.line, inst.pc, [&] { flags_.raise(a.src, a.dst, a.event); });
+      located(*code_, inst.pc, &inst, [&] { flags_.raise(a.src, a.dst, a.event); });
       break;
     }
     case Role::pipe_barrier: break;  // everything before it has run
@@ -109,18 +107,17 @@ void Machine::drain() {
 void Machine::execute(const Issued& inst) {
   ExecContext context{
       .mem = mem_, .spr = inst.spr, .arch = core_.arch, .overflow = overflow_of(core_, inst.spr), .status = status_};
-  located(*code_, inst.line, inst.pc, [&] { inst.row->execute(inst.args, context); });
+  located(*code_, inst.pc, &inst, [&] { inst.row->execute(inst.args, context); });
 }
 
-void Machine::report_deadlock(const CodeInst* scalar) const {
+void Machine::report_deadlock(const Issued* scalar) const {
   std::string text = fmt::format("nothing can move on {}{}:", name(core_.kind), core_id_);
-  if (scalar != nullptr)
-    text += fmt::format("\n  S waits at {} ({}:{})", scalar->row->name, code_->source(), scalar->line);
+  if (scalar != nullptr) text += fmt::format("\n  S waits for {} ({})", to_string(*scalar), code_->place(scalar->pc));
   for (usize p = 0; p < kPipeCount; ++p) {
     if (queues_[p].empty()) continue;
     const Issued& head = queues_[p].front();
-    text += fmt::format("\n  {} waits for {} ({}:{})", name(static_cast<PipeId>(p)), to_string(head), code_->source(),
-                        head.line);
+    text +=
+        fmt::format("\n  {} waits for {} ({})", name(static_cast<PipeId>(p)), to_string(head), code_->place(head.pc));
   }
   throw Error(Fault::Deadlock, text);
 }

@@ -29,7 +29,7 @@ class Machine {
   bool advance(PipeId pipe);  // runs the head of a queue; false when it must wait or there is none
   void drain();
   void execute(const Issued& inst);
-  [[noreturn]] void report_deadlock(const CodeInst* scalar) const;
+  [[noreturn]] void report_deadlock(const Issued* scalar) const;
 
   CoreSpec core_;
   CoreMem mem_;

@@ -4,7 +4,23 @@
 
 #include <bit>
 
+#include "isa/text.h"
+
 namespace vinci::isa {
+namespace {
+
+// Adds the instruction, with the values that it was to execute with, to what is wrong with it.
+template <class F>
+void explained(const CodeInst& inst, const ArgsStorage& args, F&& body) {
+  try {
+    body();
+  } catch (const Error& e) {
+    throw Error(e.fault(), fmt::format("{}\n  in {}", e.message(), print_resolved(*inst.row, inst.type, args)),
+                e.location());
+  }
+}
+
+}  // namespace
 
 void Sequencer::start(const Code& code, const Launch& launch) {
   code_ = &code;
@@ -19,7 +35,8 @@ void Sequencer::start(const Code& code, const Launch& launch) {
 
 const CodeInst& Sequencer::current() const {
   if (pc_ >= code_->size()) [[unlikely]] {
-    fail(Fault::Program, "the program runs past its last instruction; `end` is missing");
+    fail_at(Fault::Program, code_->place(code_->size() - 1),
+            "the program runs past its last instruction; `end` is missing");
   }
   return (*code_)[pc_];
 }
@@ -36,8 +53,10 @@ void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
     const auto [field, reg] = inst.patches[p];
     const FieldInfo& f = inst.row->fields[field];
     if (!f.fits(x_[reg])) [[unlikely]] {
-      fail(Fault::Program, "{}: {} = {} (X{}) does not fit its {} bits", inst.row->name, f.name,
-           static_cast<i64>(x_[reg]), reg, f.width);
+      const u64 half = u64{1} << (f.width - 1);
+      fail(Fault::Program, "{}: {} = {} (X{}) does not fit its {} bits, {} to {}", inst.row->name, f.name,
+           static_cast<i64>(x_[reg]), reg, f.width, f.is_signed ? -static_cast<i64>(half) : 0,
+           f.is_signed ? half - 1 : 2 * half - 1);
     }
     f.set(args, x_[reg]);
   }
@@ -61,11 +80,6 @@ void Sequencer::step(u64 status) {
   ArgsStorage args = inst.args;
   patch(inst, args);
   last_access_.reset();
-  if (inst.row->footprint != nullptr) {
-    const Footprint footprint = inst.row->footprint(args, spr_, core_.arch);
-    check_footprint(footprint, PipeId::S, core_, gm_);
-    last_access_ = *footprint.begin();
-  }
   ScalarContext context{.x = x_,
                         .spr = spr_,
                         .pc = pc_,
@@ -76,7 +90,14 @@ void Sequencer::step(u64 status) {
                         .args = launch_->args,
                         .status = status,
                         .mem = mem_};
-  inst.row->execute_scalar(args, context);
+  explained(inst, args, [&] {
+    if (inst.row->footprint != nullptr) {
+      const Footprint footprint = inst.row->footprint(args, spr_, core_.arch);
+      check_footprint(footprint, PipeId::S, core_, gm_);
+      last_access_ = *footprint.begin();
+    }
+    inst.row->execute_scalar(args, context);
+  });
   if (inst.written != CodeInst::kNoRegister) {
     const u32 written = 1u << inst.written;
     if (context.loaded_unknown) {
@@ -102,7 +123,7 @@ Issued Sequencer::issue() {
   }
   patch(inst, out.args);
   out.pipe = inst.row->pipe(out.args, core_.arch);
-  check_issue(out, core_, gm_);
+  explained(inst, out.args, [&] { check_issue(out, core_, gm_); });
   ++pc_;
   return out;
 }

@@ -36,9 +36,11 @@ std::string did_you_mean(std::string_view wrong, const Names& names) {
     const std::string_view name{candidate};
     const std::string_view shown = wrong.substr(0, 64);
     const usize longer = std::max(shown.size(), name.size());
-    if (longer - std::min(shown.size(), name.size()) >= best_distance) continue;  // at least that many edits
+    if (longer - std::min(shown.size(), name.size()) > best_distance) continue;  // at least that many edits
     const usize distance = edit_distance(shown, name);
-    if (distance < best_distance) {
+    // Of equally near names, one that the wrong one is the beginning of.
+    const bool longer_form = distance == best_distance && !best.empty() && name.starts_with(shown);
+    if (distance < best_distance || (longer_form && !std::string_view(best).starts_with(shown))) {
       best_distance = distance;
       best = std::string(name);
     }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
 
@@ -58,7 +59,7 @@ class CoreMem {
   CoreMem(const BufSizes& sizes, GlobalMemory& gm) : gm_(gm) {
     for (usize i = 0; i < kBufCount; ++i) {
       if (static_cast<BufId>(i) == BufId::GM || sizes[i] == 0) continue;
-      storage_[i] = std::make_unique<std::byte[]>(sizes[i]);  // value-initialised: zero
+      storage_[i].reset(new (kLine) std::byte[sizes[i]]());  // value-initialised: zero
       views_[i] = View(static_cast<BufId>(i), {storage_[i].get(), sizes[i]});
     }
   }
@@ -67,8 +68,14 @@ class CoreMem {
   GlobalMemory& gm() const { return gm_; }
 
  private:
+  // Buffers start on a cache line of the host, so that rows of fractals do not straddle two.
+  static constexpr std::align_val_t kLine{64};
+  struct Free {
+    void operator()(std::byte* p) const { ::operator delete[](p, kLine); }
+  };
+
   GlobalMemory& gm_;
-  std::array<std::unique_ptr<std::byte[]>, kBufCount> storage_;
+  std::array<std::unique_ptr<std::byte[], Free>, kBufCount> storage_;
   std::array<View, kBufCount> views_;
 };
 

@@ -67,14 +67,19 @@ void Core::block_done() {
   done_();
 }
 
-void Core::blame(const Error& e, const isa::Code* code, u32 pc, u32 line, std::string_view inst,
-                 isa::PipeId pipe) const {
-  const std::string location =
-      line != 0 ? fmt::format("{}:{}", code->source(), line) : fmt::format("{}[{}]", code->source(), pc);
+void Core::blame(const Error& e, u32 pc, const std::string& inst, isa::PipeId pipe) const {
   throw Error(e.fault(),
-              fmt::format("{}\n  in {}\n  task '{}', block {}, {}, PIPE_{}", e.message(), inst, block_.task,
-                          block_.launch.block_idx, name_, isa::name(pipe)),
-              location);
+              fmt::format("{}{}{}\n  task '{}', block {}, {}, PIPE_{}", e.message(), inst.empty() ? "" : "\n  in ",
+                          inst, block_.task, block_.launch.block_idx, name_, isa::name(pipe)),
+              e.location().empty() ? block_.code->place(pc) : e.location());
+}
+
+std::string Core::why_down(const isa::insn::FlagBase::Args& flag) const {
+  const Pipe* src = pipes_[isa::index(flag.src)].get();
+  const isa::Issued* set = src != nullptr ? src->queued_set_flag(flag) : nullptr;
+  if (set == nullptr) return "; no set_flag for it was issued";
+  return fmt::format("; its set_flag ({}) is behind the head of PIPE_{}", block_.code->place(set->pc),
+                     isa::name(flag.src));
 }
 
 void Core::settle(u64 at) {

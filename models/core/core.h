@@ -50,9 +50,11 @@ class Core {
   Pipe* pipe(isa::PipeId p) { return pipes_[isa::index(p)].get(); }
   bool drained() const;
   bool with_data() const { return mem_ != nullptr; }
-  // Rethrows an error of `inst` with task, core, pipe and source line.
-  [[noreturn]] void blame(const Error& e, const isa::Code* code, u32 pc, u32 line, std::string_view inst,
-                          isa::PipeId pipe) const;
+  // Rethrows an error with task, core, pipe and, where it has none, its place in the program. `inst` is the instruction
+  // as text, "" where the message says enough.
+  [[noreturn]] void blame(const Error& e, u32 pc, const std::string& inst, isa::PipeId pipe) const;
+  // Why a flag that is waited for when nothing moves is down: where its set_flag is stuck, or that there is none.
+  std::string why_down(const isa::insn::FlagBase::Args& flag) const;
 
   const std::string& name() const { return name_; }
   std::string module_name() const;  // the same as SystemC allows it

@@ -77,7 +77,7 @@ void Pipe::retire(Flying& f, u64 t) {
         core_.pipe(a.dst)->wake_at(visible);
       }
     } catch (const Error& e) {
-      core_.blame(e, core_.block().code, f.inst.pc, f.inst.line, isa::to_string(f.inst), id_);
+      core_.blame(e, f.inst.pc, isa::to_string(f.inst), id_);
     }
     show(f);
     return;
@@ -87,7 +87,7 @@ void Pipe::retire(Flying& f, u64 t) {
       isa::ExecContext context = core_.exec_context(f.inst);
       f.inst.row->execute(f.inst.args, context);
     } catch (const Error& e) {
-      core_.blame(e, core_.block().code, f.inst.pc, f.inst.line, isa::to_string(f.inst), id_);
+      core_.blame(e, f.inst.pc, isa::to_string(f.inst), id_);
     }
   }
   ++instructions_;
@@ -135,11 +135,12 @@ bool Pipe::start_next(u64 t) {
       const u64 set_at = core_.flags().set_at(a);
       core_.flags().lower(a);
       if (env_.trace != nullptr) {
-        const u64 since = occupation_.doing() == Doing::wait_flag ? waiting_since_ : t;
-        Flying f{q.inst, q.at, since, t, t};
-        show(f);
+        // A flag that is already up while the instruction before still runs costs nothing: a point at its end.
+        const u64 end = std::max(t, free_at_);
+        const u64 since = occupation_.doing() == Doing::wait_flag ? waiting_since_ : end;
+        show({q.inst, q.at, since, end, end});
         const Pipe* from = a.src == isa::PipeId::S ? nullptr : core_.pipe(a.src);
-        env_.trace->flow(from != nullptr ? from->track_ : core_.scalar().track(), set_at, track_, t,
+        env_.trace->flow(from != nullptr ? from->track_ : core_.scalar().track(), set_at, track_, end,
                          fmt::format("EVENT_ID{}", a.event));
       }
       if (occupation_.doing() == Doing::wait_flag) occupation_.enter(t, Doing::idle);
@@ -214,8 +215,19 @@ void Pipe::plan_wake(u64 t) {
 void Pipe::report_waiting(std::vector<std::string>& lines) const {
   if (queue_.empty()) return;
   const Queued& q = queue_.front();
-  lines.push_back(fmt::format("{}.{} waits for {} ({}:{}) since cycle {}", core_.name(), isa::name(id_),
-                              isa::to_string(q.inst), core_.block().code->source(), q.inst.line, waiting_since_));
+  const bool flag = q.inst.row->role == isa::Role::wait_flag;
+  lines.push_back(fmt::format("{}.{} waits for {} ({}) since cycle {}{}", core_.name(), isa::name(id_),
+                              isa::to_string(q.inst), core_.block().code->place(q.inst.pc), waiting_since_,
+                              flag ? core_.why_down(isa::args_of<WaitFlag>(q.inst.args)) : ""));
+}
+
+const isa::Issued* Pipe::queued_set_flag(const isa::insn::FlagBase::Args& flag) const {
+  for (const Queued& q : queue_) {
+    if (q.inst.row->role != isa::Role::set_flag) continue;
+    const auto& a = isa::args_of<SetFlag>(q.inst.args);
+    if (a.src == flag.src && a.dst == flag.dst && a.event == flag.event) return &q.inst;
+  }
+  return nullptr;
 }
 
 }  // namespace vinci::models

@@ -5,6 +5,7 @@
 #include <boost/circular_buffer.hpp>
 #include <optional>
 
+#include "isa/insns/sync.h"
 #include "isa/issue.h"
 #include "models/core/dma.h"
 #include "models/core/occupation.h"
@@ -37,6 +38,8 @@ class Pipe : public sim::Module {
   void settle(u64 at) { occupation_.settle(at); }
   const Occupation& occupation() const { return occupation_; }
   u64 macs() const { return macs_; }
+  // The set_flag of a flag that still stands in the queue, for messages; null when there is none.
+  const isa::Issued* queued_set_flag(const isa::insn::FlagBase::Args& flag) const;
 
  private:
   struct Queued {

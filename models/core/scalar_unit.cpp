@@ -32,6 +32,7 @@ void ScalarUnit::start(const isa::Code& code, const isa::Launch& launch, u64 at)
   front_.start(code, launch);
   running_ = true;
   waiting_for_pipes_ = false;
+  busy_since_ = at;
   resume_at(at);
 }
 
@@ -42,8 +43,29 @@ void ScalarUnit::resume_at(u64 cycle) {
 
 void ScalarUnit::wait(u64 t, Doing why) {
   if (occupation_.doing() == why) return;
+  show("scalar", busy_since_, t);
   waiting_since_ = t;
   occupation_.enter(t, why);
+}
+
+void ScalarUnit::end_wait(u64 t) {
+  const Doing doing = occupation_.doing();
+  if (doing == Doing::busy || doing == Doing::idle) return;
+  show(kDoingNames[static_cast<usize>(doing)], waiting_since_, t);
+  busy_since_ = t;
+}
+
+void ScalarUnit::show(std::string_view what, u64 begin, u64 end) {
+  if (env_.trace == nullptr || begin == end) return;
+  env_.trace->span({.track = track_,
+                    .name = what,
+                    .queued = begin,
+                    .begin = begin,
+                    .end = end,
+                    .done = end,
+                    .detail = pending_ ? isa::to_string(*pending_) : std::string(),
+                    .source = core_.block().code->source(),
+                    .line = pending_ ? pending_->line : 0});
 }
 
 void ScalarUnit::act() {
@@ -100,6 +122,7 @@ bool ScalarUnit::deliver(u64 t) {
     }
     pipe.push(inst);
   }
+  end_wait(t);
   pending_.reset();
   free_at_ = t + issue_cycles_;
   occupation_.busy(t, free_at_);
@@ -120,9 +143,8 @@ void ScalarUnit::run(u64 t) {
   u64 at = t;
   for (u32 n = 0; n < kRunAhead; ++n) {
     const u32 pc = front_.pc();
-    const isa::CodeInst* inst = nullptr;
     try {
-      inst = &front_.current();
+      const isa::CodeInst* inst = &front_.current();
       const bool scalar = inst->row->role == isa::Role::scalar || inst->row->role == isa::Role::end;
       // Only arithmetic may run ahead of the clock; all else happens at its own time.
       const bool timeless = scalar && inst->row->footprint == nullptr && inst->row->cost != isa::CostClass::scalar_load;
@@ -140,8 +162,7 @@ void ScalarUnit::run(u64 t) {
       at += scalar_cost(*inst, at);
       if (front_.done()) break;
     } catch (const Error& e) {
-      core_.blame(e, core_.block().code, pc, inst != nullptr ? inst->line : 0,
-                  inst != nullptr ? inst->row->name : std::string_view("(no instruction)"), isa::PipeId::S);
+      core_.blame(e, pc, pending_ ? isa::to_string(*pending_) : "", isa::PipeId::S);
     }
   }
   if (at > t) occupation_.busy(t, at);
@@ -154,6 +175,11 @@ void ScalarUnit::finish(u64 t) {
     wait(t, Doing::drain);
     return;
   }
+  if (occupation_.doing() == Doing::drain) {
+    end_wait(t);
+  } else {
+    show("scalar", busy_since_, t);
+  }
   running_ = false;
   occupation_.enter(t, Doing::idle);
   core_.block_done();
@@ -161,17 +187,22 @@ void ScalarUnit::finish(u64 t) {
 
 void ScalarUnit::report_waiting(std::vector<std::string>& lines) const {
   if (!running_) return;
-  const std::string& source = core_.block().code->source();
+  const isa::Code& code = *core_.block().code;
   if (pending_) {
-    lines.push_back(fmt::format("{}.S waits for {} ({}:{}) since cycle {}", core_.name(),
-                                occupation_.doing() == Doing::queue_full
-                                    ? fmt::format("room in the queue of PIPE_{}, to issue {}",
-                                                  isa::name(pending_->pipe), isa::to_string(*pending_))
-                                    : isa::to_string(*pending_),
-                                source, pending_->line, waiting_since_));
+    std::string what = isa::to_string(*pending_);
+    if (occupation_.doing() == Doing::queue_full)
+      what = fmt::format("room in the queue of PIPE_{}, to issue {}", isa::name(pending_->pipe), what);
+    std::string why;
+    if (occupation_.doing() == Doing::wait_flag)
+      why = core_.why_down(isa::args_of<isa::insn::WaitFlag>(pending_->args));
+    lines.push_back(fmt::format("{}.S waits for {} ({}) since cycle {}{}", core_.name(), what, code.place(pending_->pc),
+                                waiting_since_, why));
   } else if (waiting_for_pipes_) {
     lines.push_back(fmt::format("{}.S has ended block {} and waits for the other pipes since cycle {}", core_.name(),
                                 core_.block().launch.block_idx, waiting_since_));
+  } else if (front_.pc() < code.size()) {
+    lines.push_back(fmt::format("{}.S is at {} ({}) of block {}", core_.name(), code[front_.pc()].row->name,
+                                code.place(front_.pc()), core_.block().launch.block_idx));
   }
 }
 

@@ -41,6 +41,8 @@ class ScalarUnit : public sim::Module {
   u64 scalar_cost(const isa::CodeInst& inst, u64 t);
   void resume_at(u64 cycle);
   void wait(u64 t, Doing why);
+  void end_wait(u64 t);  // shows a wait that is over
+  void show(std::string_view what, u64 begin, u64 end);
   void report_waiting(std::vector<std::string>& lines) const;
 
   Core& core_;
@@ -53,6 +55,7 @@ class ScalarUnit : public sim::Module {
   bool waiting_for_pipes_ = false;
   u64 free_at_ = 0;
   u64 waiting_since_ = 0;
+  u64 busy_since_ = 0;  // since when it has not waited, for the timeline
   Occupation occupation_;
   u64 instructions_ = 0;
   trace::TrackId track_ = 0;

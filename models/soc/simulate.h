@@ -26,7 +26,7 @@ struct Progress {
 struct Options {
   u64 max_cycles = std::numeric_limits<u64>::max();
   trace::Sink* trace = nullptr;
-  std::function<void(const Progress&)> progress;  // called a few times a second
+  std::function<void(const Progress&)> progress = {};  // called a few times a second
 };
 
 // The time of one pipe, or of the scalar unit, in cycles; the parts add up to the length of the run.

@@ -14,12 +14,12 @@
 #include "isa/table.h"
 #include "sim/config/describe_chip.h"
 #include "sim/config/unit_text.h"
-#include "sim/task/yaml_tree.h"
+#include "sim/io/yaml_tree.h"
 
 namespace vinci::config {
 namespace {
 
-using task::YamlTree;
+using io::YamlTree;
 using Node = YamlTree::Node;
 using Kind = YamlTree::Kind;
 

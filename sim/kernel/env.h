@@ -18,7 +18,8 @@ struct Env {
   trace::Sink* trace = nullptr;   // null: nobody watches
   u64 instructions = 0;           // that have been issued, scalar ones included
   std::exception_ptr error = {};  // the first exception that left a process; the run rethrows it with its type
-  // Appends one line for each thing that waits, for the deadlock report; in order of construction.
+  // Appends one line for each thing that waits, or where it is, for the reports of deadlocks and limits; in order of
+  // construction.
   std::vector<std::function<void(std::vector<std::string>&)>> waiters = {};
 };
 

@@ -10,15 +10,29 @@
 namespace vinci::sim {
 namespace {
 
-[[noreturn]] void report_deadlock(const Env& env) {
+// A text, and below it where everything is that has not finished, so far as a reader wants to know.
+std::string with_whereabouts(std::string text, const Env& env) {
+  constexpr usize kShown = 20;
   std::vector<std::string> lines;
   for (const auto& ask : env.waiters)
     ask(lines);
-  std::string text =
-      fmt::format("nothing can move at cycle {} (on hardware: aicore timeout, error 507014):", env.clock.now());
-  for (const std::string& line : lines)
-    text += "\n  " + line;
-  throw Error(Fault::Deadlock, text);
+  for (usize i = 0; i < std::min(lines.size(), kShown); ++i)
+    text += "\n  " + lines[i];
+  if (lines.size() > kShown) text += fmt::format("\n  and {} more", lines.size() - kShown);
+  return text;
+}
+
+[[noreturn]] void report_deadlock(const Env& env) {
+  throw Error(Fault::Deadlock,
+              with_whereabouts(fmt::format("nothing can move at cycle {} (on hardware: aicore timeout, error 507014):",
+                                           env.clock.now()),
+                               env));
+}
+
+[[noreturn]] void report_limit(const Env& env, u64 max_cycles) {
+  throw Error(Fault::Limit, with_whereabouts(fmt::format("the limit of {} cycles is reached ({:.3f} us simulated)",
+                                                         max_cycles, env.clock.seconds(max_cycles) * 1e6),
+                                             env));
 }
 
 }  // namespace
@@ -30,10 +44,7 @@ void run(Env& env, const Limits& limits, const std::function<bool()>& finished, 
   u64 slice = 10'000;
   while (sc_core::sc_pending_activity()) {
     const u64 now = env.clock.now();
-    if (now >= limits.max_cycles) {
-      fail(Fault::Limit, "the limit of {} cycles is reached ({:.3f} us simulated)", limits.max_cycles,
-           env.clock.seconds(now) * 1e6);
-    }
+    if (now >= limits.max_cycles) report_limit(env, limits.max_cycles);
     const auto before = WallClock::now();
     const sc_core::sc_time length =
         std::max(env.clock.cycles(std::min(slice, limits.max_cycles - now)), sc_core::sc_time_to_pending_activity());

@@ -144,7 +144,7 @@ class Checker {
     }
     if (b.place == Buffer::Place::device) {
       for (const auto& [key, given] : {std::pair{"file", !b.file.empty()}, std::pair{"data", !b.data.empty()},
-                                       std::pair{"output", !b.output.empty()}}) {
+                                       std::pair{"output", !b.output.empty()}, std::pair{"random", b.random}}) {
         if (given) {
           report(path / key, "buffer '{}' is on the device: only host buffers have {}; copy with memcpy_async",
                  shown(b.name), key);
@@ -154,6 +154,10 @@ class Checker {
     }
     if (!b.file.empty() && !b.data.empty()) {
       report(path / "data", "buffer '{}' has both a file and data", shown(b.name));
+      return;
+    }
+    if (b.random && (!b.file.empty() || !b.data.empty())) {
+      report(path / "random", "buffer '{}' is random, but has contents", shown(b.name));
       return;
     }
     if (!b.file.empty() && !fill_from_file(b, path)) return;

@@ -2,14 +2,41 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "sim/task/run_memory.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "isa/base/error.h"
+#include "isa/base/random.h"
+#include "isa/numeric/float16.h"
 #include "sim/task/load.h"
 
 namespace vinci::task {
 
-RunMemory::RunMemory(const TaskStream& stream, bool with_data)
+namespace {
+
+// Floats uniform in [-1, 1), other types uniform over all their bits. Each buffer has a sequence of its own, so that
+// adding one does not change the others.
+void fill_random(const Buffer& b, u64 seed, std::span<std::byte> bytes) {
+  Random random(seed);
+  for (const char c : b.name) random = Random(random.next() ^ static_cast<u8>(c));
+  const auto put = [&](usize at, auto value) {
+    std::memcpy(&bytes[at], &value, std::min(sizeof value, bytes.size() - at));
+  };
+  if (b.dtype == "f2") {
+    for (usize i = 0; i < bytes.size(); i += 2) put(i, isa::f32_to_f16(std::bit_cast<u32>(random.uniform())));
+  } else if (b.dtype == "f4") {
+    for (usize i = 0; i < bytes.size(); i += 4) put(i, random.uniform());
+  } else if (b.dtype == "f8") {
+    for (usize i = 0; i < bytes.size(); i += 8) put(i, double{random.uniform()});
+  } else {
+    for (usize i = 0; i < bytes.size(); i += 8) put(i, random.next());
+  }
+}
+
+}  // namespace
+
+RunMemory::RunMemory(const TaskStream& stream, bool with_data, u64 seed)
     : stream_(stream), with_data_(with_data), device_(stream.buffers.size()), host_(stream.buffers.size()) {
   for (u32 i = 0; i < stream.buffers.size(); ++i) {
     const Buffer& b = stream.buffers[i];
@@ -18,6 +45,7 @@ RunMemory::RunMemory(const TaskStream& stream, bool with_data)
     } else if (with_data) {
       host_[i] = initial_data(stream, i);
       host_[i].resize(b.bytes);
+      if (b.random) fill_random(b, seed, host_[i]);
     }
   }
 }

@@ -16,8 +16,8 @@ namespace vinci::task {
 // untimed runner move data through this object, so a copy means the same in both.
 class RunMemory {
  public:
-  // Without data (timing only), addresses exist but no bytes.
-  RunMemory(const TaskStream& stream, bool with_data);
+  // Without data (timing only), addresses exist but no bytes. `seed` is for buffers that ask for random contents.
+  RunMemory(const TaskStream& stream, bool with_data, u64 seed = 0);
 
   isa::GlobalMemory& gm() { return gm_; }
   bool with_data() const { return with_data_; }

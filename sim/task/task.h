@@ -27,6 +27,7 @@ struct Buffer {
   std::string dtype;       // numpy dtype of the contents ("f2", "f4", "i1", "i4", ...), "" = raw bytes
   std::vector<u64> shape;  // of the contents, for .npy; empty = one dimension of bytes / element size
   std::vector<std::byte> data{};  // host only: the initial contents themselves; neither file nor data = zero
+  bool random = false;            // host only: contents from the seed of the run, floats uniform in [-1, 1)
 
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };

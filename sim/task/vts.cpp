@@ -69,10 +69,18 @@ class VtsReader {
     return {s->c_str(), s->size()};
   }
 
+  // The verifier of FlatBuffers checks where a list starts, but not that its elements are aligned.
+  template <class T>
+  void check_aligned(const fb::Vector<T>* list) const {
+    if (list->size() == 0 || reinterpret_cast<std::uintptr_t>(list->Data()) % alignof(u64) == 0) return;
+    fail_at(Fault::Input, name_, "damaged binary task stream: a list of 64-bit elements is not aligned to 8 bytes");
+  }
+
   template <class To, class From>
   std::vector<To> numbers(const fb::Vector<From>* list) {
     std::vector<To> out;
     if (list == nullptr) return out;
+    if (sizeof(From) == sizeof(u64)) check_aligned(list);
     spend(u64{list->size()} * sizeof(To));
     out.resize(list->size());
     for (fb::uoffset_t i = 0; i < list->size(); ++i)
@@ -97,6 +105,7 @@ class VtsReader {
     b.dtype = text(in.dtype());
     b.shape = numbers<u64>(in.shape());
     b.data = numbers<std::byte>(in.data());
+    b.random = in.random();
     return b;
   }
 
@@ -107,6 +116,7 @@ class VtsReader {
     const vts::Program& p = *in.program();
     k.program.arch = enumerator<isa::Arch>(p.arch(), isa::kArchNames.size(), path / "program" / "arch");
     k.program.source = text(p.source());
+    check_aligned(p.code());
     spend(u64{p.code()->size()} * (sizeof(isa::Word) + sizeof(u32)));
     k.program.code.resize(p.code()->size());
     for (fb::uoffset_t i = 0; i < p.code()->size(); ++i) {
@@ -130,6 +140,7 @@ class VtsReader {
         const vts::KernelLaunch& op = *in.op_as_KernelLaunch();
         KernelLaunch launch{op.kernel(), op.block_dim(), {}};
         if (op.args() != nullptr) {
+          check_aligned(op.args());
           spend(u64{op.args()->size()} * sizeof(Arg));
           for (fb::uoffset_t a = 0; a < op.args()->size(); ++a) {
             launch.args.push_back(arg(*op.args()->Get(a), path / "kernel_launch" / "args" / a));
@@ -225,7 +236,8 @@ class VtsWriter {
     const auto shape = numbers(b.shape);
     const auto data = b.data.empty() ? fb::Offset<fb::Vector<u8>>{}
                                      : fbb_.CreateVector(reinterpret_cast<const u8*>(b.data.data()), b.data.size());
-    return vts::CreateBuffer(fbb_, name, static_cast<vts::Place>(b.place), b.bytes, file, output, dtype, shape, data);
+    return vts::CreateBuffer(fbb_, name, static_cast<vts::Place>(b.place), b.bytes, file, output, dtype, shape, data,
+                             b.random);
   }
 
   fb::Offset<vts::Kernel> kernel(const Kernel& k) {

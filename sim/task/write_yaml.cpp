@@ -81,6 +81,7 @@ class YamlWriter {
         fmt::format_to(std::back_inserter(more), "{:02x}", static_cast<unsigned>(x));
       more += '"';
     }
+    if (b.random) more += ", random: true";
     line("  {}: {{place: {}, bytes: {}{}}}", key(b.name), kPlaceNames[static_cast<usize>(b.place)], b.bytes, more);
   }
 
@@ -103,7 +104,8 @@ class YamlWriter {
   }
 
   std::string arg(const Arg& a) const {
-    if (const auto* number = std::get_if<u64>(&a)) return fmt::format("{}", *number);
+    // The top half of the numbers is more likely to have been meant as negative.
+    if (const auto* number = std::get_if<u64>(&a)) return fmt::format("{}", static_cast<i64>(*number));
     return slice(std::get<Slice>(a));
   }
 

@@ -15,11 +15,12 @@
 #include "sim/config/unit_text.h"
 #include "sim/task/draft.h"
 #include "sim/task/load.h"
-#include "sim/task/yaml_tree.h"
+#include "sim/io/yaml_tree.h"
 
 namespace vinci::task {
 namespace {
 
+using io::YamlTree;
 using Kind = YamlTree::Kind;
 
 // Follows a path as far as the text spells it out: defaults and short forms have no node of their own.
@@ -81,7 +82,13 @@ class YamlReader {
   using Node = YamlTree::Node;
 
   YamlReader(std::string_view text, const Files& files, const YamlLocator& where, Draft& out)
-      : text_(text), files_(files), where_(where), tree_(where.tree()), s_(out.stream), problems_(out.problems) {}
+      : text_(text),
+        files_(files),
+        where_(where),
+        tree_(where.tree()),
+        s_(out.stream),
+        problems_(out.problems),
+        budget_(kMaxExpandedBytes + 4 * (kNodeCost * where.tree().size() + text.size())) {}
 
   void read() {
     const Node& root = tree_.root();
@@ -112,11 +119,13 @@ class YamlReader {
                      : problems_.add(where_.at(node), fmt::format(text, std::forward<A>(args)...));
   }
 
+  static constexpr u64 kNodeCost = 64;
+
   // Aliases can make a small file mean a huge one; this is what we are willing to walk.
   void visit(const Node& node) {
-    const u64 cost = 64 + node.text.size();
+    const u64 cost = kNodeCost + node.text.size();
     if (cost > budget_) {
-      fail_at(Fault::Input, where_.at(node), "aliases expand the file to more than {} bytes", kMaxExpandedBytes);
+      fail_at(Fault::Input, where_.at(node), "aliases expand the file by more than {} bytes", kMaxExpandedBytes);
     }
     budget_ -= cost;
   }
@@ -244,7 +253,7 @@ class YamlReader {
 
   void read_buffer(const Node& node, Buffer& b) {
     const std::string what = fmt::format("buffer '{}'", shown(b.name));
-    const auto f = fields<7>(node, what, {"place", "bytes", "file", "output", "dtype", "shape", "data"});
+    const auto f = fields<8>(node, what, {"place", "bytes", "file", "output", "dtype", "shape", "data", "random"});
     if (need(node, f[0], what, "place")) read_name(*f[0], "place", kPlaceNames, b.place);
     if (f[1]) b.bytes = read_size(*f[1], "bytes");
     if (f[2]) b.file = read_text(*f[2], "file");
@@ -252,6 +261,12 @@ class YamlReader {
     if (f[4]) b.dtype = read_text(*f[4], "dtype");
     if (f[5]) each_item(*f[5], "shape", [&](const Node& n) { b.shape.push_back(read_count(n, "shape", ~u64{0})); });
     if (f[6]) b.data = read_hex(*f[6]);
+    if (f[7]) {
+      static constexpr std::array<std::string_view, 2> kTruth{"false", "true"};
+      u8 truth = 0;
+      read_name(*f[7], "random", kTruth, truth);
+      b.random = truth == 1;
+    }
   }
 
   std::vector<std::byte> read_hex(const Node& node) {
@@ -591,7 +606,7 @@ class YamlReader {
   const YamlTree& tree_;
   TaskStream& s_;
   config::Problems& problems_;
-  u64 budget_ = kMaxExpandedBytes;
+  u64 budget_;       // of visit(): what the text itself is worth, generously, and what aliases may add
   u64 reports_ = 0;  // so far; a part that had one is not checked any further
   u64 tasks_ = 0;
   std::vector<usize> line_starts_;

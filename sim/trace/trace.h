@@ -13,7 +13,8 @@ namespace vinci::trace {
 // A lane of the timeline: one pipe of one core, one stream, one copy engine.
 using TrackId = u32;
 
-// One instruction or task, from `begin` to `end` in cycles. Spans of a track come in order and do not overlap.
+// One instruction or task, from `begin` to `end` in cycles. Spans of a track come in the order of retirement; they do
+// not overlap, but points (set_flag, a wait that did not last) may lie inside others.
 struct Span {
   TrackId track = 0;
   std::string_view name = {};

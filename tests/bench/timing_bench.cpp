@@ -17,8 +17,8 @@ namespace {
 using namespace vinci;
 
 struct Gemm {
-  config::ChipConfig chip;
-  task::TaskStream stream;
+  config::ChipConfig chip = {};
+  task::TaskStream stream = {};
 };
 
 // An edge x edge x edge GEMM; on one core where `one_core`.

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <filesystem>
 
+#include "isa/base/random.h"
 #include "isa/numeric/float16.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/npy.h"
@@ -13,27 +15,10 @@
 namespace vinci::gen {
 namespace {
 
-// SplitMix64: a fixed sequence for a seed, everywhere.
-class Random {
- public:
-  explicit Random(u64 seed) : state_(seed) {}
-  u64 next() {
-    u64 z = (state_ += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  // Uniform in [-1, 1), in steps of 2^-23.
-  float uniform() { return static_cast<float>(static_cast<i64>(next() >> 40) - (i64{1} << 23)) * 0x1p-23f; }
-
- private:
-  u64 state_;
-};
-
 void write_matrix(const std::string& path, u64 rows, u64 columns, Random& random) {
   std::vector<u16> values(rows * columns);
   for (u16& v : values)
-    v = isa::f32_to_f16(random.uniform(), isa::RoundMode::rint);
+    v = isa::f32_to_f16(std::bit_cast<u32>(random.uniform()));
   const std::vector<u64> shape{rows, columns};
   io::write_file_atomically(path, io::to_npy("f2", shape, std::as_bytes(std::span(values))));
 }

@@ -159,7 +159,7 @@ class Writer {
   }
 
   void load_step() {
-    line("; one step of k of A and B to L1, ahead of the cube");
+    line("; one step of k of A and B to L1");
     op("bge load_tile, TILES, load_done");
     tile_extent("load_tile");
     k_extent("load_k");
@@ -187,10 +187,15 @@ class Writer {
   }
 
   void compute_step() {
-    line("; the step of k that was loaded before");
-    op("beq first, 0, compute");
-    op("mov first, 0");
-    op("b loop");
+    if (t_.l1_slots == 2) {
+      line("; the step of k that was loaded before");
+      op("beq first, 0, compute");
+      op("mov first, 0");
+      op("b loop");
+    } else {
+      // Loads ahead of their slot would fill the queue of MTE2 before the step that frees the slot is issued.
+      line("; the step of k that was just loaded");
+    }
     line("compute:");
     tile_extent("tile");
     k_extent("tile_k");

@@ -121,7 +121,7 @@ class Run {
 
   void run() {
     const auto begin = std::chrono::steady_clock::now();
-    task::RunMemory memory(stream_, o_.mode != "timing");
+    task::RunMemory memory(stream_, o_.mode != "timing", o_.seed);
     ProgressLine line(o_.quiet, chip_.clock);
     std::function<void(const models::Progress&)> progress;
     if (line.enabled()) progress = [&](const models::Progress& p) { line.show(p); };
@@ -195,7 +195,7 @@ void add_run(CLI::App& app) {
   sub->add_option("--max-cycles", o->max_cycles,
                   "Stop with exit code 7 when this much is simulated (instructions, in mode functional)")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(u64{1}, u64{1'000'000'000'000'000}));
   sub->add_option("--seed", o->seed, "Seed of buffers that the task stream fills with random values")
       ->capture_default_str();
   sub->add_flag("--trace", o->trace, "Also write trace.json (timeline) and instructions.csv");

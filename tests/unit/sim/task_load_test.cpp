@@ -107,7 +107,7 @@ TEST(TaskLoad, AliasesAreBounded) {
   for (int i = 0; i < 10'000; ++i)
     text += "  b" + std::to_string(i) + ": *a\n";
   text += "streams: {}\n";
-  EXPECT_THAT(refusal([&] { parse_text(text); }), testing::HasSubstr("aliases expand the file to more than 268435456"));
+  EXPECT_THAT(refusal([&] { parse_text(text); }), testing::HasSubstr("aliases expand the file by more than 268435456"));
 }
 
 TEST(TaskLoad, LimitsHoldOnBothSides) {

@@ -8,7 +8,7 @@
 
 #include "isa/base/types.h"
 
-namespace vinci::task {
+namespace vinci::io {
 
 // A YAML document as a flat array of nodes with positions. Built from parser events, so that size, nesting and aliases
 // are bounded while the text is read and not after it has filled the memory.
@@ -33,6 +33,7 @@ class YamlTree {
 
   const Node& root() const { return nodes_[root_]; }
   const Node& operator[](u32 i) const { return nodes_[i]; }
+  usize size() const { return nodes_.size(); }
 
  private:
   friend class YamlTreeBuilder;
@@ -51,4 +52,4 @@ constexpr std::string_view name(YamlTree::Kind k) {
   return "";
 }
 
-}  // namespace vinci::task
+}  // namespace vinci::io

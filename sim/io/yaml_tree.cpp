@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "sim/task/yaml_tree.h"
+#include "sim/io/yaml_tree.h"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -11,7 +11,7 @@
 
 #include "isa/base/error.h"
 
-namespace vinci::task {
+namespace vinci::io {
 namespace {
 
 // Reads a text in place; std::istringstream would copy it.
@@ -149,4 +149,4 @@ YamlTree YamlTree::parse(std::string_view text, const std::string& name) {
   return tree;
 }
 
-}  // namespace vinci::task
+}  // namespace vinci::io

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+#include "isa/codec.h"
+#include "isa/machine.h"
+#include "isa/text.h"
+#include "models/soc/chip.h"
+#include "models/soc/simulate.h"
+#include "sim/config/load.h"
+#include "sim/kernel/context.h"
+#include "sim/kernel/run.h"
+#include "tests/support/program_gen.h"
+
+namespace vinci::test {
+namespace {
+
+constexpr int kPrograms = 400;  // of each kind of core
+
+// What a run leaves behind where a later program could see it.
+struct State {
+  std::vector<std::byte> gm;
+  std::vector<std::vector<std::byte>> buffers;  // of the first core; only where it ran all blocks
+  u64 status = 0;                               // of all cores together
+
+  friend bool operator==(const State&, const State&) = default;
+};
+
+std::vector<std::vector<std::byte>> buffers_of(const isa::CoreMem& mem) {
+  std::vector<std::vector<std::byte>> out;
+  for (usize b = 1; b < isa::kBufCount; ++b) {
+    const isa::View& view = mem[static_cast<isa::BufId>(b)];
+    const auto bytes = view.bytes(0, view.size());
+    out.emplace_back(bytes.begin(), bytes.end());
+  }
+  return out;
+}
+
+// One random program on its chip, and the ways to run it.
+class Case {
+ public:
+  Case(const config::ChipConfig& chip, isa::CoreKind kind, u64 seed)
+      : chip_(chip), kind_(kind), seed_(seed), random_(seed) {
+    program_ = random_program(models::core_spec(chip_, kind_), 5 + random_() % 36, random_);
+    blocks_ = random_() % 3 == 0 ? static_cast<u32>(2 + random_() % 5) : 1;
+    // Depths and chunks that a chip file would not choose, so that back-pressure and pauses happen.
+    chip_.core.queues = {.v = depth(), .m = depth(), .mte1 = depth(), .mte2 = depth(), .mte3 = depth(), .fix = depth()};
+    chip_.core.dma_chunk = config::Bytes(u64{64} << random_() % 7);
+    chip_.core.dma_outstanding = config::Bytes(u64{64} << random_() % 11);
+    chip_.core.scalar.sync.tail = static_cast<double>(random_() % 3 * 4);
+
+    stream_.arch = chip_.arch;
+    stream_.buffers.push_back(device_buffer("in", kInBytes));
+    stream_.buffers.push_back(device_buffer("out", kOutBytes * blocks_));
+    const auto type = kind_ == isa::CoreKind::joint  ? task::KernelType::AI_CORE
+                      : kind_ == isa::CoreKind::cube ? task::KernelType::AIC_ONLY
+                                                     : task::KernelType::AIV_ONLY;
+    stream_.kernels.push_back({.name = "k", .type = type, .program = program_.program});
+    launch_ = {
+        .kernel = 0, .block_dim = blocks_, .args = {task::Slice{.buffer = 0, .offset = 0}, task::Slice{.buffer = 1}}};
+    stream_.streams.push_back({.name = "s", .tasks = {{.name = "t", .op = launch_}}});
+    for (usize i = 0; i < kInBytes; i += 2) {
+      const u64 bits = random_();
+      // Mostly finite f16; now and then anything at all.
+      const auto v = static_cast<u16>(bits % 64 == 0 ? bits >> 8 : (bits >> 8 & 0x8000) | (bits >> 16) % 0x7c00);
+      std::memcpy(&input_[i], &v, 2);
+    }
+  }
+
+  std::string describe() const {
+    return fmt::format("seed {}, {} x{}, {} blocks\n{}", seed_, name(kind_), chip_.ai_cores, blocks_, program_.text);
+  }
+  const RandomProgram& program() const { return program_; }
+  u32 blocks() const { return blocks_; }
+
+  // On the untimed machine.
+  State untimed() const {
+    task::RunMemory memory = fresh_memory(true);
+    isa::Machine machine(models::core_spec(chip_, kind_), memory.gm(), 0);
+    const isa::Code code(program_.program);
+    u64 budget = 1'000'000;
+    isa::Launch launch{.block_num = blocks_, .args = memory.arguments(launch_)};
+    for (; launch.block_idx < blocks_; ++launch.block_idx)
+      machine.run(code, launch, budget);
+    return state_of(memory, machine.mem(), machine.status());
+  }
+
+  // In time, part by part, because the front door does not show registers and buffers.
+  State timed() const {
+    task::RunMemory memory = fresh_memory(true);
+    sim::Context context;
+    sim::Env env{.clock = sim::Clock(chip_.clock)};
+    stats::Group stats;
+    models::Chip chip(env, chip_, stream_, memory, stats);
+    sim::run(env, {.max_cycles = 10'000'000}, [&] { return chip.scheduler().finished(); }, {});
+    u64 status = 0;
+    models::Core* first = nullptr;
+    for (const auto& core : chip.cores()) {
+      if (core->spec().kind != kind_) continue;
+      status |= core->status();
+      if (first == nullptr) first = core.get();
+    }
+    return state_of(memory, *first->mem(), status);
+  }
+
+  models::Result simulate(bool with_data) const {
+    task::RunMemory memory = fresh_memory(with_data);
+    return models::simulate(chip_, stream_, memory, {.max_cycles = 10'000'000, .trace = nullptr, .progress = {}});
+  }
+
+ private:
+  u32 depth() { return static_cast<u32>(1 + random_() % 4 * random_() % 8); }
+
+  static task::Buffer device_buffer(std::string name, u64 bytes) {
+    task::Buffer b;
+    b.name = std::move(name);
+    b.bytes = bytes;
+    return b;
+  }
+
+  task::RunMemory fresh_memory(bool with_data) const {
+    task::RunMemory memory(stream_, with_data);
+    if (with_data) memory.gm().write(memory.address({.buffer = 0, .offset = 0}), input_);
+    return memory;
+  }
+
+  State state_of(task::RunMemory& memory, const isa::CoreMem& mem, u64 status) const {
+    State s;
+    s.gm.resize(kOutBytes * blocks_);
+    memory.gm().read(memory.address({.buffer = 1, .offset = 0}), s.gm);
+    if (blocks_ == 1) s.buffers = buffers_of(mem);
+    s.status = status;
+    return s;
+  }
+
+  config::ChipConfig chip_;
+  isa::CoreKind kind_;
+  u64 seed_;
+  std::mt19937_64 random_;
+  RandomProgram program_;
+  u32 blocks_ = 1;
+  task::TaskStream stream_;
+  task::KernelLaunch launch_;
+  std::vector<std::byte> input_ = std::vector<std::byte>(kInBytes);
+};
+
+void expect_laws(const Case& c, const models::Result& result) {
+  for (const models::PipeTime& p : result.pipes) {
+    EXPECT_EQ(p.busy + p.stalled + p.idle, result.cycles) << p.core << "." << name(p.pipe);
+  }
+  EXPECT_EQ(result.stats["l2"]["read_bytes"], c.program().gm_read_bytes * c.blocks());
+  EXPECT_EQ(result.stats["l2"]["write_bytes"], c.program().gm_write_bytes * c.blocks());
+}
+
+void check(const Case& c) {
+  const State expected = c.untimed();
+  const State timed = c.timed();
+  EXPECT_TRUE(timed.gm == expected.gm) << "global memory differs from the untimed machine";
+  EXPECT_TRUE(timed.buffers == expected.buffers) << "local buffers differ from the untimed machine";
+  EXPECT_EQ(timed.status, expected.status);
+
+  const models::Result full = c.simulate(true);
+  const models::Result again = c.simulate(true);
+  const models::Result timing = c.simulate(false);
+  expect_laws(c, full);
+  EXPECT_EQ(full.stats.dump(), again.stats.dump());
+  EXPECT_EQ(full.stats.dump(), timing.stats.dump());
+  EXPECT_EQ(timing.cycles, full.cycles);
+  EXPECT_EQ(timing.instructions, full.instructions);
+
+  const isa::Program& p = c.program().program;
+  for (const isa::Word& word : p.code)
+    EXPECT_EQ(isa::encode(isa::decode(word)), word);
+  EXPECT_EQ(isa::assemble(isa::disassemble(p), "random.s").code, p.code);
+}
+
+class RandomPrograms : public testing::TestWithParam<isa::CoreKind> {};
+
+TEST_P(RandomPrograms, KeepTheLaws) {
+  const isa::CoreKind kind = GetParam();
+  config::ChipConfig chip = config::load_chip(kind == isa::CoreKind::joint ? "tiny-joint" : "tiny");
+  chip.core.buffers.l1 = config::Bytes(32 << 10);  // less to compare
+  chip.core.buffers.ub = config::Bytes(32 << 10);
+  usize flags = 0, barriers = 0, loops = 0, unusual_status = 0;
+  for (int i = 0; i < kPrograms; ++i) {
+    const u64 seed = 20240611 + static_cast<u64>(i);
+    const Case c(chip, kind, seed);
+    SCOPED_TRACE(c.describe());
+    ASSERT_NO_THROW(check(c));
+    ASSERT_FALSE(HasFailure());
+    flags += c.program().flags;
+    barriers += c.program().barriers;
+    loops += c.program().loops;
+    unusual_status += c.untimed().status != 0 ? 1 : 0;
+  }
+  // The programs are of some use only if they synchronise, loop and compute something.
+  EXPECT_GT(flags, 5u * kPrograms);
+  EXPECT_GT(barriers, 2u * kPrograms);
+  EXPECT_GT(loops, 1u * kPrograms);
+  EXPECT_GT(unusual_status, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(EachKind, RandomPrograms,
+                         testing::Values(isa::CoreKind::joint, isa::CoreKind::cube, isa::CoreKind::vector),
+                         [](const auto& p) { return std::string(name(p.param)); });
+
+}  // namespace
+}  // namespace vinci::test

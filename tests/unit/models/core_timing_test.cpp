@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/timed_run.h"
+
+// Every number here follows from the cost lines of round_chip(): issue 1, mad of one fractal step 4 (+ 21 until its
+// result is visible), vadd 3 (+ 10 if the pipe was empty, + 14), vector_dup 1 a repeat.
+namespace vinci::test {
+namespace {
+
+using isa::Arch;
+using isa::CoreKind;
+using testing::HasSubstr;
+
+const std::string kMad = "mad.f162f32 0, 0, 0, 16, 16, 16, 1\n";
+const std::string kVadd = "vadd.f16 0, 0, 0, 1, 1, 1, 1, 8, 8, 8\n";
+const std::string kDup = "vector_dup.f16 0, 0, 1, 1, 1, 8, 8\n";
+const std::string kLoad512 = "copy_gm_to_ubuf 0, 0x100000000, 0, 1, 16, 0, 0\n";
+
+std::string times(int n, std::string_view line) {
+  std::string out;
+  for (int i = 0; i < n; ++i)
+    out += line;
+  return out;
+}
+
+Ran joint(const std::string& text) { return run_program(round_chip(Arch::c100), text); }
+
+TEST(Pipe, TakesTheNextAfterTheOccupancyAndShowsResultsAfterTheLatency) {
+  const Ran r = joint(kMad + kMad + "end");
+  EXPECT_EQ(r.begin_of("mad", 0), 0u);
+  EXPECT_EQ(r.end_of("mad", 0), 4u);
+  EXPECT_EQ(r.done_of("mad", 0), 25u);
+  EXPECT_EQ(r.queued_of("mad", 1), 1u);
+  EXPECT_EQ(r.begin_of("mad", 1), 4u);
+  EXPECT_EQ(r.done_of("mad", 1), 29u);
+}
+
+TEST(Pipe, StepsOfTheCubeAddUp) {
+  const Ran r = joint("mad.f162f32 0, 0, 0, 32, 64, 48, 1\nend");  // 2 * 4 * 3 steps
+  EXPECT_EQ(r.end_of("mad"), 26u);
+  EXPECT_EQ(r.stat("core0.AI_CORE/M/steps"), 24u);
+  EXPECT_EQ(r.result.cube_macs, 32u * 64 * 48);
+}
+
+TEST(Pipe, OthersGoOnMeanwhile) {
+  const Ran r = joint(kLoad512 + kMad + kDup + "end");
+  EXPECT_EQ(r.begin_of("copy_gm_to_ubuf"), 0u);
+  EXPECT_EQ(r.begin_of("mad"), 1u);
+  EXPECT_EQ(r.begin_of("vector_dup"), 2u);
+  EXPECT_GT(r.end_of("copy_gm_to_ubuf"), r.end_of("mad"));
+}
+
+TEST(Pipe, RetiresInOrder) {
+  // The second has no tail, but its result is not visible before the one of the first.
+  const Ran r = joint(kVadd + kDup + "end");
+  EXPECT_EQ(r.done_of("vadd"), 27u);
+  EXPECT_EQ(r.begin_of("vector_dup"), 13u);
+  EXPECT_EQ(r.end_of("vector_dup"), 14u);
+  EXPECT_EQ(r.done_of("vector_dup"), 27u);
+}
+
+TEST(Pipe, PaysTheHeadOnlyWhenNothingIsUnderWay) {
+  const Ran close = joint(kVadd + kVadd + "end");
+  EXPECT_EQ(close.end_of("vadd", 0), 13u);
+  EXPECT_EQ(close.begin_of("vadd", 1), 13u);
+  EXPECT_EQ(close.end_of("vadd", 1), 16u);
+  const Ran last_moment = joint(kVadd + times(25, "mov X1, 1\n") + kVadd + "end");
+  EXPECT_EQ(last_moment.begin_of("vadd", 1), 26u);  // the first is done at 27
+  EXPECT_EQ(last_moment.end_of("vadd", 1), 29u);
+  const Ran late = joint(kVadd + times(26, "mov X1, 1\n") + kVadd + "end");
+  EXPECT_EQ(late.begin_of("vadd", 1), 27u);
+  EXPECT_EQ(late.end_of("vadd", 1), 40u);
+}
+
+TEST(Pipe, BarrierWaitsForResults) {
+  const Ran r = joint(kVadd + "pipe_barrier PIPE_V\n" + kVadd + "end");
+  EXPECT_EQ(r.begin_of("vadd", 1), 27u);
+  EXPECT_EQ(r.end_of("vadd", 1), 40u);  // the pipe was empty
+  EXPECT_EQ(r.stat("core0.AI_CORE/V/stall_barrier"), 14u);
+}
+
+TEST(Pipe, BarrierOfOnePipeLeavesOthersAlone) {
+  const Ran r = joint(kVadd + "pipe_barrier PIPE_V\n" + kMad + kVadd + "end");
+  EXPECT_EQ(r.begin_of("mad"), 2u);
+  EXPECT_EQ(r.begin_of("vadd", 1), 27u);
+}
+
+TEST(Flags, CarryTheResultToAnotherPipe) {
+  const Ran r = joint(kMad + "set_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_M, PIPE_V, 0\n" + kDup + "end");
+  EXPECT_EQ(r.done_of("mad"), 25u);
+  EXPECT_EQ(r.begin_of("set_flag"), 25u);
+  EXPECT_EQ(r.begin_of("wait_flag"), 2u);
+  EXPECT_EQ(r.end_of("wait_flag"), 25u);
+  EXPECT_EQ(r.begin_of("vector_dup"), 25u);
+  EXPECT_EQ(r.stat("core0.AI_CORE/V/stall_wait_flag"), 23u);
+  ASSERT_EQ(r.seen.arrows().size(), 1u);
+  EXPECT_EQ(r.seen.arrows()[0].from, "core0.AI_CORE.M");
+  EXPECT_EQ(r.seen.arrows()[0].to, "core0.AI_CORE.V");
+  EXPECT_EQ(r.seen.arrows()[0].begin, 25u);
+  EXPECT_EQ(r.seen.arrows()[0].end, 25u);
+  EXPECT_EQ(r.seen.arrows()[0].name, "EVENT_ID0");
+}
+
+TEST(Flags, TakeTheTimeThatTheChipFileSays) {
+  config::ChipConfig chip = round_chip(Arch::c100);
+  chip.core.scalar.sync.tail = 6;
+  const Ran r = run_program(chip, kMad + "set_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_M, PIPE_V, 0\n" + kDup + "end");
+  EXPECT_EQ(r.begin_of("set_flag"), 25u);
+  EXPECT_EQ(r.begin_of("vector_dup"), 31u);
+}
+
+TEST(Flags, SetterGoesOnWithoutStalling) {
+  const Ran r = joint(kMad + "set_flag PIPE_M, PIPE_V, 0\n" + kMad + "wait_flag PIPE_M, PIPE_V, 0\n" + kDup + "end");
+  EXPECT_EQ(r.begin_of("mad", 1), 4u);
+  EXPECT_EQ(r.begin_of("vector_dup"), 25u);  // not 29: only what came before the flag counts
+}
+
+TEST(Flags, CanBeWaitedForBeforeTheyAreSet) {
+  const Ran r = joint("wait_flag PIPE_M, PIPE_V, 0\n" + kDup + times(10, "mov X1, 1\n") + kMad +
+                      "set_flag PIPE_M, PIPE_V, 0\nend");
+  EXPECT_EQ(r.begin_of("mad"), 12u);
+  EXPECT_EQ(r.begin_of("vector_dup"), 37u);
+}
+
+TEST(Flags, CostNothingWhereTheyAreUpAlready) {
+  const Ran r =
+      joint("set_flag PIPE_M, PIPE_V, 0\n" + times(10, "mov X1, 1\n") + "wait_flag PIPE_M, PIPE_V, 0\n" + kDup + "end");
+  EXPECT_EQ(r.begin_of("vector_dup"), 12u);
+  EXPECT_EQ(r.stat("core0.AI_CORE/V/stall_wait_flag"), 0u);
+}
+
+TEST(Flags, OrderTheScalarUnitWithPipes) {
+  const Ran r = joint(kMad + "set_flag PIPE_M, PIPE_S, 0\nwait_flag PIPE_M, PIPE_S, 0\n" + kDup + "end");
+  EXPECT_EQ(r.begin_of("vector_dup"), 26u);  // the wait is over at 25 and takes its cycle of issue
+  EXPECT_EQ(r.stat("core0.AI_CORE/S/stall_wait_flag"), 23u);
+  const Ran back =
+      joint("wait_flag PIPE_S, PIPE_V, 0\n" + kDup + times(7, "mov X1, 1\n") + "set_flag PIPE_S, PIPE_V, 0\nend");
+  EXPECT_EQ(back.begin_of("vector_dup"), 9u);
+}
+
+TEST(Flags, SetTwiceIsAFaultOfTheSecond) {
+  const std::string fault =
+      fault_of([] { joint("set_flag PIPE_M, PIPE_V, 0\n" + kMad + "set_flag PIPE_M, PIPE_V, 0\nend"); });
+  EXPECT_THAT(fault, HasSubstr("program: k.s:3: duplicate set_flag: PIPE_M -> PIPE_V EVENT_ID0 is already set"));
+  EXPECT_THAT(fault, HasSubstr("task 't', block 0, core0.AI_CORE, PIPE_M"));
+}
+
+TEST(Flags, OfOneBlockDoNotReachTheNext) {
+  const std::string text = "set_flag PIPE_M, PIPE_V, 0\nend";
+  EXPECT_NO_THROW(run_program(round_chip(Arch::c100), text, {.blocks = 3}));
+}
+
+TEST(Queue, FullOnesStallTheScalarUnit) {
+  config::ChipConfig chip = round_chip(Arch::c100);
+  chip.core.queues.m = 1;
+  const Ran r = run_program(chip, times(4, kMad) + kDup + "end");
+  EXPECT_EQ(r.queued_of("mad", 1), 1u);
+  EXPECT_EQ(r.queued_of("mad", 2), 4u);  // the second leaves the queue at 4
+  EXPECT_EQ(r.queued_of("mad", 3), 8u);
+  EXPECT_EQ(r.begin_of("mad", 3), 12u);
+  EXPECT_EQ(r.queued_of("vector_dup"), 9u);
+  EXPECT_EQ(r.stat("core0.AI_CORE/S/stall_queue_full"), 2u + 3u);
+}
+
+TEST(Queue, DeepOnesDoNot) {
+  const Ran r = joint(times(4, kMad) + kDup + "end");
+  EXPECT_EQ(r.queued_of("mad", 3), 3u);
+  EXPECT_EQ(r.queued_of("vector_dup"), 4u);
+  EXPECT_EQ(r.stat("core0.AI_CORE/S/stall_queue_full"), 0u);
+}
+
+TEST(Scalar, TakesACycleAnInstruction) {
+  EXPECT_EQ(joint(kMad + "end").queued_of("mad"), 0u);
+  EXPECT_EQ(joint("mov X1, 5\nadd X1, X1, 2\nmul X1, X1, X1\n" + kMad + "end").queued_of("mad"), 3u);
+  // mov, then three rounds of sub and branch
+  EXPECT_EQ(joint("mov X1, 3\nl: sub X1, X1, 1\nbgt X1, 0, l\n" + kMad + "end").queued_of("mad"), 7u);
+}
+
+TEST(Scalar, LongLoopsAreNotCutShort) {
+  const Ran r = joint("mov X1, 20000\nl: sub X1, X1, 1\nbgt X1, 0, l\n" + kMad + "end");
+  EXPECT_EQ(r.queued_of("mad"), 40001u);
+}
+
+TEST(Scalar, LoadsWaitForTheMemoryAndStoresDoNot) {
+  const std::string load = "ld_dev.b32 X1, 0x100000000\n";
+  EXPECT_EQ(joint(load + kMad + "end").queued_of("mad"), 10u + 302);               // slice, channel, 200, 100
+  EXPECT_EQ(joint(load + load + kMad + "end").queued_of("mad"), 312u + 10 + 101);  // slice, 100
+  EXPECT_EQ(joint("st_dev.b32 7, 0x100000000\n" + kMad + "end").queued_of("mad"), 4u);
+  EXPECT_EQ(joint("st_ubuf.b32 7, 0\nld_ubuf.b32 X1, 0\n" + kMad + "end").queued_of("mad"), 14u);
+}
+
+TEST(Scalar, BarrierOfAllPipesWaitsForAll) {
+  const Ran r = joint(kMad + kDup + "pipe_barrier PIPE_ALL\n" + kDup + "end");
+  EXPECT_EQ(r.queued_of("vector_dup", 1), 26u);
+  EXPECT_EQ(r.stat("core0.AI_CORE/S/stall_barrier"), 23u);
+}
+
+TEST(Scalar, EndWaitsUntilEverythingIsDone) {
+  const Ran r = joint(kMad + "end");
+  EXPECT_EQ(r.result.cycles, 25u);
+  EXPECT_EQ(r.stat("core0.AI_CORE/S/stall_drain"), 23u);  // mad at 0, end at 1
+  EXPECT_EQ(joint("end").result.cycles, 1u);
+}
+
+TEST(Copies, ReadsPayLatencyOnceAndThenTheirPort) {
+  // Chunks of 512 B leave at 20 and 36; each needs slice 1, channel 1, HBM 200, L2 100.
+  const Ran miss = joint("copy_gm_to_ubuf 0, 0x100000000, 0, 1, 32, 0, 0\nend");
+  EXPECT_EQ(miss.end_of("copy_gm_to_ubuf"), 36u + 302);
+  EXPECT_EQ(miss.result.cycles, 338u);
+  const Ran hit = joint(kLoad512 + kLoad512 + "end");
+  EXPECT_EQ(hit.end_of("copy_gm_to_ubuf", 0), 322u);
+  EXPECT_EQ(hit.begin_of("copy_gm_to_ubuf", 1), 322u);
+  EXPECT_EQ(hit.end_of("copy_gm_to_ubuf", 1), 322u + 20 + 101);
+}
+
+TEST(Copies, TheCostLineIsTheFloorOfWrites) {
+  const Ran r = joint("copy_ubuf_to_gm 0x100000000, 0, 0, 1, 16, 0, 0\nend");
+  EXPECT_EQ(r.end_of("copy_ubuf_to_gm"), 46u);  // 30 + 512 / 32
+  EXPECT_EQ(r.done_of("copy_ubuf_to_gm"), 53u);
+  EXPECT_EQ(r.result.cycles, 53u);
+}
+
+TEST(Copies, FixpipeWritesRowsThatTouchAsOne) {
+  const Ran r = run_program(round_chip(Arch::c220),
+                            kMad +
+                                "set_flag PIPE_M, PIPE_FIX, 0\n"
+                                "wait_flag PIPE_M, PIPE_FIX, 0\n"
+                                "copy_matrix_cc_to_gm 0x100000000, 0, 0, 16, 16, 16, 16, 0, 0, 0, 0, 1\n"
+                                "end",
+                            {.kind = CoreKind::cube});
+  EXPECT_EQ(r.begin_of("copy_matrix_cc_to_gm"), 25u);
+  EXPECT_EQ(r.end_of("copy_matrix_cc_to_gm"), 25u + 10 + 32);  // 16 rows of 2 cycles against 1024 B of 64
+  EXPECT_EQ(r.stat("l2/write_bytes"), 1024u);
+  EXPECT_EQ(r.stat("l2/misses"), 2u);
+  EXPECT_EQ(r.stat("hbm/read_bytes"), 0u);  // whole lines
+}
+
+TEST(Copies, OfNothingTakeNoMemory) {
+  const Ran r = joint("copy_gm_to_ubuf 0, 0x100000000, 0, 0, 16, 0, 0\nend");
+  EXPECT_EQ(r.end_of("copy_gm_to_ubuf"), 20u);
+  EXPECT_EQ(r.stat("l2/read_bytes"), 0u);
+}
+
+TEST(Run, TimingOnlyTakesTheSameTime) {
+  const std::string text = kLoad512 + "set_flag PIPE_MTE2, PIPE_V, 0\nwait_flag PIPE_MTE2, PIPE_V, 0\n" + kVadd +
+                           "ld_dev.b32 X1, 0x100000000\n" + kMad + "end";
+  const config::ChipConfig chip = round_chip(Arch::c100);
+  const Ran full = run_program(chip, text);
+  const Ran timing = run_program(chip, text, {.with_data = false});
+  EXPECT_EQ(full.result.cycles, timing.result.cycles);
+  EXPECT_EQ(full.result.stats.dump(), timing.result.stats.dump());
+  EXPECT_GT(full.result.cycles, 322u);
+}
+
+TEST(Run, DataMoveInTheOrderOfTheFlags) {
+  std::string text =
+      "vector_dup.s32 0, 0x01020304, 1, 1, 1, 8, 8\n"
+      "set_flag PIPE_V, PIPE_MTE3, 0\nwait_flag PIPE_V, PIPE_MTE3, 0\n"
+      "copy_ubuf_to_gm 0x100000000, 0, 0, 1, 8, 0, 0\nend";
+  const Ran r = joint(text);
+  EXPECT_EQ(r.gm[0], std::byte{4});
+  EXPECT_EQ(r.gm[255], std::byte{1});
+  EXPECT_EQ(r.gm[256], std::byte{0});
+}
+
+TEST(Run, DeadlockNamesEveryWaiter) {
+  const std::string fault =
+      fault_of([] { joint(kMad + "wait_flag PIPE_M, PIPE_V, 3\n" + kDup + "wait_flag PIPE_V, PIPE_S, 1\nend"); });
+  EXPECT_THAT(fault, HasSubstr("deadlock: nothing can move at cycle 25"));
+  EXPECT_THAT(fault, HasSubstr("core0.AI_CORE.V waits for wait_flag"));
+  EXPECT_THAT(fault, HasSubstr("(k.s:2) since cycle 1"));
+  EXPECT_THAT(fault, HasSubstr("core0.AI_CORE.S waits for wait_flag"));
+  EXPECT_THAT(fault, HasSubstr("(k.s:4) since cycle 3"));
+}
+
+TEST(Run, DeadlockOfAFullQueueNamesThePipe) {
+  config::ChipConfig chip = round_chip(Arch::c100);
+  chip.core.queues.v = 1;
+  const std::string fault = fault_of([&] { run_program(chip, "wait_flag PIPE_M, PIPE_V, 0\n" + kDup + kDup + "end"); });
+  EXPECT_THAT(fault, HasSubstr("S waits for room in the queue of PIPE_V, to issue vector_dup"));
+}
+
+TEST(Run, EndlessLoopsMeetTheLimit) {
+  const std::string fault =
+      fault_of([] { run_program(round_chip(Arch::c100), "l: b l\nend", {.max_cycles = 100'000}); });
+  EXPECT_THAT(fault, HasSubstr("limit: the limit of 100000 cycles is reached"));
+}
+
+TEST(Run, LimitIsBeyondTheLastCycle) {
+  const config::ChipConfig chip = round_chip(Arch::c100);
+  EXPECT_EQ(run_program(chip, kMad + "end", {.max_cycles = 26}).result.cycles, 25u);
+  EXPECT_THAT(fault_of([&] { run_program(chip, kMad + "end", {.max_cycles = 24}); }),
+              HasSubstr("limit: the limit of 24 cycles is reached"));
+}
+
+}  // namespace
+}  // namespace vinci::test

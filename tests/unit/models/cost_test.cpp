@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/cost/cost.h"
+
+#include <gtest/gtest.h>
+
+#include "isa/table.h"
+
+namespace vinci::models {
+namespace {
+
+const config::CostLine kLine{.head = 10,
+                             .startup = 2,
+                             .per_step = 1,
+                             .per_burst = 4,
+                             .bytes_per_cycle = config::BytesPerCycle(32),
+                             .minimum = 20,
+                             .tail = 7};
+
+TEST(Cycles, AreAtLeastTheMinimum) {
+  EXPECT_EQ(cycles(kLine, {}, false), (Cycles{20, 27}));
+  EXPECT_EQ(cycles(kLine, {.steps = 18}, false), (Cycles{20, 27}));
+  EXPECT_EQ(cycles(kLine, {.steps = 19}, false), (Cycles{21, 28}));
+}
+
+TEST(Cycles, TheHeadComesOnTopOfTheMinimumWhereThePipeWasEmpty) {
+  EXPECT_EQ(cycles(kLine, {}, true), (Cycles{30, 37}));
+  EXPECT_EQ(cycles(kLine, {.steps = 30}, true), (Cycles{42, 49}));
+}
+
+TEST(Cycles, OnlyTheLargestOfStepsBurstsAndBytesCounts) {
+  EXPECT_EQ(cycles(kLine, {.steps = 50, .bytes = 960, .bursts = 5}, false).occupancy, 52u);
+  EXPECT_EQ(cycles(kLine, {.steps = 10, .bytes = 960, .bursts = 5}, false).occupancy, 32u);
+  EXPECT_EQ(cycles(kLine, {.steps = 10, .bytes = 960, .bursts = 10}, false).occupancy, 42u);
+  EXPECT_EQ(body_cycles(kLine, {.steps = 10, .bytes = 960, .bursts = 5}), 30.0);
+}
+
+TEST(Cycles, MultiplyAccumulatesCostNothing) {
+  EXPECT_EQ(cycles(kLine, {.steps = 30, .macs = 1'000'000}, false), cycles(kLine, {.steps = 30}, false));
+}
+
+TEST(Cycles, RateOfZeroMakesBytesFree) {
+  config::CostLine line = kLine;
+  line.bytes_per_cycle = config::BytesPerCycle(0);
+  EXPECT_EQ(cycles(line, {.bytes = 1'000'000}, false).occupancy, 20u);
+}
+
+TEST(Cycles, FractionsAreRoundedUpOnceAtTheEnd) {
+  const config::CostLine line{.startup = 2.1, .bytes_per_cycle = config::BytesPerCycle(256)};
+  EXPECT_EQ(cycles(line, {.bytes = 256}, false).occupancy, 4u);       // 3.1
+  EXPECT_EQ(cycles(line, {.bytes = 256 * 9}, false).occupancy, 12u);  // 11.1
+  const config::CostLine whole{.startup = 2.1, .per_step = 510.9};
+  EXPECT_EQ(cycles(whole, {.steps = 1}, false).occupancy, 513u);  // 2.1 + 510.9 is a whole number, though not in binary
+}
+
+TEST(Cycles, NothingIsFree) {
+  config::CostLine line;
+  line.minimum = 0;
+  EXPECT_EQ(cycles(line, {}, false), (Cycles{1, 1}));
+}
+
+const isa::Row& row(std::string_view name) {
+  const isa::Row* r = isa::row_of(name);
+  if (r == nullptr) fail(Fault::Internal, "no instruction {}", name);
+  return *r;
+}
+
+TEST(CostTable, TheMostSpecificLineWins) {
+  config::CoreConfig core;
+  core.vector.unary.per_step = 1;
+  core.vector.binary.per_step = 2;
+  core.instructions["vexp"].per_step = 3;
+  core.instructions["vexp.f16"].per_step = 4;
+  core.instructions["vadd.f32"].per_step = 5;
+  const CostTable table(core);
+  const auto per_step = [&](std::string_view name, std::string_view type) {
+    const isa::Row& r = row(name);
+    for (u8 t = 0; t < r.types.size(); ++t) {
+      if (r.types[t].name == type) return table.line(r, t, {}).per_step;
+    }
+    return -1.0;
+  };
+  EXPECT_EQ(per_step("vexp", "f16"), 4);
+  EXPECT_EQ(per_step("vexp", "f32"), 3);
+  EXPECT_EQ(per_step("vabs", "f16"), 1);
+  EXPECT_EQ(per_step("vadd", "f16"), 2);
+  EXPECT_EQ(per_step("vadd", "f32"), 5);
+}
+
+TEST(CostTable, OperandsCanChooseTheClassUnlessTheInstructionHasALineOfItsOwn) {
+  config::CoreConfig core;
+  core.move.l0c_to_gm.startup = 1;
+  core.move.l0c_to_gm_nz2nd.startup = 2;
+  const isa::Row& fixpipe = row("copy_matrix_cc_to_gm");
+  isa::ArgsStorage nz, nd;
+  fixpipe.fields.back().set(nd, 1);  // NZ2ND_EN
+  const CostTable by_class(core);
+  EXPECT_EQ(by_class.line(fixpipe, 0, nz).startup, 1);
+  EXPECT_EQ(by_class.line(fixpipe, 0, nd).startup, 2);
+  core.instructions["copy_matrix_cc_to_gm"].startup = 3;
+  const CostTable own(core);
+  EXPECT_EQ(own.line(fixpipe, 0, nz).startup, 3);
+  EXPECT_EQ(own.line(fixpipe, 0, nd).startup, 3);
+}
+
+TEST(CostTable, EveryClassHasItsOwnLine) {
+  config::CoreConfig core;
+  core.scalar.alu.startup = 1;
+  core.scalar.load.startup = 2;
+  core.scalar.store.startup = 3;
+  core.scalar.sync.startup = 4;
+  core.cube.startup = 5;
+  core.move.gm_to_ub.startup = 6;
+  core.move.gm_to_l1.startup = 7;
+  core.move.gm_to_l1_nd2nz.startup = 8;
+  core.move.ub_to_gm.startup = 9;
+  core.move.l1_to_l0a.startup = 10;
+  core.move.l1_to_l0b.startup = 11;
+  core.move.l0c_to_ub.startup = 12;
+  const CostTable table(core);
+  const auto startup = [&](std::string_view name) { return table.line(row(name), 0, {}).startup; };
+  EXPECT_EQ(startup("add"), 1);
+  EXPECT_EQ(startup("ld_dev"), 2);
+  EXPECT_EQ(startup("st_dev"), 3);
+  EXPECT_EQ(startup("set_flag"), 4);
+  EXPECT_EQ(startup("mad"), 5);
+  EXPECT_EQ(startup("copy_gm_to_ubuf"), 6);
+  EXPECT_EQ(startup("copy_gm_to_cbuf"), 7);
+  EXPECT_EQ(startup("copy_gm_to_cbuf_multi_nd2nz_b16"), 8);
+  EXPECT_EQ(startup("copy_ubuf_to_gm"), 9);
+  EXPECT_EQ(startup("load_cbuf_to_ca"), 10);
+  EXPECT_EQ(startup("load_cbuf_to_cb"), 11);
+  EXPECT_EQ(startup("copy_matrix_cc_to_ubuf"), 12);
+}
+
+}  // namespace
+}  // namespace vinci::models

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/core/dma.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace vinci::models {
+namespace {
+
+// A memory that is never in the way: a request is answered 101 cycles after it was made, one cycle for a write.
+struct Quick {
+  Quick()
+      : system({.l2 = {.size = config::Bytes(16 << 20),
+                       .line = config::Bytes(512),
+                       .ways = 16,
+                       .slices = 64,
+                       .slice_bytes_per_cycle = config::BytesPerCycle(65536),
+                       .hit_latency = config::Cycles(100)},
+                .hbm = {.size = config::Bytes(1 << 30),
+                        .channels = 64,
+                        .bandwidth = config::BytesPerSecond(1e14),
+                        .latency = config::Cycles(0)}},
+               1e9, stats) {}
+  u64 l2(std::string_view name) { return stats::to_json(stats)["l2"][std::string(name)].get<u64>(); }
+  u64 requests() { return l2("hits") + l2("misses"); }
+
+  stats::Group stats;
+  MemorySystem system;
+};
+
+// Calls pump() when it asks for it; returns when the transfer is complete.
+u64 drive(Dma& dma, u64 from) {
+  u64 t = from;
+  for (;;) {
+    const u64 next = dma.pump(t);
+    if (dma.finished()) return next;
+    EXPECT_GT(next, t);
+    t = next;
+  }
+}
+
+isa::Access rows(u64 address, u32 len, u32 count, i64 stride, bool write = false) {
+  return {.write = write, .address = address, .len = len, .count = {count, 1, 1}, .stride = {stride, 0, 0}};
+}
+
+TEST(Dma, ChunksLeaveAtThePaceOfThePort) {
+  Quick q;
+  Dma dma(q.system, 1024, 1 << 20);
+  dma.begin(20, rows(0, 4096, 1, 4096), 128);  // 32 B a cycle
+  EXPECT_EQ(dma.pump(0), 20u);
+  EXPECT_EQ(q.requests(), 0u);
+  EXPECT_EQ(dma.pump(19), 20u);
+  EXPECT_EQ(q.requests(), 0u);
+  EXPECT_EQ(dma.pump(20), 52u);
+  EXPECT_EQ(q.requests(), 2u);  // lines of 512 B
+  EXPECT_EQ(dma.pump(51), 52u);
+  EXPECT_EQ(dma.pump(52), 84u);
+  EXPECT_FALSE(dma.finished());
+  EXPECT_EQ(dma.pump(84), 116u);
+  EXPECT_EQ(dma.pump(116), 116u + 101);
+  EXPECT_TRUE(dma.finished());
+  EXPECT_EQ(q.requests(), 8u);
+}
+
+TEST(Dma, ThePortIsTheEndWhereTheMemoryIsQuicker) {
+  Quick q;
+  Dma dma(q.system, 4096, 1 << 20);
+  dma.begin(0, rows(0, 4096, 1, 4096, true), 1000);
+  EXPECT_EQ(drive(dma, 0), 1000u);
+  EXPECT_EQ(q.l2("write_bytes"), 4096u);
+  EXPECT_EQ(q.l2("read_bytes"), 0u);
+}
+
+TEST(Dma, WaitsWhenTooMuchIsOutstanding) {
+  Quick q;
+  Dma one(q.system, 1024, 1024);
+  one.begin(20, rows(0, 4096, 1, 4096), 4);
+  EXPECT_EQ(drive(one, 20), 20u + 4 * 101);
+  Dma two(q.system, 1024, 2048);
+  two.begin(1000, rows(0, 4096, 1, 4096), 4);
+  EXPECT_EQ(drive(two, 1000), 1000u + 2 * 101 + 1);  // the second pair follows the first, a cycle apart
+}
+
+TEST(Dma, LessOutstandingThanAChunkIsOneChunk) {
+  Quick q;
+  Dma dma(q.system, 4096, 64);
+  dma.begin(0, rows(0, 8192, 1, 8192), 8);
+  EXPECT_EQ(drive(dma, 0), 2u * 101);
+}
+
+TEST(Dma, RowsThatTouchAreOnePiece) {
+  Quick q;
+  Dma dma(q.system, 4096, 1 << 20);
+  dma.begin(0, rows(0, 32, 16, 32), 16);
+  drive(dma, 0);
+  EXPECT_EQ(q.requests(), 1u);
+  EXPECT_EQ(q.l2("read_bytes"), 512u);
+}
+
+TEST(Dma, RowsWithGapsAreRequestsOfTheirOwn) {
+  Quick q;
+  Dma dma(q.system, 4096, 1 << 20);
+  dma.begin(0, rows(0, 32, 16, 64), 16);
+  drive(dma, 0);
+  EXPECT_EQ(q.requests(), 16u);
+  EXPECT_EQ(q.l2("read_bytes"), 512u);
+  EXPECT_EQ(q.l2("misses"), 2u);  // 16 * 64 B are two lines
+}
+
+TEST(Dma, PiecesAreCutAtLinesAndChunks) {
+  Quick q;
+  Dma dma(q.system, 4096, 1 << 20);
+  dma.begin(0, rows(500, 100, 1, 100), 4);
+  drive(dma, 0);
+  EXPECT_EQ(q.requests(), 2u);  // 12 and 88
+  EXPECT_EQ(q.l2("read_bytes"), 100u);
+  Dma fine(q.system, 64, 1 << 20);
+  fine.begin(1000, rows(4096, 512, 1, 512), 16);
+  drive(fine, 1000);
+  EXPECT_EQ(q.requests(), 2u + 8);
+}
+
+TEST(Dma, CanBeUsedAgain) {
+  Quick q;
+  Dma dma(q.system, 1024, 1024);
+  dma.begin(0, rows(0, 1024, 1, 1024), 4);
+  EXPECT_EQ(drive(dma, 0), 101u);
+  dma.begin(500, rows(0, 1024, 1, 1024), 4);
+  EXPECT_FALSE(dma.finished());
+  EXPECT_EQ(drive(dma, 500), 601u);
+}
+
+TEST(Dma, AsksForExactlyTheBytesOfTheFootprint) {
+  constexpr u64 kSeed = 20240611;
+  std::mt19937_64 random(kSeed);
+  const auto below = [&](u64 n) { return random() % n; };
+  for (int i = 0; i < 300; ++i) {
+    Quick q;
+    isa::Access a{
+        .write = below(2) == 0,
+        .address = below(5000),
+        .len = static_cast<u32>(1 + below(700)),
+        .count = {static_cast<u32>(1 + below(4)), static_cast<u32>(1 + below(4)), static_cast<u32>(1 + below(3))},
+        .stride = {static_cast<i64>(below(900)), static_cast<i64>(below(900)), static_cast<i64>(below(900))}};
+    if (below(3) == 0) a.stride[0] = a.len;
+    Dma dma(q.system, 32 + below(2000), 32 + below(9000));
+    dma.begin(below(100), a, static_cast<double>(below(500)));
+    drive(dma, 0);
+    ASSERT_EQ(q.l2(a.write ? "write_bytes" : "read_bytes"), a.bytes()) << "seed " << kSeed << " round " << i;
+    ASSERT_EQ(q.l2(a.write ? "read_bytes" : "write_bytes"), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace vinci::models
