@@ -76,15 +76,16 @@ void ChromeTrace::span(const Span& s) {
 
 void ChromeTrace::flow(TrackId from, u64 from_cycle, TrackId to, u64 to_cycle, std::string_view name) {
   const auto out = std::back_inserter(buffer_);
+  const std::string text = json_string(name);
   const u64 begin = nanoseconds(from_cycle);
   const u64 end = nanoseconds(to_cycle);
   fmt::format_to(
-      out, ",\n{{\"name\":\"{0}\",\"cat\":\"flag\",\"ph\":\"s\",\"id\":{1},\"pid\":{2},\"tid\":{3},\"ts\":{4}.{5:03}}}",
-      name, ++flows_, tracks_[from].pid, tracks_[from].tid, begin / 1000, begin % 1000);
+      out, ",\n{{\"name\":{0},\"cat\":\"flag\",\"ph\":\"s\",\"id\":{1},\"pid\":{2},\"tid\":{3},\"ts\":{4}.{5:03}}}",
+      text, ++flows_, tracks_[from].pid, tracks_[from].tid, begin / 1000, begin % 1000);
   fmt::format_to(out,
-                 ",\n{{\"name\":\"{0}\",\"cat\":\"flag\",\"ph\":\"f\",\"bp\":\"e\",\"id\":{1},\"pid\":{2},\"tid\":{3},"
+                 ",\n{{\"name\":{0},\"cat\":\"flag\",\"ph\":\"f\",\"bp\":\"e\",\"id\":{1},\"pid\":{2},\"tid\":{3},"
                  "\"ts\":{4}.{5:03}}}",
-                 name, flows_, tracks_[to].pid, tracks_[to].tid, end / 1000, end % 1000);
+                 text, flows_, tracks_[to].pid, tracks_[to].tid, end / 1000, end % 1000);
   flush_if_full();
 }
 

@@ -8,9 +8,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -126,9 +128,12 @@ struct Case {
   Shape shape;
 };
 
+std::string text(const Case& c) { return fmt::format("{}_{}x{}x{}", c.chip, c.shape.m, c.shape.n, c.shape.k); }
+
+void PrintTo(const Case& c, std::ostream* out) { *out << text(c); }
+
 std::string case_name(const testing::TestParamInfo<Case>& info) {
-  std::string name =
-      fmt::format("{}_{}x{}x{}", info.param.chip, info.param.shape.m, info.param.shape.n, info.param.shape.k);
+  std::string name = text(info.param);
   std::ranges::replace(name, '-', '_');
   return name;
 }

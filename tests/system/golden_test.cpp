@@ -8,7 +8,6 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
 #include "isa/base/types.h"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <string>
 #include <vector>
@@ -138,7 +139,7 @@ TEST_P(ElementWise, EqualsTheScalarFunctionsBitForBit) {
   y[5] = isa::f16_bits(60000);
   x[kElements - 1] = isa::f16_bits(12);  // overflows in vexp
   y[kElements - 1] = 0;
-  x[6] = isa::f16_bits(-20);             // underflows in vexp
+  x[6] = isa::f16_bits(-20);  // underflows in vexp
   const task::TaskStream stream = element_wise(chip, x, y);
   const std::vector<u16> z = test::run_all_modes(chip, stream).values<u16>(stream, "z");
   ASSERT_EQ(z.size(), kElements);

@@ -146,7 +146,7 @@ TEST_F(Issue, PiecesMayLieInDifferentAllocations) {
 TEST_F(Issue, ShowsTheValuesOfTheInstruction) {
   const Code code(assemble("set_flag PIPE_MTE2, PIPE_V, 2", "k.s", Arch::c100));
   EXPECT_EQ(to_string(Issued{.row = code[0].row, .args = code[0].args, .spr = {}}),
-            "set_flag src=PIPE_MTE2 dst=PIPE_V event=2");
+            "set_flag src=PIPE_MTE2 dst=PIPE_V event=EVENT_ID2");
 }
 
 }  // namespace

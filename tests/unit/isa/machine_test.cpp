@@ -66,7 +66,7 @@ TEST(Machine, AFlagIsTakenDownByItsWait) {
               b.run("set_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_M, PIPE_V, 0\nend");
             }),
             "deadlock: nothing can move on AI_CORE0:\n"
-            "  V waits for wait_flag src=PIPE_M dst=PIPE_V event=0 (k.s:3)");
+            "  V waits for wait_flag src=PIPE_M dst=PIPE_V event=EVENT_ID0 (k.s:3)");
 }
 
 TEST(Machine, DuplicateSetFlagNamesItsLine) {
@@ -106,7 +106,7 @@ TEST(Machine, BarrierOfAllPipesCannotPassAWaitingPipe) {
   });
   EXPECT_THAT(fault, HasSubstr("deadlock: nothing can move on AI_CORE0:\n  S waits"));
   EXPECT_THAT(fault, HasSubstr("k.s:3"));
-  EXPECT_THAT(fault, HasSubstr("\n  V waits for wait_flag src=PIPE_MTE2 dst=PIPE_V event=0 (k.s:1)"));
+  EXPECT_THAT(fault, HasSubstr("\n  V waits for wait_flag src=PIPE_MTE2 dst=PIPE_V event=EVENT_ID0 (k.s:1)"));
 }
 
 TEST(Machine, BarrierOfAPipeHoldsNobodyElse) {

@@ -192,6 +192,19 @@ TEST(Scalar, LoadsWaitForTheMemoryAndStoresDoNot) {
   EXPECT_EQ(joint("st_ubuf.b32 7, 0\nld_ubuf.b32 X1, 0\n" + kMad + "end").queued_of("mad"), 14u);
 }
 
+TEST(Scalar, ReadsStatusAtItsOwnTime) {
+  config::ChipConfig chip = round_chip(Arch::c100);
+  chip.numerics.overflow_mode = isa::OverflowMode::saturation;
+  const auto status_after = [&](int cycles) {
+    const Ran r = run_program(chip, "vector_dup.f16 0, 60000.0h, 1, 1, 1, 8, 8\n" + kVadd +
+                                        times(cycles, "mov X1, 1\n") + "get_status X2\nst_dev.b8 X2, 0x100000000\nend");
+    EXPECT_EQ(r.done_of("vadd"), 28u);
+    return std::to_integer<u64>(r.gm[0]);
+  };
+  EXPECT_EQ(status_after(25), 0u);  // read at 27
+  EXPECT_EQ(status_after(27), isa::status::kFloatOverflow);
+}
+
 TEST(Scalar, BarrierOfAllPipesWaitsForAll) {
   const Ran r = joint(kMad + kDup + "pipe_barrier PIPE_ALL\n" + kDup + "end");
   EXPECT_EQ(r.queued_of("vector_dup", 1), 26u);
@@ -236,6 +249,19 @@ TEST(Copies, FixpipeWritesRowsThatTouchAsOne) {
   EXPECT_EQ(r.stat("l2/write_bytes"), 1024u);
   EXPECT_EQ(r.stat("l2/misses"), 2u);
   EXPECT_EQ(r.stat("hbm/read_bytes"), 0u);  // whole lines
+}
+
+TEST(Copies, RetireInOrderToo) {
+  config::ChipConfig chip = round_chip(Arch::c100);
+  chip.core.move.ub_to_l1.tail = 200;
+  const Ran r = run_program(chip,
+                            "copy_ubuf_to_cbuf 0, 0, 0, 1, 16, 0, 0\n"
+                            "copy_ubuf_to_gm 0x100000000, 0, 0, 1, 16, 0, 0\n"
+                            "set_flag PIPE_MTE3, PIPE_V, 0\nend");
+  EXPECT_EQ(r.done_of("copy_ubuf_to_cbuf"), 208u);
+  EXPECT_EQ(r.end_of("copy_ubuf_to_gm"), 8u + 46);
+  EXPECT_EQ(r.done_of("copy_ubuf_to_gm"), 208u);
+  EXPECT_EQ(r.begin_of("set_flag"), 208u);
 }
 
 TEST(Copies, OfNothingTakeNoMemory) {

@@ -31,7 +31,8 @@ class TraceFile : public testing::Test {
   }
   std::vector<Json> events(std::string_view phase) const {
     std::vector<Json> out;
-    for (const Json& e : Json::parse(text()).at("traceEvents")) {
+    const Json all = Json::parse(text());
+    for (const Json& e : all.at("traceEvents")) {
       if (e.at("ph") == phase) out.push_back(e);
     }
     return out;
