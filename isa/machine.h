@@ -16,6 +16,8 @@ namespace vinci::isa {
 class Machine {
  public:
   Machine(const CoreSpec& core, GlobalMemory& gm, u32 core_id);
+  Machine(const Machine&) = delete;  // its sequencer keeps references to its own parts
+  Machine& operator=(const Machine&) = delete;
 
   // Runs one block to its end. Faults carry "file:line" of the instruction. `budget` counts down by the instructions
   // that ran; at zero the run ends with Fault::Limit.

@@ -55,6 +55,7 @@ void Pipe::pump_dma(u64 t) {
   Flying& f = flying_.back();
   f.end = std::max(dma_wake_, dma_floor_);
   f.done = f.end + dma_tail_;
+  if (flying_.size() > 1) f.done = std::max(f.done, flying_[flying_.size() - 2].done);  // retire in order
   free_at_ = f.end;
   occupation_.busy(t, free_at_);
 }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/core/scalar_unit.h"
 
+#include "isa/insns/scalar.h"
 #include "isa/insns/sync.h"
 #include "models/core/core.h"
 
@@ -147,7 +148,9 @@ void ScalarUnit::run(u64 t) {
       const isa::CodeInst* inst = &front_.current();
       const bool scalar = inst->row->role == isa::Role::scalar || inst->row->role == isa::Role::end;
       // Only arithmetic may run ahead of the clock; all else happens at its own time.
-      const bool timeless = scalar && inst->row->footprint == nullptr && inst->row->cost != isa::CostClass::scalar_load;
+      const bool timeless = scalar && inst->row->footprint == nullptr &&
+                            inst->row->cost != isa::CostClass::scalar_load &&
+                            inst->row->opcode != isa::insn::GetStatus::opcode;
       if (!timeless && at > t) break;
       ++env_.instructions;
       ++instructions_;

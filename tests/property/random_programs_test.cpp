@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -14,6 +15,7 @@
 #include "sim/kernel/context.h"
 #include "sim/kernel/run.h"
 #include "tests/support/program_gen.h"
+#include "tests/support/timed_run.h"
 
 namespace vinci::test {
 namespace {
@@ -25,8 +27,6 @@ struct State {
   std::vector<std::byte> gm;
   std::vector<std::vector<std::byte>> buffers;  // of the first core; only where it ran all blocks
   u64 status = 0;                               // of all cores together
-
-  friend bool operator==(const State&, const State&) = default;
 };
 
 std::vector<std::vector<std::byte>> buffers_of(const isa::CoreMem& mem) {
@@ -106,9 +106,21 @@ class Case {
     return state_of(memory, *first->mem(), status);
   }
 
-  models::Result simulate(bool with_data) const {
+  models::Result simulate(bool with_data, trace::Sink* trace = nullptr) const {
     task::RunMemory memory = fresh_memory(with_data);
-    return models::simulate(chip_, stream_, memory, {.max_cycles = 10'000'000, .trace = nullptr, .progress = {}});
+    return models::simulate(chip_, stream_, memory, {.max_cycles = 10'000'000, .trace = trace, .progress = {}});
+  }
+
+  // The same without one of its set_flag, so that a wait_flag waits for ever.
+  Case without_a_set_flag() const {
+    Case broken = *this;
+    std::string& text = broken.program_.text;
+    usize at = 0;
+    for (u64 n = 0; n <= seed_ % program_.flags; ++n)
+      at = text.find("  set_flag", at + 1);
+    text.erase(at, text.find('\n', at) + 1 - at);
+    broken.stream_.kernels[0].program = broken.program_.program = isa::assemble(text, "random.s", chip_.arch);
+    return broken;
   }
 
  private:
@@ -155,6 +167,40 @@ void expect_laws(const Case& c, const models::Result& result) {
   EXPECT_EQ(result.stats["l2"]["write_bytes"], c.program().gm_write_bytes * c.blocks());
 }
 
+// Lanes run one thing after the other, and what they show as busy is what the statistics count.
+void expect_tidy(const Recorder& recorder, const models::Result& result) {
+  std::map<std::string, std::vector<const Seen*>> lanes;
+  std::map<std::string, u64> busy;
+  for (const Seen& s : recorder.spans()) {
+    EXPECT_TRUE(s.queued <= s.begin && s.begin <= s.end && s.end <= s.done) << s.name << " at " << s.begin;
+    if (s.begin == s.end || s.source.empty()) continue;
+    const std::string lane = s.core + "." + s.pipe;
+    lanes[lane].push_back(&s);
+    if (s.name != "wait_flag") busy[lane] += s.end - s.begin;
+  }
+  for (auto& [lane, spans] : lanes) {
+    std::ranges::sort(spans, {}, &Seen::begin);
+    for (usize i = 1; i < spans.size(); ++i)
+      EXPECT_LE(spans[i - 1]->end, spans[i]->begin) << lane << ": " << spans[i - 1]->name << ", " << spans[i]->name;
+  }
+  for (const models::PipeTime& p : result.pipes) {
+    if (p.pipe == isa::PipeId::S) continue;  // shows its waits as well
+    EXPECT_EQ(busy[fmt::format("{}.{}", p.core, name(p.pipe))], p.busy) << p.core << " " << name(p.pipe);
+  }
+  for (const Arrow& a : recorder.arrows())
+    EXPECT_LE(a.begin, a.end) << a.from << " to " << a.to;
+}
+
+template <class F>
+Fault fault_kind(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.fault();
+  }
+  return Fault::Internal;
+}
+
 void check(const Case& c) {
   const State expected = c.untimed();
   const State timed = c.timed();
@@ -162,14 +208,23 @@ void check(const Case& c) {
   EXPECT_TRUE(timed.buffers == expected.buffers) << "local buffers differ from the untimed machine";
   EXPECT_EQ(timed.status, expected.status);
 
-  const models::Result full = c.simulate(true);
+  Recorder recorder;
+  const models::Result full = c.simulate(true, &recorder);
   const models::Result again = c.simulate(true);
   const models::Result timing = c.simulate(false);
   expect_laws(c, full);
+  expect_tidy(recorder, full);
   EXPECT_EQ(full.stats.dump(), again.stats.dump());
   EXPECT_EQ(full.stats.dump(), timing.stats.dump());
   EXPECT_EQ(timing.cycles, full.cycles);
   EXPECT_EQ(timing.instructions, full.instructions);
+
+  if (c.program().flags > 0) {
+    const Case broken = c.without_a_set_flag();
+    SCOPED_TRACE(broken.describe());
+    EXPECT_EQ(fault_kind([&] { broken.untimed(); }), Fault::Deadlock);
+    EXPECT_EQ(fault_kind([&] { broken.simulate(false); }), Fault::Deadlock);
+  }
 
   const isa::Program& p = c.program().program;
   for (const isa::Word& word : p.code)

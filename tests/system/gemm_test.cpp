@@ -6,6 +6,7 @@
 #include <cblas.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -71,7 +72,7 @@ class Gemm : public testing::Test {
   Gemm() {
     std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
     std::ranges::replace(name, '/', '_');
-    folder_ = fs::path(testing::TempDir()) / ("vinci_gemm_" + name);
+    folder_ = fs::temp_directory_path() / fmt::format("vinci_gemm_{}_{}", name, ::getpid());
     fs::remove_all(folder_);
   }
   ~Gemm() override { fs::remove_all(folder_); }

@@ -236,6 +236,16 @@ TEST(Copies, TheCostLineIsTheFloorOfWrites) {
   EXPECT_EQ(r.result.cycles, 53u);
 }
 
+TEST(Copies, TakeAtLeastTheirMinimum) {
+  config::ChipConfig chip = round_chip(Arch::c100);
+  chip.core.move.ub_to_gm.minimum = 100;
+  chip.core.move.gm_to_ub.minimum = 323;  // one more than the memory takes
+  const Ran r = run_program(chip, kLoad512 + "copy_ubuf_to_gm 0x100000200, 0x200, 0, 1, 16, 0, 0\nend");
+  EXPECT_EQ(r.end_of("copy_gm_to_ubuf"), 323u);
+  EXPECT_EQ(r.begin_of("copy_ubuf_to_gm"), 1u);
+  EXPECT_EQ(r.end_of("copy_ubuf_to_gm"), 101u);
+}
+
 TEST(Copies, FixpipeWritesRowsThatTouchAsOne) {
   const Ran r = run_program(round_chip(Arch::c220),
                             kMad +
