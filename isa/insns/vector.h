@@ -73,7 +73,32 @@ struct VectorBase {
   static constexpr u16 opcode = Opcode;
   static constexpr ArchSet archs = Archs;
   static constexpr CostClass cost = Cost;
+  template <class Args>
+  static PipeId pipe(const Args&, Arch) {
+    return PipeId::V;
+  }
+  template <class Args>
+  static Work work(const Args& x, const Spr&) {
+    return {.steps = x.repeat};
+  }
 };
+
+// Operands that several families share, in the order of the public intrinsics.
+template <class Args>
+inline constexpr std::tuple kVectorDst{Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"}};
+template <class Args>
+inline constexpr std::tuple kVectorRepeat{
+    Field<&Args::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"}};
+inline constexpr std::tuple kVectorSrc{
+    Field<&VectorUnaryArgs::src>{"src", kLocalBits, OperandKind::value, "byte address in UB"}};
+inline constexpr std::tuple kVectorScalar{Field<&VectorUnaryArgs::scalar>{
+    "scalar", 64, OperandKind::value, "raw bits of the lane type; integers may be sign-extended"}};
+inline constexpr std::tuple kVectorUnaryStrides{
+    Field<&VectorUnaryArgs::dstBlkStride>{"dstBlkStride", 16, OperandKind::value,
+                                          "32 B blocks from block to block; c100: 0 is 1"},
+    Field<&VectorUnaryArgs::srcBlkStride>{"srcBlkStride", 16, OperandKind::value, "32 B blocks from block to block"},
+    Field<&VectorUnaryArgs::dstRepStride>{"dstRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
+    Field<&VectorUnaryArgs::srcRepStride>{"srcRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"}};
 
 // dst = op(src0, src1)
 template <Text Name, u16 Opcode, BinaryOp Op, class Types, Text Doc>
@@ -92,8 +117,6 @@ struct VectorBinary : VectorBase<Name, Opcode, CostClass::vector_binary, kAllArc
       Field<&Args::dstRepStride>{"dstRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
       Field<&Args::src0RepStride>{"src0RepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
       Field<&Args::src1RepStride>{"src1RepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"}};
-  static PipeId pipe(const Args&, Arch) { return PipeId::V; }
-  static Work work(const Args& x, const Spr&) { return {.steps = x.repeat}; }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return binary_footprint(x, Types::lane(x.type), spr, arch);
   }
@@ -104,17 +127,7 @@ struct VectorBinary : VectorBase<Name, Opcode, CostClass::vector_binary, kAllArc
 template <Text Name, u16 Opcode, CostClass Cost, ArchSet Archs, Text Doc>
 struct VectorUnaryBase : VectorBase<Name, Opcode, Cost, Archs, Doc> {
   using Args = VectorUnaryArgs;
-  static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in UB"},
-      Field<&Args::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"},
-      Field<&Args::dstBlkStride>{"dstBlkStride", 16, OperandKind::value,
-                                 "32 B blocks from block to block; c100: 0 is 1"},
-      Field<&Args::srcBlkStride>{"srcBlkStride", 16, OperandKind::value, "32 B blocks from block to block"},
-      Field<&Args::dstRepStride>{"dstRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
-      Field<&Args::srcRepStride>{"srcRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"}};
-  static PipeId pipe(const Args&, Arch) { return PipeId::V; }
-  static Work work(const Args& x, const Spr&) { return {.steps = x.repeat}; }
+  static constexpr auto fields = std::tuple_cat(kVectorDst<Args>, kVectorSrc, kVectorRepeat<Args>, kVectorUnaryStrides);
 };
 
 template <Text Name, u16 Opcode, UnaryOp Op, class Types, Text Doc>
@@ -149,41 +162,20 @@ template <Text Name, u16 Opcode, BinaryOp Op, class Types, ArchSet Archs, Text D
 struct VectorScalar : VectorBase<Name, Opcode, CostClass::vector_scalar, Archs, Doc> {
   using Args = VectorUnaryArgs;
   static constexpr auto types = Types::types;
-  static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in UB"},
-      Field<&Args::scalar>{"scalar", 64, OperandKind::value,
-                           "raw bits of the lane type; integers may be sign-extended"},
-      Field<&Args::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"},
-      Field<&Args::dstBlkStride>{"dstBlkStride", 16, OperandKind::value,
-                                 "32 B blocks from block to block; c100: 0 is 1"},
-      Field<&Args::srcBlkStride>{"srcBlkStride", 16, OperandKind::value, "32 B blocks from block to block"},
-      Field<&Args::dstRepStride>{"dstRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
-      Field<&Args::srcRepStride>{"srcRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"}};
-  static PipeId pipe(const Args&, Arch) { return PipeId::V; }
-  static Work work(const Args& x, const Spr&) { return {.steps = x.repeat}; }
+  static constexpr auto fields =
+      std::tuple_cat(kVectorDst<Args>, kVectorSrc, kVectorScalar, kVectorRepeat<Args>, kVectorUnaryStrides);
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return unary_footprint(x, Types::lane(x.type), Types::lane(x.type), spr, arch);
   }
   static void execute(const Args& x, ExecContext& c) { scalar_execute(x, Op, Types::lane(x.type), c); }
 };
 
-// dst = scalar. Bits are copied: no saturation, no STATUS.
+// dst = scalar. Bits are copied: no saturation, no STATUS. The public form has source strides, but no source.
 struct VectorDup : VectorBase<"vector_dup", 0x180, CostClass::vector_dup, kAllArchs, "dst = scalar in every lane"> {
   using Args = VectorUnaryArgs;
   static constexpr auto types = VectorDupTypes::types;
-  static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
-      Field<&Args::scalar>{"scalar", 64, OperandKind::value,
-                           "raw bits of the lane type; integers may be sign-extended"},
-      Field<&Args::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"},
-      Field<&Args::dstBlkStride>{"dstBlkStride", 16, OperandKind::value,
-                                 "32 B blocks from block to block; c100: 0 is 1"},
-      Field<&Args::srcBlkStride>{"srcBlkStride", 16, OperandKind::value, "not used: there is no source"},
-      Field<&Args::dstRepStride>{"dstRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
-      Field<&Args::srcRepStride>{"srcRepStride", 8, OperandKind::value, "not used: there is no source"}};
-  static PipeId pipe(const Args&, Arch) { return PipeId::V; }
-  static Work work(const Args& x, const Spr&) { return {.steps = x.repeat}; }
+  static constexpr auto fields =
+      std::tuple_cat(kVectorDst<Args>, kVectorScalar, kVectorRepeat<Args>, kVectorUnaryStrides);
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return dup_footprint(x, VectorDupTypes::lane(x.type), spr, arch);
   }

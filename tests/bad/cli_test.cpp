@@ -2,28 +2,22 @@
 // SPDX-FileCopyrightText: The Vinci authors
 // The frame of the command line tool: exit codes, messages, and what is left on disk.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tests/support/shell.h"
 
 namespace vinci {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Result {
-  int exit_code = -1;
-  std::string output;  // standard output and standard error together
-};
+using Result = test::ShellResult;
 
 class Cli : public testing::Test {
  protected:
@@ -35,23 +29,10 @@ class Cli : public testing::Test {
 
   Result vinci(const std::string& arguments) const { return shell("'" VINCI_BINARY "' " + arguments + " 2>&1"); }
 
-  Result shell(const std::string& command) const {
-    Result r;
-    std::FILE* pipe = popen(("cd '" + folder_.string() + "' && { " + command + "; }").c_str(), "r");
-    if (pipe == nullptr) return r;
-    std::array<char, 4096> buffer{};
-    for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-      r.output.append(buffer.data(), n);
-    const int status = pclose(pipe);
-    r.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return r;
-  }
+  Result shell(const std::string& command) const { return test::shell(folder_, command); }
 
   void write(const std::string& name, std::string_view text) const { std::ofstream(folder_ / name) << text; }
-  std::string read(const std::string& name) const {
-    std::ifstream in(folder_ / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  std::string read(const std::string& name) const { return test::slurp(folder_ / name); }
   std::vector<std::string> files() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_))

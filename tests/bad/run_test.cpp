@@ -7,27 +7,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <sstream>
 #include <string>
-#include <vector>
 
-#include "tests/support/shell.h"
+#include "tests/support/expected.h"
 
 namespace vinci {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> transcripts() {
-  std::vector<std::string> out;
-  for (const auto& entry : fs::directory_iterator(BAD_RUN_DIR)) {
-    if (entry.path().extension() == ".expected") out.push_back(entry.path().stem().string());
-  }
-  std::ranges::sort(out);
-  return out;
-}
 
 void replace_all(std::string& text, const std::string& what, const std::string& with) {
   for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
@@ -45,10 +33,10 @@ std::string run(const std::string& command) {
   return text;
 }
 
-class BadRun : public testing::TestWithParam<std::string> {};
+class BadRun : public testing::TestWithParam<fs::path> {};
 
 TEST_P(BadRun, PrintsExactlyThis) {
-  const fs::path file = fs::path(BAD_RUN_DIR) / (GetParam() + ".expected");
+  const fs::path file = fs::path(BAD_RUN_DIR) / GetParam();
   const std::string expected = test::slurp(file);
   std::string now;
   std::istringstream lines(expected);
@@ -56,12 +44,11 @@ TEST_P(BadRun, PrintsExactlyThis) {
     if (line.starts_with("$ vinci")) now += run(line);
   }
   ASSERT_FALSE(now.empty()) << file << " has no command";
-  if (std::getenv("VINCI_UPDATE_EXPECTED") != nullptr) std::ofstream(file, std::ios::binary) << now;
-  EXPECT_EQ(now, expected);
+  test::expect_text(now, file);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transcripts, BadRun, testing::ValuesIn(transcripts()),
-                         [](const auto& param_info) { return param_info.param; });
+INSTANTIATE_TEST_SUITE_P(Transcripts, BadRun, testing::ValuesIn(test::files_in(BAD_RUN_DIR, ".expected")),
+                         [](const auto& p) { return test::test_name(p.param); });
 
 }  // namespace
 }  // namespace vinci
