@@ -10,9 +10,15 @@ namespace vinci::models {
 namespace {
 
 PipeTime pipe_time(const Core& core, isa::PipeId pipe, const Occupation& o) {
-  PipeTime out{.core = core.name(), .pipe = pipe, .busy = o.cycles(Doing::busy), .idle = o.cycles(Doing::idle)};
-  for (const Doing d : {Doing::wait_flag, Doing::barrier, Doing::queue_full, Doing::drain})
-    out.stalled += o.cycles(d);
+  PipeTime out{.core = core.name(),
+               .pipe = pipe,
+               .busy = o.cycles(Doing::busy),
+               .idle = o.cycles(Doing::idle),
+               .wait_flag = o.cycles(Doing::wait_flag),
+               .barrier = o.cycles(Doing::barrier),
+               .queue_full = o.cycles(Doing::queue_full),
+               .drain = o.cycles(Doing::drain)};
+  out.stalled = out.wait_flag + out.barrier + out.queue_full + out.drain;
   return out;
 }
 

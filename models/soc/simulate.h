@@ -29,11 +29,12 @@ struct Options {
   std::function<void(const Progress&)> progress = {};  // called a few times a second
 };
 
-// The time of one pipe, or of the scalar unit, in cycles; the parts add up to the length of the run.
+// The time of one pipe, or of the scalar unit, in cycles; busy, stalled and idle add up to the length of the run.
 struct PipeTime {
   std::string core;  // "core0.AIC"
   isa::PipeId pipe = isa::PipeId::S;
   u64 busy = 0, stalled = 0, idle = 0;
+  u64 wait_flag = 0, barrier = 0, queue_full = 0, drain = 0;  // what it was stalled on
 };
 
 struct TaskTime {

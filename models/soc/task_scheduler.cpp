@@ -111,7 +111,9 @@ bool TaskScheduler::start(u32 stream, u64 t) {
                           return true;
                         },
                         [&](const task::MemcpyAsync& op) {
-                          timed(copy_end(op, t));
+                          const CopyJob job = copy_job(op);
+                          s.started = std::max(t, job.engine->free_at());  // it may still move another stream's data
+                          timed(job.engine->reserve(t, job.cycles) + job.latency);
                           return true;
                         },
                         [&](const task::MemsetAsync& op) {
@@ -136,21 +138,23 @@ bool TaskScheduler::start(u32 stream, u64 t) {
                     task_of(stream).op);
 }
 
-u64 TaskScheduler::copy_end(const task::MemcpyAsync& op, u64 t) {
+TaskScheduler::CopyJob TaskScheduler::copy_job(const task::MemcpyAsync& op) {
   const bool from_host = stream_.buffers[op.src.buffer].place == task::Buffer::Place::host;
   const bool to_host = stream_.buffers[op.dst.buffer].place == task::Buffer::Place::host;
   const auto bytes = static_cast<double>(op.bytes());
   const config::HostConfig& host = chip_.host;
   if (from_host) {
     h2d_bytes_ += op.bytes();
-    return h2d_.reserve(t, env_.clock.cover(host.copy_latency + bytes / host.h2d_bandwidth));
+    return {.engine = &h2d_, .cycles = env_.clock.cover(host.copy_latency + bytes / host.h2d_bandwidth)};
   }
   if (to_host) {
     d2h_bytes_ += op.bytes();
-    return d2h_.reserve(t, env_.clock.cover(host.copy_latency + bytes / host.d2h_bandwidth));
+    return {.engine = &d2h_, .cycles = env_.clock.cover(host.copy_latency + bytes / host.d2h_bandwidth)};
   }
   d2d_bytes_ += op.bytes();
-  return d2d_.reserve(t, env_.clock.cover(2 * bytes / chip_.memory.hbm.bandwidth)) + chip_.memory.hbm.latency;
+  return {.engine = &d2d_,
+          .cycles = env_.clock.cover(2 * bytes / chip_.memory.hbm.bandwidth),
+          .latency = chip_.memory.hbm.latency};
 }
 
 void TaskScheduler::finish(u32 stream, u64 t) {

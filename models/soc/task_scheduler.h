@@ -64,7 +64,13 @@ class TaskScheduler : public sim::Module {
   void finish(u32 stream, u64 t);
   void dispatch(u64 t);
   void block_done(u32 stream);
-  u64 copy_end(const task::MemcpyAsync& op, u64 t);
+  // The engine that a copy needs, for how long, and how much later its effect is visible.
+  struct CopyJob {
+    Timeline* engine = nullptr;
+    u64 cycles = 0;
+    u64 latency = 0;
+  };
+  CopyJob copy_job(const task::MemcpyAsync& op);
   const task::Task& task_of(u32 stream) const;
   void report_waiting(std::vector<std::string>& lines) const;
 

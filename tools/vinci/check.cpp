@@ -88,7 +88,7 @@ std::string describe(const std::string& file, const config::ChipConfig& chip) {
   out.line("{}: chip '{}' ({}), {} at {}", file, chip.name, isa::name(chip.arch), cores,
            config::write_text(chip.clock));
   const config::Assumptions a = config::assumptions(chip);
-  out.line("  {} of {} cost lines are assumed{}{}", a.assumed.size(), a.total, a.assumed.empty() ? "" : ": ",
+  out.line("  {} of {} parameter groups are assumed{}{}", a.assumed.size(), a.total, a.assumed.empty() ? "" : ": ",
            fmt::join(a.assumed, ", "));
   return out.text();
 }

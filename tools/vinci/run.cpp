@@ -54,6 +54,18 @@ std::string_view default_chip(isa::Arch arch) {
   return "ascend-910b1";
 }
 
+// out/<folder>-<name> of the task stream, so that gemm.yaml of two folders do not share one.
+std::string default_folder(const std::string& file) {
+  const std::filesystem::path path = std::filesystem::path(file).lexically_normal();
+  const std::string folder = path.parent_path().filename().string();
+  const std::string stem = path.stem().string();
+  return "out/" + (folder.empty() || folder == ".." || folder == "." ? stem : folder + "-" + stem);
+}
+
+// Names that a run writes itself, whatever the task stream.
+constexpr std::array kOwnFiles{"summary.txt", "stats.json", "run-info.json",
+                               "chip.yaml",   "trace.json", "instructions.csv"};
+
 // Everything that is not the same in each run: it stays out of stats.json.
 Json run_info(const RunOptions& o, double wall, u64 instructions) {
   rusage usage{};
@@ -108,7 +120,7 @@ class Run {
       : o_(o),
         stream_(task::load_task_stream(o.file)),
         chip_(config::load_chip(o.chip.empty() ? std::string(default_chip(stream_.arch)) : o.chip, o.overrides)),
-        out_(o.out.empty() ? "out/" + std::filesystem::path(o.file).stem().string() : o.out) {
+        out_(o.out.empty() ? default_folder(o.file) : o.out) {
     if (o.mode != "full" && o.mode != "functional" && o.mode != "timing") {
       fail(Fault::Input, "--mode {}: the modes are full, functional and timing{}", o.mode,
            did_you_mean(o.mode, std::array{"full", "functional", "timing"}));
@@ -117,6 +129,7 @@ class Run {
     std::error_code error;
     std::filesystem::create_directories(out_, error);
     if (error) fail_at(Fault::Input, out_, "cannot make the output folder: {}", error.message());
+    prepare_folder();
   }
 
   void run() {
@@ -140,7 +153,6 @@ class Run {
     }
     const std::vector<std::string> outputs = memory.write_outputs(out_);
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    io::write_file_atomically(path("chip.yaml"), config::write_chip(chip_));
     io::write_file_atomically(path("summary.txt"), text);
     io::write_file_atomically(path("run-info.json"), run_info(o_, wall, instructions).dump(2) + "\n");
     if (o_.quiet) return;
@@ -159,6 +171,34 @@ class Run {
  private:
   std::string path(const std::string& name) const { return out_ + "/" + name; }
 
+  // Refuses to overwrite what the run reads, and removes what an earlier run left, so that a run that fails is not
+  // mistaken for the one before. Writing the chip first shows early whether the folder can be written at all.
+  void prepare_folder() const {
+    std::vector<std::string> inputs{o_.file};
+    if (!o_.chip.empty()) inputs.push_back(o_.chip);
+    std::vector<std::string> outputs(kOwnFiles.begin(), kOwnFiles.end());
+    for (const task::Buffer& b : stream_.buffers) {
+      if (!b.file.empty()) inputs.push_back((std::filesystem::path(stream_.folder) / b.file).string());
+      if (b.output.empty()) continue;
+      if (std::ranges::find(kOwnFiles, b.output) != kOwnFiles.end()) {
+        fail_at(Fault::Input, o_.file, "buffer '{}' writes '{}', which is a file of every run; choose another name",
+                b.name, b.output);
+      }
+      outputs.push_back(b.output);
+    }
+    std::error_code ignored;
+    for (const std::string& out : outputs) {
+      for (const std::string& in : inputs) {
+        if (std::filesystem::equivalent(path(out), in, ignored)) {
+          fail_at(Fault::Input, path(out), "the run would replace its own input; choose another folder with --out");
+        }
+      }
+    }
+    for (const std::string& out : outputs)
+      std::filesystem::remove(path(out), ignored);
+    io::write_file_atomically(path("chip.yaml"), config::write_chip(chip_));
+  }
+
   models::Result simulate(task::RunMemory& memory, const std::function<void(const models::Progress&)>& progress) {
     models::Options options{.max_cycles = o_.max_cycles, .progress = progress};
     if (!o_.trace) return models::simulate(chip_, stream_, memory, options);
@@ -166,10 +206,18 @@ class Run {
     trace::InstructionCsv instructions(path("instructions.csv"));
     trace::Tee both({&timeline, &instructions});
     options.trace = &both;
-    models::Result result = models::simulate(chip_, stream_, memory, options);
-    timeline.commit();
-    instructions.commit();
-    return result;
+    const auto commit = [&] {
+      timeline.commit();
+      instructions.commit();
+    };
+    try {
+      models::Result result = models::simulate(chip_, stream_, memory, options);
+      commit();
+      return result;
+    } catch (const Error&) {
+      commit();  // the way to the fault is what one wants to see
+      throw;
+    }
   }
 
   const RunOptions& o_;
@@ -189,15 +237,17 @@ void add_run(CLI::App& app) {
       "Built-in chip (see `vinci chips`) or chip file; the usual one of the stream's architecture if not given");
   sub->add_option("--set", o->overrides, "Override a value of the chip, e.g. core.cube.startup=30; may be repeated")
       ->allow_extra_args(false);
-  sub->add_option("--mode", o->mode, "full: data and time; functional: data only; timing: time only")
+  sub->add_option("--mode", o->mode,
+                  "full: data and time; functional: data only, on the untimed machine; timing: time only")
       ->capture_default_str();
-  sub->add_option("--out", o->out, "Output folder; out/<name of TASKS> if not given");
+  sub->add_option("--out", o->out, "Output folder; out/<folder>-<name of TASKS> if not given");
   sub->add_option("--max-cycles", o->max_cycles,
                   "Stop with exit code 7 when this much is simulated (instructions, in mode functional)")
       ->capture_default_str()
       ->check(CLI::Range(u64{1}, u64{1'000'000'000'000'000}));
   sub->add_option("--seed", o->seed, "Seed of buffers that the task stream fills with random values")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   sub->add_flag("--trace", o->trace, "Also write trace.json (timeline) and instructions.csv");
   sub->add_flag("-q,--quiet", o->quiet, "Print nothing but errors");
   sub->footer(

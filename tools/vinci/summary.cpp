@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
+#include <algorithm>
 #include <map>
+#include <vector>
 
 #include "sim/config/load.h"
 
@@ -34,10 +35,26 @@ std::string tasks(const models::Result& r, double hertz) {
   return out;
 }
 
-// Busy, stalled and idle of each pipe over the time in which kernels ran, averaged over the cores that had a block.
+// Cycles in which at least one kernel was under way; kernels of several streams may overlap.
+u64 kernel_time(const models::Result& r) {
+  std::vector<std::pair<u64, u64>> spans;
+  for (const models::TaskTime& t : r.tasks) {
+    if (t.kind.starts_with("KERNEL")) spans.emplace_back(t.start, t.end);
+  }
+  std::ranges::sort(spans);
+  u64 sum = 0, covered = 0;
+  for (const auto& [begin, end] : spans) {
+    if (end <= covered) continue;
+    sum += end - std::max(begin, covered);
+    covered = end;
+  }
+  return sum;
+}
+
+// What each pipe did while kernels ran, averaged over the cores that had work.
 std::string pipes(const models::Result& r, u64 kernel_cycles) {
   struct Sum {
-    u64 cores = 0, busy = 0, stalled = 0;
+    u64 cores = 0, busy = 0, wait_flag = 0, barrier = 0, queue_full = 0, drain = 0;
   };
   std::map<std::pair<std::string, isa::PipeId>, Sum> sums;  // by core kind and pipe
   std::map<std::string, bool> used;
@@ -48,17 +65,22 @@ std::string pipes(const models::Result& r, u64 kernel_cycles) {
     Sum& s = sums[{p.core.substr(p.core.find('.') + 1), p.pipe}];
     ++s.cores;
     s.busy += p.busy;
-    s.stalled += p.stalled;
+    s.wait_flag += p.wait_flag;
+    s.barrier += p.barrier;
+    s.queue_full += p.queue_full;
+    s.drain += p.drain;
   }
   std::string out = fmt::format(
-      "\npipe utilisation while kernels run ({} cycles), mean of the cores that had work\n{:<12} {:>6} {:>8} {:>10} "
-      "{:>8}\n",
-      kernel_cycles, "pipe", "cores", "busy %", "stalled %", "idle %");
+      "\nwhat the pipes did while kernels ran ({} cycles), in %, mean of the cores that had work\n"
+      "{:<14} {:>6} {:>8} {:>10} {:>9} {:>11} {:>8} {:>8}\n",
+      kernel_cycles, "pipe", "cores", "busy", "wait_flag", "barrier", "queue_full", "drain", "idle");
   for (const auto& [key, s] : sums) {
     const u64 whole = kernel_cycles * s.cores;
-    out += fmt::format("{:<12} {:>6} {:>8.1f} {:>10.1f} {:>8.1f}\n",
+    const u64 accounted = s.busy + s.wait_flag + s.barrier + s.queue_full + s.drain;
+    out += fmt::format("{:<14} {:>6} {:>8.1f} {:>10.1f} {:>9.1f} {:>11.1f} {:>8.1f} {:>8.1f}\n",
                        key.first + "." + std::string(isa::name(key.second)), s.cores, percent(s.busy, whole),
-                       percent(s.stalled, whole), percent(whole - std::min(whole, s.busy + s.stalled), whole));
+                       percent(s.wait_flag, whole), percent(s.barrier, whole), percent(s.queue_full, whole),
+                       percent(s.drain, whole), percent(whole - std::min(whole, accounted), whole));
   }
   return out;
 }
@@ -67,28 +89,30 @@ std::string pipes(const models::Result& r, u64 kernel_cycles) {
 
 std::string summary(const config::ChipConfig& chip, const task::TaskStream& stream, const models::Result& r,
                     std::string_view mode) {
-  u64 kernel_cycles = 0;
-  for (const models::TaskTime& t : r.tasks) {
-    if (t.kind.starts_with("KERNEL")) kernel_cycles += t.end - t.start;
-  }
+  const u64 kernel_cycles = kernel_time(r);
+  const double kernel_seconds = static_cast<double>(kernel_cycles) / chip.clock;
   std::string out = fmt::format("{} on {} ({}), mode {}\n\n", stream.name, chip.name, chip.product, mode);
   out += fmt::format("simulated time      {:.3f} us, {} cycles of {:g} GHz\n", r.seconds * 1e6, r.cycles,
                      chip.clock / 1e9);
-  out += fmt::format("kernels             {:.3f} us\n", static_cast<double>(kernel_cycles) / chip.clock * 1e6);
+  out += fmt::format("kernels             {:.3f} us\n", kernel_seconds * 1e6);
   out += fmt::format("instructions        {}\n", r.instructions);
   if (r.cube_macs > 0 && kernel_cycles > 0) {
-    const double seconds = static_cast<double>(kernel_cycles) / chip.clock;
-    const double achieved = 2 * static_cast<double>(r.cube_macs) / seconds * 1e-12;
+    const double achieved = 2 * static_cast<double>(r.cube_macs) / kernel_seconds * 1e-12;
     const double peak = config::summarize(chip).peak_fp16_tflops;
     out += fmt::format("cube                {:.2f} TFLOPS in kernels, {:.1f} % of the FP16 peak of {:.1f}\n", achieved,
                        100 * achieved / peak, peak);
   }
   const auto& l2 = r.stats["l2"];
+  const auto& hbm = r.stats["hbm"];
   const u64 hits = l2["hits"], misses = l2["misses"];
-  out += fmt::format("L2                  {} B read, {} B written, {:.1f} % hits\n", l2["read_bytes"].get<u64>(),
-                     l2["write_bytes"].get<u64>(), percent(hits, hits + misses));
-  out += fmt::format("HBM                 {} B read, {} B written\n", r.stats["hbm"]["read_bytes"].get<u64>(),
-                     r.stats["hbm"]["write_bytes"].get<u64>());
+  const auto rate = [&](u64 bytes) { return kernel_cycles == 0 ? 0 : static_cast<double>(bytes) / kernel_seconds; };
+  const u64 l2_read = l2["read_bytes"], l2_write = l2["write_bytes"];
+  const u64 hbm_read = hbm["read_bytes"], hbm_write = hbm["write_bytes"];
+  out += fmt::format("L2                  {} B read, {} B written, {:.1f} GB/s in kernels, {:.1f} % of requests hit\n",
+                     l2_read, l2_write, rate(l2_read + l2_write) * 1e-9, percent(hits, hits + misses));
+  out += fmt::format("HBM                 {} B read, {} B written, {:.1f} GB/s in kernels, {:.1f} % of its peak\n",
+                     hbm_read, hbm_write, rate(hbm_read + hbm_write) * 1e-9,
+                     100 * rate(hbm_read + hbm_write) / chip.memory.hbm.bandwidth);
   const config::Assumptions a = config::assumptions(chip);
   out +=
       fmt::format("calibration         {} of {} parameter groups of this chip are assumed, the others have a source\n",
