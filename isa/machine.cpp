@@ -27,6 +27,8 @@ Machine::Machine(const CoreSpec& core, GlobalMemory& gm, u32 core_id)
 void Machine::run(const Code& code, const Launch& launch, u64& budget) {
   code_ = &code;
   flags_.clear();
+  earlier_status_ |= status_;
+  status_ = 0;
   front_.start(code, launch);
   while (!front_.done()) {
     located(code, front_.pc(), nullptr, [&] {

@@ -24,7 +24,10 @@ class Machine {
   void run(const Code& code, const Launch& launch, u64& budget);
 
   CoreMem& mem() { return mem_; }
+  // STATUS of the present or latest block; each block starts with it cleared, wherever it runs.
   u64 status() const { return status_; }
+  // The same, of all blocks so far.
+  u64 status_seen() const { return earlier_status_ | status_; }
 
  private:
   void push(const Issued& inst);
@@ -38,7 +41,7 @@ class Machine {
   Sequencer front_;
   Flags flags_;
   std::array<std::deque<Issued>, kPipeCount> queues_;
-  u64 status_ = 0;
+  u64 status_ = 0, earlier_status_ = 0;
   u32 core_id_;
   const Code* code_ = nullptr;
 };

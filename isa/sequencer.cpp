@@ -77,9 +77,15 @@ void Sequencer::step(u64 status) {
     refuse_unknown(inst, static_cast<u8>(std::countr_zero(tainted)));
   }
 
+  last_access_.reset();
+  if (tainted != 0) {  // arithmetic on an unknown value: the result is unknown too, and nothing else can be said of it
+    origin_[inst.written] = origin_[static_cast<usize>(std::countr_zero(tainted))];
+    unknown_ |= 1u << inst.written;
+    ++pc_;
+    return;
+  }
   ArgsStorage args = inst.args;
   patch(inst, args);
-  last_access_.reset();
   ScalarContext context{.x = x_,
                         .spr = spr_,
                         .pc = pc_,
@@ -102,9 +108,6 @@ void Sequencer::step(u64 status) {
     const u32 written = 1u << inst.written;
     if (context.loaded_unknown) {
       origin_[inst.written] = pc_;
-      unknown_ |= written;
-    } else if (tainted != 0) {
-      origin_[inst.written] = origin_[static_cast<usize>(std::countr_zero(tainted))];
       unknown_ |= written;
     } else {
       unknown_ &= ~written;

@@ -110,6 +110,10 @@ struct Nd2Nz {
   }
   static Footprint footprint(const Args& x, const Spr&, Arch) {
     const u32 row = u32{x.dValue} * ElementBytes;
+    if (x.ndNum > 1 && x.dstNzMatrixStride * ElementBytes % kBlockBytes != 0) {
+      fail(Fault::Program, "unaligned access: dstNzMatrixStride = {} elements is no multiple of {} bytes",
+           x.dstNzMatrixStride, kBlockBytes);
+    }
     return {{.buffer = BufId::GM,
              .address = x.src,
              .len = row,

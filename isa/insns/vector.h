@@ -30,6 +30,7 @@ struct VectorUnaryArgs {
 
 Footprint binary_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& spr, Arch arch);  // isa/sem/vector.cpp
 Footprint unary_footprint(const VectorUnaryArgs& x, LaneType dst, LaneType src, const Spr& spr, Arch arch);
+Footprint scalar_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr, Arch arch);
 Footprint dup_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr, Arch arch);
 void binary_execute(const VectorBinaryArgs& x, BinaryOp op, LaneType type, ExecContext& c);
 void unary_execute(const VectorUnaryArgs& x, UnaryOp op, LaneType type, ExecContext& c);
@@ -165,7 +166,7 @@ struct VectorScalar : VectorBase<Name, Opcode, CostClass::vector_scalar, Archs, 
   static constexpr auto fields =
       std::tuple_cat(kVectorDst<Args>, kVectorSrc, kVectorScalar, kVectorRepeat<Args>, kVectorUnaryStrides);
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
-    return unary_footprint(x, Types::lane(x.type), Types::lane(x.type), spr, arch);
+    return scalar_footprint(x, Types::lane(x.type), spr, arch);
   }
   static void execute(const Args& x, ExecContext& c) { scalar_execute(x, Op, Types::lane(x.type), c); }
 };

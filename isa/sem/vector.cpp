@@ -252,8 +252,14 @@ Footprint unary_footprint(const VectorUnaryArgs& x, LaneType dst, LaneType src, 
           lane_access(o.dst, dst_active, x.repeat, true, "dst")};
 }
 
+Footprint scalar_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
+  scalar_bits(x.scalar, type);  // here, so that a run without data refuses it too
+  return unary_footprint(x, type, type, spr, arch);
+}
+
 Footprint dup_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
   check_mask_mode(spr, arch);
+  scalar_bits(x.scalar, type);
   const ActiveLanes active(spr, lanes_per_repeat(lane_bytes(type)), lane_bytes(type));
   if (active.none() || x.repeat == 0) return {};
   return {lane_access(destination(x.dst, x.dstBlkStride, x.dstRepStride, type, arch), active, x.repeat, true, "dst")};

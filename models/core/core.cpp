@@ -10,7 +10,7 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
     : name_(fmt::format("core{}.{}", id, isa::name(kind))),
       spec_(core_spec(s.chip, kind)),
       mem_(s.with_data ? std::make_unique<isa::CoreMem>(spec_.sizes, s.gm) : nullptr),
-      flags_(static_cast<u64>(s.chip.core.scalar.sync.tail)) {
+      flags_(whole_cycles(s.chip.core.scalar.sync.tail)) {
   stats::Group& group = s.stats.group(name_);
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
   const config::QueueDepths& q = s.chip.core.queues;
@@ -44,6 +44,8 @@ void Core::start(const Block& block, u64 at, std::function<void()> done) {
   block_ = block;
   done_ = std::move(done);
   flags_.clear();
+  earlier_status_ |= status_;
+  status_ = 0;
   scalar_->start(*block_.code, block_.launch, at);
 }
 

@@ -60,7 +60,8 @@ class Core {
   std::string module_name() const;  // the same as SystemC allows it
   const isa::CoreSpec& spec() const { return spec_; }
   const Block& block() const { return block_; }
-  u64& status() { return status_; }
+  u64 status() const { return status_; }                         // of the present or latest block
+  u64 status_seen() const { return earlier_status_ | status_; }  // of all blocks so far
   isa::CoreMem* mem() { return mem_.get(); }
   EventFlags& flags() { return flags_; }
   ScalarUnit& scalar() { return *scalar_; }
@@ -72,7 +73,7 @@ class Core {
   isa::CoreSpec spec_;
   std::unique_ptr<isa::CoreMem> mem_;
   EventFlags flags_;
-  u64 status_ = 0;
+  u64 status_ = 0, earlier_status_ = 0;
   u64 blocks_ = 0;
   bool running_ = false;
   Block block_;

@@ -3,7 +3,8 @@
 #include "models/core/dma.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "models/cost/cost.h"
 
 namespace vinci::models {
 
@@ -56,7 +57,7 @@ u64 Dma::pump(u64 now) {
   while (!outstanding_.empty() && outstanding_.front() <= now)
     outstanding_.pop_front();
   while (!exhausted_) {
-    const auto port_free = static_cast<u64>(std::ceil(port_time_ - 1e-6));
+    const auto port_free = whole_cycles(port_time_);
     if (port_free > now) return port_free;
     if (outstanding_.full()) return outstanding_.front();
     port_time_ = std::max(port_time_, static_cast<double>(now));
@@ -65,7 +66,7 @@ u64 Dma::pump(u64 now) {
     outstanding_.push_back(done_);  // in order: the mover keeps the sequence of its requests
   }
   finished_ = true;
-  return std::max(done_, static_cast<u64>(std::ceil(port_time_ - 1e-6)));
+  return std::max(done_, whole_cycles(port_time_));
 }
 
 }  // namespace vinci::models

@@ -3,7 +3,6 @@
 #include "models/core/pipe.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "isa/insns/sync.h"
 #include "models/core/core.h"
@@ -186,7 +185,7 @@ void Pipe::start_work(u64 t, const Queued& q) {
     moving_ = true;
     dma_floor_ = f.end;
     dma_tail_ = c.latency - c.occupancy;
-    dma_.begin(t + static_cast<u64>(std::ceil(line.startup - 1e-6)), *gm, body_cycles(line, work));
+    dma_.begin(t + whole_cycles(line.startup), *gm, body_cycles(line, work));
     f.end = f.done = kUnknown;
     flying_.push_back(f);
     occupation_.busy(t, kUnknown);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "isa/base/error.h"
 #include "isa/table.h"
 
 namespace vinci::models {
@@ -15,12 +16,16 @@ double body_cycles(const config::CostLine& line, const isa::Work& work) {
       {static_cast<double>(work.steps) * line.per_step, static_cast<double>(work.bursts) * line.per_burst, by_bytes});
 }
 
+u64 whole_cycles(double cycles) {
+  constexpr double kEnd = 0x1p53;
+  if (!(cycles < kEnd)) fail(Fault::Limit, "an instruction takes {:g} cycles; check the costs of the chip", cycles);
+  return static_cast<u64>(std::ceil(cycles - 1e-6));
+}
+
 Cycles cycles(const config::CostLine& line, const isa::Work& work, bool pipe_was_empty) {
-  // A whole number of cycles; the small term keeps 2.1 + 510.9 from becoming 514.
-  const auto whole = [](double c) { return static_cast<u64>(std::ceil(c - 1e-6)); };
   const double steady = std::max(line.minimum, line.startup + body_cycles(line, work));
-  const u64 occupancy = std::max<u64>(1, whole(steady + (pipe_was_empty ? line.head : 0)));
-  return {occupancy, occupancy + whole(line.tail)};
+  const u64 occupancy = std::max<u64>(1, whole_cycles(steady + (pipe_was_empty ? line.head : 0)));
+  return {occupancy, occupancy + whole_cycles(line.tail)};
 }
 
 CostTable::CostTable(const config::CoreConfig& core) : core_(core) {

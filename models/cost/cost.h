@@ -17,6 +17,10 @@ struct Cycles {
   friend bool operator==(const Cycles&, const Cycles&) = default;
 };
 
+// The whole cycles that cover a time. The small term keeps 2.1 + 510.9 from becoming 514. Throws Fault::Limit for a
+// time that no run can reach: then the chip's numbers are absurd.
+u64 whole_cycles(double cycles);
+
 // The formula of config::CostLine; pure.
 Cycles cycles(const config::CostLine& line, const isa::Work& work, bool pipe_was_empty);
 

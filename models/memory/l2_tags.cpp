@@ -18,13 +18,14 @@ L2Tags::Result L2Tags::touch(u64 line, bool write) {
     if (ways[w].line == line) {
       ways[w].used = stamp;
       ways[w].dirty |= write;
-      return {.hit = true, .written_back = std::nullopt};
+      return {.hit = true, .ready = &ways[w].ready};
     }
     if (ways[w].used < victim->used) victim = &ways[w];
   }
   Result result;
   if (victim->dirty) result.written_back = victim->line;
-  *victim = {.line = line, .used = stamp, .dirty = write};
+  *victim = {.line = line, .ready = 0, .used = stamp, .dirty = write};
+  result.ready = &victim->ready;
   return result;
 }
 

@@ -16,14 +16,16 @@ class L2Tags {
 
   struct Result {
     bool hit = false;
-    std::optional<u64> written_back;  // line number of a dirty victim
+    std::optional<u64> written_back = std::nullopt;  // line number of a dirty victim
+    u64* ready = nullptr;  // when the line's data are there; the caller sets it where it fetches the line
   };
   Result touch(u64 line, bool write);
 
  private:
   struct Way {
     u64 line = ~u64{0};
-    u32 used = 0;  // stamp of the last use within the set
+    u64 ready = 0;  // when its data have arrived, in the caller's time
+    u32 used = 0;   // stamp of the last use within the set
     bool dirty = false;
   };
   u64 sets_;

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/memory/memory_system.h"
 
+#include <algorithm>
+
 namespace vinci::models {
 namespace {
 
@@ -42,14 +44,21 @@ u64 MemorySystem::access(u64 cycle, u64 address, u32 bytes, bool write) {
   (write ? l2_write_bytes_ : l2_read_bytes_) += bytes;
   const L2Tags::Result tag = tags_.touch(line, write);
   ++(tag.hit ? l2_hits_ : l2_misses_);
+  u64 evicted = at;
   if (tag.written_back) {
     hbm_write_bytes_ += line_bytes_;
-    channels_[spread(*tag.written_back, channels_.size())].reserve(at, channel_line_ticks_);
+    evicted = channels_[spread(*tag.written_back, channels_.size())].reserve(at, channel_line_ticks_);
   }
-  // A write of a part of an absent line fetches the rest in the background; the writer does not wait for it.
-  if (!tag.hit && (!write || bytes < line_bytes_)) {
-    const u64 filled = fetch(at, line);
-    if (!write) at = filled;
+  if (tag.hit) {
+    // The line may still be on its way for an earlier request; a reader then waits for it.
+    if (!write) at = std::max(at, *tag.ready);
+  } else if (!write) {
+    at = *tag.ready = fetch(at, line);
+  } else {
+    // A write of a part of an absent line fetches the rest in the background. The writer waits only for the room that
+    // a dirty victim has to make: so a stream of writes runs at the speed of HBM once L2 is full of them.
+    if (bytes < line_bytes_) *tag.ready = fetch(at, line);
+    at = std::max(at, evicted);
   }
   return to_cycles(write ? at : at + hit_latency_);
 }

@@ -42,7 +42,7 @@ Result simulate(const config::ChipConfig& config, const task::TaskStream& stream
     };
   }
   sim::run(
-      env, {.max_cycles = options.max_cycles}, [&] { return scheduler.finished(); }, look);
+      env, {.max_cycles = options.max_cycles, .interrupted = options.interrupted}, [&] { return scheduler.finished(); }, look);
 
   Result result;
   result.cycles = scheduler.end();

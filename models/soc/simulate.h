@@ -25,6 +25,7 @@ struct Progress {
 
 struct Options {
   u64 max_cycles = std::numeric_limits<u64>::max();
+  std::function<bool()> interrupted = {};  // asked from time to time; true ends the run with Fault::Limit
   trace::Sink* trace = nullptr;
   std::function<void(const Progress&)> progress = {};  // called a few times a second
 };

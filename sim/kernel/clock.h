@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "isa/base/error.h"
 #include "isa/base/types.h"
 #include "sim/kernel/systemc.h"
 
@@ -16,7 +17,11 @@ class Clock {
   explicit Clock(double hertz) : hertz_(hertz), period_fs_(static_cast<u64>(std::llround(1e15 / hertz))) {}
 
   u64 now() const { return sc_core::sc_time_stamp().value() / period_fs_; }
-  sc_core::sc_time cycles(u64 n) const { return sc_core::sc_time::from_value(n * period_fs_); }
+  // Throws Fault::Limit beyond 9,223 seconds, half of what 64 bits of femtoseconds can count.
+  sc_core::sc_time cycles(u64 n) const {
+    if (n > ~u64{0} / 2 / period_fs_) fail(Fault::Limit, "the simulated time leaves 9,223 seconds");
+    return sc_core::sc_time::from_value(n * period_fs_);
+  }
 
   double hertz() const { return hertz_; }
   double seconds(u64 n) const { return static_cast<double>(n) / hertz_; }

@@ -27,6 +27,7 @@ Context::Context() {
 }
 
 Context::~Context() {
+  own_.reset();  // while it is still the present one: its parts look for it as they go
   sc_core::sc_curr_simcontext = nullptr;
   sc_core::sc_default_global_context = nullptr;
 }

@@ -30,7 +30,8 @@ class Module : public sc_core::sc_module {
   // needs.
   void wake_at(u64 cycle) {
     const u64 t = now();
-    wake_.notify(cycle > t ? env_.clock.cycles(cycle - t) : sc_core::SC_ZERO_TIME);
+    const sc_core::sc_time at = env_.clock.cycles(cycle);
+    wake_.notify(cycle > t ? at - sc_core::sc_time_stamp() : sc_core::SC_ZERO_TIME);
   }
   // Runs act() in the next delta cycle of the present time.
   void wake() { wake_.notify(sc_core::SC_ZERO_TIME); }

@@ -53,6 +53,9 @@ void run(Env& env, const Limits& limits, const std::function<bool()>& finished, 
     const auto took = WallClock::now() - before;
     if (took < std::chrono::milliseconds(20)) slice = std::min<u64>(slice * 2, 1'000'000'000);
     if (took > std::chrono::milliseconds(80)) slice = std::max<u64>(slice / 2, 1'000);
+    if (limits.interrupted && limits.interrupted()) {
+      fail(Fault::Limit, "interrupted at cycle {}", env.clock.now());
+    }
     if (look) look();
   }
   if (!finished()) report_deadlock(env);

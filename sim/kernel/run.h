@@ -11,6 +11,7 @@ namespace vinci::sim {
 
 struct Limits {
   u64 max_cycles = std::numeric_limits<u64>::max();
+  std::function<bool()> interrupted = {};  // asked from time to time; true ends the run with Fault::Limit
 };
 
 // Runs the modules of the present context until nothing is left to happen. Then either `finished` holds, or everything

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -117,12 +118,12 @@ class Checker {
   void check_buffers() {
     u64 total = 0;
     bool too_much = false;
-    std::set<std::string_view> outputs;
+    std::set<std::string> outputs;
     for (usize i = 0; i < s_.buffers.size(); ++i) {
       Buffer& b = s_.buffers[i];
       const Path path = Path{} / "buffers" / i;
       check_buffer(b, path);
-      if (!b.output.empty() && !outputs.insert(b.output).second) {
+      if (!b.output.empty() && !outputs.insert(std::filesystem::path(b.output).lexically_normal().string()).second) {
         report(path / "output", "two buffers are written to '{}'", shown(b.output));
       }
       if (!too_much && !unresolved(b) && (__builtin_add_overflow(total, b.bytes, &total) || total > kMaxBufferBytes)) {

@@ -85,7 +85,7 @@ class Case {
     isa::Launch launch{.block_num = blocks_, .args = memory.arguments(launch_)};
     for (; launch.block_idx < blocks_; ++launch.block_idx)
       machine.run(code, launch, budget);
-    return state_of(memory, machine.mem(), machine.status());
+    return state_of(memory, machine.mem(), machine.status_seen());
   }
 
   // In time, part by part, because the front door does not show registers and buffers.
@@ -100,7 +100,7 @@ class Case {
     models::Core* first = nullptr;
     for (const auto& core : chip.cores()) {
       if (core->spec().kind != kind_) continue;
-      status |= core->status();
+      status |= core->status_seen();
       if (first == nullptr) first = core.get();
     }
     return state_of(memory, *first->mem(), status);

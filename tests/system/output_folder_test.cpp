@@ -83,6 +83,19 @@ TEST_F(OutputFolder, TheTimelineOfADeadlockIsKept) {
   EXPECT_NE(slurp(folder_ / "o/instructions.csv").find("copy_gm_to_ubuf"), std::string::npos);
 }
 
+TEST_F(OutputFolder, AnInterruptedRunEndsInOrder) {
+  write("s.yaml",
+        "vinci: 1\nname: forever\narch: c220\nkernels:\n  k: {type: AIV_ONLY, code: \"loop: b loop\"}\n"
+        "streams:\n  main:\n    - kernel_launch: {kernel: k}\n");
+  const auto r =
+      test::shell(folder_.path(), "timeout -s INT 1 '" VINCI_BINARY "' run s.yaml --chip tiny --out o --trace 2>&1");
+  EXPECT_NE(r.output.find("error: interrupted at cycle "), std::string::npos) << r.output;
+  EXPECT_TRUE(exists("o/trace.json"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "o")) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with('.')) << entry.path();
+  }
+}
+
 TEST_F(OutputFolder, KernelsThatOverlapAreCountedOnce) {
   std::string s =
       "vinci: 1\nname: two\narch: c220\nbuffers:\n  x: {place: device, bytes: 65536}\nkernels:\n  k:\n"

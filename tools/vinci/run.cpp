@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -30,6 +31,18 @@ namespace vinci::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Set by the first Ctrl-C, which lets a timed run end in order: no half-written file, the timeline kept. The second one
+// ends the process at once.
+volatile std::sig_atomic_t g_interrupted = 0;
+
+void catch_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { g_interrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    ::sigaction(signal, &action, nullptr);
+}
 
 struct RunOptions {
   std::string file;
@@ -174,13 +187,17 @@ class Run {
   // Refuses to overwrite what the run reads, and removes what an earlier run left, so that a run that fails is not
   // mistaken for the one before. Writing the chip first shows early whether the folder can be written at all.
   void prepare_folder() const {
+    const std::filesystem::path folder(stream_.folder);
     std::vector<std::string> inputs{o_.file};
+    for (const task::Kernel& k : stream_.kernels)
+      inputs.push_back((folder / k.program.source).string());
     if (!o_.chip.empty()) inputs.push_back(o_.chip);
     std::vector<std::string> outputs(kOwnFiles.begin(), kOwnFiles.end());
     for (const task::Buffer& b : stream_.buffers) {
-      if (!b.file.empty()) inputs.push_back((std::filesystem::path(stream_.folder) / b.file).string());
+      if (!b.file.empty()) inputs.push_back((folder / b.file).string());
       if (b.output.empty()) continue;
-      if (std::ranges::find(kOwnFiles, b.output) != kOwnFiles.end()) {
+      const std::string output = std::filesystem::path(b.output).lexically_normal().string();
+      if (std::ranges::find(kOwnFiles, output) != kOwnFiles.end()) {
         fail_at(Fault::Input, o_.file, "buffer '{}' writes '{}', which is a file of every run; choose another name",
                 b.name, b.output);
       }
@@ -200,7 +217,9 @@ class Run {
   }
 
   models::Result simulate(task::RunMemory& memory, const std::function<void(const models::Progress&)>& progress) {
-    models::Options options{.max_cycles = o_.max_cycles, .progress = progress};
+    catch_interrupts();
+    models::Options options{
+        .max_cycles = o_.max_cycles, .interrupted = [] { return g_interrupted != 0; }, .progress = progress};
     if (!o_.trace) return models::simulate(chip_, stream_, memory, options);
     trace::ChromeTrace timeline(path("trace.json"), chip_.clock);
     trace::InstructionCsv instructions(path("instructions.csv"));

@@ -55,7 +55,7 @@ TEST(ProgramFile, LaysOutBytesAsDocumented) {
   EXPECT_EQ(static_cast<int>(bytes[16]), 4);               // instructions
   EXPECT_EQ(static_cast<int>(bytes[40 + 32]), 0x03);       // opcode of sub
   EXPECT_EQ(static_cast<int>(bytes[40 + 4 * 32 + 4]), 2);  // line of sub
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()) + bytes.size() - 12), "startloopk.s");
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()) + bytes.size() - 12, 12), "startloopk.s");
 }
 
 TEST(ProgramFile, EveryTruncationIsRefused) {

@@ -191,6 +191,10 @@ TEST(SequencerWithoutData, StatusIsUnknownToo) {
                 kRun);
 }
 
+TEST(SequencerWithoutData, DoesNotComputeWithUnknownValues) {
+  EXPECT_EQ(fault("ld_ubuf.b32 X1, 0\ndiv X2, 8, X1\nrem X3, 8, X1\nld_arg X4, X1\nend", false), "");
+}
+
 TEST(SequencerWithoutData, OverwrittenValuesAreFineAgain) {
   EXPECT_EQ(fault("ld_ubuf.b32 X1, 0\nmov X1, 0\nbeq X1, 0, 3\nend", false), "");
   EXPECT_EQ(fault("ld_ubuf.b32 X1, 0\nadd X2, X1, 1\nld_arg X2, 0\nld_dev.b32 X3, X2\nend", false), "");

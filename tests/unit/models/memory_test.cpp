@@ -127,6 +127,28 @@ TEST(MemorySystem, DirtyVictimsTakeTheirTurnOnTheChannel) {
   EXPECT_EQ(m.system.access(1000, 0, 512, false), 1000u + 1 + 1 + 200 + 100);  // the victim is clean
 }
 
+TEST(MemorySystem, ALineUnderWayIsNotThereYet) {
+  Memory m;
+  const u64 first = m.system.access(0, 0, 512, false);
+  EXPECT_EQ(m.system.access(10, 0, 512, false), first);  // the same fill serves both
+  EXPECT_EQ(m.count("hbm", "read_bytes"), 512u);
+  m.system.access(1000, 4096, 32, true);  // its rest is fetched in the background, until 1202
+  EXPECT_EQ(m.system.access(1001, 4096, 32, false), 1000u + 1 + 1 + 200 + 100);
+}
+
+TEST(MemorySystem, StreamsOfWritesRunAtTheSpeedOfHbm) {
+  config::MemoryConfig c = Memory::round();
+  c.l2.size = config::Bytes(512);
+  c.l2.ways = 1;
+  c.hbm.bandwidth = config::BytesPerSecond(128e9);  // a quarter of what the slice takes
+  Memory m(c);
+  u64 done = 0;
+  for (u64 line = 0; line < 1000; ++line)
+    done = m.system.access(done, line * 512, 512, true);
+  const double per_line = 512 / (c.hbm.bandwidth / 1e9);  // cycles of a line on the one channel, at 1 GHz
+  EXPECT_GE(static_cast<double>(done), 999 * per_line);
+}
+
 TEST(MemorySystem, RequestsOfOneSliceWaitForEachOther) {
   Memory m;
   for (u64 line = 0; line < 2; ++line)
