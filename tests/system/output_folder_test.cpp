@@ -87,8 +87,8 @@ TEST_F(OutputFolder, AnInterruptedRunEndsInOrder) {
   write("s.yaml",
         "vinci: 1\nname: forever\narch: c220\nkernels:\n  k: {type: AIV_ONLY, code: \"loop: b loop\"}\n"
         "streams:\n  main:\n    - kernel_launch: {kernel: k}\n");
-  const auto r =
-      test::shell(folder_.path(), "timeout -s INT 1 '" VINCI_BINARY "' run s.yaml --chip tiny --out o --trace 2>&1");
+  const auto r = test::shell(
+      folder_.path(), "timeout --foreground -s INT 1 '" VINCI_BINARY "' run s.yaml --chip tiny --out o --trace 2>&1");
   EXPECT_NE(r.output.find("error: interrupted at cycle "), std::string::npos) << r.output;
   EXPECT_TRUE(exists("o/trace.json"));
   for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "o")) {
