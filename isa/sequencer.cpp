@@ -64,6 +64,7 @@ void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
 
 void Sequencer::step(u64 status) {
   const CodeInst& inst = current();
+  last_access_.reset();
   if (inst.row->role == Role::end) {
     done_ = true;
     return;
@@ -77,7 +78,6 @@ void Sequencer::step(u64 status) {
     refuse_unknown(inst, static_cast<u8>(std::countr_zero(tainted)));
   }
 
-  last_access_.reset();
   if (tainted != 0) {  // arithmetic on an unknown value: the result is unknown too, and nothing else can be said of it
     origin_[inst.written] = origin_[static_cast<usize>(std::countr_zero(tainted))];
     unknown_ |= 1u << inst.written;

@@ -192,6 +192,13 @@ TEST(Scalar, LoadsWaitForTheMemoryAndStoresDoNot) {
   EXPECT_EQ(joint("st_ubuf.b32 7, 0\nld_ubuf.b32 X1, 0\n" + kMad + "end").queued_of("mad"), 14u);
 }
 
+TEST(Scalar, ReachesMemoryOnceForEachAccess) {
+  const Ran load = run_program(round_chip(Arch::c100), "ld_dev.b64 X1, 0x100000000\nend");
+  EXPECT_EQ(load.stat("l2/read_bytes"), 8u);
+  const Ran store = run_program(round_chip(Arch::c100), "st_dev.b32 7, 0x100000000\npipe_barrier PIPE_ALL\nend");
+  EXPECT_EQ(store.stat("l2/write_bytes"), 4u);
+}
+
 TEST(Scalar, ReadsStatusAtItsOwnTime) {
   config::ChipConfig chip = round_chip(Arch::c100);
   chip.numerics.overflow_mode = isa::OverflowMode::saturation;
