@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # vinci_test(NAME SOURCES ... LIBS ... [LABEL unit])      one GoogleTest executable, one ctest entry per test
-# vinci_fuzz(NAME SOURCE file LIBS ...)                   libFuzzer harness (preset fuzz); elsewhere a replay of its corpus
+# vinci_fuzz(NAME SOURCE file LIBS ... [SEEDS folder])    libFuzzer harness (preset fuzz); elsewhere a replay of its
+#                                                         corpus, and of a folder of files that serve as seeds too
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
@@ -23,7 +24,7 @@ function(vinci_test name)
 endfunction()
 
 function(vinci_fuzz name)
-  cmake_parse_arguments(arg "" "SOURCE" "LIBS" ${ARGN})
+  cmake_parse_arguments(arg "" "SOURCE;SEEDS" "LIBS" ${ARGN})
   set(corpus "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
   add_executable(vinci_fuzz_${name} ${arg_SOURCE})
   target_link_libraries(vinci_fuzz_${name} PRIVATE ${arg_LIBS} vinci_warnings)
@@ -32,12 +33,12 @@ function(vinci_fuzz name)
     add_dependencies(fuzzers vinci_fuzz_${name})
     # The time comes from the environment, so that one build serves a minute in a test run and a night elsewhere.
     add_test(NAME fuzz.${name} COMMAND sh -c "exec \"$0\" -max_total_time=\"$\{VINCI_FUZZ_SECONDS:-60}\" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \"$@\""
-      "$<TARGET_FILE:vinci_fuzz_${name}>" "${CMAKE_CURRENT_BINARY_DIR}/corpus_${name}" "${corpus}")
+      "$<TARGET_FILE:vinci_fuzz_${name}>" "${CMAKE_CURRENT_BINARY_DIR}/corpus_${name}" "${corpus}" ${arg_SEEDS})
     file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/corpus_${name}")
     set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 100000)
   else()
     target_sources(vinci_fuzz_${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cpp")
-    add_test(NAME fuzz_corpus.${name} COMMAND vinci_fuzz_${name} "${corpus}")
+    add_test(NAME fuzz_corpus.${name} COMMAND vinci_fuzz_${name} "${corpus}" ${arg_SEEDS})
     set_tests_properties(fuzz_corpus.${name} PROPERTIES LABELS unit TIMEOUT 60)
   endif()
 endfunction()

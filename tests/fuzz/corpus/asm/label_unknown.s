@@ -1,4 +1,0 @@
-.arch c220
-loop_begin:
-  b loop_begn
-  end
