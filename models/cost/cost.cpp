@@ -33,16 +33,9 @@ CostTable::CostTable(const config::CoreConfig& core) : core_(core) {
     auto& forms = lines_.emplace_back();
     bool specific = false;
     for (usize t = 0; t < std::max<usize>(1, row.types.size()); ++t) {
-      const config::CostLine* found = &config::cost_line(core, row.cost);
-      const auto use = [&](const std::string& key) {
-        if (const auto it = core.instructions.find(key); it != core.instructions.end()) {
-          found = &it->second;
-          specific = true;
-        }
-      };
-      use(std::string(row.name));
-      if (!row.types.empty()) use(fmt::format("{}.{}", row.name, row.types[t].name));
-      forms.push_back(found);
+      const std::string_view type = row.types.empty() ? std::string_view() : row.types[t].name;
+      forms.push_back(&config::cost_line(core, row.cost, row.name, type));
+      specific |= forms.back() != &config::cost_line(core, row.cost);
     }
     specific_.push_back(specific);
     auto& latencies = scalar_latency_.emplace_back();
