@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -37,9 +38,9 @@ constexpr std::string_view name(PipeId p) { return kPipeNames[static_cast<usize>
 constexpr usize index(PipeId p) { return static_cast<usize>(p); }
 
 // Memories that an instruction can address: global memory, and the buffers of a core.
-enum class BufId : u8 { GM, L1, L0A, L0B, L0C, UB };
-inline constexpr usize kBufCount = 6;
-inline constexpr std::array<std::string_view, kBufCount> kBufNames{"GM", "L1", "L0A", "L0B", "L0C", "UB"};
+enum class BufId : u8 { GM, L1, L0A, L0B, L0C, UB, BT, FB };  // BT: bias table, FB: parameters of FIXPIPE
+inline constexpr usize kBufCount = 8;
+inline constexpr std::array<std::string_view, kBufCount> kBufNames{"GM", "L1", "L0A", "L0B", "L0C", "UB", "BT", "FB"};
 constexpr std::string_view name(BufId b) { return kBufNames[static_cast<usize>(b)]; }
 constexpr usize index(BufId b) { return static_cast<usize>(b); }
 
@@ -78,6 +79,12 @@ enum class CostClass : u8 {
   vector_scalar,
   vector_dup,
   vector_convert,
+  vector_compare,
+  vector_select,
+  vector_reduce,
+  vector_transpose,
+  vector_gather,
+  vector_sort,
   gm_to_ub,
   gm_to_l1,
   gm_to_l1_nd2nz,
@@ -91,14 +98,60 @@ enum class CostClass : u8 {
   ub_to_l0c,
   l0c_to_gm,
   l0c_to_gm_nz2nd,
+  l0c_to_l1,
+  gm_to_l0a,
+  gm_to_l0b,
+  l1_to_gm,
+  l1_to_bt,
+  l1_to_fb,
+  fill_l0,
+  fill_l1,
 };
-inline constexpr std::array<std::string_view, 23> kCostClassNames{
-    "scalar",         "scalar_load",   "scalar_store", "sync",           "cube",           "vector_unary",
-    "vector_binary",  "vector_scalar", "vector_dup",   "vector_convert", "gm_to_ub",       "gm_to_l1",
-    "gm_to_l1_nd2nz", "ub_to_gm",      "ub_to_ub",     "ub_to_l1",       "l1_to_ub",       "l1_to_l0a",
-    "l1_to_l0b",      "l0c_to_ub",     "ub_to_l0c",    "l0c_to_gm",      "l0c_to_gm_nz2nd"};
-static_assert(kCostClassNames.size() == static_cast<usize>(CostClass::l0c_to_gm_nz2nd) + 1);
+inline constexpr std::array<std::string_view, 37> kCostClassNames{"scalar",
+                                                                  "scalar_load",
+                                                                  "scalar_store",
+                                                                  "sync",
+                                                                  "cube",
+                                                                  "vector_unary",
+                                                                  "vector_binary",
+                                                                  "vector_scalar",
+                                                                  "vector_dup",
+                                                                  "vector_convert",
+                                                                  "vector_compare",
+                                                                  "vector_select",
+                                                                  "vector_reduce",
+                                                                  "vector_transpose",
+                                                                  "vector_gather",
+                                                                  "vector_sort",
+                                                                  "gm_to_ub",
+                                                                  "gm_to_l1",
+                                                                  "gm_to_l1_nd2nz",
+                                                                  "ub_to_gm",
+                                                                  "ub_to_ub",
+                                                                  "ub_to_l1",
+                                                                  "l1_to_ub",
+                                                                  "l1_to_l0a",
+                                                                  "l1_to_l0b",
+                                                                  "l0c_to_ub",
+                                                                  "ub_to_l0c",
+                                                                  "l0c_to_gm",
+                                                                  "l0c_to_gm_nz2nd",
+                                                                  "l0c_to_l1",
+                                                                  "gm_to_l0a",
+                                                                  "gm_to_l0b",
+                                                                  "l1_to_gm",
+                                                                  "l1_to_bt",
+                                                                  "l1_to_fb",
+                                                                  "fill_l0",
+                                                                  "fill_l1"};
+static_assert(kCostClassNames.size() == static_cast<usize>(CostClass::fill_l1) + 1);
 constexpr std::string_view name(CostClass c) { return kCostClassNames[static_cast<usize>(c)]; }
+
+// The names of an enumeration that files spell out; specialised beside each such enumeration.
+template <class E>
+inline constexpr std::nullptr_t kEnumNames = nullptr;
+template <>
+inline constexpr auto kEnumNames<Arch> = kArchNames;
 
 // The position of `text` in a list of names, as the enumerator that the list names.
 template <class E, usize N>

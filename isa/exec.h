@@ -4,10 +4,12 @@
 
 #include <array>
 #include <span>
+#include <string_view>
 
 #include "isa/arch.h"
 #include "isa/base/types.h"
 #include "isa/mem/view.h"
+#include "isa/spr.h"
 
 namespace vinci::isa {
 
@@ -16,6 +18,8 @@ namespace vinci::isa {
 enum class OverflowMode : u8 { saturation, inf_nan };
 inline constexpr std::array<std::string_view, 2> kOverflowModeNames{"saturation", "inf_nan"};
 constexpr std::string_view name(OverflowMode m) { return kOverflowModeNames[static_cast<usize>(m)]; }
+template <>
+inline constexpr auto kEnumNames<OverflowMode> = kOverflowModeNames;
 
 // Sticky bits of the STATUS special register. Source: asc-devkit documentation of asc_get_status.
 namespace status {
@@ -31,13 +35,31 @@ inline constexpr u64 kVectorNanInf = u64{1} << 14;
 inline constexpr u64 kCubeNanInf = u64{1} << 15;
 }  // namespace status
 
-// Special registers that change what an instruction means. The scalar unit writes them; an instruction takes a copy
-// along when it is issued, so a later set_vector_mask cannot change one that waits in a queue.
-struct Spr {
-  std::array<u64, 2> vector_mask{~u64{0}, ~u64{0}};  // [0] lanes 0..63, [1] lanes 64..127
-  u64 ctrl = 0;                                      // raw CTRL, as get_ctrl reads it
+// How the functions that hardware approximates are computed: vrec, vrsqrt, vexp, vln. Names of op_select_implmode.
+//   high_performance  within the error that the vendor documents, deterministic (isa/numeric/approx.h)
+//   high_precision    correctly rounded
+enum class Precision : u8 { high_performance, high_precision };
+inline constexpr std::array<std::string_view, 2> kPrecisionNames{"high_performance", "high_precision"};
+constexpr std::string_view name(Precision p) { return kPrecisionNames[static_cast<usize>(p)]; }
+template <>
+inline constexpr auto kEnumNames<Precision> = kPrecisionNames;
 
-  friend bool operator==(const Spr&, const Spr&) = default;
+// The order in which the cube adds the products of one element of C; it is not public.
+//   sequential  one product after the other
+//   fractal     the k0 products of a step exactly, rounded once, then added to C
+//   pairwise    the k0 products of a step as a tree of adjacent pairs, then added to C
+enum class Accumulation : u8 { sequential, fractal, pairwise };
+inline constexpr std::array<std::string_view, 3> kAccumulationNames{"sequential", "fractal", "pairwise"};
+constexpr std::string_view name(Accumulation a) { return kAccumulationNames[static_cast<usize>(a)]; }
+template <>
+inline constexpr auto kEnumNames<Accumulation> = kAccumulationNames;
+
+// What public sources leave open, as options of a chip (numerics: of a chip file).
+struct NumericOptions {
+  Precision precision = Precision::high_performance;
+  Accumulation accumulation = Accumulation::sequential;
+
+  friend bool operator==(const NumericOptions&, const NumericOptions&) = default;
 };
 
 // What a non-scalar instruction executes on.
@@ -47,6 +69,8 @@ struct ExecContext {
   Arch arch = Arch::c220;
   OverflowMode overflow = OverflowMode::inf_nan;
   u64& status;  // STATUS, sticky
+  ResultRegisters& results;
+  NumericOptions numerics = {};
 };
 
 // What the scalar unit executes on. Values that depend on loaded data are `unknown` in timing-only runs.
@@ -58,10 +82,11 @@ struct ScalarContext {
   u32 block_idx = 0;
   u32 block_num = 1;
   u32 core_id = 0;
-  std::span<const u64> args;    // kernel arguments
-  u64 status = 0;               // STATUS when the instruction executes
-  CoreMem* mem = nullptr;       // null in timing-only runs: a load then yields an unknown value
-  bool loaded_unknown = false;  // out: the destination now holds a value that only a run with data knows
+  std::span<const u64> args;       // kernel arguments
+  u64 status = 0;                  // STATUS when the instruction executes
+  const ResultRegisters& results;  // the same
+  CoreMem* mem = nullptr;          // null in timing-only runs: a load then yields an unknown value
+  bool loaded_unknown = false;     // out: the destination now holds a value that only a run with data knows
 };
 
 }  // namespace vinci::isa

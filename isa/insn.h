@@ -167,7 +167,12 @@ struct Row {
   void (*execute)(const ArgsStorage&, ExecContext&) = nullptr;
   void (*execute_scalar)(const ArgsStorage&, ScalarContext&) = nullptr;
   void (*set_type)(ArgsStorage&, u8) = nullptr;
+  bool reads_results = false;  // a scalar instruction that reads what pipes leave behind: STATUS, ResultRegisters
 };
+
+// Instructions that belong together, in the order of their opcodes; isa/table.cpp joins the lists.
+template <class... I>
+struct InsnList {};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // From struct to row.
@@ -323,6 +328,7 @@ constexpr Row make_row() {
       return I::footprint(args_of<I>(s), spr, arch);
     };
   }
+  if constexpr (requires { I::reads_results; }) r.reads_results = I::reads_results;
   if constexpr (role_of<I>() == Role::scalar) {
     r.execute_scalar = [](const ArgsStorage& s, ScalarContext& c) { I::execute(args_of<I>(s), c); };
   }

@@ -28,12 +28,13 @@ struct CoreSpec {
   u32 flags_per_pair = 8;
   OverflowMode overflow = OverflowMode::inf_nan;  // that a block starts in
   bool overflow_selectable = true;                // whether CTRL[48] can change it
+  NumericOptions numerics = {};
 };
 
 // The overflow mode of an instruction that was issued with these special registers.
 inline OverflowMode overflow_of(const CoreSpec& core, const Spr& spr) {
   if (!core.overflow_selectable) return core.overflow;
-  return (spr.ctrl >> 48 & 1) != 0 ? OverflowMode::inf_nan : OverflowMode::saturation;
+  return (spr.ctrl & ctrl::kInfNan) != 0 ? OverflowMode::inf_nan : OverflowMode::saturation;
 }
 
 // Refuses what the hardware would trap on: a pipe or buffer that the core does not have, an address out of a buffer or

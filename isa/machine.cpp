@@ -29,6 +29,7 @@ void Machine::run(const Code& code, const Launch& launch, u64& budget) {
   flags_.clear();
   earlier_status_ |= status_;
   status_ = 0;
+  results_ = {};
   front_.start(code, launch);
   while (!front_.done()) {
     located(code, front_.pc(), nullptr, [&] {
@@ -36,7 +37,7 @@ void Machine::run(const Code& code, const Launch& launch, u64& budget) {
       if (budget == 0) fail(Fault::Limit, "the limit of instructions is reached; a loop may not end");
       --budget;
       if (inst.row->role == Role::scalar || inst.row->role == Role::end) {
-        front_.step(status_);
+        front_.step(status_, results_);
       } else {
         push(front_.issue());
       }
@@ -107,8 +108,13 @@ void Machine::drain() {
 }
 
 void Machine::execute(const Issued& inst) {
-  ExecContext context{
-      .mem = mem_, .spr = inst.spr, .arch = core_.arch, .overflow = overflow_of(core_, inst.spr), .status = status_};
+  ExecContext context{.mem = mem_,
+                      .spr = inst.spr,
+                      .arch = core_.arch,
+                      .overflow = overflow_of(core_, inst.spr),
+                      .status = status_,
+                      .results = results_,
+                      .numerics = core_.numerics};
   located(*code_, inst.pc, &inst, [&] { inst.row->execute(inst.args, context); });
 }
 

@@ -42,6 +42,7 @@ class Machine {
   Flags flags_;
   std::array<std::deque<Issued>, kPipeCount> queues_;
   u64 status_ = 0, earlier_status_ = 0;
+  ResultRegisters results_;
   u32 core_id_;
   const Code* code_ = nullptr;
 };

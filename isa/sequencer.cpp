@@ -27,7 +27,7 @@ void Sequencer::start(const Code& code, const Launch& launch) {
   launch_ = &launch;
   x_ = {};
   spr_ = {};
-  if (core_.overflow == OverflowMode::inf_nan) spr_.ctrl |= u64{1} << 48;
+  if (core_.overflow == OverflowMode::inf_nan) spr_.ctrl |= ctrl::kInfNan;
   pc_ = 0;
   done_ = false;
   unknown_ = 0;
@@ -62,7 +62,7 @@ void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
   }
 }
 
-void Sequencer::step(u64 status) {
+void Sequencer::step(u64 status, const ResultRegisters& results) {
   const CodeInst& inst = current();
   last_access_.reset();
   if (inst.row->role == Role::end) {
@@ -95,6 +95,7 @@ void Sequencer::step(u64 status) {
                         .core_id = core_id_,
                         .args = launch_->args,
                         .status = status,
+                        .results = results,
                         .mem = mem_};
   explained(inst, args, [&] {
     if (inst.row->footprint != nullptr) {

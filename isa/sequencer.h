@@ -34,8 +34,9 @@ class Sequencer {
   // The instruction at pc; throws when the program runs past its end.
   const CodeInst& current() const;
 
-  // Runs the current instruction, which must have Role::scalar or Role::end.
-  void step(u64 status);
+  // Runs the current instruction, which must have Role::scalar or Role::end; `status` and `results` are what the pipes
+  // have left behind by now.
+  void step(u64 status, const ResultRegisters& results);
   // What the last scalar load or store accessed; empty when the last step was none.
   const std::optional<Access>& last_access() const { return last_access_; }
   // Takes the current instruction, which must have another role, with its operands; checks that it is legal here.

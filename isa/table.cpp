@@ -8,40 +8,29 @@
 #include "isa/insns/fixpipe.h"
 #include "isa/insns/move.h"
 #include "isa/insns/scalar.h"
+#include "isa/insns/spr.h"
 #include "isa/insns/sync.h"
 #include "isa/insns/vector.h"
 
 namespace vinci::isa {
 namespace {
 
+// THE list of instructions, in the order of the opcodes: adding one is its struct, and its name in the list at the end
+// of its header.
+template <class...>
+struct Join;
 template <class... I>
-struct List {};
+struct Join<InsnList<I...>> {
+  using List = InsnList<I...>;
+};
+template <class... I, class... J, class... More>
+struct Join<InsnList<I...>, InsnList<J...>, More...> : Join<InsnList<I..., J...>, More...> {};
 
-// THE list of instructions: adding one is its struct and its name here, in the order of the opcodes.
-using AllInsns = List<
-    // scalar
-    insn::Mov, insn::Add, insn::Sub, insn::Mul, insn::Div, insn::Rem, insn::Min, insn::Max, insn::And, insn::Or,
-    insn::Xor, insn::Shl, insn::Shr, insn::Sar, insn::CmpEq, insn::CmpNe, insn::CmpLt, insn::CmpLe, insn::Sbitset0,
-    insn::Sbitset1, insn::Bcnt0, insn::Bcnt1, insn::Clz, insn::Beq, insn::Bne, insn::Blt, insn::Ble, insn::Bgt,
-    insn::Bge, insn::Jump, insn::End, insn::GetBlockIdx, insn::GetBlockNum, insn::GetCoreid, insn::GetPc, insn::GetCtrl,
-    insn::GetStatus, insn::LdArg, insn::SetVectorMask, insn::SetCtrl, insn::LdDev, insn::StDev, insn::LdUbuf,
-    insn::StUbuf,
-    // synchronisation
-    insn::SetFlag, insn::WaitFlag, insn::PipeBarrier,
-    // data movement
-    insn::CopyGmToUbuf, insn::CopyGmToCbuf, insn::CopyUbufToGm, insn::CopyUbufToUbuf, insn::CopyUbufToCbuf,
-    insn::CopyCbufToUbuf, insn::CopyGmToCbufMultiNd2NzB8, insn::CopyGmToCbufMultiNd2NzB16,
-    insn::CopyGmToCbufMultiNd2NzB32s, insn::LoadCbufToCa, insn::LoadCbufToCb,
-    // cube and its way out
-    insn::Mad, insn::CopyMatrixCcToUbuf, insn::CopyMatrixCcToGm,
-    // vector
-    insn::VectorDup, insn::Vadd, insn::Vsub, insn::Vmul, insn::Vdiv, insn::Vmax, insn::Vmin, insn::Vrelu, insn::Vabs,
-    insn::Vexp, insn::Vadds, insn::Vmuls, insn::Vmaxs, insn::Vmins, insn::VconvF162F32, insn::VconvF322F16,
-    insn::VconvF322F16R, insn::VconvF322F16A, insn::VconvF322F16F, insn::VconvF322F16C, insn::VconvF322F16Z,
-    insn::VconvF322F16O>;
+using AllInsns = Join<insn::ScalarInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns, insn::CubeInsns,
+                      insn::FixpipeInsns, insn::VectorInsns>::List;
 
 template <class... I>
-constexpr auto make_table(List<I...>) {
+constexpr auto make_table(InsnList<I...>) {
   return std::array{make_row<I>()...};
 }
 

@@ -45,4 +45,6 @@ struct Mad {
   static void execute(const Args& x, ExecContext& c);                // isa/sem/cube.cpp
 };
 
+using CubeInsns = InsnList<Mad>;
+
 }  // namespace vinci::isa::insn

@@ -88,4 +88,6 @@ struct CopyMatrixCcToGm {
   static void execute(const Args& x, ExecContext& c);           // isa/sem/fixpipe.cpp
 };
 
+using FixpipeInsns = InsnList<CopyMatrixCcToUbuf, CopyMatrixCcToGm>;
+
 }  // namespace vinci::isa::insn

@@ -176,4 +176,8 @@ struct Load2d {
 using LoadCbufToCa = Load2d<"load_cbuf_to_ca", 0x120, BufId::L0A, CostClass::l1_to_l0a, "L1 to L0A in fractals">;
 using LoadCbufToCb = Load2d<"load_cbuf_to_cb", 0x121, BufId::L0B, CostClass::l1_to_l0b, "L1 to L0B in fractals">;
 
+using MoveInsns = InsnList<CopyGmToUbuf, CopyGmToCbuf, CopyUbufToGm, CopyUbufToUbuf, CopyUbufToCbuf, CopyCbufToUbuf,
+                           CopyGmToCbufMultiNd2NzB8, CopyGmToCbufMultiNd2NzB16, CopyGmToCbufMultiNd2NzB32s,
+                           LoadCbufToCa, LoadCbufToCb>;
+
 }  // namespace vinci::isa::insn

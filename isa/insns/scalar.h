@@ -201,6 +201,7 @@ struct GetStatus : ScalarBase {
   static constexpr std::string_view name = "get_status";
   static constexpr std::string_view doc = "Xd = STATUS, the sticky overflow bits; put pipe_barrier PIPE_ALL before it";
   static constexpr u16 opcode = 0x035;
+  static constexpr bool reads_results = true;
   static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}};
   static void execute(const Args& x, ScalarContext& c) {
     c.x[x.rd] = c.status;
@@ -317,5 +318,10 @@ using LdUbuf = Load<"ld_ubuf", 0x042, BufId::UB, 24, kAllArchs,
                     "Xd = UB [address + offset]; order it after other pipes with wait_flag on PIPE_S">;
 using StUbuf = Store<"st_ubuf", 0x043, BufId::UB, 24, kAllArchs,
                      "UB [address + offset] = value; order other pipes after it with set_flag from PIPE_S">;
+
+using ScalarInsns =
+    InsnList<Mov, Add, Sub, Mul, Div, Rem, Min, Max, And, Or, Xor, Shl, Shr, Sar, CmpEq, CmpNe, CmpLt, CmpLe, Sbitset0,
+             Sbitset1, Bcnt0, Bcnt1, Clz, Beq, Bne, Blt, Ble, Bgt, Bge, Jump, End, GetBlockIdx, GetBlockNum, GetCoreid,
+             GetPc, GetCtrl, GetStatus, LdArg, SetVectorMask, SetCtrl, LdDev, StDev, LdUbuf, StUbuf>;
 
 }  // namespace vinci::isa::insn

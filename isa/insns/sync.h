@@ -53,4 +53,6 @@ struct PipeBarrier {
   static PipeId pipe(const Args& x, Arch) { return x.which; }
 };
 
+using SyncInsns = InsnList<SetFlag, WaitFlag, PipeBarrier>;
+
 }  // namespace vinci::isa::insn

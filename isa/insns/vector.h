@@ -220,4 +220,8 @@ using VconvF322F16Z =
 using VconvF322F16O = NarrowF32<"vconv_f322f16o", 0x1b7, RoundMode::odd, kAllArchs,
                                 "dst = src, f32 to f16, CAST_ODD: inexact results get an odd last bit">;
 
+using VectorInsns =
+    InsnList<VectorDup, Vadd, Vsub, Vmul, Vdiv, Vmax, Vmin, Vrelu, Vabs, Vexp, Vadds, Vmuls, Vmaxs, Vmins, VconvF162F32,
+             VconvF322F16, VconvF322F16R, VconvF322F16A, VconvF322F16F, VconvF322F16C, VconvF322F16Z, VconvF322F16O>;
+
 }  // namespace vinci::isa::insn

@@ -52,6 +52,7 @@ u16 apply(F16, u16 a, u16 b) {
     case BinaryOp::div: return f16_div(a, b);
     case BinaryOp::max: return f16_max(a, b);
     case BinaryOp::min: return f16_min(a, b);
+    default: return 0;
   }
   return 0;
 }
@@ -64,6 +65,7 @@ u32 apply(F32, u32 a, u32 b) {
     case BinaryOp::div: return on_f32(a, b, [](float x, float y) { return x / y; });
     case BinaryOp::max: return f32_max(a, b);
     case BinaryOp::min: return f32_min(a, b);
+    default: return 0;
   }
   return 0;
 }
@@ -105,6 +107,7 @@ u64 binary_int(const LaneBuffer& a, const LaneBuffer& b, LaneBuffer& out, LaneMo
       case BinaryOp::div: break;
       case BinaryOp::max: exact = std::max(x, y); break;
       case BinaryOp::min: exact = std::min(x, y); break;
+      default: break;
     }
     if (exact < Limits::min() || exact > Limits::max()) {
       raised |= status::kFloatOverflow;
@@ -132,6 +135,7 @@ u16 apply(F16, u16 x, const u16* exponentials) {
     case UnaryOp::relu: return f16_relu(x);
     case UnaryOp::abs: return f16_abs(x);
     case UnaryOp::exp: return exponentials[x];
+    default: return 0;
   }
   return 0;
 }
@@ -141,6 +145,7 @@ u32 apply(F32, u32 x, const u16*) {
     case UnaryOp::relu: return f32_relu(x);
     case UnaryOp::abs: return f32_abs(x);
     case UnaryOp::exp: return f32_exp(x);
+    default: return 0;
   }
   return 0;
 }
@@ -203,10 +208,8 @@ BinaryKernel portable_binary(LaneType type) {
     case LaneType::f32: return binary_float<F32, Op>;
     case LaneType::s16: return Op == BinaryOp::div ? nullptr : binary_int<i16, Op>;
     case LaneType::s32: return Op == BinaryOp::div ? nullptr : binary_int<i32, Op>;
-    case LaneType::u16:
-    case LaneType::u32: return nullptr;
+    default: return nullptr;
   }
-  return nullptr;
 }
 
 template <UnaryOp Op>
@@ -232,8 +235,8 @@ BinaryKernel binary_kernel(BinaryOp op, LaneType type, Path path) {
     case BinaryOp::div: return portable_binary<BinaryOp::div>(type);
     case BinaryOp::max: return portable_binary<BinaryOp::max>(type);
     case BinaryOp::min: return portable_binary<BinaryOp::min>(type);
+    default: return nullptr;
   }
-  return nullptr;
 }
 
 UnaryKernel unary_kernel(UnaryOp op, LaneType type, Path path) {
@@ -244,21 +247,16 @@ UnaryKernel unary_kernel(UnaryOp op, LaneType type, Path path) {
     case UnaryOp::relu: return portable_unary<UnaryOp::relu>(type);
     case UnaryOp::abs: return portable_unary<UnaryOp::abs>(type);
     case UnaryOp::exp: return portable_unary<UnaryOp::exp>(type);
+    default: return nullptr;
   }
-  return nullptr;
 }
 
-UnaryKernel widen_kernel(Path path) {
+UnaryKernel convert_kernel(LaneType from, LaneType to, RoundMode round, Path path) {
   if (path == Path::fastest) {
-    if (const UnaryKernel simd = detail::simd_widen_kernel()) return simd;
+    if (const UnaryKernel simd = detail::simd_convert_kernel(from, to, round)) return simd;
   }
-  return widen;
-}
-
-UnaryKernel narrow_kernel(RoundMode round, Path path) {
-  if (path == Path::fastest) {
-    if (const UnaryKernel simd = detail::simd_narrow_kernel(round)) return simd;
-  }
+  if (from == LaneType::f16 && to == LaneType::f32) return widen;
+  if (from != LaneType::f32 || to != LaneType::f16) return nullptr;
   switch (round) {
     case RoundMode::rint: return narrow<RoundMode::rint>;
     case RoundMode::floor: return narrow<RoundMode::floor>;

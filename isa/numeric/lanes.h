@@ -13,51 +13,73 @@
 // with the same bits and the same STATUS.
 namespace vinci::isa {
 
-// The element type of a lane.
-enum class LaneType : u8 { f16, f32, s16, u16, s32, u32 };
-inline constexpr std::array<std::string_view, 6> kLaneTypeNames{"f16", "f32", "s16", "u16", "s32", "u32"};
+// The element type of a lane. s4 is packed, the lower nibble first.
+enum class LaneType : u8 { f16, f32, s16, u16, s32, u32, s8, u8, s4, bf16, s64 };
+inline constexpr std::array<std::string_view, 11> kLaneTypeNames{"f16", "f32", "s16", "u16",  "s32", "u32",
+                                                                 "s8",  "u8",  "s4",  "bf16", "s64"};
 constexpr std::string_view name(LaneType t) { return kLaneTypeNames[static_cast<usize>(t)]; }
-constexpr u32 lane_bytes(LaneType t) { return t == LaneType::f32 || t == LaneType::s32 || t == LaneType::u32 ? 4 : 2; }
+constexpr u32 lane_bits(LaneType t) {
+  constexpr std::array<u32, kLaneTypeNames.size()> kBits{16, 32, 16, 16, 32, 32, 8, 8, 4, 16, 64};
+  return kBits[static_cast<usize>(t)];
+}
+// Of types of whole bytes.
+constexpr u32 lane_bytes(LaneType t) { return lane_bits(t) / 8; }
+constexpr bool is_float(LaneType t) { return t == LaneType::f16 || t == LaneType::f32 || t == LaneType::bf16; }
+constexpr bool is_signed_int(LaneType t) {
+  return t == LaneType::s4 || t == LaneType::s8 || t == LaneType::s16 || t == LaneType::s32 || t == LaneType::s64;
+}
 
 inline constexpr u32 kRepeatBytes = 256;
 
-// The lanes of one operand in one repeat.
+// The lanes of one operand in one repeat, from byte 0; a narrow operand beside a wider one leaves the rest unused.
 struct alignas(64) LaneBuffer {
   std::array<std::byte, kRepeatBytes> bytes;
 };
 
-// How results that do not fit are treated.
+// How results that do not fit are treated, and which implementation of the approximated functions is meant.
 struct LaneMode {
-  OverflowMode overflow = OverflowMode::inf_nan;  // of f16 results
-  bool saturate_int = false;                      // s16 and s32 sums and products stop at the limits, else they wrap
+  OverflowMode overflow = OverflowMode::inf_nan;  // of f16 and bf16 results
+  bool saturate_int = false;                      // integer sums and products stop at the limits, else they wrap
+  Precision precision = Precision::high_performance;
 };
 
-enum class BinaryOp : u8 { add, sub, mul, div, max, min };
-enum class UnaryOp : u8 { relu, abs, exp };
+enum class UnaryOp : u8 { relu, abs, exp, ln, rec, sqrt, rsqrt, not_ };
+// lrelu: a < 0 ? a * b : a. shl, shr: by b bits (0 .. bits of the lane); shr_round adds half of the last bit kept.
+enum class BinaryOp : u8 { add, sub, mul, div, max, min, and_, or_, add_relu, sub_relu, lrelu, shl, shr, shr_round };
+// madd: out * a + b, madd_relu: relu of it, mla: out + a * b, where out is what the destination holds.
+enum class TernaryOp : u8 { madd, madd_relu, mla };
+enum class CompareOp : u8 { eq, ne, lt, le, gt, ge };
+inline constexpr std::array<std::string_view, 6> kCompareOpNames{"eq", "ne", "lt", "le", "gt", "ge"};
 
-// All lanes of a repeat: out = op(a, b). Returns the STATUS bits that the lanes raise:
-//   kFloatOverflow   finite inputs, but the result is infinite or NaN; or an integer result that does not fit
-//   kFloatUnderflow  finite inputs other than zero, but a product, quotient or exponential became zero
-//   kVectorNanInf    an input is infinite or NaN
-using BinaryKernel = u64 (*)(const LaneBuffer& a, const LaneBuffer& b, LaneBuffer& out, LaneMode mode);
+// All lanes of a repeat. Each returns the STATUS bits that the lanes raise:
+//   kFloatOverflow       finite inputs, but the result is infinite or NaN; or an integer result that does not fit
+//   kFloatUnderflow      finite inputs other than zero, but a product, quotient, exponential or cast became zero
+//   kNegativeToUnsigned  a negative value was cast to an unsigned type
+//   kVectorNanInf        an input is infinite or NaN
 using UnaryKernel = u64 (*)(const LaneBuffer& a, LaneBuffer& out, LaneMode mode);
+using BinaryKernel = u64 (*)(const LaneBuffer& a, const LaneBuffer& b, LaneBuffer& out, LaneMode mode);
+using TernaryKernel = BinaryKernel;  // `out` is read too
+
+// Results of a comparison, bit i of the array for lane i. NaN compares false, with ne too.
+// Source: published boundary tables of the Ascend C vector interfaces.
+using LaneBits = std::array<u64, 2>;
+using CompareKernel = u64 (*)(const LaneBuffer& a, const LaneBuffer& b, LaneBits& out);
 
 enum class Path : u8 { fastest, portable };
 
 // The kernel of an operation on a type; null where the operation does not exist on the type.
-BinaryKernel binary_kernel(BinaryOp op, LaneType type, Path path = Path::fastest);
 UnaryKernel unary_kernel(UnaryOp op, LaneType type, Path path = Path::fastest);
-
-// 64 lanes: the first 128 B of the f16 buffer and all of the f32 buffer.
-UnaryKernel widen_kernel(Path path = Path::fastest);                    // f16 to f32, exact
-UnaryKernel narrow_kernel(RoundMode round, Path path = Path::fastest);  // f32 to f16
+BinaryKernel binary_kernel(BinaryOp op, LaneType type, Path path = Path::fastest);
+TernaryKernel ternary_kernel(TernaryOp op, LaneType dst, LaneType src, Path path = Path::fastest);
+CompareKernel compare_kernel(CompareOp op, LaneType type, Path path = Path::fastest);
+// From one type to another; the wider of the two gives the number of lanes. Exact casts take any mode.
+UnaryKernel convert_kernel(LaneType from, LaneType to, RoundMode round, Path path = Path::fastest);
 
 namespace detail {
 // SIMD kernels, null where there is none (isa/numeric/lanes_simd.cpp).
-BinaryKernel simd_binary_kernel(BinaryOp op, LaneType type);
 UnaryKernel simd_unary_kernel(UnaryOp op, LaneType type);
-UnaryKernel simd_widen_kernel();
-UnaryKernel simd_narrow_kernel(RoundMode round);
+BinaryKernel simd_binary_kernel(BinaryOp op, LaneType type);
+UnaryKernel simd_convert_kernel(LaneType from, LaneType to, RoundMode round);
 }  // namespace detail
 
 }  // namespace vinci::isa

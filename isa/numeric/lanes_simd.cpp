@@ -295,6 +295,7 @@ BinaryKernel find_binary(BinaryOp op, LaneType type) {
       case BinaryOp::div: return binary_f16<DivOp>;
       case BinaryOp::max: return extreme<DI16Full, true>;
       case BinaryOp::min: return extreme<DI16Full, false>;
+      default: return nullptr;
     }
   }
   if (type == LaneType::f32) {
@@ -305,21 +306,25 @@ BinaryKernel find_binary(BinaryOp op, LaneType type) {
       case BinaryOp::div: return binary_f32<DivOp>;
       case BinaryOp::max: return extreme<DI32, true>;
       case BinaryOp::min: return extreme<DI32, false>;
+      default: return nullptr;
     }
   }
   return nullptr;
 }
 
 UnaryKernel find_unary(UnaryOp op, LaneType type) {
-  if (op == UnaryOp::exp) return nullptr;
+  if (op != UnaryOp::relu && op != UnaryOp::abs) return nullptr;
   const bool relu = op == UnaryOp::relu;
   if (type == LaneType::f16) return relu ? sign_op<DI16Full, true> : sign_op<DI16Full, false>;
   if (type == LaneType::f32) return relu ? sign_op<DI32, true> : sign_op<DI32, false>;
   return nullptr;
 }
 
-UnaryKernel find_widen() { return widen; }
-UnaryKernel find_narrow() { return narrow; }
+UnaryKernel find_convert(LaneType from, LaneType to, RoundMode round) {
+  if (from == LaneType::f16 && to == LaneType::f32) return widen;
+  if (from == LaneType::f32 && to == LaneType::f16 && round == RoundMode::rint) return narrow;
+  return nullptr;
+}
 
 }  // namespace vinci::isa::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -329,16 +334,14 @@ namespace vinci::isa {
 
 HWY_EXPORT(find_binary);
 HWY_EXPORT(find_unary);
-HWY_EXPORT(find_widen);
-HWY_EXPORT(find_narrow);
+HWY_EXPORT(find_convert);
 
 namespace detail {
 
 BinaryKernel simd_binary_kernel(BinaryOp op, LaneType type) { return HWY_DYNAMIC_DISPATCH(find_binary)(op, type); }
 UnaryKernel simd_unary_kernel(UnaryOp op, LaneType type) { return HWY_DYNAMIC_DISPATCH(find_unary)(op, type); }
-UnaryKernel simd_widen_kernel() { return HWY_DYNAMIC_DISPATCH(find_widen)(); }
-UnaryKernel simd_narrow_kernel(RoundMode round) {
-  return round == RoundMode::rint ? HWY_DYNAMIC_DISPATCH(find_narrow)() : nullptr;
+UnaryKernel simd_convert_kernel(LaneType from, LaneType to, RoundMode round) {
+  return HWY_DYNAMIC_DISPATCH(find_convert)(from, to, round);
 }
 
 }  // namespace detail

@@ -8,8 +8,6 @@
 namespace vinci::isa::insn {
 namespace {
 
-constexpr u64 kIntSaturation = u64{1} << 53;  // CTRL: integer results saturate. Source: asc-devkit SetCtrlSpr
-
 // The split core reads a single row of A as plain elements. Source: Ascend C Mmad, GEMV mode.
 bool is_gemv(const Mad::Args& x, Arch arch) { return x.m == 1 && contains(kSplitArchs, arch); }
 
@@ -69,7 +67,7 @@ void Mad::execute(const Args& x, ExecContext& c) {
       return;
     }
     case s8:
-      if (matmul_s8_s32(tile, (c.spr.ctrl & kIntSaturation) != 0)) c.status |= status::kCubeOverflow;
+      if (matmul_s8_s32(tile, (c.spr.ctrl & ctrl::kSaturateInt) != 0)) c.status |= status::kCubeOverflow;
       return;
     default: fail(Fault::Internal, "mad: type form {} has no meaning", x.type);
   }

@@ -9,9 +9,6 @@
 namespace vinci::isa::insn {
 namespace {
 
-constexpr u64 kCountMode = u64{1} << 56;    // CTRL: the mask register is an element count
-constexpr u64 kSaturateInt = u64{1} << 53;  // CTRL: integer results stop at the limits
-
 // An operand of a vector instruction: where its lanes are.
 struct Operand {
   u32 address = 0;
@@ -57,7 +54,7 @@ class ActiveLanes {
 
 void check_mask_mode(const Spr& spr, Arch arch) {
   // The first generation has no such mode and ignores the bit.
-  if (contains(kVectorArchs2, arch) && (spr.ctrl & kCountMode) != 0) {
+  if (contains(kVectorArchs2, arch) && (spr.ctrl & ctrl::kCounterMode) != 0) {
     fail(Fault::Unsupported,
          "vector mask in count mode (CTRL bit 56) is not modelled; use set_vector_mask with lane bits");
   }
@@ -173,7 +170,9 @@ u32 scalar_bits(u64 scalar, LaneType type) {
   return static_cast<u32>(scalar & ((u64{1} << bits) - 1));
 }
 
-LaneMode lane_mode(const ExecContext& c) { return {c.overflow, (c.spr.ctrl & kSaturateInt) != 0}; }
+LaneMode lane_mode(const ExecContext& c) {
+  return {c.overflow, (c.spr.ctrl & ctrl::kSaturateInt) != 0, c.numerics.precision};
+}
 
 // The repeats of an instruction: loads the sources (all of one type), calls kernel(sources, result) and stores the
 // active lanes.
@@ -299,11 +298,11 @@ void dup_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c) {
 }
 
 void widen_execute(const VectorUnaryArgs& x, ExecContext& c) {
-  execute_unary(x, LaneType::f32, LaneType::f16, widen_kernel(), c);
+  execute_unary(x, LaneType::f32, LaneType::f16, convert_kernel(LaneType::f16, LaneType::f32, RoundMode::rint), c);
 }
 
 void narrow_execute(const VectorUnaryArgs& x, RoundMode round, ExecContext& c) {
-  execute_unary(x, LaneType::f16, LaneType::f32, narrow_kernel(round), c);
+  execute_unary(x, LaneType::f16, LaneType::f32, convert_kernel(LaneType::f32, LaneType::f16, round), c);
 }
 
 }  // namespace vinci::isa::insn

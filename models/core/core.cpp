@@ -46,6 +46,7 @@ void Core::start(const Block& block, u64 at, std::function<void()> done) {
   flags_.clear();
   earlier_status_ |= status_;
   status_ = 0;
+  results_ = {};
   scalar_->start(*block_.code, block_.launch, at);
 }
 
@@ -54,7 +55,9 @@ isa::ExecContext Core::exec_context(const isa::Issued& inst) {
           .spr = inst.spr,
           .arch = spec_.arch,
           .overflow = isa::overflow_of(spec_, inst.spr),
-          .status = status_};
+          .status = status_,
+          .results = results_,
+          .numerics = spec_.numerics};
 }
 
 bool Core::drained() const {

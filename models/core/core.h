@@ -62,6 +62,7 @@ class Core {
   const Block& block() const { return block_; }
   u64 status() const { return status_; }                         // of the present or latest block
   u64 status_seen() const { return earlier_status_ | status_; }  // of all blocks so far
+  const isa::ResultRegisters& results() const { return results_; }
   isa::CoreMem* mem() { return mem_.get(); }
   EventFlags& flags() { return flags_; }
   ScalarUnit& scalar() { return *scalar_; }
@@ -74,6 +75,7 @@ class Core {
   std::unique_ptr<isa::CoreMem> mem_;
   EventFlags flags_;
   u64 status_ = 0, earlier_status_ = 0;
+  isa::ResultRegisters results_;
   u64 blocks_ = 0;
   bool running_ = false;
   Block block_;

@@ -13,13 +13,16 @@ isa::CoreSpec core_spec(const config::ChipConfig& chip, isa::CoreKind kind) {
                      .sizes = {},
                      .flags_per_pair = chip.core.flags_per_pair,
                      .overflow = chip.numerics.overflow_mode,
-                     .overflow_selectable = chip.numerics.saturation && chip.numerics.inf_nan};
+                     .overflow_selectable = chip.numerics.saturation && chip.numerics.inf_nan,
+                     .numerics = {.precision = chip.numerics.precision, .accumulation = chip.numerics.accumulation}};
   const auto set = [&](isa::BufId id, u64 bytes) { spec.sizes[isa::index(id)] = bytes; };
   if (kind != isa::CoreKind::vector) {
     set(isa::BufId::L1, b.l1);
     set(isa::BufId::L0A, b.l0a);
     set(isa::BufId::L0B, b.l0b);
     set(isa::BufId::L0C, b.l0c);
+    set(isa::BufId::BT, b.bt);
+    set(isa::BufId::FB, b.fb);
   }
   if (kind != isa::CoreKind::cube) set(isa::BufId::UB, b.ub);
   return spec;

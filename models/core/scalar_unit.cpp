@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/core/scalar_unit.h"
 
-#include "isa/insns/scalar.h"
 #include "isa/insns/sync.h"
 #include "models/core/core.h"
 
@@ -149,8 +148,7 @@ void ScalarUnit::run(u64 t) {
       const bool scalar = inst->row->role == isa::Role::scalar || inst->row->role == isa::Role::end;
       // Only arithmetic may run ahead of the clock; all else happens at its own time.
       const bool timeless = scalar && inst->row->footprint == nullptr &&
-                            inst->row->cost != isa::CostClass::scalar_load &&
-                            inst->row->opcode != isa::insn::GetStatus::opcode;
+                            inst->row->cost != isa::CostClass::scalar_load && !inst->row->reads_results;
       if (!timeless && at > t) break;
       ++env_.instructions;
       ++instructions_;
@@ -161,7 +159,7 @@ void ScalarUnit::run(u64 t) {
         at = free_at_;
         break;
       }
-      front_.step(core_.status());
+      front_.step(core_.status(), core_.results());
       at += scalar_cost(*inst, at);
       if (front_.done()) break;
     } catch (const Error& e) {

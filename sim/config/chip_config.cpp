@@ -19,6 +19,12 @@ const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class) {
     case vector_scalar: return core.vector.scalar;
     case vector_dup: return core.vector.dup;
     case vector_convert: return core.vector.convert;
+    case vector_compare: return core.vector.compare;
+    case vector_select: return core.vector.select;
+    case vector_reduce: return core.vector.reduce;
+    case vector_transpose: return core.vector.transpose;
+    case vector_gather: return core.vector.gather;
+    case vector_sort: return core.vector.sort;
     case gm_to_ub: return core.move.gm_to_ub;
     case gm_to_l1: return core.move.gm_to_l1;
     case gm_to_l1_nd2nz: return core.move.gm_to_l1_nd2nz;
@@ -32,6 +38,14 @@ const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class) {
     case ub_to_l0c: return core.move.ub_to_l0c;
     case l0c_to_gm: return core.move.l0c_to_gm;
     case l0c_to_gm_nz2nd: return core.move.l0c_to_gm_nz2nd;
+    case l0c_to_l1: return core.move.l0c_to_l1;
+    case gm_to_l0a: return core.move.gm_to_l0a;
+    case gm_to_l0b: return core.move.gm_to_l0b;
+    case l1_to_gm: return core.move.l1_to_gm;
+    case l1_to_bt: return core.move.l1_to_bt;
+    case l1_to_fb: return core.move.l1_to_fb;
+    case fill_l0: return core.move.fill_l0;
+    case fill_l1: return core.move.fill_l1;
   }
   fail(Fault::Internal, "no cost line for cost class {}", static_cast<int>(cost_class));
 }

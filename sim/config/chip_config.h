@@ -32,7 +32,7 @@ struct CostLine {
 
 // Cost lines of the vector unit, per class of instruction.
 struct VectorCosts {
-  CostLine unary, binary, scalar, dup, convert;
+  CostLine unary, binary, scalar, dup, convert, compare, select, reduce, transpose, gather, sort;
 
   friend bool operator==(const VectorCosts&, const VectorCosts&) = default;
 };
@@ -41,7 +41,8 @@ struct VectorCosts {
 // memory system adds its own latency and contention.
 struct MoveCosts {
   CostLine gm_to_ub, gm_to_l1, gm_to_l1_nd2nz, ub_to_gm, ub_to_ub, ub_to_l1, l1_to_ub, l1_to_l0a, l1_to_l0b, l0c_to_ub,
-      ub_to_l0c, l0c_to_gm, l0c_to_gm_nz2nd;
+      ub_to_l0c, l0c_to_gm, l0c_to_gm_nz2nd, l0c_to_l1, gm_to_l0a, gm_to_l0b, l1_to_gm, l1_to_bt, l1_to_fb, fill_l0,
+      fill_l1;
 
   friend bool operator==(const MoveCosts&, const MoveCosts&) = default;
 };
@@ -53,7 +54,7 @@ struct ScalarCosts {
 };
 
 struct BufferSizes {
-  Bytes l1{512 * 1024}, l0a{64 * 1024}, l0b{64 * 1024}, l0c{128 * 1024}, ub{192 * 1024};
+  Bytes l1{512 * 1024}, l0a{64 * 1024}, l0b{64 * 1024}, l0c{128 * 1024}, ub{192 * 1024}, bt{0}, fb{0};
   std::string from = "assumed";
 
   friend bool operator==(const BufferSizes&, const BufferSizes&) = default;
@@ -137,6 +138,8 @@ struct NumericsConfig {
   bool saturation = true;  // modes that the chip has
   bool inf_nan = true;
   isa::OverflowMode overflow_mode = isa::OverflowMode::inf_nan;  // the one it starts in
+  isa::Precision precision = isa::Precision::high_performance;
+  isa::Accumulation accumulation = isa::Accumulation::sequential;
   std::string from = "assumed";
 
   friend bool operator==(const NumericsConfig&, const NumericsConfig&) = default;
@@ -172,6 +175,12 @@ constexpr bool has_cost_class(isa::Arch arch, isa::CostClass cost_class) {
   switch (cost_class) {
     case isa::CostClass::gm_to_l1_nd2nz:
     case isa::CostClass::l0c_to_gm:
+    case isa::CostClass::l0c_to_l1:
+    case isa::CostClass::l1_to_gm:
+    case isa::CostClass::l1_to_bt:
+    case isa::CostClass::l1_to_fb:
+    case isa::CostClass::fill_l0:
+    case isa::CostClass::fill_l1:
     case isa::CostClass::l0c_to_gm_nz2nd: return isa::contains(isa::kSplitArchs, arch);
     case isa::CostClass::ub_to_l1:
     case isa::CostClass::l1_to_ub:

@@ -52,6 +52,12 @@ void describe(V& visit, S& s) {
   visit("scalar", s.scalar, "a source and a scalar: vadds, vmuls");
   visit("dup", s.dup, "vector_dup");
   visit("convert", s.convert, "vconv");
+  visit("compare", s.compare, "vcmp, vcmpv, vcmpvs");
+  visit("select", s.select, "vsel");
+  visit("reduce", s.reduce, "vcadd, vcmax, vcgadd, vcpadd");
+  visit("transpose", s.transpose, "vtranspose, scatter_vnchwconv, col2img");
+  visit("gather", s.gather, "vgather, vgatherb, vscatter, vreduce");
+  visit("sort", s.sort, "vbitsort, vmrgsort4, proposals");
 }
 
 template <class V, Is<MoveCosts> S>
@@ -69,6 +75,14 @@ void describe(V& visit, S& s) {
   visit("ub_to_l0c", s.ub_to_l0c, "initial values of the cube from UB (joint core)");
   visit("l0c_to_gm", s.l0c_to_gm, "FIXPIPE, fractals as they are (split core); writes are posted");
   visit("l0c_to_gm_nz2nd", s.l0c_to_gm_nz2nd, "FIXPIPE, fractals into rows (split core); writes are posted");
+  visit("l0c_to_l1", s.l0c_to_l1, "FIXPIPE, fractals into L1 (split core)");
+  visit("gm_to_l0a", s.gm_to_l0a, "load2d from global memory into L0A");
+  visit("gm_to_l0b", s.gm_to_l0b, "load2d from global memory into L0B");
+  visit("l1_to_gm", s.l1_to_gm, "L1 to global memory (split core); writes are posted");
+  visit("l1_to_bt", s.l1_to_bt, "L1 to the bias table (split core)");
+  visit("l1_to_fb", s.l1_to_fb, "L1 to the parameters of FIXPIPE (split core)");
+  visit("fill_l0", s.fill_l0, "a constant into L0A or L0B (split core); a step is a fractal");
+  visit("fill_l1", s.fill_l1, "a constant into L1 (split core)");
 }
 
 template <class V, Is<ScalarCosts> S>
@@ -86,6 +100,8 @@ void describe(V& visit, S& s) {
   visit("l0b", s.l0b, "right operands of the cube", kBufferRange);
   visit("l0c", s.l0c, "results of the cube", kBufferRange);
   visit("ub", s.ub, "unified buffer of the vector unit", kBufferRange);
+  visit("bt", s.bt, "bias table of the cube (split core), 0: none", kBufferRange);
+  visit("fb", s.fb, "parameters of FIXPIPE (split core), 0: none", kBufferRange);
   visit("from", s.from, kFromDoc);
 }
 
@@ -166,6 +182,8 @@ void describe(V& visit, S& s) {
   visit("saturation", s.saturation, "the chip has saturation mode: infinity becomes the largest finite value");
   visit("inf_nan", s.inf_nan, "the chip has INF_NAN mode: IEEE 754");
   visit("overflow_mode", s.overflow_mode, "the mode that a run starts in");
+  visit("precision", s.precision, "of vrec, vrsqrt, vexp, vln: high_performance or high_precision (correctly rounded)");
+  visit("accumulation", s.accumulation, "order of the sums in the cube: sequential, fractal or pairwise; not public");
   visit("from", s.from, kFromDoc);
 }
 

@@ -216,20 +216,16 @@ class Apply {
     out = value;
   }
 
-  template <class E, usize N>
-  void read_name(const Node& node, E& out, const std::string& path, const std::array<std::string_view, N>& names) {
+  template <class E>
+  requires std::is_enum_v<E>
+  void read(const Node& node, E& out, const std::string& path, Range) {
+    const auto& names = isa::kEnumNames<E>;
     if (const auto value = isa::parse_enum<E>(names, node.text)) {
       out = *value;
     } else {
       problem(node, "{}: cannot read {}; write one of {}{}", shown(path), quote(node.text), fmt::join(names, ", "),
               did_you_mean(node.text, names));
     }
-  }
-  void read(const Node& node, isa::Arch& out, const std::string& path, Range) {
-    read_name(node, out, path, isa::kArchNames);
-  }
-  void read(const Node& node, isa::OverflowMode& out, const std::string& path, Range) {
-    read_name(node, out, path, isa::kOverflowModeNames);
   }
 
   void read(const Node& node, std::string& out, const std::string& path, Range) {

@@ -24,8 +24,8 @@ std::string write_text(const std::string& text) {
   }
   return out + '"';
 }
-std::string write_text(isa::Arch arch) { return std::string(name(arch)); }
-std::string write_text(isa::OverflowMode mode) { return std::string(name(mode)); }
+template <class E>
+requires std::is_enum_v<E> std::string write_text(E value) { return std::string(name(value)); }
 using config::write_text;
 
 template <class T>
@@ -76,10 +76,8 @@ template <class T>
 std::string kind_of() {
   if constexpr (std::same_as<T, std::string>) {
     return "text";
-  } else if constexpr (std::same_as<T, isa::Arch>) {
-    return fmt::format("one of {}", fmt::join(isa::kArchNames, ", "));
-  } else if constexpr (std::same_as<T, isa::OverflowMode>) {
-    return fmt::format("one of {}", fmt::join(isa::kOverflowModeNames, ", "));
+  } else if constexpr (std::is_enum_v<T>) {
+    return fmt::format("one of {}", fmt::join(isa::kEnumNames<T>, ", "));
   } else {
     return std::string(how_to_write(T{}));
   }

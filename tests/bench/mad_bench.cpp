@@ -56,7 +56,8 @@ class MadBench {
   CoreMem mem_{BufSizes{0, 0, 128 << 10, 128 << 10, 256 << 10, 0}, gm_};
   Spr spr_;
   u64 status_ = 0;
-  ExecContext context_{mem_, spr_, Arch::c100, OverflowMode::inf_nan, status_};
+  ResultRegisters results_;
+  ExecContext context_{mem_, spr_, Arch::c100, OverflowMode::inf_nan, status_, results_};
   insn::Mad::Args args_;
 };
 

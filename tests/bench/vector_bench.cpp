@@ -13,7 +13,8 @@ struct Core {
   CoreMem mem{BufSizes{0, 0, 0, 0, 0, 192 << 10}, gm};
   Spr spr;
   u64 status = 0;
-  ExecContext context{mem, spr, Arch::c220, OverflowMode::inf_nan, status};
+  ResultRegisters results;
+  ExecContext context{mem, spr, Arch::c220, OverflowMode::inf_nan, status, results};
 
   explicit Core(LaneType type) {
     for (u32 i = 0; i < (192 << 10) / 4; ++i) {

@@ -37,6 +37,8 @@ u64 used_bytes(BufId b) {
     case BufId::UB: return 16 * 1024;
     case BufId::L0A:
     case BufId::L0B: return 8 * 1024;
+    case BufId::BT:
+    case BufId::FB: return 1024;
   }
   return 0;
 }

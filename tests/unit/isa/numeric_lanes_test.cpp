@@ -98,9 +98,13 @@ TEST(Lanes, ConversionsEqualThePortablePathOnEveryTarget) {
   const auto f16 = repeats_of(all_f16());
   const auto f32 = repeats_of(interesting_f32());
   each_target([&] {
-    compare_unary(widen_kernel(), widen_kernel(Path::portable), f16, kRepeatBytes, "widen");
-    compare_unary(narrow_kernel(RoundMode::rint), narrow_kernel(RoundMode::rint, Path::portable), f32, kRepeatBytes / 2,
-                  "narrow");
+    const auto convert = [](LaneType from, LaneType to, Path path) {
+      return convert_kernel(from, to, RoundMode::rint, path);
+    };
+    compare_unary(convert(LaneType::f16, LaneType::f32, Path::fastest),
+                  convert(LaneType::f16, LaneType::f32, Path::portable), f16, kRepeatBytes, "widen");
+    compare_unary(convert(LaneType::f32, LaneType::f16, Path::fastest),
+                  convert(LaneType::f32, LaneType::f16, Path::portable), f32, kRepeatBytes / 2, "narrow");
   });
 }
 

@@ -10,7 +10,7 @@ namespace {
 struct ScalarMemory : testing::Test {
   TestCore core;
   std::array<u64, 32> x{};
-  ScalarContext context{.x = x, .spr = core.spr, .args = {}, .mem = &core.mem};
+  ScalarContext context{.x = x, .spr = core.spr, .args = {}, .results = core.results, .mem = &core.mem};
 };
 
 TEST_F(ScalarMemory, LoadsExtendWithZero) {

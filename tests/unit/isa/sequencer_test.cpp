@@ -29,10 +29,10 @@ struct Walk {
     front = std::make_unique<Sequencer>(spec, gm, mem.get(), 5);
     front->start(code, launch);
   }
-  Walk& run(u64 status = 0) {
+  Walk& run(u64 status = 0, const ResultRegisters& results = {}) {
     while (!front->done()) {
       if (front->current().row->role == Role::scalar || front->current().row->role == Role::end) {
-        front->step(status);
+        front->step(status, results);
       } else {
         issued.push_back(front->issue());
       }
@@ -110,18 +110,18 @@ TEST(Sequencer, ABlockStartsWithZeroRegistersAndFullMask) {
 
 TEST(Sequencer, ReportsScalarAccesses) {
   Walk w("mov X1, 1\nst_ubuf.b32 7, 64, 4\nld_ubuf.b16 X2, 68\nmov X3, X2\nend");
-  w.front->step(0);
+  w.front->step(0, {});
   EXPECT_FALSE(w.front->last_access().has_value());
-  w.front->step(0);
+  w.front->step(0, {});
   ASSERT_TRUE(w.front->last_access().has_value());
   EXPECT_EQ(w.front->last_access()->address, 68u);
   EXPECT_EQ(w.front->last_access()->len, 4u);
   EXPECT_TRUE(w.front->last_access()->write);
-  w.front->step(0);
+  w.front->step(0, {});
   ASSERT_TRUE(w.front->last_access().has_value());
   EXPECT_EQ(w.front->last_access()->len, 2u);
   EXPECT_FALSE(w.front->last_access()->write);
-  w.front->step(0);
+  w.front->step(0, {});
   EXPECT_FALSE(w.front->last_access().has_value());
 }
 

@@ -15,7 +15,7 @@ namespace vinci::isa {
 // Memory and registers of one core for a test of meanings; sizes are small enough to leave by accident.
 struct TestCore {
   explicit TestCore(Arch a = Arch::c220, OverflowMode mode = OverflowMode::inf_nan)
-      : context{mem, spr, a, mode, status} {}
+      : context{mem, spr, a, mode, status, results} {}
 
   template <class I>
   void run(const typename I::Args& args) {
@@ -23,9 +23,10 @@ struct TestCore {
   }
 
   GlobalMemory gm;
-  CoreMem mem{BufSizes{0, 128 << 10, 64 << 10, 64 << 10, 256 << 10, 64 << 10}, gm};
+  CoreMem mem{BufSizes{0, 128 << 10, 64 << 10, 64 << 10, 256 << 10, 64 << 10, 1 << 10, 7 << 10}, gm};
   Spr spr;
   u64 status = 0;
+  ResultRegisters results;
   ExecContext context;
 };
 

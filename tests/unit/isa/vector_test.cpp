@@ -21,7 +21,7 @@ constexpr u32 kA = 0, kB = 0x2000, kC = 0x4000;
 // A core with nothing but UB, and short names for what the tests do with it.
 class Vector : public testing::Test {
  protected:
-  ExecContext context() { return {mem_, spr_, arch_, overflow_, status_}; }
+  ExecContext context() { return {mem_, spr_, arch_, overflow_, status_, results_}; }
   const View& ub() { return mem_[BufId::UB]; }
 
   void put16(u32 address, usize lane, double x) { ub().store<u16>(address + 2 * lane, f16_bits(x)); }
@@ -52,6 +52,7 @@ class Vector : public testing::Test {
   Arch arch_ = Arch::c220;
   OverflowMode overflow_ = OverflowMode::inf_nan;
   u64 status_ = 0;
+  ResultRegisters results_;
 };
 
 // Index of a type form, by its suffix.

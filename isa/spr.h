@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "isa/base/types.h"
+
+// Special registers that change what an instruction means. The scalar unit writes them; an instruction takes a copy
+// along when it is issued, so a later set_* cannot change one that waits in a queue.
+namespace vinci::isa {
+
+// Parameter registers with one set_<name> instruction each; the instructions that read them give their fields.
+enum class SprId : u8 {
+  fmatrix,         // feature map of img2col: W [15:0], H [31:16], padding left, right, top, bottom 8 bit each from 32
+  fmatrix_b,       // the same for the second operand (FMATRIX_RIGHT)
+  padding,         // bit pattern that img2col reads outside of the feature map
+  l3d_rpt,         // repeats of img2colv2: stride [15:0], time [23:16], mode [24]
+  l1_3d_size,      // size of the feature map in L1, 0: unbounded
+  fcol2img,        // feature map of col2img, as fmatrix
+  l0_set_value,    // value of create_ca_matrix, create_cb_matrix, create_cbuf_matrix
+  deqscale,        // of vconv_deq and the like: f16; or scale f32 [31:0], offset [45:37], sign [46]
+  quant_pre,       // FIXPIPE: scale f32 [31:0], offset [45:37], sign [46]
+  fpc,             // FIXPIPE: address of the relu table [15:8], of the quantisation table [23:16], unit flag [63]
+  nd_para,         // FIXPIPE NZ2ND: ndNum [15:0], srcNdStride [31:16], dstNdStride [47:32]
+  lrelu_alpha,     // FIXPIPE leaky relu: f32 bits
+  relu_alpha,      // slope of the relu of L0C to UB: f16 bits
+  mov_pad_val,     // padding value of copy_*_align
+  rpn_offset,      // offset of the areas of proposals, f16 bits
+  ffts_base_addr,  // base address of the cross-core synchronisation
+};
+inline constexpr std::array<std::string_view, 16> kSprNames{
+    "fmatrix",   "fmatrix_b", "padding", "l3d_rpt",     "l1_3d_size", "fcol2img",    "l0_set_value", "deqscale",
+    "quant_pre", "fpc",       "nd_para", "lrelu_alpha", "relu_alpha", "mov_pad_val", "rpn_offset",   "ffts_base_addr"};
+static_assert(kSprNames.size() == static_cast<usize>(SprId::ffts_base_addr) + 1);
+constexpr std::string_view name(SprId r) { return kSprNames[static_cast<usize>(r)]; }
+
+// VA0..VA7: eight block addresses each, in units of 32 bytes of UB. Source: mindspore-ai/akg csim.
+inline constexpr usize kVaRegisters = 8, kVaBlocks = 8;
+using VaRegister = std::array<u16, kVaBlocks>;
+
+// The rarely written registers, all zero at the start of a block.
+struct Parameters {
+  std::array<u64, kSprNames.size()> values{};
+  std::array<VaRegister, kVaRegisters> va{};
+
+  u64 operator[](SprId r) const { return values[static_cast<usize>(r)]; }
+  u64& operator[](SprId r) { return values[static_cast<usize>(r)]; }
+
+  friend bool operator==(const Parameters&, const Parameters&) = default;
+};
+
+// A value that copies share until one of them writes. Most programs never write parameters, and then a copy is one null
+// pointer. Not for use from several threads.
+class SharedParameters {
+ public:
+  SharedParameters() = default;
+  SharedParameters(const SharedParameters& o) : box_(o.box_) {
+    if (box_ != nullptr) ++box_->owners;
+  }
+  SharedParameters(SharedParameters&& o) noexcept : box_(std::exchange(o.box_, nullptr)) {}
+  SharedParameters& operator=(SharedParameters o) noexcept {
+    std::swap(box_, o.box_);
+    return *this;
+  }
+  ~SharedParameters() {
+    if (box_ != nullptr && --box_->owners == 0) delete box_;
+  }
+
+  const Parameters& operator*() const {
+    static constexpr Parameters kZero{};
+    return box_ != nullptr ? box_->value : kZero;
+  }
+  const Parameters* operator->() const { return &**this; }
+  Parameters& write() {
+    if (box_ == nullptr) {
+      box_ = new Box;
+    } else if (box_->owners > 1) {
+      *this = SharedParameters(new Box{box_->value});
+    }
+    return box_->value;
+  }
+
+  friend bool operator==(const SharedParameters& a, const SharedParameters& b) { return *a == *b; }
+
+ private:
+  struct Box {
+    Parameters value;
+    u32 owners = 1;
+  };
+  explicit SharedParameters(Box* box) : box_(box) {}
+  Box* box_ = nullptr;
+};
+
+struct Spr {
+  std::array<u64, 2> vector_mask{~u64{0}, ~u64{0}};  // [0] lanes 0..63, [1] lanes 64..127
+  u64 ctrl = 0;                                      // raw CTRL, as get_ctrl reads it
+  SharedParameters parameters;
+
+  u64 operator[](SprId r) const { return (*parameters)[r]; }
+
+  friend bool operator==(const Spr&, const Spr&) = default;
+};
+
+// Fields of CTRL. Source: published documentation of SetCtrlSpr.
+namespace ctrl {
+inline constexpr u64 kHf32 = u64{1} << 46;            // f32 operands of the cube are rounded to HF32
+inline constexpr u64 kHf32TowardZero = u64{1} << 47;  // how; else to nearest even
+inline constexpr u64 kInfNan = u64{1} << 48;          // 1 INF_NAN, 0 saturation
+inline constexpr u64 kMadDirection = u64{1} << 51;    // order in which the cube walks C; bits do not depend on it
+inline constexpr u64 kSaturateInt = u64{1} << 53;     // integer results stop at the limits, else they wrap
+inline constexpr u64 kCounterMode = u64{1} << 56;     // the vector mask is a count of elements
+inline constexpr u64 kAtomicType = u64{7} << 6;       // AtomicType
+inline constexpr u64 kAtomicOp = u64{3} << 9;         // AtomicOp
+}  // namespace ctrl
+
+// What copies out of UB, L1 and L0C do to global memory: nothing special without a type.
+enum class AtomicType : u8 { none, f32, f16, s16, s32, s8, bf16 };
+enum class AtomicOp : u8 { add, max, min };
+constexpr AtomicType atomic_type(u64 ctrl_value) { return static_cast<AtomicType>(ctrl_value >> 6 & 7); }
+constexpr AtomicOp atomic_op(u64 ctrl_value) { return static_cast<AtomicOp>(ctrl_value >> 9 & 3); }
+
+// What pipes leave behind for other instructions and for the scalar unit. State of the core, not copied at issue.
+struct ResultRegisters {
+  std::array<u64, 2> cmpmask{};  // of vcmp; read by vsel and get_cmpmask
+  u64 vms4_sr = 0;               // elements that vmrgsort4 took of its lists, 16 bits each
+  u64 max_min_cnt = 0;           // vcmax, vcmin: value and index of the last repeat
+  u64 acc_val = 0;               // vcadd: sum of the last repeat
+  u64 rsvd_cnt = 0;              // vreduce: elements that were kept
+};
+
+}  // namespace vinci::isa
