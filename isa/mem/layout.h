@@ -6,10 +6,11 @@
 #include <string_view>
 
 #include "isa/base/types.h"
+#include "isa/mem/format.h"
 
-// Where an element of a matrix lies in the fractal layouts: 16 x C0 blocks, C0 = 32 bytes of elements. The first letter
-// is the order inside a fractal, the second the order of the fractals; z = row by row, n = column by column.
-// Source: csim generic_mad of mindspore-ai/akg (Apache-2.0), published Ascend C data layout formats.
+// Where an element of a single matrix lies in the fractal layouts, by the names that the cube's buffers go by. The
+// first letter is the order inside a fractal, the second the order of the fractals; z = row by row, n = column by
+// column. The layouts are the formats of isa/mem/format.h.
 namespace vinci::isa {
 
 enum class Layout : u8 {
@@ -21,44 +22,28 @@ enum class Layout : u8 {
 };
 inline constexpr std::array<std::string_view, 5> kLayoutNames{"ND", "zN", "zZ", "nZ", "nN"};
 constexpr std::string_view name(Layout l) { return kLayoutNames[static_cast<usize>(l)]; }
+inline constexpr std::array<Format, 5> kLayoutFormats{Format::ND, Format::FRACTAL_NZ, Format::FRACTAL_ZZ, Format::nZ,
+                                                      Format::nN};
 
-inline constexpr u32 kFractalEdge = 16;  // rows (z) or columns (n) of a fractal
-
-// Elements of the other edge of a fractal.
-constexpr u32 c0_of(u32 element_bytes) { return 32 / element_bytes; }
+// Elements of the edge of a fractal that is not kFractalEdge.
+constexpr u32 c0_of(u32 element_bytes) { return c0_of_bits(8 * element_bytes); }
 
 struct MatrixShape {
   u32 rows = 0, cols = 0;  // before padding to whole fractals
 };
 
+constexpr TensorLayout matrix_layout(Layout layout, MatrixShape shape, u32 c0) {
+  return {kLayoutFormats[static_cast<usize>(layout)], std::array<u64, 3>{1, shape.rows, shape.cols}, c0};
+}
+
 // Offset, in elements, of element (row, col); row < rows, col < cols.
 constexpr u64 layout_offset(Layout layout, MatrixShape shape, u32 c0, u32 row, u32 col) {
-  constexpr u64 edge = kFractalEdge;
-  const u64 rows16 = ceil_div<u64>(shape.rows, edge), cols16 = ceil_div<u64>(shape.cols, edge);
-  const u64 rows_c0 = ceil_div<u64>(shape.rows, c0), cols_c0 = ceil_div<u64>(shape.cols, c0);
-  const u64 in_z = row % edge * c0 + col % c0;
-  const u64 in_n = col % edge * c0 + row % c0;
-  switch (layout) {
-    case Layout::ND: return u64{row} * shape.cols + col;
-    case Layout::zN: return (col / c0 * rows16 + row / edge) * edge * c0 + in_z;
-    case Layout::zZ: return (row / edge * cols_c0 + col / c0) * edge * c0 + in_z;
-    case Layout::nZ: return (row / c0 * cols16 + col / edge) * edge * c0 + in_n;
-    case Layout::nN: return (col / edge * rows_c0 + row / c0) * edge * c0 + in_n;
-  }
-  return 0;
+  return matrix_layout(layout, shape, c0).offset(std::array<u64, 3>{0, row, col});
 }
 
 // Elements that the layout takes, with the padding to whole fractals.
 constexpr u64 layout_elements(Layout layout, MatrixShape shape, u32 c0) {
-  constexpr u64 edge = kFractalEdge;
-  switch (layout) {
-    case Layout::ND: return u64{shape.rows} * shape.cols;
-    case Layout::zN:
-    case Layout::zZ: return align_up<u64>(shape.rows, edge) * align_up<u64>(shape.cols, c0);
-    case Layout::nZ:
-    case Layout::nN: return align_up<u64>(shape.rows, c0) * align_up<u64>(shape.cols, edge);
-  }
-  return 0;
+  return matrix_layout(layout, shape, c0).elements();
 }
 
 }  // namespace vinci::isa
