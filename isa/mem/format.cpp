@@ -46,6 +46,30 @@ std::string axes_text(Format format) {
   return out;
 }
 
+std::string storage_text(Format format) {
+  const FormatInfo& f = info(format);
+  const std::string c0 = f.fixed_c0 != 0 ? std::to_string(f.fixed_c0) : "C0";
+  std::string out;
+  each_word(f.dims, [&](std::string_view word) {
+    out += out.empty() ? "(" : ", ";
+    for (usize i = 0; i < word.size(); ++i) {
+      const bool part = i + 1 < word.size() && std::string_view("10o").find(word[i + 1]) != std::string_view::npos;
+      if (i != 0) out += '*';
+      if (word[i] == 'B') {
+        out += "...";
+      } else if (part && word[i + 1] == '1') {
+        out += word.substr(i, 2);
+      } else if (part) {
+        out += word[i] == f.c0_axis ? c0 : std::to_string(kFractalEdge);
+      } else {
+        out += word[i];
+      }
+      i += part ? 1 : 0;
+    }
+  });
+  return out + ")";
+}
+
 TensorLayout tensor_layout(Format format, std::span<const u64> shape, u32 c0, u64 groups) {
   const FormatInfo& f = info(format);
   const bool leading = takes_leading_axes(f);

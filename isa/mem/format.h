@@ -318,4 +318,7 @@ std::vector<u64> storage_shape(const TensorLayout& layout, std::span<const u64> 
 // The axes of a tensor as a list of extents is written: "N,C,H,W"; "...,M,N" where there can be leading axes.
 std::string axes_text(Format format);
 
+// The dimensions of the storage, for people: "(G*C1*H*W, N1, 16, C0)".
+std::string storage_text(Format format);
+
 }  // namespace vinci::isa

@@ -13,9 +13,9 @@
 // NumPy's .npy files, format versions 1.0 and 2.0, little endian and C order only. Source: numpy/doc/neps nep-0001.
 namespace vinci::io {
 
-// Element types by their NumPy names without byte order; the digit is the size in bytes.
-inline constexpr std::array<std::string_view, 11> kNpyTypes{"f2", "f4", "f8", "i1", "i2", "i4",
-                                                            "i8", "u1", "u2", "u4", "u8"};
+// Element types by their NumPy names without byte order; the digit is the size in bytes. b1 is bool.
+inline constexpr std::array<std::string_view, 12> kNpyTypes{"f2", "f4", "f8", "i1", "i2", "i4",
+                                                            "i8", "u1", "u2", "u4", "u8", "b1"};
 // Bytes of an element, 0 for an unknown type.
 constexpr u64 npy_element_bytes(std::string_view dtype) {
   for (const std::string_view t : kNpyTypes) {

@@ -12,6 +12,7 @@ namespace vinci::cli {
 void add_asm(CLI::App& app);
 void add_check(CLI::App& app);
 void add_chips(CLI::App& app);
+void add_convert(CLI::App& app);
 void add_dis(CLI::App& app);
 void add_gen(CLI::App& app);
 void add_isa(CLI::App& app);

@@ -87,8 +87,8 @@ TEST(Npy, RefusesWithTheReason) {
   EXPECT_EQ(with("'<f2'", "True", "(2,)", 4),
             "x.npy: bad .npy header: the array is in Fortran order; save it with numpy.ascontiguousarray");
   EXPECT_EQ(with("'>f4'", "False", "(2,)", 8), "x.npy: bad .npy header: type '>f4' is big endian; save it as '<f4'");
-  EXPECT_EQ(with("'|b1'", "False", "(2,)", 2),
-            "x.npy: bad .npy header: type '|b1' is not one of <f2 <f4 <f8 <i1 <i2 <i4 <i8 <u1 <u2 <u4 <u8");
+  EXPECT_EQ(with("'<c8'", "False", "(2,)", 16),
+            "x.npy: bad .npy header: type '<c8' is not one of <f2 <f4 <f8 <i1 <i2 <i4 <i8 <u1 <u2 <u4 <u8 <b1");
   EXPECT_EQ(with("[('a', '<f2')]", "False", "(2,)", 4), "x.npy: bad .npy header: structured types are not supported");
   EXPECT_EQ(with("'<f2'", "False", "(2, 3)", 10),
             "x.npy: shape (2, 3) of f2 does not fit the 10 bytes that follow the .npy header");
