@@ -86,6 +86,7 @@ struct Access {
 // What an instruction reads and writes. Small and fixed: no allocation on the hot path.
 class Footprint {
  public:
+  static constexpr usize kMaxAccesses = 8;
   constexpr Footprint() = default;
   constexpr Footprint(std::initializer_list<Access> list) {
     for (const Access& a : list)
@@ -97,7 +98,7 @@ class Footprint {
   usize size() const { return size_; }
 
  private:
-  std::array<Access, 5> items_{};
+  std::array<Access, kMaxAccesses> items_{};
   usize size_ = 0;
 };
 
@@ -243,7 +244,7 @@ struct MemberOf<T C::*> {
   using Type = T;
 };
 
-template <class I, auto Member>
+template <class Args, auto Member>
 constexpr FieldInfo make_field(const Field<Member>& f, unsigned lsb) {
   using T = typename MemberOf<decltype(Member)>::Type;
   return {
@@ -255,16 +256,12 @@ constexpr FieldInfo make_field(const Field<Member>& f, unsigned lsb) {
       .optional = f.optional,
       .fallback = f.fallback,
       .doc = f.doc,
-      .set = [](ArgsStorage& s, u64 v) { args_of<I>(s).*Member = static_cast<T>(v); },
+      .set = [](ArgsStorage& s, u64 v) { reinterpret_cast<Args*>(s.bytes.data())->*Member = static_cast<T>(v); },
       .get =
           [](const ArgsStorage& s) {
-            if constexpr (std::is_enum_v<T>) {
-              return static_cast<u64>(args_of<I>(s).*Member);
-            } else if constexpr (std::is_signed_v<T>) {
-              return static_cast<u64>(static_cast<i64>(args_of<I>(s).*Member));
-            } else {
-              return static_cast<u64>(args_of<I>(s).*Member);
-            }
+            const T value = reinterpret_cast<const Args*>(s.bytes.data())->*Member;
+            if constexpr (std::is_signed_v<T>) return static_cast<u64>(static_cast<i64>(value));
+            return static_cast<u64>(value);
           },
   };
 }
@@ -276,7 +273,9 @@ constexpr auto make_fields() {
   unsigned lsb = kOperandsBegin;
   usize i = 0;
   std::apply(
-      [&](const auto&... f) { ((out[i++] = make_field<I>(f, lsb), lsb += slot_bits(f.kind, f.width) + 1), ...); },
+      [&](const auto&... f) {
+        ((out[i++] = make_field<typename I::Args>(f, lsb), lsb += slot_bits(f.kind, f.width) + 1), ...);
+      },
       I::fields);
   return out;
 }

@@ -9,11 +9,18 @@
 
 // The vector unit. One repeat is 8 blocks of 32 bytes (128 lanes of 16 bits or 64 of 32 bits); strides count blocks:
 //   address(repeat r, lane i) = base + r * RepStride * 32 + (i / L) * BlkStride * 32 + (i % L) * bytes, L = 32 / bytes
-// Only lanes with their bit in the vector mask are computed and written. Repeats execute in order, and within one all
-// sources are read before anything is written. Where the widths differ, the wider type gives the number of lanes (64)
-// and the narrow operand has 4 full blocks, so that its usual repeat stride is 4. Source: mindspore-ai/akg csim
-// (Apache-2.0), CANN documentation of the vector intrinsics and of Cast.
+// Only lanes with their bit in the vector mask are computed and written; in counter mode (CTRL[56], not on the first
+// generation) the mask is the number of elements of the whole instruction, and `repeat` has no effect. Repeats execute
+// in order, and within one all sources are read before anything is written. Where the widths differ, the wider type
+// gives the number of lanes (64) and the narrow operand has 4 full blocks, so that its usual repeat stride is 4.
+// Source: mindspore-ai/akg csim (Apache-2.0), CANN documentation of the vector intrinsics and of Cast.
 namespace vinci::isa::insn {
+
+// Lanes of one repeat of operands whose widest type is this one.
+constexpr u32 lanes_per_repeat(LaneType widest) { return kRepeatBytes * 8 / lane_bits(widest); }
+// Blocks that so many lanes of a type fill.
+constexpr u32 blocks_of(u32 lanes, LaneType type) { return ceil_div(lanes * lane_bits(type), kBlockBytes * 8); }
+constexpr LaneType wider(LaneType a, LaneType b) { return lane_bits(a) >= lane_bits(b) ? a : b; }
 
 struct VectorBinaryArgs {
   u32 dst, src0, src1;
@@ -67,6 +74,9 @@ using VectorExpTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneTyp
 using VectorDupTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32}, VectorType{LaneType::s16},
                                    VectorType{LaneType::u16}, VectorType{LaneType::s32}, VectorType{LaneType::u32}>;
 
+// Repeats that an instruction takes, with so many lanes in each.
+Work vector_work(u32 repeat, u32 lanes, const Spr& spr);  // isa/sem/vector.cpp
+
 template <Text Name, u16 Opcode, CostClass Cost, ArchSet Archs, Text Doc>
 struct VectorBase {
   static constexpr std::string_view name = Name.view();
@@ -77,10 +87,6 @@ struct VectorBase {
   template <class Args>
   static PipeId pipe(const Args&, Arch) {
     return PipeId::V;
-  }
-  template <class Args>
-  static Work work(const Args& x, const Spr&) {
-    return {.steps = x.repeat};
   }
 };
 
@@ -118,6 +124,9 @@ struct VectorBinary : VectorBase<Name, Opcode, CostClass::vector_binary, kAllArc
       Field<&Args::dstRepStride>{"dstRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
       Field<&Args::src0RepStride>{"src0RepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
       Field<&Args::src1RepStride>{"src1RepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"}};
+  static Work work(const Args& x, const Spr& spr) {
+    return vector_work(x.repeat, lanes_per_repeat(Types::lane(x.type)), spr);
+  }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return binary_footprint(x, Types::lane(x.type), spr, arch);
   }
@@ -135,6 +144,9 @@ template <Text Name, u16 Opcode, UnaryOp Op, class Types, Text Doc>
 struct VectorUnary : VectorUnaryBase<Name, Opcode, CostClass::vector_unary, kAllArchs, Doc> {
   using Args = VectorUnaryArgs;
   static constexpr auto types = Types::types;
+  static Work work(const Args& x, const Spr& spr) {
+    return vector_work(x.repeat, lanes_per_repeat(Types::lane(x.type)), spr);
+  }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return unary_footprint(x, Types::lane(x.type), Types::lane(x.type), spr, arch);
   }
@@ -146,6 +158,9 @@ template <Text Name, u16 Opcode, LaneType From, LaneType To, RoundMode Round, Ar
 struct VectorConvert : VectorUnaryBase<Name, Opcode, CostClass::vector_convert, Archs, Doc> {
   using Args = VectorUnaryArgs;
   static_assert((From == LaneType::f16 && To == LaneType::f32) || (From == LaneType::f32 && To == LaneType::f16));
+  static Work work(const Args& x, const Spr& spr) {
+    return vector_work(x.repeat, lanes_per_repeat(wider(From, To)), spr);
+  }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return unary_footprint(x, To, From, spr, arch);
   }
@@ -165,6 +180,9 @@ struct VectorScalar : VectorBase<Name, Opcode, CostClass::vector_scalar, Archs, 
   static constexpr auto types = Types::types;
   static constexpr auto fields =
       std::tuple_cat(kVectorDst<Args>, kVectorSrc, kVectorScalar, kVectorRepeat<Args>, kVectorUnaryStrides);
+  static Work work(const Args& x, const Spr& spr) {
+    return vector_work(x.repeat, lanes_per_repeat(Types::lane(x.type)), spr);
+  }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return scalar_footprint(x, Types::lane(x.type), spr, arch);
   }
@@ -177,6 +195,9 @@ struct VectorDup : VectorBase<"vector_dup", 0x180, CostClass::vector_dup, kAllAr
   static constexpr auto types = VectorDupTypes::types;
   static constexpr auto fields =
       std::tuple_cat(kVectorDst<Args>, kVectorScalar, kVectorRepeat<Args>, kVectorUnaryStrides);
+  static Work work(const Args& x, const Spr& spr) {
+    return vector_work(x.repeat, lanes_per_repeat(VectorDupTypes::lane(x.type)), spr);
+  }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return dup_footprint(x, VectorDupTypes::lane(x.type), spr, arch);
   }

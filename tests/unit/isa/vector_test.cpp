@@ -343,13 +343,45 @@ TEST_F(Vector, NeverLeavesTheBuffer) {
   EXPECT_EQ(error_of([&] { run<insn::Vabs>(unary(kC, kUbBytes - 224, 1)); }), "");
 }
 
-TEST_F(Vector, CountModeIsRefusedWhereItExists) {
-  spr_.ctrl = u64{1} << 56;
-  EXPECT_THAT(error_of([&] { run<insn::Vabs>(unary(kC, kA, 1)); }),
-              HasSubstr("unsupported: vector mask in count mode"));
-  EXPECT_THAT(error_of([&] { footprint<insn::Vabs>(unary(kC, kA, 1)); }), HasSubstr("count mode"));
+// 300 elements: two repeats of 128 lanes and 44 lanes of a third, whatever `repeat` says.
+TEST_F(Vector, CounterModeCountsElements) {
+  spr_.ctrl = ctrl::kCounterMode;
+  spr_.vector_mask = {300, ~u64{0}};
+  fill16(kA, 2048, 2);
+  fill16(kB, 512, 3);
+  fill16(kC, 512, -1);
+  for (const u8 repeat : {u8{0}, u8{1}, u8{200}}) {
+    const VectorBinaryArgs x = binary(kC, kA, kB, repeat);
+    EXPECT_EQ(insn::Vadd::work(x, spr_).steps, 3u);
+    run<insn::Vadd>(x);
+    for (usize i = 0; i < 512; ++i)
+      ASSERT_EQ(get16(kC, i), i < 300 ? 5 : -1) << i;
+    fill16(kC, 512, -1);
+    const Footprint f = footprint<insn::Vadd>(x);  // 600 bytes, in whole blocks
+    ASSERT_EQ(f.size(), 3u);
+    for (const Access& a : f)
+      EXPECT_EQ(a.bytes(), 608u);
+  }
+
+  // Apart, the last repeat is an access of its own.
+  VectorUnaryArgs apart = unary(kC, kA, 1);
+  apart.dstRepStride = 9;
+  apart.srcBlkStride = 2;
+  apart.srcRepStride = 20;
+  run<insn::Vabs>(apart);
+  for (usize i = 0; i < 3 * 144; ++i)
+    ASSERT_EQ(get16(kC, i), i % 144 < (i / 144 < 2 ? 128 : 44) ? 2 : -1) << i;
+  const Footprint f = footprint<insn::Vabs>(apart);
+  ASSERT_EQ(f.size(), 4u);
+  EXPECT_EQ(f.begin()[1].address, kA + 2u * 640);
+  EXPECT_EQ(f.begin()[1].bytes(), 3u * 32);
+  EXPECT_EQ(f.begin()[3].address, kC + 2u * 288);
+
+  spr_.vector_mask = {0, 0};
+  EXPECT_EQ(insn::Vadd::work(binary(kC, kA, kB, 9), spr_).steps, 0u);
+  EXPECT_EQ(footprint<insn::Vadd>(binary(kC, kA, kB, 9)).size(), 0u);
   arch_ = Arch::c100;
-  EXPECT_EQ(error_of([&] { run<insn::Vabs>(unary(kC, kA, 1)); }), "");
+  EXPECT_THAT(error_of([&] { footprint<insn::Vabs>(unary(kC, kA, 1)); }), HasSubstr("c100 has no counter mode"));
 }
 
 TEST_F(Vector, FootprintMergesWhatIsContiguous) {

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/sem/vector_lanes.h"
+
+#include <bit>
+
+#include "isa/insns/vector.h"
+
+namespace vinci::isa::insn {
+namespace {
+
+LaneBits first_lanes(u32 count) {
+  const auto word = [](u32 n) { return n >= 64 ? ~u64{0} : (u64{1} << n) - 1; };
+  return {word(count), count > 64 ? word(count - 64) : 0};
+}
+
+bool counts(const Spr& spr) { return (spr.ctrl & ctrl::kCounterMode) != 0; }
+u32 element_count(const Spr& spr) { return static_cast<u32>(spr.vector_mask[0]); }
+
+void check_mask_mode(const Spr& spr, Arch arch) {
+  if (counts(spr) && !contains(kVectorArchs2, arch)) {
+    fail(Fault::Program, "CTRL bit 56 is set, but {} has no counter mode of the vector mask", name(arch));
+  }
+}
+
+}  // namespace
+
+bool Run::full(u32 lanes) const { return mask == first_lanes(lanes); }
+
+void Selection::add(const Run& run) {
+  if (run.count != 0 && run.mask != LaneBits{}) runs_[size_++] = run;
+}
+
+Selection::Selection(const Spr& spr, Arch arch, u32 lanes, u32 repeat) : lanes_(lanes) {
+  check_mask_mode(spr, arch);
+  if (counts(spr)) {
+    const u32 whole = element_count(spr) / lanes;
+    const u32 rest = element_count(spr) % lanes;
+    add({0, whole, first_lanes(lanes)});
+    add({whole, 1, first_lanes(rest)});
+    return;
+  }
+  const LaneBits existing = first_lanes(lanes);
+  add({0, repeat, {spr.vector_mask[0] & existing[0], spr.vector_mask[1] & existing[1]}});
+}
+
+Selection Selection::unmasked(const Spr& spr, Arch arch, u32 lanes, u32 repeat) {
+  check_mask_mode(spr, arch);
+  Selection all(lanes);
+  all.add({0, static_cast<u32>(repeats_of(spr, lanes, repeat)), first_lanes(lanes)});
+  return all;
+}
+
+u64 repeats_of(const Spr& spr, u32 lanes, u32 repeat) {
+  return counts(spr) ? ceil_div<u64>(element_count(spr), lanes) : repeat;
+}
+
+Operand::Operand(u32 base, u32 block_stride_blocks, u32 repeat_stride_blocks, LaneType t)
+    : repeat_stride(repeat_stride_blocks * kBlockBytes),
+      type(t),
+      strided(true),
+      block_stride(block_stride_blocks * kBlockBytes) {
+  for (u32 i = 0; i < kRepeatBlocks; ++i)
+    blocks[i] = base + i * block_stride;
+}
+
+Operand destination(u32 base, u32 block_stride_blocks, u32 repeat_stride_blocks, LaneType type, Arch arch) {
+  return {base, arch == Arch::c100 && block_stride_blocks == 0 ? 1 : block_stride_blocks, repeat_stride_blocks, type};
+}
+
+BlockSpan::BlockSpan(const LaneBits& mask, LaneType type) {
+  const u32 first_lane = mask[0] != 0 ? std::countr_zero(mask[0]) : 64 + std::countr_zero(mask[1]);
+  const u32 last_lane = mask[1] != 0 ? 127 - std::countl_zero(mask[1]) : 63 - std::countl_zero(mask[0]);
+  constexpr u32 kBlockBits = kBlockBytes * 8;
+  first = first_lane * lane_bits(type) / kBlockBits;
+  count = last_lane * lane_bits(type) / kBlockBits - first + 1;
+}
+
+OperandMask::OperandMask(const LaneBits& mask, u32 lanes, LaneType type) : span(mask, type) {
+  const u32 width = lane_bits(type);
+  for (u32 i = 0; i < lanes; ++i) {
+    if ((mask[i / 64] >> (i % 64) & 1) == 0) continue;
+    const u32 byte = i * width / 8;
+    if (width < 8) {
+      bits.bytes[byte] |= static_cast<std::byte>(((1u << width) - 1) << (i * width % 8));
+    } else {
+      std::memset(bits.bytes.data() + byte, 0xff, width / 8);
+    }
+  }
+}
+
+void add_accesses(Footprint& to, const Selection& selection, const Operand& operand, bool write,
+                  std::string_view name) {
+  VINCI_CHECK(operand.strided);
+  Access last;
+  for (const Run& run : selection) {
+    const BlockSpan span(run.mask, operand.type);
+    Access a{
+        .buffer = BufId::UB,
+        .write = write,
+        .align = static_cast<u16>(kBlockBytes),
+        .address = operand.blocks[0] + u64{span.first} * operand.block_stride + u64{run.first} * operand.repeat_stride,
+        .len = kBlockBytes,
+        .count = {operand.block_stride == 0 ? 1 : span.count, operand.repeat_stride == 0 ? 1 : run.count, 1},
+        .stride = {operand.block_stride, operand.repeat_stride, 0},
+        .operand = name};
+    // Contiguous blocks are one piece, and contiguous repeats too: less for the checkers to walk over.
+    if (operand.contiguous()) {
+      a.len = kBlockBytes * a.count[0];
+      a.count[0] = 1;
+      if (operand.repeat_stride == a.len && u64{a.len} * a.count[1] <= ~u32{0}) {
+        a.len *= a.count[1];
+        a.count[1] = 1;
+      }
+    }
+    if (!last.empty() && last.pieces() == 1 && a.pieces() == 1 && a.address == last.address + last.len) {
+      last.len += a.len;
+      continue;
+    }
+    if (!last.empty()) to.add(last);
+    last = a;
+  }
+  if (!last.empty()) to.add(last);
+}
+
+void load_lanes(const View& ub, const Operand& o, u32 repeat, BlockSpan span, LaneBuffer& lanes) {
+  const u64 offset = u64{repeat} * o.repeat_stride;
+  std::byte* to = lanes.bytes.data() + usize{span.first} * kBlockBytes;
+  if (o.contiguous()) {
+    const usize count = usize{span.count} * kBlockBytes;
+    std::memcpy(to, ub.bytes(o.blocks[span.first] + offset, count).data(), count);
+    return;
+  }
+  for (u32 b = 0; b < span.count; ++b)
+    std::memcpy(to + usize{b} * kBlockBytes, ub.bytes(o.blocks[span.first + b] + offset, kBlockBytes).data(),
+                kBlockBytes);
+}
+
+void store_lanes(const View& ub, const Operand& o, u32 repeat, u32 blocks, const LaneBuffer& lanes) {
+  const u64 offset = u64{repeat} * o.repeat_stride;
+  if (o.contiguous()) {
+    const usize count = usize{blocks} * kBlockBytes;
+    std::memcpy(ub.bytes(o.blocks[0] + offset, count).data(), lanes.bytes.data(), count);
+    return;
+  }
+  for (u32 b = 0; b < blocks; ++b)
+    std::memcpy(ub.bytes(o.blocks[b] + offset, kBlockBytes).data(), lanes.bytes.data() + usize{b} * kBlockBytes,
+                kBlockBytes);
+}
+
+namespace {
+
+// to = mask ? from : to, over a multiple of 8 bytes
+void blend_bytes(std::byte* to, const std::byte* from, const std::byte* mask, usize count) {
+  for (usize i = 0; i < count; i += 8) {
+    u64 t = 0, f = 0, m = 0;
+    std::memcpy(&t, to + i, 8);
+    std::memcpy(&f, from + i, 8);
+    std::memcpy(&m, mask + i, 8);
+    t ^= (t ^ f) & m;
+    std::memcpy(to + i, &t, 8);
+  }
+}
+
+}  // namespace
+
+void store_lanes(const View& ub, const Operand& o, u32 repeat, const OperandMask& mask, const LaneBuffer& lanes) {
+  const u64 offset = u64{repeat} * o.repeat_stride;
+  for (u32 b = mask.span.first; b < mask.span.first + mask.span.count; ++b) {
+    const usize at = usize{b} * kBlockBytes;
+    blend_bytes(ub.bytes(o.blocks[b] + offset, kBlockBytes).data(), lanes.bytes.data() + at,
+                mask.bits.bytes.data() + at, kBlockBytes);
+  }
+}
+
+void blend(LaneBuffer& to, const LaneBuffer& from, const LaneBuffer& mask) {
+  blend_bytes(to.bytes.data(), from.bytes.data(), mask.bytes.data(), kRepeatBytes);
+}
+
+LaneBuffer broadcast(u64 bits, LaneType type) {
+  if (type == LaneType::s4) bits = (bits & 0xf) * 0x11;
+  LaneBuffer lanes;
+  const u32 bytes = std::max(1u, lane_bits(type) / 8);
+  for (usize i = 0; i < kRepeatBytes; i += bytes)
+    std::memcpy(lanes.bytes.data() + i, &bits, bytes);
+  return lanes;
+}
+
+LaneBuffer quiet_lanes(LaneType type) {
+  constexpr u16 kBf16One = kF32One >> 16;
+  switch (type) {
+    case LaneType::f16: return broadcast(kF16One, type);
+    case LaneType::f32: return broadcast(kF32One, type);
+    case LaneType::bf16: return broadcast(kBf16One, type);
+    default: return broadcast(0, type);
+  }
+}
+
+u32 scalar_bits(u64 scalar, LaneType type) {
+  const unsigned bits = lane_bits(type);
+  const i64 as_signed = static_cast<i64>(scalar);
+  if ((scalar >> bits) != 0 && !(is_signed_int(type) && as_signed < 0 && as_signed >= -(i64{1} << (bits - 1)))) {
+    fail(Fault::Program, "scalar {:#x} does not fit a lane of type {} ({} bits)", scalar, name(type), bits);
+  }
+  return static_cast<u32>(scalar & ((u64{1} << bits) - 1));
+}
+
+LaneMode lane_mode(const ExecContext& c) {
+  return {c.overflow, (c.spr.ctrl & ctrl::kSaturateInt) != 0, c.numerics.precision};
+}
+
+}  // namespace vinci::isa::insn

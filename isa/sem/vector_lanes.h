@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "isa/exec.h"
+#include "isa/insn.h"
+#include "isa/insns/vector.h"
+#include "isa/numeric/lanes.h"
+
+// How instructions of the vector unit walk over UB: operands, masks and repeats. What they do to the lanes of one
+// repeat is in isa/numeric/lanes.h.
+namespace vinci::isa::insn {
+
+inline constexpr u32 kRepeatBlocks = kRepeatBytes / kBlockBytes;
+
+// Repeats of an instruction that are done with the same lanes.
+struct Run {
+  u32 first = 0, count = 0;
+  LaneBits mask{};
+
+  bool full(u32 lanes) const;
+};
+
+// Which lanes of which repeats take part, from CTRL and the vector mask:
+//   normal mode   `repeat` times the lanes whose bit is set
+//   counter mode  CTRL[56]: the first mask[31:0] elements, in as many repeats as they need; `repeat` has no effect
+// The first generation has no counter mode; a program that sets the bit there is refused.
+class Selection {
+ public:
+  Selection(const Spr& spr, Arch arch, u32 lanes, u32 repeat);
+  // For instructions without mask: every lane; in counter mode whole repeats until all elements are covered.
+  static Selection unmasked(const Spr& spr, Arch arch, u32 lanes, u32 repeat);
+
+  const Run* begin() const { return runs_.data(); }
+  const Run* end() const { return runs_.data() + size_; }
+  bool empty() const { return size_ == 0; }
+  u32 lanes() const { return lanes_; }
+  u32 repeats() const { return empty() ? 0 : runs_[size_ - 1].first + runs_[size_ - 1].count; }
+
+ private:
+  explicit Selection(u32 lanes) : lanes_(lanes) {}
+  void add(const Run& run);
+
+  std::array<Run, 2> runs_{};
+  u32 size_ = 0;
+  u32 lanes_ = 0;
+};
+
+// Repeats that an instruction takes; how much work it is.
+u64 repeats_of(const Spr& spr, u32 lanes, u32 repeat);
+
+// An operand: where its lanes are. A repeat has up to 8 blocks of 32 bytes.
+struct Operand {
+  std::array<u32, kRepeatBlocks> blocks{};  // byte addresses in UB, in the first repeat
+  u32 repeat_stride = 0;                    // bytes
+  LaneType type = LaneType::f16;
+  bool strided = false;  // blocks[i] = blocks[0] + i * block_stride
+  u32 block_stride = 0;  // bytes
+
+  // Strides in blocks.
+  Operand(u32 base, u32 block_stride_blocks, u32 repeat_stride_blocks, LaneType t);
+  // Blocks anywhere (VA registers).
+  Operand(const std::array<u32, kRepeatBlocks>& addresses, u32 repeat_stride_blocks, LaneType t)
+      : blocks(addresses), repeat_stride(repeat_stride_blocks * kBlockBytes), type(t) {}
+
+  bool contiguous() const { return strided && block_stride == kBlockBytes; }
+};
+
+// A destination; on c100 a block stride of 0 means 1. Source: mindspore-ai/akg csim.
+Operand destination(u32 base, u32 block_stride_blocks, u32 repeat_stride_blocks, LaneType type, Arch arch);
+
+// What one operand sees of a lane mask: the blocks from the first to the last active lane, ...
+struct BlockSpan {
+  u32 first = 0, count = 0;
+
+  BlockSpan() = default;
+  BlockSpan(const LaneBits& mask, LaneType type);  // the mask has a lane
+};
+// ... and the bits of the lanes.
+struct OperandMask {
+  BlockSpan span;
+  LaneBuffer bits{};  // 1 where a lane is active
+
+  OperandMask() = default;
+  OperandMask(const LaneBits& mask, u32 lanes, LaneType type);
+};
+
+// What a strided operand touches: whole blocks, from the first to the last that holds an active lane.
+void add_accesses(Footprint& to, const Selection& selection, const Operand& operand, bool write, std::string_view name);
+
+// Some blocks of one repeat, from UB and back; with a mask, bits outside of it keep their value.
+void load_lanes(const View& ub, const Operand& o, u32 repeat, BlockSpan span, LaneBuffer& lanes);
+void store_lanes(const View& ub, const Operand& o, u32 repeat, u32 blocks, const LaneBuffer& lanes);
+void store_lanes(const View& ub, const Operand& o, u32 repeat, const OperandMask& mask, const LaneBuffer& lanes);
+
+// to = mask ? from : to
+void blend(LaneBuffer& to, const LaneBuffer& from, const LaneBuffer& mask);
+
+// `bits` of the lane type in every lane.
+LaneBuffer broadcast(u64 bits, LaneType type);
+
+// What an inactive lane holds while the others are computed: operands that raise nothing with each other or with any
+// scalar, in any operation of their type.
+LaneBuffer quiet_lanes(LaneType type);
+
+// The scalar operand as bits of a lane. A value that carries more than that, such as the bits of an f32 given to an f16
+// instruction, is a program fault.
+u32 scalar_bits(u64 scalar, LaneType type);
+
+LaneMode lane_mode(const ExecContext& c);
+
+// The repeats of an instruction that reads lanes: calls body(run, repeat, sources) for each, in order. Lanes that do
+// not take part hold quiet values.
+template <usize N, class Body>
+void for_each_source(const ExecContext& c, const Selection& selection, const std::array<Operand, N>& src, Body body) {
+  const View& ub = c.mem[BufId::UB];
+  const u32 lanes = selection.lanes();
+  std::array<LaneBuffer, N> in{};
+  for (const Run& run : selection) {
+    if (run.full(lanes)) {
+      for (u32 r = run.first; r < run.first + run.count; ++r) {
+        for (usize i = 0; i < N; ++i)
+          load_lanes(ub, src[i], r, {run.mask, src[i].type}, in[i]);
+        body(run, r, in);
+      }
+      continue;
+    }
+    std::array<OperandMask, N> masks;
+    std::array<LaneBuffer, N> quiet;
+    for (usize i = 0; i < N; ++i) {
+      masks[i] = OperandMask(run.mask, lanes, src[i].type);
+      quiet[i] = quiet_lanes(src[i].type);
+    }
+    LaneBuffer loaded{};
+    for (u32 r = run.first; r < run.first + run.count; ++r) {
+      for (usize i = 0; i < N; ++i) {
+        load_lanes(ub, src[i], r, masks[i].span, loaded);
+        in[i] = quiet[i];
+        blend(in[i], loaded, masks[i].bits);
+      }
+      body(run, r, in);
+    }
+  }
+}
+
+// The repeats of an instruction that computes lane by lane: calls kernel(sources, result), which returns STATUS bits,
+// and stores the active lanes.
+template <usize N, class Kernel>
+void for_each_repeat(ExecContext& c, const Selection& selection, const Operand& dst, const std::array<Operand, N>& src,
+                     Kernel kernel) {
+  const View& ub = c.mem[BufId::UB];
+  const u32 lanes = selection.lanes();
+  const u32 blocks = blocks_of(lanes, dst.type);
+  LaneBuffer out{};
+  const Run* masked = nullptr;  // the run that `mask` belongs to
+  OperandMask mask;
+  for_each_source<N>(c, selection, src, [&](const Run& run, u32 r, const auto& in) {
+    c.status |= kernel(in, out);
+    if (run.full(lanes)) {
+      store_lanes(ub, dst, r, blocks, out);
+      return;
+    }
+    if (masked != &run) {
+      mask = OperandMask(run.mask, lanes, dst.type);
+      masked = &run;
+    }
+    store_lanes(ub, dst, r, mask, out);
+  });
+}
+
+}  // namespace vinci::isa::insn
