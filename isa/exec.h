@@ -33,6 +33,8 @@ inline constexpr u64 kCubeUnderflow = u64{1} << 11;
 inline constexpr u64 kScalarNanInf = u64{1} << 13;
 inline constexpr u64 kVectorNanInf = u64{1} << 14;
 inline constexpr u64 kCubeNanInf = u64{1} << 15;
+// What the overflow dump of the vendor reports.
+inline constexpr u64 kOverflows = kFloatOverflow | kNegativeToUnsigned | kL0cToUbOverflow | kCubeOverflow;
 }  // namespace status
 
 // How the functions that hardware approximates are computed: vrec, vrsqrt, vexp, vln. Names of op_select_implmode.
@@ -62,6 +64,8 @@ struct NumericOptions {
   friend bool operator==(const NumericOptions&, const NumericOptions&) = default;
 };
 
+class CensusPoint;  // isa/census/census.h
+
 // What a non-scalar instruction executes on.
 struct ExecContext {
   CoreMem& mem;
@@ -71,6 +75,7 @@ struct ExecContext {
   u64& status;  // STATUS, sticky
   ResultRegisters& results;
   NumericOptions numerics = {};
+  CensusPoint* census = nullptr;  // where results are reported to; null: nobody asks
 };
 
 // What the scalar unit executes on. Values that depend on loaded data are `unknown` in timing-only runs.

@@ -14,6 +14,7 @@ struct Issued {
   const Row* row = nullptr;
   ArgsStorage args;
   Spr spr;
+  u64 order = 0;  // of this instruction among those that its block has issued
   u32 pc = 0;
   u32 line = 0;
   u8 type = 0;

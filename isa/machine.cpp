@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/machine.h"
 
+#include "isa/census/execute.h"
 #include "isa/insns/sync.h"
 
 namespace vinci::isa {
@@ -21,11 +22,17 @@ void located(const Code& code, u32 pc, const Issued* inst, F&& body) {
 
 }  // namespace
 
-Machine::Machine(const CoreSpec& core, GlobalMemory& gm, u32 core_id)
-    : core_(core), mem_(core.sizes, gm), front_(core_, gm, &mem_, core_id), core_id_(core_id) {}
+Machine::Machine(const CoreSpec& core, GlobalMemory& gm, u32 core_id, Census* census)
+    : core_(core),
+      mem_(core.sizes, gm),
+      front_(core_, gm, &mem_, core_id),
+      core_id_(core_id),
+      name_(fmt::format("core{}.{}", core_id, name(core.kind))),
+      census_(census) {}
 
 void Machine::run(const Code& code, const Launch& launch, u64& budget) {
   code_ = &code;
+  launch_ = launch;
   flags_.clear();
   earlier_status_ |= status_;
   status_ = 0;
@@ -115,7 +122,7 @@ void Machine::execute(const Issued& inst) {
                       .status = status_,
                       .results = results_,
                       .numerics = core_.numerics};
-  located(*code_, inst.pc, &inst, [&] { inst.row->execute(inst.args, context); });
+  located(*code_, inst.pc, &inst, [&] { isa::execute(inst, context, census_, launch_, name_); });
 }
 
 void Machine::report_deadlock(const Issued* scalar) const {

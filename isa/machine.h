@@ -4,7 +4,9 @@
 
 #include <array>
 #include <deque>
+#include <string>
 
+#include "isa/census/census.h"
 #include "isa/flags.h"
 #include "isa/sequencer.h"
 
@@ -15,7 +17,7 @@ namespace vinci::isa {
 // tested against.
 class Machine {
  public:
-  Machine(const CoreSpec& core, GlobalMemory& gm, u32 core_id);
+  Machine(const CoreSpec& core, GlobalMemory& gm, u32 core_id, Census* census = nullptr);
   Machine(const Machine&) = delete;  // its sequencer keeps references to its own parts
   Machine& operator=(const Machine&) = delete;
 
@@ -44,7 +46,10 @@ class Machine {
   u64 status_ = 0, earlier_status_ = 0;
   ResultRegisters results_;
   u32 core_id_;
+  std::string name_;  // for the census
+  Census* census_;
   const Code* code_ = nullptr;
+  Launch launch_;
 };
 
 }  // namespace vinci::isa

@@ -29,6 +29,7 @@ void Sequencer::start(const Code& code, const Launch& launch) {
   spr_ = {};
   if (core_.overflow == OverflowMode::inf_nan) spr_.ctrl |= ctrl::kInfNan;
   pc_ = 0;
+  issued_ = 0;
   done_ = false;
   unknown_ = 0;
 }
@@ -119,7 +120,13 @@ void Sequencer::step(u64 status, const ResultRegisters& results) {
 
 Issued Sequencer::issue() {
   const CodeInst& inst = current();
-  Issued out{.row = inst.row, .args = inst.args, .spr = spr_, .pc = pc_, .line = inst.line, .type = inst.type};
+  Issued out{.row = inst.row,
+             .args = inst.args,
+             .spr = spr_,
+             .order = issued_++,
+             .pc = pc_,
+             .line = inst.line,
+             .type = inst.type};
   if (unknown_ != 0) {
     for (u8 p = 0; p < inst.patch_count; ++p) {
       if ((unknown_ >> inst.patches[p].reg & 1) != 0) refuse_unknown(inst, inst.patches[p].reg);

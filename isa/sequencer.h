@@ -13,6 +13,7 @@ namespace vinci::isa {
 
 // One block of a kernel launch, as the core sees it.
 struct Launch {
+  u32 task = 0;  // position of the task in the order of the task stream
   u32 block_idx = 0;
   u32 block_num = 1;
   std::vector<u64> args;
@@ -56,6 +57,7 @@ class Sequencer {
   std::array<u64, kRegisterCount> x_{};
   Spr spr_;
   u32 pc_ = 0;
+  u64 issued_ = 0;
   bool done_ = true;
   std::optional<Access> last_access_;
   u32 unknown_ = 0;                           // registers whose value only a run with data knows

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 
+#include "isa/census/execute.h"
+
 namespace vinci::models {
 
 Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
     : name_(fmt::format("core{}.{}", id, isa::name(kind))),
       spec_(core_spec(s.chip, kind)),
       mem_(s.with_data ? std::make_unique<isa::CoreMem>(spec_.sizes, s.gm) : nullptr),
-      flags_(whole_cycles(s.chip.core.scalar.sync.tail)) {
+      flags_(whole_cycles(s.chip.core.scalar.sync.tail)),
+      census_(s.census) {
   stats::Group& group = s.stats.group(name_);
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
   const config::QueueDepths& q = s.chip.core.queues;
@@ -50,14 +53,15 @@ void Core::start(const Block& block, u64 at, std::function<void()> done) {
   scalar_->start(*block_.code, block_.launch, at);
 }
 
-isa::ExecContext Core::exec_context(const isa::Issued& inst) {
-  return {.mem = *mem_,
-          .spr = inst.spr,
-          .arch = spec_.arch,
-          .overflow = isa::overflow_of(spec_, inst.spr),
-          .status = status_,
-          .results = results_,
-          .numerics = spec_.numerics};
+void Core::execute(const isa::Issued& inst) {
+  isa::ExecContext context{.mem = *mem_,
+                           .spr = inst.spr,
+                           .arch = spec_.arch,
+                           .overflow = isa::overflow_of(spec_, inst.spr),
+                           .status = status_,
+                           .results = results_,
+                           .numerics = spec_.numerics};
+  isa::execute(inst, context, census_, block_.launch, name_);
 }
 
 bool Core::drained() const {

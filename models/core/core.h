@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "isa/census/census.h"
 #include "isa/sequencer.h"
 #include "models/core/core_spec.h"
 #include "models/core/event_flags.h"
@@ -35,6 +36,7 @@ class Core {
     isa::GlobalMemory& gm;
     stats::Group& stats;
     bool with_data;  // false: timing only, no bytes exist
+    isa::Census* census;
   };
   Core(const Setup& setup, isa::CoreKind kind, u32 id);
 
@@ -44,7 +46,7 @@ class Core {
   bool idle() const { return !running_; }
 
   // Called by the parts of the core.
-  isa::ExecContext exec_context(const isa::Issued& inst);
+  void execute(const isa::Issued& inst);
   void block_done();
   const Pipe* pipe(isa::PipeId p) const { return pipes_[isa::index(p)].get(); }
   Pipe* pipe(isa::PipeId p) { return pipes_[isa::index(p)].get(); }
@@ -76,6 +78,7 @@ class Core {
   EventFlags flags_;
   u64 status_ = 0, earlier_status_ = 0;
   isa::ResultRegisters results_;
+  isa::Census* census_;
   u64 blocks_ = 0;
   bool running_ = false;
   Block block_;

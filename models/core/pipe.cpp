@@ -84,8 +84,7 @@ void Pipe::retire(Flying& f, u64 t) {
   }
   if (core_.with_data()) {
     try {
-      isa::ExecContext context = core_.exec_context(f.inst);
-      f.inst.row->execute(f.inst.args, context);
+      core_.execute(f.inst);
     } catch (const Error& e) {
       core_.blame(e, f.inst.pc, isa::to_string(f.inst), id_);
     }

@@ -5,7 +5,7 @@
 namespace vinci::models {
 
 Chip::Chip(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory,
-           stats::Group& stats)
+           stats::Group& stats, isa::Census* census)
     : costs_(config.core), memory_(config.memory, config.clock, stats) {
   check_fit(config, stream);
   stats::Group& device = stats.group("device");
@@ -16,7 +16,8 @@ Chip::Chip(sim::Env& env, const config::ChipConfig& config, const task::TaskStre
                           .memory = memory_,
                           .gm = memory.gm(),
                           .stats = stats,
-                          .with_data = memory.with_data()};
+                          .with_data = memory.with_data(),
+                          .census = census};
   const bool split = config.vector_cores > 0;
   for (u32 i = 0; i < config.ai_cores; ++i) {
     cores_.push_back(std::make_unique<Core>(setup, split ? isa::CoreKind::cube : isa::CoreKind::joint, i));

@@ -15,7 +15,7 @@ namespace vinci::models {
 class Chip {
  public:
   Chip(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory,
-       stats::Group& stats);
+       stats::Group& stats, isa::Census* census);
 
   const TaskScheduler& scheduler() const { return *scheduler_; }
   const std::vector<std::unique_ptr<Core>>& cores() const { return cores_; }

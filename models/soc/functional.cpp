@@ -13,14 +13,13 @@ namespace {
 // The device as far as results go: events, and one reference machine for each kind of core.
 class Device {
  public:
-  Device(const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory, u64 budget,
-         const std::function<void(const Progress&)>& progress)
+  Device(const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory,
+         const Options& options)
       : chip_(chip),
         stream_(stream),
         memory_(memory),
-        budget_(budget),
-        limit_(budget),
-        progress_(progress),
+        options_(options),
+        budget_(options.max_cycles),
         recorded_(stream.events.size()) {
     for (const task::Kernel& k : stream.kernels)
       codes_.emplace_back(k.program);
@@ -34,9 +33,9 @@ class Device {
     std::vector<usize> next(stream_.streams.size());
     for (bool moved = true; moved;) {
       moved = false;
-      for (usize s = 0; s < next.size(); ++s) {
+      for (u32 s = 0; s < next.size(); ++s) {
         const auto& tasks = stream_.streams[s].tasks;
-        while (next[s] < tasks.size() && execute(tasks[next[s]])) {
+        while (next[s] < tasks.size() && execute(tasks[next[s]], task::position(stream_, s, next[s]))) {
           ++next[s];
           moved = true;
         }
@@ -47,7 +46,7 @@ class Device {
       fail(Fault::Deadlock, "stream '{}' waits in task '{}' for an event that nothing records", stream_.streams[s].name,
            stream_.streams[s].tasks[next[s]].name);
     }
-    return limit_ - budget_;
+    return options_.max_cycles - budget_;
   }
 
  private:
@@ -57,9 +56,9 @@ class Device {
   }
 
   // False when the task waits for an event that is not recorded yet.
-  bool execute(const task::Task& t) {
+  bool execute(const task::Task& t, u32 position) {
     if (const auto* op = std::get_if<task::KernelLaunch>(&t.op)) {
-      launch(t, *op);
+      launch(t, *op, position);
       return true;
     }
     if (const auto* op = std::get_if<task::StreamWaitEvent>(&t.op); op != nullptr && !recorded_[op->event])
@@ -71,11 +70,13 @@ class Device {
     return true;
   }
 
-  void launch(const task::Task& t, const task::KernelLaunch& op) {
+  void launch(const task::Task& t, const task::KernelLaunch& op, u32 position) {
     const isa::CoreKind kind = core_kind(stream_.kernels[op.kernel].type);
     auto it = machines_.find(kind);
-    if (it == machines_.end()) it = machines_.try_emplace(kind, core_spec(chip_, kind), memory_.gm(), 0).first;
-    isa::Launch block{.block_num = op.block_dim, .args = memory_.arguments(op)};
+    if (it == machines_.end()) {
+      it = machines_.try_emplace(kind, core_spec(chip_, kind), memory_.gm(), 0, options_.census).first;
+    }
+    isa::Launch block{.task = position, .block_num = op.block_dim, .args = memory_.arguments(op)};
     for (; block.block_idx < op.block_dim; ++block.block_idx) {
       try {
         it->second.run(codes_[op.kernel], block, budget_);
@@ -84,9 +85,10 @@ class Device {
                     e.location());
       }
       ++done_units_;
-      if (progress_) {
-        progress_({.instructions = limit_ - budget_,
-                   .fraction = static_cast<double>(done_units_) / static_cast<double>(std::max<u64>(1, all_units_))});
+      if (options_.progress) {
+        options_.progress(
+            {.instructions = options_.max_cycles - budget_,
+             .fraction = static_cast<double>(done_units_) / static_cast<double>(std::max<u64>(1, all_units_))});
       }
     }
   }
@@ -94,8 +96,8 @@ class Device {
   const config::ChipConfig& chip_;
   const task::TaskStream& stream_;
   task::RunMemory& memory_;
-  u64 budget_, limit_;
-  const std::function<void(const Progress&)>& progress_;
+  const Options& options_;
+  u64 budget_;
   std::vector<isa::Code> codes_;
   std::vector<bool> recorded_;
   std::map<isa::CoreKind, isa::Machine> machines_;
@@ -105,9 +107,9 @@ class Device {
 }  // namespace
 
 u64 run_functional(const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory,
-                   u64 max_instructions, const std::function<void(const Progress&)>& progress) {
+                   const Options& options) {
   check_fit(chip, stream);
-  return Device(chip, stream, memory, max_instructions, progress).run();
+  return Device(chip, stream, memory, options).run();
 }
 
 }  // namespace vinci::models

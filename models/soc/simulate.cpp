@@ -29,7 +29,7 @@ Result simulate(const config::ChipConfig& config, const task::TaskStream& stream
   sim::Context context;
   sim::Env env{.clock = sim::Clock(config.clock), .trace = options.trace};
   stats::Group stats;
-  Chip chip(env, config, stream, memory, stats);
+  Chip chip(env, config, stream, memory, stats, options.census);
   const TaskScheduler& scheduler = chip.scheduler();
 
   std::function<void()> look;
@@ -42,7 +42,8 @@ Result simulate(const config::ChipConfig& config, const task::TaskStream& stream
     };
   }
   sim::run(
-      env, {.max_cycles = options.max_cycles, .interrupted = options.interrupted}, [&] { return scheduler.finished(); }, look);
+      env, {.max_cycles = options.max_cycles, .interrupted = options.interrupted}, [&] { return scheduler.finished(); },
+      look);
 
   Result result;
   result.cycles = scheduler.end();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "isa/arch.h"
+#include "isa/census/census.h"
 #include "sim/config/chip_config.h"
 #include "sim/task/run_memory.h"
 #include "sim/task/task.h"
@@ -27,6 +28,7 @@ struct Options {
   u64 max_cycles = std::numeric_limits<u64>::max();
   std::function<bool()> interrupted = {};  // asked from time to time; true ends the run with Fault::Limit
   trace::Sink* trace = nullptr;
+  isa::Census* census = nullptr;                       // gets the numeric events of the run; null: they are not counted
   std::function<void(const Progress&)> progress = {};  // called a few times a second
 };
 

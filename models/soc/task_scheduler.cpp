@@ -107,7 +107,9 @@ bool TaskScheduler::start(u32 stream, u64 t) {
                           s.state = State::kernel;
                           launches_.push_back({.stream = stream,
                                                .ready = t + env_.clock.cover(chip_.scheduler.task_start),
-                                               .launch = {.block_num = op.block_dim, .args = memory_.arguments(op)}});
+                                               .launch = {.task = task::position(stream_, stream, s.next),
+                                                          .block_num = op.block_dim,
+                                                          .args = memory_.arguments(op)}});
                           return true;
                         },
                         [&](const task::MemcpyAsync& op) {

@@ -128,4 +128,11 @@ struct TaskStream {
   friend bool operator==(const TaskStream&, const TaskStream&) = default;
 };
 
+// The position of a task when the streams are read one after the other, as they stand in the file.
+inline u32 position(const TaskStream& s, usize stream, usize task) {
+  for (usize i = 0; i < stream; ++i)
+    task += s.streams[i].tasks.size();
+  return static_cast<u32>(task);
+}
+
 }  // namespace vinci::task

@@ -42,7 +42,7 @@ inline Outcome run_all_modes(const config::ChipConfig& chip, const task::TaskStr
   task::RunMemory full(stream, true), functional(stream, true), none(stream, false);
   Outcome out;
   out.result = models::simulate(chip, stream, full, {.max_cycles = kPlenty, .trace = trace, .progress = {}});
-  models::run_functional(chip, stream, functional, kPlenty, {});
+  models::run_functional(chip, stream, functional, {.max_cycles = kPlenty});
   for (u32 i = 0; i < stream.buffers.size(); ++i) {
     const auto a = full.host(i), b = functional.host(i);
     out.host.emplace_back(a.begin(), a.end());

@@ -91,7 +91,8 @@ class Run {
     std::string text;
     u64 instructions = 0;
     if (o_.mode == "functional") {
-      instructions = models::run_functional(chip_, stream_, memory, o_.max_cycles, progress);
+      instructions =
+          models::run_functional(chip_, stream_, memory, {.max_cycles = o_.max_cycles, .progress = progress});
       text = fmt::format("{} on {} ({}), mode functional (no time)\n\ninstructions        {}\n", stream_.name,
                          chip_.name, chip_.product, instructions);
     } else {

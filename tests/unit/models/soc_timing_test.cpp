@@ -176,7 +176,7 @@ TEST_F(Tasks, WaitForNothingIsADeadlock) {
   add_stream(task::StreamWaitEvent{.event = 0});
   EXPECT_THAT(fault_of([&] { run(); }), HasSubstr("stream 's0' waits in task 's0.0' for event 'e'"));
   task::RunMemory memory(stream_, true);
-  EXPECT_THAT(fault_of([&] { models::run_functional(chip_, stream_, memory, 1000, {}); }),
+  EXPECT_THAT(fault_of([&] { models::run_functional(chip_, stream_, memory, {.max_cycles = 1000}); }),
               HasSubstr("deadlock: stream 's0' waits in task 's0.0' for an event that nothing records"));
 }
 
@@ -209,7 +209,7 @@ TEST_F(Tasks, CopiesMoveRowsByTheirPitches) {
     if (timed) {
       models::simulate(chip_, stream_, memory, {});
     } else {
-      models::run_functional(chip_, stream_, memory, 1000, {});
+      models::run_functional(chip_, stream_, memory, {.max_cycles = 1000});
     }
     const auto out = memory.host(1);
     const std::vector<int> expected{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 101, 102, 103, 0, 0};

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "isa/base/types.h"
+
+// The census of numeric events: which results overflowed, turned into NaN, were saturated, are subnormal, vanished, or
+// swallowed an addend; how often, at which instruction of which task, and with which operands the first time. Filled by
+// the instructions while they execute; without a census they only test one null pointer. See docs/numerics.md.
+namespace vinci::isa {
+
+enum class NumericEvent : u8 {
+  overflow,   // finite operands, but the IEEE 754 result is infinite; an integer result that wraps
+  nan,        // no operand is NaN, but the IEEE 754 result is
+  saturated,  // the result was replaced: infinity by the largest value, NaN by 0, an integer by its limit
+  subnormal,  // the result is subnormal
+  flushed,    // the result is zero, but the exact value is not
+  absorbed,   // an addend other than zero changed nothing: x + y == x with y != 0
+};
+inline constexpr usize kNumericEvents = 6;
+inline constexpr std::array<std::string_view, kNumericEvents> kNumericEventNames{"overflow",  "nan",     "saturated",
+                                                                                 "subnormal", "flushed", "absorbed"};
+constexpr std::string_view name(NumericEvent e) { return kNumericEventNames[static_cast<usize>(e)]; }
+
+// A set of events, as a bit mask.
+using NumericEvents = u8;
+constexpr NumericEvents bit(NumericEvent e) { return static_cast<NumericEvents>(1u << static_cast<unsigned>(e)); }
+
+// Where in a task: the lower block comes first, then the earlier instruction of the block, whatever ran first on this
+// chip, so that the answer does not depend on the schedule.
+struct Moment {
+  u32 block = std::numeric_limits<u32>::max();
+  u64 order = std::numeric_limits<u64>::max();  // of the instruction among those that the block has issued
+
+  friend auto operator<=>(const Moment&, const Moment&) = default;
+};
+
+struct NumericOperand {
+  std::string_view name;  // as in the reference of the instruction
+  double value = 0;
+};
+
+// One event of one result.
+struct Occurrence {
+  Moment moment;
+  std::string core;  // "core3.AIV"
+  u64 element = 0;   // of the instruction, counted over its repeats with the lanes that are masked off
+  std::array<NumericOperand, 3> operands{};
+  u8 operand_count = 0;
+  double result = 0;
+};
+
+// What the executions of one instruction in one task did.
+struct SiteCensus {
+  u64 executions = 0;
+  u64 results = 0;
+  std::array<u64, kNumericEvents> counts{};
+  std::array<Occurrence, kNumericEvents> first{};  // of the events that occurred
+
+  u64 count(NumericEvent e) const { return counts[static_cast<usize>(e)]; }
+};
+
+// The first time that an instruction of a task raised overflow bits of STATUS.
+struct FirstOverflow {
+  Moment moment;
+  u32 pc = 0;
+  u64 status = 0;
+};
+
+struct TaskCensus {
+  std::map<u32, SiteCensus> sites;  // by instruction index
+  FirstOverflow first_overflow;     // status 0: none
+};
+
+// Of a whole run.
+struct Census {
+  std::map<u32, TaskCensus> tasks;  // by Launch::task, the position of the task in the order of the task stream
+};
+
+// Where an instruction that executes reports its results: one object for each execution.
+class CensusPoint {
+ public:
+  CensusPoint(TaskCensus& task, u32 pc, const Moment& moment, std::string_view core)
+      : task_(task), site_(task.sites[pc]), pc_(pc), moment_(moment), core_(core) {
+    ++site_.executions;
+  }
+
+  void add_results(u64 count) { site_.results += count; }
+  // `events` happened to the result of this element.
+  void add(NumericEvents events, u64 element, std::span<const NumericOperand> operands, double result);
+  // The bits of STATUS that the whole execution raised.
+  void add_status(u64 raised);
+
+ private:
+  TaskCensus& task_;
+  SiteCensus& site_;
+  u32 pc_;
+  Moment moment_;
+  std::string_view core_;
+};
+
+}  // namespace vinci::isa

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/census/execute.h"
+
+namespace vinci::isa {
+
+void execute(const Issued& inst, ExecContext& context, Census* census, const Launch& launch, std::string_view core) {
+  if (census == nullptr) {
+    inst.row->execute(inst.args, context);
+    return;
+  }
+  CensusPoint point(census->tasks[launch.task], inst.pc, {launch.block_idx, inst.order}, core);
+  u64 raised = 0;  // by this execution alone; STATUS is sticky
+  ExecContext counted{.mem = context.mem,
+                      .spr = context.spr,
+                      .arch = context.arch,
+                      .overflow = context.overflow,
+                      .status = raised,
+                      .results = context.results,
+                      .numerics = context.numerics,
+                      .census = &point};
+  inst.row->execute(inst.args, counted);
+  context.status |= raised;
+  point.add_status(raised);
+}
+
+}  // namespace vinci::isa

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "isa/census/census.h"
+#include "isa/sequencer.h"
+
+namespace vinci::isa {
+
+// Executes an instruction of a block; its results are counted where there is a census.
+void execute(const Issued& inst, ExecContext& context, Census* census, const Launch& launch, std::string_view core);
+
+}  // namespace vinci::isa
