@@ -157,9 +157,10 @@ TEST(Format, GroupedWeightsAreBlocksOnADiagonal) {
   struct Case {
     u64 groups, n, c, merged;  // output and input channels of one group; groups that share fractals (C0 = 16)
   };
-  for (const auto& [groups, n, c, merged] :
+  for (const Case& weights :
        {Case{8, 3, 5, 8}, Case{4, 8, 8, 2}, Case{5, 8, 4, 4}, Case{3, 16, 32, 1}, Case{64, 1, 1, 16}}) {
     constexpr u64 kH = 2, kW = 3;
+    const u64 groups = weights.groups, n = weights.n, c = weights.c, merged = weights.merged;
     const u64 blocks = (groups + merged - 1) / merged;
     const TensorLayout layout(Format::FRACTAL_Z, Shape{groups * n, c, kH, kW}, 16, groups);
     const Shape dense_shape{merged * n, merged * c, kH, kW};
