@@ -14,13 +14,14 @@ UnaryOperands operands(const VectorUnaryArgs& x, LaneType dst, LaneType src, Arc
   return {destination(x.dst, x.dstBlkStride, x.dstRepStride, dst, arch), {x.src, x.srcBlkStride, x.srcRepStride, src}};
 }
 
-void execute_unary(const VectorUnaryArgs& x, LaneType dst, LaneType src, UnaryKernel kernel, ExecContext& c) {
+void execute_unary(const VectorUnaryArgs& x, LaneType dst, LaneType src, UnaryKernel kernel, const LaneCensus& census,
+                   ExecContext& c) {
   VINCI_CHECK(kernel != nullptr);
   const UnaryOperands o = operands(x, dst, src, c.arch);
-  const LaneMode mode = lane_mode(c);
   const Selection selection(c.spr, c.arch, lanes_per_repeat(wider(dst, src)), x.repeat);
-  for_each_repeat<1>(c, selection, o.dst, {o.src},
-                     [&](const auto& in, LaneBuffer& out) { return kernel(in[0], out, mode); });
+  for_each_repeat<1>(
+      c, selection, o.dst, {o.src},
+      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); }, census);
 }
 
 }  // namespace
@@ -61,27 +62,27 @@ Footprint dup_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr,
 void binary_execute(const VectorBinaryArgs& x, BinaryOp op, LaneType type, ExecContext& c) {
   const BinaryKernel kernel = binary_kernel(op, type);
   VINCI_CHECK(kernel != nullptr);
-  const LaneMode mode = lane_mode(c);
   const Selection selection(c.spr, c.arch, lanes_per_repeat(type), x.repeat);
   for_each_repeat<2>(c, selection, destination(x.dst, x.dstBlkStride, x.dstRepStride, type, c.arch),
                      {Operand{x.src0, x.src0BlkStride, x.src0RepStride, type},
                       Operand{x.src1, x.src1BlkStride, x.src1RepStride, type}},
-                     [&](const auto& in, LaneBuffer& out) { return kernel(in[0], in[1], out, mode); });
+                     [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], in[1], out, mode); },
+                     {.rule = lane_rule(op)});
 }
 
 void unary_execute(const VectorUnaryArgs& x, UnaryOp op, LaneType type, ExecContext& c) {
-  execute_unary(x, type, type, unary_kernel(op, type), c);
+  execute_unary(x, type, type, unary_kernel(op, type), {.rule = lane_rule(op), .names = {"src"}}, c);
 }
 
 void scalar_execute(const VectorUnaryArgs& x, BinaryOp op, LaneType type, ExecContext& c) {
   const BinaryKernel kernel = binary_kernel(op, type);
   VINCI_CHECK(kernel != nullptr);
   const LaneBuffer scalar = broadcast(scalar_bits(x.scalar, type), type);
-  const LaneMode mode = lane_mode(c);
   const UnaryOperands o = operands(x, type, type, c.arch);
   const Selection selection(c.spr, c.arch, lanes_per_repeat(type), x.repeat);
   for_each_repeat<1>(c, selection, o.dst, {o.src},
-                     [&](const auto& in, LaneBuffer& out) { return kernel(in[0], scalar, out, mode); });
+                     [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], scalar, out, mode); },
+                     {.rule = lane_rule(op), .names = {"src", "scalar"}, .second = &scalar});
 }
 
 void dup_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c) {
@@ -95,11 +96,13 @@ void dup_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c) {
 }
 
 void widen_execute(const VectorUnaryArgs& x, ExecContext& c) {
-  execute_unary(x, LaneType::f32, LaneType::f16, convert_kernel(LaneType::f16, LaneType::f32, RoundMode::rint), c);
+  execute_unary(x, LaneType::f32, LaneType::f16, convert_kernel(LaneType::f16, LaneType::f32, RoundMode::rint),
+                {.rule = LaneRule::convert, .names = {"src"}}, c);
 }
 
 void narrow_execute(const VectorUnaryArgs& x, RoundMode round, ExecContext& c) {
-  execute_unary(x, LaneType::f16, LaneType::f32, convert_kernel(LaneType::f32, LaneType::f16, round), c);
+  execute_unary(x, LaneType::f16, LaneType::f32, convert_kernel(LaneType::f32, LaneType::f16, round),
+                {.rule = LaneRule::convert, .names = {"src"}, .round = round}, c);
 }
 
 }  // namespace vinci::isa::insn

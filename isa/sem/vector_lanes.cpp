@@ -205,6 +205,28 @@ u32 scalar_bits(u64 scalar, LaneType type) {
   return static_cast<u32>(scalar & ((u64{1} << bits) - 1));
 }
 
+void count_lanes(const ExecContext& c, const LaneCensus& census, LaneType src, LaneType dst,
+                 std::span<const LaneBuffer> in, const LaneBuffer& ieee, u32 lanes, const LaneBits& active,
+                 u32 repeat) {
+  const usize sources = in.size() - (census.reads_dst ? 1 : 0);
+  const bool saturate =
+      is_float(dst) ? dst != LaneType::f32 && c.overflow == OverflowMode::saturation : lane_mode(c).saturate_int;
+  census_of({.rule = census.rule,
+             .src = src,
+             .dst = dst,
+             .a = sources > 0 ? &in[0] : nullptr,
+             .b = sources > 1 ? &in[1] : census.second,
+             .old = census.reads_dst ? &in.back() : nullptr,
+             .ieee = &ieee,
+             .names = census.names,
+             .round = census.round,
+             .saturate = saturate,
+             .lanes = lanes,
+             .active = active,
+             .first_element = u64{repeat} * lanes},
+            *c.census);
+}
+
 LaneMode lane_mode(const ExecContext& c) {
   return {c.overflow, (c.spr.ctrl & ctrl::kSaturateInt) != 0, c.numerics.precision};
 }

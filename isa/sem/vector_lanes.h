@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <string_view>
+#include <type_traits>
 
+#include "isa/census/lanes.h"
 #include "isa/exec.h"
 #include "isa/insn.h"
 #include "isa/insns/vector.h"
@@ -148,11 +151,23 @@ void for_each_source(const ExecContext& c, const Selection& selection, const std
   }
 }
 
-// The repeats of an instruction that computes lane by lane: calls kernel(sources, result), which returns STATUS bits,
-// and stores the active lanes.
+// What the census must know of an instruction that computes lane by lane.
+struct LaneCensus {
+  LaneRule rule = LaneRule::moved;
+  std::array<std::string_view, 2> names{"src0", "src1"};
+  const LaneBuffer* second = nullptr;  // the second operand, where it is no source in UB (a scalar)
+  RoundMode round = RoundMode::rint;   // of a cast
+  bool reads_dst = false;              // the last source is what the destination holds
+};
+void count_lanes(const ExecContext& c, const LaneCensus& census, LaneType src, LaneType dst,
+                 std::span<const LaneBuffer> in, const LaneBuffer& ieee, u32 lanes, const LaneBits& active, u32 repeat);
+
+// The repeats of an instruction that computes lane by lane: calls kernel(sources, result, mode), or without mode where
+// nothing is rounded, which returns STATUS bits, and stores the active lanes.
 template <usize N, class Kernel>
 void for_each_repeat(ExecContext& c, const Selection& selection, const Operand& dst, const std::array<Operand, N>& src,
-                     Kernel kernel) {
+                     Kernel kernel, const LaneCensus& census = {}) {
+  const LaneMode mode = lane_mode(c);
   const View& ub = c.mem[BufId::UB];
   const u32 lanes = selection.lanes();
   const u32 blocks = blocks_of(lanes, dst.type);
@@ -160,7 +175,18 @@ void for_each_repeat(ExecContext& c, const Selection& selection, const Operand& 
   const Run* masked = nullptr;  // the run that `mask` belongs to
   OperandMask mask;
   for_each_source<N>(c, selection, src, [&](const Run& run, u32 r, const auto& in) {
-    c.status |= kernel(in, out);
+    if constexpr (std::is_invocable_v<Kernel, decltype(in), LaneBuffer&, LaneMode>) {
+      if (c.census != nullptr) [[unlikely]] {
+        // Without saturation, so that what was replaced is seen.
+        LaneMode ieee = mode;
+        ieee.overflow = OverflowMode::inf_nan;
+        kernel(in, out, ieee);
+        count_lanes(c, census, src[0].type, dst.type, in, out, lanes, run.mask, r);
+      }
+      c.status |= kernel(in, out, mode);
+    } else {
+      c.status |= kernel(in, out);
+    }
     if (run.full(lanes)) {
       store_lanes(ub, dst, r, blocks, out);
       return;

@@ -7,6 +7,7 @@
 
 #include "sim/config/load.h"
 #include "tools/gen/gemm.h"
+#include "tools/gen/studies/studies.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
 
@@ -30,6 +31,61 @@ void generate(const GemmOptions& o) {
       o.folder, o.m, o.n, o.k, o.chip, t.tiles(), t.tile_m, t.tile_n, t.blocks, t.l1_k, t.l0_k));
 }
 
+// What the generators of the numeric studies share.
+struct StudyOptions {
+  std::string chip = "ascend-910a";
+  u64 elements = 640 * 640;
+  u64 seed = 1;
+  std::string variant = "naive";
+  u32 log2_scale = 12;
+  double scale = 65536;
+  std::string folder;
+};
+
+void print_study(const std::string& path) {
+  print_out(fmt::format("{0}: run it with `vinci run {0} --numerics`\n", path));
+}
+
+void add_studies(CLI::App& gen) {
+  const auto add = [&](const char* name, const char* what) {
+    CLI::App* sub = gen.add_subcommand(name, what);
+    const auto o = std::make_shared<StudyOptions>();
+    sub->add_option("--chip", o->chip, "Chip to compile for (see `vinci chips`), or a chip file")
+        ->capture_default_str();
+    sub->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str();
+    sub->add_option("-o,--output", o->folder, "Folder for the task stream, its kernels and inputs")->required();
+    return std::pair(sub, o);
+  };
+  constexpr u64 kMaxElements = u64{1} << 24;
+  const auto add_elements = [](CLI::App* sub, u64& elements) {
+    sub->add_option("--elements", elements, "Logits; a multiple of 16")
+        ->capture_default_str()
+        ->check(CLI::Range(u64{16}, kMaxElements));
+  };
+  const auto [log1p, l] = add("db-log1p", "Binary cross entropy with logits in FP16: which addend is absorbed first");
+  add_elements(log1p, l->elements);
+  log1p->add_option("--variant", l->variant, "naive: exp, add 1, ln in f16; log1p: without the sum; fp32: in f32")
+      ->capture_default_str()
+      ->check(CLI::IsMember(gen::kLog1pVariantNames));
+  log1p->callback([o = l] {
+    const auto variant = *isa::parse_enum<gen::Log1pVariant>(gen::kLog1pVariantNames, o->variant);
+    print_study(gen::write_db_log1p({o->elements, variant, o->seed}, config::load_chip(o->chip), o->folder));
+  });
+  const auto [loss, g] = add("db-loss-scale", "Gradients times a loss scale, stored in FP16: which vanish");
+  add_elements(loss, g->elements);
+  loss->add_option("--log2-scale", g->log2_scale, "The scale is 2 to this power")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 40));
+  loss->callback([o = g] {
+    print_study(gen::write_db_loss_scale({o->elements, o->log2_scale, o->seed}, config::load_chip(o->chip), o->folder));
+  });
+  const auto [pool, p] = add("db-maxpoolgrad", "MaxPoolGrad in FP16: where scaled gradients overflow first");
+  pool->add_option("--scale", p->scale, "Loss scale")->capture_default_str()->check(CLI::PositiveNumber);
+  pool->callback([o = p] {
+    print_study(gen::write_db_maxpoolgrad({.scale = o->scale, .seed = o->seed}, config::load_chip(o->chip), o->folder));
+  });
+}
+
 }  // namespace
 
 void add_gen(CLI::App& app) {
@@ -51,6 +107,7 @@ void add_gen(CLI::App& app) {
   gemm->add_option("-o,--output", o->folder, "Folder for gemm.yaml, gemm.s, a.npy and b.npy")->required();
   gemm->footer("Example: vinci gen gemm --m 1024 --n 1024 --k 1024 -o gemm && vinci run gemm/gemm.yaml");
   gemm->callback([o] { generate(*o); });
+  add_studies(*sub);
 }
 
 }  // namespace vinci::cli

@@ -16,6 +16,7 @@
 #include "sim/trace/chrome_trace.h"
 #include "sim/trace/instruction_csv.h"
 #include "tools/vinci/commands.h"
+#include "tools/vinci/numerics.h"
 #include "tools/vinci/options.h"
 #include "tools/vinci/output_folder.h"
 #include "tools/vinci/progress.h"
@@ -46,6 +47,7 @@ struct RunOptions {
   u64 max_cycles = 1'000'000'000'000;
   u64 seed = 0;
   bool trace = false;
+  bool numerics = false;
   bool quiet = false;
 };
 
@@ -67,6 +69,7 @@ const RunOptions& checked(const RunOptions& o) {
          did_you_mean(o.mode, std::array{"full", "functional", "timing"}));
   }
   if (o.trace && o.mode == "functional") fail(Fault::Input, "--trace shows time; mode functional has none");
+  if (o.numerics && o.mode == "timing") fail(Fault::Input, "--numerics looks at data; mode timing has none");
   return o;
 }
 
@@ -91,8 +94,8 @@ class Run {
     std::string text;
     u64 instructions = 0;
     if (o_.mode == "functional") {
-      instructions =
-          models::run_functional(chip_, stream_, memory, {.max_cycles = o_.max_cycles, .progress = progress});
+      instructions = models::run_functional(chip_, stream_, memory,
+                                            {.max_cycles = o_.max_cycles, .census = census(), .progress = progress});
       text = fmt::format("{} on {} ({}), mode functional (no time)\n\ninstructions        {}\n", stream_.name,
                          chip_.name, chip_.product, instructions);
     } else {
@@ -101,6 +104,7 @@ class Run {
       text = summary(chip_, stream_, result, o_.mode);
       io::write_file_atomically(out_.path("stats.json"), stats_json(chip_, stream_, result));
     }
+    if (o_.numerics) text += write_numerics();
     const std::vector<std::string> outputs = memory.write_outputs(out_.folder());
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     io::write_file_atomically(out_.path("summary.txt"), text);
@@ -121,8 +125,10 @@ class Run {
  private:
   models::Result simulate(task::RunMemory& memory, const std::function<void(const models::Progress&)>& progress) {
     catch_interrupts();
-    models::Options options{
-        .max_cycles = o_.max_cycles, .interrupted = [] { return g_interrupted != 0; }, .progress = progress};
+    models::Options options{.max_cycles = o_.max_cycles,
+                            .interrupted = [] { return g_interrupted != 0; },
+                            .census = census(),
+                            .progress = progress};
     if (!o_.trace) return models::simulate(chip_, stream_, memory, options);
     trace::ChromeTrace timeline(out_.path("trace.json"), chip_.clock);
     trace::InstructionCsv instructions(out_.path("instructions.csv"));
@@ -142,10 +148,21 @@ class Run {
     }
   }
 
+  isa::Census* census() { return o_.numerics ? &census_ : nullptr; }
+
+  std::string write_numerics() const {
+    const CensusReport report{chip_, stream_, census_};
+    io::write_file_atomically(out_.path("numerics.json"), numerics_json(report));
+    io::write_file_atomically(out_.path("numerics.csv"), numerics_csv(report));
+    io::write_file_atomically(out_.path("opdebug.json"), opdebug_json(report));
+    return numerics_summary(report);
+  }
+
   const RunOptions& o_;
   task::TaskStream stream_;
   config::ChipConfig chip_;
   OutputFolder out_;
+  isa::Census census_;
 };
 
 }  // namespace
@@ -171,6 +188,10 @@ void add_run(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   sub->add_flag("--trace", o->trace, "Also write trace.json (timeline) and instructions.csv");
+  sub->add_flag(
+      "--numerics", o->numerics,
+      "Also count overflows, NaN, saturation, subnormals, results flushed to zero and absorbed addends of every\n"
+      "instruction, with first occurrences: numerics.json, numerics.csv, opdebug.json");
   sub->add_flag("-q,--quiet", o->quiet, "Print nothing but errors");
   sub->footer(
       "Writes summary.txt, stats.json, run-info.json, chip.yaml and the outputs of the task stream into the folder.\n"
