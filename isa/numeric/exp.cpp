@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "isa/numeric/odd.h"
+
 namespace vinci::isa {
 namespace {
 
@@ -55,13 +57,6 @@ constexpr double kLn2High = 0x1.62e42fefap-6;
 constexpr double kLn2Low = 0x1.cf79abc9e3b3ap-45;
 constexpr double kInverse = 0x1.71547652b82fep+5;  // 32 / ln2
 
-// high + low rounded to odd; |low| is at most half of the last bit of high, and high is positive.
-double join_to_odd(double high, double low) {
-  const i64 bits = std::bit_cast<i64>(high);
-  const i64 toward = static_cast<i64>(low > 0) - static_cast<i64>(low < 0);
-  return std::bit_cast<double>(bits + (~bits & 1) * toward);
-}
-
 double power_of_two(int n) { return std::bit_cast<double>(static_cast<u64>(1023 + n) << 52); }
 
 }  // namespace
@@ -83,16 +78,6 @@ double exp_to_odd(double x) {
   const double high = p.high + rest;
   const double low = rest - (high - p.high);
   return join_to_odd(high, low) * power_of_two((k - (k & (kSteps - 1))) / kSteps);
-}
-
-u32 f32_exp(u32 bits) {
-  if (f32_nan(bits)) return kF32Nan;
-  return std::bit_cast<u32>(static_cast<float>(exp_to_odd(std::bit_cast<float>(bits))));
-}
-
-u16 f16_exp(u16 bits) {
-  if (f16_nan(bits)) return kF16Nan;
-  return f16_bits(exp_to_odd(f16_value(bits)));
 }
 
 }  // namespace vinci::isa

@@ -7,27 +7,12 @@
 
 #include "isa/exec.h"
 #include "isa/numeric/float16.h"
+#include "isa/numeric/lane_type.h"
 
 // What the vector unit does to the lanes of one repeat. A kernel sees whole repeats: masks and strides are the caller's
 // business. Each kernel exists as portable code; the frequent ones also as SIMD code, chosen at run time for the host,
 // with the same bits and the same STATUS.
 namespace vinci::isa {
-
-// The element type of a lane. s4 is packed, the lower nibble first.
-enum class LaneType : u8 { f16, f32, s16, u16, s32, u32, s8, u8, s4, bf16, s64 };
-inline constexpr std::array<std::string_view, 11> kLaneTypeNames{"f16", "f32", "s16", "u16",  "s32", "u32",
-                                                                 "s8",  "u8",  "s4",  "bf16", "s64"};
-constexpr std::string_view name(LaneType t) { return kLaneTypeNames[static_cast<usize>(t)]; }
-constexpr u32 lane_bits(LaneType t) {
-  constexpr std::array<u32, kLaneTypeNames.size()> kBits{16, 32, 16, 16, 32, 32, 8, 8, 4, 16, 64};
-  return kBits[static_cast<usize>(t)];
-}
-// Of types of whole bytes.
-constexpr u32 lane_bytes(LaneType t) { return lane_bits(t) / 8; }
-constexpr bool is_float(LaneType t) { return t == LaneType::f16 || t == LaneType::f32 || t == LaneType::bf16; }
-constexpr bool is_signed_int(LaneType t) {
-  return t == LaneType::s4 || t == LaneType::s8 || t == LaneType::s16 || t == LaneType::s32 || t == LaneType::s64;
-}
 
 inline constexpr u32 kRepeatBytes = 256;
 
@@ -76,7 +61,13 @@ CompareKernel compare_kernel(CompareOp op, LaneType type, Path path = Path::fast
 UnaryKernel convert_kernel(LaneType from, LaneType to, RoundMode round, Path path = Path::fastest);
 
 namespace detail {
-// SIMD kernels, null where there is none (isa/numeric/lanes_simd.cpp).
+// isa/numeric/lanes_portable.cpp, lanes_convert.cpp
+UnaryKernel portable_unary_kernel(UnaryOp op, LaneType type);
+BinaryKernel portable_binary_kernel(BinaryOp op, LaneType type);
+TernaryKernel portable_ternary_kernel(TernaryOp op, LaneType dst, LaneType src);
+CompareKernel portable_compare_kernel(CompareOp op, LaneType type);
+UnaryKernel portable_convert_kernel(LaneType from, LaneType to, RoundMode round);
+// SIMD, null where there is none (isa/numeric/lanes_simd.cpp).
 UnaryKernel simd_unary_kernel(UnaryOp op, LaneType type);
 BinaryKernel simd_binary_kernel(BinaryOp op, LaneType type);
 UnaryKernel simd_convert_kernel(LaneType from, LaneType to, RoundMode round);

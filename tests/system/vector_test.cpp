@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "isa/numeric/exp.h"
+#include "isa/numeric/approx.h"
 #include "isa/numeric/float16.h"
 #include "sim/config/load.h"
 #include "sim/task/load.h"

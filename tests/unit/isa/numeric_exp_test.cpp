@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "isa/numeric/approx.h"
 #include "isa/numeric/exp.h"
 #include "tests/unit/isa/numeric_oracle.h"
 

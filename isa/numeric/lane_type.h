@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "isa/base/types.h"
+
+namespace vinci::isa {
+
+// The element type of a lane. s4 is packed, the lower nibble first.
+enum class LaneType : u8 { f16, f32, s16, u16, s32, u32, s8, u8, s4, bf16, s64 };
+inline constexpr std::array<std::string_view, 11> kLaneTypeNames{"f16", "f32", "s16", "u16",  "s32", "u32",
+                                                                 "s8",  "u8",  "s4",  "bf16", "s64"};
+constexpr std::string_view name(LaneType t) { return kLaneTypeNames[static_cast<usize>(t)]; }
+constexpr u32 lane_bits(LaneType t) {
+  constexpr std::array<u32, kLaneTypeNames.size()> kBits{16, 32, 16, 16, 32, 32, 8, 8, 4, 16, 64};
+  return kBits[static_cast<usize>(t)];
+}
+// Of types of whole bytes.
+constexpr u32 lane_bytes(LaneType t) { return lane_bits(t) / 8; }
+constexpr bool is_float(LaneType t) { return t == LaneType::f16 || t == LaneType::f32 || t == LaneType::bf16; }
+constexpr bool is_signed_int(LaneType t) {
+  return t == LaneType::s4 || t == LaneType::s8 || t == LaneType::s16 || t == LaneType::s32 || t == LaneType::s64;
+}
+
+}  // namespace vinci::isa
