@@ -29,8 +29,9 @@ std::string disassemble(const Program& program);
 // Branch targets are label names where `program` has them, else instruction indices.
 std::string print(const Inst& inst, const Program* program = nullptr);
 
-// One instruction with operand names and the values that it executes with, addresses in hexadecimal:
-// "load_cbuf_to_ca dst=0x0 src=0x4000 baseIdx=0 repeat=8 srcStride=1 sid=0 transpose=0 dstGap=0".
+// One instruction with operand names and the values that it executes with, addresses in hexadecimal, without optional
+// operands that have their fallback value:
+// "load_cbuf_to_ca dst=0x0 src=0x4000 baseIdx=0 repeat=8 srcStride=1 sid=0 transpose=0".
 std::string print_resolved(const Row& row, u8 type, const ArgsStorage& args);
 
 // Whether `name` can be a label, a constant or an alias: a letter, '_', '.' or '$', then those and digits.

@@ -2,29 +2,79 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/insns/cube.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "isa/insns/move.h"
 #include "isa/sem/matmul_kernel.h"
 
 namespace vinci::isa::insn {
 namespace {
 
+constexpr u32 kBiasAlign = 64;  // bytes
+
 // The split core reads a single row of A as plain elements. Source: Ascend C Mmad, GEMV mode.
 bool is_gemv(const Mad::Args& x, Arch arch) { return x.m == 1 && contains(kSplitArchs, arch); }
 
+bool has_bias(const Mad::Args& x) { return x.cmatrixSource != 0 && x.init == 0; }
+
+// Fractals in a row of A. Source: Ascend C Mmad: kDirectionAlign rounds k of f32 up to 16, and is about f32 alone.
+u32 row_fractals(const Mad::Args& x) {
+  const u32 k1 = ceil_div<u32>(x.k, Mad::k0(x.type));
+  return x.type == Mad::f322f32 && x.kDirectionAlign != 0 ? align_up<u32>(k1, 2) : k1;
+}
+
 struct Sizes {
   u64 a = 0, b = 0, c = 0;  // bytes, in whole fractals
+  u64 bias = 0;             // in whole fractals of 16 columns
 };
 
 Sizes sizes(const Mad::Args& x, Arch arch) {
   const u64 m1 = ceil_div<u64>(x.m, 16), n1 = ceil_div<u64>(x.n, 16), k1 = ceil_div<u64>(x.k, Mad::k0(x.type));
-  const u64 a_fractals = is_gemv(x, arch) ? ceil_div<u64>(x.k * u64{Mad::input_bytes(x.type)}, kFractalBytes) : m1 * k1;
-  return {
-      .a = a_fractals * kFractalBytes, .b = k1 * n1 * kFractalBytes, .c = m1 * n1 * 256 * Mad::output_bytes(x.type)};
+  const u64 a_row = (u64{x.k} * Mad::input_bits(x.type) + 7) / 8;  // bytes
+  const u64 a_fractals = is_gemv(x, arch) ? ceil_div<u64>(a_row, kFractalBytes) : (m1 - 1) * row_fractals(x) + k1;
+  return {.a = a_fractals * kFractalBytes,
+          .b = k1 * n1 * kFractalBytes,
+          .c = m1 * n1 * 256 * Mad::output_bytes(x.type),
+          .bias = has_bias(x) ? n1 * kBiasAlign : 0};
+}
+
+void check(const Mad::Args& x, Arch arch) {
+  const auto split_only = [&](std::string_view operand, u32 value) {
+    if (value == 0 || contains(kSplitArchs, arch)) return;
+    fail(Fault::Program, "operand {} is {}; the cube of {} has no such operand: 0", operand, value, name(arch));
+  };
+  split_only("unitFlag", x.unitFlag);
+  split_only("kDirectionAlign", x.kDirectionAlign);
+  split_only("cmatrixSource", x.cmatrixSource);
+  split_only("bias", x.bias);
+  if (x.unitFlag != 0) fail(Fault::Unsupported, "operand unitFlag is {}; mad models 0 (off)", x.unitFlag);
+}
+
+// Every row of C starts as the same values, one for each column.
+void start_from_bias(const MatmulTile& t, const std::byte* bias) {
+  for (u64 n1 = 0; n1 < ceil_div<u64>(t.n, 16); ++n1) {
+    const u64 bytes = std::min<u64>(16, t.n - n1 * 16) * 4;
+    for (u64 row = 0; row < t.m; ++row)
+      std::memcpy(t.c + (n1 * align_up<u64>(t.m, 16) + row) * 64, bias + n1 * 64, bytes);
+  }
+}
+
+Hf32 hf32_of(u64 ctrl_value) {
+  if ((ctrl_value & ctrl::kHf32) == 0) return Hf32::off;
+  return (ctrl_value & ctrl::kHf32TowardZero) != 0 ? Hf32::toward_zero : Hf32::to_nearest;
+}
+
+MatmulType input_type(u8 type) {
+  using T = MatmulType;
+  constexpr std::array<T, Mad::types.size()> kTypes{T::f16, T::f16, T::s8, T::u8, T::u8s8, T::s4, T::bf16, T::f32};
+  return kTypes[type];
 }
 
 }  // namespace
 
 Footprint Mad::footprint(const Args& x, const Spr&, Arch arch) {
+  check(x, arch);
   if (x.m == 0 || x.k == 0 || x.n == 0) return {};
   const Sizes size = sizes(x, arch);
   const Access c{.buffer = BufId::L0C,
@@ -35,16 +85,25 @@ Footprint Mad::footprint(const Args& x, const Spr&, Arch arch) {
   Footprint f{
       {.buffer = BufId::L0A, .align = kFractalBytes, .address = x.a, .len = static_cast<u32>(size.a), .operand = "a"},
       {.buffer = BufId::L0B, .align = kFractalBytes, .address = x.b, .len = static_cast<u32>(size.b), .operand = "b"}};
-  if (x.init == 0) f.add(c);
+  if (has_bias(x)) {
+    f.add({.buffer = BufId::BT,
+           .align = kBiasAlign,
+           .address = x.bias,
+           .len = static_cast<u32>(size.bias),
+           .operand = "bias"});
+  } else if (x.init == 0) {
+    f.add(c);
+  }
   Access written = c;
   written.write = true;
   f.add(written);
   return f;
 }
 
-// STATUS: a sum of f16 products cannot leave f32 (each is below 2^32, and adding less than 2^44 to a finite f32 never
-// reaches infinity), so a non-finite f32 element always comes from a non-finite input.
+// A sum of f16 products cannot leave f32 (each is below 2^32, and adding less than 2^44 to a finite f32 never reaches
+// infinity), so a non-finite f32 element always comes from a non-finite input.
 void Mad::execute(const Args& x, ExecContext& c) {
+  check(x, c.arch);
   if (x.m == 0 || x.k == 0 || x.n == 0) return;
   const Sizes size = sizes(x, c.arch);
   const MatmulTile tile{.a = c.mem[BufId::L0A].bytes(x.a, size.a).data(),
@@ -53,24 +112,19 @@ void Mad::execute(const Args& x, ExecContext& c) {
                         .m = x.m,
                         .k = x.k,
                         .n = x.n,
+                        .a_k1 = row_fractals(x),
                         .init = x.init != 0,
                         .gemv = is_gemv(x, c.arch)};
-  switch (x.type) {
-    case f162f32:
-      if (matmul_f16_f32(tile)) c.status |= status::kCubeNanInf;
-      return;
-    case f162f16: {
-      const MatmulF16Result r = matmul_f16_f16(tile, c.overflow == OverflowMode::saturation);
-      if (r.overflow) c.status |= status::kCubeOverflow;
-      if (r.underflow) c.status |= status::kCubeUnderflow;
-      if (r.non_finite) c.status |= status::kCubeNanInf;
-      return;
-    }
-    case s8:
-      if (matmul_s8_s32(tile, (c.spr.ctrl & ctrl::kSaturateInt) != 0)) c.status |= status::kCubeOverflow;
-      return;
-    default: fail(Fault::Internal, "mad: type form {} has no meaning", x.type);
-  }
+  if (has_bias(x)) start_from_bias(tile, c.mem[BufId::BT].bytes(x.bias, size.bias).data());
+  MatmulMode mode{.accumulation = c.numerics.accumulation,
+                  .hf32 = hf32_of(c.spr.ctrl),
+                  .saturate = (c.spr.ctrl & ctrl::kSaturateInt) != 0,
+                  .unsigned_sums = x.type == u8u8 && c.arch != Arch::m200};
+  if (x.type == f162f16) mode.saturate = c.overflow == OverflowMode::saturation;
+  const MatmulResult r = x.type == f162f16 ? matmul_f16_f16(tile, mode) : matmul(tile, input_type(x.type), mode);
+  if (r.overflow) c.status |= status::kCubeOverflow;
+  if (r.underflow) c.status |= status::kCubeUnderflow;
+  if (r.non_finite) c.status |= status::kCubeNanInf;
 }
 
 }  // namespace vinci::isa::insn

@@ -11,6 +11,7 @@
 
 #include "isa/sem/fractal_kernel.h"
 #include "isa/sem/hwy_targets.h"
+#include "isa/sem/matmul_inputs.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "isa/sem/matmul_kernel.cpp"
@@ -18,20 +19,19 @@
 
 #include "isa/sem/fractal_kernel-inl.h"
 
-// How it works. Both inputs are widened once for each instruction: A stays in its fractals, whose rows then give
-// scalars to broadcast at constant distances; B becomes one panel [k][16] for each column of fractals, by transposing
-// each fractal. A block of rows x fractal columns of C lives in registers while k runs.
+// How it works. Both inputs are widened once for each instruction (MatmulInputs): rows of A then give scalars to
+// broadcast at constant distances, and B is one panel [k][16] for each column of fractals. A block of rows x fractal
+// columns of C lives in registers while k runs.
 #ifndef VINCI_ISA_SEM_MATMUL_COMMON
 #define VINCI_ISA_SEM_MATMUL_COMMON
 namespace vinci::isa {
 
-inline constexpr usize kEdge = 16;  // rows and columns of a fractal of C
-
-// Memory of one thread for the widened inputs.
-struct MatmulScratch {
-  std::byte* a;       // [m1][k1][16][k0]
-  std::byte* b;       // [n1][k1 * k0][16]
+// An instruction whose inputs are widened.
+struct MatmulJob {
+  const MatmulTile& tile;
+  const MatmulInputs& in;
   std::byte* column;  // [m][16], for a column of C that the matrix does not fill
+  bool saturate = false;
 };
 
 }  // namespace vinci::isa
@@ -42,22 +42,79 @@ namespace vinci::isa {
 namespace {  // of this file: other kernels may use the same names
 namespace HWY_NAMESPACE {
 
-// What differs between the element types: widening, and how a block of C starts and ends.
-struct FloatKind {
+// Widening of the frequent types: one fractal of A is already in order, one of B is turned.
+struct F16Input {
   using T = float;
   using D = hn::CappedTag<T, kEdge>;
-  using V = hn::Vec<D>;
-  static constexpr usize k0 = 16;
 
   static void widen_a(const std::byte* from, T* into, usize count) {
     const D d;
     for (usize i = 0; i < count; i += hn::Lanes(d))
       hn::Store(widen_lanes(d, from + 2 * i), d, into + i);
   }
-  // One fractal [16][k0] to k0 rows of 16.
-  static HWY_INLINE void widen_b(const std::byte* turned, T* into) { widen_a(turned, into, kEdge * k0); }
+  static HWY_INLINE void widen_b(const std::byte* turned, T* into) { widen_a(turned, into, kEdge * 16); }
+};
 
-  static HWY_INLINE V mul_add(V x, V y, V sum) { return hn::MulAdd(x, y, sum); }
+struct S8Input {
+  using T = std::int32_t;
+  using D = hn::CappedTag<T, kEdge>;
+
+  static void widen_a(const std::byte* from, T* into, usize count) {
+    const D d;
+    const hn::Rebind<std::int8_t, D> d8;
+    for (usize i = 0; i < count; i += hn::Lanes(d)) {
+      hn::Store(hn::PromoteTo(d, hn::LoadU(d8, reinterpret_cast<const std::int8_t*>(from + i))), d, into + i);
+    }
+  }
+  // The fractal was turned in pairs of k: low byte even k, high byte odd k.
+  static HWY_INLINE void widen_b(const std::byte* turned, T* into) {
+    const D d;
+    const hn::Rebind<std::int16_t, D> d16;
+    for (usize pair = 0; pair < 16; ++pair) {
+      for (usize i = 0; i < kEdge; i += hn::Lanes(d)) {
+        const auto both = hn::LoadU(d16, reinterpret_cast<const std::int16_t*>(turned + 2 * (pair * kEdge + i)));
+        const auto even = hn::ShiftRight<8>(hn::ShiftLeft<8>(both));
+        const auto odd = hn::ShiftRight<8>(both);
+        hn::Store(hn::PromoteTo(d, even), d, into + 2 * pair * kEdge + i);
+        hn::Store(hn::PromoteTo(d, odd), d, into + (2 * pair + 1) * kEdge + i);
+      }
+    }
+  }
+};
+
+template <class Input>
+void widen(const MatmulTile& t, const MatmulInputs& in) {
+  using T = typename Input::T;
+  const usize m1 = ceil_div<usize>(t.m, kEdge), n1 = ceil_div<usize>(t.n, kEdge);
+  T* b = reinterpret_cast<T*>(in.b);
+  Input::widen_a(t.a, reinterpret_cast<T*>(in.a), in.chunks * in.chunk * (t.gemv ? 1 : m1 * kEdge));
+  const usize tail = t.n % kEdge;  // columns of the last fractal, 0: all
+  for (usize i = 0; i < in.chunks; ++i) {
+    for (usize j = 0; j < n1; ++j) {
+      alignas(64) std::byte turned[512];
+      transpose_fractal(t.b + (i * n1 + j) * sizeof turned, turned);
+      if (tail != 0 && j == n1 - 1) {  // what pads B may be anything, and must not be seen as an infinity
+        for (usize row = 0; row < kEdge; ++row)
+          std::memset(turned + (row * kEdge + tail) * 2, 0, (kEdge - tail) * 2);
+      }
+      Input::widen_b(turned, b + j * in.b_panel() + i * in.chunk * kEdge);
+    }
+  }
+}
+
+// What differs between the types of sums: how a block of C starts, grows and ends.
+//   kFused  a product is exact in f32, so that the rounding of a separate one does not exist
+template <bool kFused>
+struct FloatKind {
+  using T = float;
+  using D = hn::CappedTag<T, kEdge>;
+  using V = hn::Vec<D>;
+  static constexpr usize chunk = 16;
+
+  static HWY_INLINE V mul_add(V x, V y, V sum) {
+    if constexpr (kFused) return hn::MulAdd(x, y, sum);
+    return hn::Add(hn::Mul(x, y), sum);
+  }
   static HWY_INLINE V start(D d, const std::byte* c, bool init) {
     return init ? hn::Zero(d) : hn::LoadU(d, reinterpret_cast<const T*>(c));
   }
@@ -79,33 +136,12 @@ struct FloatKind {
   }
 };
 
+template <bool kUnsigned>
 struct IntKind {
   using T = std::int32_t;
   using D = hn::CappedTag<T, kEdge>;
   using V = hn::Vec<D>;
-  static constexpr usize k0 = 32;
-
-  static void widen_a(const std::byte* from, T* into, usize count) {
-    const D d;
-    const hn::Rebind<std::int8_t, D> d8;
-    for (usize i = 0; i < count; i += hn::Lanes(d)) {
-      hn::Store(hn::PromoteTo(d, hn::LoadU(d8, reinterpret_cast<const std::int8_t*>(from + i))), d, into + i);
-    }
-  }
-  // The fractal was turned in pairs of k: low byte even k, high byte odd k.
-  static HWY_INLINE void widen_b(const std::byte* turned, T* into) {
-    const D d;
-    const hn::Rebind<std::int16_t, D> d16;
-    for (usize pair = 0; pair < k0 / 2; ++pair) {
-      for (usize i = 0; i < kEdge; i += hn::Lanes(d)) {
-        const auto both = hn::LoadU(d16, reinterpret_cast<const std::int16_t*>(turned + 2 * (pair * kEdge + i)));
-        const auto even = hn::ShiftRight<8>(hn::ShiftLeft<8>(both));
-        const auto odd = hn::ShiftRight<8>(both);
-        hn::Store(hn::PromoteTo(d, even), d, into + 2 * pair * kEdge + i);
-        hn::Store(hn::PromoteTo(d, odd), d, into + (2 * pair + 1) * kEdge + i);
-      }
-    }
-  }
+  static constexpr usize chunk = 32;
 
   static HWY_INLINE V mul_add(V x, V y, V sum) { return hn::Add(hn::Mul(x, y), sum); }
   static HWY_INLINE V start(D d, const std::byte*, bool) { return hn::Zero(d); }
@@ -118,9 +154,15 @@ struct IntKind {
     }
     const V before = hn::LoadU(d, at);
     const V sum = hn::Add(before, acc);
-    const V out = hn::And(hn::Xor(before, sum), hn::Xor(acc, sum));
-    const V bound = hn::IfThenElse(hn::Lt(before, hn::Zero(d)), hn::Set(d, std::numeric_limits<T>::min()),
-                                   hn::Set(d, std::numeric_limits<T>::max()));
+    V out, bound;
+    if constexpr (kUnsigned) {  // acc has no sign: a carry leaves the top bit
+      out = hn::Or(hn::And(before, acc), hn::AndNot(sum, hn::Or(before, acc)));
+      bound = hn::Set(d, -1);
+    } else {
+      out = hn::And(hn::Xor(before, sum), hn::Xor(acc, sum));
+      bound = hn::IfThenElse(hn::Lt(before, hn::Zero(d)), hn::Set(d, std::numeric_limits<T>::min()),
+                             hn::Set(d, std::numeric_limits<T>::max()));
+    }
     hn::StoreU(saturate ? hn::IfThenElse(hn::Lt(out, hn::Zero(d)), bound, sum) : sum, d, at);
     return hn::Or(seen, out);
   }
@@ -140,10 +182,9 @@ constexpr usize kMaxRows = 2, kMaxColumns = 1;  // 8 + 4 + 1 of 16
 // The instruction, prepared: element counts, and distances in elements of the widened inputs.
 template <class Kind>
 struct Job {
-  const typename Kind::T* a;
   const typename Kind::T* b;
   usize k;
-  usize a_step;   // from one k1 to the next
+  usize a_step;   // from one chunk to the next
   usize b_panel;  // from one n1 to the next
   bool init, saturate;
 };
@@ -176,7 +217,7 @@ HWY_NOINLINE bool multiply_block(const Job<Kind>& job, const typename Kind::T* a
     }
     HWY_UNROLL(8)
     for (usize r = 0; r < R; ++r) {
-      const V x = hn::Set(d, a_k[r * Kind::k0]);
+      const V x = hn::Set(d, a_k[r * Kind::chunk]);
       HWY_UNROLL(4)
       for (usize f = 0; f < F; ++f) {
         HWY_UNROLL(4)
@@ -186,9 +227,9 @@ HWY_NOINLINE bool multiply_block(const Job<Kind>& job, const typename Kind::T* a
     }
   };
   usize left = job.k;
-  for (; left >= Kind::k0; left -= Kind::k0, a += job.a_step) {
+  for (; left >= Kind::chunk; left -= Kind::chunk, a += job.a_step) {
     HWY_UNROLL(4)
-    for (usize kk = 0; kk < Kind::k0; ++kk, b += kEdge)
+    for (usize kk = 0; kk < Kind::chunk; ++kk, b += kEdge)
       step(a + kk, b);
   }
   for (usize kk = 0; kk < left; ++kk, b += kEdge)
@@ -213,12 +254,14 @@ HWY_NOINLINE bool multiply_block(const Job<Kind>& job, const typename Kind::T* a
   return true;
 }
 
-// All m rows of F columns of fractals; c[f] is row 0 of column f.
+// All rows of F columns of fractals; c[f] is row 0 of column f.
 template <class Kind, usize F>
-bool multiply_columns(const Job<Kind>& job, const typename Kind::T* b, std::byte* const* c, usize m, usize a_fractals) {
+bool multiply_columns(const MatmulJob& all, const Job<Kind>& job, const typename Kind::T* b, std::byte* const* c) {
+  const auto* a_begin = reinterpret_cast<const typename Kind::T*>(all.in.a);
+  const usize m = all.tile.m;
   bool special = false;
   for (usize row = 0; row < m;) {
-    const typename Kind::T* a = job.a + (row / kEdge * a_fractals * kEdge + row % kEdge) * Kind::k0;
+    const typename Kind::T* a = a_begin + all.in.a_row(row);
     std::byte* at[F];
     for (usize f = 0; f < F; ++f)
       at[f] = c[f] + row * kEdge * 4;
@@ -241,32 +284,20 @@ bool multiply_columns(const Job<Kind>& job, const typename Kind::T* b, std::byte
 }
 
 template <class Kind>
-bool multiply(const MatmulTile& t, const MatmulScratch& scratch, bool saturate) {
+bool multiply(const MatmulJob& all) {
   using T = typename Kind::T;
   static_assert(sizeof(T) == 4);
-  const usize m1 = ceil_div<usize>(t.m, kEdge), n1 = ceil_div<usize>(t.n, kEdge), k1 = ceil_div<usize>(t.k, Kind::k0);
-  T* a = reinterpret_cast<T*>(scratch.a);
-  T* b = reinterpret_cast<T*>(scratch.b);
-  Kind::widen_a(t.a, a, t.gemv ? k1 * Kind::k0 : m1 * k1 * kEdge * Kind::k0);
-  const Job<Kind> job{.a = a,
-                      .b = b,
+  const MatmulTile& t = all.tile;
+  VINCI_CHECK(all.in.chunk == Kind::chunk);
+  const usize m1 = ceil_div<usize>(t.m, kEdge), n1 = ceil_div<usize>(t.n, kEdge);
+  const T* b = reinterpret_cast<const T*>(all.in.b);
+  const Job<Kind> job{.b = b,
                       .k = t.k,
-                      .a_step = t.gemv ? Kind::k0 : kEdge * Kind::k0,
-                      .b_panel = k1 * Kind::k0 * kEdge,
+                      .a_step = all.in.a_step(),
+                      .b_panel = all.in.b_panel(),
                       .init = t.init,
-                      .saturate = saturate};
-  const usize tail = t.n % kEdge;  // columns of the last fractal, 0: all
-  for (usize i = 0; i < k1; ++i) {
-    for (usize j = 0; j < n1; ++j) {
-      alignas(64) std::byte turned[512];
-      transpose_fractal(t.b + (i * n1 + j) * sizeof turned, turned);
-      if (tail != 0 && j == n1 - 1) {  // what pads B may be anything, and must not be seen as an infinity
-        for (usize row = 0; row < kEdge; ++row)
-          std::memset(turned + (row * kEdge + tail) * 2, 0, (kEdge - tail) * 2);
-      }
-      Kind::widen_b(turned, b + j * job.b_panel + i * Kind::k0 * kEdge);
-    }
-  }
+                      .saturate = all.saturate};
+  const usize tail = t.n % kEdge;               // columns of the last fractal, 0: all
   const usize column = m1 * kEdge * kEdge * 4;  // bytes
   const usize whole = tail != 0 ? n1 - 1 : n1;
   bool special = false;
@@ -276,34 +307,34 @@ bool multiply(const MatmulTile& t, const MatmulScratch& scratch, bool saturate) 
       c[f] = t.c + (j + f) * column;
     const usize left = whole - j;
     if (kMaxColumns >= 3 && left >= 3 && left != 4) {
-      special |= multiply_columns<Kind, std::min<usize>(3, kMaxColumns)>(job, b + j * job.b_panel, c, t.m, k1);
+      special |= multiply_columns<Kind, std::min<usize>(3, kMaxColumns)>(all, job, b + j * job.b_panel, c);
       j += 3;
     } else if (kMaxColumns >= 2 && left >= 2) {
-      special |= multiply_columns<Kind, std::min<usize>(2, kMaxColumns)>(job, b + j * job.b_panel, c, t.m, k1);
+      special |= multiply_columns<Kind, std::min<usize>(2, kMaxColumns)>(all, job, b + j * job.b_panel, c);
       j += 2;
     } else {
-      special |= multiply_columns<Kind, 1>(job, b + j * job.b_panel, c, t.m, k1);
+      special |= multiply_columns<Kind, 1>(all, job, b + j * job.b_panel, c);
       j += 1;
     }
   }
   if (tail != 0) {
     std::byte* at = t.c + whole * column;
-    std::memset(scratch.column, 0, t.m * kEdge * 4);
+    std::memset(all.column, 0, t.m * kEdge * 4);
     for (usize row = 0; row < t.m; ++row)
-      std::memcpy(scratch.column + row * 64, at + row * 64, tail * 4);
-    special |= multiply_columns<Kind, 1>(job, b + whole * job.b_panel, &scratch.column, t.m, k1);
+      std::memcpy(all.column + row * 64, at + row * 64, tail * 4);
+    special |= multiply_columns<Kind, 1>(all, job, b + whole * job.b_panel, &all.column);
     for (usize row = 0; row < t.m; ++row)
-      std::memcpy(at + row * 64, scratch.column + row * 64, tail * 4);
+      std::memcpy(at + row * 64, all.column + row * 64, tail * 4);
   }
   return special;
 }
 
-bool multiply_float(const MatmulTile& t, const MatmulScratch& scratch) {
-  return multiply<FloatKind>(t, scratch, false);
-}
-bool multiply_int(const MatmulTile& t, const MatmulScratch& scratch, bool saturate) {
-  return multiply<IntKind>(t, scratch, saturate);
-}
+void widen_f16_tile(const MatmulTile& t, const MatmulInputs& in) { widen<F16Input>(t, in); }
+void widen_s8_tile(const MatmulTile& t, const MatmulInputs& in) { widen<S8Input>(t, in); }
+bool multiply_exact_products(const MatmulJob& job) { return multiply<FloatKind<true>>(job); }
+bool multiply_f32(const MatmulJob& job) { return multiply<FloatKind<false>>(job); }
+bool multiply_s32(const MatmulJob& job) { return multiply<IntKind<false>>(job); }
+bool multiply_u32(const MatmulJob& job) { return multiply<IntKind<true>>(job); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -314,8 +345,12 @@ HWY_AFTER_NAMESPACE();
 namespace vinci::isa {
 namespace {
 
-HWY_EXPORT(multiply_float);
-HWY_EXPORT(multiply_int);
+HWY_EXPORT(widen_f16_tile);
+HWY_EXPORT(widen_s8_tile);
+HWY_EXPORT(multiply_exact_products);
+HWY_EXPORT(multiply_f32);
+HWY_EXPORT(multiply_s32);
+HWY_EXPORT(multiply_u32);
 
 // Memory that grows to the largest request and is then reused: no allocation for each instruction.
 class Arena {
@@ -344,30 +379,55 @@ Arenas& arenas() {
   return mine;
 }
 
-MatmulScratch scratch_for(const MatmulTile& t, usize k0) {
-  const usize k = align_up<usize>(t.k, k0), m = align_up<usize>(t.m, kEdge), n = align_up<usize>(t.n, kEdge);
+struct Scratch {
+  MatmulInputs in;
+  std::byte* column;
+};
+
+Scratch scratch_for(const MatmulTile& t, MatmulType type) {
+  const usize chunk = matmul_chunk(type), k = align_up<usize>(t.k, std::max<usize>(chunk, matmul_k0(type)));
+  const usize m = align_up<usize>(t.m, kEdge), n = align_up<usize>(t.n, kEdge);
   std::byte* all = arenas().inputs.get((m * k + k * n + m * kEdge) * 4);
-  return {.a = all, .b = all + m * k * 4, .column = all + (m * k + k * n) * 4};
+  return {{.a = all, .b = all + m * k * 4, .chunk = chunk, .chunks = k / chunk, .gemv = t.gemv},
+          all + (m * k + k * n) * 4};
 }
 
 }  // namespace
 
-bool matmul_f16_f32(const MatmulTile& t) { return HWY_DYNAMIC_DISPATCH(multiply_float)(t, scratch_for(t, 16)); }
-
-bool matmul_s8_s32(const MatmulTile& t, bool saturate) {
-  return HWY_DYNAMIC_DISPATCH(multiply_int)(t, scratch_for(t, 32), saturate);
+MatmulResult matmul(const MatmulTile& t, MatmulType type, const MatmulMode& mode) {
+  const Scratch scratch = scratch_for(t, type);
+  const MatmulInputs& in = scratch.in;
+  switch (type) {
+    case MatmulType::f16: HWY_DYNAMIC_DISPATCH(widen_f16_tile)(t, in); break;
+    case MatmulType::s8: HWY_DYNAMIC_DISPATCH(widen_s8_tile)(t, in); break;
+    default: widen_portable(t, type, mode.hf32, in);
+  }
+  const MatmulJob job{t, in, scratch.column, mode.saturate};
+  if (!is_float(type)) {
+    return {.overflow =
+                mode.unsigned_sums ? HWY_DYNAMIC_DISPATCH(multiply_u32)(job) : HWY_DYNAMIC_DISPATCH(multiply_s32)(job)};
+  }
+  const bool in_steps = mode.accumulation != Accumulation::sequential;
+  const u32 k0 = matmul_k0(type);
+  if (type == MatmulType::f16) {  // what is not finite in C comes from the inputs: see Mad::execute
+    return {.non_finite = in_steps ? multiply_in_steps(t, in, k0, mode.accumulation)
+                                   : HWY_DYNAMIC_DISPATCH(multiply_exact_products)(job)};
+  }
+  const RangeWatch watch(t, in);
+  return watch.result(
+      t, in_steps ? multiply_in_steps(t, in, k0, mode.accumulation) : HWY_DYNAMIC_DISPATCH(multiply_f32)(job));
 }
 
-MatmulF16Result matmul_f16_f16(const MatmulTile& t, bool saturate) {
+MatmulResult matmul_f16_f16(const MatmulTile& t, const MatmulMode& mode) {
   const usize n1 = ceil_div<usize>(t.n, kEdge), rows = align_up<usize>(t.m, kEdge);
   const usize column = rows * kEdge;  // elements
   std::byte* wide = arenas().c.get(n1 * column * 4);
   if (!t.init) widen_f16(t.c, reinterpret_cast<float*>(wide), n1 * column);
   MatmulTile inner = t;
   inner.c = wide;
-  MatmulF16Result result{.non_finite = matmul_f16_f32(inner)};
+  MatmulResult result = matmul(inner, MatmulType::f16, mode);
   const auto narrow = [&](usize element, usize count) {
-    const Narrowed n = narrow_f32(wide + element * 4, t.c + element * 2, count, {.saturate = saturate});
+    const Narrowed n = narrow_f32(wide + element * 4, t.c + element * 2, count, {.saturate = mode.saturate});
     result.overflow |= n.overflow;
     result.underflow |= n.underflow;
   };

@@ -157,8 +157,10 @@ std::string print_resolved(const Row& row, u8 type, const ArgsStorage& args) {
   out.reserve(160);
   append_mnemonic(out, row, type);
   for (const FieldInfo& field : row.fields) {
+    const u64 value = field.get(args);
+    if (field.optional && value == field.fallback) continue;
     append(out, " {}=", field.name);
-    append_constant(out, field, field.get(args));
+    append_constant(out, field, value);
   }
   return out;
 }

@@ -312,13 +312,14 @@ class Generator {
       return below(2);
     }
     if (field == "m" || field == "k" || field == "n" || field == "NSize" || field == "MSize") return between(1, 48);
+    if (field == "kDirectionAlign" || field == "cmatrixSource") return core_.kind == CoreKind::cube ? below(2) : 0;
     if (field == "crmode") return std::array<u64, 4>{0, 5, 1, 2}[below(row.types[type].name == "f32" ? 4 : 2)];
     return 0;
   }
 
   static bool is_address(std::string_view field) {
     return field == "dst" || field == "src" || field == "src0" || field == "src1" || field == "a" || field == "b" ||
-           field == "c" || field == "address";
+           field == "c" || field == "bias" || field == "address";
   }
 
   // Random operands; nothing when they do not fit the memories.

@@ -241,10 +241,12 @@ TEST(Text, PrintsResolvedValuesWithNames) {
     return print_resolved(*inst.row, inst.type, args);
   };
   EXPECT_EQ(resolved("load_cbuf_to_ca 0, 0x4000, 0, 8, 1, 0, 0"),
-            "load_cbuf_to_ca dst=0x0 src=0x4000 baseIdx=0 repeat=8 srcStride=1 sid=0 transpose=0 dstGap=0");
+            "load_cbuf_to_ca dst=0x0 src=0x4000 baseIdx=0 repeat=8 srcStride=1 sid=0 transpose=0");
   EXPECT_EQ(resolved("wait_flag PIPE_MTE2, PIPE_MTE1, 3"), "wait_flag src=PIPE_MTE2 dst=PIPE_MTE1 event=EVENT_ID3");
   EXPECT_EQ(resolved("mad.s8 0, 0, 0, 16, 32, 16, 1"), "mad.s8 c=0x0 a=0x0 b=0x0 m=16 k=32 n=16 init=1");
   EXPECT_EQ(resolved("add X5, -1, 0x123456789a"), "add rd=X5 a=-1 b=0x123456789a");
+  EXPECT_EQ(resolved("mad.s8 0, 0, 0, 16, 32, 16, 0, 0, 0, 1, 64"),
+            "mad.s8 c=0x0 a=0x0 b=0x0 m=16 k=32 n=16 init=0 cmatrixSource=1 bias=0x40");
 }
 
 TEST(Text, TheExampleOfTheDocumentationAssembles) {
