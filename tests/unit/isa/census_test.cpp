@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/census/census.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "isa/base/random.h"
+#include "isa/insns/vector.h"
+#include "isa/numeric/float16.h"
+#include "tests/unit/isa/test_core.h"
+
+namespace vinci::isa {
+namespace {
+
+using enum NumericEvent;
+
+// One instruction on a core whose census is looked at.
+struct CountingCore : TestCore {
+  explicit CountingCore(OverflowMode mode = OverflowMode::inf_nan) : TestCore(Arch::c220, mode) {}
+
+  template <class I>
+  const SiteCensus& count(const typename I::Args& args, Moment moment = {0, 0}) {
+    CensusPoint point(task, 7, moment, "core0.AIV");
+    context.census = &point;
+    const u64 before = status;
+    status = 0;
+    I::execute(args, context);
+    point.add_status(status);
+    status |= before;
+    context.census = nullptr;
+    return task.sites.at(7);
+  }
+  void put16(u32 address, std::initializer_list<double> values) {
+    for (const double v : values) {
+      mem[BufId::UB].store<u16>(address, f16_bits(v));
+      address += 2;
+    }
+  }
+  TaskCensus task;
+};
+
+constexpr u32 kA = 0, kB = 4096, kOut = 8192;
+VectorBinaryArgs binary_args(u8 repeat) {
+  return {.dst = kOut,
+          .src0 = kA,
+          .src1 = kB,
+          .repeat = repeat,
+          .dstBlkStride = 1,
+          .src0BlkStride = 1,
+          .src1BlkStride = 1,
+          .dstRepStride = 8,
+          .src0RepStride = 8,
+          .src1RepStride = 8,
+          .type = 0};
+}
+using insn::VectorBinaryArgs;
+
+u64 total(const SiteCensus& s) {
+  u64 sum = 0;
+  for (const u64 n : s.counts)
+    sum += n;
+  return sum;
+}
+
+// f16 values as multiples of 2^-24, and what IEEE 754 makes of exact sums and products of them, in integers.
+i64 units(u16 bits) { return static_cast<i64>(std::ldexp(f16_value(bits), 24)); }
+
+struct Exact {
+  __int128 value = 0;  // in units of 2^-unit
+  int unit = 24;
+};
+// Rounds to nearest even at a multiple of 2^-24 or at 11 significant bits, whichever is coarser.
+double round_to_f16(const Exact& e) {
+  const bool negative = e.value < 0;
+  unsigned __int128 m = static_cast<unsigned __int128>(negative ? -e.value : e.value);
+  if (m == 0) return 0;
+  int top = 0;
+  for (unsigned __int128 t = m; t > 1; t >>= 1)
+    ++top;
+  const int last = std::max(top - 10, e.unit - 24);
+  if (last > 0) {
+    const unsigned __int128 half = static_cast<unsigned __int128>(1) << (last - 1);
+    const unsigned __int128 rest = m & ((half << 1) - 1);
+    m >>= last;
+    if (rest > half || (rest == half && (m & 1) != 0)) ++m;
+    m <<= last;
+  }
+  const double value = std::ldexp(static_cast<double>(m), -e.unit);
+  return negative ? -value : value;
+}
+
+struct Counts {
+  u64 overflow = 0, subnormal = 0, flushed = 0, absorbed = 0;
+
+  void add(double a, double b, const Exact& exact, bool sum) {
+    const double r = std::fabs(round_to_f16(exact));
+    if (r > 65504) ++overflow;
+    if (exact.value != 0 && r == 0) ++flushed;
+    if (r > 0 && r < 0x1p-14) ++subnormal;
+    const double signed_r = round_to_f16(exact);
+    if (sum && r <= 65504 && a != 0 && b != 0 && (signed_r == a || signed_r == b)) ++absorbed;
+  }
+};
+
+u16 finite_f16(Random& random) {
+  for (;;) {
+    const auto bits = static_cast<u16>(random.next());
+    if (f16_finite(bits)) return bits;
+  }
+}
+
+template <class I>
+void random_pairs(bool product, double sign) {
+  Random random(0xce5);
+  Counts expected;
+  u64 results = 0;
+  CountingCore core;
+  for (int round = 0; round < 400; ++round) {
+    for (u32 i = 0; i < 128; ++i) {
+      const u16 a = finite_f16(random);
+      // Half of the pairs have exponents that can meet.
+      const u16 b = random.next() % 2 == 0 ? finite_f16(random) : static_cast<u16>(a ^ (random.next() & 0x87ff));
+      core.mem[BufId::UB].store<u16>(kA + 2 * i, a);
+      const u16 second = f16_finite(b) ? b : u16{0x3c00};
+      core.mem[BufId::UB].store<u16>(kB + 2 * i, second);
+      const i64 ua = units(a), ub = units(second);
+      const Exact exact = product ? Exact{static_cast<__int128>(ua) * ub, 48}
+                                  : Exact{static_cast<__int128>(ua) + static_cast<i64>(sign) * ub, 24};
+      expected.add(f16_value(a), sign * f16_value(second), exact, !product);
+      ++results;
+    }
+    core.count<I>(binary_args(1), {0, static_cast<u64>(round)});
+  }
+  const SiteCensus& site = core.task.sites.at(7);
+  EXPECT_EQ(site.results, results);
+  EXPECT_EQ(site.executions, 400u);
+  EXPECT_EQ(site.count(overflow), expected.overflow);
+  EXPECT_EQ(site.count(flushed), expected.flushed);
+  EXPECT_EQ(site.count(subnormal), expected.subnormal);
+  EXPECT_EQ(site.count(absorbed), expected.absorbed);
+  EXPECT_EQ(site.count(nan), 0u);
+  EXPECT_EQ(site.count(saturated), 0u);
+  EXPECT_GT(expected.overflow, 0u);
+  EXPECT_GT(product ? expected.flushed : expected.absorbed, 0u);
+}
+
+TEST(Census, RandomSumsAgreeWithIntegers) { random_pairs<insn::Vadd>(false, 1); }
+TEST(Census, RandomDifferencesAgreeWithIntegers) { random_pairs<insn::Vsub>(false, -1); }
+TEST(Census, RandomProductsAgreeWithIntegers) { random_pairs<insn::Vmul>(true, 1); }
+
+TEST(Census, TheFirstOccurrenceHasItsOperands) {
+  CountingCore core;
+  core.put16(kA, {1, 1, 2048});
+  core.put16(kB, {1, 0x1p-12, 1});
+  const SiteCensus& site = core.count<insn::Vadd>(binary_args(1), {3, 20});
+  EXPECT_EQ(site.count(absorbed), 2u);
+  EXPECT_EQ(total(site), 2u);
+  const Occurrence& first = site.first[static_cast<usize>(absorbed)];
+  EXPECT_EQ(first.moment, (Moment{3, 20}));
+  EXPECT_EQ(first.core, "core0.AIV");
+  EXPECT_EQ(first.element, 1u);
+  ASSERT_EQ(first.operand_count, 2);
+  EXPECT_EQ(first.operands[0].name, "src0");
+  EXPECT_EQ(first.operands[0].value, 1);
+  EXPECT_EQ(first.operands[1].name, "src1");
+  EXPECT_EQ(first.operands[1].value, 0x1p-12);
+  EXPECT_EQ(first.result, 1);
+  // An earlier block replaces it, a later one does not.
+  core.count<insn::Vadd>(binary_args(1), {1, 90});
+  core.count<insn::Vadd>(binary_args(1), {2, 0});
+  EXPECT_EQ(site.first[static_cast<usize>(absorbed)].moment, (Moment{1, 90}));
+  EXPECT_EQ(site.count(absorbed), 6u);
+}
+
+TEST(Census, SaturationIsSeenAsWhatItReplaced) {
+  for (const OverflowMode mode : {OverflowMode::inf_nan, OverflowMode::saturation}) {
+    CountingCore core(mode);
+    core.put16(kA, {65504, 0, INFINITY, 1});
+    core.put16(kB, {2, INFINITY, 2, 1});
+    const SiteCensus& site = core.count<insn::Vmul>(binary_args(1));
+    EXPECT_EQ(site.count(overflow), 1u);
+    EXPECT_EQ(site.count(nan), 1u);
+    EXPECT_EQ(site.count(saturated), mode == OverflowMode::saturation ? 3u : 0u);
+    EXPECT_EQ(std::isinf(site.first[static_cast<usize>(overflow)].result), true);
+    EXPECT_EQ(core.mem[BufId::UB].load<u16>(kOut), mode == OverflowMode::saturation ? kF16Max : kF16Inf);
+    EXPECT_EQ(core.task.first_overflow.status, status::kFloatOverflow);
+  }
+}
+
+TEST(Census, LanesThatAreMaskedOffDoNotCount) {
+  CountingCore core;
+  core.put16(kA, {65504, 65504});
+  core.put16(kB, {65504, 65504});
+  core.spr.vector_mask = {2, 0};
+  const SiteCensus& site = core.count<insn::Vadd>(binary_args(1));
+  EXPECT_EQ(site.results, 1u);
+  EXPECT_EQ(site.count(overflow), 1u);
+  EXPECT_EQ(site.first[static_cast<usize>(overflow)].element, 1u);
+}
+
+TEST(Census, ExponentialsAndCastsVanish) {
+  CountingCore core;
+  core.put16(kA, {-18, -16, 0});
+  const SiteCensus& site = core.count<insn::Vexp>({.scalar = 0,
+                                                   .dst = kOut,
+                                                   .src = kA,
+                                                   .dstBlkStride = 1,
+                                                   .srcBlkStride = 1,
+                                                   .repeat = 1,
+                                                   .dstRepStride = 8,
+                                                   .srcRepStride = 8,
+                                                   .type = 0});
+  EXPECT_EQ(site.count(flushed), 1u);
+  EXPECT_EQ(site.count(subnormal), 1u);
+  CountingCore cast;
+  cast.mem[BufId::UB].store<float>(0, 1e-9f);
+  cast.mem[BufId::UB].store<float>(4, 1e9f);
+  cast.mem[BufId::UB].store<float>(8, 1e-6f);
+  const SiteCensus& narrow = cast.count<insn::VconvF322F16>({.scalar = 0,
+                                                             .dst = kOut,
+                                                             .src = 0,
+                                                             .dstBlkStride = 1,
+                                                             .srcBlkStride = 1,
+                                                             .repeat = 1,
+                                                             .dstRepStride = 4,
+                                                             .srcRepStride = 8,
+                                                             .type = 0});
+  EXPECT_EQ(narrow.results, 64u);
+  EXPECT_EQ(narrow.count(flushed), 1u);
+  EXPECT_EQ(narrow.count(overflow), 1u);
+  EXPECT_EQ(narrow.count(subnormal), 1u);
+}
+
+TEST(Census, BitsAreTheSameWithAndWithout) {
+  for (const OverflowMode mode : {OverflowMode::inf_nan, OverflowMode::saturation}) {
+    CountingCore with(mode);
+    TestCore without(Arch::c220, mode);
+    Random random(5);
+    for (u32 i = 0; i < 1024; ++i) {
+      for (const u32 base : {kA, kB}) {
+        const auto bits = static_cast<u16>(random.next());
+        with.mem[BufId::UB].store<u16>(base + 2 * i, bits);
+        without.mem[BufId::UB].store<u16>(base + 2 * i, bits);
+      }
+    }
+    with.count<insn::Vmul>(binary_args(8));
+    without.run<insn::Vmul>(binary_args(8));
+    for (u32 i = 0; i < 1024; ++i)
+      EXPECT_EQ(with.mem[BufId::UB].load<u16>(kOut + 2 * i), without.mem[BufId::UB].load<u16>(kOut + 2 * i));
+    EXPECT_EQ(with.status, without.status);
+  }
+}
+
+}  // namespace
+}  // namespace vinci::isa
