@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
+#include "isa/census/cube.h"
 #include "isa/insns/move.h"
 #include "isa/sem/matmul_kernel.h"
 
@@ -121,7 +123,12 @@ void Mad::execute(const Args& x, ExecContext& c) {
                   .saturate = (c.spr.ctrl & ctrl::kSaturateInt) != 0,
                   .unsigned_sums = x.type == u8u8 && c.arch != Arch::m200};
   if (x.type == f162f16) mode.saturate = c.overflow == OverflowMode::saturation;
+  std::optional<MadCensus> census;
+  if (c.census != nullptr && is_float(input_type(x.type))) {
+    census.emplace(tile, input_type(x.type), x.type == f162f16, mode);
+  }
   const MatmulResult r = x.type == f162f16 ? matmul_f16_f16(tile, mode) : matmul(tile, input_type(x.type), mode);
+  if (census) census->count(r, *c.census);
   if (r.overflow) c.status |= status::kCubeOverflow;
   if (r.underflow) c.status |= status::kCubeUnderflow;
   if (r.non_finite) c.status |= status::kCubeNanInf;

@@ -30,12 +30,12 @@ namespace {
 using isa::NumericEvent;
 
 // A run of a task stream in mode functional, with its census.
-struct Run {
+struct CountedRun {
   task::TaskStream stream;
   isa::Census census;
   std::map<std::string, std::vector<std::byte>> host;
 
-  Run(const std::string& path, const config::ChipConfig& chip) : stream(task::load_task_stream(path)) {
+  CountedRun(const std::string& path, const config::ChipConfig& chip) : stream(task::load_task_stream(path)) {
     task::RunMemory memory(stream, true);
     models::run_functional(chip, stream, memory, {.census = &census});
     for (u32 i = 0; i < stream.buffers.size(); ++i) {
@@ -82,15 +82,15 @@ double percent(u64 part, usize whole) { return 100 * static_cast<double>(part) /
 class Studies : public testing::TestWithParam<const char*> {
  protected:
   config::ChipConfig chip_ = config::load_chip(GetParam());
-  test::TempFolder folder_;
+  test::TempFolder folder_{std::string("vinci-studies-") + GetParam()};
 };
 INSTANTIATE_TEST_SUITE_P(Chips, Studies, testing::Values("ascend-910a", "ascend-910b1"),
-                         [](const auto& info) { return std::string(info.param).substr(7); });
+                         [](const auto& param) { return std::string(param.param).substr(7); });
 
 // log(1 + e^-|z|) in FP16: 9.1 % of the results are zero, every one with |z| >= 7.625, where 1 + x is 1.
 TEST_P(Studies, AddingOneAbsorbsSmallExponentials) {
   const auto zeros = [&](gen::Log1pVariant variant) {
-    const Run run(gen::write_db_log1p({.variant = variant}, chip_, folder_.path()), chip_);
+    const CountedRun run(gen::write_db_log1p({.variant = variant}, chip_, folder_.path().string()), chip_);
     const std::vector<double> z = run.f16("z"), log1p = run.f16("log1p");
     u64 count = 0;
     for (usize i = 0; i < z.size(); ++i) {
@@ -99,13 +99,17 @@ TEST_P(Studies, AddingOneAbsorbsSmallExponentials) {
         EXPECT_NE(exact, 0);
         ++count;
       }
-      if (variant == gen::Log1pVariant::naive) EXPECT_EQ(log1p[i] == 0, std::fabs(z[i]) >= 7.625) << z[i];
+      if (variant == gen::Log1pVariant::naive) {
+        EXPECT_EQ(log1p[i] == 0, std::fabs(z[i]) >= 7.625) << z[i];
+      }
     }
     if (variant == gen::Log1pVariant::naive) {
       EXPECT_EQ(run.first_task(NumericEvent::absorbed), "add_1");
       EXPECT_EQ(run.count("add_1", NumericEvent::absorbed), count);
     }
-    if (variant == gen::Log1pVariant::log1p) EXPECT_EQ(run.count("log1p", NumericEvent::flushed), 0u);
+    if (variant == gen::Log1pVariant::log1p) {
+      EXPECT_EQ(run.count("log1p", NumericEvent::flushed), 0u);
+    }
     const double share = percent(count, z.size());
     RecordProperty(std::string(gen::kLog1pVariantNames[static_cast<usize>(variant)]), std::to_string(share));
     std::printf("zero results of log(1 + e^-|z|), %s: %.4f %%\n",
@@ -127,7 +131,7 @@ TEST_P(Studies, LossScaleDecidesWhichGradientsVanish) {
   double zeros_before = 101, error_at_12 = -1;
   for (const Expected& e :
        {Expected{0, 79.9, 0.5}, {4, 29.5, 0.5}, {8, 2.8, 0.3}, {12, 0.05, 0.05}, {13, 0.02, 0.05}, {16, 0, 0.01}}) {
-    const Run run(gen::write_db_loss_scale({.log2_scale = e.log2_scale}, chip_, folder_.path()), chip_);
+    const CountedRun run(gen::write_db_loss_scale({.log2_scale = e.log2_scale}, chip_, folder_.path().string()), chip_);
     const std::vector<double> gradient = run.f16("gradient");
     u64 zeros = 0, vanished = 0;
     double error = 0, sum = 0;
@@ -148,7 +152,9 @@ TEST_P(Studies, LossScaleDecidesWhichGradientsVanish) {
     zeros_before = share;
     EXPECT_NEAR(static_cast<double>(run.count("store_gradient", NumericEvent::flushed)), static_cast<double>(vanished),
                 static_cast<double>(gradient.size()) * 1e-5);
-    if (e.log2_scale == 0) EXPECT_NEAR(100 * error / sum, 29, 2);
+    if (e.log2_scale == 0) {
+      EXPECT_NEAR(100 * error / sum, 29, 2);
+    }
     if (e.log2_scale == 12) error_at_12 = 100 * error / sum;
     EXPECT_EQ(run.count("store_loss", NumericEvent::overflow), e.log2_scale <= 12 ? 0u : 16u);
     EXPECT_EQ(run.f16("loss")[0], e.log2_scale <= 12       ? std::ldexp(10.0, static_cast<int>(e.log2_scale))
@@ -164,7 +170,7 @@ TEST_P(Studies, MaxPoolGradOverflowsFirst) {
   std::map<double, std::optional<isa::FirstOverflow>> known;
   const auto overflow_at = [&](double scale) {
     if (const auto it = known.find(scale); it != known.end()) return it->second;
-    const Run run(gen::write_db_maxpoolgrad({.scale = scale}, chip_, folder_.path()), chip_);
+    const CountedRun run(gen::write_db_maxpoolgrad({.scale = scale}, chip_, folder_.path().string()), chip_);
     std::optional<isa::FirstOverflow> first;
     std::string task;
     for (const auto& [position, counted] : run.census.tasks) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "isa/base/random.h"
+#include "isa/insns/cube.h"
 #include "isa/insns/vector.h"
 #include "isa/numeric/float16.h"
 #include "tests/unit/isa/test_core.h"
@@ -19,6 +20,11 @@ namespace vinci::isa {
 namespace {
 
 using enum NumericEvent;
+using insn::VectorBinaryArgs;
+
+// Products of two f16 have up to 80 bits below 2^32.
+__extension__ typedef __int128 Int128;
+__extension__ typedef unsigned __int128 UInt128;
 
 // One instruction on a core whose census is looked at.
 struct CountingCore : TestCore {
@@ -59,7 +65,6 @@ VectorBinaryArgs binary_args(u8 repeat) {
           .src1RepStride = 8,
           .type = 0};
 }
-using insn::VectorBinaryArgs;
 
 u64 total(const SiteCensus& s) {
   u64 sum = 0;
@@ -72,21 +77,21 @@ u64 total(const SiteCensus& s) {
 i64 units(u16 bits) { return static_cast<i64>(std::ldexp(f16_value(bits), 24)); }
 
 struct Exact {
-  __int128 value = 0;  // in units of 2^-unit
+  Int128 value = 0;  // in units of 2^-unit
   int unit = 24;
 };
 // Rounds to nearest even at a multiple of 2^-24 or at 11 significant bits, whichever is coarser.
 double round_to_f16(const Exact& e) {
   const bool negative = e.value < 0;
-  unsigned __int128 m = static_cast<unsigned __int128>(negative ? -e.value : e.value);
+  UInt128 m = static_cast<UInt128>(negative ? -e.value : e.value);
   if (m == 0) return 0;
   int top = 0;
-  for (unsigned __int128 t = m; t > 1; t >>= 1)
+  for (UInt128 t = m; t > 1; t >>= 1)
     ++top;
   const int last = std::max(top - 10, e.unit - 24);
   if (last > 0) {
-    const unsigned __int128 half = static_cast<unsigned __int128>(1) << (last - 1);
-    const unsigned __int128 rest = m & ((half << 1) - 1);
+    const UInt128 half = static_cast<UInt128>(1) << (last - 1);
+    const UInt128 rest = m & ((half << 1) - 1);
     m >>= last;
     if (rest > half || (rest == half && (m & 1) != 0)) ++m;
     m <<= last;
@@ -130,8 +135,8 @@ void random_pairs(bool product, double sign) {
       const u16 second = f16_finite(b) ? b : u16{0x3c00};
       core.mem[BufId::UB].store<u16>(kB + 2 * i, second);
       const i64 ua = units(a), ub = units(second);
-      const Exact exact = product ? Exact{static_cast<__int128>(ua) * ub, 48}
-                                  : Exact{static_cast<__int128>(ua) + static_cast<i64>(sign) * ub, 24};
+      const Exact exact = product ? Exact{static_cast<Int128>(ua) * ub, 48}
+                                  : Exact{static_cast<Int128>(ua) + static_cast<i64>(sign) * ub, 24};
       expected.add(f16_value(a), sign * f16_value(second), exact, !product);
       ++results;
     }
@@ -235,6 +240,57 @@ TEST(Census, ExponentialsAndCastsVanish) {
   EXPECT_EQ(narrow.count(flushed), 1u);
   EXPECT_EQ(narrow.count(overflow), 1u);
   EXPECT_EQ(narrow.count(subnormal), 1u);
+}
+
+// C = 1 or more, A * B around half an ulp of it: absorbed where it is below.
+TEST(Census, TheCubeAbsorbsSmallSums) {
+  for (const u8 type : {insn::Mad::f162f32, insn::Mad::f162f16}) {
+    const bool f16 = type == insn::Mad::f162f16;
+    CountingCore core;
+    const u32 m = 17, k = 5, n = 18;
+    std::vector<double> a(m * k), b(k * n), c(m * n);
+    Random random(9);
+    for (double& v : a)
+      v = std::ldexp(1 + (random.next() % 4) / 4.0, -(static_cast<int>(random.next() % 14)));
+    for (double& v : b)
+      v = std::ldexp(1.0, -(static_cast<int>(random.next() % 14)));
+    const auto c_offset = [&](u32 row, u32 column) {
+      return ((column / 16 * 2 + row / 16) * 16 + row % 16) * 16 + column % 16;
+    };
+    for (u32 i = 0; i < m; ++i) {
+      for (u32 j = 0; j < k; ++j)
+        core.mem[BufId::L0A].store<u16>(2 * ((i / 16 * 16 + i % 16) * 16 + j), f16_bits(a[i * k + j]));
+    }
+    for (u32 j = 0; j < k; ++j) {
+      for (u32 l = 0; l < n; ++l)
+        core.mem[BufId::L0B].store<u16>(2 * ((l / 16 * 16 + l % 16) * 16 + j), f16_bits(b[j * n + l]));
+    }
+    u64 expected = 0;
+    for (u32 i = 0; i < m; ++i) {
+      for (u32 l = 0; l < n; ++l) {
+        const double old = std::ldexp(1.0, static_cast<int>(random.next() % 12));
+        double sum = 0;
+        for (u32 j = 0; j < k; ++j)
+          sum += a[i * k + j] * b[j * n + l];
+        // In f32 each product is added by itself; these are so small that none is lost on the way to `old`.
+        const double rounded =
+            f16 ? round_to_f16({static_cast<Int128>(std::ldexp(old + sum, 60)), 60}) : static_cast<float>(old);
+        if (f16 && rounded == old) ++expected;
+        if (f16) {
+          core.mem[BufId::L0C].store<u16>(2 * c_offset(i, l), f16_bits(old));
+        } else {
+          core.mem[BufId::L0C].store<float>(4 * c_offset(i, l), static_cast<float>(std::ldexp(old, 30)));
+          expected += 1;
+        }
+      }
+    }
+    const SiteCensus& site =
+        core.count<insn::Mad>({.c = 0, .a = 0, .b = 0, .m = 17, .k = 5, .n = 18, .init = 0, .type = type});
+    EXPECT_EQ(site.results, m * n);
+    EXPECT_EQ(site.count(absorbed), expected);
+    EXPECT_GT(expected, 0u);
+    EXPECT_EQ(total(site), expected);
+  }
 }
 
 TEST(Census, BitsAreTheSameWithAndWithout) {
