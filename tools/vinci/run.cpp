@@ -91,18 +91,13 @@ class Run {
     std::function<void(const models::Progress&)> progress;
     if (line.enabled()) progress = [&](const models::Progress& p) { line.show(p); };
 
-    std::string text;
     u64 instructions = 0;
-    if (o_.mode == "functional") {
-      instructions = models::run_functional(chip_, stream_, memory,
-                                            {.max_cycles = o_.max_cycles, .census = census(), .progress = progress});
-      text = fmt::format("{} on {} ({}), mode functional (no time)\n\ninstructions        {}\n", stream_.name,
-                         chip_.name, chip_.product, instructions);
-    } else {
-      const models::Result result = simulate(memory, progress);
-      instructions = result.instructions;
-      text = summary(chip_, stream_, result, o_.mode);
-      io::write_file_atomically(out_.path("stats.json"), stats_json(chip_, stream_, result));
+    std::string text;
+    try {
+      text = execute(memory, progress, instructions);
+    } catch (const Error&) {
+      if (o_.numerics) write_numerics();  // what came before the fault may be its cause
+      throw;
     }
     if (o_.numerics) text += write_numerics();
     const std::vector<std::string> outputs = memory.write_outputs(out_.folder());
@@ -123,6 +118,21 @@ class Run {
   }
 
  private:
+  // Runs in the mode that was asked for; returns what there is to say about it.
+  std::string execute(task::RunMemory& memory, const std::function<void(const models::Progress&)>& progress,
+                      u64& instructions) {
+    if (o_.mode == "functional") {
+      instructions = models::run_functional(chip_, stream_, memory,
+                                            {.max_cycles = o_.max_cycles, .census = census(), .progress = progress});
+      return fmt::format("{} on {} ({}), mode functional (no time)\n\ninstructions        {}\n", stream_.name,
+                         chip_.name, chip_.product, instructions);
+    }
+    const models::Result result = simulate(memory, progress);
+    instructions = result.instructions;
+    io::write_file_atomically(out_.path("stats.json"), stats_json(chip_, stream_, result));
+    return summary(chip_, stream_, result, o_.mode);
+  }
+
   models::Result simulate(task::RunMemory& memory, const std::function<void(const models::Progress&)>& progress) {
     catch_interrupts();
     models::Options options{.max_cycles = o_.max_cycles,
