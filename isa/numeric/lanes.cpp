@@ -14,11 +14,15 @@ BinaryKernel binary_kernel(BinaryOp op, LaneType type, Path path) {
   return simd != nullptr ? simd : detail::portable_binary_kernel(op, type);
 }
 
-TernaryKernel ternary_kernel(TernaryOp op, LaneType dst, LaneType src, Path) {
-  return detail::portable_ternary_kernel(op, dst, src);
+TernaryKernel ternary_kernel(TernaryOp op, LaneType dst, LaneType src, Path path) {
+  const TernaryKernel simd = path == Path::fastest ? detail::simd_ternary_kernel(op, dst, src) : nullptr;
+  return simd != nullptr ? simd : detail::portable_ternary_kernel(op, dst, src);
 }
 
-CompareKernel compare_kernel(CompareOp op, LaneType type, Path) { return detail::portable_compare_kernel(op, type); }
+CompareKernel compare_kernel(CompareOp op, LaneType type, Path path) {
+  const CompareKernel simd = path == Path::fastest ? detail::simd_compare_kernel(op, type) : nullptr;
+  return simd != nullptr ? simd : detail::portable_compare_kernel(op, type);
+}
 
 UnaryKernel convert_kernel(LaneType from, LaneType to, RoundMode round, Path path) {
   const UnaryKernel simd = path == Path::fastest ? detail::simd_convert_kernel(from, to, round) : nullptr;

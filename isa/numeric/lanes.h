@@ -67,9 +67,12 @@ BinaryKernel portable_binary_kernel(BinaryOp op, LaneType type);
 TernaryKernel portable_ternary_kernel(TernaryOp op, LaneType dst, LaneType src);
 CompareKernel portable_compare_kernel(CompareOp op, LaneType type);
 UnaryKernel portable_convert_kernel(LaneType from, LaneType to, RoundMode round);
-// SIMD, null where there is none (isa/numeric/lanes_simd.cpp).
+// SIMD, null where there is none (isa/numeric/lanes_simd*.cpp).
 UnaryKernel simd_unary_kernel(UnaryOp op, LaneType type);
 BinaryKernel simd_binary_kernel(BinaryOp op, LaneType type);
+BinaryKernel simd_order_kernel(BinaryOp op, LaneType type);  // max, min
+TernaryKernel simd_ternary_kernel(TernaryOp op, LaneType dst, LaneType src);
+CompareKernel simd_compare_kernel(CompareOp op, LaneType type);
 UnaryKernel simd_convert_kernel(LaneType from, LaneType to, RoundMode round);
 }  // namespace detail
 

@@ -15,8 +15,6 @@ namespace vinci::isa {
 namespace {
 
 constexpr std::array kOverflowModes{OverflowMode::saturation, OverflowMode::inf_nan};
-constexpr std::array kBinaryOps{BinaryOp::add, BinaryOp::sub, BinaryOp::mul,
-                                BinaryOp::div, BinaryOp::max, BinaryOp::min};
 constexpr std::array kUnaryOps{UnaryOp::relu, UnaryOp::abs, UnaryOp::exp};
 
 template <class T>
@@ -120,62 +118,6 @@ TEST(Lanes, UnaryEqualsThePortablePathOnEveryTarget) {
       compare(LaneType::f16, f16);
       compare(LaneType::f32, f32);
     }
-  });
-}
-
-void compare_binary(LaneType type, const std::vector<LaneBuffer>& a, const std::vector<LaneBuffer>& b) {
-  for (const BinaryOp op : kBinaryOps) {
-    const BinaryKernel fast = binary_kernel(op, type);
-    const BinaryKernel portable = binary_kernel(op, type, Path::portable);
-    ASSERT_NE(fast, portable);
-    const std::string what = std::string(name(type)) + " op " + std::to_string(static_cast<int>(op));
-    for (const OverflowMode mode : kOverflowModes) {
-      for (usize i = 0; i < a.size(); ++i) {
-        LaneBuffer got{}, want{};
-        const u64 got_status = fast(a[i], b[i], got, {mode});
-        const u64 want_status = portable(a[i], b[i], want, {mode});
-        expect_same(got, want, kRepeatBytes, got_status, want_status, what);
-        if (testing::Test::HasFatalFailure()) return;
-      }
-    }
-  }
-}
-
-// All pairs of special values and random ones; every third special value also fills whole repeats, so that the STATUS
-// of one pair is compared by itself.
-template <class T>
-void compare_pairs(LaneType type, const std::vector<T>& specials, u64 seed) {
-  std::vector<T> a, b;
-  std::vector<LaneBuffer> uniform_a, uniform_b;
-  for (usize i = 0; i < specials.size(); ++i) {
-    for (usize j = 0; j < specials.size(); ++j) {
-      a.push_back(specials[i]);
-      b.push_back(specials[j]);
-      if (i % 3 != 0 || j % 3 != 0) continue;
-      uniform_a.push_back(buffer_of(std::vector<T>(kRepeatBytes / sizeof(T), specials[i])));
-      uniform_b.push_back(buffer_of(std::vector<T>(kRepeatBytes / sizeof(T), specials[j])));
-    }
-  }
-  compare_binary(type, uniform_a, uniform_b);
-  oracle::Random random(seed);
-  for (int i = 0; i < 100'000; ++i) {
-    a.push_back(static_cast<T>(random.next()));
-    b.push_back(static_cast<T>(random.next()));
-  }
-  compare_binary(type, repeats_of(a), repeats_of(b));
-}
-
-TEST(Lanes, BinaryEqualsThePortablePathOnEveryTarget) {
-  std::vector<u32> specials;
-  for (const u32 x : {0x00000000u, 0x00000001u, 0x007fffffu, 0x00800000u, 0x1f800000u, 0x20000000u, 0x3f7fffffu,
-                      0x3f800000u, 0x3f800001u, 0x40490fdbu, 0x5f800000u, 0x7f000000u, 0x7f7fffffu, 0x7f800000u,
-                      0x7f800001u, 0x7fc00000u, 0x7fffffffu}) {
-    specials.push_back(x);
-    specials.push_back(x | 0x80000000);
-  }
-  each_target([&] {
-    compare_pairs<u16>(LaneType::f16, oracle::f16_specials(), 6);
-    compare_pairs<u32>(LaneType::f32, specials, 7);
   });
 }
 

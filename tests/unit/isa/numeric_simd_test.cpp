@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "isa/numeric/convert.h"
+#include "isa/numeric/lanes.h"
+#include "tests/unit/isa/each_target.h"
+#include "tests/unit/isa/numeric_oracle.h"
+
+// Every SIMD kernel against the portable one, value and STATUS, on every vector instruction set of this machine.
+namespace vinci::isa {
+namespace {
+
+constexpr std::array kTypes{LaneType::f16, LaneType::f32, LaneType::s16, LaneType::u16,  LaneType::s32, LaneType::u32,
+                            LaneType::s8,  LaneType::u8,  LaneType::s4,  LaneType::bf16, LaneType::s64};
+constexpr std::array kRounds{RoundMode::rint,  RoundMode::floor, RoundMode::ceil,
+                             RoundMode::round, RoundMode::trunc, RoundMode::odd};
+
+// Each value of each mode.
+constexpr std::array kModes{LaneMode{OverflowMode::inf_nan, false, Precision::high_performance},
+                            LaneMode{OverflowMode::saturation, true, Precision::high_precision}};
+
+// Numbers that are special to some operation or cast of floats.
+std::vector<float> special_values() {
+  std::vector<float> out;
+  for (const double x : {0.0,
+                         0x1p-149,
+                         0x1p-133,
+                         0x1p-127,
+                         0x1p-126,
+                         0x1p-75,
+                         0x1p-26,
+                         0x1.000002p-25,
+                         0x1p-25,
+                         0x1p-24,
+                         0x1.8p-24,
+                         0x1p-15,
+                         0x1p-14,
+                         0x1p-12,
+                         0.25,
+                         0.49999997,
+                         0.5,
+                         0.75,
+                         1.0,
+                         1.5,
+                         2.5,
+                         3.5,
+                         126.5,
+                         127.0,
+                         127.5,
+                         128.0,
+                         128.5,
+                         254.5,
+                         255.0,
+                         255.5,
+                         256.0,
+                         2047.0,
+                         2049.0,
+                         8388607.5,
+                         8388609.0,
+                         32767.0,
+                         32767.5,
+                         32768.0,
+                         32768.5,
+                         65504.0,
+                         65519.0,
+                         65520.0,
+                         65536.0,
+                         0x1p24,
+                         0x1.fffffep30,
+                         0x1p31,
+                         0x1.000002p31,
+                         0x1p63,
+                         0x1.fep127,
+                         0x1.ffp127,
+                         0x1.fffffep127,
+                         HUGE_VAL}) {
+    out.push_back(static_cast<float>(x));
+    out.push_back(static_cast<float>(-x));
+  }
+  return out;
+}
+
+class Samples {
+ public:
+  Samples(LaneType type, u64 seed) : type_(type), random_(seed) {
+    if (is_float(type)) {
+      for (const float x : special_values())
+        specials_.push_back(encode(x));
+      const u64 nan = type == LaneType::f32 ? kF32Nan : type == LaneType::f16 ? kF16Nan : kBf16Nan;
+      for (const u64 x : {nan, nan + 1, nan - 1})
+        specials_.push_back(x);
+    } else {
+      const u64 top = u64{1} << (lane_bits(type) - 1);
+      specials_ = {0, 1, 2, top - 2, top - 1, top, top + 1, 2 * top - 1, 2 * top - 2, 0x7f, 0x80, 0xff80, 0x7fff};
+    }
+  }
+  const std::vector<u64>& specials() const { return specials_; }
+
+  // Any bits; ordinary numbers; ordinary numbers with one special lane; few different numbers, which often cancel.
+  LaneBuffer next(usize kind) {
+    LaneBuffer out{};
+    const usize special = random_.next() % lanes();
+    for (usize i = 0; i < lanes(); ++i) {
+      const u64 r = random_.next();
+      const double few = static_cast<double>(r % 9) - 4;
+      set(out, i,
+          kind == 0                   ? r
+          : kind == 2 && i == special ? specials_[r % specials_.size()]
+          : kind == 3                 ? encode(std::ldexp(few, -static_cast<int>(r >> 20 & 3) * 6))
+                                      : encode(static_cast<double>(static_cast<i64>(r) >> 32) * 0x1p-27));
+    }
+    return out;
+  }
+  LaneBuffer uniform(u64 bits) const {
+    LaneBuffer out{};
+    for (usize i = 0; i < lanes(); ++i)
+      set(out, i, bits);
+    return out;
+  }
+
+ private:
+  usize lanes() const { return 8 * kRepeatBytes / lane_bits(type_); }
+  u64 encode(double x) const {
+    switch (type_) {
+      case LaneType::f32: return std::bit_cast<u32>(static_cast<float>(x));
+      case LaneType::f16: return f16_bits(x);
+      case LaneType::bf16: return bf16_bits(x);
+      default: return static_cast<u64>(static_cast<i64>(x * 3));
+    }
+  }
+  void set(LaneBuffer& out, usize i, u64 bits) const {
+    if (type_ == LaneType::s4) {
+      out.bytes[i / 2] |= static_cast<std::byte>((bits & 15) << (i % 2 * 4));
+    } else {
+      std::memcpy(out.bytes.data() + i * lane_bytes(type_), &bits, lane_bytes(type_));
+    }
+  }
+
+  LaneType type_;
+  oracle::Random random_;
+  std::vector<u64> specials_;
+};
+
+// One operand of a test: buffers of all kinds, then every special value in all lanes. With `turn`, the specials of two
+// operands meet in other pairs.
+std::vector<LaneBuffer> samples(LaneType type, u64 seed, usize count, usize turns = 1, usize turn = 0) {
+  Samples s(type, seed);
+  std::vector<LaneBuffer> out;
+  for (usize i = 0; i < count; ++i)
+    out.push_back(s.next(i % 4));
+  const usize n = s.specials().size();
+  for (usize i = 0; i < turns * n; ++i)
+    out.push_back(s.uniform(s.specials()[(i + turn * (i / n)) % n]));
+  return out;
+}
+
+void expect_same(const LaneBuffer& got, const LaneBuffer& want, u64 got_status, u64 want_status,
+                 const std::string& what) {
+  ASSERT_EQ(got_status, want_status) << what;
+  ASSERT_EQ(std::memcmp(got.bytes.data(), want.bytes.data(), kRepeatBytes), 0) << what;
+}
+
+void compare_unary(UnaryKernel fast, UnaryKernel portable, LaneType from, const std::string& what, u32& compared) {
+  if (fast == portable) return;
+  ++compared;
+  const auto in = samples(from, 11, 160);
+  for (const LaneMode& mode : kModes) {
+    for (const LaneBuffer& a : in) {
+      LaneBuffer got{}, want{};
+      const u64 got_status = fast(a, got, mode);
+      expect_same(got, want, got_status, portable(a, want, mode), what);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Simd, Unary) {
+  each_target([&] {
+    u32 compared = 0;
+    for (const UnaryOp op : {UnaryOp::relu, UnaryOp::abs, UnaryOp::exp, UnaryOp::ln, UnaryOp::rec, UnaryOp::sqrt,
+                             UnaryOp::rsqrt, UnaryOp::not_}) {
+      for (const LaneType type : kTypes) {
+        compare_unary(unary_kernel(op, type), unary_kernel(op, type, Path::portable), type,
+                      std::string(name(type)) + " op " + std::to_string(static_cast<int>(op)), compared);
+      }
+    }
+    EXPECT_GE(compared, 7u);
+  });
+}
+
+TEST(Simd, Convert) {
+  each_target([&] {
+    u32 compared = 0;
+    for (const LaneType from : kTypes) {
+      for (const LaneType to : kTypes) {
+        for (const RoundMode round : kRounds) {
+          compare_unary(convert_kernel(from, to, round), convert_kernel(from, to, round, Path::portable), from,
+                        std::string(name(from)) + " to " + std::string(name(to)) + ' ' + std::string(name(round)),
+                        compared);
+        }
+      }
+    }
+    EXPECT_GE(compared, 60u);
+  });
+}
+
+void compare_binary(BinaryKernel fast, BinaryKernel portable, LaneType src, LaneType dst, const std::string& what,
+                    u32& compared) {
+  if (fast == portable) return;
+  ++compared;
+  const auto a = samples(src, 12, 400, 30, 1);
+  const auto b = samples(src, 13, 400, 30, 3);
+  const auto held = samples(dst, 14, 400, 30, 7);
+  for (const LaneMode& mode : kModes) {
+    for (usize i = 0; i < a.size(); ++i) {
+      LaneBuffer got = held[i % held.size()], want = got;
+      const u64 got_status = fast(a[i], b[i], got, mode);
+      expect_same(got, want, got_status, portable(a[i], b[i], want, mode), what);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Simd, Binary) {
+  each_target([&] {
+    u32 compared = 0;
+    for (int op = 0; op <= static_cast<int>(BinaryOp::shr_round); ++op) {
+      for (const LaneType type : kTypes) {
+        const BinaryOp o = static_cast<BinaryOp>(op);
+        compare_binary(binary_kernel(o, type), binary_kernel(o, type, Path::portable), type, type,
+                       std::string(name(type)) + " op " + std::to_string(op), compared);
+      }
+    }
+    EXPECT_GE(compared, 20u);
+  });
+}
+
+TEST(Simd, Ternary) {
+  each_target([&] {
+    u32 compared = 0;
+    for (const TernaryOp op : {TernaryOp::madd, TernaryOp::madd_relu, TernaryOp::mla}) {
+      for (const LaneType dst : {LaneType::f16, LaneType::f32}) {
+        for (const LaneType src : {LaneType::f16, LaneType::f32}) {
+          compare_binary(ternary_kernel(op, dst, src), ternary_kernel(op, dst, src, Path::portable), src, dst,
+                         std::string(name(dst)) + " op " + std::to_string(static_cast<int>(op)), compared);
+        }
+      }
+    }
+    EXPECT_GE(compared, 4u);
+  });
+}
+
+TEST(Simd, Compare) {
+  each_target([&] {
+    for (const LaneType type : {LaneType::f16, LaneType::f32, LaneType::s16, LaneType::s32}) {
+      const auto a = samples(type, 15, 400, 30, 1);
+      const auto b = samples(type, 16, 400, 30, 3);
+      for (int op = 0; op < 6; ++op) {
+        const CompareOp o = static_cast<CompareOp>(op);
+        const CompareKernel fast = compare_kernel(o, type);
+        const CompareKernel portable = compare_kernel(o, type, Path::portable);
+        ASSERT_NE(fast, portable);
+        for (usize i = 0; i < a.size(); ++i) {
+          LaneBits got{~u64{0}, ~u64{0}}, want{};
+          ASSERT_EQ(fast(a[i], b[i], got), portable(a[i], b[i], want))
+              << name(type) << ' ' << kCompareOpNames[static_cast<usize>(op)];
+          ASSERT_EQ(got, want) << name(type) << ' ' << kCompareOpNames[static_cast<usize>(op)];
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace vinci::isa
