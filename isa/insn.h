@@ -77,6 +77,20 @@ struct Access {
   std::array<u32, 3> count{1, 1, 1};
   std::array<i64, 3> stride{0, 0, 0};
   std::string_view operand = {};  // which operand, for messages
+  u32 unit = 32;                  // bytes that are moved together: some of them may be padding that nobody wrote
+  bool atomic = false;            // a read-modify-write in memory: atomic writes of several cores may meet
+
+  // Of an instruction that works repeat by repeat, the blocks of 32 B of each; count 0: it does not. The bytes are the
+  // same as above, where dimensions that are contiguous are joined; the last repeat may end with them.
+  struct Repeats {
+    u32 first = 0;             // the repeat that starts at `address`
+    u32 count = 0;
+    u32 blocks = 0;            // of a repeat
+    u32 block_stride = 0;      // bytes
+    u32 stride = 0;            // bytes from repeat to repeat
+    bool accumulator = false;  // a source that may also be the destination of all repeats
+  };
+  Repeats repeats{};
 
   u64 pieces() const { return u64{count[0]} * count[1] * count[2]; }
   u64 bytes() const { return pieces() * len; }
@@ -168,6 +182,8 @@ struct Row {
   void (*execute)(const ArgsStorage&, ExecContext&) = nullptr;
   void (*execute_scalar)(const ArgsStorage&, ScalarContext&) = nullptr;
   void (*set_type)(ArgsStorage&, u8) = nullptr;
+  // Whether the pipe orders it before a later one of the same kind on the same data, without pipe_barrier; null: no.
+  bool (*forwards)(const ArgsStorage&, Arch) = nullptr;
   bool reads_results = false;  // a scalar instruction that reads what pipes leave behind: STATUS, ResultRegisters
 };
 
@@ -326,6 +342,9 @@ constexpr Row make_row() {
     r.footprint = [](const ArgsStorage& s, const Spr& spr, Arch arch) {
       return I::footprint(args_of<I>(s), spr, arch);
     };
+  }
+  if constexpr (requires(const typename I::Args& a, Arch arch) { I::forwards(a, arch); }) {
+    r.forwards = [](const ArgsStorage& s, Arch arch) { return I::forwards(args_of<I>(s), arch); };
   }
   if constexpr (requires { I::reads_results; }) r.reads_results = I::reads_results;
   if constexpr (role_of<I>() == Role::scalar) {

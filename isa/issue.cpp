@@ -27,8 +27,10 @@ Extent extent(const Access& a) {
   std::string buffer(name(a.buffer));
   std::ranges::transform(buffer, buffer.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  fail(Fault::Program, "the {} address out of bounds: {} {} [{:#x}, {:#x}) but {} has {:#x} bytes", buffer, a.operand,
-       a.write ? "writes" : "reads", e.begin, e.end, name(a.buffer), size);
+  throw IllegalIssue(Breach::out_of_bounds,
+                     fmt::format("the {} address out of bounds: {} {} [{:#x}, {:#x}) but {} has {:#x} bytes", buffer,
+                                 a.operand, a.write ? "writes" : "reads", e.begin, e.end, name(a.buffer), size),
+                     &a, e.begin, e.end);
 }
 
 std::string_view gm_fault(const Access& a, PipeId by) {
@@ -39,12 +41,21 @@ std::string_view gm_fault(const Access& a, PipeId by) {
 }
 
 [[noreturn]] void fail_gm(const Access& a, u64 begin, u64 end, PipeId by, const GlobalMemory& gm) {
+  if (const auto* freed = gm.find_freed(begin, end - begin)) {
+    throw IllegalIssue(Breach::freed,
+                       fmt::format("use after free: {}: {} [{:#x}, {:#x}) is in '{}', which a task has freed",
+                                   gm_fault(a, by), a.operand, begin, end, freed->name),
+                       &a, begin, end);
+  }
   const auto* near = gm.nearest(begin);
   std::string hint = "nothing is allocated";
   if (near != nullptr) {
     hint = fmt::format("nearest is '{}' [{:#x}, {:#x})", near->name, near->begin, near->begin + near->bytes);
   }
-  fail(Fault::Program, "{}: {} [{:#x}, {:#x}) is in no allocation; {}", gm_fault(a, by), a.operand, begin, end, hint);
+  throw IllegalIssue(
+      Breach::out_of_bounds,
+      fmt::format("{}: {} [{:#x}, {:#x}) is in no allocation; {}", gm_fault(a, by), a.operand, begin, end, hint), &a,
+      begin, end);
 }
 
 [[noreturn]] void fail_pipe(PipeId missing, CoreKind kind) {
@@ -53,7 +64,8 @@ std::string_view gm_fault(const Access& a, PipeId by) {
     const auto pipe = static_cast<PipeId>(p);
     if ((pipes_of(kind) & bit(pipe)) != 0) has += fmt::format("{}{}", has.empty() ? "" : ", ", name(pipe));
   }
-  fail(Fault::Program, "a core of type {} has no PIPE_{}; its pipes are {}", name(kind), name(missing), has);
+  throw IllegalIssue(Breach::missing_unit,
+                     fmt::format("a core of type {} has no PIPE_{}; its pipes are {}", name(kind), name(missing), has));
 }
 
 void check_gm(const Access& a, PipeId by, const GlobalMemory& gm) {
@@ -76,8 +88,10 @@ void check_footprint(const Footprint& footprint, PipeId by, const CoreSpec& core
   for (const Access& a : footprint) {
     if (a.empty()) continue;
     if (a.align > 1 && a.address % a.align != 0) [[unlikely]] {
-      fail(Fault::Program, "unaligned access: {} = {:#x} in {} must be a multiple of {} bytes", a.operand, a.address,
-           name(a.buffer), a.align);
+      throw IllegalIssue(Breach::misaligned,
+                         fmt::format("unaligned access: {} = {:#x} in {} must be a multiple of {} bytes", a.operand,
+                                     a.address, name(a.buffer), a.align),
+                         &a, a.address, a.address + a.len);
     }
     if (a.buffer == BufId::GM) {
       check_gm(a, by, gm);
@@ -85,7 +99,9 @@ void check_footprint(const Footprint& footprint, PipeId by, const CoreSpec& core
     }
     const u64 size = core.sizes[index(a.buffer)];
     if (size == 0) [[unlikely]] {
-      fail(Fault::Program, "a core of type {} has no {}", name(core.kind), name(a.buffer));
+      throw IllegalIssue(Breach::missing_unit,
+                         fmt::format("a core of type {} has no {}", name(core.kind), name(a.buffer)), &a, a.address,
+                         a.address + a.len);
     }
     const Extent e = extent(a);
     if (e.end > size) [[unlikely]]
@@ -97,7 +113,7 @@ void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& g
   const u32 pipes = pipes_of(core.kind);
   const auto need_pipe = [&](PipeId p) {
     if (p == PipeId::ALL) [[unlikely]]
-      fail(Fault::Program, "PIPE_ALL is no pipe that a flag can belong to; name one");
+      throw IllegalIssue(Breach::missing_unit, "PIPE_ALL is no pipe that a flag can belong to; name one");
     if ((pipes & bit(p)) == 0) [[unlikely]]
       fail_pipe(p, core.kind);
   };
@@ -112,11 +128,13 @@ void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& g
       need_pipe(a.src);
       need_pipe(a.dst);
       if (a.src == a.dst) {
-        fail(Fault::Program, "{} from PIPE_{} to itself; use pipe_barrier", inst.row->name, name(a.src));
+        throw IllegalIssue(Breach::flag_to_itself,
+                           fmt::format("{} from PIPE_{} to itself; use pipe_barrier", inst.row->name, name(a.src)));
       }
       if (a.event >= core.flags_per_pair) {
-        fail(Fault::Program, "event id {} out of range: this chip has EVENT_ID0..EVENT_ID{}", a.event,
-             core.flags_per_pair - 1);
+        throw IllegalIssue(Breach::event_id,
+                           fmt::format("event id {} out of range: this chip has EVENT_ID0..EVENT_ID{}", a.event,
+                                       core.flags_per_pair - 1));
       }
       return;
     }

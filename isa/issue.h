@@ -2,8 +2,11 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "isa/base/error.h"
 #include "isa/exec.h"
 #include "isa/insn.h"
 
@@ -38,9 +41,33 @@ inline OverflowMode overflow_of(const CoreSpec& core, const Spr& spr) {
   return (spr.ctrl & ctrl::kInfNan) != 0 ? OverflowMode::inf_nan : OverflowMode::saturation;
 }
 
+// What is wrong with an instruction that check_issue() refuses.
+enum class Breach : u8 { operand, out_of_bounds, misaligned, freed, missing_unit, flag_to_itself, event_id };
+
+// Fault::Program with the bytes that it is about, where it is about an access.
+class IllegalIssue : public Error {
+ public:
+  IllegalIssue(Breach breach, std::string message, const Access* access = nullptr, u64 begin = 0, u64 end = 0)
+      : Error(Fault::Program, std::move(message)), breach_(breach), begin_(begin), end_(end) {
+    if (access != nullptr) access_ = *access;
+  }
+  IllegalIssue with_message(std::string message) const {
+    return {breach_, std::move(message), access_ ? &*access_ : nullptr, begin_, end_};
+  }
+  Breach breach() const { return breach_; }
+  const std::optional<Access>& access() const { return access_; }
+  u64 begin() const { return begin_; }  // first byte that is refused, in the buffer of the access
+  u64 end() const { return end_; }
+
+ private:
+  Breach breach_;
+  std::optional<Access> access_;
+  u64 begin_, end_;
+};
+
 // Refuses what the hardware would trap on: a pipe or buffer that the core does not have, an address out of a buffer or
 // of every allocation of global memory, a misaligned address, an event id or a pair of pipes that does not exist.
-// Throws Fault::Program; the texts contain the strings of the vendor's error messages that users search for.
+// Throws IllegalIssue; the texts contain the strings of the vendor's error messages that users search for.
 void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& gm);
 
 // The same for a footprint alone. `by` is the pipe that accesses.

@@ -46,7 +46,7 @@ void Machine::run(const Code& code, const Launch& launch, u64& budget) {
       if (inst.row->role == Role::scalar || inst.row->role == Role::end) {
         front_.step(status_, results_);
       } else {
-        push(front_.issue());
+        if (const auto issued = front_.issue()) push(*issued);
       }
     });
   }

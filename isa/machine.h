@@ -25,6 +25,12 @@ class Machine {
   // that ran; at zero the run ends with Fault::Limit.
   void run(const Code& code, const Launch& launch, u64& budget);
 
+  // See Sequencer; the observer also finds flags that are set twice.
+  void set_observer(Observer* observer) {
+    front_.set_observer(observer);
+    if (observer != nullptr) flags_.be_lenient();
+  }
+
   CoreMem& mem() { return mem_; }
   // STATUS of the present or latest block; each block starts with it cleared, wherever it runs.
   u64 status() const { return status_; }

@@ -14,6 +14,8 @@ template <class F>
 void explained(const CodeInst& inst, const ArgsStorage& args, F&& body) {
   try {
     body();
+  } catch (const IllegalIssue& e) {
+    throw e.with_message(fmt::format("{}\n  in {}", e.message(), print_resolved(*inst.row, inst.type, args)));
   } catch (const Error& e) {
     throw Error(e.fault(), fmt::format("{}\n  in {}", e.message(), print_resolved(*inst.row, inst.type, args)),
                 e.location());
@@ -68,6 +70,7 @@ void Sequencer::step(u64 status, const ResultRegisters& results) {
   last_access_.reset();
   if (inst.row->role == Role::end) {
     done_ = true;
+    if (observer_ != nullptr) observer_->ended();
     return;
   }
   u32 sources = 0;
@@ -85,8 +88,23 @@ void Sequencer::step(u64 status, const ResultRegisters& results) {
     ++pc_;
     return;
   }
-  ArgsStorage args = inst.args;
-  patch(inst, args);
+  Issued now{.row = inst.row, .args = inst.args, .spr = spr_, .pc = pc_, .line = inst.line, .type = inst.type};
+  try {
+    patch(inst, now.args);
+    if (inst.row->footprint != nullptr) {
+      explained(inst, now.args, [&] {
+        const Footprint footprint = inst.row->footprint(now.args, spr_, core_.arch);
+        check_footprint(footprint, PipeId::S, core_, gm_);
+        last_access_ = *footprint.begin();
+      });
+      if (observer_ != nullptr) observer_->accessed(now);
+    }
+  } catch (const Error& e) {
+    if (!refused(e, now)) throw;
+    if (inst.written != CodeInst::kNoRegister) x_[inst.written] = 0;
+    ++pc_;
+    return;
+  }
   ScalarContext context{.x = x_,
                         .spr = spr_,
                         .pc = pc_,
@@ -98,14 +116,7 @@ void Sequencer::step(u64 status, const ResultRegisters& results) {
                         .status = status,
                         .results = results,
                         .mem = mem_};
-  explained(inst, args, [&] {
-    if (inst.row->footprint != nullptr) {
-      const Footprint footprint = inst.row->footprint(args, spr_, core_.arch);
-      check_footprint(footprint, PipeId::S, core_, gm_);
-      last_access_ = *footprint.begin();
-    }
-    inst.row->execute_scalar(args, context);
-  });
+  explained(inst, now.args, [&] { inst.row->execute_scalar(now.args, context); });
   if (inst.written != CodeInst::kNoRegister) {
     const u32 written = 1u << inst.written;
     if (context.loaded_unknown) {
@@ -118,7 +129,11 @@ void Sequencer::step(u64 status, const ResultRegisters& results) {
   pc_ = context.next_pc;
 }
 
-Issued Sequencer::issue() {
+bool Sequencer::refused(const Error& e, const Issued& inst) {
+  return observer_ != nullptr && e.fault() == Fault::Program && observer_->refused(inst, e);
+}
+
+std::optional<Issued> Sequencer::issue() {
   const CodeInst& inst = current();
   Issued out{.row = inst.row,
              .args = inst.args,
@@ -132,10 +147,17 @@ Issued Sequencer::issue() {
       if ((unknown_ >> inst.patches[p].reg & 1) != 0) refuse_unknown(inst, inst.patches[p].reg);
     }
   }
-  patch(inst, out.args);
-  out.pipe = inst.row->pipe(out.args, core_.arch);
-  explained(inst, out.args, [&] { check_issue(out, core_, gm_); });
+  try {
+    patch(inst, out.args);
+    out.pipe = inst.row->pipe(out.args, core_.arch);
+    explained(inst, out.args, [&] { check_issue(out, core_, gm_); });
+  } catch (const Error& e) {
+    if (!refused(e, out)) throw;
+    ++pc_;
+    return std::nullopt;
+  }
   ++pc_;
+  if (observer_ != nullptr) observer_->issued(out);
   return out;
 }
 

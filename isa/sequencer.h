@@ -8,6 +8,7 @@
 
 #include "isa/code.h"
 #include "isa/issue.h"
+#include "isa/observer.h"
 
 namespace vinci::isa {
 
@@ -29,6 +30,8 @@ class Sequencer {
       : core_(core), gm_(gm), mem_(mem), core_id_(core_id) {}
 
   void start(const Code& code, const Launch& launch);
+  // Who is told what this core is given, from the next block on; null: nobody.
+  void set_observer(Observer* observer) { observer_ = observer; }
 
   bool done() const { return done_; }
   u32 pc() const { return pc_; }
@@ -41,9 +44,11 @@ class Sequencer {
   // What the last scalar load or store accessed; empty when the last step was none.
   const std::optional<Access>& last_access() const { return last_access_; }
   // Takes the current instruction, which must have another role, with its operands; checks that it is legal here.
-  Issued issue();
+  // Nothing where it is not, and the observer lets the program go on without it.
+  std::optional<Issued> issue();
 
  private:
+  bool refused(const Error& e, const Issued& inst);
   void patch(const CodeInst& inst, ArgsStorage& args) const;
   void refuse_unknown(const CodeInst& inst, u8 reg) const;
 
@@ -51,6 +56,8 @@ class Sequencer {
   const GlobalMemory& gm_;
   CoreMem* mem_;
   u32 core_id_;
+
+  Observer* observer_ = nullptr;
 
   const Code* code_ = nullptr;
   const Launch* launch_ = nullptr;

@@ -75,7 +75,13 @@ struct Mad {
             .macs = u64{x.m} * x.k * x.n};
   }
   static Footprint footprint(const Args& x, const Spr&, Arch arch);  // isa/sem/cube.cpp
-  static void execute(const Args& x, ExecContext& c);                // isa/sem/cube.cpp
+  // A mad that is long enough has left the pipeline of the cube when the next one reads C. Source: mindspore-ai/akg
+  // inject_sync (joint core), Ascend C Mmad (split core: fewer than 10 fractals of C need a barrier).
+  static constexpr bool forwards(const Args& x, Arch arch) {
+    if (contains(kSplitArchs, arch)) return ceil_div<u32>(x.m, 16) * ceil_div<u32>(x.n, 16) >= 10;
+    return (x.m > 64 && x.n > 16) || (x.m > 32 && x.n > 32);
+  }
+  static void execute(const Args& x, ExecContext& c);  // isa/sem/cube.cpp
 };
 
 using CubeInsns = InsnList<Mad>;

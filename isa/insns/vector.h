@@ -35,7 +35,8 @@ struct VectorUnaryArgs {
   u8 repeat, dstRepStride, srcRepStride, type;
 };
 
-Footprint binary_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& spr, Arch arch);  // isa/sem/vector.cpp
+Footprint binary_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& spr, Arch arch,
+                           bool accumulates);  // isa/sem/vector.cpp
 Footprint unary_footprint(const VectorUnaryArgs& x, LaneType dst, LaneType src, const Spr& spr, Arch arch);
 Footprint scalar_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr, Arch arch);
 Footprint dup_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr, Arch arch);
@@ -107,6 +108,13 @@ inline constexpr std::tuple kVectorUnaryStrides{
     Field<&VectorUnaryArgs::dstRepStride>{"dstRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
     Field<&VectorUnaryArgs::srcRepStride>{"srcRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"}};
 
+// Whether src1 may be dst with repeat stride 0, to add up over the repeats. Source: mindspore-ai/akg
+// insn_binary_vec_pattern, CANN documentation of overlapping addresses.
+constexpr bool accumulates(BinaryOp op) {
+  return op == BinaryOp::add || op == BinaryOp::sub || op == BinaryOp::mul || op == BinaryOp::max ||
+         op == BinaryOp::min;
+}
+
 // dst = op(src0, src1)
 template <Text Name, u16 Opcode, BinaryOp Op, class Types, Text Doc>
 struct VectorBinary : VectorBase<Name, Opcode, CostClass::vector_binary, kAllArchs, Doc> {
@@ -128,7 +136,7 @@ struct VectorBinary : VectorBase<Name, Opcode, CostClass::vector_binary, kAllArc
     return vector_work(x.repeat, lanes_per_repeat(Types::lane(x.type)), spr);
   }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
-    return binary_footprint(x, Types::lane(x.type), spr, arch);
+    return binary_footprint(x, Types::lane(x.type), spr, arch, accumulates(Op));
   }
   static void execute(const Args& x, ExecContext& c) { binary_execute(x, Op, Types::lane(x.type), c); }
 };

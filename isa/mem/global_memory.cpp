@@ -21,8 +21,17 @@ u64 GlobalMemory::allocate(u64 bytes, std::string name) {
 }
 
 void GlobalMemory::free(u64 address) {
-  if (allocations_.erase(address) == 0) fail(Fault::Program, "free of {:#x}, which is not an allocation", address);
+  auto node = allocations_.extract(address);
+  if (node.empty()) fail(Fault::Program, "free of {:#x}, which is not an allocation", address);
+  freed_.insert(std::move(node));
   last_found_ = nullptr;
+}
+
+const GlobalMemory::Allocation* GlobalMemory::find_freed(u64 address, u64 bytes) const {
+  const auto above = freed_.upper_bound(address);
+  if (above == freed_.begin()) return nullptr;
+  const Allocation& a = std::prev(above)->second;
+  return address - a.begin <= a.bytes && bytes <= a.bytes - (address - a.begin) ? &a : nullptr;
 }
 
 const GlobalMemory::Allocation* GlobalMemory::nearest(u64 address) const {

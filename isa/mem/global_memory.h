@@ -30,10 +30,13 @@ class GlobalMemory {
 
   // Reserves `bytes` at the next aligned address with an unmapped gap behind it, so that an overrun is noticed.
   u64 allocate(u64 bytes, std::string name);
+  // Addresses are never given out again, so that a later use is noticed.
   void free(u64 address);
 
   // The allocation that holds [address, address + bytes), or null.
   const Allocation* find(u64 address, u64 bytes) const;
+  // The same among what has been freed.
+  const Allocation* find_freed(u64 address, u64 bytes) const;
   // The allocation nearest below or around `address`, for messages; null when there is none.
   const Allocation* nearest(u64 address) const;
 
@@ -48,6 +51,7 @@ class GlobalMemory {
   std::byte* page_for_write(u64 number);
 
   std::map<u64, Allocation> allocations_;  // by first address
+  std::map<u64, Allocation> freed_;        // the same, of what was freed
   std::unordered_map<u64, std::unique_ptr<Page>> pages_;
   u64 next_ = kBase;
   mutable const Allocation* last_found_ = nullptr;

@@ -83,10 +83,20 @@ Footprint Mad::footprint(const Args& x, const Spr&, Arch arch) {
                  .align = static_cast<u16>(256 * output_bytes(x.type)),
                  .address = x.c,
                  .len = static_cast<u32>(size.c),
-                 .operand = "c"};
-  Footprint f{
-      {.buffer = BufId::L0A, .align = kFractalBytes, .address = x.a, .len = static_cast<u32>(size.a), .operand = "a"},
-      {.buffer = BufId::L0B, .align = kFractalBytes, .address = x.b, .len = static_cast<u32>(size.b), .operand = "b"}};
+                 .operand = "c",
+                 .unit = static_cast<u32>(256 * output_bytes(x.type))};
+  Footprint f{{.buffer = BufId::L0A,
+               .align = kFractalBytes,
+               .address = x.a,
+               .len = static_cast<u32>(size.a),
+               .operand = "a",
+               .unit = kFractalBytes},
+              {.buffer = BufId::L0B,
+               .align = kFractalBytes,
+               .address = x.b,
+               .len = static_cast<u32>(size.b),
+               .operand = "b",
+               .unit = kFractalBytes}};
   if (has_bias(x)) {
     f.add({.buffer = BufId::BT,
            .align = kBiasAlign,

@@ -28,11 +28,11 @@ void execute_unary(const VectorUnaryArgs& x, LaneType dst, LaneType src, UnaryKe
 
 Work vector_work(u32 repeat, u32 lanes, const Spr& spr) { return {.steps = repeats_of(spr, lanes, repeat)}; }
 
-Footprint binary_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
+Footprint binary_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& spr, Arch arch, bool accumulates) {
   const Selection selection(spr, arch, lanes_per_repeat(type), x.repeat);
   Footprint f;
   add_accesses(f, selection, {x.src0, x.src0BlkStride, x.src0RepStride, type}, false, "src0");
-  add_accesses(f, selection, {x.src1, x.src1BlkStride, x.src1RepStride, type}, false, "src1");
+  add_accesses(f, selection, {x.src1, x.src1BlkStride, x.src1RepStride, type}, false, "src1", accumulates);
   add_accesses(f, selection, destination(x.dst, x.dstBlkStride, x.dstRepStride, type, arch), true, "dst");
   return f;
 }

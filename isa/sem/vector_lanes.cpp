@@ -89,8 +89,8 @@ OperandMask::OperandMask(const LaneBits& mask, u32 lanes, LaneType type) : span(
   }
 }
 
-void add_accesses(Footprint& to, const Selection& selection, const Operand& operand, bool write,
-                  std::string_view name) {
+void add_accesses(Footprint& to, const Selection& selection, const Operand& operand, bool write, std::string_view name,
+                  bool accumulates) {
   VINCI_CHECK(operand.strided);
   Access last;
   for (const Run& run : selection) {
@@ -103,7 +103,13 @@ void add_accesses(Footprint& to, const Selection& selection, const Operand& oper
         .len = kBlockBytes,
         .count = {operand.block_stride == 0 ? 1 : span.count, operand.repeat_stride == 0 ? 1 : run.count, 1},
         .stride = {operand.block_stride, operand.repeat_stride, 0},
-        .operand = name};
+        .operand = name,
+        .repeats = {.first = run.first,
+                    .count = run.count,
+                    .blocks = span.count,
+                    .block_stride = operand.block_stride,
+                    .stride = operand.repeat_stride,
+                    .accumulator = accumulates}};
     // Contiguous blocks are one piece, and contiguous repeats too: less for the checkers to walk over.
     if (operand.contiguous()) {
       a.len = kBlockBytes * a.count[0];
@@ -115,6 +121,7 @@ void add_accesses(Footprint& to, const Selection& selection, const Operand& oper
     }
     if (!last.empty() && last.pieces() == 1 && a.pieces() == 1 && a.address == last.address + last.len) {
       last.len += a.len;
+      last.repeats.count += a.repeats.count;
       continue;
     }
     if (!last.empty()) to.add(last);

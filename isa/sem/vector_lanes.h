@@ -93,8 +93,10 @@ struct OperandMask {
   OperandMask(const LaneBits& mask, u32 lanes, LaneType type);
 };
 
-// What a strided operand touches: whole blocks, from the first to the last that holds an active lane.
-void add_accesses(Footprint& to, const Selection& selection, const Operand& operand, bool write, std::string_view name);
+// What a strided operand touches: whole blocks, from the first to the last that holds an active lane. `accumulates`:
+// see Access::Repeats.
+void add_accesses(Footprint& to, const Selection& selection, const Operand& operand, bool write, std::string_view name,
+                  bool accumulates = false);
 
 // Some blocks of one repeat, from UB and back; with a mask, bits outside of it keep their value.
 void load_lanes(const View& ub, const Operand& o, u32 repeat, BlockSpan span, LaneBuffer& lanes);

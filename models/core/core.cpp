@@ -19,6 +19,11 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
   const config::QueueDepths& q = s.chip.core.queues;
   const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
   scalar_ = std::make_unique<ScalarUnit>(s.env, *this, s.chip.core, s.costs, s.memory, s.gm, id, group.group("S"));
+  if (s.checker != nullptr) {
+    watch_ = &s.checker->add_core(spec_, name_);
+    scalar_->set_observer(watch_);
+    flags_.be_lenient();
+  }
   for (usize p = 1; p < isa::kPipeCount; ++p) {
     const auto pipe = static_cast<isa::PipeId>(p);
     if ((isa::pipes_of(kind) & isa::bit(pipe)) == 0) continue;
@@ -50,6 +55,7 @@ void Core::start(const Block& block, u64 at, std::function<void()> done) {
   earlier_status_ |= status_;
   status_ = 0;
   results_ = {};
+  if (watch_ != nullptr) watch_->begin(block_.task_id, block_.launch.block_idx, *block_.code);
   scalar_->start(*block_.code, block_.launch, at);
 }
 

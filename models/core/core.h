@@ -8,6 +8,7 @@
 #include <string>
 
 #include "isa/census/census.h"
+#include "isa/check/core_checker.h"
 #include "isa/sequencer.h"
 #include "models/core/core_spec.h"
 #include "models/core/event_flags.h"
@@ -23,6 +24,7 @@ struct Block {
   const isa::Code* code = nullptr;
   isa::Launch launch;
   std::string task;  // for messages
+  u32 task_id = 0;   // for the checker
 };
 
 // One core: buffers, flags, a scalar unit and the pipes that its kind has. Wiring only.
@@ -37,6 +39,7 @@ class Core {
     stats::Group& stats;
     bool with_data;  // false: timing only, no bytes exist
     isa::Census* census;
+    isa::check::Checker* checker;  // may be null
   };
   Core(const Setup& setup, isa::CoreKind kind, u32 id);
 
@@ -75,6 +78,7 @@ class Core {
   std::string name_;  // "core3.AIC"
   isa::CoreSpec spec_;
   std::unique_ptr<isa::CoreMem> mem_;
+  isa::check::CoreChecker* watch_ = nullptr;
   EventFlags flags_;
   u64 status_ = 0, earlier_status_ = 0;
   isa::ResultRegisters results_;

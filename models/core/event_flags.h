@@ -30,6 +30,7 @@ class EventFlags {
   void lower(const isa::insn::SetFlag::Args& f) { flags_.lower(f.src, f.dst, f.event); }
   u64& set_at(const isa::insn::SetFlag::Args& f) { return set_at_[index(f.src)][index(f.dst)][f.event]; }
   void clear() { flags_.clear(); }
+  void be_lenient() { flags_.be_lenient(); }
 
  private:
   static constexpr usize kMaxEvents = 64;

@@ -154,6 +154,10 @@ void ScalarUnit::run(u64 t) {
       ++instructions_;
       if (!scalar) {
         pending_ = front_.issue();
+        if (!pending_) {  // left out
+          at += issue_cycles_;
+          break;
+        }
         occupation_.busy(t, t);
         if (!deliver(t)) return;
         at = free_at_;

@@ -20,6 +20,7 @@ class ScalarUnit : public sim::Module {
   ScalarUnit(sim::Env& env, Core& core, const config::CoreConfig& config, const CostTable& costs, MemorySystem& memory,
              const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats);
 
+  void set_observer(isa::Observer* observer) { front_.set_observer(observer); }
   void start(const isa::Code& code, const isa::Launch& launch, u64 at);
 
   // Called by a pipe whose queue was full, and by one that has just drained.

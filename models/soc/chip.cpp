@@ -5,7 +5,7 @@
 namespace vinci::models {
 
 Chip::Chip(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory,
-           stats::Group& stats, isa::Census* census)
+           stats::Group& stats, const Observers& observers)
     : costs_(config.core), memory_(config.memory, config.clock, stats) {
   check_fit(config, stream);
   stats::Group& device = stats.group("device");
@@ -17,7 +17,8 @@ Chip::Chip(sim::Env& env, const config::ChipConfig& config, const task::TaskStre
                           .gm = memory.gm(),
                           .stats = stats,
                           .with_data = memory.with_data(),
-                          .census = census};
+                          .census = observers.census,
+                          .checker = observers.checker};
   const bool split = config.vector_cores > 0;
   for (u32 i = 0; i < config.ai_cores; ++i) {
     cores_.push_back(std::make_unique<Core>(setup, split ? isa::CoreKind::cube : isa::CoreKind::joint, i));
@@ -28,7 +29,7 @@ Chip::Chip(sim::Env& env, const config::ChipConfig& config, const task::TaskStre
   std::vector<Core*> all;
   for (const auto& core : cores_)
     all.push_back(core.get());
-  scheduler_ = std::make_unique<TaskScheduler>(env, config, stream, memory, std::move(all), device);
+  scheduler_ = std::make_unique<TaskScheduler>(env, config, stream, memory, std::move(all), device, observers.checker);
   host_ = std::make_unique<Host>(env, config, stream, *scheduler_, host);
 }
 

@@ -11,11 +11,17 @@
 
 namespace vinci::models {
 
+// Who looks at a run; each may be null.
+struct Observers {
+  isa::Census* census = nullptr;
+  isa::check::Checker* checker = nullptr;
+};
+
 // A chip with its host, built from its configuration. Wiring only.
 class Chip {
  public:
   Chip(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory,
-       stats::Group& stats, isa::Census* census);
+       stats::Group& stats, const Observers& observers);
 
   const TaskScheduler& scheduler() const { return *scheduler_; }
   const std::vector<std::unique_ptr<Core>>& cores() const { return cores_; }

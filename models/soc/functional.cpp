@@ -4,8 +4,10 @@
 
 #include <map>
 
+#include "isa/check/core_checker.h"
 #include "isa/machine.h"
 #include "models/core/core_spec.h"
+#include "models/soc/task_effects.h"
 
 namespace vinci::models {
 namespace {
@@ -19,6 +21,7 @@ class Device {
         stream_(stream),
         memory_(memory),
         options_(options),
+        effects_(stream, memory, options.checker),
         budget_(options.max_cycles),
         recorded_(stream.events.size()) {
     for (const task::Kernel& k : stream.kernels)
@@ -35,7 +38,7 @@ class Device {
       moved = false;
       for (u32 s = 0; s < next.size(); ++s) {
         const auto& tasks = stream_.streams[s].tasks;
-        while (next[s] < tasks.size() && execute(tasks[next[s]], task::position(stream_, s, next[s]))) {
+        while (next[s] < tasks.size() && execute(s, next[s])) {
           ++next[s];
           moved = true;
         }
@@ -56,32 +59,48 @@ class Device {
   }
 
   // False when the task waits for an event that is not recorded yet.
-  bool execute(const task::Task& t, u32 position) {
+  bool execute(u32 stream, usize task) {
+    const task::Task& t = stream_.streams[stream].tasks[task];
     if (const auto* op = std::get_if<task::KernelLaunch>(&t.op)) {
-      launch(t, *op, position);
+      launch(*op, stream, task);
       return true;
     }
     if (const auto* op = std::get_if<task::StreamWaitEvent>(&t.op); op != nullptr && !recorded_[op->event])
       return false;
     if (const auto* op = std::get_if<task::EventRecord>(&t.op)) recorded_[op->event] = true;
-    if (const auto* op = std::get_if<task::MemcpyAsync>(&t.op)) memory_.copy(*op);
-    if (const auto* op = std::get_if<task::MemsetAsync>(&t.op)) memory_.fill(*op);
+    effects_.perform(stream, task);
     ++done_units_;
     return true;
   }
 
-  void launch(const task::Task& t, const task::KernelLaunch& op, u32 position) {
-    const isa::CoreKind kind = core_kind(stream_.kernels[op.kernel].type);
-    auto it = machines_.find(kind);
-    if (it == machines_.end()) {
-      it = machines_.try_emplace(kind, core_spec(chip_, kind), memory_.gm(), 0, options_.census).first;
+  struct Core {
+    isa::Machine machine;
+    isa::check::CoreChecker* watch = nullptr;
+
+    Core(const isa::CoreSpec& spec, isa::GlobalMemory& gm, const Options& options)
+        : machine(spec, gm, 0, options.census) {
+      if (options.checker == nullptr) return;
+      watch = &options.checker->add_core(spec, fmt::format("{}0", name(spec.kind)));
+      machine.set_observer(watch);
     }
-    isa::Launch block{.task = position, .block_num = op.block_dim, .args = memory_.arguments(op)};
+  };
+
+  void launch(const task::KernelLaunch& op, u32 stream, usize task) {
+    const isa::CoreKind kind = core_kind(stream_.kernels[op.kernel].type);
+    auto it = cores_.find(kind);
+    if (it == cores_.end()) it = cores_.try_emplace(kind, core_spec(chip_, kind), memory_.gm(), options_).first;
+    auto& [machine, watch] = it->second;
+    const u32 task_id = effects_.begin_kernel(stream, task);
+    isa::Launch block{
+        .task = task::position(stream_, stream, task), .block_num = op.block_dim, .args = memory_.arguments(op)};
     for (; block.block_idx < op.block_dim; ++block.block_idx) {
       try {
-        it->second.run(codes_[op.kernel], block, budget_);
+        if (watch != nullptr) watch->begin(task_id, block.block_idx, codes_[op.kernel]);
+        machine.run(codes_[op.kernel], block, budget_);
       } catch (const Error& e) {
-        throw Error(e.fault(), fmt::format("{}\n  task '{}', block {}", e.message(), t.name, block.block_idx),
+        throw Error(e.fault(),
+                    fmt::format("{}\n  task '{}', block {}", e.message(), stream_.streams[stream].tasks[task].name,
+                                block.block_idx),
                     e.location());
       }
       ++done_units_;
@@ -97,10 +116,11 @@ class Device {
   const task::TaskStream& stream_;
   task::RunMemory& memory_;
   const Options& options_;
+  TaskEffects effects_;
   u64 budget_;
   std::vector<isa::Code> codes_;
   std::vector<bool> recorded_;
-  std::map<isa::CoreKind, isa::Machine> machines_;
+  std::map<isa::CoreKind, Core> cores_;
   u64 done_units_ = 0, all_units_ = 0;
 };
 
@@ -109,7 +129,13 @@ class Device {
 u64 run_functional(const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory,
                    const Options& options) {
   check_fit(chip, stream);
-  return Device(chip, stream, memory, options).run();
+  Device device(chip, stream, memory, options);
+  try {
+    return device.run();
+  } catch (const Error& e) {
+    if (options.checker != nullptr && e.fault() == Fault::Deadlock) options.checker->finish();
+    throw;
+  }
 }
 
 }  // namespace vinci::models

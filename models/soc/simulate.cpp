@@ -29,7 +29,7 @@ Result simulate(const config::ChipConfig& config, const task::TaskStream& stream
   sim::Context context;
   sim::Env env{.clock = sim::Clock(config.clock), .trace = options.trace};
   stats::Group stats;
-  Chip chip(env, config, stream, memory, stats, options.census);
+  Chip chip(env, config, stream, memory, stats, {.census = options.census, .checker = options.checker});
   const TaskScheduler& scheduler = chip.scheduler();
 
   std::function<void()> look;
@@ -41,9 +41,14 @@ Result simulate(const config::ChipConfig& config, const task::TaskStream& stream
                         .fraction = static_cast<double>(scheduler.done_units()) / all});
     };
   }
-  sim::run(
-      env, {.max_cycles = options.max_cycles, .interrupted = options.interrupted}, [&] { return scheduler.finished(); },
-      look);
+  try {
+    sim::run(
+        env, {.max_cycles = options.max_cycles, .interrupted = options.interrupted},
+        [&] { return scheduler.finished(); }, look);
+  } catch (const Error& e) {
+    if (options.checker != nullptr && e.fault() == Fault::Deadlock) options.checker->finish();
+    throw;
+  }
 
   Result result;
   result.cycles = scheduler.end();

@@ -10,6 +10,7 @@
 
 #include "isa/arch.h"
 #include "isa/census/census.h"
+#include "isa/check/checker.h"
 #include "sim/config/chip_config.h"
 #include "sim/task/run_memory.h"
 #include "sim/task/task.h"
@@ -30,6 +31,8 @@ struct Options {
   trace::Sink* trace = nullptr;
   isa::Census* census = nullptr;                       // gets the numeric events of the run; null: they are not counted
   std::function<void(const Progress&)> progress = {};  // called a few times a second
+  // Looks for faults that a run can hide; then what a core would trap on is reported and left out. Null: no checks.
+  isa::check::Checker* checker = nullptr;
 };
 
 // The time of one pipe, or of the scalar unit, in cycles; busy, stalled and idle add up to the length of the run.

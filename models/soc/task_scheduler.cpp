@@ -24,11 +24,13 @@ u32 blocks_of(const task::Task& t) {
 }  // namespace
 
 TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
-                             task::RunMemory& memory, std::vector<Core*> cores, stats::Group& stats)
+                             task::RunMemory& memory, std::vector<Core*> cores, stats::Group& stats,
+                             isa::check::Checker* checker)
     : Module("task_scheduler", env),
       chip_(chip),
       stream_(stream),
       memory_(memory),
+      effects_(stream, memory, checker),
       cores_(std::move(cores)),
       states_(stream.streams.size()),
       events_(stream.events.size()) {
@@ -107,6 +109,7 @@ bool TaskScheduler::start(u32 stream, u64 t) {
                           s.state = State::kernel;
                           launches_.push_back({.stream = stream,
                                                .ready = t + env_.clock.cover(chip_.scheduler.task_start),
+                                               .task_id = effects_.begin_kernel(stream, s.next),
                                                .launch = {.task = task::position(stream_, stream, s.next),
                                                           .block_num = op.block_dim,
                                                           .args = memory_.arguments(op)}});
@@ -133,6 +136,10 @@ bool TaskScheduler::start(u32 stream, u64 t) {
                         [&](const task::StreamWaitEvent& op) {
                           s.state = State::waiting_event;
                           if (!events_[op.event]) return false;
+                          finish(stream, t);
+                          return true;
+                        },
+                        [&](const task::Free&) {
                           finish(stream, t);
                           return true;
                         },
@@ -176,17 +183,17 @@ void TaskScheduler::finish(u32 stream, u64 t) {
                  [&](const task::MemcpyAsync& op) {
                    record.kind = "MEMCPY_ASYNC";
                    record.bytes = op.bytes();
-                   memory_.copy(op);
                  },
                  [&](const task::MemsetAsync& op) {
                    record.kind = "MEMSET_ASYNC";
                    record.bytes = op.bytes;
-                   memory_.fill(op);
                  },
                  [&](const task::EventRecord&) { record.kind = "EVENT_RECORD"; },
                  [&](const task::StreamWaitEvent&) { record.kind = "STREAM_WAIT_EVENT"; },
+                 [&](const task::Free&) { record.kind = "FREE"; },
              },
              task.op);
+  if (!std::holds_alternative<task::KernelLaunch>(task.op)) effects_.perform(stream, s.next);
   if (env_.trace != nullptr) {
     env_.trace->span({.track = tracks_[stream],
                       .name = record.name,
@@ -212,7 +219,7 @@ void TaskScheduler::dispatch(u64 t) {
     for (Core* core : cores_) {
       if (l.next_block == op.block_dim) break;
       if (!core->idle() || core->spec().kind != core_kind(kernel.type)) continue;
-      Block block{.code = &codes_[op.kernel], .launch = l.launch, .task = task_of(l.stream).name};
+      Block block{.code = &codes_[op.kernel], .launch = l.launch, .task = task_of(l.stream).name, .task_id = l.task_id};
       block.launch.block_idx = l.next_block++;
       core->start(block, t + env_.clock.cover(chip_.scheduler.block_dispatch),
                   [this, stream = l.stream] { block_done(stream); });

@@ -7,6 +7,7 @@
 
 #include "models/core/core.h"
 #include "models/memory/timeline.h"
+#include "models/soc/task_effects.h"
 #include "sim/task/run_memory.h"
 
 namespace vinci::models {
@@ -28,7 +29,7 @@ struct TaskRecord {
 class TaskScheduler : public sim::Module {
  public:
   TaskScheduler(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory,
-                std::vector<Core*> cores, stats::Group& stats);
+                std::vector<Core*> cores, stats::Group& stats, isa::check::Checker* checker);
 
   // The host has handed over the next task of a stream.
   void enqueued(u32 stream);
@@ -55,6 +56,7 @@ class TaskScheduler : public sim::Module {
     u64 ready = 0;  // when its first block can go out
     u32 next_block = 0;
     u32 blocks_done = 0;
+    u32 task_id = 0;     // for the checker
     isa::Launch launch;  // arguments, the same for all blocks
   };
 
@@ -77,6 +79,7 @@ class TaskScheduler : public sim::Module {
   const config::ChipConfig& chip_;
   const task::TaskStream& stream_;
   task::RunMemory& memory_;
+  TaskEffects effects_;
   std::vector<Core*> cores_;
   std::vector<isa::Code> codes_;  // by kernel, decoded once
   std::vector<StreamState> states_;

@@ -395,6 +395,15 @@ class Checker {
     report(path, "event '{}' is waited for but never recorded", shown(s_.events[op.event]));
   }
 
+  // Whether a buffer that is freed is still needed depends on how the streams run: that is a fault of the run.
+  void check_op(Free& op, const Path& path) {
+    if (!known(op.buffer, s_.buffers, "buffer", path)) return;
+    const Buffer& b = s_.buffers[op.buffer];
+    if (!unresolved(b) && b.place != Buffer::Place::device) {
+      report(path, "free returns device memory; '{}' is on the host", shown(b.name));
+    }
+  }
+
   bool check_slice(const Slice& slice, u64 width, u64 height, u64 pitch, const Path& path) {
     const Buffer& b = s_.buffers[slice.buffer];
     if (b.bytes == 0) return false;  // reported with the buffer

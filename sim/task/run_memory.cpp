@@ -19,25 +19,34 @@ namespace {
 // adding one does not change the others.
 void fill_random(const Buffer& b, u64 seed, std::span<std::byte> bytes) {
   Random random(seed);
-  for (const char c : b.name) random = Random(random.next() ^ static_cast<u8>(c));
+  for (const char c : b.name)
+    random = Random(random.next() ^ static_cast<u8>(c));
   const auto put = [&](usize at, auto value) {
     std::memcpy(&bytes[at], &value, std::min(sizeof value, bytes.size() - at));
   };
   if (b.dtype == "f2") {
-    for (usize i = 0; i < bytes.size(); i += 2) put(i, isa::f32_to_f16(std::bit_cast<u32>(random.uniform())));
+    for (usize i = 0; i < bytes.size(); i += 2)
+      put(i, isa::f32_to_f16(std::bit_cast<u32>(random.uniform())));
   } else if (b.dtype == "f4") {
-    for (usize i = 0; i < bytes.size(); i += 4) put(i, random.uniform());
+    for (usize i = 0; i < bytes.size(); i += 4)
+      put(i, random.uniform());
   } else if (b.dtype == "f8") {
-    for (usize i = 0; i < bytes.size(); i += 8) put(i, double{random.uniform()});
+    for (usize i = 0; i < bytes.size(); i += 8)
+      put(i, double{random.uniform()});
   } else {
-    for (usize i = 0; i < bytes.size(); i += 8) put(i, random.next());
+    for (usize i = 0; i < bytes.size(); i += 8)
+      put(i, random.next());
   }
 }
 
 }  // namespace
 
 RunMemory::RunMemory(const TaskStream& stream, bool with_data, u64 seed)
-    : stream_(stream), with_data_(with_data), device_(stream.buffers.size()), host_(stream.buffers.size()) {
+    : stream_(stream),
+      with_data_(with_data),
+      device_(stream.buffers.size()),
+      freed_(stream.buffers.size()),
+      host_(stream.buffers.size()) {
   for (u32 i = 0; i < stream.buffers.size(); ++i) {
     const Buffer& b = stream.buffers[i];
     if (b.place == Buffer::Place::device) {
@@ -60,7 +69,21 @@ std::vector<u64> RunMemory::arguments(const KernelLaunch& launch) const {
   return out;
 }
 
+void RunMemory::need(u32 buffer, std::string_view what) const {
+  if (alive(buffer)) return;
+  fail(Fault::Program, "{}: {} buffer '{}', which an earlier task freed",
+       what == "free of" ? "double free" : "use after free", what, stream_.buffers[buffer].name);
+}
+
+void RunMemory::free(const Free& op) {
+  need(op.buffer, "free of");
+  freed_[op.buffer] = true;
+  gm_.free(device_[op.buffer]);
+}
+
 void RunMemory::copy(const MemcpyAsync& op) {
+  need(op.src.buffer, "memcpy_async from");
+  need(op.dst.buffer, "memcpy_async to");
   if (!with_data_) return;
   const bool from_host = stream_.buffers[op.src.buffer].place == Buffer::Place::host;
   const bool to_host = stream_.buffers[op.dst.buffer].place == Buffer::Place::host;
@@ -81,6 +104,7 @@ void RunMemory::copy(const MemcpyAsync& op) {
 }
 
 void RunMemory::fill(const MemsetAsync& op) {
+  need(op.dst.buffer, "memset_async of");
   if (!with_data_) return;
   constexpr u64 kPiece = 1 << 20;
   const std::vector<std::byte> piece(std::min(op.bytes, kPiece), std::byte{op.value});

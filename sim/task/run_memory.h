@@ -25,9 +25,12 @@ class RunMemory {
   u64 address(const Slice& slice) const;
   std::vector<u64> arguments(const KernelLaunch& launch) const;
 
-  // The effects of tasks; nothing happens without data.
+  // The effects of tasks; without data, no bytes move. Throw Fault::Program on a device buffer that is freed.
   void copy(const MemcpyAsync& op);
   void fill(const MemsetAsync& op);
+  void free(const Free& op);
+  // Whether a buffer can still be used; host buffers always can.
+  bool alive(u32 buffer) const { return !freed_[buffer]; }
 
   std::span<const std::byte> host(u32 buffer) const { return host_[buffer]; }
   // Writes every buffer that names an output into the folder; returns the file names.
@@ -37,7 +40,10 @@ class RunMemory {
   const TaskStream& stream_;
   bool with_data_;
   isa::GlobalMemory gm_;
+  void need(u32 buffer, std::string_view what) const;
+
   std::vector<u64> device_;                   // address by buffer, 0 for host buffers
+  std::vector<bool> freed_;                   // by buffer
   std::vector<std::vector<std::byte>> host_;  // bytes by buffer, empty for device buffers
 };
 

@@ -16,7 +16,7 @@
 // vendor runtime (aclrt*, rtModelTaskType). YAML and FlatBuffers (.vts) are two spellings of this one meaning.
 namespace vinci::task {
 
-// Memory of the host or of the device. A device buffer lives for the whole run.
+// Memory of the host or of the device. A device buffer lives until a task frees it, else for the whole run.
 struct Buffer {
   enum class Place : u8 { host, device };
   std::string name;
@@ -97,13 +97,20 @@ struct StreamWaitEvent {
   friend bool operator==(const StreamWaitEvent&, const StreamWaitEvent&) = default;
 };
 
+// aclrtFree of a whole device buffer, in the order of its stream.
+struct Free {
+  u32 buffer = 0;
+
+  friend bool operator==(const Free&, const Free&) = default;
+};
+
 // Names of the alternatives of Task::op, in their order; keys of the YAML spelling.
-inline constexpr std::array<std::string_view, 5> kOpNames{"kernel_launch", "memcpy_async", "memset_async",
-                                                          "event_record", "stream_wait_event"};
+inline constexpr std::array<std::string_view, 6> kOpNames{"kernel_launch", "memcpy_async",      "memset_async",
+                                                          "event_record",  "stream_wait_event", "free"};
 
 struct Task {
   std::string name;  // for reports; the loader makes one up where the file gives none
-  std::variant<KernelLaunch, MemcpyAsync, MemsetAsync, EventRecord, StreamWaitEvent> op;
+  std::variant<KernelLaunch, MemcpyAsync, MemsetAsync, EventRecord, StreamWaitEvent, Free> op;
 
   friend bool operator==(const Task&, const Task&) = default;
 };

@@ -161,6 +161,7 @@ class VtsReader {
       }
       case vts::Op::EventRecord: t.op = EventRecord{in.op_as_EventRecord()->event()}; break;
       case vts::Op::StreamWaitEvent: t.op = StreamWaitEvent{in.op_as_StreamWaitEvent()->event()}; break;
+      case vts::Op::Free: t.op = Free{in.op_as_Free()->buffer()}; break;
       default:
         // Nothing behind an unknown tag has been verified; it must not be touched.
         fail_at(Fault::Input, where_.at(path / "op_type"), "value {} is no kind of task",
@@ -291,6 +292,7 @@ class VtsWriter {
   AnyOp op(const StreamWaitEvent& o) {
     return {vts::Op::StreamWaitEvent, vts::CreateStreamWaitEvent(fbb_, o.event).Union()};
   }
+  AnyOp op(const Free& o) { return {vts::Op::Free, vts::CreateFree(fbb_, o.buffer).Union()}; }
 
   const TaskStream& s_;
   fb::FlatBufferBuilder fbb_;

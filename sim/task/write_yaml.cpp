@@ -126,6 +126,7 @@ class YamlWriter {
   }
   std::string text(const EventRecord& op) const { return name_text(s_.events[op.event]); }
   std::string text(const StreamWaitEvent& op) const { return name_text(s_.events[op.event]); }
+  std::string text(const Free& op) const { return name_text(s_.buffers[op.buffer].name); }
 
   void task(const Task& t) {
     const std::string op = std::visit([this](const auto& o) { return text(o); }, t.op);

@@ -13,9 +13,9 @@
 #include "isa/program_file.h"
 #include "isa/text.h"
 #include "sim/config/unit_text.h"
+#include "sim/io/yaml_tree.h"
 #include "sim/task/draft.h"
 #include "sim/task/load.h"
-#include "sim/io/yaml_tree.h"
 
 namespace vinci::task {
 namespace {
@@ -488,7 +488,7 @@ class YamlReader {
     keys.back() = "name";
     const u64 before = reports_;
     const auto f = fields<keys.size()>(node, "a task", keys);
-    if (f[5]) t.name = read_text(*f[5], "name");
+    if (f[6]) t.name = read_text(*f[6], "name");
     const auto ops = std::count_if(f.begin(), f.end() - 1, [](const Node* n) { return n != nullptr; });
     if (ops != 1) {
       if (reports_ != before) return;
@@ -500,6 +500,7 @@ class YamlReader {
     if (f[2]) t.op = memset_async(*f[2]);
     if (f[3]) t.op = EventRecord{event(*f[3])};
     if (f[4]) t.op = StreamWaitEvent{event(*f[4])};
+    if (f[5]) t.op = Free{buffer(*f[5])};
   }
 
   template <class Named>

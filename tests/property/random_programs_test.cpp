@@ -94,7 +94,7 @@ class Case {
     sim::Context context;
     sim::Env env{.clock = sim::Clock(chip_.clock)};
     stats::Group stats;
-    models::Chip chip(env, chip_, stream_, memory, stats, nullptr);
+    models::Chip chip(env, chip_, stream_, memory, stats, {});
     sim::run(env, {.max_cycles = 10'000'000}, [&] { return chip.scheduler().finished(); }, {});
     u64 status = 0;
     models::Core* first = nullptr;

@@ -16,6 +16,7 @@
 #include "sim/trace/chrome_trace.h"
 #include "sim/trace/instruction_csv.h"
 #include "tools/vinci/commands.h"
+#include "tools/vinci/findings.h"
 #include "tools/vinci/numerics.h"
 #include "tools/vinci/options.h"
 #include "tools/vinci/output_folder.h"
@@ -48,6 +49,7 @@ struct RunOptions {
   u64 seed = 0;
   bool trace = false;
   bool numerics = false;
+  bool check = false;
   bool quiet = false;
 };
 
@@ -87,6 +89,7 @@ class Run {
   void run() {
     const auto begin = std::chrono::steady_clock::now();
     task::RunMemory memory(stream_, o_.mode != "timing", o_.seed);
+    if (o_.check) checker_ = std::make_unique<isa::check::Checker>(memory.gm());
     ProgressLine line(o_.quiet, chip_.clock);
     std::function<void(const models::Progress&)> progress;
     if (line.enabled()) progress = [&](const models::Progress& p) { line.show(p); };
@@ -96,7 +99,9 @@ class Run {
     try {
       text = execute(memory, progress, instructions);
     } catch (const Error&) {
-      if (o_.numerics) write_numerics();  // what came before the fault may be its cause
+      // What came before the fault may be its cause.
+      if (o_.numerics) write_numerics();
+      if (checker_) report_findings(false);
       throw;
     }
     if (o_.numerics) text += write_numerics();
@@ -104,7 +109,12 @@ class Run {
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     io::write_file_atomically(out_.path("summary.txt"), text);
     io::write_file_atomically(out_.path("run-info.json"), run_info_json(o_.file, wall, instructions));
-    if (o_.quiet) return;
+    if (!o_.quiet) print_result(text, outputs, wall, instructions);
+    if (checker_) conclude();
+  }
+
+ private:
+  void print_result(const std::string& text, const std::vector<std::string>& outputs, double wall, u64 instructions) {
     print_out(text);
     print_out(fmt::format("\nsimulator           {:.3f} s, {:.2f} M instructions/s\n", wall,
                           static_cast<double>(instructions) / wall * 1e-6));
@@ -117,13 +127,13 @@ class Run {
     }
   }
 
- private:
   // Runs in the mode that was asked for; returns what there is to say about it.
   std::string execute(task::RunMemory& memory, const std::function<void(const models::Progress&)>& progress,
                       u64& instructions) {
     if (o_.mode == "functional") {
-      instructions = models::run_functional(chip_, stream_, memory,
-                                            {.max_cycles = o_.max_cycles, .census = census(), .progress = progress});
+      const models::Options options{
+          .max_cycles = o_.max_cycles, .census = census(), .progress = progress, .checker = checker_.get()};
+      instructions = models::run_functional(chip_, stream_, memory, options);
       return fmt::format("{} on {} ({}), mode functional (no time)\n\ninstructions        {}\n", stream_.name,
                          chip_.name, chip_.product, instructions);
     }
@@ -133,12 +143,27 @@ class Run {
     return summary(chip_, stream_, result, o_.mode);
   }
 
+  void report_findings(bool complete) {
+    constexpr usize kShown = 20;
+    io::write_file_atomically(out_.path("findings.json"), findings_json(checker_->findings(), complete));
+    print_out(findings_text(checker_->findings(), kShown));
+  }
+
+  // A run with findings is not a success.
+  void conclude() {
+    report_findings(true);
+    if (!checker_->findings().empty()) {
+      fail(Fault::Program, "the check found faults in the program; all of them are in {}", out_.path("findings.json"));
+    }
+  }
+
   models::Result simulate(task::RunMemory& memory, const std::function<void(const models::Progress&)>& progress) {
     catch_interrupts();
     models::Options options{.max_cycles = o_.max_cycles,
                             .interrupted = [] { return g_interrupted != 0; },
                             .census = census(),
-                            .progress = progress};
+                            .progress = progress,
+                            .checker = checker_.get()};
     if (!o_.trace) return models::simulate(chip_, stream_, memory, options);
     trace::ChromeTrace timeline(out_.path("trace.json"), chip_.clock);
     trace::InstructionCsv instructions(out_.path("instructions.csv"));
@@ -173,6 +198,7 @@ class Run {
   config::ChipConfig chip_;
   OutputFolder out_;
   isa::Census census_;
+  std::unique_ptr<isa::check::Checker> checker_;
 };
 
 }  // namespace
@@ -202,6 +228,9 @@ void add_run(CLI::App& app) {
       "--numerics", o->numerics,
       "Also count overflows, NaN, saturation, subnormals, results flushed to zero and absorbed addends of every\n"
       "instruction, with first occurrences: numerics.json, numerics.csv, opdebug.json");
+  sub->add_flag("--check", o->check,
+                "Look for races, reads of what was never written, accesses outside and flags that do not pair; what is "
+                "found is printed and written to findings.json, with exit code 3");
   sub->add_flag("-q,--quiet", o->quiet, "Print nothing but errors");
   sub->footer(
       "Writes summary.txt, stats.json, run-info.json, chip.yaml and the outputs of the task stream into the folder.\n"

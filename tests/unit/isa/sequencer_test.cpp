@@ -34,7 +34,7 @@ struct Walk {
       if (front->current().row->role == Role::scalar || front->current().row->role == Role::end) {
         front->step(status, results);
       } else {
-        issued.push_back(front->issue());
+        issued.push_back(front->issue().value());
       }
     }
     return *this;

@@ -128,7 +128,7 @@ class Generator {
 
   Task task(TaskStream& s, usize waitable) {
     Task t;
-    switch (pick(waitable > 0 ? 5 : 4)) {
+    switch (pick(waitable > 0 ? 6 : 5)) {
       case 0: {
         const u32 down = static_cast<u32>(pick(2));
         t.op = MemcpyAsync{slice(s, down, 40), slice(s, 1 - down, 40), 8, 2, 32, 16};
@@ -146,6 +146,7 @@ class Generator {
         t.op = EventRecord{static_cast<u32>(s.events.size())};
         s.events.push_back("e" + std::to_string(s.events.size()));
         break;
+      case 4: t.op = Free{slice(s, 0, 1).buffer}; break;
       default: t.op = StreamWaitEvent{static_cast<u32>(pick(waitable))};
     }
     if (pick(3) == 0) t.name = "task " + std::to_string(pick(1000));

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/check/checker.h"
+
+#include <fmt/format.h>
+
+#include "isa/check/core_checker.h"
+
+namespace vinci::isa::check {
+namespace {
+
+constexpr u64 kTaskSite = u64{1} << 63;  // in the keys of findings: a task, not an instruction
+
+std::string line_of(const Site& s) {
+  return s.line != 0 ? fmt::format("line {}", s.line) : fmt::format("instruction {}", s.index);
+}
+
+// "PIPE_V Read by vadd.f16 (k.s:12)"; of another block or task, that too.
+std::string access_text(const Site& s, bool with_block, bool with_task) {
+  const std::string_view what = s.write ? "Write" : "Read";
+  if (s.is_task()) return fmt::format("{} by task '{}'", what, s.task);
+  std::string where;
+  if (with_task) where += fmt::format("task '{}' ", s.task);
+  if (with_block) where += fmt::format("block {} ", *s.block);
+  const std::string mnemonic = s.text.substr(0, s.text.find(' '));
+  return fmt::format("{}PIPE_{} {} by {} ({})", where, name(s.pipe), what, mnemonic, s.place);
+}
+
+}  // namespace
+
+Checker::Checker(const GlobalMemory& gm) : gm_(gm) {}
+Checker::~Checker() = default;
+
+CoreChecker& Checker::add_core(const CoreSpec& spec, std::string name) {
+  return *cores_.emplace_back(std::make_unique<CoreChecker>(*this, spec, std::move(name)));
+}
+
+void Checker::finish() {
+  for (const auto& core : cores_)
+    core->finish();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Tasks
+
+Checker::Stream& Checker::stream(u32 index) {
+  if (index >= streams_.size()) streams_.resize(index + 1);
+  return streams_[index];
+}
+
+u32 Checker::begin_task(u32 stream_index, u32 number, std::string name) {
+  Stream& s = stream(stream_index);
+  tasks_.push_back(
+      {.name = std::move(name), .stream = stream_index, .position = s.begun++, .number = number, .knows = s.knows});
+  return static_cast<u32>(tasks_.size() - 1);
+}
+
+// An event stays recorded, so whoever waits for it comes after its first record only.
+void Checker::record_event(u32 stream_index, u32 event) {
+  const Stream& s = stream(stream_index);
+  std::vector<u32> knows = *s.knows;
+  if (knows.size() <= stream_index) knows.resize(stream_index + 1);
+  knows[stream_index] = s.begun;
+  events_.try_emplace(event, std::move(knows));
+}
+
+void Checker::wait_event(u32 stream_index, u32 event) {
+  Stream& s = stream(stream_index);
+  const auto it = events_.find(event);
+  if (it == events_.end()) return;
+  auto knows = std::make_shared<std::vector<u32>>(*s.knows);
+  knows->resize(std::max(knows->size(), it->second.size()));
+  for (usize i = 0; i < it->second.size(); ++i)
+    (*knows)[i] = std::max((*knows)[i], it->second[i]);
+  s.knows = std::move(knows);
+}
+
+bool Checker::task_before(const Task& earlier, const Task& later) const {
+  if (earlier.stream == later.stream) return earlier.position < later.position;
+  return earlier.stream < later.knows->size() && (*later.knows)[earlier.stream] > earlier.position;
+}
+
+void Checker::task_access(u32 task, u64 address, u64 bytes, bool write) {
+  static const Clock kNothing;
+  actors_.push_back({.task = task});
+  const Record record{.actor = static_cast<u32>(actors_.size() - 1)};
+  const Access access{.buffer = BufId::GM, .write = write, .address = address, .len = 1, .count = {1, 1, 1}};
+  const Present now{.record = record, .clock = kNothing, .inst = nullptr, .number = records_.add(record)};
+  const auto met = [&](u32 other, u64 b, u64 e, bool was_write) {
+    const Record& r = records_[other];
+    if (!ordered(r, was_write, now, access)) conflict(r, was_write, now, access, b, e);
+  };
+  if (write) {
+    shadow_.write(record, now.number, address, address + bytes, met);
+  } else {
+    shadow_.undefined(address, address + bytes, [&](u64 b, u64 e) { undefined(now, access, b, e); });
+    shadow_.read(record, now.number, address, address + bytes, met);
+  }
+}
+
+void Checker::task_frees(u32 task, u64 address, u64 bytes) {
+  tasks_[task].frees = true;
+  task_access(task, address, bytes, true);
+}
+
+void Checker::task_fault(u32 task, FaultId id, const std::string& message) {
+  actors_.push_back({.task = task});
+  Finding f{.id = id, .buffer = BufId::GM, .message = message};
+  report(std::move(f), {.actor = static_cast<u32>(actors_.size() - 1)}, nullptr);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Accesses
+
+u32 Checker::new_actor(u32 task, u32 block, const Code& code, const std::string& core) {
+  const auto [it, fresh] = code_index_.try_emplace(&code, static_cast<u32>(codes_.size()));
+  if (fresh) codes_.push_back(&code);
+  actors_.push_back({.task = task, .block = block, .code = it->second, .core = &core});
+  return static_cast<u32>(actors_.size() - 1);
+}
+
+bool Checker::ordered(const Record& e, bool earlier_writes, const Present& now, const Access& access) const {
+  const Record& r = now.record;
+  if (e.actor == r.actor) {
+    if (e.position <= now.clock.own[index(e.pipe)]) return true;
+    if (e.pipe != r.pipe) return false;
+    // A pipe starts its instructions in order, so one that was to read has read.
+    return !earlier_writes || (e.forwards && r.forwards && e.opcode == r.opcode);
+  }
+  if (e.atomic && r.atomic && earlier_writes && access.write) return true;
+  const Actor& a = actors_[e.actor];
+  const Actor& b = actors_[r.actor];
+  if (a.task == b.task) return now.clock.of(a.block, e.pipe) >= e.position && e.position > 0;
+  return task_before(tasks_[a.task], tasks_[b.task]);
+}
+
+void Checker::touch_gm(Present now, const Footprint& footprint) {
+  now.number = records_.add(now.record);
+  for (const Access& a : footprint) {
+    if (a.buffer != BufId::GM || a.write) continue;
+    const GmShadow::Met met = [&](u32 other, u64 b, u64 e, bool was_write) {
+      if (!ordered(records_[other], was_write, now, a)) conflict(records_[other], was_write, now, a, b, e);
+    };
+    const std::function<void(u64, u64)> missing = [&](u64 b, u64 e) { undefined(now, a, b, e); };
+    each_piece(a, [&](u64 begin, u64 end) {
+      shadow_.undefined(begin, end, missing);
+      shadow_.read(now.record, now.number, begin, end, met);
+    });
+  }
+  for (const Access& a : footprint) {
+    if (a.buffer != BufId::GM || !a.write) continue;
+    const GmShadow::Met met = [&](u32 other, u64 b, u64 e, bool was_write) {
+      if (other != now.number && !ordered(records_[other], was_write, now, a)) {
+        conflict(records_[other], was_write, now, a, b, e);
+      }
+    };
+    each_piece(a, [&](u64 begin, u64 end) { shadow_.write(now.record, now.number, begin, end, met); });
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Findings
+
+Site Checker::site(const Record& r, const Issued* inst, bool write) const {
+  const Actor& a = actors_[r.actor];
+  const Task& t = tasks_[a.task];
+  Site s{.task = t.name, .task_index = t.number, .write = write};
+  if (a.block == kNoBlock) {
+    s.place = t.name;
+    s.text = t.name;
+    return s;
+  }
+  const Code& code = *codes_[a.code];
+  const CodeInst& c = code[r.pc];
+  s.block = a.block;
+  s.core = *a.core;
+  s.pipe = r.pipe;
+  s.index = r.pc;
+  s.line = c.line;
+  s.place = code.place(r.pc);
+  s.text = inst != nullptr        ? to_string(*inst)
+           : c.row->types.empty() ? std::string(c.row->name)
+                                  : fmt::format("{}.{}", c.row->name, c.row->types[c.type].name);
+  return s;
+}
+
+u64 Checker::site_key(const Record& r) const {
+  const Actor& a = actors_[r.actor];
+  if (a.block == kNoBlock) return kTaskSite | tasks_[a.task].number;
+  return u64{a.code} << 32 | r.pc;
+}
+
+Findings::Moment Checker::moment(const Record& r) const {
+  const Actor& a = actors_[r.actor];
+  return {tasks_[a.task].number, a.block, r.issued};
+}
+
+std::string Checker::suggestion(FaultId id, const Site& at, const Site& other) const {
+  switch (id) {
+    case FaultId::raw_hazard:
+    case FaultId::war_hazard:
+    case FaultId::waw_hazard: {
+      const std::string flag = fmt::format("(PIPE_{}, PIPE_{}, EVENT_ID..)", name(other.pipe), name(at.pipe));
+      return fmt::format("set_flag{} after {}, wait_flag{} before {}", flag, line_of(other), flag, line_of(at));
+    }
+    case FaultId::missing_pipe_barrier:
+      return fmt::format("pipe_barrier(PIPE_{}) after {}, before {}", name(at.pipe), line_of(other), line_of(at));
+    case FaultId::block_overlap: return "give each block a range of its own, or order the blocks with cross-core flags";
+    case FaultId::task_overlap:
+    case FaultId::use_after_free:
+      return fmt::format("event_record behind task '{}', stream_wait_event before task '{}'", other.task, at.task);
+    default: return {};
+  }
+}
+
+void Checker::name_allocation(Finding& f) const {
+  if (f.buffer != BufId::GM || f.end <= f.begin) return;
+  const auto* a = gm_.find(f.begin, 1);
+  if (a == nullptr) a = gm_.find_freed(f.begin, 1);
+  if (a != nullptr) f.allocation = a->name;
+}
+
+void Checker::conflict(const Record& other, bool other_writes, const Present& now, const Access& access, u64 begin,
+                       u64 end) {
+  const Actor& a = actors_[other.actor];
+  const Actor& b = actors_[now.record.actor];
+  // The earlier one of the program, of the blocks or of the tasks comes first, whichever came first in this run.
+  const bool swap = moment(now.record) < moment(other);
+  const Record& first = swap ? now.record : other;
+  const Record& second = swap ? other : now.record;
+  const bool first_writes = swap ? access.write : other_writes;
+  const bool second_writes = swap ? other_writes : access.write;
+  FaultId id = FaultId::block_overlap;
+  std::string_view kind = first_writes ? (second_writes ? "WAW" : "RAW") : "WAR";
+  if (a.task != b.task) {
+    id = tasks_[a.task].frees || tasks_[b.task].frees ? FaultId::use_after_free : FaultId::task_overlap;
+  } else if (other.actor == now.record.actor) {
+    id = other.pipe == now.record.pipe ? FaultId::missing_pipe_barrier
+         : !first_writes               ? FaultId::war_hazard
+         : second_writes               ? FaultId::waw_hazard
+                                       : FaultId::raw_hazard;
+  }
+  const Findings::Key key{.id = id, .at = site_key(second), .other = site_key(first), .buffer = access.buffer};
+  findings_.add(key, moment(second), [&] {
+    Finding f{.id = id, .buffer = access.buffer, .begin = begin, .end = end};
+    f.other = site(first, swap ? now.inst : nullptr, first_writes);
+    f.at = site(second, swap ? nullptr : now.inst, second_writes);
+    const bool blocks = id == FaultId::block_overlap;
+    const bool tasks = a.task != b.task;
+    f.message = fmt::format("Potential {} hazard detected at {}: {}, {}", kind, name(access.buffer),
+                            access_text(*f.other, blocks, tasks), access_text(f.at, blocks, tasks));
+    if (blocks) f.message += "; blocks of one task run at once (multi-core corruption)";
+    if (id == FaultId::task_overlap) f.message += "; nothing orders the two tasks";
+    if (id == FaultId::use_after_free) f.message += "; use after free: nothing orders the free before or after the use";
+    f.suggestion = suggestion(id, f.at, *f.other);
+    name_allocation(f);
+    return f;
+  });
+}
+
+void Checker::undefined(const Present& now, const Access& access, u64 begin, u64 end) {
+  const Findings::Key key{.id = FaultId::uninitialised_read, .at = site_key(now.record), .buffer = access.buffer};
+  findings_.add(key, moment(now.record), [&] {
+    Finding f{.id = FaultId::uninitialised_read, .buffer = access.buffer, .begin = begin, .end = end};
+    f.at = site(now.record, now.inst, false);
+    name_allocation(f);
+    f.message =
+        fmt::format("Uninitialized read detected at {}: {}; {}", name(access.buffer), access_text(f.at, false, false),
+                    access.buffer == BufId::GM ? fmt::format("'{}' was never written there", f.allocation)
+                                               : std::string("this block has written nothing there"));
+    f.suggestion = access.buffer == BufId::GM ? "copy or set the whole range before" : "load the whole range before";
+    return f;
+  });
+}
+
+void Checker::report(Finding f, const Record& at, const Issued* inst, const Record* other, bool other_writes) {
+  const Findings::Key key{.id = f.id,
+                          .at = site_key(at),
+                          .other = other != nullptr ? site_key(*other) : 0,
+                          .buffer = f.buffer.value_or(BufId::GM)};
+  findings_.add(key, moment(at), [&] {
+    f.at = site(at, inst, f.at.write);
+    if (other != nullptr) f.other = site(*other, nullptr, other_writes);
+    name_allocation(f);
+    return f;
+  });
+}
+
+}  // namespace vinci::isa::check

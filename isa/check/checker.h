@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "isa/check/clock.h"
+#include "isa/check/finding.h"
+#include "isa/check/gm_shadow.h"
+#include "isa/code.h"
+#include "isa/issue.h"
+
+namespace vinci::isa::check {
+
+class CoreChecker;
+
+// The checker of one run: what is known about tasks and global memory, and all findings. A CoreChecker for each core
+// feeds it. docs/checker.md says how it works.
+class Checker {
+ public:
+  // `gm` gives allocations their names.
+  explicit Checker(const GlobalMemory& gm);
+  ~Checker();
+  Checker(const Checker&) = delete;
+  Checker& operator=(const Checker&) = delete;
+
+  // A core of the run; lives as long as the checker.
+  CoreChecker& add_core(const CoreSpec& spec, std::string name);
+
+  // Tasks. `number` orders them for reports whatever the schedule; tasks of one stream begin in their order. Returns
+  // the task for the calls below and for CoreChecker::begin.
+  u32 begin_task(u32 stream, u32 number, std::string name);
+  void record_event(u32 stream, u32 event);
+  void wait_event(u32 stream, u32 event);
+  // What a task that is no kernel does to global memory.
+  void task_access(u32 task, u64 address, u64 bytes, bool write);
+  void task_frees(u32 task, u64 address, u64 bytes);
+  void task_fault(u32 task, FaultId id, const std::string& message);
+
+  // The run is over, in whatever way: blocks that have not ended are stuck.
+  void finish();
+
+  const Findings& findings() const { return findings_; }
+
+  // For CoreChecker ---------------------------------------------------------------------------------------------------
+
+  // An instruction that touches memory, and what is known when it starts.
+  struct Present {
+    Record record;
+    const Clock& clock;
+    const Issued* inst;  // null: a task
+    u32 number = 0;      // of the record, in the shadow at hand
+  };
+  u32 new_actor(u32 task, u32 block, const Code& code, const std::string& core);
+  void touch_gm(Present present, const Footprint& footprint);
+  // Whether `earlier` is finished before `now` starts, or need not be.
+  bool ordered(const Record& earlier, bool earlier_writes, const Present& now, const Access& access) const;
+  void conflict(const Record& other, bool other_writes, const Present& now, const Access& access, u64 begin, u64 end);
+  void undefined(const Present& now, const Access& access, u64 begin, u64 end);
+  // A finding about one instruction, or about it and another of its block. Of `f`, all but sites, count and suggestion
+  // is filled in by the caller.
+  void report(Finding f, const Record& at, const Issued* inst, const Record* other = nullptr,
+              bool other_writes = false);
+
+ private:
+  static constexpr u32 kNoBlock = ~u32{0};
+  struct Task {
+    std::string name = {};
+    u32 stream = 0, position = 0, number = 0;
+    std::shared_ptr<const std::vector<u32>> knows = {};  // by stream: so many of its tasks are finished before
+    bool frees = false;
+  };
+  struct Actor {
+    u32 task = 0;
+    u32 block = kNoBlock;
+    u32 code = 0;  // index into codes_
+    const std::string* core = nullptr;
+  };
+  struct Stream {
+    u32 begun = 0;
+    std::shared_ptr<const std::vector<u32>> knows = std::make_shared<std::vector<u32>>();
+  };
+
+  bool task_before(const Task& earlier, const Task& later) const;
+  Stream& stream(u32 index);
+  Site site(const Record& r, const Issued* inst, bool write) const;
+  u64 site_key(const Record& r) const;
+  Findings::Moment moment(const Record& r) const;
+  std::string suggestion(FaultId id, const Site& at, const Site& other) const;
+  void name_allocation(Finding& f) const;
+
+  const GlobalMemory& gm_;
+  std::deque<std::unique_ptr<CoreChecker>> cores_;
+  std::vector<Task> tasks_;
+  std::vector<Actor> actors_;
+  std::vector<const Code*> codes_;
+  std::unordered_map<const Code*, u32> code_index_;
+  std::vector<Stream> streams_;
+  std::unordered_map<u32, std::vector<u32>> events_;  // what the first record of an event knows, by event
+  Records records_;
+  GmShadow shadow_{records_};
+  Findings findings_;
+};
+
+}  // namespace vinci::isa::check

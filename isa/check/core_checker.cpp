@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/check/core_checker.h"
+
+#include <fmt/format.h>
+
+#include "isa/check/repeats.h"
+#include "isa/insns/sync.h"
+
+namespace vinci::isa::check {
+namespace {
+
+using FlagArgs = insn::FlagBase::Args;
+
+std::string flag_text(const FlagArgs& a) {
+  return fmt::format("PIPE_{} -> PIPE_{} EVENT_ID{}", name(a.src), name(a.dst), a.event);
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+FaultId fault_of(Breach b) {
+  switch (b) {
+    case Breach::operand: return FaultId::illegal_operand;
+    case Breach::out_of_bounds: return FaultId::out_of_bounds;
+    case Breach::misaligned: return FaultId::misaligned_access;
+    case Breach::freed: return FaultId::use_after_free;
+    case Breach::missing_unit: return FaultId::missing_unit;
+    case Breach::flag_to_itself: return FaultId::flag_to_itself;
+    case Breach::event_id: return FaultId::event_out_of_range;
+  }
+  return FaultId::illegal_operand;
+}
+
+}  // namespace
+
+CoreChecker::CoreChecker(Checker& checker, const CoreSpec& spec, std::string name)
+    : checker_(checker), spec_(spec), name_(std::move(name)), flags_(kPipeCount * kPipeCount * spec.flags_per_pair) {
+  for (usize b = 0; b < kBufCount; ++b) {
+    if (spec.sizes[b] != 0 && static_cast<BufId>(b) != BufId::GM) shadows_[b].emplace(spec.sizes[b]);
+  }
+}
+
+void CoreChecker::begin(u32 task, u32 block, const Code& code) {
+  code_ = &code;
+  block_ = block;
+  actor_ = checker_.new_actor(task, block, code, name_);
+  running_ = true;
+  issued_ = 0;
+  last_pc_ = 0;
+  positions_ = {};
+  clocks_ = {};
+  issue_clock_ = {};
+  for (auto& q : queues_)
+    q.clear();
+  waiting_ = 0;
+  for (Flag& f : flags_)
+    f = {};
+  const bool fresh_numbers = !records_.forget();
+  for (auto& s : shadows_) {
+    if (!s) continue;
+    s->begin_block();
+    if (fresh_numbers) s->clear();
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The program
+
+void CoreChecker::issued(const Issued& inst) {
+  ++issued_;
+  last_pc_ = inst.pc;
+  auto& queue = queues_[index(inst.pipe == PipeId::ALL ? PipeId::S : inst.pipe)];
+  if (!queue.empty() || !run(inst, issued_, issue_clock_)) {
+    queue.push_back({inst, issued_, issue_clock_});
+    ++waiting_;
+  } else if (waiting_ != 0) {
+    drain();
+  }
+}
+
+void CoreChecker::accessed(const Issued& inst) {
+  ++issued_;
+  last_pc_ = inst.pc;
+  Clock& own = clocks_[index(PipeId::S)];
+  own.own[index(PipeId::S)] = ++positions_[index(PipeId::S)];
+  touch(inst, {.actor = actor_,
+               .position = positions_[index(PipeId::S)],
+               .issued = issued_,
+               .pc = inst.pc,
+               .pipe = PipeId::S,
+               .opcode = inst.row->opcode});
+}
+
+bool CoreChecker::refused(const Issued& inst, const Error& why) {
+  ++issued_;
+  last_pc_ = inst.pc;
+  Finding f{.id = FaultId::illegal_operand, .message = first_line(why.message())};
+  if (const auto* illegal = dynamic_cast<const IllegalIssue*>(&why)) {
+    f.id = fault_of(illegal->breach());
+    f.begin = illegal->begin();
+    f.end = illegal->end();
+    if (const auto& access = illegal->access()) {
+      f.buffer = access->buffer;
+      f.at.write = access->write;
+    }
+  }
+  checker_.report(
+      std::move(f),
+      {.actor = actor_, .issued = issued_, .pc = inst.pc, .pipe = inst.pipe == PipeId::ALL ? PipeId::S : inst.pipe},
+      &inst);
+  return true;
+}
+
+void CoreChecker::ended() {
+  if (waiting_ != 0) return;
+  running_ = false;
+  report_leftovers();
+}
+
+void CoreChecker::drain() {
+  for (bool moved = true; moved && waiting_ != 0;) {
+    moved = false;
+    for (auto& queue : queues_) {
+      while (!queue.empty() && run(queue.front().inst, queue.front().issued, queue.front().clock)) {
+        queue.pop_front();
+        --waiting_;
+        moved = true;
+      }
+    }
+  }
+}
+
+bool CoreChecker::run(const Issued& inst, u32 issued, const Clock& clock) {
+  const Role role = inst.row->role;
+  const bool all = inst.pipe == PipeId::ALL;
+  if (role == Role::wait_flag && flag(inst.args).up.empty()) return false;
+  if (role == Role::pipe_barrier && all && !pipes_drained()) return false;
+
+  const PipeId pipe = all ? PipeId::S : inst.pipe;
+  Clock& own = clocks_[index(pipe)];
+  const u32 position = ++positions_[index(pipe)];
+  if (pipe == PipeId::S) {
+    own.own[index(pipe)] = position;  // the scalar unit does one thing after the other
+  } else {
+    own.join(clock);
+  }
+  const Record record{.actor = actor_,
+                      .position = position,
+                      .issued = issued,
+                      .pc = inst.pc,
+                      .pipe = pipe,
+                      .opcode = inst.row->opcode,
+                      .forwards = inst.row->forwards != nullptr && inst.row->forwards(inst.args, spec_.arch)};
+  switch (role) {
+    case Role::work: touch(inst, record); break;
+    case Role::set_flag: raise(inst, record); break;
+    case Role::wait_flag: lower(inst, record); break;
+    case Role::pipe_barrier:
+      own.own[index(pipe)] = position;
+      if (all) learn_all();
+      break;
+    case Role::scalar:
+    case Role::end: break;
+  }
+  return true;
+}
+
+bool CoreChecker::pipes_drained() const {
+  for (usize p = 1; p < kPipeCount; ++p) {
+    if (!queues_[p].empty()) return false;
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Order
+
+CoreChecker::Flag& CoreChecker::flag(const ArgsStorage& args) {
+  const auto& a = args_of<insn::SetFlag>(args);
+  return flags_[(index(a.src) * kPipeCount + index(a.dst)) * spec_.flags_per_pair + a.event];
+}
+
+void CoreChecker::raise(const Issued& inst, const Record& record) {
+  const auto& a = args_of<insn::SetFlag>(inst.args);
+  Flag& f = flag(inst.args);
+  const Clock& known = clocks_[index(record.pipe)];
+  const bool still_up = !f.up.empty();
+  const bool perhaps_up = f.taken && a.dst != PipeId::S && known.own[index(a.dst)] < f.taken->position;
+  if (still_up || perhaps_up) {
+    const Record& before = still_up ? f.up.back().by : *f.set;
+    Finding finding{.id = FaultId::duplicate_set_flag};
+    finding.message = still_up
+                          ? fmt::format("duplicate set_flag: {} is already set ({}) and not yet waited for",
+                                        flag_text(a), code_->place(before.pc))
+                          : fmt::format(
+                                "duplicate set_flag: {} may still be set ({}); nothing makes PIPE_{} come after the "
+                                "wait_flag at {}",
+                                flag_text(a), code_->place(before.pc), name(a.src), code_->place(f.taken->pc));
+    finding.suggestion =
+        fmt::format("use another event id, or let PIPE_{} wait for PIPE_{} before it sets the flag again", name(a.src),
+                    name(a.dst));
+    checker_.report(std::move(finding), record, &inst, &before);
+  }
+  Clock clock = known;
+  clock.own[index(record.pipe)] = record.position;
+  f.up.push_back({std::move(clock), record});
+  f.set = record;
+}
+
+void CoreChecker::lower(const Issued& inst, const Record& record) {
+  Flag& f = flag(inst.args);
+  const Clock clock = std::move(f.up.front().clock);
+  f.up.erase(f.up.begin());
+  f.taken = record;
+  if (record.pipe == PipeId::S) {
+    learn(clock);
+  } else {
+    clocks_[index(record.pipe)].join(clock);
+  }
+}
+
+// The scalar unit issues everything, so what it knows, all later instructions know; except of its own loads and stores,
+// which set_flag(PIPE_S, ..) or a barrier orders before other pipes.
+void CoreChecker::learn(const Clock& clock) {
+  clocks_[index(PipeId::S)].join(clock);
+  issue_clock_.join(clock);
+}
+
+void CoreChecker::learn_all() {
+  Clock all;
+  for (const Clock& c : clocks_)
+    all.join(c);
+  all.own = positions_;
+  learn(all);
+}
+
+Clock CoreChecker::release(PipeId pipe) const {
+  const Clock& known = clocks_[index(pipe)];
+  Marks marks = known.own;
+  marks[index(pipe)] = positions_[index(pipe)];
+  Clock out;
+  if (known.others != nullptr) out.others = known.others;
+  out.join_others({{block_, marks}});
+  return out;
+}
+
+void CoreChecker::acquire(const Clock& from) {
+  Clock clock;
+  clock.others = from.others;
+  if (from.others != nullptr) {
+    const auto mine = from.others->find(block_);
+    if (mine != from.others->end()) clock.own = mine->second;
+  }
+  learn(clock);
+  if (waiting_ != 0) drain();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Accesses
+
+void CoreChecker::touch(const Issued& inst, Record record) {
+  const Footprint footprint = inst.row->footprint(inst.args, inst.spr, spec_.arch);
+  bool gm = false;
+  for (const Access& a : footprint) {
+    gm |= a.buffer == BufId::GM && !a.empty();
+    record.atomic |= a.atomic;
+  }
+  check_repeats(inst, footprint, record);
+  const Checker::Present now{
+      .record = record, .clock = clocks_[index(record.pipe)], .inst = &inst, .number = records_.add(record)};
+  if (gm) checker_.touch_gm(now, footprint);
+  for (const Access& a : footprint) {
+    if (a.buffer == BufId::GM || a.write) continue;
+    LocalShadow& shadow = *shadows_[index(a.buffer)];
+    each_piece(a, [&](u64 begin, u64 end) {
+      shadow.undefined(begin, end, a.unit, [&](u64 b, u64 e) { checker_.undefined(now, a, b, e); });
+      shadow.read(record.pipe, now.number, begin, end,
+                  [&](u32 other, u64 b, u64 e) { met(now, a, other, true, b, e); });
+    });
+  }
+  for (const Access& a : footprint) {
+    if (a.buffer == BufId::GM || !a.write) continue;
+    LocalShadow& shadow = *shadows_[index(a.buffer)];
+    each_piece(a, [&](u64 begin, u64 end) {
+      shadow.write(record.pipe, now.number, begin, end,
+                   [&](u32 other, u64 b, u64 e, bool was_write) { met(now, a, other, was_write, b, e); });
+    });
+  }
+}
+
+void CoreChecker::met(const Checker::Present& now, const Access& a, u32 other, bool was_write, u64 begin, u64 end) {
+  if (!records_.knows(other) || other == now.number) return;
+  const Record& r = records_[other];
+  if (checker_.ordered(r, was_write, now, a)) return;
+  checker_.conflict(r, was_write, now, a, begin, end);
+}
+
+void CoreChecker::check_repeats(const Issued& inst, const Footprint& footprint, const Record& record) {
+  const auto fault = find_repeat_fault(footprint);
+  if (!fault) return;
+  Finding f{.buffer = fault->dst->buffer, .begin = fault->begin, .end = fault->end};
+  f.at.write = true;
+  if (fault->later) {
+    f.id = FaultId::repeat_dependency;
+    f.message = fmt::format("UB aliasing: repeat {} of {} writes a block of {} that repeat {} reads", fault->repeat,
+                            inst.row->name, fault->src->operand, fault->src_repeat);
+    f.suggestion = "let dst and src be the same blocks in every repeat, or have none in common";
+  } else {
+    f.id = FaultId::repeat_overlap;
+    f.message = fmt::format("UB aliasing: in repeat {} of {}, dst and {} overlap in part", fault->repeat,
+                            inst.row->name, fault->src->operand);
+    f.suggestion = "let dst and src of a repeat be the same blocks, or have none in common";
+  }
+  checker_.report(std::move(f), record, &inst);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The end of a block
+
+void CoreChecker::report_leftovers() {
+  for (usize i = 0; i < flags_.size(); ++i) {
+    for (const Raised& up : flags_[i].up) {
+      const FlagArgs a{.src = static_cast<PipeId>(i / spec_.flags_per_pair / kPipeCount),
+                       .dst = static_cast<PipeId>(i / spec_.flags_per_pair % kPipeCount),
+                       .event = static_cast<u8>(i % spec_.flags_per_pair)};
+      Finding f{.id = FaultId::unpaired_set_flag};
+      f.message = fmt::format(
+          "Unpaired set_flag instructions detected: {} is still set when the block ends, and leaks into the next one",
+          flag_text(a));
+      f.suggestion =
+          fmt::format("wait_flag(PIPE_{}, PIPE_{}, EVENT_ID{}) before the end", name(a.src), name(a.dst), a.event);
+      checker_.report(std::move(f), up.by, nullptr);
+    }
+  }
+}
+
+bool CoreChecker::set_comes_later(const Issued& wait) const {
+  const auto& w = args_of<insn::WaitFlag>(wait.args);
+  for (u32 pc = last_pc_ + 1; pc < code_->size(); ++pc) {
+    const CodeInst& c = (*code_)[pc];
+    if (c.row->role != Role::set_flag) continue;
+    const auto& s = args_of<insn::SetFlag>(c.args);
+    if (s.src == w.src && s.dst == w.dst && (s.event == w.event || c.patch_count != 0)) return true;
+  }
+  return false;
+}
+
+std::optional<PipeId> CoreChecker::blocker(PipeId pipe) const {
+  const Issued& head = queues_[index(pipe)].front().inst;
+  if (head.row->role == Role::pipe_barrier) {
+    for (usize p = 1; p < kPipeCount; ++p) {
+      if (!queues_[p].empty()) return static_cast<PipeId>(p);
+    }
+    return std::nullopt;
+  }
+  const auto& w = args_of<insn::WaitFlag>(head.args);
+  for (const Waiting& q : queues_[index(w.src)]) {
+    if (q.inst.row->role != Role::set_flag) continue;
+    const auto& s = args_of<insn::SetFlag>(q.inst.args);
+    if (s.src == w.src && s.dst == w.dst && s.event == w.event) return w.src;
+  }
+  if (pipe != PipeId::S && set_comes_later(head)) return PipeId::S;
+  return std::nullopt;
+}
+
+void CoreChecker::finish() {
+  if (!running_) return;
+  running_ = false;
+  u32 reported = 0;
+  for (usize start = 0; start < kPipeCount; ++start) {
+    if (queues_[start].empty()) continue;
+    // Follows who waits for whom, up to a pipe that nothing will wake, or round a circle.
+    auto pipe = static_cast<PipeId>(start);
+    u32 seen = 0;
+    std::string chain;
+    std::optional<PipeId> next;
+    while ((seen & bit(pipe)) == 0 && !queues_[index(pipe)].empty()) {
+      seen |= bit(pipe);
+      const Waiting& head = queues_[index(pipe)].front();
+      chain += fmt::format("{}PIPE_{} at {} ({})", chain.empty() ? "" : " <- ", name(pipe), to_string(head.inst),
+                           code_->place(head.inst.pc));
+      next = blocker(pipe);
+      if (!next) break;
+      pipe = *next;
+    }
+    // A circle through a scalar unit that waits for room in a queue ends at its empty queue.
+    const PipeId at = queues_[index(pipe)].empty() ? static_cast<PipeId>(start) : pipe;
+    if ((reported & bit(at)) != 0) continue;
+    reported |= bit(at);
+    const Waiting& head = queues_[index(at)].front();
+    const Record record{.actor = actor_, .issued = head.issued, .pc = head.inst.pc, .pipe = at};
+    Finding f;
+    if (next) {
+      reported |= seen;
+      f.id = FaultId::circular_wait;
+      f.message =
+          fmt::format("circular wait, the block cannot go on (on a device: aicore timeout, 507014): {}{}", chain,
+                      queues_[index(pipe)].empty() ? " <- the scalar unit, which waits for room in a queue" : "");
+      f.suggestion = "set the flags before the waits that hold them up";
+    } else {
+      f.id = FaultId::wait_without_set;
+      const auto& w = args_of<insn::WaitFlag>(head.inst.args);
+      f.message = fmt::format(
+          "wait_flag without set_flag: no set_flag for {} is left, the block cannot go on (on a "
+          "device: aicore timeout, 507014)",
+          flag_text(w));
+      f.suggestion = fmt::format("set_flag(PIPE_{}, PIPE_{}, EVENT_ID{}) before, or no wait_flag here", name(w.src),
+                                 name(w.dst), w.event);
+    }
+    checker_.report(std::move(f), record, &head.inst);
+  }
+}
+
+}  // namespace vinci::isa::check

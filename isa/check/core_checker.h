@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isa/check/checker.h"
+#include "isa/check/local_shadow.h"
+#include "isa/observer.h"
+
+namespace vinci::isa::check {
+
+// What is ordered on one core, from its program alone: the instructions of each pipe run in order here, each as soon as
+// its flags are up, without time. Every pipe has a clock that says how much of each pipe is finished when its next
+// instruction starts; flags and barriers carry clocks on. So a conflict is found whatever the schedule of the run was.
+class CoreChecker final : public Observer {
+ public:
+  CoreChecker(Checker& checker, const CoreSpec& spec, std::string name);
+
+  // A block starts. `code` must live until the run is over.
+  void begin(u32 task, u32 block, const Code& code);
+
+  void issued(const Issued& inst) override;
+  void accessed(const Issued& inst) override;
+  bool refused(const Issued& inst, const Error& why) override;
+  void ended() override;
+
+  // Between cores, for cross-core flags: what a pipe has finished, and that from now on the scalar unit, and with it
+  // all that it issues, comes after what another block released.
+  Clock release(PipeId pipe) const;
+  void acquire(const Clock& from);
+
+  // Reports what a block that can no longer end waits for.
+  void finish();
+
+ private:
+  struct Waiting {
+    Issued inst;
+    u32 issued = 0;
+    Clock clock;  // of the scalar unit when it was issued
+  };
+  struct Raised {
+    Clock clock;
+    Record by;
+  };
+  struct Flag {
+    std::vector<Raised> up;       // by sets that no wait has taken yet, oldest first
+    std::optional<Record> set;    // the latest
+    std::optional<Record> taken;  // the latest wait
+  };
+
+  bool run(const Issued& inst, u32 issued, const Clock& clock);  // false: it must wait
+  void drain();
+  void touch(const Issued& inst, Record record);
+  void met(const Checker::Present& now, const Access& access, u32 other, bool was_write, u64 begin, u64 end);
+  void check_repeats(const Issued& inst, const Footprint& footprint, const Record& record);
+  void raise(const Issued& inst, const Record& record);
+  void lower(const Issued& inst, const Record& record);
+  void learn(const Clock& clock);  // by the scalar unit
+  void learn_all();
+  Flag& flag(const ArgsStorage& args);
+  bool pipes_drained() const;
+  void report_leftovers();
+  // Of the head of a queue that waits for a flag: the pipe that would have to move first, if any.
+  std::optional<PipeId> blocker(PipeId pipe) const;
+  bool set_comes_later(const Issued& wait) const;
+
+  Checker& checker_;
+  CoreSpec spec_;
+  std::string name_;
+
+  const Code* code_ = nullptr;
+  u32 actor_ = 0, block_ = 0;
+  bool running_ = false;
+  u32 issued_ = 0;                           // instructions of the block so far
+  u32 last_pc_ = 0;                          // of the latest
+  std::array<u32, kPipeCount> positions_{};  // instructions that each pipe has begun
+  std::array<Clock, kPipeCount> clocks_;
+  Clock issue_clock_;  // what all that is issued now comes after
+  std::array<std::deque<Waiting>, kPipeCount> queues_;
+  usize waiting_ = 0;        // in all queues
+  std::vector<Flag> flags_;  // by source, destination, event
+  Records records_;
+  std::array<std::optional<LocalShadow>, kBufCount> shadows_;
+};
+
+}  // namespace vinci::isa::check

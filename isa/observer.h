@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "isa/issue.h"
+
+namespace vinci::isa {
+
+// Sees what one core is given, in the order of its program, whoever runs it: the timed core and the untimed machine
+// drive the same Sequencer.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // An instruction for a pipe, a flag or a barrier; it is legal.
+  virtual void issued(const Issued& inst) = 0;
+  // A scalar load or store; it is legal.
+  virtual void accessed(const Issued& inst) = 0;
+  // An instruction that is not legal. True: it is left out and the program goes on; false: the fault ends the run.
+  virtual bool refused(const Issued& inst, const Error& why) = 0;
+  // The program of the block has ended; its pipes may still be at work.
+  virtual void ended() = 0;
+};
+
+}  // namespace vinci::isa

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/vinci/findings.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace vinci::cli {
+namespace {
+
+using isa::check::Finding;
+using isa::check::Site;
+using Json = nlohmann::ordered_json;
+
+std::string site_text(const Site& s) {
+  if (s.is_task()) return fmt::format("task '{}'", s.task);
+  return fmt::format("{}  {}\n           instruction {} on PIPE_{}, block {} of task '{}' on {}", s.place, s.text,
+                     s.index, name(s.pipe), *s.block, s.task, s.core);
+}
+
+std::string finding_text(usize number, const Finding& f) {
+  std::string out = fmt::format("\n{}. {}{}\n   {}\n", number, name(f.id),
+                                f.count > 1 ? fmt::format(" ({} times)", f.count) : std::string(), f.message);
+  out += fmt::format("   at      {}\n", site_text(f.at));
+  if (f.other) out += fmt::format("   with    {}\n", site_text(*f.other));
+  if (f.end > f.begin && f.buffer) {
+    out += fmt::format("   bytes   {} [{:#x}, {:#x}){}\n", name(*f.buffer), f.begin, f.end,
+                       f.allocation.empty() ? std::string() : fmt::format(" of '{}'", f.allocation));
+  }
+  if (!f.suggestion.empty()) out += fmt::format("   remedy  {}\n", f.suggestion);
+  return out;
+}
+
+Json site_json(const Site& s) {
+  Json out = {{"task", s.task}};
+  if (s.is_task()) return out;
+  out["block"] = *s.block;
+  out["core"] = s.core;
+  out["pipe"] = fmt::format("PIPE_{}", name(s.pipe));
+  out["instruction"] = s.index;
+  out["place"] = s.place;
+  out["line"] = s.line;
+  out["text"] = s.text;
+  return out;
+}
+
+}  // namespace
+
+std::string findings_text(const isa::check::Findings& findings, usize limit) {
+  if (findings.empty()) return "check               no findings\n";
+  const std::vector<Finding> all = findings.sorted();
+  std::string out =
+      fmt::format("check               {} finding{}, {} occurrence{}\n", all.size(), all.size() == 1 ? "" : "s",
+                  findings.occurrences(), findings.occurrences() == 1 ? "" : "s");
+  for (usize i = 0; i < std::min(limit, all.size()); ++i)
+    out += finding_text(i + 1, all[i]);
+  if (all.size() > limit) out += fmt::format("\n... and {} more in findings.json\n", all.size() - limit);
+  return out;
+}
+
+std::string findings_json(const isa::check::Findings& findings, bool complete) {
+  Json list = Json::array();
+  for (const Finding& f : findings.sorted()) {
+    Json entry = {{"id", name(f.id)}, {"message", f.message}, {"count", f.count}, {"at", site_json(f.at)}};
+    if (f.other) entry["conflict"] = site_json(*f.other);
+    if (f.buffer && f.end > f.begin) {
+      entry["buffer"] = name(*f.buffer);
+      if (!f.allocation.empty()) entry["allocation"] = f.allocation;
+      entry["begin"] = f.begin;
+      entry["end"] = f.end;
+    }
+    if (!f.suggestion.empty()) entry["suggestion"] = f.suggestion;
+    list.push_back(std::move(entry));
+  }
+  const Json out = {{"format", 1},
+                    {"complete", complete},
+                    {"occurrences", findings.occurrences()},
+                    {"dropped", findings.dropped()},
+                    {"findings", std::move(list)}};
+  return out.dump(2) + "\n";
+}
+
+}  // namespace vinci::cli
