@@ -21,9 +21,9 @@ enum class SprId : u8 {
   l1_3d_size,      // size of the feature map in L1, 0: unbounded
   fcol2img,        // feature map of col2img, as fmatrix
   l0_set_value,    // value of create_ca_matrix, create_cb_matrix, create_cbuf_matrix
-  deqscale,        // of vconv_deq and the like: f16; or scale f32 [31:0], offset [45:37], sign [46]
-  quant_pre,       // FIXPIPE: scale f32 [31:0], offset [45:37], sign [46]
-  fpc,             // FIXPIPE: address of the relu table [15:8], of the quantisation table [23:16], unit flag [63]
+  deqscale,        // of vconv_deq and the like: f16; or a quantisation parameter (isa/sem/quant.h)
+  quant_pre,       // FIXPIPE: a quantisation parameter (isa/sem/quant.h)
+  fpc,             // FIXPIPE: address of the relu table / 64 [7:0], of the quantisation table / 128 [15:8]
   nd_para,         // FIXPIPE NZ2ND: ndNum [15:0], srcNdStride [31:16], dstNdStride [47:32]
   lrelu_alpha,     // FIXPIPE leaky relu: f32 bits
   relu_alpha,      // slope of the relu of L0C to UB: f16 bits

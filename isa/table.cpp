@@ -6,6 +6,7 @@
 
 #include "isa/insns/cube.h"
 #include "isa/insns/fixpipe.h"
+#include "isa/insns/l0c_ub.h"
 #include "isa/insns/move.h"
 #include "isa/insns/scalar.h"
 #include "isa/insns/spr.h"
@@ -27,7 +28,7 @@ template <class... I, class... J, class... More>
 struct Join<InsnList<I...>, InsnList<J...>, More...> : Join<InsnList<I..., J...>, More...> {};
 
 using AllInsns = Join<insn::ScalarInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns, insn::CubeInsns,
-                      insn::FixpipeInsns, insn::VectorInsns>::List;
+                      insn::L0cUbInsns, insn::FixpipeInsns, insn::VectorInsns>::List;
 
 template <class... I>
 constexpr auto make_table(InsnList<I...>) {

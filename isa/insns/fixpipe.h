@@ -5,64 +5,77 @@
 #include "isa/insn.h"
 #include "isa/insns/move.h"
 
-// The way out of L0C: through the vector pipe of the joint core, through FIXPIPE on the split core.
+// FIXPIPE: the way out of L0C on the split core. Source: Ascend C Fixpipe, DataCopyCO12DstParams, SetFixPipeConfig.
 namespace vinci::isa::insn {
 
-// CRMODE of copy_matrix_cc_to_ubuf. Source: mindspore-ai/akg (Apache-2.0). Modes 6.. (scaling) are not modelled yet.
-enum class CrMode : u8 { none = 0, f32_to_f16 = 1, f32_to_f16_relu = 2, relu = 5 };
-
-// L0C fractals to UB, converted on the way; the NZ order stays.
-struct CopyMatrixCcToUbuf {
-  struct Args {
-    u32 dst, src;
-    u16 nBurst, lenBurst, srcStride, dstStride;
-    u8 sid, crmode, type;
-  };
-  enum Type : u8 { f32, f16, s32 };
-  static constexpr std::array types{TypeForm{"f32"}, TypeForm{"f16"}, TypeForm{"s32"}};  // of L0C
-  static constexpr std::string_view name = "copy_matrix_cc_to_ubuf";
-  static constexpr std::string_view doc = "L0C fractals to UB with conversion (CRMODE)";
-  static constexpr u16 opcode = 0x150;
-  static constexpr ArchSet archs = kJointArchs;
-  static constexpr CostClass cost = CostClass::l0c_to_ub;
-  static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in L0C"},
-      Field<&Args::sid>{"sid", 4},
-      Field<&Args::nBurst>{"nBurst", 12, OperandKind::value, "pieces"},
-      Field<&Args::lenBurst>{"lenBurst", 16, OperandKind::value, "fractals of a piece"},
-      Field<&Args::srcStride>{"srcStride", 16, OperandKind::value, "fractals skipped after a piece"},
-      Field<&Args::dstStride>{"dstStride", 16, OperandKind::value, "32 B blocks skipped after a piece"},
-      Field<&Args::crmode>{"crmode", 4, OperandKind::value, "0 none, 1 f32 to f16, 2 f32 to f16 and relu, 5 relu"}};
-  static PipeId pipe(const Args&, Arch) { return PipeId::V; }
-  static Work work(const Args& x, const Spr&) {
-    return {.steps = u64{x.nBurst} * x.lenBurst,
-            .bytes = u64{x.nBurst} * x.lenBurst * 256 * source_bytes(x.type),
-            .bursts = x.nBurst};
-  }
-  static constexpr u32 source_bytes(u8 type) { return type == f16 ? 2 : 4; }
-  static Footprint footprint(const Args& x, const Spr&, Arch);  // isa/sem/fixpipe.cpp
-  static void execute(const Args& x, ExecContext& c);           // isa/sem/fixpipe.cpp
+// QuantPRE, as QuantMode_t numbers them: what a value becomes. A quantisation parameter (isa/sem/quant.h) is QUANT_PRE,
+// or with a v one for each column, in FB from FPC [15:8] * 128 on.
+enum class QuantPre : u8 {
+  none = 0,  // the 32 bits of L0C
+  f32_to_f16 = 1,
+  vreq8 = 8,  // s32 to s8 or u8
+  req8 = 9,
+  vdeqf16 = 10,  // s32 to f16, which always saturates
+  deqf16 = 11,
+  f32_to_bf16 = 16,
+  vreq4 = 21,  // s32 to s4
+  req4 = 22,
+  vqf322b8 = 23,  // f32 to s8 or u8
+  qf322b8 = 24,
+  vqf322s4 = 25,  // f32 to s4
+  qf322s4 = 26,
 };
 
-// QuantPRE of FIXPIPE. Source: Ascend C QuantMode_t. Other modes are not modelled yet.
-enum class QuantPre : u8 { none = 0, f32_to_f16 = 1 };
+// ReLUPRE: the factor of values below zero. The others keep theirs: 1, or the scale of the quantisation parameter.
+enum class ReluPre : u8 {
+  none = 0,    // the same
+  normal = 1,  // 0
+  scalar = 2,  // LRELU_ALPHA, f32
+  vector = 3,  // one f32 for each column, in FB from FPC [7:0] * 64 on
+};
 
-// FIXPIPE: L0C to global memory, converted, with relu, as NZ or turned into row-major (nz2nd).
-struct CopyMatrixCcToGm {
-  struct Args {
-    u64 dst;
-    u32 src, dstStride;
-    u16 nSize, mSize, srcStride;
-    u8 sid, unitFlag, quantPre, reluPre, channelSplit, nz2nd;
-  };
-  static constexpr std::string_view name = "copy_matrix_cc_to_gm";
-  static constexpr std::string_view doc = "L0C to global memory through FIXPIPE: convert, relu, NZ or row-major";
-  static constexpr u16 opcode = 0x151;
+struct FixpipeArgs {
+  u64 dst;
+  u32 src, dstStride;
+  u16 nSize, mSize, srcStride;
+  u8 sid, unitFlag, quantPre, reluPre, channelSplit, nz2nd;
+};
+
+constexpr u32 fixpipe_output_bits(const FixpipeArgs& x) {
+  switch (static_cast<QuantPre>(x.quantPre)) {
+    case QuantPre::f32_to_f16:
+    case QuantPre::f32_to_bf16:
+    case QuantPre::vdeqf16:
+    case QuantPre::deqf16: return 16;
+    case QuantPre::vreq8:
+    case QuantPre::req8:
+    case QuantPre::vqf322b8:
+    case QuantPre::qf322b8: return 8;
+    case QuantPre::vreq4:
+    case QuantPre::req4:
+    case QuantPre::vqf322s4:
+    case QuantPre::qf322s4: return 4;
+    case QuantPre::none: break;
+  }
+  return 32;
+}
+
+Footprint fixpipe_footprint(const FixpipeArgs& x, BufId dst, const Spr& spr);  // isa/sem/fixpipe.cpp
+void fixpipe_execute(const FixpipeArgs& x, BufId dst, ExecContext& c);         // isa/sem/fixpipe.cpp
+
+// The intrinsics with _bf16, _b4 and _s4 at the end of their name differ in the C++ type of dst alone; QuantPRE says
+// it.
+template <Text Name, u16 Opcode, BufId Dst, Text Doc>
+struct Fixpipe {
+  using Args = FixpipeArgs;
+  static constexpr std::string_view name = Name.view();
+  static constexpr std::string_view doc = Doc.view();
+  static constexpr u16 opcode = Opcode;
   static constexpr ArchSet archs = kSplitArchs;
-  static constexpr CostClass cost = CostClass::l0c_to_gm;
+  static constexpr CostClass cost = Dst == BufId::GM ? CostClass::l0c_to_gm : CostClass::l0c_to_l1;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kGmBits, OperandKind::value, "byte address in global memory"},
+      Field<&Args::dst>{"dst", Dst == BufId::GM ? kGmBits : kLocalBits, OperandKind::value,
+                        Dst == BufId::GM ? "byte address in global memory" : "byte address in L1"},
       Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in L0C"},
       Field<&Args::sid>{"sid", 4},
       Field<&Args::nSize>{"NSize", 12, OperandKind::value, "columns"},
@@ -70,24 +83,34 @@ struct CopyMatrixCcToGm {
       Field<&Args::dstStride>{"dstStride", 32, OperandKind::value,
                               "row-major: elements between rows; NZ: 32 B blocks between block columns"},
       Field<&Args::srcStride>{"srcStride", 16, OperandKind::value, "L0C rows of 16 elements between block columns"},
-      Field<&Args::unitFlag>{"unitFlag", 2, OperandKind::value, "0; others are not modelled yet"},
-      Field<&Args::quantPre>{"QuantPRE", 5, OperandKind::value, "0 none, 1 f32 to f16"},
-      Field<&Args::reluPre>{"ReLUPRE", 3, OperandKind::value, "0 none, 1 relu"},
-      Field<&Args::channelSplit>{"channelSplit", 1, OperandKind::value, "0; 1 is not modelled yet"},
+      Field<&Args::unitFlag>{"unitFlag", 2, OperandKind::value, "0: off"},
+      Field<&Args::quantPre>{"QuantPRE", 5, OperandKind::value,
+                             "0 none, 1 f32 to f16, 16 f32 to bf16; s32 to f16: 10 v, 11; s32 to 8 bit: 8 v, 9; f32 to "
+                             "8 bit: 23 v, 24; s32 to s4: 21 v, 22; f32 to s4: 25 v, 26"},
+      Field<&Args::reluPre>{"ReLUPRE", 3, OperandKind::value, "0 none, 1 relu, 2 LRELU_ALPHA, 3 alpha of each column"},
+      Field<&Args::channelSplit>{"channelSplit", 1, OperandKind::value, "1: NZ of f32 in block columns of 8"},
       Field<&Args::nz2nd>{"NZ2ND_EN", 1, OperandKind::value, "1: row-major, 0: NZ"}};
-  static constexpr u32 output_bytes(const Args& x) { return x.quantPre == 1 ? 2 : 4; }
   static PipeId pipe(const Args&, Arch) { return PipeId::FIX; }
-  static CostClass cost_of(const Args& x) { return x.nz2nd ? CostClass::l0c_to_gm_nz2nd : CostClass::l0c_to_gm; }
-  static Work work(const Args& x, const Spr&) {
+  static CostClass cost_of(const Args& x) { return Dst == BufId::GM && x.nz2nd ? CostClass::l0c_to_gm_nz2nd : cost; }
+  static Work work(const Args& x, const Spr& spr) {
     const u64 columns = ceil_div<u64>(x.nSize, 16);
-    return {.steps = columns * ceil_div<u64>(x.mSize, 16),
-            .bytes = u64{x.nSize} * x.mSize * output_bytes(x),
-            .bursts = x.nz2nd ? x.mSize : columns};
+    const u64 matrices = x.nz2nd != 0 ? std::max<u64>(spr[SprId::nd_para] & 0xffff, 1) : 1;
+    return {.steps = matrices * columns * ceil_div<u64>(x.mSize, 16),
+            .bytes = matrices * x.nSize * x.mSize * fixpipe_output_bits(x) / 8,
+            .bursts = matrices * (x.nz2nd ? x.mSize : columns)};
   }
-  static Footprint footprint(const Args& x, const Spr&, Arch);  // isa/sem/fixpipe.cpp
-  static void execute(const Args& x, ExecContext& c);           // isa/sem/fixpipe.cpp
+  static Footprint footprint(const Args& x, const Spr& spr, Arch) { return fixpipe_footprint(x, Dst, spr); }
+  static void execute(const Args& x, ExecContext& c) { fixpipe_execute(x, Dst, c); }
 };
 
-using FixpipeInsns = InsnList<CopyMatrixCcToUbuf, CopyMatrixCcToGm>;
+using CopyMatrixCcToGm =
+    Fixpipe<"copy_matrix_cc_to_gm", 0x160, BufId::GM,
+            "L0C to global memory through FIXPIPE: quantise, relu, NZ or row-major (ND_PARA: matrices, 0 counts as 1, "
+            "1024 B between them in L0C, elements in memory); integers stop at the limits, STATUS[8] f16 overflow, [9] "
+            "f16 underflow; 8-bit NZ merges pairs of block columns">;
+using CopyMatrixCcToCbuf = Fixpipe<"copy_matrix_cc_to_cbuf", 0x161, BufId::L1,
+                                   "L0C to L1 through FIXPIPE: quantise and relu as copy_matrix_cc_to_gm, NZ">;
+
+using FixpipeInsns = InsnList<CopyMatrixCcToGm, CopyMatrixCcToCbuf>;
 
 }  // namespace vinci::isa::insn

@@ -71,14 +71,17 @@ using SetL13dSize = SetSpr<"set_l1_3d_size", 0x084, SprId::l1_3d_size, kAllArchs
 using SetFcol2img = SetSpr<"set_fcol2img", 0x085, SprId::fcol2img, kJointArchs, "feature map of col2img, as fmatrix">;
 using SetL0SetValue =
     SetSpr<"set_l0_set_value", 0x086, SprId::l0_set_value, kAllArchs, "value of the fill instructions">;
-using SetDeqscale = SetSpr<"set_deqscale", 0x087, SprId::deqscale, kAllArchs,
-                           "scale of vconv_deq: f16 [15:0]; of the others f32 [31:0], offset [45:37], sign [46]">;
-using SetQuantPre = SetSpr<"set_quant_pre", 0x088, SprId::quant_pre, kSplitArchs,
-                           "FIXPIPE: scale f32 [31:0], offset [45:37], signed result [46]">;
+using SetDeqscale =
+    SetSpr<"set_deqscale", 0x087, SprId::deqscale, kAllArchs,
+           "scale of vconv_deq: f16 [15:0]; of the others f32 [31:0], shift - 1 [35:32], shift first [36], "
+           "offset [45:37], signed result [46], relu [47]; or of a table in UB: address / 32 [14:0], relu [15]">;
+using SetQuantPre =
+    SetSpr<"set_quant_pre", 0x088, SprId::quant_pre, kSplitArchs,
+           "FIXPIPE: scale f32 [31:0], shift - 1 [35:32], shift first [36], offset [45:37], signed [46]">;
 using SetFpc = SetSpr<"set_fpc", 0x089, SprId::fpc, kSplitArchs,
-                      "FIXPIPE: addresses in FB / 64 of the relu table [15:8] and the quantisation table [23:16]">;
+                      "FIXPIPE: addresses in FB of the relu table / 64 [7:0] and the quantisation table / 128 [15:8]">;
 using SetNdPara = SetSpr<"set_nd_para", 0x08a, SprId::nd_para, kSplitArchs,
-                         "FIXPIPE NZ2ND: ndNum [15:0], srcNdStride [31:16], dstNdStride [47:32]">;
+                         "FIXPIPE NZ2ND: ndNum [15:0], srcNdStride / 1024 B [31:16], dstNdStride in elements [47:32]">;
 using SetLreluAlpha =
     SetSpr<"set_lrelu_alpha", 0x08b, SprId::lrelu_alpha, kSplitArchs, "FIXPIPE: slope of the leaky relu, f32 bits">;
 using SetReluAlpha = SetSpr<"set_relu_alpha", 0x08c, SprId::relu_alpha, kSecondArchs, "slope of relu, f16 bits">;

@@ -5,207 +5,314 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
-#include "isa/numeric/float16.h"
+#include "isa/numeric/bfloat16.h"
 #include "isa/sem/fractal_kernel.h"
+#include "isa/sem/quant.h"
 
-// Both ways out of L0C round f32 to f16 to nearest even, with the saturation of the run, and record STATUS bits 8 and 9
-// (for FIXPIPE that is a modelling choice: the public bit descriptions name L0C to UB only).
+// STATUS bits 8 and 9 record what f16 results did (a modelling choice: the public bit descriptions name L0C to UB
+// only).
 namespace vinci::isa::insn {
 namespace {
 
-constexpr u64 kFractalElements = 256;
+constexpr u32 kColumns = 16;                         // of a block column of L0C
+constexpr u32 kRowBytes = kColumns * sizeof(float);  // in L0C
 
-void record(Narrowed n, ExecContext& c) {
-  if (n.overflow) c.status |= status::kL0cToUbOverflow;
-  if (n.underflow) c.status |= status::kL0cToUbUnderflow;
-}
+enum class Output : u8 { b32, f16, bf16, b8, s4 };
 
-template <class Bits, class F>
-void each(std::span<const std::byte> from, std::byte* into, F&& f) {
-  for (usize i = 0; i < from.size(); i += sizeof(Bits)) {
-    Bits v;
-    std::memcpy(&v, from.data() + i, sizeof v);
-    v = f(v);
-    std::memcpy(into + i, &v, sizeof v);
+struct QuantMode {
+  QuantPre number;
+  bool from_s32;    // else f32
+  bool parameters;  // has quantisation parameters
+  bool vector;      // one for each column
+  Output output;
+};
+constexpr std::array<QuantMode, 13> kModes{{{QuantPre::none, false, false, false, Output::b32},
+                                            {QuantPre::f32_to_f16, false, false, false, Output::f16},
+                                            {QuantPre::f32_to_bf16, false, false, false, Output::bf16},
+                                            {QuantPre::vreq8, true, true, true, Output::b8},
+                                            {QuantPre::req8, true, true, false, Output::b8},
+                                            {QuantPre::vdeqf16, true, true, true, Output::f16},
+                                            {QuantPre::deqf16, true, true, false, Output::f16},
+                                            {QuantPre::vreq4, true, true, true, Output::s4},
+                                            {QuantPre::req4, true, true, false, Output::s4},
+                                            {QuantPre::vqf322b8, false, true, true, Output::b8},
+                                            {QuantPre::qf322b8, false, true, false, Output::b8},
+                                            {QuantPre::vqf322s4, false, true, true, Output::s4},
+                                            {QuantPre::qf322s4, false, true, false, Output::s4}}};
+
+const QuantMode& mode_of(const FixpipeArgs& x) {
+  for (const QuantMode& m : kModes) {
+    if (static_cast<u8>(m.number) == x.quantPre) return m;
   }
+  fail(Fault::Unsupported,
+       "operand QuantPRE is {}; FIXPIPE models 0, 1, 8, 9, 10, 11, 16, 21, 22, 23, 24, 25 and 26 of QuantMode_t",
+       x.quantPre);
 }
 
-void relu_s32(std::span<const std::byte> from, std::byte* into) {
-  each<i32>(from, into, [](i32 v) { return std::max(v, 0); });
-}
+// Where values go: block columns of `width` elements, rows one after the other (NZ), or one block as wide as the matrix
+// whose rows are apart (row-major).
+struct Layout {
+  u32 columns = 0;     // that leave: NSize, in NZ filled up with what stands in L0C
+  u32 width = 0;       // of a block column; the last one may have fewer
+  u64 block_step = 0;  // bytes from one block column to the next
+  u64 row_step = 0;    // bytes from row to row of a block column; 0: they are contiguous
+  u32 bits = 32;       // of an element
+  u32 matrices = 1;
+  u64 src_matrix = 0, dst_matrix = 0;  // bytes from one matrix to the next
 
-// ---------------------------------------------------------------------------------------------------------------------
-// copy_matrix_cc_to_ubuf
+  u64 bytes(u64 elements) const { return elements * bits / 8; }
+};
 
-CrMode checked_mode(const CopyMatrixCcToUbuf::Args& x) {
-  using T = CopyMatrixCcToUbuf;
-  switch (static_cast<CrMode>(x.crmode)) {
-    case CrMode::none:
-    case CrMode::relu: return static_cast<CrMode>(x.crmode);
-    case CrMode::f32_to_f16:
-    case CrMode::f32_to_f16_relu:
-      if (x.type != T::f32) {
-        fail(Fault::Program,
-             "operand crmode is {}, which converts f32; copy_matrix_cc_to_ubuf.{} takes 0 (none) or 5 (relu)", x.crmode,
-             T::types[x.type].name);
-      }
-      return static_cast<CrMode>(x.crmode);
-  }
-  fail(
-      Fault::Unsupported,
-      "operand crmode is {}; copy_matrix_cc_to_ubuf models 0 (none), 1 (f32 to f16), 2 (f32 to f16 and relu), 5 (relu)",
-      x.crmode);
-}
-
-u32 output_bytes(CrMode mode, u8 type) {
-  return mode == CrMode::f32_to_f16 || mode == CrMode::f32_to_f16_relu ? 2 : CopyMatrixCcToUbuf::source_bytes(type);
-}
-
-}  // namespace
-
-Footprint CopyMatrixCcToUbuf::footprint(const Args& x, const Spr&, Arch) {
-  const CrMode mode = checked_mode(x);
-  const u64 elements = x.lenBurst * kFractalElements;
-  const u32 fractal = static_cast<u32>(kFractalElements) * source_bytes(x.type);
-  const u32 in = static_cast<u32>(elements) * source_bytes(x.type);
-  const u32 out = static_cast<u32>(elements) * output_bytes(mode, x.type);
-  return {{.buffer = BufId::L0C,
-           .align = static_cast<u16>(fractal),
-           .address = x.src,
-           .len = in,
-           .count = {x.nBurst, 1, 1},
-           .stride = {i64{in} + i64{x.srcStride} * fractal, 0, 0},
-           .operand = "src"},
-          {.buffer = BufId::UB,
-           .write = true,
-           .align = kBlockBytes,
-           .address = x.dst,
-           .len = out,
-           .count = {x.nBurst, 1, 1},
-           .stride = {i64{out} + i64{x.dstStride} * kBlockBytes, 0, 0},
-           .operand = "dst"}};
-}
-
-void CopyMatrixCcToUbuf::execute(const Args& x, ExecContext& c) {
-  const CrMode mode = checked_mode(x);
-  const u64 elements = x.lenBurst * kFractalElements;
-  const u64 in = elements * source_bytes(x.type);
-  const u64 out = elements * output_bytes(mode, x.type);
-  const u64 src_step = in + u64{x.srcStride} * kFractalElements * source_bytes(x.type);
-  const u64 dst_step = out + u64{x.dstStride} * kBlockBytes;
-  for (u64 i = 0; i < x.nBurst; ++i) {
-    const std::span<const std::byte> from = c.mem[BufId::L0C].bytes(x.src + i * src_step, in);
-    std::byte* into = c.mem[BufId::UB].bytes(x.dst + i * dst_step, out).data();
-    switch (mode) {
-      case CrMode::none: std::memcpy(into, from.data(), in); break;
-      case CrMode::f32_to_f16:
-      case CrMode::f32_to_f16_relu:
-        record(narrow_f32(from.data(), into, elements,
-                          {.saturate = c.overflow == OverflowMode::saturation, .relu = mode != CrMode::f32_to_f16}),
-               c);
-        break;
-      case CrMode::relu:
-        if (x.type == s32) {
-          relu_s32(from, into);
-        } else if (x.type == f32) {
-          each<u32>(from, into, f32_relu);
-        } else {
-          each<u16>(from, into, f16_relu);
-        }
-        break;
-    }
-  }
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// copy_matrix_cc_to_gm
-
-namespace {
-
-constexpr u64 kRowElements = 16;                         // of a block column
-constexpr u64 kRowBytes = kRowElements * sizeof(float);  // in L0C
-
-void check(const CopyMatrixCcToGm::Args& x) {
-  const auto only = [](std::string_view operand, unsigned value, std::string_view modelled) {
-    fail(Fault::Unsupported, "operand {} is {}; copy_matrix_cc_to_gm models {}", operand, value, modelled);
-  };
-  if (x.unitFlag != 0) only("unitFlag", x.unitFlag, "0 (off)");
-  if (x.quantPre > 1) only("QuantPRE", x.quantPre, "0 (none) and 1 (f32 to f16)");
-  if (x.reluPre > 1) only("ReLUPRE", x.reluPre, "0 (none) and 1 (relu)");
-  if (x.channelSplit != 0) only("channelSplit", x.channelSplit, "0 (off)");
-}
-
-// Elements from L0C as they leave. Without conversion the instruction does not say whether they are f32 or s32, so relu
-// looks at the sign alone, which is right for both: NaN that the cube makes have no sign.
-void convert(const CopyMatrixCcToGm::Args& x, const std::byte* from, std::byte* into, u64 count, ExecContext& c) {
-  if (x.quantPre == static_cast<u8>(QuantPre::f32_to_f16)) {
-    record(narrow_f32(from, into, count, {.saturate = c.overflow == OverflowMode::saturation, .relu = x.reluPre != 0}),
-           c);
-  } else if (x.reluPre != 0) {
-    relu_s32({from, count * sizeof(i32)}, into);
-  } else {
-    std::memcpy(into, from, count * sizeof(float));
-  }
-}
-
-}  // namespace
-
-Footprint CopyMatrixCcToGm::footprint(const Args& x, const Spr&, Arch) {
-  check(x);
-  const u32 columns = ceil_div<u32>(x.nSize, kRowElements);
-  const u32 element = output_bytes(x);
-  Access dst{.buffer = BufId::GM, .write = true, .address = x.dst, .operand = "dst"};
+Layout layout_of(const FixpipeArgs& x, const Spr& spr) {
+  Layout l{.bits = fixpipe_output_bits(x)};
   if (x.nz2nd != 0) {
-    dst.len = x.nSize * element;
-    dst.count = {x.mSize, 1, 1};
-    dst.stride = {i64{x.dstStride} * element, 0, 0};
-  } else {
-    dst.align = kBlockBytes;
-    dst.len = static_cast<u32>(x.mSize * kRowElements * element);
-    dst.count = {columns, 1, 1};
-    dst.stride = {i64{x.dstStride} * kBlockBytes, 0, 0};
+    const u64 para = spr[SprId::nd_para];
+    l.columns = l.width = x.nSize;
+    l.row_step = l.bytes(x.dstStride);
+    l.matrices = std::max<u32>(para & 0xffff, 1);
+    l.src_matrix = (para >> 16 & 0xffff) * kColumns * kRowBytes;
+    l.dst_matrix = l.bytes(para >> 32 & 0xffff);
+    return l;
   }
-  return {{.buffer = BufId::L0C,
-           .align = kRowBytes,
-           .address = x.src,
-           .len = static_cast<u32>(x.mSize * kRowBytes),
-           .count = {columns, 1, 1},
-           .stride = {static_cast<i64>(x.srcStride * kRowBytes), 0, 0},
-           .operand = "src"},
-          dst};
+  l.columns = x.channelSplit != 0 ? x.nSize : align_up<u32>(x.nSize, kColumns);
+  l.width = x.channelSplit != 0 ? 8 : std::max(kColumns, kBlockBytes * 8 / l.bits);
+  l.block_step = u64{x.dstStride} * kBlockBytes;
+  return l;
 }
 
-// NZ writes whole rows of 16: columns from NSize up to the next multiple of 16 leave as they stand in L0C.
-void CopyMatrixCcToGm::execute(const Args& x, ExecContext& c) {
-  check(x);
-  const u64 element = output_bytes(x);
-  const u64 columns = ceil_div<u64>(x.nSize, kRowElements);
-  const View& l0c = c.mem[BufId::L0C];
-  std::array<std::byte, 4096 * sizeof(float)> out;
-  if (x.nz2nd == 0) {
-    for (u64 n1 = 0; n1 < columns; ++n1) {
-      const u64 count = x.mSize * kRowElements;
-      const std::byte* from = l0c.bytes(x.src + n1 * x.srcStride * kRowBytes, count * sizeof(float)).data();
-      const u64 into = x.dst + n1 * x.dstStride * kBlockBytes;
-      for (u64 done = 0; done < count;) {
-        const u64 now = std::min<u64>(count - done, out.size() / sizeof(float));
-        convert(x, from + done * sizeof(float), out.data(), now, c);
-        c.mem.gm().write(into + done * element, std::span(out).first(now * element));
-        done += now;
+void check(const FixpipeArgs& x, BufId dst) {
+  const QuantMode& mode = mode_of(x);
+  if (x.unitFlag != 0) fail(Fault::Unsupported, "operand unitFlag is {}; FIXPIPE models 0 (off)", x.unitFlag);
+  if (x.reluPre > 3) fail(Fault::Program, "operand ReLUPRE is {}; FIXPIPE has 0 to 3", x.reluPre);
+  // Source: platform configuration of the 910B1, scalar_relu and vector_relu.
+  if (x.reluPre > 1 && (mode.output == Output::b32 || mode.output == Output::bf16)) {
+    fail(Fault::Program, "operand ReLUPRE is {}; results of QuantPRE {} take 0 (none) or 1 (relu)", x.reluPre,
+         x.quantPre);
+  }
+  if (x.channelSplit != 0) {
+    if (dst != BufId::GM) fail(Fault::Program, "operand channelSplit is 1, which is for global memory only");
+    if (mode.number != QuantPre::none || x.nz2nd != 0) {
+      fail(Fault::Program, "operand channelSplit is 1, which needs QuantPRE 0 and NZ2ND_EN 0");
+    }
+    if (x.nSize % 8 != 0) fail(Fault::Program, "operand NSize is {}; with channelSplit it is a multiple of 8", x.nSize);
+  }
+  if (x.nz2nd != 0) {
+    if (dst != BufId::GM) fail(Fault::Unsupported, "operand NZ2ND_EN is 1; copy_matrix_cc_to_cbuf models 0 (NZ)");
+    if (x.mSize > 8192) fail(Fault::Program, "operand MSize is {}; with NZ2ND_EN it is at most 8192", x.mSize);
+  }
+  if (mode.output == Output::s4) {
+    if (x.nz2nd == 0 && x.nSize % 64 != 0) {
+      fail(Fault::Unsupported, "operand NSize is {}; NZ of s4 models multiples of 64", x.nSize);
+    }
+    if (x.nz2nd != 0 && (x.nSize % 2 != 0 || x.dstStride % 2 != 0)) {
+      fail(Fault::Program, "operands NSize {} and dstStride {}: rows of s4 have whole bytes", x.nSize, x.dstStride);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+u64 quant_table(const Spr& spr) { return (spr[SprId::fpc] >> 8 & 0xff) * 128; }
+u64 relu_table(const Spr& spr) { return (spr[SprId::fpc] & 0xff) * 64; }
+
+// What happens to the values of one column.
+struct Channel {
+  QuantParameter quant;
+  float positive = 1, negative = 1;  // factors
+};
+
+// The factors of all columns, and what becomes of a value.
+class Converter {
+ public:
+  Converter(const FixpipeArgs& x, u32 columns, ExecContext& c) : mode_(mode_of(x)), relu_(x.reluPre), context_(c) {
+    if (!scales()) return;
+    const View& fb = c.mem[BufId::FB];
+    channels_.resize(columns);
+    for (u32 i = 0; i < columns; ++i) {
+      Channel& channel = channels_[i];
+      if (mode_.parameters) {
+        const u64 bits =
+            mode_.vector ? (i < x.nSize ? fb.load<u64>(quant_table(c.spr) + 8 * i) : 0) : c.spr[SprId::quant_pre];
+        channel.quant = quant_parameter(bits);
+        channel.positive = fixpipe_factor(static_cast<u32>(bits));
+      }
+      switch (static_cast<ReluPre>(relu_)) {
+        case ReluPre::none: channel.negative = channel.positive; break;
+        case ReluPre::normal: channel.negative = 0; break;
+        case ReluPre::scalar: channel.negative = fixpipe_factor(static_cast<u32>(c.spr[SprId::lrelu_alpha])); break;
+        case ReluPre::vector:
+          channel.negative = i < x.nSize ? fixpipe_factor(fb.load<u32>(relu_table(c.spr) + 4 * i)) : 0;
+          break;
       }
     }
-    return;
   }
-  std::array<std::byte, 4096 * sizeof(float)> row;  // NSize has 12 bits
-  VINCI_CHECK(x.nSize <= row.size() / sizeof(float));
-  for (u64 m = 0; m < x.mSize; ++m) {
-    for (u64 n1 = 0; n1 < columns; ++n1) {
-      const u64 from = x.src + (n1 * x.srcStride + m) * kRowBytes;
-      std::memcpy(row.data() + n1 * kRowBytes, l0c.bytes(from, kRowBytes).data(), kRowBytes);
+
+  // `count` values whose columns are `first`, `first` + 1 .. `first` + `width` - 1, again and again.
+  void operator()(const std::byte* from, std::byte* into, u64 count, u32 first, u32 width) {
+    if (!scales()) {
+      const bool relu = relu_ == static_cast<u8>(ReluPre::normal);
+      if (mode_.number == QuantPre::none) return copy(from, into, count, relu);
+      return record(narrow_f32(from, into, count, {.saturate = saturating(), .relu = relu}));
     }
-    convert(x, row.data(), out.data(), x.nSize, c);
-    c.mem.gm().write(x.dst + m * x.dstStride * element, std::span(out).first(x.nSize * element));
+    u8 nibble = 0;
+    for (u64 i = 0; i < count; ++i) {
+      const Channel& channel = channels_[first + i % width];
+      const float v = scaled(from + 4 * i, channel);
+      switch (mode_.output) {
+        case Output::b32: break;  // copied above
+        case Output::f16: {
+          const RoundedF16 r = round_f32_to_f16(std::bit_cast<u32>(v));
+          record({.overflow = r.overflow, .underflow = r.underflow});
+          // Dequantisation knows no INF_NAN mode. Source: published documentation of QuantMode_t.
+          put(into + 2 * i, saturate_f16(r.bits, mode_.parameters ? OverflowMode::saturation : context_.overflow));
+          break;
+        }
+        case Output::bf16:
+          put(into + 2 * i, saturate_bf16(f32_to_bf16(std::bit_cast<u32>(v)), context_.overflow));
+          break;
+        case Output::b8:
+          put(into + i, static_cast<u8>(quantise(v, channel.quant.offset, range_b8(channel.quant.is_signed))));
+          break;
+        case Output::s4: {  // the lower nibble first
+          const auto bits = static_cast<u8>(quantise(v, channel.quant.offset, kRangeS4) & 15);
+          if (i % 2 == 0) {
+            nibble = bits;
+          } else {
+            put(into + i / 2, static_cast<u8>(nibble | bits << 4));
+          }
+          break;
+        }
+      }
+    }
+  }
+
+ private:
+  template <class T>
+  static void put(std::byte* into, T v) {
+    std::memcpy(into, &v, sizeof v);
+  }
+  // Whether values meet factors; the two frequent modes do without.
+  bool scales() const {
+    if (mode_.number != QuantPre::none && mode_.number != QuantPre::f32_to_f16) return true;
+    return relu_ >= static_cast<u8>(ReluPre::scalar);
+  }
+  bool saturating() const { return context_.overflow == OverflowMode::saturation; }
+  void record(Narrowed n) {
+    if (n.overflow) context_.status |= status::kL0cToUbOverflow;
+    if (n.underflow) context_.status |= status::kL0cToUbUnderflow;
+  }
+  float scaled(const std::byte* from, const Channel& channel) const {
+    float v = 0;
+    if (mode_.from_s32) {
+      i32 bits = 0;
+      std::memcpy(&bits, from, sizeof bits);
+      v = dequant_input(bits, channel.quant);
+    } else {
+      std::memcpy(&v, from, sizeof v);
+    }
+    if (relu_ == static_cast<u8>(ReluPre::normal) && v <= 0) return 0;
+    return v * (v < 0 ? channel.negative : channel.positive);
+  }
+  // The instruction does not say whether the bits are f32 or s32, so relu looks at the sign alone, which is right for
+  // both: NaN that the cube makes have no sign.
+  static void copy(const std::byte* from, std::byte* into, u64 count, bool relu) {
+    std::memcpy(into, from, count * sizeof(i32));
+    for (u64 i = 0; relu && i < count; ++i) {
+      i32 v = 0;
+      std::memcpy(&v, from + 4 * i, sizeof v);
+      put(into + 4 * i, std::max(v, 0));
+    }
+  }
+
+  const QuantMode& mode_;
+  u8 relu_;
+  ExecContext& context_;
+  std::vector<Channel> channels_;  // empty where no value is scaled
+};
+
+void store(BufId dst, u64 address, std::span<const std::byte> bytes, ExecContext& c) {
+  if (dst == BufId::GM) {
+    c.mem.gm().write(address, bytes);
+  } else {
+    std::ranges::copy(bytes, c.mem[dst].bytes(address, bytes.size()).begin());
+  }
+}
+
+}  // namespace
+
+Footprint fixpipe_footprint(const FixpipeArgs& x, BufId dst, const Spr& spr) {
+  check(x, dst);
+  const QuantMode& mode = mode_of(x);
+  const Layout l = layout_of(x, spr);
+  Footprint f{{.buffer = BufId::L0C,
+               .align = kRowBytes,
+               .address = x.src,
+               .len = x.mSize * kRowBytes,
+               .count = {ceil_div<u32>(x.nSize, kColumns), l.matrices, 1},
+               .stride = {i64{x.srcStride} * kRowBytes, static_cast<i64>(l.src_matrix), 0},
+               .operand = "src"}};
+  Access out{.buffer = dst, .write = true, .address = x.dst, .operand = "dst"};
+  if (x.nz2nd != 0) {
+    out.len = static_cast<u32>(l.bytes(l.columns));
+    out.count = {x.mSize, l.matrices, 1};
+    out.stride = {static_cast<i64>(l.row_step), static_cast<i64>(l.dst_matrix), 0};
+    f.add(out);
+  } else {
+    out.align = kBlockBytes;
+    out.len = static_cast<u32>(l.bytes(u64{x.mSize} * l.width));
+    out.count = {l.columns / l.width, 1, 1};
+    out.stride = {static_cast<i64>(l.block_step), 0, 0};
+    f.add(out);
+    if (const u32 rest = l.columns % l.width; rest != 0) {
+      out.address += out.count[0] * l.block_step;
+      out.len = static_cast<u32>(l.bytes(u64{x.mSize} * rest));
+      out.count = {1, 1, 1};
+      f.add(out);
+    }
+  }
+  const auto table = [&](std::string_view operand, u64 address, u32 entry) {
+    if (x.nSize != 0) f.add({.buffer = BufId::FB, .address = address, .len = x.nSize * entry, .operand = operand});
+  };
+  if (mode.vector) table("quantisation table", quant_table(spr), 8);
+  if (x.reluPre == static_cast<u8>(ReluPre::vector)) table("relu table", relu_table(spr), 4);
+  return f;
+}
+
+void fixpipe_execute(const FixpipeArgs& x, BufId dst, ExecContext& c) {
+  check(x, dst);
+  const Layout l = layout_of(x, c.spr);
+  const View& l0c = c.mem[BufId::L0C];
+  Converter convert(x, l.columns, c);
+  alignas(64) std::array<std::byte, 4096 * sizeof(float)> in, out;
+  for (u64 matrix = 0; matrix < l.matrices; ++matrix) {
+    const u64 src = x.src + matrix * l.src_matrix;
+    for (u32 first = 0, block = 0; first < l.columns; first += l.width, ++block) {
+      const u32 width = std::min(l.width, l.columns - first);
+      const u64 at_once = x.nz2nd != 0 ? 1 : 4096 / width;  // rows
+      for (u64 row = 0; row < x.mSize; row += at_once) {
+        const u64 rows = std::min<u64>(at_once, x.mSize - row);
+        const std::byte* from = in.data();
+        if (width == kColumns && first % kColumns == 0) {  // as it stands
+          from = l0c.bytes(src + (u64{first / kColumns} * x.srcStride + row) * kRowBytes, rows * kRowBytes).data();
+        } else {
+          for (u64 r = 0; r < rows; ++r) {
+            for (u32 done = 0; done < width;) {
+              const u32 column = first + done, now = std::min(width - done, kColumns - column % kColumns);
+              const u64 at = src + (u64{column / kColumns} * x.srcStride + row + r) * kRowBytes;
+              std::memcpy(in.data() + (r * width + done) * 4, l0c.bytes(at, kRowBytes).data() + column % kColumns * 4,
+                          now * 4);
+              done += now;
+            }
+          }
+        }
+        convert(from, out.data(), rows * width, first, width);
+        const u64 row_bytes = x.nz2nd != 0 ? l.row_step : l.bytes(width);
+        store(dst, x.dst + matrix * l.dst_matrix + block * l.block_step + row * row_bytes,
+              std::span(out).first(l.bytes(rows * width)), c);
+      }
+    }
   }
 }
 

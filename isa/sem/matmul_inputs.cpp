@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "isa/numeric/float16.h"
+#include "isa/numeric/hf32.h"
 
 namespace vinci::isa {
 namespace {
@@ -20,21 +21,16 @@ T load(const std::byte* at) {
   return v;
 }
 
-u32 to_hf32(u32 bits, Hf32 mode) {
-  constexpr unsigned kDropped = 12;
-  constexpr u32 kMask = (1u << kDropped) - 1;
-  if (mode == Hf32::off || !f32_finite(bits)) return bits;
-  if (mode == Hf32::to_nearest) bits += (kMask >> 1) + (bits >> kDropped & 1);
-  return bits & ~kMask;
-}
-
 // Element `i` of a row of packed elements, as bits of a 32-bit element.
 struct Bf16 {
   u32 operator()(const std::byte* row, usize i) const { return u32{load<u16>(row + 2 * i)} << 16; }
 };
 struct F32 {
   Hf32 mode;
-  u32 operator()(const std::byte* row, usize i) const { return to_hf32(load<u32>(row + 4 * i), mode); }
+  u32 operator()(const std::byte* row, usize i) const {
+    const u32 bits = load<u32>(row + 4 * i);
+    return mode == Hf32::off ? bits : round_to_hf32(bits, mode == Hf32::toward_zero);
+  }
 };
 struct U8 {
   u32 operator()(const std::byte* row, usize i) const { return load<u8>(row + i); }

@@ -13,21 +13,33 @@ Dma::Dma(MemorySystem& memory, u64 chunk_bytes, u64 outstanding_bytes)
       chunk_bytes_(chunk_bytes),
       outstanding_(static_cast<usize>(std::max<u64>(1, outstanding_bytes / chunk_bytes))) {}
 
-void Dma::begin(u64 at, const isa::Access& gm, double body) {
-  gm_ = gm;
-  piece_bytes_ = gm.len;
+void Dma::begin(u64 at, const isa::Footprint& footprint, double body) {
+  parts_ = {};
+  u64 bytes = 0;
+  for (const isa::Access& a : footprint) {
+    if (a.buffer != isa::BufId::GM || a.empty()) continue;
+    parts_.add(a);
+    bytes += a.bytes();
+  }
+  part_ = 0;
+  outstanding_.clear();
+  exhausted_ = bytes == 0;
+  finished_ = false;
+  cycles_per_byte_ = exhausted_ ? 0 : body / static_cast<double>(bytes);
+  port_time_ = static_cast<double>(at);
+  done_ = at;
+  if (!exhausted_) start_part();
+}
+
+void Dma::start_part() {
+  gm_ = parts_.begin()[part_];
+  piece_bytes_ = gm_.len;
   if (gm_.stride[0] == i64{gm_.len}) {  // rows without a gap are one piece
     piece_bytes_ *= gm_.count[0];
     gm_.count[0] = 1;
   }
   offset_ = 0;
   index_ = {};
-  outstanding_.clear();
-  exhausted_ = gm.empty();
-  finished_ = false;
-  cycles_per_byte_ = gm.empty() ? 0 : body / static_cast<double>(gm.bytes());
-  port_time_ = static_cast<double>(at);
-  done_ = at;
 }
 
 u64 Dma::send_chunk(u64 now) {
@@ -48,7 +60,9 @@ u64 Dma::send_chunk(u64 now) {
     usize d = 0;
     while (d < index_.size() && ++index_[d] == gm_.count[d])
       index_[d++] = 0;
-    exhausted_ = d == index_.size();
+    if (d < index_.size()) continue;
+    exhausted_ = ++part_ == parts_.size();
+    if (!exhausted_) start_part();
   }
   return arrived;
 }

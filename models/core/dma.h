@@ -16,8 +16,9 @@ class Dma {
   // `chunk_bytes` are asked for in one go, `outstanding_bytes` may be on their way at once.
   Dma(MemorySystem& memory, u64 chunk_bytes, u64 outstanding_bytes);
 
-  // Starts a transfer whose first request can leave at `at`; the port alone needs `body` cycles for all of it.
-  void begin(u64 at, const isa::Access& gm, double body);
+  // Starts a transfer of what `footprint` says of global memory, one access after the other. Its first request can
+  // leave at `at`; the port alone needs `body` cycles for all of it.
+  void begin(u64 at, const isa::Footprint& footprint, double body);
 
   // Makes the requests that are due at `now`. Returns the cycle to call again; when finished() is then true, it is the
   // cycle in which the transfer is complete.
@@ -26,12 +27,15 @@ class Dma {
 
  private:
   u64 send_chunk(u64 now);  // returns when its last byte has arrived
+  void start_part();
 
   MemorySystem& memory_;
   u64 chunk_bytes_;
   boost::circular_buffer<u64> outstanding_;  // completion of each chunk under way, oldest first
 
-  isa::Access gm_;
+  isa::Footprint parts_;        // accesses of global memory that are not empty
+  usize part_ = 0;              // the present one
+  isa::Access gm_;              // as it is walked
   u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
   u64 offset_ = 0;              // in the present piece
   std::array<u32, 3> index_{};  // of the present piece

@@ -172,19 +172,19 @@ void Pipe::start_work(u64 t, const Queued& q) {
   steps_ += work.steps;
   macs_ += work.macs;
   const Cycles c = cycles(line, work, flying_.empty());
-  const isa::Access* gm = nullptr;
+  bool global = false;
   const isa::Footprint footprint = q.inst.row->footprint(q.inst.args, q.inst.spr, core_.spec().arch);
   for (const isa::Access& a : footprint) {
     (a.write ? write_bytes_ : read_bytes_) += a.bytes();
-    if (a.buffer == isa::BufId::GM && !a.empty()) gm = &a;
+    global |= a.buffer == isa::BufId::GM && !a.empty();
   }
   Flying f{q.inst, q.at, t, t + c.occupancy, t + c.latency};
-  if (gm != nullptr) {
+  if (global) {
     // The port's own time, as the cost line gives it, is the floor; the memory system can only add to it.
     moving_ = true;
     dma_floor_ = f.end;
     dma_tail_ = c.latency - c.occupancy;
-    dma_.begin(t + whole_cycles(line.startup), *gm, body_cycles(line, work));
+    dma_.begin(t + whole_cycles(line.startup), footprint, body_cycles(line, work));
     f.end = f.done = kUnknown;
     flying_.push_back(f);
     occupation_.busy(t, kUnknown);

@@ -277,10 +277,19 @@ class Generator {
     return fmt::format("X{}", reg);
   }
 
+  u64 crmode_of(const isa::Row& row, std::string_view type) {
+    if (row.cost == isa::CostClass::ub_to_l0c) return type == "f32" ? 4 * below(2) : 0;
+    if (type == "f32") return std::array<u64, 4>{0, 5, 1, 2}[below(4)];
+    if (type == "f16") return std::array<u64, 4>{0, 5, 4, 6}[below(4)];
+    return std::array<u64, 10>{0, 5, 3, 7, 8, 9, 10, 11, 12, 13}[below(10)];
+  }
+
   // A value for an operand that is no address.
   u64 value_of(const isa::Row& row, u8 type, std::string_view field) {
     const bool vector = row.cost >= isa::CostClass::vector_unary && row.cost <= isa::CostClass::vector_convert;
     const bool narrow = !row.types.empty() && row.types[type].name.find("16") != std::string_view::npos;
+    const bool joint_l0c = row.cost == isa::CostClass::l0c_to_ub || row.cost == isa::CostClass::ub_to_l0c;
+    const bool fixpipe = row.cost == isa::CostClass::l0c_to_gm || row.cost == isa::CostClass::l0c_to_l1;
     if (field == "repeat") return vector ? below(5) : between(1, 8);
     if (field == "dstBlkStride") return between(1, 2);
     if (field.ends_with("BlkStride")) return below(3);
@@ -288,8 +297,7 @@ class Generator {
     if (field == "scalar") return random_() & (narrow ? 0xffff : 0xffff'ffff);
     if (field == "value") return random_() >> below(64);
     if (field == "nBurst") return between(1, 3);
-    if (field == "lenBurst")
-      return row.cost == isa::CostClass::l0c_to_ub ? between(1, 3) : between(1, chance(3) ? 64 : 8);
+    if (field == "lenBurst") return joint_l0c ? between(1, 3) : between(1, chance(3) ? 64 : 8);
     if (field == "srcGap" || field == "dstGap") {
       if (row.cost == isa::CostClass::l1_to_l0a || row.cost == isa::CostClass::l1_to_l0b) {
         return contains(isa::archs(Arch::m100, Arch::c100), core_.arch) ? 0 : below(2);
@@ -305,15 +313,18 @@ class Generator {
     if (field == "dstNzNStride") return 1;
     if (field == "dstNzMatrixStride") return 32 * between(0, 64);
     if (field == "baseIdx" || field == "srcStride") {
-      return row.cost == isa::CostClass::l0c_to_gm ? between(16, 40) : below(3);
+      return fixpipe ? between(16, 40) : below(3);
     }
-    if (field == "dstStride") return row.cost == isa::CostClass::l0c_to_gm ? between(30, 200) : below(3);
-    if (field == "transpose" || field == "init" || field == "ReLUPRE" || field == "QuantPRE" || field == "NZ2ND_EN") {
+    if (field == "dstStride") return fixpipe ? between(30, 200) : below(3);
+    if (field == "QuantPRE") return std::array<u64, 9>{0, 1, 8, 9, 10, 11, 16, 23, 24}[below(9)];
+    if (field == "NZ2ND_EN") return row.cost == isa::CostClass::l0c_to_gm ? below(2) : 0;
+    if (field == "transpose" || field == "init" || field == "ReLUPRE") {
       return below(2);
     }
     if (field == "m" || field == "k" || field == "n" || field == "NSize" || field == "MSize") return between(1, 48);
     if (field == "kDirectionAlign" || field == "cmatrixSource") return core_.kind == CoreKind::cube ? below(2) : 0;
-    if (field == "crmode") return std::array<u64, 4>{0, 5, 1, 2}[below(row.types[type].name == "f32" ? 4 : 2)];
+    if (field == "crmode") return crmode_of(row, row.types[type].name);
+    if (field == "sid") return joint_l0c ? below(3) : 0;
     return 0;
   }
 

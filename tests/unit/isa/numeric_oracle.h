@@ -29,6 +29,7 @@ class Rounder {
  public:
   static Rounder to_f16() { return {11, -23, 16}; }
   static Rounder to_f32() { return {24, -148, 128}; }
+  static Rounder to_bf16() { return {8, -132, 128}; }
   ~Rounder() { mpfr_clears(x_, y_, r_, static_cast<mpfr_ptr>(nullptr)); }
   Rounder(const Rounder&) = delete;
   Rounder& operator=(const Rounder&) = delete;

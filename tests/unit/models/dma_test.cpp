@@ -42,8 +42,24 @@ u64 drive(Dma& dma, u64 from) {
   }
 }
 
-isa::Access rows(u64 address, u32 len, u32 count, i64 stride, bool write = false) {
-  return {.write = write, .address = address, .len = len, .count = {count, 1, 1}, .stride = {stride, 0, 0}};
+isa::Footprint rows(u64 address, u32 len, u32 count, i64 stride, bool write = false) {
+  return {{.write = write, .address = address, .len = len, .count = {count, 1, 1}, .stride = {stride, 0, 0}}};
+}
+
+TEST(Dma, SeveralAccessesFollowEachOtherAndOnlyThoseOfGlobalMemoryCount) {
+  Quick q;
+  Dma dma(q.system, 1024, 1 << 20);
+  isa::Footprint both = rows(0, 512, 3, 512);
+  both.add({.buffer = isa::BufId::L0C, .address = 0, .len = 4096});
+  both.add({.write = true, .address = 1 << 20, .len = 0});
+  both.add({.write = true, .address = 1 << 20, .len = 512});
+  dma.begin(0, both, 64);  // 32 B a cycle
+  EXPECT_EQ(dma.pump(0), 32u);
+  EXPECT_EQ(q.l2("read_bytes"), 1024u);
+  EXPECT_EQ(q.l2("write_bytes"), 0u);
+  dma.pump(32);
+  EXPECT_EQ(q.l2("read_bytes"), 1536u);
+  EXPECT_EQ(q.l2("write_bytes"), 512u);
 }
 
 TEST(Dma, ChunksLeaveAtThePaceOfThePort) {
@@ -147,7 +163,7 @@ TEST(Dma, AsksForExactlyTheBytesOfTheFootprint) {
         .stride = {static_cast<i64>(below(900)), static_cast<i64>(below(900)), static_cast<i64>(below(900))}};
     if (below(3) == 0) a.stride[0] = a.len;
     Dma dma(q.system, 32 + below(2000), 32 + below(9000));
-    dma.begin(below(100), a, static_cast<double>(below(500)));
+    dma.begin(below(100), {a}, static_cast<double>(below(500)));
     drive(dma, 0);
     ASSERT_EQ(q.l2(a.write ? "write_bytes" : "read_bytes"), a.bytes()) << "seed " << kSeed << " round " << i;
     ASSERT_EQ(q.l2(a.write ? "read_bytes" : "write_bytes"), 0u);

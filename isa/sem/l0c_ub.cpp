@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/insns/l0c_ub.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "isa/sem/fractal_kernel.h"
+#include "isa/sem/quant.h"
+
+// f32 becomes f16 to nearest even, with the saturation of the run; STATUS bits 8 and 9 record what that did.
+namespace vinci::isa::insn {
+namespace {
+
+constexpr u64 kColumns = 16;  // of a fractal
+constexpr u64 kFractalElements = 256;
+constexpr u8 kAnyType = 0xff;
+
+// One value of CRMODE.
+struct Mode {
+  std::string_view name;
+  u8 l0c_type;             // that it takes
+  u8 ub_bytes;             // of an element; 0: as L0C
+  u8 parameter_bytes = 0;  // of one column, in UB; 0: there are none
+};
+constexpr std::array<Mode, 14> kModes{{{"none", kAnyType, 0},
+                                       {"f32 to f16", kL0cF32, 2},
+                                       {"f32 to f16 and relu", kL0cF32, 2},
+                                       {"s32 to f16", kL0cS32, 2},
+                                       {"f16 to f32", kL0cF16, 4},
+                                       {"relu", kAnyType, 0},
+                                       {"f16 times DEQSCALE", kL0cF16, 2},
+                                       {"vdeq", kL0cS32, 2, 2},
+                                       {"vdeq8", kL0cS32, 1, 8},
+                                       {"deq8", kL0cS32, 1},
+                                       {"vdeq16", kL0cS32, 2, 8},
+                                       {"deq16", kL0cS32, 2},
+                                       {"vdeqs16", kL0cS32, 2, 8},
+                                       {"deqs16", kL0cS32, 2}}};
+
+// How the 16 bytes of a row of 8-bit results lie in UB. Source: sidStoreMode of DataCopyEnhancedParams; the order of
+// "side by side" is a modelling choice.
+enum class StoreMode : u8 { first_half, second_half, packed };
+
+// The instruction, taken apart.
+struct Plan {
+  CrMode mode = CrMode::none;
+  u64 elements = 0;   // of a piece
+  u64 l0c_bytes = 0;  // of a piece
+  u64 l0c_step = 0;   // from piece to piece
+  u64 ub_bytes = 0, ub_step = 0;
+  bool halves = false;      // only 16 bytes of each block of UB are written
+  u64 ub_offset = 0;        // of the halves
+  u64 parameters = 0;       // address in UB
+  u64 parameter_bytes = 0;  // of a piece
+};
+
+constexpr std::string_view l0c_type_name(u8 type) { return CopyMatrixCcToUbuf::types[type].name; }
+
+CrMode checked_mode(const L0cUbForm& form, const L0cUbArgs& x) {
+  if (x.crmode >= kModes.size()) {
+    fail(Fault::Program, "operand crmode is {}; {} has 0 (none) to 13 (deqs16)", x.crmode, form.name);
+  }
+  const Mode& mode = kModes[x.crmode];
+  if (form.to_ub) {
+    if (mode.l0c_type != kAnyType && mode.l0c_type != x.type) {
+      fail(Fault::Program, "operand crmode is {} ({}), which converts {}, but {} is .{}", x.crmode, mode.name,
+           l0c_type_name(mode.l0c_type), form.name, l0c_type_name(x.type));
+    }
+  } else if (x.crmode != static_cast<u8>(CrMode::none)) {
+    if (x.crmode != static_cast<u8>(CrMode::f16_to_f32) || x.type != kL0cF32) {
+      fail(Fault::Program, "operand crmode is {} ({}); {}.{} takes 0 (none){}", x.crmode, mode.name, form.name,
+           l0c_type_name(x.type), x.type == kL0cF32 ? " or 4 (f16 to f32)" : "");
+    }
+  }
+  return static_cast<CrMode>(x.crmode);
+}
+
+StoreMode checked_store_mode(const L0cUbArgs& x) {
+  if (x.sid > 2) {
+    fail(Fault::Program, "operand sid is {}; of 8-bit results it is 0 (first half), 1 (second half) or 2 (packed)",
+         x.sid);
+  }
+  return static_cast<StoreMode>(x.sid);
+}
+
+Plan plan(const L0cUbForm& form, const L0cUbArgs& x, const Spr& spr) {
+  Plan p{.mode = checked_mode(form, x)};
+  const Mode& mode = kModes[x.crmode];
+  const u64 wide = l0c_bytes(x.type);
+  u64 narrow = mode.ub_bytes != 0 ? mode.ub_bytes : wide;
+  if (!form.to_ub && p.mode == CrMode::f16_to_f32) narrow = 2;
+  p.elements = u64{x.lenBurst} * form.unit;
+  p.l0c_bytes = p.elements * wide;
+  p.ub_bytes = p.elements * narrow;
+  if (p.mode == CrMode::deq8 || p.mode == CrMode::vdeq8) {
+    const StoreMode store = checked_store_mode(x);
+    p.halves = store != StoreMode::packed;
+    if (p.halves) p.ub_bytes *= 2;
+    if (store == StoreMode::second_half) p.ub_offset = kBlockBytes / 2;
+    const QuantParameter q = quant_parameter(spr[SprId::deqscale]);
+    if (p.mode == CrMode::deq8 && q.relu && q.offset != (q.is_signed ? -128 : 0)) {
+      fail(Fault::Program, "the offset of DEQSCALE is {}; with relu it must be -128 for s8 and 0 for u8", q.offset);
+    }
+  }
+  p.l0c_step = p.l0c_bytes + u64{form.to_ub ? x.srcStride : x.dstStride} * kFractalElements * wide;
+  p.ub_step = p.ub_bytes + u64{form.to_ub ? x.dstStride : x.srcStride} * kBlockBytes;
+  p.parameters = (spr[SprId::deqscale] & 0x7fff) * kBlockBytes;
+  p.parameter_bytes = mode.parameter_bytes * kColumns;
+  return p;
+}
+
+void record(bool overflow, bool underflow, ExecContext& c) {
+  if (overflow) c.status |= status::kL0cToUbOverflow;
+  if (underflow) c.status |= status::kL0cToUbUnderflow;
+}
+void record(Narrowed n, ExecContext& c) { record(n.overflow, n.underflow, c); }
+
+// into[i] = f(from[i], column of i)
+template <class From, class To, class F>
+void each(std::span<const std::byte> from, std::byte* into, F&& f) {
+  for (usize i = 0; i < from.size() / sizeof(From); ++i) {
+    From v;
+    std::memcpy(&v, from.data() + i * sizeof v, sizeof v);
+    const To r = f(v, i % kColumns);
+    std::memcpy(into + i * sizeof r, &r, sizeof r);
+  }
+}
+
+// The factors of the 16 columns of one piece.
+struct Columns {
+  std::array<QuantParameter, kColumns> parameters;  // relu is set in all or none
+};
+
+Columns columns_of(const Plan& p, u64 piece, ExecContext& c) {
+  const u64 deqscale = c.spr[SprId::deqscale];
+  Columns out;
+  for (u64 i = 0; i < kColumns; ++i) {
+    QuantParameter& q = out.parameters[i];
+    const u64 at = p.parameters + piece * p.parameter_bytes + i * kModes[static_cast<u8>(p.mode)].parameter_bytes;
+    switch (p.mode) {
+      case CrMode::s32_to_f16:
+      case CrMode::f16_mul: q = {.scale = f16_value(static_cast<u16>(deqscale))}; break;
+      case CrMode::vdeq: q = {.scale = f16_value(c.mem[BufId::UB].load<u16>(at))}; break;
+      case CrMode::vdeq8:
+      case CrMode::vdeq16:
+      case CrMode::vdeqs16: q = quant_parameter(c.mem[BufId::UB].load<u64>(at)); break;
+      default: q = quant_parameter(deqscale);
+    }
+    if (p.parameter_bytes != 0) q.relu = (deqscale >> 15 & 1) != 0;
+    if (p.mode == CrMode::s32_to_f16 || p.mode == CrMode::f16_mul) q.relu = false;
+  }
+  return out;
+}
+
+float scaled(float v, const QuantParameter& q) {
+  const float product = v * q.scale;
+  return q.relu && product <= 0 ? 0 : product;
+}
+
+u16 to_f16(float v, ExecContext& c) {
+  const RoundedF16 r = round_f32_to_f16(std::bit_cast<u32>(v));
+  record(r.overflow, r.underflow, c);
+  return saturate_f16(r.bits, c.overflow);
+}
+
+void relu(u8 type, std::span<const std::byte> from, std::byte* into) {
+  if (type == kL0cS32) {
+    each<i32, i32>(from, into, [](i32 v, usize) { return std::max(v, 0); });
+  } else if (type == kL0cF32) {
+    each<u32, u32>(from, into, [](u32 v, usize) { return f32_relu(v); });
+  } else {
+    each<u16, u16>(from, into, [](u16 v, usize) { return f16_relu(v); });
+  }
+}
+
+// One piece from L0C; `into` has p.ub_bytes.
+void convert(const Plan& p, u8 type, u64 piece, std::span<const std::byte> from, std::byte* into, ExecContext& c) {
+  const bool saturate = c.overflow == OverflowMode::saturation;
+  const Columns columns = columns_of(p, piece, c);
+  const auto& q = columns.parameters;
+  switch (p.mode) {
+    case CrMode::none: std::memcpy(into, from.data(), from.size()); return;
+    case CrMode::relu: relu(type, from, into); return;
+    case CrMode::f32_to_f16:
+    case CrMode::f32_to_f16_relu:
+      record(
+          narrow_f32(from.data(), into, p.elements, {.saturate = saturate, .relu = p.mode == CrMode::f32_to_f16_relu}),
+          c);
+      return;
+    case CrMode::f16_to_f32: each<u16, u32>(from, into, [](u16 v, usize) { return f16_to_f32(v); }); return;
+    case CrMode::f16_mul:
+      each<u16, u16>(from, into, [&](u16 v, usize i) { return to_f16(scaled(f16_value(v), q[i]), c); });
+      return;
+    case CrMode::s32_to_f16:
+    case CrMode::vdeq:
+    case CrMode::vdeq16:
+    case CrMode::deq16:
+      each<i32, u16>(from, into, [&](i32 v, usize i) { return to_f16(scaled(dequant_input(v, q[i]), q[i]), c); });
+      return;
+    case CrMode::vdeqs16:
+    case CrMode::deqs16:
+      each<i32, i16>(from, into, [&](i32 v, usize i) {
+        const i32 shifted = shifted_s16(v, q[i].shift);
+        return static_cast<i16>(q[i].relu ? std::max(shifted, 0) : shifted);
+      });
+      return;
+    case CrMode::vdeq8:
+    case CrMode::deq8: {
+      for (u64 row = 0; row < p.elements / kColumns; ++row) {
+        std::byte* at = into + (p.halves ? row * kBlockBytes + p.ub_offset : row * kColumns);
+        each<i32, u8>(from.subspan(row * kColumns * 4, kColumns * 4), at, [&](i32 v, usize i) {
+          const float product = scaled(dequant_input(v, q[i]), q[i]);
+          return static_cast<u8>(quantise(product, q[i].offset, range_b8(q[i].is_signed)));
+        });
+      }
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+Footprint l0c_ub_footprint(const L0cUbForm& form, const L0cUbArgs& x, const Spr& spr) {
+  const Plan p = plan(form, x, spr);
+  const u32 row = static_cast<u32>(kColumns) * l0c_bytes(x.type);
+  const Access l0c{
+      .buffer = BufId::L0C,
+      .write = !form.to_ub,
+      .align = static_cast<u16>(form.unit == kFractalElements ? kFractalElements * l0c_bytes(x.type) : row),
+      .address = form.to_ub ? x.src : x.dst,
+      .len = static_cast<u32>(p.l0c_bytes),
+      .count = {x.nBurst, 1, 1},
+      .stride = {static_cast<i64>(p.l0c_step), 0, 0},
+      .operand = form.to_ub ? "src" : "dst"};
+  // Of 8-bit results in halves of blocks, whole blocks: the other halves keep what they hold.
+  const Access ub{.buffer = BufId::UB,
+                  .write = form.to_ub,
+                  .align = kBlockBytes,
+                  .address = form.to_ub ? x.dst : x.src,
+                  .len = static_cast<u32>(p.ub_bytes),
+                  .count = {x.nBurst, 1, 1},
+                  .stride = {static_cast<i64>(p.ub_step), 0, 0},
+                  .operand = form.to_ub ? "dst" : "src"};
+  Footprint f = form.to_ub ? Footprint{l0c, ub} : Footprint{ub, l0c};
+  if (p.parameter_bytes != 0) {
+    f.add({.buffer = BufId::UB,
+           .address = p.parameters,
+           .len = static_cast<u32>(p.parameter_bytes),
+           .count = {x.nBurst, 1, 1},
+           .stride = {static_cast<i64>(p.parameter_bytes), 0, 0},
+           .operand = "deqscale"});
+  }
+  return f;
+}
+
+void l0c_ub_execute(const L0cUbForm& form, const L0cUbArgs& x, ExecContext& c) {
+  const Plan p = plan(form, x, c.spr);
+  for (u64 i = 0; i < x.nBurst; ++i) {
+    const u64 l0c_at = (form.to_ub ? x.src : x.dst) + i * p.l0c_step;
+    const u64 ub_at = (form.to_ub ? x.dst : x.src) + i * p.ub_step;
+    const std::span<std::byte> l0c = c.mem[BufId::L0C].bytes(l0c_at, p.l0c_bytes);
+    const std::span<std::byte> ub = c.mem[BufId::UB].bytes(ub_at, p.ub_bytes);
+    if (form.to_ub) {
+      convert(p, x.type, i, l0c, ub.data(), c);
+    } else if (p.mode == CrMode::f16_to_f32) {
+      each<u16, u32>(ub, l0c.data(), [](u16 v, usize) { return f16_to_f32(v); });
+    } else {
+      std::memcpy(l0c.data(), ub.data(), ub.size());
+    }
+  }
+}
+
+}  // namespace vinci::isa::insn
