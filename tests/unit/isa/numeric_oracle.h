@@ -6,6 +6,9 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <string>
 #include <vector>
 
 #include "isa/numeric/float16.h"
@@ -30,7 +33,8 @@ class Rounder {
   static Rounder to_f16() { return {11, -23, 16}; }
   static Rounder to_f32() { return {24, -148, 128}; }
   static Rounder to_bf16() { return {8, -132, 128}; }
-  ~Rounder() { mpfr_clears(x_, y_, r_, static_cast<mpfr_ptr>(nullptr)); }
+  static Rounder to_hf32() { return {12, -136, 128}; }
+  ~Rounder() { mpfr_clears(x_, y_, z_, r_, static_cast<mpfr_ptr>(nullptr)); }
   Rounder(const Rounder&) = delete;
   Rounder& operator=(const Rounder&) = delete;
 
@@ -38,10 +42,13 @@ class Rounder {
     mpfr_set_d(x_, x, MPFR_RNDN);  // 53 bits: exact
     return finish(mpfr_set(r_, x_, round), round);
   }
-  double exp(double x) {
+  double value(mpfr_srcptr x, mpfr_rnd_t round) { return finish(mpfr_set(r_, x, round), round); }
+  using Function = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
+  double unary(Function f, double x) {
     mpfr_set_d(x_, x, MPFR_RNDN);
-    return finish(mpfr_exp(r_, x_, MPFR_RNDN), MPFR_RNDN);
+    return finish(f(r_, x_, MPFR_RNDN), MPFR_RNDN);
   }
+  double exp(double x) { return unary(mpfr_exp, x); }
   using Operation = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
   double binary(Operation op, double x, double y) {
     mpfr_set_d(x_, x, MPFR_RNDN);
@@ -49,9 +56,16 @@ class Rounder {
     return finish(op(r_, x_, y_, MPFR_RNDN), MPFR_RNDN);
   }
 
+  double fma(double x, double y, double z) {
+    mpfr_set_d(x_, x, MPFR_RNDN);
+    mpfr_set_d(y_, y, MPFR_RNDN);
+    mpfr_set_d(z_, z, MPFR_RNDN);
+    return finish(mpfr_fma(r_, x_, y_, z_, MPFR_RNDN), MPFR_RNDN);
+  }
+
  private:
   Rounder(mpfr_prec_t precision, mpfr_exp_t least, mpfr_exp_t most) : least_(least), most_(most) {
-    mpfr_inits2(53, x_, y_, static_cast<mpfr_ptr>(nullptr));
+    mpfr_inits2(53, x_, y_, z_, static_cast<mpfr_ptr>(nullptr));
     mpfr_init2(r_, precision);
   }
   double finish(int inexact, mpfr_rnd_t round) {
@@ -66,7 +80,7 @@ class Rounder {
     return mpfr_get_d(r_, MPFR_RNDN);
   }
 
-  mpfr_t x_, y_, r_;
+  mpfr_t x_, y_, z_, r_;
   mpfr_exp_t least_, most_;
 };
 
@@ -114,6 +128,20 @@ inline std::vector<u16> f16_specials() {
   }
   return out;
 }
+
+inline u32 f32_encode(double value) {
+  return std::isnan(value) ? 0x7fc00000 : std::bit_cast<u32>(static_cast<float>(value));
+}
+
+// The seed of a random test: its own, or VINCI_SEED. It is printed, so that a failure can be repeated.
+inline u64 seed(u64 own) {
+  const char* given = std::getenv("VINCI_SEED");
+  const u64 value = given != nullptr ? std::strtoull(given, nullptr, 0) : own;
+  std::cout << "seed " << value << " (VINCI_SEED)\n";
+  return value;
+}
+// VINCI_EXHAUSTIVE=1: all inputs instead of a slice, where that takes minutes.
+inline bool exhaustive() { return std::getenv("VINCI_EXHAUSTIVE") != nullptr; }
 
 // A small generator with a fixed meaning (splitmix64): the same sample on every machine.
 class Random {
