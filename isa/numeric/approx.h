@@ -18,14 +18,13 @@
 //                   in, rounded to nearest even; exact in powers of two (rsqrt: of four). 16 steps from 1 to 2 (rec),
 //                   8 steps from 1 to 2 and 8 from 2 to 4 (rsqrt). The chord is never below the function, and before
 //                   the last rounding its relative error is at most
-inline constexpr double kRecError = 0x1p-10;      // 9.8e-4
-inline constexpr double kRsqrtError = 0x1.8p-10;  // 1.5e-3
+//                   kRecError, kRsqrtError.
 // Special operands as IEEE 754-2019 has them: exp(-inf) = +0; ln(+-0) = -inf, ln(x < 0) = NaN; rec(+-0) = +-inf,
 // rec(+-inf) = +-0; sqrt(-0) = -0, sqrt(x < 0) = NaN; rsqrt(+-0) = +-inf, rsqrt(inf) = +0, rsqrt(x < 0) = NaN.
 namespace vinci::isa {
 
-inline constexpr double kRecError = 0x1p-10;      // 9.8e-4
-inline constexpr double kRsqrtError = 0x1.8p-10;  // 1.5e-3
+inline constexpr double kRecError = 1.0 / 1088;  // 9.2e-4
+inline constexpr double kRsqrtError = 1.302e-3;
 
 u16 f16_exp(u16 x);
 u16 f16_ln(u16 x);
