@@ -34,6 +34,7 @@ void Machine::run(const Code& code, const Launch& launch, u64& budget) {
   code_ = &code;
   launch_ = launch;
   flags_.clear();
+  unit_flags_.clear();
   earlier_status_ |= status_;
   status_ = 0;
   results_ = {};
@@ -98,7 +99,12 @@ bool Machine::advance(PipeId pipe) {
       break;
     }
     case Role::pipe_barrier: break;  // everything before it has run
-    default: execute(inst);
+    default: {
+      const auto unit = unit_flag_use(inst, core_.arch);
+      if (unit && !unit_flags_.ready(*unit)) return false;
+      execute(inst);
+      if (unit) unit_flags_.finish(*unit);
+    }
   }
   queue.pop_front();
   return true;

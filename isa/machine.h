@@ -9,6 +9,7 @@
 #include "isa/census/census.h"
 #include "isa/flags.h"
 #include "isa/sequencer.h"
+#include "isa/unit_flags.h"
 
 namespace vinci::isa {
 
@@ -48,6 +49,7 @@ class Machine {
   CoreMem mem_;
   Sequencer front_;
   Flags flags_;
+  UnitFlags unit_flags_;
   std::array<std::deque<Issued>, kPipeCount> queues_;
   u64 status_ = 0, earlier_status_ = 0;
   ResultRegisters results_;

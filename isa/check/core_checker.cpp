@@ -50,6 +50,8 @@ void CoreChecker::begin(u32 task, u32 block, const Code& code) {
   positions_ = {};
   clocks_ = {};
   issue_clock_ = {};
+  unit_flags_.clear();
+  unit_clocks_.clear();
   for (auto& q : queues_)
     q.clear();
   waiting_ = 0;
@@ -135,6 +137,8 @@ bool CoreChecker::run(const Issued& inst, u32 issued, const Clock& clock) {
   const bool all = inst.pipe == PipeId::ALL;
   if (role == Role::wait_flag && flag(inst.args).up.empty()) return false;
   if (role == Role::pipe_barrier && all && !pipes_drained()) return false;
+  const auto unit = role == Role::work ? unit_flag_use(inst, spec_.arch) : std::nullopt;
+  if (unit && !unit_flags_.ready(*unit)) return false;
 
   const PipeId pipe = all ? PipeId::S : inst.pipe;
   Clock& own = clocks_[index(pipe)];
@@ -152,7 +156,10 @@ bool CoreChecker::run(const Issued& inst, u32 issued, const Clock& clock) {
                       .opcode = inst.row->opcode,
                       .forwards = inst.row->forwards != nullptr && inst.row->forwards(inst.args, spec_.arch)};
   switch (role) {
-    case Role::work: touch(inst, record); break;
+    case Role::work:
+      if (unit) pass_unit_flags(*unit, record);
+      touch(inst, record);
+      break;
     case Role::set_flag: raise(inst, record); break;
     case Role::wait_flag: lower(inst, record); break;
     case Role::pipe_barrier:
@@ -217,6 +224,22 @@ void CoreChecker::lower(const Issued& inst, const Record& record) {
   } else {
     clocks_[index(record.pipe)].join(clock);
   }
+}
+
+// A unit flag carries the clock of who changed it to who waits for it.
+void CoreChecker::pass_unit_flags(const UnitFlagUse& unit, const Record& record) {
+  Clock& own = clocks_[index(record.pipe)];
+  each_block(unit, [&](u64 i) {
+    if (i < unit_clocks_.size()) own.join(unit_clocks_[i]);
+  });
+  unit_flags_.finish(unit);
+  if (!unit.update) return;
+  Clock clock = own;
+  clock.own[index(record.pipe)] = record.position;
+  each_block(unit, [&](u64 i) {
+    if (i >= unit_clocks_.size()) unit_clocks_.resize(i + 1);
+    unit_clocks_[i] = clock;
+  });
 }
 
 // The scalar unit issues everything, so what it knows, all later instructions know; except of its own loads and stores,

@@ -11,6 +11,7 @@
 #include "isa/check/checker.h"
 #include "isa/check/local_shadow.h"
 #include "isa/observer.h"
+#include "isa/unit_flags.h"
 
 namespace vinci::isa::check {
 
@@ -56,6 +57,7 @@ class CoreChecker final : public Observer {
   bool run(const Issued& inst, u32 issued, const Clock& clock);  // false: it must wait
   void drain();
   void touch(const Issued& inst, Record record);
+  void pass_unit_flags(const UnitFlagUse& unit, const Record& record);
   void met(const Checker::Present& now, const Access& access, u32 other, bool was_write, u64 begin, u64 end);
   void check_repeats(const Issued& inst, const Footprint& footprint, const Record& record);
   void raise(const Issued& inst, const Record& record);
@@ -80,7 +82,9 @@ class CoreChecker final : public Observer {
   u32 last_pc_ = 0;                          // of the latest
   std::array<u32, kPipeCount> positions_{};  // instructions that each pipe has begun
   std::array<Clock, kPipeCount> clocks_;
-  Clock issue_clock_;  // what all that is issued now comes after
+  UnitFlags unit_flags_;
+  std::vector<Clock> unit_clocks_;  // of whoever changed the unit flag of a block of L0C
+  Clock issue_clock_;               // what all that is issued now comes after
   std::array<std::deque<Waiting>, kPipeCount> queues_;
   usize waiting_ = 0;        // in all queues
   std::vector<Flag> flags_;  // by source, destination, event

@@ -83,7 +83,8 @@ struct Fixpipe {
       Field<&Args::dstStride>{"dstStride", 32, OperandKind::value,
                               "row-major: elements between rows; NZ: 32 B blocks between block columns"},
       Field<&Args::srcStride>{"srcStride", 16, OperandKind::value, "L0C rows of 16 elements between block columns"},
-      Field<&Args::unitFlag>{"unitFlag", 2, OperandKind::value, "0: off"},
+      Field<&Args::unitFlag>{"unitFlag", 2, OperandKind::value,
+                             "2, 3: waits until mad has set the unit flags; 3 clears them"},
       Field<&Args::quantPre>{"QuantPRE", 5, OperandKind::value,
                              "0 none, 1 f32 to f16, 16 f32 to bf16; s32 to f16: 10 v, 11; s32 to 8 bit: 8 v, 9; f32 to "
                              "8 bit: 23 v, 24; s32 to s4: 21 v, 22; f32 to s4: 25 v, 26"},

@@ -50,7 +50,7 @@ void check(const Mad::Args& x, Arch arch) {
   split_only("kDirectionAlign", x.kDirectionAlign);
   split_only("cmatrixSource", x.cmatrixSource);
   split_only("bias", x.bias);
-  if (x.unitFlag != 0) fail(Fault::Unsupported, "operand unitFlag is {}; mad models 0 (off)", x.unitFlag);
+  if (x.unitFlag == 1) fail(Fault::Program, "operand unitFlag is 1, which is reserved; 0 is off, 2 keeps, 3 updates");
 }
 
 // Every row of C starts as the same values, one for each column.

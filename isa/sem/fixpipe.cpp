@@ -84,7 +84,7 @@ Layout layout_of(const FixpipeArgs& x, const Spr& spr) {
 
 void check(const FixpipeArgs& x, BufId dst) {
   const QuantMode& mode = mode_of(x);
-  if (x.unitFlag != 0) fail(Fault::Unsupported, "operand unitFlag is {}; FIXPIPE models 0 (off)", x.unitFlag);
+  if (x.unitFlag == 1) fail(Fault::Program, "operand unitFlag is 1, which is reserved; 0 is off, 2 keeps, 3 updates");
   if (x.reluPre > 3) fail(Fault::Program, "operand ReLUPRE is {}; FIXPIPE has 0 to 3", x.reluPre);
   // Source: platform configuration of the 910B1, scalar_relu and vector_relu.
   if (x.reluPre > 1 && (mode.output == Output::b32 || mode.output == Output::bf16)) {
@@ -93,8 +93,8 @@ void check(const FixpipeArgs& x, BufId dst) {
   }
   if (x.channelSplit != 0) {
     if (dst != BufId::GM) fail(Fault::Program, "operand channelSplit is 1, which is for global memory only");
-    if (mode.number != QuantPre::none || x.nz2nd != 0) {
-      fail(Fault::Program, "operand channelSplit is 1, which needs QuantPRE 0 and NZ2ND_EN 0");
+    if (mode.number != QuantPre::none || x.nz2nd != 0 || x.unitFlag != 0) {
+      fail(Fault::Program, "operand channelSplit is 1, which needs QuantPRE 0, NZ2ND_EN 0 and unitFlag 0");
     }
     if (x.nSize % 8 != 0) fail(Fault::Program, "operand NSize is {}; with channelSplit it is a multiple of 8", x.nSize);
   }

@@ -52,6 +52,7 @@ void Core::start(const Block& block, u64 at, std::function<void()> done) {
   block_ = block;
   done_ = std::move(done);
   flags_.clear();
+  unit_flags_.clear();
   earlier_status_ |= status_;
   status_ = 0;
   results_ = {};

@@ -10,6 +10,7 @@
 #include "isa/census/census.h"
 #include "isa/check/core_checker.h"
 #include "isa/sequencer.h"
+#include "isa/unit_flags.h"
 #include "models/core/core_spec.h"
 #include "models/core/event_flags.h"
 #include "models/core/pipe.h"
@@ -70,6 +71,7 @@ class Core {
   const isa::ResultRegisters& results() const { return results_; }
   isa::CoreMem* mem() { return mem_.get(); }
   EventFlags& flags() { return flags_; }
+  isa::UnitFlags& unit_flags() { return unit_flags_; }
   ScalarUnit& scalar() { return *scalar_; }
   // Closes the accounts at the end of the run.
   void settle(u64 at);
@@ -80,6 +82,7 @@ class Core {
   std::unique_ptr<isa::CoreMem> mem_;
   isa::check::CoreChecker* watch_ = nullptr;
   EventFlags flags_;
+  isa::UnitFlags unit_flags_;
   u64 status_ = 0, earlier_status_ = 0;
   isa::ResultRegisters results_;
   isa::Census* census_;

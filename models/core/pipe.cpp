@@ -89,6 +89,12 @@ void Pipe::retire(Flying& f, u64 t) {
       core_.blame(e, f.inst.pc, isa::to_string(f.inst), id_);
     }
   }
+  if (id_ == isa::PipeId::FIX) {  // the data have moved: the whole of them is free
+    if (const auto unit = isa::unit_flag_use(f.inst, core_.spec().arch)) {
+      core_.unit_flags().finish(*unit, t, t);
+      core_.pipe(isa::PipeId::M)->wake_at(t);
+    }
+  }
   ++instructions_;
   show(f);
 }
@@ -159,11 +165,30 @@ bool Pipe::start_next(u64 t) {
       break;
     }
     default:
-      if (free_at_ > t || flying_.full()) return false;
+      if (free_at_ > t || flying_.full() || wait_for_unit_flags(t, q)) return false;
       start_work(t, q);
   }
   pop();
   return true;
+}
+
+// FIXPIPE may start before the mad that it waits for is through: as soon as no block is met too early.
+bool Pipe::wait_for_unit_flags(u64 t, const Queued& q) {
+  const auto unit = isa::unit_flag_use(q.inst, core_.spec().arch);
+  if (!unit) return false;
+  const isa::UnitFlags& flags = core_.unit_flags();
+  flag_wake_ = kUnknown;
+  if (flags.ready(*unit)) {
+    const isa::Work work = q.inst.row->work(q.inst.args, q.inst.spr);
+    flag_wake_ = flags.earliest(*unit, cycles(costs_.line(q.inst), work, flying_.empty()).occupancy);
+  }
+  if (flag_wake_ > t) {
+    note_waiting(t, Doing::wait_flag);
+    return true;
+  }
+  flag_wake_ = kUnknown;
+  if (occupation_.doing() == Doing::wait_flag) occupation_.enter(t, Doing::idle);
+  return false;
 }
 
 void Pipe::start_work(u64 t, const Queued& q) {
@@ -196,6 +221,11 @@ void Pipe::start_work(u64 t, const Queued& q) {
   flying_.push_back(f);
   free_at_ = f.end;
   occupation_.busy(t, free_at_);
+  if (id_ != isa::PipeId::M) return;
+  if (const auto unit = isa::unit_flag_use(q.inst, core_.spec().arch)) {  // its blocks come one after the other
+    core_.unit_flags().finish(*unit, t, f.done);
+    core_.pipe(isa::PipeId::FIX)->wake_at(t);
+  }
 }
 
 void Pipe::plan_wake(u64 t) {

@@ -55,7 +55,8 @@ class Pipe : public sim::Module {
   void act() override;
   void retire_due(u64 t);
   void retire(Flying& f, u64 t);
-  bool start_next(u64 t);  // false when the head has to wait
+  bool start_next(u64 t);                            // false when the head has to wait
+  bool wait_for_unit_flags(u64 t, const Queued& q);  // false: it may start
   void start_work(u64 t, const Queued& q);
   void pump_dma(u64 t);
   void plan_wake(u64 t);

@@ -511,7 +511,7 @@ TEST(MadOperands, OfTheSplitCoreAreRefusedElsewhere) {
   Mad::Args args = args_of(Mad::f162f32, 2, 1, 2, false);
   args.unitFlag = 1;
   EXPECT_EQ(error_of([&] { Mad::footprint(args, {}, Arch::c220); }),
-            "unsupported: operand unitFlag is 1; mad models 0 (off)");
+            "program: operand unitFlag is 1, which is reserved; 0 is off, 2 keeps, 3 updates");
 }
 
 TEST(MadOperands, SizesOfEachType) {

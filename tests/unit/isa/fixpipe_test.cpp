@@ -460,7 +460,8 @@ TEST_F(Fixpipe, WhatDoesNotGoTogetherSaysSo) {
     EXPECT_EQ(error_of([&] { insn::fixpipe_footprint(a, dst, core.spr); }), text);
     return text;
   };
-  EXPECT_EQ(message([](Args& a) { a.unitFlag = 3; }), "unsupported: operand unitFlag is 3; FIXPIPE models 0 (off)");
+  EXPECT_EQ(message([](Args& a) { a.unitFlag = 1; }),
+            "program: operand unitFlag is 1, which is reserved; 0 is off, 2 keeps, 3 updates");
   EXPECT_EQ(message([](Args& a) { a.quantPre = 2; }),
             "unsupported: operand QuantPRE is 2; FIXPIPE models 0, 1, 8, 9, 10, 11, 16, 21, 22, 23, 24, 25 and 26 of "
             "QuantMode_t");
@@ -468,7 +469,7 @@ TEST_F(Fixpipe, WhatDoesNotGoTogetherSaysSo) {
   EXPECT_EQ(message([](Args& a) { a.reluPre = 2; }),
             "program: operand ReLUPRE is 2; results of QuantPRE 0 take 0 (none) or 1 (relu)");
   EXPECT_EQ(message([](Args& a) { a.channelSplit = a.nz2nd = 1; }),
-            "program: operand channelSplit is 1, which needs QuantPRE 0 and NZ2ND_EN 0");
+            "program: operand channelSplit is 1, which needs QuantPRE 0, NZ2ND_EN 0 and unitFlag 0");
   EXPECT_EQ(message([](Args& a) { a.channelSplit = 1; }),
             "program: operand NSize is 37; with channelSplit it is a multiple of 8");
   EXPECT_EQ(message([](Args& a) { a.channelSplit = 1; }, BufId::L1),

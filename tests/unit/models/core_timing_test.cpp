@@ -268,6 +268,20 @@ TEST(Copies, FixpipeWritesRowsThatTouchAsOne) {
   EXPECT_EQ(r.stat("hbm/read_bytes"), 0u);  // whole lines
 }
 
+// A mad of 32 steps shows its 4 blocks of C at 13, 27, 41 and 55; FIXPIPE needs 42 cycles for them, the last of which
+// is met after 31.
+TEST(UnitFlags, FixpipeStartsWhileTheMadRuns) {
+  const std::string mad = "mad.f162f32 0, 0, 0, 16, 256, 32, 1, 3\n";
+  const std::string fixpipe = "copy_matrix_cc_to_gm 0x100000000, 0, 0, 32, 16, 32, 16, 3, 0, 0, 0, 1\n";
+  const Ran r = run_program(round_chip(Arch::c220), fixpipe + mad + mad + "end", {.kind = CoreKind::cube});
+  EXPECT_EQ(r.begin_of("mad", 0), 1u);
+  EXPECT_EQ(r.done_of("mad", 0), 1u + 55);
+  EXPECT_EQ(r.begin_of("copy_matrix_cc_to_gm"), 1u + 55 - 31);
+  EXPECT_EQ(r.end_of("copy_matrix_cc_to_gm"), 1u + 55 - 31 + 42);
+  EXPECT_EQ(r.begin_of("mad", 1), r.done_of("copy_matrix_cc_to_gm"));  // the data have moved
+  EXPECT_EQ(r.stat("l2/write_bytes"), 2048u);
+}
+
 TEST(Copies, RetireInOrderToo) {
   config::ChipConfig chip = round_chip(Arch::c100);
   chip.core.move.ub_to_l1.tail = 200;
