@@ -69,6 +69,7 @@ CompareKernel portable_compare_kernel(CompareOp op, LaneType type);
 UnaryKernel portable_convert_kernel(LaneType from, LaneType to, RoundMode round);
 // SIMD, null where there is none (isa/numeric/lanes_simd*.cpp).
 UnaryKernel simd_unary_kernel(UnaryOp op, LaneType type);
+UnaryKernel simd_function_kernel(UnaryOp op);  // exp, ln, rec, rsqrt of f32
 BinaryKernel simd_binary_kernel(BinaryOp op, LaneType type);
 BinaryKernel simd_order_kernel(BinaryOp op, LaneType type);  // max, min
 TernaryKernel simd_ternary_kernel(TernaryOp op, LaneType dst, LaneType src);

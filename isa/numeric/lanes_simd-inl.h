@@ -135,6 +135,12 @@ HWY_INLINE bool any(D d, hn::Vec<D> x) {
   return !hn::AllTrue(d, hn::Eq(x, hn::Zero(d)));
 }
 
+template <class D>
+HWY_INLINE u64 raised(D d, hn::Vec<D> bad_input, hn::Vec<D> overflow, hn::Vec<D> underflow) {
+  return (any(d, bad_input) ? status::kVectorNanInf : 0) | (any(d, overflow) ? status::kFloatOverflow : 0) |
+         (any(d, underflow) ? status::kFloatUnderflow : 0);
+}
+
 // The common case is that every lane is finite and nothing is reported. Kernels compute as if it were so, note the
 // extremes of the magnitudes on the way, and start again on a path that treats every case if they were wrong.
 class Extremes {

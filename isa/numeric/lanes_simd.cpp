@@ -16,32 +16,49 @@
 HWY_BEFORE_NAMESPACE();
 namespace vinci::isa::HWY_NAMESPACE {
 
+// kCanVanish: a result of operands that are not zero can be zero; kVanishesWithB: it is zero where b is; kHidesB: b can
+// be infinite or NaN where the result is finite.
 struct AddOp {
-  static constexpr bool kCanVanish = false, kVanishesWithB = false;
+  static constexpr BinaryOp kPortableOp = BinaryOp::add_relu;  // what it is with Relu
+  static constexpr bool kCanVanish = false, kVanishesWithB = false, kHidesB = false;
   template <class V>
   static HWY_INLINE V apply(V a, V b) {
     return hn::Add(a, b);
   }
 };
 struct SubOp {
-  static constexpr bool kCanVanish = false, kVanishesWithB = false;
+  static constexpr BinaryOp kPortableOp = BinaryOp::sub_relu;
+  static constexpr bool kCanVanish = false, kVanishesWithB = false, kHidesB = false;
   template <class V>
   static HWY_INLINE V apply(V a, V b) {
     return hn::Sub(a, b);
   }
 };
 struct MulOp {
-  static constexpr bool kCanVanish = true, kVanishesWithB = true;
+  static constexpr BinaryOp kPortableOp = BinaryOp::mul;
+  static constexpr bool kCanVanish = true, kVanishesWithB = true, kHidesB = false;
   template <class V>
   static HWY_INLINE V apply(V a, V b) {
     return hn::Mul(a, b);
   }
 };
 struct DivOp {
-  static constexpr bool kCanVanish = true, kVanishesWithB = false;
+  static constexpr BinaryOp kPortableOp = BinaryOp::div;
+  static constexpr bool kCanVanish = true, kVanishesWithB = false, kHidesB = true;
   template <class V>
   static HWY_INLINE V apply(V a, V b) {
     return hn::Div(a, b);
+  }
+};
+
+// a < 0 ? a * b : a
+struct LreluOp {
+  static constexpr BinaryOp kPortableOp = BinaryOp::lrelu;
+  static constexpr bool kCanVanish = true, kVanishesWithB = true, kHidesB = true;
+  template <class V>
+  static HWY_INLINE V apply(V a, V b) {
+    const hn::DFromV<V> d;
+    return hn::IfThenElse(hn::Lt(a, hn::Zero(d)), hn::Mul(a, b), a);
   }
 };
 
@@ -57,11 +74,6 @@ HWY_INLINE void collect(D d, hn::Vec<D> a, hn::Vec<D> b, hn::Vec<D> r, hn::Vec<D
     if constexpr (Op::kVanishesWithB) exact = hn::Or(exact, is_zero(d, b));
     underflow = hn::Or(underflow, hn::AndNot(exact, is_zero(d, r)));
   }
-}
-template <class D>
-HWY_INLINE u64 raised(D d, hn::Vec<D> bad_input, hn::Vec<D> overflow, hn::Vec<D> underflow) {
-  return (any(d, bad_input) ? status::kVectorNanInf : 0) | (any(d, overflow) ? status::kFloatOverflow : 0) |
-         (any(d, underflow) ? status::kFloatUnderflow : 0);
 }
 
 // Every case, without assumptions.
@@ -96,49 +108,63 @@ HWY_NOINLINE u64 careful_f32(const LaneBuffer& a, const LaneBuffer& b, LaneBuffe
   return raised(d, bad_input, overflow, underflow);
 }
 
-template <class Op>
+// With Relu, max(result, 0); lanes that are not plain are left to the portable kernel then.
+template <class Op, bool Relu = false>
 u64 binary_f16(const LaneBuffer& a, const LaneBuffer& b, LaneBuffer& out, LaneMode mode) {
   const DF df;
   const DI16 d;
   const Extremes::D du;
-  Extremes results, divisors;
+  Extremes results, others;
   for (usize i = 0; i < kLanes16; i += hn::Lanes(d)) {
     const auto x = widen_lanes(df, hn::LoadU(d, lanes_of<i16>(a) + i));
     const auto y = widen_lanes(df, hn::LoadU(d, lanes_of<i16>(b) + i));
     const auto r = Op::apply(x, y);
-    hn::StoreU(narrow_lanes(df, r), d, lanes_of<i16>(out) + i);
+    const auto narrow = narrow_lanes(df, r);
+    hn::StoreU(Relu ? hn::Max(narrow, hn::Zero(d)) : narrow, d, lanes_of<i16>(out) + i);
     if constexpr (Op::kCanVanish) {
       results.see_small(hn::BitCast(du, r));
     } else {
       results.see(hn::BitCast(du, r));
     }
-    if constexpr (!Op::kVanishesWithB && Op::kCanVanish) divisors.see(hn::BitCast(du, y));
+    if constexpr (Op::kHidesB) others.see(hn::BitCast(du, y));
   }
   const bool plain =
-      results.below(kF16Overflows) && (!Op::kCanVanish || results.none_up_to(kF16Vanishes)) && divisors.below(kF32Inf);
-  return plain ? 0 : careful_f16<Op>(a, b, out, mode);
+      results.below(kF16Overflows) && (!Op::kCanVanish || results.none_up_to(kF16Vanishes)) && others.below(kF32Inf);
+  if (plain) return 0;
+  if constexpr (Relu || Op::kPortableOp == BinaryOp::lrelu) {
+    return detail::portable_binary_kernel(Op::kPortableOp, LaneType::f16)(a, b, out, mode);
+  } else {
+    return careful_f16<Op>(a, b, out, mode);
+  }
 }
 
-template <class Op>
+template <class Op, bool Relu = false>
 u64 binary_f32(const LaneBuffer& a, const LaneBuffer& b, LaneBuffer& out, LaneMode mode) {
   const DF df;
+  const DI32 di;
   const Extremes::D du;
-  Extremes results, divisors, vanished;
+  Extremes results, others, vanished;
   for (usize i = 0; i < kLanes32; i += hn::Lanes(df)) {
     const auto x = hn::LoadU(df, lanes_of<float>(a) + i);
     const auto y = hn::LoadU(df, lanes_of<float>(b) + i);
     const auto r = Op::apply(x, y);
-    hn::StoreU(r, df, lanes_of<float>(out) + i);
+    const auto bits = hn::BitCast(di, r);
+    hn::StoreU(Relu ? hn::Max(bits, hn::Zero(di)) : bits, di, lanes_of<i32>(out) + i);
     results.see(hn::BitCast(du, r));
     if constexpr (Op::kCanVanish) {
       // Where the result is zero: the smaller operand, or only the dividend.
       const auto operands = Op::kVanishesWithB ? hn::Min(hn::Abs(x), hn::Abs(y)) : x;
       vanished.see(hn::BitCast(du, hn::IfThenElseZero(hn::Eq(r, hn::Zero(df)), operands)));
-      if constexpr (!Op::kVanishesWithB) divisors.see(hn::BitCast(du, y));
     }
+    if constexpr (Op::kHidesB) others.see(hn::BitCast(du, y));
   }
-  const bool plain = results.below(kF32Inf) && vanished.below(1) && divisors.below(kF32Inf);
-  return plain ? 0 : careful_f32<Op>(a, b, out, mode);
+  const bool plain = results.below(kF32Inf) && vanished.below(1) && others.below(kF32Inf);
+  if (plain) return 0;
+  if constexpr (Relu || Op::kPortableOp == BinaryOp::lrelu) {
+    return detail::portable_binary_kernel(Op::kPortableOp, LaneType::f32)(a, b, out, mode);
+  } else {
+    return careful_f32<Op>(a, b, out, mode);
+  }
 }
 
 // x * y + z with one rounding, where every value is finite; anything else is left to the portable kernel.
@@ -236,22 +262,16 @@ u64 sqrt_f16(const LaneBuffer& a, LaneBuffer& out, LaneMode mode) {
   return results.below(kF32Inf) ? 0 : detail::portable_unary_kernel(UnaryOp::sqrt, LaneType::f16)(a, out, mode);
 }
 
-// sqrt, and 1 / x correctly rounded: one operation of the host. The approximated 1 / x is left to the portable kernel.
-template <UnaryOp Op>
-u64 root_f32(const LaneBuffer& a, LaneBuffer& out, LaneMode mode) {
+u64 sqrt_f32(const LaneBuffer& a, LaneBuffer& out, LaneMode mode) {
   const DF df;
   const Extremes::D du;
-  Extremes operands, results;
-  const bool exact = Op == UnaryOp::sqrt || mode.precision == Precision::high_precision;
-  for (usize i = 0; exact && i < kLanes32; i += hn::Lanes(df)) {
-    const auto x = hn::LoadU(df, lanes_of<float>(a) + i);
-    const auto r = Op == UnaryOp::sqrt ? hn::Sqrt(x) : hn::Div(hn::Set(df, 1.0f), x);
-    operands.see(hn::BitCast(du, x));
+  Extremes results;
+  for (usize i = 0; i < kLanes32; i += hn::Lanes(df)) {
+    const auto r = hn::Sqrt(hn::LoadU(df, lanes_of<float>(a) + i));
     results.see(hn::BitCast(du, r));
     hn::StoreU(r, df, lanes_of<float>(out) + i);
   }
-  if (exact && operands.below(kF32Inf) && results.below(kF32Inf)) return 0;
-  return detail::portable_unary_kernel(Op, LaneType::f32)(a, out, mode);
+  return results.below(kF32Inf) ? 0 : detail::portable_unary_kernel(UnaryOp::sqrt, LaneType::f32)(a, out, mode);
 }
 
 // relu and abs change no value that is finite into one that is not.
@@ -321,6 +341,9 @@ BinaryKernel find_binary(BinaryOp op, LaneType type) {
     case BinaryOp::sub: return f16 ? binary_f16<SubOp> : binary_f32<SubOp>;
     case BinaryOp::mul: return f16 ? binary_f16<MulOp> : binary_f32<MulOp>;
     case BinaryOp::div: return f16 ? binary_f16<DivOp> : binary_f32<DivOp>;
+    case BinaryOp::add_relu: return f16 ? binary_f16<AddOp, true> : binary_f32<AddOp, true>;
+    case BinaryOp::sub_relu: return f16 ? binary_f16<SubOp, true> : binary_f32<SubOp, true>;
+    case BinaryOp::lrelu: return f16 ? binary_f16<LreluOp> : binary_f32<LreluOp>;
     default: return nullptr;
   }
 }
@@ -331,8 +354,7 @@ UnaryKernel find_unary(UnaryOp op, LaneType type) {
   switch (op) {
     case UnaryOp::relu: return f16 ? sign_op<DI16Full, true> : sign_op<DI32, true>;
     case UnaryOp::abs: return f16 ? sign_op<DI16Full, false> : sign_op<DI32, false>;
-    case UnaryOp::sqrt: return f16 ? sqrt_f16 : root_f32<UnaryOp::sqrt>;
-    case UnaryOp::rec: return f16 ? nullptr : root_f32<UnaryOp::rec>;
+    case UnaryOp::sqrt: return f16 ? sqrt_f16 : sqrt_f32;
     default: return nullptr;
   }
 }
@@ -374,7 +396,10 @@ BinaryKernel simd_binary_kernel(BinaryOp op, LaneType type) {
   const bool order = op == BinaryOp::max || op == BinaryOp::min;
   return order ? simd_order_kernel(op, type) : HWY_DYNAMIC_DISPATCH(find_binary)(op, type);
 }
-UnaryKernel simd_unary_kernel(UnaryOp op, LaneType type) { return HWY_DYNAMIC_DISPATCH(find_unary)(op, type); }
+UnaryKernel simd_unary_kernel(UnaryOp op, LaneType type) {
+  const UnaryKernel function = type == LaneType::f32 ? simd_function_kernel(op) : nullptr;
+  return function != nullptr ? function : HWY_DYNAMIC_DISPATCH(find_unary)(op, type);
+}
 TernaryKernel simd_ternary_kernel(TernaryOp op, LaneType dst, LaneType src) {
   return HWY_DYNAMIC_DISPATCH(find_ternary)(op, dst, src);
 }
