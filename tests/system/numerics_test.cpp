@@ -73,8 +73,8 @@ TEST_F(Numerics, TheFirstOverflowIsDumped) {
     if (site.at("overflow") == 0) continue;
     found = true;
     EXPECT_EQ(site.at("task"), "store_loss");
-    EXPECT_EQ(site.at("overflow"), 16);
-    EXPECT_EQ(site.at("saturated"), 16);
+    EXPECT_EQ(site.at("overflow"), 128);
+    EXPECT_EQ(site.at("saturated"), 128);
     EXPECT_EQ(core.at("task_id"), site.at("task_id"));
     EXPECT_EQ(std::stoul(core.at("pc_start").get<std::string>(), nullptr, 16), 32 * site.at("pc").get<unsigned>());
     EXPECT_EQ(site.at("first").at("overflow").at("operands").at("src"), 163840);

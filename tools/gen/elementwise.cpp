@@ -28,7 +28,7 @@ constexpr std::string_view kFlagsDown = R"(  wait_flag PIPE_V, PIPE_MTE2, EVENT_
 }  // namespace
 
 std::string elementwise_assembly(const Elementwise& k, u64 elements) {
-  if (elements % 16 != 0) fail(Fault::Input, "{} elements are no multiple of 16", elements);
+  if (elements % 128 != 0) fail(Fault::Input, "{} elements are no multiple of 128", elements);
   VINCI_CHECK(k.input_bytes.size() <= 4 && k.temporaries <= 3 && k.scalars <= 2);
   const usize inputs = k.input_bytes.size();
   const usize buffers = inputs + 1 + k.temporaries;

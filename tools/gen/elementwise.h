@@ -9,7 +9,7 @@
 
 namespace vinci::gen {
 
-// A kernel that computes out[i] from in0[i], in1[i], ... over arrays of any multiple of 16 elements: tiles are dealt
+// A kernel that computes out[i] from in0[i], in1[i], ... over arrays of any multiple of 128 elements: tiles are dealt
 // out to the blocks, and copies overlap with the vector unit through two slots of UB. The launch passes the addresses
 // of the inputs and of the output and then the scalars, in this order.
 struct Elementwise {
@@ -26,7 +26,7 @@ struct Elementwise {
 
 inline constexpr u64 kElementwiseTile = 2048;  // elements
 
-// Throws Fault::Input where `elements` is no multiple of 16.
+// Throws Fault::Input where `elements` is no multiple of 128.
 std::string elementwise_assembly(const Elementwise& kernel, u64 elements);
 
 }  // namespace vinci::gen

@@ -58,9 +58,9 @@ void add_studies(CLI::App& gen) {
   };
   constexpr u64 kMaxElements = u64{1} << 24;
   const auto add_elements = [](CLI::App* sub, u64& elements) {
-    sub->add_option("--elements", elements, "Logits; a multiple of 16")
+    sub->add_option("--elements", elements, "Logits; a multiple of 128")
         ->capture_default_str()
-        ->check(CLI::Range(u64{16}, kMaxElements));
+        ->check(CLI::Range(u64{128}, kMaxElements));
   };
   const auto [log1p, l] = add("db-log1p", "Binary cross entropy with logits in FP16: which addend is absorbed first");
   add_elements(log1p, l->elements);

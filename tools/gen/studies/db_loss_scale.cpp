@@ -30,7 +30,7 @@ std::string write_db_loss_scale(const LossScaleStudy& study, const config::ChipC
   StreamFolder s("db-loss-scale", chip, "Which gradients survive in f16, for a loss scale?");
   s.input<float>("z", "f4", logits.z);
   s.input<float>("y", "f4", logits.y);
-  constexpr u64 kLosses = 16;
+  constexpr u64 kLosses = 128;  // a repeat
   s.input<float>("raw_loss", "f4", std::vector<float>(kLosses, 10.0f));
   s.intermediate("sigmoid", "f4", n);
   s.intermediate("difference", "f4", n);
