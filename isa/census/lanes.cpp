@@ -132,6 +132,10 @@ LaneRule lane_rule(BinaryOp op) {
 
 LaneRule lane_rule(TernaryOp op) { return op == TernaryOp::mla ? LaneRule::mla : LaneRule::madd; }
 
+NumericEvents cast_events(double value, double result, LaneType to, bool saturate) {
+  return float_events({.rule = LaneRule::convert, .dst = to, .saturate = saturate}, {.a = value, .result = result});
+}
+
 double lane_value(LaneType type, const LaneBuffer& lanes, u32 i) {
   switch (type) {
     case LaneType::f16: return f16_value(load<u16>(lanes, i));

@@ -36,7 +36,7 @@ struct LaneResults {
   const LaneBuffer* b = nullptr;            // null: the rule has one operand
   const LaneBuffer* old = nullptr;          // of madd and mla
   const LaneBuffer* ieee = nullptr;         // the results without saturation; those of integers as they are
-  std::span<const std::string_view> names;  // of a, b, old
+  std::span<const std::string_view> names = {};  // of a, b, old
   RoundMode round = RoundMode::rint;        // of a cast to an integer
   bool saturate = false;                    // float results are saturated, or integer results are
   u32 lanes = 0;
@@ -44,6 +44,9 @@ struct LaneResults {
   u64 first_element = 0;
 };
 void census_of(const LaneResults& r, CensusPoint& point);
+
+// What a cast of `value` to a floating-point type did, whose IEEE 754 result is `result`.
+NumericEvents cast_events(double value, double result, LaneType to, bool saturate);
 
 // The value of lane i; exact for all types but s64, which is rounded.
 double lane_value(LaneType type, const LaneBuffer& lanes, u32 i);

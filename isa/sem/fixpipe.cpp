@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "isa/census/cast.h"
 #include "isa/numeric/bfloat16.h"
 #include "isa/sem/fractal_kernel.h"
 #include "isa/sem/quant.h"
@@ -126,7 +127,12 @@ struct Channel {
 // The factors of all columns, and what becomes of a value.
 class Converter {
  public:
-  Converter(const FixpipeArgs& x, u32 columns, ExecContext& c) : mode_(mode_of(x)), relu_(x.reluPre), context_(c) {
+  Converter(const FixpipeArgs& x, u32 columns, ExecContext& c)
+      : mode_(mode_of(x)),
+        relu_(x.reluPre),
+        context_(c),
+        census_(mode_.output == Output::f16 || mode_.output == Output::bf16 ? c.census : nullptr,
+                mode_.output == Output::bf16 ? LaneType::bf16 : LaneType::f16, saturating()) {
     if (!scales()) return;
     const View& fb = c.mem[BufId::FB];
     channels_.resize(columns);
@@ -154,19 +160,20 @@ class Converter {
     if (!scales()) {
       const bool relu = relu_ == static_cast<u8>(ReluPre::normal);
       if (mode_.number == QuantPre::none) return copy(from, into, count, relu);
+      census_.add({from, count * sizeof(float)}, relu);
       return record(narrow_f32(from, into, count, {.saturate = saturating(), .relu = relu}));
     }
     u8 nibble = 0;
     for (u64 i = 0; i < count; ++i) {
       const Channel& channel = channels_[first + i % width];
       const float v = scaled(from + 4 * i, channel);
+      if (census_) census_.add(v);
       switch (mode_.output) {
         case Output::b32: break;  // copied above
         case Output::f16: {
           const RoundedF16 r = round_f32_to_f16(std::bit_cast<u32>(v));
           record({.overflow = r.overflow, .underflow = r.underflow});
-          // Dequantisation knows no INF_NAN mode. Source: published documentation of QuantMode_t.
-          put(into + 2 * i, saturate_f16(r.bits, mode_.parameters ? OverflowMode::saturation : context_.overflow));
+          put(into + 2 * i, saturate_f16(r.bits, saturating() ? OverflowMode::saturation : OverflowMode::inf_nan));
           break;
         }
         case Output::bf16:
@@ -198,7 +205,8 @@ class Converter {
     if (mode_.number != QuantPre::none && mode_.number != QuantPre::f32_to_f16) return true;
     return relu_ >= static_cast<u8>(ReluPre::scalar);
   }
-  bool saturating() const { return context_.overflow == OverflowMode::saturation; }
+  // Dequantisation knows no INF_NAN mode. Source: published documentation of QuantMode_t.
+  bool saturating() const { return mode_.parameters || context_.overflow == OverflowMode::saturation; }
   void record(Narrowed n) {
     if (n.overflow) context_.status |= status::kL0cToUbOverflow;
     if (n.underflow) context_.status |= status::kL0cToUbUnderflow;
@@ -229,6 +237,7 @@ class Converter {
   const QuantMode& mode_;
   u8 relu_;
   ExecContext& context_;
+  CastCensus census_;
   std::vector<Channel> channels_;  // empty where no value is scaled
 };
 

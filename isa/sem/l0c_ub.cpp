@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "isa/census/cast.h"
 #include "isa/sem/fractal_kernel.h"
 #include "isa/sem/quant.h"
 
@@ -159,7 +160,8 @@ float scaled(float v, const QuantParameter& q) {
   return q.relu && product <= 0 ? 0 : product;
 }
 
-u16 to_f16(float v, ExecContext& c) {
+u16 to_f16(float v, CastCensus& census, ExecContext& c) {
+  census.add(v);
   const RoundedF16 r = round_f32_to_f16(std::bit_cast<u32>(v));
   record(r.overflow, r.underflow, c);
   return saturate_f16(r.bits, c.overflow);
@@ -176,7 +178,8 @@ void relu(u8 type, std::span<const std::byte> from, std::byte* into) {
 }
 
 // One piece from L0C; `into` has p.ub_bytes.
-void convert(const Plan& p, u8 type, u64 piece, std::span<const std::byte> from, std::byte* into, ExecContext& c) {
+void convert(const Plan& p, u8 type, u64 piece, std::span<const std::byte> from, std::byte* into, CastCensus& census,
+             ExecContext& c) {
   const bool saturate = c.overflow == OverflowMode::saturation;
   const Columns columns = columns_of(p, piece, c);
   const auto& q = columns.parameters;
@@ -185,19 +188,21 @@ void convert(const Plan& p, u8 type, u64 piece, std::span<const std::byte> from,
     case CrMode::relu: relu(type, from, into); return;
     case CrMode::f32_to_f16:
     case CrMode::f32_to_f16_relu:
+      census.add(from, p.mode == CrMode::f32_to_f16_relu);
       record(
           narrow_f32(from.data(), into, p.elements, {.saturate = saturate, .relu = p.mode == CrMode::f32_to_f16_relu}),
           c);
       return;
     case CrMode::f16_to_f32: each<u16, u32>(from, into, [](u16 v, usize) { return f16_to_f32(v); }); return;
     case CrMode::f16_mul:
-      each<u16, u16>(from, into, [&](u16 v, usize i) { return to_f16(scaled(f16_value(v), q[i]), c); });
+      each<u16, u16>(from, into, [&](u16 v, usize i) { return to_f16(scaled(f16_value(v), q[i]), census, c); });
       return;
     case CrMode::s32_to_f16:
     case CrMode::vdeq:
     case CrMode::vdeq16:
     case CrMode::deq16:
-      each<i32, u16>(from, into, [&](i32 v, usize i) { return to_f16(scaled(dequant_input(v, q[i]), q[i]), c); });
+      each<i32, u16>(from, into,
+                     [&](i32 v, usize i) { return to_f16(scaled(dequant_input(v, q[i]), q[i]), census, c); });
       return;
     case CrMode::vdeqs16:
     case CrMode::deqs16:
@@ -257,13 +262,14 @@ Footprint l0c_ub_footprint(const L0cUbForm& form, const L0cUbArgs& x, const Spr&
 
 void l0c_ub_execute(const L0cUbForm& form, const L0cUbArgs& x, ExecContext& c) {
   const Plan p = plan(form, x, c.spr);
+  CastCensus census(c.census, LaneType::f16, c.overflow == OverflowMode::saturation);
   for (u64 i = 0; i < x.nBurst; ++i) {
     const u64 l0c_at = (form.to_ub ? x.src : x.dst) + i * p.l0c_step;
     const u64 ub_at = (form.to_ub ? x.dst : x.src) + i * p.ub_step;
     const std::span<std::byte> l0c = c.mem[BufId::L0C].bytes(l0c_at, p.l0c_bytes);
     const std::span<std::byte> ub = c.mem[BufId::UB].bytes(ub_at, p.ub_bytes);
     if (form.to_ub) {
-      convert(p, x.type, i, l0c, ub.data(), c);
+      convert(p, x.type, i, l0c, ub.data(), census, c);
     } else if (p.mode == CrMode::f16_to_f32) {
       each<u16, u32>(ub, l0c.data(), [](u16 v, usize) { return f16_to_f32(v); });
     } else {

@@ -12,6 +12,8 @@
 
 #include "isa/base/random.h"
 #include "isa/insns/cube.h"
+#include "isa/insns/fixpipe.h"
+#include "isa/insns/l0c_ub.h"
 #include "isa/insns/vector.h"
 #include "isa/numeric/float16.h"
 #include "tests/unit/isa/test_core.h"
@@ -291,6 +293,44 @@ TEST(Census, TheCubeAbsorbsSmallSums) {
     EXPECT_GT(expected, 0u);
     EXPECT_EQ(total(site), expected);
   }
+}
+
+// 16 x 16 values on their way out of L0C as f16, in each of the ways that exist.
+template <class I>
+void drain(const typename I::Args& args, Arch arch) {
+  for (const OverflowMode mode : {OverflowMode::inf_nan, OverflowMode::saturation}) {
+    CountingCore core(mode);
+    core.context.arch = arch;
+    core.gm.allocate(1 << 20, "out");
+    for (u32 i = 0; i < 256; ++i)
+      core.mem[BufId::L0C].store<float>(4 * i, 1);
+    core.mem[BufId::L0C].store<float>(4 * 3, 65519);     // rounds to 65504
+    core.mem[BufId::L0C].store<float>(4 * 4, 65520);     // does not
+    core.mem[BufId::L0C].store<float>(4 * 5, 0x1p-25f);  // rounds to zero
+    core.mem[BufId::L0C].store<float>(4 * 6, 0x1p-24f);
+    core.mem[BufId::L0C].store<float>(4 * 7, NAN);
+    const SiteCensus& site = core.count<I>(args);
+    EXPECT_EQ(site.results, 256u);
+    EXPECT_EQ(site.count(overflow), 1u);
+    EXPECT_EQ(site.first[static_cast<usize>(overflow)].element, 4u);
+    EXPECT_EQ(site.count(flushed), 1u);
+    EXPECT_EQ(site.count(subnormal), 1u);
+    EXPECT_EQ(site.count(saturated), mode == OverflowMode::saturation ? 2u : 0u);
+    EXPECT_EQ(site.count(nan), 0u);
+    EXPECT_EQ(core.task.first_overflow.status, status::kL0cToUbOverflow);
+  }
+}
+
+TEST(Census, TheWayOutOfL0cCounts) {
+  insn::CopyMatrixCcToGm::Args gm{};
+  GlobalMemory first;
+  gm.dst = first.allocate(1, "the first address");
+  gm.nSize = gm.mSize = gm.srcStride = gm.dstStride = 16;
+  gm.quantPre = 1;
+  drain<insn::CopyMatrixCcToGm>(gm, Arch::c220);
+  insn::CopyMatrixCcToUbuf::Args ub{};
+  ub.nBurst = ub.lenBurst = ub.crmode = 1;
+  drain<insn::CopyMatrixCcToUbuf>(ub, Arch::c100);
 }
 
 TEST(Census, BitsAreTheSameWithAndWithout) {
