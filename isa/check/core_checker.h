@@ -30,8 +30,8 @@ class CoreChecker final : public Observer {
   bool refused(const Issued& inst, const Error& why) override;
   void ended() override;
 
-  // Between cores, for cross-core flags: what a pipe has finished, and that from now on the scalar unit, and with it
-  // all that it issues, comes after what another block released.
+  // Between cores, for cross-core flags: what a pipe has finished with its latest instruction, and that from now on the
+  // scalar unit, and with it all that it issues, comes after what another block released.
   Clock release(PipeId pipe) const;
   void acquire(const Clock& from);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "isa/table.h"
@@ -76,6 +77,31 @@ bool conflict(const Ranges& a, const Ranges& b) {
   return false;
 }
 
+// Whether a repeat writes a block that it or a later one reads, other than in place; no program may do that.
+bool tangled(const isa::Footprint& footprint) {
+  const auto blocks = [](const isa::Access& a, u64 repeat) {
+    std::set<u64> out;
+    for (u64 b = 0; b < a.repeats.blocks; ++b)
+      out.insert(a.address + repeat * a.repeats.stride + b * a.repeats.block_stride);
+    return out;
+  };
+  for (const isa::Access& dst : footprint) {
+    for (const isa::Access& src : footprint) {
+      if (!dst.write || src.write) continue;
+      for (u64 w = 0; w < dst.repeats.count; ++w) {
+        const std::set<u64> written = blocks(dst, w);
+        for (u64 r = w; r < src.repeats.count; ++r) {
+          const std::set<u64> read = blocks(src, r);
+          if (r == w && read == written) continue;
+          for (const u64 at : written)
+            if (read.count(at) != 0) return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 // What is known to be finished before the next instruction of a pipe starts: for every pair of pipes, how many of the
 // one the other has been ordered after.
 class Order {
@@ -85,19 +111,27 @@ class Order {
     ++issued_[index(p)];
     if (p == PipeId::S) known_[0][0] = issued_[0];  // the scalar unit does one thing after the other
   }
-  // Instructions of `p` that the next one of `q` comes after; what the scalar unit has seen, everything later has.
-  u64 known(PipeId q, PipeId p) const { return std::max(known_[index(q)][index(p)], known_[0][index(p)]); }
+  // Instructions of `p` that the next one of `q` comes after. What the scalar unit has seen, everything later has, but
+  // not its own loads and stores: a flag or PIPE_ALL makes others come after those.
+  u64 known(PipeId q, PipeId p) const {
+    const bool scalar = p == PipeId::S && q != PipeId::S;
+    return std::max(known_[index(q)][index(p)], scalar ? published_ : known_[0][index(p)]);
+  }
   void learn_own(PipeId q) { known_[index(q)][index(q)] = issued(q); }
   void learn_from(PipeId q, PipeId p) {
     for (usize r = 0; r < kPipes; ++r)
       known_[index(q)][r] = std::max(known_[index(q)][r], known(p, static_cast<PipeId>(r)));
     known_[index(q)][index(p)] = issued(p);
   }
-  void learn_all() { known_[0] = issued_; }
+  void learn_all() {
+    known_[0] = issued_;
+    published_ = issued_[0];
+  }
 
  private:
   std::array<u64, kPipes> issued_{};
   std::array<std::array<u64, kPipes>, kPipes> known_{};
+  u64 published_ = 0;  // scalar instructions before the latest PIPE_ALL
 };
 
 // The address that an operand names: where it is in the first round of a loop, and how far it moves in each.
@@ -322,7 +356,8 @@ class Generator {
       return below(2);
     }
     if (field == "m" || field == "k" || field == "n" || field == "NSize" || field == "MSize") return between(1, 48);
-    if (field == "kDirectionAlign" || field == "cmatrixSource") return core_.kind == CoreKind::cube ? below(2) : 0;
+    if (field == "kDirectionAlign") return core_.kind == CoreKind::cube ? below(2) : 0;
+    if (field == "cmatrixSource") return 0;  // nothing fills the bias table
     if (field == "crmode") return crmode_of(row, row.types[type].name);
     if (field == "sid") return joint_l0c ? below(3) : 0;
     return 0;
@@ -370,6 +405,9 @@ class Generator {
         if (align == 1 && !chance(8)) address.offset = address.offset / kGrain * kGrain;
       }
       c.addresses[f.name] = address;
+    }
+    for (u64 r = 0; r < rounds_; ++r) {
+      if (tangled(row.footprint(args_of(c, r), spr_, core_.arch))) return std::nullopt;
     }
     return c;
   }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tests/check/checked_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "isa/text.h"
+#include "models/soc/functional.h"
+
+namespace vinci::test {
+
+usize Lines::at(const std::string& tag) const {
+  const auto it = std::ranges::find(lines, tag, &Line::tag);
+  if (it == lines.end()) fail(Fault::Internal, "no line is called '{}'", tag);
+  return static_cast<usize>(it - lines.begin());
+}
+
+void Lines::drop(const std::string& tag) { lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(at(tag))); }
+
+void Lines::replace(const std::string& tag, std::string text) { lines[at(tag)].text = std::move(text); }
+
+void Lines::insert_after(const std::string& tag, std::string text, std::string new_tag) {
+  lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(at(tag) + 1), {std::move(text), std::move(new_tag)});
+}
+
+std::string Lines::text() const {
+  std::string out;
+  for (const Line& l : lines)
+    out += l.text + "\n";
+  return out;
+}
+
+bool Checked::has(isa::check::FaultId id) const {
+  return std::ranges::any_of(findings, [&](const auto& f) { return f.id == id; });
+}
+
+std::string Checked::text() const {
+  std::string out = fault.empty() ? "" : fault + "\n";
+  for (const auto& f : findings)
+    out += fmt::format("{}: {}\n", name(f.id), f.message);
+  return out;
+}
+
+Checked check(const config::ChipConfig& chip, const task::TaskStream& stream, Mode mode) {
+  Checked out;
+  task::RunMemory memory(stream, mode != Mode::timing);
+  isa::check::Checker checker(memory.gm());
+  models::Options options{.max_cycles = 10'000'000, .checker = &checker};
+  try {
+    if (mode == Mode::functional) {
+      models::run_functional(chip, stream, memory, options);
+    } else {
+      models::simulate(chip, stream, memory, options);
+    }
+  } catch (const Error& e) {
+    out.fault = e.what();
+  }
+  out.findings = checker.findings().sorted();
+  return out;
+}
+
+task::TaskStream launch_stream(const config::ChipConfig& chip, isa::CoreKind kind, const std::string& text,
+                               const std::vector<DeviceBuffer>& buffers, u32 blocks) {
+  task::TaskStream out;
+  out.name = "checked";
+  out.arch = chip.arch;
+  const auto type = kind == isa::CoreKind::joint  ? task::KernelType::AI_CORE
+                    : kind == isa::CoreKind::cube ? task::KernelType::AIC_ONLY
+                                                  : task::KernelType::AIV_ONLY;
+  out.kernels.push_back({.name = "k", .type = type, .program = isa::assemble(text, "k.s", chip.arch)});
+  task::Stream& stream = out.streams.emplace_back();
+  stream.name = "s";
+  task::KernelLaunch launch{.kernel = 0, .block_dim = blocks, .args = {}};
+  for (const DeviceBuffer& b : buffers) {
+    task::Buffer buffer;
+    buffer.name = b.name;
+    buffer.bytes = b.bytes;
+    const auto index = static_cast<u32>(out.buffers.size());
+    out.buffers.push_back(buffer);
+    launch.args.push_back(task::Slice{.buffer = index});
+    if (!b.set) continue;
+    stream.tasks.push_back(
+        {.name = "set " + b.name, .op = task::MemsetAsync{.dst = {.buffer = index}, .bytes = b.bytes, .value = 0}});
+  }
+  stream.tasks.push_back({.name = "launch", .op = launch});
+  return out;
+}
+
+}  // namespace vinci::test
