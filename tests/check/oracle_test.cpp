@@ -161,7 +161,7 @@ struct Thinned {
   bool changed = false;
 };
 
-// Without one to three of its barriers or pairs of flags.
+// Without one or two of its barriers or pairs of flags.
 Thinned thin(const std::string& text, std::mt19937_64& random) {
   std::vector<std::string> lines;
   for (usize at = 0; at < text.size();) {
@@ -170,7 +170,7 @@ Thinned thin(const std::string& text, std::mt19937_64& random) {
     at = end + 1;
   }
   Thinned out;
-  for (u64 n = 1 + random() % 3; n > 0; --n) {
+  for (u64 n = 1 + random() % 2; n > 0; --n) {
     std::vector<usize> sync;
     for (usize i = 0; i < lines.size(); ++i) {
       if (lines[i].find("pipe_barrier") != std::string::npos || lines[i].find("set_flag") != std::string::npos)
@@ -229,7 +229,7 @@ TEST(Oracle, AgreesOnRaces) {
     }
   }
   EXPECT_GT(racy, 100u);
-  EXPECT_GT(clean, 20u);
+  EXPECT_GT(clean, 10u);
 }
 
 }  // namespace

@@ -356,8 +356,7 @@ class Generator {
       return below(2);
     }
     if (field == "m" || field == "k" || field == "n" || field == "NSize" || field == "MSize") return between(1, 48);
-    if (field == "kDirectionAlign") return core_.kind == CoreKind::cube ? below(2) : 0;
-    if (field == "cmatrixSource") return 0;  // nothing fills the bias table
+    if (field == "kDirectionAlign" || field == "cmatrixSource") return core_.kind == CoreKind::cube ? below(2) : 0;
     if (field == "crmode") return crmode_of(row, row.types[type].name);
     if (field == "sid") return joint_l0c ? below(3) : 0;
     return 0;
@@ -382,6 +381,10 @@ class Generator {
       }
     }
     const isa::Footprint at_zero = row.footprint(args_of(c, 0), spr_, core_.arch);
+    for (const isa::Access& a : at_zero) {
+      if (!a.write && (a.buffer == BufId::BT || a.buffer == BufId::FB))
+        return std::nullopt;  // fill() leaves them empty
+    }
     for (const isa::FieldInfo& f : row.fields) {
       if (!is_address(f.name)) continue;
       Address address;
