@@ -38,8 +38,12 @@ struct Mad {
                                     TypeForm{"f322f32", kSplitArchs}};  // f32 x f32 -> f32
   static constexpr std::string_view name = "mad";
   static constexpr std::string_view doc =
-      "C[m,n] (+)= A[m,k] * B[k,n] on the cube unit; the operands from unitFlag on exist on the split core only, where "
-      "init is cmatrixInitVal and m = 1 reads A as plain elements";
+      "C[m,n] (+)= A[m,k] * B[k,n] on the cube unit. Products of f16 and of integers are exact, those of bf16 and f32 "
+      "rounded to nearest even, as is each sum, in the order of numerics.accumulation; f16 results are rounded once. "
+      "CTRL[46] rounds f32 elements to HF32, toward zero with CTRL[47]. Integers wrap, with CTRL[53] they stop at the "
+      "limits. STATUS[10] overflow, [11] underflow, [15] an infinite or NaN element. The operands from unitFlag on "
+      "exist "
+      "on the split core only, where init is cmatrixInitVal and m = 1 reads A as plain elements";
   static constexpr u16 opcode = 0x140;
   static constexpr ArchSet archs = kAllArchs;
   static constexpr CostClass cost = CostClass::cube;

@@ -38,22 +38,24 @@ struct Size {
 constexpr std::array<Size, 7> kTiles{Size{128, 64, 256}, {128, 128, 128}, {256, 64, 128}, {128, 256, 128},
                                      {64, 64, 64},       {16, 256, 256},  {120, 60, 250}};
 
-// A core whose L0 buffers hold random f16 numbers of ordinary size.
+// A core whose L0 buffers hold random f16 numbers of ordinary size; as bf16 and f32 they are ordinary too.
 class MadBench {
  public:
-  explicit MadBench(Size s, u8 type = insn::Mad::f162f32) : args_{0, 0, 0, s.m, s.k, s.n, 0, type} {
+  explicit MadBench(Size s, u8 type = insn::Mad::f162f32, Accumulation order = Accumulation::sequential)
+      : args_{0, 0, 0, s.m, s.k, s.n, 0, type} {
     std::minstd_rand random(1);
     for (const BufId b : {BufId::L0A, BufId::L0B}) {
       for (u64 at = 0; at < mem_[b].size(); at += 2) {
         mem_[b].store<u16>(at, static_cast<u16>(0x3000 + random() % 0xc00));
       }
     }
+    context_.numerics.accumulation = order;
   }
   void operator()() { insn::Mad::execute(args_, context_); }
 
  private:
   GlobalMemory gm_;
-  CoreMem mem_{BufSizes{0, 0, 128 << 10, 128 << 10, 256 << 10, 0}, gm_};
+  CoreMem mem_{BufSizes{0, 0, 256 << 10, 256 << 10, 256 << 10, 0}, gm_};
   Spr spr_;
   u64 status_ = 0;
   ResultRegisters results_;
@@ -137,12 +139,19 @@ void register_all() {
                                    run(state, std::ref(*work), s.flops());
                                  });
   };
-  const auto mad = [](u8 type) { return [type](Size s) { return std::make_unique<MadBench>(s, type); }; };
+  const auto mad = [](u8 type, Accumulation order = Accumulation::sequential) {
+    return [type, order](Size s) { return std::make_unique<MadBench>(s, type, order); };
+  };
   const auto sgemm = [](Size s) { return std::make_unique<SgemmBench>(s); };
   for (const Size& s : kTiles) {
     add("mad.f162f32", mad(insn::Mad::f162f32), s);
     add("mad.f162f16", mad(insn::Mad::f162f16), s);
     add("mad.s8", mad(insn::Mad::s8), s);
+    add("mad.bf162f32", mad(insn::Mad::bf162f32), s);
+    add("mad.f322f32", mad(insn::Mad::f322f32), s);
+    for (const Accumulation order : {Accumulation::fractal, Accumulation::pairwise}) {
+      add(fmt::format("mad.f162f32.{}", name(order)), mad(insn::Mad::f162f32, order), s);
+    }
     add("sgemm", sgemm, s);
   }
   add("sgemm", sgemm, {1024, 1024, 1024});
