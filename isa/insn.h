@@ -191,6 +191,21 @@ struct Row {
 template <class... I>
 struct InsnList {};
 
+namespace detail {
+template <class...>
+struct Join {
+  using List = InsnList<>;
+};
+template <class... I>
+struct Join<InsnList<I...>> {
+  using List = InsnList<I...>;
+};
+template <class... I, class... J, class... More>
+struct Join<InsnList<I...>, InsnList<J...>, More...> : Join<InsnList<I..., J...>, More...> {};
+}  // namespace detail
+template <class... Lists>
+using JoinInsns = typename detail::Join<Lists...>::List;
+
 // ---------------------------------------------------------------------------------------------------------------------
 // From struct to row.
 

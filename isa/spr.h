@@ -126,8 +126,8 @@ constexpr AtomicOp atomic_op(u64 ctrl_value) { return static_cast<AtomicOp>(ctrl
 struct ResultRegisters {
   std::array<u64, 2> cmpmask{};  // of vcmp; read by vsel and get_cmpmask
   u64 vms4_sr = 0;               // elements that vmrgsort4 took of its lists, 16 bits each
-  u64 max_min_cnt = 0;           // vcmax, vcmin: value and index of the last repeat
-  u64 acc_val = 0;               // vcadd: sum of the last repeat
+  u64 max_min_cnt = 0;           // vcmax, vcmin: value and index over all repeats
+  u64 acc_val = 0;               // vcadd with mode 1: sum of all repeats
   u64 rsvd_cnt = 0;              // vreduce: elements that were kept
 };
 

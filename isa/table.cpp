@@ -11,24 +11,19 @@
 #include "isa/insns/scalar.h"
 #include "isa/insns/spr.h"
 #include "isa/insns/sync.h"
-#include "isa/insns/vector.h"
+#include "isa/insns/vector_arith.h"
+#include "isa/insns/vector_compare.h"
+#include "isa/insns/vector_convert.h"
+#include "isa/insns/vector_reduce.h"
 
 namespace vinci::isa {
 namespace {
 
 // THE list of instructions, in the order of the opcodes: adding one is its struct, and its name in the list at the end
 // of its header.
-template <class...>
-struct Join;
-template <class... I>
-struct Join<InsnList<I...>> {
-  using List = InsnList<I...>;
-};
-template <class... I, class... J, class... More>
-struct Join<InsnList<I...>, InsnList<J...>, More...> : Join<InsnList<I..., J...>, More...> {};
-
-using AllInsns = Join<insn::ScalarInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns, insn::CubeInsns,
-                      insn::L0cUbInsns, insn::FixpipeInsns, insn::VectorInsns>::List;
+using AllInsns = JoinInsns<insn::ScalarInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns, insn::CubeInsns,
+                           insn::L0cUbInsns, insn::FixpipeInsns, insn::VectorArithInsns, insn::VectorFusedInsns,
+                           insn::VectorConvertInsns, insn::VectorCompareInsns, insn::VectorReduceInsns>;
 
 template <class... I>
 constexpr auto make_table(InsnList<I...>) {

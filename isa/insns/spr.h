@@ -162,10 +162,11 @@ using SetAtomicBf16 = SetAtomicType<"set_atomic_bf16", 0x09c, AtomicType::bf16, 
 
 using GetVms4Sr = GetResult<"get_vms4_sr", 0x0a0, &ResultRegisters::vms4_sr, kAllArchs,
                             "Xd = elements that the last vmrgsort4 took of each list, 16 bits each">;
-using GetMaxMinCnt = GetResult<"get_max_min_cnt", 0x0a1, &ResultRegisters::max_min_cnt, kAllArchs,
-                               "Xd = value [31:0] and index [63:32] of the last repeat of vcmax or vcmin">;
+using GetMaxMinCnt =
+    GetResult<"get_max_min_cnt", 0x0a1, &ResultRegisters::max_min_cnt, kAllArchs,
+              "Xd = value [31:0] and index [63:32] of the extremum over all repeats of the last vcmax or vcmin">;
 using GetAccVal = GetResult<"get_acc_val", 0x0a2, &ResultRegisters::acc_val, kAllArchs,
-                            "Xd = sum of the last repeat of vcadd, as bits of its type">;
+                            "Xd = sum over all repeats of the last vcadd with mode 1, as bits of its type">;
 using GetRsvdCnt = GetResult<"get_rsvd_cnt", 0x0a3, &ResultRegisters::rsvd_cnt, kSecondArchs,
                              "Xd = elements that the last vreduce kept">;
 

@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/sem/vector_lanes.h"
 
-#include <bit>
-
 #include "isa/insns/vector.h"
 
 namespace vinci::isa::insn {
@@ -55,6 +53,8 @@ u64 repeats_of(const Spr& spr, u32 lanes, u32 repeat) {
   return counts(spr) ? ceil_div<u64>(element_count(spr), lanes) : repeat;
 }
 
+Work vector_work(u32 repeat, u32 lanes, const Spr& spr) { return {.steps = repeats_of(spr, lanes, repeat)}; }
+
 Operand::Operand(u32 base, u32 block_stride_blocks, u32 repeat_stride_blocks, LaneType t)
     : repeat_stride(repeat_stride_blocks * kBlockBytes),
       type(t),
@@ -69,11 +69,9 @@ Operand destination(u32 base, u32 block_stride_blocks, u32 repeat_stride_blocks,
 }
 
 BlockSpan::BlockSpan(const LaneBits& mask, LaneType type) {
-  const u32 first_lane = mask[0] != 0 ? std::countr_zero(mask[0]) : 64 + std::countr_zero(mask[1]);
-  const u32 last_lane = mask[1] != 0 ? 127 - std::countl_zero(mask[1]) : 63 - std::countl_zero(mask[0]);
   constexpr u32 kBlockBits = kBlockBytes * 8;
-  first = first_lane * lane_bits(type) / kBlockBits;
-  count = last_lane * lane_bits(type) / kBlockBits - first + 1;
+  first = first_lane(mask) * lane_bits(type) / kBlockBits;
+  count = last_lane(mask) * lane_bits(type) / kBlockBits - first + 1;
 }
 
 OperandMask::OperandMask(const LaneBits& mask, u32 lanes, LaneType type) : span(mask, type) {
@@ -194,11 +192,10 @@ LaneBuffer broadcast(u64 bits, LaneType type) {
 }
 
 LaneBuffer quiet_lanes(LaneType type) {
-  constexpr u16 kBf16One = kF32One >> 16;
   switch (type) {
     case LaneType::f16: return broadcast(kF16One, type);
     case LaneType::f32: return broadcast(kF32One, type);
-    case LaneType::bf16: return broadcast(kBf16One, type);
+    case LaneType::bf16: return broadcast(Bfloat16::kOne, type);
     default: return broadcast(0, type);
   }
 }

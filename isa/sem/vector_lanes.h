@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -76,6 +77,29 @@ struct Operand {
 
 // A destination; on c100 a block stride of 0 means 1. Source: mindspore-ai/akg csim.
 Operand destination(u32 base, u32 block_stride_blocks, u32 repeat_stride_blocks, LaneType type, Arch arch);
+
+// The operands of an instruction.
+inline Operand src_of(const VectorUnaryArgs& x, LaneType type) { return {x.src, x.srcBlkStride, x.srcRepStride, type}; }
+inline Operand dst_of(const VectorUnaryArgs& x, LaneType type, Arch arch) {
+  return destination(x.dst, x.dstBlkStride, x.dstRepStride, type, arch);
+}
+inline Operand src0_of(const VectorBinaryArgs& x, LaneType type) {
+  return {x.src0, x.src0BlkStride, x.src0RepStride, type};
+}
+inline Operand src1_of(const VectorBinaryArgs& x, LaneType type) {
+  return {x.src1, x.src1BlkStride, x.src1RepStride, type};
+}
+inline Operand dst_of(const VectorBinaryArgs& x, LaneType type, Arch arch) {
+  return destination(x.dst, x.dstBlkStride, x.dstRepStride, type, arch);
+}
+
+// Of a mask with at least one lane.
+constexpr u32 first_lane(const LaneBits& mask) {
+  return static_cast<u32>(mask[0] != 0 ? std::countr_zero(mask[0]) : 64 + std::countr_zero(mask[1]));
+}
+constexpr u32 last_lane(const LaneBits& mask) {
+  return static_cast<u32>(mask[1] != 0 ? 127 - std::countl_zero(mask[1]) : 63 - std::countl_zero(mask[0]));
+}
 
 // What one operand sees of a lane mask: the blocks from the first to the last active lane, ...
 struct BlockSpan {

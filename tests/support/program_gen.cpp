@@ -320,14 +320,19 @@ class Generator {
 
   // A value for an operand that is no address.
   u64 value_of(const isa::Row& row, u8 type, std::string_view field) {
-    const bool vector = row.cost >= isa::CostClass::vector_unary && row.cost <= isa::CostClass::vector_convert;
-    const bool narrow = !row.types.empty() && row.types[type].name.find("16") != std::string_view::npos;
+    const bool vector = row.cost >= isa::CostClass::vector_unary && row.cost <= isa::CostClass::vector_sort;
+    const bool narrow = !row.types.empty() &&
+                        (row.types[type].name.find("16") != std::string_view::npos || row.types[type].name == "fmix");
     const bool joint_l0c = row.cost == isa::CostClass::l0c_to_ub || row.cost == isa::CostClass::ub_to_l0c;
     const bool fixpipe = row.cost == isa::CostClass::l0c_to_gm || row.cost == isa::CostClass::l0c_to_l1;
     if (field == "repeat") return vector ? below(5) : between(1, 8);
     if (field == "dstBlkStride") return between(1, 2);
     if (field.ends_with("BlkStride")) return below(3);
+    if (field == "dstRepStride" && row.cost == isa::CostClass::vector_reduce) return between(1, 9);
     if (field.ends_with("RepStride")) return below(10);
+    if (field == "mode" || field == "order") return core_.arch == Arch::c220 ? below(field == "mode" ? 2 : 4) : 0;
+    if (field == "h") return row.name.find("vdeq") != std::string_view::npos ? below(2) : 0;
+    if (field == "distance") return below(narrow ? 17 : 33);
     if (field == "scalar") return random_() & (narrow ? 0xffff : 0xffff'ffff);
     if (field == "value") return random_() >> below(64);
     if (field == "nBurst") return between(1, 3);

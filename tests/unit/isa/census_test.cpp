@@ -14,7 +14,8 @@
 #include "isa/insns/cube.h"
 #include "isa/insns/fixpipe.h"
 #include "isa/insns/l0c_ub.h"
-#include "isa/insns/vector.h"
+#include "isa/insns/vector_arith.h"
+#include "isa/insns/vector_convert.h"
 #include "isa/numeric/float16.h"
 #include "tests/unit/isa/test_core.h"
 
@@ -229,15 +230,16 @@ TEST(Census, ExponentialsAndCastsVanish) {
   cast.mem[BufId::UB].store<float>(0, 1e-9f);
   cast.mem[BufId::UB].store<float>(4, 1e9f);
   cast.mem[BufId::UB].store<float>(8, 1e-6f);
-  const SiteCensus& narrow = cast.count<insn::VconvF322F16>({.scalar = 0,
-                                                             .dst = kOut,
-                                                             .src = 0,
-                                                             .dstBlkStride = 1,
-                                                             .srcBlkStride = 1,
-                                                             .repeat = 1,
-                                                             .dstRepStride = 4,
-                                                             .srcRepStride = 8,
-                                                             .type = 0});
+  const SiteCensus& narrow =
+      cast.count<insn::Vconv<LaneType::f32, LaneType::f16, insn::Rounding::none>>({.scalar = 0,
+                                                                                   .dst = kOut,
+                                                                                   .src = 0,
+                                                                                   .dstBlkStride = 1,
+                                                                                   .srcBlkStride = 1,
+                                                                                   .repeat = 1,
+                                                                                   .dstRepStride = 4,
+                                                                                   .srcRepStride = 8,
+                                                                                   .type = 0});
   EXPECT_EQ(narrow.results, 64u);
   EXPECT_EQ(narrow.count(flushed), 1u);
   EXPECT_EQ(narrow.count(overflow), 1u);

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/insns/vector.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "isa/insns/vector_arith.h"
+#include "isa/insns/vector_convert.h"
 #include "isa/table.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {
 namespace {
 
+using Widen = insn::Vconv<LaneType::f16, LaneType::f32, insn::Rounding::none>;
+template <insn::Rounding R>
+using Narrow = insn::Vconv<LaneType::f32, LaneType::f16, R>;
 using insn::VectorBinaryArgs;
 using insn::VectorUnaryArgs;
 using testing::HasSubstr;
@@ -274,17 +277,17 @@ TEST_F(Vector, ConversionsUseFourNarrowBlocks) {
     put16(kA, i, static_cast<double>(i) / 8);
   VectorUnaryArgs wide = unary(kB, kA, 2);
   wide.srcRepStride = 4;
-  run<insn::VconvF162F32>(wide);
+  run<Widen>(wide);
   for (usize i = 0; i < 128; ++i)
     ASSERT_EQ(get32(kB, i), static_cast<float>(i) / 8);
   VectorUnaryArgs narrow = unary(kC, kB, 2);
   narrow.dstRepStride = 4;
-  run<insn::VconvF322F16>(narrow);
+  run<Narrow<insn::Rounding::none>>(narrow);
   for (usize i = 0; i < 128; ++i)
     ASSERT_EQ(get16(kC, i), static_cast<double>(i) / 8);
   EXPECT_EQ(get16(kC, 128), 0);
 
-  const Footprint f = footprint<insn::VconvF322F16>(narrow);
+  const Footprint f = footprint<Narrow<insn::Rounding::none>>(narrow);
   ASSERT_EQ(f.size(), 2u);
   EXPECT_EQ(f.begin()[0].bytes(), 512u);
   EXPECT_EQ(f.begin()[1].bytes(), 256u);
@@ -294,10 +297,10 @@ TEST_F(Vector, ConversionsUseFourNarrowBlocks) {
   narrow.dstBlkStride = 2;
   spr_.vector_mask = {u64{1} << 17, 0};
   fill16(kC, 256, 7);
-  run<insn::VconvF322F16>(narrow);
+  run<Narrow<insn::Rounding::none>>(narrow);
   EXPECT_EQ(get16(kC, 2 * 16 + 1), 17.0 / 8);  // lane 17: second narrow block
   EXPECT_EQ(get16(kC, 2 * 16), 7);
-  EXPECT_EQ(footprint<insn::VconvF322F16>(narrow).begin()[1].address, kC + 64u);
+  EXPECT_EQ(footprint<Narrow<insn::Rounding::none>>(narrow).begin()[1].address, kC + 64u);
 }
 
 TEST_F(Vector, ConversionSuffixesRound) {
@@ -306,13 +309,13 @@ TEST_F(Vector, ConversionSuffixesRound) {
     run<I>(unary(kC, kA, 1));
     EXPECT_EQ(ub().load<u16>(kC + 2 * 63), want) << I::name;
   };
-  check(insn::VconvF322F16{}, 0x3800);
-  check(insn::VconvF322F16R{}, 0x3800);
-  check(insn::VconvF322F16A{}, 0x3801);
-  check(insn::VconvF322F16F{}, 0x3800);
-  check(insn::VconvF322F16C{}, 0x3801);
-  check(insn::VconvF322F16Z{}, 0x3800);
-  check(insn::VconvF322F16O{}, 0x3801);
+  check(Narrow<insn::Rounding::none>{}, 0x3800);
+  check(Narrow<insn::Rounding::r>{}, 0x3800);
+  check(Narrow<insn::Rounding::a>{}, 0x3801);
+  check(Narrow<insn::Rounding::f>{}, 0x3800);
+  check(Narrow<insn::Rounding::c>{}, 0x3801);
+  check(Narrow<insn::Rounding::z>{}, 0x3800);
+  check(Narrow<insn::Rounding::o>{}, 0x3801);
 }
 
 TEST_F(Vector, DupCopiesBits) {

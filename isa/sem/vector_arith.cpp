@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/insns/vector_arith.h"
+
+#include "isa/sem/vector_lanes.h"
+
+namespace vinci::isa::insn {
+namespace {
+
+void check_repeat_stride(std::string_view operand, u32 stride, Arch arch) {
+  if (stride > 255 && arch != Arch::c220) {
+    fail(Fault::Program, "{} = {} is out of range on {}: 0 to 255", operand, stride, name(arch));
+  }
+}
+
+}  // namespace
+
+Footprint binary_footprint(const VectorBinaryArgs& x, const LaneShape& shape, const Spr& spr, Arch arch) {
+  const Selection selection(spr, arch, shape.lanes(), x.repeat);
+  const Operand dst = dst_of(x, shape.dst, arch);
+  Footprint f;
+  add_accesses(f, selection, src0_of(x, shape.src), false, "src0");
+  add_accesses(f, selection, src1_of(x, shape.src), false, "src1", shape.accumulates);
+  if (shape.updates) add_accesses(f, selection, dst, false, "dst");
+  add_accesses(f, selection, dst, true, "dst");
+  return f;
+}
+
+Footprint unary_footprint(const VectorUnaryArgs& x, const LaneShape& shape, const Spr& spr, Arch arch) {
+  check_repeat_stride("dstRepStride", x.dstRepStride, arch);
+  check_repeat_stride("srcRepStride", x.srcRepStride, arch);
+  const Selection selection(spr, arch, shape.lanes(), x.repeat);
+  const Operand dst = dst_of(x, shape.dst, arch);
+  Footprint f;
+  add_accesses(f, selection, src_of(x, shape.src), false, "src");
+  if (shape.updates) add_accesses(f, selection, dst, false, "dst");
+  add_accesses(f, selection, dst, true, "dst");
+  return f;
+}
+
+Footprint scalar_footprint(const VectorUnaryArgs& x, const LaneShape& shape, const Spr& spr, Arch arch) {
+  scalar_bits(x.scalar, shape.src);  // here, so that a run without data refuses it too
+  return unary_footprint(x, shape, spr, arch);
+}
+
+Footprint shift_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
+  if (x.scalar > lane_bits(type)) {
+    fail(Fault::Program, "distance = {} is out of range for {}: 0 to {}", x.scalar, name(type), lane_bits(type));
+  }
+  if (x.option != 0 && !is_signed_int(type)) {
+    fail(Fault::Program, "round = 1 is for s16 and s32, not for {}", name(type));
+  }
+  return unary_footprint(x, {type, type}, spr, arch);
+}
+
+Footprint dup_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
+  scalar_bits(x.scalar, type);
+  check_repeat_stride("dstRepStride", x.dstRepStride, arch);
+  Footprint f;
+  add_accesses(f, {spr, arch, lanes_per_repeat(type), x.repeat}, dst_of(x, type, arch), true, "dst");
+  return f;
+}
+
+Footprint brcb_footprint(const VectorUnaryArgs& x, LaneType type) {
+  const u32 elements = kRepeatBlocks * x.repeat;
+  if (elements == 0) return {};
+  return {{.buffer = BufId::UB,
+           .align = kBlockBytes,
+           .address = x.src,
+           .len = elements * lane_bytes(type),
+           .operand = "src"},
+          {.buffer = BufId::UB,
+           .write = true,
+           .align = kBlockBytes,
+           .address = x.dst,
+           .len = kBlockBytes,
+           .count = {x.dstBlkStride == 0 ? 1 : kRepeatBlocks, x.dstRepStride == 0 ? 1u : x.repeat, 1},
+           .stride = {i64{x.dstBlkStride} * kBlockBytes, i64{x.dstRepStride} * kBlockBytes, 0},
+           .operand = "dst"}};
+}
+
+void binary_execute(const VectorBinaryArgs& x, BinaryOp op, LaneType type, ExecContext& c) {
+  const BinaryKernel kernel = binary_kernel(op, type);
+  VINCI_CHECK(kernel != nullptr);
+  for_each_repeat<2>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, dst_of(x, type, c.arch),
+                     {src0_of(x, type), src1_of(x, type)},
+                     [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], in[1], out, mode); },
+                     {.rule = lane_rule(op)});
+}
+
+void ternary_execute(const VectorBinaryArgs& x, TernaryOp op, const LaneShape& shape, ExecContext& c) {
+  const TernaryKernel kernel = ternary_kernel(op, shape.dst, shape.src);
+  VINCI_CHECK(kernel != nullptr);
+  const Operand dst = dst_of(x, shape.dst, c.arch);
+  for_each_repeat<3>(c, {c.spr, c.arch, shape.lanes(), x.repeat}, dst,
+                     {src0_of(x, shape.src), src1_of(x, shape.src), dst},
+                     [&](const auto& in, LaneBuffer& out, LaneMode mode) {
+                       out = in[2];
+                       return kernel(in[0], in[1], out, mode);
+                     },
+                     {.rule = lane_rule(op), .reads_dst = true});
+}
+
+void unary_execute(const VectorUnaryArgs& x, UnaryOp op, LaneType type, ExecContext& c) {
+  const UnaryKernel kernel = unary_kernel(op, type);
+  VINCI_CHECK(kernel != nullptr);
+  for_each_repeat<1>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, dst_of(x, type, c.arch), {src_of(x, type)},
+                     [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); },
+                     {.rule = lane_rule(op), .names = {"src"}});
+}
+
+void scalar_execute(const VectorUnaryArgs& x, BinaryOp op, LaneType type, ExecContext& c) {
+  const BinaryKernel kernel = binary_kernel(op, type);
+  VINCI_CHECK(kernel != nullptr);
+  const LaneBuffer scalar = broadcast(scalar_bits(x.scalar, type), type);
+  for_each_repeat<1>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, dst_of(x, type, c.arch), {src_of(x, type)},
+                     [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], scalar, out, mode); },
+                     {.rule = lane_rule(op), .names = {"src", "scalar"}, .second = &scalar});
+}
+
+void axpy_execute(const VectorUnaryArgs& x, const LaneShape& shape, ExecContext& c) {
+  const TernaryKernel kernel = ternary_kernel(TernaryOp::mla, shape.dst, shape.src);
+  VINCI_CHECK(kernel != nullptr);
+  const LaneBuffer scalar = broadcast(scalar_bits(x.scalar, shape.src), shape.src);
+  const Operand dst = dst_of(x, shape.dst, c.arch);
+  for_each_repeat<2>(c, {c.spr, c.arch, shape.lanes(), x.repeat}, dst, {src_of(x, shape.src), dst},
+                     [&](const auto& in, LaneBuffer& out, LaneMode mode) {
+                       out = in[1];
+                       return kernel(in[0], scalar, out, mode);
+                     },
+                     {.rule = LaneRule::mla, .names = {"src", "scalar"}, .second = &scalar, .reads_dst = true});
+}
+
+void dup_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c) {
+  const LaneBuffer scalar = broadcast(scalar_bits(x.scalar, type), type);
+  for_each_repeat<0>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, dst_of(x, type, c.arch), {},
+                     [&](const auto&, LaneBuffer& out) {
+                       out = scalar;
+                       return u64{0};
+                     });
+}
+
+void copy_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c) {
+  for_each_repeat<1>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, dst_of(x, type, c.arch), {src_of(x, type)},
+                     [](const auto& in, LaneBuffer& out) {
+                       out = in[0];
+                       return u64{0};
+                     });
+}
+
+void brcb_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c) {
+  const View& ub = c.mem[BufId::UB];
+  const u32 bytes = lane_bytes(type);
+  for (u32 r = 0; r < x.repeat; ++r) {
+    std::array<u64, kRepeatBlocks> elements{};
+    for (u32 b = 0; b < kRepeatBlocks; ++b)
+      std::memcpy(&elements[b], ub.bytes(x.src + (r * kRepeatBlocks + b) * bytes, bytes).data(), bytes);
+    for (u32 b = 0; b < kRepeatBlocks; ++b) {
+      const u64 block = x.dst + (u64{r} * x.dstRepStride + u64{b} * x.dstBlkStride) * kBlockBytes;
+      std::memcpy(ub.bytes(block, kBlockBytes).data(), broadcast(elements[b], type).bytes.data(), kBlockBytes);
+    }
+  }
+}
+
+}  // namespace vinci::isa::insn

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/insns/vector_compare.h"
+
+#include "isa/sem/vector_lanes.h"
+
+namespace vinci::isa::insn {
+namespace {
+
+// Where the results of the lanes lie in UB: 16 bytes a repeat for 128 lanes, 8 bytes for 64.
+Access bits_access(u32 address, const Selection& selection, bool write, std::string_view operand) {
+  return {.buffer = BufId::UB,
+          .write = write,
+          .align = kBlockBytes,
+          .address = address,
+          .len = selection.repeats() * selection.lanes() / 8,
+          .operand = operand};
+}
+
+void store_bits(const View& ub, u64 address, u32 lanes, const LaneBits& bits) {
+  std::memcpy(ub.bytes(address, lanes / 8).data(), bits.data(), lanes / 8);
+}
+LaneBits load_bits(const View& ub, u64 address, u32 lanes) {
+  LaneBits bits{};
+  std::memcpy(bits.data(), ub.bytes(address, lanes / 8).data(), lanes / 8);
+  return bits;
+}
+
+// The address of the masks that mode 2 of vsel reads is known when it executes, not when it is issued.
+u64 mask_address(const ExecContext& c, const Selection& selection) {
+  const u64 address = c.results.cmpmask[0];
+  const u64 bytes = u64{selection.repeats()} * selection.lanes() / 8;
+  const u64 size = c.mem[BufId::UB].size();
+  if (address % kBlockBytes != 0) {
+    fail(Fault::Program, "unaligned access: CMPMASK = {:#x} in UB must be a multiple of {} bytes", address,
+         kBlockBytes);
+  }
+  if (address > size || bytes > size - address) {
+    fail(Fault::Program, "the ub address out of bounds: CMPMASK reads [{:#x}, {:#x}) but UB has {:#x} bytes", address,
+         address + bytes, size);
+  }
+  return address;
+}
+
+enum SelectMode : u8 { by_register, with_scalar, by_memory };
+
+}  // namespace
+
+Footprint compare_to_register_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
+  const Selection selection(spr, arch, lanes_per_repeat(type), x.repeat);
+  Footprint f;
+  add_accesses(f, selection, src0_of(x, type), false, "src0");
+  add_accesses(f, selection, src1_of(x, type), false, "src1");
+  return f;
+}
+
+void compare_to_register_execute(const VectorBinaryArgs& x, CompareOp op, LaneType type, ExecContext& c) {
+  const CompareKernel kernel = compare_kernel(op, type);
+  VINCI_CHECK(kernel != nullptr);
+  for_each_source<2>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, {src0_of(x, type), src1_of(x, type)},
+                     [&](const Run& run, u32, const auto& in) {
+                       LaneBits bits{};
+                       c.status |= kernel(in[0], in[1], bits);
+                       for (usize w = 0; w < bits.size(); ++w)
+                         c.results.cmpmask[w] = (c.results.cmpmask[w] & ~run.mask[w]) | (bits[w] & run.mask[w]);
+                     });
+}
+
+Footprint compare_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
+  const auto selection = Selection::unmasked(spr, arch, lanes_per_repeat(type), x.repeat);
+  Footprint f;
+  add_accesses(f, selection, src0_of(x, type), false, "src0");
+  add_accesses(f, selection, src1_of(x, type), false, "src1");
+  if (!selection.empty()) f.add(bits_access(x.dst, selection, true, "dst"));
+  return f;
+}
+
+void compare_execute(const VectorBinaryArgs& x, CompareOp op, LaneType type, ExecContext& c) {
+  const CompareKernel kernel = compare_kernel(op, type);
+  VINCI_CHECK(kernel != nullptr);
+  const auto selection = Selection::unmasked(c.spr, c.arch, lanes_per_repeat(type), x.repeat);
+  for_each_source<2>(c, selection, {src0_of(x, type), src1_of(x, type)}, [&](const Run&, u32 r, const auto& in) {
+    LaneBits bits{};
+    c.status |= kernel(in[0], in[1], bits);
+    store_bits(c.mem[BufId::UB], x.dst + u64{r} * selection.lanes() / 8, selection.lanes(), bits);
+  });
+}
+
+Footprint compare_scalar_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
+  scalar_bits(x.scalar, type);
+  const auto selection = Selection::unmasked(spr, arch, lanes_per_repeat(type), x.repeat);
+  Footprint f;
+  add_accesses(f, selection, src_of(x, type), false, "src");
+  if (!selection.empty()) f.add(bits_access(x.dst, selection, true, "dst"));
+  return f;
+}
+
+void compare_scalar_execute(const VectorUnaryArgs& x, CompareOp op, LaneType type, ExecContext& c) {
+  const CompareKernel kernel = compare_kernel(op, type);
+  VINCI_CHECK(kernel != nullptr);
+  const auto selection = Selection::unmasked(c.spr, c.arch, lanes_per_repeat(type), x.repeat);
+  const LaneBuffer scalar = broadcast(scalar_bits(x.scalar, type), type);
+  for_each_source<1>(c, selection, {src_of(x, type)}, [&](const Run&, u32 r, const auto& in) {
+    LaneBits bits{};
+    c.status |= kernel(in[0], scalar, bits);
+    store_bits(c.mem[BufId::UB], x.dst + u64{r} * selection.lanes() / 8, selection.lanes(), bits);
+  });
+}
+
+Footprint select_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
+  if (x.option > by_memory || (x.option != by_register && !contains(kVectorArchs2, arch))) {
+    fail(Fault::Program, "mode = {} is out of range on {}: {}", x.option, name(arch),
+         contains(kVectorArchs2, arch) ? "0 to 2" : "0");
+  }
+  const Selection selection(spr, arch, lanes_per_repeat(type), x.repeat);
+  Footprint f;
+  if (selection.empty()) return f;
+  add_accesses(f, selection, src0_of(x, type), false, "src0");
+  if (x.option == with_scalar) {
+    f.add(bits_access(x.src1, selection, false, "src1"));
+  } else {
+    add_accesses(f, selection, src1_of(x, type), false, "src1");  // the masks of mode 2 are not part of it
+  }
+  add_accesses(f, selection, dst_of(x, type, arch), true, "dst");
+  return f;
+}
+
+void select_execute(const VectorBinaryArgs& x, LaneType type, ExecContext& c) {
+  const View& ub = c.mem[BufId::UB];
+  const Selection selection(c.spr, c.arch, lanes_per_repeat(type), x.repeat);
+  if (selection.empty()) return;
+  const u32 lanes = selection.lanes();
+  const Operand dst = dst_of(x, type, c.arch);
+  const u64 masks = x.option == by_memory ? mask_address(c, selection) : x.src1;
+  u32 repeat = 0;
+  const auto select = [&](const LaneBuffer& a, const LaneBuffer& b, LaneBuffer& out) {
+    const LaneBits bits =
+        x.option == by_register ? c.results.cmpmask : load_bits(ub, masks + u64{repeat} * lanes / 8, lanes);
+    ++repeat;
+    out = b;
+    if ((bits[0] | bits[1]) != 0) blend(out, a, OperandMask(bits, lanes, type).bits);
+    return u64{0};
+  };
+  if (x.option == with_scalar) {
+    const u64 low = c.results.cmpmask[0] & ((u64{1} << lane_bits(type)) - 1);
+    const LaneBuffer scalar = broadcast(low, type);
+    for_each_repeat<1>(c, selection, dst, {src0_of(x, type)},
+                       [&](const auto& in, LaneBuffer& out) { return select(in[0], scalar, out); });
+  } else {
+    for_each_repeat<2>(c, selection, dst, {src0_of(x, type), src1_of(x, type)},
+                       [&](const auto& in, LaneBuffer& out) { return select(in[0], in[1], out); });
+  }
+}
+
+void set_cmpmask_execute(const CmpmaskArgs& x, ExecContext& c) {
+  c.results.cmpmask = c.mem[BufId::UB].load<LaneBits>(x.address);
+}
+void get_cmpmask_execute(const CmpmaskArgs& x, ExecContext& c) { c.mem[BufId::UB].store(x.address, c.results.cmpmask); }
+
+}  // namespace vinci::isa::insn

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/insns/vector_convert.h"
+
+#include "isa/sem/vector_lanes.h"
+
+namespace vinci::isa::insn {
+namespace {
+
+constexpr u32 kFactors = 16;  // of a vector dequantisation
+constexpr u32 kHalfBlock = kBlockBytes / 2;
+
+template <class T>
+T lane(const LaneBuffer& lanes, usize i) {
+  T value;
+  std::memcpy(&value, lanes.bytes.data() + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+// One quantisation parameter: scale f32 [31:0] with 10 bits of fraction, offset s9 [45:37], signed result [46].
+struct Factor {
+  float scale;
+  i32 offset;
+  bool is_signed;
+
+  explicit Factor(u64 bits)
+      : scale(std::bit_cast<float>(static_cast<u32>(bits) & ~0x1fffu)),
+        offset(static_cast<i32>(bits >> 37 & 0x1ff) - ((bits >> 45 & 1) != 0 ? 0x200 : 0)),
+        is_signed((bits >> 46 & 1) != 0) {}
+};
+using Factors = std::array<u64, kFactors>;
+
+u64 factor_address(const Spr& spr) { return std::min(spr[SprId::deqscale], u64{1} << 32) * kBlockBytes; }
+
+Access factor_access(const Spr& spr) {
+  return {.buffer = BufId::UB,
+          .align = kBlockBytes,
+          .address = factor_address(spr),
+          .len = sizeof(Factors),
+          .operand = "deqscale"};
+}
+
+Factors factors(const ExecContext& c, bool vector) {
+  Factors f;
+  if (vector) {
+    std::memcpy(f.data(), c.mem[BufId::UB].bytes(factor_address(c.spr), sizeof f).data(), sizeof f);
+  } else {
+    f.fill(c.spr[SprId::deqscale]);
+  }
+  return f;
+}
+
+// s16 to s8 or u8: scaled, rounded and limited to 9 bits, then offset and limited to the result.
+u8 deq8(i16 value, const Factor& f, u64& raised) {
+  const u32 scaled = std::bit_cast<u32>(static_cast<float>(value) * f.scale);
+  constexpr i64 kLeast = -256, kMost = 255;
+  RoundedInt nine_bits;  // NaN: 0
+  if (f32_finite(scaled)) {
+    nine_bits = round_to_int(exact_of<Binary32>(scaled), RoundMode::rint, kLeast, kMost);
+  } else if (!f32_nan(scaled)) {
+    nine_bits = {Binary32::negative(scaled) ? kLeast : kMost, true};
+  }
+  const i32 sum = static_cast<i32>(nine_bits.value) + f.offset;
+  const i32 low = f.is_signed ? -128 : 0;
+  const i32 high = f.is_signed ? 127 : 255;
+  if (nine_bits.clamped || sum < low || sum > high) raised |= status::kFloatOverflow;
+  if (!f.is_signed && sum < 0) raised |= status::kNegativeToUnsigned;
+  if (!f32_finite(std::bit_cast<u32>(f.scale))) raised |= status::kVectorNanInf;
+  return static_cast<u8>(std::clamp(sum, low, high));
+}
+
+// A mask of 16-bit lanes as it falls on one half of each block of 8-bit results.
+OperandMask half_mask(const LaneBits& mask, Half half) {
+  OperandMask m;
+  m.span = BlockSpan(mask, LaneType::s16);
+  for (u32 i = 0; i < kRepeatBlocks * kHalfBlock; ++i) {
+    if ((mask[i / 64] >> (i % 64) & 1) == 0) continue;
+    m.bits.bytes[i / kHalfBlock * kBlockBytes + (half == Half::high ? kHalfBlock : 0) + i % kHalfBlock] =
+        std::byte{0xff};
+  }
+  return m;
+}
+
+// The repeats of a dequantisation to 8 bits. `values` gives the s16 lanes of the sources.
+template <usize N, class Values>
+void deq8_repeats(ExecContext& c, u32 repeat, bool vector, Half half, const std::array<Operand, N>& src,
+                  const Operand& dst, Values values) {
+  const u32 lanes = lanes_per_repeat(LaneType::s16);
+  const Selection selection(c.spr, c.arch, lanes, repeat);
+  if (selection.empty()) return;
+  const Factors f = factors(c, vector);
+  const auto kernel = [&](const auto& in, auto byte_of, LaneBuffer& out, const LaneBits& mask) {
+    LaneBuffer s16;
+    u64 raised = values(in, s16);
+    for (u32 i = 0; i < lanes; ++i) {
+      if ((mask[i / 64] >> (i % 64) & 1) == 0) continue;  // an offset makes something of every lane
+      out.bytes[byte_of(i)] = static_cast<std::byte>(deq8(lane<i16>(s16, i), Factor(f[i % kFactors]), raised));
+    }
+    return raised;
+  };
+  const View& ub = c.mem[BufId::UB];
+  for_each_source<N>(c, selection, src, [&](const Run& run, u32 r, const auto& in) {
+    LaneBuffer out;
+    if (half == Half::packed) {
+      c.status |= kernel(
+          in, [](u32 i) { return i; }, out, run.mask);
+      store_lanes(ub, dst, r, OperandMask(run.mask, lanes, dst.type), out);
+    } else {
+      const u32 first = half == Half::high ? kHalfBlock : 0;
+      const auto byte_of = [first](u32 i) { return i / kHalfBlock * kBlockBytes + first + i % kHalfBlock; };
+      c.status |= kernel(in, byte_of, out, run.mask);
+      store_lanes(ub, dst, r, half_mask(run.mask, half), out);
+    }
+  });
+}
+
+// What the destination of a dequantisation to 8 bits is in blocks: half blocks lie in as many blocks as the source has.
+LaneType deq8_blocks(Half half) { return half == Half::packed ? LaneType::s8 : LaneType::s16; }
+
+// s32 * f16, rounded once to f16.
+RoundedF16 deq16(i32 value, u16 scale) {
+  const bool negative = (value < 0) != ((scale & 0x8000) != 0);
+  if (!f16_finite(scale)) {
+    if (f16_nan(scale) || value == 0) return {kF16Nan};
+    return {static_cast<u16>((negative ? 0x8000 : 0) | kF16Inf)};
+  }
+  const Exact factor = exact_of<Binary16>(scale);
+  const u64 magnitude = exact_of_int(value).magnitude * factor.magnitude;  // 32 and 11 bits
+  return round_to<Binary16>({negative, magnitude, factor.exponent}, RoundMode::rint);
+}
+
+u64 deq16_lanes(const LaneBuffer& in, u16 scale, LaneBuffer& out, LaneMode mode) {
+  u64 raised = f16_finite(scale) ? 0 : status::kVectorNanInf;
+  for (usize i = 0; i < lanes_per_repeat(LaneType::s32); ++i) {
+    const RoundedF16 r = deq16(lane<i32>(in, i), scale);
+    if (r.overflow) raised |= status::kFloatOverflow;
+    if (r.underflow) raised |= status::kFloatUnderflow;
+    const u16 bits = saturate_f16(r.bits, mode.overflow);
+    std::memcpy(out.bytes.data() + i * sizeof bits, &bits, sizeof bits);
+  }
+  return raised;
+}
+
+}  // namespace
+
+void convert_execute(const VectorUnaryArgs& x, LaneType from, LaneType to, RoundMode round, ExecContext& c) {
+  const UnaryKernel kernel = convert_kernel(from, to, round);
+  VINCI_CHECK(kernel != nullptr);
+  for_each_repeat<1>(c, {c.spr, c.arch, LaneShape{to, from}.lanes(), x.repeat}, dst_of(x, to, c.arch),
+                     {src_of(x, from)},
+                     [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); },
+                     {.rule = LaneRule::convert, .names = {"src"}, .round = round});
+}
+
+void deq_execute(const VectorUnaryArgs& x, ExecContext& c) {
+  const u16 scale = static_cast<u16>(c.spr[SprId::deqscale]);
+  for_each_repeat<1>(
+      c, {c.spr, c.arch, lanes_per_repeat(LaneType::s32), x.repeat}, dst_of(x, LaneType::f16, c.arch),
+      {src_of(x, LaneType::s32)},
+      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return deq16_lanes(in[0], scale, out, mode); },
+      {.rule = LaneRule::function, .names = {"src"}});
+}
+
+Footprint deq8_footprint(const VectorUnaryArgs& x, bool vector, Half half, const Spr& spr, Arch arch) {
+  const Selection selection(spr, arch, lanes_per_repeat(LaneType::s16), x.repeat);
+  Footprint f;
+  if (selection.empty()) return f;
+  add_accesses(f, selection, src_of(x, LaneType::s16), false, "src");
+  if (vector) f.add(factor_access(spr));
+  add_accesses(f, selection, dst_of(x, deq8_blocks(half), arch), true, "dst");
+  return f;
+}
+
+void deq8_execute(const VectorUnaryArgs& x, bool vector, Half half, ExecContext& c) {
+  deq8_repeats<1>(c, x.repeat, vector, half, {src_of(x, LaneType::s16)}, dst_of(x, deq8_blocks(half), c.arch),
+                  [](const auto& in, LaneBuffer& s16) {
+                    s16 = in[0];
+                    return u64{0};
+                  });
+}
+
+Footprint fused_footprint(const VectorBinaryArgs& x, const LaneShape& shape, const Spr& spr, Arch arch) {
+  if (x.option != 0) {
+    fail(Fault::Unsupported, "h = 1 is public for the dequantisation to 8 bits alone; h = 0 is supported");
+  }
+  return binary_footprint(x, shape, spr, arch);
+}
+
+void fused_execute(const VectorBinaryArgs& x, BinaryOp op, const LaneShape& shape, ExecContext& c) {
+  const BinaryKernel compute = binary_kernel(op, shape.src);
+  const UnaryKernel convert = convert_kernel(shape.src, shape.dst, RoundMode::rint);
+  VINCI_CHECK(compute != nullptr && convert != nullptr);
+  for_each_repeat<2>(c, {c.spr, c.arch, shape.lanes(), x.repeat}, dst_of(x, shape.dst, c.arch),
+                     {src0_of(x, shape.src), src1_of(x, shape.src)},
+                     [&](const auto& in, LaneBuffer& out, LaneMode mode) {
+                       LaneBuffer middle;
+                       const u64 raised = compute(in[0], in[1], middle, mode);
+                       return raised | convert(middle, out, mode);
+                     },
+                     {.rule = LaneRule::function});
+}
+
+Footprint fused_deq8_footprint(const VectorBinaryArgs& x, const Spr& spr, Arch arch) {
+  const Selection selection(spr, arch, lanes_per_repeat(LaneType::s16), x.repeat);
+  Footprint f;
+  if (selection.empty()) return f;
+  add_accesses(f, selection, src0_of(x, LaneType::s16), false, "src0");
+  add_accesses(f, selection, src1_of(x, LaneType::s16), false, "src1");
+  f.add(factor_access(spr));
+  add_accesses(f, selection, dst_of(x, LaneType::s16, arch), true, "dst");
+  return f;
+}
+
+void fused_deq8_execute(const VectorBinaryArgs& x, BinaryOp op, ExecContext& c) {
+  const BinaryKernel compute = binary_kernel(op, LaneType::s16);
+  VINCI_CHECK(compute != nullptr);
+  const LaneMode mode = lane_mode(c);
+  deq8_repeats<2>(c, x.repeat, true, x.option != 0 ? Half::high : Half::low,
+                  {src0_of(x, LaneType::s16), src1_of(x, LaneType::s16)}, dst_of(x, LaneType::s16, c.arch),
+                  [&](const auto& in, LaneBuffer& s16) { return compute(in[0], in[1], s16, mode); });
+}
+
+void add_deq_relu_execute(const VectorBinaryArgs& x, ExecContext& c) {
+  const BinaryKernel add = binary_kernel(BinaryOp::add, LaneType::s32);
+  const UnaryKernel relu = unary_kernel(UnaryOp::relu, LaneType::f16);
+  VINCI_CHECK(add != nullptr && relu != nullptr);
+  const u16 scale = static_cast<u16>(c.spr[SprId::deqscale]);
+  for_each_repeat<2>(c, {c.spr, c.arch, lanes_per_repeat(LaneType::s32), x.repeat}, dst_of(x, LaneType::f16, c.arch),
+                     {src0_of(x, LaneType::s32), src1_of(x, LaneType::s32)},
+                     [&](const auto& in, LaneBuffer& out, LaneMode mode) {
+                       LaneBuffer sum, scaled{};
+                       const u64 raised = add(in[0], in[1], sum, mode) | deq16_lanes(sum, scale, scaled, mode);
+                       return raised | relu(scaled, out, mode);
+                     },
+                     {.rule = LaneRule::function});
+}
+
+}  // namespace vinci::isa::insn

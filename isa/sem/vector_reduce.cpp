@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/insns/vector_reduce.h"
+
+#include "isa/sem/vector_lanes.h"
+
+namespace vinci::isa::insn {
+namespace {
+
+constexpr u32 kMaxLanes = lanes_per_repeat(LaneType::f16);
+
+struct F16 {
+  static bool finite(u32 x) { return f16_finite(static_cast<u16>(x)); }
+  static u32 finish(u32 x, OverflowMode m) { return saturate_f16(static_cast<u16>(x), m); }
+  static u32 add(u32 a, u32 b) { return f16_add(static_cast<u16>(a), static_cast<u16>(b)); }
+  static u32 max(u32 a, u32 b) { return f16_max(static_cast<u16>(a), static_cast<u16>(b)); }
+  static u32 min(u32 a, u32 b) { return f16_min(static_cast<u16>(a), static_cast<u16>(b)); }
+};
+struct F32 {
+  static bool finite(u32 x) { return f32_finite(x); }
+  static u32 finish(u32 x, OverflowMode) { return x; }
+  static u32 add(u32 a, u32 b) {
+    return std::bit_cast<u32>(canonical_f32(std::bit_cast<float>(a) + std::bit_cast<float>(b)));
+  }
+  static u32 max(u32 a, u32 b) { return f32_max(a, b); }
+  static u32 min(u32 a, u32 b) { return f32_min(a, b); }
+};
+
+// The lanes that take part in a reduction, as bits.
+struct Taken {
+  std::array<u32, kMaxLanes> bits{};
+  std::array<bool, kMaxLanes> active{};
+};
+
+// Reduces lanes of one format; gathers STATUS on the way.
+template <class Format>
+class Reducer {
+ public:
+  Reducer(ReduceOp op, OverflowMode overflow) : op_(op), overflow_(overflow) {}
+
+  u64 raised() const { return raised_; }
+
+  u32 apply(u32 a, u32 b) {
+    const u32 r = op_ == ReduceOp::add   ? Format::add(a, b)
+                  : op_ == ReduceOp::max ? Format::max(a, b)
+                                         : Format::min(a, b);
+    if (op_ != ReduceOp::add) return r;  // saturated at the end: NaN wins until then
+    if (!Format::finite(r) && Format::finite(a) && Format::finite(b)) raised_ |= status::kFloatOverflow;
+    return finish(r);
+  }
+
+  Taken take(const LaneBuffer& lanes, u32 count, u32 lane_bytes, const LaneBits& mask) {
+    Taken t;
+    for (u32 i = 0; i < count; ++i) {
+      t.active[i] = (mask[i / 64] >> (i % 64) & 1) != 0;
+      if (!t.active[i]) continue;
+      std::memcpy(&t.bits[i], lanes.bytes.data() + usize{i} * lane_bytes, lane_bytes);
+      if (!Format::finite(t.bits[i])) raised_ |= status::kVectorNanInf;
+    }
+    return t;
+  }
+
+  // A tree of adjacent pairs over each group of lanes, in place: the result of group g is lane g * group. Extrema give
+  // the same in any order.
+  void reduce_groups(Taken& t, u32 lanes, u32 group) {
+    for (u32 step = 1; step < group; step *= 2) {
+      for (u32 i = 0; i + step < lanes; i += 2 * step) {
+        if (!t.active[i + step]) continue;
+        t.bits[i] = t.active[i] ? apply(t.bits[i], t.bits[i + step]) : t.bits[i + step];
+        t.active[i] = true;
+      }
+    }
+    for (u32 i = 0; i < lanes; i += group)
+      t.bits[i] = finish(t.bits[i]);
+  }
+
+  u32 finish(u32 bits) const { return Format::finish(bits, overflow_); }
+
+ private:
+  ReduceOp op_;
+  OverflowMode overflow_;
+  u64 raised_ = 0;
+};
+
+// Calls body(Format{}) with the format of a lane type.
+template <class Body>
+void with_format(LaneType type, Body body) {
+  if (type == LaneType::f16) {
+    body(F16{});
+  } else {
+    body(F32{});
+  }
+}
+
+Selection selection_of(const VectorReduceArgs& x, LaneType type, const Spr& spr, Arch arch) {
+  return {spr, arch, lanes_per_repeat(type), x.repeat};
+}
+Operand source_of(const VectorReduceArgs& x, LaneType type) { return {x.src, x.srcBlkStride, x.srcRepStride, type}; }
+
+void store_result(const View& ub, u64 address, u32 value, u32 bytes) {
+  std::memcpy(ub.bytes(address, bytes).data(), &value, bytes);
+}
+
+// The first `len` bytes of the results of each repeat of a run, which lie units of `unit` bytes apart.
+Access results_access(const VectorReduceArgs& x, const Run& run, u32 unit, u32 len) {
+  const u64 stride = u64{x.dstRepStride} * unit;
+  Access a{.buffer = BufId::UB,
+           .write = true,
+           .align = static_cast<u16>(std::min(unit, kBlockBytes)),
+           .address = x.dst + run.first * stride,
+           .len = len,
+           .count = {stride == 0 ? 1 : run.count, 1, 1},
+           .stride = {static_cast<i64>(stride), 0, 0},
+           .operand = "dst"};
+  if (stride == len) {
+    a.len *= a.count[0];
+    a.count[0] = 1;
+  }
+  return a;
+}
+
+// Result of vcmax and vcmin: a pair of lanes, a lane, or an index of 32 bits.
+u32 extremum_bytes(ReduceOrder order, LaneType type) {
+  switch (order) {
+    case ReduceOrder::only_value: return lane_bytes(type);
+    case ReduceOrder::only_index: return sizeof(u32);
+    default: return 2 * lane_bytes(type);
+  }
+}
+
+}  // namespace
+
+Footprint sum_footprint(const VectorReduceArgs& x, LaneType type, const Spr& spr, Arch arch) {
+  if (x.option != 0 && arch != Arch::c220) {
+    fail(Fault::Program, "mode = {} is out of range on {}: 0", x.option, name(arch));
+  }
+  const Selection selection = selection_of(x, type, spr, arch);
+  Footprint f;
+  add_accesses(f, selection, source_of(x, type), false, "src");
+  if (x.option != 0) return f;
+  for (const Run& run : selection)
+    f.add(results_access(x, run, lane_bytes(type), lane_bytes(type)));
+  return f;
+}
+
+void sum_execute(const VectorReduceArgs& x, LaneType type, ExecContext& c) {
+  with_format(type, [&]<class Format>(Format) {
+    Reducer<Format> reducer(ReduceOp::add, c.overflow);
+    const u32 lanes = lanes_per_repeat(type);
+    const u32 bytes = lane_bytes(type);
+    if (x.option != 0) c.results.acc_val = 0;
+    for_each_source<1>(c, selection_of(x, type, c.spr, c.arch), {source_of(x, type)},
+                       [&](const Run& run, u32 r, const auto& in) {
+                         Taken t = reducer.take(in[0], lanes, bytes, run.mask);
+                         reducer.reduce_groups(t, lanes, lanes);
+                         if (x.option != 0) {
+                           c.results.acc_val = reducer.apply(static_cast<u32>(c.results.acc_val), t.bits[0]);
+                         } else {
+                           store_result(c.mem[BufId::UB], x.dst + u64{r} * x.dstRepStride * bytes, t.bits[0], bytes);
+                         }
+                       });
+    c.status |= reducer.raised();
+  });
+}
+
+Footprint extremum_footprint(const VectorReduceArgs& x, LaneType type, const Spr& spr, Arch arch) {
+  if (x.option != 0 && !contains(kVectorArchs2, arch)) {
+    fail(Fault::Program, "order = {} is out of range on {}: 0", x.option, name(arch));
+  }
+  const Selection selection = selection_of(x, type, spr, arch);
+  const u32 bytes = extremum_bytes(static_cast<ReduceOrder>(x.option), type);
+  Footprint f;
+  add_accesses(f, selection, source_of(x, type), false, "src");
+  for (const Run& run : selection)
+    f.add(results_access(x, run, bytes, bytes));
+  return f;
+}
+
+void extremum_execute(const VectorReduceArgs& x, ReduceOp op, LaneType type, ExecContext& c) {
+  struct Best {
+    u32 bits = 0, index = 0;
+    bool any = false;
+  };
+  with_format(type, [&]<class Format>(Format) {
+    Reducer<Format> reducer(op, c.overflow);
+    const u32 lanes = lanes_per_repeat(type);
+    const u32 bytes = lane_bytes(type);
+    const auto order = static_cast<ReduceOrder>(x.option);
+    // The first of the best; NaN is better than anything, and stays.
+    const auto improve = [&](Best& best, u32 bits, u32 index) {
+      const u32 better = best.any ? reducer.apply(best.bits, bits) : reducer.apply(bits, bits);
+      if (!best.any || better != best.bits) best = {better, index, true};
+    };
+    Best whole;
+    for_each_source<1>(c, selection_of(x, type, c.spr, c.arch), {source_of(x, type)},
+                       [&](const Run& run, u32 r, const auto& in) {
+                         const Taken t = reducer.take(in[0], lanes, bytes, run.mask);
+                         Best best;
+                         for (u32 i = 0; i < lanes; ++i) {
+                           if (t.active[i]) improve(best, t.bits[i], i);
+                         }
+                         improve(whole, best.bits, r * lanes + best.index);
+                         best.bits = reducer.finish(best.bits);
+                         const View& ub = c.mem[BufId::UB];
+                         const u64 at = x.dst + u64{r} * x.dstRepStride * extremum_bytes(order, type);
+                         switch (order) {
+                           case ReduceOrder::value_index:
+                             store_result(ub, at, best.bits, bytes);
+                             store_result(ub, at + bytes, best.index, bytes);
+                             break;
+                           case ReduceOrder::index_value:
+                             store_result(ub, at, best.index, bytes);
+                             store_result(ub, at + bytes, best.bits, bytes);
+                             break;
+                           case ReduceOrder::only_value: store_result(ub, at, best.bits, bytes); break;
+                           case ReduceOrder::only_index: store_result(ub, at, best.index, sizeof(u32)); break;
+                         }
+                       });
+    if (whole.any) c.results.max_min_cnt = u64{whole.index} << 32 | reducer.finish(whole.bits);
+    c.status |= reducer.raised();
+  });
+}
+
+Footprint groups_footprint(const VectorReduceArgs& x, u32 group, LaneType type, const Spr& spr, Arch arch) {
+  if (arch == Arch::c100 && group > 2 && x.dstRepStride == 0 && x.repeat > 1) {
+    fail(Fault::Program, "dstRepStride = 0 is not allowed on c100");
+  }
+  const Selection selection = selection_of(x, type, spr, arch);
+  Footprint f;
+  add_accesses(f, selection, source_of(x, type), false, "src");
+  const u32 unit = kRepeatBytes / group;
+  for (const Run& run : selection)
+    f.add(results_access(x, run, unit, (last_lane(run.mask) / group + 1) * lane_bytes(type)));
+  return f;
+}
+
+void groups_execute(const VectorReduceArgs& x, ReduceOp op, u32 group, LaneType type, ExecContext& c) {
+  with_format(type, [&]<class Format>(Format) {
+    Reducer<Format> reducer(op, c.overflow);
+    const u32 lanes = lanes_per_repeat(type);
+    const u32 bytes = lane_bytes(type);
+    const u32 unit = kRepeatBytes / group;
+    for_each_source<1>(c, selection_of(x, type, c.spr, c.arch), {source_of(x, type)},
+                       [&](const Run& run, u32 r, const auto& in) {
+                         Taken t = reducer.take(in[0], lanes, bytes, run.mask);
+                         reducer.reduce_groups(t, lanes, group);
+                         for (u32 i = 0; i < lanes; i += group) {
+                           if (!t.active[i]) continue;
+                           store_result(c.mem[BufId::UB], x.dst + u64{r} * x.dstRepStride * unit + i / group * bytes,
+                                        t.bits[i], bytes);
+                         }
+                       });
+    c.status |= reducer.raised();
+  });
+}
+
+}  // namespace vinci::isa::insn
