@@ -63,7 +63,7 @@ std::vector<u32> interesting_f32() {
     for (const u32 x : {bits + 1, bits - (i != 0), middle - 1, middle, middle + 1})
       out.push_back(x);
   }
-  oracle::Random random(5);
+  oracle::Random random(oracle::seed(5));
   for (int i = 0; i < 200'000; ++i)
     out.push_back(static_cast<u32>(random.next()));
   const usize n = out.size();

@@ -140,7 +140,7 @@ inline u64 seed(u64 own) {
   std::cout << "seed " << value << " (VINCI_SEED)\n";
   return value;
 }
-// VINCI_EXHAUSTIVE=1: all inputs instead of a slice, where that takes minutes.
+// VINCI_EXHAUSTIVE=1: all inputs instead of a slice; takes hours.
 inline bool exhaustive() { return std::getenv("VINCI_EXHAUSTIVE") != nullptr; }
 
 // A small generator with a fixed meaning (splitmix64): the same sample on every machine.
