@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "isa/numeric/approx.h"
 #include "isa/numeric/exp.h"
+#include "isa/numeric/lanes.h"
 #include "isa/numeric/log.h"
 #include "tests/unit/isa/numeric_oracle.h"
 
@@ -218,6 +220,57 @@ TEST(Approximations, SpecialOperands) {
     EXPECT_EQ(f16_rec(0x0001, p), kF16Inf);
     EXPECT_EQ(f16_rsqrt(0x0001, p), 0x6c00);  // 2^-24 to 2^12
     EXPECT_EQ(f16_rsqrt(0xbc00, p), kF16Nan);
+  }
+}
+
+// The lane kernels are these functions, with the STATUS of each value.
+struct KernelCase {
+  UnaryOp op;
+  u16 (*f16)(u16, Precision);
+  u32 (*f32)(u32, Precision);
+};
+constexpr std::array kKernels{
+    KernelCase{UnaryOp::exp, [](u16 x, Precision) { return f16_exp(x); }, [](u32 x, Precision) { return f32_exp(x); }},
+    KernelCase{UnaryOp::ln, [](u16 x, Precision) { return f16_ln(x); }, [](u32 x, Precision) { return f32_ln(x); }},
+    KernelCase{UnaryOp::sqrt, [](u16 x, Precision) { return f16_sqrt(x); },
+               [](u32 x, Precision) { return f32_sqrt(x); }},
+    KernelCase{UnaryOp::rec, f16_rec, f32_rec}, KernelCase{UnaryOp::rsqrt, f16_rsqrt, f32_rsqrt}};
+
+// One value in every lane.
+template <class Bits, class F>
+void check_kernel(UnaryKernel kernel, UnaryOp op, Bits x, F function, LaneMode mode, bool (*finite)(Bits),
+                  Bits (*finish)(Bits, OverflowMode)) {
+  LaneBuffer in, out{};
+  for (usize i = 0; i < kRepeatBytes; i += sizeof x)
+    std::memcpy(in.bytes.data() + i, &x, sizeof x);
+  const Bits want = function(x, mode.precision);
+  const u64 status = !finite(x)                        ? status::kVectorNanInf
+                     : !finite(want)                   ? status::kFloatOverflow
+                     : op == UnaryOp::exp && want == 0 ? status::kFloatUnderflow
+                                                       : 0;
+  ASSERT_EQ(kernel(in, out, mode), status) << std::hex << x;
+  Bits got = 0;
+  std::memcpy(&got, out.bytes.data() + kRepeatBytes - sizeof got, sizeof got);
+  ASSERT_EQ(got, finish(want, mode.overflow)) << std::hex << x;
+}
+
+TEST(Kernels, AreTheFunctions) {
+  oracle::Random random(oracle::seed(9));
+  for (const KernelCase& k : kKernels) {
+    for (const Path path : {Path::fastest, Path::portable}) {
+      for (const LaneMode& mode :
+           {LaneMode{OverflowMode::inf_nan, false, kFast}, LaneMode{OverflowMode::saturation, false, kExact}}) {
+        for (u32 x = 0; x < 65536; x += 7)
+          check_kernel<u16>(unary_kernel(k.op, LaneType::f16, path), k.op, static_cast<u16>(x), k.f16, mode, f16_finite,
+                            saturate_f16);
+        for (int i = 0; i < 3000; ++i) {
+          const u32 x = i % 256 < 255 ? static_cast<u32>(random.next()) : static_cast<u32>(i << 23);
+          check_kernel<u32>(unary_kernel(k.op, LaneType::f32, path), k.op, x, k.f32, mode, f32_finite,
+                            [](u32 bits, OverflowMode) { return bits; });
+        }
+        if (HasFatalFailure()) return;
+      }
+    }
   }
 }
 

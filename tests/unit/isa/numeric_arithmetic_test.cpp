@@ -261,6 +261,57 @@ TYPED_TEST(Integers, Shifts) {
   }
 }
 
+Wide exact_result(BinaryOp op, Wide a, Wide b) {
+  switch (op) {
+    case BinaryOp::add:
+    case BinaryOp::add_relu: return a + b;
+    case BinaryOp::sub:
+    case BinaryOp::sub_relu: return a - b;
+    case BinaryOp::mul: return a * b;
+    case BinaryOp::max: return std::max(a, b);
+    default: return std::min(a, b);
+  }
+}
+
+// Sums, products and extremes of s16 and s32, wrapping and stopping at the limits, against 128 bits.
+template <class T>
+void check_integers(LaneType type) {
+  using Limits = std::numeric_limits<T>;
+  constexpr usize kLanes = kRepeatBytes / sizeof(T);
+  constexpr std::array kEdges{T{0}, T{1}, T{-1}, Limits::max(), Limits::min(), T{Limits::max() - 1}, T{181}, T{-182}};
+  oracle::Random random(oracle::seed(35));
+  for (int round = 0; round < 200; ++round) {
+    std::array<T, kLanes> x, y;
+    for (usize i = 0; i < kLanes; ++i) {
+      const u64 r = random.next();
+      x[i] = round < 8 ? kEdges[i % 8] : static_cast<T>(r >> (round % 2 == 0 ? 0 : 64 - 4 * sizeof(T)));
+      y[i] = round < 8 ? kEdges[static_cast<usize>(round)] : static_cast<T>(random.next() >> (round % 3 * 20));
+    }
+    for (const BinaryOp op : {BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::max, BinaryOp::min,
+                              BinaryOp::add_relu, BinaryOp::sub_relu}) {
+      for (const bool saturate : {false, true}) {
+        LaneBuffer out{};
+        const u64 got_status =
+            binary_kernel(op, type, Path::portable)(fill<T>(x), fill<T>(y), out, {OverflowMode::inf_nan, saturate});
+        u64 want_status = 0;
+        for (usize i = 0; i < kLanes; ++i) {
+          const Wide a = x[i], b = y[i];
+          Wide want = exact_result(op, a, b);
+          if (want > Limits::max() || want < Limits::min()) {
+            want_status = status::kFloatOverflow;
+            want = saturate ? (want < 0 ? Limits::min() : Limits::max()) : static_cast<T>(want);
+          }
+          if (op == BinaryOp::add_relu || op == BinaryOp::sub_relu) want = std::max<Wide>(want, 0);
+          ASSERT_EQ(lanes_of<T>(out)[i], static_cast<T>(want)) << x[i] << ' ' << y[i];
+        }
+        ASSERT_EQ(got_status, want_status);
+      }
+    }
+  }
+}
+TEST(Integers16, SumsAndProducts) { check_integers<i16>(LaneType::s16); }
+TEST(Integers32, SumsAndProducts) { check_integers<i32>(LaneType::s32); }
+
 TEST(Bits, AndOrNot) {
   oracle::Random random(oracle::seed(34));
   std::array<u16, 128> x, y;
