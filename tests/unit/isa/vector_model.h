@@ -33,7 +33,7 @@ struct VectorCall {
   u8 type = 0;
   std::map<std::string_view, u64> operands;
 
-  VectorCall(std::string_view mnemonic, std::string_view suffix = {}) : row(row_of(mnemonic)) {
+  explicit VectorCall(std::string_view mnemonic, std::string_view suffix = {}) : row(row_of(mnemonic)) {
     EXPECT_NE(row, nullptr) << mnemonic;
     for (usize i = 0; i < row->types.size(); ++i) {
       if (row->types[i].name == suffix) type = static_cast<u8>(i);
