@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/insns/vector_convert.h"
 
+#include "isa/sem/quant.h"
 #include "isa/sem/vector_lanes.h"
 
 namespace vinci::isa::insn {
@@ -17,17 +18,6 @@ T lane(const LaneBuffer& lanes, usize i) {
   return value;
 }
 
-// One quantisation parameter: scale f32 [31:0] with 10 bits of fraction, offset s9 [45:37], signed result [46].
-struct Factor {
-  float scale;
-  i32 offset;
-  bool is_signed;
-
-  explicit Factor(u64 bits)
-      : scale(std::bit_cast<float>(static_cast<u32>(bits) & ~0x1fffu)),
-        offset(static_cast<i32>(bits >> 37 & 0x1ff) - ((bits >> 45 & 1) != 0 ? 0x200 : 0)),
-        is_signed((bits >> 46 & 1) != 0) {}
-};
 using Factors = std::array<u64, kFactors>;
 
 u64 factor_address(const Spr& spr) { return std::min(spr[SprId::deqscale], u64{1} << 32) * kBlockBytes; }
@@ -50,23 +40,19 @@ Factors factors(const ExecContext& c, bool vector) {
   return f;
 }
 
-// s16 to s8 or u8: scaled, rounded and limited to 9 bits, then offset and limited to the result.
-u8 deq8(i16 value, const Factor& f, u64& raised) {
-  const u32 scaled = std::bit_cast<u32>(static_cast<float>(value) * f.scale);
-  constexpr i64 kLeast = -256, kMost = 255;
-  RoundedInt nine_bits;  // NaN: 0
-  if (f32_finite(scaled)) {
-    nine_bits = round_to_int(exact_of<Binary32>(scaled), RoundMode::rint, kLeast, kMost);
-  } else if (!f32_nan(scaled)) {
-    nine_bits = {Binary32::negative(scaled) ? kLeast : kMost, true};
-  }
-  const i32 sum = static_cast<i32>(nine_bits.value) + f.offset;
-  const i32 low = f.is_signed ? -128 : 0;
-  const i32 high = f.is_signed ? 127 : 255;
-  if (nine_bits.clamped || sum < low || sum > high) raised |= status::kFloatOverflow;
-  if (!f.is_signed && sum < 0) raised |= status::kNegativeToUnsigned;
-  if (!f32_finite(std::bit_cast<u32>(f.scale))) raised |= status::kVectorNanInf;
-  return static_cast<u8>(std::clamp(sum, low, high));
+// s16 to s8 or u8 with a quantisation parameter: scaled, rounded and limited to 9 bits, then offset and limited.
+u8 deq8(i16 value, u64 parameter, u64& raised) {
+  const QuantParameter p = quant_parameter(parameter);
+  const float factor = fixpipe_factor(static_cast<u32>(parameter));
+  const float scaled = static_cast<float>(value) * factor;
+  const IntRange range = range_b8(p.is_signed);
+  constexpr IntRange kWide{-0x10000, 0x10000};
+  const i32 sum = quantise(scaled, p.offset, kWide);
+  const i32 result = std::clamp(sum, range.least, range.most);
+  if (sum != result || std::abs(scaled) >= 256.5f) raised |= status::kFloatOverflow;
+  if (!p.is_signed && sum < 0) raised |= status::kNegativeToUnsigned;
+  if (!std::isfinite(factor)) raised |= status::kVectorNanInf;
+  return static_cast<u8>(result);
 }
 
 // A mask of 16-bit lanes as it falls on one half of each block of 8-bit results.
@@ -94,7 +80,7 @@ void deq8_repeats(ExecContext& c, u32 repeat, bool vector, Half half, const std:
     u64 raised = values(in, s16);
     for (u32 i = 0; i < lanes; ++i) {
       if ((mask[i / 64] >> (i % 64) & 1) == 0) continue;  // an offset makes something of every lane
-      out.bytes[byte_of(i)] = static_cast<std::byte>(deq8(lane<i16>(s16, i), Factor(f[i % kFactors]), raised));
+      out.bytes[byte_of(i)] = static_cast<std::byte>(deq8(lane<i16>(s16, i), f[i % kFactors], raised));
     }
     return raised;
   };
