@@ -376,6 +376,10 @@ std::optional<PipeId> CoreChecker::blocker(PipeId pipe) const {
     }
     return std::nullopt;
   }
+  if (head.row->role == Role::work) {  // for a unit flag, which M and FIX change for each other
+    const PipeId other = pipe == PipeId::M ? PipeId::FIX : PipeId::M;
+    return queues_[index(other)].empty() ? std::nullopt : std::optional(other);
+  }
   const auto& w = args_of<insn::WaitFlag>(head.args);
   for (const Waiting& q : queues_[index(w.src)]) {
     if (q.inst.row->role != Role::set_flag) continue;
@@ -420,6 +424,13 @@ void CoreChecker::finish() {
           fmt::format("circular wait, the block cannot go on (on a device: aicore timeout, 507014): {}{}", chain,
                       queues_[index(pipe)].empty() ? " <- the scalar unit, which waits for room in a queue" : "");
       f.suggestion = "set the flags before the waits that hold them up";
+    } else if (head.inst.row->role == Role::work) {
+      f.id = FaultId::wait_without_set;
+      f.message = fmt::format(
+          "wait without set: nothing is left that would {} the unit flags of L0C, the block cannot go "
+          "on (on a device: aicore timeout, 507014)",
+          at == PipeId::M ? "lower" : "raise");
+      f.suggestion = "give mad and FIXPIPE the same unitFlag on the same blocks of L0C, 3 at the last";
     } else {
       f.id = FaultId::wait_without_set;
       const auto& w = args_of<insn::WaitFlag>(head.inst.args);

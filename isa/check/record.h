@@ -24,6 +24,9 @@ struct Record {
 // Records by number. Numbers grow for ever, so that shadow cells need no cleaning when older records are forgotten.
 class Records {
  public:
+  // Numbers from `limit` on are not given out for long.
+  explicit Records(u32 limit = u32{1} << 31) : limit_(limit) {}
+
   u32 add(const Record& r) {
     list_.push_back(r);
     return first_ + static_cast<u32>(list_.size()) - 1;
@@ -35,7 +38,7 @@ class Records {
   bool forget() {
     first_ += static_cast<u32>(list_.size());
     list_.clear();
-    if (first_ < (u32{1} << 31)) return true;
+    if (first_ < limit_) return true;
     first_ = 1;
     return false;
   }
@@ -43,6 +46,7 @@ class Records {
  private:
   std::vector<Record> list_;
   u32 first_ = 1;
+  u32 limit_;
 };
 
 }  // namespace vinci::isa::check

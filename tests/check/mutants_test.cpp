@@ -436,6 +436,20 @@ std::vector<Class> cube_classes() {
     m.at = tag("mad", t, 1);
     m.other = tag("mad", t, 0);
   });
+  add("FIXPIPE waits for unit flags that no mad raises", FaultId::wait_without_set, [](const C& c, Random&, Mutant& m) {
+    const std::string store = tag("store", c.tiles - 1);
+    std::string text = m.program.lines[m.program.at(store)].text;
+    const std::string off = ", 0, 0, 0, 0, 1";
+    text.replace(text.find(off), off.size(), ", 3, 0, 0, 0, 1");
+    m.program.replace(store, text);
+    m.at = store;
+  });
+  add("mad waits for unit flags that FIXPIPE left up", FaultId::circular_wait, [](const C& c, Random&, Mutant& m) {
+    const u32 t = c.tiles - 1;  // whose first mad raised them
+    m.program.replace(tag("mad", t, 0), c.mad_text(0, c.l0(0), c.l0(0), 0) + ", 3");
+    m.program.replace(tag("mad", t, 1), c.mad_text(0, c.l0(1), c.l0(1), 1) + ", 3");
+    m.at = tag("mad", t, 1) + "|" + tag("c wait", t);
+  });
   add("L1 left", FaultId::out_of_bounds, [](const C& c, Random& r, Mutant& m) {
     const u32 t = below(r, c.tiles), k = below(r, 2);
     m.program.replace(tag("ca", t, k),

@@ -8,6 +8,7 @@
 
 #include "isa/check/core_checker.h"
 #include "isa/check/defined.h"
+#include "isa/check/local_shadow.h"
 #include "isa/text.h"
 #include "tests/check/checked_run.h"
 #include "tests/support/timed_run.h"
@@ -122,6 +123,30 @@ TEST(Records, NumbersStartAnew) {
   EXPECT_FALSE(records.knows(1));
   EXPECT_EQ(records.add({}), 2u);
   EXPECT_TRUE(records.knows(2));
+
+  Records few(3);
+  few.add({});
+  EXPECT_TRUE(few.forget());
+  few.add({});
+  EXPECT_FALSE(few.forget());
+  EXPECT_EQ(few.add({}), 1u);
+}
+
+TEST(LocalShadow, ForgetsRecordsButNotBytes) {
+  LocalShadow shadow(1024);
+  shadow.begin_block();
+  const auto none = [](u32 other, u64, u64, bool) { EXPECT_EQ(other, 0u); };
+  shadow.write(PipeId::V, 1, 0, 64, none);
+  shadow.read(PipeId::MTE3, 2, 0, 64, [](u32 other, u64, u64) { EXPECT_EQ(other, 1u); });
+  shadow.clear();
+  shadow.write(PipeId::MTE2, 1, 0, 64, none);
+  int undefined = 0;
+  shadow.undefined(0, 128, 32, [&](u64 b, u64 e) {
+    EXPECT_EQ(b, 64u);
+    EXPECT_EQ(e, 128u);
+    ++undefined;
+  });
+  EXPECT_EQ(undefined, 1);
 }
 
 // The first occurrence of the program is kept, whichever came first.

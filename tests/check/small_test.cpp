@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/check/checked_run.h"
+#include "tests/support/timed_run.h"
+
+// Short programs written by hand, for what the pipelines do not do.
+namespace vinci::test {
+namespace {
+
+Checked run(const std::string& text, Mode mode = Mode::functional, u32 blocks = 1,
+            isa::CoreKind kind = isa::CoreKind::vector) {
+  const auto chip = round_chip(isa::Arch::c220);
+  return check(chip, launch_stream(chip, kind, text, {{"x", 4096}, {"y", 4096}}, blocks), mode);
+}
+
+// "raw-hazard 3 5": id, line of the conflicting instruction (0: none), line.
+std::vector<std::string> found(const Checked& c) {
+  std::vector<std::string> out;
+  for (const auto& f : c.findings)
+    out.push_back(fmt::format("{} {} {}", name(f.id), f.other ? f.other->line : 0, f.at.line));
+  return out;
+}
+bool has(const Checked& c, const std::string& what) { return std::ranges::count(found(c), what) == 1; }
+
+TEST(Small, AWaitMayBeIssuedBeforeItsSet) {
+  const std::string text =
+      "ld_arg X0, 0\n"
+      "wait_flag PIPE_MTE2, PIPE_V, EVENT_ID0\n"
+      "vadds.f16 0x1000, 0, 0, 1, 1, 1, 8, 8\n"
+      "copy_gm_to_ubuf 0, X0, 0, 1, 8, 0, 0\n"
+      "set_flag PIPE_MTE2, PIPE_V, EVENT_ID0\n"
+      "pipe_barrier PIPE_ALL\n"
+      "end\n";
+  for (const Mode mode : {Mode::functional, Mode::full, Mode::timing})
+    EXPECT_EQ(run(text, mode).text(), "");
+}
+
+// The store is issued after the write that it races with, though nothing makes it wait as the write does.
+TEST(Small, TheEarlierOfTheProgramIsNamedFirst) {
+  const std::string text =
+      "ld_arg X0, 0\n"
+      "vector_dup.f16 0x1000, 0, 1, 1, 1, 8, 8\n"
+      "pipe_barrier PIPE_ALL\n"
+      "wait_flag PIPE_MTE2, PIPE_V, EVENT_ID0\n"
+      "vector_dup.f16 0x1000, 1, 1, 1, 1, 8, 8\n"
+      "copy_ubuf_to_gm X0, 0x1000, 0, 1, 8, 0, 0\n"
+      "copy_gm_to_ubuf 0, X0, 0, 1, 8, 0, 0\n"
+      "set_flag PIPE_MTE2, PIPE_V, EVENT_ID0\n"
+      "end\n";
+  for (const Mode mode : {Mode::functional, Mode::full, Mode::timing}) {
+    const Checked c = run(text, mode);
+    EXPECT_EQ(found(c), (std::vector<std::string>{"raw-hazard 5 6", "raw-hazard 6 7"})) << c.text();
+    EXPECT_EQ(
+        c.findings[0].suggestion,
+        "set_flag(PIPE_V, PIPE_MTE3, EVENT_ID..) after line 5, wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID..) before line 6");
+  }
+}
+
+TEST(Small, ABarrierBehindAWaitThatNothingEnds) {
+  for (const Mode mode : {Mode::functional, Mode::full}) {
+    const Checked c = run("wait_flag PIPE_MTE2, PIPE_V, EVENT_ID0\npipe_barrier PIPE_ALL\nend\n", mode);
+    EXPECT_EQ(found(c), std::vector<std::string>{"wait-without-set 0 1"}) << c.text();
+    EXPECT_NE(c.fault, "");
+  }
+}
+
+TEST(Small, AScalarWaitThatNothingEnds) {
+  const Checked c = run("set_flag PIPE_S, PIPE_V, EVENT_ID0\nwait_flag PIPE_V, PIPE_S, EVENT_ID1\nend\n");
+  EXPECT_EQ(found(c), std::vector<std::string>{"wait-without-set 0 2"}) << c.text();
+}
+
+// In time the scalar unit cannot issue the set: the queue of V has room for 8.
+TEST(Small, AFullQueueIsPartOfACircle) {
+  std::string text = "wait_flag PIPE_MTE2, PIPE_V, EVENT_ID0\n";
+  for (int i = 0; i < 12; ++i)
+    text += fmt::format("vector_dup.f16 {:#x}, 0, 1, 1, 1, 8, 8\n", 0x1000 + 0x100 * i);
+  text += "set_flag PIPE_MTE2, PIPE_V, EVENT_ID0\nend\n";
+  EXPECT_EQ(run(text).text(), "");
+  const Checked c = run(text, Mode::full);
+  EXPECT_EQ(found(c), std::vector<std::string>{"circular-wait 0 1"}) << c.text();
+  EXPECT_NE(c.findings.at(0).message.find("room in a queue"), std::string::npos);
+}
+
+TEST(Small, ScalarAccessesOfSeveralBlocks) {
+  const std::string text =
+      "ld_arg X0, 0\n"
+      "ld_dev.b64 X1, X0\n"  // all blocks read one word: fine
+      "ld_arg X2, 1\n"
+      "get_block_idx X3\n"
+      "shl X4, X3, 3\n"
+      "add X4, X4, X2\n"
+      "st_dev.b64 X3, X4\n"  // each its own 8 bytes of one block of 32: fine
+      "end\n";
+  EXPECT_EQ(run(text, Mode::functional, 4).text(), "");
+  std::string overlap = text;
+  overlap.replace(overlap.find("shl X4, X3, 3"), 13, "shl X4, X3, 2");
+  overlap.replace(overlap.find("st_dev.b64 X3, X4"), 17, "st_dev.b32 X3, X4");
+  EXPECT_EQ(run(overlap, Mode::functional, 4).text(), "") << "4 bytes each";
+  overlap.replace(overlap.find("shl X4, X3, 2"), 13, "shl X4, X3, 1");
+  overlap.replace(overlap.find("st_dev.b32 X3, X4"), 17, "st_dev.b16 X3, X0");
+  const Checked c = run(overlap, Mode::functional, 4);
+  EXPECT_TRUE(has(c, "block-overlap 2 7")) << c.text();
+  EXPECT_TRUE(has(c, "block-overlap 7 7")) << c.text();
+}
+
+// What is refused is left out: a scalar load then gives 0, and all of it is found in one run.
+TEST(Small, AllThatIsRefusedIsFoundAtOnce) {
+  const std::string text =
+      "ld_arg X0, 0\n"
+      "ld_ubuf.b64 X1, 0xfffff8\n"
+      "copy_ubuf_to_gm X1, 0, 0, 1, 1, 0, 0\n"
+      "copy_gm_to_ubuf 8, X0, 0, 1, 1, 0, 0\n"
+      "set_flag PIPE_ALL, PIPE_V, EVENT_ID0\n"
+      "wait_flag PIPE_M, PIPE_V, EVENT_ID0\n"
+      "set_flag PIPE_V, PIPE_MTE3, EVENT_ID9\n"
+      "pipe_barrier PIPE_M\n"
+      "mad.f162f32 0, 0, 0, 16, 16, 16, 1\n"
+      "vadds.f16 0x1000, 0, 0x12345, 1, 1, 1, 8, 8\n"
+      "st_dev.b64 X1, 0x100000004\n"
+      "end\n";
+  for (const Mode mode : {Mode::functional, Mode::full}) {
+    const Checked c = run(text, mode);
+    EXPECT_EQ(found(c), (std::vector<std::string>{"out-of-bounds 0 2", "out-of-bounds 0 3", "misaligned-access 0 4",
+                                                  "missing-unit 0 5", "missing-unit 0 6", "event-out-of-range 0 7",
+                                                  "missing-unit 0 8", "missing-unit 0 9", "illegal-operand 0 10",
+                                                  "misaligned-access 0 11"}))
+        << c.text();
+    EXPECT_EQ(c.fault, "");
+  }
+}
+
+// What no check can step over still ends the run, with what was found before.
+TEST(Small, OtherFaultsEndTheRun) {
+  const Checked c = run("ld_arg X0, 0\nld_ubuf.b64 X1, 0x0\ndiv X1, X0, 0\nend\n");
+  EXPECT_EQ(found(c), std::vector<std::string>{"uninitialised-read 0 2"}) << c.text();
+  EXPECT_NE(c.fault, "");
+}
+
+// Two mads that are long enough need no barrier on the same accumulator.
+TEST(Small, LongMadsFollowEachOther) {
+  const auto text = [](int m, int n) {
+    return fmt::format(
+        "ld_arg X0, 0\ncopy_gm_to_cbuf 0, X0, 0, 1, 128, 0, 0\nset_flag PIPE_MTE2, PIPE_MTE1, EVENT_ID0\n"
+        "wait_flag PIPE_MTE2, PIPE_MTE1, EVENT_ID0\nload_cbuf_to_ca 0, 0, 0, 8, 1, 0, 0\n"
+        "load_cbuf_to_cb 0, 0, 0, 8, 1, 0, 0\nset_flag PIPE_MTE1, PIPE_M, EVENT_ID0\n"
+        "wait_flag PIPE_MTE1, PIPE_M, EVENT_ID0\nmad.f162f32 0, 0, 0, {0}, 16, {1}, 1\n"
+        "mad.f162f32 0, 0, 0, {0}, 16, {1}, 0\nend\n",
+        m, n);
+  };
+  EXPECT_EQ(run(text(80, 32), Mode::functional, 1, isa::CoreKind::cube).text(), "");
+  EXPECT_EQ(found(run(text(48, 48), Mode::functional, 1, isa::CoreKind::cube)),
+            std::vector<std::string>{"missing-pipe-barrier 9 10"});
+}
+
+// A wait comes after what its event's first record comes after, and no more.
+TEST(Small, EventsOrderTasks) {
+  const auto chip = round_chip(isa::Arch::c220);
+  task::TaskStream s = launch_stream(chip, isa::CoreKind::vector, "end\n", {{"x", 4096}, {"y", 4096}}, 1);
+  s.events = {"half", "whole"};
+  auto& tasks = s.streams[0].tasks;
+  tasks.insert(tasks.begin() + 1, {.name = "half", .op = task::EventRecord{.event = 0}});
+  tasks.push_back({.name = "whole", .op = task::EventRecord{.event = 1}});
+  const auto copy = [](u32 from, u32 to) {
+    return task::MemcpyAsync{.dst = {.buffer = to, .offset = 2048},
+                             .src = {.buffer = from},
+                             .width = 100,
+                             .height = 3,
+                             .dst_pitch = 120,
+                             .src_pitch = 110};
+  };
+  s.streams.push_back({.name = "other",
+                       .tasks = {{.name = "wait half", .op = task::StreamWaitEvent{.event = 0}},
+                                 {.name = "reads x", .op = copy(0, 0)},
+                                 {.name = "reads y", .op = copy(1, 0)},
+                                 {.name = "wait whole", .op = task::StreamWaitEvent{.event = 1}},
+                                 {.name = "reads y again", .op = copy(1, 1)}}});
+  const Checked c = check(chip, s);
+  ASSERT_EQ(c.findings.size(), 1u) << c.text();
+  EXPECT_EQ(name(c.findings[0].id), "task-overlap");
+  EXPECT_EQ(c.findings[0].at.task, "reads y");
+  EXPECT_EQ(c.findings[0].other->task, "set y");
+}
+
+}  // namespace
+}  // namespace vinci::test
