@@ -27,7 +27,7 @@ using AllInsns = JoinInsns<insn::ScalarInsns, insn::SprInsns, insn::SyncInsns, i
 
 template <class... I>
 constexpr auto make_table(InsnList<I...>) {
-  return std::array{make_row<I>()...};
+  return std::array<Row, sizeof...(I)>{make_row<I>()...};
 }
 
 constexpr auto kTable = make_table(AllInsns{});
