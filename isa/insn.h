@@ -83,7 +83,7 @@ struct Access {
   // Of an instruction that works repeat by repeat, the blocks of 32 B of each; count 0: it does not. The bytes are the
   // same as above, where dimensions that are contiguous are joined; the last repeat may end with them.
   struct Repeats {
-    u32 first = 0;             // the repeat that starts at `address`
+    u32 first = 0;  // the repeat that starts at `address`
     u32 count = 0;
     u32 blocks = 0;            // of a repeat
     u32 block_stride = 0;      // bytes

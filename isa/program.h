@@ -11,7 +11,7 @@
 namespace vinci::isa {
 
 inline constexpr usize kRegisterCount = 32;
-inline constexpr usize kMaxOperands = 14;
+inline constexpr usize kMaxOperands = 17;
 inline constexpr usize kMaxProgramLength = usize{1} << 20;  // instructions; what a branch target can name
 
 // One operand as a program states it: an immediate, or the number of the scalar register that holds it.

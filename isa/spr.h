@@ -18,7 +18,7 @@ enum class SprId : u8 {
   fmatrix_b,       // the same for the second operand (FMATRIX_RIGHT)
   padding,         // bit pattern that img2col reads outside of the feature map
   l3d_rpt,         // repeats of img2colv2: stride [15:0], time [23:16], mode [24]
-  l1_3d_size,      // size of the feature map in L1, 0: unbounded
+  l1_3d_size,      // address of L1 at which img2col goes on at 0, in blocks of 32 B (v1) or bytes (v2); 0: unbounded
   fcol2img,        // feature map of col2img, as fmatrix
   l0_set_value,    // value of create_ca_matrix, create_cb_matrix, create_cbuf_matrix
   deqscale,        // of vconv_deq and the like: f16; or a quantisation parameter (isa/sem/quant.h)
@@ -41,9 +41,14 @@ constexpr std::string_view name(SprId r) { return kSprNames[static_cast<usize>(r
 inline constexpr usize kVaRegisters = 8, kVaBlocks = 8;
 using VaRegister = std::array<u16, kVaBlocks>;
 
-// The rarely written registers, all zero at the start of a block.
+// The rarely written registers. A block starts with zero in all of them, and with one repeat of img2colv2.
 struct Parameters {
-  std::array<u64, kSprNames.size()> values{};
+  static constexpr std::array<u64, kSprNames.size()> reset() {
+    std::array<u64, kSprNames.size()> v{};
+    v[static_cast<usize>(SprId::l3d_rpt)] = u64{1} << 16;
+    return v;
+  }
+  std::array<u64, kSprNames.size()> values = reset();
   std::array<VaRegister, kVaRegisters> va{};
 
   u64 operator[](SprId r) const { return values[static_cast<usize>(r)]; }
@@ -116,7 +121,7 @@ inline constexpr u64 kAtomicType = u64{7} << 6;       // AtomicType
 inline constexpr u64 kAtomicOp = u64{3} << 9;         // AtomicOp
 }  // namespace ctrl
 
-// What copies out of UB, L1 and L0C do to global memory: nothing special without a type.
+// What copies out of UB, L1 and L0C do to global memory: nothing special without a type. isa/sem/atomic.h does it.
 enum class AtomicType : u8 { none, f32, f16, s16, s32, s8, bf16 };
 enum class AtomicOp : u8 { add, max, min };
 constexpr AtomicType atomic_type(u64 ctrl_value) { return static_cast<AtomicType>(ctrl_value >> 6 & 7); }
@@ -129,6 +134,7 @@ struct ResultRegisters {
   u64 max_min_cnt = 0;           // vcmax, vcmin: value and index over all repeats
   u64 acc_val = 0;               // vcadd with mode 1: sum of all repeats
   u64 rsvd_cnt = 0;              // vreduce: elements that were kept
+  u64 l2_atomic = 0;             // AtomicOverflow (isa/sem/atomic.h) of the first atomic write that had one
 };
 
 }  // namespace vinci::isa

@@ -4,26 +4,35 @@
 
 #include <algorithm>
 
+#include "isa/insns/align.h"
 #include "isa/insns/cube.h"
+#include "isa/insns/fill.h"
 #include "isa/insns/fixpipe.h"
+#include "isa/insns/img2col.h"
 #include "isa/insns/l0c_ub.h"
+#include "isa/insns/load2d.h"
 #include "isa/insns/move.h"
+#include "isa/insns/nd2nz.h"
 #include "isa/insns/scalar.h"
 #include "isa/insns/spr.h"
 #include "isa/insns/sync.h"
+#include "isa/insns/table_copy.h"
 #include "isa/insns/vector_arith.h"
 #include "isa/insns/vector_compare.h"
 #include "isa/insns/vector_convert.h"
 #include "isa/insns/vector_reduce.h"
+#include "isa/program.h"
 
 namespace vinci::isa {
 namespace {
 
 // THE list of instructions, in the order of the opcodes: adding one is its struct, and its name in the list at the end
 // of its header.
-using AllInsns = JoinInsns<insn::ScalarInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns, insn::CubeInsns,
-                           insn::L0cUbInsns, insn::FixpipeInsns, insn::VectorArithInsns, insn::VectorFusedInsns,
-                           insn::VectorConvertInsns, insn::VectorCompareInsns, insn::VectorReduceInsns>;
+using AllInsns =
+    JoinInsns<insn::ScalarInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns, insn::Nd2NzInsns,
+              insn::TableCopyInsns, insn::Load2dInsns, insn::Img2colInsns, insn::AlignInsns, insn::FillInsns,
+              insn::CubeInsns, insn::L0cUbInsns, insn::FixpipeInsns, insn::VectorArithInsns, insn::VectorFusedInsns,
+              insn::VectorConvertInsns, insn::VectorCompareInsns, insn::VectorReduceInsns>;
 
 template <class... I>
 constexpr auto make_table(InsnList<I...>) {
@@ -39,6 +48,11 @@ constexpr bool opcodes_ascend() {
   return true;
 }
 static_assert(opcodes_ascend(), "two instructions share an opcode, or the list is not in the order of the opcodes");
+
+constexpr bool operands_fit() {
+  return std::ranges::all_of(kTable, [](const Row& r) { return r.fields.size() <= kMaxOperands; });
+}
+static_assert(operands_fit(), "an instruction has more operands than a program can state");
 
 constexpr bool opcodes_fit() { return kTable.back().opcode < (1u << kOpcodeBits); }
 static_assert(opcodes_fit(), "an opcode does not fit the instruction word");

@@ -66,8 +66,9 @@ using SetPadding = SetSpr<"set_padding", 0x082, SprId::padding, kAllArchs,
                           "bits that img2col reads outside of the feature map; the low 8, 16 or 32 of the element">;
 using SetL3dRpt = SetSpr<"set_l3d_rpt", 0x083, SprId::l3d_rpt, kSecondArchs,
                          "repeats of img2colv2: stride [15:0], time [23:16], mode [24]">;
-using SetL13dSize = SetSpr<"set_l1_3d_size", 0x084, SprId::l1_3d_size, kAllArchs,
-                           "bytes of L1 after which img2col wraps to the start of its source; 0: it never wraps">;
+using SetL13dSize =
+    SetSpr<"set_l1_3d_size", 0x084, SprId::l1_3d_size, kAllArchs,
+           "address of L1 at which img2col goes on at 0, in 32 B blocks for v1 and bytes for v2; 0: none">;
 using SetFcol2img = SetSpr<"set_fcol2img", 0x085, SprId::fcol2img, kJointArchs, "feature map of col2img, as fmatrix">;
 using SetL0SetValue =
     SetSpr<"set_l0_set_value", 0x086, SprId::l0_set_value, kAllArchs, "value of the fill instructions">;

@@ -9,6 +9,7 @@
 
 #include "isa/census/cast.h"
 #include "isa/numeric/bfloat16.h"
+#include "isa/sem/atomic.h"
 #include "isa/sem/fractal_kernel.h"
 #include "isa/sem/quant.h"
 
@@ -243,7 +244,7 @@ class Converter {
 
 void store(BufId dst, u64 address, std::span<const std::byte> bytes, ExecContext& c) {
   if (dst == BufId::GM) {
-    c.mem.gm().write(address, bytes);
+    write_gm(address, bytes, c);
   } else {
     std::ranges::copy(bytes, c.mem[dst].bytes(address, bytes.size()).begin());
   }
@@ -262,23 +263,24 @@ Footprint fixpipe_footprint(const FixpipeArgs& x, BufId dst, const Spr& spr) {
                .count = {ceil_div<u32>(x.nSize, kColumns), l.matrices, 1},
                .stride = {i64{x.srcStride} * kRowBytes, static_cast<i64>(l.src_matrix), 0},
                .operand = "src"}};
+  const auto written = [&](const Access& a) { return dst == BufId::GM ? gm_write_access(a, spr, Arch::c220) : a; };
   Access out{.buffer = dst, .write = true, .address = x.dst, .operand = "dst"};
   if (x.nz2nd != 0) {
     out.len = static_cast<u32>(l.bytes(l.columns));
     out.count = {x.mSize, l.matrices, 1};
     out.stride = {static_cast<i64>(l.row_step), static_cast<i64>(l.dst_matrix), 0};
-    f.add(out);
+    f.add(written(out));
   } else {
     out.align = kBlockBytes;
     out.len = static_cast<u32>(l.bytes(u64{x.mSize} * l.width));
     out.count = {l.columns / l.width, 1, 1};
     out.stride = {static_cast<i64>(l.block_step), 0, 0};
-    f.add(out);
+    f.add(written(out));
     if (const u32 rest = l.columns % l.width; rest != 0) {
       out.address += out.count[0] * l.block_step;
       out.len = static_cast<u32>(l.bytes(u64{x.mSize} * rest));
       out.count = {1, 1, 1};
-      f.add(out);
+      f.add(written(out));
     }
   }
   const auto table = [&](std::string_view operand, u64 address, u32 entry) {

@@ -29,6 +29,9 @@ constexpr u64 kIn = u64{1} << 32;
 constexpr u64 kOut = u64{2} << 32;
 constexpr u64 kOutRandom = 48 * 1024;  // of kOutBytes; the rest is for what is left at the end
 
+// For img2col: 8 columns, 6 rows, and one of padding on each side.
+constexpr u64 kFeatureMap = 0x0101'0101'0006'0008;
+
 // Bytes of a buffer that programs use: small, so that instructions meet.
 u64 used_bytes(BufId b) {
   switch (b) {
@@ -334,15 +337,30 @@ class Generator {
     if (field == "h") return row.name.find("vdeq") != std::string_view::npos ? below(2) : 0;
     if (field == "distance") return below(narrow ? 17 : 33);
     if (field == "scalar") return random_() & (narrow ? 0xffff : 0xffff'ffff);
-    if (field == "value") return random_() >> below(64);
+    if (field == "value") return row.pipe != nullptr ? random_() & 0xffff : random_() >> below(64);
     if (field == "nBurst") return between(1, 3);
+    if (field == "lenBurst" && row.name.find("_align_") != std::string_view::npos) return 4 * between(1, 60);
     if (field == "lenBurst") return joint_l0c ? between(1, 3) : between(1, chance(3) ? 64 : 8);
     if (field == "srcGap" || field == "dstGap") {
       if (row.cost == isa::CostClass::l1_to_l0a || row.cost == isa::CostClass::l1_to_l0b) {
         return contains(isa::archs(Arch::m100, Arch::c100), core_.arch) ? 0 : below(2);
       }
-      return below(4);
+      return row.name.find("_align_") != std::string_view::npos ? 4 * below(4) : below(4);
     }
+    if (field == "leftPad" || field == "rightPad") return chance(2) ? 0 : below(9);
+    if (field == "blkNum") return between(1, 3);
+    if (field == "convControl" || field == "repeatMode") return below(2);
+    if (field == "dstFracStride" || field == "indexID" || field == "c1Index") return below(3);
+    if (field == "leftTopW" || field == "leftTopH") return below(4);
+    if (field == "strideW" || field == "strideH" || field == "dilationW" || field == "dilationH") return between(1, 2);
+    if (field == "filterW" || field == "filterH" || field == "Wk" || field == "Hk") return between(1, 3);
+    if (field == "jumpStride") return chance(2) ? 1 : between(1, 3);
+    if (field == "repeatTime") return between(1, 6);
+    if (field == "sizeChannel") return 64;
+    if (field == "stepK") return 32 * between(1, 3);
+    if (field == "stepM") return between(1, 40);
+    if (field == "posK") return 32 * below(2);
+    if (field == "posM") return below(20);
     if (field == "ndNum") return between(1, 2);
     if (field == "nValue") return between(1, 16);
     if (field == "dValue") return between(1, 40);
@@ -385,10 +403,15 @@ class Generator {
         c.values[f.name] = value_of(row, c.type, f.name);
       }
     }
-    const isa::Footprint at_zero = row.footprint(args_of(c, 0), spr_, core_.arch);
+    isa::Footprint at_zero;
+    try {
+      at_zero = row.footprint(args_of(c, 0), spr_, core_.arch);
+    } catch (const Error&) {
+      return std::nullopt;  // operands that do not go together
+    }
     for (const isa::Access& a : at_zero) {
-      if (!a.write && (a.buffer == BufId::BT || a.buffer == BufId::FB))
-        return std::nullopt;  // fill() leaves them empty
+      if (a.buffer != BufId::GM && core_.sizes[index(a.buffer)] == 0) return std::nullopt;
+      if (!a.write && (a.buffer == BufId::BT || a.buffer == BufId::FB)) return std::nullopt;
     }
     for (const isa::FieldInfo& f : row.fields) {
       if (!is_address(f.name)) continue;
@@ -435,6 +458,13 @@ class Generator {
     line(fmt::format("set_vector_mask {:#x}, {:#x}", mask1, mask0));
   }
 
+  // Writes to global memory become atomic, or plain again.
+  void set_atomic(bool on) {
+    line(on ? "set_atomic_add" : "set_atomic_none");
+    if (on) line("set_atomic_f32");
+    spr_.ctrl = on ? static_cast<u64>(isa::AtomicType::f32) << 6 : 0;
+  }
+
   void random_step() {
     const u64 kind = below(20);
     if (kind < 8) {
@@ -451,6 +481,8 @@ class Generator {
       }
     } else if (chance(6)) {
       barrier_all();
+    } else if (chance(3)) {
+      set_atomic(chance(2));
     } else {
       line(fmt::format("add X11, X11, {}", below(100)));
     }
@@ -464,6 +496,7 @@ class Generator {
     line("mov X10, 0");
     out_.text += label + ":\n";
     if (!vector_.empty()) set_mask(~u64{0}, ~u64{0});
+    set_atomic(false);
     for (u64 n = between(1, 6); n > 0; --n)
       random_step();
     barrier_all();
@@ -485,15 +518,23 @@ class Generator {
             {{"dst", {}}, {"src", in(0)}});
     }
     if (core_.sizes[index(BufId::L1)] == 0) return;
+    spr_.parameters.write()[isa::SprId::fmatrix] = kFeatureMap;
+    line(fmt::format("set_fmatrix {:#x}", kFeatureMap));
     fixed("copy_gm_to_cbuf", {{"nBurst", 1}, {"lenBurst", used_bytes(BufId::L1) / 32}},
           {{"dst", {}}, {"src", in(16 * 1024)}});
     for (const std::string_view load : {"load_cbuf_to_ca", "load_cbuf_to_cb"})
       fixed(load, {{"repeat", 16}, {"srcStride", 1}}, {{"dst", {}}, {"src", {}}});
+    if (core_.sizes[index(BufId::BT)] != 0) {
+      fixed("copy_cbuf_to_bt", {{"nBurst", 1}, {"lenBurst", used_bytes(BufId::BT) / 64}}, {{"dst", {}}, {"src", {}}});
+      fixed("copy_cbuf_to_fbuf", {{"nBurst", 1}, {"lenBurst", used_bytes(BufId::FB) / 128}},
+            {{"dst", {}}, {"src", {}}});
+    }
     fixed("mad", {{"m", 64}, {"k", 64}, {"n", 64}, {"init", 1}}, {{"c", {}}, {"a", {}}, {"b", {}}});
   }
 
   // What is left in UB, or on a cube core in L0C, becomes visible in global memory.
   void drain() {
+    set_atomic(false);
     const Address out{.base = kOut, .offset = kOutRandom};
     if (core_.sizes[index(BufId::UB)] != 0) {
       fixed("copy_ubuf_to_gm", {{"nBurst", 1}, {"lenBurst", used_bytes(BufId::UB) / 32}}, {{"dst", out}, {"src", {}}});

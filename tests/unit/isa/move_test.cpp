@@ -2,32 +2,13 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/insns/move.h"
 
-#include <set>
-
+#include "isa/insns/nd2nz.h"
 #include "isa/mem/layout.h"
-#include "tests/unit/isa/each_target.h"
+#include "tests/unit/isa/footprint_bytes.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {
 namespace {
-
-// Bytes of the buffer that the footprint says are written.
-std::set<u64> written(const Footprint& f, BufId buffer) {
-  std::set<u64> out;
-  for (const Access& a : f) {
-    if (!a.write || a.buffer != buffer) continue;
-    for (u32 i = 0; i < a.count[0]; ++i) {
-      for (u32 j = 0; j < a.count[1]; ++j) {
-        for (u32 k = 0; k < a.count[2]; ++k) {
-          const u64 at = a.address + static_cast<u64>(i * a.stride[0] + j * a.stride[1] + k * a.stride[2]);
-          for (u64 b = 0; b < a.len; ++b)
-            out.insert(at + b);
-        }
-      }
-    }
-  }
-  return out;
-}
 
 TEST(BurstCopy, GapsOnBothSides) {
   TestCore core;
@@ -82,6 +63,14 @@ TEST(BurstCopy, OutsideIsAFault) {
               core.run<insn::CopyCbufToUbuf>({65536 - 32, 0, 0, 1, 2, 0, 0});
             }),
             "program: UB[0xffe0, +64) is outside its 65536 bytes");
+}
+
+TEST(BurstCopy, PadModesAreRefused) {
+  const insn::BurstArgs args{
+      .dst = 0, .src = 0, .sid = 0, .nBurst = 1, .lenBurst = 1, .srcGap = 0, .dstGap = 0, .padMode = 3};
+  EXPECT_EQ(error_of([&] { insn::CopyGmToCbuf::footprint(args, {}, Arch::c220); }),
+            "unsupported: operand padMode is 3; copy_gm_to_cbuf models 0 (PAD_NONE): what the others insert is not "
+            "public");
 }
 
 TEST(Nd2Nz, TwoMatricesOfHalfsWithATail) {
@@ -154,68 +143,6 @@ TEST(Nd2Nz, LongRowsOf8And32BitElements) {
                                               .dstNzMatrixStride = 0});
   EXPECT_EQ(core.mem[BufId::L1].load<u32>(32 + 128 + 4), gm_load<u32>(core.gm, gm + 36));
   EXPECT_EQ(core.mem[BufId::L1].load<u32>(32 + 128 + 8), 0u);
-}
-
-TEST(Load2d, BaseStrideAndGap) {
-  TestCore core;
-  for (u32 f = 0; f < 12; ++f)
-    core.mem[BufId::L1].store<u32>(1024 + f * 512 + 508, 100 + f);
-  const insn::Load2dArgs args{
-      .dst = 512, .src = 1024, .baseIdx = 2, .srcStride = 3, .dstGap = 1, .repeat = 4, .sid = 0, .transpose = 0};
-  core.run<insn::LoadCbufToCa>(args);
-  const u32 expected[] = {102, 0, 105, 0, 108, 0, 111, 0};
-  for (u32 f = 0; f < 8; ++f)
-    EXPECT_EQ(core.mem[BufId::L0A].load<u32>(512 + f * 512 + 508), expected[f]) << f;
-  const Footprint f = insn::LoadCbufToCa::footprint(args, {}, Arch::c220);
-  EXPECT_EQ(written(f, BufId::L0A).size(), 2048u);
-  EXPECT_TRUE(written(f, BufId::L0A).contains(512 + 6 * 512 + 511));
-  EXPECT_EQ(f.begin()->address, 1024u + 2 * 512);
-  EXPECT_EQ(f.begin()->stride[0], 3 * 512);
-}
-
-// A zZ copy of row-major fractals with rows and columns exchanged is nZ: what L0B wants.
-TEST(Load2d, TransposeOnEveryTarget) {
-  TestCore core;
-  for (u32 i = 0; i < 256; ++i)
-    core.mem[BufId::L1].store<u16>(2 * i, static_cast<u16>(i * 251 + 3));
-  each_target([&] {
-    core.mem[BufId::L0B].store<u16>(0, 0);
-    core.run<insn::LoadCbufToCb>(
-        {.dst = 512, .src = 0, .baseIdx = 0, .srcStride = 1, .dstGap = 0, .repeat = 1, .sid = 0, .transpose = 1});
-    for (u32 r = 0; r < 16; ++r) {
-      for (u32 c = 0; c < 16; ++c) {
-        ASSERT_EQ(core.mem[BufId::L0B].load<u16>(512 + 2 * (c * 16 + r)), static_cast<u16>((r * 16 + c) * 251 + 3));
-      }
-    }
-    for (u64 i = 512; i < 1024; i += 2)
-      core.mem[BufId::L0B].store<u16>(i, 0);
-  });
-}
-
-TEST(Load2d, TheGapDoesNotExistOnC100) {
-  const insn::Load2dArgs args{
-      .dst = 0, .src = 0, .baseIdx = 0, .srcStride = 1, .dstGap = 2, .repeat = 1, .sid = 0, .transpose = 0};
-  const std::string expected = "program: operand dstGap is 2; load2d of c100 has no destination gap, it must be 0";
-  TestCore core(Arch::c100);
-  EXPECT_EQ(error_of([&] { core.run<insn::LoadCbufToCa>(args); }), expected);
-  EXPECT_EQ(error_of([&] { insn::LoadCbufToCa::footprint(args, {}, Arch::c100); }), expected);
-  TestCore m200(Arch::m200);
-  EXPECT_EQ(error_of([&] { m200.run<insn::LoadCbufToCa>(args); }), "");
-}
-
-TEST(Load2d, LeavingTheBufferIsAFault) {
-  TestCore core;
-  EXPECT_EQ(error_of([&] {
-              core.run<insn::LoadCbufToCa>({.dst = 65536 - 512,
-                                            .src = 0,
-                                            .baseIdx = 0,
-                                            .srcStride = 0,
-                                            .dstGap = 0,
-                                            .repeat = 2,
-                                            .sid = 0,
-                                            .transpose = 0});
-            }),
-            "program: L0A[0x10000, +512) is outside its 65536 bytes");
 }
 
 }  // namespace

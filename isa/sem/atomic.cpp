@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/sem/atomic.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "isa/census/census.h"
+#include "isa/numeric/bfloat16.h"
+#include "isa/numeric/float16.h"
+
+namespace vinci::isa {
+namespace {
+
+constexpr std::array<std::string_view, 7> kTypeNames{"none", "f32", "f16", "s16", "s32", "s8", "bf16"};
+constexpr std::array<std::string_view, 3> kOpNames{"add", "max", "min"};
+constexpr std::array<u16, 7> kTypeBytes{1, 4, 2, 2, 4, 1, 2};
+
+// Types that an architecture adds; only c220 has max and min.
+constexpr std::array<ArchSet, 7> kTypeArchs{kAllArchs,
+                                            kAllArchs,
+                                            archs(Arch::m200, Arch::c220),
+                                            archs(Arch::m200, Arch::c220),
+                                            archs(Arch::c220),
+                                            archs(Arch::c220),
+                                            archs(Arch::c220)};
+
+AtomicType checked_type(const Spr& spr, Arch arch) {
+  const auto type = static_cast<usize>(atomic_type(spr.ctrl));
+  const auto op = static_cast<usize>(atomic_op(spr.ctrl));
+  if (type == 0) return AtomicType::none;
+  if (type >= kTypeNames.size() || op >= kOpNames.size()) {
+    fail(Fault::Program, "CTRL has atomic type {} and operation {}; types are 1 (f32) to 6 (bf16), operations 0 to 2",
+         type, op);
+  }
+  if (!contains(kTypeArchs[type], arch) || (op != 0 && arch != Arch::c220)) {
+    fail(Fault::Program, "CTRL asks for atomic {}.{}, which {} does not have", kOpNames[op], kTypeNames[type],
+         name(arch));
+  }
+  return static_cast<AtomicType>(type);
+}
+
+// A format as the host adds it: a sum in f32 of f16 or bf16 is rounded once more without harm, 24 >= 2 * 11 + 2.
+struct F32 : Binary32 {
+  static constexpr bool kSaturates = false;
+  static float value(u32 b) { return std::bit_cast<float>(b); }
+  static u32 round(float v) { return std::bit_cast<u32>(v); }
+};
+struct F16 : Binary16 {
+  static constexpr bool kSaturates = true;
+  static float value(u16 b) { return f16_value(b); }
+  static u16 round(float v) { return f32_to_f16(std::bit_cast<u32>(v)); }
+};
+struct Bf16 : Bfloat16 {
+  static constexpr bool kSaturates = true;
+  static float value(u16 b) { return bf16_value(b); }
+  static u16 round(float v) { return f32_to_bf16(std::bit_cast<u32>(v)); }
+};
+
+struct Rules {
+  AtomicOp op;
+  bool saturate_float, saturate_int;
+};
+
+// One element that was combined.
+template <class Bits>
+struct Combined {
+  Bits bits{};
+  AtomicOverflow code = AtomicOverflow::none;
+  NumericEvents events = 0;
+};
+
+template <class F>
+Combined<typename F::Bits> combine_float(typename F::Bits dst, typename F::Bits src, const Rules& rules) {
+  using Bits = typename F::Bits;
+  Combined<Bits> r{.bits = F::kNan};
+  if (F::nan(dst) || F::nan(src)) {
+    r.code = !F::nan(src) ? AtomicOverflow::dst_nan : F::nan(dst) ? AtomicOverflow::both_nan : AtomicOverflow::src_nan;
+  } else if (rules.op != AtomicOp::add) {
+    r.bits = rules.op == AtomicOp::max ? max_of<F>(dst, src) : min_of<F>(dst, src);
+  } else if (const float sum = F::value(dst) + F::value(src); sum != sum) {
+    r.events |= bit(NumericEvent::nan);
+  } else {
+    r.bits = F::round(sum);
+    if (F::finite(dst) && F::finite(src) && !F::finite(r.bits)) {
+      r.code = sum > 0 ? AtomicOverflow::above : AtomicOverflow::below;
+      r.events |= bit(NumericEvent::overflow);
+    }
+    if (!F::zero(r.bits) && (r.bits & F::kMagnitude) <= F::kFraction) r.events |= bit(NumericEvent::subnormal);
+    if (F::finite(dst) && r.bits == dst && !F::zero(src)) r.events |= bit(NumericEvent::absorbed);
+  }
+  if (F::kSaturates && rules.saturate_float && !F::finite(r.bits)) {
+    r.bits = F::nan(r.bits) ? Bits{0} : static_cast<Bits>(r.bits - 1);
+    r.events |= bit(NumericEvent::saturated);
+  }
+  return r;
+}
+
+template <class T>
+Combined<T> combine_int(T dst, T src, const Rules& rules) {
+  if (rules.op == AtomicOp::max) return {.bits = std::max(dst, src)};
+  if (rules.op == AtomicOp::min) return {.bits = std::min(dst, src)};
+  constexpr i64 kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
+  const i64 sum = i64{dst} + src;
+  if (sum >= kLow && sum <= kHigh) return {.bits = static_cast<T>(sum)};
+  return {.bits = static_cast<T>(rules.saturate_int ? std::clamp(sum, kLow, kHigh) : sum),
+          .code = sum > 0 ? AtomicOverflow::above : AtomicOverflow::below,
+          .events = bit(rules.saturate_int ? NumericEvent::saturated : NumericEvent::overflow)};
+}
+
+// dst = dst op src, element by element; the first one has the number `element` in the instruction.
+template <class Bits, class Combine, class Value>
+void each(std::span<std::byte> dst, std::span<const std::byte> src, u64 element, const Rules& rules, ExecContext& c,
+          Combine combine, Value value) {
+  for (usize i = 0; i < dst.size(); i += sizeof(Bits), ++element) {
+    Bits d, s;
+    std::memcpy(&d, dst.data() + i, sizeof d);
+    std::memcpy(&s, src.data() + i, sizeof s);
+    const Combined<Bits> r = combine(d, s, rules);
+    if (c.results.l2_atomic == 0) c.results.l2_atomic = static_cast<u64>(r.code);
+    if (c.census != nullptr && r.events != 0) {
+      c.census->add(r.events, element, std::array{NumericOperand{"dst", value(d)}, NumericOperand{"src", value(s)}},
+                    value(r.bits));
+    }
+    std::memcpy(dst.data() + i, &r.bits, sizeof r.bits);
+  }
+  if (c.census != nullptr) c.census->add_results(dst.size() / sizeof(Bits));
+}
+
+void combine(AtomicType type, std::span<std::byte> dst, std::span<const std::byte> src, u64 element, const Rules& rules,
+             ExecContext& c) {
+  const auto floats = [&]<class F>(F) {
+    each<typename F::Bits>(dst, src, element, rules, c, combine_float<F>,
+                           [](typename F::Bits b) { return double{F::value(b)}; });
+  };
+  const auto integers = [&]<class T>(T) {
+    each<T>(dst, src, element, rules, c, combine_int<T>, [](T v) { return static_cast<double>(v); });
+  };
+  switch (type) {
+    case AtomicType::none: return;
+    case AtomicType::f32: return floats(F32{});
+    case AtomicType::f16: return floats(F16{});
+    case AtomicType::bf16: return floats(Bf16{});
+    case AtomicType::s16: return integers(i16{});
+    case AtomicType::s32: return integers(i32{});
+    case AtomicType::s8: return integers(i8{});
+  }
+}
+
+}  // namespace
+
+Access gm_write_access(Access plain, const Spr& spr, Arch arch) {
+  const AtomicType type = checked_type(spr, arch);
+  if (type == AtomicType::none) return plain;
+  const u16 bytes = kTypeBytes[static_cast<usize>(type)];
+  const auto whole = [&](i64 n) { return n % bytes == 0; };
+  if (!plain.empty() &&
+      !(whole(plain.len) && (plain.count[0] < 2 || whole(plain.stride[0])) &&
+        (plain.count[1] < 2 || whole(plain.stride[1])) && (plain.count[2] < 2 || whole(plain.stride[2])))) {
+    fail(Fault::Program,
+         "unaligned access: an atomic {} write takes pieces and distances that are multiples of {} bytes",
+         kTypeNames[static_cast<usize>(type)], bytes);
+  }
+  plain.atomic = true;
+  plain.align = std::max(plain.align, bytes);
+  return plain;
+}
+
+void write_gm(u64 address, std::span<const std::byte> from, ExecContext& c, u64 written) {
+  const AtomicType type = checked_type(c.spr, c.arch);
+  if (type == AtomicType::none) {
+    c.mem.gm().write(address, from);
+    return;
+  }
+  const Rules rules{.op = atomic_op(c.spr.ctrl),
+                    .saturate_float = c.overflow == OverflowMode::saturation,
+                    .saturate_int = (c.spr.ctrl & ctrl::kSaturateInt) != 0};
+  std::array<std::byte, 4096> part;  // a multiple of every element
+  while (!from.empty()) {
+    const auto now = std::span(part).first(std::min(from.size(), part.size()));
+    c.mem.gm().read(address, now);
+    combine(type, now, from.first(now.size()), written / kTypeBytes[static_cast<usize>(type)], rules, c);
+    c.mem.gm().write(address, now);
+    address += now.size();
+    written += now.size();
+    from = from.subspan(now.size());
+  }
+}
+
+}  // namespace vinci::isa
