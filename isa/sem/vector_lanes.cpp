@@ -23,7 +23,11 @@ void check_mask_mode(const Spr& spr, Arch arch) {
 
 }  // namespace
 
-bool Run::full(u32 lanes) const { return mask == first_lanes(lanes); }
+bool Run::full(u32 lanes) const {
+  // Asked at every repeat: word by word, because == of arrays is a call of memcmp.
+  const LaneBits all = first_lanes(lanes);
+  return mask[0] == all[0] && mask[1] == all[1];
+}
 
 void Selection::add(const Run& run) {
   if (run.count != 0 && run.mask != LaneBits{}) runs_[size_++] = run;

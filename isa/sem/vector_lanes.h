@@ -152,9 +152,12 @@ void for_each_source(const ExecContext& c, const Selection& selection, const std
   std::array<LaneBuffer, N> in{};
   for (const Run& run : selection) {
     if (run.full(lanes)) {
+      std::array<BlockSpan, N> spans;
+      for (usize i = 0; i < N; ++i)
+        spans[i] = BlockSpan(run.mask, src[i].type);
       for (u32 r = run.first; r < run.first + run.count; ++r) {
         for (usize i = 0; i < N; ++i)
-          load_lanes(ub, src[i], r, {run.mask, src[i].type}, in[i]);
+          load_lanes(ub, src[i], r, spans[i], in[i]);
         body(run, r, in);
       }
       continue;
