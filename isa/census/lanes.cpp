@@ -132,6 +132,10 @@ LaneRule lane_rule(BinaryOp op) {
 
 LaneRule lane_rule(TernaryOp op) { return op == TernaryOp::mla ? LaneRule::mla : LaneRule::madd; }
 
+NumericEvents sum_events(double a, double b, double sum, LaneType type, bool saturate) {
+  return float_events({.rule = LaneRule::sum, .dst = type, .saturate = saturate}, {.a = a, .b = b, .result = sum});
+}
+
 NumericEvents cast_events(double value, double result, LaneType to, bool saturate) {
   return float_events({.rule = LaneRule::convert, .dst = to, .saturate = saturate}, {.a = value, .result = result});
 }

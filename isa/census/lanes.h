@@ -33,17 +33,20 @@ struct LaneResults {
   LaneRule rule = LaneRule::moved;
   LaneType src = LaneType::f16, dst = LaneType::f16;
   const LaneBuffer* a = nullptr;
-  const LaneBuffer* b = nullptr;            // null: the rule has one operand
-  const LaneBuffer* old = nullptr;          // of madd and mla
-  const LaneBuffer* ieee = nullptr;         // the results without saturation; those of integers as they are
+  const LaneBuffer* b = nullptr;                 // null: the rule has one operand
+  const LaneBuffer* old = nullptr;               // of madd and mla
+  const LaneBuffer* ieee = nullptr;              // the results without saturation; those of integers as they are
   std::span<const std::string_view> names = {};  // of a, b, old
-  RoundMode round = RoundMode::rint;        // of a cast to an integer
-  bool saturate = false;                    // float results are saturated, or integer results are
+  RoundMode round = RoundMode::rint;             // of a cast to an integer
+  bool saturate = false;                         // float results are saturated, or integer results are
   u32 lanes = 0;
   LaneBits active{~u64{0}, ~u64{0}};
   u64 first_element = 0;
 };
 void census_of(const LaneResults& r, CensusPoint& point);
+
+// What an addition to `sum`, the IEEE 754 result, did.
+NumericEvents sum_events(double a, double b, double sum, LaneType type, bool saturate);
 
 // What a cast of `value` to a floating-point type did, whose IEEE 754 result is `result`.
 NumericEvents cast_events(double value, double result, LaneType to, bool saturate);

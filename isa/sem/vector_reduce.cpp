@@ -10,6 +10,8 @@ namespace {
 constexpr u32 kMaxLanes = lanes_per_repeat(LaneType::f16);
 
 struct F16 {
+  static constexpr LaneType type = LaneType::f16;
+  static double value(u32 x) { return f16_value(static_cast<u16>(x)); }
   static bool finite(u32 x) { return f16_finite(static_cast<u16>(x)); }
   static u32 finish(u32 x, OverflowMode m) { return saturate_f16(static_cast<u16>(x), m); }
   static u32 add(u32 a, u32 b) { return f16_add(static_cast<u16>(a), static_cast<u16>(b)); }
@@ -17,6 +19,8 @@ struct F16 {
   static u32 min(u32 a, u32 b) { return f16_min(static_cast<u16>(a), static_cast<u16>(b)); }
 };
 struct F32 {
+  static constexpr LaneType type = LaneType::f32;
+  static double value(u32 x) { return std::bit_cast<float>(x); }
   static bool finite(u32 x) { return f32_finite(x); }
   static u32 finish(u32 x, OverflowMode) { return x; }
   static u32 add(u32 a, u32 b) {
@@ -36,7 +40,8 @@ struct Taken {
 template <class Format>
 class Reducer {
  public:
-  Reducer(ReduceOp op, OverflowMode overflow) : op_(op), overflow_(overflow) {}
+  Reducer(ReduceOp op, const ExecContext& c)
+      : op_(op), overflow_(c.overflow), census_(op == ReduceOp::add ? c.census : nullptr) {}
 
   u64 raised() const { return raised_; }
 
@@ -45,6 +50,8 @@ class Reducer {
                   : op_ == ReduceOp::max ? Format::max(a, b)
                                          : Format::min(a, b);
     if (op_ != ReduceOp::add) return r;  // saturated at the end: NaN wins until then
+    if (census_ != nullptr) [[unlikely]]
+      count(a, b, r);
     if (!Format::finite(r) && Format::finite(a) && Format::finite(b)) raised_ |= status::kFloatOverflow;
     return finish(r);
   }
@@ -77,8 +84,22 @@ class Reducer {
   u32 finish(u32 bits) const { return Format::finish(bits, overflow_); }
 
  private:
+  // Every node of a tree is a result of its own, numbered in the order of computation.
+  void count(u32 a, u32 b, u32 sum) {
+    const double x = Format::value(a), y = Format::value(b), r = Format::value(sum);
+    const bool saturate = Format::type != LaneType::f32 && overflow_ == OverflowMode::saturation;
+    const NumericEvents events = sum_events(x, y, r, Format::type, saturate);
+    if (events != 0) {
+      census_->add(events, element_, std::array{NumericOperand{"left", x}, NumericOperand{"right", y}}, r);
+    }
+    census_->add_results(1);
+    ++element_;
+  }
+
   ReduceOp op_;
   OverflowMode overflow_;
+  CensusPoint* census_;
+  u64 element_ = 0;
   u64 raised_ = 0;
 };
 
@@ -145,7 +166,7 @@ Footprint sum_footprint(const VectorReduceArgs& x, LaneType type, const Spr& spr
 
 void sum_execute(const VectorReduceArgs& x, LaneType type, ExecContext& c) {
   with_format(type, [&]<class Format>(Format) {
-    Reducer<Format> reducer(ReduceOp::add, c.overflow);
+    Reducer<Format> reducer(ReduceOp::add, c);
     const u32 lanes = lanes_per_repeat(type);
     const u32 bytes = lane_bytes(type);
     if (x.option != 0) c.results.acc_val = 0;
@@ -182,7 +203,7 @@ void extremum_execute(const VectorReduceArgs& x, ReduceOp op, LaneType type, Exe
     bool any = false;
   };
   with_format(type, [&]<class Format>(Format) {
-    Reducer<Format> reducer(op, c.overflow);
+    Reducer<Format> reducer(op, c);
     const u32 lanes = lanes_per_repeat(type);
     const u32 bytes = lane_bytes(type);
     const auto order = static_cast<ReduceOrder>(x.option);
@@ -236,7 +257,7 @@ Footprint groups_footprint(const VectorReduceArgs& x, u32 group, LaneType type, 
 
 void groups_execute(const VectorReduceArgs& x, ReduceOp op, u32 group, LaneType type, ExecContext& c) {
   with_format(type, [&]<class Format>(Format) {
-    Reducer<Format> reducer(op, c.overflow);
+    Reducer<Format> reducer(op, c);
     const u32 lanes = lanes_per_repeat(type);
     const u32 bytes = lane_bytes(type);
     const u32 unit = kRepeatBytes / group;

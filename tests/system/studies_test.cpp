@@ -107,9 +107,6 @@ TEST_P(Studies, AddingOneAbsorbsSmallExponentials) {
       EXPECT_EQ(run.first_task(NumericEvent::absorbed), "add_1");
       EXPECT_EQ(run.count("add_1", NumericEvent::absorbed), count);
     }
-    if (variant == gen::Log1pVariant::log1p) {
-      EXPECT_EQ(run.count("log1p", NumericEvent::flushed), 0u);
-    }
     const double share = percent(count, z.size());
     RecordProperty(std::string(gen::kLog1pVariantNames[static_cast<usize>(variant)]), std::to_string(share));
     std::printf("zero results of log(1 + e^-|z|), %s: %.4f %%\n",

@@ -16,6 +16,7 @@
 #include "isa/insns/l0c_ub.h"
 #include "isa/insns/vector_arith.h"
 #include "isa/insns/vector_convert.h"
+#include "isa/insns/vector_reduce.h"
 #include "isa/numeric/float16.h"
 #include "tests/unit/isa/test_core.h"
 
@@ -295,6 +296,26 @@ TEST(Census, TheCubeAbsorbsSmallSums) {
     EXPECT_GT(expected, 0u);
     EXPECT_EQ(total(site), expected);
   }
+}
+
+// The tree of adjacent pairs: 2048 + 1 loses the 1, 65504 + 65504 leaves the range.
+TEST(Census, EveryNodeOfAReductionIsAResult) {
+  CountingCore core(OverflowMode::saturation);
+  for (u32 i = 0; i < 128; ++i)
+    core.mem[BufId::UB].store<u16>(kA + 2 * i, 0);
+  core.put16(kA, {2048, 1, 65504, 65504, 3, 4});
+  insn::Vcadd::Args args{};
+  args.dst = kOut;
+  args.src = kA;
+  args.repeat = 1;
+  args.dstRepStride = args.srcBlkStride = 1;
+  args.srcRepStride = 8;
+  const SiteCensus& site = core.count<insn::Vcadd>(args);
+  EXPECT_EQ(site.results, 127u);
+  EXPECT_EQ(site.count(overflow), 2u);  // 65504 + 65504, then 2048 + 65504
+  EXPECT_EQ(site.count(saturated), 2u);
+  EXPECT_EQ(site.count(absorbed), 2u);  // 2048 + 1, at the end 65504 + 7
+  EXPECT_EQ(site.first[static_cast<usize>(absorbed)].operands[1].value, 1);
 }
 
 // 16 x 16 values on their way out of L0C as f16, in each of the ways that exist.
