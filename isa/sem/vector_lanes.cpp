@@ -187,11 +187,13 @@ void blend(LaneBuffer& to, const LaneBuffer& from, const LaneBuffer& mask) {
 }
 
 LaneBuffer broadcast(u64 bits, LaneType type) {
-  if (type == LaneType::s4) bits = (bits & 0xf) * 0x11;
+  u32 width = lane_bits(type);
+  u64 word = width == 64 ? bits : bits & ((u64{1} << width) - 1);
+  for (; width < 64; width *= 2)
+    word |= word << width;
   LaneBuffer lanes;
-  const u32 bytes = std::max(1u, lane_bits(type) / 8);
-  for (usize i = 0; i < kRepeatBytes; i += bytes)
-    std::memcpy(lanes.bytes.data() + i, &bits, bytes);
+  for (usize i = 0; i < kRepeatBytes; i += sizeof word)
+    std::memcpy(lanes.bytes.data() + i, &word, sizeof word);
   return lanes;
 }
 
