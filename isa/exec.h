@@ -87,11 +87,16 @@ struct ScalarContext {
   u32 block_idx = 0;
   u32 block_num = 1;
   u32 core_id = 0;
+  u32 subblock_idx = 0;
+  u32 subblock_num = 1;
+  OverflowMode overflow = OverflowMode::inf_nan;
+  u64 sys_cnt = 0;                 // the system counter when the instruction executes
   std::span<const u64> args;       // kernel arguments
   u64 status = 0;                  // STATUS when the instruction executes
   const ResultRegisters& results;  // the same
   CoreMem* mem = nullptr;          // null in timing-only runs: a load then yields an unknown value
   bool loaded_unknown = false;     // out: the destination now holds a value that only a run with data knows
+  u64 status_raised = 0;           // out: bits for STATUS
 };
 
 }  // namespace vinci::isa

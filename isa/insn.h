@@ -123,6 +123,8 @@ enum class Role : u8 {
   set_flag,      // pushed to the source pipe
   wait_flag,     // pushed to the destination pipe
   pipe_barrier,  // pushed to its pipe, or stops the scalar unit (PIPE_ALL)
+  cross_set,     // pushed to its pipe: a flag for other cores
+  cross_wait,    // stops the scalar unit until other cores have set a flag
   end,           // the block is finished
 };
 
@@ -184,7 +186,9 @@ struct Row {
   void (*set_type)(ArgsStorage&, u8) = nullptr;
   // Whether the pipe orders it before a later one of the same kind on the same data, without pipe_barrier; null: no.
   bool (*forwards)(const ArgsStorage&, Arch) = nullptr;
-  bool reads_results = false;  // a scalar instruction that reads what pipes leave behind: STATUS, ResultRegisters
+  bool reads_results = false;  // a scalar instruction that reads what may change without it: STATUS, ResultRegisters,
+                               // the system counter
+  bool first_type_is_default = false;  // text may leave out the suffix of types[0]
 };
 
 // Instructions that belong together, in the order of their opcodes; isa/table.cpp joins the lists.
@@ -258,12 +262,14 @@ concept SyncInstruction = Named<I> && requires(const typename I::Args& a, Arch a
 };
 // A struct that lacks a part is refused here, with the part's name in the diagnostic.
 template <class I>
-concept Instruction =
-    std::is_trivially_copyable_v<typename I::Args> && sizeof(typename I::Args) <= kArgsBytes &&
-    ((role_of<I>() == Role::work && WorkInstruction<I>) || (role_of<I>() == Role::scalar && ScalarInstruction<I>) ||
-     (role_of<I>() == Role::end && Named<I>) ||
-     ((role_of<I>() == Role::set_flag || role_of<I>() == Role::wait_flag || role_of<I>() == Role::pipe_barrier) &&
-      SyncInstruction<I>));
+concept Instruction = std::is_trivially_copyable_v<typename I::Args> && sizeof(typename I::Args) <= kArgsBytes &&
+                      ((role_of<I>() == Role::work && WorkInstruction<I>) ||
+                       (role_of<I>() == Role::scalar && ScalarInstruction<I>) ||
+                       (role_of<I>() == Role::end && Named<I>) ||
+                       ((role_of<I>() == Role::set_flag || role_of<I>() == Role::wait_flag ||
+                         role_of<I>() == Role::pipe_barrier || role_of<I>() == Role::cross_set ||
+                         role_of<I>() == Role::cross_wait) &&
+                        SyncInstruction<I>));
 
 namespace detail {
 
@@ -361,6 +367,7 @@ constexpr Row make_row() {
   if constexpr (requires(const typename I::Args& a, Arch arch) { I::forwards(a, arch); }) {
     r.forwards = [](const ArgsStorage& s, Arch arch) { return I::forwards(args_of<I>(s), arch); };
   }
+  if constexpr (requires { I::first_type_is_default; }) r.first_type_is_default = I::first_type_is_default;
   if constexpr (requires { I::reads_results; }) r.reads_results = I::reads_results;
   if constexpr (role_of<I>() == Role::scalar) {
     r.execute_scalar = [](const ArgsStorage& s, ScalarContext& c) { I::execute(args_of<I>(s), c); };

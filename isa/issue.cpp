@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "isa/base/error.h"
+#include "isa/cross_core.h"
 #include "isa/insns/sync.h"
 #include "isa/text.h"
 
@@ -140,6 +141,21 @@ void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& g
     }
     case Role::pipe_barrier:
       if (inst.pipe != PipeId::ALL) need_pipe(inst.pipe);
+      return;
+    case Role::cross_set: {
+      const auto& a = args_of<insn::FftsCrossCoreSync>(inst.args);
+      if (a.which == PipeId::S || a.which == PipeId::ALL) {
+        fail(Fault::Program, "{} on PIPE_{}: a pipe that executes instructions is needed", inst.row->name,
+             name(a.which));
+      }
+      need_pipe(a.which);
+      CrossCoreSet::parse(a.config);
+      [[fallthrough]];
+    }
+    case Role::cross_wait:
+      if (inst.spr[SprId::ffts_base_addr] == 0) {
+        fail(Fault::Program, "{} before set_ffts_base_addr", inst.row->name);
+      }
       return;
     case Role::scalar:
     case Role::end: return;

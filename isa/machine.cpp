@@ -8,6 +8,8 @@
 namespace vinci::isa {
 namespace {
 
+constexpr u64 kUnlimited = ~u64{0};
+
 // Attaches the source position to a fault that has none, and the instruction that a pipe was at.
 template <class F>
 void located(const Code& code, u32 pc, const Issued* inst, F&& body) {
@@ -31,55 +33,101 @@ Machine::Machine(const CoreSpec& core, GlobalMemory& gm, u32 core_id, Census* ce
       census_(census) {}
 
 void Machine::run(const Code& code, const Launch& launch, u64& budget) {
+  CrossCoreFlags alone({.cube = core_.kind != CoreKind::vector, .vector_cores = core_.kind == CoreKind::vector});
+  start(code, launch, &alone, {.part = core_.kind == CoreKind::vector});
+  while (true) {
+    const State state = advance(budget, kUnlimited);
+    if (state == State::done) return;
+    if (state == State::waits)
+      fail(Fault::Deadlock, "nothing can move on {}{}:\n  {}", name(core_.kind), core_id_, waits_for());
+  }
+}
+
+void Machine::start(const Code& code, const Launch& launch, CrossCoreFlags* flags, TaskCore self) {
   code_ = &code;
   launch_ = launch;
+  cross_ = flags;
+  self_ = self;
+  waiting_.reset();
   flags_.clear();
   unit_flags_.clear();
   earlier_status_ |= status_;
   status_ = 0;
   results_ = {};
   front_.start(code, launch);
+}
+
+Machine::State Machine::advance(u64& budget, u64 quantum) {
+  if (waiting_) {
+    if (!cross_->take(self_, args_of<insn::WaitFlagDev>(waiting_->args).flag)) return State::waits;
+    waiting_.reset();
+  }
   while (!front_.done()) {
-    located(code, front_.pc(), nullptr, [&] {
+    if (quantum-- == 0) return State::paused;
+    bool goes_on = true;
+    located(*code_, front_.pc(), nullptr, [&] {
       const CodeInst& inst = front_.current();
       if (budget == 0) fail(Fault::Limit, "the limit of instructions is reached; a loop may not end");
       --budget;
+      ++executed_;
       if (inst.row->role == Role::scalar || inst.row->role == Role::end) {
-        front_.step(status_, results_);
+        status_ |= front_.step(status_, results_, executed_);
       } else {
-        if (const auto issued = front_.issue()) push(*issued);
+        if (const auto issued = front_.issue()) goes_on = push(*issued);
       }
     });
+    if (!goes_on) return State::waits;
   }
   drain();
   for (const auto& queue : queues_) {
     if (!queue.empty()) report_deadlock(nullptr);
   }
+  return State::done;
 }
 
-void Machine::push(const Issued& inst) {
+std::string Machine::waits_for() const {
+  return fmt::format("{} waits for {} ({}); {}", cross_->name(self_), to_string(*waiting_), code_->place(waiting_->pc),
+                     cross_->missing(self_, args_of<insn::WaitFlagDev>(waiting_->args).flag));
+}
+
+void Machine::cross_set(const Issued& inst) {
+  located(*code_, inst.pc, &inst, [&] {
+    const CrossCoreSet what = CrossCoreSet::parse(args_of<insn::FftsCrossCoreSync>(inst.args).config);
+    for (const TaskCore& core : cross_->set(self_, what))
+      cross_->increment(core, what.flag);
+  });
+}
+
+bool Machine::push(const Issued& inst) {
+  if (inst.row->role == Role::cross_wait) {
+    drain();
+    if (cross_->take(self_, args_of<insn::WaitFlagDev>(inst.args).flag)) return true;
+    waiting_ = inst;
+    return false;
+  }
   if (inst.row->role == Role::wait_flag && inst.pipe == PipeId::S) {
     drain();
     const auto& a = args_of<insn::WaitFlag>(inst.args);
     if (!flags_.up(a.src, a.dst, a.event)) report_deadlock(&inst);
     flags_.lower(a.src, a.dst, a.event);
-    return;
+    return true;
   }
   if (inst.row->role == Role::set_flag && inst.pipe == PipeId::S) {
     const auto& a = args_of<insn::SetFlag>(inst.args);
     located(*code_, inst.pc, &inst, [&] { flags_.raise(a.src, a.dst, a.event); });
     drain();
-    return;
+    return true;
   }
   if (inst.row->role == Role::pipe_barrier && (inst.pipe == PipeId::S || inst.pipe == PipeId::ALL)) {
     drain();
     for (const auto& queue : queues_) {
       if (inst.pipe == PipeId::ALL && !queue.empty()) report_deadlock(&inst);
     }
-    return;
+    return true;
   }
   queues_[index(inst.pipe)].push_back(inst);
   if (queues_[index(inst.pipe)].size() == 1) drain();
+  return true;
 }
 
 bool Machine::advance(PipeId pipe) {
@@ -98,6 +146,7 @@ bool Machine::advance(PipeId pipe) {
       located(*code_, inst.pc, &inst, [&] { flags_.raise(a.src, a.dst, a.event); });
       break;
     }
+    case Role::cross_set: cross_set(inst); break;
     case Role::pipe_barrier: break;  // everything before it has run
     default: {
       const auto unit = unit_flag_use(inst, core_.arch);

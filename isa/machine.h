@@ -4,9 +4,11 @@
 
 #include <array>
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "isa/census/census.h"
+#include "isa/cross_core.h"
 #include "isa/flags.h"
 #include "isa/sequencer.h"
 #include "isa/unit_flags.h"
@@ -22,9 +24,23 @@ class Machine {
   Machine(const Machine&) = delete;  // its sequencer keeps references to its own parts
   Machine& operator=(const Machine&) = delete;
 
-  // Runs one block to its end. Faults carry "file:line" of the instruction. `budget` counts down by the instructions
-  // that ran; at zero the run ends with Fault::Limit.
+  // Where a core of a task stands.
+  enum class State : u8 {
+    done,
+    waits,  // for a cross-core flag
+    paused  // after as many instructions as it was given
+  };
+
+  // Runs one block that needs no other core to its end. Faults carry "file:line" of the instruction. `budget` counts
+  // down by the instructions that ran; at zero the run ends with Fault::Limit.
   void run(const Code& code, const Launch& launch, u64& budget);
+
+  // The same in steps, as one core of a task: start() places it, advance() runs at most `quantum` instructions, and
+  // goes on where the call before has stopped. `flags` and what `launch` says must outlive the block.
+  void start(const Code& code, const Launch& launch, CrossCoreFlags* flags, TaskCore self);
+  State advance(u64& budget, u64 quantum);
+  // What the core waits for after State::waits, for messages.
+  std::string waits_for() const;
 
   // See Sequencer; the observer also finds flags that are set twice.
   void set_observer(Observer* observer) {
@@ -39,7 +55,8 @@ class Machine {
   u64 status_seen() const { return earlier_status_ | status_; }
 
  private:
-  void push(const Issued& inst);
+  bool push(const Issued& inst);  // false when it must wait for another core
+  void cross_set(const Issued& inst);
   bool advance(PipeId pipe);  // runs the head of a queue; false when it must wait or there is none
   void drain();
   void execute(const Issued& inst);
@@ -58,6 +75,10 @@ class Machine {
   Census* census_;
   const Code* code_ = nullptr;
   Launch launch_;
+  CrossCoreFlags* cross_ = nullptr;
+  TaskCore self_;
+  std::optional<Issued> waiting_;  // wait_flag_dev that other cores must let pass
+  u64 executed_ = 0;               // instructions of the scalar unit: the system counter of a machine without time
 };
 
 }  // namespace vinci::isa

@@ -65,13 +65,13 @@ void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
   }
 }
 
-void Sequencer::step(u64 status, const ResultRegisters& results) {
+u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
   const CodeInst& inst = current();
   last_access_.reset();
   if (inst.row->role == Role::end) {
     done_ = true;
     if (observer_ != nullptr) observer_->ended();
-    return;
+    return 0;
   }
   u32 sources = 0;
   for (u8 p = 0; p < inst.patch_count; ++p)
@@ -86,7 +86,7 @@ void Sequencer::step(u64 status, const ResultRegisters& results) {
     origin_[inst.written] = origin_[static_cast<usize>(std::countr_zero(tainted))];
     unknown_ |= 1u << inst.written;
     ++pc_;
-    return;
+    return 0;
   }
   Issued now{.row = inst.row, .args = inst.args, .spr = spr_, .pc = pc_, .line = inst.line, .type = inst.type};
   try {
@@ -103,7 +103,7 @@ void Sequencer::step(u64 status, const ResultRegisters& results) {
     if (!refused(e, now)) throw;
     if (inst.written != CodeInst::kNoRegister) x_[inst.written] = 0;
     ++pc_;
-    return;
+    return 0;
   }
   ScalarContext context{.x = x_,
                         .spr = spr_,
@@ -112,6 +112,10 @@ void Sequencer::step(u64 status, const ResultRegisters& results) {
                         .block_idx = launch_->block_idx,
                         .block_num = launch_->block_num,
                         .core_id = core_id_,
+                        .subblock_idx = launch_->subblock_idx,
+                        .subblock_num = launch_->subblock_num,
+                        .overflow = overflow_of(core_, spr_),
+                        .sys_cnt = sys_cnt,
                         .args = launch_->args,
                         .status = status,
                         .results = results,
@@ -127,6 +131,7 @@ void Sequencer::step(u64 status, const ResultRegisters& results) {
     }
   }
   pc_ = context.next_pc;
+  return context.status_raised;
 }
 
 bool Sequencer::refused(const Error& e, const Issued& inst) {

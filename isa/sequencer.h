@@ -14,10 +14,14 @@ namespace vinci::isa {
 
 // One block of a kernel launch, as the core sees it.
 struct Launch {
-  u32 task = 0;  // position of the task in the order of the task stream
+  u32 task = 0;    // position of the task in the order of the task stream
+  u32 kernel = 0;  // its index there
   u32 block_idx = 0;
   u32 block_num = 1;
-  std::vector<u64> args;
+  std::vector<u64> args = {};
+  u32 part = 0;          // which core of a block in a MIX task: 0 AIC, then the AIVs
+  u32 subblock_idx = 0;  // of an AIV in a MIX task
+  u32 subblock_num = 1;  // AIVs of a block in a MIX task, as an AIV sees it
 };
 
 // The front of a core: walks a program, runs its scalar instructions, and turns the others into Issued. It knows no
@@ -39,8 +43,8 @@ class Sequencer {
   const CodeInst& current() const;
 
   // Runs the current instruction, which must have Role::scalar or Role::end; `status` and `results` are what the pipes
-  // have left behind by now.
-  void step(u64 status, const ResultRegisters& results);
+  // have left behind by now, `sys_cnt` is the system counter. Returns the bits of STATUS that it raises.
+  u64 step(u64 status, const ResultRegisters& results, u64 sys_cnt = 0);
   // What the last scalar load or store accessed; empty when the last step was none.
   const std::optional<Access>& last_access() const { return last_access_; }
   // Takes the current instruction, which must have another role, with its operands; checks that it is legal here.

@@ -16,6 +16,7 @@
 #include "isa/insns/scalar.h"
 #include "isa/insns/spr.h"
 #include "isa/insns/sync.h"
+#include "isa/insns/system.h"
 #include "isa/insns/table_copy.h"
 #include "isa/insns/vector_arith.h"
 #include "isa/insns/vector_compare.h"
@@ -29,7 +30,7 @@ namespace {
 // THE list of instructions, in the order of the opcodes: adding one is its struct, and its name in the list at the end
 // of its header.
 using AllInsns =
-    JoinInsns<insn::ScalarInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns, insn::Nd2NzInsns,
+    JoinInsns<insn::ScalarInsns, insn::SystemInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns, insn::Nd2NzInsns,
               insn::TableCopyInsns, insn::Load2dInsns, insn::Img2colInsns, insn::AlignInsns, insn::FillInsns,
               insn::CubeInsns, insn::L0cUbInsns, insn::FixpipeInsns, insn::VectorArithInsns, insn::VectorFusedInsns,
               insn::VectorConvertInsns, insn::VectorCompareInsns, insn::VectorReduceInsns>;

@@ -29,7 +29,7 @@ void CensusPoint::add_status(u64 raised) {
   raised &= status::kOverflows;
   FirstOverflow& first = task_.first_overflow;
   if (raised == 0 || (first.status != 0 && !(moment_ < first.moment))) return;
-  first = {.moment = moment_, .pc = pc_, .status = raised};
+  first = {.moment = moment_, .site = id_, .status = raised};
 }
 
 }  // namespace vinci::isa

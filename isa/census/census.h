@@ -33,11 +33,20 @@ constexpr std::string_view name(NumericEvent e) { return kNumericEventNames[stat
 using NumericEvents = u8;
 constexpr NumericEvents bit(NumericEvent e) { return static_cast<NumericEvents>(1u << static_cast<unsigned>(e)); }
 
-// Where in a task: the lower block comes first, then the earlier instruction of the block, whatever ran first on this
+// An instruction of a task.
+struct Site {
+  u32 kernel = 0;  // index in the task stream; a MIX task has two
+  u32 pc = 0;      // index in its program
+
+  friend auto operator<=>(const Site&, const Site&) = default;
+};
+
+// When in a task: the lower block comes first, then the earlier instruction of the block, whatever ran first on this
 // chip, so that the answer does not depend on the schedule.
 struct Moment {
   u32 block = std::numeric_limits<u32>::max();
   u64 order = std::numeric_limits<u64>::max();  // of the instruction among those that the block has issued
+  u32 part = 0;                                 // of a block of a MIX task: 0 AIC, then its AIVs
 
   friend auto operator<=>(const Moment&, const Moment&) = default;
 };
@@ -70,13 +79,13 @@ struct SiteCensus {
 // The first time that an instruction of a task raised overflow bits of STATUS.
 struct FirstOverflow {
   Moment moment;
-  u32 pc = 0;
+  Site site;
   u64 status = 0;
 };
 
 struct TaskCensus {
-  std::map<u32, SiteCensus> sites;  // by instruction index
-  FirstOverflow first_overflow;     // status 0: none
+  std::map<Site, SiteCensus> sites;
+  FirstOverflow first_overflow;  // status 0: none
 };
 
 // Of a whole run.
@@ -87,8 +96,8 @@ struct Census {
 // Where an instruction that executes reports its results: one object for each execution.
 class CensusPoint {
  public:
-  CensusPoint(TaskCensus& task, u32 pc, const Moment& moment, std::string_view core)
-      : task_(task), site_(task.sites[pc]), pc_(pc), moment_(moment), core_(core) {
+  CensusPoint(TaskCensus& task, const Site& site, const Moment& moment, std::string_view core)
+      : task_(task), site_(task.sites[site]), id_(site), moment_(moment), core_(core) {
     ++site_.executions;
   }
 
@@ -101,7 +110,7 @@ class CensusPoint {
  private:
   TaskCensus& task_;
   SiteCensus& site_;
-  u32 pc_;
+  Site id_;
   Moment moment_;
   std::string_view core_;
 };

@@ -9,7 +9,8 @@ void execute(const Issued& inst, ExecContext& context, Census* census, const Lau
     inst.row->execute(inst.args, context);
     return;
   }
-  CensusPoint point(census->tasks[launch.task], inst.pc, {launch.block_idx, inst.order}, core);
+  CensusPoint point(census->tasks[launch.task], {launch.kernel, inst.pc}, {launch.block_idx, inst.order, launch.part},
+                    core);
   u64 raised = 0;  // by this execution alone; STATUS is sticky
   ExecContext counted{.mem = context.mem,
                       .spr = context.spr,

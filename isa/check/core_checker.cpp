@@ -166,6 +166,8 @@ bool CoreChecker::run(const Issued& inst, u32 issued, const Clock& clock) {
       own.own[index(pipe)] = position;
       if (all) learn_all();
       break;
+    case Role::cross_set:
+    case Role::cross_wait:
     case Role::scalar:
     case Role::end: break;
   }

@@ -6,84 +6,16 @@
 #include <bit>
 
 #include "isa/base/error.h"
-#include "isa/insn.h"
+#include "isa/insns/scalar_base.h"
+#include "isa/numeric/scalar_f32.h"
 
-// The scalar unit. The vendor's scalar instruction set is not public: registers X0..X31 of 64 bits and the spelling of
-// this small set are ours; get_*, set_*, ld_dev, st_dev, sbitset*, bcnt*, clz carry their public CCE names.
+// The scalar unit. The encoding of the vendor's scalar instructions is not public, their names and types are (msopprof,
+// Mulan PSL v2: ADD.s64, ADD.f32, CMP.LT.f32, SQRT.f32, ...); the spelling here and registers X0..X31 of 64 bits are
+// ours. get_*, set_*, ld_dev, st_dev, sbitset*, bcnt*, clz, sff*, sflbits, conv_* carry their public CCE names.
 namespace vinci::isa::insn {
 
-// A string as a template argument, so that one template defines a family of instructions.
-template <usize N>
-struct Text {
-  char chars[N];
-  constexpr Text(const char (&s)[N]) { std::copy_n(s, N, chars); }  // NOLINT(google-explicit-constructor)
-  constexpr std::string_view view() const { return {chars, N - 1}; }
-};
-
-struct ScalarBase {
-  static constexpr Role role = Role::scalar;
-  static constexpr ArchSet archs = kAllArchs;
-  static constexpr CostClass cost = CostClass::scalar;
-};
-
-// Xd = f(a, b)
-template <Text Name, u16 Opcode, u64 (*F)(u64, u64), Text Doc>
-struct Alu : ScalarBase {
-  struct Args {
-    u64 a, b;
-    u8 rd;
-  };
-  static constexpr std::string_view name = Name.view();
-  static constexpr std::string_view doc = Doc.view();
-  static constexpr u16 opcode = Opcode;
-  static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}, Field<&Args::a>{"a", 64},
-                                     Field<&Args::b>{"b", 64}};
-  static void execute(const Args& x, ScalarContext& c) { c.x[x.rd] = F(x.a, x.b); }
-};
-
-// Xd = f(a)
-template <Text Name, u16 Opcode, u64 (*F)(u64), Text Doc>
-struct Unary : ScalarBase {
-  struct Args {
-    u64 a;
-    u8 rd;
-  };
-  static constexpr std::string_view name = Name.view();
-  static constexpr std::string_view doc = Doc.view();
-  static constexpr u16 opcode = Opcode;
-  static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}, Field<&Args::a>{"a", 64}};
-  static void execute(const Args& x, ScalarContext& c) { c.x[x.rd] = F(x.a); }
-};
-
-// if (f(a, b)) goto target
-template <Text Name, u16 Opcode, bool (*F)(i64, i64), Text Doc>
-struct Branch : ScalarBase {
-  struct Args {
-    u64 a, b;
-    u32 target;
-  };
-  static constexpr std::string_view name = Name.view();
-  static constexpr std::string_view doc = Doc.view();
-  static constexpr u16 opcode = Opcode;
-  static constexpr std::tuple fields{Field<&Args::a>{"a", 64}, Field<&Args::b>{"b", 64},
-                                     Field<&Args::target>{"target", 20, OperandKind::label}};
-  static void execute(const Args& x, ScalarContext& c) {
-    if (F(static_cast<i64>(x.a), static_cast<i64>(x.b))) c.next_pc = x.target;
-  }
-};
-
-// Xd = a value of the core or the launch
-template <Text Name, u16 Opcode, u64 (*F)(const ScalarContext&), Text Doc>
-struct Get : ScalarBase {
-  struct Args {
-    u8 rd;
-  };
-  static constexpr std::string_view name = Name.view();
-  static constexpr std::string_view doc = Doc.view();
-  static constexpr u16 opcode = Opcode;
-  static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}};
-  static void execute(const Args& x, ScalarContext& c) { c.x[x.rd] = F(c); }
-};
+// What the first generation lacks. Source: platform_config of the CANN runtime.
+inline constexpr ArchSet kSecondArchs = archs(Arch::m200, Arch::c220);
 
 namespace alu {
 inline i64 s(u64 v) { return static_cast<i64>(v); }
@@ -119,6 +51,25 @@ inline u64 sbitset1(u64 x, u64 i) { return x | (u64{1} << (i & 63)); }
 inline u64 bcnt0(u64 a) { return static_cast<u64>(std::popcount(~a)); }
 inline u64 bcnt1(u64 a) { return static_cast<u64>(std::popcount(a)); }
 inline u64 clz(u64 a) { return static_cast<u64>(std::countl_zero(a)); }
+inline u64 sff1(u64 a) { return a == 0 ? ~u64{0} : static_cast<u64>(std::countr_zero(a)); }
+inline u64 sff0(u64 a) { return sff1(~a); }
+inline u64 sflbits(u64 a) {
+  const u64 changes = a ^ (s(a) < 0 ? ~u64{0} : 0);
+  return changes == 0 ? ~u64{0} : clz(changes) - 1;
+}
+inline u64 neg(u64 a) { return 0 - a; }
+inline u64 abs(u64 a) { return s(a) < 0 ? 0 - a : a; }
+u64 sqrt(u64 a);  // isa/sem/scalar.cpp
+template <RoundMode Mode>
+u64 to_s32(u32 a, OverflowMode, u64& raised) {
+  return scalar_f32::to_s32(a, Mode, raised);
+}
+template <RoundMode Mode>
+u64 to_f16(u32 a, OverflowMode overflow, u64& raised) {
+  return scalar_f32::to_f16(a, Mode, overflow, raised);
+}
+inline u64 s32_to_f32(u32 a, OverflowMode, u64&) { return scalar_f32::from_s32(a); }
+inline u64 f16_to_f32(u32 a, OverflowMode, u64&) { return isa::f16_to_f32(static_cast<u16>(a)); }
 inline bool eq(i64 a, i64 b) { return a == b; }
 inline bool ne(i64 a, i64 b) { return a != b; }
 inline bool lt(i64 a, i64 b) { return a < b; }
@@ -133,28 +84,37 @@ inline u64 ctrl(const ScalarContext& c) { return c.spr.ctrl; }
 }  // namespace alu
 
 using Mov = Unary<"mov", 0x001, alu::mov, "Xd = a">;
-using Add = Alu<"add", 0x002, alu::add, "Xd = a + b, modulo 2^64">;
-using Sub = Alu<"sub", 0x003, alu::sub, "Xd = a - b, modulo 2^64">;
-using Mul = Alu<"mul", 0x004, alu::mul, "Xd = a * b, modulo 2^64">;
-using Div = Alu<"div", 0x005, alu::div, "Xd = a / b, signed, toward zero; b = 0 is a fault">;
+using Add = TypedAlu<"add", 0x002, alu::add, scalar_f32::add, kAllArchs, "Xd = a + b; s64 modulo 2^64">;
+using Sub = TypedAlu<"sub", 0x003, alu::sub, scalar_f32::sub, kAllArchs, "Xd = a - b; s64 modulo 2^64">;
+using Mul = TypedAlu<"mul", 0x004, alu::mul, scalar_f32::mul, kAllArchs, "Xd = a * b; s64 modulo 2^64">;
+using Div =
+    TypedAlu<"div", 0x005, alu::div, scalar_f32::div, kAllArchs, "Xd = a / b; s64 toward zero, and b = 0 is a fault">;
 using Rem = Alu<"rem", 0x006, alu::rem, "Xd = a % b, sign of a; b = 0 is a fault">;
-using Min = Alu<"min", 0x007, alu::min, "Xd = the smaller of a and b, signed">;
-using Max = Alu<"max", 0x008, alu::max, "Xd = the larger of a and b, signed">;
+using Min = TypedAlu<"min", 0x007, alu::min, scalar_f32::min, kSecondArchs, "Xd = the smaller of a and b">;
+using Max = TypedAlu<"max", 0x008, alu::max, scalar_f32::max, kSecondArchs, "Xd = the larger of a and b">;
 using And = Alu<"and", 0x009, alu::and_, "Xd = a & b">;
 using Or = Alu<"or", 0x00a, alu::or_, "Xd = a | b">;
 using Xor = Alu<"xor", 0x00b, alu::xor_, "Xd = a ^ b">;
 using Shl = Alu<"shl", 0x00c, alu::shl, "Xd = a << b; 0 for b > 63">;
 using Shr = Alu<"shr", 0x00d, alu::shr, "Xd = a >> b, zero fill; 0 for b > 63">;
 using Sar = Alu<"sar", 0x00e, alu::sar, "Xd = a >> b, sign fill">;
-using CmpEq = Alu<"cmp_eq", 0x00f, alu::cmp_eq, "Xd = a == b">;
-using CmpNe = Alu<"cmp_ne", 0x010, alu::cmp_ne, "Xd = a != b">;
-using CmpLt = Alu<"cmp_lt", 0x011, alu::cmp_lt, "Xd = a < b, signed">;
-using CmpLe = Alu<"cmp_le", 0x012, alu::cmp_le, "Xd = a <= b, signed">;
+using CmpEq = TypedAlu<"cmp_eq", 0x00f, alu::cmp_eq, scalar_f32::eq, kAllArchs, "Xd = a == b, as 1 or 0">;
+using CmpNe = TypedAlu<"cmp_ne", 0x010, alu::cmp_ne, scalar_f32::ne, kAllArchs, "Xd = a != b, as 1 or 0">;
+using CmpLt = TypedAlu<"cmp_lt", 0x011, alu::cmp_lt, scalar_f32::lt, kAllArchs, "Xd = a < b, as 1 or 0">;
+using CmpLe = TypedAlu<"cmp_le", 0x012, alu::cmp_le, scalar_f32::le, kAllArchs, "Xd = a <= b, as 1 or 0">;
 using Sbitset0 = Alu<"sbitset0", 0x013, alu::sbitset0, "Xd = a with bit b cleared">;
 using Sbitset1 = Alu<"sbitset1", 0x014, alu::sbitset1, "Xd = a with bit b set">;
 using Bcnt0 = Unary<"bcnt0", 0x015, alu::bcnt0, "Xd = number of zero bits of a">;
 using Bcnt1 = Unary<"bcnt1", 0x016, alu::bcnt1, "Xd = number of one bits of a">;
 using Clz = Unary<"clz", 0x017, alu::clz, "Xd = number of leading zero bits of a">;
+using Sff0 = Unary<"sff0", 0x018, alu::sff0, "Xd = position of the lowest 0 bit of a, -1 if there is none">;
+using Sff1 = Unary<"sff1", 0x019, alu::sff1, "Xd = position of the lowest 1 bit of a, -1 if there is none">;
+using Sflbits = Unary<"sflbits", 0x01a, alu::sflbits,
+                      "Xd = number of bits below the sign bit that equal it without a gap; -1 for 0 and -1">;
+using Neg = TypedUnary<"neg", 0x01b, alu::neg, scalar_f32::neg, kAllArchs, "Xd = -a">;
+using Abs = TypedUnary<"abs", 0x01c, alu::abs, scalar_f32::abs, kSecondArchs, "Xd = |a|; s64 modulo 2^64">;
+using Sqrt = TypedUnary<"sqrt", 0x01d, alu::sqrt, scalar_f32::sqrt, kAllArchs,
+                        "Xd = root of a; s64 rounded down, and a < 0 is a fault">;
 
 using Beq = Branch<"beq", 0x020, alu::eq, "if a == b go to target">;
 using Bne = Branch<"bne", 0x021, alu::ne, "if a != b go to target">;
@@ -187,11 +147,11 @@ struct End {
   static constexpr std::tuple<> fields{};
 };
 
-using GetBlockIdx = Get<"get_block_idx", 0x030, alu::block_idx, "Xd = index of this block">;
-using GetBlockNum = Get<"get_block_num", 0x031, alu::block_num, "Xd = number of blocks of the launch">;
-using GetCoreid = Get<"get_coreid", 0x032, alu::coreid, "Xd = index of the core that runs this block">;
-using GetPc = Get<"get_pc", 0x033, alu::pc, "Xd = index of this instruction">;
-using GetCtrl = Get<"get_ctrl", 0x034, alu::ctrl, "Xd = CTRL special register">;
+using GetBlockIdx = Get<"get_block_idx", 0x030, alu::block_idx, kAllArchs, "Xd = index of this block">;
+using GetBlockNum = Get<"get_block_num", 0x031, alu::block_num, kAllArchs, "Xd = number of blocks of the launch">;
+using GetCoreid = Get<"get_coreid", 0x032, alu::coreid, kAllArchs, "Xd = index of the core that runs this block">;
+using GetPc = Get<"get_pc", 0x033, alu::pc, kAllArchs, "Xd = index of this instruction">;
+using GetCtrl = Get<"get_ctrl", 0x034, alu::ctrl, kAllArchs, "Xd = CTRL special register">;
 
 // Xd = STATUS. What the pipes have reported by now; a run without data cannot know it.
 struct GetStatus : ScalarBase {
@@ -319,9 +279,27 @@ using LdUbuf = Load<"ld_ubuf", 0x042, BufId::UB, 24, kAllArchs,
 using StUbuf = Store<"st_ubuf", 0x043, BufId::UB, 24, kAllArchs,
                      "UB [address + offset] = value; order other pipes after it with set_flag from PIPE_S">;
 
+// Conversions of scalars; f32 and f16 stand in the low bits of a register. Rounding: r to nearest even, a to nearest
+// with ties away from zero, f down, c up, z toward zero, o to odd.
+template <Text Name, u16 Opcode, RoundMode Mode>
+using ConvF322S32 =
+    ScalarConvert<Name, Opcode, alu::to_s32<Mode>, "Xd = f32 a as s32; stops at the limits of s32, NaN gives 0">;
+using ConvF322S32R = ConvF322S32<"conv_f322s32r", 0x050, RoundMode::rint>;
+using ConvF322S32A = ConvF322S32<"conv_f322s32a", 0x051, RoundMode::round>;
+using ConvF322S32F = ConvF322S32<"conv_f322s32f", 0x052, RoundMode::floor>;
+using ConvF322S32C = ConvF322S32<"conv_f322s32c", 0x053, RoundMode::ceil>;
+using ConvF322S32Z = ConvF322S32<"conv_f322s32z", 0x054, RoundMode::trunc>;
+using ConvS322F32 = ScalarConvert<"conv_s322f32", 0x055, alu::s32_to_f32, "Xd = s32 a as f32, to nearest even">;
+using ConvF322F16 =
+    ScalarConvert<"conv_f322f16", 0x056, alu::to_f16<RoundMode::rint>, "Xd = f32 a as f16, to nearest even">;
+using ConvF162F32 = ScalarConvert<"conv_f162f32", 0x057, alu::f16_to_f32, "Xd = f16 a as f32, exact">;
+using ConvF322F16O = ScalarConvert<"conv_f322f16o", 0x058, alu::to_f16<RoundMode::odd>, "Xd = f32 a as f16, to odd">;
+
 using ScalarInsns =
     InsnList<Mov, Add, Sub, Mul, Div, Rem, Min, Max, And, Or, Xor, Shl, Shr, Sar, CmpEq, CmpNe, CmpLt, CmpLe, Sbitset0,
-             Sbitset1, Bcnt0, Bcnt1, Clz, Beq, Bne, Blt, Ble, Bgt, Bge, Jump, End, GetBlockIdx, GetBlockNum, GetCoreid,
-             GetPc, GetCtrl, GetStatus, LdArg, SetVectorMask, SetCtrl, LdDev, StDev, LdUbuf, StUbuf>;
+             Sbitset1, Bcnt0, Bcnt1, Clz, Sff0, Sff1, Sflbits, Neg, Abs, Sqrt, Beq, Bne, Blt, Ble, Bgt, Bge, Jump, End,
+             GetBlockIdx, GetBlockNum, GetCoreid, GetPc, GetCtrl, GetStatus, LdArg, SetVectorMask, SetCtrl, LdDev,
+             StDev, LdUbuf, StUbuf, ConvF322S32R, ConvF322S32A, ConvF322S32F, ConvF322S32C, ConvF322S32Z, ConvS322F32,
+             ConvF322F16, ConvF162F32, ConvF322F16O>;
 
 }  // namespace vinci::isa::insn

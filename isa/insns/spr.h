@@ -9,8 +9,6 @@
 // SetLoadData*, SetFixpipe*, GetMrgSortResult, GetReduce*.
 namespace vinci::isa::insn {
 
-inline constexpr ArchSet kSecondArchs = archs(Arch::m200, Arch::c220);
-
 // <register> = value
 template <Text Name, u16 Opcode, SprId Register, ArchSet Archs, Text Doc>
 struct SetSpr : ScalarBase {
@@ -171,10 +169,14 @@ using GetAccVal = GetResult<"get_acc_val", 0x0a2, &ResultRegisters::acc_val, kAl
 using GetRsvdCnt = GetResult<"get_rsvd_cnt", 0x0a3, &ResultRegisters::rsvd_cnt, kSecondArchs,
                              "Xd = elements that the last vreduce kept">;
 
-using SprInsns = InsnList<SetFmatrix, SetFmatrixB, SetPadding, SetL3dRpt, SetL13dSize, SetFcol2img, SetL0SetValue,
-                          SetDeqscale, SetQuantPre, SetFpc, SetNdPara, SetLreluAlpha, SetReluAlpha, SetMovPadVal,
-                          SetRpnOffset, SetVaRegSb, SetVectorMaskDup, SetMaskNorm, SetMaskCount, SetAtomicNone,
-                          SetAtomicAdd, SetAtomicMax, SetAtomicMin, SetAtomicF32, SetAtomicF16, SetAtomicS16,
-                          SetAtomicS32, SetAtomicS8, SetAtomicBf16, GetVms4Sr, GetMaxMinCnt, GetAccVal, GetRsvdCnt>;
+using SetFftsBaseAddr = SetSpr<"set_ffts_base_addr", 0x0a4, SprId::ffts_base_addr, kSplitArchs,
+                               "where cross-core flags live; any value but 0, and before ffts_cross_core_sync">;
+
+using SprInsns =
+    InsnList<SetFmatrix, SetFmatrixB, SetPadding, SetL3dRpt, SetL13dSize, SetFcol2img, SetL0SetValue, SetDeqscale,
+             SetQuantPre, SetFpc, SetNdPara, SetLreluAlpha, SetReluAlpha, SetMovPadVal, SetRpnOffset, SetVaRegSb,
+             SetVectorMaskDup, SetMaskNorm, SetMaskCount, SetAtomicNone, SetAtomicAdd, SetAtomicMax, SetAtomicMin,
+             SetAtomicF32, SetAtomicF16, SetAtomicS16, SetAtomicS32, SetAtomicS8, SetAtomicBf16, GetVms4Sr,
+             GetMaxMinCnt, GetAccVal, GetRsvdCnt, SetFftsBaseAddr>;
 
 }  // namespace vinci::isa::insn

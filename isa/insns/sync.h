@@ -53,6 +53,41 @@ struct PipeBarrier {
   static PipeId pipe(const Args& x, Arch) { return x.which; }
 };
 
-using SyncInsns = InsnList<SetFlag, WaitFlag, PipeBarrier>;
+// A flag for other cores of the task goes up when everything that `pipe` was given before has finished.
+struct FftsCrossCoreSync {
+  struct Args {
+    u64 config;
+    PipeId which;
+  };
+  static constexpr Role role = Role::cross_set;
+  static constexpr std::string_view name = "ffts_cross_core_sync";
+  static constexpr std::string_view doc = "set a flag for other cores when all earlier work of the pipe has finished";
+  static constexpr u16 opcode = 0x103;
+  static constexpr ArchSet archs = kSplitArchs;
+  static constexpr CostClass cost = CostClass::cross_core;
+  static constexpr std::tuple fields{
+      Field<&Args::which>{"pipe", 4, OperandKind::pipe, "any but PIPE_S and PIPE_ALL"},
+      Field<&Args::config>{"config", 64, OperandKind::value,
+                           "0x1 | mode << 4 | flagId << 8; mode 0: all AICs or all AIVs of the task, 1: the AIVs of a "
+                           "block, 2: AIC and AIVs of a block"}};
+  static PipeId pipe(const Args& x, Arch) { return x.which; }
+};
+
+// Stops the scalar unit, and so all further issue, until the counter of the flag in this core is not 0; decrements it.
+struct WaitFlagDev {
+  struct Args {
+    u8 flag;
+  };
+  static constexpr Role role = Role::cross_wait;
+  static constexpr std::string_view name = "wait_flag_dev";
+  static constexpr std::string_view doc = "stop issuing until other cores have set the flag, then count it down";
+  static constexpr u16 opcode = 0x104;
+  static constexpr ArchSet archs = kSplitArchs;
+  static constexpr CostClass cost = CostClass::sync;
+  static constexpr std::tuple fields{Field<&Args::flag>{"flagId", 4}};
+  static PipeId pipe(const Args&, Arch) { return PipeId::S; }
+};
+
+using SyncInsns = InsnList<SetFlag, WaitFlag, PipeBarrier, FftsCrossCoreSync, WaitFlagDev>;
 
 }  // namespace vinci::isa::insn

@@ -12,6 +12,18 @@ static_assert(std::endian::native == std::endian::little);
 
 namespace vinci::isa::insn {
 
+// Digit by digit in base 2: exact, without a floating-point unit.
+u64 alu::sqrt(u64 a) {
+  if (s(a) < 0) fail(Fault::Program, "ccu_neg_sqrt: root of {}", s(a));
+  u64 root = 0;
+  for (u64 bit = u64{1} << 62; bit != 0; bit >>= 2) {
+    const bool fits = a >= root + bit;
+    if (fits) a -= root + bit;
+    root = root / 2 + (fits ? bit : 0);
+  }
+  return root;
+}
+
 u64 scalar_load(BufId buffer, u64 address, u8 type, ScalarContext& c) {
   if (c.mem == nullptr) {
     c.loaded_unknown = true;

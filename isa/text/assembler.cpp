@@ -249,6 +249,7 @@ class Assembler {
       if (given) fail_column(suffix.column, fmt::format("{} has no types", row.name));
       return 0;
     }
+    if (!given && row.first_type_is_default) return 0;
     if (!given) {
       fail_column(suffix.column,
                   fmt::format("{} needs a type; on {} there is {}", row.name, name(*arch_), type_names(row, arch_)));

@@ -22,6 +22,7 @@ void append(std::string& out, fmt::format_string<A...> text, A&&... args) {
 
 void append_mnemonic(std::string& out, const Row& row, u8 type) {
   out += row.name;
+  if (type == 0 && row.first_type_is_default) return;
   if (type < row.types.size()) append(out, ".{}", row.types[type].name);
 }
 

@@ -13,12 +13,13 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
       spec_(core_spec(s.chip, kind)),
       mem_(s.with_data ? std::make_unique<isa::CoreMem>(spec_.sizes, s.gm) : nullptr),
       flags_(whole_cycles(s.chip.core.scalar.sync.tail)),
+      cross_(s.cross),
       census_(s.census) {
   stats::Group& group = s.stats.group(name_);
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
   const config::QueueDepths& q = s.chip.core.queues;
   const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
-  scalar_ = std::make_unique<ScalarUnit>(s.env, *this, s.chip.core, s.costs, s.memory, s.gm, id, group.group("S"));
+  scalar_ = std::make_unique<ScalarUnit>(s.env, *this, s.chip, s.costs, s.memory, s.gm, id, group.group("S"));
   if (s.checker != nullptr) {
     watch_ = &s.checker->add_core(spec_, name_);
     scalar_->set_observer(watch_);
@@ -85,8 +86,8 @@ void Core::block_done() {
 
 void Core::blame(const Error& e, u32 pc, const std::string& inst, isa::PipeId pipe) const {
   throw Error(e.fault(),
-              fmt::format("{}{}{}\n  task '{}', block {}, {}, PIPE_{}", e.message(), inst.empty() ? "" : "\n  in ",
-                          inst, block_.task, block_.launch.block_idx, name_, isa::name(pipe)),
+              fmt::format("{}{}{}\n  task '{}', {}, {}, PIPE_{}", e.message(), inst.empty() ? "" : "\n  in ", inst,
+                          block_.task, block_.where, name_, isa::name(pipe)),
               e.location().empty() ? block_.code->place(pc) : e.location());
 }
 

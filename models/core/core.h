@@ -12,6 +12,7 @@
 #include "isa/sequencer.h"
 #include "isa/unit_flags.h"
 #include "models/core/core_spec.h"
+#include "models/core/cross_core.h"
 #include "models/core/event_flags.h"
 #include "models/core/pipe.h"
 #include "models/core/scalar_unit.h"
@@ -20,12 +21,15 @@
 
 namespace vinci::models {
 
-// One block of a kernel launch on its way to a core.
+// One block of a kernel launch on its way to a core; in a MIX task the part of it that the core runs.
 struct Block {
   const isa::Code* code = nullptr;
   isa::Launch launch;
-  std::string task;  // for messages
-  u32 task_id = 0;   // for the checker
+  std::string task = {};                            // for messages
+  std::string where = {};                           // the same: "block 3"
+  std::shared_ptr<isa::CrossCoreFlags> cross = {};  // of the task
+  isa::TaskCore self = {};
+  u32 task_id = 0;  // for the checker
 };
 
 // One core: buffers, flags, a scalar unit and the pipes that its kind has. Wiring only.
@@ -36,6 +40,7 @@ class Core {
     const config::ChipConfig& chip;
     const CostTable& costs;
     MemorySystem& memory;
+    CrossCore& cross;
     isa::GlobalMemory& gm;
     stats::Group& stats;
     bool with_data;  // false: timing only, no bytes exist
@@ -73,6 +78,10 @@ class Core {
   EventFlags& flags() { return flags_; }
   isa::UnitFlags& unit_flags() { return unit_flags_; }
   ScalarUnit& scalar() { return *scalar_; }
+  void raise_status(u64 bits) { status_ |= bits; }
+  CrossCore& cross() { return cross_; }
+  // wait_flag_dev: whether other cores have set the flag; it is then counted down.
+  bool take_cross_flag(u32 flag) { return block_.cross->take(block_.self, flag); }
   // Closes the accounts at the end of the run.
   void settle(u64 at);
 
@@ -83,6 +92,7 @@ class Core {
   isa::check::CoreChecker* watch_ = nullptr;
   EventFlags flags_;
   isa::UnitFlags unit_flags_;
+  CrossCore& cross_;
   u64 status_ = 0, earlier_status_ = 0;
   isa::ResultRegisters results_;
   isa::Census* census_;

@@ -49,6 +49,14 @@ void check_fit(const config::ChipConfig& chip, const task::TaskStream& stream) {
            task::kKernelTypeNames[static_cast<usize>(k.type)], chip.name, split ? "AIC and AIV" : "joint AI");
     }
   }
+  for (const task::Stream& s : stream.streams) {
+    for (const task::Task& t : s.tasks) {
+      const auto* launch = std::get_if<task::KernelLaunch>(&t.op);
+      if (launch == nullptr || launch->aivs <= chip.vector_cores / chip.ai_cores) continue;
+      fail(Fault::Input, "task '{}' is of type {}, but {} has {} AIC and {} AIV", t.name,
+           task::kMixTypeNames[launch->aivs - 1], chip.name, chip.ai_cores, chip.vector_cores);
+    }
+  }
   u64 device_bytes = 0;
   for (const task::Buffer& b : stream.buffers) {
     if (b.place == task::Buffer::Place::device) device_bytes += b.bytes;

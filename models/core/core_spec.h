@@ -14,8 +14,8 @@ isa::CoreSpec core_spec(const config::ChipConfig& chip, isa::CoreKind kind);
 // The kind of core that kernels of a type run on.
 isa::CoreKind core_kind(task::KernelType type);
 
-// Refuses a task stream that this chip cannot run: another architecture, a kernel type without cores, more device
-// memory than there is. Throws Fault::Input or Fault::Limit.
+// Refuses a task stream that this chip cannot run: another architecture, a kernel or task type without cores, more
+// device memory than there is. Throws Fault::Input or Fault::Limit.
 void check_fit(const config::ChipConfig& chip, const task::TaskStream& stream);
 
 }  // namespace vinci::models

@@ -82,6 +82,15 @@ void Pipe::retire(Flying& f, u64 t) {
     show(f);
     return;
   }
+  if (f.inst.row->role == isa::Role::cross_set) {
+    try {
+      core_.cross().set(core_, f.inst, track_);
+    } catch (const Error& e) {
+      core_.blame(e, f.inst.pc, isa::to_string(f.inst), id_);
+    }
+    show(f);
+    return;
+  }
   if (core_.with_data()) {
     try {
       core_.execute(f.inst);
@@ -145,7 +154,7 @@ bool Pipe::start_next(u64 t) {
         const u64 since = occupation_.doing() == Doing::wait_flag ? waiting_since_ : end;
         show({q.inst, q.at, since, end, end});
         const Pipe* from = a.src == isa::PipeId::S ? nullptr : core_.pipe(a.src);
-        env_.trace->flow(from != nullptr ? from->track_ : core_.scalar().track(), set_at, track_, end,
+        env_.trace->flow(from != nullptr ? from->track() : core_.scalar().track(), set_at, track_, end,
                          fmt::format("EVENT_ID{}", a.event));
       }
       if (occupation_.doing() == Doing::wait_flag) occupation_.enter(t, Doing::idle);
@@ -158,6 +167,7 @@ bool Pipe::start_next(u64 t) {
       }
       if (occupation_.doing() == Doing::barrier) occupation_.enter(t, Doing::idle);
       break;
+    case isa::Role::cross_set:
     case isa::Role::set_flag: {
       if (flying_.full()) return false;
       const u64 at = flying_.empty() ? t : std::max(t, flying_.back().done);

@@ -38,6 +38,7 @@ class Pipe : public sim::Module {
   void settle(u64 at) { occupation_.settle(at); }
   const Occupation& occupation() const { return occupation_; }
   u64 macs() const { return macs_; }
+  trace::TrackId track() const { return track_; }
   // The set_flag of a flag that still stands in the queue, for messages; null when there is none.
   const isa::Issued* queued_set_flag(const isa::insn::FlagBase::Args& flag) const;
 

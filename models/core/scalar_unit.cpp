@@ -14,14 +14,15 @@ constexpr u32 kRunAhead = 4096;
 
 }  // namespace
 
-ScalarUnit::ScalarUnit(sim::Env& env, Core& core, const config::CoreConfig& config, const CostTable& costs,
+ScalarUnit::ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip, const CostTable& costs,
                        MemorySystem& memory, const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats)
     : Module(core.module_name() + "_S", env),
       core_(core),
       costs_(costs),
       memory_(memory),
       front_(core.spec(), gm, core.mem(), core_id),
-      issue_cycles_(cycles(config.scalar.sync, {}, false).occupancy) {
+      issue_cycles_(cycles(chip.core.scalar.sync, {}, false).occupancy),
+      sys_cnt_per_cycle_(chip.core.sys_cnt.frequency / chip.clock) {
   occupation_.register_in(stats);
   stats.add("instructions", instructions_, "instructions", "executed by the scalar unit or handed to a pipe");
   if (env_.trace != nullptr) track_ = env_.trace->track(core_.name(), "S");
@@ -107,6 +108,12 @@ bool ScalarUnit::deliver(u64 t) {
         core_.pipe(a.dst)->wake_at(core_.flags().raise(t, a));
         break;
       }
+      case isa::Role::cross_wait:
+        if (!core_.take_cross_flag(isa::args_of<isa::insn::WaitFlagDev>(inst.args).flag)) {
+          wait(t, Doing::wait_flag);
+          return false;
+        }
+        break;
       default:  // pipe_barrier; everything scalar before it has already happened
         waiting_for_pipes_ = inst.pipe == isa::PipeId::ALL && !core_.drained();
         if (waiting_for_pipes_) {
@@ -163,7 +170,8 @@ void ScalarUnit::run(u64 t) {
         at = free_at_;
         break;
       }
-      front_.step(core_.status(), core_.results());
+      const u64 sys_cnt = inst->row->reads_results ? static_cast<u64>(static_cast<double>(t) * sys_cnt_per_cycle_) : 0;
+      core_.raise_status(front_.step(core_.status(), core_.results(), sys_cnt));
       at += scalar_cost(*inst, at);
       if (front_.done()) break;
     } catch (const Error& e) {
@@ -190,6 +198,15 @@ void ScalarUnit::finish(u64 t) {
   core_.block_done();
 }
 
+std::string ScalarUnit::why_waiting() const {
+  if (occupation_.doing() != Doing::wait_flag) return "";
+  if (pending_->row->role != isa::Role::cross_wait)
+    return core_.why_down(isa::args_of<isa::insn::WaitFlag>(pending_->args));
+  const Block& block = core_.block();
+  return fmt::format("; it is {}, {}", block.cross->name(block.self),
+                     block.cross->missing(block.self, isa::args_of<isa::insn::WaitFlagDev>(pending_->args).flag));
+}
+
 void ScalarUnit::report_waiting(std::vector<std::string>& lines) const {
   if (!running_) return;
   const isa::Code& code = *core_.block().code;
@@ -197,11 +214,8 @@ void ScalarUnit::report_waiting(std::vector<std::string>& lines) const {
     std::string what = isa::to_string(*pending_);
     if (occupation_.doing() == Doing::queue_full)
       what = fmt::format("room in the queue of PIPE_{}, to issue {}", isa::name(pending_->pipe), what);
-    std::string why;
-    if (occupation_.doing() == Doing::wait_flag)
-      why = core_.why_down(isa::args_of<isa::insn::WaitFlag>(pending_->args));
     lines.push_back(fmt::format("{}.S waits for {} ({}) since cycle {}{}", core_.name(), what, code.place(pending_->pc),
-                                waiting_since_, why));
+                                waiting_since_, why_waiting()));
   } else if (waiting_for_pipes_) {
     lines.push_back(fmt::format("{}.S has ended block {} and waits for the other pipes since cycle {}", core_.name(),
                                 core_.block().launch.block_idx, waiting_since_));

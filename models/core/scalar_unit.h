@@ -17,7 +17,7 @@ class Core;
 // The scalar unit of a core: runs the scalar instructions of the program and hands the others to the pipes.
 class ScalarUnit : public sim::Module {
  public:
-  ScalarUnit(sim::Env& env, Core& core, const config::CoreConfig& config, const CostTable& costs, MemorySystem& memory,
+  ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip, const CostTable& costs, MemorySystem& memory,
              const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats);
 
   void set_observer(isa::Observer* observer) { front_.set_observer(observer); }
@@ -39,6 +39,7 @@ class ScalarUnit : public sim::Module {
   bool deliver(u64 t);  // hands pending_ on; false when it must wait
   void run(u64 t);      // scalar instructions up to the next thing that needs the present time
   void finish(u64 t);
+  std::string why_waiting() const;
   u64 scalar_cost(const isa::CodeInst& inst, u64 t);
   void resume_at(u64 cycle);
   void wait(u64 t, Doing why);
@@ -50,7 +51,8 @@ class ScalarUnit : public sim::Module {
   const CostTable& costs_;
   MemorySystem& memory_;
   isa::Sequencer front_;
-  u64 issue_cycles_;                    // for an instruction that goes to a pipe
+  u64 issue_cycles_;  // for an instruction that goes to a pipe
+  double sys_cnt_per_cycle_;
   std::optional<isa::Issued> pending_;  // taken from the program, not yet handed on
   bool running_ = false;
   bool waiting_for_pipes_ = false;

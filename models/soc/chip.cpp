@@ -6,7 +6,9 @@ namespace vinci::models {
 
 Chip::Chip(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory,
            stats::Group& stats, const Observers& observers)
-    : costs_(config.core), memory_(config.memory, config.clock, stats) {
+    : costs_(config.core),
+      memory_(config.memory, config.clock, stats),
+      cross_(env, whole_cycles(config.core.scalar.cross_core.tail)) {
   check_fit(config, stream);
   stats::Group& device = stats.group("device");
   stats::Group& host = stats.group("host");
@@ -14,6 +16,7 @@ Chip::Chip(sim::Env& env, const config::ChipConfig& config, const task::TaskStre
                           .chip = config,
                           .costs = costs_,
                           .memory = memory_,
+                          .cross = cross_,
                           .gm = memory.gm(),
                           .stats = stats,
                           .with_data = memory.with_data(),
@@ -29,6 +32,7 @@ Chip::Chip(sim::Env& env, const config::ChipConfig& config, const task::TaskStre
   std::vector<Core*> all;
   for (const auto& core : cores_)
     all.push_back(core.get());
+  cross_.connect(all);
   scheduler_ = std::make_unique<TaskScheduler>(env, config, stream, memory, std::move(all), device, observers.checker);
   host_ = std::make_unique<Host>(env, config, stream, *scheduler_, host);
 }

@@ -29,6 +29,7 @@ class Chip {
  private:
   CostTable costs_;
   MemorySystem memory_;
+  CrossCore cross_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::unique_ptr<TaskScheduler> scheduler_;
   std::unique_ptr<Host> host_;

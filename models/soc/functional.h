@@ -6,9 +6,8 @@
 
 namespace vinci::models {
 
-// Runs a task stream without time on the untimed reference machine: the same bits as simulate(), a block after the
-// other. Of the options, max_cycles counts instructions here, and trace is not used. Returns the number of
-// instructions.
+// Runs a task stream without time on the untimed reference machine: the same bits as simulate(). Of the options,
+// max_cycles counts instructions here, and trace is not used. Returns the number of instructions.
 u64 run_functional(const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory,
                    const Options& options);
 

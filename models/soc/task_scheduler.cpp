@@ -21,6 +21,11 @@ u32 blocks_of(const task::Task& t) {
   return launch != nullptr ? launch->block_dim : 0;
 }
 
+u64 units_of(const task::Task& t) {
+  const auto* launch = std::get_if<task::KernelLaunch>(&t.op);
+  return launch != nullptr ? u64{launch->block_dim} * (1 + launch->aivs) : 1;
+}
+
 }  // namespace
 
 TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
@@ -38,7 +43,7 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& chip, cons
     codes_.emplace_back(k.program);
   for (const task::Stream& s : stream.streams) {
     for (const task::Task& t : s.tasks)
-      all_units_ += std::max<u32>(1, blocks_of(t));
+      all_units_ += units_of(t);
     if (env_.trace != nullptr) tracks_.push_back(env_.trace->track("device", fmt::format("stream {}", s.name)));
   }
   stats.add("tasks", tasks_, "tasks", "completed");
@@ -107,12 +112,15 @@ bool TaskScheduler::start(u32 stream, u64 t) {
   return std::visit(Overloaded{
                         [&](const task::KernelLaunch& op) {
                           s.state = State::kernel;
+                          const BlockShape shape(chip_, stream_, op);
                           launches_.push_back({.stream = stream,
                                                .ready = t + env_.clock.cover(chip_.scheduler.task_start),
                                                .task_id = effects_.begin_kernel(stream, s.next),
                                                .launch = {.task = task::position(stream_, stream, s.next),
                                                           .block_num = op.block_dim,
-                                                          .args = memory_.arguments(op)}});
+                                                          .args = memory_.arguments(op)},
+                                               .shape = shape,
+                                               .cross = std::make_shared<isa::CrossCoreFlags>(shape.task())});
                           return true;
                         },
                         [&](const task::MemcpyAsync& op) {
@@ -178,7 +186,9 @@ void TaskScheduler::finish(u32 stream, u64 t) {
   std::visit(Overloaded{
                  [&](const task::KernelLaunch& op) {
                    const auto type = stream_.kernels[op.kernel].type;
-                   record.kind = type == task::KernelType::AIV_ONLY ? "KERNEL_AIVEC" : "KERNEL_AICORE";
+                   record.kind = op.mix()                             ? "KERNEL_MIX_AIC"
+                                 : type == task::KernelType::AIV_ONLY ? "KERNEL_AIVEC"
+                                                                      : "KERNEL_AICORE";
                  },
                  [&](const task::MemcpyAsync& op) {
                    record.kind = "MEMCPY_ASYNC";
@@ -211,27 +221,41 @@ void TaskScheduler::finish(u32 stream, u64 t) {
   s.state = State::ready;
 }
 
+Core& TaskScheduler::core(const BlockShape::Part& part) const {
+  return *cores_[part.core + (part.kind == isa::CoreKind::vector ? chip_.ai_cores : 0)];
+}
+
 void TaskScheduler::dispatch(u64 t) {
   for (Launch& l : launches_) {
     if (l.ready > t) continue;
-    const auto& op = std::get<task::KernelLaunch>(task_of(l.stream).op);
-    const task::Kernel& kernel = stream_.kernels[op.kernel];
-    for (Core* core : cores_) {
-      if (l.next_block == op.block_dim) break;
-      if (!core->idle() || core->spec().kind != core_kind(kernel.type)) continue;
-      Block block{.code = &codes_[op.kernel], .launch = l.launch, .task = task_of(l.stream).name, .task_id = l.task_id};
-      block.launch.block_idx = l.next_block++;
-      core->start(block, t + env_.clock.cover(chip_.scheduler.block_dispatch),
-                  [this, stream = l.stream] { block_done(stream); });
+    for (u32 slot = 0; slot < l.shape.slots() && l.next_block < l.launch.block_num; ++slot) {
+      bool idle = true;
+      for (u32 n = 0; n < l.shape.parts(); ++n)
+        idle = idle && core(l.shape.part(slot, l.next_block, n)).idle();
+      if (idle) start_block(l, slot, t + env_.clock.cover(chip_.scheduler.block_dispatch));
     }
   }
 }
 
-void TaskScheduler::block_done(u32 stream) {
+void TaskScheduler::start_block(Launch& l, u32 slot, u64 at) {
+  for (u32 n = 0; n < l.shape.parts(); ++n) {
+    const BlockShape::Part part = l.shape.part(slot, l.next_block, n);
+    const Block block{.code = &codes_[part.kernel],
+                      .launch = l.shape.launch(l.launch, part),
+                      .task = task_of(l.stream).name,
+                      .where = block_text(part.self, l.shape.parts() > 1),
+                      .cross = l.cross,
+                      .self = part.self,
+                      .task_id = l.task_id};
+    core(part).start(block, at, [this, stream = l.stream] { part_done(stream); });
+  }
+  ++l.next_block;
+}
+
+void TaskScheduler::part_done(u32 stream) {
   ++done_units_;
   const auto it = std::ranges::find(launches_, stream, &Launch::stream);
-  const auto& op = std::get<task::KernelLaunch>(task_of(stream).op);
-  if (++it->blocks_done == op.block_dim) {
+  if (++it->units_done == units_of(task_of(stream))) {
     launches_.erase(it);
     states_[stream].state = State::timed;
     states_[stream].finish = now() + env_.clock.cover(chip_.scheduler.task_completion);

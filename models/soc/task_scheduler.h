@@ -7,6 +7,7 @@
 
 #include "models/core/core.h"
 #include "models/memory/timeline.h"
+#include "models/soc/block_shape.h"
 #include "models/soc/task_effects.h"
 #include "sim/task/run_memory.h"
 
@@ -37,7 +38,7 @@ class TaskScheduler : public sim::Module {
   bool finished() const;
   u64 end() const { return end_; }
   const std::vector<TaskRecord>& records() const { return records_; }
-  // Done and all, in units of blocks (a task without blocks is one).
+  // Done and all, in units of blocks, of a MIX task for each core of a block (a task without blocks is one).
   u64 done_units() const { return done_units_; }
   u64 all_units() const { return all_units_; }
 
@@ -55,9 +56,11 @@ class TaskScheduler : public sim::Module {
     u32 stream = 0;
     u64 ready = 0;  // when its first block can go out
     u32 next_block = 0;
-    u32 blocks_done = 0;
+    u64 units_done = 0;
     u32 task_id = 0;     // for the checker
     isa::Launch launch;  // arguments, the same for all blocks
+    BlockShape shape;
+    std::shared_ptr<isa::CrossCoreFlags> cross;
   };
 
   void act() override;
@@ -65,7 +68,9 @@ class TaskScheduler : public sim::Module {
   bool start(u32 stream, u64 t);
   void finish(u32 stream, u64 t);
   void dispatch(u64 t);
-  void block_done(u32 stream);
+  void start_block(Launch& l, u32 slot, u64 at);
+  void part_done(u32 stream);
+  Core& core(const BlockShape::Part& part) const;
   // The engine that a copy needs, for how long, and how much later its effect is visible.
   struct CopyJob {
     Timeline* engine = nullptr;

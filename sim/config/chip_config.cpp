@@ -13,6 +13,7 @@ const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class) {
     case scalar_load: return core.scalar.load;
     case scalar_store: return core.scalar.store;
     case sync: return core.scalar.sync;
+    case cross_core: return core.scalar.cross_core;
     case cube: return core.cube;
     case vector_unary: return core.vector.unary;
     case vector_binary: return core.vector.binary;

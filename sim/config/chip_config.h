@@ -48,7 +48,7 @@ struct MoveCosts {
 };
 
 struct ScalarCosts {
-  CostLine alu, load, store, sync;
+  CostLine alu, load, store, sync, cross_core;
 
   friend bool operator==(const ScalarCosts&, const ScalarCosts&) = default;
 };
@@ -68,11 +68,20 @@ struct QueueDepths {
   friend bool operator==(const QueueDepths&, const QueueDepths&) = default;
 };
 
+// What get_sys_cnt counts.
+struct SystemCounter {
+  Hertz frequency{50e6};
+  std::string from = "assumed";
+
+  friend bool operator==(const SystemCounter&, const SystemCounter&) = default;
+};
+
 struct CoreConfig {
   BufferSizes buffers;
   QueueDepths queues;
   u32 flags_per_pair = 8;  // event ids of each ordered pair of pipes
   ScalarCosts scalar;
+  SystemCounter sys_cnt;
   CostLine cube;
   VectorCosts vector;
   MoveCosts move;
@@ -173,6 +182,7 @@ const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class, std
 // Whether an architecture moves data that way at all; the lines of other paths are never used.
 constexpr bool has_cost_class(isa::Arch arch, isa::CostClass cost_class) {
   switch (cost_class) {
+    case isa::CostClass::cross_core:
     case isa::CostClass::gm_to_l1_nd2nz:
     case isa::CostClass::l0c_to_gm:
     case isa::CostClass::l0c_to_l1:

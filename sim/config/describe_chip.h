@@ -90,7 +90,14 @@ void describe(V& visit, S& s) {
   visit("alu", s.alu, "arithmetic, comparisons, branches, special registers");
   visit("load", s.load, "from memory into a register");
   visit("store", s.store, "from a register to memory");
-  visit("sync", s.sync, "issue of set_flag, wait_flag, pipe_barrier");
+  visit("sync", s.sync, "issue of set_flag, wait_flag, pipe_barrier, wait_flag_dev");
+  visit("cross_core", s.cross_core, "ffts_cross_core_sync (split core); the tail is the way to the waiting core");
+}
+
+template <class V, Is<SystemCounter> S>
+void describe(V& visit, S& s) {
+  visit("frequency", s.frequency, "of what get_sys_cnt counts", Range{1e3, 1e10});
+  visit("from", s.from, kFromDoc);
 }
 
 template <class V, Is<BufferSizes> S>
@@ -127,6 +134,7 @@ void describe(V& visit, S& s) {
         Range{32, 64.0 * 1024 * 1024});
   visit("from", s.from, kFromDoc);
   visit("scalar", s.scalar, "times of the scalar unit");
+  visit("sys_cnt", s.sys_cnt, "the system counter");
   visit("cube", s.cube, "times of mad; a step is one 16 x 16 x 32-byte fractal product");
   visit("vector", s.vector, "times of the vector unit; a step is one repeat");
   visit("move", s.move, "times of copies between memories");

@@ -321,7 +321,8 @@ class Checker {
   }
 
   void check_op(KernelLaunch& op, const Path& path) {
-    known(op.kernel, s_.kernels, "kernel", path / "kernel");
+    const bool kernel_known = known(op.kernel, s_.kernels, "kernel", path / "kernel");
+    if (op.mix() || op.aiv_kernel != 0) check_mix(op, kernel_known, path);
     if (op.block_dim == 0 || op.block_dim > kMaxBlockDim) {
       report(path / "block_dim", "block_dim = {} is not in [1, {}]", op.block_dim, kMaxBlockDim);
     }
@@ -339,6 +340,23 @@ class Checker {
                b.bytes);
       }
     }
+  }
+
+  void check_mix(const KernelLaunch& op, bool kernel_known, const Path& path) {
+    if (op.aivs == 0 || op.aivs > kMixTypeNames.size()) {
+      report(path / "aivs", "a MIX task with {} vector cores for each cube core; there are {}", op.aivs,
+             fmt::join(kMixTypeNames, " and "));
+      return;
+    }
+    const auto need_type = [&](u32 kernel, KernelType type, const Path& where) {
+      const Kernel& k = s_.kernels[kernel];
+      if (k.type == type) return;
+      report(where, "{}: kernel '{}' is of type {}, but must be {} here", kMixTypeNames[op.aivs - 1], shown(k.name),
+             kKernelTypeNames[static_cast<usize>(k.type)], kKernelTypeNames[static_cast<usize>(type)]);
+    };
+    if (kernel_known) need_type(op.kernel, KernelType::AIC_ONLY, path / "kernel");
+    if (known(op.aiv_kernel, s_.kernels, "kernel", path / "aiv_kernel"))
+      need_type(op.aiv_kernel, KernelType::AIV_ONLY, path / "aiv_kernel");
   }
 
   void check_op(MemcpyAsync& op, const Path& path) {

@@ -38,6 +38,15 @@ inline constexpr std::array<std::string_view, 2> kPlaceNames{"host", "device"};
 enum class KernelType : u8 { AI_CORE, AIC_ONLY, AIV_ONLY };
 inline constexpr std::array<std::string_view, 3> kKernelTypeNames{"AI_CORE", "AIC_ONLY", "AIV_ONLY"};
 
+// What text may call a kernel or a launch: the types above, and their names as MIX tasks that use one kind of core
+// only.
+inline constexpr std::array<std::string_view, 5> kKernelTypeWords{"AI_CORE", "AIC_ONLY", "AIV_ONLY", "MIX_AIC_1_0",
+                                                                  "MIX_AIV_1_0"};
+inline constexpr std::array<std::string_view, 2> kMixTypeNames{"MIX_AIC_1_1", "MIX_AIC_1_2"};  // by aivs - 1
+constexpr KernelType kernel_type_of_word(usize word) {
+  return word == 3 ? KernelType::AIC_ONLY : word == 4 ? KernelType::AIV_ONLY : static_cast<KernelType>(word);
+}
+
 struct Kernel {
   std::string name;
   KernelType type = KernelType::AI_CORE;
@@ -57,10 +66,16 @@ struct Slice {
 // A kernel argument: a number, or the address of a part of a device buffer.
 using Arg = std::variant<u64, Slice>;
 
+// A MIX task runs one kernel on cube cores and another on the vector cores beside them: a block is one AIC and `aivs`
+// AIVs of the same AI core, all with the same arguments.
 struct KernelLaunch {
-  u32 kernel = 0;
+  u32 kernel = 0;  // of a MIX task: what the AIC runs
   u32 block_dim = 1;
-  std::vector<Arg> args;
+  std::vector<Arg> args = {};
+  u32 aivs = 0;        // MIX: vector cores of a block, 1 (MIX_AIC_1_1) or 2 (MIX_AIC_1_2); 0: no MIX task
+  u32 aiv_kernel = 0;  // MIX: what the AIVs run; else 0
+
+  bool mix() const { return aivs != 0; }
 
   friend bool operator==(const KernelLaunch&, const KernelLaunch&) = default;
 };

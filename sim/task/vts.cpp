@@ -138,7 +138,8 @@ class VtsReader {
     switch (in.op_type()) {
       case vts::Op::KernelLaunch: {
         const vts::KernelLaunch& op = *in.op_as_KernelLaunch();
-        KernelLaunch launch{op.kernel(), op.block_dim(), {}};
+        KernelLaunch launch{
+            .kernel = op.kernel(), .block_dim = op.block_dim(), .aivs = op.aivs(), .aiv_kernel = op.aiv_kernel()};
         if (op.args() != nullptr) {
           check_aligned(op.args());
           spend(u64{op.args()->size()} * sizeof(Arg));
@@ -277,7 +278,8 @@ class VtsWriter {
       }
     }
     const auto list = args.empty() ? 0 : fbb_.CreateVectorOfStructs(args);
-    return {vts::Op::KernelLaunch, vts::CreateKernelLaunch(fbb_, o.kernel, o.block_dim, list).Union()};
+    return {vts::Op::KernelLaunch,
+            vts::CreateKernelLaunch(fbb_, o.kernel, o.block_dim, list, o.aivs, o.aiv_kernel).Union()};
   }
   AnyOp op(const MemcpyAsync& o) {
     const vts::Slice dst = slice(o.dst), src = slice(o.src);

@@ -113,8 +113,11 @@ class YamlWriter {
     std::string args;
     for (const Arg& a : op.args)
       args += (args.empty() ? "" : ", ") + arg(a);
-    return fmt::format("{{kernel: {}, block_dim: {}, args: [{}]}}", name_text(s_.kernels[op.kernel].name), op.block_dim,
-                       args);
+    const std::string mix = !op.mix() ? std::string()
+                                      : fmt::format(", type: {}, aiv_kernel: {}", kMixTypeNames[op.aivs - 1],
+                                                    name_text(s_.kernels[op.aiv_kernel].name));
+    return fmt::format("{{kernel: {}{}, block_dim: {}, args: [{}]}}", name_text(s_.kernels[op.kernel].name), mix,
+                       op.block_dim, args);
   }
   std::string text(const MemcpyAsync& op) const {
     if (op.height == 1) return fmt::format("{{dst: {}, src: {}, count: {}}}", slice(op.dst), slice(op.src), op.width);

@@ -303,13 +303,22 @@ class YamlReader {
     kernels_ = index(s_.kernels);
   }
 
+  void read_kernel_type(const Node& node, KernelType& type) {
+    if (scalar(node) && std::ranges::find(kMixTypeNames, node.text) != kMixTypeNames.end()) {
+      report(node, "{} is the type of a launch of two kernels: 'type' and 'aiv_kernel' of kernel_launch", node.text);
+      return;
+    }
+    usize word = 0;
+    if (read_name(node, "kernel type", kKernelTypeWords, word)) type = kernel_type_of_word(word);
+  }
+
   void read_kernel(const Node& node, Kernel& k, bool arch_known) {
     const std::string what = fmt::format("kernel '{}'", shown(k.name));
     const auto f = fields<4>(node, what, {"type", "source", "code", "binary"});
     const bool split = isa::contains(isa::kSplitArchs, s_.arch);
     if (split) k.type = KernelType::AIV_ONLY;  // no second message where the right one is missing
     if (f[0]) {
-      read_name(*f[0], "kernel type", kKernelTypeNames, k.type);
+      read_kernel_type(*f[0], k.type);
     } else if (split && arch_known) {
       need(node, nullptr, what, "type");
     }
@@ -529,8 +538,9 @@ class YamlReader {
     KernelLaunch op;
     op.kernel = kUnresolved;
     if (!expect(node, Kind::map, "kernel_launch")) return op;
-    const auto f = fields<3>(node, "kernel_launch", {"kernel", "block_dim", "args"});
+    const auto f = fields<5>(node, "kernel_launch", {"kernel", "block_dim", "args", "type", "aiv_kernel"});
     if (need(node, f[0], "kernel_launch", "kernel")) op.kernel = resolve(*f[0], "kernel", kernels_, s_.kernels);
+    read_launch_type(node, f[3], f[4], op);
     if (f[1]) {
       u64 v = 0;
       if (!scalar(*f[1]) || f[1]->text.starts_with('-') || !read_number(f[1]->text, v) || v == 0 || v > kMaxBlockDim) {
@@ -541,6 +551,34 @@ class YamlReader {
     }
     if (f[2]) each_item(*f[2], "args", [&](const Node& item) { op.args.push_back(arg(item)); });
     return op;
+  }
+
+  // A MIX type goes with `aiv_kernel`; any other only repeats the type of the kernel.
+  void read_launch_type(const Node& node, const Node* type, const Node* aiv_kernel, KernelLaunch& op) {
+    static constexpr auto kWords = [] {
+      std::array<std::string_view, kKernelTypeWords.size() + kMixTypeNames.size()> words{};
+      std::ranges::copy(kKernelTypeWords, words.begin());
+      std::ranges::copy(kMixTypeNames, words.begin() + kKernelTypeWords.size());
+      return words;
+    }();
+    usize word = 0;
+    const bool known = type != nullptr && read_name(*type, "type", kWords, word);
+    if (known && word >= kKernelTypeWords.size()) {
+      op.aivs = static_cast<u32>(word - kKernelTypeWords.size() + 1);
+      if (need(node, aiv_kernel, kWords[word], "aiv_kernel"))
+        op.aiv_kernel = resolve(*aiv_kernel, "kernel", kernels_, s_.kernels);
+      else
+        op.aiv_kernel = kUnresolved;
+      return;
+    }
+    if (aiv_kernel != nullptr && (known || type == nullptr)) {
+      report(*aiv_kernel, "'aiv_kernel' needs 'type: {}'", fmt::join(kMixTypeNames, "' or 'type: "));
+    }
+    if (known && op.kernel < s_.kernels.size() && s_.kernels[op.kernel].type != kernel_type_of_word(word)) {
+      const Kernel& k = s_.kernels[op.kernel];
+      report(*type, "type {} of the launch, but kernel '{}' is of type {}", kWords[word], shown(k.name),
+             kKernelTypeNames[static_cast<usize>(k.type)]);
+    }
   }
 
   Arg arg(const Node& node) {

@@ -182,8 +182,8 @@ TEST_P(Studies, MaxPoolGradOverflowsFirst) {
       EXPECT_EQ(first->status, isa::status::kFloatOverflow);
       const auto& launch = std::get<task::KernelLaunch>(run.task(run.census.tasks.rbegin()->first).op);
       const isa::Code code(run.stream.kernels[launch.kernel].program);
-      EXPECT_EQ(code[first->pc].row->name, "vadd");
-      const isa::SiteCensus& site = run.census.tasks.rbegin()->second.sites.at(first->pc);
+      EXPECT_EQ(code[first->site.pc].row->name, "vadd");
+      const isa::SiteCensus& site = run.census.tasks.rbegin()->second.sites.at(first->site);
       const isa::Occurrence& o = site.first[static_cast<usize>(NumericEvent::overflow)];
       EXPECT_EQ(o.moment, first->moment);
       EXPECT_GT(o.operands[0].value + o.operands[1].value, 65504);

@@ -47,10 +47,12 @@ std::vector<std::string_view> type_list(const Row& row, ArchSet archs) {
 std::string pipe_text(const Row& row, ArchSet archs) {
   switch (row.role) {
     case isa::Role::scalar:
+    case isa::Role::cross_wait:
     case isa::Role::end: return "S";
     case isa::Role::set_flag:
     case isa::Role::wait_flag:
-    case isa::Role::pipe_barrier: return "operand";
+    case isa::Role::pipe_barrier:
+    case isa::Role::cross_set: return "operand";
     case isa::Role::work: break;
   }
   // Routing may depend on the architecture, not on the values of operands.
@@ -128,7 +130,11 @@ std::string print_one(const Row& row) {
   const auto line = [&](std::string_view key, const std::string& value) {
     if (!value.empty()) fmt::format_to(std::back_inserter(out), "  {:<14} {}\n", key, value);
   };
-  fmt::format_to(std::back_inserter(out), "{}{} {}\n", row.name, row.types.empty() ? "" : ".<type>", operand_text(row));
+  fmt::format_to(std::back_inserter(out), "{}{} {}\n", row.name,
+                 row.types.empty()           ? ""
+                 : row.first_type_is_default ? "[.<type>]"
+                                             : ".<type>",
+                 operand_text(row));
   fmt::format_to(std::back_inserter(out), "  {}\n\n", row.doc);
   line("opcode", fmt::format("{:#05x}", row.opcode));
   line("pipe", pipe_text(row, isa::kAllArchs));

@@ -51,12 +51,11 @@ class Sites {
     for (usize s = 0; s < r.stream.streams.size(); ++s) {
       for (const task::Task& t : r.stream.streams[s].tasks) {
         const auto counted = r.census.tasks.find(position++);
-        const auto* launch = std::get_if<task::KernelLaunch>(&t.op);
-        if (launch == nullptr || counted == r.census.tasks.end()) continue;
-        const isa::Code& code = codes_[launch->kernel];
-        for (const auto& [pc, site] : counted->second.sites) {
+        if (counted == r.census.tasks.end()) continue;
+        for (const auto& [id, site] : counted->second.sites) {
+          const isa::Code& code = codes_[id.kernel];
           if (site.results == 0 && std::ranges::all_of(site.counts, [](u64 n) { return n == 0; })) continue;
-          sites_.push_back({position - 1, &t, s, &code[pc], pc, code.place(pc), &site});
+          sites_.push_back({position - 1, &t, s, &code[id.pc], id.pc, code.place(id.pc), &site});
         }
       }
     }
@@ -159,7 +158,7 @@ std::string opdebug_json(const CensusReport& r) {
       if (first.status == 0) continue;
       core["stream_id"] = s;
       core["task_id"] = position;
-      core["pc_start"] = fmt::format("{:#x}", first.pc * sizeof(isa::Word));
+      core["pc_start"] = fmt::format("{:#x}", first.site.pc * sizeof(isa::Word));
       core["block_id"] = first.moment.block;
       core["status"] = first.status;
     }

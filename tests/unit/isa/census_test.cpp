@@ -36,7 +36,7 @@ struct CountingCore : TestCore {
 
   template <class I>
   const SiteCensus& count(const typename I::Args& args, Moment moment = {0, 0}) {
-    CensusPoint point(task, 7, moment, "core0.AIV");
+    CensusPoint point(task, {0, 7}, moment, "core0.AIV");
     context.census = &point;
     const u64 before = status;
     status = 0;
@@ -44,7 +44,7 @@ struct CountingCore : TestCore {
     point.add_status(status);
     status |= before;
     context.census = nullptr;
-    return task.sites.at(7);
+    return task.sites.at({0, 7});
   }
   void put16(u32 address, std::initializer_list<double> values) {
     for (const double v : values) {
@@ -146,7 +146,7 @@ void random_pairs(bool product, double sign) {
     }
     core.count<I>(binary_args(1), {0, static_cast<u64>(round)});
   }
-  const SiteCensus& site = core.task.sites.at(7);
+  const SiteCensus& site = core.task.sites.at({0, 7});
   EXPECT_EQ(site.results, results);
   EXPECT_EQ(site.executions, 400u);
   EXPECT_EQ(site.count(overflow), expected.overflow);

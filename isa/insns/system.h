@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "isa/insns/scalar.h"
+
+// What the scalar unit knows of the core around it, and what it does to caches. Source: published documentation of
+// GetSubBlockIdx, asc_get_sub_block_num, GetSystemCycle, Trap, DataSyncBarrier, DataCacheCleanAndInvalid.
+namespace vinci::isa::insn {
+
+namespace system {
+inline u64 subblockid(const ScalarContext& c) { return c.subblock_idx; }
+inline u64 subblockdim(const ScalarContext& c) { return c.subblock_num; }
+}  // namespace system
+
+using GetSubblockid = Get<"get_subblockid", 0x060, system::subblockid, kSplitArchs,
+                          "Xd = index of this AIV within its block of a MIX task; 0 on the AIC and elsewhere">;
+using GetSubblockdim = Get<"get_subblockdim", 0x061, system::subblockdim, kSplitArchs,
+                           "Xd = AIVs of a block of a MIX task; 1 on the AIC and elsewhere">;
+
+struct GetSysCnt : ScalarBase {
+  struct Args {
+    u8 rd;
+  };
+  static constexpr std::string_view name = "get_sys_cnt";
+  static constexpr std::string_view doc =
+      "Xd = system counter: simulated time in units of core.sys_cnt.frequency; in mode functional, the scalar "
+      "instructions of this core so far";
+  static constexpr u16 opcode = 0x062;
+  static constexpr bool reads_results = true;
+  static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}};
+  static void execute(const Args& x, ScalarContext& c) { c.x[x.rd] = c.sys_cnt; }
+};
+
+// Which bits it shows is not public; here those that the overflow dump of the runtime does.
+struct GetOverflowStatus : ScalarBase {
+  struct Args {
+    u8 rd;
+  };
+  static constexpr std::string_view name = "get_overflow_status";
+  static constexpr std::string_view doc = "Xd = bits 5, 7, 8 and 10 of STATUS: what the overflow dump reports";
+  static constexpr u16 opcode = 0x063;
+  static constexpr bool reads_results = true;
+  static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}};
+  static void execute(const Args& x, ScalarContext& c) {
+    c.x[x.rd] = c.status & status::kOverflows;
+    c.loaded_unknown = c.mem == nullptr;
+  }
+};
+
+struct Trap : ScalarBase {
+  struct Args {
+    u64 code;
+  };
+  static constexpr std::string_view name = "trap";
+  static constexpr std::string_view doc = "abort the task with an error that shows the code";
+  static constexpr u16 opcode = 0x064;
+  static constexpr std::tuple fields{Field<&Args::code>{"code", 64, OperandKind::value, "any number", true, 0}};
+  static void execute(const Args& x, ScalarContext&) {
+    fail(Fault::Program, "the kernel trapped with code {:#x}{}", x.code, meaning(x.code));
+  }
+  // Codes of the address checks that op_debug_config=oom compiles into kernels.
+  static constexpr std::string_view meaning(u64 code) {
+    return code == 0x5a5a0001 ? " (out of bounds: read)" : code == 0x5a5a0002 ? " (out of bounds: write)" : "";
+  }
+};
+
+// The accesses of the scalar unit reach memory in order and at once, and its caches are not modelled: cleaning,
+// invalidating, prefetching and waiting for accesses cost their issue and change nothing.
+
+struct Dsb : ScalarBase {
+  struct Args {
+    u8 mode;
+  };
+  static constexpr std::string_view name = "dsb";
+  static constexpr std::string_view doc =
+      "wait for the accesses of the scalar unit; they are always in order here, so it only costs its issue";
+  static constexpr u16 opcode = 0x068;
+  static constexpr CostClass cost = CostClass::sync;
+  static constexpr std::tuple fields{
+      Field<&Args::mode>{"mode", 2, OperandKind::value, "0 DSB_ALL, 1 DSB_DDR, 2 DSB_UB, 3 DSB_SEQ"}};
+  static void execute(const Args&, ScalarContext&) {}
+};
+
+struct Dcci : ScalarBase {
+  struct Args {
+    u64 address;
+    u8 entire, dst;
+  };
+  static constexpr std::string_view name = "dcci";
+  static constexpr std::string_view doc =
+      "clean and invalidate the data cache, which is not modelled: no effect on data, only its issue costs";
+  static constexpr u16 opcode = 0x069;
+  static constexpr ArchSet archs = kSecondArchs;
+  static constexpr std::tuple fields{
+      Field<&Args::address>{"address", 48},
+      Field<&Args::entire>{"entire", 1, OperandKind::value, "0 SINGLE_CACHE_LINE, 1 ENTIRE_DATA_CACHE"},
+      Field<&Args::dst>{"dst", 2, OperandKind::value,
+                        "0 CACHELINE_ALL, 1 CACHELINE_UB, 2 CACHELINE_OUT, 3 "
+                        "CACHELINE_ATOMIC",
+                        true, 0}};
+  static void execute(const Args&, ScalarContext&) {}
+};
+
+struct DcPreload : ScalarBase {
+  struct Args {
+    u64 address;
+    i64 offset;
+  };
+  static constexpr std::string_view name = "dc_preload";
+  static constexpr std::string_view doc =
+      "prefetch a line into the data cache, which is not modelled: only its issue costs";
+  static constexpr u16 opcode = 0x06a;
+  static constexpr ArchSet archs = kSecondArchs;
+  static constexpr std::tuple fields{Field<&Args::address>{"address", 48},
+                                     Field<&Args::offset>{"offset", 64, OperandKind::value, "bytes", true, 0}};
+  static void execute(const Args&, ScalarContext&) {}
+};
+
+struct Preload : ScalarBase {
+  struct Args {
+    u64 address, length;
+  };
+  static constexpr std::string_view name = "preload";
+  static constexpr std::string_view doc =
+      "prefetch into the instruction cache, which is not modelled: only its issue costs";
+  static constexpr u16 opcode = 0x06b;
+  static constexpr ArchSet archs = kSecondArchs;
+  static constexpr std::tuple fields{Field<&Args::address>{"address", 48},
+                                     Field<&Args::length>{"length", 32, OperandKind::value, "lines", true, 1}};
+  static void execute(const Args&, ScalarContext&) {}
+};
+
+using SystemInsns =
+    InsnList<GetSubblockid, GetSubblockdim, GetSysCnt, GetOverflowStatus, Trap, Dsb, Dcci, DcPreload, Preload>;
+
+}  // namespace vinci::isa::insn
