@@ -130,11 +130,12 @@ constexpr AtomicOp atomic_op(u64 ctrl_value) { return static_cast<AtomicOp>(ctrl
 // What pipes leave behind for other instructions and for the scalar unit. State of the core, not copied at issue.
 struct ResultRegisters {
   std::array<u64, 2> cmpmask{};  // of vcmp; read by vsel and get_cmpmask
-  u64 vms4_sr = 0;               // elements that vmrgsort4 took of its lists, 16 bits each
+  u64 vms4_sr = 0;               // elements that vmrgsort4 took of its lists, 16 bits each; joint core: 13 bits
   u64 max_min_cnt = 0;           // vcmax, vcmin: value and index over all repeats
   u64 acc_val = 0;               // vcadd with mode 1: sum of all repeats
   u64 rsvd_cnt = 0;              // vreduce: elements that were kept
   u64 l2_atomic = 0;             // AtomicOverflow (isa/sem/atomic.h) of the first atomic write that had one
+  u64 rpn_cor_ir = 0;            // rpn_cor: which of 16 proposals are suppressed
 };
 
 }  // namespace vinci::isa

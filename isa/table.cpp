@@ -22,6 +22,8 @@
 #include "isa/insns/vector_compare.h"
 #include "isa/insns/vector_convert.h"
 #include "isa/insns/vector_reduce.h"
+#include "isa/insns/vlayout.h"
+#include "isa/insns/vsort.h"
 #include "isa/program.h"
 
 namespace vinci::isa {
@@ -29,11 +31,11 @@ namespace {
 
 // THE list of instructions, in the order of the opcodes: adding one is its struct, and its name in the list at the end
 // of its header.
-using AllInsns =
-    JoinInsns<insn::ScalarInsns, insn::SystemInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns, insn::Nd2NzInsns,
-              insn::TableCopyInsns, insn::Load2dInsns, insn::Img2colInsns, insn::AlignInsns, insn::FillInsns,
-              insn::CubeInsns, insn::L0cUbInsns, insn::FixpipeInsns, insn::VectorArithInsns, insn::VectorFusedInsns,
-              insn::VectorConvertInsns, insn::VectorCompareInsns, insn::VectorReduceInsns>;
+using AllInsns = JoinInsns<insn::ScalarInsns, insn::SystemInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns,
+                           insn::Nd2NzInsns, insn::TableCopyInsns, insn::Load2dInsns, insn::Img2colInsns,
+                           insn::AlignInsns, insn::FillInsns, insn::CubeInsns, insn::L0cUbInsns, insn::FixpipeInsns,
+                           insn::VectorArithInsns, insn::VectorFusedInsns, insn::VectorConvertInsns,
+                           insn::VectorCompareInsns, insn::VectorReduceInsns, insn::LayoutInsns, insn::SortInsns>;
 
 template <class... I>
 constexpr auto make_table(InsnList<I...>) {
@@ -57,6 +59,9 @@ static_assert(operands_fit(), "an instruction has more operands than a program c
 
 constexpr bool opcodes_fit() { return kTable.back().opcode < (1u << kOpcodeBits); }
 static_assert(opcodes_fit(), "an opcode does not fit the instruction word");
+
+static_assert(std::ranges::all_of(kTable, [](const Row& r) { return r.fields.size() <= kMaxOperands; }),
+              "an instruction has more operands than kMaxOperands");
 
 }  // namespace
 

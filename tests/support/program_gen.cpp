@@ -161,6 +161,7 @@ class Generator {
       isa::ArgsStorage args;
       const PipeId pipe = row.pipe != nullptr ? row.pipe(args, core.arch) : PipeId::S;
       if ((pipes_of(core.kind) & bit(pipe)) == 0) continue;
+      if (computes_addresses(row)) continue;
       const bool local = row.name.find("ubuf") == std::string_view::npos || has(BufId::UB);
       const bool cube = row.name.find("cbuf") == std::string_view::npos || has(BufId::L1);
       if (!local || !cube) continue;
@@ -177,6 +178,7 @@ class Generator {
     line(fmt::format("mul X2, X2, {}", kOutBytes));
     line("add X1, X1, X2");
     fill();
+    set_va_registers();
     for (usize i = 0; i < length; ++i) {
       if (chance(12)) {
         loop();
@@ -321,6 +323,12 @@ class Generator {
     return std::array<u64, 10>{0, 5, 3, 7, 8, 9, 10, 11, 12, 13}[below(10)];
   }
 
+  // Whether addresses come from data, which is random here.
+  static bool computes_addresses(const isa::Row& row) {
+    constexpr std::array<std::string_view, 4> kRows{"vgather", "vgatherb", "vscatter", "vbi"};
+    return std::ranges::find(kRows, row.name) != kRows.end();
+  }
+
   // A value for an operand that is no address.
   u64 value_of(const isa::Row& row, u8 type, std::string_view field) {
     const bool vector = row.cost >= isa::CostClass::vector_unary && row.cost <= isa::CostClass::vector_sort;
@@ -328,6 +336,9 @@ class Generator {
                         (row.types[type].name.find("16") != std::string_view::npos || row.types[type].name == "fmix");
     const bool joint_l0c = row.cost == isa::CostClass::l0c_to_ub || row.cost == isa::CostClass::ub_to_l0c;
     const bool fixpipe = row.cost == isa::CostClass::l0c_to_gm || row.cost == isa::CostClass::l0c_to_l1;
+    if (row.cost >= isa::CostClass::vector_transpose && row.cost <= isa::CostClass::vector_sort) {
+      if (const auto v = layout_value(row, field)) return *v;
+    }
     if (field == "repeat") return vector ? below(5) : between(1, 8);
     if (field == "dstBlkStride") return between(1, 2);
     if (field.ends_with("BlkStride")) return below(3);
@@ -385,9 +396,27 @@ class Generator {
     return 0;
   }
 
-  static bool is_address(std::string_view field) {
-    return field == "dst" || field == "src" || field == "src0" || field == "src1" || field == "a" || field == "b" ||
-           field == "c" || field == "bias" || field == "address";
+  // Operands of transposes, compactions, sorts and detection that have rules of their own.
+  std::optional<u64> layout_value(const isa::Row& row, std::string_view field) {
+    if (field == "validBit") return 15;
+    if (field.starts_with("len")) return 8;
+    if (row.name.starts_with("vmrgsort4") && field == "repeat") return below(2);
+    if (row.name.starts_with("scatter_")) return field == "dst" || field == "src" ? 2 * below(4) : below(4);
+    if (field == "patternMode" || field == "mode") return row.name == "v4dtrans" ? below(2) : below(4);
+    if (field == "imageSize") return 16 * below(4);
+    if (field == "nChannel") return below(5);
+    if (field == "dstBlkStride") return 1;
+    if (field == "dstRepStride") return 8;
+    if (field == "filterW" || field == "filterH") return 2;
+    if (field.starts_with("stride") || field.starts_with("dilation")) return 1;
+    if (field == "repeatMode" || field == "ifExhaustedSuspension") return below(2);
+    return std::nullopt;
+  }
+
+  static bool is_address(const isa::Row& row, std::string_view field) {
+    if (row.name.starts_with("scatter_")) return false;  // numbers of VA registers
+    return field == "src2" || field == "src3" || field == "dst" || field == "src" || field == "src0" ||
+           field == "src1" || field == "a" || field == "b" || field == "c" || field == "bias" || field == "address";
   }
 
   // Random operands; nothing when they do not fit the memories.
@@ -399,8 +428,8 @@ class Generator {
       } while (!contains(row.types[c.type].archs, core_.arch));
     }
     for (const isa::FieldInfo& f : row.fields) {
-      if (!is_address(f.name) && f.kind != isa::OperandKind::reg_dst) {
-        c.values[f.name] = value_of(row, c.type, f.name);
+      if (!is_address(row, f.name) && f.kind != isa::OperandKind::reg_dst) {
+        c.values[f.name] = value_of(row, c.type, f.name) & (f.width >= 64 ? ~u64{0} : (u64{1} << f.width) - 1);
       }
     }
     isa::Footprint at_zero;
@@ -414,7 +443,7 @@ class Generator {
       if (!a.write && (a.buffer == BufId::BT || a.buffer == BufId::FB)) return std::nullopt;
     }
     for (const isa::FieldInfo& f : row.fields) {
-      if (!is_address(f.name)) continue;
+      if (!is_address(row, f.name)) continue;
       Address address;
       u64 end = 0, align = 1, space = 0;
       for (const isa::Access& a : at_zero) {
@@ -530,6 +559,19 @@ class Generator {
             {{"dst", {}}, {"src", {}}});
     }
     fixed("mad", {{"m", 64}, {"k", 64}, {"n", 64}, {"init", 1}}, {{"c", {}}, {"a", {}}, {"b", {}}});
+  }
+
+  // Addresses for the scatter_* instructions, low enough for a few repeats.
+  void set_va_registers() {
+    if (vector_.empty()) return;
+    for (usize va = 0; va < isa::kVaRegisters; ++va) {
+      std::string operands;
+      for (u16& block : spr_.parameters.write().va[va]) {
+        block = static_cast<u16>(below(used_bytes(BufId::UB) / 32 / 2));
+        operands += fmt::format(", {:#x}", block * 32);
+      }
+      line(fmt::format("set_va_reg_sb {}{}", va, operands));
+    }
   }
 
   // What is left in UB, or on a cube core in L0C, becomes visible in global memory.
