@@ -121,13 +121,13 @@ u32 Checker::new_actor(u32 task, u32 block, const Code& code, const std::string&
 
 bool Checker::ordered(const Record& e, bool earlier_writes, const Present& now, const Access& access) const {
   const Record& r = now.record;
+  if (e.atomic && r.atomic && earlier_writes && access.write) return true;
   if (e.actor == r.actor) {
     if (e.position <= now.clock.own[index(e.pipe)]) return true;
     if (e.pipe != r.pipe) return false;
     // A pipe starts its instructions in order, so one that was to read has read.
     return !earlier_writes || (e.forwards && r.forwards && e.opcode == r.opcode);
   }
-  if (e.atomic && r.atomic && earlier_writes && access.write) return true;
   const Actor& a = actors_[e.actor];
   const Actor& b = actors_[r.actor];
   if (a.task == b.task) return now.clock.of(a.block, e.pipe) >= e.position && e.position > 0;
@@ -154,7 +154,11 @@ void Checker::touch_gm(Present now, const Footprint& footprint) {
         conflict(records_[other], was_write, now, a, b, e);
       }
     };
-    each_piece(a, [&](u64 begin, u64 end) { shadow_.write(now.record, now.number, begin, end, met); });
+    const std::function<void(u64, u64)> missing = [&](u64 b, u64 e) { undefined(now, a, b, e); };
+    each_piece(a, [&](u64 begin, u64 end) {
+      if (a.atomic) shadow_.undefined(begin, end, missing);  // it reads what it adds to
+      shadow_.write(now.record, now.number, begin, end, met);
+    });
   }
 }
 

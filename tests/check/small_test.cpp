@@ -157,6 +157,27 @@ TEST(Small, LongMadsFollowEachOther) {
             std::vector<std::string>{"missing-pipe-barrier 9 10"});
 }
 
+// Atomic writes of all blocks may meet; what they add to must have been written.
+TEST(Small, AtomicWritesMeet) {
+  const auto chip = round_chip(isa::Arch::c220);
+  const std::string text =
+      "ld_arg X0, 0\n"
+      "vector_dup.f32 0, 0x3f800000, 1, 1, 1, 8, 8\n"
+      "set_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n"
+      "wait_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n"
+      "set_atomic_add\nset_atomic_f32\n"
+      "copy_ubuf_to_gm X0, 0, 0, 1, 8, 0, 0\n"
+      "copy_ubuf_to_gm X0, 0, 0, 1, 8, 0, 0\n"
+      "end\n";
+  const auto kind = isa::CoreKind::vector;
+  EXPECT_EQ(check(chip, launch_stream(chip, kind, text, {{"x", 4096}}, 4)).text(), "");
+  EXPECT_EQ(found(check(chip, launch_stream(chip, kind, text, {{"x", 4096, false}}, 4))),
+            std::vector<std::string>{"uninitialised-read 0 7"});
+  std::string plain = text;
+  plain.erase(plain.find("set_atomic_add"), 30);  // both lines
+  EXPECT_TRUE(check(chip, launch_stream(chip, kind, plain, {{"x", 4096}}, 4)).has(isa::check::FaultId::block_overlap));
+}
+
 // A wait comes after what its event's first record comes after, and no more.
 TEST(Small, EventsOrderTasks) {
   const auto chip = round_chip(isa::Arch::c220);

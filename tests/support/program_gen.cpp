@@ -440,7 +440,6 @@ class Generator {
     }
     for (const isa::Access& a : at_zero) {
       if (a.buffer != BufId::GM && core_.sizes[index(a.buffer)] == 0) return std::nullopt;
-      if (!a.write && (a.buffer == BufId::BT || a.buffer == BufId::FB)) return std::nullopt;
     }
     for (const isa::FieldInfo& f : row.fields) {
       if (!is_address(row, f.name)) continue;
