@@ -130,7 +130,7 @@ bool Checker::ordered(const Record& e, bool earlier_writes, const Present& now, 
   }
   const Actor& a = actors_[e.actor];
   const Actor& b = actors_[r.actor];
-  if (a.task == b.task) return now.clock.of(a.block, e.pipe) >= e.position && e.position > 0;
+  if (a.task == b.task) return now.clock.of(e.actor, e.pipe) >= e.position && e.position > 0;
   return task_before(tasks_[a.task], tasks_[b.task]);
 }
 

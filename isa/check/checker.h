@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "isa/check/clock.h"
+#include "isa/check/cross_rounds.h"
 #include "isa/check/finding.h"
 #include "isa/check/gm_shadow.h"
 #include "isa/code.h"
@@ -55,6 +56,7 @@ class Checker {
     const Issued* inst;  // null: a task
     u32 number = 0;      // of the record, in the shadow at hand
   };
+  CrossRounds& cross_rounds() { return cross_rounds_; }
   u32 new_actor(u32 task, u32 block, const Code& code, const std::string& core);
   void touch_gm(Present present, const Footprint& footprint);
   // Whether `earlier` is finished before `now` starts, or need not be.
@@ -101,6 +103,7 @@ class Checker {
   std::unordered_map<const Code*, u32> code_index_;
   std::vector<Stream> streams_;
   std::unordered_map<u32, std::vector<u32>> events_;  // what the first record of an event knows, by event
+  CrossRounds cross_rounds_;
   Records records_;
   GmShadow shadow_{records_};
   Findings findings_;

@@ -25,7 +25,7 @@ inline void join(Marks& into, const Marks& from) {
 // What one pipe knows: marks of its own block, and of the blocks of the same task that it has heard of through
 // cross-core flags.
 struct Clock {
-  using Others = std::map<u32, Marks>;  // by block
+  using Others = std::map<u32, Marks>;  // by actor: a core in one block of a task
 
   Marks own{};
   std::shared_ptr<const Others> others;  // shared because it is copied often and changes rarely; null: none
@@ -36,14 +36,14 @@ struct Clock {
   }
   void join_others(const Others& from) {
     auto all = others != nullptr ? std::make_shared<Others>(*others) : std::make_shared<Others>();
-    for (const auto& [block, marks] : from)
-      check::join((*all)[block], marks);
+    for (const auto& [actor, marks] : from)
+      check::join((*all)[actor], marks);
     others = std::move(all);
   }
-  // What is known of a pipe of another block.
-  u32 of(u32 block, PipeId pipe) const {
+  // What is known of a pipe of another actor.
+  u32 of(u32 actor, PipeId pipe) const {
     if (others == nullptr) return 0;
-    const auto it = others->find(block);
+    const auto it = others->find(actor);
     return it == others->end() ? 0 : it->second[index(pipe)];
   }
 };

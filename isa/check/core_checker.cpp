@@ -42,7 +42,11 @@ CoreChecker::CoreChecker(Checker& checker, const CoreSpec& spec, std::string nam
 
 void CoreChecker::begin(u32 task, u32 block, const Code& code) {
   code_ = &code;
+  task_ = task;
   block_ = block;
+  cross_sets_ = {};
+  cross_waits_ = {};
+  cross_wait_.reset();
   actor_ = checker_.new_actor(task, block, code, name_);
   running_ = true;
   issued_ = 0;
@@ -69,6 +73,7 @@ void CoreChecker::begin(u32 task, u32 block, const Code& code) {
 // The program
 
 void CoreChecker::issued(const Issued& inst) {
+  cross_released();
   ++issued_;
   last_pc_ = inst.pc;
   auto& queue = queues_[index(inst.pipe == PipeId::ALL ? PipeId::S : inst.pipe)];
@@ -81,6 +86,7 @@ void CoreChecker::issued(const Issued& inst) {
 }
 
 void CoreChecker::accessed(const Issued& inst) {
+  cross_released();
   ++issued_;
   last_pc_ = inst.pc;
   Clock& own = clocks_[index(PipeId::S)];
@@ -114,6 +120,7 @@ bool CoreChecker::refused(const Issued& inst, const Error& why) {
 }
 
 void CoreChecker::ended() {
+  cross_released();
   if (waiting_ != 0) return;
   running_ = false;
   report_leftovers();
@@ -166,8 +173,8 @@ bool CoreChecker::run(const Issued& inst, u32 issued, const Clock& clock) {
       own.own[index(pipe)] = position;
       if (all) learn_all();
       break;
-    case Role::cross_set:
-    case Role::cross_wait:
+    case Role::cross_set: cross_set(inst); break;
+    case Role::cross_wait: cross_wait_ = args_of<insn::WaitFlagDev>(inst.args).flag; break;
     case Role::scalar:
     case Role::end: break;
   }
@@ -259,13 +266,27 @@ void CoreChecker::learn_all() {
   learn(all);
 }
 
+void CoreChecker::cross_set(const Issued& inst) {
+  const CrossCoreSet what = CrossCoreSet::parse(args_of<insn::FftsCrossCoreSync>(inst.args).config);
+  const u32 nth = cross_sets_[what.mode][what.flag]++;
+  checker_.cross_rounds().set(task_, block_, spec_.kind, what, nth, release(inst.pipe));
+}
+
+// The scalar unit goes on after a wait_flag_dev only when its partners have set, so by then their clocks are known.
+void CoreChecker::cross_released() {
+  if (!cross_wait_) return;
+  const u32 flag = *cross_wait_;
+  cross_wait_.reset();
+  acquire(checker_.cross_rounds().wait(task_, block_, spec_.kind, flag, cross_waits_[flag]++));
+}
+
 Clock CoreChecker::release(PipeId pipe) const {
   const Clock& known = clocks_[index(pipe)];
   Marks marks = known.own;
   marks[index(pipe)] = positions_[index(pipe)];
   Clock out;
   if (known.others != nullptr) out.others = known.others;
-  out.join_others({{block_, marks}});
+  out.join_others({{actor_, marks}});
   return out;
 }
 
@@ -273,7 +294,7 @@ void CoreChecker::acquire(const Clock& from) {
   Clock clock;
   clock.others = from.others;
   if (from.others != nullptr) {
-    const auto mine = from.others->find(block_);
+    const auto mine = from.others->find(actor_);
     if (mine != from.others->end()) clock.own = mine->second;
   }
   learn(clock);

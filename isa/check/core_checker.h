@@ -64,6 +64,8 @@ class CoreChecker final : public Observer {
   void lower(const Issued& inst, const Record& record);
   void learn(const Clock& clock);  // by the scalar unit
   void learn_all();
+  void cross_set(const Issued& inst);
+  void cross_released();
   Flag& flag(const ArgsStorage& args);
   bool pipes_drained() const;
   void report_leftovers();
@@ -76,7 +78,7 @@ class CoreChecker final : public Observer {
   std::string name_;
 
   const Code* code_ = nullptr;
-  u32 actor_ = 0, block_ = 0;
+  u32 task_ = 0, block_ = 0, actor_ = 0;
   bool running_ = false;
   u32 issued_ = 0;                           // instructions of the block so far
   u32 last_pc_ = 0;                          // of the latest
@@ -86,8 +88,11 @@ class CoreChecker final : public Observer {
   std::vector<Clock> unit_clocks_;  // of whoever changed the unit flag of a block of L0C
   Clock issue_clock_;               // what all that is issued now comes after
   std::array<std::deque<Waiting>, kPipeCount> queues_;
-  usize waiting_ = 0;        // in all queues
-  std::vector<Flag> flags_;  // by source, destination, event
+  usize waiting_ = 0;                                             // in all queues
+  std::vector<Flag> flags_;                                       // by source, destination, event
+  std::array<std::array<u32, kCrossCoreFlags>, 3> cross_sets_{};  // of the block so far, by mode and flag
+  std::array<u32, kCrossCoreFlags> cross_waits_{};
+  std::optional<u32> cross_wait_;  // the flag that the scalar unit waits for, or has just waited for
   Records records_;
   std::array<std::optional<LocalShadow>, kBufCount> shadows_;
 };

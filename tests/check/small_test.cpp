@@ -178,6 +178,37 @@ TEST(Small, AtomicWritesMeet) {
   EXPECT_TRUE(check(chip, launch_stream(chip, kind, plain, {{"x", 4096}}, 4)).has(isa::check::FaultId::block_overlap));
 }
 
+// Each block writes its part, and reads that of the other one behind a barrier of all blocks.
+TEST(Small, CrossCoreFlagsOrderBlocks) {
+  auto chip = round_chip(isa::Arch::c220);
+  chip.vector_cores = 2;
+  const std::string text =
+      "set_ffts_base_addr 1\n"
+      "ld_arg X0, 0\n"
+      "get_block_idx X1\n"
+      "shl X2, X1, 8\n"
+      "add X2, X2, X0\n"
+      "xor X3, X1, 1\n"
+      "shl X3, X3, 8\n"
+      "add X3, X3, X0\n"
+      "vector_dup.f16 0, 0, 1, 1, 1, 8, 8\n"
+      "set_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n"
+      "wait_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n"
+      "copy_ubuf_to_gm X2, 0, 0, 1, 8, 0, 0\n"
+      "ffts_cross_core_sync PIPE_MTE3, 0x1\n"
+      "wait_flag_dev 0\n"
+      "copy_gm_to_ubuf 0x1000, X3, 0, 1, 8, 0, 0\n"
+      "end\n";
+  for (const Mode mode : {Mode::functional, Mode::full, Mode::timing}) {
+    EXPECT_EQ(check(chip, launch_stream(chip, isa::CoreKind::vector, text, {{"x", 4096}}, 2), mode).text(), "");
+    // A set of another pipe says nothing about the store.
+    std::string wrong = text;
+    wrong.replace(wrong.find("PIPE_MTE3, 0x1"), 14, "PIPE_MTE2, 0x1");
+    const Checked c = check(chip, launch_stream(chip, isa::CoreKind::vector, wrong, {{"x", 4096}}, 2), mode);
+    EXPECT_TRUE(c.has(isa::check::FaultId::block_overlap)) << c.text();
+  }
+}
+
 // A wait comes after what its event's first record comes after, and no more.
 TEST(Small, EventsOrderTasks) {
   const auto chip = round_chip(isa::Arch::c220);
