@@ -107,7 +107,7 @@ struct Img2colV2 {
   static constexpr std::string_view name = Name.view();
   static constexpr std::string_view doc = Doc.view();
   static constexpr u16 opcode = Opcode;
-  static constexpr ArchSet archs = kSecondArchs;
+  static constexpr ArchSet archs = Dst == BufId::UB ? only(Arch::m200) : kSecondArchs;  // no split core has L1 and UB
   static constexpr CostClass cost = kImg2colCost<Dst>;
   static constexpr std::tuple fields{
       Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address"},

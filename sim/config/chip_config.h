@@ -189,8 +189,6 @@ constexpr bool has_cost_class(isa::Arch arch, isa::CostClass cost_class) {
     case isa::CostClass::l1_to_gm:
     case isa::CostClass::l1_to_bt:
     case isa::CostClass::l1_to_fb:
-    case isa::CostClass::fill_l0:
-    case isa::CostClass::fill_l1:
     case isa::CostClass::l0c_to_gm_nz2nd: return isa::contains(isa::kSplitArchs, arch);
     case isa::CostClass::ub_to_l1:
     case isa::CostClass::l1_to_ub:

@@ -81,8 +81,8 @@ void describe(V& visit, S& s) {
   visit("l1_to_gm", s.l1_to_gm, "L1 to global memory (split core); writes are posted");
   visit("l1_to_bt", s.l1_to_bt, "L1 to the bias table (split core)");
   visit("l1_to_fb", s.l1_to_fb, "L1 to the parameters of FIXPIPE (split core)");
-  visit("fill_l0", s.fill_l0, "a constant into L0A or L0B (split core); a step is a fractal");
-  visit("fill_l1", s.fill_l1, "a constant into L1 (split core)");
+  visit("fill_l0", s.fill_l0, "a constant into L0A or L0B; a step is a fractal");
+  visit("fill_l1", s.fill_l1, "a constant into L1");
 }
 
 template <class V, Is<ScalarCosts> S>

@@ -156,7 +156,7 @@ TEST(Atomic, TheFirstCodeOfALongWriteStays) {
 TEST(Atomic, TheCensusHearsOfElements) {
   TestCore core(Arch::c220, OverflowMode::saturation);
   TaskCensus task;
-  CensusPoint point(task, 4, {0, 1}, "core0");
+  CensusPoint point(task, {0, 4}, {0, 1}, "core0");
   core.context.census = &point;
   core.spr.ctrl = ctrl_of(AtomicType::f16, AtomicOp::add);
   const u64 gm = core.gm.allocate(64, "x");
@@ -168,7 +168,7 @@ TEST(Atomic, TheCensusHearsOfElements) {
   ub.store<u16>(2 * 20, 0x7bff);
   gm_store<u16>(core.gm, gm + 2 * 20, 0x7bff);
   core.run<insn::CopyUbufToGm>({.dst = gm, .src = 0, .sid = 0, .nBurst = 2, .lenBurst = 1, .srcGap = 0, .dstGap = 0});
-  const SiteCensus& site = task.sites.at(4);
+  const SiteCensus& site = task.sites.at({0, 4});
   EXPECT_EQ(site.results, 32u);
   EXPECT_EQ(site.count(NumericEvent::absorbed), 1u);
   EXPECT_EQ(site.first[static_cast<usize>(NumericEvent::absorbed)].element, 17u);
