@@ -19,7 +19,8 @@ inline constexpr usize kMaxExpressionDepth = 64;  // nested parentheses and sign
 // Text to program. `source_name` is what messages and Program::source call the text. The architecture comes from
 // `arch` or from the text's .arch directive; one of them must say it, and they must not differ.
 // Throws Fault::Input at "source_name:line:column"; further problems, up to kMaxReportedErrors in all, follow in the
-// message as lines of their own.
+// message as lines of their own. Fault::Unsupported if all of them are public names that are refused
+// (isa/public_names.h).
 Program assemble(std::string_view text, std::string source_name, std::optional<Arch> arch = std::nullopt);
 
 // Program to text that assembles to the same architecture and code. The program must pass verify().

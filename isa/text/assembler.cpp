@@ -10,6 +10,7 @@
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
 #include "isa/codec.h"
+#include "isa/public_names.h"
 #include "isa/table.h"
 #include "isa/text.h"
 #include "isa/text/expression.h"
@@ -22,7 +23,9 @@ namespace {
 constexpr std::string_view kPipePrefix = "PIPE_";
 constexpr std::string_view kEventPrefix = "EVENT_ID";
 
-[[noreturn]] void fail_column(usize column, std::string message) { throw LineError{column, std::move(message)}; }
+[[noreturn]] void fail_column(usize column, std::string message, Fault fault = Fault::Input) {
+  throw LineError{column, std::move(message), fault};
+}
 
 // Whether a definition would hide a name of the language.
 bool is_reserved(std::string_view name) {
@@ -68,7 +71,7 @@ class Assembler {
         line_.read(rest.substr(0, end));
         statement();
       } catch (const LineError& e) {
-        report(line_number_, e.column, e.message);
+        report(line_number_, e.column, e.message, e.fault);
       }
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
@@ -85,6 +88,7 @@ class Assembler {
     u32 line;
     usize column;
     std::string message;
+    Fault fault;
   };
   struct Reference {  // a label used as an operand
     std::string_view name;
@@ -97,8 +101,8 @@ class Assembler {
   // Several problems; nothing is gained by more.
   bool full() const { return problems_.size() >= kMaxReportedErrors; }
 
-  void report(u32 line, usize column, std::string message) {
-    if (!message.empty() && !full()) problems_.push_back({line, column, std::move(message)});
+  void report(u32 line, usize column, std::string message, Fault fault = Fault::Input) {
+    if (!message.empty() && !full()) problems_.push_back({line, column, std::move(message), fault});
     broken_ = true;
   }
 
@@ -110,7 +114,9 @@ class Assembler {
       message += fmt::format("\n{}: {}", location(problems_[i]), problems_[i].message);
     }
     if (full()) message += fmt::format("\n{}: stopped after {} errors", program_.source, kMaxReportedErrors);
-    throw Error(Fault::Input, std::move(message), location(problems_[0]));
+    // Unsupported only if the text is right in all else.
+    const bool malformed = std::ranges::find(problems_, Fault::Input, &Problem::fault) != problems_.end();
+    throw Error(malformed ? Fault::Input : Fault::Unsupported, std::move(message), location(problems_[0]));
   }
 
   void statement() {
@@ -214,10 +220,7 @@ class Assembler {
     const usize dot = t.text.find('.');
     const std::string_view mnemonic = t.text.substr(0, dot);
     const auto it = rows_.find(mnemonic);
-    if (it == rows_.end()) {
-      fail_column(t.column,
-                  fmt::format("no instruction is called {}{}", quote(mnemonic), did_you_mean(mnemonic, mnemonics())));
-    }
+    if (it == rows_.end()) fail_unknown(Token{t.kind, mnemonic, t.column});
     const Row& row = *it->second;
     if (!arch_) {
       if (arch_missing_) return;  // reported once
@@ -241,6 +244,18 @@ class Assembler {
     // After an error only the numbering of instructions matters.
     program_.code.push_back(broken_ ? Word{} : encode(inst));
     program_.lines.push_back(line_number_);
+  }
+
+  // A name that no row has: of a public intrinsic, the text says how to write it or why it is missing.
+  [[noreturn]] static void fail_unknown(const Token& t) {
+    const PublicName* known = public_name(t.text);
+    if (known == nullptr) {
+      fail_column(t.column,
+                  fmt::format("no instruction is called {}{}", quote(t.text), did_you_mean(t.text, mnemonics())));
+    }
+    if (known->row != nullptr) fail_column(t.column, fmt::format("write {} for {}", known->spelling, known->name));
+    fail_column(t.column, fmt::format("{} is a public name, but not supported: {}", known->name, known->reason),
+                Fault::Unsupported);
   }
 
   u8 type_form(const Row& row, const Token& suffix) const {

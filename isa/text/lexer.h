@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/base/error.h"
 #include "isa/base/types.h"
 
 // One line of assembly as tokens.
@@ -18,6 +19,7 @@ inline constexpr usize kMaxLineLength = 65536;
 struct LineError {
   usize column = 1;
   std::string message;
+  Fault fault = Fault::Input;
 };
 
 struct Token {

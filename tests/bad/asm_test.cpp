@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-// Every tests/bad/asm/x.s must fail with exactly the message in x.expected. A first line "; --arch NAME" passes the
+// Every tests/bad/asm/x.s must fail with exactly the message in x.expected: as unsupported if its name begins with
+// "unsupported", else as wrong input. A first line "; --arch NAME" passes the
 // architecture as an argument.
 #include "isa/base/error.h"
 #include "isa/text.h"
@@ -26,7 +27,8 @@ TEST_P(BadAssembly, FailsWithItsMessage) {
     assemble(text, GetParam().string(), arch);
     FAIL() << "it assembles";
   } catch (const Error& e) {
-    EXPECT_EQ(e.fault(), Fault::Input);
+    const bool unsupported = GetParam().string().starts_with("unsupported");
+    EXPECT_EQ(e.fault(), unsupported ? Fault::Unsupported : Fault::Input);
     test::expect_text(std::string(e.what()) + '\n', fs::path(file).replace_extension(".expected"));
   }
 }
