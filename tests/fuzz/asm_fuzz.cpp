@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-// Any text is refused as wrong input, or assembles to a program that verifies and survives disassembly.
+// Any text is refused as wrong input or as unsupported, or assembles to a program that verifies and survives disassembly.
 #include <string_view>
 
 #include "isa/base/error.h"
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const vinci::u8* data, vinci::usize size) 
   try {
     program = isa::assemble(arch ? text.substr(1) : text, "fuzz.s", arch);
   } catch (const Error& e) {
-    if (e.fault() != Fault::Input) throw;
+    if (e.fault() != Fault::Input && e.fault() != Fault::Unsupported) throw;
     return 0;
   }
   isa::verify(program);

@@ -13,6 +13,7 @@
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
 #include "isa/codec.h"
+#include "isa/public_names.h"
 #include "isa/table.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
@@ -178,20 +179,53 @@ nlohmann::ordered_json to_json(const Row& row, ArchSet archs) {
           {"operands", std::move(operands)}};
 }
 
+// Why there is no row of this name.
+[[noreturn]] void fail_unknown(std::string_view name) {
+  const isa::PublicName* known = isa::public_name(name);
+  if (known == nullptr)
+    fail(Fault::Input, "no instruction is called '{}'{}", name, did_you_mean(name, isa::mnemonics()));
+  if (known->row != nullptr) fail(Fault::Input, "{} is written {}", name, known->spelling);
+  fail(Fault::Unsupported, "{} is a public name, but not supported: {}", name, known->reason);
+}
+
+// Every public name of an architecture with what became of it.
+std::string print_public(ArchSet archs) {
+  std::string out;
+  for (const isa::PublicName& p : isa::public_names()) {
+    if ((p.archs & archs) == 0) continue;
+    fmt::format_to(std::back_inserter(out), "{:<30} {}\n", p.name,
+                   p.row == nullptr       ? fmt::format("refused: {}", p.reason)
+                   : p.spelling == p.name ? "implemented"
+                                          : fmt::format("implemented: write {}", p.spelling));
+  }
+  return out;
+}
+
+std::string print_counts(ArchSet archs) {
+  std::string out = fmt::format("{:<14} {:>11} {:>7}\n", "architecture", "implemented", "public");
+  for (usize i = 0; i < isa::kArchNames.size(); ++i) {
+    const auto arch = static_cast<Arch>(i);
+    if (!isa::contains(archs, arch)) continue;
+    const isa::PublicCount n = isa::count_public(arch);
+    fmt::format_to(std::back_inserter(out), "{:<14} {:>11} {:>7}\n", isa::name(arch), n.implemented, n.total);
+  }
+  return out;
+}
+
 struct IsaOptions {
   std::string name, arch;
-  bool json = false;
+  bool json = false, names = false, count = false;
 };
 
 void print_isa(const IsaOptions& o) {
   const std::optional<Arch> arch = parse_arch(o.arch);
   const ArchSet archs = arch ? isa::only(*arch) : isa::kAllArchs;
+  if (o.count) return print_out(print_counts(archs));
+  if (o.names) return print_out(print_public(archs));
   std::vector<const Row*> rows;
   if (!o.name.empty()) {
     const Row* row = isa::row_of(std::string_view(o.name).substr(0, o.name.find('.')));
-    if (row == nullptr) {
-      fail(Fault::Input, "no instruction is called '{}'{}", o.name, did_you_mean(o.name, isa::mnemonics()));
-    }
+    if (row == nullptr) fail_unknown(o.name);
     if ((row->archs & archs) == 0) {
       fail(Fault::Input, "{} does not exist on {}, only on {}", row->name, o.arch,
            fmt::join(arch_list(row->archs), ", "));
@@ -221,8 +255,16 @@ void add_isa(CLI::App& app) {
   const auto o = std::make_shared<IsaOptions>();
   sub->add_option("NAME", o->name, "One instruction in full, for example mad");
   sub->add_option("--arch", o->arch, "Only what exists on m100, c100, m200 or c220");
-  sub->add_flag("--json", o->json, "For programs to read");
-  sub->footer("Example: vinci isa load_cbuf_to_ca");
+  CLI::Option* json = sub->add_flag("--json", o->json, "For programs to read");
+  CLI::Option* names =
+      sub->add_flag("--public", o->names, "All names of public sources: implemented, or refused and why");
+  CLI::Option* count = sub->add_flag("--count", o->count, "How many public instructions are implemented");
+  names->excludes("NAME")->excludes(json);
+  count->excludes("NAME")->excludes(json)->excludes(names);
+  sub->footer(
+      "An instruction is public on an architecture if it is implemented there, or refused and a public source has its\n"
+      "name there or does not say where; names that only differ in a type count once.\n"
+      "Example: vinci isa load_cbuf_to_ca; vinci isa --arch c220 --public");
   sub->callback([o] { print_isa(*o); });
 }
 

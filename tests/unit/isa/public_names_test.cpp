@@ -4,6 +4,7 @@
 // CANN 8.1.RC1) and against the table.
 #include "isa/public_names.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "isa/table.h"
+#include "tests/support/expected.h"
 
 namespace vinci::isa {
 namespace {
@@ -66,6 +68,24 @@ TEST(PublicNames, CountsInstructionsOfAnArchitecture) {
     EXPECT_EQ(count.implemented, implemented.size());
     EXPECT_GT(count.total, count.implemented);
   }
+}
+
+// The table of the README is computed.
+TEST(PublicNames, ReadmeHasTheCounts) {
+  constexpr std::string_view kBegin = "<!-- begin: vinci isa --count -->\n";
+  constexpr std::string_view kEnd = "<!-- end -->";
+  std::string readme = test::slurp(README);
+  const usize begin = readme.find(kBegin);
+  ASSERT_NE(begin, std::string::npos);
+  const usize end = readme.find(kEnd, begin);
+  ASSERT_NE(end, std::string::npos);
+  std::string table = "| architecture | instructions implemented | public |\n|---|---|---|\n";
+  for (const Arch arch : {Arch::m100, Arch::c100, Arch::m200, Arch::c220}) {
+    const PublicCount count = count_public(arch);
+    table += fmt::format("| {} | {} | {} |\n", name(arch), count.implemented, count.total);
+  }
+  const usize at = begin + kBegin.size();
+  test::expect_text(readme.replace(at, end - at, table), README);
 }
 
 }  // namespace
