@@ -20,7 +20,7 @@
 namespace vinci::test {
 namespace {
 
-constexpr int kPrograms = 400;  // of each kind of core
+constexpr int kPrograms = 3400;  // of each kind of core
 
 // What a run leaves behind where a later program could see it.
 struct State {
