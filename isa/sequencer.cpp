@@ -88,19 +88,23 @@ u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
     ++pc_;
     return 0;
   }
-  Issued now{.row = inst.row, .args = inst.args, .spr = spr_, .pc = pc_, .line = inst.line, .type = inst.type};
+  ArgsStorage args = inst.args;
+  // What an observer sees; most scalar instructions have no need of it.
+  const auto issued = [&] {
+    return Issued{.row = inst.row, .args = args, .spr = spr_, .pc = pc_, .line = inst.line, .type = inst.type};
+  };
   try {
-    patch(inst, now.args);
+    patch(inst, args);
     if (inst.row->footprint != nullptr) {
-      explained(inst, now.args, [&] {
-        const Footprint footprint = inst.row->footprint(now.args, spr_, core_.arch);
+      explained(inst, args, [&] {
+        const Footprint footprint = inst.row->footprint(args, spr_, core_.arch);
         check_footprint(footprint, PipeId::S, core_, gm_);
         last_access_ = *footprint.begin();
       });
-      if (observer_ != nullptr) observer_->accessed(now);
+      if (observer_ != nullptr) observer_->accessed(issued());
     }
   } catch (const Error& e) {
-    if (!refused(e, now)) throw;
+    if (!refused(e, issued())) throw;
     if (inst.written != CodeInst::kNoRegister) x_[inst.written] = 0;
     ++pc_;
     return 0;
@@ -120,7 +124,7 @@ u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
                         .status = status,
                         .results = results,
                         .mem = mem_};
-  explained(inst, now.args, [&] { inst.row->execute_scalar(now.args, context); });
+  explained(inst, args, [&] { inst.row->execute_scalar(args, context); });
   if (inst.written != CodeInst::kNoRegister) {
     const u32 written = 1u << inst.written;
     if (context.loaded_unknown) {
