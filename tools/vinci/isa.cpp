@@ -13,6 +13,7 @@
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
 #include "isa/codec.h"
+#include "isa/public_forms.h"
 #include "isa/public_names.h"
 #include "isa/table.h"
 #include "tools/vinci/commands.h"
@@ -198,16 +199,25 @@ std::string print_public(ArchSet archs) {
                    : p.spelling == p.name ? "implemented"
                                           : fmt::format("implemented: write {}", p.spelling));
   }
+  for (const isa::PublicForm& f : isa::public_forms()) {
+    if (!f.spelling.empty() || !isa::contains(archs, f.arch)) continue;
+    fmt::format_to(std::back_inserter(out), "{:<30} on {} refused: {}\n", fmt::format("{} {}", f.intrinsic, f.type),
+                   isa::name(f.arch), f.reason);
+  }
   return out;
 }
 
 std::string print_counts(ArchSet archs) {
-  std::string out = fmt::format("{:<14} {:>11} {:>7}\n", "architecture", "implemented", "public");
+  std::string out = fmt::format("{:<14} {:>11} {:>7}   {:>11} {:>7}\n", "architecture", "implemented", "public",
+                                "with types", "public");
   for (usize i = 0; i < isa::kArchNames.size(); ++i) {
     const auto arch = static_cast<Arch>(i);
     if (!isa::contains(archs, arch)) continue;
     const isa::PublicCount n = isa::count_public(arch);
-    fmt::format_to(std::back_inserter(out), "{:<14} {:>11} {:>7}\n", isa::name(arch), n.implemented, n.total);
+    const isa::PublicCount forms = isa::count_public_forms(arch);
+    fmt::format_to(std::back_inserter(out), "{:<14} {:>11} {:>7}", isa::name(arch), n.implemented, n.total);
+    if (forms.total != 0) fmt::format_to(std::back_inserter(out), "   {:>11} {:>7}", forms.implemented, forms.total);
+    out += '\n';
   }
   return out;
 }
@@ -263,7 +273,8 @@ void add_isa(CLI::App& app) {
   count->excludes("NAME")->excludes(json)->excludes(names);
   sub->footer(
       "An instruction is public on an architecture if it is implemented there, or refused and a public source has its\n"
-      "name there or does not say where; names that only differ in a type count once.\n"
+      "name there or does not say where; names that only differ in a type count once. With types: intrinsics by\n"
+      "data type, as the platform files of the runtime list them (none for m100).\n"
       "Example: vinci isa load_cbuf_to_ca; vinci isa --arch c220 --public");
   sub->callback([o] { print_isa(*o); });
 }

@@ -11,9 +11,11 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "isa/public_forms.h"
 #include "isa/table.h"
 #include "tests/support/expected.h"
 
@@ -70,6 +72,64 @@ TEST(PublicNames, CountsInstructionsOfAnArchitecture) {
   }
 }
 
+// public_forms.txt: an architecture, an intrinsic and its types a line, as the platform files list them.
+TEST(PublicForms, EachIsATypeOfTheTableOrRefused) {
+  std::ifstream file(PUBLIC_FORMS);
+  usize listed = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string arch, intrinsic;
+    words >> arch >> intrinsic;
+    for (std::string type; words >> type; ++listed) {
+      const auto matches = [&](const PublicForm& f) {
+        return name(f.arch) == arch && f.intrinsic == intrinsic && f.type == type;
+      };
+      const std::string shown = fmt::format("{} {} {}", arch, intrinsic, type);
+      ASSERT_EQ(std::ranges::count_if(public_forms(), matches), 1) << shown;
+      const PublicForm& form = *std::ranges::find_if(public_forms(), matches);
+      EXPECT_NE(form.spelling.empty(), form.reason.empty()) << shown;
+      if (form.spelling.empty()) continue;
+      const usize dot = form.spelling.find('.');
+      const Row* row = row_of(std::string_view(form.spelling).substr(0, dot));
+      ASSERT_NE(row, nullptr) << shown;
+      EXPECT_TRUE(contains(row->archs, form.arch)) << shown;
+      EXPECT_EQ(row->types.empty(), dot == std::string::npos) << shown;
+      for (const TypeForm& t : row->types) {
+        EXPECT_TRUE(form.spelling.substr(dot + 1) != t.name || contains(t.archs, form.arch)) << shown;
+      }
+    }
+  }
+  EXPECT_EQ(listed, public_forms().size());
+}
+
+TEST(PublicForms, NamesOfTypesAreTranslated) {
+  const auto spelling = [](Arch arch, std::string_view intrinsic, std::string_view type) {
+    for (const PublicForm& f : public_forms()) {
+      if (f.arch == arch && f.intrinsic == intrinsic && f.type == type) return f.spelling;
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(spelling(Arch::c100, "vadd", "f32"), "vadd.f32");
+  EXPECT_EQ(spelling(Arch::c100, "mmad", "s32u8s8"), "mad.u8s8");
+  EXPECT_EQ(spelling(Arch::m200, "vaxpy", "f32f16f16"), "vaxpy.fmix");
+  EXPECT_EQ(spelling(Arch::c220, "vbitsort", "f16"), "vbitsort32.f16");
+  EXPECT_EQ(spelling(Arch::c220, "vconv", "f322bf16z"), "vconv_f322bf16z");
+  EXPECT_EQ(spelling(Arch::c220, "data_move_l12bt", "f32"), "copy_cbuf_to_bt");
+  EXPECT_EQ(spelling(Arch::c220, "mmad", "f162f16"), "");
+  EXPECT_EQ(spelling(Arch::c100, "vgather", "f16"), "none");
+}
+
+// vcmp_eq stands for the six comparisons.
+TEST(PublicForms, ComparisonsHaveTheSameTypes) {
+  for (const std::string_view name : {"vcmp_ne", "vcmp_lt", "vcmp_le", "vcmp_gt", "vcmp_ge"}) {
+    const Row *row = row_of(name), *eq = row_of("vcmp_eq");
+    ASSERT_NE(row, nullptr);
+    EXPECT_EQ(row->archs, eq->archs);
+    EXPECT_TRUE(std::ranges::equal(row->types, eq->types, {}, &TypeForm::name, &TypeForm::name));
+    EXPECT_TRUE(std::ranges::equal(row->types, eq->types, {}, &TypeForm::archs, &TypeForm::archs));
+  }
+}
+
 // The table of the README is computed.
 TEST(PublicNames, ReadmeHasTheCounts) {
   constexpr std::string_view kBegin = "<!-- begin: vinci isa --count -->\n";
@@ -79,10 +139,13 @@ TEST(PublicNames, ReadmeHasTheCounts) {
   ASSERT_NE(begin, std::string::npos);
   const usize end = readme.find(kEnd, begin);
   ASSERT_NE(end, std::string::npos);
-  std::string table = "| architecture | instructions implemented | public |\n|---|---|---|\n";
+  std::string table = "| architecture | instructions implemented | public | with types, implemented | public |\n";
+  table += "|---|---|---|---|---|\n";
   for (const Arch arch : {Arch::m100, Arch::c100, Arch::m200, Arch::c220}) {
     const PublicCount count = count_public(arch);
-    table += fmt::format("| {} | {} | {} |\n", name(arch), count.implemented, count.total);
+    const PublicCount forms = count_public_forms(arch);
+    table += fmt::format("| {} | {} | {} |", name(arch), count.implemented, count.total);
+    table += forms.total == 0 ? " - | - |\n" : fmt::format(" {} | {} |\n", forms.implemented, forms.total);
   }
   const usize at = begin + kBegin.size();
   test::expect_text(readme.replace(at, end - at, table), README);
