@@ -97,6 +97,18 @@ TEST_F(Cli, DescribesInstructions) {
   EXPECT_NE(vinci("isa --arch c100").output.find("copy_matrix_cc_to_ubuf"), std::string::npos);
   EXPECT_NE(vinci("isa mad").output.find("rows of A"), std::string::npos);
   EXPECT_EQ(vinci("isa --json mad").output.rfind("[\n {\n  \"name\": \"mad\",\n  \"opcode\": 320,", 0), 0u);
+  expect(vinci("isa mad_sp"), 4,
+         "error: mad_sp is a public name, but not supported: weights of two bits and sparse weights have no public "
+         "layout\n");
+  expect(vinci("isa mad_s4"), 2, "error: mad_s4 is written mad.s4\n");
+  const std::string names = vinci("isa --arch c100 --public").output;
+  for (const std::string_view line :
+       {"vadd                           implemented\n",
+        "depthwise_conv_v2              refused: no public source says what it computes\n",
+        "mmad f16u2                     on c100 refused: weights of two bits have no "})
+    EXPECT_NE(names.find(line), std::string::npos) << line;
+  EXPECT_EQ(names.find("copy_matrix_cc_to_gm "), std::string::npos) << "belongs to c220";
+  EXPECT_NE(vinci("isa --count").output.find("\nc220 "), std::string::npos);
   expect(vinci("isa load_cbuf_to_c"), 2,
          "error: no instruction is called 'load_cbuf_to_c'; did you mean 'load_cbuf_to_ca'?\n");
 }
