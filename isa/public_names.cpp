@@ -144,18 +144,21 @@ constexpr Family kFamilies[] = {
      "vcvt vdintlv vdup vgather2 vintlv vld vldas vlds vldus vmula vpack vshls vshrs vsldb vsqz vsstb vst vstai vstar "
      "vstas vsts vstui vstur vstus vtrc"},
     {0, "an instruction of 310B or 950",
-     "copy_matrix_cc_to_ub copy_matrix_cc_to_ub_bf16 copy_matrix_cc_to_ub_s4 hset_flag hwait_flag load_gm_to_ca_2dv2 "
-     "load_gm_to_ca_2dv2_s4 load_gm_to_cb_2dv2 load_gm_to_cb_2dv2_s4 load_gm_to_cbuf_2dv2 load_gm_to_cbuf_2dv2_s4 "
-     "mvf_dci mvf_gm_to_ub_b128_u16 mvf_gm_to_ub_b128_u32 mvf_gm_to_ub_b256_u16 mvf_gm_to_ub_b256_u32 "
-     "mvf_gm_to_ub_b32_u16 mvf_gm_to_ub_b32_u32 mvf_gm_to_ub_b512_u16 mvf_gm_to_ub_b512_u32 mvf_gm_to_ub_b64_u16 "
-     "mvf_gm_to_ub_b64_u32 vcbd_s162s32 vcbd_s162u32 vcbd_s162u8 vcbd_s322u16 vcbd_s322u8 vcbd_u162s32 vcbd_u162u32 "
-     "vcbd_u162u8 vcbd_u322s16 vcbd_u322u16 vcbd_u322u8 vcbd_u82s16 vcbd_u82s32 vcbd_u82u16 vcbd_u82u32"},
+     "copy_matrix_cc_to_ub copy_matrix_cc_to_ub_bf16 copy_matrix_cc_to_ub_s4 get_buf hset_flag hwait_flag "
+     "load_gm_to_ca_2dv2 load_gm_to_ca_2dv2_s4 load_gm_to_cb_2dv2 load_gm_to_cb_2dv2_s4 load_gm_to_cbuf_2dv2 "
+     "load_gm_to_cbuf_2dv2_s4 mad_mx mvf_dci mvf_gm_to_ub_b128_u16 mvf_gm_to_ub_b128_u32 mvf_gm_to_ub_b256_u16 "
+     "mvf_gm_to_ub_b256_u32 mvf_gm_to_ub_b32_u16 mvf_gm_to_ub_b32_u32 mvf_gm_to_ub_b512_u16 mvf_gm_to_ub_b512_u32 "
+     "mvf_gm_to_ub_b64_u16 mvf_gm_to_ub_b64_u32 rls_buf vcbd_s162s32 vcbd_s162u32 vcbd_s162u8 vcbd_s322u16 "
+     "vcbd_s322u8 vcbd_u162s32 vcbd_u162u32 vcbd_u162u8 vcbd_u322s16 vcbd_u322u16 vcbd_u322u8 vcbd_u82s16 "
+     "vcbd_u82s32 vcbd_u82u16 vcbd_u82u32"},
     {0, "a function of the host, the compiler or the CPU twin, not an instruction",
      "__ib_set_stub __ib_wait_stub __sync_all_stub fake_overflow_status_1 fake_overflow_status_2 get_process_num "
      "get_thread_dim get_thread_id pc_trace_off pc_trace_on set_block_dim set_core_type use_pipe_v use_pipe_v2"},
+    {0, "a bit of CTRL; write it with set_ctrl", "set_hf32 set_mmad_direction"},
+    {0, "a function of kernel languages; write mov, ld_ubuf or st_ubuf", "reg_mov"},
 };
 
-// Names whose difference from an instruction is only a type of C++.
+// Names whose difference from an instruction is a type of C++, and those that older kernel languages use.
 struct Respelling {
   std::string_view name, spelling;
 };
@@ -168,6 +171,10 @@ constexpr Respelling kRespellings[] = {
     {"copy_matrix_cc_to_gm_s4", "copy_matrix_cc_to_gm"},
     {"fmax", "max.f32"},
     {"fmin", "min.f32"},
+    {"set_atomic_add_close", "set_atomic_none"},
+    {"set_atomic_add_open", "set_atomic_add"},
+    {"set_va_reg", "set_va_reg_sb"},
+    {"vlog", "vln"},
 };
 
 const TypeForm* type_of(const Row& row, std::string_view type) {
