@@ -63,7 +63,7 @@ constexpr Family kFamilies[] = {
      "vmrgsort4v2 vmul vmulconv_f162s8 vmulconv_f162u8 vmuls vnot vor vpadding vrec vreduce vreducev2 vrelu vrpac "
      "vrsqrt vscatter vsel vshl vshr vsqrt vsub vsubrelu vsubreluconv_f162s8 vsubreluconv_f322f16 vsubreluconv_s162s8 "
      "vsubreluconv_vdeqs162b8 vtranspose wait_flag wait_flag_dev"},
-    {kJointArchs, "the forms with VA registers are not modelled",
+    {kJointArchs, "it is not modelled",
      "scatter_vabs scatter_vabs_f16 scatter_vabs_f32 scatter_vadd scatter_vadd_f16 scatter_vadd_f32 scatter_vadd_s16 "
      "scatter_vadd_s32 scatter_vadds scatter_vadds_f16 scatter_vadds_f32 scatter_vadds_s16 scatter_vadds_s32 "
      "scatter_vaxpy scatter_vaxpy_f16 scatter_vaxpy_f32 scatter_vaxpy_fmix scatter_vcmp_eq scatter_vcmp_eq_f16 "

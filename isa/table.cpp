@@ -23,6 +23,7 @@
 #include "isa/insns/vector_convert.h"
 #include "isa/insns/vector_reduce.h"
 #include "isa/insns/vlayout.h"
+#include "isa/insns/vscatter.h"
 #include "isa/insns/vsort.h"
 #include "isa/program.h"
 
@@ -31,11 +32,12 @@ namespace {
 
 // THE list of instructions, in the order of the opcodes: adding one is its struct, and its name in the list at the end
 // of its header.
-using AllInsns = JoinInsns<insn::ScalarInsns, insn::SystemInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns,
-                           insn::Nd2NzInsns, insn::TableCopyInsns, insn::Load2dInsns, insn::Img2colInsns,
-                           insn::AlignInsns, insn::FillInsns, insn::CubeInsns, insn::L0cUbInsns, insn::FixpipeInsns,
-                           insn::VectorArithInsns, insn::VectorFusedInsns, insn::VectorConvertInsns,
-                           insn::VectorCompareInsns, insn::VectorReduceInsns, insn::LayoutInsns, insn::SortInsns>;
+using AllInsns =
+    JoinInsns<insn::ScalarInsns, insn::SystemInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns, insn::Nd2NzInsns,
+              insn::TableCopyInsns, insn::Load2dInsns, insn::Img2colInsns, insn::AlignInsns, insn::FillInsns,
+              insn::CubeInsns, insn::L0cUbInsns, insn::FixpipeInsns, insn::VectorArithInsns, insn::VectorFusedInsns,
+              insn::VectorConvertInsns, insn::VectorCompareInsns, insn::VectorReduceInsns, insn::LayoutInsns,
+              insn::SortInsns, insn::ScatterInsns>;
 
 template <class... I>
 constexpr auto make_table(InsnList<I...>) {

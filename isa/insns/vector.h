@@ -125,4 +125,20 @@ inline constexpr auto kVectorUnaryFields = std::tuple_cat(kVectorDst, kVectorSrc
 inline constexpr auto kVectorScalarFields =
     std::tuple_cat(kVectorDst, kVectorSrc, kVectorScalar, kVectorRepeat, kVectorUnaryStrides);
 
+// How the operands of a form are written down, for each way to say where they are. isa/insns/vscatter.h has another.
+template <class Args>
+struct FieldsOf;
+template <>
+struct FieldsOf<VectorBinaryArgs> {
+  static constexpr auto plain = kVectorBinaryFields;
+  static constexpr auto fused = kVectorBinaryFields;  // an operation and a cast
+};
+template <>
+struct FieldsOf<VectorUnaryArgs> {
+  static constexpr auto plain = kVectorUnaryFields;
+  static constexpr auto cast = kVectorUnaryFields;
+  static constexpr auto scalar = kVectorScalarFields;
+  static constexpr auto axpy = kVectorScalarFields;
+};
+
 }  // namespace vinci::isa::insn

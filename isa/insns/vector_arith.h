@@ -35,12 +35,17 @@ constexpr LaneShape updating(LaneShape shape) {
   return shape;
 }
 
+// Each form is there for operands at strides; On<VaBinaryArgs> or On<VaUnaryArgs> (isa/insns/vscatter.h) is the same
+// for blocks anywhere.
+
 // dst = op(src0, src1)
-template <BinaryOp Op, class Types>
+template <BinaryOp Op, class Types, class A = VectorBinaryArgs>
 struct BinaryForm {
-  using Args = VectorBinaryArgs;
+  using Args = A;
+  template <class Other>
+  using On = BinaryForm<Op, Types, Other>;
   static constexpr auto types = Types::types;
-  static constexpr auto fields = kVectorBinaryFields;
+  static constexpr auto fields = FieldsOf<A>::plain;
   static Work work(const Args& x, const Spr& spr) { return vector_work(x.repeat, Types::shape(x.type).lanes(), spr); }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return binary_footprint(x, accumulating(Types::shape(x.type), Op), spr, arch);
@@ -49,11 +54,13 @@ struct BinaryForm {
 };
 
 // dst = op(dst, src0, src1)
-template <TernaryOp Op, class Types>
+template <TernaryOp Op, class Types, class A = VectorBinaryArgs>
 struct TernaryForm {
-  using Args = VectorBinaryArgs;
+  using Args = A;
+  template <class Other>
+  using On = TernaryForm<Op, Types, Other>;
   static constexpr auto types = Types::types;
-  static constexpr auto fields = kVectorBinaryFields;
+  static constexpr auto fields = FieldsOf<A>::plain;
   static Work work(const Args& x, const Spr& spr) { return vector_work(x.repeat, Types::shape(x.type).lanes(), spr); }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return binary_footprint(x, updating(Types::shape(x.type)), spr, arch);
@@ -62,11 +69,13 @@ struct TernaryForm {
 };
 
 // dst = op(src)
-template <UnaryOp Op, class Types>
+template <UnaryOp Op, class Types, class A = VectorUnaryArgs>
 struct UnaryForm {
-  using Args = VectorUnaryArgs;
+  using Args = A;
+  template <class Other>
+  using On = UnaryForm<Op, Types, Other>;
   static constexpr auto types = Types::types;
-  static constexpr auto fields = kVectorUnaryFields;
+  static constexpr auto fields = FieldsOf<A>::plain;
   static Work work(const Args& x, const Spr& spr) { return vector_work(x.repeat, Types::shape(x.type).lanes(), spr); }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return unary_footprint(x, Types::shape(x.type), spr, arch);
@@ -75,11 +84,13 @@ struct UnaryForm {
 };
 
 // dst = op(src, scalar)
-template <BinaryOp Op, class Types>
+template <BinaryOp Op, class Types, class A = VectorUnaryArgs>
 struct ScalarForm {
-  using Args = VectorUnaryArgs;
+  using Args = A;
+  template <class Other>
+  using On = ScalarForm<Op, Types, Other>;
   static constexpr auto types = Types::types;
-  static constexpr auto fields = kVectorScalarFields;
+  static constexpr auto fields = FieldsOf<A>::scalar;
   static Work work(const Args& x, const Spr& spr) { return vector_work(x.repeat, Types::shape(x.type).lanes(), spr); }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return scalar_footprint(x, Types::shape(x.type), spr, arch);
@@ -88,11 +99,13 @@ struct ScalarForm {
 };
 
 // dst = dst + src * scalar
-template <class Types>
+template <class Types, class A = VectorUnaryArgs>
 struct AxpyForm {
-  using Args = VectorUnaryArgs;
+  using Args = A;
+  template <class Other>
+  using On = AxpyForm<Types, Other>;
   static constexpr auto types = Types::types;
-  static constexpr auto fields = kVectorScalarFields;
+  static constexpr auto fields = FieldsOf<A>::axpy;
   static Work work(const Args& x, const Spr& spr) { return vector_work(x.repeat, Types::shape(x.type).lanes(), spr); }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return scalar_footprint(x, updating(Types::shape(x.type)), spr, arch);
@@ -145,11 +158,13 @@ struct DupForm {
 };
 
 // dst = src, bits are copied
-template <class Types>
+template <class Types, class A = VectorUnaryArgs>
 struct CopyForm {
-  using Args = VectorUnaryArgs;
+  using Args = A;
+  template <class Other>
+  using On = CopyForm<Types, Other>;
   static constexpr auto types = Types::types;
-  static constexpr auto fields = kVectorUnaryFields;
+  static constexpr auto fields = FieldsOf<A>::plain;
   static Work work(const Args& x, const Spr& spr) { return vector_work(x.repeat, Types::shape(x.type).lanes(), spr); }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return unary_footprint(x, Types::shape(x.type), spr, arch);

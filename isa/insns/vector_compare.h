@@ -38,12 +38,29 @@ inline constexpr std::tuple kCompareStrides{
     Field<&VectorBinaryArgs::src1RepStride>{"src1RepStride", 8, OperandKind::value,
                                             "32 B blocks from repeat to repeat"}};
 
+// As FieldsOf.
+template <class Args>
+struct CompareFields;
+template <>
+struct CompareFields<VectorBinaryArgs> {
+  static constexpr auto to_register = std::tuple_cat(kCompareSources, kCompareStrides);
+  static constexpr auto select = std::tuple_cat(
+      kVectorBinaryFields,
+      std::tuple{Field<&VectorBinaryArgs::option>{
+          "mode", 2, OperandKind::value,
+          "0: bits of CMPMASK for every repeat; 1: bits in UB at src1, one set for each repeat, against the scalar in "
+          "CMPMASK; 2: bits in UB at the address in CMPMASK; m100, c100: 0",
+          true, 0}});
+};
+
 // CMPMASK = src0 op src1; bits of inactive lanes keep their value
-template <CompareOp Op, class Types>
+template <CompareOp Op, class Types, class A = VectorBinaryArgs>
 struct CompareToRegisterForm {
-  using Args = VectorBinaryArgs;
+  using Args = A;
+  template <class Other>
+  using On = CompareToRegisterForm<Op, Types, Other>;
   static constexpr auto types = Types::types;
-  static constexpr auto fields = std::tuple_cat(kCompareSources, kCompareStrides);
+  static constexpr auto fields = CompareFields<A>::to_register;
   static Work work(const Args& x, const Spr& spr) { return vector_work(x.repeat, Types::shape(x.type).lanes(), spr); }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return compare_to_register_footprint(x, Types::lane(x.type), spr, arch);
@@ -84,17 +101,13 @@ struct CompareScalarForm {
 };
 
 // dst = bit ? src0 : src1. Bits are copied: no saturation, no STATUS.
-template <class Types>
+template <class Types, class A = VectorBinaryArgs>
 struct SelectForm {
-  using Args = VectorBinaryArgs;
+  using Args = A;
+  template <class Other>
+  using On = SelectForm<Types, Other>;
   static constexpr auto types = Types::types;
-  static constexpr auto fields = std::tuple_cat(
-      kVectorBinaryFields,
-      std::tuple{Field<&Args::option>{
-          "mode", 2, OperandKind::value,
-          "0: bits of CMPMASK for every repeat; 1: bits in UB at src1, one set for each repeat, against the scalar in "
-          "CMPMASK; 2: bits in UB at the address in CMPMASK; m100, c100: 0",
-          true, 0}});
+  static constexpr auto fields = CompareFields<A>::select;
   static Work work(const Args& x, const Spr& spr) { return vector_work(x.repeat, Types::shape(x.type).lanes(), spr); }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return select_footprint(x, Types::lane(x.type), spr, arch);

@@ -80,7 +80,7 @@ namespace detail {
 
 // Text put together at compile time.
 struct Words {
-  std::array<char, 128> chars{};
+  std::array<char, 192> chars{};
   usize size = 0;
 
   constexpr Words& operator+=(std::string_view s) {
@@ -150,10 +150,12 @@ void fused_deq8_execute(const VectorBinaryArgs& x, BinaryOp op, ExecContext& c);
 void add_deq_relu_execute(const VectorBinaryArgs& x, ExecContext& c);
 
 // dst = cast(src)
-template <LaneType From, LaneType To, RoundMode Round>
+template <LaneType From, LaneType To, RoundMode Round, class A = VectorUnaryArgs>
 struct CastForm {
-  using Args = VectorUnaryArgs;
-  static constexpr auto fields = kVectorUnaryFields;
+  using Args = A;
+  template <class Other>
+  using On = CastForm<From, To, Round, Other>;
+  static constexpr auto fields = FieldsOf<A>::cast;
   static Work work(const Args& x, const Spr& spr) { return vector_work(x.repeat, LaneShape{To, From}.lanes(), spr); }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return unary_footprint(x, {To, From}, spr, arch);
@@ -176,9 +178,12 @@ struct Vconv : CastForm<From, To, mode_of(R)> {
 };
 
 // dst (f16) = src (s32) * DEQSCALE (f16)
+template <class A = VectorUnaryArgs>
 struct DeqForm {
-  using Args = VectorUnaryArgs;
-  static constexpr auto fields = kVectorUnaryFields;
+  using Args = A;
+  template <class Other>
+  using On = DeqForm<Other>;
+  static constexpr auto fields = FieldsOf<A>::cast;
   static Work work(const Args& x, const Spr& spr) {
     return vector_work(x.repeat, lanes_per_repeat(LaneType::s32), spr);
   }
@@ -204,10 +209,12 @@ struct Deq8Form {
 };
 
 // dst = cast(op(src0, src1)), op rounds to the type of the sources, the cast to nearest even
-template <BinaryOp Op, LaneType From, LaneType To>
+template <BinaryOp Op, LaneType From, LaneType To, class A = VectorBinaryArgs>
 struct FusedForm {
-  using Args = VectorBinaryArgs;
-  static constexpr auto fields = kVectorBinaryFields;
+  using Args = A;
+  template <class Other>
+  using On = FusedForm<Op, From, To, Other>;
+  static constexpr auto fields = FieldsOf<A>::fused;
   static Work work(const Args& x, const Spr& spr) { return vector_work(x.repeat, lanes_per_repeat(From), spr); }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return fused_footprint(x, {To, From}, spr, arch);
@@ -286,7 +293,7 @@ using Vadddeqrelu =
     BinaryConvert<"vadddeqrelu", 0x1ba, AddDeqReluForm,
                   "dst (f16) = max((src0 + src1) * DEQSCALE, 0), the sum in s32, DEQSCALE f16", kJointArchs>;
 
-using VconvDeq = Convert<"vconv_deq", 0x2be, DeqForm,
+using VconvDeq = Convert<"vconv_deq", 0x2be, DeqForm<>,
                          "dst (f16) = src (s32) * DEQSCALE (f16), rounded once to nearest even", kAllArchs>;
 using VconvDeqs162b8 =
     Convert<"vconv_deqs162b8", 0x2bf, Deq8Form<false, Half::packed>,
@@ -314,19 +321,18 @@ struct CastAt {
   static constexpr bool exists = pair.archs[static_cast<usize>(rounding)] != 0;
   using Insns = std::conditional_t<exists, InsnList<Vconv<pair.from, pair.to, rounding>>, InsnList<>>;
 };
-template <class Indices>
+template <template <usize> class At, class Indices = std::make_index_sequence<kCasts.size() * kRoundingSuffixes.size()>>
 struct AllCasts;
-template <usize... I>
-struct AllCasts<std::index_sequence<I...>> {
-  using Insns = JoinInsns<typename CastAt<I>::Insns...>;
+template <template <usize> class At, usize... I>
+struct AllCasts<At, std::index_sequence<I...>> {
+  using Insns = JoinInsns<typename At<I>::Insns...>;
 };
 
 using VectorFusedInsns = InsnList<VaddreluconvF162s8, VaddreluconvS162s8, VaddreluconvF322f16, VaddreluconvVdeqs162b8,
                                   VsubreluconvF162s8, VsubreluconvS162s8, VsubreluconvF322f16, VsubreluconvVdeqs162b8,
                                   VmulconvF162s8, VmulconvF162u8, Vadddeqrelu>;
 using VectorConvertInsns =
-    JoinInsns<AllCasts<std::make_index_sequence<kCasts.size() * kRoundingSuffixes.size()>>::Insns,
-              InsnList<VconvDeq, VconvDeqs162b8, VconvDeqs162b8h, VconvDeqs162b8l, VconvVdeqs162b8, VconvVdeqs162b8h,
-                       VconvVdeqs162b8l, VcbdS322s16>>;
+    JoinInsns<AllCasts<CastAt>::Insns, InsnList<VconvDeq, VconvDeqs162b8, VconvDeqs162b8h, VconvDeqs162b8l,
+                                                VconvVdeqs162b8, VconvVdeqs162b8h, VconvVdeqs162b8l, VcbdS322s16>>;
 
 }  // namespace vinci::isa::insn

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "isa/exec.h"
 #include "isa/insn.h"
@@ -23,9 +24,19 @@ std::array<u32, Count * kVaBlocks> va_addresses(const Spr& spr, u8 first) {
   return addresses;
 }
 
-// What blocks at `addresses` touch in `repeat` repeats, `stride` bytes apart: at most `most` regular sets; addresses
-// that need more are covered by one range from the lowest to the highest.
-void add_block_accesses(Footprint& to, std::span<const u32> addresses, u32 repeat, u32 stride, bool write, usize most,
-                        std::string_view name);
+// `count` blocks of 32 bytes, `stride` bytes apart; or one range that also covers what lies between some blocks.
+struct BlockSet {
+  u32 first = 0;  // byte address
+  u32 count = 1;
+  u32 stride = 0;
+  u32 range = 0;  // bytes of a range; 0: the set is exact
+};
+
+// Blocks as few sets of equally spaced ones; each address counts once. Where that takes more than `most` sets, `most`
+// ranges, cut where the gaps are widest.
+std::vector<BlockSet> block_sets(std::span<const u32> addresses, usize most);
+
+// What such blocks touch in `repeat` repeats, `repeat_stride` bytes apart. Of a range, some bytes may be nobody's.
+Access access_of(const BlockSet& set, u32 repeat, u32 repeat_stride, bool write, std::string_view name);
 
 }  // namespace vinci::isa::insn

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/insns/vector_arith.h"
 
-#include "isa/sem/vector_lanes.h"
+#include "isa/sem/vector_ops.h"
 
 namespace vinci::isa::insn {
 namespace {
@@ -79,21 +79,18 @@ Footprint brcb_footprint(const VectorUnaryArgs& x, LaneType type) {
            .operand = "dst"}};
 }
 
-void binary_execute(const VectorBinaryArgs& x, BinaryOp op, LaneType type, ExecContext& c) {
-  const BinaryKernel kernel = binary_kernel(op, type);
+void compute_binary(const BinaryOperands& o, BinaryOp op, ExecContext& c) {
+  const BinaryKernel kernel = binary_kernel(op, o.dst.type);
   VINCI_CHECK(kernel != nullptr);
-  for_each_repeat<2>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, dst_of(x, type, c.arch),
-                     {src0_of(x, type), src1_of(x, type)},
+  for_each_repeat<2>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src0, o.src1},
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], in[1], out, mode); },
                      {.rule = lane_rule(op)});
 }
 
-void ternary_execute(const VectorBinaryArgs& x, TernaryOp op, const LaneShape& shape, ExecContext& c) {
-  const TernaryKernel kernel = ternary_kernel(op, shape.dst, shape.src);
+void compute_ternary(const BinaryOperands& o, TernaryOp op, ExecContext& c) {
+  const TernaryKernel kernel = ternary_kernel(op, o.dst.type, o.src0.type);
   VINCI_CHECK(kernel != nullptr);
-  const Operand dst = dst_of(x, shape.dst, c.arch);
-  for_each_repeat<3>(c, {c.spr, c.arch, shape.lanes(), x.repeat}, dst,
-                     {src0_of(x, shape.src), src1_of(x, shape.src), dst},
+  for_each_repeat<3>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src0, o.src1, o.dst},
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) {
                        out = in[2];
                        return kernel(in[0], in[1], out, mode);
@@ -101,29 +98,28 @@ void ternary_execute(const VectorBinaryArgs& x, TernaryOp op, const LaneShape& s
                      {.rule = lane_rule(op), .reads_dst = true});
 }
 
-void unary_execute(const VectorUnaryArgs& x, UnaryOp op, LaneType type, ExecContext& c) {
-  const UnaryKernel kernel = unary_kernel(op, type);
+void compute_unary(const UnaryOperands& o, UnaryOp op, ExecContext& c) {
+  const UnaryKernel kernel = unary_kernel(op, o.dst.type);
   VINCI_CHECK(kernel != nullptr);
-  for_each_repeat<1>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, dst_of(x, type, c.arch), {src_of(x, type)},
+  for_each_repeat<1>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src},
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); },
                      {.rule = lane_rule(op), .names = {"src"}});
 }
 
-void scalar_execute(const VectorUnaryArgs& x, BinaryOp op, LaneType type, ExecContext& c) {
-  const BinaryKernel kernel = binary_kernel(op, type);
+void compute_scalar(const UnaryOperands& o, BinaryOp op, u64 scalar_value, ExecContext& c) {
+  const BinaryKernel kernel = binary_kernel(op, o.dst.type);
   VINCI_CHECK(kernel != nullptr);
-  const LaneBuffer scalar = broadcast(scalar_bits(x.scalar, type), type);
-  for_each_repeat<1>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, dst_of(x, type, c.arch), {src_of(x, type)},
+  const LaneBuffer scalar = broadcast(scalar_bits(scalar_value, o.src.type), o.src.type);
+  for_each_repeat<1>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src},
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], scalar, out, mode); },
                      {.rule = lane_rule(op), .names = {"src", "scalar"}, .second = &scalar});
 }
 
-void axpy_execute(const VectorUnaryArgs& x, const LaneShape& shape, ExecContext& c) {
-  const TernaryKernel kernel = ternary_kernel(TernaryOp::mla, shape.dst, shape.src);
+void compute_axpy(const UnaryOperands& o, u64 scalar_value, ExecContext& c) {
+  const TernaryKernel kernel = ternary_kernel(TernaryOp::mla, o.dst.type, o.src.type);
   VINCI_CHECK(kernel != nullptr);
-  const LaneBuffer scalar = broadcast(scalar_bits(x.scalar, shape.src), shape.src);
-  const Operand dst = dst_of(x, shape.dst, c.arch);
-  for_each_repeat<2>(c, {c.spr, c.arch, shape.lanes(), x.repeat}, dst, {src_of(x, shape.src), dst},
+  const LaneBuffer scalar = broadcast(scalar_bits(scalar_value, o.src.type), o.src.type);
+  for_each_repeat<2>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src, o.dst},
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) {
                        out = in[1];
                        return kernel(in[0], scalar, out, mode);
@@ -131,19 +127,37 @@ void axpy_execute(const VectorUnaryArgs& x, const LaneShape& shape, ExecContext&
                      {.rule = LaneRule::mla, .names = {"src", "scalar"}, .second = &scalar, .reads_dst = true});
 }
 
+void copy_lanes(const UnaryOperands& o, ExecContext& c) {
+  for_each_repeat<1>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src}, [](const auto& in, LaneBuffer& out) {
+    out = in[0];
+    return u64{0};
+  });
+}
+
+void binary_execute(const VectorBinaryArgs& x, BinaryOp op, LaneType type, ExecContext& c) {
+  compute_binary(operands_of(x, {type, type}, c.arch), op, c);
+}
+void ternary_execute(const VectorBinaryArgs& x, TernaryOp op, const LaneShape& shape, ExecContext& c) {
+  compute_ternary(operands_of(x, shape, c.arch), op, c);
+}
+void unary_execute(const VectorUnaryArgs& x, UnaryOp op, LaneType type, ExecContext& c) {
+  compute_unary(operands_of(x, {type, type}, c.arch), op, c);
+}
+void scalar_execute(const VectorUnaryArgs& x, BinaryOp op, LaneType type, ExecContext& c) {
+  compute_scalar(operands_of(x, {type, type}, c.arch), op, x.scalar, c);
+}
+void axpy_execute(const VectorUnaryArgs& x, const LaneShape& shape, ExecContext& c) {
+  compute_axpy(operands_of(x, shape, c.arch), x.scalar, c);
+}
+void copy_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c) {
+  copy_lanes(operands_of(x, {type, type}, c.arch), c);
+}
+
 void dup_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c) {
   const LaneBuffer scalar = broadcast(scalar_bits(x.scalar, type), type);
   for_each_repeat<0>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, dst_of(x, type, c.arch), {},
                      [&](const auto&, LaneBuffer& out) {
                        out = scalar;
-                       return u64{0};
-                     });
-}
-
-void copy_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c) {
-  for_each_repeat<1>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, dst_of(x, type, c.arch), {src_of(x, type)},
-                     [](const auto& in, LaneBuffer& out) {
-                       out = in[0];
                        return u64{0};
                      });
 }

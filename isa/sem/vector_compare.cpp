@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/insns/vector_compare.h"
 
-#include "isa/sem/vector_lanes.h"
+#include "isa/sem/vector_ops.h"
 
 namespace vinci::isa::insn {
 namespace {
@@ -42,8 +42,6 @@ u64 mask_address(const ExecContext& c, const Selection& selection) {
   return address;
 }
 
-enum SelectMode : u8 { by_register, with_scalar, by_memory };
-
 }  // namespace
 
 Footprint compare_to_register_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
@@ -54,16 +52,20 @@ Footprint compare_to_register_footprint(const VectorBinaryArgs& x, LaneType type
   return f;
 }
 
-void compare_to_register_execute(const VectorBinaryArgs& x, CompareOp op, LaneType type, ExecContext& c) {
-  const CompareKernel kernel = compare_kernel(op, type);
+void compare_to_register(const BinaryOperands& o, CompareOp op, ExecContext& c) {
+  const CompareKernel kernel = compare_kernel(op, o.src0.type);
   VINCI_CHECK(kernel != nullptr);
-  for_each_source<2>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, {src0_of(x, type), src1_of(x, type)},
+  for_each_source<2>(c, {c.spr, c.arch, o.lanes(), o.repeat}, {o.src0, o.src1},
                      [&](const Run& run, u32, const auto& in) {
                        LaneBits bits{};
                        c.status |= kernel(in[0], in[1], bits);
                        for (usize w = 0; w < bits.size(); ++w)
                          c.results.cmpmask[w] = (c.results.cmpmask[w] & ~run.mask[w]) | (bits[w] & run.mask[w]);
                      });
+}
+
+void compare_to_register_execute(const VectorBinaryArgs& x, CompareOp op, LaneType type, ExecContext& c) {
+  compare_to_register(operands_of(x, {type, type}, c.arch), op, c);
 }
 
 Footprint compare_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
@@ -108,7 +110,7 @@ void compare_scalar_execute(const VectorUnaryArgs& x, CompareOp op, LaneType typ
 }
 
 Footprint select_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
-  if (x.option > by_memory || (x.option != by_register && !contains(kVectorArchs2, arch))) {
+  if (x.option > 2 || (x.option != 0 && !contains(kVectorArchs2, arch))) {
     fail(Fault::Program, "mode = {} is out of range on {}: {}", x.option, name(arch),
          contains(kVectorArchs2, arch) ? "0 to 2" : "0");
   }
@@ -116,7 +118,7 @@ Footprint select_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& 
   Footprint f;
   if (selection.empty()) return f;
   add_accesses(f, selection, src0_of(x, type), false, "src0");
-  if (x.option == with_scalar) {
+  if (SelectMode{x.option} == SelectMode::with_scalar) {
     f.add(bits_access(x.src1, selection, false, "src1"));
   } else {
     add_accesses(f, selection, src1_of(x, type), false, "src1");  // the masks of mode 2 are not part of it
@@ -125,31 +127,35 @@ Footprint select_footprint(const VectorBinaryArgs& x, LaneType type, const Spr& 
   return f;
 }
 
-void select_execute(const VectorBinaryArgs& x, LaneType type, ExecContext& c) {
+void select_lanes(const BinaryOperands& o, SelectMode mode, u64 bits_address, ExecContext& c) {
+  const LaneType type = o.dst.type;
   const View& ub = c.mem[BufId::UB];
-  const Selection selection(c.spr, c.arch, lanes_per_repeat(type), x.repeat);
+  const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
   if (selection.empty()) return;
   const u32 lanes = selection.lanes();
-  const Operand dst = dst_of(x, type, c.arch);
-  const u64 masks = x.option == by_memory ? mask_address(c, selection) : x.src1;
+  const u64 masks = mode == SelectMode::by_memory ? mask_address(c, selection) : bits_address;
   u32 repeat = 0;
   const auto select = [&](const LaneBuffer& a, const LaneBuffer& b, LaneBuffer& out) {
     const LaneBits bits =
-        x.option == by_register ? c.results.cmpmask : load_bits(ub, masks + u64{repeat} * lanes / 8, lanes);
+        mode == SelectMode::by_register ? c.results.cmpmask : load_bits(ub, masks + u64{repeat} * lanes / 8, lanes);
     ++repeat;
     out = b;
     if ((bits[0] | bits[1]) != 0) blend(out, a, OperandMask(bits, lanes, type).bits);
     return u64{0};
   };
-  if (x.option == with_scalar) {
+  if (mode == SelectMode::with_scalar) {
     const u64 low = c.results.cmpmask[0] & ((u64{1} << lane_bits(type)) - 1);
     const LaneBuffer scalar = broadcast(low, type);
-    for_each_repeat<1>(c, selection, dst, {src0_of(x, type)},
+    for_each_repeat<1>(c, selection, o.dst, {o.src0},
                        [&](const auto& in, LaneBuffer& out) { return select(in[0], scalar, out); });
   } else {
-    for_each_repeat<2>(c, selection, dst, {src0_of(x, type), src1_of(x, type)},
+    for_each_repeat<2>(c, selection, o.dst, {o.src0, o.src1},
                        [&](const auto& in, LaneBuffer& out) { return select(in[0], in[1], out); });
   }
+}
+
+void select_execute(const VectorBinaryArgs& x, LaneType type, ExecContext& c) {
+  select_lanes(operands_of(x, {type, type}, c.arch), SelectMode{x.option}, x.src1, c);
 }
 
 void set_cmpmask_execute(const CmpmaskArgs& x, ExecContext& c) {

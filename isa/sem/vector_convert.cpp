@@ -3,7 +3,7 @@
 #include "isa/insns/vector_convert.h"
 
 #include "isa/sem/quant.h"
-#include "isa/sem/vector_lanes.h"
+#include "isa/sem/vector_ops.h"
 
 namespace vinci::isa::insn {
 namespace {
@@ -129,22 +129,27 @@ u64 deq16_lanes(const LaneBuffer& in, u16 scale, LaneBuffer& out, LaneMode mode)
 
 }  // namespace
 
-void convert_execute(const VectorUnaryArgs& x, LaneType from, LaneType to, RoundMode round, ExecContext& c) {
-  const UnaryKernel kernel = convert_kernel(from, to, round);
+void convert_lanes(const UnaryOperands& o, RoundMode round, ExecContext& c) {
+  const UnaryKernel kernel = convert_kernel(o.src.type, o.dst.type, round);
   VINCI_CHECK(kernel != nullptr);
-  for_each_repeat<1>(c, {c.spr, c.arch, LaneShape{to, from}.lanes(), x.repeat}, dst_of(x, to, c.arch),
-                     {src_of(x, from)},
+  for_each_repeat<1>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src},
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); },
                      {.rule = LaneRule::convert, .names = {"src"}, .round = round});
 }
 
-void deq_execute(const VectorUnaryArgs& x, ExecContext& c) {
+void deq_lanes(const UnaryOperands& o, ExecContext& c) {
   const u16 scale = static_cast<u16>(c.spr[SprId::deqscale]);
   for_each_repeat<1>(
-      c, {c.spr, c.arch, lanes_per_repeat(LaneType::s32), x.repeat}, dst_of(x, LaneType::f16, c.arch),
-      {src_of(x, LaneType::s32)},
+      c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src},
       [&](const auto& in, LaneBuffer& out, LaneMode mode) { return deq16_lanes(in[0], scale, out, mode); },
       {.rule = LaneRule::function, .names = {"src"}});
+}
+
+void convert_execute(const VectorUnaryArgs& x, LaneType from, LaneType to, RoundMode round, ExecContext& c) {
+  convert_lanes(operands_of(x, {to, from}, c.arch), round, c);
+}
+void deq_execute(const VectorUnaryArgs& x, ExecContext& c) {
+  deq_lanes(operands_of(x, {LaneType::f16, LaneType::s32}, c.arch), c);
 }
 
 Footprint deq8_footprint(const VectorUnaryArgs& x, bool vector, Half half, const Spr& spr, Arch arch) {
@@ -172,18 +177,21 @@ Footprint fused_footprint(const VectorBinaryArgs& x, const LaneShape& shape, con
   return binary_footprint(x, shape, spr, arch);
 }
 
-void fused_execute(const VectorBinaryArgs& x, BinaryOp op, const LaneShape& shape, ExecContext& c) {
-  const BinaryKernel compute = binary_kernel(op, shape.src);
-  const UnaryKernel convert = convert_kernel(shape.src, shape.dst, RoundMode::rint);
+void compute_fused(const BinaryOperands& o, BinaryOp op, ExecContext& c) {
+  const BinaryKernel compute = binary_kernel(op, o.src0.type);
+  const UnaryKernel convert = convert_kernel(o.src0.type, o.dst.type, RoundMode::rint);
   VINCI_CHECK(compute != nullptr && convert != nullptr);
-  for_each_repeat<2>(c, {c.spr, c.arch, shape.lanes(), x.repeat}, dst_of(x, shape.dst, c.arch),
-                     {src0_of(x, shape.src), src1_of(x, shape.src)},
+  for_each_repeat<2>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src0, o.src1},
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) {
                        LaneBuffer middle;
                        const u64 raised = compute(in[0], in[1], middle, mode);
                        return raised | convert(middle, out, mode);
                      },
                      {.rule = LaneRule::function});
+}
+
+void fused_execute(const VectorBinaryArgs& x, BinaryOp op, const LaneShape& shape, ExecContext& c) {
+  compute_fused(operands_of(x, shape, c.arch), op, c);
 }
 
 Footprint fused_deq8_footprint(const VectorBinaryArgs& x, const Spr& spr, Arch arch) {

@@ -72,13 +72,12 @@ Operand destination(u32 base, u32 block_stride_blocks, u32 repeat_stride_blocks,
   return {base, arch == Arch::c100 && block_stride_blocks == 0 ? 1 : block_stride_blocks, repeat_stride_blocks, type};
 }
 
-BlockSpan::BlockSpan(const LaneBits& mask, LaneType type) {
-  constexpr u32 kBlockBits = kBlockBytes * 8;
-  first = first_lane(mask) * lane_bits(type) / kBlockBits;
-  count = last_lane(mask) * lane_bits(type) / kBlockBits - first + 1;
+BlockSpan::BlockSpan(const LaneBits& mask, LaneType type, u32 piece) {
+  first = first_lane(mask) * lane_bits(type) / (piece * 8);
+  count = last_lane(mask) * lane_bits(type) / (piece * 8) - first + 1;
 }
 
-OperandMask::OperandMask(const LaneBits& mask, u32 lanes, LaneType type) : span(mask, type) {
+OperandMask::OperandMask(const LaneBits& mask, u32 lanes, LaneType type, u32 piece) : span(mask, type, piece) {
   const u32 width = lane_bits(type);
   for (u32 i = 0; i < lanes; ++i) {
     if ((mask[i / 64] >> (i % 64) & 1) == 0) continue;
@@ -132,32 +131,23 @@ void add_accesses(Footprint& to, const Selection& selection, const Operand& oper
   if (!last.empty()) to.add(last);
 }
 
-void load_lanes(const View& ub, const Operand& o, u32 repeat, BlockSpan span, LaneBuffer& lanes) {
-  const u64 offset = u64{repeat} * o.repeat_stride;
-  std::byte* to = lanes.bytes.data() + usize{span.first} * kBlockBytes;
-  if (o.contiguous()) {
-    const usize count = usize{span.count} * kBlockBytes;
-    std::memcpy(to, ub.bytes(o.blocks[span.first] + offset, count).data(), count);
-    return;
-  }
-  for (u32 b = 0; b < span.count; ++b)
-    std::memcpy(to + usize{b} * kBlockBytes, ub.bytes(o.blocks[span.first + b] + offset, kBlockBytes).data(),
-                kBlockBytes);
-}
-
-void store_lanes(const View& ub, const Operand& o, u32 repeat, u32 blocks, const LaneBuffer& lanes) {
-  const u64 offset = u64{repeat} * o.repeat_stride;
-  if (o.contiguous()) {
-    const usize count = usize{blocks} * kBlockBytes;
-    std::memcpy(ub.bytes(o.blocks[0] + offset, count).data(), lanes.bytes.data(), count);
-    return;
-  }
-  for (u32 b = 0; b < blocks; ++b)
-    std::memcpy(ub.bytes(o.blocks[b] + offset, kBlockBytes).data(), lanes.bytes.data() + usize{b} * kBlockBytes,
-                kBlockBytes);
-}
-
 namespace {
+
+// Calls f(place in UB, offset in the lanes, bytes) for the blocks of one repeat. The size of a whole block is a
+// constant for the copies.
+template <class F>
+void each_piece(const View& ub, const Operand& o, u32 repeat, BlockSpan span, F f) {
+  const u64 offset = u64{repeat} * o.repeat_stride;
+  const auto walk = [&](auto bytes) {
+    for (u32 b = span.first; b < span.first + span.count; ++b)
+      f(ub.bytes(o.blocks[b] + offset, bytes()).data(), usize{b} * bytes(), bytes);
+  };
+  if (o.piece == kBlockBytes) {
+    walk(std::integral_constant<usize, kBlockBytes>{});
+  } else {
+    walk(std::integral_constant<usize, kBlockBytes / 2>{});
+  }
+}
 
 // to = mask ? from : to, over a multiple of 8 bytes
 void blend_bytes(std::byte* to, const std::byte* from, const std::byte* mask, usize count) {
@@ -173,13 +163,34 @@ void blend_bytes(std::byte* to, const std::byte* from, const std::byte* mask, us
 
 }  // namespace
 
-void store_lanes(const View& ub, const Operand& o, u32 repeat, const OperandMask& mask, const LaneBuffer& lanes) {
-  const u64 offset = u64{repeat} * o.repeat_stride;
-  for (u32 b = mask.span.first; b < mask.span.first + mask.span.count; ++b) {
-    const usize at = usize{b} * kBlockBytes;
-    blend_bytes(ub.bytes(o.blocks[b] + offset, kBlockBytes).data(), lanes.bytes.data() + at,
-                mask.bits.bytes.data() + at, kBlockBytes);
+void load_lanes(const View& ub, const Operand& o, u32 repeat, BlockSpan span, LaneBuffer& lanes) {
+  if (o.contiguous()) {
+    const usize count = usize{span.count} * kBlockBytes;
+    std::memcpy(lanes.bytes.data() + usize{span.first} * kBlockBytes,
+                ub.bytes(o.blocks[span.first] + u64{repeat} * o.repeat_stride, count).data(), count);
+    return;
   }
+  each_piece(ub, o, repeat, span, [&](const std::byte* place, usize at, auto bytes) {
+    std::memcpy(lanes.bytes.data() + at, place, bytes());
+  });
+}
+
+void store_lanes(const View& ub, const Operand& o, u32 repeat, u32 blocks, const LaneBuffer& lanes) {
+  if (o.contiguous()) {
+    const usize count = usize{blocks} * kBlockBytes;
+    std::memcpy(ub.bytes(o.blocks[0] + u64{repeat} * o.repeat_stride, count).data(), lanes.bytes.data(), count);
+    return;
+  }
+  BlockSpan all;
+  all.count = blocks;
+  each_piece(ub, o, repeat, all,
+             [&](std::byte* place, usize at, auto bytes) { std::memcpy(place, lanes.bytes.data() + at, bytes()); });
+}
+
+void store_lanes(const View& ub, const Operand& o, u32 repeat, const OperandMask& mask, const LaneBuffer& lanes) {
+  each_piece(ub, o, repeat, mask.span, [&](std::byte* place, usize at, auto bytes) {
+    blend_bytes(place, lanes.bytes.data() + at, mask.bits.bytes.data() + at, bytes());
+  });
 }
 
 void blend(LaneBuffer& to, const LaneBuffer& from, const LaneBuffer& mask) {

@@ -58,21 +58,23 @@ class Selection {
 // Repeats that an instruction takes; how much work it is.
 u64 repeats_of(const Spr& spr, u32 lanes, u32 repeat);
 
-// An operand: where its lanes are. A repeat has up to 8 blocks of 32 bytes.
+// An operand: where its lanes are. A repeat has up to 8 blocks of 32 bytes, of which lanes fill `piece` bytes each.
 struct Operand {
   std::array<u32, kRepeatBlocks> blocks{};  // byte addresses in UB, in the first repeat
   u32 repeat_stride = 0;                    // bytes
   LaneType type = LaneType::f16;
   bool strided = false;  // blocks[i] = blocks[0] + i * block_stride
   u32 block_stride = 0;  // bytes
+  u32 piece = kBlockBytes;
 
   // Strides in blocks.
   Operand(u32 base, u32 block_stride_blocks, u32 repeat_stride_blocks, LaneType t);
-  // Blocks anywhere (VA registers).
-  Operand(const std::array<u32, kRepeatBlocks>& addresses, u32 repeat_stride_blocks, LaneType t)
-      : blocks(addresses), repeat_stride(repeat_stride_blocks * kBlockBytes), type(t) {}
+  // Blocks anywhere (VA registers), 32 or 16 bytes of each.
+  Operand(const std::array<u32, kRepeatBlocks>& addresses, u32 repeat_stride_blocks, LaneType t, u32 piece_bytes)
+      : blocks(addresses), repeat_stride(repeat_stride_blocks * kBlockBytes), type(t), piece(piece_bytes) {}
 
   bool contiguous() const { return strided && block_stride == kBlockBytes; }
+  u32 pieces_of(u32 lanes) const { return ceil_div(lanes * lane_bits(type), piece * 8); }
 };
 
 // A destination; on c100 a block stride of 0 means 1. Source: mindspore-ai/akg csim.
@@ -106,7 +108,7 @@ struct BlockSpan {
   u32 first = 0, count = 0;
 
   BlockSpan() = default;
-  BlockSpan(const LaneBits& mask, LaneType type);  // the mask has a lane
+  BlockSpan(const LaneBits& mask, LaneType type, u32 piece = kBlockBytes);  // the mask has a lane
 };
 // ... and the bits of the lanes.
 struct OperandMask {
@@ -114,7 +116,7 @@ struct OperandMask {
   LaneBuffer bits{};  // 1 where a lane is active
 
   OperandMask() = default;
-  OperandMask(const LaneBits& mask, u32 lanes, LaneType type);
+  OperandMask(const LaneBits& mask, u32 lanes, LaneType type, u32 piece = kBlockBytes);
 };
 
 // What a strided operand touches: whole blocks, from the first to the last that holds an active lane. `accumulates`:
@@ -154,7 +156,7 @@ void for_each_source(const ExecContext& c, const Selection& selection, const std
     if (run.full(lanes)) {
       std::array<BlockSpan, N> spans;
       for (usize i = 0; i < N; ++i)
-        spans[i] = BlockSpan(run.mask, src[i].type);
+        spans[i] = BlockSpan(run.mask, src[i].type, src[i].piece);
       for (u32 r = run.first; r < run.first + run.count; ++r) {
         for (usize i = 0; i < N; ++i)
           load_lanes(ub, src[i], r, spans[i], in[i]);
@@ -165,7 +167,7 @@ void for_each_source(const ExecContext& c, const Selection& selection, const std
     std::array<OperandMask, N> masks;
     std::array<LaneBuffer, N> quiet;
     for (usize i = 0; i < N; ++i) {
-      masks[i] = OperandMask(run.mask, lanes, src[i].type);
+      masks[i] = OperandMask(run.mask, lanes, src[i].type, src[i].piece);
       quiet[i] = quiet_lanes(src[i].type);
     }
     LaneBuffer loaded{};
@@ -199,7 +201,7 @@ void for_each_repeat(ExecContext& c, const Selection& selection, const Operand& 
   const LaneMode mode = lane_mode(c);
   const View& ub = c.mem[BufId::UB];
   const u32 lanes = selection.lanes();
-  const u32 blocks = blocks_of(lanes, dst.type);
+  const u32 blocks = dst.pieces_of(lanes);
   LaneBuffer out{};
   const Run* masked = nullptr;  // the run that `mask` belongs to
   OperandMask mask;
@@ -221,7 +223,7 @@ void for_each_repeat(ExecContext& c, const Selection& selection, const Operand& 
       return;
     }
     if (masked != &run) {
-      mask = OperandMask(run.mask, lanes, dst.type);
+      mask = OperandMask(run.mask, lanes, dst.type, dst.piece);
       masked = &run;
     }
     store_lanes(ub, dst, r, mask, out);

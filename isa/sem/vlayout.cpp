@@ -74,33 +74,6 @@ FilterPoint filter_point(const Col2ImgArgs& x, u32 repeat) {
 
 }  // namespace
 
-void add_block_accesses(Footprint& to, std::span<const u32> addresses, u32 repeat, u32 stride, bool write, usize most,
-                        std::string_view name) {
-  if (repeat == 0) return;
-  std::vector<u32> sorted(addresses.begin(), addresses.end());
-  std::ranges::sort(sorted);
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  std::vector<Access> found;
-  for (usize i = 0; i < sorted.size();) {
-    Access a = ub_blocks(sorted[i], kBlockBytes, write, name);
-    a.count = {1, stride == 0 ? 1 : repeat, 1};
-    a.stride = {0, stride, 0};
-    if (i + 1 < sorted.size()) a.stride[0] = i64{sorted[i + 1]} - sorted[i];
-    for (++i; i < sorted.size() && sorted[i] - sorted[i - 1] == a.stride[0]; ++i)
-      ++a.count[0];
-    found.push_back(a);
-  }
-  if (found.size() <= most) {
-    for (const Access& a : found)
-      to.add(a);
-    return;
-  }
-  Access all = ub_blocks(sorted.front(), sorted.back() + kBlockBytes - sorted.front(), write, name);
-  all.count[0] = stride == 0 ? 1 : repeat;
-  all.stride[0] = stride;
-  to.add(all);
-}
-
 Footprint transpose_footprint(const TransposeArgs& x) {
   constexpr u32 kBytes = kEdge * kEdge * 2;
   return {ub_blocks(x.src, kBytes, false, "src"), ub_blocks(x.dst, kBytes, true, "dst")};
@@ -138,10 +111,13 @@ void transpose4d(const TransposeArgs& x, LaneType type, ExecContext& c) {
 Footprint vnchwconv_footprint(const VnchwconvArgs& x, const Spr& spr) {
   Footprint f;
   const usize most = Footprint::kMaxAccesses / 2;
-  add_block_accesses(f, first_blocks(spr, x.src, x.repeat, x.srcStride), x.repeat, u32{x.srcStride} * kBlockBytes,
-                     false, most, "src");
-  add_block_accesses(f, first_blocks(spr, x.dst, x.repeat, x.dstStride), x.repeat, u32{x.dstStride} * kBlockBytes, true,
-                     most, "dst");
+  const auto add = [&](u8 va, u16 stride, bool write, std::string_view name) {
+    for (const BlockSet& set : block_sets(first_blocks(spr, va, x.repeat, stride), most))
+      f.add(access_of(set, x.repeat, u32{stride} * kBlockBytes, write, name));
+  };
+  if (x.repeat == 0) return f;
+  add(x.src, x.srcStride, false, "src");
+  add(x.dst, x.dstStride, true, "dst");
   return f;
 }
 

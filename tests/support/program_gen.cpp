@@ -336,7 +336,11 @@ class Generator {
                         (row.types[type].name.find("16") != std::string_view::npos || row.types[type].name == "fmix");
     const bool joint_l0c = row.cost == isa::CostClass::l0c_to_ub || row.cost == isa::CostClass::ub_to_l0c;
     const bool fixpipe = row.cost == isa::CostClass::l0c_to_gm || row.cost == isa::CostClass::l0c_to_l1;
-    if (row.cost >= isa::CostClass::vector_transpose && row.cost <= isa::CostClass::vector_sort) {
+    if (row.name.starts_with("scatter_")) {
+      if (field.starts_with("dst") || field.starts_with("src")) return field.size() <= 4 ? 2 * below(4) : below(4);
+      if (field == "storeHighHalf") return below(2);
+      if (field == "mode") return 0;
+    } else if (row.cost >= isa::CostClass::vector_transpose && row.cost <= isa::CostClass::vector_sort) {
       if (const auto v = layout_value(row, field)) return *v;
     }
     if (field == "repeat") return vector ? below(5) : between(1, 8);
@@ -401,7 +405,6 @@ class Generator {
     if (field == "validBit") return 15;
     if (field.starts_with("len")) return 8;
     if (row.name.starts_with("vmrgsort4") && field == "repeat") return below(2);
-    if (row.name.starts_with("scatter_")) return field == "dst" || field == "src" ? 2 * below(4) : below(4);
     if (field == "patternMode" || field == "mode") return row.name == "v4dtrans" ? below(2) : below(4);
     if (field == "imageSize") return 16 * below(4);
     if (field == "nChannel") return below(5);
