@@ -13,7 +13,6 @@ namespace {
 constexpr ArchSet kListed = archs(Arch::c100, Arch::m200, Arch::c220);
 constexpr ArchSet kListedJoint = archs(Arch::c100, Arch::m200);
 constexpr ArchSet kM200Up = archs(Arch::m200, Arch::c220);
-constexpr std::string_view kVaForms = "the forms with VA registers are not modelled";
 
 // Intrinsics that have the same types on the same architectures.
 struct Family {
@@ -82,28 +81,28 @@ constexpr Family kFamilies[] = {
     {kListedJoint, "vadddeqrelu", "$", "f16s32s32", ""},
     {kListed, "vmulconv", "$_f162u8", "u8f16f16", ""},
     {kListed, "vmulconv", "$_f162s8", "s8f16f16", ""},
-    {kListedJoint, "scatter_vector_mov", "$.*", "s16 u16 f16", kVaForms},
+    {kListedJoint, "scatter_vector_mov", "$.*", "s16 u16 f16", ""},
     {kListedJoint,
      "scatter_vabs scatter_vexp scatter_vrec scatter_vln scatter_vrsqrt scatter_vsqrt scatter_vadds "
      "scatter_vmuls scatter_vsel scatter_vdiv scatter_vmadd scatter_vmaddrelu",
-     "$.*", "f16 f32", kVaForms},
-    {kListedJoint, "scatter_vrelu", "$.*", "f16", kVaForms},
-    {only(Arch::m200), "scatter_vrelu", "$.*", "s32 f32", kVaForms},
-    {only(Arch::m200), "scatter_vadds scatter_vmuls", "$.*", "s32 s16", kVaForms},
-    {kListedJoint, "scatter_vaxpy scatter_vmla", "$.f16", "f16f16f16", kVaForms},
-    {kListedJoint, "scatter_vaxpy scatter_vmla", "$.f32", "f32f32f32", kVaForms},
-    {kListedJoint, "scatter_vaxpy scatter_vmla", "$.fmix", "f32f16f16", kVaForms},
-    {kListedJoint, "scatter_vmulconv", "$_f162u8", "u8f16f16", kVaForms},
-    {kListedJoint, "scatter_vmulconv", "$_f162s8", "s8f16f16", kVaForms},
+     "$.*", "f16 f32", ""},
+    {kListedJoint, "scatter_vrelu", "$.*", "f16", ""},
+    {only(Arch::m200), "scatter_vrelu", "$.*", "s32 f32", ""},
+    {only(Arch::m200), "scatter_vadds scatter_vmuls", "$.*", "s32 s16", ""},
+    {kListedJoint, "scatter_vaxpy scatter_vmla", "$.f16", "f16f16f16", ""},
+    {kListedJoint, "scatter_vaxpy scatter_vmla", "$.f32", "f32f32f32", ""},
+    {kListedJoint, "scatter_vaxpy scatter_vmla", "$.fmix", "f32f16f16", ""},
+    {kListedJoint, "scatter_vmulconv", "$_f162u8", "u8f16f16", ""},
+    {kListedJoint, "scatter_vmulconv", "$_f162s8", "s8f16f16", ""},
     {kListedJoint, "scatter_vconv", "$_*",
      "f322f16 f162f32 f322f16o f162s8 f162s8a f162s8f f162s8c f162s8z f162u8 f162u8a f162u8f f162u8c "
      "f162u8z s322f32 f162s32r f162s32a f162s32f f162s32c f162s32z f322s32a f322s32f f322s32c f322s32z "
      "u82f16 s82f16 s322f16",
-     kVaForms},
-    {only(Arch::c100), "scatter_vconv", "$_*", "deq f322s32r", kVaForms},
-    {kListedJoint, "scatter_vcmp", "$_eq.*", "f16 f32", kVaForms},
-    {kListedJoint, "scatter_vadd scatter_vsub scatter_vmul scatter_vmax scatter_vmin", "$.*", "f16 f32 s32", kVaForms},
-    {only(Arch::m200), "scatter_vadd scatter_vsub scatter_vmul scatter_vmax scatter_vmin", "$.*", "s16", kVaForms},
+     ""},
+    {only(Arch::c100), "scatter_vconv", "$_*", "deq f322s32r", ""},
+    {kListedJoint, "scatter_vcmp", "$_eq.*", "f16 f32", ""},
+    {kListedJoint, "scatter_vadd scatter_vsub scatter_vmul scatter_vmax scatter_vmin", "$.*", "f16 f32 s32", ""},
+    {only(Arch::m200), "scatter_vadd scatter_vsub scatter_vmul scatter_vmax scatter_vmin", "$.*", "s16", ""},
     {kListed, "vnchwconv", "scatter_vnchwconv_b16", "s16 u16 f16", ""},
     {kListed, "vnchwconv", "scatter_vnchwconv_b8", "s8 u8", ""},
     {kM200Up, "vnchwconv", "scatter_vnchwconv_b32", "s32 u32 f32", ""},
@@ -131,7 +130,7 @@ constexpr Family kFamilies[] = {
     {only(Arch::m200), "v4dtrans", "$.*", "s8 u8 s16 u16 f16 f32 s32 u32", ""},
     {kM200Up, "vgather vreduce", "$.*", "s16 u16 f16 f32 s32 u32", ""},
     {only(Arch::m200), "vpadding vscatter", "$.*", "s16 u16 f16 f32 s32 u32", ""},
-    {only(Arch::m200), "scatter_vmaxs scatter_vmins", "$.*", "f16 s32 s16 f32", kVaForms},
+    {only(Arch::m200), "scatter_vmaxs scatter_vmins", "$.*", "f16 s32 s16 f32", ""},
     {only(Arch::m200), "vbi", "$", "f16", ""},
     {only(Arch::c220), "vbi", "", "f16 f32", "no public operands on this architecture"},
     {kM200Up, "vaddrelu", "$.*", "s16 f16 f32", ""},
