@@ -25,11 +25,13 @@ void CensusPoint::add(NumericEvents events, u64 element, std::span<const Numeric
   }
 }
 
-void CensusPoint::add_status(u64 raised) {
-  raised &= status::kOverflows;
-  FirstOverflow& first = task_.first_overflow;
-  if (raised == 0 || (first.status != 0 && !(moment_ < first.moment))) return;
-  first = {.moment = moment_, .site = id_, .status = raised};
+void CensusPoint::add_status(u64 raised) { note(task_.first_overflow, raised & status::kOverflows); }
+
+void CensusPoint::add_atomic(u64 code) { note(task_.first_atomic, code); }
+
+void CensusPoint::note(FirstOverflow& first, u64 status) const {
+  if (status == 0 || (first.status != 0 && !(moment_ < first.moment))) return;
+  first = {.moment = moment_, .site = id_, .status = status};
 }
 
 }  // namespace vinci::isa

@@ -76,16 +76,17 @@ struct SiteCensus {
   u64 count(NumericEvent e) const { return counts[static_cast<usize>(e)]; }
 };
 
-// The first time that an instruction of a task raised overflow bits of STATUS.
+// The first time that an instruction of a task overflowed, as the overflow dump of the vendor knows it.
 struct FirstOverflow {
   Moment moment;
   Site site;
-  u64 status = 0;
+  u64 status = 0;  // bits of STATUS, or of an atomic write its AtomicOverflow code; 0: none
 };
 
 struct TaskCensus {
   std::map<Site, SiteCensus> sites;
-  FirstOverflow first_overflow;  // status 0: none
+  FirstOverflow first_overflow;  // of a core
+  FirstOverflow first_atomic;    // of an atomic write to global memory
 };
 
 // Of a whole run.
@@ -106,8 +107,12 @@ class CensusPoint {
   void add(NumericEvents events, u64 element, std::span<const NumericOperand> operands, double result);
   // The bits of STATUS that the whole execution raised.
   void add_status(u64 raised);
+  // The code of its first atomic write that left the range, 0: none did.
+  void add_atomic(u64 code);
 
  private:
+  void note(FirstOverflow& first, u64 status) const;
+
   TaskCensus& task_;
   SiteCensus& site_;
   Site id_;

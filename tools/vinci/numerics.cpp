@@ -142,28 +142,33 @@ std::string numerics_csv(const CensusReport& r) {
 }
 
 std::string opdebug_json(const CensusReport& r) {
-  const auto nothing = [] {
-    return Json{{"model_id", 0},     {"stream_id", 0},     {"task_id", 0}, {"task_type", 0},
+  using First = isa::FirstOverflow isa::TaskCensus::*;
+  // One object of the dump: the first overflow of a kind, over the tasks in their order. Without a kind, and where
+  // there is none, its status is 0.
+  const auto object = [&](First kind, bool of_core) {
+    Json out = {{"model_id", 0},     {"stream_id", 0},     {"task_id", 0}, {"task_type", 0},
                 {"pc_start", "0x0"}, {"para_base", "0x0"}, {"status", 0}};
-  };
-  Json core = nothing();
-  core["kernel_code"] = "0x0";
-  core["block_id"] = 0;
-  u32 position = 0;
-  for (usize s = 0; s < r.stream.streams.size(); ++s) {
-    for (usize t = 0; t < r.stream.streams[s].tasks.size(); ++t, ++position) {
-      const auto task = r.census.tasks.find(position);
-      if (core["status"] != 0 || task == r.census.tasks.end()) continue;
-      const isa::FirstOverflow& first = task->second.first_overflow;
-      if (first.status == 0) continue;
-      core["stream_id"] = s;
-      core["task_id"] = position;
-      core["pc_start"] = fmt::format("{:#x}", first.site.pc * sizeof(isa::Word));
-      core["block_id"] = first.moment.block;
-      core["status"] = first.status;
+    if (of_core) out.update({{"kernel_code", "0x0"}, {"block_id", 0}});
+    u32 position = 0;
+    for (usize s = 0; s < r.stream.streams.size() && kind != nullptr; ++s) {
+      for (usize t = 0; t < r.stream.streams[s].tasks.size(); ++t, ++position) {
+        const auto task = r.census.tasks.find(position);
+        if (task == r.census.tasks.end() || (task->second.*kind).status == 0) continue;
+        const isa::FirstOverflow& first = task->second.*kind;
+        out["stream_id"] = s;
+        out["task_id"] = position;
+        out["pc_start"] = fmt::format("{:#x}", first.site.pc * sizeof(isa::Word));
+        out["status"] = first.status;
+        if (of_core) out["block_id"] = first.moment.block;
+        return out;
+      }
     }
-  }
-  const Json out = {{"DHA Atomic Add", nothing()}, {"L2 Atomic Add", nothing()}, {"AI Core", std::move(core)}};
+    return out;
+  };
+  const Json core = object(&isa::TaskCensus::first_overflow, true);
+  // An overflow of a core hides those of atomic writes, as in the vendor's dump.
+  const Json l2 = object(core["status"] == 0 ? &isa::TaskCensus::first_atomic : nullptr, false);
+  const Json out = {{"DHA Atomic Add", object(nullptr, false)}, {"L2 Atomic Add", l2}, {"AI Core", core}};
   return out.dump(2) + "\n";
 }
 
