@@ -43,15 +43,15 @@ Factors factors(const ExecContext& c, bool vector) {
 // s16 to s8 or u8 with a quantisation parameter: scaled, rounded and limited to 9 bits, then offset and limited.
 u8 deq8(i16 value, u64 parameter, u64& raised) {
   const QuantParameter p = quant_parameter(parameter);
-  const float factor = fixpipe_factor(static_cast<u32>(parameter));
-  const float scaled = static_cast<float>(value) * factor;
+  const float scaled = static_cast<float>(value) * p.scale;
   const IntRange range = range_b8(p.is_signed);
   constexpr IntRange kWide{-0x10000, 0x10000};
   const i32 sum = quantise(scaled, p.offset, kWide);
   const i32 result = std::clamp(sum, range.least, range.most);
-  if (sum != result || std::abs(scaled) >= 256.5f) raised |= status::kFloatOverflow;
+  const float nine_bits = std::nearbyint(scaled);
+  if (sum != result || nine_bits < -256 || nine_bits > 255) raised |= status::kFloatOverflow;
   if (!p.is_signed && sum < 0) raised |= status::kNegativeToUnsigned;
-  if (!std::isfinite(factor)) raised |= status::kVectorNanInf;
+  if (!std::isfinite(p.scale)) raised |= status::kVectorNanInf;
   return static_cast<u8>(result);
 }
 

@@ -13,6 +13,7 @@ struct F16 {
   static constexpr LaneType type = LaneType::f16;
   static double value(u32 x) { return f16_value(static_cast<u16>(x)); }
   static bool finite(u32 x) { return f16_finite(static_cast<u16>(x)); }
+  static u32 canonical(u32 x) { return f16_nan(static_cast<u16>(x)) ? kF16Nan : x; }
   static u32 finish(u32 x, OverflowMode m) { return saturate_f16(static_cast<u16>(x), m); }
   static u32 add(u32 a, u32 b) { return f16_add(static_cast<u16>(a), static_cast<u16>(b)); }
   static u32 max(u32 a, u32 b) { return f16_max(static_cast<u16>(a), static_cast<u16>(b)); }
@@ -22,6 +23,7 @@ struct F32 {
   static constexpr LaneType type = LaneType::f32;
   static double value(u32 x) { return std::bit_cast<float>(x); }
   static bool finite(u32 x) { return f32_finite(x); }
+  static u32 canonical(u32 x) { return f32_nan(x) ? kF32Nan : x; }
   static u32 finish(u32 x, OverflowMode) { return x; }
   static u32 add(u32 a, u32 b) {
     return std::bit_cast<u32>(canonical_f32(std::bit_cast<float>(a) + std::bit_cast<float>(b)));
@@ -63,6 +65,7 @@ class Reducer {
       if (!t.active[i]) continue;
       std::memcpy(&t.bits[i], lanes.bytes.data() + usize{i} * lane_bytes, lane_bytes);
       if (!Format::finite(t.bits[i])) raised_ |= status::kVectorNanInf;
+      t.bits[i] = Format::canonical(t.bits[i]);  // a lane alone is the result as it is
     }
     return t;
   }

@@ -140,6 +140,30 @@ TEST(VectorConvert, DequantisesS16ToBytesInEveryLayout) {
   }
 }
 
+// All 23 bits of the fraction of the scale count, and STATUS knows what the step to 9 bits cut off.
+TEST(VectorConvert, DequantisationUsesTheWholeScale) {
+  struct Case {
+    int x;
+    float scale;
+    int offset, result;
+    bool clamped;
+  };
+  for (const Case& c :
+       {Case{577, 0.013f, 100, 108, false}, Case{256, 1, -200, 55, true}, Case{511, 0.5f, -200, 55, true},
+        Case{255, 1, -200, 55, false}, Case{-513, 0.5f, 200, -56, false}, Case{-257, 1, 200, -56, true}}) {
+    TestCore core;
+    core.mem[BufId::UB].store<i16>(kSrc, static_cast<i16>(c.x));
+    core.spr.parameters.write()[SprId::deqscale] = factor(c.scale, c.offset, true);
+    core.spr.vector_mask = {1, 0};
+    VectorCall call("vconv_deqs162b8");
+    call.operands = {{"dst", kDst},       {"src", kSrc},       {"repeat", 1},      {"dstBlkStride", 1},
+                     {"srcBlkStride", 1}, {"dstRepStride", 4}, {"srcRepStride", 8}};
+    call.run(core);
+    EXPECT_EQ(core.mem[BufId::UB].load<i8>(kDst), c.result) << c.x << " * " << c.scale;
+    EXPECT_EQ((core.status & status::kFloatOverflow) != 0, c.clamped) << c.x << " * " << c.scale;
+  }
+}
+
 TEST(VectorConvert, FusedDequantisation) {
   TestCore core;
   for (u32 i = 0; i < 128; ++i) {

@@ -179,6 +179,15 @@ TEST_F(Reduction, NanWinsAndTiesGoToTheLowestIndex) {
   EXPECT_EQ(run("vcmax"), 0);
 }
 
+TEST_F(Reduction, ANanAloneBecomesTheCanonicalOne) {
+  for (const char* mnemonic : {"vcadd", "vcgadd", "vcpadd", "vcmax", "vcgmin"}) {
+    core_.mem[BufId::UB].store<u16>(kSrc, 0xfe01);
+    core_.spr.vector_mask = {1, 0};
+    run(mnemonic);
+    EXPECT_EQ(core_.mem[BufId::UB].load<u16>(kDst), kF16Nan) << mnemonic;
+  }
+}
+
 TEST_F(Reduction, ModeOneSumsAllRepeatsIntoAccVal) {
   put({1, 2, 3});
   core_.mem[BufId::UB].store<u16>(kSrc + 256, f16_bits(10));
