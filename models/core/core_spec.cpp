@@ -37,6 +37,32 @@ isa::CoreKind core_kind(task::KernelType type) {
   return isa::CoreKind::joint;
 }
 
+namespace {
+
+// What the machines do not carry out yet, refused by name.
+void check_supported(const task::TaskStream& stream) {
+  const auto refuse = [](std::string_view what) {
+    fail(Fault::Unsupported, "{}: the machines do not run it yet", what);
+  };
+  if (stream.devices != 1) refuse("more than one device");
+  if (!stream.host.threads.empty()) refuse("a host program");
+  for (const task::Buffer& b : stream.buffers) {
+    if (b.pageable) refuse("pageable memory");
+  }
+  for (const task::Kernel& k : stream.kernels) {
+    if (k.opaque()) refuse("an opaque kernel");
+  }
+  for (const task::Stream& s : stream.streams) {
+    if (s.model != task::kNone) refuse("a stream of a model");
+    if (s.priority != 0) refuse("a priority of a stream");
+    for (const task::Task& t : s.tasks) {
+      if (t.op.index() > decltype(t.op)(task::Free{}).index()) refuse(task::kOpNames[t.op.index()]);
+    }
+  }
+}
+
+}  // namespace
+
 void check_fit(const config::ChipConfig& chip, const task::TaskStream& stream) {
   if (stream.arch != chip.arch) {
     fail(Fault::Input, "the task stream is compiled for {}, but {} is a {}", isa::name(stream.arch), chip.name,
@@ -57,6 +83,7 @@ void check_fit(const config::ChipConfig& chip, const task::TaskStream& stream) {
            task::kMixTypeNames[launch->aivs - 1], chip.name, chip.ai_cores, chip.vector_cores);
     }
   }
+  check_supported(stream);
   u64 device_bytes = 0;
   for (const task::Buffer& b : stream.buffers) {
     if (b.place == task::Buffer::Place::device) device_bytes += b.bytes;

@@ -147,7 +147,7 @@ bool TaskScheduler::start(u32 stream, u64 t) {
                           finish(stream, t);
                           return true;
                         },
-                        [&](const task::Free&) {
+                        [&](const auto&) {  // takes no time
                           finish(stream, t);
                           return true;
                         },
@@ -201,6 +201,7 @@ void TaskScheduler::finish(u32 stream, u64 t) {
                  [&](const task::EventRecord&) { record.kind = "EVENT_RECORD"; },
                  [&](const task::StreamWaitEvent&) { record.kind = "STREAM_WAIT_EVENT"; },
                  [&](const task::Free&) { record.kind = "FREE"; },
+                 [&](const auto&) { record.kind = task::kOpNames[task.op.index()]; },
              },
              task.op);
   if (!std::holds_alternative<task::KernelLaunch>(task.op)) effects_.perform(stream, s.next);

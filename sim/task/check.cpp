@@ -422,6 +422,11 @@ class Checker {
     }
   }
 
+  template <class Op>
+  void check_op(Op&, const Path& path) {
+    report(path, "tasks of this kind cannot be loaded");
+  }
+
   bool check_slice(const Slice& slice, u64 width, u64 height, u64 pitch, const Path& path) {
     const Buffer& b = s_.buffers[slice.buffer];
     if (b.bytes == 0) return false;  // reported with the buffer

@@ -11,12 +11,16 @@
 
 #include "isa/arch.h"
 #include "isa/program.h"
+#include "sim/task/host_program.h"
 
 // A compiled task stream after loading: plain data, names resolved to indices, everything verified. Names follow the
 // vendor runtime (aclrt*, rtModelTaskType). YAML and FlatBuffers (.vts) are two spellings of this one meaning.
 namespace vinci::task {
 
-// Memory of the host or of the device. A device buffer lives until a task frees it, else for the whole run.
+// In place of an index: there is none.
+inline constexpr u32 kNone = ~u32{0};
+
+// Memory of the host or of a device. A device buffer lives until a task frees it, else for the whole run.
 struct Buffer {
   enum class Place : u8 { host, device };
   std::string name;
@@ -28,6 +32,8 @@ struct Buffer {
   std::vector<u64> shape;  // of the contents, for .npy; empty = one dimension of bytes / element size
   std::vector<std::byte> data{};  // host only: the initial contents themselves; neither file nor data = zero
   bool random = false;            // host only: contents from the seed of the run, floats uniform in [-1, 1)
+  u32 device = 0;                 // device only: whose memory it is
+  bool pageable = false;          // host only: not pinned; copies are staged and block the host thread
 
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
@@ -51,6 +57,10 @@ struct Kernel {
   std::string name;
   KernelType type = KernelType::AI_CORE;
   isa::Program program;
+  // > 0: an opaque kernel. It has no program and no effect on memory; each block occupies its core for so long.
+  double seconds = 0;
+
+  bool opaque() const { return seconds > 0; }
 
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
@@ -119,23 +129,180 @@ struct Free {
   friend bool operator==(const Free&, const Free&) = default;
 };
 
+// Types of elements that SDMA reduces and collectives move, in the order of the reduce data types of the runtime.
+enum class ElementType : u8 { int8, int16, int32, uint8, uint16, uint32, float16, float32, bfloat16 };
+inline constexpr std::array<std::string_view, 9> kElementTypeNames{"i1", "i2", "i4", "u1", "u2",
+                                                                   "u4", "f2", "f4", "bf2"};
+constexpr u64 element_bytes(ElementType type) {
+  constexpr std::array<u8, kElementTypeNames.size()> kBytes{1, 2, 4, 1, 2, 4, 2, 4, 2};
+  return kBytes[static_cast<usize>(type)];
+}
+
+// rtReduceAsync, carried out by SDMA: dst[i] = dst[i] kind src[i]. `dst` is memory of the stream's device, `src` of
+// any.
+struct ReduceAsync {
+  enum class Kind : u8 { ADD, MAX, MIN };
+  Slice dst, src;
+  u64 bytes = 0;
+  Kind kind = Kind::ADD;
+  ElementType type = ElementType::float32;
+
+  friend bool operator==(const ReduceAsync&, const ReduceAsync&) = default;
+};
+inline constexpr std::array<std::string_view, 3> kReduceKindNames{"ADD", "MAX", "MIN"};
+
+// rtEventReset: the event has not happened again, for use in loops.
+struct EventReset {
+  u32 event = 0;
+
+  friend bool operator==(const EventReset&, const EventReset&) = default;
+};
+
+// A notify is seen by all devices, and a wait that it satisfies resets it.
+struct NotifyRecord {
+  u32 notify = 0;
+
+  friend bool operator==(const NotifyRecord&, const NotifyRecord&) = default;
+};
+
+struct NotifyWait {
+  u32 notify = 0;
+
+  friend bool operator==(const NotifyWait&, const NotifyWait&) = default;
+};
+
+// Comparisons of rtStreamSwitch (rtCondition_t), in its order.
+enum class Condition : u8 { EQUAL, NOT_EQUAL, GREATER, GREATER_OR_EQUAL, LESS, LESS_OR_EQUAL };
+inline constexpr std::array<std::string_view, 6> kConditionNames{"EQUAL", "NOT_EQUAL",    "GREATER", "GREATER_OR_EQUAL",
+                                                                 "LESS",  "LESS_OR_EQUAL"};
+
+// rtStreamSwitchEx, in a stream of a model: where *value cond *target holds, `true_stream` of the same model starts at
+// its first task. Its own stream goes on either way. Both are signed integers in memory of the stream's device.
+struct StreamSwitch {
+  Slice value, target;
+  Condition cond = Condition::EQUAL;
+  u8 bytes = 4;  // of an integer: 4 (INT32) or 8 (INT64)
+  u32 true_stream = 0;
+
+  friend bool operator==(const StreamSwitch&, const StreamSwitch&) = default;
+};
+
+// rtStreamActive: the stream, of the same model, starts at its first task.
+struct StreamActive {
+  u32 stream = 0;
+
+  friend bool operator==(const StreamActive&, const StreamActive&) = default;
+};
+
+// A place in a stream of a model that tasks of the same stream can jump to.
+struct LabelSet {
+  u32 label = 0;
+
+  friend bool operator==(const LabelSet&, const LabelSet&) = default;
+};
+
+struct LabelGoto {
+  u32 label = 0;
+
+  friend bool operator==(const LabelGoto&, const LabelGoto&) = default;
+};
+
+// rtLabelSwitchByIndex: jumps to labels[index]; to the last one where there are not so many.
+struct LabelSwitch {
+  Slice index;  // a u32 in memory of the stream's device
+  std::vector<u32> labels = {};
+
+  friend bool operator==(const LabelSwitch&, const LabelSwitch&) = default;
+};
+
+// rtCpuKernelLaunch: a host function on the AICPU, on memory of the stream's device.
+struct CpuKernelLaunch {
+  std::string kernel = {};  // name of the function, e.g. AssignAdd
+  u32 block_dim = 1;
+  std::vector<Arg> args = {};
+  double seconds = 0;  // > 0: how long it takes, in place of what the function declares
+
+  friend bool operator==(const CpuKernelLaunch&, const CpuKernelLaunch&) = default;
+};
+
+// rtModelExecute, in a stream that is not of a model: done when the model is.
+struct ModelExecute {
+  u32 model = 0;
+
+  friend bool operator==(const ModelExecute&, const ModelExecute&) = default;
+};
+
+// In a stream of the model: the model is done.
+struct ModelEndGraph {
+  u32 model = 0;
+
+  friend bool operator==(const ModelEndGraph&, const ModelEndGraph&) = default;
+};
+
+// A collective of the devices of a communicator, under the names of HCCL. The n-th one that each device reaches belong
+// together; none is done before all devices have reached it.
+struct Hccl {
+  enum class Op : u8 { all_reduce, all_gather, reduce_scatter, broadcast, all_to_all };
+  enum class Algorithm : u8 { automatic, ring, halving_doubling, hierarchical };
+  enum class Reduce : u8 { sum, prod, max, min };
+  Op op = Op::all_reduce;
+  u32 comm = 0;
+  // Memory of the stream's device; may be the same. A broadcast has `recv` alone, which the root sends.
+  Slice send, recv;
+  // Elements, as HCCL counts: all_reduce, broadcast: all; all_gather: that each rank sends; reduce_scatter: that each
+  // rank receives; all_to_all: that each rank sends to each.
+  u64 count = 0;
+  ElementType type = ElementType::float32;
+  Reduce reduce = Reduce::sum;  // of all_reduce and reduce_scatter
+  u32 root = 0;                 // of broadcast: the rank, a position in Comm::devices
+  Algorithm algorithm = Algorithm::automatic;
+
+  friend bool operator==(const Hccl&, const Hccl&) = default;
+};
+inline constexpr std::array<std::string_view, 5> kHcclOpNames{"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                                              "all_to_all"};
+inline constexpr std::array<std::string_view, 4> kHcclAlgorithmNames{"auto", "ring", "halving_doubling",
+                                                                     "hierarchical"};
+inline constexpr std::array<std::string_view, 4> kHcclReduceNames{"sum", "prod", "max", "min"};
+
 // Names of the alternatives of Task::op, in their order; keys of the YAML spelling.
-inline constexpr std::array<std::string_view, 6> kOpNames{"kernel_launch", "memcpy_async",      "memset_async",
-                                                          "event_record",  "stream_wait_event", "free"};
+inline constexpr std::array kOpNames = std::to_array<std::string_view>(
+    {"kernel_launch", "memcpy_async", "memset_async", "event_record", "stream_wait_event", "free", "reduce_async",
+     "event_reset", "notify_record", "notify_wait", "stream_switch", "stream_active", "label_set", "label_goto",
+     "label_switch", "cpu_kernel_launch", "model_execute", "model_end_graph", "hccl"});
 
 struct Task {
   std::string name;  // for reports; the loader makes one up where the file gives none
-  std::variant<KernelLaunch, MemcpyAsync, MemsetAsync, EventRecord, StreamWaitEvent, Free> op;
+  std::variant<KernelLaunch, MemcpyAsync, MemsetAsync, EventRecord, StreamWaitEvent, Free, ReduceAsync, EventReset,
+               NotifyRecord, NotifyWait, StreamSwitch, StreamActive, LabelSet, LabelGoto, LabelSwitch, CpuKernelLaunch,
+               ModelExecute, ModelEndGraph, Hccl>
+      op;
 
   friend bool operator==(const Task&, const Task&) = default;
 };
 
+static_assert(std::variant_size_v<decltype(Task::op)> == kOpNames.size());
+
 // Tasks that run strictly one after the other. Streams are concurrent.
 struct Stream {
   std::string name;
-  std::vector<Task> tasks;
+  std::vector<Task> tasks = {};
+  u32 device = 0;
+  u8 priority = 0;    // 0 (highest) to kLowestPriority, as of rtStreamCreate
+  u32 model = kNone;  // bound to this model, which runs it; kNone: the host hands its tasks over
+  bool head = true;   // of a bound stream: starts with the model; false: a task of the model starts it
 
   friend bool operator==(const Stream&, const Stream&) = default;
+};
+
+inline constexpr u8 kLowestPriority = 7;
+
+// A communicator: rank r is devices[r].
+struct Comm {
+  std::string name;
+  std::vector<u32> devices = {};
+
+  friend bool operator==(const Comm&, const Comm&) = default;
 };
 
 struct TaskStream {
@@ -145,6 +312,12 @@ struct TaskStream {
   std::vector<Kernel> kernels;
   std::vector<std::string> events;
   std::vector<Stream> streams;
+  u32 devices = 1;  // chips that it runs on, all of one kind
+  std::vector<std::string> notifies = {};
+  std::vector<std::string> labels = {};
+  std::vector<std::string> models = {};  // what is of a model, the streams say
+  std::vector<Comm> comms = {};
+  HostProgram host = {};
   std::string folder;  // where relative files are looked up; not part of the meaning
 
   friend bool operator==(const TaskStream&, const TaskStream&) = default;

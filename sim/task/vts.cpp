@@ -294,6 +294,10 @@ class VtsWriter {
   AnyOp op(const StreamWaitEvent& o) {
     return {vts::Op::StreamWaitEvent, vts::CreateStreamWaitEvent(fbb_, o.event).Union()};
   }
+  template <class Op>
+  AnyOp op(const Op&) {
+    fail(Fault::Unsupported, "tasks of this kind cannot be written");
+  }
   AnyOp op(const Free& o) { return {vts::Op::Free, vts::CreateFree(fbb_, o.buffer).Union()}; }
 
   const TaskStream& s_;

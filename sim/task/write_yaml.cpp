@@ -129,6 +129,10 @@ class YamlWriter {
   }
   std::string text(const EventRecord& op) const { return name_text(s_.events[op.event]); }
   std::string text(const StreamWaitEvent& op) const { return name_text(s_.events[op.event]); }
+  template <class Op>
+  std::string text(const Op&) const {
+    fail(Fault::Unsupported, "tasks of this kind cannot be written");
+  }
   std::string text(const Free& op) const { return name_text(s_.buffers[op.buffer].name); }
 
   void task(const Task& t) {

@@ -497,7 +497,7 @@ class YamlReader {
     keys.back() = "name";
     const u64 before = reports_;
     const auto f = fields<keys.size()>(node, "a task", keys);
-    if (f[6]) t.name = read_text(*f[6], "name");
+    if (f.back()) t.name = read_text(*f.back(), "name");
     const auto ops = std::count_if(f.begin(), f.end() - 1, [](const Node* n) { return n != nullptr; });
     if (ops != 1) {
       if (reports_ != before) return;
@@ -510,6 +510,9 @@ class YamlReader {
     if (f[3]) t.op = EventRecord{event(*f[3])};
     if (f[4]) t.op = StreamWaitEvent{event(*f[4])};
     if (f[5]) t.op = Free{buffer(*f[5])};
+    for (usize i = 6; i < kOpNames.size(); ++i) {
+      if (f[i]) report(*f[i], "tasks of this kind cannot be loaded");
+    }
   }
 
   template <class Named>
