@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "isa/numeric/convert.h"
+
 namespace vinci::isa::scalar_f32 {
 namespace {
 
@@ -83,40 +85,9 @@ u32 le(u32 a, u32 b, u64& raised) {
 }
 
 u64 to_s32(u32 a, RoundMode mode, u64& raised) {
-  constexpr i64 kLow = -(i64{1} << 31), kHigh = (i64{1} << 31) - 1;
-  finite(raised, a);
-  const bool negative = (a >> 31) != 0;
-  const int exponent = static_cast<int>(a >> 23 & 0xff) - 150;  // of the last bit of the fraction
-  const auto limit = [&] {
-    raised |= status::kFloatOverflow;
-    return static_cast<u64>(negative ? kLow : kHigh);
-  };
-  if (f32_nan(a)) {
-    raised |= status::kFloatOverflow;
-    return 0;
-  }
-  if (exponent > 8) return limit();  // 2^32 and beyond, and infinity
-  const u64 fraction = (a & 0x7fffff) | ((a >> 23 & 0xff) != 0 ? 0x800000u : 0u);
-  u64 kept = 0;
-  if (exponent >= 0) {
-    kept = fraction << exponent;
-  } else {
-    const int shift = std::min(-exponent, 63);
-    kept = fraction >> shift;
-    const u64 cut = fraction & ((u64{1} << shift) - 1), half = u64{1} << (shift - 1);
-    bool up = false;
-    switch (mode) {
-      case RoundMode::rint: up = cut > half || (cut == half && (kept & 1) != 0); break;
-      case RoundMode::floor: up = negative && cut != 0; break;
-      case RoundMode::ceil: up = !negative && cut != 0; break;
-      case RoundMode::round: up = cut >= half; break;
-      case RoundMode::trunc: break;
-      case RoundMode::odd: up = cut != 0 && (kept & 1) == 0; break;
-    }
-    kept += up;
-  }
-  const i64 result = negative ? -static_cast<i64>(kept) : static_cast<i64>(kept);
-  return result < kLow || result > kHigh ? limit() : static_cast<u64>(result);
+  const Converted<LaneType::s32> r = convert<LaneType::f32, LaneType::s32>(a, mode);
+  raised |= finite(raised, a) ? r.status : status::kFloatOverflow;
+  return static_cast<u64>(i64{r.value});
 }
 
 u32 from_s32(u32 a) { return std::bit_cast<u32>(static_cast<float>(static_cast<i32>(a))); }

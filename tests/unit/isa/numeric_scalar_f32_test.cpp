@@ -131,6 +131,10 @@ TEST(ScalarF32, StatusSaysWhatHappened) {
   EXPECT_EQ(raised_by([](u64& r) { lt(kF32Nan, kOne, r); }), status::kScalarNanInf);
   EXPECT_EQ(raised_by([](u64& r) { to_s32(0x4f000000, RoundMode::rint, r); }), status::kFloatOverflow);  // 2^31
   EXPECT_EQ(raised_by([](u64& r) { to_s32(0xcf000000, RoundMode::rint, r); }), 0u);                      // -2^31
+  for (const u32 special : {kF32Inf, kF32Inf | 0x80000000, kF32Nan}) {
+    EXPECT_EQ(raised_by([=](u64& r) { to_s32(special, RoundMode::rint, r); }),
+              status::kScalarNanInf | status::kFloatOverflow);
+  }
   EXPECT_EQ(raised_by([](u64& r) { to_f16(0x477ff000, RoundMode::rint, OverflowMode::inf_nan, r); }),
             status::kFloatOverflow);  // 65520
 }
