@@ -163,8 +163,11 @@ class Device {
       try {
         c.state = c.on->machine.advance(budget_, kTurn);
       } catch (const Error& e) {
+        const std::string limit = e.fault() == Fault::Limit && budget_ == 0
+                                      ? fmt::format(", after {} instructions of all cores", options_.max_cycles)
+                                      : std::string();
         throw Error(e.fault(),
-                    fmt::format("{}\n  task '{}', {}", e.message(), t.name, block_text(c.part.self, op.mix())),
+                    fmt::format("{}\n  task '{}', {}{}", e.message(), t.name, block_text(c.part.self, op.mix()), limit),
                     e.location());
       }
       paused = paused || c.state == isa::Machine::State::paused;
