@@ -9,18 +9,45 @@
 
 #include "isa/base/random.h"
 #include "isa/numeric/float16.h"
+#include "sim/config/unit_text.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/npy.h"
+#include "sim/task/load.h"
 
 namespace vinci::gen {
 namespace {
 
 void write_matrix(const std::string& path, u64 rows, u64 columns, Random& random) {
-  std::vector<u16> values(rows * columns);
-  for (u16& v : values)
-    v = isa::f32_to_f16(std::bit_cast<u32>(random.uniform()));
   const std::vector<u64> shape{rows, columns};
-  io::write_file_atomically(path, io::to_npy("f2", shape, std::as_bytes(std::span(values))));
+  io::AtomicFile file(path);
+  file.write(std::span<const std::byte>(io::npy_header("f2", shape)));
+  std::vector<u16> row(columns);
+  for (u64 r = 0; r < rows; ++r) {
+    for (u16& v : row)
+      v = isa::f32_to_f16(std::bit_cast<u32>(random.uniform()));
+    file.write(std::as_bytes(std::span(row)));
+  }
+  file.commit();
+}
+
+// What the three matrices take, on the host or, with its pitches, on the device.
+u64 matrix_bytes(const GemmProblem& p, const GemmPitches& pitch) {
+  return (p.m * pitch.a + p.k * pitch.b) * 2 + p.m * pitch.c * (p.out_f32 ? 4 : 2);
+}
+
+// Before anything is made: whether it could be loaded, and run on the chip.
+void check_size(const GemmProblem& p, const GemmPitches& pitches, const config::ChipConfig& chip) {
+  const auto text = [](u64 bytes) { return config::write_text(config::Bytes{bytes}); };
+  const u64 host = matrix_bytes(p, {.a = p.k, .b = p.n, .c = p.n}), device = matrix_bytes(p, pitches);
+  const std::string what = fmt::format("a GEMM of {} x {} x {}", p.m, p.n, p.k);
+  if (device > chip.memory.hbm.size) {
+    fail(Fault::Limit, "{} needs {} of device memory, but {} has {}", what, text(device), chip.name,
+         config::write_text(chip.memory.hbm.size));
+  }
+  if (host + device > task::kMaxBufferBytes) {
+    fail(Fault::Limit, "{} needs buffers of {} on the host and {} on the device; a task stream has at most {}", what,
+         text(host), text(device), text(task::kMaxBufferBytes));
+  }
 }
 
 // Rows between host (packed) and device (pitch), as one copy.
@@ -58,8 +85,9 @@ std::string gemm_yaml(const GemmProblem& p, const GemmTiling& t, const GemmPitch
 }  // namespace
 
 GemmTiling write_gemm(const GemmProblem& p, const config::ChipConfig& chip, u64 seed, const std::string& folder) {
-  const GemmTiling tiling = choose_tiling(p, chip);
   const GemmPitches pitches = choose_pitches(p, chip);
+  check_size(p, pitches, chip);
+  const GemmTiling tiling = choose_tiling(p, chip);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) fail_at(Fault::Input, folder, "cannot make this folder: {}", error.message());
