@@ -67,9 +67,27 @@ TEST_F(Cli, FailureLeavesTheOldFileAndNothingElse) {
 }
 
 TEST_F(Cli, NeverReplacesItsSource) {
-  write("k.bin", ".arch c220\nend\n");
-  expect(vinci("asm k.bin"), 2, "error: the output would replace its source 'k.bin'; name it with -o\n");
-  EXPECT_EQ(read("k.bin"), ".arch c220\nend\n");
+  const std::string text = ".arch c220\nend\n";
+  const std::string_view tasks = "vinci: 1\nname: t\narch: c220\n";
+  write("k.bin", text);
+  write("t.yaml", tasks);
+  ASSERT_EQ(vinci("asm k.bin -o program.bin").exit_code, 0);
+  const std::string program = read("program.bin");
+  fs::create_hard_link(folder_ / "program.bin", folder_ / "same.s");
+  fs::create_symlink("t.yaml", folder_ / "link.yaml");
+
+  const auto refused = [](const std::string& file) {
+    return "error: the output would replace its source '" + file + "'; choose another name\n";
+  };
+  expect(vinci("asm k.bin"), 2, refused("k.bin"));
+  expect(vinci("asm k.bin -o ./k.bin"), 2, refused("k.bin"));
+  expect(vinci("dis program.bin -o program.bin"), 2, refused("program.bin"));
+  expect(vinci("dis program.bin -o same.s"), 2, refused("program.bin"));
+  expect(vinci("pack t.yaml -o t.yaml"), 2, refused("t.yaml"));
+  expect(vinci("pack t.yaml -o link.yaml"), 2, refused("t.yaml"));
+  EXPECT_EQ(read("k.bin"), text);
+  EXPECT_EQ(read("program.bin"), program);
+  EXPECT_EQ(read("t.yaml"), tasks);
 }
 
 TEST_F(Cli, UsageErrorsHintAtHelp) {
@@ -80,12 +98,93 @@ TEST_F(Cli, UsageErrorsHintAtHelp) {
   expect(vinci("asm"), 2, "error: FILE is required\nTry 'vinci asm --help'.\n");
   expect(vinci("isa --arch c200"), 2,
          "error: --arch: no architecture is called 'c200'; did you mean 'c100'? (there are m100, c100, m200, c220)\n");
+  expect(vinci("gen gem"), 2, "error: unknown command 'gem'; did you mean 'gemm'?\nTry 'vinci gen --help'.\n");
+  expect(vinci("gen gemm --m 1 --n 1 -o g"), 2, "error: --k is required\nTry 'vinci gen gemm --help'.\n");
+  expect(vinci("gen gemm --m 1 --n 1 --k 1 -o g --cip tiny"), 2,
+         "error: unknown option '--cip'; did you mean '--chip'?\nTry 'vinci gen gemm --help'.\n");
+  expect(vinci("check t.yaml --manual"), 2, "error: FILE excludes --manual\nTry 'vinci check --help'.\n");
+  EXPECT_EQ(files(), std::vector<std::string>{});
+}
+
+TEST_F(Cli, IntegersAreWholeAndFit64Bits) {
+  const auto refused = [](const std::string& option, const std::string& value, const std::string& range) {
+    return "error: " + option + ": '" + value + "' is no integer from " + range;
+  };
+  const std::string any = "0 to 18446744073709551615\nTry 'vinci ";
+  for (const std::string value : {"-1", "18446744073709551616", "1.5", "1e3", "0x", "+1", "1 "}) {
+    expect(vinci("run none.yaml --seed '" + value + "'"), 2, refused("--seed", value, any + "run --help'.\n"));
+    expect(vinci("gen gemm --m 1 --n 1 --k 1 -o g --seed '" + value + "'"), 2,
+           refused("--seed", value, any + "gen gemm --help'.\n"));
+  }
+  expect(vinci("gen gemm --m 18446744073709551617 --n 1 --k 1 -o g"), 2,
+         refused("--m", "18446744073709551617", "1 to 1048576\nTry 'vinci gen gemm --help'.\n"));
+  expect(vinci("gen db-loss-scale --log2-scale 41 -o g"), 2,
+         refused("--log2-scale", "41", "0 to 40\nTry 'vinci gen db-loss-scale --help'.\n"));
+  for (const std::string value : {"nan", "inf", "1e999", "0", "-1", "x"}) {
+    expect(vinci("gen db-maxpoolgrad -o g --scale " + value), 2,
+           "error: --scale: '" + value + "' is no finite number above 0\nTry 'vinci gen db-maxpoolgrad --help'.\n");
+  }
+  EXPECT_EQ(files(), std::vector<std::string>{});
+}
+
+// The same number, however it is written, and the largest one.
+TEST_F(Cli, SeedsMayBeHexadecimal) {
+  const auto inputs = [&](const std::string& seed) {
+    const Result r = vinci("gen gemm --m 2 --n 2 --k 2 -o g --seed " + seed);
+    EXPECT_EQ(r.exit_code, 0) << r.output;
+    return read("g/a.npy");
+  };
+  const std::string ten = inputs("10");
+  EXPECT_EQ(inputs("0xa"), ten);
+  EXPECT_EQ(inputs("010"), ten) << "no octal numbers";
+  EXPECT_NE(inputs("8"), ten);
+  EXPECT_EQ(inputs("18446744073709551615"), inputs("0xffffffffffffffff"));
+}
+
+TEST_F(Cli, EmptyValuesAreErrors) {
+  for (const std::string command : {"run t.yaml --chip ''", "run t.yaml --out ''", "run t.yaml --set ''", "asm ''",
+                                    "asm k.s -o ''", "dis ''", "chips ''", "check ''", "isa ''", "isa --arch ''",
+                                    "gen gemm --m 1 --n 1 --k 1 -o ''", "run t.yaml --chip= -q"}) {
+    const Result r = vinci(command);
+    EXPECT_EQ(r.exit_code, 2) << command;
+    EXPECT_NE(r.output.find(": the value is empty\n"), std::string::npos) << command << "\n" << r.output;
+  }
+  EXPECT_EQ(files(), std::vector<std::string>{});
+}
+
+TEST_F(Cli, AGemmThatFitsNothingIsRefusedAtOnce) {
+  expect(vinci("gen gemm --m 1048576 --n 1048576 --k 1048576 -o g"), 7,
+         "error: a GEMM of 1048576 x 1048576 x 1048576 needs 6TiB of device memory, but ascend-910b1 has 64GiB\n");
+  expect(vinci("gen gemm --m 131072 --n 131072 --k 65536 -o g"), 7,
+         "error: a GEMM of 131072 x 131072 x 65536 needs buffers of 64GiB on the host and 64GiB on the device; a task "
+         "stream has at most 64GiB\n");
+  EXPECT_EQ(files(), std::vector<std::string>{});
+}
+
+TEST_F(Cli, CountsInWords) {
+  EXPECT_NE(vinci("gen gemm --m 1 --n 1 --k 1 -o g").output.find(", 1 tile of 16 x 16 on 1 block, "),
+            std::string::npos);
+  EXPECT_NE(vinci("gen gemm --m 4000 --n 16 --k 16 -o g").output.find(" tiles of "), std::string::npos);
+}
+
+TEST_F(Cli, AQuietCheckedRunPrintsOnlyFindings) {
+  write("good.yaml",
+        "vinci: 1\nname: t\narch: c220\nbuffers:\n  d: {place: device, bytes: 64}\n"
+        "streams:\n  main:\n    - memset_async: {dst: d, value: 0}\n");
+  write("bad.yaml", read("good.yaml") + "    - free: d\n    - free: d\n");
+  expect(vinci("run good.yaml --chip tiny --check -q --out o"), 0, "");
+  EXPECT_NE(vinci("run good.yaml --chip tiny --check --out o").output.find("check               no findings\n"),
+            std::string::npos);
+  const Result bad = vinci("run bad.yaml --chip tiny --check -q --out o");
+  EXPECT_EQ(bad.exit_code, 3);
+  EXPECT_NE(bad.output.find("1. double-free\n"), std::string::npos) << bad.output;
 }
 
 TEST_F(Cli, FilesThatCannotBeUsed) {
   expect(vinci("asm none.s"), 2, "error: cannot read 'none.s': No such file or directory\n");
   expect(vinci("asm ."), 2, "error: cannot read '.': it is a folder\n");
   write("k.s", ".arch c220\nend\n");
+  expect(vinci("asm k.s -o /dev/full"), 7, "error: cannot write '/dev/full': No space left on device\n");
   expect(vinci("asm k.s -o none/k.bin"), 2, "error: cannot write 'none/k.bin': No such file or directory\n");
   expect(vinci("asm k.s -o ."), 2, "error: cannot write '.': it is a folder\n");
   expect(vinci("dis k.s"), 2, "error: k.s: this is no program file; it does not start with VNCPROG\n");
@@ -109,6 +208,13 @@ TEST_F(Cli, DescribesInstructions) {
     EXPECT_NE(names.find(line), std::string::npos) << line;
   EXPECT_EQ(names.find("copy_matrix_cc_to_gm "), std::string::npos) << "belongs to c220";
   EXPECT_NE(vinci("isa --count").output.find("\nc220 "), std::string::npos);
+  EXPECT_EQ(vinci("isa mad.f162f32").output, vinci("isa mad").output);
+  expect(vinci("isa mad.f16 --arch c100"), 2,
+         "error: mad has no type 'f16' on c100; there is mad.f162f32, mad.f162f16, mad.s8, mad.u8, mad.u8s8\n");
+  EXPECT_EQ(vinci("isa mad.bf162f32").exit_code, 0);
+  EXPECT_EQ(vinci("isa mad.bf162f32 --arch c100").exit_code, 2) << "belongs to c220";
+  EXPECT_EQ(vinci("isa vadd.").exit_code, 2);
+  expect(vinci("isa mov.s64"), 2, "error: mov has no types\n");
   expect(vinci("isa load_cbuf_to_c"), 2,
          "error: no instruction is called 'load_cbuf_to_c'; did you mean 'load_cbuf_to_ca'?\n");
 }
@@ -117,7 +223,7 @@ TEST_F(Cli, HelpAndVersionSucceed) {
   const Result version = vinci("--version");
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_EQ(version.output.rfind("vinci ", 0), 0u);
-  for (const std::string command : {"asm", "dis", "isa"}) {
+  for (const std::string command : {"asm", "dis", "isa", "gen gemm", "gen db-log1p"}) {
     const Result help = vinci(command + " --help");
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_NE(help.output.find("Example: vinci " + command), std::string::npos) << help.output;

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/support/shell.h"
 
@@ -39,6 +42,21 @@ constexpr const char* kDeadlock =
     "    code: |\n      ld_arg X0, 0\n      copy_gm_to_ubuf 0, X0, 0, 1, 2, 0, 0\n"
     "      wait_flag PIPE_MTE2, PIPE_V, EVENT_ID0\n      vrelu.f16 0, 0, 1, 1, 1, 8, 8\n      end\n"
     "streams:\n  main:\n    - kernel_launch: {kernel: k, args: [x]}\n";
+
+TEST_F(OutputFolder, TheDefaultOneIsNamedAfterTheTaskStreamAndItsFolder) {
+  write("s.yaml", copies(""));
+  std::filesystem::create_directories(folder_.path() / "sub/deep");
+  write("sub/s.yaml", copies(""));
+  for (const std::string file : {"s.yaml", "./s.yaml", "sub/s.yaml", "./sub/deep/../s.yaml"})
+    ASSERT_EQ(vinci("run " + file + " --chip tiny -q").exit_code, 0);
+  ASSERT_EQ(test::shell(folder_.path() / "sub/deep", "'" VINCI_BINARY "' run ../s.yaml --chip tiny -q").exit_code, 0);
+  std::vector<std::string> made;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "out"))
+    made.push_back(entry.path().filename().string());
+  std::ranges::sort(made);
+  EXPECT_EQ(made, (std::vector<std::string>{"s", "sub-s"}));
+  EXPECT_TRUE(exists("sub/deep/out/s/summary.txt"));
+}
 
 TEST_F(OutputFolder, NamesOfTheRunAreReserved) {
   write("s.yaml", copies(", output: stats.json"));

@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include "isa/base/error.h"
 #include "isa/program_file.h"
 #include "isa/text.h"
 #include "sim/io/atomic_file.h"
@@ -21,11 +20,10 @@ struct AsmOptions {
 void assemble_file(const AsmOptions& o) {
   const std::string text = io::read_file(o.file, isa::kMaxAssemblyBytes);
   const isa::Program program = isa::assemble(text, o.file, parse_arch(o.arch));
-  std::filesystem::path output = o.output;
-  if (o.output.empty()) output = std::filesystem::path(o.file).replace_extension(".bin");
-  if (output == std::filesystem::path(o.file))
-    fail(Fault::Input, "the output would replace its source '{}'; name it with -o", o.file);
-  io::write_file_atomically(output.string(), isa::write_program(program));
+  const std::string output =
+      o.output.empty() ? std::filesystem::path(o.file).replace_extension(".bin").string() : o.output;
+  keep_source(o.file, output);
+  io::write_file_atomically(output, isa::write_program(program));
 }
 
 }  // namespace

@@ -36,8 +36,6 @@ class Summary {
   std::string text_;
 };
 
-std::string counted(usize n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
-
 template <class Named>
 usize longest_name(const std::vector<Named>& items) {
   usize width = 0;
@@ -126,9 +124,8 @@ std::string check_file(const std::string& file, bool chip) {
 }
 
 void check_files(const CheckOptions& o) {
-  if (o.manual) print_out(config::manual());
-  if (o.files.empty() && !o.manual)
-    fail(Fault::Input, "name a file to check, or use --manual\nTry 'vinci check --help'.");
+  if (o.manual) return print_out(config::manual());
+  if (o.files.empty()) fail(Fault::Input, "name a file to check, or use --manual\nTry 'vinci check --help'.");
   // All files are looked at; what is wrong with any comes out as one error.
   std::string errors;
   Fault fault = Fault::Input;
@@ -148,9 +145,12 @@ void check_files(const CheckOptions& o) {
 void add_check(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("check", "Check task streams and chip files and summarise them");
   const auto o = std::make_shared<CheckOptions>();
-  sub->add_option("FILE", o->files, "Task streams (.yaml, .vts), chip files, or names of built-in chips");
-  sub->add_flag("--chip", o->chip, "Take every FILE for a chip, whatever it looks like");
-  sub->add_flag("--manual", o->manual, "Print every key of a chip file with unit, default, range and meaning");
+  CLI::Option* files =
+      sub->add_option("FILE", o->files, "Task streams (.yaml, .vts), chip files, or names of built-in chips");
+  CLI::Option* chip = sub->add_flag("--chip", o->chip, "Take every FILE for a chip, whatever it looks like");
+  sub->add_flag("--manual", o->manual, "Print every key of a chip file with unit, default, range and meaning")
+      ->excludes(files)
+      ->excludes(chip);
   sub->footer("Example: vinci check gemm.yaml my-chip.yaml ascend-910b1");
   sub->callback([o] { check_files(*o); });
 }

@@ -28,8 +28,7 @@ namespace fs = std::filesystem;
 constexpr u64 kMaxTensorBytes = u64{1} << 36;
 
 struct ConvertOptions {
-  std::string input, output, from, to, dtype;
-  std::vector<u64> shape;
+  std::string input, output, from, to, shape, dtype;
   u32 c0 = 0;  // 0: from the type
   u64 groups = 1;
   bool strict = false, list = false;
@@ -92,7 +91,7 @@ void read_storage(Storage& s, const ConvertOptions& o) {
 
 // The shape of the tensor: what --shape says, or in formats without padding what the array says.
 std::vector<u64> tensor_shape(const Storage& s, isa::Format from, const ConvertOptions& o) {
-  if (!o.shape.empty()) return o.shape;
+  if (!o.shape.empty()) return parse_list("--shape", o.shape);
   const isa::FormatInfo& f = isa::info(from);
   if (f.c0_axis != 0) {
     fail_at(Fault::Input, o.input,
@@ -159,6 +158,7 @@ isa::Format format_of(std::string_view option, const std::string& text) {
 }
 
 void convert_file(const ConvertOptions& o) {
+  keep_source(o.input, o.output);
   const isa::Format from = format_of("--from", o.from), to = format_of("--to", o.to);
   check_options(o, from, to);
   Storage in;
@@ -179,9 +179,6 @@ void convert_file(const ConvertOptions& o) {
     fail(Fault::Unsupported, "int4 elements lie in pairs, but the last dimension of {} in {} is odd", tuple(out_shape),
          b.info().name);
   }
-  std::error_code none;
-  if (fs::equivalent(o.input, o.output, none)) fail(Fault::Input, "the output would replace its source '{}'", o.input);
-
   std::vector<std::byte> out(b.elements() * bytes);
   isa::trans_data(a, in.data, b, out, bytes);
   if (a.elements() != a.valid_elements())
@@ -197,6 +194,7 @@ void convert_file(const ConvertOptions& o) {
   file.write(std::span<const std::byte>(io::npy_header(in.dtype, out_shape)));
   file.write(std::span<const std::byte>(out));
   file.commit();
+  std::error_code none;
   if (fs::is_regular_file(o.output, none)) print_out(said);
 }
 
@@ -238,14 +236,11 @@ void add_convert(CLI::App& app) {
   sub->add_option("--to", o->to, "Format of OUT");
   sub->add_option("--shape", o->shape,
                   "Shape of the tensor without padding, always in the order N,C,H,W (N,C,D,H,W; ...,M,N for matrices); "
-                  "needed where the format of IN pads")
-      ->delimiter(',')
-      ->expected(1, -1)
-      ->allow_extra_args(false);
+                  "needed where the format of IN pads");
   sub->add_option("--c0", o->c0, "C0 of both formats; 32 bytes of elements if not given. Accumulators have 16")
-      ->check(CLI::Range(1, 256));
+      ->transform(integer(1, 256));
   sub->add_option("--groups", o->groups, "Groups of a convolution: N counts all output channels, C the inputs of one")
-      ->check(CLI::Range(u64{1}, u64{1} << 32));
+      ->transform(integer(1, u64{1} << 32));
   sub->add_option("--dtype", o->dtype,
                   "Elements without a NumPy type: bf16 in u2, int4 in u1 (two a byte, low half first)")
       ->check(CLI::IsMember({"bf16", "int4"}));

@@ -26,9 +26,9 @@ void generate(const GemmOptions& o) {
   const gen::GemmProblem problem{
       .m = o.m, .n = o.n, .k = o.k, .out_f32 = o.out_type == "f32", .double_buffer = o.double_buffer == "on"};
   const gen::GemmTiling t = gen::write_gemm(problem, config::load_chip(o.chip), o.seed, o.folder);
-  print_out(fmt::format(
-      "{}/gemm.yaml: {} x {} x {} for {}, {} tiles of {} x {} on {} blocks, k in steps of {} (L1) and {} (L0)\n",
-      o.folder, o.m, o.n, o.k, o.chip, t.tiles(), t.tile_m, t.tile_n, t.blocks, t.l1_k, t.l0_k));
+  print_out(fmt::format("{}/gemm.yaml: {} x {} x {} for {}, {} of {} x {} on {}, k in steps of {} (L1) and {} (L0)\n",
+                        o.folder, o.m, o.n, o.k, o.chip, counted(t.tiles(), "tile"), t.tile_m, t.tile_n,
+                        counted(t.blocks, "block"), t.l1_k, t.l0_k));
 }
 
 // What the generators of the numeric studies share.
@@ -52,15 +52,16 @@ void add_studies(CLI::App& gen) {
     const auto o = std::make_shared<StudyOptions>();
     sub->add_option("--chip", o->chip, "Chip to compile for (see `vinci chips`), or a chip file")
         ->capture_default_str();
-    sub->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str();
+    sub->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str()->transform(integer());
     sub->add_option("-o,--output", o->folder, "Folder for the task stream, its kernels and inputs")->required();
+    sub->footer(fmt::format("Example: vinci gen {0} -o study && vinci run study/{0}.yaml --numerics", name));
     return std::pair(sub, o);
   };
   constexpr u64 kMaxElements = u64{1} << 24;
   const auto add_elements = [](CLI::App* sub, u64& elements) {
     sub->add_option("--elements", elements, "Logits; a multiple of 128")
         ->capture_default_str()
-        ->check(CLI::Range(u64{128}, kMaxElements));
+        ->transform(integer(128, kMaxElements));
   };
   const auto [log1p, l] = add("db-log1p", "Binary cross entropy with logits in FP16: which addend is absorbed first");
   add_elements(log1p, l->elements);
@@ -75,12 +76,12 @@ void add_studies(CLI::App& gen) {
   add_elements(loss, g->elements);
   loss->add_option("--log2-scale", g->log2_scale, "The scale is 2 to this power")
       ->capture_default_str()
-      ->check(CLI::Range(0, 40));
+      ->transform(integer(0, 40));
   loss->callback([o = g] {
     print_study(gen::write_db_loss_scale({o->elements, o->log2_scale, o->seed}, config::load_chip(o->chip), o->folder));
   });
   const auto [pool, p] = add("db-maxpoolgrad", "MaxPoolGrad in FP16: where scaled gradients overflow first");
-  pool->add_option("--scale", p->scale, "Loss scale")->capture_default_str()->check(CLI::PositiveNumber);
+  pool->add_option("--scale", p->scale, "Loss scale")->capture_default_str()->check(positive_number());
   pool->callback([o = p] {
     print_study(gen::write_db_maxpoolgrad({.scale = o->scale, .seed = o->seed}, config::load_chip(o->chip), o->folder));
   });
@@ -91,19 +92,22 @@ void add_studies(CLI::App& gen) {
 void add_gen(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("gen", "Generate a task stream");
   sub->require_subcommand(1);
+  sub->footer(
+      "Each generator explains itself: vinci gen gemm --help\n"
+      "Example: vinci gen gemm --m 1000 --n 500 --k 300 -o gemm");
   CLI::App* gemm = sub->add_subcommand("gemm", "C = A * B: tiled, on all cores, pipelined");
   const auto o = std::make_shared<GemmOptions>();
   constexpr u64 kMaxExtent = 1 << 20;
-  gemm->add_option("--m", o->m, "Rows of A and C")->required()->check(CLI::Range(u64{1}, kMaxExtent));
-  gemm->add_option("--n", o->n, "Columns of B and C")->required()->check(CLI::Range(u64{1}, kMaxExtent));
-  gemm->add_option("--k", o->k, "Columns of A, rows of B")->required()->check(CLI::Range(u64{1}, kMaxExtent));
+  gemm->add_option("--m", o->m, "Rows of A and C")->required()->transform(integer(1, kMaxExtent));
+  gemm->add_option("--n", o->n, "Columns of B and C")->required()->transform(integer(1, kMaxExtent));
+  gemm->add_option("--k", o->k, "Columns of A, rows of B")->required()->transform(integer(1, kMaxExtent));
   gemm->add_option("--chip", o->chip, "Chip to compile for (see `vinci chips`), or a chip file")->capture_default_str();
   gemm->add_option("--a", o->a, "Type of A and B")->capture_default_str()->check(CLI::IsMember({"f16"}));
   gemm->add_option("--out-type", o->out_type, "Type of C")->capture_default_str()->check(CLI::IsMember({"f16", "f32"}));
   gemm->add_option("--double-buffer", o->double_buffer, "Two slots in L1 and L0, so that copies overlap")
       ->capture_default_str()
       ->check(CLI::IsMember({"on", "off"}));
-  gemm->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str();
+  gemm->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str()->transform(integer());
   gemm->add_option("-o,--output", o->folder, "Folder for gemm.yaml, gemm.s, a.npy and b.npy")->required();
   gemm->footer("Example: vinci gen gemm --m 1024 --n 1024 --k 1024 -o gemm && vinci run gemm/gemm.yaml");
   gemm->callback([o] { generate(*o); });

@@ -124,7 +124,7 @@ std::string range_text(const FieldInfo& f) {
     case OperandKind::event: return fmt::format("EVENT_ID0..{}", (u64{1} << f.width) - 1);
     case OperandKind::value: break;
   }
-  return fmt::format("{} bit{}{}", f.width, f.width == 1 ? "" : "s", f.is_signed ? ", signed" : "");
+  return fmt::format("{}{}", counted(f.width, "bit"), f.is_signed ? ", signed" : "");
 }
 
 std::string print_one(const Row& row) {
@@ -189,6 +189,25 @@ nlohmann::ordered_json to_json(const Row& row, ArchSet archs) {
   fail(Fault::Unsupported, "{} is a public name, but not supported: {}", name, known->reason);
 }
 
+// The row of a name, with or without a type.
+const Row& row_named(const std::string& name, ArchSet archs, std::string_view arch) {
+  const usize dot = name.find('.');
+  const Row* row = isa::row_of(std::string_view(name).substr(0, dot));
+  if (row == nullptr) fail_unknown(name);
+  if ((row->archs & archs) == 0) {
+    fail(Fault::Input, "{} does not exist on {}, only on {}", row->name, arch, fmt::join(arch_list(row->archs), ", "));
+  }
+  if (dot == std::string::npos) return *row;
+  const std::vector<std::string_view> types = type_list(*row, archs);
+  if (types.empty()) fail(Fault::Input, "{} has no types", row->name);
+  const std::string type = name.substr(dot + 1);
+  if (std::ranges::find(types, type) == types.end()) {
+    fail(Fault::Input, "{0} has no type '{1}'{2}; there is {0}.{3}", row->name, type,
+         arch.empty() ? "" : fmt::format(" on {}", arch), fmt::join(types, fmt::format(", {}.", row->name)));
+  }
+  return *row;
+}
+
 // Every public name of an architecture with what became of it.
 std::string print_public(ArchSet archs) {
   std::string out;
@@ -234,13 +253,7 @@ void print_isa(const IsaOptions& o) {
   if (o.names) return print_out(print_public(archs));
   std::vector<const Row*> rows;
   if (!o.name.empty()) {
-    const Row* row = isa::row_of(std::string_view(o.name).substr(0, o.name.find('.')));
-    if (row == nullptr) fail_unknown(o.name);
-    if ((row->archs & archs) == 0) {
-      fail(Fault::Input, "{} does not exist on {}, only on {}", row->name, o.arch,
-           fmt::join(arch_list(row->archs), ", "));
-    }
-    rows.push_back(row);
+    rows.push_back(&row_named(o.name, archs, o.arch));
   } else {
     for (const Row& row : isa::table()) {
       if ((row.archs & archs) != 0) rows.push_back(&row);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,13 +33,26 @@ int print_error(std::string_view message, int exit_code) {
   return exit_code;
 }
 
-std::string help_hint(const CLI::App& app) {
-  return "\nTry '" + (app.get_parent() != nullptr ? "vinci " + app.get_name() : std::string("vinci")) + " --help'.";
+// "vinci gen gemm"
+std::string command_line(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : command_line(*app.get_parent()) + " " + app.get_name();
 }
+
+std::string help_hint(const CLI::App& app) { return "\nTry '" + command_line(app) + " --help'."; }
 
 const CLI::App& chosen(const CLI::App& app) {
   const auto subcommands = app.get_subcommands();
-  return subcommands.empty() ? app : *subcommands.front();
+  return subcommands.empty() ? app : chosen(*subcommands.front());
+}
+
+// Nothing is named by an empty text, and an option that is given means more than one that is not.
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) continue;  // a flag
+    option->check(CLI::Validator([](std::string& v) { return v.empty() ? "the value is empty" : ""; }, ""));
+  }
+  for (CLI::App* sub : app.get_subcommands({}))
+    refuse_empty_values(*sub);
 }
 
 std::string unknown_argument(const CLI::App& app) {
@@ -57,24 +71,43 @@ std::string unknown_argument(const CLI::App& app) {
          help_hint(sub);
 }
 
+// The words at the front that choose a command.
+void refuse_unknown_command(const CLI::App& app, std::span<const std::string> words) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands({}))
+    names.push_back(sub->get_name());
+  if (names.empty() || words.empty() || words.front().starts_with('-')) return;
+  const auto at = std::ranges::find(names, words.front());
+  if (at == names.end()) {
+    fail(Fault::Input, "unknown command '{}'{}{}", words.front(), did_you_mean(words.front(), names), help_hint(app));
+  }
+  refuse_unknown_command(*app.get_subcommand(*at), words.subspan(1));
+}
+
+// `--chip= x`: the parser would take x for the value.
+void refuse_empty_assignment(const std::vector<std::string>& arguments) {
+  for (const std::string& a : arguments) {
+    if (a.starts_with("--") && a.find('=') == a.size() - 1)
+      fail(Fault::Input, "{}: the value is empty", a.substr(0, a.size() - 1));
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Simulator of Da Vinci-style NPUs (Ascend AI Core family)", "vinci"};
   app.set_version_flag("--version", "vinci " VINCI_VERSION, "Print the version and exit");
   app.require_subcommand(1);
   app.footer(
       "Each command explains itself: vinci asm --help\n"
-      "Exit codes: 0 success, 2 wrong input, 3 program fault, 4 unsupported, 5 uncalibrated, 6 deadlock, 7 limit, "
-      "8 internal error");
+      "Exit codes: 0 success, 2 wrong input (or an output that cannot be opened), 3 program fault, 4 unsupported,\n"
+      "5 uncalibrated, 6 deadlock, 7 limit (also a full disk, no memory, stdout that cannot be written), 8 internal "
+      "error");
   for (const auto add : kCommands)
     add(app);
+  refuse_empty_values(app);
 
-  std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands({}))
-    names.push_back(sub->get_name());
-  if (argc > 1 && argv[1][0] != '-' && std::ranges::find(names, argv[1]) == names.end()) {
-    return print_error("unknown command '" + std::string(argv[1]) + "'" + did_you_mean(argv[1], names) + help_hint(app),
-                       static_cast<int>(Fault::Input));
-  }
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  refuse_unknown_command(app, arguments);
+  refuse_empty_assignment(arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

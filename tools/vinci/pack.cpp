@@ -11,6 +11,7 @@
 #include "sim/task/load.h"
 #include "sim/task/write.h"
 #include "tools/vinci/commands.h"
+#include "tools/vinci/options.h"
 
 namespace vinci::cli {
 namespace {
@@ -55,9 +56,8 @@ void pack(const PackOptions& o) {
   if (!vts && !o.output.ends_with(".yaml") && !o.output.ends_with(".yml")) {
     fail(Fault::Input, "the name of the output decides its form: '{}' ends neither in .vts nor in .yaml", o.output);
   }
+  keep_source(o.input, o.output);
   task::TaskStream s = task::load_task_stream(o.input);
-  std::error_code none;
-  if (fs::equivalent(o.input, o.output, none)) fail(Fault::Input, "the output would replace its source '{}'", o.input);
   settle_files(s, o);
   const std::string yaml = vts ? std::string{} : task::to_yaml(s);
   const std::vector<std::byte> bytes = vts ? task::to_vts(s) : std::vector<std::byte>{};

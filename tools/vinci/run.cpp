@@ -146,7 +146,7 @@ class Run {
   void report_findings(bool complete) {
     constexpr usize kShown = 20;
     io::write_file_atomically(out_.path("findings.json"), findings_json(checker_->findings(), complete));
-    print_out(findings_text(checker_->findings(), kShown));
+    if (!o_.quiet || !checker_->findings().empty()) print_out(findings_text(checker_->findings(), kShown));
   }
 
   // A run with findings is not a success.
@@ -215,14 +215,19 @@ void add_run(CLI::App& app) {
   sub->add_option("--mode", o->mode,
                   "full: data and time; functional: data only, on the untimed machine; timing: time only")
       ->capture_default_str();
-  sub->add_option("--out", o->out, "Output folder; out/<folder>-<name of TASKS> if not given");
+  sub->add_option(
+      "--out", o->out,
+      "Output folder; if not given, out/<folder>-<name> for TASKS = <folder>/<name>.yaml, out/<name> for one of this "
+      "folder");
   sub->add_option("--max-cycles", o->max_cycles,
-                  "Stop with exit code 7 when this much is simulated (instructions, in mode functional)")
+                  "Stop with exit code 7 after so many simulated cycles of the whole run; in mode functional, which "
+                  "has no cycles, "
+                  "after so many instructions of all cores together")
       ->capture_default_str()
-      ->check(CLI::Range(u64{1}, u64{1'000'000'000'000'000}));
+      ->transform(integer(1, 1'000'000'000'000'000));
   sub->add_option("--seed", o->seed, "Seed of buffers that the task stream fills with random values")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->transform(integer());
   sub->add_flag("--trace", o->trace, "Also write trace.json (timeline) and instructions.csv");
   sub->add_flag(
       "--numerics", o->numerics,
@@ -231,7 +236,7 @@ void add_run(CLI::App& app) {
   sub->add_flag("--check", o->check,
                 "Look for races, reads of what was never written, accesses outside and flags that do not pair; what is "
                 "found is printed and written to findings.json, with exit code 3");
-  sub->add_flag("-q,--quiet", o->quiet, "Print nothing but errors");
+  sub->add_flag("-q,--quiet", o->quiet, "Print nothing but errors and findings");
   sub->footer(
       "Writes summary.txt, stats.json, run-info.json, chip.yaml and the outputs of the task stream into the folder.\n"
       "Example: vinci run gemm/gemm.yaml --chip ascend-910b1 --trace --out out/gemm");
