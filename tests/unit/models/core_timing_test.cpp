@@ -212,6 +212,41 @@ TEST(Scalar, ReadsStatusAtItsOwnTime) {
   EXPECT_EQ(status_after(27), isa::status::kFloatOverflow);
 }
 
+TEST(Scalar, SystemCounterShowsSimulatedTimeInItsOwnUnits) {
+  config::ChipConfig chip = round_chip(Arch::c220);
+  chip.core.sys_cnt.frequency = config::Hertz(50e6);  // a tick is 20 cycles of 1 GHz
+  // What get_sys_cnt gives when it executes at a cycle.
+  const auto counter_at = [&](int cycle) {
+    const Ran r = run_program(chip, times(cycle, "mov X1, 1\n") + "get_sys_cnt X2\nst_dev.b8 X2, 0x100000000\nend",
+                              {.kind = CoreKind::vector});
+    return std::to_integer<u64>(r.gm[0]);
+  };
+  EXPECT_EQ(counter_at(0), 0u);
+  EXPECT_EQ(counter_at(19), 0u);
+  EXPECT_EQ(counter_at(20), 1u);
+  EXPECT_EQ(counter_at(239), 11u);
+  EXPECT_EQ(counter_at(240), 12u);
+  chip.core.sys_cnt.frequency = config::Hertz(1e9);
+  EXPECT_EQ(counter_at(200), 200u);
+}
+
+// One vector core is all cores of mode 0, so its flag comes back to itself: set at 1, waited for from 2 on.
+TEST(CrossCore, FlagsArriveAfterTheTail) {
+  const std::string set = "ffts_cross_core_sync PIPE_V, 0x1 | 3 << 8\n", wait = "wait_flag_dev 3\n" + kDup + "end";
+  const auto goes_on = [](u32 tail, const std::string& text) {
+    config::ChipConfig chip = round_chip(Arch::c220);
+    chip.core.scalar.cross_core.tail = tail;
+    return run_program(chip, "set_ffts_base_addr 1\n" + text, {.kind = CoreKind::vector}).queued_of("vector_dup");
+  };
+  EXPECT_EQ(goes_on(120, set + wait), 1u + 120 + 1);
+  EXPECT_EQ(goes_on(121, set + wait), 1u + 121 + 1);
+  EXPECT_EQ(goes_on(120, kVadd + set + wait), 28u + 120 + 1);  // when what is before it in its pipe has retired
+  // Still on its way at 11, there at 12: waiting for what has arrived costs the issue alone.
+  EXPECT_EQ(goes_on(11, set + times(9, "mov X1, 1\n") + wait), 11u + 2);
+  EXPECT_EQ(goes_on(11, set + times(10, "mov X1, 1\n") + wait), 12u + 1);
+  EXPECT_EQ(goes_on(11, set + times(11, "mov X1, 1\n") + wait), 13u + 1);
+}
+
 TEST(Scalar, BarrierOfAllPipesWaitsForAll) {
   const Ran r = joint(kMad + kDup + "pipe_barrier PIPE_ALL\n" + kDup + "end");
   EXPECT_EQ(r.queued_of("vector_dup", 1), 26u);

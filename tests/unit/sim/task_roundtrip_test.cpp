@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -35,6 +36,47 @@ void expect_round_trip(const TaskStream& s) {
 TEST(TaskRoundTrip, Sample) { expect_round_trip(parse_text(kSample)); }
 
 TEST(TaskRoundTrip, Empty) { expect_round_trip(parse_text("vinci: 1\nname: t\narch: m100\nstreams: {}\n")); }
+
+TEST(TaskRoundTrip, MixTasks) {
+  const TaskStream s = parse_text(R"(vinci: 1
+name: mix
+arch: c220
+kernels:
+  other: {type: AIV_ONLY, code: end}
+  cube: {type: AIC_ONLY, code: end}
+  vector: {type: AIV_ONLY, code: end}
+streams:
+  main:
+    - kernel_launch: {kernel: cube, type: MIX_AIC_1_2, aiv_kernel: vector, block_dim: 3, args: [5]}
+    - kernel_launch: {kernel: cube, type: MIX_AIC_1_1, aiv_kernel: other}
+    - kernel_launch: {kernel: cube}
+)");
+  expect_round_trip(s);
+  const std::vector<Task> tasks = parse_vts(to_vts(s)).streams[0].tasks;
+  const auto launch = [&](usize n) { return std::get<KernelLaunch>(tasks.at(n).op); };
+  EXPECT_EQ(launch(0).aivs, 2u);
+  EXPECT_EQ(launch(0).kernel, 1u);
+  EXPECT_EQ(launch(0).aiv_kernel, 2u);
+  EXPECT_EQ(launch(0).block_dim, 3u);
+  EXPECT_EQ(launch(1).aivs, 1u);
+  EXPECT_EQ(launch(1).aiv_kernel, 0u);
+  EXPECT_TRUE(launch(1).mix());
+  EXPECT_FALSE(launch(2).mix());
+}
+
+TEST(TaskRoundTrip, MixTasksOfAVtsAreVerified) {
+  TaskStream s = parse_text(kSample);  // kernel 0 is AIV_ONLY, kernel 1 AIC_ONLY
+  Task& t = s.streams[0].tasks[3];
+  const auto refusal_of = [&](KernelLaunch launch) {
+    t.op = launch;
+    return refusal([&] { parse_vts(to_vts(s)); });
+  };
+  EXPECT_EQ(refusal_of({.kernel = 1, .aivs = 2, .aiv_kernel = 0}), "accepted");
+  EXPECT_THAT(refusal_of({.kernel = 1, .aivs = 3, .aiv_kernel = 0}), HasSubstr("t.vts: streams[0].tasks[3]"));
+  EXPECT_THAT(refusal_of({.kernel = 1, .aivs = 2, .aiv_kernel = 1}), HasSubstr("t.vts: streams[0].tasks[3]"));
+  EXPECT_THAT(refusal_of({.kernel = 0, .aivs = 2, .aiv_kernel = 0}), HasSubstr("t.vts: streams[0].tasks[3]"));
+  EXPECT_THAT(refusal_of({.kernel = 1, .aivs = 2, .aiv_kernel = 9}), HasSubstr("t.vts: streams[0].tasks[3]"));
+}
 
 TEST(TaskRoundTrip, NamesThatYamlWouldMisread) {
   TaskStream s = parse_text(kSample);
@@ -137,6 +179,11 @@ class Generator {
       case 1: t.op = MemsetAsync{slice(s, 0, 5), 5, static_cast<u8>(pick(256))}; break;
       case 2: {
         KernelLaunch launch{static_cast<u32>(pick(s.kernels.size())), static_cast<u32>(1 + pick(100)), {}};
+        const auto vector = std::ranges::find(s.kernels, KernelType::AIV_ONLY, &Kernel::type);
+        if (s.kernels[launch.kernel].type == KernelType::AIC_ONLY && vector != s.kernels.end() && pick(2) == 0) {
+          launch.aivs = static_cast<u32>(1 + pick(2));
+          launch.aiv_kernel = static_cast<u32>(vector - s.kernels.begin());
+        }
         for (u64 n = pick(4); n > 0; --n)
           launch.args.push_back(pick(2) == 0 ? Arg(random_() * u64{0x100000001}) : Arg(slice(s, 0, 1)));
         t.op = launch;
