@@ -131,6 +131,8 @@ int finish_output(int exit_code) {
 int guarded(int argc, char** argv) {
   // A run whose output is piped into `head` still has its files to write.
   std::signal(SIGPIPE, SIG_IGN);
+  // A file that outgrows RLIMIT_FSIZE is a write that fails, with a message, and no reason to die.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run(argc, argv);
   } catch (const Error& e) {
