@@ -56,7 +56,7 @@ void check_supported(const task::TaskStream& stream) {
     if (s.model != task::kNone) refuse("a stream of a model");
     if (s.priority != 0) refuse("a priority of a stream");
     for (const task::Task& t : s.tasks) {
-      if (t.op.index() > decltype(t.op)(task::Free{}).index()) refuse(task::kOpNames[t.op.index()]);
+      if (t.op.index() > decltype(t.op)(task::NpuClearFloatStatus{}).index()) refuse(task::kOpNames[t.op.index()]);
     }
   }
 }

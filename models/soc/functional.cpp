@@ -97,7 +97,8 @@ class Device {
       isa::Machine::State state = isa::Machine::State::paused;
     };
     std::array<Core, 1 + isa::kMaxVectorCoresPerBlock> cores;
-    u32 left = 0;  // cores that have not reached their end
+    u32 left = 0;    // cores that have not reached their end
+    u64 status = 0;  // STATUS of all blocks that ended here, together
   };
 
   // Runs the blocks one after the other on the first slot, as long as each reaches its end by itself. When the blocks
@@ -131,6 +132,8 @@ class Device {
         report_deadlock(t, slots, op.block_dim - next);
       }
     }
+    for (const Running& r : slots)
+      effects_.end_kernel(stream, r.status);
   }
 
   void begin(Running& r, const BlockShape& shape, u32 slot, u32 block, const isa::Launch& all,
@@ -172,6 +175,7 @@ class Device {
       }
       paused = paused || c.state == isa::Machine::State::paused;
       if (c.state != isa::Machine::State::done) continue;
+      r.status |= c.on->machine.status();
       --r.left;
       ++done_units_;
       if (options_.progress) {

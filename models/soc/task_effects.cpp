@@ -9,7 +9,7 @@ namespace vinci::models {
 using isa::check::FaultId;
 
 TaskEffects::TaskEffects(const task::TaskStream& stream, task::RunMemory& memory, isa::check::Checker* checker)
-    : stream_(stream), memory_(memory), checker_(checker) {}
+    : stream_(stream), memory_(memory), checker_(checker), float_overflow_(stream.devices) {}
 
 u32 TaskEffects::begin(u32 stream, usize task) {
   return checker_->begin_task(stream, task::position(stream_, stream, task), stream_.streams[stream].tasks[task].name);
@@ -37,35 +37,65 @@ void TaskEffects::check(const task::MemcpyAsync& op, u32 task) {
   rows(op.dst, op.dst_pitch, true);
 }
 
-void TaskEffects::perform(u32 stream, usize task_index) {
-  const auto& any = stream_.streams[stream].tasks[task_index].op;
-  const u32 task = checker_ != nullptr ? begin(stream, task_index) : 0;
-  if (const auto* copy = std::get_if<task::MemcpyAsync>(&any)) {
-    if (checker_ != nullptr) {
-      if (!alive(copy->src.buffer, task, FaultId::use_after_free, "memcpy_async from")) return;
-      if (!alive(copy->dst.buffer, task, FaultId::use_after_free, "memcpy_async to")) return;
-      check(*copy, task);
-    }
-    memory_.copy(*copy);
-  } else if (const auto* fill = std::get_if<task::MemsetAsync>(&any)) {
-    if (checker_ != nullptr) {
-      if (!alive(fill->dst.buffer, task, FaultId::use_after_free, "memset_async of")) return;
-      checker_->task_access(task, memory_.address(fill->dst), fill->bytes, true);
-    }
-    memory_.fill(*fill);
-  } else if (const auto* gone = std::get_if<task::Free>(&any)) {
-    if (checker_ != nullptr) {
-      if (!alive(gone->buffer, task, FaultId::double_free, "free of")) return;
-      checker_->task_frees(task, memory_.address({.buffer = gone->buffer}), stream_.buffers[gone->buffer].bytes);
-    }
-    memory_.free(*gone);
-  } else if (checker_ == nullptr) {
-    return;
-  } else if (const auto* record = std::get_if<task::EventRecord>(&any)) {
-    checker_->record_event(stream, record->event);
-  } else if (const auto* wait = std::get_if<task::StreamWaitEvent>(&any)) {
-    checker_->wait_event(stream, wait->event);
+void TaskEffects::end_kernel(u32 stream, u64 status) {
+  if ((status & isa::status::kOverflows) != 0) float_overflow_[stream_.streams[stream].device] = true;
+}
+
+void TaskEffects::perform(u32 stream, usize task) {
+  const task::Task& t = stream_.streams[stream].tasks[task];
+  const Run run{.stream = stream, .task = checker_ != nullptr ? begin(stream, task) : 0};
+  try {
+    std::visit([&](const auto& op) { perform(op, run); }, t.op);
+  } catch (const Error& e) {
+    throw Error(e.fault(),
+                fmt::format("{}\n  task '{}', stream '{}'", e.message(), t.name, stream_.streams[stream].name),
+                e.location().empty() ? task::place(stream_, stream, task) : e.location());
   }
+}
+
+void TaskEffects::perform(const task::MemcpyAsync& op, Run run) {
+  if (checker_ != nullptr) {
+    if (!alive(op.src.buffer, run.task, FaultId::use_after_free, "memcpy_async from")) return;
+    if (!alive(op.dst.buffer, run.task, FaultId::use_after_free, "memcpy_async to")) return;
+    check(op, run.task);
+  }
+  memory_.copy(op);
+}
+
+void TaskEffects::perform(const task::MemsetAsync& op, Run run) {
+  if (checker_ != nullptr) {
+    if (!alive(op.dst.buffer, run.task, FaultId::use_after_free, "memset_async of")) return;
+    checker_->task_access(run.task, memory_.address(op.dst), op.bytes, true);
+  }
+  memory_.fill(op);
+}
+
+void TaskEffects::perform(const task::EventRecord& op, Run run) {
+  if (checker_ != nullptr) checker_->record_event(run.stream, op.event);
+}
+
+void TaskEffects::perform(const task::StreamWaitEvent& op, Run run) {
+  if (checker_ != nullptr) checker_->wait_event(run.stream, op.event);
+}
+
+void TaskEffects::perform(const task::Free& op, Run run) {
+  if (checker_ != nullptr) {
+    if (!alive(op.buffer, run.task, FaultId::double_free, "free of")) return;
+    checker_->task_frees(run.task, memory_.address({.buffer = op.buffer}), stream_.buffers[op.buffer].bytes);
+  }
+  memory_.free(op);
+}
+
+void TaskEffects::perform(const task::NpuGetFloatStatus& op, Run run) {
+  if (checker_ != nullptr) {
+    if (!alive(op.dst.buffer, run.task, FaultId::use_after_free, "npu_get_float_status to")) return;
+    checker_->task_access(run.task, memory_.address(op.dst), op.kBytes, true);
+  }
+  memory_.put_float_status(op, float_overflow_[stream_.streams[run.stream].device]);
+}
+
+void TaskEffects::perform(const task::NpuClearFloatStatus&, Run run) {
+  float_overflow_[stream_.streams[run.stream].device] = false;
 }
 
 }  // namespace vinci::models

@@ -151,8 +151,20 @@ bool TaskScheduler::start(u32 stream, u64 t) {
                           finish(stream, t);
                           return true;
                         },
+                        [&](const task::NpuGetFloatStatus&) {
+                          timed(t + small_task() + chip_.memory.hbm.latency);  // it writes to memory
+                          return true;
+                        },
+                        [&](const task::NpuClearFloatStatus&) {
+                          timed(t + small_task());
+                          return true;
+                        },
                     },
                     task_of(stream).op);
+}
+
+u64 TaskScheduler::small_task() const {
+  return env_.clock.cover(chip_.scheduler.task_start) + env_.clock.cover(chip_.scheduler.task_completion);
 }
 
 TaskScheduler::CopyJob TaskScheduler::copy_job(const task::MemcpyAsync& op) {
@@ -201,10 +213,19 @@ void TaskScheduler::finish(u32 stream, u64 t) {
                  [&](const task::EventRecord&) { record.kind = "EVENT_RECORD"; },
                  [&](const task::StreamWaitEvent&) { record.kind = "STREAM_WAIT_EVENT"; },
                  [&](const task::Free&) { record.kind = "FREE"; },
+                 [&](const task::NpuGetFloatStatus& op) {
+                   record.kind = "NPU_GET_FLOAT_STATUS";
+                   record.bytes = op.kBytes;
+                 },
+                 [&](const task::NpuClearFloatStatus&) { record.kind = "NPU_CLEAR_FLOAT_STATUS"; },
                  [&](const auto&) { record.kind = task::kOpNames[task.op.index()]; },
              },
              task.op);
-  if (!std::holds_alternative<task::KernelLaunch>(task.op)) effects_.perform(stream, s.next);
+  if (std::holds_alternative<task::KernelLaunch>(task.op)) {
+    effects_.end_kernel(stream, s.status);
+  } else {
+    effects_.perform(stream, s.next);
+  }
   if (env_.trace != nullptr) {
     env_.trace->span({.track = tracks_[stream],
                       .name = record.name,
@@ -248,15 +269,18 @@ void TaskScheduler::start_block(Launch& l, u32 slot, u64 at) {
                       .cross = l.cross,
                       .self = part.self,
                       .task_id = l.task_id};
-    core(part).start(block, at, [this, stream = l.stream] { part_done(stream); });
+    Core& on = core(part);
+    on.start(block, at, [this, stream = l.stream, &on] { part_done(stream, on.status()); });
   }
   ++l.next_block;
 }
 
-void TaskScheduler::part_done(u32 stream) {
+void TaskScheduler::part_done(u32 stream, u64 status) {
   ++done_units_;
   const auto it = std::ranges::find(launches_, stream, &Launch::stream);
+  it->status |= status;
   if (++it->units_done == units_of(task_of(stream))) {
+    states_[stream].status = it->status;
     launches_.erase(it);
     states_[stream].state = State::timed;
     states_[stream].finish = now() + env_.clock.cover(chip_.scheduler.task_completion);

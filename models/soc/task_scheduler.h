@@ -48,7 +48,8 @@ class TaskScheduler : public sim::Module {
     usize next = 0;      // task that runs or comes next
     usize enqueued = 0;  // tasks that the host has handed over
     State state = State::ready;
-    u64 finish = 0;  // of a timed task
+    u64 finish = 0;  // of a timed task, or of a kernel whose blocks are done
+    u64 status = 0;  // of that kernel: STATUS of all its blocks together
     u64 started = 0;
     std::vector<u64> enqueued_at;
   };
@@ -57,6 +58,7 @@ class TaskScheduler : public sim::Module {
     u64 ready = 0;  // when its first block can go out
     u32 next_block = 0;
     u64 units_done = 0;
+    u64 status = 0;      // STATUS of the blocks that are done, together
     u32 task_id = 0;     // for the checker
     isa::Launch launch;  // arguments, the same for all blocks
     BlockShape shape;
@@ -69,7 +71,7 @@ class TaskScheduler : public sim::Module {
   void finish(u32 stream, u64 t);
   void dispatch(u64 t);
   void start_block(Launch& l, u32 slot, u64 at);
-  void part_done(u32 stream);
+  void part_done(u32 stream, u64 status);
   Core& core(const BlockShape::Part& part) const;
   // The engine that a copy needs, for how long, and how much later its effect is visible.
   struct CopyJob {
@@ -78,6 +80,8 @@ class TaskScheduler : public sim::Module {
     u64 latency = 0;
   };
   CopyJob copy_job(const task::MemcpyAsync& op);
+  // Cycles of a task that the scheduler starts and completes like a kernel, but that has no blocks.
+  u64 small_task() const;
   const task::Task& task_of(u32 stream) const;
   void report_waiting(std::vector<std::string>& lines) const;
 

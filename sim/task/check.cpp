@@ -422,6 +422,19 @@ class Checker {
     }
   }
 
+  void check_op(NpuGetFloatStatus& op, const Path& path) {
+    if (!known(op.dst.buffer, s_.buffers, "buffer", path / "dst")) return;
+    const Buffer& dst = s_.buffers[op.dst.buffer];
+    if (unresolved(dst)) return;
+    if (dst.place != Buffer::Place::device) {
+      report(path / "dst", "npu_get_float_status writes device buffers; '{}' is on the host", shown(dst.name));
+    } else {
+      check_slice(op.dst, NpuGetFloatStatus::kBytes, 1, NpuGetFloatStatus::kBytes, path / "dst");
+    }
+  }
+
+  void check_op(NpuClearFloatStatus&, const Path&) {}
+
   template <class Op>
   void check_op(Op&, const Path& path) {
     report(path, "tasks of this kind cannot be loaded");

@@ -33,6 +33,7 @@ TaskStream parse_task_stream(std::span<const std::byte> bytes, const std::string
   }
   check_rest(draft.stream, *draft.locator, files, draft.problems);
   draft.problems.throw_if_any();
+  draft.stream.places.file = std::filesystem::path(name).filename().string();
   return std::move(draft.stream);
 }
 

@@ -3,6 +3,7 @@
 #include "sim/task/run_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -112,6 +113,13 @@ void RunMemory::fill(const MemsetAsync& op) {
     const u64 n = std::min<u64>(piece.size(), op.bytes - done);
     gm_.write(address(op.dst) + done, std::span(piece).first(n));
   }
+}
+
+void RunMemory::put_float_status(const NpuGetFloatStatus& op, bool overflow) {
+  need(op.dst.buffer, "npu_get_float_status to");
+  if (!with_data_) return;
+  const std::array<u32, NpuGetFloatStatus::kBytes / sizeof(u32)> tensor{std::bit_cast<u32>(overflow ? 1.0f : 0.0f)};
+  gm_.write(address(op.dst), std::as_bytes(std::span(tensor)));
 }
 
 std::vector<std::string> RunMemory::write_outputs(const std::string& folder) const {

@@ -29,6 +29,7 @@ class RunMemory {
   void copy(const MemcpyAsync& op);
   void fill(const MemsetAsync& op);
   void free(const Free& op);
+  void put_float_status(const NpuGetFloatStatus& op, bool overflow);
   // Whether a buffer can still be used; host buffers always can.
   bool alive(u32 buffer) const { return !freed_[buffer]; }
 

@@ -129,6 +129,19 @@ struct Free {
   friend bool operator==(const Free&, const Free&) = default;
 };
 
+// The operators NPUGetFloatStatus and NPUClearFloatStatus. The float status of a device is sticky: it says whether a
+// kernel that has finished there since the last clear raised an overflow bit of STATUS (isa::status::kOverflows).
+struct NpuGetFloatStatus {
+  static constexpr u64 kBytes = 8 * sizeof(float);  // the tensor of the operator: 8 x f32
+  Slice dst;                                        // receives it: [0] is 1 after an overflow, all else 0
+
+  friend bool operator==(const NpuGetFloatStatus&, const NpuGetFloatStatus&) = default;
+};
+
+struct NpuClearFloatStatus {
+  friend bool operator==(const NpuClearFloatStatus&, const NpuClearFloatStatus&) = default;
+};
+
 // Types of elements that SDMA reduces and collectives move, in the order of the reduce data types of the runtime.
 enum class ElementType : u8 { int8, int16, int32, uint8, uint16, uint32, float16, float32, bfloat16 };
 inline constexpr std::array<std::string_view, 9> kElementTypeNames{"i1", "i2", "i4", "u1", "u2",
@@ -267,15 +280,17 @@ inline constexpr std::array<std::string_view, 4> kHcclReduceNames{"sum", "prod",
 
 // Names of the alternatives of Task::op, in their order; keys of the YAML spelling.
 inline constexpr std::array kOpNames = std::to_array<std::string_view>(
-    {"kernel_launch", "memcpy_async", "memset_async", "event_record", "stream_wait_event", "free", "reduce_async",
-     "event_reset", "notify_record", "notify_wait", "stream_switch", "stream_active", "label_set", "label_goto",
-     "label_switch", "cpu_kernel_launch", "model_execute", "model_end_graph", "hccl"});
+    {"kernel_launch", "memcpy_async",         "memset_async",           "event_record",  "stream_wait_event",
+     "free",          "npu_get_float_status", "npu_clear_float_status", "reduce_async",  "event_reset",
+     "notify_record", "notify_wait",          "stream_switch",          "stream_active", "label_set",
+     "label_goto",    "label_switch",         "cpu_kernel_launch",      "model_execute", "model_end_graph",
+     "hccl"});
 
 struct Task {
   std::string name;  // for reports; the loader makes one up where the file gives none
-  std::variant<KernelLaunch, MemcpyAsync, MemsetAsync, EventRecord, StreamWaitEvent, Free, ReduceAsync, EventReset,
-               NotifyRecord, NotifyWait, StreamSwitch, StreamActive, LabelSet, LabelGoto, LabelSwitch, CpuKernelLaunch,
-               ModelExecute, ModelEndGraph, Hccl>
+  std::variant<KernelLaunch, MemcpyAsync, MemsetAsync, EventRecord, StreamWaitEvent, Free, NpuGetFloatStatus,
+               NpuClearFloatStatus, ReduceAsync, EventReset, NotifyRecord, NotifyWait, StreamSwitch, StreamActive,
+               LabelSet, LabelGoto, LabelSwitch, CpuKernelLaunch, ModelExecute, ModelEndGraph, Hccl>
       op;
 
   friend bool operator==(const Task&, const Task&) = default;
@@ -305,6 +320,14 @@ struct Comm {
   friend bool operator==(const Comm&, const Comm&) = default;
 };
 
+// Where the tasks stand, for messages about a run; not part of the meaning, so all are equal.
+struct TaskPlaces {
+  std::string file;        // its name without folders, "" of what a program has built
+  std::vector<u32> lines;  // by position(); empty: the file has no lines
+
+  friend bool operator==(const TaskPlaces&, const TaskPlaces&) { return true; }
+};
+
 struct TaskStream {
   std::string name;
   isa::Arch arch = isa::Arch::c220;  // that the kernels are assembled for
@@ -319,6 +342,7 @@ struct TaskStream {
   std::vector<Comm> comms = {};
   HostProgram host = {};
   std::string folder;  // where relative files are looked up; not part of the meaning
+  TaskPlaces places = {};
 
   friend bool operator==(const TaskStream&, const TaskStream&) = default;
 };
@@ -329,5 +353,8 @@ inline u32 position(const TaskStream& s, usize stream, usize task) {
     task += s.streams[i].tasks.size();
   return static_cast<u32>(task);
 }
+
+// Where a task stands, for messages: "gemm.yaml:31", of a .vts "gemm.vts: streams[0].tasks[3]".
+std::string place(const TaskStream& s, usize stream, usize task);
 
 }  // namespace vinci::task

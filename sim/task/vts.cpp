@@ -163,6 +163,8 @@ class VtsReader {
       case vts::Op::EventRecord: t.op = EventRecord{in.op_as_EventRecord()->event()}; break;
       case vts::Op::StreamWaitEvent: t.op = StreamWaitEvent{in.op_as_StreamWaitEvent()->event()}; break;
       case vts::Op::Free: t.op = Free{in.op_as_Free()->buffer()}; break;
+      case vts::Op::NpuGetFloatStatus: t.op = NpuGetFloatStatus{slice(*in.op_as_NpuGetFloatStatus()->dst())}; break;
+      case vts::Op::NpuClearFloatStatus: t.op = NpuClearFloatStatus{}; break;
       default:
         // Nothing behind an unknown tag has been verified; it must not be touched.
         fail_at(Fault::Input, where_.at(path / "op_type"), "value {} is no kind of task",
@@ -299,6 +301,13 @@ class VtsWriter {
     fail(Fault::Unsupported, "tasks of this kind cannot be written");
   }
   AnyOp op(const Free& o) { return {vts::Op::Free, vts::CreateFree(fbb_, o.buffer).Union()}; }
+  AnyOp op(const NpuGetFloatStatus& o) {
+    const vts::Slice dst = slice(o.dst);
+    return {vts::Op::NpuGetFloatStatus, vts::CreateNpuGetFloatStatus(fbb_, &dst).Union()};
+  }
+  AnyOp op(const NpuClearFloatStatus&) {
+    return {vts::Op::NpuClearFloatStatus, vts::CreateNpuClearFloatStatus(fbb_).Union()};
+  }
 
   const TaskStream& s_;
   fb::FlatBufferBuilder fbb_;

@@ -134,6 +134,8 @@ class YamlWriter {
     fail(Fault::Unsupported, "tasks of this kind cannot be written");
   }
   std::string text(const Free& op) const { return name_text(s_.buffers[op.buffer].name); }
+  std::string text(const NpuGetFloatStatus& op) const { return fmt::format("{{dst: {}}}", slice(op.dst)); }
+  std::string text(const NpuClearFloatStatus&) const { return "{}"; }
 
   void task(const Task& t) {
     const std::string op = std::visit([this](const auto& o) { return text(o); }, t.op);

@@ -474,6 +474,7 @@ class YamlReader {
       each_item(tasks, "a stream", [&](const Node& item) {
         // The same limit as the check, before there is anything to hold.
         if (++tasks_ > kMaxTasks) fail_at(Fault::Input, where_.at(item), "more than {} tasks", kMaxTasks);
+        s_.places.lines.push_back(item.line);
         read_task(item, stream.tasks.emplace_back());
       });
     });
@@ -510,7 +511,9 @@ class YamlReader {
     if (f[3]) t.op = EventRecord{event(*f[3])};
     if (f[4]) t.op = StreamWaitEvent{event(*f[4])};
     if (f[5]) t.op = Free{buffer(*f[5])};
-    for (usize i = 6; i < kOpNames.size(); ++i) {
+    if (f[6]) t.op = npu_get_float_status(*f[6]);
+    if (f[7]) t.op = npu_clear_float_status(*f[7]);
+    for (usize i = 8; i < kOpNames.size(); ++i) {
       if (f[i]) report(*f[i], "tasks of this kind cannot be loaded");
     }
   }
@@ -640,6 +643,20 @@ class YamlReader {
     if (need(node, f[1], "memset_async", "value")) op.value = static_cast<u8>(read_count(*f[1], "value", 255));
     op.bytes = f[2] ? read_size(*f[2], "count") : rest(op.dst).value_or(1);
     return op;
+  }
+
+  NpuGetFloatStatus npu_get_float_status(const Node& node) {
+    NpuGetFloatStatus op{.dst = {.buffer = kUnresolved}};
+    if (!expect(node, Kind::map, "npu_get_float_status")) return op;
+    const auto f = fields<1>(node, "npu_get_float_status", {"dst"});
+    if (need(node, f[0], "npu_get_float_status", "dst")) op.dst = slice(*f[0]);
+    return op;
+  }
+
+  NpuClearFloatStatus npu_clear_float_status(const Node& node) {
+    if (expect(node, Kind::map, "npu_clear_float_status") && !node.children.empty())
+      report(node, "npu_clear_float_status has no keys; write {{}}");
+    return {};
   }
 
   std::string_view text_;

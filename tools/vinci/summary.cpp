@@ -21,7 +21,7 @@ double percent(u64 part, u64 whole) {
 
 std::string tasks(const models::Result& r, double hertz) {
   const auto us = [&](u64 cycles) { return static_cast<double>(cycles) / hertz * 1e6; };
-  std::string out = fmt::format("\n{:<24} {:<18} {:<10} {:>7} {:>13} {:>13}\n", "task", "type", "stream", "blocks",
+  std::string out = fmt::format("\n{:<24} {:<22} {:<10} {:>7} {:>13} {:>13}\n", "task", "type", "stream", "blocks",
                                 "start(us)", "duration(us)");
   usize shown = 0;
   for (const models::TaskTime& t : r.tasks) {
@@ -29,7 +29,7 @@ std::string tasks(const models::Result& r, double hertz) {
       out += fmt::format("... and {} more (all of them in stats.json)\n", r.tasks.size() - kShownTasks);
       break;
     }
-    out += fmt::format("{:<24} {:<18} {:<10} {:>7} {:>13.3f} {:>13.3f}\n", t.name, t.kind, t.stream, t.blocks,
+    out += fmt::format("{:<24} {:<22} {:<10} {:>7} {:>13.3f} {:>13.3f}\n", t.name, t.kind, t.stream, t.blocks,
                        us(t.start), us(t.end - t.start));
   }
   return out;

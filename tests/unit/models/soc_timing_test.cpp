@@ -119,6 +119,18 @@ TEST_F(Tasks, CopiesTakeLatencyAndTheRateOfTheirDirection) {
   EXPECT_EQ(task_of("s0.3").bytes, 5120u);
 }
 
+TEST_F(Tasks, OfTheFloatStatusPayStartAndCompletionAndAGetTheMemory) {
+  chip_.scheduler = {.task_start = cycles(100), .block_dispatch = cycles(10), .task_completion = cycles(40)};
+  add_stream(task::NpuClearFloatStatus{}, task::NpuGetFloatStatus{.dst = {.buffer = 2}});
+  run();
+  EXPECT_EQ(end_of("s0.0"), 140u);
+  EXPECT_EQ(task_of("s0.1").start, 140u);
+  EXPECT_EQ(end_of("s0.1"), 280u + 200);  // latency of the memory
+  EXPECT_EQ(task_of("s0.0").kind, "NPU_CLEAR_FLOAT_STATUS");
+  EXPECT_EQ(task_of("s0.1").kind, "NPU_GET_FLOAT_STATUS");
+  EXPECT_EQ(task_of("s0.1").bytes, 32u);
+}
+
 TEST_F(Tasks, DirectionsHaveEnginesOfTheirOwn) {
   add_stream(copy(2, 0, 1600));
   add_stream(copy(1, 3, 1600));

@@ -11,6 +11,7 @@
 
 #include "sim/io/npy.h"
 #include "sim/task/load.h"
+#include "sim/task/write.h"
 #include "tests/unit/sim/task_sample.h"
 
 namespace vinci::task {
@@ -65,6 +66,21 @@ TEST(TaskLoad, YamlMeansWhatItSays) {
   EXPECT_EQ(std::get<MemsetAsync>(side[1].op), fill);
   EXPECT_EQ(std::get<StreamWaitEvent>(side[2].op).event, 2u);
   EXPECT_EQ(std::get<MemcpyAsync>(side[3].op).bytes(), 64u);
+  ASSERT_THAT(side, SizeIs(7));
+  EXPECT_TRUE(std::holds_alternative<NpuClearFloatStatus>(side[4].op));
+  EXPECT_EQ(std::get<NpuGetFloatStatus>(side[5].op).dst, (Slice{3, 128}));
+  EXPECT_EQ(std::get<Free>(side[6].op).buffer, 3u);
+}
+
+TEST(TaskLoad, TasksKnowWhereTheyStand) {
+  TaskStream s = parse_text(kSample);
+  EXPECT_EQ(place(s, 0, 0), "t.yaml:24");
+  EXPECT_EQ(place(s, 0, 2), "t.yaml:27");  // after a task of two lines
+  EXPECT_EQ(place(s, 1, 6), "t.yaml:37");
+  EXPECT_EQ(place(parse_task_stream(to_vts(s), "in/t.vts", MemoryFiles{}), 1, 6), "t.vts: streams[1].tasks[6]");
+  s.streams[0].tasks.pop_back();  // then lines mean nothing
+  EXPECT_EQ(place(s, 1, 6), "t.yaml: streams[1].tasks[6]");
+  EXPECT_EQ(place(TaskStream{}, 0, 3), "streams[0].tasks[3]");
 }
 
 TEST(TaskLoad, JointArchitecturesNeedNoKernelType) {

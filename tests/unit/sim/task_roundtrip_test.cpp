@@ -170,7 +170,7 @@ class Generator {
 
   Task task(TaskStream& s, usize waitable) {
     Task t;
-    switch (pick(waitable > 0 ? 6 : 5)) {
+    switch (pick(waitable > 0 ? 8 : 7)) {
       case 0: {
         const u32 down = static_cast<u32>(pick(2));
         t.op = MemcpyAsync{slice(s, down, 40), slice(s, 1 - down, 40), 8, 2, 32, 16};
@@ -194,6 +194,8 @@ class Generator {
         s.events.push_back("e" + std::to_string(s.events.size()));
         break;
       case 4: t.op = Free{slice(s, 0, 1).buffer}; break;
+      case 5: t.op = NpuGetFloatStatus{slice(s, 0, 32)}; break;
+      case 6: t.op = NpuClearFloatStatus{}; break;
       default: t.op = StreamWaitEvent{static_cast<u32>(pick(waitable))};
     }
     if (pick(3) == 0) t.name = "task " + std::to_string(pick(1000));
@@ -260,6 +262,15 @@ TEST(TaskVts, MessagesNameThePathInside) {
   EXPECT_EQ(vts_refusal([](TaskStream& s) { s.streams[0].tasks[4].op = StreamWaitEvent{2}; }),
             "t.vts: streams[0].tasks[4].stream_wait_event: event 'done' is waited for but never recorded\n"
             "t.vts: streams[1].tasks[2].stream_wait_event: event 'done' is waited for but never recorded");
+}
+
+// A file that was written before the schema had tasks for the float status.
+TEST(TaskVts, OlderFilesStayReadable) {
+  TaskStream s = load_task_stream(VINCI_OLDER_VTS);
+  s.folder.clear();
+  ASSERT_EQ(s.streams.size(), 2u);
+  EXPECT_EQ(s.streams[1].tasks.size(), 4u);
+  expect_round_trip(s);
 }
 
 TEST(TaskVts, OtherBytesAreRefused) {

@@ -68,6 +68,9 @@ streams:
     - memset_async: {dst: {buffer: dev, offset: 1KiB}, value: 7}
     - stream_wait_event: done
     - memcpy_async: {dst: "odd name, 2", src: dev, count: 64}
+    - npu_clear_float_status: {}
+    - npu_get_float_status: {dst: {buffer: dev, offset: 128}}
+    - free: dev
 )";
 
 }  // namespace vinci::task::test

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "sim/task/task.h"
+
+#include "sim/task/path.h"
+
+namespace vinci::task {
+
+std::string place(const TaskStream& s, usize stream, usize task) {
+  const TaskPlaces& places = s.places;
+  // A program may have changed what it loaded; then lines mean nothing any more.
+  if (!places.lines.empty() && places.lines.size() == position(s, s.streams.size(), 0))
+    return fmt::format("{}:{}", places.file, places.lines[position(s, stream, task)]);
+  const std::string path = (Path{} / "streams" / stream / "tasks" / task).text();
+  return places.file.empty() ? path : fmt::format("{}: {}", places.file, path);
+}
+
+}  // namespace vinci::task
