@@ -5,6 +5,7 @@
 #include <array>
 #include <concepts>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -101,19 +102,28 @@ struct Access {
 class Footprint {
  public:
   static constexpr usize kMaxAccesses = 8;
-  constexpr Footprint() = default;
-  constexpr Footprint(std::initializer_list<Access> list) {
+  Footprint() {}
+  Footprint(std::initializer_list<Access> list) {
     for (const Access& a : list)
       add(a);
   }
-  constexpr void add(const Access& a) { items_[size_++] = a; }
-  const Access* begin() const { return items_.data(); }
-  const Access* end() const { return items_.data() + size_; }
+  Footprint(const Footprint& from) { *this = from; }
+  Footprint& operator=(const Footprint& from) {
+    size_ = from.size_;
+    std::uninitialized_copy_n(from.items_, size_, items_);
+    return *this;
+  }
+  void add(const Access& a) { std::construct_at(items_ + size_++, a); }
+  const Access* begin() const { return items_; }
+  const Access* end() const { return items_ + size_; }
   usize size() const { return size_; }
 
  private:
-  std::array<Access, kMaxAccesses> items_{};
+  static_assert(std::is_trivially_copyable_v<Access>);
   usize size_ = 0;
+  union {
+    Access items_[kMaxAccesses];  // beyond `size_` nothing was written
+  };
 };
 
 // What the scalar unit and the pipes do with an instruction.
