@@ -50,7 +50,26 @@ using TernaryKernel = BinaryKernel;  // `out` is read too
 using LaneBits = std::array<u64, 2>;
 using CompareKernel = u64 (*)(const LaneBuffer& a, const LaneBuffer& b, LaneBits& out);
 
-enum class Path : u8 { fastest, portable };
+// Several repeats where they lie: the lanes of a repeat are contiguous, the repeats at strides in bytes. They are done
+// in order, each read whole before it is written, so that operands may overlap in any way.
+struct Repeats {
+  struct Source {
+    const std::byte* first = nullptr;
+    usize stride = 0;
+
+    const std::byte* at(usize repeat) const { return first + repeat * stride; }
+  };
+  Source a, b;  // b: of binary operations
+  std::byte* out = nullptr;
+  usize out_stride = 0;
+  usize count = 0;
+  LaneMode mode = {};
+};
+// The kernel of one repeat on each of them, without copies of the operands.
+using RepeatsKernel = u64 (*)(const Repeats& job);
+
+// simd: what Highway makes for the host; fastest: also what only some hosts have (AVX512-FP16).
+enum class Path : u8 { fastest, simd, portable };
 
 // The kernel of an operation on a type; null where the operation does not exist on the type.
 UnaryKernel unary_kernel(UnaryOp op, LaneType type, Path path = Path::fastest);
@@ -59,6 +78,11 @@ TernaryKernel ternary_kernel(TernaryOp op, LaneType dst, LaneType src, Path path
 CompareKernel compare_kernel(CompareOp op, LaneType type, Path path = Path::fastest);
 // From one type to another; the wider of the two gives the number of lanes. Exact casts take any mode.
 UnaryKernel convert_kernel(LaneType from, LaneType to, RoundMode round, Path path = Path::fastest);
+
+// Operations that are frequent; null for the others.
+RepeatsKernel unary_repeats(UnaryOp op, LaneType type, Path path = Path::fastest);
+RepeatsKernel binary_repeats(BinaryOp op, LaneType type, Path path = Path::fastest);
+RepeatsKernel convert_repeats(LaneType from, LaneType to, RoundMode round, Path path = Path::fastest);
 
 namespace detail {
 // isa/numeric/lanes_portable.cpp, lanes_convert.cpp
@@ -75,6 +99,18 @@ BinaryKernel simd_order_kernel(BinaryOp op, LaneType type);  // max, min
 TernaryKernel simd_ternary_kernel(TernaryOp op, LaneType dst, LaneType src);
 CompareKernel simd_compare_kernel(CompareOp op, LaneType type);
 UnaryKernel simd_convert_kernel(LaneType from, LaneType to, RoundMode round);
+// isa/numeric/repeats_simd.cpp
+RepeatsKernel simd_unary_repeats(UnaryOp op, LaneType type);
+RepeatsKernel simd_binary_repeats(BinaryOp op, LaneType type);
+RepeatsKernel simd_convert_repeats(LaneType from, LaneType to, RoundMode round);
+// isa/numeric/repeats_avx512fp16.cpp; null where the compiler cannot build it. The host must have AVX512-FP16.
+RepeatsKernel avx512fp16_unary_repeats(UnaryOp op, LaneType type);
+RepeatsKernel avx512fp16_binary_repeats(BinaryOp op, LaneType type);
+RepeatsKernel avx512fp16_convert_repeats(LaneType from, LaneType to, RoundMode round);
+bool host_has_avx512fp16();  // and the test of a weaker instruction set does not hide it
+// One repeat of `job` by way of the kernel for one, which treats every case.
+u64 unary_repeat(UnaryKernel kernel, const Repeats& job, usize repeat, LaneType from, LaneType to);
+u64 binary_repeat(BinaryKernel kernel, const Repeats& job, usize repeat);
 }  // namespace detail
 
 }  // namespace vinci::isa

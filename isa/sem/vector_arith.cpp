@@ -82,7 +82,9 @@ Footprint brcb_footprint(const VectorUnaryArgs& x, LaneType type) {
 void compute_binary(const BinaryOperands& o, BinaryOp op, ExecContext& c) {
   const BinaryKernel kernel = binary_kernel(op, o.dst.type);
   VINCI_CHECK(kernel != nullptr);
-  for_each_repeat<2>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src0, o.src1},
+  const std::array src{o.src0, o.src1};
+  const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
+  for_each_repeat<2>(c, compute_in_place(c, selection, binary_repeats(op, o.dst.type), o.dst, src), o.dst, src,
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], in[1], out, mode); },
                      {.rule = lane_rule(op)});
 }
@@ -101,7 +103,9 @@ void compute_ternary(const BinaryOperands& o, TernaryOp op, ExecContext& c) {
 void compute_unary(const UnaryOperands& o, UnaryOp op, ExecContext& c) {
   const UnaryKernel kernel = unary_kernel(op, o.dst.type);
   VINCI_CHECK(kernel != nullptr);
-  for_each_repeat<1>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src},
+  const std::array src{o.src};
+  const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
+  for_each_repeat<1>(c, compute_in_place(c, selection, unary_repeats(op, o.dst.type), o.dst, src), o.dst, src,
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); },
                      {.rule = lane_rule(op), .names = {"src"}});
 }
@@ -110,7 +114,9 @@ void compute_scalar(const UnaryOperands& o, BinaryOp op, u64 scalar_value, ExecC
   const BinaryKernel kernel = binary_kernel(op, o.dst.type);
   VINCI_CHECK(kernel != nullptr);
   const LaneBuffer scalar = broadcast(scalar_bits(scalar_value, o.src.type), o.src.type);
-  for_each_repeat<1>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src},
+  const std::array src{o.src};
+  const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
+  for_each_repeat<1>(c, compute_in_place(c, selection, binary_repeats(op, o.dst.type), o.dst, src, &scalar), o.dst, src,
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], scalar, out, mode); },
                      {.rule = lane_rule(op), .names = {"src", "scalar"}, .second = &scalar});
 }

@@ -132,7 +132,10 @@ u64 deq16_lanes(const LaneBuffer& in, u16 scale, LaneBuffer& out, LaneMode mode)
 void convert_lanes(const UnaryOperands& o, RoundMode round, ExecContext& c) {
   const UnaryKernel kernel = convert_kernel(o.src.type, o.dst.type, round);
   VINCI_CHECK(kernel != nullptr);
-  for_each_repeat<1>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src},
+  const std::array src{o.src};
+  const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
+  const RepeatsKernel repeats = convert_repeats(o.src.type, o.dst.type, round);
+  for_each_repeat<1>(c, compute_in_place(c, selection, repeats, o.dst, src), o.dst, src,
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); },
                      {.rule = LaneRule::convert, .names = {"src"}, .round = round});
 }

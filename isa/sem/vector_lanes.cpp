@@ -30,7 +30,7 @@ bool Run::full(u32 lanes) const {
 }
 
 void Selection::add(const Run& run) {
-  if (run.count != 0 && run.mask != LaneBits{}) runs_[size_++] = run;
+  if (run.count != 0 && (run.mask[0] | run.mask[1]) != 0) runs_[size_++] = run;
 }
 
 Selection::Selection(const Spr& spr, Arch arch, u32 lanes, u32 repeat) : lanes_(lanes) {
@@ -51,6 +51,13 @@ Selection Selection::unmasked(const Spr& spr, Arch arch, u32 lanes, u32 repeat) 
   Selection all(lanes);
   all.add({0, static_cast<u32>(repeats_of(spr, lanes, repeat)), first_lanes(lanes)});
   return all;
+}
+
+Selection Selection::without_first() const {
+  Selection rest(lanes_);
+  for (u32 i = 1; i < size_; ++i)
+    rest.add(runs_[i]);
+  return rest;
 }
 
 u64 repeats_of(const Spr& spr, u32 lanes, u32 repeat) {
@@ -149,6 +156,15 @@ void each_piece(const View& ub, const Operand& o, u32 repeat, BlockSpan span, F 
   }
 }
 
+// A copy whose usual size is a constant.
+void copy_lanes(std::byte* to, const std::byte* from, usize count) {
+  if (count == kRepeatBytes) {
+    std::memcpy(to, from, kRepeatBytes);
+  } else {
+    std::memcpy(to, from, count);
+  }
+}
+
 // to = mask ? from : to, over a multiple of 8 bytes
 void blend_bytes(std::byte* to, const std::byte* from, const std::byte* mask, usize count) {
   for (usize i = 0; i < count; i += 8) {
@@ -166,8 +182,8 @@ void blend_bytes(std::byte* to, const std::byte* from, const std::byte* mask, us
 void load_lanes(const View& ub, const Operand& o, u32 repeat, BlockSpan span, LaneBuffer& lanes) {
   if (o.contiguous()) {
     const usize count = usize{span.count} * kBlockBytes;
-    std::memcpy(lanes.bytes.data() + usize{span.first} * kBlockBytes,
-                ub.bytes(o.blocks[span.first] + u64{repeat} * o.repeat_stride, count).data(), count);
+    copy_lanes(lanes.bytes.data() + usize{span.first} * kBlockBytes,
+               ub.bytes(o.blocks[span.first] + u64{repeat} * o.repeat_stride, count).data(), count);
     return;
   }
   each_piece(ub, o, repeat, span, [&](const std::byte* place, usize at, auto bytes) {
@@ -178,7 +194,7 @@ void load_lanes(const View& ub, const Operand& o, u32 repeat, BlockSpan span, La
 void store_lanes(const View& ub, const Operand& o, u32 repeat, u32 blocks, const LaneBuffer& lanes) {
   if (o.contiguous()) {
     const usize count = usize{blocks} * kBlockBytes;
-    std::memcpy(ub.bytes(o.blocks[0] + u64{repeat} * o.repeat_stride, count).data(), lanes.bytes.data(), count);
+    copy_lanes(ub.bytes(o.blocks[0] + u64{repeat} * o.repeat_stride, count).data(), lanes.bytes.data(), count);
     return;
   }
   BlockSpan all;
@@ -246,6 +262,40 @@ void count_lanes(const ExecContext& c, const LaneCensus& census, LaneType src, L
              .active = active,
              .first_element = u64{repeat} * lanes},
             *c.census);
+}
+
+namespace {
+
+// Where the lanes of an operand are in the repeats of `run`, all selected; null where they are not contiguous, or not
+// all in UB.
+std::byte* place_of(const View& ub, const Operand& o, const Run& run, u32 lanes) {
+  if (!o.contiguous()) return nullptr;
+  const u64 bytes = u64{lanes} * lane_bits(o.type) / 8;
+  const u64 first = o.blocks[0] + u64{run.first} * o.repeat_stride;
+  const u64 end = first + u64{run.count - 1} * o.repeat_stride + bytes;
+  return end <= ub.size() ? ub.bytes(first, bytes).data() : nullptr;
+}
+
+}  // namespace
+
+Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKernel kernel, const Operand& dst,
+                           std::span<const Operand> src, const LaneBuffer* scalar) {
+  const u32 lanes = selection.lanes();
+  if (kernel == nullptr || c.census != nullptr || selection.empty() || !selection.begin()->full(lanes)) {
+    return selection;
+  }
+  const View& ub = c.mem[BufId::UB];
+  const Run& run = *selection.begin();
+  const auto source = [&](const Operand& o) { return Repeats::Source{place_of(ub, o, run, lanes), o.repeat_stride}; };
+  const Repeats job{source(src.front()),
+                    scalar != nullptr ? Repeats::Source{scalar->bytes.data(), 0} : source(src.back()),
+                    place_of(ub, dst, run, lanes),
+                    dst.repeat_stride,
+                    run.count,
+                    lane_mode(c)};
+  if (job.a.first == nullptr || job.b.first == nullptr || job.out == nullptr) return selection;
+  c.status |= kernel(job);
+  return selection.without_first();
 }
 
 LaneMode lane_mode(const ExecContext& c) {

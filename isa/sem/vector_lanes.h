@@ -43,6 +43,7 @@ class Selection {
   const Run* begin() const { return runs_.data(); }
   const Run* end() const { return runs_.data() + size_; }
   bool empty() const { return size_ == 0; }
+  Selection without_first() const;  // of its runs
   u32 lanes() const { return lanes_; }
   u32 repeats() const { return empty() ? 0 : runs_[size_ - 1].first + runs_[size_ - 1].count; }
 
@@ -193,11 +194,18 @@ struct LaneCensus {
 void count_lanes(const ExecContext& c, const LaneCensus& census, LaneType src, LaneType dst,
                  std::span<const LaneBuffer> in, const LaneBuffer& ieee, u32 lanes, const LaneBits& active, u32 repeat);
 
+// Computes the first repeats where they lie, if their lanes are all selected and contiguous; returns what is left to
+// do. Without `kernel`, and where a census asks for every lane, that is everything. A second source is src[1] or, if
+// given, the lanes of a scalar.
+Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKernel kernel, const Operand& dst,
+                           std::span<const Operand> src, const LaneBuffer* scalar = nullptr);
+
 // The repeats of an instruction that computes lane by lane: calls kernel(sources, result, mode), or without mode where
 // nothing is rounded, which returns STATUS bits, and stores the active lanes.
 template <usize N, class Kernel>
 void for_each_repeat(ExecContext& c, const Selection& selection, const Operand& dst, const std::array<Operand, N>& src,
                      Kernel kernel, const LaneCensus& census = {}) {
+  if (selection.empty()) return;
   const LaneMode mode = lane_mode(c);
   const View& ub = c.mem[BufId::UB];
   const u32 lanes = selection.lanes();

@@ -13,7 +13,8 @@
 
 // Host speed of the vector unit, as bytes read and written per second on data in the first-level cache:
 //   memcpy/READ+WRITE   the yardstick: a copy that moves as many bytes
-//   kernel/NAME         a bare lane kernel on 16 repeats
+//   kernel/NAME         a bare lane kernel on 16 repeats, one call for each
+//   repeats/NAME        the kernel that takes them all, where there is one
 //   insn/NAME           the whole instruction on 16 repeats in UB, all lanes active
 // A run of everything, sorted: vinci_bench_vector --benchmark_format=csv | sort -t, -k6 -n
 namespace vinci::isa {
@@ -69,6 +70,22 @@ void kernel_bench(const std::string& name, usize bytes, F run) {
   });
 }
 
+// The same with a kernel that takes all repeats; each has `a_bytes`, and `out_bytes` of results.
+void repeats_bench(const std::string& name, RepeatsKernel kernel, LaneType from, usize a_bytes, usize out_bytes,
+                   usize operands) {
+  if (kernel == nullptr) return;
+  benchmark::RegisterBenchmark(("repeats/" + name).c_str(), [=](benchmark::State& state) {
+    Buffers a = buffers(from), b = buffers(from), out(kRepeats);
+    const auto first = [](Buffers& x) { return x.data()->bytes.data(); };
+    const Repeats job{{first(a), a_bytes}, {first(b), a_bytes}, first(out), out_bytes, kRepeats, {}};
+    for (auto _ : state) {
+      benchmark::DoNotOptimize(kernel(job));
+      benchmark::ClobberMemory();
+    }
+    state.SetBytesProcessed(static_cast<i64>(state.iterations() * kRepeats * (a_bytes * operands + out_bytes)));
+  });
+}
+
 struct Unary {
   UnaryKernel kernel;
   LaneType from;
@@ -106,10 +123,14 @@ void register_kernels() {
     for (usize op = 0; op < kUnary.size(); ++op) {
       const UnaryKernel k = unary_kernel(static_cast<UnaryOp>(op), type);
       if (k != nullptr) kernel_bench(std::string(kUnary[op]) + suffix, 2 * kRepeatBytes, Unary{k, type});
+      repeats_bench(std::string(kUnary[op]) + suffix, unary_repeats(static_cast<UnaryOp>(op), type), type, kRepeatBytes,
+                    kRepeatBytes, 1);
     }
     for (usize op = 0; op < kBinary.size(); ++op) {
       const BinaryKernel k = binary_kernel(static_cast<BinaryOp>(op), type);
       if (k != nullptr) kernel_bench(std::string(kBinary[op]) + suffix, 3 * kRepeatBytes, Binary{k, type});
+      repeats_bench(std::string(kBinary[op]) + suffix, binary_repeats(static_cast<BinaryOp>(op), type), type,
+                    kRepeatBytes, kRepeatBytes, 2);
     }
     for (usize op = 0; op < kTernary.size(); ++op) {
       const TernaryKernel k = ternary_kernel(static_cast<TernaryOp>(op), type, type);
@@ -134,6 +155,9 @@ void register_kernels() {
     kernel_bench("cast." + std::string(name(from)) + ".to." + std::string(name(to)),
                  kRepeatBytes * (lane_bits(from) + lane_bits(to)) / widest,
                  Unary{convert_kernel(from, to, RoundMode::rint), from});
+    repeats_bench("cast." + std::string(name(from)) + ".to." + std::string(name(to)),
+                  convert_repeats(from, to, RoundMode::rint), from, kRepeatBytes * lane_bits(from) / widest,
+                  kRepeatBytes * lane_bits(to) / widest, 1);
   }
 }
 
