@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr u64 kLargestFile = 1u << 20;
 constexpr usize kLongestChain = 16;
-constexpr std::string_view kChipFolder = "chips/";
+constexpr std::string_view kChipFolder = "chips/", kPartFolder = "cores/";
 
 std::string_view stem(std::string_view path) {
   path.remove_prefix(path.find_last_of('/') + 1);  // npos + 1 is 0
@@ -30,14 +30,18 @@ std::string_view stem(std::string_view path) {
 
 const EmbeddedFile* find_builtin(std::string_view name) {
   const auto files = embedded_files();
-  const auto file = std::ranges::find(files, name, [](const EmbeddedFile& f) { return stem(f.path); });
+  const auto file = std::ranges::find_if(files, [&](const EmbeddedFile& f) {
+    return stem(f.path) == name && (f.path.starts_with(kChipFolder) || f.path.starts_with(kPartFolder));
+  });
   return file == files.end() ? nullptr : &*file;
 }
 
 std::vector<std::string_view> builtin_names(bool with_parts) {
   std::vector<std::string_view> names;
   for (const EmbeddedFile& f : embedded_files()) {
-    if (with_parts || f.path.starts_with(kChipFolder)) names.push_back(stem(f.path));
+    if (f.path.starts_with(kChipFolder) || (with_parts && f.path.starts_with(kPartFolder))) {
+      names.push_back(stem(f.path));
+    }
   }
   std::ranges::sort(names);
   return names;

@@ -18,5 +18,6 @@ void add_gen(CLI::App& app);
 void add_isa(CLI::App& app);
 void add_pack(CLI::App& app);
 void add_run(CLI::App& app);
+void add_study(CLI::App& app);
 
 }  // namespace vinci::cli

@@ -23,8 +23,8 @@ namespace vinci::cli {
 namespace {
 
 // In the order of the help text.
-constexpr void (*kCommands[])(CLI::App&) = {add_run,   add_gen,   add_asm,  add_dis,    add_isa,
-                                            add_chips, add_check, add_pack, add_convert};
+constexpr void (*kCommands[])(CLI::App&) = {add_run,   add_gen,   add_asm,  add_dis,     add_isa,
+                                            add_chips, add_check, add_pack, add_convert, add_study};
 
 int print_error(std::string_view message, int exit_code) {
   const bool colour = ::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
@@ -98,8 +98,9 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Each command explains itself: vinci asm --help\n"
-      "Exit codes: 0 success, 2 wrong input (or an output that cannot be opened), 3 program fault, 4 unsupported,\n"
-      "5 uncalibrated, 6 deadlock, 7 limit (also a full disk, no memory, stdout that cannot be written), 8 internal "
+      "Exit codes: 0 success, 1 a criterion of a study fails, 2 wrong input (or an output that cannot be opened),\n"
+      "3 program fault, 4 unsupported, 5 uncalibrated, 6 deadlock, 7 limit (also a full disk, no memory, stdout that "
+      "cannot be written), 8 internal "
       "error");
   for (const auto add : kCommands)
     add(app);
@@ -112,6 +113,8 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help and --version
+  } catch (const CLI::RuntimeError& e) {
+    return e.get_exit_code();  // a command that has printed what it found
   } catch (const CLI::ExtrasError&) {
     return print_error(unknown_argument(app), static_cast<int>(Fault::Input));
   } catch (const CLI::ParseError& e) {

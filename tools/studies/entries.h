@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "tools/studies/study.h"
+
+// One function for each study, in a file of its own, in tools/studies/; entries.cpp lists them.
+namespace vinci::studies {
+
+void transdata(Study& study);
+
+}  // namespace vinci::studies

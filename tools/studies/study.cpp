@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/studies/study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "isa/base/suggest.h"
+#include "sim/config/load.h"
+#include "sim/task/load.h"
+
+namespace vinci::studies {
+namespace {
+
+bool is_kernel(const models::TaskTime& t) { return t.kind.starts_with("KERNEL"); }
+
+config::ChipConfig load(const Definition& d, const Request& r, std::span<const std::string> more = {}) {
+  std::vector<std::string> overrides = r.overrides;
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return config::load_chip(r.chip.empty() ? d.chip : r.chip, overrides);
+}
+
+template <class T>
+std::vector<std::string_view> names_of(const std::vector<T>& list) {
+  std::vector<std::string_view> names;
+  for (const T& item : list)
+    names.push_back(item.name);
+  return names;
+}
+
+usize index_of(const auto& list, std::string_view name) {
+  const auto names = names_of(list);
+  return static_cast<usize>(std::ranges::find(names, name) - names.begin());
+}
+
+}  // namespace
+
+usize Run::kernels() const { return static_cast<usize>(std::ranges::count_if(result.tasks, is_kernel)); }
+
+double Run::kernel_us() const {
+  u64 sum = 0;
+  for (const models::TaskTime& t : result.tasks)
+    if (is_kernel(t)) sum += t.end - t.start;
+  return us(sum);
+}
+
+double Run::kernel_span_us() const {
+  u64 begin = ~u64{0}, end = 0;
+  for (const models::TaskTime& t : result.tasks) {
+    if (!is_kernel(t)) continue;
+    begin = std::min(begin, t.start);
+    end = std::max(end, t.end);
+  }
+  return end == 0 ? 0 : us(end - begin);
+}
+
+u64 Run::busy_cycles(isa::PipeId pipe) const {
+  u64 sum = 0;
+  for (const models::PipeTime& p : result.pipes)
+    if (p.pipe == pipe) sum += p.busy;
+  return sum;
+}
+
+Study::Study(Definition definition, Request request)
+    : definition_(std::move(definition)),
+      request_(std::move(request)),
+      chip_(load(definition_, request_)),
+      values_(definition_.criteria.size()) {
+  for (const Knob& k : definition_.knobs)
+    knobs_.push_back(k.fallback);
+  for (const auto& [name, text] : request_.set) {
+    const std::string where = fmt::format("--set {}={}", name, text);
+    const usize i = index_of(definition_.knobs, name);
+    if (i == knobs_.size()) {
+      fail_at(Fault::Input, where, "{} has no knob '{}'{} (see `vinci study {} --list`)", definition_.id, name,
+              did_you_mean(name, names_of(definition_.knobs)), definition_.id);
+    }
+    if (const std::string why = definition_.knobs[i].why_not(text); !why.empty()) {
+      fail_at(Fault::Input, where, "{}", why);
+    }
+    knobs_[i] = text;
+  }
+}
+
+config::ChipConfig Study::chip_with(const std::vector<std::string>& overrides) const {
+  return load(definition_, request_, overrides);
+}
+
+const std::string& Study::value_of(std::string_view knob) const {
+  const usize i = index_of(definition_.knobs, knob);
+  VINCI_CHECK(i < knobs_.size());
+  return knobs_[i];
+}
+
+double Study::number(std::string_view knob) const { return std::strtod(value_of(knob).c_str(), nullptr); }
+
+u64 Study::whole(std::string_view knob) const { return static_cast<u64>(number(knob)); }
+
+const std::string& Study::choice(std::string_view knob) const { return value_of(knob); }
+
+Run Study::simulate(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip,
+                    bool with_data) const {
+  Run out{.stream = files.load(), .result = {}, .hertz = chip.clock, .host = {}};
+  task::RunMemory memory(out.stream, with_data);
+  out.result = models::simulate(chip, out.stream, memory, {});
+  if (!request_.folder.empty()) {
+    const std::string folder = fmt::format("{}/{}", request_.folder, variant);
+    files.write(folder);
+    if (with_data) memory.write_outputs(folder);
+  }
+  if (!with_data) return out;
+  for (u32 i = 0; i < out.stream.buffers.size(); ++i) {
+    if (out.stream.buffers[i].place != task::Buffer::Place::host) continue;
+    const auto bytes = memory.host(i);
+    out.host[out.stream.buffers[i].name] = {bytes.begin(), bytes.end()};
+  }
+  return out;
+}
+
+Run Study::run(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip) const {
+  return simulate(variant, files, chip, true);
+}
+
+Run Study::time(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip) const {
+  return simulate(variant, files, chip, false);
+}
+
+void Study::measured(std::string_view criterion, double value) {
+  const usize i = index_of(definition_.criteria, criterion);
+  VINCI_CHECK(i < values_.size() && !values_[i] && !std::isnan(value));
+  values_[i] = value;
+}
+
+void Study::fact(std::string_view what, double value, std::string_view unit) {
+  facts_.push_back({std::string(what), value, std::string(unit)});
+}
+
+bool Study::passed() const {
+  for (usize i = 0; i < values_.size(); ++i) {
+    if (!values_[i] || !definition_.criteria[i].holds(*values_[i])) return false;
+  }
+  return true;
+}
+
+std::string Study::report() const {
+  const Definition& d = definition_;
+  std::string out = fmt::format("{}  {}\n{}\nfrom {}\n\non {}", d.id, d.title, d.question, d.from, chip_.name);
+  for (usize i = 0; i < knobs_.size(); ++i)
+    out += fmt::format("{}{}={}{}", i == 0 ? " with " : ", ", d.knobs[i].name, knobs_[i],
+                       d.knobs[i].unit.empty() ? "" : " " + d.knobs[i].unit);
+  out += "\n\n";
+  for (const Fact& f : facts_)
+    out += fmt::format("  {:<58} {:>14.6g} {}\n", f.what, f.value, f.unit);
+  out += fmt::format("\n{:<28} {:<10} {:>16} {:>14} {:<6}\n", "criterion", "kind", "bound", "measured", "");
+  for (usize i = 0; i < d.criteria.size(); ++i) {
+    const Criterion& c = d.criteria[i];
+    const std::string value = values_[i] ? fmt::format("{:.6g}", *values_[i]) : "nothing";
+    const bool holds = values_[i] && c.holds(*values_[i]);
+    out +=
+        fmt::format("{:<28} {:<10} {:>16} {:>14} {:<6} {}\n", c.name, kCriterionKindNames[static_cast<usize>(c.kind)],
+                    c.bound_text(), value, c.unit, holds ? "pass" : "FAIL");
+    if (!holds) out += fmt::format("    {}\n", c.doc);
+  }
+  return out;
+}
+
+const Entry& entry(std::string_view id) {
+  const auto list = entries();
+  const auto it = std::ranges::find(list, id, &Entry::id);
+  if (it != list.end()) return *it;
+  std::vector<std::string_view> ids;
+  for (const Entry& e : list)
+    ids.push_back(e.id);
+  fail(Fault::Input, "there is no study '{}'{} (see `vinci study`)", id, did_you_mean(id, ids));
+}
+
+Study run_study(std::string_view id, const Request& request) {
+  const Entry& e = entry(id);
+  Study study(builtin_definition(e.id), request);
+  e.run(study);
+  return study;
+}
+
+}  // namespace vinci::studies

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/soc/simulate.h"
+#include "tools/gen/stream_folder.h"
+#include "tools/studies/definition.h"
+
+// Studies: questions about performance that the simulator answers by running a few task streams and holding what it
+// measures against criteria. docs/studies.md says how to add one.
+namespace vinci::studies {
+
+// A task stream that was simulated in mode full.
+struct Run {
+  task::TaskStream stream;
+  models::Result result;
+  double hertz = 0;
+  std::map<std::string, std::vector<std::byte>, std::less<>> host;  // final contents of host buffers, by name
+
+  // The contents of a host buffer.
+  template <class T>
+  std::vector<T> values(std::string_view buffer) const {
+    const auto it = host.find(buffer);
+    VINCI_CHECK(it != host.end());
+    std::vector<T> out(it->second.size() / sizeof(T));
+    std::memcpy(out.data(), it->second.data(), out.size() * sizeof(T));
+    return out;
+  }
+  double us(u64 cycles) const { return static_cast<double>(cycles) / hertz * 1e6; }
+  double seconds() const { return result.seconds; }
+
+  // Of the kernels: how many, the sum of their durations, and from the start of the first to the end of the last.
+  usize kernels() const;
+  double kernel_us() const;
+  double kernel_span_us() const;
+  // Bytes that cores moved from and to global memory, wherever it was.
+  u64 gm_read_bytes() const { return result.stats["l2"]["read_bytes"]; }
+  u64 gm_write_bytes() const { return result.stats["l2"]["write_bytes"]; }
+  u64 gm_bytes() const { return gm_read_bytes() + gm_write_bytes(); }
+  // Cycles that all pipes of this kind were busy together.
+  u64 busy_cycles(isa::PipeId pipe) const;
+};
+
+// What was asked for.
+struct Request {
+  std::string chip;                                      // built-in name or file; "" = the one of the definition
+  std::vector<std::string> overrides;                    // of the chip: core.cube.startup=30
+  std::vector<std::pair<std::string, std::string>> set;  // knobs
+  std::string folder;  // where task streams and their outputs are kept, one folder each; "" = nowhere
+};
+
+// One execution of a study.
+class Study {
+ public:
+  // Throws Fault::Input for knobs that do not exist and values that they cannot have.
+  Study(Definition definition, Request request);
+
+  const Definition& definition() const { return definition_; }
+  const config::ChipConfig& chip() const { return chip_; }
+  // The chip with further values changed, which win over the user's.
+  config::ChipConfig chip_with(const std::vector<std::string>& overrides) const;
+
+  // The value of a knob.
+  u64 whole(std::string_view knob) const;
+  double number(std::string_view knob) const;
+  const std::string& choice(std::string_view knob) const;
+
+  // Simulates a task stream in mode full; `variant` names it for the report and for the folder that keeps it.
+  Run run(std::string_view variant, const gen::StreamFiles& files) const { return run(variant, files, chip_); }
+  Run run(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip) const;
+  // The same in mode timing: a Run without contents of host buffers.
+  Run time(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip) const;
+
+  // What was found: the value of a criterion, once, and facts that explain it.
+  void measured(std::string_view criterion, double value);
+  void fact(std::string_view what, double value, std::string_view unit);
+
+  struct Fact {
+    std::string what;
+    double value = 0;
+    std::string unit;
+  };
+  const std::vector<Fact>& facts() const { return facts_; }
+  // By criterion; nothing where the study has not measured it.
+  const std::vector<std::optional<double>>& values() const { return values_; }
+  // Every criterion was measured and holds.
+  bool passed() const;
+  // Knobs, facts and criteria as text.
+  std::string report() const;
+
+ private:
+  Run simulate(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip,
+               bool with_data) const;
+  const std::string& value_of(std::string_view knob) const;
+
+  Definition definition_;
+  Request request_;
+  config::ChipConfig chip_;
+  std::vector<std::string> knobs_;  // values, in the order of the definition
+  std::vector<Fact> facts_;
+  std::vector<std::optional<double>> values_;
+};
+
+// All studies: their names, and what they do.
+struct Entry {
+  std::string_view id;
+  void (*run)(Study& study);
+};
+std::span<const Entry> entries();
+// Throws Fault::Input with the nearest name.
+const Entry& entry(std::string_view id);
+
+// Executes a study.
+Study run_study(std::string_view id, const Request& request);
+
+}  // namespace vinci::studies
