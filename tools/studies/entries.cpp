@@ -8,6 +8,7 @@ namespace vinci::studies {
 
 std::span<const Entry> entries() {
   static constexpr std::array kEntries{
+      Entry{"S05", fused_optimizer},
       Entry{"S09", transdata},
   };
   return kEntries;

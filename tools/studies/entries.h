@@ -7,6 +7,7 @@
 // One function for each study, in a file of its own, in tools/studies/; entries.cpp lists them.
 namespace vinci::studies {
 
+void fused_optimizer(Study& study);
 void transdata(Study& study);
 
 }  // namespace vinci::studies

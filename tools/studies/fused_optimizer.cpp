@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// S05: momentum SGD of ResNet-50, one launch for each of its 161 parameter tensors, and one for all of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <set>
+
+#include "isa/base/random.h"
+#include "tools/gen/tile_pipeline.h"
+#include "tools/studies/entries.h"
+
+namespace vinci::studies {
+namespace {
+
+constexpr u64 kRepeat = 64;           // f32 lanes
+constexpr u64 kTile = 128 * kRepeat;  // elements: 32 KiB of each of g, v and w, in two slots
+constexpr float kMomentum = 0.9f, kRate = 0.1f;
+
+// Elements of the parameter tensors, in the order of the network: 53 convolutions, the scale and offset of 53 batch
+// normalisations, the matrix and bias of the classifier. Source: He et al. 2016, ResNet-50 (table 1), 25.56 M in all.
+std::vector<u64> resnet50_tensors() {
+  std::vector<u64> out;
+  const auto convolution = [&](u64 in, u64 channels, u64 edge) {
+    out.push_back(in * channels * edge * edge);
+    out.insert(out.end(), 2, channels);
+  };
+  convolution(3, 64, 7);
+  u64 in = 64;
+  constexpr std::array<u64, 4> kBlocks{3, 4, 6, 3};
+  for (usize stage = 0; stage < kBlocks.size(); ++stage) {
+    const u64 width = u64{64} << stage;
+    for (u64 block = 0; block < kBlocks[stage]; ++block) {
+      convolution(in, width, 1);
+      convolution(width, width, 3);
+      convolution(width, 4 * width, 1);
+      if (block == 0) convolution(in, 4 * width, 1);  // the projection of the shortcut
+      in = 4 * width;
+    }
+  }
+  out.push_back(in * 1000);
+  out.push_back(1000);
+  return out;
+}
+
+// v = momentum * v + g; w = w - rate * v. Arguments: g, v, w. Elements are a multiple of a repeat.
+std::string sgd(u64 elements) {
+  constexpr u64 kPart = kTile * 4, kSlot = 3 * kPart;
+  const u64 tiles = ceil_div(elements, kTile);
+  gen::TilePipeline p{
+      .tiles = tiles,
+      .in_place = true,
+      .prologue = fmt::format(".const N = {}\n  ld_arg X3, 0\n  ld_arg X4, 1\n  ld_arg X5, 2\n", elements),
+      // X6: bytes before the tile; X7: repeats, X8: blocks of the tile
+      .locate = fmt::format("  mul X7, X0, {0}\n  mul X6, X7, 4\n  sub X7, N, X7\n  min X7, X7, {0}\n  shr X8, X7, 3\n"
+                            "  shr X7, X7, 6\n",
+                            kTile)};
+  p.load = [](u32 slot) {
+    std::string s;
+    for (u32 i = 0; i < 3; ++i)
+      s +=
+          fmt::format("  add X9, X{}, X6\n  copy_gm_to_ubuf {}, X9, 0, 1, X8, 0, 0\n", 3 + i, slot * kSlot + i * kPart);
+    return s;
+  };
+  p.compute = [](u32 slot) {
+    const u64 g = slot * kSlot, v = g + kPart, w = v + kPart;
+    return fmt::format(
+        "  vmuls.f32 {1}, {1}, {3:#x}, X7, 1, 1, 8, 8\n  pipe_barrier PIPE_V\n"
+        "  vadd.f32 {1}, {1}, {0}, X7, 1, 1, 1, 8, 8, 8\n  pipe_barrier PIPE_V\n"
+        "  vmuls.f32 {0}, {1}, {4:#x}, X7, 1, 1, 8, 8\n  pipe_barrier PIPE_V\n"
+        "  vadd.f32 {2}, {2}, {0}, X7, 1, 1, 1, 8, 8, 8\n",
+        g, v, w, std::bit_cast<u32>(kMomentum), std::bit_cast<u32>(-kRate));
+  };
+  p.store = [](u32 slot) {
+    std::string s;
+    for (u32 i = 1; i < 3; ++i)
+      s +=
+          fmt::format("  add X9, X{}, X6\n  copy_ubuf_to_gm X9, {}, 0, 1, X8, 0, 0\n", 3 + i, slot * kSlot + i * kPart);
+    return s;
+  };
+  return gen::tile_pipeline_assembly(p);
+}
+
+// Tensors one behind the other in one allocation, each a whole number of repeats.
+struct Parameters {
+  std::vector<u64> elements;  // of each
+  u64 all = 0;
+  std::vector<float> g, v, w;
+};
+
+Parameters make_parameters(u64 divisor) {
+  Parameters p;
+  for (const u64 n : resnet50_tensors()) {
+    p.elements.push_back(align_up(ceil_div(n, divisor), kRepeat));
+    p.all += p.elements.back();
+  }
+  Random random(1);
+  for (std::vector<float>* list : {&p.g, &p.v, &p.w}) {
+    list->resize(p.all);
+    for (float& x : *list)
+      x = random.uniform();
+  }
+  return p;
+}
+
+gen::StreamFolder task_stream(const config::ChipConfig& chip, const Parameters& p, bool fused) {
+  const u64 cores = chip.vector_cores > 0 ? chip.vector_cores : chip.ai_cores;
+  gen::StreamFolder s(fused ? "fused" : "unfused", chip, "Momentum SGD of ResNet-50: w, v and g in f32");
+  s.input<float>("g", "f4", p.g);
+  s.input<float>("v", "f4", p.v);
+  s.input<float>("w", "f4", p.w);
+  s.output_after("v", "f4", p.all);
+  s.output_after("w", "f4", p.all);
+  std::set<u64> written;  // one kernel for each size
+  const auto launch = [&](std::string_view name, u64 elements, u64 offset) {
+    const std::string kernel = fmt::format("sgd_{}", elements);
+    if (written.insert(elements).second) s.kernel(kernel, sgd(elements));
+    const auto blocks = static_cast<u32>(std::min(cores, ceil_div(elements, kTile)));
+    s.launch(name, kernel, blocks, {s.slice("g", offset * 4), s.slice("v", offset * 4), s.slice("w", offset * 4)});
+  };
+  if (fused) {
+    launch("sgd", p.all, 0);
+    return s;
+  }
+  u64 offset = 0, i = 0;
+  for (const u64 n : p.elements) {
+    launch(fmt::format("sgd_{}", i++), n, offset);
+    offset += n;
+  }
+  return s;
+}
+
+// The largest error against FP64, in units of the last place of f32 at the size of the addends.
+double largest_error(const Parameters& p, const Run& run) {
+  const std::vector<float> v = run.values<float>("v_after"), w = run.values<float>("w_after");
+  double largest = 0;
+  for (usize i = 0; i < p.all; ++i) {
+    const double moved = double{kMomentum} * p.v[i];
+    const double exact_v = moved + p.g[i], exact_w = p.w[i] - double{kRate} * exact_v;
+    const double size_v = std::fabs(moved) + std::fabs(p.g[i]);
+    const double size_w = std::fabs(p.w[i]) + double{kRate} * size_v;
+    largest = std::max({largest, std::fabs(v[i] - exact_v) / size_v, std::fabs(w[i] - exact_w) / size_w});
+  }
+  return largest * 0x1p23;
+}
+
+}  // namespace
+
+void fused_optimizer(Study& study) {
+  const Parameters p = make_parameters(study.whole("divisor"));
+  const config::ChipConfig& chip = study.chip();
+  const gen::StreamFolder loop = task_stream(chip, p, false), one = task_stream(chip, p, true);
+  const Run loop_bits = study.run("unfused", loop.files()), fused_bits = study.run("fused", one.files());
+  const Run unfused = study.time("unfused-resident", loop.resident_files(), chip);
+  const Run fused = study.time("fused-resident", one.resident_files(), chip);
+  const double ideal_us = 20 * static_cast<double>(p.all) / chip.memory.hbm.bandwidth * 1e6;
+  const double launch_us = chip.host.launch * 1e6;
+  study.fact("parameters", static_cast<double>(p.all), "");
+  study.fact("unfused: kernels", unfused.kernel_us(), "us");
+  study.fact("unfused: first to last", unfused.kernel_span_us(), "us");
+  study.fact("fused: kernels", fused.kernel_us(), "us");
+  study.fact("20 B of each parameter at the bandwidth of GM", ideal_us, "us");
+  study.fact("faster by", unfused.kernel_span_us() / fused.kernel_span_us(), "x");
+  study.measured("tensors", static_cast<double>(unfused.kernels()));
+  study.measured("fused_launches", static_cast<double>(fused.kernels()));
+  study.measured("bytes", static_cast<double>(fused.gm_bytes()) / static_cast<double>(unfused.gm_bytes()));
+  study.measured("different_results", loop_bits.host == fused_bits.host ? 0 : 1);
+  study.measured("error", largest_error(p, fused_bits));
+  study.measured("fused_time", fused.kernel_us() / ideal_us);
+  study.measured("unfused_time", unfused.kernel_span_us() / (static_cast<double>(unfused.kernels()) * launch_us));
+}
+
+}  // namespace vinci::studies
