@@ -43,7 +43,7 @@ bool is_vts(std::span<const std::byte> bytes);
 // Fills in what buffers leave to their files and checks them; then the sizes of all buffers are known.
 void check_buffers(TaskStream& stream, const Locator& where, const Files& files, config::Problems& problems);
 // Checks everything else. Both collect problems.
-void check_rest(TaskStream& stream, const Locator& where, const Files& files, config::Problems& problems);
+void check_rest(TaskStream& stream, const Locator& where, config::Problems& problems);
 
 // The name of a task that its file does not name: its kernel, else what it does.
 std::string default_task_name(const TaskStream& stream, const Task& task);

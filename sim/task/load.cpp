@@ -31,7 +31,7 @@ TaskStream parse_task_stream(std::span<const std::byte> bytes, const std::string
   } else {
     read_yaml({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name, files, draft);
   }
-  check_rest(draft.stream, *draft.locator, files, draft.problems);
+  check_rest(draft.stream, *draft.locator, draft.problems);
   draft.problems.throw_if_any();
   draft.stream.places.file = std::filesystem::path(name).filename().string();
   return std::move(draft.stream);
@@ -40,7 +40,7 @@ TaskStream parse_task_stream(std::span<const std::byte> bytes, const std::string
 void verify(TaskStream& stream, const std::string& name, const Files& files) {
   config::Problems problems;
   check_buffers(stream, PathLocator(name), files, problems);
-  check_rest(stream, PathLocator(name), files, problems);
+  check_rest(stream, PathLocator(name), problems);
   problems.throw_if_any();
 }
 

@@ -199,6 +199,7 @@ struct StreamSwitch {
 
   friend bool operator==(const StreamSwitch&, const StreamSwitch&) = default;
 };
+inline constexpr std::array<std::string_view, 2> kSwitchTypeNames{"i4", "i8"};  // by bytes / 4 - 1
 
 // rtStreamActive: the stream, of the same model, starts at its first task.
 struct StreamActive {
@@ -261,7 +262,7 @@ struct Hccl {
   Op op = Op::all_reduce;
   u32 comm = 0;
   // Memory of the stream's device; may be the same. A broadcast has `recv` alone, which the root sends.
-  Slice send, recv;
+  Slice send = {}, recv = {};
   // Elements, as HCCL counts: all_reduce, broadcast: all; all_gather: that each rank sends; reduce_scatter: that each
   // rank receives; all_to_all: that each rank sends to each.
   u64 count = 0;
@@ -269,6 +270,8 @@ struct Hccl {
   Reduce reduce = Reduce::sum;  // of all_reduce and reduce_scatter
   u32 root = 0;                 // of broadcast: the rank, a position in Comm::devices
   Algorithm algorithm = Algorithm::automatic;
+
+  bool reduces() const { return op == Op::all_reduce || op == Op::reduce_scatter; }
 
   friend bool operator==(const Hccl&, const Hccl&) = default;
 };
@@ -319,6 +322,7 @@ struct Comm {
 
   friend bool operator==(const Comm&, const Comm&) = default;
 };
+inline constexpr std::string_view kWorld = "world";  // name of the communicator of all devices
 
 // Where the tasks stand, for messages about a run; not part of the meaning, so all are equal.
 struct TaskPlaces {

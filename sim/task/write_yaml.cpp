@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "isa/text.h"
+#include "sim/config/unit_text.h"
 #include "sim/task/draft.h"
 #include "sim/task/load.h"
 #include "sim/task/write.h"
@@ -39,23 +40,26 @@ class YamlWriter {
     line("vinci: {}", kFormatVersion);
     line("name: {}", name_text(s_.name));
     line("arch: {}", isa::name(s_.arch));
+    if (s_.devices != 1) line("devices: {}", s_.devices);
     if (!s_.buffers.empty()) line("buffers:");
     for (const Buffer& b : s_.buffers)
       buffer(b);
     if (!s_.kernels.empty()) line("kernels:");
     for (const Kernel& k : s_.kernels)
       kernel(k);
-    if (!s_.events.empty()) {
-      line("events:");
-      for (const std::string& e : s_.events)
-        line("  - {}", name_text(e));
-    }
+    name_list("events", s_.events);
+    name_list("notifies", s_.notifies);
+    name_list("labels", s_.labels);
+    if (!s_.comms.empty()) line("comms:");
+    for (const Comm& c : s_.comms)
+      line("  {}: [{}]", key(c.name), fmt::join(c.devices, ", "));
+    if (!s_.models.empty()) line("models:");
+    for (u32 m = 0; m < s_.models.size(); ++m)
+      line("  {}: {{head: [{}], streams: [{}]}}", key(s_.models[m]), bound(m, true), bound(m, false));
     line("streams:{}", s_.streams.empty() ? " {}" : "");
-    for (const Stream& stream : s_.streams) {
-      line("  {}:{}", key(stream.name), stream.tasks.empty() ? " []" : "");
-      for (const Task& t : stream.tasks)
-        task(t);
-    }
+    for (const Stream& s : s_.streams)
+      stream(s);
+    if (!s_.host.threads.empty()) host();
     return std::move(out_);
   }
 
@@ -68,6 +72,21 @@ class YamlWriter {
 
   // YAML limits an implicit key to 1024 characters; a longer one is announced.
   static std::string key(std::string_view s) { return s.size() <= 900 ? name_text(s) : "? " + quoted(s) + "\n  "; }
+
+  void name_list(std::string_view what, const std::vector<std::string>& names) {
+    if (!names.empty()) line("{}:", what);
+    for (const std::string& name : names)
+      line("  - {}", name_text(name));
+  }
+
+  // The streams of a model, those that start with it or the others.
+  std::string bound(u32 model, bool head) const {
+    std::string out;
+    for (const Stream& s : s_.streams) {
+      if (s.model == model && s.head == head) out += (out.empty() ? "" : ", ") + name_text(s.name);
+    }
+    return out;
+  }
 
   void buffer(const Buffer& b) {
     std::string more;
@@ -82,12 +101,18 @@ class YamlWriter {
       more += '"';
     }
     if (b.random) more += ", random: true";
+    if (b.device != 0) more += fmt::format(", device: {}", b.device);
+    if (b.pageable) more += ", pageable: true";
     line("  {}: {{place: {}, bytes: {}{}}}", key(b.name), kPlaceNames[static_cast<usize>(b.place)], b.bytes, more);
   }
 
   void kernel(const Kernel& k) {
     line("  {}:", key(k.name));
     line("    type: {}", kKernelTypeNames[static_cast<usize>(k.type)]);
+    if (k.opaque()) {
+      line("    time: {}", time(k.seconds));
+      return;
+    }
     line("    code: |");
     std::string_view text;
     const std::string assembly = isa::disassemble(k.program);
@@ -97,6 +122,8 @@ class YamlWriter {
       text.remove_prefix(std::min(end + 1, text.size()));
     }
   }
+
+  static std::string time(double seconds) { return config::write_text(config::Seconds{seconds}); }
 
   std::string slice(const Slice& s) const {
     const std::string name = name_text(s_.buffers[s.buffer].name);
@@ -109,15 +136,19 @@ class YamlWriter {
     return slice(std::get<Slice>(a));
   }
 
+  std::string args(const std::vector<Arg>& list) const {
+    std::string out;
+    for (const Arg& a : list)
+      out += (out.empty() ? "" : ", ") + arg(a);
+    return out;
+  }
+
   std::string text(const KernelLaunch& op) const {
-    std::string args;
-    for (const Arg& a : op.args)
-      args += (args.empty() ? "" : ", ") + arg(a);
     const std::string mix = !op.mix() ? std::string()
                                       : fmt::format(", type: {}, aiv_kernel: {}", kMixTypeNames[op.aivs - 1],
                                                     name_text(s_.kernels[op.aiv_kernel].name));
     return fmt::format("{{kernel: {}{}, block_dim: {}, args: [{}]}}", name_text(s_.kernels[op.kernel].name), mix,
-                       op.block_dim, args);
+                       op.block_dim, args(op.args));
   }
   std::string text(const MemcpyAsync& op) const {
     if (op.height == 1) return fmt::format("{{dst: {}, src: {}, count: {}}}", slice(op.dst), slice(op.src), op.width);
@@ -129,19 +160,118 @@ class YamlWriter {
   }
   std::string text(const EventRecord& op) const { return name_text(s_.events[op.event]); }
   std::string text(const StreamWaitEvent& op) const { return name_text(s_.events[op.event]); }
-  template <class Op>
-  std::string text(const Op&) const {
-    fail(Fault::Unsupported, "tasks of this kind cannot be written");
-  }
   std::string text(const Free& op) const { return name_text(s_.buffers[op.buffer].name); }
   std::string text(const NpuGetFloatStatus& op) const { return fmt::format("{{dst: {}}}", slice(op.dst)); }
   std::string text(const NpuClearFloatStatus&) const { return "{}"; }
+
+  std::string text(const ReduceAsync& op) const {
+    return fmt::format("{{dst: {}, src: {}, count: {}, kind: {}, dtype: {}}}", slice(op.dst), slice(op.src), op.bytes,
+                       kReduceKindNames[static_cast<usize>(op.kind)], dtype(op.type));
+  }
+  std::string text(const EventReset& op) const { return name_text(s_.events[op.event]); }
+  std::string text(const NotifyRecord& op) const { return name_text(s_.notifies[op.notify]); }
+  std::string text(const NotifyWait& op) const { return name_text(s_.notifies[op.notify]); }
+  std::string text(const StreamSwitch& op) const {
+    return fmt::format("{{value: {}, cond: {}, target: {}, true_stream: {}, dtype: {}}}", slice(op.value),
+                       kConditionNames[static_cast<usize>(op.cond)], slice(op.target),
+                       name_text(s_.streams[op.true_stream].name), kSwitchTypeNames[op.bytes / 4 - 1]);
+  }
+  std::string text(const StreamActive& op) const { return name_text(s_.streams[op.stream].name); }
+  std::string text(const LabelSet& op) const { return name_text(s_.labels[op.label]); }
+  std::string text(const LabelGoto& op) const { return name_text(s_.labels[op.label]); }
+  std::string text(const LabelSwitch& op) const {
+    std::string labels;
+    for (const u32 label : op.labels)
+      labels += (labels.empty() ? "" : ", ") + name_text(s_.labels[label]);
+    return fmt::format("{{index: {}, labels: [{}]}}", slice(op.index), labels);
+  }
+  std::string text(const CpuKernelLaunch& op) const {
+    return fmt::format("{{kernel: {}, block_dim: {}, args: [{}]{}}}", name_text(op.kernel), op.block_dim, args(op.args),
+                       op.seconds > 0 ? ", time: " + time(op.seconds) : "");
+  }
+  std::string text(const ModelExecute& op) const { return name_text(s_.models[op.model]); }
+  std::string text(const ModelEndGraph& op) const { return name_text(s_.models[op.model]); }
+  std::string text(const Hccl& op) const {
+    std::string more;
+    if (op.reduces()) more += fmt::format(", reduce: {}", kHcclReduceNames[static_cast<usize>(op.reduce)]);
+    if (op.op == Hccl::Op::broadcast) {
+      more += fmt::format(", root: {}", op.root);
+    } else {
+      more += ", send: " + slice(op.send);
+    }
+    return fmt::format("{{op: {}, comm: {}{}, recv: {}, count: {}, dtype: {}, algorithm: {}}}",
+                       kHcclOpNames[static_cast<usize>(op.op)], name_text(s_.comms[op.comm].name), more, slice(op.recv),
+                       op.count, dtype(op.type), kHcclAlgorithmNames[static_cast<usize>(op.algorithm)]);
+  }
+
+  static std::string_view dtype(ElementType type) { return kElementTypeNames[static_cast<usize>(type)]; }
+
+  void stream(const Stream& s) {
+    const std::string_view empty = s.tasks.empty() ? " []" : "";
+    if (s.device == 0 && s.priority == 0) {
+      line("  {}:{}", key(s.name), empty);
+    } else {
+      line("  {}:", key(s.name));
+      line("    device: {}", s.device);
+      line("    priority: {}", s.priority);
+      line("    tasks:{}", empty);
+    }
+    for (const Task& t : s.tasks)
+      task(t);
+  }
 
   void task(const Task& t) {
     const std::string op = std::visit([this](const auto& o) { return text(o); }, t.op);
     line("    - {}: {}", kOpNames[t.op.index()], op);
     if (t.name != default_task_name(s_, t)) line("      name: {}", name_text(t.name));
   }
+
+  // The host program --------------------------------------------------------------------------------------------------
+
+  void host() {
+    line("host:");
+    if (!s_.host.semaphores.empty()) line("  semaphores:");
+    for (const Semaphore& x : s_.host.semaphores)
+      line("    {}: {}", key(x.name), x.initial);
+    line("  threads:");
+    for (const HostThread& t : s_.host.threads) {
+      line("    {}:{}", key(t.name), t.steps.empty() ? " []" : "");
+      steps(t.steps, 0, t.steps.size(), 6);
+    }
+  }
+
+  void steps(const std::vector<HostStep>& list, usize begin, usize end, usize indent) {
+    for (usize i = begin; i < end; ++i) {
+      const std::string_view name = kHostStepNames[list[i].index()];
+      const auto* repeat = std::get_if<HostRepeat>(&list[i]);
+      if (repeat == nullptr) {
+        line("{:{}}- {}: {}", "", indent, name, std::visit([this](const auto& o) { return step_text(o); }, list[i]));
+        continue;
+      }
+      line("{:{}}- {}:", "", indent, name);
+      line("{:{}}times: {}", "", indent + 4, repeat->times);
+      line("{:{}}steps:", "", indent + 4);
+      steps(list, i + 1, i + 1 + repeat->length, indent + 6);
+      i += repeat->length;
+    }
+  }
+
+  std::string step_text(const HostEnqueue& op) const {
+    const std::string name = name_text(s_.streams[op.stream].name);
+    if (op == HostEnqueue{.stream = op.stream}) return name;
+    if (op.count == HostEnqueue::kAll) return fmt::format("{{stream: {}, first: {}}}", name, op.first);
+    return fmt::format("{{stream: {}, first: {}, count: {}}}", name, op.first, op.count);
+  }
+  std::string step_text(const HostCompute& op) const {
+    return op.name.empty() ? time(op.seconds)
+                           : fmt::format("{{time: {}, name: {}}}", time(op.seconds), name_text(op.name));
+  }
+  std::string step_text(const SynchronizeStream& op) const { return name_text(s_.streams[op.stream].name); }
+  std::string step_text(const SynchronizeEvent& op) const { return name_text(s_.events[op.event]); }
+  std::string step_text(const SynchronizeDevice& op) const { return fmt::format("{}", op.device); }
+  std::string step_text(const HostPost& op) const { return name_text(s_.host.semaphores[op.semaphore].name); }
+  std::string step_text(const HostWait& op) const { return name_text(s_.host.semaphores[op.semaphore].name); }
+  std::string step_text(const HostRepeat&) const { return {}; }  // its steps are a list of their own
 
   const TaskStream& s_;
   std::string out_;
@@ -152,12 +282,16 @@ class YamlWriter {
 std::string to_yaml(const TaskStream& stream) { return YamlWriter(stream).write(); }
 
 bool same_meaning(const TaskStream& a, const TaskStream& b) {
-  const auto same_kernel = [](const Kernel& x, const Kernel& y) {
-    return x.name == y.name && x.type == y.type && x.program.arch == y.program.arch && x.program.code == y.program.code;
+  const auto without_programs = [](TaskStream s) {
+    s.folder.clear();
+    for (Kernel& k : s.kernels) {
+      k.program.source.clear();
+      k.program.lines.clear();
+      k.program.labels.clear();
+    }
+    return s;
   };
-  return a.name == b.name && a.arch == b.arch && a.buffers == b.buffers && a.events == b.events &&
-         a.streams == b.streams &&
-         std::equal(a.kernels.begin(), a.kernels.end(), b.kernels.begin(), b.kernels.end(), same_kernel);
+  return without_programs(a) == without_programs(b);
 }
 
 }  // namespace vinci::task

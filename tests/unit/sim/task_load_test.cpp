@@ -145,7 +145,7 @@ TEST(TaskLoad, LimitsHoldOnBothSides) {
     });
   };
   EXPECT_EQ(with_buffer("64GiB"), "accepted");
-  EXPECT_THAT(with_buffer("68719476737"), testing::HasSubstr("more than 68719476736 bytes together"));
+  EXPECT_THAT(with_buffer("68719476737"), testing::HasSubstr("buffers of its memory have more than 68719476736 bytes"));
   const auto with_nesting = [](int levels) {
     return refusal([&] {
       parse_text("vinci: 1\nname: t\narch: c220\nstreams: " + std::string(static_cast<usize>(levels), '[') +

@@ -10,28 +10,17 @@
 #include <random>
 
 #include "isa/text.h"
-#include "sim/task/write.h"
-#include "tests/unit/sim/task_sample.h"
+#include "tests/unit/sim/task_round_trip.h"
 
 namespace vinci::task {
 namespace {
 
+using test::expect_round_trip;
 using test::kSample;
 using test::parse_text;
+using test::parse_vts;
 using test::refusal;
 using testing::HasSubstr;
-
-TaskStream parse_vts(const std::vector<std::byte>& bytes) { return parse_task_stream(bytes, "t.vts", MemoryFiles{}); }
-
-void expect_round_trip(const TaskStream& s) {
-  const std::vector<std::byte> vts = to_vts(s);
-  EXPECT_EQ(parse_vts(vts), s);  // everything, down to source lines
-  EXPECT_EQ(to_vts(parse_vts(vts)), vts);
-  const std::string yaml = to_yaml(s);
-  const TaskStream again = parse_text(yaml);
-  EXPECT_TRUE(same_meaning(again, s)) << yaml;
-  EXPECT_EQ(to_yaml(again), yaml);
-}
 
 TEST(TaskRoundTrip, Sample) { expect_round_trip(parse_text(kSample)); }
 

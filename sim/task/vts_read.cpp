@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-// Both directions of the binary spelling; the only file that sees the generated header.
-#include <algorithm>
+// Reads the binary spelling.
 #include <cstring>
 
 #include "sim/task/draft.h"
 #include "sim/task/load.h"
-#include "sim/task/write.h"
 #include "task_stream_generated.h"
 
 namespace vinci::task {
@@ -31,10 +29,31 @@ class VtsReader {
          [&](usize i, const vts::Buffer* b) { s_.buffers.push_back(buffer(*b, Path{} / "buffers" / i)); });
     each(in.kernels(),
          [&](usize i, const vts::Kernel* k) { s_.kernels.push_back(kernel(*k, Path{} / "kernels" / i)); });
-    each(in.events(), [&](usize, const fb::String* e) { s_.events.push_back(text(e)); });
+    s_.events = names(in.events());
+    s_.devices = in.devices();
+    s_.notifies = names(in.notifies());
+    s_.labels = names(in.labels());
+    s_.models = names(in.models());
+    each(in.comms(), [&](usize, const vts::Comm* c) {
+      s_.comms.push_back({.name = text(c->name()), .devices = numbers<u32>(c->devices())});
+    });
+    each(in.semaphores(), [&](usize, const vts::Semaphore* x) {
+      s_.host.semaphores.push_back({.name = text(x->name()), .initial = x->initial()});
+    });
+    each(in.threads(), [&](usize i, const vts::HostThread* in_thread) {
+      HostThread& thread = s_.host.threads.emplace_back();
+      thread.name = text(in_thread->name());
+      each(in_thread->steps(), [&](usize k, const vts::HostStep* in_step) {
+        thread.steps.push_back(host_step(*in_step, Path{} / "host" / "threads" / i / "steps" / k));
+      });
+    });
     each(in.streams(), [&](usize i, const vts::Stream* in_stream) {
       Stream& stream = s_.streams.emplace_back();
       stream.name = text(in_stream->name());
+      stream.device = in_stream->device();
+      stream.priority = in_stream->priority();
+      stream.model = in_stream->model();
+      stream.head = in_stream->head();
       each(in_stream->tasks(), [&](usize t, const vts::Task* in_task) {
         stream.tasks.push_back(task(*in_task, Path{} / "streams" / i / "tasks" / t));
       });
@@ -67,6 +86,12 @@ class VtsReader {
     if (s == nullptr) return {};
     spend(s->size());
     return {s->c_str(), s->size()};
+  }
+
+  std::vector<std::string> names(const fb::Vector<fb::Offset<fb::String>>* list) {
+    std::vector<std::string> out;
+    each(list, [&](usize, const fb::String* s) { out.push_back(text(s)); });
+    return out;
   }
 
   // The verifier of FlatBuffers checks where a list starts, but not that its elements are aligned.
@@ -106,6 +131,8 @@ class VtsReader {
     b.shape = numbers<u64>(in.shape());
     b.data = numbers<std::byte>(in.data());
     b.random = in.random();
+    b.device = in.device();
+    b.pageable = in.pageable();
     return b;
   }
 
@@ -113,6 +140,7 @@ class VtsReader {
     Kernel k;
     k.name = text(in.name());
     k.type = enumerator<KernelType>(in.type(), kKernelTypeNames.size(), path / "type");
+    k.seconds = in.seconds();
     const vts::Program& p = *in.program();
     k.program.arch = enumerator<isa::Arch>(p.arch(), isa::kArchNames.size(), path / "program" / "arch");
     k.program.source = text(p.source());
@@ -140,13 +168,7 @@ class VtsReader {
         const vts::KernelLaunch& op = *in.op_as_KernelLaunch();
         KernelLaunch launch{
             .kernel = op.kernel(), .block_dim = op.block_dim(), .aivs = op.aivs(), .aiv_kernel = op.aiv_kernel()};
-        if (op.args() != nullptr) {
-          check_aligned(op.args());
-          spend(u64{op.args()->size()} * sizeof(Arg));
-          for (fb::uoffset_t a = 0; a < op.args()->size(); ++a) {
-            launch.args.push_back(arg(*op.args()->Get(a), path / "kernel_launch" / "args" / a));
-          }
-        }
+        launch.args = args(op.args(), path / "kernel_launch" / "args");
         t.op = std::move(launch);
         break;
       }
@@ -165,12 +187,102 @@ class VtsReader {
       case vts::Op::Free: t.op = Free{in.op_as_Free()->buffer()}; break;
       case vts::Op::NpuGetFloatStatus: t.op = NpuGetFloatStatus{slice(*in.op_as_NpuGetFloatStatus()->dst())}; break;
       case vts::Op::NpuClearFloatStatus: t.op = NpuClearFloatStatus{}; break;
+      case vts::Op::ReduceAsync: {
+        const vts::ReduceAsync& op = *in.op_as_ReduceAsync();
+        const Path at = path / "reduce_async";
+        t.op = ReduceAsync{slice(*op.dst()), slice(*op.src()), op.bytes(),
+                           enumerator<ReduceAsync::Kind>(op.kind(), kReduceKindNames.size(), at / "kind"),
+                           element_type(op.type(), at)};
+        break;
+      }
+      case vts::Op::EventReset: t.op = EventReset{in.op_as_EventReset()->event()}; break;
+      case vts::Op::NotifyRecord: t.op = NotifyRecord{in.op_as_NotifyRecord()->notify()}; break;
+      case vts::Op::NotifyWait: t.op = NotifyWait{in.op_as_NotifyWait()->notify()}; break;
+      case vts::Op::StreamSwitch: {
+        const vts::StreamSwitch& op = *in.op_as_StreamSwitch();
+        t.op = StreamSwitch{slice(*op.value()), slice(*op.target()),
+                            enumerator<Condition>(op.cond(), kConditionNames.size(), path / "stream_switch" / "cond"),
+                            op.bytes(), op.true_stream()};
+        break;
+      }
+      case vts::Op::StreamActive: t.op = StreamActive{in.op_as_StreamActive()->stream()}; break;
+      case vts::Op::LabelSet: t.op = LabelSet{in.op_as_LabelSet()->label()}; break;
+      case vts::Op::LabelGoto: t.op = LabelGoto{in.op_as_LabelGoto()->label()}; break;
+      case vts::Op::LabelSwitch: {
+        const vts::LabelSwitch& op = *in.op_as_LabelSwitch();
+        t.op = LabelSwitch{slice(*op.index()), numbers<u32>(op.labels())};
+        break;
+      }
+      case vts::Op::CpuKernelLaunch: {
+        const vts::CpuKernelLaunch& op = *in.op_as_CpuKernelLaunch();
+        t.op = CpuKernelLaunch{text(op.kernel()), op.block_dim(), args(op.args(), path / "cpu_kernel_launch" / "args"),
+                               op.seconds()};
+        break;
+      }
+      case vts::Op::ModelExecute: t.op = ModelExecute{in.op_as_ModelExecute()->model()}; break;
+      case vts::Op::ModelEndGraph: t.op = ModelEndGraph{in.op_as_ModelEndGraph()->model()}; break;
+      case vts::Op::Hccl: t.op = hccl(*in.op_as_Hccl(), path / "hccl"); break;
       default:
         // Nothing behind an unknown tag has been verified; it must not be touched.
         fail_at(Fault::Input, where_.at(path / "op_type"), "value {} is no kind of task",
                 static_cast<unsigned>(in.op_type()));
     }
     return t;
+  }
+
+  ElementType element_type(vts::ElementType in, const Path& path) {
+    return enumerator<ElementType>(in, kElementTypeNames.size(), path / "dtype");
+  }
+
+  Hccl hccl(const vts::Hccl& in, const Path& path) {
+    Hccl op;
+    op.op = enumerator<Hccl::Op>(in.op(), kHcclOpNames.size(), path / "op");
+    op.comm = in.comm();
+    if (in.send() != nullptr) {
+      op.send = slice(*in.send());
+    } else if (op.op != Hccl::Op::broadcast) {
+      report(path / "send", "hccl: 'send' is missing");
+    }
+    op.recv = slice(*in.recv());
+    op.count = in.count();
+    op.type = element_type(in.type(), path);
+    op.reduce = enumerator<Hccl::Reduce>(in.reduce(), kHcclReduceNames.size(), path / "reduce");
+    op.root = in.root();
+    op.algorithm = enumerator<Hccl::Algorithm>(in.algorithm(), kHcclAlgorithmNames.size(), path / "algorithm");
+    return op;
+  }
+
+  HostStep host_step(const vts::HostStep& in, const Path& path) {
+    switch (in.op_type()) {
+      case vts::HostOp::HostEnqueue: {
+        const vts::HostEnqueue& op = *in.op_as_HostEnqueue();
+        return HostEnqueue{op.stream(), op.first(), op.count()};
+      }
+      case vts::HostOp::HostCompute: {
+        const vts::HostCompute& op = *in.op_as_HostCompute();
+        return HostCompute{op.seconds(), text(op.name())};
+      }
+      case vts::HostOp::SynchronizeStream: return SynchronizeStream{in.op_as_SynchronizeStream()->stream()};
+      case vts::HostOp::SynchronizeEvent: return SynchronizeEvent{in.op_as_SynchronizeEvent()->event()};
+      case vts::HostOp::SynchronizeDevice: return SynchronizeDevice{in.op_as_SynchronizeDevice()->device()};
+      case vts::HostOp::HostPost: return HostPost{in.op_as_HostPost()->semaphore()};
+      case vts::HostOp::HostWait: return HostWait{in.op_as_HostWait()->semaphore()};
+      case vts::HostOp::HostRepeat: return HostRepeat{in.op_as_HostRepeat()->times(), in.op_as_HostRepeat()->length()};
+      default:
+        // As for tasks.
+        fail_at(Fault::Input, where_.at(path / "op_type"), "value {} is no kind of step",
+                static_cast<unsigned>(in.op_type()));
+    }
+  }
+
+  std::vector<Arg> args(const fb::Vector<const vts::Arg*>* list, const Path& path) {
+    std::vector<Arg> out;
+    if (list == nullptr) return out;
+    check_aligned(list);
+    spend(u64{list->size()} * sizeof(Arg));
+    for (fb::uoffset_t a = 0; a < list->size(); ++a)
+      out.push_back(arg(*list->Get(a), path / a));
+    return out;
   }
 
   Arg arg(const vts::Arg& in, const Path& path) {
@@ -189,130 +301,6 @@ class VtsReader {
   u64 budget_ = kMaxExpandedBytes;
 };
 
-// The other direction.
-class VtsWriter {
- public:
-  explicit VtsWriter(const TaskStream& stream) : s_(stream) {}
-
-  std::vector<std::byte> write() {
-    std::vector<fb::Offset<vts::Buffer>> buffers;
-    for (const Buffer& b : s_.buffers)
-      buffers.push_back(buffer(b));
-    std::vector<fb::Offset<vts::Kernel>> kernels;
-    for (const Kernel& k : s_.kernels)
-      kernels.push_back(kernel(k));
-    std::vector<fb::Offset<fb::String>> events;
-    for (const std::string& e : s_.events)
-      events.push_back(fbb_.CreateString(e));
-    std::vector<fb::Offset<vts::Stream>> streams;
-    for (const Stream& st : s_.streams) {
-      std::vector<fb::Offset<vts::Task>> tasks;
-      for (const Task& t : st.tasks)
-        tasks.push_back(task(t));
-      const auto list = fbb_.CreateVector(tasks);
-      streams.push_back(vts::CreateStream(fbb_, fbb_.CreateString(st.name), list));
-    }
-    // One statement each: the order of evaluation must not decide the bytes.
-    const auto name = fbb_.CreateString(s_.name);
-    const auto buffer_list = fbb_.CreateVector(buffers);
-    const auto kernel_list = fbb_.CreateVector(kernels);
-    const auto event_list = fbb_.CreateVector(events);
-    const auto stream_list = fbb_.CreateVector(streams);
-    const auto root = vts::CreateTaskStream(fbb_, kFormatVersion, name, static_cast<vts::Arch>(s_.arch), buffer_list,
-                                            kernel_list, event_list, stream_list);
-    vts::FinishTaskStreamBuffer(fbb_, root);
-    const auto* begin = reinterpret_cast<const std::byte*>(fbb_.GetBufferPointer());
-    return {begin, begin + fbb_.GetSize()};
-  }
-
- private:
-  fb::Offset<fb::String> text(const std::string& s) {
-    return s.empty() ? fb::Offset<fb::String>{} : fbb_.CreateString(s);
-  }
-  template <class T>
-  fb::Offset<fb::Vector<T>> numbers(const std::vector<T>& v) {
-    return v.empty() ? fb::Offset<fb::Vector<T>>{} : fbb_.CreateVector(v);
-  }
-
-  fb::Offset<vts::Buffer> buffer(const Buffer& b) {
-    const auto name = fbb_.CreateString(b.name);
-    const auto file = text(b.file), output = text(b.output), dtype = text(b.dtype);
-    const auto shape = numbers(b.shape);
-    const auto data = b.data.empty() ? fb::Offset<fb::Vector<u8>>{}
-                                     : fbb_.CreateVector(reinterpret_cast<const u8*>(b.data.data()), b.data.size());
-    return vts::CreateBuffer(fbb_, name, static_cast<vts::Place>(b.place), b.bytes, file, output, dtype, shape, data,
-                             b.random);
-  }
-
-  fb::Offset<vts::Kernel> kernel(const Kernel& k) {
-    const isa::Program& p = k.program;
-    const auto source = text(p.source);
-    std::vector<vts::Word> words;
-    for (const isa::Word& w : p.code)
-      words.emplace_back(fb::span<const u64, 4>(w.data(), 4));
-    const auto code = fbb_.CreateVectorOfStructs(words);
-    const bool any_line = std::any_of(p.lines.begin(), p.lines.end(), [](u32 l) { return l != 0; });
-    const auto lines = any_line ? fbb_.CreateVector(p.lines) : fb::Offset<fb::Vector<u32>>{};
-    std::vector<fb::Offset<vts::Label>> labels;
-    for (const isa::Label& l : p.labels)
-      labels.push_back(vts::CreateLabel(fbb_, fbb_.CreateString(l.name), l.index));
-    const auto program = vts::CreateProgram(fbb_, static_cast<vts::Arch>(p.arch), source, code, lines, numbers(labels));
-    return vts::CreateKernel(fbb_, fbb_.CreateString(k.name), static_cast<vts::KernelType>(k.type), program);
-  }
-
-  fb::Offset<vts::Task> task(const Task& t) {
-    const auto name = t.name.empty() ? fb::Offset<fb::String>{} : fbb_.CreateSharedString(t.name);
-    const auto [type, op] = std::visit([&](const auto& o) { return this->op(o); }, t.op);
-    return vts::CreateTask(fbb_, name, type, op);
-  }
-
-  using AnyOp = std::pair<vts::Op, fb::Offset<void>>;
-
-  static vts::Slice slice(const Slice& s) { return {s.offset, s.buffer}; }
-
-  AnyOp op(const KernelLaunch& o) {
-    std::vector<vts::Arg> args;
-    for (const Arg& a : o.args) {
-      if (const auto* number = std::get_if<u64>(&a)) {
-        args.emplace_back(*number, 0, vts::ArgKind::number);
-      } else {
-        args.emplace_back(std::get<Slice>(a).offset, std::get<Slice>(a).buffer, vts::ArgKind::address);
-      }
-    }
-    const auto list = args.empty() ? 0 : fbb_.CreateVectorOfStructs(args);
-    return {vts::Op::KernelLaunch,
-            vts::CreateKernelLaunch(fbb_, o.kernel, o.block_dim, list, o.aivs, o.aiv_kernel).Union()};
-  }
-  AnyOp op(const MemcpyAsync& o) {
-    const vts::Slice dst = slice(o.dst), src = slice(o.src);
-    return {vts::Op::MemcpyAsync,
-            vts::CreateMemcpyAsync(fbb_, &dst, &src, o.width, o.height, o.dst_pitch, o.src_pitch).Union()};
-  }
-  AnyOp op(const MemsetAsync& o) {
-    const vts::Slice dst = slice(o.dst);
-    return {vts::Op::MemsetAsync, vts::CreateMemsetAsync(fbb_, &dst, o.bytes, o.value).Union()};
-  }
-  AnyOp op(const EventRecord& o) { return {vts::Op::EventRecord, vts::CreateEventRecord(fbb_, o.event).Union()}; }
-  AnyOp op(const StreamWaitEvent& o) {
-    return {vts::Op::StreamWaitEvent, vts::CreateStreamWaitEvent(fbb_, o.event).Union()};
-  }
-  template <class Op>
-  AnyOp op(const Op&) {
-    fail(Fault::Unsupported, "tasks of this kind cannot be written");
-  }
-  AnyOp op(const Free& o) { return {vts::Op::Free, vts::CreateFree(fbb_, o.buffer).Union()}; }
-  AnyOp op(const NpuGetFloatStatus& o) {
-    const vts::Slice dst = slice(o.dst);
-    return {vts::Op::NpuGetFloatStatus, vts::CreateNpuGetFloatStatus(fbb_, &dst).Union()};
-  }
-  AnyOp op(const NpuClearFloatStatus&) {
-    return {vts::Op::NpuClearFloatStatus, vts::CreateNpuClearFloatStatus(fbb_).Union()};
-  }
-
-  const TaskStream& s_;
-  fb::FlatBufferBuilder fbb_;
-};
-
 }  // namespace
 
 bool is_vts(std::span<const std::byte> bytes) {
@@ -329,7 +317,7 @@ void read_vts(std::span<const std::byte> bytes, const std::string& name, const F
     std::memcpy(aligned.data(), data, bytes.size());
     data = reinterpret_cast<const u8*>(aligned.data());
   }
-  constexpr fb::uoffset_t kMaxTables = 4'000'000;  // a task is two
+  constexpr fb::uoffset_t kMaxTables = 8'000'000;  // a task or a step is two
   fb::Verifier verifier(data, bytes.size(), 16, kMaxTables);
   if (!vts::VerifyTaskStreamBuffer(verifier)) {
     fail_at(Fault::Input, name, "damaged binary task stream: an offset or a size leads out of the file");
@@ -337,7 +325,5 @@ void read_vts(std::span<const std::byte> bytes, const std::string& name, const F
   VtsReader(name, out).read(*vts::GetTaskStream(data));
   check_buffers(out.stream, *out.locator, files, out.problems);
 }
-
-std::vector<std::byte> to_vts(const TaskStream& stream) { return VtsWriter(stream).write(); }
 
 }  // namespace vinci::task

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// Writes the binary spelling.
+#include <algorithm>
+
+#include "sim/task/load.h"
+#include "sim/task/write.h"
+#include "task_stream_generated.h"
+
+namespace vinci::task {
+namespace {
+
+namespace fb = flatbuffers;
+
+class VtsWriter {
+ public:
+  explicit VtsWriter(const TaskStream& stream) : s_(stream) {}
+
+  std::vector<std::byte> write() {
+    std::vector<fb::Offset<vts::Buffer>> buffers;
+    for (const Buffer& b : s_.buffers)
+      buffers.push_back(buffer(b));
+    std::vector<fb::Offset<vts::Kernel>> kernels;
+    for (const Kernel& k : s_.kernels)
+      kernels.push_back(kernel(k));
+    std::vector<fb::Offset<vts::Stream>> streams;
+    for (const Stream& st : s_.streams) {
+      std::vector<fb::Offset<vts::Task>> tasks;
+      for (const Task& t : st.tasks)
+        tasks.push_back(task(t));
+      const auto list = fbb_.CreateVector(tasks);
+      const auto stream_name = fbb_.CreateString(st.name);
+      streams.push_back(vts::CreateStream(fbb_, stream_name, list, st.device, st.priority, st.model, st.head));
+    }
+    std::vector<fb::Offset<vts::Comm>> comms;
+    for (const Comm& c : s_.comms) {
+      const auto devices = numbers(c.devices);
+      comms.push_back(vts::CreateComm(fbb_, fbb_.CreateString(c.name), devices));
+    }
+    std::vector<fb::Offset<vts::Semaphore>> semaphores;
+    for (const Semaphore& x : s_.host.semaphores)
+      semaphores.push_back(vts::CreateSemaphore(fbb_, fbb_.CreateString(x.name), x.initial));
+    std::vector<fb::Offset<vts::HostThread>> threads;
+    for (const HostThread& t : s_.host.threads)
+      threads.push_back(thread(t));
+    // One statement each: the order of evaluation must not decide the bytes.
+    const auto name = fbb_.CreateString(s_.name);
+    const auto buffer_list = fbb_.CreateVector(buffers);
+    const auto kernel_list = fbb_.CreateVector(kernels);
+    const auto event_list = names(s_.events);
+    const auto stream_list = fbb_.CreateVector(streams);
+    const auto notify_list = names(s_.notifies);
+    const auto label_list = names(s_.labels);
+    const auto model_list = names(s_.models);
+    const auto comm_list = numbers(comms);
+    const auto semaphore_list = numbers(semaphores);
+    const auto thread_list = numbers(threads);
+    const auto root = vts::CreateTaskStream(fbb_, kFormatVersion, name, static_cast<vts::Arch>(s_.arch), buffer_list,
+                                            kernel_list, event_list, stream_list, s_.devices, notify_list, label_list,
+                                            model_list, comm_list, semaphore_list, thread_list);
+    vts::FinishTaskStreamBuffer(fbb_, root);
+    const auto* begin = reinterpret_cast<const std::byte*>(fbb_.GetBufferPointer());
+    return {begin, begin + fbb_.GetSize()};
+  }
+
+ private:
+  fb::Offset<fb::String> text(const std::string& s) {
+    return s.empty() ? fb::Offset<fb::String>{} : fbb_.CreateString(s);
+  }
+  template <class T>
+  fb::Offset<fb::Vector<T>> numbers(const std::vector<T>& v) {
+    return v.empty() ? fb::Offset<fb::Vector<T>>{} : fbb_.CreateVector(v);
+  }
+
+  fb::Offset<fb::Vector<fb::Offset<fb::String>>> names(const std::vector<std::string>& list) {
+    std::vector<fb::Offset<fb::String>> out;
+    for (const std::string& name : list)
+      out.push_back(fbb_.CreateString(name));
+    return numbers(out);
+  }
+
+  fb::Offset<vts::Buffer> buffer(const Buffer& b) {
+    const auto name = fbb_.CreateString(b.name);
+    const auto file = text(b.file), output = text(b.output), dtype = text(b.dtype);
+    const auto shape = numbers(b.shape);
+    const auto data = b.data.empty() ? fb::Offset<fb::Vector<u8>>{}
+                                     : fbb_.CreateVector(reinterpret_cast<const u8*>(b.data.data()), b.data.size());
+    return vts::CreateBuffer(fbb_, name, static_cast<vts::Place>(b.place), b.bytes, file, output, dtype, shape, data,
+                             b.random, b.device, b.pageable);
+  }
+
+  fb::Offset<vts::Kernel> kernel(const Kernel& k) {
+    const isa::Program& p = k.program;
+    const auto source = text(p.source);
+    std::vector<vts::Word> words;
+    for (const isa::Word& w : p.code)
+      words.emplace_back(fb::span<const u64, 4>(w.data(), 4));
+    const auto code = fbb_.CreateVectorOfStructs(words);
+    const bool any_line = std::any_of(p.lines.begin(), p.lines.end(), [](u32 l) { return l != 0; });
+    const auto lines = any_line ? fbb_.CreateVector(p.lines) : fb::Offset<fb::Vector<u32>>{};
+    std::vector<fb::Offset<vts::Label>> labels;
+    for (const isa::Label& l : p.labels)
+      labels.push_back(vts::CreateLabel(fbb_, fbb_.CreateString(l.name), l.index));
+    const auto program = vts::CreateProgram(fbb_, static_cast<vts::Arch>(p.arch), source, code, lines, numbers(labels));
+    return vts::CreateKernel(fbb_, fbb_.CreateString(k.name), static_cast<vts::KernelType>(k.type), program, k.seconds);
+  }
+
+  fb::Offset<vts::Task> task(const Task& t) {
+    const auto name = t.name.empty() ? fb::Offset<fb::String>{} : fbb_.CreateSharedString(t.name);
+    const auto [type, op] = std::visit([&](const auto& o) { return this->op(o); }, t.op);
+    return vts::CreateTask(fbb_, name, type, op);
+  }
+
+  using AnyOp = std::pair<vts::Op, fb::Offset<void>>;
+
+  static vts::Slice slice(const Slice& s) { return {s.offset, s.buffer}; }
+
+  fb::Offset<fb::Vector<const vts::Arg*>> args(const std::vector<Arg>& list) {
+    std::vector<vts::Arg> out;
+    for (const Arg& a : list) {
+      if (const auto* number = std::get_if<u64>(&a)) {
+        out.emplace_back(*number, 0, vts::ArgKind::number);
+      } else {
+        out.emplace_back(std::get<Slice>(a).offset, std::get<Slice>(a).buffer, vts::ArgKind::address);
+      }
+    }
+    return out.empty() ? 0 : fbb_.CreateVectorOfStructs(out);
+  }
+
+  AnyOp op(const KernelLaunch& o) {
+    const auto list = args(o.args);
+    return {vts::Op::KernelLaunch,
+            vts::CreateKernelLaunch(fbb_, o.kernel, o.block_dim, list, o.aivs, o.aiv_kernel).Union()};
+  }
+  AnyOp op(const MemcpyAsync& o) {
+    const vts::Slice dst = slice(o.dst), src = slice(o.src);
+    return {vts::Op::MemcpyAsync,
+            vts::CreateMemcpyAsync(fbb_, &dst, &src, o.width, o.height, o.dst_pitch, o.src_pitch).Union()};
+  }
+  AnyOp op(const MemsetAsync& o) {
+    const vts::Slice dst = slice(o.dst);
+    return {vts::Op::MemsetAsync, vts::CreateMemsetAsync(fbb_, &dst, o.bytes, o.value).Union()};
+  }
+  AnyOp op(const EventRecord& o) { return {vts::Op::EventRecord, vts::CreateEventRecord(fbb_, o.event).Union()}; }
+  AnyOp op(const StreamWaitEvent& o) {
+    return {vts::Op::StreamWaitEvent, vts::CreateStreamWaitEvent(fbb_, o.event).Union()};
+  }
+  AnyOp op(const Free& o) { return {vts::Op::Free, vts::CreateFree(fbb_, o.buffer).Union()}; }
+
+  AnyOp op(const NpuGetFloatStatus& o) {
+    const vts::Slice dst = slice(o.dst);
+    return {vts::Op::NpuGetFloatStatus, vts::CreateNpuGetFloatStatus(fbb_, &dst).Union()};
+  }
+  AnyOp op(const NpuClearFloatStatus&) {
+    return {vts::Op::NpuClearFloatStatus, vts::CreateNpuClearFloatStatus(fbb_).Union()};
+  }
+  AnyOp op(const ReduceAsync& o) {
+    const vts::Slice dst = slice(o.dst), src = slice(o.src);
+    return {vts::Op::ReduceAsync,
+            vts::CreateReduceAsync(fbb_, &dst, &src, o.bytes, static_cast<vts::ReduceKind>(o.kind),
+                                   static_cast<vts::ElementType>(o.type))
+                .Union()};
+  }
+  AnyOp op(const EventReset& o) { return {vts::Op::EventReset, vts::CreateEventReset(fbb_, o.event).Union()}; }
+  AnyOp op(const NotifyRecord& o) { return {vts::Op::NotifyRecord, vts::CreateNotifyRecord(fbb_, o.notify).Union()}; }
+  AnyOp op(const NotifyWait& o) { return {vts::Op::NotifyWait, vts::CreateNotifyWait(fbb_, o.notify).Union()}; }
+  AnyOp op(const StreamSwitch& o) {
+    const vts::Slice value = slice(o.value), target = slice(o.target);
+    return {vts::Op::StreamSwitch,
+            vts::CreateStreamSwitch(fbb_, &value, &target, static_cast<vts::Condition>(o.cond), o.bytes, o.true_stream)
+                .Union()};
+  }
+  AnyOp op(const StreamActive& o) { return {vts::Op::StreamActive, vts::CreateStreamActive(fbb_, o.stream).Union()}; }
+  AnyOp op(const LabelSet& o) { return {vts::Op::LabelSet, vts::CreateLabelSet(fbb_, o.label).Union()}; }
+  AnyOp op(const LabelGoto& o) { return {vts::Op::LabelGoto, vts::CreateLabelGoto(fbb_, o.label).Union()}; }
+  AnyOp op(const LabelSwitch& o) {
+    const vts::Slice index = slice(o.index);
+    const auto labels = numbers(o.labels);
+    return {vts::Op::LabelSwitch, vts::CreateLabelSwitch(fbb_, &index, labels).Union()};
+  }
+  AnyOp op(const CpuKernelLaunch& o) {
+    const auto kernel = fbb_.CreateSharedString(o.kernel);
+    const auto list = args(o.args);
+    return {vts::Op::CpuKernelLaunch, vts::CreateCpuKernelLaunch(fbb_, kernel, o.block_dim, list, o.seconds).Union()};
+  }
+  AnyOp op(const ModelExecute& o) { return {vts::Op::ModelExecute, vts::CreateModelExecute(fbb_, o.model).Union()}; }
+  AnyOp op(const ModelEndGraph& o) { return {vts::Op::ModelEndGraph, vts::CreateModelEndGraph(fbb_, o.model).Union()}; }
+  AnyOp op(const Hccl& o) {
+    const vts::Slice send = slice(o.send), recv = slice(o.recv);
+    const bool sends = o.op != Hccl::Op::broadcast;
+    return {vts::Op::Hccl,
+            vts::CreateHccl(fbb_, static_cast<vts::HcclOp>(o.op), o.comm, sends ? &send : nullptr, &recv, o.count,
+                            static_cast<vts::ElementType>(o.type), static_cast<vts::HcclReduce>(o.reduce), o.root,
+                            static_cast<vts::HcclAlgorithm>(o.algorithm))
+                .Union()};
+  }
+
+  fb::Offset<vts::HostThread> thread(const HostThread& t) {
+    std::vector<fb::Offset<vts::HostStep>> steps;
+    for (const HostStep& step : t.steps) {
+      const auto [type, op] = std::visit([&](const auto& o) { return this->host_op(o); }, step);
+      steps.push_back(vts::CreateHostStep(fbb_, type, op));
+    }
+    const auto list = numbers(steps);
+    return vts::CreateHostThread(fbb_, fbb_.CreateString(t.name), list);
+  }
+
+  using AnyHostOp = std::pair<vts::HostOp, fb::Offset<void>>;
+
+  AnyHostOp host_op(const HostEnqueue& o) {
+    return {vts::HostOp::HostEnqueue, vts::CreateHostEnqueue(fbb_, o.stream, o.first, o.count).Union()};
+  }
+  AnyHostOp host_op(const HostCompute& o) {
+    const auto name = text(o.name);
+    return {vts::HostOp::HostCompute, vts::CreateHostCompute(fbb_, o.seconds, name).Union()};
+  }
+  AnyHostOp host_op(const SynchronizeStream& o) {
+    return {vts::HostOp::SynchronizeStream, vts::CreateSynchronizeStream(fbb_, o.stream).Union()};
+  }
+  AnyHostOp host_op(const SynchronizeEvent& o) {
+    return {vts::HostOp::SynchronizeEvent, vts::CreateSynchronizeEvent(fbb_, o.event).Union()};
+  }
+  AnyHostOp host_op(const SynchronizeDevice& o) {
+    return {vts::HostOp::SynchronizeDevice, vts::CreateSynchronizeDevice(fbb_, o.device).Union()};
+  }
+  AnyHostOp host_op(const HostPost& o) {
+    return {vts::HostOp::HostPost, vts::CreateHostPost(fbb_, o.semaphore).Union()};
+  }
+  AnyHostOp host_op(const HostWait& o) {
+    return {vts::HostOp::HostWait, vts::CreateHostWait(fbb_, o.semaphore).Union()};
+  }
+  AnyHostOp host_op(const HostRepeat& o) {
+    return {vts::HostOp::HostRepeat, vts::CreateHostRepeat(fbb_, o.times, o.length).Union()};
+  }
+
+  const TaskStream& s_;
+  fb::FlatBufferBuilder fbb_;
+};
+
+}  // namespace
+
+std::vector<std::byte> to_vts(const TaskStream& stream) { return VtsWriter(stream).write(); }
+
+}  // namespace vinci::task
