@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "isa/codec.h"
 
 namespace vinci::isa {
@@ -36,7 +38,7 @@ Code::Code(const Program& program) : arch_(program.arch), source_(program.source
 }
 
 std::string Code::place(u32 pc) const {
-  const u32 line = pc < size() ? insts_[pc].line : 0;
+  const u32 line = insts_[std::min(pc, size() - 1)].line;
   return line != 0 ? fmt::format("{}:{}", source_, line) : fmt::format("{}[{}]", source_, pc);
 }
 

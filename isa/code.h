@@ -37,7 +37,7 @@ class Code {
   u32 size() const { return static_cast<u32>(insts_.size()); }
   Arch arch() const { return arch_; }
   const std::string& source() const { return source_; }
-  // "file:line" of an instruction, or "file[pc]" where its line is not known.
+  // "file:line" of an instruction, or "file[pc]" where its line is not known; behind the end, that of the last.
   std::string place(u32 pc) const;
 
  private:

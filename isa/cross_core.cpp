@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "isa/base/error.h"
+#include "isa/issue.h"
 
 namespace vinci::isa {
 
@@ -44,22 +44,24 @@ void CrossCoreFlags::list_setters(const TaskCore& core, u32 mode, std::vector<Ta
 
 std::span<const TaskCore> CrossCoreFlags::set(const TaskCore& core, const CrossCoreSet& what) {
   if (what.mode == 0 && shape_.blocks > shape_.resident) {
-    fail(Fault::Program,
-         "mode 0 synchronises all {} blocks of the task, but the chip holds only {} at once; the others would never "
-         "start",
-         shape_.blocks, shape_.resident);
+    fail_issue(
+        Breach::cross_core_setup,
+        "mode 0 synchronises all {} blocks of the task, but the chip holds only {} at once; the others would never "
+        "start",
+        shape_.blocks, shape_.resident);
   }
   if (what.mode != 0 && !shape_.mix()) {
-    fail(Fault::Program, "mode {} works inside the blocks of a MIX task; this task runs on {} cores only", what.mode,
-         shape_.cube ? "AIC" : "AIV");
+    fail_issue(Breach::cross_core_setup,
+               "mode {} works inside the blocks of a MIX task; this task runs on {} cores only", what.mode,
+               shape_.cube ? "AIC" : "AIV");
   }
-  if (what.mode == 1 && core.part == 0) fail(Fault::Program, "mode 1 is between AIVs; this is an AIC");
+  if (what.mode == 1 && core.part == 0) fail_issue(Breach::cross_core_setup, "mode 1 is between AIVs; this is an AIC");
   if (states_.empty()) states_.resize(index({shape_.blocks, 0}));
   u8& ahead = state(core).ahead[what.mode][what.flag];
   if (ahead == kMaxCrossCoreCount) {
-    fail(Fault::Program,
-         "ccu_cross_core_set_ovfl_err: {} has set flag {} {} times more often than its partners in mode {}", name(core),
-         what.flag, kMaxCrossCoreCount, what.mode);
+    fail_issue(Breach::cross_core_overflow,
+               "ccu_cross_core_set_ovfl_err: {} has set flag {} {} times more often than its partners in mode {}",
+               name(core), what.flag, kMaxCrossCoreCount, what.mode);
   }
   ++ahead;
   list_setters(core, what.mode, setters_);
@@ -77,8 +79,9 @@ std::span<const TaskCore> CrossCoreFlags::set(const TaskCore& core, const CrossC
 void CrossCoreFlags::increment(const TaskCore& core, u32 flag) {
   u8& count = state(core).count[flag];
   if (count == kMaxCrossCoreCount) {
-    fail(Fault::Program, "ccu_cross_core_set_ovfl_err: flag {} of {} is set {} times and not waited for", flag,
-         name(core), kMaxCrossCoreCount);
+    fail_issue(Breach::cross_core_overflow,
+               "ccu_cross_core_set_ovfl_err: flag {} of {} is set {} times and not waited for", flag, name(core),
+               kMaxCrossCoreCount);
   }
   ++count;
 }

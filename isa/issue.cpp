@@ -54,7 +54,7 @@ std::string_view gm_fault(const Access& a, PipeId by) {
     hint = fmt::format("nearest is '{}' [{:#x}, {:#x})", near->name, near->begin, near->begin + near->bytes);
   }
   throw IllegalIssue(
-      Breach::out_of_bounds,
+      Breach::gm_out_of_bounds,
       fmt::format("{}: {} [{:#x}, {:#x}) is in no allocation; {}", gm_fault(a, by), a.operand, begin, end, hint), &a,
       begin, end);
 }
@@ -145,8 +145,8 @@ void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& g
     case Role::cross_set: {
       const auto& a = args_of<insn::FftsCrossCoreSync>(inst.args);
       if (a.which == PipeId::S || a.which == PipeId::ALL) {
-        fail(Fault::Program, "{} on PIPE_{}: a pipe that executes instructions is needed", inst.row->name,
-             name(a.which));
+        fail_issue(Breach::missing_unit, "{} on PIPE_{}: a pipe that executes instructions is needed", inst.row->name,
+                   name(a.which));
       }
       need_pipe(a.which);
       CrossCoreSet::parse(a.config);
@@ -154,7 +154,7 @@ void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& g
     }
     case Role::cross_wait:
       if (inst.spr[SprId::ffts_base_addr] == 0) {
-        fail(Fault::Program, "{} before set_ffts_base_addr", inst.row->name);
+        fail_issue(Breach::cross_core_setup, "{} before set_ffts_base_addr", inst.row->name);
       }
       return;
     case Role::scalar:

@@ -41,8 +41,22 @@ inline OverflowMode overflow_of(const CoreSpec& core, const Spr& spr) {
   return (spr.ctrl & ctrl::kInfNan) != 0 ? OverflowMode::inf_nan : OverflowMode::saturation;
 }
 
-// What is wrong with an instruction that check_issue() refuses.
-enum class Breach : u8 { operand, out_of_bounds, misaligned, freed, missing_unit, flag_to_itself, event_id };
+// What is wrong with an instruction, where it is one of the things that users look for.
+enum class Breach : u8 {
+  operand,
+  out_of_bounds,     // of a buffer of the core
+  gm_out_of_bounds,  // in no allocation of global memory
+  misaligned,
+  freed,
+  missing_unit,
+  flag_to_itself,
+  event_id,
+  argument,  // of the kernel, which the launch does not pass
+  division_by_zero,
+  cross_core_setup,  // a flag between cores that could never reach its partners
+  cross_core_overflow,
+  missing_end,
+};
 
 // Fault::Program with the bytes that it is about, where it is about an access.
 class IllegalIssue : public Error {
@@ -64,6 +78,11 @@ class IllegalIssue : public Error {
   std::optional<Access> access_;
   u64 begin_, end_;
 };
+
+template <class... A>
+[[noreturn]] void fail_issue(Breach breach, fmt::format_string<A...> text, A&&... args) {
+  throw IllegalIssue(breach, fmt::format(text, std::forward<A>(args)...));
+}
 
 // Refuses what the hardware would trap on: a pipe or buffer that the core does not have, an address out of a buffer or
 // of every allocation of global memory, a misaligned address, an event id or a pair of pipes that does not exist.

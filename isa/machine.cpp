@@ -10,19 +10,28 @@ namespace {
 
 constexpr u64 kUnlimited = ~u64{0};
 
-// Attaches the source position to a fault that has none, and the instruction that a pipe was at.
+// What an instruction takes of the budget besides itself. In counter mode one may ask for more repeats than the operand
+// of the normal mode can say; so many at a time count as one instruction, so that a budget bounds the work.
+u64 extra_cost(const Issued& inst) {
+  constexpr u64 kMaxRepeat = 255;
+  if (inst.row->role != Role::work || inst.pipe != PipeId::V) return 0;
+  const u64 steps = inst.row->work(inst.args, inst.spr).steps;
+  return steps == 0 ? 0 : (steps - 1) / kMaxRepeat;
+}
+
+}  // namespace
+
 template <class F>
-void located(const Code& code, u32 pc, const Issued* inst, F&& body) {
+void Machine::located(u32 pc, const Issued* inst, F&& body) {
   try {
     body();
   } catch (const Error& e) {
     if (!e.location().empty() || e.fault() == Fault::Deadlock) throw;
+    if (observer_ != nullptr) observer_->failed(pc, inst, e);
     throw Error(e.fault(), inst != nullptr ? fmt::format("{}\n  in {}", e.message(), to_string(*inst)) : e.message(),
-                code.place(pc));
+                code_->place(pc));
   }
 }
-
-}  // namespace
 
 Machine::Machine(const CoreSpec& core, GlobalMemory& gm, u32 core_id, Census* census)
     : core_(core),
@@ -65,7 +74,7 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
   while (!front_.done()) {
     if (quantum-- == 0) return State::paused;
     bool goes_on = true;
-    located(*code_, front_.pc(), nullptr, [&] {
+    located(front_.pc(), nullptr, [&] {
       const CodeInst& inst = front_.current();
       if (budget == 0) fail(Fault::Limit, "the limit of instructions is reached; a loop may not end");
       --budget;
@@ -73,7 +82,16 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
       if (inst.row->role == Role::scalar || inst.row->role == Role::end) {
         status_ |= front_.step(status_, results_, executed_);
       } else {
-        if (const auto issued = front_.issue()) goes_on = push(*issued);
+        if (const auto issued = front_.issue()) {
+          const u64 extra = extra_cost(*issued);
+          if (extra > budget) {
+            fail(Fault::Limit,
+                 "the limit of instructions is reached; the vector mask asks for {} repeats in counter mode",
+                 issued->row->work(issued->args, issued->spr).steps);
+          }
+          budget -= extra;
+          goes_on = push(*issued);
+        }
       }
     });
     if (!goes_on) return State::waits;
@@ -91,7 +109,7 @@ std::string Machine::waits_for() const {
 }
 
 void Machine::cross_set(const Issued& inst) {
-  located(*code_, inst.pc, &inst, [&] {
+  located(inst.pc, &inst, [&] {
     const CrossCoreSet what = CrossCoreSet::parse(args_of<insn::FftsCrossCoreSync>(inst.args).config);
     for (const TaskCore& core : cross_->set(self_, what))
       cross_->increment(core, what.flag);
@@ -114,7 +132,7 @@ bool Machine::push(const Issued& inst) {
   }
   if (inst.row->role == Role::set_flag && inst.pipe == PipeId::S) {
     const auto& a = args_of<insn::SetFlag>(inst.args);
-    located(*code_, inst.pc, &inst, [&] { flags_.raise(a.src, a.dst, a.event); });
+    located(inst.pc, &inst, [&] { flags_.raise(a.src, a.dst, a.event); });
     drain();
     return true;
   }
@@ -143,7 +161,7 @@ bool Machine::advance(PipeId pipe) {
     }
     case Role::set_flag: {
       const auto& a = args_of<insn::SetFlag>(inst.args);
-      located(*code_, inst.pc, &inst, [&] { flags_.raise(a.src, a.dst, a.event); });
+      located(inst.pc, &inst, [&] { flags_.raise(a.src, a.dst, a.event); });
       break;
     }
     case Role::cross_set: cross_set(inst); break;
@@ -177,7 +195,7 @@ void Machine::execute(const Issued& inst) {
                       .status = status_,
                       .results = results_,
                       .numerics = core_.numerics};
-  located(*code_, inst.pc, &inst, [&] { isa::execute(inst, context, census_, launch_, name_); });
+  located(inst.pc, &inst, [&] { isa::execute(inst, context, census_, launch_, name_); });
 }
 
 void Machine::report_deadlock(const Issued* scalar) const {

@@ -32,7 +32,8 @@ class Machine {
   };
 
   // Runs one block that needs no other core to its end. Faults carry "file:line" of the instruction. `budget` counts
-  // down by the instructions that ran; at zero the run ends with Fault::Limit.
+  // down by the instructions that ran, and by one for each 255 repeats of one in counter mode beyond the first; at zero
+  // the run ends with Fault::Limit.
   void run(const Code& code, const Launch& launch, u64& budget);
 
   // The same in steps, as one core of a task: start() places it, advance() runs at most `quantum` instructions, and
@@ -44,17 +45,23 @@ class Machine {
 
   // See Sequencer; the observer also finds flags that are set twice.
   void set_observer(Observer* observer) {
+    observer_ = observer;
     front_.set_observer(observer);
     if (observer != nullptr) flags_.be_lenient();
   }
 
   CoreMem& mem() { return mem_; }
+  // Instructions of all blocks so far.
+  u64 executed() const { return executed_; }
   // STATUS of the present or latest block; each block starts with it cleared, wherever it runs.
   u64 status() const { return status_; }
   // The same, of all blocks so far.
   u64 status_seen() const { return earlier_status_ | status_; }
 
  private:
+  // Runs `body`; attaches the source position to a fault that has none, and the instruction that a pipe was at.
+  template <class F>
+  void located(u32 pc, const Issued* inst, F&& body);
   bool push(const Issued& inst);  // false when it must wait for another core
   void cross_set(const Issued& inst);
   bool advance(PipeId pipe);  // runs the head of a queue; false when it must wait or there is none
@@ -71,6 +78,7 @@ class Machine {
   u64 status_ = 0, earlier_status_ = 0;
   ResultRegisters results_;
   u32 core_id_;
+  Observer* observer_ = nullptr;
   std::string name_;  // for the census
   Census* census_;
   const Code* code_ = nullptr;

@@ -17,6 +17,8 @@ class Observer {
   virtual void accessed(const Issued& inst) = 0;
   // An instruction that is not legal. True: it is left out and the program goes on; false: the fault ends the run.
   virtual bool refused(const Issued& inst, const Error& why) = 0;
+  // A fault that ends the run, at the instruction `pc`; `inst` is null where it was not issued to a pipe.
+  virtual void failed(u32 pc, const Issued* inst, const Error& why) = 0;
   // The program of the block has ended; its pipes may still be at work.
   virtual void ended() = 0;
 };

@@ -38,8 +38,7 @@ void Sequencer::start(const Code& code, const Launch& launch) {
 
 const CodeInst& Sequencer::current() const {
   if (pc_ >= code_->size()) [[unlikely]] {
-    fail_at(Fault::Program, code_->place(code_->size() - 1),
-            "the program runs past its last instruction; `end` is missing");
+    fail_issue(Breach::missing_end, "the program runs past its last instruction; `end` is missing");
   }
   return (*code_)[pc_];
 }
@@ -105,8 +104,7 @@ u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
     }
   } catch (const Error& e) {
     if (!refused(e, issued())) throw;
-    if (inst.written != CodeInst::kNoRegister) x_[inst.written] = 0;
-    ++pc_;
+    leave_out(inst);
     return 0;
   }
   ScalarContext context{.x = x_,
@@ -124,7 +122,13 @@ u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
                         .status = status,
                         .results = results,
                         .mem = mem_};
-  explained(inst, args, [&] { inst.row->execute_scalar(args, context); });
+  try {
+    explained(inst, args, [&] { inst.row->execute_scalar(args, context); });
+  } catch (const IllegalIssue& e) {  // thrown before anything is written
+    if (!refused(e, issued())) throw;
+    leave_out(inst);
+    return 0;
+  }
   if (inst.written != CodeInst::kNoRegister) {
     const u32 written = 1u << inst.written;
     if (context.loaded_unknown) {
@@ -136,6 +140,14 @@ u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
   }
   pc_ = context.next_pc;
   return context.status_raised;
+}
+
+void Sequencer::leave_out(const CodeInst& inst) {
+  if (inst.written != CodeInst::kNoRegister) {
+    x_[inst.written] = 0;
+    unknown_ &= ~(1u << inst.written);
+  }
+  ++pc_;
 }
 
 bool Sequencer::refused(const Error& e, const Issued& inst) {

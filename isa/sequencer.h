@@ -53,6 +53,7 @@ class Sequencer {
 
  private:
   bool refused(const Error& e, const Issued& inst);
+  void leave_out(const CodeInst& inst);  // goes on behind it; its result is 0
   void patch(const CodeInst& inst, ArgsStorage& args) const;
   void refuse_unknown(const CodeInst& inst, u8 reg) const;
 

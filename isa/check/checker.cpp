@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "isa/check/core_checker.h"
 
 namespace vinci::isa::check {
@@ -38,6 +40,51 @@ CoreChecker& Checker::add_core(const CoreSpec& spec, std::string name) {
 void Checker::finish() {
   for (const auto& core : cores_)
     core->finish();
+  report_cross_waits();
+  report_unpaired_cross_sets();
+}
+
+// A core that waits for another one that is stuck itself is part of a circle where that one, too, waits for a core;
+// else it only follows from what was reported there.
+void Checker::report_cross_waits() {
+  for (const auto& core : cores_) {
+    const auto& wait = core->cross_wait();
+    if (!wait) continue;
+    const CoreChecker* later = nullptr;
+    for (const auto& other : cores_) {
+      if (other != core && other->task() == core->task() && other->would_set(wait->flag)) later = other.get();
+    }
+    if (later != nullptr && !later->cross_wait()) continue;
+    Finding f;
+    if (later != nullptr) {
+      f.id = FaultId::circular_wait;
+      f.message = fmt::format(
+          "circular wait, the task cannot go on (on a device: aicore timeout, 507014): {} waits for flag {}, which {} "
+          "would set behind its own wait_flag_dev",
+          core->core_name(), wait->flag, later->core_name());
+      f.suggestion = "set the flags before the waits that hold them up";
+    } else {
+      f.id = FaultId::wait_without_set;
+      f.message = fmt::format(
+          "wait_flag_dev without ffts_cross_core_sync: flag {} of {} is not set by all its partners, and none is left "
+          "that would, the task cannot go on (on a device: aicore timeout, 507014)",
+          wait->flag, core->core_name());
+      f.suggestion =
+          fmt::format("ffts_cross_core_sync of flag {} on every partner, or no wait_flag_dev here", wait->flag);
+    }
+    report(std::move(f), wait->record, &wait->inst);
+  }
+}
+
+void Checker::report_unpaired_cross_sets() {
+  cross_rounds_.each_unpaired([&](const Record& set, u32 flag, const CrossRounds::Core& core) {
+    Finding f{.id = FaultId::unpaired_cross_core_set};
+    f.message = fmt::format(
+        "Unpaired ffts_cross_core_sync detected: flag {} of the {} core of block {} is still set when the task ends",
+        flag, isa::name(core.kind), core.block);
+    f.suggestion = fmt::format("wait_flag_dev {} on every core that the set releases", flag);
+    report(std::move(f), set, nullptr);
+  });
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -100,7 +147,14 @@ void Checker::task_access(u32 task, u64 address, u64 bytes, bool write) {
 
 void Checker::task_frees(u32 task, u64 address, u64 bytes) {
   tasks_[task].frees = true;
+  freed_.push_back({address, address + bytes, task});
   task_access(task, address, bytes, true);
+}
+
+bool Checker::freed_before(u32 task, u64 address) const {
+  return std::ranges::any_of(freed_, [&](const Freed& f) {
+    return address >= f.begin && address < f.end && task_before(tasks_[f.task], tasks_[task]);
+  });
 }
 
 void Checker::task_fault(u32 task, FaultId id, const std::string& message) {
@@ -175,7 +229,7 @@ Site Checker::site(const Record& r, const Issued* inst, bool write) const {
     return s;
   }
   const Code& code = *codes_[a.code];
-  const CodeInst& c = code[r.pc];
+  const CodeInst& c = code[std::min(r.pc, code.size() - 1)];  // a program may run past its end
   s.block = a.block;
   s.core = *a.core;
   s.pipe = r.pipe;
@@ -210,8 +264,11 @@ std::string Checker::suggestion(FaultId id, const Site& at, const Site& other) c
     case FaultId::missing_pipe_barrier:
       return fmt::format("pipe_barrier(PIPE_{}) after {}, before {}", name(at.pipe), line_of(other), line_of(at));
     case FaultId::block_overlap: return "give each block a range of its own, or order the blocks with cross-core flags";
+    case FaultId::core_overlap:
+      return fmt::format("ffts_cross_core_sync PIPE_{} after {}, wait_flag_dev before {}", name(other.pipe),
+                         line_of(other), line_of(at));
     case FaultId::task_overlap:
-    case FaultId::use_after_free:
+    case FaultId::unordered_free:
       return fmt::format("event_record behind task '{}', stream_wait_event before task '{}'", other.task, at.task);
     default: return {};
   }
@@ -237,8 +294,10 @@ void Checker::conflict(const Record& other, bool other_writes, const Present& no
   FaultId id = FaultId::block_overlap;
   std::string_view kind = first_writes ? (second_writes ? "WAW" : "RAW") : "WAR";
   if (a.task != b.task) {
-    id = tasks_[a.task].frees || tasks_[b.task].frees ? FaultId::use_after_free : FaultId::task_overlap;
-  } else if (other.actor == now.record.actor) {
+    id = tasks_[a.task].frees || tasks_[b.task].frees ? FaultId::unordered_free : FaultId::task_overlap;
+  } else if (other.actor != now.record.actor) {
+    if (a.block == b.block) id = FaultId::core_overlap;
+  } else {
     id = other.pipe == now.record.pipe ? FaultId::missing_pipe_barrier
          : !first_writes               ? FaultId::war_hazard
          : second_writes               ? FaultId::waw_hazard
@@ -249,13 +308,15 @@ void Checker::conflict(const Record& other, bool other_writes, const Present& no
     Finding f{.id = id, .buffer = access.buffer, .begin = begin, .end = end};
     f.other = site(first, swap ? now.inst : nullptr, first_writes);
     f.at = site(second, swap ? nullptr : now.inst, second_writes);
-    const bool blocks = id == FaultId::block_overlap;
+    const bool blocks = id == FaultId::block_overlap || id == FaultId::core_overlap;
     const bool tasks = a.task != b.task;
     f.message = fmt::format("Potential {} hazard detected at {}: {}, {}", kind, name(access.buffer),
                             access_text(*f.other, blocks, tasks), access_text(f.at, blocks, tasks));
-    if (blocks) f.message += "; blocks of one task run at once (multi-core corruption)";
+    if (id == FaultId::block_overlap) f.message += "; blocks of one task run at once (multi-core corruption)";
+    if (id == FaultId::core_overlap)
+      f.message += fmt::format("; {} and {} run at once (multi-core corruption)", f.other->core, f.at.core);
     if (id == FaultId::task_overlap) f.message += "; nothing orders the two tasks";
-    if (id == FaultId::use_after_free) f.message += "; use after free: nothing orders the free before or after the use";
+    if (id == FaultId::unordered_free) f.message += "; use after free: nothing orders the free before or after the use";
     f.suggestion = suggestion(id, f.at, *f.other);
     name_allocation(f);
     return f;
@@ -263,9 +324,10 @@ void Checker::conflict(const Record& other, bool other_writes, const Present& no
 }
 
 void Checker::undefined(const Present& now, const Access& access, u64 begin, u64 end) {
-  const Findings::Key key{.id = FaultId::uninitialised_read, .at = site_key(now.record), .buffer = access.buffer};
+  const FaultId id = access.buffer == BufId::GM ? FaultId::uninitialised_gm_read : FaultId::uninitialised_read;
+  const Findings::Key key{.id = id, .at = site_key(now.record), .buffer = access.buffer};
   findings_.add(key, moment(now.record), [&] {
-    Finding f{.id = FaultId::uninitialised_read, .buffer = access.buffer, .begin = begin, .end = end};
+    Finding f{.id = id, .buffer = access.buffer, .begin = begin, .end = end};
     f.at = site(now.record, now.inst, false);
     name_allocation(f);
     f.message =

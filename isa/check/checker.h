@@ -42,7 +42,10 @@ class Checker {
   void task_frees(u32 task, u64 address, u64 bytes);
   void task_fault(u32 task, FaultId id, const std::string& message);
 
-  // The run is over, in whatever way: blocks that have not ended are stuck.
+  // Whether the free of these bytes of global memory comes before a task; false: it may also come after it.
+  bool freed_before(u32 task, u64 address) const;
+
+  // Nothing can move any more, because all is done or because nothing can: blocks that have not ended are stuck.
   void finish();
 
   const Findings& findings() const { return findings_; }
@@ -76,6 +79,10 @@ class Checker {
     std::shared_ptr<const std::vector<u32>> knows = {};  // by stream: so many of its tasks are finished before
     bool frees = false;
   };
+  struct Freed {
+    u64 begin = 0, end = 0;
+    u32 task = 0;
+  };
   struct Actor {
     u32 task = 0;
     u32 block = kNoBlock;
@@ -94,10 +101,13 @@ class Checker {
   Findings::Moment moment(const Record& r) const;
   std::string suggestion(FaultId id, const Site& at, const Site& other) const;
   void name_allocation(Finding& f) const;
+  void report_cross_waits();
+  void report_unpaired_cross_sets();
 
   const GlobalMemory& gm_;
   std::deque<std::unique_ptr<CoreChecker>> cores_;
   std::vector<Task> tasks_;
+  std::vector<Freed> freed_;
   std::vector<Actor> actors_;
   std::vector<const Code*> codes_;
   std::unordered_map<const Code*, u32> code_index_;

@@ -10,28 +10,32 @@
 namespace vinci::isa::check {
 namespace {
 
-using FlagArgs = insn::FlagBase::Args;
-
-std::string flag_text(const FlagArgs& a) {
-  return fmt::format("PIPE_{} -> PIPE_{} EVENT_ID{}", name(a.src), name(a.dst), a.event);
-}
-
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 FaultId fault_of(Breach b) {
   switch (b) {
     case Breach::operand: return FaultId::illegal_operand;
     case Breach::out_of_bounds: return FaultId::out_of_bounds;
+    case Breach::gm_out_of_bounds: return FaultId::gm_out_of_bounds;
     case Breach::misaligned: return FaultId::misaligned_access;
     case Breach::freed: return FaultId::use_after_free;
     case Breach::missing_unit: return FaultId::missing_unit;
     case Breach::flag_to_itself: return FaultId::flag_to_itself;
     case Breach::event_id: return FaultId::event_out_of_range;
+    case Breach::argument: return FaultId::missing_argument;
+    case Breach::division_by_zero: return FaultId::division_by_zero;
+    case Breach::cross_core_setup: return FaultId::cross_core_setup;
+    case Breach::cross_core_overflow: return FaultId::cross_core_overflow;
+    case Breach::missing_end: return FaultId::missing_end;
   }
   return FaultId::illegal_operand;
 }
 
 }  // namespace
+
+std::string name_of(const insn::FlagBase::Args& a) {
+  return fmt::format("PIPE_{} -> PIPE_{} EVENT_ID{}", name(a.src), name(a.dst), a.event);
+}
 
 CoreChecker::CoreChecker(Checker& checker, const CoreSpec& spec, std::string name)
     : checker_(checker), spec_(spec), name_(std::move(name)), flags_(kPipeCount * kPipeCount * spec.flags_per_pair) {
@@ -49,6 +53,7 @@ void CoreChecker::begin(u32 task, u32 block, const Code& code) {
   cross_wait_.reset();
   actor_ = checker_.new_actor(task, block, code, name_);
   running_ = true;
+  stuck_ = false;
   issued_ = 0;
   last_pc_ = 0;
   positions_ = {};
@@ -99,28 +104,50 @@ void CoreChecker::accessed(const Issued& inst) {
                .opcode = inst.row->opcode});
 }
 
+Finding CoreChecker::finding_of(const Error& why, FaultId otherwise) const {
+  Finding f{.id = otherwise, .message = first_line(why.message())};
+  const auto* illegal = dynamic_cast<const IllegalIssue*>(&why);
+  if (illegal == nullptr) return f;
+  f.id = fault_of(illegal->breach());
+  f.begin = illegal->begin();
+  f.end = illegal->end();
+  if (const auto& access = illegal->access()) {
+    f.buffer = access->buffer;
+    f.at.write = access->write;
+  }
+  if (f.id == FaultId::use_after_free && !checker_.freed_before(task_, f.begin)) {
+    f.id = FaultId::unordered_free;
+    f.message += "; nothing orders the free before or after the use";
+  }
+  return f;
+}
+
 bool CoreChecker::refused(const Issued& inst, const Error& why) {
   ++issued_;
   last_pc_ = inst.pc;
-  Finding f{.id = FaultId::illegal_operand, .message = first_line(why.message())};
-  if (const auto* illegal = dynamic_cast<const IllegalIssue*>(&why)) {
-    f.id = fault_of(illegal->breach());
-    f.begin = illegal->begin();
-    f.end = illegal->end();
-    if (const auto& access = illegal->access()) {
-      f.buffer = access->buffer;
-      f.at.write = access->write;
-    }
-  }
-  checker_.report(
-      std::move(f),
-      {.actor = actor_, .issued = issued_, .pc = inst.pc, .pipe = inst.pipe == PipeId::ALL ? PipeId::S : inst.pipe},
-      &inst);
+  const PipeId pipe = inst.pipe == PipeId::ALL ? PipeId::S : inst.pipe;
+  checker_.report(finding_of(why, FaultId::illegal_operand),
+                  {.actor = actor_, .issued = issued_, .pc = inst.pc, .pipe = pipe}, &inst);
   return true;
+}
+
+void CoreChecker::failed(u32 pc, const Issued* inst, const Error& why) {
+  if (why.fault() != Fault::Program) return;  // a limit of the run or of the simulator, not of the program
+  const CodeInst& c = (*code_)[std::min(pc, code_->size() - 1)];
+  PipeId pipe = PipeId::S;
+  if (inst != nullptr) {
+    pipe = inst->pipe;
+  } else if (c.row->pipe != nullptr) {
+    pipe = c.row->pipe(c.args, spec_.arch);
+  }
+  if (pipe == PipeId::ALL) pipe = PipeId::S;
+  checker_.report(finding_of(why, FaultId::program_fault),
+                  {.actor = actor_, .issued = issued_ + 1, .pc = pc, .pipe = pipe}, inst);
 }
 
 void CoreChecker::ended() {
   cross_released();
+  checker_.cross_rounds().ended({task_, block_, spec_.kind}, cross_waits_);
   if (waiting_ != 0) return;
   running_ = false;
   report_leftovers();
@@ -173,8 +200,8 @@ bool CoreChecker::run(const Issued& inst, u32 issued, const Clock& clock) {
       own.own[index(pipe)] = position;
       if (all) learn_all();
       break;
-    case Role::cross_set: cross_set(inst); break;
-    case Role::cross_wait: cross_wait_ = args_of<insn::WaitFlagDev>(inst.args).flag; break;
+    case Role::cross_set: cross_set(inst, record); break;
+    case Role::cross_wait: cross_wait_ = {args_of<insn::WaitFlagDev>(inst.args).flag, record, inst}; break;
     case Role::scalar:
     case Role::end: break;
   }
@@ -206,12 +233,12 @@ void CoreChecker::raise(const Issued& inst, const Record& record) {
     const Record& before = still_up ? f.up.back().by : *f.set;
     Finding finding{.id = FaultId::duplicate_set_flag};
     finding.message = still_up
-                          ? fmt::format("duplicate set_flag: {} is already set ({}) and not yet waited for",
-                                        flag_text(a), code_->place(before.pc))
+                          ? fmt::format("duplicate set_flag: {} is already set ({}) and not yet waited for", name_of(a),
+                                        code_->place(before.pc))
                           : fmt::format(
                                 "duplicate set_flag: {} may still be set ({}); nothing makes PIPE_{} come after the "
                                 "wait_flag at {}",
-                                flag_text(a), code_->place(before.pc), name(a.src), code_->place(f.taken->pc));
+                                name_of(a), code_->place(before.pc), name(a.src), code_->place(f.taken->pc));
     finding.suggestion =
         fmt::format("use another event id, or let PIPE_{} wait for PIPE_{} before it sets the flag again", name(a.src),
                     name(a.dst));
@@ -266,18 +293,18 @@ void CoreChecker::learn_all() {
   learn(all);
 }
 
-void CoreChecker::cross_set(const Issued& inst) {
+void CoreChecker::cross_set(const Issued& inst, const Record& record) {
   const CrossCoreSet what = CrossCoreSet::parse(args_of<insn::FftsCrossCoreSync>(inst.args).config);
   const u32 nth = cross_sets_[what.mode][what.flag]++;
-  checker_.cross_rounds().set(task_, block_, spec_.kind, what, nth, release(inst.pipe));
+  checker_.cross_rounds().set({task_, block_, spec_.kind}, what, nth, release(inst.pipe), record);
 }
 
 // The scalar unit goes on after a wait_flag_dev only when its partners have set, so by then their clocks are known.
 void CoreChecker::cross_released() {
   if (!cross_wait_) return;
-  const u32 flag = *cross_wait_;
+  const u32 flag = cross_wait_->flag;
   cross_wait_.reset();
-  acquire(checker_.cross_rounds().wait(task_, block_, spec_.kind, flag, cross_waits_[flag]++));
+  acquire(checker_.cross_rounds().wait({task_, block_, spec_.kind}, flag, cross_waits_[flag]++));
 }
 
 Clock CoreChecker::release(PipeId pipe) const {
@@ -358,114 +385,6 @@ void CoreChecker::check_repeats(const Issued& inst, const Footprint& footprint, 
     f.suggestion = "let dst and src of a repeat be the same blocks, or have none in common";
   }
   checker_.report(std::move(f), record, &inst);
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// The end of a block
-
-void CoreChecker::report_leftovers() {
-  for (usize i = 0; i < flags_.size(); ++i) {
-    for (const Raised& up : flags_[i].up) {
-      const FlagArgs a{.src = static_cast<PipeId>(i / spec_.flags_per_pair / kPipeCount),
-                       .dst = static_cast<PipeId>(i / spec_.flags_per_pair % kPipeCount),
-                       .event = static_cast<u8>(i % spec_.flags_per_pair)};
-      Finding f{.id = FaultId::unpaired_set_flag};
-      f.message = fmt::format(
-          "Unpaired set_flag instructions detected: {} is still set when the block ends, and leaks into the next one",
-          flag_text(a));
-      f.suggestion =
-          fmt::format("wait_flag(PIPE_{}, PIPE_{}, EVENT_ID{}) before the end", name(a.src), name(a.dst), a.event);
-      checker_.report(std::move(f), up.by, nullptr);
-    }
-  }
-}
-
-bool CoreChecker::set_comes_later(const Issued& wait) const {
-  const auto& w = args_of<insn::WaitFlag>(wait.args);
-  for (u32 pc = last_pc_ + 1; pc < code_->size(); ++pc) {
-    const CodeInst& c = (*code_)[pc];
-    if (c.row->role != Role::set_flag) continue;
-    const auto& s = args_of<insn::SetFlag>(c.args);
-    if (s.src == w.src && s.dst == w.dst && (s.event == w.event || c.patch_count != 0)) return true;
-  }
-  return false;
-}
-
-std::optional<PipeId> CoreChecker::blocker(PipeId pipe) const {
-  const Issued& head = queues_[index(pipe)].front().inst;
-  if (head.row->role == Role::pipe_barrier) {
-    for (usize p = 1; p < kPipeCount; ++p) {
-      if (!queues_[p].empty()) return static_cast<PipeId>(p);
-    }
-    return std::nullopt;
-  }
-  if (head.row->role == Role::work) {  // for a unit flag, which M and FIX change for each other
-    const PipeId other = pipe == PipeId::M ? PipeId::FIX : PipeId::M;
-    return queues_[index(other)].empty() ? std::nullopt : std::optional(other);
-  }
-  const auto& w = args_of<insn::WaitFlag>(head.args);
-  for (const Waiting& q : queues_[index(w.src)]) {
-    if (q.inst.row->role != Role::set_flag) continue;
-    const auto& s = args_of<insn::SetFlag>(q.inst.args);
-    if (s.src == w.src && s.dst == w.dst && s.event == w.event) return w.src;
-  }
-  if (pipe != PipeId::S && set_comes_later(head)) return PipeId::S;
-  return std::nullopt;
-}
-
-void CoreChecker::finish() {
-  if (!running_) return;
-  running_ = false;
-  u32 reported = 0;
-  for (usize start = 0; start < kPipeCount; ++start) {
-    if (queues_[start].empty()) continue;
-    // Follows who waits for whom, up to a pipe that nothing will wake, or round a circle.
-    auto pipe = static_cast<PipeId>(start);
-    u32 seen = 0;
-    std::string chain;
-    std::optional<PipeId> next;
-    while ((seen & bit(pipe)) == 0 && !queues_[index(pipe)].empty()) {
-      seen |= bit(pipe);
-      const Waiting& head = queues_[index(pipe)].front();
-      chain += fmt::format("{}PIPE_{} at {} ({})", chain.empty() ? "" : " <- ", name(pipe), to_string(head.inst),
-                           code_->place(head.inst.pc));
-      next = blocker(pipe);
-      if (!next) break;
-      pipe = *next;
-    }
-    // A circle through a scalar unit that waits for room in a queue ends at its empty queue.
-    const PipeId at = queues_[index(pipe)].empty() ? static_cast<PipeId>(start) : pipe;
-    if ((reported & bit(at)) != 0) continue;
-    reported |= bit(at);
-    const Waiting& head = queues_[index(at)].front();
-    const Record record{.actor = actor_, .issued = head.issued, .pc = head.inst.pc, .pipe = at};
-    Finding f;
-    if (next) {
-      reported |= seen;
-      f.id = FaultId::circular_wait;
-      f.message =
-          fmt::format("circular wait, the block cannot go on (on a device: aicore timeout, 507014): {}{}", chain,
-                      queues_[index(pipe)].empty() ? " <- the scalar unit, which waits for room in a queue" : "");
-      f.suggestion = "set the flags before the waits that hold them up";
-    } else if (head.inst.row->role == Role::work) {
-      f.id = FaultId::wait_without_set;
-      f.message = fmt::format(
-          "wait without set: nothing is left that would {} the unit flags of L0C, the block cannot go "
-          "on (on a device: aicore timeout, 507014)",
-          at == PipeId::M ? "lower" : "raise");
-      f.suggestion = "give mad and FIXPIPE the same unitFlag on the same blocks of L0C, 3 at the last";
-    } else {
-      f.id = FaultId::wait_without_set;
-      const auto& w = args_of<insn::WaitFlag>(head.inst.args);
-      f.message = fmt::format(
-          "wait_flag without set_flag: no set_flag for {} is left, the block cannot go on (on a "
-          "device: aicore timeout, 507014)",
-          flag_text(w));
-      f.suggestion = fmt::format("set_flag(PIPE_{}, PIPE_{}, EVENT_ID{}) before, or no wait_flag here", name(w.src),
-                                 name(w.dst), w.event);
-    }
-    checker_.report(std::move(f), record, &head.inst);
-  }
 }
 
 }  // namespace vinci::isa::check

@@ -10,10 +10,14 @@
 
 #include "isa/check/checker.h"
 #include "isa/check/local_shadow.h"
+#include "isa/insns/sync.h"
 #include "isa/observer.h"
 #include "isa/unit_flags.h"
 
 namespace vinci::isa::check {
+
+// "PIPE_V -> PIPE_MTE3 EVENT_ID0"
+std::string name_of(const insn::FlagBase::Args& flag);
 
 // What is ordered on one core, from its program alone: the instructions of each pipe run in order here, each as soon as
 // its flags are up, without time. Every pipe has a clock that says how much of each pipe is finished when its next
@@ -28,6 +32,7 @@ class CoreChecker final : public Observer {
   void issued(const Issued& inst) override;
   void accessed(const Issued& inst) override;
   bool refused(const Issued& inst, const Error& why) override;
+  void failed(u32 pc, const Issued* inst, const Error& why) override;
   void ended() override;
 
   // Between cores, for cross-core flags: what a pipe has finished with its latest instruction, and that from now on the
@@ -35,8 +40,19 @@ class CoreChecker final : public Observer {
   Clock release(PipeId pipe) const;
   void acquire(const Clock& from);
 
-  // Reports what a block that can no longer end waits for.
+  // Reports what a block that can no longer end waits for, except of wait_flag_dev: that depends on other cores.
   void finish();
+  // The wait_flag_dev that the scalar unit has come to and not gone on from.
+  struct CrossWait {
+    u32 flag = 0;
+    Record record;
+    Issued inst;
+  };
+  const std::optional<CrossWait>& cross_wait() const { return cross_wait_; }
+  // Whether a block that is stuck would set a cross-core flag, could it go on.
+  bool would_set(u32 flag) const;
+  u32 task() const { return task_; }
+  const std::string& core_name() const { return name_; }
 
  private:
   struct Waiting {
@@ -54,6 +70,8 @@ class CoreChecker final : public Observer {
     std::optional<Record> taken;  // the latest wait
   };
 
+  // What a fault is called; `otherwise` where it is none of those that have a name.
+  Finding finding_of(const Error& why, FaultId otherwise) const;
   bool run(const Issued& inst, u32 issued, const Clock& clock);  // false: it must wait
   void drain();
   void touch(const Issued& inst, Record record);
@@ -64,7 +82,7 @@ class CoreChecker final : public Observer {
   void lower(const Issued& inst, const Record& record);
   void learn(const Clock& clock);  // by the scalar unit
   void learn_all();
-  void cross_set(const Issued& inst);
+  void cross_set(const Issued& inst, const Record& record);
   void cross_released();
   Flag& flag(const ArgsStorage& args);
   bool pipes_drained() const;
@@ -80,6 +98,7 @@ class CoreChecker final : public Observer {
   const Code* code_ = nullptr;
   u32 task_ = 0, block_ = 0, actor_ = 0;
   bool running_ = false;
+  bool stuck_ = false;                       // the run has ended before the block has
   u32 issued_ = 0;                           // instructions of the block so far
   u32 last_pc_ = 0;                          // of the latest
   std::array<u32, kPipeCount> positions_{};  // instructions that each pipe has begun
@@ -92,7 +111,7 @@ class CoreChecker final : public Observer {
   std::vector<Flag> flags_;                                       // by source, destination, event
   std::array<std::array<u32, kCrossCoreFlags>, 3> cross_sets_{};  // of the block so far, by mode and flag
   std::array<u32, kCrossCoreFlags> cross_waits_{};
-  std::optional<u32> cross_wait_;  // the flag that the scalar unit waits for, or has just waited for
+  std::optional<CrossWait> cross_wait_;
   Records records_;
   std::array<std::optional<LocalShadow>, kBufCount> shadows_;
 };

@@ -2,11 +2,14 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <array>
 #include <compare>
+#include <functional>
 #include <map>
 #include <vector>
 
 #include "isa/check/clock.h"
+#include "isa/check/record.h"
 #include "isa/cross_core.h"
 
 namespace vinci::isa::check {
@@ -15,24 +18,23 @@ namespace vinci::isa::check {
 // released by the n-th set of each of its partners, whose clocks are kept here.
 class CrossRounds {
  public:
+  using Counts = std::array<u32, kCrossCoreFlags>;
+  struct Core {
+    u32 task = 0, block = 0;
+    CoreKind kind = CoreKind::cube;
+  };
+
   // `nth` counts the sets of this core in that mode and for that flag, from 0.
-  void set(u32 task, u32 block, CoreKind kind, const CrossCoreSet& what, u32 nth, const Clock& released) {
-    std::vector<Clock>& rounds = rounds_[{task, what.flag, what.mode, what.mode == 0 ? 0 : block, kind}];
-    if (rounds.size() <= nth) rounds.resize(nth + 1);
-    rounds[nth].join(released);
-  }
+  void set(const Core& core, const CrossCoreSet& what, u32 nth, const Clock& released, const Record& by);
 
   // All that the `nth` wait of a core for a flag comes after, from 0.
-  Clock wait(u32 task, u32 block, CoreKind kind, u32 flag, u32 nth) const {
-    const CoreKind other = kind == CoreKind::cube ? CoreKind::vector : CoreKind::cube;
-    Clock out;
-    for (const Key& key :
-         {Key{task, flag, 0, 0, kind}, Key{task, flag, 1, block, kind}, Key{task, flag, 2, block, other}}) {
-      const auto it = rounds_.find(key);
-      if (it != rounds_.end() && nth < it->second.size()) out.join(it->second[nth]);
-    }
-    return out;
-  }
+  Clock wait(const Core& core, u32 flag, u32 nth) const;
+
+  // A core has reached its end, after so many waits for each flag.
+  void ended(const Core& core, const Counts& waits) { ended_.push_back({core, waits}); }
+  // Calls f(set, flag, core) for each core that has waited less often than it was set a flag, with the first set that
+  // it has not waited for.
+  void each_unpaired(const std::function<void(const Record& set, u32 flag, const Core& core)>& f) const;
 
  private:
   struct Key {
@@ -40,7 +42,19 @@ class CrossRounds {
     CoreKind kind = CoreKind::cube;               // of who sets
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  std::map<Key, std::vector<Clock>> rounds_;
+  struct Round {
+    Clock clock;
+    Record by;  // the latest that set
+  };
+  struct Ended {
+    Core core;
+    Counts waits;
+  };
+  // Whose sets release a core, by mode.
+  static std::array<Key, 3> releasing(const Core& core, u32 flag);
+
+  std::map<Key, std::vector<Round>> rounds_;
+  std::vector<Ended> ended_;
 };
 
 }  // namespace vinci::isa::check

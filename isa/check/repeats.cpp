@@ -13,9 +13,10 @@ constexpr u64 kBlock = 32;
 // The repeats of one access, numbered as those of the instruction.
 struct Walk {
   const Access& a;
+  u32 count = a.repeats.count;
 
   u32 begin() const { return a.repeats.first; }
-  u32 end() const { return a.repeats.first + a.repeats.count; }
+  u32 end() const { return a.repeats.first + count; }
   bool has(u32 repeat) const { return repeat >= begin() && repeat < end(); }
   u64 at(u32 repeat, u32 block) const {
     return a.address + u64{repeat - begin()} * a.repeats.stride + u64{block} * a.repeats.block_stride;
@@ -36,7 +37,12 @@ bool same_shape(const Access& a, const Access& b) {
          (a.repeats.block_stride == b.repeats.block_stride || a.repeats.blocks == 1);
 }
 
-std::optional<RepeatFault> find(const Walk& dst, const Walk& src) {
+std::optional<RepeatFault> find(Walk dst, Walk src) {
+  // Where all repeats touch the same blocks, two say as much as any number.
+  if (dst.a.repeats.stride == 0 && src.a.repeats.stride == 0) {
+    dst.count = std::min(dst.count, 2u);
+    src.count = std::min(src.count, 2u);
+  }
   if (dst.a.address >= src.last_byte() || src.a.address >= dst.last_byte()) return std::nullopt;
   const bool alike = same_shape(dst.a, src.a);
   if (alike && dst.a.address == src.a.address && dst.begin() == src.begin()) {
@@ -44,7 +50,7 @@ std::optional<RepeatFault> find(const Walk& dst, const Walk& src) {
     const bool same_steps = step == src.a.repeats.stride;
     if (src.a.repeats.accumulator && step == 0 && same_steps) return std::nullopt;
     // In place, repeat by repeat.
-    if (dst.a.repeats.count == 1 || (same_steps && step >= dst.span())) return std::nullopt;
+    if (dst.count == 1 || (same_steps && step >= dst.span())) return std::nullopt;
   }
   // Behind the last repeat that reads each block.
   std::vector<u32> readers((src.last_byte() - src.a.address + kBlock - 1) / kBlock, 0);
@@ -79,7 +85,7 @@ std::optional<RepeatFault> find_repeat_fault(const Footprint& footprint) {
     if (!dst.write || dst.repeats.count == 0) continue;
     for (const Access& src : footprint) {
       if (src.write || src.repeats.count == 0 || src.buffer != dst.buffer) continue;
-      if (const auto fault = find({dst}, {src})) return fault;
+      if (const auto fault = find({.a = dst}, {.a = src})) return fault;
     }
   }
   return std::nullopt;

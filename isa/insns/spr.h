@@ -108,14 +108,16 @@ struct SetVaRegSb : ScalarBase {
                                      Field<&Args::a6>{"a6", 24},
                                      Field<&Args::a7>{"a7", 24}};
   static void execute(const Args& x, ScalarContext& c) {
-    VaRegister& va = c.spr.parameters.write().va[x.index];
     const std::array addresses{x.a0, x.a1, x.a2, x.a3, x.a4, x.a5, x.a6, x.a7};
+    VaRegister va{};
     for (usize i = 0; i < va.size(); ++i) {
       if (addresses[i] % 32 != 0) {
-        fail(Fault::Program, "unaligned access: operand a{} = {:#x} is no multiple of 32 bytes", i, addresses[i]);
+        fail_issue(Breach::misaligned, "unaligned access: operand a{} = {:#x} is no multiple of 32 bytes", i,
+                   addresses[i]);
       }
       va[i] = static_cast<u16>(addresses[i] / 32);
     }
+    c.spr.parameters.write().va[x.index] = va;
   }
 };
 
@@ -132,8 +134,10 @@ struct SetVectorMaskDup : ScalarBase {
 
 using SetMaskNorm = ChangeCtrl<"set_mask_norm", 0x091, ctrl::kCounterMode, 0, kSecondArchs,
                                "the vector mask has a bit for each lane (CTRL[56] = 0)">;
-using SetMaskCount = ChangeCtrl<"set_mask_count", 0x092, 0, ctrl::kCounterMode, kSecondArchs,
-                                "the vector mask is the number of elements of a whole instruction (CTRL[56] = 1)">;
+using SetMaskCount =
+    ChangeCtrl<"set_mask_count", 0x092, 0, ctrl::kCounterMode, kSecondArchs,
+               "the low 32 bits of the vector mask are the number of elements of a whole instruction (CTRL[56] = 1); "
+               "a block starts with all bits set, so set_vector_mask comes first">;
 
 // What writes to global memory do: CTRL[10:9] 0 add, 1 max, 2 min; CTRL[8:6] 0 off, else the type.
 using SetAtomicNone = ChangeCtrl<"set_atomic_none", 0x093, ctrl::kAtomicType | ctrl::kAtomicOp, 0, kAllArchs,

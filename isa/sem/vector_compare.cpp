@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/insns/vector_compare.h"
 
+#include "isa/issue.h"
 #include "isa/sem/vector_ops.h"
 
 namespace vinci::isa::insn {
@@ -32,12 +33,13 @@ u64 mask_address(const ExecContext& c, const Selection& selection) {
   const u64 bytes = u64{selection.repeats()} * selection.lanes() / 8;
   const u64 size = c.mem[BufId::UB].size();
   if (address % kBlockBytes != 0) {
-    fail(Fault::Program, "unaligned access: CMPMASK = {:#x} in UB must be a multiple of {} bytes", address,
-         kBlockBytes);
+    fail_issue(Breach::misaligned, "unaligned access: CMPMASK = {:#x} in UB must be a multiple of {} bytes", address,
+               kBlockBytes);
   }
   if (address > size || bytes > size - address) {
-    fail(Fault::Program, "the ub address out of bounds: CMPMASK reads [{:#x}, {:#x}) but UB has {:#x} bytes", address,
-         address + bytes, size);
+    fail_issue(Breach::out_of_bounds,
+               "the ub address out of bounds: CMPMASK reads [{:#x}, {:#x}) but UB has {:#x} bytes", address,
+               address + bytes, size);
   }
   return address;
 }

@@ -84,10 +84,12 @@ void Core::block_done() {
   done_();
 }
 
-void Core::blame(const Error& e, u32 pc, const std::string& inst, isa::PipeId pipe) const {
+void Core::blame(const Error& e, u32 pc, const isa::Issued* inst, isa::PipeId pipe) const {
+  failed(pc, inst, e);
   throw Error(e.fault(),
-              fmt::format("{}{}{}\n  task '{}', {}, {}, PIPE_{}", e.message(), inst.empty() ? "" : "\n  in ", inst,
-                          block_.task, block_.where, name_, isa::name(pipe)),
+              fmt::format("{}{}\n  task '{}', {}, {}, PIPE_{}", e.message(),
+                          inst != nullptr ? "\n  in " + isa::to_string(*inst) : std::string(), block_.task,
+                          block_.where, name_, isa::name(pipe)),
               e.location().empty() ? block_.code->place(pc) : e.location());
 }
 

@@ -61,9 +61,13 @@ class Core {
   Pipe* pipe(isa::PipeId p) { return pipes_[isa::index(p)].get(); }
   bool drained() const;
   bool with_data() const { return mem_ != nullptr; }
-  // Rethrows an error with task, core, pipe and, where it has none, its place in the program. `inst` is the instruction
-  // as text, "" where the message says enough.
-  [[noreturn]] void blame(const Error& e, u32 pc, const std::string& inst, isa::PipeId pipe) const;
+  // Rethrows an error with task, core, pipe and, where it has none, its place in the program, and tells the checker.
+  // `inst` is null where the message says enough.
+  [[noreturn]] void blame(const Error& e, u32 pc, const isa::Issued* inst, isa::PipeId pipe) const;
+  // Tells the checker of a fault that an instruction of the present or latest block has led to.
+  void failed(u32 pc, const isa::Issued* inst, const Error& e) const {
+    if (watch_ != nullptr) watch_->failed(pc, inst, e);
+  }
   // Why a flag that is waited for when nothing moves is down: where its set_flag is stuck, or that there is none.
   std::string why_down(const isa::insn::FlagBase::Args& flag) const;
 

@@ -18,6 +18,8 @@ void CrossCore::set(const Core& from, const isa::Issued& inst, trace::TrackId tr
                           .flags = block.cross,
                           .to = to,
                           .flag = what.flag,
+                          .from = &from,
+                          .setter = block.self,
                           .code = block.code,
                           .pc = inst.pc,
                           .track = track});
@@ -38,6 +40,8 @@ void CrossCore::deliver(const Increment& i) {
   try {
     i.flags->increment(i.to, i.flag);
   } catch (const Error& e) {
+    const Block& now = i.from->block();  // another one may have begun there since
+    if (now.cross == i.flags && now.self == i.setter) i.from->failed(i.pc, nullptr, e);
     throw Error(e.fault(), e.message(), i.code->place(i.pc));
   }
   const auto to = std::ranges::find_if(

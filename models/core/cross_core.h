@@ -31,7 +31,9 @@ class CrossCore : public sim::Module {
     std::shared_ptr<isa::CrossCoreFlags> flags;  // of a task that may have ended by then
     isa::TaskCore to;
     u32 flag = 0;
-    const isa::Code* code = nullptr;  // where it was set, for messages
+    const Core* from = nullptr;  // where it was set, for messages
+    isa::TaskCore setter;
+    const isa::Code* code = nullptr;
     u32 pc = 0;
     trace::TrackId track = 0;
   };

@@ -77,7 +77,7 @@ void Pipe::retire(Flying& f, u64 t) {
         core_.pipe(a.dst)->wake_at(visible);
       }
     } catch (const Error& e) {
-      core_.blame(e, f.inst.pc, isa::to_string(f.inst), id_);
+      core_.blame(e, f.inst.pc, &f.inst, id_);
     }
     show(f);
     return;
@@ -86,7 +86,7 @@ void Pipe::retire(Flying& f, u64 t) {
     try {
       core_.cross().set(core_, f.inst, track_);
     } catch (const Error& e) {
-      core_.blame(e, f.inst.pc, isa::to_string(f.inst), id_);
+      core_.blame(e, f.inst.pc, &f.inst, id_);
     }
     show(f);
     return;
@@ -95,7 +95,7 @@ void Pipe::retire(Flying& f, u64 t) {
     try {
       core_.execute(f.inst);
     } catch (const Error& e) {
-      core_.blame(e, f.inst.pc, isa::to_string(f.inst), id_);
+      core_.blame(e, f.inst.pc, &f.inst, id_);
     }
   }
   if (id_ == isa::PipeId::FIX) {  // the data have moved: the whole of them is free

@@ -175,7 +175,7 @@ void ScalarUnit::run(u64 t) {
       at += scalar_cost(*inst, at);
       if (front_.done()) break;
     } catch (const Error& e) {
-      core_.blame(e, pc, pending_ ? isa::to_string(*pending_) : "", isa::PipeId::S);
+      core_.blame(e, pc, pending_ ? &*pending_ : nullptr, isa::PipeId::S);
     }
   }
   if (at > t) occupation_.busy(t, at);

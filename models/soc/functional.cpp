@@ -52,10 +52,17 @@ class Device {
       fail(Fault::Deadlock, "stream '{}' waits in task '{}' for an event that nothing records", stream_.streams[s].name,
            stream_.streams[s].tasks[next[s]].name);
     }
-    return options_.max_cycles - budget_;
+    return instructions();
   }
 
  private:
+  u64 instructions() const {
+    u64 sum = 0;
+    for (const auto& [key, core] : cores_)
+      sum += core.machine.executed();
+    return sum;
+  }
+
   static u64 units(const task::Task& t) {
     const auto* launch = std::get_if<task::KernelLaunch>(&t.op);
     return launch != nullptr ? u64{launch->block_dim} * (1 + launch->aivs) : 1;
@@ -180,7 +187,7 @@ class Device {
       ++done_units_;
       if (options_.progress) {
         options_.progress(
-            {.instructions = options_.max_cycles - budget_,
+            {.instructions = instructions(),
              .fraction = static_cast<double>(done_units_) / static_cast<double>(std::max<u64>(1, all_units_))});
       }
     }
@@ -223,7 +230,9 @@ u64 run_functional(const config::ChipConfig& chip, const task::TaskStream& strea
   check_fit(chip, stream);
   Device device(chip, stream, memory, options);
   try {
-    return device.run();
+    const u64 instructions = device.run();
+    if (options.checker != nullptr) options.checker->finish();
+    return instructions;
   } catch (const Error& e) {
     if (options.checker != nullptr && e.fault() == Fault::Deadlock) options.checker->finish();
     throw;

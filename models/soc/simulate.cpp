@@ -49,6 +49,7 @@ Result simulate(const config::ChipConfig& config, const task::TaskStream& stream
     if (options.checker != nullptr && e.fault() == Fault::Deadlock) options.checker->finish();
     throw;
   }
+  if (options.checker != nullptr) options.checker->finish();
 
   Result result;
   result.cycles = scheduler.end();

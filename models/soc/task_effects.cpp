@@ -17,12 +17,13 @@ u32 TaskEffects::begin(u32 stream, usize task) {
 
 u32 TaskEffects::begin_kernel(u32 stream, usize task) { return checker_ != nullptr ? begin(stream, task) : 0; }
 
-bool TaskEffects::alive(u32 buffer, u32 task, FaultId id, std::string_view what) {
+bool TaskEffects::alive(u32 buffer, u32 task, std::string_view what) {
   if (memory_.alive(buffer)) return true;
-  checker_->task_fault(
-      task, id,
-      fmt::format("{}: {} buffer '{}', which an earlier task freed",
-                  id == FaultId::double_free ? "double free" : "use after free", what, stream_.buffers[buffer].name));
+  const bool ordered = checker_->freed_before(task, memory_.address({.buffer = buffer}));
+  checker_->task_fault(task, ordered ? FaultId::use_after_free : FaultId::unordered_free,
+                       fmt::format("use after free: {} buffer '{}', which {}", what, stream_.buffers[buffer].name,
+                                   ordered ? "an earlier task freed"
+                                           : "a task has freed; nothing orders the free before or after the use"));
   return false;
 }
 
@@ -55,8 +56,8 @@ void TaskEffects::perform(u32 stream, usize task) {
 
 void TaskEffects::perform(const task::MemcpyAsync& op, Run run) {
   if (checker_ != nullptr) {
-    if (!alive(op.src.buffer, run.task, FaultId::use_after_free, "memcpy_async from")) return;
-    if (!alive(op.dst.buffer, run.task, FaultId::use_after_free, "memcpy_async to")) return;
+    if (!alive(op.src.buffer, run.task, "memcpy_async from")) return;
+    if (!alive(op.dst.buffer, run.task, "memcpy_async to")) return;
     check(op, run.task);
   }
   memory_.copy(op);
@@ -64,7 +65,7 @@ void TaskEffects::perform(const task::MemcpyAsync& op, Run run) {
 
 void TaskEffects::perform(const task::MemsetAsync& op, Run run) {
   if (checker_ != nullptr) {
-    if (!alive(op.dst.buffer, run.task, FaultId::use_after_free, "memset_async of")) return;
+    if (!alive(op.dst.buffer, run.task, "memset_async of")) return;
     checker_->task_access(run.task, memory_.address(op.dst), op.bytes, true);
   }
   memory_.fill(op);
@@ -80,7 +81,12 @@ void TaskEffects::perform(const task::StreamWaitEvent& op, Run run) {
 
 void TaskEffects::perform(const task::Free& op, Run run) {
   if (checker_ != nullptr) {
-    if (!alive(op.buffer, run.task, FaultId::double_free, "free of")) return;
+    if (!memory_.alive(op.buffer)) {
+      checker_->task_fault(run.task, FaultId::double_free,
+                           fmt::format("double free: free of buffer '{}', which an earlier task freed",
+                                       stream_.buffers[op.buffer].name));
+      return;
+    }
     checker_->task_frees(run.task, memory_.address({.buffer = op.buffer}), stream_.buffers[op.buffer].bytes);
   }
   memory_.free(op);
@@ -88,7 +94,7 @@ void TaskEffects::perform(const task::Free& op, Run run) {
 
 void TaskEffects::perform(const task::NpuGetFloatStatus& op, Run run) {
   if (checker_ != nullptr) {
-    if (!alive(op.dst.buffer, run.task, FaultId::use_after_free, "npu_get_float_status to")) return;
+    if (!alive(op.dst.buffer, run.task, "npu_get_float_status to")) return;
     checker_->task_access(run.task, memory_.address(op.dst), op.kBytes, true);
   }
   memory_.put_float_status(op, float_overflow_[stream_.streams[run.stream].device]);

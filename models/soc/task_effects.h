@@ -47,7 +47,7 @@ class TaskEffects {
     VINCI_CHECK(false);
   }
   void check(const task::MemcpyAsync& op, u32 task);
-  bool alive(u32 buffer, u32 task, isa::check::FaultId id, std::string_view what);
+  bool alive(u32 buffer, u32 task, std::string_view what);
 
   const task::TaskStream& stream_;
   task::RunMemory& memory_;

@@ -8,6 +8,7 @@
 
 #include "isa/text.h"
 #include "models/soc/functional.h"
+#include "tests/support/timed_run.h"
 
 namespace vinci::test {
 
@@ -61,18 +62,12 @@ Checked check(const config::ChipConfig& chip, const task::TaskStream& stream, Mo
   return out;
 }
 
-task::TaskStream launch_stream(const config::ChipConfig& chip, isa::CoreKind kind, const std::string& text,
-                               const std::vector<DeviceBuffer>& buffers, u32 blocks) {
-  task::TaskStream out;
-  out.name = "checked";
-  out.arch = chip.arch;
-  const auto type = kind == isa::CoreKind::joint  ? task::KernelType::AI_CORE
-                    : kind == isa::CoreKind::cube ? task::KernelType::AIC_ONLY
-                                                  : task::KernelType::AIV_ONLY;
-  out.kernels.push_back({.name = "k", .type = type, .program = isa::assemble(text, "k.s", chip.arch)});
+namespace {
+
+// The buffers, a stream with a memset of each, and the launch.
+void add_launch(task::TaskStream& out, task::KernelLaunch launch, const std::vector<DeviceBuffer>& buffers) {
   task::Stream& stream = out.streams.emplace_back();
   stream.name = "s";
-  task::KernelLaunch launch{.kernel = 0, .block_dim = blocks, .args = {}};
   for (const DeviceBuffer& b : buffers) {
     task::Buffer buffer;
     buffer.name = b.name;
@@ -85,7 +80,41 @@ task::TaskStream launch_stream(const config::ChipConfig& chip, isa::CoreKind kin
         {.name = "set " + b.name, .op = task::MemsetAsync{.dst = {.buffer = index}, .bytes = b.bytes, .value = 0}});
   }
   stream.tasks.push_back({.name = "launch", .op = launch});
+}
+
+}  // namespace
+
+task::TaskStream launch_stream(const config::ChipConfig& chip, isa::CoreKind kind, const std::string& text,
+                               const std::vector<DeviceBuffer>& buffers, u32 blocks) {
+  task::TaskStream out;
+  out.name = "checked";
+  out.arch = chip.arch;
+  const auto type = kind == isa::CoreKind::joint  ? task::KernelType::AI_CORE
+                    : kind == isa::CoreKind::cube ? task::KernelType::AIC_ONLY
+                                                  : task::KernelType::AIV_ONLY;
+  out.kernels.push_back({.name = "k", .type = type, .program = isa::assemble(text, "k.s", chip.arch)});
+  add_launch(out, {.kernel = 0, .block_dim = blocks, .args = {}}, buffers);
   return out;
+}
+
+task::TaskStream mix_stream(const config::ChipConfig& chip, const std::string& cube, const std::string& vector,
+                            const std::vector<DeviceBuffer>& buffers, u32 blocks, u32 aivs) {
+  task::TaskStream out;
+  out.name = "checked";
+  out.arch = chip.arch;
+  out.kernels.push_back(
+      {.name = "c", .type = task::KernelType::AIC_ONLY, .program = isa::assemble(cube, "c.s", chip.arch)});
+  out.kernels.push_back(
+      {.name = "v", .type = task::KernelType::AIV_ONLY, .program = isa::assemble(vector, "v.s", chip.arch)});
+  add_launch(out, {.kernel = 0, .block_dim = blocks, .args = {}, .aivs = aivs, .aiv_kernel = 1}, buffers);
+  return out;
+}
+
+config::ChipConfig mix_chip(u32 cube_cores, u32 aivs) {
+  config::ChipConfig chip = round_chip(isa::Arch::c220);
+  chip.ai_cores = cube_cores;
+  chip.vector_cores = cube_cores * aivs;
+  return chip;
 }
 
 }  // namespace vinci::test

@@ -51,4 +51,10 @@ struct DeviceBuffer {
 task::TaskStream launch_stream(const config::ChipConfig& chip, isa::CoreKind kind, const std::string& text,
                                const std::vector<DeviceBuffer>& buffers, u32 blocks);
 
+// The same for a MIX task: one program for the cube core of a block, one for each of its `aivs` vector cores.
+task::TaskStream mix_stream(const config::ChipConfig& chip, const std::string& cube, const std::string& vector,
+                            const std::vector<DeviceBuffer>& buffers, u32 blocks, u32 aivs);
+// round_chip() with so many cube cores, and vector cores for MIX tasks on all of them.
+config::ChipConfig mix_chip(u32 cube_cores, u32 aivs);
+
 }  // namespace vinci::test

@@ -36,6 +36,7 @@ class Recording final : public isa::Observer {
   void issued(const isa::Issued& inst) override { list.push_back({inst}); }
   void accessed(const isa::Issued& inst) override { list.push_back({inst, true}); }
   bool refused(const isa::Issued&, const Error&) override { return false; }
+  void failed(u32, const isa::Issued*, const Error&) override {}
   void ended() override {}
   std::vector<Recorded> list;
 };

@@ -47,19 +47,24 @@ Json site_json(const Site& s) {
 
 }  // namespace
 
-std::string findings_text(const isa::check::Findings& findings, usize limit) {
-  if (findings.empty()) return "check               no findings\n";
+std::string findings_text(const isa::check::Findings& findings, usize limit, const Error* cut_short) {
   const std::vector<Finding> all = findings.sorted();
-  std::string out =
-      fmt::format("check               {} finding{}, {} occurrence{}\n", all.size(), all.size() == 1 ? "" : "s",
-                  findings.occurrences(), findings.occurrences() == 1 ? "" : "s");
+  const auto counted = [](u64 n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+  std::string out = fmt::format("check               {}", cut_short != nullptr ? "incomplete, " : "");
+  out += all.empty()
+             ? "no findings"
+             : fmt::format("{}, {}", counted(all.size(), "finding"), counted(findings.occurrences(), "occurrence"));
+  if (cut_short != nullptr) {
+    out += fmt::format(": the run ended early ({}), what comes after was not checked", fault_name(cut_short->fault()));
+  }
+  out += '\n';
   for (usize i = 0; i < std::min(limit, all.size()); ++i)
     out += finding_text(i + 1, all[i]);
   if (all.size() > limit) out += fmt::format("\n... and {} more in findings.json\n", all.size() - limit);
   return out;
 }
 
-std::string findings_json(const isa::check::Findings& findings, bool complete) {
+std::string findings_json(const isa::check::Findings& findings, const Error* cut_short) {
   Json list = Json::array();
   for (const Finding& f : findings.sorted()) {
     Json entry = {{"id", name(f.id)}, {"message", f.message}, {"count", f.count}, {"at", site_json(f.at)}};
@@ -73,11 +78,15 @@ std::string findings_json(const isa::check::Findings& findings, bool complete) {
     if (!f.suggestion.empty()) entry["suggestion"] = f.suggestion;
     list.push_back(std::move(entry));
   }
-  const Json out = {{"format", 1},
-                    {"complete", complete},
-                    {"occurrences", findings.occurrences()},
-                    {"dropped", findings.dropped()},
-                    {"findings", std::move(list)}};
+  Json out = {{"format", 1}, {"complete", cut_short == nullptr}};
+  if (cut_short != nullptr) {
+    out["ended_by"] = {{"fault", fault_name(cut_short->fault())},
+                       {"message", cut_short->message()},
+                       {"location", cut_short->location()}};
+  }
+  out["occurrences"] = findings.occurrences();
+  out["dropped"] = findings.dropped();
+  out["findings"] = std::move(list);
   return out.dump(2) + "\n";
 }
 

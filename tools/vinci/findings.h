@@ -4,15 +4,17 @@
 
 #include <string>
 
+#include "isa/base/error.h"
 #include "isa/check/finding.h"
 
 // What `vinci run --check` found, as text and as findings.json.
 namespace vinci::cli {
 
-// The first `limit` findings for people, and how many more there are.
-std::string findings_text(const isa::check::Findings& findings, usize limit);
+// The first `limit` findings for people, and how many more there are. `cut_short` is what has ended the run before its
+// end, so that more may be wrong; null: nothing has.
+std::string findings_text(const isa::check::Findings& findings, usize limit, const Error* cut_short);
 
-// All of them. `complete` is false when the run was cut short, so that more may be wrong.
-std::string findings_json(const isa::check::Findings& findings, bool complete);
+// All of them.
+std::string findings_json(const isa::check::Findings& findings, const Error* cut_short);
 
 }  // namespace vinci::cli

@@ -98,10 +98,10 @@ class Run {
     std::string text;
     try {
       text = execute(memory, progress, instructions);
-    } catch (const Error&) {
+    } catch (const Error& e) {
       // What came before the fault may be its cause.
       if (o_.numerics) write_numerics();
-      if (checker_) report_findings(false);
+      if (checker_) report_findings(&e);
       throw;
     }
     if (o_.numerics) text += write_numerics();
@@ -143,15 +143,16 @@ class Run {
     return summary(chip_, stream_, result, o_.mode);
   }
 
-  void report_findings(bool complete) {
+  void report_findings(const Error* cut_short) {
     constexpr usize kShown = 20;
-    io::write_file_atomically(out_.path("findings.json"), findings_json(checker_->findings(), complete));
-    if (!o_.quiet || !checker_->findings().empty()) print_out(findings_text(checker_->findings(), kShown));
+    io::write_file_atomically(out_.path("findings.json"), findings_json(checker_->findings(), cut_short));
+    if (!o_.quiet || cut_short != nullptr || !checker_->findings().empty())
+      print_out(findings_text(checker_->findings(), kShown, cut_short));
   }
 
   // A run with findings is not a success.
   void conclude() {
-    report_findings(true);
+    report_findings(nullptr);
     if (!checker_->findings().empty()) {
       fail(Fault::Program, "the check found faults in the program; all of them are in {}", out_.path("findings.json"));
     }

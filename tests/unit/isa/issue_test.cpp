@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "isa/code.h"
+#include "isa/table.h"
 #include "isa/text.h"
 #include "tests/unit/isa/test_core.h"
 
@@ -54,6 +57,34 @@ TEST_F(Issue, LegalInstructionsPass) {
   EXPECT_EQ(check(CoreKind::joint, "set_flag PIPE_M, PIPE_S, 3"), "");
   EXPECT_EQ(check(CoreKind::vector, "pipe_barrier PIPE_ALL"), "");
   EXPECT_EQ(check(CoreKind::vector, "pipe_barrier PIPE_S"), "");
+}
+
+// A block starts with all bits of the vector mask set, which counter mode reads as 2^32 - 1 elements. Each instruction
+// of the vector unit that takes its repeats from there must be refused as soon as it is issued, before a lane is
+// touched.
+TEST_F(Issue, CounterModeWithoutACountIsRefused) {
+  const CoreSpec spec = core(CoreKind::vector);
+  Spr spr;
+  spr.ctrl |= ctrl::kCounterMode;
+  int examined = 0;
+  for (const Row& row : table()) {
+    if (row.role != Role::work || !contains(row.archs, Arch::c220)) continue;
+    Issued inst{.row = &row, .args = {}, .spr = spr};
+    for (const FieldInfo& f : row.fields) {
+      const bool stride = f.name.find("Stride") != std::string_view::npos;
+      f.set(inst.args, f.name.ends_with("RepStride") ? 8 : stride ? 1 : f.fallback);
+    }
+    for (u8 type = 0; type < std::max<usize>(1, row.types.size()); ++type) {
+      if (!row.types.empty() && !contains(row.types[type].archs, Arch::c220)) continue;
+      if (row.set_type != nullptr) row.set_type(inst.args, type);
+      inst.type = type;
+      inst.pipe = row.pipe(inst.args, Arch::c220);
+      if (inst.pipe != PipeId::V || row.work(inst.args, spr).steps <= 255) continue;
+      ++examined;
+      EXPECT_NE(error_of([&] { check_issue(inst, spec, gm_); }), "") << row.name << " type " << int{type};
+    }
+  }
+  EXPECT_GT(examined, 200);
 }
 
 TEST_F(Issue, NothingIsCheckedOfWorkThatIsNone) {

@@ -15,9 +15,12 @@ using testing::HasSubstr;
 
 // A joint core and one allocation of 4 KiB at kBase, which is argument 0.
 struct Bench {
-  explicit Bench(OverflowMode mode = OverflowMode::inf_nan) : machine(spec(mode), gm, 0) { gm.allocate(4096, "b"); }
-  static CoreSpec spec(OverflowMode mode) {
-    return {.arch = Arch::c100,
+  explicit Bench(OverflowMode mode = OverflowMode::inf_nan, Arch a = Arch::c100)
+      : arch(a), machine(spec(mode, a), gm, 0) {
+    gm.allocate(4096, "b");
+  }
+  static CoreSpec spec(OverflowMode mode, Arch arch) {
+    return {.arch = arch,
             .kind = CoreKind::joint,
             .sizes = {0, 0x4000, 0x2000, 0x2000, 0x4000, 0x2000},
             .flags_per_pair = 4,
@@ -25,13 +28,14 @@ struct Bench {
             .overflow_selectable = false};
   }
   void run(const std::string& text, u64 budget = 1000) {
-    const Code code(assemble(text, "k.s", Arch::c100));
+    const Code code(assemble(text, "k.s", arch));
     machine.run(code, {.args = {kBase}}, budget);
     left = budget;
   }
   u32 ub(u64 address) { return machine.mem()[BufId::UB].load<u32>(address); }
 
   static constexpr u64 kBase = GlobalMemory::kBase;
+  Arch arch;
   GlobalMemory gm;
   Machine machine;
   u64 left = 0;
@@ -123,6 +127,20 @@ TEST(Machine, CountsInstructionsAgainstTheBudget) {
   EXPECT_THAT(error_of([&] { b.run("mov X1, 1\npipe_barrier PIPE_ALL\nend", 2); }),
               HasSubstr("limit of instructions is reached; a loop may not end"));
   EXPECT_THAT(error_of([&] { b.run("l: b l\nend"); }), HasSubstr("limit: "));
+}
+
+// Repeats that all touch the same blocks stay inside of UB however many there are.
+TEST(Machine, RepeatsOfCounterModeCountAgainstTheBudget) {
+  const std::string count = "set_mask_count\nset_vector_mask 0, X1\nvadds.f16 0, 0, 0, 1, 1, 1, 0, 0\nend";
+  Bench b(OverflowMode::inf_nan, Arch::m200);
+  b.run("mov X1, 32640\n" + count, 5);  // 255 repeats of 128 lanes
+  EXPECT_EQ(b.left, 0u);
+  b.run("mov X1, 32641\n" + count, 6);
+  EXPECT_EQ(b.left, 0u);
+  EXPECT_EQ(b.machine.executed(), 10u);
+  EXPECT_THAT(
+      error_of([&] { b.run("mov X1, -1\n" + count, 100'000); }),
+      HasSubstr("limit: k.s:4: the limit of instructions is reached; the vector mask asks for 33554432 repeats"));
 }
 
 TEST(Machine, StatusIsStickyWithinABlockAndReadable) {
