@@ -49,6 +49,12 @@ RepeatsKernel binary_repeats(BinaryOp op, LaneType type, Path path) {
   return path != Path::portable ? detail::simd_binary_repeats(op, type) : nullptr;
 }
 
+RepeatsKernel ternary_repeats(TernaryOp op, LaneType dst, LaneType src, Path path) {
+  const RepeatsKernel native = has_native(path) ? detail::avx512fp16_ternary_repeats(op, dst, src) : nullptr;
+  if (native != nullptr) return native;
+  return path != Path::portable ? detail::simd_ternary_repeats(op, dst, src) : nullptr;
+}
+
 RepeatsKernel convert_repeats(LaneType from, LaneType to, RoundMode round, Path path) {
   const RepeatsKernel native = has_native(path) ? detail::avx512fp16_convert_repeats(from, to, round) : nullptr;
   if (native != nullptr) return native;
@@ -67,11 +73,18 @@ u64 unary_repeat(UnaryKernel kernel, const Repeats& job, usize repeat, LaneType 
 }
 
 u64 binary_repeat(BinaryKernel kernel, const Repeats& job, usize repeat) {
-  LaneBuffer a, b, out;
-  std::memcpy(a.bytes.data(), job.a.at(repeat), kRepeatBytes);
-  std::memcpy(b.bytes.data(), job.b.at(repeat), kRepeatBytes);
+  return ternary_repeat(kernel, job, repeat, LaneType::f32, LaneType::f32);  // of one width
+}
+
+u64 ternary_repeat(TernaryKernel kernel, const Repeats& job, usize repeat, LaneType dst, LaneType src) {
+  const usize read = kRepeatBytes * lane_bits(src) / lane_bits(dst);
+  std::byte* const at = job.out + repeat * job.out_stride;
+  LaneBuffer a{}, b{}, out;
+  std::memcpy(a.bytes.data(), job.a.at(repeat), read);
+  std::memcpy(b.bytes.data(), job.b.at(repeat), read);
+  std::memcpy(out.bytes.data(), at, kRepeatBytes);
   const u64 raised = kernel(a, b, out, job.mode);
-  std::memcpy(job.out + repeat * job.out_stride, out.bytes.data(), kRepeatBytes);
+  std::memcpy(at, out.bytes.data(), kRepeatBytes);
   return raised;
 }
 

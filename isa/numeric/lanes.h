@@ -59,8 +59,8 @@ struct Repeats {
 
     const std::byte* at(usize repeat) const { return first + repeat * stride; }
   };
-  Source a, b;  // b: of binary operations
-  std::byte* out = nullptr;
+  Source a, b;               // b: not of unary operations
+  std::byte* out = nullptr;  // ternary operations read it too
   usize out_stride = 0;
   usize count = 0;
   LaneMode mode = {};
@@ -82,6 +82,7 @@ UnaryKernel convert_kernel(LaneType from, LaneType to, RoundMode round, Path pat
 // Operations that are frequent; null for the others.
 RepeatsKernel unary_repeats(UnaryOp op, LaneType type, Path path = Path::fastest);
 RepeatsKernel binary_repeats(BinaryOp op, LaneType type, Path path = Path::fastest);
+RepeatsKernel ternary_repeats(TernaryOp op, LaneType dst, LaneType src, Path path = Path::fastest);
 RepeatsKernel convert_repeats(LaneType from, LaneType to, RoundMode round, Path path = Path::fastest);
 
 namespace detail {
@@ -102,15 +103,18 @@ UnaryKernel simd_convert_kernel(LaneType from, LaneType to, RoundMode round);
 // isa/numeric/repeats_simd.cpp
 RepeatsKernel simd_unary_repeats(UnaryOp op, LaneType type);
 RepeatsKernel simd_binary_repeats(BinaryOp op, LaneType type);
+RepeatsKernel simd_ternary_repeats(TernaryOp op, LaneType dst, LaneType src);
 RepeatsKernel simd_convert_repeats(LaneType from, LaneType to, RoundMode round);
 // isa/numeric/repeats_avx512fp16.cpp; null where the compiler cannot build it. The host must have AVX512-FP16.
 RepeatsKernel avx512fp16_unary_repeats(UnaryOp op, LaneType type);
 RepeatsKernel avx512fp16_binary_repeats(BinaryOp op, LaneType type);
+RepeatsKernel avx512fp16_ternary_repeats(TernaryOp op, LaneType dst, LaneType src);
 RepeatsKernel avx512fp16_convert_repeats(LaneType from, LaneType to, RoundMode round);
 bool host_has_avx512fp16();  // and the test of a weaker instruction set does not hide it
 // One repeat of `job` by way of the kernel for one, which treats every case.
 u64 unary_repeat(UnaryKernel kernel, const Repeats& job, usize repeat, LaneType from, LaneType to);
 u64 binary_repeat(BinaryKernel kernel, const Repeats& job, usize repeat);
+u64 ternary_repeat(TernaryKernel kernel, const Repeats& job, usize repeat, LaneType dst, LaneType src);
 }  // namespace detail
 
 }  // namespace vinci::isa

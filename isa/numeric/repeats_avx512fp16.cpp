@@ -37,7 +37,7 @@ u64 repeats(const Repeats& job) {
   u64 raised = 0;
   for (usize n = 0; n < job.count; ++n, a += job.a.stride, b += job.b.stride, out += job.out_stride) {
     typename K::Vector result[K::kVectors];
-    if (!K::compute(a, b, result)) [[unlikely]] {
+    if (!K::compute(a, b, out, result)) [[unlikely]] {
       raised |= K::careful(job, n);
       continue;
     }
@@ -47,10 +47,23 @@ u64 repeats(const Repeats& job) {
   return raised;
 }
 
+constexpr usize kVectorsF16 = kRepeatBytes / sizeof(__m512h);
+
+// Whether no result is infinite, NaN, or zero though neither x nor y, the factors of its product, is.
+bool plain_products(const std::byte* x, const std::byte* y, const __m512h* result) {
+  __mmask32 special = 0;
+  for (usize i = 0; i < kVectorsF16; ++i) {
+    const __mmask32 exact =
+        _mm512_fpclass_ph_mask(load_f16(x, i), kZero) | _mm512_fpclass_ph_mask(load_f16(y, i), kZero);
+    special |= _mm512_fpclass_ph_mask(result[i], kNonfinite) | (_mm512_fpclass_ph_mask(result[i], kZero) & ~exact);
+  }
+  return special == 0;
+}
+
 template <BinaryOp Op>
 struct Binary {
   using Vector = __m512h;
-  static constexpr usize kVectors = kRepeatBytes / sizeof(Vector);
+  static constexpr usize kVectors = kVectorsF16;
 
   static __m512h apply(__m512h x, __m512h y) {
     switch (Op) {
@@ -59,7 +72,7 @@ struct Binary {
       default: return _mm512_mul_ph(x, y);
     }
   }
-  static bool compute(const std::byte* a, const std::byte* b, Vector* result) {
+  static bool compute(const std::byte* a, const std::byte* b, const std::byte*, Vector* result) {
     __mmask32 special = 0;
     for (usize i = 0; i < kVectors; ++i) {
       result[i] = apply(load_f16(a, i), load_f16(b, i));
@@ -67,18 +80,30 @@ struct Binary {
     }
     return special == 0 || (Op == BinaryOp::mul && plain_products(a, b, result));
   }
-  // Whether no product is infinite, NaN, or zero without a factor that is.
-  static bool plain_products(const std::byte* a, const std::byte* b, const Vector* result) {
-    __mmask32 special = 0;
-    for (usize i = 0; i < kVectors; ++i) {
-      const __mmask32 exact =
-          _mm512_fpclass_ph_mask(load_f16(a, i), kZero) | _mm512_fpclass_ph_mask(load_f16(b, i), kZero);
-      special |= _mm512_fpclass_ph_mask(result[i], kNonfinite) | (_mm512_fpclass_ph_mask(result[i], kZero) & ~exact);
-    }
-    return special == 0;
-  }
   static u64 careful(const Repeats& job, usize n) {
     return detail::binary_repeat(binary_kernel(Op, LaneType::f16), job, n);
+  }
+};
+
+// out * a + b or out + a * b, rounded once.
+template <TernaryOp Op>
+struct Ternary {
+  using Vector = __m512h;
+  static constexpr usize kVectors = kVectorsF16;
+
+  static bool compute(const std::byte* a, const std::byte* b, const std::byte* out, Vector* result) {
+    const std::byte* factor = Op == TernaryOp::mla ? b : out;
+    const std::byte* addend = Op == TernaryOp::mla ? out : b;
+    __mmask32 special = 0;
+    for (usize i = 0; i < kVectors; ++i) {
+      result[i] = _mm512_fmadd_ph(load_f16(a, i), load_f16(factor, i), load_f16(addend, i));
+      special |= _mm512_fpclass_ph_mask(result[i], kNonfinite | kZero);
+    }
+    return special == 0 || plain_products(a, factor, result);
+  }
+  static u64 careful(const Repeats& job, usize n) {
+    constexpr LaneType kType = LaneType::f16;
+    return detail::ternary_repeat(ternary_kernel(Op, kType, kType), job, n, kType, kType);
   }
 };
 
@@ -89,7 +114,7 @@ struct Sign {
   static constexpr usize kVectors = kRepeatBytes / sizeof(Vector);
   static constexpr bool kF16 = Type == LaneType::f16;
 
-  static bool compute(const std::byte* a, const std::byte*, Vector* result) {
+  static bool compute(const std::byte* a, const std::byte*, const std::byte*, Vector* result) {
     const __m512i zero = _mm512_setzero_si512();
     const __m512i magnitude = kF16 ? _mm512_set1_epi16(0x7fff) : _mm512_set1_epi32(0x7fffffff);
     __mmask32 special = 0;
@@ -115,7 +140,7 @@ struct Widen {
   using Vector = __m512;
   static constexpr usize kVectors = kRepeatBytes / sizeof(Vector);
 
-  static bool compute(const std::byte* a, const std::byte*, Vector* result) {
+  static bool compute(const std::byte* a, const std::byte*, const std::byte*, Vector* result) {
     __mmask32 special = 0;
     for (usize i = 0; i < kVectors / 2; ++i)
       special |= _mm512_fpclass_ph_mask(load_f16(a, i), kNonfinite);
@@ -133,7 +158,7 @@ struct Narrow {
   using Vector = __m256i;
   static constexpr usize kVectors = kRepeatBytes / 2 / sizeof(Vector);
 
-  static bool compute(const std::byte* a, const std::byte*, Vector* result) {
+  static bool compute(const std::byte* a, const std::byte*, const std::byte*, Vector* result) {
     __mmask16 special = 0;
     for (usize i = 0; i < kVectors; ++i) {
       result[i] = _mm512_cvtps_ph(load_f32(a, i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -186,6 +211,15 @@ RepeatsKernel detail::avx512fp16_binary_repeats(BinaryOp op, LaneType type) {
   }
 }
 
+RepeatsKernel detail::avx512fp16_ternary_repeats(TernaryOp op, LaneType dst, LaneType src) {
+  if (dst != LaneType::f16 || src != LaneType::f16) return nullptr;
+  switch (op) {
+    case TernaryOp::madd: return repeats<Ternary<TernaryOp::madd>>;
+    case TernaryOp::mla: return repeats<Ternary<TernaryOp::mla>>;
+    default: return nullptr;
+  }
+}
+
 RepeatsKernel detail::avx512fp16_convert_repeats(LaneType from, LaneType to, RoundMode round) {
   if (from == LaneType::f16 && to == LaneType::f32) return repeats<Widen>;
   if (from == LaneType::f32 && to == LaneType::f16 && round == RoundMode::rint) return repeats<Narrow>;
@@ -200,6 +234,7 @@ namespace vinci::isa::detail {
 
 RepeatsKernel avx512fp16_unary_repeats(UnaryOp, LaneType) { return nullptr; }
 RepeatsKernel avx512fp16_binary_repeats(BinaryOp, LaneType) { return nullptr; }
+RepeatsKernel avx512fp16_ternary_repeats(TernaryOp, LaneType, LaneType) { return nullptr; }
 RepeatsKernel avx512fp16_convert_repeats(LaneType, LaneType, RoundMode) { return nullptr; }
 
 }  // namespace vinci::isa::detail

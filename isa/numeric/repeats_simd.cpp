@@ -27,18 +27,19 @@ HWY_INLINE void store(hn::Vec<D> v, D d, std::byte* repeat, usize vector) {
 }
 
 // A kernel from a struct K: K::D, a vector of results; K::kVectors, how many there are in a repeat; K::compute, which
-// fills them and says whether they stand; K::careful, for a repeat where they do not.
+// fills them from a, b and what the destination holds, and says whether they stand; K::careful, for a repeat where they
+// do not.
 template <class K>
 u64 repeats(const Repeats& job) {
   const typename K::D d;
   u64 raised = 0;
   for (usize n = 0; n < job.count; ++n) {
+    std::byte* const out = job.out + n * job.out_stride;
     hn::Vec<typename K::D> result[K::kVectors];
-    if (!K::compute(job.a.at(n), job.b.at(n), result)) [[unlikely]] {
+    if (!K::compute(job.a.at(n), job.b.at(n), out, result)) [[unlikely]] {
       raised |= K::careful(job, n);
       continue;
     }
-    std::byte* out = job.out + n * job.out_stride;
     for (usize i = 0; i < K::kVectors; ++i)
       store(result[i], d, out, i);
   }
@@ -54,36 +55,55 @@ HWY_INLINE V apply(V x, V y) {
   }
 }
 
+// Results in f32, as integers: twice the bits are twice the magnitude. Less 2, zero is the largest number.
+template <bool ZeroToo>
+class Plain {
+ public:
+  using D = Extremes::D;
+
+  HWY_INLINE Plain() : most_(hn::Zero(D())) {}
+  HWY_INLINE void see(hn::Vec<DF> result) {
+    const D d;
+    const auto bits = hn::BitCast(d, result);
+    most_ = hn::Max(most_, hn::Sub(hn::Add(bits, bits), hn::Set(d, kOffset)));
+  }
+  // Every result was finite and, with ZeroToo, not zero.
+  HWY_INLINE bool all() const {
+    const D d;
+    return hn::AllTrue(d, hn::Lt(most_, hn::Set(d, 2 * u32{kF32Inf} - kOffset)));
+  }
+
+ private:
+  static constexpr u32 kOffset = ZeroToo ? 2 : 0;
+  hn::Vec<D> most_;
+};
+
+// Whether no result in f32 is infinite, NaN, or zero though neither x nor y, the factors of its product, is.
+HWY_NOINLINE bool plain_products(const std::byte* x, const std::byte* y, const hn::Vec<DF>* result) {
+  const DF d;
+  const Extremes::D du;
+  Extremes results, vanished;
+  for (usize i = 0; i < kLanes32 / hn::MaxLanes(d); ++i) {
+    results.see(hn::BitCast(du, result[i]));
+    const auto factors = hn::Min(hn::Abs(load(d, x, i)), hn::Abs(load(d, y, i)));
+    vanished.see(hn::BitCast(du, hn::IfThenElseZero(hn::Eq(result[i], hn::Zero(d)), factors)));
+  }
+  return results.below(kF32Inf) && vanished.below(1);
+}
+
 template <BinaryOp Op>
 struct BinaryF32 {
   using D = DF;
   static constexpr usize kVectors = kLanes32 / hn::MaxLanes(D());
 
-  static HWY_INLINE bool compute(const std::byte* a, const std::byte* b, hn::Vec<D>* result) {
+  static HWY_INLINE bool compute(const std::byte* a, const std::byte* b, const std::byte*, hn::Vec<D>* result) {
     const D d;
-    const Extremes::D du;
-    // Twice the bits are twice the magnitude; less 2, zero is the largest number.
-    const auto offset = hn::Set(du, Op == BinaryOp::mul ? 2u : 0u);
-    auto most = hn::Zero(du);
+    Plain<Op == BinaryOp::mul> seen;
     for (usize i = 0; i < kVectors; ++i) {
       result[i] = apply<Op>(load(d, a, i), load(d, b, i));
-      const auto bits = hn::BitCast(du, result[i]);
-      most = hn::Max(most, hn::Sub(hn::Add(bits, bits), offset));
+      seen.see(result[i]);
     }
-    if (hn::AllTrue(du, hn::Lt(most, hn::Sub(hn::Set(du, 2 * u32{kF32Inf}), offset)))) return true;
-    return Op == BinaryOp::mul && plain_products(a, b, result);
-  }
-  // Whether no product is infinite, NaN, or zero without a factor that is.
-  static HWY_NOINLINE bool plain_products(const std::byte* a, const std::byte* b, const hn::Vec<D>* result) {
-    const D d;
-    const Extremes::D du;
-    Extremes results, vanished;
-    for (usize i = 0; i < kVectors; ++i) {
-      results.see(hn::BitCast(du, result[i]));
-      const auto factors = hn::Min(hn::Abs(load(d, a, i)), hn::Abs(load(d, b, i)));
-      vanished.see(hn::BitCast(du, hn::IfThenElseZero(hn::Eq(result[i], hn::Zero(d)), factors)));
-    }
-    return results.below(kF32Inf) && vanished.below(1);
+    return seen.all() || (Op == BinaryOp::mul && plain_products(a, b, result));
   }
   static u64 careful(const Repeats& job, usize n) {
     return detail::binary_repeat(binary_kernel(Op, LaneType::f32), job, n);
@@ -96,7 +116,7 @@ struct BinaryF16 {
   using D = DI16;
   static constexpr usize kVectors = kLanes16 / hn::MaxLanes(D());
 
-  static HWY_INLINE bool compute(const std::byte* a, const std::byte* b, hn::Vec<D>* result) {
+  static HWY_INLINE bool compute(const std::byte* a, const std::byte* b, const std::byte*, hn::Vec<D>* result) {
     const D d;
     const DF df;
     const Extremes::D du;
@@ -117,13 +137,82 @@ struct BinaryF16 {
   }
 };
 
+// max and min as integers, of finite numbers: flipping the magnitude bits of negative values makes the order of the
+// bits the order of the values, with -0 < +0.
+template <BinaryOp Op, LaneType Type>
+struct Extreme {
+  using D = std::conditional_t<Type == LaneType::f16, DI16Full, DI32>;
+  using T = hn::TFromD<D>;
+  static constexpr usize kVectors = kRepeatBytes / sizeof(T) / hn::MaxLanes(D());
+
+  static HWY_INLINE hn::Vec<D> flip(hn::Vec<D> x) { return hn::Xor(x, magnitude_of(D(), hn::BroadcastSignBit(x))); }
+  static HWY_INLINE bool compute(const std::byte* a, const std::byte* b, const std::byte*, hn::Vec<D>* result) {
+    const D d;
+    auto most = hn::Zero(d);
+    for (usize i = 0; i < kVectors; ++i) {
+      const auto x = load(d, a, i), y = load(d, b, i);
+      most = hn::Max(most, hn::Max(magnitude_of(d, x), magnitude_of(d, y)));
+      result[i] = flip(Op == BinaryOp::max ? hn::Max(flip(x), flip(y)) : hn::Min(flip(x), flip(y)));
+    }
+    return hn::AllTrue(d, hn::Lt(most, hn::Set(d, Format<hwy::MakeUnsigned<T>>::kInf)));
+  }
+  static u64 careful(const Repeats& job, usize n) { return detail::binary_repeat(binary_kernel(Op, Type), job, n); }
+};
+
+#if HWY_NATIVE_FMA
+// out * a + b or out + a * b, rounded once.
+template <TernaryOp Op>
+struct TernaryF32 {
+  using D = DF;
+  static constexpr usize kVectors = kLanes32 / hn::MaxLanes(D());
+
+  static HWY_INLINE bool compute(const std::byte* a, const std::byte* b, const std::byte* out, hn::Vec<D>* result) {
+    const D d;
+    const std::byte* factor = Op == TernaryOp::mla ? b : out;
+    const std::byte* addend = Op == TernaryOp::mla ? out : b;
+    Plain<true> seen;
+    for (usize i = 0; i < kVectors; ++i) {
+      result[i] = hn::MulAdd(load(d, a, i), load(d, factor, i), load(d, addend, i));
+      seen.see(result[i]);
+    }
+    return seen.all() || plain_products(a, factor, result);
+  }
+  static u64 careful(const Repeats& job, usize n) {
+    constexpr LaneType kType = LaneType::f32;
+    return detail::ternary_repeat(ternary_kernel(Op, kType, kType), job, n, kType, kType);
+  }
+};
+#endif
+
+// out (f32) + a * b (f16): the product is exact, and a sum of two f32 is rounded once and never vanishes.
+struct MlaF32F16 {
+  using D = DF;
+  static constexpr usize kVectors = kLanes32 / hn::MaxLanes(D());
+
+  static HWY_INLINE bool compute(const std::byte* a, const std::byte* b, const std::byte* out, hn::Vec<D>* result) {
+    const D d;
+    const DI16 d16;
+    Plain<false> seen;
+    for (usize i = 0; i < kVectors; ++i) {
+      const auto product = hn::Mul(widen_lanes(d, load(d16, a, i)), widen_lanes(d, load(d16, b, i)));
+      result[i] = hn::Add(product, load(d, out, i));
+      seen.see(result[i]);
+    }
+    return seen.all();
+  }
+  static u64 careful(const Repeats& job, usize n) {
+    constexpr LaneType kDst = LaneType::f32, kSrc = LaneType::f16;
+    return detail::ternary_repeat(ternary_kernel(TernaryOp::mla, kDst, kSrc), job, n, kDst, kSrc);
+  }
+};
+
 template <UnaryOp Op, LaneType Type>
 struct Sign {
   using D = std::conditional_t<Type == LaneType::f16, DI16Full, DI32>;
   using T = hn::TFromD<D>;
   static constexpr usize kVectors = kRepeatBytes / sizeof(T) / hn::MaxLanes(D());
 
-  static HWY_INLINE bool compute(const std::byte* a, const std::byte*, hn::Vec<D>* result) {
+  static HWY_INLINE bool compute(const std::byte* a, const std::byte*, const std::byte*, hn::Vec<D>* result) {
     const D d;
     auto most = hn::Zero(d);
     for (usize i = 0; i < kVectors; ++i) {
@@ -143,7 +232,7 @@ struct Widen {
   using D = DF;
   static constexpr usize kVectors = kLanes32 / hn::MaxLanes(D());
 
-  static HWY_INLINE bool compute(const std::byte* a, const std::byte*, hn::Vec<D>* result) {
+  static HWY_INLINE bool compute(const std::byte* a, const std::byte*, const std::byte*, hn::Vec<D>* result) {
     const DI16 d;
     auto most = hn::Zero(d);
     for (usize i = 0; i < kVectors; ++i) {
@@ -163,7 +252,7 @@ struct Narrow {
   using D = DI16;
   static constexpr usize kVectors = kLanes32 / hn::MaxLanes(D());
 
-  static HWY_INLINE bool compute(const std::byte* a, const std::byte*, hn::Vec<D>* result) {
+  static HWY_INLINE bool compute(const std::byte* a, const std::byte*, const std::byte*, hn::Vec<D>* result) {
     const DF d;
     const Extremes::D du;
     Extremes operands;
@@ -192,6 +281,11 @@ RepeatsKernel find_unary_repeats(UnaryOp op, LaneType type) {
   }
 }
 
+template <BinaryOp Op>
+RepeatsKernel extreme(LaneType type) {
+  return type == LaneType::f16 ? repeats<Extreme<Op, LaneType::f16>> : repeats<Extreme<Op, LaneType::f32>>;
+}
+
 RepeatsKernel find_binary_repeats(BinaryOp op, LaneType type) {
   const bool f16 = type == LaneType::f16;
   if (!f16 && type != LaneType::f32) return nullptr;
@@ -199,8 +293,20 @@ RepeatsKernel find_binary_repeats(BinaryOp op, LaneType type) {
     case BinaryOp::add: return f16 ? repeats<BinaryF16<BinaryOp::add>> : repeats<BinaryF32<BinaryOp::add>>;
     case BinaryOp::sub: return f16 ? repeats<BinaryF16<BinaryOp::sub>> : repeats<BinaryF32<BinaryOp::sub>>;
     case BinaryOp::mul: return f16 ? repeats<BinaryF16<BinaryOp::mul>> : repeats<BinaryF32<BinaryOp::mul>>;
+    case BinaryOp::max: return extreme<BinaryOp::max>(type);
+    case BinaryOp::min: return extreme<BinaryOp::min>(type);
     default: return nullptr;
   }
+}
+
+RepeatsKernel find_ternary_repeats(TernaryOp op, LaneType dst, LaneType src) {
+  if (dst != LaneType::f32) return nullptr;
+  if (src == LaneType::f16) return op == TernaryOp::mla ? repeats<MlaF32F16> : nullptr;
+#if HWY_NATIVE_FMA
+  if (src == LaneType::f32 && op == TernaryOp::madd) return repeats<TernaryF32<TernaryOp::madd>>;
+  if (src == LaneType::f32 && op == TernaryOp::mla) return repeats<TernaryF32<TernaryOp::mla>>;
+#endif
+  return nullptr;
 }
 
 RepeatsKernel find_convert_repeats(LaneType from, LaneType to, RoundMode round) {
@@ -225,6 +331,7 @@ namespace vinci::isa {
 
 HWY_EXPORT(find_unary_repeats);
 HWY_EXPORT(find_binary_repeats);
+HWY_EXPORT(find_ternary_repeats);
 HWY_EXPORT(find_convert_repeats);
 HWY_EXPORT(is_avx512);
 
@@ -235,6 +342,9 @@ RepeatsKernel simd_unary_repeats(UnaryOp op, LaneType type) {
 }
 RepeatsKernel simd_binary_repeats(BinaryOp op, LaneType type) {
   return HWY_DYNAMIC_DISPATCH(find_binary_repeats)(op, type);
+}
+RepeatsKernel simd_ternary_repeats(TernaryOp op, LaneType dst, LaneType src) {
+  return HWY_DYNAMIC_DISPATCH(find_ternary_repeats)(op, dst, src);
 }
 RepeatsKernel simd_convert_repeats(LaneType from, LaneType to, RoundMode round) {
   return HWY_DYNAMIC_DISPATCH(find_convert_repeats)(from, to, round);

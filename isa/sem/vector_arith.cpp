@@ -92,7 +92,10 @@ void compute_binary(const BinaryOperands& o, BinaryOp op, ExecContext& c) {
 void compute_ternary(const BinaryOperands& o, TernaryOp op, ExecContext& c) {
   const TernaryKernel kernel = ternary_kernel(op, o.dst.type, o.src0.type);
   VINCI_CHECK(kernel != nullptr);
-  for_each_repeat<3>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src0, o.src1, o.dst},
+  const std::array src{o.src0, o.src1};
+  const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
+  const RepeatsKernel repeats = ternary_repeats(op, o.dst.type, o.src0.type);
+  for_each_repeat<3>(c, compute_in_place(c, selection, repeats, o.dst, src), o.dst, {o.src0, o.src1, o.dst},
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) {
                        out = in[2];
                        return kernel(in[0], in[1], out, mode);
@@ -125,7 +128,10 @@ void compute_axpy(const UnaryOperands& o, u64 scalar_value, ExecContext& c) {
   const TernaryKernel kernel = ternary_kernel(TernaryOp::mla, o.dst.type, o.src.type);
   VINCI_CHECK(kernel != nullptr);
   const LaneBuffer scalar = broadcast(scalar_bits(scalar_value, o.src.type), o.src.type);
-  for_each_repeat<2>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src, o.dst},
+  const std::array src{o.src};
+  const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
+  const RepeatsKernel repeats = ternary_repeats(TernaryOp::mla, o.dst.type, o.src.type);
+  for_each_repeat<2>(c, compute_in_place(c, selection, repeats, o.dst, src, &scalar), o.dst, {o.src, o.dst},
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) {
                        out = in[1];
                        return kernel(in[0], scalar, out, mode);

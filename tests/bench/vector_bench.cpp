@@ -135,6 +135,8 @@ void register_kernels() {
     for (usize op = 0; op < kTernary.size(); ++op) {
       const TernaryKernel k = ternary_kernel(static_cast<TernaryOp>(op), type, type);
       if (k != nullptr) kernel_bench(std::string(kTernary[op]) + suffix, 4 * kRepeatBytes, Binary{k, type});
+      repeats_bench(std::string(kTernary[op]) + suffix, ternary_repeats(static_cast<TernaryOp>(op), type, type), type,
+                    kRepeatBytes, kRepeatBytes, 3);
     }
     kernel_bench("cmp_lt" + suffix, 2 * kRepeatBytes + 16, Compare{compare_kernel(CompareOp::lt, type), type});
   }
@@ -198,7 +200,7 @@ void insn_bench(const std::string& mnemonic, u8 form, LaneType from, LaneType to
 
 void register_instructions() {
   using enum LaneType;
-  for (const char* mnemonic : {"vadd", "vsub", "vmul", "vdiv", "vmax"}) {
+  for (const char* mnemonic : {"vadd", "vsub", "vmul", "vdiv", "vmax", "vmla"}) {
     insn_bench(mnemonic, 0, f16, f16, 2);
     insn_bench(mnemonic, 1, f32, f32, 2);
   }
