@@ -44,6 +44,20 @@ usize longest_name(const std::vector<Named>& items) {
   return std::min<usize>(width, 40);
 }
 
+std::string describe(const task::Kernel& k) {
+  return k.opaque() ? config::write_text(config::Seconds{k.seconds}) : counted(k.program.code.size(), "instruction");
+}
+
+// Where a stream runs, as far as there is more to say than "on the device".
+std::string place_of(const task::TaskStream& s, const task::Stream& stream) {
+  std::string out;
+  if (s.devices > 1) out += fmt::format("  device {}", stream.device);
+  if (stream.priority != 0) out += fmt::format("  priority {}", stream.priority);
+  if (stream.model != task::kNone)
+    out += fmt::format("  {} of {}", stream.head ? "head" : "part", s.models[stream.model]);
+  return out;
+}
+
 std::string describe(const std::string& file, const task::TaskStream& s) {
   Summary out;
   out.line("{}: task stream '{}' for {}", file, s.name, isa::name(s.arch));
@@ -59,9 +73,17 @@ std::string describe(const std::string& file, const task::TaskStream& s) {
   const usize kernel_width = longest_name(s.kernels);
   for (const task::Kernel& k : s.kernels) {
     out.line("    {:<{}}  {:<8}  {}", k.name, kernel_width, task::kKernelTypeNames[static_cast<usize>(k.type)],
-             counted(k.program.code.size(), "instruction"));
+             describe(k));
   }
   out.line("  {}", counted(s.events.size(), "event"));
+  if (!s.notifies.empty()) out.line("  {} {}", s.notifies.size(), s.notifies.size() == 1 ? "notify" : "notifies");
+  if (!s.labels.empty()) out.line("  {}", counted(s.labels.size(), "label"));
+  if (s.devices > 1) out.line("  {}", counted(s.devices, "device"));
+  if (!s.comms.empty()) out.line("  {}", counted(s.comms.size(), "communicator"));
+  const usize comm_width = longest_name(s.comms);
+  for (const task::Comm& c : s.comms)
+    out.line("    {:<{}}  {}", c.name, comm_width, counted(c.devices.size(), "rank"));
+  if (!s.models.empty()) out.line("  {}: {}", counted(s.models.size(), "model"), fmt::join(s.models, ", "));
   out.line("  {}", counted(s.streams.size(), "stream"));
   const usize stream_width = longest_name(s.streams);
   for (const task::Stream& stream : s.streams) {
@@ -72,9 +94,14 @@ std::string describe(const std::string& file, const task::TaskStream& s) {
     for (usize i = 0; i < ops.size(); ++i) {
       if (ops[i] != 0) parts.push_back(fmt::format("{} {}", ops[i], task::kOpNames[i]));
     }
-    out.line("    {:<{}}  {}{}{}", stream.name, stream_width, counted(stream.tasks.size(), "task"),
-             parts.empty() ? "" : ": ", fmt::join(parts, ", "));
+    out.line("    {:<{}}{}  {}{}{}", stream.name, stream_width, place_of(s, stream),
+             counted(stream.tasks.size(), "task"), parts.empty() ? "" : ": ", fmt::join(parts, ", "));
   }
+  if (s.host.threads.empty()) return out.text();
+  out.line("  {} of the host", counted(s.host.threads.size(), "thread"));
+  const usize thread_width = longest_name(s.host.threads);
+  for (const task::HostThread& t : s.host.threads)
+    out.line("    {:<{}}  {}", t.name, thread_width, counted(t.steps.size(), "step"));
   return out.text();
 }
 
