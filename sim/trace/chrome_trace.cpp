@@ -4,17 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
+
+#include "sim/trace/json_text.h"
 
 namespace vinci::trace {
 namespace {
-
-// A JSON string with quotes. Names of instructions and operands need no escaping; names of tasks and files may.
-std::string json_string(std::string_view s) {
-  const bool plain = std::ranges::all_of(s, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-  if (plain) return fmt::format("\"{}\"", s);
-  return nlohmann::json(std::string(s)).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-}
 
 constexpr usize kFlushBytes = 1 << 20;
 

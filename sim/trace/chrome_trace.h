@@ -13,7 +13,7 @@ namespace vinci::trace {
 
 // The timeline as Chrome trace events, which Perfetto, chrome://tracing and MindStudio Insight open: a process for each
 // group, a thread for each lane. Written as it comes; the file appears with commit().
-class ChromeTrace final : public Sink {
+class ChromeTrace final : public FileSink {
  public:
   // Cycles are shown in time of this clock.
   ChromeTrace(const std::string& path, double hertz);
@@ -21,7 +21,7 @@ class ChromeTrace final : public Sink {
   TrackId track(std::string_view group, std::string_view name) override;
   void span(const Span& span) override;
   void flow(TrackId from, u64 from_cycle, TrackId to, u64 to_cycle, std::string_view name) override;
-  void commit();
+  void commit() override;
 
  private:
   struct Track {

@@ -2,30 +2,27 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
 #include <vector>
 
-#include "sim/io/atomic_file.h"
+#include "sim/io/text_file.h"
 #include "sim/trace/trace.h"
 
 namespace vinci::trace {
 
 // One row for every instruction that a pipe has retired, in the order of retirement. Times are cycles.
-class InstructionCsv final : public Sink {
+class InstructionCsv final : public FileSink {
  public:
   explicit InstructionCsv(const std::string& path);
 
   TrackId track(std::string_view group, std::string_view name) override;
   void span(const Span& span) override;
   void flow(TrackId, u64, TrackId, u64, std::string_view) override {}
-  void commit();
+  void commit() override { file_.commit(); }
 
  private:
-  io::AtomicFile file_;
+  io::TextFile file_;
   std::vector<std::string> tracks_;  // "core0.AIC,MTE2"
-  fmt::memory_buffer buffer_;
 };
 
 // Hands everything on to several sinks, which must see the same tracks in the same order.

@@ -37,4 +37,11 @@ class Sink {
   virtual void flow(TrackId from, u64 from_cycle, TrackId to, u64 to_cycle, std::string_view name) = 0;
 };
 
+// A sink that writes files.
+class FileSink : public Sink {
+ public:
+  // The files are whole and have their names when this returns; without it they do not appear.
+  virtual void commit() = 0;
+};
+
 }  // namespace vinci::trace

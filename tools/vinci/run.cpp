@@ -15,6 +15,7 @@
 #include "sim/task/load.h"
 #include "sim/trace/chrome_trace.h"
 #include "sim/trace/instruction_csv.h"
+#include "sim/trace/perfetto_trace.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/findings.h"
 #include "tools/vinci/numerics.h"
@@ -47,7 +48,7 @@ struct RunOptions {
   std::string out;
   u64 max_cycles = 1'000'000'000'000;
   u64 seed = 0;
-  bool trace = false;
+  std::string trace;  // "", json, perfetto
   bool numerics = false;
   bool check = false;
   bool quiet = false;
@@ -70,7 +71,11 @@ const RunOptions& checked(const RunOptions& o) {
     fail(Fault::Input, "--mode {}: the modes are full, functional and timing{}", o.mode,
          did_you_mean(o.mode, std::array{"full", "functional", "timing"}));
   }
-  if (o.trace && o.mode == "functional") fail(Fault::Input, "--trace shows time; mode functional has none");
+  if (!o.trace.empty() && o.trace != "json" && o.trace != "perfetto") {
+    fail(Fault::Input, "--trace={}: the formats are json and perfetto{}", o.trace,
+         did_you_mean(o.trace, std::array{"json", "perfetto"}));
+  }
+  if (!o.trace.empty() && o.mode == "functional") fail(Fault::Input, "--trace shows time; mode functional has none");
   if (o.numerics && o.mode == "timing") fail(Fault::Input, "--numerics looks at data; mode timing has none");
   return o;
 }
@@ -121,9 +126,9 @@ class Run {
     print_out(fmt::format("output folder       {}\n", out_.folder()));
     for (const std::string& name : outputs)
       print_out(fmt::format("result              {}\n", out_.path(name)));
-    if (o_.trace) {
-      print_out(fmt::format("timeline            {} (open it in ui.perfetto.dev or chrome://tracing)\n",
-                            out_.path("trace.json")));
+    if (!o_.trace.empty()) {
+      print_out(fmt::format("timeline            {} (open it in ui.perfetto.dev{})\n", out_.path(timeline_name()),
+                            o_.trace == "json" ? " or chrome://tracing" : ""));
     }
   }
 
@@ -165,13 +170,13 @@ class Run {
                             .census = census(),
                             .progress = progress,
                             .checker = checker_.get()};
-    if (!o_.trace) return models::simulate(chip_, stream_, memory, options);
-    trace::ChromeTrace timeline(out_.path("trace.json"), chip_.clock);
+    if (o_.trace.empty()) return models::simulate(chip_, stream_, memory, options);
+    const auto timeline = make_timeline();
     trace::InstructionCsv instructions(out_.path("instructions.csv"));
-    trace::Tee both({&timeline, &instructions});
+    trace::Tee both({timeline.get(), &instructions});
     options.trace = &both;
     const auto commit = [&] {
-      timeline.commit();
+      timeline->commit();
       instructions.commit();
     };
     try {
@@ -182,6 +187,13 @@ class Run {
       commit();  // the way to the fault is what one wants to see
       throw;
     }
+  }
+
+  std::string timeline_name() const { return o_.trace == "json" ? "trace.json" : "trace.perfetto-trace"; }
+  std::unique_ptr<trace::FileSink> make_timeline() const {
+    const std::string path = out_.path(timeline_name());
+    if (o_.trace == "json") return std::make_unique<trace::ChromeTrace>(path, chip_.clock);
+    return std::make_unique<trace::PerfettoTrace>(path, chip_.clock);
   }
 
   isa::Census* census() { return o_.numerics ? &census_ : nullptr; }
@@ -229,7 +241,10 @@ void add_run(CLI::App& app) {
   sub->add_option("--seed", o->seed, "Seed of buffers that the task stream fills with random values")
       ->capture_default_str()
       ->transform(integer());
-  sub->add_flag("--trace", o->trace, "Also write trace.json (timeline) and instructions.csv");
+  sub->add_flag(
+      "--trace{json}", o->trace,
+      "Also write the timeline and instructions.csv. json: trace.json; --trace=perfetto: trace.perfetto-trace, "
+      "for long runs: smaller, and not bound to what a browser can parse as JSON");
   sub->add_flag(
       "--numerics", o->numerics,
       "Also count overflows, NaN, saturation, subnormals, results flushed to zero and absorbed addends of every\n"
