@@ -213,7 +213,7 @@ TEST(FloatStatus, TheCheckerKnowsWhatAGetWrites) {
     - npu_get_float_status: {dst: flags_dev}
     - memcpy_async: {dst: flags, src: flags_dev, count: 33}
 )"),
-            "uninitialised-read ");
+            "uninitialised-gm-read ");
   EXPECT_EQ(findings(R"(  s:
     - npu_get_float_status: {dst: flags_dev}
   other:
