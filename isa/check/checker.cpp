@@ -102,24 +102,34 @@ u32 Checker::begin_task(u32 stream_index, u32 number, std::string name) {
   return static_cast<u32>(tasks_.size() - 1);
 }
 
-// An event stays recorded, so whoever waits for it comes after its first record only.
-void Checker::record_event(u32 stream_index, u32 event) {
+// What is finished once the present task of a stream is.
+std::vector<u32> Checker::known_after(u32 stream_index) {
   const Stream& s = stream(stream_index);
   std::vector<u32> knows = *s.knows;
   if (knows.size() <= stream_index) knows.resize(stream_index + 1);
   knows[stream_index] = s.begun;
-  events_.try_emplace(event, std::move(knows));
+  return knows;
 }
 
-void Checker::wait_event(u32 stream_index, u32 event) {
-  Stream& s = stream(stream_index);
-  const auto it = events_.find(event);
-  if (it == events_.end()) return;
+void Checker::learn(Stream& s, const std::vector<u32>& known) {
   auto knows = std::make_shared<std::vector<u32>>(*s.knows);
-  knows->resize(std::max(knows->size(), it->second.size()));
-  for (usize i = 0; i < it->second.size(); ++i)
-    (*knows)[i] = std::max((*knows)[i], it->second[i]);
+  knows->resize(std::max(knows->size(), known.size()));
+  for (usize i = 0; i < known.size(); ++i)
+    (*knows)[i] = std::max((*knows)[i], known[i]);
   s.knows = std::move(knows);
+}
+
+// An event stays recorded until it is reset, so whoever waits for it comes after its first record only.
+void Checker::record_event(u32 stream_index, u32 event) { events_.try_emplace(event, known_after(stream_index)); }
+
+void Checker::wait_event(u32 stream_index, u32 event) {
+  if (const auto it = events_.find(event); it != events_.end()) learn(stream(stream_index), it->second);
+}
+
+void Checker::follow(u32 stream_index, u32 earlier) {
+  if (stream_index == earlier) return;
+  const std::vector<u32> known = known_after(earlier);
+  learn(stream(stream_index), known);
 }
 
 bool Checker::task_before(const Task& earlier, const Task& later) const {

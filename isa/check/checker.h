@@ -37,6 +37,9 @@ class Checker {
   u32 begin_task(u32 stream, u32 number, std::string name);
   void record_event(u32 stream, u32 event);
   void wait_event(u32 stream, u32 event);
+  void reset_event(u32 event) { events_.erase(event); }
+  // What a stream does from now on comes after all that another one has done so far.
+  void follow(u32 stream, u32 earlier);
   // What a task that is no kernel does to global memory.
   void task_access(u32 task, u64 address, u64 bytes, bool write);
   void task_frees(u32 task, u64 address, u64 bytes);
@@ -96,6 +99,8 @@ class Checker {
 
   bool task_before(const Task& earlier, const Task& later) const;
   Stream& stream(u32 index);
+  std::vector<u32> known_after(u32 stream);
+  void learn(Stream& stream, const std::vector<u32>& known);
   Site site(const Record& r, const Issued* inst, bool write) const;
   u64 site_key(const Record& r) const;
   Findings::Moment moment(const Record& r) const;

@@ -8,14 +8,19 @@
 
 namespace vinci::models {
 
+std::string module_name(std::string name) {
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+
 Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
-    : name_(fmt::format("core{}.{}", id, isa::name(kind))),
+    : name_(fmt::format("{}core{}.{}", s.chip_name, id, isa::name(kind))),
       spec_(core_spec(s.chip, kind)),
       mem_(s.with_data ? std::make_unique<isa::CoreMem>(spec_.sizes, s.gm) : nullptr),
       flags_(whole_cycles(s.chip.core.scalar.sync.tail)),
       cross_(s.cross),
       census_(s.census) {
-  stats::Group& group = s.stats.group(name_);
+  stats::Group& group = s.stats.group(fmt::format("core{}.{}", id, isa::name(kind)));
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
   const config::QueueDepths& q = s.chip.core.queues;
   const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
@@ -38,12 +43,6 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
                                                    .dma_outstanding = s.chip.core.dma_outstanding},
                                        pipe);
   }
-}
-
-std::string Core::module_name() const {
-  std::string out = name_;
-  std::ranges::replace(out, '.', '_');
-  return out;
 }
 
 void Core::start(const Block& block, u64 at, std::function<void()> done) {

@@ -21,6 +21,9 @@
 
 namespace vinci::models {
 
+// A name with dots as SystemC allows it.
+std::string module_name(std::string name);
+
 // One block of a kernel launch on its way to a core; in a MIX task the part of it that the core runs.
 struct Block {
   const isa::Code* code = nullptr;
@@ -46,6 +49,7 @@ class Core {
     bool with_data;  // false: timing only, no bytes exist
     isa::Census* census;
     isa::check::Checker* checker;  // may be null
+    std::string chip_name = {};    // comes before the name of the core: "npu1.", "" where there is one chip
   };
   Core(const Setup& setup, isa::CoreKind kind, u32 id);
 
@@ -72,7 +76,7 @@ class Core {
   std::string why_down(const isa::insn::FlagBase::Args& flag) const;
 
   const std::string& name() const { return name_; }
-  std::string module_name() const;  // the same as SystemC allows it
+  std::string module_name() const { return models::module_name(name_); }
   const isa::CoreSpec& spec() const { return spec_; }
   const Block& block() const { return block_; }
   u64 status() const { return status_; }                         // of the present or latest block
@@ -90,7 +94,7 @@ class Core {
   void settle(u64 at);
 
  private:
-  std::string name_;  // "core3.AIC"
+  std::string name_;  // "core3.AIC", "npu1.core3.AIC"
   isa::CoreSpec spec_;
   std::unique_ptr<isa::CoreMem> mem_;
   isa::check::CoreChecker* watch_ = nullptr;

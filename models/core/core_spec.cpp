@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/core/core_spec.h"
 
+#include <algorithm>
+
 #include "isa/base/error.h"
 
 namespace vinci::models {
@@ -37,32 +39,6 @@ isa::CoreKind core_kind(task::KernelType type) {
   return isa::CoreKind::joint;
 }
 
-namespace {
-
-// What the machines do not carry out yet, refused by name.
-void check_supported(const task::TaskStream& stream) {
-  const auto refuse = [](std::string_view what) {
-    fail(Fault::Unsupported, "{}: the machines do not run it yet", what);
-  };
-  if (stream.devices != 1) refuse("more than one device");
-  if (!stream.host.threads.empty()) refuse("a host program");
-  for (const task::Buffer& b : stream.buffers) {
-    if (b.pageable) refuse("pageable memory");
-  }
-  for (const task::Kernel& k : stream.kernels) {
-    if (k.opaque()) refuse("an opaque kernel");
-  }
-  for (const task::Stream& s : stream.streams) {
-    if (s.model != task::kNone) refuse("a stream of a model");
-    if (s.priority != 0) refuse("a priority of a stream");
-    for (const task::Task& t : s.tasks) {
-      if (t.op.index() > decltype(t.op)(task::NpuClearFloatStatus{}).index()) refuse(task::kOpNames[t.op.index()]);
-    }
-  }
-}
-
-}  // namespace
-
 void check_fit(const config::ChipConfig& chip, const task::TaskStream& stream) {
   if (stream.arch != chip.arch) {
     fail(Fault::Input, "the task stream is compiled for {}, but {} is a {}", isa::name(stream.arch), chip.name,
@@ -78,18 +54,21 @@ void check_fit(const config::ChipConfig& chip, const task::TaskStream& stream) {
   for (const task::Stream& s : stream.streams) {
     for (const task::Task& t : s.tasks) {
       const auto* launch = std::get_if<task::KernelLaunch>(&t.op);
-      if (launch == nullptr || launch->aivs <= chip.vector_cores / chip.ai_cores) continue;
+      if (launch == nullptr) continue;
+      if (launch->mix() && stream.kernels[launch->kernel].opaque() != stream.kernels[launch->aiv_kernel].opaque())
+        fail(Fault::Unsupported, "task '{}': a MIX task of an opaque kernel and one with a program", t.name);
+      if (launch->aivs <= chip.vector_cores / chip.ai_cores) continue;
       fail(Fault::Input, "task '{}' is of type {}, but {} has {} AIC and {} AIV", t.name,
            task::kMixTypeNames[launch->aivs - 1], chip.name, chip.ai_cores, chip.vector_cores);
     }
   }
-  check_supported(stream);
-  u64 device_bytes = 0;
+  std::vector<u64> device_bytes(stream.devices);
   for (const task::Buffer& b : stream.buffers) {
-    if (b.place == task::Buffer::Place::device) device_bytes += b.bytes;
+    if (b.place == task::Buffer::Place::device) device_bytes[b.device] += b.bytes;
   }
-  if (device_bytes > chip.memory.hbm.size) {
-    fail(Fault::Limit, "the device buffers need {} bytes, but {} has {} bytes of memory", device_bytes, chip.name,
+  const u64 most = *std::ranges::max_element(device_bytes);
+  if (most > chip.memory.hbm.size) {
+    fail(Fault::Limit, "the device buffers need {} bytes, but {} has {} bytes of memory", most, chip.name,
          chip.memory.hbm.size.value);
   }
 }

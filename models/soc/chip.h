@@ -3,11 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "models/core/core.h"
-#include "models/soc/host.h"
-#include "models/soc/task_scheduler.h"
+#include "sim/task/run_memory.h"
 
 namespace vinci::models {
 
@@ -17,22 +17,27 @@ struct Observers {
   isa::check::Checker* checker = nullptr;
 };
 
-// A chip with its host, built from its configuration. Wiring only.
+// The cores of a chip with the memory that they share, built from its configuration. Wiring only.
 class Chip {
  public:
-  Chip(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory,
-       stats::Group& stats, const Observers& observers);
+  // `name` comes before the names of its cores, "npu1."; empty where there is one chip.
+  Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats, const std::string& name);
+  // A chip that runs no kernel with a program can stay without cores.
+  void build_cores(task::RunMemory& memory, const Observers& observers);
 
-  const TaskScheduler& scheduler() const { return *scheduler_; }
   const std::vector<std::unique_ptr<Core>>& cores() const { return cores_; }
+  std::vector<Core*> all_cores() const;
+  stats::Group& stats() { return stats_; }
 
  private:
+  sim::Env& env_;
+  const config::ChipConfig& config_;
+  stats::Group& stats_;
+  std::string name_;
   CostTable costs_;
   MemorySystem memory_;
   CrossCore cross_;
   std::vector<std::unique_ptr<Core>> cores_;
-  std::unique_ptr<TaskScheduler> scheduler_;
-  std::unique_ptr<Host> host_;
 };
 
 }  // namespace vinci::models

@@ -4,58 +4,72 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <map>
+#include <tuple>
 
 #include "isa/check/core_checker.h"
 #include "isa/machine.h"
 #include "models/core/core_spec.h"
+#include "models/runtime/host_threads.h"
+#include "models/runtime/streams.h"
 #include "models/soc/block_shape.h"
-#include "models/soc/task_effects.h"
+#include "models/soc/kernel_codes.h"
 
 namespace vinci::models {
 namespace {
 
-// The device as far as results go: events, and a reference machine for each core that is needed.
-class Device {
+// Runs kernels on reference machines, one for each core that is needed.
+class KernelRunner {
  public:
-  Device(const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory,
-         const Options& options)
+  KernelRunner(const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory,
+               const Options& options, TaskEffects& effects)
       : chip_(chip),
         stream_(stream),
         memory_(memory),
         options_(options),
-        effects_(stream, memory, options.checker),
+        effects_(effects),
         budget_(options.max_cycles),
-        recorded_(stream.events.size()) {
-    for (const task::Kernel& k : stream.kernels)
-      codes_.emplace_back(k.program);
-    for (const task::Stream& s : stream.streams) {
-      for (const task::Task& t : s.tasks)
-        all_units_ += units(t);
-    }
-  }
+        codes_(decode_kernels(stream)) {}
 
-  u64 run() {
-    std::vector<usize> next(stream_.streams.size());
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (u32 s = 0; s < next.size(); ++s) {
-        const auto& tasks = stream_.streams[s].tasks;
-        while (next[s] < tasks.size() && execute(s, next[s])) {
-          ++next[s];
-          moved = true;
+  // Runs the blocks one after the other on the first slot, as long as each reaches its end by itself. When the blocks
+  // that have begun can only wait, or when one runs for long, because it may poll what another block has to write, the
+  // other slots are opened: then blocks take turns, as many at once as the chip holds.
+  // `finished` is called for each core that has ended its part of a block.
+  void launch(const task::KernelLaunch& op, u32 stream, u32 task, const std::function<void()>& finished) {
+    const task::Task& t = stream_.streams[stream].tasks[task];
+    const u32 task_id = effects_.begin_kernel(stream, task);
+    const BlockShape shape(chip_, stream_, op);
+    const isa::Launch all{
+        .task = effects_.position(stream, task), .block_num = op.block_dim, .args = memory_.arguments(op)};
+    if (stream_.kernels[op.kernel].opaque()) return;  // nothing but time
+    isa::CrossCoreFlags flags(shape.task());
+    device_ = stream_.streams[stream].device;
+    std::deque<Running> slots(1);  // machines keep references into it
+    u32 next = 0, done = 0;
+    while (done < op.block_dim) {
+      const u64 before = budget_;
+      bool paused = false;
+      for (u32 s = 0; s < slots.size(); ++s) {
+        Running& r = slots[s];
+        while (r.left > 0 || next < op.block_dim) {
+          if (r.left == 0) begin(r, shape, s, next++, all, flags, task_id);
+          if (!advance(t, op, shape, r, paused, finished)) break;
+          ++done;
         }
       }
+      const bool stuck = budget_ == before && done < op.block_dim;
+      if (!stuck && !paused) continue;
+      if (slots.size() < shape.slots() && next < op.block_dim) {
+        slots.resize(std::min<usize>(shape.slots(), slots.size() + op.block_dim - next));
+      } else if (stuck) {
+        report_deadlock(t, slots, op.block_dim - next);
+      }
     }
-    for (usize s = 0; s < next.size(); ++s) {
-      if (next[s] == stream_.streams[s].tasks.size()) continue;
-      fail(Fault::Deadlock, "stream '{}' waits in task '{}' for an event that nothing records", stream_.streams[s].name,
-           stream_.streams[s].tasks[next[s]].name);
-    }
-    return instructions();
+    for (const Running& r : slots)
+      effects_.end_kernel(stream, r.status);
   }
 
- private:
   u64 instructions() const {
     u64 sum = 0;
     for (const auto& [key, core] : cores_)
@@ -63,26 +77,7 @@ class Device {
     return sum;
   }
 
-  static u64 units(const task::Task& t) {
-    const auto* launch = std::get_if<task::KernelLaunch>(&t.op);
-    return launch != nullptr ? u64{launch->block_dim} * (1 + launch->aivs) : 1;
-  }
-
-  // False when the task waits for an event that is not recorded yet.
-  bool execute(u32 stream, usize task) {
-    const task::Task& t = stream_.streams[stream].tasks[task];
-    if (const auto* op = std::get_if<task::KernelLaunch>(&t.op)) {
-      launch(*op, stream, task);
-      return true;
-    }
-    if (const auto* op = std::get_if<task::StreamWaitEvent>(&t.op); op != nullptr && !recorded_[op->event])
-      return false;
-    if (const auto* op = std::get_if<task::EventRecord>(&t.op)) recorded_[op->event] = true;
-    effects_.perform(stream, task);
-    ++done_units_;
-    return true;
-  }
-
+ private:
   struct Core {
     isa::Machine machine;
     isa::check::CoreChecker* watch = nullptr;
@@ -100,48 +95,13 @@ class Device {
     struct Core {
       BlockShape::Part part;
       isa::Launch launch;
-      Device::Core* on = nullptr;
+      KernelRunner::Core* on = nullptr;
       isa::Machine::State state = isa::Machine::State::paused;
     };
     std::array<Core, 1 + isa::kMaxVectorCoresPerBlock> cores;
     u32 left = 0;    // cores that have not reached their end
     u64 status = 0;  // STATUS of all blocks that ended here, together
   };
-
-  // Runs the blocks one after the other on the first slot, as long as each reaches its end by itself. When the blocks
-  // that have begun can only wait, or when one runs for long, because it may poll what another block has to write, the
-  // other slots are opened: then blocks take turns, as many at once as the chip holds.
-  void launch(const task::KernelLaunch& op, u32 stream, usize task) {
-    const task::Task& t = stream_.streams[stream].tasks[task];
-    const u32 task_id = effects_.begin_kernel(stream, task);
-    const BlockShape shape(chip_, stream_, op);
-    const isa::Launch all{
-        .task = task::position(stream_, stream, task), .block_num = op.block_dim, .args = memory_.arguments(op)};
-    isa::CrossCoreFlags flags(shape.task());
-    std::deque<Running> slots(1);  // machines keep references into it
-    u32 next = 0, done = 0;
-    while (done < op.block_dim) {
-      const u64 before = budget_;
-      bool paused = false;
-      for (u32 s = 0; s < slots.size(); ++s) {
-        Running& r = slots[s];
-        while (r.left > 0 || next < op.block_dim) {
-          if (r.left == 0) begin(r, shape, s, next++, all, flags, task_id);
-          if (!advance(t, op, shape, r, paused)) break;
-          ++done;
-        }
-      }
-      const bool stuck = budget_ == before && done < op.block_dim;
-      if (!stuck && !paused) continue;
-      if (slots.size() < shape.slots() && next < op.block_dim) {
-        slots.resize(std::min<usize>(shape.slots(), slots.size() + op.block_dim - next));
-      } else if (stuck) {
-        report_deadlock(t, slots, op.block_dim - next);
-      }
-    }
-    for (const Running& r : slots)
-      effects_.end_kernel(stream, r.status);
-  }
 
   void begin(Running& r, const BlockShape& shape, u32 slot, u32 block, const isa::Launch& all,
              isa::CrossCoreFlags& flags, u32 task_id) {
@@ -152,20 +112,21 @@ class Device {
       c.launch = shape.launch(all, c.part);
       c.on = &core(c.part.kind, c.part.core);
       c.state = isa::Machine::State::paused;
-      if (c.on->watch != nullptr) c.on->watch->begin(task_id, block, codes_[c.part.kernel]);
-      c.on->machine.start(codes_[c.part.kernel], c.launch, &flags, c.part.self);
+      if (c.on->watch != nullptr) c.on->watch->begin(task_id, block, *codes_[c.part.kernel]);
+      c.on->machine.start(*codes_[c.part.kernel], c.launch, &flags, c.part.self);
     }
   }
 
   Core& core(isa::CoreKind kind, u32 id) {
-    const std::pair key{kind, id};
+    const std::tuple key{device_, kind, id};
     auto it = cores_.find(key);
     if (it == cores_.end()) it = cores_.try_emplace(key, core_spec(chip_, kind), memory_.gm(), id, options_).first;
     return it->second;
   }
 
   // Gives each core of a block its turn; true when the block is done.
-  bool advance(const task::Task& t, const task::KernelLaunch& op, const BlockShape& shape, Running& r, bool& paused) {
+  bool advance(const task::Task& t, const task::KernelLaunch& op, const BlockShape& shape, Running& r, bool& paused,
+               const std::function<void()>& finished) {
     constexpr u64 kTurn = 1 << 16;  // instructions; how long decides nothing but speed
     for (u32 n = 0; n < shape.parts(); ++n) {
       Running::Core& c = r.cores[n];
@@ -184,12 +145,7 @@ class Device {
       if (c.state != isa::Machine::State::done) continue;
       r.status |= c.on->machine.status();
       --r.left;
-      ++done_units_;
-      if (options_.progress) {
-        options_.progress(
-            {.instructions = instructions(),
-             .fraction = static_cast<double>(done_units_) / static_cast<double>(std::max<u64>(1, all_units_))});
-      }
+      finished();
     }
     return r.left == 0;
   }
@@ -215,12 +171,83 @@ class Device {
   const task::TaskStream& stream_;
   task::RunMemory& memory_;
   const Options& options_;
-  TaskEffects effects_;
+  TaskEffects& effects_;
   u64 budget_;
-  std::vector<isa::Code> codes_;
-  std::vector<bool> recorded_;
-  std::map<std::pair<isa::CoreKind, u32>, Core> cores_;  // made when first needed; buffers outlive blocks
-  u64 done_units_ = 0, all_units_ = 0;
+  u32 device_ = 0;  // of the present kernel
+  KernelCodes codes_;
+  std::map<std::tuple<u32, isa::CoreKind, u32>, Core> cores_;  // made when first needed; buffers outlive blocks
+};
+
+// Streams and host threads without time: a host thread goes on as far as it can, then every stream does.
+class Run final : public Carrier {
+ public:
+  Run(const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory, const Options& options)
+      : options_(options),
+        effects_(stream, memory, options.checker),
+        kernels_(chip, stream, memory, options, effects_),
+        streams_(stream, chip, effects_, *this),
+        host_(stream, streams_, *this) {
+    for (u32 thread = 0; thread < host_.count(); ++thread)
+      wake_host(thread);
+  }
+
+  u64 run() {
+    while (!awake_.empty()) {
+      const u32 thread = awake_.front();
+      awake_.pop_front();
+      while (host_.go_on(thread)) {
+      }
+      streams_.run();
+    }
+    if (!streams_.idle() || !host_.finished()) report_deadlock();
+    return kernels_.instructions();
+  }
+
+  u64 now() const override { return 0; }
+  bool begin(u32 stream) override {
+    ++executed_;
+    if (streams_.present(stream).iteration > 0 && ++repeated_ > options_.max_cycles)
+      fail(Fault::Limit, "the limit of {} is reached: so many tasks were executed again", options_.max_cycles);
+    if (executed_ % 1024 == 0 && options_.interrupted && options_.interrupted())
+      fail(Fault::Limit, "interrupted after {} tasks", executed_);
+    if (const auto* op = std::get_if<task::KernelLaunch>(&streams_.task(stream).op)) {
+      kernels_.launch(*op, stream, streams_.present(stream).task, [this] { progress(); });
+    } else {
+      progress();
+    }
+    return true;
+  }
+  void ended(u32) override {}
+  void wake_host(u32 thread) override { awake_.push_back(thread); }
+
+ private:
+  void progress() {
+    ++done_units_;
+    if (!options_.progress) return;
+    options_.progress(
+        {.instructions = kernels_.instructions(),
+         .fraction = std::min(1.0, static_cast<double>(done_units_) / std::max(1.0, host_.planned_units()))});
+  }
+
+  [[noreturn]] void report_deadlock() const {
+    constexpr usize kShown = 20;
+    std::vector<std::string> lines;
+    streams_.report(lines);
+    host_.report(lines);
+    std::string text = "nothing can move:";
+    for (usize i = 0; i < std::min(kShown, lines.size()); ++i)
+      text += "\n  " + lines[i];
+    if (lines.size() > kShown) text += fmt::format("\n  and {} more", lines.size() - kShown);
+    throw Error(Fault::Deadlock, text);
+  }
+
+  const Options& options_;
+  TaskEffects effects_;
+  KernelRunner kernels_;
+  Streams streams_;
+  HostThreads host_;
+  std::deque<u32> awake_;  // host threads that can go on
+  u64 executed_ = 0, repeated_ = 0, done_units_ = 0;
 };
 
 }  // namespace
@@ -228,9 +255,9 @@ class Device {
 u64 run_functional(const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory,
                    const Options& options) {
   check_fit(chip, stream);
-  Device device(chip, stream, memory, options);
+  Run run(chip, stream, memory, options);
   try {
-    const u64 instructions = device.run();
+    const u64 instructions = run.run();
     if (options.checker != nullptr) options.checker->finish();
     return instructions;
   } catch (const Error& e) {

@@ -3,6 +3,7 @@
 #include "models/soc/simulate.h"
 
 #include "models/soc/chip.h"
+#include "models/soc/task_scheduler.h"
 #include "sim/kernel/context.h"
 #include "sim/kernel/run.h"
 
@@ -22,6 +23,72 @@ PipeTime pipe_time(const Core& core, isa::PipeId pipe, const Occupation& o) {
   return out;
 }
 
+void add_pipe_times(Core& core, Result& result) {
+  core.settle(result.cycles);
+  result.pipes.push_back(pipe_time(core, isa::PipeId::S, core.scalar().occupation()));
+  for (usize p = 1; p < isa::kPipeCount; ++p) {
+    const auto id = static_cast<isa::PipeId>(p);
+    const Pipe* pipe = core.pipe(id);
+    if (pipe == nullptr) continue;
+    result.pipes.push_back(pipe_time(core, id, pipe->occupation()));
+    if (id == isa::PipeId::M) result.cube_macs += pipe->macs();
+  }
+}
+
+// Keeps the first tasks of a run for its result, and passes all on.
+class FirstTasks final : public TaskSink {
+ public:
+  FirstTasks(Result& result, TaskSink* next) : result_(result), next_(next) {}
+
+  void task(const TaskRecord& r) override {
+    if (result_.task_count++ < Result::kTasksKept) {
+      result_.tasks.push_back({.name = std::string(r.name),
+                               .kind = std::string(r.kind),
+                               .stream = std::string(r.stream),
+                               .blocks = r.block_dim,
+                               .bytes = r.bytes,
+                               .enqueued = r.enqueued,
+                               .start = r.start,
+                               .end = r.end});
+    }
+    if (next_ != nullptr) next_->task(r);
+  }
+
+ private:
+  Result& result_;
+  TaskSink* next_;
+};
+
+// By device, whether it launches a kernel with a program.
+std::vector<bool> need_cores(const task::TaskStream& stream) {
+  std::vector<bool> out(stream.devices);
+  for (const task::Stream& s : stream.streams) {
+    for (const task::Task& t : s.tasks) {
+      const auto* launch = std::get_if<task::KernelLaunch>(&t.op);
+      if (launch != nullptr && !stream.kernels[launch->kernel].opaque()) out[s.device] = true;
+    }
+  }
+  return out;
+}
+
+// The chips of a run, by device.
+std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::ChipConfig& config,
+                                               const task::TaskStream& stream, task::RunMemory& memory,
+                                               stats::Group& stats, const Observers& observers) {
+  std::vector<std::unique_ptr<Chip>> chips;
+  const bool one = stream.devices == 1;
+  for (u32 d = 0; d < stream.devices; ++d) {
+    const std::string name = fmt::format("npu{}", d);
+    chips.push_back(std::make_unique<Chip>(env, config, one ? stats : stats.group(name), one ? "" : name + "."));
+  }
+  stats.group("host");
+  const std::vector<bool> with_cores = need_cores(stream);
+  for (u32 d = 0; d < stream.devices; ++d) {
+    if (with_cores[d]) chips[d]->build_cores(memory, observers);
+  }
+  return chips;
+}
+
 }  // namespace
 
 Result simulate(const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory,
@@ -29,16 +96,19 @@ Result simulate(const config::ChipConfig& config, const task::TaskStream& stream
   sim::Context context;
   sim::Env env{.clock = sim::Clock(config.clock), .trace = options.trace};
   stats::Group stats;
-  Chip chip(env, config, stream, memory, stats, {.census = options.census, .checker = options.checker});
-  const TaskScheduler& scheduler = chip.scheduler();
+  check_fit(config, stream);
+  const auto chips =
+      build_chips(env, config, stream, memory, stats, {.census = options.census, .checker = options.checker});
+  Result result;
+  FirstTasks sink(result, options.tasks);
+  TaskScheduler scheduler(env, config, stream, memory, chips, stats.group("host"), options.checker,
+                          {.tasks = sink, .sums = options.tasks != nullptr});
 
   std::function<void()> look;
   if (options.progress) {
     look = [&] {
-      const auto all = static_cast<double>(std::max<u64>(1, scheduler.all_units()));
-      options.progress({.instructions = env.instructions,
-                        .cycles = env.clock.now(),
-                        .fraction = static_cast<double>(scheduler.done_units()) / all});
+      options.progress(
+          {.instructions = env.instructions, .cycles = env.clock.now(), .fraction = scheduler.done_fraction()});
     };
   }
   try {
@@ -51,30 +121,13 @@ Result simulate(const config::ChipConfig& config, const task::TaskStream& stream
   }
   if (options.checker != nullptr) options.checker->finish();
 
-  Result result;
   result.cycles = scheduler.end();
   result.seconds = env.clock.seconds(result.cycles);
   result.instructions = env.instructions;
-  for (const auto& core : chip.cores()) {
-    core->settle(result.cycles);
-    result.pipes.push_back(pipe_time(*core, isa::PipeId::S, core->scalar().occupation()));
-    for (usize p = 1; p < isa::kPipeCount; ++p) {
-      const auto id = static_cast<isa::PipeId>(p);
-      if (const Pipe* pipe = core->pipe(id)) {
-        result.pipes.push_back(pipe_time(*core, id, pipe->occupation()));
-        if (id == isa::PipeId::M) result.cube_macs += pipe->macs();
-      }
-    }
-  }
-  for (const TaskRecord& r : scheduler.records()) {
-    result.tasks.push_back({.name = r.name,
-                            .kind = std::string(r.kind),
-                            .stream = stream.streams[r.stream].name,
-                            .blocks = r.blocks,
-                            .bytes = r.bytes,
-                            .enqueued = r.enqueued,
-                            .start = r.start,
-                            .end = r.end});
+  result.kernel_cycles = scheduler.kernel_cycles();
+  for (const auto& chip : chips) {
+    for (const auto& core : chip->cores())
+      add_pipe_times(*core, result);
   }
   result.stats = stats::to_json(stats);
   return result;

@@ -11,6 +11,7 @@
 #include "isa/arch.h"
 #include "isa/census/census.h"
 #include "isa/check/checker.h"
+#include "models/runtime/task_sink.h"
 #include "sim/config/chip_config.h"
 #include "sim/task/run_memory.h"
 #include "sim/task/task.h"
@@ -31,6 +32,7 @@ struct Options {
   trace::Sink* trace = nullptr;
   isa::Census* census = nullptr;                       // gets the numeric events of the run; null: they are not counted
   std::function<void(const Progress&)> progress = {};  // called a few times a second
+  TaskSink* tasks = nullptr;                           // gets every task as it ends, with what the cores did for it
   // Looks for faults that a run can hide; then what a core would trap on is reported and left out. Null: no checks.
   isa::check::Checker* checker = nullptr;
 };
@@ -43,6 +45,7 @@ struct PipeTime {
   u64 wait_flag = 0, barrier = 0, queue_full = 0, drain = 0;  // what it was stalled on
 };
 
+// What became of one task; Options::tasks tells more.
 struct TaskTime {
   std::string name;
   std::string kind;  // KERNEL_AICORE, MEMCPY_ASYNC, ...
@@ -58,7 +61,10 @@ struct Result {
   u64 instructions = 0;
   u64 cube_macs = 0;  // multiply-accumulates of all mad instructions
   std::vector<PipeTime> pipes;
-  std::vector<TaskTime> tasks;
+  u64 kernel_cycles = 0;  // in which at least one kernel was under way
+  static constexpr usize kTasksKept = 100'000;
+  std::vector<TaskTime> tasks;   // the first so many that ended
+  u64 task_count = 0;            // all of them
   nlohmann::ordered_json stats;  // every counter, deterministic
 };
 

@@ -4,297 +4,216 @@
 
 #include <algorithm>
 
+#include "models/runtime/overloaded.h"
+#include "models/runtime/task_names.h"
+
 namespace vinci::models {
-namespace {
 
-constexpr u64 kNever = ~u64{0};
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
-
-u32 blocks_of(const task::Task& t) {
-  const auto* launch = std::get_if<task::KernelLaunch>(&t.op);
-  return launch != nullptr ? launch->block_dim : 0;
-}
-
-u64 units_of(const task::Task& t) {
-  const auto* launch = std::get_if<task::KernelLaunch>(&t.op);
-  return launch != nullptr ? u64{launch->block_dim} * (1 + launch->aivs) : 1;
-}
-
-}  // namespace
-
-TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
-                             task::RunMemory& memory, std::vector<Core*> cores, stats::Group& stats,
-                             isa::check::Checker* checker)
+TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream,
+                             task::RunMemory& memory, const std::vector<std::unique_ptr<Chip>>& chips,
+                             stats::Group& host_stats, isa::check::Checker* checker, Sink sink)
     : Module("task_scheduler", env),
-      chip_(chip),
+      config_(config),
       stream_(stream),
       memory_(memory),
       effects_(stream, memory, checker),
-      cores_(std::move(cores)),
-      states_(stream.streams.size()),
-      events_(stream.events.size()) {
-  for (const task::Kernel& k : stream.kernels)
-    codes_.emplace_back(k.program);
-  for (const task::Stream& s : stream.streams) {
-    for (const task::Task& t : s.tasks)
-      all_units_ += units_of(t);
-    if (env_.trace != nullptr) tracks_.push_back(env_.trace->track("device", fmt::format("stream {}", s.name)));
+      streams_(stream, config, effects_, *this),
+      host_(stream, streams_, *this),
+      links_(config.links, env.clock),
+      codes_(decode_kernels(stream)),
+      starts_(stream.streams.size()),
+      threads_(host_.count()),
+      sink_(sink),
+      task_start_(env.clock.cover(config.scheduler.task_start)),
+      task_completion_(env.clock.cover(config.scheduler.task_completion)),
+      control_(env.clock.cover(config.scheduler.control)) {
+  for (const auto& chip : chips)
+    devices_.emplace_back(*this, *chip);
+  host_stats.add("busy", host_busy_, "cycles", "time that host threads spent on their steps");
+  if (env_.trace != nullptr) {
+    for (const task::Stream& s : stream.streams) {
+      const std::string device = stream.devices > 1 ? fmt::format("npu{}", s.device) : "device";
+      tracks_.push_back(env_.trace->track(device, fmt::format("stream {}", s.name)));
+    }
   }
-  stats.add("tasks", tasks_, "tasks", "completed");
-  stats.add("h2d_bytes", h2d_bytes_, "B", "copied from host to device");
-  stats.add("d2h_bytes", d2h_bytes_, "B", "copied from device to host");
-  stats.add("d2d_bytes", d2d_bytes_, "B", "copied or filled inside the device by tasks");
-  env_.waiters.push_back([this](std::vector<std::string>& lines) { report_waiting(lines); });
-}
-
-const task::Task& TaskScheduler::task_of(u32 stream) const {
-  return stream_.streams[stream].tasks[states_[stream].next];
-}
-
-void TaskScheduler::enqueued(u32 stream) {
-  ++states_[stream].enqueued;
-  states_[stream].enqueued_at.push_back(now());
+  for (u32 thread = 0; thread < host_.count(); ++thread) {
+    if (env_.trace != nullptr) threads_[thread].track = env_.trace->track("host", host_.name(thread));
+    later(0, What::host, thread);
+  }
+  env_.waiters.push_back([this](std::vector<std::string>& lines) {
+    streams_.report(lines);
+    host_.report(lines);
+  });
   wake();
 }
 
-bool TaskScheduler::finished() const {
-  for (usize i = 0; i < states_.size(); ++i) {
-    if (states_[i].next < stream_.streams[i].tasks.size()) return false;
-  }
-  return true;
+TaskScheduler::Device::Device(TaskScheduler& s, Chip& chip)
+    : engines(s.config_, s.env_.clock, s.stream_, s.links_),
+      blocks(s.env_, s.config_, s.stream_, s.codes_, chip.all_cores(), s.sink_.sums,
+             {.later = [&s](u64 at, u32 stream, u32 core) { s.later(at, What::block, stream, core); },
+              .freed = [&s] { s.wake(); },
+              .done = [&s](u32 stream) { s.later(s.now() + s.task_completion_, What::task, stream); }}) {
+  stats::Group& stats = chip.stats().group("device");
+  stats.add("tasks", tasks, "tasks", "completed");
+  engines.register_in(stats);
+}
+
+double TaskScheduler::done_fraction() const {
+  u64 done = control_units_;
+  for (const Device& d : devices_)
+    done += d.blocks.done_units();
+  return std::min(1.0, static_cast<double>(done) / std::max(1.0, host_.planned_units()));
 }
 
 void TaskScheduler::act() {
   const u64 t = now();
-  for (bool moved = true; moved;) {  // an event that one stream records lets another go on
-    moved = false;
-    for (u32 s = 0; s < states_.size(); ++s)
-      moved |= step(s, t);
-  }
-  dispatch(t);
-  u64 next = kNever;
-  for (const StreamState& s : states_) {
-    if (s.state == State::timed) next = std::min(next, s.finish);
-  }
-  for (const Launch& l : launches_) {
-    if (l.ready > t) next = std::min(next, l.ready);
-  }
-  if (next != kNever) wake_at(next);
+  do {
+    while (!agenda_.empty() && agenda_.top().at <= t) {
+      const Entry entry = agenda_.top();
+      agenda_.pop();
+      happen(entry);
+    }
+    streams_.run();
+    for (Device& d : devices_)
+      d.blocks.dispatch(t);
+  } while (!agenda_.empty() && agenda_.top().at <= t);
+  if (!agenda_.empty()) wake_at(agenda_.top().at);
 }
 
-bool TaskScheduler::step(u32 stream, u64 t) {
-  StreamState& s = states_[stream];
-  switch (s.state) {
-    case State::timed:
-      if (s.finish > t) return false;
-      finish(stream, t);
-      return true;
-    case State::kernel: return false;
-    case State::waiting_event:
-    case State::ready: return s.next < s.enqueued && start(stream, t);
+void TaskScheduler::happen(const Entry& entry) {
+  switch (entry.what) {
+    case What::task: streams_.done(entry.id); break;
+    case What::kernel_ready: kernel_ready(entry.id); break;
+    case What::block: device_of(entry.id).blocks.part_done(entry.id, entry.core); break;
+    case What::host: go_on(entry.id); break;
   }
+}
+
+// Tasks -------------------------------------------------------------------------------------------------------------
+
+bool TaskScheduler::begin(u32 stream) {
+  const Streams::Present& present = streams_.present(stream);
+  Engines& engines = device_of(stream).engines;
+  const u64 t = now();
+  starts_[stream] = present.started;
+  return std::visit(
+      Overloaded{
+          [&](const task::KernelLaunch&) {
+            if (kernels_++ == 0) kernels_since_ = t;
+            later(t + task_start_, What::kernel_ready, stream);
+            return false;
+          },
+          [&](const task::MemcpyAsync& op) { return begin_job(stream, engines.copy(t, op)); },
+          [&](const task::MemsetAsync& op) { return begin_job(stream, engines.fill(t, op)); },
+          [&](const task::ReduceAsync& op) { return begin_job(stream, engines.reduce(t, op)); },
+          [&](const task::CpuKernelLaunch& op) {
+            return begin_job(stream,
+                             engines.aicpu(t, op.block_dim, effects_.aicpu_seconds(op, config_.aicpu.bandwidth)));
+          },
+          // The scheduler starts and completes these like a kernel.
+          [&](const task::NpuGetFloatStatus&) {
+            return begin_control(stream, task_start_ + task_completion_ + config_.memory.hbm.latency);
+          },
+          [&](const task::NpuClearFloatStatus&) { return begin_control(stream, task_start_ + task_completion_); },
+          [&](const task::ModelExecute&) { return begin_control(stream, task_start_); },
+          // Jumps take a cycle at least, so that no loop stands still in time.
+          [&](const task::StreamSwitch&) { return begin_control(stream, 1); },
+          [&](const task::StreamActive&) { return begin_control(stream, 1); },
+          [&](const task::LabelGoto&) { return begin_control(stream, 1); },
+          [&](const task::LabelSwitch&) { return begin_control(stream, 1); },
+          [&](const task::Free&) { return true; },
+          [&](const auto&) { return begin_control(stream, 0); },
+      },
+      streams_.task(stream).op);
+}
+
+bool TaskScheduler::begin_job(u32 stream, const Engines::Job& job) {
+  starts_[stream] = job.start;  // the engine may still work for another stream
+  later(job.end, What::task, stream);
   return false;
 }
 
-bool TaskScheduler::start(u32 stream, u64 t) {
-  StreamState& s = states_[stream];
-  const auto timed = [&](u64 finish_at) {
-    s.state = State::timed;
-    s.finish = finish_at;
-  };
-  if (s.state == State::ready) s.started = t;
-  return std::visit(Overloaded{
-                        [&](const task::KernelLaunch& op) {
-                          s.state = State::kernel;
-                          const BlockShape shape(chip_, stream_, op);
-                          launches_.push_back({.stream = stream,
-                                               .ready = t + env_.clock.cover(chip_.scheduler.task_start),
-                                               .task_id = effects_.begin_kernel(stream, s.next),
-                                               .launch = {.task = task::position(stream_, stream, s.next),
-                                                          .block_num = op.block_dim,
-                                                          .args = memory_.arguments(op)},
-                                               .shape = shape,
-                                               .cross = std::make_shared<isa::CrossCoreFlags>(shape.task())});
-                          return true;
-                        },
-                        [&](const task::MemcpyAsync& op) {
-                          const CopyJob job = copy_job(op);
-                          s.started = std::max(t, job.engine->free_at());  // it may still move another stream's data
-                          timed(job.engine->reserve(t, job.cycles) + job.latency);
-                          return true;
-                        },
-                        [&](const task::MemsetAsync& op) {
-                          // Filled by the device's own DMA at the speed of memory.
-                          d2d_bytes_ += op.bytes;
-                          const double seconds = static_cast<double>(op.bytes) / chip_.memory.hbm.bandwidth;
-                          timed(d2d_.reserve(t, env_.clock.cover(seconds)) + chip_.memory.hbm.latency);
-                          return true;
-                        },
-                        [&](const task::EventRecord& op) {
-                          events_[op.event] = true;
-                          finish(stream, t);
-                          return true;
-                        },
-                        [&](const task::StreamWaitEvent& op) {
-                          s.state = State::waiting_event;
-                          if (!events_[op.event]) return false;
-                          finish(stream, t);
-                          return true;
-                        },
-                        [&](const auto&) {  // takes no time
-                          finish(stream, t);
-                          return true;
-                        },
-                        [&](const task::NpuGetFloatStatus&) {
-                          timed(t + small_task() + chip_.memory.hbm.latency);  // it writes to memory
-                          return true;
-                        },
-                        [&](const task::NpuClearFloatStatus&) {
-                          timed(t + small_task());
-                          return true;
-                        },
-                    },
-                    task_of(stream).op);
+bool TaskScheduler::begin_control(u32 stream, u64 least) {
+  const u64 cycles = std::max(control_, least);
+  if (cycles > 0) later(now() + cycles, What::task, stream);
+  return cycles == 0;
 }
 
-u64 TaskScheduler::small_task() const {
-  return env_.clock.cover(chip_.scheduler.task_start) + env_.clock.cover(chip_.scheduler.task_completion);
+void TaskScheduler::kernel_ready(u32 stream) {
+  const u32 task = streams_.present(stream).task;
+  const task::Task& t = streams_.task(stream);
+  const auto& op = std::get<task::KernelLaunch>(t.op);
+  device_of(stream).blocks.add(
+      stream, op, {.task = effects_.position(stream, task), .block_num = op.block_dim, .args = memory_.arguments(op)},
+      t.name, effects_.begin_kernel(stream, task));
 }
 
-TaskScheduler::CopyJob TaskScheduler::copy_job(const task::MemcpyAsync& op) {
-  const bool from_host = stream_.buffers[op.src.buffer].place == task::Buffer::Place::host;
-  const bool to_host = stream_.buffers[op.dst.buffer].place == task::Buffer::Place::host;
-  const auto bytes = static_cast<double>(op.bytes());
-  const config::HostConfig& host = chip_.host;
-  if (from_host) {
-    h2d_bytes_ += op.bytes();
-    return {.engine = &h2d_, .cycles = env_.clock.cover(host.copy_latency + bytes / host.h2d_bandwidth)};
-  }
-  if (to_host) {
-    d2h_bytes_ += op.bytes();
-    return {.engine = &d2h_, .cycles = env_.clock.cover(host.copy_latency + bytes / host.d2h_bandwidth)};
-  }
-  d2d_bytes_ += op.bytes();
-  return {.engine = &d2d_,
-          .cycles = env_.clock.cover(2 * bytes / chip_.memory.hbm.bandwidth),
-          .latency = chip_.memory.hbm.latency};
-}
-
-void TaskScheduler::finish(u32 stream, u64 t) {
-  StreamState& s = states_[stream];
-  const task::Task& task = task_of(stream);
-  TaskRecord record{.name = task.name,
-                    .stream = stream,
-                    .blocks = blocks_of(task),
-                    .enqueued = s.enqueued_at[s.next],
-                    .start = s.started,
-                    .end = t};
-  std::visit(Overloaded{
-                 [&](const task::KernelLaunch& op) {
-                   const auto type = stream_.kernels[op.kernel].type;
-                   record.kind = op.mix()                             ? "KERNEL_MIX_AIC"
-                                 : type == task::KernelType::AIV_ONLY ? "KERNEL_AIVEC"
-                                                                      : "KERNEL_AICORE";
-                 },
-                 [&](const task::MemcpyAsync& op) {
-                   record.kind = "MEMCPY_ASYNC";
-                   record.bytes = op.bytes();
-                 },
-                 [&](const task::MemsetAsync& op) {
-                   record.kind = "MEMSET_ASYNC";
-                   record.bytes = op.bytes;
-                 },
-                 [&](const task::EventRecord&) { record.kind = "EVENT_RECORD"; },
-                 [&](const task::StreamWaitEvent&) { record.kind = "STREAM_WAIT_EVENT"; },
-                 [&](const task::Free&) { record.kind = "FREE"; },
-                 [&](const task::NpuGetFloatStatus& op) {
-                   record.kind = "NPU_GET_FLOAT_STATUS";
-                   record.bytes = op.kBytes;
-                 },
-                 [&](const task::NpuClearFloatStatus&) { record.kind = "NPU_CLEAR_FLOAT_STATUS"; },
-                 [&](const auto&) { record.kind = task::kOpNames[task.op.index()]; },
-             },
-             task.op);
-  if (std::holds_alternative<task::KernelLaunch>(task.op)) {
-    effects_.end_kernel(stream, s.status);
+void TaskScheduler::ended(u32 stream) {
+  const u64 t = now();
+  Device& device = device_of(stream);
+  const task::Task& task = streams_.task(stream);
+  const bool kernel = std::holds_alternative<task::KernelLaunch>(task.op);
+  std::array<CoreSums, 3> sums{};
+  if (kernel) {
+    const BlockDispatcher::Ended launch = device.blocks.finish(stream);
+    effects_.end_kernel(stream, launch.status);
+    sums = launch.cores;
+    if (--kernels_ == 0) kernel_cycles_ += t - kernels_since_;
   } else {
-    effects_.perform(stream, s.next);
+    ++control_units_;
   }
+  ++device.tasks;
+  end_ = std::max(end_, t);
+  const Streams::Present& present = streams_.present(stream);
   if (env_.trace != nullptr) {
     env_.trace->span({.track = tracks_[stream],
-                      .name = record.name,
-                      .queued = record.enqueued,
-                      .begin = record.start,
+                      .name = task.name,
+                      .queued = present.enqueued,
+                      .begin = starts_[stream],
                       .end = t,
                       .done = t,
-                      .detail = record.kind});
+                      .detail = task_kind(stream_, task)});
   }
-  if (record.blocks == 0) ++done_units_;
-  records_.push_back(std::move(record));
-  ++tasks_;
+  TaskRecord record = task_record(stream_, stream, present.task);
+  record.iteration = present.iteration;
+  record.enqueued = present.enqueued;
+  record.start = starts_[stream];
+  record.end = t;
+  record.cores = sums;
+  sink_.tasks.task(record);
+}
+
+// The host ----------------------------------------------------------------------------------------------------------
+
+u64 TaskScheduler::cycles_of(const HostThreads::Step& step) const {
+  switch (step.work) {
+    case HostThreads::Work::launch: return env_.clock.cover(config_.host.launch);
+    case HostThreads::Work::enqueue: return env_.clock.cover(config_.host.enqueue);
+    case HostThreads::Work::synchronize: return env_.clock.cover(config_.host.synchronize);
+    case HostThreads::Work::compute: return env_.clock.cover(step.seconds);
+  }
+  return 0;
+}
+
+void TaskScheduler::go_on(u32 thread) {
+  HostState& state = threads_[thread];
+  const u64 t = now();
+  if (state.step && env_.trace != nullptr) {
+    env_.trace->span({.track = state.track,
+                      .name = state.step->name,
+                      .queued = state.since,
+                      .begin = state.since,
+                      .end = t,
+                      .done = t,
+                      .detail = state.step->detail});
+  }
   end_ = std::max(end_, t);
-  ++s.next;
-  s.state = State::ready;
-}
-
-Core& TaskScheduler::core(const BlockShape::Part& part) const {
-  return *cores_[part.core + (part.kind == isa::CoreKind::vector ? chip_.ai_cores : 0)];
-}
-
-void TaskScheduler::dispatch(u64 t) {
-  for (Launch& l : launches_) {
-    if (l.ready > t) continue;
-    for (u32 slot = 0; slot < l.shape.slots() && l.next_block < l.launch.block_num; ++slot) {
-      bool idle = true;
-      for (u32 n = 0; n < l.shape.parts(); ++n)
-        idle = idle && core(l.shape.part(slot, l.next_block, n)).idle();
-      if (idle) start_block(l, slot, t + env_.clock.cover(chip_.scheduler.block_dispatch));
-    }
-  }
-}
-
-void TaskScheduler::start_block(Launch& l, u32 slot, u64 at) {
-  for (u32 n = 0; n < l.shape.parts(); ++n) {
-    const BlockShape::Part part = l.shape.part(slot, l.next_block, n);
-    const Block block{.code = &codes_[part.kernel],
-                      .launch = l.shape.launch(l.launch, part),
-                      .task = task_of(l.stream).name,
-                      .where = block_text(part.self, l.shape.parts() > 1),
-                      .cross = l.cross,
-                      .self = part.self,
-                      .task_id = l.task_id};
-    Core& on = core(part);
-    on.start(block, at, [this, stream = l.stream, &on] { part_done(stream, on.status()); });
-  }
-  ++l.next_block;
-}
-
-void TaskScheduler::part_done(u32 stream, u64 status) {
-  ++done_units_;
-  const auto it = std::ranges::find(launches_, stream, &Launch::stream);
-  it->status |= status;
-  if (++it->units_done == units_of(task_of(stream))) {
-    states_[stream].status = it->status;
-    launches_.erase(it);
-    states_[stream].state = State::timed;
-    states_[stream].finish = now() + env_.clock.cover(chip_.scheduler.task_completion);
-  }
-  wake();
-}
-
-void TaskScheduler::report_waiting(std::vector<std::string>& lines) const {
-  for (usize i = 0; i < states_.size(); ++i) {
-    if (states_[i].state != State::waiting_event) continue;
-    const auto& task = stream_.streams[i].tasks[states_[i].next];
-    lines.push_back(fmt::format("stream '{}' waits in task '{}' for event '{}'", stream_.streams[i].name, task.name,
-                                stream_.events[std::get<task::StreamWaitEvent>(task.op).event]));
-  }
+  state.step = host_.go_on(thread);
+  state.since = t;
+  if (!state.step) return;
+  const u64 cycles = cycles_of(*state.step);
+  host_busy_ += cycles;
+  later(t + cycles, What::host, thread);
 }
 
 }  // namespace vinci::models

@@ -2,104 +2,101 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <deque>
+#include <optional>
+#include <queue>
 #include <string>
 #include <vector>
 
-#include "models/core/core.h"
-#include "models/memory/timeline.h"
-#include "models/soc/block_shape.h"
-#include "models/soc/task_effects.h"
-#include "sim/task/run_memory.h"
+#include "models/runtime/host_threads.h"
+#include "models/runtime/streams.h"
+#include "models/runtime/task_sink.h"
+#include "models/soc/block_dispatcher.h"
+#include "models/soc/chip.h"
+#include "models/soc/engines.h"
 
 namespace vinci::models {
 
-// What became of one task.
-struct TaskRecord {
-  std::string name = {};
-  std::string_view kind = {};  // runtime name: KERNEL_AICORE, MEMCPY_ASYNC, ...
-  u32 stream = 0;
-  u32 blocks = 0;
-  u64 bytes = 0;
-  u64 enqueued = 0;  // cycle in which the device knew of it
-  u64 start = 0;
-  u64 end = 0;
-};
-
-// The device side of streams: runs the tasks of each stream in order, blocks of kernels on idle cores, copies on the
-// DMA engine of their direction.
-class TaskScheduler : public sim::Module {
+// Streams and host threads in time, for all devices. Everything that ends at a known cycle stands in one agenda; cores
+// report by themselves that a block has ended.
+class TaskScheduler : public sim::Module, private Carrier {
  public:
-  TaskScheduler(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory,
-                std::vector<Core*> cores, stats::Group& stats, isa::check::Checker* checker);
+  struct Sink {
+    TaskSink& tasks;
+    bool sums = false;  // whether it wants to know what the cores did
+  };
+  // `chips` by device; `checker` may be null.
+  TaskScheduler(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream,
+                task::RunMemory& memory, const std::vector<std::unique_ptr<Chip>>& chips, stats::Group& host_stats,
+                isa::check::Checker* checker, Sink sink);
 
-  // The host has handed over the next task of a stream.
-  void enqueued(u32 stream);
-
-  bool finished() const;
+  bool finished() const { return streams_.idle() && host_.finished(); }
+  // When the last task or host step was over.
   u64 end() const { return end_; }
-  const std::vector<TaskRecord>& records() const { return records_; }
-  // Done and all, in units of blocks, of a MIX task for each core of a block (a task without blocks is one).
-  u64 done_units() const { return done_units_; }
-  u64 all_units() const { return all_units_; }
+  // Cycles in which at least one kernel was under way.
+  u64 kernel_cycles() const { return kernel_cycles_; }
+  // Of the kernel blocks and other tasks that the host program enqueues.
+  double done_fraction() const;
 
  private:
-  enum class State : u8 { ready, waiting_event, timed, kernel };
-  struct StreamState {
-    usize next = 0;      // task that runs or comes next
-    usize enqueued = 0;  // tasks that the host has handed over
-    State state = State::ready;
-    u64 finish = 0;  // of a timed task, or of a kernel whose blocks are done
-    u64 status = 0;  // of that kernel: STATUS of all its blocks together
-    u64 started = 0;
-    std::vector<u64> enqueued_at;
+  struct Device {
+    Device(TaskScheduler& s, Chip& chip);
+
+    u64 tasks = 0;
+    Engines engines;
+    BlockDispatcher blocks;
   };
-  struct Launch {
-    u32 stream = 0;
-    u64 ready = 0;  // when its first block can go out
-    u32 next_block = 0;
-    u64 units_done = 0;
-    u64 status = 0;      // STATUS of the blocks that are done, together
-    u32 task_id = 0;     // for the checker
-    isa::Launch launch;  // arguments, the same for all blocks
-    BlockShape shape;
-    std::shared_ptr<isa::CrossCoreFlags> cross;
+  enum class What : u8 { task, kernel_ready, block, host };
+  struct Entry {
+    u64 at = 0;
+    u64 order = 0;
+    What what = What::task;
+    u32 id = 0;    // stream, or host thread
+    u32 core = 0;  // of a block
+    bool operator>(const Entry& o) const { return std::pair(at, order) > std::pair(o.at, o.order); }
+  };
+  struct HostState {
+    std::optional<HostThreads::Step> step;  // that it spends time on
+    u64 since = 0;
+    trace::TrackId track = 0;
   };
 
   void act() override;
-  bool step(u32 stream, u64 t);
-  bool start(u32 stream, u64 t);
-  void finish(u32 stream, u64 t);
-  void dispatch(u64 t);
-  void start_block(Launch& l, u32 slot, u64 at);
-  void part_done(u32 stream, u64 status);
-  Core& core(const BlockShape::Part& part) const;
-  // The engine that a copy needs, for how long, and how much later its effect is visible.
-  struct CopyJob {
-    Timeline* engine = nullptr;
-    u64 cycles = 0;
-    u64 latency = 0;
-  };
-  CopyJob copy_job(const task::MemcpyAsync& op);
-  // Cycles of a task that the scheduler starts and completes like a kernel, but that has no blocks.
-  u64 small_task() const;
-  const task::Task& task_of(u32 stream) const;
-  void report_waiting(std::vector<std::string>& lines) const;
+  void happen(const Entry& entry);
+  void later(u64 at, What what, u32 id, u32 core = 0) { agenda_.push({at, order_++, what, id, core}); }
 
-  const config::ChipConfig& chip_;
+  // Carrier
+  u64 now() const override { return env_.clock.now(); }
+  bool begin(u32 stream) override;
+  void ended(u32 stream) override;
+  void wake_host(u32 thread) override { later(now(), What::host, thread); }
+
+  bool begin_job(u32 stream, const Engines::Job& job);
+  bool begin_control(u32 stream, u64 least);
+  void kernel_ready(u32 stream);
+  void go_on(u32 thread);
+  u64 cycles_of(const HostThreads::Step& step) const;
+  Device& device_of(u32 stream) { return devices_[stream_.streams[stream].device]; }
+
+  const config::ChipConfig& config_;
   const task::TaskStream& stream_;
   task::RunMemory& memory_;
   TaskEffects effects_;
-  std::vector<Core*> cores_;
-  std::vector<isa::Code> codes_;  // by kernel, decoded once
-  std::vector<StreamState> states_;
-  std::vector<bool> events_;      // recorded
-  std::vector<Launch> launches_;  // under way, oldest first
-  Timeline h2d_, d2h_, d2d_;      // copy engines, in cycles
-  std::vector<TaskRecord> records_;
-  std::vector<trace::TrackId> tracks_;
-  u64 done_units_ = 0, all_units_ = 0;
-  u64 end_ = 0;
-  u64 tasks_ = 0, h2d_bytes_ = 0, d2h_bytes_ = 0, d2d_bytes_ = 0;
+  Streams streams_;
+  HostThreads host_;
+  Links links_;
+  KernelCodes codes_;
+  std::deque<Device> devices_;
+  std::vector<u64> starts_;  // by stream: when the present task began
+  std::vector<HostState> threads_;
+  Sink sink_;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> agenda_;
+  u64 order_ = 0;
+  u64 task_start_, task_completion_, control_;
+  std::vector<trace::TrackId> tracks_;  // by stream
+  u64 end_ = 0, control_units_ = 0;
+  u64 kernels_ = 0, kernels_since_ = 0, kernel_cycles_ = 0;
+  u64 host_busy_ = 0;
 };
 
 }  // namespace vinci::models

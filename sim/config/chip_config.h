@@ -127,20 +127,66 @@ struct SchedulerConfig {
   Seconds task_start{150e-9};       // a ready task until its first block is dispatched
   Seconds block_dispatch{50e-9};    // a block to an idle core until its first instruction
   Seconds task_completion{500e-9};  // the last block until the stream goes on
+  Seconds control{0};               // a task that only steers streams: event, notify, label, switch
   std::string from = "assumed";
 
   friend bool operator==(const SchedulerConfig&, const SchedulerConfig&) = default;
 };
 
 struct HostConfig {
-  Seconds launch{3e-6};         // host time to enqueue a kernel
-  Seconds enqueue{3e-6};        // host time to enqueue a copy, an event, a memset
-  Seconds copy_latency{10e-6};  // of one copy between host and device
-  BytesPerSecond h2d_bandwidth{20e9};
+  Seconds launch{3e-6};                // host time to enqueue a kernel
+  Seconds enqueue{3e-6};               // host time to enqueue any other task
+  Seconds synchronize{0};              // host time of a wait for the device, beside the waiting
+  Seconds copy_latency{10e-6};         // of one copy between host and device
+  BytesPerSecond h2d_bandwidth{20e9};  // of pinned memory
   BytesPerSecond d2h_bandwidth{20e9};
+  BytesPerSecond pageable_bandwidth{5e9};  // each way; copied once more by the host
   std::string from = "assumed";
 
   friend bool operator==(const HostConfig&, const HostConfig&) = default;
+};
+
+// How much of everything the task scheduler of a chip has.
+struct LimitsConfig {
+  u32 streams = 1024;
+  u32 stream_depth = 2048;  // tasks that a stream holds
+  u32 events = 65536;
+  u32 notifies = 1024;
+  u32 models = 1024;
+  u32 labels = 65536;
+  std::string from = "assumed";
+
+  friend bool operator==(const LimitsConfig&, const LimitsConfig&) = default;
+};
+
+// The processors of the device that run AICPU tasks.
+struct AicpuConfig {
+  u32 threads = 4;
+  Seconds dispatch{10e-6};        // of a task, before its function starts
+  BytesPerSecond bandwidth{4e9};  // at which the function of one thread goes through its data
+  std::string from = "assumed";
+
+  friend bool operator==(const AicpuConfig&, const AicpuConfig&) = default;
+};
+
+// The engine that copies, fills and reduces inside the device. It also obeys the bandwidth of the memory.
+struct SdmaConfig {
+  BytesPerSecond bandwidth{1e14};  // of what it writes
+  std::string from = "assumed";
+
+  friend bool operator==(const SdmaConfig&, const SdmaConfig&) = default;
+};
+
+// Between devices: HCCS inside a node, each pair with a link of its own; RoCE between nodes, one port for each device.
+struct LinksConfig {
+  u32 devices_per_node = 8;
+  BytesPerSecond hccs_bandwidth{30e9};  // each way, of one link
+  Seconds hccs_latency{2e-6};
+  BytesPerSecond roce_bandwidth{12.5e9};  // each way, of one port
+  Seconds roce_latency{5e-6};
+  std::string from = "assumed";
+
+  friend bool operator==(const LinksConfig&, const LinksConfig&) = default;
 };
 
 struct NumericsConfig {
@@ -164,6 +210,10 @@ struct ChipConfig {
   CoreConfig core;
   MemoryConfig memory;
   SchedulerConfig scheduler;
+  LimitsConfig limits;
+  AicpuConfig aicpu;
+  SdmaConfig sdma;
+  LinksConfig links;
   HostConfig host;
   NumericsConfig numerics;
   std::string from = "assumed";  // of the clock and the counts

@@ -172,16 +172,56 @@ void describe(V& visit, S& s) {
   visit("task_start", s.task_start, "from a ready task to the dispatch of its first block", kTimeRange);
   visit("block_dispatch", s.block_dispatch, "from a block on an idle core to its first instruction", kTimeRange);
   visit("task_completion", s.task_completion, "from the end of the last block until the stream goes on", kTimeRange);
+  visit("control", s.control, "a task that only steers streams: event, notify, label, switch; a jump takes a cycle",
+        kTimeRange);
   visit("from", s.from, kFromDoc);
 }
 
 template <class V, Is<HostConfig> S>
 void describe(V& visit, S& s) {
   visit("launch", s.launch, "host time to enqueue a kernel", kTimeRange);
-  visit("enqueue", s.enqueue, "host time to enqueue a copy, an event, a memset", kTimeRange);
+  visit("enqueue", s.enqueue, "host time to enqueue any other task: a copy, an event, a memset", kTimeRange);
+  visit("synchronize", s.synchronize, "host time of a wait for the device, beside the waiting", kTimeRange);
   visit("copy_latency", s.copy_latency, "of one copy between host and device, before its first byte", kTimeRange);
-  visit("h2d_bandwidth", s.h2d_bandwidth, "host to device", Range{1e6, 1e13});
-  visit("d2h_bandwidth", s.d2h_bandwidth, "device to host", Range{1e6, 1e13});
+  visit("h2d_bandwidth", s.h2d_bandwidth, "pinned host memory to device", Range{1e6, 1e13});
+  visit("d2h_bandwidth", s.d2h_bandwidth, "device to pinned host memory", Range{1e6, 1e13});
+  visit("pageable_bandwidth", s.pageable_bandwidth, "the same of pageable host memory, each way", Range{1e6, 1e13});
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<LimitsConfig> S>
+void describe(V& visit, S& s) {
+  visit("streams", s.streams, "of one device", Range{1, 65536});
+  visit("stream_depth", s.stream_depth, "tasks that a stream holds; a host thread that enqueues more waits",
+        Range{1, 1e6});
+  visit("events", s.events, "of one device", Range{0, 1e6});
+  visit("notifies", s.notifies, "of one device", Range{0, 1e6});
+  visit("models", s.models, "of one device", Range{0, 65536});
+  visit("labels", s.labels, "of one device", Range{0, 1e6});
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<AicpuConfig> S>
+void describe(V& visit, S& s) {
+  visit("threads", s.threads, "that run AICPU tasks", Range{1, 1024});
+  visit("dispatch", s.dispatch, "of an AICPU task, before its function starts", kTimeRange);
+  visit("bandwidth", s.bandwidth, "at which the function of one thread goes through its data", Range{1e6, 1e13});
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<SdmaConfig> S>
+void describe(V& visit, S& s) {
+  visit("bandwidth", s.bandwidth, "of what it writes, on top of the limit of the memory", Range{1e6, 1e14});
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<LinksConfig> S>
+void describe(V& visit, S& s) {
+  visit("devices_per_node", s.devices_per_node, "devices that HCCS connects, each pair by a link", Range{1, 1024});
+  visit("hccs_bandwidth", s.hccs_bandwidth, "of one link, each way", Range{1e6, 1e13});
+  visit("hccs_latency", s.hccs_latency, "of one transfer over HCCS, before its first byte", kTimeRange);
+  visit("roce_bandwidth", s.roce_bandwidth, "of the network port of a device, each way", Range{1e6, 1e13});
+  visit("roce_latency", s.roce_latency, "of one transfer between nodes, before its first byte", kTimeRange);
   visit("from", s.from, kFromDoc);
 }
 
@@ -207,6 +247,10 @@ void describe(V& visit, S& s) {
   visit("core", s.core, "one core, or one cube core and its vector cores");
   visit("memory", s.memory, "what the cores share");
   visit("scheduler", s.scheduler, "the task scheduler of the device");
+  visit("limits", s.limits, "how many streams, events and so on the task scheduler has");
+  visit("aicpu", s.aicpu, "the processors of the device that run AICPU tasks");
+  visit("sdma", s.sdma, "the engine that copies, fills and reduces inside the device");
+  visit("links", s.links, "between devices");
   visit("host", s.host, "the computer around the device");
   visit("numerics", s.numerics, "what happens to results that are infinite or NaN");
 }

@@ -11,6 +11,7 @@
 #include "isa/base/random.h"
 #include "isa/numeric/float16.h"
 #include "sim/task/load.h"
+#include "sim/task/reduce.h"
 
 namespace vinci::task {
 
@@ -47,17 +48,90 @@ RunMemory::RunMemory(const TaskStream& stream, bool with_data, u64 seed)
       with_data_(with_data),
       device_(stream.buffers.size()),
       freed_(stream.buffers.size()),
+      control_(stream.buffers.size()),
       host_(stream.buffers.size()) {
+  if (!with_data) find_control_buffers();
   for (u32 i = 0; i < stream.buffers.size(); ++i) {
     const Buffer& b = stream.buffers[i];
     if (b.place == Buffer::Place::device) {
       device_[i] = gm_.allocate(b.bytes, b.name);
-    } else if (with_data) {
+    } else if (has_bytes(i)) {
       host_[i] = initial_data(stream, i);
       host_[i].resize(b.bytes);
       if (b.random) fill_random(b, seed, host_[i]);
     }
   }
+}
+
+namespace {
+
+// Calls `flow(to, from)` for the buffers between which a task moves bytes, other than through kernels on cores; an
+// AICPU task may move them between all of its arguments.
+template <class Flow>
+void for_each_flow(const Task& task, const Flow& flow) {
+  if (const auto* copy = std::get_if<MemcpyAsync>(&task.op)) {
+    flow(copy->dst.buffer, copy->src.buffer);
+  } else if (const auto* reduce = std::get_if<ReduceAsync>(&task.op)) {
+    flow(reduce->dst.buffer, reduce->src.buffer);
+  } else if (const auto* aicpu = std::get_if<CpuKernelLaunch>(&task.op)) {
+    for (const Arg& to : aicpu->args) {
+      for (const Arg& from : aicpu->args) {
+        if (std::holds_alternative<Slice>(to) && std::holds_alternative<Slice>(from))
+          flow(std::get<Slice>(to).buffer, std::get<Slice>(from).buffer);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void RunMemory::find_control_buffers() {
+  bool any = false;
+  const auto mark = [&](u32 buffer) {
+    const bool is_new = !control_[buffer];
+    control_[buffer] = true;
+    any = true;
+    return is_new;
+  };
+  const auto for_each_task = [&](const auto& visit) {
+    for (const Stream& s : stream_.streams) {
+      for (const Task& t : s.tasks)
+        visit(t);
+    }
+  };
+  for_each_task([&](const Task& t) {
+    if (const auto* op = std::get_if<StreamSwitch>(&t.op)) {
+      mark(op->value.buffer);
+      mark(op->target.buffer);
+    } else if (const auto* index = std::get_if<LabelSwitch>(&t.op)) {
+      mark(index->index.buffer);
+    }
+  });
+  for (bool more = any; more;) {
+    more = false;
+    for_each_task([&](const Task& t) {
+      for_each_flow(t, [&](u32 to, u32 from) {
+        if (control_[to] && mark(from)) more = true;
+      });
+    });
+  }
+  if (!any) return;
+  for_each_task([&](const Task& t) {
+    const auto refuse = [&](u32 buffer, std::string_view what) {
+      if (!control_[buffer]) return;
+      fail(Fault::Unsupported,
+           "task '{}': without data, {} cannot touch buffer '{}', whose contents steer streams; run it with data",
+           t.name, what, stream_.buffers[buffer].name);
+    };
+    if (const auto* launch = std::get_if<KernelLaunch>(&t.op);
+        launch != nullptr && !stream_.kernels[launch->kernel].opaque()) {
+      for (const Arg& a : launch->args) {
+        if (const auto* slice = std::get_if<Slice>(&a)) refuse(slice->buffer, "a kernel");
+      }
+    } else if (const auto* hccl = std::get_if<Hccl>(&t.op)) {
+      refuse(hccl->recv.buffer, "a collective");
+    }
+  });
 }
 
 u64 RunMemory::address(const Slice& slice) const { return device_[slice.buffer] + slice.offset; }
@@ -85,7 +159,7 @@ void RunMemory::free(const Free& op) {
 void RunMemory::copy(const MemcpyAsync& op) {
   need(op.src.buffer, "memcpy_async from");
   need(op.dst.buffer, "memcpy_async to");
-  if (!with_data_) return;
+  if (!has_bytes(op.dst.buffer)) return;
   const bool from_host = stream_.buffers[op.src.buffer].place == Buffer::Place::host;
   const bool to_host = stream_.buffers[op.dst.buffer].place == Buffer::Place::host;
   std::vector<std::byte> row;
@@ -106,7 +180,7 @@ void RunMemory::copy(const MemcpyAsync& op) {
 
 void RunMemory::fill(const MemsetAsync& op) {
   need(op.dst.buffer, "memset_async of");
-  if (!with_data_) return;
+  if (!has_bytes(op.dst.buffer)) return;
   constexpr u64 kPiece = 1 << 20;
   const std::vector<std::byte> piece(std::min(op.bytes, kPiece), std::byte{op.value});
   for (u64 done = 0; done < op.bytes; done += piece.size()) {
@@ -115,11 +189,36 @@ void RunMemory::fill(const MemsetAsync& op) {
   }
 }
 
+void RunMemory::reduce(const ReduceAsync& op) {
+  need(op.src.buffer, "reduce_async from");
+  need(op.dst.buffer, "reduce_async to");
+  if (!has_bytes(op.dst.buffer)) return;
+  constexpr u64 kPiece = 1 << 16;
+  std::vector<std::byte> src(std::min(op.bytes, kPiece)), dst(src.size());
+  for (u64 done = 0; done < op.bytes; done += src.size()) {
+    const u64 n = std::min<u64>(src.size(), op.bytes - done);
+    gm_.read(address(op.src) + done, std::span(src).first(n));
+    gm_.read(address(op.dst) + done, std::span(dst).first(n));
+    task::reduce(reduce_of(op.kind), op.type, std::span(dst).first(n), std::span(src).first(n));
+    gm_.write(address(op.dst) + done, std::span(dst).first(n));
+  }
+}
+
 void RunMemory::put_float_status(const NpuGetFloatStatus& op, bool overflow) {
   need(op.dst.buffer, "npu_get_float_status to");
-  if (!with_data_) return;
+  if (!has_bytes(op.dst.buffer)) return;
   const std::array<u32, NpuGetFloatStatus::kBytes / sizeof(u32)> tensor{std::bit_cast<u32>(overflow ? 1.0f : 0.0f)};
   gm_.write(address(op.dst), std::as_bytes(std::span(tensor)));
+}
+
+void RunMemory::read(const Slice& slice, std::span<std::byte> into, std::string_view what) const {
+  need(slice.buffer, what);
+  gm_.read(address(slice), into);
+}
+
+void RunMemory::write(const Slice& slice, std::span<const std::byte> from, std::string_view what) {
+  need(slice.buffer, what);
+  gm_.write(address(slice), from);
 }
 
 std::vector<std::string> RunMemory::write_outputs(const std::string& folder) const {

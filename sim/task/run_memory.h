@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "isa/mem/global_memory.h"
@@ -16,7 +17,9 @@ namespace vinci::task {
 // untimed runner move data through this object, so a copy means the same in both.
 class RunMemory {
  public:
-  // Without data (timing only), addresses exist but no bytes. `seed` is for buffers that ask for random contents.
+  // Without data (timing only), addresses exist but no bytes, except those of control buffers: the ones that steer
+  // streams, and those that tasks other than kernels feed into them. Then a kernel must not get the address of a
+  // control buffer: Fault::Unsupported. `seed` is for buffers that ask for random contents.
   RunMemory(const TaskStream& stream, bool with_data, u64 seed = 0);
 
   isa::GlobalMemory& gm() { return gm_; }
@@ -29,9 +32,22 @@ class RunMemory {
   void copy(const MemcpyAsync& op);
   void fill(const MemsetAsync& op);
   void free(const Free& op);
+  void reduce(const ReduceAsync& op);
   void put_float_status(const NpuGetFloatStatus& op, bool overflow);
   // Whether a buffer can still be used; host buffers always can.
   bool alive(u32 buffer) const { return !freed_[buffer]; }
+
+  // Whether a buffer has bytes: always, or in runs without data for control buffers.
+  bool has_bytes(u32 buffer) const { return with_data_ || control_[buffer]; }
+  // Parts of device buffers that have bytes; `what` is for the message when the buffer is freed: "stream_switch on".
+  void read(const Slice& slice, std::span<std::byte> into, std::string_view what) const;
+  void write(const Slice& slice, std::span<const std::byte> from, std::string_view what);
+  template <class T>
+  T read(const Slice& slice, std::string_view what) const {
+    T value;
+    read(slice, std::as_writable_bytes(std::span(&value, 1)), what);
+    return value;
+  }
 
   std::span<const std::byte> host(u32 buffer) const { return host_[buffer]; }
   // Writes every buffer that names an output into the folder; returns the file names.
@@ -42,9 +58,10 @@ class RunMemory {
   bool with_data_;
   isa::GlobalMemory gm_;
   void need(u32 buffer, std::string_view what) const;
+  void find_control_buffers();
 
   std::vector<u64> device_;                   // address by buffer, 0 for host buffers
-  std::vector<bool> freed_;                   // by buffer
+  std::vector<bool> freed_, control_;         // by buffer
   std::vector<std::vector<std::byte>> host_;  // bytes by buffer, empty for device buffers
 };
 

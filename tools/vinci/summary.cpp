@@ -26,29 +26,14 @@ std::string tasks(const models::Result& r, double hertz) {
   usize shown = 0;
   for (const models::TaskTime& t : r.tasks) {
     if (shown++ == kShownTasks) {
-      out += fmt::format("... and {} more (all of them in stats.json)\n", r.tasks.size() - kShownTasks);
+      out += fmt::format("... and {} more (stats.json has up to {})\n", r.task_count - kShownTasks,
+                         models::Result::kTasksKept);
       break;
     }
     out += fmt::format("{:<24} {:<22} {:<10} {:>7} {:>13.3f} {:>13.3f}\n", t.name, t.kind, t.stream, t.blocks,
                        us(t.start), us(t.end - t.start));
   }
   return out;
-}
-
-// Cycles in which at least one kernel was under way; kernels of several streams may overlap.
-u64 kernel_time(const models::Result& r) {
-  std::vector<std::pair<u64, u64>> spans;
-  for (const models::TaskTime& t : r.tasks) {
-    if (t.kind.starts_with("KERNEL")) spans.emplace_back(t.start, t.end);
-  }
-  std::ranges::sort(spans);
-  u64 sum = 0, covered = 0;
-  for (const auto& [begin, end] : spans) {
-    if (end <= covered) continue;
-    sum += end - std::max(begin, covered);
-    covered = end;
-  }
-  return sum;
 }
 
 // What each pipe did while kernels ran, averaged over the cores that had work.
@@ -62,7 +47,7 @@ std::string pipes(const models::Result& r, u64 kernel_cycles) {
     used[p.core] |= p.busy > 0;
   for (const models::PipeTime& p : r.pipes) {
     if (!used[p.core]) continue;
-    Sum& s = sums[{p.core.substr(p.core.find('.') + 1), p.pipe}];
+    Sum& s = sums[{p.core.substr(p.core.rfind('.') + 1), p.pipe}];
     ++s.cores;
     s.busy += p.busy;
     s.wait_flag += p.wait_flag;
@@ -89,7 +74,7 @@ std::string pipes(const models::Result& r, u64 kernel_cycles) {
 
 std::string summary(const config::ChipConfig& chip, const task::TaskStream& stream, const models::Result& r,
                     std::string_view mode) {
-  const u64 kernel_cycles = kernel_time(r);
+  const u64 kernel_cycles = r.kernel_cycles;
   const double kernel_seconds = static_cast<double>(kernel_cycles) / chip.clock;
   std::string out = fmt::format("{} on {} ({}), mode {}\n\n", stream.name, chip.name, chip.product, mode);
   out += fmt::format("simulated time      {:.3f} us, {} cycles of {:g} GHz\n", r.seconds * 1e6, r.cycles,

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// The functions of the AICPU. To add one: its parameters, operands and body, and a row of the table at the end.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "models/runtime/aicpu.h"
+#include "models/runtime/element.h"
+#include "models/runtime/philox.h"
+
+namespace vinci::models {
+namespace {
+
+using Operand = AicpuFunction::Operand;
+using Data = AicpuFunction::Data;
+
+Element element_of(const AicpuArgs& args, usize i) {
+  const auto type = element(args.number(i));
+  if (!type) args.refuse(i, "is no type; write a number of ge::DataType: 0 float32, 1 float16, 3 int32, ...");
+  return *type;
+}
+
+// Assign: ref = value; AssignAdd: ref = ref + value, integers wrap. As of TensorFlow.
+constexpr auto kAssignParameters = std::to_array<std::string_view>({"ref", "value", "count", "dtype"});
+
+std::vector<Operand> assign_operands(const AicpuArgs& args) {
+  const u64 bytes = args.product({args.number(2), bytes_of(element_of(args, 3))});
+  return {{.argument = 0, .bytes = bytes, .write = true}, {.argument = 1, .bytes = bytes, .read = true}};
+}
+void assign(const AicpuArgs&, Data& data) { data[0] = data[1]; }
+
+std::vector<Operand> assign_add_operands(const AicpuArgs& args) {
+  auto out = assign_operands(args);
+  out[0].read = true;
+  return out;
+}
+void assign_add(const AicpuArgs& args, Data& data) {
+  const Element type = element_of(args, 3);
+  for (usize i = 0; i < data[0].size(); i += bytes_of(type))
+    store(type, &data[0][i], add(type, load(type, &data[0][i]), load(type, &data[1][i])));
+}
+
+// Cast: y = x in another type. Floats are rounded to nearest even; to integers they are truncated and saturated, a NaN
+// becomes 0; integers that get narrower wrap. Integers beyond 2^53 are float64 before they are any other float.
+constexpr auto kCastParameters = std::to_array<std::string_view>({"x", "y", "count", "x_dtype", "y_dtype"});
+
+std::vector<Operand> cast_operands(const AicpuArgs& args) {
+  const u64 count = args.number(2);
+  return {{.argument = 0, .bytes = args.product({count, bytes_of(element_of(args, 3))}), .read = true},
+          {.argument = 1, .bytes = args.product({count, bytes_of(element_of(args, 4))}), .write = true}};
+}
+void cast(const AicpuArgs& args, Data& data) {
+  const Element from = element_of(args, 3), to = element_of(args, 4);
+  for (u64 i = 0; i < args.number(2); ++i)
+    store(to, &data[1][i * bytes_of(to)], load(from, &data[0][i * bytes_of(from)]));
+}
+
+// ExtractImagePatches of TensorFlow: from x [n, h, w, c] to y [n, rows, columns, ksize_h * ksize_w * c], zeros outside
+// the image.
+constexpr auto kPatchesParameters =
+    std::to_array<std::string_view>({"x", "y", "n", "h", "w", "c", "ksize_h", "ksize_w", "stride_h", "stride_w",
+                                     "rate_h", "rate_w", "padding", "dtype"});
+
+// One of the two directions of an image.
+struct Window {
+  u64 size, ksize, stride, rate;
+  u64 out = 0;  // patches
+  u64 pad = 0;  // zeros before the image
+
+  Window(const AicpuArgs& args, usize first)
+      : size(args.number(first)),
+        ksize(args.number(first + 3)),
+        stride(args.number(first + 5)),
+        rate(args.number(first + 7)) {
+    constexpr u64 kMost = 1 << 20;
+    for (const usize i : {first, first + 3, first + 5, first + 7}) {
+      if (args.number(i) < 1 || args.number(i) > kMost) args.refuse(i, "must be from 1 to 1048576");
+    }
+    const u64 reach = (ksize - 1) * rate + 1;
+    const u64 padding = args.number(12);
+    if (padding > 1) args.refuse(12, "must be 0 (VALID) or 1 (SAME)");
+    if (padding == 0) {
+      out = size < reach ? 0 : (size - reach) / stride + 1;
+    } else {
+      out = (size + stride - 1) / stride;
+      const u64 needs = (out - 1) * stride + reach;
+      pad = needs > size ? (needs - size) / 2 : 0;
+    }
+  }
+  // Where element `k` of patch `o` lies in the image; nothing: outside.
+  std::optional<u64> at(u64 o, u64 k) const {
+    const u64 p = o * stride + k * rate;
+    if (p < pad || p - pad >= size) return {};
+    return p - pad;
+  }
+};
+
+std::vector<Operand> patches_operands(const AicpuArgs& args) {
+  const Window h(args, 3), w(args, 4);
+  const u64 pixel = args.product({args.number(5), bytes_of(element_of(args, 13))});
+  return {
+      {.argument = 0, .bytes = args.product({args.number(2), h.size, w.size, pixel}), .read = true},
+      {.argument = 1, .bytes = args.product({args.number(2), h.out, w.out, h.ksize, w.ksize, pixel}), .write = true}};
+}
+
+void patches(const AicpuArgs& args, Data& data) {
+  const Window h(args, 3), w(args, 4);
+  const u64 pixel = args.number(5) * bytes_of(element_of(args, 13));
+  std::ranges::fill(data[1], std::byte{});
+  std::byte* to = data[1].data();
+  for (u64 n = 0; n < args.number(2); ++n) {
+    for (u64 row = 0; row < h.out; ++row) {
+      for (u64 column = 0; column < w.out; ++column) {
+        for (u64 kh = 0; kh < h.ksize; ++kh) {
+          for (u64 kw = 0; kw < w.ksize; ++kw, to += pixel) {
+            const auto y = h.at(row, kh), x = w.at(column, kw);
+            if (y && x) std::memcpy(to, &data[0][((n * h.size + *y) * w.size + *x) * pixel], pixel);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Dropout: element i is kept where word i % 4 of Philox4x32-10(counter i / 4, key seed) is below keep_prob * 2^32, and
+// then divided by keep_prob; else 0. keep_prob is a float32 as bits.
+constexpr auto kDropoutParameters = std::to_array<std::string_view>({"x", "y", "count", "keep_prob", "seed", "dtype"});
+
+std::vector<Operand> dropout_operands(const AicpuArgs& args) {
+  const Element type = element_of(args, 5);
+  if (!is_float(type)) args.refuse(5, "must be a type of floats");
+  const u64 bits = args.number(3);
+  const float keep = std::bit_cast<float>(static_cast<u32>(bits));
+  if (bits >> 32 != 0 || !(keep > 0 && keep <= 1)) args.refuse(3, "must be the bits of a float32 in (0, 1]");
+  const u64 bytes = args.product({args.number(2), bytes_of(type)});
+  return {{.argument = 0, .bytes = bytes, .read = true}, {.argument = 1, .bytes = bytes, .write = true}};
+}
+
+void dropout(const AicpuArgs& args, Data& data) {
+  const Element type = element_of(args, 5);
+  const u64 bytes = bytes_of(type), seed = args.number(4);
+  const double keep = std::bit_cast<float>(static_cast<u32>(args.number(3)));
+  const double threshold = keep * 0x1p32;
+  PhiloxBlock block{};
+  for (u64 i = 0; i < args.number(2); ++i) {
+    if (i % 4 == 0) block = philox4x32(i / 4, seed);
+    const Value x = load(type, &data[0][i * bytes]);
+    store(type, &data[1][i * bytes], Value::of(block[i % 4] < threshold ? x.real / keep : 0.0));
+  }
+}
+
+constexpr auto kFunctions = std::to_array<AicpuFunction>({
+    {"Assign", kAssignParameters, assign_operands, assign},
+    {"AssignAdd", kAssignParameters, assign_add_operands, assign_add},
+    {"Cast", kCastParameters, cast_operands, cast},
+    {"Dropout", kDropoutParameters, dropout_operands, dropout},
+    {"ExtractImagePatches", kPatchesParameters, patches_operands, patches},
+});
+
+}  // namespace
+
+std::span<const AicpuFunction> aicpu_functions() { return kFunctions; }
+
+}  // namespace vinci::models

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <optional>
+
+#include "models/runtime/streams.h"
+
+namespace vinci::models {
+
+// The host program without time: threads that hand tasks to streams, compute, and wait for the device and for each
+// other. A task stream without a host program has one thread, which enqueues a task of each stream in turn and waits
+// for the end. Whoever drives it decides how long a step takes.
+class HostThreads {
+ public:
+  HostThreads(const task::TaskStream& stream, Streams& streams, Carrier& carrier);
+
+  // What a thread spends its time on.
+  enum class Work : u8 { launch, enqueue, synchronize, compute };
+  struct Step {
+    Work work = Work::enqueue;
+    double seconds = 0;          // of computing
+    std::string_view name = {};  // task, computation or stream, for the timeline
+    std::string_view detail = {};
+  };
+
+  u32 count() const { return static_cast<u32>(threads_.size()); }
+  std::string_view name(u32 thread) const { return programs_[thread]->name; }
+  // Lets a thread go on until it has to spend time, which is returned: call again when it has passed. Nothing: the
+  // thread has ended, or waits; then Carrier::wake_host() says when to call again.
+  std::optional<Step> go_on(u32 thread);
+
+  // All threads have ended.
+  bool finished() const { return ended_ == threads_.size(); }
+  // Of the kernel blocks and other tasks of all that is enqueued.
+  double planned_units() const { return planned_units_; }
+  // A line for each thread that waits.
+  void report(std::vector<std::string>& lines) const;
+
+ private:
+  enum class Phase : u8 { begin, paid, handed };
+  struct Loop {
+    u32 begin = 0, end = 0;
+    u64 left = 0;
+  };
+  struct Thread {
+    u32 step = 0;
+    Phase phase = Phase::begin;                // of the step, of an enqueue of its task
+    u32 task = 0;                              // of an enqueue
+    u64 ticket = 0;                            // the thread waits until so many tasks of the stream are over
+    std::vector<std::pair<u32, u64>> tickets;  // the same of several streams
+    std::vector<Loop> loops;
+    bool ended = false, waits = false;
+    bool granted = false;  // a semaphore was handed to it
+  };
+  struct Semaphore {
+    u64 count = 0;
+    std::deque<u32> waiters;
+  };
+  using Outcome = std::optional<Step>;  // of a step that has not come to its end: time to spend, or nothing: it waits
+
+  static task::HostThread default_program(const task::TaskStream& stream);
+  double units(const std::vector<task::HostStep>& steps, usize begin, usize end) const;
+  u32 end_of(const task::HostEnqueue& op) const;
+  const task::Task& task_of(u32 stream, u32 task) const { return stream_.streams[stream].tasks[task]; }
+  // Waits until `ticket` tasks of a stream are over; true when they are.
+  bool reached(u32 thread, u32 stream, u64 ticket);
+  bool pageable(const task::Task& task) const;
+
+  bool carry_on(u32 thread, Outcome& out);
+  // Each carries a step on; true when it is done, else `out` says what the thread does.
+  bool carry(u32 thread, const task::HostEnqueue& op, Outcome& out);
+  bool carry(u32 thread, const task::HostCompute& op, Outcome& out);
+  bool carry(u32 thread, const task::SynchronizeStream& op, Outcome& out);
+  bool carry(u32 thread, const task::SynchronizeEvent& op, Outcome& out);
+  bool carry(u32 thread, const task::SynchronizeDevice& op, Outcome& out);
+  bool carry(u32 thread, const task::HostPost& op, Outcome& out);
+  bool carry(u32 thread, const task::HostWait& op, Outcome& out);
+  bool carry(u32 thread, const task::HostRepeat& op, Outcome& out);
+  bool synchronize(u32 thread, std::string_view name, Outcome& out);
+
+  const task::TaskStream& stream_;
+  Streams& streams_;
+  Carrier& carrier_;
+  task::HostThread default_;
+  std::vector<const task::HostThread*> programs_;
+  std::vector<Thread> threads_;
+  std::vector<Semaphore> semaphores_;
+  usize ended_ = 0;
+  double planned_units_ = 0;
+};
+
+// Kernel blocks, of a MIX task for each core of a block; a task without blocks is one.
+u64 units_of(const task::Task& task);
+
+}  // namespace vinci::models

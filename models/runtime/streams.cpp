@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/runtime/streams.h"
+
+#include "models/runtime/limits.h"
+#include "models/runtime/overloaded.h"
+
+namespace vinci::models {
+
+Streams::Streams(const task::TaskStream& stream, const config::ChipConfig& chip, TaskEffects& effects, Carrier& carrier)
+    : stream_(stream),
+      depth_(chip.limits.stream_depth),
+      effects_(effects),
+      carrier_(carrier),
+      states_(stream.streams.size()),
+      events_(stream.events.size()),
+      notifies_(stream.notifies.size()),
+      models_(stream.models.size()),
+      label_at_(stream.labels.size()) {
+  check_limits(chip, stream);
+  u64 all = 0;
+  for (const task::Stream& s : stream.streams) {
+    first_.push_back(all);
+    all += s.tasks.size();
+    if (s.model != task::kNone) models_[s.model].streams.push_back(static_cast<u32>(first_.size() - 1));
+    for (u32 t = 0; t < s.tasks.size(); ++t) {
+      if (const auto* label = std::get_if<task::LabelSet>(&s.tasks[t].op)) label_at_[label->label] = t;
+    }
+  }
+  executions_.resize(all);
+}
+
+bool Streams::enqueue(u32 stream, u32 task) {
+  StreamState& s = states_[stream];
+  if (s.queue.size() >= depth_) return false;
+  s.queue.push_back({task, carrier_.now()});
+  ++s.handed;
+  if (s.state == State::resting) make_ready(stream);
+  return true;
+}
+
+void Streams::make_ready(u32 stream) {
+  State& state = states_[stream].state;
+  if (state == State::resting) ++busy_;
+  state = State::ready;
+  ready_.push({stream_.streams[stream].priority, order_++, stream});
+}
+
+void Streams::wake(u32 waiter) {
+  if (waiter < states_.size()) {
+    make_ready(waiter);
+  } else {
+    carrier_.wake_host(waiter - static_cast<u32>(states_.size()));
+  }
+}
+
+void Streams::run() {
+  while (!ready_.empty()) {
+    const u32 stream = ready_.top().stream;
+    ready_.pop();
+    advance(stream);
+  }
+}
+
+void Streams::done(u32 stream) {
+  if (settle(stream)) make_ready(stream);
+}
+
+void Streams::advance(u32 stream) {
+  StreamState& s = states_[stream];
+  for (;;) {
+    if (!reach(stream)) return rest(stream);
+    if (!admit(stream)) {
+      s.state = State::waiting;
+      return;
+    }
+    s.state = State::running;
+    if (!carrier_.begin(stream) || !settle(stream)) return;
+  }
+}
+
+// Finds the next task of a stream; false when there is none.
+bool Streams::reach(u32 stream) {
+  StreamState& s = states_[stream];
+  if (s.reached) return true;
+  const bool bound = stream_.streams[stream].model != task::kNone;
+  if (bound ? s.next == stream_.streams[stream].tasks.size() : s.queue.empty()) return false;
+  const Handed next = bound ? Handed{s.next++, s.activated} : s.queue.front();
+  s.present = {.task = next.task,
+               .enqueued = next.at,
+               .started = carrier_.now(),
+               .iteration = executions_[first_[stream] + next.task]};
+  s.reached = true;
+  return true;
+}
+
+// Whether the present task can go ahead; if not, the stream stands in the list of those who wait for the same.
+bool Streams::admit(u32 stream) {
+  StreamState& s = states_[stream];
+  if (s.granted) {
+    s.granted = false;
+    return true;
+  }
+  const auto wait_in = [&](std::deque<u32>& waiters) {
+    waiters.push_back(stream);
+    return false;
+  };
+  return std::visit(Overloaded{
+                        [&](const task::StreamWaitEvent& op) {
+                          Flag& event = events_[op.event];
+                          return event.set || wait_in(event.waiters);
+                        },
+                        [&](const task::NotifyWait& op) {
+                          Flag& notify = notifies_[op.notify];
+                          return notify.set ? !(notify.set = false) : wait_in(notify.waiters);
+                        },
+                        [&](const task::ModelExecute& op) {
+                          ModelState& model = models_[op.model];
+                          return !model.running || wait_in(model.waiters);
+                        },
+                        [](const auto&) { return true; },
+                    },
+                    task(stream).op);
+}
+
+// The carrier is done with the present task. True when the task is over; a model that it started may go on.
+bool Streams::settle(u32 stream) {
+  if (const auto* op = std::get_if<task::ModelExecute>(&task(stream).op)) {
+    states_[stream].state = State::waiting;
+    start_model(op->model, stream);
+    return false;
+  }
+  complete(stream);
+  return true;
+}
+
+void Streams::complete(u32 stream) {
+  StreamState& s = states_[stream];
+  effects_.perform(stream, s.present.task);
+  control(stream);
+  carrier_.ended(stream);
+  ++executions_[first_[stream] + s.present.task];
+  s.reached = false;
+  ++s.completed;
+  if (stream_.streams[stream].model == task::kNone) s.queue.pop_front();
+  std::vector<u32> watchers;
+  watchers.swap(s.watchers);
+  for (const u32 thread : watchers)
+    carrier_.wake_host(thread);
+}
+
+// What a task does to streams.
+void Streams::control(u32 stream) {
+  std::visit(Overloaded{
+                 [&](const task::EventRecord& op) {
+                   Flag& event = events_[op.event];
+                   event.set = true;
+                   std::deque<u32> waiters;
+                   waiters.swap(event.waiters);
+                   for (const u32 waiter : waiters) {
+                     if (waiter < states_.size()) states_[waiter].granted = true;
+                     wake(waiter);
+                   }
+                 },
+                 [&](const task::EventReset& op) { events_[op.event].set = false; },
+                 [&](const task::NotifyRecord& op) {
+                   Flag& notify = notifies_[op.notify];
+                   notify.set = notify.waiters.empty();
+                   if (notify.set) return;
+                   states_[notify.waiters.front()].granted = true;  // one wait takes it, and it is down again
+                   wake(notify.waiters.front());
+                   notify.waiters.pop_front();
+                 },
+                 [&](const task::StreamSwitch& op) {
+                   if (effects_.holds(op)) activate(op.true_stream, stream);
+                 },
+                 [&](const task::StreamActive& op) { activate(op.stream, stream); },
+                 [&](const task::LabelGoto& op) { jump(stream, op.label); },
+                 [&](const task::LabelSwitch& op) {
+                   const u64 last = op.labels.size() - 1;
+                   jump(stream, op.labels[std::min<u64>(effects_.index(op), last)]);
+                 },
+                 [&](const task::ModelEndGraph& op) {
+                   if (models_[op.model].running) effects_.follow(models_[op.model].executor, stream);
+                   end_model(op.model);
+                 },
+                 [](const auto&) {},
+             },
+             task(stream).op);
+}
+
+void Streams::jump(u32 stream, u32 label) { states_[stream].next = label_at_[label]; }
+
+// A stream has no task to go on with.
+void Streams::rest(u32 stream) {
+  StreamState& s = states_[stream];
+  s.state = State::resting;
+  --busy_;
+  const u32 model = stream_.streams[stream].model;
+  if (model == task::kNone) return;
+  s.active = false;
+  --models_[model].active;
+  if (s.again) {
+    s.again = false;
+    activate(stream, stream);
+    return;
+  }
+  if (models_[model].running) effects_.follow(models_[model].executor, stream);
+  if (models_[model].active == 0) end_model(model);
+}
+
+// A stream of a model begins with its first task. One that runs does so when it has ended, as a stream whose last task
+// activates itself must.
+void Streams::activate(u32 stream, u32 by) {
+  StreamState& s = states_[stream];
+  effects_.follow(stream, by);
+  if (s.active) {
+    if (s.again) {
+      fail(Fault::Program, "stream '{}' is activated a third time before its first run has ended",
+           stream_.streams[stream].name);
+    }
+    s.again = true;
+    return;
+  }
+  s.active = true;
+  s.next = 0;
+  s.activated = carrier_.now();
+  ++models_[stream_.streams[stream].model].active;
+  make_ready(stream);
+}
+
+void Streams::start_model(u32 model, u32 executor) {
+  ModelState& m = models_[model];
+  m.running = true;
+  m.executor = executor;
+  ++m.active;  // so that it cannot end before all its streams have begun
+  for (const u32 s : m.streams) {
+    if (stream_.streams[s].head) activate(s, executor);
+  }
+  if (--m.active == 0) end_model(model);
+}
+
+void Streams::end_model(u32 model) {
+  ModelState& m = models_[model];
+  if (!m.running) return;
+  m.running = false;
+  complete(m.executor);
+  make_ready(m.executor);
+  if (m.waiters.empty()) return;
+  wake(m.waiters.front());
+  m.waiters.pop_front();
+}
+
+}  // namespace vinci::models

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <deque>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "models/runtime/task_effects.h"
+#include "sim/config/chip_config.h"
+#include "sim/task/task.h"
+
+namespace vinci::models {
+
+// Carries out what streams and host threads ask for: in time on the units of the chips, or at once.
+class Carrier {
+ public:
+  virtual ~Carrier() = default;
+  virtual u64 now() const = 0;
+  // Starts the present task of a stream. True: it is over already; else Streams::done() follows. What the task does to
+  // memory and to other streams is not the carrier's affair, except for kernels.
+  virtual bool begin(u32 stream) = 0;
+  // The present task of a stream is over, and its effect is visible.
+  virtual void ended(u32 stream) = 0;
+  // Something has happened that a host thread watches.
+  virtual void wake_host(u32 thread) = 0;
+};
+
+// The streams of all devices without time: queues of limited depth, events, notifies, models and labels. It says which
+// task goes ahead; a Carrier says how long that takes. Both the timed and the untimed runner are carriers, so streams
+// mean the same in both. No stream is looked at unless something happened to it.
+class Streams {
+ public:
+  // Throws Fault::Limit where the task stream needs more than the chip has.
+  Streams(const task::TaskStream& stream, const config::ChipConfig& chip, TaskEffects& effects, Carrier& carrier);
+
+  // The host hands over a task of a stream; false while its queue is full.
+  bool enqueue(u32 stream, u32 task);
+  // Tasks of a stream that were handed over, and how many of them are over.
+  u64 handed(u32 stream) const { return states_[stream].handed; }
+  u64 completed(u32 stream) const { return states_[stream].completed; }
+  bool recorded(u32 event) const { return events_[event].set; }
+  // Wakes a host thread once, when a task of the stream is over, or when the event is recorded.
+  void watch_stream(u32 stream, u32 thread) { states_[stream].watchers.push_back(thread); }
+  void watch_event(u32 event, u32 thread) { events_[event].waiters.push_back(host_waiter(thread)); }
+
+  // The carrier has finished the present task of a stream.
+  void done(u32 stream);
+  // Lets every stream go on that can, the most urgent first, in order of becoming ready.
+  void run();
+  // Nothing runs and nothing waits.
+  bool idle() const { return busy_ == 0; }
+
+  // The task that a stream executes or comes to next.
+  struct Present {
+    u32 task = 0;       // position in its stream
+    u64 enqueued = 0;   // cycle in which the device knew of it
+    u64 started = 0;    // cycle in which the stream came to it
+    u64 iteration = 0;  // executions before
+  };
+  const Present& present(u32 stream) const { return states_[stream].present; }
+  const task::Task& task(u32 stream) const { return stream_.streams[stream].tasks[states_[stream].present.task]; }
+
+  // A line for each stream that waits, with what could help it, and for each circle of them.
+  void report(std::vector<std::string>& lines) const;
+
+ private:
+  enum class State : u8 { resting, ready, waiting, running };
+  struct Handed {
+    u32 task = 0;
+    u64 at = 0;
+  };
+  struct StreamState {
+    std::deque<Handed> queue;  // of a stream that the host feeds; the present task is its front
+    u32 next = 0;              // of a stream of a model: the task after the present one
+    u64 activated = 0;         // the same: since when it runs
+    State state = State::resting;
+    bool active = false;   // the same: between its activation and its end
+    bool again = false;    // the same: to be activated again when it has ended
+    bool reached = false;  // `present` is set
+    bool granted = false;  // what the present task waited for was handed to it
+    u64 handed = 0, completed = 0;
+    Present present;
+    std::vector<u32> watchers;
+  };
+  struct Flag {  // an event or a notify
+    bool set = false;
+    std::deque<u32> waiters;
+  };
+  struct ModelState {
+    std::vector<u32> streams;
+    bool running = false;
+    u32 executor = 0;  // stream that executes it
+    u32 active = 0;    // its streams that have not ended
+    std::deque<u32> waiters;
+  };
+  struct Ready {
+    u8 priority = 0;
+    u64 order = 0;
+    u32 stream = 0;
+    bool operator>(const Ready& o) const { return std::pair(priority, order) > std::pair(o.priority, o.order); }
+  };
+
+  struct Recorder;
+  std::string why(u32 stream, const Recorder* recorder) const;
+  void report_circles(const std::vector<u32>& next, std::vector<std::string>& lines) const;
+  u32 host_waiter(u32 thread) const { return static_cast<u32>(states_.size()) + thread; }
+  void make_ready(u32 stream);
+  void wake(u32 waiter);
+  void advance(u32 stream);
+  bool reach(u32 stream);
+  bool admit(u32 stream);
+  bool settle(u32 stream);
+  void complete(u32 stream);
+  void control(u32 stream);
+  void rest(u32 stream);
+  void activate(u32 stream, u32 by);
+  void jump(u32 stream, u32 label);
+  void start_model(u32 model, u32 executor);
+  void end_model(u32 model);
+
+  const task::TaskStream& stream_;
+  u32 depth_;  // of a queue
+  TaskEffects& effects_;
+  Carrier& carrier_;
+  std::vector<StreamState> states_;
+  std::vector<Flag> events_, notifies_;
+  std::vector<ModelState> models_;
+  std::vector<u32> label_at_;    // by label: position of its label_set
+  std::vector<u64> first_;       // by stream: tasks of all streams before it
+  std::vector<u64> executions_;  // by position among all tasks
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
+  u64 order_ = 0;
+  u64 busy_ = 0;  // streams that do not rest
+};
+
+}  // namespace vinci::models

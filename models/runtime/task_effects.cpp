@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/runtime/task_effects.h"
+
+#include <fmt/format.h>
+
+#include "models/runtime/aicpu.h"
+
+namespace vinci::models {
+
+using isa::check::FaultId;
+
+TaskEffects::TaskEffects(const task::TaskStream& stream, task::RunMemory& memory, isa::check::Checker* checker)
+    : stream_(stream), memory_(memory), checker_(checker), float_overflow_(stream.devices) {
+  u32 all = 0;
+  for (const task::Stream& s : stream.streams) {
+    first_.push_back(all);
+    all += static_cast<u32>(s.tasks.size());
+  }
+  for (u32 s = 0; s < stream.streams.size(); ++s) {
+    for (u32 t = 0; t < stream.streams[s].tasks.size(); ++t)
+      check_arguments(s, t);
+  }
+}
+
+// Errors of `f` get the place and the name of the task.
+template <class F>
+void TaskEffects::with_place(u32 stream, u32 task, const F& f) const {
+  try {
+    f();
+  } catch (const Error& e) {
+    throw Error(e.fault(),
+                fmt::format("{}\n  task '{}', stream '{}'", e.message(), stream_.streams[stream].tasks[task].name,
+                            stream_.streams[stream].name),
+                e.location().empty() ? task::place(stream_, stream, task) : e.location());
+  }
+}
+
+// What can be wrong with a task before anything runs.
+void TaskEffects::check_arguments(u32 stream, u32 task) const {
+  const task::Task& t = stream_.streams[stream].tasks[task];
+  with_place(stream, task, [&] {
+    if (const auto* op = std::get_if<task::CpuKernelLaunch>(&t.op)) aicpu_task(stream_, *op);
+    if (std::holds_alternative<task::Hccl>(t.op)) fail(Fault::Unsupported, "hccl: collectives are not carried out");
+  });
+}
+
+u32 TaskEffects::begin(u32 stream, u32 task) {
+  return checker_->begin_task(stream, position(stream, task), stream_.streams[stream].tasks[task].name);
+}
+
+u32 TaskEffects::begin_kernel(u32 stream, u32 task) { return checker_ != nullptr ? begin(stream, task) : 0; }
+
+void TaskEffects::follow(u32 stream, u32 earlier) {
+  if (checker_ != nullptr) checker_->follow(stream, earlier);
+}
+
+bool TaskEffects::alive(u32 buffer, u32 task, std::string_view what) {
+  if (memory_.alive(buffer)) return true;
+  const bool ordered = checker_->freed_before(task, memory_.address({.buffer = buffer}));
+  checker_->task_fault(task, ordered ? FaultId::use_after_free : FaultId::unordered_free,
+                       fmt::format("use after free: {} buffer '{}', which {}", what, stream_.buffers[buffer].name,
+                                   ordered ? "an earlier task freed"
+                                           : "a task has freed; nothing orders the free before or after the use"));
+  return false;
+}
+
+void TaskEffects::check(const task::MemcpyAsync& op, u32 task) {
+  const auto rows = [&](const task::Slice& slice, u64 pitch, bool write) {
+    if (stream_.buffers[slice.buffer].place == task::Buffer::Place::host) return;
+    const bool whole = pitch == op.width;
+    for (u64 r = 0; r < (whole ? 1 : op.height); ++r)
+      checker_->task_access(task, memory_.address(slice) + r * pitch, whole ? op.bytes() : op.width, write);
+  };
+  rows(op.src, op.src_pitch, false);
+  rows(op.dst, op.dst_pitch, true);
+}
+
+// Whether a task may touch a part of a buffer; with a checker, what is refused is reported and left out.
+bool TaskEffects::touch(Run run, const task::Slice& slice, u64 bytes, std::string_view what, bool write) {
+  if (checker_ == nullptr) return true;
+  if (!alive(slice.buffer, run.task, what)) return false;
+  checker_->task_access(run.task, memory_.address(slice), bytes, write);
+  return true;
+}
+
+void TaskEffects::end_kernel(u32 stream, u64 status) {
+  if ((status & isa::status::kOverflows) != 0) float_overflow_[stream_.streams[stream].device] = true;
+}
+
+void TaskEffects::perform(u32 stream, u32 task) {
+  const task::Task& t = stream_.streams[stream].tasks[task];
+  if (std::holds_alternative<task::KernelLaunch>(t.op)) return;
+  const Run run{.stream = stream, .task = checker_ != nullptr ? begin(stream, task) : 0};
+  with_place(stream, task, [&] { std::visit([&](const auto& op) { perform(op, run); }, t.op); });
+}
+
+void TaskEffects::perform(const task::MemcpyAsync& op, Run run) {
+  if (checker_ != nullptr) {
+    if (!alive(op.src.buffer, run.task, "memcpy_async from")) return;
+    if (!alive(op.dst.buffer, run.task, "memcpy_async to")) return;
+    check(op, run.task);
+  }
+  memory_.copy(op);
+}
+
+void TaskEffects::perform(const task::MemsetAsync& op, Run run) {
+  if (touch(run, op.dst, op.bytes, "memset_async of", true)) memory_.fill(op);
+}
+
+void TaskEffects::perform(const task::ReduceAsync& op, Run run) {
+  if (touch(run, op.src, op.bytes, "reduce_async from", false) && touch(run, op.dst, op.bytes, "reduce_async to", true))
+    memory_.reduce(op);
+}
+
+void TaskEffects::perform(const task::Free& op, Run run) {
+  if (checker_ != nullptr) {
+    if (!memory_.alive(op.buffer)) {
+      checker_->task_fault(run.task, FaultId::double_free,
+                           fmt::format("double free: free of buffer '{}', which an earlier task freed",
+                                       stream_.buffers[op.buffer].name));
+      return;
+    }
+    checker_->task_frees(run.task, memory_.address({.buffer = op.buffer}), stream_.buffers[op.buffer].bytes);
+  }
+  memory_.free(op);
+}
+
+void TaskEffects::perform(const task::NpuGetFloatStatus& op, Run run) {
+  if (touch(run, op.dst, op.kBytes, "npu_get_float_status to", true))
+    memory_.put_float_status(op, float_overflow_[stream_.streams[run.stream].device]);
+}
+
+void TaskEffects::perform(const task::NpuClearFloatStatus&, Run run) {
+  float_overflow_[stream_.streams[run.stream].device] = false;
+}
+
+void TaskEffects::perform(const task::StreamSwitch& op, Run run) {
+  touch(run, op.value, op.bytes, "stream_switch on", false);
+  touch(run, op.target, op.bytes, "stream_switch on", false);
+}
+
+void TaskEffects::perform(const task::LabelSwitch& op, Run run) {
+  touch(run, op.index, sizeof(u32), "label_switch on", false);
+}
+
+void TaskEffects::perform(const task::CpuKernelLaunch& op, Run run) {
+  const AicpuTask aicpu = aicpu_task(stream_, op);
+  if (aicpu.function == nullptr) return;
+  AicpuFunction::Data data;
+  bool has_bytes = true;
+  for (const AicpuFunction::Operand& o : aicpu.operands) {
+    const task::Slice& slice = aicpu.args.slice(o.argument);
+    const std::string what = op.kernel + " on";
+    if (o.read && !touch(run, slice, o.bytes, what, false)) return;
+    if (o.write && !touch(run, slice, o.bytes, what, true)) return;
+    has_bytes = has_bytes && memory_.has_bytes(slice.buffer);
+    data.emplace_back(memory_.has_bytes(slice.buffer) ? o.bytes : 0);
+    memory_.read(slice, data.back(), what);
+  }
+  if (!has_bytes) return;
+  aicpu.function->run(aicpu.args, data);
+  for (usize i = 0; i < aicpu.operands.size(); ++i) {
+    if (aicpu.operands[i].write) memory_.write(aicpu.args.slice(aicpu.operands[i].argument), data[i], op.kernel);
+  }
+}
+
+// What the checker is told of tasks that order streams. A notify is an event that each record sets anew.
+
+void TaskEffects::perform(const task::EventRecord& op, Run run) {
+  if (checker_ != nullptr) checker_->record_event(run.stream, op.event);
+}
+
+void TaskEffects::perform(const task::StreamWaitEvent& op, Run run) {
+  if (checker_ != nullptr) checker_->wait_event(run.stream, op.event);
+}
+
+void TaskEffects::perform(const task::EventReset& op, Run) {
+  if (checker_ != nullptr) checker_->reset_event(op.event);
+}
+
+void TaskEffects::perform(const task::NotifyRecord& op, Run run) {
+  if (checker_ == nullptr) return;
+  checker_->reset_event(notify_event(op.notify));
+  checker_->record_event(run.stream, notify_event(op.notify));
+}
+
+void TaskEffects::perform(const task::NotifyWait& op, Run run) {
+  if (checker_ != nullptr) checker_->wait_event(run.stream, notify_event(op.notify));
+}
+
+bool TaskEffects::holds(const task::StreamSwitch& op) const {
+  const auto read = [&](const task::Slice& slice) {
+    if (op.bytes == 8) return memory_.read<i64>(slice, "stream_switch on");
+    return i64{memory_.read<i32>(slice, "stream_switch on")};
+  };
+  const i64 value = read(op.value), target = read(op.target);
+  switch (op.cond) {
+    case task::Condition::EQUAL: return value == target;
+    case task::Condition::NOT_EQUAL: return value != target;
+    case task::Condition::GREATER: return value > target;
+    case task::Condition::GREATER_OR_EQUAL: return value >= target;
+    case task::Condition::LESS: return value < target;
+    case task::Condition::LESS_OR_EQUAL: return value <= target;
+  }
+  return false;
+}
+
+u64 TaskEffects::index(const task::LabelSwitch& op) const { return memory_.read<u32>(op.index, "label_switch on"); }
+
+double TaskEffects::aicpu_seconds(const task::CpuKernelLaunch& op, double bandwidth) const {
+  if (op.seconds > 0) return op.seconds;
+  return static_cast<double>(aicpu_task(stream_, op).bytes()) / bandwidth / op.block_dim;
+}
+
+}  // namespace vinci::models

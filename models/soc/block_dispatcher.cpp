@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/soc/block_dispatcher.h"
+
+namespace vinci::models {
+namespace {
+
+// Launches that need the same cores: one of them finds no free slot where another did not.
+usize cores_class(const BlockShape& shape) {
+  const isa::TaskShape task = shape.task();
+  return task.cube ? task.vector_cores : 3;
+}
+
+}  // namespace
+
+BlockDispatcher::BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
+                                 const KernelCodes& codes, std::vector<Core*> cores, bool sums, Callbacks callbacks)
+    : env_(env),
+      chip_(chip),
+      stream_(stream),
+      codes_(codes),
+      cores_(std::move(cores)),
+      with_sums_(sums),
+      callbacks_(std::move(callbacks)),
+      dispatch_cycles_(env.clock.cover(chip.scheduler.block_dispatch)),
+      launches_(stream.streams.size()),
+      slots_(chip.ai_cores + chip.vector_cores) {
+  for (const task::Kernel& k : stream.kernels)
+    opaque_cycles_.push_back(k.seconds > 0 ? std::max<u64>(1, env.clock.cover(k.seconds)) : 0);
+}
+
+void BlockDispatcher::add(u32 stream, const task::KernelLaunch& op, const isa::Launch& launch, std::string_view name,
+                          u32 task_id) {
+  const BlockShape shape(chip_, stream_, op);
+  launches_[stream].reset(new Launch{.order = order_++,
+                                     .stream = stream,
+                                     .name = name,
+                                     .task_id = task_id,
+                                     .parts_left = u64{launch.block_num} * shape.parts(),
+                                     .launch = launch,
+                                     .shape = shape,
+                                     .cross = std::make_shared<isa::CrossCoreFlags>(shape.task())});
+  waiting_[cores_class(shape)].insert({stream_.streams[stream].priority, launches_[stream]->order, stream});
+}
+
+bool BlockDispatcher::has_free_slot(const Launch& l, u32& slot) const {
+  for (slot = 0; slot < l.shape.slots(); ++slot) {
+    bool free = true;
+    for (u32 n = 0; n < l.shape.parts(); ++n)
+      free = free && !slots_[core_index(l.shape.part(slot, l.next_block, n))].busy;
+    if (free) return true;
+  }
+  return false;
+}
+
+void BlockDispatcher::dispatch(u64 t) {
+  std::array<bool, 4> full{};
+  for (;;) {
+    const std::set<Key>* best = nullptr;
+    for (usize c = 0; c < waiting_.size(); ++c) {
+      if (full[c] || waiting_[c].empty()) continue;
+      if (best == nullptr || *waiting_[c].begin() < *best->begin()) best = &waiting_[c];
+    }
+    if (best == nullptr) return;
+    const auto c = static_cast<usize>(best - waiting_.data());
+    Launch& l = *launches_[best->begin()->stream];
+    u32 slot = 0;
+    full[c] = !has_free_slot(l, slot);
+    if (full[c]) continue;
+    start_block(l, slot, t + dispatch_cycles_);
+    if (l.next_block == l.launch.block_num) waiting_[c].erase(best->begin());
+  }
+}
+
+void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at) {
+  for (u32 n = 0; n < l.shape.parts(); ++n) {
+    const BlockShape::Part part = l.shape.part(slot, l.next_block, n);
+    const u32 core = core_index(part);
+    const u64 cycles = opaque_cycles_[part.kernel];
+    slots_[core] = {.busy = true, .opaque = cycles > 0, .since = at};
+    if (cycles > 0) {
+      callbacks_.later(at + cycles, l.stream, core);
+      continue;
+    }
+    if (with_sums_) slots_[core].busy_before = busy_cycles(*cores_[core]);
+    const Block block{.code = codes_[part.kernel].get(),
+                      .launch = l.shape.launch(l.launch, part),
+                      .task = std::string(l.name),
+                      .where = block_text(part.self, l.shape.parts() > 1),
+                      .cross = l.cross,
+                      .self = part.self,
+                      .task_id = l.task_id};
+    cores_[core]->start(block, at, [this, stream = l.stream, core] { part_done(stream, core); });
+  }
+  ++l.next_block;
+}
+
+std::array<u64, isa::kPipeCount> BlockDispatcher::busy_cycles(Core& core) const {
+  core.settle(env_.clock.now());
+  std::array<u64, isa::kPipeCount> out{core.scalar().occupation().cycles(Doing::busy)};
+  for (usize p = 1; p < out.size(); ++p) {
+    if (const Pipe* pipe = core.pipe(static_cast<isa::PipeId>(p))) out[p] = pipe->occupation().cycles(Doing::busy);
+  }
+  return out;
+}
+
+void BlockDispatcher::account(Launch& l, u32 core) {
+  const isa::CoreKind kind = core >= chip_.ai_cores   ? isa::CoreKind::vector
+                             : chip_.vector_cores > 0 ? isa::CoreKind::cube
+                                                      : isa::CoreKind::joint;
+  if (!slots_[core].opaque) l.ended.status |= cores_[core]->status();
+  CoreSums& sums = l.ended.cores[static_cast<usize>(kind)];
+  ++sums.blocks;
+  sums.cycles += env_.clock.now() - slots_[core].since;
+  if (!with_sums_ || slots_[core].opaque) return;
+  const auto now = busy_cycles(*cores_[core]);
+  for (usize p = 0; p < now.size(); ++p)
+    sums.busy[p] += now[p] - slots_[core].busy_before[p];
+}
+
+void BlockDispatcher::part_done(u32 stream, u32 core) {
+  Launch& l = *launches_[stream];
+  ++done_units_;
+  account(l, core);
+  slots_[core].busy = false;
+  callbacks_.freed();
+  if (--l.parts_left == 0) callbacks_.done(stream);
+}
+
+BlockDispatcher::Ended BlockDispatcher::finish(u32 stream) {
+  const auto launch = std::move(launches_[stream]);
+  return launch->ended;
+}
+
+}  // namespace vinci::models

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "models/core/core.h"
+#include "models/runtime/task_sink.h"
+#include "models/soc/block_shape.h"
+#include "models/soc/kernel_codes.h"
+
+namespace vinci::models {
+
+// Puts the blocks of kernels on the cores of one chip: of the most urgent launch first, of equally urgent ones of the
+// one that became ready first. A block that has begun is never interrupted.
+class BlockDispatcher {
+ public:
+  struct Callbacks {
+    // Calls part_done(stream, core) at the cycle `at`.
+    std::function<void(u64 at, u32 stream, u32 core)> later;
+    // A core is free again.
+    std::function<void()> freed;
+    // All blocks of the kernel of a stream have ended.
+    std::function<void(u32 stream)> done;
+  };
+  // `cores` of the chip, cube or joint ones first; empty where no kernel has a program. `sums`: cores are asked what
+  // they did for each block.
+  BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
+                  const KernelCodes& codes, std::vector<Core*> cores, bool sums, Callbacks callbacks);
+
+  // A kernel that is ready for its first block. `launch` holds what is the same for all blocks.
+  void add(u32 stream, const task::KernelLaunch& op, const isa::Launch& launch, std::string_view name, u32 task_id);
+  // Starts every block that has a free slot.
+  void dispatch(u64 t);
+  // A core has ended its part of a block of a stream's kernel.
+  void part_done(u32 stream, u32 core);
+
+  // Ends the launch of a stream after Callbacks::done.
+  struct Ended {
+    u64 status = 0;                   // STATUS of all its blocks, together
+    std::array<CoreSums, 3> cores{};  // what the cores did for it, by CoreKind
+  };
+  Ended finish(u32 stream);
+  u64 done_units() const { return done_units_; }
+
+ private:
+  struct Launch {
+    u64 order = 0;
+    u32 stream = 0;
+    std::string_view name;
+    u32 task_id = 0;  // for the checker
+    u32 next_block = 0;
+    u64 parts_left = 0;
+    isa::Launch launch;
+    BlockShape shape;
+    std::shared_ptr<isa::CrossCoreFlags> cross;
+    Ended ended = {};
+  };
+  struct Key {
+    u8 priority = 0;
+    u64 order = 0;
+    u32 stream = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Slot {  // of one core, while it is busy
+    bool busy = false;
+    bool opaque = false;  // with a kernel that has no program
+    u64 since = 0;
+    std::array<u64, isa::kPipeCount> busy_before{};
+  };
+
+  u32 core_index(const BlockShape::Part& part) const {
+    return part.core + (part.kind == isa::CoreKind::vector ? chip_.ai_cores : 0);
+  }
+  bool has_free_slot(const Launch& l, u32& slot) const;
+  void start_block(Launch& l, u32 slot, u64 at);
+  std::array<u64, isa::kPipeCount> busy_cycles(Core& core) const;
+  void account(Launch& l, u32 core);
+
+  sim::Env& env_;
+  const config::ChipConfig& chip_;
+  const task::TaskStream& stream_;
+  const KernelCodes& codes_;
+  std::vector<Core*> cores_;
+  bool with_sums_;
+  Callbacks callbacks_;
+  u64 dispatch_cycles_;
+  std::vector<u64> opaque_cycles_;                 // by kernel; 0: it has a program
+  std::vector<std::unique_ptr<Launch>> launches_;  // by stream
+  std::array<std::set<Key>, 4> waiting_;           // have blocks to start, by what a block occupies
+  std::vector<Slot> slots_;                        // by core
+  u64 order_ = 0;
+  u64 done_units_ = 0;
+};
+
+}  // namespace vinci::models

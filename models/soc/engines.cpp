@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/soc/engines.h"
+
+#include <algorithm>
+
+namespace vinci::models {
+
+using Place = task::Buffer::Place;
+
+Engines::Engines(const config::ChipConfig& chip, const sim::Clock& clock, const task::TaskStream& stream, Links& links)
+    : chip_(chip), clock_(clock), stream_(stream), links_(links), aicpu_(chip.aicpu.threads) {}
+
+void Engines::register_in(stats::Group& stats) {
+  stats.add("h2d_bytes", h2d_bytes_, "B", "copied from host to device");
+  stats.add("d2h_bytes", d2h_bytes_, "B", "copied from device to host");
+  stats.add("d2d_bytes", d2d_bytes_, "B", "copied, filled or reduced by tasks without the host");
+}
+
+Engines::Job Engines::copy(u64 now, const task::MemcpyAsync& op) {
+  const task::Buffer& src = stream_.buffers[op.src.buffer];
+  const task::Buffer& dst = stream_.buffers[op.dst.buffer];
+  const config::HostConfig& host = chip_.host;
+  const auto pcie = [&](Timeline& engine, double pinned) {
+    const double bandwidth = src.pageable || dst.pageable ? host.pageable_bandwidth.value : pinned;
+    const u64 start = std::max(now, engine.free_at());
+    const double seconds = host.copy_latency + static_cast<double>(op.bytes()) / bandwidth;
+    return Job{start, engine.reserve(now, clock_.cover(seconds))};
+  };
+  if (src.place == Place::host) {
+    h2d_bytes_ += op.bytes();
+    return pcie(h2d_, host.h2d_bandwidth);
+  }
+  if (dst.place == Place::host) {
+    d2h_bytes_ += op.bytes();
+    return pcie(d2h_, host.d2h_bandwidth);
+  }
+  if (src.device == dst.device) return sdma(now, op.bytes(), 2 * op.bytes());
+  d2d_bytes_ += op.bytes();
+  const Links::Transfer wire = links_.transfer(now, src.device, dst.device, op.bytes());
+  return {wire.start, wire.end};
+}
+
+Engines::Job Engines::fill(u64 now, const task::MemsetAsync& op) { return sdma(now, op.bytes, op.bytes); }
+
+Engines::Job Engines::reduce(u64 now, const task::ReduceAsync& op) {
+  const u32 from = stream_.buffers[op.src.buffer].device, to = stream_.buffers[op.dst.buffer].device;
+  if (from == to) return sdma(now, op.bytes, 3 * op.bytes);
+  d2d_bytes_ += op.bytes;
+  const Links::Transfer wire = links_.transfer(now, from, to, op.bytes);
+  return {wire.start, wire.end};
+}
+
+// `moved`: bytes read and written together, which share the bandwidth of the memory.
+Engines::Job Engines::sdma(u64 now, u64 written, u64 moved) {
+  d2d_bytes_ += written;
+  const double seconds = std::max(static_cast<double>(moved) / chip_.memory.hbm.bandwidth,
+                                  static_cast<double>(written) / chip_.sdma.bandwidth);
+  const u64 start = std::max(now, sdma_.free_at());
+  return {start, sdma_.reserve(now, clock_.cover(seconds)) + chip_.memory.hbm.latency};
+}
+
+Engines::Job Engines::aicpu(u64 now, u32 blocks, double seconds) {
+  const u64 cycles = clock_.cover(chip_.aicpu.dispatch + seconds);
+  Job job{.start = ~u64{0}, .end = now};
+  for (u32 b = 0; b < blocks; ++b) {
+    Timeline& thread = *std::ranges::min_element(aicpu_, {}, &Timeline::free_at);
+    job.start = std::min(job.start, std::max(now, thread.free_at()));
+    job.end = std::max(job.end, thread.reserve(now, cycles));
+  }
+  return job;
+}
+
+}  // namespace vinci::models

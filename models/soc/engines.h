@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <vector>
+
+#include "models/links/links.h"
+#include "models/memory/timeline.h"
+#include "sim/config/chip_config.h"
+#include "sim/kernel/clock.h"
+#include "sim/stats/stats.h"
+#include "sim/task/task.h"
+
+namespace vinci::models {
+
+// What a chip has beside its cores, in time: the PCIe DMA of each direction, the SDMA, and the AICPU threads. A job
+// occupies its engine in the order in which jobs are given.
+class Engines {
+ public:
+  Engines(const config::ChipConfig& chip, const sim::Clock& clock, const task::TaskStream& stream, Links& links);
+  void register_in(stats::Group& stats);
+
+  struct Job {
+    u64 start = 0;  // cycle in which the engine begins
+    u64 end = 0;    // cycle in which the effect is visible
+  };
+  Job copy(u64 now, const task::MemcpyAsync& op);
+  Job fill(u64 now, const task::MemsetAsync& op);
+  Job reduce(u64 now, const task::ReduceAsync& op);
+  // `seconds` of each block, which AICPU threads share.
+  Job aicpu(u64 now, u32 blocks, double seconds);
+
+ private:
+  Job sdma(u64 now, u64 written, u64 moved);
+
+  const config::ChipConfig& chip_;
+  const sim::Clock& clock_;
+  const task::TaskStream& stream_;
+  Links& links_;
+  Timeline h2d_, d2h_, sdma_;
+  std::vector<Timeline> aicpu_;
+  u64 h2d_bytes_ = 0, d2h_bytes_ = 0, d2d_bytes_ = 0;
+};
+
+}  // namespace vinci::models

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "sim/task/task.h"
+
+namespace vinci::task {
+
+// dst[i] = dst[i] op src[i] for elements of a type, as SDMA and collectives reduce: f16 and bf16 are added and
+// multiplied exactly and rounded once to nearest even, infinities stay, a NaN on either side gives the NaN of the
+// format; integers wrap. How the hardware treats NaN and integers that overflow is not public. Both have the same size,
+// of whole elements.
+void reduce(Hccl::Reduce op, ElementType type, std::span<std::byte> dst, std::span<const std::byte> src);
+
+constexpr Hccl::Reduce reduce_of(ReduceAsync::Kind kind) {
+  switch (kind) {
+    case ReduceAsync::Kind::ADD: return Hccl::Reduce::sum;
+    case ReduceAsync::Kind::MAX: return Hccl::Reduce::max;
+    case ReduceAsync::Kind::MIN: return Hccl::Reduce::min;
+  }
+  return Hccl::Reduce::sum;
+}
+
+}  // namespace vinci::task
