@@ -19,6 +19,15 @@ double percent(u64 part, u64 whole) {
   return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// A counter of the chip, of all devices together.
+u64 counter(const task::TaskStream& stream, const models::Result& r, const char* group, const char* name) {
+  if (stream.devices == 1) return r.stats[group][name].get<u64>();
+  u64 sum = 0;
+  for (u32 d = 0; d < stream.devices; ++d)
+    sum += r.stats[fmt::format("npu{}", d)][group][name].get<u64>();
+  return sum;
+}
+
 std::string tasks(const models::Result& r, double hertz) {
   const auto us = [&](u64 cycles) { return static_cast<double>(cycles) / hertz * 1e6; };
   std::string out = fmt::format("\n{:<24} {:<22} {:<10} {:>7} {:>13} {:>13}\n", "task", "type", "stream", "blocks",
@@ -87,17 +96,15 @@ std::string summary(const config::ChipConfig& chip, const task::TaskStream& stre
     out += fmt::format("cube                {:.2f} TFLOPS in kernels, {:.1f} % of the FP16 peak of {:.1f}\n", achieved,
                        100 * achieved / peak, peak);
   }
-  const auto& l2 = r.stats["l2"];
-  const auto& hbm = r.stats["hbm"];
-  const u64 hits = l2["hits"], misses = l2["misses"];
+  const u64 hits = counter(stream, r, "l2", "hits"), misses = counter(stream, r, "l2", "misses");
   const auto rate = [&](u64 bytes) { return kernel_cycles == 0 ? 0 : static_cast<double>(bytes) / kernel_seconds; };
-  const u64 l2_read = l2["read_bytes"], l2_write = l2["write_bytes"];
-  const u64 hbm_read = hbm["read_bytes"], hbm_write = hbm["write_bytes"];
+  const u64 l2_read = counter(stream, r, "l2", "read_bytes"), l2_write = counter(stream, r, "l2", "write_bytes");
+  const u64 hbm_read = counter(stream, r, "hbm", "read_bytes"), hbm_write = counter(stream, r, "hbm", "write_bytes");
   out += fmt::format("L2                  {} B read, {} B written, {:.1f} GB/s in kernels, {:.1f} % of requests hit\n",
                      l2_read, l2_write, rate(l2_read + l2_write) * 1e-9, percent(hits, hits + misses));
   out += fmt::format("HBM                 {} B read, {} B written, {:.1f} GB/s in kernels, {:.1f} % of its peak\n",
                      hbm_read, hbm_write, rate(hbm_read + hbm_write) * 1e-9,
-                     100 * rate(hbm_read + hbm_write) / chip.memory.hbm.bandwidth);
+                     100 * rate(hbm_read + hbm_write) / (chip.memory.hbm.bandwidth * stream.devices));
   const config::Assumptions a = config::assumptions(chip);
   out +=
       fmt::format("calibration         {} of {} parameter groups of this chip are assumed, the others have a source\n",
