@@ -24,7 +24,8 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
   const config::QueueDepths& q = s.chip.core.queues;
   const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
-  scalar_ = std::make_unique<ScalarUnit>(s.env, *this, s.chip, s.costs, s.memory, s.gm, id, group.group("S"));
+  const u32 port = kind == isa::CoreKind::vector ? s.chip.ai_cores + id : id;
+  scalar_ = std::make_unique<ScalarUnit>(s.env, *this, s.chip, s.costs, s.memory, port, s.gm, id, group.group("S"));
   if (s.checker != nullptr) {
     watch_ = &s.checker->add_core(spec_, name_);
     scalar_->set_observer(watch_);
@@ -37,6 +38,7 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
                                                    .core = *this,
                                                    .costs = s.costs,
                                                    .memory = s.memory,
+                                                   .port = port,
                                                    .stats = group.group(isa::name(pipe)),
                                                    .queue_depth = depths[p],
                                                    .dma_chunk = s.chip.core.dma_chunk,

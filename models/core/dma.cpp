@@ -8,8 +8,9 @@
 
 namespace vinci::models {
 
-Dma::Dma(MemorySystem& memory, u64 chunk_bytes, u64 outstanding_bytes)
+Dma::Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 outstanding_bytes)
     : memory_(memory),
+      port_(port),
       chunk_bytes_(chunk_bytes),
       outstanding_(static_cast<usize>(std::max<u64>(1, outstanding_bytes / chunk_bytes))) {}
 
@@ -33,6 +34,7 @@ void Dma::begin(u64 at, const isa::Footprint& footprint, double body) {
 
 void Dma::start_part() {
   gm_ = parts_.begin()[part_];
+  hint_ = memory_.hint(gm_.address);
   piece_bytes_ = gm_.len;
   if (gm_.stride[0] == i64{gm_.len}) {  // rows without a gap are one piece
     piece_bytes_ *= gm_.count[0];
@@ -51,7 +53,9 @@ u64 Dma::send_chunk(u64 now) {
       address += static_cast<u64>(gm_.stride[d]) * index_[d];
     const u64 to_line_end = memory_.line_bytes() - address % memory_.line_bytes();
     const u64 n = std::min({left, piece_bytes_ - offset_, to_line_end});
-    arrived = std::max(arrived, memory_.access(now, address, static_cast<u32>(n), gm_.write));
+    const Request request{
+        .port = port_, .bytes = static_cast<u32>(n), .address = address, .write = gm_.write, .hint = hint_};
+    arrived = std::max(arrived, memory_.access(now, request));
     port_time_ += static_cast<double>(n) * cycles_per_byte_;
     left -= n;
     offset_ += n;

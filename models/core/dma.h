@@ -13,8 +13,8 @@ namespace vinci::models {
 // of the core's port and with a bounded amount outstanding. Passive: the pipe calls pump() at the cycles it names.
 class Dma {
  public:
-  // `chunk_bytes` are asked for in one go, `outstanding_bytes` may be on their way at once.
-  Dma(MemorySystem& memory, u64 chunk_bytes, u64 outstanding_bytes);
+  // `port` is that of the core; `chunk_bytes` are asked for in one go, `outstanding_bytes` may be on their way at once.
+  Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 outstanding_bytes);
 
   // Starts a transfer of what `footprint` says of global memory, one access after the other. Its first request can
   // leave at `at`; the port alone needs `body` cycles for all of it.
@@ -30,12 +30,14 @@ class Dma {
   void start_part();
 
   MemorySystem& memory_;
+  u32 port_;
   u64 chunk_bytes_;
   boost::circular_buffer<u64> outstanding_;  // completion of each chunk under way, oldest first
 
   isa::Footprint parts_;        // accesses of global memory that are not empty
   usize part_ = 0;              // the present one
   isa::Access gm_;              // as it is walked
+  CacheHint hint_{};            // of its memory
   u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
   u64 offset_ = 0;              // in the present piece
   std::array<u32, 3> index_{};  // of the present piece

@@ -25,6 +25,7 @@ class Pipe : public sim::Module {
     Core& core;
     const CostTable& costs;
     MemorySystem& memory;
+    u32 port;  // of the core, in `memory`
     stats::Group& stats;
     usize queue_depth;
     u64 dma_chunk, dma_outstanding;

@@ -15,11 +15,12 @@ constexpr u32 kRunAhead = 4096;
 }  // namespace
 
 ScalarUnit::ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip, const CostTable& costs,
-                       MemorySystem& memory, const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats)
+                       MemorySystem& memory, u32 port, const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats)
     : Module(core.module_name() + "_S", env),
       core_(core),
       costs_(costs),
       memory_(memory),
+      port_(port),
       front_(core.spec(), gm, core.mem(), core_id),
       issue_cycles_(cycles(chip.core.scalar.sync, {}, false).occupancy),
       sys_cnt_per_cycle_(chip.core.sys_cnt.frequency / chip.clock) {
@@ -140,7 +141,9 @@ u64 ScalarUnit::scalar_cost(const isa::CodeInst& inst, u64 t) {
   u64 c = costs_.scalar_latency(*inst.row, inst.type);
   // A load from global memory waits for the memory system.
   if (const auto& a = front_.last_access(); a && a->buffer == isa::BufId::GM) {
-    const u64 done = memory_.access(t, a->address, a->len, a->write);
+    const u64 done = memory_.access(
+        t,
+        {.port = port_, .bytes = a->len, .address = a->address, .write = a->write, .hint = memory_.hint(a->address)});
     if (!a->write) c += done - t;
   }
   return c;

@@ -18,7 +18,7 @@ class Core;
 class ScalarUnit : public sim::Module {
  public:
   ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip, const CostTable& costs, MemorySystem& memory,
-             const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats);
+             u32 port, const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats);
 
   void set_observer(isa::Observer* observer) { front_.set_observer(observer); }
   void start(const isa::Code& code, const isa::Launch& launch, u64 at);
@@ -50,6 +50,7 @@ class ScalarUnit : public sim::Module {
   Core& core_;
   const CostTable& costs_;
   MemorySystem& memory_;
+  u32 port_;
   isa::Sequencer front_;
   u64 issue_cycles_;  // for an instruction that goes to a pipe
   double sys_cnt_per_cycle_;

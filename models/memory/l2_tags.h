@@ -2,36 +2,71 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <cstdlib>
+#include <memory>
 #include <optional>
-#include <vector>
 
-#include "isa/base/types.h"
+#include "models/memory/divider.h"
 
 namespace vinci::models {
 
-// Which lines the L2 holds: set associative, least recently used, write-back, allocate on read and write.
+struct L2Line {
+  u64 filled = 0;  // when its data have arrived, in the caller's time
+  bool dirty = false;
+};
+
+// Which lines the L2 holds: set associative, least recently used. Consecutive lines lie in consecutive sets; where a
+// region begins is hashed, so that strides do not meet in few sets.
 class L2Tags {
  public:
   L2Tags(u64 bytes, u64 line_bytes, u32 ways);
 
-  struct Result {
-    bool hit = false;
+  // The line, now the most recently used of its set; null where it is not there. Valid until the next allocate().
+  L2Line* find(u64 line);
+
+  struct Allocated {
+    L2Line* line;                                    // new
     std::optional<u64> written_back = std::nullopt;  // line number of a dirty victim
-    u64* ready = nullptr;  // when the line's data are there; the caller sets it where it fetches the line
   };
-  Result touch(u64 line, bool write);
+  // Makes room for a line that is not there.
+  Allocated allocate(u64 line);
+
+  // Drops a line; what it was, where it was there.
+  std::optional<L2Line> drop(u64 line);
 
  private:
-  struct Way {
-    u64 line = ~u64{0};
-    u64 ready = 0;  // when its data have arrived, in the caller's time
-    u32 used = 0;   // stamp of the last use within the set
-    bool dirty = false;
+  // Memory of zeros that costs nothing until it is touched: most runs touch little of a large L2.
+  template <class T>
+  class Zeros {
+   public:
+    explicit Zeros(usize n) : data_(static_cast<T*>(std::calloc(n, sizeof(T)))) {
+      if (data_ == nullptr) throw std::bad_alloc();
+    }
+    T* at(u64 i) const { return data_.get() + i; }
+
+   private:
+    struct Free {
+      void operator()(T* p) const { std::free(p); }
+    };
+    std::unique_ptr<T[], Free> data_;
   };
-  u64 sets_;
+  struct Way {
+    u32 tag = 0;   // of the line in its set, + 1; 0: empty
+    u32 used = 0;  // stamp of the last use within the set
+  };
+  struct Set {
+    u64 number;
+    u32 tag;
+  };
+  Set set_of(u64 line) const;
+  std::optional<u64> way_of(const Set& set) const;  // its index in lines_
+  u64 line_of(const Set& set) const;                // the inverse of set_of
+
+  Divider sets_;
   u32 ways_;
-  std::vector<Way> table_;
-  std::vector<u32> stamp_;  // per set
+  Zeros<Way> table_;
+  Zeros<L2Line> lines_;
+  Zeros<u32> stamp_;  // per set
 };
 
 }  // namespace vinci::models

@@ -4,63 +4,123 @@
 
 #include <algorithm>
 
+#include "isa/base/error.h"
+#include "models/memory/hbm.h"
+
 namespace vinci::models {
 namespace {
 
-// Spreads line numbers over servers, so that power-of-two strides do not all meet in one. The real hash is not public.
-u64 spread(u64 line, usize servers) { return (line ^ (line >> 7) ^ (line >> 15)) % servers; }
+// Of one byte; a rate of 0 is no limit.
+double ticks_per_byte(double bytes_per_cycle) { return bytes_per_cycle == 0 ? 0 : kTicksPerCycle / bytes_per_cycle; }
+
+u64 service(u64 bytes, double ticks_per_byte) {
+  return static_cast<u64>(static_cast<double>(bytes) * ticks_per_byte + 0.5);
+}
 
 }  // namespace
 
-MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, stats::Group& stats)
+MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, u32 ports, stats::Group& stats,
+                           const DramFactory& dram)
     : line_bytes_(config.l2.line),
+      min_request_(config.l2.min_request),
+      noc_latency_(to_ticks(config.noc.latency)),
       hit_latency_(to_ticks(config.l2.hit_latency)),
-      hbm_latency_(to_ticks(config.hbm.latency)),
-      slice_ticks_per_byte_(kTicksPerCycle / config.l2.slice_bytes_per_cycle),
-      channel_line_ticks_(
-          ticks_per(static_cast<double>(line_bytes_), config.hbm.bandwidth / config.hbm.channels / hertz)),
+      port_read_ticks_(ticks_per_byte(config.noc.port_read)),
+      port_write_ticks_(ticks_per_byte(config.noc.port_write)),
+      slice_read_ticks_(ticks_per_byte(config.l2.slice_read)),
+      slice_write_ticks_(ticks_per_byte(config.l2.slice_write)),
+      line_of_(config.l2.line),
+      group_of_(config.l2.groups),
+      slice_of_(config.l2.slices / config.l2.groups),
       tags_(config.l2.size, config.l2.line, config.l2.ways),
-      slices_(config.l2.slices),
-      channels_(config.hbm.channels) {
+      ports_(ports),
+      slices_(config.l2.slices) {
+  register_in(stats);
+  const DramSetup setup{.config = config.hbm, .hertz = hertz, .line_bytes = line_bytes_, .stats = stats.group("hbm")};
+  dram_ = dram ? dram(setup) : std::make_unique<Hbm>(setup);
+}
+
+void MemorySystem::register_in(stats::Group& stats) const {
+  stats::Group& noc = stats.group("noc");
+  noc.add("read_bytes", noc_read_bytes_, "B", "bytes that the ports of the cores received");
+  noc.add("write_bytes", noc_write_bytes_, "B", "bytes that the ports of the cores sent");
   stats::Group& l2 = stats.group("l2");
-  l2.add("read_bytes", l2_read_bytes_, "B", "bytes that cores read");
-  l2.add("write_bytes", l2_write_bytes_, "B", "bytes that cores wrote");
-  l2.add("hits", l2_hits_, "requests", "requests that found their line");
-  l2.add("misses", l2_misses_, "requests", "requests that had to fetch or allocate their line");
+  l2.add("read_bytes", l2_read_bytes_, "B", "bytes that cores read, those past L2 included");
+  l2.add("write_bytes", l2_write_bytes_, "B", "bytes that cores wrote, those past L2 included");
+  l2.add("hits", hits_, "requests", "requests that found their line");
+  l2.add("misses", misses_, "requests", "requests that did not");
+  l2.add("bypassed", bypassed_, "requests", "requests past L2");
+  l2.add("hit_bytes", hit_bytes_, "B", "bytes of the requests that found their line");
+  l2.add("miss_bytes", miss_bytes_, "B", "bytes of the requests that did not");
+  l2.add("bypass_bytes", bypass_bytes_, "B", "bytes of the requests past L2");
   stats::Group& hbm = stats.group("hbm");
-  hbm.add("read_bytes", hbm_read_bytes_, "B", "bytes fetched into L2");
-  hbm.add("write_bytes", hbm_write_bytes_, "B", "bytes written back from L2");
+  hbm.add("read_bytes", hbm_read_bytes_, "B", "bytes read into L2 or past it");
+  hbm.add("write_bytes", hbm_write_bytes_, "B", "bytes written back from L2 or past it");
 }
 
-u64 MemorySystem::fetch(u64 now, u64 line) {
-  hbm_read_bytes_ += line_bytes_;
-  return channels_[spread(line, channels_.size())].reserve(now, channel_line_ticks_) + hbm_latency_;
+u64 MemorySystem::dram_access(u64 at, u64 address, u32 bytes, bool write) {
+  (write ? hbm_write_bytes_ : hbm_read_bytes_) += bytes;
+  return dram_->access(at, address, bytes, write);
 }
 
-u64 MemorySystem::access(u64 cycle, u64 address, u32 bytes, bool write) {
-  const u64 line = address / line_bytes_;
-  const auto service = static_cast<u64>(bytes * slice_ticks_per_byte_ + 0.5);
-  u64 at = slices_[spread(line, slices_.size())].reserve(to_ticks(cycle), service);
-  (write ? l2_write_bytes_ : l2_read_bytes_) += bytes;
-  const L2Tags::Result tag = tags_.touch(line, write);
-  ++(tag.hit ? l2_hits_ : l2_misses_);
-  u64 evicted = at;
-  if (tag.written_back) {
-    hbm_write_bytes_ += line_bytes_;
-    evicted = channels_[spread(*tag.written_back, channels_.size())].reserve(at, channel_line_ticks_);
-  }
-  if (tag.hit) {
+u64 MemorySystem::through_l2(u64 at, u64 line, const Request& r) {
+  if (L2Line* const there = tags_.find(line)) {
+    ++hits_;
+    hit_bytes_ += r.bytes;
+    there->dirty |= r.write;
     // The line may still be on its way for an earlier request; a reader then waits for it.
-    if (!write) at = std::max(at, *tag.ready);
-  } else if (!write) {
-    at = *tag.ready = fetch(at, line);
-  } else {
-    // A write of a part of an absent line fetches the rest in the background. The writer waits only for the room that
-    // a dirty victim has to make: so a stream of writes runs at the speed of HBM once L2 is full of them.
-    if (bytes < line_bytes_) *tag.ready = fetch(at, line);
-    at = std::max(at, evicted);
+    return r.write ? at : std::max(at, there->filled);
   }
-  return to_cycles(write ? at : at + hit_latency_);
+  ++misses_;
+  miss_bytes_ += r.bytes;
+  if (r.hint == CacheHint::no_allocate) return dram_access(at, r.address, r.bytes, r.write);
+  const L2Tags::Allocated room = tags_.allocate(line);
+  u64 evicted = at;
+  if (room.written_back) {
+    evicted = dram_access(at, *room.written_back * line_bytes_, static_cast<u32>(line_bytes_), true);
+  }
+  // A write of a part of an absent line fetches the rest in the background. The writer waits only for the room that a
+  // dirty victim has to make: so a stream of writes runs at the speed of the device memory once L2 is full of them.
+  if (!r.write || r.bytes < line_bytes_) {
+    room.line->filled = dram_access(at, line * line_bytes_, static_cast<u32>(line_bytes_), false);
+  }
+  room.line->dirty = r.write;
+  return r.write ? evicted : room.line->filled;
+}
+
+u64 MemorySystem::past_l2(u64 at, u64 line, const Request& r) {
+  ++bypassed_;
+  bypass_bytes_ += r.bytes;
+  if (const auto was = tags_.drop(line); was && was->dirty) {
+    at = std::max(at, dram_access(at, line * line_bytes_, static_cast<u32>(line_bytes_), true));
+  }
+  return dram_access(at, r.address, r.bytes, r.write);
+}
+
+u64 MemorySystem::access(u64 now, const Request& r) {
+  VINCI_CHECK(r.port < ports_.size());
+  const u64 line = line_of_(r.address).quotient;
+  Ways& port = ports_[r.port];
+  const auto [index, group] = group_of_(line);
+  Ways& slice = slices_[slice_of_(index).server * group_of_.by() + group];
+  const u64 whole = std::max<u64>(r.bytes, min_request_);
+  const auto serve = [&](u64 at) {
+    return r.hint == CacheHint::bypass ? past_l2(at, line, r) : through_l2(at, line, r);
+  };
+  if (r.write) {
+    noc_write_bytes_ += r.bytes;
+    l2_write_bytes_ += r.bytes;
+    const u64 sent = port.write.reserve(to_ticks(now), service(r.bytes, port_write_ticks_));
+    const u64 taken = serve(slice.write.reserve(sent + noc_latency_, service(whole, slice_write_ticks_)));
+    return to_cycles(taken - noc_latency_);  // posted: it may leave as soon as there will be room for it
+  }
+  noc_read_bytes_ += r.bytes;
+  l2_read_bytes_ += r.bytes;
+  const u64 looked_up = slice.read.reserve(to_ticks(now) + noc_latency_, service(whole, slice_read_ticks_));
+  const u64 data = serve(looked_up);
+  // The port has other data to receive while these are on their way from the device memory.
+  const u64 received = port.read.reserve(looked_up, service(r.bytes, port_read_ticks_));
+  return to_cycles(std::max(data, received) + hit_latency_);
 }
 
 }  // namespace vinci::models

@@ -2,41 +2,60 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "models/memory/cache_hints.h"
+#include "models/memory/dram_model.h"
 #include "models/memory/l2_tags.h"
+#include "models/memory/request.h"
 #include "models/memory/timeline.h"
-#include "sim/config/chip_config.h"
-#include "sim/stats/stats.h"
 
 namespace vinci::models {
 
-// Everything between the ports of the cores and the memory cells: L2 slices with tags, and HBM channels. It answers
-// only when: a request reserves the servers on its way and gets the cycle of its completion. Requests must be made at
-// their own simulated time, not ahead of it; then requests of all cores contend in the right order.
+// Everything between the cores and the memory cells: ports and network, L2 slices with tags, the device memory. It
+// answers only when: a request reserves the servers on its way and gets the cycle of its completion. Requests must be
+// made at their own simulated time, not ahead of it; then requests of all cores contend in the right order. How it
+// works, with its parameters: docs/memory.md.
 class MemorySystem {
  public:
-  MemorySystem(const config::MemoryConfig& config, double hertz, stats::Group& stats);
+  // Ports are numbered from 0. A null `dram` is the built-in model.
+  MemorySystem(const config::MemoryConfig& config, double hertz, u32 ports, stats::Group& stats,
+               const DramFactory& dram = {});
 
-  // One request inside one L2 line, made at cycle `now`. For a read: the cycle in which the data are back at the core;
-  // for a write: the cycle in which the L2 has taken it.
-  u64 access(u64 now, u64 address, u32 bytes, bool write);
+  // A request made at cycle `now`. For a read: the cycle in which the data are back at the core; for a write: the cycle
+  // in which it has left the core, in time to be taken by L2, or past L2 by the device memory, when it gets there.
+  u64 access(u64 now, const Request& request);
 
   u64 line_bytes() const { return line_bytes_; }
+  CacheHint hint(u64 address) const { return hints_.of(address); }
+  CacheHints& hints() { return hints_; }
 
  private:
-  u64 fetch(u64 now, u64 line);  // a line from HBM; all times here in ticks
+  struct Ways {
+    Timeline read, write;
+  };
+  // All times here are in ticks; each returns when the data are at L2, or the write has been taken.
+  u64 through_l2(u64 at, u64 line, const Request& r);
+  u64 past_l2(u64 at, u64 line, const Request& r);
+  u64 dram_access(u64 at, u64 address, u32 bytes, bool write);
+  void register_in(stats::Group& stats) const;
 
   u64 line_bytes_;
-  u64 hit_latency_;
-  u64 hbm_latency_;
-  double slice_ticks_per_byte_;
-  u64 channel_line_ticks_;  // one line on one channel
+  u64 min_request_;
+  u64 noc_latency_, hit_latency_;
+  double port_read_ticks_, port_write_ticks_, slice_read_ticks_, slice_write_ticks_;  // per byte
+  Divider line_of_, group_of_;
+  Interleave slice_of_;
   L2Tags tags_;
-  std::vector<Timeline> slices_;
-  std::vector<Timeline> channels_;
+  std::vector<Ways> ports_, slices_;
+  CacheHints hints_;
+  std::unique_ptr<DramModel> dram_;
 
-  u64 l2_read_bytes_ = 0, l2_write_bytes_ = 0, l2_hits_ = 0, l2_misses_ = 0;
+  u64 noc_read_bytes_ = 0, noc_write_bytes_ = 0;
+  u64 l2_read_bytes_ = 0, l2_write_bytes_ = 0;
+  u64 hits_ = 0, misses_ = 0, bypassed_ = 0;
+  u64 hit_bytes_ = 0, miss_bytes_ = 0, bypass_bytes_ = 0;
   u64 hbm_read_bytes_ = 0, hbm_write_bytes_ = 0;
 };
 

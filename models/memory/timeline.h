@@ -17,6 +17,8 @@ constexpr u64 to_cycles(u64 ticks) { return (ticks + kTicksPerCycle - 1) / kTick
 inline u64 ticks_per(double units, double units_per_cycle) {
   return static_cast<u64>(std::llround(units / units_per_cycle * kTicksPerCycle));
 }
+// A duration, for a clock of `hertz`.
+inline u64 ticks_of(double seconds, double hertz) { return ticks_per(seconds * hertz, 1); }
 
 // A server that serves one request after the other, in the order in which they are made. Pure numbers.
 class Timeline {

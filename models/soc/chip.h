@@ -20,8 +20,10 @@ struct Observers {
 // The cores of a chip with the memory that they share, built from its configuration. Wiring only.
 class Chip {
  public:
-  // `name` comes before the names of its cores, "npu1."; empty where there is one chip.
-  Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats, const std::string& name);
+  // `name` comes before the names of its cores, "npu1."; empty where there is one chip. A null `dram` is the built-in
+  // model.
+  Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats, const std::string& name,
+       const DramFactory& dram);
   // A chip that runs no kernel with a program can stay without cores.
   void build_cores(task::RunMemory& memory, const Observers& observers);
 

@@ -74,12 +74,13 @@ std::vector<bool> need_cores(const task::TaskStream& stream) {
 // The chips of a run, by device.
 std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::ChipConfig& config,
                                                const task::TaskStream& stream, task::RunMemory& memory,
-                                               stats::Group& stats, const Observers& observers) {
+                                               stats::Group& stats, const Observers& observers,
+                                               const DramFactory& dram) {
   std::vector<std::unique_ptr<Chip>> chips;
   const bool one = stream.devices == 1;
   for (u32 d = 0; d < stream.devices; ++d) {
     const std::string name = fmt::format("npu{}", d);
-    chips.push_back(std::make_unique<Chip>(env, config, one ? stats : stats.group(name), one ? "" : name + "."));
+    chips.push_back(std::make_unique<Chip>(env, config, one ? stats : stats.group(name), one ? "" : name + ".", dram));
   }
   stats.group("host");
   const std::vector<bool> with_cores = need_cores(stream);
@@ -97,8 +98,8 @@ Result simulate(const config::ChipConfig& config, const task::TaskStream& stream
   sim::Env env{.clock = sim::Clock(config.clock), .trace = options.trace};
   stats::Group stats;
   check_fit(config, stream);
-  const auto chips =
-      build_chips(env, config, stream, memory, stats, {.census = options.census, .checker = options.checker});
+  const auto chips = build_chips(env, config, stream, memory, stats,
+                                 {.census = options.census, .checker = options.checker}, options.dram);
   Result result;
   FirstTasks sink(result, options.tasks);
   TaskScheduler scheduler(env, config, stream, memory, chips, stats.group("host"), options.checker,

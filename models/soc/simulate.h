@@ -11,6 +11,7 @@
 #include "isa/arch.h"
 #include "isa/census/census.h"
 #include "isa/check/checker.h"
+#include "models/memory/dram_model.h"
 #include "models/runtime/task_sink.h"
 #include "sim/config/chip_config.h"
 #include "sim/task/run_memory.h"
@@ -35,6 +36,7 @@ struct Options {
   TaskSink* tasks = nullptr;                           // gets every task as it ends, with what the cores did for it
   // Looks for faults that a run can hide; then what a core would trap on is reported and left out. Null: no checks.
   isa::check::Checker* checker = nullptr;
+  DramFactory dram = {};  // another model of the device memory; null: the built-in one
 };
 
 // The time of one pipe, or of the scalar unit, in cycles; busy, stalled and idle add up to the length of the run.

@@ -93,13 +93,26 @@ struct CoreConfig {
   friend bool operator==(const CoreConfig&, const CoreConfig&) = default;
 };
 
+// The network between the cores and L2.
+struct NocConfig {
+  BytesPerCycle port_read{0};   // of each core, from L2; 0: no limit
+  BytesPerCycle port_write{0};  // of each core, to L2; 0: no limit
+  Cycles latency{0};            // of a request on its way to L2
+  std::string from = "assumed";
+
+  friend bool operator==(const NocConfig&, const NocConfig&) = default;
+};
+
 struct L2Config {
   Bytes size{192u << 20};
   Bytes line{512};
   u32 ways = 16;
   u32 slices = 24;
-  BytesPerCycle slice_bytes_per_cycle{128};  // each way, of one slice
-  Cycles hit_latency{120};
+  u32 groups = 1;                  // of slices; lines go to the groups strictly in turn, inside a group they are hashed
+  BytesPerCycle slice_read{128};   // of one slice
+  BytesPerCycle slice_write{128};  // of one slice
+  Bytes min_request{32};           // a smaller request takes a slice as long as one of this size
+  Cycles hit_latency{120};         // from the slice back to the core
   std::string from = "assumed";
 
   friend bool operator==(const L2Config&, const L2Config&) = default;
@@ -108,14 +121,25 @@ struct L2Config {
 struct HbmConfig {
   Bytes size{64ull << 30};
   u32 channels = 32;
-  BytesPerSecond bandwidth{1.8e12};  // of all channels together
-  Cycles latency{300};               // on top of L2, for a line that misses
+  BytesPerSecond bandwidth{1.8e12};  // of the pins of all channels together
+  Cycles latency{300};               // on top of L2, for a line that misses, its row open
+  Bytes interleave{512};             // consecutive bytes on one channel
+  Bytes burst{32};                   // the least that a channel moves
+  u32 banks = 16;                    // of a channel
+  Bytes row{2048};                   // of a bank
+  Seconds activate{0};               // opening a row
+  Seconds precharge{0};              // closing another one first
+  u32 write_batch = 1;               // writes that a channel collects before it turns round for them
+  Seconds turn_around{0};            // from reads to writes, and back
+  Seconds refresh_interval{244e-9};  // of a channel, from one bank to the next
+  Seconds refresh_time{0};           // that a channel loses at each; 0: no refresh
   std::string from = "assumed";
 
   friend bool operator==(const HbmConfig&, const HbmConfig&) = default;
 };
 
 struct MemoryConfig {
+  NocConfig noc{};
   L2Config l2;
   HbmConfig hbm;
 

@@ -29,6 +29,7 @@ inline constexpr Range kRateRange{0, 1e6};
 inline constexpr Range kBufferRange{0, 16.0 * 1024 * 1024};  // addresses of a buffer have 24 bits
 inline constexpr Range kQueueRange{1, 65536};
 inline constexpr Range kTimeRange{0, 1};
+inline constexpr Range kDramTimeRange{0, 1e-3};
 inline constexpr std::string_view kFromDoc =
     "where the numbers come from: measured <source>, document <source>, assumed";
 
@@ -141,14 +142,26 @@ void describe(V& visit, S& s) {
   visit("instructions", s.instructions, "more specific than the classes: vexp, or one type form, vexp.f16");
 }
 
+template <class V, Is<NocConfig> S>
+void describe(V& visit, S& s) {
+  visit("port_read", s.port_read, "of each core, from L2; 0B/cycle: no limit", kRateRange);
+  visit("port_write", s.port_write, "of each core, to L2; 0B/cycle: no limit", kRateRange);
+  visit("latency", s.latency, "of a request on its way to L2", Range{0, 1e6});
+  visit("from", s.from, kFromDoc);
+}
+
 template <class V, Is<L2Config> S>
 void describe(V& visit, S& s) {
   visit("size", s.size, "of all slices", Range{4096, 4.0 * 1024 * 1024 * 1024});
   visit("line", s.line, "a power of two", Range{32, 4096});
   visit("ways", s.ways, "associativity", Range{1, 64});
   visit("slices", s.slices, "lines are spread over them", Range{1, 256});
-  visit("slice_bytes_per_cycle", s.slice_bytes_per_cycle, "each way, of one slice", Range{1, 65536});
-  visit("hit_latency", s.hit_latency, "of a read that hits", Range{0, 1e6});
+  visit("groups", s.groups, "of slices: lines go to them strictly in turn, so that strides can camp on one",
+        Range{1, 256});
+  visit("slice_read", s.slice_read, "reads of one slice", Range{1, 65536});
+  visit("slice_write", s.slice_write, "writes of one slice, beside its reads", Range{1, 65536});
+  visit("min_request", s.min_request, "a smaller request takes a slice as long as one of this size", Range{1, 4096});
+  visit("hit_latency", s.hit_latency, "of a read that hits, from the slice back to the core", Range{0, 1e6});
   visit("from", s.from, kFromDoc);
 }
 
@@ -156,13 +169,25 @@ template <class V, Is<HbmConfig> S>
 void describe(V& visit, S& s) {
   visit("size", s.size, "of the device memory", Range{1024.0 * 1024, 4096.0 * 1024 * 1024 * 1024});
   visit("channels", s.channels, "independent channels", Range{1, 1024});
-  visit("bandwidth", s.bandwidth, "of all channels together", Range{1e6, 1e14});
-  visit("latency", s.latency, "on top of L2, for a line that misses", Range{0, 1e6});
+  visit("bandwidth", s.bandwidth, "of the pins of all channels together", Range{1e6, 1e14});
+  visit("latency", s.latency, "on top of L2, for a line that misses, where its row is open", Range{0, 1e6});
+  visit("interleave", s.interleave, "consecutive bytes on one channel", Range{32, 1024.0 * 1024});
+  visit("burst", s.burst, "the least that a channel moves", Range{1, 4096});
+  visit("banks", s.banks, "of a channel", Range{1, 1024});
+  visit("row", s.row, "of a bank", Range{32, 1024.0 * 1024});
+  visit("activate", s.activate, "opening a row", kDramTimeRange);
+  visit("precharge", s.precharge, "closing another row first", kDramTimeRange);
+  visit("write_batch", s.write_batch, "writes that a channel collects before it turns round for them", Range{1, 4096});
+  visit("turn_around", s.turn_around, "from reads to writes, and back again", kDramTimeRange);
+  visit("refresh_interval", s.refresh_interval, "of a channel, from the refresh of one bank to that of the next",
+        Range{1e-9, 1});
+  visit("refresh_time", s.refresh_time, "that a channel loses at each refresh; 0s: no refresh", kDramTimeRange);
   visit("from", s.from, kFromDoc);
 }
 
 template <class V, Is<MemoryConfig> S>
 void describe(V& visit, S& s) {
+  visit("noc", s.noc, "the network between the cores and L2");
   visit("l2", s.l2, "the cache in front of the device memory, shared by all cores");
   visit("hbm", s.hbm, "the device memory, of whatever kind");
 }

@@ -352,6 +352,9 @@ void ChipReader::check(const std::string& source) {
     complain("memory.l2.size", fmt::format(" = {} is not a multiple of line * ways * slices = {}", write_text(l2.size),
                                            write_text(Bytes{set})));
   }
+  if (l2.slices % l2.groups != 0) {
+    complain("memory.l2.slices", fmt::format(" = {} is not a multiple of groups = {}", l2.slices, l2.groups));
+  }
   const NumericsConfig& n = c.numerics;
   const bool has_mode = n.overflow_mode == isa::OverflowMode::saturation ? n.saturation : n.inf_nan;
   if (!has_mode) {

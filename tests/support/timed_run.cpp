@@ -90,7 +90,8 @@ config::ChipConfig round_chip(isa::Arch arch) {
                     .line = config::Bytes(512),
                     .ways = 4,
                     .slices = 1,
-                    .slice_bytes_per_cycle = BytesPerCycle(512),
+                    .slice_read = BytesPerCycle(512),
+                    .slice_write = BytesPerCycle(512),
                     .hit_latency = config::Cycles(100)};
   chip.memory.hbm = {.size = config::Bytes(64 << 20),
                      .channels = 1,

@@ -17,13 +17,14 @@ struct Quick {
                        .line = config::Bytes(512),
                        .ways = 16,
                        .slices = 64,
-                       .slice_bytes_per_cycle = config::BytesPerCycle(65536),
+                       .slice_read = config::BytesPerCycle(65536),
+                       .slice_write = config::BytesPerCycle(65536),
                        .hit_latency = config::Cycles(100)},
                 .hbm = {.size = config::Bytes(1 << 30),
                         .channels = 64,
                         .bandwidth = config::BytesPerSecond(1e14),
                         .latency = config::Cycles(0)}},
-               1e9, stats) {}
+               1e9, 2, stats) {}
   u64 l2(std::string_view name) { return stats::to_json(stats)["l2"][std::string(name)].get<u64>(); }
   u64 requests() { return l2("hits") + l2("misses"); }
 
@@ -48,7 +49,7 @@ isa::Footprint rows(u64 address, u32 len, u32 count, i64 stride, bool write = fa
 
 TEST(Dma, SeveralAccessesFollowEachOtherAndOnlyThoseOfGlobalMemoryCount) {
   Quick q;
-  Dma dma(q.system, 1024, 1 << 20);
+  Dma dma(q.system, 0, 1024, 1 << 20);
   isa::Footprint both = rows(0, 512, 3, 512);
   both.add({.buffer = isa::BufId::L0C, .address = 0, .len = 4096});
   both.add({.write = true, .address = 1 << 20, .len = 0});
@@ -64,7 +65,7 @@ TEST(Dma, SeveralAccessesFollowEachOtherAndOnlyThoseOfGlobalMemoryCount) {
 
 TEST(Dma, ChunksLeaveAtThePaceOfThePort) {
   Quick q;
-  Dma dma(q.system, 1024, 1 << 20);
+  Dma dma(q.system, 0, 1024, 1 << 20);
   dma.begin(20, rows(0, 4096, 1, 4096), 128);  // 32 B a cycle
   EXPECT_EQ(dma.pump(0), 20u);
   EXPECT_EQ(q.requests(), 0u);
@@ -83,7 +84,7 @@ TEST(Dma, ChunksLeaveAtThePaceOfThePort) {
 
 TEST(Dma, ThePortIsTheEndWhereTheMemoryIsQuicker) {
   Quick q;
-  Dma dma(q.system, 4096, 1 << 20);
+  Dma dma(q.system, 0, 4096, 1 << 20);
   dma.begin(0, rows(0, 4096, 1, 4096, true), 1000);
   EXPECT_EQ(drive(dma, 0), 1000u);
   EXPECT_EQ(q.l2("write_bytes"), 4096u);
@@ -92,24 +93,24 @@ TEST(Dma, ThePortIsTheEndWhereTheMemoryIsQuicker) {
 
 TEST(Dma, WaitsWhenTooMuchIsOutstanding) {
   Quick q;
-  Dma one(q.system, 1024, 1024);
+  Dma one(q.system, 0, 1024, 1024);
   one.begin(20, rows(0, 4096, 1, 4096), 4);
   EXPECT_EQ(drive(one, 20), 20u + 4 * 101);
-  Dma two(q.system, 1024, 2048);
+  Dma two(q.system, 0, 1024, 2048);
   two.begin(1000, rows(0, 4096, 1, 4096), 4);
   EXPECT_EQ(drive(two, 1000), 1000u + 2 * 101 + 1);  // the second pair follows the first, a cycle apart
 }
 
 TEST(Dma, LessOutstandingThanAChunkIsOneChunk) {
   Quick q;
-  Dma dma(q.system, 4096, 64);
+  Dma dma(q.system, 0, 4096, 64);
   dma.begin(0, rows(0, 8192, 1, 8192), 8);
   EXPECT_EQ(drive(dma, 0), 2u * 101);
 }
 
 TEST(Dma, RowsThatTouchAreOnePiece) {
   Quick q;
-  Dma dma(q.system, 4096, 1 << 20);
+  Dma dma(q.system, 0, 4096, 1 << 20);
   dma.begin(0, rows(0, 32, 16, 32), 16);
   drive(dma, 0);
   EXPECT_EQ(q.requests(), 1u);
@@ -118,7 +119,7 @@ TEST(Dma, RowsThatTouchAreOnePiece) {
 
 TEST(Dma, RowsWithGapsAreRequestsOfTheirOwn) {
   Quick q;
-  Dma dma(q.system, 4096, 1 << 20);
+  Dma dma(q.system, 0, 4096, 1 << 20);
   dma.begin(0, rows(0, 32, 16, 64), 16);
   drive(dma, 0);
   EXPECT_EQ(q.requests(), 16u);
@@ -128,12 +129,12 @@ TEST(Dma, RowsWithGapsAreRequestsOfTheirOwn) {
 
 TEST(Dma, PiecesAreCutAtLinesAndChunks) {
   Quick q;
-  Dma dma(q.system, 4096, 1 << 20);
+  Dma dma(q.system, 0, 4096, 1 << 20);
   dma.begin(0, rows(500, 100, 1, 100), 4);
   drive(dma, 0);
   EXPECT_EQ(q.requests(), 2u);  // 12 and 88
   EXPECT_EQ(q.l2("read_bytes"), 100u);
-  Dma fine(q.system, 64, 1 << 20);
+  Dma fine(q.system, 0, 64, 1 << 20);
   fine.begin(1000, rows(4096, 512, 1, 512), 16);
   drive(fine, 1000);
   EXPECT_EQ(q.requests(), 2u + 8);
@@ -141,7 +142,7 @@ TEST(Dma, PiecesAreCutAtLinesAndChunks) {
 
 TEST(Dma, CanBeUsedAgain) {
   Quick q;
-  Dma dma(q.system, 1024, 1024);
+  Dma dma(q.system, 0, 1024, 1024);
   dma.begin(0, rows(0, 1024, 1, 1024), 4);
   EXPECT_EQ(drive(dma, 0), 101u);
   dma.begin(500, rows(0, 1024, 1, 1024), 4);
@@ -162,7 +163,7 @@ TEST(Dma, AsksForExactlyTheBytesOfTheFootprint) {
         .count = {static_cast<u32>(1 + below(4)), static_cast<u32>(1 + below(4)), static_cast<u32>(1 + below(3))},
         .stride = {static_cast<i64>(below(900)), static_cast<i64>(below(900)), static_cast<i64>(below(900))}};
     if (below(3) == 0) a.stride[0] = a.len;
-    Dma dma(q.system, 32 + below(2000), 32 + below(9000));
+    Dma dma(q.system, 0, 32 + below(2000), 32 + below(9000));
     dma.begin(below(100), {a}, static_cast<double>(below(500)));
     drive(dma, 0);
     ASSERT_EQ(q.l2(a.write ? "write_bytes" : "read_bytes"), a.bytes()) << "seed " << kSeed << " round " << i;

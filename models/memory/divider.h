@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "isa/base/types.h"
+
+namespace vinci::models {
+
+// Division by a number that is known when a chip is built, by multiplication: every memory request divides several
+// times.
+class Divider {
+ public:
+  struct Parts {
+    u64 quotient, remainder;
+  };
+  explicit Divider(u64 by) : by_(by), inverse_(~u64{0} / by) {}
+
+  Parts operator()(u64 n) const {
+    // The inverse is rounded down, so that the estimate is right or, at most, one or two too small.
+    auto q = static_cast<u64>((static_cast<Wide>(n) * inverse_) >> 64);
+    u64 r = n - q * by_;
+    while (r >= by_) {
+      r -= by_;
+      ++q;
+    }
+    return {q, r};
+  }
+  u64 by() const { return by_; }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+  u64 by_;
+  u64 inverse_;
+};
+
+// Places consecutive numbers on servers in turn. Every aligned group of as many numbers as there are servers meets each
+// once, in an order that differs from group to group, so that strides do not camp on few of them. The hash of the
+// hardware is not public.
+class Interleave {
+ public:
+  explicit Interleave(u64 servers) : divide_(servers) {}
+
+  // Which server, and the number's index among those of that server.
+  struct Place {
+    u64 index, server;
+  };
+  Place operator()(u64 n) const {
+    const auto [group, member] = divide_(n);
+    const u64 mixed = (group ^ (group >> 32)) * 0x9E3779B97F4A7C15;
+    const u64 turn = ((mixed >> 32) * divide_.by()) >> 32;  // 0 to servers - 1
+    const u64 server = member + turn;
+    return {group, server < divide_.by() ? server : server - divide_.by()};
+  }
+  u64 servers() const { return divide_.by(); }
+
+ private:
+  Divider divide_;
+};
+
+}  // namespace vinci::models

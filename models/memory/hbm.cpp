@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/memory/hbm.h"
+
+#include <algorithm>
+
+namespace vinci::models {
+
+Hbm::Hbm(const DramSetup& s)
+    : burst_bytes_(s.config.burst),
+      banks_(s.config.banks),
+      ticks_per_byte_(kTicksPerCycle * s.hertz * s.config.channels / s.config.bandwidth),
+      latency_(to_ticks(s.config.latency)),
+      activate_(ticks_of(s.config.activate, s.hertz)),
+      precharge_(ticks_of(s.config.precharge, s.hertz)),
+      turn_around_(ticks_of(s.config.turn_around, s.hertz)),
+      refresh_interval_(ticks_of(s.config.refresh_interval, s.hertz)),
+      refresh_time_(ticks_of(s.config.refresh_time, s.hertz)),
+      batch_(s.config.write_batch),
+      interleave_bytes_(s.config.interleave),
+      row_blocks_(std::max<u64>(1, s.config.row / s.config.interleave)),
+      channel_of_(s.config.channels),
+      bank_of_(s.config.banks),
+      channels_(s.config.channels),
+      all_banks_(u64{s.config.channels} * s.config.banks) {
+  for (usize c = 0; c < channels_.size(); ++c) {
+    channels_[c].banks = &all_banks_[c * banks_];
+    channels_[c].writes.reserve(batch_);
+    // One after the other, not all at once.
+    channels_[c].refresh = refresh_time_ == 0 ? ~u64{0} : refresh_interval_ * (c + 1) / channels_.size();
+  }
+  s.stats.add("row_hits", row_hits_, "requests", "requests that found their row open");
+  s.stats.add("row_misses", row_misses_, "requests", "requests that found their bank closed");
+  s.stats.add("row_conflicts", row_conflicts_, "requests", "requests that found another row open");
+  s.stats.add("turn_arounds", turn_arounds_, "batches",
+              "batches of writes, each with a turn of the bus before and after");
+  s.stats.add("refreshes", refreshes_, "refreshes", "refreshes that a channel spent");
+}
+
+Hbm::Transfer Hbm::locate(u64 address, u32 bytes, u64& channel) {
+  const auto [block, server] = channel_of_(interleave_bytes_(address).quotient);
+  channel = server;
+  const auto [row, bank] = bank_of_(row_blocks_(block).quotient);
+  const u64 moved = (bytes + burst_bytes_ - 1) / burst_bytes_ * burst_bytes_;
+  return {.ticks = static_cast<u64>(static_cast<double>(moved) * ticks_per_byte_ + 0.5),
+          .bank = &channels_[server].banks[bank],
+          .row = row + 1};
+}
+
+u64 Hbm::transfer(Channel& channel, u64 now, const Transfer& t) {
+  if (std::max(channel.bus, now) >= channel.refresh) refresh(channel, now);
+  u64 prepare = 0;
+  if (t.bank->row == t.row) {
+    ++row_hits_;
+  } else if (t.bank->row == 0) {
+    ++row_misses_;
+    prepare = activate_;
+  } else {
+    ++row_conflicts_;
+    prepare = precharge_ + activate_;
+  }
+  channel.bus = std::max(channel.bus, now) + t.ticks;
+  const u64 end = std::max(channel.bus, std::max(t.bank->free, now) + prepare + t.ticks);
+  *t.bank = {.free = end, .row = t.row};
+  return end;
+}
+
+void Hbm::refresh(Channel& channel, u64 now) {
+  u64 due = 0;
+  if (now > channel.refresh + refresh_interval_ && channel.bus < now) {  // those that fell into idle time are over
+    due = (now - channel.refresh) / refresh_interval_;
+    channel.refresh += due * refresh_interval_;
+  }
+  for (; std::max(channel.bus, now) >= channel.refresh; ++due) {
+    channel.bus = std::max(channel.bus, channel.refresh) + refresh_time_;
+    channel.refresh += refresh_interval_;
+  }
+  for (u64 i = 0; i < std::min(due, banks_); ++i) {
+    channel.banks[channel.next_refreshed].row = 0;
+    channel.next_refreshed = channel.next_refreshed + 1 < banks_ ? channel.next_refreshed + 1 : 0;
+  }
+  refreshes_ += due;
+}
+
+void Hbm::write_batch(Channel& channel, u64 now) {
+  ++turn_arounds_;
+  channel.bus = std::max(channel.bus, now) + turn_around_;
+  u64 end = 0;
+  for (const Transfer& t : channel.writes)
+    end = std::max(end, transfer(channel, now, t));
+  channel.bus += turn_around_;
+  channel.written_until = end;
+  channel.writes.clear();
+}
+
+u64 Hbm::access(u64 now, u64 address, u32 bytes, bool write) {
+  u64 number = 0;
+  const Transfer t = locate(address, bytes, number);
+  Channel& channel = channels_[number];
+  if (!write) return transfer(channel, now, t) + latency_;
+  // Posted: it is taken as soon as the batch before it has left.
+  const u64 taken = std::max(now, channel.written_until);
+  channel.writes.push_back(t);
+  if (channel.writes.size() >= batch_) write_batch(channel, now);
+  return taken;
+}
+
+}  // namespace vinci::models
