@@ -118,7 +118,8 @@ void Pipe::show(const Flying& f) const {
                     .done = f.done,
                     .detail = isa::to_string(f.inst),
                     .source = core_.block().code->source(),
-                    .line = f.inst.line});
+                    .line = f.inst.line,
+                    .pc = f.inst.pc});
 }
 
 void Pipe::pop() {

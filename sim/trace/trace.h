@@ -25,6 +25,7 @@ struct Span {
   std::string_view detail = {};  // operands, or what a task carries
   std::string_view source = {};  // file of the program, "" for tasks
   u32 line = 0;
+  u32 pc = 0;  // index of the instruction in its program
 };
 
 class Sink {

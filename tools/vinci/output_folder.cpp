@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "isa/base/error.h"
+#include "tools/profile/profile.h"
 
 namespace vinci::cli {
 namespace {
@@ -46,6 +47,10 @@ std::vector<std::string> files_written(const std::string& task_file, const task:
       fail_at(Fault::Input, task_file, "buffer '{}' writes '{}', which is a file of every run; choose another name",
               b.name, b.output);
     }
+    if (profile::is_profile_name(fs::path(b.output).lexically_normal().begin()->string())) {
+      fail_at(Fault::Input, task_file, "buffer '{}' writes '{}', which is a name of the profile; choose another name",
+              b.name, b.output);
+    }
     out.push_back(b.output);
   }
   return out;
@@ -69,6 +74,10 @@ OutputFolder::OutputFolder(const std::string& folder, const std::string& task_fi
   }
   for (const std::string& out : written)
     fs::remove(path(out), error);  // what cannot be removed will not be replaced either, and is noticed then
+  // The profile of an earlier run may have another time in its names.
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
+    if (profile::is_profile_name(entry.path().filename().string())) fs::remove_all(entry.path(), error);
+  }
 }
 
 }  // namespace vinci::cli

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <optional>
 
 #include "isa/base/suggest.h"
 #include "models/soc/functional.h"
@@ -16,6 +17,8 @@
 #include "sim/trace/chrome_trace.h"
 #include "sim/trace/instruction_csv.h"
 #include "sim/trace/perfetto_trace.h"
+#include "tools/profile/profile.h"
+#include "tools/profile/simulator_tree.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/findings.h"
 #include "tools/vinci/numerics.h"
@@ -48,7 +51,9 @@ struct RunOptions {
   std::string out;
   u64 max_cycles = 1'000'000'000'000;
   u64 seed = 0;
-  std::string trace;  // "", json, perfetto
+  std::string trace;                  // "", json, perfetto
+  std::string profile_level = "csv";  // off, csv, all
+  std::string timestamp{profile::kTimestamp};
   bool numerics = false;
   bool check = false;
   bool quiet = false;
@@ -75,6 +80,15 @@ const RunOptions& checked(const RunOptions& o) {
     fail(Fault::Input, "--trace={}: the formats are json and perfetto{}", o.trace,
          did_you_mean(o.trace, std::array{"json", "perfetto"}));
   }
+  if (o.profile_level != "off" && o.profile_level != "csv" && o.profile_level != "all") {
+    fail(Fault::Input, "--profile={}: the levels are off, csv and all{}", o.profile_level,
+         did_you_mean(o.profile_level, std::array{"off", "csv", "all"}));
+  }
+  if (!profile::is_timestamp(o.timestamp)) {
+    fail(Fault::Input, "--timestamp {}: 14 digits are expected, such as 20240131235959", o.timestamp);
+  }
+  if (o.profile_level == "all" && o.mode == "functional")
+    fail(Fault::Input, "--profile shows time; mode functional has none");
   if (!o.trace.empty() && o.mode == "functional") fail(Fault::Input, "--trace shows time; mode functional has none");
   if (o.numerics && o.mode == "timing") fail(Fault::Input, "--numerics looks at data; mode timing has none");
   return o;
@@ -170,23 +184,45 @@ class Run {
                             .census = census(),
                             .progress = progress,
                             .checker = checker_.get()};
-    if (o_.trace.empty()) return models::simulate(chip_, stream_, memory, options);
-    const auto timeline = make_timeline();
-    trace::InstructionCsv instructions(out_.path("instructions.csv"));
-    trace::Tee both({timeline.get(), &instructions});
-    options.trace = &both;
+    std::vector<std::unique_ptr<trace::FileSink>> shown = make_sinks();
+    std::vector<trace::Sink*> sinks;
+    for (const auto& sink : shown)
+      sinks.push_back(sink.get());
+    trace::Tee all(std::move(sinks));
+    if (!shown.empty()) options.trace = &all;
+    std::optional<profile::Profile> tables;
+    if (o_.profile_level != "off") {
+      tables.emplace(out_.folder(), o_.timestamp, o_.profile_level == "all" ? profile::Level::all : profile::Level::csv,
+                     chip_, stream_);
+      options.tasks = &*tables;
+    }
     const auto commit = [&] {
-      timeline->commit();
-      instructions.commit();
+      for (const auto& sink : shown)
+        sink->commit();
     };
     try {
       models::Result result = models::simulate(chip_, stream_, memory, options);
       commit();
+      if (tables) tables->commit();
       return result;
     } catch (const Error&) {
       commit();  // the way to the fault is what one wants to see
       throw;
     }
+  }
+
+  std::vector<std::unique_ptr<trace::FileSink>> make_sinks() const {
+    std::vector<std::unique_ptr<trace::FileSink>> out;
+    if (!o_.trace.empty()) {
+      out.push_back(make_timeline());
+      out.push_back(std::make_unique<trace::InstructionCsv>(out_.path("instructions.csv")));
+    }
+    if (o_.profile_level == "all") {
+      const u32 vectors = chip_.vector_cores / std::max(1u, chip_.ai_cores);
+      out.push_back(std::make_unique<profile::SimulatorTree>(
+          out_.path(profile::simulator_folder(o_.timestamp)) + "/simulator", chip_.clock, vectors));
+    }
+    return out;
   }
 
   std::string timeline_name() const { return o_.trace == "json" ? "trace.json" : "trace.perfetto-trace"; }
@@ -245,6 +281,15 @@ void add_run(CLI::App& app) {
       "--trace{json}", o->trace,
       "Also write the timeline and instructions.csv. json: trace.json; --trace=perfetto: trace.perfetto-trace, "
       "for long runs: smaller, and not bound to what a browser can parse as JSON");
+  sub->add_flag(
+      "--profile{all}", o->profile_level,
+      "Files with the names and columns of the vendor's profiler. --profile=csv, the default: op_summary, "
+      "op_statistic, task_time, step_trace; all, or --profile alone: also msprof_<time>.json and, for each core, "
+      "timeline and costs of instructions and lines in OPPROF_<time>_VINCI/simulator; off: none");
+  sub->add_option("--timestamp", o->timestamp,
+                  "The <time> in the names of these files, 14 digits YYYYMMDDhhmmss; the times in them count from "
+                  "simulated time zero, whatever it says")
+      ->capture_default_str();
   sub->add_flag(
       "--numerics", o->numerics,
       "Also count overflows, NaN, saturation, subnormals, results flushed to zero and absorbed addends of every\n"

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/profile/target.h"
+
+#include <array>
+#include <variant>
+
+namespace vinci::profile {
+namespace {
+
+struct TypeOfKind {
+  std::string_view kind, type;
+};
+constexpr std::array kTypes{TypeOfKind{"KERNEL_AICORE", "AI_CORE"}, TypeOfKind{"KERNEL_AIVEC", "AI_VECTOR_CORE"},
+                            TypeOfKind{"KERNEL_MIX_AIC", "MIX_AIC"}, TypeOfKind{"KERNEL_AICPU", "AI_CPU"},
+                            TypeOfKind{"HCCL", "COMMUNICATION"}};
+
+}  // namespace
+
+u64 Target::host_nanoseconds(const models::TaskRecord& r) const {
+  const double seconds = on_cores(r) ? chip_.host.launch : chip_.host.enqueue;
+  return static_cast<u64>(seconds * 1e9);
+}
+
+std::string_view task_type(const models::TaskRecord& r) {
+  for (const TypeOfKind& t : kTypes) {
+    if (t.kind == r.kind) return t.type;
+  }
+  return r.kind;
+}
+
+bool is_operator(const models::TaskRecord& r) { return task_type(r) != r.kind; }
+
+bool on_cores(const models::TaskRecord& r) {
+  const std::string_view type = task_type(r);
+  return type == "AI_CORE" || type == "AI_VECTOR_CORE" || type == "MIX_AIC";
+}
+
+std::string_view op_type(const task::TaskStream& stream, const models::TaskRecord& r) {
+  const auto& op = stream.streams[r.stream_id].tasks[r.task_id].op;
+  if (const auto* launch = std::get_if<task::KernelLaunch>(&op)) return stream.kernels[launch->kernel].name;
+  if (const auto* cpu = std::get_if<task::CpuKernelLaunch>(&op)) return cpu->kernel;
+  if (const auto* hccl = std::get_if<task::Hccl>(&op)) return task::kHcclOpNames[static_cast<usize>(hccl->op)];
+  return r.kind;
+}
+
+}  // namespace vinci::profile
