@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "models/runtime/overloaded.h"
 
@@ -17,8 +18,8 @@ u64 units_of(const task::Task& task) {
   return launch != nullptr ? u64{launch->block_dim} * (1 + launch->aivs) : 1;
 }
 
-HostThreads::HostThreads(const task::TaskStream& stream, Streams& streams, Carrier& carrier)
-    : stream_(stream), streams_(streams), carrier_(carrier) {
+HostThreads::HostThreads(const task::TaskStream& stream, Streams& streams, TaskEffects& effects, Carrier& carrier)
+    : stream_(stream), streams_(streams), effects_(effects), carrier_(carrier) {
   if (stream.host.threads.empty()) {
     default_ = default_program(stream);
     programs_.push_back(&default_);
@@ -107,9 +108,12 @@ bool HostThreads::pageable(const task::Task& task) const {
 }
 
 bool HostThreads::reached(u32 thread, u32 stream, u64 ticket) {
-  if (streams_.completed(stream) >= ticket) return true;
-  streams_.watch_stream(stream, thread);
-  return false;
+  if (streams_.completed(stream) < ticket) {
+    streams_.watch_stream(stream, thread);
+    return false;
+  }
+  effects_.follow(effects_.host_thread(thread), stream);
+  return true;
 }
 
 bool HostThreads::carry(u32 thread, const task::HostEnqueue& op, Outcome& out) {
@@ -132,6 +136,7 @@ bool HostThreads::carry(u32 thread, const task::HostEnqueue& op, Outcome& out) {
           streams_.watch_stream(op.stream, thread);
           return false;
         }
+        if (!stream_.host.threads.empty()) effects_.follow(op.stream, effects_.host_thread(thread));
         t.phase = Phase::handed;
         t.ticket = streams_.handed(op.stream);
         break;
@@ -172,9 +177,12 @@ bool HostThreads::carry(u32 thread, const task::SynchronizeStream& op, Outcome& 
 }
 
 bool HostThreads::carry(u32 thread, const task::SynchronizeEvent& op, Outcome& out) {
-  if (threads_[thread].phase == Phase::begin && !streams_.recorded(op.event)) {
-    streams_.watch_event(op.event, thread);
-    return false;
+  if (threads_[thread].phase == Phase::begin) {
+    if (!streams_.recorded(op.event)) {
+      streams_.watch_event(op.event, thread);
+      return false;
+    }
+    effects_.follow_event(effects_.host_thread(thread), op.event);
   }
   return synchronize(thread, stream_.events[op.event], out);
 }
@@ -195,8 +203,9 @@ bool HostThreads::carry(u32 thread, const task::SynchronizeDevice& op, Outcome& 
   return synchronize(thread, "device", out);
 }
 
-bool HostThreads::carry(u32, const task::HostPost& op, Outcome&) {
+bool HostThreads::carry(u32 thread, const task::HostPost& op, Outcome&) {
   Semaphore& s = semaphores_[op.semaphore];
+  effects_.follow(effects_.semaphore(op.semaphore), effects_.host_thread(thread));
   if (s.waiters.empty()) {
     ++s.count;
     return true;
@@ -211,13 +220,10 @@ bool HostThreads::carry(u32, const task::HostPost& op, Outcome&) {
 bool HostThreads::carry(u32 thread, const task::HostWait& op, Outcome&) {
   Thread& t = threads_[thread];
   Semaphore& s = semaphores_[op.semaphore];
-  if (t.granted) {
-    t.granted = false;
-    return true;
-  }
-  if (t.phase == Phase::handed) return false;  // already in line
-  if (s.count > 0) {
-    --s.count;
+  if (t.phase == Phase::handed && !t.granted) return false;  // still in line
+  if (t.granted || s.count > 0) {
+    if (!std::exchange(t.granted, false)) --s.count;
+    effects_.follow(effects_.host_thread(thread), effects_.semaphore(op.semaphore));
     return true;
   }
   t.phase = Phase::handed;

@@ -13,7 +13,7 @@ namespace vinci::models {
 // for the end. Whoever drives it decides how long a step takes.
 class HostThreads {
  public:
-  HostThreads(const task::TaskStream& stream, Streams& streams, Carrier& carrier);
+  HostThreads(const task::TaskStream& stream, Streams& streams, TaskEffects& effects, Carrier& carrier);
 
   // What a thread spends its time on.
   enum class Work : u8 { launch, enqueue, synchronize, compute };
@@ -81,6 +81,7 @@ class HostThreads {
 
   const task::TaskStream& stream_;
   Streams& streams_;
+  TaskEffects& effects_;
   Carrier& carrier_;
   task::HostThread default_;
   std::vector<const task::HostThread*> programs_;

@@ -55,6 +55,10 @@ void TaskEffects::follow(u32 stream, u32 earlier) {
   if (checker_ != nullptr) checker_->follow(stream, earlier);
 }
 
+void TaskEffects::follow_event(u32 stream, u32 event) {
+  if (checker_ != nullptr) checker_->wait_event(stream, event);
+}
+
 bool TaskEffects::alive(u32 buffer, u32 task, std::string_view what) {
   if (memory_.alive(buffer)) return true;
   const bool ordered = checker_->freed_before(task, memory_.address({.buffer = buffer}));
@@ -109,7 +113,8 @@ void TaskEffects::perform(const task::MemsetAsync& op, Run run) {
 }
 
 void TaskEffects::perform(const task::ReduceAsync& op, Run run) {
-  if (touch(run, op.src, op.bytes, "reduce_async from", false) && touch(run, op.dst, op.bytes, "reduce_async to", true))
+  if (touch(run, op.src, op.bytes, "reduce_async from", false) &&
+      touch(run, op.dst, op.bytes, "reduce_async to", false) && touch(run, op.dst, op.bytes, "reduce_async to", true))
     memory_.reduce(op);
 }
 

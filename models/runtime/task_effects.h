@@ -27,8 +27,12 @@ class TaskEffects {
   void perform(u32 stream, u32 task);
   // A kernel of a stream is finished: all its blocks together raised these bits of STATUS.
   void end_kernel(u32 stream, u64 status);
-  // What a stream does from now on comes after all that another one has done so far.
+  // What a stream does from now on comes after all that another one has done so far. The host takes part in this under
+  // the numbers below.
   void follow(u32 stream, u32 earlier);
+  void follow_event(u32 stream, u32 event);
+  u32 host_thread(u32 thread) const { return static_cast<u32>(stream_.streams.size()) + thread; }
+  u32 semaphore(u32 index) const { return host_thread(static_cast<u32>(stream_.host.threads.size())) + index; }
 
   // What control tasks read from device memory.
   bool holds(const task::StreamSwitch& op) const;

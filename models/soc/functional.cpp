@@ -186,7 +186,7 @@ class Run final : public Carrier {
         effects_(stream, memory, options.checker),
         kernels_(chip, stream, memory, options, effects_),
         streams_(stream, chip, effects_, *this),
-        host_(stream, streams_, *this) {
+        host_(stream, streams_, effects_, *this) {
     for (u32 thread = 0; thread < host_.count(); ++thread)
       wake_host(thread);
   }

@@ -18,7 +18,7 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
       memory_(memory),
       effects_(stream, memory, checker),
       streams_(stream, config, effects_, *this),
-      host_(stream, streams_, *this),
+      host_(stream, streams_, effects_, *this),
       links_(config.links, env.clock),
       codes_(decode_kernels(stream)),
       starts_(stream.streams.size()),

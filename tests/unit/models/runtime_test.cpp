@@ -200,6 +200,10 @@ TEST_F(SunkLoop, RunsOnTheDevice) {
   EXPECT_EQ(of("s1.0", 1).start - of("s1.0", 0).start, 152u);
   EXPECT_EQ(end_of("s0.3"), end_of("s0.2") + 9 * 152 + 101);
   EXPECT_EQ(functional(), host_);
+  task::RunMemory memory(stream_, true);
+  isa::check::Checker checker(memory.gm());
+  models::simulate(chip_, stream_, memory, {.checker = &checker});
+  EXPECT_TRUE(checker.findings().sorted().empty());
 }
 
 TEST_F(SunkLoop, KeepsItsCountersWithoutData) {
@@ -331,6 +335,37 @@ TEST_F(Runtime, DevicesHaveCoresEnginesAndALinkBetweenThem) {
   EXPECT_EQ(functional(), host_);
   EXPECT_EQ(result_.stats["npu0"]["device"]["d2d_bytes"], 3200u);
   EXPECT_EQ(result_.stats["npu3"]["device"]["d2h_bytes"], 1600u);
+}
+
+// What the checker knows of the order that the host makes.
+TEST_F(Runtime, TheCheckerKnowsWhatTheHostOrders) {
+  const u32 h = host_buffer("h"), d = device_buffer("d"), out = host_buffer("out");
+  stream_.events = {"e"};
+  const u32 in = add(copy(d, h, 64), task::EventRecord{.event = 0});
+  const u32 back = add(copy(out, d, 64));
+  stream_.host.semaphores = {{.name = "there"}};
+  const std::vector<task::HostStep> wait_and_copy{HostWait{0}, HostEnqueue{.stream = back}};
+  const auto program = [&](std::vector<task::HostStep> one, std::vector<task::HostStep> two) {
+    stream_.host.threads.clear();
+    thread("one", std::move(one));
+    thread("two", std::move(two));
+    for (const bool timed : {true, false}) {
+      task::RunMemory memory(stream_, true);
+      isa::check::Checker checker(memory.gm());
+      if (timed) {
+        models::simulate(chip_, stream_, memory, {.checker = &checker});
+      } else {
+        models::run_functional(chip_, stream_, memory, {.max_cycles = 1000, .checker = &checker});
+      }
+      if (!checker.findings().sorted().empty()) return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(program({HostEnqueue{.stream = in}, SynchronizeStream{in}, HostPost{0}}, wait_and_copy));
+  EXPECT_TRUE(program({HostEnqueue{.stream = in}, SynchronizeEvent{0}, HostPost{0}}, wait_and_copy));
+  EXPECT_TRUE(program({HostEnqueue{.stream = in}, SynchronizeDevice{0}, HostEnqueue{.stream = back}}, {}));
+  EXPECT_FALSE(program({HostEnqueue{.stream = in}, HostPost{0}}, wait_and_copy));
+  EXPECT_FALSE(program({HostEnqueue{.stream = in}}, {HostEnqueue{.stream = back}}));
 }
 
 // Executed tasks are not held, and nobody walks all streams.
