@@ -70,7 +70,13 @@ std::optional<HostThreads::Step> HostThreads::go_on(u32 thread) {
   Thread& t = threads_[thread];
   const std::vector<HostStep>& steps = programs_[thread]->steps;
   t.waits = false;
+  constexpr u64 kMostSteps = 100'000'000;
+  u64 done = 0;
   for (Outcome out; !t.ended;) {
+    if (++done > kMostSteps) {
+      fail(Fault::Limit, "host thread '{}' made {} steps that take no time and wait for nothing",
+           programs_[thread]->name, kMostSteps);
+    }
     if (!t.loops.empty() && t.step == t.loops.back().end) {
       Loop& loop = t.loops.back();
       if (--loop.left == 0) {

@@ -196,6 +196,8 @@ class Run final : public Carrier {
       const u32 thread = awake_.front();
       awake_.pop_front();
       while (host_.go_on(thread)) {
+        if (++host_steps_ % 4096 == 0 && options_.interrupted && options_.interrupted())
+          fail(Fault::Limit, "interrupted after {} steps of the host", host_steps_);
       }
       streams_.run();
     }
@@ -247,7 +249,7 @@ class Run final : public Carrier {
   Streams streams_;
   HostThreads host_;
   std::deque<u32> awake_;  // host threads that can go on
-  u64 executed_ = 0, repeated_ = 0, done_units_ = 0;
+  u64 executed_ = 0, repeated_ = 0, host_steps_ = 0, done_units_ = 0;
 };
 
 }  // namespace

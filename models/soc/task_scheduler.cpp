@@ -67,8 +67,12 @@ double TaskScheduler::done_fraction() const {
 
 void TaskScheduler::act() {
   const u64 t = now();
+  constexpr u64 kMost = 100'000'000;  // of a loop of tasks or host steps whose times are all zero
+  u64 happened = 0;
   do {
     while (!agenda_.empty() && agenda_.top().at <= t) {
+      if (++happened > kMost)
+        fail(Fault::Limit, "{} tasks and host steps ended in cycle {}; time stands still", kMost, t);
       const Entry entry = agenda_.top();
       agenda_.pop();
       happen(entry);

@@ -81,6 +81,12 @@ TEST_F(RuntimeErrors, HostThreadsThatWait) {
                              HasSubstr("host thread 'b' waits in synchronize_event for event 'e'")));
 }
 
+TEST_F(RuntimeErrors, AHostThreadThatSpins) {
+  stream_.host.semaphores = {{.name = "s"}};
+  thread("a", {task::HostRepeat{.times = ~u64{0}, .length = 1}, task::HostPost{0}});
+  EXPECT_THAT(fault(), HasSubstr("limit: host thread 'a' made 100000000 steps that take no time"));
+}
+
 TEST_F(RuntimeErrors, AModelThatIsStuck) {
   stream_.models = {"m"};
   stream_.notifies = {"n"};
