@@ -122,6 +122,8 @@ class Reader {
         c.unit = text(value);
       } else if (key == "doc") {
         c.doc = text(value);
+      } else if (key == "open") {
+        c.open = text(value);
       } else if (const auto bound = isa::parse_enum<Criterion::Bound>(kBoundNames, key)) {
         ++bounds;
         c.bound = *bound;

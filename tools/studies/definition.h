@@ -40,6 +40,8 @@ struct Criterion {
   std::string unit = {};
   std::string doc = {};
 
+  std::string open = {};  // why it does not hold yet; "" for criteria that do
+
   bool holds(double value) const;
   std::string bound_text() const;  // ">= 4", "6.5 .. 19.5"
 };

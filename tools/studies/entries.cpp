@@ -8,8 +8,10 @@ namespace vinci::studies {
 
 std::span<const Entry> entries() {
   static constexpr std::array kEntries{
+      Entry{"S01", swin_attention},
       Entry{"S05", fused_optimizer},
       Entry{"S09", transdata},
+      Entry{"S22", conv_bn_relu},
   };
   return kEntries;
 }

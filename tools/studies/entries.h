@@ -7,7 +7,9 @@
 // One function for each study, in a file of its own, in tools/studies/; entries.cpp lists them.
 namespace vinci::studies {
 
+void conv_bn_relu(Study& study);
 void fused_optimizer(Study& study);
+void swin_attention(Study& study);
 void transdata(Study& study);
 
 }  // namespace vinci::studies

@@ -102,10 +102,10 @@ u64 Study::whole(std::string_view knob) const { return static_cast<u64>(number(k
 const std::string& Study::choice(std::string_view knob) const { return value_of(knob); }
 
 Run Study::simulate(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip,
-                    bool with_data) const {
+                    bool with_data, trace::Sink* trace) const {
   Run out{.stream = files.load(), .result = {}, .hertz = chip.clock, .host = {}};
   task::RunMemory memory(out.stream, with_data);
-  out.result = models::simulate(chip, out.stream, memory, {});
+  out.result = models::simulate(chip, out.stream, memory, {.trace = trace, .progress = {}});
   if (!request_.folder.empty()) {
     const std::string folder = fmt::format("{}/{}", request_.folder, variant);
     files.write(folder);
@@ -120,12 +120,13 @@ Run Study::simulate(std::string_view variant, const gen::StreamFiles& files, con
   return out;
 }
 
-Run Study::run(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip) const {
-  return simulate(variant, files, chip, true);
+Run Study::run(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip,
+               trace::Sink* trace) const {
+  return simulate(variant, files, chip, true, trace);
 }
 
 Run Study::time(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip) const {
-  return simulate(variant, files, chip, false);
+  return simulate(variant, files, chip, false, nullptr);
 }
 
 void Study::measured(std::string_view criterion, double value) {
@@ -163,6 +164,7 @@ std::string Study::report() const {
         fmt::format("{:<28} {:<10} {:>16} {:>14} {:<6} {}\n", c.name, kCriterionKindNames[static_cast<usize>(c.kind)],
                     c.bound_text(), value, c.unit, holds ? "pass" : "FAIL");
     if (!holds) out += fmt::format("    {}\n", c.doc);
+    if (!holds && !c.open.empty()) out += fmt::format("    open: {}\n", c.open);
   }
   return out;
 }

@@ -75,7 +75,8 @@ class Study {
 
   // Simulates a task stream in mode full; `variant` names it for the report and for the folder that keeps it.
   Run run(std::string_view variant, const gen::StreamFiles& files) const { return run(variant, files, chip_); }
-  Run run(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip) const;
+  Run run(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip,
+          trace::Sink* trace = nullptr) const;
   // The same in mode timing: a Run without contents of host buffers.
   Run time(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip) const;
 
@@ -97,8 +98,8 @@ class Study {
   std::string report() const;
 
  private:
-  Run simulate(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip,
-               bool with_data) const;
+  Run simulate(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip, bool with_data,
+               trace::Sink* trace) const;
   const std::string& value_of(std::string_view knob) const;
 
   Definition definition_;

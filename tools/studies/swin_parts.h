@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+#include "tools/studies/swin_kernels.h"
+
+// Pieces of assembly that the separate kernels and the fused one have in common.
+namespace vinci::studies::swin {
+
+inline constexpr std::string_view kFence = "  pipe_barrier PIPE_V\n";
+
+inline std::string flag(std::string_view what, std::string_view from, std::string_view to, u64 event) {
+  return fmt::format("  {} {}, {}, EVENT_ID{}\n", what, from, to, event);
+}
+inline std::string set(std::string_view from, std::string_view to, u64 event) {
+  return flag("set_flag", from, to, event);
+}
+inline std::string wait(std::string_view from, std::string_view to, u64 event) {
+  return flag("wait_flag", from, to, event);
+}
+
+// One more row of 16 queries of a pair is a column here: S has a column every 64 blocks, and an instruction takes 8.
+struct Softmax {
+  u64 scores = 0, columns = 0;  // address in UB, 4 for each pair
+  u64 tree = 0;                 // columns * 24 blocks
+  u64 result = 0;               // a block for each column
+
+  static constexpr u64 kTreeRows = 24;
+  u64 groups() const { return columns / 8; }
+
+  // result = op over the 49 keys, in a fixed tree.
+  std::string reduce(std::string_view op) const {
+    std::string s;
+    const auto level = [&](u64 rows, u64 from) {
+      for (u64 g = 0; g < groups(); ++g) {
+        const u64 at = tree + g * 8 * kTreeRows * kBlock;
+        s += fmt::format("  {0}.f16 {1}, {1}, {2}, {3}, {4}, {4}, {4}, 1, 1, 1\n", op, at, at + from * kBlock, rows,
+                         kTreeRows);
+      }
+      s += kFence;
+    };
+    for (u64 g = 0; g < groups(); ++g) {
+      const u64 at = scores + g * 8 * kPadded * kBlock;
+      s += fmt::format("  {}.f16 {}, {}, {}, {}, {}, 64, 64, 1, 1, 1\n", op, tree + g * 8 * kTreeRows * kBlock, at,
+                       at + kTreeRows * kBlock, kTreeRows, kTreeRows);
+    }
+    s += kFence;
+    for (const u64 rows : {12, 6, 3})
+      level(rows, rows);
+    level(1, 1);
+    level(1, 2);
+    for (u64 g = 0; g < groups(); ++g)
+      s += fmt::format("  {}.f16 {}, {}, {}, 1, 1, {}, 64, 8, 8, 8\n", op, result + g * 8 * kBlock,
+                       tree + g * 8 * kTreeRows * kBlock, scores + (g * 8 * kPadded + 2 * kTreeRows) * kBlock,
+                       kTreeRows);
+    return s + std::string(kFence);
+  }
+  // S = S op result, for each key.
+  std::string with_result(std::string_view op) const {
+    std::string s;
+    for (u64 g = 0; g < groups(); ++g)
+      s += fmt::format("  {0}.f16 {1}, {1}, {2}, 49, 64, 64, 1, 1, 1, 0\n", op, scores + g * 8 * kPadded * kBlock,
+                       result + g * 8 * kBlock);
+    return s + std::string(kFence);
+  }
+  // S = e^(S - the largest of the query)
+  std::string exponentials() const {
+    std::string s = reduce("vmax") + with_result("vsub");
+    for (u64 g = 0; g < groups(); ++g)
+      s += fmt::format("  vexp.f16 {0}, {0}, 49, 64, 64, 1, 1\n", scores + g * 8 * kPadded * kBlock);
+    return s + std::string(kFence);
+  }
+};
+
+// `count` blocks of UB become the ones that the transpose of 16 x 16 elements makes of them (scatter_vnchwconv).
+inline std::string va_registers(u64 first, const std::array<u64, 16>& blocks) {
+  std::string s;
+  for (u64 half = 0; half < 2; ++half) {
+    s += fmt::format("  set_va_reg_sb {}", first + half);
+    for (u64 i = 0; i < 8; ++i)
+      s += fmt::format(", {}", blocks[half * 8 + i]);
+    s += "\n";
+  }
+  return s;
+}
+
+// The table of biases as a feature map: its 7 x 7 filter at position (y, x) of the query, point (6 - y, 6 - x) of the
+// key, is the entry of both. Fetches the four fractals [16 queries][head] of a key, whose point is given as X and Y.
+inline std::string fetch_bias(u64 to, u64 table, std::string_view x, std::string_view y) {
+  return fmt::format("  img2col_cbuf_to_ub.b16 {}, {}, {}, {}, 0, 0, 0, 1, 1, 7, 7, 1, 1, 1, 1, 4, 0\n", to, table, x,
+                     y);
+}
+inline std::string table_map() {
+  return fmt::format("  set_fmatrix {:#x}\n  set_padding 0\n  set_l1_3d_size 0\n", kTableEdge | kTableEdge << 16);
+}
+
+// S of a pair: A = k in blocks of `plane` fractals from one half of the channels to the other, B = q.
+inline std::string load_scores(u64 pair, u64 k, u64 q, u64 plane) {
+  std::string s;
+  for (u64 m1 = 0; m1 < 4; ++m1)
+    s += fmt::format("  load_cbuf_to_ca {}, {}, {}, 2, {}, 0, 0\n", pair * 4096 + m1 * 1024, k, m1, plane);
+  for (u64 k1 = 0; k1 < 2; ++k1)
+    s += fmt::format("  load_cbuf_to_cb {}, {}, {}, 4, 1, 0, 0\n", pair * 4096 + k1 * 2048, q, k1 * plane);
+  return s;
+}
+inline std::string multiply_scores(u64 pair) {
+  return fmt::format("  mad.f162f32 {0}, {1}, {1}, 64, 32, 64, 1\n", pair * 16384, pair * 4096);
+}
+
+}  // namespace vinci::studies::swin
