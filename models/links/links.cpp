@@ -2,23 +2,46 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/links/links.h"
 
+#include <cmath>
+
+#include "models/memory/timeline.h"
+
 namespace vinci::models {
 
-Links::Transfer Links::transfer(u64 now, u32 from, u32 to, u64 bytes) {
-  const bool near = from / config_.devices_per_node == to / config_.devices_per_node;
-  const double bandwidth = near ? config_.hccs_bandwidth : config_.roce_bandwidth;
-  const u64 cycles = clock_.cover(static_cast<double>(bytes) / bandwidth);
-  const u64 latency = clock_.cover(near ? config_.hccs_latency : config_.roce_latency);
-  if (near) {
-    Timeline& wire = hccs_[{from, to}];
-    const u64 start = std::max(now, wire.free_at());
-    return {start, wire.reserve(now, cycles) + latency};
+Links::Wire& Links::wire(const Link& link) {
+  const auto [it, is_new] = wires_.try_emplace(link);
+  if (is_new) {
+    stats::Group& group = stats_.group("links").group(name(link));
+    group.add("bytes", it->second.bytes, "B", "that went over the link");
+    group.add("busy", it->second.busy, "cycles", "in which bytes were on the link");
   }
-  Timeline& out = sending_[from];
-  Timeline& in = receiving_[to];
-  const u64 start = std::max({now, out.free_at(), in.free_at()});
-  in.reserve(start, cycles);
-  return {start, out.reserve(start, cycles) + latency};
+  return it->second;
+}
+
+Links::Transfer Links::transfer(u64 now, u32 from, u32 to, u64 bytes) {
+  if (from == to) return {now, now};
+  const LinkKind kind = topology_.kind(from, to);
+  // Rounded up, so that no link is ever faster than its bandwidth.
+  const auto ticks =
+      static_cast<u64>(std::ceil(static_cast<double>(bytes) * hertz_ * kTicksPerCycle / topology_.bandwidth(kind)));
+  const auto latency = static_cast<u64>(std::ceil(topology_.latency(kind) * hertz_ - 1e-9));
+  const auto route = topology_.route(from, to);
+  u64 start = to_ticks(now);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (const Link& link : route) {
+      const u64 free = wire(link).time.earliest(start, ticks);
+      moved = moved || free != start;
+      start = free;
+    }
+  }
+  for (const Link& link : route) {
+    Wire& w = wire(link);
+    w.time.take(to_ticks(now), start, ticks);
+    w.bytes += bytes;
+    w.busy = to_cycles(w.time.busy());
+  }
+  return {start / kTicksPerCycle, to_cycles(start + ticks) + latency};
 }
 
 }  // namespace vinci::models

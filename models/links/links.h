@@ -3,32 +3,43 @@
 #pragma once
 
 #include <map>
-#include <utility>
 
-#include "models/memory/timeline.h"
-#include "sim/config/chip_config.h"
-#include "sim/kernel/clock.h"
+#include "models/links/reservations.h"
+#include "models/links/topology.h"
+#include "sim/stats/stats.h"
 
 namespace vinci::models {
 
-// The wires between devices in time. Inside a node each ordered pair of devices has an HCCS link of its own; between
-// nodes each device has one RoCE port, which all its transfers of a direction share. A transfer occupies its wires for
-// bytes / bandwidth and is over a latency later.
+// The wires between devices in time. A transfer occupies all links of its route at once, for bytes / bandwidth, from
+// the first time that all are free for so long, and is over a latency later. Transfers must be asked for at their own
+// simulated time.
 class Links {
  public:
-  Links(const config::LinksConfig& config, const sim::Clock& clock) : config_(config), clock_(clock) {}
+  // Cycles are cycles of a clock of `hertz`. Each link that is used counts its bytes and busy cycles in the
+  // group "links" of `stats`.
+  Links(const config::LinksConfig& config, double hertz, stats::Group& stats)
+      : topology_(config), hertz_(hertz), stats_(stats) {}
 
   struct Transfer {
     u64 start = 0;  // cycle in which its first byte leaves
     u64 end = 0;    // cycle in which it has arrived
   };
+  // Inside one device it takes no time: the schedule of a collective has such transfers, but no work on a wire.
   Transfer transfer(u64 now, u32 from, u32 to, u64 bytes);
 
+  const Topology& topology() const { return topology_; }
+
  private:
-  const config::LinksConfig& config_;
-  const sim::Clock& clock_;
-  std::map<std::pair<u32, u32>, Timeline> hccs_;  // by ordered pair of devices
-  std::map<u32, Timeline> sending_, receiving_;   // RoCE ports by device
+  struct Wire {
+    Reservations time;  // in ticks
+    u64 bytes = 0, busy = 0;
+  };
+  Wire& wire(const Link& link);
+
+  Topology topology_;
+  double hertz_;
+  stats::Group& stats_;
+  std::map<Link, Wire> wires_;  // those that were used; a map, because the statistics point at them
 };
 
 }  // namespace vinci::models

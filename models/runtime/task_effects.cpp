@@ -10,8 +10,13 @@ namespace vinci::models {
 
 using isa::check::FaultId;
 
-TaskEffects::TaskEffects(const task::TaskStream& stream, task::RunMemory& memory, isa::check::Checker* checker)
-    : stream_(stream), memory_(memory), checker_(checker), float_overflow_(stream.devices) {
+TaskEffects::TaskEffects(const task::TaskStream& stream, const config::LinksConfig& links, task::RunMemory& memory,
+                         isa::check::Checker* checker)
+    : stream_(stream),
+      memory_(memory),
+      checker_(checker),
+      collectives_(stream, links, memory, checker != nullptr),
+      float_overflow_(stream.devices) {
   u32 all = 0;
   for (const task::Stream& s : stream.streams) {
     first_.push_back(all);
@@ -41,7 +46,6 @@ void TaskEffects::check_arguments(u32 stream, u32 task) const {
   const task::Task& t = stream_.streams[stream].tasks[task];
   with_place(stream, task, [&] {
     if (const auto* op = std::get_if<task::CpuKernelLaunch>(&t.op)) aicpu_task(stream_, *op);
-    if (std::holds_alternative<task::Hccl>(t.op)) fail(Fault::Unsupported, "hccl: collectives are not carried out");
   });
 }
 
@@ -168,6 +172,24 @@ void TaskEffects::perform(const task::CpuKernelLaunch& op, Run run) {
   for (usize i = 0; i < aicpu.operands.size(); ++i) {
     if (aicpu.operands[i].write) memory_.write(aicpu.args.slice(aicpu.operands[i].argument), data[i], op.kernel);
   }
+}
+
+const Collectives::Call* TaskEffects::arrive(u32 stream, const task::Task& task) {
+  const Collectives::Call* call = collectives_.arrive(stream, task);
+  if (call != nullptr && checker_ != nullptr) {  // what comes after it on any rank comes after what came before on all
+    for (const Collectives::Rank& r : call->ranks)
+      checker_->follow(stream, r.stream);
+    for (const Collectives::Rank& r : call->ranks)
+      checker_->follow(r.stream, stream);
+  }
+  return call;
+}
+
+void TaskEffects::perform(const task::Hccl& op, Run run) {
+  const Collectives::Sizes bytes = collectives_.bytes(op);
+  if (op.op != task::Hccl::Op::broadcast) touch(run, op.send, bytes.send, "hccl from", false);
+  touch(run, op.recv, bytes.recv, "hccl to", true);
+  collectives_.deliver(run.stream);
 }
 
 // What the checker is told of tasks that order streams. A notify is an event that each record sets anew.

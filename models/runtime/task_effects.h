@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "isa/check/checker.h"
+#include "models/runtime/collectives.h"
 #include "sim/task/run_memory.h"
 
 namespace vinci::models {
@@ -15,7 +16,8 @@ namespace vinci::models {
 class TaskEffects {
  public:
   // `checker` may be null.
-  TaskEffects(const task::TaskStream& stream, task::RunMemory& memory, isa::check::Checker* checker);
+  TaskEffects(const task::TaskStream& stream, const config::LinksConfig& links, task::RunMemory& memory,
+              isa::check::Checker* checker);
 
   isa::check::Checker* checker() const { return checker_; }
   // The position of a task when the streams are read one after the other.
@@ -33,6 +35,10 @@ class TaskEffects {
   void follow_event(u32 stream, u32 event);
   u32 host_thread(u32 thread) const { return static_cast<u32>(stream_.streams.size()) + thread; }
   u32 semaphore(u32 index) const { return host_thread(static_cast<u32>(stream_.host.threads.size())) + index; }
+
+  // A stream comes to its collective, as Collectives::arrive(); the effect follows with perform().
+  const Collectives::Call* arrive(u32 stream, const task::Task& task);
+  const Collectives& collectives() const { return collectives_; }
 
   // What control tasks read from device memory.
   bool holds(const task::StreamSwitch& op) const;
@@ -61,6 +67,7 @@ class TaskEffects {
   void perform(const task::StreamSwitch& op, Run run);
   void perform(const task::LabelSwitch& op, Run run);
   void perform(const task::CpuKernelLaunch& op, Run run);
+  void perform(const task::Hccl& op, Run run);
   void perform(const task::EventRecord& op, Run run);
   void perform(const task::StreamWaitEvent& op, Run run);
   void perform(const task::EventReset& op, Run run);
@@ -75,6 +82,7 @@ class TaskEffects {
   const task::TaskStream& stream_;
   task::RunMemory& memory_;
   isa::check::Checker* checker_;
+  Collectives collectives_;
   std::vector<bool> float_overflow_;  // the float status by device: sticky until a task clears it
   std::vector<u32> first_;            // by stream: tasks of all streams before it
 };

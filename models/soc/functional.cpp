@@ -183,7 +183,7 @@ class Run final : public Carrier {
  public:
   Run(const config::ChipConfig& chip, const task::TaskStream& stream, task::RunMemory& memory, const Options& options)
       : options_(options),
-        effects_(stream, memory, options.checker),
+        effects_(stream, chip.links, memory, options.checker),
         kernels_(chip, stream, memory, options, effects_),
         streams_(stream, chip, effects_, *this),
         host_(stream, streams_, effects_, *this) {
@@ -214,15 +214,29 @@ class Run final : public Carrier {
       fail(Fault::Limit, "interrupted after {} tasks", executed_);
     if (const auto* op = std::get_if<task::KernelLaunch>(&streams_.task(stream).op)) {
       kernels_.launch(*op, stream, streams_.present(stream).task, [this] { progress(); });
-    } else {
-      progress();
+      return true;
     }
+    progress();
+    if (std::holds_alternative<task::Hccl>(streams_.task(stream).op)) return meet(stream);
     return true;
   }
   void ended(u32) override {}
   void wake_host(u32 thread) override { awake_.push_back(thread); }
 
  private:
+  // A collective is over for all ranks when the last one comes.
+  bool meet(u32 stream) {
+    const Collectives::Call* call = effects_.arrive(stream, streams_.task(stream));
+    if (call == nullptr) return false;
+    std::vector<u32> others;
+    for (const Collectives::Rank& r : call->ranks) {
+      if (r.stream != stream) others.push_back(r.stream);
+    }
+    for (const u32 other : others)
+      streams_.done(other);
+    return true;
+  }
+
   void progress() {
     ++done_units_;
     if (!options_.progress) return;
@@ -235,6 +249,7 @@ class Run final : public Carrier {
     constexpr usize kShown = 20;
     std::vector<std::string> lines;
     streams_.report(lines);
+    effects_.collectives().report(lines);
     host_.report(lines);
     std::string text = "nothing can move:";
     for (usize i = 0; i < std::min(kShown, lines.size()); ++i)

@@ -102,7 +102,7 @@ Result simulate(const config::ChipConfig& config, const task::TaskStream& stream
                                  {.census = options.census, .checker = options.checker}, options.dram);
   Result result;
   FirstTasks sink(result, options.tasks);
-  TaskScheduler scheduler(env, config, stream, memory, chips, stats.group("host"), options.checker,
+  TaskScheduler scheduler(env, config, stream, memory, chips, stats, options.checker,
                           {.tasks = sink, .sums = options.tasks != nullptr});
 
   std::function<void()> look;

@@ -11,15 +11,15 @@ namespace vinci::models {
 
 TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream,
                              task::RunMemory& memory, const std::vector<std::unique_ptr<Chip>>& chips,
-                             stats::Group& host_stats, isa::check::Checker* checker, Sink sink)
+                             stats::Group& stats, isa::check::Checker* checker, Sink sink)
     : Module("task_scheduler", env),
       config_(config),
       stream_(stream),
       memory_(memory),
-      effects_(stream, memory, checker),
+      effects_(stream, config.links, memory, checker),
       streams_(stream, config, effects_, *this),
       host_(stream, streams_, effects_, *this),
-      links_(config.links, env.clock),
+      links_(config.links, config.clock, stats),
       codes_(decode_kernels(stream)),
       starts_(stream.streams.size()),
       threads_(host_.count()),
@@ -29,7 +29,7 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
       control_(env.clock.cover(config.scheduler.control)) {
   for (const auto& chip : chips)
     devices_.emplace_back(*this, *chip);
-  host_stats.add("busy", host_busy_, "cycles", "time that host threads spent on their steps");
+  stats.group("host").add("busy", host_busy_, "cycles", "time that host threads spent on their steps");
   if (env_.trace != nullptr) {
     for (const task::Stream& s : stream.streams) {
       const std::string device = stream.devices > 1 ? fmt::format("npu{}", s.device) : "device";
@@ -42,6 +42,7 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
   }
   env_.waiters.push_back([this](std::vector<std::string>& lines) {
     streams_.report(lines);
+    effects_.collectives().report(lines);
     host_.report(lines);
   });
   wake();
@@ -88,8 +89,10 @@ void TaskScheduler::happen(const Entry& entry) {
   switch (entry.what) {
     case What::task: streams_.done(entry.id); break;
     case What::kernel_ready: kernel_ready(entry.id); break;
-    case What::block: device_of(entry.id).blocks.part_done(entry.id, entry.core); break;
+    case What::block: device_of(entry.id).blocks.part_done(entry.id, entry.part); break;
     case What::host: go_on(entry.id); break;
+    case What::collective: carry_on(entry.id, 0, true); break;
+    case What::transfer: carry_on(entry.id, entry.part, false); break;
   }
 }
 
@@ -114,6 +117,7 @@ bool TaskScheduler::begin(u32 stream) {
             return begin_job(stream,
                              engines.aicpu(t, op.block_dim, effects_.aicpu_seconds(op, config_.aicpu.bandwidth)));
           },
+          [&](const task::Hccl&) { return begin_collective(stream); },
           // The scheduler starts and completes these like a kernel.
           [&](const task::NpuGetFloatStatus&) {
             return begin_control(stream, task_start_ + task_completion_ + config_.memory.hbm.latency);
@@ -141,6 +145,35 @@ bool TaskScheduler::begin_control(u32 stream, u64 least) {
   const u64 cycles = std::max(control_, least);
   if (cycles > 0) later(now() + cycles, What::task, stream);
   return cycles == 0;
+}
+
+// The last rank to come starts the collective of all.
+bool TaskScheduler::begin_collective(u32 stream) {
+  const Collectives::Call* call = effects_.arrive(stream, streams_.task(stream));
+  if (call == nullptr) return false;
+  const task::Hccl& op = call->ranks.front().op();
+  std::vector<u32> streams;
+  for (const Collectives::Rank& r : call->ranks)
+    streams.push_back(r.stream);
+  collectives_.try_emplace(next_collective_, RunningCollective{.time = {call->schedule, stream_.comms[op.comm].devices,
+                                                                        task::element_bytes(op.type), links_},
+                                                               .streams = streams,
+                                                               .left = call->arrived});
+  later(now() + env_.clock.cover(config_.links.collective_start), What::collective, next_collective_++);
+  return false;
+}
+
+void TaskScheduler::carry_on(u32 collective, u32 transfer, bool begin) {
+  RunningCollective& c = collectives_.at(collective);
+  std::vector<CollectiveInTime::Started> started;
+  begin ? c.time.begin(now(), started) : c.time.arrived(now(), transfer, started);
+  for (const CollectiveInTime::Started& s : started)
+    later(s.end, What::transfer, collective, s.transfer);
+  const std::vector<u32> done = c.time.take_done();
+  c.left -= static_cast<u32>(done.size());
+  for (const u32 rank : done)
+    streams_.done(c.streams[rank]);
+  if (c.left == 0) collectives_.erase(collective);
 }
 
 void TaskScheduler::kernel_ready(u32 stream) {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <queue>
 #include <string>
 #include <vector>
 
+#include "models/links/collective_in_time.h"
 #include "models/runtime/host_threads.h"
 #include "models/runtime/streams.h"
 #include "models/runtime/task_sink.h"
@@ -27,7 +29,7 @@ class TaskScheduler : public sim::Module, private Carrier {
   };
   // `chips` by device; `checker` may be null.
   TaskScheduler(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream,
-                task::RunMemory& memory, const std::vector<std::unique_ptr<Chip>>& chips, stats::Group& host_stats,
+                task::RunMemory& memory, const std::vector<std::unique_ptr<Chip>>& chips, stats::Group& stats,
                 isa::check::Checker* checker, Sink sink);
 
   bool finished() const { return streams_.idle() && host_.finished(); }
@@ -46,14 +48,19 @@ class TaskScheduler : public sim::Module, private Carrier {
     Engines engines;
     BlockDispatcher blocks;
   };
-  enum class What : u8 { task, kernel_ready, block, host };
+  enum class What : u8 { task, kernel_ready, block, host, collective, transfer };
   struct Entry {
     u64 at = 0;
     u64 order = 0;
     What what = What::task;
-    u32 id = 0;    // stream, or host thread
-    u32 core = 0;  // of a block
+    u32 id = 0;    // stream, host thread or collective
+    u32 part = 0;  // core of a block, transfer of a collective
     bool operator>(const Entry& o) const { return std::pair(at, order) > std::pair(o.at, o.order); }
+  };
+  struct RunningCollective {
+    CollectiveInTime time;
+    std::vector<u32> streams;  // by rank
+    u32 left = 0;              // ranks that are not done
   };
   struct HostState {
     std::optional<HostThreads::Step> step;  // that it spends time on
@@ -63,7 +70,7 @@ class TaskScheduler : public sim::Module, private Carrier {
 
   void act() override;
   void happen(const Entry& entry);
-  void later(u64 at, What what, u32 id, u32 core = 0) { agenda_.push({at, order_++, what, id, core}); }
+  void later(u64 at, What what, u32 id, u32 part = 0) { agenda_.push({at, order_++, what, id, part}); }
 
   // Carrier
   u64 now() const override { return env_.clock.now(); }
@@ -73,6 +80,8 @@ class TaskScheduler : public sim::Module, private Carrier {
 
   bool begin_job(u32 stream, const Engines::Job& job);
   bool begin_control(u32 stream, u64 least);
+  bool begin_collective(u32 stream);
+  void carry_on(u32 collective, u32 transfer, bool begin);
   void kernel_ready(u32 stream);
   void go_on(u32 thread);
   u64 cycles_of(const HostThreads::Step& step) const;
@@ -94,6 +103,8 @@ class TaskScheduler : public sim::Module, private Carrier {
   u64 order_ = 0;
   u64 task_start_, task_completion_, control_;
   std::vector<trace::TrackId> tracks_;  // by stream
+  std::map<u32, RunningCollective> collectives_;
+  u32 next_collective_ = 0;
   u64 end_ = 0, control_units_ = 0;
   u64 kernels_ = 0, kernels_since_ = 0, kernel_cycles_ = 0;
   u64 host_busy_ = 0;

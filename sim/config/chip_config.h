@@ -201,13 +201,19 @@ struct SdmaConfig {
   friend bool operator==(const SdmaConfig&, const SdmaConfig&) = default;
 };
 
-// Between devices: HCCS inside a node, each pair with a link of its own; RoCE between nodes, one port for each device.
+// Between devices: HCCS inside a group, each ordered pair with a link of its own; PCIe between the groups of a node and
+// RoCE between nodes, one port of each for each device.
 struct LinksConfig {
   u32 devices_per_node = 8;
-  BytesPerSecond hccs_bandwidth{30e9};  // each way, of one link
+  u32 hccs_group = 8;                   // devices that HCCS connects
+  BytesPerSecond hccs_bandwidth{20e9};  // each way, of one link
   Seconds hccs_latency{2e-6};
+  BytesPerSecond pcie_bandwidth{20e9};  // each way, of one port
+  Seconds pcie_latency{5e-6};
   BytesPerSecond roce_bandwidth{12.5e9};  // each way, of one port
   Seconds roce_latency{5e-6};
+  Seconds collective_start{10e-6};  // from a rank that reaches a collective to its first transfer
+  Bytes collective_piece{1 << 20};  // longer transfers of a collective go in pieces of this size
   std::string from = "assumed";
 
   friend bool operator==(const LinksConfig&, const LinksConfig&) = default;

@@ -242,11 +242,19 @@ void describe(V& visit, S& s) {
 
 template <class V, Is<LinksConfig> S>
 void describe(V& visit, S& s) {
-  visit("devices_per_node", s.devices_per_node, "devices that HCCS connects, each pair by a link", Range{1, 1024});
+  visit("devices_per_node", s.devices_per_node, "devices of one computer", Range{1, 1024});
+  visit("hccs_group", s.hccs_group, "devices that HCCS connects, each pair by a link; PCIe connects groups of a node",
+        Range{1, 1024});
   visit("hccs_bandwidth", s.hccs_bandwidth, "of one link, each way", Range{1e6, 1e13});
-  visit("hccs_latency", s.hccs_latency, "of one transfer over HCCS, before its first byte", kTimeRange);
+  visit("hccs_latency", s.hccs_latency, "of one transfer over HCCS, after its last byte has left", kTimeRange);
+  visit("pcie_bandwidth", s.pcie_bandwidth, "of the PCIe port of a device, each way", Range{1e6, 1e13});
+  visit("pcie_latency", s.pcie_latency, "of one transfer between HCCS groups of a node", kTimeRange);
   visit("roce_bandwidth", s.roce_bandwidth, "of the network port of a device, each way", Range{1e6, 1e13});
-  visit("roce_latency", s.roce_latency, "of one transfer between nodes, before its first byte", kTimeRange);
+  visit("roce_latency", s.roce_latency, "of one transfer between nodes", kTimeRange);
+  visit("collective_start", s.collective_start, "from a rank that reaches a collective to its first transfer",
+        kTimeRange);
+  visit("collective_piece", s.collective_piece, "longer transfers of a collective go in pieces of this size",
+        Range{64, 1099511627776.0});
   visit("from", s.from, kFromDoc);
 }
 

@@ -257,7 +257,7 @@ struct ModelEndGraph {
 // together; none is done before all devices have reached it.
 struct Hccl {
   enum class Op : u8 { all_reduce, all_gather, reduce_scatter, broadcast, all_to_all };
-  enum class Algorithm : u8 { automatic, ring, halving_doubling, hierarchical };
+  enum class Algorithm : u8 { automatic, ring, halving_doubling, hierarchical, mesh };
   enum class Reduce : u8 { sum, prod, max, min };
   Op op = Op::all_reduce;
   u32 comm = 0;
@@ -277,8 +277,8 @@ struct Hccl {
 };
 inline constexpr std::array<std::string_view, 5> kHcclOpNames{"all_reduce", "all_gather", "reduce_scatter", "broadcast",
                                                               "all_to_all"};
-inline constexpr std::array<std::string_view, 4> kHcclAlgorithmNames{"auto", "ring", "halving_doubling",
-                                                                     "hierarchical"};
+inline constexpr std::array<std::string_view, 5> kHcclAlgorithmNames{"auto", "ring", "halving_doubling",
+                                                                     "hierarchical", "mesh"};
 inline constexpr std::array<std::string_view, 4> kHcclReduceNames{"sum", "prod", "max", "min"};
 
 // Names of the alternatives of Task::op, in their order; keys of the YAML spelling.

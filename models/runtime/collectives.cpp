@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/runtime/collectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+namespace vinci::models {
+namespace {
+
+using Op = task::Hccl::Op;
+
+std::string_view op_name(const task::Hccl& op) { return task::kHcclOpNames[static_cast<usize>(op.op)]; }
+
+// "all_reduce (sum) of 100 f4, root 0, algorithm auto"
+std::string text(const task::Hccl& op) {
+  return fmt::format("{} ({}) of {} {}, root {}, algorithm {}", op_name(op),
+                     task::kHcclReduceNames[static_cast<usize>(op.reduce)], op.count,
+                     task::kElementTypeNames[static_cast<usize>(op.type)], op.root,
+                     task::kHcclAlgorithmNames[static_cast<usize>(op.algorithm)]);
+}
+
+}  // namespace
+
+Collectives::Collectives(const task::TaskStream& stream, const config::LinksConfig& links, task::RunMemory& memory,
+                         bool lenient)
+    : stream_(stream), links_(links), memory_(memory), lenient_(lenient), present_(stream.streams.size()) {
+  for (const task::Comm& c : stream.comms)
+    reached_.emplace_back(c.devices.size());
+}
+
+std::string Collectives::device_name(u32 comm, u32 rank) const {
+  return fmt::format("npu{}", stream_.comms[comm].devices[rank]);
+}
+
+u32 Collectives::rank_of(u32 stream, u32 comm) const {
+  const auto& devices = stream_.comms[comm].devices;
+  const auto it = std::ranges::find(devices, stream_.streams[stream].device);
+  if (it == devices.end()) {
+    fail(Fault::Program, "stream '{}' is on npu{}, which is not in comm '{}'", stream_.streams[stream].name,
+         stream_.streams[stream].device, stream_.comms[comm].name);
+  }
+  return static_cast<u32>(it - devices.begin());
+}
+
+void Collectives::check_same(const Call& call, u32 rank) const {
+  const auto meaning = [](const task::Hccl& o) {
+    return std::tuple(o.op, o.count, o.type, o.reduce, o.root, o.algorithm);
+  };
+  const Rank &first = call.ranks[call.first], &mine = call.ranks[rank];
+  if (meaning(first.op()) == meaning(mine.op())) return;
+  const u32 comm = mine.op().comm;
+  fail(Fault::Program, "collective {} of comm '{}' is not the same on all ranks:\n  {}: '{}' is {}\n  {}: '{}' is {}",
+       call.number, stream_.comms[comm].name, device_name(comm, call.first), first.task->name, text(first.op()),
+       device_name(comm, rank), mine.task->name, text(mine.op()));
+}
+
+std::shared_ptr<const Schedule> Collectives::schedule_of(const task::Hccl& op) {
+  const u64 element = task::element_bytes(op.type);
+  std::shared_ptr<const Schedule>& known = schedules_[{op.comm, op.op, op.algorithm, op.count, element, op.root}];
+  if (known != nullptr) return known;
+  const Topology topology(links_);
+  CollectiveShape shape{.op = op.op, .algorithm = op.algorithm, .count = op.count, .root = op.root};
+  shape.piece = std::max<u64>(1, links_.collective_piece / element);
+  for (const u32 device : stream_.comms[op.comm].devices)
+    shape.groups.push_back(topology.group(device));
+  if (op.algorithm == task::Hccl::Algorithm::automatic)
+    shape.algorithm = choose_algorithm(op.op, shape.groups, op.count * element);
+  return known = std::make_shared<const Schedule>(schedule(shape));
+}
+
+const Collectives::Call* Collectives::arrive(u32 stream, const task::Task& task) {
+  const auto& op = std::get<task::Hccl>(task.op);
+  const u32 rank = rank_of(stream, op.comm);
+  const Key key{op.comm, reached_[op.comm][rank]++};
+  present_[stream] = key;
+  Call& call = calls_[key];
+  if (call.arrived == 0) {
+    call.number = key.second;
+    call.first = rank;
+    call.ranks.resize(stream_.comms[op.comm].devices.size());
+  }
+  call.ranks[rank] = {.stream = stream, .task = &task};
+  check_same(call, rank);
+  if (++call.arrived < call.ranks.size()) return nullptr;
+  call.schedule = schedule_of(op);
+  if (memory_.with_data()) compute(call);
+  return &call;
+}
+
+void Collectives::compute(Call& call) const {
+  const Schedule& s = *call.schedule;
+  const task::Hccl& all = call.ranks.front().op();
+  const u64 element = task::element_bytes(all.type);
+  for (u32 r = 0; r < s.ranks; ++r) {
+    const task::Hccl& op = call.ranks[r].op();
+    const task::Slice& in = op.op == Op::broadcast ? op.recv : op.send;
+    std::vector<std::byte>& work = call.work.emplace_back(s.work * element);
+    if (s.input[r].count == 0 || (lenient_ && !memory_.alive(in.buffer))) continue;
+    memory_.read(in, std::span(work).subspan(s.input[r].begin * element, s.input[r].count * element), "hccl from");
+  }
+  carry_out(s, all.reduce, all.type, call.work);
+}
+
+void Collectives::deliver(u32 stream) {
+  const Key key = present_[stream];
+  Call& call = calls_.at(key);
+  const auto r = static_cast<usize>(std::ranges::find(call.ranks, stream, &Rank::stream) - call.ranks.begin());
+  const task::Hccl& op = call.ranks[r].op();
+  if (!call.work.empty() && !(lenient_ && !memory_.alive(op.recv.buffer))) {
+    const u64 element = task::element_bytes(op.type);
+    const Schedule::Range& out = call.schedule->output[r];
+    memory_.write(op.recv, std::span(call.work[r]).subspan(out.begin * element, out.count * element), "hccl to");
+  }
+  if (++call.delivered == call.ranks.size()) calls_.erase(key);
+}
+
+Collectives::Sizes Collectives::bytes(const task::Hccl& op) const {
+  const u64 one = op.count * task::element_bytes(op.type), all = one * stream_.comms[op.comm].devices.size();
+  switch (op.op) {
+    case Op::all_reduce: return {one, one};
+    case Op::all_gather: return {one, all};
+    case Op::reduce_scatter: return {all, one};
+    case Op::broadcast: return {0, one};
+    case Op::all_to_all: return {all, all};
+  }
+  return {};
+}
+
+void Collectives::report(std::vector<std::string>& lines) const {
+  for (const auto& [key, call] : calls_) {
+    if (call.arrived == call.ranks.size()) continue;
+    std::string there, absent;
+    for (u32 r = 0; r < call.ranks.size(); ++r) {
+      std::string& list = call.ranks[r].task == nullptr ? absent : there;
+      list += (list.empty() ? "" : ", ") + device_name(key.first, r);
+    }
+    const Rank& first = call.ranks[call.first];
+    lines.push_back(fmt::format("{} '{}', collective {} of comm '{}': {} came, {} did not", op_name(first.op()),
+                                first.task->name, call.number, stream_.comms[key.first].name, there, absent));
+  }
+}
+
+}  // namespace vinci::models

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "models/links/schedule.h"
+#include "sim/task/run_memory.h"
+
+namespace vinci::models {
+
+// The collectives of a run without time: who meets whom, and what becomes of the bytes. The n-th collective of a
+// communicator that each of its ranks reaches belong together. When the last rank has come, all inputs are read and all
+// results are made; each rank gets its own when its task is over, and that is all that time decides.
+class Collectives {
+ public:
+  // With `lenient`, buffers that are freed are left out, because a checker reports them.
+  Collectives(const task::TaskStream& stream, const config::LinksConfig& links, task::RunMemory& memory, bool lenient);
+
+  struct Rank {
+    u32 stream = task::kNone;  // kNone: has not come
+    const task::Task* task = nullptr;
+
+    const task::Hccl& op() const { return std::get<task::Hccl>(task->op); }
+  };
+  struct Call {
+    u64 number = 0;  // in its communicator, from 0
+    std::vector<Rank> ranks;
+    u32 first = 0;  // rank that came first
+    u32 arrived = 0, delivered = 0;
+    std::shared_ptr<const Schedule> schedule;  // when all have come
+    std::vector<std::vector<std::byte>> work;  // by rank, with data
+  };
+  // A stream comes to its collective. When it is the last, the call, valid until the first rank is delivered; else
+  // null. Throws Fault::Program where ranks that meet do not mean the same.
+  const Call* arrive(u32 stream, const task::Task& task);
+  // The task of a stream is over: writes what its rank receives.
+  void deliver(u32 stream);
+
+  // Bytes of the buffers of each rank; a broadcast has none to send.
+  struct Sizes {
+    u64 send = 0, recv = 0;
+  };
+  Sizes bytes(const task::Hccl& op) const;
+
+  // A line for each collective that not all ranks have reached.
+  void report(std::vector<std::string>& lines) const;
+
+ private:
+  using Key = std::pair<u32, u64>;  // communicator, number
+
+  std::string device_name(u32 comm, u32 rank) const;
+  u32 rank_of(u32 stream, u32 comm) const;
+  void check_same(const Call& call, u32 rank) const;
+  std::shared_ptr<const Schedule> schedule_of(const task::Hccl& op);
+  void compute(Call& call) const;
+
+  const task::TaskStream& stream_;
+  const config::LinksConfig& links_;
+  task::RunMemory& memory_;
+  bool lenient_;
+  std::map<Key, Call> calls_;              // not delivered to all
+  std::vector<std::vector<u64>> reached_;  // collectives so far, by communicator and rank
+  std::vector<Key> present_;               // by stream
+  std::map<std::tuple<u32, task::Hccl::Op, task::Hccl::Algorithm, u64, u64, u32>, std::shared_ptr<const Schedule>>
+      schedules_;  // by communicator, operation, algorithm, count, bytes of an element, root
+};
+
+}  // namespace vinci::models
