@@ -135,7 +135,8 @@ bool HostThreads::carry(u32 thread, const task::HostEnqueue& op, Outcome& out) {
         t.phase = Phase::paid;
         out = Step{.work = std::holds_alternative<task::KernelLaunch>(task.op) ? Work::launch : Work::enqueue,
                    .name = task.name,
-                   .detail = stream_.streams[op.stream].name};
+                   .detail = stream_.streams[op.stream].name,
+                   .stream = op.stream};
         return false;
       case Phase::paid:
         if (!streams_.enqueue(op.stream, op.first + t.task)) {

@@ -22,6 +22,7 @@ class HostThreads {
     double seconds = 0;          // of computing
     std::string_view name = {};  // task, computation or stream, for the timeline
     std::string_view detail = {};
+    u32 stream = task::kNone;  // that a task is handed to
   };
 
   u32 count() const { return static_cast<u32>(threads_.size()); }

@@ -21,24 +21,25 @@ Engines::Job Engines::copy(u64 now, const task::MemcpyAsync& op) {
   const task::Buffer& src = stream_.buffers[op.src.buffer];
   const task::Buffer& dst = stream_.buffers[op.dst.buffer];
   const config::HostConfig& host = chip_.host;
-  const auto pcie = [&](Timeline& engine, double pinned) {
+  const auto pcie = [&](Timeline& engine, Lane lane, double pinned) {
     const double bandwidth = src.pageable || dst.pageable ? host.pageable_bandwidth.value : pinned;
     const u64 start = std::max(now, engine.free_at());
     const double seconds = host.copy_latency + static_cast<double>(op.bytes()) / bandwidth;
-    return Job{start, engine.reserve(now, clock_.cover(seconds))};
+    const u64 end = engine.reserve(now, clock_.cover(seconds));
+    return Job{start, end, lane, end};
   };
   if (src.place == Place::host) {
     h2d_bytes_ += op.bytes();
-    return pcie(h2d_, host.h2d_bandwidth);
+    return pcie(h2d_, Lane::h2d, host.h2d_bandwidth);
   }
   if (dst.place == Place::host) {
     d2h_bytes_ += op.bytes();
-    return pcie(d2h_, host.d2h_bandwidth);
+    return pcie(d2h_, Lane::d2h, host.d2h_bandwidth);
   }
   if (src.device == dst.device) return sdma(now, op.bytes(), 2 * op.bytes());
   d2d_bytes_ += op.bytes();
   const Links::Transfer wire = links_.transfer(now, src.device, dst.device, op.bytes());
-  return {wire.start, wire.end};
+  return {.start = wire.start, .end = wire.end};
 }
 
 Engines::Job Engines::fill(u64 now, const task::MemsetAsync& op) { return sdma(now, op.bytes, op.bytes); }
@@ -48,7 +49,7 @@ Engines::Job Engines::reduce(u64 now, const task::ReduceAsync& op) {
   if (from == to) return sdma(now, op.bytes, 3 * op.bytes);
   d2d_bytes_ += op.bytes;
   const Links::Transfer wire = links_.transfer(now, from, to, op.bytes);
-  return {wire.start, wire.end};
+  return {.start = wire.start, .end = wire.end};
 }
 
 // `moved`: bytes read and written together, which share the bandwidth of the memory.
@@ -57,7 +58,8 @@ Engines::Job Engines::sdma(u64 now, u64 written, u64 moved) {
   const double seconds = std::max(static_cast<double>(moved) / chip_.memory.hbm.bandwidth,
                                   static_cast<double>(written) / chip_.sdma.bandwidth);
   const u64 start = std::max(now, sdma_.free_at());
-  return {start, sdma_.reserve(now, clock_.cover(seconds)) + chip_.memory.hbm.latency};
+  const u64 free = sdma_.reserve(now, clock_.cover(seconds));
+  return {start, free + chip_.memory.hbm.latency, Lane::sdma, free};
 }
 
 Engines::Job Engines::aicpu(u64 now, u32 blocks, double seconds) {

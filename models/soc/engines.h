@@ -2,6 +2,9 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <array>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "models/links/links.h"
@@ -20,9 +23,14 @@ class Engines {
   Engines(const config::ChipConfig& chip, const sim::Clock& clock, const task::TaskStream& stream, Links& links);
   void register_in(stats::Group& stats);
 
+  // What the timeline shows as a lane: each works on one job at a time.
+  enum class Lane : u8 { h2d, d2h, sdma };
+  static constexpr std::array<std::string_view, 3> kLaneNames{"DMA host to device", "DMA device to host", "SDMA"};
   struct Job {
-    u64 start = 0;  // cycle in which the engine begins
-    u64 end = 0;    // cycle in which the effect is visible
+    u64 start = 0;                  // cycle in which the engine begins
+    u64 end = 0;                    // cycle in which the effect is visible
+    std::optional<Lane> lane = {};  // none: a link or AICPU threads
+    u64 free = 0;                   // of a lane: cycle in which the engine can take the next job
   };
   Job copy(u64 now, const task::MemcpyAsync& op);
   Job fill(u64 now, const task::MemsetAsync& op);

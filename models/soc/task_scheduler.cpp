@@ -22,6 +22,7 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
       links_(config.links, config.clock, stats),
       codes_(decode_kernels(stream)),
       starts_(stream.streams.size()),
+      hosts_(stream.streams.size()),
       threads_(host_.count()),
       sink_(sink),
       task_start_(env.clock.cover(config.scheduler.task_start)),
@@ -34,6 +35,12 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
     for (const task::Stream& s : stream.streams) {
       const std::string device = stream.devices > 1 ? fmt::format("npu{}", s.device) : "device";
       tracks_.push_back(env_.trace->track(device, fmt::format("stream {}", s.name)));
+    }
+    for (u32 d = 0; d < devices_.size(); ++d) {
+      for (usize lane = 0; lane < Engines::kLaneNames.size(); ++lane) {
+        const std::string device = stream.devices > 1 ? fmt::format("npu{}", d) : "device";
+        devices_[d].lanes[lane] = env_.trace->track(device, Engines::kLaneNames[lane]);
+      }
     }
   }
   for (u32 thread = 0; thread < host_.count(); ++thread) {
@@ -137,6 +144,15 @@ bool TaskScheduler::begin(u32 stream) {
 
 bool TaskScheduler::begin_job(u32 stream, const Engines::Job& job) {
   starts_[stream] = job.start;  // the engine may still work for another stream
+  if (env_.trace != nullptr && job.lane) {
+    env_.trace->span({.track = device_of(stream).lanes[static_cast<usize>(*job.lane)],
+                      .name = streams_.task(stream).name,
+                      .queued = now(),
+                      .begin = job.start,
+                      .end = job.free,
+                      .done = job.end,
+                      .detail = stream_.streams[stream].name});
+  }
   later(job.end, What::task, stream);
   return false;
 }
@@ -210,6 +226,11 @@ void TaskScheduler::ended(u32 stream) {
                       .end = t,
                       .done = t,
                       .detail = task_kind(stream_, task)});
+    // From the last cycle of the host's call, where its span is; a task of a model has none.
+    if (stream_.streams[stream].model == task::kNone && present.enqueued > 0) {
+      env_.trace->flow(threads_[hosts_[stream]].track, present.enqueued - 1, tracks_[stream], starts_[stream],
+                       "launch");
+    }
   }
   TaskRecord record = task_record(stream_, stream, present.task);
   record.iteration = present.iteration;
@@ -244,6 +265,7 @@ void TaskScheduler::go_on(u32 thread) {
                       .done = t,
                       .detail = state.step->detail});
   }
+  if (state.step && state.step->stream != task::kNone) hosts_[state.step->stream] = thread;
   end_ = std::max(end_, t);
   state.step = host_.go_on(thread);
   state.since = t;

@@ -46,6 +46,7 @@ class TaskScheduler : public sim::Module, private Carrier {
 
     u64 tasks = 0;
     Engines engines;
+    std::array<trace::TrackId, Engines::kLaneNames.size()> lanes{};
     BlockDispatcher blocks;
   };
   enum class What : u8 { task, kernel_ready, block, host, collective, transfer };
@@ -97,6 +98,7 @@ class TaskScheduler : public sim::Module, private Carrier {
   KernelCodes codes_;
   std::deque<Device> devices_;
   std::vector<u64> starts_;  // by stream: when the present task began
+  std::vector<u32> hosts_;   // by stream: the host thread that handed over its latest task
   std::vector<HostState> threads_;
   Sink sink_;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> agenda_;

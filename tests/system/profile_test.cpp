@@ -43,6 +43,34 @@ TEST_F(ProfileOfARun, AddsUpOnSplitAndJointCores) {
   EXPECT_TRUE(exists("o-ascend-910a/OPPROF_19700101000000_VINCI/simulator/core0/trace.json"));
 }
 
+// A host program: each turn copies, then launches a kernel of given time, on two streams.
+TEST_F(ProfileOfARun, CountsTheTurnsOfTheHostProgram) {
+  write("s.yaml", R"(vinci: 1
+name: s
+arch: c220
+buffers:
+  h: {place: host, bytes: 4096}
+  d: {place: device, bytes: 4096}
+kernels:
+  k: {type: AIV_ONLY, time: 5us}
+streams:
+  copy:
+    - memcpy_async: {dst: d, src: h}
+  main:
+    - kernel_launch: {kernel: k, block_dim: 3}
+host:
+  threads:
+    main:
+      - repeat: {times: 7, steps: [{enqueue: copy}, {synchronize_stream: copy}, {enqueue: main}, {synchronize_stream: main}]}
+)");
+  const test::ShellResult run = vinci("run s.yaml --chip ascend-910b1 --mode timing -q --profile --out o");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_EQ(problems("o"), "");
+  EXPECT_EQ(test::shell(folder_.path(), "cut -d, -f2 o/step_trace_*.csv").output,
+            "Iteration ID\n1\n2\n3\n4\n5\n6\n7\n");
+  EXPECT_EQ(test::shell(folder_.path(), "grep -c MEMCPY_ASYNC o/task_time_*.csv").output, "7\n");
+}
+
 TEST_F(ProfileOfARun, IsTheSameEachTime) {
   ASSERT_EQ(vinci("gen gemm --m 64 --n 64 --k 64 --chip tiny -o g").exit_code, 0);
   for (const std::string out : {"one", "two"})

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -97,6 +98,54 @@ TEST(TraceOfARun, EveryFlagIsAnArrowForward) {
   for (const test::Arrow& a : recorder.arrows()) {
     EXPECT_LE(a.begin, a.end) << a.from << " to " << a.to;
     EXPECT_NE(a.from, a.to);
+  }
+}
+
+// Two streams copy at the same time, so that the second waits for the engine.
+TEST(TraceOfARun, CopiesShowTheirEngineAndTheCallOfTheHost) {
+  config::ChipConfig chip = test::round_chip(isa::Arch::c100);
+  chip.host.enqueue = config::Seconds(1e-7);
+  task::TaskStream stream;
+  stream.arch = chip.arch;
+  stream.buffers.resize(2);
+  for (task::Buffer& b : stream.buffers) {
+    b.name = &b == stream.buffers.data() ? "h" : "d";
+    b.place = &b == stream.buffers.data() ? task::Buffer::Place::host : task::Buffer::Place::device;
+    b.bytes = 1 << 16;
+  }
+  const task::MemcpyAsync in{.dst = {1}, .src = {0}, .width = 1 << 16, .dst_pitch = 1 << 16, .src_pitch = 1 << 16};
+  const task::MemcpyAsync out{.dst = {0}, .src = {1}, .width = 1 << 16, .dst_pitch = 1 << 16, .src_pitch = 1 << 16};
+  stream.streams = {{.name = "a", .tasks = {{.name = "in0", .op = in}}},
+                    {.name = "b", .tasks = {{.name = "in1", .op = in}, {.name = "out", .op = out}}}};
+  task::RunMemory memory(stream, true);
+  test::Recorder recorder;
+  models::simulate(chip, stream, memory, {.trace = &recorder, .progress = {}});
+
+  std::map<std::string, std::vector<std::string>> lanes;
+  std::map<std::string, const test::Seen*> tasks, engines;
+  for (const test::Seen& s : recorder.spans()) {
+    if (s.core != "device") continue;
+    lanes[s.pipe].push_back(s.name);
+    (s.pipe.starts_with("stream") ? tasks : engines)[s.name] = &s;
+  }
+  EXPECT_EQ(lanes, (std::map<std::string, std::vector<std::string>>{{"stream a", {"in0"}},
+                                                                    {"stream b", {"in1", "out"}},
+                                                                    {"DMA host to device", {"in0", "in1"}},
+                                                                    {"DMA device to host", {"out"}}}));
+  EXPECT_EQ(engines["in0"]->end, engines["in1"]->begin);
+  for (const auto& [name, task] : tasks) {
+    EXPECT_EQ(engines[name]->begin, task->begin) << name;
+    EXPECT_EQ(engines[name]->done, task->end) << name;
+  }
+  ASSERT_EQ(recorder.arrows().size(), 3u);
+  for (const test::Arrow& a : recorder.arrows()) {
+    EXPECT_EQ(a.from, "host.enqueue");
+    EXPECT_TRUE(std::ranges::any_of(recorder.spans(), [&](const test::Seen& s) {
+      return s.core == "host" && s.begin <= a.begin && a.begin < s.end;
+    })) << a.begin;
+    EXPECT_TRUE(std::ranges::any_of(tasks, [&](const auto& t) {
+      return "device." + t.second->pipe == a.to && t.second->begin == a.end;
+    })) << a.to;
   }
 }
 
