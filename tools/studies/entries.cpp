@@ -10,8 +10,10 @@ std::span<const Entry> entries() {
   static constexpr std::array kEntries{
       Entry{"S01", swin_attention},
       Entry{"S05", fused_optimizer},
+      Entry{"S07", sink_loop},
       Entry{"S09", transdata},
       Entry{"S22", conv_bn_relu},
+      Entry{"S23", prefetch},
   };
   return kEntries;
 }

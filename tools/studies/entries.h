@@ -10,6 +10,8 @@ namespace vinci::studies {
 void conv_bn_relu(Study& study);
 void fused_optimizer(Study& study);
 void swin_attention(Study& study);
+void prefetch(Study& study);
+void sink_loop(Study& study);
 void transdata(Study& study);
 
 }  // namespace vinci::studies

@@ -15,7 +15,7 @@
 namespace vinci::studies {
 namespace {
 
-bool is_kernel(const models::TaskTime& t) { return t.kind.starts_with("KERNEL"); }
+bool is_kernel(const models::TaskTime& t) { return t.kind.starts_with("KERNEL") && t.kind != "KERNEL_AICPU"; }
 
 config::ChipConfig load(const Definition& d, const Request& r, std::span<const std::string> more = {}) {
   std::vector<std::string> overrides = r.overrides;
