@@ -11,6 +11,7 @@ std::span<const Entry> entries() {
       Entry{"S01", swin_attention},
       Entry{"S05", fused_optimizer},
       Entry{"S07", sink_loop},
+      Entry{"S08", host_op},
       Entry{"S09", transdata},
       Entry{"S22", conv_bn_relu},
       Entry{"S23", prefetch},

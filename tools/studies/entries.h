@@ -10,6 +10,7 @@ namespace vinci::studies {
 void conv_bn_relu(Study& study);
 void fused_optimizer(Study& study);
 void swin_attention(Study& study);
+void host_op(Study& study);
 void prefetch(Study& study);
 void sink_loop(Study& study);
 void transdata(Study& study);

@@ -28,7 +28,7 @@ struct Case {
 };
 
 // One thread: preprocess, copy, compute, wait.
-std::string serial(const Case& c) {
+std::string serial(const config::ChipConfig& chip, const Case& c) {
   std::string steps;
   for (const double pre : c.pre)
     steps += fmt::format(
@@ -39,7 +39,7 @@ std::string serial(const Case& c) {
 streams:
   train:
     - memcpy_async: {{dst: x, src: batch}}
-    - kernel_launch: {{kernel: step, block_dim: 32}}
+    - {}
 host:
   threads:
     main:
@@ -47,12 +47,12 @@ host:
           times: {}
           steps:
 {})",
-                     c.batch_bytes, c.rounds, steps);
+                     c.batch_bytes, opaque_launch("step", chip), c.rounds, steps);
 }
 
 // Buffers are filled in turn, each through a stream of its own. The device says by notifies when a buffer is loaded and
 // when it is free; so the host runs ahead of it. A loader reuses its host memory when the copy is over.
-std::string prefetched(const Case& c) {
+std::string prefetched(const config::ChipConfig& chip, const Case& c) {
   const u64 buffers = c.depth * c.loaders, batches = buffers * c.pre.size();
   std::string device, copies, begin, compute, threads;
   for (u64 b = 0; b < buffers; ++b) {
@@ -62,10 +62,8 @@ std::string prefetched(const Case& c) {
         "  copy{0}:\n    - notify_wait: free{0}\n    - memcpy_async: {{dst: x{0}, src: batch}}\n"
         "    - notify_record: loaded{0}\n",
         b);
-    compute += fmt::format(
-        "    - notify_wait: loaded{0}\n    - kernel_launch: {{kernel: step, block_dim: 32, args: [x{0}]}}\n"
-        "    - notify_record: free{0}\n",
-        b);
+    compute += fmt::format("    - notify_wait: loaded{0}\n    - {1}\n    - notify_record: free{0}\n", b,
+                           opaque_launch("step", chip));
   }
   for (u64 l = 0; l < c.loaders; ++l) {
     threads += fmt::format("    loader{}:\n      - repeat:\n          times: {}\n          steps:\n", l, c.rounds);
@@ -82,10 +80,9 @@ std::string prefetched(const Case& c) {
 }
 
 gen::StreamFiles task_stream(const config::ChipConfig& chip, const Case& c) {
-  const std::string head =
-      fmt::format("kernels:\n  step: {{time: {}}}\nbuffers:\n  batch: {{place: host, bytes: {}, pageable: {}}}\n",
-                  time_text(c.step), c.batch_bytes, c.pageable);
-  return stream_text(c.name, chip, head + (c.depth == 0 ? serial(c) : prefetched(c)));
+  const std::string head = fmt::format("kernels:\n{}buffers:\n  batch: {{place: host, bytes: {}, pageable: {}}}\n",
+                                       opaque_kernel("step", chip, c.step), c.batch_bytes, c.pageable);
+  return stream_text(c.name, chip, head + (c.depth == 0 ? serial(chip, c) : prefetched(chip, c)));
 }
 
 // Times of the second half of a run, in cycles: what came before has been forgotten.

@@ -13,6 +13,7 @@
 namespace vinci::studies {
 namespace {
 
+constexpr std::string_view kOp = "resize_bilinear";
 constexpr std::array<u64, 7> kLengths{1, 2, 5, 10, 50, 100, 1000};
 
 // The loop as GE builds it: variables loop_cond, iterations_per_loop, one and zero. At the end of an iteration,
@@ -26,8 +27,7 @@ constexpr std::string_view kLoop = R"(buffers:
   zero: {{place: device, bytes: 8}}
   limits: {{place: device, bytes: 16}} # iterations_per_loop, one
 kernels:
-  resize_bilinear: {{time: {op}}}
-models:
+{op}models:
   train: {{head: [body], streams: [again, done]}}
 streams:
   load:
@@ -37,7 +37,7 @@ streams:
   step:
     - model_execute: train
   body:
-    - kernel_launch: {{kernel: resize_bilinear, block_dim: {cores}}}
+    - {launch}
     - stream_switch: {{value: loop_cond, cond: LESS, target: limits, dtype: i8, true_stream: again}}
     - stream_switch: {{value: loop_cond, cond: GREATER_OR_EQUAL, target: limits, dtype: i8, true_stream: done}}
     - notify_record: decided
@@ -67,10 +67,11 @@ host:
 
 gen::StreamFiles task_stream(const config::ChipConfig& chip, u64 steps, u64 length, double op, double exchange) {
   const std::array<i64, 2> constants{static_cast<i64>(length - 1), 1};
-  return stream_text(fmt::format("length_{}", length), chip,
-                     fmt::format(kLoop, fmt::arg("constants", hex_text(std::as_bytes(std::span(constants)))),
-                                 fmt::arg("op", time_text(op)), fmt::arg("cores", chip.ai_cores),
-                                 fmt::arg("executions", steps / length), fmt::arg("exchange", time_text(exchange))));
+  return stream_text(
+      fmt::format("length_{}", length), chip,
+      fmt::format(kLoop, fmt::arg("constants", hex_text(std::as_bytes(std::span(constants)))),
+                  fmt::arg("op", opaque_kernel(kOp, chip, op)), fmt::arg("launch", opaque_launch(kOp, chip)),
+                  fmt::arg("executions", steps / length), fmt::arg("exchange", time_text(exchange))));
 }
 
 // The device counted right: so many iterations and executions of the model, and loop_cond is zero again.

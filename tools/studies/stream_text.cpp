@@ -18,6 +18,15 @@ gen::StreamFiles stream_text(std::string_view name, const config::ChipConfig& ch
   return out;
 }
 
+std::string opaque_kernel(std::string_view name, const config::ChipConfig& chip, double seconds) {
+  return fmt::format("  {}: {{type: {}, time: {}}}\n", name, chip.vector_cores > 0 ? "AIC_ONLY" : "AI_CORE",
+                     time_text(seconds));
+}
+
+std::string opaque_launch(std::string_view name, const config::ChipConfig& chip) {
+  return fmt::format("kernel_launch: {{kernel: {}, block_dim: {}}}", name, chip.ai_cores);
+}
+
 std::string time_text(double seconds) { return fmt::format("{}ns", std::llround(seconds * 1e9)); }
 
 std::string hex_text(std::span<const std::byte> bytes) {

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// S08: extract_image_patches inside a training step, as a py_func of the host, on the AICPU and on the AI cores.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "isa/base/random.h"
+#include "sim/io/npy.h"
+#include "tools/gen/tile_pipeline.h"
+#include "tools/studies/entries.h"
+#include "tools/studies/stream_text.h"
+
+namespace vinci::studies {
+namespace {
+
+// One execution of extract_image_patches on square images, NHWC in f32, padding VALID, rate 1.
+struct Patches {
+  u64 images = 1, edge = 0, channels = 0, window = 0, stride = 1;
+
+  u64 across() const { return (edge - window) / stride + 1; }
+  u64 pixel() const { return channels * sizeof(float); }
+  u64 row() const { return window * pixel(); }  // of a patch, contiguous in both tensors
+  u64 in_bytes() const { return images * edge * edge * pixel(); }
+  u64 out_bytes() const { return images * across() * across() * window * row(); }
+};
+
+// The three levels of features that the refinement of SiamMask takes patches from, 17 x 17 each. Source: Wang et al.
+// 2019, and the shapes of its public code.
+std::vector<Patches> siammask(u64 images) {
+  return {{.images = images, .edge = 125, .channels = 64, .window = 61, .stride = 4},
+          {.images = images, .edge = 63, .channels = 256, .window = 31, .stride = 2},
+          {.images = images, .edge = 31, .channels = 512, .window = 15, .stride = 1}};
+}
+
+// What the py_func does, element by element.
+std::vector<float> reference(const Patches& p, const std::vector<float>& x) {
+  std::vector<float> y;
+  y.reserve(p.out_bytes() / sizeof(float));
+  for (u64 n = 0; n < p.images; ++n)
+    for (u64 row = 0; row < p.across(); ++row)
+      for (u64 column = 0; column < p.across(); ++column)
+        for (u64 i = 0; i < p.window; ++i)
+          for (u64 j = 0; j < p.window; ++j)
+            for (u64 c = 0; c < p.channels; ++c)
+              y.push_back(x[((n * p.edge + row * p.stride + i) * p.edge + column * p.stride + j) * p.channels + c]);
+  return y;
+}
+
+// The kernel of the AI cores. A tile is some rows of one patch: a burst for each row in, one burst out. Arguments: x,
+// y.
+std::string patches_kernel(const Patches& p) {
+  constexpr u64 kSlot = 96 * 1024, kBlock = 32;
+  const u64 rows = std::min(p.window, kSlot / p.row()), parts = ceil_div(p.window, rows);
+  VINCI_CHECK(p.pixel() % kBlock == 0 && rows > 0);
+  gen::TilePipeline t{
+      .tiles = p.images * p.across() * p.across() * parts,
+      .in_place = true,
+      .prologue = "  ld_arg X3, 0\n  ld_arg X4, 1\n",
+      // X5: first row of the part, X6: patch, X7: rows of the part, X8: address in x, X9: address in y
+      .locate = fmt::format("  rem X5, X0, {parts}\n  mul X5, X5, {rows}\n  div X6, X0, {parts}\n"
+                            "  sub X7, {window}, X5\n  min X7, X7, {rows}\n"
+                            "  mul X9, X6, {window}\n  add X9, X9, X5\n  mul X9, X9, {row_bytes}\n  add X9, X9, X4\n"
+                            "  rem X10, X6, {across}\n  div X6, X6, {across}\n"
+                            "  rem X11, X6, {across}\n  div X6, X6, {across}\n"
+                            "  mul X8, X6, {edge}\n  mul X11, X11, {stride}\n  add X8, X8, X11\n  add X8, X8, X5\n"
+                            "  mul X8, X8, {edge}\n  mul X10, X10, {stride}\n  add X8, X8, X10\n"
+                            "  mul X8, X8, {pixel}\n  add X8, X8, X3\n  mul X12, X7, {row_blocks}\n",
+                            fmt::arg("parts", parts), fmt::arg("rows", rows), fmt::arg("window", p.window),
+                            fmt::arg("row_bytes", p.row()), fmt::arg("across", p.across()), fmt::arg("edge", p.edge),
+                            fmt::arg("stride", p.stride), fmt::arg("pixel", p.pixel()),
+                            fmt::arg("row_blocks", p.row() / kBlock))};
+  t.load = [&](u32 slot) {
+    return fmt::format("  copy_gm_to_ubuf {}, X8, 0, X7, {}, {}, 0\n", slot * kSlot, p.row() / kBlock,
+                       (p.edge - p.window) * p.pixel() / kBlock);
+  };
+  t.compute = [](u32) { return std::string(); };
+  t.store = [&](u32 slot) { return fmt::format("  copy_ubuf_to_gm X9, {}, 0, 1, X12, 0, 0\n", slot * kSlot); };
+  return gen::tile_pipeline_assembly(t);
+}
+
+enum class Place : u8 { host, aicpu, aicore };
+constexpr std::array<std::string_view, 3> kPlaceNames{"host", "aicpu", "aicore"};
+
+// A training step: `backbone` makes the features, `heads` do not need the patches, `refine` does.
+struct Step {
+  Place place = Place::host;
+  std::vector<Patches> levels = {};
+  u64 times = 1;
+  double backbone = 0, heads = 0, refine = 0, host = 0;  // s
+  std::vector<double> kernels = {};                      // s, opaque kernels in place of programs; by level
+  // Data of each level: then the features come from files, and the patches go to files out<level>.npy.
+  std::vector<std::vector<float>> features = {};
+};
+
+class StepText {
+ public:
+  StepText(const config::ChipConfig& chip, const Step& step) : chip_(chip), s_(step) {}
+
+  gen::StreamFiles files() {
+    kernels_ = opaque_kernel("backbone", chip_, s_.backbone) + opaque_kernel("heads", chip_, s_.heads) +
+               opaque_kernel("refine", chip_, s_.refine);
+    for (usize i = 0; i < s_.levels.size(); ++i)
+      level(i);
+    const std::string steps = s_.place == Place::host ? on_host() : s_.place == Place::aicpu ? on_aicpu() : on_aicore();
+    gen::StreamFiles out = stream_text(
+        kPlaceNames[static_cast<usize>(s_.place)], chip_,
+        fmt::format("buffers:\n{}kernels:\n{}streams:\n{}{}{}host:\n  threads:\n    main:\n{}      - repeat:\n"
+                    "          times: {}\n          steps:\n{}{}",
+                    buffers_, kernels_, load_.empty() ? "" : "  load:\n" + load_, streams_,
+                    save_.empty() ? "" : "  save:\n" + save_,
+                    load_.empty() ? "" : "      - enqueue: load\n      - synchronize_stream: load\n", s_.times, steps,
+                    save_.empty() ? "" : "      - enqueue: save\n"));
+    out.files.insert(files_.begin(), files_.end());
+    return out;
+  }
+
+ private:
+  static constexpr std::string_view kWait = "            - synchronize_stream: main\n";
+
+  void level(usize i) {
+    const Patches& p = s_.levels[i];
+    buffers_ += fmt::format("  x{0}: {{place: device, bytes: {1}}}\n  y{0}: {{place: device, bytes: {2}}}\n", i,
+                            p.in_bytes(), p.out_bytes());
+    const bool with_data = !s_.features.empty();
+    if (with_data) {
+      add_npy(fmt::format("in{}.npy", i), s_.features[i]);
+      buffers_ += fmt::format(
+          "  in{0}: {{place: host, file: in{0}.npy}}\n  out{0}: {{place: host, dtype: f4, shape: [{1}], "
+          "output: out{0}.npy}}\n",
+          i, p.out_bytes() / sizeof(float));
+      load_ += fmt::format("    - memcpy_async: {{dst: x{0}, src: in{0}}}\n", i);
+      save_ += fmt::format("    - memcpy_async: {{dst: out{0}, src: y{0}}}\n", i);
+    }
+    switch (s_.place) {
+      case Place::host:
+        if (with_data) add_npy(fmt::format("made{}.npy", i), reference(p, s_.features[i]));
+        buffers_ += fmt::format(
+            "  hx{0}: {{place: host, bytes: {1}, pageable: true}}\n"
+            "  hy{0}: {{place: host, {2}, pageable: true}}\n",
+            i, p.in_bytes(), with_data ? fmt::format("file: made{}.npy", i) : fmt::format("bytes: {}", p.out_bytes()));
+        d2h_ += fmt::format("    - memcpy_async: {{dst: hx{0}, src: x{0}}}\n", i);
+        h2d_ += fmt::format("    - memcpy_async: {{dst: y{0}, src: hy{0}}}\n", i);
+        break;
+      case Place::aicpu:
+        device_ += fmt::format(
+            "    - cpu_kernel_launch: {{kernel: ExtractImagePatches, block_dim: {}, args: [x{}, y{}, {}, "
+            "{}, {}, {}, {}, {}, {}, {}, 1, 1, 0, 0]}}\n",
+            chip_.aicpu.threads, i, i, p.images, p.edge, p.edge, p.channels, p.window, p.window, p.stride, p.stride);
+        break;
+      case Place::aicore: {
+        const std::string name = fmt::format("patches{}", i);
+        if (s_.kernels.empty()) {
+          add_file(name + ".s", patches_kernel(p));
+          const bool split = chip_.vector_cores > 0;
+          kernels_ += fmt::format("  {0}: {{type: {1}, source: {0}.s}}\n", name, split ? "AIV_ONLY" : "AI_CORE");
+          device_ += fmt::format("    - kernel_launch: {{kernel: {}, block_dim: {}, args: [x{}, y{}]}}\n", name,
+                                 split ? chip_.vector_cores : chip_.ai_cores, i, i);
+        } else {
+          kernels_ += opaque_kernel(name, chip_, s_.kernels[i]);
+          device_ += "    - " + opaque_launch(name, chip_) + "\n";
+        }
+        break;
+      }
+    }
+  }
+
+  std::string launch(std::string_view kernel) const { return "    - " + opaque_launch(kernel, chip_) + "\n"; }
+
+  // Each returns the steps of the host.
+  std::string on_host() {
+    const usize n = s_.levels.size();
+    streams_ = "  main:\n" + launch("backbone") + d2h_ + h2d_ + launch("heads") + launch("refine");
+    return fmt::format(
+        "            - enqueue: {{stream: main, first: 0, count: {}}}\n{}"
+        "            - compute: {{time: {}, name: py_func}}\n"
+        "            - enqueue: {{stream: main, first: {}, count: {}}}\n{}",
+        1 + n, kWait, time_text(s_.host), 1 + n, n + 2, kWait);
+  }
+  std::string on_aicpu() {
+    streams_ = "  main:\n" + launch("backbone") + "    - notify_record: features\n" + launch("heads") +
+               "    - notify_wait: patches\n" + launch("refine") + "  side:\n    - notify_wait: features\n" + device_ +
+               "    - notify_record: patches\n";
+    return fmt::format("            - enqueue: side\n            - enqueue: main\n{}", kWait);
+  }
+  std::string on_aicore() {
+    streams_ = "  main:\n" + launch("backbone") + device_ + launch("heads") + launch("refine");
+    return fmt::format("            - enqueue: main\n{}", kWait);
+  }
+
+  void add_file(const std::string& name, std::string_view text) {
+    const auto bytes = std::as_bytes(std::span(text));
+    files_[name] = {bytes.begin(), bytes.end()};
+  }
+  void add_npy(const std::string& name, const std::vector<float>& values) {
+    const std::array<u64, 1> shape{values.size()};
+    files_[name] = io::to_npy("f4", shape, std::as_bytes(std::span(values)));
+  }
+
+  const config::ChipConfig& chip_;
+  const Step& s_;
+  std::string buffers_, kernels_, load_, save_, streams_, d2h_, h2d_, device_;
+  std::map<std::string, std::vector<std::byte>> files_;
+};
+
+using Interval = std::pair<u64, u64>;
+
+std::vector<Interval> intervals(const Run& run, std::string_view kind) {
+  std::vector<Interval> out;
+  for (const models::TaskTime& t : run.result.tasks)
+    if (t.kind.starts_with(kind)) out.emplace_back(t.start, t.end);
+  return out;
+}
+
+// Cycles that at least one of them covers.
+u64 covered(std::vector<Interval> list) {
+  std::ranges::sort(list);
+  u64 sum = 0, end = 0;
+  for (const auto& [from, to] : list) {
+    sum += std::max(end, to) - std::max(end, from);
+    end = std::max(end, to);
+  }
+  return sum;
+}
+
+// What a run says about the placement.
+struct Outcome {
+  double step = 0;     // s
+  double op = 0;       // s, of a step: host, copies, AICPU or AI core kernels
+  double idle = 0;     // share of the time in which neither cores nor AICPU work
+  double overlap = 0;  // share of the time of the AICPU in which cores work
+  u64 copied = 0;      // bytes between host and device
+};
+
+Outcome outcome(const Run& run, const Step& s) {
+  const auto times = static_cast<double>(s.times), cycles = static_cast<double>(run.result.cycles);
+  std::vector<Interval> all = intervals(run, "KERNEL_AICPU");
+  const std::vector<Interval> aicpu = all, cores = intervals(run, "KERNEL_AICORE");
+  all.insert(all.end(), cores.begin(), cores.end());
+  const auto both = static_cast<double>(covered(aicpu) + covered(cores) - covered(all));
+  Outcome out{.step = run.seconds() / times, .idle = 1 - static_cast<double>(covered(all)) / cycles};
+  if (!aicpu.empty()) out.overlap = both / static_cast<double>(covered(aicpu));
+  double op = 0;
+  for (const models::TaskTime& t : run.result.tasks) {
+    if (t.kind == "MEMCPY_ASYNC") out.copied += t.bytes;
+    const bool kernel = t.kind == "KERNEL_AICPU" || t.name.starts_with("patches");
+    if (kernel || t.kind == "MEMCPY_ASYNC") op += run.us(t.end - t.start) * 1e-6;
+  }
+  out.op = op / times + (s.place == Place::host ? s.host : 0);
+  return out;
+}
+
+}  // namespace
+
+void host_op(Study& study) {
+  const config::ChipConfig& chip = study.chip();
+
+  // Bits, on shapes like those of the three levels, but small.
+  Step small{.levels = {{.images = 2, .edge = 21, .channels = 8, .window = 11, .stride = 2},
+                        {.images = 1, .edge = 13, .channels = 32, .window = 7, .stride = 3},
+                        {.images = 2, .edge = 9, .channels = 64, .window = 5, .stride = 1}},
+             .backbone = 1e-6,
+             .heads = 1e-6,
+             .refine = 1e-6,
+             .host = 1e-6};
+  Random random(8);
+  for (const Patches& p : small.levels) {
+    small.features.emplace_back(p.in_bytes() / sizeof(float));
+    for (float& x : small.features.back())
+      x = random.uniform();
+  }
+  u64 wrong = 0;
+  for (const Place place : {Place::host, Place::aicpu, Place::aicore}) {
+    small.place = place;
+    const Run run =
+        study.run(fmt::format("bits-{}", kPlaceNames[static_cast<usize>(place)]), StepText(chip, small).files());
+    for (usize i = 0; i < small.levels.size(); ++i)
+      wrong += run.values<float>(fmt::format("out{}", i)) != reference(small.levels[i], small.features[i]);
+  }
+  study.measured("different_results", static_cast<double>(wrong));
+
+  // Bandwidth of the kernels on 4 x 4 patches of one image of each level.
+  const double device = study.number("device"), heads = study.number("heads");
+  Step step{.levels = siammask(study.whole("images")),
+            .times = study.whole("steps"),
+            .backbone = 0.3 * (1 - heads) * device,
+            .heads = heads * device,
+            .refine = 0.7 * (1 - heads) * device,
+            .host = study.number("host")};
+  Step sample{.place = Place::aicore, .levels = siammask(1), .backbone = 1e-6, .heads = 1e-6, .refine = 1e-6};
+  for (Patches& p : sample.levels)
+    p.stride = (p.edge - p.window) / 3;
+  const Run measured = study.time("kernels", StepText(chip, sample).files(), chip);
+  for (const models::TaskTime& t : measured.result.tasks) {
+    if (!t.name.starts_with("patches")) continue;
+    const usize i = step.kernels.size();
+    const double written = static_cast<double>(sample.levels[i].out_bytes());
+    const double bandwidth = std::min(written / (measured.us(t.end - t.start) * 1e-6), chip.memory.hbm.bandwidth.value);
+    study.fact(fmt::format("AI core, level {}: patches written", i), bandwidth * 1e-9, "GB/s");
+    step.kernels.push_back(static_cast<double>(step.levels[i].out_bytes()) / bandwidth);
+  }
+
+  std::array<Outcome, 3> outcomes;
+  for (const Place place : {Place::host, Place::aicpu, Place::aicore}) {
+    const std::string_view name = kPlaceNames[static_cast<usize>(place)];
+    step.place = place;
+    const Outcome o = outcome(study.time(name, StepText(chip, step).files(), chip), step);
+    study.fact(fmt::format("{}: step", name), o.step, "s");
+    study.fact(fmt::format("{}: extract_image_patches", name), o.op, "s");
+    study.fact(fmt::format("{}: copied in a step", name),
+               static_cast<double>(o.copied) / static_cast<double>(step.times), "B");
+    outcomes[static_cast<usize>(place)] = o;
+  }
+  const auto& [on_host, on_aicpu, on_aicore] = outcomes;
+  study.measured("host_share", 100 * on_host.idle);
+  study.measured("host_share_after", 100 * std::max(on_aicpu.idle, on_aicore.idle));
+  study.measured("copied_before", static_cast<double>(on_host.copied));
+  study.measured("copied_after", static_cast<double>(on_aicpu.copied + on_aicore.copied));
+  study.measured("host_by_aicpu", on_host.op / on_aicpu.op);
+  study.measured("aicpu_by_aicore", on_aicpu.op / on_aicore.op);
+  study.measured("aicpu_overlap", 100 * on_aicpu.overlap);
+}
+
+}  // namespace vinci::studies
