@@ -51,7 +51,9 @@ class Fused {
       if (n + 2 < count_) load(n + 2);
       attend(n);
       if (n + 1 < count_) multiply_scores_of(n + 1);
-      if (n > 0) multiply_values_of(n - 1), finish(n - 1);
+      if (n == 0) continue;
+      multiply_values_of(n - 1);
+      finish(n - 1);
     }
     multiply_values_of(count_ - 1);
     finish(count_ - 1);
@@ -89,6 +91,9 @@ class Fused {
     s_ += fmt::format("  vector_dup.f16 {}, 1.0h, 2, 1, 1, 8, 8\n", kUbOnes);
     s_ += set("PIPE_V", "PIPE_MTE3", 2) + wait("PIPE_V", "PIPE_MTE3", 2);
     s_ += fmt::format("  copy_ubuf_to_cbuf {}, {}, 0, 1, 16, 0, 0\n", kL1Ones, kUbOnes);
+    // Padding of the biases meets padding of S.
+    s_ += fmt::format("  vector_dup.f16 {}, 0, {}, 1, 1, 8, 8\n", kUbBias, kHeads * kScoreBytes / 256) +
+          std::string(kFence);
     // The biases of a key: four fractals of [16 queries][head] become [head][query / 16] blocks.
     for (u64 j = 0; j < kTokens; ++j)
       s_ += fetch_bias(kUbScores + j * 2048, 0, fmt::format("{}", 6 - j % kEdge), fmt::format("{}", 6 - j / kEdge));
@@ -98,7 +103,7 @@ class Fused {
       std::array<u64, 16> from{}, to{};
       for (u64 i = 0; i < 16; ++i) {
         from[i] = kUbScores + j * 2048 + i * kBlock;
-        to[i] = i < kHeads ? kUbBias + i * kScoreBytes + j * kBlock : kRest;
+        to[i] = (i < kHeads ? kUbBias + i * kScoreBytes : kRest) + j * kBlock;
       }
       s_ += va_registers(0, to) + va_registers(2, from);
       s_ += fmt::format("  scatter_vnchwconv_b16 0, 2, 4, {}, 16\n", kPadded);
