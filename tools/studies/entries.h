@@ -9,10 +9,12 @@ namespace vinci::studies {
 
 void conv_bn_relu(Study& study);
 void fused_optimizer(Study& study);
-void swin_attention(Study& study);
+void gradient_exchange(Study& study);
+void hierarchical_allreduce(Study& study);
 void host_op(Study& study);
 void prefetch(Study& study);
 void sink_loop(Study& study);
+void swin_attention(Study& study);
 void transdata(Study& study);
 
 }  // namespace vinci::studies

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <set>
@@ -12,6 +11,7 @@
 #include "isa/base/random.h"
 #include "tools/gen/tile_pipeline.h"
 #include "tools/studies/entries.h"
+#include "tools/studies/resnet50.h"
 
 namespace vinci::studies {
 namespace {
@@ -19,32 +19,6 @@ namespace {
 constexpr u64 kRepeat = 64;           // f32 lanes
 constexpr u64 kTile = 128 * kRepeat;  // elements: 32 KiB of each of g, v and w, in two slots
 constexpr float kMomentum = 0.9f, kRate = 0.1f;
-
-// Elements of the parameter tensors, in the order of the network: 53 convolutions, the scale and offset of 53 batch
-// normalisations, the matrix and bias of the classifier. Source: He et al. 2016, ResNet-50 (table 1), 25.56 M in all.
-std::vector<u64> resnet50_tensors() {
-  std::vector<u64> out;
-  const auto convolution = [&](u64 in, u64 channels, u64 edge) {
-    out.push_back(in * channels * edge * edge);
-    out.insert(out.end(), 2, channels);
-  };
-  convolution(3, 64, 7);
-  u64 in = 64;
-  constexpr std::array<u64, 4> kBlocks{3, 4, 6, 3};
-  for (usize stage = 0; stage < kBlocks.size(); ++stage) {
-    const u64 width = u64{64} << stage;
-    for (u64 block = 0; block < kBlocks[stage]; ++block) {
-      convolution(in, width, 1);
-      convolution(width, width, 3);
-      convolution(width, 4 * width, 1);
-      if (block == 0) convolution(in, 4 * width, 1);  // the projection of the shortcut
-      in = 4 * width;
-    }
-  }
-  out.push_back(in * 1000);
-  out.push_back(1000);
-  return out;
-}
 
 // v = momentum * v + g; w = w - rate * v. Arguments: g, v, w. Elements are a multiple of a repeat.
 std::string sgd(u64 elements) {
@@ -93,9 +67,11 @@ struct Parameters {
 
 Parameters make_parameters(u64 divisor) {
   Parameters p;
-  for (const u64 n : resnet50_tensors()) {
-    p.elements.push_back(align_up(ceil_div(n, divisor), kRepeat));
-    p.all += p.elements.back();
+  for (const Resnet50Layer& layer : resnet50()) {
+    for (const u64 n : layer.tensors()) {
+      p.elements.push_back(align_up(ceil_div(n, divisor), kRepeat));
+      p.all += p.elements.back();
+    }
   }
   Random random(1);
   for (std::vector<float>* list : {&p.g, &p.v, &p.w}) {

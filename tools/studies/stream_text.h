@@ -17,7 +17,8 @@ namespace vinci::studies {
 // The task stream `name` for the architecture of `chip`; `body` is all that follows the head of the file.
 gen::StreamFiles stream_text(std::string_view name, const config::ChipConfig& chip, std::string_view body);
 
-// A line under `kernels`: an opaque kernel, that of cube cores where they are apart, and what launches it on all of them.
+// A line under `kernels`: an opaque kernel, that of cube cores where they are apart, and what launches it on all of
+// them.
 std::string opaque_kernel(std::string_view name, const config::ChipConfig& chip, double seconds);
 std::string opaque_launch(std::string_view name, const config::ChipConfig& chip);
 

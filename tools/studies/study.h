@@ -37,7 +37,8 @@ struct Run {
   double us(u64 cycles) const { return static_cast<double>(cycles) / hertz * 1e6; }
   double seconds() const { return result.seconds; }
 
-  // Of the kernels on cores: how many, the sum of their durations, and from the start of the first to the end of the last.
+  // Of the kernels on cores: how many, the sum of their durations, and from the start of the first to the end of the
+  // last.
   usize kernels() const;
   double kernel_us() const;
   double kernel_span_us() const;

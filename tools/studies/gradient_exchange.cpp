@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// S24: the all-reduce of gradients at the end of a step, and how much of it backward hides: buckets and overlap.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "isa/base/random.h"
+#include "sim/config/load.h"
+#include "sim/io/npy.h"
+#include "tools/studies/entries.h"
+#include "tools/studies/resnet50.h"
+#include "tools/studies/stream_text.h"
+
+namespace vinci::studies {
+namespace {
+
+// Backward as a list of kernels; gradients become known in this order and lie so in one allocation.
+struct Kernel {
+  std::string name;
+  double seconds = 0;
+  std::vector<u64> gradients;  // elements of the tensors that are known when it is done
+};
+
+// A convolution takes twice the work of forward, for the gradients of weights and of data, at a share of the peak of
+// the cube; normalisation and ReLU go through their activations in f16 five times, at the bandwidth of global memory.
+std::vector<Kernel> backward(const config::ChipConfig& chip, u64 images, double efficiency, u64 divisor) {
+  constexpr u64 kPasses = 5, kF16 = 2;
+  const double flops = config::summarize(chip).peak_fp16_tflops * 1e12 * efficiency;
+  const std::vector<Resnet50Layer> layers = resnet50();
+  std::vector<Kernel> out;
+  for (usize i = layers.size(); i-- > 0;) {
+    const Resnet50Layer& l = layers[i];
+    std::vector<u64> sizes = l.tensors();
+    for (u64& n : sizes)
+      n = ceil_div(n, divisor);
+    const double products = i == 0 ? 1 : 2;  // nobody needs the gradient of the images
+    const double seconds = products * 2 * static_cast<double>(l.macs() * images) / flops;
+    if (!l.classifier) {
+      const double bytes = static_cast<double>(kPasses * kF16 * l.results() * images);
+      out.push_back({fmt::format("bn_{}", i), bytes / chip.memory.hbm.bandwidth, {sizes[1], sizes[2]}});
+      sizes.resize(1);
+    }
+    out.push_back({fmt::format("{}_{}", l.classifier ? "fc" : "conv", i), seconds, sizes});
+  }
+  return out;
+}
+
+// Consecutive gradients that are reduced together.
+struct Bucket {
+  usize kernel = 0;          // position of the one that completes it
+  u64 first = 0, count = 0;  // elements
+};
+
+// A bucket is closed by the tensor with which it has `bytes`; tensors are not split.
+std::vector<Bucket> buckets_of(const std::vector<Kernel>& kernels, u64 bytes) {
+  std::vector<Bucket> out{{}};
+  for (usize k = 0; k < kernels.size(); ++k) {
+    for (const u64 n : kernels[k].gradients) {
+      Bucket& last = out.back();
+      last.kernel = k;
+      last.count += n;
+      if (last.count * sizeof(float) >= bytes) out.push_back({.kernel = k, .first = last.first + last.count});
+    }
+  }
+  if (out.back().count == 0) out.pop_back();
+  return out;
+}
+
+struct Exchange {
+  std::string name = {};
+  u64 devices = 1;
+  std::vector<Bucket> buckets = {};
+  bool overlap = true;                             // else the first all-reduce waits for the end of backward
+  std::vector<std::vector<float>> gradients = {};  // by device; with them, results go to files sum<device>.npy
+};
+
+// On each device a model of two streams: backward, and the one stream of all-reduces.
+gen::StreamFiles task_stream(const config::ChipConfig& chip, const std::vector<Kernel>& kernels, const Exchange& x) {
+  const u64 all = x.buckets.back().first + x.buckets.back().count;
+  std::string buffers, models, streams, threads;
+  std::map<std::string, std::vector<std::byte>> files;
+  for (u64 d = 0; d < x.devices; ++d) {
+    buffers += fmt::format("  g{0}: {{place: device, device: {0}, bytes: {1}}}\n", d, all * sizeof(float));
+    models += fmt::format("  step{0}: {{head: [backward{0}, exchange{0}]}}\n", d);
+    std::string compute, exchange, load, save;
+    for (usize k = 0, b = 0; k < kernels.size(); ++k) {
+      compute += "      - " + opaque_launch(kernels[k].name, chip) + "\n";
+      for (; b < x.buckets.size() && x.buckets[b].kernel == k; ++b)
+        compute += fmt::format("      - event_record: ready{}_{}\n", d, b);
+    }
+    const usize last = x.buckets.size() - 1;
+    for (usize b = 0; b <= last; ++b) {
+      if (x.overlap || b == 0)
+        exchange += fmt::format("      - stream_wait_event: ready{}_{}\n", d, x.overlap ? b : last);
+      exchange += fmt::format(
+          "      - name: AR_{0}\n        hccl: {{op: all_reduce, send: {{buffer: g{1}, offset: {2}}}, recv: "
+          "{{buffer: g{1}, offset: {2}}}, count: {3}, dtype: f4}}\n",
+          b + 1, d, x.buckets[b].first * sizeof(float), x.buckets[b].count);
+    }
+    streams += fmt::format(
+        "  backward{0}:\n    device: {0}\n    tasks:\n{1}  exchange{0}:\n    device: {0}\n    tasks:\n{2}"
+        "  main{0}:\n    device: {0}\n    tasks:\n",
+        d, compute, exchange);
+    const std::string execute = fmt::format("      - model_execute: step{}\n", d);
+    if (x.gradients.empty()) {
+      streams += execute;
+    } else {
+      const std::array<u64, 1> shape{all};
+      files[fmt::format("g{}.npy", d)] = io::to_npy("f4", shape, std::as_bytes(std::span(x.gradients[d])));
+      buffers += fmt::format(
+          "  in{0}: {{place: host, file: g{0}.npy}}\n  sum{0}: {{place: host, dtype: f4, shape: [{1}], "
+          "output: sum{0}.npy}}\n",
+          d, all);
+      streams += fmt::format(
+          "      - memcpy_async: {{dst: g{0}, src: in{0}}}\n{1}      - memcpy_async: {{dst: sum{0}, src: g{0}}}\n", d,
+          execute);
+    }
+    threads += fmt::format("    main{0}:\n      - enqueue: main{0}\n", d);
+  }
+  std::string opaque;
+  for (const Kernel& k : kernels)
+    opaque += opaque_kernel(k.name, chip, k.seconds);
+  gen::StreamFiles out =
+      stream_text(x.name, chip,
+                  fmt::format("devices: {}\nbuffers:\n{}kernels:\n{}models:\n{}streams:\n{}host:\n  threads:\n{}",
+                              x.devices, buffers, opaque, models, streams, threads));
+  out.files.insert(files.begin(), files.end());
+  return out;
+}
+
+// Times of a step in seconds from its beginning.
+struct Times {
+  double backward = 0;          // its end
+  double exchange = 0;          // the end of the last all-reduce
+  std::vector<double> ready;    // by bucket: the end of the kernel that completes it
+  std::vector<double> lengths;  // by bucket: from when the last device has come until the last one is done
+
+  double exposed() const { return exchange - backward; }
+  // Of the all-reduces one after the other, each when its bucket is ready: all that follow the one that waited longest
+  // lie behind it.
+  double expected(const std::vector<double>& alone) const {
+    double end = 0;
+    for (usize b = 0; b < ready.size(); ++b)
+      end = std::max(end, ready[b]) + alone[b];
+    return std::max(0.0, end - backward);
+  }
+};
+
+Times times_of(const Run& run, const std::vector<Kernel>& kernels, const Exchange& x) {
+  Times out{.ready = std::vector<double>(x.buckets.size()), .lengths = std::vector<double>(x.buckets.size())};
+  std::vector<usize> kernel_of(x.devices), bucket_of(x.devices);
+  std::vector<double> starts(x.buckets.size()), ends(x.buckets.size()), kernel_ends(kernels.size());
+  for (const models::TaskTime& t : run.result.tasks) {
+    const double start = run.us(t.start) * 1e-6, end = run.us(t.end) * 1e-6;
+    const auto device = [&](std::string_view prefix) { return std::stoul(t.stream.substr(prefix.size())); };
+    if (t.stream.starts_with("backward") && t.kind == "KERNEL_AICORE") {
+      double& latest = kernel_ends[kernel_of[device("backward")]++];
+      latest = std::max(latest, end);
+    } else if (t.stream.starts_with("exchange") && t.name.starts_with("AR_")) {
+      const usize b = bucket_of[device("exchange")]++;
+      starts[b] = std::max(starts[b], start);
+      ends[b] = std::max(ends[b], end);
+    }
+  }
+  for (usize b = 0; b < x.buckets.size(); ++b) {
+    out.ready[b] = kernel_ends[x.buckets[b].kernel];
+    out.lengths[b] = ends[b] - starts[b];
+  }
+  out.backward = kernel_ends.back();
+  out.exchange = ends.back();
+  return out;
+}
+
+}  // namespace
+
+void gradient_exchange(Study& study) {
+  const config::ChipConfig& chip = study.chip();
+  const u64 devices = study.whole("devices");
+  const std::vector<Kernel> kernels = backward(chip, study.whole("images"), study.number("efficiency") / 100, 1);
+  const auto timed = [&](Exchange x, std::string_view what) {
+    x.devices = devices;
+    x.name = fmt::format("{}_{}", x.overlap ? "overlap" : "after", what);
+    return times_of(study.time(x.name, task_stream(chip, kernels, x), chip), kernels, x);
+  };
+
+  u64 parameters = 0, tensors = 0;
+  for (const Kernel& k : kernels) {
+    tensors += k.gradients.size();
+    for (const u64 n : k.gradients)
+      parameters += n;
+  }
+  study.fact("parameters", static_cast<double>(parameters), "");
+  study.measured("tensors", static_cast<double>(tensors));
+
+  // From a bucket for each tensor to one for all.
+  const std::vector<u64> kib{0, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072};
+  std::vector<double> exposed;
+  double error = 0, least_gain = 1e300;
+  for (const u64 size : kib) {
+    const std::string what = fmt::format("{}KiB", size);
+    const std::vector<Bucket> buckets = buckets_of(kernels, size * 1024);
+    const Times after = timed({.buckets = buckets, .overlap = false}, what);
+    const Times overlap = timed({.buckets = buckets}, what);
+    exposed.push_back(overlap.exposed());
+    error = std::max(error, std::fabs(overlap.exposed() - overlap.expected(after.lengths)) / overlap.exchange);
+    least_gain = std::min(least_gain, after.exposed() / overlap.exposed());
+    if (size == 0) study.fact("backward", overlap.backward * 1e3, "ms");
+    study.fact(fmt::format("{} KiB, {} all-reduces: exposed, overlapped", size, buckets.size()),
+               overlap.exposed() * 1e3, "ms");
+    study.fact(fmt::format("{} KiB, {} all-reduces: exposed, after backward", size, buckets.size()),
+               after.exposed() * 1e3, "ms");
+  }
+  const auto best = std::ranges::min_element(exposed) - exposed.begin();
+  study.fact("best bucket", static_cast<double>(kib[static_cast<usize>(best)]), "KiB");
+  study.measured("exposed_error", 100 * error);
+  study.measured("least_gain", least_gain);
+  study.measured("largest_bucket", exposed.back() / *std::ranges::min_element(exposed));
+  study.measured("smallest_bucket", exposed.front() / *std::ranges::min_element(exposed));
+
+  // The split of HCCL where nothing is searched: 96.54 % of the gradients, then the rest.
+  {
+    std::vector<Bucket> two =
+        buckets_of(kernels, static_cast<u64>(0.9654 * static_cast<double>(parameters)) * sizeof(float));
+    study.fact(fmt::format("split at 96.54 %, {} all-reduces: exposed, overlapped", two.size()),
+               timed({.buckets = two}, "9654").exposed() * 1e3, "ms");
+  }
+
+  // Bits, with smaller tensors.
+  const std::vector<Kernel> small = backward(chip, 1, 1, study.whole("divisor"));
+  Exchange x{.devices = devices, .buckets = buckets_of(small, 64 * 1024)};
+  const u64 all = x.buckets.back().first + x.buckets.back().count;
+  Random random(24);
+  for (u64 d = 0; d < devices; ++d) {
+    x.gradients.emplace_back(all);
+    for (float& g : x.gradients.back())
+      g = random.uniform();
+  }
+  std::array<Run, 2> runs;
+  for (const bool overlap : {false, true}) {
+    x.overlap = overlap;
+    x.name = overlap ? "bits-overlap" : "bits-after";
+    runs[overlap] = study.run(x.name, task_stream(chip, small, x));
+  }
+  u64 different = 0;
+  double largest = 0;
+  for (u64 d = 0; d < devices; ++d) {
+    const std::string name = fmt::format("sum{}", d);
+    const std::vector<float> sums = runs[1].values<float>(name);
+    if (runs[0].values<float>(name) != sums || sums != runs[1].values<float>("sum0")) ++different;
+    for (u64 i = 0; i < all; ++i) {
+      double exact = 0, size = 0;
+      for (const auto& g : x.gradients)
+        exact += g[i], size += std::fabs(g[i]);
+      largest = std::max(largest, std::fabs(sums[i] - exact) / size);
+    }
+  }
+  study.measured("different_results", static_cast<double>(different));
+  study.measured("error", largest * 0x1p23);
+}
+
+}  // namespace vinci::studies

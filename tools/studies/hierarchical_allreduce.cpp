@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// S25: gradients of Swin-B between nodes on a slow network, reduced in one flat ring and in a hierarchy.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "isa/base/random.h"
+#include "sim/config/load.h"
+#include "sim/io/npy.h"
+#include "tools/studies/entries.h"
+#include "tools/studies/stream_text.h"
+
+namespace vinci::studies {
+namespace {
+
+// Swin-B for images of 224 x 224. Source: Liu et al. 2021 (88 M parameters, 15.4 G multiply-accumulates forward) and
+// the count of its public code.
+constexpr u64 kParameters = 87'768'224;
+constexpr double kMacs = 15.4e9;
+
+// flat: a ring of all ranks. rings: reduce_scatter inside a node, all_reduce between ranks of the same place,
+// all_gather inside, each a ring. mesh: the hierarchy of the simulator, with all links of a node at work.
+enum class Way : u8 { flat, rings, mesh };
+constexpr std::array<std::string_view, 3> kWayNames{"flat", "rings", "mesh"};
+
+struct Cluster {
+  u64 nodes = 0, cards = 0;
+  u64 devices() const { return nodes * cards; }
+};
+
+std::string collectives(Way way, const Cluster& c, u64 device, u64 count) {
+  const auto hccl = [&](std::string_view op, const std::string& comm, const std::string& send, const std::string& recv,
+                        u64 n, std::string_view algorithm) {
+    return fmt::format("      - hccl: {{op: {}, comm: {}, send: {}, recv: {}, count: {}, dtype: f4, algorithm: {}}}\n",
+                       op, comm, send, recv, n, algorithm);
+  };
+  const std::string whole = fmt::format("g{}", device);
+  if (way != Way::rings) {
+    return hccl("all_reduce", "world", whole, whole, count, way == Way::flat ? "ring" : "hierarchical");
+  }
+  const u64 place = device % c.cards, each = count / c.cards;
+  const std::string part = fmt::format("{{buffer: g{}, offset: {}}}", device, place * each * sizeof(float));
+  const std::string node = fmt::format("node{}", device / c.cards), between = fmt::format("place{}", place);
+  return hccl("reduce_scatter", node, whole, part, each, "ring") +
+         hccl("all_reduce", between, part, part, each, "ring") + hccl("all_gather", node, part, whole, each, "ring");
+}
+
+std::string communicators(const Cluster& c) {
+  std::string out = "comms:\n";
+  const auto comm = [&](std::string_view kind, u64 number, u64 first, u64 count, u64 stride) {
+    std::vector<u64> members;
+    for (u64 i = 0; i < count; ++i)
+      members.push_back(first + i * stride);
+    out += fmt::format("  {}{}: [{}]\n", kind, number, fmt::join(members, ", "));
+  };
+  for (u64 n = 0; n < c.nodes; ++n)
+    comm("node", n, n * c.cards, c.cards, 1);
+  for (u64 p = 0; p < c.cards; ++p)
+    comm("place", p, p, c.nodes, c.cards);
+  return out;
+}
+
+// Forward and backward as one opaque kernel, then the exchange. With data of each device, sums go to sum<device>.npy.
+gen::StreamFiles task_stream(const config::ChipConfig& chip, std::string_view name, Way way, const Cluster& c,
+                             u64 count, double compute, const std::vector<std::vector<float>>& data = {}) {
+  std::string buffers, streams, threads;
+  std::map<std::string, std::vector<std::byte>> files;
+  for (u64 d = 0; d < c.devices(); ++d) {
+    buffers += fmt::format("  g{0}: {{place: device, device: {0}, bytes: {1}}}\n", d, count * sizeof(float));
+    std::string load, save;
+    if (!data.empty()) {
+      const std::array<u64, 1> shape{count};
+      files[fmt::format("g{}.npy", d)] = io::to_npy("f4", shape, std::as_bytes(std::span(data[d])));
+      buffers += fmt::format(
+          "  in{0}: {{place: host, file: g{0}.npy}}\n"
+          "  sum{0}: {{place: host, dtype: f4, shape: [{1}], output: sum{0}.npy}}\n",
+          d, count);
+      load = fmt::format("      - memcpy_async: {{dst: g{0}, src: in{0}}}\n", d);
+      save = fmt::format("      - memcpy_async: {{dst: sum{0}, src: g{0}}}\n", d);
+    }
+    streams += fmt::format("  main{0}:\n    device: {0}\n    tasks:\n{1}      - {2}\n{3}{4}", d, load,
+                           opaque_launch("compute", chip), collectives(way, c, d, count), save);
+    threads += fmt::format("    main{0}:\n      - enqueue: main{0}\n", d);
+  }
+  gen::StreamFiles out =
+      stream_text(name, chip,
+                  fmt::format("devices: {}\n{}buffers:\n{}kernels:\n{}streams:\n{}host:\n  threads:\n{}", c.devices(),
+                              communicators(c), buffers, opaque_kernel("compute", chip, compute), streams, threads));
+  out.files.insert(files.begin(), files.end());
+  return out;
+}
+
+// Devices whose sums of small integers, exact in any order, are not right.
+u64 wrong_sums(const Study& study, const config::ChipConfig& chip, const Cluster& c) {
+  const u64 count = 250 * c.cards;
+  Random random(25);
+  std::vector<std::vector<float>> data(c.devices());
+  std::vector<float> sums(count);
+  for (std::vector<float>& g : data) {
+    for (u64 i = 0; i < count; ++i) {
+      g.push_back(std::floor(random.uniform() * 100));
+      sums[i] += g[i];
+    }
+  }
+  u64 wrong = 0;
+  for (const Way way : {Way::flat, Way::rings, Way::mesh}) {
+    const std::string name = fmt::format("bits-{}", kWayNames[static_cast<usize>(way)]);
+    const Run run = study.run(name, task_stream(chip, name, way, c, count, 1e-6, data), chip);
+    for (u64 d = 0; d < c.devices(); ++d)
+      wrong += run.values<float>(fmt::format("sum{}", d)) != sums;
+  }
+  return wrong;
+}
+
+}  // namespace
+
+void hierarchical_allreduce(Study& study) {
+  const Cluster c{.nodes = study.whole("nodes"), .cards = study.whole("cards")};
+  const auto chip_of = [&](double gigabits, std::vector<std::string> more = {}) {
+    more.push_back(fmt::format("links.devices_per_node={}", c.cards));
+    more.push_back(fmt::format("links.hccs_group={}", c.cards));
+    more.push_back(fmt::format("links.roce_bandwidth={:.0f}B/s", gigabits * 1e9 / 8));
+    return study.chip_with(more);
+  };
+  const double network = study.number("network");
+  const double flops = config::summarize(study.chip()).peak_fp16_tflops * 1e12 * study.number("efficiency") / 100;
+  const double compute = 3 * 2 * kMacs * static_cast<double>(study.whole("images")) / flops;
+  const u64 count = kParameters - kParameters % c.cards;
+  const auto step = [&](Way way, const config::ChipConfig& chip, double seconds) {
+    const std::string name =
+        fmt::format("{}_{}", kWayNames[static_cast<usize>(way)], std::llround(chip.links.roce_bandwidth * 8e-6));
+    return study.time(name, task_stream(chip, name, way, c, count, seconds), chip).seconds();
+  };
+  // Throughput that a hierarchy gains over the flat ring, in percent.
+  const auto gain = [&](Way way, const config::ChipConfig& chip, double seconds) {
+    return 100 * (step(Way::flat, chip, seconds) / step(way, chip, seconds) - 1);
+  };
+
+  const config::ChipConfig slow = chip_of(network);
+  study.fact("compute", compute * 1e3, "ms");
+  for (const Way way : {Way::flat, Way::rings, Way::mesh})
+    study.fact(fmt::format("{}: all-reduce", kWayNames[static_cast<usize>(way)]),
+               (step(way, slow, compute) - compute) * 1e3, "ms");
+  const double gained = gain(Way::rings, slow, compute);
+  study.measured("gain", gained);
+  study.fact("rings: gain with half of the compute", gain(Way::rings, slow, compute / 2), "%");
+  study.fact("rings: gain with twice the compute", gain(Way::rings, slow, 2 * compute), "%");
+  study.fact("mesh: gain", gain(Way::mesh, slow, compute), "%");
+  // The flat ring leaves a node through one port; a hierarchy on one port for a node has a share of it for each card.
+  const config::ChipConfig shared = chip_of(network / static_cast<double>(c.cards));
+  study.fact("rings: gain where the cards of a node share one port",
+             100 * (step(Way::flat, slow, compute) / step(Way::rings, shared, compute) - 1), "%");
+
+  // Faster networks, up to the links inside a node.
+  const config::LinksConfig& links = study.chip().links;
+  const double inside = links.hccs_bandwidth * 8e-9;
+  double last = gained, least_fall = 1e300;
+  for (const double gigabits : {0.25 * inside, 0.5 * inside, inside}) {
+    const bool equal = gigabits == inside;
+    std::vector<std::string> more;
+    if (equal) more.push_back("links.roce_latency=" + time_text(links.hccs_latency));
+    const config::ChipConfig chip = chip_of(gigabits, more);
+    const double now = gain(Way::rings, chip, compute);
+    study.fact(fmt::format("rings: gain at {:.1f} Gbit/s", gigabits), now, "%");
+    if (gigabits > network) {
+      least_fall = std::min(least_fall, last - now);
+      last = now;
+    }
+    if (!equal) continue;
+    study.measured("gain_at_equal_bandwidth", now);
+    study.fact("mesh: gain at equal bandwidth", gain(Way::mesh, chip, compute), "%");
+  }
+  study.measured("least_fall", least_fall);
+  study.measured("wrong_sums", static_cast<double>(wrong_sums(study, slow, c)));
+}
+
+}  // namespace vinci::studies
