@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 
 #include "isa/codec.h"
 #include "isa/machine.h"
 #include "isa/text.h"
 #include "models/soc/chip.h"
 #include "models/soc/simulate.h"
+#include "models/soc/task_scheduler.h"
 #include "sim/config/load.h"
 #include "sim/kernel/context.h"
 #include "sim/kernel/run.h"
@@ -94,8 +96,15 @@ class Case {
     sim::Context context;
     sim::Env env{.clock = sim::Clock(chip_.clock)};
     stats::Group stats;
-    models::Chip chip(env, chip_, stream_, memory, stats, {});
-    sim::run(env, {.max_cycles = 10'000'000}, [&] { return chip.scheduler().finished(); }, {});
+    std::vector<std::unique_ptr<models::Chip>> chips;
+    chips.push_back(std::make_unique<models::Chip>(env, chip_, stats, "", models::DramFactory{}));
+    const models::Chip& chip = *chips.front();
+    chips.front()->build_cores(memory, {});
+    struct : models::TaskSink {
+      void task(const models::TaskRecord&) override {}
+    } nobody;
+    const models::TaskScheduler scheduler(env, chip_, stream_, memory, chips, stats, nullptr, {.tasks = nobody});
+    sim::run(env, {.max_cycles = 10'000'000}, [&] { return scheduler.finished(); }, {});
     u64 status = 0;
     models::Core* first = nullptr;
     for (const auto& core : chip.cores()) {
