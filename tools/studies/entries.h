@@ -13,6 +13,7 @@ void gradient_exchange(Study& study);
 void hierarchical_allreduce(Study& study);
 void host_op(Study& study);
 void prefetch(Study& study);
+void siammask(Study& study);
 void sink_loop(Study& study);
 void swin_attention(Study& study);
 void transdata(Study& study);

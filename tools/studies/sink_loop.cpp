@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // S07: a training loop that the device counts by itself, with an exchange with the host after every L iterations.
+#include "tools/studies/sink_loop.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <cmath>
 
 #include "tools/studies/entries.h"
-#include "tools/studies/stream_text.h"
 
 namespace vinci::studies {
 namespace {
@@ -27,7 +28,7 @@ constexpr std::string_view kLoop = R"(buffers:
   zero: {{place: device, bytes: 8}}
   limits: {{place: device, bytes: 16}} # iterations_per_loop, one
 kernels:
-{op}models:
+{kernels}models:
   train: {{head: [body], streams: [again, done]}}
 streams:
   load:
@@ -37,8 +38,7 @@ streams:
   step:
     - model_execute: train
   body:
-    - {launch}
-    - stream_switch: {{value: loop_cond, cond: LESS, target: limits, dtype: i8, true_stream: again}}
+{body}    - stream_switch: {{value: loop_cond, cond: LESS, target: limits, dtype: i8, true_stream: again}}
     - stream_switch: {{value: loop_cond, cond: GREATER_OR_EQUAL, target: limits, dtype: i8, true_stream: done}}
     - notify_record: decided
   again:
@@ -65,15 +65,6 @@ host:
       - enqueue: result
 )";
 
-gen::StreamFiles task_stream(const config::ChipConfig& chip, u64 steps, u64 length, double op, double exchange) {
-  const std::array<i64, 2> constants{static_cast<i64>(length - 1), 1};
-  return stream_text(
-      fmt::format("length_{}", length), chip,
-      fmt::format(kLoop, fmt::arg("constants", hex_text(std::as_bytes(std::span(constants)))),
-                  fmt::arg("op", opaque_kernel(kOp, chip, op)), fmt::arg("launch", opaque_launch(kOp, chip)),
-                  fmt::arg("executions", steps / length), fmt::arg("exchange", time_text(exchange))));
-}
-
 // The device counted right: so many iterations and executions of the model, and loop_cond is zero again.
 bool counted_right(const Run& run, u64 steps, u64 length) {
   const auto executions =
@@ -99,15 +90,30 @@ Curve fit(const std::array<double, kLengths.size()>& times) {
 
 }  // namespace
 
+gen::StreamFiles sunk_loop(std::string_view name, const config::ChipConfig& chip, const SunkLoop& loop) {
+  VINCI_CHECK(loop.steps % loop.length == 0);
+  const std::array<i64, 2> constants{static_cast<i64>(loop.length - 1), 1};
+  return stream_text(
+      name, chip,
+      fmt::format(kLoop, fmt::arg("constants", hex_text(std::as_bytes(std::span(constants)))),
+                  fmt::arg("kernels", loop.kernels), fmt::arg("body", loop.body),
+                  fmt::arg("executions", loop.steps / loop.length), fmt::arg("exchange", time_text(loop.exchange))));
+}
+
 void sink_loop(Study& study) {
+  const config::ChipConfig& chip = study.chip();
   const u64 steps = study.whole("thousands") * 1000;
   const double per_step = 1 / static_cast<double>(steps);
   std::array<double, kLengths.size()> times{};
   u64 wrong = 0;
   for (usize i = 0; i < kLengths.size(); ++i) {
-    const Run run = study.run(fmt::format("length_{}", kLengths[i]),
-                              task_stream(study.chip(), steps, kLengths[i], study.number("device") * per_step,
-                                          study.number("host") * per_step));
+    const std::string name = fmt::format("length_{}", kLengths[i]);
+    const SunkLoop loop{.kernels = opaque_kernel(kOp, chip, study.number("device") * per_step),
+                        .body = "    - " + opaque_launch(kOp, chip) + "\n",
+                        .steps = steps,
+                        .length = kLengths[i],
+                        .exchange = study.number("host") * per_step};
+    const Run run = study.run(name, sunk_loop(name, chip, loop));
     times[i] = run.seconds();
     study.fact(fmt::format("{} iterations for each exchange", kLengths[i]), times[i], "s");
     if (!counted_right(run, steps, kLengths[i])) ++wrong;

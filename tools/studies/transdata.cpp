@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 // S09: TransData between NC1HWC0 and NCHW or NHWC, element by element through the scalar unit, and with 16 x 16
 // transposes of the vector unit between long bursts.
+#include "tools/studies/transdata.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -247,6 +249,18 @@ bool same(const Case& c, const Data& d, const Run& run) {
 }
 
 }  // namespace
+
+double transdata_speedup(const Study& study, u64 mebibytes) {
+  constexpr u64 kChannels = 64;
+  double slow = 0, fast = 0;
+  for (const bool to_5hd : {true, false}) {
+    const Case c{isa::Format::NHWC, to_5hd, kChannels, ceil_div<u64>(mebibytes << 20, kChannels * kPixels * 2)};
+    const Data data = make_data(c, 1);
+    slow += convert(study, c, data, true).kernel_us();
+    fast += convert(study, c, data, false).kernel_us();
+  }
+  return slow / fast;
+}
 
 void transdata(Study& study) {
   const auto images = [&](std::string_view knob, u64 channels) {
