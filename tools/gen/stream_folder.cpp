@@ -92,20 +92,25 @@ void StreamFolder::task(std::string_view name, const Elementwise& kernel, u64 el
   task(name, elementwise_assembly(kernel, elements), static_cast<u32>(blocks), buffers, scalars);
 }
 
-StreamFiles StreamFolder::make_files(std::string_view host_buffers, std::string_view copies_in,
+StreamFiles StreamFolder::make_files(Dispatch dispatch, std::string_view host_buffers, std::string_view copies_in,
                                      std::string_view copies_out) const {
+  const bool sunk = dispatch == Dispatch::sunk;
   StreamFiles out{.main = name_ + ".yaml", .files = files_};
-  const std::string text =
-      fmt::format("# {}\nvinci: 1\nname: {}\narch: {}\nbuffers:\n{}{}kernels:\n{}streams:\n  main:\n{}{}{}", comment_,
-                  name_, isa::name(chip_.arch), host_buffers, device_buffers_, kernels_, copies_in, tasks_, copies_out);
+  const std::string text = fmt::format(
+      "# {}\nvinci: 1\nname: {}\narch: {}\nbuffers:\n{}{}kernels:\n{}{}streams:\n  main:\n{}{}{}{}{}", comment_, name_,
+      isa::name(chip_.arch), host_buffers, device_buffers_, kernels_, sunk ? "models:\n  graph: {head: [body]}\n" : "",
+      copies_in, sunk ? "    - model_execute: graph\n" : tasks_, copies_out, sunk ? "  body:\n" : "",
+      sunk ? tasks_ : "");
   const auto bytes = std::as_bytes(std::span(text));
   out.files[out.main] = {bytes.begin(), bytes.end()};
   return out;
 }
 
-StreamFiles StreamFolder::files() const { return make_files(host_buffers_, copies_in_, copies_out_); }
+StreamFiles StreamFolder::files(Dispatch dispatch) const {
+  return make_files(dispatch, host_buffers_, copies_in_, copies_out_);
+}
 
-StreamFiles StreamFolder::resident_files() const { return make_files({}, {}, {}); }
+StreamFiles StreamFolder::resident_files(Dispatch dispatch) const { return make_files(dispatch, {}, {}, {}); }
 
 task::TaskStream StreamFiles::load() const {
   const task::MemoryFiles memory(files);

@@ -25,6 +25,9 @@ struct StreamFiles {
   std::string write(const std::string& folder) const;
 };
 
+// How the kernels get to the device: each by a task of the host, or all in a model that one task of the host executes.
+enum class Dispatch : u8 { eager, sunk };
+
 // A task stream that is put together buffer by buffer and task by task, as a folder: <name>.yaml, the kernels as .s,
 // the inputs as .npy. All tasks stand in one stream.
 class StreamFolder {
@@ -57,16 +60,17 @@ class StreamFolder {
   void task(std::string_view name, const Elementwise& kernel, u64 elements, const std::vector<std::string>& buffers,
             const std::vector<u64>& scalars = {});
 
-  StreamFiles files() const;
+  StreamFiles files(Dispatch dispatch = Dispatch::eager) const;
   // The kernels alone, on data that are on the device already: for runs of time, where the host launches a kernel after
   // the other and no copy lets it run ahead.
-  StreamFiles resident_files() const;
+  StreamFiles resident_files(Dispatch dispatch = Dispatch::eager) const;
   std::string write(const std::string& folder) const { return files().write(folder); }
 
  private:
   void add_input(std::string_view name, std::string_view dtype, u64 elements, std::span<const std::byte> bytes);
 
-  StreamFiles make_files(std::string_view host_buffers, std::string_view copies_in, std::string_view copies_out) const;
+  StreamFiles make_files(Dispatch dispatch, std::string_view host_buffers, std::string_view copies_in,
+                         std::string_view copies_out) const;
 
   std::string name_, comment_;
   const config::ChipConfig& chip_;

@@ -8,11 +8,17 @@ namespace vinci::studies {
 
 std::span<const Entry> entries() {
   static constexpr std::array kEntries{
-      Entry{"S01", swin_attention},    Entry{"S05", fused_optimizer},
-      Entry{"S06", siammask},          Entry{"S07", sink_loop},
-      Entry{"S08", host_op},           Entry{"S09", transdata},
-      Entry{"S22", conv_bn_relu},      Entry{"S23", prefetch},
-      Entry{"S24", gradient_exchange}, Entry{"S25", hierarchical_allreduce},
+      Entry{"S01", swin_attention},
+      Entry{"S02", swin_sink},
+      Entry{"S05", fused_optimizer},
+      Entry{"S06", siammask},
+      Entry{"S07", sink_loop},
+      Entry{"S08", host_op},
+      Entry{"S09", transdata},
+      Entry{"S22", conv_bn_relu},
+      Entry{"S23", prefetch},
+      Entry{"S24", gradient_exchange},
+      Entry{"S25", hierarchical_allreduce},
   };
   return kEntries;
 }

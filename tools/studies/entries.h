@@ -16,6 +16,7 @@ void prefetch(Study& study);
 void siammask(Study& study);
 void sink_loop(Study& study);
 void swin_attention(Study& study);
+void swin_sink(Study& study);
 void transdata(Study& study);
 
 }  // namespace vinci::studies
