@@ -2,136 +2,33 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/soc/simulate.h"
 
-#include "models/soc/chip.h"
-#include "models/soc/task_scheduler.h"
+#include "models/soc/soc.h"
 #include "sim/kernel/context.h"
 #include "sim/kernel/run.h"
 
 namespace vinci::models {
-namespace {
-
-PipeTime pipe_time(const Core& core, isa::PipeId pipe, const Occupation& o) {
-  PipeTime out{.core = core.name(),
-               .pipe = pipe,
-               .busy = o.cycles(Doing::busy),
-               .idle = o.cycles(Doing::idle),
-               .wait_flag = o.cycles(Doing::wait_flag),
-               .barrier = o.cycles(Doing::barrier),
-               .queue_full = o.cycles(Doing::queue_full),
-               .drain = o.cycles(Doing::drain)};
-  out.stalled = out.wait_flag + out.barrier + out.queue_full + out.drain;
-  return out;
-}
-
-void add_pipe_times(Core& core, Result& result) {
-  core.settle(result.cycles);
-  result.pipes.push_back(pipe_time(core, isa::PipeId::S, core.scalar().occupation()));
-  for (usize p = 1; p < isa::kPipeCount; ++p) {
-    const auto id = static_cast<isa::PipeId>(p);
-    const Pipe* pipe = core.pipe(id);
-    if (pipe == nullptr) continue;
-    result.pipes.push_back(pipe_time(core, id, pipe->occupation()));
-    if (id == isa::PipeId::M) result.cube_macs += pipe->macs();
-  }
-}
-
-// Keeps the first tasks of a run for its result, and passes all on.
-class FirstTasks final : public TaskSink {
- public:
-  FirstTasks(Result& result, TaskSink* next) : result_(result), next_(next) {}
-
-  void task(const TaskRecord& r) override {
-    if (result_.task_count++ < Result::kTasksKept) {
-      result_.tasks.push_back({.name = std::string(r.name),
-                               .kind = std::string(r.kind),
-                               .stream = std::string(r.stream),
-                               .blocks = r.block_dim,
-                               .bytes = r.bytes,
-                               .enqueued = r.enqueued,
-                               .start = r.start,
-                               .end = r.end});
-    }
-    if (next_ != nullptr) next_->task(r);
-  }
-
- private:
-  Result& result_;
-  TaskSink* next_;
-};
-
-// By device, whether it launches a kernel with a program.
-std::vector<bool> need_cores(const task::TaskStream& stream) {
-  std::vector<bool> out(stream.devices);
-  for (const task::Stream& s : stream.streams) {
-    for (const task::Task& t : s.tasks) {
-      const auto* launch = std::get_if<task::KernelLaunch>(&t.op);
-      if (launch != nullptr && !stream.kernels[launch->kernel].opaque()) out[s.device] = true;
-    }
-  }
-  return out;
-}
-
-// The chips of a run, by device.
-std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::ChipConfig& config,
-                                               const task::TaskStream& stream, task::RunMemory& memory,
-                                               stats::Group& stats, const Observers& observers,
-                                               const DramFactory& dram) {
-  std::vector<std::unique_ptr<Chip>> chips;
-  const bool one = stream.devices == 1;
-  for (u32 d = 0; d < stream.devices; ++d) {
-    const std::string name = fmt::format("npu{}", d);
-    chips.push_back(std::make_unique<Chip>(env, config, one ? stats : stats.group(name), one ? "" : name + ".", dram));
-  }
-  stats.group("host");
-  const std::vector<bool> with_cores = need_cores(stream);
-  for (u32 d = 0; d < stream.devices; ++d) {
-    if (with_cores[d]) chips[d]->build_cores(memory, observers);
-  }
-  return chips;
-}
-
-}  // namespace
 
 Result simulate(const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory,
                 const Options& options) {
   sim::Context context;
-  sim::Env env{.clock = sim::Clock(config.clock), .trace = options.trace};
-  stats::Group stats;
-  check_fit(config, stream);
-  const auto chips = build_chips(env, config, stream, memory, stats,
-                                 {.census = options.census, .checker = options.checker}, options.dram);
-  Result result;
-  FirstTasks sink(result, options.tasks);
-  TaskScheduler scheduler(env, config, stream, memory, chips, stats, options.checker,
-                          {.tasks = sink, .sums = options.tasks != nullptr});
-
+  Soc soc(config, stream, memory, options, sim::Clock(config.clock), nullptr);
+  sim::Env& env = soc.env();
   std::function<void()> look;
   if (options.progress) {
     look = [&] {
-      options.progress(
-          {.instructions = env.instructions, .cycles = env.clock.now(), .fraction = scheduler.done_fraction()});
+      options.progress({.instructions = env.instructions, .cycles = env.clock.now(), .fraction = soc.done_fraction()});
     };
   }
   try {
     sim::run(
-        env, {.max_cycles = options.max_cycles, .interrupted = options.interrupted},
-        [&] { return scheduler.finished(); }, look);
+        env, {.max_cycles = options.max_cycles, .interrupted = options.interrupted}, [&] { return soc.finished(); },
+        look);
   } catch (const Error& e) {
     if (options.checker != nullptr && e.fault() == Fault::Deadlock) options.checker->finish();
     throw;
   }
   if (options.checker != nullptr) options.checker->finish();
-
-  result.cycles = scheduler.end();
-  result.seconds = env.clock.seconds(result.cycles);
-  result.instructions = env.instructions;
-  result.kernel_cycles = scheduler.kernel_cycles();
-  for (const auto& chip : chips) {
-    for (const auto& core : chip->cores())
-      add_pipe_times(*core, result);
-  }
-  result.stats = stats::to_json(stats);
-  return result;
+  return soc.take_result();
 }
 
 }  // namespace vinci::models

@@ -11,7 +11,7 @@ namespace vinci::models {
 
 TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream,
                              task::RunMemory& memory, const std::vector<std::unique_ptr<Chip>>& chips,
-                             stats::Group& stats, isa::check::Checker* checker, Sink sink)
+                             stats::Group& stats, isa::check::Checker* checker, Sink sink, HostLink* host_link)
     : Module("task_scheduler", env),
       config_(config),
       stream_(stream),
@@ -25,6 +25,8 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
       hosts_(stream.streams.size()),
       threads_(host_.count()),
       sink_(sink),
+      host_link_(host_link),
+      host_copies_(host_link != nullptr ? stream.streams.size() : 0),
       task_start_(env.clock.cover(config.scheduler.task_start)),
       task_completion_(env.clock.cover(config.scheduler.task_completion)),
       control_(env.clock.cover(config.scheduler.control)) {
@@ -100,6 +102,7 @@ void TaskScheduler::happen(const Entry& entry) {
     case What::host: go_on(entry.id); break;
     case What::collective: carry_on(entry.id, 0, true); break;
     case What::transfer: carry_on(entry.id, entry.part, false); break;
+    case What::host_copy: host_copy_due(entry.id); break;
   }
 }
 
@@ -117,7 +120,7 @@ bool TaskScheduler::begin(u32 stream) {
             later(t + task_start_, What::kernel_ready, stream);
             return false;
           },
-          [&](const task::MemcpyAsync& op) { return begin_job(stream, engines.copy(t, op)); },
+          [&](const task::MemcpyAsync& op) { return begin_copy(stream, op); },
           [&](const task::MemsetAsync& op) { return begin_job(stream, engines.fill(t, op)); },
           [&](const task::ReduceAsync& op) { return begin_job(stream, engines.reduce(t, op)); },
           [&](const task::CpuKernelLaunch& op) {
@@ -144,17 +147,52 @@ bool TaskScheduler::begin(u32 stream) {
 
 bool TaskScheduler::begin_job(u32 stream, const Engines::Job& job) {
   starts_[stream] = job.start;  // the engine may still work for another stream
-  if (env_.trace != nullptr && job.lane) {
-    env_.trace->span({.track = device_of(stream).lanes[static_cast<usize>(*job.lane)],
-                      .name = streams_.task(stream).name,
-                      .queued = now(),
-                      .begin = job.start,
-                      .end = job.free,
-                      .done = job.end,
-                      .detail = stream_.streams[stream].name});
-  }
+  show(stream, job, now());
   later(job.end, What::task, stream);
   return false;
+}
+
+void TaskScheduler::show(u32 stream, const Engines::Job& job, u64 queued) {
+  if (env_.trace == nullptr || !job.lane) return;
+  env_.trace->span({.track = device_of(stream).lanes[static_cast<usize>(*job.lane)],
+                    .name = streams_.task(stream).name,
+                    .queued = queued,
+                    .begin = job.start,
+                    .end = job.free,
+                    .done = job.end,
+                    .detail = stream_.streams[stream].name});
+}
+
+bool TaskScheduler::begin_copy(u32 stream, const task::MemcpyAsync& op) {
+  const Engines::Job job = device_of(stream).engines.copy(now(), op);
+  const auto is_host = [&](const task::Slice& s) {
+    return stream_.buffers[s.buffer].place == task::Buffer::Place::host;
+  };
+  if (host_link_ == nullptr || (!is_host(op.src) && !is_host(op.dst))) return begin_job(stream, job);
+  host_copies_[stream] = {};
+  later(job.end, What::host_copy, stream);
+  host_link_->copy(op, job, [this, stream, queued = now()](const Engines::Job& actual) {
+    HostCopy& copy = host_copies_[stream];
+    starts_[stream] = actual.start;
+    show(stream, actual, queued);
+    copy.over = true;
+    copy.end = actual.end;
+    if (!copy.due) return;
+    later(copy.end, What::host_copy, stream);
+    wake();
+  });
+  return false;
+}
+
+void TaskScheduler::host_copy_due(u32 stream) {
+  HostCopy& copy = host_copies_[stream];
+  copy.due = true;
+  if (!copy.over) return;  // the link reports it
+  if (copy.end > now()) {
+    later(copy.end, What::host_copy, stream);
+  } else {
+    streams_.done(stream);
+  }
 }
 
 bool TaskScheduler::begin_control(u32 stream, u64 least) {

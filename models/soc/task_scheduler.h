@@ -16,6 +16,7 @@
 #include "models/soc/block_dispatcher.h"
 #include "models/soc/chip.h"
 #include "models/soc/engines.h"
+#include "models/soc/host_link.h"
 
 namespace vinci::models {
 
@@ -27,10 +28,10 @@ class TaskScheduler : public sim::Module, private Carrier {
     TaskSink& tasks;
     bool sums = false;  // whether it wants to know what the cores did
   };
-  // `chips` by device; `checker` may be null.
+  // `chips` by device; `checker` and `host_link` may be null.
   TaskScheduler(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream,
                 task::RunMemory& memory, const std::vector<std::unique_ptr<Chip>>& chips, stats::Group& stats,
-                isa::check::Checker* checker, Sink sink);
+                isa::check::Checker* checker, Sink sink, HostLink* host_link);
 
   bool finished() const { return streams_.idle() && host_.finished(); }
   // When the last task or host step was over.
@@ -49,7 +50,7 @@ class TaskScheduler : public sim::Module, private Carrier {
     std::array<trace::TrackId, Engines::kLaneNames.size()> lanes{};
     BlockDispatcher blocks;
   };
-  enum class What : u8 { task, kernel_ready, block, host, collective, transfer };
+  enum class What : u8 { task, kernel_ready, block, host, collective, transfer, host_copy };
   struct Entry {
     u64 at = 0;
     u64 order = 0;
@@ -62,6 +63,11 @@ class TaskScheduler : public sim::Module, private Carrier {
     CollectiveInTime time;
     std::vector<u32> streams;  // by rank
     u32 left = 0;              // ranks that are not done
+  };
+  struct HostCopy {     // through the host link
+    bool due = false;   // the link itself would be done
+    bool over = false;  // all bytes are there
+    u64 end = 0;        // not before
   };
   struct HostState {
     std::optional<HostThreads::Step> step;  // that it spends time on
@@ -80,6 +86,9 @@ class TaskScheduler : public sim::Module, private Carrier {
   void wake_host(u32 thread) override { later(now(), What::host, thread); }
 
   bool begin_job(u32 stream, const Engines::Job& job);
+  void show(u32 stream, const Engines::Job& job, u64 queued);
+  bool begin_copy(u32 stream, const task::MemcpyAsync& op);
+  void host_copy_due(u32 stream);
   bool begin_control(u32 stream, u64 least);
   bool begin_collective(u32 stream);
   void carry_on(u32 collective, u32 transfer, bool begin);
@@ -101,6 +110,8 @@ class TaskScheduler : public sim::Module, private Carrier {
   std::vector<u32> hosts_;   // by stream: the host thread that handed over its latest task
   std::vector<HostState> threads_;
   Sink sink_;
+  HostLink* host_link_;
+  std::vector<HostCopy> host_copies_;  // by stream
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> agenda_;
   u64 order_ = 0;
   u64 task_start_, task_completion_, control_;

@@ -11,12 +11,15 @@
 namespace vinci::sim {
 
 // The one clock of a chip: simulated time is counted in its cycles. A period is a whole number of femtoseconds, which
-// is the time resolution, so that converting back and forth is exact.
+// is the time resolution, so that converting back and forth is exact. Cycle 0 begins at `epoch`.
 class Clock {
  public:
-  explicit Clock(double hertz) : hertz_(hertz), period_fs_(static_cast<u64>(std::llround(1e15 / hertz))) {}
+  explicit Clock(double hertz, const sc_core::sc_time& epoch = sc_core::SC_ZERO_TIME)
+      : hertz_(hertz), period_fs_(static_cast<u64>(std::llround(1e15 / hertz))), epoch_(epoch) {}
 
-  u64 now() const { return sc_core::sc_time_stamp().value() / period_fs_; }
+  u64 now() const { return cycle_of(sc_core::sc_time_stamp()); }
+  u64 cycle_of(const sc_core::sc_time& t) const { return (t - epoch_).value() / period_fs_; }
+  sc_core::sc_time begin_of(u64 cycle) const { return epoch_ + cycles(cycle); }
   // Throws Fault::Limit beyond 9,223 seconds, half of what 64 bits of femtoseconds can count.
   sc_core::sc_time cycles(u64 n) const {
     if (n > ~u64{0} / 2 / period_fs_) fail(Fault::Limit, "the simulated time leaves 9,223 seconds");
@@ -31,6 +34,7 @@ class Clock {
  private:
   double hertz_;
   u64 period_fs_;
+  sc_core::sc_time epoch_;
 };
 
 }  // namespace vinci::sim

@@ -18,6 +18,10 @@ struct Env {
   trace::Sink* trace = nullptr;   // null: nobody watches
   u64 instructions = 0;           // that have been issued, scalar ones included
   std::exception_ptr error = {};  // the first exception that left a process; the run rethrows it with its type
+  u64 pending = 0;                // modules that have asked to be woken and have not been
+  // Called when `pending` becomes 0 and when an error is kept: what else goes on in the simulation does not matter to
+  // these modules.
+  std::function<void()> quiet = {};
   // Appends one line for each thing that waits, or where it is, for the reports of deadlocks and limits; in order of
   // construction.
   std::vector<std::function<void(std::vector<std::string>&)>> waiters = {};

@@ -22,13 +22,6 @@ std::string with_whereabouts(std::string text, const Env& env) {
   return text;
 }
 
-[[noreturn]] void report_deadlock(const Env& env) {
-  throw Error(Fault::Deadlock,
-              with_whereabouts(fmt::format("nothing can move at cycle {} (on hardware: aicore timeout, error 507014):",
-                                           env.clock.now()),
-                               env));
-}
-
 [[noreturn]] void report_limit(const Env& env, u64 max_cycles) {
   throw Error(Fault::Limit, with_whereabouts(fmt::format("the limit of {} cycles is reached ({:.3f} us simulated)",
                                                          max_cycles, env.clock.seconds(max_cycles) * 1e6),
@@ -36,6 +29,13 @@ std::string with_whereabouts(std::string text, const Env& env) {
 }
 
 }  // namespace
+
+void report_deadlock(const Env& env) {
+  throw Error(Fault::Deadlock,
+              with_whereabouts(fmt::format("nothing can move at cycle {} (on hardware: aicore timeout, error 507014):",
+                                           env.clock.now()),
+                               env));
+}
 
 void run(Env& env, const Limits& limits, const std::function<bool()>& finished, const std::function<void()>& look) {
   using WallClock = std::chrono::steady_clock;

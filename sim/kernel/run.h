@@ -19,4 +19,7 @@ struct Limits {
 // with their type; a limit that is reached is Fault::Limit. `look` is called from time to time, for progress.
 void run(Env& env, const Limits& limits, const std::function<bool()>& finished, const std::function<void()>& look);
 
+// Throws the Fault::Deadlock of run(), for who runs modules as a part of a larger simulation.
+[[noreturn]] void report_deadlock(const Env& env);
+
 }  // namespace vinci::sim

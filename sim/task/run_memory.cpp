@@ -43,9 +43,10 @@ void fill_random(const Buffer& b, u64 seed, std::span<std::byte> bytes) {
 
 }  // namespace
 
-RunMemory::RunMemory(const TaskStream& stream, bool with_data, u64 seed)
+RunMemory::RunMemory(const TaskStream& stream, bool with_data, u64 seed, HostBytes host_bytes)
     : stream_(stream),
       with_data_(with_data),
+      host_bytes_(host_bytes),
       device_(stream.buffers.size()),
       freed_(stream.buffers.size()),
       control_(stream.buffers.size()),
@@ -55,7 +56,7 @@ RunMemory::RunMemory(const TaskStream& stream, bool with_data, u64 seed)
     const Buffer& b = stream.buffers[i];
     if (b.place == Buffer::Place::device) {
       device_[i] = gm_.allocate(b.bytes, b.name);
-    } else if (has_bytes(i)) {
+    } else if (has_bytes(i) && host_bytes == HostBytes::held) {
       host_[i] = initial_data(stream, i);
       host_[i].resize(b.bytes);
       if (b.random) fill_random(b, seed, host_[i]);
@@ -162,6 +163,7 @@ void RunMemory::copy(const MemcpyAsync& op) {
   if (!has_bytes(op.dst.buffer)) return;
   const bool from_host = stream_.buffers[op.src.buffer].place == Buffer::Place::host;
   const bool to_host = stream_.buffers[op.dst.buffer].place == Buffer::Place::host;
+  if (host_bytes_ == HostBytes::outside && (from_host || to_host)) return;
   std::vector<std::byte> row;
   for (u64 r = 0; r < op.height; ++r) {
     const u64 src = op.src.offset + r * op.src_pitch;
@@ -225,7 +227,8 @@ std::vector<std::string> RunMemory::write_outputs(const std::string& folder) con
   std::vector<std::string> files;
   for (u32 i = 0; i < stream_.buffers.size(); ++i) {
     const Buffer& b = stream_.buffers[i];
-    if (!with_data_ || b.place != Buffer::Place::host || b.output.empty()) continue;
+    if (!with_data_ || host_bytes_ == HostBytes::outside || b.place != Buffer::Place::host || b.output.empty())
+      continue;
     write_output(stream_, i, host_[i], folder);
     files.push_back(b.output);
   }

@@ -10,9 +10,7 @@
 #include "isa/codec.h"
 #include "isa/machine.h"
 #include "isa/text.h"
-#include "models/soc/chip.h"
-#include "models/soc/simulate.h"
-#include "models/soc/task_scheduler.h"
+#include "models/soc/soc.h"
 #include "sim/config/load.h"
 #include "sim/kernel/context.h"
 #include "sim/kernel/run.h"
@@ -94,20 +92,11 @@ class Case {
   State timed() const {
     task::RunMemory memory = fresh_memory(true);
     sim::Context context;
-    sim::Env env{.clock = sim::Clock(chip_.clock)};
-    stats::Group stats;
-    std::vector<std::unique_ptr<models::Chip>> chips;
-    chips.push_back(std::make_unique<models::Chip>(env, chip_, stats, "", models::DramFactory{}));
-    const models::Chip& chip = *chips.front();
-    chips.front()->build_cores(memory, {});
-    struct : models::TaskSink {
-      void task(const models::TaskRecord&) override {}
-    } nobody;
-    const models::TaskScheduler scheduler(env, chip_, stream_, memory, chips, stats, nullptr, {.tasks = nobody});
-    sim::run(env, {.max_cycles = 10'000'000}, [&] { return scheduler.finished(); }, {});
+    models::Soc soc(chip_, stream_, memory, {}, sim::Clock(chip_.clock), nullptr);
+    sim::run(soc.env(), {.max_cycles = 10'000'000}, [&] { return soc.finished(); }, {});
     u64 status = 0;
     models::Core* first = nullptr;
-    for (const auto& core : chip.cores()) {
+    for (const auto& core : soc.chips().front()->cores()) {
       if (core->spec().kind != kind_) continue;
       status |= core->status_seen();
       if (first == nullptr) first = core.get();

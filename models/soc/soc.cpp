@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "models/soc/soc.h"
+
+namespace vinci::models {
+namespace {
+
+PipeTime pipe_time(const Core& core, isa::PipeId pipe, const Occupation& o) {
+  PipeTime out{.core = core.name(),
+               .pipe = pipe,
+               .busy = o.cycles(Doing::busy),
+               .idle = o.cycles(Doing::idle),
+               .wait_flag = o.cycles(Doing::wait_flag),
+               .barrier = o.cycles(Doing::barrier),
+               .queue_full = o.cycles(Doing::queue_full),
+               .drain = o.cycles(Doing::drain)};
+  out.stalled = out.wait_flag + out.barrier + out.queue_full + out.drain;
+  return out;
+}
+
+void add_pipe_times(Core& core, Result& result) {
+  core.settle(result.cycles);
+  result.pipes.push_back(pipe_time(core, isa::PipeId::S, core.scalar().occupation()));
+  for (usize p = 1; p < isa::kPipeCount; ++p) {
+    const auto id = static_cast<isa::PipeId>(p);
+    const Pipe* pipe = core.pipe(id);
+    if (pipe == nullptr) continue;
+    result.pipes.push_back(pipe_time(core, id, pipe->occupation()));
+    if (id == isa::PipeId::M) result.cube_macs += pipe->macs();
+  }
+}
+
+// By device, whether it launches a kernel with a program.
+std::vector<bool> need_cores(const task::TaskStream& stream) {
+  std::vector<bool> out(stream.devices);
+  for (const task::Stream& s : stream.streams) {
+    for (const task::Task& t : s.tasks) {
+      const auto* launch = std::get_if<task::KernelLaunch>(&t.op);
+      if (launch != nullptr && !stream.kernels[launch->kernel].opaque()) out[s.device] = true;
+    }
+  }
+  return out;
+}
+
+// The chips of a run, by device.
+std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::ChipConfig& config,
+                                               const task::TaskStream& stream, task::RunMemory& memory,
+                                               stats::Group& stats, const Observers& observers,
+                                               const DramFactory& dram) {
+  std::vector<std::unique_ptr<Chip>> chips;
+  const bool one = stream.devices == 1;
+  for (u32 d = 0; d < stream.devices; ++d) {
+    const std::string name = fmt::format("npu{}", d);
+    chips.push_back(std::make_unique<Chip>(env, config, one ? stats : stats.group(name), one ? "" : name + ".", dram));
+  }
+  stats.group("host");
+  const std::vector<bool> with_cores = need_cores(stream);
+  for (u32 d = 0; d < stream.devices; ++d) {
+    if (with_cores[d]) chips[d]->build_cores(memory, observers);
+  }
+  return chips;
+}
+
+}  // namespace
+
+Soc::Soc(const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory,
+         const Options& options, const sim::Clock& clock, HostLink* host_link)
+    : env_{.clock = clock, .trace = options.trace}, next_sink_(options.tasks) {
+  check_fit(config, stream);
+  chips_ = build_chips(env_, config, stream, memory, stats_, {.census = options.census, .checker = options.checker},
+                       options.dram);
+  scheduler_ =
+      std::make_unique<TaskScheduler>(env_, config, stream, memory, chips_, stats_, options.checker,
+                                      TaskScheduler::Sink{.tasks = *this, .sums = options.tasks != nullptr}, host_link);
+}
+
+// Keeps the first tasks of a run for its result, and passes all on.
+void Soc::task(const TaskRecord& r) {
+  if (result_.task_count++ < Result::kTasksKept) {
+    result_.tasks.push_back({.name = std::string(r.name),
+                             .kind = std::string(r.kind),
+                             .stream = std::string(r.stream),
+                             .blocks = r.block_dim,
+                             .bytes = r.bytes,
+                             .enqueued = r.enqueued,
+                             .start = r.start,
+                             .end = r.end});
+  }
+  if (next_sink_ != nullptr) next_sink_->task(r);
+}
+
+Result Soc::take_result() {
+  result_.cycles = scheduler_->end();
+  result_.seconds = env_.clock.seconds(result_.cycles);
+  result_.instructions = env_.instructions;
+  result_.kernel_cycles = scheduler_->kernel_cycles();
+  for (const auto& chip : chips_) {
+    for (const auto& core : chip->cores())
+      add_pipe_times(*core, result_);
+  }
+  result_.stats = stats::to_json(stats_);
+  return std::move(result_);
+}
+
+}  // namespace vinci::models
