@@ -9,7 +9,8 @@
 namespace vinci::sim {
 
 // A SystemC simulation context of its own. SystemC knows one elaboration per context; with a fresh one for each run, a
-// process can simulate as often as it likes, one after the other. Must outlive the modules made in it.
+// process can simulate as often as it likes, one after the other, or one inside the life of another. Must outlive the
+// modules made in it.
 class Context {
  public:
   Context();
@@ -18,6 +19,8 @@ class Context {
   Context& operator=(const Context&) = delete;
 
  private:
+  sc_core::sc_simcontext* outer_;
+  sc_core::sc_simcontext* outer_global_;
   std::unique_ptr<sc_core::sc_simcontext> own_;
 };
 

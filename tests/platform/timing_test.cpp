@@ -124,6 +124,23 @@ TEST(PlatformTiming, LoadAndInterruptComeWhenTheyShould) {
   });
 }
 
+// simulate() may be called while a platform lives.
+TEST(PlatformTiming, ASimulationInsideTheLifeOfAPlatform) {
+  const config::ChipConfig chip = round_chip(isa::Arch::c100);
+  const task::TaskStream stream = there_and_back(chip, kBytes);
+  Platform p({chip});
+  task::RunMemory memory(stream, true);
+  const u64 alone = models::simulate(chip, stream, memory, {}).cycles;
+  p.run([&] {
+    Allocator host;
+    const Command command(p.cpu, host, stream);
+    Driver npu = p.driver(0);
+    npu.load(command.image, command.image_bytes);
+    EXPECT_EQ(npu.run(command.table), kIrqDone);
+    EXPECT_EQ(npu.get_wide(Register::CYCLES_LO), alone);
+  });
+}
+
 // An initiator that runs ahead of time rings at the time of its access, not before.
 TEST(PlatformTiming, ADoorbellRingsWhenTheAccessArrives) {
   const config::ChipConfig chip = round_chip(isa::Arch::c100);
