@@ -212,7 +212,9 @@ void Pipe::start_work(u64 t, const Queued& q) {
   const isa::Footprint footprint = q.inst.row->footprint(q.inst.args, q.inst.spr, core_.spec().arch);
   for (const isa::Access& a : footprint) {
     (a.write ? write_bytes_ : read_bytes_) += a.bytes();
-    global |= a.buffer == isa::BufId::GM && !a.empty();
+    if (a.buffer != isa::BufId::GM || a.empty()) continue;
+    (a.write ? gm_write_bytes_ : gm_read_bytes_) += a.bytes();
+    global = true;
   }
   Flying f{q.inst, q.at, t, t + c.occupancy, t + c.latency};
   if (global) {

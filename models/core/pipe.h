@@ -39,6 +39,9 @@ class Pipe : public sim::Module {
   void settle(u64 at) { occupation_.settle(at); }
   const Occupation& occupation() const { return occupation_; }
   u64 macs() const { return macs_; }
+  u64 steps() const { return steps_; }
+  u64 gm_read_bytes() const { return gm_read_bytes_; }
+  u64 gm_write_bytes() const { return gm_write_bytes_; }
   trace::TrackId track() const { return track_; }
   // The set_flag of a flag that still stands in the queue, for messages; null when there is none.
   const isa::Issued* queued_set_flag(const isa::insn::FlagBase::Args& flag) const;
@@ -82,6 +85,7 @@ class Pipe : public sim::Module {
   u64 flag_wake_ = kUnknown;
   Occupation occupation_;
   u64 instructions_ = 0, steps_ = 0, macs_ = 0, read_bytes_ = 0, write_bytes_ = 0;
+  u64 gm_read_bytes_ = 0, gm_write_bytes_ = 0;
   trace::TrackId track_ = 0;
 };
 

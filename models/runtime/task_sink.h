@@ -10,11 +10,32 @@
 
 namespace vinci::models {
 
+// What kernels computed and moved.
+struct WorkSums {
+  u64 cube_macs = 0;                          // multiply-accumulates of mad instructions
+  u64 vector_repeats = 0;                     // of vector instructions
+  u64 gm_read_bytes = 0, gm_write_bytes = 0;  // of global memory, by the footprints of the pipes' instructions
+
+  WorkSums& operator+=(const WorkSums& o) {
+    cube_macs += o.cube_macs;
+    vector_repeats += o.vector_repeats;
+    gm_read_bytes += o.gm_read_bytes;
+    gm_write_bytes += o.gm_write_bytes;
+    return *this;
+  }
+  friend WorkSums operator-(const WorkSums& a, const WorkSums& b) {
+    return {a.cube_macs - b.cube_macs, a.vector_repeats - b.vector_repeats, a.gm_read_bytes - b.gm_read_bytes,
+            a.gm_write_bytes - b.gm_write_bytes};
+  }
+  friend bool operator==(const WorkSums&, const WorkSums&) = default;
+};
+
 // What the cores of one kind did for a kernel, all blocks added up.
 struct CoreSums {
   u64 blocks = 0;                           // of a MIX task with two AIVs, two for each block on the vector side
   u64 cycles = 0;                           // from the first instruction of each block to its end
   std::array<u64, isa::kPipeCount> busy{};  // cycles, by PipeId
+  WorkSums work;
 };
 
 // What became of one execution of a task. Names live as long as the task stream.

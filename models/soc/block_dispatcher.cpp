@@ -11,6 +11,21 @@ usize cores_class(const BlockShape& shape) {
   return task.cube ? task.vector_cores : 3;
 }
 
+// Since the beginning of the run.
+WorkSums work_of(const Core& core) {
+  WorkSums out;
+  for (usize p = 1; p < isa::kPipeCount; ++p) {
+    const auto id = static_cast<isa::PipeId>(p);
+    const Pipe* pipe = core.pipe(id);
+    if (pipe == nullptr) continue;
+    if (id == isa::PipeId::M) out.cube_macs += pipe->macs();
+    if (id == isa::PipeId::V) out.vector_repeats += pipe->steps();
+    out.gm_read_bytes += pipe->gm_read_bytes();
+    out.gm_write_bytes += pipe->gm_write_bytes();
+  }
+  return out;
+}
+
 }  // namespace
 
 BlockDispatcher::BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
@@ -83,6 +98,7 @@ void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at) {
       continue;
     }
     if (with_sums_) slots_[core].busy_before = busy_cycles(*cores_[core]);
+    slots_[core].work_before = work_of(*cores_[core]);
     const Block block{.code = codes_[part.kernel].get(),
                       .launch = l.shape.launch(l.launch, part),
                       .task = std::string(l.name),
@@ -112,7 +128,9 @@ void BlockDispatcher::account(Launch& l, u32 core) {
   CoreSums& sums = l.ended.cores[static_cast<usize>(kind)];
   ++sums.blocks;
   sums.cycles += env_.clock.now() - slots_[core].since;
-  if (!with_sums_ || slots_[core].opaque) return;
+  if (slots_[core].opaque) return;
+  sums.work += work_of(*cores_[core]) - slots_[core].work_before;
+  if (!with_sums_) return;
   const auto now = busy_cycles(*cores_[core]);
   for (usize p = 0; p < now.size(); ++p)
     sums.busy[p] += now[p] - slots_[core].busy_before[p];

@@ -71,6 +71,7 @@ class BlockDispatcher {
     bool opaque = false;  // with a kernel that has no program
     u64 since = 0;
     std::array<u64, isa::kPipeCount> busy_before{};
+    WorkSums work_before{};
   };
 
   u32 core_index(const BlockShape::Part& part) const {

@@ -55,6 +55,7 @@ struct TaskTime {
   u32 blocks = 0;
   u64 bytes = 0;
   u64 enqueued = 0, start = 0, end = 0;  // cycles
+  WorkSums work;                         // of kernels
 };
 
 struct Result {

@@ -30,6 +30,13 @@ void add_pipe_times(Core& core, Result& result) {
   }
 }
 
+WorkSums all_work(const TaskRecord& r) {
+  WorkSums out;
+  for (const CoreSums& cores : r.cores)
+    out += cores.work;
+  return out;
+}
+
 // By device, whether it launches a kernel with a program.
 std::vector<bool> need_cores(const task::TaskStream& stream) {
   std::vector<bool> out(stream.devices);
@@ -84,7 +91,8 @@ void Soc::task(const TaskRecord& r) {
                              .bytes = r.bytes,
                              .enqueued = r.enqueued,
                              .start = r.start,
-                             .end = r.end});
+                             .end = r.end,
+                             .work = all_work(r)});
   }
   if (next_sink_ != nullptr) next_sink_->task(r);
 }

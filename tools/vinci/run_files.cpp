@@ -15,19 +15,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json work_json(const models::WorkSums& w) {
+  return {{"cube_macs", w.cube_macs},
+          {"vector_repeats", w.vector_repeats},
+          {"gm_read_bytes", w.gm_read_bytes},
+          {"gm_write_bytes", w.gm_write_bytes}};
+}
+
 }  // namespace
 
 std::string stats_json(const config::ChipConfig& chip, const task::TaskStream& stream, const models::Result& r) {
   Json tasks = Json::array();
   for (const models::TaskTime& t : r.tasks) {
-    tasks.push_back({{"name", t.name},
-                     {"type", t.kind},
-                     {"stream", t.stream},
-                     {"blocks", t.blocks},
-                     {"bytes", t.bytes},
-                     {"enqueued", t.enqueued},
-                     {"start", t.start},
-                     {"end", t.end}});
+    Json task = {{"name", t.name},   {"type", t.kind},         {"stream", t.stream}, {"blocks", t.blocks},
+                 {"bytes", t.bytes}, {"enqueued", t.enqueued}, {"start", t.start},   {"end", t.end}};
+    if (t.work != models::WorkSums{}) task["work"] = work_json(t.work);
+    tasks.push_back(std::move(task));
   }
   Json pipes = Json::array();
   for (const models::PipeTime& p : r.pipes) {
@@ -42,6 +45,8 @@ std::string stats_json(const config::ChipConfig& chip, const task::TaskStream& s
                     {"seconds", r.seconds},
                     {"instructions", r.instructions},
                     {"cube_macs", r.cube_macs},
+                    {"kernel_cycles", r.kernel_cycles},
+                    {"task_count", r.task_count},
                     {"tasks", std::move(tasks)},
                     {"pipes", std::move(pipes)},
                     {"counters", r.stats}};

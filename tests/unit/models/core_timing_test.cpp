@@ -271,6 +271,17 @@ TEST(Copies, ReadsPayLatencyOnceAndThenTheirPort) {
   EXPECT_EQ(hit.end_of("copy_gm_to_ubuf", 1), 322u + 20 + 101);
 }
 
+TEST(Copies, TasksSayWhatTheyMovedFromAndToGlobalMemory) {
+  const Ran r = joint(kLoad512 + kLoad512 + "copy_ubuf_to_gm 0x100000000, 0, 0, 1, 8, 0, 0\n" + kDup + "end");
+  ASSERT_EQ(r.result.tasks.size(), 1u);
+  const models::WorkSums& work = r.result.tasks[0].work;
+  EXPECT_EQ(work.gm_read_bytes, 2u * 512);
+  EXPECT_EQ(work.gm_write_bytes, 256u);
+  EXPECT_EQ(work.cube_macs, 0u);
+  EXPECT_EQ(work.vector_repeats, static_cast<u64>(r.stat("core0.AI_CORE/V/steps")));
+  EXPECT_GT(work.vector_repeats, 0u);
+}
+
 TEST(Copies, TheCostLineIsTheFloorOfWrites) {
   const Ran r = joint("copy_ubuf_to_gm 0x100000000, 0, 0, 1, 16, 0, 0\nend");
   EXPECT_EQ(r.end_of("copy_ubuf_to_gm"), 46u);  // 30 + 512 / 32

@@ -37,6 +37,8 @@ TEST_F(Runtime, RecordsSayWhatTheCoresDid) {
       {.name = "k", .program = isa::assemble("mad.f162f32 0, 0, 0, 16, 16, 16, 1\nend", "k.s", chip_.arch)});
   add(task::KernelLaunch{.kernel = 0, .block_dim = 3});
   run();
+  ASSERT_EQ(result_.tasks.size(), 1u);
+  EXPECT_EQ(result_.tasks[0].work, (models::WorkSums{.cube_macs = 3 * 16 * 16 * 16}));
   const models::CoreSums& sums = of("s0.0").cores[static_cast<usize>(isa::CoreKind::joint)];
   EXPECT_EQ(sums.blocks, 3u);
   EXPECT_EQ(sums.cycles, 3u * 25);
