@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DROOT=folder -DFILES=a.yaml;b/c.yaml -DOUTPUT=embedded.cpp -P EmbedFiles.cmake
-# Writes a source that defines configs/embedded.h: the bytes of each file, and the list.
+# cmake -DROOT=folder -DFILES=a.yaml;b/c.yaml -DHEADER=configs/embedded.h -DNAMESPACE=vinci::config
+#   -DOUTPUT=embedded.cpp -P EmbedFiles.cmake
+# Writes a source that defines embedded_files() of the header: the bytes of each file, and the list.
 set(arrays "")
 set(entries "")
 set(number 0)
@@ -15,9 +16,9 @@ foreach(file IN LISTS FILES)
   math(EXPR number "${number} + 1")
 endforeach()
 file(WRITE "${OUTPUT}.new" "// Generated from ${number} files; do not edit.
-#include \"configs/embedded.h\"
+#include \"${HEADER}\"
 
-namespace vinci::config {
+namespace ${NAMESPACE} {
 namespace {
 
 ${arrays}
@@ -28,6 +29,6 @@ ${entries}};
 
 std::span<const EmbeddedFile> embedded_files() { return kFiles; }
 
-}  // namespace vinci::config
+}  // namespace ${NAMESPACE}
 ")
 file(RENAME "${OUTPUT}.new" "${OUTPUT}")

@@ -23,8 +23,8 @@ namespace vinci::cli {
 namespace {
 
 // In the order of the help text.
-constexpr void (*kCommands[])(CLI::App&) = {add_run,   add_gen,   add_asm,  add_dis,     add_isa,
-                                            add_chips, add_check, add_pack, add_convert, add_study};
+constexpr void (*kCommands[])(CLI::App&) = {add_run,   add_report, add_gen,  add_asm,     add_dis,  add_isa,
+                                            add_chips, add_check,  add_pack, add_convert, add_study};
 
 int print_error(std::string_view message, int exit_code) {
   const bool colour = ::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;

@@ -25,6 +25,7 @@
 #include "tools/vinci/options.h"
 #include "tools/vinci/output_folder.h"
 #include "tools/vinci/progress.h"
+#include "tools/vinci/report.h"
 #include "tools/vinci/run_files.h"
 #include "tools/vinci/summary.h"
 
@@ -56,6 +57,7 @@ struct RunOptions {
   std::string timestamp{profile::kTimestamp};
   bool numerics = false;
   bool check = false;
+  bool report = false;
   bool quiet = false;
 };
 
@@ -91,6 +93,9 @@ const RunOptions& checked(const RunOptions& o) {
     fail(Fault::Input, "--profile shows time; mode functional has none");
   if (!o.trace.empty() && o.mode == "functional") fail(Fault::Input, "--trace shows time; mode functional has none");
   if (o.numerics && o.mode == "timing") fail(Fault::Input, "--numerics looks at data; mode timing has none");
+  if (o.report && o.mode == "functional" && !o.numerics && !o.check) {
+    fail(Fault::Input, "--report shows time, numeric events and findings; mode functional alone has none of them");
+  }
   return o;
 }
 
@@ -121,6 +126,7 @@ class Run {
       // What came before the fault may be its cause.
       if (o_.numerics) write_numerics();
       if (checker_) report_findings(&e);
+      if (o_.report && (o_.numerics || checker_)) write_report(out_.folder());
       throw;
     }
     if (o_.numerics) text += write_numerics();
@@ -129,7 +135,15 @@ class Run {
     io::write_file_atomically(out_.path("summary.txt"), text);
     io::write_file_atomically(out_.path("run-info.json"), run_info_json(o_.file, wall, instructions));
     if (!o_.quiet) print_result(text, outputs, wall, instructions);
-    if (checker_) conclude();
+    if (checker_) report_findings(nullptr);
+    if (o_.report) {
+      const std::string page = write_report(out_.folder());
+      if (!o_.quiet) print_out(fmt::format("report              {} (open it in a browser)\n", page));
+    }
+    // A run with findings is not a success.
+    if (checker_ && !checker_->findings().empty()) {
+      fail(Fault::Program, "the check found faults in the program; all of them are in {}", out_.path("findings.json"));
+    }
   }
 
  private:
@@ -167,14 +181,6 @@ class Run {
     io::write_file_atomically(out_.path("findings.json"), findings_json(checker_->findings(), cut_short));
     if (!o_.quiet || cut_short != nullptr || !checker_->findings().empty())
       print_out(findings_text(checker_->findings(), kShown, cut_short));
-  }
-
-  // A run with findings is not a success.
-  void conclude() {
-    report_findings(nullptr);
-    if (!checker_->findings().empty()) {
-      fail(Fault::Program, "the check found faults in the program; all of them are in {}", out_.path("findings.json"));
-    }
   }
 
   models::Result simulate(task::RunMemory& memory, const std::function<void(const models::Progress&)>& progress) {
@@ -297,6 +303,9 @@ void add_run(CLI::App& app) {
   sub->add_flag("--check", o->check,
                 "Look for races, reads of what was never written, accesses outside and flags that do not pair; what is "
                 "found is printed and written to findings.json, with exit code 3");
+  sub->add_flag("--report", o->report,
+                "Also make report.html, one page with timeline, pipes, roofline, traffic, numeric events and findings, "
+                "from these files; `vinci report` makes it later");
   sub->add_flag("-q,--quiet", o->quiet, "Print nothing but errors and findings");
   sub->footer(
       "Writes summary.txt, stats.json, run-info.json, chip.yaml and the outputs of the task stream into the folder.\n"
