@@ -21,7 +21,7 @@ class TextFile {
 
   template <class... A>
   void print(fmt::format_string<A...> format, A&&... args) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<A>(args)...);
+    fmt::format_to(fmt::appender(buffer_), format, std::forward<A>(args)...);
     if (buffer_.size() >= buffer_bytes_) flush();
   }
   void commit() {

@@ -32,9 +32,9 @@ void OpStatistic::commit() {
   for (const auto& [key, sum] : rows) {
     const auto& [device, type, core] = key;
     const u64 all = whole[device];
-    file.print("{},{},{},{},{},{},{},{},{:.3f}\n", device, io::csv_field(type), core, sum.count,
-               microseconds(sum.total), microseconds(sum.min), microseconds(sum.total / sum.count),
-               microseconds(sum.max), all == 0 ? 0.0 : 100 * static_cast<double>(sum.total) / static_cast<double>(all));
+    file.print("{},{},{},{},{},{},{},{},{}\n", device, io::csv_field(type), core, sum.count, microseconds(sum.total),
+               microseconds(sum.min), microseconds(sum.total / sum.count), microseconds(sum.max),
+               decimal(all == 0 ? 0.0 : 100 * static_cast<double>(sum.total) / static_cast<double>(all)));
   }
   file.commit();
 }

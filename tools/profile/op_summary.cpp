@@ -59,37 +59,35 @@ double core_microseconds(const CoreSums& sums, u32 cores, double hertz) {
   return static_cast<double>(sums.cycles) / hertz * 1e6 / static_cast<double>(sums.blocks) * static_cast<double>(waves);
 }
 
-std::string missing(usize columns) {
-  std::string out;
-  for (usize i = 0; i < columns; ++i)
-    out += fmt::format(",{}", kMissing);
-  return out;
+std::string_view missing(usize columns) {
+  static constexpr std::string_view kMany = ",N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A";
+  return kMany.substr(0, columns * 4);
 }
 
 // Of a split core: its time, its cycles, then time and ratio of each pipe. There is no instruction cache to miss.
-std::string split_columns(const CoreSums& sums, std::span<const Metric> metrics, u32 cores, double hertz) {
-  if (sums.cycles == 0) return missing(2 + 2 * metrics.size() + 1);
+void split_columns(io::TextFile& file, const CoreSums& sums, std::span<const Metric> metrics, u32 cores, double hertz) {
+  if (sums.cycles == 0) return file.print("{}", missing(2 + 2 * metrics.size() + 1));
   const double us = core_microseconds(sums, cores, hertz);
-  std::string out = fmt::format(",{:.3f},{}", us, sums.cycles);
+  file.print(",{},{}", decimal(us), sums.cycles);
   for (const Metric& m : metrics)
-    out += fmt::format(",{:.3f},{:.3f}", us * ratio(sums, m.pipe), ratio(sums, m.pipe));
-  return out + missing(1);
+    file.print(",{},{}", decimal(us * ratio(sums, m.pipe)), decimal(ratio(sums, m.pipe)));
+  file.print("{}", missing(1));
 }
 
-std::string joint_columns(const CoreSums& sums, u32 cores, double hertz) {
-  if (sums.cycles == 0) return missing(2 + kJoint.size() + 2);
-  std::string out = fmt::format(",{:.3f},{}", core_microseconds(sums, cores, hertz), sums.cycles);
+void joint_columns(io::TextFile& file, const CoreSums& sums, u32 cores, double hertz) {
+  if (sums.cycles == 0) return file.print("{}", missing(2 + kJoint.size() + 2));
+  file.print(",{},{}", decimal(core_microseconds(sums, cores, hertz)), sums.cycles);
   for (const Metric& m : kJoint)
-    out += fmt::format(",{:.3f}", ratio(sums, m.pipe));
-  out += missing(1);
+    file.print(",{}", decimal(ratio(sums, m.pipe)));
   const double compute = std::max(ratio(sums, PipeId::M), ratio(sums, PipeId::V));
-  return out + (compute == 0 ? missing(1) : fmt::format(",{:.3f}", ratio(sums, PipeId::MTE2) / compute));
+  const Decimal bound = compute == 0 ? Decimal{.known = false} : decimal(ratio(sums, PipeId::MTE2) / compute);
+  file.print("{},{}", missing(1), bound);
 }
 
 // How much of the cores' time, all of them together, the task had a core that can multiply matrices.
-std::string cube_utilization(const CoreSums& sums, u32 cores, u64 cycles) {
-  if (sums.cycles == 0 || cycles == 0) return missing(1);
-  return fmt::format(",{:.3f}", 100 * static_cast<double>(sums.cycles) / (static_cast<double>(cycles) * cores));
+Decimal cube_utilization(const CoreSums& sums, u32 cores, u64 cycles) {
+  if (sums.cycles == 0 || cycles == 0) return {.known = false};
+  return decimal(100 * static_cast<double>(sums.cycles) / (static_cast<double>(cycles) * cores));
 }
 
 }  // namespace
@@ -112,18 +110,18 @@ void OpSummary::task(const models::TaskRecord& r) {
   const auto sums = [&](CoreKind kind) -> const CoreSums& { return r.cores[static_cast<usize>(kind)]; };
   // Of a MIX task the blocks of the vector cores.
   if (target_.split()) file_.print("{},", r.mix ? sums(CoreKind::vector).blocks : 0);
-  file_.print("{}", kMissing);    // HF32 Eligible
-  file_.print("{}", missing(6));  // shapes, types and formats of inputs and outputs: a task stream has none
+  // HF32 Eligible; shapes, types and formats of inputs and outputs: a task stream has none
+  file_.print("{}{}", kMissing, missing(6));
   const double hertz = target_.hertz();
   if (target_.split()) {
     file_.print("{}", missing(1));  // Context ID: of FFTS+ sub-tasks
-    file_.print("{}", split_columns(sums(CoreKind::cube), kAic, target_.cores(CoreKind::cube), hertz));
-    file_.print("{}", split_columns(sums(CoreKind::vector), kAiv, target_.cores(CoreKind::vector), hertz));
+    split_columns(file_, sums(CoreKind::cube), kAic, target_.cores(CoreKind::cube), hertz);
+    split_columns(file_, sums(CoreKind::vector), kAiv, target_.cores(CoreKind::vector), hertz);
   } else {
-    file_.print("{}", joint_columns(sums(CoreKind::joint), target_.cores(CoreKind::joint), hertz));
+    joint_columns(file_, sums(CoreKind::joint), target_.cores(CoreKind::joint), hertz);
   }
   const CoreKind matrix = target_.split() ? CoreKind::cube : CoreKind::joint;
-  file_.print("{}\n", cube_utilization(sums(matrix), target_.cores(matrix), r.end - r.start));
+  file_.print(",{}\n", cube_utilization(sums(matrix), target_.cores(matrix), r.end - r.start));
 }
 
 }  // namespace vinci::profile

@@ -20,8 +20,6 @@ usize most_reduces(const task::TaskStream& stream) {
   return most;
 }
 
-std::string text(std::optional<u64> ns) { return ns ? microseconds(*ns) : std::string(kMissing); }
-
 // a - b, where both are known.
 std::optional<u64> minus(std::optional<u64> a, std::optional<u64> b) {
   if (!a || !b) return std::nullopt;
@@ -63,9 +61,10 @@ void StepTrace::close_first(const Key& key, Model& model) {
   const Step& s = first->second;
   // The first iteration has none before it that it could be counted from.
   const u64 since = model.latest_end.value_or(s.fp_start.value_or(s.start));
-  file_.print("{},{},{},{},{},{},{},{},{},{}", key.first, first->first, text(s.fp_start), text(s.bp_end),
-              microseconds(s.end), text(minus(s.end, since)), text(minus(s.bp_end, s.fp_start)),
-              text(minus(s.end, s.bp_end)), text(minus(s.fp_start, model.latest_end)), key.second);
+  file_.print("{},{},{},{},{},{},{},{},{},{}", key.first, first->first, microseconds(s.fp_start),
+              microseconds(s.bp_end), microseconds(s.end), microseconds(minus(s.end, since)),
+              microseconds(minus(s.bp_end, s.fp_start)), microseconds(minus(s.end, s.bp_end)),
+              microseconds(minus(s.fp_start, model.latest_end)), key.second);
   for (usize i = 0; i < reduces_; ++i) {
     if (i < s.reduces.size()) {
       file_.print(",{},{}", microseconds(s.reduces[i].first), microseconds(s.reduces[i].second));

@@ -2,23 +2,16 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <fmt/format.h>
-
-#include <string>
 #include <string_view>
 
 #include "isa/arch.h"
 #include "models/runtime/task_sink.h"
 #include "sim/config/chip_config.h"
 #include "sim/task/task.h"
+#include "tools/profile/decimal.h"
 
 // What all files of a profile need to know of the run.
 namespace vinci::profile {
-
-// A time in nanoseconds as the vendor's files print it: microseconds with three decimals.
-inline std::string microseconds(u64 ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
-
-inline constexpr std::string_view kMissing = "N/A";
 
 class Target {
  public:
@@ -39,6 +32,10 @@ class Target {
 
   // The model that a task belongs to; the vendor's value for "none" is the same 4294967295.
   u32 model(const models::TaskRecord& r) const { return stream_.streams[r.stream_id].model; }
+  // The collective that a task is a rank of; null: it is none.
+  const task::Hccl* collective(const models::TaskRecord& r) const {
+    return std::get_if<task::Hccl>(&stream_.streams[r.stream_id].tasks[r.task_id].op);
+  }
   bool bound(const models::TaskRecord& r) const { return model(r) != task::kNone; }
 
  private:
