@@ -8,13 +8,13 @@ namespace vinci::models {
 namespace {
 
 // By alternative of Task::op; of a kernel, the name where it runs on no vector core. Names of rtModelTaskType_t and
-// TS_TASK_TYPE_*.
+// TS_TASK_TYPE_*; of collectives, which the runtime does not know as one task, msprof's.
 constexpr auto kKinds = std::to_array<std::string_view>(
     {"KERNEL_AICORE", "MEMCPY_ASYNC",         "MEMSET_ASYNC",           "EVENT_RECORD",  "STREAM_WAIT_EVENT",
      "FREE",          "NPU_GET_FLOAT_STATUS", "NPU_CLEAR_FLOAT_STATUS", "REDUCE_ASYNC",  "EVENT_RESET",
      "NOTIFY_RECORD", "NOTIFY_WAIT",          "STREAM_SWITCH",          "STREAM_ACTIVE", "LABEL_SET",
      "LABEL_GOTO",    "LABEL_SWITCH",         "KERNEL_AICPU",           "MODEL_EXECUTE", "MODEL_END_GRAPH",
-     "HCCL"});
+     "COMMUNICATION"});
 static_assert(kKinds.size() == task::kOpNames.size());
 
 std::string_view direction(const task::Buffer& dst, const task::Buffer& src) {

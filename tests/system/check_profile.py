@@ -51,13 +51,15 @@ check([number(r["task_start(us)"]) for r in times] == sorted(number(r["task_star
       "task_time is not in the order of start")
 
 # Operators: the same durations in three files.
-operators = {"KERNEL_AICORE", "KERNEL_AIVEC", "KERNEL_MIX_AIC", "KERNEL_AICPU", "HCCL"}
+operators = {"KERNEL_AICORE", "KERNEL_AIVEC", "KERNEL_MIX_AIC", "KERNEL_AICPU", "COMMUNICATION"}
 total = sum(number(r["Task Duration(us)"]) for r in summary)
 check(len(summary) > 0 or not any(r["kernel_type"] in operators for r in times), "no operators")
 check(near(total, sum(number(r["task_time(us)"]) for r in times if r["kernel_type"] in operators), 1e-6),
       "op_summary and task_time differ")
 check(near(total, sum(number(r["Total Time(us)"]) for r in statistic), 1e-6), "op_summary and op_statistic differ")
-check(not statistic or near(sum(number(r["Ratio(%)"]) for r in statistic), 100, 0.01), "op_statistic is not 100 %")
+for device in {r["Device_id"] for r in statistic}:
+    check(near(sum(number(r["Ratio(%)"]) for r in statistic if r["Device_id"] == device), 100, 0.01),
+          f"op_statistic of device {device} is not 100 %")
 
 busy = {}
 for row in summary:
@@ -96,6 +98,10 @@ for path in glob.glob(f"{folder}/msprof_{'[0-9]' * 14}.json"):
     spans = [e for e in events if e["ph"] == "X" and names[e["pid"]] == "Ascend Hardware"]
     check(len(spans) == len(times), f"{len(spans)} tasks in {path}")
     check(near(sum(e["dur"] for e in spans), sum(number(r["task_time(us)"]) for r in times), 1e-3), "msprof differs")
+    ranks = [e for e in events if e["ph"] == "X" and names[e["pid"]] == "Communication"]
+    check(sorted((e["pid"] % 32, e["args"]["op_type"], e["ts"]) for e in ranks) == sorted(
+        (int(r["Device_id"]), r["OP Type"], number(r["Task Start Time(us)"])) for r in summary
+        if r["Task Type"] == "COMMUNICATION"), "the collectives of msprof and of op_summary differ")
     starts = sorted(e["id"] for e in events if e["ph"] == "s")
     check(starts == sorted(e["id"] for e in events if e["ph"] == "f"), "arrows without an end")
     check(len(set(starts)) == len(starts), "arrows with one id")

@@ -3,6 +3,7 @@
 #include "tools/profile/msprof_json.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "sim/trace/json_text.h"
@@ -14,6 +15,17 @@ using trace::json_string;
 
 constexpr u32 kHostDevice = 31;  // the vendor's number for the host
 constexpr u32 kOsPid = 1;        // a fixed one: files must not differ from run to run
+
+// HCCL's names of data types, by ElementType.
+std::string_view data_type(task::ElementType type) {
+  static constexpr std::array<std::string_view, task::kElementTypeNames.size()> kNames{
+      "INT8", "INT16", "INT32", "UINT8", "UINT16", "UINT32", "FP16", "FP32", "BFP16"};
+  return kNames[static_cast<usize>(type)];
+}
+
+std::string_view algorithm(task::Hccl::Algorithm algorithm) {
+  return task::kHcclAlgorithmNames[static_cast<usize>(algorithm)];
+}
 
 }  // namespace
 
@@ -103,6 +115,7 @@ void MsprofJson::task(const models::TaskRecord& r) {
   const u64 connection = ++connections_;
   const u64 start = target_.nanoseconds(r.start), duration = target_.duration(r);
   end_ = std::max(end_, start + duration);
+  const double rate = duration == 0 ? 0 : static_cast<double>(r.bytes) / static_cast<double>(duration);
   const auto event = [&](const Process& process) {
     file_.print(
         ",\n{{\"name\":{},\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{\"Model Id\":{},"
@@ -110,15 +123,18 @@ void MsprofJson::task(const models::TaskRecord& r) {
         "\"connection_id\":{}",
         json_string(r.name), process.pid(), r.stream_id, microseconds(start), microseconds(duration), target_.model(r),
         task_type(r), r.stream_id, task_id(r), batch_id(r), task::kNone, connection);
-    if (!r.direction.empty()) {
-      const double rate = duration == 0 ? 0 : static_cast<double>(r.bytes) / static_cast<double>(duration);
-      file_.print(",\"size(B)\":{},\"bandwidth(GB/s)\":{:.3f},\"operation\":{}", r.bytes, rate,
-                  json_string(r.direction));
+    const task::Hccl* hccl = target_.collective(r);
+    if (hccl != nullptr || !r.direction.empty())
+      file_.print(",\"size(B)\":{},\"bandwidth(GB/s)\":{:.3f}", r.bytes, rate);
+    if (!r.direction.empty()) file_.print(",\"operation\":{}", json_string(r.direction));
+    if (hccl != nullptr) {
+      file_.print(",\"op_type\":\"{}\",\"data_type\":\"{}\",\"count\":{},\"alg_type\":\"{}\"",
+                  op_type(target_.stream(), r), data_type(hccl->type), hccl->count, algorithm(hccl->algorithm));
     }
     file_.print("}}}}");
   };
   event(hardware(r.device));
-  if (task_type(r) == "COMMUNICATION") event(communication(r.device));
+  if (target_.collective(r) != nullptr) event(communication(r.device));
   if (!target_.bound(r)) host_call(r, connection);
 }
 

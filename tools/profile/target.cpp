@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/profile/target.h"
 
+#include <algorithm>
 #include <array>
 #include <variant>
 
@@ -13,7 +14,11 @@ struct TypeOfKind {
 };
 constexpr std::array kTypes{TypeOfKind{"KERNEL_AICORE", "AI_CORE"}, TypeOfKind{"KERNEL_AIVEC", "AI_VECTOR_CORE"},
                             TypeOfKind{"KERNEL_MIX_AIC", "MIX_AIC"}, TypeOfKind{"KERNEL_AICPU", "AI_CPU"},
-                            TypeOfKind{"HCCL", "COMMUNICATION"}};
+                            TypeOfKind{"COMMUNICATION", "COMMUNICATION"}};
+
+// By Hccl::Op: the names under which HCCL reports to the profiler (PROF_OP_NAME).
+constexpr std::array<std::string_view, task::kHcclOpNames.size()> kCollectives{
+    "hcom_allReduce_", "hcom_allGather_", "hcom_reduceScatter_", "hcom_broadcast_", "hcom_alltoall_"};
 
 }  // namespace
 
@@ -23,13 +28,13 @@ u64 Target::host_nanoseconds(const models::TaskRecord& r) const {
 }
 
 std::string_view task_type(const models::TaskRecord& r) {
-  for (const TypeOfKind& t : kTypes) {
-    if (t.kind == r.kind) return t.type;
-  }
-  return r.kind;
+  const auto it = std::ranges::find(kTypes, r.kind, &TypeOfKind::kind);
+  return it == kTypes.end() ? r.kind : it->type;
 }
 
-bool is_operator(const models::TaskRecord& r) { return task_type(r) != r.kind; }
+bool is_operator(const models::TaskRecord& r) {
+  return std::ranges::find(kTypes, r.kind, &TypeOfKind::kind) != kTypes.end();
+}
 
 bool on_cores(const models::TaskRecord& r) {
   const std::string_view type = task_type(r);
@@ -40,7 +45,7 @@ std::string_view op_type(const task::TaskStream& stream, const models::TaskRecor
   const auto& op = stream.streams[r.stream_id].tasks[r.task_id].op;
   if (const auto* launch = std::get_if<task::KernelLaunch>(&op)) return stream.kernels[launch->kernel].name;
   if (const auto* cpu = std::get_if<task::CpuKernelLaunch>(&op)) return cpu->kernel;
-  if (const auto* hccl = std::get_if<task::Hccl>(&op)) return task::kHcclOpNames[static_cast<usize>(hccl->op)];
+  if (const auto* hccl = std::get_if<task::Hccl>(&op)) return kCollectives[static_cast<usize>(hccl->op)];
   return r.kind;
 }
 

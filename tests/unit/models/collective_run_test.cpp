@@ -167,7 +167,7 @@ TEST_F(PairRun, ItTakesStartWireAndLatencyFromTheLastThatComes) {
   late.insert(late.begin(), late.front());
   late.front().name = "before";
   timed();
-  EXPECT_EQ(of("c0").kind, "HCCL");
+  EXPECT_EQ(of("c0").kind, "COMMUNICATION");
   EXPECT_EQ(of("c0").bytes, 4000u);
   const u64 last = std::max(of("in0").end, of("in1").end);
   EXPECT_NE(of("in0").end, of("in1").end);

@@ -194,12 +194,12 @@ TEST_F(ProfileFiles, OpStatisticAddsUpByTypeAndDevice) {
   far.device = 1;
   write(split_chip(), tasks(),
         {matmul(0, 100), far, record(kAdd, "add", "KERNEL_AIVEC", 100, 700), matmul(700, 801),
-         record(kCopy, "copy", "MEMCPY_ASYNC", 801, 900), record(kSum, "sum", "HCCL", 900, 1099)});
+         record(kCopy, "copy", "MEMCPY_ASYNC", 801, 900), record(kSum, "sum", "COMMUNICATION", 900, 1099)});
   EXPECT_EQ(text("op_statistic_19700101000000.csv"),
             "Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)\n"
             "0,\"Add,2\",AI_VECTOR_CORE,1,0.600,0.600,0.600,0.600,60.000\n"
             "0,MatMul,AI_CORE,2,0.201,0.100,0.100,0.101,20.100\n"
-            "0,all_reduce,COMMUNICATION,1,0.199,0.199,0.199,0.199,19.900\n"
+            "0,hcom_allReduce_,COMMUNICATION,1,0.199,0.199,0.199,0.199,19.900\n"
             "1,MatMul,AI_CORE,1,0.070,0.070,0.070,0.070,100.000\n");
 }
 
@@ -210,7 +210,7 @@ TEST_F(ProfileFiles, StepTraceHasARowForEachIterationOfAModel) {
     records.push_back(record(kCopy, "copy", "MEMCPY_ASYNC", t + 1000, t + 2000));
     records.push_back(record(kMatMul, "mm", "KERNEL_AICORE", t + 2500, t + 4000));
     records.push_back(record(kAdd, "add", "KERNEL_AIVEC", t + 4000, t + 6000));
-    records.push_back(record(kSum, "sum", "HCCL", t + 6100, t + 7000));
+    records.push_back(record(kSum, "sum", "COMMUNICATION", t + 6100, t + 7000));
     for (usize k = records.size() - 4; k < records.size(); ++k)
       records[k].iteration = i;
   }
@@ -245,7 +245,7 @@ TEST_F(ProfileFiles, MsprofJsonHasProcessesTasksAndArrows) {
   copy.enqueued = 1500;
   copy.bytes = 4000;
   copy.direction = "host to device";
-  TaskRecord sum = record(kSum, "sum", "HCCL", 3000, 4000);
+  TaskRecord sum = record(kSum, "sum", "COMMUNICATION", 3000, 4000);
   TaskRecord bound = matmul(5000, 6000);
   bound.stream_id = 1;
   write(split_chip(), tasks(), {copy, sum, bound});
