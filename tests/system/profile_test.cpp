@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
 
+#include "isa/base/types.h"
 #include "tests/support/shell.h"
 
 namespace vinci {
@@ -69,6 +72,96 @@ host:
   EXPECT_EQ(test::shell(folder_.path(), "cut -d, -f2 o/step_trace_*.csv").output,
             "Iteration ID\n1\n2\n3\n4\n5\n6\n7\n");
   EXPECT_EQ(test::shell(folder_.path(), "grep -c MEMCPY_ASYNC o/task_time_*.csv").output, "7\n");
+}
+
+// A rank of each collective on each of four devices; device 3 comes last, after 500 us of work.
+TEST_F(ProfileOfARun, ShowsTheCollectivesOfFourDevices) {
+  std::string buffers, streams;
+  for (u32 d = 0; d < 4; ++d) {
+    buffers += fmt::format("  part{0}: {{place: device, bytes: 1024, device: {0}}}\n", d);
+    buffers += fmt::format("  whole{0}: {{place: device, bytes: 4096, device: {0}}}\n", d);
+    streams += fmt::format(R"(  s{0}:
+    device: {0}
+    tasks:
+      - kernel_launch: {{kernel: {1}}}
+      - hccl: {{op: all_reduce, send: whole{0}, recv: whole{0}, count: 1024, dtype: f4}}
+      - hccl: {{op: all_gather, send: part{0}, recv: whole{0}, count: 512, dtype: bf2, algorithm: ring}}
+)",
+                           d, d == 3 ? "slow" : "fast");
+  }
+  write("s.yaml", "vinci: 1\nname: s\narch: c100\ndevices: 4\nbuffers:\n" + buffers +
+                      "kernels:\n  fast: {time: 1us}\n  slow: {time: 500us}\nstreams:\n" + streams);
+  const test::ShellResult run = vinci("run s.yaml --chip ascend-910a --mode timing -q --profile --out o");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_EQ(problems("o"), "");
+  EXPECT_EQ(test::shell(folder_.path(), "grep COMMUNICATION o/op_summary_*.csv | cut -d, -f1,6,8 | sort").output,
+            "0,hcom_allGather_,COMMUNICATION\n0,hcom_allReduce_,COMMUNICATION\n"
+            "1,hcom_allGather_,COMMUNICATION\n1,hcom_allReduce_,COMMUNICATION\n"
+            "2,hcom_allGather_,COMMUNICATION\n2,hcom_allReduce_,COMMUNICATION\n"
+            "3,hcom_allGather_,COMMUNICATION\n3,hcom_allReduce_,COMMUNICATION\n");
+  EXPECT_EQ(test::shell(folder_.path(), "grep COMMUNICATION o/op_statistic_*.csv | cut -d, -f1-4 | sort").output,
+            "0,hcom_allGather_,COMMUNICATION,1\n0,hcom_allReduce_,COMMUNICATION,1\n"
+            "1,hcom_allGather_,COMMUNICATION,1\n1,hcom_allReduce_,COMMUNICATION,1\n"
+            "2,hcom_allGather_,COMMUNICATION,1\n2,hcom_allReduce_,COMMUNICATION,1\n"
+            "3,hcom_allGather_,COMMUNICATION,1\n3,hcom_allReduce_,COMMUNICATION,1\n");
+  EXPECT_EQ(test::shell(folder_.path(), "grep -c ',COMMUNICATION,' o/task_time_*.csv").output, "8\n");
+
+  const auto events = nlohmann::json::parse(test::slurp(folder_ / "o/msprof_19700101000000.json"));
+  std::map<u64, u64> device_of;  // by pid
+  for (const auto& e : events) {
+    if (e.at("name") == "process_name" && e.at("args").at("name") == "Communication")
+      device_of[e.at("pid")] = e.at("pid").get<u64>() % 32;
+  }
+  EXPECT_EQ(device_of.size(), 4u);
+  usize reduces = 0, gathers = 0;
+  for (const auto& e : events) {
+    if (e.at("ph") != "X" || !device_of.contains(e.at("pid"))) continue;
+    const auto& args = e.at("args");
+    EXPECT_EQ(e.at("tid"), device_of.at(e.at("pid")));  // stream sN is of device N
+    EXPECT_EQ(args.at("Task Type"), "COMMUNICATION");
+    if (args.at("op_type") == "hcom_allReduce_") {
+      ++reduces;
+      EXPECT_EQ(args.at("size(B)"), 4096);
+      EXPECT_EQ(args.at("data_type"), "FP32");
+      EXPECT_GT(e.at("ts").get<double>() + e.at("dur").get<double>(), 500);  // nobody is done before the last has come
+      EXPECT_EQ(e.at("ts").get<double>() < 500, device_of.at(e.at("pid")) != 3);
+    } else {
+      ++gathers;
+      EXPECT_EQ(args.at("op_type"), "hcom_allGather_");
+      EXPECT_EQ(args.at("size(B)"), 1024);
+      EXPECT_EQ(args.at("count"), 512);
+      EXPECT_EQ(args.at("data_type"), "BFP16");
+      EXPECT_EQ(args.at("alg_type"), "ring");
+    }
+  }
+  EXPECT_EQ(reduces, 4u);
+  EXPECT_EQ(gathers, 4u);
+}
+
+// The second kernel reads through a null pointer; what came before it is in the tables.
+TEST_F(ProfileOfARun, ThatEndsWithAFaultHasTheTasksThatEnded) {
+  write("s.yaml", R"(vinci: 1
+name: s
+arch: c220
+kernels:
+  good: {type: AIV_ONLY, time: 5us}
+  bad:
+    type: AIV_ONLY
+    code: |
+      copy_gm_to_ubuf 0, 0, 0, 1, 1, 0, 0
+      end
+streams:
+  main:
+    - kernel_launch: {kernel: good, block_dim: 2}
+    - kernel_launch: {kernel: bad}
+    - kernel_launch: {kernel: good}
+)");
+  EXPECT_EQ(vinci("run s.yaml --chip tiny -q --profile --out o").exit_code, 3);
+  EXPECT_EQ(test::shell(folder_.path(), "cut -d, -f2,3 o/task_time_*.csv").output,
+            "kernel_name,kernel_type\ngood,KERNEL_AIVEC\n");
+  EXPECT_EQ(test::shell(folder_.path(), "cut -d, -f1-4 o/op_statistic_*.csv").output,
+            "Device_id,OP Type,Core Type,Count\n0,good,AI_VECTOR_CORE,1\n");
+  EXPECT_TRUE(nlohmann::json::accept(test::slurp(folder_ / "o/msprof_19700101000000.json")));
 }
 
 TEST_F(ProfileOfARun, IsTheSameEachTime) {

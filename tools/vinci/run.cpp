@@ -205,11 +205,11 @@ class Run {
     const auto commit = [&] {
       for (const auto& sink : shown)
         sink->commit();
+      if (tables) tables->commit();
     };
     try {
       models::Result result = models::simulate(chip_, stream_, memory, options);
       commit();
-      if (tables) tables->commit();
       return result;
     } catch (const Error&) {
       commit();  // the way to the fault is what one wants to see
