@@ -69,8 +69,19 @@ struct Softmax {
     return s + std::string(kFence);
   }
   // S = e^(S - the largest of the query)
-  std::string exponentials() const {
-    std::string s = reduce("vmax") + with_result("vsub");
+  std::string exponentials() const { return reduce("vmax") + with_result("vsub") + exponents(); }
+  // S = e^(factor * (S - the largest of the query)); `factor_at`: 128 times factor in UB.
+  std::string scaled_exponentials(u32 factor, u64 factor_at) const {
+    std::string s = reduce("vmax");
+    s += fmt::format("  vmuls.f16 {0}, {0}, {1}, {2}, 1, 1, 8, 8\n", result, factor ^ 0x8000, columns / 8);
+    s += kFence;
+    for (u64 g = 0; g < groups(); ++g)
+      s += fmt::format("  vmadd.f16 {}, {}, {}, 49, 64, 0, 1, 1, 0, 0\n", scores + g * 8 * kPadded * kBlock, factor_at,
+                       result + g * 8 * kBlock);
+    return s + std::string(kFence) + exponents();
+  }
+  std::string exponents() const {
+    std::string s;
     for (u64 g = 0; g < groups(); ++g)
       s += fmt::format("  vexp.f16 {0}, {0}, 49, 64, 64, 1, 1\n", scores + g * 8 * kPadded * kBlock);
     return s + std::string(kFence);

@@ -61,9 +61,10 @@ void require_joint_core(const Study& study) {
 gen::StreamFolder fused(const config::ChipConfig& chip, const Data& d) {
   gen::StreamFolder f = with_buffers("fused", chip, d);
   auto blocks = static_cast<u32>(chip.ai_cores);
-  while (d.shape.batches() % blocks != 0)
+  while (d.shape.fused_batches() % blocks != 0)
     --blocks;
-  f.task("window_attention", fused(d.shape, blocks, factor()), blocks, {"qkv", "table", "mask", "out"});
+  f.task("window_attention", fused(d.shape, blocks, factor(), to_f16(1 / isa::f16_value(factor()))), blocks,
+         {"qkv", "table", "mask", "out"});
   return f;
 }
 
