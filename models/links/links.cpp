@@ -35,13 +35,15 @@ Links::Transfer Links::transfer(u64 now, u32 from, u32 to, u64 bytes) {
       start = free;
     }
   }
+  const u64 arrival = to_cycles(start + ticks) + latency;
   for (const Link& link : route) {
     Wire& w = wire(link);
     w.time.take(to_ticks(now), start, ticks);
     w.bytes += bytes;
     w.busy = to_cycles(w.time.busy());
+    if (on_use) on_use({link, start / kTicksPerCycle, (start + ticks) / kTicksPerCycle, arrival, bytes});
   }
-  return {start / kTicksPerCycle, to_cycles(start + ticks) + latency};
+  return {start / kTicksPerCycle, arrival};
 }
 
 }  // namespace vinci::models

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "models/links/reservations.h"
@@ -28,6 +29,17 @@ class Links {
   Transfer transfer(u64 now, u32 from, u32 to, u64 bytes);
 
   const Topology& topology() const { return topology_; }
+
+  // Of every link of a transfer: in which cycles, rounded down, bytes are on it. A later transfer may use an earlier
+  // gap.
+  struct Use {
+    const Link& link;
+    u64 begin = 0, end = 0;
+    u64 arrival = 0;  // at the end of the route
+    u64 bytes = 0;
+  };
+  // Who wants to see them; may be empty.
+  std::function<void(const Use&)> on_use = {};
 
  private:
   struct Wire {

@@ -62,13 +62,16 @@ Engines::Job Engines::sdma(u64 now, u64 written, u64 moved) {
   return {start, free + chip_.memory.hbm.latency, Lane::sdma, free};
 }
 
-Engines::Job Engines::aicpu(u64 now, u32 blocks, double seconds) {
+Engines::Job Engines::aicpu(u64 now, u32 blocks, double seconds, std::vector<ThreadJob>* threads) {
   const u64 cycles = clock_.cover(chip_.aicpu.dispatch + seconds);
   Job job{.start = ~u64{0}, .end = now};
   for (u32 b = 0; b < blocks; ++b) {
     Timeline& thread = *std::ranges::min_element(aicpu_, {}, &Timeline::free_at);
-    job.start = std::min(job.start, std::max(now, thread.free_at()));
-    job.end = std::max(job.end, thread.reserve(now, cycles));
+    const u64 start = std::max(now, thread.free_at());
+    const u64 end = thread.reserve(now, cycles);
+    job.start = std::min(job.start, start);
+    job.end = std::max(job.end, end);
+    if (threads != nullptr) threads->push_back({static_cast<u32>(&thread - aicpu_.data()), start, end});
   }
   return job;
 }

@@ -36,7 +36,12 @@ class Engines {
   Job fill(u64 now, const task::MemsetAsync& op);
   Job reduce(u64 now, const task::ReduceAsync& op);
   // `seconds` of each block, which AICPU threads share.
-  Job aicpu(u64 now, u32 blocks, double seconds);
+  struct ThreadJob {
+    u32 thread = 0;
+    u64 start = 0, end = 0;
+  };
+  // Adds to `threads`, if there is one, what each thread does, by block.
+  Job aicpu(u64 now, u32 blocks, double seconds, std::vector<ThreadJob>* threads = nullptr);
 
  private:
   Job sdma(u64 now, u64 written, u64 moved);

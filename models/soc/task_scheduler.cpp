@@ -35,15 +35,14 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
   stats.group("host").add("busy", host_busy_, "cycles", "time that host threads spent on their steps");
   if (env_.trace != nullptr) {
     for (const task::Stream& s : stream.streams) {
-      const std::string device = stream.devices > 1 ? fmt::format("npu{}", s.device) : "device";
-      tracks_.push_back(env_.trace->track(device, fmt::format("stream {}", s.name)));
+      tracks_.push_back(env_.trace->track(group_of(s.device), fmt::format("stream {}", s.name)));
     }
     for (u32 d = 0; d < devices_.size(); ++d) {
       for (usize lane = 0; lane < Engines::kLaneNames.size(); ++lane) {
-        const std::string device = stream.devices > 1 ? fmt::format("npu{}", d) : "device";
-        devices_[d].lanes[lane] = env_.trace->track(device, Engines::kLaneNames[lane]);
+        devices_[d].lanes[lane] = env_.trace->track(group_of(d), Engines::kLaneNames[lane]);
       }
     }
+    show_links();
   }
   for (u32 thread = 0; thread < host_.count(); ++thread) {
     if (env_.trace != nullptr) threads_[thread].track = env_.trace->track("host", host_.name(thread));
@@ -66,6 +65,10 @@ TaskScheduler::Device::Device(TaskScheduler& s, Chip& chip)
   stats::Group& stats = chip.stats().group("device");
   stats.add("tasks", tasks, "tasks", "completed");
   engines.register_in(stats);
+}
+
+std::string TaskScheduler::group_of(u32 device) const {
+  return stream_.devices > 1 ? fmt::format("npu{}", device) : "device";
 }
 
 double TaskScheduler::done_fraction() const {
@@ -123,10 +126,7 @@ bool TaskScheduler::begin(u32 stream) {
           [&](const task::MemcpyAsync& op) { return begin_copy(stream, op); },
           [&](const task::MemsetAsync& op) { return begin_job(stream, engines.fill(t, op)); },
           [&](const task::ReduceAsync& op) { return begin_job(stream, engines.reduce(t, op)); },
-          [&](const task::CpuKernelLaunch& op) {
-            return begin_job(stream,
-                             engines.aicpu(t, op.block_dim, effects_.aicpu_seconds(op, config_.aicpu.bandwidth)));
-          },
+          [&](const task::CpuKernelLaunch& op) { return begin_aicpu(stream, op); },
           [&](const task::Hccl&) { return begin_collective(stream); },
           // The scheduler starts and completes these like a kernel.
           [&](const task::NpuGetFloatStatus&) {
@@ -161,6 +161,42 @@ void TaskScheduler::show(u32 stream, const Engines::Job& job, u64 queued) {
                     .end = job.free,
                     .done = job.end,
                     .detail = stream_.streams[stream].name});
+}
+
+// Each block on the lane of its thread.
+bool TaskScheduler::begin_aicpu(u32 stream, const task::CpuKernelLaunch& op) {
+  Device& device = device_of(stream);
+  const double seconds = effects_.aicpu_seconds(op, config_.aicpu.bandwidth);
+  if (env_.trace == nullptr) return begin_job(stream, device.engines.aicpu(now(), op.block_dim, seconds));
+  std::vector<Engines::ThreadJob> jobs;
+  const Engines::Job all = device.engines.aicpu(now(), op.block_dim, seconds, &jobs);
+  for (const Engines::ThreadJob& job : jobs) {
+    const auto [track, is_new] = device.threads.try_emplace(job.thread);
+    if (is_new)
+      track->second = env_.trace->track(group_of(stream_.streams[stream].device), fmt::format("AICPU {}", job.thread));
+    env_.trace->span({.track = track->second,
+                      .name = streams_.task(stream).name,
+                      .queued = now(),
+                      .begin = job.start,
+                      .end = job.end,
+                      .done = job.end,
+                      .detail = stream_.streams[stream].name});
+  }
+  return begin_job(stream, all);
+}
+
+// A lane for each link that is used: which bytes are on it when.
+void TaskScheduler::show_links() {
+  links_.on_use = [this](const Links::Use& use) {
+    const auto [track, is_new] = wires_.try_emplace(use.link);
+    if (is_new) track->second = env_.trace->track("links", models::name(use.link));
+    env_.trace->span({.track = track->second,
+                      .name = fmt::format("{} B", use.bytes),
+                      .queued = now(),
+                      .begin = use.begin,
+                      .end = use.end,
+                      .done = use.arrival});
+  };
 }
 
 bool TaskScheduler::begin_copy(u32 stream, const task::MemcpyAsync& op) {

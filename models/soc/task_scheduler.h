@@ -48,6 +48,7 @@ class TaskScheduler : public sim::Module, private Carrier {
     u64 tasks = 0;
     Engines engines;
     std::array<trace::TrackId, Engines::kLaneNames.size()> lanes{};
+    std::map<u32, trace::TrackId> threads;  // of the AICPU, those that have worked
     BlockDispatcher blocks;
   };
   enum class What : u8 { task, kernel_ready, block, host, collective, transfer, host_copy };
@@ -86,7 +87,10 @@ class TaskScheduler : public sim::Module, private Carrier {
   void wake_host(u32 thread) override { later(now(), What::host, thread); }
 
   bool begin_job(u32 stream, const Engines::Job& job);
+  bool begin_aicpu(u32 stream, const task::CpuKernelLaunch& op);
   void show(u32 stream, const Engines::Job& job, u64 queued);
+  void show_links();
+  std::string group_of(u32 device) const;  // of lanes of the timeline
   bool begin_copy(u32 stream, const task::MemcpyAsync& op);
   void host_copy_due(u32 stream);
   bool begin_control(u32 stream, u64 least);
@@ -115,7 +119,8 @@ class TaskScheduler : public sim::Module, private Carrier {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> agenda_;
   u64 order_ = 0;
   u64 task_start_, task_completion_, control_;
-  std::vector<trace::TrackId> tracks_;  // by stream
+  std::vector<trace::TrackId> tracks_;    // by stream
+  std::map<Link, trace::TrackId> wires_;  // those that were used
   std::map<u32, RunningCollective> collectives_;
   u32 next_collective_ = 0;
   u64 end_ = 0, control_units_ = 0;

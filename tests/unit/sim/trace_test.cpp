@@ -101,6 +101,53 @@ TEST(TraceOfARun, EveryFlagIsAnArrowForward) {
   }
 }
 
+// Three blocks on two AICPU threads, and a copy from device to device.
+TEST(TraceOfARun, AicpuThreadsAndLinksHaveLanes) {
+  config::ChipConfig chip = test::round_chip(isa::Arch::c100);
+  chip.aicpu.threads = 2;
+  chip.aicpu.dispatch = config::Seconds(0);
+  task::TaskStream stream;
+  stream.arch = chip.arch;
+  stream.devices = 2;
+  stream.buffers.resize(2);
+  for (u32 d = 0; d < 2; ++d) {
+    task::Buffer& b = stream.buffers[d];
+    b.name = fmt::format("b{}", d);
+    b.place = task::Buffer::Place::device;
+    b.device = d;
+    b.bytes = 1 << 16;
+  }
+  const task::MemcpyAsync copy{.dst = {1}, .src = {0}, .width = 1 << 16, .dst_pitch = 1 << 16, .src_pitch = 1 << 16};
+  const task::CpuKernelLaunch cpu{.kernel = "Opaque", .block_dim = 3, .seconds = 1e-6};
+  stream.streams = {{.name = "s", .tasks = {{.name = "over", .op = copy}, {.name = "cpu", .op = cpu}}}};
+  task::RunMemory memory(stream, false);
+  test::Recorder recorder;
+  models::simulate(chip, stream, memory, {.trace = &recorder, .progress = {}});
+
+  std::map<std::string, std::vector<const test::Seen*>> lanes;
+  for (const test::Seen& s : recorder.spans())
+    lanes[s.core + "." + s.pipe].push_back(&s);
+  const auto& tasks = lanes["npu0.stream s"];
+  ASSERT_EQ(tasks.size(), 2u);
+  ASSERT_EQ(lanes["links.hccs.0-1"].size(), 1u);
+  const test::Seen& wire = *lanes["links.hccs.0-1"][0];
+  EXPECT_EQ(wire.name, "65536 B");
+  EXPECT_EQ(wire.begin, tasks[0]->begin);
+  EXPECT_EQ(wire.done, tasks[0]->end);
+  const double cycles = 65536 / chip.links.hccs_bandwidth.value * chip.clock;
+  EXPECT_NEAR(static_cast<double>(wire.end - wire.begin), cycles, 1);
+  const auto& first = lanes["npu0.AICPU 0"];
+  const auto& second = lanes["npu0.AICPU 1"];
+  ASSERT_EQ(first.size(), 2u);
+  ASSERT_EQ(second.size(), 1u);
+  const auto microsecond = static_cast<u64>(chip.clock * 1e-6);
+  EXPECT_EQ(first[0]->begin, tasks[1]->begin);
+  EXPECT_EQ(first[0]->end - first[0]->begin, microsecond);
+  EXPECT_EQ(second[0]->begin, first[0]->begin);
+  EXPECT_EQ(first[1]->begin, first[0]->end);
+  EXPECT_EQ(first[1]->end, tasks[1]->end);
+}
+
 // Two streams copy at the same time, so that the second waits for the engine.
 TEST(TraceOfARun, CopiesShowTheirEngineAndTheCallOfTheHost) {
   config::ChipConfig chip = test::round_chip(isa::Arch::c100);
