@@ -24,7 +24,7 @@ constexpr u64 kSlackTokens =
 // What is made once and goes to L1: biases, no mask, masks of a window at the right edge, at the bottom and at both,
 // the unit matrix, and ones.
 constexpr u64 kMasksAt = kHeads * kScoreBytes, kUnitAt = kMasksAt + 4 * kScoreBytes, kOnesAt = kUnitAt + kScoreBytes;
-constexpr u64 kConstants = kOnesAt + 512;
+constexpr u64 kConstants = kOnesAt + kPlane;
 
 // UB. What biases are made from lies in front, before the first batch.
 constexpr u64 kUbScores = 0, kUbTree = kUbScores + 2 * kScores;
@@ -34,7 +34,8 @@ constexpr u64 kUbValues = kUbOut + (kBatchTokens + 7) * kOutRowBlocks * kBlock, 
 static_assert(kUbEnd <= 256 * 1024 && kTokens * 2048 <= kUbFactor);
 // L1: the table, constants, v, P in two slots, and qkv in four
 constexpr u64 kL1Constants = align_up(kTableEdge * kTableEdge * kBlock, u64{512}), kL1V = kL1Constants + kConstants;
-constexpr u64 kL1P = kL1V + kValues + 512, kL1Qkv = kL1P + 2 * kScores;
+constexpr u64 kL1Head = (kBlocksOfHead + 1) * kPlane;  // v of a head, and ones
+constexpr u64 kL1P = kL1V + kHeads * kL1Head + 512, kL1Qkv = kL1P + 2 * kScores;
 constexpr u64 kSlots = 4, kL1Slot = (kBatchTokens + kSlackTokens) * kRowBytes;
 static_assert(kL1Qkv + kSlots * kL1Slot <= 1024 * 1024);
 // L0A and L0B: k and q, then biases and two masks in one, the unit matrix in the other. L0C, all f16: S in two slots,
@@ -111,7 +112,7 @@ class Fused {
     };
     dup(kUbConstants, "0", (kMasksAt + kScoreBytes) / 256, 8);
     dup(kUbUnit, "0", kScoreBytes / 256, 8);
-    dup(kUbConstants + kOnesAt, "1.0h", 2, 8);
+    dup(kUbConstants + kOnesAt, "1.0h", kPlane / 256, 8);
     s_ += fmt::format("  vector_dup.f16 {}, {}, 1, 1, 1, 8, 8\n", kUbFactor, factor_);
     s_ += kFence;
     // Zeros behind each slot of qkv, which the tile without a mask has.
@@ -140,7 +141,10 @@ class Fused {
     for (const u64 at : {kUbConstants, kUbMasks + kScoreBytes})
       s_ += fmt::format("  vmuls.f16 {0}, {0}, {1}, {2}, 1, 1, 8, 8\n", at, inverse_, 3 * kScoreBytes / 256);
     s_ += set("PIPE_V", "PIPE_MTE3", 0) + wait("PIPE_V", "PIPE_MTE3", 0);
-    s_ += fmt::format("  copy_ubuf_to_cbuf {}, {}, 0, 1, {}, 0, 0\n", kL1Constants, kUbConstants, kConstants / kBlock);
+    s_ += fmt::format("  copy_ubuf_to_cbuf {}, {}, 0, 1, {}, 0, 0\n", kL1Constants, kUbConstants, kOnesAt / kBlock);
+    for (u64 head = 0; head < kHeads; ++head)
+      s_ += fmt::format("  copy_ubuf_to_cbuf {}, {}, 0, 1, {}, 0, 0\n", kL1V + head * kL1Head + kBlocksOfHead * kPlane,
+                        kUbConstants + kOnesAt, kPlane / kBlock);
     s_ += set("PIPE_MTE3", "PIPE_MTE1", 1) + wait("PIPE_MTE3", "PIPE_MTE1", 1);
     // From here on the feature map is qkv: rows are tokens, columns its 18 blocks of channels.
     s_ += fmt::format("  set_fmatrix {:#x}\n", kRowBlocks | (kBatchTokens + kSlackTokens) << 16);
@@ -232,8 +236,9 @@ class Fused {
     s_ += set("PIPE_MTE1", "PIPE_MTE2", n % kSlots) + set("PIPE_MTE1", "PIPE_MTE3", 0) +
           wait("PIPE_MTE1", "PIPE_MTE3", 0);
     constexpr u64 kGap = (kPlane - kBatchTokens * kBlock) / kBlock;
-    s_ += fmt::format("  copy_ubuf_to_cbuf {}, {}, 0, {}, {}, {}, {}\n", kL1V, kUbValues, kHeads * kBlocksOfHead,
-                      kBatchTokens, kGap, kGap);
+    for (u64 head = 0; head < kHeads; ++head)
+      s_ += fmt::format("  copy_ubuf_to_cbuf {}, {}, 0, {}, {}, {}, {}\n", kL1V + head * kL1Head,
+                        kUbValues + head * kBlocksOfHead * kPlane, kBlocksOfHead, kBatchTokens, kGap, kGap);
     s_ += set("PIPE_MTE3", "PIPE_MTE1", 0);
   }
 
@@ -243,12 +248,10 @@ class Fused {
         wait("PIPE_MTE3", "PIPE_MTE1", 2 + n % 2) + wait("PIPE_MTE3", "PIPE_MTE1", 0) + wait("PIPE_M", "PIPE_MTE1", 0);
     for (u64 pair = 0; pair < kPairs; ++pair) {
       s_ += fmt::format("  load_cbuf_to_ca {}, {}, 0, 16, 1, 0, 1\n", pair * kScoreBytes, l1p(n) + pair * kScoreBytes);
-      const u64 v = kL1V + pair % kHeads * kBlocksOfHead * kPlane + pair / kHeads * kTokens * kBlock;
-      for (u64 k1 = 0; k1 < 4; ++k1) {
-        const u64 to = (pair * 4 + k1) * kOutBlocks * 512;
-        s_ += fmt::format("  load_cbuf_to_cb {}, {}, {}, 2, {}, 0, 1\n", to, v, k1, kPlaneFractals);
-        s_ += fmt::format("  load_cbuf_to_cb {}, {}, 0, 1, 1, 0, 0\n", to + 1024, kL1Constants + kOnesAt);
-      }
+      const u64 v = kL1V + pair % kHeads * kL1Head + pair / kHeads * kTokens * kBlock;
+      for (u64 k1 = 0; k1 < 4; ++k1)
+        s_ += fmt::format("  load_cbuf_to_cb {}, {}, {}, {}, {}, 0, 1\n", (pair * 4 + k1) * kOutBlocks * 512, v, k1,
+                          kOutBlocks, kPlaneFractals);
     }
     s_ += set("PIPE_MTE1", "PIPE_M", 0) + wait("PIPE_MTE1", "PIPE_M", 0) + wait("PIPE_V", "PIPE_M", 2);
     for (u64 pair = 0; pair < kPairs; ++pair)
