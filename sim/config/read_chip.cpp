@@ -341,6 +341,12 @@ void ChipReader::check(const std::string& source) {
   const bool split = isa::contains(isa::kSplitArchs, c.arch);
   if (split && c.vector_cores == 0)
     complain("vector_cores", fmt::format(" = 0, but {} has vector cores", name(c.arch)));
+  if (split && c.ai_cores != 0 && c.vector_cores % c.ai_cores != 0) {
+    complain("vector_cores",
+             fmt::format(" = {}, but an AI core has a whole number of vector cores: write a multiple of "
+                         "ai_cores = {}",
+                         c.vector_cores, c.ai_cores));
+  }
   if (!split && c.vector_cores != 0) {
     complain("vector_cores", fmt::format(" = {}, but the joint cores of {} are counted in ai_cores; write 0",
                                          c.vector_cores, name(c.arch)));

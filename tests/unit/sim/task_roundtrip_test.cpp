@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <random>
 
@@ -78,15 +77,6 @@ TEST(TaskRoundTrip, NamesThatYamlWouldMisread) {
   s.streams[0].name = std::string(2000, 'n');
   s.streams[0].tasks[0].name = "yes: no";
   s.events[1] = " leading";
-  expect_round_trip(s);
-}
-
-TEST(TaskRoundTrip, TheExampleOfTheManualLoads) {
-  std::ifstream in(VINCI_TASK_MANUAL);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const usize begin = text.find("```yaml\n") + 8;
-  const TaskStream s = parse_text(text.substr(begin, text.find("```", begin) - begin));
-  EXPECT_EQ(s.streams.size(), 2u);
   expect_round_trip(s);
 }
 

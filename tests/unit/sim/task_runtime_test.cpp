@@ -135,7 +135,7 @@ TEST(TaskRuntime, TheExamplesOfTheManualLoad) {
     expect_round_trip(parse_text(text.substr(begin, text.find("```", begin) - begin)));
     ++examples;
   }
-  EXPECT_EQ(examples, 3);
+  EXPECT_EQ(examples, 4);
 }
 
 // Places inside a .vts, and rules that YAML cannot break.
