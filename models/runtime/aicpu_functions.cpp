@@ -101,6 +101,9 @@ struct Window {
 
 std::vector<Operand> patches_operands(const AicpuArgs& args) {
   const Window h(args, 3), w(args, 4);
+  for (const usize i : {2, 5}) {
+    if (args.number(i) == 0) args.refuse(i, "must not be 0");
+  }
   const u64 pixel = args.product({args.number(5), bytes_of(element_of(args, 13))});
   return {
       {.argument = 0, .bytes = args.product({args.number(2), h.size, w.size, pixel}), .read = true},

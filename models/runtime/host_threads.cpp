@@ -143,7 +143,7 @@ bool HostThreads::carry(u32 thread, const task::HostEnqueue& op, Outcome& out) {
           streams_.watch_stream(op.stream, thread);
           return false;
         }
-        if (!stream_.host.threads.empty()) effects_.follow(op.stream, effects_.host_thread(thread));
+        effects_.follow(op.stream, effects_.host_thread(thread));
         t.phase = Phase::handed;
         t.ticket = streams_.handed(op.stream);
         break;
@@ -185,7 +185,7 @@ bool HostThreads::carry(u32 thread, const task::SynchronizeStream& op, Outcome& 
 
 bool HostThreads::carry(u32 thread, const task::SynchronizeEvent& op, Outcome& out) {
   if (threads_[thread].phase == Phase::begin) {
-    if (!streams_.recorded(op.event)) {
+    if (!streams_.passes(thread, op.event)) {
       streams_.watch_event(op.event, thread);
       return false;
     }

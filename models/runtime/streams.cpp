@@ -158,7 +158,11 @@ void Streams::control(u32 stream) {
                    std::deque<u32> waiters;
                    waiters.swap(event.waiters);
                    for (const u32 waiter : waiters) {
-                     if (waiter < states_.size()) states_[waiter].granted = true;
+                     if (waiter < states_.size()) {
+                       states_[waiter].granted = true;
+                     } else {
+                       host_granted_.insert(waiter - static_cast<u32>(states_.size()));
+                     }
                      wake(waiter);
                    }
                  },

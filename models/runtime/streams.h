@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <queue>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ class Streams {
   // Tasks of a stream that were handed over, and how many of them are over.
   u64 handed(u32 stream) const { return states_[stream].handed; }
   u64 completed(u32 stream) const { return states_[stream].completed; }
-  bool recorded(u32 event) const { return events_[event].set; }
+  // Whether a host thread gets past its wait for an event: it is up, or was recorded while the thread waited.
+  bool passes(u32 thread, u32 event) { return host_granted_.erase(thread) != 0 || events_[event].set; }
   // Wakes a host thread once, when a task of the stream is over, or when the event is recorded.
   void watch_stream(u32 stream, u32 thread) { states_[stream].watchers.push_back(thread); }
   void watch_event(u32 event, u32 thread) { events_[event].waiters.push_back(host_waiter(thread)); }
@@ -126,6 +128,7 @@ class Streams {
   Carrier& carrier_;
   std::vector<StreamState> states_;
   std::vector<Flag> events_, notifies_;
+  std::set<u32> host_granted_;  // threads for whose event a record has come
   std::vector<ModelState> models_;
   std::vector<u32> label_at_;    // by label: position of its label_set
   std::vector<u64> first_;       // by stream: tasks of all streams before it

@@ -175,13 +175,16 @@ class HostChecker {
 
   void check_event(u32 event, const Path& path) {
     if (!c_.known(event, s_.events, "event", path)) return;
-    const auto records = [&](const Task& t) {
-      const auto* record = std::get_if<EventRecord>(&t.op);
-      return record != nullptr && record->event == event;
-    };
-    for (const Stream& stream : s_.streams) {
-      if (std::ranges::any_of(stream.tasks, records)) return;
+    if (recorded_.empty()) {
+      recorded_.resize(s_.events.size());
+      for (const Stream& stream : s_.streams) {
+        for (const Task& t : stream.tasks) {
+          const auto* record = std::get_if<EventRecord>(&t.op);
+          if (record != nullptr && record->event < recorded_.size()) recorded_[record->event] = true;
+        }
+      }
     }
+    if (recorded_[event]) return;
     c_.report(path, "event '{}' is waited for but never recorded", shown(s_.events[event]));
   }
 
@@ -213,6 +216,7 @@ class HostChecker {
   const TaskStream& s_;
   std::vector<Queue> queues_;  // by stream
   std::vector<Uses> semaphores_;
+  std::vector<bool> recorded_;  // by event, once somebody asks
 };
 
 }  // namespace

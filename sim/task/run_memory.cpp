@@ -131,6 +131,8 @@ void RunMemory::find_control_buffers() {
       }
     } else if (const auto* hccl = std::get_if<Hccl>(&t.op)) {
       refuse(hccl->recv.buffer, "a collective");
+    } else if (const auto* status = std::get_if<NpuGetFloatStatus>(&t.op)) {
+      refuse(status->dst.buffer, "npu_get_float_status");
     }
   });
 }

@@ -83,6 +83,14 @@ TEST_F(Numerics, TheFirstOverflowIsDumped) {
   EXPECT_TRUE(found);
 }
 
+TEST_F(Numerics, OpaqueKernelsHaveNoSites) {
+  std::ofstream(folder_ / "opaque.yaml") << "vinci: 1\nname: o\narch: c100\nkernels: {k: {time: 5us}}\n"
+                                            "streams: {s: [{kernel_launch: {kernel: k}}]}\n";
+  const auto result = vinci("run opaque.yaml --numerics --out o");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_TRUE(json::parse(file("o/numerics.json"))["sites"].empty());
+}
+
 TEST_F(Numerics, NothingIsWrittenUnasked) {
   run("out", "--numerics -q --mode functional");
   EXPECT_FALSE(file("out/numerics.json").empty());

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "isa/code.h"
+#include "models/soc/kernel_codes.h"
 
 namespace vinci::cli {
 namespace {
@@ -44,16 +44,14 @@ std::string mnemonic(const isa::CodeInst& inst) {
 // Every site, tasks in the order of the task stream, instructions in the order of the program.
 class Sites {
  public:
-  explicit Sites(const CensusReport& r) {
-    for (const task::Kernel& k : r.stream.kernels)
-      codes_.emplace_back(k.program);
+  explicit Sites(const CensusReport& r) : codes_(models::decode_kernels(r.stream)) {
     u32 position = 0;
     for (usize s = 0; s < r.stream.streams.size(); ++s) {
       for (const task::Task& t : r.stream.streams[s].tasks) {
         const auto counted = r.census.tasks.find(position++);
         if (counted == r.census.tasks.end()) continue;
         for (const auto& [id, site] : counted->second.sites) {
-          const isa::Code& code = codes_[id.kernel];
+          const isa::Code& code = *codes_[id.kernel];
           if (site.results == 0 && std::ranges::all_of(site.counts, [](u64 n) { return n == 0; })) continue;
           sites_.push_back({position - 1, &t, s, &code[id.pc], id.pc, code.place(id.pc), &site});
         }
@@ -65,7 +63,7 @@ class Sites {
   usize size() const { return sites_.size(); }
 
  private:
-  std::vector<isa::Code> codes_;
+  models::KernelCodes codes_;
   std::vector<Site> sites_;
 };
 

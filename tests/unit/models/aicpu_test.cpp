@@ -124,6 +124,18 @@ TEST_F(Aicpu, ExtractImagePatchesLikeTensorFlow) {
   }
 }
 
+TEST_F(Aicpu, ExtractImagePatchesOfNothingIsRefused) {
+  const std::vector<float> x(1), y(1);
+  EXPECT_THAT(fault_of([&] {
+                call("ExtractImagePatches", x, y, {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, kF32});
+              }),
+              testing::HasSubstr("(n) must not be 0"));
+  EXPECT_THAT(fault_of([&] {
+                call("ExtractImagePatches", x, y, {u64{1} << 48, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, kF32});
+              }),
+              testing::HasSubstr("(c) must not be 0"));
+}
+
 TEST_F(Aicpu, DropoutIsPhilox) {
   constexpr u64 kCount = 4099, kSeed = 0x123456789abcdef;
   const std::vector<float> x(kCount, 3.0f);

@@ -44,6 +44,18 @@ TEST_F(RuntimeErrors, AStreamOfAModelFitsAQueue) {
             "limit: stream 's1' of model 'm' has 3 tasks, but a stream of round holds 2 (limits.stream_depth)");
 }
 
+TEST_F(RuntimeErrors, WithoutDataTheFloatStatusCannotSteerStreams) {
+  const u32 status = device_buffer("status"), zero = device_buffer("zero");
+  stream_.models = {"m"};
+  add(task::ModelExecute{.model = 0});
+  add_bound(0, true, task::NpuGetFloatStatus{.dst = {.buffer = status}},
+            task::StreamSwitch{.value = {.buffer = status}, .target = {.buffer = zero}, .true_stream = 2});
+  add_bound(0, false, launch(1));
+  EXPECT_EQ(fault(), "");
+  with_data_ = false;
+  EXPECT_THAT(fault_of([&] { run(); }), HasSubstr("without data, npu_get_float_status cannot touch buffer 'status'"));
+}
+
 TEST_F(RuntimeErrors, AnEventThatNothingRecords) {
   stream_.events = {"e"};
   add(task::StreamWaitEvent{.event = 0});

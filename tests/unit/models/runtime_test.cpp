@@ -149,6 +149,16 @@ TEST_F(Runtime, EventsCanBeReset) {
   functional();
 }
 
+TEST_F(Runtime, ARecordLetsAWaitOfTheHostPassThoughAResetFollows) {
+  stream_.events = {"e"};
+  const u32 s = add(task::EventRecord{.event = 0}, task::EventReset{.event = 0});
+  thread("waiter", {SynchronizeEvent{0}});
+  thread("main", {HostCompute{10 * kCycle, "a"}, HostEnqueue{.stream = s}});
+  run();
+  EXPECT_EQ(records_.count("s0.1"), 1u);
+  functional();
+}
+
 TEST_F(Runtime, ANotifyLetsOneWaitPass) {
   stream_.notifies = {"n"};
   add(task::NotifyWait{.notify = 0}, launch(10));
@@ -368,6 +378,22 @@ TEST_F(Runtime, TheCheckerKnowsWhatTheHostOrders) {
   EXPECT_TRUE(program({HostEnqueue{.stream = in}, SynchronizeDevice{0}, HostEnqueue{.stream = back}}, {}));
   EXPECT_FALSE(program({HostEnqueue{.stream = in}, HostPost{0}}, wait_and_copy));
   EXPECT_FALSE(program({HostEnqueue{.stream = in}}, {HostEnqueue{.stream = back}}));
+}
+
+// Without a host program one thread hands over everything, and a copy of pageable memory keeps it.
+TEST_F(Runtime, TheCheckerKnowsThatPageableCopiesOrderWhatFollows) {
+  const u32 h = host_buffer("h"), x = device_buffer("x"), y = device_buffer("y");
+  add(copy(x, h, 64));
+  add(task::MemsetAsync{.dst = {.buffer = y}, .bytes = 64}, copy(y, x, 64));
+  const auto findings = [&] {
+    task::RunMemory memory(stream_, true);
+    isa::check::Checker checker(memory.gm());
+    models::simulate(chip_, stream_, memory, {.checker = &checker});
+    return checker.findings().sorted().size();
+  };
+  EXPECT_EQ(findings(), 1u);
+  stream_.buffers[h].pageable = true;
+  EXPECT_EQ(findings(), 0u);
 }
 
 // Executed tasks are not held, and nobody walks all streams.
