@@ -35,7 +35,7 @@ struct CoreSums {
   u64 blocks = 0;                           // of a MIX task with two AIVs, two for each block on the vector side
   u64 cycles = 0;                           // from the first instruction of each block to its end
   std::array<u64, isa::kPipeCount> busy{};  // cycles, by PipeId
-  WorkSums work;
+  WorkSums work{};
 };
 
 // What became of one execution of a task. Names live as long as the task stream.
