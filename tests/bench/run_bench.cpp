@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+
+// Whole runs, in memory, from the first host call to the last task; reading of inputs and writing of results are not
+// measured. tests/bench/table.py runs each in a process of its own and prints them side by side.
+//   timing/gemm, full/gemm, functional/gemm   EDGE^3 in FP16 on CORES cores of an ascend-910b1
+//   timing/add, full/add                      EDGE x EDGE sums in FP16 on all its vector cores
+//   sgemm                                     the same product by OpenBLAS in FP32 on THREADS threads
+//   startup                                   a process `vinci run` on a task stream of no task
+// Counters: instructions (of the simulated cores), data_MiB (all buffers of host and device) and peak_MiB: the most
+// memory that the process held since the inputs were made.
+#include <benchmark/benchmark.h>
+#include <cblas.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "models/soc/functional.h"
+#include "models/soc/simulate.h"
+#include "sim/config/load.h"
+#include "sim/task/load.h"
+#include "tools/gen/gemm.h"
+#include "tools/gen/stream_folder.h"
+
+extern char** environ;
+
+namespace {
+
+using namespace vinci;
+
+enum class Mode : u8 { timing, full, functional };
+
+struct Problem {
+  config::ChipConfig chip = {};
+  task::TaskStream stream = {};
+
+  double megabytes() const {
+    u64 bytes = 0;
+    for (const task::Buffer& b : stream.buffers)
+      bytes += b.bytes;
+    return static_cast<double>(bytes) / 0x1p20;
+  }
+};
+
+std::string temporary(std::string_view name) {
+  return (std::filesystem::temp_directory_path() / fmt::format("vinci-bench-{}-{}", ::getpid(), name)).string();
+}
+
+// A folder that is gone at the end.
+struct Folder {
+  std::string path;
+  explicit Folder(std::string_view name) : path(temporary(name)) { std::filesystem::create_directory(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+Problem gemm(u64 edge, u32 cores, const Folder& folder) {
+  Problem p{.chip = config::load_chip("ascend-910b1")};
+  p.chip.vector_cores = p.chip.vector_cores / p.chip.ai_cores * cores;
+  p.chip.ai_cores = cores;
+  gen::write_gemm({.m = edge, .n = edge, .k = edge}, p.chip, 1, folder.path);
+  p.stream = task::load_task_stream(folder.path + "/gemm.yaml");
+  return p;
+}
+
+Problem add(u64 edge, const Folder& folder) {
+  Problem p{.chip = config::load_chip("ascend-910b1")};
+  gen::StreamFolder s("add", p.chip, "z = x + y");
+  s.random_input("x", "f2", edge * edge);
+  s.random_input("y", "f2", edge * edge);
+  s.output("z", "f2", edge * edge);
+  s.task("add", {.input_bytes = {2, 2}, .body = {"vadd.f16 out, in0, in1, r16, 1, 1, 1, 8, 8, 8"}}, edge * edge,
+         {"x", "y", "z"});
+  p.stream = task::load_task_stream(s.write(folder.path));
+  return p;
+}
+
+// The peak of the process, from a new beginning; Linux only, else 0.
+void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+double peak_megabytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) / 1024;
+  }
+  return 0;
+}
+
+template <class F>
+void timed(benchmark::State& state, F&& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+
+void run(benchmark::State& state, const Problem& p, Mode mode) {
+  u64 instructions = 0;
+  forget_peak();
+  for (auto _ : state) {
+    task::RunMemory memory(p.stream, mode != Mode::timing);
+    timed(state, [&] {
+      instructions = mode == Mode::functional ? models::run_functional(p.chip, p.stream, memory, {})
+                                              : models::simulate(p.chip, p.stream, memory, {}).instructions;
+    });
+  }
+  state.counters["instructions"] = static_cast<double>(instructions);
+  state.counters["data_MiB"] = mode == Mode::timing ? 0 : p.megabytes();
+  state.counters["peak_MiB"] = peak_megabytes();
+}
+
+template <Mode mode>
+void run_gemm(benchmark::State& state) {
+  const Folder folder("gemm");
+  run(state, gemm(static_cast<u64>(state.range(0)), static_cast<u32>(state.range(1)), folder), mode);
+}
+
+template <Mode mode>
+void run_add(benchmark::State& state) {
+  const Folder folder("add");
+  run(state, add(static_cast<u64>(state.range(0)), folder), mode);
+}
+
+void sgemm(benchmark::State& state) {
+  const auto n = static_cast<blasint>(state.range(0));
+  const auto elements = static_cast<usize>(n) * static_cast<usize>(n);
+  openblas_set_num_threads(static_cast<int>(state.range(1)));
+  std::vector<float> a(elements, 0.5f), b(elements, 0.25f), c(elements);
+  forget_peak();
+  for (auto _ : state) {
+    timed(state, [&] {
+      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, a.data(), n, b.data(), n, 0, c.data(), n);
+    });
+    benchmark::DoNotOptimize(c.data());
+  }
+  state.SetLabel(openblas_get_corename());
+  state.counters["data_MiB"] = static_cast<double>(3 * elements * sizeof(float)) / 0x1p20;
+  state.counters["peak_MiB"] = peak_megabytes();
+}
+
+void startup(benchmark::State& state) {
+  const Folder folder("startup");
+  const std::string file = folder.path + "/empty.yaml", out = "--out=" + folder.path + "/out";
+  std::ofstream(file) << "vinci: 1\nname: empty\narch: c220\nstreams: {main: []}\n";
+  std::array<std::string, 6> words{VINCI_PROGRAM, "run", file, "--mode=timing", out, "--quiet"};
+  std::array<char*, 7> argv{};
+  for (usize i = 0; i < words.size(); ++i)
+    argv[i] = words[i].data();
+  for (auto _ : state) {
+    int status = 0;
+    timed(state, [&] {
+      pid_t child = 0;
+      if (posix_spawn(&child, VINCI_PROGRAM, nullptr, nullptr, argv.data(), environ) == 0) waitpid(child, &status, 0);
+    });
+    if (status != 0) state.SkipWithError("vinci run failed");
+  }
+}
+
+void add_benchmarks() {
+  const auto add = [](const char* name, auto function) {
+    return benchmark::RegisterBenchmark(name, function)->UseManualTime()->Unit(benchmark::kMillisecond);
+  };
+  for (const i64 edge : {512, 1024, 2048, 4096, 8192}) {
+    for (const i64 cores : {1, 24}) {
+      add("timing/gemm", run_gemm<Mode::timing>)->ArgNames({"edge", "cores"})->Args({edge, cores});
+      add("full/gemm", run_gemm<Mode::full>)->ArgNames({"edge", "cores"})->Args({edge, cores});
+    }
+    add("functional/gemm", run_gemm<Mode::functional>)->ArgNames({"edge", "cores"})->Args({edge, 24});
+    for (const i64 threads : {1, 2})
+      add("sgemm", sgemm)->ArgNames({"edge", "threads"})->Args({edge, threads});
+  }
+  add("timing/add", run_add<Mode::timing>)->ArgName("edge")->Arg(8192);
+  add("full/add", run_add<Mode::full>)->ArgName("edge")->Arg(8192);
+  add("startup", startup);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  add_benchmarks();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
