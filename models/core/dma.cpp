@@ -51,7 +51,7 @@ u64 Dma::send_chunk(u64 now) {
     u64 address = gm_.address + offset_;
     for (usize d = 0; d < index_.size(); ++d)
       address += static_cast<u64>(gm_.stride[d]) * index_[d];
-    const u64 to_line_end = memory_.line_bytes() - address % memory_.line_bytes();
+    const u64 to_line_end = memory_.line_bytes() - (address & (memory_.line_bytes() - 1));
     const u64 n = std::min({left, piece_bytes_ - offset_, to_line_end});
     const Request request{
         .port = port_, .bytes = static_cast<u32>(n), .address = address, .write = gm_.write, .hint = hint_};

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <bit>
+
 #include "isa/base/types.h"
 
 namespace vinci::models {
@@ -13,10 +15,11 @@ class Divider {
   struct Parts {
     u64 quotient, remainder;
   };
-  explicit Divider(u64 by) : by_(by), inverse_(~u64{0} / by) {}
+  explicit Divider(u64 by) : by_(by), inverse_(~u64{0} / by + (by > 1 && std::has_single_bit(by) ? 1 : 0)) {}
 
   Parts operator()(u64 n) const {
-    // The inverse is rounded down, so that the estimate is right or, at most, one or two too small.
+    // The inverse is rounded down, so that the estimate is right or, at most, one or two too small; that of a power of
+    // two is exact, and nothing is left to correct.
     auto q = static_cast<u64>((static_cast<Wide>(n) * inverse_) >> 64);
     u64 r = n - q * by_;
     while (r >= by_) {

@@ -7,9 +7,8 @@
 namespace vinci::models {
 
 Hbm::Hbm(const DramSetup& s)
-    : burst_bytes_(s.config.burst),
-      banks_(s.config.banks),
-      ticks_per_byte_(kTicksPerCycle * s.hertz * s.config.channels / s.config.bandwidth),
+    : banks_(s.config.banks),
+      rate_(kTicksPerCycle * s.hertz * s.config.channels / s.config.bandwidth, s.line_bytes),
       latency_(to_ticks(s.config.latency)),
       activate_(ticks_of(s.config.activate, s.hertz)),
       precharge_(ticks_of(s.config.precharge, s.hertz)),
@@ -17,6 +16,7 @@ Hbm::Hbm(const DramSetup& s)
       refresh_interval_(ticks_of(s.config.refresh_interval, s.hertz)),
       refresh_time_(ticks_of(s.config.refresh_time, s.hertz)),
       batch_(s.config.write_batch),
+      bursts_(s.config.burst),
       interleave_bytes_(s.config.interleave),
       row_blocks_(std::max<u64>(1, s.config.row / s.config.interleave)),
       channel_of_(s.config.channels),
@@ -41,8 +41,7 @@ Hbm::Transfer Hbm::locate(u64 address, u32 bytes, u64& channel) {
   const auto [block, server] = channel_of_(interleave_bytes_(address).quotient);
   channel = server;
   const auto [row, bank] = bank_of_(row_blocks_(block).quotient);
-  const u64 moved = (bytes + burst_bytes_ - 1) / burst_bytes_ * burst_bytes_;
-  return {.ticks = static_cast<u64>(static_cast<double>(moved) * ticks_per_byte_ + 0.5),
+  return {.ticks = rate_.ticks(bursts_(bytes + bursts_.by() - 1).quotient * bursts_.by()),
           .bank = &channels_[server].banks[bank],
           .row = row + 1};
 }

@@ -42,12 +42,11 @@ class Hbm final : public DramModel {
   void write_batch(Channel& channel, u64 now);
   void refresh(Channel& channel, u64 now);
 
-  u64 burst_bytes_;
   u64 banks_;
-  double ticks_per_byte_;  // of one channel
+  Rate rate_;  // of one channel
   u64 latency_, activate_, precharge_, turn_around_, refresh_interval_, refresh_time_;
   usize batch_;
-  Divider interleave_bytes_, row_blocks_;
+  Divider bursts_, interleave_bytes_, row_blocks_;
   Interleave channel_of_, bank_of_;
   std::vector<Channel> channels_;
   std::vector<Bank> all_banks_;  // by channel, then bank

@@ -12,6 +12,7 @@ namespace vinci::models {
 
 struct L2Line {
   u64 filled = 0;  // when its data have arrived, in the caller's time
+  u32 tag = 0;     // of the line in its set, + 1; 0: empty. L2Tags keeps it
   bool dirty = false;
 };
 
@@ -21,7 +22,7 @@ class L2Tags {
  public:
   L2Tags(u64 bytes, u64 line_bytes, u32 ways);
 
-  // The line, now the most recently used of its set; null where it is not there. Valid until the next allocate().
+  // The line, now the most recently used of its set; null where it is not there. Valid until the next call.
   L2Line* find(u64 line);
 
   struct Allocated {
@@ -50,23 +51,17 @@ class L2Tags {
     };
     std::unique_ptr<T[], Free> data_;
   };
-  struct Way {
-    u32 tag = 0;   // of the line in its set, + 1; 0: empty
-    u32 used = 0;  // stamp of the last use within the set
-  };
   struct Set {
     u64 number;
     u32 tag;
   };
   Set set_of(u64 line) const;
-  std::optional<u64> way_of(const Set& set) const;  // its index in lines_
-  u64 line_of(const Set& set) const;                // the inverse of set_of
+  u64 line_of(const Set& set) const;     // the inverse of set_of
+  L2Line* way_of(const Set& set) const;  // null where it is not there
 
   Divider sets_;
   u32 ways_;
-  Zeros<Way> table_;
-  Zeros<L2Line> lines_;
-  Zeros<u32> stamp_;  // per set
+  Zeros<L2Line> lines_;  // by set; in a set by their last use, the most recent first, then the empty ones
 };
 
 }  // namespace vinci::models

@@ -10,11 +10,9 @@
 namespace vinci::models {
 namespace {
 
-// Of one byte; a rate of 0 is no limit.
-double ticks_per_byte(double bytes_per_cycle) { return bytes_per_cycle == 0 ? 0 : kTicksPerCycle / bytes_per_cycle; }
-
-u64 service(u64 bytes, double ticks_per_byte) {
-  return static_cast<u64>(static_cast<double>(bytes) * ticks_per_byte + 0.5);
+// Of whole lines above all; 0 bytes a cycle are no limit.
+Rate rate_of(double bytes_per_cycle, const config::MemoryConfig& config) {
+  return {bytes_per_cycle == 0 ? 0 : kTicksPerCycle / bytes_per_cycle, config.l2.line};
 }
 
 }  // namespace
@@ -25,10 +23,10 @@ MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, u32
       min_request_(config.l2.min_request),
       noc_latency_(to_ticks(config.noc.latency)),
       hit_latency_(to_ticks(config.l2.hit_latency)),
-      port_read_ticks_(ticks_per_byte(config.noc.port_read)),
-      port_write_ticks_(ticks_per_byte(config.noc.port_write)),
-      slice_read_ticks_(ticks_per_byte(config.l2.slice_read)),
-      slice_write_ticks_(ticks_per_byte(config.l2.slice_write)),
+      port_read_(rate_of(config.noc.port_read, config)),
+      port_write_(rate_of(config.noc.port_write, config)),
+      slice_read_(rate_of(config.l2.slice_read, config)),
+      slice_write_(rate_of(config.l2.slice_write, config)),
       line_of_(config.l2.line),
       group_of_(config.l2.groups),
       slice_of_(config.l2.slices / config.l2.groups),
@@ -110,16 +108,16 @@ u64 MemorySystem::access(u64 now, const Request& r) {
   if (r.write) {
     noc_write_bytes_ += r.bytes;
     l2_write_bytes_ += r.bytes;
-    const u64 sent = port.write.reserve(to_ticks(now), service(r.bytes, port_write_ticks_));
-    const u64 taken = serve(slice.write.reserve(sent + noc_latency_, service(whole, slice_write_ticks_)));
+    const u64 sent = port.write.reserve(to_ticks(now), port_write_.ticks(r.bytes));
+    const u64 taken = serve(slice.write.reserve(sent + noc_latency_, slice_write_.ticks(whole)));
     return to_cycles(taken - noc_latency_);  // posted: it may leave as soon as there will be room for it
   }
   noc_read_bytes_ += r.bytes;
   l2_read_bytes_ += r.bytes;
-  const u64 looked_up = slice.read.reserve(to_ticks(now) + noc_latency_, service(whole, slice_read_ticks_));
+  const u64 looked_up = slice.read.reserve(to_ticks(now) + noc_latency_, slice_read_.ticks(whole));
   const u64 data = serve(looked_up);
   // The port has other data to receive while these are on their way from the device memory.
-  const u64 received = port.read.reserve(looked_up, service(r.bytes, port_read_ticks_));
+  const u64 received = port.read.reserve(looked_up, port_read_.ticks(r.bytes));
   return to_cycles(std::max(data, received) + hit_latency_);
 }
 

@@ -27,7 +27,7 @@ class MemorySystem {
   // in which it has left the core, in time to be taken by L2, or past L2 by the device memory, when it gets there.
   u64 access(u64 now, const Request& request);
 
-  u64 line_bytes() const { return line_bytes_; }
+  u64 line_bytes() const { return line_bytes_; }  // a power of two
   CacheHint hint(u64 address) const { return hints_.of(address); }
   CacheHints& hints() { return hints_; }
 
@@ -44,7 +44,7 @@ class MemorySystem {
   u64 line_bytes_;
   u64 min_request_;
   u64 noc_latency_, hit_latency_;
-  double port_read_ticks_, port_write_ticks_, slice_read_ticks_, slice_write_ticks_;  // per byte
+  Rate port_read_, port_write_, slice_read_, slice_write_;
   Divider line_of_, group_of_;
   Interleave slice_of_;
   L2Tags tags_;

@@ -20,6 +20,21 @@ inline u64 ticks_per(double units, double units_per_cycle) {
 // A duration, for a clock of `hertz`.
 inline u64 ticks_of(double seconds, double hertz) { return ticks_per(seconds * hertz, 1); }
 
+// How long so many bytes take; most requests are whole lines, whose time is known.
+class Rate {
+ public:
+  Rate(double ticks_per_byte, u64 line_bytes)
+      : ticks_per_byte_(ticks_per_byte), line_bytes_(line_bytes), line_ticks_(rounded(line_bytes)) {}
+
+  u64 ticks(u64 bytes) const { return bytes == line_bytes_ ? line_ticks_ : rounded(bytes); }
+
+ private:
+  u64 rounded(u64 bytes) const { return static_cast<u64>(static_cast<double>(bytes) * ticks_per_byte_ + 0.5); }
+
+  double ticks_per_byte_;
+  u64 line_bytes_, line_ticks_;
+};
+
 // A server that serves one request after the other, in the order in which they are made. Pure numbers.
 class Timeline {
  public:

@@ -5,6 +5,8 @@
 // measured. tests/bench/table.py runs each in a process of its own and prints them side by side.
 //   timing/gemm, full/gemm, functional/gemm   EDGE^3 in FP16 on CORES cores of an ascend-910b1
 //   timing/add, full/add                      EDGE x EDGE sums in FP16 on all its vector cores
+//   timing/lines                              sums in FP16 of 64 MiB on the 32 cores of an ascend-910a, in tiles of
+//                                             TILE_KIB: nearly all host time goes to the lines of the copies
 //   sgemm                                     the same product by OpenBLAS in FP32 on THREADS threads
 //   startup                                   a process `vinci run` on a task stream of no task
 // Counters: instructions (of the simulated cores), data_MiB (all buffers of host and device) and peak_MiB: the most
@@ -20,12 +22,14 @@
 #include <filesystem>
 #include <fstream>
 
+#include "isa/text.h"
 #include "models/soc/functional.h"
 #include "models/soc/simulate.h"
 #include "sim/config/load.h"
 #include "sim/task/load.h"
 #include "tools/gen/gemm.h"
 #include "tools/gen/stream_folder.h"
+#include "tools/gen/tile_pipeline.h"
 
 extern char** environ;
 
@@ -81,6 +85,42 @@ Problem add(u64 edge, const Folder& folder) {
   return p;
 }
 
+Problem lines(u64 tile) {
+  constexpr u64 kBytes = 64 << 20;  // of a tensor
+  const auto copy = [&](std::string_view name, u64 to, std::string_view from) {
+    return fmt::format("  {} {}, {}, 0, 1, {}, 0, 0\n", name, to, from, tile / 32);
+  };
+  const auto ub = [&](u32 slot, u32 operand) { return (slot * 3 + operand) * tile; };
+  const gen::TilePipeline z_is_x_plus_y{
+      .tiles = kBytes / tile,
+      .prologue = "  ld_arg X3, 0\n  ld_arg X4, 1\n  ld_arg X5, 2\n",
+      .locate = fmt::format("  mul X6, X0, {}\n  add X7, X3, X6\n  add X8, X4, X6\n  add X9, X5, X6\n", tile),
+      .load =
+          [&](u32 slot) {
+            return copy("copy_gm_to_ubuf", ub(slot, 0), "X7") + copy("copy_gm_to_ubuf", ub(slot, 1), "X8");
+          },
+      .compute =
+          [&](u32 slot) {
+            return fmt::format("  vadd.f16 {}, {}, {}, {}, 1, 1, 1, 8, 8, 8\n", ub(slot, 2), ub(slot, 0), ub(slot, 1),
+                               tile / 256);
+          },
+      .store =
+          [&](u32 slot) { return fmt::format("  copy_ubuf_to_gm X9, {}, 0, 1, {}, 0, 0\n", ub(slot, 2), tile / 32); }};
+  Problem p{.chip = config::load_chip("ascend-910a")};
+  p.stream.arch = p.chip.arch;
+  task::KernelLaunch launch{.block_dim = p.chip.ai_cores};
+  for (const char* name : {"x", "y", "z"}) {
+    launch.args.push_back(task::Slice{.buffer = static_cast<u32>(p.stream.buffers.size())});
+    task::Buffer& buffer = p.stream.buffers.emplace_back();
+    buffer.name = name;
+    buffer.bytes = kBytes;
+  }
+  p.stream.kernels.push_back(
+      {.name = "add", .program = isa::assemble(gen::tile_pipeline_assembly(z_is_x_plus_y), "add.s", p.chip.arch)});
+  p.stream.streams.push_back({.name = "main", .tasks = {{.name = "add", .op = launch}}});
+  return p;
+}
+
 // The peak of the process, from a new beginning; Linux only, else 0.
 void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 double peak_megabytes() {
@@ -124,6 +164,8 @@ void run_add(benchmark::State& state) {
   const Folder folder("add");
   run(state, add(static_cast<u64>(state.range(0)), folder), mode);
 }
+
+void run_lines(benchmark::State& state) { run(state, lines(static_cast<u64>(state.range(0)) * 1024), Mode::timing); }
 
 void sgemm(benchmark::State& state) {
   const auto n = static_cast<blasint>(state.range(0));
@@ -175,6 +217,8 @@ void add_benchmarks() {
   }
   add("timing/add", run_add<Mode::timing>)->ArgName("edge")->Arg(8192);
   add("full/add", run_add<Mode::full>)->ArgName("edge")->Arg(8192);
+  for (const i64 tile : {2, 8, 32})
+    add("timing/lines", run_lines)->ArgName("tile_KiB")->Arg(tile);
   add("startup", startup);
 }
 
