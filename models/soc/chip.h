@@ -27,6 +27,7 @@ class Chip {
   // A chip that runs no kernel with a program can stay without cores.
   void build_cores(task::RunMemory& memory, const Observers& observers);
 
+  MemorySystem& memory() { return memory_; }
   const std::vector<std::unique_ptr<Core>>& cores() const { return cores_; }
   std::vector<Core*> all_cores() const;
   stats::Group& stats() { return stats_; }

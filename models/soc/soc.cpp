@@ -65,6 +65,10 @@ std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::Chip
   for (u32 d = 0; d < stream.devices; ++d) {
     if (with_cores[d]) chips[d]->build_cores(memory, observers);
   }
+  for (u32 i = 0; i < stream.buffers.size(); ++i) {
+    const task::Buffer& b = stream.buffers[i];
+    if (b.l2 != CacheHint::normal) chips[b.device]->memory().hints().set(memory.address({.buffer = i}), b.bytes, b.l2);
+  }
   return chips;
 }
 

@@ -60,6 +60,10 @@ class BufferChecker {
       c_.report(path / "device", "buffer '{}' is on the host, not on device {}", shown(b.name), b.device);
       return;
     }
+    if (b.place == Buffer::Place::host && b.l2 != CacheHint::normal) {
+      c_.report(path / "l2", "buffer '{}' is on the host: only device buffers have l2", shown(b.name));
+      return;
+    }
     if (!c_.known_device(b.device, path / "device")) return;
     if (!b.file.empty() && !b.data.empty()) {
       c_.report(path / "data", "buffer '{}' has both a file and data", shown(b.name));

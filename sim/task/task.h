@@ -11,6 +11,7 @@
 
 #include "isa/arch.h"
 #include "isa/program.h"
+#include "sim/task/cache_hint.h"
 #include "sim/task/host_program.h"
 
 // A compiled task stream after loading: plain data, names resolved to indices, everything verified. Names follow the
@@ -30,10 +31,11 @@ struct Buffer {
   std::string output;      // host only: file name in the output folder that receives the final contents; "" = none
   std::string dtype;       // numpy dtype of the contents ("f2", "f4", "i1", "i4", ...), "" = raw bytes
   std::vector<u64> shape;  // of the contents, for .npy; empty = one dimension of bytes / element size
-  std::vector<std::byte> data{};  // host only: the initial contents themselves; neither file nor data = zero
-  bool random = false;            // host only: contents from the seed of the run, floats uniform in [-1, 1)
-  u32 device = 0;                 // device only: whose memory it is
-  bool pageable = false;          // host only: not pinned; copies are staged and block the host thread
+  std::vector<std::byte> data{};     // host only: the initial contents themselves; neither file nor data = zero
+  bool random = false;               // host only: contents from the seed of the run, floats uniform in [-1, 1)
+  u32 device = 0;                    // device only: whose memory it is
+  bool pageable = false;             // host only: not pinned; copies are staged and block the host thread
+  CacheHint l2 = CacheHint::normal;  // device only: what L2 does when cores access it
 
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
@@ -277,8 +279,8 @@ struct Hccl {
 };
 inline constexpr std::array<std::string_view, 5> kHcclOpNames{"all_reduce", "all_gather", "reduce_scatter", "broadcast",
                                                               "all_to_all"};
-inline constexpr std::array<std::string_view, 5> kHcclAlgorithmNames{"auto", "ring", "halving_doubling",
-                                                                     "hierarchical", "mesh"};
+inline constexpr std::array<std::string_view, 5> kHcclAlgorithmNames{"auto", "ring", "halving_doubling", "hierarchical",
+                                                                     "mesh"};
 inline constexpr std::array<std::string_view, 4> kHcclReduceNames{"sum", "prod", "max", "min"};
 
 // Names of the alternatives of Task::op, in their order; keys of the YAML spelling.

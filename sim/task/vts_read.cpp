@@ -133,6 +133,7 @@ class VtsReader {
     b.random = in.random();
     b.device = in.device();
     b.pageable = in.pageable();
+    b.l2 = enumerator<CacheHint>(in.l2(), kCacheHintNames.size(), path / "l2");
     return b;
   }
 

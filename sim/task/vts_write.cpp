@@ -86,7 +86,7 @@ class VtsWriter {
     const auto data = b.data.empty() ? fb::Offset<fb::Vector<u8>>{}
                                      : fbb_.CreateVector(reinterpret_cast<const u8*>(b.data.data()), b.data.size());
     return vts::CreateBuffer(fbb_, name, static_cast<vts::Place>(b.place), b.bytes, file, output, dtype, shape, data,
-                             b.random, b.device, b.pageable);
+                             b.random, b.device, b.pageable, static_cast<vts::CacheHint>(b.l2));
   }
 
   fb::Offset<vts::Kernel> kernel(const Kernel& k) {

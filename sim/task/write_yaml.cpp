@@ -103,6 +103,7 @@ class YamlWriter {
     if (b.random) more += ", random: true";
     if (b.device != 0) more += fmt::format(", device: {}", b.device);
     if (b.pageable) more += ", pageable: true";
+    if (b.l2 != CacheHint::normal) more += fmt::format(", l2: {}", kCacheHintNames[static_cast<usize>(b.l2)]);
     line("  {}: {{place: {}, bytes: {}{}}}", key(b.name), kPlaceNames[static_cast<usize>(b.place)], b.bytes, more);
   }
 

@@ -70,8 +70,9 @@ class YamlReader {
 
   void read_buffer(const Node& node, Buffer& b) {
     const std::string what = fmt::format("buffer '{}'", shown(b.name));
-    const auto f = yaml_.fields<10>(
-        node, what, {"place", "bytes", "file", "output", "dtype", "shape", "data", "random", "device", "pageable"});
+    const auto f = yaml_.fields<11>(
+        node, what,
+        {"place", "bytes", "file", "output", "dtype", "shape", "data", "random", "device", "pageable", "l2"});
     if (yaml_.need(node, f[0], what, "place")) yaml_.read_name(*f[0], "place", kPlaceNames, b.place);
     if (f[1]) b.bytes = yaml_.read_size(*f[1], "bytes");
     if (f[2]) b.file = yaml_.read_text(*f[2], "file");
@@ -84,6 +85,7 @@ class YamlReader {
     if (f[7]) b.random = yaml_.read_truth(*f[7], "random");
     if (f[8]) b.device = read_device(*f[8]);
     if (f[9]) b.pageable = yaml_.read_truth(*f[9], "pageable");
+    if (f[10]) yaml_.read_name(*f[10], "l2", kCacheHintNames, b.l2);
   }
 
   u32 read_device(const Node& node) { return static_cast<u32>(yaml_.read_count(node, "device", s_.devices - 1)); }

@@ -13,8 +13,8 @@ devices: 3
 buffers:
   host:    {place: host, bytes: 64, pageable: true}
   pad:     {place: device, bytes: 64}
-  pair:    {place: device, bytes: 4KiB, device: 1}
-  vars:    {place: device, bytes: 64, device: 2}
+  pair:    {place: device, bytes: 4KiB, device: 1, l2: bypass}
+  vars:    {place: device, bytes: 64, device: 2, l2: no_allocate}
   grads:   {place: device, bytes: 4KiB, device: 2}
 kernels:
   body: {type: AIV_ONLY, time: 120us}

@@ -33,6 +33,9 @@ TEST(TaskRuntime, TheTopMeansWhatItSays) {
   EXPECT_EQ(s.devices, 3u);
   EXPECT_TRUE(s.buffers[0].pageable);
   EXPECT_EQ(s.buffers[2].device, 1u);
+  EXPECT_EQ(s.buffers[1].l2, CacheHint::normal);
+  EXPECT_EQ(s.buffers[2].l2, CacheHint::bypass);
+  EXPECT_EQ(s.buffers[3].l2, CacheHint::no_allocate);
   EXPECT_TRUE(s.kernels[0].opaque());
   EXPECT_EQ(s.kernels[0].seconds, 120e-6);
   EXPECT_THAT(s.events, ElementsAre("unused", "go"));
