@@ -2,16 +2,9 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/core/core.h"
 
-#include <algorithm>
-
 #include "isa/census/execute.h"
 
 namespace vinci::models {
-
-std::string module_name(std::string name) {
-  std::ranges::replace(name, '.', '_');
-  return name;
-}
 
 Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
     : name_(fmt::format("{}core{}.{}", s.chip_name, id, isa::name(kind))),

@@ -21,9 +21,6 @@
 
 namespace vinci::models {
 
-// A name with dots as SystemC allows it.
-std::string module_name(std::string name);
-
 // One block of a kernel launch on its way to a core; in a MIX task the part of it that the core runs.
 struct Block {
   const isa::Code* code = nullptr;
@@ -76,7 +73,6 @@ class Core {
   std::string why_down(const isa::insn::FlagBase::Args& flag) const;
 
   const std::string& name() const { return name_; }
-  std::string module_name() const { return models::module_name(name_); }
   const isa::CoreSpec& spec() const { return spec_; }
   const Block& block() const { return block_; }
   u64 status() const { return status_; }                         // of the present or latest block

@@ -19,7 +19,7 @@ class Core;
 // Cross-core flags in time: what a core sets reaches the others `delay` cycles later.
 class CrossCore : public sim::Module {
  public:
-  CrossCore(const std::string& name, sim::Env& env, u64 delay) : Module(name, env), delay_(delay) {}
+  CrossCore(sim::Env& env, u64 delay) : Module(env), delay_(delay) {}
   void connect(std::vector<Core*> cores) { cores_ = std::move(cores); }
 
   // A core executes ffts_cross_core_sync now, on the pipe that shows itself on `track`.

@@ -13,7 +13,7 @@ using isa::insn::SetFlag;
 using isa::insn::WaitFlag;
 
 Pipe::Pipe(const Setup& s, isa::PipeId id)
-    : Module(fmt::format("{}_{}", s.core.module_name(), isa::name(id)), s.env),
+    : Module(s.env),
       core_(s.core),
       costs_(s.costs),
       id_(id),

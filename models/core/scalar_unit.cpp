@@ -16,7 +16,7 @@ constexpr u32 kRunAhead = 4096;
 
 ScalarUnit::ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip, const CostTable& costs,
                        MemorySystem& memory, u32 port, const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats)
-    : Module(core.module_name() + "_S", env),
+    : Module(env),
       core_(core),
       costs_(costs),
       memory_(memory),

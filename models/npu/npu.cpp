@@ -198,7 +198,7 @@ void Npu::look() {
   if (soc_ == nullptr) return;
   const sim::Env& env = soc_->env();
   if (env.error) std::rethrow_exception(env.error);
-  if (env.pending > 0 || dma_.busy()) return;
+  if (env.agenda.pending() > 0 || dma_.busy()) return;
   if (!soc_->finished()) sim::report_deadlock(env);
   result_ = soc_->take_result();
   soc_.reset();

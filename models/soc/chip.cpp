@@ -12,7 +12,7 @@ Chip::Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats,
       name_(name),
       costs_(config.core),
       memory_(config.memory, config.clock, config.ai_cores + config.vector_cores, stats, dram),
-      cross_(module_name(name + "cross_core"), env, whole_cycles(config.core.scalar.cross_core.tail)) {
+      cross_(env, whole_cycles(config.core.scalar.cross_core.tail)) {
   stats.group("device");  // before the cores, for whoever reads the counters from top to bottom
 }
 

@@ -12,7 +12,7 @@ namespace vinci::models {
 TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream,
                              task::RunMemory& memory, const std::vector<std::unique_ptr<Chip>>& chips,
                              stats::Group& stats, isa::check::Checker* checker, Sink sink, HostLink* host_link)
-    : Module("task_scheduler", env),
+    : Module(env),
       config_(config),
       stream_(stream),
       memory_(memory),

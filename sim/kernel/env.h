@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/kernel/clock.h"
+#include "sim/kernel/agenda.h"
 #include "sim/trace/trace.h"
 
 namespace vinci::sim {
@@ -18,9 +18,9 @@ struct Env {
   trace::Sink* trace = nullptr;   // null: nobody watches
   u64 instructions = 0;           // that have been issued, scalar ones included
   std::exception_ptr error = {};  // the first exception that left a process; the run rethrows it with its type
-  u64 pending = 0;                // modules that have asked to be woken and have not been
-  // Called when `pending` becomes 0 and when an error is kept: what else goes on in the simulation does not matter to
-  // these modules.
+  Agenda agenda{clock};
+  // Called when nobody waits to be woken any more, and when an error is kept: what else goes on in the simulation does
+  // not matter to these modules.
   std::function<void()> quiet = {};
   // Appends one line for each thing that waits, or where it is, for the reports of deadlocks and limits; in order of
   // construction.

@@ -6,8 +6,8 @@
 
 namespace vinci::sim {
 
-// A hardware unit that acts at certain times. It has one process, which runs whenever `wake` asks for it; a unit
-// decides itself what there is to do at that time. An exception is kept with its type, and the simulation ends.
+// A hardware unit that acts at certain times, whenever `wake` asks for it; a unit decides itself what there is to do at
+// that time. An exception is kept with its type, and the simulation ends.
 // No sc_module, so that units can come and go while a simulation runs.
 class Module {
  public:
@@ -15,16 +15,8 @@ class Module {
   Module& operator=(const Module&) = delete;
 
  protected:
-  Module(const std::string& name, Env& env) : env_(env) {
-    sc_core::sc_spawn_options options;
-    options.spawn_method();
-    options.dont_initialize();
-    options.set_sensitivity(&wake_);
-    process_ = sc_core::sc_spawn([this] { guarded_act(); }, sc_core::sc_gen_unique_name(name.c_str()), &options);
-  }
-  virtual ~Module() {
-    if (sc_core::sc_is_running()) process_.kill();
-  }
+  explicit Module(Env& env) : env_(env) {}
+  virtual ~Module() { env_.agenda.remove(*this); }
 
   // What the unit does when it is woken.
   virtual void act() = 0;
@@ -37,33 +29,31 @@ class Module {
   // Runs act() once at the given cycle; an earlier pending wake-up wins, so act() must ask again for what it still
   // needs.
   void wake_at(u64 cycle) {
-    notify(cycle > now() ? env_.clock.begin_of(cycle) - sc_core::sc_time_stamp() : sc_core::SC_ZERO_TIME);
+    if (cycle > now()) {
+      env_.agenda.wake_at(*this, cycle);
+    } else {
+      wake();
+    }
   }
-  // Runs act() in the next delta cycle of the present time.
-  void wake() { notify(sc_core::SC_ZERO_TIME); }
+  // Runs act() in the next round of the present time.
+  void wake() { env_.agenda.wake(*this); }
 
  private:
-  void notify(const sc_core::sc_time& delay) {
-    if (!pending_) ++env_.pending;
-    pending_ = true;
-    wake_.notify(delay);
-  }
+  friend class Agenda;
+  static constexpr u64 kNow = 0, kNever = ~u64{0};  // of due_; the present time is no cycle ahead
 
   void guarded_act() {
-    --env_.pending;
-    pending_ = false;
     if (env_.error) return;
     try {
       act();
     } catch (...) {
-      env_.error = std::current_exception();  // no process acts any more, so the simulation runs dry at once
+      env_.error = std::current_exception();  // no module acts any more, so the simulation runs dry at once
     }
-    if (env_.quiet && (env_.pending == 0 || env_.error)) env_.quiet();
+    if (env_.quiet && (env_.agenda.pending() == 0 || env_.error)) env_.quiet();
   }
 
-  sc_core::sc_event wake_;
-  sc_core::sc_process_handle process_;
-  bool pending_ = false;  // `wake_` is notified
+  u64 due_ = kNever;  // the cycle in which it will act
+  u64 serial_ = 0;    // of its latest wish
 };
 
 }  // namespace vinci::sim
