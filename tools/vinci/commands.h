@@ -20,5 +20,6 @@ void add_pack(CLI::App& app);
 void add_report(CLI::App& app);
 void add_run(CLI::App& app);
 void add_study(CLI::App& app);
+void add_validate(CLI::App& app);
 
 }  // namespace vinci::cli

@@ -23,8 +23,8 @@ namespace vinci::cli {
 namespace {
 
 // In the order of the help text.
-constexpr void (*kCommands[])(CLI::App&) = {add_run,   add_report, add_gen,  add_asm,     add_dis,  add_isa,
-                                            add_chips, add_check,  add_pack, add_convert, add_study};
+constexpr void (*kCommands[])(CLI::App&) = {add_run,   add_report, add_gen,  add_asm,     add_dis,   add_isa,
+                                            add_chips, add_check,  add_pack, add_convert, add_study, add_validate};
 
 int print_error(std::string_view message, int exit_code) {
   const bool colour = ::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
@@ -98,7 +98,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Each command explains itself: vinci asm --help\n"
-      "Exit codes: 0 success, 1 a criterion of a study fails, 2 wrong input (or an output that cannot be opened),\n"
+      "Exit codes: 0 success, 1 a criterion of a study or a target of validation is missed, 2 wrong input (or an "
+      "output that cannot be opened),\n"
       "3 program fault, 4 unsupported, 5 uncalibrated, 6 deadlock, 7 limit (also a full disk, no memory, stdout that "
       "cannot be written), 8 internal "
       "error");

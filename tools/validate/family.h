@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/config/chip_config.h"
+#include "tools/validate/params.h"
+
+// Families: what was measured on silicon, as programs with parameters. To add one: a file with a function that returns
+// it, its declaration below, and a line in family.cpp.
+namespace vinci::validate {
+
+struct Parameter {
+  std::string_view name, unit, fallback;  // "" as the fallback: it has to be given
+  std::string_view doc;
+};
+
+struct Metric {
+  std::string_view name, unit, doc;
+};
+
+// By metric.
+using Values = std::map<std::string, double, std::less<>>;
+
+struct Family {
+  std::string_view name, doc;
+  std::vector<Parameter> parameters;
+  std::vector<Metric> metrics;
+  // Simulates one point in mode timing and measures as the source did. Throws Error; Fault::Input for parameters that
+  // do not fit.
+  std::function<Values(const Params&, const config::ChipConfig&)> measure;
+};
+
+Family instruction_loop();
+Family mad_loop();
+Family copy_loop();
+
+std::span<const Family> families();
+// Throws Fault::Input with the nearest name.
+const Family& family(std::string_view name);
+// All of them with their parameters and metrics, as text.
+std::string describe_families();
+
+}  // namespace vinci::validate

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// mad back to back on operands that are in L0.
+#include <fmt/format.h>
+
+#include "tools/validate/family.h"
+#include "tools/validate/timed_run.h"
+
+namespace vinci::validate {
+namespace {
+
+Values measure(const Params& p, const config::ChipConfig& chip) {
+  // Products that depend on each other: none starts before the one before is through.
+  const bool fenced = p.whole("fenced") != 0;
+  Loop loop{.cube = true};
+  loop.body = fmt::format("  mad.{} 0, 0, 0, {}, {}, {}, 1\n{}", p.text("type"), p.whole("m"), p.whole("k"),
+                          p.whole("n"), fenced ? "  pipe_barrier PIPE_M\n" : "");
+  return {{"cycles", steady_cycles(chip, loop)}};
+}
+
+}  // namespace
+
+Family mad_loop() {
+  return {.name = "mad_loop",
+          .doc = "one mad many times",
+          .parameters = {{"type", "", "", "of mad: f162f32"},
+                         {"m", "element", "", "rows of A"},
+                         {"k", "element", "", "columns of A"},
+                         {"n", "element", "", "columns of B"},
+                         {"fenced", "", "0", "1: each waits until the one before is through"}},
+          .metrics = {{"cycles", "cycle", "that each mad adds"}},
+          .measure = measure};
+}
+
+}  // namespace vinci::validate

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/validate/processes.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <new>
+
+#include "isa/base/error.h"
+
+namespace vinci::validate {
+namespace {
+
+struct Close {
+  void operator()(std::FILE* f) const { std::fclose(f); }
+};
+using File = std::unique_ptr<std::FILE, Close>;
+
+// The number of the next piece of work, seen by all processes.
+class SharedCounter {
+ public:
+  SharedCounter() : at_(::mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (at_ == MAP_FAILED) fail(Fault::Limit, "no memory to share between processes");
+    new (at_) Counter(0);
+  }
+  ~SharedCounter() { ::munmap(at_, sizeof(Counter)); }
+  SharedCounter(const SharedCounter&) = delete;
+  SharedCounter& operator=(const SharedCounter&) = delete;
+  usize take() { return static_cast<Counter*>(at_)->fetch_add(1); }
+
+ private:
+  using Counter = std::atomic<usize>;
+  static_assert(Counter::is_always_lock_free);
+  void* at_;
+};
+
+// A record: number, size of the text, text.
+void put(std::FILE* out, usize i, const std::string& text) {
+  const usize head[2] = {i, text.size()};
+  std::fwrite(head, sizeof head, 1, out);
+  std::fwrite(text.data(), 1, text.size(), out);
+}
+
+usize collect(std::FILE* in, std::vector<std::string>& out) {
+  usize seen = 0;
+  std::rewind(in);
+  for (usize head[2]; std::fread(head, sizeof head, 1, in) == 1; ++seen) {
+    std::string text(head[1], '\0');
+    if (head[0] >= out.size() || std::fread(text.data(), 1, text.size(), in) != text.size()) break;
+    out[head[0]] = std::move(text);
+  }
+  return seen;
+}
+
+}  // namespace
+
+std::vector<std::string> in_processes(usize count, unsigned jobs, const std::function<std::string(usize)>& f) {
+  std::vector<std::string> out(count);
+  if (jobs <= 1 || count <= 1) {
+    for (usize i = 0; i < count; ++i)
+      out[i] = f(i);
+    return out;
+  }
+  SharedCounter next;
+  std::vector<File> files;
+  std::vector<pid_t> children;
+  std::fflush(nullptr);
+  for (usize j = 0; j < std::min<usize>(jobs, count); ++j) {
+    files.emplace_back(std::tmpfile());
+    if (files.back() == nullptr) fail(Fault::Limit, "no room for a temporary file");
+    const pid_t child = ::fork();
+    if (child < 0) fail(Fault::Limit, "cannot start another process");
+    if (child > 0) {
+      children.push_back(child);
+      continue;
+    }
+    int exit_code = 0;
+    try {
+      for (usize i = next.take(); i < count; i = next.take())
+        put(files.back().get(), i, f(i));
+    } catch (...) {
+      exit_code = 1;
+    }
+    if (std::fflush(files.back().get()) != 0) exit_code = 1;
+    ::_exit(exit_code);
+  }
+  bool died = false;
+  for (const pid_t child : children) {
+    int status = 0;
+    died |= ::waitpid(child, &status, 0) != child || status != 0;
+  }
+  usize seen = 0;
+  for (const File& file : files)
+    seen += collect(file.get(), out);
+  if (died || seen != count) fail(Fault::Internal, "a process that simulates ended before its work was done");
+  return out;
+}
+
+}  // namespace vinci::validate

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "isa/base/types.h"
+
+namespace vinci::validate {
+
+// The texts that `f` returns for 0 .. count - 1, worked out by `jobs` processes: a simulation belongs to its process.
+// `f` reports errors in its text; a process that dies is Fault::Internal.
+std::vector<std::string> in_processes(usize count, unsigned jobs, const std::function<std::string(usize)>& f);
+
+}  // namespace vinci::validate

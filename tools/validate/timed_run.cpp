@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/validate/timed_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace vinci::validate {
+namespace {
+
+class Records final : public models::TaskSink {
+ public:
+  explicit Records(std::vector<models::TaskRecord>& out) : out_(out) {}
+  void task(const models::TaskRecord& record) override { out_.push_back(record); }
+
+ private:
+  std::vector<models::TaskRecord>& out_;
+};
+
+constexpr u32 kShort = 16, kLong = 48;  // executions of the body
+
+u64 kernel_cycles(const config::ChipConfig& chip, const Loop& loop, u32 executions) {
+  gen::StreamFolder folder("loop", chip, "a benchmark of one instruction");
+  std::string code = "  ld_arg X0, 0\n" + loop.setup;
+  for (u32 i = 0; i < executions; ++i)
+    code += loop.body;
+  code += "  pipe_barrier PIPE_ALL\n  end\n";
+  folder.intermediate("data", "u1", loop.gm_bytes);
+  folder.kernel("loop", code, loop.cube);
+  folder.launch("loop", "loop", 1, {"data_dev"});
+  const TimedRun run = run_timed(chip, folder.resident_files());
+  return run.records.at(0).end - run.records.at(0).start;
+}
+
+}  // namespace
+
+TimedRun run_timed(const config::ChipConfig& chip, task::TaskStream stream) {
+  TimedRun out{.stream = std::move(stream), .result = {}, .records = {}, .hertz = chip.clock};
+  task::RunMemory memory(out.stream, false);
+  Records records(out.records);
+  out.result = models::simulate(chip, out.stream, memory, {.progress = {}, .tasks = &records});
+  return out;
+}
+
+TimedRun run_timed(const config::ChipConfig& chip, const gen::StreamFiles& files) {
+  return run_timed(chip, files.load());
+}
+
+double steady_cycles(const config::ChipConfig& chip, const Loop& loop) {
+  config::ChipConfig one = chip;  // the cores that would idle cost time of the host
+  one.ai_cores = 1;
+  one.vector_cores = std::min<u32>(chip.vector_cores, 2);
+  const u64 longer = kernel_cycles(one, loop, kLong), shorter = kernel_cycles(one, loop, kShort);
+  return static_cast<double>(longer - shorter) / ((kLong - kShort) * loop.instructions);
+}
+
+}  // namespace vinci::validate

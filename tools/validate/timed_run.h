@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/soc/simulate.h"
+#include "tools/gen/stream_folder.h"
+
+// What families run: a task stream in mode timing, and loops as benchmarks of single instructions have them.
+namespace vinci::validate {
+
+// A run with a record of each of its tasks, in the order in which they ended.
+struct TimedRun {
+  task::TaskStream stream;  // the records name its tasks
+  models::Result result;
+  std::vector<models::TaskRecord> records;
+  double hertz = 0;
+
+  double us(u64 cycles) const { return static_cast<double>(cycles) / hertz * 1e6; }
+};
+TimedRun run_timed(const config::ChipConfig& chip, task::TaskStream stream);
+TimedRun run_timed(const config::ChipConfig& chip, const gen::StreamFiles& files);
+
+// A benchmark of one instruction: `setup` once, then `body` again and again, on one core.
+struct Loop {
+  bool cube = false;       // on a cube core where these are apart
+  u64 gm_bytes = 1024;     // of the buffer whose address X0 has
+  std::string setup = {};  // assembly
+  std::string body = {};   // the same for each execution
+  u32 instructions = 1;    // that are measured in `body`
+};
+// Cycles that each instruction adds when many go back to back: the difference of a long and of a short run, so that
+// nothing which happens once counts.
+double steady_cycles(const config::ChipConfig& chip, const Loop& loop);
+
+}  // namespace vinci::validate
