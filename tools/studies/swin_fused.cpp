@@ -29,7 +29,10 @@ constexpr u64 kConstants = kOnesAt + kPlane;
 // UB. What biases are made from lies in front, before the first batch.
 constexpr u64 kUbScores = 0, kUbTree = kUbScores + 2 * kScores;
 constexpr u64 kUbResult = kUbTree + kColumns * Softmax::kTreeRows * kBlock, kUbFactor = kUbResult + kColumns * kBlock;
-constexpr u64 kUbConstants = align_up(kUbFactor + 256, u64{512}), kUbOut = kUbConstants + kConstants;
+constexpr u64 kUbUnity = kUbFactor + 256, kUbConstants = align_up(kUbUnity + 256, u64{512});
+constexpr u64 kOutBlocks = 3, kWideRow = 2 * kBlock, kPairOut = kOutBlocks * kPadded * kWideRow;  // O and sums, f32
+constexpr u64 kUbStage = kUbConstants;  // O, when the constants are in L1
+constexpr u64 kUbOut = kUbConstants + std::max(kConstants, kPairs* kPairOut);
 constexpr u64 kUbValues = kUbOut + (kBatchTokens + 7) * kOutRowBlocks * kBlock, kUbEnd = kUbValues + kValues;
 static_assert(kUbEnd <= 256 * 1024 && kTokens * 2048 <= kUbFactor);
 // L1: the table, constants, v, P in two slots, and qkv in four
@@ -38,11 +41,11 @@ constexpr u64 kL1Head = (kBlocksOfHead + 1) * kPlane;  // v of a head, and ones
 constexpr u64 kL1P = kL1V + kHeads * kL1Head + 512, kL1Qkv = kL1P + 2 * kScores;
 constexpr u64 kSlots = 4, kL1Slot = (kBatchTokens + kSlackTokens) * kRowBytes;
 static_assert(kL1Qkv + kSlots * kL1Slot <= 1024 * 1024);
-// L0A and L0B: k and q, then biases and two masks in one, the unit matrix in the other. L0C, all f16: S in two slots,
+// L0A and L0B: k and q, then biases and two masks in one, the unit matrix in the other. L0C: S as f16 in two slots,
 // then O with the sums as a third block of columns.
 constexpr u64 kL0Bias = kPairs * kPairBytes, kL0Masks = kL0Bias + kHeads * kScoreBytes, kL0Unit = kL0Bias;
 static_assert(kL0Masks + kWindows * kScoreBytes <= 64 * 1024);
-constexpr u64 kOutBlocks = 3, kL0cOut = 2 * kScores, kPairOut = kOutBlocks * kPadded * kBlock;
+constexpr u64 kL0cOut = 2 * kScores;
 
 class Fused {
  public:
@@ -113,7 +116,8 @@ class Fused {
     dup(kUbConstants, "0", (kMasksAt + kScoreBytes) / 256, 8);
     dup(kUbUnit, "0", kScoreBytes / 256, 8);
     dup(kUbConstants + kOnesAt, "1.0h", kPlane / 256, 8);
-    s_ += fmt::format("  vector_dup.f16 {}, {}, 1, 1, 1, 8, 8\n", kUbFactor, factor_);
+    s_ += fmt::format("  vector_dup.f16 {}, {}, 1, 1, 1, 8, 8\n  vector_dup.f32 {}, 1.0f, 1, 1, 1, 8, 8\n", kUbFactor,
+                      factor_, kUbUnity);
     s_ += kFence;
     // Zeros behind each slot of qkv, which the tile without a mask has.
     s_ += set("PIPE_V", "PIPE_MTE3", 2) + wait("PIPE_V", "PIPE_MTE3", 2);
@@ -168,7 +172,8 @@ class Fused {
                       qkv(n), block, token, kRowBlocks, next_tokens ? 1 : 0, count);
   }
 
-  // S = k * q + bias * 1 + mask * 1
+  // S = mask * 1 + bias * 1 + k * q in this order: the first sums are exact in f16 where the mask is 0, so S is rounded
+  // once.
   void multiply_scores_of(u64 n) {
     static_assert(kWindows == 2 && kWindowsOfRow == 8);
     locate(n);
@@ -203,16 +208,21 @@ class Fused {
     const auto multiply = [&](u64 pair, u64 a, u64 b, u64 k, u64 init) {
       s_ += fmt::format("  mad.f162f16 {}, {}, {}, 64, {}, 64, {}\n", l0c(n) + pair * kScoreBytes, a, b, k, init);
     };
-    for (u64 pair = 0; pair < kPairs; ++pair) {
-      multiply(pair, pair * kPairBytes, pair * kPairBytes, kDepth, 1);
-      multiply(pair, kL0Bias + pair % kHeads * kScoreBytes, kL0Unit, kPadded, 0);
-    }
+    const auto add_biases = [&](u64 window, u64 init) {
+      for (u64 head = 0; head < kHeads; ++head)
+        multiply(window * kHeads + head, kL0Bias + head * kScoreBytes, kL0Unit, kPadded, init);
+    };
     for (u64 window = 0; window < kWindows; ++window) {
       s_ += fmt::format("  blt X{}, 1, unmasked_{}_{}\n", 12 + window, n, window);
       for (u64 head = 0; head < kHeads; ++head)
-        multiply(window * kHeads + head, kL0Masks + window * kScoreBytes, kL0Unit, kPadded, 0);
-      s_ += fmt::format("unmasked_{}_{}:\n", n, window);
+        multiply(window * kHeads + head, kL0Masks + window * kScoreBytes, kL0Unit, kPadded, 1);
+      add_biases(window, 0);
+      s_ += fmt::format("  b masked_{0}_{1}\nunmasked_{0}_{1}:\n", n, window);
+      add_biases(window, 1);
+      s_ += fmt::format("masked_{}_{}:\n", n, window);
     }
+    for (u64 pair = 0; pair < kPairs; ++pair)
+      multiply(pair, pair * kPairBytes, pair * kPairBytes, kDepth, 0);
     s_ += set("PIPE_M", "PIPE_MTE1", 0) + set("PIPE_M", "PIPE_V", n % 2);
   }
 
@@ -255,30 +265,33 @@ class Fused {
     }
     s_ += set("PIPE_MTE1", "PIPE_M", 0) + wait("PIPE_MTE1", "PIPE_M", 0) + wait("PIPE_V", "PIPE_M", 2);
     for (u64 pair = 0; pair < kPairs; ++pair)
-      s_ += fmt::format("  mad.f162f16 {}, {}, {}, 64, {}, {}, 1\n", kL0cOut + pair * kPairOut, pair * kScoreBytes,
+      s_ += fmt::format("  mad.f162f32 {}, {}, {}, 64, {}, {}, 1\n", kL0cOut + pair * kPairOut, pair * kScoreBytes,
                         pair * 4 * kOutBlocks * 512, kTokens, kOutBlocks * 16);
     s_ += set("PIPE_M", "PIPE_MTE1", 0) + set("PIPE_M", "PIPE_V", 2);
   }
 
-  // O by its sums, and to memory.
+  // O by its sums in f32, and to memory.
   void finish(u64 n) {
-    s_ += wait("PIPE_M", "PIPE_V", 2) + wait("PIPE_MTE3", "PIPE_V", 2 + n % 2);
-    s_ += fmt::format("  copy_matrix_cc_to_ubuf.f16 {}, {}, 0, 1, {}, 0, 0, 0\n", ub(n), kL0cOut,
+    s_ += wait("PIPE_M", "PIPE_V", 2) + wait("PIPE_MTE3", "PIPE_V", 2 + n % 2);  // P is in L1
+    s_ += fmt::format("  copy_matrix_cc_to_ubuf.f32 {}, {}, 0, 1, {}, 0, 0, 0\n", kUbStage, kL0cOut,
                       kPairs * kOutBlocks * 4);
     s_ += set("PIPE_V", "PIPE_M", 2) + std::string(kFence);
-    const auto sums = [&](u64 pair) { return ub(n) + pair * kPairOut + 2 * kPadded * kBlock; };
+    const auto columns = [&](u64 pair, u64 block) { return kUbStage + pair * kPairOut + block * kPadded * kWideRow; };
+    // Half a row is enough of the sums.
     for (u64 pair = 0; pair < kPairs; ++pair)
-      s_ += fmt::format("  vdiv.f16 {0}, {1}, {0}, 7, 1, 1, 1, 8, 0, 8\n", sums(pair), kUbConstants + kOnesAt);
+      s_ += fmt::format("  vdiv.f32 {0}, {1}, {0}, 7, 2, 1, 2, 16, 0, 16\n", columns(pair, 2), kUbUnity);
+    s_ += kFence;
+    for (u64 pair = 0; pair < kPairs; ++pair)
+      for (u64 half = 0; half < 2 * kBlocksOfHead; ++half)
+        s_ += fmt::format("  vmul.f32 {0}, {0}, {1}, 7, 2, 2, 2, 16, 16, 16\n",
+                          columns(pair, half / 2) + half % 2 * kBlock, columns(pair, 2));
     s_ += std::string(kFence) + wait("PIPE_MTE3", "PIPE_V", 1);
-    // To rows of tokens; the last repeat writes 7 tokens too many, over which the next window goes.
+    // To rows of tokens; the last repeat writes 3 tokens too many, over which the next window goes.
     for (u64 window = 0; window < kWindows; ++window) {
-      for (u64 block = 0; block < kOutRowBlocks; ++block) {
-        const u64 pair = window * kHeads + block / kBlocksOfHead;
-        s_ += fmt::format("  vmul.f16 {}, {}, {}, 7, {}, 1, 1, {}, 8, 8\n",
-                          kUbOut + (window * kTokens * kOutRowBlocks + block) * kBlock,
-                          ub(n) + pair * kPairOut + block % kBlocksOfHead * kPadded * kBlock, sums(pair), kOutRowBlocks,
-                          8 * kOutRowBlocks);
-      }
+      for (u64 block = 0; block < kOutRowBlocks; ++block)
+        s_ += fmt::format(
+            "  vconv_f322f16 {}, {}, 13, {}, 1, {}, 8\n", kUbOut + (window * kTokens * kOutRowBlocks + block) * kBlock,
+            columns(window * kHeads + block / kBlocksOfHead, block % kBlocksOfHead), kOutRowBlocks, 4 * kOutRowBlocks);
       s_ += kFence;
     }
     s_ += set("PIPE_V", "PIPE_MTE3", 2) + wait("PIPE_V", "PIPE_MTE3", 2);

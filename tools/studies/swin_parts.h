@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -22,6 +23,20 @@ inline std::string set(std::string_view from, std::string_view to, u64 event) {
 }
 inline std::string wait(std::string_view from, std::string_view to, u64 event) {
   return flag("wait_flag", from, to, event);
+}
+
+// Lanes that vector instructions write from now on: the first `n` of 128.
+inline std::string lanes(u64 n) {
+  const auto half = [](u64 count) { return count >= 64 ? ~u64{0} : (u64{1} << count) - 1; };
+  return fmt::format("  set_vector_mask {:#x}, {:#x}\n", n > 64 ? half(n - 64) : 0, half(n));
+}
+// An instruction has at most 255 repeats: make(first, count) for each part of `n`.
+template <class Make>
+std::string in_repeats(u64 n, const Make& make) {
+  std::string s;
+  for (u64 first = 0; first < n; first += 255)
+    s += make(first, std::min(n - first, u64{255}));
+  return s;
 }
 
 // One more row of 16 queries of a pair is a column here: S has a column every 64 blocks, and an instruction takes 8.
@@ -60,16 +75,6 @@ struct Softmax {
                        kTreeRows);
     return s + std::string(kFence);
   }
-  // S = S op result, for each key.
-  std::string with_result(std::string_view op) const {
-    std::string s;
-    for (u64 g = 0; g < groups(); ++g)
-      s += fmt::format("  {0}.f16 {1}, {1}, {2}, 49, 64, 64, 1, 1, 1, 0\n", op, scores + g * 8 * kPadded * kBlock,
-                       result + g * 8 * kBlock);
-    return s + std::string(kFence);
-  }
-  // S = e^(S - the largest of the query)
-  std::string exponentials() const { return reduce("vmax") + with_result("vsub") + exponents(); }
   // S = e^(factor * (S - the largest of the query)); `factor_at`: 128 times factor in UB.
   std::string scaled_exponentials(u32 factor, u64 factor_at) const {
     std::string s = reduce("vmax");
@@ -108,19 +113,6 @@ inline std::string fetch_bias(u64 to, u64 table, std::string_view x, std::string
 }
 inline std::string table_map() {
   return fmt::format("  set_fmatrix {:#x}\n  set_padding 0\n  set_l1_3d_size 0\n", kTableEdge | kTableEdge << 16);
-}
-
-// S of a pair: A = k in blocks of `plane` fractals from one half of the channels to the other, B = q.
-inline std::string load_scores(u64 pair, u64 k, u64 q, u64 plane) {
-  std::string s;
-  for (u64 m1 = 0; m1 < 4; ++m1)
-    s += fmt::format("  load_cbuf_to_ca {}, {}, {}, 2, {}, 0, 0\n", pair * 4096 + m1 * 1024, k, m1, plane);
-  for (u64 k1 = 0; k1 < 2; ++k1)
-    s += fmt::format("  load_cbuf_to_cb {}, {}, {}, 4, 1, 0, 0\n", pair * 4096 + k1 * 2048, q, k1 * plane);
-  return s;
-}
-inline std::string multiply_scores(u64 pair) {
-  return fmt::format("  mad.f162f32 {0}, {1}, {1}, 64, 32, 64, 1\n", pair * 16384, pair * 4096);
 }
 
 }  // namespace vinci::studies::swin

@@ -70,27 +70,26 @@ gen::StreamFolder fused(const config::ChipConfig& chip, const Data& d) {
 
 gen::StreamFolder unfused(const config::ChipConfig& chip, const Data& d) {
   const Shape& s = d.shape;
-  const u64 scores_bytes = s.pairs() * kScoreBytes, part = s.pairs() * kPairBytes;
   gen::StreamFolder f = with_buffers("unfused", chip, d);
-  f.intermediate("parts", "f2", 3 * part / 2);  // q, k, v
-  f.intermediate("bias", "f2", kHeads * kScoreBytes / 2);
-  f.intermediate("s", "f2", scores_bytes / 2);
-  f.intermediate("o", "f2", part / 2);
+  f.intermediate("parts", "f2", 3 * s.tiles() * kTilePartBytes / 2);
+  f.intermediate("bias", "f2", kBiasBytes / 2);
   const auto task = [&](std::string_view name, const std::string& kernel, const std::vector<std::string>& args) {
     f.kernel(name, kernel);
     f.launch(name, name, static_cast<u32>(chip.ai_cores), args);
   };
-  const std::string q = f.slice("parts", 0), k = f.slice("parts", part), v = f.slice("parts", 2 * part);
+  // S and o lie where qkv was, as a planner of memory would put them: all that is alive fits L2.
+  VINCI_CHECK(s.tiles() * (kTileBytes + kTilePartBytes) <= d.qkv.size() * 2);
+  const std::string v = f.slice("parts", 2 * kTilePartBytes), o = f.slice("qkv", s.tiles() * kTileBytes);
   task("permute", permute(s), {"qkv_dev", "parts_dev"});
-  task("scale_q", scale(part, factor()), {q});
-  task("scores", scores(s), {k, q, "s_dev"});
+  task("scale_q", scale_q(s, factor()), {"parts_dev"});
+  task("scores", scores(s), {"parts_dev", "qkv_dev"});
   task("gather_bias", gather_bias(), {"table_dev", "bias_dev"});
-  task("add_bias", add_bias(s), {"s_dev", "bias_dev"});
-  task("add_mask", add_mask(s), {"s_dev", "mask_dev"});
-  task("softmax", softmax(s), {"s_dev"});
-  task("dropout", scale(scores_bytes, to_f16(1)), {"s_dev"});
-  task("weighted_sum", weighted_sum(s), {"s_dev", v, "o_dev"});
-  task("merge_heads", merge_heads(s), {"o_dev", "out_dev"});
+  task("add_bias", add_bias(s), {"qkv_dev", "bias_dev"});
+  task("add_mask", add_mask(s, chip.ai_cores), {"qkv_dev", "mask_dev"});
+  task("softmax", softmax(s), {"qkv_dev"});
+  task("dropout", dropout(s), {"qkv_dev"});
+  task("weighted_sum", weighted_sum(s), {"qkv_dev", v, o});
+  task("merge_heads", merge_heads(s), {o, "out_dev"});
   return f;
 }
 
