@@ -139,7 +139,7 @@ bool HostThreads::carry(u32 thread, const task::HostEnqueue& op, Outcome& out) {
                    .stream = op.stream};
         return false;
       case Phase::paid:
-        if (!streams_.enqueue(op.stream, op.first + t.task)) {
+        if (!streams_.enqueue(op.stream, op.first + t.task, t.turn)) {
           streams_.watch_stream(op.stream, thread);
           return false;
         }

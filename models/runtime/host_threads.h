@@ -51,6 +51,7 @@ class HostThreads {
     u64 ticket = 0;                            // the thread waits until so many tasks of the stream are over
     std::vector<std::pair<u32, u64>> tickets;  // the same of several streams
     std::vector<Loop> loops;
+    u64 turn = 0;  // of what it has enqueued (Turns)
     bool ended = false, waits = false;
     bool granted = false;  // a semaphore was handed to it
   };

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/runtime/streams.h"
 
+#include <algorithm>
+
 #include "models/runtime/limits.h"
 #include "models/runtime/overloaded.h"
 
@@ -28,12 +30,14 @@ Streams::Streams(const task::TaskStream& stream, const config::ChipConfig& chip,
     }
   }
   executions_.resize(all);
+  turns_ = Turns(all);
 }
 
-bool Streams::enqueue(u32 stream, u32 task) {
+bool Streams::enqueue(u32 stream, u32 task, u64& turn) {
   StreamState& s = states_[stream];
   if (s.queue.size() >= depth_) return false;
-  s.queue.push_back({task, carrier_.now()});
+  turns_.enter(turn, first_[stream] + task, stream_.streams[stream].tasks[task]);
+  s.queue.push_back({task, carrier_.now(), turn});
   ++s.handed;
   if (s.state == State::resting) make_ready(stream);
   return true;
@@ -85,11 +89,13 @@ bool Streams::reach(u32 stream) {
   if (s.reached) return true;
   const bool bound = stream_.streams[stream].model != task::kNone;
   if (bound ? s.next == stream_.streams[stream].tasks.size() : s.queue.empty()) return false;
-  const Handed next = bound ? Handed{s.next++, s.activated} : s.queue.front();
+  if (bound) turns_.enter(s.turn, first_[stream] + s.next, stream_.streams[stream].tasks[s.next]);
+  const Handed next = bound ? Handed{s.next++, s.activated, s.turn} : s.queue.front();
   s.present = {.task = next.task,
                .enqueued = next.at,
                .started = carrier_.now(),
-               .iteration = executions_[first_[stream] + next.task]};
+               .iteration = executions_[first_[stream] + next.task],
+               .turn = next.turn};
   s.reached = true;
   return true;
 }
@@ -176,9 +182,9 @@ void Streams::control(u32 stream) {
                    notify.waiters.pop_front();
                  },
                  [&](const task::StreamSwitch& op) {
-                   if (effects_.holds(op)) activate(op.true_stream, stream);
+                   if (effects_.holds(op)) activate(op.true_stream, stream, states_[stream].turn);
                  },
-                 [&](const task::StreamActive& op) { activate(op.stream, stream); },
+                 [&](const task::StreamActive& op) { activate(op.stream, stream, states_[stream].turn); },
                  [&](const task::LabelGoto& op) { jump(stream, op.label); },
                  [&](const task::LabelSwitch& op) {
                    const u64 last = op.labels.size() - 1;
@@ -206,7 +212,7 @@ void Streams::rest(u32 stream) {
   --models_[model].active;
   if (s.again) {
     s.again = false;
-    activate(stream, stream);
+    activate(stream, stream, s.turn);
     return;
   }
   if (models_[model].running) effects_.follow(models_[model].executor, stream);
@@ -215,9 +221,10 @@ void Streams::rest(u32 stream) {
 
 // A stream of a model begins with its first task. One that runs does so when it has ended, as a stream whose last task
 // activates itself must.
-void Streams::activate(u32 stream, u32 by) {
+void Streams::activate(u32 stream, u32 by, u64 turn) {
   StreamState& s = states_[stream];
   effects_.follow(stream, by);
+  s.turn = std::max(s.turn, turn);
   if (s.active) {
     if (s.again) {
       fail(Fault::Program, "stream '{}' is activated a third time before its first run has ended",
@@ -239,7 +246,7 @@ void Streams::start_model(u32 model, u32 executor) {
   m.executor = executor;
   ++m.active;  // so that it cannot end before all its streams have begun
   for (const u32 s : m.streams) {
-    if (stream_.streams[s].head) activate(s, executor);
+    if (stream_.streams[s].head) activate(s, executor, m.turns);
   }
   if (--m.active == 0) end_model(model);
 }
@@ -248,6 +255,8 @@ void Streams::end_model(u32 model) {
   ModelState& m = models_[model];
   if (!m.running) return;
   m.running = false;
+  for (const u32 s : m.streams)
+    m.turns = std::max(m.turns, states_[s].turn + 1);
   complete(m.executor);
   make_ready(m.executor);
   if (m.waiters.empty()) return;

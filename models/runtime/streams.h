@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/runtime/task_effects.h"
+#include "models/runtime/turns.h"
 #include "sim/config/chip_config.h"
 #include "sim/task/task.h"
 
@@ -36,8 +37,9 @@ class Streams {
   // Throws Fault::Limit where the task stream needs more than the chip has.
   Streams(const task::TaskStream& stream, const config::ChipConfig& chip, TaskEffects& effects, Carrier& carrier);
 
-  // The host hands over a task of a stream; false while its queue is full.
-  bool enqueue(u32 stream, u32 task);
+  // The host hands over a task of a stream; false while its queue is full. `turn` is that of the host thread, and goes
+  // on with it (Turns).
+  bool enqueue(u32 stream, u32 task, u64& turn);
   // Tasks of a stream that were handed over, and how many of them are over.
   u64 handed(u32 stream) const { return states_[stream].handed; }
   u64 completed(u32 stream) const { return states_[stream].completed; }
@@ -60,6 +62,7 @@ class Streams {
     u64 enqueued = 0;   // cycle in which the device knew of it
     u64 started = 0;    // cycle in which the stream came to it
     u64 iteration = 0;  // executions before
+    u64 turn = 0;       // of the model or of the host thread (Turns)
   };
   const Present& present(u32 stream) const { return states_[stream].present; }
   const task::Task& task(u32 stream) const { return stream_.streams[stream].tasks[states_[stream].present.task]; }
@@ -72,11 +75,13 @@ class Streams {
   struct Handed {
     u32 task = 0;
     u64 at = 0;
+    u64 turn = 0;
   };
   struct StreamState {
     std::deque<Handed> queue;  // of a stream that the host feeds; the present task is its front
     u32 next = 0;              // of a stream of a model: the task after the present one
     u64 activated = 0;         // the same: since when it runs
+    u64 turn = 0;              // the same: of the model, from 0 in its first execution
     State state = State::resting;
     bool active = false;   // the same: between its activation and its end
     bool again = false;    // the same: to be activated again when it has ended
@@ -95,6 +100,7 @@ class Streams {
     bool running = false;
     u32 executor = 0;  // stream that executes it
     u32 active = 0;    // its streams that have not ended
+    u64 turns = 0;     // in all executions so far
     std::deque<u32> waiters;
   };
   struct Ready {
@@ -117,7 +123,7 @@ class Streams {
   void complete(u32 stream);
   void control(u32 stream);
   void rest(u32 stream);
-  void activate(u32 stream, u32 by);
+  void activate(u32 stream, u32 by, u64 turn);
   void jump(u32 stream, u32 label);
   void start_model(u32 model, u32 executor);
   void end_model(u32 model);
@@ -133,6 +139,7 @@ class Streams {
   std::vector<u32> label_at_;    // by label: position of its label_set
   std::vector<u64> first_;       // by stream: tasks of all streams before it
   std::vector<u64> executions_;  // by position among all tasks
+  Turns turns_;
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   u64 order_ = 0;
   u64 busy_ = 0;  // streams that do not rest

@@ -46,7 +46,7 @@ struct TaskRecord {
   u32 device = 0;
   u32 stream_id = 0;
   u32 task_id = 0;    // position in its stream
-  u64 iteration = 0;  // executions of the same task before this one
+  u64 iteration = 0;  // turn of the loop of its model or of the host program, from 0 (Turns)
   u32 block_dim = 0;  // of kernels, else 0
   bool mix = false;
   u64 bytes = 0;                    // that a copy, a fill, a reduction or a collective moves

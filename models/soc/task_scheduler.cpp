@@ -307,7 +307,7 @@ void TaskScheduler::ended(u32 stream) {
     }
   }
   TaskRecord record = task_record(stream_, stream, present.task);
-  record.iteration = present.iteration;
+  record.iteration = present.turn;
   record.enqueued = present.enqueued;
   record.start = starts_[stream];
   record.end = t;

@@ -13,8 +13,8 @@
 namespace vinci::profile {
 
 // step_trace_<time>.csv: a row for each iteration of a model on a device; of tasks that belong to none, of the host
-// program. Iteration i has the i-th execution of each task. Forward and backward pass are not marked in a task stream:
-// FP Start is the start of the first kernel on AI cores, BP End the end of the last.
+// program. Iteration i is the i-th turn of a loop (models::Turns). Forward and backward pass are not marked in a task
+// stream: FP Start is the start of the first kernel on AI cores, BP End the end of the last.
 class StepTrace final : public Writer {
  public:
   StepTrace(const std::string& path, const Target& target);

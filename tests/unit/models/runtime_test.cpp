@@ -218,6 +218,30 @@ TEST_F(SunkLoop, RunsOnTheDevice) {
   EXPECT_TRUE(checker.findings().sorted().empty());
 }
 
+// What stands before a loop counts to its first turn, what comes after it to its last: each turn has its own time.
+TEST_F(SunkLoop, EachTurnIsAnIteration) {
+  build(3);
+  add_bound(0, false, launch(70), task::ModelEndGraph{.model = 0});  // when the loop is over
+  stream_.streams[1].tasks.push_back({.name = "s1.2", .op = stream_.streams[1].tasks[1].op});
+  auto& over = std::get<task::StreamSwitch>(stream_.streams[1].tasks[2].op);
+  over.cond = task::Condition::GREATER_OR_EQUAL;
+  over.true_stream = 3;
+  stream_.streams[0].tasks.push_back(
+      {.name = "again", .op = task::MemcpyAsync(std::get<task::MemcpyAsync>(stream_.streams[0].tasks[0].op))});
+  stream_.streams[0].tasks.push_back({.name = "second", .op = task::ModelExecute{.model = 0}});
+  run();
+  for (usize n = 0; n < 8; ++n) {
+    EXPECT_EQ(of("s1.0", n).iteration, n);
+    EXPECT_EQ(of("s1.1", n).iteration, n);
+  }
+  for (usize n = 0; n < 6; ++n)
+    EXPECT_EQ(of("s2.0", n).iteration, n + n / 3);  // after the last turn of the first execution comes none
+  EXPECT_EQ(of("s3.0", 0).iteration, 3u);
+  EXPECT_EQ(of("s3.1", 0).iteration, 3u);
+  EXPECT_EQ(of("s3.0", 1).iteration, 7u);
+  EXPECT_EQ(of("second").iteration, 0u);  // of the host, which has no loop
+}
+
 TEST_F(SunkLoop, KeepsItsCountersWithoutData) {
   build(9);
   run();
@@ -250,6 +274,45 @@ TEST_F(Runtime, LabelsJumpInsideAStream) {
   EXPECT_EQ(end_of("s1.4"), begin + 1 + 10);
   EXPECT_EQ(end_of("s1.8"), begin + 1 + 10 + 1 + 20);  // index 7: the last label
   functional();
+}
+
+// A loop that tests before its body, with work before and behind it.
+TEST_F(Runtime, TurnsOfALoopOfLabels) {
+  const u32 values = host_values<u32>("values", {0, 1, 0, 2});
+  const u32 d = device_buffer("d", 16);
+  stream_.labels = {"test", "body", "end"};
+  stream_.models = {"m"};
+  add(copy(d, values, 16), task::ModelExecute{.model = 0});
+  const auto shift = [&](u32 to, u32 from) {  // AICPU: the next value moves up
+    return task::CpuKernelLaunch{
+        .kernel = "Assign",
+        .args = {task::Slice{.buffer = d, .offset = to}, task::Slice{.buffer = d, .offset = from}, u64{1}, u64{3}},
+        .seconds = kCycle};
+  };
+  add_bound(0, true, launch(5), task::LabelSet{.label = 0},
+            task::LabelSwitch{.index = {.buffer = d}, .labels = {1, 1, 2}}, task::LabelSet{.label = 1}, launch(10),
+            shift(0, 4), shift(4, 12), task::LabelGoto{.label = 0}, task::LabelSet{.label = 2}, launch(20));
+  run();
+  ASSERT_EQ(records_.count("s1.4"), 2u);
+  EXPECT_EQ(of("s1.0").iteration, 0u);
+  EXPECT_EQ(of("s1.4", 0).iteration, 0u);
+  EXPECT_EQ(of("s1.4", 1).iteration, 1u);
+  EXPECT_EQ(of("s1.6", 1).iteration, 1u);
+  EXPECT_EQ(of("s1.2", 2).iteration, 1u);  // the test that ends the loop begins no turn
+  EXPECT_EQ(of("s1.9").iteration, 1u);
+}
+
+TEST_F(Runtime, TurnsOfTheHostProgram) {
+  const u32 a = add(launch(10), launch(20)), b = add(launch(30));
+  thread("main", {HostEnqueue{.stream = b}, HostRepeat{.times = 3, .length = 1}, HostEnqueue{.stream = a},
+                  HostEnqueue{.stream = b}});
+  run();
+  EXPECT_EQ(of("s1.0", 0).iteration, 0u);
+  for (u32 n = 0; n < 3; ++n) {
+    EXPECT_EQ(of("s0.0", n).iteration, n);
+    EXPECT_EQ(of("s0.1", n).iteration, n);
+  }
+  EXPECT_EQ(of("s1.0", 1).iteration, 2u);
 }
 
 TEST_F(Runtime, ALoopOfLabelsIsStoppedByTheLimit) {
