@@ -96,10 +96,32 @@ Checker::Stream& Checker::stream(u32 index) {
 }
 
 u32 Checker::begin_task(u32 stream_index, u32 number, std::string name) {
-  Stream& s = stream(stream_index);
+  const u32 task = reach_task(stream_index, number, std::move(name));
+  begin_reached(task);
+  return task;
+}
+
+u32 Checker::reach_task(u32 stream_index, u32 number, std::string name) {
+  const Stream& s = stream(stream_index);
   tasks_.push_back(
-      {.name = std::move(name), .stream = stream_index, .position = s.begun++, .number = number, .knows = s.knows});
+      {.name = std::move(name), .stream = stream_index, .position = s.begun, .number = number, .knows = s.knows});
   return static_cast<u32>(tasks_.size() - 1);
+}
+
+void Checker::hand_over(u32 stream_index, u32 host_thread) {
+  stream(std::max(stream_index, host_thread));  // so that the next reference stays
+  Stream& host = stream(host_thread);
+  const u32 known = host.knows->size() > host_thread ? (*host.knows)[host_thread] : 0;
+  if (known != host.begun) host.knows = std::make_shared<std::vector<u32>>(known_after(host_thread));
+  stream(stream_index).handed.push_back(host.knows);
+}
+
+void Checker::come_to_handed(u32 stream_index) {
+  Stream& s = stream(stream_index);
+  if (s.handed.empty()) return;
+  if (s.handed.front() != s.learned) learn(s, *s.handed.front());
+  s.learned = std::move(s.handed.front());
+  s.handed.pop_front();
 }
 
 // What is finished once the present task of a stream is.
@@ -119,11 +141,35 @@ void Checker::learn(Stream& s, const std::vector<u32>& known) {
   s.knows = std::move(knows);
 }
 
-// An event stays recorded until it is reset, so whoever waits for it comes after its first record only.
-void Checker::record_event(u32 stream_index, u32 event) { events_.try_emplace(event, known_after(stream_index)); }
+// An event stays recorded until it is reset, so whoever waits for it comes after one of its records, nobody knows
+// which.
+void Checker::record_event(u32 task, u32 event, std::string_view name) {
+  order_.event_record(task, event, name);
+  const std::vector<u32> after = known_after(tasks_[task].stream);
+  const auto [it, first] = events_.try_emplace(event, after);
+  if (first) return;
+  std::vector<u32>& known = it->second;
+  known.resize(std::min(known.size(), after.size()));
+  for (usize i = 0; i < known.size(); ++i)
+    known[i] = std::min(known[i], after[i]);
+}
 
-void Checker::wait_event(u32 stream_index, u32 event) {
-  if (const auto it = events_.find(event); it != events_.end()) learn(stream(stream_index), it->second);
+void Checker::wait_event(u32 task, u32 event) {
+  order_.event_passed(task, event);
+  if (const auto it = events_.find(event); it != events_.end()) learn(stream(tasks_[task].stream), it->second);
+}
+
+void Checker::reset_event(u32 task, u32 event, std::string_view name) {
+  order_.event_reset(task, event, name, events_.erase(event) != 0);
+}
+
+// One wait takes a notify; a record of one that is up is lost.
+void Checker::record_notify(u32 task, u32 notify, std::string_view name) {
+  if (order_.notify_record(task, notify, name)) notifies_.insert_or_assign(notify, known_after(tasks_[task].stream));
+}
+
+void Checker::wait_notify(u32 task, u32 notify) {
+  if (const auto it = notifies_.find(notify); it != notifies_.end()) learn(stream(tasks_[task].stream), it->second);
 }
 
 void Checker::follow(u32 stream_index, u32 earlier) {
@@ -236,7 +282,7 @@ Site Checker::site(const Record& r, const Issued* inst, bool write) const {
   const Task& t = tasks_[a.task];
   Site s{.task = t.name, .task_index = t.number, .write = write};
   if (a.block == kNoBlock) {
-    s.place = t.name;
+    s.place = place_of_ ? place_of_(t.number) : "";
     s.text = t.name;
     return s;
   }
@@ -281,7 +327,11 @@ std::string Checker::suggestion(FaultId id, const Site& at, const Site& other) c
                          line_of(other), line_of(at));
     case FaultId::task_overlap:
     case FaultId::unordered_free:
+    case FaultId::unordered_collective:
       return fmt::format("event_record behind task '{}', stream_wait_event before task '{}'", other.task, at.task);
+    case FaultId::unordered_event_reset:
+    case FaultId::unordered_notify:
+      return fmt::format("order task '{}' and task '{}' by a further event or notify", other.task, at.task);
     default: return {};
   }
 }
@@ -349,6 +399,18 @@ void Checker::undefined(const Present& now, const Access& access, u64 begin, u64
     f.suggestion = access.buffer == BufId::GM ? "copy or set the whole range before" : "load the whole range before";
     return f;
   });
+}
+
+void Checker::report_unordered(FaultId id, u32 one, u32 other, std::string message) {
+  if (tasks_[one].number < tasks_[other].number) std::swap(one, other);
+  const auto record_of = [&](u32 task) {
+    actors_.push_back({.task = task});
+    return Record{.actor = static_cast<u32>(actors_.size() - 1)};
+  };
+  const Record at = record_of(one), with = record_of(other);
+  Finding f{.id = id, .message = std::move(message)};
+  f.suggestion = suggestion(id, site(at, nullptr, false), site(with, nullptr, false));
+  report(std::move(f), at, nullptr, &with);
 }
 
 void Checker::report(Finding f, const Record& at, const Issued* inst, const Record* other, bool other_writes) {

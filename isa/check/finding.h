@@ -38,6 +38,9 @@ enum class FaultId : u8 {
   block_overlap,
   core_overlap,
   task_overlap,
+  unordered_event_reset,
+  unordered_notify,
+  unordered_collective,
   repeat_overlap,
   repeat_dependency,
   duplicate_set_flag,
@@ -51,39 +54,24 @@ enum class FaultId : u8 {
   missing_end,
   program_fault,
 };
-inline constexpr std::array<std::string_view, 33> kFaultIds{"out-of-bounds",
-                                                            "gm-out-of-bounds",
-                                                            "misaligned-access",
-                                                            "use-after-free",
-                                                            "unordered-free",
-                                                            "double-free",
-                                                            "illegal-operand",
-                                                            "missing-argument",
-                                                            "division-by-zero",
-                                                            "missing-unit",
-                                                            "flag-to-itself",
-                                                            "event-out-of-range",
-                                                            "uninitialised-read",
-                                                            "uninitialised-gm-read",
-                                                            "raw-hazard",
-                                                            "war-hazard",
-                                                            "waw-hazard",
-                                                            "missing-pipe-barrier",
-                                                            "block-overlap",
-                                                            "core-overlap",
-                                                            "task-overlap",
-                                                            "repeat-overlap",
-                                                            "repeat-dependency",
-                                                            "duplicate-set-flag",
-                                                            "unpaired-set-flag",
-                                                            "wait-without-set",
-                                                            "unit-flag-wait",
-                                                            "circular-wait",
-                                                            "cross-core-setup",
-                                                            "cross-core-overflow",
-                                                            "unpaired-cross-core-set",
-                                                            "missing-end",
-                                                            "program-fault"};
+inline constexpr std::array<std::string_view, 36> kFaultIds{"out-of-bounds",       "gm-out-of-bounds",
+                                                            "misaligned-access",   "use-after-free",
+                                                            "unordered-free",      "double-free",
+                                                            "illegal-operand",     "missing-argument",
+                                                            "division-by-zero",    "missing-unit",
+                                                            "flag-to-itself",      "event-out-of-range",
+                                                            "uninitialised-read",  "uninitialised-gm-read",
+                                                            "raw-hazard",          "war-hazard",
+                                                            "waw-hazard",          "missing-pipe-barrier",
+                                                            "block-overlap",       "core-overlap",
+                                                            "task-overlap",        "unordered-event-reset",
+                                                            "unordered-notify",    "unordered-collective",
+                                                            "repeat-overlap",      "repeat-dependency",
+                                                            "duplicate-set-flag",  "unpaired-set-flag",
+                                                            "wait-without-set",    "unit-flag-wait",
+                                                            "circular-wait",       "cross-core-setup",
+                                                            "cross-core-overflow", "unpaired-cross-core-set",
+                                                            "missing-end",         "program-fault"};
 static_assert(kFaultIds.size() == static_cast<usize>(FaultId::program_fault) + 1);
 constexpr std::string_view name(FaultId id) { return kFaultIds[static_cast<usize>(id)]; }
 
@@ -96,7 +84,7 @@ struct Site {
   PipeId pipe = PipeId::S;
   u32 index = 0;           // of the instruction in its program
   u32 line = 0;            // 0: unknown
-  std::string place = {};  // "file:line", or the name of the task
+  std::string place = {};  // "file:line"; "" where the file has no lines
   std::string text = {};   // the instruction, the present one with the values that it had
   bool write = false;
 

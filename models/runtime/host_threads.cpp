@@ -143,7 +143,7 @@ bool HostThreads::carry(u32 thread, const task::HostEnqueue& op, Outcome& out) {
           streams_.watch_stream(op.stream, thread);
           return false;
         }
-        effects_.follow(op.stream, effects_.host_thread(thread));
+        effects_.hand_over(op.stream, thread);
         t.phase = Phase::handed;
         t.ticket = streams_.handed(op.stream);
         break;
@@ -184,12 +184,17 @@ bool HostThreads::carry(u32 thread, const task::SynchronizeStream& op, Outcome& 
 }
 
 bool HostThreads::carry(u32 thread, const task::SynchronizeEvent& op, Outcome& out) {
-  if (threads_[thread].phase == Phase::begin) {
+  Thread& t = threads_[thread];
+  if (t.phase == Phase::begin) {
+    effects_.host_reaches(thread, op.event);
+    t.phase = Phase::handed;
+  }
+  if (t.phase == Phase::handed) {
     if (!streams_.passes(thread, op.event)) {
       streams_.watch_event(op.event, thread);
       return false;
     }
-    effects_.follow_event(effects_.host_thread(thread), op.event);
+    effects_.host_passes(thread, op.event);
   }
   return synchronize(thread, stream_.events[op.event], out);
 }

@@ -97,6 +97,7 @@ bool Streams::reach(u32 stream) {
                .iteration = executions_[first_[stream] + next.task],
                .turn = next.turn};
   s.reached = true;
+  if (!bound) effects_.come_to_handed(stream);
   return true;
 }
 
@@ -113,10 +114,12 @@ bool Streams::admit(u32 stream) {
   };
   return std::visit(Overloaded{
                         [&](const task::StreamWaitEvent& op) {
+                          effects_.reach(stream, s.present.task);
                           Flag& event = events_[op.event];
                           return event.set || wait_in(event.waiters);
                         },
                         [&](const task::NotifyWait& op) {
+                          effects_.reach(stream, s.present.task);
                           Flag& notify = notifies_[op.notify];
                           return notify.set ? !(notify.set = false) : wait_in(notify.waiters);
                         },

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "models/runtime/aicpu.h"
 
 namespace vinci::models {
@@ -16,7 +19,8 @@ TaskEffects::TaskEffects(const task::TaskStream& stream, const config::LinksConf
       memory_(memory),
       checker_(checker),
       collectives_(stream, links, memory, checker != nullptr),
-      float_overflow_(stream.devices) {
+      float_overflow_(stream.devices),
+      reached_(stream.streams.size() + stream.host.threads.size()) {
   u32 all = 0;
   for (const task::Stream& s : stream.streams) {
     first_.push_back(all);
@@ -26,6 +30,12 @@ TaskEffects::TaskEffects(const task::TaskStream& stream, const config::LinksConf
     for (u32 t = 0; t < stream.streams[s].tasks.size(); ++t)
       check_arguments(s, t);
   }
+  if (checker_ == nullptr) return;
+  checker_->set_places([&stream, first = first_, all](u32 number) {
+    if (number >= all) return std::string();  // a host thread
+    const auto s = static_cast<usize>(std::ranges::upper_bound(first, number) - first.begin()) - 1;
+    return task::place(stream, s, number - first[s]);
+  });
 }
 
 // Errors of `f` get the place and the name of the task.
@@ -50,6 +60,11 @@ void TaskEffects::check_arguments(u32 stream, u32 task) const {
 }
 
 u32 TaskEffects::begin(u32 stream, u32 task) {
+  if (reached_[stream]) {
+    const u32 reached = *std::exchange(reached_[stream], std::nullopt);
+    checker_->begin_reached(reached);
+    return reached;
+  }
   return checker_->begin_task(stream, position(stream, task), stream_.streams[stream].tasks[task].name);
 }
 
@@ -59,8 +74,36 @@ void TaskEffects::follow(u32 stream, u32 earlier) {
   if (checker_ != nullptr) checker_->follow(stream, earlier);
 }
 
-void TaskEffects::follow_event(u32 stream, u32 event) {
-  if (checker_ != nullptr) checker_->wait_event(stream, event);
+void TaskEffects::hand_over(u32 stream, u32 thread) {
+  if (checker_ != nullptr) checker_->hand_over(stream, host_thread(thread));
+}
+
+void TaskEffects::come_to_handed(u32 stream) {
+  if (checker_ != nullptr) checker_->come_to_handed(stream);
+}
+
+void TaskEffects::reach(u32 stream, u32 task) {
+  if (checker_ == nullptr) return;
+  const task::Task& t = stream_.streams[stream].tasks[task];
+  const u32 reached = checker_->reach_task(stream, position(stream, task), t.name);
+  reached_[stream] = reached;
+  if (const auto* op = std::get_if<task::StreamWaitEvent>(&t.op))
+    checker_->reach_event_wait(reached, op->event, stream_.events[op->event]);
+  if (const auto* op = std::get_if<task::NotifyWait>(&t.op))
+    checker_->reach_notify_wait(reached, op->notify, stream_.notifies[op->notify]);
+}
+
+void TaskEffects::host_reaches(u32 thread, u32 event) {
+  if (checker_ == nullptr) return;
+  const u32 id = host_thread(thread);
+  const u32 number = task::position(stream_, stream_.streams.size(), 0) + thread;  // behind all tasks
+  reached_[id] = checker_->reach_task(
+      id, number, fmt::format("synchronize_event of host thread {}", stream_.host.threads[thread].name));
+  checker_->reach_event_wait(*reached_[id], event, stream_.events[event]);
+}
+
+void TaskEffects::host_passes(u32 thread, u32 event) {
+  if (checker_ != nullptr) checker_->wait_event(begin(host_thread(thread), 0), event);
 }
 
 bool TaskEffects::alive(u32 buffer, u32 task, std::string_view what) {
@@ -174,7 +217,15 @@ void TaskEffects::perform(const task::CpuKernelLaunch& op, Run run) {
   }
 }
 
-const Collectives::Call* TaskEffects::arrive(u32 stream, const task::Task& task) {
+const Collectives::Call* TaskEffects::arrive(u32 stream, u32 task_id) {
+  const task::Task& task = stream_.streams[stream].tasks[task_id];
+  if (checker_ != nullptr) {
+    const auto& op = std::get<task::Hccl>(task.op);
+    const u32 device = stream_.streams[stream].device;
+    checker_->reach_collective(checker_->reach_task(stream, position(stream, task_id), task.name),
+                               u64{op.comm} << 32 | device,
+                               fmt::format("comm '{}' on npu{}", stream_.comms[op.comm].name, device));
+  }
   const Collectives::Call* call = collectives_.arrive(stream, task);
   if (call != nullptr && checker_ != nullptr) {  // what comes after it on any rank comes after what came before on all
     for (const Collectives::Rank& r : call->ranks)
@@ -192,28 +243,26 @@ void TaskEffects::perform(const task::Hccl& op, Run run) {
   collectives_.deliver(run.stream);
 }
 
-// What the checker is told of tasks that order streams. A notify is an event that each record sets anew.
+// What the checker is told of tasks that order streams.
 
 void TaskEffects::perform(const task::EventRecord& op, Run run) {
-  if (checker_ != nullptr) checker_->record_event(run.stream, op.event);
+  if (checker_ != nullptr) checker_->record_event(run.task, op.event, stream_.events[op.event]);
 }
 
 void TaskEffects::perform(const task::StreamWaitEvent& op, Run run) {
-  if (checker_ != nullptr) checker_->wait_event(run.stream, op.event);
+  if (checker_ != nullptr) checker_->wait_event(run.task, op.event);
 }
 
-void TaskEffects::perform(const task::EventReset& op, Run) {
-  if (checker_ != nullptr) checker_->reset_event(op.event);
+void TaskEffects::perform(const task::EventReset& op, Run run) {
+  if (checker_ != nullptr) checker_->reset_event(run.task, op.event, stream_.events[op.event]);
 }
 
 void TaskEffects::perform(const task::NotifyRecord& op, Run run) {
-  if (checker_ == nullptr) return;
-  checker_->reset_event(notify_event(op.notify));
-  checker_->record_event(run.stream, notify_event(op.notify));
+  if (checker_ != nullptr) checker_->record_notify(run.task, op.notify, stream_.notifies[op.notify]);
 }
 
 void TaskEffects::perform(const task::NotifyWait& op, Run run) {
-  if (checker_ != nullptr) checker_->wait_event(run.stream, notify_event(op.notify));
+  if (checker_ != nullptr) checker_->wait_notify(run.task, op.notify);
 }
 
 bool TaskEffects::holds(const task::StreamSwitch& op) const {

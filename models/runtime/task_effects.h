@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -29,15 +30,22 @@ class TaskEffects {
   void perform(u32 stream, u32 task);
   // A kernel of a stream is finished: all its blocks together raised these bits of STATUS.
   void end_kernel(u32 stream, u64 status);
+  // A stream comes to a task that may have to wait for an event or a notify; its effect follows with perform().
+  void reach(u32 stream, u32 task);
+  // The same of a host thread that synchronizes with an event.
+  void host_reaches(u32 thread, u32 event);
+  void host_passes(u32 thread, u32 event);
   // What a stream does from now on comes after all that another one has done so far. The host takes part in this under
   // the numbers below.
   void follow(u32 stream, u32 earlier);
-  void follow_event(u32 stream, u32 event);
+  // The next task of a stream comes after all that a host thread has done so far; the stream comes to that task.
+  void hand_over(u32 stream, u32 thread);
+  void come_to_handed(u32 stream);
   u32 host_thread(u32 thread) const { return static_cast<u32>(stream_.streams.size()) + thread; }
   u32 semaphore(u32 index) const { return host_thread(static_cast<u32>(stream_.host.threads.size())) + index; }
 
   // A stream comes to its collective, as Collectives::arrive(); the effect follows with perform().
-  const Collectives::Call* arrive(u32 stream, const task::Task& task);
+  const Collectives::Call* arrive(u32 stream, u32 task);
   const Collectives& collectives() const { return collectives_; }
 
   // What control tasks read from device memory.
@@ -75,7 +83,6 @@ class TaskEffects {
   void perform(const task::NotifyWait& op, Run run);
   template <class Op>
   void perform(const Op&, Run) {}  // steers streams only, or has begin_kernel() and end_kernel()
-  u32 notify_event(u32 notify) const { return static_cast<u32>(stream_.events.size()) + notify; }
   void check(const task::MemcpyAsync& op, u32 task);
   bool alive(u32 buffer, u32 task, std::string_view what);
 
@@ -85,6 +92,8 @@ class TaskEffects {
   Collectives collectives_;
   std::vector<bool> float_overflow_;  // the float status by device: sticky until a task clears it
   std::vector<u32> first_;            // by stream: tasks of all streams before it
+  // For the checker, by stream, host threads behind them: the wait that was reached and has not begun.
+  std::vector<std::optional<u32>> reached_;
 };
 
 }  // namespace vinci::models

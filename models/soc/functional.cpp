@@ -226,7 +226,7 @@ class Run final : public Carrier {
  private:
   // A collective is over for all ranks when the last one comes.
   bool meet(u32 stream) {
-    const Collectives::Call* call = effects_.arrive(stream, streams_.task(stream));
+    const Collectives::Call* call = effects_.arrive(stream, streams_.present(stream).task);
     if (call == nullptr) return false;
     std::vector<u32> others;
     for (const Collectives::Rank& r : call->ranks) {

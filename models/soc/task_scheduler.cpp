@@ -239,7 +239,7 @@ bool TaskScheduler::begin_control(u32 stream, u64 least) {
 
 // The last rank to come starts the collective of all.
 bool TaskScheduler::begin_collective(u32 stream) {
-  const Collectives::Call* call = effects_.arrive(stream, streams_.task(stream));
+  const Collectives::Call* call = effects_.arrive(stream, streams_.present(stream).task);
   if (call == nullptr) return false;
   const task::Hccl& op = call->ranks.front().op();
   std::vector<u32> streams;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 // Each mutant must be found, under the right id, at the right instruction.
@@ -33,7 +34,10 @@ bool points_at(const isa::check::Finding& f, FaultId id, const Mutant& m) {
            (m.other.empty() || (other && one_of(m.other, place_of(*other, m.program))));
   };
   if (matches(f.at, f.other)) return true;
-  const bool symmetric = id == FaultId::block_overlap || id == FaultId::task_overlap || id == FaultId::unordered_free;
+  constexpr std::array kSymmetric{FaultId::block_overlap,    FaultId::task_overlap,
+                                  FaultId::unordered_free,   FaultId::unordered_event_reset,
+                                  FaultId::unordered_notify, FaultId::unordered_collective};
+  const bool symmetric = std::ranges::find(kSymmetric, id) != kSymmetric.end();
   return symmetric && f.other && matches(*f.other, f.at);
 }
 

@@ -361,6 +361,32 @@ std::vector<MutantClass> stream_classes() {
                                  .src_pitch = bytes};
     add_loose(s, {.name = "loose", .op = copy});
   });
+  // The loose task is handed over last; where the others stand decides which comes first.
+  const auto somewhere = [](task::TaskStream& s, Random& r, const task::Task& t) {
+    auto& tasks = s.streams[0].tasks;
+    tasks.insert(tasks.begin() + static_cast<std::ptrdiff_t>(r() % (tasks.size() + 1)), t);
+  };
+  add("event reset by a stream that does not wait", FaultId::unordered_event_reset, "record",
+      [=](task::TaskStream& s, Random& r) {
+        s.events = {"e"};
+        somewhere(s, r, {.name = "record", .op = task::EventRecord{.event = 0}});
+        add_loose(s, {.name = "loose", .op = task::EventReset{.event = 0}});
+      });
+  add("notify recorded twice without waiting", FaultId::unordered_notify, "record",
+      [=](task::TaskStream& s, Random& r) {
+        s.notifies = {"n"};
+        add_loose(s, {.name = "record", .op = task::NotifyRecord{.notify = 0}});
+        s.streams.back().tasks.insert(s.streams.back().tasks.end(), 1 + r() % 3, s.streams.back().tasks.back());
+        somewhere(s, r, {.name = "wait", .op = task::NotifyWait{.notify = 0}});
+      });
+  add("collectives of two streams of a device", FaultId::unordered_collective, "loose",
+      [=](task::TaskStream& s, Random& r) {
+        const auto buffer = static_cast<u32>(r() % 3);
+        s.comms = {{.name = "world", .devices = {0}}};
+        const task::Hccl sum{.send = {.buffer = buffer}, .recv = {.buffer = buffer}, .count = 1 + r() % 8};
+        somewhere(s, r, {.name = "sum", .op = sum});
+        add_loose(s, {.name = "loose", .op = sum});
+      });
   return out;
 }
 

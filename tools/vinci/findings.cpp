@@ -14,7 +14,7 @@ using isa::check::Site;
 using Json = nlohmann::ordered_json;
 
 std::string site_text(const Site& s) {
-  if (s.is_task()) return fmt::format("task '{}'", s.task);
+  if (s.is_task()) return fmt::format("{}{}task '{}'", s.place, s.place.empty() ? "" : "  ", s.task);
   return fmt::format("{}  {}\n           instruction {} on PIPE_{}, block {} of task '{}' on {}", s.place, s.text,
                      s.index, name(s.pipe), *s.block, s.task, s.core);
 }
@@ -34,7 +34,10 @@ std::string finding_text(usize number, const Finding& f) {
 
 Json site_json(const Site& s) {
   Json out = {{"task", s.task}};
-  if (s.is_task()) return out;
+  if (s.is_task()) {
+    if (!s.place.empty()) out["place"] = s.place;
+    return out;
+  }
   out["block"] = *s.block;
   out["core"] = s.core;
   out["pipe"] = fmt::format("PIPE_{}", name(s.pipe));

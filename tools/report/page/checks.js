@@ -48,7 +48,7 @@ function numericsSection(data) {
 }
 
 function siteText(site) {
-  if (site.place === undefined) return `task '${site.task}'`;
+  if (site.instruction === undefined) return `${site.place ? `${site.place}  ` : ""}task '${site.task}'`;
   return `${site.place}  ${site.text} \u2013 instruction ${site.instruction} on ${site.pipe}, ` +
     `block ${site.block} of task '${site.task}' on ${site.core}`;
 }
