@@ -14,7 +14,8 @@ namespace vinci::cli {
 class OutputFolder {
  public:
   // `folder` may be empty: then out/<folder>-<name> of the task stream, so that gemm.yaml of two folders do not share
-  // one, or out/<name> where its path names no folder. `chip` is the chip as the user named it, a built-in name or a file.
+  // one, or out/<name> where its path names no folder. `chip` is the chip as the user named it, a built-in name or a
+  // file.
   OutputFolder(const std::string& folder, const std::string& task_file, const std::string& chip,
                const task::TaskStream& stream);
 
