@@ -6,7 +6,8 @@
 // in it may be shared with others: no inline functions of headers but the intrinsics.
 #include "isa/numeric/lanes.h"
 
-#if defined(__AVX512FP16__)
+// Without optimisation, fpclass of GCC 12 is a macro that looks at the first 8 lanes only.
+#if defined(__AVX512FP16__) && (defined(__OPTIMIZE__) || defined(__clang__))
 // The headers of GCC make undefined vectors on purpose.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
