@@ -16,7 +16,7 @@ struct TilePipeline {
   u64 tiles = 0;
   u32 slots = 2;          // 1 or 2
   bool in_place = false;  // MTE3 stores from where MTE2 loads: a slot is free when it is stored
-  std::string compute_pipe = "PIPE_V";
+  std::string load_pipe = "PIPE_MTE2", compute_pipe = "PIPE_V";
   std::string prologue = {};  // once for each block: arguments, constants
   std::string locate = {};    // for each tile: its addresses, from X0
   std::function<std::string(u32 slot)> load = {}, compute = {}, store = {};

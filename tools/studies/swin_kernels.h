@@ -11,7 +11,8 @@
 // of a query runs along blocks and needs no reduction inside of a block.
 //
 // The kernels by themselves work on tiles of four windows. q, k, v and o of a tile are [window][head][channel / 16]
-// [token][16], those of q, k and v one behind the other. S of a tile has a column for each 16 of the first 48 queries,
+// [token][16], those of q, k and v one behind the other and a window in whole lines of L2, which no store has to fill
+// from memory. S of a tile has a column for each 16 of the first 48 queries,
 // [query / 16][pair][key][16], and one that query 48 of the pairs share, [key][pair].
 namespace vinci::studies::swin {
 
@@ -24,7 +25,9 @@ inline constexpr u64 kPaddedColumn = kPadded * kBlock, kScoreBytes = kPadded / 1
 inline constexpr u64 kPlaneBytes = kTokens * kBlock,
                      kPartBytes = kTokens * kRowBytes / 3;  // of a window in q, k, v or o
 inline constexpr u64 kFusedWindows = 2;                     // of a batch of the fused kernel
-inline constexpr u64 kTileWindows = 4, kTilePartBytes = kTileWindows * kPartBytes;
+inline constexpr u64 kTileWindows = 4;
+inline constexpr u64 kPartStep = align_up(kPartBytes, u64{512}), kTilePartBytes = kTileWindows * kPartStep;  // q, k, v
+inline constexpr u64 kTileOutBytes = kTileWindows * kPartBytes;                                              // o
 inline constexpr u64 kTileColumns = 3 * kTileWindows * kHeads + 1, kColumnBytes = kTokens * kBlock;
 inline constexpr u64 kTileBytes = kTileColumns * kColumnBytes, kBiasBytes = (3 * kHeads + 1) * kColumnBytes;
 

@@ -25,6 +25,12 @@ inline std::string wait(std::string_view from, std::string_view to, u64 event) {
   return flag("wait_flag", from, to, event);
 }
 
+// Every other block begins later by a few cycles for each turn. Blocks that load in step leave the memory idle whenever
+// their copies end.
+inline std::string stagger(u64 turns) {
+  return fmt::format("  rem X13, X0, 2\n  mul X13, X13, {}\nturn:\n  sub X13, X13, 1\n  bge X13, 0, turn\n", turns);
+}
+
 // Lanes that vector instructions write from now on: the first `n` of 128.
 inline std::string lanes(u64 n) {
   const auto half = [](u64 count) { return count >= 64 ? ~u64{0} : (u64{1} << count) - 1; };

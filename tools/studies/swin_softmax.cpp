@@ -10,21 +10,21 @@
 namespace vinci::studies::swin {
 namespace {
 
-// A tile becomes f32 in two chunks, the first of whole groups of 8 columns. f32 has two blocks of 8 queries for each
-// key, so a column has 98 blocks.
-constexpr u64 kChunk = 24, kWideBlocks = 2 * kTokens, kWideColumn = kWideBlocks * kBlock, kTreeRows = 24;
-constexpr u64 kMax = 2 * kTileBytes, kMaxColumns = align_up(kTileColumns, u64{8});
-constexpr u64 kWideMax = kMax + kMaxColumns * kBlock, kInverse = kWideMax + 2 * kMaxColumns * kBlock;
-constexpr u64 kOnes = kInverse + 2 * kChunk * kBlock, kWork = kOnes + 256, kTree = kWork + kChunk * kWideColumn;
-constexpr u64 kUbEnd = kTree + 2 * kTreeRows * kChunk * kBlock;
-static_assert(kTreeRows * kTileColumns * kBlock <= 2 * kTreeRows * kChunk * kBlock && kUbEnd <= 256 * 1024);
+// f32 has two blocks of 8 queries for each key, so a column has 98 blocks.
+constexpr u64 kWideBlocks = 2 * kTokens, kWideColumn = kWideBlocks * kBlock;
+// A tree has 24 blocks for each column: 24 rows of f16 or 12 of f32. Results are in its first row, the largest of the
+// queries as f32 in its second.
+constexpr u64 kTreeBlocks = 24, kTreeColumn = kTreeBlocks * kBlock;
+constexpr u64 kWork = 2 * kTileBytes, kTree = kWork + kTileColumns * kWideColumn, kWideMax = kTree + 2 * kBlock;
+constexpr u64 kOnes = kTree + kTileColumns * kTreeColumn, kUbEnd = kOnes + kBlock;
+static_assert(kUbEnd <= 256 * 1024);
 
 // Eight columns are the blocks of a repeat; the last group has fewer.
 template <class Make>
-std::string groups(u64 columns, u64 lanes_of_block, const Make& make) {
+std::string groups(u64 lanes_of_block, const Make& make, u64 begin = 0, u64 end = kTileColumns) {
   std::string s;
-  for (u64 first = 0; first < columns; first += 8) {
-    const u64 n = std::min(columns - first, u64{8});
+  for (u64 first = begin; first < end; first += 8) {
+    const u64 n = std::min(end - first, u64{8});
     if (n < 8) s += lanes(n * lanes_of_block);
     s += make(first);
     if (n < 8) s += lanes(128);
@@ -32,88 +32,104 @@ std::string groups(u64 columns, u64 lanes_of_block, const Make& make) {
   return s;
 }
 
-// The largest of each query.
-std::string maxima(u64 tile) {
-  std::string s;
-  const auto step = [&](u64 to, u64 to_stride, u64 a, u64 a_stride, u64 b, u64 b_stride, u64 rows) {
-    s += groups(kTileColumns, 16, [&](u64 c) {
-      return fmt::format("  vmax.f16 {}, {}, {}, {}, {}, {}, {}, 1, 1, 1\n", to + c * to_stride * kBlock,
-                         a + c * a_stride * kBlock, b + c * b_stride * kBlock, rows, to_stride, a_stride, b_stride);
-    });
-  };
-  const auto fold = [&](u64 from, u64 rows) { step(kTree, 24, kTree, 24, kTree + from * kBlock, 24, rows); };
-  step(kTree, kTreeRows, tile, kTokens, tile + kTreeRows * kBlock, kTokens, kTreeRows);
-  for (const u64 rows : {12, 6, 3}) {
-    s += kFence;
-    fold(rows, rows);
-  }
-  s += kFence;
-  fold(1, 1);
-  step(kTree + 2 * kBlock, kTreeRows, kTree + 2 * kBlock, kTreeRows, tile + 48 * kBlock, kTokens, 1);
-  s += kFence;
-  step(kMax, 1, kTree, kTreeRows, kTree + 2 * kBlock, kTreeRows, 1);
-  return s + std::string(kFence);
-}
+// Rows at an address, and how many blocks a column is from the next.
+struct Rows {
+  u64 at = 0, step = 0;
+  u64 column(u64 c) const { return at + c * step * kBlock; }
+  Rows from(u64 block) const { return {at + block * kBlock, step}; }
+};
+constexpr Rows kTreeTop{kTree, kTreeBlocks}, kWide{kWork, kWideBlocks};
 
-// Each key of `columns` op what their queries have at `by`, the two halves of a row one after the other.
-std::string with_each(std::string_view op, u64 columns, u64 by) {
-  return groups(columns, 8, [&](u64 c) {
-    std::string s;
-    for (u64 half = 0; half < 2; ++half)
-      s += fmt::format("  {0}.f32 {1}, {1}, {2}, {3}, {4}, {4}, 2, 2, 2, 0\n", op,
-                       kWork + c * kWideColumn + half * kBlock, by + (2 * c + half) * kBlock, kTokens, kWideBlocks);
-    return s;
+// to = a op b for `blocks` blocks of each column
+std::string combine(std::string_view op, u64 lanes_of_block, Rows to, Rows a, Rows b, u64 blocks) {
+  return groups(lanes_of_block, [&](u64 c) {
+    return fmt::format("  {} {}, {}, {}, {}, {}, {}, {}, 1, 1, 1\n", op, to.column(c), a.column(c), b.column(c), blocks,
+                       to.step, a.step, b.step);
   });
 }
 
-// 1 / sum of each query.
-std::string inverses(u64 columns) {
-  std::string s;
-  const auto step = [&](u64 to, u64 to_stride, u64 a, u64 a_stride, u64 b, u64 b_stride, u64 blocks) {
-    s += groups(columns, 8, [&](u64 c) {
-      return fmt::format("  vadd.f32 {}, {}, {}, {}, {}, {}, {}, 1, 1, 1\n", to + c * to_stride * kBlock,
-                         a + c * a_stride * kBlock, b + c * b_stride * kBlock, blocks, to_stride, a_stride, b_stride);
-    });
-  };
-  constexpr u64 kRows = 2 * kTreeRows;
-  const auto fold = [&](u64 from, u64 blocks) {
-    step(kTree, kRows, kTree, kRows, kTree + from * kBlock, kRows, blocks);
-  };
-  step(kTree, kRows, kWork, kWideBlocks, kWork + kRows * kBlock, kWideBlocks, kRows);
-  for (const u64 blocks : {24, 12, 6}) {
-    s += kFence;
-    fold(blocks, blocks);
-  }
-  s += kFence;
-  fold(2, 2);
-  step(kTree + 4 * kBlock, kRows, kTree + 4 * kBlock, kRows, kWork + 96 * kBlock, kWideBlocks, 2);
-  s += kFence;
-  step(kInverse, 2, kTree, kRows, kTree + 4 * kBlock, kRows, 2);
-  return s + std::string(kFence) +
-         fmt::format("  vdiv.f32 {0}, {1}, {0}, {2}, 1, 1, 1, 8, 0, 8\n", kInverse, kOnes,
-                     align_up(2 * columns, u64{8}) / 8) +
-         std::string(kFence);
+// The largest of each query; `beside` is work that does not depend on it.
+std::string maxima(u64 tile, const std::string& beside) {
+  const std::string fence(kFence);
+  const Rows scores{tile, kTokens};
+  const auto step = [](Rows to, Rows a, Rows b, u64 rows) { return combine("vmax.f16", 16, to, a, b, rows); };
+  std::string s = step(kTreeTop, scores, scores.from(24), 24) + beside + fence;
+  for (const u64 rows : {12, 6, 3})
+    s += step(kTreeTop, kTreeTop, kTreeTop.from(rows), rows) + fence;
+  s += step(kTreeTop, kTreeTop, kTreeTop.from(1), 1) + step(kTreeTop.from(2), kTreeTop.from(2), scores.from(48), 1);
+  s += fence + step(kTreeTop, kTreeTop, kTreeTop.from(2), 1) + fence;
+  return s + lanes(16) +
+         fmt::format("  vconv_f162f32 {}, {}, {}, 1, 1, {}, {}\n", kWideMax, kTree, kTileColumns, kTreeBlocks,
+                     kTreeBlocks) +
+         lanes(128);
 }
 
-std::string chunk(u64 at, u64 first, u64 columns) {
-  const u64 narrow = columns * kTokens / 4, rest = columns * kTokens % 4;  // repeats of 64 elements
-  const auto widen = [&](u64 from, u64 n) {
-    return fmt::format("  vconv_f162f32 {}, {}, {}, 1, 1, 8, 4\n", kWork + from * 256, at + from * 128, n);
-  };
-  const auto exponents = [&](u64 from, u64 n) {
-    return fmt::format("  vexp.f32 {0}, {0}, {1}, 1, 1, 8, 8\n", kWork + from * 256, n);
-  };
-  const auto round = [&](u64 from, u64 n) {
-    return fmt::format("  vconv_f322f16 {}, {}, {}, 1, 1, 4, 8\n", at + from * 128, kWork + from * 256, n);
-  };
-  const auto all = [&](const auto& make) {
-    std::string s = in_repeats(narrow, make);
-    if (rest != 0) s += lanes(rest * 16) + make(narrow, u64{1}) + lanes(128);
+// 1 / sum of each query; `tile` is free in between.
+std::string inverses(u64 tile) {
+  const std::string fence(kFence);
+  const auto step = [](Rows to, Rows a, Rows b, u64 blocks) { return combine("vadd.f32", 8, to, a, b, blocks); };
+  const Rows half{tile, 48};
+  std::string s = step(half, kWide, kWide.from(48), 48) + fence;
+  for (const u64 blocks : {24, 12, 6})
+    s += step(half, half, half.from(blocks), blocks) + fence;
+  s += step(half, half, half.from(2), 2) + step(half.from(4), half.from(4), kWide.from(96), 2);
+  s += fence + step(kTreeTop, half, half.from(4), 2) + fence;
+  return s +
+         groups(8,
+                [](u64 c) {
+                  return fmt::format("  vdiv.f32 {0}, {1}, {0}, 2, {2}, 0, {2}, 1, 0, 1\n", kTreeTop.column(c), kOnes,
+                                     kTreeBlocks);
+                }) +
+         fence;
+}
+
+// Each key of some columns op what its query has in the tree, the two halves of a row one after the other.
+std::string with_each(std::string_view op, u64 by, u64 begin, u64 end) {
+  const auto make = [&](u64 c) {
+    std::string s;
+    for (u64 half = 0; half < 2; ++half)
+      s += fmt::format("  {0}.f32 {1}, {1}, {2}, {3}, {4}, {4}, {5}, 2, 2, 0\n", op, kWide.column(c) + half * kBlock,
+                       by + c * kTreeColumn + half * kBlock, kTokens, kWideBlocks, kTreeBlocks);
     return s;
   };
+  return groups(8, make, begin, end);
+}
+
+// make(first, repeats) of 64 elements each for some columns; the last repeat may have fewer.
+template <class Make>
+std::string elements(u64 begin, u64 end, const Make& make) {
+  const u64 first = begin * kTokens / 4, blocks = (end - begin) * kTokens;
+  std::string s = in_repeats(blocks / 4, [&](u64 at, u64 n) { return make(first + at, n); });
+  if (blocks % 4 != 0) s += lanes(blocks % 4 * 16) + make(first + blocks / 4, u64{1}) + lanes(128);
+  return s;
+}
+
+std::string store(u64 tile, u64 begin, u64 end) {
+  return fmt::format("  add X11, X10, {}\n  copy_ubuf_to_gm X11, {}, 0, 1, {}, 0, 0\n", begin * kColumnBytes,
+                     tile + begin * kColumnBytes, (end - begin) * kTokens);
+}
+
+// The first columns leave while the others are multiplied.
+constexpr u64 kEarly = 16;
+static_assert(kEarly * kTokens % 4 == 0);
+
+std::string softmax_of(u64 tile, u32 slot) {
+  const auto widen = [&](u64 first, u64 n) {
+    return fmt::format("  vconv_f162f32 {}, {}, {}, 1, 1, 8, 4\n", kWork + first * 256, tile + first * 128, n);
+  };
+  const auto exponents = [&](u64 first, u64 n) {
+    return fmt::format("  vexp.f32 {0}, {0}, {1}, 1, 1, 8, 8\n", kWork + first * 256, n);
+  };
+  const auto divide = [&](u64 begin, u64 end) {
+    return with_each("vmul", kTree, begin, end) + std::string(kFence) + elements(begin, end, [&](u64 first, u64 n) {
+             return fmt::format("  vconv_f322f16 {}, {}, {}, 1, 1, 4, 8\n", tile + first * 128, kWork + first * 256, n);
+           });
+  };
   const std::string fence(kFence);
-  return all(widen) + fence + with_each("vsub", columns, kWideMax + 2 * first * kBlock) + fence + all(exponents) +
-         fence + inverses(columns) + with_each("vmul", columns, kInverse) + fence + all(round) + fence;
+  return maxima(tile, elements(0, kTileColumns, widen)) + fence + with_each("vsub", kWideMax, 0, kTileColumns) + fence +
+         elements(0, kTileColumns, exponents) + fence + inverses(tile) + divide(0, kEarly) +
+         set("PIPE_V", "PIPE_MTE3", 2 + slot) + wait("PIPE_V", "PIPE_MTE3", 2 + slot) + store(tile, 0, kEarly) +
+         divide(kEarly, kTileColumns);
 }
 
 }  // namespace
@@ -123,21 +139,13 @@ std::string softmax(const Shape& s) {
                       .in_place = true,
                       .prologue = "  ld_arg X3, 0\n",
                       .locate = fmt::format("  mul X10, X0, {}\n  add X10, X10, X3\n", kTileBytes)};
-  p.prologue += fmt::format("  vector_dup.f32 {}, 1.0f, 1, 1, 1, 8, 8\n  vector_dup.f16 {}, 0, {}, 1, 1, 8, 8\n", kOnes,
-                            kMax, kMaxColumns / 8) +
-                fmt::format("  vector_dup.f32 {}, 1.0f, {}, 1, 1, 8, 8\n", kInverse, 2 * kChunk / 8) +
-                std::string(kFence);
+  p.prologue +=
+      lanes(8) + fmt::format("  vector_dup.f32 {}, 1.0f, 1, 1, 1, 8, 8\n", kOnes) + lanes(128) + std::string(kFence);
   p.load = [](u32 slot) {
     return fmt::format("  copy_gm_to_ubuf {}, X10, 0, 1, {}, 0, 0\n", slot * kTileBytes, kTileBytes / kBlock);
   };
-  p.compute = [](u32 slot) {
-    const u64 tile = slot * kTileBytes;
-    return maxima(tile) + fmt::format("  vconv_f162f32 {}, {}, {}, 1, 1, 8, 4\n", kWideMax, kMax, kMaxColumns / 4) +
-           chunk(tile, 0, kChunk) + chunk(tile + kChunk * kColumnBytes, kChunk, kTileColumns - kChunk);
-  };
-  p.store = [](u32 slot) {
-    return fmt::format("  copy_ubuf_to_gm X10, {}, 0, 1, {}, 0, 0\n", slot * kTileBytes, kTileBytes / kBlock);
-  };
+  p.compute = [](u32 slot) { return softmax_of(slot * kTileBytes, slot); };
+  p.store = [](u32 slot) { return store(slot * kTileBytes, kEarly, kTileColumns); };
   return gen::tile_pipeline_assembly(p);
 }
 

@@ -78,7 +78,7 @@ gen::StreamFolder unfused(const config::ChipConfig& chip, const Data& d) {
     f.launch(name, name, static_cast<u32>(chip.ai_cores), args);
   };
   // S and o lie where qkv was, as a planner of memory would put them: all that is alive fits L2.
-  VINCI_CHECK(s.tiles() * (kTileBytes + kTilePartBytes) <= d.qkv.size() * 2);
+  VINCI_CHECK(s.tiles() * (kTileBytes + kTileOutBytes) <= d.qkv.size() * 2);
   const std::string v = f.slice("parts", 2 * kTilePartBytes), o = f.slice("qkv", s.tiles() * kTileBytes);
   task("permute", permute(s), {"qkv_dev", "parts_dev"});
   task("scale_q", scale_q(s, factor()), {"parts_dev"});
