@@ -17,9 +17,14 @@ using namespace swin;
 
 double f16(u16 v) { return isa::f16_value(v); }
 
-// The largest error of the outputs in ulps of f16 at the size of the addends, sum of P |v|. Windows of a few images.
-std::pair<double, double> largest_errors(const Data& d, const std::vector<u16>& ten, const std::vector<u16>& one) {
-  std::pair<double, double> largest{0, 0};
+// In ulps of f16 at the size of the addends, sum of P |v|.
+struct Errors {
+  double unfused = 0, fused = 0, difference = 0;
+};
+
+// The largest of the outputs, of windows of a few images.
+Errors largest_errors(const Data& d, const std::vector<u16>& ten, const std::vector<u16>& one) {
+  Errors largest;
   const double scale = f16(factor());
   for (u64 w = 0; w < d.shape.windows; w += w % kWindowsOfImage >= 56 ? 1 : 5) {
     for (u64 h = 0; h < kHeads; ++h) {
@@ -45,8 +50,9 @@ std::pair<double, double> largest_errors(const Data& d, const std::vector<u16>& 
           }
           const double ulp = std::ldexp(1, std::ilogb(size) - 10);
           const usize at = query * kHeads * kDepth + h * kDepth + c;
-          largest.first = std::max(largest.first, std::fabs(f16(ten[at]) - exact) / ulp);
-          largest.second = std::max(largest.second, std::fabs(f16(one[at]) - exact) / ulp);
+          largest.unfused = std::max(largest.unfused, std::fabs(f16(ten[at]) - exact) / ulp);
+          largest.fused = std::max(largest.fused, std::fabs(f16(one[at]) - exact) / ulp);
+          largest.difference = std::max(largest.difference, std::fabs(f16(ten[at]) - f16(one[at])) / ulp);
         }
       }
     }
@@ -62,7 +68,7 @@ void swin_attention(Study& study) {
   const Data d = make_data(study.whole("batch"));
   const gen::StreamFolder ten = unfused(chip, d), one = fused(chip, d);
   const Run ten_bits = study.run("unfused", ten.files()), one_bits = study.run("fused", one.files());
-  const auto [ten_error, one_error] = largest_errors(d, ten_bits.values<u16>("out"), one_bits.values<u16>("out"));
+  const Errors errors = largest_errors(d, ten_bits.values<u16>("out"), one_bits.values<u16>("out"));
 
   const double launch = calibrated_launch_us(ten_bits, study.number("unfused_us"));
   const config::ChipConfig slow = study.chip_with({fmt::format("host.launch={:.4f}us", launch)});
@@ -87,8 +93,9 @@ void swin_attention(Study& study) {
   study.measured("gap_share", 100 * (1 - a.kernel_us() / a.kernel_span_us()));
   study.measured("speedup", a.kernel_span_us() / b.kernel_span_us());
   study.measured("fused_us", b.kernel_span_us());
-  study.measured("unfused_error", ten_error);
-  study.measured("fused_error", one_error);
+  study.measured("unfused_error", errors.unfused);
+  study.measured("fused_error", errors.fused);
+  study.measured("difference", errors.difference);
 }
 
 }  // namespace vinci::studies

@@ -95,13 +95,11 @@ class Fused {
     s_ += wait("PIPE_MTE1", "PIPE_MTE2", kSlots - 1);  // the table has the event of the last slot
     s_ += fmt::format("  copy_gm_to_cbuf 0, X4, 0, 1, {}, 0, 0\n", kTableEdge * kTableEdge);
     s_ += set("PIPE_MTE2", "PIPE_MTE1", kSlots - 1) + wait("PIPE_MTE2", "PIPE_MTE1", kSlots - 1);
-    // Masks of windows 7 and 56 in one copy, and of window 63.
-    constexpr u64 kTile = kScoreBytes / kBlock, kFirst = 7, kSecond = 56, kThird = 63;
+    // A window at the right edge, one at the bottom and the one at both, as far from each other: one copy.
+    constexpr u64 kTile = kScoreBytes / kBlock, kFirst = 55, kStep = 4;
     constexpr u64 kUbMasks = kUbConstants + kMasksAt, kUbUnit = kUbConstants + kUnitAt;
-    s_ += fmt::format("  add X10, X5, {}\n  copy_gm_to_ubuf {}, X10, 0, 2, {}, {}, 0\n", kFirst * kScoreBytes,
-                      kUbMasks + kScoreBytes, kTile, (kSecond - kFirst - 1) * kTile);
-    s_ += fmt::format("  add X10, X5, {}\n  copy_gm_to_ubuf {}, X10, 0, 1, {}, 0, 0\n", kThird * kScoreBytes,
-                      kUbMasks + 3 * kScoreBytes, kTile);
+    s_ += fmt::format("  add X10, X5, {}\n  copy_gm_to_ubuf {}, X10, 0, 3, {}, {}, 0\n", kFirst * kScoreBytes,
+                      kUbMasks + kScoreBytes, kTile, (kStep - 1) * kTile);
     s_ += set("PIPE_MTE2", "PIPE_V", 0);
     for (u64 n = 0; n + 1 < kSlots && n < count_; ++n)
       load(n);

@@ -54,36 +54,35 @@ struct Softmax {
   static constexpr u64 kTreeRows = 24;
   u64 groups() const { return columns / 8; }
 
-  // result = op over the 49 keys, in a fixed tree.
-  std::string reduce(std::string_view op) const {
+  // result = the largest over the 49 keys.
+  std::string largest() const {
     std::string s;
-    const auto level = [&](u64 rows, u64 from) {
-      for (u64 g = 0; g < groups(); ++g) {
-        const u64 at = tree + g * 8 * kTreeRows * kBlock;
-        s += fmt::format("  {0}.f16 {1}, {1}, {2}, {3}, {4}, {4}, {4}, 1, 1, 1\n", op, at, at + from * kBlock, rows,
-                         kTreeRows);
-      }
-      s += kFence;
+    const u64 group = 8 * kTreeRows * kBlock, next = 8 * kPadded * kBlock;  // from one to the next
+    const auto level = [&](u64 to, u64 from, u64 with, u64 with_stride, u64 rows) {
+      for (u64 g = 0; g < groups(); ++g)
+        s += fmt::format("  vmax.f16 {}, {}, {}, {}, {}, {}, {}, 1, 1, 1\n", tree + to * kBlock + g * group,
+                         tree + from * kBlock + g * group, with + g * 8 * with_stride * kBlock, rows, kTreeRows,
+                         kTreeRows, with_stride);
     };
-    for (u64 g = 0; g < groups(); ++g) {
-      const u64 at = scores + g * 8 * kPadded * kBlock;
-      s += fmt::format("  {}.f16 {}, {}, {}, {}, {}, 64, 64, 1, 1, 1\n", op, tree + g * 8 * kTreeRows * kBlock, at,
-                       at + kTreeRows * kBlock, kTreeRows, kTreeRows);
-    }
-    s += kFence;
-    for (const u64 rows : {12, 6, 3})
-      level(rows, rows);
-    level(1, 1);
-    level(1, 2);
     for (u64 g = 0; g < groups(); ++g)
-      s += fmt::format("  {}.f16 {}, {}, {}, 1, 1, {}, 64, 8, 8, 8\n", op, result + g * 8 * kBlock,
-                       tree + g * 8 * kTreeRows * kBlock, scores + (g * 8 * kPadded + 2 * kTreeRows) * kBlock,
-                       kTreeRows);
+      s += fmt::format("  vmax.f16 {}, {}, {}, {}, {}, {}, {}, 1, 1, 1\n", tree + g * group, scores + g * next,
+                       scores + kTreeRows * kBlock + g * next, kTreeRows, kTreeRows, kPadded, kPadded);
+    s += kFence;
+    for (const u64 rows : {12, 6, 3}) {
+      level(0, 0, tree + rows * kBlock, kTreeRows, rows);
+      s += kFence;
+    }
+    level(0, 0, tree + kBlock, kTreeRows, 1);
+    level(2, 2, scores + 2 * kTreeRows * kBlock, kPadded, 1);
+    s += kFence;
+    for (u64 g = 0; g < groups(); ++g)
+      s += fmt::format("  vmax.f16 {}, {}, {}, 1, 1, {}, {}, 8, 8, 8\n", result + g * 8 * kBlock, tree + g * group,
+                       tree + 2 * kBlock + g * group, kTreeRows, kTreeRows);
     return s + std::string(kFence);
   }
   // S = e^(factor * (S - the largest of the query)); `factor_at`: 128 times factor in UB.
   std::string scaled_exponentials(u32 factor, u64 factor_at) const {
-    std::string s = reduce("vmax");
+    std::string s = largest();
     s += fmt::format("  vmuls.f16 {0}, {0}, {1}, {2}, 1, 1, 8, 8\n", result, factor ^ 0x8000, columns / 8);
     s += kFence;
     for (u64 g = 0; g < groups(); ++g)
