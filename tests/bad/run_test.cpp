@@ -5,7 +5,6 @@
 // transcripts from their commands; read the difference before keeping it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <sstream>
 #include <string>
@@ -24,7 +23,7 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 
 // `vinci run` writes into a folder that goes away, unless the command says where.
 std::string run(const std::string& command) {
-  const test::TempFolder out(fmt::format("vinci_bad_run_{}", ::getpid()));
+  const test::TempFolder out("vinci_bad_run");
   const bool into_temp = command.starts_with("$ vinci run ") && command.find(" --out ") == std::string::npos;
   const auto r = test::shell(BAD_RUN_DIR, "'" VINCI_BINARY "'" + command.substr(std::string("$ vinci").size()) +
                                               (into_temp ? " -q --out '" + out.path().string() + "'" : "") + " 2>&1");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstddef>
@@ -37,10 +38,11 @@ inline std::string slurp(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// A fresh folder beneath the temporary one that goes away with this object.
+// A fresh folder beneath the temporary one that goes away with this object; of this process alone, whatever its name.
 class TempFolder {
  public:
-  explicit TempFolder(const std::string& name) : path_(std::filesystem::temp_directory_path() / name) {
+  explicit TempFolder(const std::string& name)
+      : path_(std::filesystem::temp_directory_path() / (name + '.' + std::to_string(::getpid()))) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <string>
@@ -51,8 +50,7 @@ class Convert : public testing::Test {
     return r.output;
   }
 
-  test::TempFolder folder_{
-      fmt::format("vinci_{}_{}", testing::UnitTest::GetInstance()->current_test_info()->name(), ::getpid())};
+  test::TempFolder folder_{fmt::format("vinci_{}", testing::UnitTest::GetInstance()->current_test_info()->name())};
 };
 
 TEST_F(Convert, ThereAndBackGivesTheSameFile) {

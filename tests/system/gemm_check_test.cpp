@@ -3,7 +3,6 @@
 // vinci-gemm-check: it accepts what is right, and one wrong unit is enough for it to refuse.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <bit>
 #include <span>
@@ -35,7 +34,7 @@ class GemmCheck : public testing::Test {
   }
 
   test::TempFolder folder_{
-      fmt::format("vinci_check_{}_{}", testing::UnitTest::GetInstance()->current_test_info()->name(), ::getpid())};
+      fmt::format("vinci_check_{}", testing::UnitTest::GetInstance()->current_test_info()->name())};
 };
 
 TEST_F(GemmCheck, AcceptsTheExactResult) {

@@ -4,7 +4,6 @@
 // to another. The second is what golden.txt is for: VINCI_UPDATE_EXPECTED=1 rewrites it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -20,7 +19,7 @@ using test::shell;
 using test::slurp;
 
 std::string folder_name() {
-  return fmt::format("vinci_{}_{}", testing::UnitTest::GetInstance()->current_test_info()->name(), ::getpid());
+  return fmt::format("vinci_{}", testing::UnitTest::GetInstance()->current_test_info()->name());
 }
 
 u64 fnv1a(std::string_view bytes) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -34,8 +33,7 @@ class Numerics : public testing::Test {
   }
   std::string file(const std::string& name) const { return test::slurp(folder_ / name); }
 
-  test::TempFolder folder_{
-      fmt::format("vinci_{}_{}", testing::UnitTest::GetInstance()->current_test_info()->name(), ::getpid())};
+  test::TempFolder folder_{fmt::format("vinci_{}", testing::UnitTest::GetInstance()->current_test_info()->name())};
 };
 
 TEST_F(Numerics, ModesAgree) {

@@ -3,7 +3,6 @@
 // What a run leaves in its folder, and what it must not touch there.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -26,8 +25,7 @@ class OutputFolder : public testing::Test {
   void write(const std::string& name, std::string_view text) const { std::ofstream(folder_ / name) << text; }
   bool exists(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
 
-  test::TempFolder folder_{
-      fmt::format("vinci_{}_{}", testing::UnitTest::GetInstance()->current_test_info()->name(), ::getpid())};
+  test::TempFolder folder_{fmt::format("vinci_{}", testing::UnitTest::GetInstance()->current_test_info()->name())};
 };
 
 // A copy to the device and back; `more` are further keys of the host buffer.

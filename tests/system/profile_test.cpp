@@ -3,7 +3,6 @@
 // The profile of whole runs: files that other programs can read, whose sums agree with each other and with stats.json.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <map>
@@ -29,8 +28,7 @@ class ProfileOfARun : public testing::Test {
   bool exists(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
   void write(const std::string& name, std::string_view text) const { std::ofstream(folder_ / name) << text; }
 
-  test::TempFolder folder_{
-      fmt::format("vinci_{}_{}", testing::UnitTest::GetInstance()->current_test_info()->name(), ::getpid())};
+  test::TempFolder folder_{fmt::format("vinci_{}", testing::UnitTest::GetInstance()->current_test_info()->name())};
 };
 
 TEST_F(ProfileOfARun, AddsUpOnSplitAndJointCores) {

@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -89,8 +88,7 @@ class ProfileFiles : public testing::Test {
     return all.substr(all.find('\n') + 1);
   }
 
-  test::TempFolder folder_{
-      fmt::format("vinci_{}_{}", testing::UnitTest::GetInstance()->current_test_info()->name(), ::getpid())};
+  test::TempFolder folder_{fmt::format("vinci_{}", testing::UnitTest::GetInstance()->current_test_info()->name())};
 };
 
 std::string times(usize n, std::string_view s) {
