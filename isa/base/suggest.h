@@ -14,7 +14,8 @@ namespace vinci {
 // Levenshtein distance, for "did you mean".
 inline usize edit_distance(std::string_view a, std::string_view b) {
   std::vector<usize> row(b.size() + 1);
-  for (usize j = 0; j <= b.size(); ++j) row[j] = j;
+  for (usize j = 0; j <= b.size(); ++j)
+    row[j] = j;
   for (usize i = 1; i <= a.size(); ++i) {
     usize diagonal = row[0];
     row[0] = i;
@@ -27,20 +28,28 @@ inline usize edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// "; did you mean 'x'?" for the nearest candidate, or "" when none is near enough to help.
+inline std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+// "; did you mean 'x'?" for the nearest candidate, whatever the case, or "" when none is near enough to help.
 template <class Names>
 std::string did_you_mean(std::string_view wrong, const Names& names) {
   std::string best;
   usize best_distance = std::max<usize>(2, wrong.size() / 3) + 1;
+  const std::string shown = lower(wrong.substr(0, 64));
   for (const auto& candidate : names) {
     const std::string_view name{candidate};
-    const std::string_view shown = wrong.substr(0, 64);
     const usize longer = std::max(shown.size(), name.size());
     if (longer - std::min(shown.size(), name.size()) > best_distance) continue;  // at least that many edits
-    const usize distance = edit_distance(shown, name);
+    const std::string form = lower(name);
+    const usize distance = edit_distance(shown, form);
     // Of equally near names, one that the wrong one is the beginning of.
-    const bool longer_form = distance == best_distance && !best.empty() && name.starts_with(shown);
-    if (distance < best_distance || (longer_form && !std::string_view(best).starts_with(shown))) {
+    const bool longer_form = distance == best_distance && !best.empty() && form.starts_with(shown);
+    if (distance < best_distance || (longer_form && !lower(best).starts_with(shown))) {
       best_distance = distance;
       best = std::string(name);
     }
