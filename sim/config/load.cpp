@@ -67,7 +67,8 @@ class Loader {
       if (folder) {
         const fs::path beside = *folder / (parent + ".yaml");
         if (std::error_code ignored; fs::exists(beside, ignored)) {
-          return read(io::read_file(beside.string(), kLargestFile), beside.string(), folder);
+          read(io::read_file(beside.string(), kLargestFile), beside.string(), folder);
+          return derive(parent);
         }
       }
       const EmbeddedFile* builtin = find_builtin(parent);
@@ -77,6 +78,7 @@ class Loader {
                                                    parent, parent, did_you_mean(parent, builtin_names(true))));
       }
       read(builtin->text, fmt::format("configs/{}", builtin->path), std::nullopt);
+      derive(parent);
     });
     chain_.pop_back();
   }
@@ -91,6 +93,11 @@ class Loader {
   }
 
  private:
+  // A chip that extends another one is sold as that only where it says so.
+  void derive(const std::string& parent) {
+    if (!chip_.product.empty()) chip_.product = fmt::format("based on {}", parent);
+  }
+
   ChipConfig chip_;
   Problems problems_;
   ChipReader reader_{chip_, problems_};

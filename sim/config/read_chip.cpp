@@ -202,7 +202,13 @@ class Apply {
   void read(const Node& node, T& out, const std::string& path, Range range) {
     T value{};
     if (!read_text(node.text, value)) {
-      problem(node, "{}: cannot read {}; write {}", shown(path), quote(node.text), how_to_write(T{}));
+      double number = 1;
+      if (range.low > 0 && read_text(node.text, number) && number == 0) {  // no unit makes it better
+        problem(node, "{} = {} must be greater than zero, in [{}, {}]", shown(path), node.text,
+                write_text(bound_as<T>(range.low)), write_text(bound_as<T>(range.high)));
+      } else {
+        problem(node, "{}: cannot read {}; write {}", shown(path), quote(node.text), how_to_write(T{}));
+      }
       return;
     }
     if constexpr (!std::same_as<T, bool>) {

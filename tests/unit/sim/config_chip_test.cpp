@@ -144,6 +144,14 @@ TEST(Extends, LooksBesideTheFileFirst) {
   EXPECT_EQ(chip.arch, isa::Arch::m100);
   EXPECT_EQ(chip.clock, Hertz{100e6});
   EXPECT_EQ(chip.ai_cores, 3u);
+  EXPECT_EQ(chip.product, "based on tiny");
+}
+
+// A chip of one's own is not what the vendor sells, unless it says so.
+TEST(Extends, DoesNotInheritTheProduct) {
+  EXPECT_EQ(parse_chip("extends: ascend-910b1\nai_cores: 3", "x.yaml").product, "based on ascend-910b1");
+  EXPECT_EQ(parse_chip("extends: ascend-910b1\nproduct: mine", "x.yaml").product, "mine");
+  EXPECT_EQ(load_chip("ascend-910b1", {"core.cube.startup=3"}).product, load_chip("ascend-910b1").product);
 }
 
 TEST(From, AChangedNumberIsAssumedUnlessTheSamePlaceSaysMore) {
