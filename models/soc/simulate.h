@@ -4,8 +4,11 @@
 
 #include <functional>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "isa/arch.h"
@@ -52,10 +55,16 @@ struct TaskTime {
   std::string name;
   std::string kind;  // KERNEL_AICORE, MEMCPY_ASYNC, ...
   std::string stream;
+  u32 device = 0;
   u32 blocks = 0;
   u64 bytes = 0;
   u64 enqueued = 0, start = 0, end = 0;  // cycles
   WorkSums work;                         // of kernels
+};
+
+// All tasks of a kind together. Tasks may overlap, so cycles are the sum of their durations.
+struct TaskSums {
+  u64 count = 0, bytes = 0, cycles = 0;
 };
 
 struct Result {
@@ -66,9 +75,10 @@ struct Result {
   std::vector<PipeTime> pipes;
   u64 kernel_cycles = 0;  // in which at least one kernel was under way
   static constexpr usize kTasksKept = 100'000;
-  std::vector<TaskTime> tasks;   // the first so many that ended
-  u64 task_count = 0;            // all of them
-  nlohmann::ordered_json stats;  // every counter, deterministic
+  std::vector<TaskTime> tasks;                                             // the first so many that ended
+  u64 task_count = 0;                                                      // all of them
+  std::map<std::pair<std::string_view, std::string_view>, TaskSums> sums;  // by kind and direction of a copy
+  nlohmann::ordered_json stats;                                            // every counter, deterministic
 };
 
 // Runs a task stream on a chip. Whether data exist follows from `memory`; without them only time is found. Throws

@@ -87,10 +87,15 @@ Soc::Soc(const config::ChipConfig& config, const task::TaskStream& stream, task:
 
 // Keeps the first tasks of a run for its result, and passes all on.
 void Soc::task(const TaskRecord& r) {
+  TaskSums& sums = result_.sums[{r.kind, r.direction}];
+  ++sums.count;
+  sums.bytes += r.bytes;
+  sums.cycles += r.end - r.start;
   if (result_.task_count++ < Result::kTasksKept) {
     result_.tasks.push_back({.name = std::string(r.name),
                              .kind = std::string(r.kind),
                              .stream = std::string(r.stream),
+                             .device = r.device,
                              .blocks = r.block_dim,
                              .bytes = r.bytes,
                              .enqueued = r.enqueued,

@@ -132,5 +132,32 @@ TEST_F(OutputFolder, KernelsThatOverlapAreCountedOnce) {
             std::string::npos);
 }
 
+TEST_F(OutputFolder, TheSummaryOfARunWithoutKernels) {
+  std::string s =
+      "vinci: 1\nname: moves\narch: c100\ndevices: 2\nbuffers:\n  h: {place: host, bytes: 1MiB}\n"
+      "  a: {place: device, bytes: 1MiB}\n  b: {place: device, bytes: 1MiB, device: 1}\nstreams:\n";
+  for (const auto& [stream, buffer] : {std::pair{0, "a"}, {1, "b"}}) {
+    s += fmt::format("  s{}:\n    device: {}\n    tasks:\n", stream, stream);
+    for (int i = 0; i < 20; ++i)
+      s += fmt::format("    - memcpy_async: {{dst: {}, src: h}}\n", buffer);
+    s += fmt::format("    - hccl: {{op: all_reduce, send: {0}, recv: {0}, count: 16, dtype: f4}}\n", buffer);
+    s += fmt::format("    - cpu_kernel_launch: {{kernel: Opaque, time: 7us}}\n");
+  }
+  write("s.yaml", s);
+  ASSERT_EQ(vinci("run s.yaml --chip ascend-910a --set host.copy_latency=0s --set host.h2d_bandwidth=10GB/s --out o -q")
+                .exit_code,
+            0);
+  const std::string text = slurp(folder_ / "o/summary.txt");
+  // 1 MiB at 10 GB/s is 104858 cycles of 1 GHz.
+  const std::string copies = "40 tasks, 4194.320 us in sum, 41943040 B, 10.0 GB/s";
+  EXPECT_NE(text.find("host to device      " + copies), std::string::npos) << copies << "\n" << text;
+  EXPECT_NE(text.find("collectives         2 tasks, "), std::string::npos) << text;
+  EXPECT_NE(text.find("AICPU               2 tasks, "), std::string::npos) << text;
+  EXPECT_NE(text.find("type                   device stream"), std::string::npos) << text;
+  EXPECT_NE(text.find("... and 14 more of 44 tasks: task_time_*.csv has all"), std::string::npos) << text;
+  EXPECT_EQ(text.find("HBM "), std::string::npos) << text;
+  EXPECT_EQ(text.find("while kernels ran"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace vinci
