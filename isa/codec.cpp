@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "isa/base/error.h"
+#include "isa/insns/scalar.h"
+#include "isa/insns/system.h"
 #include "isa/table.h"
 
 namespace vinci::isa {
@@ -115,6 +117,11 @@ void verify(const Program& p) {
   for (const Label& l : p.labels) {
     if (l.index > p.code.size()) fail(Fault::Input, "label '{}' is outside the program", l.name);
   }
+}
+
+bool runs_past_end(const Program& program) {
+  const Row& last = *decode(program.code.back()).row;
+  return last.role != Role::end && last.opcode != insn::Jump::opcode && last.opcode != insn::Trap::opcode;
 }
 
 }  // namespace vinci::isa

@@ -17,4 +17,8 @@ Inst decode(const Word& word);
 // every branch target is inside. Throws Fault::Input naming the instruction by index and, where known, source line.
 void verify(const Program& program);
 
+// Whether a program ends with an instruction that something may follow: where `end` is missing. The program must pass
+// verify().
+bool runs_past_end(const Program& program);
+
 }  // namespace vinci::isa

@@ -3,17 +3,18 @@
 #include "models/core/core.h"
 
 #include "isa/census/execute.h"
+#include "models/core/core_spec.h"
 
 namespace vinci::models {
 
 Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
-    : name_(fmt::format("{}core{}.{}", s.chip_name, id, isa::name(kind))),
+    : name_(s.chip_name + core_name(kind, id)),
       spec_(core_spec(s.chip, kind)),
       mem_(s.with_data ? std::make_unique<isa::CoreMem>(spec_.sizes, s.gm) : nullptr),
       flags_(whole_cycles(s.chip.core.scalar.sync.tail)),
       cross_(s.cross),
       census_(s.census) {
-  stats::Group& group = s.stats.group(fmt::format("core{}.{}", id, isa::name(kind)));
+  stats::Group& group = s.stats.group(core_name(kind, id));
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
   const config::QueueDepths& q = s.chip.core.queues;
   const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};

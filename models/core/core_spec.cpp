@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/core/core_spec.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "isa/base/error.h"
@@ -29,6 +31,8 @@ isa::CoreSpec core_spec(const config::ChipConfig& chip, isa::CoreKind kind) {
   if (kind != isa::CoreKind::cube) set(isa::BufId::UB, b.ub);
   return spec;
 }
+
+std::string core_name(isa::CoreKind kind, u32 id) { return fmt::format("core{}.{}", id, isa::name(kind)); }
 
 isa::CoreKind core_kind(task::KernelType type) {
   switch (type) {

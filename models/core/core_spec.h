@@ -11,6 +11,9 @@ namespace vinci::models {
 
 isa::CoreSpec core_spec(const config::ChipConfig& chip, isa::CoreKind kind);
 
+// "core3.AIV": of a kind, counted over the whole chip.
+std::string core_name(isa::CoreKind kind, u32 id);
+
 // The kind of core that kernels of a type run on.
 isa::CoreKind core_kind(task::KernelType type);
 

@@ -26,7 +26,7 @@ Pipe::Pipe(const Setup& s, isa::PipeId id)
   s.stats.add("read_bytes", read_bytes_, "B", "bytes that its instructions read, from their footprints");
   s.stats.add("write_bytes", write_bytes_, "B", "bytes that its instructions wrote, from their footprints");
   if (env_.trace != nullptr) track_ = env_.trace->track(core_.name(), isa::name(id));
-  env_.waiters.push_back([this](std::vector<std::string>& lines) { report_waiting(lines); });
+  env_.waiters.push_back([this](sim::Waits& waits) { report_waiting(waits); });
 }
 
 void Pipe::push(const isa::Issued& inst) {
@@ -254,13 +254,16 @@ void Pipe::plan_wake(u64 t) {
   if (next != kUnknown) wake_at(next);
 }
 
-void Pipe::report_waiting(std::vector<std::string>& lines) const {
+void Pipe::report_waiting(sim::Waits& waits) const {
   if (queue_.empty()) return;
   const Queued& q = queue_.front();
   const bool flag = q.inst.row->role == isa::Role::wait_flag;
-  lines.push_back(fmt::format("{}.{} waits for {} ({}) since cycle {}{}", core_.name(), isa::name(id_),
-                              isa::to_string(q.inst), core_.block().code->place(q.inst.pc), waiting_since_,
-                              flag ? core_.why_down(isa::args_of<WaitFlag>(q.inst.args)) : ""));
+  waits.units.push_back(
+      {.core = core_.name(),
+       .unit = std::string(isa::name(id_)),
+       .what = fmt::format("waits for {} ({})", isa::to_string(q.inst), core_.block().code->place(q.inst.pc)),
+       .why = flag ? core_.why_down(isa::args_of<WaitFlag>(q.inst.args)) : "",
+       .since = waiting_since_});
 }
 
 const isa::Issued* Pipe::queued_set_flag(const isa::insn::FlagBase::Args& flag) const {

@@ -67,7 +67,7 @@ class Pipe : public sim::Module {
   void plan_wake(u64 t);
   void pop();
   void note_waiting(u64 t, Doing why);
-  void report_waiting(std::vector<std::string>& lines) const;
+  void report_waiting(sim::Waits& waits) const;
   void show(const Flying& f) const;
 
   Core& core_;

@@ -27,7 +27,7 @@ ScalarUnit::ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip
   occupation_.register_in(stats);
   stats.add("instructions", instructions_, "instructions", "executed by the scalar unit or handed to a pipe");
   if (env_.trace != nullptr) track_ = env_.trace->track(core_.name(), "S");
-  env_.waiters.push_back([this](std::vector<std::string>& lines) { report_waiting(lines); });
+  env_.waiters.push_back([this](sim::Waits& waits) { report_waiting(waits); });
 }
 
 void ScalarUnit::start(const isa::Code& code, const isa::Launch& launch, u64 at) {
@@ -211,21 +211,30 @@ std::string ScalarUnit::why_waiting() const {
                      block.cross->missing(block.self, isa::args_of<isa::insn::WaitFlagDev>(pending_->args).flag));
 }
 
-void ScalarUnit::report_waiting(std::vector<std::string>& lines) const {
+void ScalarUnit::report_waiting(sim::Waits& waits) const {
   if (!running_) return;
   const isa::Code& code = *core_.block().code;
   if (pending_) {
     std::string what = isa::to_string(*pending_);
     if (occupation_.doing() == Doing::queue_full)
       what = fmt::format("room in the queue of PIPE_{}, to issue {}", isa::name(pending_->pipe), what);
-    lines.push_back(fmt::format("{}.S waits for {} ({}) since cycle {}{}", core_.name(), what, code.place(pending_->pc),
-                                waiting_since_, why_waiting()));
+    waits.units.push_back({.core = core_.name(),
+                           .unit = "S",
+                           .what = fmt::format("waits for {} ({})", what, code.place(pending_->pc)),
+                           .why = why_waiting(),
+                           .since = waiting_since_});
   } else if (waiting_for_pipes_) {
-    lines.push_back(fmt::format("{}.S has ended block {} and waits for the other pipes since cycle {}", core_.name(),
-                                core_.block().launch.block_idx, waiting_since_));
+    waits.units.push_back({.core = core_.name(),
+                           .unit = "S",
+                           .what = "waits for the other pipes at the end of",
+                           .block = core_.block().launch.block_idx,
+                           .since = waiting_since_});
   } else if (front_.pc() < code.size()) {
-    lines.push_back(fmt::format("{}.S is at {} ({}) of block {}", core_.name(), code[front_.pc()].row->name,
-                                code.place(front_.pc()), core_.block().launch.block_idx));
+    waits.units.push_back(
+        {.core = core_.name(),
+         .unit = "S",
+         .what = fmt::format("is at {} ({}) of", code[front_.pc()].row->name, code.place(front_.pc())),
+         .block = core_.block().launch.block_idx});
   }
 }
 

@@ -45,7 +45,7 @@ class ScalarUnit : public sim::Module {
   void wait(u64 t, Doing why);
   void end_wait(u64 t);  // shows a wait that is over
   void show(std::string_view what, u64 begin, u64 end);
-  void report_waiting(std::vector<std::string>& lines) const;
+  void report_waiting(sim::Waits& waits) const;
 
   Core& core_;
   const CostTable& costs_;

@@ -14,14 +14,6 @@ using Op = task::Hccl::Op;
 
 std::string_view op_name(const task::Hccl& op) { return task::kHcclOpNames[static_cast<usize>(op.op)]; }
 
-// "all_reduce (sum) of 100 f4, root 0, algorithm auto"
-std::string text(const task::Hccl& op) {
-  return fmt::format("{} ({}) of {} {}, root {}, algorithm {}", op_name(op),
-                     task::kHcclReduceNames[static_cast<usize>(op.reduce)], op.count,
-                     task::kElementTypeNames[static_cast<usize>(op.type)], op.root,
-                     task::kHcclAlgorithmNames[static_cast<usize>(op.algorithm)]);
-}
-
 }  // namespace
 
 Collectives::Collectives(const task::TaskStream& stream, const config::LinksConfig& links, task::RunMemory& memory,
@@ -46,15 +38,23 @@ u32 Collectives::rank_of(u32 stream, u32 comm) const {
 }
 
 void Collectives::check_same(const Call& call, u32 rank) const {
-  const auto meaning = [](const task::Hccl& o) {
-    return std::tuple(o.op, o.count, o.type, o.reduce, o.root, o.algorithm);
-  };
   const Rank &first = call.ranks[call.first], &mine = call.ranks[rank];
-  if (meaning(first.op()) == meaning(mine.op())) return;
-  const u32 comm = mine.op().comm;
-  fail(Fault::Program, "collective {} of comm '{}' is not the same on all ranks:\n  {}: '{}' is {}\n  {}: '{}' is {}",
-       call.number, stream_.comms[comm].name, device_name(comm, call.first), first.task->name, text(first.op()),
-       device_name(comm, rank), mine.task->name, text(mine.op()));
+  if (first.op().matches(mine.op())) return;
+  const auto line = [&](const Rank& r) {
+    return fmt::format("\n  npu{}: {} is {}", stream_.streams[r.stream].device, task_text(r), task::to_string(r.op()));
+  };
+  throw Error(Fault::Program,
+              fmt::format("collective {} of comm '{}' is not the same on all ranks:{}{}", call.number,
+                          stream_.comms[mine.op().comm].name, line(first), line(mine)),
+              place(mine));
+}
+
+std::string Collectives::place(const Rank& rank) const {
+  return task::place(stream_, rank.stream, static_cast<usize>(rank.task - stream_.streams[rank.stream].tasks.data()));
+}
+
+std::string Collectives::task_text(const Rank& rank) const {
+  return fmt::format("task '{}' of stream '{}' ({})", rank.task->name, stream_.streams[rank.stream].name, place(rank));
 }
 
 std::shared_ptr<const Schedule> Collectives::schedule_of(const task::Hccl& op) {
@@ -132,14 +132,16 @@ Collectives::Sizes Collectives::bytes(const task::Hccl& op) const {
 void Collectives::report(std::vector<std::string>& lines) const {
   for (const auto& [key, call] : calls_) {
     if (call.arrived == call.ranks.size()) continue;
-    std::string there, absent;
+    std::string absent;
     for (u32 r = 0; r < call.ranks.size(); ++r) {
-      std::string& list = call.ranks[r].task == nullptr ? absent : there;
-      list += (list.empty() ? "" : ", ") + device_name(key.first, r);
+      if (call.ranks[r].task == nullptr) absent += (absent.empty() ? "" : ", ") + device_name(key.first, r);
     }
-    const Rank& first = call.ranks[call.first];
-    lines.push_back(fmt::format("{} '{}', collective {} of comm '{}': {} came, {} did not", op_name(first.op()),
-                                first.task->name, call.number, stream_.comms[key.first].name, there, absent));
+    for (const Rank& r : call.ranks) {
+      if (r.task == nullptr) continue;
+      lines.push_back(fmt::format("stream '{}' waits in task '{}' ({}) for {} in {}, collective {} of comm '{}'",
+                                  stream_.streams[r.stream].name, r.task->name, place(r), absent, op_name(r.op()),
+                                  call.number, stream_.comms[key.first].name));
+    }
   }
 }
 

@@ -48,7 +48,7 @@ class Collectives {
   };
   Sizes bytes(const task::Hccl& op) const;
 
-  // A line for each collective that not all ranks have reached.
+  // A line for each stream in a collective that not all ranks have reached.
   void report(std::vector<std::string>& lines) const;
 
  private:
@@ -57,6 +57,8 @@ class Collectives {
   std::string device_name(u32 comm, u32 rank) const;
   u32 rank_of(u32 stream, u32 comm) const;
   void check_same(const Call& call, u32 rank) const;
+  std::string place(const Rank& rank) const;
+  std::string task_text(const Rank& rank) const;
   std::shared_ptr<const Schedule> schedule_of(const task::Hccl& op);
   void compute(Call& call) const;
 

@@ -49,7 +49,8 @@ void check_limits(const config::ChipConfig& chip, const task::TaskStream& stream
   for (u32 d = 0; d < stream.devices; ++d) {
     const auto check = [&](u64 needed, u32 has, std::string_view what) {
       if (needed <= has) return;
-      fail(Fault::Limit, "the task stream needs {} {}{}, but {} has {} (limits.{})", needed, what,
+      const std::string_view one = what == "notifies" ? "notify" : what.substr(0, what.size() - 1);
+      fail(Fault::Limit, "the task stream needs {} {}{}, but {} has {} (limits.{})", needed, needed == 1 ? one : what,
            stream.devices > 1 ? fmt::format(" on device {}", d) : "", chip.name, has, what);
     };
     const Needs& needs = devices[d];

@@ -67,8 +67,8 @@ class Streams {
   const Present& present(u32 stream) const { return states_[stream].present; }
   const task::Task& task(u32 stream) const { return stream_.streams[stream].tasks[states_[stream].present.task]; }
 
-  // A line for each stream that waits, with what could help it, and for each circle of them.
-  void report(std::vector<std::string>& lines) const;
+  // A line for each stream that waits, with what could help it, and for each circle of them: true if there is one.
+  bool report(std::vector<std::string>& lines) const;
 
  private:
   enum class State : u8 { resting, ready, waiting, running };
@@ -112,7 +112,7 @@ class Streams {
 
   struct Recorder;
   std::string why(u32 stream, const Recorder* recorder) const;
-  void report_circles(const std::vector<u32>& next, std::vector<std::string>& lines) const;
+  bool report_circles(const std::vector<u32>& next, std::vector<std::string>& lines) const;
   u32 host_waiter(u32 thread) const { return static_cast<u32>(states_.size()) + thread; }
   void make_ready(u32 stream);
   void wake(u32 waiter);

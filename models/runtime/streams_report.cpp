@@ -43,7 +43,8 @@ std::string Streams::why(u32 stream, const Recorder* recorder) const {
   if (recorder == nullptr) return "no task that is left records it";
   const StreamState& s = states_[recorder->stream];
   const task::Stream& by = stream_.streams[recorder->stream];
-  const std::string task = fmt::format("task '{}' of stream '{}' records it", by.tasks[recorder->task].name, by.name);
+  const std::string task = fmt::format("task '{}' of stream '{}' ({}) records it", by.tasks[recorder->task].name,
+                                       by.name, task::place(stream_, recorder->stream, recorder->task));
   if (recorder->stream == stream) return fmt::format("its own later {}", task);
   if (s.state == State::waiting) return fmt::format("{}, and that stream waits too", task);
   if (by.model != task::kNone)
@@ -51,7 +52,7 @@ std::string Streams::why(u32 stream, const Recorder* recorder) const {
   return fmt::format("{}, which the host has not enqueued", task);
 }
 
-void Streams::report(std::vector<std::string>& lines) const {
+bool Streams::report(std::vector<std::string>& lines) const {
   std::map<Signal, std::optional<Recorder>> recorders;
   for (u32 i = 0; i < states_.size(); ++i) {
     if (states_[i].state != State::waiting) continue;
@@ -79,13 +80,15 @@ void Streams::report(std::vector<std::string>& lines) const {
     } else if (const auto* model = std::get_if<task::ModelExecute>(&t.op)) {
       what = fmt::format("model '{}'", stream_.models[model->model]);
     }
-    lines.push_back(fmt::format("stream '{}' waits in task '{}' for {}", stream_.streams[i].name, t.name, what));
+    lines.push_back(fmt::format("stream '{}' waits in task '{}' ({}) for {}", stream_.streams[i].name, t.name,
+                                task::place(stream_, i, states_[i].present.task), what));
   }
-  report_circles(next, lines);
+  return report_circles(next, lines);
 }
 
-// Streams that wait for each other in a circle, each circle once.
-void Streams::report_circles(const std::vector<u32>& next, std::vector<std::string>& lines) const {
+// Streams that wait for each other in a circle, each circle once; false: there is none.
+bool Streams::report_circles(const std::vector<u32>& next, std::vector<std::string>& lines) const {
+  bool any = false;
   std::vector<u32> seen(next.size(), task::kNone);  // from which start a stream was reached
   for (u32 start = 0; start < next.size(); ++start) {
     u32 at = start;
@@ -99,7 +102,9 @@ void Streams::report_circles(const std::vector<u32>& next, std::vector<std::stri
       names.push_back(stream_.streams[i].name);
     names.push_back(names.front());
     lines.push_back(fmt::format("circular wait of streams: {}", fmt::join(names, " -> ")));
+    any = true;
   }
+  return any;
 }
 
 }  // namespace vinci::models

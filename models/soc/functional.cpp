@@ -15,6 +15,7 @@
 #include "models/runtime/streams.h"
 #include "models/soc/block_shape.h"
 #include "models/soc/kernel_codes.h"
+#include "sim/kernel/waits.h"
 
 namespace vinci::models {
 namespace {
@@ -82,10 +83,10 @@ class KernelRunner {
     isa::Machine machine;
     isa::check::CoreChecker* watch = nullptr;
 
-    Core(const isa::CoreSpec& spec, isa::GlobalMemory& gm, u32 id, const Options& options)
+    Core(const isa::CoreSpec& spec, isa::GlobalMemory& gm, u32 id, const Options& options, std::string name)
         : machine(spec, gm, id, options.census) {
       if (options.checker == nullptr) return;
-      watch = &options.checker->add_core(spec, fmt::format("{}{}", name(spec.kind), id));
+      watch = &options.checker->add_core(spec, std::move(name));
       machine.set_observer(watch);
     }
   };
@@ -120,8 +121,10 @@ class KernelRunner {
   Core& core(isa::CoreKind kind, u32 id) {
     const std::tuple key{device_, kind, id};
     auto it = cores_.find(key);
-    if (it == cores_.end()) it = cores_.try_emplace(key, core_spec(chip_, kind), memory_.gm(), id, options_).first;
-    return it->second;
+    if (it != cores_.end()) return it->second;
+    std::string called = core_name(kind, id);
+    if (stream_.devices > 1) called = fmt::format("npu{}.{}", device_, called);
+    return cores_.try_emplace(key, core_spec(chip_, kind), memory_.gm(), id, options_, std::move(called)).first->second;
   }
 
   // Gives each core of a block its turn; true when the block is done.
@@ -151,7 +154,6 @@ class KernelRunner {
   }
 
   [[noreturn]] static void report_deadlock(const task::Task& t, const std::deque<Running>& slots, u32 not_begun) {
-    constexpr usize kShown = 20;
     std::vector<std::string> lines;
     for (const Running& r : slots) {
       for (const Running::Core& c : r.cores) {
@@ -159,10 +161,7 @@ class KernelRunner {
           lines.push_back(c.on->machine.waits_for());
       }
     }
-    std::string text = "nothing can move:";
-    for (usize i = 0; i < std::min(kShown, lines.size()); ++i)
-      text += "\n  " + lines[i];
-    if (lines.size() > kShown) text += fmt::format("\n  and {} more", lines.size() - kShown);
+    std::string text = sim::below("nothing can move:", lines);
     if (not_begun > 0) text += fmt::format("\n  {} blocks have no core to begin on", not_begun);
     fail(Fault::Deadlock, "{}\n  task '{}'", text, t.name);
   }
@@ -246,16 +245,11 @@ class Run final : public Carrier {
   }
 
   [[noreturn]] void report_deadlock() const {
-    constexpr usize kShown = 20;
-    std::vector<std::string> lines;
-    streams_.report(lines);
-    effects_.collectives().report(lines);
-    host_.report(lines);
-    std::string text = "nothing can move:";
-    for (usize i = 0; i < std::min(kShown, lines.size()); ++i)
-      text += "\n  " + lines[i];
-    if (lines.size() > kShown) text += fmt::format("\n  and {} more", lines.size() - kShown);
-    throw Error(Fault::Deadlock, text);
+    sim::Waits waits;
+    waits.circle = streams_.report(waits.lines);
+    effects_.collectives().report(waits.lines);
+    host_.report(waits.lines);
+    throw Error(Fault::Deadlock, sim::below(sim::deadlock_title(waits, std::nullopt), waits.text()));
   }
 
   const Options& options_;

@@ -48,10 +48,10 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
     if (env_.trace != nullptr) threads_[thread].track = env_.trace->track("host", host_.name(thread));
     later(0, What::host, thread);
   }
-  env_.waiters.push_back([this](std::vector<std::string>& lines) {
-    streams_.report(lines);
-    effects_.collectives().report(lines);
-    host_.report(lines);
+  env_.waiters.push_back([this](sim::Waits& waits) {
+    waits.circle = streams_.report(waits.lines);
+    effects_.collectives().report(waits.lines);
+    host_.report(waits.lines);
   });
   wake();
 }

@@ -4,10 +4,10 @@
 
 #include <exception>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "sim/kernel/agenda.h"
+#include "sim/kernel/waits.h"
 #include "sim/trace/trace.h"
 
 namespace vinci::sim {
@@ -22,9 +22,8 @@ struct Env {
   // Called when nobody waits to be woken any more, and when an error is kept: what else goes on in the simulation does
   // not matter to these modules.
   std::function<void()> quiet = {};
-  // Appends one line for each thing that waits, or where it is, for the reports of deadlocks and limits; in order of
-  // construction.
-  std::vector<std::function<void(std::vector<std::string>&)>> waiters = {};
+  // Adds what waits, or where it is, for the reports of deadlocks and limits; in order of construction.
+  std::vector<std::function<void(Waits&)>> waiters = {};
 };
 
 }  // namespace vinci::sim

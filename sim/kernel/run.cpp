@@ -10,31 +10,24 @@
 namespace vinci::sim {
 namespace {
 
-// A text, and below it where everything is that has not finished, so far as a reader wants to know.
-std::string with_whereabouts(std::string text, const Env& env) {
-  constexpr usize kShown = 20;
-  std::vector<std::string> lines;
+Waits all_waits(const Env& env) {
+  Waits out;
   for (const auto& ask : env.waiters)
-    ask(lines);
-  for (usize i = 0; i < std::min(lines.size(), kShown); ++i)
-    text += "\n  " + lines[i];
-  if (lines.size() > kShown) text += fmt::format("\n  and {} more", lines.size() - kShown);
-  return text;
+    ask(out);
+  return out;
 }
 
 [[noreturn]] void report_limit(const Env& env, u64 max_cycles) {
-  throw Error(Fault::Limit, with_whereabouts(fmt::format("the limit of {} cycles is reached ({:.3f} us simulated)",
-                                                         max_cycles, env.clock.seconds(max_cycles) * 1e6),
-                                             env));
+  throw Error(Fault::Limit, below(fmt::format("the limit of {} cycles is reached ({:.3f} us simulated)", max_cycles,
+                                              env.clock.seconds(max_cycles) * 1e6),
+                                  all_waits(env).text()));
 }
 
 }  // namespace
 
 void report_deadlock(const Env& env) {
-  throw Error(Fault::Deadlock,
-              with_whereabouts(fmt::format("nothing can move at cycle {} (on hardware: aicore timeout, error 507014):",
-                                           env.clock.now()),
-                               env));
+  const Waits waits = all_waits(env);
+  throw Error(Fault::Deadlock, below(deadlock_title(waits, env.clock.now()), waits.text()));
 }
 
 void run(Env& env, const Limits& limits, const std::function<bool()>& finished, const std::function<void()>& look) {

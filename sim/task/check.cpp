@@ -71,6 +71,12 @@ class Checker {
       isa::verify(k.program);
     } catch (const Error& e) {
       c_.report(path / "program", "kernel '{}': {}", shown(k.name), e.what());
+      return;
+    }
+    if (isa::runs_past_end(k.program)) {
+      c_.report(path / "program",
+                "kernel '{}': the program runs past its last instruction ({}line {}); `end` is missing", shown(k.name),
+                k.program.source.empty() ? "" : shown(k.program.source) + ", ", k.program.lines.back());
     }
   }
 
@@ -178,6 +184,7 @@ void check_rest(TaskStream& stream, const Locator& where, config::Problems& prob
   Checker(checks).run();
   check_tasks(checks);
   check_host(checks);
+  if (!problems.any()) check_collectives(checks);
   if (!problems.any()) check_waits(checks);
   if (!problems.any()) name_tasks(stream);
 }

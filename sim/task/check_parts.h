@@ -26,6 +26,7 @@ class Checks {
   TaskStream& s;
 
   bool any_problem() const { return problems_.any(); }
+  std::string at(const Path& path) const { return where_.at(path); }
 
   template <class... A>
   void report(const Path& path, fmt::format_string<A...> text, A&&... args) {
@@ -85,6 +86,8 @@ class Checks {
 void check_tasks(Checks& checks);
 // The threads of the host.
 void check_host(Checks& checks);
+// Collectives that ranks which meet do not mean alike, where it is known without a run which meet.
+void check_collectives(Checks& checks);
 // Waits that can never be satisfied, in a task stream that is otherwise sound.
 void check_waits(Checks& checks);
 

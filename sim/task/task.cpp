@@ -15,4 +15,11 @@ std::string place(const TaskStream& s, usize stream, usize task) {
   return places.file.empty() ? path : fmt::format("{}: {}", places.file, path);
 }
 
+std::string to_string(const Hccl& op) {
+  return fmt::format("{} ({}) of {} {}, root {}, algorithm {}", kHcclOpNames[static_cast<usize>(op.op)],
+                     kHcclReduceNames[static_cast<usize>(op.reduce)], op.count,
+                     kElementTypeNames[static_cast<usize>(op.type)], op.root,
+                     kHcclAlgorithmNames[static_cast<usize>(op.algorithm)]);
+}
+
 }  // namespace vinci::task

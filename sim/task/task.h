@@ -274,6 +274,11 @@ struct Hccl {
   Algorithm algorithm = Algorithm::automatic;
 
   bool reduces() const { return op == Op::all_reduce || op == Op::reduce_scatter; }
+  // Whether two ranks mean the same collective.
+  bool matches(const Hccl& o) const {
+    return op == o.op && count == o.count && type == o.type && reduce == o.reduce && root == o.root &&
+           algorithm == o.algorithm;
+  }
 
   friend bool operator==(const Hccl&, const Hccl&) = default;
 };
@@ -282,6 +287,9 @@ inline constexpr std::array<std::string_view, 5> kHcclOpNames{"all_reduce", "all
 inline constexpr std::array<std::string_view, 5> kHcclAlgorithmNames{"auto", "ring", "halving_doubling", "hierarchical",
                                                                      "mesh"};
 inline constexpr std::array<std::string_view, 4> kHcclReduceNames{"sum", "prod", "max", "min"};
+
+// "all_reduce (sum) of 100 f4, root 0, algorithm auto"
+std::string to_string(const Hccl& op);
 
 // Names of the alternatives of Task::op, in their order; keys of the YAML spelling.
 inline constexpr std::array kOpNames = std::to_array<std::string_view>(

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "isa/base/error.h"
+#include "isa/codec.h"
 #include "isa/program_file.h"
 #include "isa/text.h"
 #include "sim/io/atomic_file.h"
@@ -20,6 +24,10 @@ struct AsmOptions {
 void assemble_file(const AsmOptions& o) {
   const std::string text = io::read_file(o.file, isa::kMaxAssemblyBytes);
   const isa::Program program = isa::assemble(text, o.file, parse_arch(o.arch));
+  if (isa::runs_past_end(program)) {
+    fail_at(Fault::Input, fmt::format("{}:{}", o.file, program.lines.back()),
+            "the program runs past its last instruction; `end` is missing");
+  }
   const std::string output =
       o.output.empty() ? std::filesystem::path(o.file).replace_extension(".bin").string() : o.output;
   keep_source(o.file, output);

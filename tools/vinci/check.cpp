@@ -16,6 +16,7 @@
 #include "sim/config/load.h"
 #include "sim/config/unit_text.h"
 #include "sim/task/load.h"
+#include "sim/task/notes.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
 
@@ -97,11 +98,12 @@ std::string describe(const std::string& file, const task::TaskStream& s) {
     out.line("    {:<{}}{}  {}{}{}", stream.name, stream_width, place_of(s, stream),
              counted(stream.tasks.size(), "task"), parts.empty() ? "" : ": ", fmt::join(parts, ", "));
   }
-  if (s.host.threads.empty()) return out.text();
-  out.line("  {} of the host", counted(s.host.threads.size(), "thread"));
+  if (!s.host.threads.empty()) out.line("  {} of the host", counted(s.host.threads.size(), "thread"));
   const usize thread_width = longest_name(s.host.threads);
   for (const task::HostThread& t : s.host.threads)
     out.line("    {:<{}}  {}", t.name, thread_width, counted(t.steps.size(), "step"));
+  for (const std::string& note : task::notes(s))
+    out.line("  note: {}", note);
   return out.text();
 }
 

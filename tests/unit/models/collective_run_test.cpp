@@ -219,16 +219,20 @@ TEST_F(CollectiveRun, ARankThatNeverComesIsADeadlockThatNamesIt) {
   build({.op = Op::all_reduce, .count = 8});
   stream_.streams[3].tasks.erase(stream_.streams[3].tasks.begin() + 1);
   stream_.streams[5].tasks.erase(stream_.streams[5].tasks.begin() + 1);
-  EXPECT_THAT(error(Fault::Deadlock),
-              testing::HasSubstr(
-                  "all_reduce 'c0', collective 0 of comm 'world': npu0, npu1, npu2, npu4 came, npu3, npu5 did not"));
+  EXPECT_THAT(
+      error(Fault::Deadlock),
+      testing::HasSubstr(
+          "waits in task 'c4' (streams[4].tasks[1]) for npu3, npu5 in all_reduce, collective 0 of comm 'world'"));
 }
 
 TEST_F(PairRun, RanksThatMeetMustMeanTheSame) {
   build({.op = Op::all_reduce, .count = 8});
   std::get<task::Hccl>(stream_.streams[1].tasks[1].op).count = 7;
-  EXPECT_THAT(error(Fault::Program), testing::AllOf(testing::HasSubstr("npu0: 'c0' is all_reduce (sum) of 8 f4"),
-                                                    testing::HasSubstr("npu1: 'c1' is all_reduce (sum) of 7 f4")));
+  EXPECT_THAT(error(Fault::Program),
+              testing::AllOf(testing::HasSubstr("npu0: task 'c0' of stream '"),
+                             testing::HasSubstr("(streams[0].tasks[1]) is all_reduce (sum) of 8 f4"),
+                             testing::HasSubstr("npu1: task 'c1' of stream '"),
+                             testing::HasSubstr("(streams[1].tasks[1]) is all_reduce (sum) of 7 f4")));
 }
 
 TEST_F(PairRun, WithoutDataTheTimeIsTheSame) {

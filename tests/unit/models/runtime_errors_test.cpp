@@ -59,16 +59,22 @@ TEST_F(RuntimeErrors, WithoutDataTheFloatStatusCannotSteerStreams) {
 TEST_F(RuntimeErrors, AnEventThatNothingRecords) {
   stream_.events = {"e"};
   add(task::StreamWaitEvent{.event = 0});
-  EXPECT_THAT(fault(), HasSubstr("stream 's0' waits in task 's0.0' for event 'e'; no task that is left records it"));
+  EXPECT_THAT(fault(),
+              HasSubstr("streams or host threads wait for what never comes:\n  stream 's0' "
+                        "waits in task 's0.0' (streams[0].tasks[0]) for event 'e'; no task that is left records it"));
 }
 
 TEST_F(RuntimeErrors, ACircle) {
   stream_.events = {"e", "f"};
   add(task::StreamWaitEvent{.event = 0}, task::EventRecord{.event = 1});
   add(task::StreamWaitEvent{.event = 1}, task::EventRecord{.event = 0});
-  EXPECT_THAT(fault(),
-              AllOf(HasSubstr("for event 'e'; task 's1.1' of stream 's1' records it, and that stream waits too"),
-                    HasSubstr("circular wait of streams: s0 -> s1 -> s0")));
+  EXPECT_THAT(
+      fault(),
+      AllOf(
+          HasSubstr(": streams wait for each other:\n"),
+          HasSubstr(
+              "for event 'e'; task 's1.1' of stream 's1' (streams[1].tasks[1]) records it, and that stream waits too"),
+          HasSubstr("circular wait of streams: s0 -> s1 -> s0")));
 }
 
 TEST_F(RuntimeErrors, AQueueThatStaysFull) {
@@ -79,7 +85,8 @@ TEST_F(RuntimeErrors, AQueueThatStaysFull) {
   EXPECT_THAT(
       fault(),
       AllOf(HasSubstr("deadlock"),
-            HasSubstr("for notify 'n'; task 's1.3' of stream 's1' records it, which the host has not enqueued"),
+            HasSubstr("for notify 'n'; task 's1.3' of stream 's1' (streams[1].tasks[3]) records it, which the host has "
+                      "not enqueued"),
             HasSubstr("host thread 'enqueue' waits for room in the queue of stream 's0' to enqueue task 's0.2'")));
 }
 
@@ -105,9 +112,9 @@ TEST_F(RuntimeErrors, AModelThatIsStuck) {
   add(task::ModelExecute{.model = 0});
   add_bound(0, true, task::NotifyWait{.notify = 0});
   add_bound(0, false, task::NotifyRecord{.notify = 0});
-  EXPECT_THAT(fault(),
-              AllOf(HasSubstr("stream 's0' waits in task 's0.0' for model 'm'"),
-                    HasSubstr("task 's2.0' of stream 's2' records it, but that stream of model 'm' is not active")));
+  EXPECT_THAT(fault(), AllOf(HasSubstr("stream 's0' waits in task 's0.0' (streams[0].tasks[0]) for model 'm'"),
+                             HasSubstr("task 's2.0' of stream 's2' (streams[2].tasks[0]) records it, but that stream "
+                                       "of model 'm' is not active")));
 }
 
 TEST_F(RuntimeErrors, AThirdActivation) {

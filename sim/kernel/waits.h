@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isa/base/types.h"
+
+namespace vinci::sim {
+
+// What waits when nothing moves, or where things are when a limit is reached.
+struct Waits {
+  struct Unit {            // of a core
+    std::string core;      // "core3.AIV"
+    std::string unit;      // "MTE2"
+    std::string what;      // "waits for ..."
+    std::string why = {};  // behind all else
+    std::optional<u32> block = {};
+    std::optional<u64> since = {};
+  };
+  std::vector<Unit> units;
+  std::vector<std::string> lines;  // of streams and host threads
+  bool circle = false;             // streams wait for each other
+
+  // Units that wait for the same on several cores are one line: "core0..19.AIC.M waits for ...".
+  std::vector<std::string> text() const;
+};
+
+// Each on a line of its own below a text, so many as a reader wants to see.
+std::string below(std::string text, const std::vector<std::string>& lines);
+
+// What stands above the lines of a deadlock: "nothing can move at cycle 5926 (...):"; without time, no cycle.
+std::string deadlock_title(const Waits& waits, std::optional<u64> cycle);
+
+}  // namespace vinci::sim
