@@ -13,32 +13,34 @@ namespace vinci::isa {
 Code::Code(const Program& program) : arch_(program.arch), source_(program.source) {
   verify(program);
   insts_.reserve(program.code.size());
-  for (usize i = 0; i < program.code.size(); ++i) {
-    const Inst inst = decode(program.code[i]);
-    CodeInst c;
-    c.row = inst.row;
-    c.type = inst.type;
-    c.line = program.lines[i];
-    if (c.row->set_type != nullptr) c.row->set_type(c.args, inst.type);
-    for (usize f = 0; f < inst.row->fields.size(); ++f) {
-      const FieldInfo& field = inst.row->fields[f];
-      const Operand& operand = inst.operands[f];
-      if (field.kind == OperandKind::label) c.branches = true;
-      if (field.kind == OperandKind::reg_dst) {
-        c.written = static_cast<u8>(operand.value);
-        field.set(c.args, operand.value);
-      } else if (operand.is_reg) {
-        c.patches[c.patch_count++] = {static_cast<u8>(f), static_cast<u8>(operand.value)};
-      } else {
-        field.set(c.args, operand.value);
-      }
+  for (usize i = 0; i < program.code.size(); ++i)
+    append(decode(program.code[i]), program.lines[i]);
+}
+
+void Code::append(const Inst& inst, u32 line) {
+  CodeInst c;
+  c.row = inst.row;
+  c.type = inst.type;
+  c.line = line;
+  if (c.row->set_type != nullptr) c.row->set_type(c.args, inst.type);
+  for (usize f = 0; f < inst.row->fields.size(); ++f) {
+    const FieldInfo& field = inst.row->fields[f];
+    const Operand& operand = inst.operands[f];
+    if (field.kind == OperandKind::label) c.branches = true;
+    if (field.kind == OperandKind::reg_dst) {
+      c.written = static_cast<u8>(operand.value);
+      field.set(c.args, operand.value);
+    } else if (operand.is_reg) {
+      c.patches[c.patch_count++] = {static_cast<u8>(f), static_cast<u8>(operand.value)};
+    } else {
+      field.set(c.args, operand.value);
     }
-    insts_.push_back(c);
   }
+  insts_.push_back(c);
 }
 
 std::string Code::place(u32 pc) const {
-  const u32 line = insts_[std::min(pc, size() - 1)].line;
+  const u32 line = insts_.empty() ? 0 : insts_[std::min(pc, size() - 1)].line;
   return line != 0 ? fmt::format("{}:{}", source_, line) : fmt::format("{}[{}]", source_, pc);
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "isa/program.h"
@@ -32,6 +33,9 @@ struct CodeInst {
 class Code {
  public:
   explicit Code(const Program& program);
+  // An empty one, to which instructions are appended while a machine runs it. They need no registers for operands.
+  Code(Arch arch, std::string source) : arch_(arch), source_(std::move(source)) {}
+  void append(const Inst& inst, u32 line);
 
   const CodeInst& operator[](u32 pc) const { return insts_[pc]; }
   u32 size() const { return static_cast<u32>(insts_.size()); }

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "isa/insns/system.h"
 #include "isa/text.h"
 
 namespace vinci::isa {
@@ -30,7 +31,7 @@ void Sequencer::start(const Code& code, const Launch& launch) {
   x_ = {};
   spr_ = {};
   if (core_.overflow == OverflowMode::inf_nan) spr_.ctrl |= ctrl::kInfNan;
-  pc_ = 0;
+  pc_ = launch.entry;
   issued_ = 0;
   done_ = false;
   unknown_ = 0;
@@ -67,6 +68,7 @@ void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
 u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
   const CodeInst& inst = current();
   last_access_.reset();
+  stated_cycles_ = 0;
   if (inst.row->role == Role::end) {
     done_ = true;
     if (observer_ != nullptr) observer_->ended();
@@ -94,6 +96,7 @@ u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
   };
   try {
     patch(inst, args);
+    if (inst.row->opcode == insn::Nop::opcode) stated_cycles_ = args_of<insn::Nop>(args).cycles;
     if (inst.row->footprint != nullptr) {
       explained(inst, args, [&] {
         const Footprint footprint = inst.row->footprint(args, spr_, core_.arch);

@@ -22,6 +22,7 @@ struct Launch {
   u32 part = 0;          // which core of a block in a MIX task: 0 AIC, then the AIVs
   u32 subblock_idx = 0;  // of an AIV in a MIX task
   u32 subblock_num = 1;  // AIVs of a block in a MIX task, as an AIV sees it
+  u32 entry = 0;         // the instruction that it begins at
 };
 
 // The front of a core: walks a program, runs its scalar instructions, and turns the others into Issued. It knows no
@@ -47,6 +48,8 @@ class Sequencer {
   u64 step(u64 status, const ResultRegisters& results, u64 sys_cnt = 0);
   // What the last scalar load or store accessed; empty when the last step was none.
   const std::optional<Access>& last_access() const { return last_access_; }
+  // Cycles that the last step stated itself: those of a nop, else 0.
+  u64 stated_cycles() const { return stated_cycles_; }
   // Takes the current instruction, which must have another role, with its operands; checks that it is legal here.
   // Nothing where it is not, and the observer lets the program go on without it.
   std::optional<Issued> issue();
@@ -72,6 +75,7 @@ class Sequencer {
   u64 issued_ = 0;
   bool done_ = true;
   std::optional<Access> last_access_;
+  u64 stated_cycles_ = 0;
   u32 unknown_ = 0;                           // registers whose value only a run with data knows
   std::array<u32, kRegisterCount> origin_{};  // pc of the load that made them so
 };

@@ -131,7 +131,21 @@ struct Preload : ScalarBase {
   static void execute(const Args&, ScalarContext&) {}
 };
 
+// Ours: what the scalar unit is busy with besides the instructions that a program states. A kernel that is traced
+// (isa/native_core.h) runs its scalar code natively, where nobody sees it; what it is taken to cost stands here.
+struct Nop : ScalarBase {
+  struct Args {
+    u64 cycles;
+  };
+  static constexpr std::string_view name = "nop";
+  static constexpr std::string_view doc =
+      "the scalar unit is busy for so many cycles; ours, it stands for scalar code that is not traced";
+  static constexpr u16 opcode = 0x06c;
+  static constexpr std::tuple fields{Field<&Args::cycles>{"cycles", 32, OperandKind::value, "at least 1", true, 1}};
+  static void execute(const Args&, ScalarContext&) {}
+};
+
 using SystemInsns =
-    InsnList<GetSubblockid, GetSubblockdim, GetSysCnt, GetOverflowStatus, Trap, Dsb, Dcci, DcPreload, Preload>;
+    InsnList<GetSubblockid, GetSubblockdim, GetSysCnt, GetOverflowStatus, Trap, Dsb, Dcci, DcPreload, Preload, Nop>;
 
 }  // namespace vinci::isa::insn

@@ -2,17 +2,44 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/mem/global_memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "isa/base/error.h"
 
 namespace vinci::isa {
+namespace {
+
+// The bytes at an address of mapped memory.
+std::byte* host(u64 address) {
+  return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr): that is what mapped means
+}
+
+}  // namespace
+
+GlobalMemory::GlobalMemory(Backing backing) : backing_(backing) {
+  if (backing != Backing::mapped) return;
+  void* at = ::mmap(host(kBase), kMappedBytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at == host(kBase)) return;
+  if (at != MAP_FAILED) ::munmap(at, kMappedBytes);  // a kernel that takes the address as a hint
+  fail(Fault::Limit, "device memory cannot be mapped at {:#x}: the addresses are in use, or address space is limited",
+       kBase);
+}
+
+GlobalMemory::~GlobalMemory() {
+  if (backing_ == Backing::mapped) ::munmap(host(kBase), kMappedBytes);
+}
 
 u64 GlobalMemory::allocate(u64 bytes, std::string name) {
   constexpr u64 kAddressEnd = u64{1} << 48;
   if (bytes > kAddressEnd - next_ - 2 * kAlignment) {
     fail(Fault::Limit, "device memory: {} bytes for '{}' do not fit in the 48-bit address space", bytes, name);
+  }
+  if (backing_ == Backing::mapped && bytes > kBase + kMappedBytes - next_ - 2 * kAlignment) {
+    fail(Fault::Limit, "device memory: {} bytes for '{}' do not fit in what is mapped", bytes, name);
   }
   const u64 at = next_;
   next_ = align_up(at + std::max<u64>(bytes, 1), kAlignment) + kAlignment;
@@ -23,6 +50,11 @@ u64 GlobalMemory::allocate(u64 bytes, std::string name) {
 void GlobalMemory::free(u64 address) {
   auto node = allocations_.extract(address);
   if (node.empty()) fail(Fault::Program, "free of {:#x}, which is not an allocation", address);
+  if (backing_ == Backing::mapped) {
+    constexpr u64 kHostPage = 4096;
+    const u64 begin = align_up(address, kHostPage), end = (address + node.mapped().bytes) / kHostPage * kHostPage;
+    if (begin < end) ::madvise(host(begin), end - begin, MADV_DONTNEED);
+  }
   freed_.insert(std::move(node));
   last_found_ = nullptr;
 }
@@ -70,6 +102,10 @@ std::byte* GlobalMemory::page_for_write(u64 number) {
 }
 
 void GlobalMemory::read(u64 address, std::span<std::byte> into) const {
+  if (backing_ == Backing::mapped) {
+    std::memcpy(into.data(), host(address), into.size());
+    return;
+  }
   while (!into.empty()) {
     const u64 offset = address % kPageBytes;
     const usize n = std::min<usize>(into.size(), kPageBytes - offset);
@@ -84,6 +120,10 @@ void GlobalMemory::read(u64 address, std::span<std::byte> into) const {
 }
 
 void GlobalMemory::write(u64 address, std::span<const std::byte> from) {
+  if (backing_ == Backing::mapped) {
+    std::memcpy(host(address), from.data(), from.size());
+    return;
+  }
   while (!from.empty()) {
     const u64 offset = address % kPageBytes;
     const usize n = std::min<usize>(from.size(), kPageBytes - offset);

@@ -18,6 +18,16 @@ namespace vinci::isa {
 // Named allocations say which addresses a program may touch.
 class GlobalMemory {
  public:
+  // How bytes are held: as pages that are looked up; or mapped into this process at the very addresses that programs
+  // see, so that host code may follow device pointers. There can be one mapped object at a time.
+  enum class Backing : u8 { pages, mapped };
+  static constexpr u64 kMappedBytes = u64{1} << 40;  // from kBase on, reserved and given bytes when touched
+
+  explicit GlobalMemory(Backing backing = Backing::pages);  // throws Fault::Limit where the addresses are in use
+  ~GlobalMemory();
+  GlobalMemory(const GlobalMemory&) = delete;
+  GlobalMemory& operator=(const GlobalMemory&) = delete;
+
   static constexpr u64 kBase = 0x1'0000'0000;  // address of the first allocation; 0 stays an invalid pointer
   static constexpr u64 kPageBytes = 64 * 1024;
   static constexpr u64 kAlignment = 512;  // of an allocation, as the runtime's allocator gives
@@ -50,6 +60,7 @@ class GlobalMemory {
   const std::byte* page(u64 number) const;
   std::byte* page_for_write(u64 number);
 
+  Backing backing_;
   std::map<u64, Allocation> allocations_;  // by first address
   std::map<u64, Allocation> freed_;        // the same, of what was freed
   std::unordered_map<u64, std::unique_ptr<Page>> pages_;

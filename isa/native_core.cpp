@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/native_core.h"
+
+#include "isa/codec.h"
+
+namespace vinci::isa {
+
+void NativeCore::start(const Launch& launch, CrossCoreFlags* flags, TaskCore self, const std::string& source) {
+  code_ = Code(arch_, source);
+  words_.clear();
+  lines_.clear();
+  machine_.start(code_, launch, flags, self);
+}
+
+Machine::State NativeCore::issue(const Inst& inst, u32 line) {
+  words_.push_back(encode(inst));
+  lines_.push_back(line);
+  code_.append(inst, line);
+  const Machine::State state = machine_.advance(budget_, 1);
+  return inst.row->role == Role::end ? machine_.advance(budget_, 0) : state;
+}
+
+}  // namespace vinci::isa

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "isa/machine.h"
+
+namespace vinci::isa {
+
+// A core that is given its instructions one by one by native code, in place of a program: the reference machine behind
+// a front that the caller is. What it was given is a straight-line program afterwards, which gives the same bits on
+// every machine. Scalar work of the caller is unknown to it, unless the caller says so with nop.
+class NativeCore {
+ public:
+  NativeCore(const CoreSpec& core, GlobalMemory& gm, u32 core_id, Census* census = nullptr)
+      : arch_(core.arch), machine_(core, gm, core_id, census), code_(core.arch, {}) {}
+
+  // Begins a block, as Machine::start; `launch` and `flags` must outlive it. `source` is the file that lines are of.
+  void start(const Launch& launch, CrossCoreFlags* flags, TaskCore self, const std::string& source);
+
+  // Executes an instruction whose operands are immediates, as far as flags and barriers allow. State::waits: it waits
+  // for another core; resume() until it does not. Faults carry "file:line". `end` ends the block.
+  Machine::State issue(const Inst& inst, u32 line);
+  Machine::State resume() { return machine_.advance(budget_, 0); }
+
+  Machine& machine() { return machine_; }
+  const Code& code() const { return code_; }
+
+  // What was issued since start(): to run again, append it to a program and begin at its first instruction.
+  const std::vector<Word>& words() const { return words_; }
+  const std::vector<u32>& lines() const { return lines_; }
+
+ private:
+  Arch arch_;
+  Machine machine_;
+  Code code_;
+  std::vector<Word> words_;
+  std::vector<u32> lines_;
+  u64 budget_ = ~u64{0};
+};
+
+}  // namespace vinci::isa
