@@ -139,7 +139,7 @@ bool ScalarUnit::deliver(u64 t) {
 }
 
 u64 ScalarUnit::scalar_cost(const isa::CodeInst& inst, u64 t) {
-  u64 c = costs_.scalar_latency(*inst.row, inst.type);
+  u64 c = std::max(costs_.scalar_latency(*inst.row, inst.type), front_.stated_cycles());
   // A load from global memory waits for the memory system.
   if (const auto& a = front_.last_access(); a && a->buffer == isa::BufId::GM) {
     const u64 done = memory_.access(

@@ -9,7 +9,8 @@
 namespace vinci::models {
 
 BlockShape::BlockShape(const config::ChipConfig& chip, const task::TaskStream& stream, const task::KernelLaunch& launch)
-    : kind_(core_kind(stream.kernels[launch.kernel].type)),
+    : stream_(stream),
+      kind_(core_kind(stream.kernels[launch.kernel].type)),
       blocks_(launch.block_dim),
       kernel_(launch.kernel),
       aiv_kernel_(launch.aiv_kernel),
@@ -31,6 +32,8 @@ isa::Launch BlockShape::launch(const isa::Launch& all, const Part& part) const {
     out.subblock_idx = part.self.part - 1;
     out.subblock_num = aivs_;
   }
+  const std::vector<u32>& entries = stream_.kernels[part.kernel].entries;
+  if (!entries.empty()) out.entry = entries[out.block_idx * out.subblock_num + out.subblock_idx];
   return out;
 }
 

@@ -31,6 +31,7 @@ class BlockShape {
   isa::TaskShape task() const;
 
  private:
+  const task::TaskStream& stream_;
   isa::CoreKind kind_;  // of the first part
   u32 blocks_, kernel_, aiv_kernel_, aivs_;
   u32 slots_;

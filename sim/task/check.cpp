@@ -44,6 +44,11 @@ class Checker {
                 kKernelTypeNames[static_cast<usize>(k.type)], isa::name(c_.s.arch),
                 split ? "AIC_ONLY or AIV_ONLY" : "AI_CORE");
     }
+    for (usize i = 0; i < k.entries.size(); ++i) {
+      if (k.entries[i] < k.program.code.size() || c_.any_problem()) continue;
+      c_.report(path / "entries" / i, "kernel '{}': entry {} is not one of its {} instructions", shown(k.name),
+                k.entries[i], k.program.code.size());
+    }
     if (k.seconds != 0) {
       check_opaque(k, path);
       return;

@@ -150,6 +150,15 @@ class TaskChecker {
     if (op.mix() || op.aiv_kernel != 0) check_mix(op, kernel_known, path);
     check_block_dim(op.block_dim, path / "block_dim");
     check_args(op.args, path / "args");
+    if (kernel_known) check_entries(op.kernel, op.block_dim, path / "kernel");
+    if (op.mix() && op.aiv_kernel < s_.kernels.size())
+      check_entries(op.aiv_kernel, u64{op.block_dim} * op.aivs, path / "aiv_kernel");
+  }
+
+  void check_entries(u32 kernel, u64 cores, const Path& path) {
+    const Kernel& k = s_.kernels[kernel];
+    if (k.entries.empty() || k.entries.size() == cores) return;
+    c_.report(path, "kernel '{}' has entries for {} cores, but {} run it here", shown(k.name), k.entries.size(), cores);
   }
 
   void check_mix(const KernelLaunch& op, bool kernel_known, const Path& path) {

@@ -61,6 +61,9 @@ struct Kernel {
   isa::Program program;
   // > 0: an opaque kernel. It has no program and no effect on memory; each block occupies its core for so long.
   double seconds = 0;
+  // Where its cores begin, in place of the first instruction, for a program that is not the same for all of them: by
+  // block; of a kernel on the AIVs of a MIX task, by block and then AIV. Then a launch must have as many.
+  std::vector<u32> entries = {};
 
   bool opaque() const { return seconds > 0; }
 

@@ -142,6 +142,7 @@ class VtsReader {
     k.name = text(in.name());
     k.type = enumerator<KernelType>(in.type(), kKernelTypeNames.size(), path / "type");
     k.seconds = in.seconds();
+    k.entries = numbers<u32>(in.entries());
     const vts::Program& p = *in.program();
     k.program.arch = enumerator<isa::Arch>(p.arch(), isa::kArchNames.size(), path / "program" / "arch");
     k.program.source = text(p.source());

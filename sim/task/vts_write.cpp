@@ -102,7 +102,9 @@ class VtsWriter {
     for (const isa::Label& l : p.labels)
       labels.push_back(vts::CreateLabel(fbb_, fbb_.CreateString(l.name), l.index));
     const auto program = vts::CreateProgram(fbb_, static_cast<vts::Arch>(p.arch), source, code, lines, numbers(labels));
-    return vts::CreateKernel(fbb_, fbb_.CreateString(k.name), static_cast<vts::KernelType>(k.type), program, k.seconds);
+    const auto entries = k.entries.empty() ? fb::Offset<fb::Vector<u32>>{} : fbb_.CreateVector(k.entries);
+    return vts::CreateKernel(fbb_, fbb_.CreateString(k.name), static_cast<vts::KernelType>(k.type), program, k.seconds,
+                             entries);
   }
 
   fb::Offset<vts::Task> task(const Task& t) {

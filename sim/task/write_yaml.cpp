@@ -114,6 +114,7 @@ class YamlWriter {
       line("    time: {}", time(k.seconds));
       return;
     }
+    if (!k.entries.empty()) line("    entries: [{}]", fmt::join(k.entries, ", "));
     line("    code: |");
     std::string_view text;
     const std::string assembly = isa::disassemble(k.program);

@@ -18,7 +18,7 @@ class KernelReader {
 
   void read(const Node& node, Kernel& k) {
     const std::string what = fmt::format("kernel '{}'", shown(k.name));
-    const auto f = yaml_.fields<5>(node, what, {"type", "source", "code", "binary", "time"});
+    const auto f = yaml_.fields<6>(node, what, {"type", "source", "code", "binary", "time", "entries"});
     const bool split = isa::contains(isa::kSplitArchs, arch_);
     if (split) k.type = KernelType::AIV_ONLY;  // no second message where the right one is missing
     if (f[0]) {
@@ -27,7 +27,12 @@ class KernelReader {
       yaml_.need(node, nullptr, what, "type");
     }
     if (!arch_known_) k.type = KernelType::AIV_ONLY;  // nothing to compare it with
-    const auto ways = std::count_if(f.begin() + 1, f.end(), [](const Node* n) { return n != nullptr; });
+    if (f[5]) {
+      yaml_.each_item(*f[5], "entries", [&](const Node& item) {
+        k.entries.push_back(static_cast<u32>(yaml_.read_count(item, "an entry", isa::kMaxProgramLength - 1)));
+      });
+    }
+    const auto ways = std::count_if(f.begin() + 1, f.begin() + 5, [](const Node* n) { return n != nullptr; });
     if (ways != 1) {
       yaml_.report(node, "{}: give one of 'source', 'code', 'binary', 'time'", what);
     } else if (f[4]) {

@@ -25,6 +25,20 @@ TEST(TaskRoundTrip, Sample) { expect_round_trip(parse_text(kSample)); }
 
 TEST(TaskRoundTrip, Empty) { expect_round_trip(parse_text("vinci: 1\nname: t\narch: m100\nstreams: {}\n")); }
 
+TEST(TaskRoundTrip, EntriesOfAKernelAreKeptAndChecked) {
+  const auto text = [](const std::string& entries, u32 blocks) {
+    return "vinci: 1\nname: t\narch: c220\nkernels:\n  k:\n    type: AIV_ONLY\n    entries: " + entries +
+           "\n    code: |\n      ld_arg X1, 0\n      end\nstreams:\n  s:\n    - kernel_launch: {kernel: k, "
+           "block_dim: " +
+           std::to_string(blocks) + ", args: [1]}\n";
+  };
+  const TaskStream s = parse_text(text("[1, 0, 1]", 3));
+  EXPECT_EQ(s.kernels[0].entries, (std::vector<u32>{1, 0, 1}));
+  expect_round_trip(s);
+  EXPECT_THAT(refusal(text("[1, 0]", 3)), HasSubstr("entries for 2 cores, but 3 run"));
+  EXPECT_THAT(refusal(text("[2]", 1)), HasSubstr("entry 2 is not one of its 2"));
+}
+
 TEST(TaskRoundTrip, MixTasks) {
   const TaskStream s = parse_text(R"(vinci: 1
 name: mix
