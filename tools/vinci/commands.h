@@ -10,6 +10,7 @@
 namespace vinci::cli {
 
 void add_asm(CLI::App& app);
+void add_cc(CLI::App& app);
 void add_check(CLI::App& app);
 void add_chips(CLI::App& app);
 void add_convert(CLI::App& app);
@@ -19,6 +20,7 @@ void add_isa(CLI::App& app);
 void add_pack(CLI::App& app);
 void add_report(CLI::App& app);
 void add_run(CLI::App& app);
+void add_sim(CLI::App& app);
 void add_study(CLI::App& app);
 void add_validate(CLI::App& app);
 

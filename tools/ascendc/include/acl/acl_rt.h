@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "acl/acl_base.h"
+
+// The runtime for host programs: memory, copies, streams and events of one simulated device. Calls take effect at once
+// and are recorded; what they cost is found at the end of the process (docs/ascendc.md). Documentation: AscendCL.
+
+typedef enum aclrtMemMallocPolicy {
+  ACL_MEM_MALLOC_HUGE_FIRST,
+  ACL_MEM_MALLOC_HUGE_ONLY,
+  ACL_MEM_MALLOC_NORMAL_ONLY,
+  ACL_MEM_MALLOC_HUGE_FIRST_P2P,
+  ACL_MEM_MALLOC_HUGE_ONLY_P2P,
+  ACL_MEM_MALLOC_NORMAL_ONLY_P2P,
+  ACL_MEM_TYPE_LOW_BAND_WIDTH = 0x0100,
+  ACL_MEM_TYPE_HIGH_BAND_WIDTH = 0x1000,
+} aclrtMemMallocPolicy;
+
+typedef enum aclrtMemcpyKind {
+  ACL_MEMCPY_HOST_TO_HOST,
+  ACL_MEMCPY_HOST_TO_DEVICE,
+  ACL_MEMCPY_DEVICE_TO_HOST,
+  ACL_MEMCPY_DEVICE_TO_DEVICE,
+  ACL_MEMCPY_DEFAULT,
+} aclrtMemcpyKind;
+
+typedef enum aclrtMemAttr {
+  ACL_DDR_MEM,
+  ACL_HBM_MEM,
+  ACL_DDR_MEM_HUGE,
+  ACL_DDR_MEM_NORMAL,
+  ACL_HBM_MEM_HUGE,
+  ACL_HBM_MEM_NORMAL,
+} aclrtMemAttr;
+
+typedef enum aclrtRunMode { ACL_DEVICE, ACL_HOST } aclrtRunMode;
+
+typedef enum aclrtEventRecordedStatus {
+  ACL_EVENT_RECORDED_STATUS_NOT_READY,
+  ACL_EVENT_RECORDED_STATUS_COMPLETE,
+} aclrtEventRecordedStatus;
+
+typedef enum aclrtDevAttr {
+  ACL_DEV_ATTR_AICPU_CORE_NUM = 1,
+  ACL_DEV_ATTR_AICORE_CORE_NUM = 101,
+  ACL_DEV_ATTR_CUBE_CORE_NUM = 102,
+  ACL_DEV_ATTR_VECTOR_CORE_NUM = 201,
+} aclrtDevAttr;
+
+#define ACL_EVENT_SYNC 0x00000001u
+#define ACL_EVENT_CAPTURE_STREAM_PROGRESS 0x00000002u
+#define ACL_EVENT_TIME_LINE 0x00000008u
+#define ACL_STREAM_FAST_LAUNCH 0x00000001u
+#define ACL_STREAM_FAST_SYNC 0x00000002u
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+aclError aclrtSetDevice(int32_t device);
+aclError aclrtResetDevice(int32_t device);
+aclError aclrtResetDeviceForce(int32_t device);
+aclError aclrtGetDevice(int32_t* device);
+aclError aclrtGetDeviceCount(uint32_t* count);
+aclError aclrtGetDeviceInfo(uint32_t device, aclrtDevAttr attribute, int64_t* value);
+aclError aclrtGetRunMode(aclrtRunMode* mode);
+const char* aclrtGetSocName();
+aclError aclrtSynchronizeDevice();
+
+aclError aclrtCreateContext(aclrtContext* context, int32_t device);
+aclError aclrtDestroyContext(aclrtContext context);
+aclError aclrtSetCurrentContext(aclrtContext context);
+aclError aclrtGetCurrentContext(aclrtContext* context);
+
+aclError aclrtCreateStream(aclrtStream* stream);
+aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uint32_t flag);
+aclError aclrtDestroyStream(aclrtStream stream);
+aclError aclrtDestroyStreamForce(aclrtStream stream);
+aclError aclrtSynchronizeStream(aclrtStream stream);
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
+
+aclError aclrtMalloc(void** address, size_t size, aclrtMemMallocPolicy policy);
+aclError aclrtMallocAlign32(void** address, size_t size, aclrtMemMallocPolicy policy);
+aclError aclrtMallocCached(void** address, size_t size, aclrtMemMallocPolicy policy);
+aclError aclrtFree(void* address);
+aclError aclrtMallocHost(void** address, size_t size);
+aclError aclrtFreeHost(void* address);
+aclError aclrtGetMemInfo(aclrtMemAttr attribute, size_t* free, size_t* total);
+aclError aclrtMemcpy(void* dst, size_t capacity, const void* src, size_t size, aclrtMemcpyKind kind);
+aclError aclrtMemcpyAsync(void* dst, size_t capacity, const void* src, size_t size, aclrtMemcpyKind kind,
+                          aclrtStream stream);
+aclError aclrtMemset(void* address, size_t capacity, int32_t value, size_t size);
+aclError aclrtMemsetAsync(void* address, size_t capacity, int32_t value, size_t size, aclrtStream stream);
+
+aclError aclrtCreateEvent(aclrtEvent* event);
+aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
+aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
+aclError aclrtDestroyEvent(aclrtEvent event);
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
+aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
+aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
+aclError aclrtSynchronizeEvent(aclrtEvent event);
+aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status);
+
+#ifdef __cplusplus
+}
+#endif

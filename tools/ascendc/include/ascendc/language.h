@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "ascendc/bfloat16.h"
+#include "vinci/ascendc.h"
+
+// The language besides C++: qualifiers of functions and pointers, pipes and events, the variables of a core. Names are
+// those of the published documentation of Ascend C.
+
+// `vinci cc` finds kernels and their types by these marks, and removes them.
+#ifdef __VINCI_CC__
+#define __global__ __vinci_global__
+#define __vector__ __vinci_vector__
+#define __cube__ __vinci_cube__
+#define __mix__(cube, vector) __vinci_mix__(cube, vector)
+#define KERNEL_TASK_TYPE_DEFAULT(type) __vinci_task_type__(type)
+#define KERNEL_TASK_TYPE(key, type) __vinci_task_type__(type)
+#else
+#define __global__
+#define __vector__
+#define __cube__
+#define __mix__(cube, vector)
+#define KERNEL_TASK_TYPE_DEFAULT(type)
+#define KERNEL_TASK_TYPE(key, type)
+#endif
+#define __aicore__
+#define __host_aicore__
+#define __gm__
+#define __ubuf__
+#define __cbuf__
+#define __ca__
+#define __cb__
+#define __cc__
+#define __fbuf__
+#define __ssbuf__
+#define __biasbuf__
+#define GM_ADDR __gm__ uint8_t*
+
+using half = _Float16;
+
+enum pipe_t : uint8_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
+enum event_t : uint8_t { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
+
+inline int64_t get_block_idx() { return ::vinci::ascendc::core().block_idx; }
+inline int64_t get_block_num() { return ::vinci::ascendc::core().block_num; }
+inline int64_t get_subblockid() { return ::vinci::ascendc::core().subblock_idx; }
+inline int64_t get_subblockdim() { return ::vinci::ascendc::core().subblock_num; }
+
+namespace vinci::ascendc {
+// A variable of the core that reads as a number.
+template <int64_t (*Get)()>
+struct CoreVariable {
+  operator int64_t() const { return Get(); }  // NOLINT(google-explicit-constructor): it is that number
+};
+}  // namespace vinci::ascendc
+inline constexpr ::vinci::ascendc::CoreVariable<get_block_idx> block_idx{};
+inline constexpr ::vinci::ascendc::CoreVariable<get_block_num> block_num{};
+
+namespace AscendC {
+
+using Place = ::vinci::ascendc::Place;
+using TEventID = int8_t;
+
+constexpr uint32_t ONE_BLK_SIZE = 32;
+constexpr uint32_t ONE_REPEAT_BYTE_SIZE = 256;
+constexpr uint32_t DEFAULT_BLK_STRIDE = 1;
+constexpr uint32_t DEFAULT_REPEAT_STRIDE = 8;
+constexpr uint64_t MASK_PLACEHOLDER = 0;
+#define MASK_PLACEHOLDER_LIST \
+  { 0, 0 }
+
+enum class TPosition : uint8_t {
+  GM,
+  A1,
+  A2,
+  B1,
+  B2,
+  C1,
+  C2,
+  CO1,
+  CO2,
+  VECIN,
+  VECOUT,
+  VECCALC,
+  LCM = VECCALC,
+  SPM,
+  SHM = SPM,
+  TSCM,
+  C2PIPE2GM,
+  C2PIPE2LOCAL,
+  MAX
+};
+using QuePosition = TPosition;
+enum class Hardware : uint8_t { GM, UB, L1, L0A, L0B, L0C, BIAS, FIXBUF, MAX };
+enum class CacheMode { CACHE_MODE_DISABLE, CACHE_MODE_NORMAL, CACHE_MODE_LAST, CACHE_MODE_PERSISTENT };
+enum class CacheRwMode { READ = 1, WRITE = 2, RW = 3 };
+
+// Where the bytes of a logical position are. Source: documentation of TPosition.
+constexpr ::vinci::ascendc::Memory MemoryOf(TPosition position) {
+  using ::vinci::ascendc::Memory;
+  switch (position) {
+    case TPosition::GM: return Memory::gm;
+    case TPosition::A1:
+    case TPosition::B1:
+    case TPosition::C1:
+    case TPosition::TSCM: return Memory::l1;
+    case TPosition::A2: return Memory::l0a;
+    case TPosition::B2: return Memory::l0b;
+    case TPosition::C2: return Memory::bt;
+    case TPosition::CO1: return Memory::l0c;
+    case TPosition::C2PIPE2GM:
+    case TPosition::C2PIPE2LOCAL: return Memory::fb;
+    case TPosition::CO2:
+    case TPosition::VECIN:
+    case TPosition::VECOUT:
+    case TPosition::VECCALC:
+    case TPosition::SPM: return Memory::ub;
+    case TPosition::MAX: return Memory::none;
+  }
+  return Memory::none;
+}
+
+// Two numbers of 4 bits in a byte.
+struct int4b_t {
+  uint8_t storage;
+};
+
+template <class T>
+inline constexpr uint32_t kBitsOf = std::is_same_v<T, int4b_t> ? 4 : sizeof(T) * 8;
+template <class T>
+constexpr uint64_t BytesOf(uint64_t elements) {
+  return elements * kBitsOf<T> / 8;
+}
+
+// The suffix of an instruction for a type of lanes.
+template <class T>
+constexpr const char* TypeName() {
+  if constexpr (std::is_same_v<T, half>)
+    return "f16";
+  else if constexpr (std::is_same_v<T, float>)
+    return "f32";
+  else if constexpr (std::is_same_v<T, bfloat16_t>)
+    return "bf16";
+  else if constexpr (std::is_same_v<T, int4b_t>)
+    return "s4";
+  else if constexpr (std::is_same_v<T, bool>)
+    return "u8";
+  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+    return sizeof(T) == 1 ? "s8" : sizeof(T) == 2 ? "s16" : sizeof(T) == 4 ? "s32" : "s64";
+  else if constexpr (std::is_integral_v<T>)
+    return sizeof(T) == 1 ? "u8" : sizeof(T) == 2 ? "u16" : sizeof(T) == 4 ? "u32" : "u64";
+  else
+    return "unknown";
+}
+
+// The bits of a value, as a register holds them.
+template <class T>
+uint64_t BitsOf(T value) {
+  static_assert(sizeof(T) <= 8);
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+template <class T>
+T FromBits(uint64_t bits) {
+  T value;
+  std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));
+  return value;
+}
+
+template <class A, class B>
+struct IsSameType {
+  static constexpr bool value = std::is_same_v<A, B>;
+};
+
+}  // namespace AscendC

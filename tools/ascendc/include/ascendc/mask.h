@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "ascendc/tensor.h"
+
+// Which lanes vector instructions write: the vector mask, as bits or as a number of elements. Documentation: Ascend C
+// API, masks.
+namespace AscendC {
+
+enum class MaskMode : uint8_t { NORMAL = 0, COUNTER };
+
+inline void SetMaskCount(Place place = Place::here()) {
+  static ::vinci::ascendc::Insn insn("set_mask_count");
+  ::vinci::ascendc::issue(insn, {}, place);
+}
+inline void SetMaskNorm(Place place = Place::here()) {
+  static ::vinci::ascendc::Insn insn("set_mask_norm");
+  ::vinci::ascendc::issue(insn, {}, place);
+}
+inline void IssueMask(uint64_t high, uint64_t low, Place place) {
+  static ::vinci::ascendc::Insn insn("set_vector_mask");
+  ::vinci::ascendc::issue(insn, {high, low}, place);
+}
+template <typename T = half, MaskMode mode = MaskMode::NORMAL>
+void SetVectorMask(uint64_t high, uint64_t low, Place place = Place::here()) {
+  IssueMask(high, low, place);
+}
+constexpr uint64_t LowBits(uint64_t count) { return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1; }
+// The first so many lanes of a repeat, in counter mode so many elements.
+template <typename T = half, MaskMode mode = MaskMode::NORMAL>
+void SetVectorMask(int32_t count, Place place = Place::here()) {
+  const auto n = static_cast<uint64_t>(count);
+  if constexpr (mode == MaskMode::COUNTER) {
+    IssueMask(0, n, place);
+  } else {
+    IssueMask(n > 64 ? LowBits(n - 64) : 0, LowBits(n), place);
+  }
+}
+inline void ResetMask(Place place = Place::here()) { IssueMask(~uint64_t{0}, ~uint64_t{0}, place); }
+
+// A mask for the calls that follow in its scope: a number of elements for one instruction.
+class CountedMask {
+ public:
+  CountedMask(uint64_t count, Place place) : place_(place) {
+    SetMaskCount(place);
+    IssueMask(0, count, place);
+  }
+  CountedMask(const CountedMask&) = delete;
+  CountedMask& operator=(const CountedMask&) = delete;
+  // What an error leaves behind does not matter: it ends the core.
+  void Reset() {
+    SetMaskNorm(place_);
+    ResetMask(place_);
+  }
+
+ private:
+  Place place_;
+};
+
+}  // namespace AscendC

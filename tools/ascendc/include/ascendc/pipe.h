@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "ascendc/sync.h"
+#include "ascendc/tensor.h"
+
+// TPipe hands out memory of the core and event ids; TQue carries tensors from one pipe to the next, with the flags that
+// make it safe; TBuf is memory without a queue. Documentation: Ascend C API, resource management.
+namespace AscendC {
+
+// What a tensor of a queue must wait for: EnQue sets `filled` and DeQue waits for it, FreeTensor sets `freed` and
+// AllocTensor waits for it.
+struct QueueEvents {
+  HardEvent filled, freed;
+};
+
+// The pipe that writes a position, and the one that reads it on, by the path from src to dst.
+constexpr QueueEvents EventsOf(TPosition src, TPosition dst) {
+  const auto ub = [](TPosition p) { return MemoryOf(p) == ::vinci::ascendc::Memory::ub; };
+  const auto l1 = [](TPosition p) { return MemoryOf(p) == ::vinci::ascendc::Memory::l1; };
+  if (src == TPosition::GM && ub(dst)) return {HardEvent::MTE2_V, HardEvent::V_MTE2};
+  if (src == TPosition::GM && l1(dst)) return {HardEvent::MTE2_MTE1, HardEvent::MTE1_MTE2};
+  if (src == TPosition::VECIN && (dst == TPosition::VECOUT || dst == TPosition::GM))
+    return {HardEvent::MTE2_MTE3, HardEvent::MTE3_MTE2};
+  if (ub(src) && dst == TPosition::GM) return {HardEvent::V_MTE3, HardEvent::MTE3_V};
+  if (ub(src) && l1(dst)) return {HardEvent::V_MTE3, HardEvent::MTE3_V};
+  if (l1(src) && dst == TPosition::C2PIPE2GM) return {HardEvent::MTE2_FIX, HardEvent::FIX_MTE2};
+  if (l1(src)) return {HardEvent::MTE1_M, HardEvent::M_MTE1};
+  if (src == TPosition::CO1) return {HardEvent::M_FIX, HardEvent::FIX_M};
+  return {HardEvent::V_V, HardEvent::V_V};
+}
+
+class TPipe;
+TPipe* GetTPipePtr();
+
+// One buffer of a queue.
+struct QueueBuffer {
+  enum class State : uint8_t { free, allocated, queued, taken };
+  uint32_t address = 0, bytes = 0;
+  State state = State::free;
+  int8_t home = 0;                 // the event id that it takes if it is free
+  int8_t filled = -1, freed = -1;  // event ids that are set and not waited for yet
+  HardEvent freed_event = HardEvent::MAX;
+  int32_t tag = 0;
+};
+
+class TPipe {
+ public:
+  TPipe() { ::vinci::ascendc::core().pipe = this; }
+  TPipe(const TPipe&) = delete;
+  TPipe& operator=(const TPipe&) = delete;
+  ~TPipe() noexcept(false) {
+    if (!destroyed_) Destroy(last_);
+  }
+
+  void Init() { destroyed_ = false; }
+  // Waits for what queues still owe, and for all pipes.
+  void Destroy(Place place = Place::here()) {
+    Release(place);
+    IssueBarrier(PIPE_ALL, place);
+    destroyed_ = true;
+  }
+  // Gives all memory back, for other buffers.
+  void Reset(Place place = Place::here()) {
+    Release(place);
+    count_ = 0;
+    for (uint32_t& top : tops_)
+      top = 0;
+    for (uint32_t& home : homes_)
+      home = 0;
+  }
+
+  template <class Queue>
+  bool InitBuffer(Queue& queue, uint8_t buffers, uint32_t bytes, Place place = Place::here()) {
+    bytes = Rounded(bytes);
+    if (count_ + buffers > kMaxBuffers) ::vinci::ascendc::wrong("InitBuffer: a TPipe has 64 buffers", place);
+    queue.first_ = count_;
+    queue.buffers_ = buffers;
+    for (uint32_t i = 0; i < buffers; ++i) {
+      buffers_[count_] = QueueBuffer{};
+      buffers_[count_].address = Take(Queue::kBuffer, bytes, place);
+      buffers_[count_].bytes = bytes;
+      buffers_[count_].home = static_cast<int8_t>(homes_[Queue::kFilled]++ % kEventIds);
+      ++count_;
+    }
+    return true;
+  }
+  template <class Buffer>
+  bool InitBuffer(Buffer& buffer, uint32_t bytes, Place place = Place::here()) {
+    bytes = Rounded(bytes);
+    buffer.address_ = Take(Buffer::kBuffer, bytes, place);
+    buffer.bytes_ = bytes;
+    return true;
+  }
+
+  // Event ids, a set for each pair of pipes. Fetch names one that is free, Alloc takes it. The buffers of queues have
+  // ids of their own, from the lowest on, as long as there are enough: so an id is set again only when the buffer has
+  // gone round, and the wait for it before is certainly over.
+  TEventID FetchEventID(HardEvent event, Place place = Place::here()) {
+    const uint64_t used = UsedIds(event);
+    for (int8_t id = kEventIds - 1; id >= 0; --id) {
+      if ((used >> id & 1) == 0) return id;
+    }
+    ::vinci::ascendc::wrong("all 8 event ids of a pair of pipes are in use; ReleaseEventID or FreeTensor is missing",
+                            place);
+  }
+  template <HardEvent event>
+  TEventID FetchEventID(Place place = Place::here()) {
+    return FetchEventID(event, place);
+  }
+  TEventID AllocEventID(HardEvent event, Place place = Place::here()) {
+    const TEventID id = FetchEventID(event, place);
+    UsedIds(event) |= uint64_t{1} << id;
+    return id;
+  }
+  template <HardEvent event>
+  TEventID AllocEventID(Place place = Place::here()) {
+    return AllocEventID(event, place);
+  }
+  TEventID AllocEventID(HardEvent event, const QueueBuffer& buffer, Place place) {
+    if ((UsedIds(event) >> buffer.home & 1) != 0) return AllocEventID(event, place);
+    UsedIds(event) |= uint64_t{1} << buffer.home;
+    return buffer.home;
+  }
+  void ReleaseEventID(HardEvent event, TEventID id) { UsedIds(event) &= ~(uint64_t{1} << id); }
+  template <HardEvent event>
+  void ReleaseEventID(TEventID id) {
+    ReleaseEventID(event, id);
+  }
+
+  template <TPosition position, typename T>
+  LocalTensor<T> GetAbsAddr(int32_t offset, int32_t elements) const {
+    return {position, static_cast<uint32_t>(offset), static_cast<uint32_t>(elements)};
+  }
+  // How much of the memory of a position is handed out, in bytes.
+  uint32_t GetBaseAddr(TPosition position) const { return tops_[static_cast<unsigned>(MemoryOf(position))]; }
+
+  QueueBuffer& BufferAt(uint32_t index) { return buffers_[index]; }
+  // Every use of a queue says where; the end of the pipe is shown at the last one.
+  void Used(Place place) { last_ = place; }
+
+ private:
+  static constexpr uint32_t kMaxBuffers = 64;
+  static constexpr int8_t kEventIds = 8;
+  static constexpr uint32_t Rounded(uint32_t bytes) { return (bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE; }
+
+  static uint64_t& UsedIds(HardEvent event) { return ::vinci::ascendc::core().event_ids[static_cast<unsigned>(event)]; }
+
+  uint32_t Take(TPosition position, uint32_t bytes, Place place) {
+    const auto memory = MemoryOf(position);
+    uint32_t& top = tops_[static_cast<unsigned>(memory)];
+    const uint64_t size = ::vinci::ascendc::size_of(memory);
+    const uint32_t address = top;
+    last_ = place;
+    if (size != 0 && uint64_t{address} + bytes > size)
+      ::vinci::ascendc::wrong("InitBuffer: the buffers of this TPipe are larger than the memory of the core", place);
+    top += bytes;
+    return address;
+  }
+
+  void Release(Place place) {
+    for (uint32_t i = 0; i < count_; ++i) {
+      QueueBuffer& b = buffers_[i];
+      if (b.freed >= 0) {
+        IssueWaitFlag(b.freed_event, b.freed, place);
+        ReleaseEventID(b.freed_event, b.freed);
+        b.freed = -1;
+      }
+    }
+  }
+
+  QueueBuffer buffers_[kMaxBuffers];
+  uint32_t count_ = 0;
+  uint32_t tops_[9]{};                                       // by Memory
+  uint32_t homes_[static_cast<unsigned>(HardEvent::MAX)]{};  // handed out, by event
+  bool destroyed_ = false;
+  Place last_{nullptr, 0};
+};
+
+inline TPipe* GetTPipePtr() { return static_cast<TPipe*>(::vinci::ascendc::core().pipe); }
+
+// A queue from one position to another.
+template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
+class TQueBind {
+ public:
+  // The position whose memory the buffers are in.
+  static constexpr TPosition kBuffer =
+      src == TPosition::GM || MemoryOf(src) == ::vinci::ascendc::Memory::l1 ? dst : src;
+  static constexpr auto kFilled = static_cast<unsigned>(EventsOf(src, dst).filled);
+
+  template <typename T>
+  LocalTensor<T> AllocTensor(Place place = Place::here()) {
+    const uint32_t index = FindFree();
+    if (index == kNone) {
+      ::vinci::ascendc::wrong("AllocTensor: all buffers of the queue are in use; FreeTensor or InitBuffer is missing",
+                              place);
+    }
+    TPipe& pipe = Pipe(place);
+    QueueBuffer& b = pipe.BufferAt(index);
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::queue);
+    if (b.freed >= 0) {
+      IssueWaitFlag(b.freed_event, b.freed, place);
+      pipe.ReleaseEventID(b.freed_event, b.freed);
+      b.freed = -1;
+    }
+    b.state = QueueBuffer::State::allocated;
+    return {kBuffer, b.address, b.bytes, &b};
+  }
+  template <typename T>
+  void AllocTensor(LocalTensor<T>& tensor, Place place = Place::here()) {
+    tensor = AllocTensor<T>(place);
+  }
+
+  template <typename T>
+  bool EnQue(const LocalTensor<T>& tensor, Place place = Place::here()) {
+    return EnQueHandle(tensor.Handle(), tensor.GetUserTag(), kEvents.filled, place);
+  }
+  template <TPosition from, TPosition to, typename T>
+  bool EnQue(const LocalTensor<T>& tensor, Place place = Place::here()) {
+    return EnQueHandle(tensor.Handle(), tensor.GetUserTag(), EventsOf(from, to).filled, place);
+  }
+  bool EnQue(TBufHandle handle, Place place = Place::here()) { return EnQueHandle(handle, 0, kEvents.filled, place); }
+
+  template <typename T>
+  LocalTensor<T> DeQue(Place place = Place::here()) {
+    return Taken<T>(kEvents.filled, place);
+  }
+  template <TPosition from, TPosition to, typename T>
+  LocalTensor<T> DeQue(Place place = Place::here()) {
+    return Taken<T>(EventsOf(from, to).filled, place);
+  }
+  template <typename T>
+  void DeQue(LocalTensor<T>& tensor, Place place = Place::here()) {
+    tensor = DeQue<T>(place);
+  }
+
+  template <typename T>
+  void FreeTensor(const LocalTensor<T>& tensor, Place place = Place::here()) {
+    QueueBuffer& b = BufferOf(tensor.Handle(), place);
+    if (b.state == QueueBuffer::State::free) ::vinci::ascendc::wrong("FreeTensor: the tensor is free already", place);
+    TPipe& pipe = Pipe(place);
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::queue);
+    b.state = QueueBuffer::State::free;
+    if constexpr (kEvents.freed != HardEvent::V_V) {
+      b.freed_event = kEvents.freed;
+      b.freed = pipe.AllocEventID(kEvents.freed, b, place);
+      IssueSetFlag(kEvents.freed, b.freed, place);
+    }
+  }
+  void FreeAllEvent(Place place = Place::here()) {
+    for (uint32_t i = first_; i < first_ + buffers_; ++i) {
+      QueueBuffer& b = Pipe(place).BufferAt(i);
+      if (b.freed < 0) continue;
+      IssueWaitFlag(b.freed_event, b.freed, place);
+      Pipe(place).ReleaseEventID(b.freed_event, b.freed);
+      b.freed = -1;
+    }
+  }
+
+  bool VacantInQue() const { return queued_ < kDepth; }
+  bool HasTensorInQue() const { return queued_ > 0; }
+  int32_t GetTensorCountInQue() const { return static_cast<int32_t>(queued_); }
+  bool HasIdleBuffer() const { return FindFree() != kNone; }
+  TBufHandle GetBufferHandle(uint32_t index) const { return &GetTPipePtr()->BufferAt(first_ + index); }
+
+ private:
+  friend class TPipe;
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  static constexpr uint32_t kMaxQueued = 64;
+  static constexpr uint32_t kDepth = depth > 0 ? depth : 1;
+  static constexpr QueueEvents kEvents = EventsOf(src, dst);
+
+  static TPipe& Pipe(Place place) {
+    TPipe* pipe = GetTPipePtr();
+    if (pipe == nullptr) ::vinci::ascendc::wrong("a queue is used without a TPipe", place);
+    pipe->Used(place);
+    return *pipe;
+  }
+  // Buffers are used in turn, so that the next one has had the longest time to become free.
+  uint32_t FindFree() const {
+    TPipe* pipe = GetTPipePtr();
+    for (uint32_t i = 0; i < buffers_; ++i) {
+      const uint32_t index = first_ + (next_ + i) % buffers_;
+      if (pipe->BufferAt(index).state != QueueBuffer::State::free) continue;
+      next_ = (index - first_ + 1) % buffers_;
+      return index;
+    }
+    return kNone;
+  }
+  static QueueBuffer& BufferOf(TBufHandle handle, Place place) {
+    if (handle == nullptr) ::vinci::ascendc::wrong("the tensor is none of a queue: AllocTensor makes them", place);
+    return *static_cast<QueueBuffer*>(handle);
+  }
+
+  bool EnQueHandle(TBufHandle handle, int32_t tag, HardEvent event, Place place) {
+    QueueBuffer& b = BufferOf(handle, place);
+    if (queued_ == kMaxQueued) ::vinci::ascendc::wrong("EnQue: the queue is full; DeQue is missing", place);
+    TPipe& pipe = Pipe(place);
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::queue);
+    b.state = QueueBuffer::State::queued;
+    b.tag = tag;
+    if (event != HardEvent::V_V) {
+      b.filled = pipe.AllocEventID(event, b, place);
+      IssueSetFlag(event, b.filled, place);
+    }
+    order_[(head_ + queued_++) % kMaxQueued] = &b;
+    return true;
+  }
+  template <typename T>
+  LocalTensor<T> Taken(HardEvent event, Place place) {
+    if (queued_ == 0) ::vinci::ascendc::wrong("DeQue: the queue is empty; EnQue is missing", place);
+    QueueBuffer& b = *order_[head_];
+    head_ = (head_ + 1) % kMaxQueued;
+    --queued_;
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::queue);
+    if (event == HardEvent::V_V) {
+      IssueBarrier(PIPE_V, place);
+    } else if (b.filled >= 0) {
+      IssueWaitFlag(event, b.filled, place);
+      Pipe(place).ReleaseEventID(event, b.filled);
+      b.filled = -1;
+    }
+    b.state = QueueBuffer::State::taken;
+    LocalTensor<T> out{kBuffer, b.address, b.bytes, &b};
+    out.SetUserTag(b.tag);
+    return out;
+  }
+
+  uint32_t first_ = 0, buffers_ = 0;
+  mutable uint32_t next_ = 0;
+  QueueBuffer* order_[kMaxQueued]{};
+  uint32_t head_ = 0, queued_ = 0;
+};
+
+// The other end of a queue that names one position.
+constexpr TPosition SourceOf(TPosition p) {
+  switch (p) {
+    case TPosition::VECIN:
+    case TPosition::A1:
+    case TPosition::B1:
+    case TPosition::C1: return TPosition::GM;
+    case TPosition::A2: return TPosition::A1;
+    case TPosition::B2: return TPosition::B1;
+    case TPosition::C2:
+    case TPosition::C2PIPE2GM: return TPosition::C1;
+    default: return p;
+  }
+}
+constexpr TPosition SinkOf(TPosition p) {
+  switch (p) {
+    case TPosition::VECOUT:
+    case TPosition::CO2: return TPosition::GM;
+    case TPosition::CO1: return TPosition::CO2;
+    default: return p;
+  }
+}
+
+template <TPosition position, int32_t depth, auto mask = 0>
+class TQue : public TQueBind<SourceOf(position), SinkOf(position), depth, mask> {};
+
+// Memory of a position without a queue.
+template <TPosition position = TPosition::LCM>
+class TBuf {
+ public:
+  static constexpr TPosition kBuffer = position;
+
+  template <typename T>
+  LocalTensor<T> Get(Place = Place::here()) const {
+    return {position, address_, bytes_, nullptr};
+  }
+  template <typename T>
+  LocalTensor<T> Get(uint32_t elements, Place = Place::here()) const {
+    return {position, address_, elements};
+  }
+  template <typename T>
+  LocalTensor<T> GetWithOffset(uint32_t elements, uint32_t bytes_before) const {
+    return {position, address_ + bytes_before, elements};
+  }
+  uint32_t GetBufLen() const { return bytes_; }
+
+ private:
+  friend class TPipe;
+  uint32_t address_ = 0, bytes_ = 0;
+};
+
+// Memory of a core from its beginning on, without a TPipe.
+template <Hardware hardware>
+class LocalMemAllocator {
+ public:
+  template <typename T, uint32_t elements>
+  LocalTensor<T> Alloc(Place place = Place::here()) {
+    return Take<T>(kPosition, elements, place);
+  }
+  template <TPosition position, typename T, uint32_t elements>
+  LocalTensor<T> Alloc(Place place = Place::here()) {
+    return Take<T>(position, elements, place);
+  }
+  template <typename T>
+  LocalTensor<T> Alloc(uint32_t elements, Place place = Place::here()) {
+    return Take<T>(kPosition, elements, place);
+  }
+  template <TPosition position, typename T>
+  LocalTensor<T> Alloc(uint32_t elements, Place place = Place::here()) {
+    return Take<T>(position, elements, place);
+  }
+  uint32_t GetCurAddr() const { return top_; }
+
+ private:
+  static constexpr TPosition kPosition = hardware == Hardware::UB       ? TPosition::VECCALC
+                                         : hardware == Hardware::L1     ? TPosition::A1
+                                         : hardware == Hardware::L0A    ? TPosition::A2
+                                         : hardware == Hardware::L0B    ? TPosition::B2
+                                         : hardware == Hardware::L0C    ? TPosition::CO1
+                                         : hardware == Hardware::BIAS   ? TPosition::C2
+                                         : hardware == Hardware::FIXBUF ? TPosition::C2PIPE2GM
+                                                                        : TPosition::MAX;
+  static_assert(kPosition != TPosition::MAX, "LocalMemAllocator: a memory of the core is needed");
+
+  template <typename T>
+  LocalTensor<T> Take(TPosition position, uint32_t elements, Place place) {
+    const auto bytes = static_cast<uint32_t>(BytesOf<T>(elements));
+    const uint64_t size = ::vinci::ascendc::size_of(MemoryOf(kPosition));
+    if (size != 0 && uint64_t{top_} + bytes > size)
+      ::vinci::ascendc::wrong("Alloc: the memory of the core has not so much room", place);
+    const LocalTensor<T> out{position, top_, elements};
+    top_ += (bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE;
+    return out;
+  }
+
+  uint32_t top_ = 0;
+};
+
+}  // namespace AscendC

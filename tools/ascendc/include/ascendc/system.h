@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <cassert>
+#include <cstdio>
+
+#include "ascendc/pipe.h"
+
+// What a kernel knows of its core and of the launch, small helpers, and printing. Documentation: Ascend C API, system
+// variables, utilities, debugging.
+namespace AscendC {
+
+enum : int { AIC = 1, AIV = 2, MIX = 3 };
+
+inline bool IsAic() { return ::vinci::ascendc::core().kind != ::vinci::ascendc::CoreKind::vector; }
+inline bool IsAiv() { return ::vinci::ascendc::core().kind != ::vinci::ascendc::CoreKind::cube; }
+// A core runs one of the two branches; both must compile.
+#define ASCEND_IS_AIC (::AscendC::IsAic())
+#define ASCEND_IS_AIV (::AscendC::IsAiv())
+#define ASCEND_IS_NOT_AIC (!::AscendC::IsAic())
+#define ASCEND_IS_NOT_AIV (!::AscendC::IsAiv())
+
+// The blocks of a launch; AIVs of a MIX task are counted one by one.
+inline int64_t GetBlockIdx() {
+  const auto& c = ::vinci::ascendc::core();
+  return static_cast<int64_t>(c.block_idx) * c.subblock_num + c.subblock_idx;
+}
+inline int64_t GetBlockNum() { return ::vinci::ascendc::core().block_num; }
+inline int64_t GetSubBlockIdx() { return ::vinci::ascendc::core().subblock_idx; }
+inline int64_t GetSubBlockNum() { return ::vinci::ascendc::core().subblock_num; }
+inline int64_t GetTaskRatio() { return ::vinci::ascendc::core().subblock_num; }
+inline int64_t GetTaskRation() { return GetTaskRatio(); }
+
+// The state that a kernel without TPipe begins in.
+inline void InitSocState(Place place = Place::here()) {
+  static ::vinci::ascendc::Insn no_atomic("set_atomic_none"), norm("set_mask_norm"), mask("set_vector_mask");
+  ::vinci::ascendc::issue(no_atomic, {}, place);
+  if (!IsAiv()) return;
+  ::vinci::ascendc::issue(norm, {}, place);
+  ::vinci::ascendc::issue(mask, {~uint64_t{0}, ~uint64_t{0}}, place);
+}
+
+template <typename A, typename B>
+constexpr auto DivCeil(A a, B b) -> decltype(a / b) {
+  return b == 0 ? 0 : (a + b - 1) / b;
+}
+template <typename A, typename B>
+constexpr auto Ceil(A a, B b) -> decltype(a / b) {
+  return DivCeil(a, b);
+}
+template <typename A, typename B>
+constexpr auto CeilDivision(A a, B b) -> decltype(a / b) {
+  return DivCeil(a, b);
+}
+template <typename A, typename B>
+constexpr auto AlignUp(A a, B b) -> decltype(a / b) {
+  return DivCeil(a, b) * b;
+}
+
+// Prints from the host's stdout, as the simulation of the kernel goes.
+template <typename... A>
+void printf(__gm__ const char* format, A... args) {
+  if constexpr (sizeof...(A) == 0) {
+    std::fputs(format, stdout);
+  } else {
+    std::printf(format, args...);
+  }
+}
+template <typename... A>
+void PRINTF(__gm__ const char* format, A... args) {
+  AscendC::printf(format, args...);
+}
+#define ASSERT(condition, ...) assert(condition)
+
+// The first elements of a tensor, as they are now.
+template <typename T>
+void DumpTensor(const LocalTensor<T>& tensor, uint32_t label, uint32_t elements, Place place = Place::here()) {
+  std::printf("DumpTensor %u, block %ld:", label, static_cast<long>(GetBlockIdx()));
+  for (uint32_t i = 0; i < elements; ++i)
+    std::printf(" %g", static_cast<double>(tensor.GetValue(i, place)));
+  std::printf("\n");
+}
+template <typename T>
+void DumpTensor(const GlobalTensor<T>& tensor, uint32_t label, uint32_t elements, Place place = Place::here()) {
+  std::printf("DumpTensor %u, block %ld:", label, static_cast<long>(GetBlockIdx()));
+  for (uint32_t i = 0; i < elements; ++i)
+    std::printf(" %g", static_cast<double>(tensor.GetValue(i, place)));
+  std::printf("\n");
+}
+
+}  // namespace AscendC

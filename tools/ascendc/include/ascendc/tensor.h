@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "ascendc/language.h"
+
+// LocalTensor and GlobalTensor: an address with a type. Documentation: Ascend C API, data structures.
+namespace AscendC {
+
+constexpr uint32_t kMaxDimensions = 8;
+enum class DataFormat : uint8_t { ND = 0, NZ, NCHW, NC1HWC0, NHWC };
+
+struct ShapeInfo {
+  ShapeInfo() = default;
+  ShapeInfo(uint8_t dims, const uint32_t* sizes, uint8_t original_dims, const uint32_t* original_sizes,
+            DataFormat format = DataFormat::ND)
+      : shapeDim(dims), originalShapeDim(original_dims), dataFormat(format) {
+    for (uint32_t i = 0; i < dims && i < kMaxDimensions; ++i)
+      shape[i] = sizes[i];
+    for (uint32_t i = 0; i < original_dims && i < kMaxDimensions; ++i)
+      originalShape[i] = original_sizes[i];
+  }
+  ShapeInfo(uint8_t dims, const uint32_t* sizes, DataFormat format = DataFormat::ND)
+      : ShapeInfo(dims, sizes, dims, sizes, format) {}
+  uint8_t shapeDim = 0, originalShapeDim = 0;
+  uint32_t shape[kMaxDimensions]{}, originalShape[kMaxDimensions]{};
+  DataFormat dataFormat = DataFormat::ND;
+};
+
+// What a queue or a buffer of a TPipe knows a tensor by.
+using TBufHandle = void*;
+
+// A tensor in a memory of the core: an address in bytes in the memory of its position.
+template <typename T>
+class LocalTensor {
+ public:
+  using PrimType = T;
+
+  LocalTensor() = default;
+  LocalTensor(TPosition position, uint32_t address, uint32_t elements)
+      : position_(position), address_(address), bytes_(static_cast<uint32_t>(BytesOf<T>(elements))) {}
+  LocalTensor(TPosition position, uint32_t address, uint32_t bytes, TBufHandle handle)
+      : position_(position), address_(address), bytes_(bytes), handle_(handle) {}
+
+  T GetValue(uint32_t index, Place place = Place::here()) const {
+    static_assert(!std::is_same_v<T, int4b_t>, "GetValue of int4b_t is not supported by Vinci");
+    return FromBits<T>(::vinci::ascendc::load(MemoryOf(position_), address_ + BytesOf<T>(index), sizeof(T), place));
+  }
+  template <typename U>
+  void SetValue(uint32_t index, U value, Place place = Place::here()) const {
+    static_assert(!std::is_same_v<T, int4b_t>, "SetValue of int4b_t is not supported by Vinci");
+    ::vinci::ascendc::store(MemoryOf(position_), address_ + BytesOf<T>(index), sizeof(T),
+                            BitsOf<T>(static_cast<T>(value)), place);
+  }
+
+  // An element that can be read and assigned: tensor(i) = tensor(j).
+  class Element {
+   public:
+    Element(const LocalTensor& tensor, uint32_t index, Place place) : tensor_(tensor), index_(index), place_(place) {}
+    operator T() const { return tensor_.GetValue(index_, place_); }  // NOLINT(google-explicit-constructor)
+    Element& operator=(T value) {
+      tensor_.SetValue(index_, value, place_);
+      return *this;
+    }
+    Element& operator=(const Element& other) { return *this = static_cast<T>(other); }
+
+   private:
+    LocalTensor tensor_;
+    uint32_t index_;
+    Place place_;
+  };
+  Element operator()(uint32_t index, Place place = Place::here()) const { return {*this, index, place}; }
+
+  LocalTensor operator[](uint32_t offset) const {
+    const auto skipped = static_cast<uint32_t>(BytesOf<T>(offset));
+    return {position_, address_ + skipped, bytes_ > skipped ? bytes_ - skipped : 0, handle_};
+  }
+  template <typename U>
+  LocalTensor<U> ReinterpretCast() const {
+    return {position_, address_, bytes_, handle_};
+  }
+
+  uint32_t GetSize() const { return bytes_ * 8 / kBitsOf<T>; }
+  uint32_t GetLength() const { return bytes_; }
+  void SetSize(uint32_t elements) { bytes_ = static_cast<uint32_t>(BytesOf<T>(elements)); }
+  void SetBufferLen(uint32_t elements) { SetSize(elements); }
+  void SetAddrWithOffset(LocalTensor<T>& from, uint32_t offset) { *this = from[offset]; }
+  template <typename U>
+  void SetAddrWithOffset(LocalTensor<U>& from, uint32_t offset) {
+    *this = from.template ReinterpretCast<T>()[offset];
+  }
+  // The address in its memory as a pointer: it means something to instructions only.
+  __ubuf__ T* GetPhyAddr(uint32_t offset = 0) const {
+    return reinterpret_cast<T*>(static_cast<uintptr_t>(address_ + BytesOf<T>(offset)));
+  }
+  uint32_t Address() const { return address_; }
+  TPosition GetPosition() const { return position_; }
+  TBufHandle Handle() const { return handle_; }
+
+  void SetUserTag(int32_t tag) { tag_ = tag; }
+  int32_t GetUserTag() const { return tag_; }
+  void SetShapeInfo(const ShapeInfo& shape) { shape_ = shape; }
+  ShapeInfo GetShapeInfo() const { return shape_; }
+
+ private:
+  TPosition position_ = TPosition::MAX;
+  uint32_t address_ = 0;
+  uint32_t bytes_ = 0;
+  int32_t tag_ = 0;
+  TBufHandle handle_ = nullptr;
+  ShapeInfo shape_{};
+};
+
+// A tensor in global memory. Its pointer is a device address; kernels of the simulator may also follow it directly,
+// which nothing is charged for.
+template <typename T>
+class GlobalTensor {
+ public:
+  using PrimType = T;
+
+  void SetGlobalBuffer(__gm__ T* buffer, uint64_t elements) {
+    pointer_ = buffer;
+    elements_ = elements;
+  }
+  void SetGlobalBuffer(__gm__ T* buffer) { pointer_ = buffer; }
+
+  T GetValue(uint64_t index, Place place = Place::here()) const {
+    return FromBits<T>(::vinci::ascendc::load(::vinci::ascendc::Memory::gm, AddressOf(index), sizeof(T), place));
+  }
+  void SetValue(uint64_t index, T value, Place place = Place::here()) const {
+    ::vinci::ascendc::store(::vinci::ascendc::Memory::gm, AddressOf(index), sizeof(T), BitsOf<T>(value), place);
+  }
+  class Element {
+   public:
+    Element(const GlobalTensor& tensor, uint64_t index, Place place) : tensor_(tensor), index_(index), place_(place) {}
+    operator T() const { return tensor_.GetValue(index_, place_); }  // NOLINT(google-explicit-constructor)
+    Element& operator=(T value) {
+      tensor_.SetValue(index_, value, place_);
+      return *this;
+    }
+    Element& operator=(const Element& other) { return *this = static_cast<T>(other); }
+
+   private:
+    GlobalTensor tensor_;
+    uint64_t index_;
+    Place place_;
+  };
+  Element operator()(uint64_t index, Place place = Place::here()) const { return {*this, index, place}; }
+
+  GlobalTensor operator[](uint64_t offset) const {
+    GlobalTensor out = *this;
+    out.pointer_ = GetPhyAddr(offset);
+    if (elements_ != 0) out.elements_ = elements_ > offset ? elements_ - offset : 0;
+    return out;
+  }
+  template <typename U>
+  GlobalTensor<U> ReinterpretCast() const {
+    GlobalTensor<U> out;
+    out.SetGlobalBuffer(reinterpret_cast<U*>(pointer_), elements_ * kBitsOf<T> / kBitsOf<U>);
+    return out;
+  }
+
+  __gm__ T* GetPhyAddr(uint64_t offset = 0) const { return reinterpret_cast<T*>(AddressOf(offset)); }
+  uint64_t Address() const { return AddressOf(0); }
+  uint64_t GetSize() const { return elements_; }
+  void SetShapeInfo(const ShapeInfo& shape) { shape_ = shape; }
+  ShapeInfo GetShapeInfo() const { return shape_; }
+  // Holds for the whole buffer of the address, and for the whole run.
+  template <CacheRwMode Mode = CacheRwMode::RW>
+  void SetL2CacheHint(CacheMode mode, Place place = Place::here()) {
+    ::vinci::ascendc::set_l2(
+        Address(), mode == CacheMode::CACHE_MODE_DISABLE ? ::vinci::ascendc::L2::bypass : ::vinci::ascendc::L2::normal,
+        place);
+  }
+
+ private:
+  uintptr_t AddressOf(uint64_t index) const { return reinterpret_cast<uintptr_t>(pointer_) + BytesOf<T>(index); }
+
+  T* pointer_ = nullptr;
+  uint64_t elements_ = 0;
+  ShapeInfo shape_{};
+};
+
+}  // namespace AscendC

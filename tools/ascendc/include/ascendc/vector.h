@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "ascendc/mask.h"
+
+// Arithmetic of the vector unit. Each function has the forms of the documentation: of the first `count` elements, and
+// of repeats with a mask of bits or of leading lanes. The form with a count is one instruction in counter mode.
+// Documentation: Ascend C API, vector computation.
+namespace AscendC {
+
+struct BinaryRepeatParams {
+  BinaryRepeatParams() = default;
+  BinaryRepeatParams(uint8_t dst_block, uint8_t src0_block, uint8_t src1_block, uint8_t dst_repeat, uint8_t src0_repeat,
+                     uint8_t src1_repeat)
+      : dstBlkStride(dst_block),
+        src0BlkStride(src0_block),
+        src1BlkStride(src1_block),
+        dstRepStride(dst_repeat),
+        src0RepStride(src0_repeat),
+        src1RepStride(src1_repeat) {}
+  uint32_t blockNumber = 8;
+  uint8_t dstBlkStride = 1, src0BlkStride = 1, src1BlkStride = 1;
+  uint8_t dstRepStride = 8, src0RepStride = 8, src1RepStride = 8;
+  bool repeatStrideMode = false, strideSizeMode = false;
+};
+
+struct UnaryRepeatParams {
+  UnaryRepeatParams() = default;
+  UnaryRepeatParams(uint16_t dst_block, uint16_t src_block, uint8_t dst_repeat, uint8_t src_repeat)
+      : dstBlkStride(dst_block), srcBlkStride(src_block), dstRepStride(dst_repeat), srcRepStride(src_repeat) {}
+  UnaryRepeatParams(uint16_t dst_block, uint16_t src_block, uint8_t dst_repeat, uint8_t src_repeat, bool half_block)
+      : UnaryRepeatParams(dst_block, src_block, dst_repeat, src_repeat) {
+    halfBlock = half_block;
+  }
+  uint32_t blockNumber = 8;
+  uint16_t dstBlkStride = 1, srcBlkStride = 1;
+  uint8_t dstRepStride = 8, srcRepStride = 8;
+  bool repeatStrideMode = false, strideSizeMode = false, halfBlock = false;
+};
+
+template <typename T>
+void SetMaskBits(const uint64_t mask[], Place place) {
+  IssueMask(sizeof(T) <= 2 ? mask[1] : 0, mask[0], place);
+}
+template <typename T>
+void SetMaskLanes(uint64_t mask, Place place) {
+  SetVectorMask<T>(static_cast<int32_t>(mask), place);
+}
+
+template <typename T>
+void IssueBinary(::vinci::ascendc::Insn& insn, const LocalTensor<T>& dst, const LocalTensor<T>& src0,
+                 const LocalTensor<T>& src1, uint64_t repeat, const BinaryRepeatParams& p, Place place) {
+  ::vinci::ascendc::issue(insn,
+                          {dst.Address(), src0.Address(), src1.Address(), repeat, p.dstBlkStride, p.src0BlkStride,
+                           p.src1BlkStride, p.dstRepStride, p.src0RepStride, p.src1RepStride},
+                          place);
+}
+template <typename T>
+void IssueUnary(::vinci::ascendc::Insn& insn, const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t repeat,
+                const UnaryRepeatParams& p, Place place) {
+  ::vinci::ascendc::issue(
+      insn, {dst.Address(), src.Address(), repeat, p.dstBlkStride, p.srcBlkStride, p.dstRepStride, p.srcRepStride},
+      place);
+}
+template <typename T, typename U>
+void IssueScalar(::vinci::ascendc::Insn& insn, const LocalTensor<T>& dst, const LocalTensor<U>& src, uint64_t scalar,
+                 uint64_t repeat, const UnaryRepeatParams& p, Place place) {
+  ::vinci::ascendc::issue(
+      insn,
+      {dst.Address(), src.Address(), scalar, repeat, p.dstBlkStride, p.srcBlkStride, p.dstRepStride, p.srcRepStride},
+      place);
+}
+
+// Logic works on the bits of lanes of 16 bits.
+template <typename T>
+constexpr const char* LogicType() {
+  static_assert(sizeof(T) == 2, "And, Or and Not work on int16_t and uint16_t");
+  return std::is_signed_v<T> ? "s16" : "u16";
+}
+
+#define VINCI_BINARY(Name, mnemonic, type)                                                                           \
+  template <typename T>                                                                                              \
+  ::vinci::ascendc::Insn& Name##Insn() {                                                                             \
+    static ::vinci::ascendc::Insn insn(mnemonic, type);                                                              \
+    return insn;                                                                                                     \
+  }                                                                                                                  \
+  template <typename T>                                                                                              \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const int32_t& count, \
+            Place place = Place::here()) {                                                                           \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                          \
+    CountedMask mask(static_cast<uint64_t>(count), place);                                                           \
+    IssueBinary(Name##Insn<T>(), dst, src0, src1, 1, {}, place);                                                     \
+    mask.Reset();                                                                                                    \
+  }                                                                                                                  \
+  template <typename T, bool isSetMask = true>                                                                       \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask[],      \
+            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, Place place = Place::here()) {         \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                          \
+    if constexpr (isSetMask) SetMaskBits<T>(mask, place);                                                            \
+    IssueBinary(Name##Insn<T>(), dst, src0, src1, repeatTime, repeatParams, place);                                  \
+  }                                                                                                                  \
+  template <typename T, bool isSetMask = true>                                                                       \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask,        \
+            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, Place place = Place::here()) {         \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                          \
+    if constexpr (isSetMask) SetMaskLanes<T>(mask, place);                                                           \
+    IssueBinary(Name##Insn<T>(), dst, src0, src1, repeatTime, repeatParams, place);                                  \
+  }
+VINCI_BINARY(Add, "vadd", TypeName<T>())
+VINCI_BINARY(Sub, "vsub", TypeName<T>())
+VINCI_BINARY(Mul, "vmul", TypeName<T>())
+VINCI_BINARY(Div, "vdiv", TypeName<T>())
+VINCI_BINARY(Max, "vmax", TypeName<T>())
+VINCI_BINARY(Min, "vmin", TypeName<T>())
+VINCI_BINARY(AddRelu, "vaddrelu", TypeName<T>())
+VINCI_BINARY(SubRelu, "vsubrelu", TypeName<T>())
+VINCI_BINARY(MulAddDst, "vmla", TypeName<T>())
+VINCI_BINARY(FusedMulAdd, "vmadd", TypeName<T>())
+VINCI_BINARY(FusedMulAddRelu, "vmaddrelu", TypeName<T>())
+VINCI_BINARY(And, "vand", LogicType<T>())
+VINCI_BINARY(Or, "vor", LogicType<T>())
+#undef VINCI_BINARY
+
+#define VINCI_UNARY(Name, mnemonic, type)                                                                              \
+  template <typename T>                                                                                                \
+  ::vinci::ascendc::Insn& Name##Insn() {                                                                               \
+    static ::vinci::ascendc::Insn insn(mnemonic, type);                                                                \
+    return insn;                                                                                                       \
+  }                                                                                                                    \
+  template <typename T>                                                                                                \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count, Place place = Place::here()) { \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
+    CountedMask mask(static_cast<uint64_t>(count), place);                                                             \
+    IssueUnary(Name##Insn<T>(), dst, src, 1, {}, place);                                                               \
+    mask.Reset();                                                                                                      \
+  }                                                                                                                    \
+  template <typename T, bool isSetMask = true>                                                                         \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask[], const uint8_t repeatTime,           \
+            const UnaryRepeatParams& repeatParams, Place place = Place::here()) {                                      \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
+    if constexpr (isSetMask) SetMaskBits<T>(mask, place);                                                              \
+    IssueUnary(Name##Insn<T>(), dst, src, repeatTime, repeatParams, place);                                            \
+  }                                                                                                                    \
+  template <typename T, bool isSetMask = true>                                                                         \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask, const uint8_t repeatTime,             \
+            const UnaryRepeatParams& repeatParams, Place place = Place::here()) {                                      \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
+    if constexpr (isSetMask) SetMaskLanes<T>(mask, place);                                                             \
+    IssueUnary(Name##Insn<T>(), dst, src, repeatTime, repeatParams, place);                                            \
+  }
+
+VINCI_UNARY(Exp, "vexp", TypeName<T>())
+VINCI_UNARY(Ln, "vln", TypeName<T>())
+VINCI_UNARY(Abs, "vabs", TypeName<T>())
+VINCI_UNARY(Reciprocal, "vrec", TypeName<T>())
+VINCI_UNARY(Sqrt, "vsqrt", TypeName<T>())
+VINCI_UNARY(Rsqrt, "vrsqrt", TypeName<T>())
+VINCI_UNARY(Relu, "vrelu", TypeName<T>())
+VINCI_UNARY(Not, "vnot", LogicType<T>())
+#undef VINCI_UNARY
+
+// With a scalar of the type of the lanes; of shifts, a distance.
+#define VINCI_SCALAR(Name, mnemonic)                                                                        \
+  template <typename T>                                                                                     \
+  ::vinci::ascendc::Insn& Name##Insn() {                                                                    \
+    static ::vinci::ascendc::Insn insn(mnemonic, TypeName<T>());                                            \
+    return insn;                                                                                            \
+  }                                                                                                         \
+  template <typename T, typename U>                                                                         \
+  uint64_t Name##Operand(U scalar) {                                                                        \
+    return BitsOf<T>(static_cast<T>(scalar));                                                               \
+  }                                                                                                         \
+  template <typename T, bool isSetMask = true, typename U = T>                                              \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, const int32_t& count,    \
+            Place place = Place::here()) {                                                                  \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                 \
+    CountedMask mask(static_cast<uint64_t>(count), place);                                                  \
+    IssueScalar(Name##Insn<T>(), dst, src, Name##Operand<T>(scalar), 1, {}, place);                         \
+    mask.Reset();                                                                                           \
+  }                                                                                                         \
+  template <typename T, bool isSetMask = true, typename U = T>                                              \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, uint64_t mask[],         \
+            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, Place place = Place::here()) { \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                 \
+    if constexpr (isSetMask) SetMaskBits<T>(mask, place);                                                   \
+    IssueScalar(Name##Insn<T>(), dst, src, Name##Operand<T>(scalar), repeatTime, repeatParams, place);      \
+  }                                                                                                         \
+  template <typename T, bool isSetMask = true, typename U = T>                                              \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, uint64_t mask,           \
+            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, Place place = Place::here()) { \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                 \
+    if constexpr (isSetMask) SetMaskLanes<T>(mask, place);                                                  \
+    IssueScalar(Name##Insn<T>(), dst, src, Name##Operand<T>(scalar), repeatTime, repeatParams, place);      \
+  }
+
+VINCI_SCALAR(Adds, "vadds")
+VINCI_SCALAR(Muls, "vmuls")
+VINCI_SCALAR(Maxs, "vmaxs")
+VINCI_SCALAR(Mins, "vmins")
+VINCI_SCALAR(LeakyRelu, "vlrelu")
+VINCI_SCALAR(ShiftLeft, "vshl")
+#undef VINCI_SCALAR
+
+// dst = dst + src * scalar; the destination may be f32 where the source is f16.
+template <typename T, typename U>
+::vinci::ascendc::Insn& AxpyInsn() {
+  static ::vinci::ascendc::Insn insn("vaxpy", std::is_same_v<T, U> ? TypeName<T>() : "fmix");
+  return insn;
+}
+template <typename T, typename U>
+constexpr uint8_t SourceRepeatStride() {
+  return sizeof(U) < sizeof(T) ? 8 * sizeof(U) / sizeof(T) : 8;
+}
+template <typename T, typename U>
+void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar, const int32_t& count,
+          Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  CountedMask mask(static_cast<uint64_t>(count), place);
+  IssueScalar(AxpyInsn<T, U>(), dst, src, BitsOf(scalar), 1, {1, 1, 8, SourceRepeatStride<T, U>()}, place);
+  mask.Reset();
+}
+template <typename T, typename U, bool isSetMask = true>
+void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar, uint64_t mask[],
+          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  if constexpr (isSetMask) SetMaskBits<T>(mask, place);
+  IssueScalar(AxpyInsn<T, U>(), dst, src, BitsOf(scalar), repeatTime, repeatParams, place);
+}
+template <typename T, typename U, bool isSetMask = true>
+void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar, uint64_t mask,
+          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  if constexpr (isSetMask) SetMaskLanes<T>(mask, place);
+  IssueScalar(AxpyInsn<T, U>(), dst, src, BitsOf(scalar), repeatTime, repeatParams, place);
+}
+
+// The one shift that rounds, if asked to.
+template <typename T>
+::vinci::ascendc::Insn& ShiftRightInsn() {
+  static ::vinci::ascendc::Insn insn("vshr", TypeName<T>());
+  return insn;
+}
+template <typename T>
+void IssueShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, T distance, uint64_t repeat,
+                     const UnaryRepeatParams& p, bool round, Place place) {
+  ::vinci::ascendc::issue(ShiftRightInsn<T>(),
+                          {dst.Address(), src.Address(), BitsOf(distance), repeat, p.dstBlkStride, p.srcBlkStride,
+                           p.dstRepStride, p.srcRepStride, round ? 1u : 0u},
+                          place);
+}
+template <typename T, bool isSetMask = true>
+void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& distance, const int32_t& count,
+                Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  CountedMask mask(static_cast<uint64_t>(count), place);
+  IssueShiftRight(dst, src, distance, 1, {}, false, place);
+  mask.Reset();
+}
+template <typename T, bool isSetMask = true>
+void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& distance, uint64_t mask[],
+                const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false,
+                Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  if constexpr (isSetMask) SetMaskBits<T>(mask, place);
+  IssueShiftRight(dst, src, distance, repeatTime, repeatParams, roundEn, place);
+}
+template <typename T, bool isSetMask = true>
+void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& distance, uint64_t mask,
+                const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false,
+                Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  if constexpr (isSetMask) SetMaskLanes<T>(mask, place);
+  IssueShiftRight(dst, src, distance, repeatTime, repeatParams, roundEn, place);
+}
+
+// dst = scalar in every lane.
+template <typename T>
+::vinci::ascendc::Insn& DuplicateInsn() {
+  static ::vinci::ascendc::Insn insn("vector_dup", TypeName<T>());
+  return insn;
+}
+template <typename T>
+void IssueDuplicate(const LocalTensor<T>& dst, T scalar, uint64_t repeat, uint64_t block, uint64_t stride,
+                    Place place) {
+  ::vinci::ascendc::issue(DuplicateInsn<T>(), {dst.Address(), BitsOf(scalar), repeat, block, 1, stride, 0}, place);
+}
+template <typename T, bool isSetMask = true, typename U = T>
+void Duplicate(const LocalTensor<T>& dst, const U& scalar, const int32_t& count, Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  CountedMask mask(static_cast<uint64_t>(count), place);
+  IssueDuplicate(dst, static_cast<T>(scalar), 1, 1, 8, place);
+  mask.Reset();
+}
+template <typename T, bool isSetMask = true, typename U = T>
+void Duplicate(const LocalTensor<T>& dst, const U& scalar, uint64_t mask[], const uint8_t repeatTime,
+               const uint16_t dstBlockStride, const uint8_t dstRepeatStride, Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  if constexpr (isSetMask) SetMaskBits<T>(mask, place);
+  IssueDuplicate(dst, static_cast<T>(scalar), repeatTime, dstBlockStride, dstRepeatStride, place);
+}
+template <typename T, bool isSetMask = true, typename U = T>
+void Duplicate(const LocalTensor<T>& dst, const U& scalar, uint64_t mask, const uint8_t repeatTime,
+               const uint16_t dstBlockStride, const uint8_t dstRepeatStride, Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  if constexpr (isSetMask) SetMaskLanes<T>(mask, place);
+  IssueDuplicate(dst, static_cast<T>(scalar), repeatTime, dstBlockStride, dstRepeatStride, place);
+}
+
+}  // namespace AscendC

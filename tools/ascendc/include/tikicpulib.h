@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <cstdlib>
+
+#include "acl/acl.h"
+#include "kernel_operator.h"
+
+// Launches without <<<>>>, as of CPU debugging: ICPU_RUN_KF(kernel, blocks, args...). Memory of GmAlloc is device
+// memory that the host reads and writes directly, too. Documentation: Ascend C, CPU debugging.
+enum class KernelMode {
+  MIX_MODE,
+  AIC_MODE,
+  AIV_MODE,
+  MIX_AIC_1_1,
+  MIX_VEC_MODE = AIV_MODE,
+  MIX_VECTOR_MODE = AIV_MODE
+};
+
+namespace AscendC {
+
+using ::KernelMode;
+
+inline ::vinci::ascendc::KernelType& LaunchType() {
+  static auto type = ::vinci::ascendc::KernelType::vector;
+  return type;
+}
+// The kind of the kernels that are launched from now on; vector cores if it is not said.
+inline void SetKernelMode(KernelMode mode) {
+  using ::vinci::ascendc::KernelType;
+  LaunchType() = mode == KernelMode::AIC_MODE      ? KernelType::cube
+                 : mode == KernelMode::MIX_MODE    ? KernelType::mix_1_2
+                 : mode == KernelMode::MIX_AIC_1_1 ? KernelType::mix_1_1
+                                                   : KernelType::vector;
+}
+inline void* GmAlloc(size_t bytes) {
+  void* address = nullptr;
+  return aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS ? address : nullptr;
+}
+inline void GmFree(void* address) { aclrtFree(address); }
+
+}  // namespace AscendC
+
+#define ICPU_RUN_KF(kernel, blocks, ...)                                                                \
+  ::vinci::ascendc::run({#kernel, ::AscendC::LaunchType(), static_cast<std::uint32_t>(blocks), nullptr, \
+                         ::vinci::ascendc::Place::here()},                                              \
+                        [&] { kernel(__VA_ARGS__); })
+#define ICPU_SET_TILING_KEY(key) (::vinci::ascendc::tiling_key() = (key))

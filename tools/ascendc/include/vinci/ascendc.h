@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+// What the headers of Ascend C stand on: the narrow layer between code that the user's compiler sees (C++17) and the
+// library behind it. A call of the API becomes instructions of Vinci's table; `issue` executes one at once, on the core
+// that the present thread is, and records it. docs/ascendc.md
+namespace vinci::ascendc {
+
+// A line of the user's source. As the default argument of a function it is the line of the call.
+struct Place {
+  const char* file;
+  int line;
+  static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+};
+
+// A row of the instruction table, found by name and type form ("vadd", "f16") when it is first issued.
+class Insn {
+ public:
+  explicit Insn(const char* name, const char* type = nullptr) : name_(name), type_(type) {}
+
+ private:
+  friend void issue(Insn&, std::initializer_list<std::uint64_t>, Place);
+  void find(Place place);
+
+  const char* name_;
+  const char* type_;
+  const void* row_ = nullptr;
+  std::uint8_t form_ = 0;
+};
+
+// Operands in the order of the public intrinsic. Faults end the program with the place.
+void issue(Insn& insn, std::initializer_list<std::uint64_t> operands, Place place);
+
+// Scalar work of the API itself, which runs natively and is not seen otherwise: cycles of the scalar unit that are
+// charged to the next instruction. docs/ascendc.md has the table.
+enum class Work : std::uint8_t { call, flag, queue, loop };
+void charge(Work what, unsigned times = 1);
+
+// Memories of a core, and global memory.
+enum class Memory : std::uint8_t { gm, l1, l0a, l0b, l0c, ub, bt, fb, none };
+std::uint64_t size_of(Memory memory);
+// GetValue and SetValue: loads and stores of the scalar unit, 1, 2, 4 or 8 bytes.
+std::uint64_t load(Memory memory, std::uint64_t address, unsigned bytes, Place place);
+void store(Memory memory, std::uint64_t address, unsigned bytes, std::uint64_t value, Place place);
+
+enum class CoreKind : std::uint8_t { cube, vector, joint };
+struct CoreInfo {
+  CoreKind kind = CoreKind::vector;
+  std::uint32_t block_idx = 0, block_num = 1;
+  std::uint32_t subblock_idx = 0, subblock_num = 1;
+  bool mix = false;               // one of the cores of a block of a MIX task
+  void* pipe = nullptr;           // the present TPipe
+  std::uint64_t ctrl = 0;         // what was last written to CTRL through the API
+  std::uint64_t event_ids[64]{};  // by pair of pipes, the event ids in use: one bit each
+};
+// The core that the present thread is. Outside of a kernel the program ends with a message.
+CoreInfo& core();
+bool in_kernel();
+std::uint32_t core_count(CoreKind kind);
+const char* product();
+
+// What L2 does when cores access the buffer of global memory that holds the address.
+enum class L2 : std::uint8_t { normal, bypass };
+void set_l2(std::uint64_t address, L2 hint, Place place);
+
+// Ends the program: what was asked for is not supported, or is wrong.
+[[noreturn]] void unsupported(const char* what, Place place);
+[[noreturn]] void wrong(const char* what, Place place);
+
+// The kernel type of a launch; names as of the public enumeration KernelMetaType.
+enum class KernelType : std::uint8_t { vector, cube, mix_1_0, mix_0_1, mix_1_1, mix_1_2 };
+struct Launch {
+  const char* name;
+  KernelType type;
+  std::uint32_t blocks;
+  void* stream;
+  Place place;
+};
+// Runs a kernel on all its cores; `call` calls it with its arguments.
+using Call = void (*)(void*);
+void run(const Launch& launch, Call call, void* context);
+template <class F>
+void run(const Launch& launch, F&& kernel) {
+  run(
+      launch, [](void* f) { (*static_cast<F*>(f))(); }, &kernel);
+}
+
+}  // namespace vinci::ascendc

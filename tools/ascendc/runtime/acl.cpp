@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "acl/acl.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <set>
+
+#include "tools/ascendc/runtime/launch.h"
+
+namespace vinci::ascendc {
+namespace {
+
+thread_local std::string t_message;  // of the latest failure
+thread_local bool t_failed = false;
+
+aclError failed(aclError code, std::string message) {
+  t_message = fmt::format("[{}] {}", code, message);
+  t_failed = true;
+  return code;
+}
+
+struct Stream {
+  u32 id = 0;
+};
+struct Event {
+  std::optional<u32> recorded;
+};
+
+u32 id_of(aclrtStream stream) {
+  return stream == nullptr ? device().default_stream() : static_cast<const Stream*>(stream)->id;
+}
+
+std::map<const std::byte*, u64>& pinned() {
+  static std::map<const std::byte*, u64> areas;
+  return areas;
+}
+
+bool is_pinned(const void* at) {
+  const auto* p = static_cast<const std::byte*>(at);
+  const auto above = pinned().upper_bound(p);
+  if (above == pinned().begin()) return false;
+  const auto& [begin, bytes] = *std::prev(above);
+  return p < begin + bytes;
+}
+
+u64 address_of(const void* p) { return reinterpret_cast<u64>(p); }
+bool on_device(const void* p, u64 bytes) { return device().gm().find(address_of(p), bytes) != nullptr; }
+bool in_device_space(const void* p) {
+  const u64 a = address_of(p);
+  return a >= isa::GlobalMemory::kBase && a < isa::GlobalMemory::kBase + isa::GlobalMemory::kMappedBytes;
+}
+
+aclError copy(void* dst, size_t capacity, const void* src, size_t size, aclrtMemcpyKind kind, aclrtStream stream) {
+  if (size > capacity) {
+    return failed(ACL_ERROR_RT_PARAM_INVALID, fmt::format("a copy of {} bytes to a destination of {}", size, capacity));
+  }
+  if (kind == ACL_MEMCPY_DEFAULT) {
+    kind = in_device_space(dst) ? (in_device_space(src) ? ACL_MEMCPY_DEVICE_TO_DEVICE : ACL_MEMCPY_HOST_TO_DEVICE)
+                                : (in_device_space(src) ? ACL_MEMCPY_DEVICE_TO_HOST : ACL_MEMCPY_HOST_TO_HOST);
+  }
+  const bool from = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
+  const bool to = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
+  for (const auto& [p, device_side, what] :
+       {std::tuple{static_cast<const void*>(dst), to, "destination"}, std::tuple{src, from, "source"}}) {
+    if (device_side ? !on_device(p, size) : in_device_space(p)) {
+      return failed(ACL_ERROR_RT_PARAM_INVALID,
+                    fmt::format("the {} of a copy, {:#x} with {} bytes, is not memory of the {}", what, address_of(p),
+                                size, device_side ? "device" : "host"));
+    }
+  }
+  std::memmove(dst, src, size);
+  if (!from && !to) return ACL_SUCCESS;
+  const void* host = to ? src : dst;
+  device().recorder().copy(id_of(stream), address_of(dst), address_of(src), size,
+                           from && to ? Recorder::Direction::on_device
+                           : to       ? Recorder::Direction::to_device
+                                      : Recorder::Direction::from_device,
+                           {static_cast<const std::byte*>(host), from && to ? 0 : size}, !is_pinned(host));
+  return ACL_SUCCESS;
+}
+
+aclError fill(void* address, size_t capacity, int32_t value, size_t size, aclrtStream stream) {
+  if (size > capacity || !on_device(address, size)) {
+    return failed(ACL_ERROR_RT_PARAM_INVALID,
+                  fmt::format("memset of {:#x} with {} bytes: not memory of the device", address_of(address), size));
+  }
+  std::memset(address, value, size);
+  device().recorder().fill(id_of(stream), address_of(address), size, static_cast<u8>(value));
+  return ACL_SUCCESS;
+}
+
+// A fault ends the process: what the program does then would mean nothing.
+template <class F>
+aclError call(F&& body) {
+  try {
+    return body();
+  } catch (const Error& e) {
+    die(e);
+  }
+}
+
+aclError need(const void* p, const char* what) {
+  return p != nullptr ? ACL_SUCCESS : failed(ACL_ERROR_INVALID_PARAM, fmt::format("{} is null", what));
+}
+
+aclError set_stream(aclrtStream* stream) {
+  return call([&] {
+    if (const aclError e = need(stream, "stream")) return e;
+    device().default_stream();
+    *stream = new Stream{device().recorder().add_stream()};
+    return ACL_SUCCESS;
+  });
+}
+
+aclError set_event(aclrtEvent* event) {
+  if (const aclError e = need(event, "event")) return e;
+  *event = new Event;
+  return ACL_SUCCESS;
+}
+
+}  // namespace
+
+void run(const Launch& launch, Call kernel, void* context) {
+  try {
+    if (launch.blocks == 0)
+      fail_at(Fault::Program, fmt::format("{}:{}", launch.place.file, launch.place.line), "a launch of 0 blocks");
+    if (present() != nullptr) fail(Fault::Program, "a kernel launches a kernel");
+    TaskRun(device(), launch, [&] { kernel(context); }).run(id_of(launch.stream));
+  } catch (const Error& e) {
+    die(e);
+  }
+}
+
+}  // namespace vinci::ascendc
+
+using namespace vinci::ascendc;  // NOLINT(google-build-using-namespace): the C interface of this file
+
+extern "C" {
+
+aclError aclInit(const char*) {
+  return call([] { return device(), ACL_SUCCESS; });
+}
+aclError aclFinalize() { return ACL_SUCCESS; }
+const char* aclGetRecentErrMsg() {
+  const bool failed_before = t_failed;
+  t_failed = false;
+  return failed_before ? t_message.c_str() : nullptr;
+}
+
+aclError aclrtSetDevice(int32_t id) {
+  return id == 0 ? call([] { return device(), ACL_SUCCESS; })
+                 : failed(ACL_ERROR_RT_INVALID_DEVICEID, fmt::format("device {}: there is one device, 0", id));
+}
+aclError aclrtResetDevice(int32_t) { return ACL_SUCCESS; }
+aclError aclrtResetDeviceForce(int32_t) { return ACL_SUCCESS; }
+aclError aclrtGetDevice(int32_t* id) {
+  if (const aclError e = need(id, "device")) return e;
+  *id = 0;
+  return ACL_SUCCESS;
+}
+aclError aclrtGetDeviceCount(uint32_t* count) {
+  if (const aclError e = need(count, "count")) return e;
+  *count = 1;
+  return ACL_SUCCESS;
+}
+aclError aclrtGetDeviceInfo(uint32_t, aclrtDevAttr attribute, int64_t* value) {
+  return call([&] {
+    if (const aclError e = need(value, "value")) return e;
+    const auto& chip = device().chip();
+    switch (attribute) {
+      case ACL_DEV_ATTR_AICORE_CORE_NUM:
+      case ACL_DEV_ATTR_CUBE_CORE_NUM: *value = chip.ai_cores; return ACL_SUCCESS;
+      case ACL_DEV_ATTR_VECTOR_CORE_NUM: *value = chip.vector_cores; return ACL_SUCCESS;
+      default: return failed(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "this device attribute is not supported");
+    }
+  });
+}
+aclError aclrtGetRunMode(aclrtRunMode* mode) {
+  if (const aclError e = need(mode, "mode")) return e;
+  *mode = ACL_HOST;
+  return ACL_SUCCESS;
+}
+const char* aclrtGetSocName() { return device().chip().product.c_str(); }
+aclError aclrtSynchronizeDevice() {
+  return call([] {
+    device().default_stream();
+    device().recorder().synchronize_device();
+    return ACL_SUCCESS;
+  });
+}
+
+aclError aclrtCreateContext(aclrtContext* context, int32_t id) {
+  if (const aclError e = need(context, "context")) return e;
+  static int one;
+  *context = &one;
+  return aclrtSetDevice(id);
+}
+aclError aclrtDestroyContext(aclrtContext) { return ACL_SUCCESS; }
+aclError aclrtSetCurrentContext(aclrtContext) { return ACL_SUCCESS; }
+aclError aclrtGetCurrentContext(aclrtContext* context) { return aclrtCreateContext(context, 0); }
+
+aclError aclrtCreateStream(aclrtStream* stream) { return set_stream(stream); }
+aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t, uint32_t) { return set_stream(stream); }
+aclError aclrtDestroyStream(aclrtStream stream) {
+  delete static_cast<Stream*>(stream);
+  return ACL_SUCCESS;
+}
+aclError aclrtDestroyStreamForce(aclrtStream stream) { return aclrtDestroyStream(stream); }
+aclError aclrtSynchronizeStream(aclrtStream stream) {
+  return call([&] {
+    device().recorder().synchronize_stream(id_of(stream));
+    return ACL_SUCCESS;
+  });
+}
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t) { return aclrtSynchronizeStream(stream); }
+
+aclError aclrtMalloc(void** address, size_t size, aclrtMemMallocPolicy) {
+  return call([&] {
+    if (const aclError e = need(address, "address")) return e;
+    if (size == 0) return failed(ACL_ERROR_RT_PARAM_INVALID, "an allocation of 0 bytes");
+    const std::uint64_t at = device().allocate(size);
+    if (at == 0) return failed(ACL_ERROR_RT_MEMORY_ALLOCATION, fmt::format("no room for {} bytes", size));
+    *address = reinterpret_cast<void*>(at);  // NOLINT(performance-no-int-to-ptr)
+    return ACL_SUCCESS;
+  });
+}
+aclError aclrtMallocAlign32(void** address, size_t size, aclrtMemMallocPolicy policy) {
+  return aclrtMalloc(address, size, policy);
+}
+aclError aclrtMallocCached(void** address, size_t size, aclrtMemMallocPolicy policy) {
+  return aclrtMalloc(address, size, policy);
+}
+aclError aclrtFree(void* address) {
+  return call([&] {
+    if (address == nullptr) return failed(ACL_ERROR_RT_PARAM_INVALID, "free of null");
+    device().free(address_of(address));
+    return ACL_SUCCESS;
+  });
+}
+aclError aclrtMallocHost(void** address, size_t size) {
+  if (const aclError e = need(address, "address")) return e;
+  *address = std::malloc(size);
+  if (*address == nullptr) return failed(ACL_ERROR_RT_MEMORY_ALLOCATION, fmt::format("no room for {} bytes", size));
+  pinned()[static_cast<const std::byte*>(*address)] = size;
+  return ACL_SUCCESS;
+}
+aclError aclrtFreeHost(void* address) {
+  pinned().erase(static_cast<const std::byte*>(address));
+  std::free(address);
+  return ACL_SUCCESS;
+}
+aclError aclrtGetMemInfo(aclrtMemAttr, size_t* free, size_t* total) {
+  return call([&] {
+    if (const aclError e = need(total, "total")) return e;
+    *total = static_cast<std::uint64_t>(device().chip().memory.hbm.size);
+    if (free != nullptr) *free = *total - device().allocated();
+    return ACL_SUCCESS;
+  });
+}
+aclError aclrtMemcpy(void* dst, size_t capacity, const void* src, size_t size, aclrtMemcpyKind kind) {
+  return call([&] {
+    const aclError e = copy(dst, capacity, src, size, kind, nullptr);
+    if (e == ACL_SUCCESS && kind != ACL_MEMCPY_HOST_TO_HOST)
+      device().recorder().synchronize_stream(device().default_stream());
+    return e;
+  });
+}
+aclError aclrtMemcpyAsync(void* dst, size_t capacity, const void* src, size_t size, aclrtMemcpyKind kind,
+                          aclrtStream stream) {
+  return call([&] { return copy(dst, capacity, src, size, kind, stream); });
+}
+aclError aclrtMemset(void* address, size_t capacity, int32_t value, size_t size) {
+  return call([&] {
+    const aclError e = fill(address, capacity, value, size, nullptr);
+    if (e == ACL_SUCCESS) device().recorder().synchronize_stream(device().default_stream());
+    return e;
+  });
+}
+aclError aclrtMemsetAsync(void* address, size_t capacity, int32_t value, size_t size, aclrtStream stream) {
+  return call([&] { return fill(address, capacity, value, size, stream); });
+}
+
+aclError aclrtCreateEvent(aclrtEvent* event) { return set_event(event); }
+aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t) { return set_event(event); }
+aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t) { return set_event(event); }
+aclError aclrtDestroyEvent(aclrtEvent event) {
+  delete static_cast<Event*>(event);
+  return ACL_SUCCESS;
+}
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
+  return call([&] {
+    if (const aclError e = need(event, "event")) return e;
+    static_cast<Event*>(event)->recorded = device().recorder().event_record(id_of(stream));
+    return ACL_SUCCESS;
+  });
+}
+aclError aclrtResetEvent(aclrtEvent event, aclrtStream) {
+  if (const aclError e = need(event, "event")) return e;
+  static_cast<Event*>(event)->recorded.reset();
+  return ACL_SUCCESS;
+}
+aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
+  return call([&] {
+    if (const aclError e = need(event, "event")) return e;
+    const auto& recorded = static_cast<const Event*>(event)->recorded;
+    if (recorded) device().recorder().event_wait(id_of(stream), *recorded);
+    return ACL_SUCCESS;
+  });
+}
+aclError aclrtSynchronizeEvent(aclrtEvent event) {
+  return call([&] {
+    if (const aclError e = need(event, "event")) return e;
+    const auto& recorded = static_cast<const Event*>(event)->recorded;
+    if (recorded) device().recorder().synchronize_event(*recorded);
+    return ACL_SUCCESS;
+  });
+}
+aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
+  if (const aclError e = need(event, "event")) return e;
+  *status = static_cast<const Event*>(event)->recorded ? ACL_EVENT_RECORDED_STATUS_COMPLETE
+                                                       : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+  return ACL_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// The layer that the headers call (vinci/ascendc.h).
+#include <fmt/format.h>
+
+#include "isa/base/suggest.h"
+#include "isa/table.h"
+#include "tools/ascendc/runtime/core.h"
+#include "tools/ascendc/runtime/device.h"
+
+namespace vinci::ascendc {
+namespace {
+
+[[noreturn]] void stop(Fault fault, const std::string& text, Place place) {
+  throw Error(fault, text, place.file == nullptr ? std::string() : fmt::format("{}:{}", place.file, place.line));
+}
+
+Core& need_core() {
+  Core* core = present();
+  if (core == nullptr) {
+    fail(Fault::Program, "a function of kernels is called outside of a kernel; launch it with <<<>>> or ICPU_RUN_KF");
+  }
+  return *core;
+}
+
+// Faults are thrown through the kernel, as they end its core; one that knows no line gets that of the call.
+template <class F>
+auto located(Place place, F&& body) {
+  try {
+    return body();
+  } catch (const Error& e) {
+    if (!e.location().empty() && !e.location().ends_with(']')) throw;
+    stop(e.fault(), e.message(), place);
+  }
+}
+
+constexpr std::array kBuffers{isa::BufId::GM,  isa::BufId::L1, isa::BufId::L0A, isa::BufId::L0B,
+                              isa::BufId::L0C, isa::BufId::UB, isa::BufId::BT,  isa::BufId::FB};
+
+}  // namespace
+
+void Insn::find(Place place) {
+  const isa::Row* row = isa::row_of(std::string_view(name_));
+  const isa::Arch arch = device().chip().arch;
+  if (row == nullptr || !isa::contains(row->archs, arch)) {
+    stop(Fault::Unsupported, fmt::format("{} does not exist on {}", name_, isa::name(arch)), place);
+  }
+  if (type_ != nullptr) {
+    const auto form = std::ranges::find(row->types, std::string_view(type_), &isa::TypeForm::name);
+    if (form == row->types.end() || !isa::contains(form->archs, arch)) {
+      stop(Fault::Unsupported, fmt::format("{} has no form for the type {} on {}", name_, type_, isa::name(arch)),
+           place);
+    }
+    form_ = static_cast<u8>(form - row->types.begin());
+  }
+  row_ = row;
+}
+
+void issue(Insn& insn, std::initializer_list<u64> operands, Place place) {
+  Core& core = need_core();
+  if (insn.row_ == nullptr) insn.find(place);
+  const auto& row = *static_cast<const isa::Row*>(insn.row_);
+  isa::Inst inst{.row = &row, .type = insn.form_};
+  usize i = 0;
+  for (const u64 value : operands) {
+    const isa::FieldInfo& field = row.fields[i];
+    if (!field.fits(value)) {
+      stop(Fault::Program,
+           fmt::format("{}: {} = {} does not fit its {} bits", row.name, field.name, static_cast<i64>(value),
+                       field.width),
+           place);
+    }
+    inst.operands[i++] = {field.kind == isa::OperandKind::reg_dst, value};
+  }
+  for (; i < row.fields.size(); ++i)
+    inst.operands[i].value = row.fields[i].fallback;
+  located(place, [&] { core.issue(inst, place); });
+}
+
+void charge(Work what, unsigned times) { need_core().charge(cycles_of(what) * times); }
+
+std::uint64_t size_of(Memory memory) {
+  if (memory == Memory::gm || memory == Memory::none) return 0;
+  return need_core().native().machine().mem()[kBuffers[static_cast<usize>(memory)]].size();
+}
+
+std::uint64_t load(Memory memory, std::uint64_t address, unsigned bytes, Place place) {
+  return located(place, [&] { return need_core().load(memory, address, bytes, place); });
+}
+
+void store(Memory memory, std::uint64_t address, unsigned bytes, std::uint64_t value, Place place) {
+  located(place, [&] { need_core().store(memory, address, bytes, value, place); });
+}
+
+CoreInfo& core() { return need_core().info; }
+bool in_kernel() { return present() != nullptr; }
+
+std::uint32_t core_count(CoreKind kind) {
+  return kind == CoreKind::vector ? device().chip().vector_cores : device().chip().ai_cores;
+}
+const char* product() { return device().chip().product.c_str(); }
+
+void set_l2(std::uint64_t address, L2 hint, Place place) {
+  located(place,
+          [&] { device().set_l2(address, hint == L2::bypass ? task::CacheHint::bypass : task::CacheHint::normal); });
+}
+
+void unsupported(const char* what, Place place) {
+  stop(Fault::Unsupported, fmt::format("{} is not supported by Vinci", what), place);
+}
+void wrong(const char* what, Place place) { stop(Fault::Program, what, place); }
+
+}  // namespace vinci::ascendc

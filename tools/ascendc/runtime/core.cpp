@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/ascendc/runtime/core.h"
+
+#include <cstring>
+
+#include "isa/table.h"
+
+namespace vinci::ascendc {
+namespace {
+
+thread_local Core* t_core = nullptr;
+
+// Assumed: no public source says what the code around an intrinsic costs. docs/ascendc.md
+constexpr u64 kCallCycles = 8;    // addresses, lengths and masks of a call that issues work
+constexpr u64 kFlagCycles = 1;    // of a flag or a barrier
+constexpr u64 kQueueCycles = 12;  // of AllocTensor, EnQue, DeQue, FreeTensor
+constexpr u64 kLoopCycles = 2;    // of a turn of a loop inside the API
+constexpr u64 kAccessCycles = 4;  // of a GetValue or SetValue that is not recorded by itself
+
+isa::Inst immediate(const isa::Row& row, std::initializer_list<u64> operands, u8 type = 0) {
+  isa::Inst out{.row = &row, .type = type};
+  usize i = 0;
+  for (const u64 value : operands) {
+    out.operands[i] = {row.fields[i].kind == isa::OperandKind::reg_dst, value};
+    ++i;
+  }
+  return out;
+}
+
+const isa::Row& row(std::string_view name) {
+  const isa::Row* found = isa::row_of(name);
+  if (found == nullptr) fail(Fault::Internal, "no instruction {}", name);
+  return *found;
+}
+
+}  // namespace
+
+Core* present() { return t_core; }
+void set_present(Core* core) { t_core = core; }
+
+u64 cycles_of(Work what) {
+  switch (what) {
+    case Work::call: return kCallCycles;
+    case Work::flag: return kFlagCycles;
+    case Work::queue: return kQueueCycles;
+    case Work::loop: return kLoopCycles;
+  }
+  return 0;
+}
+
+void Core::start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::TaskCore self, const std::string& source,
+                 const CoreInfo& what, void (*give_way)()) {
+  info = what;
+  source_ = source;
+  give_way_ = give_way;
+  owed_ = 0;
+  accesses_ = 0;
+  native_.start(launch, flags, self, source);
+}
+
+u32 Core::line_of(Place place) const {
+  return place.file != nullptr && source_ == place.file ? static_cast<u32>(place.line) : 0;
+}
+
+void Core::pay(Place place) {
+  if (owed_ == 0) return;
+  static const isa::Row& nop = row("nop");
+  native_.issue(immediate(nop, {owed_}), line_of(place));
+  owed_ = 0;
+}
+
+void Core::issue(const isa::Inst& inst, Place place) {
+  pay(place);
+  if (inst.row->role != isa::Role::scalar) accesses_ = 0;
+  auto state = native_.issue(inst, line_of(place));
+  while (state == isa::Machine::State::waits) {
+    give_way_();
+    state = native_.resume();
+  }
+}
+
+bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place) {
+  static constexpr std::array kMemoryNames{"GM", "L1", "L0A", "L0B", "L0C", "UB", "BT", "FB", "no memory"};
+  if (memory != Memory::gm && memory != Memory::ub) {
+    fail(Fault::Program, "the scalar unit reaches UB and global memory, not {}",
+         kMemoryNames[static_cast<usize>(memory)]);
+  }
+  if (accesses_ >= kRecordedAccesses && address % bytes == 0) {
+    charge(kAccessCycles);
+    return false;
+  }
+  ++accesses_;
+  static const isa::Row& load_ub = row("ld_ubuf");
+  static const isa::Row& store_ub = row("st_ubuf");
+  static const isa::Row& load_gm = row("ld_dev");
+  static const isa::Row& store_gm = row("st_dev");
+  const auto type = static_cast<u8>(bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0);
+  const bool ub = memory == Memory::ub;
+  issue(immediate(write ? (ub ? store_ub : store_gm) : (ub ? load_ub : load_gm), {write ? value : 0, address, 0}, type),
+        place);
+  return true;
+}
+
+u64 Core::load(Memory memory, u64 address, unsigned bytes, Place place) {
+  access(memory, address, bytes, false, 0, place);
+  u64 value = 0;
+  if (memory == Memory::gm) {
+    native_.machine().mem().gm().read(address, std::as_writable_bytes(std::span(&value, 1)).first(bytes));
+  } else {
+    std::memcpy(&value, native_.machine().mem()[isa::BufId::UB].bytes(address, bytes).data(), bytes);
+  }
+  return value;
+}
+
+void Core::store(Memory memory, u64 address, unsigned bytes, u64 value, Place place) {
+  if (access(memory, address, bytes, true, value, place)) return;
+  if (memory == Memory::gm) {
+    native_.machine().mem().gm().write(address, std::as_bytes(std::span(&value, 1)).first(bytes));
+  } else {
+    std::memcpy(native_.machine().mem()[isa::BufId::UB].bytes(address, bytes).data(), &value, bytes);
+  }
+}
+
+void Core::end() {
+  static const isa::Row& last = row("end");
+  const Place nowhere{nullptr, 0};
+  pay(nowhere);
+  native_.issue(immediate(last, {}), 0);
+}
+
+}  // namespace vinci::ascendc

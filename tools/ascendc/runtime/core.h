@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <string>
+
+#include "isa/native_core.h"
+#include "tools/ascendc/include/vinci/ascendc.h"
+
+namespace vinci::ascendc {
+
+// A core while a kernel runs on it: the machine behind it, and the scalar work that it owes.
+class Core {
+ public:
+  Core(const isa::CoreSpec& spec, isa::GlobalMemory& gm, u32 id) : kind_(spec.kind), native_(spec, gm, id) {}
+
+  // `give_way` is called while the core waits for another one; it returns when it may look again.
+  void start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::TaskCore self, const std::string& source,
+             const CoreInfo& info, void (*give_way)());
+  void issue(const isa::Inst& inst, Place place);
+  void charge(u64 cycles) { owed_ += cycles; }
+  u64 load(Memory memory, u64 address, unsigned bytes, Place place);
+  void store(Memory memory, u64 address, unsigned bytes, u64 value, Place place);
+  void end();
+
+  isa::NativeCore& native() { return native_; }
+  isa::CoreKind kind() const { return kind_; }
+  CoreInfo info;
+
+ private:
+  // Runs of scalar accesses beyond this length are executed, but only their cycles are recorded.
+  static constexpr u32 kRecordedAccesses = 32;
+
+  u32 line_of(Place place) const;
+  void pay(Place place);
+  bool access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place);
+
+  isa::CoreKind kind_;
+  isa::NativeCore native_;
+  std::string source_;
+  void (*give_way_)() = nullptr;
+  u64 owed_ = 0;
+  u32 accesses_ = 0;  // since the last instruction for a pipe
+};
+
+// The core that the present thread is, or null.
+Core* present();
+void set_present(Core* core);
+
+// What one piece of the API's own scalar work is taken to cost, in cycles.
+u64 cycles_of(Work what);
+
+}  // namespace vinci::ascendc

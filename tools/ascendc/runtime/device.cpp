@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/ascendc/runtime/device.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "models/core/core_spec.h"
+#include "sim/config/load.h"
+
+// What `vinci cc` states beside the user's code.
+extern "C" {
+__attribute__((weak)) extern const char* vinci_ascendc_chip;
+__attribute__((weak)) extern const char* vinci_ascendc_tool;
+}
+
+namespace vinci::ascendc {
+namespace {
+
+std::string environment(const char* name, std::string fallback = {}) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : std::move(fallback);
+}
+
+std::string program_name() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::string("app") : self.filename().string();
+}
+
+}  // namespace
+
+Settings Settings::from_environment() {
+  Settings s;
+  s.chip = environment("VINCI_CHIP", &vinci_ascendc_chip != nullptr ? vinci_ascendc_chip : "ascend-910b1");
+  s.tool = environment("VINCI", &vinci_ascendc_tool != nullptr ? vinci_ascendc_tool : "vinci");
+  s.output = environment("VINCI_OUTPUT", "out/" + program_name());
+  s.options = environment("VINCI_RUN_OPTIONS");
+  s.quiet = environment("VINCI_VERBOSE") != "1";
+  const std::string mode = environment("VINCI_MODE", "timing");
+  if (mode == "functional") {
+    s.mode = Mode::functional;
+  } else if (mode == "timing") {
+    s.mode = Mode::timing;
+  } else if (mode == "full") {
+    s.mode = Mode::full;
+  } else {
+    fail(Fault::Input, "VINCI_MODE={}: the modes are functional, timing and full", mode);
+  }
+  return s;
+}
+
+Device::Device()
+    : settings_(Settings::from_environment()),
+      chip_(config::load_chip(settings_.chip)),
+      recorder_(program_name(), chip_.arch, settings_.mode == Settings::Mode::full) {}
+
+u64 Device::allocate(u64 bytes) {
+  const auto capacity = static_cast<u64>(chip_.memory.hbm.size);
+  if (bytes > capacity - allocated_) return 0;
+  const u64 address = gm_.allocate(bytes, fmt::format("device{}", sizes_.size()));
+  sizes_[address] = bytes;
+  allocated_ += bytes;
+  recorder_.add_device_buffer(address, bytes);
+  return address;
+}
+
+void Device::free(u64 address) {
+  const auto it = sizes_.find(address);
+  if (it == sizes_.end() || gm_.find(address, 0) == nullptr)
+    fail(Fault::Program, "free of {:#x}, which is not an allocation", address);
+  allocated_ -= it->second;
+  gm_.free(address);
+  recorder_.free(address);
+}
+
+u32 Device::default_stream() {
+  if (recorder_.stream().streams.empty()) recorder_.add_stream();
+  return 0;
+}
+
+Core& Device::core(isa::CoreKind kind, u32 id) {
+  auto& slot = cores_[{kind, id}];
+  if (!slot) slot = std::make_unique<Core>(models::core_spec(chip_, kind), gm_, id);
+  return *slot;
+}
+
+Device& device() {
+  static Device* const one = [] {
+    try {
+      auto* made = new Device;
+      std::atexit([] {
+        try {
+          finish();
+        } catch (const Error& e) {
+          die(e);
+        }
+      });
+      return made;
+    } catch (const Error& e) {
+      die(e);
+    }
+  }();
+  return *one;
+}
+
+void die(const Error& e) {
+  std::fflush(nullptr);
+  fmt::print(stderr, "vinci: {} fault: {}\n", fault_name(e.fault()), e.what());
+  std::fflush(nullptr);
+  ::_exit(static_cast<int>(e.fault()));
+}
+
+}  // namespace vinci::ascendc

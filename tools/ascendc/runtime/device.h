@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "sim/config/chip_config.h"
+#include "tools/ascendc/runtime/core.h"
+#include "tools/ascendc/runtime/recorder.h"
+
+namespace vinci::ascendc {
+
+// What the environment asks for; `vinci sim` sets it. docs/ascendc.md
+struct Settings {
+  enum class Mode : u8 { functional, timing, full };
+  std::string chip;          // VINCI_CHIP; of the architecture that the program was compiled for if not given
+  Mode mode = Mode::timing;  // VINCI_MODE
+  std::string output;        // VINCI_OUTPUT, the folder of the profile
+  std::string options;       // VINCI_RUN_OPTIONS, more options for `vinci run`
+  std::string tool;          // VINCI, the command line tool
+  bool quiet = true;         // VINCI_VERBOSE=1: prints the summary at the end
+
+  static Settings from_environment();
+};
+
+// The device that the process works with: bytes at once, and the recording.
+class Device {
+ public:
+  Device();
+
+  const Settings& settings() const { return settings_; }
+  const config::ChipConfig& chip() const { return chip_; }
+  isa::GlobalMemory& gm() { return gm_; }
+  Recorder& recorder() { return recorder_; }
+
+  u64 allocate(u64 bytes);
+  void free(u64 address);
+  void set_l2(u64 address, task::CacheHint hint) { recorder_.set_l2(address, hint); }
+  u64 allocated() const { return allocated_; }
+  // The stream that stands for null.
+  u32 default_stream();
+  // A core, made when it is first needed; its memories keep what kernels left there.
+  Core& core(isa::CoreKind kind, u32 id);
+
+ private:
+  Settings settings_;
+  config::ChipConfig chip_;
+  isa::GlobalMemory gm_{isa::GlobalMemory::Backing::mapped};
+  Recorder recorder_;
+  u64 allocated_ = 0;
+  std::map<u64, u64> sizes_;  // of allocations, by address
+  std::map<std::pair<isa::CoreKind, u32>, std::unique_ptr<Core>> cores_;
+};
+
+// The one device, made when it is first needed. It lives until the process ends, after all destructors of the user.
+Device& device();
+
+// Prints a fault as the tool does, and ends the process with its exit code.
+[[noreturn]] void die(const Error& e);
+
+// Simulates in time what was recorded, when the process exits.
+void finish();
+
+}  // namespace vinci::ascendc

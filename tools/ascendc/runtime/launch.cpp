@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/ascendc/runtime/launch.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <unordered_map>
+
+namespace vinci::ascendc {
+namespace {
+
+constexpr bool is_mix(KernelType type) { return type == KernelType::mix_1_1 || type == KernelType::mix_1_2; }
+
+isa::CoreKind first_kind(const config::ChipConfig& chip, KernelType type) {
+  if (!isa::contains(isa::kSplitArchs, chip.arch)) return isa::CoreKind::joint;
+  return type == KernelType::vector || type == KernelType::mix_0_1 ? isa::CoreKind::vector : isa::CoreKind::cube;
+}
+
+isa::TaskShape shape_of(const config::ChipConfig& chip, const Launch& launch) {
+  const isa::CoreKind kind = first_kind(chip, launch.type);
+  const bool vector = kind == isa::CoreKind::vector;
+  const bool mix = is_mix(launch.type) && kind == isa::CoreKind::cube;
+  return {.blocks = launch.blocks,
+          .cube = !vector,
+          .vector_cores = vector ? 1u
+                          : mix  ? (launch.type == KernelType::mix_1_2 ? 2u : 1u)
+                                 : 0u,
+          .resident = vector ? chip.vector_cores : chip.ai_cores};
+}
+
+CoreKind shown(isa::CoreKind kind) {
+  return kind == isa::CoreKind::cube     ? CoreKind::cube
+         : kind == isa::CoreKind::vector ? CoreKind::vector
+                                         : CoreKind::joint;
+}
+
+}  // namespace
+
+TaskRun::TaskRun(Device& device, const Launch& launch, std::function<void()> kernel)
+    : device_(device),
+      launch_(launch),
+      kernel_(std::move(kernel)),
+      shape_(shape_of(device.chip(), launch)),
+      first_kind_(first_kind(device.chip(), launch.type)),
+      flags_(shape_),
+      sections_(usize{launch.blocks} * parts()) {}
+
+void TaskRun::begin(Slot& slot, u32 index, u32 block) {
+  slot.parts.clear();
+  slot.left = parts();
+  const bool mix = shape_.mix();
+  const u32 vectors = device_.chip().vector_cores / std::max(1u, device_.chip().ai_cores);
+  for (u32 n = 0; n < parts(); ++n) {
+    const isa::CoreKind kind = n == 0 ? first_kind_ : isa::CoreKind::vector;
+    const u32 id = n == 0 ? index : index * vectors + n - 1;
+    Part& part = slot.parts.emplace_back();
+    part.core = &device_.core(kind, id);
+    part.section = block * parts() + n;
+    part.launch = {.block_idx = block,
+                   .block_num = launch_.blocks,
+                   .part = mix ? n : 0,
+                   .subblock_idx = n == 0 ? 0 : n - 1,
+                   .subblock_num = mix && n > 0 ? shape_.vector_cores : 1};
+  }
+  for (Part& part : slot.parts) {
+    const CoreInfo info{.kind = shown(part.core->kind()),
+                        .block_idx = block,
+                        .block_num = launch_.blocks,
+                        .subblock_idx = part.launch.subblock_idx,
+                        .subblock_num = part.launch.subblock_num,
+                        .mix = mix,
+                        .ctrl = isa::ctrl::kInfNan};
+    const isa::TaskCore self{block, mix ? part.launch.part : first_kind_ == isa::CoreKind::vector ? 1u : 0u};
+    part.core->start(part.launch, &flags_, self, launch_.place.file, info, [] { Strand::give_way(); });
+    const std::string name =
+        fmt::format("{}{}", isa::name(part.core->kind()),
+                    block * (mix && part.launch.part > 0 ? shape_.vector_cores : 1) + part.launch.subblock_idx);
+    part.strand = std::make_unique<Strand>(name, [this, &part] { execute(part); });
+  }
+}
+
+void TaskRun::execute(Part& part) {
+  set_present(part.core);
+  kernel_();
+  part.core->end();
+}
+
+bool TaskRun::advance(Slot& slot) {
+  for (Part& part : slot.parts) {
+    if (!part.strand) continue;
+    const u64 before = part.core->native().machine().executed();
+    try {
+      if (!part.strand->resume()) {
+        moved_ = moved_ || part.core->native().machine().executed() != before;
+        continue;
+      }
+    } catch (const Error& e) {
+      throw Error(e.fault(),
+                  fmt::format("{}\n  kernel '{}', block {}, {}", e.message(), launch_.name, part.launch.block_idx,
+                              isa::name(part.core->kind())),
+                  e.location());
+    }
+    moved_ = true;
+    part.strand.reset();
+    sections_[part.section] = {part.core->native().words(), part.core->native().lines()};
+    --slot.left;
+  }
+  return slot.left == 0;
+}
+
+void TaskRun::report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots) const {
+  constexpr usize kShown = 20;
+  std::string text = "nothing can move:";
+  usize lines = 0;
+  for (const auto& slot : slots) {
+    for (const Part& part : slot->parts) {
+      if (!part.strand) continue;
+      if (++lines <= kShown) text += "\n  " + part.core->native().machine().waits_for();
+    }
+  }
+  if (lines > kShown) text += fmt::format("\n  and {} more", lines - kShown);
+  fail(Fault::Deadlock, "{}\n  kernel '{}'", text, launch_.name);
+}
+
+void TaskRun::run(u32 stream) {
+  std::vector<std::unique_ptr<Slot>> slots;
+  slots.push_back(std::make_unique<Slot>());
+  u32 next = 0, done = 0;
+  while (done < launch_.blocks) {
+    moved_ = false;
+    for (u32 s = 0; s < slots.size(); ++s) {
+      Slot& slot = *slots[s];
+      while (slot.left > 0 || next < launch_.blocks) {
+        if (slot.left == 0) begin(slot, s, next++);
+        if (!advance(slot)) break;
+        ++done;
+      }
+    }
+    if (moved_ || done == launch_.blocks) continue;
+    // Those that run can only wait: others may have to come first.
+    if (slots.size() >= shape_.resident || next == launch_.blocks) report_deadlock(slots);
+    slots.push_back(std::make_unique<Slot>());
+  }
+  task::KernelLaunch op{.block_dim = launch_.blocks};
+  usize length = 0;
+  for (const Section& s : sections_)
+    length += s.words.size();
+  if (length > isa::kMaxProgramLength) {
+    device_.recorder().give_up(fmt::format("the kernel '{}' issued {} instructions; a program has at most {}",
+                                           launch_.name, length, isa::kMaxProgramLength));
+    return;
+  }
+  if (!shape_.mix()) {
+    const auto type = first_kind_ == isa::CoreKind::joint    ? task::KernelType::AI_CORE
+                      : first_kind_ == isa::CoreKind::vector ? task::KernelType::AIV_ONLY
+                                                             : task::KernelType::AIC_ONLY;
+    device_.recorder().kernel(stream, put_together(type, 0, 1, 1), std::move(op));
+    return;
+  }
+  op.aivs = shape_.vector_cores;
+  device_.recorder().mix_kernel(stream, put_together(task::KernelType::AIC_ONLY, 0, 1, parts()),
+                                put_together(task::KernelType::AIV_ONLY, 1, shape_.vector_cores, parts()),
+                                std::move(op));
+}
+
+// The program of the parts [first, first + count) of each block; cores that issued the same share a section.
+task::Kernel TaskRun::put_together(task::KernelType type, u32 first, u32 count, u32 stride) const {
+  task::Kernel out;
+  out.name = launch_.name;
+  out.type = type;
+  out.program.arch = device_.chip().arch;
+  out.program.source = launch_.place.file;
+  std::unordered_map<std::string_view, u32> known;
+  for (u32 block = 0; block < launch_.blocks; ++block) {
+    for (u32 n = 0; n < count; ++n) {
+      const Section& s = sections_[block * stride + first + n];
+      const std::string_view bytes(reinterpret_cast<const char*>(s.words.data()), s.words.size() * sizeof(isa::Word));
+      const auto [it, fresh] = known.try_emplace(bytes, static_cast<u32>(out.program.code.size()));
+      out.entries.push_back(it->second);
+      if (!fresh) continue;
+      out.program.code.insert(out.program.code.end(), s.words.begin(), s.words.end());
+      out.program.lines.insert(out.program.lines.end(), s.lines.begin(), s.lines.end());
+    }
+  }
+  return out;
+}
+
+}  // namespace vinci::ascendc

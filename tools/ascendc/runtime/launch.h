@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "tools/ascendc/runtime/device.h"
+#include "tools/ascendc/runtime/strand.h"
+
+namespace vinci::ascendc {
+
+// One launch of a kernel: runs it natively on all cores of all blocks, and puts together what they issued. A core gives
+// way only where it waits for another one; blocks begin as the chip has cores for them.
+class TaskRun {
+ public:
+  TaskRun(Device& device, const Launch& launch, std::function<void()> kernel);
+  // Runs it; then the recorder has the task.
+  void run(u32 stream);
+
+ private:
+  // What one core did for a block, to be one section of the program.
+  struct Section {
+    std::vector<isa::Word> words;
+    std::vector<u32> lines;
+  };
+  struct Part {
+    Core* core = nullptr;
+    isa::Launch launch;
+    std::unique_ptr<Strand> strand;  // null when it has ended
+    u32 section = 0;
+  };
+  struct Slot {
+    std::vector<Part> parts;
+    u32 left = 0;
+  };
+
+  void begin(Slot& slot, u32 index, u32 block);
+  bool advance(Slot& slot);  // true when its block is done
+  void execute(Part& part);
+  [[noreturn]] void report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots) const;
+  task::Kernel put_together(task::KernelType type, u32 first, u32 count, u32 stride) const;
+  u32 parts() const { return shape_.mix() ? 1 + shape_.vector_cores : 1; }
+
+  Device& device_;
+  const Launch& launch_;
+  std::function<void()> kernel_;
+  isa::TaskShape shape_;
+  isa::CoreKind first_kind_;
+  isa::CrossCoreFlags flags_;
+  std::vector<Section> sections_;  // by block and part
+  bool moved_ = false;
+};
+
+}  // namespace vinci::ascendc

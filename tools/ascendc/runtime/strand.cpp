@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/ascendc/runtime/strand.h"
+
+#include <pthread.h>
+
+namespace vinci::ascendc {
+namespace {
+
+thread_local Strand* t_strand = nullptr;
+
+}  // namespace
+
+Strand::~Strand() {
+  if (!thread_.joinable()) return;
+  if (!ended_) {
+    abandoned_ = true;
+    hand_to(Turn::body);
+  }
+  thread_.join();
+}
+
+void Strand::hand_to(Turn turn) {
+  {
+    const std::lock_guard lock(mutex_);
+    turn_ = turn;
+  }
+  changed_.notify_all();
+}
+
+void Strand::await(Turn turn) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return turn_ == turn; });
+}
+
+bool Strand::resume() {
+  if (!thread_.joinable()) {
+    thread_ = std::thread([this] { main(); });
+    pthread_setname_np(thread_.native_handle(), name_.substr(0, 15).c_str());
+  }
+  hand_to(Turn::body);
+  await(Turn::owner);
+  if (!ended_) return false;
+  thread_.join();
+  if (failure_) std::rethrow_exception(failure_);
+  return true;
+}
+
+void Strand::give_way() {
+  Strand& self = *t_strand;
+  self.hand_to(Turn::owner);
+  self.await(Turn::body);
+  if (self.abandoned_) throw Abandoned{};
+}
+
+void Strand::main() {
+  t_strand = this;
+  await(Turn::body);
+  try {
+    body_();
+  } catch (const Abandoned&) {
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  ended_ = true;
+  hand_to(Turn::owner);
+}
+
+}  // namespace vinci::ascendc
