@@ -31,7 +31,8 @@ void Code::append(const Inst& inst, u32 line) {
       c.written = static_cast<u8>(operand.value);
       field.set(c.args, operand.value);
     } else if (operand.is_reg) {
-      c.patches[c.patch_count++] = {static_cast<u8>(f), static_cast<u8>(operand.value)};
+      c.patches[c.patch_count++] = {&field, static_cast<u8>(operand.value)};
+      c.sources |= 1u << operand.value;
     } else {
       field.set(c.args, operand.value);
     }

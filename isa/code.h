@@ -14,7 +14,7 @@ namespace vinci::isa {
 // One instruction ready to run: immediates are in place, what comes from scalar registers is patched in when it runs.
 struct CodeInst {
   struct Patch {
-    u8 field = 0;
+    const FieldInfo* field = nullptr;
     u8 reg = 0;
   };
   static constexpr u8 kNoRegister = 0xff;
@@ -23,6 +23,7 @@ struct CodeInst {
   ArgsStorage args;
   std::array<Patch, kMaxOperands> patches{};
   u8 patch_count = 0;
+  u32 sources = 0;  // bit r: scalar register Xr is patched in
   u8 type = 0;
   u8 written = kNoRegister;  // the scalar register that it writes
   bool branches = false;

@@ -37,11 +37,8 @@ void Sequencer::start(const Code& code, const Launch& launch) {
   unknown_ = 0;
 }
 
-const CodeInst& Sequencer::current() const {
-  if (pc_ >= code_->size()) [[unlikely]] {
-    fail_issue(Breach::missing_end, "the program runs past its last instruction; `end` is missing");
-  }
-  return (*code_)[pc_];
+void Sequencer::fail_missing_end() {
+  fail_issue(Breach::missing_end, "the program runs past its last instruction; `end` is missing");
 }
 
 void Sequencer::refuse_unknown(const CodeInst& inst, u8 reg) const {
@@ -54,7 +51,7 @@ void Sequencer::refuse_unknown(const CodeInst& inst, u8 reg) const {
 void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
   for (u8 p = 0; p < inst.patch_count; ++p) {
     const auto [field, reg] = inst.patches[p];
-    const FieldInfo& f = inst.row->fields[field];
+    const FieldInfo& f = *field;
     if (!f.fits(x_[reg])) [[unlikely]] {
       const u64 half = u64{1} << (f.width - 1);
       fail(Fault::Program, "{}: {} = {} (X{}) does not fit its {} bits, {} to {}", inst.row->name, f.name,
@@ -74,10 +71,7 @@ u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
     if (observer_ != nullptr) observer_->ended();
     return 0;
   }
-  u32 sources = 0;
-  for (u8 p = 0; p < inst.patch_count; ++p)
-    sources |= 1u << inst.patches[p].reg;
-  const u32 tainted = sources & unknown_;
+  const u32 tainted = inst.sources & unknown_;
   if (tainted != 0 && (inst.written == CodeInst::kNoRegister || inst.row->footprint != nullptr)) [[unlikely]] {
     // A branch, a special register, or the address or value of a scalar access.
     refuse_unknown(inst, static_cast<u8>(std::countr_zero(tainted)));
@@ -166,10 +160,8 @@ std::optional<Issued> Sequencer::issue() {
              .pc = pc_,
              .line = inst.line,
              .type = inst.type};
-  if (unknown_ != 0) {
-    for (u8 p = 0; p < inst.patch_count; ++p) {
-      if ((unknown_ >> inst.patches[p].reg & 1) != 0) refuse_unknown(inst, inst.patches[p].reg);
-    }
+  if (const u32 tainted = inst.sources & unknown_; tainted != 0) [[unlikely]] {
+    refuse_unknown(inst, static_cast<u8>(std::countr_zero(tainted)));
   }
   try {
     patch(inst, out.args);

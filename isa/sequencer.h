@@ -41,7 +41,11 @@ class Sequencer {
   bool done() const { return done_; }
   u32 pc() const { return pc_; }
   // The instruction at pc; throws when the program runs past its end.
-  const CodeInst& current() const;
+  const CodeInst& current() const {
+    if (pc_ >= code_->size()) [[unlikely]]
+      fail_missing_end();
+    return (*code_)[pc_];
+  }
 
   // Runs the current instruction, which must have Role::scalar or Role::end; `status` and `results` are what the pipes
   // have left behind by now, `sys_cnt` is the system counter. Returns the bits of STATUS that it raises.
@@ -55,6 +59,7 @@ class Sequencer {
   std::optional<Issued> issue();
 
  private:
+  [[noreturn]] static void fail_missing_end();
   bool refused(const Error& e, const Issued& inst);
   void leave_out(const CodeInst& inst);  // goes on behind it; its result is 0
   void patch(const CodeInst& inst, ArgsStorage& args) const;

@@ -112,7 +112,7 @@ void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at) {
 }
 
 std::array<u64, isa::kPipeCount> BlockDispatcher::busy_cycles(Core& core) const {
-  core.settle(env_.clock.now());
+  core.settle(env_.agenda.now());
   std::array<u64, isa::kPipeCount> out{core.scalar().occupation().cycles(Doing::busy)};
   for (usize p = 1; p < out.size(); ++p) {
     if (const Pipe* pipe = core.pipe(static_cast<isa::PipeId>(p))) out[p] = pipe->occupation().cycles(Doing::busy);
@@ -127,7 +127,7 @@ void BlockDispatcher::account(Launch& l, u32 core) {
   if (!slots_[core].opaque) l.ended.status |= cores_[core]->status();
   CoreSums& sums = l.ended.cores[static_cast<usize>(kind)];
   ++sums.blocks;
-  sums.cycles += env_.clock.now() - slots_[core].since;
+  sums.cycles += env_.agenda.now() - slots_[core].since;
   if (slots_[core].opaque) return;
   sums.work += work_of(*cores_[core]) - slots_[core].work_before;
   if (!with_sums_) return;

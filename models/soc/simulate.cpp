@@ -16,7 +16,7 @@ Result simulate(const config::ChipConfig& config, const task::TaskStream& stream
   std::function<void()> look;
   if (options.progress) {
     look = [&] {
-      options.progress({.instructions = env.instructions, .cycles = env.clock.now(), .fraction = soc.done_fraction()});
+      options.progress({.instructions = env.instructions, .cycles = env.agenda.now(), .fraction = soc.done_fraction()});
     };
   }
   try {

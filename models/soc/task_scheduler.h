@@ -81,7 +81,7 @@ class TaskScheduler : public sim::Module, private Carrier {
   void later(u64 at, What what, u32 id, u32 part = 0) { agenda_.push({at, order_++, what, id, part}); }
 
   // Carrier
-  u64 now() const override { return env_.clock.now(); }
+  u64 now() const override { return env_.agenda.now(); }
   bool begin(u32 stream) override;
   void ended(u32 stream) override;
   void wake_host(u32 thread) override { later(now(), What::host, thread); }

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "sim/kernel/agenda.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "sim/kernel/module.h"
@@ -96,10 +95,8 @@ void Agenda::run_round() {
   round_.clear();
 }
 
-void Agenda::run() {
-  running_ = true;
-  const u64 now = clock_.now();
-  while (!heap_.empty() && heap_.front().cycle <= now) {
+void Agenda::run_cycle() {
+  while (!heap_.empty() && heap_.front().cycle <= now_) {
     if (alive(heap_.front())) trigger(heap_.front().module);
     pop();
   }
@@ -110,8 +107,18 @@ void Agenda::run() {
     next_.clear();
     run_round();
   }
-  running_ = false;
   drop_dead();
+}
+
+void Agenda::run() {
+  running_ = true;
+  now_ = clock_.now();
+  run_cycle();
+  while (!heap_.empty() && heap_.front().cycle <= horizon_) {
+    now_ = heap_.front().cycle;
+    run_cycle();
+  }
+  running_ = false;
   if (!heap_.empty()) due_.notify(clock_.begin_of(heap_.front().cycle) - sc_core::sc_time_stamp());
 }
 

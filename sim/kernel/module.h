@@ -21,7 +21,7 @@ class Module {
   // What the unit does when it is woken.
   virtual void act() = 0;
 
-  u64 now() const { return env_.clock.now(); }
+  u64 now() const { return env_.agenda.now(); }
 
   Env& env_;
 

@@ -27,7 +27,7 @@ Waits all_waits(const Env& env) {
 
 void report_deadlock(const Env& env) {
   const Waits waits = all_waits(env);
-  throw Error(Fault::Deadlock, below(deadlock_title(waits, env.clock.now()), waits.text()));
+  throw Error(Fault::Deadlock, below(deadlock_title(waits, env.agenda.now()), waits.text()));
 }
 
 void run(Env& env, const Limits& limits, const std::function<bool()>& finished, const std::function<void()>& look) {
@@ -36,18 +36,19 @@ void run(Env& env, const Limits& limits, const std::function<bool()>& finished, 
   // nothing in the simulation.
   u64 slice = 10'000;
   while (sc_core::sc_pending_activity()) {
-    const u64 now = env.clock.now();
+    const u64 now = env.agenda.now();
     if (now >= limits.max_cycles) report_limit(env, limits.max_cycles);
     const auto before = WallClock::now();
-    const sc_core::sc_time length =
-        std::max(env.clock.cycles(std::min(slice, limits.max_cycles - now)), sc_core::sc_time_to_pending_activity());
-    sc_core::sc_start(length, sc_core::SC_EXIT_ON_STARVATION);
+    const sc_core::sc_time end = std::max(env.clock.begin_of(now + std::min(slice, limits.max_cycles - now)),
+                                          sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity());
+    env.agenda.run_ahead_to(env.clock.cycle_of(end));
+    sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_EXIT_ON_STARVATION);
     if (env.error) std::rethrow_exception(env.error);
     const auto took = WallClock::now() - before;
     if (took < std::chrono::milliseconds(20)) slice = std::min<u64>(slice * 2, 1'000'000'000);
     if (took > std::chrono::milliseconds(80)) slice = std::max<u64>(slice / 2, 1'000);
     if (limits.interrupted && limits.interrupted()) {
-      fail(Fault::Limit, "interrupted at cycle {}", env.clock.now());
+      fail(Fault::Limit, "interrupted at cycle {}", env.agenda.now());
     }
     if (look) look();
   }
