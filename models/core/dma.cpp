@@ -29,7 +29,10 @@ void Dma::begin(u64 at, const isa::Footprint& footprint, double body) {
   cycles_per_byte_ = exhausted_ ? 0 : body / static_cast<double>(bytes);
   port_time_ = static_cast<double>(at);
   done_ = at;
-  if (!exhausted_) start_part();
+  chunk_.clear();
+  if (exhausted_) return;
+  start_part();
+  next_chunk();
 }
 
 void Dma::start_part() {
@@ -44,19 +47,19 @@ void Dma::start_part() {
   index_ = {};
 }
 
-u64 Dma::send_chunk(u64 now) {
+// What L2 knows of the lines is fetched into the cache of the host meanwhile: it is needed when the chunk is sent.
+void Dma::next_chunk() {
+  chunk_.clear();
   u64 left = chunk_bytes_;
-  u64 arrived = now;
   while (left > 0 && !exhausted_) {
     u64 address = gm_.address + offset_;
     for (usize d = 0; d < index_.size(); ++d)
       address += static_cast<u64>(gm_.stride[d]) * index_[d];
     const u64 to_line_end = memory_.line_bytes() - (address & (memory_.line_bytes() - 1));
     const u64 n = std::min({left, piece_bytes_ - offset_, to_line_end});
-    const Request request{
-        .port = port_, .bytes = static_cast<u32>(n), .address = address, .write = gm_.write, .hint = hint_};
-    arrived = std::max(arrived, memory_.access(now, request));
-    port_time_ += static_cast<double>(n) * cycles_per_byte_;
+    chunk_.push_back(
+        {.port = port_, .bytes = static_cast<u32>(n), .address = address, .write = gm_.write, .hint = hint_});
+    memory_.prefetch(address);
     left -= n;
     offset_ += n;
     if (offset_ < piece_bytes_) continue;
@@ -68,13 +71,22 @@ u64 Dma::send_chunk(u64 now) {
     exhausted_ = ++part_ == parts_.size();
     if (!exhausted_) start_part();
   }
+}
+
+u64 Dma::send_chunk(u64 now) {
+  u64 arrived = now;
+  for (const Request& request : chunk_) {
+    arrived = std::max(arrived, memory_.access(now, request));
+    port_time_ += static_cast<double>(request.bytes) * cycles_per_byte_;
+  }
+  next_chunk();
   return arrived;
 }
 
 u64 Dma::pump(u64 now) {
   while (!outstanding_.empty() && outstanding_.front() <= now)
     outstanding_.pop_front();
-  while (!exhausted_) {
+  while (!chunk_.empty()) {
     const auto port_free = whole_cycles(port_time_);
     if (port_free > now) return port_free;
     if (outstanding_.full()) return outstanding_.front();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/circular_buffer.hpp>
+#include <vector>
 
 #include "isa/insn.h"
 #include "models/memory/memory_system.h"
@@ -28,6 +29,7 @@ class Dma {
  private:
   u64 send_chunk(u64 now);  // returns when its last byte has arrived
   void start_part();
+  void next_chunk();
 
   MemorySystem& memory_;
   u32 port_;
@@ -41,7 +43,8 @@ class Dma {
   u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
   u64 offset_ = 0;              // in the present piece
   std::array<u32, 3> index_{};  // of the present piece
-  bool exhausted_ = true;       // every request has been made
+  bool exhausted_ = true;       // every request has been made or stands in chunk_
+  std::vector<Request> chunk_;  // the requests that go next
   bool finished_ = true;
   double cycles_per_byte_ = 0;
   double port_time_ = 0;  // when the port is free for the next chunk

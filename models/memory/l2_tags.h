@@ -25,6 +25,9 @@ class L2Tags {
   // The line, now the most recently used of its set; null where it is not there. Valid until the next call.
   L2Line* find(u64 line);
 
+  // Fetches what is known of a line into the cache of the host.
+  void prefetch(u64 line) const { __builtin_prefetch(lines_.at(set_of(line).number * ways_)); }
+
   struct Allocated {
     L2Line* line;                                    // new
     std::optional<u64> written_back = std::nullopt;  // line number of a dirty victim

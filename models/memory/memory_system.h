@@ -27,6 +27,9 @@ class MemorySystem {
   // in which it has left the core, in time to be taken by L2, or past L2 by the device memory, when it gets there.
   u64 access(u64 now, const Request& request);
 
+  // Has no effect but that a later access to this address takes the host less time.
+  void prefetch(u64 address) const { tags_.prefetch(line_of_(address).quotient); }
+
   u64 line_bytes() const { return line_bytes_; }  // a power of two
   CacheHint hint(u64 address) const { return hints_.of(address); }
   CacheHints& hints() { return hints_; }
