@@ -43,6 +43,7 @@ L2Line* L2Tags::find(u64 line) {
   L2Line* const way = way_of(set);
   if (way == nullptr) return nullptr;
   L2Line* const ways = lines_.at(set.number * ways_);
+  if (way == ways) return ways;
   const L2Line found = *way;
   std::move_backward(ways, way, way + 1);
   *ways = found;

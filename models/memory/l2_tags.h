@@ -13,7 +13,7 @@ namespace vinci::models {
 struct L2Line {
   u64 filled = 0;  // when its data have arrived, in the caller's time
   u32 tag = 0;     // of the line in its set, + 1; 0: empty. L2Tags keeps it
-  bool dirty = false;
+  u32 dirty = 0;   // 0 or 1; as wide as this the host copies a line in one go, not in two parts that overlap
 };
 
 // Which lines the L2 holds: set associative, least recently used. Consecutive lines lie in consecutive sets; where a
