@@ -53,9 +53,10 @@ void Agenda::remove(Module& module) {
 void Agenda::push(const Entry& e) {
   usize i = heap_.size();
   heap_.push_back(e);
-  for (; i > 0 && heap_[(i - 1) / 2].cycle > e.cycle; i = (i - 1) / 2)
-    heap_[i] = heap_[(i - 1) / 2];
-  heap_[i] = e;
+  Entry* const heap = heap_.data();
+  for (; i > 0 && heap[(i - 1) / 2].cycle > e.cycle; i = (i - 1) / 2)
+    heap[i] = heap[(i - 1) / 2];
+  heap[i] = e;
 }
 
 void Agenda::pop() {
@@ -63,15 +64,16 @@ void Agenda::pop() {
   heap_.pop_back();
   const usize size = heap_.size();
   if (size == 0) return;
+  Entry* const heap = heap_.data();
   usize i = 0;
   for (usize child = 1; child < size; child = 2 * i + 1) {
-    // The left child goes first where both have the same time.
-    if (child + 1 < size && heap_[child + 1].cycle < heap_[child].cycle) ++child;
-    if (heap_[child].cycle >= last.cycle) break;
-    heap_[i] = heap_[child];
+    // The left child goes first where both have the same time; which it is, no processor can guess.
+    if (child + 1 < size) child += static_cast<usize>(heap[child + 1].cycle < heap[child].cycle);
+    if (heap[child].cycle >= last.cycle) break;
+    heap[i] = heap[child];
     i = child;
   }
-  heap_[i] = last;
+  heap[i] = last;
 }
 
 void Agenda::drop_dead() {
