@@ -16,6 +16,7 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
       census_(s.census) {
   stats::Group& group = s.stats.group(core_name(kind, id));
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
+  if (s.with_data && s.census == nullptr && s.checker == nullptr) backlog_.emplace(s.crew, *this);
   const config::QueueDepths& q = s.chip.core.queues;
   const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
   const u32 port = kind == isa::CoreKind::vector ? s.chip.ai_cores + id : id;
@@ -49,11 +50,21 @@ void Core::start(const Block& block, u64 at, std::function<void()> done) {
   done_ = std::move(done);
   flags_.clear();
   unit_flags_.clear();
-  earlier_status_ |= status_;
-  status_ = 0;
+  earlier_status_ |= status();
+  status_ = scalar_status_ = 0;
   results_ = {};
   if (watch_ != nullptr) watch_->begin(block_.task_id, block_.launch.block_idx, *block_.code);
   scalar_->start(*block_.code, block_.launch, at);
+}
+
+void Core::move_data(const isa::Issued& inst, bool touches_gm) {
+  if (backlog_ && !touches_gm) return backlog_->add(inst);
+  finish_data();
+  try {
+    execute(inst);
+  } catch (const Error& e) {
+    blame(e, inst.pc, &inst, inst.pipe);
+  }
 }
 
 void Core::execute(const isa::Issued& inst) {
@@ -75,6 +86,7 @@ bool Core::drained() const {
 }
 
 void Core::block_done() {
+  finish_data();
   running_ = false;
   done_();
 }

@@ -5,12 +5,14 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "isa/census/census.h"
 #include "isa/check/core_checker.h"
 #include "isa/sequencer.h"
 #include "isa/unit_flags.h"
+#include "models/core/backlog.h"
 #include "models/core/core_spec.h"
 #include "models/core/cross_core.h"
 #include "models/core/event_flags.h"
@@ -46,7 +48,8 @@ class Core {
     bool with_data;  // false: timing only, no bytes exist
     isa::Census* census;
     isa::check::Checker* checker;  // may be null
-    std::string chip_name = {};    // comes before the name of the core: "npu1.", "" where there is one chip
+    sim::Crew& crew;
+    std::string chip_name = {};  // comes before the name of the core: "npu1.", "" where there is one chip
   };
   Core(const Setup& setup, isa::CoreKind kind, u32 id);
 
@@ -56,6 +59,13 @@ class Core {
   bool idle() const { return !running_; }
 
   // Called by the parts of the core.
+  // Does what an instruction that retires now does to data; one that touches buffers of the core alone may wait until
+  // they are looked at. Throws with its place.
+  void move_data(const isa::Issued& inst, bool touches_gm);
+  // All that has retired has moved its data.
+  void finish_data() {
+    if (backlog_) backlog_->finish();
+  }
   void execute(const isa::Issued& inst);
   void block_done();
   const Pipe* pipe(isa::PipeId p) const { return pipes_[isa::index(p)].get(); }
@@ -75,14 +85,15 @@ class Core {
   const std::string& name() const { return name_; }
   const isa::CoreSpec& spec() const { return spec_; }
   const Block& block() const { return block_; }
-  u64 status() const { return status_; }                         // of the present or latest block
-  u64 status_seen() const { return earlier_status_ | status_; }  // of all blocks so far
+  // Of the present or latest block, and of all blocks so far; after finish_data().
+  u64 status() const { return status_ | scalar_status_; }
+  u64 status_seen() const { return earlier_status_ | status(); }
   const isa::ResultRegisters& results() const { return results_; }
   isa::CoreMem* mem() { return mem_.get(); }
   EventFlags& flags() { return flags_; }
   isa::UnitFlags& unit_flags() { return unit_flags_; }
   ScalarUnit& scalar() { return *scalar_; }
-  void raise_status(u64 bits) { status_ |= bits; }
+  void raise_status(u64 bits) { scalar_status_ |= bits; }  // by the scalar unit
   CrossCore& cross() { return cross_; }
   // wait_flag_dev: whether other cores have set the flag; it is then counted down.
   bool take_cross_flag(u32 flag) { return block_.cross->take(block_.self, flag); }
@@ -97,7 +108,7 @@ class Core {
   EventFlags flags_;
   isa::UnitFlags unit_flags_;
   CrossCore& cross_;
-  u64 status_ = 0, earlier_status_ = 0;
+  u64 status_ = 0, scalar_status_ = 0, earlier_status_ = 0;
   isa::ResultRegisters results_;
   isa::Census* census_;
   u64 blocks_ = 0;
@@ -106,6 +117,7 @@ class Core {
   std::function<void()> done_;
   std::unique_ptr<ScalarUnit> scalar_;
   std::array<std::unique_ptr<Pipe>, isa::kPipeCount> pipes_;  // by PipeId; S has none, it is the scalar unit
+  std::optional<Backlog> backlog_;                            // where nobody watches the order of all cores
 };
 
 }  // namespace vinci::models

@@ -91,13 +91,7 @@ void Pipe::retire(Flying& f, u64 t) {
     show(f);
     return;
   }
-  if (core_.with_data()) {
-    try {
-      core_.execute(f.inst);
-    } catch (const Error& e) {
-      core_.blame(e, f.inst.pc, &f.inst, id_);
-    }
-  }
+  if (core_.with_data()) core_.move_data(f.inst, f.global);
   if (id_ == isa::PipeId::FIX) {  // the data have moved: the whole of them is free
     if (const auto unit = isa::unit_flag_use(f.inst, core_.spec().arch)) {
       core_.unit_flags().finish(*unit, t, t);
@@ -216,7 +210,7 @@ void Pipe::start_work(u64 t, const Queued& q) {
     (a.write ? gm_write_bytes_ : gm_read_bytes_) += a.bytes();
     global = true;
   }
-  Flying f{q.inst, q.at, t, t + c.occupancy, t + c.latency};
+  Flying f{q.inst, q.at, t, t + c.occupancy, t + c.latency, global};
   if (global) {
     // The port's own time, as the cost line gives it, is the floor; the memory system can only add to it.
     moving_ = true;

@@ -54,6 +54,7 @@ class Pipe : public sim::Module {
   struct Flying {
     isa::Issued inst;
     u64 queued = 0, begin = 0, end = 0, done = 0;
+    bool global = false;  // touches global memory
   };
   static constexpr u64 kUnknown = ~u64{0};
 

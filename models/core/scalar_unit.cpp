@@ -174,8 +174,10 @@ void ScalarUnit::run(u64 t) {
         at = free_at_;
         break;
       }
+      if (!timeless) core_.finish_data();
       const u64 sys_cnt = inst->row->reads_results ? static_cast<u64>(static_cast<double>(t) * sys_cnt_per_cycle_) : 0;
-      core_.raise_status(front_.step(core_.status(), core_.results(), sys_cnt));
+      const u64 status = inst->row->reads_results ? core_.status() : 0;
+      core_.raise_status(front_.step(status, core_.results(), sys_cnt));
       at += scalar_cost(*inst, at);
       if (front_.done()) break;
     } catch (const Error& e) {

@@ -16,7 +16,7 @@ Chip::Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats,
   stats.group("device");  // before the cores, for whoever reads the counters from top to bottom
 }
 
-void Chip::build_cores(task::RunMemory& memory, const Observers& observers) {
+void Chip::build_cores(task::RunMemory& memory, const Observers& observers, sim::Crew& crew) {
   const Core::Setup setup{.env = env_,
                           .chip = config_,
                           .costs = costs_,
@@ -27,6 +27,7 @@ void Chip::build_cores(task::RunMemory& memory, const Observers& observers) {
                           .with_data = memory.with_data(),
                           .census = observers.census,
                           .checker = observers.checker,
+                          .crew = crew,
                           .chip_name = name_};
   const bool split = config_.vector_cores > 0;
   for (u32 i = 0; i < config_.ai_cores; ++i) {

@@ -40,6 +40,8 @@ struct Options {
   // Looks for faults that a run can hide; then what a core would trap on is reported and left out. Null: no checks.
   isa::check::Checker* checker = nullptr;
   DramFactory dram = {};  // another model of the device memory; null: the built-in one
+  // Of the host, for what instructions do to data; the results do not depend on it. 0: one for each processor.
+  u32 threads = 0;
 };
 
 // The time of one pipe, or of the scalar unit, in cycles; busy, stalled and idle add up to the length of the run.

@@ -2,6 +2,9 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/soc/soc.h"
 
+#include <algorithm>
+#include <thread>
+
 namespace vinci::models {
 namespace {
 
@@ -52,8 +55,8 @@ std::vector<bool> need_cores(const task::TaskStream& stream) {
 // The chips of a run, by device.
 std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::ChipConfig& config,
                                                const task::TaskStream& stream, task::RunMemory& memory,
-                                               stats::Group& stats, const Observers& observers,
-                                               const DramFactory& dram) {
+                                               stats::Group& stats, const Observers& observers, const DramFactory& dram,
+                                               sim::Crew& crew) {
   std::vector<std::unique_ptr<Chip>> chips;
   const bool one = stream.devices == 1;
   for (u32 d = 0; d < stream.devices; ++d) {
@@ -63,7 +66,7 @@ std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::Chip
   stats.group("host");
   const std::vector<bool> with_cores = need_cores(stream);
   for (u32 d = 0; d < stream.devices; ++d) {
-    if (with_cores[d]) chips[d]->build_cores(memory, observers);
+    if (with_cores[d]) chips[d]->build_cores(memory, observers, crew);
   }
   for (u32 i = 0; i < stream.buffers.size(); ++i) {
     const task::Buffer& b = stream.buffers[i];
@@ -72,14 +75,16 @@ std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::Chip
   return chips;
 }
 
+u32 helpers(u32 threads) { return (threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency())) - 1; }
+
 }  // namespace
 
 Soc::Soc(const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory,
          const Options& options, const sim::Clock& clock, HostLink* host_link)
-    : env_{.clock = clock, .trace = options.trace}, next_sink_(options.tasks) {
+    : env_{.clock = clock, .trace = options.trace}, next_sink_(options.tasks), crew_(helpers(options.threads)) {
   check_fit(config, stream);
   chips_ = build_chips(env_, config, stream, memory, stats_, {.census = options.census, .checker = options.checker},
-                       options.dram);
+                       options.dram, crew_);
   scheduler_ =
       std::make_unique<TaskScheduler>(env_, config, stream, memory, chips_, stats_, options.checker,
                                       TaskScheduler::Sink{.tasks = *this, .sums = options.tasks != nullptr}, host_link);
@@ -104,6 +109,14 @@ void Soc::task(const TaskRecord& r) {
                              .work = all_work(r)});
   }
   if (next_sink_ != nullptr) next_sink_->task(r);
+}
+
+bool Soc::finished() {
+  for (const auto& chip : chips_) {
+    for (const auto& core : chip->cores())
+      core->finish_data();
+  }
+  return scheduler_->finished();
 }
 
 Result Soc::take_result() {

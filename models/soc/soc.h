@@ -20,7 +20,9 @@ class Soc final : private TaskSink {
       const sim::Clock& clock, HostLink* host_link);
 
   sim::Env& env() { return env_; }
-  bool finished() const { return scheduler_->finished(); }
+  // Whether all tasks are done, once nothing moves by itself any more. Throws what an instruction threw whose data had
+  // still to move.
+  bool finished();
   const std::vector<std::unique_ptr<Chip>>& chips() const { return chips_; }
   double done_fraction() const { return scheduler_->done_fraction(); }
   // Once, after it has finished.
@@ -33,6 +35,7 @@ class Soc final : private TaskSink {
   stats::Group stats_;
   Result result_;
   TaskSink* next_sink_;
+  sim::Crew crew_;
   std::vector<std::unique_ptr<Chip>> chips_;  // by device
   std::unique_ptr<TaskScheduler> scheduler_;
 };
