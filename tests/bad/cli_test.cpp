@@ -190,6 +190,22 @@ TEST_F(Cli, FilesThatCannotBeUsed) {
   expect(vinci("dis k.s"), 2, "error: k.s: this is no program file; it does not start with VNCPROG\n");
 }
 
+TEST_F(Cli, CompilesAndRunsAscendCOnlyWithItsParts) {
+  expect(vinci("cc"), 2, "error: no input file; Example: vinci cc add.asc -o add\n");
+  expect(vinci("cc a.asc -o"), 2, "error: -o: a value is missing\n");
+  expect(vinci("cc a.asc --npu-arch=dav-3510"), 4,
+         "error: --npu-arch=dav-3510: supported are dav-2201 (Ascend 910B) and dav-2002 (Ascend 310P)\n");
+  write("open.asc", "void k(int); void f() {\n  k<<<1, 0, 0>>>(1;\n}\n");
+  const Result open = vinci("cc -c open.asc");
+  EXPECT_EQ(open.exit_code, 2);
+  EXPECT_TRUE(open.output.starts_with("error: open.asc: line ")) << open.output;
+  EXPECT_EQ(files(), std::vector<std::string>{"open.asc"});
+  expect(vinci("sim"), 2, "error: no program; Example: vinci sim ./add\n");
+  expect(vinci("sim ./gone"), 2, "error: cannot run ./gone\n");
+  EXPECT_TRUE(vinci("sim --soc-version=Ascend1 true").output.starts_with("error: --soc-version=Ascend1: there is no"));
+  EXPECT_EQ(vinci("sim --soc-version=Ascend910B1 --mode full sh -c 'exit 9'").exit_code, 9);
+}
+
 TEST_F(Cli, DescribesInstructions) {
   EXPECT_NE(vinci("isa").output.find("\nmad "), std::string::npos);
   EXPECT_EQ(vinci("isa --arch c220").output.find("copy_matrix_cc_to_ubuf"), std::string::npos);

@@ -34,11 +34,8 @@ inline void SetKernelMode(KernelMode mode) {
                  : mode == KernelMode::MIX_AIC_1_1 ? KernelType::mix_1_1
                                                    : KernelType::vector;
 }
-inline void* GmAlloc(size_t bytes) {
-  void* address = nullptr;
-  return aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS ? address : nullptr;
-}
-inline void GmFree(void* address) { aclrtFree(address); }
+inline void* GmAlloc(size_t bytes) { return ::vinci::ascendc::allocate_shared(bytes); }
+inline void GmFree(void* address) { ::vinci::ascendc::free_shared(address); }
 
 }  // namespace AscendC
 

@@ -164,12 +164,15 @@ class Rewriter {
     fail(Fault::Input, "line {} of the preprocessed text: {}", line, what);
   }
 
-  // The token that closes the bracket at i.
+  // The token that closes the bracket at i; none where another kind of bracket does.
   usize closing(usize i) const {
     int depth = 0;
     for (usize k = i; k < tokens_.size(); ++k) {
       if (is(k, '(') || is(k, '[') || is(k, '{')) ++depth;
-      if ((is(k, ')') || is(k, ']') || is(k, '}')) && --depth == 0) return k;
+      if ((is(k, ')') || is(k, ']') || is(k, '}')) && --depth == 0) {
+        const char want = is(i, '(') ? ')' : is(i, '[') ? ']' : '}';
+        return is(k, want) ? k : kNoToken;
+      }
     }
     return kNoToken;
   }

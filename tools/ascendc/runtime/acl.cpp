@@ -125,14 +125,34 @@ aclError set_event(aclrtEvent* event) {
 
 }  // namespace
 
+void* allocate_shared(std::size_t bytes) {
+  void* address = nullptr;
+  if (aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS) return nullptr;
+  device().share(address_of(address));
+  return address;
+}
+
+void free_shared(void* address) { aclrtFree(address); }
+
 void run(const Launch& launch, Call kernel, void* context) {
   try {
-    if (launch.blocks == 0)
-      fail_at(Fault::Program, fmt::format("{}:{}", launch.place.file, launch.place.line), "a launch of 0 blocks");
+    if (launch.blocks == 0) fail(Fault::Program, "a launch of 0 blocks");
     if (present() != nullptr) fail(Fault::Program, "a kernel launches a kernel");
-    TaskRun(device(), launch, [&] { kernel(context); }).run(id_of(launch.stream));
+    Device& d = device();
+    const u32 stream = id_of(launch.stream);
+    const auto copy_shared = [&](Recorder::Direction direction) {
+      for (const auto& [address, bytes] : d.shared()) {
+        d.recorder().copy(stream, address, address, bytes, direction,
+                          {reinterpret_cast<const std::byte*>(address), bytes},  // NOLINT(performance-no-int-to-ptr)
+                          false);
+      }
+    };
+    copy_shared(Recorder::Direction::to_device);
+    TaskRun(d, launch, [&] { kernel(context); }).run(stream);
+    copy_shared(Recorder::Direction::from_device);
   } catch (const Error& e) {
-    die(e);
+    die(e.location().empty() ? Error(e.fault(), e.message(), fmt::format("{}:{}", launch.place.file, launch.place.line))
+                             : e);
   }
 }
 
@@ -317,6 +337,21 @@ aclError aclrtSynchronizeEvent(aclrtEvent event) {
     if (const aclError e = need(event, "event")) return e;
     const auto& recorded = static_cast<const Event*>(event)->recorded;
     if (recorded) device().recorder().synchronize_event(*recorded);
+    return ACL_SUCCESS;
+  });
+}
+aclError aclrtEventElapsedTime(float* milliseconds, aclrtEvent start, aclrtEvent end) {
+  return call([&] {
+    if (const aclError e = need(milliseconds, "ms")) return e;
+    if (const aclError e = need(start, "start")) return e;
+    if (const aclError e = need(end, "end")) return e;
+    const auto& from = static_cast<const Event*>(start)->recorded;
+    const auto& to = static_cast<const Event*>(end)->recorded;
+    if (!from || !to) return failed(ACL_ERROR_RT_PARAM_INVALID, "an event that is not recorded has no time");
+    if (device().settings().mode == Settings::Mode::functional)
+      return failed(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "VINCI_MODE=functional has no time");
+    const std::vector<double> times = event_times();
+    *milliseconds = static_cast<float>((times[*to] - times[*from]) / 1000);
     return ACL_SUCCESS;
   });
 }

@@ -74,6 +74,7 @@ void Device::free(u64 address) {
   if (it == sizes_.end() || gm_.find(address, 0) == nullptr)
     fail(Fault::Program, "free of {:#x}, which is not an allocation", address);
   allocated_ -= it->second;
+  shared_.erase(address);
   gm_.free(address);
   recorder_.free(address);
 }

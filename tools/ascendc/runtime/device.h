@@ -38,6 +38,9 @@ class Device {
 
   u64 allocate(u64 bytes);
   void free(u64 address);
+  // What of it the host works on directly.
+  void share(u64 address) { shared_[address] = sizes_.at(address); }
+  const std::map<u64, u64>& shared() const { return shared_; }
   void set_l2(u64 address, task::CacheHint hint) { recorder_.set_l2(address, hint); }
   u64 allocated() const { return allocated_; }
   // The stream that stands for null.
@@ -51,7 +54,7 @@ class Device {
   isa::GlobalMemory gm_{isa::GlobalMemory::Backing::mapped};
   Recorder recorder_;
   u64 allocated_ = 0;
-  std::map<u64, u64> sizes_;  // of allocations, by address
+  std::map<u64, u64> sizes_, shared_;  // bytes of allocations, by address
   std::map<std::pair<isa::CoreKind, u32>, std::unique_ptr<Core>> cores_;
 };
 
@@ -63,5 +66,8 @@ Device& device();
 
 // Simulates in time what was recorded, when the process exits.
 void finish();
+
+// When the events that were recorded so far happened, in microseconds: simulates all that the program has done.
+std::vector<double> event_times();
 
 }  // namespace vinci::ascendc

@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "sim/io/atomic_file.h"
@@ -46,7 +49,65 @@ void compare(const Device& d, const std::string& folder, const Recorder& recorde
   }
 }
 
+// Runs the recording in the folder with the tool. Returns its exit code, 127 where there is no tool.
+int simulate(const Device& d, const Recorder& recorder, const std::string& folder, std::vector<std::string> options) {
+  std::filesystem::create_directories(folder);
+  const std::string file = folder + "/stream.vts";
+  io::write_file_atomically(file, task::to_vts(recorder.stream()));
+  std::vector<std::string> words{d.settings().tool, "run", file, "--chip", d.settings().chip, "--out", folder};
+  words.insert(words.end(), options.begin(), options.end());
+  const int code = run_tool(words);
+  if (code == 127)
+    fmt::print(stderr, "vinci: no time: cannot run '{}'; set VINCI to the path of the tool\n", d.settings().tool);
+  return code;
+}
+
+// When tasks ended, in microseconds, by stream and position: the table task_time of a profile.
+std::map<std::pair<u32, u32>, double> ends_of_tasks(const std::string& folder) {
+  std::map<std::pair<u32, u32>, double> out;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!entry.path().filename().string().starts_with("task_time_")) continue;
+    std::ifstream file(entry.path());
+    std::string line;
+    std::getline(file, line);  // the names of the columns
+    while (std::getline(file, line)) {
+      // Names may have commas, numbers at the end of a line have none: stream, task, time, start, stop.
+      std::array<std::string, 5> last;
+      for (usize n = last.size(); n-- > 0;) {
+        const usize comma = line.rfind(',');
+        if (comma == std::string::npos) break;
+        last[n] = line.substr(comma + 1);
+        line.erase(comma);
+      }
+      out[{static_cast<u32>(std::stoul(last[0])), static_cast<u32>(std::stoul(last[1]))}] = std::stod(last[4]);
+    }
+  }
+  return out;
+}
+
 }  // namespace
+
+std::vector<double> event_times() {
+  Device& d = device();
+  Recorder now = d.recorder();
+  if (!now.gap().empty()) fail(Fault::Limit, "the time of an event is not known: {}", now.gap());
+  now.synchronize_device();
+  std::string folder = (std::filesystem::temp_directory_path() / "vinci-events-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) fail(Fault::Input, "cannot make a temporary folder {}", folder);
+  const int code = simulate(d, now, folder, {"--mode", "timing", "--quiet"});
+  const auto ends = code == 0 ? ends_of_tasks(folder) : std::map<std::pair<u32, u32>, double>{};
+  std::filesystem::remove_all(folder);
+  if (code != 0) fail(Fault::Unsupported, "the time of an event is not known: the simulation ended with code {}", code);
+  const task::TaskStream& stream = now.stream();
+  std::vector<double> out(stream.events.size());
+  for (u32 s = 0; s < stream.streams.size(); ++s) {
+    for (u32 t = 0; t < stream.streams[s].tasks.size(); ++t) {
+      const auto* record = std::get_if<task::EventRecord>(&stream.streams[s].tasks[t].op);
+      if (record != nullptr) out[record->event] = ends.at({s, t});
+    }
+  }
+  return out;
+}
 
 void finish() {
   Device& d = device();
@@ -59,22 +120,14 @@ void finish() {
     return;
   }
   recorder.synchronize_device();
-  std::filesystem::create_directories(settings.output);
-  const std::string file = settings.output + "/stream.vts";
-  io::write_file_atomically(file, task::to_vts(recorder.stream()));
   const bool full = settings.mode == Settings::Mode::full;
-  std::vector<std::string> words{settings.tool,   "run",         file,
-                                 "--chip",        settings.chip, "--out",
-                                 settings.output, "--mode",      full ? "full" : "timing"};
-  if (settings.quiet) words.emplace_back("--quiet");
+  std::vector<std::string> options{"--mode", full ? "full" : "timing"};
+  if (settings.quiet) options.emplace_back("--quiet");
   std::istringstream more(settings.options);
   for (std::string word; more >> word;)
-    words.push_back(word);
-  const int code = run_tool(words);
-  if (code == 127) {
-    fmt::print(stderr, "vinci: no time: cannot run '{}'; set VINCI to the path of the tool\n", settings.tool);
-    return;
-  }
+    options.push_back(word);
+  const int code = simulate(d, recorder, settings.output, std::move(options));
+  if (code == 127) return;
   if (code != 0) {
     std::fflush(nullptr);
     ::_exit(code);

@@ -102,6 +102,8 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
 aclError aclrtSynchronizeEvent(aclrtEvent event);
+// From the latest record of one to that of the other. Simulates all that the program has done so far.
+aclError aclrtEventElapsedTime(float* milliseconds, aclrtEvent start, aclrtEvent end);
 aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status);
 
 #ifdef __cplusplus

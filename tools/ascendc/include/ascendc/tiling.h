@@ -10,17 +10,16 @@
 // tiling.
 namespace vinci::ascendc {
 
-// Copies it word by word, as loads of the scalar unit.
+// Copies it as loads of the scalar unit, each as wide as what is left allows.
 template <class T>
 void read_tiling(T& to, const void* from, Place place) {
   auto* bytes = reinterpret_cast<unsigned char*>(&to);
   const auto address = reinterpret_cast<std::uintptr_t>(from);
-  for (unsigned i = 0; i < sizeof(T); i += 8) {
-    const unsigned n = sizeof(T) - i < 8 ? 1 : 8;
-    for (unsigned k = 0; k < 8 && i + k < sizeof(T); k += n) {
-      const std::uint64_t word = load(Memory::gm, address + i + k, n, place);
-      std::memcpy(bytes + i + k, &word, n);
-    }
+  for (unsigned i = 0, width = 8; i < sizeof(T); i += width) {
+    while (width > sizeof(T) - i)
+      width /= 2;
+    const std::uint64_t word = load(Memory::gm, address + i, width, place);
+    std::memcpy(bytes + i, &word, width);
   }
 }
 

@@ -68,6 +68,11 @@ const char* product();
 enum class L2 : std::uint8_t { normal, bypass };
 void set_l2(std::uint64_t address, L2 hint, Place place);
 
+// Device memory that the host works on, too: in the recording it is copied to the device before each launch, and back
+// after it. Null where there is no room.
+void* allocate_shared(std::size_t bytes);
+void free_shared(void* address);
+
 // Ends the program: what was asked for is not supported, or is wrong.
 [[noreturn]] void unsupported(const char* what, Place place);
 [[noreturn]] void wrong(const char* what, Place place);
