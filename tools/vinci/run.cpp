@@ -52,6 +52,7 @@ struct RunOptions {
   std::string out;
   u64 max_cycles = 1'000'000'000'000;
   u64 seed = 0;
+  u32 threads = 0;
   std::string trace;                  // "", json, perfetto
   std::string profile_level = "csv";  // off, csv, all
   std::string timestamp{profile::kTimestamp};
@@ -189,7 +190,8 @@ class Run {
                             .interrupted = [] { return g_interrupted != 0; },
                             .census = census(),
                             .progress = progress,
-                            .checker = checker_.get()};
+                            .checker = checker_.get(),
+                            .threads = o_.threads};
     std::vector<std::unique_ptr<trace::FileSink>> shown = make_sinks();
     std::vector<trace::Sink*> sinks;
     for (const auto& sink : shown)
@@ -280,6 +282,11 @@ void add_run(CLI::App& app) {
                   "after so many instructions of all cores together")
       ->capture_default_str()
       ->transform(integer(1, 1'000'000'000'000'000));
+  sub->add_option("--threads", o->threads,
+                  "Threads of the host that move data in mode full; results do not depend on it. 0: one for each "
+                  "processor")
+      ->capture_default_str()
+      ->transform(integer(0, 1024));
   sub->add_option("--seed", o->seed, "Seed of buffers that the task stream fills with random values")
       ->capture_default_str()
       ->transform(integer());
