@@ -3,7 +3,7 @@
 
 // Whole runs, in memory, from the first host call to the last task; reading of inputs and writing of results are not
 // measured. tests/bench/table.py runs each in a process of its own and prints them side by side.
-//   timing/gemm, full/gemm, functional/gemm   EDGE^3 in FP16 on CORES cores of an ascend-910b1
+//   timing/gemm, full/gemm, functional/gemm   EDGE^3 in FP16 on CORES cores of an ascend-910b1; full on THREADS threads
 //   timing/add, full/add                      EDGE x EDGE sums in FP16 on all its vector cores
 //   timing/lines                              sums in FP16 of 64 MiB on the 32 cores of an ascend-910a, in tiles of
 //                                             TILE_KIB: nearly all host time goes to the lines of the copies
@@ -138,14 +138,15 @@ void timed(benchmark::State& state, F&& work) {
   state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
-void run(benchmark::State& state, const Problem& p, Mode mode) {
+void run(benchmark::State& state, const Problem& p, Mode mode, u32 threads = 1) {
   u64 instructions = 0;
   forget_peak();
   for (auto _ : state) {
     task::RunMemory memory(p.stream, mode != Mode::timing);
     timed(state, [&] {
-      instructions = mode == Mode::functional ? models::run_functional(p.chip, p.stream, memory, {})
-                                              : models::simulate(p.chip, p.stream, memory, {}).instructions;
+      instructions = mode == Mode::functional
+                         ? models::run_functional(p.chip, p.stream, memory, {})
+                         : models::simulate(p.chip, p.stream, memory, {.threads = threads}).instructions;
     });
   }
   state.counters["instructions"] = static_cast<double>(instructions);
@@ -156,7 +157,8 @@ void run(benchmark::State& state, const Problem& p, Mode mode) {
 template <Mode mode>
 void run_gemm(benchmark::State& state) {
   const Folder folder("gemm");
-  run(state, gemm(static_cast<u64>(state.range(0)), static_cast<u32>(state.range(1)), folder), mode);
+  run(state, gemm(static_cast<u64>(state.range(0)), static_cast<u32>(state.range(1)), folder), mode,
+      mode == Mode::full ? static_cast<u32>(state.range(2)) : 1);
 }
 
 template <Mode mode>
@@ -209,7 +211,9 @@ void add_benchmarks() {
   for (const i64 edge : {512, 1024, 2048, 4096, 8192}) {
     for (const i64 cores : {1, 24}) {
       add("timing/gemm", run_gemm<Mode::timing>)->ArgNames({"edge", "cores"})->Args({edge, cores});
-      add("full/gemm", run_gemm<Mode::full>)->ArgNames({"edge", "cores"})->Args({edge, cores});
+      for (const i64 threads : {1, 2}) {
+        add("full/gemm", run_gemm<Mode::full>)->ArgNames({"edge", "cores", "threads"})->Args({edge, cores, threads});
+      }
     }
     add("functional/gemm", run_gemm<Mode::functional>)->ArgNames({"edge", "cores"})->Args({edge, 24});
     for (const i64 threads : {1, 2})

@@ -43,17 +43,18 @@ def main():
     names.sort(key=lambda n: not n.startswith("sgemm"))  # first what the others are compared with
     print(f"{processor()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     print(f"{'':44}{'ms':>10} {'ns/insn':>8} {'/sgemm':>7} {'peak MiB':>9} {'data MiB':>9}")
-    sgemm = {}  # by edge, on one thread
+    sgemm = {}  # by edge and threads
     for name in names:
         given = arguments(name)
         row = measure(binary, name, 2 if given.get("edge", 0) >= LONG_ROW else 9)
         time = row["real_time"]
-        if name.startswith("sgemm") and given["threads"] == 1:
-            sgemm[given["edge"]] = time
+        size = (given.get("edge"), given.get("threads", 1))
+        if name.startswith("sgemm"):
+            sgemm[size] = time
         instructions = row.get("instructions", 0)
         cells = [f"{name.removesuffix('/manual_time'):44}{time:10.2f}",
                  f"{time * 1e6 / instructions:8.1f}" if instructions else " " * 8,
-                 f"{time / sgemm[given['edge']]:7.2f}" if "gemm" in name and given["edge"] in sgemm else " " * 7,
+                 f"{time / sgemm[size]:7.2f}" if "gemm" in name and size in sgemm else " " * 7,
                  f"{row['peak_MiB']:9.0f}" if "peak_MiB" in row else " " * 9,
                  f"{row['data_MiB']:9.0f}" if row.get("data_MiB") else " " * 9, row.get("label", "")]
         print(" ".join(cells).rstrip(), flush=True)
