@@ -78,7 +78,8 @@ class Case {
 
   // On the untimed machine.
   State untimed() const {
-    task::RunMemory memory = fresh_memory(true);
+    task::RunMemory memory(stream_, true);
+    write_input(memory);
     isa::Machine machine(models::core_spec(chip_, kind_), memory.gm(), 0);
     const isa::Code code(program_.program);
     u64 budget = 1'000'000;
@@ -90,7 +91,8 @@ class Case {
 
   // In time, part by part, because the front door does not show registers and buffers.
   State timed() const {
-    task::RunMemory memory = fresh_memory(true);
+    task::RunMemory memory(stream_, true);
+    write_input(memory);
     sim::Context context;
     models::Soc soc(chip_, stream_, memory, {}, sim::Clock(chip_.clock), nullptr);
     sim::run(soc.env(), {.max_cycles = 10'000'000}, [&] { return soc.finished(); }, {});
@@ -105,7 +107,8 @@ class Case {
   }
 
   models::Result simulate(bool with_data, trace::Sink* trace = nullptr) const {
-    task::RunMemory memory = fresh_memory(with_data);
+    task::RunMemory memory(stream_, with_data);
+    write_input(memory);
     return models::simulate(chip_, stream_, memory, {.max_cycles = 10'000'000, .trace = trace, .progress = {}});
   }
 
@@ -131,10 +134,8 @@ class Case {
     return b;
   }
 
-  task::RunMemory fresh_memory(bool with_data) const {
-    task::RunMemory memory(stream_, with_data);
-    if (with_data) memory.gm().write(memory.address({.buffer = 0, .offset = 0}), input_);
-    return memory;
+  void write_input(task::RunMemory& memory) const {
+    if (memory.with_data()) memory.gm().write(memory.address({.buffer = 0, .offset = 0}), input_);
   }
 
   State state_of(task::RunMemory& memory, const isa::CoreMem& mem, u64 status) const {

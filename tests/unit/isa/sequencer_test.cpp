@@ -61,11 +61,12 @@ std::string fault(const std::string& text, bool with_data) {
 }
 
 TEST(Sequencer, OperandsComeFromRegistersOfTheirMoment) {
-  const Walk w = std::move(Walk("mov X1, 0x200\n"
-                                "load_cbuf_to_ca X1, 0, 0, 1, 1, 0, 0\n"
-                                "add X1, X1, 0x200\n"
-                                "load_cbuf_to_ca X1, 0, 0, 1, 1, 0, 0\nend")
-                               .run());
+  Walk w(
+      "mov X1, 0x200\n"
+      "load_cbuf_to_ca X1, 0, 0, 1, 1, 0, 0\n"
+      "add X1, X1, 0x200\n"
+      "load_cbuf_to_ca X1, 0, 0, 1, 1, 0, 0\nend");
+  w.run();
   ASSERT_EQ(w.issued.size(), 2u);
   EXPECT_EQ(w.operand("dst", 0), 0x200u);
   EXPECT_EQ(w.operand("dst", 1), 0x400u);
@@ -75,22 +76,24 @@ TEST(Sequencer, OperandsComeFromRegistersOfTheirMoment) {
 }
 
 TEST(Sequencer, InstructionsTakeACopyOfTheSpecialRegisters) {
-  const Walk w = std::move(Walk("set_vector_mask 0, 3\n"
-                                "vector_dup.f16 0, 0, 1, 1, 1, 8, 8\n"
-                                "set_vector_mask 1, 7\n"
-                                "vector_dup.f16 0, 0, 1, 1, 1, 8, 8\nend")
-                               .run());
+  Walk w(
+      "set_vector_mask 0, 3\n"
+      "vector_dup.f16 0, 0, 1, 1, 1, 8, 8\n"
+      "set_vector_mask 1, 7\n"
+      "vector_dup.f16 0, 0, 1, 1, 1, 8, 8\nend");
+  w.run();
   EXPECT_EQ(w.issued[0].spr.vector_mask, (std::array<u64, 2>{3, 0}));
   EXPECT_EQ(w.issued[1].spr.vector_mask, (std::array<u64, 2>{7, 1}));
 }
 
 TEST(Sequencer, KnowsItsLaunch) {
-  const Walk w = std::move(Walk("get_block_idx X1\nget_block_num X2\nget_coreid X3\nld_arg X4, 1\n"
-                                "mul X1, X1, 512\nmul X2, X2, 512\n"
-                                "load_cbuf_to_ca X1, X2, 0, 1, 1, 0, 0\n"
-                                "load_cbuf_to_ca 0, 0, X4, X3, 0, 0, 0\nend",
-                                true, {.block_idx = 2, .block_num = 7, .args = {0, 9}})
-                               .run());
+  Walk w(
+      "get_block_idx X1\nget_block_num X2\nget_coreid X3\nld_arg X4, 1\n"
+      "mul X1, X1, 512\nmul X2, X2, 512\n"
+      "load_cbuf_to_ca X1, X2, 0, 1, 1, 0, 0\n"
+      "load_cbuf_to_ca 0, 0, X4, X3, 0, 0, 0\nend",
+      true, {.block_idx = 2, .block_num = 7, .args = {0, 9}});
+  w.run();
   EXPECT_EQ(w.operand("dst", 0), 2u * 512);
   EXPECT_EQ(w.operand("src", 0), 7u * 512);
   EXPECT_EQ(w.operand("baseIdx", 1), 9u);

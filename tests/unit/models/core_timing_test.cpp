@@ -179,6 +179,12 @@ TEST(Scalar, TakesACycleAnInstruction) {
   EXPECT_EQ(joint("mov X1, 3\nl: sub X1, X1, 1\nbgt X1, 0, l\n" + kMad + "end").queued_of("mad"), 7u);
 }
 
+TEST(Scalar, NopsTakeTheCyclesThatTheyState) {
+  const Ran r = joint("nop 100\n" + kDup + "nop\nmov X1, 7\nnop X1\n" + kDup + "end");
+  EXPECT_EQ(r.begin_of("vector_dup", 0), 100u);
+  EXPECT_EQ(r.begin_of("vector_dup", 1), 100u + 1 + 1 + 1 + 7);
+}
+
 TEST(Scalar, LongLoopsAreNotCutShort) {
   const Ran r = joint("mov X1, 20000\nl: sub X1, X1, 1\nbgt X1, 0, l\n" + kMad + "end");
   EXPECT_EQ(r.queued_of("mad"), 40001u);

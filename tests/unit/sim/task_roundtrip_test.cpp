@@ -35,8 +35,8 @@ TEST(TaskRoundTrip, EntriesOfAKernelAreKeptAndChecked) {
   const TaskStream s = parse_text(text("[1, 0, 1]", 3));
   EXPECT_EQ(s.kernels[0].entries, (std::vector<u32>{1, 0, 1}));
   expect_round_trip(s);
-  EXPECT_THAT(refusal(text("[1, 0]", 3)), HasSubstr("entries for 2 cores, but 3 run"));
-  EXPECT_THAT(refusal(text("[2]", 1)), HasSubstr("entry 2 is not one of its 2"));
+  EXPECT_THAT(refusal([&] { parse_text(text("[1, 0]", 3)); }), HasSubstr("entries for 2 cores, but 3 run"));
+  EXPECT_THAT(refusal([&] { parse_text(text("[2]", 1)); }), HasSubstr("entry 2 is not one of its 2"));
 }
 
 TEST(TaskRoundTrip, MixTasks) {
