@@ -26,6 +26,7 @@ class NativeCore {
   Machine::State resume() { return machine_.advance(budget_, 0); }
 
   Machine& machine() { return machine_; }
+  const Machine& machine() const { return machine_; }
   const Code& code() const { return code_; }
 
   // What was issued since start(): to run again, append it to a program and begin at its first instruction.

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/ascendc/runtime/core.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "isa/table.h"
@@ -56,6 +58,7 @@ void Core::start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::Tas
   give_way_ = give_way;
   owed_ = 0;
   accesses_ = 0;
+  polls_ = 0;
   native_.start(launch, flags, self, source);
 }
 
@@ -72,7 +75,7 @@ void Core::pay(Place place) {
 
 void Core::issue(const isa::Inst& inst, Place place) {
   pay(place);
-  if (inst.row->role != isa::Role::scalar) accesses_ = 0;
+  if (inst.row->role != isa::Role::scalar) accesses_ = polls_ = 0;
   auto state = native_.issue(inst, line_of(place));
   while (state == isa::Machine::State::waits) {
     give_way_();
@@ -86,7 +89,10 @@ bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 va
     fail(Fault::Program, "the scalar unit reaches UB and global memory, not {}",
          kMemoryNames[static_cast<usize>(memory)]);
   }
-  if (accesses_ >= kRecordedAccesses && address % bytes == 0) {
+  // What other cores can see is always recorded.
+  const bool seen = write && memory == Memory::gm;
+  if (accesses_ >= kRecordedAccesses && address % bytes == 0 && !seen) {
+    left_out_ = left_out_ || write;
     charge(kAccessCycles);
     return false;
   }
@@ -102,7 +108,21 @@ bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 va
   return true;
 }
 
+void Core::poll(u64 address, Place place) {
+  polls_ = address == polled_ ? polls_ + 1 : 0;
+  polled_ = address;
+  poll_ = place;
+  if (polls_ >= kPolls) give_way_();
+}
+
+std::string Core::waits_for() const {
+  if (polls_ < kPolls) return native_.machine().waits_for();
+  return fmt::format("{} of block {} polls global memory at {:#x} ({}:{})", isa::name(kind_), info.block_idx, polled_,
+                     poll_.file, poll_.line);
+}
+
 u64 Core::load(Memory memory, u64 address, unsigned bytes, Place place) {
+  if (memory == Memory::gm) poll(address, place);
   access(memory, address, bytes, false, 0, place);
   u64 value = 0;
   if (memory == Memory::gm) {

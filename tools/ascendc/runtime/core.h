@@ -23,16 +23,24 @@ class Core {
   void store(Memory memory, u64 address, unsigned bytes, u64 value, Place place);
   void end();
 
+  // What it waits for when it has given way, for messages.
+  std::string waits_for() const;
+
   isa::NativeCore& native() { return native_; }
   isa::CoreKind kind() const { return kind_; }
+  // Whether what it stored in some block is not in the recording.
+  bool left_out_stores() const { return left_out_; }
   CoreInfo info;
 
  private:
   // Runs of scalar accesses beyond this length are executed, but only their cycles are recorded.
   static constexpr u32 kRecordedAccesses = 32;
+  // So many loads from one address of global memory in a row are a loop that waits for another core.
+  static constexpr u32 kPolls = 64;
 
   u32 line_of(Place place) const;
   void pay(Place place);
+  void poll(u64 address, Place place);
   bool access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place);
 
   isa::CoreKind kind_;
@@ -41,6 +49,10 @@ class Core {
   void (*give_way_)() = nullptr;
   u64 owed_ = 0;
   u32 accesses_ = 0;  // since the last instruction for a pipe
+  u64 polled_ = 0;    // the address of the latest load from global memory
+  u32 polls_ = 0;     // of it, in a row
+  bool left_out_ = false;
+  Place poll_{nullptr, 0};
 };
 
 // The core that the present thread is, or null.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -82,6 +83,10 @@ void Device::free(u64 address) {
 u32 Device::default_stream() {
   if (recorder_.stream().streams.empty()) recorder_.add_stream();
   return 0;
+}
+
+bool Device::recorded_all_stores() const {
+  return std::ranges::none_of(cores_, [](const auto& c) { return c.second->left_out_stores(); });
 }
 
 Core& Device::core(isa::CoreKind kind, u32 id) {

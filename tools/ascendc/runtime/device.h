@@ -45,6 +45,8 @@ class Device {
   u64 allocated() const { return allocated_; }
   // The stream that stands for null.
   u32 default_stream();
+  // Whether a run of the recording with data gives what the program got.
+  bool recorded_all_stores() const;
   // A core, made when it is first needed; its memories keep what kernels left there.
   Core& core(isa::CoreKind kind, u32 id);
 

@@ -116,7 +116,7 @@ void TaskRun::report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots) c
   for (const auto& slot : slots) {
     for (const Part& part : slot->parts) {
       if (!part.strand) continue;
-      if (++lines <= kShown) text += "\n  " + part.core->native().machine().waits_for();
+      if (++lines <= kShown) text += "\n  " + part.core->waits_for();
     }
   }
   if (lines > kShown) text += fmt::format("\n  and {} more", lines - kShown);
