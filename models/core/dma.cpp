@@ -8,11 +8,11 @@
 
 namespace vinci::models {
 
-Dma::Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 outstanding_bytes)
+Dma::Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 requests)
     : memory_(memory),
       port_(port),
       chunk_bytes_(chunk_bytes),
-      outstanding_(static_cast<usize>(std::max<u64>(1, outstanding_bytes / chunk_bytes))) {}
+      under_way_(static_cast<usize>(std::max<u64>(1, requests))) {}
 
 void Dma::begin(u64 at, const isa::Footprint& footprint, double body) {
   parts_ = {};
@@ -23,12 +23,11 @@ void Dma::begin(u64 at, const isa::Footprint& footprint, double body) {
     bytes += a.bytes();
   }
   part_ = 0;
-  outstanding_.clear();
   exhausted_ = bytes == 0;
   finished_ = false;
   cycles_per_byte_ = exhausted_ ? 0 : body / static_cast<double>(bytes);
   port_time_ = static_cast<double>(at);
-  done_ = at;
+  done_ = std::max(done_, at);
   chunk_.clear();
   if (exhausted_) return;
   start_part();
@@ -50,17 +49,18 @@ void Dma::start_part() {
 // What L2 knows of the lines is fetched into the cache of the host meanwhile: it is needed when the chunk is sent.
 void Dma::next_chunk() {
   chunk_.clear();
+  sent_ = 0;
   u64 left = chunk_bytes_;
   while (left > 0 && !exhausted_) {
     u64 address = gm_.address + offset_;
     for (usize d = 0; d < index_.size(); ++d)
       address += static_cast<u64>(gm_.stride[d]) * index_[d];
     const u64 to_line_end = memory_.line_bytes() - (address & (memory_.line_bytes() - 1));
-    const u64 n = std::min({left, piece_bytes_ - offset_, to_line_end});
+    const u64 n = std::min(piece_bytes_ - offset_, to_line_end);
     chunk_.push_back(
         {.port = port_, .bytes = static_cast<u32>(n), .address = address, .write = gm_.write, .hint = hint_});
     memory_.prefetch(address);
-    left -= n;
+    left -= std::min(left, n);
     offset_ += n;
     if (offset_ < piece_bytes_) continue;
     offset_ = 0;
@@ -73,30 +73,28 @@ void Dma::next_chunk() {
   }
 }
 
-u64 Dma::send_chunk(u64 now) {
-  u64 arrived = now;
-  for (const Request& request : chunk_) {
-    arrived = std::max(arrived, memory_.access(now, request));
+void Dma::send_chunk(u64 now) {
+  while (sent_ < chunk_.size() && !under_way_.full()) {
+    const Request& request = chunk_[sent_++];
+    done_ = std::max(done_, memory_.access(now, request));  // in order: the mover keeps the sequence of its requests
+    under_way_.push_back(done_);
     port_time_ += static_cast<double>(request.bytes) * cycles_per_byte_;
   }
-  next_chunk();
-  return arrived;
+  if (sent_ == chunk_.size()) next_chunk();
 }
 
 u64 Dma::pump(u64 now) {
-  while (!outstanding_.empty() && outstanding_.front() <= now)
-    outstanding_.pop_front();
+  while (!under_way_.empty() && under_way_.front() <= now)
+    under_way_.pop_front();
   while (!chunk_.empty()) {
     const auto port_free = whole_cycles(port_time_);
     if (port_free > now) return port_free;
-    if (outstanding_.full()) return outstanding_.front();
+    if (under_way_.full()) return under_way_.front();
     port_time_ = std::max(port_time_, static_cast<double>(now));
-    const u64 arrived = send_chunk(now);
-    done_ = std::max(done_, arrived);
-    outstanding_.push_back(done_);  // in order: the mover keeps the sequence of its requests
+    send_chunk(now);
   }
   finished_ = true;
-  return std::max(done_, whole_cycles(port_time_));
+  return std::max(now, whole_cycles(port_time_));
 }
 
 }  // namespace vinci::models

@@ -11,30 +11,33 @@
 namespace vinci::models {
 
 // The mover of one pipe: walks the global-memory side of a copy, asks the memory system for it in chunks, at the pace
-// of the core's port and with a bounded amount outstanding. Passive: the pipe calls pump() at the cycles it names.
+// of the core's port and with a bounded amount outstanding. The next copy may begin when the requests of the one before
+// have been made, while its data are on their way. Passive: the pipe calls pump() at the cycles it names.
 class Dma {
  public:
-  // `port` is that of the core; `chunk_bytes` are asked for in one go, `outstanding_bytes` may be on their way at once.
-  Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 outstanding_bytes);
+  // `port` is that of the core; `chunk_bytes` are asked for in one go, `requests` may be under way at once.
+  Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 requests);
 
   // Starts a transfer of what `footprint` says of global memory, one access after the other. Its first request can
   // leave at `at`; the port alone needs `body` cycles for all of it.
   void begin(u64 at, const isa::Footprint& footprint, double body);
 
-  // Makes the requests that are due at `now`. Returns the cycle to call again; when finished() is then true, it is the
-  // cycle in which the transfer is complete.
+  // Makes the requests that are due at `now`. Returns the cycle to call again; when finished() is then true, all have
+  // been made, and it is the cycle in which the port is free for another copy.
   u64 pump(u64 now);
   bool finished() const { return finished_; }
+  // When the data of the last finished transfer, and of all before it, have arrived.
+  u64 done() const { return done_; }
 
  private:
-  u64 send_chunk(u64 now);  // returns when its last byte has arrived
+  void send_chunk(u64 now);
   void start_part();
   void next_chunk();
 
   MemorySystem& memory_;
   u32 port_;
   u64 chunk_bytes_;
-  boost::circular_buffer<u64> outstanding_;  // completion of each chunk under way, oldest first
+  boost::circular_buffer<u64> under_way_;  // completion of each request, oldest first
 
   isa::Footprint parts_;        // accesses of global memory that are not empty
   usize part_ = 0;              // the present one
@@ -45,6 +48,7 @@ class Dma {
   std::array<u32, 3> index_{};  // of the present piece
   bool exhausted_ = true;       // every request has been made or stands in chunk_
   std::vector<Request> chunk_;  // the requests that go next
+  usize sent_ = 0;              // of them
   bool finished_ = true;
   double cycles_per_byte_ = 0;
   double port_time_ = 0;  // when the port is free for the next chunk

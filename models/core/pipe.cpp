@@ -17,7 +17,7 @@ Pipe::Pipe(const Setup& s, isa::PipeId id)
       core_(s.core),
       costs_(s.costs),
       id_(id),
-      dma_(s.memory, s.port, s.dma_chunk, s.dma_outstanding),
+      dma_(s.memory, s.port, s.dma_chunk, s.dma_requests),
       queue_(s.queue_depth),
       flying_(s.queue_depth + 64) {
   occupation_.register_in(s.stats);
@@ -53,10 +53,11 @@ void Pipe::pump_dma(u64 t) {
   moving_ = false;
   Flying& f = flying_.back();
   f.end = std::max(dma_wake_, dma_floor_);
-  f.done = f.end + dma_tail_;
+  f.done = std::max(f.end, dma_.done()) + dma_tail_;
   if (flying_.size() > 1) f.done = std::max(f.done, flying_[flying_.size() - 2].done);  // retire in order
   free_at_ = f.end;
-  occupation_.busy(t, free_at_);
+  busy_until_ = f.done;
+  occupation_.busy(t, busy_until_);
 }
 
 void Pipe::retire_due(u64 t) {
@@ -123,7 +124,7 @@ void Pipe::pop() {
 }
 
 void Pipe::note_waiting(u64 t, Doing why) {
-  if (free_at_ > t) return;  // still busy with the instruction before
+  if (free_at_ > t || busy_until_ > t) return;  // still busy with the instruction before, or with its data
   if (occupation_.doing() == why) return;
   waiting_since_ = t;
   occupation_.enter(t, why);

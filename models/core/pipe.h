@@ -28,7 +28,7 @@ class Pipe : public sim::Module {
     u32 port;  // of the core, in `memory`
     stats::Group& stats;
     usize queue_depth;
-    u64 dma_chunk, dma_outstanding;
+    u64 dma_chunk, dma_requests;
   };
   Pipe(const Setup& setup, isa::PipeId id);
 
@@ -78,6 +78,7 @@ class Pipe : public sim::Module {
   boost::circular_buffer<Queued> queue_;
   boost::circular_buffer<Flying> flying_;
   u64 free_at_ = 0;      // when the next instruction can start
+  u64 busy_until_ = 0;   // when the data of the copies from and to global memory are through
   bool moving_ = false;  // the newest of flying_ is a copy that the Dma still works on
   u64 dma_wake_ = 0;
   u64 dma_floor_ = 0;  // the copy takes at least until here

@@ -131,8 +131,8 @@ void describe(V& visit, S& s) {
   visit("flags_per_pair", s.flags_per_pair, "event ids of each ordered pair of pipes", Range{1, 64});
   visit("dma_chunk", s.dma_chunk, "what a copy asks of the memory in one go; smaller is finer interleaving",
         Range{32, 1024.0 * 1024});
-  visit("dma_outstanding", s.dma_outstanding, "bytes of one copy that may be on their way at once",
-        Range{32, 64.0 * 1024 * 1024});
+  visit("dma_requests", s.dma_requests, "requests of a pipe, of a line of L2 or less, that may be under way at once",
+        Range{1, 65536});
   visit("from", s.from, kFromDoc);
   visit("scalar", s.scalar, "times of the scalar unit");
   visit("sys_cnt", s.sys_cnt, "the system counter");

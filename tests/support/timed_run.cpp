@@ -85,7 +85,7 @@ config::ChipConfig round_chip(isa::Arch arch) {
   core.move.l0c_to_gm = {.startup = 10, .bytes_per_cycle = BytesPerCycle(64)};
   core.move.l0c_to_gm_nz2nd = {.startup = 10, .per_burst = 2, .bytes_per_cycle = BytesPerCycle(64)};
   core.dma_chunk = config::Bytes(512);
-  core.dma_outstanding = config::Bytes(64 << 10);
+  core.dma_requests = 128;
   chip.memory.l2 = {.size = config::Bytes(1 << 20),
                     .line = config::Bytes(512),
                     .ways = 4,

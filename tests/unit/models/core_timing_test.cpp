@@ -266,15 +266,23 @@ TEST(Scalar, EndWaitsUntilEverythingIsDone) {
   EXPECT_EQ(joint("end").result.cycles, 1u);
 }
 
-TEST(Copies, ReadsPayLatencyOnceAndThenTheirPort) {
+TEST(Copies, ReadsHaveTheirPortAndThenTheLatency) {
   // Chunks of 512 B leave at 20 and 36; each needs slice 1, channel 1, HBM 200, L2 100.
   const Ran miss = joint("copy_gm_to_ubuf 0, 0x100000000, 0, 1, 32, 0, 0\nend");
-  EXPECT_EQ(miss.end_of("copy_gm_to_ubuf"), 36u + 302);
+  EXPECT_EQ(miss.end_of("copy_gm_to_ubuf"), 36u + 16);
+  EXPECT_EQ(miss.done_of("copy_gm_to_ubuf"), 36u + 302);
   EXPECT_EQ(miss.result.cycles, 338u);
-  const Ran hit = joint(kLoad512 + kLoad512 + "end");
-  EXPECT_EQ(hit.end_of("copy_gm_to_ubuf", 0), 322u);
-  EXPECT_EQ(hit.begin_of("copy_gm_to_ubuf", 1), 322u);
-  EXPECT_EQ(hit.end_of("copy_gm_to_ubuf", 1), 322u + 20 + 101);
+  EXPECT_EQ(miss.stat("core0.AI_CORE/MTE2/busy"), 338u);  // with the data on their way
+}
+
+TEST(Copies, ABarrierMakesThemPayTheLatencyOneAfterTheOther) {
+  const Ran apart = joint(kLoad512 + "pipe_barrier PIPE_MTE2\n" + kLoad512 + "end");
+  EXPECT_EQ(apart.done_of("copy_gm_to_ubuf", 0), 322u);
+  EXPECT_EQ(apart.begin_of("copy_gm_to_ubuf", 1), 322u);
+  EXPECT_EQ(apart.done_of("copy_gm_to_ubuf", 1), 322u + 20 + 101);
+  const Ran together = joint(kLoad512 + kLoad512 + "end");
+  EXPECT_EQ(together.begin_of("copy_gm_to_ubuf", 1), 36u);
+  EXPECT_EQ(together.done_of("copy_gm_to_ubuf", 1), 322u);  // of the same line, which is on its way
 }
 
 TEST(Copies, TasksSayWhatTheyMovedFromAndToGlobalMemory) {
