@@ -37,7 +37,8 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
                                                    .stats = group.group(isa::name(pipe)),
                                                    .queue_depth = depths[p],
                                                    .dma_chunk = s.chip.core.dma_chunk,
-                                                   .dma_requests = s.chip.core.dma_requests},
+                                                   .dma_requests = s.chip.core.dma_requests,
+                                                   .dma_unaligned = s.chip.core.dma_unaligned},
                                        pipe);
   }
 }

@@ -3,15 +3,23 @@
 #include "models/core/dma.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "models/cost/cost.h"
 
 namespace vinci::models {
+namespace {
 
-Dma::Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 requests)
+constexpr u64 kBlock = 32;
+
+}  // namespace
+
+Dma::Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 requests, u64 unaligned_bytes)
     : memory_(memory),
       port_(port),
       chunk_bytes_(chunk_bytes),
+      unaligned_bytes_(unaligned_bytes == 0 ? memory.line_bytes()
+                                            : std::bit_floor(std::min(unaligned_bytes, memory.line_bytes()))),
       under_way_(static_cast<usize>(std::max<u64>(1, requests))) {}
 
 void Dma::begin(u64 at, const isa::Footprint& footprint, double body) {
@@ -55,8 +63,8 @@ void Dma::next_chunk() {
     u64 address = gm_.address + offset_;
     for (usize d = 0; d < index_.size(); ++d)
       address += static_cast<u64>(gm_.stride[d]) * index_[d];
-    const u64 to_line_end = memory_.line_bytes() - (address & (memory_.line_bytes() - 1));
-    const u64 n = std::min(piece_bytes_ - offset_, to_line_end);
+    const u64 unit = (address - offset_) % kBlock == 0 ? memory_.line_bytes() : unaligned_bytes_;
+    const u64 n = std::min(piece_bytes_ - offset_, unit - (address & (unit - 1)));
     chunk_.push_back(
         {.port = port_, .bytes = static_cast<u32>(n), .address = address, .write = gm_.write, .hint = hint_});
     memory_.prefetch(address);

@@ -16,7 +16,8 @@ namespace vinci::models {
 class Dma {
  public:
   // `port` is that of the core; `chunk_bytes` are asked for in one go, `requests` may be under way at once.
-  Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 requests);
+  // Pieces that do not begin at a block of 32 B are cut at multiples of `unaligned_bytes`; 0: at lines, as all are.
+  Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 requests, u64 unaligned_bytes = 0);
 
   // Starts a transfer of what `footprint` says of global memory, one access after the other. Its first request can
   // leave at `at`; the port alone needs `body` cycles for all of it.
@@ -36,7 +37,7 @@ class Dma {
 
   MemorySystem& memory_;
   u32 port_;
-  u64 chunk_bytes_;
+  u64 chunk_bytes_, unaligned_bytes_;
   boost::circular_buffer<u64> under_way_;  // completion of each request, oldest first
 
   isa::Footprint parts_;        // accesses of global memory that are not empty

@@ -17,7 +17,7 @@ Pipe::Pipe(const Setup& s, isa::PipeId id)
       core_(s.core),
       costs_(s.costs),
       id_(id),
-      dma_(s.memory, s.port, s.dma_chunk, s.dma_requests),
+      dma_(s.memory, s.port, s.dma_chunk, s.dma_requests, s.dma_unaligned),
       queue_(s.queue_depth),
       flying_(s.queue_depth + 64) {
   occupation_.register_in(s.stats);

@@ -28,7 +28,7 @@ class Pipe : public sim::Module {
     u32 port;  // of the core, in `memory`
     stats::Group& stats;
     usize queue_depth;
-    u64 dma_chunk, dma_requests;
+    u64 dma_chunk, dma_requests, dma_unaligned;
   };
   Pipe(const Setup& setup, isa::PipeId id);
 

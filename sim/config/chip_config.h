@@ -86,8 +86,9 @@ struct CoreConfig {
   VectorCosts vector;
   MoveCosts move;
   std::map<std::string, CostLine> instructions;  // "vexp" or "vexp.f16": more specific than the class
+  Bytes dma_unaligned{0};  // the most of a request of a row that does not begin at a block of 32 B; 0: a line
   u32 dma_requests = 128;  // requests of a pipe, of a line of L2 or less, that may be under way at once
-  Bytes dma_chunk{4096};  // bytes that a copy asks the memory system for in one go; smaller is finer interleaving
+  Bytes dma_chunk{4096};   // bytes that a copy asks the memory system for in one go; smaller is finer interleaving
   std::string from = "assumed";  // of flags_per_pair, dma_chunk and dma_requests
 
   friend bool operator==(const CoreConfig&, const CoreConfig&) = default;

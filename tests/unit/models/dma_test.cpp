@@ -117,7 +117,8 @@ TEST(Dma, TheNextCopyBeginsWhileDataAreOnTheirWayAndSharesTheRequests) {
   EXPECT_TRUE(dma.finished());
   EXPECT_EQ(dma.done(), 101u);
   dma.begin(10, rows(4096, 1024, 1, 1024), 4);
-  EXPECT_EQ(dma.pump(10), 101u);  // one of its two lines has gone; room when those of the first copy are back
+  EXPECT_EQ(dma.pump(10), 12u);   // one of its two lines has gone
+  EXPECT_EQ(dma.pump(12), 101u);  // room when those of the first copy are back
   EXPECT_EQ(q.requests(), 3u);
   EXPECT_EQ(drive(dma, 101), 202u);
 }
@@ -151,6 +152,18 @@ TEST(Dma, PiecesAreCutAtLinesAlone) {
   dma.begin(1000, rows(4096, 512, 1, 512), 16);
   drive(dma, 1000);
   EXPECT_EQ(q.requests(), 2u + 1);
+}
+
+TEST(Dma, RowsThatBeginBetweenBlocksGoInSmallerRequests) {
+  Quick q;
+  Dma dma(q.system, 0, 4096, 1024, 128);
+  dma.begin(0, rows(512 + 2, 512, 1, 512), 16);
+  drive(dma, 0);
+  EXPECT_EQ(q.requests(), 5u);  // 126, three of 128, 2
+  dma.begin(1000, rows(512 + 32, 512, 1, 512), 16);
+  drive(dma, 1000);
+  EXPECT_EQ(q.requests(), 5u + 2);
+  EXPECT_EQ(q.l2("read_bytes"), 1024u);
 }
 
 TEST(Dma, CanBeUsedAgain) {
