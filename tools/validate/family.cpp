@@ -13,9 +13,7 @@ namespace vinci::validate {
 
 std::span<const Family> families() {
   static const std::vector<Family> all{
-      instruction_loop(),
-      mad_loop(),
-      copy_loop(),
+      instruction_loop(), mad_loop(), copy_loop(), cube_chain(), elementwise(), gm_copy(), matmul(), all_reduce(),
   };
   return all;
 }

@@ -39,7 +39,12 @@ struct Family {
 
 Family instruction_loop();
 Family mad_loop();
+Family all_reduce();
 Family copy_loop();
+Family cube_chain();
+Family elementwise();
+Family gm_copy();
+Family matmul();
 
 std::span<const Family> families();
 // Throws Fault::Input with the nearest name.

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// z = x + y, or a copy z = x, tile by tile through UB, each core on a contiguous part.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "isa/base/error.h"
+#include "tools/validate/kernel_stream.h"
+
+namespace vinci::validate {
+namespace {
+
+constexpr u64 kRepeatBytes = 256;
+constexpr u64 kMaxRepeats = 255;
+
+struct Tiles {
+  u64 bytes = 0;       // of each operand
+  u64 tile_bytes = 0;  // of one copy
+  u64 inputs = 2;      // 2: z = x + y; 1: z = x, without the vector unit
+  u64 blocks = 1;
+  u64 unit = 512;  // blocks get whole units of so many bytes
+  u64 slots = 1;   // sets of buffers in UB
+  u64 ops = 1;     // additions for each tile
+  std::string type = "f16";
+};
+
+std::string text(const Tiles& t) {
+  const u64 units = t.bytes / t.unit;  // the first cores have one more, where it does not come out even
+  const std::string_view reader = t.inputs == 2 ? "PIPE_V" : "PIPE_MTE3";  // of what MTE2 loads
+  std::string s = fmt::format(".const BASE = {}\n.const MORE = {}\n.const UNIT = {}\n.const TILE = {}\n",
+                              units / t.blocks, units % t.blocks, t.unit, t.tile_bytes);
+  s += R"(.alias x = X0
+.alias y = X1
+.alias z = X2
+.alias at = X3
+.alias end = X4
+.alias n = X5
+.alias src = X6
+.alias blocks = X7
+.alias repeats = X8
+  ld_arg x, 0
+  ld_arg y, 1
+  ld_arg z, 2
+  get_block_idx at
+  add end, at, 1
+  min n, end, MORE
+  mul end, end, BASE
+  add end, end, n
+  mul end, end, UNIT
+  min n, at, MORE
+  mul at, at, BASE
+  add at, at, n
+  mul at, at, UNIT
+)";
+  const auto flags = [&](std::string_view what) {
+    for (u64 slot = 0; slot < t.slots; ++slot) {
+      s += fmt::format("  {} {}, PIPE_MTE2, {}\n", what, reader, slot);
+      if (t.inputs == 2) s += fmt::format("  {} PIPE_MTE3, PIPE_V, {}\n", what, slot);
+    }
+  };
+  flags("set_flag");
+  s += "loop:\n";
+  for (u64 slot = 0; slot < t.slots; ++slot) {
+    const u64 base = slot * (t.inputs + (t.inputs == 2)) * t.tile_bytes;
+    const u64 ux = base, uy = base + t.tile_bytes, uz = t.inputs == 2 ? base + 2 * t.tile_bytes : ux;
+    s += "  bge at, end, finish\n  sub n, end, at\n  min n, n, TILE\n  shr blocks, n, 5\n";
+    s += fmt::format("  wait_flag {}, PIPE_MTE2, {}\n", reader, slot);
+    s += fmt::format("  add src, x, at\n  copy_gm_to_ubuf {}, src, 0, 1, blocks, 0, 0\n", ux);
+    if (t.inputs == 2) {
+      s += fmt::format("  add src, y, at\n  copy_gm_to_ubuf {}, src, 0, 1, blocks, 0, 0\n", uy);
+      s += fmt::format("  set_flag PIPE_MTE2, PIPE_V, {0}\n  wait_flag PIPE_MTE2, PIPE_V, {0}\n", slot);
+      s += fmt::format("  wait_flag PIPE_MTE3, PIPE_V, {}\n  shr repeats, n, 8\n", slot);
+      for (u64 op = 0; op < t.ops; ++op) {
+        for (u64 done = 0; done < t.tile_bytes / kRepeatBytes; done += kMaxRepeats) {
+          const u64 most = std::min(kMaxRepeats, t.tile_bytes / kRepeatBytes - done);
+          s += fmt::format("  sub n, repeats, {}\n  max n, n, 0\n  min n, n, {}\n", done, most);
+          s += fmt::format("  vadd.{} {}, {}, {}, n, 1, 1, 1, 8, 8, 8\n", t.type, uz + done * kRepeatBytes,
+                           ux + done * kRepeatBytes, uy + done * kRepeatBytes);
+        }
+      }
+      s += fmt::format("  set_flag PIPE_V, PIPE_MTE2, {0}\n  set_flag PIPE_V, PIPE_MTE3, {0}\n", slot);
+      s += fmt::format("  wait_flag PIPE_V, PIPE_MTE3, {}\n", slot);
+    } else {
+      s += fmt::format("  set_flag PIPE_MTE2, PIPE_MTE3, {0}\n  wait_flag PIPE_MTE2, PIPE_MTE3, {0}\n", slot);
+    }
+    s += fmt::format("  add src, z, at\n  copy_ubuf_to_gm src, {}, 0, 1, blocks, 0, 0\n", uz);
+    s +=
+        fmt::format("  set_flag PIPE_MTE3, {}, {}\n  add at, at, TILE\n", t.inputs == 2 ? "PIPE_V" : "PIPE_MTE2", slot);
+  }
+  s += "  b loop\nfinish:\n";
+  flags("wait_flag");
+  s += "  pipe_barrier PIPE_ALL\n  end\n";
+  return s;
+}
+
+Values measure(const Params& p, const config::ChipConfig& chip) {
+  const Tiles t{.bytes = p.whole("bytes"),
+                .tile_bytes = p.whole("tile_bytes"),
+                .inputs = p.whole("inputs"),
+                .blocks = p.whole("blocks"),
+                .unit = p.whole("unit"),
+                .slots = p.whole("slots"),
+                .ops = p.whole("ops"),
+                .type = p.text("type")};
+  if (t.inputs != 1 && t.inputs != 2) fail_at(Fault::Input, p.place(), "inputs: 1 or 2");
+  if (t.slots != 1 && t.slots != 2) fail_at(Fault::Input, p.place(), "slots: 1 or 2");
+  if (t.blocks == 0 || t.unit == 0 || t.unit % 32 != 0 || t.tile_bytes == 0 || t.tile_bytes % 32 != 0)
+    fail_at(Fault::Input, p.place(), "blocks, unit and tile_bytes are not 0, the last two multiples of 32");
+  const bool bypass = p.whole("bypass_l2") != 0;
+  return kernel_times({.code = text(t),
+                       .blocks = static_cast<u32>(t.blocks),
+                       .launches = static_cast<u32>(p.whole("launches")),
+                       .buffers = {{t.bytes, bypass}, {t.bytes, bypass}, {t.bytes}}},
+                      chip);
+}
+
+}  // namespace
+
+Family elementwise() {
+  return {.name = "elementwise",
+          .doc = "z = x + y or z = x through UB, each core on a contiguous part",
+          .parameters = {{"bytes", "B", "", "of each operand"},
+                         {"tile_bytes", "B", "", "of one copy"},
+                         {"inputs", "", "2", "2: z = x + y; 1: z = x, without the vector unit"},
+                         {"blocks", "", "1", "of the launch"},
+                         {"unit", "B", "512", "blocks get whole units of so many bytes"},
+                         {"slots", "", "1", "sets of buffers in UB: 2 lets loads overlap with the tile before"},
+                         {"ops", "", "1", "additions for each tile"},
+                         {"type", "", "f16", "of the addition"},
+                         {"bypass_l2", "", "0", "1: the inputs go past L2"},
+                         {"launches", "", "2", "the last one is measured, with what the others left in L2"}},
+          .metrics = kernel_metrics(),
+          .measure = measure};
+}
+
+}  // namespace vinci::validate

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// C[M,N] = A[M,K] * B on the cube cores, as matmul libraries of the split core do it: each core has a rectangle of C
+// and computes it tile by tile; k goes through L1 in groups of base blocks, of A and of B apart, and through two slots
+// of L0.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "isa/base/error.h"
+#include "tools/validate/kernel_stream.h"
+
+namespace vinci::validate {
+namespace {
+
+struct Matmul {
+  u64 m, n, k;
+  u64 base_m, base_n, base_k;
+  u64 step_ka, step_kb;     // base blocks of k that one copy to L1 brings
+  u64 l1_slots;             // 1 or 2
+  u64 split_m, split_n;     // cores along m and n
+  u64 single_m, single_n;   // rows and columns of each core, the last ones have what is left
+  u64 passes;               // over the rows: each core has a part of its rectangle in each
+  bool b_transposed;        // B is stored [N,K], else [K,N]
+  u64 in_bytes, out_bytes;  // of an element
+  bool unit_flag;
+  u64 scalar;  // cycles that the scalar unit works for each base block of k
+  std::string type;
+};
+
+// One of the two operands on its way to L1: which buffer, how large a group is, where its slots are.
+struct Side {
+  char name;
+  u64 step, base, events;  // first event id
+  u64 address;             // of its slots in L1
+};
+
+// Base blocks of k in the loop: their slots and their places in L1 are then numbers.
+u64 unrolled(const Matmul& x) { return std::max<u64>(2, std::max(x.step_ka, x.step_kb) * x.l1_slots); }
+
+class Writer {
+ public:
+  explicit Writer(const Matmul& x) : x_(x) {
+    const u64 a_bytes = x.base_m * x.base_k * x.step_ka * x.in_bytes;
+    sides_[0] = {'a', x.step_ka, x.base_m, 0, 0};
+    sides_[1] = {'b', x.step_kb, x.base_n, 2, a_bytes * x.l1_slots};
+  }
+
+  std::string text() {
+    header();
+    flags("set_flag");
+    line("passes:");
+    begin_pass();
+    for (const Side& side : sides_)
+      if (x_.l1_slots == 2) load(side, 0);
+    line("tile:");
+    tile_extent();
+    op("mov kb, 0");
+    line("k_loop:");
+    for (u64 block = 0; block < unrolled(x_); ++block)
+      step(block);
+    op("blt kb, K_BLOCKS, k_loop");
+    store();
+    advance("");
+    op("blt m0, m_end, tile");
+    op("add pass, pass, 1");
+    op(fmt::format("blt pass, {}, passes", x_.passes));
+    line("finish:");
+    flags("wait_flag");
+    op("pipe_barrier PIPE_ALL");
+    op("end");
+    return std::move(s_);
+  }
+
+ private:
+  void line(std::string_view text) { s_.append(text).append("\n"); }
+  void op(std::string_view text) { s_.append("  ").append(text).append("\n"); }
+  u64 block_fractals() const { return x_.base_k * x_.in_bytes / 32; }  // of a base block along k
+
+  void header() {
+    const auto constant = [&](std::string_view name, u64 v) { line(fmt::format(".const {} = {}", name, v)); };
+    constant("M", x_.m);
+    constant("N", x_.n);
+    constant("K", x_.k);
+    constant("CORE_M", x_.single_m);
+    constant("CORE_N", x_.single_n);
+    constant("SPLIT_N", x_.split_n);
+    constant("PASS_M", ceil_div(x_.m, x_.passes));
+    constant("BASE_M", x_.base_m);
+    constant("BASE_N", x_.base_n);
+    constant("K_BLOCKS", x_.k / x_.base_k);
+    u64 reg = 0;
+    for (const std::string_view name :
+         {"a_gm", "b_gm", "c_gm", "kb", "m_first",  "m_end",    "n_first", "n_end",    "m0",       "n0",
+          "m",    "n",    "m1",   "n1", "load_am0", "load_an0", "load_ak", "load_bm0", "load_bn0", "load_bk",
+          "pass", "src",  "size", "t0", "t1",       "init",     "mi",      "ni"})
+      line(fmt::format(".alias {} = X{}", name, reg++));
+    op("ld_arg a_gm, 0");
+    op("ld_arg b_gm, 1");
+    op("ld_arg c_gm, 2");
+    op("get_block_idx mi");
+    op("rem ni, mi, SPLIT_N");
+    op("div mi, mi, SPLIT_N");
+    op("mul n_first, ni, CORE_N");
+    op("add n_end, n_first, CORE_N");
+    op("min n_end, n_end, N");
+    op("mov pass, 0");
+  }
+
+  void begin_pass() {
+    op("mul t0, pass, PASS_M");
+    op("add t1, t0, PASS_M");
+    op("min t1, t1, M");
+    op("mul m_first, mi, CORE_M");
+    op("add m_first, m_first, t0");
+    op("add m_end, m_first, CORE_M");
+    op("min m_end, m_end, t1");
+    for (const std::string_view who : {"", "load_a", "load_b"}) {
+      op(fmt::format("mov {}m0, m_first", who));
+      op(fmt::format("mov {}n0, n_first", who));
+    }
+    op("mov load_ak, 0");
+    op("mov load_bk, 0");
+    op("bge m_first, m_end, finish");
+    op("bge n_first, n_end, finish");
+  }
+
+  // Every slot is free at the start and at the end.
+  void flags(std::string_view what) {
+    for (const Side& side : sides_)
+      for (u64 slot = 0; slot < x_.l1_slots; ++slot)
+        op(fmt::format("{} PIPE_MTE1, PIPE_MTE2, {}", what, side.events + slot));
+    for (u64 slot = 0; slot < 2; ++slot)
+      op(fmt::format("{} PIPE_M, PIPE_MTE1, {}", what, slot));
+    if (!x_.unit_flag) op(fmt::format("{} PIPE_FIX, PIPE_M, 0", what));
+  }
+
+  // The next tile of a walk over the rectangle, columns of tiles one after the other; past the last one m0 is not in
+  // it.
+  void advance(std::string_view who) {
+    op(fmt::format("add {0}m0, {0}m0, BASE_M", who));
+    op(fmt::format("blt {}m0, m_end, {}same_{}", who, who, labels_));
+    op(fmt::format("add {0}n0, {0}n0, BASE_N", who));
+    op(fmt::format("bge {}n0, n_end, {}same_{}", who, who, labels_));
+    op(fmt::format("mov {}m0, m_first", who));
+    line(fmt::format("{}same_{}:", who, labels_++));
+  }
+
+  // The next group of k of one operand to its slot.
+  void load(const Side& side, u64 slot) {
+    const char o = side.name;
+    const u64 label = labels_++;
+    const std::string walk = fmt::format("load_{}", o);
+    const u64 columns = x_.base_k * side.step;
+    op(fmt::format("bge {}m0, m_end, loaded_{}", walk, label));
+    op(fmt::format("wait_flag PIPE_MTE1, PIPE_MTE2, {}", side.events + slot));
+    const bool rows_are_k = o == 'b' && !x_.b_transposed;
+    const u64 dst = side.address + slot * side.base * columns * x_.in_bytes;
+    op(o == 'a' ? fmt::format("sub size, m_end, {}m0", walk) : fmt::format("sub size, n_end, {}n0", walk));
+    op(fmt::format("min size, size, {}", side.base));
+    if (rows_are_k) {
+      op(fmt::format("mul src, {}k, N", walk));
+      op(fmt::format("add src, src, {}n0", walk));
+    } else {
+      op(fmt::format("mul src, {}{}0, K", walk, o == 'a' ? 'm' : 'n'));
+      op(fmt::format("add src, src, {}k", walk));
+    }
+    op(fmt::format("mul src, src, {}", x_.in_bytes));
+    op(fmt::format("add src, src, {}_gm", o));
+    const std::string_view bits = x_.in_bytes == 1 ? "b8" : "b16";
+    if (rows_are_k) {
+      op(fmt::format("copy_gm_to_cbuf_multi_nd2nz_{} {}, src, 0, 1, {}, size, 0, N, {}, 1, 0", bits, dst, columns,
+                     columns));
+    } else {
+      op("add t0, size, 15");
+      op("shr t0, t0, 4");
+      op("shl t0, t0, 4");
+      op(fmt::format("copy_gm_to_cbuf_multi_nd2nz_{} {}, src, 0, 1, size, {}, 0, K, t0, 1, 0", bits, dst, columns));
+    }
+    op(fmt::format("set_flag PIPE_MTE2, PIPE_MTE1, {}", side.events + slot));
+    op(fmt::format("add {0}k, {0}k, {1}", walk, columns));
+    op(fmt::format("blt {}k, K, loaded_{}", walk, label));
+    op(fmt::format("mov {}k, 0", walk));
+    advance(walk);
+    line(fmt::format("loaded_{}:", label));
+  }
+
+  void tile_extent() {
+    op("sub m, m_end, m0");
+    op("min m, m, BASE_M");
+    op("sub n, n_end, n0");
+    op("min n, n, BASE_N");
+    op("add m1, m, 15");
+    op("shr m1, m1, 4");
+    op("add n1, n, 15");
+    op("shr n1, n1, 4");
+  }
+
+  // One base block of k: what L1 lacks, then L1 to L0, then mad.
+  void step(u64 block) {
+    for (const Side& side : sides_) {
+      if (block % side.step != 0) continue;
+      const u64 slot = block / side.step % x_.l1_slots;
+      load(side, x_.l1_slots == 2 ? 1 - slot : slot);  // the group ahead
+      op(fmt::format("wait_flag PIPE_MTE2, PIPE_MTE1, {}", side.events + slot));
+    }
+    for (u64 i = 0; i < x_.scalar; ++i)
+      op("mov t1, 0");
+    const u64 l0 = block % 2;
+    op(fmt::format("wait_flag PIPE_M, PIPE_MTE1, {}", l0));
+    const u64 kf = block_fractals();
+    const u64 l0a = l0 * x_.base_m * x_.base_k * x_.in_bytes, l0b = l0 * x_.base_n * x_.base_k * x_.in_bytes;
+    for (const Side& side : sides_) {
+      const bool a = side.name == 'a';
+      const u64 columns = x_.base_k * side.step;
+      const u64 slot = block / side.step % x_.l1_slots;
+      const u64 src = side.address + slot * side.base * columns * x_.in_bytes;
+      const u64 first = block % side.step * kf;  // fractal columns of the group before this block
+      for (u64 f = 0; f < kf; ++f) {
+        if (a) {
+          op(fmt::format("mul t0, m1, {}", first + f));
+          op(fmt::format("load_cbuf_to_ca {}, {}, t0, m1, 1, 0, 0, {}", l0a + f * 512, src, kf - 1));
+        } else if (x_.b_transposed) {
+          op(fmt::format("mul t0, n1, {}", first + f));
+          op("shl t1, n1, 9");
+          op(fmt::format("mul t1, t1, {}", f));
+          op(fmt::format("add t1, t1, {}", l0b));
+          op(fmt::format("load_cbuf_to_cb t1, {}, t0, n1, 1, 0, 0", src));
+        } else {
+          op("shl t1, n1, 9");
+          op(fmt::format("mul t1, t1, {}", f));
+          op(fmt::format("add t1, t1, {}", l0b));
+          op(fmt::format("load_cbuf_to_cb t1, {}, {}, n1, {}, 0, 1", src, first + f, columns / 16));
+        }
+      }
+      if ((block + 1) % side.step == 0) op(fmt::format("set_flag PIPE_MTE1, PIPE_MTE2, {}", side.events + slot));
+    }
+    op(fmt::format("set_flag PIPE_MTE1, PIPE_M, {0}\n  wait_flag PIPE_MTE1, PIPE_M, {0}", l0));
+    op("cmp_eq init, kb, 0");
+    if (!x_.unit_flag && block == 0) {
+      op(fmt::format("beq init, 0, no_wait_{}", labels_));
+      op("wait_flag PIPE_FIX, PIPE_M, 0");
+      line(fmt::format("no_wait_{}:", labels_++));
+    }
+    op("max t1, m, 2");
+    std::string unit;
+    if (x_.unit_flag) {  // the last block of k says that its results are ready
+      op("add t0, kb, 1");
+      op("cmp_eq t0, t0, K_BLOCKS");
+      op("add t0, t0, 2");
+      unit = ", t0";
+    }
+    op(fmt::format("mad.{} 0, {}, {}, t1, {}, n, init{}", x_.type, l0a, l0b, x_.base_k, unit));
+    op(fmt::format("set_flag PIPE_M, PIPE_MTE1, {}", l0));
+    op("add kb, kb, 1");
+  }
+
+  void store() {
+    if (!x_.unit_flag) op("set_flag PIPE_M, PIPE_FIX, 0\n  wait_flag PIPE_M, PIPE_FIX, 0");
+    op("mul src, m0, N");
+    op("add src, src, n0");
+    op(fmt::format("mul src, src, {}", x_.out_bytes));
+    op("add src, src, c_gm");
+    op("shl t0, m1, 4");
+    const bool integer = x_.type[0] == 's';
+    op(fmt::format("copy_matrix_cc_to_gm src, 0, 0, n, m, N, t0, {}, {}, 0, 0, 1", x_.unit_flag ? 3 : 0,
+                   x_.out_bytes == 4 ? 0
+                   : integer         ? 11
+                                     : 1));
+    if (!x_.unit_flag) op("set_flag PIPE_FIX, PIPE_M, 0");
+  }
+
+  const Matmul& x_;
+  std::string s_;
+  u64 labels_ = 0;
+  Side sides_[2] = {};
+};
+
+Values measure(const Params& p, const config::ChipConfig& chip) {
+  Matmul x{.m = p.whole("m"),
+           .n = p.whole("n"),
+           .k = p.whole("k"),
+           .base_m = p.whole("base_m"),
+           .base_n = p.whole("base_n"),
+           .base_k = p.whole("base_k"),
+           .step_ka = p.whole("step_ka"),
+           .step_kb = p.whole("step_kb"),
+           .l1_slots = p.whole("l1_slots"),
+           .split_m = p.whole("split_m"),
+           .split_n = p.whole("split_n"),
+           .single_m = p.whole("single_m"),
+           .single_n = p.whole("single_n"),
+           .passes = p.whole("passes"),
+           .b_transposed = p.whole("b_transposed") != 0,
+           .in_bytes = p.whole("in_bytes"),
+           .out_bytes = p.whole("out_bytes"),
+           .unit_flag = p.whole("unit_flag") != 0,
+           .scalar = p.whole("scalar"),
+           .type = p.text("type")};
+  for (const u64 n : {x.m, x.n, x.k, x.base_m, x.base_n, x.base_k, x.step_ka, x.step_kb, x.split_m, x.split_n, x.passes,
+                      x.in_bytes, x.out_bytes})
+    if (n == 0) fail_at(Fault::Input, p.place(), "sizes are not 0");
+  if (x.single_m == 0) x.single_m = ceil_div(x.m, x.split_m * x.passes);
+  if (x.single_n == 0) x.single_n = ceil_div(x.n, x.split_n);
+  if (x.l1_slots != 1 && x.l1_slots != 2) fail_at(Fault::Input, p.place(), "l1_slots: 1 or 2");
+  if (x.k % (x.base_k * unrolled(x)) != 0)
+    fail_at(Fault::Input, p.place(), "k is no multiple of {} base blocks", unrolled(x));
+  return kernel_times({.code = Writer(x).text(),
+                       .cube = true,
+                       .blocks = static_cast<u32>(x.split_m * x.split_n),
+                       .launches = static_cast<u32>(p.whole("launches")),
+                       .buffers = {{x.m * x.k * x.in_bytes}, {x.k * x.n * x.in_bytes}, {x.m * x.n * x.out_bytes}}},
+                      chip);
+}
+
+}  // namespace
+
+Family matmul() {
+  return {.name = "matmul",
+          .doc = "C[m,n] = A[m,k] * B on the cube cores, each with a rectangle of C",
+          .parameters = {{"m", "", "", "rows of A and C"},
+                         {"n", "", "", "columns of C"},
+                         {"k", "", "", "columns of A"},
+                         {"split_m", "", "1", "cores along m"},
+                         {"split_n", "", "1", "cores along n"},
+                         {"single_m", "", "0", "rows of each core and pass; 0: all the same"},
+                         {"single_n", "", "0", "columns of each core; 0: all the same"},
+                         {"base_m", "", "128", "rows of a tile of C"},
+                         {"base_n", "", "256", "columns of a tile of C"},
+                         {"base_k", "", "64", "columns of A that one mad takes"},
+                         {"step_ka", "", "1", "base blocks of A that one copy to L1 brings"},
+                         {"step_kb", "", "1", "the same of B"},
+                         {"l1_slots", "", "2", "1: a copy to L1 waits until the one before is used up"},
+                         {"passes", "", "1", "over parts of the rows, one after the other"},
+                         {"b_transposed", "", "0", "1: B is stored [n,k]"},
+                         {"type", "", "f162f32", "of mad"},
+                         {"in_bytes", "B", "2", "of an element of A and B"},
+                         {"out_bytes", "B", "2", "of an element of C"},
+                         {"unit_flag", "", "0", "1: FIXPIPE follows the last mad block by block"},
+                         {"scalar", "cycle", "0", "scalar work for each base block of k"},
+                         {"launches", "", "1", "the last one is measured"}},
+          .metrics = kernel_metrics(),
+          .measure = measure};
+}
+
+}  // namespace vinci::validate
