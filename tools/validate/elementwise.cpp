@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-// z = x + y, or a copy z = x, tile by tile through UB, each core on a contiguous part.
+// z = x + y, a copy z = x, or any element-wise function, tile by tile through UB, each core on a contiguous part.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <sstream>
 
 #include "isa/base/error.h"
+#include "isa/table.h"
 #include "tools/validate/kernel_stream.h"
 
 namespace vinci::validate {
@@ -21,13 +24,55 @@ struct Tiles {
   u64 blocks = 1;
   u64 unit = 512;  // blocks get whole units of so many bytes
   u64 slots = 1;   // sets of buffers in UB
-  u64 ops = 1;     // additions for each tile
+  u64 ops = 1;     // how often the body is done for each tile
   std::string type = "f16";
+  std::string body;  // "vmul z x x; vexp z z": instructions on the tile, the operands in order; "" is a copy
 };
 
-std::string text(const Tiles& t) {
+// One instruction of the body, on the repeats from `done` on; strides are those of contiguous operands.
+std::string instruction(const std::string& text, const std::string& type, const std::map<char, u64>& addresses,
+                        u64 done, const std::string& place) {
+  std::istringstream words(text);
+  std::string name, word;
+  words >> name;
+  const auto rows = isa::table();
+  const auto row = std::ranges::find(rows, name, &isa::Row::name);
+  if (row == rows.end()) fail_at(Fault::Input, place, "body: there is no instruction '{}'", name);
+  std::string out = fmt::format("  {}.{}", name, type);
+  for (const isa::FieldInfo& f : row->fields) {
+    if (f.optional) break;
+    std::string value = f.name == "repeat" ? "n" : f.name.ends_with("RepStride") ? "8" : "1";
+    if ((f.name == "dst" || f.name.starts_with("src")) && !f.name.ends_with("Stride")) {
+      words >> word;
+      const auto at = word.size() == 1 ? addresses.find(word[0]) : addresses.end();
+      if (at == addresses.end()) fail_at(Fault::Input, place, "body: operands are x, y and z, in '{}'", text);
+      value = fmt::format("{}", at->second + done * kRepeatBytes);
+    }
+    out += fmt::format("{} {}", &f == row->fields.data() ? "" : ",", value);
+  }
+  return out + "\n";
+}
+
+// The body once, for `repeats` of the tile.
+std::string compute(const Tiles& t, const std::map<char, u64>& addresses, const std::string& place) {
+  std::string s;
+  const u64 repeats = t.tile_bytes / kRepeatBytes;
+  std::istringstream body(t.body);
+  for (std::string line; std::getline(body, line, ';');) {
+    for (u64 done = 0; done < repeats; done += kMaxRepeats) {
+      s += fmt::format("  sub n, repeats, {}\n  max n, n, 0\n  min n, n, {}\n", done,
+                       std::min(kMaxRepeats, repeats - done));
+      s += instruction(line, t.type, addresses, done, place);
+    }
+    if (line.size() < t.body.size()) s += "  pipe_barrier PIPE_V\n";
+  }
+  return s;
+}
+
+std::string text(const Tiles& t, const std::string& place) {
   const u64 units = t.bytes / t.unit;  // the first cores have one more, where it does not come out even
-  const std::string_view reader = t.inputs == 2 ? "PIPE_V" : "PIPE_MTE3";  // of what MTE2 loads
+  const bool vector = !t.body.empty();
+  const std::string_view reader = vector ? "PIPE_V" : "PIPE_MTE3";  // of what MTE2 loads
   std::string s = fmt::format(".const BASE = {}\n.const MORE = {}\n.const UNIT = {}\n.const TILE = {}\n",
                               units / t.blocks, units % t.blocks, t.unit, t.tile_bytes);
   s += R"(.alias x = X0
@@ -56,37 +101,30 @@ std::string text(const Tiles& t) {
   const auto flags = [&](std::string_view what) {
     for (u64 slot = 0; slot < t.slots; ++slot) {
       s += fmt::format("  {} {}, PIPE_MTE2, {}\n", what, reader, slot);
-      if (t.inputs == 2) s += fmt::format("  {} PIPE_MTE3, PIPE_V, {}\n", what, slot);
+      if (vector) s += fmt::format("  {} PIPE_MTE3, PIPE_V, {}\n", what, slot);
     }
   };
   flags("set_flag");
   s += "loop:\n";
   for (u64 slot = 0; slot < t.slots; ++slot) {
-    const u64 base = slot * (t.inputs + (t.inputs == 2)) * t.tile_bytes;
-    const u64 ux = base, uy = base + t.tile_bytes, uz = t.inputs == 2 ? base + 2 * t.tile_bytes : ux;
+    const u64 base = slot * (t.inputs + vector) * t.tile_bytes;
+    const u64 ux = base, uy = base + t.tile_bytes, uz = vector ? base + t.inputs * t.tile_bytes : ux;
     s += "  bge at, end, finish\n  sub n, end, at\n  min n, n, TILE\n  shr blocks, n, 5\n";
     s += fmt::format("  wait_flag {}, PIPE_MTE2, {}\n", reader, slot);
     s += fmt::format("  add src, x, at\n  copy_gm_to_ubuf {}, src, 0, 1, blocks, 0, 0\n", ux);
-    if (t.inputs == 2) {
-      s += fmt::format("  add src, y, at\n  copy_gm_to_ubuf {}, src, 0, 1, blocks, 0, 0\n", uy);
+    if (t.inputs == 2) s += fmt::format("  add src, y, at\n  copy_gm_to_ubuf {}, src, 0, 1, blocks, 0, 0\n", uy);
+    if (vector) {
       s += fmt::format("  set_flag PIPE_MTE2, PIPE_V, {0}\n  wait_flag PIPE_MTE2, PIPE_V, {0}\n", slot);
       s += fmt::format("  wait_flag PIPE_MTE3, PIPE_V, {}\n  shr repeats, n, 8\n", slot);
-      for (u64 op = 0; op < t.ops; ++op) {
-        for (u64 done = 0; done < t.tile_bytes / kRepeatBytes; done += kMaxRepeats) {
-          const u64 most = std::min(kMaxRepeats, t.tile_bytes / kRepeatBytes - done);
-          s += fmt::format("  sub n, repeats, {}\n  max n, n, 0\n  min n, n, {}\n", done, most);
-          s += fmt::format("  vadd.{} {}, {}, {}, n, 1, 1, 1, 8, 8, 8\n", t.type, uz + done * kRepeatBytes,
-                           ux + done * kRepeatBytes, uy + done * kRepeatBytes);
-        }
-      }
+      for (u64 op = 0; op < t.ops; ++op)
+        s += compute(t, {{'x', ux}, {'y', uy}, {'z', uz}}, place);
       s += fmt::format("  set_flag PIPE_V, PIPE_MTE2, {0}\n  set_flag PIPE_V, PIPE_MTE3, {0}\n", slot);
       s += fmt::format("  wait_flag PIPE_V, PIPE_MTE3, {}\n", slot);
     } else {
       s += fmt::format("  set_flag PIPE_MTE2, PIPE_MTE3, {0}\n  wait_flag PIPE_MTE2, PIPE_MTE3, {0}\n", slot);
     }
     s += fmt::format("  add src, z, at\n  copy_ubuf_to_gm src, {}, 0, 1, blocks, 0, 0\n", uz);
-    s +=
-        fmt::format("  set_flag PIPE_MTE3, {}, {}\n  add at, at, TILE\n", t.inputs == 2 ? "PIPE_V" : "PIPE_MTE2", slot);
+    s += fmt::format("  set_flag PIPE_MTE3, {}, {}\n  add at, at, TILE\n", vector ? "PIPE_V" : "PIPE_MTE2", slot);
   }
   s += "  b loop\nfinish:\n";
   flags("wait_flag");
@@ -102,15 +140,18 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
                 .unit = p.whole("unit"),
                 .slots = p.whole("slots"),
                 .ops = p.whole("ops"),
-                .type = p.text("type")};
+                .type = p.text("type"),
+                .body = p.text("body") != "-"    ? p.text("body")
+                        : p.whole("inputs") == 2 ? "vadd z x y"
+                                                 : ""};
   if (t.inputs != 1 && t.inputs != 2) fail_at(Fault::Input, p.place(), "inputs: 1 or 2");
   if (t.slots != 1 && t.slots != 2) fail_at(Fault::Input, p.place(), "slots: 1 or 2");
   if (t.blocks == 0 || t.unit == 0 || t.unit % 32 != 0 || t.tile_bytes == 0 || t.tile_bytes % 32 != 0)
     fail_at(Fault::Input, p.place(), "blocks, unit and tile_bytes are not 0, the last two multiples of 32");
   const bool bypass = p.whole("bypass_l2") != 0;
-  return kernel_times({.code = text(t),
+  return kernel_times({.code = text(t, p.place()),
                        .blocks = static_cast<u32>(t.blocks),
-                       .launches = static_cast<u32>(p.whole("launches")),
+                       .l2 = l2_state(p),
                        .buffers = {{t.bytes, bypass}, {t.bytes, bypass}, {t.bytes}}},
                       chip);
 }
@@ -119,17 +160,19 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
 
 Family elementwise() {
   return {.name = "elementwise",
-          .doc = "z = x + y or z = x through UB, each core on a contiguous part",
+          .doc = "z = x + y, z = x or another function through UB, each core on a contiguous part",
           .parameters = {{"bytes", "B", "", "of each operand"},
                          {"tile_bytes", "B", "", "of one copy"},
-                         {"inputs", "", "2", "2: z = x + y; 1: z = x, without the vector unit"},
+                         {"inputs", "", "2", "2: z = x + y; 1: z = x, without the vector unit, unless there is a body"},
+                         {"body", "", "-",
+                          "vector instructions on a tile: vmul z x x; vexp z z; a pipe_barrier after each"},
                          {"blocks", "", "1", "of the launch"},
                          {"unit", "B", "512", "blocks get whole units of so many bytes"},
                          {"slots", "", "1", "sets of buffers in UB: 2 lets loads overlap with the tile before"},
-                         {"ops", "", "1", "additions for each tile"},
+                         {"ops", "", "1", "how often the body is done for each tile"},
                          {"type", "", "f16", "of the addition"},
                          {"bypass_l2", "", "0", "1: the inputs go past L2"},
-                         {"launches", "", "2", "the last one is measured, with what the others left in L2"}},
+                         l2_parameter("own")},
           .metrics = kernel_metrics(),
           .measure = measure};
 }

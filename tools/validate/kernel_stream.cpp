@@ -8,6 +8,7 @@
 #include <span>
 #include <sstream>
 
+#include "isa/base/error.h"
 #include "sim/task/load.h"
 #include "tools/validate/timed_run.h"
 
@@ -32,22 +33,46 @@ std::string kernel_text(std::string_view name, std::string_view type, const std:
   return s;
 }
 
+// Writes `bytes` of whole lines, each block a part.
+std::string fill_text(u64 bytes, u64 blocks) {
+  constexpr u64 kTile = 32768;
+  return fmt::format(R"(  ld_arg X0, 0
+  get_block_idx X1
+  mul X2, X1, {0}
+  add X3, X2, {0}
+loop:
+  add X4, X0, X2
+  copy_ubuf_to_gm X4, 0, 0, 1, {1}, 0, 0
+  add X2, X2, {2}
+  blt X2, X3, loop
+  pipe_barrier PIPE_ALL
+  end
+)",
+                     bytes / blocks / kTile * kTile, kTile / 32, kTile);
+}
+
 task::TaskStream to_task_stream(const KernelStream& k, const config::ChipConfig& chip) {
   const bool split = chip.vector_cores > 0;
   std::string s = fmt::format("vinci: 1\nname: kernel\narch: {}\n", isa::name(chip.arch));
   std::string args;
-  if (!k.buffers.empty()) s += "buffers:\n";
+  if (!k.buffers.empty() || k.l2 == L2State::dirty) s += "buffers:\n";
   for (usize i = 0; i < k.buffers.size(); ++i) {
     s += fmt::format("  b{}: {{place: device, bytes: {}, l2: {}}}\n", i, k.buffers[i].bytes,
                      k.buffers[i].bypass_l2 ? "bypass" : "normal");
     args += fmt::format("{}b{}", i == 0 ? "" : ", ", i);
   }
+  const u64 fill = chip.memory.l2.size + chip.memory.l2.size / 4;
+  const u32 fillers = split ? chip.vector_cores : chip.ai_cores;
+  if (k.l2 == L2State::dirty) s += fmt::format("  others: {{place: device, bytes: {}}}\n", fill);
   s += "kernels:\n";
+  if (k.l2 == L2State::dirty) s += kernel_text("fill", split ? "AIV_ONLY" : "AI_CORE", fill_text(fill, fillers));
   s += kernel_text("kernel", !split ? "AI_CORE" : k.cube || k.aivs > 0 ? "AIC_ONLY" : "AIV_ONLY", k.code);
   if (k.aivs > 0) s += kernel_text("aiv", "AIV_ONLY", k.aiv_code);
   s += "streams:\n  main:\n";
   const std::string mix = k.aivs > 0 ? fmt::format("type: MIX_AIC_1_{}, aiv_kernel: aiv, ", k.aivs) : "";
-  for (u32 i = 0; i < k.launches; ++i)
+  if (k.l2 == L2State::dirty)
+    s += fmt::format("    - kernel_launch: {{kernel: fill, block_dim: {}, args: [others]}}\n", fillers);
+  for (u32 i = 0; i < (k.l2 == L2State::own ? 2u : 1u); ++i)
     s += fmt::format("    - kernel_launch: {{kernel: kernel, {}block_dim: {}, args: [{}]}}\n", mix, k.blocks, args);
   return task::parse_task_stream(std::as_bytes(std::span(s)), "kernel", task::MemoryFiles());
 }
@@ -64,6 +89,19 @@ std::vector<Metric> kernel_metrics() {
           {"mte2", "us", "of MTE2; of a MIX task, of its cube cores"},
           {"mte3", "us", "of MTE3"},
           {"fixpipe", "us", "of FIXPIPE"}};
+}
+
+Parameter l2_parameter(std::string_view fallback) {
+  return {"l2", "", fallback,
+          "at the start: empty, what a run before left (own), or results of others to be written back (dirty)"};
+}
+
+L2State l2_state(const Params& p) {
+  const std::string& text = p.text("l2");
+  if (text == "empty") return L2State::empty;
+  if (text == "own") return L2State::own;
+  if (text != "dirty") fail_at(Fault::Input, p.place(), "l2 is empty, own or dirty, not '{}'", text);
+  return L2State::dirty;
 }
 
 Values kernel_times(const KernelStream& kernel, const config::ChipConfig& chip) {

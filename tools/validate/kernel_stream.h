@@ -9,6 +9,10 @@
 
 namespace vinci::validate {
 
+// What L2 holds when the measured kernel begins: nothing, what the same kernel left there, or results of others that
+// have to be written back.
+enum class L2State : u8 { empty, own, dirty };
+
 // A kernel over device buffers, which is what most published measurements are of.
 struct KernelStream {
   struct Buffer {
@@ -20,12 +24,15 @@ struct KernelStream {
   bool cube = false;
   u32 aivs = 0;
   u32 blocks = 1;
-  u32 launches = 1;                  // one after the other; the last one is measured
+  L2State l2 = L2State::empty;
   std::vector<Buffer> buffers = {};  // the arguments, in this order
 };
 
 // What profilers say of a kernel, in us: its task, the mean time of its cores, and the mean busy time of each pipe.
 std::vector<Metric> kernel_metrics();
+// The parameter `l2` of a family, and its value.
+Parameter l2_parameter(std::string_view fallback);
+L2State l2_state(const Params& params);
 Values kernel_times(const KernelStream& kernel, const config::ChipConfig& chip);
 
 }  // namespace vinci::validate

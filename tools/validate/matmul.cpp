@@ -308,7 +308,7 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
   return kernel_times({.code = Writer(x).text(),
                        .cube = true,
                        .blocks = static_cast<u32>(x.split_m * x.split_n),
-                       .launches = static_cast<u32>(p.whole("launches")),
+                       .l2 = l2_state(p),
                        .buffers = {{x.m * x.k * x.in_bytes}, {x.k * x.n * x.in_bytes}, {x.m * x.n * x.out_bytes}}},
                       chip);
 }
@@ -338,7 +338,7 @@ Family matmul() {
                          {"out_bytes", "B", "2", "of an element of C"},
                          {"unit_flag", "", "0", "1: FIXPIPE follows the last mad block by block"},
                          {"scalar", "cycle", "0", "scalar work for each base block of k"},
-                         {"launches", "", "1", "the last one is measured"}},
+                         l2_parameter("empty")},
           .metrics = kernel_metrics(),
           .measure = measure};
 }
