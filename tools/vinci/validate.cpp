@@ -29,6 +29,7 @@ void run_validation(const ValidateOptions& o) {
   for (const std::string& file : o.files)
     groups.push_back(validate::load_group(file));
   if (o.files.empty()) groups = validate::builtin_groups();
+  if (o.gates) std::erase_if(groups, [](const validate::Group& g) { return g.gates.empty(); });
   const auto outcome = validate::run(groups, o.run);
   if (o.detail) print_out(validate::detail(outcome));
   print_out(validate::summary(outcome));
@@ -53,7 +54,7 @@ void add_validate(CLI::App& app) {
   sub->add_option("--jobs", o->run.jobs, "Processes; all processors if not given")->transform(integer(1, 1024));
   sub->add_flag("--detail", o->detail, "Print every value");
   sub->add_option("--csv", o->csv, "File for every value");
-  sub->add_flag("--gate", o->gates, "Exit by the gates of the files, which errors may not exceed again");
+  sub->add_flag("--gate", o->gates, "Only files with gates, and exit by these: errors may not exceed them again");
   sub->footer(
       "Exit code 0 if the targets of the files hold, 1 if one is missed or a value could not be simulated.\n"
       "Example: vinci validate --only vadd --detail");
