@@ -26,7 +26,7 @@ constexpr PipeMetric kPipes[] = {{"scalar", PipeId::S},   {"vec", PipeId::V},   
                                  {"fixpipe", PipeId::FIX}};
 
 std::string kernel_text(std::string_view name, std::string_view type, const std::string& code) {
-  std::string s = fmt::format("  {}:\n    type: {}\n    code: |\n", name, type);
+  std::string s = fmt::format("  {}:\n    type: {}\n    code: |2\n", name, type);
   std::istringstream lines(code);
   for (std::string line; std::getline(lines, line);)
     s += "      " + line + "\n";
