@@ -9,7 +9,8 @@
 //                                             TILE_KIB: nearly all host time goes to the lines of the copies
 //   sgemm                                     the same product by OpenBLAS in FP32 on THREADS threads
 //   startup                                   a process `vinci run` on a task stream of no task
-// Counters: instructions (of the simulated cores), data_MiB (all buffers of host and device) and peak_MiB: the most
+// Counters: cpu_ms of all threads of the process, for machines that have other work too; instructions (of the simulated
+// cores), data_MiB (all buffers of host and device) and peak_MiB: the most
 // memory that the process held since the inputs were made.
 #include <benchmark/benchmark.h>
 #include <cblas.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -131,10 +133,21 @@ double peak_megabytes() {
   return 0;
 }
 
+double cpu_milliseconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
+}
+
+// Called once for each iteration.
 template <class F>
 void timed(benchmark::State& state, F&& work) {
+  const double cpu = cpu_milliseconds();
   const auto begin = std::chrono::steady_clock::now();
   work();
+  benchmark::Counter& sum = state.counters["cpu_ms"];
+  sum.flags = benchmark::Counter::kAvgIterations;
+  sum.value += cpu_milliseconds() - cpu;
   state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 

@@ -42,7 +42,7 @@ def main():
     names = [n for n in listed.stdout.split() if wanted.search(n)]
     names.sort(key=lambda n: not n.startswith("sgemm"))  # first what the others are compared with
     print(f"{processor()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
-    print(f"{'':44}{'ms':>10} {'ns/insn':>8} {'/sgemm':>7} {'peak MiB':>9} {'data MiB':>9}")
+    print(f"{'':44}{'ms':>10} {'cpu ms':>10} {'ns/insn':>8} {'/sgemm':>7} {'peak MiB':>9} {'data MiB':>9}")
     sgemm = {}  # by edge and threads
     for name in names:
         given = arguments(name)
@@ -52,7 +52,7 @@ def main():
         if name.startswith("sgemm"):
             sgemm[size] = time
         instructions = row.get("instructions", 0)
-        cells = [f"{name.removesuffix('/manual_time'):44}{time:10.2f}",
+        cells = [f"{name.removesuffix('/manual_time'):44}{time:10.2f}", f"{row['cpu_ms']:10.2f}",
                  f"{time * 1e6 / instructions:8.1f}" if instructions else " " * 8,
                  f"{time / sgemm[size]:7.2f}" if "gemm" in name and size in sgemm else " " * 7,
                  f"{row['peak_MiB']:9.0f}" if "peak_MiB" in row else " " * 9,
