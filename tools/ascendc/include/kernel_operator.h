@@ -7,6 +7,7 @@
 #include "ascendc/copy.h"
 #include "ascendc/mask.h"
 #include "ascendc/pipe.h"
+#include "ascendc/reduce.h"
 #include "ascendc/sync.h"
 #include "ascendc/system.h"
 #include "ascendc/tensor.h"

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "ascendc/vector.h"
+
+// Reductions of the vector unit within repeats, blocks and pairs, Brcb, and comparisons to bits. Documentation: Ascend
+// C API, reductions; comparison and selection.
+namespace AscendC {
+
+enum class ReduceOrder : uint8_t { ORDER_VALUE_INDEX = 0, ORDER_INDEX_VALUE, ORDER_ONLY_VALUE, ORDER_ONLY_INDEX };
+enum class CMPMODE : uint8_t { LT = 0, GT, EQ, LE, GE, NE };
+
+struct BrcbRepeatParams {
+  BrcbRepeatParams() = default;
+  BrcbRepeatParams(uint16_t dst_block, uint16_t dst_repeat) : dstBlkStride(dst_block), dstRepStride(dst_repeat) {}
+  uint32_t blockNumber = 8;
+  uint16_t dstBlkStride = 1, dstRepStride = 8;
+};
+
+template <typename T>
+void IssueReduce(::vinci::ascendc::Insn& insn, const LocalTensor<T>& dst, const LocalTensor<T>& src, int32_t repeat,
+                 int32_t dst_repeat, int32_t src_block, int32_t src_repeat, uint64_t order, Place place) {
+  ::vinci::ascendc::issue(
+      insn,
+      {dst.Address(), src.Address(), static_cast<uint64_t>(repeat), static_cast<uint64_t>(dst_repeat),
+       static_cast<uint64_t>(src_block), static_cast<uint64_t>(src_repeat), order},
+      place);
+}
+// The same for instructions without an order.
+template <typename T>
+void IssueReduce(::vinci::ascendc::Insn& insn, const LocalTensor<T>& dst, const LocalTensor<T>& src, int32_t repeat,
+                 int32_t dst_repeat, int32_t src_block, int32_t src_repeat, Place place) {
+  ::vinci::ascendc::issue(
+      insn,
+      {dst.Address(), src.Address(), static_cast<uint64_t>(repeat), static_cast<uint64_t>(dst_repeat),
+       static_cast<uint64_t>(src_block), static_cast<uint64_t>(src_repeat)},
+      place);
+}
+
+// The sum of the active lanes of each repeat.
+template <typename T>
+::vinci::ascendc::Insn& WholeReduceSumInsn() {
+  static ::vinci::ascendc::Insn insn("vcadd", TypeName<T>());
+  return insn;
+}
+template <typename T, bool isSetMask = true>
+void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t mask, const int32_t repeatTime,
+                    const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,
+                    Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  if constexpr (isSetMask) SetMaskLanes<T>(static_cast<uint64_t>(mask), place);
+  IssueReduce(WholeReduceSumInsn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride, place);
+}
+template <typename T, bool isSetMask = true>
+void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[],
+                    const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride,
+                    const int32_t srcRepStride, Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  if constexpr (isSetMask) SetMaskBits<T>(mask, place);
+  IssueReduce(WholeReduceSumInsn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride, place);
+}
+
+// The largest or smallest active lane of each repeat, with its index as `order` says.
+#define VINCI_REDUCE_WHOLE(Name, mnemonic)                                                                         \
+  template <typename T>                                                                                            \
+  ::vinci::ascendc::Insn& Name##Insn() {                                                                           \
+    static ::vinci::ascendc::Insn insn(mnemonic, TypeName<T>());                                                   \
+    return insn;                                                                                                   \
+  }                                                                                                                \
+  template <typename T, bool isSetMask = true>                                                                     \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t mask, const int32_t repeatTime,    \
+            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,                    \
+            ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX, Place place = Place::here()) {                     \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                        \
+    if constexpr (isSetMask) SetMaskLanes<T>(static_cast<uint64_t>(mask), place);                                  \
+    IssueReduce(Name##Insn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride,                   \
+                static_cast<uint64_t>(order), place);                                                              \
+  }                                                                                                                \
+  template <typename T, bool isSetMask = true>                                                                     \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[], const int32_t repeatTime, \
+            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,                    \
+            ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX, Place place = Place::here()) {                     \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                        \
+    if constexpr (isSetMask) SetMaskBits<T>(mask, place);                                                          \
+    IssueReduce(Name##Insn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride,                   \
+                static_cast<uint64_t>(order), place);                                                              \
+  }
+VINCI_REDUCE_WHOLE(WholeReduceMax, "vcmax")
+VINCI_REDUCE_WHOLE(WholeReduceMin, "vcmin")
+#undef VINCI_REDUCE_WHOLE
+
+// Of each block of 32 bytes, and of each pair of lanes; the documentation has the repeats before the mask here.
+#define VINCI_REDUCE_PARTS(Name, mnemonic)                                                                         \
+  template <typename T>                                                                                            \
+  ::vinci::ascendc::Insn& Name##Insn() {                                                                           \
+    static ::vinci::ascendc::Insn insn(mnemonic, TypeName<T>());                                                   \
+    return insn;                                                                                                   \
+  }                                                                                                                \
+  template <typename T, bool isSetMask = true>                                                                     \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const int32_t mask,    \
+            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,                    \
+            Place place = Place::here()) {                                                                         \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                        \
+    if constexpr (isSetMask) SetMaskLanes<T>(static_cast<uint64_t>(mask), place);                                  \
+    IssueReduce(Name##Insn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride, place);           \
+  }                                                                                                                \
+  template <typename T, bool isSetMask = true>                                                                     \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const uint64_t mask[], \
+            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,                    \
+            Place place = Place::here()) {                                                                         \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                        \
+    if constexpr (isSetMask) SetMaskBits<T>(mask, place);                                                          \
+    IssueReduce(Name##Insn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride, place);           \
+  }
+VINCI_REDUCE_PARTS(BlockReduceSum, "vcgadd")
+VINCI_REDUCE_PARTS(BlockReduceMax, "vcgmax")
+VINCI_REDUCE_PARTS(BlockReduceMin, "vcgmin")
+VINCI_REDUCE_PARTS(PairReduceSum, "vcpadd")
+#undef VINCI_REDUCE_PARTS
+
+// Each of 8 elements fills a block.
+template <typename T>
+void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const uint8_t repeatTime,
+          const BrcbRepeatParams& repeatParams, Place place = Place::here()) {
+  static ::vinci::ascendc::Insn insn("vbrcb", TypeName<T>());
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  ::vinci::ascendc::issue(
+      insn, {dst.Address(), src0.Address(), repeatParams.dstBlkStride, repeatParams.dstRepStride, repeatTime}, place);
+}
+
+// The instruction of a comparison.
+template <typename T>
+::vinci::ascendc::Insn& CompareInsn(CMPMODE mode) {
+  using ::vinci::ascendc::Insn;
+  static Insn insns[] = {Insn("vcmpv_lt", TypeName<T>()), Insn("vcmpv_gt", TypeName<T>()),
+                         Insn("vcmpv_eq", TypeName<T>()), Insn("vcmpv_le", TypeName<T>()),
+                         Insn("vcmpv_ge", TypeName<T>()), Insn("vcmpv_ne", TypeName<T>())};
+  return insns[static_cast<unsigned>(mode)];
+}
+template <typename T>
+::vinci::ascendc::Insn& CompareScalarInsn(CMPMODE mode) {
+  using ::vinci::ascendc::Insn;
+  static Insn insns[] = {Insn("vcmpvs_lt", TypeName<T>()), Insn("vcmpvs_gt", TypeName<T>()),
+                         Insn("vcmpvs_eq", TypeName<T>()), Insn("vcmpvs_le", TypeName<T>()),
+                         Insn("vcmpvs_ge", TypeName<T>()), Insn("vcmpvs_ne", TypeName<T>())};
+  return insns[static_cast<unsigned>(mode)];
+}
+
+// Comparisons have no mask: whole repeats of 256 bytes, as many at a time as keep the bits in whole blocks.
+template <typename T, typename F>
+void ForEachWholeRepeat(uint32_t count, F&& body, Place place) {
+  constexpr uint32_t kLanes = ONE_REPEAT_BYTE_SIZE / sizeof(T);
+  constexpr uint32_t kAtOnce = 240;
+  if (count % kLanes != 0)
+    ::vinci::ascendc::wrong("a comparison of elements that do not fill repeats of 256 bytes", place);
+  for (uint32_t first = 0; first < count / kLanes; first += kAtOnce) {
+    const uint32_t left = count / kLanes - first;
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
+    body(first * kLanes, left < kAtOnce ? left : kAtOnce);
+  }
+}
+template <typename T, typename U>
+void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
+             uint32_t count, Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  ForEachWholeRepeat<T>(
+      count,
+      [&](uint32_t at, uint64_t repeat) {
+        ::vinci::ascendc::issue(
+            CompareInsn<T>(cmpMode),
+            {dst.Address() + at / 8, src0[at].Address(), src1[at].Address(), repeat, 1, 1, 1, 8, 8, 8}, place);
+      },
+      place);
+}
+template <typename T, typename U>
+void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,
+                   uint32_t count, Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  ForEachWholeRepeat<T>(
+      count,
+      [&](uint32_t at, uint64_t repeat) {
+        ::vinci::ascendc::issue(CompareScalarInsn<T>(cmpMode),
+                                {dst.Address() + at / 8, src0[at].Address(), BitsOf(src1Scalar), repeat, 1, 1, 8, 8},
+                                place);
+      },
+      place);
+}
+
+}  // namespace AscendC
