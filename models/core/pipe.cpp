@@ -228,7 +228,7 @@ void Pipe::start_work(u64 t, const Queued& q) {
   if (!flying_.empty()) f.done = std::max(f.done, flying_.back().done);  // retire in order
   flying_.push_back(f);
   free_at_ = f.end;
-  occupation_.busy(t, free_at_);
+  occupation_.busy(t, std::max(free_at_, busy_until_));
   if (id_ != isa::PipeId::M) return;
   if (const auto unit = isa::unit_flag_use(q.inst, core_.spec().arch)) {  // its blocks come one after the other
     core_.unit_flags().finish(*unit, t, f.done);

@@ -167,7 +167,10 @@ void expect_laws(const Case& c, const models::Result& result) {
 }
 
 // A copy from or to global memory keeps its pipe busy until its data are through, while others begin.
-u64 busy_until(const Seen& s) { return s.name.find("gm") != std::string::npos ? s.done : s.end; }
+u64 busy_until(const Seen& s) {
+  const bool global = s.name.find("gm_to") != std::string::npos || s.name.find("to_gm") != std::string::npos;
+  return global ? s.done : s.end;
+}
 
 // Lanes run one thing after the other, and what they show as busy is what the statistics count.
 void expect_tidy(const Recorder& recorder, const models::Result& result) {
