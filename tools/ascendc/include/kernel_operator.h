@@ -8,6 +8,7 @@
 #include "ascendc/mask.h"
 #include "ascendc/pipe.h"
 #include "ascendc/reduce.h"
+#include "ascendc/select.h"
 #include "ascendc/sync.h"
 #include "ascendc/system.h"
 #include "ascendc/tensor.h"
