@@ -45,59 +45,6 @@ std::string in_repeats(u64 n, const Make& make) {
   return s;
 }
 
-// One more row of 16 queries of a pair is a column here: S has a column every 64 blocks, and an instruction takes 8.
-struct Softmax {
-  u64 scores = 0, columns = 0;  // address in UB, 4 for each pair
-  u64 tree = 0;                 // columns * 24 blocks
-  u64 result = 0;               // a block for each column
-
-  static constexpr u64 kTreeRows = 24;
-  u64 groups() const { return columns / 8; }
-
-  // result = the largest over the 49 keys.
-  std::string largest() const {
-    std::string s;
-    const u64 group = 8 * kTreeRows * kBlock, next = 8 * kPadded * kBlock;  // from one to the next
-    const auto level = [&](u64 to, u64 from, u64 with, u64 with_stride, u64 rows) {
-      for (u64 g = 0; g < groups(); ++g)
-        s += fmt::format("  vmax.f16 {}, {}, {}, {}, {}, {}, {}, 1, 1, 1\n", tree + to * kBlock + g * group,
-                         tree + from * kBlock + g * group, with + g * 8 * with_stride * kBlock, rows, kTreeRows,
-                         kTreeRows, with_stride);
-    };
-    for (u64 g = 0; g < groups(); ++g)
-      s += fmt::format("  vmax.f16 {}, {}, {}, {}, {}, {}, {}, 1, 1, 1\n", tree + g * group, scores + g * next,
-                       scores + kTreeRows * kBlock + g * next, kTreeRows, kTreeRows, kPadded, kPadded);
-    s += kFence;
-    for (const u64 rows : {12, 6, 3}) {
-      level(0, 0, tree + rows * kBlock, kTreeRows, rows);
-      s += kFence;
-    }
-    level(0, 0, tree + kBlock, kTreeRows, 1);
-    level(2, 2, scores + 2 * kTreeRows * kBlock, kPadded, 1);
-    s += kFence;
-    for (u64 g = 0; g < groups(); ++g)
-      s += fmt::format("  vmax.f16 {}, {}, {}, 1, 1, {}, {}, 8, 8, 8\n", result + g * 8 * kBlock, tree + g * group,
-                       tree + 2 * kBlock + g * group, kTreeRows, kTreeRows);
-    return s + std::string(kFence);
-  }
-  // S = e^(factor * (S - the largest of the query)); `factor_at`: 128 times factor in UB.
-  std::string scaled_exponentials(u32 factor, u64 factor_at) const {
-    std::string s = largest();
-    s += fmt::format("  vmuls.f16 {0}, {0}, {1}, {2}, 1, 1, 8, 8\n", result, factor ^ 0x8000, columns / 8);
-    s += kFence;
-    for (u64 g = 0; g < groups(); ++g)
-      s += fmt::format("  vmadd.f16 {}, {}, {}, 49, 64, 0, 1, 1, 0, 0\n", scores + g * 8 * kPadded * kBlock, factor_at,
-                       result + g * 8 * kBlock);
-    return s + std::string(kFence) + exponents();
-  }
-  std::string exponents() const {
-    std::string s;
-    for (u64 g = 0; g < groups(); ++g)
-      s += fmt::format("  vexp.f16 {0}, {0}, 49, 64, 64, 1, 1\n", scores + g * 8 * kPadded * kBlock);
-    return s + std::string(kFence);
-  }
-};
-
 // `count` blocks of UB become the ones that the transpose of 16 x 16 elements makes of them (scatter_vnchwconv).
 inline std::string va_registers(u64 first, const std::array<u64, 16>& blocks) {
   std::string s;
