@@ -44,6 +44,7 @@ std::string Fused::assembly() {
   fetch_products();
   fence();
   finish(count_ - 1);
+  s_ += wait("PIPE_M", "PIPE_MTE1", 3);
   free_flags("wait_flag");
   return s_ + "  pipe_barrier PIPE_ALL\n  end\n";
 }
@@ -52,7 +53,7 @@ void Fused::free_flags(std::string_view what) {
   for (u64 slot = 0; slot < kSlots; ++slot)
     s_ += flag(what, "PIPE_MTE1", "PIPE_MTE2", slot);  // qkv in L1
   for (u64 event = 0; event < 3; ++event)
-    s_ += flag(what, "PIPE_M", "PIPE_MTE1", event);  // k and q in L0, v and P, a mask
+    s_ += flag(what, "PIPE_M", "PIPE_MTE1", event);  // k and q in L0 (event 3: see prologue()), v and P, a mask
   for (u64 event = 0; event < 3; ++event)
     s_ += flag(what, "PIPE_V", "PIPE_M", event);  // S in two slots and O in L0C
   for (u64 event = 0; event < 3; ++event)
@@ -175,7 +176,8 @@ void Fused::prologue() {
     s_ += fmt::format("  load_cbuf_to_ca {}, {}, {}, {}, 16, 0, 0\n", kL0BiasShared + m1 * kHeads * kFractal,
                       kL1Constants, kOwn * 4 + m1, kHeads);
   s_ += fmt::format("  load_cbuf_to_cb 0, {}, 0, {}, 1, 0, 0\n", kL1Constants + kOperandsAt, kOperands);
-  s_ += set("PIPE_MTE1", "PIPE_M", 3) + wait("PIPE_MTE1", "PIPE_M", 3);
+  // What stays in L0 has the event of the second place of k and q, which is free from then on.
+  s_ += set("PIPE_MTE1", "PIPE_M", 3) + wait("PIPE_MTE1", "PIPE_M", 3) + set("PIPE_M", "PIPE_MTE1", 3);
   for (u64 slot = 0; slot < 2; ++slot)
     dup(ub(slot) + kAlone, "0", kAloneBytes / 256);
   s_ += "  blt X9, 1, masks_kept\n" + wait("PIPE_MTE2", "PIPE_V", 0);

@@ -56,17 +56,17 @@ inline constexpr u64 kL1Head = kBlocksOfHead * kPlane;
 inline constexpr u64 kL1P = kL1V + kHeads * kL1Head + kFractal, kL1Qkv = kL1P + 2 * kProbabilities;
 inline constexpr u64 kSlots = 4, kL1Slot = kBatchTokens * kRowBytes;
 static_assert(kL1Qkv + kSlots * kL1Slot <= 1024 * 1024);
-// L0A: biases, which stay, a mask, and k and v of a window. L0B: operands, which stay, and q and P of a window. A pair
-// has 48 queries of q, and the last one in the lane of the pair. L0C: S as f16 in two slots, then O with the sums
-// below.
+// L0A: biases, which stay, a mask, k of two pairs and v of a window. L0B: operands, which stay, q of two pairs and P of
+// a window. A pair has 48 queries of q, and the last one in the lane of the pair. L0C: S as f16 in two slots, then O
+// with the sums below.
 inline constexpr u64 kL0Bias = kOwn * 4 * kFractal, kL0BiasShared = kHeads * kL0Bias, kL0Mask = kL0BiasShared + kL0Bias;
 inline constexpr u64 kL0MaskShared = kL0Mask + kL0Bias, kL0K = kL0MaskShared + 4 * kFractal;
-inline constexpr u64 kL0V = kL0K + kHeads * kPairBytes, kL0VBytes = kBlocksOfHead * 4 * kFractal;
+inline constexpr u64 kL0V = kL0K + 2 * kPairBytes, kL0VBytes = kBlocksOfHead * 4 * kFractal;
 inline constexpr u64 kL0Sums = kL0V + kHeads * kL0VBytes, kL0SumsBytes = 4 * kFractal;
 static_assert(kL0Sums + (kHeads + 1) * kL0SumsBytes <= 64 * 1024);
 inline constexpr u64 kHeadOperands = kFractal, kWindowOperands = kHeadOperands + kHeads * kFractal;
 inline constexpr u64 kL0Q = kOperands * kFractal, kL0QShared = kBlocksOfHead * kOwn * kFractal;
-inline constexpr u64 kL0QBytes = kL0QShared + kBlocksOfHead * kFractal, kL0P = kL0Q + kHeads * kL0QBytes;
+inline constexpr u64 kL0QBytes = kL0QShared + kBlocksOfHead * kFractal, kL0P = kL0Q + 2 * kL0QBytes;
 inline constexpr u64 kL0PShared = kOwn * 4 * kFractal, kL0PBytes = kL0PShared + 4 * kFractal;
 static_assert(kL0P + kHeads * kL0PBytes <= 64 * 1024);
 inline constexpr u64 kL0cOut = 2 * kScores, kL0cSums = kL0cOut + kColumns * kOutColumn;
@@ -107,14 +107,14 @@ class Fused {
   // swin_fused_cube.cpp: S and O
   void map(u64 tokens, u64 above, u64 below);
   void fetch(std::string_view where, u64 to, u64 from, i64 token, u64 block, bool next_tokens, u64 count);
-  void fetch_window(u64 n, u64 window);
+  void fetch_queries(u64 n, u64 pair);
   void mad_scores(u64 to, u64 a, u64 b, u64 k, u64 columns, u64 init);
   void begin_scores_of(u64 n);
   void end_scores_of(u64 n);
   void add_biases(u64 n);
   void add_columns(u64 n, u64 pair, u64 from, u64 init);
   void add_mask(u64 n, u64 window);
-  void add_products(u64 n, u64 window);
+  void add_product(u64 n, u64 pair);
   void stage_values(u64 n);
   void multiply_values_of(u64 n);
   void fetch_ones(u64 slot, u64 row);

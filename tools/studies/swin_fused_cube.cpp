@@ -22,24 +22,17 @@ void Fused::fetch(std::string_view where, u64 to, u64 from, i64 token, u64 block
                     from, block, token, kRowBlocks, next_tokens ? 1 : 0, count);
 }
 
-// k and q of a window. The last query stands in the lane of its pair, between zeros.
-void Fused::fetch_window(u64 n, u64 window) {
-  const u64 first = window * kTokens;
+// k and q of a pair. The last query stands in the lane of the pair, between zeros.
+void Fused::fetch_queries(u64 n, u64 pair) {
+  const u64 first = pair / kHeads * kTokens, block = pair % kHeads * kBlocksOfHead;
+  const u64 k = kL0K + pair % 2 * kPairBytes, q = kL0Q + pair % 2 * kL0QBytes;
   map(kBatchTokens, 0, 15);
-  for (u64 head = 0; head < kHeads; ++head) {
-    const u64 block = head * kBlocksOfHead, q = kL0Q + head * kL0QBytes;
-    for (u64 m1 = 0; m1 < 4; ++m1)
-      fetch("ca", kL0K + head * kPairBytes + m1 * 1024, qkv(n), static_cast<i64>(first + m1 * 16),
-            kOutRowBlocks + block, false, 2);
-    for (u64 k1 = 0; k1 < 2; ++k1)
-      fetch("cb", q + k1 * kOwn * kFractal, qkv(n), static_cast<i64>(first), block + k1, true, kOwn);
-  }
-  for (u64 head = 0; head < kHeads; ++head) {
-    const u64 lane = window * kHeads + head;
-    map(1, lane, 15 - lane);
-    fetch("cb", kL0Q + head * kL0QBytes + kL0QShared, qkv(n) + (first + kLastToken) * kRowBytes,
-          -static_cast<i64>(lane), head * kBlocksOfHead, false, 2);
-  }
+  for (u64 m1 = 0; m1 < 4; ++m1)
+    fetch("ca", k + m1 * 1024, qkv(n), static_cast<i64>(first + m1 * 16), kOutRowBlocks + block, false, 2);
+  for (u64 k1 = 0; k1 < 2; ++k1)
+    fetch("cb", q + k1 * kOwn * kFractal, qkv(n), static_cast<i64>(first), block + k1, true, kOwn);
+  map(1, pair, 15 - pair);
+  fetch("cb", q + kL0QShared, qkv(n) + (first + kLastToken) * kRowBytes, -static_cast<i64>(pair), block, false, 2);
 }
 
 void Fused::mad_scores(u64 to, u64 a, u64 b, u64 k, u64 columns, u64 init) {
@@ -58,8 +51,8 @@ void Fused::begin_scores_of(u64 n) {
 
 void Fused::end_scores_of(u64 n) {
   s_ += wait("PIPE_MTE2", "PIPE_MTE1", n % kSlots);
-  for (u64 window = 0; window < kWindows; ++window)
-    add_products(n, window);
+  for (u64 pair = 0; pair < kPairs; ++pair)
+    add_product(n, pair);
   s_ += set("PIPE_M", "PIPE_V", n % 2);
 }
 
@@ -89,17 +82,16 @@ void Fused::add_mask(u64 n, u64 window) {
   s_ += fmt::format("unmasked_{}_{}:\n", n, window);
 }
 
-void Fused::add_products(u64 n, u64 window) {
-  s_ += wait("PIPE_M", "PIPE_MTE1", 0);
-  fetch_window(n, window);
-  s_ += set("PIPE_MTE1", "PIPE_M", 0) + wait("PIPE_MTE1", "PIPE_M", 0);
-  for (u64 head = 0; head < kHeads; ++head) {
-    const u64 k = kL0K + head * kPairBytes, q = kL0Q + head * kL0QBytes;
-    mad_scores(scores_of(n, kPairs), k, q + kL0QShared, kDepth, 1, 0);
-    mad_scores(scores_of(n, window * kHeads + head), k, q, kDepth, kOwn, 0);
-    if (window + head + 2 < kWindows + kHeads) s_ += kCubeFence;
-  }
-  s_ += set("PIPE_M", "PIPE_MTE1", 0);
+// Events 0 and 3 are those of the two places of k and q.
+void Fused::add_product(u64 n, u64 pair) {
+  const u64 event = pair % 2 * 3, k = kL0K + pair % 2 * kPairBytes, q = kL0Q + pair % 2 * kL0QBytes;
+  s_ += wait("PIPE_M", "PIPE_MTE1", event);
+  fetch_queries(n, pair);
+  s_ += set("PIPE_MTE1", "PIPE_M", event) + wait("PIPE_MTE1", "PIPE_M", event);
+  mad_scores(scores_of(n, kPairs), k, q + kL0QShared, kDepth, 1, 0);
+  mad_scores(scores_of(n, pair), k, q, kDepth, kOwn, 0);
+  if (pair + 1 < kPairs) s_ += kCubeFence;
+  s_ += set("PIPE_M", "PIPE_MTE1", event);
 }
 
 // v as planes of 16 channels, by way of UB; then qkv in L1 is free.
