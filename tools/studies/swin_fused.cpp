@@ -103,8 +103,14 @@ void Fused::dup(u64 to, std::string_view value, u64 repeats, u64 block_stride, u
   s_ += fmt::format("  vector_dup.f16 {}, {}, {}, {}, 1, {}, 8\n", to, value, repeats, block_stride, stride);
 }
 
-// Ones of the right operands. A fractal of one is [column][row].
+// Right operands, whose fractals are [column][row], and what else is not of the inputs.
 void Fused::make_operands() {
+  dup(kUbConstants, "0", kMasksAt / 256);
+  dup(kUbConstants + kOperandsAt, "0", (kConstants - kOperandsAt) / 256);
+  dup(kUbLargest, "-65504.0h", 3);
+  s_ += fmt::format("  vector_dup.f16 {}, {}, 1, 1, 1, 8, 8\n  vector_dup.f32 {}, 1.0f, 1, 1, 1, 8, 8\n", kUbFactor,
+                    factor_, kUbUnity);
+  fence();
   constexpr u64 kUbOperands = kUbConstants + kOperandsAt, kHeadsAt = kUbOperands + kFractal;
   const auto mask = [&](u64 lanes) { s_ += fmt::format("  set_vector_mask 0, {:#x}\n", lanes); };
   for (u64 i = 0; i < 16; ++i) {
@@ -118,30 +124,34 @@ void Fused::make_operands() {
   mask(0xffff);
   dup(kUbConstants + kOnesAt, "1.0h", 1);
   s_ += lanes(128);
+  s_ += set("PIPE_V", "PIPE_MTE3", 3) + wait("PIPE_V", "PIPE_MTE3", 3);
+  s_ += fmt::format("  copy_ubuf_to_cbuf {}, {}, 0, 1, {}, 0, 0\n", kL1Constants + kOperandsAt,
+                    kUbConstants + kOperandsAt, (kConstants - kOperandsAt) / kBlock);
 }
 
 void Fused::prologue() {
   s_ = "  ld_arg X3, 0\n  ld_arg X4, 1\n  ld_arg X5, 2\n  ld_arg X6, 3\n  get_block_idx X0\n" + table_map();
   free_flags("set_flag");
   first_loads();
-  // The biases of a key: four fractals of [16 queries][head] become [head][query / 16] blocks. Padding of the biases
-  // meets padding of S.
-  constexpr u64 kPart = (kTokens + 3) / 4;
+  fetch_biases();
+  make_operands();
+  transpose_biases();
+  keep_constants();
+}
+
+// In four parts, so that the vector unit transposes one beside the next.
+constexpr u64 kPart = (kTokens + 3) / 4;
+void Fused::fetch_biases() {
   for (u64 j = 0; j < kTokens; ++j) {
     s_ += fetch_bias(j * 2048, 0, fmt::format("{}", 6 - j % kEdge), fmt::format("{}", 6 - j / kEdge));
     if ((j + 1) % kPart == 0 || j + 1 == kTokens) s_ += set("PIPE_MTE1", "PIPE_V", j / kPart);
   }
   s_ += set("PIPE_MTE1", "PIPE_MTE2", kSlots - 1);
-  dup(kUbConstants, "0", kMasksAt / 256);
-  dup(kUbConstants + kOperandsAt, "0", (kConstants - kOperandsAt) / 256);
-  dup(kUbLargest, "-65504.0h", 3);
-  s_ += fmt::format("  vector_dup.f16 {}, {}, 1, 1, 1, 8, 8\n  vector_dup.f32 {}, 1.0f, 1, 1, 1, 8, 8\n", kUbFactor,
-                    factor_, kUbUnity);
-  fence();
-  make_operands();
-  s_ += set("PIPE_V", "PIPE_MTE3", 3) + wait("PIPE_V", "PIPE_MTE3", 3);
-  s_ += fmt::format("  copy_ubuf_to_cbuf {}, {}, 0, 1, {}, 0, 0\n", kL1Constants + kOperandsAt,
-                    kUbConstants + kOperandsAt, (kConstants - kOperandsAt) / kBlock);
+}
+
+// The biases of a key: four fractals of [16 queries][head] become [head][query / 16] blocks. Padding of the biases
+// meets padding of S.
+void Fused::transpose_biases() {
   constexpr u64 kRest = kUbRows;  // what the other 13 channels become
   for (u64 j = 0; j < kTokens; ++j) {
     if (j % kPart == 0) s_ += wait("PIPE_MTE1", "PIPE_V", j / kPart);
@@ -154,16 +164,18 @@ void Fused::prologue() {
     s_ += fmt::format("  scatter_vnchwconv_b16 0, 2, 4, {}, 16\n", kPadded);
   }
   fence();
+}
+
+// To L1 and, but for masks, to L0.
+void Fused::keep_constants() {
   // The softmax scales their sum with S, so biases and masks are divided.
   const auto scale = [&](u64 at) {
     s_ += fmt::format("  vmuls.f16 {0}, {0}, {1}, {2}, 1, 1, 8, 8\n", at, inverse_, 3 * kScoreBytes / 256);
   };
-  const auto to_l1 = [&](u64 to, u64 from, u64 bytes) {
-    s_ += fmt::format("  copy_ubuf_to_cbuf {}, {}, 0, 1, {}, 0, 0\n", to, kUbConstants + from, bytes / kBlock);
-  };
   const auto keep = [&](u64 from, u64 bytes, u64 event) {
     s_ += set("PIPE_V", "PIPE_MTE3", event) + wait("PIPE_V", "PIPE_MTE3", event);
-    to_l1(kL1Constants + from, from, bytes);
+    s_ += fmt::format("  copy_ubuf_to_cbuf {}, {}, 0, 1, {}, 0, 0\n", kL1Constants + from, kUbConstants + from,
+                      bytes / kBlock);
     s_ += set("PIPE_MTE3", "PIPE_MTE1", event);
   };
   scale(kUbConstants);

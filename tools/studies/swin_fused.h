@@ -100,6 +100,9 @@ class Fused {
   void dup(u64 to, std::string_view value, u64 repeats, u64 block_stride = 1, u64 stride = 8);
   void make_operands();
   void prologue();
+  void fetch_biases();
+  void transpose_biases();
+  void keep_constants();
   void load(u64 n);
   void load_windows(u64 n, u64 first, u64 windows);
   void find_masks(u64 n);
