@@ -45,6 +45,7 @@ Family cube_chain();
 Family elementwise();
 Family gm_copy();
 Family matmul();
+Family nd2nz_ub();
 
 std::span<const Family> families();
 // Throws Fault::Input with the nearest name.
