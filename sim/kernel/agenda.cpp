@@ -24,6 +24,7 @@ bool Agenda::alive(const Entry& e) const { return e.module != nullptr && e.modul
 
 void Agenda::wake_at(Module& module, u64 cycle) {
   if (module.due_ <= cycle) return;
+  clock_.check(cycle);  // before anything is queued: here an exception is the module's, in run() it would be SystemC's
   if (module.due_ == Module::kNever) ++pending_;
   module.due_ = cycle;
   module.serial_ = ++serial_;

@@ -24,6 +24,7 @@ class Agenda {
   Agenda& operator=(const Agenda&) = delete;
 
   // Lets a module act at a cycle that lies ahead, or in the next round of the present time. An earlier wish wins.
+  // Throws Fault::Limit on a cycle that the clock cannot count.
   void wake_at(Module& module, u64 cycle);
   void wake(Module& module);
   // Forgets a module that goes.

@@ -39,8 +39,9 @@ void run(Env& env, const Limits& limits, const std::function<bool()>& finished, 
     const u64 now = env.agenda.now();
     if (now >= limits.max_cycles) report_limit(env, limits.max_cycles);
     const auto before = WallClock::now();
-    const sc_core::sc_time end = std::max(env.clock.begin_of(now + std::min(slice, limits.max_cycles - now)),
-                                          sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity());
+    const u64 next = std::min(now + std::min(slice, limits.max_cycles - now), env.clock.last());
+    const sc_core::sc_time end =
+        std::max(env.clock.begin_of(next), sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity());
     env.agenda.run_ahead_to(env.clock.cycle_of(end));
     sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_EXIT_ON_STARVATION);
     if (env.error) std::rethrow_exception(env.error);
