@@ -159,5 +159,25 @@ TEST_F(OutputFolder, TheSummaryOfARunWithoutKernels) {
   EXPECT_EQ(text.find("while kernels ran"), std::string::npos) << text;
 }
 
+TEST_F(OutputFolder, TheSummaryMeasuresTheCubeByThePeakOfAllDevices) {
+  const auto peak = [&](int devices) {
+    std::string s = fmt::format(
+        "vinci: 1\nname: mads\narch: c220\ndevices: {}\nkernels:\n  k:\n    type: AIC_ONLY\n    code: |\n"
+        "      mad.f162f32 0, 0, 0, 16, 16, 16, 1\n      end\nstreams:\n",
+        devices);
+    for (int d = 0; d < devices; ++d)
+      s += fmt::format("  s{0}: {{device: {0}, tasks: [{{kernel_launch: {{kernel: k}}}}]}}\n", d);
+    write("s.yaml", s);
+    EXPECT_EQ(vinci("run s.yaml --chip ascend-910b1 --mode timing --out o -q").exit_code, 0);
+    const std::string text = slurp(folder_ / "o/summary.txt"), before = "% of the FP16 peak of ";
+    const auto at = text.find(before);
+    EXPECT_NE(at, std::string::npos) << text;
+    return at == std::string::npos ? 0 : std::stod(text.substr(at + before.size()));
+  };
+  const double one = peak(1);
+  EXPECT_GT(one, 300);  // TFLOPS
+  EXPECT_NEAR(peak(3), 3 * one, 0.2);
+}
+
 }  // namespace
 }  // namespace vinci

@@ -136,7 +136,7 @@ std::string summary(const config::ChipConfig& chip, const task::TaskStream& stre
   if (programs) out += fmt::format("instructions        {}\n", r.instructions);
   if (r.cube_macs > 0 && kernel_cycles > 0) {
     const double achieved = 2 * static_cast<double>(r.cube_macs) / kernel_seconds * 1e-12;
-    const double peak = config::summarize(chip).peak_fp16_tflops;
+    const double peak = config::summarize(chip).peak_fp16_tflops * stream.devices;
     out += fmt::format("cube                {:.2f} TFLOPS in kernels, {:.1f} % of the FP16 peak of {:.1f}\n", achieved,
                        100 * achieved / peak, peak);
   }
