@@ -47,6 +47,10 @@ std::string Streams::why(u32 stream, const Recorder* recorder) const {
                                        by.name, task::place(stream_, recorder->stream, recorder->task));
   if (recorder->stream == stream) return fmt::format("its own later {}", task);
   if (s.state == State::waiting) return fmt::format("{}, and that stream waits too", task);
+  if (s.state == State::running) {
+    return fmt::format("{}, and that stream is in task '{}' ({})", task, by.tasks[s.present.task].name,
+                       task::place(stream_, recorder->stream, s.present.task));
+  }
   if (by.model != task::kNone)
     return fmt::format("{}, but that stream of model '{}' is not active", task, stream_.models[by.model]);
   return fmt::format("{}, which the host has not enqueued", task);
