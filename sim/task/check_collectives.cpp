@@ -46,7 +46,9 @@ void check_collectives(Checks& checks) {
         first_device = device;
         continue;
       }
-      for (usize n = 0; n < std::min(q.tasks.size(), first->tasks.size()); ++n) {
+      const usize common = std::min(q.tasks.size(), first->tasks.size());
+      usize n = 0;
+      for (; n < common; ++n) {
         const auto& mine = std::get<Hccl>(s.streams[q.stream].tasks[q.tasks[n]].op);
         const auto& theirs = std::get<Hccl>(s.streams[first->stream].tasks[first->tasks[n]].op);
         if (mine.matches(theirs)) continue;
@@ -56,6 +58,13 @@ void check_collectives(Checks& checks) {
                       checks.at(path(*first, n)));
         break;  // what follows it is another one, too
       }
+      if (n < common || q.tasks.size() == first->tasks.size()) continue;
+      const bool mine_is_longer = q.tasks.size() > first->tasks.size();
+      const auto [longer, shorter] = mine_is_longer ? std::pair(device, first_device) : std::pair(first_device, device);
+      checks.report(path(mine_is_longer ? q : *first, n),
+                    "a wait that nothing can satisfy: collective {} of comm '{}' on npu{} waits for npu{}, which takes "
+                    "part in only {}",
+                    n, shown(s.comms[comm].name), longer, shorter, n);
     }
   }
 }
