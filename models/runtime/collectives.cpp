@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <span>
 
+#include "models/runtime/task_place.h"
+
 namespace vinci::models {
 namespace {
 
@@ -49,9 +51,11 @@ void Collectives::check_same(const Call& call, u32 rank) const {
               place(mine));
 }
 
-std::string Collectives::place(const Rank& rank) const {
-  return task::place(stream_, rank.stream, static_cast<usize>(rank.task - stream_.streams[rank.stream].tasks.data()));
+usize Collectives::position(const Rank& rank) const {
+  return static_cast<usize>(rank.task - stream_.streams[rank.stream].tasks.data());
 }
+
+std::string Collectives::place(const Rank& rank) const { return task::place(stream_, rank.stream, position(rank)); }
 
 std::string Collectives::task_text(const Rank& rank) const {
   return fmt::format("task '{}' of stream '{}' ({})", rank.task->name, stream_.streams[rank.stream].name, place(rank));
@@ -86,7 +90,7 @@ const Collectives::Call* Collectives::arrive(u32 stream, const task::Task& task)
   check_same(call, rank);
   if (++call.arrived < call.ranks.size()) return nullptr;
   call.schedule = schedule_of(op);
-  if (memory_.with_data()) compute(call);
+  compute(call);
   return &call;
 }
 
@@ -94,14 +98,20 @@ void Collectives::compute(Call& call) const {
   const Schedule& s = *call.schedule;
   const task::Hccl& all = call.ranks.front().op();
   const u64 element = task::element_bytes(all.type);
+  const bool with_data = memory_.with_data();
+  if (with_data) call.work.resize(s.ranks);
   for (u32 r = 0; r < s.ranks; ++r) {
     const task::Hccl& op = call.ranks[r].op();
     const task::Slice& in = op.op == Op::broadcast ? op.recv : op.send;
-    std::vector<std::byte>& work = call.work.emplace_back(s.work * element);
-    if (s.input[r].count == 0 || (lenient_ && !memory_.alive(in.buffer))) continue;
-    memory_.read(in, std::span(work).subspan(s.input[r].begin * element, s.input[r].count * element), "hccl from");
+    const Schedule::Range& input = s.input[r];
+    if (with_data) call.work[r].resize(s.work * element);
+    if (input.count == 0 || (lenient_ && !memory_.alive(in.buffer))) continue;
+    with_place(stream_, call.ranks[r].stream, position(call.ranks[r]), [&] {
+      if (!with_data) return memory_.need(in.buffer, "hccl from");
+      memory_.read(in, std::span(call.work[r]).subspan(input.begin * element, input.count * element), "hccl from");
+    });
   }
-  carry_out(s, all.reduce, all.type, call.work);
+  if (with_data) carry_out(s, all.reduce, all.type, call.work);
 }
 
 void Collectives::deliver(u32 stream) {
@@ -109,7 +119,9 @@ void Collectives::deliver(u32 stream) {
   Call& call = calls_.at(key);
   const auto r = static_cast<usize>(std::ranges::find(call.ranks, stream, &Rank::stream) - call.ranks.begin());
   const task::Hccl& op = call.ranks[r].op();
-  if (!call.work.empty() && !(lenient_ && !memory_.alive(op.recv.buffer))) {
+  const bool skipped = lenient_ && !memory_.alive(op.recv.buffer);
+  if (!skipped) memory_.need(op.recv.buffer, "hccl to");
+  if (!skipped && !call.work.empty()) {
     const u64 element = task::element_bytes(op.type);
     const Schedule::Range& out = call.schedule->output[r];
     memory_.write(op.recv, std::span(call.work[r]).subspan(out.begin * element, out.count * element), "hccl to");

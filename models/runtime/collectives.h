@@ -57,6 +57,7 @@ class Collectives {
   std::string device_name(u32 comm, u32 rank) const;
   u32 rank_of(u32 stream, u32 comm) const;
   void check_same(const Call& call, u32 rank) const;
+  usize position(const Rank& rank) const;  // of its task in its stream
   std::string place(const Rank& rank) const;
   std::string task_text(const Rank& rank) const;
   std::shared_ptr<const Schedule> schedule_of(const task::Hccl& op);

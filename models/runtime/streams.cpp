@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/runtime/streams.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "models/runtime/limits.h"
@@ -185,13 +187,14 @@ void Streams::control(u32 stream) {
                    notify.waiters.pop_front();
                  },
                  [&](const task::StreamSwitch& op) {
-                   if (effects_.holds(op)) activate(op.true_stream, stream, states_[stream].turn);
+                   if (effects_.holds(stream, states_[stream].present.task))
+                     activate(op.true_stream, stream, states_[stream].turn);
                  },
                  [&](const task::StreamActive& op) { activate(op.stream, stream, states_[stream].turn); },
                  [&](const task::LabelGoto& op) { jump(stream, op.label); },
                  [&](const task::LabelSwitch& op) {
                    const u64 last = op.labels.size() - 1;
-                   jump(stream, op.labels[std::min<u64>(effects_.index(op), last)]);
+                   jump(stream, op.labels[std::min<u64>(effects_.index(stream, states_[stream].present.task), last)]);
                  },
                  [&](const task::ModelEndGraph& op) {
                    if (models_[op.model].running) effects_.follow(models_[op.model].executor, stream);
@@ -230,8 +233,9 @@ void Streams::activate(u32 stream, u32 by, u64 turn) {
   s.turn = std::max(s.turn, turn);
   if (s.active) {
     if (s.again) {
-      fail(Fault::Program, "stream '{}' is activated a third time before its first run has ended",
-           stream_.streams[stream].name);
+      effects_.refuse(by, states_[by].present.task,
+                      fmt::format("stream '{}' is activated a third time before its first run has ended",
+                                  stream_.streams[stream].name));
     }
     s.again = true;
     return;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/runtime/aicpu.h"
+#include "models/runtime/task_place.h"
 
 namespace vinci::models {
 
@@ -38,23 +39,10 @@ TaskEffects::TaskEffects(const task::TaskStream& stream, const config::LinksConf
   });
 }
 
-// Errors of `f` get the place and the name of the task.
-template <class F>
-void TaskEffects::with_place(u32 stream, u32 task, const F& f) const {
-  try {
-    f();
-  } catch (const Error& e) {
-    throw Error(e.fault(),
-                fmt::format("{}\n  task '{}', stream '{}'", e.message(), stream_.streams[stream].tasks[task].name,
-                            stream_.streams[stream].name),
-                e.location().empty() ? task::place(stream_, stream, task) : e.location());
-  }
-}
-
 // What can be wrong with a task before anything runs.
 void TaskEffects::check_arguments(u32 stream, u32 task) const {
   const task::Task& t = stream_.streams[stream].tasks[task];
-  with_place(stream, task, [&] {
+  with_place(stream_, stream, task, [&] {
     if (const auto* op = std::get_if<task::CpuKernelLaunch>(&t.op)) aicpu_task(stream_, *op);
   });
 }
@@ -143,7 +131,7 @@ void TaskEffects::perform(u32 stream, u32 task) {
   const task::Task& t = stream_.streams[stream].tasks[task];
   if (std::holds_alternative<task::KernelLaunch>(t.op)) return;
   const Run run{.stream = stream, .task = checker_ != nullptr ? begin(stream, task) : 0};
-  with_place(stream, task, [&] { std::visit([&](const auto& op) { perform(op, run); }, t.op); });
+  with_place(stream_, stream, task, [&] { std::visit([&](const auto& op) { perform(op, run); }, t.op); });
 }
 
 void TaskEffects::perform(const task::MemcpyAsync& op, Run run) {
@@ -219,20 +207,24 @@ void TaskEffects::perform(const task::CpuKernelLaunch& op, Run run) {
 
 const Collectives::Call* TaskEffects::arrive(u32 stream, u32 task_id) {
   const task::Task& task = stream_.streams[stream].tasks[task_id];
-  if (checker_ != nullptr) {
-    const auto& op = std::get<task::Hccl>(task.op);
-    const u32 device = stream_.streams[stream].device;
-    checker_->reach_collective(checker_->reach_task(stream, position(stream, task_id), task.name),
-                               u64{op.comm} << 32 | device,
-                               fmt::format("comm '{}' on npu{}", stream_.comms[op.comm].name, device));
+  if (checker_ == nullptr) return collectives_.arrive(stream, task);
+  const auto& op = std::get<task::Hccl>(task.op);
+  const u32 device = stream_.streams[stream].device;
+  const u32 reached = checker_->reach_task(stream, position(stream, task_id), task.name);
+  checker_->reach_collective(reached, u64{op.comm} << 32 | device,
+                             fmt::format("comm '{}' on npu{}", stream_.comms[op.comm].name, device));
+  const Collectives::Call* call = nullptr;
+  try {
+    call = collectives_.arrive(stream, task);
+  } catch (const Error& e) {
+    if (e.fault() == Fault::Program) checker_->task_fault(reached, FaultId::program_fault, e.message());
+    throw;
   }
-  const Collectives::Call* call = collectives_.arrive(stream, task);
-  if (call != nullptr && checker_ != nullptr) {  // what comes after it on any rank comes after what came before on all
-    for (const Collectives::Rank& r : call->ranks)
-      checker_->follow(stream, r.stream);
-    for (const Collectives::Rank& r : call->ranks)
-      checker_->follow(r.stream, stream);
-  }
+  if (call == nullptr) return nullptr;
+  for (const Collectives::Rank& r : call->ranks)  // what comes after it on any rank comes after what came before on all
+    checker_->follow(stream, r.stream);
+  for (const Collectives::Rank& r : call->ranks)
+    checker_->follow(r.stream, stream);
   return call;
 }
 
@@ -265,10 +257,13 @@ void TaskEffects::perform(const task::NotifyWait& op, Run run) {
   if (checker_ != nullptr) checker_->wait_notify(run.task, op.notify);
 }
 
-bool TaskEffects::holds(const task::StreamSwitch& op) const {
+bool TaskEffects::holds(u32 stream, u32 task) const {
+  const auto& op = std::get<task::StreamSwitch>(stream_.streams[stream].tasks[task].op);
   const auto read = [&](const task::Slice& slice) {
-    if (op.bytes == 8) return memory_.read<i64>(slice, "stream_switch on");
-    return i64{memory_.read<i32>(slice, "stream_switch on")};
+    return with_place(stream_, stream, task, [&] {
+      if (op.bytes == 8) return memory_.read<i64>(slice, "stream_switch on");
+      return i64{memory_.read<i32>(slice, "stream_switch on")};
+    });
   };
   const i64 value = read(op.value), target = read(op.target);
   switch (op.cond) {
@@ -282,7 +277,15 @@ bool TaskEffects::holds(const task::StreamSwitch& op) const {
   return false;
 }
 
-u64 TaskEffects::index(const task::LabelSwitch& op) const { return memory_.read<u32>(op.index, "label_switch on"); }
+u64 TaskEffects::index(u32 stream, u32 task) const {
+  const auto& op = std::get<task::LabelSwitch>(stream_.streams[stream].tasks[task].op);
+  return with_place(stream_, stream, task, [&] { return memory_.read<u32>(op.index, "label_switch on"); });
+}
+
+void TaskEffects::refuse(u32 stream, u32 task, const std::string& message) {
+  if (checker_ != nullptr) checker_->task_fault(begin(stream, task), FaultId::program_fault, message);
+  throw placed(stream_, stream, task, Error(Fault::Program, message));
+}
 
 double TaskEffects::aicpu_seconds(const task::CpuKernelLaunch& op, double bandwidth) const {
   if (op.seconds > 0) return op.seconds;

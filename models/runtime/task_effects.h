@@ -48,9 +48,11 @@ class TaskEffects {
   const Collectives::Call* arrive(u32 stream, u32 task);
   const Collectives& collectives() const { return collectives_; }
 
-  // What control tasks read from device memory.
-  bool holds(const task::StreamSwitch& op) const;
-  u64 index(const task::LabelSwitch& op) const;
+  // What a stream_switch and a label_switch read from device memory.
+  bool holds(u32 stream, u32 task) const;
+  u64 index(u32 stream, u32 task) const;
+  // Ends the run: what the task asks for cannot be. Fault::Program, and a finding of the checker.
+  [[noreturn]] void refuse(u32 stream, u32 task, const std::string& message);
   // How long each block of an AICPU task takes, in seconds, on a processor of such bandwidth in bytes per second.
   double aicpu_seconds(const task::CpuKernelLaunch& op, double bandwidth) const;
 
@@ -62,8 +64,6 @@ class TaskEffects {
   };
 
   u32 begin(u32 stream, u32 task);
-  template <class F>
-  void with_place(u32 stream, u32 task, const F& f) const;
   void check_arguments(u32 stream, u32 task) const;
   bool touch(Run run, const task::Slice& slice, u64 bytes, std::string_view what, bool write);
   void perform(const task::MemcpyAsync& op, Run run);

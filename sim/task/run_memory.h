@@ -39,10 +39,12 @@ class RunMemory {
   void put_float_status(const NpuGetFloatStatus& op, bool overflow);
   // Whether a buffer can still be used; host buffers always can.
   bool alive(u32 buffer) const { return !freed_[buffer]; }
+  // Throws Fault::Program where it cannot; `what` is for the message: "stream_switch on".
+  void need(u32 buffer, std::string_view what) const;
 
   // Whether a buffer has bytes: always, or in runs without data for control buffers.
   bool has_bytes(u32 buffer) const { return with_data_ || control_[buffer]; }
-  // Parts of device buffers that have bytes; `what` is for the message when the buffer is freed: "stream_switch on".
+  // Parts of device buffers that have bytes; `what` is for the message of need().
   void read(const Slice& slice, std::span<std::byte> into, std::string_view what) const;
   void write(const Slice& slice, std::span<const std::byte> from, std::string_view what);
   template <class T>
@@ -61,7 +63,6 @@ class RunMemory {
   bool with_data_;
   HostBytes host_bytes_;
   isa::GlobalMemory gm_;
-  void need(u32 buffer, std::string_view what) const;
   void find_control_buffers();
 
   std::vector<u64> device_;                   // address by buffer, 0 for host buffers

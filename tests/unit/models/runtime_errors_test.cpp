@@ -122,7 +122,8 @@ TEST_F(RuntimeErrors, AThirdActivation) {
   add(task::ModelExecute{.model = 0});
   add_bound(0, true, launch(100));
   add_bound(0, true, task::StreamActive{.stream = 1}, task::StreamActive{.stream = 1});
-  EXPECT_THAT(fault_of([&] { run(); }), HasSubstr("program: stream 's1' is activated a third time"));
+  EXPECT_THAT(fault_of([&] { run(); }),
+              HasSubstr("program: streams[2].tasks[1]: stream 's1' is activated a third time"));
 }
 
 TEST_F(RuntimeErrors, AicpuArguments) {
