@@ -6,6 +6,7 @@
 
 #include "isa/insns/sync.h"
 #include "models/core/core.h"
+#include "models/cost/ub_banks.h"
 
 namespace vinci::models {
 
@@ -202,7 +203,6 @@ void Pipe::start_work(u64 t, const Queued& q) {
   const isa::Work work = q.inst.row->work(q.inst.args, q.inst.spr);
   steps_ += work.steps;
   macs_ += work.macs;
-  const Cycles c = cycles(line, work, flying_.empty());
   bool global = false;
   const isa::Footprint footprint = q.inst.row->footprint(q.inst.args, q.inst.spr, core_.spec().arch);
   for (const isa::Access& a : footprint) {
@@ -211,6 +211,9 @@ void Pipe::start_work(u64 t, const Queued& q) {
     (a.write ? gm_write_bytes_ : gm_read_bytes_) += a.bytes();
     global = true;
   }
+  const double extra = id_ == isa::PipeId::V ? cycles_in_ub(line, footprint, costs_.ub_banks()) : 0;
+  const Cycles c = cycles(line, work, flying_.empty(), extra, t == free_at_ && !global ? slack_ : 0);
+  slack_ = global ? 0 : c.slack;
   Flying f{q.inst, q.at, t, t + c.occupancy, t + c.latency, global};
   if (global) {
     // The port's own time, as the cost line gives it, is the floor; the memory system can only add to it.

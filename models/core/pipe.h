@@ -78,6 +78,7 @@ class Pipe : public sim::Module {
   boost::circular_buffer<Queued> queue_;
   boost::circular_buffer<Flying> flying_;
   u64 free_at_ = 0;      // when the next instruction can start
+  double slack_ = 0;     // how much earlier it could, were it not for whole cycles
   u64 busy_until_ = 0;   // when the data of the copies from and to global memory are through
   bool moving_ = false;  // the newest of flying_ is a copy that the Dma still works on
   u64 dma_wake_ = 0;

@@ -22,10 +22,13 @@ u64 whole_cycles(double cycles) {
   return static_cast<u64>(std::ceil(cycles - 1e-6));
 }
 
-Cycles cycles(const config::CostLine& line, const isa::Work& work, bool pipe_was_empty) {
-  const double steady = std::max(line.minimum, line.startup + body_cycles(line, work));
-  const u64 occupancy = std::max<u64>(1, whole_cycles(steady + (pipe_was_empty ? line.head : 0)));
-  return {occupancy, occupancy + whole_cycles(line.tail)};
+Cycles cycles(const config::CostLine& line, const isa::Work& work, bool pipe_was_empty, double extra, double early) {
+  const double limit = line.sustained > 0 ? static_cast<double>(work.bytes) / line.sustained - line.tail : 0;
+  const double steady = std::max({line.minimum, line.startup + body_cycles(line, work) + extra, limit});
+  const double exact = steady + (pipe_was_empty ? line.head : 0) - early;
+  const u64 occupancy = std::max<u64>(1, whole_cycles(exact));
+  const double slack = std::clamp(static_cast<double>(occupancy) - std::max(exact, 1.0), 0.0, 0.999);
+  return {occupancy, occupancy + whole_cycles(line.tail), slack};
 }
 
 CostTable::CostTable(const config::CoreConfig& core) : core_(core) {

@@ -13,6 +13,7 @@ namespace vinci::models {
 struct Cycles {
   u64 occupancy = 1;  // until its pipe takes the next one
   u64 latency = 1;    // until its result is visible
+  double slack = 0;   // what the whole cycles of occupancy have too much
 
   friend bool operator==(const Cycles&, const Cycles&) = default;
 };
@@ -21,8 +22,10 @@ struct Cycles {
 // time that no run can reach: then the chip's numbers are absurd.
 u64 whole_cycles(double cycles);
 
-// The formula of config::CostLine; pure.
-Cycles cycles(const config::CostLine& line, const isa::Work& work, bool pipe_was_empty);
+// The formula of config::CostLine; pure. `extra` counts like work (cycles_in_ub); `early` is how long before its first
+// whole cycle the pipe was free for it, less than one.
+Cycles cycles(const config::CostLine& line, const isa::Work& work, bool pipe_was_empty, double extra = 0,
+              double early = 0);
 
 // The part of it that grows with the work: what the data path alone takes.
 double body_cycles(const config::CostLine& line, const isa::Work& work);
@@ -34,6 +37,8 @@ class CostTable {
 
   const config::CostLine& line(const isa::Issued& inst) const { return line(*inst.row, inst.type, inst.args); }
   const config::CostLine& line(const isa::Row& row, u8 type, const isa::ArgsStorage& args) const;
+
+  const config::UbBanks& ub_banks() const { return core_.ub_banks; }
 
   // Cycles until the result of an instruction of the scalar unit is visible; it has no work that could grow.
   u64 scalar_latency(const isa::Row& row, u8 type) const { return scalar_latency_[index(row)][type]; }

@@ -14,15 +14,20 @@
 namespace vinci::config {
 
 // The time of one instruction in core cycles:
-//   occupancy = max(minimum, startup + max(steps * per_step, bursts * per_burst, bytes / bytes_per_cycle))
+//   occupancy = max(minimum, startup + max(steps * per_step, bursts * per_burst, bytes / bytes_per_cycle)
+//                            + conflicts * per_conflict + (partial, if it applies), bytes / sustained - tail)
 //               + (head, if the pipe was empty)          when the pipe takes the next instruction
 //   latency   = occupancy + tail                         when the result is visible
+// Conflicts are those of the banks of UB (UbBanks), of vector instructions.
 struct CostLine {
   double head = 0;
   double startup = 0;
   double per_step = 0;
   double per_burst = 0;
   BytesPerCycle bytes_per_cycle{0};  // 0: bytes cost nothing here
+  BytesPerCycle sustained{0};        // a limit that long transfers meet, whatever they start with; 0: none
+  double per_conflict = 1;
+  double partial = 0;  // where the last 32 B of the destination are written in part
   double minimum = 1;
   double tail = 0;
   std::string from = "assumed";  // measured <source> | document <source> | assumed
@@ -76,8 +81,21 @@ struct SystemCounter {
   friend bool operator==(const SystemCounter&, const SystemCounter&) = default;
 };
 
+// UB consists of single-ported banks of 32 B wide rows. A bank lies in a group, address / 32 % groups, and in one of
+// the regions of `region` bytes. A group reads one block and writes one block a cycle, a bank does only one of both.
+struct UbBanks {
+  static constexpr u32 kMaxGroups = 64;
+  u32 groups = 0;  // 0: conflicts are not modelled
+  Bytes region{64 * 1024};
+  double read_write = 0;  // conflicts that a step counts whose results meet sources of the next one in a bank
+  std::string from = "assumed";
+
+  friend bool operator==(const UbBanks&, const UbBanks&) = default;
+};
+
 struct CoreConfig {
   BufferSizes buffers;
+  UbBanks ub_banks;
   QueueDepths queues;
   u32 flags_per_pair = 8;  // event ids of each ordered pair of pipes
   ScalarCosts scalar;

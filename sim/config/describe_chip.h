@@ -41,6 +41,10 @@ void describe(V& visit, S& s) {
         kCycleRange);
   visit("per_burst", s.per_burst, "of a contiguous piece", kCycleRange);
   visit("bytes_per_cycle", s.bytes_per_cycle, "rate of the payload; 0B/cycle: bytes cost nothing here", kRateRange);
+  visit("sustained", s.sustained, "no transfer is faster than that, its start included; 0B/cycle: no limit",
+        kRateRange);
+  visit("per_conflict", s.per_conflict, "of a conflict of a vector instruction in the banks of UB", kCycleRange);
+  visit("partial", s.partial, "added where the last 32 B of the destination are written in part", kCycleRange);
   visit("minimum", s.minimum, "no instruction takes less", kCycleRange);
   visit("tail", s.tail, "from the end of the work until the result is visible", kCycleRange);
   visit("from", s.from, kFromDoc);
@@ -113,6 +117,16 @@ void describe(V& visit, S& s) {
   visit("from", s.from, kFromDoc);
 }
 
+template <class V, Is<UbBanks> S>
+void describe(V& visit, S& s) {
+  visit("groups", s.groups, "of banks, consecutive 32 B go to them in turn; 0: conflicts are not modelled",
+        Range{0, UbBanks::kMaxGroups});
+  visit("region", s.region, "addresses that share the banks of a group", Range{512, 16.0 * 1024 * 1024});
+  visit("read_write", s.read_write, "conflicts of a step whose results meet sources of the next one in a bank",
+        Range{0, 64});
+  visit("from", s.from, kFromDoc);
+}
+
 template <class V, Is<QueueDepths> S>
 void describe(V& visit, S& s) {
   visit("v", s.v, "vector unit", kQueueRange);
@@ -127,6 +141,7 @@ void describe(V& visit, S& s) {
 template <class V, Is<CoreConfig> S>
 void describe(V& visit, S& s) {
   visit("buffers", s.buffers, "sizes of the buffers of a core");
+  visit("ub_banks", s.ub_banks, "banks of UB, and what meets in them");
   visit("queues", s.queues, "instructions that wait before a pipe until the scalar unit stalls");
   visit("flags_per_pair", s.flags_per_pair, "event ids of each ordered pair of pipes", Range{1, 64});
   visit("dma_chunk", s.dma_chunk, "what a copy asks of the memory in one go; smaller is finer interleaving",

@@ -46,7 +46,9 @@ std::string manual();
 // How much of a chip rests on assumption. Lines of paths that the architecture does not have are not counted.
 struct Assumptions {
   std::vector<std::string> assumed;  // groups whose `from` is assumed: "core.cube", "memory.hbm"
-  usize total = 0;                   // groups that have a `from`
+  // Groups that are assumed in part, as "memory.noc: document ...; latency assumed".
+  std::vector<std::string> partly;
+  usize total = 0;  // groups that have a `from`
 };
 Assumptions assumptions(const ChipConfig& chip);
 

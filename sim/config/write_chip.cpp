@@ -132,7 +132,12 @@ struct CollectAssumed {
   void group(const S& s, const std::string& here) {
     if constexpr (HasFrom<const S>) {
       ++out.total;
-      if (s.from == "assumed") out.assumed.push_back(here);
+      const std::string group_name = here.empty() ? "chip" : here;
+      if (s.from == "assumed") {
+        out.assumed.push_back(group_name);
+      } else if (s.from.find("assumed") != std::string::npos) {
+        out.partly.push_back(group_name + ": " + s.from);
+      }
     }
     CollectAssumed inner{out, arch, here};
     describe(inner, s);
@@ -165,7 +170,6 @@ Assumptions assumptions(const ChipConfig& chip) {
   Assumptions out;
   CollectAssumed all{out, chip.arch, ""};
   all.group(chip, "");
-  std::ranges::replace(out.assumed, std::string{}, std::string{"chip"});
   return out;
 }
 

@@ -50,24 +50,25 @@ std::string from_l0c(const Params& p, bool row_major) {
 struct Path {
   std::string_view name;
   bool cube;  // of the core that has it, where cube cores are apart
+  isa::PipeId pipe;
   std::string (*text)(const Params&);
 };
 constexpr Path kPaths[] = {
-    {"gm_to_ub", false, [](const Params& p) { return burst(p, "copy_gm_to_ubuf", "0", "X0"); }},
-    {"ub_to_gm", false, [](const Params& p) { return burst(p, "copy_ubuf_to_gm", "X0", "0"); }},
-    {"ub_to_ub", false, [](const Params& p) { return burst(p, "copy_ubuf_to_ubuf", "0x10000", "0"); }},
-    {"gm_to_l1", true, [](const Params& p) { return burst(p, "copy_gm_to_cbuf", "0", "X0"); }},
-    {"gm_to_l1_nd2nz", true, nd2nz},
-    {"gm_to_l0a", true, [](const Params& p) { return load2d(p, "load_gm_to_ca", "X0", ""); }},
-    {"gm_to_l0b", true, [](const Params& p) { return load2d(p, "load_gm_to_cb", "X0", ""); }},
-    {"l1_to_l0a", true, [](const Params& p) { return load2d(p, "load_cbuf_to_ca", "0", ", 0"); }},
-    {"l1_to_l0b", true, [](const Params& p) { return load2d(p, "load_cbuf_to_cb", "0", ", 0"); }},
-    {"l1_to_bt", true,
+    {"gm_to_ub", false, isa::PipeId::MTE2, [](const Params& p) { return burst(p, "copy_gm_to_ubuf", "0", "X0"); }},
+    {"ub_to_gm", false, isa::PipeId::MTE3, [](const Params& p) { return burst(p, "copy_ubuf_to_gm", "X0", "0"); }},
+    {"ub_to_ub", false, isa::PipeId::V, [](const Params& p) { return burst(p, "copy_ubuf_to_ubuf", "0x10000", "0"); }},
+    {"gm_to_l1", true, isa::PipeId::MTE2, [](const Params& p) { return burst(p, "copy_gm_to_cbuf", "0", "X0"); }},
+    {"gm_to_l1_nd2nz", true, isa::PipeId::MTE2, nd2nz},
+    {"gm_to_l0a", true, isa::PipeId::MTE2, [](const Params& p) { return load2d(p, "load_gm_to_ca", "X0", ""); }},
+    {"gm_to_l0b", true, isa::PipeId::MTE2, [](const Params& p) { return load2d(p, "load_gm_to_cb", "X0", ""); }},
+    {"l1_to_l0a", true, isa::PipeId::MTE1, [](const Params& p) { return load2d(p, "load_cbuf_to_ca", "0", ", 0"); }},
+    {"l1_to_l0b", true, isa::PipeId::MTE1, [](const Params& p) { return load2d(p, "load_cbuf_to_cb", "0", ", 0"); }},
+    {"l1_to_bt", true, isa::PipeId::MTE1,
      [](const Params& p) { return fmt::format("copy_cbuf_to_bt 0, 0, 0, 1, {}, 0, 0", units(p, 64)); }},
-    {"l1_to_fb", true,
+    {"l1_to_fb", true, isa::PipeId::FIX,
      [](const Params& p) { return fmt::format("copy_cbuf_to_fbuf 0, 0, 1, {}, 0, 0", units(p, 128)); }},
-    {"l0c_to_gm", true, [](const Params& p) { return from_l0c(p, false); }},
-    {"l0c_to_gm_nz2nd", true, [](const Params& p) { return from_l0c(p, true); }},
+    {"l0c_to_gm", true, isa::PipeId::FIX, [](const Params& p) { return from_l0c(p, false); }},
+    {"l0c_to_gm_nz2nd", true, isa::PipeId::FIX, [](const Params& p) { return from_l0c(p, true); }},
 };
 
 Values measure(const Params& p, const config::ChipConfig& chip) {
@@ -79,7 +80,9 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
       names.push_back(known.name);
     fail_at(Fault::Input, p.place(), "there is no path '{}'{}", name, did_you_mean(name, names));
   }
-  const Loop loop{.cube = path->cube, .gm_bytes = u64{1} << 20, .body = "  " + path->text(p) + "\n"};
+  const std::string fence =
+      p.whole("fenced") == 0 ? "" : fmt::format("  pipe_barrier PIPE_{}\n", isa::name(path->pipe));
+  const Loop loop{.cube = path->cube, .gm_bytes = u64{1} << 20, .body = fmt::format("  {}\n{}", path->text(p), fence)};
   return {{"cycles", steady_cycles(chip, loop)}};
 }
 
@@ -90,7 +93,8 @@ Family copy_loop() {
           .doc = "one copy many times, always the same bytes; global memory is in L2",
           .parameters = {{"path", "", "", "as the key of core.move: gm_to_ub, l1_to_l0a, ..."},
                          {"bytes", "B", "", "that one instruction moves"},
-                         {"rows", "", "16", "of the matrix, where the path changes the layout or leaves L0C"}},
+                         {"rows", "", "16", "of the matrix, where the path changes the layout or leaves L0C"},
+                         {"fenced", "", "0", "1: each waits until the data of the one before have arrived"}},
           .metrics = {{"cycles", "cycle", "that each copy adds"}},
           .measure = measure};
 }

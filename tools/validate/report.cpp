@@ -37,13 +37,15 @@ std::string verdict(const GroupOutcome& group, const std::string& metric) {
   return out;
 }
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 std::string faults(const std::vector<GroupOutcome>& groups) {
   std::string out;
   for (const GroupOutcome& group : groups) {
     const Outcome* last = nullptr;
     for (const Outcome& o : group.values) {
       if (o.fault.empty() || (last != nullptr && last->of == o.of && last->fault == o.fault)) continue;
-      out += fmt::format("  {}: {}\n", o.name(), o.fault);
+      out += fmt::format("  {}: {}\n", o.name(), first_line(o.fault));
       last = &o;
     }
   }
@@ -103,7 +105,7 @@ std::string detail(const std::vector<GroupOutcome>& groups) {
     for (const Outcome& o : group.values) {
       out += fmt::format("{:<64} {:<12} {:>14.6g}", o.name(), o.metric, o.measured);
       out += o.fault.empty() ? fmt::format(" {:>14.6g} {:>+7.1f} %\n", o.simulated, o.error())
-                             : fmt::format(" {}\n", o.fault);
+                             : fmt::format(" {}\n", first_line(o.fault));
     }
   }
   return out + "\n";

@@ -120,10 +120,23 @@ std::string describe(const std::string& file, const config::ChipConfig& chip) {
   return out.text();
 }
 
+// What of a chip still rests on assumption, a line for each group.
+std::string list_assumed(const std::string& name) {
+  const config::Assumptions a = config::assumptions(config::load_chip(name));
+  Summary out;
+  out.line("{}: {} of {} parameter groups are assumed, {} in part", name, a.assumed.size(), a.total, a.partly.size());
+  for (const std::string& group : a.assumed)
+    out.line("  {}", group);
+  for (const std::string& group : a.partly)
+    out.line("  {}", group);
+  return out.text();
+}
+
 struct CheckOptions {
   std::vector<std::string> files;
   bool chip = false;
   bool manual = false;
+  bool assumed = false;
 };
 
 // A task stream says so: by the identifier of .vts, or by its first key.
@@ -154,6 +167,15 @@ std::string check_file(const std::string& file, bool chip) {
 
 void check_files(const CheckOptions& o) {
   if (o.manual) return print_out(config::manual());
+  if (o.assumed) {
+    std::vector<std::string> chips = o.files;
+    if (chips.empty())
+      for (const config::ChipSummary& c : config::builtin_chips())
+        chips.push_back(c.name);
+    for (const std::string& chip : chips)
+      print_out(list_assumed(chip));
+    return;
+  }
   if (o.files.empty()) fail(Fault::Input, "name a file to check, or use --manual\nTry 'vinci check --help'.");
   // All files are looked at; what is wrong with any comes out as one error.
   std::string errors;
@@ -180,6 +202,7 @@ void add_check(CLI::App& app) {
   sub->add_flag("--manual", o->manual, "Print every key of a chip file with unit, default, range and meaning")
       ->excludes(files)
       ->excludes(chip);
+  sub->add_flag("--assumed", o->assumed, "List what of each chip is still assumed; of all built-in chips without FILE");
   sub->footer("Example: vinci check gemm.yaml my-chip.yaml ascend-910b1");
   sub->callback([o] { check_files(*o); });
 }

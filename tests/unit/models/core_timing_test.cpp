@@ -285,6 +285,27 @@ TEST(Copies, ABarrierMakesThemPayTheLatencyOneAfterTheOther) {
   EXPECT_EQ(together.done_of("copy_gm_to_ubuf", 1), 322u);  // of the same line, which is on its way
 }
 
+TEST(Vector, FractionsOfACycleGoToTheNextInstruction) {
+  config::ChipConfig chip = round_chip(Arch::c100);
+  chip.core.vector.binary = {.per_step = 2.5};
+  const std::string add = "vadd.f16 0, 0x200, 0x400, 1, 1, 1, 1, 8, 8, 8\n";
+  const Ran r = run_program(chip, add + add + add + add + "end");
+  EXPECT_EQ(r.end_of("vadd", 0), r.begin_of("vadd", 0) + 3);
+  EXPECT_EQ(r.end_of("vadd", 1), r.begin_of("vadd", 0) + 5);
+  EXPECT_EQ(r.end_of("vadd", 2), r.begin_of("vadd", 0) + 8);
+  EXPECT_EQ(r.end_of("vadd", 3), r.begin_of("vadd", 0) + 10);
+}
+
+TEST(Vector, SourcesInOneBankGroupTakeTwiceAsLong) {
+  config::ChipConfig chip = round_chip(Arch::c100);
+  chip.core.vector.binary = {.per_step = 1};
+  chip.core.ub_banks.groups = 16;
+  const Ran same = run_program(chip, "vadd.f16 0x8000, 0, 0x4000, 64, 1, 1, 1, 8, 8, 8\nend");
+  const Ran apart = run_program(chip, "vadd.f16 0x8000, 0, 0x4100, 64, 1, 1, 1, 8, 8, 8\nend");
+  EXPECT_EQ(same.stat("core0.AI_CORE/V/busy"), 128u);
+  EXPECT_EQ(apart.stat("core0.AI_CORE/V/busy"), 64u);
+}
+
 TEST(Copies, TasksSayWhatTheyMovedFromAndToGlobalMemory) {
   const Ran r = joint(kLoad512 + kLoad512 + "copy_ubuf_to_gm 0x100000000, 0, 0, 1, 8, 0, 0\n" + kDup + "end");
   ASSERT_EQ(r.result.tasks.size(), 1u);

@@ -53,6 +53,26 @@ TEST(Cycles, FractionsAreRoundedUpOnceAtTheEnd) {
   EXPECT_EQ(cycles(whole, {.steps = 1}, false).occupancy, 513u);  // 2.1 + 510.9 is a whole number, though not in binary
 }
 
+TEST(Cycles, WhatIsRoundedUpIsTheNextOnesGain) {
+  const config::CostLine line{.startup = 0, .per_step = 2.5};
+  const Cycles first = cycles(line, {.steps = 1}, false);
+  EXPECT_EQ(first.occupancy, 3u);
+  EXPECT_EQ(first.slack, 0.5);
+  EXPECT_EQ(cycles(line, {.steps = 1}, false, 0, first.slack), (Cycles{2, 2}));
+}
+
+TEST(Cycles, ALimitHoldsForAllOfATransfer) {
+  const config::CostLine line{
+      .startup = 100, .bytes_per_cycle = config::BytesPerCycle(128), .sustained = config::BytesPerCycle(64)};
+  EXPECT_EQ(cycles(line, {.bytes = 1024}, false).occupancy, 108u);
+  EXPECT_EQ(cycles(line, {.bytes = 65536}, false).occupancy, 1024u);
+}
+
+TEST(Cycles, ExtraCountsLikeWork) {
+  EXPECT_EQ(cycles(kLine, {.steps = 10}, false, 7.5), (Cycles{20, 27, 0}));
+  EXPECT_EQ(cycles(kLine, {.steps = 10}, false, 9.5), (Cycles{22, 29, 0.5}));
+}
+
 TEST(Cycles, NothingIsFree) {
   config::CostLine line;
   line.minimum = 0;
