@@ -23,6 +23,7 @@ MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, u32
       min_request_(config.l2.min_request),
       noc_latency_(to_ticks(config.noc.latency)),
       hit_latency_(to_ticks(config.l2.hit_latency)),
+      dram_latency_(to_ticks(config.hbm.latency)),
       port_read_(rate_of(config.noc.port_read, config)),
       port_write_(rate_of(config.noc.port_write, config)),
       slice_read_(rate_of(config.l2.slice_read, config)),
@@ -77,11 +78,13 @@ u64 MemorySystem::through_l2(u64 at, u64 line, const Request& r) {
   if (room.written_back) {
     evicted = dram_access(at, *room.written_back * line_bytes_, static_cast<u32>(line_bytes_), true);
   }
-  // A write of a part of an absent line fetches the rest in the background. The writer waits only for the room that a
-  // dirty victim has to make: so a stream of writes runs at the speed of the device memory once L2 is full of them.
   if (!r.write || r.bytes < line_bytes_) {
     room.line->filled = dram_access(at, line * line_bytes_, static_cast<u32>(line_bytes_), false);
   }
+  // A write of a part of an absent line fetches the rest. The writer waits for the room that a dirty victim has to make
+  // and until the device memory has come to that fetch, not for the data: so a stream of writes runs at the speed of
+  // the device memory.
+  if (r.write) evicted = std::max(evicted, room.line->filled - std::min(room.line->filled, dram_latency_));
   room.line->dirty = r.write;
   return r.write ? evicted : room.line->filled;
 }

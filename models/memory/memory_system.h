@@ -46,7 +46,7 @@ class MemorySystem {
 
   u64 line_bytes_;
   u64 min_request_;
-  u64 noc_latency_, hit_latency_;
+  u64 noc_latency_, hit_latency_, dram_latency_;
   Rate port_read_, port_write_, slice_read_, slice_write_;
   Divider line_of_, group_of_;
   Interleave slice_of_;
