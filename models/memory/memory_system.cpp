@@ -3,6 +3,7 @@
 #include "models/memory/memory_system.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "isa/base/error.h"
 #include "models/memory/hbm.h"
@@ -23,7 +24,6 @@ MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, u32
       min_request_(config.l2.min_request),
       noc_latency_(to_ticks(config.noc.latency)),
       hit_latency_(to_ticks(config.l2.hit_latency)),
-      dram_latency_(to_ticks(config.hbm.latency)),
       port_read_(rate_of(config.noc.port_read, config)),
       port_write_(rate_of(config.noc.port_write, config)),
       slice_read_(rate_of(config.l2.slice_read, config)),
@@ -33,7 +33,7 @@ MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, u32
       slice_of_(config.l2.slices / config.l2.groups),
       tags_(config.l2.size, config.l2.line, config.l2.ways),
       ports_(ports),
-      slices_(config.l2.slices) {
+      slices_(config.l2.slices, Slice{{}, std::vector<u64>(config.l2.fetches)}) {
   register_in(stats);
   const DramSetup setup{.config = config.hbm, .hertz = hertz, .line_bytes = line_bytes_, .stats = stats.group("hbm")};
   dram_ = dram ? dram(setup) : std::make_unique<Hbm>(setup);
@@ -62,7 +62,14 @@ u64 MemorySystem::dram_access(u64 at, u64 address, u32 bytes, bool write) {
   return dram_->access(at, address, bytes, write);
 }
 
-u64 MemorySystem::through_l2(u64 at, u64 line, const Request& r) {
+// When the oldest fetch is over that the one that ends at `fetched` takes the place of.
+u64 MemorySystem::room_for_fetch(Slice& slice, u64 fetched) {
+  const u64 room = std::exchange(slice.fetched[slice.oldest], fetched);
+  if (++slice.oldest == slice.fetched.size()) slice.oldest = 0;
+  return room;
+}
+
+u64 MemorySystem::through_l2(u64 at, u64 line, const Request& r, Slice& slice) {
   if (L2Line* const there = tags_.find(line)) {
     ++hits_;
     hit_bytes_ += r.bytes;
@@ -74,19 +81,20 @@ u64 MemorySystem::through_l2(u64 at, u64 line, const Request& r) {
   miss_bytes_ += r.bytes;
   if (r.hint == CacheHint::no_allocate) return dram_access(at, r.address, r.bytes, r.write);
   const L2Tags::Allocated room = tags_.allocate(line);
-  u64 evicted = at;
+  u64 taken = at;
   if (room.written_back) {
-    evicted = dram_access(at, *room.written_back * line_bytes_, static_cast<u32>(line_bytes_), true);
+    taken = dram_access(at, *room.written_back * line_bytes_, static_cast<u32>(line_bytes_), true);
   }
-  if (!r.write || r.bytes < line_bytes_) {
+  const bool part = r.bytes < line_bytes_;
+  if (!r.write || part) {
     room.line->filled = dram_access(at, line * line_bytes_, static_cast<u32>(line_bytes_), false);
   }
-  // A write of a part of an absent line fetches the rest. The writer waits for the room that a dirty victim has to make
-  // and until the device memory has come to that fetch, not for the data: so a stream of writes runs at the speed of
-  // the device memory.
-  if (r.write) evicted = std::max(evicted, room.line->filled - std::min(room.line->filled, dram_latency_));
   room.line->dirty = r.write;
-  return r.write ? evicted : room.line->filled;
+  if (!r.write) return room.line->filled;
+  // The rest of a line that is written in part is fetched in the background. A writer waits for the room that a dirty
+  // victim has to make and, where the slice has as many fetches under way as it can, for one of these: so a stream of
+  // writes runs at the speed of the device memory.
+  return part ? std::max(taken, room_for_fetch(slice, room.line->filled)) : taken;
 }
 
 u64 MemorySystem::past_l2(u64 at, u64 line, const Request& r) {
@@ -103,10 +111,10 @@ u64 MemorySystem::access(u64 now, const Request& r) {
   const u64 line = line_of_(r.address).quotient;
   Ways& port = ports_[r.port];
   const auto [index, group] = group_of_(line);
-  Ways& slice = slices_[slice_of_(index).server * group_of_.by() + group];
+  Slice& slice = slices_[slice_of_(index).server * group_of_.by() + group];
   const u64 whole = std::max<u64>(r.bytes, min_request_);
   const auto serve = [&](u64 at) {
-    return r.hint == CacheHint::bypass ? past_l2(at, line, r) : through_l2(at, line, r);
+    return r.hint == CacheHint::bypass ? past_l2(at, line, r) : through_l2(at, line, r, slice);
   };
   if (r.write) {
     noc_write_bytes_ += r.bytes;

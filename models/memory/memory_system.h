@@ -38,20 +38,27 @@ class MemorySystem {
   struct Ways {
     Timeline read, write;
   };
+  // A slice keeps so many fetches for writes of parts of lines under way.
+  struct Slice : Ways {
+    std::vector<u64> fetched;  // when the latest are there, from `oldest` on in turn
+    usize oldest = 0;
+  };
   // All times here are in ticks; each returns when the data are at L2, or the write has been taken.
-  u64 through_l2(u64 at, u64 line, const Request& r);
+  u64 through_l2(u64 at, u64 line, const Request& r, Slice& slice);
+  u64 room_for_fetch(Slice& slice, u64 fetched);
   u64 past_l2(u64 at, u64 line, const Request& r);
   u64 dram_access(u64 at, u64 address, u32 bytes, bool write);
   void register_in(stats::Group& stats) const;
 
   u64 line_bytes_;
   u64 min_request_;
-  u64 noc_latency_, hit_latency_, dram_latency_;
+  u64 noc_latency_, hit_latency_;
   Rate port_read_, port_write_, slice_read_, slice_write_;
   Divider line_of_, group_of_;
   Interleave slice_of_;
   L2Tags tags_;
-  std::vector<Ways> ports_, slices_;
+  std::vector<Ways> ports_;
+  std::vector<Slice> slices_;
   CacheHints hints_;
   std::unique_ptr<DramModel> dram_;
 

@@ -178,6 +178,8 @@ void describe(V& visit, S& s) {
   visit("slice_read", s.slice_read, "reads of one slice", Range{1, 65536});
   visit("slice_write", s.slice_write, "writes of one slice, beside its reads", Range{1, 65536});
   visit("min_request", s.min_request, "a smaller request takes a slice as long as one of this size", Range{1, 4096});
+  visit("fetches", s.fetches, "of the rest of lines written in part, that a slice has under way at once; assumed",
+        Range{1, 65536});
   visit("hit_latency", s.hit_latency, "of a read that hits, from the slice back to the core", Range{0, 1e6});
   visit("from", s.from, kFromDoc);
 }
