@@ -54,7 +54,7 @@ TEST(MemorySystem, UnloadedReads) {
 TEST(MemorySystem, WritesArePosted) {
   Memory m;
   EXPECT_EQ(m.access(0, 0, 512, true), 1u);
-  EXPECT_EQ(m.count("hbm", "read_bytes"), 0u);          // a whole line needs nothing from below
+  EXPECT_EQ(m.count("hbm", "read_bytes"), 0u);  // a whole line needs nothing from below
   EXPECT_EQ(m.access(10, 512, 32, true), 11u);
   EXPECT_EQ(m.count("hbm", "read_bytes"), 512u);  // a part of one does, in the background
   EXPECT_EQ(m.access(20, 544, 32, true), 21u);
