@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <fmt/core.h>
+
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <fmt/core.h>
 
 namespace vinci {
 
@@ -67,8 +67,8 @@ template <class... A>
 }  // namespace vinci
 
 // An invariant of our own code; a failure is a bug of this project, never of the user.
-#define VINCI_CHECK(condition)                                                                                     \
-  do {                                                                                                             \
-    if (!(condition)) [[unlikely]]                                                                                 \
-      ::vinci::fail(::vinci::Fault::Internal, "{}:{}: check failed: {}", __FILE__, __LINE__, #condition);          \
+#define VINCI_CHECK(condition)                                                                            \
+  do {                                                                                                    \
+    if (!(condition)) [[unlikely]]                                                                        \
+      ::vinci::fail(::vinci::Fault::Internal, "{}:{}: check failed: {}", __FILE__, __LINE__, #condition); \
   } while (false)

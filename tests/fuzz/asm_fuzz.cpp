@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-// Any text is refused as wrong input or as unsupported, or assembles to a program that verifies and survives disassembly.
+// Any text is refused as wrong input or as unsupported, or assembles to a program that verifies and survives
+// disassembly.
 #include <string_view>
 
 #include "isa/base/error.h"
