@@ -188,7 +188,7 @@ class Diagnosis {
     const bool circle = next != kNone;
     if (circle) {  // what leads to it does not matter
       chain.erase(chain.begin(), chain.begin() + place[next]);
-      std::ranges::rotate(chain, std::ranges::min_element(chain, {}, &Link::stream));
+      std::rotate(chain.begin(), std::ranges::min_element(chain, {}, &Link::stream), chain.end());
     }
     std::string text;
     for (usize k = 0; k < chain.size(); ++k) {
