@@ -66,8 +66,7 @@ void ScheduleBuilder::add_piece(const Move& move, std::span<const u32> after) {
     wait_for(h.before);
   });
   std::ranges::sort(depends);
-  const auto same = std::ranges::unique(depends);
-  depends.erase(same.begin(), same.end());
+  depends.erase(std::unique(depends.begin(), depends.end()), depends.end());
   schedule_.transfers.push_back({.step = move.step,
                                  .from = move.from,
                                  .to = move.to,
