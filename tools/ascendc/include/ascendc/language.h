@@ -158,6 +158,14 @@ constexpr const char* TypeName() {
     return "unknown";
 }
 
+// name<T>() is the instruction of that mnemonic on lanes of T, looked up once.
+#define VINCI_INSN(name, mnemonic, type)                \
+  template <typename T>                                 \
+  ::vinci::ascendc::Insn& name() {                      \
+    static ::vinci::ascendc::Insn insn(mnemonic, type); \
+    return insn;                                        \
+  }
+
 // The bits of a value, as a register holds them.
 template <class T>
 uint64_t BitsOf(T value) {

@@ -39,11 +39,7 @@ void IssueReduce(::vinci::ascendc::Insn& insn, const LocalTensor<T>& dst, const 
 }
 
 // The sum of the active lanes of each repeat.
-template <typename T>
-::vinci::ascendc::Insn& WholeReduceSumInsn() {
-  static ::vinci::ascendc::Insn insn("vcadd", TypeName<T>());
-  return insn;
-}
+VINCI_INSN(WholeReduceSumInsn, "vcadd", TypeName<T>())
 template <typename T, bool isSetMask = true>
 void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t mask, const int32_t repeatTime,
                     const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,
@@ -63,11 +59,7 @@ void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const 
 
 // The largest or smallest active lane of each repeat, with its index as `order` says.
 #define VINCI_REDUCE_WHOLE(Name, mnemonic)                                                                         \
-  template <typename T>                                                                                            \
-  ::vinci::ascendc::Insn& Name##Insn() {                                                                           \
-    static ::vinci::ascendc::Insn insn(mnemonic, TypeName<T>());                                                   \
-    return insn;                                                                                                   \
-  }                                                                                                                \
+  VINCI_INSN(Name##Insn, mnemonic, TypeName<T>())                                                                  \
   template <typename T, bool isSetMask = true>                                                                     \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t mask, const int32_t repeatTime,    \
             const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,                    \
@@ -92,11 +84,7 @@ VINCI_REDUCE_WHOLE(WholeReduceMin, "vcmin")
 
 // Of each block of 32 bytes, and of each pair of lanes; the documentation has the repeats before the mask here.
 #define VINCI_REDUCE_PARTS(Name, mnemonic)                                                                         \
-  template <typename T>                                                                                            \
-  ::vinci::ascendc::Insn& Name##Insn() {                                                                           \
-    static ::vinci::ascendc::Insn insn(mnemonic, TypeName<T>());                                                   \
-    return insn;                                                                                                   \
-  }                                                                                                                \
+  VINCI_INSN(Name##Insn, mnemonic, TypeName<T>())                                                                  \
   template <typename T, bool isSetMask = true>                                                                     \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const int32_t mask,    \
             const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,                    \

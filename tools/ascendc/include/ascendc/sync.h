@@ -79,19 +79,26 @@ inline void IssueBarrier(pipe_t pipe, Place place) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::flag);
   ::vinci::ascendc::issue(insn, {pipe}, place);
 }
-inline void IssueSetFlag(HardEvent event, int32_t id, Place place) {
+// The instructions alone; between a pipe and itself, a barrier is what orders.
+inline void IssueSetFlag(PipePair pipes, uint64_t id, Place place) {
   static ::vinci::ascendc::Insn insn("set_flag");
+  ::vinci::ascendc::issue(insn, {pipes.src, pipes.dst, id}, place);
+}
+inline void IssueWaitFlag(PipePair pipes, uint64_t id, Place place) {
+  static ::vinci::ascendc::Insn insn("wait_flag");
+  ::vinci::ascendc::issue(insn, {pipes.src, pipes.dst, id}, place);
+}
+inline void IssueSetFlag(HardEvent event, int32_t id, Place place) {
   const PipePair pipes = PipesOf(event);
   if (pipes.src == pipes.dst) return IssueBarrier(pipes.src, place);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::flag);
-  ::vinci::ascendc::issue(insn, {pipes.src, pipes.dst, static_cast<uint64_t>(id)}, place);
+  IssueSetFlag(pipes, static_cast<uint64_t>(id), place);
 }
 inline void IssueWaitFlag(HardEvent event, int32_t id, Place place) {
-  static ::vinci::ascendc::Insn insn("wait_flag");
   const PipePair pipes = PipesOf(event);
   if (pipes.src == pipes.dst) return;
   ::vinci::ascendc::charge(::vinci::ascendc::Work::flag);
-  ::vinci::ascendc::issue(insn, {pipes.src, pipes.dst, static_cast<uint64_t>(id)}, place);
+  IssueWaitFlag(pipes, static_cast<uint64_t>(id), place);
 }
 
 template <HardEvent event>
@@ -112,12 +119,10 @@ template <pipe_t src, pipe_t dst>
 class TQueSync {
  public:
   void SetFlag(TEventID id, Place place = Place::here()) {
-    static ::vinci::ascendc::Insn insn("set_flag");
-    ::vinci::ascendc::issue(insn, {src, dst, static_cast<uint64_t>(id)}, place);
+    IssueSetFlag(PipePair{src, dst}, static_cast<uint64_t>(id), place);
   }
   void WaitFlag(TEventID id, Place place = Place::here()) {
-    static ::vinci::ascendc::Insn insn("wait_flag");
-    ::vinci::ascendc::issue(insn, {src, dst, static_cast<uint64_t>(id)}, place);
+    IssueWaitFlag(PipePair{src, dst}, static_cast<uint64_t>(id), place);
   }
 };
 
@@ -125,12 +130,10 @@ class TQueSync {
 
 // The same as intrinsics.
 inline void set_flag(pipe_t src, pipe_t dst, uint64_t event, AscendC::Place place = AscendC::Place::here()) {
-  static ::vinci::ascendc::Insn insn("set_flag");
-  ::vinci::ascendc::issue(insn, {src, dst, event}, place);
+  AscendC::IssueSetFlag(AscendC::PipePair{src, dst}, event, place);
 }
 inline void wait_flag(pipe_t src, pipe_t dst, uint64_t event, AscendC::Place place = AscendC::Place::here()) {
-  static ::vinci::ascendc::Insn insn("wait_flag");
-  ::vinci::ascendc::issue(insn, {src, dst, event}, place);
+  AscendC::IssueWaitFlag(AscendC::PipePair{src, dst}, event, place);
 }
 inline void pipe_barrier(pipe_t pipe, AscendC::Place place = AscendC::Place::here()) {
   AscendC::IssueBarrier(pipe, place);

@@ -27,6 +27,26 @@ struct ShapeInfo {
   DataFormat dataFormat = DataFormat::ND;
 };
 
+// An element that can be read and assigned: tensor(i) = tensor(j).
+template <typename Tensor, typename Index>
+class TensorElement {
+ public:
+  using T = typename Tensor::PrimType;
+
+  TensorElement(const Tensor& tensor, Index index, Place place) : tensor_(tensor), index_(index), place_(place) {}
+  operator T() const { return tensor_.GetValue(index_, place_); }  // NOLINT(google-explicit-constructor)
+  TensorElement& operator=(T value) {
+    tensor_.SetValue(index_, value, place_);
+    return *this;
+  }
+  TensorElement& operator=(const TensorElement& other) { return *this = static_cast<T>(other); }
+
+ private:
+  Tensor tensor_;
+  Index index_;
+  Place place_;
+};
+
 // What a queue or a buffer of a TPipe knows a tensor by.
 using TBufHandle = void*;
 
@@ -53,23 +73,9 @@ class LocalTensor {
                             BitsOf<T>(static_cast<T>(value)), place);
   }
 
-  // An element that can be read and assigned: tensor(i) = tensor(j).
-  class Element {
-   public:
-    Element(const LocalTensor& tensor, uint32_t index, Place place) : tensor_(tensor), index_(index), place_(place) {}
-    operator T() const { return tensor_.GetValue(index_, place_); }  // NOLINT(google-explicit-constructor)
-    Element& operator=(T value) {
-      tensor_.SetValue(index_, value, place_);
-      return *this;
-    }
-    Element& operator=(const Element& other) { return *this = static_cast<T>(other); }
-
-   private:
-    LocalTensor tensor_;
-    uint32_t index_;
-    Place place_;
-  };
-  Element operator()(uint32_t index, Place place = Place::here()) const { return {*this, index, place}; }
+  TensorElement<LocalTensor, uint32_t> operator()(uint32_t index, Place place = Place::here()) const {
+    return {*this, index, place};
+  }
 
   LocalTensor operator[](uint32_t offset) const {
     const auto skipped = static_cast<uint32_t>(BytesOf<T>(offset));
@@ -130,22 +136,9 @@ class GlobalTensor {
   void SetValue(uint64_t index, T value, Place place = Place::here()) const {
     ::vinci::ascendc::store(::vinci::ascendc::Memory::gm, AddressOf(index), sizeof(T), BitsOf<T>(value), place);
   }
-  class Element {
-   public:
-    Element(const GlobalTensor& tensor, uint64_t index, Place place) : tensor_(tensor), index_(index), place_(place) {}
-    operator T() const { return tensor_.GetValue(index_, place_); }  // NOLINT(google-explicit-constructor)
-    Element& operator=(T value) {
-      tensor_.SetValue(index_, value, place_);
-      return *this;
-    }
-    Element& operator=(const Element& other) { return *this = static_cast<T>(other); }
-
-   private:
-    GlobalTensor tensor_;
-    uint64_t index_;
-    Place place_;
-  };
-  Element operator()(uint64_t index, Place place = Place::here()) const { return {*this, index, place}; }
+  TensorElement<GlobalTensor, uint64_t> operator()(uint64_t index, Place place = Place::here()) const {
+    return {*this, index, place};
+  }
 
   GlobalTensor operator[](uint64_t offset) const {
     GlobalTensor out = *this;

@@ -80,11 +80,7 @@ constexpr const char* LogicType() {
 }
 
 #define VINCI_BINARY(Name, mnemonic, type)                                                                           \
-  template <typename T>                                                                                              \
-  ::vinci::ascendc::Insn& Name##Insn() {                                                                             \
-    static ::vinci::ascendc::Insn insn(mnemonic, type);                                                              \
-    return insn;                                                                                                     \
-  }                                                                                                                  \
+  VINCI_INSN(Name##Insn, mnemonic, type)                                                                             \
   template <typename T>                                                                                              \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const int32_t& count, \
             Place place = Place::here()) {                                                                           \
@@ -123,11 +119,7 @@ VINCI_BINARY(Or, "vor", LogicType<T>())
 #undef VINCI_BINARY
 
 #define VINCI_UNARY(Name, mnemonic, type)                                                                              \
-  template <typename T>                                                                                                \
-  ::vinci::ascendc::Insn& Name##Insn() {                                                                               \
-    static ::vinci::ascendc::Insn insn(mnemonic, type);                                                                \
-    return insn;                                                                                                       \
-  }                                                                                                                    \
+  VINCI_INSN(Name##Insn, mnemonic, type)                                                                               \
   template <typename T>                                                                                                \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count, Place place = Place::here()) { \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
@@ -162,11 +154,7 @@ VINCI_UNARY(Not, "vnot", LogicType<T>())
 
 // With a scalar of the type of the lanes; of shifts, a distance.
 #define VINCI_SCALAR(Name, mnemonic)                                                                        \
-  template <typename T>                                                                                     \
-  ::vinci::ascendc::Insn& Name##Insn() {                                                                    \
-    static ::vinci::ascendc::Insn insn(mnemonic, TypeName<T>());                                            \
-    return insn;                                                                                            \
-  }                                                                                                         \
+  VINCI_INSN(Name##Insn, mnemonic, TypeName<T>())                                                           \
   template <typename T, typename U>                                                                         \
   uint64_t Name##Operand(U scalar) {                                                                        \
     return BitsOf<T>(static_cast<T>(scalar));                                                               \
@@ -236,11 +224,7 @@ void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar,
 }
 
 // The one shift that rounds, if asked to.
-template <typename T>
-::vinci::ascendc::Insn& ShiftRightInsn() {
-  static ::vinci::ascendc::Insn insn("vshr", TypeName<T>());
-  return insn;
-}
+VINCI_INSN(ShiftRightInsn, "vshr", TypeName<T>())
 template <typename T>
 void IssueShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, T distance, uint64_t repeat,
                      const UnaryRepeatParams& p, bool round, Place place) {
@@ -275,11 +259,7 @@ void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& d
 }
 
 // dst = scalar in every lane.
-template <typename T>
-::vinci::ascendc::Insn& DuplicateInsn() {
-  static ::vinci::ascendc::Insn insn("vector_dup", TypeName<T>());
-  return insn;
-}
+VINCI_INSN(DuplicateInsn, "vector_dup", TypeName<T>())
 template <typename T>
 void IssueDuplicate(const LocalTensor<T>& dst, T scalar, uint64_t repeat, uint64_t block, uint64_t stride,
                     Place place) {
