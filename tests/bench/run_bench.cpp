@@ -15,25 +15,21 @@
 #include <benchmark/benchmark.h>
 #include <cblas.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 
 #include "isa/text.h"
 #include "models/soc/functional.h"
 #include "models/soc/simulate.h"
 #include "sim/config/load.h"
+#include "sim/io/program.h"
 #include "sim/task/load.h"
-#include "tools/gen/gemm.h"
+#include "tests/support/gemm_folder.h"
+#include "tests/support/shell.h"
 #include "tools/gen/stream_folder.h"
 #include "tools/gen/tile_pipeline.h"
-
-extern char** environ;
 
 namespace {
 
@@ -53,29 +49,7 @@ struct Problem {
   }
 };
 
-std::string temporary(std::string_view name) {
-  return (std::filesystem::temp_directory_path() / fmt::format("vinci-bench-{}-{}", ::getpid(), name)).string();
-}
-
-// A folder that is gone at the end.
-struct Folder {
-  std::string path;
-  explicit Folder(std::string_view name) : path(temporary(name)) { std::filesystem::create_directory(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path); }
-};
-
-Problem gemm(u64 edge, u32 cores, const Folder& folder) {
-  Problem p{.chip = config::load_chip("ascend-910b1")};
-  p.chip.vector_cores = p.chip.vector_cores / p.chip.ai_cores * cores;
-  p.chip.ai_cores = cores;
-  gen::write_gemm({.m = edge, .n = edge, .k = edge}, p.chip, 1, folder.path);
-  p.stream = task::load_task_stream(folder.path + "/gemm.yaml");
-  return p;
-}
-
-Problem add(u64 edge, const Folder& folder) {
+Problem add(u64 edge, const test::TempFolder& folder) {
   Problem p{.chip = config::load_chip("ascend-910b1")};
   gen::StreamFolder s("add", p.chip, "z = x + y");
   s.random_input("x", "f2", edge * edge);
@@ -83,7 +57,7 @@ Problem add(u64 edge, const Folder& folder) {
   s.output("z", "f2", edge * edge);
   s.task("add", {.input_bytes = {2, 2}, .body = {"vadd.f16 out, in0, in1, r16, 1, 1, 1, 8, 8, 8"}}, edge * edge,
          {"x", "y", "z"});
-  p.stream = task::load_task_stream(s.write(folder.path));
+  p.stream = task::load_task_stream(s.write(folder.path().string()));
   return p;
 }
 
@@ -169,14 +143,13 @@ void run(benchmark::State& state, const Problem& p, Mode mode, u32 threads = 1) 
 
 template <Mode mode>
 void run_gemm(benchmark::State& state) {
-  const Folder folder("gemm");
-  run(state, gemm(static_cast<u64>(state.range(0)), static_cast<u32>(state.range(1)), folder), mode,
-      mode == Mode::full ? static_cast<u32>(state.range(2)) : 1);
+  const test::GemmFolder g(static_cast<u64>(state.range(0)), static_cast<u32>(state.range(1)));
+  run(state, {.chip = g.chip, .stream = g.stream}, mode, mode == Mode::full ? static_cast<u32>(state.range(2)) : 1);
 }
 
 template <Mode mode>
 void run_add(benchmark::State& state) {
-  const Folder folder("add");
+  const test::TempFolder folder("vinci-bench-add");
   run(state, add(static_cast<u64>(state.range(0)), folder), mode);
 }
 
@@ -200,20 +173,14 @@ void sgemm(benchmark::State& state) {
 }
 
 void startup(benchmark::State& state) {
-  const Folder folder("startup");
-  const std::string file = folder.path + "/empty.yaml", out = "--out=" + folder.path + "/out";
+  const test::TempFolder folder("vinci-bench-startup");
+  const std::string file = folder / "empty.yaml", out = "--out=" + folder / "out";
   std::ofstream(file) << "vinci: 1\nname: empty\narch: c220\nstreams: {main: []}\n";
-  std::array<std::string, 6> words{VINCI_PROGRAM, "run", file, "--mode=timing", out, "--quiet"};
-  std::array<char*, 7> argv{};
-  for (usize i = 0; i < words.size(); ++i)
-    argv[i] = words[i].data();
+  const std::vector<std::string> words{VINCI_PROGRAM, "run", file, "--mode=timing", out, "--quiet"};
   for (auto _ : state) {
-    int status = 0;
-    timed(state, [&] {
-      pid_t child = 0;
-      if (posix_spawn(&child, VINCI_PROGRAM, nullptr, nullptr, argv.data(), environ) == 0) waitpid(child, &status, 0);
-    });
-    if (status != 0) state.SkipWithError("vinci run failed");
+    int code = 0;
+    timed(state, [&] { code = io::run_program(words); });
+    if (code != 0) state.SkipWithError("vinci run failed");
   }
 }
 

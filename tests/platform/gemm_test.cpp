@@ -3,19 +3,16 @@
 // A GEMM on one NPU and on two, driven by memory-mapped access only.
 #include "tools/gen/gemm.h"
 
-#include <unistd.h>
-
 #include <bit>
-#include <filesystem>
 
 #include "sim/config/load.h"
 #include "sim/task/load.h"
 #include "tests/platform/platform.h"
+#include "tests/support/shell.h"
 
 namespace vinci::test {
 namespace {
 
-namespace fs = std::filesystem;
 using models::npu::kIrqDone;
 using models::npu::kIrqLoaded;
 
@@ -32,10 +29,9 @@ u16 half(int v) {
 // C = A * B of small integers, so that every sum is exact.
 struct Gemm {
   explicit Gemm(const config::ChipConfig& chip, int seed) {
-    const fs::path folder = fs::temp_directory_path() / fmt::format("vinci_platform_{}_{}", chip.name, ::getpid());
-    gen::write_gemm({.m = kSize, .n = kSize, .k = kSize, .out_f32 = true}, chip, 7, folder.string());
-    stream = task::load_task_stream((folder / "gemm.yaml").string());
-    fs::remove_all(folder);
+    const test::TempFolder folder("vinci_platform_" + chip.name);
+    gen::write_gemm({.m = kSize, .n = kSize, .k = kSize, .out_f32 = true}, chip, 7, folder.path().string());
+    stream = task::load_task_stream(folder / "gemm.yaml");
     for (task::Buffer& buffer : stream.buffers)
       buffer.file = buffer.output = "";
     for (u64 i = 0; i < kSize * kSize; ++i) {

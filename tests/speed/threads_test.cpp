@@ -7,6 +7,7 @@
 #include "models/soc/functional.h"
 #include "models/soc/simulate.h"
 #include "tests/speed/problems.h"
+#include "tests/support/gemm_folder.h"
 
 namespace vinci::test {
 namespace {

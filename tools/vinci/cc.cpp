@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +12,8 @@
 
 #include "isa/base/error.h"
 #include "sim/io/atomic_file.h"
+#include "sim/io/program.h"
+#include "sim/io/temp_folder.h"
 #include "tools/ascendc/prepass/launches.h"
 #include "tools/vinci/commands.h"
 
@@ -22,40 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A temporary folder that goes away with the object.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "vinci-cc-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) fail(Fault::Input, "cannot make a temporary folder {}", name);
-    path_ = name;
-  }
-  ~Scratch() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
-
-int run(const std::vector<std::string>& words) {
-  std::vector<char*> argv;
-  for (const std::string& w : words)
-    argv.push_back(const_cast<char*>(w.c_str()));  // NOLINT(cppcoreguidelines-pro-type-const-cast): execvp's interface
-  argv.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::execvp(argv[0], argv.data());
-    fmt::print(stderr, "vinci cc: cannot run {}\n", words[0]);
-    ::_exit(127);
-  }
-  int status = 0;
-  if (child < 0 || ::waitpid(child, &status, 0) < 0) fail(Fault::Internal, "cannot start {}", words[0]);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+// A step of the build; ends this program with the code of one that fails.
+void run(const std::vector<std::string>& words) {
+  const int code = io::run_program(words);
+  if (code == 127) fail(Fault::Input, "cannot run {}", words[0]);
+  if (code != 0) throw CLI::RuntimeError(code);
 }
 
 struct Architecture {
@@ -137,7 +108,7 @@ std::string response_file(const std::string& name) {
 }
 
 void compile(const CommandLine& line) {
-  const Scratch scratch;
+  const io::TempFolder scratch("vinci-cc");
   const char* chosen = std::getenv("CXX");
   const std::string compiler = chosen != nullptr && *chosen != '\0' ? chosen : "g++";
   std::vector<std::string> common{compiler, fmt::format("-D__NPU_ARCH__={}", line.arch.macro), "-D__VINCI_CC__=1",
@@ -150,10 +121,10 @@ void compile(const CommandLine& line) {
   std::vector<std::string> rewritten;
   for (const std::string& source : line.sources) {
     const std::string stem = fmt::format("{}-{}", rewritten.size(), fs::path(source).stem().string());
-    const std::string text = scratch.file(stem + ".i");
+    const std::string text = scratch / stem + ".i";
     std::vector<std::string> words = common;
     words.insert(words.end(), {"-E", "-x", "c++", source, "-o", text});
-    if (const int code = run(words); code != 0) throw CLI::RuntimeError(code);
+    run(words);
     std::string made;
     try {
       made = ascendc::rewrite_launches(io::read_file(text));
@@ -166,13 +137,13 @@ void compile(const CommandLine& line) {
         "__attribute__((weak)) const char* vinci_ascendc_tool = \"{}\";\n"
         "__attribute__((weak)) const char* vinci_ascendc_chip = \"{}\";\n}}\n",
         tool, line.arch.chip);
-    rewritten.push_back(scratch.file(stem + ".ii"));
+    rewritten.push_back(scratch / stem + ".ii");
     io::write_file_atomically(rewritten.back(), made);
     if (!line.compile_only) continue;
     words = common;
     const std::string output = line.output.empty() ? fs::path(source).stem().string() + ".o" : line.output;
     words.insert(words.end(), {"-c", "-x", "c++-cpp-output", rewritten.back(), "-o", output});
-    if (const int code = run(words); code != 0) throw CLI::RuntimeError(code);
+    run(words);
   }
   if (line.compile_only) return;
   std::vector<std::string> words = common;
@@ -182,7 +153,7 @@ void compile(const CommandLine& line) {
   words.insert(words.end(), line.rest.begin(), line.rest.end());
   words.push_back(response_file("link.rsp"));
   words.insert(words.end(), {"-o", line.output.empty() ? "a.out" : line.output});
-  if (const int code = run(words); code != 0) throw CLI::RuntimeError(code);
+  run(words);
 }
 
 }  // namespace

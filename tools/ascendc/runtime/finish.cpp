@@ -3,8 +3,6 @@
 // The end of the process: what was recorded runs in time, by the command line tool, so that its files and its figures
 // are those of `vinci run`.
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,27 +13,13 @@
 #include <sstream>
 
 #include "sim/io/atomic_file.h"
+#include "sim/io/program.h"
+#include "sim/io/temp_folder.h"
 #include "sim/task/write.h"
 #include "tools/ascendc/runtime/device.h"
 
 namespace vinci::ascendc {
 namespace {
-
-int run_tool(const std::vector<std::string>& words) {
-  std::vector<char*> argv;
-  for (const std::string& w : words)
-    argv.push_back(const_cast<char*>(w.c_str()));  // NOLINT(cppcoreguidelines-pro-type-const-cast): execvp's interface
-  argv.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout is the user's
-    ::execvp(argv[0], argv.data());
-    ::_exit(127);
-  }
-  int status = 0;
-  if (child < 0 || ::waitpid(child, &status, 0) < 0) return 127;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
 
 // Mode full: what the run gave the host must be what the program has seen.
 void compare(const Device& d, const std::string& folder, const Recorder& recorder) {
@@ -56,7 +40,7 @@ int simulate(const Device& d, const Recorder& recorder, const std::string& folde
   io::write_file_atomically(file, task::to_vts(recorder.stream()));
   std::vector<std::string> words{d.settings().tool, "run", file, "--chip", d.settings().chip, "--out", folder};
   words.insert(words.end(), options.begin(), options.end());
-  const int code = run_tool(words);
+  const int code = io::run_program(words, io::Stdout::to_stderr);  // stdout is the user's
   if (code == 127)
     fmt::print(stderr, "vinci: no time: cannot run '{}'; set VINCI to the path of the tool\n", d.settings().tool);
   return code;
@@ -92,11 +76,10 @@ std::vector<double> event_times() {
   Recorder now = d.recorder();
   if (!now.gap().empty()) fail(Fault::Limit, "the time of an event is not known: {}", now.gap());
   now.synchronize_device();
-  std::string folder = (std::filesystem::temp_directory_path() / "vinci-events-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) fail(Fault::Input, "cannot make a temporary folder {}", folder);
+  const io::TempFolder scratch("vinci-events");
+  const std::string folder = scratch.path().string();
   const int code = simulate(d, now, folder, {"--mode", "timing", "--quiet"});
   const auto ends = code == 0 ? ends_of_tasks(folder) : std::map<std::pair<u32, u32>, double>{};
-  std::filesystem::remove_all(folder);
   if (code != 0) fail(Fault::Unsupported, "the time of an event is not known: the simulation ended with code {}", code);
   const task::TaskStream& stream = now.stream();
   std::vector<double> out(stream.events.size());

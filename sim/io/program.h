@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <string>
+#include <vector>
+
+// Other programs of this machine.
+namespace vinci::io {
+
+enum class Stdout { inherited, to_stderr };
+
+// Runs words[0], which is looked for in PATH, with the other words as arguments, and waits for it. Returns its exit
+// code; as shells do, 127 where it could not be started. 128 where a signal ended it.
+int run_program(std::vector<std::string> words, Stdout out = Stdout::inherited);
+
+}  // namespace vinci::io
