@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "sim/io/program.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "sim/io/temp_folder.h"
+
+namespace vinci::io {
+namespace {
+
+TEST(Program, ReturnsItsExitCode) {
+  EXPECT_EQ(run_program({"true"}), 0);
+  EXPECT_EQ(run_program({"sh", "-c", "exit 5"}), 5);
+  EXPECT_EQ(run_program({"sh", "-c", "kill -9 $$"}), 128);
+  EXPECT_EQ(run_program({"there-is-no-such-program"}), 127);
+}
+
+TEST(Program, StdoutCanGoToStderr) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_program({"echo", "two words"}, Stdout::to_stderr), 0);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "two words\n");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+}
+
+TEST(TempFolder, IsNewAndGoesAwayWithItsFiles) {
+  std::filesystem::path path;
+  {
+    const TempFolder folder("vinci-test"), other("vinci-test");
+    path = folder.path();
+    EXPECT_NE(path, other.path());
+    std::ofstream(folder / "file") << "x";
+    EXPECT_TRUE(std::filesystem::exists(path / "file"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace vinci::io
