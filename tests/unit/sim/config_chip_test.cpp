@@ -42,9 +42,10 @@ TEST(BuiltinChips, AreTheseWithTheirPublishedPeaks) {
   for (const ChipSummary& c : builtin_chips())
     seen.emplace_back(c.name, static_cast<int>(c.peak_fp16_tflops * 10 + 0.5));
   using P = std::pair<std::string, int>;
-  EXPECT_THAT(seen,
-              ElementsAre(P{"ascend-310", 111}, P{"ascend-310p3", 695}, P{"ascend-910a", 2621}, P{"ascend-910b1", 3637},
-                          P{"ascend-910b3", 2949}, P{"tiny", 303}, P{"tiny-joint", 164}));
+  EXPECT_THAT(
+      seen, ElementsAre(P{"ascend-310", 111}, P{"ascend-310p3", 695}, P{"ascend-910-30c", 2212}, P{"ascend-910a", 2621},
+                        P{"ascend-910b1", 3637}, P{"ascend-910b2", 3539}, P{"ascend-910b3", 2949},
+                        P{"ascend-910b4", 2703}, P{"tiny", 303}, P{"tiny-joint", 164}));
 }
 
 TEST(BuiltinChips, AreWhatTheirSheetsSay) {
@@ -65,6 +66,26 @@ TEST(BuiltinChips, AreWhatTheirSheetsSay) {
   EXPECT_EQ(a.numerics.overflow_mode, isa::OverflowMode::saturation);
   EXPECT_EQ(load_chip("ascend-310").core.buffers.ub, Bytes{248 * 1024});
   EXPECT_EQ(load_chip("ascend-310p3").core.move.l0c_to_ub.bytes_per_cycle, BytesPerCycle{512});
+}
+
+// One core, one set of costs: the chips of the family differ in clock, cores and what is around them.
+TEST(BuiltinChips, OfTheFamilyOf910BHaveOneCore) {
+  const ChipConfig b1 = load_chip("ascend-910b1");
+  for (const std::string name : {"ascend-910b2", "ascend-910b3", "ascend-910b4"}) {
+    const ChipConfig chip = load_chip(name);
+    EXPECT_EQ(chip.core, b1.core) << name;
+    EXPECT_EQ(chip.memory.noc, b1.memory.noc) << name;
+    EXPECT_EQ(chip.vector_cores, 2 * chip.ai_cores) << name;
+    EXPECT_NE(chip.product, b1.product) << name;
+  }
+  EXPECT_EQ(load_chip("ascend-910b2").ai_cores, 24u);
+  const ChipConfig b4 = load_chip("ascend-910b4");
+  EXPECT_EQ(b4.ai_cores, 20u);
+  EXPECT_EQ(b4.memory.l2.size, Bytes{96u << 20});
+  EXPECT_EQ(b4.memory.hbm.size, Bytes{u64{32} << 30});
+  // What a profiler of the chip says of all it has: both directions of L2, and a channel as on the others.
+  EXPECT_NEAR(b4.memory.l2.slices * (b4.memory.l2.slice_read + b4.memory.l2.slice_write) * b4.clock, 4e12, 0.5e12);
+  EXPECT_EQ(b4.memory.hbm.bandwidth / b4.memory.hbm.channels, b1.memory.hbm.bandwidth / b1.memory.hbm.channels);
 }
 
 // Every path that an instruction can take has a rate: nothing is free by omission.
@@ -124,10 +145,10 @@ TEST(Overrides, AreNamedInMessages) {
 }
 
 TEST(LoadChip, UnknownNamesAndFiles) {
-  EXPECT_EQ(error_of("ascend-910b2"),
-            "there is no built-in chip 'ascend-910b2' (there are ascend-310, ascend-310p3, ascend-910a, ascend-910b1, "
-            "ascend-910b3, tiny, tiny-joint; a chip of your own needs its path, with .yaml); did you mean "
-            "'ascend-910b1'?");
+  EXPECT_EQ(error_of("ascend-910b5"),
+            "there is no built-in chip 'ascend-910b5' (there are ascend-310, ascend-310p3, ascend-910-30c, "
+            "ascend-910a, ascend-910b1, ascend-910b2, ascend-910b3, ascend-910b4, tiny, tiny-joint; a chip of your own "
+            "needs its path, with .yaml); did you mean 'ascend-910b1'?");
   EXPECT_THAT(error_of("davinci-c220"), HasSubstr("there is no built-in chip 'davinci-c220'"));
   EXPECT_THAT(error_of("no/such.yaml"), HasSubstr("no/such.yaml"));
 }
