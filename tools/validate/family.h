@@ -44,6 +44,7 @@ Family copy_loop();
 Family cube_chain();
 Family elementwise();
 Family gm_copy();
+Family launch();
 Family matmul();
 Family nd2nz_ub();
 

@@ -88,7 +88,10 @@ std::vector<Metric> kernel_metrics() {
           {"mte1", "us", "of MTE1"},
           {"mte2", "us", "of MTE2; of a MIX task, of its cube cores"},
           {"mte3", "us", "of MTE3"},
-          {"fixpipe", "us", "of FIXPIPE"}};
+          {"fixpipe", "us", "of FIXPIPE"},
+          {"aiv", "us", "core of the vector cores of a MIX task"},
+          {"aiv_scalar", "us", "scalar of these"},
+          {"aiv_mte2", "us", "mte2 of these"}};
 }
 
 Parameter l2_parameter(std::string_view fallback) {
@@ -111,10 +114,12 @@ Values kernel_times(const KernelStream& kernel, const config::ChipConfig& chip) 
   for (const models::CoreSums& cores : task.cores) {  // cube cores come first
     if (cores.blocks == 0) continue;
     const auto mean = [&](u64 cycles) { return run.us(cycles) / static_cast<double>(cores.blocks); };
-    out.insert({"core", mean(cores.cycles)});
+    const bool aiv = out.contains("core");  // of a MIX task
+    out.insert({aiv ? "aiv" : "core", mean(cores.cycles)});
     for (const PipeMetric& m : kPipes) {
       const u64 busy = cores.busy[static_cast<usize>(m.pipe)];
-      if (busy > 0) out.insert({std::string(m.name), mean(busy)});
+      const bool of_both = m.pipe == PipeId::S || m.pipe == PipeId::MTE2;
+      if (busy > 0) out.insert({(aiv && of_both ? "aiv_" : "") + std::string(m.name), mean(busy)});
     }
   }
   return out;

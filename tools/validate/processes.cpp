@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <new>
+#include <thread>
 
 #include "isa/base/error.h"
 
@@ -33,6 +35,7 @@ class SharedCounter {
   SharedCounter(const SharedCounter&) = delete;
   SharedCounter& operator=(const SharedCounter&) = delete;
   usize take() { return static_cast<Counter*>(at_)->fetch_add(1); }
+  usize taken() const { return static_cast<const Counter*>(at_)->load(); }
 
  private:
   using Counter = std::atomic<usize>;
@@ -60,11 +63,14 @@ usize collect(std::FILE* in, std::vector<std::string>& out) {
 
 }  // namespace
 
-std::vector<std::string> in_processes(usize count, unsigned jobs, const std::function<std::string(usize)>& f) {
+std::vector<std::string> in_processes(usize count, unsigned jobs, const std::function<std::string(usize)>& f,
+                                      const std::function<void(usize)>& progress) {
   std::vector<std::string> out(count);
   if (jobs <= 1 || count <= 1) {
-    for (usize i = 0; i < count; ++i)
+    for (usize i = 0; i < count; ++i) {
+      if (progress) progress(i);
       out[i] = f(i);
+    }
     return out;
   }
   SharedCounter next;
@@ -93,7 +99,13 @@ std::vector<std::string> in_processes(usize count, unsigned jobs, const std::fun
   bool died = false;
   for (const pid_t child : children) {
     int status = 0;
-    died |= ::waitpid(child, &status, 0) != child || status != 0;
+    pid_t ended = 0;
+    while (progress && (ended = ::waitpid(child, &status, WNOHANG)) == 0) {
+      progress(std::min(next.taken(), count));
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    if (!progress) ended = ::waitpid(child, &status, 0);
+    died |= ended != child || status != 0;
   }
   usize seen = 0;
   for (const File& file : files)

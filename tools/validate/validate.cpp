@@ -124,8 +124,10 @@ Errors errors(const GroupOutcome& group, std::string_view metric, u64 skip) {
 std::vector<GroupOutcome> run(const std::vector<Group>& groups, const Options& options) {
   Chips chips;
   const std::vector<Piece> pieces = pieces_of(groups, chips, options);
-  const std::vector<std::string> texts =
-      in_processes(pieces.size(), options.jobs, [&](usize i) { return simulate(pieces[i]); });
+  std::function<void(usize)> progress;
+  if (options.progress) progress = [&](usize begun) { options.progress(begun, pieces.size()); };
+  const std::vector<std::string> texts = in_processes(
+      pieces.size(), options.jobs, [&](usize i) { return simulate(pieces[i]); }, progress);
   std::vector<GroupOutcome> out;
   for (const Group& g : groups)
     out.push_back({.of = &g, .values = {}, .ratios = {}});

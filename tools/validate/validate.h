@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct Options {
   std::string only;                    // cases whose id contains this
   std::vector<std::string> overrides;  // of every chip, on top of those of the cases
   unsigned jobs = 1;                   // processes
+  // Hears now and then how many of all points have been begun.
+  std::function<void(usize begun, usize all)> progress = {};
 };
 
 // One measured value beside the simulated one.

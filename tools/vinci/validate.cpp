@@ -3,7 +3,10 @@
 #include "tools/validate/validate.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <cstdio>
 #include <memory>
 #include <thread>
 
@@ -23,6 +26,38 @@ struct ValidateOptions {
   std::string csv;
 };
 
+// On standard error: one line that is written again on a terminal, else a line every ten seconds.
+class Progress {
+ public:
+  Progress() : terminal_(::isatty(STDERR_FILENO) != 0) {}
+  ~Progress() {
+    if (shown_ && terminal_) std::fputs("\r\x1b[K", stderr);
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(usize begun, usize all) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10000))) return;
+    last_ = now;
+    shown_ = true;
+    fmt::print(stderr, "{}point {} of {}{}", terminal_ ? "\r\x1b[K" : "", begun, all, terminal_ ? "" : "\n");
+    std::fflush(stderr);
+  }
+
+ private:
+  const bool terminal_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+std::vector<validate::GroupOutcome> run_with_progress(const std::vector<validate::Group>& groups,
+                                                      validate::Options options) {
+  Progress progress;
+  options.progress = [&](usize begun, usize all) { progress.show(begun, all); };
+  return validate::run(groups, options);
+}
+
 void run_validation(const ValidateOptions& o) {
   if (o.families) return print_out(validate::describe_families());
   std::vector<validate::Group> groups;
@@ -30,7 +65,7 @@ void run_validation(const ValidateOptions& o) {
     groups.push_back(validate::load_group(file));
   if (o.files.empty()) groups = validate::builtin_groups();
   if (o.gates) std::erase_if(groups, [](const validate::Group& g) { return g.gates.empty(); });
-  const auto outcome = validate::run(groups, o.run);
+  const auto outcome = run_with_progress(groups, o.run);
   if (o.detail) print_out(validate::detail(outcome));
   print_out(validate::summary(outcome));
   if (!o.csv.empty()) write_or_print(o.csv, validate::csv(outcome));

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// A kernel whose program does nothing: what a task takes at least.
+#include "isa/base/error.h"
+#include "tools/validate/kernel_stream.h"
+
+namespace vinci::validate {
+namespace {
+
+Values measure(const Params& p, const config::ChipConfig& chip) {
+  const std::string& cores = p.text("cores");
+  if (cores != "cube" && cores != "vector") fail_at(Fault::Input, p.place(), "cores: cube or vector, not '{}'", cores);
+  return kernel_times({.code = "  end\n", .cube = cores == "cube", .blocks = static_cast<u32>(p.whole("blocks"))},
+                      chip);
+}
+
+}  // namespace
+
+Family launch() {
+  return {.name = "launch",
+          .doc = "a kernel that ends at once",
+          .parameters = {{"cores", "", "vector", "cube or vector, where these are apart"},
+                         {"blocks", "", "1", "of the launch"}},
+          .metrics = kernel_metrics(),
+          .measure = measure};
+}
+
+}  // namespace vinci::validate
