@@ -51,6 +51,8 @@ class Machine {
   }
 
   CoreMem& mem() { return mem_; }
+  // What a register of the scalar unit holds.
+  u64 x(u32 index) const { return front_.x(index); }
   // Instructions of all blocks so far.
   u64 executed() const { return executed_; }
   // STATUS of the present or latest block; each block starts with it cleared, wherever it runs.

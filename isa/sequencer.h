@@ -38,6 +38,8 @@ class Sequencer {
   // Who is told what this core is given, from the next block on; null: nobody.
   void set_observer(Observer* observer) { observer_ = observer; }
 
+  // What a register of the scalar unit holds.
+  u64 x(u32 index) const { return x_[index]; }
   bool done() const { return done_; }
   u32 pc() const { return pc_; }
   // The instruction at pc; throws when the program runs past its end.

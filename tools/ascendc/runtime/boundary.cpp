@@ -77,6 +77,11 @@ void issue(Insn& insn, std::initializer_list<u64> operands, Place place) {
   located(place, [&] { core.issue(inst, place); });
 }
 
+std::uint64_t read(Insn& insn, Place place) {
+  issue(insn, {0}, place);
+  return need_core().native().machine().x(0);
+}
+
 void charge(Work what, unsigned times) { need_core().charge(cycles_of(what) * times); }
 
 std::uint64_t size_of(Memory memory) {

@@ -74,17 +74,7 @@ class TPipe {
   template <class Queue>
   bool InitBuffer(Queue& queue, uint8_t buffers, uint32_t bytes, Place place = Place::here()) {
     bytes = Rounded(bytes);
-    if (count_ + buffers > kMaxBuffers) ::vinci::ascendc::wrong("InitBuffer: a TPipe has 64 buffers", place);
-    queue.first_ = count_;
-    queue.buffers_ = buffers;
-    for (uint32_t i = 0; i < buffers; ++i) {
-      buffers_[count_] = QueueBuffer{};
-      buffers_[count_].address = Take(Queue::kBuffer, bytes, place);
-      buffers_[count_].bytes = bytes;
-      buffers_[count_].home = static_cast<int8_t>(homes_[Queue::kFilled]++ % kEventIds);
-      ++count_;
-    }
-    return true;
+    return AddQueue(queue, buffers, bytes, Take(Queue::kBuffer, buffers * bytes, place), place);
   }
   template <class Buffer>
   bool InitBuffer(Buffer& buffer, uint32_t bytes, Place place = Place::here()) {
@@ -93,11 +83,51 @@ class TPipe {
     buffer.bytes_ = bytes;
     return true;
   }
+  // A pool, for other queues and buffers; or one more for the same memory.
+  template <class Pool>
+  bool InitBufPool(Pool& pool, uint32_t bytes, Place place = Place::here()) {
+    pool.Set(Take(Pool::kBuffer, Rounded(bytes), place), Rounded(bytes));
+    return true;
+  }
+  template <class Pool, class Shared>
+  bool InitBufPool(Pool& pool, uint32_t bytes, Shared& shared, Place place = Place::here()) {
+    static_assert(MemoryOf(Pool::kBuffer) == MemoryOf(Shared::kBuffer), "pools that share memory are in the same");
+    if (Rounded(bytes) > shared.bytes_)
+      ::vinci::ascendc::wrong("InitBufPool: the pool is larger than the one that it shares memory with", place);
+    pool.Set(shared.address_, Rounded(bytes));
+    return true;
+  }
+  // Buffers of a queue at an address, one behind the other.
+  template <class Queue>
+  bool AddQueue(Queue& queue, uint8_t buffers, uint32_t bytes, uint32_t address, Place place) {
+    if (count_ + buffers > kMaxBuffers) ::vinci::ascendc::wrong("InitBuffer: a TPipe has 64 buffers", place);
+    queue.first_ = count_;
+    queue.buffers_ = buffers;
+    for (uint32_t i = 0; i < buffers; ++i) {
+      buffers_[count_] = QueueBuffer{};
+      buffers_[count_].address = address + i * bytes;
+      buffers_[count_].bytes = bytes;
+      buffers_[count_].home = static_cast<int8_t>(homes_[Queue::kFilled]++ % kEventIds);
+      ++count_;
+    }
+    return true;
+  }
+  // Waits for what buffers at these addresses still owe.
+  void Settle(uint32_t address, uint32_t bytes, Place place) {
+    for (uint32_t i = 0; i < count_; ++i) {
+      QueueBuffer& b = buffers_[i];
+      if (b.freed < 0 || b.address < address || b.address - address >= bytes) continue;
+      IssueWaitFlag(b.freed_event, b.freed, place);
+      ReleaseEventID(b.freed_event, b.freed);
+      b.freed = -1;
+    }
+  }
+  static constexpr uint32_t Rounded(uint32_t bytes) { return (bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE; }
 
   // Event ids, a set for each pair of pipes. Fetch names one that is free, Alloc takes it. The buffers of queues have
   // ids of their own, from the lowest on, as long as there are enough: so an id is set again only when the buffer has
   // gone round, and the wait for it before is certainly over.
-  TEventID FetchEventID(HardEvent event, Place place = Place::here()) {
+  static TEventID FetchEventID(HardEvent event, Place place = Place::here()) {
     const uint64_t used = UsedIds(event);
     for (int8_t id = kEventIds - 1; id >= 0; --id) {
       if ((used >> id & 1) == 0) return id;
@@ -106,8 +136,15 @@ class TPipe {
                             place);
   }
   template <HardEvent event>
-  TEventID FetchEventID(Place place = Place::here()) {
+  static TEventID FetchEventID(Place place = Place::here()) {
     return FetchEventID(event, place);
+  }
+  // The second pipe of the event goes on when the first has done what it was given.
+  // From the scalar unit to a pipe only after the other way round: the id must not be set again before it is waited for.
+  static void Order(HardEvent event, Place place) {
+    const TEventID id = FetchEventID(event, place);
+    IssueSetFlag(event, id, place);
+    IssueWaitFlag(event, id, place);
   }
   TEventID AllocEventID(HardEvent event, Place place = Place::here()) {
     const TEventID id = FetchEventID(event, place);
@@ -143,7 +180,6 @@ class TPipe {
  private:
   static constexpr uint32_t kMaxBuffers = 64;
   static constexpr int8_t kEventIds = 8;
-  static constexpr uint32_t Rounded(uint32_t bytes) { return (bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE; }
 
   static uint64_t& UsedIds(HardEvent event) { return ::vinci::ascendc::core().event_ids[static_cast<unsigned>(event)]; }
 
@@ -159,16 +195,7 @@ class TPipe {
     return address;
   }
 
-  void Release(Place place) {
-    for (uint32_t i = 0; i < count_; ++i) {
-      QueueBuffer& b = buffers_[i];
-      if (b.freed >= 0) {
-        IssueWaitFlag(b.freed_event, b.freed, place);
-        ReleaseEventID(b.freed_event, b.freed);
-        b.freed = -1;
-      }
-    }
-  }
+  void Release(Place place) { Settle(0, ~uint32_t{0}, place); }
 
   QueueBuffer buffers_[kMaxBuffers];
   uint32_t count_ = 0;
@@ -381,54 +408,12 @@ class TBuf {
 
  private:
   friend class TPipe;
+  template <TPosition, uint32_t>
+  friend class TBufPool;
   uint32_t address_ = 0, bytes_ = 0;
 };
 
-// Memory of a core from its beginning on, without a TPipe.
-template <Hardware hardware>
-class LocalMemAllocator {
- public:
-  template <typename T, uint32_t elements>
-  LocalTensor<T> Alloc(Place place = Place::here()) {
-    return Take<T>(kPosition, elements, place);
-  }
-  template <TPosition position, typename T, uint32_t elements>
-  LocalTensor<T> Alloc(Place place = Place::here()) {
-    return Take<T>(position, elements, place);
-  }
-  template <typename T>
-  LocalTensor<T> Alloc(uint32_t elements, Place place = Place::here()) {
-    return Take<T>(kPosition, elements, place);
-  }
-  template <TPosition position, typename T>
-  LocalTensor<T> Alloc(uint32_t elements, Place place = Place::here()) {
-    return Take<T>(position, elements, place);
-  }
-  uint32_t GetCurAddr() const { return top_; }
-
- private:
-  static constexpr TPosition kPosition = hardware == Hardware::UB       ? TPosition::VECCALC
-                                         : hardware == Hardware::L1     ? TPosition::A1
-                                         : hardware == Hardware::L0A    ? TPosition::A2
-                                         : hardware == Hardware::L0B    ? TPosition::B2
-                                         : hardware == Hardware::L0C    ? TPosition::CO1
-                                         : hardware == Hardware::BIAS   ? TPosition::C2
-                                         : hardware == Hardware::FIXBUF ? TPosition::C2PIPE2GM
-                                                                        : TPosition::MAX;
-  static_assert(kPosition != TPosition::MAX, "LocalMemAllocator: a memory of the core is needed");
-
-  template <typename T>
-  LocalTensor<T> Take(TPosition position, uint32_t elements, Place place) {
-    const auto bytes = static_cast<uint32_t>(BytesOf<T>(elements));
-    const uint64_t size = ::vinci::ascendc::size_of(MemoryOf(kPosition));
-    if (size != 0 && uint64_t{top_} + bytes > size)
-      ::vinci::ascendc::wrong("Alloc: the memory of the core has not so much room", place);
-    const LocalTensor<T> out{position, top_, elements};
-    top_ += (bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE;
-    return out;
-  }
-
-  uint32_t top_ = 0;
-};
-
 }  // namespace AscendC
+
+// Samples name it both ways.
+using AscendC::GetTPipePtr;  // NOLINT(google-global-names-in-headers)

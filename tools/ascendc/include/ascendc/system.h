@@ -2,13 +2,10 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <cassert>
-#include <cstdio>
-
 #include "ascendc/pipe.h"
 
-// What a kernel knows of its core and of the launch, small helpers, and printing. Documentation: Ascend C API, system
-// variables, utilities, debugging.
+// What a kernel knows of its core and of the launch, and small helpers. Documentation: Ascend C API, system variables,
+// utilities.
 namespace AscendC {
 
 enum : int { AIC = 1, AIV = 2, MIX = 3 };
@@ -58,35 +55,20 @@ constexpr auto AlignUp(A a, B b) -> decltype(a / b) {
   return DivCeil(a, b) * b;
 }
 
-// Prints from the host's stdout, as the simulation of the kernel goes.
-template <typename... A>
-void printf(__gm__ const char* format, A... args) {
-  if constexpr (sizeof...(A) == 0) {
-    std::fputs(format, stdout);
-  } else {
-    std::printf(format, args...);
-  }
+// What the chip is.
+inline constexpr int16_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
+inline constexpr uint32_t GetVecLen() { return ONE_REPEAT_BYTE_SIZE; }
+inline uint32_t GetUBSizeInBytes() {
+  return static_cast<uint32_t>(::vinci::ascendc::size_of(::vinci::ascendc::Memory::ub));
 }
-template <typename... A>
-void PRINTF(__gm__ const char* format, A... args) {
-  AscendC::printf(format, args...);
-}
-#define ASSERT(condition, ...) assert(condition)
-
-// The first elements of a tensor, as they are now.
+inline uint32_t GetRuntimeUBSize() { return GetUBSizeInBytes(); }
 template <typename T>
-void DumpTensor(const LocalTensor<T>& tensor, uint32_t label, uint32_t elements, Place place = Place::here()) {
-  std::printf("DumpTensor %u, block %ld:", label, static_cast<long>(GetBlockIdx()));
-  for (uint32_t i = 0; i < elements; ++i)
-    std::printf(" %g", static_cast<double>(tensor.GetValue(i, place)));
-  std::printf("\n");
+constexpr T DivUp(T a, T b) {
+  return DivCeil(a, b);
 }
 template <typename T>
-void DumpTensor(const GlobalTensor<T>& tensor, uint32_t label, uint32_t elements, Place place = Place::here()) {
-  std::printf("DumpTensor %u, block %ld:", label, static_cast<long>(GetBlockIdx()));
-  for (uint32_t i = 0; i < elements; ++i)
-    std::printf(" %g", static_cast<double>(tensor.GetValue(i, place)));
-  std::printf("\n");
+constexpr T Align(T a, T b) {
+  return DivCeil(a, b) * b;
 }
 
 }  // namespace AscendC

@@ -95,10 +95,8 @@ class LocalTensor {
   void SetAddrWithOffset(LocalTensor<U>& from, uint32_t offset) {
     *this = from.template ReinterpretCast<T>()[offset];
   }
-  // The address in its memory as a pointer: it means something to instructions only.
-  __ubuf__ T* GetPhyAddr(uint32_t offset = 0) const {
-    return reinterpret_cast<T*>(static_cast<uintptr_t>(address_ + BytesOf<T>(offset)));
-  }
+  // The address in its memory: it means something to instructions only.
+  uint64_t GetPhyAddr(uint32_t offset = 0) const { return address_ + BytesOf<T>(offset); }
   uint32_t Address() const { return address_; }
   TPosition GetPosition() const { return position_; }
   TBufHandle Handle() const { return handle_; }

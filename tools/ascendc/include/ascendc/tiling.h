@@ -23,19 +23,35 @@ void read_tiling(T& to, const void* from, Place place) {
   }
 }
 
+// Of the launches of ICPU_RUN_KF; others have none.
 inline std::uint64_t& tiling_key() {
   static std::uint64_t key = 0;
   return key;
 }
 
+inline bool tiling_key_in(std::initializer_list<std::uint64_t> keys) {
+  for (const std::uint64_t key : keys)
+    if (key == tiling_key()) return true;
+  return false;
+}
+
 }  // namespace vinci::ascendc
 
-#define BEGIN_TILING_DATA_DEF(name) struct name {
+// On the host: a struct whose fields have functions of their own, too; SaveToBuffer copies what the kernel reads.
+#define BEGIN_TILING_DATA_DEF(name)                                               \
+  struct name {                                                                   \
+    std::size_t GetDataSize() const { return sizeof(*this); }                     \
+    void SaveToBuffer(void* to, std::size_t capacity) const {                     \
+      std::memcpy(to, this, capacity < sizeof(*this) ? capacity : sizeof(*this)); \
+    }
 #define TILING_DATA_FIELD_DEF(type, name)       \
-  type name;                                    \
+  type name{};                                  \
   void set_##name(type value) { name = value; } \
   type get_##name() const { return name; }
-#define TILING_DATA_FIELD_DEF_ARR(type, size, name) type name[size];
+#define TILING_DATA_FIELD_DEF_ARR(type, size, name)                                \
+  type name[size]{};                                                               \
+  void set_##name(const type* values) { std::memcpy(name, values, sizeof(name)); } \
+  type* get_##name() { return name; }
 #define TILING_DATA_FIELD_DEF_STRUCT(type, name) type name;
 #define END_TILING_DATA_DEF \
   }                         \
@@ -45,6 +61,7 @@ inline std::uint64_t& tiling_key() {
 // In the kernel: the type of the data where no other is named.
 #define REGISTER_TILING_DEFAULT(type) using VinciTilingData = type
 #define REGISTER_TILING_FOR_TILINGKEY(condition, type)
+#define REGISTER_NONE_TILING
 #define GET_TILING_DATA(name, address) \
   VinciTilingData name;                \
   ::vinci::ascendc::read_tiling(name, address, ::vinci::ascendc::Place::here())
@@ -57,3 +74,15 @@ inline std::uint64_t& tiling_key() {
                                 ::vinci::ascendc::Place::here())
 #define TILING_KEY_IS(key) (::vinci::ascendc::tiling_key() == static_cast<std::uint64_t>(key))
 #define TILING_KEY_VAR (::vinci::ascendc::tiling_key())
+#define TILING_KEY_LIST(...) ::vinci::ascendc::tiling_key_in({__VA_ARGS__})
+#define GET_TILING_DATA_PTR_WITH_STRUCT(type, to, from) \
+  type* to = reinterpret_cast<type*>(reinterpret_cast<std::uintptr_t>(from))
+#define COPY_TILING_WITH_STRUCT(type, from, to) \
+  ::vinci::ascendc::read_tiling(*reinterpret_cast<type*>(to), from, ::vinci::ascendc::Place::here())
+#define COPY_TILING_WITH_ARRAY(type, count, from, to) \
+  ::vinci::ascendc::read_tiling(*reinterpret_cast<type(*)[count]>(to), from, ::vinci::ascendc::Place::here())
+
+// What kinds a kernel template is compiled for: nothing is to be generated here, the launch names its arguments.
+#define ASCENDC_TPL_ARGS_DECL(...)
+#define ASCENDC_TPL_SEL(...)
+#define ASCENDC_TPL_SEL_PARAM(...)

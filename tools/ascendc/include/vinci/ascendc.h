@@ -36,6 +36,9 @@ class Insn {
 // Operands in the order of the public intrinsic. Faults end the program with the place.
 void issue(Insn& insn, std::initializer_list<std::uint64_t> operands, Place place);
 
+// The same for an instruction whose one operand is a register that it writes, such as get_rsvd_cnt; gives its value.
+std::uint64_t read(Insn& insn, Place place);
+
 // Scalar work of the API itself, which runs natively and is not seen otherwise: cycles of the scalar unit that are
 // charged to the next instruction. docs/ascendc.md has the table.
 enum class Work : std::uint8_t { call, flag, queue, loop };

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "ascendc/special.h"
+#include "ascendc/system.h"
+
+// Printing and assertions. Documentation: Ascend C API, debugging.
+namespace AscendC {
+
+// Prints from the host's stdout, as the simulation of the kernel goes.
+template <typename... A>
+void printf(__gm__ const char* format, A... args) {
+  if constexpr (sizeof...(A) == 0) {
+    std::fputs(format, stdout);
+  } else {
+    std::printf(format, args...);
+  }
+}
+template <typename... A>
+void PRINTF(__gm__ const char* format, A... args) {
+  AscendC::printf(format, args...);
+}
+
+inline std::string FailedAssertion(const char* expression) { return std::string("assertion failed: ") + expression; }
+template <typename... A>
+std::string FailedAssertion(const char* expression, const char* format, A... args) {
+  char text[512];
+  if constexpr (sizeof...(A) == 0) {
+    std::snprintf(text, sizeof(text), "%s", format);
+  } else {
+    std::snprintf(text, sizeof(text), format, args...);
+  }
+  return FailedAssertion(expression) + ": " + text;
+}
+// Ends the kernel, and with it the program; host code that uses the same header ends, too.
+[[noreturn]] inline void EndAtAssertion(const std::string& text, Place place) {
+  if (::vinci::ascendc::in_kernel()) ::vinci::ascendc::wrong(text.c_str(), place);
+  std::fprintf(stderr, "%s:%d: %s\n", place.file, place.line, text.c_str());
+  std::abort();
+}
+#define VINCI_ASSERT_AS(text, condition, ...)                                                           \
+  ((condition) ? (void)0                                                                                \
+               : ::AscendC::EndAtAssertion(::AscendC::FailedAssertion(text __VA_OPT__(, ) __VA_ARGS__), \
+                                           ::AscendC::Place::here()))
+#undef assert
+#define assert(...) VINCI_ASSERT_AS(#__VA_ARGS__, __VA_ARGS__)
+#define ASSERT(...) VINCI_ASSERT_AS(#__VA_ARGS__, __VA_ARGS__)
+#define ascendc_assert(...) VINCI_ASSERT_AS(#__VA_ARGS__, __VA_ARGS__)
+#define ASSERT_MSG(...) VINCI_ASSERT_AS(#__VA_ARGS__, __VA_ARGS__)
+
+// The first elements of a tensor, as they are now.
+template <typename Tensor>
+void DumpElements(const Tensor& tensor, uint32_t label, uint32_t first, uint32_t elements, Place place) {
+  std::printf("DumpTensor %u, block %ld:", label, static_cast<long>(GetBlockIdx()));
+  for (uint32_t i = first; i < first + elements; ++i)
+    std::printf(" %g", static_cast<double>(tensor.GetValue(i, place)));
+  std::printf("\n");
+}
+template <typename T>
+void DumpTensor(const LocalTensor<T>& tensor, uint32_t label, uint32_t elements, Place place = Place::here()) {
+  DumpElements(tensor, label, 0, elements, place);
+}
+template <typename T>
+void DumpTensor(const GlobalTensor<T>& tensor, uint32_t label, uint32_t elements, Place place = Place::here()) {
+  DumpElements(tensor, label, 0, elements, place);
+}
+template <typename T>
+void DumpTensor(const LocalTensor<T>& tensor, uint32_t label, uint32_t elements, const ShapeInfo& /*shape*/,
+                Place place = Place::here()) {
+  DumpElements(tensor, label, 0, elements, place);
+}
+template <typename T>
+void DumpTensor(const GlobalTensor<T>& tensor, uint32_t label, uint32_t elements, const ShapeInfo& /*shape*/,
+                Place place = Place::here()) {
+  DumpElements(tensor, label, 0, elements, place);
+}
+// The same from an element on.
+template <typename T>
+void DumpAccChkPoint(const LocalTensor<T>& tensor, uint32_t index, uint32_t countOff, uint32_t dumpSize,
+                     Place place = Place::here()) {
+  DumpElements(tensor, index, countOff, dumpSize, place);
+}
+template <typename T>
+void DumpAccChkPoint(const GlobalTensor<T>& tensor, uint32_t index, uint32_t countOff, uint32_t dumpSize,
+                     Place place = Place::here()) {
+  DumpElements(tensor, index, countOff, dumpSize, place);
+}
+
+// Only if the program asks for it, as the documentation says.
+inline void PrintTimeStamp([[maybe_unused]] uint32_t descId, [[maybe_unused]] Place place = Place::here()) {
+#ifdef ASCENDC_TIME_STAMP_ON
+  std::printf("descId is %u, rsv is 0, timeStamp is %ld\n", descId, static_cast<long>(GetSystemCycle(place)));
+#endif
+}
+// Marks for the profiler, which has every instruction anyway.
+inline void MetricsProfStart() {}
+inline void MetricsProfStop() {}
+template <pipe_t pipe, uint16_t index>
+void MarkStamp() {}
+template <pipe_t pipe>
+void MarkStamp(uint16_t) {}
+
+}  // namespace AscendC
