@@ -13,6 +13,16 @@ namespace vinci::models {
 using isa::insn::SetFlag;
 using isa::insn::WaitFlag;
 
+namespace {
+
+bool same_flag(const isa::Issued& a, const isa::Issued& b) {
+  if (a.row->role != isa::Role::set_flag || b.row->role != isa::Role::set_flag) return false;
+  const auto &x = isa::args_of<SetFlag>(a.args), &y = isa::args_of<SetFlag>(b.args);
+  return x.src == y.src && x.dst == y.dst && x.event == y.event;
+}
+
+}  // namespace
+
 Pipe::Pipe(const Setup& s, isa::PipeId id)
     : Module(s.env),
       core_(s.core),
@@ -167,7 +177,12 @@ bool Pipe::start_next(u64 t) {
     case isa::Role::cross_set:
     case isa::Role::set_flag: {
       if (flying_.full()) return false;
-      const u64 at = flying_.empty() ? t : std::max(t, flying_.back().done);
+      u64 at = t;
+      if (!flying_.empty()) {
+        // Two of one flag are a cycle apart: a pipe that waits already takes the first.
+        const Flying& last = flying_.back();
+        at = std::max(t, last.done + (same_flag(last.inst, q.inst) ? 1 : 0));
+      }
       flying_.push_back({q.inst, q.at, at, at, at});
       break;
     }

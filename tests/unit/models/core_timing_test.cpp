@@ -148,6 +148,11 @@ TEST(Flags, SetTwiceIsAFaultOfTheSecond) {
   EXPECT_THAT(fault, HasSubstr("task 't', block 0, core0.AI_CORE, PIPE_M"));
 }
 
+TEST(Flags, SetTwiceBehindOneInstructionReachAPipeThatWaitsAlready) {
+  const std::string pair = "set_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_M, PIPE_V, 0\n";
+  EXPECT_EQ(joint(kMad + pair + pair + kDup + "end").begin_of("vector_dup"), 26u);  // one cycle after the first pair
+}
+
 TEST(Flags, OfOneBlockDoNotReachTheNext) {
   const std::string text = "set_flag PIPE_M, PIPE_V, 0\nend";
   EXPECT_NO_THROW(run_program(round_chip(Arch::c100), text, {.blocks = 3}));

@@ -97,6 +97,10 @@ void store(Memory memory, std::uint64_t address, unsigned bytes, std::uint64_t v
   located(place, [&] { need_core().store(memory, address, bytes, value, place); });
 }
 
+void await(std::uint64_t address, std::int32_t value, Place place) {
+  located(place, [&] { need_core().await(address, value, place); });
+}
+
 CoreInfo& core() { return need_core().info; }
 bool in_kernel() { return present() != nullptr; }
 

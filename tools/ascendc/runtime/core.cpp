@@ -142,6 +142,17 @@ void Core::store(Memory memory, u64 address, unsigned bytes, u64 value, Place pl
   }
 }
 
+void Core::await(u64 address, i32 value, Place place) {
+  polled_ = address;
+  poll_ = place;
+  for (polls_ = kPolls;; give_way_()) {
+    i32 now = 0;
+    native_.machine().mem().gm().read(address, std::as_writable_bytes(std::span(&now, 1)));
+    if (now >= value) break;
+  }
+  polls_ = 0;
+}
+
 void Core::end() {
   static const isa::Row& last = row("end");
   const Place nowhere{nullptr, 0};

@@ -21,6 +21,8 @@ class Core {
   void charge(u64 cycles) { owed_ += cycles; }
   u64 load(Memory memory, u64 address, unsigned bytes, Place place);
   void store(Memory memory, u64 address, unsigned bytes, u64 value, Place place);
+  // Gives way until the i32 at the address of global memory is at least `value`; nothing is recorded.
+  void await(u64 address, i32 value, Place place);
   void end();
 
   // What it waits for when it has given way, for messages.

@@ -69,8 +69,7 @@ void TaskRun::begin(Slot& slot, u32 index, u32 block) {
                         .block_num = launch_.blocks,
                         .subblock_idx = part.launch.subblock_idx,
                         .subblock_num = part.launch.subblock_num,
-                        .mix = mix,
-                        .ctrl = isa::ctrl::kInfNan};
+                        .mix = mix};
     const isa::TaskCore self{block, mix ? part.launch.part : first_kind_ == isa::CoreKind::vector ? 1u : 0u};
     part.core->start(part.launch, &flags_, self, launch_.place.file, info, [] { Strand::give_way(); });
     const std::string name =

@@ -2,27 +2,12 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include "ascendc/copy_cube.h"
 #include "ascendc/tensor.h"
 
 // DataCopy and DataCopyPad: rows between global memory and the memories of the core. Documentation: Ascend C API, data
 // movement.
 namespace AscendC {
-
-// Rows of blockLen blocks of 32 bytes; strides are the blocks between the end of a row and the next one.
-struct DataCopyParams {
-  DataCopyParams() = default;
-  DataCopyParams(uint16_t count, uint16_t length, uint16_t src_stride, uint16_t dst_stride)
-      : blockCount(count), blockLen(length), srcStride(src_stride), dstStride(dst_stride) {}
-  uint16_t blockCount = 1, blockLen = 0;
-  union {
-    uint16_t srcStride = 0;
-    uint16_t srcGap;
-  };
-  union {
-    uint16_t dstStride = 0;
-    uint16_t dstGap;
-  };
-};
 
 // Rows of blockLen bytes; strides are bytes in global memory and blocks of 32 bytes in the core.
 struct DataCopyExtParams {
@@ -92,6 +77,8 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCo
     return IssueCopy(to_l1, dst.Address(), src.Address(), repeatParams, place);
   if (from == Memory::l1 && to == Memory::ub)
     return IssueCopy(to_ub, dst.Address(), src.Address(), repeatParams, place);
+  if (from == Memory::l1 && to == Memory::bt) return CopyToBiasTable(dst, src, repeatParams, place);
+  if (from == Memory::l1 && to == Memory::fb) return CopyToFixpipeBuffer(dst, src, repeatParams, place);
   ::vinci::ascendc::unsupported("DataCopy between these two positions", place);
 }
 

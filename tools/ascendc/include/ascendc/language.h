@@ -12,6 +12,20 @@
 // The language besides C++: qualifiers of functions and pointers, pipes and events, the variables of a core. Names are
 // those of the published documentation of Ascend C.
 
+// The architecture; `vinci cc --npu-arch` says another one.
+#ifndef __NPU_ARCH__
+#define __NPU_ARCH__ 2201
+#endif
+#ifndef __CCE_AICORE__
+#if __NPU_ARCH__ == 2201
+#define __CCE_AICORE__ 220
+#elif __NPU_ARCH__ == 2002
+#define __CCE_AICORE__ 200
+#else
+#define __CCE_AICORE__ 100
+#endif
+#endif
+
 // `vinci cc` finds kernels and their types by these marks, and removes them.
 #ifdef __VINCI_CC__
 #define __global__ __vinci_global__

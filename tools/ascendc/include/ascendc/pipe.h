@@ -25,9 +25,13 @@ constexpr QueueEvents EventsOf(TPosition src, TPosition dst) {
     return {HardEvent::MTE2_MTE3, HardEvent::MTE3_MTE2};
   if (ub(src) && dst == TPosition::GM) return {HardEvent::V_MTE3, HardEvent::MTE3_V};
   if (ub(src) && l1(dst)) return {HardEvent::V_MTE3, HardEvent::MTE3_V};
-  if (l1(src) && dst == TPosition::C2PIPE2GM) return {HardEvent::MTE2_FIX, HardEvent::FIX_MTE2};
+  if (l1(src) && dst == TPosition::C2PIPE2GM) return {HardEvent::FIX_FIX, HardEvent::FIX_FIX};
   if (l1(src)) return {HardEvent::MTE1_M, HardEvent::M_MTE1};
+#if __NPU_ARCH__ == 2201
   if (src == TPosition::CO1) return {HardEvent::M_FIX, HardEvent::FIX_M};
+#else
+  if (src == TPosition::CO1) return {HardEvent::M_V, HardEvent::V_M};
+#endif
   return {HardEvent::V_V, HardEvent::V_V};
 }
 

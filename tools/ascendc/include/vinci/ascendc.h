@@ -58,7 +58,9 @@ struct CoreInfo {
   std::uint32_t subblock_idx = 0, subblock_num = 1;
   bool mix = false;               // one of the cores of a block of a MIX task
   void* pipe = nullptr;           // the present TPipe
-  std::uint64_t ctrl = 0;         // what was last written to CTRL through the API
+  bool sync_base = false;         // whether the base address of the cross-core flags is set
+  std::int32_t rounds = 0;        // how often WaitPreBlock was called
+  void* workspace = nullptr;      // of the system, as SetSysWorkspace says
   std::uint64_t event_ids[64]{};  // by pair of pipes, the event ids in use: one bit each
 };
 // The core that the present thread is. Outside of a kernel the program ends with a message.
@@ -66,6 +68,10 @@ CoreInfo& core();
 bool in_kernel();
 std::uint32_t core_count(CoreKind kind);
 const char* product();
+
+// Waits until the 32-bit number at the address of global memory is `value` or more. Other cores run meanwhile; it is
+// no instruction.
+void await(std::uint64_t address, std::int32_t value, Place place);
 
 // What L2 does when cores access the buffer of global memory that holds the address.
 enum class L2 : std::uint8_t { normal, bypass };
