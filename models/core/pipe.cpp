@@ -47,15 +47,18 @@ void Pipe::push(const isa::Issued& inst) {
 }
 
 void Pipe::act() {
-  const u64 t = now();
-  const bool had_work = !drained();
-  if (moving_ && t >= dma_wake_) pump_dma(t);
-  retire_due(t);
-  while (!queue_.empty() && start_next(t)) {
+  u64 next = 0;
+  do {
+    const u64 t = now();
+    const bool had_work = !drained();
+    if (moving_ && t >= dma_wake_) pump_dma(t);
     retire_due(t);
-  }
-  plan_wake(t);
-  if (had_work && drained()) core_.scalar().pipe_drained();
+    while (!queue_.empty() && start_next(t)) {
+      retire_due(t);
+    }
+    next = next_wake(t);
+    if (had_work && drained()) core_.scalar().pipe_drained();
+  } while (next != kUnknown && go_on_to(next));
 }
 
 void Pipe::pump_dma(u64 t) {
@@ -254,7 +257,8 @@ void Pipe::start_work(u64 t, const Queued& q) {
   }
 }
 
-void Pipe::plan_wake(u64 t) {
+// When there is something to do again; kUnknown: when somebody else says so.
+u64 Pipe::next_wake(u64 t) {
   u64 next = kUnknown;
   if (moving_) {
     next = std::max(dma_wake_, t + 1);
@@ -264,7 +268,7 @@ void Pipe::plan_wake(u64 t) {
   if (!queue_.empty()) next = std::min(next, std::max(flag_wake_, t + 1));
   if (!flying_.empty()) next = std::min(next, flying_.front().done);
   flag_wake_ = kUnknown;
-  if (next != kUnknown) wake_at(next);
+  return next;
 }
 
 void Pipe::report_waiting(sim::Waits& waits) const {

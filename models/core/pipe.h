@@ -65,7 +65,7 @@ class Pipe : public sim::Module {
   bool wait_for_unit_flags(u64 t, const Queued& q);  // false: it may start
   void start_work(u64 t, const Queued& q);
   void pump_dma(u64 t);
-  void plan_wake(u64 t);
+  u64 next_wake(u64 t);
   void pop();
   void note_waiting(u64 t, Doing why);
   void report_waiting(sim::Waits& waits) const;

@@ -2,13 +2,13 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "sim/kernel/agenda.h"
 
-#include <utility>
+#include <bit>
 
 #include "sim/kernel/module.h"
 
 namespace vinci::sim {
 
-Agenda::Agenda(const Clock& clock) : clock_(clock) {
+Agenda::Agenda(const Clock& clock) : clock_(clock), cycles_{}, occupied_{} {
   sc_core::sc_spawn_options options;
   options.spawn_method();
   options.dont_initialize();
@@ -20,109 +20,107 @@ Agenda::~Agenda() {
   if (sc_core::sc_is_running()) process_.kill();
 }
 
-bool Agenda::alive(const Entry& e) const { return e.module != nullptr && e.module->serial_ == e.serial; }
-
 void Agenda::wake_at(Module& module, u64 cycle) {
   if (module.due_ <= cycle) return;
   clock_.check(cycle);  // before anything is queued: here an exception is the module's, in run() it would be SystemC's
-  if (module.due_ == Module::kNever) ++pending_;
-  module.due_ = cycle;
-  module.serial_ = ++serial_;
-  const bool first = heap_.empty() || cycle < heap_.front().cycle;
-  push({cycle, module.serial_, &module});
-  if (first && !running_) due_.notify(clock_.begin_of(cycle) - sc_core::sc_time_stamp());
+  insert(module, cycle);
+  if (!running_ && next() == cycle) due_.notify(clock_.begin_of(cycle) - sc_core::sc_time_stamp());
 }
 
 void Agenda::wake(Module& module) {
-  if (module.due_ == Module::kNow) return;
-  if (module.due_ == Module::kNever) ++pending_;
-  module.due_ = Module::kNow;
-  module.serial_ = ++serial_;
-  next_.push_back(&module);
+  const u64 present = now();
+  if (module.due_ <= present) return;
+  insert(module, present);
   if (!running_) due_.notify(sc_core::SC_ZERO_TIME);
 }
 
+bool Agenda::go_on_to(Module& module, u64 cycle) {
+  if (cycle > horizon_ || module.due_ <= cycle || next() <= cycle) return false;
+  remove(module);  // a later wish
+  now_ = cycle;
+  return true;
+}
+
 void Agenda::remove(Module& module) {
-  pending_ -= (module.due_ != Module::kNever ? 1 : 0) + static_cast<u64>(std::ranges::count(round_, &module));
-  for (Entry& e : heap_) {
-    if (e.module == &module) e.module = nullptr;
+  if (module.due_ == kNever) return;
+  unlink(module);
+  module.due_ = kNever;
+  --pending_;
+}
+
+void Agenda::insert(Module& module, u64 cycle) {
+  if (module.due_ == kNever) {
+    ++pending_;
+  } else {
+    unlink(module);
   }
-  std::ranges::replace(round_, &module, nullptr);
-  std::ranges::replace(next_, &module, nullptr);
+  module.due_ = cycle;
+  append(module);
 }
 
-void Agenda::push(const Entry& e) {
-  usize i = heap_.size();
-  heap_.push_back(e);
-  Entry* const heap = heap_.data();
-  for (; i > 0 && heap[(i - 1) / 2].cycle > e.cycle; i = (i - 1) / 2)
-    heap[i] = heap[(i - 1) / 2];
-  heap[i] = e;
+void Agenda::append(Module& module) {
+  List& list = list_of(module.due_);
+  module.next_ = nullptr;
+  module.previous_ = list.last;
+  (list.last != nullptr ? list.last->next_ : list.first) = &module;
+  list.last = &module;
+  const u64 at = module.due_ % kWindow;
+  if (&list != &later_) occupied_[at / 64] |= u64{1} << at % 64;
 }
 
-void Agenda::pop() {
-  const Entry last = heap_.back();
-  heap_.pop_back();
-  const usize size = heap_.size();
-  if (size == 0) return;
-  Entry* const heap = heap_.data();
-  usize i = 0;
-  for (usize child = 1; child < size; child = 2 * i + 1) {
-    // The left child goes first where both have the same time; which it is, no processor can guess.
-    if (child + 1 < size) child += static_cast<usize>(heap[child + 1].cycle < heap[child].cycle);
-    if (heap[child].cycle >= last.cycle) break;
-    heap[i] = heap[child];
-    i = child;
+void Agenda::unlink(Module& module) {
+  List& list = list_of(module.due_);
+  (module.previous_ != nullptr ? module.previous_->next_ : list.first) = module.next_;
+  (module.next_ != nullptr ? module.next_->previous_ : list.last) = module.previous_;
+  const u64 at = module.due_ % kWindow;
+  if (list.first == nullptr && &list != &later_) occupied_[at / 64] &= ~(u64{1} << at % 64);
+}
+
+u64 Agenda::next() const {
+  for (usize word = now_ / kWindow == window_ ? now_ % kWindow / 64 : 0; word < occupied_.size(); ++word) {
+    if (occupied_[word] != 0)
+      return window_ * kWindow + word * 64 + static_cast<u64>(std::countr_zero(occupied_[word]));
   }
-  heap[i] = last;
+  u64 first = kNever;
+  for (const Module* m = later_.first; m != nullptr; m = m->next_)
+    first = std::min(first, m->due_);
+  return first;
 }
 
-void Agenda::drop_dead() {
-  while (!heap_.empty() && !alive(heap_.front()))
-    pop();
-}
-
-// From here on the module can ask again, also before its turn has come.
-void Agenda::trigger(Module* module) {
-  if (module != nullptr) module->due_ = Module::kNever;
-  round_.push_back(module);
-}
-
-void Agenda::run_round() {
-  for (usize i = 0; i < round_.size(); ++i) {
-    Module* const module = std::exchange(round_[i], nullptr);
-    if (module == nullptr) continue;
-    --pending_;
-    module->guarded_act();
+// Nobody is due in the window before.
+void Agenda::enter_window(u64 window) {
+  window_ = window;
+  Module* m = std::exchange(later_, {}).first;
+  while (m != nullptr) {
+    Module* const next = m->next_;
+    append(*m);
+    m = next;
   }
-  round_.clear();
 }
 
 void Agenda::run_cycle() {
-  while (!heap_.empty() && heap_.front().cycle <= now_) {
-    if (alive(heap_.front())) trigger(heap_.front().module);
-    pop();
+  const List& due = list_of(now_);
+  while (due.first != nullptr) {
+    Module& module = *due.first;
+    unlink(module);
+    module.due_ = kNever;
+    --pending_;
+    module.guarded_act();
   }
-  run_round();
-  while (!next_.empty()) {
-    for (usize i = next_.size(); i-- > 0;)
-      trigger(next_[i]);
-    next_.clear();
-    run_round();
-  }
-  drop_dead();
 }
 
 void Agenda::run() {
   running_ = true;
-  now_ = clock_.now();
-  run_cycle();
-  while (!heap_.empty() && heap_.front().cycle <= horizon_) {
-    now_ = heap_.front().cycle;
+  const u64 end = std::max(clock_.now(), horizon_);
+  u64 due = next();
+  for (; due <= end; due = next()) {
+    now_ = due;
+    if (due / kWindow != window_) enter_window(due / kWindow);
     run_cycle();
   }
+  now_ = std::max(now_, clock_.now());
   running_ = false;
-  if (!heap_.empty()) due_.notify(clock_.begin_of(heap_.front().cycle) - sc_core::sc_time_stamp());
+  if (due != kNever) due_.notify(clock_.begin_of(due) - sc_core::sc_time_stamp());
 }
 
 }  // namespace vinci::sim

@@ -22,6 +22,12 @@ class Module {
   virtual void act() = 0;
 
   u64 now() const { return env_.agenda.now(); }
+  // The end of act() is to be woken at a cycle that lies ahead. True: nobody acts before, it is the present by now.
+  bool go_on_to(u64 cycle) {
+    if (env_.agenda.go_on_to(*this, cycle)) return true;
+    wake_at(cycle);
+    return false;
+  }
 
   Env& env_;
 
@@ -35,13 +41,11 @@ class Module {
       wake();
     }
   }
-  // Runs act() in the next round of the present time.
+  // Runs act() once more at the present time, after who has asked for it before.
   void wake() { env_.agenda.wake(*this); }
 
  private:
   friend class Agenda;
-  static constexpr u64 kNow = 0, kNever = ~u64{0};  // of due_; the present time is no cycle ahead
-
   void guarded_act() {
     if (env_.error) return;
     try {
@@ -52,8 +56,10 @@ class Module {
     if (env_.quiet && (env_.agenda.pending() == 0 || env_.error)) env_.quiet();
   }
 
-  u64 due_ = kNever;  // the cycle in which it will act
-  u64 serial_ = 0;    // of its latest wish
+  // Kept by the agenda: the cycle in which it will act, if any, and who stands beside it in the same list.
+  u64 due_ = ~u64{0};
+  Module* previous_ = nullptr;
+  Module* next_ = nullptr;
 };
 
 }  // namespace vinci::sim
