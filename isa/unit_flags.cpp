@@ -38,8 +38,15 @@ std::optional<UnitFlagUse> unit_flag_use(const Issued& inst, Arch arch) {
 
 bool UnitFlags::ready(const UnitFlagUse& use) const {
   bool all = true;
-  each_block(use, [&](u64 i) { all &= block(i).up != use.writes; });
+  each_block(use, [&](u64 i) { all &= use.writes ? !block(i).up : block(i).up && !block(i).taken; });
   return all;
+}
+
+void UnitFlags::take(const UnitFlagUse& use) {
+  if (!use.update) return;
+  each_block(use, [&](u64 i) {
+    if (i < blocks_.size()) blocks_[i].taken = true;
+  });
 }
 
 u64 UnitFlags::earliest(const UnitFlagUse& use, u64 span) const {
@@ -58,7 +65,7 @@ void UnitFlags::finish(const UnitFlagUse& use, u64 begin, u64 end) {
   u64 n = 0;
   each_block(use, [&](u64 i) {
     if (i >= blocks_.size()) blocks_.resize(i + 1);
-    blocks_[i] = {.up = use.writes, .since = begin + (end - begin) * ++n / count};
+    blocks_[i] = {.up = use.writes, .taken = false, .since = begin + (end - begin) * ++n / count};
   });
 }
 

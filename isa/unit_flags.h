@@ -36,12 +36,15 @@ class UnitFlags {
   // With a clock, when ready: the first cycle to start in so that no block is met before its flag changed, and the end
   // comes after all of them. The instruction goes through its blocks evenly during `span` cycles.
   u64 earliest(const UnitFlagUse& use, u64 span) const;
+  // FIXPIPE has begun to read what it is going to take: no other FIXPIPE finds it.
+  void take(const UnitFlagUse& use);
   // Changes the flags, if `use` updates them: of block i of n after (i + 1) / n of the cycles from `begin` to `end`.
   void finish(const UnitFlagUse& use, u64 begin = 0, u64 end = 0);
 
  private:
   struct Block {
     bool up = false;
+    bool taken = false;  // up, and down as soon as the FIXPIPE that reads it is through
     u64 since = 0;
   };
   Block block(u64 i) const { return i < blocks_.size() ? blocks_[i] : Block{}; }

@@ -233,6 +233,9 @@ void Pipe::start_work(u64 t, const Queued& q) {
   const Cycles c = cycles(line, work, flying_.empty(), extra, t == free_at_ && !global ? slack_ : 0);
   slack_ = global ? 0 : c.slack;
   Flying f{q.inst, q.at, t, t + c.occupancy, t + c.latency, global};
+  if (id_ == isa::PipeId::FIX) {
+    if (const auto unit = isa::unit_flag_use(q.inst, core_.spec().arch)) core_.unit_flags().take(*unit);
+  }
   if (global) {
     // The port's own time, as the cost line gives it, is the floor; the memory system can only add to it.
     moving_ = true;

@@ -368,6 +368,18 @@ TEST(UnitFlags, FixpipeStartsWhileTheMadRuns) {
   EXPECT_EQ(r.stat("l2/write_bytes"), 2048u);
 }
 
+// The second FIXPIPE does not take the result that the first is still reading: it waits for the second mad.
+TEST(UnitFlags, AResultIsTakenOnce) {
+  config::ChipConfig chip = round_chip(Arch::c220);
+  chip.core.move.l0c_to_gm_nz2nd.tail = 100;  // the copy after it begins while its data are under way
+  const std::string mad = "mad.f162f32 0, 0, 0, 16, 256, 32, 1, 3\n";
+  const std::string fixpipe = "copy_matrix_cc_to_gm 0x100000000, 0, 0, 32, 16, 32, 16, 3, 0, 0, 0, 1\n";
+  const Ran r = run_program(chip, fixpipe + fixpipe + mad + mad + "end", {.kind = CoreKind::cube});
+  EXPECT_GT(r.done_of("copy_matrix_cc_to_gm", 0), r.end_of("copy_matrix_cc_to_gm", 0));
+  EXPECT_EQ(r.begin_of("mad", 1), r.done_of("copy_matrix_cc_to_gm", 0));
+  EXPECT_EQ(r.begin_of("copy_matrix_cc_to_gm", 1), r.done_of("mad", 1) - 31);
+}
+
 TEST(Copies, RetireInOrderToo) {
   config::ChipConfig chip = round_chip(Arch::c100);
   chip.core.move.ub_to_l1.tail = 200;
