@@ -43,6 +43,7 @@ Family all_reduce();
 Family copy_loop();
 Family cube_chain();
 Family elementwise();
+Family flash_attention();
 Family gm_copy();
 Family launch();
 Family matmul();
