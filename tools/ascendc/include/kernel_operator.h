@@ -3,6 +3,9 @@
 #pragma once
 
 // Ascend C for kernels, all of it that Vinci has (docs/ascendc.md). What is not there does not compile, under its name.
+#include "ascendc/advanced/activation.h"
+#include "ascendc/advanced/math.h"
+#include "ascendc/advanced/softmax.h"
 #include "ascendc/convert.h"
 #include "ascendc/copy.h"
 #include "ascendc/cross_core.h"

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "ascendc/advanced/host_sizes.h"
+#include "ascendc/advanced/row_sizes.h"
+
+// Tiling on the host for functions of rows. The last dimension of a shape is a row. Documentation: Ascend C API,
+// high-level API, tiling of SoftMax and its relatives.
+namespace AscendC {
+
+struct RowShape {
+  explicit RowShape(const ge::Shape& shape) {
+    const size_t dims = shape.GetDimNum();
+    columns = dims == 0 ? 0 : static_cast<uint32_t>(shape.GetDim(dims - 1));
+    rows = columns == 0 ? 0 : static_cast<uint32_t>(shape.GetShapeSize() / columns);
+  }
+  uint32_t rows, columns;
+};
+
+inline uint32_t GetSoftMaxMaxTmpSize(const ge::Shape& srcShape, const uint32_t dataTypeSize,
+                                     const bool /*isReuseSource*/) {
+  const RowShape s(srcShape);
+  return SoftmaxWords(s.rows, s.columns, dataTypeSize == 4) * static_cast<uint32_t>(sizeof(float));
+}
+inline uint32_t GetSoftMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t dataTypeSize,
+                                     const bool /*isReuseSource*/) {
+  return SoftmaxWords(1, RowShape(srcShape).columns, dataTypeSize == 4) * static_cast<uint32_t>(sizeof(float));
+}
+inline void SoftMaxTilingFunc(const ge::Shape& srcShape, const uint32_t dataTypeSize, const uint32_t localWorkSpaceSize,
+                              SoftMaxTiling& t) {
+  const RowShape s(srcShape);
+  uint32_t at_once = s.rows;
+  while (at_once > 1 && SoftmaxWords(at_once, s.columns, dataTypeSize == 4) * sizeof(float) > localWorkSpaceSize)
+    --at_once;
+  const uint32_t block = 32 / dataTypeSize;
+  const uint32_t whole = at_once == 0 ? 0 : s.rows / at_once, tail = at_once == 0 ? 0 : s.rows % at_once;
+  t.srcM = s.rows;
+  t.srcK = s.columns;
+  t.srcSize = s.rows * s.columns;
+  t.outMaxM = s.rows;
+  t.outMaxK = block;
+  t.outMaxSize = s.rows * block;
+  t.splitM = at_once;
+  t.splitK = s.columns;
+  t.splitSize = at_once * s.columns;
+  t.reduceM = at_once;
+  t.reduceK = block;
+  t.reduceSize = at_once * block;
+  t.rangeM = whole;
+  t.tailM = tail;
+  t.tailSplitSize = tail * s.columns;
+  t.tailReduceSize = tail * block;
+}
+inline bool IsBasicBlockInSoftMax(SoftMaxTiling& tiling, const uint32_t /*dataTypeSize*/ = 2) {
+  return tiling.srcK % 64 == 0 && tiling.srcK < 2048 && tiling.srcM % 8 == 0;
+}
+
+inline uint32_t GetLogSoftMaxMaxTmpSize(const ge::Shape& srcShape, const uint32_t dataTypeSize,
+                                        const bool isReuseSource) {
+  return GetSoftMaxMaxTmpSize(srcShape, dataTypeSize, isReuseSource);
+}
+inline uint32_t GetLogSoftMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t dataTypeSize,
+                                        const bool isReuseSource) {
+  return GetSoftMaxMinTmpSize(srcShape, dataTypeSize, isReuseSource);
+}
+inline void LogSoftMaxTilingFunc(const ge::Shape& srcShape, const uint32_t dataTypeSize,
+                                 const uint32_t localWorkSpaceSize, LogSoftMaxTiling& softmaxTiling) {
+  SoftMaxTilingFunc(srcShape, dataTypeSize, localWorkSpaceSize, softmaxTiling);
+}
+inline uint32_t GetSoftMaxFlashMaxTmpSize(const ge::Shape& srcShape, const uint32_t dataTypeSize,
+                                          const bool /*isUpdate*/, const bool isReuseSource) {
+  return GetSoftMaxMaxTmpSize(srcShape, dataTypeSize, isReuseSource);
+}
+inline uint32_t GetSoftMaxFlashMinTmpSize(const ge::Shape& srcShape, const uint32_t dataTypeSize,
+                                          const bool /*isUpdate*/, const bool isReuseSource) {
+  return GetSoftMaxMinTmpSize(srcShape, dataTypeSize, isReuseSource);
+}
+inline void SoftMaxFlashTilingFunc(const ge::Shape& srcShape, const uint32_t dataTypeSize,
+                                   const uint32_t localWorkSpaceSize, SoftMaxTiling& softmaxFlashTiling,
+                                   const bool /*isUpdate*/ = false) {
+  SoftMaxTilingFunc(srcShape, dataTypeSize, localWorkSpaceSize, softmaxFlashTiling);
+}
+inline uint32_t GetSoftMaxFlashV2MaxTmpSize(const ge::Shape& srcShape, const uint32_t dataTypeSize1,
+                                            const uint32_t /*dataTypeSize2*/, const bool /*isUpdate*/,
+                                            const bool /*isBasicBlock*/ = false,
+                                            const bool /*isFlashOutputBrc*/ = false) {
+  return GetSoftMaxMaxTmpSize(srcShape, dataTypeSize1, false);
+}
+inline uint32_t GetSoftMaxFlashV2MinTmpSize(const ge::Shape& srcShape, const uint32_t dataTypeSize1,
+                                            const uint32_t /*dataTypeSize2*/, const bool /*isUpdate*/,
+                                            const bool /*isBasicBlock*/ = false,
+                                            const bool /*isFlashOutputBrc*/ = false) {
+  return GetSoftMaxMinTmpSize(srcShape, dataTypeSize1, false);
+}
+inline void SoftMaxFlashV2TilingFunc(const ge::Shape& srcShape, const uint32_t dataTypeSize1,
+                                     const uint32_t /*dataTypeSize2*/, const uint32_t localWorkSpaceSize,
+                                     SoftMaxTiling& softmaxFlashTiling, const bool /*isUpdate*/,
+                                     const bool /*isBasicBlock*/ = false, const bool /*isFlashOutputBrc*/ = false) {
+  SoftMaxTilingFunc(srcShape, dataTypeSize1, localWorkSpaceSize, softmaxFlashTiling);
+}
+
+}  // namespace AscendC

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include "ascendc/advanced/sizes.h"
+
+// Host functions that say how much temporary memory a function of the high-level API needs at least, and how much it
+// can use. Documentation: Ascend C API, high-level API, the functions Get..TmpSize.
+namespace ge {
+
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
+  explicit Shape(const std::vector<int64_t>& dims) : dims_(dims) {}
+
+  size_t GetDimNum() const { return dims_.size(); }
+  int64_t GetDim(size_t index) const { return dims_[index]; }
+  int64_t SetDim(size_t index, int64_t value) { return dims_[index] = value; }
+  std::vector<int64_t> GetDims() const { return dims_; }
+  // The number of elements.
+  int64_t GetShapeSize() const {
+    int64_t size = dims_.empty() ? 0 : 1;
+    for (const int64_t dim : dims_)
+      size *= dim;
+    return size;
+  }
+
+ private:
+  std::vector<int64_t> dims_;
+};
+
+}  // namespace ge
+
+namespace AscendC {
+
+using TensorShape = ge::Shape;
+
+// Of functions of elements: so many buffers of f32.
+inline uint32_t BuffersSize(uint32_t buffers, uint64_t elements) {
+  const uint64_t whole = (elements + kElementUnit - 1) / kElementUnit * kElementUnit;
+  return static_cast<uint32_t>((whole == 0 ? kElementUnit : whole) * buffers * sizeof(float));
+}
+inline void GetNodesTmpSize(uint32_t nodes, const ge::Shape& shape, uint32_t& most, uint32_t& least) {
+  most = BuffersSize(nodes + kOperandNodes, static_cast<uint64_t>(shape.GetShapeSize()));
+  least = BuffersSize(nodes + kOperandNodes, 1);
+}
+
+#define VINCI_TMP_SIZE(Name, nodes)                                                                              \
+  inline void Get##Name##MaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, bool /*isReuse*/, \
+                                       uint32_t& maxValue, uint32_t& minValue) {                                 \
+    GetNodesTmpSize(TmpNodes::Name, srcShape, maxValue, minValue);                                               \
+  }                                                                                                              \
+  inline void Get##Name##TmpBufferFactorSize(const uint32_t typeSize, uint32_t& maxLiveNodeCount,                \
+                                             uint32_t& extraBuf) {                                               \
+    /* Live nodes are counted in buffers of the type of the operands. */                                         \
+    maxLiveNodeCount = (TmpNodes::Name + kOperandNodes) * static_cast<uint32_t>(sizeof(float)) / typeSize;       \
+    extraBuf = BuffersSize(TmpNodes::Name + kOperandNodes, 1);                                                   \
+  }
+VINCI_TMP_NODES(VINCI_TMP_SIZE)
+#undef VINCI_TMP_SIZE
+
+// Functions whose host functions have other names or parameters.
+inline void GetGeluMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, uint32_t& maxValue,
+                                 uint32_t& minValue) {
+  GetNodesTmpSize(TmpNodes::FasterGeluV2, srcShape, maxValue, minValue);  // serves all three kinds
+}
+inline uint32_t GetGeluMaxTmpSize(const ge::Shape& srcShape, const uint32_t typeSize) {
+  uint32_t most = 0, least = 0;
+  GetGeluMaxMinTmpSize(srcShape, typeSize, most, least);
+  return most;
+}
+inline uint32_t GetGeluMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize) {
+  uint32_t most = 0, least = 0;
+  GetGeluMaxMinTmpSize(srcShape, typeSize, most, least);
+  return least;
+}
+inline void GetSiluTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, const bool /*isReuseSource*/,
+                           uint32_t& maxValue, uint32_t& minValue) {
+  GetNodesTmpSize(TmpNodes::Silu, srcShape, maxValue, minValue);
+}
+inline void GetSwishTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool isReuseSource,
+                            uint32_t& maxValue, uint32_t& minValue) {
+  GetSiluTmpSize(srcShape, typeSize, isReuseSource, maxValue, minValue);
+}
+inline void GetSwiGLUMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, uint32_t& maxValue,
+                                   uint32_t& minValue, const bool /*isReuseSource*/) {
+  GetNodesTmpSize(TmpNodes::SwiGLU, srcShape, maxValue, minValue);
+}
+inline void GetPowerMaxMinTmpSize(const ge::Shape& srcShape1, const ge::Shape& srcShape2, const bool /*typeIsInt*/,
+                                  const uint32_t /*typeSize*/, const bool /*isReuseSource*/, uint32_t& maxValue,
+                                  uint32_t& minValue) {
+  GetNodesTmpSize(TmpNodes::Power, srcShape1.GetShapeSize() > srcShape2.GetShapeSize() ? srcShape1 : srcShape2,
+                  maxValue, minValue);
+}
+inline void GetXorMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool /*isReuseSource*/,
+                                uint32_t& maxValue, uint32_t& minValue) {
+  minValue = kElementUnit * typeSize;
+  maxValue = BuffersSize(1, static_cast<uint64_t>(srcShape.GetShapeSize())) / sizeof(float) * typeSize;
+}
+
+}  // namespace AscendC

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "ascendc/advanced/elements.h"
+
+// Mathematical functions of elements. Documentation: Ascend C API, high-level API, mathematics.
+namespace AscendC {
+
+// Below, d is the result, s (or a and b) the source, n are buffers.
+namespace formula {
+
+using F = LocalTensor<float>;
+constexpr float kPi = 3.14159265358979f;
+
+// (1 - e) / (1 + e), e = exp(-2 s)
+inline void Tanh(const Elements& m, const F& d, const F& s, F* n) {
+  m.Clamp(d, s, -9.0f, 9.0f);  // beyond, the result is 1 in f32
+  m.Muls(d, d, -2.0f);
+  m.Exp(d, d);
+  m.Adds(n[0], d, 1.0f);
+  m.Muls(d, d, -1.0f);
+  m.Adds(d, d, 1.0f);
+  m.Div(d, d, n[0]);
+}
+
+inline void Exp(const Elements& m, const F& d, const F& s, F*) { m.Exp(d, s); }
+inline void Log2(const Elements& m, const F& d, const F& s, F*) {
+  m.Ln(d, s);
+  m.Muls(d, d, 1.4426950408889634f);
+}
+
+inline void Floor(const Elements& m, const F& d, const F& s, F*) { m.Round(d, s, RoundMode::CAST_FLOOR); }
+inline void Ceil(const Elements& m, const F& d, const F& s, F*) { m.Round(d, s, RoundMode::CAST_CEIL); }
+inline void Round(const Elements& m, const F& d, const F& s, F*) { m.Round(d, s, RoundMode::CAST_RINT); }
+inline void Trunc(const Elements& m, const F& d, const F& s, F*) { m.Round(d, s, RoundMode::CAST_TRUNC); }
+inline void Frac(const Elements& m, const F& d, const F& s, F*) {
+  m.Round(d, s, RoundMode::CAST_TRUNC);
+  m.Sub(d, s, d);
+}
+inline void Fmod(const Elements& m, const F& d, const F& a, const F& b, F*) {
+  m.Div(d, a, b);
+  m.Round(d, d, RoundMode::CAST_TRUNC);
+  m.Mul(d, d, b);
+  m.Sub(d, a, d);
+}
+inline void Sign(const Elements& m, const F& d, const F& s, F*) { m.Sign(d, s); }
+
+// r = s - h * pi and h + shift = k, the integer next to s / pi + shift; d is used. Pi is in three parts whose products
+// with h are exact for |s| below some 10^4.
+inline void ReduceByPi(const Elements& m, const F& r, const F& h, const F& d, const F& s, float shift) {
+  m.Muls(h, s, 1 / kPi);
+  m.Adds(h, h, shift);
+  m.Round(h, h, RoundMode::CAST_RINT);
+  m.Adds(h, h, -shift);
+  const F* from = &s;
+  for (const float part : {3.140625f, 9.67502593994140625e-4f, 1.509957990978376432e-7f}) {
+    m.Muls(d, h, part);
+    m.Sub(r, *from, d);
+    from = &r;
+  }
+}
+// p = sin(r), |r| up to pi / 2; x is used, and then r * r.
+inline void SineNearZero(const Elements& m, const F& p, const F& r, const F& x) {
+  m.Mul(x, r, r);
+  m.Polynomial(p, x,
+               {-2.50521083854417188e-8f, 2.75573192239858907e-6f, -1.98412698412698413e-4f, 8.33333333333333333e-3f,
+                -0.166666666666666667f});
+  m.Mul(p, p, x);
+  m.Mul(p, p, r);
+  m.Add(p, p, r);
+}
+// sin(s + shift * pi) by (-1)^k sin(r)
+inline void SineShifted(const Elements& m, const F& d, const F& s, F* n, float shift) {
+  ReduceByPi(m, n[0], n[1], d, s, shift);
+  SineNearZero(m, n[2], n[0], d);
+  m.Adds(n[1], n[1], shift);
+  m.Muls(d, n[1], 0.5f);
+  m.Round(d, d, RoundMode::CAST_FLOOR);
+  m.Muls(d, d, -2.0f);
+  m.Add(d, d, n[1]);
+  m.Muls(d, d, -2.0f);
+  m.Adds(d, d, 1.0f);
+  m.Mul(d, d, n[2]);
+}
+inline void Sin(const Elements& m, const F& d, const F& s, F* n) { SineShifted(m, d, s, n, 0.0f); }
+inline void Cos(const Elements& m, const F& d, const F& s, F* n) { SineShifted(m, d, s, n, 0.5f); }
+inline void Tan(const Elements& m, const F& d, const F& s, F* n) {
+  ReduceByPi(m, n[0], n[1], d, s, 0.0f);
+  SineNearZero(m, n[1], n[0], d);
+  m.Polynomial(n[2], d,
+               {2.08767569878681e-9f, -2.75573192239858907e-7f, 2.48015873015873016e-5f, -1.38888888888888889e-3f,
+                4.16666666666666667e-2f, -0.5f, 1.0f});
+  m.Div(d, n[1], n[2]);
+}
+
+inline void Exponentials(const Elements& m, const F& d, const F& s, F* n) {
+  m.Muls(n[0], s, -1.0f);
+  m.Exp(n[0], n[0]);
+  m.Exp(d, s);
+}
+inline void Sinh(const Elements& m, const F& d, const F& s, F* n) {
+  Exponentials(m, d, s, n);
+  m.Sub(d, d, n[0]);
+  m.Muls(d, d, 0.5f);
+}
+inline void Cosh(const Elements& m, const F& d, const F& s, F* n) {
+  Exponentials(m, d, s, n);
+  m.Add(d, d, n[0]);
+  m.Muls(d, d, 0.5f);
+}
+// By the sign, ln(|s| + sqrt(s^2 + 1))
+inline void Asinh(const Elements& m, const F& d, const F& s, F* n) {
+  m.Mul(d, s, s);
+  m.Adds(d, d, 1.0f);
+  m.Sqrt(d, d);
+  m.Abs(n[0], s);
+  m.Add(d, d, n[0]);
+  m.Ln(d, d);
+  m.Sign(n[0], s);
+  m.Mul(d, d, n[0]);
+}
+inline void Acosh(const Elements& m, const F& d, const F& s, F*) {
+  m.Mul(d, s, s);
+  m.Adds(d, d, -1.0f);
+  m.Sqrt(d, d);
+  m.Add(d, d, s);
+  m.Ln(d, d);
+}
+inline void Atanh(const Elements& m, const F& d, const F& s, F* n) {
+  m.Muls(n[0], s, -1.0f);
+  m.Adds(n[0], n[0], 1.0f);
+  m.Adds(d, s, 1.0f);
+  m.Div(d, d, n[0]);
+  m.Ln(d, d);
+  m.Muls(d, d, 0.5f);
+}
+
+// t = min(|s|, 1 / |s|) is at most 1, and u = (t - c) / (1 + c t) with c = tan(pi / 8) at most c: atan(t) is pi / 8 +
+// atan(u), and beyond 1 the result is pi / 2 less that.
+inline void Atan(const Elements& m, const F& d, const F& s, F* n) {
+  constexpr float kTan = 0.41421356237309505f;
+  m.Abs(n[0], s);
+  m.Set(d, 1.0f);
+  m.Div(n[1], d, n[0]);
+  m.Min(n[1], n[1], n[0]);
+  m.Muls(n[2], n[1], kTan);
+  m.Adds(n[2], n[2], 1.0f);
+  m.Adds(n[1], n[1], -kTan);
+  m.Div(n[1], n[1], n[2]);
+  m.Mul(d, n[1], n[1]);
+  m.Polynomial(n[2], d, {-1 / 15.0f, 1 / 13.0f, -1 / 11.0f, 1 / 9.0f, -1 / 7.0f, 1 / 5.0f, -1 / 3.0f});
+  m.Mul(n[2], n[2], d);
+  m.Mul(n[2], n[2], n[1]);
+  m.Add(n[2], n[2], n[1]);
+  m.Adds(n[2], n[2], kPi / 8);
+  m.Adds(d, n[0], -1.0f);
+  m.Step(d, d);
+  m.Muls(n[1], n[2], -2.0f);
+  m.Adds(n[1], n[1], kPi / 2);
+  m.Mul(n[1], n[1], d);
+  m.Add(n[1], n[1], n[2]);
+  m.Sign(d, s);
+  m.Mul(d, d, n[1]);
+}
+// atan(s / sqrt((1 - s) (1 + s)))
+inline void Asin(const Elements& m, const F& d, const F& s, F* n) {
+  m.Muls(d, s, -1.0f);
+  m.Adds(d, d, 1.0f);
+  m.Adds(n[3], s, 1.0f);
+  m.Mul(d, d, n[3]);
+  m.Sqrt(d, d);
+  m.Div(n[3], s, d);
+  Atan(m, d, n[3], n);
+}
+inline void Acos(const Elements& m, const F& d, const F& s, F* n) {
+  Asin(m, d, s, n);
+  m.Muls(d, d, -1.0f);
+  m.Adds(d, d, kPi / 2);
+}
+
+// 1 - p(t) exp(-s^2), t = 1 / (1 + 0.3275911 |s|). Source: Abramowitz and Stegun, 7.1.26; error below 1.5e-7.
+inline void Erf(const Elements& m, const F& d, const F& s, F* n) {
+  m.Abs(n[0], s);
+  m.Muls(n[1], n[0], 0.3275911f);
+  m.Adds(n[1], n[1], 1.0f);
+  m.Set(d, 1.0f);
+  m.Div(n[1], d, n[1]);
+  m.Polynomial(d, n[1], {1.061405429f, -1.453152027f, 1.421413741f, -0.284496736f, 0.254829592f});
+  m.Mul(d, d, n[1]);
+  m.Mul(n[0], n[0], n[0]);
+  m.Muls(n[0], n[0], -1.0f);
+  m.Exp(n[0], n[0]);
+  m.Mul(d, d, n[0]);
+  m.Muls(d, d, -1.0f);
+  m.Adds(d, d, 1.0f);
+  m.Sign(n[0], s);
+  m.Mul(d, d, n[0]);
+}
+inline void Erfc(const Elements& m, const F& d, const F& s, F* n) {
+  Erf(m, d, s, n);
+  m.Muls(d, d, -1.0f);
+  m.Adds(d, d, 1.0f);
+}
+
+// exp(b ln |a|), negative where a is and b is odd, NaN where a is negative and b no integer.
+inline void Power(const Elements& m, const F& d, const F& a, const F& b, F* n) {
+  m.Abs(n[0], a);
+  m.Ln(n[0], n[0]);
+  m.Maxs(n[0], n[0], -1e30f);  // of 0, so that 0 times it is 0
+  m.Mul(n[0], n[0], b);
+  m.Exp(n[0], n[0]);
+  m.Muls(d, a, -1.0f);
+  m.Step(d, d);
+  m.Round(n[1], b, RoundMode::CAST_FLOOR);
+  m.Sub(n[1], b, n[1]);
+  m.Step(n[1], n[1]);
+  m.Mul(n[1], n[1], d);
+  m.Muls(n[1], n[1], -1.0f);
+  m.Sqrt(n[1], n[1]);
+  m.Add(n[0], n[0], n[1]);
+  m.Muls(n[1], b, 0.5f);
+  m.Round(n[1], n[1], RoundMode::CAST_FLOOR);
+  m.Muls(n[1], n[1], -2.0f);
+  m.Add(n[1], n[1], b);
+  m.Mul(d, d, n[1]);
+  m.Muls(d, d, -2.0f);
+  m.Adds(d, d, 1.0f);
+  m.Mul(d, d, n[0]);
+}
+
+}  // namespace formula
+
+VINCI_MAP_FORMS(Tanh, formula::Tanh)
+VINCI_MAP_FORMS(Log2, formula::Log2)
+VINCI_MAP_FORMS(Floor, formula::Floor)
+VINCI_MAP_FORMS(Ceil, formula::Ceil)
+VINCI_MAP_FORMS(Round, formula::Round)
+VINCI_MAP_FORMS(Rint, formula::Round)
+VINCI_MAP_FORMS(Trunc, formula::Trunc)
+VINCI_MAP_FORMS(Frac, formula::Frac)
+VINCI_MAP_FORMS(Sign, formula::Sign)
+VINCI_MAP_FORMS(Sin, formula::Sin)
+VINCI_MAP_FORMS(Cos, formula::Cos)
+VINCI_MAP_FORMS(Tan, formula::Tan)
+VINCI_MAP_FORMS(Sinh, formula::Sinh)
+VINCI_MAP_FORMS(Cosh, formula::Cosh)
+VINCI_MAP_FORMS(Asin, formula::Asin)
+VINCI_MAP_FORMS(Acos, formula::Acos)
+VINCI_MAP_FORMS(Atan, formula::Atan)
+VINCI_MAP_FORMS(Asinh, formula::Asinh)
+VINCI_MAP_FORMS(Acosh, formula::Acosh)
+VINCI_MAP_FORMS(Atanh, formula::Atanh)
+VINCI_MAP_FORMS(Erf, formula::Erf)
+VINCI_MAP_FORMS(Erfc, formula::Erfc)
+VINCI_MAP2_FORMS(Fmod, formula::Fmod)
+VINCI_MAP2_FORMS(Power, formula::Power)
+
+// Power with a scalar in place of a tensor, which fills a buffer.
+#define VINCI_POWER_SCALAR(Parameters, tensor, call)                                                              \
+  template <typename T, bool isReuseSource = false>                                                               \
+  void Power(const LocalTensor<T>& dstTensor, Parameters, const LocalTensor<uint8_t>& sharedTmpBuffer,            \
+             const uint32_t calCount, Place place = Place::here()) {                                              \
+    MapElements<TmpNodes::Power>(                                                                                 \
+        dstTensor, tensor, sharedTmpBuffer, calCount, place,                                                      \
+        [&](const Elements& m, const formula::F& d, const formula::F& s, formula::F* n) { call; });               \
+  }                                                                                                               \
+  template <typename T, bool isReuseSource = false>                                                               \
+  void Power(const LocalTensor<T>& dstTensor, Parameters, const LocalTensor<uint8_t>& sharedTmpBuffer,            \
+             Place place = Place::here()) {                                                                       \
+    MapElements<TmpNodes::Power>(                                                                                 \
+        dstTensor, tensor, sharedTmpBuffer, tensor.GetSize(), place,                                              \
+        [&](const Elements& m, const formula::F& d, const formula::F& s, formula::F* n) { call; });               \
+  }                                                                                                               \
+  template <typename T, bool isReuseSource = false>                                                               \
+  void Power(const LocalTensor<T>& dstTensor, Parameters, const uint32_t calCount, Place place = Place::here()) { \
+    MapElements<TmpNodes::Power>(                                                                                 \
+        dstTensor, tensor, StackBuffer(place), calCount, place,                                                   \
+        [&](const Elements& m, const formula::F& d, const formula::F& s, formula::F* n) { call; });               \
+  }                                                                                                               \
+  template <typename T, bool isReuseSource = false>                                                               \
+  void Power(const LocalTensor<T>& dstTensor, Parameters, Place place = Place::here()) {                          \
+    MapElements<TmpNodes::Power>(                                                                                 \
+        dstTensor, tensor, StackBuffer(place), tensor.GetSize(), place,                                           \
+        [&](const Elements& m, const formula::F& d, const formula::F& s, formula::F* n) { call; });               \
+  }
+#define VINCI_COMMA ,
+VINCI_POWER_SCALAR(const LocalTensor<T>& base VINCI_COMMA const T& exponent, base,
+                   (m.Set(n[2], static_cast<float>(exponent)), formula::Power(m, d, s, n[2], n)))
+VINCI_POWER_SCALAR(const T& base VINCI_COMMA const LocalTensor<T>& exponent, exponent,
+                   (m.Set(n[2], static_cast<float>(base)), formula::Power(m, d, n[2], s, n)))
+#undef VINCI_COMMA
+#undef VINCI_POWER_SCALAR
+
+// The exponential, which Taylor terms of the vendor's library refine; ours is refined as numerics.precision says.
+template <typename T, uint8_t taylorExpandLevel, bool isReuseSource = false>
+void Exp(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const LocalTensor<uint8_t>& sharedTmpBuffer,
+         const uint32_t calCount, Place place = Place::here()) {
+  MapElements<TmpNodes::Exp>(dstLocal, srcLocal, sharedTmpBuffer, calCount, place, formula::Exp);
+}
+template <typename T, uint8_t taylorExpandLevel, bool isReuseSource = false>
+void Exp(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const uint32_t calCount,
+         Place place = Place::here()) {
+  MapElements<TmpNodes::Exp>(dstLocal, srcLocal, StackBuffer(place), calCount, place, formula::Exp);
+}
+
+// Those that need no temporary memory.
+template <typename T, bool isReuseSource = false>
+void Log(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, uint32_t calCount,
+         Place place = Place::here()) {
+  Ln(dstTensor, srcTensor, static_cast<int32_t>(calCount), place);
+}
+template <typename T, bool isReuseSource = false>
+void Log(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, Place place = Place::here()) {
+  Log(dstTensor, srcTensor, srcTensor.GetSize(), place);
+}
+template <typename T, bool isReuseSource = false>
+void Log10(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, uint32_t calCount,
+           Place place = Place::here()) {
+  Ln(dstTensor, srcTensor, static_cast<int32_t>(calCount), place);
+  IssueBarrier(PIPE_V, place);
+  Muls(dstTensor, dstTensor, static_cast<T>(0.4342944819032518f), static_cast<int32_t>(calCount), place);
+}
+template <typename T, bool isReuseSource = false>
+void Log10(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, Place place = Place::here()) {
+  Log10(dstTensor, srcTensor, srcTensor.GetSize(), place);
+}
+#define VINCI_CLAMP(Name, Limit)                                                                                       \
+  template <typename T, bool isReuseSource = false>                                                                    \
+  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,                                          \
+            const LocalTensor<uint8_t>& /*sharedTmpBuffer*/, const T scalar, const uint32_t calCount,                  \
+            Place place = Place::here()) {                                                                             \
+    Limit(dstTensor, srcTensor, scalar, static_cast<int32_t>(calCount), place);                                        \
+  }                                                                                                                    \
+  template <typename T, bool isReuseSource = false>                                                                    \
+  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const T scalar, const uint32_t calCount, \
+            Place place = Place::here()) {                                                                             \
+    Limit(dstTensor, srcTensor, scalar, static_cast<int32_t>(calCount), place);                                        \
+  }
+VINCI_CLAMP(ClampMax, Mins)
+VINCI_CLAMP(ClampMin, Maxs)
+#undef VINCI_CLAMP
+template <typename T, typename U, bool isReuseSource = false>
+void Axpy(const LocalTensor<T>& dstTensor, const LocalTensor<U>& srcTensor, const U scalarValue,
+          const LocalTensor<uint8_t>& /*sharedTmpBuffer*/, const uint32_t calCount, Place place = Place::here()) {
+  Axpy(dstTensor, srcTensor, scalarValue, static_cast<int32_t>(calCount), place);
+}
+
+// (a | b) & ~(a & b), on lanes of 16 bits.
+template <typename T, bool isReuseSource = false>
+void Xor(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0Tensor, const LocalTensor<T>& src1Tensor,
+         const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount, Place place = Place::here()) {
+  const LocalTensor<T> either = sharedTmpBuffer.template ReinterpretCast<T>();
+  const uint32_t at_once = either.GetSize() / kElementUnit * kElementUnit;
+  if (at_once == 0) ::vinci::ascendc::wrong("Xor: the temporary memory is too small", place);
+  for (uint32_t first = 0; first < calCount; first += at_once) {
+    const auto n = static_cast<int32_t>(calCount - first < at_once ? calCount - first : at_once);
+    const LocalTensor<T> d = dstTensor[first];
+    Or(either, src0Tensor[first], src1Tensor[first], n, place);
+    And(d, src0Tensor[first], src1Tensor[first], n, place);
+    IssueBarrier(PIPE_V, place);
+    Not(d, d, n, place);
+    IssueBarrier(PIPE_V, place);
+    And(d, d, either, n, place);
+    IssueBarrier(PIPE_V, place);
+  }
+}
+template <typename T, bool isReuseSource = false>
+void Xor(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0Tensor, const LocalTensor<T>& src1Tensor,
+         const LocalTensor<uint8_t>& sharedTmpBuffer, Place place = Place::here()) {
+  Xor(dstTensor, src0Tensor, src1Tensor, sharedTmpBuffer, src0Tensor.GetSize(), place);
+}
+template <typename T, bool isReuseSource = false>
+void Xor(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0Tensor, const LocalTensor<T>& src1Tensor,
+         const uint32_t calCount, Place place = Place::here()) {
+  Xor(dstTensor, src0Tensor, src1Tensor, StackBuffer(place), calCount, place);
+}
+template <typename T, bool isReuseSource = false>
+void Xor(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0Tensor, const LocalTensor<T>& src1Tensor,
+         Place place = Place::here()) {
+  Xor(dstTensor, src0Tensor, src1Tensor, StackBuffer(place), src0Tensor.GetSize(), place);
+}
+
+}  // namespace AscendC

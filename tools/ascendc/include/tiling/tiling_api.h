@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+// Host functions of the high-level API: tiling data and sizes of temporary memory.
+#include "ascendc/advanced/host_rows.h"
+#include "ascendc/advanced/host_sizes.h"
