@@ -40,6 +40,7 @@ struct Family {
 Family instruction_loop();
 Family mad_loop();
 Family all_reduce();
+Family conv2d();
 Family copy_loop();
 Family cube_chain();
 Family elementwise();
