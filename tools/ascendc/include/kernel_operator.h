@@ -8,6 +8,8 @@
 #include "ascendc/advanced/softmax.h"
 #include "ascendc/convert.h"
 #include "ascendc/copy.h"
+#include "ascendc/copy_l0c.h"
+#include "ascendc/copy_nz.h"
 #include "ascendc/cross_core.h"
 #include "ascendc/debug.h"
 #include "ascendc/fixpipe.h"

@@ -97,8 +97,12 @@ void store(Memory memory, std::uint64_t address, unsigned bytes, std::uint64_t v
   located(place, [&] { need_core().store(memory, address, bytes, value, place); });
 }
 
-void await(std::uint64_t address, std::int32_t value, Place place) {
-  located(place, [&] { need_core().await(address, value, place); });
+std::uint32_t await(std::uint64_t address, std::int32_t value, Place place) {
+  return located(place, [&] { return need_core().await(address, value, place); });
+}
+void repeat(std::uint32_t from, std::int32_t value, Place place) {
+  if (!device().recorder().with_data()) return;
+  located(place, [&] { need_core().repeat(from, value, place); });
 }
 
 CoreInfo& core() { return need_core().info; }

@@ -59,6 +59,7 @@ void Core::start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::Tas
   owed_ = 0;
   accesses_ = 0;
   polls_ = 0;
+  branches_.clear();
   native_.start(launch, flags, self, source);
 }
 
@@ -142,7 +143,8 @@ void Core::store(Memory memory, u64 address, unsigned bytes, u64 value, Place pl
   }
 }
 
-void Core::await(u64 address, i32 value, Place place) {
+u32 Core::await(u64 address, i32 value, Place place) {
+  pay(place);
   polled_ = address;
   poll_ = place;
   for (polls_ = kPolls;; give_way_()) {
@@ -151,6 +153,15 @@ void Core::await(u64 address, i32 value, Place place) {
     if (now >= value) break;
   }
   polls_ = 0;
+  return static_cast<u32>(native_.words().size());
+}
+
+void Core::repeat(u32 from, i32 value, Place place) {
+  static const isa::Row& below = row("blt");
+  isa::Inst inst = immediate(below, {0, static_cast<u64>(i64{value}), from});
+  inst.operands[0].is_reg = true;
+  branches_.emplace_back(static_cast<u32>(native_.words().size()), inst);
+  native_.issue(inst, line_of(place));
 }
 
 void Core::end() {

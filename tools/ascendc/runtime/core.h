@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "isa/native_core.h"
 #include "tools/ascendc/include/vinci/ascendc.h"
@@ -21,12 +23,18 @@ class Core {
   void charge(u64 cycles) { owed_ += cycles; }
   u64 load(Memory memory, u64 address, unsigned bytes, Place place);
   void store(Memory memory, u64 address, unsigned bytes, u64 value, Place place);
-  // Gives way until the i32 at the address of global memory is at least `value`; nothing is recorded.
-  void await(u64 address, i32 value, Place place);
+  // Gives way until the i32 at the address of global memory is at least `value`. Returns the position of the next
+  // instruction in the section.
+  u32 await(u64 address, i32 value, Place place);
+  // Goes back to that position while X0, which the scalar unit has loaded last, is below `value`.
+  void repeat(u32 from, i32 value, Place place);
   void end();
 
   // What it waits for when it has given way, for messages.
   std::string waits_for() const;
+
+  // The branches that were issued for the present block, by position; targets are positions in the section.
+  const std::vector<std::pair<u32, isa::Inst>>& branches() const { return branches_; }
 
   isa::NativeCore& native() { return native_; }
   isa::CoreKind kind() const { return kind_; }
@@ -49,6 +57,7 @@ class Core {
   isa::NativeCore native_;
   std::string source_;
   void (*give_way_)() = nullptr;
+  std::vector<std::pair<u32, isa::Inst>> branches_;
   u64 owed_ = 0;
   u32 accesses_ = 0;  // since the last instruction for a pipe
   u64 polled_ = 0;    // the address of the latest load from global memory

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "isa/codec.h"
+
 namespace vinci::ascendc {
 namespace {
 
@@ -102,7 +104,7 @@ bool TaskRun::advance(Slot& slot) {
     }
     moved_ = true;
     part.strand.reset();
-    sections_[part.section] = {part.core->native().words(), part.core->native().lines()};
+    sections_[part.section] = {part.core->native().words(), part.core->native().lines(), part.core->branches()};
     --slot.left;
   }
   return slot.left == 0;
@@ -179,6 +181,12 @@ task::Kernel TaskRun::put_together(task::KernelType type, u32 first, u32 count, 
       out.entries.push_back(it->second);
       if (!fresh) continue;
       out.program.code.insert(out.program.code.end(), s.words.begin(), s.words.end());
+      const usize start = out.program.code.size() - s.words.size();
+      for (const auto& [at, branch] : s.branches) {
+        isa::Inst moved = branch;
+        moved.operands[2].value += start;
+        out.program.code[start + at] = isa::encode(moved);
+      }
       out.program.lines.insert(out.program.lines.end(), s.lines.begin(), s.lines.end());
     }
   }

@@ -24,6 +24,7 @@ class TaskRun {
   struct Section {
     std::vector<isa::Word> words;
     std::vector<u32> lines;
+    std::vector<std::pair<u32, isa::Inst>> branches;  // by position
   };
   struct Part {
     Core* core = nullptr;

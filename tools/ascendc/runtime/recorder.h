@@ -39,6 +39,7 @@ class Recorder {
   void synchronize_event(u32 event);
   void synchronize_device();
 
+  bool with_data() const { return with_data_; }
   // Why the recording does not say what the program did, "" as long as it does.
   const std::string& gap() const { return gap_; }
   void give_up(std::string why) { gap_ = std::move(why); }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "ascendc/copy_cube.h"
+#include "ascendc/copy_tables.h"
 #include "ascendc/tensor.h"
 
 // DataCopy and DataCopyPad: rows between global memory and the memories of the core. Documentation: Ascend C API, data
@@ -104,7 +104,14 @@ void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const uint3
 }
 template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, Place place = Place::here()) {
-  DataCopy(dst, src, OneRow<T>(count, place), place);
+  DataCopyParams row = OneRow<T>(count, place);
+  // The tables count in larger blocks.
+  const auto to = MemoryOf(dst.GetPosition());
+  const uint16_t unit = to == ::vinci::ascendc::Memory::bt ? 2 : to == ::vinci::ascendc::Memory::fb ? 4 : 1;
+  if (row.blockLen % unit != 0)
+    ::vinci::ascendc::wrong("DataCopy: the elements do not fill blocks of 64 (C2) or 128 bytes (C2PIPE2GM)", place);
+  row.blockLen = static_cast<uint16_t>(row.blockLen / unit);
+  DataCopy(dst, src, row, place);
 }
 
 // Rows of any length. There is an instruction for each width of elements; one of 8 bytes is two of 4.

@@ -81,8 +81,7 @@ void SyncAll(Place place = Place::here()) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Through global memory: a slot of 32 bytes for each state that a core can wait for. A core waits natively, and then
-// reads once what it has waited for: the time that it waited is not in the recording.
+// Through global memory: a slot of 32 bytes for each state that a core can wait for.
 
 namespace sync_memory {
 
@@ -103,8 +102,9 @@ inline void Write(const GlobalTensor<int32_t>& gm, const LocalTensor<int32_t>& u
 }
 inline void Await(const GlobalTensor<int32_t>& gm, const LocalTensor<int32_t>& ub, uint32_t slot, int32_t value,
                   Place place) {
-  ::vinci::ascendc::await(gm[slot * kSlot].Address(), value, place);
+  const uint32_t from = ::vinci::ascendc::await(gm[slot * kSlot].Address(), value, place);
   Read(gm, ub, slot, place);
+  ::vinci::ascendc::repeat(from, value, place);
 }
 // AIVs of the task, or cores where they are not split.
 inline int32_t Cores() { return static_cast<int32_t>(GetBlockNum() * GetSubBlockNum()); }
@@ -148,16 +148,18 @@ void IBWait(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t>
 }
 
 // Blocks one after the other, in the order of their index, round by round: the slot of a block counts how often it was
-// told to go on. The first block sets up the slots of all.
+// told to go on. The first block sets up the slots of all; that the others wait for it is assumed, and only where there
+// are flags between cores.
 inline void InitDetermineComputeWorkspace(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace,
                                           Place place = Place::here()) {
   if (!IsAiv()) return;
   ::vinci::ascendc::core().rounds = 0;
-  if (GetBlockIdx() != 0) return;
   IssueBarrier(PIPE_ALL, place);
-  for (int32_t i = 0; i < sync_memory::Cores(); ++i)
+  for (int32_t i = 0; GetBlockIdx() == 0 && i < sync_memory::Cores(); ++i)
     sync_memory::Write(gmWorkspace, ubWorkspace, static_cast<uint32_t>(i), i == 0 ? 1 : 0, place);
-  IssueBarrier(PIPE_ALL, place);
+#if __NPU_ARCH__ == 2201
+  SyncAll<true>(place);
+#endif
 }
 inline void WaitPreBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace,
                          Place place = Place::here()) {

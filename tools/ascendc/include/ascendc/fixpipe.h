@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "ascendc/sync.h"
-#include "ascendc/tensor.h"
+#include "ascendc/copy_tables.h"
 
 // Fixpipe: results from L0C to global memory or L1, quantised, with relu, as NZ or row-major. Documentation: Ascend C
 // API, matrix computation, moving out.
@@ -185,11 +184,11 @@ bool IsL1(const GlobalTensor<T>&, Place) {
   return false;
 }
 
-// A table of 64-bit parameters, one for each of n columns, from L1 to the begin of the FIXPIPE buffer.
-inline void LoadQuantTable(uint32_t src, uint32_t n, Place place) {
-  static ::vinci::ascendc::Insn copy("copy_cbuf_to_fbuf");
+// A table of parameters, one for each of n columns, from L1 to the begin of the FIXPIPE buffer.
+inline void LoadQuantTable(const LocalTensor<uint64_t>& table, uint32_t n, Place place) {
+  const LocalTensor<uint64_t> buffer(TPosition::C2PIPE2GM, 0, n);
   IssueBarrier(PIPE_FIX, place);
-  ::vinci::ascendc::issue(copy, {0, src, 1, (uint64_t{n} * sizeof(uint64_t) + 127) / 128, 0, 0}, place);
+  CopyToFixpipeBuffer(buffer, table, {1, static_cast<uint16_t>((n * sizeof(uint64_t) + 127) / 128), 0, 0}, place);
   IssueFpc(0, 0, place);
   IssueBarrier(PIPE_FIX, place);
 }
@@ -224,7 +223,7 @@ void FixpipeTo(const Dst& dst, const LocalTensor<U>& src, const LocalTensor<uint
   for (uint32_t first = 0; first < p.nSize; first += QuantColumns()) {
     FixpipeParamsV220 part = p;
     part.nSize = static_cast<uint16_t>(p.nSize - first < QuantColumns() ? p.nSize - first : QuantColumns());
-    LoadQuantTable(table.Address() + first * sizeof(uint64_t), part.nSize, place);
+    LoadQuantTable(table[first], part.nSize, place);
     const uint64_t moved = row_major ? first : first / width * p.dstStride * 256 / kBitsOf<T>;
     FixpipeTo(dst[static_cast<uint32_t>(moved)], src[first * p.srcStride], part, layout, place);
   }

@@ -69,9 +69,11 @@ bool in_kernel();
 std::uint32_t core_count(CoreKind kind);
 const char* product();
 
-// Waits until the 32-bit number at the address of global memory is `value` or more. Other cores run meanwhile; it is
-// no instruction.
-void await(std::uint64_t address, std::int32_t value, Place place);
+// Waits until the 32-bit number at the address of global memory is `value` or more, while other cores run. That is no
+// instruction: those that load the number follow, and then repeat() with the value and what await() has returned. So a
+// recording with data has a loop that waits as long as it takes there; one without data reads once.
+std::uint32_t await(std::uint64_t address, std::int32_t value, Place place);
+void repeat(std::uint32_t from, std::int32_t value, Place place);
 
 // What L2 does when cores access the buffer of global memory that holds the address.
 enum class L2 : std::uint8_t { normal, bypass };
