@@ -15,10 +15,10 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string run_of(const std::string& name, const std::string& type, const std::string& blocks,
-                   const std::string& stream, const std::string& call) {
+                   const std::string& stream, const std::string& call, const std::string& captures = "") {
   return "::vinci::ascendc::run({\"" + name + "\", ::vinci::ascendc::KernelType::" + type +
          ", static_cast<::std::uint32_t>(" + blocks + "), (void*)(" + stream +
-         "), ::vinci::ascendc::Place::here()}, [&] { " + call + "; })";
+         "), ::vinci::ascendc::Place::here()}, [&" + captures + "] { " + call + "; })";
 }
 
 TEST(Prepass, ALaunchBecomesACall) {
@@ -32,6 +32,13 @@ TEST(Prepass, TemplateArgumentsAndNamespacesAreOfTheName) {
 
 TEST(Prepass, CommasOfTemplateArgumentsInTheNumberOfBlocks) {
   EXPECT_EQ(rewrite_launches("k<<<T<1, 2>::n, 0, s>>>();"), run_of("k", "vector", "T<1, 2>::n", " s", "k()") + ";");
+}
+
+TEST(Prepass, ArgumentsThatDoSomethingAreEvaluatedOnce) {
+  EXPECT_EQ(rewrite_launches("k<<<2, 0, s>>>(x, f<int, 2>(y, z), a < b, n++, NULL, {1, g()});"),
+            run_of("k", "vector", "2", " s", "k(x,vinci_argument_0, a < b,vinci_argument_1, NULL, {1, g()})",
+                   ", vinci_argument_0 =  f<int, 2>(y, z), vinci_argument_1 =  n++") +
+                ";");
 }
 
 TEST(Prepass, ShiftsStringsAndCommentsOfDirectivesStay) {

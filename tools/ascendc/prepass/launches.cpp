@@ -252,6 +252,57 @@ class Rewriter {
     return k;
   }
 
+  // What the kernel is called with on each core. An argument that may do something is evaluated once, as a capture.
+  struct Arguments {
+    std::string captures, list;
+  };
+  Arguments arguments_in(usize open, usize close) const {
+    Arguments out;
+    usize from = tokens_[open].end, first = open + 1, count = 0;
+    const auto take = [&](usize to_token) {
+      const usize to = tokens_[to_token].begin;
+      const std::string text(s_.substr(from, to - from));
+      if (!does_something(first, to_token)) {
+        out.list += text;
+      } else {
+        const std::string name = "vinci_argument_" + std::to_string(count++);
+        out.captures += ", " + name + " = " + text;
+        out.list += name;
+      }
+    };
+    for (usize k = open + 1; k < close; ++k) {
+      if (is(k, '(') || is(k, '[') || is(k, '{')) k = closing(k);
+      if (is(k, '<')) k = end_of_template(k, close);
+      if (k == kNoToken) return {"", std::string(s_.substr(from, tokens_[close].begin - from))};
+      if (!is(k, ',')) continue;
+      take(k);
+      out.list += ",";
+      from = tokens_[k].end;
+      first = k + 1;
+    }
+    take(close);
+    return out;
+  }
+  bool does_something(usize first, usize end) const {
+    bool yes = false;
+    for (usize k = first; k < end; ++k) {
+      if (is(k, '{')) return false;  // it has no type of its own
+      yes = yes || is(k, '(') || is(k, '=') || (is(k, '+') && is(k + 1, '+')) || (is(k, '-') && is(k + 1, '-'));
+    }
+    return yes;
+  }
+  // The last token of template arguments that begin at i; i itself if it is a comparison.
+  usize end_of_template(usize i, usize end) const {
+    usize depth = 0;
+    for (usize k = i; k < end; ++k) {
+      if (is(k, '(') || is(k, '[') || is(k, '{')) k = closing(k);
+      if (k == kNoToken) return kNoToken;
+      if (is(k, '<')) ++depth;
+      if (is(k, '>') && --depth == 0) return k;
+    }
+    return i;
+  }
+
   // Writes the call in place of the launch whose name begins at `first` and whose "<<<" is at `open`; returns the last
   // token of it.
   usize launch(usize first, usize open) {
@@ -270,8 +321,9 @@ class Rewriter {
     const std::string blocks = part(tokens_[open + 2].end, tokens_[end_of_blocks].begin);
     const std::string stream =
         commas.size() >= 2 ? part(tokens_[commas.back()].end, tokens_[close].begin) : std::string("nullptr");
-    const std::string call =
-        part(tokens_[first].begin, tokens_[open].begin) + part(tokens_[close + 2].end, tokens_[last].end);
+    const Arguments arguments = arguments_in(close + 3, last);
+    const std::string call = part(tokens_[first].begin, tokens_[open].begin) +
+                             part(tokens_[close + 2].end, tokens_[close + 3].begin) + "(" + arguments.list + ")";
     std::string_view name;  // without qualification and template arguments
     for (usize k = first; k < open && (tokens_[k].kind == Token::Kind::name || is(k, ':')); ++k) {
       if (tokens_[k].kind == Token::Kind::name) name = text(k);
@@ -280,7 +332,7 @@ class Rewriter {
     std::string made = "::vinci::ascendc::run({\"" + std::string(name) + "\", ::vinci::ascendc::KernelType::" +
                        std::string(known != kernels_.end() ? known->second : std::string_view("vector")) +
                        ", static_cast<::std::uint32_t>(" + blocks + "), (void*)(" + stream +
-                       "), ::vinci::ascendc::Place::here()}, [&] { " + call + "; })";
+                       "), ::vinci::ascendc::Place::here()}, [&" + arguments.captures + "] { " + call + "; })";
     const auto lines = [](std::string_view t) { return std::count(t.begin(), t.end(), '\n'); };
     const auto before = lines(s_.substr(tokens_[first].begin, tokens_[last].end - tokens_[first].begin));
     made.append(static_cast<usize>(std::max<std::ptrdiff_t>(0, before - lines(made))), '\n');

@@ -77,8 +77,8 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCo
     return IssueCopy(to_l1, dst.Address(), src.Address(), repeatParams, place);
   if (from == Memory::l1 && to == Memory::ub)
     return IssueCopy(to_ub, dst.Address(), src.Address(), repeatParams, place);
-  if (from == Memory::l1 && to == Memory::bt) return CopyToBiasTable(dst, src, repeatParams, place);
-  if (from == Memory::l1 && to == Memory::fb) return CopyToFixpipeBuffer(dst, src, repeatParams, place);
+  if (from == Memory::l1 && to == Memory::bt) return vinci_detail::CopyToBiasTable(dst, src, repeatParams, place);
+  if (from == Memory::l1 && to == Memory::fb) return vinci_detail::CopyToFixpipeBuffer(dst, src, repeatParams, place);
   ::vinci::ascendc::unsupported("DataCopy between these two positions", place);
 }
 

@@ -31,6 +31,7 @@ struct DataCopyEnhancedParams {
   bool isRelu = false;
 };
 
+namespace vinci_detail {
 // The conversion by CRMODE for results U that become T; see isa/insns/l0c_ub.h.
 template <typename T, typename U>
 uint8_t ConversionOf(const DataCopyEnhancedParams& p, Place place) {
@@ -73,6 +74,7 @@ template <typename T>
 constexpr const char* L0cType() {
   return sizeof(T) == 2 ? "f16" : std::is_same_v<T, float> ? "f32" : "s32";
 }
+}  // namespace vinci_detail
 
 template <typename T, typename U>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& intriParams,
@@ -87,15 +89,16 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCo
   }
   if (!matrix && enhancedParams.blockMode != BlockMode::BLOCK_MODE_VECTOR)
     ::vinci::ascendc::unsupported("a blockMode other than BLOCK_MODE_MATRIX and BLOCK_MODE_VECTOR", place);
-  static ::vinci::ascendc::Insn matrix_out("copy_matrix_cc_to_ubuf", L0cType<U>()),
-      vector_out("copy_vector_cc_to_ubuf", L0cType<U>()), matrix_in("copy_matrix_ubuf_to_cc", L0cType<T>()),
-      vector_in("copy_vector_ubuf_to_cc", L0cType<T>());
+  static ::vinci::ascendc::Insn matrix_out("copy_matrix_cc_to_ubuf", vinci_detail::L0cType<U>()),
+      vector_out("copy_vector_cc_to_ubuf", vinci_detail::L0cType<U>()),
+      matrix_in("copy_matrix_ubuf_to_cc", vinci_detail::L0cType<T>()),
+      vector_in("copy_vector_ubuf_to_cc", vinci_detail::L0cType<T>());
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  IssueDeqscale(enhancedParams, place);
+  vinci_detail::IssueDeqscale(enhancedParams, place);
   ::vinci::ascendc::issue(
       out ? (matrix ? matrix_out : vector_out) : (matrix ? matrix_in : vector_in),
       {dst.Address(), src.Address(), enhancedParams.sidStoreMode, intriParams.blockCount, intriParams.blockLen,
-       intriParams.srcStride, intriParams.dstStride, ConversionOf<T, U>(enhancedParams, place)},
+       intriParams.srcStride, intriParams.dstStride, vinci_detail::ConversionOf<T, U>(enhancedParams, place)},
       place);
 }
 
@@ -105,7 +108,8 @@ void BroadCastVecToMM(const LocalTensor<T>& dst, const LocalTensor<U>& src, cons
                       const uint8_t blockLen, const uint8_t srcGap, const uint8_t dstGap, Place place = Place::here()) {
   static_assert(std::is_same_v<T, U> || (std::is_same_v<T, float> && std::is_same_v<U, half>),
                 "BroadCastVecToMM: the same type, or half to float");
-  static ::vinci::ascendc::Insn insn("broadcast_ub_to_cc", std::is_same_v<T, U> ? L0cType<T>() : "f162f32");
+  static ::vinci::ascendc::Insn insn("broadcast_ub_to_cc",
+                                     std::is_same_v<T, U> ? vinci_detail::L0cType<T>() : "f162f32");
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   ::vinci::ascendc::issue(
       insn, {dst.Address(), src.Address(), static_cast<uint64_t>(blockCount), blockLen, srcGap, dstGap}, place);

@@ -43,6 +43,7 @@ struct Nz2NdParamsFull {
   uint16_t dstNdMatrixStride = 0;
 };
 
+namespace vinci_detail {
 template <typename T>
 void IssueNd2Nz(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& p, Place place) {
   static ::vinci::ascendc::Insn insn(sizeof(T) == 1   ? "copy_gm_to_cbuf_multi_nd2nz_b8"
@@ -94,22 +95,23 @@ void CopyNarrow(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Nar
   DataCopy(dst, src, r.InBlocks(true, place), place);
 #endif
 }
+}  // namespace vinci_detail
 
 template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& intriParams,
               Place place = Place::here()) {
   if (__NPU_ARCH__ == 2201 && MemoryOf(dst.GetPosition()) == ::vinci::ascendc::Memory::l1)
-    return IssueNd2Nz(dst, src, intriParams, place);
+    return vinci_detail::IssueNd2Nz(dst, src, intriParams, place);
   static_assert(!std::is_same_v<T, int4b_t> || __NPU_ARCH__ == 2201, "DataCopy with Nd2NzParams of int4b_t");
   constexpr uint32_t kC0 = ONE_BLK_SIZE / sizeof(T);
   for (uint32_t matrix = 0; matrix < intriParams.ndNum; ++matrix) {
     for (uint32_t first = 0; first < intriParams.dValue; first += kC0) {
       const uint32_t columns = intriParams.dValue - first < kC0 ? intriParams.dValue - first : kC0;
-      CopyNarrow(dst[matrix * intriParams.dstNzMatrixStride + first * intriParams.dstNzC0Stride],
-                 src[matrix * intriParams.srcNdMatrixStride + first],
-                 {intriParams.nValue, static_cast<uint32_t>(columns * sizeof(T)),
-                  static_cast<uint32_t>(intriParams.srcDValue * sizeof(T)), intriParams.dstNzNStride},
-                 place);
+      vinci_detail::CopyNarrow(dst[matrix * intriParams.dstNzMatrixStride + first * intriParams.dstNzC0Stride],
+                               src[matrix * intriParams.srcNdMatrixStride + first],
+                               {intriParams.nValue, static_cast<uint32_t>(columns * sizeof(T)),
+                                static_cast<uint32_t>(intriParams.srcDValue * sizeof(T)), intriParams.dstNzNStride},
+                               place);
     }
   }
 }
@@ -119,12 +121,13 @@ void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Nz2Nd
   constexpr uint32_t kColumns = 16;
   for (uint32_t matrix = 0; matrix < intriParams.ndNum; ++matrix) {
     for (uint32_t first = 0; first < intriParams.dValue; first += kColumns)
-      CopyNarrow(dst[matrix * intriParams.dstNdMatrixStride + first],
-                 src[matrix * intriParams.srcNdMatrixStride * kColumns * kColumns + first * intriParams.srcNStride],
-                 {intriParams.nValue, static_cast<uint32_t>(kColumns * sizeof(T)),
-                  static_cast<uint32_t>(intriParams.dstDStride * sizeof(T)),
-                  static_cast<uint32_t>(kColumns * sizeof(T) / ONE_BLK_SIZE)},
-                 place);
+      vinci_detail::CopyNarrow(
+          dst[matrix * intriParams.dstNdMatrixStride + first],
+          src[matrix * intriParams.srcNdMatrixStride * kColumns * kColumns + first * intriParams.srcNStride],
+          {intriParams.nValue, static_cast<uint32_t>(kColumns * sizeof(T)),
+           static_cast<uint32_t>(intriParams.dstDStride * sizeof(T)),
+           static_cast<uint32_t>(kColumns * sizeof(T) / ONE_BLK_SIZE)},
+          place);
   }
 }
 

@@ -24,6 +24,7 @@ struct DataCopyParams {
   };
 };
 
+namespace vinci_detail {
 // Pieces of blockLen units of 64 bytes of the source; half becomes float.
 template <typename T, typename U>
 void CopyToBiasTable(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& p, Place place) {
@@ -34,14 +35,17 @@ void CopyToBiasTable(const LocalTensor<T>& dst, const LocalTensor<U>& src, const
   ::vinci::ascendc::issue(
       insn, {dst.Address(), src.Address(), !std::is_same_v<T, U>, p.blockCount, p.blockLen, p.srcGap, p.dstGap}, place);
 }
+}  // namespace vinci_detail
+
 template <typename T, typename U, typename = std::enable_if_t<!std::is_same_v<T, U>>>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& repeatParams,
               Place place = Place::here()) {
   if (MemoryOf(dst.GetPosition()) != ::vinci::ascendc::Memory::bt)
     ::vinci::ascendc::unsupported("DataCopy between two types to a position other than C2", place);
-  CopyToBiasTable(dst, src, repeatParams, place);
+  vinci_detail::CopyToBiasTable(dst, src, repeatParams, place);
 }
 
+namespace vinci_detail {
 // Pieces of blockLen units of 128 bytes. This runs on PIPE_FIX; the flags of a queue that the source is from are
 // between MTE2 and MTE1, so PIPE_FIX takes part through MTE1.
 template <typename T>
@@ -53,5 +57,6 @@ void CopyToFixpipeBuffer(const LocalTensor<T>& dst, const LocalTensor<T>& src, c
   ::vinci::ascendc::issue(insn, {dst.Address(), src.Address(), p.blockCount, p.blockLen, p.srcGap, p.dstGap}, place);
   if (queued) TPipe::Order(HardEvent::FIX_MTE1, place);
 }
+}  // namespace vinci_detail
 
 }  // namespace AscendC

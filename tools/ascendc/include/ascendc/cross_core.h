@@ -49,6 +49,26 @@ void CrossCoreWaitFlag(uint16_t flagId, Place place = Place::here()) {
   wait_flag_dev(flagId, place);
 }
 
+// The older names: the AIC of a block to its AIVs, or these to it.
+template <pipe_t pipe>
+void NotifyEvent(uint16_t flagId, Place place = Place::here()) {
+  CrossCoreSetFlag<2, pipe>(flagId, place);
+}
+inline void WaitEvent(uint16_t flagId, Place place = Place::here()) { CrossCoreWaitFlag(flagId, place); }
+
+// Runs a function on cores of one kind alone.
+enum class EngineType : int32_t { AIC, AIV };
+template <EngineType engine, auto funPtr, class... Args>
+void Async(Args... args) {
+  if (engine == EngineType::AIC ? IsAic() : IsAiv()) funPtr(args...);
+}
+
+// About kernels that are put together to one; in a kernel by itself without effect.
+template <bool aicSafe = true>
+void SetNextTaskStart() {}
+template <bool force = false>
+void WaitPreTaskEnd() {}
+
 // What SyncAll takes of the flags.
 constexpr uint16_t SYNC_AIC_FLAG = 11, SYNC_AIV_FLAG = 12, SYNC_AIC_AIV_FLAG = 13, SYNC_AIV_ONLY_ALL = 14;
 

@@ -115,12 +115,14 @@ struct DataCopyCO12DstParams {
   bool channelSplit = false, nz2ndEn = false;
 };
 
+namespace vinci_detail {
 constexpr bool IsScalarQuant(QuantMode_t quant) {
   return quant == REQ8 || quant == DEQF16 || quant == REQ4 || quant == QF322B8_PRE || quant == QF322S4_PRE;
 }
 constexpr bool IsVectorQuant(QuantMode_t quant) {
   return quant == VREQ8 || quant == VDEQF16 || quant == VREQ4 || quant == VQF322B8_PRE || quant == VQF322S4_PRE;
 }
+}  // namespace vinci_detail
 
 inline void SetFixpipeNz2ndFlag(uint16_t ndNum, uint16_t srcNdStride, uint16_t dstNdStride,
                                 Place place = Place::here()) {
@@ -131,23 +133,28 @@ inline void SetFixpipePreQuantFlag(uint64_t config, Place place = Place::here())
   static ::vinci::ascendc::Insn insn("set_quant_pre");
   ::vinci::ascendc::issue(insn, {config}, place);
 }
+
+namespace vinci_detail {
 // FPC: addresses of the tables in the FIXPIPE buffer.
 inline void IssueFpc(uint32_t relu, uint32_t quant, Place place) {
   static ::vinci::ascendc::Insn insn("set_fpc");
   ::vinci::ascendc::issue(insn, {(uint64_t{relu} / 64 & 0xff) | (uint64_t{quant} / 128 & 0xff) << 8}, place);
 }
+}  // namespace vinci_detail
+
 // `isUnitFlag` asks for cleared unit flags, which a FIXPIPE with unitFlag 3 leaves anyway.
 template <typename T>
 void SetFixPipeConfig(const LocalTensor<T>& reluPre, const LocalTensor<T>& quantPre, bool = false,
                       Place place = Place::here()) {
-  IssueFpc(reluPre.Address(), quantPre.Address(), place);
+  vinci_detail::IssueFpc(reluPre.Address(), quantPre.Address(), place);
 }
 template <typename T, bool setRelu = false>
 void SetFixPipeConfig(const LocalTensor<T>& preData, bool = false, Place place = Place::here()) {
   if (MemoryOf(preData.GetPosition()) != ::vinci::ascendc::Memory::fb) return;
-  IssueFpc(setRelu ? preData.Address() : 0, setRelu ? 0 : preData.Address(), place);
+  vinci_detail::IssueFpc(setRelu ? preData.Address() : 0, setRelu ? 0 : preData.Address(), place);
 }
 
+namespace vinci_detail {
 template <typename U>
 constexpr void CheckResult() {
   static_assert(std::is_same_v<U, float> || std::is_same_v<U, int32_t>, "Fixpipe: results are float or int32_t");
@@ -228,28 +235,30 @@ void FixpipeTo(const Dst& dst, const LocalTensor<U>& src, const LocalTensor<uint
     FixpipeTo(dst[static_cast<uint32_t>(moved)], src[first * p.srcStride], part, layout, place);
   }
 }
+}  // namespace vinci_detail
 
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParamsV220& intriParams,
              Place place = Place::here()) {
-  FixpipeTo(dst, src, intriParams, config.format, place);
+  vinci_detail::FixpipeTo(dst, src, intriParams, config.format, place);
 }
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParamsV220& intriParams,
              Place place = Place::here()) {
-  FixpipeTo(dst, src, intriParams, config.format, place);
+  vinci_detail::FixpipeTo(dst, src, intriParams, config.format, place);
 }
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const LocalTensor<uint64_t>& cbufWorkspace,
              const FixpipeParamsV220& intriParams, Place place = Place::here()) {
-  FixpipeTo(dst, src, cbufWorkspace, intriParams, config.format, place);
+  vinci_detail::FixpipeTo(dst, src, cbufWorkspace, intriParams, config.format, place);
 }
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const LocalTensor<uint64_t>& cbufWorkspace,
              const FixpipeParamsV220& intriParams, Place place = Place::here()) {
-  FixpipeTo(dst, src, cbufWorkspace, intriParams, config.format, place);
+  vinci_detail::FixpipeTo(dst, src, cbufWorkspace, intriParams, config.format, place);
 }
 
+namespace vinci_detail {
 // The older form in terms of the newer one.
 template <typename T, typename U>
 FixpipeParamsV220 Translated(const FixpipeParams<U>& p) {
@@ -274,27 +283,34 @@ template <typename U>
 constexpr CO2Layout LayoutOf(const FixpipeParams<U>& p) {
   return p.nz2ndParams.nz2ndEn ? CO2Layout::ROW_MAJOR : CO2Layout::NZ;
 }
+}  // namespace vinci_detail
+
 template <typename T, typename U>
 void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParams<U>& intriParams,
              Place place = Place::here()) {
-  FixpipeTo(dst, src, Translated<T>(intriParams), LayoutOf(intriParams), place);
+  vinci_detail::FixpipeTo(dst, src, vinci_detail::Translated<T>(intriParams), vinci_detail::LayoutOf(intriParams),
+                          place);
 }
 template <typename T, typename U>
 void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParams<U>& intriParams,
              Place place = Place::here()) {
-  FixpipeTo(dst, src, Translated<T>(intriParams), LayoutOf(intriParams), place);
+  vinci_detail::FixpipeTo(dst, src, vinci_detail::Translated<T>(intriParams), vinci_detail::LayoutOf(intriParams),
+                          place);
 }
 template <typename T, typename U>
 void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const LocalTensor<uint64_t>& cbufWorkspace,
              const FixpipeParams<U>& intriParams, Place place = Place::here()) {
-  FixpipeTo(dst, src, cbufWorkspace, Translated<T>(intriParams), LayoutOf(intriParams), place);
+  vinci_detail::FixpipeTo(dst, src, cbufWorkspace, vinci_detail::Translated<T>(intriParams),
+                          vinci_detail::LayoutOf(intriParams), place);
 }
 template <typename T, typename U>
 void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const LocalTensor<uint64_t>& cbufWorkspace,
              const FixpipeParams<U>& intriParams, Place place = Place::here()) {
-  FixpipeTo(dst, src, cbufWorkspace, Translated<T>(intriParams), LayoutOf(intriParams), place);
+  vinci_detail::FixpipeTo(dst, src, cbufWorkspace, vinci_detail::Translated<T>(intriParams),
+                          vinci_detail::LayoutOf(intriParams), place);
 }
 
+namespace vinci_detail {
 template <typename Dst, typename U>
 void CopyResult(const Dst& dst, const LocalTensor<U>& src, const DataCopyCO12DstParams& p, Place place) {
   CheckResult<U>();
@@ -304,15 +320,17 @@ void CopyResult(const Dst& dst, const LocalTensor<U>& src, const DataCopyCO12Dst
                 p.quantPre, p.reluPre, p.channelSplit, p.nz2ndEn},
                place);
 }
+}  // namespace vinci_detail
+
 template <typename T, typename U>
 void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyCO12DstParams& intriParams,
               Place place = Place::here()) {
-  CopyResult(dst, src, intriParams, place);
+  vinci_detail::CopyResult(dst, src, intriParams, place);
 }
 template <typename T, typename U>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyCO12DstParams& intriParams,
               Place place = Place::here()) {
-  CopyResult(dst, src, intriParams, place);
+  vinci_detail::CopyResult(dst, src, intriParams, place);
 }
 
 }  // namespace AscendC

@@ -144,9 +144,11 @@ inline void SetLoadDataRepeat(const LoadDataRepeatParam& repeatParams, Place pla
       place);
 }
 
+namespace vinci_detail {
 inline void CheckSmallK(bool enabled, Place place) {
   if (enabled) ::vinci::ascendc::unsupported("enSmallK of LoadData", place);
 }
+}  // namespace vinci_detail
 
 template <typename T, const IsResetLoad3dConfig& defaultConfig = IS_RESER_LOAD3D_DEFAULT_CONFIG, typename U = T>
 void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData3DParamsV1<U>& p,
@@ -155,7 +157,7 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
   constexpr const char* type = sizeof(T) == 1 ? "b8" : "b16";
   static ::vinci::ascendc::Insn to_l0a("img2col_cbuf_to_ca", type), to_l0b("img2col_cbuf_to_cb", type),
       to_ub("img2col_cbuf_to_ub", type);
-  const LoadInsns insns{to_l0a, to_l0b, "LoadData of an image to a position other than A2, B2 and UB"};
+  const vinci_detail::LoadInsns insns{to_l0a, to_l0b, "LoadData of an image to a position other than A2, B2 and UB"};
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (defaultConfig.isSetFMatrix) SetFmatrix(p.l1H, p.l1W, p.padList, FmatrixMode::FMATRIX_LEFT, place);
   if constexpr (defaultConfig.isSetPadding) SetLoadDataPaddingValue(p.padValue, place);
@@ -167,6 +169,7 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
       place);
 }
 
+namespace vinci_detail {
 // The instruction of version 2, after its settings.
 template <typename T, typename Params>
 void IssueImage(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Params& p, Place place) {
@@ -183,6 +186,7 @@ void IssueImage(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Para
        p.fMatrixCtrl, p.channelSize},
       place);
 }
+}  // namespace vinci_detail
 
 template <typename T, const IsResetLoad3dConfig& defaultConfig = IS_RESER_LOAD3D_DEFAULT_CONFIG, typename U = T>
 void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData3DParamsV2<U>& loadDataParams,
@@ -194,7 +198,7 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
                loadDataParams.fMatrixCtrl ? FmatrixMode::FMATRIX_RIGHT : FmatrixMode::FMATRIX_LEFT, place);
   }
   if constexpr (defaultConfig.isSetPadding) SetLoadDataPaddingValue(loadDataParams.padValue, place);
-  IssueImage(dst, src, loadDataParams, place);
+  vinci_detail::IssueImage(dst, src, loadDataParams, place);
 }
 template <typename T>
 void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData3DParamsV2Pro& loadDataParams,
@@ -219,7 +223,7 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
   p.filterSizeH = loadDataParams.filterSizeH;
   p.fMatrixCtrl = loadDataParams.fMatrixCtrl;
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  IssueImage(dst, src, p, place);
+  vinci_detail::IssueImage(dst, src, p, place);
 }
 
 }  // namespace AscendC

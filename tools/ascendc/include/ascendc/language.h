@@ -42,6 +42,7 @@
 #define KERNEL_TASK_TYPE_DEFAULT(type)
 #define KERNEL_TASK_TYPE(key, type)
 #endif
+#define __schedmode__(mode)
 #define __aicore__
 #define __host_aicore__
 #define __gm__

@@ -54,6 +54,7 @@ struct InitConstValueParams {
   T initValue{};
 };
 
+namespace vinci_detail {
 // The two destinations of a load, and how messages name the call.
 struct LoadInsns {
   ::vinci::ascendc::Insn &to_l0a, &to_l0b;
@@ -67,6 +68,7 @@ struct LoadInsns {
     }
   }
 };
+}  // namespace vinci_detail
 
 template <typename T>
 void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData2DParams& loadDataParams,
@@ -74,7 +76,7 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
   constexpr bool b4 = std::is_same_v<T, int4b_t>;
   static ::vinci::ascendc::Insn to_l0a(b4 ? "load_cbuf_to_ca_s4" : "load_cbuf_to_ca"),
       to_l0b(b4 ? "load_cbuf_to_cb_s4" : "load_cbuf_to_cb");
-  const LoadInsns insns{to_l0a, to_l0b, "LoadData from L1 to a position other than A2 and B2"};
+  const vinci_detail::LoadInsns insns{to_l0a, to_l0b, "LoadData from L1 to a position other than A2 and B2"};
   if (MemoryOf(src.GetPosition()) != ::vinci::ascendc::Memory::l1)
     ::vinci::ascendc::unsupported("LoadData from a position other than L1 and global memory", place);
   if (loadDataParams.ifTranspose && kBitsOf<T> != 16)
@@ -91,7 +93,8 @@ template <typename T>
 void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const LoadData2DParams& loadDataParams,
               Place place = Place::here()) {
   static ::vinci::ascendc::Insn to_l0a("load_gm_to_ca"), to_l0b("load_gm_to_cb"), to_l1("load_gm_to_cbuf");
-  const LoadInsns insns{to_l0a, to_l0b, "LoadData from global memory to a position other than A1, B1, A2 and B2"};
+  const vinci_detail::LoadInsns insns{to_l0a, to_l0b,
+                                      "LoadData from global memory to a position other than A1, B1, A2 and B2"};
   if (loadDataParams.ifTranspose)
     ::vinci::ascendc::wrong("LoadData: ifTranspose is of loads from L1, not from global memory", place);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
@@ -109,7 +112,7 @@ void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
   constexpr const char* type = b4 ? "s4" : sizeof(T) == 1 ? "b8" : sizeof(T) == 2 ? "b16" : "b32";
   static ::vinci::ascendc::Insn to_l0a("load_cbuf_to_ca_transpose", type),
       to_l0b(b4 ? "load_cbuf_to_cb_transpose_s4" : "load_cbuf_to_cb_transpose", type);
-  const LoadInsns insns{to_l0a, to_l0b, "LoadDataWithTranspose to a position other than A2 and B2"};
+  const vinci_detail::LoadInsns insns{to_l0a, to_l0b, "LoadDataWithTranspose to a position other than A2 and B2"};
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   ::vinci::ascendc::issue(
       insns.To(dst.GetPosition(), place),
@@ -126,7 +129,7 @@ void Fill(const LocalTensor<T>& dst, const InitConstValueParams<T>& initConstVal
   static ::vinci::ascendc::Insn to_l0a(bf16 ? "create_ca_matrix_bf16" : "create_ca_matrix", type),
       to_l0b(bf16 ? "create_cb_matrix_bf16" : "create_cb_matrix", type),
       to_l1(bf16 ? "create_cbuf_matrix_bf16" : "create_cbuf_matrix", type);
-  const LoadInsns insns{to_l0a, to_l0b, "Fill of a position other than A1, B1, A2 and B2"};
+  const vinci_detail::LoadInsns insns{to_l0a, to_l0b, "Fill of a position other than A1, B1, A2 and B2"};
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   ::vinci::ascendc::issue(
       MemoryOf(dst.GetPosition()) == ::vinci::ascendc::Memory::l1 ? to_l1 : insns.To(dst.GetPosition(), place),

@@ -31,6 +31,7 @@ struct MmadParams {
   bool cmatrixInitVal = true;  // C begins at zero
 };
 
+namespace vinci_detail {
 // The form of mad for types of C, A and B; null where there is none.
 template <typename C, typename A, typename B>
 constexpr const char* MadForm() {
@@ -76,11 +77,12 @@ void IssueMad(const LocalTensor<C>& c, const LocalTensor<A>& a, const LocalTenso
   static_cast<void>(bias);
 #endif
 }
+}  // namespace vinci_detail
 
 template <typename T, typename U, typename S>
 void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter,
           const MmadParams& mmadParams, Place place = Place::here()) {
-  IssueMad(dst, fm, filter, mmadParams, 0, place);
+  vinci_detail::IssueMad(dst, fm, filter, mmadParams, 0, place);
 }
 // C begins as the bias: a row of the bias table, or C itself.
 template <typename T, typename U, typename S, typename V>
@@ -92,32 +94,37 @@ void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor
   if (!p.cmatrixSource &&
       (MemoryOf(bias.GetPosition()) != ::vinci::ascendc::Memory::l0c || bias.Address() != dst.Address()))
     ::vinci::ascendc::unsupported("a bias of Mmad that is neither at C2 nor the result itself", place);
-  IssueMad(dst, fm, filter, p, bias.Address(), place);
+  vinci_detail::IssueMad(dst, fm, filter, p, bias.Address(), place);
 }
 
+namespace vinci_detail {
 // Bits of CTRL that the cube unit reads. Source: published documentation of SetCtrlSpr.
 inline void SetCubeControl(uint32_t bit, bool value, Place place) {
   static ::vinci::ascendc::Insn get("get_ctrl"), set("set_ctrl");
   const uint64_t others = ::vinci::ascendc::read(get, place) & ~(uint64_t{1} << bit);
   ::vinci::ascendc::issue(set, {others | uint64_t{value} << bit}, place);
 }
+}  // namespace vinci_detail
+
 enum class HF32Mode : uint8_t { DISABLE = 0, ENABLE = 1 };
 enum class HF32TransMode : uint8_t { NEAREST_EVEN = 0, NEAREST_ZERO = 1 };
-inline void SetHF32Mode(bool hf32Mode, Place place = Place::here()) { SetCubeControl(46, hf32Mode, place); }
+inline void SetHF32Mode(bool hf32Mode, Place place = Place::here()) {
+  vinci_detail::SetCubeControl(46, hf32Mode, place);
+}
 inline void SetHF32Mode(HF32Mode mode, Place place = Place::here()) {
-  SetCubeControl(46, mode == HF32Mode::ENABLE, place);
+  vinci_detail::SetCubeControl(46, mode == HF32Mode::ENABLE, place);
 }
 inline void SetHF32TransMode(bool hf32TransMode, Place place = Place::here()) {
-  SetCubeControl(47, hf32TransMode, place);
+  vinci_detail::SetCubeControl(47, hf32TransMode, place);
 }
 inline void SetHF32TransMode(HF32TransMode mode, Place place = Place::here()) {
-  SetCubeControl(47, mode == HF32TransMode::NEAREST_ZERO, place);
+  vinci_detail::SetCubeControl(47, mode == HF32TransMode::NEAREST_ZERO, place);
 }
 // The order in which results come out: true along N first. Bits do not depend on it.
 inline void SetMMLayoutTransform(bool mmLayoutMode, Place place = Place::here()) {
-  SetCubeControl(51, mmLayoutMode, place);
+  vinci_detail::SetCubeControl(51, mmLayoutMode, place);
 }
-inline void SetMMRowMajor(Place place = Place::here()) { SetCubeControl(51, true, place); }
-inline void SetMMColumnMajor(Place place = Place::here()) { SetCubeControl(51, false, place); }
+inline void SetMMRowMajor(Place place = Place::here()) { vinci_detail::SetCubeControl(51, true, place); }
+inline void SetMMColumnMajor(Place place = Place::here()) { vinci_detail::SetCubeControl(51, false, place); }
 
 }  // namespace AscendC

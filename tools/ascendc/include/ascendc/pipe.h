@@ -144,7 +144,8 @@ class TPipe {
     return FetchEventID(event, place);
   }
   // The second pipe of the event goes on when the first has done what it was given.
-  // From the scalar unit to a pipe only after the other way round: the id must not be set again before it is waited for.
+  // From the scalar unit to a pipe only after the other way round: the id must not be set again before it is waited
+  // for.
   static void Order(HardEvent event, Place place) {
     const TEventID id = FetchEventID(event, place);
     IssueSetFlag(event, id, place);
@@ -389,6 +390,10 @@ constexpr TPosition SinkOf(TPosition p) {
 
 template <TPosition position, int32_t depth, auto mask = 0>
 class TQue : public TQueBind<SourceOf(position), SinkOf(position), depth, mask> {};
+
+// A queue into L1 that the matrices of a product are taken from.
+template <TPosition position, int32_t depth, auto mask = 0>
+using TSCM = TQueBind<position, TPosition::TSCM, depth, mask>;
 
 // Memory of a position without a queue.
 template <TPosition position = TPosition::LCM>
