@@ -10,18 +10,29 @@
 
 namespace vinci::isa {
 
-Code::Code(const Program& program) : arch_(program.arch), source_(program.source) {
+Code::Code(const Program& program) : arch_(program.arch), sources_{program.source} {
   verify(program);
+  sources_.insert(sources_.end(), program.included.begin(), program.included.end());
   insts_.reserve(program.code.size());
   for (usize i = 0; i < program.code.size(); ++i)
-    append(decode(program.code[i]), program.lines[i]);
+    append(decode(program.code[i]), program.lines[i], program.files.empty() ? u16{0} : program.files[i]);
 }
 
-void Code::append(const Inst& inst, u32 line) {
+u16 Code::file(const std::string& name) {
+  const auto it = std::ranges::find(sources_, name);
+  const auto index = static_cast<usize>(it - sources_.begin());
+  if (it != sources_.end()) return static_cast<u16>(index);
+  if (index == kMaxProgramFiles) return 0;
+  sources_.push_back(name);
+  return static_cast<u16>(index);
+}
+
+void Code::append(const Inst& inst, u32 line, u16 file) {
   CodeInst c;
   c.row = inst.row;
   c.type = inst.type;
   c.line = line;
+  c.file = file;
   if (c.row->set_type != nullptr) c.row->set_type(c.args, inst.type);
   for (usize f = 0; f < inst.row->fields.size(); ++f) {
     const FieldInfo& field = inst.row->fields[f];
@@ -41,8 +52,9 @@ void Code::append(const Inst& inst, u32 line) {
 }
 
 std::string Code::place(u32 pc) const {
-  const u32 line = insts_.empty() ? 0 : insts_[std::min(pc, size() - 1)].line;
-  return line != 0 ? fmt::format("{}:{}", source_, line) : fmt::format("{}[{}]", source_, pc);
+  const u32 known = insts_.empty() ? 0 : std::min(pc, size() - 1);
+  const u32 line = insts_.empty() ? 0 : insts_[known].line;
+  return line != 0 ? fmt::format("{}:{}", source(known), line) : fmt::format("{}[{}]", sources_.front(), pc);
 }
 
 }  // namespace vinci::isa

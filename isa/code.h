@@ -28,6 +28,7 @@ struct CodeInst {
   u8 written = kNoRegister;  // the scalar register that it writes
   bool branches = false;
   u32 line = 0;
+  u16 file = 0;  // that the line is of: 0, the source of the program
 };
 
 // A program decoded once for all its blocks. Verifies the program first (see codec.h).
@@ -35,19 +36,24 @@ class Code {
  public:
   explicit Code(const Program& program);
   // An empty one, to which instructions are appended while a machine runs it. They need no registers for operands.
-  Code(Arch arch, std::string source) : arch_(arch), source_(std::move(source)) {}
-  void append(const Inst& inst, u32 line);
+  Code(Arch arch, std::string source) : arch_(arch), sources_{std::move(source)} {}
+  void append(const Inst& inst, u32 line, u16 file = 0);
+  // The number of a file that lines may be of.
+  u16 file(const std::string& name);
 
   const CodeInst& operator[](u32 pc) const { return insts_[pc]; }
   u32 size() const { return static_cast<u32>(insts_.size()); }
   Arch arch() const { return arch_; }
-  const std::string& source() const { return source_; }
+  // The file that the line of an instruction is of.
+  const std::string& source(u32 pc) const { return sources_[pc < insts_.size() ? insts_[pc].file : 0]; }
+  // All of them; the source of the program is the first.
+  const std::vector<std::string>& sources() const { return sources_; }
   // "file:line" of an instruction, or "file[pc]" where its line is not known; behind the end, that of the last.
   std::string place(u32 pc) const;
 
  private:
   Arch arch_;
-  std::string source_;
+  std::vector<std::string> sources_;
   std::vector<CodeInst> insts_;
 };
 

@@ -94,6 +94,12 @@ void verify(const Program& p) {
   if (p.lines.size() != p.code.size()) {
     fail(Fault::Input, "{} instructions but {} line numbers", p.code.size(), p.lines.size());
   }
+  if (p.files.empty() ? !p.included.empty() : p.files.size() != p.code.size()) {
+    fail(Fault::Input, "{} instructions, but {} numbers of source files", p.code.size(), p.files.size());
+  }
+  for (const u16 file : p.files) {
+    if (file > p.included.size()) fail(Fault::Input, "{} is not the number of a source file", file);
+  }
   for (usize i = 0; i < p.code.size(); ++i) {
     try {
       const Inst inst = decode(p.code[i]);

@@ -10,13 +10,15 @@ void NativeCore::start(const Launch& launch, CrossCoreFlags* flags, TaskCore sel
   code_ = Code(arch_, source);
   words_.clear();
   lines_.clear();
+  files_.clear();
   machine_.start(code_, launch, flags, self);
 }
 
-Machine::State NativeCore::issue(const Inst& inst, u32 line) {
+Machine::State NativeCore::issue(const Inst& inst, u32 line, u16 file) {
   words_.push_back(encode(inst));
   lines_.push_back(line);
-  code_.append(inst, line);
+  files_.push_back(file);
+  code_.append(inst, line, file);
   const Machine::State state = machine_.advance(budget_, 1);
   return inst.row->role == Role::end ? machine_.advance(budget_, 0) : state;
 }

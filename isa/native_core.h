@@ -20,9 +20,11 @@ class NativeCore {
   // Begins a block, as Machine::start; `launch` and `flags` must outlive it. `source` is the file that lines are of.
   void start(const Launch& launch, CrossCoreFlags* flags, TaskCore self, const std::string& source);
 
+  // The number of a file, for issue().
+  u16 file(const std::string& name) { return code_.file(name); }
   // Executes an instruction whose operands are immediates, as far as flags and barriers allow. State::waits: it waits
   // for another core; resume() until it does not. Faults carry "file:line". `end` ends the block.
-  Machine::State issue(const Inst& inst, u32 line);
+  Machine::State issue(const Inst& inst, u32 line, u16 file = 0);
   Machine::State resume() { return machine_.advance(budget_, 0); }
 
   Machine& machine() { return machine_; }
@@ -32,6 +34,7 @@ class NativeCore {
   // What was issued since start(): to run again, append it to a program and begin at its first instruction.
   const std::vector<Word>& words() const { return words_; }
   const std::vector<u32>& lines() const { return lines_; }
+  const std::vector<u16>& files() const { return files_; }
 
  private:
   Arch arch_;
@@ -39,6 +42,7 @@ class NativeCore {
   Code code_;
   std::vector<Word> words_;
   std::vector<u32> lines_;
+  std::vector<u16> files_;
   u64 budget_ = ~u64{0};
 };
 

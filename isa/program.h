@@ -12,6 +12,7 @@ namespace vinci::isa {
 
 inline constexpr usize kRegisterCount = 32;
 inline constexpr usize kMaxOperands = 17;
+inline constexpr usize kMaxProgramFiles = 65535;            // that its lines are of
 inline constexpr usize kMaxProgramLength = usize{1} << 20;  // instructions; what a branch target can name
 
 // One operand as a program states it: an immediate, or the number of the scalar register that holds it.
@@ -45,6 +46,10 @@ struct Program {
   std::vector<Word> code;
   std::vector<u32> lines;  // source line of each instruction, 0 if unknown; as long as code
   std::vector<Label> labels;
+  // Where lines are not all of `source`: further files, and for each instruction the file of its line, 0 for `source`,
+  // n for included[n - 1]. Both are empty, or files is as long as code.
+  std::vector<std::string> included = {};
+  std::vector<u16> files = {};
 
   friend bool operator==(const Program&, const Program&) = default;
 };

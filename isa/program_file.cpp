@@ -99,6 +99,10 @@ void check_names(const Program& p) {
     }
     if (!names.insert(label).second) fail(Fault::Input, "label '{}' occurs twice", label);
   }
+  if (!p.included.empty()) {
+    fail(Fault::Unsupported, "a program file has lines of one source; this program has them of {}",
+         p.included.size() + 1);
+  }
   if (p.source.size() > kMaxSourceBytes || !is_clean_utf8(p.source)) {
     fail(Fault::Input, "the source name is not at most {} bytes of printable UTF-8", kMaxSourceBytes);
   }

@@ -126,7 +126,7 @@ void Pipe::show(const Flying& f) const {
                     .end = f.end,
                     .done = f.done,
                     .detail = isa::to_string(f.inst),
-                    .source = core_.block().code->source(),
+                    .source = core_.block().code->source(f.inst.pc),
                     .line = f.inst.line,
                     .pc = f.inst.pc});
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
 #include <set>
 
 #include "isa/codec.h"
@@ -60,7 +61,7 @@ class Checker {
                 isa::name(k.program.arch), isa::name(c_.s.arch));
       return;
     }
-    if (!is_text(k.program.source)) {
+    if (!is_text(k.program.source) || !std::ranges::all_of(k.program.included, is_text)) {
       c_.report(path / "program", "kernel '{}': the source name contains control characters or is not UTF-8",
                 shown(k.name));
       return;

@@ -156,6 +156,8 @@ class VtsReader {
     }
     k.program.lines = numbers<u32>(p.lines());
     if (k.program.lines.empty()) k.program.lines.resize(k.program.code.size());
+    each(p.included(), [&](usize, const fb::String* s) { k.program.included.push_back(text(s)); });
+    k.program.files = numbers<u16>(p.files());
     each(p.labels(), [&](usize, const vts::Label* l) { k.program.labels.push_back({text(l->name()), l->index()}); });
     return k;
   }

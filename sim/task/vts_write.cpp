@@ -101,7 +101,14 @@ class VtsWriter {
     std::vector<fb::Offset<vts::Label>> labels;
     for (const isa::Label& l : p.labels)
       labels.push_back(vts::CreateLabel(fbb_, fbb_.CreateString(l.name), l.index));
-    const auto program = vts::CreateProgram(fbb_, static_cast<vts::Arch>(p.arch), source, code, lines, numbers(labels));
+    std::vector<fb::Offset<fb::String>> included;
+    for (const std::string& name : p.included)
+      included.push_back(fbb_.CreateString(name));
+    const auto label_list = numbers(labels);
+    const auto included_list = numbers(included);
+    const auto files = numbers(p.files);
+    const auto program =
+        vts::CreateProgram(fbb_, static_cast<vts::Arch>(p.arch), source, code, lines, label_list, included_list, files);
     const auto entries = k.entries.empty() ? fb::Offset<fb::Vector<u32>>{} : fbb_.CreateVector(k.entries);
     return vts::CreateKernel(fbb_, fbb_.CreateString(k.name), static_cast<vts::KernelType>(k.type), program, k.seconds,
                              entries);

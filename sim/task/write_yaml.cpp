@@ -289,6 +289,8 @@ bool same_meaning(const TaskStream& a, const TaskStream& b) {
     for (Kernel& k : s.kernels) {
       k.program.source.clear();
       k.program.lines.clear();
+      k.program.included.clear();
+      k.program.files.clear();
       k.program.labels.clear();
     }
     return s;

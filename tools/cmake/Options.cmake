@@ -10,6 +10,10 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
+# The libraries become parts of shared ones, too, in which nobody replaces their functions.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+add_compile_options(-fno-semantic-interposition)
+
 option(VINCI_TESTS "Build the tests and the benchmarks" ON)
 option(VINCI_FUZZ "Build the libFuzzer harnesses (clang only)" OFF)
 set(VINCI_SANITIZE "" CACHE STRING "Comma-separated sanitizers for all targets, e.g. address,undefined")

@@ -89,6 +89,28 @@ TEST(NativeCore, FaultsNameTheLineOfTheCaller) {
               HasSubstr("program: k.cpp:17: the ub address out of bounds"));
 }
 
+TEST(NativeCore, LinesMayBeOfSeveralFiles) {
+  Bench b;
+  const Inst store = decode(assemble("st_dev.b32 1, 0x100000400, 0\nend\n", "k.s", Arch::c220).code[0]);
+  const u16 header = b.core.file("k.h");
+  EXPECT_EQ(b.core.file("k.cpp"), 0);  // the source
+  EXPECT_EQ(b.core.file("k.h"), header);
+  b.core.issue(store, 3);
+  b.core.issue(store, 4, header);
+  b.end();
+  EXPECT_EQ(b.core.code().place(0), "k.cpp:3");
+  EXPECT_EQ(b.core.code().place(1), "k.h:4");
+  Program traced{.arch = Arch::c220, .source = "k.cpp", .code = b.core.words(), .lines = b.core.lines(), .labels = {}};
+  traced.included = {"k.h"};
+  traced.files = b.core.files();
+  EXPECT_EQ(Code(traced).place(1), "k.h:4");
+  EXPECT_EQ(Code(traced).source(0), "k.cpp");
+  traced.files[0] = 2;
+  EXPECT_THAT(error_of([&] { verify(traced); }), HasSubstr("2 is not the number of a source file"));
+  traced.files.pop_back();
+  EXPECT_THAT(error_of([&] { verify(traced); }), HasSubstr("numbers of source files"));
+}
+
 TEST(NativeCore, WaitsForAnotherCoreAndGoesOn) {
   Bench b;
   b.flags = CrossCoreFlags({.blocks = 2, .cube = false, .vector_cores = 1, .resident = 2});

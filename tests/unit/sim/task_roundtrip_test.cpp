@@ -94,6 +94,17 @@ TEST(TaskRoundTrip, NamesThatYamlWouldMisread) {
   expect_round_trip(s);
 }
 
+TEST(TaskRoundTrip, FilesOfLinesAreKept) {
+  TaskStream s = parse_text(kSample);
+  isa::Program& p = s.kernels[0].program;
+  p.included = {"a.h", "dir/b.h"};
+  p.files.assign(p.code.size(), 2);
+  p.files[0] = 0;
+  const TaskStream back = parse_task_stream(to_vts(s), "s.vts", MemoryFiles());
+  EXPECT_EQ(back.kernels[0].program, p);
+  EXPECT_TRUE(same_meaning(parse_text(kSample), s));
+}
+
 TEST(TaskRoundTrip, DifferencesInMeaningAreSeen) {
   const TaskStream s = parse_text(kSample);
   TaskStream t = s;

@@ -54,7 +54,7 @@ u64 cycles_of(Work what) {
 void Core::start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::TaskCore self, const std::string& source,
                  const CoreInfo& what, void (*give_way)()) {
   info = what;
-  source_ = source;
+  file_ = nullptr;
   give_way_ = give_way;
   owed_ = 0;
   accesses_ = 0;
@@ -63,21 +63,26 @@ void Core::start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::Tas
   native_.start(launch, flags, self, source);
 }
 
-u32 Core::line_of(Place place) const {
-  return place.file != nullptr && source_ == place.file ? static_cast<u32>(place.line) : 0;
+isa::Machine::State Core::note(const isa::Inst& inst, Place place) {
+  if (place.file == nullptr) return native_.issue(inst, 0);
+  if (place.file != file_) {
+    file_ = place.file;
+    file_number_ = native_.file(file_);
+  }
+  return native_.issue(inst, static_cast<u32>(place.line), file_number_);
 }
 
 void Core::pay(Place place) {
   if (owed_ == 0) return;
   static const isa::Row& nop = row("nop");
-  native_.issue(immediate(nop, {owed_}), line_of(place));
+  note(immediate(nop, {owed_}), place);
   owed_ = 0;
 }
 
 void Core::issue(const isa::Inst& inst, Place place) {
   pay(place);
   if (inst.row->role != isa::Role::scalar) accesses_ = polls_ = 0;
-  auto state = native_.issue(inst, line_of(place));
+  auto state = note(inst, place);
   while (state == isa::Machine::State::waits) {
     give_way_();
     state = native_.resume();
@@ -161,7 +166,7 @@ void Core::repeat(u32 from, i32 value, Place place) {
   isa::Inst inst = immediate(below, {0, static_cast<u64>(i64{value}), from});
   inst.operands[0].is_reg = true;
   branches_.emplace_back(static_cast<u32>(native_.words().size()), inst);
-  native_.issue(inst, line_of(place));
+  note(inst, place);
 }
 
 void Core::end() {

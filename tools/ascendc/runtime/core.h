@@ -48,14 +48,15 @@ class Core {
   // So many loads from one address of global memory in a row are a loop that waits for another core.
   static constexpr u32 kPolls = 64;
 
-  u32 line_of(Place place) const;
+  isa::Machine::State note(const isa::Inst& inst, Place place);
   void pay(Place place);
   void poll(u64 address, Place place);
   bool access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place);
 
   isa::CoreKind kind_;
   isa::NativeCore native_;
-  std::string source_;
+  const char* file_ = nullptr;  // of the latest instruction, and its number
+  u16 file_number_ = 0;
   void (*give_way_)() = nullptr;
   std::vector<std::pair<u32, isa::Inst>> branches_;
   u64 owed_ = 0;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -104,7 +105,9 @@ bool TaskRun::advance(Slot& slot) {
     }
     moved_ = true;
     part.strand.reset();
-    sections_[part.section] = {part.core->native().words(), part.core->native().lines(), part.core->branches()};
+    const isa::NativeCore& native = part.core->native();
+    sections_[part.section] = {native.words(), native.lines(), native.files(), native.code().sources(),
+                               part.core->branches()};
     --slot.left;
   }
   return slot.left == 0;
@@ -172,6 +175,7 @@ task::Kernel TaskRun::put_together(task::KernelType type, u32 first, u32 count, 
   out.type = type;
   out.program.arch = device_.chip().arch;
   out.program.source = launch_.place.file;
+  std::vector<std::string> sources{out.program.source};
   std::unordered_map<std::string_view, u32> known;
   for (u32 block = 0; block < launch_.blocks; ++block) {
     for (u32 n = 0; n < count; ++n) {
@@ -188,8 +192,18 @@ task::Kernel TaskRun::put_together(task::KernelType type, u32 first, u32 count, 
         out.program.code[start + at] = isa::encode(moved);
       }
       out.program.lines.insert(out.program.lines.end(), s.lines.begin(), s.lines.end());
+      std::vector<u16> numbers;  // in the program, by number in the section
+      for (const std::string& name : s.sources) {
+        const auto at = std::ranges::find(sources, name);
+        numbers.push_back(static_cast<u16>(at - sources.begin()));
+        if (at == sources.end()) sources.push_back(name);
+      }
+      for (const u16 file : s.files)
+        out.program.files.push_back(numbers[file]);
     }
   }
+  out.program.included.assign(sources.begin() + 1, sources.end());
+  if (out.program.included.empty()) out.program.files.clear();
   return out;
 }
 

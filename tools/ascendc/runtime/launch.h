@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tools/ascendc/runtime/device.h"
@@ -24,6 +25,8 @@ class TaskRun {
   struct Section {
     std::vector<isa::Word> words;
     std::vector<u32> lines;
+    std::vector<u16> files;  // of the lines, numbers in sources
+    std::vector<std::string> sources;
     std::vector<std::pair<u32, isa::Inst>> branches;  // by position
   };
   struct Part {
