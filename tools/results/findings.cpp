@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "tools/vinci/findings.h"
+#include "tools/results/findings.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-namespace vinci::cli {
+namespace vinci::results {
 namespace {
 
 using isa::check::Finding;
@@ -93,4 +93,4 @@ std::string findings_json(const isa::check::Findings& findings, const Error* cut
   return out.dump(2) + "\n";
 }
 
-}  // namespace vinci::cli
+}  // namespace vinci::results

@@ -8,7 +8,7 @@
 #include "isa/check/finding.h"
 
 // What `vinci run --check` found, as text and as findings.json.
-namespace vinci::cli {
+namespace vinci::results {
 
 // The first `limit` findings for people, and how many more there are. `cut_short` is what has ended the run before its
 // end, so that more may be wrong; null: nothing has.
@@ -17,4 +17,4 @@ std::string findings_text(const isa::check::Findings& findings, usize limit, con
 // All of them.
 std::string findings_json(const isa::check::Findings& findings, const Error* cut_short);
 
-}  // namespace vinci::cli
+}  // namespace vinci::results

@@ -19,14 +19,15 @@
 #include "sim/trace/perfetto_trace.h"
 #include "tools/profile/profile.h"
 #include "tools/profile/simulator_tree.h"
+#include "tools/results/findings.h"
+#include "tools/results/stats_json.h"
 #include "tools/vinci/commands.h"
-#include "tools/vinci/findings.h"
 #include "tools/vinci/numerics.h"
 #include "tools/vinci/options.h"
 #include "tools/vinci/output_folder.h"
 #include "tools/vinci/progress.h"
 #include "tools/vinci/report.h"
-#include "tools/vinci/run_files.h"
+#include "tools/vinci/run_info.h"
 #include "tools/vinci/summary.h"
 
 namespace vinci::cli {
@@ -173,15 +174,15 @@ class Run {
     }
     const models::Result result = simulate(memory, progress);
     instructions = result.instructions;
-    io::write_file_atomically(out_.path("stats.json"), stats_json(chip_, stream_, result));
+    io::write_file_atomically(out_.path("stats.json"), results::stats_json(chip_, stream_, result));
     return summary(chip_, stream_, result, o_.mode);
   }
 
   void report_findings(const Error* cut_short) {
     constexpr usize kShown = 20;
-    io::write_file_atomically(out_.path("findings.json"), findings_json(checker_->findings(), cut_short));
+    io::write_file_atomically(out_.path("findings.json"), results::findings_json(checker_->findings(), cut_short));
     if (!o_.quiet || cut_short != nullptr || !checker_->findings().empty())
-      print_out(findings_text(checker_->findings(), kShown, cut_short));
+      print_out(results::findings_text(checker_->findings(), kShown, cut_short));
   }
 
   models::Result simulate(task::RunMemory& memory, const std::function<void(const models::Progress&)>& progress) {
