@@ -33,13 +33,15 @@ struct Architecture {
   std::string_view option, macro, chip;
 };
 constexpr std::array kArchitectures{Architecture{"dav-2201", "2201", "ascend-910b1"},
-                                    Architecture{"dav-2002", "2002", "ascend-310p3"}};
+                                    Architecture{"dav-2002", "2002", "ascend-310p3"},
+                                    Architecture{"dav-1001", "1001", "ascend-910a"}};
 
 // The command line of a compiler, as far as it must be understood.
 struct CommandLine {
   std::vector<std::string> sources, options, rest;  // rest: objects and libraries, in order
-  std::string output;
-  bool compile_only = false, preprocess = true;
+  std::vector<std::string> dependencies;            // -MD and the like, for the preprocessor
+  std::string output, mode = "timing";
+  bool compile_only = false;
   Architecture arch = kArchitectures[0];
 
   explicit CommandLine(const std::vector<std::string>& args) {
@@ -58,8 +60,13 @@ struct CommandLine {
         value();  // every source is Ascend C
       } else if (a.starts_with("--npu-arch=") || a.starts_with("--cce-aicore-arch=")) {
         set_arch(a.substr(a.find('=') + 1));
-      } else if (a == "-I" || a == "-D" || a == "-U" || a == "-include" || a == "-isystem" || a == "-MF" ||
-                 a == "-MT") {
+      } else if (a.starts_with("--run-mode=")) {
+        set_mode(a.substr(a.find('=') + 1));
+      } else if (a == "-MF" || a == "-MT" || a == "-MQ") {
+        dependencies.insert(dependencies.end(), {a, value()});
+      } else if (a.starts_with("-M")) {
+        dependencies.push_back(a);
+      } else if (a == "-I" || a == "-D" || a == "-U" || a == "-include" || a == "-isystem") {
         options.push_back(a);
         options.push_back(value());
       } else if (a.starts_with("-l") || a.starts_with("-L") || a.starts_with("-Wl,")) {
@@ -88,6 +95,11 @@ struct CommandLine {
     static constexpr std::array kEndings{".asc", ".cpp", ".cc", ".cxx", ".cce"};
     return std::ranges::find(kEndings, fs::path(name).extension().string()) != kEndings.end();
   }
+  void set_mode(std::string_view name) {
+    if (name != "sim" && name != "cpu") fail(Fault::Input, "--run-mode={}: the modes are sim and cpu", name);
+    mode = name == "cpu" ? "functional" : "timing";
+    if (name == "cpu") options.emplace_back("-DASCENDC_CPU_DEBUG=1");
+  }
   void set_arch(std::string_view name) {
     // dav-2201, and with a suffix for one kind of core: dav-c220-vec is older spelling.
     for (const Architecture& a : kArchitectures) {
@@ -96,15 +108,46 @@ struct CommandLine {
         return;
       }
     }
-    fail(Fault::Unsupported, "--npu-arch={}: supported are dav-2201 (Ascend 910B) and dav-2002 (Ascend 310P)", name);
+    fail(Fault::Unsupported,
+         "--npu-arch={}: supported are dav-2201 (Ascend 910B), dav-2002 (Ascend 310P) and dav-1001 "
+         "(Ascend 910)",
+         name);
   }
 };
 
-// The options in a response file beside this program.
-std::string response_file(const std::string& name) {
+// Where this program is, and the folder that it was installed into: bin/vinci, lib/vinci.
+fs::path self() {
   std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return "@" + (self.parent_path().parent_path() / "ascendc" / name).string();
+  return fs::read_symlink("/proc/self/exe", error);
+}
+
+// The options in a file of ours, one a line, with @PREFIX@ for that folder.
+std::vector<std::string> options_of(const std::string& name) {
+  const fs::path prefix = self().parent_path().parent_path();
+  std::istringstream text(io::read_file((prefix / "lib/vinci" / name).string()));
+  std::vector<std::string> out;
+  for (std::string line; std::getline(text, line);) {
+    constexpr std::string_view kPrefix = "@PREFIX@";
+    const usize at = line.find(kPrefix);
+    if (at != std::string::npos) line.replace(at, kPrefix.size(), prefix.string());
+    if (!line.empty()) out.push_back(line);
+  }
+  return out;
+}
+
+std::string object_of(const CommandLine& line, const std::string& source) {
+  return line.output.empty() ? fs::path(source).stem().string() + ".o" : line.output;
+}
+
+// What the source depends on is seen by the preprocessor, which does not know the name of the object.
+void add_dependencies(std::vector<std::string>& words, const CommandLine& line, const std::string& source) {
+  const std::string object = object_of(line, source);
+  const auto given = [&](std::string_view option) { return std::ranges::find(line.dependencies, option); };
+  words.insert(words.end(), line.dependencies.begin(), line.dependencies.end());
+  if (given("-MT") == line.dependencies.end() && given("-MQ") == line.dependencies.end())
+    words.insert(words.end(), {"-MT", object});
+  if (given("-MF") == line.dependencies.end())
+    words.insert(words.end(), {"-MF", fs::path(object).replace_extension(".d").string()});
 }
 
 void compile(const CommandLine& line) {
@@ -114,15 +157,14 @@ void compile(const CommandLine& line) {
   std::vector<std::string> common{compiler, fmt::format("-D__NPU_ARCH__={}", line.arch.macro), "-D__VINCI_CC__=1",
                                   "-ffp-contract=off"};
   common.insert(common.end(), line.options.begin(), line.options.end());
-  common.push_back(response_file("compile.rsp"));
-
-  std::error_code error;
-  const std::string tool = fs::read_symlink("/proc/self/exe", error).string();
+  const std::vector<std::string> ours = options_of("compile.txt");
+  common.insert(common.end(), ours.begin(), ours.end());
   std::vector<std::string> rewritten;
   for (const std::string& source : line.sources) {
     const std::string stem = fmt::format("{}-{}", rewritten.size(), fs::path(source).stem().string());
     const std::string text = scratch / stem + ".i";
     std::vector<std::string> words = common;
+    if (!line.dependencies.empty()) add_dependencies(words, line, source);
     words.insert(words.end(), {"-E", "-x", "c++", source, "-o", text});
     run(words);
     std::string made;
@@ -135,13 +177,14 @@ void compile(const CommandLine& line) {
     made += fmt::format(
         "\nextern \"C\" {{\n"
         "__attribute__((weak)) const char* vinci_ascendc_tool = \"{}\";\n"
-        "__attribute__((weak)) const char* vinci_ascendc_chip = \"{}\";\n}}\n",
-        tool, line.arch.chip);
+        "__attribute__((weak)) const char* vinci_ascendc_chip = \"{}\";\n"
+        "__attribute__((weak)) const char* vinci_ascendc_mode = \"{}\";\n}}\n",
+        self().string(), line.arch.chip, line.mode);
     rewritten.push_back(scratch / stem + ".ii");
     io::write_file_atomically(rewritten.back(), made);
     if (!line.compile_only) continue;
     words = common;
-    const std::string output = line.output.empty() ? fs::path(source).stem().string() + ".o" : line.output;
+    const std::string output = object_of(line, source);
     words.insert(words.end(), {"-c", "-x", "c++-cpp-output", rewritten.back(), "-o", output});
     run(words);
   }
@@ -151,7 +194,8 @@ void compile(const CommandLine& line) {
   words.insert(words.end(), rewritten.begin(), rewritten.end());
   words.insert(words.end(), {"-x", "none"});
   words.insert(words.end(), line.rest.begin(), line.rest.end());
-  words.push_back(response_file("link.rsp"));
+  const std::vector<std::string> libraries = options_of("link.txt");
+  words.insert(words.end(), libraries.begin(), libraries.end());
   words.insert(words.end(), {"-o", line.output.empty() ? "a.out" : line.output});
   run(words);
 }
@@ -163,7 +207,8 @@ void add_cc(CLI::App& app) {
   sub->prefix_command();
   sub->footer(
       "Takes the command line of a C++ compiler: sources (.asc, .cpp), -o, -c, -I, -D, -O, -l and so on, and\n"
-      "--npu-arch=dav-2201 (the default) or dav-2002. The compiler is g++, or $CXX. The program runs by itself or\n"
+      "--npu-arch=dav-2201 (the default), dav-2002 or dav-1001, and --run-mode=sim (the default) or cpu (no time, for\n"
+      "debugging). The compiler is g++, or $CXX. The program runs by itself or\n"
       "under `vinci sim`; docs/ascendc.md.\n"
       "Example: vinci cc add.asc -o add && vinci sim ./add");
   sub->callback([sub] { compile(CommandLine(sub->remaining())); });

@@ -16,6 +16,7 @@
 // What `vinci cc` states beside the user's code.
 extern "C" {
 __attribute__((weak)) extern const char* vinci_ascendc_chip;
+__attribute__((weak)) extern const char* vinci_ascendc_mode;
 __attribute__((weak)) extern const char* vinci_ascendc_tool;
 }
 
@@ -42,7 +43,7 @@ Settings Settings::from_environment() {
   s.output = environment("VINCI_OUTPUT", "out/" + program_name());
   s.options = environment("VINCI_RUN_OPTIONS");
   s.quiet = environment("VINCI_VERBOSE") != "1";
-  const std::string mode = environment("VINCI_MODE", "timing");
+  const std::string mode = environment("VINCI_MODE", &vinci_ascendc_mode != nullptr ? vinci_ascendc_mode : "timing");
   if (mode == "functional") {
     s.mode = Mode::functional;
   } else if (mode == "timing") {
