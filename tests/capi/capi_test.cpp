@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// The library as a program sees it, beside the simulator behind it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <vinci/vinci.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "models/soc/simulate.h"
+#include "sim/config/load.h"
+#include "sim/task/load.h"
+
+namespace vinci {
+namespace {
+
+using testing::HasSubstr;
+
+// b = 2 * a, for as many blocks of 64 floats as there are.
+constexpr std::string_view kDouble = R"(ld_arg X1, 0
+ld_arg X2, 1
+get_block_idx X3
+mul X3, X3, 256
+add X1, X1, X3
+add X2, X2, X3
+copy_gm_to_ubuf 0, X1, sid=0, nBurst=1, lenBurst=8, srcGap=0, dstGap=0
+set_flag PIPE_MTE2, PIPE_V, EVENT_ID0
+wait_flag PIPE_MTE2, PIPE_V, EVENT_ID0
+vadd.f32 0x1000, 0, 0, 1, 1, 1, 1, 8, 8, 8
+set_flag PIPE_V, PIPE_MTE3, EVENT_ID0
+wait_flag PIPE_V, PIPE_MTE3, EVENT_ID0
+copy_ubuf_to_gm X2, 0x1000, sid=0, nBurst=1, lenBurst=8, srcGap=0, dstGap=0
+end
+)";
+
+std::string stream_text() {
+  std::string code;
+  for (usize at = 0; at < kDouble.size();) {
+    const usize end = kDouble.find('\n', at);
+    code += "      " + std::string(kDouble.substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  return "vinci: 1\nname: double\narch: c220\nbuffers:\n"
+         "  a: {place: host, dtype: f4, shape: [3, 64], random: true}\n"
+         "  b: {place: host, dtype: f4, shape: [3, 64], output: b.npy}\n"
+         "  ad: {place: device, bytes: 768}\n  bd: {place: device, bytes: 768}\n"
+         "kernels:\n  double:\n    type: AIV_ONLY\n    code: |\n" +
+         code +
+         "streams:\n  main:\n    - memcpy_async: {dst: ad, src: a}\n"
+         "    - kernel_launch: {kernel: double, block_dim: 3, args: [ad, bd]}\n"
+         "    - memcpy_async: {dst: b, src: bd}\n";
+}
+
+template <class T, void (*Destroy)(T*)>
+struct Handle {
+  T* p = nullptr;
+  ~Handle() { Destroy(p); }
+  operator T*() const { return p; }  // NOLINT(google-explicit-constructor)
+};
+using Chip = Handle<vinci_chip, vinci_chip_destroy>;
+using Stream = Handle<vinci_stream, vinci_stream_destroy>;
+using Device = Handle<vinci_device, vinci_device_destroy>;
+using Run = Handle<vinci_run, vinci_run_destroy>;
+
+struct Bench {
+  Chip chip;
+  Stream stream;
+  Bench() {
+    EXPECT_EQ(vinci_chip_create("ascend-910b1", nullptr, 0, &chip.p), VINCI_OK) << vinci_last_error();
+    const std::string text = stream_text();
+    EXPECT_EQ(vinci_stream_parse(text.data(), text.size(), nullptr, &stream.p), VINCI_OK) << vinci_last_error();
+  }
+};
+
+vinci_options options(vinci_mode mode) {
+  vinci_options o = VINCI_OPTIONS_INIT;
+  o.mode = mode;
+  return o;
+}
+
+std::vector<float> output(const vinci_run* run, const char* name) {
+  vinci_output out{};
+  out.size = sizeof out;
+  EXPECT_EQ(vinci_run_find_output(run, name, &out), VINCI_OK) << vinci_last_error();
+  std::vector<float> values(out.bytes / sizeof(float));
+  std::memcpy(values.data(), out.data, out.bytes);
+  return values;
+}
+
+TEST(CApi, ARunIsThatOfTheSimulator) {
+  const Bench b;
+  Run run;
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, nullptr, &run.p), VINCI_OK) << vinci_last_error();
+  EXPECT_EQ(vinci_run_cycles(run), 0u);  // nothing happens before the wait
+  ASSERT_EQ(vinci_wait(run), VINCI_OK) << vinci_last_error();
+  EXPECT_EQ(vinci_wait(run), VINCI_OK);
+
+  const std::string text = stream_text();
+  const task::TaskStream stream =
+      task::parse_task_stream(std::as_bytes(std::span(text)), "double.yaml", task::MemoryFiles());
+  task::RunMemory memory(stream, true, 0);
+  const models::Result direct = models::simulate(config::load_chip("ascend-910b1"), stream, memory, {});
+  EXPECT_EQ(vinci_run_cycles(run), direct.cycles);
+  EXPECT_EQ(vinci_run_kernel_cycles(run), direct.kernel_cycles);
+  EXPECT_EQ(vinci_run_instructions(run), direct.instructions);
+  EXPECT_GT(vinci_run_seconds(run), 0);
+  EXPECT_EQ(nlohmann::ordered_json::parse(vinci_run_stats(run)).at("counters"), direct.stats);
+  std::vector<float> expected(192);
+  std::memcpy(expected.data(), memory.host(1).data(), 768);
+  EXPECT_EQ(output(run, "b"), expected);
+
+  u64 busy = 0;
+  ASSERT_EQ(vinci_run_counter(run, "core0.AIV0/V/busy", &busy), VINCI_OK) << vinci_last_error();
+  EXPECT_EQ(busy, direct.stats.at("core0.AIV0").at("V").at("busy").get<u64>());
+  EXPECT_EQ(vinci_run_counter(run, "core0.AIV0/V/busyness", &busy), VINCI_ERROR_INPUT);
+}
+
+TEST(CApi, InputsComeFromMemoryAndOutputsSayWhatTheyAre) {
+  const Bench b;
+  std::vector<float> a(192);
+  for (usize i = 0; i < a.size(); ++i)
+    a[i] = static_cast<float>(i);
+  Run before, after;
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, nullptr, &before.p), VINCI_OK);
+  ASSERT_EQ(vinci_stream_set_input(b.stream, "a", a.data(), a.size() * 4), VINCI_OK) << vinci_last_error();
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, nullptr, &after.p), VINCI_OK);
+  ASSERT_EQ(vinci_wait(after), VINCI_OK);
+  ASSERT_EQ(vinci_wait(before), VINCI_OK);
+  for (usize i = 0; i < a.size(); ++i)
+    ASSERT_EQ(output(after, "b")[i], 2 * a[i]);
+  EXPECT_NE(output(before, "b"), output(after, "b"));  // what was submitted is not changed any more
+
+  ASSERT_EQ(vinci_run_output_count(after), 1u);
+  vinci_output out{};
+  out.size = sizeof out;
+  ASSERT_EQ(vinci_run_output(after, 0, &out), VINCI_OK);
+  EXPECT_STREQ(out.name, "b");
+  EXPECT_STREQ(out.dtype, "f4");
+  EXPECT_THAT(std::vector<u64>(out.shape, out.shape + out.dimensions), testing::ElementsAre(3, 64));
+  EXPECT_EQ(vinci_stream_set_input(b.stream, "a", a.data(), 4), VINCI_ERROR_INPUT);
+  EXPECT_EQ(vinci_stream_set_input(b.stream, "ad", a.data(), 768), VINCI_ERROR_INPUT);
+  EXPECT_THAT(vinci_last_error(), HasSubstr("no host buffer 'ad'"));
+}
+
+TEST(CApi, ModesDifferInWhatTheyKnow) {
+  const Bench b;
+  Run full, timing, functional;
+  const vinci_options t = options(VINCI_MODE_TIMING), f = options(VINCI_MODE_FUNCTIONAL);
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, nullptr, &full.p), VINCI_OK);
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, &t, &timing.p), VINCI_OK);
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, &f, &functional.p), VINCI_OK);
+  for (vinci_run* run : {full.p, timing.p, functional.p})
+    ASSERT_EQ(vinci_wait(run), VINCI_OK) << vinci_last_error();
+  EXPECT_EQ(vinci_run_cycles(timing), vinci_run_cycles(full));
+  EXPECT_STREQ(vinci_run_stats(timing), vinci_run_stats(full));
+  EXPECT_EQ(vinci_run_cycles(functional), 0u);
+  EXPECT_STREQ(vinci_run_stats(functional), "");
+  EXPECT_EQ(output(functional, "b"), output(full, "b"));
+  vinci_output out{};
+  out.size = sizeof out;
+  ASSERT_EQ(vinci_run_output(timing, 0, &out), VINCI_OK);
+  EXPECT_EQ(out.data, nullptr);
+}
+
+TEST(CApi, ErrorsHaveAStatusAndAText) {
+  vinci_chip* chip = nullptr;
+  EXPECT_EQ(vinci_chip_create("ascend-910b7", nullptr, 0, &chip), VINCI_ERROR_INPUT);
+  EXPECT_THAT(vinci_last_error(), HasSubstr("ascend-910b7"));
+  EXPECT_EQ(chip, nullptr);
+  const char* wrong[] = {"core.cube.startup=many"};
+  EXPECT_EQ(vinci_chip_create("ascend-910b1", wrong, 1, &chip), VINCI_ERROR_INPUT);
+  const char* null[] = {nullptr};
+  EXPECT_EQ(vinci_chip_create("ascend-910b1", null, 1, &chip), VINCI_ERROR_INPUT);
+  EXPECT_EQ(vinci_chip_create(nullptr, nullptr, 0, &chip), VINCI_ERROR_INPUT);
+  EXPECT_STREQ(vinci_last_error(), "name_or_file is NULL");
+  vinci_stream* stream = nullptr;
+  EXPECT_EQ(vinci_stream_parse("vinci: 2\n", 9, nullptr, &stream), VINCI_ERROR_INPUT);
+  EXPECT_EQ(vinci_stream_load("/nowhere/x.yaml", &stream), VINCI_ERROR_INPUT);
+  EXPECT_EQ(vinci_wait(nullptr), VINCI_ERROR_INPUT);
+  // Of another architecture than the chip.
+  const Bench b;
+  Chip other;
+  ASSERT_EQ(vinci_chip_create("ascend-910a", nullptr, 0, &other.p), VINCI_OK);
+  vinci_run* run = nullptr;
+  EXPECT_EQ(vinci_submit(other, b.stream, nullptr, &run), VINCI_ERROR_INPUT);
+  EXPECT_STREQ(vinci_status_name(VINCI_ERROR_DEADLOCK), "deadlock");
+}
+
+TEST(CApi, OverridesAndTextsMakeChips) {
+  const Bench b;
+  const char* slow[] = {"core.vector.binary.tail=4000"};
+  Chip changed, again;
+  ASSERT_EQ(vinci_chip_create("ascend-910b1", slow, 1, &changed.p), VINCI_OK) << vinci_last_error();
+  const std::string text = vinci_chip_text(changed);
+  ASSERT_EQ(vinci_chip_parse(text.data(), text.size(), nullptr, 0, &again.p), VINCI_OK) << vinci_last_error();
+  Run one, two, three;
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, nullptr, &one.p), VINCI_OK);
+  ASSERT_EQ(vinci_submit(changed, b.stream, nullptr, &two.p), VINCI_OK);
+  ASSERT_EQ(vinci_submit(again, b.stream, nullptr, &three.p), VINCI_OK);
+  for (vinci_run* run : {one.p, two.p, three.p})
+    ASSERT_EQ(vinci_wait(run), VINCI_OK) << vinci_last_error();
+  EXPECT_GT(vinci_run_cycles(two), vinci_run_cycles(one));
+  EXPECT_EQ(vinci_run_cycles(three), vinci_run_cycles(two));
+  EXPECT_EQ(output(two, "b"), output(one, "b"));
+  EXPECT_STREQ(vinci_chip_arch(b.chip), "c220");
+  EXPECT_EQ(vinci_chip_vector_cores(b.chip), 2 * vinci_chip_ai_cores(b.chip));
+}
+
+TEST(CApi, LimitsAndCancellationEndARun) {
+  const Bench b;
+  vinci_options few = VINCI_OPTIONS_INIT;
+  few.max_cycles = 100;
+  Run short_run, cancelled;
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, &few, &short_run.p), VINCI_OK);
+  EXPECT_EQ(vinci_wait(short_run), VINCI_ERROR_LIMIT);
+  EXPECT_EQ(vinci_wait(short_run), VINCI_ERROR_LIMIT);
+  EXPECT_THAT(vinci_last_error(), HasSubstr("cycles"));
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, nullptr, &cancelled.p), VINCI_OK);
+  vinci_cancel(cancelled);
+  EXPECT_EQ(vinci_wait(cancelled), VINCI_ERROR_LIMIT);
+}
+
+TEST(CApi, ThreadsTakeTurns) {
+  const Bench b;
+  constexpr usize kThreads = 4;
+  std::vector<Run> runs(kThreads);
+  for (Run& run : runs)
+    ASSERT_EQ(vinci_submit(b.chip, b.stream, nullptr, &run.p), VINCI_OK);
+  std::atomic<usize> good = 0;
+  std::vector<std::thread> threads;
+  for (Run& run : runs)
+    threads.emplace_back([&] { good += vinci_wait(run) == VINCI_OK; });
+  vinci_chip* none = nullptr;
+  EXPECT_EQ(vinci_chip_create("nothing", nullptr, 0, &none), VINCI_ERROR_INPUT);
+  for (std::thread& t : threads)
+    t.join();
+  EXPECT_EQ(good, kThreads);
+  EXPECT_THAT(vinci_last_error(), HasSubstr("nothing"));  // of this thread
+  for (Run& run : runs) {
+    EXPECT_STREQ(vinci_run_stats(run), vinci_run_stats(runs[0]));
+    EXPECT_EQ(output(run, "b"), output(runs[0], "b"));
+  }
+}
+
+struct DeviceBench {
+  Chip chip;
+  Device device;
+  vinci_buffer *a = nullptr, *b = nullptr;
+  vinci_kernel* twice = nullptr;
+  DeviceBench() {
+    EXPECT_EQ(vinci_chip_create("ascend-910b1", nullptr, 0, &chip.p), VINCI_OK);
+    EXPECT_EQ(vinci_device_create(chip, &device.p), VINCI_OK);
+    EXPECT_EQ(vinci_malloc(device, 768, &a), VINCI_OK);
+    EXPECT_EQ(vinci_malloc(device, 768, &b), VINCI_OK);
+    EXPECT_EQ(vinci_kernel_create(device, "double", VINCI_CORE_VECTOR, kDouble.data(), kDouble.size(), &twice),
+              VINCI_OK)
+        << vinci_last_error();
+  }
+  vinci_status launch(vinci_buffer* from, vinci_buffer* to, uint64_t offset = 0, uint32_t blocks = 3) {
+    const vinci_arg args[] = {{from, offset}, {to, offset}};
+    return vinci_launch(twice, blocks, args, 2);
+  }
+  vinci_status run(const vinci_options* o = nullptr) {
+    Run r;
+    const vinci_status status = vinci_device_submit(device, o, &r.p);
+    return status != VINCI_OK ? status : vinci_wait(r);
+  }
+};
+
+TEST(CApi, DeviceMemoryStaysFromRunToRun) {
+  DeviceBench d;
+  const std::vector<float> x(192, 1.5f);
+  std::vector<float> y(192), z(192);
+  ASSERT_EQ(vinci_copy_in(d.a, 0, x.data(), 768), VINCI_OK);
+  ASSERT_EQ(d.launch(d.a, d.b), VINCI_OK) << vinci_last_error();
+  ASSERT_EQ(vinci_copy_out(y.data(), d.b, 0, 768), VINCI_OK);
+  EXPECT_EQ(y, std::vector<float>(192, 0.0f));
+  ASSERT_EQ(d.run(), VINCI_OK) << vinci_last_error();
+  EXPECT_EQ(y, std::vector<float>(192, 3.0f));
+  ASSERT_EQ(d.launch(d.b, d.a, 256, 2), VINCI_OK);  // the last two thirds, from what is there
+  ASSERT_EQ(d.run(), VINCI_OK) << vinci_last_error();
+  ASSERT_EQ(vinci_read(d.a, 0, z.data(), 768), VINCI_OK);
+  EXPECT_EQ(z[63], 1.5f);
+  EXPECT_EQ(z[64], 6.0f);
+  EXPECT_EQ(z[191], 6.0f);
+  const float one = 1;
+  ASSERT_EQ(vinci_write(d.a, 0, &one, 4), VINCI_OK);
+  ASSERT_EQ(vinci_read(d.a, 0, z.data(), 8), VINCI_OK);
+  EXPECT_EQ(z[0], 1.0f);
+  EXPECT_EQ(z[1], 1.5f);
+}
+
+TEST(CApi, AFailedRunLeavesDeviceMemory) {
+  DeviceBench d;
+  const std::vector<float> x(192, 1.0f);
+  std::vector<float> y(192, -1.0f);
+  ASSERT_EQ(vinci_copy_in(d.a, 0, x.data(), 768), VINCI_OK);
+  ASSERT_EQ(d.launch(d.a, d.b, 0, 4), VINCI_OK);  // the fourth block is outside
+  ASSERT_EQ(vinci_copy_out(y.data(), d.b, 0, 768), VINCI_OK);
+  EXPECT_EQ(d.run(), VINCI_ERROR_PROGRAM);
+  EXPECT_EQ(y, std::vector<float>(192, -1.0f));
+  ASSERT_EQ(vinci_read(d.a, 0, y.data(), 768), VINCI_OK);
+  EXPECT_EQ(y, std::vector<float>(192, 0.0f));
+  EXPECT_EQ(d.run(), VINCI_OK);  // of no task
+}
+
+TEST(CApi, DevicesRefuseWhatCannotBe) {
+  DeviceBench d;
+  float x = 0;
+  EXPECT_EQ(vinci_read(d.a, 768, &x, 4), VINCI_ERROR_INPUT);
+  EXPECT_EQ(vinci_copy_in(d.a, 765, &x, 4), VINCI_ERROR_INPUT);
+  EXPECT_EQ(d.launch(d.a, d.b, 0, 0), VINCI_ERROR_INPUT);
+  vinci_buffer* large = nullptr;
+  EXPECT_EQ(vinci_malloc(d.device, size_t{1} << 40, &large), VINCI_ERROR_LIMIT);
+  vinci_kernel* kernel = nullptr;
+  EXPECT_EQ(vinci_kernel_create(d.device, "k", VINCI_CORE_VECTOR, "nop\n", 4, &kernel), VINCI_ERROR_INPUT);
+  EXPECT_EQ(vinci_kernel_create(d.device, "k", VINCI_CORE_AI, "end\n", 4, &kernel), VINCI_ERROR_INPUT);
+  EXPECT_EQ(vinci_kernel_create(d.device, "k", VINCI_CORE_CUBE, "vxor\n", 5, &kernel), VINCI_ERROR_INPUT);
+  ASSERT_EQ(d.launch(d.a, d.b), VINCI_OK);
+  EXPECT_EQ(vinci_free(d.a), VINCI_ERROR_INPUT);
+  ASSERT_EQ(d.run(), VINCI_OK);
+  EXPECT_EQ(vinci_free(d.a), VINCI_OK);
+  EXPECT_EQ(vinci_free(d.a), VINCI_ERROR_INPUT);
+  EXPECT_EQ(d.launch(d.a, d.b), VINCI_ERROR_INPUT);
+  DeviceBench other;
+  EXPECT_EQ(d.launch(other.a, d.b), VINCI_ERROR_INPUT);
+  Run one;
+  ASSERT_EQ(vinci_device_submit(other.device, nullptr, &one.p), VINCI_OK);
+  vinci_run* two = nullptr;
+  EXPECT_EQ(vinci_device_submit(other.device, nullptr, &two), VINCI_ERROR_INPUT);
+}
+
+TEST(CApi, FindingsOfTheCheckAreAFailure) {
+  DeviceBench d;
+  std::string racy(kDouble);
+  racy.erase(racy.find("wait_flag PIPE_MTE2"), racy.find("vadd") - racy.find("wait_flag PIPE_MTE2"));
+  vinci_kernel* kernel = nullptr;
+  ASSERT_EQ(vinci_kernel_create(d.device, "racy", VINCI_CORE_VECTOR, racy.data(), racy.size(), &kernel), VINCI_OK);
+  const vinci_arg args[] = {{d.a, 0}, {d.b, 0}};
+  const std::vector<float> x(192, 1.0f);
+  ASSERT_EQ(vinci_copy_in(d.a, 0, x.data(), 768), VINCI_OK);
+  ASSERT_EQ(vinci_launch(kernel, 1, args, 2), VINCI_OK);
+  vinci_options checked = VINCI_OPTIONS_INIT;
+  checked.check = 1;
+  Run run;
+  ASSERT_EQ(vinci_device_submit(d.device, &checked, &run.p), VINCI_OK);
+  EXPECT_EQ(vinci_wait(run), VINCI_ERROR_PROGRAM);
+  EXPECT_THAT(vinci_run_findings(run), HasSubstr("racy"));
+}
+
+}  // namespace
+}  // namespace vinci

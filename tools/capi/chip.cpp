@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/base/error.h"
+#include "sim/config/load.h"
+#include "tools/capi/handles.h"
+
+namespace {
+
+using vinci::capi::guarded;
+using vinci::capi::need;
+
+std::vector<std::string> texts(const char* const* items, size_t count) {
+  std::vector<std::string> out;
+  if (count > 0) need(items, "overrides");
+  for (size_t i = 0; i < count; ++i)
+    out.emplace_back(&need(items[i], "an override"));
+  return out;
+}
+
+vinci_chip* made(vinci::config::ChipConfig config) {
+  auto out = std::make_unique<vinci_chip>();
+  out->text = vinci::config::write_chip(config);
+  out->config = std::make_shared<const vinci::config::ChipConfig>(std::move(config));
+  return out.release();
+}
+
+}  // namespace
+
+extern "C" {
+
+vinci_status vinci_chip_create(const char* name_or_file, const char* const* overrides, size_t count, vinci_chip** out) {
+  return guarded([&] {
+    need(out, "out") = made(vinci::config::load_chip(&need(name_or_file, "name_or_file"), texts(overrides, count)));
+  });
+}
+
+vinci_status vinci_chip_parse(const char* text, size_t bytes, const char* const* overrides, size_t count,
+                              vinci_chip** out) {
+  return guarded([&] {
+    need(out, "out") = made(vinci::config::parse_chip({&need(text, "text"), bytes}, "chip", texts(overrides, count)));
+  });
+}
+
+void vinci_chip_destroy(vinci_chip* chip) { delete chip; }
+const char* vinci_chip_name(const vinci_chip* chip) { return chip->config->name.c_str(); }
+const char* vinci_chip_arch(const vinci_chip* chip) { return vinci::isa::name(chip->config->arch).data(); }
+double vinci_chip_clock(const vinci_chip* chip) { return chip->config->clock.value; }
+uint32_t vinci_chip_ai_cores(const vinci_chip* chip) { return chip->config->ai_cores; }
+uint32_t vinci_chip_vector_cores(const vinci_chip* chip) { return chip->config->vector_cores; }
+const char* vinci_chip_text(const vinci_chip* chip) { return chip->text.c_str(); }
+}
