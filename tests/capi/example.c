@@ -50,7 +50,7 @@ static uint64_t add(const char* chip_name, const float* a, const float* b, float
   must(vinci_device_submit(device, NULL, &run));
   must(vinci_wait(run));
   cycles = vinci_run_cycles(run);
-  must(vinci_run_counter(run, "core0.AIV0/V/busy", &busy));
+  must(vinci_run_counter(run, "core0.AIV/V/busy", &busy));
   printf("%s: %llu cycles, %.2f us, vector unit busy for %llu\n", vinci_chip_name(chip), (unsigned long long)cycles,
          vinci_run_seconds(run) * 1e6, (unsigned long long)busy);
   vinci_run_destroy(run);

@@ -15,6 +15,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 add_compile_options(-fno-semantic-interposition)
 
 option(VINCI_TESTS "Build the tests and the benchmarks" ON)
+option(VINCI_PYTHON "Build the Python module" ON)
 option(VINCI_FUZZ "Build the libFuzzer harnesses (clang only)" OFF)
 set(VINCI_SANITIZE "" CACHE STRING "Comma-separated sanitizers for all targets, e.g. address,undefined")
 option(VINCI_COVERAGE "Instrument for coverage" OFF)

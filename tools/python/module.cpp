@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// The Python module `vinci`: the C interface of the library (vinci/vinci.h), with handles as objects, buffers as arrays
+// and failures as exceptions. docs/c-api.md
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <vinci/vinci.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace py = pybind11;
+
+namespace {
+
+struct Failure {
+  vinci_status status;
+  std::string text;
+};
+
+void must(vinci_status status) {
+  if (status != VINCI_OK) throw Failure{status, vinci_last_error()};
+}
+
+// The bytes of an object with the buffer protocol, in one piece.
+struct Bytes {
+  py::buffer_info info;
+  std::size_t size = 0;
+
+  Bytes(const py::buffer& b, bool writable) : info(b.request(writable)) {
+    py::ssize_t dense = info.itemsize;
+    for (py::ssize_t d = info.ndim; d-- > 0;) {
+      if (info.shape[static_cast<std::size_t>(d)] > 1 && info.strides[static_cast<std::size_t>(d)] != dense)
+        throw Failure{VINCI_ERROR_INPUT, "the array is not contiguous; numpy.ascontiguousarray() makes one that is"};
+      dense *= info.shape[static_cast<std::size_t>(d)];
+    }
+    size = static_cast<std::size_t>(info.size * info.itemsize);
+  }
+};
+
+template <class T, void (*Destroy)(T*)>
+struct Destroyer {
+  void operator()(T* p) const { Destroy(p); }
+};
+template <class T, void (*Destroy)(T*)>
+using Handle = std::unique_ptr<T, Destroyer<T, Destroy>>;
+
+vinci_options options(const std::string& mode, std::uint64_t max_cycles, std::uint64_t seed, std::uint32_t threads,
+                      bool check) {
+  vinci_options o = VINCI_OPTIONS_INIT;
+  if (mode == "full") {
+    o.mode = VINCI_MODE_FULL;
+  } else if (mode == "functional") {
+    o.mode = VINCI_MODE_FUNCTIONAL;
+  } else if (mode == "timing") {
+    o.mode = VINCI_MODE_TIMING;
+  } else {
+    throw Failure{VINCI_ERROR_INPUT, "mode '" + mode + "': the modes are full, functional and timing"};
+  }
+  o.max_cycles = max_cycles;
+  o.seed = seed;
+  o.threads = threads;
+  o.check = check ? 1 : 0;
+  return o;
+}
+
+class Chip {
+ public:
+  Chip(const std::string& name, const std::vector<std::string>& overrides) {
+    vinci_chip* made = nullptr;
+    must(vinci_chip_create(name.c_str(), pointers(overrides).data(), overrides.size(), &made));
+    handle_.reset(made);
+  }
+  static Chip parse(const std::string& text, const std::vector<std::string>& overrides) {
+    vinci_chip* made = nullptr;
+    must(vinci_chip_parse(text.data(), text.size(), pointers(overrides).data(), overrides.size(), &made));
+    return Chip(made);
+  }
+  const vinci_chip* get() const { return handle_.get(); }
+
+ private:
+  explicit Chip(vinci_chip* made) : handle_(made) {}
+  static std::vector<const char*> pointers(const std::vector<std::string>& texts) {
+    std::vector<const char*> out;
+    for (const std::string& t : texts)
+      out.push_back(t.c_str());
+    return out;
+  }
+  Handle<vinci_chip, vinci_chip_destroy> handle_;
+};
+
+// A run, and what must live until it is done.
+class Run {
+ public:
+  Run(vinci_run* run, std::shared_ptr<vinci_device> device, std::vector<py::object> pins)
+      : device_(std::move(device)), handle_(run), pins_(std::move(pins)) {}
+
+  void wait() {
+    {
+      const py::gil_scoped_release others;
+      status_ = vinci_wait(handle_.get());
+      if (status_ != VINCI_OK) error_ = vinci_last_error();
+    }
+    pins_.clear();
+    if (status_ != VINCI_OK) throw Failure{status_, error_};
+  }
+  vinci_run* get() const { return handle_.get(); }
+
+  std::uint64_t counter(const std::string& path) const {
+    std::uint64_t value = 0;
+    must(vinci_run_counter(get(), path.c_str(), &value));
+    return value;
+  }
+
+ private:
+  std::shared_ptr<vinci_device> device_;
+  Handle<vinci_run, vinci_run_destroy> handle_;
+  std::vector<py::object> pins_;
+  vinci_status status_ = VINCI_OK;
+  std::string error_;
+};
+
+// An array on the memory of the run, which lives as long.
+py::object array_of(const py::object& run, const vinci_output& out) {
+  if (out.data == nullptr) return py::none();
+  const std::string dtype = *out.dtype == '\0' ? "u1" : out.dtype;
+  const std::vector<py::ssize_t> shape(out.shape, out.shape + out.dimensions);
+  py::array array(py::dtype::from_args(py::str(dtype)), shape, out.data, run);
+  array.attr("setflags")(py::arg("write") = false);
+  return array;
+}
+
+py::object output(const py::object& run, const std::string& name) {
+  vinci_output out{};
+  out.size = sizeof out;
+  must(vinci_run_find_output(run.cast<Run&>().get(), name.c_str(), &out));
+  return array_of(run, out);
+}
+
+py::dict outputs(const py::object& run) {
+  const vinci_run* handle = run.cast<Run&>().get();
+  py::dict all;
+  for (std::size_t i = 0; i < vinci_run_output_count(handle); ++i) {
+    vinci_output out{};
+    out.size = sizeof out;
+    must(vinci_run_output(handle, i, &out));
+    all[out.name] = array_of(run, out);
+  }
+  return all;
+}
+
+py::object json(const char* text) {
+  return *text == '\0' ? py::none() : py::module_::import("json").attr("loads")(text);
+}
+
+class TaskStream {
+ public:
+  static TaskStream load(const std::string& path) {
+    vinci_stream* made = nullptr;
+    must(vinci_stream_load(path.c_str(), &made));
+    return TaskStream(made);
+  }
+  static TaskStream parse(const std::string& text, const std::optional<std::string>& folder) {
+    vinci_stream* made = nullptr;
+    must(vinci_stream_parse(text.data(), text.size(), folder ? folder->c_str() : nullptr, &made));
+    return TaskStream(made);
+  }
+  void set_input(const std::string& buffer, const py::buffer& data) {
+    const Bytes bytes(data, false);
+    must(vinci_stream_set_input(handle_.get(), buffer.c_str(), bytes.info.ptr, bytes.size));
+  }
+  std::unique_ptr<Run> submit(const Chip& chip, const vinci_options& o) const {
+    vinci_run* run = nullptr;
+    must(vinci_submit(chip.get(), handle_.get(), &o, &run));
+    return std::make_unique<Run>(run, nullptr, std::vector<py::object>{});
+  }
+  const vinci_stream* get() const { return handle_.get(); }
+
+ private:
+  explicit TaskStream(vinci_stream* made) : handle_(made) {}
+  Handle<vinci_stream, vinci_stream_destroy> handle_;
+};
+
+// The device, and the arrays that its waiting tasks write.
+struct DeviceState {
+  std::shared_ptr<vinci_device> device;
+  std::vector<py::object> pins;
+};
+
+struct Buffer {
+  std::shared_ptr<DeviceState> state;
+  vinci_buffer* handle;
+  std::size_t bytes;
+};
+
+struct Kernel {
+  std::shared_ptr<DeviceState> state;
+  vinci_kernel* handle;
+
+  // Arguments: numbers, buffers, or (buffer, offset).
+  void launch(std::uint32_t block_dim, const py::args& args) const {
+    std::vector<vinci_arg> out;
+    for (const py::handle& a : args) {
+      if (py::isinstance<Buffer>(a)) {
+        out.push_back({a.cast<Buffer&>().handle, 0});
+      } else if (py::isinstance<py::tuple>(a)) {
+        const auto pair = a.cast<std::pair<Buffer, std::uint64_t>>();
+        out.push_back({pair.first.handle, pair.second});
+      } else if (a.attr("__lt__")(0).cast<bool>()) {
+        out.push_back({nullptr, static_cast<std::uint64_t>(a.cast<std::int64_t>())});
+      } else {
+        out.push_back({nullptr, a.cast<std::uint64_t>()});
+      }
+    }
+    must(vinci_launch(handle, block_dim, out.data(), out.size()));
+  }
+};
+
+class Device {
+ public:
+  explicit Device(const Chip& chip) {
+    vinci_device* made = nullptr;
+    must(vinci_device_create(chip.get(), &made));
+    state_ = std::make_shared<DeviceState>();
+    state_->device.reset(made, vinci_device_destroy);
+  }
+  Buffer alloc(std::size_t bytes) const {
+    vinci_buffer* made = nullptr;
+    must(vinci_malloc(state_->device.get(), bytes, &made));
+    return {state_, made, bytes};
+  }
+  Kernel kernel(const std::string& program, const std::string& core, const std::string& name) const {
+    const std::vector<std::string> cores{"ai", "cube", "vector"};
+    const auto at = std::find(cores.begin(), cores.end(), core);
+    if (at == cores.end())
+      throw Failure{VINCI_ERROR_INPUT, "core '" + core + "': a kernel runs on ai, cube or vector cores"};
+    vinci_kernel* made = nullptr;
+    must(vinci_kernel_create(state_->device.get(), name.c_str(), static_cast<vinci_core>(at - cores.begin()),
+                             program.data(), program.size(), &made));
+    return {state_, made};
+  }
+  std::unique_ptr<Run> submit(const vinci_options& o) const {
+    vinci_run* run = nullptr;
+    must(vinci_device_submit(state_->device.get(), &o, &run));
+    return std::make_unique<Run>(run, state_->device, std::exchange(state_->pins, {}));
+  }
+
+ private:
+  std::shared_ptr<DeviceState> state_;
+};
+
+}  // namespace
+
+PYBIND11_MODULE(vinci, m) {
+  m.doc() = "Simulator of Da Vinci-style NPUs (Ascend AI Core). docs/c-api.md";
+  m.attr("__version__") = vinci_version_text();
+
+  // An exception with the members `status` and `code` beside its message.
+  static const py::handle error =
+      PyErr_NewExceptionWithDoc("vinci.Error", "status: input, program, ...; code: its number", nullptr, nullptr);
+  m.attr("Error") = error;
+  py::register_exception_translator([](std::exception_ptr p) {
+    try {
+      if (p) std::rethrow_exception(p);
+    } catch (const Failure& f) {
+      py::object made = error(f.text);
+      made.attr("status") = vinci_status_name(f.status);
+      made.attr("code") = static_cast<int>(f.status);
+      PyErr_SetObject(error.ptr(), made.ptr());
+    }
+  });
+
+  py::class_<Chip>(m, "Chip", "A built-in chip or a chip file, with overrides such as 'core.cube.startup=30'.")
+      .def(py::init<const std::string&, const std::vector<std::string>&>(), py::arg("name_or_file"),
+           py::arg("overrides") = std::vector<std::string>{})
+      .def_static("parse", &Chip::parse, py::arg("text"), py::arg("overrides") = std::vector<std::string>{})
+      .def_property_readonly("name", [](const Chip& c) { return vinci_chip_name(c.get()); })
+      .def_property_readonly("arch", [](const Chip& c) { return vinci_chip_arch(c.get()); })
+      .def_property_readonly("clock", [](const Chip& c) { return vinci_chip_clock(c.get()); })
+      .def_property_readonly("ai_cores", [](const Chip& c) { return vinci_chip_ai_cores(c.get()); })
+      .def_property_readonly("vector_cores", [](const Chip& c) { return vinci_chip_vector_cores(c.get()); })
+      .def_property_readonly("text", [](const Chip& c) { return vinci_chip_text(c.get()); });
+
+  py::class_<Run>(m, "Run", "A run; its numbers are there when it is done.")
+      .def("wait", &Run::wait, "Does the run, if it is not done.")
+      .def(
+          "cancel", [](const Run& r) { vinci_cancel(r.get()); }, "From another thread.")
+      .def_property_readonly("cycles", [](const Run& r) { return vinci_run_cycles(r.get()); })
+      .def_property_readonly("seconds", [](const Run& r) { return vinci_run_seconds(r.get()); })
+      .def_property_readonly("kernel_cycles", [](const Run& r) { return vinci_run_kernel_cycles(r.get()); })
+      .def_property_readonly("instructions", [](const Run& r) { return vinci_run_instructions(r.get()); })
+      .def_property_readonly(
+          "stats", [](const Run& r) { return json(vinci_run_stats(r.get())); }, "stats.json")
+      .def_property_readonly("findings", [](const Run& r) { return json(vinci_run_findings(r.get())); })
+      .def("counter", &Run::counter, py::arg("path"), "Such as 'core0.AIC/M/busy'.")
+      .def("output", &output, py::arg("name"), "An array on the memory of the run; None without data.")
+      .def_property_readonly("outputs", &outputs);
+
+  const auto mode = py::arg("mode") = "full";
+  const auto max_cycles = py::arg("max_cycles") = std::uint64_t{1'000'000'000'000};
+  const auto seed = py::arg("seed") = std::uint64_t{0};
+  const auto threads = py::arg("threads") = 0u;
+  const auto check = py::arg("check") = false;
+  using Text = const std::string&;
+  using Number = std::uint64_t;
+
+  py::class_<TaskStream>(m, "TaskStream")
+      .def_static("load", &TaskStream::load, py::arg("path"), "A .yaml or .vts file.")
+      .def_static("parse", &TaskStream::parse, py::arg("text"), py::arg("folder") = py::none(),
+                  "YAML text or the bytes of a .vts; files that it names are looked up beneath the folder.")
+      .def_property_readonly("name", [](const TaskStream& s) { return vinci_stream_name(s.get()); })
+      .def_property_readonly("arch", [](const TaskStream& s) { return vinci_stream_arch(s.get()); })
+      .def("set_input", &TaskStream::set_input, py::arg("buffer"), py::arg("data"), "The contents of a host buffer.")
+      .def(
+          "submit",
+          [](const TaskStream& s, const Chip& chip, Text m_, Number c, Number s_, std::uint32_t t, bool check_) {
+            return s.submit(chip, options(m_, c, s_, t, check_));
+          },
+          py::arg("chip"), mode, max_cycles, seed, threads, check, "A run that wait() does.")
+      .def(
+          "run",
+          [](const TaskStream& s, const Chip& chip, Text m_, Number c, Number s_, std::uint32_t t, bool check_) {
+            auto run = s.submit(chip, options(m_, c, s_, t, check_));
+            run->wait();
+            return run;
+          },
+          py::arg("chip"), mode, max_cycles, seed, threads, check, "A run that is done.");
+
+  py::class_<Buffer>(m, "Buffer", "Device memory.")
+      .def_readonly("bytes", &Buffer::bytes)
+      .def(
+          "write",
+          [](const Buffer& b, const py::buffer& data, std::size_t offset) {
+            const Bytes bytes(data, false);
+            must(vinci_write(b.handle, offset, bytes.info.ptr, bytes.size));
+          },
+          py::arg("data"), py::arg("offset") = std::size_t{0}, "At once, without time.")
+      .def(
+          "read",
+          [](const Buffer& b, const py::buffer& into, std::size_t offset) {
+            const Bytes bytes(into, true);
+            must(vinci_read(b.handle, offset, bytes.info.ptr, bytes.size));
+          },
+          py::arg("into"), py::arg("offset") = std::size_t{0}, "Into an array, at once, without time.")
+      .def(
+          "copy_in",
+          [](const Buffer& b, const py::buffer& data, std::size_t offset) {
+            const Bytes bytes(data, false);
+            must(vinci_copy_in(b.handle, offset, bytes.info.ptr, bytes.size));
+          },
+          py::arg("data"), py::arg("offset") = std::size_t{0}, "A task of the next run.")
+      .def(
+          "copy_out",
+          [](const Buffer& b, const py::buffer& into, std::size_t offset) {
+            const Bytes bytes(into, true);
+            must(vinci_copy_out(bytes.info.ptr, b.handle, offset, bytes.size));
+            b.state->pins.push_back(into);
+          },
+          py::arg("into"), py::arg("offset") = std::size_t{0}, "A task of the next run, which fills the array.")
+      .def("free", [](const Buffer& b) { must(vinci_free(b.handle)); });
+
+  py::class_<Kernel>(m, "Kernel")
+      .def("launch", &Kernel::launch, py::arg("block_dim"),
+           "A task of the next run; arguments: numbers, buffers, (buffer, offset).");
+
+  py::class_<Device>(m, "Device", "A device of a chip; its memory stays from run to run.")
+      .def(py::init<const Chip&>(), py::arg("chip"))
+      .def("alloc", &Device::alloc, py::arg("bytes"))
+      .def("kernel", &Device::kernel, py::arg("program"), py::arg("core") = "vector", py::arg("name") = "kernel",
+           "From assembly text or the bytes of a program file, for cores: vector, cube, ai.")
+      .def(
+          "submit",
+          [](const Device& d, Text m_, Number c, Number s_, std::uint32_t t, bool check_) {
+            return d.submit(options(m_, c, s_, t, check_));
+          },
+          mode, max_cycles, seed, threads, check, "A run of what was called since the last; wait() does it.")
+      .def(
+          "run",
+          [](const Device& d, Text m_, Number c, Number s_, std::uint32_t t, bool check_) {
+            auto run = d.submit(options(m_, c, s_, t, check_));
+            run->wait();
+            return run;
+          },
+          mode, max_cycles, seed, threads, check, "A run that is done.");
+}
