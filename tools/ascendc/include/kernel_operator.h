@@ -5,6 +5,8 @@
 // Ascend C for kernels, all of it that Vinci has (docs/ascendc.md). What is not there does not compile, under its name.
 #include "ascendc/advanced/activation.h"
 #include "ascendc/advanced/math.h"
+#include "ascendc/advanced/norm.h"
+#include "ascendc/advanced/reduction.h"
 #include "ascendc/advanced/softmax.h"
 #include "ascendc/convert.h"
 #include "ascendc/copy.h"

@@ -100,4 +100,90 @@ inline void SoftMaxFlashV2TilingFunc(const ge::Shape& srcShape, const uint32_t d
   SoftMaxTilingFunc(srcShape, dataTypeSize1, localWorkSpaceSize, softmaxFlashTiling);
 }
 
+// Norms: batch, sequence and the row that is normalised.
+inline void GetLayerNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/,
+                                      const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
+  const RowShape s(srcShape);
+  maxValue = NormWords(s.rows, s.columns) * static_cast<uint32_t>(sizeof(float));
+  minValue = NormWords(1, s.columns) * static_cast<uint32_t>(sizeof(float));
+}
+inline void GetLayerNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool isReuseSource,
+                                      const bool /*isComputeRstd*/, const bool /*isOnlyOutput*/, uint32_t& maxValue,
+                                      uint32_t& minValue) {
+  GetLayerNormMaxMinTmpSize(srcShape, typeSize, isReuseSource, maxValue, minValue);
+}
+template <typename Tiling>
+void SetNormShape(const ge::Shape& shape, const ge::Shape& original, Tiling& t) {
+  const RowShape s(shape), o(original);
+  t.hLength = s.columns;
+  t.originalHLength = o.columns;
+  t.sLength = shape.GetDimNum() >= 2 ? static_cast<uint32_t>(shape.GetDim(shape.GetDimNum() - 2)) : 1;
+  t.bLength = t.sLength == 0 ? 0 : s.rows / t.sLength;
+}
+inline void GetLayerNormNDTilingInfo(const ge::Shape& srcShape, const uint32_t /*stackBufferSize*/,
+                                     const uint32_t /*typeSize*/, const bool /*isReuseSource*/,
+                                     LayerNormTiling& tiling) {
+  SetNormShape(srcShape, srcShape, tiling);
+  tiling.inputXSize = static_cast<uint32_t>(srcShape.GetShapeSize());
+  tiling.meanVarSize = tiling.bLength * tiling.sLength;
+}
+inline void GetLayerNormNDTillingInfo(const ge::Shape& srcShape, const uint32_t stackBufferSize,
+                                      const uint32_t typeSize, const bool isReuseSource, LayerNormTiling& tilling) {
+  GetLayerNormNDTilingInfo(srcShape, stackBufferSize, typeSize, isReuseSource, tilling);
+}
+inline void GetLayerNormNDTilingInfo(const ge::Shape& srcShape, const uint32_t /*stackBufferSize*/,
+                                     const uint32_t /*typeSize*/, const bool /*isReuseSource*/,
+                                     const bool /*isComputeRstd*/, LayerNormSeparateTiling& tiling) {
+  const RowShape s(srcShape);
+  tiling.aLength = tiling.meanVarSize = s.rows;
+  tiling.rLength = s.columns;
+  tiling.inputXSize = s.rows * s.columns;
+}
+inline bool GetRmsNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, uint32_t& maxValue,
+                                    uint32_t& minValue, const bool /*isBasicBlock*/ = false) {
+  GetLayerNormMaxMinTmpSize(srcShape, typeSize, false, maxValue, minValue);
+  return true;
+}
+inline bool GetRmsNormTilingInfo(const ge::Shape& srcShape, const ge::Shape& originSrcShape,
+                                 const uint32_t stackBufferByteSize, const uint32_t typeSize, RmsNormTiling& tiling,
+                                 const bool /*isBasicBlock*/ = false) {
+  SetNormShape(srcShape, originSrcShape, tiling);
+  uint32_t most = 0, least = 0;
+  GetRmsNormMaxMinTmpSize(srcShape, typeSize, most, least);
+  return stackBufferByteSize >= least;
+}
+
+// Sums and extrema. Each of these takes one row of `n` elements at a time if there is no more room.
+inline uint32_t RowTmpSize(uint32_t rows, uint32_t n) {
+  return ReduceWords(rows, (n + kElementUnit - 1) / kElementUnit * kElementUnit) * static_cast<uint32_t>(sizeof(float));
+}
+inline void GetSumMaxMinTmpSize(const uint32_t n, const uint32_t /*typeSize*/, const bool /*isReuseSource*/,
+                                uint32_t& maxSize, uint32_t& minSize) {
+  maxSize = minSize = RowTmpSize(1, n);
+}
+inline void GetMeanMaxMinTmpSize(const uint32_t n, const uint32_t /*srcTypeSize*/, const uint32_t /*accTypeSize*/,
+                                 const bool /*isReuseSource*/, uint32_t& maxSize, uint32_t& minSize) {
+  maxSize = minSize = RowTmpSize(1, n);
+}
+enum class ReducePattern : uint32_t { AR = 0, RA = 1 };
+template <typename DataType>
+void GetReduceTmpSize(const ge::Shape& srcShape, DataType, uint32_t& maxValue, uint32_t& minValue) {
+  const RowShape s(srcShape);
+  maxValue = RowTmpSize(s.rows, s.columns);
+  minValue = RowTmpSize(1, s.columns) + 2 * s.columns * static_cast<uint32_t>(sizeof(float));
+  if (maxValue < minValue) maxValue = minValue;
+}
+#define VINCI_REDUCE_SIZE(Name)                                                                                \
+  template <typename DataType>                                                                                 \
+  void Get##Name##MaxMinTmpSize(const ge::Shape& srcShape, const DataType dataType, ReducePattern /*pattern*/, \
+                                bool /*isSrcInnerPad*/, bool /*isReuseSource*/, uint32_t& maxValue,            \
+                                uint32_t& minValue) {                                                          \
+    GetReduceTmpSize(srcShape, dataType, maxValue, minValue);                                                  \
+  }
+VINCI_REDUCE_SIZE(ReduceSum)
+VINCI_REDUCE_SIZE(ReduceMean)
+VINCI_REDUCE_SIZE(ReduceMax)
+VINCI_REDUCE_SIZE(ReduceMin)
+#undef VINCI_REDUCE_SIZE
+
 }  // namespace AscendC

@@ -31,16 +31,44 @@ END_TILING_DATA_DEF;
 
 using LogSoftMaxTiling = SoftMaxTiling;
 
+BEGIN_TILING_DATA_DEF(LayerNormTiling)
+VINCI_TILING_FIELD(bLength)
+VINCI_TILING_FIELD(sLength)
+VINCI_TILING_FIELD(hLength)
+VINCI_TILING_FIELD(originalHLength)
+VINCI_TILING_FIELD(inputXSize)
+VINCI_TILING_FIELD(meanVarSize)
+END_TILING_DATA_DEF;
+
+BEGIN_TILING_DATA_DEF(LayerNormSeparateTiling)
+VINCI_TILING_FIELD(aLength)
+VINCI_TILING_FIELD(rLength)
+VINCI_TILING_FIELD(inputXSize)
+VINCI_TILING_FIELD(meanVarSize)
+END_TILING_DATA_DEF;
+
+BEGIN_TILING_DATA_DEF(RmsNormTiling)
+VINCI_TILING_FIELD(bLength)
+VINCI_TILING_FIELD(sLength)
+VINCI_TILING_FIELD(hLength)
+VINCI_TILING_FIELD(originalHLength)
+END_TILING_DATA_DEF;
+
+#define VINCI_TILING_NAMES         \
+  using ::LayerNormSeparateTiling; \
+  using ::LayerNormTiling;         \
+  using ::LogSoftMaxTiling;        \
+  using ::RmsNormTiling;           \
+  using ::SoftMaxTiling;
 namespace optiling {
-using ::LogSoftMaxTiling;
-using ::SoftMaxTiling;
+VINCI_TILING_NAMES
 }  // namespace optiling
 
 namespace AscendC {
 namespace tiling {
-using ::LogSoftMaxTiling;
-using ::SoftMaxTiling;
+VINCI_TILING_NAMES
 }  // namespace tiling
+#undef VINCI_TILING_NAMES
 
 constexpr uint32_t kSoftmaxBlocks = 4;  // numbers of rows as blocks: max, sum, exp of the old max, one more
 // Elements of f32 that softmax needs for so many rows at once: 64 of a row to fold it, its numbers, and the row itself
@@ -48,6 +76,16 @@ constexpr uint32_t kSoftmaxBlocks = 4;  // numbers of rows as blocks: max, sum, 
 constexpr uint32_t SoftmaxWords(uint32_t rows, uint32_t stride, bool is_float) {
   const uint32_t aligned = (rows + 7) / 8 * 8;
   return rows * (64 + (is_float ? 0 : stride)) + aligned * (2 + 8 * kSoftmaxBlocks);
+}
+// The same of norms: the rows and their squares, a row of factors and one of summands.
+constexpr uint32_t NormWords(uint32_t rows, uint32_t stride) {
+  const uint32_t aligned = (rows + 7) / 8 * 8;
+  return rows * (64 + 2 * stride) + aligned * (1 + 8) + 2 * stride;
+}
+// And of sums and extrema of rows: the rows in f32.
+constexpr uint32_t ReduceWords(uint32_t rows, uint32_t stride) {
+  const uint32_t aligned = (rows + 7) / 8 * 8;
+  return rows * (64 + stride) + aligned;
 }
 
 }  // namespace AscendC

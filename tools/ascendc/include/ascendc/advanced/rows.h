@@ -171,6 +171,27 @@ class Rows {
   Place place_;
 };
 
+// The numbers of rows to a tensor, one behind the other; by the scalar unit where that does not begin at a block.
+template <typename T>
+void PutNumbers(const LocalTensor<T>& to, const LocalTensor<float>& vals, uint32_t n, const LocalTensor<float>& scratch,
+                Place place) {
+  const bool whole = to.Address() % ONE_BLK_SIZE == 0;
+  Elements m(n, place);
+  LocalTensor<T> from = whole ? to : scratch.template ReinterpretCast<T>();
+  if constexpr (std::is_same_v<T, float>) {
+    if (whole) m.Copy(from, vals);
+    if (!whole) from = vals;
+  } else {
+    FromFloat(m, from, vals);
+  }
+  m.Done();
+  if (whole) return;
+  TPipe::Order(HardEvent::V_S, place);
+  for (uint32_t i = 0; i < n; ++i)
+    to.SetValue(i, from.GetValue(i, place), place);
+  TPipe::Order(HardEvent::S_V, place);
+}
+
 // Temporary memory, from its beginning on.
 class Memory32 {
  public:
@@ -185,15 +206,18 @@ class Memory32 {
   LocalTensor<float> left_;
 };
 
-// As many of `rows` as `bytes` suffice for, where `words(n)` elements of f32 are needed for n.
+// As many of the rows as `bytes` suffice for, where `words(n)` elements of f32 are needed for n.
 template <typename Words>
-uint32_t RowsAtOnce(uint32_t rows, uint32_t bytes, Words&& words, Place place) {
+uint32_t RowsAtOnce(uint32_t wanted, uint32_t bytes, Words&& words, Place place) {
+  uint32_t rows = wanted;
   while (rows > 0 && words(rows) * sizeof(float) > bytes)
     --rows;
   if (rows == 0)
     ::vinci::ascendc::wrong("the temporary memory is too small; the host's function for its size says what is needed",
                             place);
-  return rows;
+  // Parts that begin at whole blocks of results.
+  constexpr uint32_t kWhole = ONE_BLK_SIZE / sizeof(half);
+  return rows < wanted && rows > kWhole ? rows / kWhole * kWhole : rows;
 }
 
 }  // namespace AscendC
