@@ -4,14 +4,18 @@
 
 // Ascend C for kernels, all of it that Vinci has (docs/ascendc.md). What is not there does not compile, under its name.
 #include "ascendc/advanced/activation.h"
+#include "ascendc/advanced/index.h"
 #include "ascendc/advanced/math.h"
 #include "ascendc/advanced/norm.h"
+#include "ascendc/advanced/quant.h"
 #include "ascendc/advanced/reduction.h"
 #include "ascendc/advanced/softmax.h"
+#include "ascendc/compare.h"
 #include "ascendc/convert.h"
 #include "ascendc/copy.h"
 #include "ascendc/copy_l0c.h"
 #include "ascendc/copy_nz.h"
+#include "ascendc/copy_slice.h"
 #include "ascendc/cross_core.h"
 #include "ascendc/debug.h"
 #include "ascendc/fixpipe.h"

@@ -4,12 +4,11 @@
 
 #include "ascendc/vector.h"
 
-// Reductions of the vector unit within repeats, blocks and pairs, Brcb, and comparisons to bits. Documentation: Ascend
-// C API, reductions; comparison and selection.
+// Reductions of the vector unit within repeats, blocks and pairs, and Brcb. Documentation: Ascend C API, reductions,
+// filling.
 namespace AscendC {
 
 enum class ReduceOrder : uint8_t { ORDER_VALUE_INDEX = 0, ORDER_INDEX_VALUE, ORDER_ONLY_VALUE, ORDER_ONLY_INDEX };
-enum class CMPMODE : uint8_t { LT = 0, GT, EQ, LE, GE, NE };
 
 struct BrcbRepeatParams {
   BrcbRepeatParams() = default;
@@ -115,64 +114,6 @@ void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const uint8_t r
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   ::vinci::ascendc::issue(
       insn, {dst.Address(), src0.Address(), repeatParams.dstBlkStride, repeatParams.dstRepStride, repeatTime}, place);
-}
-
-// The instruction of a comparison.
-template <typename T>
-::vinci::ascendc::Insn& CompareInsn(CMPMODE mode) {
-  using ::vinci::ascendc::Insn;
-  static Insn insns[] = {Insn("vcmpv_lt", TypeName<T>()), Insn("vcmpv_gt", TypeName<T>()),
-                         Insn("vcmpv_eq", TypeName<T>()), Insn("vcmpv_le", TypeName<T>()),
-                         Insn("vcmpv_ge", TypeName<T>()), Insn("vcmpv_ne", TypeName<T>())};
-  return insns[static_cast<unsigned>(mode)];
-}
-template <typename T>
-::vinci::ascendc::Insn& CompareScalarInsn(CMPMODE mode) {
-  using ::vinci::ascendc::Insn;
-  static Insn insns[] = {Insn("vcmpvs_lt", TypeName<T>()), Insn("vcmpvs_gt", TypeName<T>()),
-                         Insn("vcmpvs_eq", TypeName<T>()), Insn("vcmpvs_le", TypeName<T>()),
-                         Insn("vcmpvs_ge", TypeName<T>()), Insn("vcmpvs_ne", TypeName<T>())};
-  return insns[static_cast<unsigned>(mode)];
-}
-
-// Comparisons have no mask: whole repeats of 256 bytes, as many at a time as keep the bits in whole blocks.
-template <typename T, typename F>
-void ForEachWholeRepeat(uint32_t count, F&& body, Place place) {
-  constexpr uint32_t kLanes = ONE_REPEAT_BYTE_SIZE / sizeof(T);
-  constexpr uint32_t kAtOnce = 240;
-  if (count % kLanes != 0)
-    ::vinci::ascendc::wrong("a comparison of elements that do not fill repeats of 256 bytes", place);
-  for (uint32_t first = 0; first < count / kLanes; first += kAtOnce) {
-    const uint32_t left = count / kLanes - first;
-    ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
-    body(first * kLanes, left < kAtOnce ? left : kAtOnce);
-  }
-}
-template <typename T, typename U>
-void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
-             uint32_t count, Place place = Place::here()) {
-  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  ForEachWholeRepeat<T>(
-      count,
-      [&](uint32_t at, uint64_t repeat) {
-        ::vinci::ascendc::issue(
-            CompareInsn<T>(cmpMode),
-            {dst.Address() + at / 8, src0[at].Address(), src1[at].Address(), repeat, 1, 1, 1, 8, 8, 8}, place);
-      },
-      place);
-}
-template <typename T, typename U>
-void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,
-                   uint32_t count, Place place = Place::here()) {
-  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  ForEachWholeRepeat<T>(
-      count,
-      [&](uint32_t at, uint64_t repeat) {
-        ::vinci::ascendc::issue(CompareScalarInsn<T>(cmpMode),
-                                {dst.Address() + at / 8, src0[at].Address(), BitsOf(src1Scalar), repeat, 1, 1, 8, 8},
-                                place);
-      },
-      place);
 }
 
 }  // namespace AscendC

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include "ascendc/compare.h"
 #include "ascendc/sync.h"
 #include "ascendc/vector.h"
 
@@ -17,6 +18,12 @@ template <typename T>
 void SetCmpMask(const LocalTensor<T>& src, Place place = Place::here()) {
   static ::vinci::ascendc::Insn insn("set_cmpmask");
   ::vinci::ascendc::issue(insn, {src.Address()}, place);
+}
+
+template <typename T>
+void GetCmpMask(const LocalTensor<T>& dst, Place place = Place::here()) {
+  static ::vinci::ascendc::Insn insn("get_cmpmask");
+  ::vinci::ascendc::issue(insn, {dst.Address()}, place);
 }
 
 // Modes 1 and 2 keep a scalar or an address in CMPMASK, which only UB can fill: the last 8 KB of UB are reserved for
@@ -97,6 +104,42 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const Loca
   SetCmpMaskBits(static_cast<uint32_t>(BitsOf(src1)), place);
   SetMaskLanes<T>(mask, place);
   IssueSelect(dst, src0, selMask.Address(), selMode, repeatTime, repeatParams, place);
+}
+
+template <typename T, typename U, bool isSetMask = true>
+void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
+            const LocalTensor<T>& src1, SELMODE selMode, uint64_t mask[], uint8_t repeatTime,
+            const BinaryRepeatParams& repeatParams, Place place = Place::here()) {
+  static_assert(isSetMask, "Select without a mask of its own is not supported by Vinci");
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  PrepareSelect(selMask, selMode, place);
+  SetMaskBits<T>(mask, place);
+  IssueSelect(dst, src0, src1.Address(), selMode, repeatTime, repeatParams, place);
+}
+template <typename T, typename U, bool isSetMask = true>
+void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, T src1,
+            SELMODE selMode, uint64_t mask[], uint8_t repeatTime, const BinaryRepeatParams& repeatParams,
+            Place place = Place::here()) {
+  static_assert(isSetMask, "Select without a mask of its own is not supported by Vinci");
+  if (selMode != SELMODE::VSEL_TENSOR_SCALAR_MODE)
+    ::vinci::ascendc::wrong("Select with a scalar needs VSEL_TENSOR_SCALAR_MODE", place);
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  SetCmpMaskBits(static_cast<uint32_t>(BitsOf(src1)), place);
+  SetMaskBits<T>(mask, place);
+  IssueSelect(dst, src0, selMask.Address(), selMode, repeatTime, repeatParams, place);
+}
+// With CMPMASK and the vector mask as they are: the scalar or the bits are in it already.
+template <typename T, typename U>
+void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, uint8_t repeatTime,
+            const BinaryRepeatParams& repeatParams, Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  IssueSelect(dst, src0, selMask.Address(), SELMODE::VSEL_TENSOR_SCALAR_MODE, repeatTime, repeatParams, place);
+}
+template <typename T, SELMODE selMode>
+void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint8_t repeatTime,
+            const BinaryRepeatParams& repeatParams, Place place = Place::here()) {
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  IssueSelect(dst, src0, src1.Address(), selMode, repeatTime, repeatParams, place);
 }
 
 }  // namespace AscendC

@@ -103,4 +103,44 @@ inline void GetXorMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSi
   maxValue = BuffersSize(1, static_cast<uint64_t>(srcShape.GetShapeSize())) / sizeof(float) * typeSize;
 }
 
+inline void GetArangeMaxMinTmpSize(uint32_t& maxValue, uint32_t& minValue) { maxValue = minValue = 0; }
+inline void GetArithProgressionMaxMinTmpSize(uint32_t& maxValue, uint32_t& minValue) { maxValue = minValue = 0; }
+
+// Numbers of a mask and their bits, for whole repeats.
+#define VINCI_SELECT_SIZE(Name)                                                                                 \
+  inline uint32_t Get##Name##MinTmpSize(const ge::Shape&, const ge::Shape&, const uint32_t, const ge::Shape&,   \
+                                        const uint32_t maskTypeSize, const bool) {                              \
+    return (maskTypeSize == 4 ? 4 : 2) * 256 + 256 / 8;                                                         \
+  }                                                                                                             \
+  inline uint32_t Get##Name##MaxTmpSize(const ge::Shape& a, const ge::Shape& b, const uint32_t bytes,           \
+                                        const ge::Shape& mask, const uint32_t maskTypeSize, const bool reuse) { \
+    const auto units = static_cast<uint32_t>((mask.GetShapeSize() + 255) / 256);                                \
+    return Get##Name##MinTmpSize(a, b, bytes, mask, maskTypeSize, reuse) * (units == 0 ? 1 : units);            \
+  }                                                                                                             \
+  inline void Get##Name##MaxMinTmpSize(const ge::Shape& a, const ge::Shape& b, const uint32_t bytes,            \
+                                       const ge::Shape& mask, const uint32_t maskTypeSize, const bool reuse,    \
+                                       uint32_t& maxValue, uint32_t& minValue) {                                \
+    maxValue = Get##Name##MaxTmpSize(a, b, bytes, mask, maskTypeSize, reuse);                                   \
+    minValue = Get##Name##MinTmpSize(a, b, bytes, mask, maskTypeSize, reuse);                                   \
+  }
+VINCI_SELECT_SIZE(Select)
+VINCI_SELECT_SIZE(SelectWithBytesMask)
+#undef VINCI_SELECT_SIZE
+
+// Quantisation: buffers of f32 of a row.
+#define VINCI_QUANT_SIZE(Name)                                                                                     \
+  inline void Get##Name##MaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, uint32_t& maxValue, \
+                                       uint32_t& minValue) {                                                       \
+    GetNodesTmpSize(0, srcShape, maxValue, minValue);                                                              \
+  }
+VINCI_QUANT_SIZE(AscendQuant)
+VINCI_QUANT_SIZE(AscendDequant)
+#undef VINCI_QUANT_SIZE
+template <typename DataType>
+void GetAscendAntiQuantMaxMinTmpSize(const ge::Shape& srcShape, const ge::Shape& /*scaleShape*/, bool /*isTranspose*/,
+                                     DataType /*inputDataType*/, DataType /*outputDataType*/, uint32_t& maxValue,
+                                     uint32_t& minValue) {
+  GetNodesTmpSize(0, srcShape, maxValue, minValue);
+}
+
 }  // namespace AscendC
