@@ -45,10 +45,13 @@ Family copy_loop();
 Family cube_chain();
 Family elementwise();
 Family flash_attention();
+Family generated_gemm();
 Family gm_copy();
+Family grouped_matmul();
 Family launch();
 Family matmul();
 Family nd2nz_ub();
+Family reduction();
 
 std::span<const Family> families();
 // Throws Fault::Input with the nearest name.

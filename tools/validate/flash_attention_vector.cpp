@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "tools/validate/flash_attention.h"
+#include "tools/validate/row_reduce.h"
 
 namespace vinci::validate::attention {
 namespace {
@@ -71,22 +72,10 @@ class Vector final : public Writer {
   void rows_mask() { op("set_vector_mask 0, {:#x}", x_.rows() == 64 ? ~u64{0} : (u64{1} << x_.rows()) - 1); }
   void full_mask() { op("set_vector_mask {0:#x}, {0:#x}", ~u64{0}); }
 
-  // dst[row] = max or sum of the row: by blocks while it has whole repeats or one block, else of pairs of blocks.
+  // dst[row] = max or sum of the row.
   void reduce(std::string_view name, std::string_view dst, std::string_view src) {
-    u64 lanes = x_.tile;  // of a row
-    std::string from(src);
-    for (u64 step = 0; lanes > 1; ++step) {
-      const u64 to = ub::kReduce + step % 2 * ub::kReduceBytes, elements = x_.rows() * lanes;
-      if (lanes >= 64 || lanes == 8) {
-        lanes /= 8;
-        vector("vcg{}.f32 {}, {}, {}, 1, 1, 8", name, lanes == 1 ? std::string(dst) : fmt::format("{}", to), from,
-               elements / 64);
-      } else {
-        lanes /= 2;
-        vector("v{}.f32 {}, {}, {} + 32, {}, 1, 2, 2, 8, 16, 16", name, to, from, from, elements / 128);
-      }
-      from = fmt::format("{}", to);
-    }
+    s_ +=
+        row_reduce({.name = name, .dst = dst, .src = src, .rows = x_.rows(), .columns = x_.tile, .work = ub::kReduce});
   }
   // at[row, :] = at[row, :] op factor[row], of `rows` rows of `columns`.
   void by_row(std::string_view name, std::string_view at, std::string_view factor, u64 rows, u64 columns) {

@@ -21,6 +21,8 @@ struct Matmul {
   u64 split_m, split_n;     // cores along m and n
   u64 single_m, single_n;   // rows and columns of each core, the last ones have what is left
   u64 passes;               // over the rows: each core has a part of its rectangle in each
+  u64 swizzle;              // 0: rectangles; else tiles are dealt to the cores in strips of so many rows of tiles
+  bool b_nz;                // B is stored as NZ of [K,N]
   bool b_transposed;        // B is stored [N,K], else [K,N]
   u64 in_bytes, out_bytes;  // of an element
   bool unit_flag;
@@ -35,12 +37,18 @@ struct Side {
   u64 address;             // of its slots in L1
 };
 
+// Base blocks of k, the last one may be a part.
+u64 k_blocks(const Matmul& x) { return ceil_div(x.k, x.base_k); }
+
 // Base blocks of k in the loop: their slots and their places in L1 are then numbers.
 u64 unrolled(const Matmul& x) { return std::max<u64>(2, std::max(x.step_ka, x.step_kb) * x.l1_slots); }
 
+// With empty ones at the end, so that the slots are the same for each tile.
+u64 looped_blocks(const Matmul& x) { return align_up(k_blocks(x), unrolled(x)); }
+
 class Writer {
  public:
-  explicit Writer(const Matmul& x) : x_(x) {
+  explicit Writer(const Matmul& x) : x_(x), tail_(looped_blocks(x) * x.base_k != x.k) {
     const u64 a_bytes = x.base_m * x.base_k * x.step_ka * x.in_bytes;
     sides_[0] = {'a', x.step_ka, x.base_m, 0, 0};
     sides_[1] = {'b', x.step_kb, x.base_n, 2, a_bytes * x.l1_slots};
@@ -59,7 +67,7 @@ class Writer {
     line("k_loop:");
     for (u64 block = 0; block < unrolled(x_); ++block)
       step(block);
-    op("blt kb, K_BLOCKS, k_loop");
+    op(fmt::format("blt kb, {}, k_loop", looped_blocks(x_)));
     store();
     advance("");
     op("blt m0, m_end, tile");
@@ -88,17 +96,19 @@ class Writer {
     constant("PASS_M", ceil_div(x_.m, x_.passes));
     constant("BASE_M", x_.base_m);
     constant("BASE_N", x_.base_n);
-    constant("K_BLOCKS", x_.k / x_.base_k);
+    constant("K_BLOCKS", k_blocks(x_));
     u64 reg = 0;
     for (const std::string_view name :
-         {"a_gm", "b_gm", "c_gm", "kb", "m_first",  "m_end",    "n_first", "n_end",    "m0",       "n0",
-          "m",    "n",    "m1",   "n1", "load_am0", "load_an0", "load_ak", "load_bm0", "load_bn0", "load_bk",
-          "pass", "src",  "size", "t0", "t1",       "init",     "mi",      "ni"})
+         {"a_gm",    "b_gm",     "c_gm",     "kb",      "m_first", "m_end",      "n_first",   "n_end",
+          "m0",      "n0",       "m",        "n",       "m1",      "n1",         "load_am0",  "load_an0",
+          "load_ak", "load_bm0", "load_bn0", "load_bk", "pass",    "src",        "size",      "t0",
+          "t1",      "init",     "mi",       "ni",      "tile",    "load_atile", "load_btile"})
       line(fmt::format(".alias {} = X{}", name, reg++));
     op("ld_arg a_gm, 0");
     op("ld_arg b_gm, 1");
     op("ld_arg c_gm, 2");
     op("get_block_idx mi");
+    if (x_.swizzle > 0) return;
     op("rem ni, mi, SPLIT_N");
     op("div mi, mi, SPLIT_N");
     op("mul n_first, ni, CORE_N");
@@ -108,6 +118,7 @@ class Writer {
   }
 
   void begin_pass() {
+    if (x_.swizzle > 0) return begin_dealt();
     op("mul t0, pass, PASS_M");
     op("add t1, t0, PASS_M");
     op("min t1, t1, M");
@@ -125,6 +136,40 @@ class Writer {
     op("bge n_first, n_end, finish");
   }
 
+  // Tiles are dealt to the cores in turn, as GemmIdentityBlockSwizzle of catlass numbers them: strips of `swizzle` rows
+  // of tiles, columns of a strip one after the other, every second strip from the other side.
+  void begin_dealt() {
+    op("mov m_end, M");
+    op("mov n_end, N");
+    for (const std::string_view who : {"", "load_a", "load_b"}) {
+      op(fmt::format("mov {}tile, mi", who));
+      find_tile(who);
+    }
+    op("mov load_ak, 0");
+    op("mov load_bk, 0");
+    op("bge m0, m_end, finish");
+  }
+  void find_tile(std::string_view who) {
+    const u64 m_tiles = ceil_div(x_.m, x_.base_m), n_tiles = ceil_div(x_.n, x_.base_n), label = labels_++;
+    op(fmt::format("mov {}m0, M", who));
+    op(fmt::format("bge {}tile, {}, found_{}", who, m_tiles * n_tiles, label));
+    op(fmt::format("div t0, {}tile, {}", who, x_.swizzle * n_tiles));
+    op(fmt::format("rem t1, {}tile, {}", who, x_.swizzle * n_tiles));
+    op(fmt::format("mul src, t0, {}", x_.swizzle));
+    op(fmt::format("sub size, {}, src", m_tiles));
+    op(fmt::format("min size, size, {}", x_.swizzle));
+    op(fmt::format("rem {}m0, t1, size", who));
+    op(fmt::format("add {0}m0, {0}m0, src", who));
+    op(fmt::format("mul {0}m0, {0}m0, BASE_M", who));
+    op(fmt::format("div {}n0, t1, size", who));
+    op("and t0, t0, 1");
+    op(fmt::format("beq t0, 0, forward_{}", label));
+    op(fmt::format("sub {0}n0, {1}, {0}n0", who, n_tiles - 1));
+    line(fmt::format("forward_{}:", label));
+    op(fmt::format("mul {0}n0, {0}n0, BASE_N", who));
+    line(fmt::format("found_{}:", label));
+  }
+
   // Every slot is free at the start and at the end.
   void flags(std::string_view what) {
     for (const Side& side : sides_)
@@ -138,6 +183,10 @@ class Writer {
   // The next tile of a walk over the rectangle, columns of tiles one after the other; past the last one m0 is not in
   // it.
   void advance(std::string_view who) {
+    if (x_.swizzle > 0) {
+      op(fmt::format("add {0}tile, {0}tile, {1}", who, x_.split_m * x_.split_n));
+      return find_tile(who);
+    }
     op(fmt::format("add {0}m0, {0}m0, BASE_M", who));
     op(fmt::format("blt {}m0, m_end, {}same_{}", who, who, labels_));
     op(fmt::format("add {0}n0, {0}n0, BASE_N", who));
@@ -158,7 +207,11 @@ class Writer {
     const u64 dst = side.address + slot * side.base * columns * x_.in_bytes;
     op(o == 'a' ? fmt::format("sub size, m_end, {}m0", walk) : fmt::format("sub size, n_end, {}n0", walk));
     op(fmt::format("min size, size, {}", side.base));
-    if (rows_are_k) {
+    if (rows_are_k && x_.b_nz) {
+      op(fmt::format("mul src, {}n0, K", walk));
+      op(fmt::format("mul t0, {}k, {}", walk, 32 / x_.in_bytes));
+      op("add src, src, t0");
+    } else if (rows_are_k) {
       op(fmt::format("mul src, {}k, N", walk));
       op(fmt::format("add src, src, {}n0", walk));
     } else {
@@ -167,22 +220,41 @@ class Writer {
     }
     op(fmt::format("mul src, src, {}", x_.in_bytes));
     op(fmt::format("add src, src, {}_gm", o));
+    std::string k_here = fmt::format("{}", columns);
+    if (tail_) {
+      k_here = "t1";
+      op(fmt::format("sub t1, K, {}k", walk));
+      op(fmt::format("min t1, t1, {}", columns));
+      op(fmt::format("bge 0, t1, no_copy_{}", label));
+    }
+    copy(o, dst, columns, k_here);
+    if (tail_) line(fmt::format("no_copy_{}:", label));
+    op(fmt::format("set_flag PIPE_MTE2, PIPE_MTE1, {}", side.events + slot));
+    op(fmt::format("add {0}k, {0}k, {1}", walk, columns));
+    op(fmt::format("blt {}k, {}, loaded_{}", walk, looped_blocks(x_) * x_.base_k, label));
+    op(fmt::format("mov {}k, 0", walk));
+    advance(walk);
+    line(fmt::format("loaded_{}:", label));
+  }
+
+  // From src to L1: `size` rows of A or columns of B, `k_here` of the `columns` along k that a slot has.
+  void copy(char o, u64 dst, u64 columns, std::string_view k_here) {
     const std::string_view bits = x_.in_bytes == 1 ? "b8" : "b16";
-    if (rows_are_k) {
-      op(fmt::format("copy_gm_to_cbuf_multi_nd2nz_{} {}, src, 0, 1, {}, size, 0, N, {}, 1, 0", bits, dst, columns,
+    if (o == 'b' && x_.b_nz) {
+      op(fmt::format("mul t0, size, {}", x_.in_bytes));
+      op("shr t0, t0, 5");
+      op(fmt::format("sub ni, K, {}", k_here));
+      op(fmt::format("sub init, {}, {}", columns, k_here));
+      op(fmt::format("copy_gm_to_cbuf {}, src, 0, t0, {}, ni, init", dst, k_here));
+    } else if (o == 'b' && !x_.b_transposed) {
+      op(fmt::format("copy_gm_to_cbuf_multi_nd2nz_{} {}, src, 0, 1, {}, size, 0, N, {}, 1, 0", bits, dst, k_here,
                      columns));
     } else {
       op("add t0, size, 15");
       op("shr t0, t0, 4");
       op("shl t0, t0, 4");
-      op(fmt::format("copy_gm_to_cbuf_multi_nd2nz_{} {}, src, 0, 1, size, {}, 0, K, t0, 1, 0", bits, dst, columns));
+      op(fmt::format("copy_gm_to_cbuf_multi_nd2nz_{} {}, src, 0, 1, size, {}, 0, K, t0, 1, 0", bits, dst, k_here));
     }
-    op(fmt::format("set_flag PIPE_MTE2, PIPE_MTE1, {}", side.events + slot));
-    op(fmt::format("add {0}k, {0}k, {1}", walk, columns));
-    op(fmt::format("blt {}k, K, loaded_{}", walk, label));
-    op(fmt::format("mov {}k, 0", walk));
-    advance(walk);
-    line(fmt::format("loaded_{}:", label));
   }
 
   void tile_extent() {
@@ -206,9 +278,18 @@ class Writer {
     }
     for (u64 i = 0; i < x_.scalar; ++i)
       op("mov t1, 0");
-    const u64 l0 = block % 2;
+    const u64 l0 = block % 2, label = labels_++;
+    if (tail_) op(fmt::format("bge kb, K_BLOCKS, no_block_{}", label));
     op(fmt::format("wait_flag PIPE_M, PIPE_MTE1, {}", l0));
     const u64 kf = block_fractals();
+    const bool part = x_.k % x_.base_k != 0 && block == (k_blocks(x_) - 1) % unrolled(x_);  // it may be the last one
+    if (part) {
+      op(fmt::format("mul size, kb, {}", x_.base_k));
+      op("sub size, K, size");
+      op(fmt::format("min size, size, {}", x_.base_k));
+      op(fmt::format("div ni, size, {}", 32 / x_.in_bytes));
+      op("sub ni, ni, 1");
+    }
     const u64 l0a = l0 * x_.base_m * x_.base_k * x_.in_bytes, l0b = l0 * x_.base_n * x_.base_k * x_.in_bytes;
     for (const Side& side : sides_) {
       const bool a = side.name == 'a';
@@ -218,8 +299,11 @@ class Writer {
       const u64 first = block % side.step * kf;  // fractal columns of the group before this block
       for (u64 f = 0; f < kf; ++f) {
         if (a) {
+          if (part && f > 0) op(fmt::format("blt ni, {}, a_there_{}", f, label));
           op(fmt::format("mul t0, m1, {}", first + f));
-          op(fmt::format("load_cbuf_to_ca {}, {}, t0, m1, 1, 0, 0, {}", l0a + f * 512, src, kf - 1));
+          op(fmt::format("load_cbuf_to_ca {}, {}, t0, m1, 1, 0, 0, {}", l0a + f * 512, src,
+                         part ? "ni" : fmt::format("{}", kf - 1)));
+          if (part && f + 1 == kf) line(fmt::format("a_there_{}:", label));
         } else if (x_.b_transposed) {
           op(fmt::format("mul t0, n1, {}", first + f));
           op("shl t1, n1, 9");
@@ -233,7 +317,7 @@ class Writer {
           op(fmt::format("load_cbuf_to_cb t1, {}, {}, n1, {}, 0, 1", src, first + f, columns / 16));
         }
       }
-      if ((block + 1) % side.step == 0) op(fmt::format("set_flag PIPE_MTE1, PIPE_MTE2, {}", side.events + slot));
+      if (!tail_) release(side, block);
     }
     op(fmt::format("set_flag PIPE_MTE1, PIPE_M, {0}\n  wait_flag PIPE_MTE1, PIPE_M, {0}", l0));
     op("cmp_eq init, kb, 0");
@@ -250,9 +334,20 @@ class Writer {
       op("add t0, t0, 2");
       unit = ", t0";
     }
-    op(fmt::format("mad.{} 0, {}, {}, t1, {}, n, init{}", x_.type, l0a, l0b, x_.base_k, unit));
+    op(fmt::format("mad.{} 0, {}, {}, t1, {}, n, init{}", x_.type, l0a, l0b,
+                   part ? "size" : fmt::format("{}", x_.base_k), unit));
     op(fmt::format("set_flag PIPE_M, PIPE_MTE1, {}", l0));
+    if (tail_) {
+      line(fmt::format("no_block_{}:", label));
+      for (const Side& side : sides_)
+        release(side, block);
+    }
     op("add kb, kb, 1");
+  }
+  // The slot of L1 is free after the last block of its group.
+  void release(const Side& side, u64 block) {
+    const u64 slot = block / side.step % x_.l1_slots;
+    if ((block + 1) % side.step == 0) op(fmt::format("set_flag PIPE_MTE1, PIPE_MTE2, {}", side.events + slot));
   }
 
   void store() {
@@ -271,6 +366,7 @@ class Writer {
   }
 
   const Matmul& x_;
+  const bool tail_;  // k is no whole number of loops
   std::string s_;
   u64 labels_ = 0;
   Side sides_[2] = {};
@@ -291,6 +387,8 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
            .single_m = p.whole("single_m"),
            .single_n = p.whole("single_n"),
            .passes = p.whole("passes"),
+           .swizzle = p.whole("swizzle"),
+           .b_nz = p.whole("b_nz") != 0,
            .b_transposed = p.whole("b_transposed") != 0,
            .in_bytes = p.whole("in_bytes"),
            .out_bytes = p.whole("out_bytes"),
@@ -303,8 +401,8 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
   if (x.single_m == 0) x.single_m = ceil_div(x.m, x.split_m * x.passes);
   if (x.single_n == 0) x.single_n = ceil_div(x.n, x.split_n);
   if (x.l1_slots != 1 && x.l1_slots != 2) fail_at(Fault::Input, p.place(), "l1_slots: 1 or 2");
-  if (x.k % (x.base_k * unrolled(x)) != 0)
-    fail_at(Fault::Input, p.place(), "k is no multiple of {} base blocks", unrolled(x));
+  if (x.k % (32 / x.in_bytes) != 0) fail_at(Fault::Input, p.place(), "k is a multiple of 32 bytes");
+  if (x.b_nz && x.b_transposed) fail_at(Fault::Input, p.place(), "b_nz is of B that is not transposed");
   return kernel_times({.code = Writer(x).text(),
                        .cube = true,
                        .blocks = static_cast<u32>(x.split_m * x.split_n),
@@ -332,6 +430,9 @@ Family matmul() {
                          {"step_kb", "", "1", "the same of B"},
                          {"l1_slots", "", "2", "1: a copy to L1 waits until the one before is used up"},
                          {"passes", "", "1", "over parts of the rows, one after the other"},
+                         {"swizzle", "", "0",
+                          "of tiles dealt to split_m * split_n cores: strips of so many rows of tiles; 0: rectangles"},
+                         {"b_nz", "", "0", "1: B is stored as NZ"},
                          {"b_transposed", "", "0", "1: B is stored [n,k]"},
                          {"type", "", "f162f32", "of mad"},
                          {"in_bytes", "B", "2", "of an element of A and B"},
