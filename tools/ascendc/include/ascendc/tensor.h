@@ -62,6 +62,8 @@ class LocalTensor {
   LocalTensor(TPosition position, uint32_t address, uint32_t bytes, TBufHandle handle)
       : position_(position), address_(address), bytes_(bytes), handle_(handle) {}
 
+  explicit LocalTensor(uint32_t address) : position_(TPosition::VECCALC), address_(address) {}
+
   T GetValue(uint32_t index, Place place = Place::here()) const {
     static_assert(!std::is_same_v<T, int4b_t>, "GetValue of int4b_t is not supported by Vinci");
     return FromBits<T>(::vinci::ascendc::load(MemoryOf(position_), address_ + BytesOf<T>(index), sizeof(T), place));

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <vector>
@@ -18,9 +19,9 @@ class Shape {
   Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
   explicit Shape(const std::vector<int64_t>& dims) : dims_(dims) {}
 
-  size_t GetDimNum() const { return dims_.size(); }
-  int64_t GetDim(size_t index) const { return dims_[index]; }
-  int64_t SetDim(size_t index, int64_t value) { return dims_[index] = value; }
+  std::size_t GetDimNum() const { return dims_.size(); }
+  int64_t GetDim(std::size_t index) const { return dims_[index]; }
+  int64_t SetDim(std::size_t index, int64_t value) { return dims_[index] = value; }
   std::vector<int64_t> GetDims() const { return dims_; }
   // The number of elements.
   int64_t GetShapeSize() const {
