@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "sim/task/draft.h"
+#include "sim/task/fold.h"
 #include "sim/task/load.h"
 #include "task_stream_generated.h"
 
@@ -137,6 +138,32 @@ class VtsReader {
     return b;
   }
 
+  FoldedCode folded_code(const fb::Vector<const vts::Word*>& words, const fb::Vector<fb::Offset<vts::Repeat>>* repeats,
+                         int depth) {
+    if (depth > kMaxFoldDepth) fail_at(Fault::Input, name_, "repeats are nested more than {} deep", kMaxFoldDepth);
+    FoldedCode out;
+    check_aligned(&words);
+    spend(u64{words.size()} * sizeof(FoldedInst));
+    out.stated.resize(words.size());
+    for (fb::uoffset_t i = 0; i < words.size(); ++i) {
+      const fb::Array<u64, 4>& bits = *words.Get(i)->bits();
+      for (fb::uoffset_t w = 0; w < 4; ++w)
+        out.stated[i].word[w] = bits.Get(w);
+    }
+    each(repeats, [&](usize, const vts::Repeat* r) {
+      Repeat& repeat = out.repeats.emplace_back();
+      repeat.at = r->at();
+      repeat.distance = r->distance();
+      repeat.length = r->length();
+      if (r->steps() != nullptr) {
+        spend(u64{repeat.distance} * sizeof(FoldedInst));
+        repeat.steps =
+            std::make_unique<FoldedCode>(folded_code(*r->steps()->words(), r->steps()->repeats(), depth + 1));
+      }
+    });
+    return out;
+  }
+
   Kernel kernel(const vts::Kernel& in, const Path& path) {
     Kernel k;
     k.name = text(in.name());
@@ -146,18 +173,33 @@ class VtsReader {
     const vts::Program& p = *in.program();
     k.program.arch = enumerator<isa::Arch>(p.arch(), isa::kArchNames.size(), path / "program" / "arch");
     k.program.source = text(p.source());
-    check_aligned(p.code());
-    spend(u64{p.code()->size()} * (sizeof(isa::Word) + sizeof(u32)));
-    k.program.code.resize(p.code()->size());
-    for (fb::uoffset_t i = 0; i < p.code()->size(); ++i) {
-      const fb::Array<u64, 4>& bits = *p.code()->Get(i)->bits();
-      for (fb::uoffset_t w = 0; w < 4; ++w)
-        k.program.code[i][w] = bits.Get(w);
+    FoldedCode folded = folded_code(*p.code(), p.repeats(), 0);
+    const std::vector<u32> lines = numbers<u32>(p.lines());
+    const std::vector<u16> files = numbers<u16>(p.files());
+    if (!lines.empty() && lines.size() != folded.stated.size()) {
+      report(path / "program" / "lines",
+             fmt::format("{} instructions but {} line numbers", folded.stated.size(), lines.size()));
     }
-    k.program.lines = numbers<u32>(p.lines());
-    if (k.program.lines.empty()) k.program.lines.resize(k.program.code.size());
+    if (!files.empty() && files.size() != folded.stated.size()) {
+      report(path / "program" / "files",
+             fmt::format("{} instructions, but {} numbers of source files", folded.stated.size(), files.size()));
+    }
+    for (usize i = 0; i < folded.stated.size(); ++i) {
+      if (i < lines.size()) folded.stated[i].line = lines[i];
+      if (i < files.size()) folded.stated[i].file = files[i];
+    }
+    try {
+      const std::vector<FoldedInst> code = unfold(folded, std::max(folded.stated.size(), isa::kMaxProgramLength));
+      spend(u64{code.size()} * sizeof(FoldedInst));
+      for (const FoldedInst& i : code) {
+        k.program.code.push_back(i.word);
+        k.program.lines.push_back(i.line);
+        if (!files.empty()) k.program.files.push_back(i.file);
+      }
+    } catch (const Error& e) {
+      report(path / "program" / "repeats", e.message());
+    }
     each(p.included(), [&](usize, const fb::String* s) { k.program.included.push_back(text(s)); });
-    k.program.files = numbers<u16>(p.files());
     each(p.labels(), [&](usize, const vts::Label* l) { k.program.labels.push_back({text(l->name()), l->index()}); });
     return k;
   }

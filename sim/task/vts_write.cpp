@@ -3,6 +3,7 @@
 // Writes the binary spelling.
 #include <algorithm>
 
+#include "sim/task/fold.h"
 #include "sim/task/load.h"
 #include "sim/task/write.h"
 #include "task_stream_generated.h"
@@ -89,15 +90,40 @@ class VtsWriter {
                              b.random, b.device, b.pageable, static_cast<vts::CacheHint>(b.l2));
   }
 
+  fb::Offset<fb::Vector<const vts::Word*>> words(const FoldedCode& folded) {
+    std::vector<vts::Word> out;
+    for (const FoldedInst& i : folded.stated)
+      out.emplace_back(fb::span<const u64, 4>(i.word.data(), 4));
+    return fbb_.CreateVectorOfStructs(out);
+  }
+
+  fb::Offset<fb::Vector<fb::Offset<vts::Repeat>>> repeats(const FoldedCode& folded) {
+    std::vector<fb::Offset<vts::Repeat>> out;
+    for (const Repeat& r : folded.repeats) {
+      fb::Offset<vts::Steps> steps;
+      if (r.steps) {
+        const auto stated = words(*r.steps);
+        steps = vts::CreateSteps(fbb_, stated, repeats(*r.steps));
+      }
+      out.push_back(vts::CreateRepeat(fbb_, r.at, r.distance, r.length, steps));
+    }
+    return numbers(out);
+  }
+
   fb::Offset<vts::Kernel> kernel(const Kernel& k) {
     const isa::Program& p = k.program;
     const auto source = text(p.source);
-    std::vector<vts::Word> words;
-    for (const isa::Word& w : p.code)
-      words.emplace_back(fb::span<const u64, 4>(w.data(), 4));
-    const auto code = fbb_.CreateVectorOfStructs(words);
-    const bool any_line = std::any_of(p.lines.begin(), p.lines.end(), [](u32 l) { return l != 0; });
-    const auto lines = any_line ? fbb_.CreateVector(p.lines) : fb::Offset<fb::Vector<u32>>{};
+    const FoldedCode folded = fold(p);
+    std::vector<u32> line_list;
+    std::vector<u16> file_list;
+    for (const FoldedInst& i : folded.stated) {
+      line_list.push_back(i.line);
+      file_list.push_back(i.file);
+    }
+    if (std::ranges::all_of(line_list, [](u32 l) { return l == 0; })) line_list.clear();
+    if (p.files.empty()) file_list.clear();
+    const auto code = words(folded);
+    const auto lines = numbers(line_list);
     std::vector<fb::Offset<vts::Label>> labels;
     for (const isa::Label& l : p.labels)
       labels.push_back(vts::CreateLabel(fbb_, fbb_.CreateString(l.name), l.index));
@@ -106,9 +132,10 @@ class VtsWriter {
       included.push_back(fbb_.CreateString(name));
     const auto label_list = numbers(labels);
     const auto included_list = numbers(included);
-    const auto files = numbers(p.files);
-    const auto program =
-        vts::CreateProgram(fbb_, static_cast<vts::Arch>(p.arch), source, code, lines, label_list, included_list, files);
+    const auto files = numbers(file_list);
+    const auto repeat_list = repeats(folded);
+    const auto program = vts::CreateProgram(fbb_, static_cast<vts::Arch>(p.arch), source, code, lines, label_list,
+                                            included_list, files, repeat_list);
     const auto entries = k.entries.empty() ? fb::Offset<fb::Vector<u32>>{} : fbb_.CreateVector(k.entries);
     return vts::CreateKernel(fbb_, fbb_.CreateString(k.name), static_cast<vts::KernelType>(k.type), program, k.seconds,
                              entries);
