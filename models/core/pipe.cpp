@@ -128,7 +128,8 @@ void Pipe::show(const Flying& f) const {
                     .detail = isa::to_string(f.inst),
                     .source = core_.block().code->source(f.inst.pc),
                     .line = f.inst.line,
-                    .pc = f.inst.pc});
+                    .pc = f.inst.pc,
+                    .task = core_.block().task});
 }
 
 void Pipe::pop() {

@@ -68,7 +68,8 @@ void ScalarUnit::show(std::string_view what, u64 begin, u64 end) {
                     .detail = pending_ ? isa::to_string(*pending_) : std::string(),
                     .source = core_.block().code->source(pending_ ? pending_->pc : 0),
                     .line = pending_ ? pending_->line : 0,
-                    .pc = pending_ ? pending_->pc : 0});
+                    .pc = pending_ ? pending_->pc : 0,
+                    .task = core_.block().task});
 }
 
 void ScalarUnit::act() {

@@ -25,7 +25,8 @@ struct Span {
   std::string_view detail = {};  // operands, or what a task carries
   std::string_view source = {};  // file of the program, "" for tasks
   u32 line = 0;
-  u32 pc = 0;  // index of the instruction in its program
+  u32 pc = 0;                  // index of the instruction in its program
+  std::string_view task = {};  // of an instruction: the task whose kernel it is of
 };
 
 class Sink {

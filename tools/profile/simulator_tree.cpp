@@ -60,8 +60,23 @@ void SimulatorTree::Timeline::commit() {
   file_.commit();
 }
 
-SimulatorTree::SimulatorTree(std::string folder, double hertz, u32 vectors_per_core)
-    : folder_(made_folder(folder)), hertz_(hertz), vectors_per_core_(vectors_per_core), all_(folder_ + "/trace.json") {}
+bool TreeFilter::shows_kernel(std::string_view task) const {
+  return kernels.empty() || std::ranges::any_of(kernels, [&](const auto& name) { return task.starts_with(name); });
+}
+
+bool TreeFilter::shows_core(std::string_view name) const {
+  if (cores.empty()) return true;
+  const usize dot = std::min(name.rfind('.'), name.size());
+  const usize digits = name.find_last_not_of("0123456789", dot - 1) + 1;
+  return std::ranges::find(cores, std::stoul(std::string(name.substr(digits, dot - digits)))) != cores.end();
+}
+
+SimulatorTree::SimulatorTree(std::string folder, double hertz, u32 vectors_per_core, TreeFilter filter)
+    : folder_(made_folder(folder)),
+      hertz_(hertz),
+      vectors_per_core_(vectors_per_core),
+      filter_(std::move(filter)),
+      all_(folder_ + "/trace.json") {}
 
 // "core5.AIV" of a chip with two vector cores beside each cube core is core2.veccore1. What stands before "core", the
 // name of a device, stays.
@@ -84,6 +99,10 @@ trace::TrackId SimulatorTree::track(std::string_view group, std::string_view nam
                     });
   if (core) {
     const std::string of = core_name(group);
+    if (!filter_.shows_core(of)) {
+      tracks_.emplace_back();
+      return static_cast<trace::TrackId>(tracks_.size() - 1);
+    }
     const auto it = std::ranges::find(cores_, of, &Core::name);
     track = {.core = static_cast<usize>(it - cores_.begin()), .lane = std::string(lane->name)};
     if (it == cores_.end()) cores_.emplace_back().name = of;
@@ -94,7 +113,7 @@ trace::TrackId SimulatorTree::track(std::string_view group, std::string_view nam
 
 void SimulatorTree::span(const trace::Span& s) {
   const Track& track = tracks_[s.track];
-  if (!track.core || s.source.empty()) return;
+  if (!track.core || s.source.empty() || !filter_.shows_kernel(s.task)) return;
   Core& core = cores_[*track.core];
   const std::string source(s.source);
   const std::string address = fmt::format("0x{:x}", s.pc * kInstructionBytes);
@@ -110,7 +129,7 @@ void SimulatorTree::span(const trace::Span& s) {
   core.timeline->event(event);
 
   const u64 cycles = s.end - s.begin;
-  Instruction& instruction = core.instructions[{source, s.pc, track.lane, std::string(s.name)}];
+  Instruction& instruction = core.instructions[{source, s.pc, track.lane, std::string(s.name), std::string(s.task)}];
   if (instruction.calls == 0) instruction.detail = s.detail;
   for (Cost* cost : {static_cast<Cost*>(&instruction), &core.lines[{source, s.line}]}) {
     ++cost->calls;
@@ -123,7 +142,7 @@ void SimulatorTree::write_tables(const Core& core) const {
   io::TextFile instructions(path + "_instr_exe.csv", kBufferBytes);
   instructions.print("instr,addr,pipe,call_count,cycles,running_time(us),detail\n");
   for (const auto& [key, cost] : core.instructions) {
-    const auto& [source, pc, lane, name] = key;
+    const auto& [source, pc, lane, name, task] = key;
     instructions.print("{},0x{:x},{},{},{},{:.3f},{}\n", name, pc * kInstructionBytes, lane, cost.calls, cost.cycles,
                        microseconds(cost.cycles), io::csv_field(cost.detail));
   }

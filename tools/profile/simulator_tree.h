@@ -15,6 +15,15 @@
 
 namespace vinci::profile {
 
+// What of a run the tree shows; an empty list: all.
+struct TreeFilter {
+  std::vector<std::string> kernels;  // tasks whose names begin with one of these
+  std::vector<u32> cores;            // numbers: 2 is core2.cubecore0 and the vector cores beside it
+
+  bool shows_kernel(std::string_view task) const;
+  bool shows_core(std::string_view name) const;  // "core2.veccore1"
+};
+
 // The folder `simulator` that `msprof op simulator` leaves: trace.json of all cores, and for each core that ran
 // something a folder core0.cubecore0, core0.veccore0 (of joint cores: core0) with its trace.json and the CSV files of
 // what its instructions (instr_exe) and its source lines (code_exe) cost. Memory grows with the size of the programs,
@@ -22,7 +31,7 @@ namespace vinci::profile {
 class SimulatorTree final : public trace::FileSink {
  public:
   // `vectors_per_core`: vector cores beside each cube core, 0 of joint cores.
-  SimulatorTree(std::string folder, double hertz, u32 vectors_per_core);
+  SimulatorTree(std::string folder, double hertz, u32 vectors_per_core, TreeFilter filter = {});
 
   trace::TrackId track(std::string_view group, std::string_view name) override;
   void span(const trace::Span& span) override;
@@ -50,8 +59,8 @@ class SimulatorTree final : public trace::FileSink {
   struct Core {
     std::string name;  // "core0.veccore1"
     std::optional<Timeline> timeline;
-    std::map<std::tuple<std::string, u32, std::string, std::string>, Instruction>
-        instructions;                                   // program, pc, lane, name
+    std::map<std::tuple<std::string, u32, std::string, std::string, std::string>, Instruction>
+        instructions;                                   // source, pc, lane, name, task
     std::map<std::pair<std::string, u32>, Cost> lines;  // file, line
   };
   struct Track {
@@ -66,6 +75,7 @@ class SimulatorTree final : public trace::FileSink {
   std::string folder_;
   double hertz_;
   u32 vectors_per_core_;
+  TreeFilter filter_;
   Timeline all_;
   std::deque<Core> cores_;  // files cannot move
   std::vector<Track> tracks_;

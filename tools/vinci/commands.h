@@ -18,6 +18,7 @@ void add_dis(CLI::App& app);
 void add_gen(CLI::App& app);
 void add_isa(CLI::App& app);
 void add_pack(CLI::App& app);
+void add_record(CLI::App& app);
 void add_report(CLI::App& app);
 void add_run(CLI::App& app);
 void add_sim(CLI::App& app);

@@ -24,6 +24,9 @@ CLI::Validator positive_number();
 // The integers of a text such as 1,3,224. Throws Fault::Input at `option`.
 std::vector<u64> parse_list(const std::string& option, std::string_view text);
 
+// The parts of a text such as Add|Sub.
+std::vector<std::string> split_list(std::string_view text);
+
 // Throws Fault::Input where `output` is the same file as `input`, whatever their names.
 void keep_source(const std::string& input, const std::string& output);
 

@@ -57,6 +57,7 @@ struct RunOptions {
   std::string trace;                  // "", json, perfetto
   std::string profile_level = "csv";  // off, csv, all
   std::string timestamp{profile::kTimestamp};
+  std::string profile_kernels, profile_cores;  // Add|Sub, 0|31
   bool numerics = false;
   bool check = false;
   bool report = false;
@@ -229,8 +230,15 @@ class Run {
     if (o_.profile_level == "all") {
       const u32 vectors = chip_.vector_cores / std::max(1u, chip_.ai_cores);
       out.push_back(std::make_unique<profile::SimulatorTree>(
-          out_.path(profile::simulator_folder(o_.timestamp)) + "/simulator", chip_.clock, vectors));
+          out_.path(profile::simulator_folder(o_.timestamp)) + "/simulator", chip_.clock, vectors, filter()));
     }
+    return out;
+  }
+
+  profile::TreeFilter filter() const {
+    profile::TreeFilter out{.kernels = split_list(o_.profile_kernels), .cores = {}};
+    for (const std::string& id : split_list(o_.profile_cores))
+      out.cores.push_back(static_cast<u32>(parse_list("--profile-cores", id).front()));
     return out;
   }
 
@@ -300,6 +308,9 @@ void add_run(CLI::App& app) {
       "Files with the names and columns of the vendor's profiler. --profile=csv, the default: op_summary, "
       "op_statistic, task_time, step_trace; all, or --profile alone: also msprof_<time>.json and, for each core, "
       "timeline and costs of instructions and lines in OPPROF_<time>_VINCI/simulator; off: none");
+  sub->add_option("--profile-kernels", o->profile_kernels,
+                  "Of --profile=all, show in the simulator folder only kernels whose names begin so: Add|Sub");
+  sub->add_option("--profile-cores", o->profile_cores, "The same for the cores of these numbers: 0|31");
   sub->add_option("--timestamp", o->timestamp,
                   "The <time> in the names of these files, 14 digits YYYYMMDDhhmmss; the times in them count from "
                   "simulated time zero, whatever it says")

@@ -4,13 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <filesystem>
+#include <cctype>
 #include <memory>
+#include <sstream>
 
 #include "isa/base/error.h"
-#include "sim/config/load.h"
+#include "tools/vinci/app.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
 
@@ -18,55 +17,44 @@ namespace vinci::cli {
 namespace {
 
 struct SimOptions {
-  std::string soc, chip, output = {}, mode = "timing";
+  std::string soc, chip, output = {}, mode = "timing", application, kernels, cores;
   bool check = false, numerics = false, trace = false, report = false, quiet = false;
   std::vector<std::string> more;
   u64 timeout = 0;
 };
 
-// The built-in chip of a product name as the vendor's tools take it: Ascend910B1 is ascend-910b1.
-std::string chip_of_soc(const std::string& soc) {
-  std::string plain;
-  for (const char c : soc) {
-    if (c == '-' || c == '_' || c == ' ') continue;
-    plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  std::string names;
-  for (const config::ChipSummary& chip : config::builtin_chips()) {
-    std::string candidate = chip.name;
-    std::erase(candidate, '-');
-    if (candidate == plain) return chip.name;
-    names += (names.empty() ? "" : ", ") + chip.name;
-  }
-  fail(Fault::Input, "--soc-version={}: there is no such chip; there are {}", soc, names);
+// Names and numbers, of which a run gets a list in one word.
+const std::string& checked(std::string_view option, const std::string& list) {
+  const auto part = [](char c) { return (std::isalnum(static_cast<unsigned char>(c)) != 0) || c == '_' || c == '|'; };
+  if (!std::ranges::all_of(list, part)) fail(Fault::Input, "{} {}: names are separated by |", option, list);
+  return list;
 }
 
-void set(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
-
 [[noreturn]] void simulate(const SimOptions& o, std::vector<std::string> program) {
+  if (!o.application.empty()) {
+    std::istringstream words(o.application);
+    std::vector<std::string> named;
+    for (std::string word; words >> word;)
+      named.push_back(word);
+    program.insert(program.begin(), named.begin(), named.end());
+  }
   if (program.empty()) fail(Fault::Input, "no program; Example: vinci sim ./add");
-  std::error_code error;
-  set("VINCI", std::filesystem::read_symlink("/proc/self/exe", error).string());
-  if (!o.chip.empty()) set("VINCI_CHIP", o.chip);
-  if (!o.soc.empty()) set("VINCI_CHIP", chip_of_soc(o.soc));
-  if (!o.output.empty()) set("VINCI_OUTPUT", o.output);
-  set("VINCI_MODE", o.numerics && o.mode == "timing" ? "full" : o.mode);
-  set("VINCI_VERBOSE", o.quiet ? "0" : "1");
+  set_chip(o.chip, o.soc);
+  if (!o.output.empty()) set_variable("VINCI_OUTPUT", o.output);
+  set_variable("VINCI_MODE", o.numerics && o.mode == "timing" ? "full" : o.mode);
+  set_variable("VINCI_VERBOSE", o.quiet ? "0" : "1");
   std::string run = "--profile";
   for (const auto& [on, option] :
        {std::pair{o.check, " --check"}, {o.numerics, " --numerics"}, {o.trace, " --trace"}, {o.report, " --report"}}) {
     if (on) run += option;
   }
+  if (!o.kernels.empty()) run += " --profile-kernels=" + checked("--kernel-name", o.kernels);
+  if (!o.cores.empty()) run += " --profile-cores=" + checked("--core-id", o.cores);
   for (const std::string& word : o.more)
     run += " " + word;
-  set("VINCI_RUN_OPTIONS", run);
+  set_variable("VINCI_RUN_OPTIONS", run);
   if (o.timeout > 0) ::alarm(static_cast<unsigned>(o.timeout * 60));
-  std::vector<char*> argv;
-  for (std::string& word : program)
-    argv.push_back(word.data());
-  argv.push_back(nullptr);
-  ::execvp(argv[0], argv.data());
-  fail(Fault::Input, "cannot run {}", program[0]);
+  become(std::move(program));
 }
 
 }  // namespace
@@ -86,6 +74,10 @@ void add_sim(CLI::App& app) {
   sub->add_flag("--numerics", o->numerics, "Count numeric events, as `vinci run --numerics`; implies --mode full");
   sub->add_flag("--trace", o->trace, "Also write the timeline trace.json");
   sub->add_flag("--report", o->report, "Also make report.html");
+  sub->add_option("--kernel-name", o->kernels,
+                  "Show only these kernels in the simulator folder, by the beginning of their names: Add|Sub");
+  sub->add_option("--core-id", o->cores, "Show only these cores: 0|31");
+  sub->add_option("--application", o->application, "The program with its arguments, in place of the last words");
   sub->add_option("--set", o->more, "Override a value of the chip, e.g. core.cube.startup=30; may be repeated")
       ->allow_extra_args(false);
   sub->add_option("--timeout", o->timeout, "Minutes after which the program is ended")->transform(integer());

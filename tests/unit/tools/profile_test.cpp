@@ -366,6 +366,31 @@ TEST_F(ProfileFiles, SimulatorTreeOfSplitCores) {
   EXPECT_EQ(Json::parse(text("trace.json")).at("traceEvents").size(), 4u);
 }
 
+TEST_F(ProfileFiles, SimulatorTreeShowsTheKernelsAndCoresThatItIsAskedFor) {
+  SimulatorTree tree(folder_.path().string(), 1e9, 2, {.kernels = {"Add", "Mul"}, .cores = {1, 12}});
+  const auto show = [&](const std::string& core, std::string_view task) {
+    tree.span({.track = tree.track(core, "V"),
+               .name = "vadd",
+               .begin = 3,
+               .end = 5,
+               .source = "k.s",
+               .line = 9,
+               .task = task});
+  };
+  show("core3.AIV", "AddCustom");  // core1.veccore1
+  show("core24.AIV", "Mul");       // core12.veccore0
+  show("core22.AIV", "Mul");       // core11.veccore0
+  show("core2.AIV", "Subtract");   // core1.veccore0
+  show("npu1.core2.AIV", "Mul");   // npu1.core1.veccore0
+  tree.commit();
+  std::vector<std::string> shown;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+    shown.push_back(entry.path().filename().string());
+  EXPECT_THAT(shown,
+              testing::UnorderedElementsAre("core1.veccore1", "core12.veccore0", "npu1.core1.veccore0", "trace.json"));
+  EXPECT_EQ(Json::parse(text("trace.json")).at("traceEvents").size(), 3u);
+}
+
 TEST_F(ProfileFiles, SimulatorTreeOfJointCoresAndSeveralDevices) {
   SimulatorTree tree(folder_.path().string(), 1e9, 0);
   const trace::TrackId v = tree.track("npu1.core12.AI_CORE", "V");

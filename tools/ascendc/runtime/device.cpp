@@ -42,6 +42,8 @@ Settings Settings::from_environment() {
   s.tool = environment("VINCI", &vinci_ascendc_tool != nullptr ? vinci_ascendc_tool : "vinci");
   s.output = environment("VINCI_OUTPUT", "out/" + program_name());
   s.options = environment("VINCI_RUN_OPTIONS");
+  s.record = environment("VINCI_RECORD");
+  s.record_data = environment("VINCI_RECORD_DATA") != "0";
   s.quiet = environment("VINCI_VERBOSE") != "1";
   const std::string mode = environment("VINCI_MODE", &vinci_ascendc_mode != nullptr ? vinci_ascendc_mode : "timing");
   if (mode == "functional") {
@@ -59,7 +61,15 @@ Settings Settings::from_environment() {
 Device::Device()
     : settings_(Settings::from_environment()),
       chip_(config::load_chip(settings_.chip)),
-      recorder_(program_name(), chip_.arch, settings_.mode == Settings::Mode::full) {}
+      recorder_(program_name(), chip_.arch,
+                settings_.mode == Settings::Mode::full || (!settings_.record.empty() && settings_.record_data)) {
+  if (&vinci_ascendc_chip == nullptr) return;
+  const isa::Arch compiled = config::load_chip(vinci_ascendc_chip).arch;
+  if (chip_.arch != compiled) {
+    fail(Fault::Input, "the program is compiled for {}, and {} is {}; compile it again with another --npu-arch",
+         isa::name(compiled), chip_.name, isa::name(chip_.arch));
+  }
+}
 
 u64 Device::allocate(u64 bytes) {
   const auto capacity = static_cast<u64>(chip_.memory.hbm.size);

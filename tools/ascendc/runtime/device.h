@@ -19,6 +19,8 @@ struct Settings {
   std::string chip;          // VINCI_CHIP; of the architecture that the program was compiled for if not given
   Mode mode = Mode::timing;  // VINCI_MODE
   std::string output;        // VINCI_OUTPUT, the folder of the profile
+  std::string record;        // VINCI_RECORD, a file that gets the task stream at the end
+  bool record_data = true;   // VINCI_RECORD_DATA=0: without contents of buffers
   std::string options;       // VINCI_RUN_OPTIONS, more options for `vinci run`
   std::string tool;          // VINCI, the command line tool
   bool quiet = true;         // VINCI_VERBOSE=1: prints the summary at the end

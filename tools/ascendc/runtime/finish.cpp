@@ -15,6 +15,8 @@
 #include "sim/io/atomic_file.h"
 #include "sim/io/program.h"
 #include "sim/io/temp_folder.h"
+#include "sim/task/fold.h"
+#include "sim/task/load.h"
 #include "sim/task/write.h"
 #include "tools/ascendc/runtime/device.h"
 
@@ -44,6 +46,23 @@ int simulate(const Device& d, const Recorder& recorder, const std::string& folde
   if (code == 127)
     fmt::print(stderr, "vinci: no time: cannot run '{}'; set VINCI to the path of the tool\n", d.settings().tool);
   return code;
+}
+
+// The task stream as a file, and how much smaller its kernels are for what repeats in them.
+void record(const Recorder& recorder, const Settings& settings) {
+  const std::vector<std::byte> bytes = task::to_vts(recorder.stream());
+  if (bytes.size() > task::kMaxFileBytes) {
+    fail(Fault::Limit, "{} would have {} bytes; a task stream has at most {}{}", settings.record, bytes.size(),
+         task::kMaxFileBytes, settings.record_data ? "; leave out the data with --no-data" : "");
+  }
+  io::write_file_atomically(settings.record, bytes);
+  usize instructions = 0, stated = 0;
+  for (const task::Kernel& k : recorder.stream().kernels) {
+    instructions += k.program.code.size();
+    stated += task::stated(task::fold(k.program));
+  }
+  fmt::print(stderr, "vinci: {}: {} bytes, {} instructions stated as {} ({:.1f} to 1)\n", settings.record, bytes.size(),
+             instructions, stated, static_cast<double>(instructions) / static_cast<double>(std::max<usize>(1, stated)));
 }
 
 // When tasks ended, in microseconds, by stream and position: the table task_time of a profile.
@@ -97,12 +116,21 @@ void finish() {
   Recorder& recorder = d.recorder();
   const Settings& settings = d.settings();
   if (!recorder.any_kernel() && recorder.gap().empty()) return;
-  if (settings.mode == Settings::Mode::functional) return;
+  if (settings.mode == Settings::Mode::functional && settings.record.empty()) return;
   if (!recorder.gap().empty()) {
+    if (!settings.record.empty()) fail(Fault::Limit, "{} is not written: {}", settings.record, recorder.gap());
     fmt::print(stderr, "vinci: no time: {}\n", recorder.gap());
     return;
   }
   recorder.synchronize_device();
+  if (!settings.record.empty()) {
+    record(recorder, settings);
+    if (!d.recorded_all_stores())
+      fmt::print(
+          stderr,
+          "vinci: long runs of SetValue in UB are not in the recording: its bits are not those of the program\n");
+    return;
+  }
   const bool full = settings.mode == Settings::Mode::full;
   std::vector<std::string> options{"--mode", full ? "full" : "timing"};
   if (settings.quiet) options.emplace_back("--quiet");

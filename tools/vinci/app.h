@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <string>
+#include <vector>
+
+// Programs of `vinci cc`, which find what is asked of them in their environment (docs/ascendc.md).
+namespace vinci::cli {
+
+void set_variable(const char* name, const std::string& value);
+
+// The tool that programs call, and their chip: as a built-in chip or a chip file, or by its product name as the
+// vendor's tools take it. Without either it stays the one that they were compiled for.
+void set_chip(const std::string& chip, const std::string& soc_version);
+
+// Goes on as this program.
+[[noreturn]] void become(std::vector<std::string> program);
+
+}  // namespace vinci::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <memory>
+
+#include "isa/base/error.h"
+#include "tools/vinci/app.h"
+#include "tools/vinci/commands.h"
+
+namespace vinci::cli {
+
+void add_record(CLI::App& app) {
+  struct Options {
+    std::string soc, chip, output;
+    bool no_data = false;
+  };
+  CLI::App* sub = app.add_subcommand("record", "Run a program of `vinci cc` and keep its task stream as a file");
+  sub->prefix_command();
+  const auto o = std::make_shared<Options>();
+  sub->add_option("-o,--output", o->output, "The task stream, a .vts file")->required();
+  sub->add_option("--soc-version", o->soc, "The chip that the program runs on, such as Ascend910B1");
+  sub->add_option("--chip", o->chip, "The same as a built-in chip or a chip file");
+  sub->add_flag("--no-data", o->no_data, "Without the contents of buffers: for runs in mode timing alone");
+  sub->footer(
+      "The file needs no source: `vinci run app.vts --chip CHIP` runs it again, on any chip of the architecture.\n"
+      "Example: vinci record -o add.vts ./add && vinci run add.vts --chip ascend-910b4");
+  sub->callback([o, sub] {
+    if (sub->remaining().empty()) fail(Fault::Input, "no program; Example: vinci record -o add.vts ./add");
+    if (!o->output.ends_with(".vts")) fail(Fault::Input, "'{}' does not end in .vts", o->output);
+    set_chip(o->chip, o->soc);
+    set_variable("VINCI_RECORD", o->output);
+    set_variable("VINCI_RECORD_DATA", o->no_data ? "0" : "1");
+    set_variable("VINCI_MODE", "functional");
+    become(sub->remaining());
+  });
+}
+
+}  // namespace vinci::cli
