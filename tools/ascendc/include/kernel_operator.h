@@ -4,6 +4,7 @@
 
 // Ascend C for kernels, all of it that Vinci has (docs/ascendc.md). What is not there does not compile, under its name.
 #include "ascendc/advanced/activation.h"
+#include "ascendc/advanced/cumulative.h"
 #include "ascendc/advanced/index.h"
 #include "ascendc/advanced/math.h"
 #include "ascendc/advanced/memory.h"
@@ -11,6 +12,7 @@
 #include "ascendc/advanced/quant.h"
 #include "ascendc/advanced/reduction.h"
 #include "ascendc/advanced/softmax.h"
+#include "ascendc/advanced/topk.h"
 #include "ascendc/cce.h"
 #include "ascendc/compare.h"
 #include "ascendc/convert.h"

@@ -186,4 +186,67 @@ VINCI_REDUCE_SIZE(ReduceMax)
 VINCI_REDUCE_SIZE(ReduceMin)
 #undef VINCI_REDUCE_SIZE
 
+// TopK, sorts and running sums. The platform does not matter.
+template <typename Platform>
+bool GetTopKMaxMinTmpSize(const Platform& /*ascendcPlatform*/, const int32_t inner, const int32_t outter,
+                          const bool /*isReuseSource*/, const bool /*isInitIndex*/, enum TopKMode mode,
+                          const bool /*isLargest*/, const uint32_t dataTypeSize, uint32_t& maxValue,
+                          uint32_t& minValue) {
+  const auto elements = static_cast<uint32_t>(mode == TOPK_NSMALL ? inner * outter : inner);
+  maxValue = minValue = TopKBytes(elements, dataTypeSize);
+  return true;
+}
+template <typename Platform>
+bool TopKTilingFunc(const Platform& ascendcPlatform, const int32_t inner, const int32_t outter, const int32_t /*k*/,
+                    const uint32_t dataTypeSize, const bool isInitIndex, enum TopKMode mode, const bool isLargest,
+                    TopkTiling& topKTiling) {
+  uint32_t most = 0;
+  GetTopKMaxMinTmpSize(ascendcPlatform, inner, outter, false, isInitIndex, mode, isLargest, dataTypeSize, most,
+                       topKTiling.tmpLocalSize);
+  topKTiling.innerDataSize = static_cast<uint32_t>(inner);
+  topKTiling.allDataSize = static_cast<uint32_t>(inner * outter);
+  topKTiling.sortRepeat = static_cast<uint32_t>(inner) / 32;
+  return inner > 0 && inner % 32 == 0;
+}
+template <typename Platform>
+uint32_t GetConcatTmpSize(const Platform& /*ascendcPlatform*/, const uint32_t /*elemCount*/,
+                          const uint32_t /*dataTypeSize*/) {
+  return 0;
+}
+template <typename Platform>
+uint32_t GetSortTmpSize(const Platform& /*ascendcPlatform*/, const uint32_t elemCount,
+                        const uint32_t /*dataTypeSize*/) {
+  return elemCount * 8;
+}
+inline void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, const bool isLastAxis,
+                                   const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
+  const RowShape s(srcShape);
+  maxValue = (isLastAxis ? CumSumWords(s.columns) : 2 * (s.columns + kElementUnit)) * uint32_t{sizeof(float)};
+  minValue = isLastAxis ? maxValue : 2 * kElementUnit * uint32_t{sizeof(float)};
+}
+inline void GetDropOutMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool isReuseSource,
+                                    uint32_t& maxValue, uint32_t& minValue) {
+  GetSelectMaxMinTmpSize(srcShape, srcShape, typeSize, srcShape, 1, isReuseSource, maxValue, minValue);
+}
+inline uint32_t GetDropOutMaxTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool isReuseSource) {
+  return GetSelectMaxTmpSize(srcShape, srcShape, typeSize, srcShape, 1, isReuseSource);
+}
+inline uint32_t GetDropOutMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool isReuseSource) {
+  return GetSelectMinTmpSize(srcShape, srcShape, typeSize, srcShape, 1, isReuseSource);
+}
+inline uint32_t GetSoftMaxGradMaxTmpSize(const ge::Shape& srcShape, const uint32_t /*dataTypeSize*/,
+                                         const bool /*isFront*/, const bool /*isReuseSource*/) {
+  const RowShape s(srcShape);
+  return NormWords(s.rows, s.columns) * uint32_t{sizeof(float)};
+}
+inline uint32_t GetSoftMaxGradMinTmpSize(const ge::Shape& srcShape, const uint32_t /*dataTypeSize*/,
+                                         const bool /*isFront*/, const bool /*isReuseSource*/) {
+  return NormWords(1, RowShape(srcShape).columns) * uint32_t{sizeof(float)};
+}
+inline void SoftMaxGradTilingFunc(const ge::Shape& srcShape, const uint32_t dataTypeSize,
+                                  const uint32_t localWorkSpaceSize, SoftMaxTiling& softmaxGradTiling,
+                                  const bool /*isFront*/ = false) {
+  SoftMaxTilingFunc(srcShape, dataTypeSize, localWorkSpaceSize, softmaxGradTiling);
+}
+
 }  // namespace AscendC

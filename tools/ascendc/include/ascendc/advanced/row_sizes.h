@@ -54,12 +54,20 @@ VINCI_TILING_FIELD(hLength)
 VINCI_TILING_FIELD(originalHLength)
 END_TILING_DATA_DEF;
 
+BEGIN_TILING_DATA_DEF(TopkTiling)
+VINCI_TILING_FIELD(tmpLocalSize)
+VINCI_TILING_FIELD(innerDataSize)
+VINCI_TILING_FIELD(allDataSize)
+VINCI_TILING_FIELD(sortRepeat)
+END_TILING_DATA_DEF;
+
 #define VINCI_TILING_NAMES         \
   using ::LayerNormSeparateTiling; \
   using ::LayerNormTiling;         \
   using ::LogSoftMaxTiling;        \
   using ::RmsNormTiling;           \
-  using ::SoftMaxTiling;
+  using ::SoftMaxTiling;           \
+  using ::TopkTiling;
 namespace optiling {
 VINCI_TILING_NAMES
 }  // namespace optiling
@@ -81,6 +89,18 @@ constexpr uint32_t SoftmaxWords(uint32_t rows, uint32_t stride, bool is_float) {
 constexpr uint32_t NormWords(uint32_t rows, uint32_t stride) {
   const uint32_t aligned = (rows + 7) / 8 * 8;
   return rows * (64 + 2 * stride) + aligned * (1 + 8) + 2 * stride;
+}
+// TopK: indices, values and records twice. Modes as published: of long rows, or of rows of 32.
+enum TopKMode { TOPK_NORMAL, TOPK_NSMALL };
+constexpr uint32_t TopKBytes(uint32_t elements, uint32_t bytes_of_element) {
+  return elements * (4 + bytes_of_element + 16);
+}
+// CumSum along rows: a row behind zeros twice, and two rows.
+constexpr uint32_t CumSumWords(uint32_t columns) {
+  uint32_t before = 8;
+  while (before < columns)
+    before *= 2;
+  return 2 * (before + columns) + 2 * columns + 4 * 8;
 }
 // And of sums and extrema of rows: the rows in f32.
 constexpr uint32_t ReduceWords(uint32_t rows, uint32_t stride) {
