@@ -149,11 +149,20 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
   if (t.blocks == 0 || t.unit == 0 || t.unit % 32 != 0 || t.tile_bytes == 0 || t.tile_bytes % 32 != 0)
     fail_at(Fault::Input, p.place(), "blocks, unit and tile_bytes are not 0, the last two multiples of 32");
   const bool bypass = p.whole("bypass_l2") != 0;
-  return kernel_times({.code = text(t, p.place()),
-                       .blocks = static_cast<u32>(t.blocks),
-                       .l2 = l2_state(p),
-                       .buffers = {{t.bytes, bypass}, {t.bytes, bypass}, {t.bytes}}},
-                      chip);
+  Values out = kernel_times({.code = text(t, p.place()),
+                             .blocks = static_cast<u32>(t.blocks),
+                             .l2 = l2_state(p),
+                             .buffers = {{t.bytes, bypass}, {t.bytes, bypass}, {t.bytes}}},
+                            chip);
+  const double bytes = static_cast<double>(t.bytes) * static_cast<double>(t.inputs + 1);
+  out["bandwidth"] = bytes / (out.at("task") + p.number("host")) / 1e3;
+  return out;
+}
+
+std::vector<Metric> metrics() {
+  std::vector<Metric> out = kernel_metrics();
+  out.push_back({"bandwidth", "GB/s", "of all operands over the task and what the host adds to it"});
+  return out;
 }
 
 }  // namespace
@@ -172,8 +181,9 @@ Family elementwise() {
                          {"ops", "", "1", "how often the body is done for each tile"},
                          {"type", "", "f16", "of the addition"},
                          {"bypass_l2", "", "0", "1: the inputs go past L2"},
+                         {"host", "us", "0", "in the measured bandwidth: the call and the synchronisation"},
                          l2_parameter("own")},
-          .metrics = kernel_metrics(),
+          .metrics = metrics(),
           .measure = measure};
 }
 
