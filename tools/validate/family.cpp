@@ -13,9 +13,9 @@ namespace vinci::validate {
 
 std::span<const Family> families() {
   static const std::vector<Family> all{
-      instruction_loop(), mad_loop(),        conv2d(),         copy_loop(),      cube_chain(),
-      elementwise(),      flash_attention(), gm_copy(),        launch(),         matmul(),
-      nd2nz_ub(),         all_reduce(),      generated_gemm(), grouped_matmul(), reduction(),
+      instruction_loop(), mad_loop(),       conv2d(),   copy_loop(), cube_chain(), elementwise(),
+      flash_attention(),  gm_copy(),        launch(),   matmul(),    nd2nz_ub(),   all_reduce(),
+      generated_gemm(),   grouped_matmul(), recorded(), reduction(),
   };
   return all;
 }

@@ -51,6 +51,7 @@ Family grouped_matmul();
 Family launch();
 Family matmul();
 Family nd2nz_ub();
+Family recorded();
 Family reduction();
 
 std::span<const Family> families();

@@ -108,8 +108,16 @@ L2State l2_state(const Params& p) {
 }
 
 Values kernel_times(const KernelStream& kernel, const config::ChipConfig& chip) {
-  const TimedRun run = run_timed(chip, to_task_stream(kernel, chip));
-  const models::TaskRecord& task = run.records.back();
+  return last_kernel_times(to_task_stream(kernel, chip), chip, "kernel");
+}
+
+Values last_kernel_times(task::TaskStream stream, const config::ChipConfig& chip, const std::string& place) {
+  const TimedRun run = run_timed(chip, std::move(stream));
+  const auto has_blocks = [](const models::CoreSums& cores) { return cores.blocks > 0; };
+  const auto last = std::find_if(run.records.rbegin(), run.records.rend(),
+                                 [&](const models::TaskRecord& r) { return std::ranges::any_of(r.cores, has_blocks); });
+  if (last == run.records.rend()) fail_at(Fault::Input, place, "the task stream has no kernel");
+  const models::TaskRecord& task = *last;
   Values out{{"task", run.us(task.end - task.start)}};
   for (const models::CoreSums& cores : task.cores) {  // cube cores come first
     if (cores.blocks == 0) continue;

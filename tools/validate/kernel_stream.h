@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/task/task.h"
 #include "tools/validate/family.h"
 
 namespace vinci::validate {
@@ -34,5 +35,7 @@ std::vector<Metric> kernel_metrics();
 Parameter l2_parameter(std::string_view fallback);
 L2State l2_state(const Params& params);
 Values kernel_times(const KernelStream& kernel, const config::ChipConfig& chip);
+// The same of the last kernel of a task stream. Fault::Input, at `place`, if it has none.
+Values last_kernel_times(task::TaskStream stream, const config::ChipConfig& chip, const std::string& place);
 
 }  // namespace vinci::validate

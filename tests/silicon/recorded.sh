@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Vinci authors
+# Records tests/ascendc/kernels/add.asc as the published samples split the work, and holds the times of its pipes against
+# the published ones. Usage: recorded.sh TOOL [OPTIONS of vinci validate]
+set -e
+tool=$1
+shift
+here=$(dirname "$(readlink -f "$0")")
+mkdir -p recorded
+cp "$here/recorded/ascendc.yaml" recorded/
+cd recorded
+
+record() { # name bytes tile blocks slots unit
+  "$tool" cc "$here/../ascendc/kernels/add.asc" -o "$1.out" -Wno-unknown-pragmas \
+    "-DBYTES=$2" "-DTILE=$3" "-DBLOCKS=$4" "-DSLOTS=$5" "-DUNIT=$6"
+  VINCI_MODE=timing VINCI_OUTPUT="$1" "./$1.out"
+}
+record case1 134217728 8192 1 1 16384
+record case2 134217728 8192 48 1 16384
+record case3 134217728 32768 48 1 16384
+record case4 134217728 32768 48 2 16384
+record b4-10k 10240 1024 1 1 1024
+"$tool" validate ascendc.yaml --detail "$@"
