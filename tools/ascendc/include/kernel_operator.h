@@ -11,6 +11,7 @@
 #include "ascendc/advanced/norm.h"
 #include "ascendc/advanced/quant.h"
 #include "ascendc/advanced/reduction.h"
+#include "ascendc/advanced/shape.h"
 #include "ascendc/advanced/softmax.h"
 #include "ascendc/advanced/topk.h"
 #include "ascendc/cce.h"

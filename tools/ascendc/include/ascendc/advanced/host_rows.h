@@ -249,4 +249,67 @@ inline void SoftMaxGradTilingFunc(const ge::Shape& srcShape, const uint32_t data
   SoftMaxTilingFunc(srcShape, dataTypeSize, localWorkSpaceSize, softmaxGradTiling);
 }
 
+// Rows made longer or shorter, and axes exchanged.
+inline void GetPadMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, uint32_t& maxValue,
+                                uint32_t& minValue) {
+  const RowShape s(srcShape);
+  maxValue = BuffersSize(kGatherRowsBuffers, uint64_t{s.rows} * (s.columns + 2 * 32 / typeSize));
+  minValue = BuffersSize(kGatherRowsBuffers, 1);
+}
+inline void PadTilingFunc(const ge::Shape& srcShape, const ge::Shape& oriSrcShape, const uint32_t /*stackBufferSize*/,
+                          const uint32_t /*typeSize*/, PadTiling& tiling) {
+  const RowShape s(srcShape);
+  tiling.srcHeight = s.rows;
+  tiling.srcWidth = s.columns;
+  tiling.srcOriWidth = RowShape(oriSrcShape).columns;
+}
+template <typename Platform>
+void GetUnPadMaxMinTmpSize(const Platform& /*ascendcPlatform*/, const ge::Shape& srcShape, const uint32_t typeSize,
+                           uint32_t& maxValue, uint32_t& minValue) {
+  GetPadMaxMinTmpSize(srcShape, typeSize, maxValue, minValue);
+}
+inline void UnPadTilingFunc(const ge::Shape& srcShape, const uint32_t /*stackBufferSize*/, const uint32_t /*typeSize*/,
+                            UnPadTiling& tiling) {
+  const RowShape s(srcShape);
+  tiling.srcHeight = s.rows;
+  tiling.srcWidth = s.columns;
+}
+inline void GetTransposeMaxMinTmpSize(const ge::Shape& /*srcShape*/, const uint32_t /*typeSize*/,
+                                      const uint32_t /*transposeTypeIn*/, uint32_t& maxValue, uint32_t& minValue) {
+  maxValue = minValue = 64 * sizeof(uint32_t);  // a table of offsets
+}
+inline void GetConfusionTransposeMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
+                                               const uint32_t transposeTypeIn, uint32_t& maxValue, uint32_t& minValue) {
+  GetTransposeMaxMinTmpSize(srcShape, typeSize, transposeTypeIn, maxValue, minValue);
+}
+// The shape is batch, heads, sequence, head size; of a matrix (type 7), rows and columns.
+inline void GetTransposeTilingInfo(const ge::Shape& srcShape, const uint32_t /*stackBufferSize*/,
+                                   const uint32_t /*typeSize*/, const uint32_t /*transposeTypeIn*/,
+                                   ConfusionTransposeTiling& tiling) {
+  const std::size_t dims = srcShape.GetDimNum();
+  const auto dim = [&](std::size_t from_last) {
+    return dims > from_last ? static_cast<uint32_t>(srcShape.GetDim(dims - 1 - from_last)) : 1;
+  };
+  tiling.headSize = dim(0);
+  tiling.sequence = dim(1);
+  tiling.heads = dim(2);
+  tiling.batch = dim(3);
+}
+inline void GetConfusionTransposeTilingInfo(const ge::Shape& srcShape, const uint32_t stackBufferSize,
+                                            const uint32_t typeSize, const uint32_t transposeTypeIn,
+                                            ConfusionTransposeTiling& tiling) {
+  GetTransposeTilingInfo(srcShape, stackBufferSize, typeSize, transposeTypeIn, tiling);
+}
+inline void GetConfusionTransposeOnlyTilingInfo(const ge::Shape& srcShape, const uint32_t stackBufferSize,
+                                                const uint32_t typeSize, ConfusionTransposeTiling& tiling) {
+  GetTransposeTilingInfo(srcShape, stackBufferSize, typeSize, 7, tiling);
+}
+template <typename Platform>
+void GetBroadCastMaxMinTmpSize(const Platform& /*ascendcPlatform*/, const ge::Shape& srcShape,
+                               const ge::Shape& /*dstShape*/, uint32_t /*typeSize*/, const bool /*isReuseSource*/,
+                               uint32_t& maxValue, uint32_t& minValue) {
+  minValue = 8 * 32;  // blocks of 8 rows
+  maxValue = static_cast<uint32_t>((srcShape.GetShapeSize() + 7) / 8) * minValue;
+}
+
 }  // namespace AscendC

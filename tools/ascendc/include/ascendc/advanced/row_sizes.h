@@ -61,12 +61,34 @@ VINCI_TILING_FIELD(allDataSize)
 VINCI_TILING_FIELD(sortRepeat)
 END_TILING_DATA_DEF;
 
-#define VINCI_TILING_NAMES         \
-  using ::LayerNormSeparateTiling; \
-  using ::LayerNormTiling;         \
-  using ::LogSoftMaxTiling;        \
-  using ::RmsNormTiling;           \
-  using ::SoftMaxTiling;           \
+BEGIN_TILING_DATA_DEF(PadTiling)
+VINCI_TILING_FIELD(srcHeight)
+VINCI_TILING_FIELD(srcWidth)
+VINCI_TILING_FIELD(srcOriWidth)
+END_TILING_DATA_DEF;
+
+BEGIN_TILING_DATA_DEF(UnPadTiling)
+VINCI_TILING_FIELD(srcHeight)
+VINCI_TILING_FIELD(srcWidth)
+END_TILING_DATA_DEF;
+
+// Of a matrix, sequence and headSize are its rows and columns.
+BEGIN_TILING_DATA_DEF(ConfusionTransposeTiling)
+VINCI_TILING_FIELD(batch)
+VINCI_TILING_FIELD(heads)
+VINCI_TILING_FIELD(sequence)
+VINCI_TILING_FIELD(headSize)
+END_TILING_DATA_DEF;
+
+#define VINCI_TILING_NAMES          \
+  using ::ConfusionTransposeTiling; \
+  using ::PadTiling;                \
+  using ::UnPadTiling;              \
+  using ::LayerNormSeparateTiling;  \
+  using ::LayerNormTiling;          \
+  using ::LogSoftMaxTiling;         \
+  using ::RmsNormTiling;            \
+  using ::SoftMaxTiling;            \
   using ::TopkTiling;
 namespace optiling {
 VINCI_TILING_NAMES
@@ -95,6 +117,8 @@ enum TopKMode { TOPK_NORMAL, TOPK_NSMALL };
 constexpr uint32_t TopKBytes(uint32_t elements, uint32_t bytes_of_element) {
   return elements * (4 + bytes_of_element + 16);
 }
+// Rows made longer or shorter: buffers of f32.
+constexpr uint32_t kGatherRowsBuffers = 2;
 // CumSum along rows: a row behind zeros twice, and two rows.
 constexpr uint32_t CumSumWords(uint32_t columns) {
   uint32_t before = 8;
