@@ -5,6 +5,7 @@
 // Ascend C for kernels, all of it that Vinci has (docs/ascendc.md). What is not there does not compile, under its name.
 #include "ascendc/advanced/activation.h"
 #include "ascendc/advanced/cumulative.h"
+#include "ascendc/advanced/group_norm.h"
 #include "ascendc/advanced/index.h"
 #include "ascendc/advanced/math.h"
 #include "ascendc/advanced/memory.h"

@@ -3,5 +3,6 @@
 #pragma once
 
 // Host functions of the high-level API: tiling data and sizes of temporary memory.
+#include "ascendc/advanced/host_norms.h"
 #include "ascendc/advanced/host_rows.h"
 #include "ascendc/advanced/host_sizes.h"

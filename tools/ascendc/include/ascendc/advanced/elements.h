@@ -55,6 +55,15 @@ class Elements {
     IssueDuplicate(d, s, 1, 1, 8, place_);
     IssueBarrier(PIPE_V, place_);
   }
+  // d = a op the number that a block of 32 bytes is filled with.
+  void MulBlock(const F& d, const F& a, const F& block) const {
+    IssueBinary(MulInsn<float>(), d, a, block, 1, {1, 1, 0, 8, 8, 0}, place_);
+    IssueBarrier(PIPE_V, place_);
+  }
+  void AddBlock(const F& d, const F& a, const F& block) const {
+    IssueBinary(AddInsn<float>(), d, a, block, 1, {1, 1, 0, 8, 8, 0}, place_);
+    IssueBarrier(PIPE_V, place_);
+  }
   void Copy(const F& d, const F& a) const { Adds(d, a, 0.0f); }
   template <typename D, typename S>
   void Cast(const LocalTensor<D>& d, const LocalTensor<S>& s, RoundMode mode) const {

@@ -26,6 +26,10 @@ struct NormOperands {
   float epsilon;
   bool centre;  // by the mean; else the square is of the rows themselves
   bool has_gamma, has_beta, statistics, rstd;
+  // The rows are alpha * src + residual.
+  bool has_residual = false;
+  LocalTensor<T> residual{};
+  float alpha = 1;
 };
 
 template <typename T, typename U, typename S>
@@ -61,6 +65,11 @@ class Norm {
     {
       Elements m(rows.elements(), place_);
       AsFloat(m, LocalTensor<T>(x_.src[at]), tile_, true);
+      if (x_.has_residual) {
+        AsFloat(m, LocalTensor<T>(x_.residual[at]), squares_, true);
+        m.Muls(tile_, tile_, x_.alpha);
+        m.Add(tile_, tile_, squares_);
+      }
       m.Done();
     }
     if (x_.centre) {
@@ -168,6 +177,26 @@ template <typename T, bool isBasicBlock = false>
 void RmsNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const LocalTensor<T>& gammaLocal,
              const T epsilon, const RmsNormTiling& tiling, Place place = Place::here()) {
   RmsNorm(dstLocal, srcLocal, gammaLocal, StackBuffer(place), epsilon, tiling, place);
+}
+
+// LayerNorm of alpha * src + gx; with reciprocals of standard deviations.
+template <typename T, bool isReuseSrc = false, bool isBasicBlock = false>
+void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& meanLocal, const LocalTensor<T>& rstdLocal,
+              const LocalTensor<T>& srcLocal, const LocalTensor<T>& gxLocal, const LocalTensor<T>& betaLocal,
+              const LocalTensor<T>& gammaLocal, const LocalTensor<uint8_t>& sharedTmpBuffer, const T alpha,
+              const T epsilon, DeepNormTiling& tiling, Place place = Place::here()) {
+  Norm<T, T, T>({dstLocal, srcLocal, gammaLocal, betaLocal, meanLocal, rstdLocal, tiling.bLength * tiling.sLength,
+                 tiling.originalHLength, tiling.hLength, static_cast<float>(epsilon), true, true, true, true, true,
+                 true, gxLocal, static_cast<float>(alpha)},
+                sharedTmpBuffer, place);
+}
+template <typename T, bool isReuseSrc = false, bool isBasicBlock = false>
+void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& meanLocal, const LocalTensor<T>& rstdLocal,
+              const LocalTensor<T>& srcLocal, const LocalTensor<T>& gxLocal, const LocalTensor<T>& betaLocal,
+              const LocalTensor<T>& gammaLocal, const T alpha, const T epsilon, DeepNormTiling& tiling,
+              Place place = Place::here()) {
+  DeepNorm(dstLocal, meanLocal, rstdLocal, srcLocal, gxLocal, betaLocal, gammaLocal, StackBuffer(place), alpha, epsilon,
+           tiling, place);
 }
 
 }  // namespace AscendC

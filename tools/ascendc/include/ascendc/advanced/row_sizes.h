@@ -54,6 +54,20 @@ VINCI_TILING_FIELD(hLength)
 VINCI_TILING_FIELD(originalHLength)
 END_TILING_DATA_DEF;
 
+using DeepNormTiling = LayerNormTiling;
+
+BEGIN_TILING_DATA_DEF(GroupNormTiling)
+VINCI_TILING_FIELD(n)
+VINCI_TILING_FIELD(c)
+VINCI_TILING_FIELD(hw)
+VINCI_TILING_FIELD(groupNum)
+END_TILING_DATA_DEF;
+
+BEGIN_TILING_DATA_DEF(BatchNormTiling)
+VINCI_TILING_FIELD(originalBLength)
+VINCI_TILING_FIELD(meanVarSize)
+END_TILING_DATA_DEF;
+
 BEGIN_TILING_DATA_DEF(TopkTiling)
 VINCI_TILING_FIELD(tmpLocalSize)
 VINCI_TILING_FIELD(innerDataSize)
@@ -81,7 +95,10 @@ VINCI_TILING_FIELD(headSize)
 END_TILING_DATA_DEF;
 
 #define VINCI_TILING_NAMES          \
+  using ::BatchNormTiling;          \
   using ::ConfusionTransposeTiling; \
+  using ::DeepNormTiling;           \
+  using ::GroupNormTiling;          \
   using ::PadTiling;                \
   using ::UnPadTiling;              \
   using ::LayerNormSeparateTiling;  \
@@ -125,6 +142,14 @@ constexpr uint32_t CumSumWords(uint32_t columns) {
   while (before < columns)
     before *= 2;
   return 2 * (before + columns) + 2 * columns + 4 * 8;
+}
+// GroupNorm: channels of pixels, their factors.
+constexpr uint32_t GroupNormWords(uint32_t channels, uint32_t pixels) {
+  return channels * pixels + (channels + 7) / 8 * 8 * (1 + 8);
+}
+// BatchNorm: factors and summands of the batch, and four buffers of elements.
+constexpr uint32_t BatchNormWords(uint32_t batch, uint32_t elements) {
+  return (batch + 7) / 8 * 8 * (1 + 2 * 8) + 4 * ((elements + 63) / 64 * 64);
 }
 // And of sums and extrema of rows: the rows in f32.
 constexpr uint32_t ReduceWords(uint32_t rows, uint32_t stride) {

@@ -69,6 +69,7 @@ class Rows {
   // d = x op the number of the row.
   void SubRow(const F& d, const F& x, const F& blocks) const { OfRow(SubInsn<float>(), d, x, blocks); }
   void MulRow(const F& d, const F& x, const F& blocks) const { OfRow(MulInsn<float>(), d, x, blocks); }
+  void AddRow(const F& d, const F& x, const F& blocks) const { OfRow(AddInsn<float>(), d, x, blocks); }
   void DivRow(const F& d, const F& x, const F& blocks) const { OfRow(DivInsn<float>(), d, x, blocks); }
   // d = x op the element of the column.
   void MulColumn(const F& d, const F& x, const F& row) const { OfColumn(MulInsn<float>(), d, x, row); }
