@@ -48,6 +48,8 @@ class Reader {
         each(value, [&](const std::string& metric, const Node& v) { g.targets[metric] = target(v); });
       else if (key == "gates")
         each(value, [&](const std::string& metric, const Node& v) { g.gates[metric] = with_unit(v, "%"); });
+      else if (key == "assumed")
+        assumed_ = text(value);
       else if (key == "cases")
         items(value, [&](const Node& v) { g.cases.push_back(read_case(v)); });
       else if (key == "ratios")
@@ -157,7 +159,7 @@ class Reader {
   }
 
   Case read_case(const Node& node) const {
-    Case c{.source = from_};
+    Case c{.source = from_, .assumed = assumed_};
     std::vector<Series> params, measured;
     each(node, [&](const std::string& key, const Node& value) {
       const auto series = [&value](const std::string& name) {
@@ -171,6 +173,8 @@ class Reader {
         c.chip = text(value);
       else if (key == "source")
         c.source = text(value);
+      else if (key == "assumed")
+        c.assumed = text(value);
       else if (key == "set")
         items(value, [&](const Node& v) { c.overrides.push_back(text(v)); });
       else if (key == "measured")
@@ -271,7 +275,7 @@ class Reader {
     }
   }
 
-  std::string source_, from_;
+  std::string source_, from_, assumed_;
   YamlTree tree_;
 };
 

@@ -80,6 +80,26 @@ std::string not_expressed(const std::vector<GroupOutcome>& groups) {
   return out.empty() ? out : fmt::format("\nnot expressed: {} points\n", points) + out;
 }
 
+// What the cases that ran assume, each text once.
+std::string assumptions(const std::vector<GroupOutcome>& groups) {
+  std::vector<std::pair<std::string, std::string>> texts;  // with the ids
+  for (const GroupOutcome& group : groups) {
+    const Case* last = nullptr;
+    for (const Outcome& o : group.values) {
+      if (o.of == last || o.of->assumed.empty()) continue;
+      last = o.of;
+      if (texts.empty() || texts.back().first != o.of->assumed)
+        texts.emplace_back(o.of->assumed, o.of->id);
+      else
+        texts.back().second += ", " + o.of->id;
+    }
+  }
+  std::string out;
+  for (const auto& [text, ids] : texts)
+    out += fmt::format("  {}: {}\n", ids, text);
+  return out.empty() ? out : "\nassumed\n" + out;
+}
+
 }  // namespace
 
 std::string summary(const std::vector<GroupOutcome>& groups) {
@@ -108,7 +128,7 @@ std::string detail(const std::vector<GroupOutcome>& groups) {
                              : fmt::format(" {}\n", first_line(o.fault));
     }
   }
-  return out + "\n";
+  return out + assumptions(groups) + "\n";
 }
 
 std::string csv(const std::vector<GroupOutcome>& groups) {

@@ -26,7 +26,7 @@ cases:
     k: 16
     n: [16, 160, 800]
     measured: {cycles: [8, 22, 102]}
-  - {id: short, family: mad_loop, chip: ascend-910b1, type: f162f32, m: 32, k: 16, n: 160, measured: {cycles: 22 cycle}}
+  - {id: short, assumed: that it is short, family: mad_loop, chip: ascend-910b1, type: f162f32, m: 32, k: 16, n: 160, measured: {cycles: 22 cycle}}
   - {id: long, family: mad_loop, chip: ascend-910b1, type: f162f32, m: 32, k: 16, n: 320, measured: {cycles: 84}}
 ratios: [{of: long, to: short, metric: cycles}]
 not_expressed: [{what: something, points: 3, reason: of another kind}]
@@ -52,6 +52,7 @@ TEST(Case, ListsAreSweptAndTheRestIsFixed) {
   EXPECT_EQ(c.points[2].params.whole("fenced"), 0u);  // the default of the family
   EXPECT_EQ(c.points[2].measured.at("cycles"), 102);
   EXPECT_EQ(c.source, "a publication");
+  EXPECT_EQ(g.cases[1].assumed, "that it is short");
   EXPECT_EQ(g.not_expressed[0].points, 3u);
 }
 
@@ -91,6 +92,7 @@ TEST(Validate, ErrorsTargetsAndRatiosFollowFromTheValues) {
     EXPECT_FALSE(holds_targets(outcome));
     EXPECT_TRUE(holds_gates(outcome));
     EXPECT_NE(summary(outcome).find("not expressed: 3 points"), std::string::npos);
+    EXPECT_NE(detail(outcome).find("assumed\n  short: that it is short\n"), std::string::npos);
   }
   groups[0].gates["cycles"] = 19;
   EXPECT_FALSE(holds_gates(run(groups, {.only = {}, .overrides = {}})));
