@@ -10,6 +10,7 @@
 #include "ascendc/advanced/math.h"
 #include "ascendc/advanced/memory.h"
 #include "ascendc/advanced/norm.h"
+#include "ascendc/advanced/norm_grad.h"
 #include "ascendc/advanced/quant.h"
 #include "ascendc/advanced/reduction.h"
 #include "ascendc/advanced/shape.h"

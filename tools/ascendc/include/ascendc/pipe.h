@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <exception>
+
 #include "ascendc/sync.h"
 #include "ascendc/tensor.h"
 
@@ -55,7 +57,8 @@ class TPipe {
   TPipe(const TPipe&) = delete;
   TPipe& operator=(const TPipe&) = delete;
   ~TPipe() noexcept(false) {
-    if (!destroyed_) Destroy(last_);
+    // Not where a fault ends the kernel: another one on the way would end the program without a message.
+    if (!destroyed_ && std::uncaught_exceptions() == 0) Destroy(last_);
   }
 
   void Init() { destroyed_ = false; }

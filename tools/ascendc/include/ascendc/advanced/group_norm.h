@@ -40,9 +40,7 @@ void GroupNorm(const LocalTensor<T>& output, const LocalTensor<T>& outputMean, c
     const uint32_t n = t.c - first < at_once ? t.c - first : at_once;
     const Rows rows(n, t.hw, t.hw, place);
     const auto load = [&](const LocalTensor<T>& from) {
-      Elements m(n, place);
-      AsFloat(m, LocalTensor<T>(from[first]), vals, true);
-      m.Done();
+      LoadNumbers(vals, LocalTensor<T>(from[first]), n, blocks, place);
       rows.ToBlocks(blocks, vals);
     };
     for (uint32_t image = 0; image < t.n; ++image) {

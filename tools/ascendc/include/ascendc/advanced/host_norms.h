@@ -68,4 +68,31 @@ inline void GetWelfordUpdateMaxMinTmpSize(const ge::Shape& srcShape, const uint3
   GetNodesTmpSize(0, srcShape, maxValue, minValue);
 }
 
+inline void GetLayerNormGradMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/,
+                                          const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
+  const RowShape s(srcShape);
+  maxValue = NormGradWords(s.rows, s.columns) * static_cast<uint32_t>(sizeof(float));
+  minValue = NormGradWords(1, s.columns) * static_cast<uint32_t>(sizeof(float));
+}
+inline void GetLayerNormGradNDTilingInfo(const ge::Shape& srcShape, const uint32_t stackBufferSize,
+                                         const uint32_t typeSize, const bool isReuseSource,
+                                         LayerNormGradTiling& tiling) {
+  GetLayerNormNDTilingInfo(srcShape, stackBufferSize, typeSize, isReuseSource, tiling);
+}
+inline void GetLayerNormGradBetaMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/,
+                                              const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
+  maxValue = BuffersSize(4, RowShape(srcShape).columns);
+  minValue = BuffersSize(4, 1);
+}
+inline void GetLayerNormGradBetaNDTilingInfo(const ge::Shape& srcShape, const uint32_t stackBufferSize,
+                                             const uint32_t typeSize, const bool isReuseSource,
+                                             LayerNormGradBetaTiling& tiling) {
+  GetLayerNormNDTilingInfo(srcShape, stackBufferSize, typeSize, isReuseSource, tiling);
+}
+inline void GetNormalizeMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSizeU, const uint32_t /*typeSizeT*/,
+                                      const bool isReuseSource, const bool /*isComputeRstd*/,
+                                      const bool /*isOnlyOutput*/, uint32_t& maxValue, uint32_t& minValue) {
+  GetLayerNormGradMaxMinTmpSize(srcShape, typeSizeU, isReuseSource, maxValue, minValue);
+}
+
 }  // namespace AscendC

@@ -55,6 +55,8 @@ VINCI_TILING_FIELD(originalHLength)
 END_TILING_DATA_DEF;
 
 using DeepNormTiling = LayerNormTiling;
+using LayerNormGradTiling = LayerNormTiling;
+using LayerNormGradBetaTiling = LayerNormTiling;
 
 BEGIN_TILING_DATA_DEF(GroupNormTiling)
 VINCI_TILING_FIELD(n)
@@ -99,6 +101,8 @@ END_TILING_DATA_DEF;
   using ::ConfusionTransposeTiling; \
   using ::DeepNormTiling;           \
   using ::GroupNormTiling;          \
+  using ::LayerNormGradTiling;      \
+  using ::LayerNormGradBetaTiling;  \
   using ::PadTiling;                \
   using ::UnPadTiling;              \
   using ::LayerNormSeparateTiling;  \
@@ -142,6 +146,10 @@ constexpr uint32_t CumSumWords(uint32_t columns) {
   while (before < columns)
     before *= 2;
   return 2 * (before + columns) + 2 * columns + 4 * 8;
+}
+// Gradients: the rows three times, four numbers of each, and two rows of factors.
+constexpr uint32_t NormGradWords(uint32_t rows, uint32_t stride) {
+  return rows * (64 + 3 * stride) + (rows + 7) / 8 * 8 * (4 + 8) + 2 * stride;
 }
 // GroupNorm: channels of pixels, their factors.
 constexpr uint32_t GroupNormWords(uint32_t channels, uint32_t pixels) {

@@ -193,6 +193,23 @@ void PutNumbers(const LocalTensor<T>& to, const LocalTensor<float>& vals, uint32
   TPipe::Order(HardEvent::S_V, place);
 }
 
+// And back, as f32.
+template <typename T>
+void LoadNumbers(const LocalTensor<float>& to, const LocalTensor<T>& from, uint32_t n,
+                 const LocalTensor<float>& scratch, Place place) {
+  LocalTensor<T> source = from;
+  if (from.Address() % ONE_BLK_SIZE != 0) {
+    source = scratch.template ReinterpretCast<T>();
+    TPipe::Order(HardEvent::V_S, place);
+    for (uint32_t i = 0; i < n; ++i)
+      source.SetValue(i, from.GetValue(i, place), place);
+    TPipe::Order(HardEvent::S_V, place);
+  }
+  Elements m(n, place);
+  AsFloat(m, source, to, true);
+  m.Done();
+}
+
 // Temporary memory, from its beginning on.
 class Memory32 {
  public:
