@@ -33,6 +33,7 @@ TITLES = {
     "acl": "Host: acl",
     "ascendc": "Kernels: basic API",
     "ascendc/advanced": "Kernels: high-level API, and its sizes on the host",
+    "ascendc/matmul": "Matmul, and its tilings on the host",
     "": "Others",
 }
 

@@ -3,8 +3,12 @@
 // The layer that the headers call (vinci/ascendc.h).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "isa/base/suggest.h"
 #include "isa/table.h"
+#include "models/core/core_spec.h"
 #include "tools/ascendc/runtime/core.h"
 #include "tools/ascendc/runtime/device.h"
 
@@ -89,6 +93,19 @@ std::uint64_t size_of(Memory memory) {
   return need_core().native().machine().mem()[kBuffers[static_cast<usize>(memory)]].size();
 }
 
+std::uint64_t size_on_chip(Memory memory) {
+  const config::ChipConfig& chip = device().chip();
+  if (memory == Memory::gm) return static_cast<u64>(chip.memory.hbm.size);
+  if (memory == Memory::none) return static_cast<u64>(chip.memory.l2.size);
+  const auto id = kBuffers[static_cast<usize>(memory)];
+  u64 size = 0;
+  const bool split = isa::contains(isa::kSplitArchs, chip.arch);
+  for (const auto kind :
+       split ? std::vector{isa::CoreKind::cube, isa::CoreKind::vector} : std::vector{isa::CoreKind::joint})
+    size = std::max(size, u64{models::core_spec(chip, kind).sizes[isa::index(id)]});
+  return size;
+}
+
 std::uint64_t load(Memory memory, std::uint64_t address, unsigned bytes, Place place) {
   return located(place, [&] { return need_core().load(memory, address, bytes, place); });
 }
@@ -99,6 +116,11 @@ void store(Memory memory, std::uint64_t address, unsigned bytes, std::uint64_t v
 
 std::uint32_t await(std::uint64_t address, std::int32_t value, Place place) {
   return located(place, [&] { return need_core().await(address, value, place); });
+}
+void give_way(bool stirs, Place place) { need_core().let_others_run(stirs, place); }
+void* system_workspace(std::size_t bytes) {
+  static const u64 address = device().allocate(bytes);
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 void repeat(std::uint32_t from, std::int32_t value, Place place) {
   if (!device().recorder().with_data()) return;

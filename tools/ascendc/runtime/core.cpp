@@ -123,6 +123,10 @@ void Core::poll(u64 address, Place place) {
 
 std::string Core::waits_for() const {
   if (polls_ < kPolls) return native_.machine().waits_for();
+  if (polled_ == 0) {
+    return fmt::format("{} of block {} waits for a message ({}:{})", isa::name(kind_), info.block_idx, poll_.file,
+                       poll_.line);
+  }
   return fmt::format("{} of block {} polls global memory at {:#x} ({}:{})", isa::name(kind_), info.block_idx, polled_,
                      poll_.file, poll_.line);
 }
@@ -159,6 +163,15 @@ u32 Core::await(u64 address, i32 value, Place place) {
   }
   polls_ = 0;
   return static_cast<u32>(native_.words().size());
+}
+
+void Core::let_others_run(bool stirs, Place place) {
+  polled_ = 0;
+  polls_ = kPolls;
+  poll_ = place;
+  stirred_ = stirs;
+  give_way_();
+  polls_ = 0;
 }
 
 void Core::repeat(u32 from, i32 value, Place place) {

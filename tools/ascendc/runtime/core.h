@@ -26,6 +26,9 @@ class Core {
   // Gives way until the i32 at the address of global memory is at least `value`. Returns the position of the next
   // instruction in the section.
   u32 await(u64 address, i32 value, Place place);
+  void let_others_run(bool stirs, Place place);
+  // Whether it gave way as one that can go on by itself, since it was asked last.
+  bool stirred() { return std::exchange(stirred_, false); }
   // Goes back to that position while X0, which the scalar unit has loaded last, is below `value`.
   void repeat(u32 from, i32 value, Place place);
   void end();
@@ -63,7 +66,7 @@ class Core {
   u32 accesses_ = 0;  // since the last instruction for a pipe
   u64 polled_ = 0;    // the address of the latest load from global memory
   u32 polls_ = 0;     // of it, in a row
-  bool left_out_ = false;
+  bool left_out_ = false, stirred_ = false;
   Place poll_{nullptr, 0};
 };
 

@@ -51,6 +51,7 @@ TaskRun::TaskRun(Device& device, const Launch& launch, std::function<void()> ker
 
 void TaskRun::begin(Slot& slot, u32 index, u32 block) {
   slot.parts.clear();
+  slot.state = {};
   slot.left = parts();
   const bool mix = shape_.mix();
   const u32 vectors = device_.chip().vector_cores / std::max(1u, device_.chip().ai_cores);
@@ -72,19 +73,22 @@ void TaskRun::begin(Slot& slot, u32 index, u32 block) {
                         .block_num = launch_.blocks,
                         .subblock_idx = part.launch.subblock_idx,
                         .subblock_num = part.launch.subblock_num,
-                        .mix = mix};
+                        .mix = mix,
+                        .block_aivs = mix ? shape_.vector_cores : 0,
+                        .block = mix ? &slot.state : nullptr};
     const isa::TaskCore self{block, mix ? part.launch.part : first_kind_ == isa::CoreKind::vector ? 1u : 0u};
     part.core->start(part.launch, &flags_, self, launch_.place.file, info, [] { Strand::give_way(); });
     const std::string name =
         fmt::format("{}{}", isa::name(part.core->kind()),
                     block * (mix && part.launch.part > 0 ? shape_.vector_cores : 1) + part.launch.subblock_idx);
-    part.strand = std::make_unique<Strand>(name, [this, &part] { execute(part); });
+    part.strand = std::make_unique<Strand>(name, [this, &part, &slot] { execute(part, slot.state); });
   }
 }
 
-void TaskRun::execute(Part& part) {
+void TaskRun::execute(Part& part, BlockState& state) {
   set_present(part.core);
   kernel_();
+  state.ended[part.launch.part] = true;
   part.core->end();
 }
 
@@ -94,7 +98,7 @@ bool TaskRun::advance(Slot& slot) {
     const u64 before = part.core->native().machine().executed();
     try {
       if (!part.strand->resume()) {
-        moved_ = moved_ || part.core->native().machine().executed() != before;
+        moved_ = moved_ || part.core->native().machine().executed() != before || part.core->stirred();
         continue;
       }
     } catch (const Error& e) {

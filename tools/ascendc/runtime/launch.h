@@ -37,12 +37,13 @@ class TaskRun {
   };
   struct Slot {
     std::vector<Part> parts;
+    BlockState state;
     u32 left = 0;
   };
 
   void begin(Slot& slot, u32 index, u32 block);
   bool advance(Slot& slot);  // true when its block is done
-  void execute(Part& part);
+  void execute(Part& part, BlockState& state);
   [[noreturn]] void report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots) const;
   task::Kernel put_together(task::KernelType type, u32 first, u32 count, u32 stride) const;
   u32 parts() const { return shape_.mix() ? 1 + shape_.vector_cores : 1; }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 
 // What the headers of Ascend C stand on: the narrow layer between code that the user's compiler sees (C++17) and the
 // library behind it. A call of the API becomes instructions of Vinci's table; `issue` executes one at once, on the core
@@ -47,9 +48,17 @@ void charge(Work what, unsigned times = 1);
 // Memories of a core, and global memory.
 enum class Memory : std::uint8_t { gm, l1, l0a, l0b, l0c, ub, bt, fb, none };
 std::uint64_t size_of(Memory memory);
+// The same on the chip, whatever core has it: the host may ask, too.
+std::uint64_t size_on_chip(Memory memory);
 // GetValue and SetValue: loads and stores of the scalar unit, 1, 2, 4 or 8 bytes.
 std::uint64_t load(Memory memory, std::uint64_t address, unsigned bytes, Place place);
 void store(Memory memory, std::uint64_t address, unsigned bytes, std::uint64_t value, Place place);
+
+// What the cores of a block know of each other natively, besides what the chip lets them.
+struct BlockState {
+  bool ended[3]{};                // by part: the AIC, AIV0, AIV1
+  std::shared_ptr<void> mailbox;  // of the API's own messages
+};
 
 enum class CoreKind : std::uint8_t { cube, vector, joint };
 struct CoreInfo {
@@ -60,6 +69,8 @@ struct CoreInfo {
   void* pipe = nullptr;           // the present TPipe
   bool sync_base = false;         // whether the base address of the cross-core flags is set
   std::int32_t rounds = 0;        // how often WaitPreBlock was called
+  std::uint32_t block_aivs = 0;   // of a MIX task
+  BlockState* block = nullptr;    // null without other cores in the block
   void* workspace = nullptr;      // of the system, as SetSysWorkspace says
   std::uint64_t event_ids[64]{};  // by pair of pipes, the event ids in use: one bit each
 };
@@ -74,6 +85,11 @@ const char* product();
 // recording with data has a loop that waits as long as it takes there; one without data reads once.
 std::uint32_t await(std::uint64_t address, std::int32_t value, Place place);
 void repeat(std::uint32_t from, std::int32_t value, Place place);
+
+// Lets other cores run. Natively only; `stirs`: this core goes on even if nobody else can.
+void give_way(bool stirs, Place place);
+// Device memory for messages between cores, where a program has set no workspace.
+void* system_workspace(std::size_t bytes);
 
 // What L2 does when cores access the buffer of global memory that holds the address.
 enum class L2 : std::uint8_t { normal, bypass };
