@@ -25,7 +25,7 @@ PARTS_BY_NAME = set("""
     PipesOf QueueBuffer QueueEvents ReduceByPi RefuseNz Rounded RowShape Rows SineNearZero SineShifted SinkOf SoftmaxKind
     SoftmaxOperands Softmax SoftmaxWords SourceOf SourceRepeatStride TensorElement TensorShape TypeName tiling_key
     tiling_key_in Place Address NormWords ReduceWords CumSumWords TopKBytes TopKRows SliceWalk MatrixTranspose
-    Norm NormOperands NormTiles NormGradWords GroupNormWords BatchNormWords LoadNumbers GatherRows FillColumns
+    Norm NormOperands NormTiles NormGradWords FinalizeWelford WelfordFinalizeWords GroupNormWords BatchNormWords LoadNumbers GatherRows FillColumns
     QuantFactor QuantRow QuantNumber ApplyFactor ToFloatBuffer PutNumbers RowsAtOnce StackBuffer LimitBits at lanes lanes2
     FusedParams RowTmpSize""".split())
 # Namespaces of helpers.

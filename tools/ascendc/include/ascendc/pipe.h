@@ -68,6 +68,11 @@ class TPipe {
     IssueBarrier(PIPE_ALL, place);
     destroyed_ = true;
   }
+  // The same without the wait for all pipes.
+  void DestroyWithoutPipeAll(Place place = Place::here()) {
+    Release(place);
+    destroyed_ = true;
+  }
   // Gives all memory back, for other buffers.
   void Reset(Place place = Place::here()) {
     Release(place);

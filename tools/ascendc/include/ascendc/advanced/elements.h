@@ -116,6 +116,14 @@ inline LocalTensor<uint8_t> StackBuffer(Place place) {
   return {TPosition::VECCALC, top, end - top};
 }
 
+// The same by its published name.
+template <typename T, TPosition pos>
+bool PopStackBuffer(LocalTensor<T>& popLocal, Place place = Place::here()) {
+  static_assert(MemoryOf(pos) == ::vinci::ascendc::Memory::ub, "PopStackBuffer: memory of UB");
+  popLocal = StackBuffer(place).ReinterpretCast<T>();
+  return popLocal.GetSize() > 0;
+}
+
 // Temporary memory as buffers of f32, each of `elements()` of them.
 class Buffers {
  public:

@@ -173,4 +173,92 @@ void WelfordUpdate(const LocalTensor<U>& outputMean, const LocalTensor<U>& outpu
   WelfordUpdate<T, U>(outputMean, outputVariance, inputMean, inputVariance, inputX, StackBuffer(place), para, place);
 }
 
+// Mean and variance of all: elements with a mean and a sum of squares each, of so many parts. `para` says how many
+// where no tensor does: the same for all, or one number for the first and another for the rest of them.
+struct WelfordFinalizePara {
+  uint32_t rnLength = 1, abLength = 0;
+  uint32_t headCount = 0, headCountLength = 0, tailCount = 0, tailCountLength = 0;
+  float abRec = 1, rRec = 1, rRecWithCorrection = 1;
+};
+template <typename Counts>
+void FinalizeWelford(const LocalTensor<float>& outputMean, const LocalTensor<float>& outputVariance,
+                     const LocalTensor<float>& inputMean, const LocalTensor<float>& inputVariance,
+                     const LocalTensor<uint8_t>& sharedTmpBuffer, const WelfordFinalizePara& para, Counts&& counts,
+                     Place place) {
+  const uint32_t n = para.abLength;
+  if (sharedTmpBuffer.GetLength() < WelfordFinalizeWords(n) * sizeof(float))
+    ::vinci::ascendc::wrong("WelfordFinalize: the temporary memory is too small", place);
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  Memory32 memory(sharedTmpBuffer);
+  const LocalTensor<float> acc = memory.Take(kRowLanes), total = memory.Take(kRowBlock);
+  const LocalTensor<float> blocks = memory.Take(kRowBlock * kRowBlock), number = memory.Take(n), x = memory.Take(n);
+  const Rows row(1, n, AlignedRows(n), place);
+  const auto sum = [&](const LocalTensor<float>& to) {
+    row.Sum(total, x, acc);
+    ResetMask(place);
+    Elements one(1, place);
+    one.Muls(total, total, para.rRec);
+    one.Copy(to, total);
+    one.Done();
+  };
+  counts(number);
+  Elements m(n, place);
+  m.Mul(x, inputMean, number);
+  m.Done();
+  sum(outputMean);
+  row.ToBlocks(blocks, total);
+  row.SubRow(x, inputMean, blocks);
+  Elements rest(n, place);
+  rest.Mul(x, x, x);
+  rest.Mul(x, x, number);
+  rest.Add(x, x, inputVariance);
+  rest.Done();
+  sum(outputVariance);
+}
+template <bool isReuseSource = false>
+void WelfordFinalize(const LocalTensor<float>& outputMean, const LocalTensor<float>& outputVariance,
+                     const LocalTensor<float>& inputMean, const LocalTensor<float>& inputVariance,
+                     const LocalTensor<uint8_t>& sharedTmpBuffer, const WelfordFinalizePara& para,
+                     Place place = Place::here()) {
+  FinalizeWelford(
+      outputMean, outputVariance, inputMean, inputVariance, sharedTmpBuffer, para,
+      [&](const LocalTensor<float>& number) {
+        const bool parts = para.headCountLength + para.tailCountLength > 0;
+        const uint32_t head = parts ? para.headCountLength : para.abLength;
+        Elements all(para.abLength, place);
+        all.Set(number, static_cast<float>(para.tailCount));
+        all.Done();
+        Elements first(head, place);
+        first.Set(number, static_cast<float>(parts ? para.headCount : para.rnLength));
+        first.Done();
+      },
+      place);
+}
+template <bool isReuseSource = false>
+void WelfordFinalize(const LocalTensor<float>& outputMean, const LocalTensor<float>& outputVariance,
+                     const LocalTensor<float>& inputMean, const LocalTensor<float>& inputVariance,
+                     const LocalTensor<int32_t>& counts, const LocalTensor<uint8_t>& sharedTmpBuffer,
+                     const WelfordFinalizePara& para, Place place = Place::here()) {
+  FinalizeWelford(
+      outputMean, outputVariance, inputMean, inputVariance, sharedTmpBuffer, para,
+      [&](const LocalTensor<float>& number) {
+        Elements m(para.abLength, place);
+        m.Cast(number, counts, RoundMode::CAST_NONE);
+        m.Done();
+      },
+      place);
+}
+template <bool isReuseSource = false>
+void WelfordFinalize(const LocalTensor<float>& outputMean, const LocalTensor<float>& outputVariance,
+                     const LocalTensor<float>& inputMean, const LocalTensor<float>& inputVariance,
+                     const WelfordFinalizePara& para, Place place = Place::here()) {
+  WelfordFinalize(outputMean, outputVariance, inputMean, inputVariance, StackBuffer(place), para, place);
+}
+template <bool isReuseSource = false>
+void WelfordFinalize(const LocalTensor<float>& outputMean, const LocalTensor<float>& outputVariance,
+                     const LocalTensor<float>& inputMean, const LocalTensor<float>& inputVariance,
+                     const LocalTensor<int32_t>& counts, const WelfordFinalizePara& para, Place place = Place::here()) {
+  WelfordFinalize(outputMean, outputVariance, inputMean, inputVariance, counts, StackBuffer(place), para, place);
+}
+
 }  // namespace AscendC

@@ -95,4 +95,9 @@ inline void GetNormalizeMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t 
   GetLayerNormGradMaxMinTmpSize(srcShape, typeSizeU, isReuseSource, maxValue, minValue);
 }
 
+inline void GetWelfordFinalizeMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/,
+                                            const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
+  maxValue = minValue = WelfordFinalizeWords(static_cast<uint32_t>(srcShape.GetShapeSize())) * sizeof(float);
+}
+
 }  // namespace AscendC

@@ -159,6 +159,8 @@ constexpr uint32_t GroupNormWords(uint32_t channels, uint32_t pixels) {
 constexpr uint32_t BatchNormWords(uint32_t batch, uint32_t elements) {
   return (batch + 7) / 8 * 8 * (1 + 2 * 8) + 4 * ((elements + 63) / 64 * 64);
 }
+// WelfordFinalize: two rows, and a few numbers.
+constexpr uint32_t WelfordFinalizeWords(uint32_t elements) { return 64 + 8 + 64 + 2 * (elements + 7) / 8 * 8; }
 // And of sums and extrema of rows: the rows in f32.
 constexpr uint32_t ReduceWords(uint32_t rows, uint32_t stride) {
   const uint32_t aligned = (rows + 7) / 8 * 8;
