@@ -22,7 +22,7 @@ struct Point {
 struct Case {
   std::string id = {};  // of the file, or made from what is fixed
   std::string chip = {}, source = {};
-  std::string assumed = {};  // where the source is silent
+  std::string assumed = {};                 // where the source is silent
   std::vector<std::string> overrides = {};  // of the chip: core.cube.startup=30
   const Family* family = nullptr;
   std::vector<Point> points = {};

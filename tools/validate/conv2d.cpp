@@ -136,7 +136,7 @@ class Writer {
   u64 arguments_ = 0;
 };
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
   const Conv x{.batch = p.whole("batch"),
                .channels = p.whole("channels"),
                .height = p.whole("height"),
@@ -153,14 +153,13 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
     bad("filters is a multiple of split_n * base_n, base_n of 16");
   if (x.base_m == 0 || x.base_m % 16 != 0) bad("base_m is a multiple of 16");
   if (x.base_k == 0 || x.base_k % 16 != 0 || kC0 * kTaps % x.base_k != 0) bad("base_k is 16, 48 or 144");
-  return kernel_times({.code = Writer(x).text(),
-                       .cube = true,
-                       .blocks = static_cast<u32>(x.batch * x.split_n),
-                       .l2 = l2_state(p),
-                       .buffers = {{x.batch * x.channels * x.rows() * kC0 * 2},
-                                   {x.channels * kTaps * x.filters * kC0 * 2},
-                                   {x.batch * x.filters * x.rows() * 2}}},
-                      chip);
+  return {.code = Writer(x).text(),
+          .cube = true,
+          .blocks = static_cast<u32>(x.batch * x.split_n),
+          .l2 = l2_state(p),
+          .buffers = {{x.batch * x.channels * x.rows() * kC0 * 2},
+                      {x.channels * kTaps * x.filters * kC0 * 2},
+                      {x.batch * x.filters * x.rows() * 2}}};
 }
 
 }  // namespace
@@ -179,7 +178,8 @@ Family conv2d() {
                          {"base_k", "", "48", "of the 144 columns of a block of channels that one mad takes"},
                          l2_parameter("empty")},
           .metrics = kernel_metrics(),
-          .measure = measure};
+          .kernel = kernel,
+          .measure = times_of(kernel)};
 }
 
 }  // namespace vinci::validate

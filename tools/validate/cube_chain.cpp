@@ -83,15 +83,14 @@ constexpr std::string_view kVector = R"(  set_ffts_base_addr 1
   end
 )";
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
   const bool vector = p.whole("vector") != 0;
   const u64 operand = u64{128} * 4096 * 2;
-  return kernel_times({.code = cube_text(p.whole("tiles"), p.whole("repeats"), vector),
-                       .aiv_code = std::string(kVector),
-                       .cube = true,
-                       .aivs = vector ? 1u : 0u,
-                       .buffers = {{operand}, {operand}, {u64{128} * 128 * 4}}},
-                      chip);
+  return {.code = cube_text(p.whole("tiles"), p.whole("repeats"), vector),
+          .aiv_code = std::string(kVector),
+          .cube = true,
+          .aivs = vector ? 1u : 0u,
+          .buffers = {{operand}, {operand}, {u64{128} * 128 * 4}}};
 }
 
 }  // namespace
@@ -103,7 +102,8 @@ Family cube_chain() {
                          {"repeats", "", "1", "of all tiles"},
                          {"vector", "", "0", "1: a vector core works on the result, after a cross-core flag"}},
           .metrics = kernel_metrics(),
-          .measure = measure};
+          .kernel = kernel,
+          .measure = times_of(kernel)};
 }
 
 }  // namespace vinci::validate

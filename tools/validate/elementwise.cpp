@@ -132,28 +132,37 @@ std::string text(const Tiles& t, const std::string& place) {
   return s;
 }
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
-  const Tiles t{.bytes = p.whole("bytes"),
-                .tile_bytes = p.whole("tile_bytes"),
-                .inputs = p.whole("inputs"),
-                .blocks = p.whole("blocks"),
-                .unit = p.whole("unit"),
-                .slots = p.whole("slots"),
-                .ops = p.whole("ops"),
-                .type = p.text("type"),
-                .body = p.text("body") != "-"    ? p.text("body")
-                        : p.whole("inputs") == 2 ? "vadd z x y"
-                                                 : ""};
+Tiles read(const Params& p) {
+  Tiles t{.bytes = p.whole("bytes"),
+          .tile_bytes = p.whole("tile_bytes"),
+          .inputs = p.whole("inputs"),
+          .blocks = p.whole("blocks"),
+          .unit = p.whole("unit"),
+          .slots = p.whole("slots"),
+          .ops = p.whole("ops"),
+          .type = p.text("type"),
+          .body = p.text("body") != "-"    ? p.text("body")
+                  : p.whole("inputs") == 2 ? "vadd z x y"
+                                           : ""};
   if (t.inputs != 1 && t.inputs != 2) fail_at(Fault::Input, p.place(), "inputs: 1 or 2");
   if (t.slots != 1 && t.slots != 2) fail_at(Fault::Input, p.place(), "slots: 1 or 2");
   if (t.blocks == 0 || t.unit == 0 || t.unit % 32 != 0 || t.tile_bytes == 0 || t.tile_bytes % 32 != 0)
     fail_at(Fault::Input, p.place(), "blocks, unit and tile_bytes are not 0, the last two multiples of 32");
+  return t;
+}
+
+KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
+  const Tiles t = read(p);
   const bool bypass = p.whole("bypass_l2") != 0;
-  Values out = kernel_times({.code = text(t, p.place()),
-                             .blocks = static_cast<u32>(t.blocks),
-                             .l2 = l2_state(p),
-                             .buffers = {{t.bytes, bypass}, {t.bytes, bypass}, {t.bytes}}},
-                            chip);
+  return {.code = text(t, p.place()),
+          .blocks = static_cast<u32>(t.blocks),
+          .l2 = l2_state(p),
+          .buffers = {{t.bytes, bypass}, {t.bytes, bypass}, {t.bytes}}};
+}
+
+Values measure(const Params& p, const config::ChipConfig& chip) {
+  const Tiles t = read(p);
+  Values out = kernel_times(kernel(p, chip), chip);
   const double bytes = static_cast<double>(t.bytes) * static_cast<double>(t.inputs + 1);
   out["bandwidth"] = bytes / (out.at("task") + p.number("host")) / 1e3;
   return out;
@@ -184,6 +193,7 @@ Family elementwise() {
                          {"host", "us", "0", "in the measured bandwidth: the call and the synchronisation"},
                          l2_parameter("own")},
           .metrics = metrics(),
+          .kernel = kernel,
           .measure = measure};
 }
 

@@ -28,10 +28,14 @@ struct Metric {
 // By metric.
 using Values = std::map<std::string, double, std::less<>>;
 
+struct KernelStream;
+
 struct Family {
   std::string_view name, doc;
   std::vector<Parameter> parameters;
   std::vector<Metric> metrics;
+  // What is simulated, where it is one kernel over device buffers; null for others.
+  std::function<KernelStream(const Params&, const config::ChipConfig&)> kernel = {};
   // Simulates one point in mode timing and measures as the source did. Throws Error; Fault::Input for parameters that
   // do not fit.
   std::function<Values(const Params&, const config::ChipConfig&)> measure;

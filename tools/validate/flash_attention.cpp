@@ -24,30 +24,29 @@ Attention read(const Params& p, const config::ChipConfig& chip) {
   if (x.q_length == 0 || x.q_length % kRows != 0) bad("q_length is a multiple of 128");
   if (x.tile < kColumns || x.tile > 1024 || !std::has_single_bit(x.tile)) bad("tile is 128, 256, 512 or 1024");
   if (x.k_length == 0 || x.k_length % x.tile != 0) bad("k_length is a multiple of tile");
-  if (x.preload == 0 || x.fifo < x.preload || x.fifo > 8)
-    bad("preload and fifo: 1 to 8, the first not above the other");
+  // The factors that rescale O wait in the queue, too, while the next tile is made.
+  if (x.preload == 0 || x.fifo <= x.preload || x.fifo > 8) bad("preload and fifo: 1 to 8, the first below the other");
   if (x.period == 0 || x.period > x.fifo) bad("period: 1 to fifo");
   return x;
 }
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   const Attention x = read(p, chip);
   const u64 queues = x.cores * x.fifo * kRows;  // rows of what passes between the cores
   const u64 row = kHead * 2;
-  return kernel_times({.code = attention::cube_text(x),
-                       .aiv_code = attention::vector_text(x),
-                       .cube = true,
-                       .aivs = 2,
-                       .blocks = static_cast<u32>(x.q_length / kRows),
-                       .l2 = l2_state(p),
-                       .buffers = {{x.q_length * row},
-                                   {x.k_length * row},
-                                   {x.k_length * row},
-                                   {queues * x.tile * 4},
-                                   {queues * x.tile * 2},
-                                   {queues * kHead * 4},
-                                   {x.q_length * row * 2}}},
-                      chip);
+  return {.code = attention::cube_text(x),
+          .aiv_code = attention::vector_text(x),
+          .cube = true,
+          .aivs = 2,
+          .blocks = static_cast<u32>(x.q_length / kRows),
+          .l2 = l2_state(p),
+          .buffers = {{x.q_length * row},
+                      {x.k_length * row},
+                      {x.k_length * row},
+                      {queues * x.tile * 4},
+                      {queues * x.tile * 2},
+                      {queues * kHead * 4},
+                      {x.q_length * row * 2}}};
 }
 
 }  // namespace
@@ -64,7 +63,8 @@ Family flash_attention() {
                      {"period", "tile", "4", "after so many, a reader says that their places are free"},
                      l2_parameter("own")},
       .metrics = kernel_metrics(),
-      .measure = measure};
+      .kernel = kernel,
+      .measure = times_of(kernel)};
 }
 
 }  // namespace vinci::validate

@@ -9,20 +9,21 @@
 namespace vinci::validate {
 namespace {
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   const gen::GemmProblem problem{.m = p.whole("m"), .n = p.whole("n"), .k = p.whole("k")};
   if (problem.m == 0 || problem.n == 0 || problem.k == 0) fail_at(Fault::Input, p.place(), "sizes are not 0");
   const gen::GemmTiling tiling = gen::choose_tiling(problem, chip);
   const gen::GemmPitches pitch = gen::choose_pitches(problem, chip);
-  Values out =
-      kernel_times({.code = gen::gemm_assembly(problem, tiling, pitch, chip),
-                    .cube = true,
-                    .blocks = tiling.blocks,
-                    .l2 = l2_state(p),
-                    .buffers = {{problem.m * pitch.a * 2}, {problem.k * pitch.b * 2}, {problem.m * pitch.c * 2}}},
-                   chip);
-  const double flops =
-      2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) * static_cast<double>(problem.k);
+  return {.code = gen::gemm_assembly(problem, tiling, pitch, chip),
+          .cube = true,
+          .blocks = tiling.blocks,
+          .l2 = l2_state(p),
+          .buffers = {{problem.m * pitch.a * 2}, {problem.k * pitch.b * 2}, {problem.m * pitch.c * 2}}};
+}
+
+Values measure(const Params& p, const config::ChipConfig& chip) {
+  Values out = kernel_times(kernel(p, chip), chip);
+  const double flops = 2 * p.number("m") * p.number("n") * p.number("k");
   out["throughput"] = flops / out.at("task") / 1e6;
   return out;
 }
@@ -43,6 +44,7 @@ Family generated_gemm() {
                          {"k", "", "", "columns of A"},
                          l2_parameter("empty")},
           .metrics = metrics(),
+          .kernel = kernel,
           .measure = measure};
 }
 

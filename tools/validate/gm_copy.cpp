@@ -76,16 +76,15 @@ columns:
   return s;
 }
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
   const std::string &to = p.text("to"), &order = p.text("order");
   if (to != "ub" && to != "l1") fail_at(Fault::Input, p.place(), "to is ub or l1, not '{}'", to);
   if (order != "own" && order != "same" && order != "rotated")
     fail_at(Fault::Input, p.place(), "order is own, same or rotated, not '{}'", order);
-  return kernel_times({.code = text(p),
-                       .cube = to == "l1",
-                       .blocks = static_cast<u32>(p.whole("cores")),
-                       .buffers = {{p.whole("rows") * p.whole("columns") * 2, p.whole("bypass_l2") != 0}}},
-                      chip);
+  return {.code = text(p),
+          .cube = to == "l1",
+          .blocks = static_cast<u32>(p.whole("cores")),
+          .buffers = {{p.whole("rows") * p.whole("columns") * 2, p.whole("bypass_l2") != 0}}};
 }
 
 }  // namespace
@@ -105,7 +104,8 @@ Family gm_copy() {
                           "own: each core its rows; same, rotated: all read all, from the first or their own rows on"},
                          {"bypass_l2", "", "0", "1: past L2"}},
           .metrics = kernel_metrics(),
-          .measure = measure};
+          .kernel = kernel,
+          .measure = times_of(kernel)};
 }
 
 }  // namespace vinci::validate

@@ -308,7 +308,7 @@ class Vector final : public Writer {
   }
 };
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
   const Grouped x{.m = p.whole("m"),
                   .n = p.whole("n"),
                   .k = p.whole("k"),
@@ -322,19 +322,18 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
   if (x.k == 0 || x.k % (2 * kStepB * kK) != 0 || x.k > 1024) bad("k is 1024");
   if (x.cores == 0 || x.depth == 0 || x.depth > 8) bad("cores is not 0, depth is 1 to 8");
   if (x.aivs != 1 && x.aivs != 2) bad("aivs: 1 or 2");
-  return kernel_times({.code = Cube(x).text(),
-                       .aiv_code = Vector(x).text(),
-                       .cube = true,
-                       .aivs = static_cast<u32>(x.aivs),
-                       .blocks = static_cast<u32>(x.cores),
-                       .l2 = l2_state(p),
-                       .buffers = {{x.m * x.k},
-                                   {x.groups * x.k * x.n},
-                                   {x.groups * x.n * 4},
-                                   {x.m * 4},
-                                   {x.m * x.n * 2},
-                                   {x.depth * x.cores * kTileBytes}}},
-                      chip);
+  return {.code = Cube(x).text(),
+          .aiv_code = Vector(x).text(),
+          .cube = true,
+          .aivs = static_cast<u32>(x.aivs),
+          .blocks = static_cast<u32>(x.cores),
+          .l2 = l2_state(p),
+          .buffers = {{x.m * x.k},
+                      {x.groups * x.k * x.n},
+                      {x.groups * x.n * 4},
+                      {x.m * 4},
+                      {x.m * x.n * 2},
+                      {x.depth * x.cores * kTileBytes}}};
 }
 
 }  // namespace
@@ -351,7 +350,8 @@ Family grouped_matmul() {
                          {"depth", "tile", "1", "that the cube core may be ahead"},
                          l2_parameter("own")},
           .metrics = kernel_metrics(),
-          .measure = measure};
+          .kernel = kernel,
+          .measure = times_of(kernel)};
 }
 
 }  // namespace vinci::validate

@@ -51,7 +51,9 @@ loop:
                      bytes / blocks / kTile * kTile, kTile / 32, kTile);
 }
 
-task::TaskStream to_task_stream(const KernelStream& k, const config::ChipConfig& chip) {
+}  // namespace
+
+std::string kernel_yaml(const KernelStream& k, const config::ChipConfig& chip) {
   const bool split = chip.vector_cores > 0;
   std::string s = fmt::format("vinci: 1\nname: kernel\narch: {}\n", isa::name(chip.arch));
   std::string args;
@@ -74,10 +76,8 @@ task::TaskStream to_task_stream(const KernelStream& k, const config::ChipConfig&
     s += fmt::format("    - kernel_launch: {{kernel: fill, block_dim: {}, args: [others]}}\n", fillers);
   for (u32 i = 0; i < (k.l2 == L2State::own ? 2u : 1u); ++i)
     s += fmt::format("    - kernel_launch: {{kernel: kernel, {}block_dim: {}, args: [{}]}}\n", mix, k.blocks, args);
-  return task::parse_task_stream(std::as_bytes(std::span(s)), "kernel", task::MemoryFiles());
+  return s;
 }
-
-}  // namespace
 
 std::vector<Metric> kernel_metrics() {
   return {{"task", "us", "from start to end of the task"},
@@ -108,7 +108,9 @@ L2State l2_state(const Params& p) {
 }
 
 Values kernel_times(const KernelStream& kernel, const config::ChipConfig& chip) {
-  return last_kernel_times(to_task_stream(kernel, chip), chip, "kernel");
+  const std::string text = kernel_yaml(kernel, chip);
+  return last_kernel_times(task::parse_task_stream(std::as_bytes(std::span(text)), "kernel", task::MemoryFiles()), chip,
+                           "kernel");
 }
 
 Values last_kernel_times(task::TaskStream stream, const config::ChipConfig& chip, const std::string& place) {

@@ -34,8 +34,14 @@ std::vector<Metric> kernel_metrics();
 // The parameter `l2` of a family, and its value.
 Parameter l2_parameter(std::string_view fallback);
 L2State l2_state(const Params& params);
+std::string kernel_yaml(const KernelStream& kernel, const config::ChipConfig& chip);  // as a task stream
 Values kernel_times(const KernelStream& kernel, const config::ChipConfig& chip);
 // The same of the last kernel of a task stream. Fault::Input, at `place`, if it has none.
 Values last_kernel_times(task::TaskStream stream, const config::ChipConfig& chip, const std::string& place);
+// `measure` of a family that has no metrics but these.
+template <class Kernel>
+auto times_of(Kernel kernel) {
+  return [kernel](const Params& p, const config::ChipConfig& chip) { return kernel_times(kernel(p, chip), chip); };
+}
 
 }  // namespace vinci::validate

@@ -7,11 +7,10 @@
 namespace vinci::validate {
 namespace {
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
   const std::string& cores = p.text("cores");
   if (cores != "cube" && cores != "vector") fail_at(Fault::Input, p.place(), "cores: cube or vector, not '{}'", cores);
-  return kernel_times({.code = "  end\n", .cube = cores == "cube", .blocks = static_cast<u32>(p.whole("blocks"))},
-                      chip);
+  return {.code = "  end\n", .cube = cores == "cube", .blocks = static_cast<u32>(p.whole("blocks"))};
 }
 
 }  // namespace
@@ -22,7 +21,8 @@ Family launch() {
           .parameters = {{"cores", "", "vector", "cube or vector, where these are apart"},
                          {"blocks", "", "1", "of the launch"}},
           .metrics = kernel_metrics(),
-          .measure = measure};
+          .kernel = kernel,
+          .measure = times_of(kernel)};
 }
 
 }  // namespace vinci::validate

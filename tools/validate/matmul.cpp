@@ -372,7 +372,7 @@ class Writer {
   Side sides_[2] = {};
 };
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
   Matmul x{.m = p.whole("m"),
            .n = p.whole("n"),
            .k = p.whole("k"),
@@ -403,12 +403,11 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
   if (x.l1_slots != 1 && x.l1_slots != 2) fail_at(Fault::Input, p.place(), "l1_slots: 1 or 2");
   if (x.k % (32 / x.in_bytes) != 0) fail_at(Fault::Input, p.place(), "k is a multiple of 32 bytes");
   if (x.b_nz && x.b_transposed) fail_at(Fault::Input, p.place(), "b_nz is of B that is not transposed");
-  return kernel_times({.code = Writer(x).text(),
-                       .cube = true,
-                       .blocks = static_cast<u32>(x.split_m * x.split_n),
-                       .l2 = l2_state(p),
-                       .buffers = {{x.m * x.k * x.in_bytes}, {x.k * x.n * x.in_bytes}, {x.m * x.n * x.out_bytes}}},
-                      chip);
+  return {.code = Writer(x).text(),
+          .cube = true,
+          .blocks = static_cast<u32>(x.split_m * x.split_n),
+          .l2 = l2_state(p),
+          .buffers = {{x.m * x.k * x.in_bytes}, {x.k * x.n * x.in_bytes}, {x.m * x.n * x.out_bytes}}};
 }
 
 }  // namespace
@@ -441,7 +440,8 @@ Family matmul() {
                          {"scalar", "cycle", "0", "scalar work for each base block of k"},
                          l2_parameter("empty")},
           .metrics = kernel_metrics(),
-          .measure = measure};
+          .kernel = kernel,
+          .measure = times_of(kernel)};
 }
 
 }  // namespace vinci::validate

@@ -74,16 +74,15 @@ std::string text(u64 size, u64 stride, u64 row_splits, u64 column_splits) {
   return s + "  pipe_barrier PIPE_ALL\n  end\n";
 }
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
   const u64 size = p.whole("size"), rows = p.whole("row_splits"), columns = p.whole("column_splits");
   if (rows == 0 || columns == 0 || size == 0 || size % (kTileColumns * columns) != 0)
     fail_at(Fault::Input, p.place(), "size is no multiple of {} columns", kTileColumns * columns);
   if (p.whole("stride") < kTileRows) fail_at(Fault::Input, p.place(), "stride: at least {}", kTileRows);
-  return kernel_times({.code = text(size, p.whole("stride"), rows, columns),
-                       .blocks = static_cast<u32>(rows * columns),
-                       .l2 = l2_state(p),
-                       .buffers = {{size * size * 2}, {size * size * 2}}},
-                      chip);
+  return {.code = text(size, p.whole("stride"), rows, columns),
+          .blocks = static_cast<u32>(rows * columns),
+          .l2 = l2_state(p),
+          .buffers = {{size * size * 2}, {size * size * 2}}};
 }
 
 }  // namespace
@@ -97,7 +96,8 @@ Family nd2nz_ub() {
                          {"column_splits", "", "1", "cores along the columns"},
                          l2_parameter("own")},
           .metrics = kernel_metrics(),
-          .measure = measure};
+          .kernel = kernel,
+          .measure = times_of(kernel)};
 }
 
 }  // namespace vinci::validate

@@ -85,7 +85,7 @@ std::string text(const Reduction& x) {
   return s + "  pipe_barrier PIPE_ALL\n  end\n";
 }
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   const Reduction x{.rows = p.whole("rows"),
                     .columns = p.whole("columns"),
                     .tile_rows = p.whole("tile_rows"),
@@ -101,11 +101,10 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
   if (x.shared && (x.rows != 1 || x.tile_rows != 1)) bad("shared is for one row");
   if (!x.shared && x.columns % x.tile_columns != 0) bad("columns is a multiple of tile_columns");
   if (x.work() + row_reduce_work(x.tile_rows, x.width()) > chip.core.buffers.ub) bad("a tile is too large for UB");
-  return kernel_times({.code = text(x),
-                       .blocks = static_cast<u32>(x.programs()),
-                       .l2 = l2_state(p),
-                       .buffers = {{x.rows * x.columns * 4}, {std::max<u64>(32, x.rows * 4)}}},
-                      chip);
+  return {.code = text(x),
+          .blocks = static_cast<u32>(x.programs()),
+          .l2 = l2_state(p),
+          .buffers = {{x.rows * x.columns * 4}, {std::max<u64>(32, x.rows * 4)}}};
 }
 
 }  // namespace
@@ -122,7 +121,8 @@ Family reduction() {
                          {"op", "", "", "max, min or add"},
                          l2_parameter("own")},
           .metrics = kernel_metrics(),
-          .measure = measure};
+          .kernel = kernel,
+          .measure = times_of(kernel)};
 }
 
 }  // namespace vinci::validate

@@ -10,6 +10,9 @@
 #include <memory>
 #include <thread>
 
+#include "isa/base/error.h"
+#include "sim/config/load.h"
+#include "tools/validate/kernel_stream.h"
 #include "tools/validate/report.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
@@ -23,7 +26,7 @@ struct ValidateOptions {
   std::vector<std::string> files;
   validate::Options run;
   bool families = false, detail = false, gates = false;
-  std::string csv;
+  std::string csv, write;
 };
 
 // On standard error: one line that is written again on a terminal, else a line every ten seconds.
@@ -58,12 +61,29 @@ std::vector<validate::GroupOutcome> run_with_progress(const std::vector<validate
   return validate::run(groups, options);
 }
 
+// The kernel of the first case that is chosen, and its chip as a line for the terminal.
+void write_kernel(const std::vector<validate::Group>& groups, const ValidateOptions& o) {
+  for (const validate::Group& group : groups) {
+    for (const validate::Case& c : group.cases) {
+      if (c.id.find(o.run.only) == std::string::npos || !c.family->kernel) continue;
+      std::vector<std::string> overrides = c.overrides;
+      overrides.insert(overrides.end(), o.run.overrides.begin(), o.run.overrides.end());
+      const config::ChipConfig chip = config::load_chip(c.chip, overrides);
+      write_or_print(o.write, validate::kernel_yaml(c.family->kernel(c.points[0].params, chip), chip));
+      if (o.write != "-") print_out(fmt::format("{}: vinci run {} --chip {}\n", c.id, o.write, c.chip));
+      return;
+    }
+  }
+  fail(Fault::Input, "no case whose id contains '{}' is a kernel", o.run.only);
+}
+
 void run_validation(const ValidateOptions& o) {
   if (o.families) return print_out(validate::describe_families());
   std::vector<validate::Group> groups;
   for (const std::string& file : o.files)
     groups.push_back(validate::load_group(file));
   if (o.files.empty()) groups = validate::builtin_groups();
+  if (!o.write.empty()) return write_kernel(groups, o);
   if (o.gates) std::erase_if(groups, [](const validate::Group& g) { return g.gates.empty(); });
   const auto outcome = run_with_progress(groups, o.run);
   if (o.detail) print_out(validate::detail(outcome));
@@ -89,6 +109,8 @@ void add_validate(CLI::App& app) {
   sub->add_option("--jobs", o->run.jobs, "Processes; all processors if not given")->transform(integer(1, 1024));
   sub->add_flag("--detail", o->detail, "Print every value");
   sub->add_option("--csv", o->csv, "File for every value");
+  sub->add_option("--write", o->write,
+                  "File for the task stream of the first kernel that --only picks; nothing is run");
   sub->add_flag("--gate", o->gates, "Only files with gates, and exit by these: errors may not exceed them again");
   sub->footer(
       "Exit code 0 if the targets of the files hold, 1 if one is missed or a value could not be simulated.\n"
