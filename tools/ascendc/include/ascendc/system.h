@@ -12,6 +12,9 @@ enum : int { AIC = 1, AIV = 2, MIX = 3 };
 
 inline bool IsAic() { return ::vinci::ascendc::core().kind != ::vinci::ascendc::CoreKind::vector; }
 inline bool IsAiv() { return ::vinci::ascendc::core().kind != ::vinci::ascendc::CoreKind::cube; }
+// The kind of the core as a number, for comparisons with AIC and AIV; of a core that is both, MIX.
+inline int64_t CoreTypeNumber() { return IsAic() && IsAiv() ? MIX : IsAic() ? AIC : AIV; }
+inline constexpr ::vinci::ascendc::CoreVariable<CoreTypeNumber> g_coreType{};
 // A core runs one of the two branches; both must compile.
 #define ASCEND_IS_AIC (::AscendC::IsAic())
 #define ASCEND_IS_AIV (::AscendC::IsAiv())

@@ -6,3 +6,4 @@
 #include "ascendc/advanced/host_norms.h"
 #include "ascendc/advanced/host_rows.h"
 #include "ascendc/advanced/host_sizes.h"
+#include "ascendc/matmul/host_tiling.h"

@@ -17,6 +17,7 @@ namespace AscendC::vinci_detail {
 // A matrix in global memory as it is stored: `rows` x `columns`, the transpose of what is multiplied if `transposed`.
 struct StoredMatrix {
   uint64_t address = 0;
+  uint32_t version = 0;  // another one for each SetTensor: what is in L1 of the same one is still right
   uint32_t rows = 0, columns = 0;
   bool transposed = false;
 };
@@ -92,8 +93,9 @@ class MatmulEngine {
     bool first = !add;
     for (uint32_t from = 0; from < p.k; from += p.chunk_k) {
       const uint32_t depth = p.k - from < p.chunk_k ? p.k - from : p.chunk_k;
-      LocalTensor<A> a1 = LoadTile<AType>(a1_, p.a, p.FirstM(i), p.RowsOf(i), from, depth, place);
-      LocalTensor<B> b1 = LoadTile<BType>(b1_, Flipped(p.b), p.FirstN(i), p.ColumnsOf(i), from, depth, place);
+      const LocalTensor<A> a1 = Tile<AType>(a1_, held_a_, p.a, p.FirstM(i), p.RowsOf(i), from, depth, p.k, place);
+      const LocalTensor<B> b1 =
+          Tile<BType>(b1_, held_b_, Flipped(p.b), p.FirstN(i), p.ColumnsOf(i), from, depth, p.k, place);
       for (uint32_t at = 0; at < depth; at += p.base_k) {
         const uint32_t step = depth - at < p.base_k ? depth - at : p.base_k;
         LocalTensor<A> a2 = LoadLeft(a1, p.a.transposed, p.RowsOf(i), depth, at, step, place);
@@ -101,8 +103,10 @@ class MatmulEngine {
         Multiply(p, i, a2, b2, step, first, place);
         first = false;
       }
-      a1_.FreeTensor(a1, place);
-      b1_.FreeTensor(b1, place);
+      if (depth != p.k) {
+        a1_.FreeTensor(a1, place);
+        b1_.FreeTensor(b1, place);
+      }
     }
   }
 
@@ -176,6 +180,25 @@ class MatmulEngine {
       const auto count = static_cast<uint16_t>(n);
       DataCopy(dst, gm, Nd2NzParams(1, 1, count, 0, count, 1, 1, 0), place);
     }
+  }
+
+  // A tile that has all of K stays in L1 for the next block.
+  struct HeldTile {
+    bool valid = false;
+    uint32_t version = 0, first = 0, count = 0, depth = 0;
+    LocalTensor<A> tensor;
+  };
+  template <class Type, class Queue>
+  LocalTensor<A> Tile(Queue& queue, HeldTile& held, const StoredMatrix& x, uint32_t first, uint32_t count,
+                      uint32_t from, uint32_t depth, uint32_t k, Place place) {
+    if (depth == k && held.valid && held.version == x.version && held.first == first && held.count == count &&
+        held.depth == depth)
+      return held.tensor;
+    if (held.valid) queue.FreeTensor(held.tensor, place);
+    held.valid = false;
+    const LocalTensor<A> tile = LoadTile<Type>(queue, x, first, count, from, depth, place);
+    if (depth == k) held = {true, x.version, first, count, depth, tile};
+    return tile;
   }
 
   // Rows [first, first + count) of a left matrix, K [from, from + depth), as NZ of how it is stored.
@@ -322,6 +345,7 @@ class MatmulEngine {
   TQue<TPosition::CO1, 1> co1_;
   TQue<TPosition::C1, 1> c1_;
   TQue<TPosition::C2, 1> c2_;
+  HeldTile held_a_, held_b_;
   LocalTensor<Sum> c_;
   bool open_ = false;
 };

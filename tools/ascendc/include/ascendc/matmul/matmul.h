@@ -192,12 +192,17 @@ class MatmulObject {
   static constexpr uint64_t kArea = vinci_detail::kMatmulTensors / 5;
   static constexpr uint32_t kNz = sizeof(C) == 1 ? 32 : 16;  // columns of a block column
 
+  // Of all matrices of the program: those of two AIVs that one AIC serves, too.
+  static uint32_t NextVersion() {
+    static uint32_t version = 0;
+    return ++version;
+  }
   void SetA(uint64_t address, bool transposed, uint32_t rows, uint32_t columns) {
-    a_ = {address, transposed ? columns : rows, transposed ? rows : columns, transposed};
+    a_ = {address, NextVersion(), transposed ? columns : rows, transposed ? rows : columns, transposed};
     next_ = 0;
   }
   void SetB(uint64_t address, bool transposed, uint32_t rows, uint32_t columns) {
-    b_ = {address, transposed ? columns : rows, transposed ? rows : columns, transposed};
+    b_ = {address, NextVersion(), transposed ? columns : rows, transposed ? rows : columns, transposed};
     next_ = 0;
   }
   vinci_detail::Product Now(Place place) const {
