@@ -39,6 +39,12 @@ shown=$(cd sim/OPPROF_*/simulator && ls -d core*.*core* | tr '\n' ' ')
 [ "$shown" = "core1.veccore0 core1.veccore1 core2.veccore0 core2.veccore1 " ] || fail "shown: $shown"
 "$tool" sim --output=none --kernel-name=other -q --application="./app"
 [ "$(cd none/OPPROF_*/simulator && ls)" = trace.json ] || fail "a kernel is shown that was not asked for"
+"$tool" msprof op simulator --soc-version=Ascend910B4 --output=alias --mstx=on --timeout=10 -q ./app 2> alias.txt
+[ "$(cycles alias)" -eq "$(cycles sim)" ] && grep -q "mstx has no effect" alias.txt || fail "msprof op simulator is not sim"
+status=0
+"$tool" sim --timeout=0.01 sleep 100 2> late.txt || status=$?
+[ "$status" -eq 7 ] && grep -q "longer than 0.01 minutes" late.txt || fail "no timeout: $status $(cat late.txt)"
+"$tool" sim --timeout=1 false && fail "the code of the program is lost"
 status=0
 "$tool" sim --soc-version=Ascend310P3 ./app 2> refused.txt || status=$?
 [ "$status" -eq 2 ] && grep -q "compile it again" refused.txt || fail "another architecture: $(cat refused.txt)"

@@ -2,10 +2,18 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/vinci/app.h"
 
+#include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "isa/base/error.h"
 #include "sim/config/load.h"
@@ -30,6 +38,9 @@ std::string chip_of_soc(const std::string& soc) {
   fail(Fault::Input, "--soc-version={}: there is no such chip; there are {}", soc, names);
 }
 
+// The program of run_for(), which gets the signals that end this one.
+volatile pid_t g_child = 0;
+
 }  // namespace
 
 void set_variable(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
@@ -48,6 +59,36 @@ void become(std::vector<std::string> program) {
   argv.push_back(nullptr);
   ::execvp(argv[0], argv.data());
   fail(Fault::Input, "cannot run {}", program[0]);
+}
+
+void run_for(double minutes, const std::vector<std::string>& program) {
+  const pid_t child = ::fork();
+  if (child < 0) fail(Fault::Limit, "cannot start {}: {}", program[0], std::strerror(errno));
+  if (child == 0) {
+    ::setpgid(0, 0);  // so that all that it starts can be ended
+    try {
+      become(program);
+    } catch (const Error& e) {
+      fmt::print(stderr, "error: {}\n", e.what());
+      ::_exit(static_cast<int>(e.fault()));
+    }
+  }
+  ::setpgid(child, child);
+  g_child = child;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    std::signal(signal, [](int s) { ::kill(-g_child, s); });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::ratio<60>>(minutes);
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() >= end) {
+      ::kill(-child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      fail(Fault::Limit, "{} has taken longer than {} minutes and is ended", program[0], minutes);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (code != 0) throw CLI::RuntimeError(code);
 }
 
 }  // namespace vinci::cli

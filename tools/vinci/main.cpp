@@ -23,9 +23,9 @@ namespace vinci::cli {
 namespace {
 
 // In the order of the help text.
-constexpr void (*kCommands[])(CLI::App&) = {add_run,   add_report,   add_gen,   add_asm,  add_dis,
-                                            add_isa,   add_chips,    add_check, add_pack, add_convert,
-                                            add_study, add_validate, add_cc,    add_sim,  add_record};
+constexpr void (*kCommands[])(CLI::App&) = {add_run,   add_report, add_gen,    add_asm,     add_dis,   add_isa,
+                                            add_chips, add_check,  add_pack,   add_convert, add_study, add_validate,
+                                            add_cc,    add_sim,    add_record, add_msprof};
 
 int print_error(std::string_view message, int exit_code) {
   const bool colour = ::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;

@@ -19,8 +19,9 @@ namespace {
 struct SimOptions {
   std::string soc, chip, output = {}, mode = "timing", application, kernels, cores;
   bool check = false, numerics = false, trace = false, report = false, quiet = false;
-  std::vector<std::string> more;
-  u64 timeout = 0;
+  std::vector<std::string> overrides;
+  double timeout = 0;               // minutes
+  std::string metrics, mstx, dump;  // of other tools, without effect
 };
 
 // Names and numbers, of which a run gets a list in one word.
@@ -30,7 +31,7 @@ const std::string& checked(std::string_view option, const std::string& list) {
   return list;
 }
 
-[[noreturn]] void simulate(const SimOptions& o, std::vector<std::string> program) {
+void simulate(const SimOptions& o, std::vector<std::string> program) {
   if (!o.application.empty()) {
     std::istringstream words(o.application);
     std::vector<std::string> named;
@@ -50,18 +51,22 @@ const std::string& checked(std::string_view option, const std::string& list) {
   }
   if (!o.kernels.empty()) run += " --profile-kernels=" + checked("--kernel-name", o.kernels);
   if (!o.cores.empty()) run += " --profile-cores=" + checked("--core-id", o.cores);
-  for (const std::string& word : o.more)
-    run += " " + word;
+  for (const std::string& value : o.overrides)
+    run += " --set " + value;
   set_variable("VINCI_RUN_OPTIONS", run);
-  if (o.timeout > 0) ::alarm(static_cast<unsigned>(o.timeout * 60));
-  become(std::move(program));
+  for (const auto& [option, value] : {std::pair("--aic-metrics", o.metrics), {"--mstx", o.mstx}, {"--dump", o.dump}}) {
+    if (!value.empty()) fmt::print(stderr, "vinci: {} has no effect\n", option);
+  }
+  if (o.timeout > 0) {
+    run_for(o.timeout, program);
+  } else {
+    become(std::move(program));
+  }
 }
 
-}  // namespace
-
-void add_sim(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("sim", "Run a program of `vinci cc` and say what its kernels cost");
+void add_options(CLI::App* sub) {
   sub->prefix_command();
+
   const auto o = std::make_shared<SimOptions>();
   sub->add_option("--soc-version", o->soc, "The chip by its product name, such as Ascend910B1");
   sub->add_option("--chip", o->chip, "The same as a built-in chip or a chip file");
@@ -78,18 +83,29 @@ void add_sim(CLI::App& app) {
                   "Show only these kernels in the simulator folder, by the beginning of their names: Add|Sub");
   sub->add_option("--core-id", o->cores, "Show only these cores: 0|31");
   sub->add_option("--application", o->application, "The program with its arguments, in place of the last words");
-  sub->add_option("--set", o->more, "Override a value of the chip, e.g. core.cube.startup=30; may be repeated")
+  sub->add_option("--set", o->overrides, "Override a value of the chip, e.g. core.cube.startup=30; may be repeated")
       ->allow_extra_args(false);
-  sub->add_option("--timeout", o->timeout, "Minutes after which the program is ended")->transform(integer());
+  sub->add_option("--timeout", o->timeout, "Minutes after which the program is ended")->check(positive_number());
+  sub->add_option("--aic-metrics", o->metrics, "Has no effect: all there is, is always shown");
+  sub->add_option("--mstx", o->mstx, "Has no effect");
+  sub->add_option("--dump", o->dump, "Has no effect");
   sub->add_flag("-q,--quiet", o->quiet, "Print no summary");
   sub->footer("Example: vinci sim --soc-version=Ascend910B1 --output=prof ./add");
-  sub->callback([o, sub] {
-    std::vector<std::string> overrides;
-    for (const std::string& value : o->more)
-      overrides.insert(overrides.end(), {"--set", value});
-    o->more = overrides;
-    simulate(*o, sub->remaining());
-  });
+  sub->callback([o, sub] { simulate(*o, sub->remaining()); });
+}
+
+}  // namespace
+
+void add_sim(CLI::App& app) {
+  add_options(app.add_subcommand("sim", "Run a program of `vinci cc` and say what its kernels cost"));
+}
+
+void add_msprof(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("msprof", "`vinci msprof op simulator` is `vinci sim`, for scripts");
+  sub->require_subcommand(1);
+  CLI::App* op = sub->add_subcommand("op", "Of operators");
+  op->require_subcommand(1);
+  add_options(op->add_subcommand("simulator", "The same as `vinci sim`"));
 }
 
 }  // namespace vinci::cli
