@@ -193,8 +193,11 @@ TEST_F(Cli, FilesThatCannotBeUsed) {
 TEST_F(Cli, CompilesAndRunsAscendCOnlyWithItsParts) {
   expect(vinci("cc"), 2, "error: no input file; Example: vinci cc add.asc -o add\n");
   expect(vinci("cc a.asc -o"), 2, "error: -o: a value is missing\n");
-  expect(vinci("cc a.asc --npu-arch=dav-3510"), 4,
-         "error: --npu-arch=dav-3510: supported are dav-2201 (Ascend 910B) and dav-2002 (Ascend 310P)\n");
+  expect(
+      vinci("cc a.asc --npu-arch=dav-3510"), 4,
+      "error: --npu-arch=dav-3510: supported are dav-2201 (Ascend 910B), dav-2002 (Ascend 310P) and dav-1001 (Ascend "
+      "910)\n");
+  expect(vinci("cc a.asc --run-mode=npu"), 2, "error: --run-mode=npu: the modes are sim and cpu\n");
   write("open.asc", "void k(int); void f() {\n  k<<<1, 0, 0>>>(1;\n}\n");
   const Result open = vinci("cc -c open.asc");
   EXPECT_EQ(open.exit_code, 2);
@@ -203,6 +206,10 @@ TEST_F(Cli, CompilesAndRunsAscendCOnlyWithItsParts) {
   expect(vinci("sim"), 2, "error: no program; Example: vinci sim ./add\n");
   expect(vinci("sim ./gone"), 2, "error: cannot run ./gone\n");
   EXPECT_TRUE(vinci("sim --soc-version=Ascend1 true").output.starts_with("error: --soc-version=Ascend1: there is no"));
+  expect(vinci("sim --core-id='1;2' true"), 2, "error: --core-id 1;2: names are separated by |\n");
+  expect(vinci("sim --timeout=1 ./gone"), 2, "error: cannot run ./gone\n");
+  expect(vinci("record -o a.vts"), 2, "error: no program; Example: vinci record -o add.vts ./add\n");
+  expect(vinci("record -o a.yaml true"), 2, "error: 'a.yaml' does not end in .vts\n");
   EXPECT_EQ(vinci("sim --soc-version=Ascend910B1 --mode full sh -c 'exit 9'").exit_code, 9);
 }
 
