@@ -220,6 +220,13 @@ class TPipe {
 
 inline TPipe* GetTPipePtr() { return static_cast<TPipe*>(::vinci::ascendc::core().pipe); }
 
+// What a queue may be told at compile time; copies that convert are chosen by their parameters here.
+struct TQueConfig {
+  bool nd2nz = false, nz2nd = false, scmBlockGroup = false;
+  uint32_t bufferLen = 0, bufferNumber = 0, consumerSize = 0;
+  TPosition consumer[8]{};
+};
+
 // A queue from one position to another.
 template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
 class TQueBind {

@@ -62,7 +62,7 @@ class TBufPool {
 };
 
 // Memory of a core from its beginning on, without a TPipe.
-template <Hardware hardware>
+template <Hardware hardware = Hardware::UB>
 class LocalMemAllocator {
  public:
   template <typename T, uint32_t elements>

@@ -65,13 +65,5 @@ inline uint32_t GetUBSizeInBytes() {
   return static_cast<uint32_t>(::vinci::ascendc::size_of(::vinci::ascendc::Memory::ub));
 }
 inline uint32_t GetRuntimeUBSize() { return GetUBSizeInBytes(); }
-template <typename T>
-constexpr T DivUp(T a, T b) {
-  return DivCeil(a, b);
-}
-template <typename T>
-constexpr T Align(T a, T b) {
-  return DivCeil(a, b) * b;
-}
 
 }  // namespace AscendC

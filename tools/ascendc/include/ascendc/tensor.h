@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <cstdio>
+
 #include "ascendc/language.h"
 
 // LocalTensor and GlobalTensor: an address with a type. Documentation: Ascend C API, data structures.
@@ -47,6 +49,7 @@ class TensorElement {
   Place place_;
 };
 
+using TTagType = int32_t;
 // What a queue or a buffer of a TPipe knows a tensor by.
 using TBufHandle = void*;
 
@@ -102,6 +105,13 @@ class LocalTensor {
   uint32_t Address() const { return address_; }
   TPosition GetPosition() const { return position_; }
   TBufHandle Handle() const { return handle_; }
+
+  // Prints elements as they are now.
+  void Print(uint32_t elements, Place place = Place::here()) const {
+    for (uint32_t i = 0; i < elements; ++i)
+      std::printf("%g%c", static_cast<double>(GetValue(i, place)), (i + 1) % 16 == 0 || i + 1 == elements ? '\n' : ' ');
+  }
+  void Print(Place place = Place::here()) const { Print(GetSize(), place); }
 
   void SetUserTag(int32_t tag) { tag_ = tag; }
   int32_t GetUserTag() const { return tag_; }

@@ -35,11 +35,30 @@ class Shape {
   std::vector<int64_t> dims_;
 };
 
+// Types of elements, with the numbers of the published enumeration.
+enum DataType {
+  DT_FLOAT = 0,
+  DT_FLOAT16 = 1,
+  DT_INT8 = 2,
+  DT_INT32 = 3,
+  DT_UINT8 = 4,
+  DT_INT16 = 6,
+  DT_UINT16 = 7,
+  DT_UINT32 = 8,
+  DT_INT64 = 9,
+  DT_UINT64 = 10,
+  DT_DOUBLE = 11,
+  DT_BOOL = 12,
+  DT_BF16 = 27,
+  DT_INT4 = 29
+};
+
 }  // namespace ge
 
 namespace AscendC {
 
 using TensorShape = ge::Shape;
+using TensorDataType = ge::DataType;
 
 // Of functions of elements: so many buffers of f32.
 inline uint32_t BuffersSize(uint32_t buffers, uint64_t elements) {
@@ -52,9 +71,10 @@ inline void GetNodesTmpSize(uint32_t nodes, const ge::Shape& shape, uint32_t& mo
 }
 
 #define VINCI_TMP_SIZE(Name, nodes)                                                                              \
-  inline void Get##Name##MaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, bool /*isReuse*/, \
+  inline bool Get##Name##MaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, bool /*isReuse*/, \
                                        uint32_t& maxValue, uint32_t& minValue) {                                 \
     GetNodesTmpSize(TmpNodes::Name, srcShape, maxValue, minValue);                                               \
+    return true;                                                                                                 \
   }                                                                                                              \
   inline void Get##Name##TmpBufferFactorSize(const uint32_t typeSize, uint32_t& maxLiveNodeCount,                \
                                              uint32_t& extraBuf) {                                               \
@@ -142,6 +162,24 @@ void GetAscendAntiQuantMaxMinTmpSize(const ge::Shape& srcShape, const ge::Shape&
                                      DataType /*inputDataType*/, DataType /*outputDataType*/, uint32_t& maxValue,
                                      uint32_t& minValue) {
   GetNodesTmpSize(0, srcShape, maxValue, minValue);
+}
+
+inline void GetClampMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool isReuseSource,
+                                  uint32_t& maxValue, uint32_t& minValue) {
+  GetClampMaxMaxMinTmpSize(srcShape, typeSize, isReuseSource, maxValue, minValue);
+}
+inline void GetClampTmpBufferFactorSize(const uint32_t typeSize, uint32_t& maxLiveNodeCount, uint32_t& extraBuf) {
+  GetClampMaxTmpBufferFactorSize(typeSize, maxLiveNodeCount, extraBuf);
+}
+inline void GetMeanTmpBufferFactorSize(const uint32_t typeSize, uint32_t& maxLiveNodeCount, uint32_t& extraBuffer) {
+  GetTanhTmpBufferFactorSize(typeSize, maxLiveNodeCount, extraBuffer);
+}
+inline void GetAscendQuantTmpBufferFactorSize(uint32_t& maxLiveNodeCount, uint32_t& extraBuf) {
+  GetTanhTmpBufferFactorSize(2, maxLiveNodeCount, extraBuf);
+}
+inline void GetAscendDequantTmpBufferFactorSize(const ge::Shape& /*srcShape*/, uint32_t& maxLiveNodeCount,
+                                                uint32_t& extraBuf) {
+  GetTanhTmpBufferFactorSize(sizeof(float), maxLiveNodeCount, extraBuf);
 }
 
 }  // namespace AscendC
