@@ -36,10 +36,12 @@ void Dma::begin(u64 at, const isa::Footprint& footprint, double body) {
   cycles_per_byte_ = exhausted_ ? 0 : body / static_cast<double>(bytes);
   port_time_ = static_cast<double>(at);
   done_ = std::max(done_, at);
-  chunk_.clear();
+  count_ = 0;
   if (exhausted_) return;
   start_part();
-  next_chunk();
+  while (count_ < kPlanned && !exhausted_)
+    plan();
+  chunk_left_ = chunk_bytes_;
 }
 
 void Dma::start_part() {
@@ -50,54 +52,65 @@ void Dma::start_part() {
     piece_bytes_ *= gm_.count[0];
     gm_.count[0] = 1;
   }
+  piece_ = gm_.address;
   offset_ = 0;
   index_ = {};
 }
 
-// What L2 knows of the lines is fetched into the cache of the host meanwhile: it is needed when the chunk is sent.
-void Dma::next_chunk() {
-  chunk_.clear();
-  sent_ = 0;
-  u64 left = chunk_bytes_;
-  while (left > 0 && !exhausted_) {
-    u64 address = gm_.address + offset_;
-    for (usize d = 0; d < index_.size(); ++d)
-      address += static_cast<u64>(gm_.stride[d]) * index_[d];
-    const u64 unit = (address - offset_) % kBlock == 0 ? memory_.line_bytes() : unaligned_bytes_;
-    const u64 n = std::min(piece_bytes_ - offset_, unit - (address & (unit - 1)));
-    chunk_.push_back(
-        {.port = port_, .bytes = static_cast<u32>(n), .address = address, .write = gm_.write, .hint = hint_});
-    memory_.prefetch(address);
-    left -= std::min(left, n);
-    offset_ += n;
-    if (offset_ < piece_bytes_) continue;
-    offset_ = 0;
-    usize d = 0;
-    while (d < index_.size() && ++index_[d] == gm_.count[d])
-      index_[d++] = 0;
-    if (d < index_.size()) continue;
-    exhausted_ = ++part_ == parts_.size();
-    if (!exhausted_) start_part();
+void Dma::next_piece() {
+  offset_ = 0;
+  usize d = 0;
+  for (; d < index_.size(); ++d) {
+    piece_ += static_cast<u64>(gm_.stride[d]);
+    if (++index_[d] < gm_.count[d]) return;
+    piece_ -= static_cast<u64>(gm_.stride[d]) * gm_.count[d];
+    index_[d] = 0;
   }
+  exhausted_ = ++part_ == parts_.size();
+  if (!exhausted_) start_part();
 }
 
+// One more request.
+void Dma::plan() {
+  const u64 address = piece_ + offset_;
+  const u64 unit = piece_ % kBlock == 0 ? memory_.line_bytes() : unaligned_bytes_;
+  const u64 n = std::min(piece_bytes_ - offset_, unit - (address & (unit - 1)));
+  // Field by field: made elsewhere and copied, the host would wait for its own stores.
+  auto& [request, route] = planned_[(first_ + count_++) % kPlanned];
+  request.port = port_;
+  request.bytes = static_cast<u32>(n);
+  request.address = address;
+  request.write = gm_.write;
+  request.hint = hint_;
+  route = memory_.route(address);
+  memory_.prefetch(route);
+  offset_ += n;
+  if (offset_ == piece_bytes_) next_piece();
+}
+
+// In order: the mover keeps the sequence of its requests.
 void Dma::send_chunk(u64 now) {
-  while (sent_ < chunk_.size() && !under_way_.full()) {
-    const Request& request = chunk_[sent_++];
-    done_ = std::max(done_, memory_.access(now, request));  // in order: the mover keeps the sequence of its requests
-    under_way_.push_back(done_);
-    port_time_ += static_cast<double>(request.bytes) * cycles_per_byte_;
+  while (under_way_[oldest_] <= now) {
+    const auto& [request, route] = planned_[first_];
+    done_ = std::max(done_, memory_.access(now, request, route));
+    under_way_[oldest_] = done_;
+    if (++oldest_ == under_way_.size()) oldest_ = 0;
+    port_time_ += static_cast<double>(static_cast<i64>(request.bytes)) * cycles_per_byte_;
+    chunk_left_ -= std::min<u64>(chunk_left_, request.bytes);
+    first_ = (first_ + 1) % kPlanned;
+    --count_;
+    if (!exhausted_) plan();
+    if (chunk_left_ != 0 && count_ != 0) continue;
+    chunk_left_ = chunk_bytes_;
+    return;
   }
-  if (sent_ == chunk_.size()) next_chunk();
 }
 
 u64 Dma::pump(u64 now) {
-  while (!under_way_.empty() && under_way_.front() <= now)
-    under_way_.pop_front();
-  while (!chunk_.empty()) {
-    const auto port_free = whole_cycles(port_time_);
+  while (count_ != 0) {
+    const u64 port_free = whole_cycles(port_time_);
     if (port_free > now) return port_free;
-    if (under_way_.full()) return under_way_.front();
+    if (under_way_[oldest_] > now) return under_way_[oldest_];
     port_time_ = std::max(port_time_, static_cast<double>(now));
     send_chunk(now);
   }

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <boost/circular_buffer.hpp>
 #include <vector>
 
 #include "isa/insn.h"
@@ -33,23 +32,34 @@ class Dma {
  private:
   void send_chunk(u64 now);
   void start_part();
-  void next_chunk();
+  void next_piece();
+  void plan();
 
   MemorySystem& memory_;
   u32 port_;
   u64 chunk_bytes_, unaligned_bytes_;
-  boost::circular_buffer<u64> under_way_;  // completion of each request, oldest first
+  std::vector<u64> under_way_;  // completion of the latest requests, from `oldest_` on in turn; as many as may be
+  usize oldest_ = 0;
 
   isa::Footprint parts_;        // accesses of global memory that are not empty
   usize part_ = 0;              // the present one
   isa::Access gm_;              // as it is walked
   CacheHint hint_{};            // of its memory
   u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
-  u64 offset_ = 0;              // in the present piece
+  u64 piece_ = 0;               // where the present one begins
+  u64 offset_ = 0;              // in it
   std::array<u32, 3> index_{};  // of the present piece
-  bool exhausted_ = true;       // every request has been made or stands in chunk_
-  std::vector<Request> chunk_;  // the requests that go next
-  usize sent_ = 0;              // of them
+  bool exhausted_ = true;       // every request has been made or planned
+  // The requests that go next, from `first_` on in turn: what L2 knows of their lines is fetched into the cache of the
+  // host until their time comes.
+  struct Planned {
+    Request request;
+    MemorySystem::Route route;
+  };
+  static constexpr usize kPlanned = 16;
+  std::array<Planned, kPlanned> planned_;
+  usize first_ = 0, count_ = 0;
+  u64 chunk_left_ = 0;  // bytes of the present chunk, whose requests wait for nothing but room
   bool finished_ = true;
   double cycles_per_byte_ = 0;
   double port_time_ = 0;  // when the port is free for the next chunk

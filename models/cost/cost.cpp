@@ -3,7 +3,6 @@
 #include "models/cost/cost.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "isa/base/error.h"
 #include "isa/table.h"
@@ -16,10 +15,8 @@ double body_cycles(const config::CostLine& line, const isa::Work& work) {
       {static_cast<double>(work.steps) * line.per_step, static_cast<double>(work.bursts) * line.per_burst, by_bytes});
 }
 
-u64 whole_cycles(double cycles) {
-  constexpr double kEnd = 0x1p53;
-  if (!(cycles < kEnd)) fail(Fault::Limit, "an instruction takes {:g} cycles; check the costs of the chip", cycles);
-  return static_cast<u64>(std::ceil(cycles - 1e-6));
+void fail_absurd_cycles(double cycles) {
+  fail(Fault::Limit, "an instruction takes {:g} cycles; check the costs of the chip", cycles);
 }
 
 Cycles cycles(const config::CostLine& line, const isa::Work& work, bool pipe_was_empty, double extra, double early) {

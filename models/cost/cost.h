@@ -18,9 +18,17 @@ struct Cycles {
   friend bool operator==(const Cycles&, const Cycles&) = default;
 };
 
+[[noreturn]] void fail_absurd_cycles(double cycles);
 // The whole cycles that cover a time. The small term keeps 2.1 + 510.9 from becoming 514. Throws Fault::Limit for a
 // time that no run can reach: then the chip's numbers are absurd.
-u64 whole_cycles(double cycles);
+inline u64 whole_cycles(double cycles) {
+  constexpr double kEnd = 0x1p53;
+  if (!(cycles < kEnd)) [[unlikely]]
+    fail_absurd_cycles(cycles);
+  const double covered = cycles - 1e-6;
+  const auto floor = static_cast<i64>(covered);
+  return static_cast<u64>(floor + (static_cast<double>(floor) < covered ? 1 : 0));
+}
 
 // The formula of config::CostLine; pure. `extra` counts like work (cycles_in_ub); `early` is how long before its first
 // whole cycle the pipe was free for it, less than one.

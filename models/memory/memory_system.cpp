@@ -3,6 +3,7 @@
 #include "models/memory/memory_system.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "isa/base/error.h"
@@ -21,6 +22,7 @@ Rate rate_of(double bytes_per_cycle, const config::MemoryConfig& config) {
 MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, u32 ports, stats::Group& stats,
                            const DramFactory& dram)
     : line_bytes_(config.l2.line),
+      line_shift_(std::countr_zero(line_bytes_)),
       min_request_(config.l2.min_request),
       noc_latency_(to_ticks(config.noc.latency)),
       hit_latency_(to_ticks(config.l2.hit_latency)),
@@ -28,7 +30,6 @@ MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, u32
       port_write_(rate_of(config.noc.port_write, config)),
       slice_read_(rate_of(config.l2.slice_read, config)),
       slice_write_(rate_of(config.l2.slice_write, config)),
-      line_of_(config.l2.line),
       group_of_(config.l2.groups),
       slice_of_(config.l2.slices / config.l2.groups),
       tags_(config.l2.size, config.l2.line, config.l2.ways),
@@ -41,11 +42,11 @@ MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, u32
 
 void MemorySystem::register_in(stats::Group& stats) const {
   stats::Group& noc = stats.group("noc");
-  noc.add("read_bytes", noc_read_bytes_, "B", "bytes that the ports of the cores received");
-  noc.add("write_bytes", noc_write_bytes_, "B", "bytes that the ports of the cores sent");
+  noc.add("read_bytes", read_bytes_, "B", "bytes that the ports of the cores received");
+  noc.add("write_bytes", write_bytes_, "B", "bytes that the ports of the cores sent");
   stats::Group& l2 = stats.group("l2");
-  l2.add("read_bytes", l2_read_bytes_, "B", "bytes that cores read, those past L2 included");
-  l2.add("write_bytes", l2_write_bytes_, "B", "bytes that cores wrote, those past L2 included");
+  l2.add("read_bytes", read_bytes_, "B", "bytes that cores read, those past L2 included");
+  l2.add("write_bytes", write_bytes_, "B", "bytes that cores wrote, those past L2 included");
   l2.add("hits", hits_, "requests", "requests that found their line");
   l2.add("misses", misses_, "requests", "requests that did not");
   l2.add("bypassed", bypassed_, "requests", "requests past L2");
@@ -69,67 +70,36 @@ u64 MemorySystem::room_for_fetch(Slice& slice, u64 fetched) {
   return room;
 }
 
-u64 MemorySystem::through_l2(u64 at, u64 line, const Request& r, Slice& slice) {
-  if (L2Line* const there = tags_.find(line)) {
-    ++hits_;
-    hit_bytes_ += r.bytes;
-    there->dirty |= r.write;
-    // The line may still be on its way for an earlier request; a reader then waits for it.
-    return r.write ? at : std::max(at, there->filled);
-  }
+u64 MemorySystem::miss(u64 at, const Request& r, const Route& route) {
   ++misses_;
   miss_bytes_ += r.bytes;
   if (r.hint == CacheHint::no_allocate) return dram_access(at, r.address, r.bytes, r.write);
-  const L2Tags::Allocated room = tags_.allocate(line);
+  L2Tags::Allocated room = tags_.allocate(route.place);
   u64 taken = at;
   if (room.written_back) {
     taken = dram_access(at, *room.written_back * line_bytes_, static_cast<u32>(line_bytes_), true);
   }
   const bool part = r.bytes < line_bytes_;
+  u64 fetched = at;
   if (!r.write || part) {
-    room.line->filled = dram_access(at, line * line_bytes_, static_cast<u32>(line_bytes_), false);
+    fetched = dram_access(at, begin_of_line(r.address), static_cast<u32>(line_bytes_), false);
+    room.line.fill(fetched);
   }
-  room.line->dirty = r.write;
-  if (!r.write) return room.line->filled;
+  if (!r.write) return fetched;
+  room.line.make_dirty();
   // The rest of a line that is written in part is fetched in the background. A writer waits for the room that a dirty
   // victim has to make and, where the slice has as many fetches under way as it can, for one of these: so a stream of
   // writes runs at the speed of the device memory.
-  return part ? std::max(taken, room_for_fetch(slice, room.line->filled)) : taken;
+  return part ? std::max(taken, room_for_fetch(slices_[route.slice], fetched)) : taken;
 }
 
-u64 MemorySystem::past_l2(u64 at, u64 line, const Request& r) {
+u64 MemorySystem::past_l2(u64 at, const Request& r, const Route& route) {
   ++bypassed_;
   bypass_bytes_ += r.bytes;
-  if (const auto was = tags_.drop(line); was && was->dirty) {
-    at = std::max(at, dram_access(at, line * line_bytes_, static_cast<u32>(line_bytes_), true));
+  if (tags_.drop(route.place).value_or(false)) {
+    at = std::max(at, dram_access(at, begin_of_line(r.address), static_cast<u32>(line_bytes_), true));
   }
   return dram_access(at, r.address, r.bytes, r.write);
-}
-
-u64 MemorySystem::access(u64 now, const Request& r) {
-  VINCI_CHECK(r.port < ports_.size());
-  const u64 line = line_of_(r.address).quotient;
-  Ways& port = ports_[r.port];
-  const auto [index, group] = group_of_(line);
-  Slice& slice = slices_[slice_of_(index).server * group_of_.by() + group];
-  const u64 whole = std::max<u64>(r.bytes, min_request_);
-  const auto serve = [&](u64 at) {
-    return r.hint == CacheHint::bypass ? past_l2(at, line, r) : through_l2(at, line, r, slice);
-  };
-  if (r.write) {
-    noc_write_bytes_ += r.bytes;
-    l2_write_bytes_ += r.bytes;
-    const u64 sent = port.write.reserve(to_ticks(now), port_write_.ticks(r.bytes));
-    const u64 taken = serve(slice.write.reserve(sent + noc_latency_, slice_write_.ticks(whole)));
-    return to_cycles(taken - noc_latency_);  // posted: it may leave as soon as there will be room for it
-  }
-  noc_read_bytes_ += r.bytes;
-  l2_read_bytes_ += r.bytes;
-  const u64 looked_up = slice.read.reserve(to_ticks(now) + noc_latency_, slice_read_.ticks(whole));
-  const u64 data = serve(looked_up);
-  // The port has other data to receive while these are on their way from the device memory.
-  const u64 received = port.read.reserve(looked_up, port_read_.ticks(r.bytes));
-  return to_cycles(std::max(data, received) + hit_latency_);
 }
 
 }  // namespace vinci::models

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "isa/base/error.h"
 #include "models/memory/cache_hints.h"
 #include "models/memory/dram_model.h"
 #include "models/memory/l2_tags.h"
@@ -23,12 +24,23 @@ class MemorySystem {
   MemorySystem(const config::MemoryConfig& config, double hertz, u32 ports, stats::Group& stats,
                const DramFactory& dram = {});
 
+  // Where the line of an address is served; the same for all time.
+  struct Route {
+    L2Tags::Place place;
+    u32 slice = 0;
+  };
+  Route route(u64 address) const {
+    const u64 line = line_of(address);
+    const auto [index, group] = group_of_(line);
+    return {.place = tags_.place_of(line), .slice = static_cast<u32>(slice_of_(index).server * group_of_.by() + group)};
+  }
+  // Has no effect but that a later access takes the host less time.
+  void prefetch(const Route& route) const { tags_.prefetch(route.place); }
+
   // A request made at cycle `now`. For a read: the cycle in which the data are back at the core; for a write: the cycle
   // in which it has left the core, in time to be taken by L2, or past L2 by the device memory, when it gets there.
-  u64 access(u64 now, const Request& request);
-
-  // Has no effect but that a later access to this address takes the host less time.
-  void prefetch(u64 address) const { tags_.prefetch(line_of_(address).quotient); }
+  u64 access(u64 now, const Request& request) { return access(now, request, route(request.address)); }
+  u64 access(u64 now, const Request& request, const Route& route);
 
   u64 line_bytes() const { return line_bytes_; }  // a power of two
   CacheHint hint(u64 address) const { return hints_.of(address); }
@@ -44,17 +56,22 @@ class MemorySystem {
     usize oldest = 0;
   };
   // All times here are in ticks; each returns when the data are at L2, or the write has been taken.
-  u64 through_l2(u64 at, u64 line, const Request& r, Slice& slice);
+  u64 through_l2(u64 at, const Request& r, const Route& route);
+  u64 miss(u64 at, const Request& r, const Route& route);
   u64 room_for_fetch(Slice& slice, u64 fetched);
-  u64 past_l2(u64 at, u64 line, const Request& r);
+  u64 past_l2(u64 at, const Request& r, const Route& route);
   u64 dram_access(u64 at, u64 address, u32 bytes, bool write);
   void register_in(stats::Group& stats) const;
 
+  u64 line_of(u64 address) const { return address >> line_shift_; }
+  u64 begin_of_line(u64 address) const { return address & ~(line_bytes_ - 1); }
+
   u64 line_bytes_;
+  int line_shift_;
   u64 min_request_;
   u64 noc_latency_, hit_latency_;
   Rate port_read_, port_write_, slice_read_, slice_write_;
-  Divider line_of_, group_of_;
+  Divider group_of_;
   Interleave slice_of_;
   L2Tags tags_;
   std::vector<Ways> ports_;
@@ -62,11 +79,44 @@ class MemorySystem {
   CacheHints hints_;
   std::unique_ptr<DramModel> dram_;
 
-  u64 noc_read_bytes_ = 0, noc_write_bytes_ = 0;
-  u64 l2_read_bytes_ = 0, l2_write_bytes_ = 0;
+  u64 read_bytes_ = 0, write_bytes_ = 0;  // at the ports, which are those at L2
   u64 hits_ = 0, misses_ = 0, bypassed_ = 0;
   u64 hit_bytes_ = 0, miss_bytes_ = 0, bypass_bytes_ = 0;
   u64 hbm_read_bytes_ = 0, hbm_write_bytes_ = 0;
 };
+
+// In the header: a copy makes thousands of them.
+inline u64 MemorySystem::through_l2(u64 at, const Request& r, const Route& route) {
+  L2Tags::Line there = tags_.find(route.place);
+  if (!there) return miss(at, r, route);
+  ++hits_;
+  hit_bytes_ += r.bytes;
+  // The line may still be on its way for an earlier request; a reader then waits for it.
+  if (!r.write) return there.available(at);
+  there.make_dirty();
+  return at;
+}
+
+inline u64 MemorySystem::access(u64 now, const Request& r, const Route& route) {
+  VINCI_CHECK(r.port < ports_.size());
+  Ways& port = ports_[r.port];
+  Slice& slice = slices_[route.slice];
+  const u64 whole = std::max<u64>(r.bytes, min_request_);
+  const auto serve = [&](u64 at) {
+    return r.hint == CacheHint::bypass ? past_l2(at, r, route) : through_l2(at, r, route);
+  };
+  if (r.write) {
+    write_bytes_ += r.bytes;
+    const u64 sent = port.write.reserve(to_ticks(now), port_write_.ticks(r.bytes));
+    const u64 taken = serve(slice.write.reserve(sent + noc_latency_, slice_write_.ticks(whole)));
+    return to_cycles(taken - noc_latency_);  // posted: it may leave as soon as there will be room for it
+  }
+  read_bytes_ += r.bytes;
+  const u64 looked_up = slice.read.reserve(to_ticks(now) + noc_latency_, slice_read_.ticks(whole));
+  const u64 data = serve(looked_up);
+  // The port has other data to receive while these are on their way from the device memory.
+  const u64 received = port.read.reserve(looked_up, port_read_.ticks(r.bytes));
+  return to_cycles(std::max(data, received) + hit_latency_);
+}
 
 }  // namespace vinci::models

@@ -29,7 +29,10 @@ class Rate {
   u64 ticks(u64 bytes) const { return bytes == line_bytes_ ? line_ticks_ : rounded(bytes); }
 
  private:
-  u64 rounded(u64 bytes) const { return static_cast<u64>(static_cast<double>(bytes) * ticks_per_byte_ + 0.5); }
+  // By way of signed numbers, which the host's floating-point unit knows.
+  u64 rounded(u64 bytes) const {
+    return static_cast<u64>(static_cast<i64>(static_cast<double>(static_cast<i64>(bytes)) * ticks_per_byte_ + 0.5));
+  }
 
   double ticks_per_byte_;
   u64 line_bytes_, line_ticks_;

@@ -68,12 +68,12 @@ TEST(Interleave, GroupsMeetEveryServerOnceAndStridesDoNotCamp) {
 
 // A read or a write as L2 makes it; whether the line was there.
 bool touch(L2Tags& tags, u64 line, bool write = false) {
-  if (L2Line* there = tags.find(line)) {
-    there->dirty |= write;
-    return true;
-  }
-  tags.allocate(line).line->dirty = write;
-  return false;
+  const L2Tags::Place place = tags.place_of(line);
+  L2Tags::Line found = tags.find(place);
+  const bool hit{found};
+  if (!hit) found = tags.allocate(place).line;
+  if (write) found.make_dirty();
+  return hit;
 }
 
 TEST(L2Tags, ReplacesTheLeastRecentlyUsedOfASet) {
@@ -99,8 +99,8 @@ TEST(L2Tags, SetsDoNotDisturbEachOther) {
 TEST(L2Tags, SayWhichDirtyLineHadToGo) {
   L2Tags tags(512, 512, 1);
   const auto written_back = [&](u64 line, bool write) {
-    const auto room = tags.allocate(line);
-    room.line->dirty = write;
+    auto room = tags.allocate(tags.place_of(line));
+    if (write) room.line.make_dirty();
     return room.written_back;
   };
   EXPECT_EQ(written_back(7, true), std::nullopt);
@@ -115,10 +115,10 @@ TEST(L2Tags, NameTheVictimInEverySet) {
   constexpr u64 kLines = 24 * 3;
   L2Tags tags(kLines * 512, 512, 3);
   for (u64 line = 4'800'000; line < 4'800'000 + kLines; ++line)
-    tags.allocate(line).line->dirty = true;
+    tags.allocate(tags.place_of(line)).line.make_dirty();
   std::set<u64> seen;
   for (u64 line = 9'600'000; line < 9'600'000 + kLines; ++line)
-    seen.insert(tags.allocate(line).written_back.value());
+    seen.insert(tags.allocate(tags.place_of(line)).written_back.value());
   EXPECT_EQ(seen.size(), kLines);
   EXPECT_EQ(*seen.begin(), 4'800'000u);
   EXPECT_EQ(*seen.rbegin(), 4'800'000u + kLines - 1);
@@ -128,11 +128,11 @@ TEST(L2Tags, DropForgetsALine) {
   L2Tags tags(2 * 512, 512, 2);
   touch(tags, 3, true);
   touch(tags, 4);
-  EXPECT_TRUE(tags.drop(3).value().dirty);
-  EXPECT_FALSE(tags.drop(3).has_value());
-  EXPECT_FALSE(tags.drop(4).value().dirty);
-  EXPECT_EQ(tags.find(3), nullptr);
-  EXPECT_EQ(tags.allocate(5).written_back, std::nullopt);
+  EXPECT_TRUE(tags.drop(tags.place_of(3)).value());
+  EXPECT_FALSE(tags.drop(tags.place_of(3)).has_value());
+  EXPECT_FALSE(tags.drop(tags.place_of(4)).value());
+  EXPECT_FALSE(tags.find(tags.place_of(3)));
+  EXPECT_EQ(tags.allocate(tags.place_of(5)).written_back, std::nullopt);
 }
 
 TEST(L2Tags, HoldExactlyTheirCapacity) {
