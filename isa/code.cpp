@@ -34,10 +34,19 @@ void Code::append(const Inst& inst, u32 line, u16 file) {
   c.line = line;
   c.file = file;
   if (c.row->set_type != nullptr) c.row->set_type(c.args, inst.type);
+  c.plain.what = arithmetic_of(*c.row, c.type);
+  usize values = 0;
   for (usize f = 0; f < inst.row->fields.size(); ++f) {
     const FieldInfo& field = inst.row->fields[f];
     const Operand& operand = inst.operands[f];
-    if (field.kind == OperandKind::label) c.branches = true;
+    if (field.kind == OperandKind::label) {
+      c.branches = true;
+      c.target = static_cast<u32>(operand.value);
+    } else if (c.plain.what && field.kind == OperandKind::value) {
+      c.plain.constants[values] = operand.value;
+      if (operand.is_reg) c.plain.registers[values] = static_cast<u8>(operand.value);
+      ++values;
+    }
     if (field.kind == OperandKind::reg_dst) {
       c.written = static_cast<u8>(operand.value);
       field.set(c.args, operand.value);

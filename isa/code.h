@@ -7,12 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "isa/arithmetic.h"
 #include "isa/program.h"
 
 namespace vinci::isa {
 
 // One instruction ready to run: immediates are in place, what comes from scalar registers is patched in when it runs.
-struct CodeInst {
+struct alignas(64) CodeInst {
   struct Patch {
     const FieldInfo* field = nullptr;
     u8 reg = 0;
@@ -20,15 +21,22 @@ struct CodeInst {
   static constexpr u8 kNoRegister = 0xff;
 
   const Row* row = nullptr;
-  ArgsStorage args;
-  std::array<Patch, kMaxOperands> patches{};
-  u8 patch_count = 0;
-  u32 sources = 0;  // bit r: scalar register Xr is patched in
+  // Where the whole meaning is arithmetic: its operands, constants or registers, and where a branch goes.
+  struct Plain {
+    Arithmetic what;
+    std::array<u64, 2> constants{};
+    std::array<u8, 2> registers{kNoRegister, kNoRegister};
+  } plain;
   u8 type = 0;
   u8 written = kNoRegister;  // the scalar register that it writes
-  bool branches = false;
+  u32 sources = 0;           // bit r: scalar register Xr is patched in
+  u32 target = 0;            // of a branch
   u32 line = 0;
   u16 file = 0;  // that the line is of: 0, the source of the program
+  u8 patch_count = 0;
+  bool branches = false;
+  ArgsStorage args;
+  std::array<Patch, kMaxOperands> patches{};
 };
 
 // A program decoded once for all its blocks. Verifies the program first (see codec.h).

@@ -64,6 +64,7 @@ void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
 
 u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
   const CodeInst& inst = current();
+  if (step_plain(inst)) return 0;
   last_access_.reset();
   stated_cycles_ = 0;
   if (inst.row->role == Role::end) {

@@ -52,6 +52,28 @@ class Sequencer {
   // Runs the current instruction, which must have Role::scalar or Role::end; `status` and `results` are what the pipes
   // have left behind by now, `sys_cnt` is the system counter. Returns the bits of STATUS that it raises.
   u64 step(u64 status, const ResultRegisters& results, u64 sys_cnt = 0);
+  // The same, in place of step(), for the current instruction where it is arithmetic and has no fault; else false, and
+  // nothing has happened.
+  bool step_plain(const CodeInst& inst) {
+    if (!inst.plain.what || (inst.sources & unknown_) != 0) return false;
+    last_access_.reset();
+    stated_cycles_ = 0;
+    const auto& [what, constants, registers] = inst.plain;
+    const u64 a = registers[0] == CodeInst::kNoRegister ? constants[0] : x_[registers[0]];
+    const u64 b = registers[1] == CodeInst::kNoRegister ? constants[1] : x_[registers[1]];
+    if (what.goes != nullptr) {
+      pc_ = what.goes(static_cast<i64>(a), static_cast<i64>(b)) ? inst.target : pc_ + 1;
+      return true;
+    }
+    try {
+      x_[inst.written] = what.value(a, b);
+    } catch (const IllegalIssue&) {  // step() finds it again, and knows what to say
+      return false;
+    }
+    unknown_ &= ~(1u << inst.written);
+    ++pc_;
+    return true;
+  }
   // What the last scalar load or store accessed; empty when the last step was none.
   const std::optional<Access>& last_access() const { return last_access_; }
   // Cycles that the last step stated itself: those of a nop, else 0.

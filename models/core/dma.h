@@ -56,7 +56,7 @@ class Dma {
     Request request;
     MemorySystem::Route route;
   };
-  static constexpr usize kPlanned = 16;
+  static constexpr usize kPlanned = 8;
   std::array<Planned, kPlanned> planned_;
   usize first_ = 0, count_ = 0;
   u64 chunk_left_ = 0;  // bytes of the present chunk, whose requests wait for nothing but room

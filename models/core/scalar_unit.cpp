@@ -157,6 +157,12 @@ void ScalarUnit::run(u64 t) {
     const u32 pc = front_.pc();
     try {
       const isa::CodeInst* inst = &front_.current();
+      if (front_.step_plain(*inst)) {
+        ++env_.instructions;
+        ++instructions_;
+        at += costs_.scalar_latency(*inst->row, inst->type);
+        continue;
+      }
       const bool scalar = inst->row->role == isa::Role::scalar || inst->row->role == isa::Role::end;
       // Only arithmetic may run ahead of the clock; all else happens at its own time.
       const bool timeless = scalar && inst->row->footprint == nullptr &&

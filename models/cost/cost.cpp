@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "isa/base/error.h"
-#include "isa/table.h"
 
 namespace vinci::models {
 
@@ -38,13 +37,10 @@ CostTable::CostTable(const config::CoreConfig& core) : core_(core) {
       specific |= forms.back() != &config::cost_line(core, row.cost);
     }
     specific_.push_back(specific);
-    auto& latencies = scalar_latency_.emplace_back();
-    for (const config::CostLine* form : forms)
-      latencies.push_back(cycles(*form, {}, false).latency);
+    for (usize t = 0; t < kForms; ++t)
+      scalar_latency_.push_back(t < forms.size() ? cycles(*forms[t], {}, false).latency : 0);
   }
 }
-
-usize CostTable::index(const isa::Row& row) { return static_cast<usize>(&row - isa::table().data()); }
 
 const config::CostLine& CostTable::line(const isa::Row& row, u8 type, const isa::ArgsStorage& args) const {
   const usize i = index(row);

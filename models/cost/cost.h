@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "isa/issue.h"
+#include "isa/table.h"
 #include "sim/config/chip_config.h"
 
 namespace vinci::models {
@@ -49,13 +50,15 @@ class CostTable {
   const config::UbBanks& ub_banks() const { return core_.ub_banks; }
 
   // Cycles until the result of an instruction of the scalar unit is visible; it has no work that could grow.
-  u64 scalar_latency(const isa::Row& row, u8 type) const { return scalar_latency_[index(row)][type]; }
+  u64 scalar_latency(const isa::Row& row, u8 type) const { return scalar_latency_[index(row) * kForms + type]; }
 
  private:
-  static usize index(const isa::Row& row);
+  usize index(const isa::Row& row) const { return static_cast<usize>(&row - rows_); }
+  static constexpr usize kForms = usize{1} << isa::kTypeBits;
 
   const config::CoreConfig& core_;
-  std::vector<std::vector<u64>> scalar_latency_;             // by row, then type form
+  const isa::Row* rows_ = isa::table().data();
+  std::vector<u64> scalar_latency_;                          // by row, then type form
   std::vector<std::vector<const config::CostLine*>> lines_;  // by row, then type form
   std::vector<bool> specific_;                               // rows with a line of their own
 };

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/memory/l2_tags.h"
 
+#include "isa/base/error.h"
+
 namespace vinci::models {
 
 L2Tags::L2Tags(u64 bytes, u64 line_bytes, u32 ways)
@@ -9,6 +11,8 @@ L2Tags::L2Tags(u64 bytes, u64 line_bytes, u32 ways)
       ways_(ways),
       groups_of_set_(static_cast<u32>((ways + kGroup - 1) / kGroup)),
       groups_(sets_.by() * groups_of_set_) {}
+
+void L2Tags::fail_far_line() { fail(Fault::Internal, "an address beyond what the tags of L2 can tell apart"); }
 
 u64 L2Tags::line_of(const Place& place) const {
   const u64 tag = place.tag - 1;

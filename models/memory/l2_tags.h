@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 
-#include "isa/base/error.h"
 #include "models/memory/divider.h"
 #include "models/memory/ways.h"
 
@@ -31,7 +30,8 @@ class L2Tags {
   };
   Place place_of(u64 line) const {
     const auto [tag, member] = sets_(line);
-    VINCI_CHECK(tag < ~u32{0});  // tags have 32 bits
+    if (tag >= ~u32{0}) [[unlikely]]  // tags have 32 bits
+      fail_far_line();
     const u64 set = member + turn_of(tag);
     return {.set = static_cast<u32>(set < sets_.by() ? set : set - sets_.by()), .tag = static_cast<u32>(tag + 1)};
   }
@@ -113,6 +113,7 @@ class L2Tags {
     T* first_;
   };
 
+  [[noreturn]] static void fail_far_line();
   // Where the sets of a region of as many lines as there are sets begin.
   u64 turn_of(u64 tag) const { return (((tag * 0x9E3779B97F4A7C15) >> 32) * sets_.by()) >> 32; }
   Group* set_at(u64 set) const { return groups_.at(set * groups_of_set_); }

@@ -86,7 +86,7 @@ class MemorySystem {
 };
 
 // In the header: a copy makes thousands of them.
-inline u64 MemorySystem::through_l2(u64 at, const Request& r, const Route& route) {
+[[gnu::always_inline]] inline u64 MemorySystem::through_l2(u64 at, const Request& r, const Route& route) {
   L2Tags::Line there = tags_.find(route.place);
   if (!there) return miss(at, r, route);
   ++hits_;

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <list>
+#include <optional>
 #include <random>
 #include <set>
+#include <vector>
 
 #include "models/memory/divider.h"
 #include "models/memory/l2_tags.h"
@@ -143,6 +146,53 @@ TEST(L2Tags, HoldExactlyTheirCapacity) {
   for (u64 line = 64; line < 64 + kLines; ++line)
     EXPECT_TRUE(touch(tags, line)) << line;
   EXPECT_FALSE(touch(tags, 64 + kLines));
+}
+
+// Against a list for each set, for numbers of ways within a group of the host's vectors, a whole one, and beyond.
+TEST(L2Tags, AreListsByTheLastUse) {
+  for (const u32 ways : {1u, 3u, 16u, 17u, 64u}) {
+    constexpr u64 kSets = 5;
+    L2Tags tags(kSets * ways * 512, 512, ways);
+    struct Known {
+      u64 line;
+      bool dirty;
+    };
+    std::vector<std::list<Known>> sets(kSets);
+    std::mt19937_64 random(ways);
+    for (int i = 0; i < 20'000; ++i) {
+      const u64 line = random() % (2 * kSets * ways);
+      const bool write = random() % 4 == 0;
+      const L2Tags::Place place = tags.place_of(line);
+      auto& set = sets.at(place.set);
+      const auto known = std::ranges::find(set, line, &Known::line);
+      if (random() % 16 == 0) {
+        const auto dropped = tags.drop(place);
+        ASSERT_EQ(dropped.has_value(), known != set.end());
+        if (known == set.end()) continue;
+        ASSERT_EQ(*dropped, known->dirty);
+        set.erase(known);
+        continue;
+      }
+      L2Tags::Line there = tags.find(place);
+      ASSERT_EQ(static_cast<bool>(there), known != set.end()) << ways << " ways, step " << i;
+      if (there) {
+        ASSERT_EQ(there.dirty(), known->dirty);
+        set.splice(set.begin(), set, known);
+      } else {
+        L2Tags::Allocated room = tags.allocate(place);
+        std::optional<u64> victim;
+        if (set.size() == ways) {
+          if (set.back().dirty) victim = set.back().line;
+          set.pop_back();
+        }
+        ASSERT_EQ(room.written_back, victim) << ways << " ways, step " << i;
+        set.push_front({line, false});
+        there = room.line;
+      }
+      if (write) there.make_dirty();
+      set.front().dirty |= write;
+    }
+  }
 }
 
 // 12,288 rows of 48 lines, a quarter of each: 147,456 lines, 37 % of the L2 of the 910B, were measured to stay there
