@@ -179,9 +179,10 @@ class Cube final : public Writer {
   }
 };
 
-// UB: two places for results of the cube, for y, for scales of columns and of rows; what is between the steps.
+// UB: from 0 on two places for results of the cube, then for y, for scales of columns and of rows; what is between the
+// steps.
 namespace ub {
-constexpr u64 kElements = kChunk * kN, kIn = 0, kOut = 2 * kElements * 4, kScale = kOut + 2 * kElements * 2;
+constexpr u64 kElements = kChunk * kN, kOut = 2 * kElements * 4, kScale = kOut + 2 * kElements * 2;
 constexpr u64 kRowScale = kScale + 2 * kN * 4, kBroadcast = kRowScale + 2 * 256, kValues = kBroadcast + 1024;
 constexpr u64 kRows = kValues + kElements * 4, kGelu = kRows + kElements * 4;
 static_assert(kGelu + kElements * 4 <= 192 * 1024);
