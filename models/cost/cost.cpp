@@ -8,10 +8,31 @@
 
 namespace vinci::models {
 
+namespace {
+
+// Of one burst: those of the full size, a half, a quarter, and the rest.
+u64 pieces(u64 bytes, u64 piece) {
+  u64 out = bytes / piece, rest = bytes % piece;
+  for (u64 part = piece / 2; part >= piece / 4 && part > 0; part /= 2) {
+    out += rest / part;
+    rest %= part;
+  }
+  return rest > 0 ? out + 1 : out;
+}
+
+}  // namespace
+
 double body_cycles(const config::CostLine& line, const isa::Work& work) {
+  double by_steps = static_cast<double>(work.steps) * line.per_step;
+  if (line.per_fetch > 0 && work.steps > 0)
+    by_steps += static_cast<double>((work.steps - 1) / line.fetch) * line.per_fetch;
+  double by_bursts = static_cast<double>(work.bursts) * line.per_burst;
+  if (line.per_piece > 0 && work.bursts > 0) {
+    const u64 of_a_burst = pieces(work.bytes / work.bursts, line.piece);
+    by_bursts = std::max(by_bursts, static_cast<double>(work.bursts * of_a_burst) * line.per_piece);
+  }
   const double by_bytes = line.bytes_per_cycle > 0 ? static_cast<double>(work.bytes) / line.bytes_per_cycle : 0;
-  return std::max(
-      {static_cast<double>(work.steps) * line.per_step, static_cast<double>(work.bursts) * line.per_burst, by_bytes});
+  return std::max({by_steps, by_bursts, by_bytes});
 }
 
 void fail_absurd_cycles(double cycles) {

@@ -89,7 +89,7 @@ double cycles_in_ub(const config::CostLine& line, const isa::Footprint& footprin
   const double cycles = line.per_conflict > 0 ? line.per_conflict * ub_conflicts(footprint, banks) : 0;
   if (line.partial == 0) return cycles;
   const bool partial = std::any_of(footprint.begin(), footprint.end(),
-                                   [](const isa::Access& a) { return a.write && a.len % kBlock != 0; });
+                                   [&](const isa::Access& a) { return a.write && a.len % line.unit != 0; });
   return partial ? cycles + line.partial : cycles;
 }
 

@@ -7,12 +7,12 @@ namespace vinci::models {
 Chip::Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats, const std::string& name,
            const DramFactory& dram)
     : env_(env),
-      config_(config),
+      config_(config::in_core_cycles(config)),
       stats_(stats),
       name_(name),
-      costs_(config.core),
-      memory_(config.memory, config.clock, config.ai_cores + config.vector_cores, stats, dram),
-      cross_(env, whole_cycles(config.core.scalar.cross_core.tail)) {
+      costs_(config_.core),
+      memory_(config_.memory, config_.clock, config_.ai_cores + config_.vector_cores, stats, dram),
+      cross_(env, whole_cycles(config_.core.scalar.cross_core.tail)) {
   stats.group("device");  // before the cores, for whoever reads the counters from top to bottom
 }
 

@@ -34,7 +34,7 @@ class Chip {
 
  private:
   sim::Env& env_;
-  const config::ChipConfig& config_;
+  config::ChipConfig config_;  // in cycles of the cores
   stats::Group& stats_;
   std::string name_;
   CostTable costs_;

@@ -2,9 +2,40 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "sim/config/chip_config.h"
 
+#include <cmath>
+
 #include "isa/base/error.h"
 
 namespace vinci::config {
+
+namespace {
+
+void scale(CostLine& line, double factor) {
+  for (double* cycles : {&line.head, &line.startup, &line.per_step, &line.per_burst, &line.per_piece, &line.per_fetch,
+                         &line.minimum, &line.tail})
+    *cycles *= factor;
+  line.bytes_per_cycle.value /= factor;
+  line.sustained.value /= factor;
+}
+
+}  // namespace
+
+ChipConfig in_core_cycles(ChipConfig chip) {
+  MemoryConfig& memory = chip.memory;
+  if (memory.clock == 0 || memory.clock == chip.clock) return chip;
+  const double factor = chip.clock / memory.clock;
+  memory.clock = Hertz(0);
+  MoveCosts& move = chip.core.move;
+  for (CostLine* line : {&move.gm_to_ub, &move.gm_to_l1, &move.gm_to_l1_nd2nz, &move.gm_to_l0a, &move.gm_to_l0b,
+                         &move.ub_to_gm, &move.l1_to_gm, &move.l0c_to_gm, &move.l0c_to_gm_nz2nd})
+    scale(*line, factor);
+  for (Cycles* latency : {&memory.noc.latency, &memory.l2.hit_latency, &memory.hbm.latency})
+    latency->value = static_cast<u64>(std::llround(static_cast<double>(latency->value) * factor));
+  for (BytesPerCycle* rate :
+       {&memory.noc.port_read, &memory.noc.port_write, &memory.l2.slice_read, &memory.l2.slice_write})
+    rate->value /= factor;
+  return chip;
+}
 
 const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class) {
   using enum isa::CostClass;

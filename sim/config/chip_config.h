@@ -14,20 +14,28 @@
 namespace vinci::config {
 
 // The time of one instruction in core cycles:
-//   occupancy = max(minimum, startup + max(steps * per_step, bursts * per_burst, bytes / bytes_per_cycle)
+//   occupancy = max(minimum, startup + max(steps * per_step + fetches * per_fetch, bursts * per_burst,
+//                                          pieces * per_piece, bytes / bytes_per_cycle)
 //                            + conflicts * per_conflict + (partial, if it applies), bytes / sustained - tail)
 //               + (head, if the pipe was empty)          when the pipe takes the next instruction
 //   latency   = occupancy + tail                         when the result is visible
-// Conflicts are those of the banks of UB (UbBanks), of vector instructions.
+// Conflicts are those of the banks of UB (UbBanks), of vector instructions. A burst goes in pieces of `piece` bytes,
+// and what is left of it in a half, a quarter and the rest. A fetch is one of what the next `fetch` steps need; the
+// first is part of the start.
 struct CostLine {
   double head = 0;
   double startup = 0;
   double per_step = 0;
   double per_burst = 0;
+  double per_piece = 0;
+  Bytes piece{256};
+  double per_fetch = 0;
+  u32 fetch = 8;
   BytesPerCycle bytes_per_cycle{0};  // 0: bytes cost nothing here
   BytesPerCycle sustained{0};        // a limit that long transfers meet, whatever they start with; 0: none
   double per_conflict = 1;
-  double partial = 0;  // where the last 32 B of the destination are written in part
+  double partial = 0;  // where the last unit of the destination is written in part
+  Bytes unit{32};
   double minimum = 1;
   double tail = 0;
   std::string from = "assumed";  // measured <source> | document <source> | assumed
@@ -159,6 +167,8 @@ struct HbmConfig {
 };
 
 struct MemoryConfig {
+  Hertz clock{0};  // of the network and L2, and so of their cycles and of those of copies from and to global memory; 0:
+                   // that of the cores
   NocConfig noc{};
   L2Config l2;
   HbmConfig hbm;
@@ -270,6 +280,9 @@ struct ChipConfig {
 
   friend bool operator==(const ChipConfig&, const ChipConfig&) = default;
 };
+
+// The same chip with all cycles those of its cores: times and rates of the clock of its memory are converted.
+ChipConfig in_core_cycles(ChipConfig chip);
 
 // The cost line of a class of instructions.
 const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class);

@@ -40,11 +40,18 @@ void describe(V& visit, S& s) {
   visit("per_step", s.per_step, "of a fractal of the cube, a repeat of the vector unit, a fractal of load2d",
         kCycleRange);
   visit("per_burst", s.per_burst, "of a contiguous piece", kCycleRange);
+  visit("per_piece", s.per_piece, "of a piece of a burst: those of `piece`, a half, a quarter and the rest",
+        kCycleRange);
+  visit("piece", s.piece, "see per_piece", Range{4, 1024.0 * 1024});
+  visit("per_fetch", s.per_fetch, "of a fetch of what so many steps need as `fetch` says; the first costs nothing here",
+        kCycleRange);
+  visit("fetch", s.fetch, "see per_fetch", Range{1, 65536});
   visit("bytes_per_cycle", s.bytes_per_cycle, "rate of the payload; 0B/cycle: bytes cost nothing here", kRateRange);
   visit("sustained", s.sustained, "no transfer is faster than that, its start included; 0B/cycle: no limit",
         kRateRange);
   visit("per_conflict", s.per_conflict, "of a conflict of a vector instruction in the banks of UB", kCycleRange);
-  visit("partial", s.partial, "added where the last 32 B of the destination are written in part", kCycleRange);
+  visit("partial", s.partial, "added where the last `unit` of the destination is written in part", kCycleRange);
+  visit("unit", s.unit, "see partial", Range{1, 1024.0 * 1024});
   visit("minimum", s.minimum, "no instruction takes less", kCycleRange);
   visit("tail", s.tail, "from the end of the work until the result is visible", kCycleRange);
   visit("from", s.from, kFromDoc);
@@ -206,6 +213,10 @@ void describe(V& visit, S& s) {
 
 template <class V, Is<MemoryConfig> S>
 void describe(V& visit, S& s) {
+  visit("clock", s.clock,
+        "of L2, the network and copies from and to global memory: their cycles are cycles of this clock; 0Hz: of the "
+        "cores",
+        Range{0, 1e10});
   visit("noc", s.noc, "the network between the cores and L2");
   visit("l2", s.l2, "the cache in front of the device memory, shared by all cores");
   visit("hbm", s.hbm, "the device memory, of whatever kind");

@@ -82,7 +82,10 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
   }
   const std::string fence =
       p.whole("fenced") == 0 ? "" : fmt::format("  pipe_barrier PIPE_{}\n", isa::name(path->pipe));
-  const Loop loop{.cube = path->cube, .gm_bytes = u64{1} << 20, .body = fmt::format("  {}\n{}", path->text(p), fence)};
+  const Loop loop{.cube = path->cube,
+                  .gm_bytes = u64{1} << 20,
+                  .body = fmt::format("  {}\n{}", path->text(p), fence),
+                  .cores = static_cast<u32>(p.whole("cores"))};
   return {{"cycles", steady_cycles(chip, loop)}};
 }
 
@@ -94,7 +97,8 @@ Family copy_loop() {
           .parameters = {{"path", "", "", "as the key of core.move: gm_to_ub, l1_to_l0a, ..."},
                          {"bytes", "B", "", "that one instruction moves"},
                          {"rows", "", "16", "of the matrix, where the path changes the layout or leaves L0C"},
-                         {"fenced", "", "0", "1: each waits until the data of the one before have arrived"}},
+                         {"fenced", "", "0", "1: each waits until the data of the one before have arrived"},
+                         {"cores", "", "1", "that do the same at once, with the same bytes of global memory"}},
           .metrics = {{"cycles", "cycle", "that each copy adds"}},
           .measure = measure};
 }

@@ -28,7 +28,7 @@ u64 kernel_cycles(const config::ChipConfig& chip, const Loop& loop, u32 executio
   code += "  pipe_barrier PIPE_ALL\n  end\n";
   folder.intermediate("data", "u1", loop.gm_bytes);
   folder.kernel("loop", code, loop.cube);
-  folder.launch("loop", "loop", 1, {"data_dev"});
+  folder.launch("loop", "loop", loop.cores, {"data_dev"});
   const TimedRun run = run_timed(chip, folder.resident_files());
   return run.records.at(0).end - run.records.at(0).start;
 }
@@ -49,8 +49,10 @@ TimedRun run_timed(const config::ChipConfig& chip, const gen::StreamFiles& files
 
 double steady_cycles(const config::ChipConfig& chip, const Loop& loop) {
   config::ChipConfig one = chip;  // the cores that would idle cost time of the host
-  one.ai_cores = 1;
-  one.vector_cores = std::min<u32>(chip.vector_cores, 2);
+  if (loop.cores == 1) {
+    one.ai_cores = 1;
+    one.vector_cores = std::min<u32>(chip.vector_cores, 2);
+  }
   const u64 longer = kernel_cycles(one, loop, kLong), shorter = kernel_cycles(one, loop, kShort);
   return static_cast<double>(longer - shorter) / ((kLong - kShort) * loop.instructions);
 }

@@ -24,13 +24,14 @@ struct TimedRun {
 TimedRun run_timed(const config::ChipConfig& chip, task::TaskStream stream);
 TimedRun run_timed(const config::ChipConfig& chip, const gen::StreamFiles& files);
 
-// A benchmark of one instruction: `setup` once, then `body` again and again, on one core.
+// A benchmark of one instruction: `setup` once, then `body` again and again, on one core or at once on several.
 struct Loop {
   bool cube = false;       // on a cube core where these are apart
   u64 gm_bytes = 1024;     // of the buffer whose address X0 has
   std::string setup = {};  // assembly
   std::string body = {};   // the same for each execution
   u32 instructions = 1;    // that are measured in `body`
+  u32 cores = 1;
 };
 // Cycles that each instruction adds when many go back to back: the difference of a long and of a short run, so that
 // nothing which happens once counts.

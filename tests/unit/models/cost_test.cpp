@@ -68,6 +68,28 @@ TEST(Cycles, ALimitHoldsForAllOfATransfer) {
   EXPECT_EQ(cycles(line, {.bytes = 65536}, false).occupancy, 1024u);
 }
 
+TEST(Cycles, ABurstGoesInPieces) {
+  const config::CostLine line{.per_burst = 3, .per_piece = 2, .piece = config::Bytes(256)};
+  const auto of_row = [&](u64 bytes) { return body_cycles(line, {.bytes = 10 * bytes, .bursts = 10}); };
+  EXPECT_EQ(of_row(16), 30);         // one piece, faster than a burst
+  EXPECT_EQ(of_row(64), 30);         // one
+  EXPECT_EQ(of_row(80), 40);         // 64 and 16
+  EXPECT_EQ(of_row(128), 30);        // one
+  EXPECT_EQ(of_row(192), 40);        // 128 and 64
+  EXPECT_EQ(of_row(240), 60);        // 128, 64 and 48
+  EXPECT_EQ(of_row(256), 30);        // one
+  EXPECT_EQ(of_row(1024), 80);       // four
+  EXPECT_EQ(of_row(1024 + 2), 100);  // and a rest
+}
+
+TEST(Cycles, AFetchServesSomeSteps) {
+  const config::CostLine line{.startup = 10, .per_step = 1, .per_fetch = 9, .fetch = 8};
+  EXPECT_EQ(cycles(line, {.steps = 8}, false).occupancy, 18u);
+  EXPECT_EQ(cycles(line, {.steps = 9}, false).occupancy, 28u);
+  EXPECT_EQ(cycles(line, {.steps = 16}, false).occupancy, 35u);
+  EXPECT_EQ(cycles(line, {.steps = 17}, false).occupancy, 45u);
+}
+
 TEST(Cycles, ExtraCountsLikeWork) {
   EXPECT_EQ(cycles(kLine, {.steps = 10}, false, 7.5), (Cycles{20, 27, 0}));
   EXPECT_EQ(cycles(kLine, {.steps = 10}, false, 9.5), (Cycles{22, 29, 0.5}));

@@ -72,6 +72,9 @@ TEST(UbBanks, TheLineSaysWhatConflictsAndPartialBlocksCost) {
   EXPECT_EQ(cycles_in_ub({.partial = 5}, {{.buffer = isa::BufId::UB, .write = true, .len = 48}}, kBanks), 5);
   EXPECT_EQ(cycles_in_ub({.partial = 5}, {{.buffer = isa::BufId::UB, .write = true, .len = 64}}, kBanks), 0);
   EXPECT_EQ(cycles_in_ub({.partial = 5}, {{.buffer = isa::BufId::UB, .write = false, .len = 48}}, kBanks), 0);
+  const config::CostLine two_repeats{.partial = 5, .unit = config::Bytes(256)};
+  EXPECT_EQ(cycles_in_ub(two_repeats, {{.buffer = isa::BufId::UB, .write = true, .len = 128}}, kBanks), 5);
+  EXPECT_EQ(cycles_in_ub(two_repeats, {{.buffer = isa::BufId::UB, .write = true, .len = 512}}, kBanks), 0);
 }
 
 }  // namespace

@@ -72,7 +72,9 @@ TEST(BuiltinChips, AreWhatTheirSheetsSay) {
 TEST(BuiltinChips, OfTheFamilyOf910BHaveOneCore) {
   const ChipConfig b1 = load_chip("ascend-910b1");
   for (const std::string name : {"ascend-910b2", "ascend-910b3", "ascend-910b4"}) {
-    const ChipConfig chip = load_chip(name);
+    ChipConfig chip = load_chip(name);
+    EXPECT_NE(chip.core.move.gm_to_ub, b1.core.move.gm_to_ub) << name;  // as measured
+    chip.core.move.gm_to_ub = b1.core.move.gm_to_ub;
     EXPECT_EQ(chip.core, b1.core) << name;
     EXPECT_EQ(chip.memory.noc, b1.memory.noc) << name;
     EXPECT_EQ(chip.vector_cores, 2 * chip.ai_cores) << name;
@@ -84,7 +86,8 @@ TEST(BuiltinChips, OfTheFamilyOf910BHaveOneCore) {
   EXPECT_EQ(b4.memory.l2.size, Bytes{96u << 20});
   EXPECT_EQ(b4.memory.hbm.size, Bytes{u64{32} << 30});
   // What a profiler of the chip says of all it has: both directions of L2, and a channel as on the others.
-  EXPECT_NEAR(b4.memory.l2.slices * (b4.memory.l2.slice_read + b4.memory.l2.slice_write) * b4.clock, 4e12, 0.5e12);
+  EXPECT_NEAR(b4.memory.l2.slices * (b4.memory.l2.slice_read + b4.memory.l2.slice_write) * b4.memory.clock, 4e12,
+              0.5e12);
   EXPECT_EQ(b4.memory.hbm.bandwidth / b4.memory.hbm.channels, b1.memory.hbm.bandwidth / b1.memory.hbm.channels);
 }
 
@@ -108,6 +111,34 @@ TEST(BuiltinChips, AreTheSameWhenWrittenAndReadAgain) {
     EXPECT_EQ(parse_chip(text, "x.yaml"), chip) << text;
     EXPECT_EQ(write_chip(parse_chip(text, "x.yaml")), text);
   }
+}
+
+TEST(InCoreCycles, ConvertsWhatTheClockOfTheMemoryDrives) {
+  ChipConfig chip;
+  chip.clock = Hertz(1e9);
+  chip.memory.clock = Hertz(2e9);
+  chip.memory.l2.hit_latency = Cycles(100);
+  chip.memory.l2.slice_read = BytesPerCycle(64);
+  chip.memory.hbm.latency = Cycles(301);
+  chip.core.move.gm_to_ub = {.startup = 20, .bytes_per_cycle = BytesPerCycle(125), .tail = 79};
+  chip.core.move.ub_to_ub = {.startup = 20, .bytes_per_cycle = BytesPerCycle(256)};
+  chip.core.cube = {.per_step = 1};
+  const ChipConfig same = in_core_cycles(chip);
+  EXPECT_EQ(same.memory.l2.hit_latency, 50u);
+  EXPECT_EQ(same.memory.l2.slice_read, 128);
+  EXPECT_EQ(same.memory.hbm.latency, 151u);
+  EXPECT_EQ(same.core.move.gm_to_ub.startup, 10);
+  EXPECT_EQ(same.core.move.gm_to_ub.bytes_per_cycle, 250);
+  EXPECT_EQ(same.core.move.gm_to_ub.tail, 39.5);
+  EXPECT_EQ(same.core.move.ub_to_ub, chip.core.move.ub_to_ub);
+  EXPECT_EQ(same.core.cube, chip.core.cube);
+  EXPECT_EQ(in_core_cycles(same), same);
+}
+
+TEST(InCoreCycles, LeavesAChipOfOneClockAlone) {
+  ChipConfig chip;
+  chip.memory.clock = Hertz(0);
+  EXPECT_EQ(in_core_cycles(chip), chip);
 }
 
 TEST(CostLine, OfAnInstructionIsTheMostSpecific) {
