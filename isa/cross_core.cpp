@@ -10,11 +10,13 @@ namespace vinci::isa {
 
 CrossCoreSet CrossCoreSet::parse(u64 config) {
   const auto mode = static_cast<u32>(config >> 4 & 3), flag = static_cast<u32>(config >> 8 & 0xf);
-  if (config != (1 | u64{mode} << 4 | u64{flag} << 8)) {
+  const auto aiv = mode == 2 ? static_cast<u32>(config >> 12 & 3) : 0;
+  if (config != (1 | u64{mode} << 4 | u64{flag} << 8 | u64{aiv} << 12) || aiv > kMaxVectorCoresPerBlock) {
     fail(Fault::Program, "config = {:#x} is not 0x1 | mode << 4 | flagId << 8 with mode 0 to 2 and flagId 0 to 15",
          config);
   }
   if (mode == 3) fail(Fault::Unsupported, "mode 3 of ffts_cross_core_sync has no published meaning");
+  if (aiv != 0) return {kPair, flag, aiv};
   return {mode, flag};
 }
 
@@ -57,6 +59,12 @@ std::span<const TaskCore> CrossCoreFlags::set(const TaskCore& core, const CrossC
   }
   if (what.mode == 1 && core.part == 0) fail_issue(Breach::cross_core_setup, "mode 1 is between AIVs; this is an AIC");
   if (states_.empty()) states_.resize(index({shape_.blocks, 0}));
+  if (what.mode == CrossCoreSet::kPair) {
+    if (what.aiv > shape_.vector_cores || (core.part != 0 && core.part != what.aiv))
+      fail_issue(Breach::cross_core_setup, "a pair of AIV{} is not {}'s", what.aiv - 1, name(core));
+    released_.assign(1, {core.block, core.part == 0 ? what.aiv : 0});
+    return released_;
+  }
   u8& ahead = state(core).ahead[what.mode][what.flag];
   if (ahead == kMaxCrossCoreCount) {
     fail_issue(Breach::cross_core_overflow,
@@ -98,7 +106,7 @@ std::string CrossCoreFlags::missing(const TaskCore& core, u32 flag) const {
   };
   // A round that is under way says who has not set.
   std::vector<TaskCore> setters;
-  for (u32 mode = 0; mode < kModes; ++mode) {
+  for (u32 mode = 0; mode < CrossCoreSet::kPair; ++mode) {
     TaskCore from = core;
     if (mode == 2) from.part = core.part == 0 ? 1 : 0;  // the other side releases this one
     if (mode != 0 && !shape_.mix()) break;

@@ -37,10 +37,19 @@ struct TaskShape {
 };
 
 // The second operand of ffts_cross_core_sync: 0x1 | mode << 4 | flag << 8.
+//
+// A pair is an addition of ours: mode 2 between the AIC of a block and one of its AIVs alone, with the number of the
+// AIV from 1 in bits 12 and 13. It stands for a word in global memory that one writes and the other polls, which a
+// program without data cannot do; recordings of Ascend C have it (docs/ascendc.md). Each AIV takes flags of its own for
+// it.
 struct CrossCoreSet {
-  // 0: all cores of one kind in the task; 1: the AIVs of a block; 2: from the AIC of a block to its AIVs, or back.
+  // 0: all cores of one kind in the task; 1: the AIVs of a block; 2: from the AIC of a block to its AIVs, or back; 3: a
+  // pair.
   u32 mode = 0;
   u32 flag = 0;
+  u32 aiv = 0;  // of a pair, from 1
+
+  static constexpr u32 kPair = 3, kModes = 4;
 
   static CrossCoreSet parse(u64 config);  // throws Fault::Program, for later modes Fault::Unsupported
 };
@@ -66,11 +75,10 @@ class CrossCoreFlags {
   std::string name(const TaskCore& core) const;
 
  private:
-  static constexpr usize kModes = 3;
   using Counts = std::array<u8, kCrossCoreFlags>;
   struct CoreState {
     Counts count{};
-    std::array<Counts, kModes> ahead{};  // sets of rounds that are not complete
+    std::array<Counts, CrossCoreSet::kModes> ahead{};  // sets of rounds that are not complete
   };
 
   CoreState& state(const TaskCore& core) { return states_[index(core)]; }

@@ -109,7 +109,7 @@ class CoreChecker final : public Observer {
   std::array<std::deque<Waiting>, kPipeCount> queues_;
   usize waiting_ = 0;                                             // in all queues
   std::vector<Flag> flags_;                                       // by source, destination, event
-  std::array<std::array<u32, kCrossCoreFlags>, 3> cross_sets_{};  // of the block so far, by mode and flag
+  std::array<std::array<u32, kCrossCoreFlags>, CrossCoreSet::kModes> cross_sets_{};  // of the block so far, by mode and flag
   std::array<u32, kCrossCoreFlags> cross_waits_{};
   std::optional<CrossWait> cross_wait_;
   Records records_;

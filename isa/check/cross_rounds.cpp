@@ -4,10 +4,10 @@
 
 namespace vinci::isa::check {
 
-std::array<CrossRounds::Key, 3> CrossRounds::releasing(const Core& core, u32 flag) {
+std::array<CrossRounds::Key, CrossCoreSet::kModes> CrossRounds::releasing(const Core& core, u32 flag) {
   const CoreKind other = core.kind == CoreKind::cube ? CoreKind::vector : CoreKind::cube;
   return {Key{core.task, flag, 0, 0, core.kind}, Key{core.task, flag, 1, core.block, core.kind},
-          Key{core.task, flag, 2, core.block, other}};
+          Key{core.task, flag, 2, core.block, other}, Key{core.task, flag, CrossCoreSet::kPair, core.block, other}};
 }
 
 void CrossRounds::set(const Core& core, const CrossCoreSet& what, u32 nth, const Clock& released, const Record& by) {
@@ -32,7 +32,7 @@ void CrossRounds::each_unpaired(const std::function<void(const Record&, u32, con
     for (u32 flag = 0; flag < kCrossCoreFlags; ++flag) {
       usize waited = waits[flag];
       for (const Key& key : releasing(core, flag)) {
-        const auto it = rounds_.find(key);
+        const auto it = key.mode == CrossCoreSet::kPair ? rounds_.end() : rounds_.find(key);
         if (it == rounds_.end()) continue;
         if (waited < it->second.size()) {
           f(it->second[waited].by, flag, core);

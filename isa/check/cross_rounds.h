@@ -33,7 +33,7 @@ class CrossRounds {
   // A core has reached its end, after so many waits for each flag.
   void ended(const Core& core, const Counts& waits) { ended_.push_back({core, waits}); }
   // Calls f(set, flag, core) for each core that has waited less often than it was set a flag, with the first set that
-  // it has not waited for.
+  // it has not waited for. Of pairs nothing is said: who waits need not wait for the last one.
   void each_unpaired(const std::function<void(const Record& set, u32 flag, const Core& core)>& f) const;
 
  private:
@@ -51,7 +51,7 @@ class CrossRounds {
     Counts waits;
   };
   // Whose sets release a core, by mode.
-  static std::array<Key, 3> releasing(const Core& core, u32 flag);
+  static std::array<Key, CrossCoreSet::kModes> releasing(const Core& core, u32 flag);
 
   std::map<Key, std::vector<Round>> rounds_;
   std::vector<Ended> ended_;

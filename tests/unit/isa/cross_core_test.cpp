@@ -56,6 +56,15 @@ TEST(CrossCore, Mode2GoesFromTheCubeCoreToItsVectorCoresAndBack) {
   EXPECT_THAT(released(flags, {1, 1}, 2, 3), ElementsAre(TaskCore{1, 0}));
 }
 
+TEST(CrossCore, APairLeavesTheOtherVectorCoreOut) {
+  CrossCoreFlags flags(kMix);
+  const CrossCoreSet to_second = CrossCoreSet::parse(0x1 | 2 << 4 | 3 << 8 | 2 << 12);
+  EXPECT_THAT(flags.set({1, 0}, to_second), ElementsAre(TaskCore{1, 2}));
+  EXPECT_THAT(flags.set({1, 2}, to_second), ElementsAre(TaskCore{1, 0}));
+  EXPECT_THAT(error_of([&] { flags.set({1, 1}, to_second); }), HasSubstr("a pair of AIV1 is not AIV0 of block 1's"));
+  EXPECT_THAT(error_of([] { CrossCoreSet::parse(0x3321); }), HasSubstr("program: config = 0x3321"));
+}
+
 TEST(CrossCore, CountersCountAndFlagsAreApart) {
   CrossCoreFlags flags(kMix);
   EXPECT_FALSE(flags.take({0, 0}, 3));

@@ -2,4 +2,4 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "ascendc/matmul/types.h"
+#include "ascendc/matmul/tiling_data.h"

@@ -2,35 +2,40 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "ascendc/matmul/types.h"
+#include "ascendc/language.h"
+#include "ascendc/matmul/tiling_data.h"
 
-// The template arguments of Matmul. A configuration chooses between ways that the published class has to move tiles;
-// here there is one, so of its fields only enableRelu and the order of iteration change anything, and results never
-// depend on the others. Documentation: Ascend C API, MatmulType, MatmulConfig.
+// What a Matmul object is declared with: matrices and templates. Of a template only what changes results or what is
+// called has an effect; how data moves is one way here (docs/ascendc.md). Documentation: Ascend C API, MatmulType,
+// MatmulConfig.
+enum class CubeFormat : int32_t { ND = 0, NZ, ZN, ZZ, NN, ND_ALIGN, SCALAR, VECTOR, COLUMN_MAJOR };
+
 namespace AscendC {
 
-template <TPosition POSITION, CubeFormat FORMAT, typename TYPE, bool ISTRANS = false,
-          LayoutMode LAYOUT = LayoutMode::NONE, bool IBSHARE = false, TPosition SRCPOS = TPosition::GM>
-struct MatmulType {
-  static constexpr TPosition pos = POSITION;
-  static constexpr CubeFormat format = FORMAT;
-  using T = TYPE;
-  static constexpr bool isTrans = ISTRANS;
-  static constexpr LayoutMode layout = LAYOUT;
-  static constexpr bool ibShare = IBSHARE;
-  static constexpr TPosition srcPos = SRCPOS;
-};
-
-enum class BatchMode { NONE, BATCH_LESS_THAN_L1, BATCH_LARGE_THAN_L1, SINGLE_LARGE_THAN_L1 };
-enum class IterateMode : uint8_t {
+using ::CubeFormat;
+enum class LayoutMode { NONE = 0, BSNGD, SBNGD, BNGS1S2, NORMAL };
+enum class IterateOrder { ORDER_M = 0, ORDER_N, UNDEF };
+enum class ScheduleType { INNER_PRODUCT = 0, OUTER_PRODUCT, N_BUFFER_33 };
+enum class BatchMode { NONE = 0, BATCH_LESS_THAN_L1, BATCH_LARGE_THAN_L1, SINGLE_LARGE_THAN_L1 };
+enum class BatchOutMode { SINGLE_BATCH = 0, MULTI_BATCH };
+enum IterateMode : uint8_t {
+  ITERATE_MODE_NONE = 0,
   ITERATE_MODE_NORMAL = 1,
   ITERATE_MODE_ALL = 2,
   ITERATE_MODE_BATCH = 4,
   ITERATE_MODE_N_BATCH = 8,
   ITERATE_MODE_DEFAULT = 255
 };
-enum class IterateOrder { ORDER_M = 0, ORDER_N, UNDEF };
-enum class ScheduleType { INNER_PRODUCT = 0, OUTER_PRODUCT, N_BUFFER_33 };
+
+template <TPosition POSITION, CubeFormat FORMAT, typename TYPE, bool ISTRANS = false,
+          LayoutMode LAYOUT = LayoutMode::NONE, bool IBSHARE = false, TPosition SRCPOS = TPosition::GM>
+struct MatmulType {
+  static constexpr TPosition pos = POSITION, srcPos = SRCPOS;
+  static constexpr CubeFormat format = FORMAT;
+  using T = TYPE;
+  static constexpr bool isTrans = ISTRANS, ibShare = IBSHARE;
+  static constexpr LayoutMode layout = LAYOUT;
+};
 
 struct MatmulConfig {
   bool doNorm = false, doBasicBlock = false, doMultiDataLoad = false;
@@ -38,12 +43,12 @@ struct MatmulConfig {
   bool intrinsicsCheck = false, isNBatch = false, enVecND2NZ = false, doSpecialBasicBlock = false;
   uint32_t doMTE2Preload = 0;
   uint32_t singleCoreM = 0, singleCoreN = 0, singleCoreK = 0, stepM = 0, stepN = 0, baseMN = 0, singleCoreMN = 0;
-  bool enUnitFlag = false, isPerTensor = false, hasAntiQuantOffset = false, doIBShareNorm = false, doSpecialMDL = false;
+  bool enUnitFlag = true, isPerTensor = false, hasAntiQuantOffset = false, doIBShareNorm = false, doSpecialMDL = false;
   bool enableInit = true;
   BatchMode batchMode = BatchMode::NONE;
   bool enableEnd = true, enableGetTensorC = true, enableSetOrgShape = true, enableSetBias = true, enableSetTail = true;
   bool enableQuantVector = true, enableSetDefineData = true;
-  IterateMode iterateMode = IterateMode::ITERATE_MODE_DEFAULT;
+  uint8_t iterateMode = ITERATE_MODE_DEFAULT;
   bool enableReuse = true, enableUBReuse = false, enableL1CacheUB = false, intraBlockPartSum = false;
   IterateOrder iterateOrder = IterateOrder::UNDEF;
   ScheduleType scheduleType = ScheduleType::INNER_PRODUCT;
@@ -51,30 +56,32 @@ struct MatmulConfig {
   bool enableMixDualMaster = false, isA2B2Shared = false, isEnableChannelSplit = false, enableKdimReorderLoad = false;
   bool isCO1Shared = false;
   uint32_t sharedCO1BufferSize = 0;
+  BatchOutMode bmmOutMode = BatchOutMode::SINGLE_BATCH;
   bool enableL1BankConflictOptimise = false, enableRelu = false;
 };
 
-constexpr MatmulConfig GetNormalConfig(bool intrinsicsLimit = false, bool batchLoop = false, bool vecND2NZ = false,
-                                       BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1, bool isMsgReuse = true,
+constexpr MatmulConfig GetNormalConfig(bool intrinsicsLimit = false, bool batchLoop = false, bool isVecND2NZ = false,
+                                       BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1, bool /*isMsgReuse*/ = true,
                                        IterateOrder iterateOrder = IterateOrder::UNDEF,
                                        ScheduleType scheduleType = ScheduleType::INNER_PRODUCT, bool enUnitFlag = true,
-                                       bool enableMixDualMaster = false) {
+                                       bool enableMixDualMaster = false,
+                                       BatchOutMode bmmOutMode = BatchOutMode::SINGLE_BATCH) {
   MatmulConfig c;
   c.doNorm = true;
   c.intrinsicsCheck = intrinsicsLimit;
   c.isNBatch = batchLoop;
-  c.enVecND2NZ = vecND2NZ;
+  c.enVecND2NZ = isVecND2NZ;
   c.batchMode = bmmMode;
-  c.enableReuse = isMsgReuse;
   c.iterateOrder = iterateOrder;
   c.scheduleType = scheduleType;
   c.enUnitFlag = enUnitFlag;
   c.enableMixDualMaster = enableMixDualMaster;
+  c.bmmOutMode = bmmOutMode;
   return c;
 }
 constexpr MatmulConfig GetMDLConfig(bool intrinsicsLimit = false, bool batchLoop = false, uint32_t doMTE2Preload = 0,
                                     bool isVecND2NZ = false, bool isPerTensor = false, bool hasAntiQuantOffset = false,
-                                    bool enUnitFlag = false, bool isMsgReuse = true, bool enableUBReuse = true,
+                                    bool enUnitFlag = false, bool /*isMsgReuse*/ = true, bool enableUBReuse = true,
                                     bool enableL1CacheUB = false, bool enableMixDualMaster = false,
                                     bool enableKdimReorderLoad = false) {
   MatmulConfig c;
@@ -86,43 +93,163 @@ constexpr MatmulConfig GetMDLConfig(bool intrinsicsLimit = false, bool batchLoop
   c.isPerTensor = isPerTensor;
   c.hasAntiQuantOffset = hasAntiQuantOffset;
   c.enUnitFlag = enUnitFlag;
-  c.enableReuse = isMsgReuse;
   c.enableUBReuse = enableUBReuse;
   c.enableL1CacheUB = enableL1CacheUB;
   c.enableMixDualMaster = enableMixDualMaster;
   c.enableKdimReorderLoad = enableKdimReorderLoad;
   return c;
 }
-constexpr MatmulConfig GetBasicConfig(uint32_t basicM, uint32_t basicN, uint32_t basicK, bool intrinsicsLimit = false,
-                                      bool batchLoop = false, BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1) {
-  MatmulConfig c;
-  c.doBasicBlock = true;
-  c.basicM = basicM;
-  c.basicN = basicN;
-  c.basicK = basicK;
-  c.intrinsicsCheck = intrinsicsLimit;
-  c.isNBatch = batchLoop;
-  c.batchMode = bmmMode;
+constexpr MatmulConfig GetSpecialMDLConfig(bool intrinsicsLimit = false, bool batchLoop = false,
+                                           uint32_t doMTE2Preload = 0, bool isVecND2NZ = false,
+                                           bool isPerTensor = false, bool hasAntiQuantOffset = false) {
+  MatmulConfig c = GetMDLConfig(intrinsicsLimit, batchLoop, doMTE2Preload, isVecND2NZ, isPerTensor, hasAntiQuantOffset);
+  c.doMultiDataLoad = false;
+  c.doSpecialMDL = true;
   return c;
 }
-constexpr MatmulConfig GetIBShareNormConfig(bool intrinsicsLimit = false, bool batchLoop = false, bool vecND2NZ = false,
-                                            BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1,
+constexpr MatmulConfig GetIBShareNormConfig(bool intrinsicsLimit = false, bool batchLoop = false,
+                                            bool isVecND2NZ = false, BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1,
                                             bool isDoubleCache = false, bool enUnitFlag = true) {
-  MatmulConfig c = GetNormalConfig(intrinsicsLimit, batchLoop, vecND2NZ, bmmMode);
-  c.doNorm = false;
+  MatmulConfig c = GetNormalConfig(intrinsicsLimit, batchLoop, isVecND2NZ, bmmMode);
   c.doIBShareNorm = true;
   c.enableDoubleCache = isDoubleCache;
   c.enUnitFlag = enUnitFlag;
   return c;
 }
+constexpr MatmulConfig GetBasicConfig(uint32_t basicM, uint32_t basicN, uint32_t basicK, bool intrinsicsLimit = false,
+                                      bool batchLoop = false, BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1) {
+  MatmulConfig c = GetNormalConfig(intrinsicsLimit, batchLoop, false, bmmMode);
+  c.doNorm = false;
+  c.doBasicBlock = true;
+  c.basicM = basicM;
+  c.basicN = basicN;
+  c.basicK = basicK;
+  return c;
+}
+constexpr MatmulConfig GetSpecialBasicConfig(uint32_t basicM, uint32_t basicN, uint32_t basicK, uint32_t singleCoreM,
+                                             uint32_t singleCoreN, uint32_t singleCoreK, uint32_t stepM, uint32_t stepN,
+                                             bool intrinsicsLimit = false, bool batchLoop = false,
+                                             BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1) {
+  MatmulConfig c = GetBasicConfig(basicM, basicN, basicK, intrinsicsLimit, batchLoop, bmmMode);
+  c.doSpecialBasicBlock = true;
+  c.singleCoreM = singleCoreM;
+  c.singleCoreN = singleCoreN;
+  c.singleCoreK = singleCoreK;
+  c.stepM = stepM;
+  c.stepN = stepN;
+  return c;
+}
+
+// A template from parts of its parameters, in any order.
+enum class MatmulConfigMode { CONFIG_NORM, CONFIG_MDL, CONFIG_SPECIALMDL, CONFIG_IBSHARE };
+struct MatmulShapeParams {
+  uint32_t singleCoreM = 0, singleCoreN = 0, singleCoreK = 0, basicM = 0, basicN = 0, basicK = 0;
+};
+struct MatmulQuantParams {
+  bool isPerTensor = false, hasAntiQuantOffset = false;
+};
+struct MatmulBatchParams {
+  bool isNBatch = false;
+  BatchMode batchMode = BatchMode::BATCH_LESS_THAN_L1;
+  bool isBiasBatch = true;
+  BatchOutMode bmmOutMode = BatchOutMode::SINGLE_BATCH;
+};
+struct MatmulFuncParams {
+  bool intrinsicsLimit = false, enVecND2NZ = false, enableDoubleCache = false, enableL1CacheUB = false;
+  uint32_t doMTE2Preload = 0;
+  IterateOrder iterateOrder = IterateOrder::UNDEF;
+  ScheduleType scheduleType = ScheduleType::INNER_PRODUCT;
+  bool enableReuse = true, enableUBReuse = true, isPartialOutput = false, isA2B2Shared = false;
+  bool isEnableChannelSplit = false, enableKdimReorderLoad = false;
+};
+
+namespace vinci_detail {
+constexpr void SetPart(MatmulConfig& c, const MatmulShapeParams& p) {
+  c.singleCoreM = p.singleCoreM;
+  c.singleCoreN = p.singleCoreN;
+  c.singleCoreK = p.singleCoreK;
+  c.basicM = p.basicM;
+  c.basicN = p.basicN;
+  c.basicK = p.basicK;
+}
+constexpr void SetPart(MatmulConfig& c, const MatmulQuantParams& p) {
+  c.isPerTensor = p.isPerTensor;
+  c.hasAntiQuantOffset = p.hasAntiQuantOffset;
+}
+constexpr void SetPart(MatmulConfig& c, const MatmulBatchParams& p) {
+  c.isNBatch = p.isNBatch;
+  c.batchMode = p.batchMode;
+  c.isBiasBatch = p.isBiasBatch;
+  c.bmmOutMode = p.bmmOutMode;
+}
+constexpr void SetPart(MatmulConfig& c, const MatmulFuncParams& p) {
+  c.intrinsicsCheck = p.intrinsicsLimit;
+  c.enVecND2NZ = p.enVecND2NZ;
+  c.enableDoubleCache = p.enableDoubleCache;
+  c.enableL1CacheUB = p.enableL1CacheUB;
+  c.doMTE2Preload = p.doMTE2Preload;
+  c.iterateOrder = p.iterateOrder;
+  c.scheduleType = p.scheduleType;
+  c.enableReuse = p.enableReuse;
+  c.enableUBReuse = p.enableUBReuse;
+  c.isPartialOutput = p.isPartialOutput;
+  c.isA2B2Shared = p.isA2B2Shared;
+  c.isEnableChannelSplit = p.isEnableChannelSplit;
+  c.enableKdimReorderLoad = p.enableKdimReorderLoad;
+}
+}  // namespace vinci_detail
+template <MatmulConfigMode configMode, typename... ArgTypes>
+constexpr MatmulConfig GetMMConfig(ArgTypes&&... args) {
+  MatmulConfig c = configMode == MatmulConfigMode::CONFIG_NORM         ? GetNormalConfig()
+                   : configMode == MatmulConfigMode::CONFIG_MDL        ? GetMDLConfig()
+                   : configMode == MatmulConfigMode::CONFIG_SPECIALMDL ? GetSpecialMDLConfig()
+                                                                       : GetIBShareNormConfig();
+  (vinci_detail::SetPart(c, args), ...);
+  return c;
+}
+
+// A tiling that is known when the kernel is compiled: zeros are taken from the tiling at run time, or chosen.
+struct MatmulApiStaticTiling : tiling::TCubeTiling {
+  MatmulConfig cfg;
+};
+template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE>
+constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& mmCFG, int32_t /*l1Size*/ = 0) {
+  MatmulApiStaticTiling t{};
+  t.cfg = mmCFG;
+  t.singleCoreM = static_cast<int32_t>(mmCFG.singleCoreM);
+  t.singleCoreN = static_cast<int32_t>(mmCFG.singleCoreN);
+  t.singleCoreK = static_cast<int32_t>(mmCFG.singleCoreK);
+  t.baseM = static_cast<int32_t>(mmCFG.basicM);
+  t.baseN = static_cast<int32_t>(mmCFG.basicN);
+  t.baseK = static_cast<int32_t>(mmCFG.basicK);
+  return t;
+}
 
 inline constexpr MatmulConfig CFG_NORM = GetNormalConfig();
 inline constexpr MatmulConfig CFG_MDL = GetMDLConfig();
-inline constexpr MatmulConfig MM_CFG_BB = GetBasicConfig(128, 128, 128);
 inline constexpr MatmulConfig CFG_IBSHARE_NORM = GetIBShareNormConfig();
+inline constexpr MatmulConfig MM_CFG_BB = GetBasicConfig(128, 128, 128);
 
-struct MatrixOffset {
-  int32_t offset = 0, row = 0, col = 0, height = 0, width = 0;
-};
+namespace vinci_detail {
+constexpr const MatmulConfig& ConfigOf(const MatmulConfig& c) { return c; }
+constexpr const MatmulConfig& ConfigOf(const MatmulApiStaticTiling& t) { return t.cfg; }
+}  // namespace vinci_detail
 
 }  // namespace AscendC
+
+// Kernels name them without AscendC, or in the older namespace matmul.
+#define VINCI_MATMUL_NAMES(NAME)                                                                                  \
+  NAME(LayoutMode)                                                                                                \
+  NAME(IterateOrder)                                                                                              \
+  NAME(ScheduleType) NAME(BatchMode) NAME(MatmulType) NAME(MatmulConfig) NAME(GetNormalConfig) NAME(GetMDLConfig) \
+      NAME(GetSpecialMDLConfig) NAME(GetIBShareNormConfig) NAME(GetBasicConfig) NAME(GetSpecialBasicConfig)       \
+          NAME(GetMMConfig) NAME(MatmulConfigMode) NAME(MatmulShapeParams) NAME(MatmulQuantParams)                \
+              NAME(MatmulBatchParams) NAME(MatmulFuncParams) NAME(MatmulApiStaticTiling) NAME(GetMatmulApiTiling) \
+                  NAME(CFG_NORM) NAME(CFG_MDL) NAME(CFG_IBSHARE_NORM) NAME(MM_CFG_BB)
+#define VINCI_USING(name) using AscendC::name;
+VINCI_MATMUL_NAMES(VINCI_USING)
+namespace matmul {
+VINCI_MATMUL_NAMES(VINCI_USING)
+using ::CubeFormat;
+using ::TCubeTiling;
+}  // namespace matmul

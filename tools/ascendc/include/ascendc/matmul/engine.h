@@ -2,352 +2,428 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "ascendc/copy_nz.h"
+#include "ascendc/copy_l0c.h"
 #include "ascendc/fixpipe.h"
-#include "ascendc/image.h"
-#include "ascendc/matmul/types.h"
+#include "ascendc/matmul/move.h"
 #include "ascendc/mmad.h"
-#include "ascendc/pipe.h"
 #include "ascendc/special.h"
 
-// What an AIC does for a product: block after block of C, each from tiles of A and B that go through L1 and L0 in
-// queues. How the published class schedules that is not public; this is the plain way with two buffers everywhere.
+// The part of Matmul that a cube core runs: blocks of results from matrices in global memory or L1.
 namespace AscendC::vinci_detail {
 
-// A matrix in global memory as it is stored: `rows` x `columns`, the transpose of what is multiplied if `transposed`.
-struct StoredMatrix {
-  uint64_t address = 0;
-  uint32_t version = 0;  // another one for each SetTensor: what is in L1 of the same one is still right
-  uint32_t rows = 0, columns = 0;
-  bool transposed = false;
-};
+// All that a block of results depends on. An AIV sends it to its AIC.
+struct MatmulWork {
+  tiling::TCubeTiling tiling;
+  MatmulOperand a, b;
+  uint64_t bias = 0, quant_table = 0, quant_scale = 0;  // addresses of global memory; 0: none
+  uint32_t m = 0, n = 0, k = 0;                         // what this core computes
+  uint32_t row_length_c = 0, rows_c = 0;                // of the whole result
+  uint64_t version = 0;                                 // of the matrices: pieces in L1 are good for one
 
-// A part of C for one core, and how it is cut.
-struct Product {
-  StoredMatrix a, b;
-  uint64_t bias = 0;  // 0: none
-  uint32_t m = 0, n = 0, k = 0;
-  uint32_t base_m = 0, base_n = 0, base_k = 0, chunk_k = 0;  // chunk_k: of K in L1 at once
-  bool n_first = false;
-  uint64_t quant_scalar = 0, quant_table = 0;  // of one factor, or where those of the columns are
-  bool relu = false;
-
-  uint32_t BlocksM() const { return (m + base_m - 1) / base_m; }
-  uint32_t BlocksN() const { return (n + base_n - 1) / base_n; }
+  uint32_t BlocksM() const { return Parts(m, static_cast<uint32_t>(tiling.baseM)); }
+  uint32_t BlocksN() const { return Parts(n, static_cast<uint32_t>(tiling.baseN)); }
   uint32_t Blocks() const { return BlocksM() * BlocksN(); }
-  uint32_t FirstM(uint32_t i) const { return (n_first ? i / BlocksN() : i % BlocksM()) * base_m; }
-  uint32_t FirstN(uint32_t i) const { return (n_first ? i % BlocksN() : i / BlocksM()) * base_n; }
-  uint32_t RowsOf(uint32_t i) const { return m - FirstM(i) < base_m ? m - FirstM(i) : base_m; }
-  uint32_t ColumnsOf(uint32_t i) const { return n - FirstN(i) < base_n ? n - FirstN(i) : base_n; }
 };
 
-// Where a block goes: its first element, and the elements from row to row (of NZ: rows of the whole matrix).
-struct Target {
+// One block of results, by its number in the order of the tiling.
+struct MatmulBlock {
+  MatmulBlock(const MatmulWork& w, uint32_t index) {
+    const auto base_m = static_cast<uint32_t>(w.tiling.baseM), base_n = static_cast<uint32_t>(w.tiling.baseN);
+    const bool along_n = w.tiling.iterateOrder == 1;
+    mi = along_n ? index / w.BlocksN() : index % w.BlocksM();
+    ni = along_n ? index % w.BlocksN() : index / w.BlocksM();
+    m0 = mi * base_m;
+    n0 = ni * base_n;
+    m = w.m - m0 < base_m ? w.m - m0 : base_m;
+    n = w.n - n0 < base_n ? w.n - n0 : base_n;
+  }
+  uint32_t mi, ni, m0, n0, m, n;
+};
+
+// Where results go to.
+struct MatmulTarget {
   uint64_t address = 0;
-  uint32_t pitch = 0;
-  uint8_t atomic = 0;  // 1 add, 2 max, 3 min
+  bool in_l1 = false;
+  uint8_t atomic = 0;       // 1: add, 2: maximum, 3: minimum
+  bool sequential = false;  // the block alone, in rows of baseN
 };
 
-constexpr uint32_t RoundUp(uint32_t x, uint32_t unit) { return (x + unit - 1) / unit * unit; }
+// The flags that are up and the buffers in turn, of one cube core: all products on it take part. Between the pipes
+// that bring pieces to L1 and take them on, a flag for each buffer in L1; between loads, products and results, one for
+// each half of L0A and L0B, and of L0C.
+struct MatmulUnit {
+  static constexpr uint32_t kSlots = 4;              // of A, and then as many of B less one
+  static constexpr uint32_t kBias = 2 * kSlots - 1;  // in L1
 
-template <class AType, class BType, class CType, class BiasType>
+  bool loaded[2 * kSlots] = {}, read[2 * kSlots] = {};  // MTE2 to MTE1, and back
+  bool taken[2] = {}, bias_taken = false;               // M to MTE1
+  bool stored[2] = {};                                  // FIX to M
+  bool table_read = false;                              // FIX to MTE2
+  uint32_t half = 0, result = 0;                        // next
+  TPipe* pipe = nullptr;                                // that the memory in L1 is from
+  uint32_t address = 0, bytes = 0;
+  const void* owner = nullptr;  // whose pieces are in L1
+
+  static MatmulUnit& Here() {
+    static thread_local MatmulUnit unit;
+    return unit;
+  }
+  static void Wait(bool& up, HardEvent event, uint32_t id, Place place) {
+    if (!up) return;
+    IssueWaitFlag(event, static_cast<int32_t>(id), place);
+    up = false;
+  }
+  static void Set(bool& up, HardEvent event, uint32_t id, Place place) {
+    Wait(up, event, id, place);
+    IssueSetFlag(event, static_cast<int32_t>(id), place);
+    up = true;
+  }
+  // Takes down all flags.
+  void Settle(Place place) {
+    for (uint32_t i = 0; i < 2 * kSlots; ++i) {
+      Wait(loaded[i], HardEvent::MTE2_MTE1, i, place);
+      Wait(read[i], HardEvent::MTE1_MTE2, i, place);
+    }
+    for (uint32_t i = 0; i < 2; ++i) {
+      Wait(taken[i], HardEvent::M_MTE1, i, place);
+      Wait(stored[i], HardEvent::FIX_M, i, place);
+    }
+    Wait(bias_taken, HardEvent::M_MTE1, 2, place);
+    Wait(table_read, HardEvent::FIX_MTE2, 0, place);
+  }
+  // Memory in L1, the same for all products of a TPipe that it is enough for.
+  uint32_t Reserve(TPipe& from, uint32_t size, Place place) {
+    if (pipe != &from || bytes < size) {
+      TBuf<TPosition::A1> buffer;
+      from.InitBuffer(buffer, size, place);
+      pipe = &from;
+      address = buffer.Get<uint8_t>().Address();
+      bytes = size;
+      owner = nullptr;
+    }
+    return address;
+  }
+};
+
+template <class A, class B, class C, class Bias>
 class MatmulEngine {
  public:
-  using A = typename AType::T;
-  using B = typename BType::T;
-  using C = typename CType::T;
-  using Bias = typename BiasType::T;
-  using Sum = std::conditional_t<std::is_same_v<A, int8_t> || std::is_same_v<A, int4b_t>, int32_t, float>;
-  static_assert(std::is_same_v<A, B>, "Matmul: A and B have one type");
-  static_assert(!std::is_same_v<A, int4b_t>, "Matmul: int4b_t is not supported by Vinci");
+  using TA = typename A::T;
+  using TB = typename B::T;
+  using TC = typename C::T;
+  using TBias = typename Bias::T;
+  // What L0C holds.
+  using Sum = std::conditional_t<std::is_same_v<TA, int8_t> || std::is_same_v<TA, int4b_t>, int32_t, float>;
+  static constexpr uint32_t kSquare = MatmulMover<TA>::kSquare;
+  static_assert(std::is_same_v<TA, TB>, "Matmul: A and B of different types are not supported by Vinci");
 
-  void Init(TPipe* pipe, const TCubeTiling& t, Place place) {
-    const uint32_t rows = RoundUp(static_cast<uint32_t>(t.baseM), kUnit),
-                   columns = RoundUp(static_cast<uint32_t>(t.baseN), kUnit);
-    const uint32_t depth = RoundUp(static_cast<uint32_t>(t.baseK), kUnit);
-    const uint32_t chunk = depth * Steps(t);
-    if (pipe == nullptr) pipe = GetTPipePtr();
-    if (pipe == nullptr) ::vinci::ascendc::wrong("Matmul: there is no TPipe", place);
-    const uint64_t twice = uint64_t{2} * (rows + columns) * chunk * sizeof(A) + 4 * columns * sizeof(uint64_t);
-    const uint8_t buffers = twice <= ::vinci::ascendc::size_of(::vinci::ascendc::Memory::l1) ? 2 : 1;
-    pipe->InitBuffer(a1_, buffers, static_cast<uint32_t>(rows * chunk * sizeof(A)), place);
-    pipe->InitBuffer(b1_, buffers, static_cast<uint32_t>(columns * chunk * sizeof(A)), place);
-    pipe->InitBuffer(a2_, t.dbL0A == 2 ? 2 : 1, static_cast<uint32_t>(rows * depth * sizeof(A)), place);
-    pipe->InitBuffer(b2_, t.dbL0B == 2 ? 2 : 1, static_cast<uint32_t>(columns * depth * sizeof(A)), place);
-    pipe->InitBuffer(co1_, 1, static_cast<uint32_t>(rows * columns * sizeof(Sum)), place);
-    pipe->InitBuffer(c1_, 1, static_cast<uint32_t>(columns * sizeof(uint64_t)), place);
-    pipe->InitBuffer(c2_, 1, static_cast<uint32_t>(columns * sizeof(Sum)), place);
-  }
-  static uint32_t Steps(const TCubeTiling& t) {
-    const int32_t steps = t.stepKa < t.stepKb ? t.stepKa : t.stepKb;
-    return static_cast<uint32_t>(steps > 0 ? steps : 1);
-  }
-
-  // Computes block i; with `add` on top of the one that is in L0C.
-  void Compute(const Product& p, uint32_t i, bool add, Place place) {
-    if (!add || !open_) {
-      c_ = co1_.template AllocTensor<Sum>(place);
-      open_ = true;
-      add = false;
+  // Lays out L1 for a tiling: pieces of A and B of several steps of k each, a bias, a table of quantisation.
+  void Init(TPipe& pipe, const tiling::TCubeTiling& t, Place place) {
+    const auto base_m = static_cast<uint32_t>(t.baseM), base_n = static_cast<uint32_t>(t.baseN);
+    const auto base_k = static_cast<uint32_t>(t.baseK);
+    if (t.baseM <= 0 || t.baseN <= 0 || t.baseK <= 0 || base_k % kSquare != 0)
+      ::vinci::ascendc::wrong("Matmul: baseM, baseN and baseK of the tiling are to be positive, baseK whole fractals",
+                              place);
+    x_a_ = RoundUp(base_m, kSquare);
+    x_b_ = RoundUp(base_n, kSquare);
+    const uint32_t bias = RoundUp(x_b_ * 4, 64), table = RoundUp(base_n * 8, 128);
+    const auto l1 = static_cast<uint32_t>(::vinci::ascendc::size_of(::vinci::ascendc::Memory::l1));
+    const uint32_t free = l1 - bias - table;
+    step_a_ = t.stepKa > 0 ? static_cast<uint32_t>(t.stepKa) : 1;
+    step_b_ = t.stepKb > 0 ? static_cast<uint32_t>(t.stepKb) : 1;
+    slots_a_ = Slots(t.depthA1, step_a_, MatmulUnit::kSlots);
+    slots_b_ = Slots(t.depthB1, step_b_, MatmulUnit::kSlots - 1);
+    const auto bytes = [&] {
+      return uint64_t{slots_a_} * PieceBytes(x_a_, step_a_ * base_k) +
+             uint64_t{slots_b_} * PieceBytes(x_b_, step_b_ * base_k);
+    };
+    while (bytes() > free) {
+      uint32_t& most = slots_a_ > 1 ? slots_a_ : slots_b_ > 1 ? slots_b_ : step_a_ > 1 ? step_a_ : step_b_;
+      if (most == 1) ::vinci::ascendc::wrong("Matmul: one base block of A and one of B do not fit into L1", place);
+      --most;
     }
-    bool first = !add;
-    for (uint32_t from = 0; from < p.k; from += p.chunk_k) {
-      const uint32_t depth = p.k - from < p.chunk_k ? p.k - from : p.chunk_k;
-      const LocalTensor<A> a1 = Tile<AType>(a1_, held_a_, p.a, p.FirstM(i), p.RowsOf(i), from, depth, p.k, place);
-      const LocalTensor<B> b1 =
-          Tile<BType>(b1_, held_b_, Flipped(p.b), p.FirstN(i), p.ColumnsOf(i), from, depth, p.k, place);
-      for (uint32_t at = 0; at < depth; at += p.base_k) {
-        const uint32_t step = depth - at < p.base_k ? depth - at : p.base_k;
-        LocalTensor<A> a2 = LoadLeft(a1, p.a.transposed, p.RowsOf(i), depth, at, step, place);
-        LocalTensor<B> b2 = LoadRight(b1, p.b.transposed, p.ColumnsOf(i), depth, at, step, place);
-        Multiply(p, i, a2, b2, step, first, place);
-        first = false;
+    const uint32_t at = MatmulUnit::Here().Reserve(pipe, static_cast<uint32_t>(bytes()) + bias + table, place);
+    for (uint32_t i = 0; i < slots_a_; ++i)
+      a_[i] = {{at + i * PieceBytes(x_a_, step_a_ * base_k), x_a_, step_a_ * base_k}};
+    const uint32_t at_b = at + slots_a_ * PieceBytes(x_a_, step_a_ * base_k);
+    for (uint32_t i = 0; i < slots_b_; ++i)
+      b_[i] = {{at_b + i * PieceBytes(x_b_, step_b_ * base_k), x_b_, step_b_ * base_k}};
+    table_ = at_b + slots_b_ * PieceBytes(x_b_, step_b_ * base_k);
+    bias_ = table_ + table;
+    const auto whole = [](::vinci::ascendc::Memory m) { return static_cast<uint32_t>(::vinci::ascendc::size_of(m)); };
+    half_a_ = Half(whole(::vinci::ascendc::Memory::l0a), PieceBytes(x_a_, base_k));
+    half_b_ = Half(whole(::vinci::ascendc::Memory::l0b), PieceBytes(x_b_, base_k));
+    half_c_ = Half(whole(::vinci::ascendc::Memory::l0c), x_a_ * x_b_ * 4);
+    if (half_a_ == 0xffffffff || half_b_ == 0xffffffff || half_c_ == 0xffffffff)
+      ::vinci::ascendc::wrong("Matmul: a base block of the tiling does not fit into L0A, L0B or L0C", place);
+  }
+
+  // The product of block `index`; `partial`: to be added to the one before, in place.
+  void Multiply(const MatmulWork& w, uint32_t index, bool partial, Place place) {
+    MatmulUnit& u = MatmulUnit::Here();
+    if (!partial) u.result = half_c_ != 0 ? u.result ^ 1 : 0;
+    MatmulUnit::Wait(u.stored[u.result], HardEvent::FIX_M, u.result, place);
+    Multiply(w, index, partial, LocalTensor<Sum>(TPosition::CO1, u.result * half_c_, x_a_ * x_b_), place);
+  }
+  void Multiply(const MatmulWork& w, uint32_t index, bool partial, const LocalTensor<Sum>& result, Place place) {
+    Claim(w, place);
+    const MatmulBlock block(w, index);
+    const auto base_k = static_cast<uint32_t>(w.tiling.baseK);
+    const uint32_t deep_a = w.a.in_l1 ? RoundUp(w.k, base_k) : step_a_ * base_k;
+    const uint32_t deep_b = w.b.in_l1 ? RoundUp(w.k, base_k) : step_b_ * base_k;
+    MatmulPiece a, b;
+    uint32_t slot_a = 0, slot_b = 0;
+    const Pieces of_a{a_, slots_a_, 0, w.a, block.mi, block.m0, block.m, deep_a, w.k, uses_};
+    const Pieces of_b{b_, slots_b_, MatmulUnit::kSlots, w.b, block.ni, block.n0, block.n, deep_b, w.k, uses_};
+    for (uint32_t k = 0; k < w.k; k += base_k) {
+      const uint32_t use_k = w.k - k < base_k ? w.k - k : base_k;
+      const bool next_a = k % deep_a == 0, next_b = k % deep_b == 0;
+      if (next_a) slot_a = of_a.Fetch(k, place);
+      if (next_b) slot_b = of_b.Fetch(k, place);
+      if (next_a) {
+        of_a.Ahead(k, place);
+        a = PieceOf(a_, slot_a, w.a, block.m0);
       }
-      if (depth != p.k) {
-        a1_.FreeTensor(a1, place);
-        b1_.FreeTensor(b1, place);
+      if (next_b) {
+        of_b.Ahead(k, place);
+        b = PieceOf(b_, slot_b, w.b, block.n0);
       }
+      if (next_a) of_a.Arrived(slot_a, place);
+      if (next_b) of_b.Arrived(slot_b, place);
+      const bool last = k + base_k >= w.k;
+      Step(w, block, a, b, k % deep_a, k % deep_b, use_k, k == 0 && !partial, result, place);
+      MatmulUnit& u = MatmulUnit::Here();
+      if (!w.a.in_l1 && (last || (k + base_k) % deep_a == 0))
+        MatmulUnit::Set(u.read[slot_a], HardEvent::MTE1_MTE2, slot_a, place);
+      if (!w.b.in_l1 && (last || (k + base_k) % deep_b == 0))
+        MatmulUnit::Set(u.read[MatmulUnit::kSlots + slot_b], HardEvent::MTE1_MTE2, MatmulUnit::kSlots + slot_b, place);
     }
   }
 
-  void Store(const Product& p, uint32_t i, const Target& to, Place place) {
-    if (!open_) ::vinci::ascendc::wrong("GetTensorC: there is no result; Iterate computes one", place);
-    co1_.EnQue(c_, place);
-    c_ = co1_.template DeQue<Sum>(place);
-    SetAtomic(to.atomic, place);
-    constexpr bool nz = CType::format == CubeFormat::NZ;
-    const uint32_t rows = p.RowsOf(i), columns = p.ColumnsOf(i);
-    FixpipeParamsV220 f;
-    f.nSize = static_cast<uint16_t>(nz ? RoundUp(columns, 16) : columns);
-    f.mSize = static_cast<uint16_t>(rows);
-    f.srcStride = static_cast<uint16_t>(RoundUp(rows, 16));
-    f.dstStride = nz ? static_cast<uint32_t>(RoundUp(to.pitch, 16) * (sizeof(C) == 4 ? 2 : 1)) : to.pitch;
-    f.reluEn = p.relu;
-    f.quantPre = Conversion(p);
-    f.deqScalar = p.quant_scalar;
-    GlobalTensor<C> gm;
-    gm.SetGlobalBuffer(reinterpret_cast<__gm__ C*>(to.address));  // NOLINT(performance-no-int-to-ptr)
-    if (p.quant_table != 0) {
-      LocalTensor<uint64_t> table = c1_.template AllocTensor<uint64_t>(place);
-      CopyRow(table, p.quant_table + p.FirstN(i) * sizeof(uint64_t), columns, place);
-      c1_.EnQue(table, place);
-      table = c1_.template DeQue<uint64_t>(place);
-      FixpipeTo(gm, c_, table, f, nz ? CO2Layout::NZ : CO2Layout::ROW_MAJOR, place);
-      c1_.FreeTensor(table, place);
+  // The latest block to where it belongs.
+  template <bool relu = false, bool split = false>
+  void Store(const MatmulWork& w, uint32_t index, const MatmulTarget& target, Place place) {
+    MatmulUnit& u = MatmulUnit::Here();
+    const MatmulBlock block(w, index);
+    const LocalTensor<Sum> result(TPosition::CO1, u.result * half_c_, x_a_ * x_b_);
+    IssueSetFlag(HardEvent::M_FIX, static_cast<int32_t>(u.result), place);
+    IssueWaitFlag(HardEvent::M_FIX, static_cast<int32_t>(u.result), place);
+    FixpipeParamsV220 p;
+    p.nSize = static_cast<uint16_t>(block.n);
+    p.mSize = static_cast<uint16_t>(block.m);
+    p.srcStride = static_cast<uint16_t>(RoundUp(block.m, 16));
+    p.reluEn = relu;
+    p.isChannelSplit = split;
+    p.quantPre = Quantisation(w);
+    p.deqScalar = w.quant_scale;
+    constexpr bool nz = C::format == CubeFormat::NZ;
+    const auto base_n = static_cast<uint32_t>(w.tiling.baseN);
+    uint64_t offset;
+    if constexpr (nz) {
+      // The columns of a block are 16 elements, or 32 bytes of smaller ones.
+      constexpr uint32_t kWidth = sizeof(TC) == 1 ? 32 : split ? 8 : 16;
+      const uint32_t rows = RoundUp(target.sequential ? block.m : w.rows_c, 16);
+      if constexpr (kWidth != 16 || sizeof(TC) == 1)
+        p.nSize = static_cast<uint16_t>(RoundUp(block.n, kWidth));
+      else
+        p.nSize = static_cast<uint16_t>(RoundUp(block.n, 16));
+      p.dstStride = rows * kWidth * static_cast<uint32_t>(sizeof(TC)) / ONE_BLK_SIZE;
+      offset = target.sequential ? 0 : uint64_t{block.n0} * rows + block.m0 * kWidth;
     } else {
-      FixpipeTo(gm, c_, f, nz ? CO2Layout::NZ : CO2Layout::ROW_MAJOR, place);
+      p.dstStride = target.sequential ? base_n : w.row_length_c;
+      offset = target.sequential ? 0 : uint64_t{block.m0} * w.row_length_c + block.n0;
     }
-    if (to.atomic != 0) DisableDmaAtomic(place);
-    co1_.FreeTensor(c_, place);
-    open_ = false;
+    if (target.atomic != 0) IssueBarrier(PIPE_FIX, place);  // after what it is added to
+    if (target.atomic == 1) SetAtomicAdd<TC>(place);
+    if (target.atomic == 2) SetAtomicMax<TC>(place);
+    if (target.atomic == 3) SetAtomicMin<TC>(place);
+    constexpr CO2Layout layout = nz ? CO2Layout::NZ : CO2Layout::ROW_MAJOR;
+    const LocalTensor<uint64_t> table = Table(w, block, place);
+    if (target.in_l1) {
+      const LocalTensor<TC> l1(TPosition::A1, static_cast<uint32_t>(target.address + offset * sizeof(TC)), 0);
+      FixpipeTo(l1, result, table, p, layout, place);
+    } else {
+      GlobalTensor<TC> gm;
+      gm.SetGlobalBuffer(reinterpret_cast<__gm__ TC*>(target.address));
+      FixpipeTo(gm[offset], result, table, p, layout, place);
+    }
+    if (w.quant_table != 0) MatmulUnit::Set(u.table_read, HardEvent::FIX_MTE2, 0, place);
+    if (target.atomic != 0) SetAtomicNone(place);
+    MatmulUnit::Set(u.stored[u.result], HardEvent::FIX_M, u.result, place);
   }
 
  private:
-  static constexpr uint32_t kC0 = 32 / sizeof(A);
-  static constexpr uint32_t kUnit = sizeof(A) == 1 ? 32 : 16;  // of what may be transposed
-
-  static QuantMode_t Conversion(const Product& p) {
-    const bool table = p.quant_table != 0;
-    if constexpr (std::is_same_v<C, Sum>) {
-      return NoQuant;
-    } else if constexpr (std::is_same_v<Sum, float>) {
-      return std::is_same_v<C, half>         ? F322F16
-             : std::is_same_v<C, bfloat16_t> ? F322BF16
-             : table                         ? VQF322B8_PRE
-                                             : QF322B8_PRE;
-    } else {
-      return std::is_same_v<C, half> ? (table ? VDEQF16 : DEQF16) : table ? VREQ8 : REQ8;
-    }
-  }
-  static void SetAtomic(uint8_t what, Place place) {
-    if (what == 1) SetAtomicAdd<C>(place);
-    if (what == 2) SetAtomicMax<C>(place);
-    if (what == 3) SetAtomicMin<C>(place);
-  }
-  static StoredMatrix Flipped(StoredMatrix b) {
-    b.transposed = !b.transposed;
-    return b;
-  }
-
-  // n elements in a row, filled up with zero to whole blocks.
-  template <typename T>
-  static void CopyRow(const LocalTensor<T>& dst, uint64_t address, uint32_t n, Place place) {
-    if constexpr (sizeof(T) == 8) {
-      CopyRow(dst.template ReinterpretCast<uint32_t>(), address, 2 * n, place);
-    } else {
-      GlobalTensor<T> gm;
-      gm.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(address));  // NOLINT(performance-no-int-to-ptr)
-      const auto count = static_cast<uint16_t>(n);
-      DataCopy(dst, gm, Nd2NzParams(1, 1, count, 0, count, 1, 1, 0), place);
-    }
-  }
-
-  // A tile that has all of K stays in L1 for the next block.
-  struct HeldTile {
-    bool valid = false;
-    uint32_t version = 0, first = 0, count = 0, depth = 0;
-    LocalTensor<A> tensor;
+  struct Slot {
+    MatmulPiece piece;
+    uint32_t block = 0, k = 0;
+    bool filled = false;
+    uint64_t used = 0;
   };
-  template <class Type, class Queue>
-  LocalTensor<A> Tile(Queue& queue, HeldTile& held, const StoredMatrix& x, uint32_t first, uint32_t count,
-                      uint32_t from, uint32_t depth, uint32_t k, Place place) {
-    if (depth == k && held.valid && held.version == x.version && held.first == first && held.count == count &&
-        held.depth == depth)
-      return held.tensor;
-    if (held.valid) queue.FreeTensor(held.tensor, place);
-    held.valid = false;
-    const LocalTensor<A> tile = LoadTile<Type>(queue, x, first, count, from, depth, place);
-    if (depth == k) held = {true, x.version, first, count, depth, tile};
-    return tile;
+
+  static uint32_t Slots(int32_t depth, uint32_t step, uint32_t most) {
+    const uint32_t slots = depth > 0 ? static_cast<uint32_t>(depth) / step : 1;
+    return slots == 0 ? 1 : slots < most ? slots : most;
+  }
+  static uint32_t PieceBytes(uint32_t x, uint32_t k) { return static_cast<uint32_t>(BytesOf<TA>(uint64_t{x} * k)); }
+  // The address of the second half where a tile fits into one; 0 where it needs the whole, -1 where it does not fit.
+  static uint32_t Half(uint32_t memory, uint32_t tile) {
+    return tile <= memory / 2 ? memory / 2 : tile <= memory ? 0 : 0xffffffff;
   }
 
-  // Rows [first, first + count) of a left matrix, K [from, from + depth), as NZ of how it is stored.
-  template <class Type, class Queue>
-  LocalTensor<A> LoadTile(Queue& queue, const StoredMatrix& x, uint32_t first, uint32_t count, uint32_t from,
-                          uint32_t depth, Place place) {
-    const uint32_t row = x.transposed ? from : first, column = x.transposed ? first : from;
-    const uint32_t rows = x.transposed ? depth : count, columns = x.transposed ? count : depth;
-    const auto up = static_cast<uint16_t>(RoundUp(rows, kUnit));
-    GlobalTensor<A> gm;
-    gm.SetGlobalBuffer(reinterpret_cast<__gm__ A*>(x.address));  // NOLINT(performance-no-int-to-ptr)
-    LocalTensor<A> l1 = queue.template AllocTensor<A>(place);
-    if constexpr (Type::format == CubeFormat::NZ) {
-      const uint32_t all = RoundUp(x.rows, 16), taken = RoundUp(rows, 16);
-      DataCopy(l1, gm[uint64_t{column} * all + row * kC0],
-               DataCopyParams(static_cast<uint16_t>((columns + kC0 - 1) / kC0), static_cast<uint16_t>(taken),
-                              static_cast<uint16_t>(all - taken), static_cast<uint16_t>(up - taken)),
-               place);
-    } else {
-      DataCopy(l1, gm[uint64_t{row} * x.columns + column],
-               Nd2NzParams(1, static_cast<uint16_t>(rows), static_cast<uint16_t>(columns), 0,
-                           static_cast<uint16_t>(x.columns), up, 1, 0),
-               place);
-    }
-    // What fills up the last fractals is loaded with them, and multiplied with nothing.
-    const uint32_t blocks = (columns + kC0 - 1) / kC0,
-                   filled = Type::format == CubeFormat::NZ ? RoundUp(rows, 16) : rows;
-    if (filled < up) {
-      Fill(l1[filled * kC0].template ReinterpretCast<uint16_t>(),
-           InitConstValueParams<uint16_t>(static_cast<uint16_t>(blocks), static_cast<uint16_t>(up - filled),
-                                          static_cast<uint16_t>(filled), 0),
-           place);
-    }
-    queue.EnQue(l1, place);
-    return queue.template DeQue<A>(place);
+  void Claim(const MatmulWork& w, Place place) {
+    MatmulUnit& u = MatmulUnit::Here();
+    if (u.owner == this && version_ == w.version) return;
+    if (u.owner != this) u.Settle(place);
+    u.owner = this;
+    version_ = w.version;
+    for (uint32_t i = 0; i < MatmulUnit::kSlots; ++i)
+      a_[i].filled = b_[i].filled = false;
   }
 
-  // To L0A as zZ.
-  LocalTensor<A> LoadLeft(const LocalTensor<A>& l1, bool transposed, uint32_t rows, uint32_t depth, uint32_t at,
-                          uint32_t step, Place place) {
-    LocalTensor<A> l0 = a2_.template AllocTensor<A>(place);
-    const uint32_t steps = (step + kC0 - 1) / kC0, pitch = RoundUp(transposed ? depth : rows, kUnit);
-    const uint32_t blocks = (rows + 15) / 16;
-    const auto repeats = static_cast<uint8_t>(steps);
-    if (!transposed) {
-      for (uint32_t i = 0; i < blocks; ++i)
-        LoadData(l0[i * steps * 16 * kC0], l1[at * pitch + i * 16 * kC0],
-                 LoadData2DParams(0, repeats, static_cast<uint16_t>(pitch / 16), 0, 0, false, 0), place);
-    } else if constexpr (sizeof(A) == 2) {
-      for (uint32_t i = 0; i < blocks; ++i)
-        LoadData(l0[i * steps * 256], l1[i * pitch * 16 + at * 16], LoadData2DParams(0, repeats, 1, 0, 0, true, 0),
-                 place);
-    } else if constexpr (sizeof(A) == 1) {
-      for (uint32_t i = 0; i < (rows + 31) / 32; ++i)
-        LoadDataWithTranspose(l0[i * 2 * steps * 512], l1[i * pitch * 32 + at * 32],
-                              LoadData2dTransposeParams(0, repeats, 1, 0, static_cast<uint16_t>(steps - 1)), place);
-    } else {
-      LoadData(l0, l1, Image(pitch, rows, at, step), place);
-    }
-    a2_.EnQue(l0, place);
-    return a2_.template DeQue<A>(place);
-  }
-  // To L0B as nZ.
-  LocalTensor<B> LoadRight(const LocalTensor<B>& l1, bool transposed, uint32_t columns, uint32_t depth, uint32_t at,
-                           uint32_t step, Place place) {
-    LocalTensor<B> l0 = b2_.template AllocTensor<B>(place);
-    const uint32_t steps = (step + kC0 - 1) / kC0, pitch = RoundUp(transposed ? columns : depth, kUnit);
-    const uint32_t blocks = RoundUp(columns, transposed ? 16 : kUnit) / 16;
-    const auto repeats = static_cast<uint8_t>(blocks);
-    if (transposed) {
-      for (uint32_t i = 0; i < steps; ++i)
-        LoadData(l0[i * blocks * 16 * kC0], l1[(at + i * kC0) * pitch], LoadData2DParams(0, repeats, 1, 0, 0, false, 0),
-                 place);
-    } else if constexpr (sizeof(B) == 2) {
-      for (uint32_t i = 0; i < steps; ++i)
-        LoadData(l0[i * blocks * 256], l1[at * 16 + i * 256],
-                 LoadData2DParams(0, repeats, static_cast<uint16_t>(pitch / 16), 0, 0, true, 0), place);
-    } else if constexpr (sizeof(B) == 1) {
-      for (uint32_t i = 0; i < steps; ++i)
-        LoadDataWithTranspose(
-            l0[i * blocks * 512], l1[at * 32 + i * 1024],
-            LoadData2dTransposeParams(0, static_cast<uint8_t>(blocks / 2), static_cast<uint16_t>(pitch / 32), 1, 0),
-            place);
-    } else {
-      LoadData(l0, l1, Image(pitch, columns, at, step), place);
-    }
-    b2_.EnQue(l0, place);
-    return b2_.template DeQue<B>(place);
-  }
-  // A matrix as an image of one row of points, transposed on its way.
-  static LoadData3DParamsV2<A> Image(uint32_t points, uint32_t channels, uint32_t first, uint32_t count) {
-    LoadData3DParamsV2<A> p;
-    p.l1H = 1;
-    p.l1W = static_cast<uint16_t>(points);
-    p.channelSize = p.kExtension = static_cast<uint16_t>(RoundUp(channels, kC0));
-    p.mExtension = static_cast<uint16_t>(RoundUp(count, 16));
-    p.mStartPt = static_cast<uint16_t>(first);
-    p.enTranspose = true;
-    return p;
-  }
+  // The pieces of an operand that a block of results takes, each `deep` elements of k.
+  struct Pieces {
+    Slot* slots;
+    uint32_t count, first_flag;
+    const MatmulOperand& operand;
+    uint32_t block, x0, x, deep, whole_k;
+    uint64_t& uses;
 
-  void Multiply(const Product& p, uint32_t i, const LocalTensor<A>& a2, const LocalTensor<B>& b2, uint32_t step,
-                bool first, Place place) {
-    const uint32_t columns = p.ColumnsOf(i);
-    MmadParams mad;
-    mad.m = static_cast<uint16_t>(p.RowsOf(i));
-    mad.n = static_cast<uint16_t>(p.b.transposed ? columns : RoundUp(columns, kUnit));
-    mad.k = static_cast<uint16_t>(step);
-    mad.cmatrixInitVal = first;
-    mad.kDirectionAlign = sizeof(A) == 4 && p.a.transposed;
-    // One row would be read as plain elements, not as a fractal.
-    if (mad.m == 1) mad.m = 16;
-    if (first && p.bias != 0) {
-      LocalTensor<Bias> c1 = c1_.template AllocTensor<Bias>(place);
-      CopyRow(c1, p.bias + p.FirstN(i) * sizeof(Bias), columns, place);
-      constexpr uint32_t kBlock = ONE_BLK_SIZE / sizeof(Bias);
-      const uint32_t copied = RoundUp(columns, kBlock), read = RoundUp(mad.n, 64 / sizeof(Bias));
-      if (copied < read) {
-        Fill(c1[copied].template ReinterpretCast<uint16_t>(),
-             InitConstValueParams<uint16_t>(1, static_cast<uint16_t>((read - copied) / kBlock), 0, 0), place);
+    // The slot that has the piece from k on, filled if need be.
+    uint32_t Fetch(uint32_t k, Place place) const {
+      if (operand.in_l1) return 0;
+      MatmulUnit& u = MatmulUnit::Here();
+      ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
+      uint32_t slot = 0;
+      for (uint32_t i = 0; i < count; ++i) {
+        if (slots[i].filled && slots[i].block == block && slots[i].k == k) {
+          slots[i].used = ++uses;
+          // It will be read again: the flag of the earlier reads is taken down, and MTE1 is to know.
+          if (u.read[first_flag + i]) {
+            MatmulUnit::Wait(u.read[first_flag + i], HardEvent::MTE1_MTE2, first_flag + i, place);
+            MatmulUnit::Set(u.loaded[first_flag + i], HardEvent::MTE2_MTE1, first_flag + i, place);
+          }
+          return i;
+        }
+        if (slots[i].used < slots[slot].used) slot = i;
       }
-      c1_.EnQue(c1, place);
-      c1 = c1_.template DeQue<Bias>(place);
-      LocalTensor<Sum> c2 = c2_.template AllocTensor<Sum>(place);
-      const auto units = static_cast<uint32_t>(read * sizeof(Bias) / 64);
-      DataCopy(c2, c1, DataCopyParams(1, static_cast<uint16_t>(units), 0, 0), place);
-      c1_.FreeTensor(c1, place);
-      c2_.EnQue(c2, place);
-      c2 = c2_.template DeQue<Sum>(place);
-      Mmad(c_, a2, b2, c2, mad, place);
-      c2_.FreeTensor(c2, place);
-    } else {
-      Mmad(c_, a2, b2, mad, place);
+      MatmulUnit::Wait(u.loaded[first_flag + slot], HardEvent::MTE2_MTE1, first_flag + slot, place);
+      MatmulUnit::Wait(u.read[first_flag + slot], HardEvent::MTE1_MTE2, first_flag + slot, place);
+      MatmulMover<TA>::ToL1(slots[slot].piece, operand, x0, x, k, whole_k - k < deep ? whole_k - k : deep, place);
+      MatmulUnit::Set(u.loaded[first_flag + slot], HardEvent::MTE2_MTE1, first_flag + slot, place);
+      slots[slot].filled = true;
+      slots[slot].block = block;
+      slots[slot].k = k;
+      slots[slot].used = ++uses;
+      return slot;
     }
-    if (((mad.m + 15) / 16) * ((mad.n + 15) / 16) < 10) IssueBarrier(PIPE_M, place);
-    a2_.FreeTensor(a2, place);
-    b2_.FreeTensor(b2, place);
+    // The piece after that is on its way while this one is read.
+    void Ahead(uint32_t k, Place place) const {
+      if (count > 1 && k + deep < whole_k) Fetch(k + deep, place);
+    }
+    void Arrived(uint32_t slot, Place place) const {
+      if (!operand.in_l1)
+        MatmulUnit::Wait(MatmulUnit::Here().loaded[first_flag + slot], HardEvent::MTE2_MTE1, first_flag + slot, place);
+    }
+  };
+  static MatmulPiece PieceOf(const Slot* slots, uint32_t slot, const MatmulOperand& o, uint32_t x0) {
+    if (!o.in_l1) return slots[slot].piece;
+    const uint32_t rows = RoundUp(o.rows, 16), columns = RoundUp(o.row_length, MatmulMover<TA>::kC0);
+    const uint64_t before = o.k_rows ? uint64_t{x0} * rows : uint64_t{x0} * MatmulMover<TA>::kC0;
+    return {static_cast<uint32_t>(o.address + BytesOf<TA>(before)), o.k_rows ? columns : rows,
+            o.k_rows ? rows : columns};
   }
 
-  TQue<TPosition::A1, 2> a1_;
-  TQue<TPosition::B1, 2> b1_;
-  TQue<TPosition::A2, 2> a2_;
-  TQue<TPosition::B2, 2> b2_;
-  TQue<TPosition::CO1, 1> co1_;
-  TQue<TPosition::C1, 1> c1_;
-  TQue<TPosition::C2, 1> c2_;
-  HeldTile held_a_, held_b_;
-  LocalTensor<Sum> c_;
-  bool open_ = false;
+  // One step of k.
+  void Step(const MatmulWork& w, const MatmulBlock& block, const MatmulPiece& a, const MatmulPiece& b, uint32_t k_a,
+            uint32_t k_b, uint32_t use_k, bool first, const LocalTensor<Sum>& result, Place place) {
+    MatmulUnit& u = MatmulUnit::Here();
+    const uint32_t half = half_a_ != 0 && half_b_ != 0 ? u.half ^= 1 : 0;
+    const LocalTensor<TA> a2(TPosition::A2, half * half_a_, 0);
+    const LocalTensor<TB> b2(TPosition::B2, half * half_b_, 0);
+    // Columns that fill the squares of a transposing load are computed, but do not come out.
+    const uint32_t n = w.b.k_rows ? RoundUp(block.n, kSquare) : block.n;
+    const bool bias = first && w.bias != 0;
+    if (bias) BringBias(w, block, n, place);
+    MatmulUnit::Wait(u.taken[half], HardEvent::M_MTE1, half, place);
+    MatmulMover<TA>::ToL0A(a2, a, w.a.k_rows, block.m, k_a, use_k, place);
+    MatmulMover<TB>::ToL0B(b2, b, w.b.k_rows, n, k_b, use_k, place);
+    IssueSetFlag(HardEvent::MTE1_M, static_cast<int32_t>(half), place);
+    IssueWaitFlag(HardEvent::MTE1_M, static_cast<int32_t>(half), place);
+    MmadParams p;
+    p.m = static_cast<uint16_t>(block.m);
+    p.n = static_cast<uint16_t>(n);
+    p.k = static_cast<uint16_t>(use_k);
+    p.kDirectionAlign = MatmulMover<TA>::kGroups;
+    p.cmatrixInitVal = first;
+    // Small products overtake each other in L0C. Source: documentation of Mmad.
+    if (!first && Parts(block.m, 16) * Parts(n, 16) < 10) IssueBarrier(PIPE_M, place);
+    if (bias) {
+      Mmad(result, a2, b2, LocalTensor<Sum>(TPosition::C2, 0, 0), p, place);
+      MatmulUnit::Set(u.bias_taken, HardEvent::M_MTE1, 2, place);
+    } else {
+      Mmad(result, a2, b2, p, place);
+    }
+    MatmulUnit::Set(u.taken[half], HardEvent::M_MTE1, half, place);
+  }
+
+  // The copy into L1 that takes any number of elements: a matrix of one row, whose NZ is the row.
+  static Nd2NzParams OneRow(uint32_t elements) {
+    const auto n = static_cast<uint16_t>(elements);
+    return {1, 1, n, 0, n, 1, 1, 0};
+  }
+
+  // `n` columns, zeros behind those of the block.
+  void BringBias(const MatmulWork& w, const MatmulBlock& block, uint32_t n, Place place) {
+    MatmulUnit& u = MatmulUnit::Here();
+    const LocalTensor<TBias> l1(TPosition::C1, bias_, 0);
+    GlobalTensor<TBias> gm;
+    gm.SetGlobalBuffer(reinterpret_cast<__gm__ TBias*>(w.bias));
+    MatmulUnit::Wait(u.read[MatmulUnit::kBias], HardEvent::MTE1_MTE2, MatmulUnit::kBias, place);
+    DataCopy(l1, gm[block.n0], OneRow(block.n), place);
+    const auto own = static_cast<uint32_t>(Parts(block.n * sizeof(TBias), ONE_BLK_SIZE));
+    const auto all = static_cast<uint32_t>(Parts(n * sizeof(TBias), ONE_BLK_SIZE));
+    if (all > own) {
+      Fill(LocalTensor<uint16_t>(TPosition::C1, bias_ + own * ONE_BLK_SIZE, 0),
+           InitConstValueParams<uint16_t>(1, static_cast<uint16_t>(all - own), 0, 0), place);
+    }
+    MatmulUnit::Set(u.loaded[MatmulUnit::kBias], HardEvent::MTE2_MTE1, MatmulUnit::kBias, place);
+    MatmulUnit::Wait(u.loaded[MatmulUnit::kBias], HardEvent::MTE2_MTE1, MatmulUnit::kBias, place);
+    MatmulUnit::Wait(u.bias_taken, HardEvent::M_MTE1, 2, place);
+    CopyToBiasTable(LocalTensor<Sum>(TPosition::C2, 0, 0), l1,
+                    DataCopyParams(1, static_cast<uint16_t>(Parts(n * sizeof(TBias), 64)), 0, 0), place);
+    MatmulUnit::Set(u.read[MatmulUnit::kBias], HardEvent::MTE1_MTE2, MatmulUnit::kBias, place);
+  }
+
+  static QuantMode_t Quantisation(const MatmulWork& w) {
+    if constexpr (std::is_same_v<Sum, float>) {
+      if constexpr (std::is_same_v<TC, half>) return QuantMode_t::F322F16;
+      if constexpr (std::is_same_v<TC, bfloat16_t>) return QuantMode_t::F322BF16;
+      if constexpr (sizeof(TC) == 1) return w.quant_table != 0 ? QuantMode_t::VQF322B8_PRE : QuantMode_t::QF322B8_PRE;
+    } else {
+      if constexpr (std::is_same_v<TC, half>) return w.quant_table != 0 ? QuantMode_t::VDEQF16 : QuantMode_t::DEQF16;
+      if constexpr (sizeof(TC) == 1) return w.quant_table != 0 ? QuantMode_t::VREQ8 : QuantMode_t::REQ8;
+    }
+    return QuantMode_t::NoQuant;
+  }
+  // The parameters of quantisation of the block's columns, in L1.
+  LocalTensor<uint64_t> Table(const MatmulWork& w, const MatmulBlock& block, Place place) {
+    const LocalTensor<uint64_t> l1(TPosition::C1, table_, block.n);
+    if (w.quant_table == 0) return l1;
+    MatmulUnit& u = MatmulUnit::Here();
+    GlobalTensor<uint64_t> gm;
+    gm.SetGlobalBuffer(reinterpret_cast<__gm__ uint64_t*>(w.quant_table));
+    MatmulUnit::Wait(u.table_read, HardEvent::FIX_MTE2, 0, place);
+    DataCopy(l1.template ReinterpretCast<uint32_t>(), gm[block.n0].template ReinterpretCast<uint32_t>(),
+             OneRow(block.n * 2), place);
+    IssueSetFlag(HardEvent::MTE2_FIX, 0, place);
+    IssueWaitFlag(HardEvent::MTE2_FIX, 0, place);
+    return l1;
+  }
+
+  Slot a_[MatmulUnit::kSlots], b_[MatmulUnit::kSlots];
+  uint32_t slots_a_ = 1, slots_b_ = 1, step_a_ = 1, step_b_ = 1, x_a_ = 0, x_b_ = 0;
+  uint32_t bias_ = 0, table_ = 0, half_a_ = 0, half_b_ = 0, half_c_ = 0;
+  uint64_t uses_ = 0, version_ = 0;
 };
 
 }  // namespace AscendC::vinci_detail

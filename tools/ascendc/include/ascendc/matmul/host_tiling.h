@@ -3,274 +3,455 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
-#include "ascendc/matmul/types.h"
+#include "ascendc/matmul/tiling_data.h"
 #include "tiling/platform/platform_ascendc.h"
 
-// How a product is cut for cores and buffers. What the published functions choose is not public: here each core gets a
-// rectangle of C, so that the largest is as small as it can be, blocks of 128 x 256 or what fits, and as much of K in
-// L1 as fits twice. Documentation: Ascend C API, Matmul tiling.
+// The host's side of Matmul: cuts a product for the cores of a chip and for their memories. What is cut how is our own
+// choice; it holds the published limits of TCubeTiling. Documentation: Ascend C API, Matmul tiling classes.
 namespace matmul_tiling {
 
-using ::CubeFormat;
-using AscendC::TPosition;
-
+enum class TPosition : int32_t {
+  GM = 0,
+  A1,
+  A2,
+  B1,
+  B2,
+  C1,
+  C2,
+  CO1,
+  CO2,
+  VECIN,
+  VECOUT,
+  VECCALC,
+  LCM = VECCALC,
+  SPM,
+  SHM = SPM,
+  TSCM,
+  MAX
+};
+enum class CubeFormat : int32_t { ND = 0, NZ, ZN, ZZ, NN, ND_ALIGN, SCALAR, VECTOR };
 enum class DataType : int32_t {
   DT_FLOAT = 0,
   DT_FLOAT16 = 1,
   DT_INT8 = 2,
   DT_INT32 = 3,
   DT_UINT8 = 4,
+  DT_BF16 = 27,
   DT_BFLOAT16 = 27,
-  DT_INT4 = 29,
-  DT_BF16 = DT_BFLOAT16
+  DT_INT4 = 29
 };
 enum class MatrixTraverse : int32_t { NOSET = 0, FIRSTM = 1, FIRSTN = 2 };
 enum class MatrixMadType : int32_t { NORMAL = 0, HF32 = 1 };
 enum class DequantType { SCALAR = 0, TENSOR = 1 };
-enum class ScheduleType { INNER_PRODUCT = 0, OUTER_PRODUCT = 1 };
+enum class ScheduleType { INNER_PRODUCT = 0, OUTER_PRODUCT = 1, N_BUFFER_33 = 2 };
 
+struct MatmulConfigParams {
+  int32_t mmConfigType;
+  bool enableL1CacheUB;
+  ScheduleType scheduleType;
+  MatrixTraverse traverse;
+  bool enVecND2NZ;
+  MatmulConfigParams(int32_t type = 1, bool l1_cache_ub = false, ScheduleType schedule = ScheduleType::INNER_PRODUCT,
+                     MatrixTraverse order = MatrixTraverse::NOSET, bool vector_nd2nz = false)
+      : mmConfigType(type),
+        enableL1CacheUB(l1_cache_ub),
+        scheduleType(schedule),
+        traverse(order),
+        enVecND2NZ(vector_nd2nz) {}
+};
+
+// Bytes of the memories that a product is cut for.
 struct PlatformInfo {
-  platform_ascendc::SocVersion socVersion;
-  uint64_t l1Size = 0, l0CSize = 0, ubSize = 0, l0ASize = 0, l0BSize = 0;
+  platform_ascendc::SocVersion socVersion = platform_ascendc::SocVersion::ASCEND910B;
+  uint64_t l1Size = 0, l0CSize = 0, ubSize = 0, l0ASize = 0, l0BSize = 0, btSize = 0, fbSize = 0;
+
+  static PlatformInfo Of(const platform_ascendc::PlatformAscendC& platform) {
+    using platform_ascendc::CoreMemType;
+    PlatformInfo p;
+    p.socVersion = platform.GetSocVersion();
+    platform.GetCoreMemSize(CoreMemType::L1, p.l1Size);
+    platform.GetCoreMemSize(CoreMemType::L0_C, p.l0CSize);
+    platform.GetCoreMemSize(CoreMemType::UB, p.ubSize);
+    platform.GetCoreMemSize(CoreMemType::L0_A, p.l0ASize);
+    platform.GetCoreMemSize(CoreMemType::L0_B, p.l0BSize);
+    platform.GetCoreMemSize(CoreMemType::BT, p.btSize);
+    platform.GetCoreMemSize(CoreMemType::FB, p.fbSize);
+    return p;
+  }
 };
 
 class MatmulApiTilingBase {
  public:
-  MatmulApiTilingBase() : MatmulApiTilingBase(platform_ascendc::PlatformAscendC()) {}
-  explicit MatmulApiTilingBase(const platform_ascendc::PlatformAscendC& chip) {
-    using platform_ascendc::CoreMemType;
-    chip.GetCoreMemSize(CoreMemType::L1, l1_);
-    chip.GetCoreMemSize(CoreMemType::L0_A, l0a_);
-    chip.GetCoreMemSize(CoreMemType::L0_B, l0b_);
-    chip.GetCoreMemSize(CoreMemType::L0_C, l0c_);
-    chip.GetCoreMemSize(CoreMemType::BT, bt_);
-  }
-  explicit MatmulApiTilingBase(const PlatformInfo& chip)
-      : l1_(chip.l1Size), l0a_(chip.l0ASize), l0b_(chip.l0BSize), l0c_(chip.l0CSize) {}
+  MatmulApiTilingBase() : MatmulApiTilingBase(*platform_ascendc::PlatformAscendCManager::GetInstance()) {}
+  explicit MatmulApiTilingBase(const platform_ascendc::PlatformAscendC& platform)
+      : MatmulApiTilingBase(PlatformInfo::Of(platform)) {}
+  explicit MatmulApiTilingBase(const PlatformInfo& platform) : memory_(platform) {}
+  virtual ~MatmulApiTilingBase() = default;
 
-  int32_t SetAType(TPosition, CubeFormat, DataType dataType, bool isTrans = false) {
-    a_ = dataType;
-    a_transposed_ = isTrans;
+  // Each gives 0, or -1 for values that cannot be.
+  int32_t SetAType(TPosition pos, CubeFormat type, DataType dataType, bool isTrans = false) {
+    a_ = {pos, type, dataType, isTrans};
     return 0;
   }
-  int32_t SetBType(TPosition, CubeFormat, DataType dataType, bool isTrans = false) {
-    b_ = dataType;
-    b_transposed_ = isTrans;
+  int32_t SetBType(TPosition pos, CubeFormat type, DataType dataType, bool isTrans = false) {
+    b_ = {pos, type, dataType, isTrans};
     return 0;
   }
-  int32_t SetCType(TPosition, CubeFormat, DataType) { return 0; }
-  int32_t SetBiasType(TPosition, CubeFormat, DataType) { return 0; }
+  int32_t SetCType(TPosition pos, CubeFormat type, DataType dataType) {
+    c_ = {pos, type, dataType, false};
+    return 0;
+  }
+  int32_t SetBiasType(TPosition pos, CubeFormat type, DataType dataType) {
+    bias_ = {pos, type, dataType, false};
+    return 0;
+  }
   int32_t SetDequantType(DequantType) { return 0; }
   int32_t SetMadType(MatrixMadType) { return 0; }
-  int32_t SetDoubleBuffer(bool, bool, bool, bool, bool = true, bool = true) { return 0; }
-  void SetMatmulConfigParams(int32_t = 1, bool = false, ScheduleType = ScheduleType::INNER_PRODUCT,
-                             MatrixTraverse traverse = MatrixTraverse::NOSET, bool = false) {
-    if (traverse != MatrixTraverse::NOSET) traverse_ = traverse;
-  }
-  int32_t EnableBias(bool isBiasIn = false) {
-    bias_ = isBiasIn;
-    return 0;
-  }
-  int32_t SetBias(bool isBiasIn = false) { return EnableBias(isBiasIn); }
-  int32_t SetShape(int32_t m, int32_t n, int32_t k) {
-    m_ = m;
-    n_ = n;
-    k_ = k;
-    return 0;
-  }
+  int32_t SetShape(int32_t m, int32_t n, int32_t k) { return Set(shape_, {m, n, k}); }
   int32_t SetOrgShape(int32_t m, int32_t n, int32_t k) { return SetOrgShape(m, n, k, k); }
   int32_t SetOrgShape(int32_t m, int32_t n, int32_t ka, int32_t kb) {
-    org_m_ = m;
-    org_n_ = n;
-    org_ka_ = ka;
     org_kb_ = kb;
-    return 0;
+    return kb <= 0 ? -1 : Set(org_, {m, n, ka});
   }
   int32_t SetFixSplit(int32_t baseM = -1, int32_t baseN = -1, int32_t baseK = -1) {
-    fixed_m_ = baseM;
-    fixed_n_ = baseN;
-    fixed_k_ = baseK;
+    fixed_ = {baseM, baseN, baseK};
     return 0;
   }
-  int32_t SetSplitRange(int32_t maxM = -1, int32_t maxN = -1, int32_t maxK = -1, int32_t = -1, int32_t = -1,
-                        int32_t = -1) {
-    max_m_ = maxM;
-    max_n_ = maxN;
-    max_k_ = maxK;
+  int32_t SetSplitRange(int32_t maxM = -1, int32_t maxN = -1, int32_t maxK = -1, int32_t minM = -1, int32_t minN = -1,
+                        int32_t minK = -1) {
+    most_ = {maxM, maxN, maxK};
+    least_ = {minM, minN, minK};
     return 0;
   }
-  int32_t SetBufferSpace(int32_t l1 = -1, int32_t l0c = -1, int32_t = -1, int32_t bt = -1) {
-    if (l1 > 0) l1_ = std::min(l1_, static_cast<uint64_t>(l1));
-    if (l0c > 0) l0c_ = std::min(l0c_, static_cast<uint64_t>(l0c));
-    if (bt > 0) bt_ = std::min(bt_, static_cast<uint64_t>(bt));
+  int32_t EnableBias(bool isBias = false) {
+    has_bias_ = isBias;
     return 0;
   }
+  int32_t SetBias(bool isBias = false) { return EnableBias(isBias); }
   int32_t SetTraverse(MatrixTraverse traverse) {
     traverse_ = traverse;
     return 0;
   }
-  int32_t GetBaseM() const { return base_m_; }
-  int32_t GetBaseN() const { return base_n_; }
-  int32_t GetBaseK() const { return base_k_; }
-
- protected:
-  static int32_t Up(int32_t x, int32_t unit) { return (x + unit - 1) / unit * unit; }
-  static int32_t Parts(int32_t x, int32_t part) { return (x + part - 1) / part; }
-  static int32_t Bits(DataType type) {
-    switch (type) {
-      case DataType::DT_FLOAT:
-      case DataType::DT_INT32: return 32;
-      case DataType::DT_FLOAT16:
-      case DataType::DT_BFLOAT16: return 16;
-      case DataType::DT_INT4: return 4;
-      default: return 8;
-    }
-  }
-
-  // The blocks of one core, for a part of M x N x K; -1 where nothing fits.
-  int64_t Split(TCubeTiling& t, int32_t m, int32_t n, int32_t k, int32_t cores) {
-    if (m <= 0 || n <= 0 || k <= 0) return -1;
-    const int32_t bits = std::max(Bits(a_), Bits(b_));
-    const int32_t unit = std::max(16, 256 / bits);  // of K: whole fractals, also transposed
-    base_m_ = fixed_m_ > 0 ? fixed_m_ : std::min({Up(m, 16), 128, max_m_ > 0 ? max_m_ : 128});
-    base_n_ = fixed_n_ > 0 ? fixed_n_ : std::min({Up(n, unit), 256, max_n_ > 0 ? max_n_ : 256});
-    while (fixed_n_ <= 0 && base_n_ > unit &&
-           (Bytes(base_m_, base_n_, 32) > l0c_ || (bias_ && bt_ != 0 && base_n_ * 4u > bt_)))
-      base_n_ = Up(base_n_ / 2, unit);
-    while (fixed_m_ <= 0 && base_m_ > 16 && Bytes(base_m_, base_n_, 32) > l0c_)
-      base_m_ = Up(base_m_ / 2, 16);
-    base_k_ = fixed_k_ > 0 ? fixed_k_ : Up(std::min(k, max_k_ > 0 ? max_k_ : k), unit);
-    while (fixed_k_ <= 0 && base_k_ > unit && !FitsL0(bits))
-      base_k_ = Up(base_k_ / 2, unit);
-    if (Bytes(base_m_, base_n_, 32) > l0c_ || !FitsL0(bits)) return -1;
-    const uint64_t of_bias = bias_ ? base_n_ * 4u : 0;
-    const uint64_t both = Bytes(base_m_, base_k_, bits) + Bytes(Up(base_n_, unit), base_k_, bits);
-    const auto room = static_cast<int32_t>((l1_ - of_bias) / (2 * both));
-    if (room < 1) return -1;
-    const int32_t steps = std::min(room, Parts(k, base_k_));
-    t.usedCoreNum = cores;
-    t.M = org_m_ > 0 ? org_m_ : m_;
-    t.N = org_n_ > 0 ? org_n_ : n_;
-    t.Ka = org_ka_ > 0 ? org_ka_ : k_;
-    t.Kb = org_kb_ > 0 ? org_kb_ : k_;
-    t.singleCoreM = m;
-    t.singleCoreN = n;
-    t.singleCoreK = k;
-    t.baseM = base_m_;
-    t.baseN = base_n_;
-    t.baseK = base_k_;
-    t.stepM = t.stepN = 1;
-    t.stepKa = t.stepKb = steps;
-    t.depthA1 = t.depthB1 = 2 * steps;
-    t.isBias = bias_ ? 1 : 0;
-    t.iterateOrder = traverse_ == MatrixTraverse::FIRSTN ? 1 : 0;
-    t.dbL0A = t.dbL0B = 2;
-    t.dbL0C = 1;
-    t.shareL1Size = static_cast<int32_t>(static_cast<uint64_t>(steps) * 2 * both + of_bias);
-    t.shareL0CSize = static_cast<int32_t>(Bytes(base_m_, base_n_, 32));
-    t.batchM = t.batchN = t.singleBatchM = t.singleBatchN = t.BatchNum = 1;
+  int32_t SetBufferSpace(int32_t l1 = -1, int32_t l0c = -1, int32_t ub = -1, int32_t bt = -1) {
+    const auto limit = [](uint64_t& size, int32_t to) {
+      if (to >= 0) size = std::min<uint64_t>(size, static_cast<uint64_t>(to));
+    };
+    limit(memory_.l1Size, l1);
+    limit(memory_.l0CSize, l0c);
+    limit(memory_.ubSize, ub);
+    limit(memory_.btSize, bt);
     return 0;
   }
+  int32_t SetDoubleBuffer(bool a, bool b, bool /*c*/, bool /*bias*/, bool /*transA*/ = true, bool /*transB*/ = true) {
+    double_a_ = a;
+    double_b_ = b;
+    return 0;
+  }
+  void SetMatmulConfigParams(int32_t /*mmConfigType*/ = 1, bool /*enableL1CacheUB*/ = false,
+                             ScheduleType /*scheduleType*/ = ScheduleType::INNER_PRODUCT,
+                             MatrixTraverse traverse = MatrixTraverse::NOSET, bool /*enVecND2NZ*/ = false) {
+    if (traverse != MatrixTraverse::NOSET) traverse_ = traverse;
+  }
+  void SetMatmulConfigParams(const MatmulConfigParams& p) {
+    SetMatmulConfigParams(p.mmConfigType, p.enableL1CacheUB, p.scheduleType, p.traverse);
+  }
+  int32_t SetBatchNum(int32_t batch) {
+    batch_ = batch;
+    return batch > 0 ? 0 : -1;
+  }
+  int32_t SetBatchInfoForNormal(int32_t batchA, int32_t batchB, int32_t m, int32_t n, int32_t k) {
+    batch_ = std::max(batchA, batchB);
+    SetOrgShape(m, n, k);
+    return SetShape(m, n, k);
+  }
+  int32_t SetALayout(int32_t b, int32_t s, int32_t n, int32_t g, int32_t d) { return Set(a_layout_, {b, s, n, g, d}); }
+  int32_t SetBLayout(int32_t b, int32_t s, int32_t n, int32_t g, int32_t d) { return Set(b_layout_, {b, s, n, g, d}); }
+  int32_t SetCLayout(int32_t b, int32_t s, int32_t n, int32_t g, int32_t d) { return Set(c_layout_, {b, s, n, g, d}); }
 
-  DataType a_ = DataType::DT_FLOAT16, b_ = DataType::DT_FLOAT16;
-  bool a_transposed_ = false, b_transposed_ = false, bias_ = false;
-  int32_t m_ = 0, n_ = 0, k_ = 0, org_m_ = 0, org_n_ = 0, org_ka_ = 0, org_kb_ = 0;
-  int32_t fixed_m_ = -1, fixed_n_ = -1, fixed_k_ = -1, max_m_ = -1, max_n_ = -1, max_k_ = -1;
-  int32_t base_m_ = 0, base_n_ = 0, base_k_ = 0;
+  int32_t GetBaseM() const { return done_.baseM; }
+  int32_t GetBaseN() const { return done_.baseN; }
+  int32_t GetBaseK() const { return done_.baseK; }
+
+  // 0, or -1 where no tiling fits.
+  int64_t GetTiling(AscendC::tiling::TCubeTiling& tiling) {
+    if (!Compute()) return -1;
+    tiling = done_;
+    return 0;
+  }
+  int64_t GetTiling(optiling::TCubeTiling& tiling) {
+    return GetTiling(static_cast<AscendC::tiling::TCubeTiling&>(tiling));
+  }
+
+ protected:
+  struct Sizes {
+    int32_t m = -1, n = -1, k = -1;
+  };
+  struct Layout {
+    int32_t b = 0, s = 0, n = 0, g = 0, d = 0;
+  };
+  struct Operand {
+    TPosition position = TPosition::GM;
+    CubeFormat format = CubeFormat::ND;
+    DataType type = DataType::DT_FLOAT16;
+    bool transposed = false;
+  };
+  static int32_t Set(Sizes& to, Sizes values) {
+    to = values;
+    return values.m > 0 && values.n > 0 && values.k > 0 ? 0 : -1;
+  }
+  static int32_t Set(Layout& to, Layout values) {
+    to = values;
+    return 0;
+  }
+  static int32_t Up(int32_t value, int32_t to) { return (value + to - 1) / to * to; }
+  static int32_t Parts(int32_t value, int32_t of) { return (value + of - 1) / of; }
+  static int32_t Bits(DataType type) {
+    switch (type) {
+      case DataType::DT_INT4: return 4;
+      case DataType::DT_INT8:
+      case DataType::DT_UINT8: return 8;
+      case DataType::DT_FLOAT16:
+      case DataType::DT_BF16: return 16;
+      default: return 32;
+    }
+  }
+  // Elements of the unit of k, and of m and n of a matrix that is transposed on the way: a fractal, or the square that
+  // the transposing load takes.
+  static int32_t Unit(DataType type) { return std::max(16, 256 / Bits(type)); }
+
+  // What a core computes, into `single`; how many cores. Both classes say it.
+  virtual bool Divide(Sizes& single, int32_t& cores) const = 0;
+
+  bool Compute() {
+    if (shape_.m <= 0 || shape_.n <= 0 || shape_.k <= 0) return false;
+    AscendC::tiling::TCubeTiling t;
+    Sizes single;
+    if (!Divide(single, t.usedCoreNum)) return false;
+    t.M = org_.m > 0 ? org_.m : shape_.m;
+    t.N = org_.n > 0 ? org_.n : shape_.n;
+    t.Ka = org_.k > 0 ? org_.k : shape_.k;
+    t.Kb = org_kb_ > 0 ? org_kb_ : shape_.k;
+    t.singleCoreM = single.m;
+    t.singleCoreN = single.n;
+    t.singleCoreK = single.k;
+    t.isBias = has_bias_ ? 1 : 0;
+    t.iterateOrder = traverse_ == MatrixTraverse::FIRSTN ? 1 : 0;
+    if (!ChooseBase(t, single) || !ChooseDepth(t, single)) return false;
+    t.batchM = t.batchN = t.singleBatchM = t.singleBatchN = 1;
+    t.BatchNum = batch_;
+    t.shareL1Size = static_cast<int32_t>(L1Bytes(t));
+    t.shareL0CSize = t.baseM * t.baseN * 4;
+    t.ALayoutInfoB = a_layout_.b, t.ALayoutInfoS = a_layout_.s, t.ALayoutInfoN = a_layout_.n;
+    t.ALayoutInfoG = a_layout_.g, t.ALayoutInfoD = a_layout_.d;
+    t.BLayoutInfoB = b_layout_.b, t.BLayoutInfoS = b_layout_.s, t.BLayoutInfoN = b_layout_.n;
+    t.BLayoutInfoG = b_layout_.g, t.BLayoutInfoD = b_layout_.d;
+    t.CLayoutInfoB = c_layout_.b, t.CLayoutInfoS1 = c_layout_.s, t.CLayoutInfoN = c_layout_.n;
+    t.CLayoutInfoG = c_layout_.g, t.CLayoutInfoS2 = c_layout_.d;
+    done_ = t;
+    return true;
+  }
+
+  PlatformInfo memory_;
+  Operand a_, b_, c_, bias_;
+  Sizes shape_, org_, fixed_, most_, least_;
+  Layout a_layout_, b_layout_, c_layout_;
+  int32_t org_kb_ = -1, batch_ = 0;
+  bool has_bias_ = false, double_a_ = true, double_b_ = true;
   MatrixTraverse traverse_ = MatrixTraverse::FIRSTM;
-  uint64_t l1_ = 0, l0a_ = 0, l0b_ = 0, l0c_ = 0, bt_ = 0;
+  AscendC::tiling::TCubeTiling done_;
 
  private:
-  static uint64_t Bytes(int32_t rows, int32_t columns, int32_t bits) {
-    return static_cast<uint64_t>(rows) * static_cast<uint64_t>(columns) * static_cast<uint64_t>(bits) / 8;
+  // A block of 128 x 256 results, or what is fixed; smaller where L0C, the bias table or UB ask for it.
+  bool ChooseBase(AscendC::tiling::TCubeTiling& t, const Sizes& single) const {
+    const int32_t unit_m = a_.transposed ? Unit(a_.type) : 16, unit_n = b_.transposed ? 16 : Unit(b_.type);
+    const auto choose = [](int32_t fixed, int32_t usual, int32_t least, int32_t most, int32_t size, int32_t unit) {
+      if (fixed > 0) return Up(fixed, unit);
+      int32_t base = std::min(usual, Up(size, unit));
+      if (most > 0) base = std::min(base, std::max(unit, most / unit * unit));
+      return std::max(base, least > 0 ? std::min(Up(least, unit), Up(size, unit)) : 0);
+    };
+    t.baseM = choose(fixed_.m, 128, least_.m, most_.m, single.m, unit_m);
+    t.baseN = choose(fixed_.n, 256, least_.n, most_.n, single.n, unit_n);
+    if (has_bias_ && memory_.btSize > 0)
+      t.baseN = std::min(t.baseN, std::max(unit_n, static_cast<int32_t>(memory_.btSize / 4) / unit_n * unit_n));
+    const uint64_t ub = c_.position == TPosition::GM ? 0 : memory_.ubSize;
+    const auto fits = [&] {
+      const uint64_t results = static_cast<uint64_t>(t.baseM) * static_cast<uint64_t>(t.baseN);
+      return results * 4 <= memory_.l0CSize && (ub == 0 || results * static_cast<uint64_t>(Bits(c_.type)) / 8 <= ub);
+    };
+    while (!fits()) {
+      if (fixed_.n <= 0 && t.baseN > unit_n && (t.baseN >= t.baseM || fixed_.m > 0)) {
+        t.baseN = Up(t.baseN / 2, unit_n);
+      } else if (fixed_.m <= 0 && t.baseM > unit_m) {
+        t.baseM = Up(t.baseM / 2, unit_m);
+      } else {
+        return false;
+      }
+    }
+    // As deep as two buffers in L0A and in L0B allow.
+    const int32_t unit_k = std::max(Unit(a_.type), Unit(b_.type));
+    const auto deepest = [&](uint64_t memory, int32_t width, DataType type) {
+      return static_cast<int32_t>(memory * 8 / static_cast<uint64_t>(width * Bits(type))) / unit_k * unit_k;
+    };
+    const int32_t whole = Up(single.k, unit_k);
+    t.dbL0A = t.dbL0B = 2;
+    int32_t k =
+        std::min(deepest(memory_.l0ASize / 2, t.baseM, a_.type), deepest(memory_.l0BSize / 2, t.baseN, b_.type));
+    if (k < unit_k) {
+      t.dbL0A = t.dbL0B = 1;
+      k = std::min(deepest(memory_.l0ASize, t.baseM, a_.type), deepest(memory_.l0BSize, t.baseN, b_.type));
+    }
+    if (most_.k > 0) k = std::min(k, std::max(unit_k, most_.k / unit_k * unit_k));
+    if (fixed_.k > 0) k = std::min(k, Up(fixed_.k, unit_k));
+    t.baseK = std::min(k, whole);
+    t.dbL0C = static_cast<uint64_t>(t.baseM) * static_cast<uint64_t>(t.baseN) * 8 <= memory_.l0CSize ? 2 : 1;
+    return t.baseK > 0;
   }
-  bool FitsL0(int32_t bits) const {
-    return 2 * Bytes(base_m_, base_k_, bits) <= l0a_ && 2 * Bytes(base_n_, base_k_, bits) <= l0b_;
+
+  uint64_t L1Bytes(const AscendC::tiling::TCubeTiling& t) const {
+    const auto bytes = [](int32_t width, int32_t deep, int32_t depth, DataType type) {
+      return static_cast<uint64_t>(width) * static_cast<uint64_t>(deep * depth) * static_cast<uint64_t>(Bits(type)) / 8;
+    };
+    return bytes(t.baseM, t.baseK, t.depthA1, a_.type) + bytes(t.baseN, t.baseK, t.depthB1, b_.type) +
+           static_cast<uint64_t>(has_bias_ ? t.baseN * 4 : 0);
+  }
+  // All of k in L1 if it fits twice, else as many steps as fit.
+  bool ChooseDepth(AscendC::tiling::TCubeTiling& t, const Sizes& single) const {
+    const int32_t steps = Parts(single.k, t.baseK);
+    const int32_t times_a = double_a_ ? 2 : 1, times_b = double_b_ ? 2 : 1;
+    t.stepM = t.stepN = 1;
+    for (int32_t step = steps; step > 0; --step) {
+      t.stepKa = t.stepKb = step;
+      t.depthA1 = step * times_a;
+      t.depthB1 = step * times_b;
+      if (L1Bytes(t) <= memory_.l1Size) return true;
+    }
+    t.stepKa = t.stepKb = t.depthA1 = t.depthB1 = 1;
+    return L1Bytes(t) <= memory_.l1Size;
   }
 };
 
-// One core.
+// For one core.
 class MatmulApiTiling : public MatmulApiTilingBase {
  public:
   using MatmulApiTilingBase::MatmulApiTilingBase;
-  int64_t GetTiling(TCubeTiling& tiling) {
-    return Split(tiling, m_ > 0 ? m_ : org_m_, n_ > 0 ? n_ : org_n_, k_ > 0 ? k_ : org_ka_, 1);
+
+ private:
+  bool Divide(Sizes& single, int32_t& cores) const override {
+    single = shape_;
+    cores = 1;
+    return true;
   }
 };
 
-// So many cores as SetDim says.
+// For several: as few rows and columns for the busiest as can be.
 class MultiCoreMatmulTiling : public MatmulApiTilingBase {
  public:
   using MatmulApiTilingBase::MatmulApiTilingBase;
+
   int32_t SetDim(int32_t dim) {
     dim_ = dim;
-    return 0;
+    return dim > 0 ? 0 : -1;
   }
   int32_t SetSingleShape(int32_t m = -1, int32_t n = -1, int32_t k = -1) {
-    single_m_ = m;
-    single_n_ = n;
-    single_k_ = k;
+    single_ = {m, n, k};
     return 0;
   }
-  int32_t SetSingleRange(int32_t maxM = -1, int32_t maxN = -1, int32_t = -1, int32_t = -1, int32_t = -1, int32_t = -1) {
-    max_single_m_ = maxM;
-    max_single_n_ = maxN;
+  int32_t SetSingleRange(int32_t maxM = -1, int32_t maxN = -1, int32_t maxK = -1, int32_t minM = -1, int32_t minN = -1,
+                         int32_t minK = -1) {
+    single_most_ = {maxM, maxN, maxK};
+    single_least_ = {minM, minN, minK};
     return 0;
   }
   int32_t SetAlignSplit(int32_t m, int32_t n, int32_t k) {
-    align_m_ = m > 0 ? m : 1;
-    align_n_ = n > 0 ? n : 1;
-    align_k_ = k > 0 ? k : 1;
+    align_ = {m, n, k};
     return 0;
   }
-  void SetSplitK(bool flag) { split_k_ = flag; }
   void EnableMultiCoreSplitK(bool flag) { split_k_ = flag; }
-  int32_t GetSingleShape(int32_t& m, int32_t& n, int32_t& k) const {
-    m = out_m_;
-    n = out_n_;
-    k = out_k_;
+  int32_t SetSplitK(bool flag) {
+    split_k_ = flag;
     return 0;
+  }
+  int32_t GetSingleShape(int32_t& m, int32_t& n, int32_t& k) const {
+    m = done_.singleCoreM;
+    n = done_.singleCoreN;
+    k = done_.singleCoreK;
+    return m > 0 ? 0 : -1;
   }
   int32_t GetCoreNum(int32_t& dim, int32_t& mDim, int32_t& nDim) const {
-    dim = used_;
-    mDim = m_dim_;
-    nDim = n_dim_;
+    if (done_.singleCoreM <= 0) return -1;
+    dim = done_.usedCoreNum;
+    mDim = Parts(shape_.m, done_.singleCoreM);
+    nDim = Parts(shape_.n, done_.singleCoreN);
     return 0;
-  }
-
-  int64_t GetTiling(TCubeTiling& tiling) {
-    const int32_t m = m_ > 0 ? m_ : org_m_, n = n_ > 0 ? n_ : org_n_, k = k_ > 0 ? k_ : org_ka_;
-    if (m <= 0 || n <= 0 || k <= 0) return -1;
-    const int32_t unit_m = Up(16, align_m_), unit_n = Up(std::max(16, 256 / std::max(Bits(a_), Bits(b_))), align_n_);
-    int64_t best = -1;
-    for (int32_t across = 1; across <= dim_; ++across) {
-      const int32_t part_m = single_m_ > 0 ? single_m_ : std::min(m, Up(Parts(m, across), unit_m));
-      const int32_t part_n = single_n_ > 0 ? single_n_ : std::min(n, Up(Parts(n, dim_ / across), unit_n));
-      if ((max_single_m_ > 0 && part_m > max_single_m_) || (max_single_n_ > 0 && part_n > max_single_n_)) continue;
-      if (Parts(m, part_m) * Parts(n, part_n) > dim_) continue;
-      // The larger side of what is loaded decides between rectangles of one area.
-      const int64_t cost = int64_t{Up(part_m, 16)} * Up(part_n, 16) * 1024 + Up(part_m, 16) + Up(part_n, 16);
-      if (best >= 0 && cost >= best) continue;
-      best = cost;
-      out_m_ = part_m;
-      out_n_ = part_n;
-    }
-    if (best < 0) return -1;
-    m_dim_ = Parts(m, out_m_);
-    n_dim_ = Parts(n, out_n_);
-    used_ = m_dim_ * n_dim_;
-    out_k_ = single_k_ > 0 ? single_k_ : k;
-    if (split_k_ && single_k_ <= 0) out_k_ = std::min(k, Up(Parts(k, std::max(1, dim_ / used_)), Up(32, align_k_)));
-    used_ *= Parts(k, out_k_);
-    return Split(tiling, out_m_, out_n_, out_k_, used_);
   }
 
  private:
-  int32_t dim_ = 1, single_m_ = -1, single_n_ = -1, single_k_ = -1, max_single_m_ = -1, max_single_n_ = -1;
-  int32_t align_m_ = 1, align_n_ = 1, align_k_ = 1;
+  bool Divide(Sizes& single, int32_t& cores) const override {
+    const auto unit = [](int32_t asked, int32_t own) { return asked > 0 ? Up(asked, own) : own; };
+    const int32_t unit_m = unit(align_.m, a_.transposed ? Unit(a_.type) : 16),
+                  unit_n = unit(align_.n, b_.transposed ? 16 : Unit(b_.type));
+    const auto size = [](int32_t whole, int32_t parts, int32_t fixed, int32_t least, int32_t most, int32_t to) {
+      if (fixed > 0) return std::min(fixed, whole);
+      int32_t out = parts == 1 ? whole : std::min(whole, Up(Parts(whole, parts), to));
+      if (most > 0) out = std::min(out, most);
+      return std::max(out, least > 0 ? std::min(least, whole) : 1);
+    };
+    single = {-1, -1, single_.k > 0 ? std::min(single_.k, shape_.k) : shape_.k};
+    cores = 0;
+    int64_t best = -1;
+    for (int32_t parts_m = 1; parts_m <= dim_; ++parts_m) {
+      for (int32_t parts_n = 1; parts_n <= dim_ / parts_m; ++parts_n) {
+        const int32_t m = size(shape_.m, parts_m, single_.m, single_least_.m, single_most_.m, unit_m);
+        const int32_t n = size(shape_.n, parts_n, single_.n, single_least_.n, single_most_.n, unit_n);
+        const int32_t used = Parts(shape_.m, m) * Parts(shape_.n, n);
+        const bool given = single_.m > 0 && single_.n > 0;
+        if (used > dim_ && !given) continue;
+        // Work first; then what is read, m + n rows of k elements.
+        const int64_t cost = (int64_t{Up(m, 16)} * Up(n, 16) << 20) + Up(m, 16) + Up(n, 16);
+        if (best >= 0 && cost >= best) continue;
+        best = cost;
+        single.m = m;
+        single.n = n;
+        cores = used;
+      }
+    }
+    if (best < 0) return false;
+    const int32_t parts_k = split_k_ ? std::max(1, dim_ / cores) : 1;
+    if (parts_k > 1 && single_.k <= 0) single.k = Up(Parts(shape_.k, parts_k), Unit(a_.type));
+    cores *= Parts(shape_.k, single.k);
+    return true;
+  }
+
+  int32_t dim_ = 1;
   bool split_k_ = false;
-  int32_t out_m_ = 0, out_n_ = 0, out_k_ = 0, used_ = 1, m_dim_ = 1, n_dim_ = 1;
+  Sizes single_, single_most_, single_least_, align_;
+};
+
+// For products of batches: the tiling is that of one of them, for one core; cores take batches.
+class BatchMatmulTiling : public MatmulApiTilingBase {
+ public:
+  using MatmulApiTilingBase::MatmulApiTilingBase;
+
+  int32_t SetSingleBatch(int32_t batchM, int32_t batchN) {
+    single_batch_m_ = batchM;
+    single_batch_n_ = batchN;
+    return 0;
+  }
+  int32_t GetCoreNum(int32_t& dim, int32_t& mDim, int32_t& nDim, int32_t& batchCoreM, int32_t& batchCoreN) const {
+    dim = mDim = nDim = batchCoreM = batchCoreN = 1;
+    return done_.singleCoreM > 0 ? 0 : -1;
+  }
+
+ private:
+  bool Divide(Sizes& single, int32_t& cores) const override {
+    single = shape_;
+    cores = 1;
+    return true;
+  }
+  int32_t single_batch_m_ = 1, single_batch_n_ = 1;
 };
 
 }  // namespace matmul_tiling

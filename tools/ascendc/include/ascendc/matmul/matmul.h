@@ -2,379 +2,593 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "ascendc/matmul/config.h"
-#include "ascendc/matmul/engine.h"
-#include "ascendc/matmul/server.h"
+#include <exception>
 
-// Matmul: C = A * B + bias for one core. On an AIC (MatmulImpl, or Matmul where ASCENDC_CUBE_ONLY is defined) it
-// computes itself; else an AIV asks the AIC of its block. Documentation: Ascend C API, Matmul.
+#include "ascendc/matmul/message.h"
+
+// Matmul: C = A * B + bias for the rows and columns of one core. On a cube core it computes; on an AIV of a MIX kernel
+// it has the AIC compute. Documentation: Ascend C API, high-level API, Matmul.
 namespace AscendC {
 
-template <auto CopyOut = nullptr, auto CopyA = nullptr, auto CopyB = nullptr>
+// Own functions for the copies are not there.
+template <auto DataCopyOut = nullptr, auto CopyA1 = nullptr, auto CopyB1 = nullptr>
 struct MatmulCallBackFunc {
-  static_assert(CopyOut == nullptr && CopyA == nullptr && CopyB == nullptr,
-                "Matmul: callbacks are not supported by Vinci");
+  static constexpr bool kEmpty = std::is_null_pointer_v<decltype(DataCopyOut)> &&
+                                 std::is_null_pointer_v<decltype(CopyA1)> && std::is_null_pointer_v<decltype(CopyB1)>;
 };
 
-template <bool direct, class AType, class BType, class CType, class BiasType, const auto& config, class Callbacks>
-class MatmulObject {
+struct MatrixOffset {
+  int32_t offset;
+  int32_t row, col;
+  int32_t height, width;
+};
+
+template <class A, class B, class C, class Bias = C, const auto& CFG = CFG_NORM, class CallBack = MatmulCallBackFunc<>>
+class MatmulImpl {
  public:
-  using A = typename AType::T;
-  using B = typename BType::T;
-  using C = typename CType::T;
-  using Bias = typename BiasType::T;
-  static_assert(AType::layout == LayoutMode::NONE && BType::layout == LayoutMode::NONE,
-                "Matmul: products of batches are not supported by Vinci");
+  using Engine = vinci_detail::MatmulEngine<A, B, C, Bias>;
+  using Work = vinci_detail::MatmulWork;
+  using Message = vinci_detail::MatmulMessage;
+  using TA = typename A::T;
+  using TB = typename B::T;
+  using TC = typename C::T;
+  using TBias = typename Bias::T;
+  using Sum = typename Engine::Sum;
+  static constexpr MatmulConfig kConfig = vinci_detail::ConfigOf(CFG);
+  // The tiling is in the template.
+  static constexpr bool kStatic = !std::is_same_v<std::decay_t<decltype(CFG)>, MatmulConfig>;
+  static_assert(CallBack::kEmpty, "MatmulCallBackFunc is not supported by Vinci");
+  static_assert(__NPU_ARCH__ == 2201, "Matmul is there for the architectures with AICs and AIVs, 220x");
 
-  MatmulObject() = default;
-  MatmulObject(const MatmulObject&) = delete;
-  MatmulObject& operator=(const MatmulObject&) = delete;
-
-  // The tiling, by a pointer to a local or a global copy.
-  void Init(const TCubeTiling* __restrict cubeTiling, TPipe* tpipe = nullptr, Place = Place::here()) {
-    if (tpipe != nullptr) pipe_ = tpipe;
-    if (cubeTiling == nullptr) return;
-    tiling_ = *cubeTiling;
-    SetOrgShape(tiling_.M, tiling_.N, tiling_.Ka, tiling_.Kb);
-    SetSingleShape(tiling_.singleCoreM, tiling_.singleCoreN, tiling_.singleCoreK);
+  MatmulImpl() = default;
+  MatmulImpl(const MatmulImpl&) = delete;
+  MatmulImpl& operator=(const MatmulImpl&) = delete;
+  ~MatmulImpl() noexcept(false) {
+    if (std::uncaught_exceptions() == 0 && role_ == Role::direct) vinci_detail::MatmulUnit::Here().Settle(place_);
   }
-  void Register(uint32_t object, TPipe* pipe, Place place) {
-    object_ = object;
-    pipe_ = pipe;
-    if constexpr (!direct) client_.Register(place);
+
+  // -------------------------------------------------------------------------------------------------------------------
+  // Set up.
+
+  void Init(const tiling::TCubeTiling* cubeTiling, TPipe* tpipe = nullptr, Place place = Place::here()) {
+    place_ = place;
+    tiling::TCubeTiling t = cubeTiling != nullptr ? *cubeTiling : tiling::TCubeTiling{};
+    Complete(t, place);
+    work_ = Work{};
+    work_.tiling = t;
+    work_.m = Unsigned(t.singleCoreM);
+    work_.n = Unsigned(t.singleCoreN);
+    work_.k = Unsigned(t.singleCoreK);
+    SetOrgShape(t.M, t.N, t.Ka, t.Kb);
+    Begin();
+    if (role_ == Role::none && ::vinci::ascendc::core().kind == ::vinci::ascendc::CoreKind::cube) role_ = Role::direct;
+    if (role_ == Role::client) return;
+    if (role_ == Role::none)
+      ::vinci::ascendc::wrong(
+          "Matmul on a vector core without an AIC: mark the kernel __cube__, __mix__(1, 2), or by "
+          "KERNEL_TASK_TYPE_DEFAULT",
+          place);
+    if (tpipe == nullptr) tpipe = GetTPipePtr();
+    if (tpipe == nullptr) ::vinci::ascendc::wrong("Matmul without a TPipe", place);
+    for (Engine& e : engines_)
+      e.Init(*tpipe, t, place);
+  }
+  // For REGIST_MATMUL_OBJ: what this core is to the object of that number.
+  void Join(bool client, GM_ADDR workspace, uint8_t object, Place place) {
+    role_ = client ? Role::client : Role::server;
+    if (client) client_.Init(workspace, object, place);
+  }
+  // The AIC computes what an AIV asks for.
+  void Serve(const Message& m, TPipe& pipe, Place place) {
+    Engine& e = engines_[m.aiv];
+    if (m.kind == Message::Kind::end) return;
+    if (std::memcmp(&served_[m.aiv], &m.work.tiling, sizeof(tiling::TCubeTiling)) != 0) {
+      served_[m.aiv] = m.work.tiling;
+      e.Init(pipe, m.work.tiling, place);
+    }
+    if (m.kind == Message::Kind::multiply) return e.Multiply(m.work, m.index, m.partial, place);
+    if (m.kind == Message::Kind::store) return Store(e, m.work, m.index, m.target, place);
+    All(e, m.work, m.target, place);
   }
 
   void SetOrgShape(int orgM, int orgN, int orgK) { SetOrgShape(orgM, orgN, orgK, orgK); }
   void SetOrgShape(int orgM, int orgN, int orgKa, int orgKb, int orgKc = 0) {
-    org_m_ = static_cast<uint32_t>(orgM);
-    org_n_ = static_cast<uint32_t>(orgN);
-    org_ka_ = static_cast<uint32_t>(orgKa);
-    org_kb_ = static_cast<uint32_t>(orgKb);
-    org_kc_ = static_cast<uint32_t>(orgKc != 0 ? orgKc : orgN);
+    org_m_ = Unsigned(orgM);
+    org_n_ = Unsigned(orgN);
+    org_ka_ = Unsigned(orgKa);
+    org_kb_ = Unsigned(orgKb);
+    work_.rows_c = org_m_;
+    work_.row_length_c = orgKc > 0 ? Unsigned(orgKc) : org_n_;
   }
   void SetSingleShape(int singleM, int singleN, int singleK) { SetTail(singleM, singleN, singleK); }
   void SetTail(int tailM = -1, int tailN = -1, int tailK = -1) {
-    if (tailM != -1) m_ = static_cast<uint32_t>(tailM);
-    if (tailN != -1) n_ = static_cast<uint32_t>(tailN);
-    if (tailK != -1) k_ = static_cast<uint32_t>(tailK);
-    next_ = 0;
+    if (tailM > 0) work_.m = Unsigned(tailM);
+    if (tailN > 0) work_.n = Unsigned(tailN);
+    if (tailK > 0) work_.k = Unsigned(tailK);
+    Begin();
   }
 
-  void SetTensorA(const GlobalTensor<A>& gm, bool isTransposeA = false) {
-    SetA(gm.Address(), isTransposeA, org_m_, org_ka_);
+  void SetTensorA(const GlobalTensor<TA>& gm, bool isTransposeA = false) {
+    work_.a = {gm.Address(),
+               false,
+               isTransposeA,
+               A::format == CubeFormat::NZ,
+               isTransposeA ? org_m_ : org_ka_,
+               isTransposeA ? org_ka_ : org_m_};
+    Begin();
   }
-  void SetTensorB(const GlobalTensor<B>& gm, bool isTransposeB = false) {
-    SetB(gm.Address(), isTransposeB, org_kb_, org_n_);
+  void SetTensorB(const GlobalTensor<TB>& gm, bool isTransposeB = false) {
+    work_.b = {gm.Address(),
+               false,
+               !isTransposeB,
+               B::format == CubeFormat::NZ,
+               isTransposeB ? org_kb_ : org_n_,
+               isTransposeB ? org_n_ : org_kb_};
+    Begin();
   }
-  // Of UB: all that one core needs, row after row.
-  void SetTensorA(const LocalTensor<A>& leftMatrix, bool isTransposeA = false, Place place = Place::here()) {
-    SetA(FromUb<AType>(leftMatrix, 0, isTransposeA ? k_ : m_, isTransposeA ? m_ : k_, place), isTransposeA, m_, k_);
+  // At TSCM all of the matrix as NZ, of the shape that SetOrgShape says; in UB what this core takes.
+  void SetTensorA(const LocalTensor<TA>& leftMatrix, bool isTransposeA = false, Place place = Place::here()) {
+    work_.a = Local<A>(leftMatrix, isTransposeA, isTransposeA, {org_m_, org_ka_}, {work_.m, work_.k}, 0, place);
+    Begin();
   }
-  void SetTensorB(const LocalTensor<B>& rightMatrix, bool isTransposeB = false, Place place = Place::here()) {
-    SetB(FromUb<BType>(rightMatrix, kArea, isTransposeB ? n_ : k_, isTransposeB ? k_ : n_, place), isTransposeB, k_,
-         n_);
+  void SetTensorB(const LocalTensor<TB>& rightMatrix, bool isTransposeB = false, Place place = Place::here()) {
+    work_.b = Local<B>(rightMatrix, !isTransposeB, isTransposeB, {org_kb_, org_n_}, {work_.k, work_.n}, 1, place);
+    Begin();
   }
-  void SetBias(const GlobalTensor<Bias>& biasGlobal) { bias_ = biasGlobal.Address(); }
-  void SetBias(const LocalTensor<Bias>& inputBias, Place place = Place::here()) {
-    bias_ = FromUb<MatmulType<TPosition::VECOUT, CubeFormat::ND, Bias>>(inputBias, kArea * 4, 1, n_, place);
+  void SetBias(const GlobalTensor<TBias>& biasGlobal) { work_.bias = biasGlobal.Address(); }
+  void SetBias(const LocalTensor<TBias>& inputBias, Place place = Place::here()) {
+    NeedClient("a bias in UB of a cube core", place);
+    const uint64_t bytes = work_.n * sizeof(TBias);
+    if (bytes > vinci_detail::MatmulArea::kBias)
+      ::vinci::ascendc::unsupported("a bias of more than 2 KiB in UB", place);
+    FromUb(client_.Area().Bias(), inputBias.template ReinterpretCast<uint8_t>(), bytes, place);
+    work_.bias = client_.Area().Bias();
   }
-  void DisableBias() { bias_ = 0; }
-  void ClearBias() { bias_ = 0; }
-  void SetQuantScalar(const uint64_t quantScalar) {
-    quant_scalar_ = quantScalar;
-    quant_table_ = 0;
+  void ClearBias() { work_.bias = 0; }
+  void DisableBias() { ClearBias(); }
+  void SetQuantScalar(uint64_t quantScalar) {
+    work_.quant_scale = quantScalar;
+    work_.quant_table = 0;
   }
-  void SetQuantVector(const GlobalTensor<uint64_t>& quantTensor) { quant_table_ = quantTensor.Address(); }
+  void SetQuantVector(const GlobalTensor<uint64_t>& quantTensor) { work_.quant_table = quantTensor.Address(); }
+  // Of a cube core by itself.
   void SetHF32(bool enableHF32 = false, int32_t transMode = 0, Place place = Place::here()) {
-    static_assert(direct, "SetHF32: of products that an AIC computes itself");
+    if (role_ == Role::client) ::vinci::ascendc::unsupported("SetHF32 of an AIV", place);
     SetHF32Mode(enableHF32, place);
-    SetHF32TransMode(transMode != 0, place);
+    SetHF32TransMode(transMode == 1, place);
   }
-  // What only arranges memory or work that is arranged here by itself.
-  void SetSubBlockIdx(uint8_t) {}
-  uint8_t GetSubBlockIdx() const { return static_cast<uint8_t>(AscendC::GetSubBlockIdx()); }
+  void SetSubBlockIdx(uint8_t subBlockIdx) { sub_block_ = subBlockIdx; }
+  uint8_t GetSubBlockIdx() const { return sub_block_; }
+  // Nothing is kept there.
   void SetLocalWorkspace(const LocalTensor<uint8_t>&) {}
-  template <typename T>
-  void SetWorkspace(GlobalTensor<T>&) {}
-  template <typename T>
-  void SetWorkspace(__gm__ const T*, int) {}
-  void SetUserDefInfo(const uint64_t) {}
-  void SetSelfDefineData(const uint64_t) {}
-  MatrixOffset GetOffsetC() const { return {}; }
+  void SetUserDefInfo(uint64_t) {}
+  void SetSelfDefineData(uint64_t) {}
+  // Where Iterate<false> puts blocks of results.
+  template <class T>
+  void SetWorkspace(GlobalTensor<T>& addr) {
+    workspace_ = addr.Address();
+  }
+  template <class T>
+  void SetWorkspace(__gm__ const T* addr, int /*size*/) {
+    workspace_ = reinterpret_cast<uintptr_t>(addr);
+  }
 
-  // The next block, false after the last one. With enPartialSum it is added to the one before.
+  // -------------------------------------------------------------------------------------------------------------------
+  // Blocks one by one: Iterate computes the next one, GetTensorC brings it out.
+
   template <bool sync = true>
   bool Iterate(bool enPartialSum = false, Place place = Place::here()) {
-    const vinci_detail::Product p = Now(place);
-    if (enPartialSum && pending_) {
-      Compute(false, place);
-    } else if (next_ >= p.Blocks()) {
-      next_ = 0;
-      pending_ = false;
-      return false;
-    }
-    request_ = {object_, p,    {}, tiling_, enPartialSum && pending_ ? block_ : next_, false, enPartialSum && pending_,
-                false,   false};
-    if (!(enPartialSum && pending_)) block_ = next_++;
-    pending_ = true;
+    place_ = place;
+    if (!sync) return IterateAhead(place);
+    if (!Next(enPartialSum)) return false;
+    Compute(enPartialSum, place);
     return true;
   }
+  // Into a tensor of the program, at CO1.
+  template <bool sync = true, class T>
+  bool Iterate(bool enPartialSum, const LocalTensor<T>& localCmatrix, Place place = Place::here()) {
+    static_assert(std::is_same_v<T, Sum>, "Iterate: L0C holds float or int32_t");
+    place_ = place;
+    if (role_ != Role::direct) ::vinci::ascendc::unsupported("Iterate into CO1 on an AIV", place);
+    if (!Next(enPartialSum)) return false;
+    engines_[0].Multiply(work_, index_, enPartialSum, localCmatrix, place);
+    return true;
+  }
+
   template <bool sync = true>
-  void GetTensorC(const GlobalTensor<C>& gm, uint8_t enAtomic = 0, bool enSequentialWrite = false,
+  void GetTensorC(const GlobalTensor<TC>& gm, uint8_t enAtomic = 0, bool enSequentialWrite = false,
                   Place place = Place::here()) {
-    request_.target = {gm.Address(), CType::format == CubeFormat::NZ ? org_m_ : org_kc_, enAtomic};
-    request_.sequential = enSequentialWrite;
-    Compute(true, place);
-    if (sync) Finish(place);
+    if (ahead_) {
+      index_ = NextAhead();
+      Compute(false, place);
+    }
+    Bring({gm.Address(), false, enAtomic, enSequentialWrite}, place);
+    if (sync && role_ == Role::client) client_.Settle(place);
   }
   template <bool sync = true>
-  void GetTensorC(const LocalTensor<C>& co2Local, uint8_t enAtomic = 0, bool = false, Place place = Place::here()) {
-    static_assert(!direct, "GetTensorC: an AIC has no UB");
-    if (enAtomic != 0) ::vinci::ascendc::unsupported("GetTensorC into UB with an atomic operation", place);
-    const vinci_detail::Product& p = request_.product;
-    const uint32_t rows = p.RowsOf(request_.block), columns = p.ColumnsOf(request_.block);
-    request_.target = {Results(), CType::format == CubeFormat::NZ ? rows : UbPitch(columns), 0};
-    request_.sequential = true;
-    Compute(true, place);
-    Finish(place);
-    ToUb(co2Local, rows, columns, place);
+  void GetTensorC(const LocalTensor<TC>& co2Local, uint8_t enAtomic = 0, bool enSequentialWrite = false,
+                  Place place = Place::here()) {
+    if (vinci_detail::MatmulMover<TA>::kC0 != 0 && MemoryOf(co2Local.GetPosition()) == ::vinci::ascendc::Memory::l1)
+      return Bring({co2Local.Address(), true, enAtomic, enSequentialWrite}, place);
+    NeedClient("GetTensorC into UB", place);
+    if (!sync || ahead_) {
+      client_.Settle(place);
+      const uint32_t index = NextAhead();
+      return ToUb(co2Local, AheadAt(index, place), index, enSequentialWrite, place);
+    }
+    Bring({client_.Area().Result(), false, 0, true}, place);
+    client_.Settle(place);
+    ToUb(co2Local, client_.Area().Result(), index_, enSequentialWrite, place);
   }
   template <bool sync = true>
-  void GetTensorC(const GlobalTensor<C>& gm, const LocalTensor<C>& co2Local, uint8_t enAtomic = 0,
+  void GetTensorC(const GlobalTensor<TC>& gm, const LocalTensor<TC>& co2Local, uint8_t enAtomic = 0,
                   bool enSequentialWrite = false, Place place = Place::here()) {
-    const vinci_detail::MatmulRequest again = request_;
-    GetTensorC<true>(gm, enAtomic, enSequentialWrite, place);
-    request_ = again;
-    GetTensorC<true>(co2Local, 0, true, place);
+    NeedClient("GetTensorC into UB", place);
+    Bring({gm.Address(), false, enAtomic, enSequentialWrite}, place);
+    Bring({client_.Area().Result(), false, 0, true}, place);
+    client_.Settle(place);
+    ToUb(co2Local, client_.Area().Result(), index_, enSequentialWrite, place);
   }
-  void AsyncGetTensorC(const LocalTensor<C>& c, Place place = Place::here()) { GetTensorC<true>(c, 0, true, place); }
-  void WaitGetTensorC(Place place = Place::here()) { Finish(place); }
+  void AsyncGetTensorC(const LocalTensor<TC>& c, Place place = Place::here()) { GetTensorC<true>(c, 0, true, place); }
+  // The next block that Iterate<false> has computed, where it lies.
+  template <bool sync = false>
+  GlobalTensor<TC> GetTensorC(uint8_t /*enAtomic*/ = 0, bool /*enSequentialWrite*/ = false,
+                              Place place = Place::here()) {
+    NeedClient("GetTensorC of a workspace", place);
+    client_.Settle(place);
+    GlobalTensor<TC> out;
+    out.SetGlobalBuffer(reinterpret_cast<__gm__ TC*>(AheadAt(NextAhead(), place)));
+    return out;
+  }
+  MatrixOffset GetOffsetC() const {
+    const vinci_detail::MatmulBlock b(work_, index_);
+    return {static_cast<int32_t>(b.m0 * work_.row_length_c + b.n0), static_cast<int32_t>(b.m0),
+            static_cast<int32_t>(b.n0), static_cast<int32_t>(b.m), static_cast<int32_t>(b.n)};
+  }
+
+  // -------------------------------------------------------------------------------------------------------------------
+  // All blocks.
 
   template <bool sync = true>
-  void IterateAll(const GlobalTensor<C>& gm, uint8_t enAtomic = 0, bool enSequentialWrite = false, bool = false,
-                  bool = false, Place place = Place::here()) {
-    const vinci_detail::Target to{gm.Address(), CType::format == CubeFormat::NZ ? org_m_ : org_kc_, enAtomic};
-    Send({object_, Now(place), to, tiling_, 0, true, false, true, enSequentialWrite}, place);
-    if (sync) Finish(place);
+  void IterateAll(const GlobalTensor<TC>& gm, uint8_t enAtomic = 0, bool enSequentialWrite = false,
+                  bool /*waitIterateAll*/ = false, bool fakeMsg = false, Place place = Place::here()) {
+    place_ = place;
+    if (fakeMsg) return;
+    const vinci_detail::MatmulTarget target{gm.Address(), false, enAtomic, enSequentialWrite};
+    Begin();
+    if (role_ == Role::client) {
+      Message m = About(Message::Kind::all);
+      m.target = target;
+      client_.Send(m, place);
+      if (sync) client_.Settle(place);
+    } else {
+      All(engines_[0], work_, target, place);
+    }
   }
   template <bool sync = true>
-  void IterateAll(const LocalTensor<C>& ubCmatrix, uint8_t enAtomic = 0, Place place = Place::here()) {
-    static_assert(!direct, "IterateAll: an AIC has no UB");
-    if (enAtomic != 0) ::vinci::ascendc::unsupported("IterateAll into UB with an atomic operation", place);
-    const vinci_detail::Target to{Results(), CType::format == CubeFormat::NZ ? m_ : UbPitch(n_), 0};
-    Send({object_, Now(place), to, tiling_, 0, true, false, true, false}, place);
-    Finish(place);
-    ToUb(ubCmatrix, m_, n_, place);
+  void IterateAll(const LocalTensor<TC>& ubCmatrix, uint8_t enAtomic = 0, Place place = Place::here()) {
+    Begin();
+    while (Iterate<true>(false, place))
+      GetTensorC<true>(ubCmatrix, enAtomic, false, place);
   }
-  void WaitIterateAll(Place place = Place::here()) { Finish(place); }
-  void End(Place place = Place::here()) { Finish(place); }
+  void WaitIterateAll(Place place = Place::here()) {
+    if (role_ == Role::client) client_.Settle(place);
+  }
+  void WaitGetTensorC(Place place = Place::here()) { WaitIterateAll(place); }
 
-  // What an AIC does for a request.
-  void Serve(const vinci_detail::MatmulRequest& r, Place place) {
-    if (!initialised_) {
-      engine_.Init(pipe_, r.tiling, place);
-      largest_ = r.tiling;
-      initialised_ = true;
+  // Products of batches that lie one behind the other; where one side has fewer they are taken in turn.
+  template <bool sync = true, bool waitIterateBatch = false>
+  void IterateBatch(const GlobalTensor<TC>& gm, uint32_t batchA, uint32_t batchB, bool enSequentialWrite,
+                    const uint32_t matrixStrideA = 0, const uint32_t matrixStrideB = 0,
+                    const uint32_t matrixStrideC = 0, const bool enPartialSum = false, const uint8_t enAtomic = 0,
+                    Place place = Place::here()) {
+    static_assert(A::layout == LayoutMode::NORMAL || A::layout == LayoutMode::NONE,
+                  "IterateBatch: layouts other than NORMAL are not supported by Vinci");
+    if (enPartialSum) ::vinci::ascendc::unsupported("IterateBatch with enPartialSum", place);
+    const Work first = work_;
+    const uint32_t batches = batchA > batchB ? batchA : batchB;
+    const uint64_t stride_a = matrixStrideA != 0 ? matrixStrideA : uint64_t{org_m_} * org_ka_;
+    const uint64_t stride_b = matrixStrideB != 0 ? matrixStrideB : uint64_t{org_kb_} * org_n_;
+    const uint64_t stride_c = matrixStrideC != 0 ? matrixStrideC : uint64_t{org_m_} * first.row_length_c;
+    for (uint32_t i = 0; i < batches; ++i) {
+      work_.a.address = first.a.address + BytesOf<TA>(i * batchA / batches * stride_a);
+      work_.b.address = first.b.address + BytesOf<TB>(i * batchB / batches * stride_b);
+      if (first.bias != 0 && kConfig.isBiasBatch) work_.bias = first.bias + uint64_t{i} * org_n_ * sizeof(TBias);
+      IterateAll<false>(gm[i * stride_c], enAtomic, enSequentialWrite, false, false, place);
     }
-    if (r.tiling.baseM > largest_.baseM || r.tiling.baseN > largest_.baseN ||
-        r.tiling.baseK * static_cast<int32_t>(Engine::Steps(r.tiling)) >
-            largest_.baseK * static_cast<int32_t>(Engine::Steps(largest_)))
-      ::vinci::ascendc::unsupported("a tiling of Matmul that needs larger buffers than the first one", place);
-    for (uint32_t i = r.all ? 0 : r.block; i < (r.all ? r.product.Blocks() : r.block + 1); ++i) {
-      engine_.Compute(r.product, i, r.add, place);
-      if (r.store) engine_.Store(r.product, i, TargetOf(r, i), place);
+    if (sync) WaitIterateAll(place);
+    work_ = first;
+    Begin();
+  }
+  void SetBatchNum(int32_t batchA, int32_t batchB) {
+    batch_a_ = Unsigned(batchA);
+    batch_b_ = Unsigned(batchB);
+  }
+  void IterateBatch(const GlobalTensor<TC>& gm, bool enPartialSum, uint8_t enAtomic, bool enSequentialWrite,
+                    const uint32_t matrixStrideA = 0, const uint32_t matrixStrideB = 0,
+                    const uint32_t matrixStrideC = 0, Place place = Place::here()) {
+    IterateBatch<true, false>(gm, batch_a_, batch_b_, enSequentialWrite, matrixStrideA, matrixStrideB, matrixStrideC,
+                              enPartialSum, enAtomic, place);
+  }
+  void WaitIterateBatch(Place place = Place::here()) { WaitIterateAll(place); }
+
+  void End(Place place = Place::here()) {
+    if (role_ == Role::client) {
+      client_.Send(About(Message::Kind::end), place);
+      client_.Settle(place);
     }
+    if (role_ == Role::direct) vinci_detail::MatmulUnit::Here().Settle(place);
+    Begin();
   }
 
  private:
-  using Engine = vinci_detail::MatmulEngine<AType, BType, CType, BiasType>;
-  // In the part of the workspace for tensors of UB: A, B, C (twice as large) and the bias.
-  static constexpr uint64_t kArea = vinci_detail::kMatmulTensors / 5;
-  static constexpr uint32_t kNz = sizeof(C) == 1 ? 32 : 16;  // columns of a block column
+  enum class Role : uint8_t { none, direct, client, server };
+  struct Shape {
+    uint32_t rows, columns;
+  };
 
-  // Of all matrices of the program: those of two AIVs that one AIC serves, too.
-  static uint32_t NextVersion() {
-    static uint32_t version = 0;
-    return ++version;
-  }
-  void SetA(uint64_t address, bool transposed, uint32_t rows, uint32_t columns) {
-    a_ = {address, NextVersion(), transposed ? columns : rows, transposed ? rows : columns, transposed};
-    next_ = 0;
-  }
-  void SetB(uint64_t address, bool transposed, uint32_t rows, uint32_t columns) {
-    b_ = {address, NextVersion(), transposed ? columns : rows, transposed ? rows : columns, transposed};
-    next_ = 0;
-  }
-  vinci_detail::Product Now(Place place) const {
-    if (tiling_.baseM <= 0 || tiling_.baseN <= 0 || tiling_.baseK <= 0)
-      ::vinci::ascendc::wrong("Matmul: there is no tiling; REGIST_MATMUL_OBJ or Init set it", place);
-    vinci_detail::Product p;
-    p.a = a_;
-    p.b = b_;
-    p.bias = bias_;
-    p.m = m_;
-    p.n = n_;
-    p.k = k_;
-    p.base_m = static_cast<uint32_t>(tiling_.baseM);
-    p.base_n = static_cast<uint32_t>(tiling_.baseN);
-    p.base_k = static_cast<uint32_t>(tiling_.baseK);
-    p.chunk_k = p.base_k * Engine::Steps(tiling_);
-    p.n_first = config.iterateOrder == IterateOrder::UNDEF ? tiling_.iterateOrder == 1
-                                                           : config.iterateOrder == IterateOrder::ORDER_N;
-    p.quant_scalar = quant_scalar_;
-    p.quant_table = quant_table_;
-    p.relu = config.enableRelu;
-    return p;
-  }
-  static vinci_detail::Target TargetOf(const vinci_detail::MatmulRequest& r, uint32_t i) {
-    vinci_detail::Target to = r.target;
-    const vinci_detail::Product& p = r.product;
-    uint64_t skipped = 0;
-    if (r.sequential) {
-      skipped = r.all ? uint64_t{i} * p.base_m * p.base_n : 0;
-      if (r.all) to.pitch = CType::format == CubeFormat::NZ ? p.base_m : p.base_n;
-      if (!r.all && to.atomic == 0 && to.pitch > p.base_n && CType::format != CubeFormat::NZ) to.pitch = p.base_n;
-    } else if (CType::format == CubeFormat::NZ) {
-      skipped = uint64_t{p.FirstN(i) / kNz} * vinci_detail::RoundUp(to.pitch, 16) * kNz + uint64_t{p.FirstM(i)} * kNz;
-    } else {
-      skipped = uint64_t{p.FirstM(i)} * to.pitch + p.FirstN(i);
+  static uint32_t Unsigned(int value) { return static_cast<uint32_t>(value > 0 ? value : 0); }
+  static uint32_t RoundUp(uint32_t value, uint32_t to) { return vinci_detail::RoundUp(value, to); }
+
+  // What the template says of the tiling, and what neither says.
+  static void Complete(tiling::TCubeTiling& t, Place place) {
+    const auto take = [](int32_t& to, uint32_t from) {
+      if (from != 0) to = static_cast<int32_t>(from);
+    };
+    if constexpr (kStatic) {
+      take(t.singleCoreM, kConfig.singleCoreM);
+      take(t.singleCoreN, kConfig.singleCoreN);
+      take(t.singleCoreK, kConfig.singleCoreK);
+      take(t.baseM, kConfig.basicM);
+      take(t.baseN, kConfig.basicN);
+      take(t.baseK, kConfig.basicK);
+      take(t.M, t.M > 0 ? 0 : kConfig.singleCoreM);
+      take(t.N, t.N > 0 ? 0 : kConfig.singleCoreN);
+      take(t.Ka, t.Ka > 0 ? 0 : kConfig.singleCoreK);
+      take(t.Kb, t.Kb > 0 ? 0 : kConfig.singleCoreK);
+      if (t.depthA1 == 0) t.depthA1 = t.depthB1 = 2;
     }
-    to.address += skipped * sizeof(C);
-    return to;
+    if (kConfig.iterateOrder != IterateOrder::UNDEF)
+      t.iterateOrder = kConfig.iterateOrder == IterateOrder::ORDER_N ? 1 : 0;
+    if (t.singleCoreM <= 0 || t.singleCoreN <= 0 || t.singleCoreK <= 0 || t.baseM <= 0 || t.baseN <= 0)
+      ::vinci::ascendc::wrong("Matmul: the tiling is not set: singleCoreM to baseK are to be positive", place);
   }
 
-  // The pending block: computed, and stored.
-  void Compute(bool store, Place place) {
-    if (!pending_) ::vinci::ascendc::wrong("GetTensorC: there is no result; Iterate computes one", place);
-    request_.store = store;
-    Send(request_, place);
-    if (store) pending_ = false;
+  // From the first block on, with matrices that may be others than before.
+  void Begin() {
+    next_ = 0;
+    ahead_ = false;
+    ++work_.version;
   }
-  void Send(const vinci_detail::MatmulRequest& r, Place place) {
-    if constexpr (direct) {
-      Serve(r, place);
-    } else {
-      client_.Post(r, place);
+  bool Next(bool partial) {
+    if (partial) {
+      index_ = 0;
+      next_ = 1;
+      return true;
+    }
+    if (next_ >= work_.Blocks()) {
+      next_ = 0;
+      return false;
+    }
+    index_ = next_++;
+    return true;
+  }
+  Message About(typename Message::Kind kind) const {
+    Message m;
+    m.kind = kind;
+    m.index = index_;
+    m.work = work_;
+    const uint64_t addresses[2] = {work_.a.address, work_.b.address};
+    for (uint32_t i = 0; i < 2; ++i) {
+      if (addresses[i] == client_.Area().Matrix(i) && Stager()[i] != this)
+        ::vinci::ascendc::unsupported("Matmul with matrices in UB of two objects at once", place_);
+    }
+    return m;
+  }
+  static void Store(Engine& e, const Work& w, uint32_t index, const vinci_detail::MatmulTarget& target, Place place) {
+    e.template Store<kConfig.enableRelu, kConfig.isEnableChannelSplit>(w, index, target, place);
+  }
+  static void All(Engine& e, const Work& w, vinci_detail::MatmulTarget target, Place place) {
+    for (uint32_t i = 0; i < w.Blocks(); ++i) {
+      e.Multiply(w, i, false, place);
+      Store(e, w, i, target, place);
+      if (target.sequential) target.address += Unsigned(w.tiling.baseM) * Unsigned(w.tiling.baseN) * sizeof(TC);
     }
   }
-  void Finish(Place place) {
-    if constexpr (!direct) client_.Wait(place);
-    static_cast<void>(place);
+  void Compute(bool partial, Place place) {
+    if (role_ != Role::client) return engines_[0].Multiply(work_, index_, partial, place);
+    Message m = About(Message::Kind::multiply);
+    m.partial = partial;
+    client_.Send(m, place);
+  }
+  void Bring(const vinci_detail::MatmulTarget& target, Place place) {
+    if (role_ != Role::client) return Store(engines_[0], work_, index_, target, place);
+    Message m = About(Message::Kind::store);
+    m.target = target;
+    client_.Send(m, place);
+  }
+  void NeedClient(const char* what, Place place) const {
+    if (role_ != Role::client) ::vinci::ascendc::unsupported(what, place);
   }
 
-  // UB has no way to the cube but through global memory.
-  static uint64_t Results() { return vinci_detail::MatmulTensors() + kArea * 2; }
-  static uint32_t UbPitch(uint32_t columns) { return vinci_detail::RoundUp(columns, 32 / sizeof(C)); }
-  void ToUb(const LocalTensor<C>& ub, uint32_t rows, uint32_t columns, Place place) {
-    GlobalTensor<C> gm;
-    gm.SetGlobalBuffer(reinterpret_cast<__gm__ C*>(Results()));  // NOLINT(performance-no-int-to-ptr)
-    const uint32_t count = CType::format == CubeFormat::NZ
-                               ? vinci_detail::RoundUp(columns, kNz) * vinci_detail::RoundUp(rows, 16)
-                               : rows * UbPitch(columns);
-    if (count * sizeof(C) > 2 * kArea) ::vinci::ascendc::unsupported("a result in UB with more than 128 KiB", place);
-    TPipe::Order(HardEvent::V_MTE2, place);
-    DataCopy(ub, gm, count, place);
-    TPipe::Order(HardEvent::MTE2_V, place);
+  // All blocks ahead, to the workspace; on a cube core by itself they are computed when they are asked for.
+  bool IterateAhead(Place place) {
+    Begin();
+    ahead_ = true;
+    if (role_ != Role::client || workspace_ == 0) return true;
+    Message m = About(Message::Kind::all);
+    m.target = {workspace_, false, 0, true};
+    client_.Send(m, place);
+    return true;
   }
-  template <class Type, typename T>
-  static uint64_t FromUb(const LocalTensor<T>& ub, uint64_t area, uint32_t rows, uint32_t columns, Place place) {
-    static_assert(!direct, "Matmul: an AIC has no UB");
-    GlobalTensor<T> gm;
-    const uint64_t address = vinci_detail::MatmulTensors() + area;
-    gm.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(address));  // NOLINT(performance-no-int-to-ptr)
-    const uint32_t c0 = 32 / sizeof(T);
-    const uint32_t count = Type::format == CubeFormat::NZ
-                               ? vinci_detail::RoundUp(rows, 16) * vinci_detail::RoundUp(columns, c0)
-                               : rows * columns;
-    if (count * sizeof(T) > kArea) ::vinci::ascendc::unsupported("a matrix of UB with more than 64 KiB", place);
+  uint32_t NextAhead() { return next_ < work_.Blocks() ? next_++ : 0; }
+  uint64_t AheadAt(uint32_t index, Place place) const {
+    if (workspace_ == 0)
+      ::vinci::ascendc::wrong("GetTensorC of what Iterate<false> has computed, without SetWorkspace before", place);
+    return workspace_ + uint64_t{index} * Unsigned(work_.tiling.baseM) * Unsigned(work_.tiling.baseN) * sizeof(TC);
+  }
+  // A matrix in L1, or one in UB, which goes through global memory. Shapes are of the matrix that is not transposed.
+  template <class Type>
+  vinci_detail::MatmulOperand Local(const LocalTensor<typename Type::T>& tensor, bool k_rows, bool transposed,
+                                    Shape whole, Shape single, uint32_t which, Place place) {
+    using T = typename Type::T;
+    const bool l1 = MemoryOf(tensor.GetPosition()) == ::vinci::ascendc::Memory::l1;
+    const Shape shape = l1 ? whole : single;
+    vinci_detail::MatmulOperand o{tensor.Address(),
+                                  l1,
+                                  k_rows,
+                                  l1 || Type::format == CubeFormat::NZ,
+                                  transposed ? shape.rows : shape.columns,
+                                  transposed ? shape.columns : shape.rows};
+    if (l1) {
+      if (role_ == Role::client) ::vinci::ascendc::unsupported("a matrix at TSCM of an AIV", place);
+      if (k_rows && sizeof(T) == 4) ::vinci::ascendc::unsupported("a transposed matrix of float at TSCM", place);
+      return o;
+    }
+    NeedClient("a matrix in UB of a cube core", place);
+    const uint64_t elements =
+        o.nz ? uint64_t{RoundUp(o.rows, 16)} * RoundUp(o.row_length, vinci_detail::MatmulMover<T>::kC0)
+             : uint64_t{o.rows} * o.row_length;
+    const uint64_t bytes = BytesOf<T>(elements);
+    if (bytes > vinci_detail::MatmulArea::kMatrix)
+      ::vinci::ascendc::unsupported("a matrix of more than 102 KiB in UB", place);
+    FromUb(client_.Area().Matrix(which), tensor.template ReinterpretCast<uint8_t>(), bytes, place);
+    Stager()[which] = this;
+    o.address = client_.Area().Matrix(which);
+    return o;
+  }
+  // Whose matrix of UB is in the workspace.
+  static const void** Stager() {
+    static thread_local const void* stager[2] = {};
+    return stager;
+  }
+  static void FromUb(uint64_t to, const LocalTensor<uint8_t>& from, uint64_t bytes, Place place) {
+    vinci_detail::MatmulClient::SettleAll(place);
+    GlobalTensor<uint8_t> gm;
+    gm.SetGlobalBuffer(reinterpret_cast<__gm__ uint8_t*>(to));
     TPipe::Order(HardEvent::V_MTE3, place);
-    DataCopyPad(gm, ub, DataCopyExtParams{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0}, place);
-    return address;
+    TPipe::Order(HardEvent::MTE2_MTE3, place);
+    DataCopyPad(gm, from, DataCopyExtParams(1, static_cast<uint32_t>(bytes), 0, 0, 0), place);
+    TPipe::Order(HardEvent::MTE3_V, place);
+    TPipe::Order(HardEvent::MTE3_MTE2, place);
   }
 
-  TPipe* pipe_ = nullptr;
-  TCubeTiling tiling_, largest_;
-  uint32_t object_ = 0;
-  uint32_t org_m_ = 0, org_n_ = 0, org_ka_ = 0, org_kb_ = 0, org_kc_ = 0, m_ = 0, n_ = 0, k_ = 0;
-  vinci_detail::StoredMatrix a_, b_;
-  uint64_t bias_ = 0, quant_scalar_ = 0, quant_table_ = 0;
-  uint32_t next_ = 0, block_ = 0;
-  bool pending_ = false, initialised_ = false;
-  vinci_detail::MatmulRequest request_;
+  // A block of results from global memory, where its rows have baseN elements, to UB: there alone, or where it belongs
+  // in the whole of this core's results.
+  void ToUb(const LocalTensor<TC>& ub, uint64_t address, uint32_t index, bool sequential, Place place) {
+    const vinci_detail::MatmulBlock b(work_, index);
+    GlobalTensor<TC> gm;
+    gm.SetGlobalBuffer(reinterpret_cast<__gm__ TC*>(address));
+    TPipe::Order(HardEvent::V_MTE2, place);
+    TPipe::Order(HardEvent::MTE3_MTE2, place);
+    if constexpr (C::format == CubeFormat::NZ) {
+      constexpr uint32_t kWidth = sizeof(TC) == 1 ? 32 : 16;
+      const uint32_t rows = RoundUp(b.m, 16), rows_ub = sequential ? rows : RoundUp(work_.m, 16);
+      constexpr auto kBlocks = static_cast<uint32_t>(kWidth * sizeof(TC) / ONE_BLK_SIZE);
+      DataCopy(
+          ub[sequential ? 0 : b.n0 * rows_ub + b.m0 * kWidth], gm,
+          DataCopyParams(static_cast<uint16_t>(vinci_detail::Parts(b.n, kWidth)), static_cast<uint16_t>(rows * kBlocks),
+                         0, static_cast<uint16_t>((rows_ub - rows) * kBlocks)),
+          place);
+    } else {
+      const auto size = static_cast<uint32_t>(sizeof(TC));
+      const uint32_t base_n = Unsigned(work_.tiling.baseN), bytes = b.n * size;
+      const uint32_t pitch = RoundUp((sequential ? base_n : work_.n) * size, ONE_BLK_SIZE);
+      DataCopyPad(ub[sequential ? 0 : b.m0 * (pitch / size) + b.n0], gm,
+                  DataCopyExtParams(static_cast<uint16_t>(b.m), bytes, base_n * size - bytes,
+                                    (pitch - RoundUp(bytes, ONE_BLK_SIZE)) / ONE_BLK_SIZE, 0),
+                  DataCopyPadExtParams<TC>(), place);
+    }
+    TPipe::Order(HardEvent::MTE2_V, place);
+    TPipe::Order(HardEvent::MTE2_MTE3, place);
+  }
+
+  Role role_ = Role::none;
+  Work work_;
+  uint32_t org_m_ = 0, org_n_ = 0, org_ka_ = 0, org_kb_ = 0, batch_a_ = 1, batch_b_ = 1;
+  uint32_t index_ = 0, next_ = 0;
+  bool ahead_ = false;  // after Iterate<false>
+  uint8_t sub_block_ = 0;
+  uint64_t workspace_ = 0;
   vinci_detail::MatmulClient client_;
-  Engine engine_;
+  tiling::TCubeTiling served_[2];
+  Engine engines_[2];  // of a server one for each AIV
+  Place place_{nullptr, 0};
 };
 
-template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE = C_TYPE, const auto& MM_CFG = CFG_NORM,
-          class MM_CB = MatmulCallBackFunc<>>
-using MatmulImpl = MatmulObject<true, A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE, MM_CFG, MM_CB>;
-#ifdef ASCENDC_CUBE_ONLY
-inline constexpr bool kCubeOnly = true;
-#else
-inline constexpr bool kCubeOnly = false;
-#endif
-template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE = C_TYPE, const auto& MM_CFG = CFG_NORM,
-          class MM_CB = MatmulCallBackFunc<>>
-using Matmul = MatmulObject<kCubeOnly, A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE, MM_CFG, MM_CB>;
+template <class A, class B, class C, class Bias = C, const auto& CFG = CFG_NORM, class CallBack = MatmulCallBackFunc<>>
+using Matmul = MatmulImpl<A, B, C, Bias, CFG, CallBack>;
 
 namespace vinci_detail {
 
-// Objects, each with a pointer to its tiling behind it or without.
-inline void InitMatmul(uint32_t, TPipe*, Place) {}
-template <class Object, class... Rest>
-void InitMatmul(uint32_t index, TPipe* pipe, Place place, Object& object, Rest&&... rest);
-template <class Object>
-void InitTiling(uint32_t, TPipe*, Place, Object&) {}
-template <class Object, class Next, class... Rest>
-void InitTiling(uint32_t index, TPipe* pipe, Place place, Object& object, Next&& next, Rest&&... rest) {
-  if constexpr (std::is_convertible_v<Next, const TCubeTiling*>) {
-    object.Init(next, pipe, place);
-    InitMatmul(index + 1, pipe, place, rest...);
-  } else {
-    InitMatmul(index + 1, pipe, place, next, rest...);
-  }
-}
-template <class Object, class... Rest>
-void InitMatmul(uint32_t index, TPipe* pipe, Place place, Object& object, Rest&&... rest) {
-  object.Register(index, pipe, place);
-  InitTiling(index, pipe, place, object, rest...);
-}
+#ifdef ASCENDC_CUBE_ONLY
+constexpr bool kCubeOnly = true;
+#else
+constexpr bool kCubeOnly = false;
+#endif
 
-inline void ServeObject(const MatmulRequest&, uint32_t, TPipe*, Place) {}
-template <class First, class... Rest>
-void ServeObject(const MatmulRequest& r, uint32_t index, TPipe* pipe, Place place, First& first, Rest&&... rest) {
-  if constexpr (std::is_convertible_v<First&, const TCubeTiling*>) {
-    ServeObject(r, index, pipe, place, rest...);
+// Objects and their tilings, which may be missing.
+template <class F>
+void EachMatmul(F&&, uint8_t) {}
+template <class F, class Object>
+void EachMatmul(F&& f, uint8_t number, Object& object) {
+  f(object, static_cast<const tiling::TCubeTiling*>(nullptr), number);
+}
+template <class F, class Object, class Next, class... Rest>
+void EachMatmul(F&& f, uint8_t number, Object& object, Next&& next, Rest&&... rest) {
+  if constexpr (std::is_pointer_v<std::decay_t<Next>>) {
+    f(object, static_cast<const tiling::TCubeTiling*>(next), number);
+    EachMatmul(f, static_cast<uint8_t>(number + 1), rest...);
+  } else if constexpr (std::is_base_of_v<tiling::TCubeTiling, std::decay_t<Next>>) {
+    f(object, static_cast<const tiling::TCubeTiling*>(&next), number);
+    EachMatmul(f, static_cast<uint8_t>(number + 1), rest...);
   } else {
-    if (r.object == index) {
-      first.Init(nullptr, pipe, place);
-      first.Serve(r, place);
-    } else {
-      ServeObject(r, index + 1, pipe, place, rest...);
-    }
+    f(object, static_cast<const tiling::TCubeTiling*>(nullptr), number);
+    EachMatmul(f, static_cast<uint8_t>(number + 1), next, rest...);
   }
 }
 
-// True where the kernel goes on behind it: not on an AIC that has served the AIVs of its block.
-template <class... Objects>
-bool RegisterMatmul(bool direct, TPipe* pipe, Place place, Objects&&... objects) {
-  if (!direct && IsAic()) {
-    ServeMatmul([&](const MatmulRequest& r) { ServeObject(r, 0, pipe, place, objects...); }, place);
-    return false;
-  }
-  if (direct && !IsAic()) return true;
-  InitMatmul(0, pipe, place, objects...);
+// True on a core that has served and is to leave the kernel.
+template <class... Args>
+bool RegisterMatmul(TPipe* pipe, GM_ADDR workspace, Place place, Args&&... args) {
+  const auto& core = ::vinci::ascendc::core();
+  const bool vector = core.kind == ::vinci::ascendc::CoreKind::vector;
+  const bool messages = core.mix && !kCubeOnly;
+  if (!messages && vector && core.mix) return false;  // the AIC computes by itself
+  EachMatmul(
+      [&](auto& object, const tiling::TCubeTiling* t, uint8_t number) {
+        if (number >= MatmulArea::kObjects) ::vinci::ascendc::wrong("Matmul: at most 4 objects", place);
+        if (messages) object.Join(vector, workspace, number, place);
+        if (t != nullptr || object.kStatic) {
+          if (!messages || vector) object.Init(t, pipe, place);
+        }
+      },
+      0, args...);
+  if (!messages || vector) return false;
+  ServeMatmul(
+      workspace,
+      [&](const MatmulMessage& m) {
+        EachMatmul(
+            [&](auto& object, const tiling::TCubeTiling*, uint8_t number) {
+              if (number == m.object) object.Serve(m, *pipe, place);
+            },
+            0, args...);
+      },
+      place);
   return true;
 }
-
 }  // namespace vinci_detail
+
 }  // namespace AscendC
 
 namespace matmul {
-using namespace AscendC;  // NOLINT(google-build-using-namespace): the older name of the namespace
+using AscendC::Matmul;
+using AscendC::MatmulCallBackFunc;
+using AscendC::MatmulImpl;
 }  // namespace matmul
+using AscendC::MatmulCallBackFunc;  // NOLINT(google-global-names-in-headers)
 
-#define REGIST_MATMUL_OBJ(tpipe, workspace, ...)                                                                    \
-  if (static_cast<void>(workspace);                                                                                 \
-      !::AscendC::vinci_detail::RegisterMatmul(::AscendC::kCubeOnly, tpipe, ::AscendC::Place::here(), __VA_ARGS__)) \
-  return
+// Objects, each with its tiling. In a MIX kernel the AIC computes for its AIVs from here to their end, and then leaves
+// the function.
+#define REGIST_MATMUL_OBJ(tpipe, workspace, ...) \
+  if (::AscendC::vinci_detail::RegisterMatmul(tpipe, workspace, ::AscendC::Place::here(), __VA_ARGS__)) return
