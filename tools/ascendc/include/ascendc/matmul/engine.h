@@ -350,7 +350,8 @@ class MatmulEngine {
     IssueSetFlag(HardEvent::MTE1_M, static_cast<int32_t>(half), place);
     IssueWaitFlag(HardEvent::MTE1_M, static_cast<int32_t>(half), place);
     MmadParams p;
-    p.m = static_cast<uint16_t>(block.m);
+    // Of one row, Mmad would read A as a plain vector and not as fractals. Source: documentation of Mmad.
+    p.m = static_cast<uint16_t>(block.m == 1 ? 2 : block.m);
     p.n = static_cast<uint16_t>(n);
     p.k = static_cast<uint16_t>(use_k);
     p.kDirectionAlign = MatmulMover<TA>::kGroups;
