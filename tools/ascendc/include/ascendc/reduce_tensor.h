@@ -82,10 +82,11 @@ void GetReduceMaxMinCount(T& maxMinValue, Place place = Place::here()) {
   GetReduceRepeatMaxMinSpr(maxMinValue, place);
 }
 
-// A reduction of the first round: calls body(first repeat, repeats) for as many repeats as an instruction takes.
+// A reduction of the first round: calls body(first repeat, repeats) for as many repeats as an instruction takes, and
+// as keep the results of each in blocks of its own.
 template <typename F>
 void ForEachRepeats(int32_t repeats, F&& body) {
-  constexpr int32_t kMost = 255;
+  constexpr int32_t kMost = 240;
   for (int32_t first = 0; first < repeats; first += kMost) {
     ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
     body(first, repeats - first < kMost ? repeats - first : kMost);
@@ -215,6 +216,7 @@ class ExtremumRounds {
       });
     }
     if (rest > 0) {
+      if (whole > 0) IssueBarrier(PIPE_V, place_);  // both may write to one block
       const auto lanes = static_cast<uint64_t>(2 * rest);
       IssueMask(lanes > 64 ? kEven & LowBits(lanes - 64) : 0, kEven & LowBits(lanes), place_);
       IssueReduce(insn_, work_[to + static_cast<uint32_t>(2 * whole)],
