@@ -107,9 +107,10 @@ class CoreChecker final : public Observer {
   std::vector<Clock> unit_clocks_;  // of whoever changed the unit flag of a block of L0C
   Clock issue_clock_;               // what all that is issued now comes after
   std::array<std::deque<Waiting>, kPipeCount> queues_;
-  usize waiting_ = 0;                                             // in all queues
-  std::vector<Flag> flags_;                                       // by source, destination, event
-  std::array<std::array<u32, kCrossCoreFlags>, CrossCoreSet::kModes> cross_sets_{};  // of the block so far, by mode and flag
+  usize waiting_ = 0;        // in all queues
+  std::vector<Flag> flags_;  // by source, destination, event
+  std::array<std::array<u32, kCrossCoreFlags>, CrossCoreSet::kModes>
+      cross_sets_{};  // of the block so far, by mode and flag
   std::array<u32, kCrossCoreFlags> cross_waits_{};
   std::optional<CrossWait> cross_wait_;
   Records records_;

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Vinci authors
-"""The table of what there is of Ascend C and of the runtime, from the headers themselves: docs/ascendc-api.md.
+"""What there is of Ascend C and of the runtime, from the headers themselves: docs/ascendc-api.md with all names, and a table
+of functions and types in README.md, between its marks.
 
-Usage: api_table.py [--check]: writes the document; with --check it only says whether it is up to date."""
+Usage: api_table.py [--check]: writes both; with --check it only says whether they are up to date."""
 import os
 import pathlib
 import re
@@ -13,6 +14,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "tools/ascendc/include"
 DOCUMENT = ROOT / "docs/ascendc-api.md"
+README = ROOT / "README.md"
+IN_README = re.compile("(?<=<!-- begin: api_table.py -->\n).*(?=<!-- end: api_table.py -->)", re.DOTALL)
 
 # Headers whose contents are ours alone.
 OURS = {"vinci/ascendc.h"}
@@ -77,7 +80,9 @@ class Declarations:
                 depth += 1
             elif t in ")]":
                 depth -= 1
-            if depth == 0 and t == "{" and not (scopes and scopes[-1][0] == "other"):
+            if depth > 0 and t in "{}":  # a value of a default argument, a lambda
+                declaration.append(t)
+            elif depth == 0 and t == "{" and not (scopes and scopes[-1][0] == "other"):
                 scopes.append(self.opened(declaration, scopes, public[-1]))
                 public.append("struct" in declaration or "class" not in declaration)
                 declaration = []
@@ -184,40 +189,63 @@ def gather():
     return out
 
 
-def document():
+def listing():
+    """{title: [(header, kind, names)]}; a function that several headers declare stands with the first."""
     groups = {title: [] for title in TITLES.values()}
-    names = set()
+    seen = set()
     for header, (found, macros) in gather().items():
         folder = str(pathlib.PurePath(header).parent)
-        title = TITLES.get(folder, TITLES[""])
-        rows = []
-        members = [f"{c}::{m}" for c in public(found.members) for m in public(found.members[c])]
-        for kind, listed in (("functions", public(found.functions)), ("members", members), ("types", public(found.types)),
-                             ("macros", macros)):
-            listed = {n for n in listed if n not in names or kind != "functions"}
-            names |= set(listed)
-            if listed:
-                rows.append(f"| | {kind} | " + ", ".join(f"`{n}`" for n in sorted(listed, key=lambda n: (n.lower(), n))) + " |")
-        if rows:
-            rows[0] = rows[0].replace("| |", f"| `{header}` |", 1)
-            groups[title] += rows
+        members = {f"{c}::{m}" for c in public(found.members) for m in public(found.members[c])}
+        for kind, names in (("functions", public(found.functions)), ("members", members), ("types", public(found.types)),
+                            ("macros", macros)):
+            names = {n for n in names if n not in seen or kind != "functions"}
+            seen |= names
+            if names:
+                groups[TITLES.get(folder, TITLES[""])].append((header, kind, names))
+    return {title: entries for title, entries in groups.items() if entries}
+
+
+def in_order(names):
+    return ", ".join(f"`{n}`" for n in sorted(names, key=lambda n: (n.lower(), n)))
+
+
+def document(groups):
     text = ["# What there is of Ascend C", "",
             "Made from the headers by `tools/ascendc/api_table.py`; a test says when it is stale. A name says that a function, type or",
             "macro is there; which types and memories an architecture has instructions for shows when it is called (`docs/ascendc.md`).",
             "What is not listed does not compile, under its name.", ""]
-    for title, rows in groups.items():
-        if rows:
-            text += [f"## {title}", "", "| header | | names |", "|---|---|---|"] + rows + [""]
+    for title, entries in groups.items():
+        text += [f"## {title}", "", "| header | | names |", "|---|---|---|"]
+        last = None
+        for header, kind, names in entries:
+            text.append(f"| {'' if header == last else f'`{header}` '}| {kind} | {in_order(names)} |")
+            last = header
+        text.append("")
     return "\n".join(text)
 
 
+def summary(groups):
+    """The table of the README: functions and types by name, the rest by number."""
+    rows = ["| | functions | types | members, macros |", "|---|---|---|---|"]
+    for title, entries in groups.items():
+        of = {kind: set().union(*(names for _, k, names in entries if k == kind))
+              for kind in ("functions", "members", "types", "macros")}
+        rows.append(f"| {title} | {in_order(of['functions'])} | {in_order(of['types'])} | "
+                    f"{len(of['members'])}, {len(of['macros'])} |")
+    return "\n".join(rows) + "\n"
+
+
 def main():
-    text = document()
-    if sys.argv[1:] == ["--check"]:
-        if not DOCUMENT.exists() or DOCUMENT.read_text() != text:
-            sys.exit(f"{DOCUMENT.relative_to(ROOT)} is stale: run tools/ascendc/api_table.py")
-    else:
-        DOCUMENT.write_text(text)
+    groups = listing()
+    readme = README.read_text()
+    if not IN_README.search(readme):
+        sys.exit("README.md has no marks of api_table.py")
+    texts = {DOCUMENT: document(groups), README: IN_README.sub(lambda _: summary(groups), readme)}
+    for path, text in texts.items():
+        if sys.argv[1:] != ["--check"]:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            sys.exit(f"{path.relative_to(ROOT)} is stale: run tools/ascendc/api_table.py")
 
 
 if __name__ == "__main__":

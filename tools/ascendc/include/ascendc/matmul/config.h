@@ -241,7 +241,8 @@ constexpr const MatmulConfig& ConfigOf(const MatmulApiStaticTiling& t) { return 
 #define VINCI_MATMUL_NAMES(NAME)                                                                                  \
   NAME(LayoutMode)                                                                                                \
   NAME(IterateOrder)                                                                                              \
-  NAME(ScheduleType) NAME(BatchMode) NAME(MatmulType) NAME(MatmulConfig) NAME(GetNormalConfig) NAME(GetMDLConfig) \
+  NAME(ScheduleType)                                                                                              \
+  NAME(BatchMode) NAME(MatmulType) NAME(MatmulConfig) NAME(GetNormalConfig) NAME(GetMDLConfig)                    \
       NAME(GetSpecialMDLConfig) NAME(GetIBShareNormConfig) NAME(GetBasicConfig) NAME(GetSpecialBasicConfig)       \
           NAME(GetMMConfig) NAME(MatmulConfigMode) NAME(MatmulShapeParams) NAME(MatmulQuantParams)                \
               NAME(MatmulBatchParams) NAME(MatmulFuncParams) NAME(MatmulApiStaticTiling) NAME(GetMatmulApiTiling) \
