@@ -47,3 +47,4 @@
 #include "ascendc/tensor.h"
 #include "ascendc/tiling.h"
 #include "ascendc/vector.h"
+#include "ascendc/whole.h"

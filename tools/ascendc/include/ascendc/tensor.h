@@ -53,6 +53,23 @@ using TTagType = int32_t;
 // What a queue or a buffer of a TPipe knows a tensor by.
 using TBufHandle = void*;
 
+// What `src0 + src1` and the like are until they are assigned; Evaluate (whole.h) computes them.
+enum class TensorOperator : uint8_t { Add, Sub, Mul, Div, And, Or, LT, GT, LE, GE, EQ, NE };
+template <typename T>
+class LocalTensor;
+template <typename T>
+struct TensorOperand {
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  TensorOperand(const LocalTensor<T>& of, Place at = Place::here()) : tensor(of), place(at) {}
+  const LocalTensor<T>& tensor;
+  Place place;
+};
+template <typename T, TensorOperator op>
+struct TensorExpression {
+  LocalTensor<T> src0, src1;
+  Place place;
+};
+
 // A tensor in a memory of the core: an address in bytes in the memory of its position.
 template <typename T>
 class LocalTensor {
@@ -81,6 +98,29 @@ class LocalTensor {
   TensorElement<LocalTensor, uint32_t> operator()(uint32_t index, Place place = Place::here()) const {
     return {*this, index, place};
   }
+
+  template <typename U, TensorOperator op>
+  LocalTensor& operator=(const TensorExpression<U, op>& expression) {
+    Evaluate(*this, expression);
+    return *this;
+  }
+#define VINCI_OPERATOR(symbol, name)                                                                               \
+  friend TensorExpression<T, TensorOperator::name> operator symbol(TensorOperand<T> src0, TensorOperand<T> src1) { \
+    return {src0.tensor, src1.tensor, src0.place};                                                                 \
+  }
+  VINCI_OPERATOR(+, Add)
+  VINCI_OPERATOR(-, Sub)
+  VINCI_OPERATOR(*, Mul)
+  VINCI_OPERATOR(/, Div)
+  VINCI_OPERATOR(&, And)
+  VINCI_OPERATOR(|, Or)
+  VINCI_OPERATOR(<, LT)
+  VINCI_OPERATOR(>, GT)
+  VINCI_OPERATOR(<=, LE)
+  VINCI_OPERATOR(>=, GE)
+  VINCI_OPERATOR(==, EQ)
+  VINCI_OPERATOR(!=, NE)
+#undef VINCI_OPERATOR
 
   LocalTensor operator[](uint32_t offset) const {
     const auto skipped = static_cast<uint32_t>(BytesOf<T>(offset));
