@@ -106,6 +106,10 @@ TEST_F(Cli, UsageErrorsHintAtHelp) {
   EXPECT_EQ(files(), std::vector<std::string>{});
 }
 
+TEST_F(Cli, ASelectionOfNothingIsAnError) {
+  expect(vinci("validate --only no-such-case"), 2, "error: no case has an id that contains 'no-such-case'\n");
+}
+
 TEST_F(Cli, IntegersAreWholeAndFit64Bits) {
   const auto refused = [](const std::string& option, const std::string& value, const std::string& range) {
     return "error: " + option + ": '" + value + "' is no integer from " + range;

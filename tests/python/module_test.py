@@ -65,6 +65,9 @@ class Gemm(unittest.TestCase):
         with self.assertRaises(vinci.Error) as caught:
             self.stream.set_input("a", a[:, ::2])
         self.assertIn("contiguous", str(caught.exception))
+        with self.assertRaises(vinci.Error) as caught:
+            self.stream.set_input("a", a.astype(">f2"))
+        self.assertIn("byte order", str(caught.exception))
 
     def test_modes_and_options(self):
         timing = self.stream.run(self.chip, mode="timing")

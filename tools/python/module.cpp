@@ -32,6 +32,9 @@ struct Bytes {
   std::size_t size = 0;
 
   Bytes(const py::buffer& b, bool writable) : info(b.request(writable)) {
+    if (info.format.find_first_of("O>!") != std::string::npos)
+      throw Failure{VINCI_ERROR_INPUT,
+                    "an array of objects, or of another byte order than the machine's, has no bytes to copy"};
     py::ssize_t dense = info.itemsize;
     for (py::ssize_t d = info.ndim; d-- > 0;) {
       if (info.shape[static_cast<std::size_t>(d)] > 1 && info.strides[static_cast<std::size_t>(d)] != dense)
@@ -210,7 +213,11 @@ struct Kernel {
       } else if (py::isinstance<py::tuple>(a)) {
         const auto pair = a.cast<std::pair<Buffer, std::uint64_t>>();
         out.push_back({pair.first.handle, pair.second});
-      } else if (a.attr("__lt__")(0).cast<bool>()) {
+      } else if (!PyIndex_Check(a.ptr())) {
+        const std::string place = "argument " + std::to_string(out.size() + 1) + " of the kernel";
+        throw Failure{VINCI_ERROR_INPUT,
+                      place + " is no whole number, no buffer and no (buffer, offset): " + std::string(py::repr(a))};
+      } else if (py::int_(py::reinterpret_borrow<py::object>(a)) < py::int_(0)) {
         out.push_back({nullptr, static_cast<std::uint64_t>(a.cast<std::int64_t>())});
       } else {
         out.push_back({nullptr, a.cast<std::uint64_t>()});

@@ -55,6 +55,7 @@ std::vector<Piece> pieces_of(const std::vector<Group>& groups, Chips& chips, con
         if (in_sample(i, c.points.size(), options.sample)) out.push_back({g, &c, i, &chip_of(chips, c, options)});
     }
   }
+  if (out.empty() && !options.only.empty()) fail(Fault::Input, "no case has an id that contains '{}'", options.only);
   return out;
 }
 

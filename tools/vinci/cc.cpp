@@ -60,6 +60,8 @@ struct CommandLine {
         value();  // every source is Ascend C
       } else if (a.starts_with("--npu-arch=") || a.starts_with("--cce-aicore-arch=")) {
         set_arch(a.substr(a.find('=') + 1));
+      } else if (a.starts_with("--cce-")) {
+        // Options of the vendor's code generator, such as --cce-auto-sync: nothing here depends on them.
       } else if (a.starts_with("--run-mode=")) {
         set_mode(a.substr(a.find('=') + 1));
       } else if (a == "-MF" || a == "-MT" || a == "-MQ") {
@@ -208,7 +210,7 @@ void add_cc(CLI::App& app) {
   sub->footer(
       "Takes the command line of a C++ compiler: sources (.asc, .cpp), -o, -c, -I, -D, -O, -l and so on, and\n"
       "--npu-arch=dav-2201 (the default), dav-2002 or dav-1001, and --run-mode=sim (the default) or cpu (no time, for\n"
-      "debugging). The compiler is g++, or $CXX. The program runs by itself or\n"
+      "debugging). Options --cce-* have no effect. The compiler is g++, or $CXX. The program runs by itself or\n"
       "under `vinci sim`; docs/ascendc.md.\n"
       "Example: vinci cc add.asc -o add && vinci sim ./add");
   sub->callback([sub] { compile(CommandLine(sub->remaining())); });

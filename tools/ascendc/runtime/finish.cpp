@@ -37,7 +37,9 @@ void compare(const Device& d, const std::string& folder, const Recorder& recorde
 
 // Runs the recording in the folder with the tool. Returns its exit code, 127 where there is no tool.
 int simulate(const Device& d, const Recorder& recorder, const std::string& folder, std::vector<std::string> options) {
-  std::filesystem::create_directories(folder);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) fail_at(Fault::Input, folder, "cannot make the output folder: {}", error.message());
   const std::string file = folder + "/stream.vts";
   io::write_file_atomically(file, task::to_vts(recorder.stream()));
   std::vector<std::string> words{d.settings().tool, "run", file, "--chip", d.settings().chip, "--out", folder};
@@ -119,6 +121,7 @@ void finish() {
   if (settings.mode == Settings::Mode::functional && settings.record.empty()) return;
   if (!recorder.gap().empty()) {
     if (!settings.record.empty()) fail(Fault::Limit, "{} is not written: {}", settings.record, recorder.gap());
+    if (settings.mode == Settings::Mode::full) fail(Fault::Limit, "mode full cannot compare: {}", recorder.gap());
     fmt::print(stderr, "vinci: no time: {}\n", recorder.gap());
     return;
   }
