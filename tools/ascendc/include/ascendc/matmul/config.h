@@ -238,15 +238,14 @@ constexpr const MatmulConfig& ConfigOf(const MatmulApiStaticTiling& t) { return 
 }  // namespace AscendC
 
 // Kernels name them without AscendC, or in the older namespace matmul.
-#define VINCI_MATMUL_NAMES(NAME)                                                                                  \
-  NAME(LayoutMode)                                                                                                \
-  NAME(IterateOrder)                                                                                              \
-  NAME(ScheduleType)                                                                                              \
-  NAME(BatchMode) NAME(MatmulType) NAME(MatmulConfig) NAME(GetNormalConfig) NAME(GetMDLConfig)                    \
-      NAME(GetSpecialMDLConfig) NAME(GetIBShareNormConfig) NAME(GetBasicConfig) NAME(GetSpecialBasicConfig)       \
-          NAME(GetMMConfig) NAME(MatmulConfigMode) NAME(MatmulShapeParams) NAME(MatmulQuantParams)                \
-              NAME(MatmulBatchParams) NAME(MatmulFuncParams) NAME(MatmulApiStaticTiling) NAME(GetMatmulApiTiling) \
-                  NAME(CFG_NORM) NAME(CFG_MDL) NAME(CFG_IBSHARE_NORM) NAME(MM_CFG_BB)
+// clang-format off
+#define VINCI_MATMUL_NAMES(NAME) \
+  NAME(LayoutMode) NAME(IterateOrder) NAME(ScheduleType) NAME(BatchMode) NAME(MatmulType) NAME(MatmulConfig) \
+  NAME(GetNormalConfig) NAME(GetMDLConfig) NAME(GetSpecialMDLConfig) NAME(GetIBShareNormConfig) NAME(GetBasicConfig) \
+  NAME(GetSpecialBasicConfig) NAME(GetMMConfig) NAME(MatmulConfigMode) NAME(MatmulShapeParams) \
+  NAME(MatmulQuantParams) NAME(MatmulBatchParams) NAME(MatmulFuncParams) NAME(MatmulApiStaticTiling) \
+  NAME(GetMatmulApiTiling) NAME(CFG_NORM) NAME(CFG_MDL) NAME(CFG_IBSHARE_NORM) NAME(MM_CFG_BB)
+// clang-format on
 #define VINCI_USING(name) using AscendC::name;
 VINCI_MATMUL_NAMES(VINCI_USING)
 namespace matmul {
