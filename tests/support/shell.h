@@ -3,8 +3,8 @@
 #pragma once
 
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -12,6 +12,8 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+
+#include "sim/io/temp_folder.h"
 
 namespace vinci::test {
 
@@ -38,23 +40,10 @@ inline std::string slurp(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// A fresh folder beneath the temporary one that goes away with this object; of this process alone, whatever its name.
-class TempFolder {
+// A new folder that goes away with this object. Names of tests may have slashes.
+class TempFolder : public io::TempFolder {
  public:
-  explicit TempFolder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / (name + '.' + std::to_string(::getpid()))) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
+  explicit TempFolder(std::string name) : io::TempFolder((std::ranges::replace(name, '/', '_'), name)) {}
 };
 
 }  // namespace vinci::test
