@@ -30,7 +30,7 @@ PARTS_BY_NAME = set("""
     tiling_key_in Place Address NormWords ReduceWords CumSumWords TopKBytes TopKRows SliceWalk MatrixTranspose
     Norm NormOperands NormTiles NormGradWords FinalizeWelford WelfordFinalizeWords GroupNormWords BatchNormWords LoadNumbers GatherRows FillColumns
     QuantFactor QuantRow QuantNumber ApplyFactor ToFloatBuffer PutNumbers RowsAtOnce StackBuffer LimitBits at lanes lanes2
-    FusedParams RowTmpSize Evaluate TensorExpression TensorOperator""".split())
+    FusedParams RowTmpSize Evaluate TensorExpression TensorOperator PutFloat""".split())
 # Namespaces of helpers.
 HELPERS = {"vinci", "vinci_detail", "detail", "std"}
 TITLES = {

@@ -28,21 +28,15 @@ template <typename T>
 void CumSumOfRows(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& tmp,
                   const CumSumInfo& info, Place place) {
   const Buffers n(tmp, 2, info.inner, place);
-  for (uint32_t c = 0; c < info.inner; c += n.elements()) {
-    Elements m(info.inner - c < n.elements() ? info.inner - c : n.elements(), place);
+  n.ForPieces(info.inner, place, [&](Elements& m, uint32_t c) {
     m.Set(n[0], 0.0f);
     for (uint32_t row = 0; row < info.outter; ++row) {
       ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
       const uint32_t at = row * info.inner + c;
       m.Add(n[0], n[0], AsFloat(m, LocalTensor<T>(src[at]), n[1], false));
-      if constexpr (std::is_same_v<T, float>) {
-        m.Copy(dst[at], n[0]);
-      } else {
-        FromFloat(m, LocalTensor<T>(dst[at]), n[0]);
-      }
+      PutFloat(m, LocalTensor<T>(dst[at]), n[0]);
     }
-    m.Done();
-  }
+  });
 }
 // Along each row: in steps of 1, 2, 4 .. elements, each adds what is so far before it; zeros lie in front of the row.
 // Fewer than 8 elements are no block: gathers fetch them.
@@ -194,11 +188,7 @@ void SoftmaxGradOfRows(const LocalTensor<T>& dst, const LocalTensor<T>& grad, co
     load(s, src);
     rows.Mul(g, g, s);
     Elements m(rows.elements(), place);
-    if constexpr (std::is_same_v<T, float>) {
-      m.Copy(dst[first * stride], g);
-    } else {
-      FromFloat(m, LocalTensor<T>(dst[first * stride]), g);
-    }
+    PutFloat(m, LocalTensor<T>(dst[first * stride]), g);
     m.Done();
   }
 }

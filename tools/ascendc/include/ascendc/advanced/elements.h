@@ -137,6 +137,16 @@ class Buffers {
     if (elements_ > whole) elements_ = whole;
   }
   uint32_t elements() const { return elements_; }
+  // As many elements at a time as a buffer has: work(m, first) on those from `first` on.
+  template <typename F>
+  void ForPieces(uint32_t count, Place place, F&& work) const {
+    for (uint32_t first = 0; first < count; first += elements_) {
+      ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
+      Elements m(count - first < elements_ ? count - first : elements_, place);
+      work(m, first);
+      m.Done();
+    }
+  }
   LocalTensor<float> operator[](uint32_t index) const { return memory_[index * elements_]; }
 
  private:
@@ -162,6 +172,16 @@ void FromFloat(const Elements& m, const LocalTensor<T>& x, const LocalTensor<flo
     m.Cast(x, value, std::is_same_v<T, bfloat16_t> ? RoundMode::CAST_RINT : RoundMode::CAST_NONE);
 }
 
+// The same for a value that lies elsewhere: f32 are copied.
+template <typename T>
+void PutFloat(const Elements& m, const LocalTensor<T>& x, const LocalTensor<float>& value) {
+  if constexpr (std::is_same_v<T, float>) {
+    m.Copy(x, value);
+  } else {
+    FromFloat(m, x, value);
+  }
+}
+
 // dst = f(src), by formula(m, d, s, n), which may use d and the buffers n[0] .. n[nodes - 1] as it likes, but not
 // write s.
 template <uint32_t nodes, typename T, typename F>
@@ -172,17 +192,14 @@ void MapElements(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Loc
   LocalTensor<float> n[nodes + 1];
   for (uint32_t i = 0; i < nodes; ++i)
     n[i] = buffers[i + kOperandNodes];
-  for (uint32_t first = 0; first < count; first += buffers.elements()) {
-    ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
-    Elements m(count - first < buffers.elements() ? count - first : buffers.elements(), place);
+  buffers.ForPieces(count, place, [&](Elements& m, uint32_t first) {
     const LocalTensor<T> to = dst[first], from = src[first];
     const LocalTensor<float> s = AsFloat(m, from, buffers[0], dst.Address() == src.Address());
     LocalTensor<float> d = buffers[1];
     if constexpr (std::is_same_v<T, float>) d = to;
     formula(m, d, s, n);
     FromFloat(m, to, d);
-    m.Done();
-  }
+  });
 }
 // The same of two sources.
 template <uint32_t nodes, typename T, typename F>
@@ -193,9 +210,7 @@ void MapElements(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const Lo
   LocalTensor<float> n[nodes + 1];
   for (uint32_t i = 0; i < nodes; ++i)
     n[i] = buffers[i + kOperandNodes];
-  for (uint32_t first = 0; first < count; first += buffers.elements()) {
-    ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
-    Elements m(count - first < buffers.elements() ? count - first : buffers.elements(), place);
+  buffers.ForPieces(count, place, [&](Elements& m, uint32_t first) {
     const LocalTensor<T> to = dst[first];
     const LocalTensor<float> a = AsFloat(m, LocalTensor<T>(src0[first]), buffers[0], dst.Address() == src0.Address());
     const LocalTensor<float> b = AsFloat(m, LocalTensor<T>(src1[first]), buffers[1], dst.Address() == src1.Address());
@@ -203,8 +218,7 @@ void MapElements(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const Lo
     if constexpr (std::is_same_v<T, float>) d = to;
     formula(m, d, a, b, n);
     FromFloat(m, to, d);
-    m.Done();
-  }
+  });
 }
 
 // The forms of a function of one tensor: with temporary memory or without, of the first elements or of all.

@@ -94,17 +94,8 @@ void BatchNorm(const LocalTensor<T>& output, const LocalTensor<T>& outputMean, c
   load(summands, beta);
   const Buffers n(sharedTmpBuffer[taken], 4, size, place);
   const float reciprocal = 1.0f / static_cast<float>(batch);
-  for (uint32_t c = 0; c < size; c += n.elements()) {
-    const uint32_t count = size - c < n.elements() ? size - c : n.elements();
-    Elements m(count, place);
+  n.ForPieces(size, place, [&](Elements& m, uint32_t c) {
     const LocalTensor<float> mean = n[0], variance = n[1], x = n[2], y = n[3];
-    const auto put = [&](const LocalTensor<T>& to, const LocalTensor<float>& from) {
-      if constexpr (std::is_same_v<T, float>) {
-        m.Copy(to, from);
-      } else {
-        FromFloat(m, to, from);
-      }
-    };
     const auto centred = [&](uint32_t b) {
       AsFloat(m, LocalTensor<T>(inputX[b * size + c]), x, true);
       m.Sub(x, x, mean);
@@ -120,8 +111,8 @@ void BatchNorm(const LocalTensor<T>& output, const LocalTensor<T>& outputMean, c
       m.Add(variance, variance, x);
     }
     m.Muls(variance, variance, reciprocal);
-    put(outputMean[c], mean);
-    put(outputVariance[c], variance);
+    PutFloat(m, LocalTensor<T>(outputMean[c]), mean);
+    PutFloat(m, LocalTensor<T>(outputVariance[c]), variance);
     m.Adds(variance, variance, static_cast<float>(epsilon));
     m.Sqrt(variance, variance);
     for (uint32_t b = 0; b < batch; ++b) {
@@ -129,10 +120,9 @@ void BatchNorm(const LocalTensor<T>& output, const LocalTensor<T>& outputMean, c
       m.Div(y, x, variance);
       m.MulBlock(y, y, factors[b * kRowBlock]);
       m.AddBlock(y, y, summands[b * kRowBlock]);
-      put(output[b * size + c], y);
+      PutFloat(m, LocalTensor<T>(output[b * size + c]), y);
     }
-    m.Done();
-  }
+  });
 }
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false>
 void BatchNorm(const LocalTensor<T>& output, const LocalTensor<T>& outputMean, const LocalTensor<T>& outputVariance,
@@ -154,8 +144,7 @@ void WelfordUpdate(const LocalTensor<U>& outputMean, const LocalTensor<U>& outpu
   static_assert(std::is_same_v<U, float>, "WelfordUpdate: means and variances are float");
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   const Buffers n(sharedTmpBuffer, kOperandNodes, para.abComputeLength, place);
-  for (uint32_t c = 0; c < para.abComputeLength; c += n.elements()) {
-    Elements m(para.abComputeLength - c < n.elements() ? para.abComputeLength - c : n.elements(), place);
+  n.ForPieces(para.abComputeLength, place, [&](Elements& m, uint32_t c) {
     const LocalTensor<float> x = AsFloat(m, LocalTensor<T>(inputX[c]), n[0], false), delta = n[1], rest = n[2];
     m.Sub(delta, x, inputMean[c]);
     m.Muls(rest, delta, para.nRec);
@@ -163,8 +152,7 @@ void WelfordUpdate(const LocalTensor<U>& outputMean, const LocalTensor<U>& outpu
     m.Sub(rest, x, outputMean[c]);
     m.Mul(rest, rest, delta);
     m.Add(outputVariance[c], inputVariance[c], rest);
-    m.Done();
-  }
+  });
 }
 template <typename T, typename U, bool isReuseSource = false>
 void WelfordUpdate(const LocalTensor<U>& outputMean, const LocalTensor<U>& outputVariance,

@@ -41,11 +41,7 @@ class NormTiles {
   }
   void Store(const LocalTensor<T>& to, const F& from, uint32_t elements) const {
     Elements m(elements, place_);
-    if constexpr (std::is_same_v<T, float>) {
-      m.Copy(to, from);
-    } else {
-      FromFloat(m, to, from);
-    }
+    PutFloat(m, to, from);
     m.Done();
   }
   // Numbers of rows, which need not begin at a block.
@@ -144,8 +140,7 @@ void LayerNormGradBeta(const LocalTensor<T>& outputPdGamma, const LocalTensor<T>
                        Place place = Place::here()) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   const Buffers n(sharedTmpBuffer, 4, t.hLength, place);
-  for (uint32_t c = 0; c < t.hLength; c += n.elements()) {
-    Elements m(t.hLength - c < n.elements() ? t.hLength - c : n.elements(), place);
+  n.ForPieces(t.hLength, place, [&](Elements& m, uint32_t c) {
     m.Set(n[0], 0.0f);
     m.Set(n[1], 0.0f);
     for (uint32_t row = 0; row < t.bLength * t.sLength; ++row) {
@@ -155,17 +150,9 @@ void LayerNormGradBeta(const LocalTensor<T>& outputPdGamma, const LocalTensor<T>
       m.Mul(n[3], dy, AsFloat(m, LocalTensor<T>(resForGamma[at]), n[3], false));
       m.Add(n[0], n[0], n[3]);
     }
-    const auto put = [&](const LocalTensor<T>& to, const LocalTensor<float>& from) {
-      if constexpr (std::is_same_v<T, float>) {
-        m.Copy(to, from);
-      } else {
-        FromFloat(m, to, from);
-      }
-    };
-    put(outputPdGamma[c], n[0]);
-    put(outputPdBeta[c], n[1]);
-    m.Done();
-  }
+    PutFloat(m, LocalTensor<T>(outputPdGamma[c]), n[0]);
+    PutFloat(m, LocalTensor<T>(outputPdBeta[c]), n[1]);
+  });
 }
 template <typename T, bool isReuseSource = false>
 void LayerNormGradBeta(const LocalTensor<T>& outputPdGamma, const LocalTensor<T>& outputPdBeta,

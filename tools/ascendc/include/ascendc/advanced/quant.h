@@ -59,18 +59,15 @@ void QuantizeRows(const LocalTensor<int8_t>& dst, const LocalTensor<T>& src, con
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   const Buffers n(tmp, kQuantBuffers, columns, place);
   for (uint32_t row = 0; row < rows; ++row) {
-    for (uint32_t c = 0; c < columns; c += n.elements()) {
-      ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
+    n.ForPieces(columns, place, [&](Elements& m, uint32_t c) {
       const uint32_t at = row * columns + c;
-      Elements m(columns - c < n.elements() ? columns - c : n.elements(), place);
       ToFloatBuffer(m, n[0], LocalTensor<T>(src[at]), n[1]);
       ApplyFactor(m, n[0], scale, c, n[1], true);
       ApplyFactor(m, n[0], offset, c, n[1], false);
       const LocalTensor<half> narrow = n[2].ReinterpretCast<half>();
       m.Cast(narrow, n[0], RoundMode::CAST_NONE);
       m.Cast(dst[at], narrow, RoundMode::CAST_NONE);
-      m.Done();
-    }
+    });
   }
 }
 template <typename T, bool isReuseSource = false>
@@ -141,19 +138,12 @@ void DequantizeRows(const LocalTensor<D>& dst, const LocalTensor<int32_t>& src, 
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   const Buffers n(tmp, kQuantBuffers, p.calCount, place);
   for (uint32_t row = 0; row < p.m; ++row) {
-    for (uint32_t c = 0; c < p.calCount; c += n.elements()) {
-      ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
-      Elements m(p.calCount - c < n.elements() ? p.calCount - c : n.elements(), place);
+    n.ForPieces(p.calCount, place, [&](Elements& m, uint32_t c) {
       m.Cast(n[0], src[row * p.n + c], RoundMode::CAST_NONE);
       ApplyFactor(m, n[0], scale, c, n[1], true);
       const LocalTensor<D> to = dst[row * stride + c];
-      if constexpr (std::is_same_v<D, float>) {
-        m.Copy(to, n[0]);
-      } else {
-        FromFloat(m, to, n[0]);
-      }
-      m.Done();
-    }
+      PutFloat(m, to, n[0]);
+    });
   }
 }
 #define VINCI_DEQUANT(Scale, factor)                                                                                   \
@@ -182,16 +172,13 @@ void AntiQuantizeRows(const LocalTensor<D>& dst, const LocalTensor<S>& src, cons
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   const Buffers n(tmp, kQuantBuffers, columns, place);
   for (uint32_t row = 0; row < rows; ++row) {
-    for (uint32_t c = 0; c < columns; c += n.elements()) {
-      ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
+    n.ForPieces(columns, place, [&](Elements& m, uint32_t c) {
       const uint32_t at = row * columns + c;
-      Elements m(columns - c < n.elements() ? columns - c : n.elements(), place);
       ToFloatBuffer(m, n[0], LocalTensor<S>(src[at]), n[1]);
       ApplyFactor(m, n[0], offset, c, n[1], false);
       ApplyFactor(m, n[0], scale, c, n[1], true);
       FromFloat(m, LocalTensor<D>(dst[at]), n[0]);
-      m.Done();
-    }
+    });
   }
 }
 template <typename InputDataType, typename OutputDataType, bool isTranspose>

@@ -85,8 +85,7 @@ void ReduceColumns(ReduceType type, const LocalTensor<T>& dst, const LocalTensor
                    const LocalTensor<uint8_t>& tmp, uint32_t rows, uint32_t columns, float factor, Place place) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   const Buffers buffers(tmp, 2, columns, place);
-  for (uint32_t c = 0; c < columns; c += buffers.elements()) {
-    Elements m(columns - c < buffers.elements() ? columns - c : buffers.elements(), place);
+  buffers.ForPieces(columns, place, [&](Elements& m, uint32_t c) {
     const LocalTensor<float> acc = buffers[0];
     AsFloat(m, LocalTensor<T>(src[c]), acc, true);
     for (uint32_t r = 1; r < rows; ++r) {
@@ -97,13 +96,8 @@ void ReduceColumns(ReduceType type, const LocalTensor<T>& dst, const LocalTensor
       if (type == ReduceType::MIN) m.Min(acc, acc, row);
     }
     if (factor != 1.0f) m.Muls(acc, acc, factor);
-    if constexpr (std::is_same_v<T, float>) {
-      m.Copy(dst[c], acc);
-    } else {
-      FromFloat(m, LocalTensor<T>(dst[c]), acc);
-    }
-    m.Done();
-  }
+    PutFloat(m, LocalTensor<T>(dst[c]), acc);
+  });
 }
 template <typename T, typename pattern>
 void ReduceMatrix(ReduceType type, bool mean, const LocalTensor<T>& dst, const LocalTensor<T>& src,
