@@ -11,6 +11,7 @@ namespace vinci::models {
 namespace {
 
 constexpr u64 kBlock = 32;
+constexpr u64 kAhead = 8;  // requests, by which the host looks for lines before it needs them
 
 }  // namespace
 
@@ -36,12 +37,8 @@ void Dma::begin(u64 at, const isa::Footprint& footprint, double body) {
   cycles_per_byte_ = exhausted_ ? 0 : body / static_cast<double>(bytes);
   port_time_ = static_cast<double>(at);
   done_ = std::max(done_, at);
-  count_ = 0;
-  if (exhausted_) return;
-  start_part();
-  while (count_ < kPlanned && !exhausted_)
-    plan();
   chunk_left_ = chunk_bytes_;
+  if (!exhausted_) start_part();
 }
 
 void Dma::start_part() {
@@ -52,62 +49,72 @@ void Dma::start_part() {
     piece_bytes_ *= gm_.count[0];
     gm_.count[0] = 1;
   }
-  piece_ = gm_.address;
-  offset_ = 0;
+  const u64 line = memory_.line_bytes();
+  ahead_ = kAhead * (piece_bytes_ <= line ? static_cast<u64>(gm_.stride[0]) : line);
   index_ = {};
+  start_piece(gm_.address);
+}
+
+inline void Dma::start_piece(u64 address) {
+  piece_ = address;
+  address_ = address;
+  left_ = piece_bytes_;
+  unit_ = address % kBlock == 0 ? memory_.line_bytes() : unaligned_bytes_;
 }
 
 void Dma::next_piece() {
-  offset_ = 0;
-  usize d = 0;
-  for (; d < index_.size(); ++d) {
-    piece_ += static_cast<u64>(gm_.stride[d]);
-    if (++index_[d] < gm_.count[d]) return;
-    piece_ -= static_cast<u64>(gm_.stride[d]) * gm_.count[d];
+  u64 address = piece_;
+  for (usize d = 0; d < index_.size(); ++d) {
+    address += static_cast<u64>(gm_.stride[d]);
+    if (++index_[d] < gm_.count[d]) return start_piece(address);
+    address -= static_cast<u64>(gm_.stride[d]) * gm_.count[d];
     index_[d] = 0;
   }
   exhausted_ = ++part_ == parts_.size();
   if (!exhausted_) start_part();
 }
 
-// One more request.
-void Dma::plan() {
-  const u64 address = piece_ + offset_;
-  const u64 unit = piece_ % kBlock == 0 ? memory_.line_bytes() : unaligned_bytes_;
-  const u64 n = std::min(piece_bytes_ - offset_, unit - (address & (unit - 1)));
-  // Field by field: made elsewhere and copied, the host would wait for its own stores.
-  auto& [request, route] = planned_[(first_ + count_++) % kPlanned];
-  request.port = port_;
-  request.bytes = static_cast<u32>(n);
-  request.address = address;
-  request.write = gm_.write;
-  request.hint = hint_;
-  route = memory_.route(address);
-  memory_.prefetch(route);
-  offset_ += n;
-  if (offset_ == piece_bytes_) next_piece();
-}
-
-// In order: the mover keeps the sequence of its requests.
+// In order: the mover keeps the sequence of its requests. What changes with each of them is kept in local variables,
+// because the host would wait for its own stores.
 void Dma::send_chunk(u64 now) {
-  while (under_way_[oldest_] <= now) {
-    const auto& [request, route] = planned_[first_];
-    done_ = std::max(done_, memory_.access(now, request, route));
-    under_way_[oldest_] = done_;
-    if (++oldest_ == under_way_.size()) oldest_ = 0;
-    port_time_ += static_cast<double>(static_cast<i64>(request.bytes)) * cycles_per_byte_;
-    chunk_left_ -= std::min<u64>(chunk_left_, request.bytes);
-    first_ = (first_ + 1) % kPlanned;
-    --count_;
-    if (!exhausted_) plan();
-    if (chunk_left_ != 0 && count_ != 0) continue;
-    chunk_left_ = chunk_bytes_;
-    return;
+  u64* const under_way = under_way_.data();
+  const usize requests = under_way_.size();
+  usize oldest = oldest_;
+  u64 address = address_, left = left_, chunk_left = chunk_left_, done = done_;
+  double port_time = port_time_;
+  while (under_way[oldest] <= now) {
+    memory_.prefetch(address + ahead_);
+    const u64 bytes = std::min(left, unit_ - (address & (unit_ - 1)));
+    done = std::max(
+        done,
+        memory_.access(
+            now,
+            {.port = port_, .bytes = static_cast<u32>(bytes), .address = address, .write = gm_.write, .hint = hint_}));
+    under_way[oldest] = done;
+    if (++oldest == requests) oldest = 0;
+    port_time += static_cast<double>(static_cast<i64>(bytes)) * cycles_per_byte_;
+    chunk_left -= std::min(chunk_left, bytes);
+    address += bytes;
+    left -= bytes;
+    if (left == 0) {
+      next_piece();
+      address = address_;
+      left = left_;
+    }
+    if (chunk_left != 0 && !exhausted_) continue;
+    chunk_left = chunk_bytes_;
+    break;
   }
+  oldest_ = oldest;
+  address_ = address;
+  left_ = left;
+  chunk_left_ = chunk_left;
+  done_ = done;
+  port_time_ = port_time;
 }
 
 u64 Dma::pump(u64 now) {
-  while (count_ != 0) {
+  while (!exhausted_) {
     const u64 port_free = whole_cycles(port_time_);
     if (port_free > now) return port_free;
     if (under_way_[oldest_] > now) return under_way_[oldest_];

@@ -32,8 +32,8 @@ class Dma {
  private:
   void send_chunk(u64 now);
   void start_part();
+  void start_piece(u64 address);
   void next_piece();
-  void plan();
 
   MemorySystem& memory_;
   u32 port_;
@@ -46,20 +46,14 @@ class Dma {
   isa::Access gm_;              // as it is walked
   CacheHint hint_{};            // of its memory
   u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
+  u64 ahead_ = 0;               // from a request to one that follows a little later
   u64 piece_ = 0;               // where the present one begins
-  u64 offset_ = 0;              // in it
+  u64 unit_ = 0;                // it is cut at multiples of so many bytes
+  u64 address_ = 0;             // of its next request
+  u64 left_ = 0;                // bytes of it
   std::array<u32, 3> index_{};  // of the present piece
-  bool exhausted_ = true;       // every request has been made or planned
-  // The requests that go next, from `first_` on in turn: what L2 knows of their lines is fetched into the cache of the
-  // host until their time comes.
-  struct Planned {
-    Request request;
-    MemorySystem::Route route;
-  };
-  static constexpr usize kPlanned = 8;
-  std::array<Planned, kPlanned> planned_;
-  usize first_ = 0, count_ = 0;
-  u64 chunk_left_ = 0;  // bytes of the present chunk, whose requests wait for nothing but room
+  bool exhausted_ = true;       // every request has been made
+  u64 chunk_left_ = 0;          // bytes of the present chunk, whose requests wait for nothing but room
   bool finished_ = true;
   double cycles_per_byte_ = 0;
   double port_time_ = 0;  // when the port is free for the next chunk

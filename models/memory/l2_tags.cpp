@@ -2,63 +2,77 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/memory/l2_tags.h"
 
-#include "isa/base/error.h"
+#include <utility>
 
 namespace vinci::models {
 
+L2Tags::Lines::Page L2Tags::Lines::none_{};
+
+L2Tags::Line& L2Tags::Lines::add(u64 number) {
+  const u64 page = number / kPage;
+  if (page >= pages_.size()) pages_.resize(page + 1, &none_);
+  if (pages_[page] == &none_) {
+    if (free_.empty()) free_.push_back(made_.emplace_back(std::make_unique<Page>()).get());
+    pages_[page] = free_.back();
+    free_.pop_back();
+  }
+  ++pages_[page]->held;
+  return pages_[page]->lines[number % kPage];
+}
+
+void L2Tags::Lines::remove(u64 number) {
+  Page*& page = pages_[number / kPage];
+  page->lines[number % kPage] = {};
+  if (--page->held == 0) free_.push_back(std::exchange(page, &none_));
+}
+
 L2Tags::L2Tags(u64 bytes, u64 line_bytes, u32 ways)
-    : sets_(std::max<u64>(1, bytes / line_bytes / ways)),
-      ways_(ways),
-      groups_of_set_(static_cast<u32>((ways + kGroup - 1) / kGroup)),
-      groups_(sets_.by() * groups_of_set_) {}
+    : sets_(std::max<u64>(1, bytes / line_bytes / ways)), ways_(ways), groups_(sets_.by() * ceil_div(ways, kGroup)) {}
 
-void L2Tags::fail_far_line() { fail(Fault::Internal, "an address beyond what the tags of L2 can tell apart"); }
-
-u64 L2Tags::line_of(const Place& place) const {
-  const u64 tag = place.tag - 1;
-  const u64 turn = turn_of(tag);
-  return tag * sets_.by() + (place.set >= turn ? place.set - turn : place.set + sets_.by() - turn);
+u64 L2Tags::set_of(u64 number) const {
+  const auto [region, member] = sets_(number);
+  const u64 turn = (((region * 0x9E3779B97F4A7C15) >> 32) * sets_.by()) >> 32;
+  const u64 set = member + turn;
+  return set < sets_.by() ? set : set - sets_.by();
 }
 
-L2Tags::Line L2Tags::oldest_of(Group* set) const {
-  if (!set->used) {
-    set->used = true;
-    for (u32 w = 0; w < groups_of_set_ * kGroup; ++w)
-      set[w / kGroup].age[w % kGroup] = static_cast<i8>(w);
+// Hits do not tell the set. But what it remembers is never later than what is true, so the oldest by its memory is the
+// oldest if its memory of that one is right; else it has learnt something, and looks again.
+L2Tags::Way& L2Tags::oldest_of(u64 set) {
+  for (;;) {
+    Way* oldest = &way(set, 0);
+    for (u32 w = 1; w < ways_ && oldest->use != 0; ++w)
+      oldest = way(set, w).use < oldest->use ? &way(set, w) : oldest;
+    if (oldest->use == 0) return *oldest;
+    const u64 use = lines_.at(oldest->number).use_;
+    if (use / Line::kUse == oldest->use / Line::kUse) return *oldest;
+    oldest->use = use;
   }
-  for (u32 g = 0;; ++g) {
-    if (const u32 w = ways::one_past_equal(set[g].age, static_cast<i8>(ways_ - 1)); w != 0) return {set + g, w - 1};
+}
+
+L2Tags::Allocated L2Tags::allocate(u64 number, u32 note) {
+  Way& way = oldest_of(set_of(number));
+  std::optional<u64> written_back;
+  if (way.use != 0) {
+    if (lines_.at(way.number).dirty()) written_back = way.number;
+    lines_.remove(way.number);
   }
+  Line& line = lines_.add(number);
+  line.use_ = next_use() | u64{note} << 1;
+  way = {.use = line.use_, .number = number};
+  return {.line = line, .written_back = written_back};
 }
 
-L2Tags::Allocated L2Tags::allocate(const Place& place) {
-  Group* const set = set_at(place.set);
-  const Line line = oldest_of(set);
-  make_youngest(set, line);
-  Allocated out{.line = line};
-  Group& group = *line.group_;
-  u32& tag = group.tags[line.way_];
-  if (line.dirty()) out.written_back = line_of({.set = place.set, .tag = tag});
-  tag = place.tag;
-  group.dirty &= static_cast<u16>(~(1u << line.way_));
-  group.filled[line.way_] = 0;
-  return out;
-}
-
-std::optional<bool> L2Tags::drop(const Place& place) {
-  const Line line = look_up(place);
-  if (!line) return std::nullopt;
-  Group* const set = set_at(place.set);
+std::optional<bool> L2Tags::drop(u64 number) {
+  const Line& line = lines_.at(number);
+  if (line.use_ == 0) return std::nullopt;
   const bool dirty = line.dirty();
-  line.group_->tags[line.way_] = 0;
-  line.group_->dirty &= static_cast<u16>(~(1u << line.way_));
-  // It is the next to be taken; who was older is younger by one.
-  i8& age = line.group_->age[line.way_];
-  for (u32 w = 0; w < ways_; ++w) {
-    i8& other = set[w / kGroup].age[w % kGroup];
-    if (other > age) --other;
-  }
-  age = static_cast<i8>(ways_ - 1);
+  const u64 set = set_of(number);
+  u32 w = 0;
+  while (way(set, w).use == 0 || way(set, w).number != number)
+    ++w;
+  way(set, w).use = 0;
+  lines_.remove(number);
   return dirty;
 }
 

@@ -7,92 +7,67 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "models/memory/divider.h"
-#include "models/memory/ways.h"
 
 namespace vinci::models {
 
 // Which lines the L2 holds: set associative, least recently used. Consecutive lines lie in consecutive sets; where a
-// region begins is hashed, so that strides do not meet in few sets. All ways of a set are compared at once, as the
-// host's vector instructions do it, and a look-up that hits touches two neighbouring lines of the host's cache.
+// region begins is hashed, so that strides do not meet in few sets.
+//
+// What is known of a line is found by its number, beside its neighbours: copies walk over neighbours, and a hit looks
+// at nothing else. Sets are looked at by misses alone.
 class L2Tags {
-  static constexpr usize kGroup = 16;
-  struct alignas(128) Group;
-
  public:
   L2Tags(u64 bytes, u64 line_bytes, u32 ways);
 
-  // Where a line belongs.
-  struct Place {
-    u32 set = 0;
-    u32 tag = 0;  // of the line in its set, + 1; 0 is none
-  };
-  Place place_of(u64 line) const {
-    const auto [tag, member] = sets_(line);
-    if (tag >= ~u32{0}) [[unlikely]]  // tags have 32 bits
-      fail_far_line();
-    const u64 set = member + turn_of(tag);
-    return {.set = static_cast<u32>(set < sets_.by() ? set : set - sets_.by()), .tag = static_cast<u32>(tag + 1)};
-  }
-  // Fetches what is known of a line into the cache of the host.
-  void prefetch(const Place& place) const {
-    const Group* const set = set_at(place.set);
-    __builtin_prefetch(&set->tags);
-    __builtin_prefetch(&set->age);
-  }
-
-  // A line that is there, or none; valid until the next call.
+  // What is known of a line that is there.
   class Line {
    public:
-    explicit operator bool() const { return group_ != nullptr; }
-    bool dirty() const { return (group_->dirty >> way_ & 1) != 0; }
-    void make_dirty() { group_->dirty |= static_cast<u16>(1u << way_); }
+    bool dirty() const { return (use_ & 1) != 0; }
+    void make_dirty() { use_ |= 1; }
+    // A number of the caller's, below kNotes, that the line has as long as it is there.
+    u32 note() const { return static_cast<u32>(use_ >> 1 & (kNotes - 1)); }
     // Its data arrive then, in the caller's time.
-    void fill(u64 at) {
-      group_->filled[way_] = at;
-      group_->filled_until = std::max(group_->filled_until, at);
-    }
+    void fill(u64 at) { filled_ = at; }
     // `at`, or when its data have arrived.
-    u64 available(u64 at) const { return at >= group_->filled_until ? at : std::max(at, group_->filled[way_]); }
+    u64 available(u64 at) const { return std::max(at, filled_); }
 
    private:
     friend class L2Tags;
-    Line() = default;
-    Line(Group* group, u32 way) : group_(group), way_(way) {}
-    Group* group_ = nullptr;
-    u32 way_ = 0;  // of the group
+    static constexpr u64 kUse = u64{1} << 21;
+    u64 use_ =
+        0;  // when it was last used, in uses of all lines [63:21]; the note [20:1]; dirty [0]. 0: it is not there
+    u64 filled_ = 0;
   };
+  static constexpr u32 kNotes = 1u << 20;
 
-  // The line, now the most recently used of its set.
-  Line find(const Place& place) {
-    const Line line = look_up(place);
-    if (line) make_youngest(set_at(place.set), line);
-    return line;
+  // The line, now the most recently used of its set; null where it is not there. Valid until the next allocate().
+  Line* find(u64 number) {
+    Line& line = lines_.at(number);
+    if (line.use_ == 0) return nullptr;
+    line.use_ = (line.use_ & (Line::kUse - 1)) | next_use();
+    return &line;
   }
+  // Fetches what is known of a line into the cache of the host. Inlined in any case: a compiler may take it for a
+  // function without effect.
+  [[gnu::always_inline]] void prefetch(u64 number) const { __builtin_prefetch(&lines_.at(number)); }
 
   struct Allocated {
-    Line line;                                       // new and clean
-    std::optional<u64> written_back = std::nullopt;  // line number of a dirty victim
+    Line& line;                                      // clean
+    std::optional<u64> written_back = std::nullopt;  // number of a dirty victim
   };
   // Makes room for a line that is not there.
-  Allocated allocate(const Place& place);
+  Allocated allocate(u64 number, u32 note = 0);
 
   // Drops a line; whether it was dirty, where it was there.
-  std::optional<bool> drop(const Place& place);
+  std::optional<bool> drop(u64 number);
+
+  // Which set a line belongs to.
+  u64 set_of(u64 number) const;
 
  private:
-  // Up to 16 ways of a set. Their age is 0 for the most recently used of the set; those that do not exist are too old
-  // to be reached.
-  struct alignas(128) Group {
-    std::array<u32, kGroup> tags;
-    std::array<i8, kGroup> age;
-    u64 filled_until;                // no line of it arrives later
-    u16 dirty;                       // bit: way
-    bool used;                       // else its ages have not been set
-    std::array<u64, kGroup> filled;  // when the data of each way have arrived
-  };
-
   // Memory of zeros that costs nothing until it is touched: most runs touch little of a large L2.
   template <class T>
   class Zeros {
@@ -113,31 +88,47 @@ class L2Tags {
     T* first_;
   };
 
-  [[noreturn]] static void fail_far_line();
-  // Where the sets of a region of as many lines as there are sets begin.
-  u64 turn_of(u64 tag) const { return (((tag * 0x9E3779B97F4A7C15) >> 32) * sets_.by()) >> 32; }
-  Group* set_at(u64 set) const { return groups_.at(set * groups_of_set_); }
-  u64 line_of(const Place& place) const;  // the inverse of place_of
-  Line look_up(const Place& place) const {
-    Group* const set = set_at(place.set);
-    for (u32 g = 0; g < groups_of_set_; ++g) {
-      if (const u32 w = ways::one_past_equal(set[g].tags, place.tag); w != 0) return {set + g, w - 1};
+  // Lines by their numbers, in pages that exist while L2 holds a line of them.
+  class Lines {
+   public:
+    Line& at(u64 number) const {
+      const u64 page = number / kPage;
+      return (page < pages_.size() ? pages_[page] : &none_)->lines[number % kPage];
     }
-    return {};
-  }
-  void make_youngest(Group* set, const Line& line) const {
-    i8& age = line.group_->age[line.way_];
-    if (age == 0) return;
-    const i8 was = age;
-    for (u32 g = 0; g < groups_of_set_; ++g)
-      ways::count_up_below(set[g].age, was);
-    age = 0;
-  }
-  Line oldest_of(Group* set) const;
+    Line& add(u64 number);
+    void remove(u64 number);
+
+   private:
+    static constexpr u64 kPage = 64;
+    struct Page {
+      std::array<Line, kPage> lines;
+      u32 held = 0;
+    };
+    static Page none_;          // stands in for those that do not exist; nobody writes it
+    std::vector<Page*> pages_;  // by number / kPage
+    std::vector<std::unique_ptr<Page>> made_;
+    std::vector<Page*> free_;  // of these, whose lines are all gone
+  };
+
+  // A line as its set remembers it: when it was last used is what was known when the set was looked at last.
+  struct Way {
+    u64 use;  // 0: it is free
+    u64 number;
+  };
+  static constexpr u32 kGroup = 4;
+  struct alignas(kGroup * sizeof(Way)) Group {
+    std::array<Way, kGroup> ways;
+  };
+
+  u64 next_use() { return uses_ += Line::kUse; }
+  Way& way(u64 set, u32 w) const { return groups_.at(w / kGroup * sets_.by() + set)->ways[w % kGroup]; }
+  Way& oldest_of(u64 set);
 
   Divider sets_;
-  u32 ways_, groups_of_set_;
-  Zeros<Group> groups_;  // by set
+  u32 ways_;
+  u64 uses_ = 0;
+  Zeros<Group> groups_;  // the first ways of all sets, then the next: sets that are not full touch little memory
+  Lines lines_;
 };
 
 }  // namespace vinci::models

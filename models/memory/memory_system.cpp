@@ -31,10 +31,11 @@ MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, u32
       slice_read_(rate_of(config.l2.slice_read, config)),
       slice_write_(rate_of(config.l2.slice_write, config)),
       group_of_(config.l2.groups),
-      slice_of_(config.l2.slices / config.l2.groups),
+      slice_of_group_(config.l2.slices / config.l2.groups),
       tags_(config.l2.size, config.l2.line, config.l2.ways),
       ports_(ports),
       slices_(config.l2.slices, Slice{{}, std::vector<u64>(config.l2.fetches)}) {
+  VINCI_CHECK(config.l2.slices <= L2Tags::kNotes);
   register_in(stats);
   const DramSetup setup{.config = config.hbm, .hertz = hertz, .line_bytes = line_bytes_, .stats = stats.group("hbm")};
   dram_ = dram ? dram(setup) : std::make_unique<Hbm>(setup);
@@ -70,11 +71,16 @@ u64 MemorySystem::room_for_fetch(Slice& slice, u64 fetched) {
   return room;
 }
 
-u64 MemorySystem::miss(u64 at, const Request& r, const Route& route) {
+u32 MemorySystem::slice_of(u64 line) const {
+  const auto [index, group] = group_of_(line);
+  return static_cast<u32>(slice_of_group_(index).server * group_of_.by() + group);
+}
+
+u64 MemorySystem::miss(u64 at, const Request& r, u32 slice) {
   ++misses_;
   miss_bytes_ += r.bytes;
   if (r.hint == CacheHint::no_allocate) return dram_access(at, r.address, r.bytes, r.write);
-  L2Tags::Allocated room = tags_.allocate(route.place);
+  L2Tags::Allocated room = tags_.allocate(line_of(r.address), slice);
   u64 taken = at;
   if (room.written_back) {
     taken = dram_access(at, *room.written_back * line_bytes_, static_cast<u32>(line_bytes_), true);
@@ -90,13 +96,13 @@ u64 MemorySystem::miss(u64 at, const Request& r, const Route& route) {
   // The rest of a line that is written in part is fetched in the background. A writer waits for the room that a dirty
   // victim has to make and, where the slice has as many fetches under way as it can, for one of these: so a stream of
   // writes runs at the speed of the device memory.
-  return part ? std::max(taken, room_for_fetch(slices_[route.slice], fetched)) : taken;
+  return part ? std::max(taken, room_for_fetch(slices_[slice], fetched)) : taken;
 }
 
-u64 MemorySystem::past_l2(u64 at, const Request& r, const Route& route) {
+u64 MemorySystem::past_l2(u64 at, const Request& r) {
   ++bypassed_;
   bypass_bytes_ += r.bytes;
-  if (tags_.drop(route.place).value_or(false)) {
+  if (tags_.drop(line_of(r.address)).value_or(false)) {
     at = std::max(at, dram_access(at, begin_of_line(r.address), static_cast<u32>(line_bytes_), true));
   }
   return dram_access(at, r.address, r.bytes, r.write);

@@ -24,23 +24,12 @@ class MemorySystem {
   MemorySystem(const config::MemoryConfig& config, double hertz, u32 ports, stats::Group& stats,
                const DramFactory& dram = {});
 
-  // Where the line of an address is served; the same for all time.
-  struct Route {
-    L2Tags::Place place;
-    u32 slice = 0;
-  };
-  Route route(u64 address) const {
-    const u64 line = line_of(address);
-    const auto [index, group] = group_of_(line);
-    return {.place = tags_.place_of(line), .slice = static_cast<u32>(slice_of_(index).server * group_of_.by() + group)};
-  }
   // Has no effect but that a later access takes the host less time.
-  void prefetch(const Route& route) const { tags_.prefetch(route.place); }
+  [[gnu::always_inline]] void prefetch(u64 address) const { tags_.prefetch(line_of(address)); }
 
   // A request made at cycle `now`. For a read: the cycle in which the data are back at the core; for a write: the cycle
   // in which it has left the core, in time to be taken by L2, or past L2 by the device memory, when it gets there.
-  u64 access(u64 now, const Request& request) { return access(now, request, route(request.address)); }
-  u64 access(u64 now, const Request& request, const Route& route);
+  u64 access(u64 now, const Request& request);
 
   u64 line_bytes() const { return line_bytes_; }  // a power of two
   CacheHint hint(u64 address) const { return hints_.of(address); }
@@ -56,14 +45,15 @@ class MemorySystem {
     usize oldest = 0;
   };
   // All times here are in ticks; each returns when the data are at L2, or the write has been taken.
-  u64 through_l2(u64 at, const Request& r, const Route& route);
-  u64 miss(u64 at, const Request& r, const Route& route);
+  u64 hit(u64 at, const Request& r, L2Tags::Line& line);
+  u64 miss(u64 at, const Request& r, u32 slice);
+  u64 past_l2(u64 at, const Request& r);
   u64 room_for_fetch(Slice& slice, u64 fetched);
-  u64 past_l2(u64 at, const Request& r, const Route& route);
   u64 dram_access(u64 at, u64 address, u32 bytes, bool write);
   void register_in(stats::Group& stats) const;
 
   u64 line_of(u64 address) const { return address >> line_shift_; }
+  u32 slice_of(u64 line) const;
   u64 begin_of_line(u64 address) const { return address & ~(line_bytes_ - 1); }
 
   u64 line_bytes_;
@@ -72,8 +62,8 @@ class MemorySystem {
   u64 noc_latency_, hit_latency_;
   Rate port_read_, port_write_, slice_read_, slice_write_;
   Divider group_of_;
-  Interleave slice_of_;
-  L2Tags tags_;
+  Interleave slice_of_group_;
+  L2Tags tags_;  // the note of a line is its slice
   std::vector<Ways> ports_;
   std::vector<Slice> slices_;
   CacheHints hints_;
@@ -86,24 +76,27 @@ class MemorySystem {
 };
 
 // In the header: a copy makes thousands of them.
-[[gnu::always_inline]] inline u64 MemorySystem::through_l2(u64 at, const Request& r, const Route& route) {
-  L2Tags::Line there = tags_.find(route.place);
-  if (!there) return miss(at, r, route);
+inline u64 MemorySystem::hit(u64 at, const Request& r, L2Tags::Line& line) {
   ++hits_;
   hit_bytes_ += r.bytes;
   // The line may still be on its way for an earlier request; a reader then waits for it.
-  if (!r.write) return there.available(at);
-  there.make_dirty();
+  if (!r.write) return line.available(at);
+  line.make_dirty();
   return at;
 }
 
-inline u64 MemorySystem::access(u64 now, const Request& r, const Route& route) {
+[[gnu::always_inline]] inline u64 MemorySystem::access(u64 now, const Request& r) {
   VINCI_CHECK(r.port < ports_.size());
+  const bool bypass = r.hint == CacheHint::bypass;
+  L2Tags::Line* const line = bypass ? nullptr : tags_.find(line_of(r.address));
+  const u32 number = line != nullptr ? line->note() : slice_of(line_of(r.address));
   Ways& port = ports_[r.port];
-  Slice& slice = slices_[route.slice];
+  Slice& slice = slices_[number];
   const u64 whole = std::max<u64>(r.bytes, min_request_);
   const auto serve = [&](u64 at) {
-    return r.hint == CacheHint::bypass ? past_l2(at, r, route) : through_l2(at, r, route);
+    if (line != nullptr) [[likely]]
+      return hit(at, r, *line);
+    return bypass ? past_l2(at, r) : miss(at, r, number);
   };
   if (r.write) {
     write_bytes_ += r.bytes;

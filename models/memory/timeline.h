@@ -44,16 +44,13 @@ class Timeline {
   // Serves for `length` from `now` or from when it is free; returns when the service ends.
   u64 reserve(u64 now, u64 length) {
     free_ = std::max(now, free_) + length;
-    busy_ += length;
     return free_;
   }
 
-  u64 busy() const { return busy_; }
   u64 free_at() const { return free_; }
 
  private:
   u64 free_ = 0;
-  u64 busy_ = 0;
 };
 
 }  // namespace vinci::models
