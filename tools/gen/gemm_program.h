@@ -14,7 +14,7 @@ struct GemmPitches {
 };
 
 // Row pitches that the chip's copies can work with: the joint core moves whole blocks of 32 bytes, so its rows are
-// padded; the split core reads rows of any length unless they are longer than its nd2nz can step.
+// padded; the split core works on packed rows.
 GemmPitches choose_pitches(const GemmProblem& problem, const config::ChipConfig& chip);
 
 // The kernel as assembly text; arguments are the device addresses of A, B and C.

@@ -3,7 +3,9 @@
 #include "tools/gen/gemm_tiling.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <vector>
 
 #include "isa/base/error.h"
 
@@ -14,56 +16,153 @@ constexpr u32 kUnit = 16;       // edge of a fractal
 constexpr u32 kInputBytes = 2;  // FP16
 constexpr u32 kAccBytes = 4;    // FP32 in L0C
 constexpr u32 kMaxTile = 512;
-constexpr u32 kMaxL1K = 512;  // beyond, a longer step through L1 gains nothing but a longer start
+constexpr u32 kMaxL0K = 4080;  // mad's k has 12 bits
+constexpr u32 kMaxL1K = 2048;
+constexpr u64 kStage = 64 * 1024;  // of rows in UB, where there is room
+
+// What the estimate takes from measured runs.
+constexpr double kL2Share = 0.8;                     // of what L2 could serve, when all cores ask for few lines
+constexpr double kShown = 0.1;                       // of the loads: the cube waits for one now and then
+constexpr double kAnswer = 40;                       // cycles of a request besides network and L2
+constexpr double kHandOver = 100, kUnitFlags = 200;  // cycles between two tiles, with two slots of L0C or one
 
 u32 round_down(u64 value, u64 unit) { return static_cast<u32>(value / unit * unit); }
 
-// Fills in what follows from tile_m and tile_n; false when they do not fit the buffers.
-bool complete(GemmTiling& t, const GemmProblem& p, const config::ChipConfig& chip) {
+bool joint(const config::ChipConfig& chip) { return chip.vector_cores == 0; }
+u64 out_bytes(const GemmProblem& p) { return p.out_f32 ? 4 : 2; }
+
+// Fills in what follows from tile_m and tile_n, but for k; false when they do not fit the buffers.
+bool fits(GemmTiling& t, const GemmProblem& p, const config::ChipConfig& chip) {
   const config::BufferSizes& b = chip.core.buffers;
-  const bool joint = chip.vector_cores == 0;
   const u64 acc = u64{t.tile_m} * t.tile_n * kAccBytes;
   if (acc > b.l0c) return false;
   t.l0c_slots = p.double_buffer && 2 * acc <= b.l0c ? 2 : 1;
-  if (joint) {
-    const u64 out = u64{t.tile_m} * t.tile_n * (p.out_f32 ? 4 : 2);
-    if (out > b.ub) return false;
-    t.ub_slots = p.double_buffer && 2 * out <= b.ub ? 2 : 1;
+  if (joint(chip)) {
+    const u64 out = u64{t.tile_m} * t.tile_n * out_bytes(p);
+    t.stage_slots = p.double_buffer ? 2 : 1;
+    t.ub_slots = p.double_buffer && 2 * out + t.stage_slots * kStage <= b.ub ? 2 : 1;
+    if (out * t.ub_slots > b.ub) return false;
+    t.stage_bytes = round_down(std::min((b.ub - out * t.ub_slots) / t.stage_slots, kStage), 512);
+    if (t.stage_bytes < kStage / 4) return false;
   }
   t.l1_slots = t.l0_slots = p.double_buffer ? 2 : 1;
-  const u64 k_padded = align_up<u64>(p.k, kUnit);
-  const u64 l0_fit =
-      std::min(b.l0a / (u64{t.tile_m} * kInputBytes * t.l0_slots), b.l0b / (u64{t.tile_n} * kInputBytes * t.l0_slots));
-  t.l0_k = round_down(std::min({l0_fit, k_padded, u64{4080}}), kUnit);  // 4080: mad's k has 12 bits
-  if (t.l0_k == 0) return false;
-  const u64 l1_fit = b.l1 / ((u64{t.tile_m} + t.tile_n) * kInputBytes * t.l1_slots);
-  t.l1_k = round_down(std::min({l1_fit, u64{std::max(kMaxL1K, t.l0_k)}, align_up<u64>(k_padded, t.l0_k)}), t.l0_k);
-  if (t.l1_k == 0) return false;
   t.m_tiles = static_cast<u32>(ceil_div<u64>(p.m, t.tile_m));
   t.n_tiles = static_cast<u32>(ceil_div<u64>(p.n, t.tile_n));
   t.blocks = static_cast<u32>(std::min<u64>(t.tiles(), chip.ai_cores));
   return true;
 }
 
+// The steps of k through L1 that are worth a look: all of k, whole lines of A, what fits where that is less. The steps
+// through L0 that a step through L1 consists of are as long as L0 allows and all the same.
+std::vector<GemmTiling> steps_of_k(GemmTiling t, const GemmProblem& p, const config::ChipConfig& chip) {
+  const config::BufferSizes& b = chip.core.buffers;
+  const u32 line = static_cast<u32>(chip.memory.l2.line) / kInputBytes;
+  const u64 k = align_up<u64>(p.k, kUnit);
+  const u32 l0_fit = round_down(std::min({b.l0a / (u64{t.tile_m} * kInputBytes * t.l0_slots),
+                                          b.l0b / (u64{t.tile_n} * kInputBytes * t.l0_slots), u64{kMaxL0K}}),
+                                kUnit);
+  const u64 l1_fit =
+      std::min<u64>(b.l1 / ((u64{t.tile_m} + t.tile_n) * kInputBytes * t.l1_slots), std::max(kMaxL1K, l0_fit));
+  std::vector<GemmTiling> out;
+  const auto add = [&](u64 l1_k) {
+    if (l0_fit == 0 || l1_k == 0) return;
+    u64 steps = ceil_div<u64>(l1_k, l0_fit);
+    if (l1_k > kUnit) steps = align_up<u64>(steps, t.l0_slots);
+    t.l0_k = static_cast<u32>(align_up<u64>(ceil_div(l1_k, steps), kUnit));
+    if (t.l0_k * steps > l1_fit) steps = std::max<u64>(steps, t.l0_slots) - t.l0_slots;
+    t.l1_k = static_cast<u32>(t.l0_k * steps);
+    if (t.l1_k > 0 && t.l1_k <= l1_fit) out.push_back(t);
+  };
+  if (k <= l1_fit) add(k);
+  for (u64 l1_k = line / 2; l1_k < std::min(k, l1_fit + 1); l1_k += line / 2)
+    add(l1_k);
+  if (l1_fit < std::min<u64>(k, line / 2)) add(round_down(l1_fit, kUnit));
+  return out;
+}
+
+// What MTE2 takes for a part of a row-major matrix: `rows` of `bytes` each, `pitch` bytes apart.
+struct Reads {
+  double requests = 0;  // of lines
+  double port = 0;      // cycles of the copies alone
+};
+
+// Rows that follow each other without a gap are one piece, others may begin anywhere in a unit.
+double requests_of_row(u64 bytes, u64 pitch, u64 unit) {
+  const auto n = static_cast<double>(bytes), u = static_cast<double>(unit);
+  if (bytes == pitch || (pitch % unit == 0 && bytes % unit == 0)) return n / u;
+  if (pitch % unit == 0 && unit % bytes == 0) return 1;
+  return (n - 2) / u + 1;
+}
+
+Reads reads(u64 rows, u64 bytes, u64 pitch, const GemmTiling& t, const config::ChipConfig& chip) {
+  const config::CostLine& line = joint(chip) ? chip.core.move.gm_to_ub : chip.core.move.gm_to_l1_nd2nz;
+  const auto n = static_cast<double>(rows);
+  const double by_bytes = line.bytes_per_cycle > 0 ? n * static_cast<double>(bytes) / line.bytes_per_cycle.value : 0;
+  const u64 unit =
+      pitch % 32 == 0 || chip.core.dma_unaligned == 0 ? u64{chip.memory.l2.line} : u64{chip.core.dma_unaligned};
+  const double copies =
+      joint(chip) ? std::ceil(n * static_cast<double>(bytes) / static_cast<double>(t.stage_bytes)) : 1;
+  const double pieces =
+      line.per_piece > 0 ? std::ceil(static_cast<double>(bytes) / static_cast<double>(u64{line.piece})) : 0;
+  return {.requests = n * requests_of_row(bytes, pitch, unit),
+          .port = line.startup * copies + std::max({by_bytes, n * line.per_burst, n * pieces * line.per_piece})};
+}
+
+// Cycles of the kernel. A tile takes what the busiest part of the core takes, and what does not overlap.
 double estimate(const GemmTiling& t, const GemmProblem& p, const config::ChipConfig& chip) {
   const config::MoveCosts& move = chip.core.move;
-  const bool joint = chip.vector_cores == 0;
   const auto rate = [](const config::CostLine& line) {
     return line.bytes_per_cycle > 0 ? line.bytes_per_cycle.value : 1e9;
   };
   const double m = t.tile_m, n = t.tile_n;
-  const double k = static_cast<double>(align_up<u64>(p.k, kUnit));
-  const double cube = m * n * k / 4096 * std::max(chip.core.cube.per_step, 1e-3);
-  const config::CostLine& in = joint ? move.gm_to_l1 : move.gm_to_l1_nd2nz;
-  const double load = std::max((m + n) * k * kInputBytes / rate(in),
-                               joint ? (m + n) * k / kUnit * in.per_burst : (m * k / t.l1_k + k) * in.per_burst) +
-                      2 * in.startup * std::ceil(k / t.l1_k);
-  const double l0 = m * k * kInputBytes / rate(move.l1_to_l0a) + n * k * kInputBytes / rate(move.l1_to_l0b);
-  const double out = m * n * (p.out_f32 ? 4 : 2) / rate(joint ? move.ub_to_gm : move.l0c_to_gm_nz2nd);
-  const double steady = std::max({cube, load, l0, t.l0c_slots == 2 ? out : 0});
-  const double exposed = (t.l0c_slots == 2 ? 0 : out) + 300;  // hand-over of a tile
+  const auto k = static_cast<double>(align_up<u64>(p.k, kUnit));
+  const double l1_steps = static_cast<double>(ceil_div<u64>(p.k, t.l1_k));
+  const double l0_steps = static_cast<double>(ceil_div<u64>(p.k, t.l0_k));
+
+  const double cube = m * n * k / 4096 * std::max(chip.core.cube.per_step, 1e-3) + l0_steps * chip.core.cube.startup;
+  const double l0 = m * k * kInputBytes / rate(move.l1_to_l0a) + n * k * kInputBytes / rate(move.l1_to_l0b) +
+                    k / kUnit * (move.l1_to_l0a.startup + move.l1_to_l0b.startup);
+  double out = m * n * static_cast<double>(out_bytes(p)) / rate(joint(chip) ? move.ub_to_gm : move.l0c_to_gm_nz2nd) +
+               (joint(chip) ? n / kUnit * move.ub_to_gm.startup : 0);
+
+  // One step of k to L1: by the port of the core, by its requests under way, by all cores at L2.
+  const u64 l1_k = std::min<u64>(t.l1_k, p.k);
+  const Reads a = reads(std::min<u64>(t.tile_m, p.m), l1_k * kInputBytes, p.k * kInputBytes, t, chip);
+  const Reads b = reads(l1_k, std::min<u64>(t.tile_n, p.n) * kInputBytes, p.n * kInputBytes, t, chip);
+  const config::L2Config& l2 = chip.memory.l2;
+  const double hit =
+      static_cast<double>(u64{chip.memory.noc.latency}) + static_cast<double>(u64{l2.hit_latency}) + kAnswer;
+  const double miss = static_cast<double>(u64{chip.memory.hbm.latency});
+  // Tiles of a wave read the same rows and columns at the same time, of which the first wave finds none in L2.
   const double waves = std::ceil(static_cast<double>(t.tiles()) / chip.ai_cores);
-  return waves * (steady + exposed) + out;
+  const double cold = static_cast<double>(p.m + p.n) / (waves * 2 * std::sqrt(m * n * t.blocks));
+  const double latency = hit + miss * std::min(cold, 1.0);
+  const double requests = a.requests + b.requests;
+  const double l2_bytes =
+      std::max((m + n) * static_cast<double>(l1_k * kInputBytes), requests * static_cast<double>(u64{l2.min_request}));
+  const double step = std::max({a.port + b.port, requests * latency / chip.core.dma_requests,
+                                l2_bytes * t.blocks / (kL2Share * l2.slices * l2.slice_read.value)});
+  const double load = step * l1_steps;
+  // Lines that a row of C covers in part are fetched first.
+  const u64 c_row = std::min<u64>(t.tile_n, p.n) * out_bytes(p), c_pitch = p.n * out_bytes(p);
+  if (!joint(chip) && c_row != c_pitch && (c_row % u64{l2.line} != 0 || c_pitch % u64{l2.line} != 0))
+    out = std::max(out, m * (hit + miss) * t.blocks / (l2.slices * l2.fetches));
+
+  // The joint core: through UB, where MTE3 brings what goes in and what comes out.
+  double drain = 0, mte3 = 0;
+  if (joint(chip)) {
+    drain = m * n * kAccBytes / rate(move.l0c_to_ub);
+    mte3 = (m + n) * k * kInputBytes / rate(move.ub_to_l1) +
+           l1_steps * (static_cast<double>(l1_k) + n) / kUnit * move.ub_to_l1.startup + drain + out;
+  }
+
+  const double first = step + miss + hit + (l0 + cube) / l0_steps;
+  if (!p.double_buffer) return waves * (load + l1_steps * latency + l0 + cube + (joint(chip) ? mte3 : out));
+  // With one slot of L0C the next tile waits until it is empty, or with unit flags nearly.
+  const double exposed = t.l0c_slots == 2 ? kHandOver
+                         : joint(chip)    ? kHandOver + drain
+                                          : kUnitFlags + std::max(0.0, out - cube / l0_steps);
+  return first + waves * (std::max({cube, load, l0, mte3, out}) + kShown * load + exposed) + out;
 }
 
 }  // namespace
@@ -74,16 +173,21 @@ GemmTiling choose_tiling(const GemmProblem& p, const config::ChipConfig& chip) {
   const auto limit = [](u64 extent) { return static_cast<u32>(std::min<u64>(align_up<u64>(extent, kUnit), kMaxTile)); };
   for (u32 tm = kUnit; tm <= limit(p.m); tm += kUnit) {
     for (u32 tn = kUnit; tn <= limit(p.n); tn += kUnit) {
-      GemmTiling t{.tile_m = tm, .tile_n = tn};
-      if (!complete(t, p, chip)) continue;
-      const double time = estimate(t, p, chip);
-      if (best_time == 0 || time < best_time) {
-        best_time = time;
-        best = t;
+      GemmTiling tile{.tile_m = tm, .tile_n = tn};
+      if (!fits(tile, p, chip)) continue;
+      for (const GemmTiling& t : steps_of_k(tile, p, chip)) {
+        const double time = estimate(t, p, chip);
+        if (best_time == 0 || time < best_time) {
+          best_time = time;
+          best = t;
+        }
       }
     }
   }
   if (best_time == 0) fail(Fault::Unsupported, "{}: the buffers are too small for a 16 x 16 tile", chip.name);
+  // The tiles under way together are about a square of C.
+  const double square = std::sqrt(static_cast<double>(best.blocks) * best.tile_n / best.tile_m);
+  best.strip = std::min(std::bit_floor(static_cast<u32>(std::max(square, 1.0))), best.m_tiles);
   return best;
 }
 

@@ -14,18 +14,22 @@ struct GemmProblem {
 };
 
 // How the problem is cut: tile_m x tile_n results stay in L0C while k runs; k moves in steps of l1_k through L1 and in
-// steps of l0_k through L0A and L0B. All are multiples of 16.
+// steps of l0_k through L0A and L0B. All are multiples of 16, l1_k of l0_k.
 struct GemmTiling {
   u32 tile_m = 16, tile_n = 16;
   u32 l1_k = 16, l0_k = 16;
-  u32 l1_slots = 2, l0_slots = 2, l0c_slots = 1, ub_slots = 1;
+  u32 l1_slots = 2, l0_slots = 2, l0c_slots = 1;
+  u32 ub_slots = 1;                      // joint core: of results in UB
+  u32 stage_slots = 1, stage_bytes = 0;  // joint core: of rows in UB on their way to L1
   u32 m_tiles = 1, n_tiles = 1;
+  u32 strip = 1;   // rows of tiles that are dealt to the cores column by column, before the next ones
   u32 blocks = 1;  // cores that get work
 
   u64 tiles() const { return u64{m_tiles} * n_tiles; }
 };
 
-// The tiling with the least estimated time on the chip's cube cores, from the rates of its cost lines.
+// The tiling with the least estimated time on the chip's cube cores, from the rates of its cost lines and memory
+// (docs/gemm.md).
 GemmTiling choose_tiling(const GemmProblem& problem, const config::ChipConfig& chip);
 
 }  // namespace vinci::gen
