@@ -9,7 +9,7 @@
 
 #include "isa/base/error.h"
 #include "isa/base/random.h"
-#include "isa/numeric/float16.h"
+#include "isa/sem/fractal_kernel.h"
 #include "sim/task/load.h"
 #include "sim/task/reduce.h"
 
@@ -27,8 +27,15 @@ void fill_random(const Buffer& b, u64 seed, std::span<std::byte> bytes) {
     std::memcpy(&bytes[at], &value, std::min(sizeof value, bytes.size() - at));
   };
   if (b.dtype == "f2") {
-    for (usize i = 0; i < bytes.size(); i += 2)
-      put(i, isa::f32_to_f16(std::bit_cast<u32>(random.uniform())));
+    constexpr usize kAtOnce = 1024;
+    std::array<float, kAtOnce> wide;
+    std::array<std::byte, kAtOnce * 2> narrow;
+    for (usize i = 0; i < bytes.size(); i += narrow.size()) {
+      const usize now = std::min(narrow.size(), bytes.size() - i), count = ceil_div<usize>(now, 2);
+      std::ranges::generate(std::span(wide).first(count), [&] { return random.uniform(); });
+      isa::narrow_f32(std::as_bytes(std::span(wide)).data(), narrow.data(), count, {});
+      std::memcpy(&bytes[i], narrow.data(), now);
+    }
   } else if (b.dtype == "f4") {
     for (usize i = 0; i < bytes.size(); i += 4)
       put(i, random.uniform());

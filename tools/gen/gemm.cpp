@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <bit>
+#include <algorithm>
 #include <filesystem>
 
 #include "isa/base/random.h"
-#include "isa/numeric/float16.h"
+#include "isa/sem/fractal_kernel.h"
 #include "sim/config/unit_text.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/npy.h"
@@ -21,11 +21,12 @@ void write_matrix(const std::string& path, u64 rows, u64 columns, Random& random
   const std::vector<u64> shape{rows, columns};
   io::AtomicFile file(path);
   file.write(std::span<const std::byte>(io::npy_header("f2", shape)));
-  std::vector<u16> row(columns);
+  std::vector<float> wide(columns);
+  std::vector<std::byte> row(columns * 2);
   for (u64 r = 0; r < rows; ++r) {
-    for (u16& v : row)
-      v = isa::f32_to_f16(std::bit_cast<u32>(random.uniform()));
-    file.write(std::as_bytes(std::span(row)));
+    std::ranges::generate(wide, [&] { return random.uniform(); });
+    isa::narrow_f32(std::as_bytes(std::span(wide)).data(), row.data(), columns, {});
+    file.write(row);
   }
   file.commit();
 }
