@@ -41,6 +41,14 @@ void check(const Load2dArgs& x, bool b4, Arch arch) {
   }
 }
 
+// The host fetches a fractal that will be read next: they are far apart.
+void prefetch(const View& from, u64 at) {
+  if (at + kFractalBytes > from.size()) return;
+  const std::byte* fractal = from.bytes(at, kFractalBytes).data();
+  for (u64 line = 0; line < kFractalBytes; line += 64)
+    __builtin_prefetch(fractal + line);
+}
+
 }  // namespace
 
 Footprint load2d_footprint(const Load2dArgs& x, BufId dst, BufId src, bool b4, Arch arch) {
@@ -66,15 +74,21 @@ Footprint load2d_footprint(const Load2dArgs& x, BufId dst, BufId src, bool b4, A
 
 void load2d(const Load2dArgs& x, BufId dst, BufId src, ExecContext& c) {
   check(x, false, c.arch);
+  const View &to = c.mem[dst], &from = c.mem[src];
   for (u64 i = 0; i < x.repeat; ++i) {
-    const u64 from = source_address(x.src, x.baseIdx, x.srcStride, i, kFractalBytes, x.addrmode != 0);
-    const auto into = c.mem[dst].bytes(x.dst + i * (u64{x.dstGap} + 1) * kFractalBytes, kFractalBytes);
+    const u64 at = source_address(x.src, x.baseIdx, x.srcStride, i, kFractalBytes, x.addrmode != 0);
+    const auto into = to.bytes(x.dst + i * (u64{x.dstGap} + 1) * kFractalBytes, kFractalBytes);
     if (src == BufId::GM) {
-      c.mem.gm().read(from, into);
-    } else if (x.transpose != 0) {
-      transpose_b16(c.mem[src].bytes(from, kFractalBytes).data(), into.data());
+      c.mem.gm().read(at, into);
+      continue;
+    }
+    const std::byte* fractal = from.bytes(at, kFractalBytes).data();
+    if (i + 1 < x.repeat)
+      prefetch(from, source_address(x.src, x.baseIdx, x.srcStride, i + 1, kFractalBytes, x.addrmode != 0));
+    if (x.transpose != 0) {
+      transpose_b16(fractal, into.data());
     } else {
-      std::memcpy(into.data(), c.mem[src].bytes(from, kFractalBytes).data(), kFractalBytes);
+      std::memcpy(into.data(), fractal, kFractalBytes);
     }
   }
 }
