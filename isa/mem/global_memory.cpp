@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "isa/base/error.h"
+#include "isa/mem/late_access.h"
 
 namespace vinci::isa {
 namespace {
@@ -19,7 +20,7 @@ std::byte* host(u64 address) {
 
 }  // namespace
 
-GlobalMemory::GlobalMemory(Backing backing) : backing_(backing) {
+GlobalMemory::GlobalMemory(Backing backing) : backing_(backing), late_(std::make_unique<LateAccess>()) {
   if (backing != Backing::mapped) return;
   void* at = ::mmap(host(kBase), kMappedBytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
@@ -83,33 +84,25 @@ const GlobalMemory::Allocation* GlobalMemory::find(u64 address, u64 bytes) const
   return candidate;
 }
 
-const std::byte* GlobalMemory::page(u64 number) const {
-  if (number == cached_number_) return cached_page_;
-  const auto it = pages_.find(number);
-  if (it == pages_.end()) return nullptr;
-  cached_number_ = number;
-  cached_page_ = it->second->data();
-  return cached_page_;
-}
-
-std::byte* GlobalMemory::page_for_write(u64 number) {
-  if (number == cached_number_) return cached_page_;
-  auto& slot = pages_[number];
-  if (!slot) slot = std::make_unique<Page>();  // value-initialised: zero
-  cached_number_ = number;
-  cached_page_ = slot->data();
-  return cached_page_;
+const std::byte* GlobalMemory::piece(u64 address, u64 bytes) const {
+  late_->before_access(address, bytes, false);
+  if (backing_ == Backing::mapped) return host(address);
+  const u64 offset = address % PageTable::kPageBytes;
+  if (bytes > PageTable::kPageBytes - offset) return nullptr;
+  const std::byte* page = pages_.find(address / PageTable::kPageBytes);
+  return page == nullptr ? nullptr : page + offset;
 }
 
 void GlobalMemory::read(u64 address, std::span<std::byte> into) const {
+  late_->before_access(address, into.size(), false);
   if (backing_ == Backing::mapped) {
     std::memcpy(into.data(), host(address), into.size());
     return;
   }
   while (!into.empty()) {
-    const u64 offset = address % kPageBytes;
-    const usize n = std::min<usize>(into.size(), kPageBytes - offset);
-    if (const std::byte* p = page(address / kPageBytes)) {
+    const u64 offset = address % PageTable::kPageBytes;
+    const usize n = std::min<usize>(into.size(), PageTable::kPageBytes - offset);
+    if (const std::byte* p = pages_.find(address / PageTable::kPageBytes)) {
       std::memcpy(into.data(), p + offset, n);
     } else {
       std::memset(into.data(), 0, n);
@@ -120,17 +113,30 @@ void GlobalMemory::read(u64 address, std::span<std::byte> into) const {
 }
 
 void GlobalMemory::write(u64 address, std::span<const std::byte> from) {
+  late_->before_access(address, from.size(), true);
   if (backing_ == Backing::mapped) {
     std::memcpy(host(address), from.data(), from.size());
     return;
   }
   while (!from.empty()) {
-    const u64 offset = address % kPageBytes;
-    const usize n = std::min<usize>(from.size(), kPageBytes - offset);
-    std::memcpy(page_for_write(address / kPageBytes) + offset, from.data(), n);
+    const u64 offset = address % PageTable::kPageBytes;
+    const usize n = std::min<usize>(from.size(), PageTable::kPageBytes - offset);
+    std::memcpy(pages_.make(address / PageTable::kPageBytes) + offset, from.data(), n);
     address += n;
     from = from.subspan(n);
   }
+}
+
+void GlobalMemory::make_pages(u64 address, u64 bytes) {
+  constexpr u64 kPage = PageTable::kPageBytes;
+  if (backing_ == Backing::mapped) return;
+  for (u64 number = address / kPage; number <= (address + bytes - 1) / kPage; ++number)
+    pages_.make(number);
+}
+
+LateAccess& GlobalMemory::late() {
+  VINCI_CHECK(backing_ == Backing::pages);
+  return *late_;
 }
 
 }  // namespace vinci::isa

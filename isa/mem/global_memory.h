@@ -2,20 +2,22 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
 
 #include "isa/base/types.h"
+#include "isa/mem/page_table.h"
 
 namespace vinci::isa {
 
+class LateAccess;  // isa/mem/late_access.h
+
 // Device memory: a 48-bit address space in pages that exist only once written; what was never written reads as zero.
-// Named allocations say which addresses a program may touch.
+// Named allocations say which addresses a program may touch. One thread makes pages; others
+// may access other bytes meanwhile.
 class GlobalMemory {
  public:
   // How bytes are held: as pages that are looked up; or mapped into this process at the very addresses that programs
@@ -29,8 +31,7 @@ class GlobalMemory {
   GlobalMemory& operator=(const GlobalMemory&) = delete;
 
   static constexpr u64 kBase = 0x1'0000'0000;  // address of the first allocation; 0 stays an invalid pointer
-  static constexpr u64 kPageBytes = 64 * 1024;
-  static constexpr u64 kAlignment = 512;  // of an allocation, as the runtime's allocator gives
+  static constexpr u64 kAlignment = 512;       // of an allocation, as the runtime's allocator gives
 
   struct Allocation {
     u64 begin = 0;
@@ -53,21 +54,24 @@ class GlobalMemory {
   void read(u64 address, std::span<std::byte> into) const;
   void write(u64 address, std::span<const std::byte> from);
 
-  u64 resident_bytes() const { return pages_.size() * kPageBytes; }
+  // Where [address, address + bytes) lies in this process; null where that is not one piece, or where nothing was ever
+  // written. Valid as long as the object.
+  const std::byte* piece(u64 address, u64 bytes) const;
+
+  // Gives [address, address + bytes), which is not empty, its pages, so that another thread can write there.
+  void make_pages(u64 address, u64 bytes);
+
+  // Who puts accesses off is told before they could be missed. Not for mapped memory: host code touches it unseen.
+  LateAccess& late();
 
  private:
-  using Page = std::array<std::byte, kPageBytes>;
-  const std::byte* page(u64 number) const;
-  std::byte* page_for_write(u64 number);
-
   Backing backing_;
   std::map<u64, Allocation> allocations_;  // by first address
   std::map<u64, Allocation> freed_;        // the same, of what was freed
-  std::unordered_map<u64, std::unique_ptr<Page>> pages_;
+  PageTable pages_;
+  std::unique_ptr<LateAccess> late_;
   u64 next_ = kBase;
   mutable const Allocation* last_found_ = nullptr;
-  mutable u64 cached_number_ = ~u64{0};
-  mutable std::byte* cached_page_ = nullptr;
 };
 
 }  // namespace vinci::isa

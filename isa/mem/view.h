@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -59,8 +60,13 @@ class CoreMem {
   CoreMem(const BufSizes& sizes, GlobalMemory& gm) : gm_(gm) {
     for (usize i = 0; i < kBufCount; ++i) {
       if (static_cast<BufId>(i) == BufId::GM || sizes[i] == 0) continue;
-      storage_[i].reset(new (kLine) std::byte[sizes[i]]());  // value-initialised: zero
-      views_[i] = View(static_cast<BufId>(i), {storage_[i].get(), sizes[i]});
+      // Zero; from the host as pages that cost nothing until they are touched.
+      storage_[i].reset(static_cast<std::byte*>(std::calloc(sizes[i] + kLine, 1)));
+      if (storage_[i] == nullptr) throw std::bad_alloc();
+      void* at = storage_[i].get();
+      usize room = sizes[i] + kLine;
+      views_[i] =
+          View(static_cast<BufId>(i), {static_cast<std::byte*>(std::align(kLine, sizes[i], at, room)), sizes[i]});
     }
   }
 
@@ -69,13 +75,13 @@ class CoreMem {
 
  private:
   // Buffers start on a cache line of the host, so that rows of fractals do not straddle two.
-  static constexpr std::align_val_t kLine{64};
+  static constexpr usize kLine = 64;
   struct Free {
-    void operator()(std::byte* p) const { ::operator delete[](p, kLine); }
+    void operator()(std::byte* p) const { std::free(p); }
   };
 
   GlobalMemory& gm_;
-  std::array<std::unique_ptr<std::byte[], Free>, kBufCount> storage_;
+  std::array<std::unique_ptr<std::byte, Free>, kBufCount> storage_;
   std::array<View, kBufCount> views_;
 };
 

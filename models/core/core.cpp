@@ -16,7 +16,7 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
       census_(s.census) {
   stats::Group& group = s.stats.group(core_name(kind, id));
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
-  if (s.with_data && s.census == nullptr && s.checker == nullptr) backlog_.emplace(s.crew, *this);
+  if (s.with_data && s.census == nullptr && s.checker == nullptr) backlog_.emplace(s.crew, *this, s.gm);
   const config::QueueDepths& q = s.chip.core.queues;
   const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
   const u32 port = kind == isa::CoreKind::vector ? s.chip.ai_cores + id : id;
@@ -59,7 +59,7 @@ void Core::start(const Block& block, u64 at, std::function<void()> done) {
 }
 
 void Core::move_data(const isa::Issued& inst, bool touches_gm) {
-  if (backlog_ && !touches_gm) return backlog_->add(inst);
+  if (backlog_ && backlog_->add(inst, touches_gm)) return;
   finish_data();
   try {
     execute(inst);

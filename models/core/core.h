@@ -59,8 +59,7 @@ class Core {
   bool idle() const { return !running_; }
 
   // Called by the parts of the core.
-  // Does what an instruction that retires now does to data; one that touches buffers of the core alone may wait until
-  // they are looked at. Throws with its place.
+  // Does what an instruction that retires now does to data, at the latest when somebody looks. Throws with its place.
   void move_data(const isa::Issued& inst, bool touches_gm);
   // All that has retired has moved its data.
   void finish_data() {

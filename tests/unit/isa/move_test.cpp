@@ -145,5 +145,35 @@ TEST(Nd2Nz, LongRowsOf8And32BitElements) {
   EXPECT_EQ(core.mem[BufId::L1].load<u32>(32 + 128 + 8), 0u);
 }
 
+// Rows on one page of device memory, on two, and on pages that nobody has written; all numbers of rows up to 40.
+TEST(Nd2Nz, RowsThatLieOnSeveralPages) {
+  constexpr u32 kPitch = 3000, kColumns = 90;  // bytes; a row of L1 has 96
+  for (u32 rows = 1; rows <= 40; ++rows) {
+    TestCore core;
+    const u64 gm = core.gm.allocate(rows * kPitch, "nd") + PageTable::kPageBytes - rows * kPitch / 2 - 40;
+    for (u32 r = 0; r < rows / 2 + 1; ++r) {
+      for (u32 c = 0; c < kColumns; ++c)
+        gm_store<u8>(core.gm, gm + r * kPitch + c, static_cast<u8>(1 + (r * 31 + c * 7) % 255));
+    }
+    core.run<insn::CopyGmToCbufMultiNd2NzB8>({.src = gm,
+                                              .dst = 0,
+                                              .srcDValue = kPitch,
+                                              .sid = 0,
+                                              .ndNum = 1,
+                                              .nValue = static_cast<u16>(rows),
+                                              .dValue = kColumns,
+                                              .srcNdMatrixStride = 0,
+                                              .dstNzC0Stride = 40,
+                                              .dstNzNStride = 1,
+                                              .dstNzMatrixStride = 0});
+    for (u32 r = 0; r < rows; ++r) {
+      for (u32 c = 0; c < 96; ++c) {
+        const u32 expected = r > rows / 2 || c >= kColumns ? 0 : 1 + (r * 31 + c * 7) % 255;
+        ASSERT_EQ(core.mem[BufId::L1].load<u8>(c / 32 * 40 * 32 + r * 32 + c % 32), expected) << rows << " " << r;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vinci::isa
