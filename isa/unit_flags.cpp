@@ -16,11 +16,24 @@ u64 unit_flag_of(const Issued& inst) {
   return 0;
 }
 
+// The blocks that follow each other: f(first, one past the last).
+template <class F>
+void each_run(const UnitFlagUse& use, F&& f) {
+  const Access& a = use.blocks;
+  if (a.len == 0) return;
+  for (u32 j = 0; j < a.count[1]; ++j) {
+    for (u32 i = 0; i < a.count[0]; ++i) {
+      const u64 begin = a.address + static_cast<u64>(a.stride[0]) * i + static_cast<u64>(a.stride[1]) * j;
+      f(begin / UnitFlags::kBlockBytes, ceil_div(begin + a.len, UnitFlags::kBlockBytes));
+    }
+  }
+}
+
 }  // namespace
 
 u64 UnitFlagUse::count() const {
   u64 n = 0;
-  each_block(*this, [&](u64) { ++n; });
+  each_run(*this, [&](u64 first, u64 end) { n += end - first; });
   return n;
 }
 
@@ -38,7 +51,15 @@ std::optional<UnitFlagUse> unit_flag_use(const Issued& inst, Arch arch) {
 
 bool UnitFlags::ready(const UnitFlagUse& use) const {
   bool all = true;
-  each_block(use, [&](u64 i) { all &= use.writes ? !block(i).up : block(i).up && !block(i).taken; });
+  each_run(use, [&](u64 first, u64 end) {
+    const u64 known = std::min<u64>(end, blocks_.size());
+    const Block *from = blocks_.data() + std::min(first, known), *to = blocks_.data() + known;
+    if (use.writes) {
+      all = all && std::none_of(from, to, [](const Block& b) { return b.up; });
+    } else {
+      all = all && known == end && std::all_of(from, to, [](const Block& b) { return b.up && !b.taken; });
+    }
+  });
   return all;
 }
 
@@ -51,10 +72,21 @@ void UnitFlags::take(const UnitFlagUse& use) {
 
 u64 UnitFlags::earliest(const UnitFlagUse& use, u64 span) const {
   const u64 count = use.count();
+  if (count == 0) return 0;
+  // Mostly FIXPIPE has let go of all blocks at once; then it is the first one that counts.
+  const u64 since = block(use.blocks.address / kBlockBytes).since;
+  bool same = true;
+  each_run(use, [&](u64 first, u64 end) {
+    const u64 known = std::min<u64>(end, blocks_.size());
+    same = same && (known == end || since == 0) &&
+           std::all_of(blocks_.data() + std::min(first, known), blocks_.data() + known,
+                       [since](const Block& b) { return b.since == since; });
+  });
+  if (same) return std::max(since, since + 1 - std::min(since + 1, span));
   u64 at = 0, n = 0;
   each_block(use, [&](u64 i) {
-    const u64 since = block(i).since, met_after = span * n++ / count;
-    at = std::max({at, since - std::min(since, met_after), since + 1 - std::min(since + 1, span)});
+    const u64 changed = block(i).since, met_after = span * n++ / count;
+    at = std::max({at, changed - std::min(changed, met_after), changed + 1 - std::min(changed + 1, span)});
   });
   return at;
 }
