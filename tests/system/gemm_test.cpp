@@ -22,6 +22,7 @@
 #include "sim/io/npy.h"
 #include "sim/task/load.h"
 #include "tests/system/all_modes.h"
+#include "tools/gen/gemm_tiling.h"
 
 namespace vinci {
 namespace {
@@ -262,6 +263,15 @@ TEST_F(OnChip, EveryFlagThatIsSetIsWaitedFor) {
   }
 }
 
+// Cycles of the kernel.
+u64 kernel_cycles(const config::ChipConfig& chip, const task::TaskStream& stream) {
+  task::RunMemory memory(stream, false);
+  for (const models::TaskTime& t : models::simulate(chip, stream, memory, {}).tasks) {
+    if (t.blocks > 0) return t.end - t.start;
+  }
+  return 0;
+}
+
 // The point of two slots: copies and the cube overlap.
 TEST_F(OnChip, DoubleBufferingIsFaster) {
   for (const std::string name : {"ascend-910a", "ascend-910b1"}) {
@@ -270,12 +280,38 @@ TEST_F(OnChip, DoubleBufferingIsFaster) {
     for (const bool double_buffer : {false, true}) {
       const task::TaskStream stream =
           generate({.m = 512, .n = 512, .k = 2048, .out_f32 = false, .double_buffer = double_buffer}, chip);
-      task::RunMemory memory(stream, false);
-      for (const models::TaskTime& t : models::simulate(chip, stream, memory, {}).tasks) {
-        if (t.blocks > 0) cycles[double_buffer ? 1 : 0] = t.end - t.start;
-      }
+      cycles[double_buffer ? 1 : 0] = kernel_cycles(chip, stream);
     }
     EXPECT_LT(cycles[1], cycles[0]) << name;
+  }
+}
+
+// What tiles are for: traffic stays below what memory gives. A cube does 4096 multiply-accumulates a cycle.
+TEST_F(OnChip, LargeProductsKeepTheCubesBusy) {
+  constexpr u64 kEdge = 2048;
+  for (const std::string name : {"ascend-910b1", "ascend-910b4", "ascend-910a", "ascend-310p3"}) {
+    const config::ChipConfig chip = config::load_chip(name);
+    const task::TaskStream stream = generate({.m = kEdge, .n = kEdge, .k = kEdge}, chip);
+    const u64 least = kEdge * kEdge * kEdge / 4096 / chip.ai_cores;
+    EXPECT_LT(kernel_cycles(chip, stream), least * 5 / 3) << name;
+  }
+}
+
+// Whole lines of B and C, and no core without work where there is enough.
+TEST_F(OnChip, TilesFitTheMemory) {
+  const config::ChipConfig b1 = config::load_chip("ascend-910b1");
+  const gen::GemmTiling large = gen::choose_tiling({.m = 8192, .n = 8192, .k = 8192}, b1);
+  EXPECT_EQ(large.tile_m, 128u);
+  EXPECT_EQ(large.tile_n, 256u);
+  EXPECT_EQ(large.l1_k, 256u);
+  EXPECT_EQ(large.l0_k, 64u);
+  for (const u64 edge : {1024, 2048, 4096}) {
+    for (const std::string name : {"ascend-910b1", "ascend-910b4", "ascend-910a", "ascend-310p3", "ascend-310"}) {
+      const config::ChipConfig chip = config::load_chip(name);
+      const gen::GemmTiling t = gen::choose_tiling({.m = edge, .n = edge, .k = edge}, chip);
+      EXPECT_EQ(t.blocks, chip.ai_cores) << name << " " << edge;
+      EXPECT_EQ(t.tile_n * 2 % 256, 0u) << name << " " << edge;
+    }
   }
 }
 
