@@ -23,7 +23,7 @@ Dma::Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 requests, u64 unal
                                             : std::bit_floor(std::min(unaligned_bytes, memory.line_bytes()))),
       under_way_(static_cast<usize>(std::max<u64>(1, requests))) {}
 
-void Dma::begin(u64 at, const isa::Footprint& footprint, double body) {
+void Dma::begin(u64 at, const isa::Footprint& footprint, double body, u64 alignment) {
   parts_ = {};
   u64 bytes = 0;
   for (const isa::Access& a : footprint) {
@@ -32,6 +32,7 @@ void Dma::begin(u64 at, const isa::Footprint& footprint, double body) {
     bytes += a.bytes();
   }
   part_ = 0;
+  alignment_ = alignment;
   exhausted_ = bytes == 0;
   finished_ = false;
   cycles_per_byte_ = exhausted_ ? 0 : body / static_cast<double>(bytes);
@@ -59,6 +60,7 @@ inline void Dma::start_piece(u64 address) {
   piece_ = address;
   address_ = address;
   left_ = piece_bytes_;
+  aligned_ = alignment_ == 0 || address % alignment_ == 0;
   unit_ = address % kBlock == 0 ? memory_.line_bytes() : unaligned_bytes_;
 }
 
@@ -74,24 +76,35 @@ void Dma::next_piece() {
   if (!exhausted_) start_part();
 }
 
+// The next request, of a piece with `left` bytes from `address` on.
+inline Dma::Next Dma::next(u64 address, u64 left) const {
+  const u64 bytes = std::min(left, unit_ - (address & (unit_ - 1)));
+  if (aligned_) return {bytes, oldest_};
+  const u64 places = (address + bytes - 1) / unaligned_bytes_ - address / unaligned_bytes_ + 1;
+  const usize last = oldest_ + std::min<usize>(places, under_way_.size()) - 1;
+  return {bytes, last < under_way_.size() ? last : last - under_way_.size()};
+}
+
 // In order: the mover keeps the sequence of its requests. What changes with each of them is kept in local variables,
 // because the host would wait for its own stores.
 void Dma::send_chunk(u64 now) {
   u64* const under_way = under_way_.data();
   const usize requests = under_way_.size();
-  usize oldest = oldest_;
   u64 address = address_, left = left_, chunk_left = chunk_left_, done = done_;
   double port_time = port_time_;
-  while (under_way[oldest] <= now) {
+  for (;;) {
+    const auto [bytes, last] = next(address, left);
+    if (under_way[last] > now) break;
     memory_.prefetch(address + ahead_);
-    const u64 bytes = std::min(left, unit_ - (address & (unit_ - 1)));
     done = std::max(
         done,
         memory_.access(
             now,
             {.port = port_, .bytes = static_cast<u32>(bytes), .address = address, .write = gm_.write, .hint = hint_}));
-    under_way[oldest] = done;
-    if (++oldest == requests) oldest = 0;
+    for (usize place = oldest_; place != last; place = place + 1 < requests ? place + 1 : 0)
+      under_way[place] = done;
+    under_way[last] = done;
+    oldest_ = last + 1 < requests ? last + 1 : 0;
     port_time += static_cast<double>(static_cast<i64>(bytes)) * cycles_per_byte_;
     chunk_left -= std::min(chunk_left, bytes);
     address += bytes;
@@ -105,7 +118,6 @@ void Dma::send_chunk(u64 now) {
     chunk_left = chunk_bytes_;
     break;
   }
-  oldest_ = oldest;
   address_ = address;
   left_ = left;
   chunk_left_ = chunk_left;
@@ -117,7 +129,7 @@ u64 Dma::pump(u64 now) {
   while (!exhausted_) {
     const u64 port_free = whole_cycles(port_time_);
     if (port_free > now) return port_free;
-    if (under_way_[oldest_] > now) return under_way_[oldest_];
+    if (const u64 room = under_way_[next(address_, left_).last]; room > now) return room;
     port_time_ = std::max(port_time_, static_cast<double>(now));
     send_chunk(now);
   }

@@ -19,8 +19,9 @@ class Dma {
   Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 requests, u64 unaligned_bytes = 0);
 
   // Starts a transfer of what `footprint` says of global memory, one access after the other. Its first request can
-  // leave at `at`; the port alone needs `body` cycles for all of it.
-  void begin(u64 at, const isa::Footprint& footprint, double body);
+  // leave at `at`; the port alone needs `body` cycles for all of it. Requests of rows that do not begin at a multiple
+  // of `alignment` count as many times as they meet units of unaligned_bytes; 0: once, as others do.
+  void begin(u64 at, const isa::Footprint& footprint, double body, u64 alignment = 0);
 
   // Makes the requests that are due at `now`. Returns the cycle to call again; when finished() is then true, all have
   // been made, and it is the cycle in which the port is free for another copy.
@@ -34,6 +35,11 @@ class Dma {
   void start_part();
   void start_piece(u64 address);
   void next_piece();
+  struct Next {
+    u64 bytes;
+    usize last;  // its last place among those under way
+  };
+  Next next(u64 address, u64 left) const;
 
   MemorySystem& memory_;
   u32 port_;
@@ -45,9 +51,11 @@ class Dma {
   usize part_ = 0;              // the present one
   isa::Access gm_;              // as it is walked
   CacheHint hint_{};            // of its memory
+  u64 alignment_ = 0;           // of rows whose requests count once; 0: all do
   u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
   u64 ahead_ = 0;               // from a request to one that follows a little later
   u64 piece_ = 0;               // where the present one begins
+  bool aligned_ = true;         // its requests count once
   u64 unit_ = 0;                // it is cut at multiples of so many bytes
   u64 address_ = 0;             // of its next request
   u64 left_ = 0;                // bytes of it

@@ -242,7 +242,7 @@ void Pipe::start_work(u64 t, const Queued& q) {
     moving_ = true;
     dma_floor_ = f.end;
     dma_tail_ = c.latency - c.occupancy;
-    dma_.begin(t + whole_cycles(line.startup), footprint, body_cycles(line, work));
+    dma_.begin(t + whole_cycles(line.startup), footprint, body_cycles(line, work), line.per_piece > 0 ? line.piece : 0);
     f.end = f.done = kUnknown;
     flying_.push_back(f);
     occupation_.busy(t, kUnknown);

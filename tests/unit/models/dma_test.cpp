@@ -109,6 +109,23 @@ TEST(Dma, FewerRequestsThanAChunkHasSplitIt) {
   EXPECT_EQ(drive(dma, 0), 16u * 101);
 }
 
+TEST(Dma, RowsThatBeginBesideTheirAlignmentTakeMorePlaces) {
+  const auto time = [](u64 address, u32 len, u64 alignment) {
+    Quick q;
+    Dma dma(q.system, 0, 4096, 4, 128);
+    dma.begin(0, rows(address, len, 8, 4096), 8, alignment);
+    const u64 end = drive(dma, 0);
+    EXPECT_EQ(q.l2("read_bytes"), 8u * len);
+    return end;
+  };
+  EXPECT_EQ(time(0, 512, 256), 2u * 101);    // four rows at once
+  EXPECT_EQ(time(256, 256, 256), 2u * 101);  // as they are aligned
+  EXPECT_EQ(time(128, 512, 256), 8u * 101);  // 384 and 128, which meet four units
+  EXPECT_EQ(time(128, 512, 128), 4u * 101);  // as requests: two lines
+  EXPECT_EQ(time(128, 512, 0), 4u * 101);
+  EXPECT_EQ(time(64, 128, 256), 4u * 101);  // two units
+}
+
 TEST(Dma, TheNextCopyBeginsWhileDataAreOnTheirWayAndSharesTheRequests) {
   Quick q;
   Dma dma(q.system, 0, 1024, 3);
