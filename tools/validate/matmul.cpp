@@ -22,6 +22,7 @@ struct Matmul {
   u64 single_m, single_n;   // rows and columns of each core, the last ones have what is left
   u64 passes;               // over the rows: each core has a part of its rectangle in each
   u64 swizzle;              // 0: rectangles; else tiles are dealt to the cores in strips of so many rows of tiles
+  bool shuffle_k;           // each core begins at another group of k
   bool b_nz;                // B is stored as NZ of [K,N]
   bool b_transposed;        // B is stored [N,K], else [K,N]
   u64 in_bytes, out_bytes;  // of an element
@@ -207,16 +208,27 @@ class Writer {
     const u64 dst = side.address + slot * side.base * columns * x_.in_bytes;
     op(o == 'a' ? fmt::format("sub size, m_end, {}m0", walk) : fmt::format("sub size, n_end, {}n0", walk));
     op(fmt::format("min size, size, {}", side.base));
+    std::string k = walk + "k";
+    if (x_.shuffle_k) {
+      k = "t0";
+      op("get_block_idx t0");
+      op(fmt::format("rem t0, t0, {}", x_.k / columns));
+      op(fmt::format("mul t0, t0, {}", columns));
+      op(fmt::format("add t0, t0, {}k", walk));
+      op(fmt::format("blt t0, K, in_k_{}", label));
+      op("sub t0, t0, K");
+      line(fmt::format("in_k_{}:", label));
+    }
     if (rows_are_k && x_.b_nz) {
       op(fmt::format("mul src, {}n0, K", walk));
-      op(fmt::format("mul t0, {}k, {}", walk, 32 / x_.in_bytes));
+      op(fmt::format("mul t0, {}, {}", k, 32 / x_.in_bytes));
       op("add src, src, t0");
     } else if (rows_are_k) {
-      op(fmt::format("mul src, {}k, N", walk));
+      op(fmt::format("mul src, {}, N", k));
       op(fmt::format("add src, src, {}n0", walk));
     } else {
       op(fmt::format("mul src, {}{}0, K", walk, o == 'a' ? 'm' : 'n'));
-      op(fmt::format("add src, src, {}k", walk));
+      op(fmt::format("add src, src, {}", k));
     }
     op(fmt::format("mul src, src, {}", x_.in_bytes));
     op(fmt::format("add src, src, {}_gm", o));
@@ -388,6 +400,7 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
            .single_n = p.whole("single_n"),
            .passes = p.whole("passes"),
            .swizzle = p.whole("swizzle"),
+           .shuffle_k = p.whole("shuffle_k") != 0,
            .b_nz = p.whole("b_nz") != 0,
            .b_transposed = p.whole("b_transposed") != 0,
            .in_bytes = p.whole("in_bytes"),
@@ -402,6 +415,8 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
   if (x.single_n == 0) x.single_n = ceil_div(x.n, x.split_n);
   if (x.l1_slots != 1 && x.l1_slots != 2) fail_at(Fault::Input, p.place(), "l1_slots: 1 or 2");
   if (x.k % (32 / x.in_bytes) != 0) fail_at(Fault::Input, p.place(), "k is a multiple of 32 bytes");
+  if (x.shuffle_k && (x.step_ka != x.step_kb || looped_blocks(x) * x.base_k != x.k))
+    fail_at(Fault::Input, p.place(), "shuffle_k is of equal groups of A and B in whole loops over k");
   if (x.b_nz && x.b_transposed) fail_at(Fault::Input, p.place(), "b_nz is of B that is not transposed");
   return {.code = Writer(x).text(),
           .cube = true,
@@ -431,6 +446,7 @@ Family matmul() {
                          {"passes", "", "1", "over parts of the rows, one after the other"},
                          {"swizzle", "", "0",
                           "of tiles dealt to split_m * split_n cores: strips of so many rows of tiles; 0: rectangles"},
+                         {"shuffle_k", "", "0", "1: each core begins at another group of k"},
                          {"b_nz", "", "0", "1: B is stored as NZ"},
                          {"b_transposed", "", "0", "1: B is stored [n,k]"},
                          {"type", "", "f162f32", "of mad"},
