@@ -191,35 +191,41 @@ TEST(Conv2d, IsTheSumOverTheFilter) {
   EXPECT_LT(largest_error(doubles(run.get<u16>(2, kF * kH * kW)), expected), 2e-2);
 }
 
-// Tiles dealt to cores, a rest of k, B in each layout.
-TEST(Matmul, IsTheProductInEveryLayout) {
-  constexpr usize kM = 200, kN = 304, kK = 208;
-  const Halves a = random_halves(kM * kK, 7), b = random_halves(kK * kN, 8);
+// C[200,304] of f32 for B in each layout, with what `more` says of the kernel.
+void expect_products(usize k, const Parameters& more) {
+  constexpr usize kM = 200, kN = 304;
+  const Halves a = random_halves(kM * k, 7), b = random_halves(k * kN, 8);
   Doubles expected(kM * kN);
   for (usize i = 0; i < kM; ++i)
-    for (usize h = 0; h < kK; ++h)
+    for (usize h = 0; h < k; ++h)
       for (usize j = 0; j < kN; ++j)
-        expected[i * kN + j] += a.values[i * kK + h] * b.values[h * kN + j];
+        expected[i * kN + j] += a.values[i * k + h] * b.values[h * kN + j];
   for (const std::string layout : {"rows", "b_transposed", "b_nz"}) {
-    for (const char* swizzle : {"0", "2"}) {
-      Parameters p{{"m", "200"},         {"n", "304"},     {"k", "208"},
-                   {"out_bytes", "4"},   {"step_ka", "2"}, {"base_n", "128"},
-                   {"swizzle", swizzle}, {"split_m", "2"}, {"unit_flag", swizzle[0] == '2' ? "1" : "0"}};
-      std::vector<u16> stored = b.bits;
-      for (usize h = 0; h < kK; ++h)
-        for (usize j = 0; j < kN; ++j) {
-          if (layout == "b_transposed") stored[j * kK + h] = b.bits[h * kN + j];
-          if (layout == "b_nz") stored[(j / 16 * kK + h) * 16 + j % 16] = b.bits[h * kN + j];
-        }
-      if (layout != "rows") p[layout] = "1";
-      KernelRun run("matmul", p);
-      run.put(0, a.bits);
-      run.put(1, stored);
-      run.simulate();
-      EXPECT_LT(largest_error(doubles(run.get<float>(2, kM * kN)), expected), 1e-3) << layout << ' ' << swizzle;
-    }
+    Parameters p{{"m", "200"},       {"n", "304"},      {"k", std::to_string(k)},
+                 {"out_bytes", "4"}, {"base_n", "128"}, {"split_m", "2"}};
+    p.insert(more.begin(), more.end());
+    std::vector<u16> stored = b.bits;
+    for (usize h = 0; h < k; ++h)
+      for (usize j = 0; j < kN; ++j) {
+        if (layout == "b_transposed") stored[j * k + h] = b.bits[h * kN + j];
+        if (layout == "b_nz") stored[(j / 16 * k + h) * 16 + j % 16] = b.bits[h * kN + j];
+      }
+    if (layout != "rows") p[layout] = "1";
+    KernelRun run("matmul", p);
+    run.put(0, a.bits);
+    run.put(1, stored);
+    run.simulate();
+    EXPECT_LT(largest_error(doubles(run.get<float>(2, kM * kN)), expected), 1e-3) << layout;
   }
 }
+
+// Tiles dealt to cores, a rest of k.
+TEST(Matmul, IsTheProductInEveryLayout) {
+  expect_products(208, {{"step_ka", "2"}});
+  expect_products(208, {{"step_ka", "2"}, {"swizzle", "2"}, {"unit_flag", "1"}});
+}
+
+TEST(Matmul, IsTheProductWhereverCoresBegin) { expect_products(256, {{"swizzle", "2"}, {"shuffle_k", "1"}}); }
 
 TEST(Reduction, IsOneNumberForEachRow) {
   Random random(9);
