@@ -55,7 +55,7 @@ void Core::start(const Block& block, u64 at, std::function<void()> done) {
   status_ = scalar_status_ = 0;
   results_ = {};
   if (watch_ != nullptr) watch_->begin(block_.task_id, block_.launch.block_idx, *block_.code);
-  scalar_->start(*block_.code, block_.launch, at);
+  scalar_->start(*block_.code, block_.launch, at, block_.prepare);
 }
 
 void Core::move_data(const isa::Issued& inst, bool touches_gm) {

@@ -32,6 +32,7 @@ struct Block {
   std::shared_ptr<isa::CrossCoreFlags> cross = {};  // of the task
   isa::TaskCore self = {};
   u32 task_id = 0;  // for the checker
+  u64 prepare = 0;  // cycles from the start of the block to the first instruction
 };
 
 // One core: buffers, flags, a scalar unit and the pipes that its kind has. Wiring only.

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/core/scalar_unit.h"
 
+#include <utility>
+
 #include "isa/insns/sync.h"
 #include "models/core/core.h"
 
@@ -30,8 +32,9 @@ ScalarUnit::ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip
   env_.waiters.push_back([this](sim::Waits& waits) { report_waiting(waits); });
 }
 
-void ScalarUnit::start(const isa::Code& code, const isa::Launch& launch, u64 at) {
+void ScalarUnit::start(const isa::Code& code, const isa::Launch& launch, u64 at, u64 prepare) {
   front_.start(code, launch);
+  prepare_ = prepare;
   running_ = true;
   waiting_for_pipes_ = false;
   busy_since_ = at;
@@ -77,6 +80,11 @@ void ScalarUnit::act() {
   if (!running_) return;
   if (t < free_at_) {
     wake_at(free_at_);
+    return;
+  }
+  if (prepare_ > 0) {
+    occupation_.busy(t, t + prepare_);
+    resume_at(t + std::exchange(prepare_, 0));
     return;
   }
   if (pending_ && !deliver(t)) return;

@@ -21,7 +21,8 @@ class ScalarUnit : public sim::Module {
              u32 port, const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats);
 
   void set_observer(isa::Observer* observer) { front_.set_observer(observer); }
-  void start(const isa::Code& code, const isa::Launch& launch, u64 at);
+  // The program begins `prepare` cycles after `at`, for which the unit is busy.
+  void start(const isa::Code& code, const isa::Launch& launch, u64 at, u64 prepare);
 
   // Called by a pipe whose queue was full, and by one that has just drained.
   void queue_has_room() {
@@ -57,6 +58,7 @@ class ScalarUnit : public sim::Module {
   std::optional<isa::Issued> pending_;  // taken from the program, not yet handed on
   bool running_ = false;
   bool waiting_for_pipes_ = false;
+  u64 prepare_ = 0;  // until the first instruction of a block that has begun
   u64 free_at_ = 0;
   u64 waiting_since_ = 0;
   u64 busy_since_ = 0;  // since when it has not waited, for the timeline

@@ -37,7 +37,10 @@ BlockDispatcher::BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, 
       cores_(std::move(cores)),
       with_sums_(sums),
       callbacks_(std::move(callbacks)),
+      interval_(env.clock.cover(chip.scheduler.block_interval)),
       dispatch_cycles_(env.clock.cover(chip.scheduler.block_dispatch)),
+      start_cycles_(env.clock.cover(chip.scheduler.program_start)),
+      restart_cycles_(env.clock.cover(chip.scheduler.program_restart)),
       launches_(stream.streams.size()),
       slots_(chip.ai_cores + chip.vector_cores) {
   for (const task::Kernel& k : stream.kernels)
@@ -54,7 +57,8 @@ void BlockDispatcher::add(u32 stream, const task::KernelLaunch& op, const isa::L
                                      .parts_left = u64{launch.block_num} * shape.parts(),
                                      .launch = launch,
                                      .shape = shape,
-                                     .cross = std::make_shared<isa::CrossCoreFlags>(shape.task())});
+                                     .cross = std::make_shared<isa::CrossCoreFlags>(shape.task()),
+                                     .known = std::vector<bool>(slots_.size())});
   waiting_[cores_class(shape)].insert({stream_.streams[stream].priority, launches_[stream]->order, stream});
 }
 
@@ -82,6 +86,8 @@ void BlockDispatcher::dispatch(u64 t) {
     u32 slot = 0;
     full[c] = !has_free_slot(l, slot);
     if (full[c]) continue;
+    if (t < next_start_) return callbacks_.again(next_start_);
+    next_start_ = t + interval_;
     start_block(l, slot, t + dispatch_cycles_);
     if (l.next_block == l.launch.block_num) waiting_[c].erase(best->begin());
   }
@@ -105,7 +111,9 @@ void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at) {
                       .where = block_text(part.self, l.shape.parts() > 1),
                       .cross = l.cross,
                       .self = part.self,
-                      .task_id = l.task_id};
+                      .task_id = l.task_id,
+                      .prepare = l.known[core] ? restart_cycles_ : start_cycles_};
+    l.known[core] = true;
     cores_[core]->start(block, at, [this, stream = l.stream, core] { part_done(stream, core); });
   }
   ++l.next_block;

@@ -16,7 +16,7 @@
 namespace vinci::models {
 
 // Puts the blocks of kernels on the cores of one chip: of the most urgent launch first, of equally urgent ones of the
-// one that became ready first. A block that has begun is never interrupted.
+// one that became ready first, and one block after the other. A block that has begun is never interrupted.
 class BlockDispatcher {
  public:
   struct Callbacks {
@@ -24,6 +24,8 @@ class BlockDispatcher {
     std::function<void(u64 at, u32 stream, u32 core)> later;
     // A core is free again.
     std::function<void()> freed;
+    // Calls dispatch() at the cycle `at`.
+    std::function<void(u64 at)> again;
     // All blocks of the kernel of a stream have ended.
     std::function<void(u32 stream)> done;
   };
@@ -34,7 +36,7 @@ class BlockDispatcher {
 
   // A kernel that is ready for its first block. `launch` holds what is the same for all blocks.
   void add(u32 stream, const task::KernelLaunch& op, const isa::Launch& launch, std::string_view name, u32 task_id);
-  // Starts every block that has a free slot.
+  // Starts the blocks that have a free slot; where it takes time between two, calls for itself again.
   void dispatch(u64 t);
   // A core has ended its part of a block of a stream's kernel.
   void part_done(u32 stream, u32 core);
@@ -58,6 +60,7 @@ class BlockDispatcher {
     isa::Launch launch;
     BlockShape shape;
     std::shared_ptr<isa::CrossCoreFlags> cross;
+    std::vector<bool> known;  // by core: its caches have the program, from a block before
     Ended ended = {};
   };
   struct Key {
@@ -89,7 +92,8 @@ class BlockDispatcher {
   std::vector<Core*> cores_;
   bool with_sums_;
   Callbacks callbacks_;
-  u64 dispatch_cycles_;
+  u64 interval_, dispatch_cycles_, start_cycles_, restart_cycles_;
+  u64 next_start_ = 0;                             // of a block, earliest
   std::vector<u64> opaque_cycles_;                 // by kernel; 0: it has a program
   std::vector<std::unique_ptr<Launch>> launches_;  // by stream
   std::array<std::set<Key>, 4> waiting_;           // have blocks to start, by what a block occupies

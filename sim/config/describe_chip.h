@@ -225,7 +225,12 @@ void describe(V& visit, S& s) {
 template <class V, Is<SchedulerConfig> S>
 void describe(V& visit, S& s) {
   visit("task_start", s.task_start, "from a ready task to the dispatch of its first block", kTimeRange);
-  visit("block_dispatch", s.block_dispatch, "from a block on an idle core to its first instruction", kTimeRange);
+  visit("block_interval", s.block_interval, "at least, between two blocks that are given to cores", kTimeRange);
+  visit("block_dispatch", s.block_dispatch, "from a block on an idle core until the core begins", kTimeRange);
+  visit("program_start", s.program_start,
+        "from there to its first instruction, the first time for a task: arguments, tiling, instruction cache",
+        kTimeRange);
+  visit("program_restart", s.program_restart, "the same of further blocks of a task on a core", kTimeRange);
   visit("task_completion", s.task_completion, "from the end of the last block until the stream goes on", kTimeRange);
   visit("control", s.control, "a task that only steers streams: event, notify, label, switch; a jump takes a cycle",
         kTimeRange);

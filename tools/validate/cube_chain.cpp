@@ -90,6 +90,7 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
           .aiv_code = std::string(kVector),
           .cube = true,
           .aivs = vector ? 1u : 0u,
+          .l2 = l2_state(p),
           .buffers = {{operand}, {operand}, {u64{128} * 128 * 4}}};
 }
 
@@ -100,7 +101,8 @@ Family cube_chain() {
           .doc = "tiles of 128 x 128 x 128 on one cube core, each step with one buffer, each result to the same place",
           .parameters = {{"tiles", "", "32", "of K, at most 32"},
                          {"repeats", "", "1", "of all tiles"},
-                         {"vector", "", "0", "1: a vector core works on the result, after a cross-core flag"}},
+                         {"vector", "", "0", "1: a vector core works on the result, after a cross-core flag"},
+                         l2_parameter("own")},
           .metrics = kernel_metrics(),
           .kernel = kernel,
           .measure = times_of(kernel)};

@@ -25,6 +25,7 @@ struct Tiles {
   u64 unit = 512;  // blocks get whole units of so many bytes
   u64 slots = 1;   // sets of buffers in UB
   u64 ops = 1;     // how often the body is done for each tile
+  u64 scalar = 0;  // cycles that the scalar unit works for each tile
   std::string type = "f16";
   std::string body;  // "vmul z x x; vexp z z": instructions on the tile, the operands in order; "" is a copy
 };
@@ -110,6 +111,7 @@ std::string text(const Tiles& t, const std::string& place) {
     const u64 base = slot * (t.inputs + vector) * t.tile_bytes;
     const u64 ux = base, uy = base + t.tile_bytes, uz = vector ? base + t.inputs * t.tile_bytes : ux;
     s += "  bge at, end, finish\n  sub n, end, at\n  min n, n, TILE\n  shr blocks, n, 5\n";
+    if (t.scalar > 0) s += fmt::format("  nop {}\n", t.scalar);
     s += fmt::format("  wait_flag {}, PIPE_MTE2, {}\n", reader, slot);
     s += fmt::format("  add src, x, at\n  copy_gm_to_ubuf {}, src, 0, 1, blocks, 0, 0\n", ux);
     if (t.inputs == 2) s += fmt::format("  add src, y, at\n  copy_gm_to_ubuf {}, src, 0, 1, blocks, 0, 0\n", uy);
@@ -140,6 +142,7 @@ Tiles read(const Params& p) {
           .unit = p.whole("unit"),
           .slots = p.whole("slots"),
           .ops = p.whole("ops"),
+          .scalar = p.whole("scalar"),
           .type = p.text("type"),
           .body = p.text("body") != "-"    ? p.text("body")
                   : p.whole("inputs") == 2 ? "vadd z x y"
@@ -188,6 +191,7 @@ Family elementwise() {
                          {"unit", "B", "512", "blocks get whole units of so many bytes"},
                          {"slots", "", "1", "sets of buffers in UB: 2 lets loads overlap with the tile before"},
                          {"ops", "", "1", "how often the body is done for each tile"},
+                         {"scalar", "cycle", "0", "scalar work for each tile"},
                          {"type", "", "f16", "of the addition"},
                          {"bypass_l2", "", "0", "1: the inputs go past L2"},
                          {"host", "us", "0", "in the measured bandwidth: the call and the synchronisation"},
