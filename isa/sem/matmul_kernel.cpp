@@ -17,16 +17,17 @@
 #define HWY_TARGET_INCLUDE "isa/sem/matmul_kernel.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 
-#include "isa/sem/fractal_kernel-inl.h"
+#include "isa/sem/matmul_widen-inl.h"
 
 // How it works. Both inputs are widened once for each instruction (MatmulInputs): rows of A then give scalars to
-// broadcast at constant distances, and B is one panel [k][16] for each column of fractals. A block of rows x fractal
-// columns of C lives in registers while k runs.
+// broadcast at constant distances, and B is one panel [k][16] for each column of fractals, made when its columns are
+// multiplied, where there is vector code to make it. A block of rows x fractal columns of C lives in registers while k
+// runs.
 #ifndef VINCI_ISA_SEM_MATMUL_COMMON
 #define VINCI_ISA_SEM_MATMUL_COMMON
 namespace vinci::isa {
 
-// An instruction whose inputs are widened.
+// An instruction, and memory for its widened inputs.
 struct MatmulJob {
   const MatmulTile& tile;
   const MatmulInputs& in;
@@ -42,65 +43,24 @@ namespace vinci::isa {
 namespace {  // of this file: other kernels may use the same names
 namespace HWY_NAMESPACE {
 
-// Widening of the frequent types: one fractal of A is already in order, one of B is turned.
-struct F16Input {
-  using T = float;
-  using D = hn::CappedTag<T, kEdge>;
-
-  static void widen_a(const std::byte* from, T* into, usize count) {
-    const D d;
-    for (usize i = 0; i < count; i += hn::Lanes(d))
-      hn::Store(widen_lanes(d, from + 2 * i), d, into + i);
-  }
-  static HWY_INLINE void widen_b(const std::byte* turned, T* into) { widen_a(turned, into, kEdge * 16); }
-};
-
-struct S8Input {
-  using T = std::int32_t;
-  using D = hn::CappedTag<T, kEdge>;
-
-  static void widen_a(const std::byte* from, T* into, usize count) {
-    const D d;
-    const hn::Rebind<std::int8_t, D> d8;
-    for (usize i = 0; i < count; i += hn::Lanes(d)) {
-      hn::Store(hn::PromoteTo(d, hn::LoadU(d8, reinterpret_cast<const std::int8_t*>(from + i))), d, into + i);
-    }
-  }
-  // The fractal was turned in pairs of k: low byte even k, high byte odd k.
-  static HWY_INLINE void widen_b(const std::byte* turned, T* into) {
-    const D d;
-    const hn::Rebind<std::int16_t, D> d16;
-    for (usize pair = 0; pair < 16; ++pair) {
-      for (usize i = 0; i < kEdge; i += hn::Lanes(d)) {
-        const auto both = hn::LoadU(d16, reinterpret_cast<const std::int16_t*>(turned + 2 * (pair * kEdge + i)));
-        const auto even = hn::ShiftRight<8>(hn::ShiftLeft<8>(both));
-        const auto odd = hn::ShiftRight<8>(both);
-        hn::Store(hn::PromoteTo(d, even), d, into + 2 * pair * kEdge + i);
-        hn::Store(hn::PromoteTo(d, odd), d, into + (2 * pair + 1) * kEdge + i);
-      }
-    }
-  }
-};
-
+// Where the panels of some columns are. Those that are widened just before they are used, one after the other in the
+// same place, stay in the first cache of the host.
 template <class Input>
-void widen(const MatmulTile& t, const MatmulInputs& in) {
-  using T = typename Input::T;
-  const usize m1 = ceil_div<usize>(t.m, kEdge), n1 = ceil_div<usize>(t.n, kEdge);
-  T* b = reinterpret_cast<T*>(in.b);
-  Input::widen_a(t.a, reinterpret_cast<T*>(in.a), in.chunks * in.chunk * (t.gemv ? 1 : m1 * kEdge));
-  const usize tail = t.n % kEdge;  // columns of the last fractal, 0: all
-  for (usize i = 0; i < in.chunks; ++i) {
-    for (usize j = 0; j < n1; ++j) {
-      alignas(64) std::byte turned[512];
-      transpose_fractal(t.b + (i * n1 + j) * sizeof turned, turned);
-      if (tail != 0 && j == n1 - 1) {  // what pads B may be anything, and must not be seen as an infinity
-        for (usize row = 0; row < kEdge; ++row)
-          std::memset(turned + (row * kEdge + tail) * 2, 0, (kEdge - tail) * 2);
-      }
-      Input::widen_b(turned, b + j * in.b_panel() + i * in.chunk * kEdge);
-    }
+struct WidenedNow {
+  static void begin(const MatmulJob& job) { widen_rows<Input>(job.tile, job.in); }
+  static const typename Input::T* columns(const MatmulJob& job, usize j, usize count) {
+    auto* into = reinterpret_cast<typename Input::T*>(job.in.b);
+    widen_columns<Input>(job.tile, job.in, j, count, into);
+    return into;
   }
-}
+};
+template <class T>
+struct WidenedBefore {
+  static void begin(const MatmulJob&) {}
+  static const T* columns(const MatmulJob& job, usize j, usize) {
+    return reinterpret_cast<const T*>(job.in.b) + j * job.in.b_panel();
+  }
+};
 
 // What differs between the types of sums: how a block of C starts, grows and ends.
 //   kFused  a product is exact in f32, so that the rounding of a separate one does not exist
@@ -182,7 +142,6 @@ constexpr usize kMaxRows = 2, kMaxColumns = 1;  // 8 + 4 + 1 of 16
 // The instruction, prepared: element counts, and distances in elements of the widened inputs.
 template <class Kind>
 struct Job {
-  const typename Kind::T* b;
   usize k;
   usize a_step;   // from one chunk to the next
   usize b_panel;  // from one n1 to the next
@@ -283,20 +242,16 @@ bool multiply_columns(const MatmulJob& all, const Job<Kind>& job, const typename
   return special;
 }
 
-template <class Kind>
+template <class Kind, class Panels = WidenedBefore<typename Kind::T>>
 bool multiply(const MatmulJob& all) {
   using T = typename Kind::T;
   static_assert(sizeof(T) == 4);
   const MatmulTile& t = all.tile;
   VINCI_CHECK(all.in.chunk == Kind::chunk);
   const usize m1 = ceil_div<usize>(t.m, kEdge), n1 = ceil_div<usize>(t.n, kEdge);
-  const T* b = reinterpret_cast<const T*>(all.in.b);
-  const Job<Kind> job{.b = b,
-                      .k = t.k,
-                      .a_step = all.in.a_step(),
-                      .b_panel = all.in.b_panel(),
-                      .init = t.init,
-                      .saturate = all.saturate};
+  Panels::begin(all);
+  const Job<Kind> job{
+      .k = t.k, .a_step = all.in.a_step(), .b_panel = all.in.b_panel(), .init = t.init, .saturate = all.saturate};
   const usize tail = t.n % kEdge;               // columns of the last fractal, 0: all
   const usize column = m1 * kEdge * kEdge * 4;  // bytes
   const usize whole = tail != 0 ? n1 - 1 : n1;
@@ -307,13 +262,13 @@ bool multiply(const MatmulJob& all) {
       c[f] = t.c + (j + f) * column;
     const usize left = whole - j;
     if (kMaxColumns >= 3 && left >= 3 && left != 4) {
-      special |= multiply_columns<Kind, std::min<usize>(3, kMaxColumns)>(all, job, b + j * job.b_panel, c);
+      special |= multiply_columns<Kind, std::min<usize>(3, kMaxColumns)>(all, job, Panels::columns(all, j, 3), c);
       j += 3;
     } else if (kMaxColumns >= 2 && left >= 2) {
-      special |= multiply_columns<Kind, std::min<usize>(2, kMaxColumns)>(all, job, b + j * job.b_panel, c);
+      special |= multiply_columns<Kind, std::min<usize>(2, kMaxColumns)>(all, job, Panels::columns(all, j, 2), c);
       j += 2;
     } else {
-      special |= multiply_columns<Kind, 1>(all, job, b + j * job.b_panel, c);
+      special |= multiply_columns<Kind, 1>(all, job, Panels::columns(all, j, 1), c);
       j += 1;
     }
   }
@@ -322,16 +277,19 @@ bool multiply(const MatmulJob& all) {
     std::memset(all.column, 0, t.m * kEdge * 4);
     for (usize row = 0; row < t.m; ++row)
       std::memcpy(all.column + row * 64, at + row * 64, tail * 4);
-    special |= multiply_columns<Kind, 1>(all, job, b + whole * job.b_panel, &all.column);
+    special |= multiply_columns<Kind, 1>(all, job, Panels::columns(all, whole, 1), &all.column);
     for (usize row = 0; row < t.m; ++row)
       std::memcpy(at + row * 64, all.column + row * 64, tail * 4);
   }
   return special;
 }
 
-void widen_f16_tile(const MatmulTile& t, const MatmulInputs& in) { widen<F16Input>(t, in); }
-void widen_s8_tile(const MatmulTile& t, const MatmulInputs& in) { widen<S8Input>(t, in); }
-bool multiply_exact_products(const MatmulJob& job) { return multiply<FloatKind<true>>(job); }
+void widen_f16_tile(const MatmulTile& t, const MatmulInputs& in) {
+  widen_rows<F16Input>(t, in);
+  widen_columns<F16Input>(t, in, 0, ceil_div<usize>(t.n, kEdge), reinterpret_cast<float*>(in.b));
+}
+bool multiply_f16(const MatmulJob& job) { return multiply<FloatKind<true>, WidenedNow<F16Input>>(job); }
+bool multiply_s8(const MatmulJob& job) { return multiply<IntKind<false>, WidenedNow<S8Input>>(job); }
 bool multiply_f32(const MatmulJob& job) { return multiply<FloatKind<false>>(job); }
 bool multiply_s32(const MatmulJob& job) { return multiply<IntKind<false>>(job); }
 bool multiply_u32(const MatmulJob& job) { return multiply<IntKind<true>>(job); }
@@ -346,8 +304,8 @@ namespace vinci::isa {
 namespace {
 
 HWY_EXPORT(widen_f16_tile);
-HWY_EXPORT(widen_s8_tile);
-HWY_EXPORT(multiply_exact_products);
+HWY_EXPORT(multiply_f16);
+HWY_EXPORT(multiply_s8);
 HWY_EXPORT(multiply_f32);
 HWY_EXPORT(multiply_s32);
 HWY_EXPORT(multiply_u32);
@@ -397,21 +355,19 @@ Scratch scratch_for(const MatmulTile& t, MatmulType type) {
 MatmulResult matmul(const MatmulTile& t, MatmulType type, const MatmulMode& mode) {
   const Scratch scratch = scratch_for(t, type);
   const MatmulInputs& in = scratch.in;
-  switch (type) {
-    case MatmulType::f16: HWY_DYNAMIC_DISPATCH(widen_f16_tile)(t, in); break;
-    case MatmulType::s8: HWY_DYNAMIC_DISPATCH(widen_s8_tile)(t, in); break;
-    default: widen_portable(t, type, mode.hf32, in);
-  }
   const MatmulJob job{t, in, scratch.column, mode.saturate};
+  const bool in_steps = mode.accumulation != Accumulation::sequential;
+  const u32 k0 = matmul_k0(type);
+  if (type == MatmulType::s8) return {.overflow = HWY_DYNAMIC_DISPATCH(multiply_s8)(job)};
+  if (type == MatmulType::f16) {  // what is not finite in C comes from the inputs: see Mad::execute
+    if (!in_steps) return {.non_finite = HWY_DYNAMIC_DISPATCH(multiply_f16)(job)};
+    HWY_DYNAMIC_DISPATCH(widen_f16_tile)(t, in);
+    return {.non_finite = multiply_in_steps(t, in, k0, mode.accumulation)};
+  }
+  widen_portable(t, type, mode.hf32, in);
   if (!is_float(type)) {
     return {.overflow =
                 mode.unsigned_sums ? HWY_DYNAMIC_DISPATCH(multiply_u32)(job) : HWY_DYNAMIC_DISPATCH(multiply_s32)(job)};
-  }
-  const bool in_steps = mode.accumulation != Accumulation::sequential;
-  const u32 k0 = matmul_k0(type);
-  if (type == MatmulType::f16) {  // what is not finite in C comes from the inputs: see Mad::execute
-    return {.non_finite = in_steps ? multiply_in_steps(t, in, k0, mode.accumulation)
-                                   : HWY_DYNAMIC_DISPATCH(multiply_exact_products)(job)};
   }
   const RangeWatch watch(t, in);
   return watch.result(
