@@ -12,6 +12,7 @@ namespace {
 constexpr u64 kRows = 8;          // at a time: lines of the host's cache that come and go side by side
 constexpr u64 kPartBytes = 4096;  // of a row
 constexpr u64 kHostLine = 64;
+constexpr int kSecondCache = 2;  // of the host: rows that are a power of two apart have few places in the first one
 
 // Some rows of a matrix, or a part of each, as they lie in global memory.
 class Rows {
@@ -42,7 +43,7 @@ void scatter(const Rows& from, const Rows& next, u64 rows, u64 bytes, std::byte*
   u64 at = 0;
   for (; at + kBlockBytes <= bytes; at += kBlockBytes, into += column) {
     for (u64 r = 0; r < kRows && at % kHostLine == 0; ++r)
-      __builtin_prefetch(next[r] + at);
+      __builtin_prefetch(next[r] + at, 0, kSecondCache);
     for (u64 r = 0; r < rows; ++r)
       std::memcpy(into + r * step, from[r] + at, kBlockBytes);
   }
