@@ -4,16 +4,27 @@
 
 #include <algorithm>
 
+#include "isa/table.h"
+
 namespace vinci::isa {
 namespace {
 
 constexpr u32 kFractalBytes = 1024;  // of L0C
 
-u64 unit_flag_of(const Issued& inst) {
-  for (const FieldInfo& f : inst.row->fields) {
-    if (f.name == "unitFlag") return f.get(inst.args);
+// The operand of each row; null: it has none.
+std::vector<const FieldInfo*> find_operands() {
+  std::vector<const FieldInfo*> out;
+  for (const Row& row : table()) {
+    const auto field = std::ranges::find(row.fields, std::string_view("unitFlag"), &FieldInfo::name);
+    out.push_back(field != row.fields.end() ? &*field : nullptr);
   }
-  return 0;
+  return out;
+}
+
+u64 unit_flag_of(const Issued& inst) {
+  static const std::vector<const FieldInfo*> operands = find_operands();
+  const FieldInfo* const field = operands[static_cast<usize>(inst.row - table().data())];
+  return field != nullptr ? field->get(inst.args) : 0;
 }
 
 // The blocks that follow each other: f(first, one past the last).
@@ -50,6 +61,7 @@ std::optional<UnitFlagUse> unit_flag_use(const Issued& inst, Arch arch) {
 }
 
 bool UnitFlags::ready(const UnitFlagUse& use) const {
+  if (use.writes && up_ == 0) return true;
   bool all = true;
   each_run(use, [&](u64 first, u64 end) {
     const u64 known = std::min<u64>(end, blocks_.size());
@@ -97,7 +109,9 @@ void UnitFlags::finish(const UnitFlagUse& use, u64 begin, u64 end) {
   u64 n = 0;
   each_block(use, [&](u64 i) {
     if (i >= blocks_.size()) blocks_.resize(i + 1);
+    up_ = up_ + (use.writes ? 1 : 0) - (blocks_[i].up ? 1 : 0);
     blocks_[i] = {.up = use.writes, .taken = false, .since = begin + (end - begin) * ++n / count};
+    changed_ = std::max(changed_, blocks_[i].since);
   });
 }
 

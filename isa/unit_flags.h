@@ -29,10 +29,16 @@ class UnitFlags {
  public:
   static constexpr u64 kBlockBytes = 512;
 
-  void clear() { blocks_.clear(); }
+  void clear() {
+    blocks_.clear();
+    up_ = 0;
+    changed_ = 0;
+  }
 
   // Whether every block is as `use` waits for it.
   bool ready(const UnitFlagUse& use) const;
+  // No flag changes after this cycle, by what has been said so far: from then on earliest() is over.
+  u64 changed() const { return changed_; }
   // With a clock, when ready: the first cycle to start in so that no block is met before its flag changed, and the end
   // comes after all of them. The instruction goes through its blocks evenly during `span` cycles.
   u64 earliest(const UnitFlagUse& use, u64 span) const;
@@ -50,6 +56,8 @@ class UnitFlags {
   Block block(u64 i) const { return i < blocks_.size() ? blocks_[i] : Block{}; }
 
   std::vector<Block> blocks_;  // grows to the last one that was ever up
+  u64 up_ = 0;                 // how many are
+  u64 changed_ = 0;            // the latest Block::since
 };
 
 // f(block) for each block of L0C.

@@ -9,7 +9,7 @@ namespace vinci::sim {
 // A hardware unit that acts at certain times, whenever `wake` asks for it; a unit decides itself what there is to do at
 // that time. An exception is kept with its type, and the simulation ends.
 // No sc_module, so that units can come and go while a simulation runs.
-class Module {
+class Module : private Agenda::Entry {
  public:
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
@@ -55,11 +55,6 @@ class Module {
     }
     if (env_.quiet && (env_.agenda.pending() == 0 || env_.error)) env_.quiet();
   }
-
-  // Kept by the agenda: the cycle in which it will act, if any, and who stands beside it in the same list.
-  u64 due_ = ~u64{0};
-  Module* previous_ = nullptr;
-  Module* next_ = nullptr;
 };
 
 }  // namespace vinci::sim
