@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "isa/codec.h"
+#include "isa/table.h"
 
 namespace vinci::isa {
 
@@ -31,6 +32,7 @@ void Code::append(const Inst& inst, u32 line, u16 file) {
   CodeInst c;
   c.row = inst.row;
   c.type = inst.type;
+  c.form = form_index(*c.row, c.type);
   c.line = line;
   c.file = file;
   if (c.row->set_type != nullptr) c.row->set_type(c.args, inst.type);

@@ -31,6 +31,7 @@ struct alignas(64) CodeInst {
   u8 written = kNoRegister;  // the scalar register that it writes
   u32 sources = 0;           // bit r: scalar register Xr is patched in
   u32 target = 0;            // of a branch
+  u32 form = 0;              // of its row and type: form_index()
   u32 line = 0;
   u16 file = 0;  // that the line is of: 0, the source of the program
   u8 patch_count = 0;

@@ -64,9 +64,8 @@ void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
 
 u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
   const CodeInst& inst = current();
+  forget_last();
   if (step_plain(inst)) return 0;
-  last_access_.reset();
-  stated_cycles_ = 0;
   if (inst.row->role == Role::end) {
     done_ = true;
     if (observer_ != nullptr) observer_->ended();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "isa/code.h"
@@ -52,12 +53,37 @@ class Sequencer {
   // Runs the current instruction, which must have Role::scalar or Role::end; `status` and `results` are what the pipes
   // have left behind by now, `sys_cnt` is the system counter. Returns the bits of STATUS that it raises.
   u64 step(u64 status, const ResultRegisters& results, u64 sys_cnt = 0);
-  // The same, in place of step(), for the current instruction where it is arithmetic and has no fault; else false, and
-  // nothing has happened.
-  bool step_plain(const CodeInst& inst) {
-    if (!inst.plain.what || (inst.sources & unknown_) != 0) return false;
+  // Runs what is arithmetic and has no fault, in place of step(), up to the first instruction that is not, or `most`.
+  // Returns how many; adds what `latencies` says of each, by its form_index(), to `cycles`.
+  u32 run_plain(u32 most, std::span<const u64> latencies, u64& cycles) {
+    u32 n = 0;
+    u64 sum = 0;
+    for (; n < most && pc_ < code_->size(); ++n) {
+      const CodeInst& inst = (*code_)[pc_];
+      if (!step_plain(inst)) break;
+      sum += latencies[inst.form];
+    }
+    if (n != 0) forget_last();
+    cycles += sum;
+    return n;
+  }
+  // What the last scalar load or store accessed; empty when the last step was none.
+  const std::optional<Access>& last_access() const { return last_access_; }
+  // Cycles that the last step stated itself: those of a nop, else 0.
+  u64 stated_cycles() const { return stated_cycles_; }
+  // Takes the current instruction, which must have another role, with its operands; checks that it is legal here.
+  // Nothing where it is not, and the observer lets the program go on without it.
+  std::optional<Issued> issue();
+
+ private:
+  [[noreturn]] static void fail_missing_end();
+  void forget_last() {
     last_access_.reset();
     stated_cycles_ = 0;
+  }
+  // Runs the current instruction where it is arithmetic and has no fault; else false, and nothing has happened.
+  bool step_plain(const CodeInst& inst) {
+    if (!inst.plain.what || (inst.sources & unknown_) != 0) return false;
     const auto& [what, constants, registers] = inst.plain;
     const u64 a = registers[0] == CodeInst::kNoRegister ? constants[0] : x_[registers[0]];
     const u64 b = registers[1] == CodeInst::kNoRegister ? constants[1] : x_[registers[1]];
@@ -74,16 +100,6 @@ class Sequencer {
     ++pc_;
     return true;
   }
-  // What the last scalar load or store accessed; empty when the last step was none.
-  const std::optional<Access>& last_access() const { return last_access_; }
-  // Cycles that the last step stated itself: those of a nop, else 0.
-  u64 stated_cycles() const { return stated_cycles_; }
-  // Takes the current instruction, which must have another role, with its operands; checks that it is legal here.
-  // Nothing where it is not, and the observer lets the program go on without it.
-  std::optional<Issued> issue();
-
- private:
-  [[noreturn]] static void fail_missing_end();
   bool refused(const Error& e, const Issued& inst);
   void leave_out(const CodeInst& inst);  // goes on behind it; its result is 0
   void patch(const CodeInst& inst, ArgsStorage& args) const;

@@ -12,6 +12,8 @@ namespace vinci::isa {
 
 // All instructions, by opcode.
 std::span<const Row> table();
+// A number of its own for each row and type form, for tables of what is known of them.
+inline u32 form_index(const Row& row, u8 type) { return static_cast<u32>((&row - table().data()) << kTypeBits) + type; }
 // The row of an opcode, or null.
 const Row* row_of(u16 opcode);
 // The row of a mnemonic (without type suffix), or null.

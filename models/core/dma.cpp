@@ -64,9 +64,18 @@ inline void Dma::start_piece(u64 address) {
   unit_ = address % kBlock == 0 ? memory_.line_bytes() : unaligned_bytes_;
 }
 
-void Dma::next_piece() {
-  u64 address = piece_;
-  for (usize d = 0; d < index_.size(); ++d) {
+inline void Dma::next_piece() {
+  if (++index_[0] < gm_.count[0]) [[likely]] {
+    start_piece(piece_ + static_cast<u64>(gm_.stride[0]));
+  } else {
+    next_row_of_pieces();
+  }
+}
+
+void Dma::next_row_of_pieces() {
+  u64 address = piece_ - static_cast<u64>(gm_.stride[0]) * (gm_.count[0] - 1);
+  index_[0] = 0;
+  for (usize d = 1; d < index_.size(); ++d) {
     address += static_cast<u64>(gm_.stride[d]);
     if (++index_[d] < gm_.count[d]) return start_piece(address);
     address -= static_cast<u64>(gm_.stride[d]) * gm_.count[d];

@@ -40,6 +40,7 @@ class Dma {
     usize last;  // its last place among those under way
   };
   Next next(u64 address, u64 left) const;
+  void next_row_of_pieces();
 
   MemorySystem& memory_;
   u32 port_;

@@ -29,6 +29,7 @@ Pipe::Pipe(const Setup& s, isa::PipeId id)
       costs_(s.costs),
       id_(id),
       dma_(s.memory, s.port, s.dma_chunk, s.dma_requests, s.dma_unaligned),
+      places_(2 * s.queue_depth + 64),
       queue_(s.queue_depth),
       flying_(s.queue_depth + 64) {
   occupation_.register_in(s.stats);
@@ -40,10 +41,45 @@ Pipe::Pipe(const Setup& s, isa::PipeId id)
   env_.waiters.push_back([this](sim::Waits& waits) { report_waiting(waits); });
 }
 
-void Pipe::push(const isa::Issued& inst) {
+void Pipe::push(const isa::Issued& inst, u64 at) {
   VINCI_CHECK(!queue_.full());
-  queue_.push_back({inst, now()});
-  if (queue_.size() == 1) wake();
+  Entry& e = places_.take();
+  e.inst = inst;
+  e.queued = at;
+  queue_.push_back(&e);
+  if (queue_.size() == 1 && !moving_) wake_at(looked_at(e));
+}
+
+// When the head of the queue, which has not got there yet, is looked at: work, when the pipe is free for it too.
+u64 Pipe::looked_at(const Entry& head) const {
+  return head.inst.row->role == isa::Role::work ? std::max(head.queued, free_at_) : head.queued;
+}
+
+inline void Pipe::retire_due(u64 t) {
+  while (!flying_.empty() && flying_.front()->done <= t) {
+    Entry& f = *flying_.front();
+    retire(f, t);
+    flying_.pop_front();
+    places_.leave(f);
+  }
+}
+
+// When there is something to do again; kUnknown: when somebody else says so.
+inline u64 Pipe::next_wake(u64 t) {
+  u64 next = kUnknown;
+  if (moving_) {
+    next = std::max(dma_wake_, t + 1);
+  } else if (!queue_.empty()) {
+    if (queue_.front()->queued > t) {
+      next = looked_at(*queue_.front());
+    } else if (free_at_ > t) {
+      next = free_at_;
+    }
+  }
+  if (!queue_.empty()) next = std::min(next, std::max(flag_wake_, t + 1));
+  if (!flying_.empty()) next = std::min(next, flying_.front()->done);
+  flag_wake_ = kUnknown;
+  return next;
 }
 
 void Pipe::act() {
@@ -53,7 +89,7 @@ void Pipe::act() {
     const bool had_work = !drained();
     if (moving_ && t >= dma_wake_) pump_dma(t);
     retire_due(t);
-    while (!queue_.empty() && start_next(t)) {
+    while (!moving_ && !queue_.empty() && queue_.front()->queued <= t && start_next(t)) {
       retire_due(t);
     }
     next = next_wake(t);
@@ -65,23 +101,16 @@ void Pipe::pump_dma(u64 t) {
   dma_wake_ = dma_.pump(t);
   if (!dma_.finished()) return;
   moving_ = false;
-  Flying& f = flying_.back();
+  Entry& f = *flying_.back();
   f.end = std::max(dma_wake_, dma_floor_);
   f.done = std::max(f.end, dma_.done()) + dma_tail_;
-  if (flying_.size() > 1) f.done = std::max(f.done, flying_[flying_.size() - 2].done);  // retire in order
+  if (flying_.size() > 1) f.done = std::max(f.done, flying_[flying_.size() - 2]->done);  // retire in order
   free_at_ = f.end;
   busy_until_ = f.done;
   occupation_.busy(t, busy_until_);
 }
 
-void Pipe::retire_due(u64 t) {
-  while (!flying_.empty() && flying_.front().done <= t) {
-    retire(flying_.front(), t);
-    flying_.pop_front();
-  }
-}
-
-void Pipe::retire(Flying& f, u64 t) {
+void Pipe::retire(const Entry& f, u64 t) {
   if (f.inst.row->role == isa::Role::set_flag) {
     const auto& a = isa::args_of<SetFlag>(f.inst.args);
     try {
@@ -117,7 +146,7 @@ void Pipe::retire(Flying& f, u64 t) {
   show(f);
 }
 
-void Pipe::show(const Flying& f) const {
+void Pipe::show(const Entry& f) const {
   if (env_.trace == nullptr) return;
   env_.trace->span({.track = track_,
                     .name = f.inst.row->name,
@@ -146,8 +175,8 @@ void Pipe::note_waiting(u64 t, Doing why) {
 }
 
 bool Pipe::start_next(u64 t) {
-  if (moving_) return false;
-  const Queued& q = queue_.front();
+  Entry& q = *queue_.front();
+  bool flies = false;
   switch (q.inst.row->role) {
     case isa::Role::wait_flag: {
       const auto& a = isa::args_of<WaitFlag>(q.inst.args);
@@ -163,7 +192,7 @@ bool Pipe::start_next(u64 t) {
         // A flag that is already up while the instruction before still runs costs nothing: a point at its end.
         const u64 end = std::max(t, free_at_);
         const u64 since = occupation_.doing() == Doing::wait_flag ? waiting_since_ : end;
-        show({q.inst, q.at, since, end, end});
+        show({q.inst, q.queued, since, end, end});
         const Pipe* from = a.src == isa::PipeId::S ? nullptr : core_.pipe(a.src);
         env_.trace->flow(from != nullptr ? from->track() : core_.scalar().track(), set_at, track_, end,
                          fmt::format("EVENT_ID{}", a.event));
@@ -181,32 +210,41 @@ bool Pipe::start_next(u64 t) {
     case isa::Role::cross_set:
     case isa::Role::set_flag: {
       if (flying_.full()) return false;
-      u64 at = t;
+      q.begin = t;
       if (!flying_.empty()) {
         // Two of one flag are a cycle apart: a pipe that waits already takes the first.
-        const Flying& last = flying_.back();
-        at = std::max(t, last.done + (same_flag(last.inst, q.inst) ? 1 : 0));
+        const Entry& last = *flying_.back();
+        q.begin = std::max(t, last.done + (same_flag(last.inst, q.inst) ? 1 : 0));
       }
-      flying_.push_back({q.inst, q.at, at, at, at});
+      q.end = q.done = q.begin;
+      q.global = false;
+      flying_.push_back(&q);
+      flies = true;
       break;
     }
-    default:
-      if (free_at_ > t || flying_.full() || wait_for_unit_flags(t, q)) return false;
-      start_work(t, q);
+    default: {
+      if (free_at_ > t || flying_.full()) return false;
+      const auto unit = isa::unit_flag_use(q.inst, core_.spec().arch);
+      if (unit && wait_for_unit_flags(t, q, *unit)) return false;
+      start_work(t, q, unit);
+      flies = true;
+    }
   }
   pop();
+  if (!flies) places_.leave(q);
   return true;
 }
 
 // FIXPIPE may start before the mad that it waits for is through: as soon as no block is met too early.
-bool Pipe::wait_for_unit_flags(u64 t, const Queued& q) {
-  const auto unit = isa::unit_flag_use(q.inst, core_.spec().arch);
-  if (!unit) return false;
+bool Pipe::wait_for_unit_flags(u64 t, const Entry& q, const isa::UnitFlagUse& unit) {
   const isa::UnitFlags& flags = core_.unit_flags();
   flag_wake_ = kUnknown;
-  if (flags.ready(*unit)) {
-    const isa::Work work = q.inst.row->work(q.inst.args, q.inst.spr);
-    flag_wake_ = flags.earliest(*unit, cycles(costs_.line(q.inst), work, flying_.empty()).occupancy);
+  if (flags.ready(unit)) {
+    flag_wake_ = t;
+    if (flags.changed() > t) {
+      const isa::Work work = q.inst.row->work(q.inst.args, q.inst.spr);
+      flag_wake_ = flags.earliest(unit, cycles(costs_.line(q.inst), work, flying_.empty()).occupancy);
+    }
   }
   if (flag_wake_ > t) {
     note_waiting(t, Doing::wait_flag);
@@ -217,13 +255,13 @@ bool Pipe::wait_for_unit_flags(u64 t, const Queued& q) {
   return false;
 }
 
-void Pipe::start_work(u64 t, const Queued& q) {
-  const config::CostLine& line = costs_.line(q.inst);
-  const isa::Work work = q.inst.row->work(q.inst.args, q.inst.spr);
+void Pipe::start_work(u64 t, Entry& f, const std::optional<isa::UnitFlagUse>& unit) {
+  const config::CostLine& line = costs_.line(f.inst);
+  const isa::Work work = f.inst.row->work(f.inst.args, f.inst.spr);
   steps_ += work.steps;
   macs_ += work.macs;
   bool global = false;
-  const isa::Footprint footprint = q.inst.row->footprint(q.inst.args, q.inst.spr, core_.spec().arch);
+  const isa::Footprint footprint = f.inst.row->footprint(f.inst.args, f.inst.spr, core_.spec().arch);
   for (const isa::Access& a : footprint) {
     (a.write ? write_bytes_ : read_bytes_) += a.bytes();
     if (a.buffer != isa::BufId::GM || a.empty()) continue;
@@ -233,10 +271,11 @@ void Pipe::start_work(u64 t, const Queued& q) {
   const double extra = id_ == isa::PipeId::V ? cycles_in_ub(line, footprint, costs_.ub_banks()) : 0;
   const Cycles c = cycles(line, work, flying_.empty(), extra, t == free_at_ && !global ? slack_ : 0);
   slack_ = global ? 0 : c.slack;
-  Flying f{q.inst, q.at, t, t + c.occupancy, t + c.latency, global};
-  if (id_ == isa::PipeId::FIX) {
-    if (const auto unit = isa::unit_flag_use(q.inst, core_.spec().arch)) core_.unit_flags().take(*unit);
-  }
+  f.begin = t;
+  f.end = t + c.occupancy;
+  f.done = t + c.latency;
+  f.global = global;
+  if (unit && id_ == isa::PipeId::FIX) core_.unit_flags().take(*unit);
   if (global) {
     // The port's own time, as the cost line gives it, is the floor; the memory system can only add to it.
     moving_ = true;
@@ -244,40 +283,25 @@ void Pipe::start_work(u64 t, const Queued& q) {
     dma_tail_ = c.latency - c.occupancy;
     dma_.begin(t + whole_cycles(line.startup), footprint, body_cycles(line, work), line.per_piece > 0 ? line.piece : 0);
     f.end = f.done = kUnknown;
-    flying_.push_back(f);
+    flying_.push_back(&f);
     occupation_.busy(t, kUnknown);
     free_at_ = kUnknown;
     pump_dma(t);
     return;
   }
-  if (!flying_.empty()) f.done = std::max(f.done, flying_.back().done);  // retire in order
-  flying_.push_back(f);
+  if (!flying_.empty()) f.done = std::max(f.done, flying_.back()->done);  // retire in order
+  flying_.push_back(&f);
   free_at_ = f.end;
   occupation_.busy(t, std::max(free_at_, busy_until_));
-  if (id_ != isa::PipeId::M) return;
-  if (const auto unit = isa::unit_flag_use(q.inst, core_.spec().arch)) {  // its blocks come one after the other
+  if (unit && id_ == isa::PipeId::M) {  // its blocks come one after the other
     core_.unit_flags().finish(*unit, t, f.done);
     core_.pipe(isa::PipeId::FIX)->wake_at(t);
   }
 }
 
-// When there is something to do again; kUnknown: when somebody else says so.
-u64 Pipe::next_wake(u64 t) {
-  u64 next = kUnknown;
-  if (moving_) {
-    next = std::max(dma_wake_, t + 1);
-  } else if (!queue_.empty() && free_at_ > t) {
-    next = free_at_;
-  }
-  if (!queue_.empty()) next = std::min(next, std::max(flag_wake_, t + 1));
-  if (!flying_.empty()) next = std::min(next, flying_.front().done);
-  flag_wake_ = kUnknown;
-  return next;
-}
-
 void Pipe::report_waiting(sim::Waits& waits) const {
   if (queue_.empty()) return;
-  const Queued& q = queue_.front();
+  const Entry& q = *queue_.front();
   const bool flag = q.inst.row->role == isa::Role::wait_flag;
   waits.units.push_back(
       {.core = core_.name(),
@@ -288,10 +312,10 @@ void Pipe::report_waiting(sim::Waits& waits) const {
 }
 
 const isa::Issued* Pipe::queued_set_flag(const isa::insn::FlagBase::Args& flag) const {
-  for (const Queued& q : queue_) {
-    if (q.inst.row->role != isa::Role::set_flag) continue;
-    const auto& a = isa::args_of<SetFlag>(q.inst.args);
-    if (a.src == flag.src && a.dst == flag.dst && a.event == flag.event) return &q.inst;
+  for (const Entry* q : queue_) {
+    if (q->inst.row->role != isa::Role::set_flag) continue;
+    const auto& a = isa::args_of<SetFlag>(q->inst.args);
+    if (a.src == flag.src && a.dst == flag.dst && a.event == flag.event) return &q->inst;
   }
   return nullptr;
 }

@@ -4,9 +4,11 @@
 
 #include <boost/circular_buffer.hpp>
 #include <optional>
+#include <vector>
 
 #include "isa/insns/sync.h"
 #include "isa/issue.h"
+#include "isa/unit_flags.h"
 #include "models/core/dma.h"
 #include "models/core/occupation.h"
 #include "models/cost/cost.h"
@@ -33,7 +35,8 @@ class Pipe : public sim::Module {
   Pipe(const Setup& setup, isa::PipeId id);
 
   bool full() const { return queue_.full(); }
-  void push(const isa::Issued& inst);
+  // Puts an instruction into the queue, which must have room. It gets there at `at`, which may lie ahead.
+  void push(const isa::Issued& inst, u64 at);
   // Nothing is queued or executing.
   bool drained() const { return queue_.empty() && flying_.empty(); }
   void settle(u64 at) { occupation_.settle(at); }
@@ -47,40 +50,57 @@ class Pipe : public sim::Module {
   const isa::Issued* queued_set_flag(const isa::insn::FlagBase::Args& flag) const;
 
  private:
-  struct Queued {
+  struct Entry {
     isa::Issued inst;
-    u64 at = 0;
-  };
-  struct Flying {
-    isa::Issued inst;
-    u64 queued = 0, begin = 0, end = 0, done = 0;
+    u64 queued = 0;  // when it gets into the queue
+    u64 begin = 0, end = 0, done = 0;
     bool global = false;  // touches global memory
+  };
+  // The places of all instructions here. The one that was left last is taken first: it is in the cache of the host.
+  class Places {
+   public:
+    explicit Places(usize n) : all_(n) {
+      for (Entry& e : all_)
+        free_.push_back(&e);
+    }
+    Entry& take() {
+      Entry& e = *free_.back();
+      free_.pop_back();
+      return e;
+    }
+    void leave(Entry& e) { free_.push_back(&e); }
+
+   private:
+    std::vector<Entry> all_;
+    std::vector<Entry*> free_;
   };
   static constexpr u64 kUnknown = ~u64{0};
 
   void act() override;
   void retire_due(u64 t);
-  void retire(Flying& f, u64 t);
-  bool start_next(u64 t);                            // false when the head has to wait
-  bool wait_for_unit_flags(u64 t, const Queued& q);  // false: it may start
-  void start_work(u64 t, const Queued& q);
+  void retire(const Entry& f, u64 t);
+  bool start_next(u64 t);                                                         // false when the head has to wait
+  bool wait_for_unit_flags(u64 t, const Entry& q, const isa::UnitFlagUse& unit);  // false: it may start
+  void start_work(u64 t, Entry& q, const std::optional<isa::UnitFlagUse>& unit);
   void pump_dma(u64 t);
   u64 next_wake(u64 t);
+  u64 looked_at(const Entry& head) const;
   void pop();
   void note_waiting(u64 t, Doing why);
   void report_waiting(sim::Waits& waits) const;
-  void show(const Flying& f) const;
+  void show(const Entry& f) const;
 
   Core& core_;
   const CostTable& costs_;
   isa::PipeId id_;
   Dma dma_;
-  boost::circular_buffer<Queued> queue_;
-  boost::circular_buffer<Flying> flying_;
-  u64 free_at_ = 0;      // when the next instruction can start
-  double slack_ = 0;     // how much earlier it could, were it not for whole cycles
-  u64 busy_until_ = 0;   // when the data of the copies from and to global memory are through
-  bool moving_ = false;  // the newest of flying_ is a copy that the Dma still works on
+  Places places_;
+  boost::circular_buffer<Entry*> queue_;
+  boost::circular_buffer<Entry*> flying_;  // have begun, or are flags that wait for those before
+  u64 free_at_ = 0;                        // when the next instruction can start
+  double slack_ = 0;                       // how much earlier it could, were it not for whole cycles
+  u64 busy_until_ = 0;                     // when the data of the copies from and to global memory are through
+  bool moving_ = false;                    // the newest of flying_ is a copy that the Dma still works on
   u64 dma_wake_ = 0;
   u64 dma_floor_ = 0;  // the copy takes at least until here
   u64 dma_tail_ = 0;

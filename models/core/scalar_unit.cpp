@@ -14,6 +14,9 @@ namespace {
 // run before the limits of the run are looked at.
 constexpr u32 kRunAhead = 4096;
 
+// Whether it goes into the queue of a pipe.
+bool queues(const isa::Issued& inst) { return inst.pipe != isa::PipeId::S && inst.pipe != isa::PipeId::ALL; }
+
 }  // namespace
 
 ScalarUnit::ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip, const CostTable& costs,
@@ -38,12 +41,8 @@ void ScalarUnit::start(const isa::Code& code, const isa::Launch& launch, u64 at,
   running_ = true;
   waiting_for_pipes_ = false;
   busy_since_ = at;
-  resume_at(at);
-}
-
-void ScalarUnit::resume_at(u64 cycle) {
-  free_at_ = cycle;
-  wake_at(cycle);
+  free_at_ = at;
+  wake_at(at);
 }
 
 void ScalarUnit::wait(u64 t, Doing why) {
@@ -76,32 +75,25 @@ void ScalarUnit::show(std::string_view what, u64 begin, u64 end) {
 }
 
 void ScalarUnit::act() {
-  const u64 t = now();
   if (!running_) return;
-  if (t < free_at_) {
-    wake_at(free_at_);
-    return;
-  }
-  if (prepare_ > 0) {
-    occupation_.busy(t, t + prepare_);
-    resume_at(t + std::exchange(prepare_, 0));
-    return;
-  }
-  if (pending_ && !deliver(t)) return;
-  if (t < free_at_) {
-    wake_at(free_at_);
-    return;
-  }
-  if (front_.done()) {
-    finish(t);
-  } else {
-    run(t);
-  }
+  do {
+    const u64 t = now();
+    if (t < free_at_) continue;
+    if (prepare_ > 0) {
+      occupation_.busy(t, t + prepare_);
+      free_at_ = t + std::exchange(prepare_, 0);
+      continue;
+    }
+    if (pending_ && !deliver(t)) return;
+    if (t < free_at_) continue;
+    if (front_.done()) return finish(t);
+    if (!run(t)) return;
+  } while (go_on_to(free_at_));
 }
 
 bool ScalarUnit::deliver(u64 t) {
   const isa::Issued& inst = *pending_;
-  if (inst.pipe == isa::PipeId::S || inst.pipe == isa::PipeId::ALL) {
+  if (!queues(inst)) {
     switch (inst.row->role) {
       case isa::Role::wait_flag: {
         const auto& a = isa::args_of<isa::insn::WaitFlag>(inst.args);
@@ -134,11 +126,9 @@ bool ScalarUnit::deliver(u64 t) {
     }
   } else {
     Pipe& pipe = *core_.pipe(inst.pipe);
-    if (pipe.full()) {
-      wait(t, Doing::queue_full);
-      return false;
-    }
-    pipe.push(inst);
+    if (pipe.full() || t > free_at_) wait(free_at_, Doing::queue_full);
+    if (pipe.full()) return false;
+    pipe.push(inst, t);
   }
   end_wait(t);
   pending_.reset();
@@ -148,7 +138,7 @@ bool ScalarUnit::deliver(u64 t) {
 }
 
 u64 ScalarUnit::scalar_cost(const isa::CodeInst& inst, u64 t) {
-  u64 c = std::max(costs_.scalar_latency(*inst.row, inst.type), front_.stated_cycles());
+  u64 c = std::max(costs_.scalar_latencies()[inst.form], front_.stated_cycles());
   // A load from global memory waits for the memory system.
   if (const auto& a = front_.last_access(); a && a->buffer == isa::BufId::GM) {
     const u64 done = memory_.access(
@@ -159,36 +149,46 @@ u64 ScalarUnit::scalar_cost(const isa::CodeInst& inst, u64 t) {
   return c;
 }
 
-void ScalarUnit::run(u64 t) {
+void ScalarUnit::count(u32 instructions) {
+  env_.instructions += instructions;
+  instructions_ += instructions;
+}
+
+// Arithmetic runs ahead of the clock, and so does what goes into the queue of a pipe that has room: until it gets there
+// the queue can only become emptier. All else happens at its own time.
+bool ScalarUnit::run(u64 t) {
   u64 at = t;
   for (u32 n = 0; n < kRunAhead; ++n) {
-    const u32 pc = front_.pc();
+    u32 pc = front_.pc();
     try {
+      const u32 plain = front_.run_plain(kRunAhead - n, costs_.scalar_latencies(), at);
+      count(plain);
+      n += plain;
+      pc = front_.pc();
       const isa::CodeInst* inst = &front_.current();
-      if (front_.step_plain(*inst)) {
-        ++env_.instructions;
-        ++instructions_;
-        at += costs_.scalar_latency(*inst->row, inst->type);
-        continue;
-      }
       const bool scalar = inst->row->role == isa::Role::scalar || inst->row->role == isa::Role::end;
-      // Only arithmetic may run ahead of the clock; all else happens at its own time.
-      const bool timeless = scalar && inst->row->footprint == nullptr &&
-                            inst->row->cost != isa::CostClass::scalar_load && !inst->row->reads_results;
-      if (!timeless && at > t) break;
-      ++env_.instructions;
-      ++instructions_;
       if (!scalar) {
+        count(1);
         pending_ = front_.issue();
         if (!pending_) {  // left out
           at += issue_cycles_;
           break;
         }
-        occupation_.busy(t, t);
-        if (!deliver(t)) return;
-        at = free_at_;
-        break;
+        const bool queued = queues(*pending_);
+        if (queued && !core_.pipe(pending_->pipe)->full()) {
+          core_.pipe(pending_->pipe)->push(*pending_, at);
+          pending_.reset();
+          at += issue_cycles_;
+          continue;
+        }
+        occupation_.busy(t, at);
+        free_at_ = at;
+        return at > t ? !queued : deliver(t);  // a pipe says when it has room
       }
+      const bool timeless = inst->row->footprint == nullptr && inst->row->cost != isa::CostClass::scalar_load &&
+                            !inst->row->reads_results;
+      if (!timeless && at > t) break;
+      count(1);
       if (!timeless) core_.finish_data();
       const u64 sys_cnt = inst->row->reads_results ? static_cast<u64>(static_cast<double>(t) * sys_cnt_per_cycle_) : 0;
       const u64 status = inst->row->reads_results ? core_.status() : 0;
@@ -200,7 +200,8 @@ void ScalarUnit::run(u64 t) {
     }
   }
   if (at > t) occupation_.busy(t, at);
-  resume_at(at);
+  free_at_ = at;
+  return true;
 }
 
 void ScalarUnit::finish(u64 t) {
@@ -233,7 +234,7 @@ void ScalarUnit::report_waiting(sim::Waits& waits) const {
   const isa::Code& code = *core_.block().code;
   if (pending_) {
     std::string what = isa::to_string(*pending_);
-    if (occupation_.doing() == Doing::queue_full)
+    if (queues(*pending_))
       what = fmt::format("room in the queue of PIPE_{}, to issue {}", isa::name(pending_->pipe), what);
     waits.units.push_back({.core = core_.name(),
                            .unit = "S",

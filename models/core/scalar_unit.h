@@ -38,11 +38,13 @@ class ScalarUnit : public sim::Module {
  private:
   void act() override;
   bool deliver(u64 t);  // hands pending_ on; false when it must wait
-  void run(u64 t);      // scalar instructions up to the next thing that needs the present time
+  // Runs the program up to the next thing that needs the present time. True: it goes on at free_at_; false: when others
+  // wake it.
+  bool run(u64 t);
+  void count(u32 instructions);
   void finish(u64 t);
   std::string why_waiting() const;
   u64 scalar_cost(const isa::CodeInst& inst, u64 t);
-  void resume_at(u64 cycle);
   void wait(u64 t, Doing why);
   void end_wait(u64 t);  // shows a wait that is over
   void show(std::string_view what, u64 begin, u64 end);

@@ -58,7 +58,7 @@ CostTable::CostTable(const config::CoreConfig& core) : core_(core) {
       specific |= forms.back() != &config::cost_line(core, row.cost);
     }
     specific_.push_back(specific);
-    for (usize t = 0; t < kForms; ++t)
+    for (usize t = 0; t < usize{1} << isa::kTypeBits; ++t)
       scalar_latency_.push_back(t < forms.size() ? cycles(*forms[t], {}, false).latency : 0);
   }
 }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "isa/issue.h"
@@ -49,16 +50,16 @@ class CostTable {
 
   const config::UbBanks& ub_banks() const { return core_.ub_banks; }
 
-  // Cycles until the result of an instruction of the scalar unit is visible; it has no work that could grow.
-  u64 scalar_latency(const isa::Row& row, u8 type) const { return scalar_latency_[index(row) * kForms + type]; }
+  // Cycles until the result of an instruction of the scalar unit is visible, by isa::form_index(); it has no work that
+  // could grow.
+  std::span<const u64> scalar_latencies() const { return scalar_latency_; }
 
  private:
   usize index(const isa::Row& row) const { return static_cast<usize>(&row - rows_); }
-  static constexpr usize kForms = usize{1} << isa::kTypeBits;
 
   const config::CoreConfig& core_;
   const isa::Row* rows_ = isa::table().data();
-  std::vector<u64> scalar_latency_;                          // by row, then type form
+  std::vector<u64> scalar_latency_;                          // by form
   std::vector<std::vector<const config::CostLine*>> lines_;  // by row, then type form
   std::vector<bool> specific_;                               // rows with a line of their own
 };
