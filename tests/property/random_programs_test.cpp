@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "isa/check/checker.h"
 #include "isa/codec.h"
 #include "isa/machine.h"
 #include "isa/text.h"
@@ -110,6 +111,14 @@ class Case {
     task::RunMemory memory(stream_, with_data);
     write_input(memory);
     return models::simulate(chip_, stream_, memory, {.max_cycles = 10'000'000, .trace = trace, .progress = {}});
+  }
+
+  // What looks for faults does not change times.
+  models::Result checked() const {
+    task::RunMemory memory(stream_, true);
+    write_input(memory);
+    isa::check::Checker checker(memory.gm());
+    return models::simulate(chip_, stream_, memory, {.max_cycles = 10'000'000, .checker = &checker});
   }
 
   // The same without one of its set_flag, so that a wait_flag waits for ever.
@@ -256,6 +265,9 @@ TEST_P(RandomPrograms, KeepTheLaws) {
     const Case c(chip, kind, seed);
     SCOPED_TRACE(c.describe());
     ASSERT_NO_THROW(check(c));
+    if (i % 16 == 0) {
+      EXPECT_EQ(c.simulate(false).stats.dump(), c.checked().stats.dump());
+    }
     ASSERT_FALSE(HasFailure());
     flags += c.program().flags;
     barriers += c.program().barriers;
