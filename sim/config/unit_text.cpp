@@ -113,10 +113,15 @@ std::string write_decimal(T quantity, std::span<const DecimalUnit> units) {
     // Powers of ten are exact, tenths are not.
     const double scaled =
         unit.exponent < 0 ? value * std::pow(10.0, -unit.exponent) : value / std::pow(10.0, unit.exponent);
-    std::string text = fmt::format("{}{}", scaled, unit.name);
-    T back;
-    // The division may round, so only a text that reads back counts; the base unit always does.
-    if (!read_decimal(text, units, back) || double{back} != value) continue;
+    // The division may round, so only a text that reads back counts, with 15 digits or with all; the base unit always
+    // does.
+    const auto reads_back = [&](const std::string& text) {
+      T back;
+      return read_decimal(text, units, back) && double{back} == value;
+    };
+    std::string text = fmt::format("{:.15g}{}", scaled, unit.name);
+    if (!reads_back(text)) text = fmt::format("{}{}", scaled, unit.name);
+    if (!reads_back(text)) continue;
     if (scaled >= 1 && scaled < 1000) return text;
     if (best.empty() || text.size() < best.size()) best = std::move(text);
   }

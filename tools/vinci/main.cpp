@@ -28,6 +28,7 @@ constexpr void (*kCommands[])(CLI::App&) = {add_run,   add_report, add_gen,    a
                                             add_cc,    add_sim,    add_record, add_msprof};
 
 int print_error(std::string_view message, int exit_code) {
+  std::fflush(stdout);  // where both go to one file, the error comes after what was printed before
   const bool colour = ::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   std::fprintf(stderr, "%s %.*s\n", colour ? "\033[1;31merror:\033[0m" : "error:", static_cast<int>(message.size()),
                message.data());

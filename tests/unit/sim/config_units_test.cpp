@@ -94,6 +94,7 @@ TEST(Units, PlainNumbers) {
 TEST(Units, AreWrittenShort) {
   EXPECT_EQ(write_text(Hertz{1.85e9}), "1.85GHz");
   EXPECT_EQ(write_text(Seconds{50e-9}), "50ns");
+  EXPECT_EQ(write_text(Seconds{30e-9}), "30ns");  // where the division by a power of ten rounds
   EXPECT_EQ(write_text(Seconds{0}), "0s");
   EXPECT_EQ(write_text(Bytes{192 * 1024}), "192KiB");
   EXPECT_EQ(write_text(Bytes{1000}), "1000B");
