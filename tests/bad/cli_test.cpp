@@ -214,6 +214,8 @@ TEST_F(Cli, CompilesAndRunsAscendCOnlyWithItsParts) {
   expect(vinci("sim --timeout=1 ./gone"), 2, "error: cannot run ./gone\n");
   expect(vinci("record -o a.vts"), 2, "error: no program; Example: vinci record -o add.vts ./add\n");
   expect(vinci("record -o a.yaml true"), 2, "error: 'a.yaml' does not end in .vts\n");
+  expect(vinci("record -o a.vts true"), 2,
+         "error: true has recorded nothing: it is no program of `vinci cc`, or uses no device\n");
   EXPECT_EQ(vinci("sim --soc-version=Ascend910B1 --mode full sh -c 'exit 9'").exit_code, 9);
 }
 

@@ -38,7 +38,7 @@ std::string chip_of_soc(const std::string& soc) {
   fail(Fault::Input, "--soc-version={}: there is no such chip; there are {}", soc, names);
 }
 
-// The program of run_for(), which gets the signals that end this one.
+// The program of run_to_end(), which gets the signals that end this one.
 volatile pid_t g_child = 0;
 
 }  // namespace
@@ -61,7 +61,7 @@ void become(std::vector<std::string> program) {
   fail(Fault::Input, "cannot run {}", program[0]);
 }
 
-void run_for(double minutes, const std::vector<std::string>& program) {
+void run_to_end(const std::vector<std::string>& program, double minutes) {
   const pid_t child = ::fork();
   if (child < 0) fail(Fault::Limit, "cannot start {}: {}", program[0], std::strerror(errno));
   if (child == 0) {
@@ -77,10 +77,11 @@ void run_for(double minutes, const std::vector<std::string>& program) {
   g_child = child;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     std::signal(signal, [](int s) { ::kill(-g_child, s); });
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::ratio<60>>(minutes);
+  const std::chrono::duration<double, std::ratio<60>> limit(minutes);
+  const auto begin = std::chrono::steady_clock::now();
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() >= end) {
+    if (std::chrono::steady_clock::now() - begin >= limit) {
       ::kill(-child, SIGKILL);
       ::waitpid(child, &status, 0);
       fail(Fault::Limit, "{} has taken longer than {} minutes and is ended", program[0], minutes);

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,8 @@ void set_chip(const std::string& chip, const std::string& soc_version);
 // Goes on as this program.
 [[noreturn]] void become(std::vector<std::string> program);
 
-// The same, but the program and what it has started end after so many minutes. Throws Fault::Limit then, and where it
-// ends with another code than 0, CLI::RuntimeError with it.
-void run_for(double minutes, const std::vector<std::string>& program);
+// Runs this program to its end; it and what it has started end after so many minutes. Throws Fault::Limit then, and
+// where it ends with another code than 0, CLI::RuntimeError with it.
+void run_to_end(const std::vector<std::string>& program, double minutes = std::numeric_limits<double>::infinity());
 
 }  // namespace vinci::cli

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "isa/base/error.h"
 #include "tools/vinci/app.h"
 #include "tools/vinci/commands.h"
 
 namespace vinci::cli {
+namespace {
+
+// When a file was written last; nothing where there is none.
+std::optional<std::filesystem::file_time_type> written(const std::string& path) {
+  std::error_code error;
+  const auto time = std::filesystem::last_write_time(path, error);
+  return error ? std::nullopt : std::optional(time);
+}
+
+}  // namespace
 
 void add_record(CLI::App& app) {
   struct Options {
@@ -30,7 +42,12 @@ void add_record(CLI::App& app) {
     set_variable("VINCI_RECORD", o->output);
     set_variable("VINCI_RECORD_DATA", o->no_data ? "0" : "1");
     set_variable("VINCI_MODE", "functional");
-    become(sub->remaining());
+    const auto program = sub->remaining();
+    const auto before = written(o->output);
+    run_to_end(program);
+    if (written(o->output) == before) {
+      fail(Fault::Input, "{} has recorded nothing: it is no program of `vinci cc`, or uses no device", program[0]);
+    }
   });
 }
 

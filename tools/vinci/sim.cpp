@@ -58,7 +58,7 @@ void simulate(const SimOptions& o, std::vector<std::string> program) {
     if (!value.empty()) fmt::print(stderr, "vinci: {} has no effect\n", option);
   }
   if (o.timeout > 0) {
-    run_for(o.timeout, program);
+    run_to_end(program, o.timeout);
   } else {
     become(std::move(program));
   }
