@@ -84,6 +84,7 @@ void ScalarUnit::act() {
       free_at_ = t + std::exchange(prepare_, 0);
       continue;
     }
+    if (ahead_) core_.blame(ahead_->error, ahead_->pc, nullptr, isa::PipeId::S);
     if (pending_ && !deliver(t)) return;
     if (t < free_at_) continue;
     if (front_.done()) return finish(t);
@@ -182,7 +183,7 @@ bool ScalarUnit::run(u64 t) {
           continue;
         }
         occupation_.busy(t, at);
-        free_at_ = at;
+        free_at_ = waiting_since_ = at;
         return at > t ? !queued : deliver(t);  // a pipe says when it has room
       }
       const bool timeless = inst->row->footprint == nullptr && inst->row->cost != isa::CostClass::scalar_load &&
@@ -196,7 +197,9 @@ bool ScalarUnit::run(u64 t) {
       at += scalar_cost(*inst, at);
       if (front_.done()) break;
     } catch (const Error& e) {
-      core_.blame(e, pc, pending_ ? &*pending_ : nullptr, isa::PipeId::S);
+      if (at == t) core_.blame(e, pc, pending_ ? &*pending_ : nullptr, isa::PipeId::S);
+      ahead_ = {e, pc};
+      break;
     }
   }
   if (at > t) occupation_.busy(t, at);

@@ -61,6 +61,11 @@ class ScalarUnit : public sim::Module {
   bool running_ = false;
   bool waiting_for_pipes_ = false;
   u64 prepare_ = 0;  // until the first instruction of a block that has begun
+  struct Thrown {
+    Error error;
+    u32 pc = 0;
+  };
+  std::optional<Thrown> ahead_;  // by an instruction whose time, free_at_, lies ahead
   u64 free_at_ = 0;
   u64 waiting_since_ = 0;
   u64 busy_since_ = 0;  // since when it has not waited, for the timeline

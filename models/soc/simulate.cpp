@@ -24,6 +24,7 @@ Result simulate(const config::ChipConfig& config, const task::TaskStream& stream
         env, {.max_cycles = options.max_cycles, .interrupted = options.interrupted}, [&] { return soc.finished(); },
         look);
   } catch (const Error& e) {
+    soc.finish_data();  // a fault of what has retired before came first
     if (options.checker != nullptr && e.fault() == Fault::Deadlock) options.checker->finish();
     throw;
   }

@@ -111,11 +111,15 @@ void Soc::task(const TaskRecord& r) {
   if (next_sink_ != nullptr) next_sink_->task(r);
 }
 
-bool Soc::finished() {
+void Soc::finish_data() {
   for (const auto& chip : chips_) {
     for (const auto& core : chip->cores())
       core->finish_data();
   }
+}
+
+bool Soc::finished() {
+  finish_data();
   return scheduler_->finished();
 }
 

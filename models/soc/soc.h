@@ -23,6 +23,8 @@ class Soc final : private TaskSink {
   // Whether all tasks are done, once nothing moves by itself any more. Throws what an instruction threw whose data had
   // still to move.
   bool finished();
+  // Moves the data of all that has retired; throws what one of these instructions throws.
+  void finish_data();
   const std::vector<std::unique_ptr<Chip>>& chips() const { return chips_; }
   double done_fraction() const { return scheduler_->done_fraction(); }
   // Once, after it has finished.

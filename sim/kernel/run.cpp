@@ -27,7 +27,10 @@ Waits all_waits(const Env& env) {
 
 void report_deadlock(const Env& env) {
   const Waits waits = all_waits(env);
-  throw Error(Fault::Deadlock, below(deadlock_title(waits, env.agenda.now()), waits.text()));
+  u64 now = env.agenda.now();
+  for (const auto& unit : waits.units)
+    now = std::max(now, unit.since.value_or(0));  // a unit may have gone on ahead of the clock until it had to wait
+  throw Error(Fault::Deadlock, below(deadlock_title(waits, now), waits.text()));
 }
 
 void run(Env& env, const Limits& limits, const std::function<bool()>& finished, const std::function<void()>& look) {
