@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -40,9 +41,9 @@ struct NotExpressed {
   u64 points = 0;
 };
 
-// Bounds of the errors of one metric, in percent.
+// Bounds of the errors of one metric, in percent; what a file does not name has none.
 struct Target {
-  double mean = 0, worst = 0;
+  double mean = std::numeric_limits<double>::infinity(), worst = std::numeric_limits<double>::infinity();
   u64 skip = 0;  // so many first points of each curve are not held against it
 };
 

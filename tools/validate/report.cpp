@@ -29,7 +29,8 @@ std::string verdict(const GroupOutcome& group, const std::string& metric) {
   if (const auto it = group.of->targets.find(metric); it != group.of->targets.end()) {
     const Target& t = it->second;
     const Errors e = errors(group, metric, t.skip);
-    out += fmt::format("  target {:g} %, worst {:g} %", t.mean, t.worst);
+    const auto bound = [](double percent) { return std::isinf(percent) ? "any" : fmt::format("{:g} %", percent); };
+    out += fmt::format("  target {}, worst {}", bound(t.mean), bound(t.worst));
     if (t.skip > 0)
       out += fmt::format(" (without the first {} of a curve: {:.1f} %, {:.1f} %)", t.skip, e.mean, e.worst);
     out += e.count > 0 && e.mean <= t.mean && e.worst <= t.worst ? ": holds" : ": missed";
