@@ -84,12 +84,20 @@ void ScalarUnit::act() {
       free_at_ = t + std::exchange(prepare_, 0);
       continue;
     }
-    if (ahead_) core_.blame(ahead_->error, ahead_->pc, nullptr, isa::PipeId::S);
+    if (ahead_) throw_ahead();
     if (pending_ && !deliver(t)) return;
     if (t < free_at_) continue;
     if (front_.done()) return finish(t);
     if (!run(t)) return;
   } while (go_on_to(free_at_));
+}
+
+void ScalarUnit::throw_ahead() {
+  try {
+    std::rethrow_exception(ahead_->error);
+  } catch (const Error& e) {
+    core_.blame(e, ahead_->pc, nullptr, isa::PipeId::S);
+  }
 }
 
 bool ScalarUnit::deliver(u64 t) {
@@ -198,7 +206,7 @@ bool ScalarUnit::run(u64 t) {
       if (front_.done()) break;
     } catch (const Error& e) {
       if (at == t) core_.blame(e, pc, pending_ ? &*pending_ : nullptr, isa::PipeId::S);
-      ahead_ = {e, pc};
+      ahead_ = {std::current_exception(), pc};
       break;
     }
   }

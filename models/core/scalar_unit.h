@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <exception>
 #include <optional>
 
 #include "isa/sequencer.h"
@@ -43,6 +44,7 @@ class ScalarUnit : public sim::Module {
   bool run(u64 t);
   void count(u32 instructions);
   void finish(u64 t);
+  [[noreturn]] void throw_ahead();
   std::string why_waiting() const;
   u64 scalar_cost(const isa::CodeInst& inst, u64 t);
   void wait(u64 t, Doing why);
@@ -62,7 +64,7 @@ class ScalarUnit : public sim::Module {
   bool waiting_for_pipes_ = false;
   u64 prepare_ = 0;  // until the first instruction of a block that has begun
   struct Thrown {
-    Error error;
+    std::exception_ptr error;
     u32 pc = 0;
   };
   std::optional<Thrown> ahead_;  // by an instruction whose time, free_at_, lies ahead
