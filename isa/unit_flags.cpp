@@ -27,19 +27,6 @@ u64 unit_flag_of(const Issued& inst) {
   return field != nullptr ? field->get(inst.args) : 0;
 }
 
-// The blocks that follow each other: f(first, one past the last).
-template <class F>
-void each_run(const UnitFlagUse& use, F&& f) {
-  const Access& a = use.blocks;
-  if (a.len == 0) return;
-  for (u32 j = 0; j < a.count[1]; ++j) {
-    for (u32 i = 0; i < a.count[0]; ++i) {
-      const u64 begin = a.address + static_cast<u64>(a.stride[0]) * i + static_cast<u64>(a.stride[1]) * j;
-      f(begin / UnitFlags::kBlockBytes, ceil_div(begin + a.len, UnitFlags::kBlockBytes));
-    }
-  }
-}
-
 }  // namespace
 
 u64 UnitFlagUse::count() const {

@@ -60,17 +60,26 @@ class UnitFlags {
   u64 changed_ = 0;            // the latest Block::since
 };
 
-// f(block) for each block of L0C.
+// f(first, one past the last) for the blocks of L0C that follow each other.
 template <class F>
-void each_block(const UnitFlagUse& use, F&& f) {
+void each_run(const UnitFlagUse& use, F&& f) {
   const Access& a = use.blocks;
+  if (a.len == 0) return;
   for (u32 j = 0; j < a.count[1]; ++j) {
     for (u32 i = 0; i < a.count[0]; ++i) {
       const u64 begin = a.address + static_cast<u64>(a.stride[0]) * i + static_cast<u64>(a.stride[1]) * j;
-      for (u64 b = begin / UnitFlags::kBlockBytes; b * UnitFlags::kBlockBytes < begin + a.len; ++b)
-        f(b);
+      f(begin / UnitFlags::kBlockBytes, ceil_div(begin + a.len, UnitFlags::kBlockBytes));
     }
   }
+}
+
+// f(block) for each block of L0C.
+template <class F>
+void each_block(const UnitFlagUse& use, F&& f) {
+  each_run(use, [&](u64 first, u64 end) {
+    for (u64 b = first; b < end; ++b)
+      f(b);
+  });
 }
 
 }  // namespace vinci::isa
