@@ -40,7 +40,6 @@ BlockDispatcher::BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, 
       interval_(env.clock.cover(chip.scheduler.block_interval)),
       dispatch_cycles_(env.clock.cover(chip.scheduler.block_dispatch)),
       start_cycles_(env.clock.cover(chip.scheduler.program_start)),
-      restart_cycles_(env.clock.cover(chip.scheduler.program_restart)),
       launches_(stream.streams.size()),
       slots_(chip.ai_cores + chip.vector_cores) {
   for (const task::Kernel& k : stream.kernels)
@@ -57,8 +56,7 @@ void BlockDispatcher::add(u32 stream, const task::KernelLaunch& op, const isa::L
                                      .parts_left = u64{launch.block_num} * shape.parts(),
                                      .launch = launch,
                                      .shape = shape,
-                                     .cross = std::make_shared<isa::CrossCoreFlags>(shape.task()),
-                                     .known = std::vector<bool>(slots_.size())});
+                                     .cross = std::make_shared<isa::CrossCoreFlags>(shape.task())});
   waiting_[cores_class(shape)].insert({stream_.streams[stream].priority, launches_[stream]->order, stream});
 }
 
@@ -112,8 +110,7 @@ void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at) {
                       .cross = l.cross,
                       .self = part.self,
                       .task_id = l.task_id,
-                      .prepare = l.known[core] ? restart_cycles_ : start_cycles_};
-    l.known[core] = true;
+                      .prepare = start_cycles_};
     cores_[core]->start(block, at, [this, stream = l.stream, core] { part_done(stream, core); });
   }
   ++l.next_block;

@@ -60,7 +60,6 @@ class BlockDispatcher {
     isa::Launch launch;
     BlockShape shape;
     std::shared_ptr<isa::CrossCoreFlags> cross;
-    std::vector<bool> known;  // by core: its caches have the program, from a block before
     Ended ended = {};
   };
   struct Key {
@@ -92,7 +91,7 @@ class BlockDispatcher {
   std::vector<Core*> cores_;
   bool with_sums_;
   Callbacks callbacks_;
-  u64 interval_, dispatch_cycles_, start_cycles_, restart_cycles_;
+  u64 interval_, dispatch_cycles_, start_cycles_;
   u64 next_start_ = 0;                             // of a block, earliest
   std::vector<u64> opaque_cycles_;                 // by kernel; 0: it has a program
   std::vector<std::unique_ptr<Launch>> launches_;  // by stream

@@ -178,11 +178,10 @@ struct MemoryConfig {
 
 // Times of the task scheduler; the host pays its own.
 struct SchedulerConfig {
-  Seconds task_start{150e-9};       // a ready task until its first block is dispatched
-  Seconds block_interval{0};        // at least, between two blocks that are given to cores
-  Seconds block_dispatch{50e-9};    // a block to an idle core until the core begins
-  Seconds program_start{0};         // that core until its first instruction: arguments, tiling, instruction cache
-  Seconds program_restart{0};       // the same of further blocks of a task on a core
+  Seconds task_start{150e-9};     // a ready task until its first block is dispatched
+  Seconds block_interval{0};      // at least, between two blocks that are given to cores
+  Seconds block_dispatch{50e-9};  // a block to an idle core until the core begins
+  Seconds program_start{0};  // that core until the first instruction of a block: arguments, tiling, instruction cache
   Seconds task_completion{500e-9};  // the last block until the stream goes on
   Seconds control{0};               // a task that only steers streams: event, notify, label, switch
   std::string from = "assumed";

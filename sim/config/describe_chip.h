@@ -229,9 +229,7 @@ void describe(V& visit, S& s) {
   visit("block_interval", s.block_interval, "at least, between two blocks that are given to cores", kTimeRange);
   visit("block_dispatch", s.block_dispatch, "from a block on an idle core until the core begins", kTimeRange);
   visit("program_start", s.program_start,
-        "from there to its first instruction, the first time for a task: arguments, tiling, instruction cache",
-        kTimeRange);
-  visit("program_restart", s.program_restart, "the same of further blocks of a task on a core", kTimeRange);
+        "from there to the first instruction of a block: arguments, tiling, instruction cache", kTimeRange);
   visit("task_completion", s.task_completion, "from the end of the last block until the stream goes on", kTimeRange);
   visit("control", s.control, "a task that only steers streams: event, notify, label, switch; a jump takes a cycle",
         kTimeRange);

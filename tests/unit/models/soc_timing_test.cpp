@@ -54,15 +54,14 @@ TEST(Blocks, AreGivenOneAfterTheOtherAndPrepareTheirProgram) {
                     .block_interval = cycles(3),
                     .block_dispatch = cycles(10),
                     .program_start = cycles(100),
-                    .program_restart = cycles(60),
                     .task_completion = cycles(0)};
   const Ran r = run_program(chip, kMadEnd, {.blocks = 4});
   EXPECT_EQ(r.begin_of("mad", 0), 10u + 100);
   EXPECT_EQ(r.begin_of("mad", 1), 3u + 10 + 100);
-  EXPECT_EQ(r.begin_of("mad", 2), 135u + 10 + 60);  // core 0 has had a block of this task
-  EXPECT_EQ(r.begin_of("mad", 3), 138u + 10 + 60);
-  EXPECT_EQ(r.result.cycles, 208u + 25);
-  EXPECT_EQ(r.stat("core0.AI_CORE/S/busy"), 100u + 60 + 4);  // two instructions a block
+  EXPECT_EQ(r.begin_of("mad", 2), 135u + 10 + 100);
+  EXPECT_EQ(r.begin_of("mad", 3), 138u + 10 + 100);
+  EXPECT_EQ(r.result.cycles, 248u + 25);
+  EXPECT_EQ(r.stat("core0.AI_CORE/S/busy"), 100u + 100 + 4);  // two instructions a block
 }
 
 TEST(Blocks, RunOnCoresOfTheirKind) {
