@@ -263,6 +263,19 @@ TEST_F(OnChip, EveryFlagThatIsSetIsWaitedFor) {
   }
 }
 
+// Of a chip with one event id for each pair of pipes there is one slot of each kind.
+TEST_F(OnChip, OneEventIdIsEnough) {
+  for (const std::string name : {"tiny", "tiny-joint"}) {
+    config::ChipConfig chip = config::load_chip(name);
+    chip.core.flags_per_pair = 1;
+    FlagCounter counter;
+    test::run_all_modes(chip, generate({.m = 200, .n = 150, .k = 700}, chip), &counter);
+    EXPECT_GT(counter.flags(), 20u);
+    for (const auto& [flag, balance] : counter.balance())
+      EXPECT_TRUE(flag.ends_with("EVENT_ID0")) << name << ": " << flag;
+  }
+}
+
 // Cycles of the kernel.
 u64 kernel_cycles(const config::ChipConfig& chip, const task::TaskStream& stream) {
   task::RunMemory memory(stream, false);

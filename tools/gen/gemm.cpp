@@ -85,7 +85,9 @@ std::string gemm_yaml(const GemmProblem& p, const GemmTiling& t, const GemmPitch
 
 }  // namespace
 
-GemmTiling write_gemm(const GemmProblem& p, const config::ChipConfig& chip, u64 seed, const std::string& folder) {
+GemmTiling write_gemm(const GemmProblem& problem, const config::ChipConfig& chip, u64 seed, const std::string& folder) {
+  GemmProblem p = problem;
+  if (chip.core.flags_per_pair < 2) p.double_buffer = false;  // each slot has an event id of its own
   const GemmPitches pitches = choose_pitches(p, chip);
   check_size(p, pitches, chip);
   const GemmTiling tiling = choose_tiling(p, chip);

@@ -104,7 +104,8 @@ void add_gen(CLI::App& app) {
   gemm->add_option("--chip", o->chip, "Chip to compile for (see `vinci chips`), or a chip file")->capture_default_str();
   gemm->add_option("--a", o->a, "Type of A and B")->capture_default_str()->check(CLI::IsMember({"f16"}));
   gemm->add_option("--out-type", o->out_type, "Type of C")->capture_default_str()->check(CLI::IsMember({"f16", "f32"}));
-  gemm->add_option("--double-buffer", o->double_buffer, "Two slots in L1 and L0, so that copies overlap")
+  gemm->add_option("--double-buffer", o->double_buffer,
+                   "Two slots in L1 and L0, so that copies overlap; not where the chip has one event id")
       ->capture_default_str()
       ->check(CLI::IsMember({"on", "off"}));
   gemm->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str()->transform(integer());
