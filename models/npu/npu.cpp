@@ -197,7 +197,10 @@ void Npu::begin_run() {
 void Npu::look() {
   if (soc_ == nullptr) return;
   const sim::Env& env = soc_->env();
-  if (env.error) std::rethrow_exception(env.error);
+  if (env.error) {
+    soc_->finish_data();  // a fault of what has retired before came first
+    std::rethrow_exception(env.error);
+  }
   if (env.agenda.pending() > 0 || dma_.busy()) return;
   if (!soc_->finished()) sim::report_deadlock(env);
   result_ = soc_->take_result();
