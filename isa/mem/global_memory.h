@@ -16,8 +16,8 @@ namespace vinci::isa {
 class LateAccess;  // isa/mem/late_access.h
 
 // Device memory: a 48-bit address space in pages that exist only once written; what was never written reads as zero.
-// Named allocations say which addresses a program may touch. One thread makes pages; others
-// may access other bytes meanwhile.
+// Named allocations say which addresses a program may touch. One thread makes pages; others may access other bytes
+// meanwhile.
 class GlobalMemory {
  public:
   // How bytes are held: as pages that are looked up; or mapped into this process at the very addresses that programs

@@ -37,8 +37,8 @@ class L2Tags {
    private:
     friend class L2Tags;
     static constexpr u64 kUse = u64{1} << 21;
-    u64 use_ =
-        0;  // when it was last used, in uses of all lines [63:21]; the note [20:1]; dirty [0]. 0: it is not there
+    // When it was last used, in uses of all lines [63:21]; the note [20:1]; dirty [0]. 0: it is not there.
+    u64 use_ = 0;
     u64 filled_ = 0;
   };
   static constexpr u32 kNotes = 1u << 20;

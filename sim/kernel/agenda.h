@@ -38,8 +38,8 @@ class Agenda {
   // Throws Fault::Limit on a cycle that the clock cannot count.
   void wake_at(Entry& entry, u64 cycle) {
     if (entry.due_ <= cycle) return;
-    clock_.check(
-        cycle);  // before anything is queued: here an exception is the module's, in run() it would be SystemC's
+    // Before anything is queued: here an exception is the module's, in run() it would be SystemC's.
+    clock_.check(cycle);
     insert(entry, cycle);
     if (!running_ && next() == cycle) notify_at(cycle);
   }
