@@ -11,7 +11,6 @@ namespace vinci::models {
 namespace {
 
 constexpr u64 kBlock = 32;
-constexpr u64 kAhead = 8;  // requests, by which the host looks for lines before it needs them
 
 }  // namespace
 
@@ -50,48 +49,66 @@ void Dma::start_part() {
     piece_bytes_ *= gm_.count[0];
     gm_.count[0] = 1;
   }
-  const u64 line = memory_.line_bytes();
-  ahead_ = kAhead * (piece_bytes_ <= line ? static_cast<u64>(gm_.stride[0]) : line);
+  const u64 line = memory_.line_bytes(), stride = static_cast<u64>(gm_.stride[0]);
+  alike_ = stride % line == 0 && (alignment_ == 0 || stride % alignment_ == 0);
+  pace_ = piece_bytes_ <= line ? stride : line;
   index_ = {};
-  start_piece(gm_.address);
+  row_ = gm_.address;
+  start_piece(row_);
 }
 
 inline void Dma::start_piece(u64 address) {
-  piece_ = address;
-  address_ = address;
+  run_.address = address;
   left_ = piece_bytes_;
   aligned_ = alignment_ == 0 || address % alignment_ == 0;
   unit_ = address % kBlock == 0 ? memory_.line_bytes() : unaligned_bytes_;
+  start_run();
 }
 
-inline void Dma::next_piece() {
-  if (++index_[0] < gm_.count[0]) [[likely]] {
-    start_piece(piece_ + static_cast<u64>(gm_.stride[0]));
+// From run_.address on, where left_ bytes of the piece are left.
+inline void Dma::start_run() {
+  const u64 first = run_.address, bytes = std::min(left_, unit_ - (first & (unit_ - 1)));
+  const u64 met = aligned_ ? 1 : (first + bytes - 1) / unaligned_bytes_ - first / unaligned_bytes_ + 1;
+  run_.bytes = static_cast<u32>(bytes);
+  run_.train = {memory_, {.port = port_, .bytes = run_.bytes, .write = gm_.write, .hint = hint_}, pace_};
+  run_.places = static_cast<u32>(std::min<u64>(met, under_way_.size()));
+  if (bytes == piece_bytes_ && alike_) {
+    run_.step = static_cast<u64>(gm_.stride[0]);
+    run_.left = gm_.count[0] - index_[0];
+    index_[0] = gm_.count[0] - 1;
+    left_ = 0;
+  } else {
+    run_.step = bytes;
+    run_.left = bytes == unit_ ? left_ / unit_ : 1;
+    left_ -= bytes * run_.left;
+  }
+}
+
+inline void Dma::next_run() {
+  if (left_ != 0) {
+    start_run();
+  } else if (++index_[0] < gm_.count[0]) [[likely]] {
+    start_piece(row_ + static_cast<u64>(gm_.stride[0]) * index_[0]);
   } else {
     next_row_of_pieces();
   }
 }
 
 void Dma::next_row_of_pieces() {
-  u64 address = piece_ - static_cast<u64>(gm_.stride[0]) * (gm_.count[0] - 1);
   index_[0] = 0;
   for (usize d = 1; d < index_.size(); ++d) {
-    address += static_cast<u64>(gm_.stride[d]);
-    if (++index_[d] < gm_.count[d]) return start_piece(address);
-    address -= static_cast<u64>(gm_.stride[d]) * gm_.count[d];
+    row_ += static_cast<u64>(gm_.stride[d]);
+    if (++index_[d] < gm_.count[d]) return start_piece(row_);
+    row_ -= static_cast<u64>(gm_.stride[d]) * gm_.count[d];
     index_[d] = 0;
   }
   exhausted_ = ++part_ == parts_.size();
   if (!exhausted_) start_part();
 }
 
-// The next request, of a piece with `left` bytes from `address` on.
-inline Dma::Next Dma::next(u64 address, u64 left) const {
-  const u64 bytes = std::min(left, unit_ - (address & (unit_ - 1)));
-  if (aligned_) return {bytes, oldest_};
-  const u64 places = (address + bytes - 1) / unaligned_bytes_ - address / unaligned_bytes_ + 1;
-  const usize last = oldest_ + std::min<usize>(places, under_way_.size()) - 1;
-  return {bytes, last < under_way_.size() ? last : last - under_way_.size()};
+inline usize Dma::last_place() const {
+  const usize last = oldest_ + run_.places - 1;
+  return last < under_way_.size() ? last : last - under_way_.size();
 }
 
 // In order: the mover keeps the sequence of its requests. What changes with each of them is kept in local variables,
@@ -99,37 +116,36 @@ inline Dma::Next Dma::next(u64 address, u64 left) const {
 void Dma::send_chunk(u64 now) {
   u64* const under_way = under_way_.data();
   const usize requests = under_way_.size();
-  u64 address = address_, left = left_, chunk_left = chunk_left_, done = done_;
+  u64 chunk_left = chunk_left_, done = done_;
   double port_time = port_time_;
-  for (;;) {
-    const auto [bytes, last] = next(address, left);
-    if (under_way[last] > now) break;
-    memory_.prefetch(address + ahead_);
-    done = std::max(
-        done,
-        memory_.access(
-            now,
-            {.port = port_, .bytes = static_cast<u32>(bytes), .address = address, .write = gm_.write, .hint = hint_}));
-    for (usize place = oldest_; place != last; place = place + 1 < requests ? place + 1 : 0)
-      under_way[place] = done;
-    under_way[last] = done;
-    oldest_ = last + 1 < requests ? last + 1 : 0;
-    port_time += static_cast<double>(static_cast<i64>(bytes)) * cycles_per_byte_;
-    chunk_left -= std::min(chunk_left, bytes);
-    address += bytes;
-    left -= bytes;
-    if (left == 0) {
-      next_piece();
-      address = address_;
-      left = left_;
-    }
-    if (chunk_left != 0 && !exhausted_) continue;
-    chunk_left = chunk_bytes_;
-    break;
-  }
-  address_ = address;
-  left_ = left;
-  chunk_left_ = chunk_left;
+  usize oldest = oldest_;
+  bool room = true;
+  do {
+    const u64 bytes = run_.bytes;
+    const usize more_places = run_.places - 1;
+    const double port_cycles = static_cast<double>(static_cast<i64>(bytes)) * cycles_per_byte_;
+    u64 address = run_.address, left = run_.left;
+    do {
+      usize last = oldest + more_places;
+      if (last >= requests) last -= requests;
+      room = under_way[last] <= now;
+      if (!room) break;
+      done = std::max(done, run_.train.access(now, address));
+      for (; oldest != last; oldest = oldest + 1 < requests ? oldest + 1 : 0)
+        under_way[oldest] = done;
+      under_way[last] = done;
+      oldest = last + 1 < requests ? last + 1 : 0;
+      port_time += port_cycles;
+      chunk_left -= std::min(chunk_left, bytes);
+      address += run_.step;
+    } while (--left != 0 && chunk_left != 0);
+    run_.train.count(run_.left - left);
+    run_.address = address;
+    run_.left = left;
+    if (left == 0) next_run();
+  } while (room && chunk_left != 0 && !exhausted_);
+  oldest_ = oldest;
+  chunk_left_ = room ? chunk_bytes_ : chunk_left;
   done_ = done;
   port_time_ = port_time;
 }
@@ -138,7 +154,7 @@ u64 Dma::pump(u64 now) {
   while (!exhausted_) {
     const u64 port_free = whole_cycles(port_time_);
     if (port_free > now) return port_free;
-    if (const u64 room = under_way_[next(address_, left_).last]; room > now) return room;
+    if (const u64 room = under_way_[last_place()]; room > now) return room;
     port_time_ = std::max(port_time_, static_cast<double>(now));
     send_chunk(now);
   }

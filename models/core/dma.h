@@ -34,13 +34,11 @@ class Dma {
   void send_chunk(u64 now);
   void start_part();
   void start_piece(u64 address);
-  void next_piece();
-  struct Next {
-    u64 bytes;
-    usize last;  // its last place among those under way
-  };
-  Next next(u64 address, u64 left) const;
+  void start_run();
+  void next_run();
   void next_row_of_pieces();
+  // The last place among those under way that the next request takes.
+  usize last_place() const;
 
   MemorySystem& memory_;
   u32 port_;
@@ -54,15 +52,25 @@ class Dma {
   CacheHint hint_{};            // of its memory
   u64 alignment_ = 0;           // of rows whose requests count once; 0: all do
   u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
-  u64 ahead_ = 0;               // from a request to one that follows a little later
-  u64 piece_ = 0;               // where the present one begins
+  bool alike_ = false;          // pieces that follow each other lie alike in their lines
+  u64 pace_ = 0;                // from a request to the next one, most of the time
+  u64 row_ = 0;                 // where the first piece of the present row of pieces begins
+  std::array<u32, 3> index_{};  // of the present piece
+  u64 left_ = 0;                // bytes of it behind the present run
   bool aligned_ = true;         // its requests count once
   u64 unit_ = 0;                // it is cut at multiples of so many bytes
-  u64 address_ = 0;             // of its next request
-  u64 left_ = 0;                // bytes of it
-  std::array<u32, 3> index_{};  // of the present piece
-  bool exhausted_ = true;       // every request has been made
-  u64 chunk_left_ = 0;          // bytes of the present chunk, whose requests wait for nothing but room
+  // Requests that differ in their addresses alone: of one piece, or one of each of several pieces.
+  struct Run {
+    MemorySystem::Train train = {};
+    u64 address = 0;  // of the next one
+    u64 step = 0;
+    u64 left = 0;  // requests
+    u32 bytes = 0;
+    u32 places = 0;  // that each takes among those under way
+  };
+  Run run_;
+  bool exhausted_ = true;  // every request has been made
+  u64 chunk_left_ = 0;     // bytes of the present chunk, whose requests wait for nothing but room
   bool finished_ = true;
   double cycles_per_byte_ = 0;
   double port_time_ = 0;  // when the port is free for the next chunk

@@ -36,30 +36,41 @@ u64 L2Tags::set_of(u64 number) const {
   return set < sets_.by() ? set : set - sets_.by();
 }
 
-// Hits do not tell the set. But what it remembers is never later than what is true, so the oldest by its memory is the
-// oldest if its memory of that one is right; else it has learnt something, and looks again.
+void L2Tags::prefetch_set(u64 number) const {
+  const u64 set = set_of(number);
+  for (u32 w = 0; w < ways_; w += kGroup)
+    __builtin_prefetch(&way(set, w));
+}
+
+void L2Tags::prefetch_lines_of_set(u64 number) const {
+  const u64 set = set_of(number);
+  for (u32 w = 0; w < ways_ && way(set, w) != 0; ++w)
+    prefetch(way(set, w) - 1);
+}
+
 L2Tags::Way& L2Tags::oldest_of(u64 set) {
-  for (;;) {
-    Way* oldest = &way(set, 0);
-    for (u32 w = 1; w < ways_ && oldest->use != 0; ++w)
-      oldest = way(set, w).use < oldest->use ? &way(set, w) : oldest;
-    if (oldest->use == 0) return *oldest;
-    const u64 use = lines_.at(oldest->number).use_;
-    if (use / Line::kUse == oldest->use / Line::kUse) return *oldest;
-    oldest->use = use;
+  Way* oldest = nullptr;
+  u64 least = ~u64{0};
+  for (u32 w = 0; w < ways_; ++w) {
+    Way& candidate = way(set, w);
+    if (candidate == 0) return candidate;
+    const u64 use = lines_.at(candidate - 1).use_;
+    oldest = use < least ? &candidate : oldest;
+    least = std::min(use, least);
   }
+  return *oldest;
 }
 
 L2Tags::Allocated L2Tags::allocate(u64 number, u32 note) {
   Way& way = oldest_of(set_of(number));
   std::optional<u64> written_back;
-  if (way.use != 0) {
-    if (lines_.at(way.number).dirty()) written_back = way.number;
-    lines_.remove(way.number);
+  if (way != 0) {
+    if (lines_.at(way - 1).dirty()) written_back = way - 1;
+    lines_.remove(way - 1);
   }
   Line& line = lines_.add(number);
   line.use_ = next_use() | u64{note} << 1;
-  way = {.use = line.use_, .number = number};
+  way = number + 1;
   return {.line = line, .written_back = written_back};
 }
 
@@ -69,9 +80,9 @@ std::optional<bool> L2Tags::drop(u64 number) {
   const bool dirty = line.dirty();
   const u64 set = set_of(number);
   u32 w = 0;
-  while (way(set, w).use == 0 || way(set, w).number != number)
+  while (way(set, w) != number + 1)
     ++w;
-  way(set, w).use = 0;
+  way(set, w) = 0;
   lines_.remove(number);
   return dirty;
 }

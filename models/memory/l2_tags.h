@@ -54,6 +54,10 @@ class L2Tags {
   // function without effect.
   [[gnu::always_inline]] void prefetch(u64 number) const { __builtin_prefetch(&lines_.at(number)); }
 
+  // The same for allocate(), in two steps, some time apart: the set that it will look at, then the lines of that set.
+  void prefetch_set(u64 number) const;
+  void prefetch_lines_of_set(u64 number) const;
+
   struct Allocated {
     Line& line;                                      // clean
     std::optional<u64> written_back = std::nullopt;  // number of a dirty victim
@@ -110,18 +114,15 @@ class L2Tags {
     std::vector<Page*> free_;  // of these, whose lines are all gone
   };
 
-  // A line as its set remembers it: when it was last used is what was known when the set was looked at last.
-  struct Way {
-    u64 use;  // 0: it is free
-    u64 number;
-  };
-  static constexpr u32 kGroup = 4;
+  using Way = u64;  // the number of its line + 1; 0: it is free
+  static constexpr u32 kGroup = 8;
   struct alignas(kGroup * sizeof(Way)) Group {
     std::array<Way, kGroup> ways;
   };
 
   u64 next_use() { return uses_ += Line::kUse; }
   Way& way(u64 set, u32 w) const { return groups_.at(w / kGroup * sets_.by() + set)->ways[w % kGroup]; }
+  // A free one, or that of the line that was used longest ago.
   Way& oldest_of(u64 set);
 
   Divider sets_;

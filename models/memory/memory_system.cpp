@@ -59,6 +59,32 @@ void MemorySystem::register_in(stats::Group& stats) const {
   hbm.add("write_bytes", hbm_write_bytes_, "B", "bytes written back from L2 or past it");
 }
 
+MemorySystem::Train::Train(MemorySystem& m, const Request& first, u64 step)
+    : memory_(&m), step_(step), request_(first) {
+  VINCI_CHECK(first.port < m.ports_.size());
+  const u64 served = std::max<u64>(first.bytes, m.min_request_);
+  port_ = first.write ? &m.ports_[first.port].write : &m.ports_[first.port].read;
+  port_ticks_ = (first.write ? m.port_write_ : m.port_read_).ticks(first.bytes);
+  slice_ticks_ = (first.write ? m.slice_write_ : m.slice_read_).ticks(served);
+}
+
+// Of a stretch in which one request misses, those that follow will miss too.
+u64 MemorySystem::Train::not_hit(u64 at, u64 address, u32 slice) {
+  if (step_ != 0) {
+    memory_->tags_.prefetch_set(memory_->line_of(address + kAhead * step_));
+    memory_->tags_.prefetch_lines_of_set(memory_->line_of(address + kAhead / 2 * step_));
+  }
+  request_.address = address;
+  return request_.hint == CacheHint::bypass ? memory_->past_l2(at, request_) : memory_->miss(at, request_, slice);
+}
+
+u64 MemorySystem::access(u64 now, const Request& r) {
+  Train train(*this, r);
+  const u64 done = train.access(now, r.address);
+  train.count(1);
+  return done;
+}
+
 u64 MemorySystem::dram_access(u64 at, u64 address, u32 bytes, bool write) {
   (write ? hbm_write_bytes_ : hbm_read_bytes_) += bytes;
   return dram_->access(at, address, bytes, write);

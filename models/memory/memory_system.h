@@ -24,12 +24,12 @@ class MemorySystem {
   MemorySystem(const config::MemoryConfig& config, double hertz, u32 ports, stats::Group& stats,
                const DramFactory& dram = {});
 
-  // Has no effect but that a later access takes the host less time.
-  [[gnu::always_inline]] void prefetch(u64 address) const { tags_.prefetch(line_of(address)); }
-
   // A request made at cycle `now`. For a read: the cycle in which the data are back at the core; for a write: the cycle
   // in which it has left the core, in time to be taken by L2, or past L2 by the device memory, when it gets there.
   u64 access(u64 now, const Request& request);
+
+  // Requests that differ in their addresses alone.
+  class Train;
 
   u64 line_bytes() const { return line_bytes_; }  // a power of two
   CacheHint hint(u64 address) const { return hints_.of(address); }
@@ -45,7 +45,6 @@ class MemorySystem {
     usize oldest = 0;
   };
   // All times here are in ticks; each returns when the data are at L2, or the write has been taken.
-  u64 hit(u64 at, const Request& r, L2Tags::Line& line);
   u64 miss(u64 at, const Request& r, u32 slice);
   u64 past_l2(u64 at, const Request& r);
   u64 room_for_fetch(Slice& slice, u64 fetched);
@@ -75,41 +74,68 @@ class MemorySystem {
   u64 hbm_read_bytes_ = 0, hbm_write_bytes_ = 0;
 };
 
-// In the header: a copy makes thousands of them.
-inline u64 MemorySystem::hit(u64 at, const Request& r, L2Tags::Line& line) {
+// In the header: a copy makes thousands of them. What does not depend on the address is found once for all of a train.
+class MemorySystem::Train {
+ public:
+  Train() = default;
+  // `step` from an address to that of a request that follows, where that is known: the host then fetches what it will
+  // need.
+  Train(MemorySystem& memory, const Request& first, u64 step = 0);
+
+  // As MemorySystem::access(), but for the counters.
+  u64 access(u64 now, u64 address);
+  // Counts the requests that have been made since this was called last; how many, the caller knows.
+  void count(u64 requests) {
+    memory_->hits_ += hits_;
+    memory_->hit_bytes_ += hits_ * request_.bytes;
+    hits_ = 0;
+    (request_.write ? memory_->write_bytes_ : memory_->read_bytes_) += requests * request_.bytes;
+  }
+
+ private:
+  static constexpr u64 kAhead = 8;  // requests
+
+  u64 hit(u64 at, L2Tags::Line& line);
+  u64 not_hit(u64 at, u64 address, u32 slice);
+
+  MemorySystem* memory_ = nullptr;
+  Timeline* port_ = nullptr;
+  u64 port_ticks_ = 0, slice_ticks_ = 0;
+  u64 step_ = 0;
+  Request request_;
+  u64 hits_ = 0;
+};
+
+// The line may still be on its way for an earlier request; a reader then waits for it.
+inline u64 MemorySystem::Train::hit(u64 at, L2Tags::Line& line) {
   ++hits_;
-  hit_bytes_ += r.bytes;
-  // The line may still be on its way for an earlier request; a reader then waits for it.
-  if (!r.write) return line.available(at);
+  if (!request_.write) return line.available(at);
   line.make_dirty();
   return at;
 }
 
-[[gnu::always_inline]] inline u64 MemorySystem::access(u64 now, const Request& r) {
-  VINCI_CHECK(r.port < ports_.size());
-  const bool bypass = r.hint == CacheHint::bypass;
-  L2Tags::Line* const line = bypass ? nullptr : tags_.find(line_of(r.address));
-  const u32 number = line != nullptr ? line->note() : slice_of(line_of(r.address));
-  Ways& port = ports_[r.port];
-  Slice& slice = slices_[number];
-  const u64 whole = std::max<u64>(r.bytes, min_request_);
+[[gnu::always_inline]] inline u64 MemorySystem::Train::access(u64 now, u64 address) {
+  MemorySystem& memory = *memory_;
+  memory.tags_.prefetch(memory.line_of(address + kAhead * step_));
+  const u64 number = memory.line_of(address);
+  L2Tags::Line* const line = request_.hint == CacheHint::bypass ? nullptr : memory.tags_.find(number);
+  const u32 at_slice = line != nullptr ? line->note() : memory.slice_of(number);
+  Slice& slice = memory.slices_[at_slice];
   const auto serve = [&](u64 at) {
     if (line != nullptr) [[likely]]
-      return hit(at, r, *line);
-    return bypass ? past_l2(at, r) : miss(at, r, number);
+      return hit(at, *line);
+    return not_hit(at, address, at_slice);
   };
-  if (r.write) {
-    write_bytes_ += r.bytes;
-    const u64 sent = port.write.reserve(to_ticks(now), port_write_.ticks(r.bytes));
-    const u64 taken = serve(slice.write.reserve(sent + noc_latency_, slice_write_.ticks(whole)));
-    return to_cycles(taken - noc_latency_);  // posted: it may leave as soon as there will be room for it
+  if (request_.write) {
+    const u64 sent = port_->reserve(to_ticks(now), port_ticks_);
+    const u64 taken = serve(slice.write.reserve(sent + memory.noc_latency_, slice_ticks_));
+    return to_cycles(taken - memory.noc_latency_);  // posted: it may leave as soon as there will be room for it
   }
-  read_bytes_ += r.bytes;
-  const u64 looked_up = slice.read.reserve(to_ticks(now) + noc_latency_, slice_read_.ticks(whole));
+  const u64 looked_up = slice.read.reserve(to_ticks(now) + memory.noc_latency_, slice_ticks_);
   const u64 data = serve(looked_up);
   // The port has other data to receive while these are on their way from the device memory.
-  const u64 received = port.read.reserve(looked_up, port_read_.ticks(r.bytes));
-  return to_cycles(std::max(data, received) + hit_latency_);
+  const u64 received = port_->reserve(looked_up, port_ticks_);
+  return to_cycles(std::max(data, received) + memory.hit_latency_);
 }
 
 }  // namespace vinci::models
