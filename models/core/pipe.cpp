@@ -86,6 +86,11 @@ void Pipe::act() {
   u64 next = 0;
   do {
     const u64 t = now();
+    if (t < other_wake_) {  // there is nothing to do but for the Dma
+      if (t >= dma_wake_) pump_dma(t);
+      next = std::min(std::max(dma_wake_, t + 1), other_wake_);
+      if (moving_) continue;
+    }
     const bool had_work = !drained();
     if (moving_ && t >= dma_wake_) pump_dma(t);
     retire_due(t);
@@ -93,6 +98,7 @@ void Pipe::act() {
       retire_due(t);
     }
     next = next_wake(t);
+    other_wake_ = moving_ ? flying_.front()->done : 0;
     if (had_work && drained()) core_.scalar().pipe_drained();
   } while (next != kUnknown && go_on_to(next));
 }

@@ -20,7 +20,7 @@ class Core;
 
 // One in-order execution pipe. Instructions enter from the queue, may overlap with earlier ones of the same pipe, and
 // retire in order; their data move when they retire. Copies from and to global memory are paced by the memory system.
-class Pipe : public sim::Module {
+class Pipe final : public sim::Module {
  public:
   struct Setup {
     sim::Env& env;
@@ -102,7 +102,8 @@ class Pipe : public sim::Module {
   u64 busy_until_ = 0;                     // when the data of the copies from and to global memory are through
   bool moving_ = false;                    // the newest of flying_ is a copy that the Dma still works on
   u64 dma_wake_ = 0;
-  u64 dma_floor_ = 0;  // the copy takes at least until here
+  u64 other_wake_ = 0;  // while the Dma works: when there is something else to do
+  u64 dma_floor_ = 0;   // the copy takes at least until here
   u64 dma_tail_ = 0;
   u64 waiting_since_ = 0;
   u64 flag_wake_ = kUnknown;

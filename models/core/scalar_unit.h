@@ -16,7 +16,7 @@ namespace vinci::models {
 class Core;
 
 // The scalar unit of a core: runs the scalar instructions of the program and hands the others to the pipes.
-class ScalarUnit : public sim::Module {
+class ScalarUnit final : public sim::Module {
  public:
   ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip, const CostTable& costs, MemorySystem& memory,
              u32 port, const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats);

@@ -38,11 +38,21 @@ void Agenda::enter_window(u64 window) {
   }
 }
 
+// Of the present window.
 void Agenda::run_cycle() {
-  const List& due = list_of(now_);
+  const u64 at = now_ % kWindow;
+  List& due = cycles_[at];
   while (due.first != nullptr) {
     Entry& entry = *due.first;
-    remove(entry);
+    due.first = entry.next_;
+    if (due.first != nullptr) {
+      due.first->previous_ = nullptr;
+    } else {
+      due.last = nullptr;
+      vacate(at);
+    }
+    entry.due_ = kNever;
+    --pending_;
     static_cast<Module&>(entry).guarded_act();
   }
 }

@@ -108,7 +108,9 @@ class Agenda {
     (entry.previous_ != nullptr ? entry.previous_->next_ : list.first) = entry.next_;
     (entry.next_ != nullptr ? entry.next_->previous_ : list.last) = entry.previous_;
     if (list.first != nullptr || &list == &later_) return;
-    const u64 at = entry.due_ % kWindow;
+    vacate(entry.due_ % kWindow);
+  }
+  void vacate(u64 at) {
     occupied_[at / 64] &= ~(u64{1} << at % 64);
     if (occupied_[at / 64] == 0) words_ &= ~(1u << at / 64);
   }
