@@ -31,7 +31,8 @@ void Dma::begin(u64 at, const isa::Footprint& footprint, double body, u64 alignm
     bytes += a.bytes();
   }
   part_ = 0;
-  alignment_ = alignment;
+  alignment_ = alignment == 0 ? kBlock : alignment;
+  fetch_unit_ = alignment == 0 ? memory_.line_bytes() : alignment;
   exhausted_ = bytes == 0;
   finished_ = false;
   cycles_per_byte_ = exhausted_ ? 0 : body / static_cast<double>(bytes);
@@ -50,7 +51,7 @@ void Dma::start_part() {
     gm_.count[0] = 1;
   }
   const u64 line = memory_.line_bytes(), stride = static_cast<u64>(gm_.stride[0]);
-  alike_ = stride % line == 0 && (alignment_ == 0 || stride % alignment_ == 0);
+  alike_ = stride % line == 0 && stride % alignment_ == 0;
   pace_ = piece_bytes_ <= line ? stride : line;
   index_ = {};
   row_ = gm_.address;
@@ -60,18 +61,16 @@ void Dma::start_part() {
 inline void Dma::start_piece(u64 address) {
   run_.address = address;
   left_ = piece_bytes_;
-  aligned_ = alignment_ == 0 || address % alignment_ == 0;
-  unit_ = address % kBlock == 0 ? memory_.line_bytes() : unaligned_bytes_;
+  unit_ = address % alignment_ == 0 ? memory_.line_bytes() : unaligned_bytes_;
   start_run();
 }
 
 // From run_.address on, where left_ bytes of the piece are left.
 inline void Dma::start_run() {
   const u64 first = run_.address, bytes = std::min(left_, unit_ - (first & (unit_ - 1)));
-  const u64 met = aligned_ ? 1 : (first + bytes - 1) / unaligned_bytes_ - first / unaligned_bytes_ + 1;
   run_.bytes = static_cast<u32>(bytes);
   run_.train = {memory_, {.port = port_, .bytes = run_.bytes, .write = gm_.write, .hint = hint_}, pace_};
-  run_.places = static_cast<u32>(std::min<u64>(met, under_way_.size()));
+  run_.places = static_cast<u32>((first + bytes - 1) / fetch_unit_ - first / fetch_unit_ + 1);
   if (bytes == piece_bytes_ && alike_) {
     run_.step = static_cast<u64>(gm_.stride[0]);
     run_.left = gm_.count[0] - index_[0];
@@ -106,11 +105,6 @@ void Dma::next_row_of_pieces() {
   if (!exhausted_) start_part();
 }
 
-inline usize Dma::last_place() const {
-  const usize last = oldest_ + run_.places - 1;
-  return last < under_way_.size() ? last : last - under_way_.size();
-}
-
 // In order: the mover keeps the sequence of its requests. What changes with each of them is kept in local variables,
 // because the host would wait for its own stores.
 void Dma::send_chunk(u64 now) {
@@ -122,19 +116,17 @@ void Dma::send_chunk(u64 now) {
   bool room = true;
   do {
     const u64 bytes = run_.bytes;
-    const usize more_places = run_.places - 1;
     const double port_cycles = static_cast<double>(static_cast<i64>(bytes)) * cycles_per_byte_;
     u64 address = run_.address, left = run_.left;
     do {
-      usize last = oldest + more_places;
-      if (last >= requests) last -= requests;
-      room = under_way[last] <= now;
+      room = under_way[oldest] <= now;
       if (!room) break;
-      done = std::max(done, run_.train.access(now, address));
-      for (; oldest != last; oldest = oldest + 1 < requests ? oldest + 1 : 0)
+      const MemorySystem::Train::Response response = run_.train.access(now, address);
+      done = std::max(done, response.done);
+      for (u32 places = response.from_l2 ? 1 : run_.places; places != 0; --places) {
         under_way[oldest] = done;
-      under_way[last] = done;
-      oldest = last + 1 < requests ? last + 1 : 0;
+        oldest = oldest + 1 < requests ? oldest + 1 : 0;
+      }
       port_time += port_cycles;
       chunk_left -= std::min(chunk_left, bytes);
       address += run_.step;
@@ -154,7 +146,7 @@ u64 Dma::pump(u64 now) {
   while (!exhausted_) {
     const u64 port_free = whole_cycles(port_time_);
     if (port_free > now) return port_free;
-    if (const u64 room = under_way_[last_place()]; room > now) return room;
+    if (const u64 room = under_way_[oldest_]; room > now) return room;
     port_time_ = std::max(port_time_, static_cast<double>(now));
     send_chunk(now);
   }

@@ -15,12 +15,13 @@ namespace vinci::models {
 class Dma {
  public:
   // `port` is that of the core; `chunk_bytes` are asked for in one go, `requests` may be under way at once.
-  // Pieces that do not begin at a block of 32 B are cut at multiples of `unaligned_bytes`; 0: at lines, as all are.
+  // Pieces that do not begin where they should are cut at multiples of `unaligned_bytes`; 0: at lines, as all are.
   Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 requests, u64 unaligned_bytes = 0);
 
   // Starts a transfer of what `footprint` says of global memory, one access after the other. Its first request can
-  // leave at `at`; the port alone needs `body` cycles for all of it. Requests of rows that do not begin at a multiple
-  // of `alignment` count as many times as they meet units of unaligned_bytes; 0: once, as others do.
+  // leave at `at`; the port alone needs `body` cycles for all of it. Pieces should begin at multiples of `alignment`,
+  // and a request for what L2 does not have counts as many times as it meets units of that; 0: at blocks of 32 B, and
+  // each request counts once.
   void begin(u64 at, const isa::Footprint& footprint, double body, u64 alignment = 0);
 
   // Makes the requests that are due at `now`. Returns the cycle to call again; when finished() is then true, all have
@@ -37,8 +38,6 @@ class Dma {
   void start_run();
   void next_run();
   void next_row_of_pieces();
-  // The last place among those under way that the next request takes.
-  usize last_place() const;
 
   MemorySystem& memory_;
   u32 port_;
@@ -50,14 +49,14 @@ class Dma {
   usize part_ = 0;              // the present one
   isa::Access gm_;              // as it is walked
   CacheHint hint_{};            // of its memory
-  u64 alignment_ = 0;           // of rows whose requests count once; 0: all do
+  u64 alignment_ = 0;           // pieces should begin at multiples of it
+  u64 fetch_unit_ = 0;          // a request that L2 does not serve counts as many times as it meets units of it
   u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
   bool alike_ = false;          // pieces that follow each other lie alike in their lines
   u64 pace_ = 0;                // from a request to the next one, most of the time
   u64 row_ = 0;                 // where the first piece of the present row of pieces begins
   std::array<u32, 3> index_{};  // of the present piece
   u64 left_ = 0;                // bytes of it behind the present run
-  bool aligned_ = true;         // its requests count once
   u64 unit_ = 0;                // it is cut at multiples of so many bytes
   // Requests that differ in their addresses alone: of one piece, or one of each of several pieces.
   struct Run {
@@ -66,7 +65,7 @@ class Dma {
     u64 step = 0;
     u64 left = 0;  // requests
     u32 bytes = 0;
-    u32 places = 0;  // that each takes among those under way
+    u32 places = 0;  // that each takes among those under way, where L2 does not serve it
   };
   Run run_;
   bool exhausted_ = true;  // every request has been made

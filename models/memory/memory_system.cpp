@@ -80,7 +80,7 @@ u64 MemorySystem::Train::not_hit(u64 at, u64 address, u32 slice) {
 
 u64 MemorySystem::access(u64 now, const Request& r) {
   Train train(*this, r);
-  const u64 done = train.access(now, r.address);
+  const u64 done = train.access(now, r.address).done;
   train.count(1);
   return done;
 }

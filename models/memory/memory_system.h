@@ -82,8 +82,12 @@ class MemorySystem::Train {
   // need.
   Train(MemorySystem& memory, const Request& first, u64 step = 0);
 
+  struct Response {
+    u64 done;
+    bool from_l2;  // which had the line, or expected it already
+  };
   // As MemorySystem::access(), but for the counters.
-  u64 access(u64 now, u64 address);
+  Response access(u64 now, u64 address);
   // Counts the requests that have been made since this was called last; how many, the caller knows.
   void count(u64 requests) {
     memory_->hits_ += hits_;
@@ -114,7 +118,7 @@ inline u64 MemorySystem::Train::hit(u64 at, L2Tags::Line& line) {
   return at;
 }
 
-[[gnu::always_inline]] inline u64 MemorySystem::Train::access(u64 now, u64 address) {
+[[gnu::always_inline]] inline MemorySystem::Train::Response MemorySystem::Train::access(u64 now, u64 address) {
   MemorySystem& memory = *memory_;
   memory.tags_.prefetch(memory.line_of(address + kAhead * step_));
   const u64 number = memory.line_of(address);
@@ -129,13 +133,14 @@ inline u64 MemorySystem::Train::hit(u64 at, L2Tags::Line& line) {
   if (request_.write) {
     const u64 sent = port_->reserve(to_ticks(now), port_ticks_);
     const u64 taken = serve(slice.write.reserve(sent + memory.noc_latency_, slice_ticks_));
-    return to_cycles(taken - memory.noc_latency_);  // posted: it may leave as soon as there will be room for it
+    return {to_cycles(taken - memory.noc_latency_),
+            line != nullptr};  // posted: it may leave as soon as there will be room for it
   }
   const u64 looked_up = slice.read.reserve(to_ticks(now) + memory.noc_latency_, slice_ticks_);
   const u64 data = serve(looked_up);
   // The port has other data to receive while these are on their way from the device memory.
   const u64 received = port_->reserve(looked_up, port_ticks_);
-  return to_cycles(std::max(data, received) + memory.hit_latency_);
+  return {to_cycles(std::max(data, received) + memory.hit_latency_), line != nullptr};
 }
 
 }  // namespace vinci::models

@@ -109,21 +109,36 @@ TEST(Dma, FewerRequestsThanAChunkHasSplitIt) {
   EXPECT_EQ(drive(dma, 0), 16u * 101);
 }
 
-TEST(Dma, RowsThatBeginBesideTheirAlignmentTakeMorePlaces) {
-  const auto time = [](u64 address, u32 len, u64 alignment) {
+TEST(Dma, RowsThatBeginBesideTheirAlignmentGoInSmallerRequests) {
+  const auto requests = [](u64 address, u32 len, u64 alignment) {
     Quick q;
-    Dma dma(q.system, 0, 4096, 4, 128);
-    dma.begin(0, rows(address, len, 8, 4096), 8, alignment);
-    const u64 end = drive(dma, 0);
-    EXPECT_EQ(q.l2("read_bytes"), 8u * len);
-    return end;
+    Dma dma(q.system, 0, 4096, 64, 128);
+    dma.begin(0, rows(address, len, 1, 4096), 8, alignment);
+    drive(dma, 0);
+    EXPECT_EQ(q.l2("read_bytes"), len);
+    return q.requests();
   };
-  EXPECT_EQ(time(0, 512, 256), 2u * 101);    // four rows at once
-  EXPECT_EQ(time(256, 256, 256), 2u * 101);  // as they are aligned
-  EXPECT_EQ(time(128, 512, 256), 8u * 101);  // 384 and 128, which meet four units
-  EXPECT_EQ(time(128, 512, 128), 4u * 101);  // as requests: two lines
-  EXPECT_EQ(time(128, 512, 0), 4u * 101);
-  EXPECT_EQ(time(64, 128, 256), 4u * 101);  // two units
+  EXPECT_EQ(requests(0, 512, 256), 1u);
+  EXPECT_EQ(requests(256, 512, 256), 2u);
+  EXPECT_EQ(requests(128, 512, 256), 4u);
+  EXPECT_EQ(requests(64, 512, 256), 5u);  // 64, three of 128, 64
+  EXPECT_EQ(requests(128, 512, 128), 2u);
+  EXPECT_EQ(requests(64, 512, 0), 2u);
+  EXPECT_EQ(requests(16, 512, 0), 5u);
+}
+
+TEST(Dma, WhatComesFromTheDeviceMemoryTakesAPlaceForEachUnitOfTheAlignment) {
+  const auto time = [](Quick& q, u64 from, u64 address, u32 len, u64 alignment) {
+    Dma dma(q.system, 0, 4096, 4, 128);
+    dma.begin(from, rows(address, len, 8, 4096), 8, alignment);
+    return drive(dma, from) - from;
+  };
+  Quick q;
+  EXPECT_EQ(time(q, 0, 0, 512, 256), 4u * 101);     // two rows at once
+  EXPECT_EQ(time(q, 1000, 0, 512, 256), 2u * 101);  // four, of which L2 has the lines
+  EXPECT_EQ(time(q, 2000, 1024, 256, 256), 2u * 101);
+  EXPECT_EQ(time(q, 3000, 2048, 512, 0), 2u * 101);          // bursts count once
+  EXPECT_EQ(time(q, 4000, 2560 + 128, 256, 256), 4u * 101);  // requests of 128 B
 }
 
 TEST(Dma, TheNextCopyBeginsWhileDataAreOnTheirWayAndSharesTheRequests) {
