@@ -73,8 +73,12 @@ class Reader {
   template <class F>
   void each(const Node& map, F&& f) const {
     if (map.kind != YamlTree::Kind::map) fail_at(Fault::Input, at(map), "a map belongs here");
-    for (usize i = 0; i + 1 < map.children.size(); i += 2)
-      f(tree_[map.children[i]].text, tree_[map.children[i + 1]]);
+    std::set<std::string_view> keys;
+    for (usize i = 0; i + 1 < map.children.size(); i += 2) {
+      const Node& key = tree_[map.children[i]];
+      if (!keys.insert(key.text).second) fail_at(Fault::Input, at(key), "'{}' is there twice", key.text);
+      f(key.text, tree_[map.children[i + 1]]);
+    }
   }
   template <class F>
   void items(const Node& list, F&& f) const {
@@ -94,7 +98,8 @@ class Reader {
     std::string_view rest(end, s.data() + s.size());
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
     if (error != std::errc() || !std::isfinite(value) || (!rest.empty() && rest != unit))
-      fail_at(Fault::Input, at(node), "'{}' is no number{}{}", s, unit.empty() ? "" : " of ", unit);
+      fail_at(Fault::Input, at(node), "'{}' is no number{}", s,
+              unit.empty() ? "" : fmt::format("; its unit is {}", unit));
     return value;
   }
 

@@ -84,7 +84,7 @@ constexpr std::string_view kVector = R"(  set_ffts_base_addr 1
 )";
 
 KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
-  const bool vector = p.whole("vector") != 0;
+  const bool vector = p.flag("vector");
   const u64 operand = u64{128} * 4096 * 2;
   return {.code = cube_text(p.whole("tiles"), p.whole("repeats"), vector),
           .aiv_code = std::string(kVector),

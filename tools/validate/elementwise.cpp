@@ -156,7 +156,7 @@ Tiles read(const Params& p) {
 
 KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
   const Tiles t = read(p);
-  const bool bypass = p.whole("bypass_l2") != 0;
+  const bool bypass = p.flag("bypass_l2");
   return {.code = text(t, p.place()),
           .blocks = static_cast<u32>(t.blocks),
           .l2 = l2_state(p),

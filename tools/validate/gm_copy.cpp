@@ -84,7 +84,7 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
   return {.code = text(p),
           .cube = to == "l1",
           .blocks = static_cast<u32>(p.whole("cores")),
-          .buffers = {{p.whole("rows") * p.whole("columns") * 2, p.whole("bypass_l2") != 0}}};
+          .buffers = {{p.whole("rows") * p.whole("columns") * 2, p.flag("bypass_l2")}}};
 }
 
 }  // namespace

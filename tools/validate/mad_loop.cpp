@@ -11,7 +11,7 @@ namespace {
 
 Values measure(const Params& p, const config::ChipConfig& chip) {
   // Products that depend on each other: none starts before the one before is through.
-  const bool fenced = p.whole("fenced") != 0;
+  const bool fenced = p.flag("fenced");
   Loop loop{.cube = true};
   loop.body = fmt::format("  mad.{} 0, 0, 0, {}, {}, {}, 1\n{}", p.text("type"), p.whole("m"), p.whole("k"),
                           p.whole("n"), fenced ? "  pipe_barrier PIPE_M\n" : "");

@@ -400,12 +400,12 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
            .single_n = p.whole("single_n"),
            .passes = p.whole("passes"),
            .swizzle = p.whole("swizzle"),
-           .shuffle_k = p.whole("shuffle_k") != 0,
-           .b_nz = p.whole("b_nz") != 0,
-           .b_transposed = p.whole("b_transposed") != 0,
+           .shuffle_k = p.flag("shuffle_k"),
+           .b_nz = p.flag("b_nz"),
+           .b_transposed = p.flag("b_transposed"),
            .in_bytes = p.whole("in_bytes"),
            .out_bytes = p.whole("out_bytes"),
-           .unit_flag = p.whole("unit_flag") != 0,
+           .unit_flag = p.flag("unit_flag"),
            .scalar = p.whole("scalar"),
            .type = p.text("type")};
   for (const u64 n : {x.m, x.n, x.k, x.base_m, x.base_n, x.base_k, x.step_ka, x.step_kb, x.split_m, x.split_n, x.passes,
@@ -413,6 +413,8 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
     if (n == 0) fail_at(Fault::Input, p.place(), "sizes are not 0");
   if (x.single_m == 0) x.single_m = ceil_div(x.m, x.split_m * x.passes);
   if (x.single_n == 0) x.single_n = ceil_div(x.n, x.split_n);
+  if (x.in_bytes > 2) fail_at(Fault::Input, p.place(), "in_bytes: 1 or 2");
+  if (x.out_bytes != 2 && x.out_bytes != 4) fail_at(Fault::Input, p.place(), "out_bytes: 2 or 4");
   if (x.l1_slots != 1 && x.l1_slots != 2) fail_at(Fault::Input, p.place(), "l1_slots: 1 or 2");
   if (x.k % (32 / x.in_bytes) != 0) fail_at(Fault::Input, p.place(), "k is a multiple of 32 bytes");
   if (x.shuffle_k && (x.step_ka != x.step_kb || looped_blocks(x) * x.base_k != x.k))

@@ -35,4 +35,10 @@ double Params::number(std::string_view name) const {
   return value;
 }
 
+bool Params::flag(std::string_view name) const {
+  const std::string& value = text(name);
+  if (value != "0" && value != "1") fail_at(Fault::Input, place_, "{} is 0 or 1, not '{}'", name, value);
+  return value == "1";
+}
+
 }  // namespace vinci::validate

@@ -22,6 +22,7 @@ class Params {
   // Throw Fault::Input, at the place of the case, for what is no such number.
   u64 whole(std::string_view name) const;
   double number(std::string_view name) const;
+  bool flag(std::string_view name) const;  // 0 or 1
 
   // file:line of the case, for messages.
   const std::string& place() const { return place_; }

@@ -91,7 +91,7 @@ KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
                     .tile_rows = p.whole("tile_rows"),
                     .tile_columns = p.whole("tile_columns"),
                     .slots = p.whole("slots"),
-                    .shared = p.whole("shared") != 0,
+                    .shared = p.flag("shared"),
                     .op = p.text("op")};
   const auto bad = [&](std::string_view why) { fail_at(Fault::Input, p.place(), "{}", why); };
   if (x.op != "max" && x.op != "min" && x.op != "add") bad("op is max, min or add");

@@ -69,10 +69,19 @@ std::string ratios(const std::vector<GroupOutcome>& groups) {
   return fmt::format("\n{:<58} {:>9} {:>9}\n", "variants of the same work", "measured", "simulated") + out;
 }
 
+bool all_ran(const GroupOutcome& group) {
+  std::set<const Case*> ran;
+  for (const Outcome& o : group.values)
+    ran.insert(o.of);
+  return ran.size() == group.of->cases.size();
+}
+
+// Of the groups of which no case was left out.
 std::string not_expressed(const std::vector<GroupOutcome>& groups) {
   std::string out;
   u64 points = 0;
   for (const GroupOutcome& group : groups) {
+    if (!all_ran(group)) continue;
     for (const NotExpressed& n : group.of->not_expressed) {
       out += fmt::format("  {:<12} {:>5}  {}: {}\n", group.of->name, n.points, n.what, n.reason);
       points += n.points;

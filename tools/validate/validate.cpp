@@ -30,9 +30,7 @@ const config::ChipConfig& chip_of(Chips& chips, const Case& c, const Options& op
   key.insert(key.end(), c.overrides.begin(), c.overrides.end());
   auto it = chips.find(key);
   if (it == chips.end()) {
-    std::vector<std::string> overrides = c.overrides;
-    overrides.insert(overrides.end(), options.overrides.begin(), options.overrides.end());
-    it = chips.emplace(key, config::load_chip(c.chip, overrides)).first;
+    it = chips.emplace(key, load_chip(c, options.overrides)).first;
   }
   return it->second;
 }
@@ -95,6 +93,18 @@ bool no_faults(const GroupOutcome& group) {
 }
 
 }  // namespace
+
+config::ChipConfig load_chip(const Case& c, const std::vector<std::string>& overrides) {
+  try {
+    config::ChipConfig chip = config::load_chip(c.chip, c.overrides);
+    if (overrides.empty()) return chip;
+  } catch (const Error& e) {
+    fail_at(e.fault(), c.points[0].params.place(), "{}", e.what());
+  }
+  std::vector<std::string> all = c.overrides;
+  all.insert(all.end(), overrides.begin(), overrides.end());
+  return config::load_chip(c.chip, all);
+}
 
 std::string Outcome::name() const {
   std::string out = of->id;

@@ -38,7 +38,8 @@ struct RatioOutcome {
   const Ratio* of = nullptr;
   double measured = 0, simulated = 0;
 
-  bool same_side() const { return (measured < 1) == (simulated < 1); }
+  // Of 1; where the variants were measured to take the same time, there is no wrong side.
+  bool same_side() const { return measured == 1 || (measured < 1) == (simulated < 1); }
   double error() const { return 100 * (simulated - measured) / measured; }
 };
 
@@ -56,6 +57,9 @@ struct Errors {
 };
 // Of one metric; the first `skip` points of each curve are left out.
 Errors errors(const GroupOutcome& group, std::string_view metric, u64 skip = 0);
+
+// With the overrides of the case, and then these. What is wrong with the case's own is named with its line.
+config::ChipConfig load_chip(const Case& c, const std::vector<std::string>& overrides);
 
 // The groups live as long as the outcome.
 std::vector<GroupOutcome> run(const std::vector<Group>& groups, const Options& options);

@@ -66,9 +66,7 @@ void write_kernel(const std::vector<validate::Group>& groups, const ValidateOpti
   for (const validate::Group& group : groups) {
     for (const validate::Case& c : group.cases) {
       if (c.id.find(o.run.only) == std::string::npos || !c.family->kernel) continue;
-      std::vector<std::string> overrides = c.overrides;
-      overrides.insert(overrides.end(), o.run.overrides.begin(), o.run.overrides.end());
-      const config::ChipConfig chip = config::load_chip(c.chip, overrides);
+      const config::ChipConfig chip = validate::load_chip(c, o.run.overrides);
       write_or_print(o.write, validate::kernel_yaml(c.family->kernel(c.points[0].params, chip), chip));
       if (o.write != "-") print_out(fmt::format("{}: vinci run {} --chip {}\n", c.id, o.write, c.chip));
       return;

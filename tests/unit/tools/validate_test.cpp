@@ -3,6 +3,7 @@
 // Files of measurements: what is read, what is refused and where; and what is made of values that are off.
 #include "tools/validate/validate.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/timed_run.h"
@@ -10,6 +11,10 @@
 
 namespace vinci::validate {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 // A mad on this chip takes whole steps and 2 more, at least 4; so the true values below are known without a run.
 constexpr std::string_view kFile = R"(title: Products
@@ -56,6 +61,16 @@ TEST(Case, ListsAreSweptAndTheRestIsFixed) {
   EXPECT_EQ(g.not_expressed[0].points, 3u);
 }
 
+TEST(Case, AFlagIsZeroOrOne) {
+  Params p("products.yaml:3");
+  p.set("on", "1");
+  p.set("off", "0");
+  p.set("two", "2");
+  EXPECT_TRUE(p.flag("on"));
+  EXPECT_FALSE(p.flag("off"));
+  EXPECT_EQ(test::fault_of([&] { p.flag("two"); }), "input: products.yaml:3: two is 0 or 1, not '2'");
+}
+
 TEST(Case, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(refusal(with("type: f162f32\n", "typ: f162f32\n")),
             "input: folder/products.yaml:10: mad_loop has no parameter 'typ'; did you mean 'type'?");
@@ -64,7 +79,10 @@ TEST(Case, MistakesAreNamedWithTheirLine) {
             "input: folder/products.yaml:14: cycles has 2 values where others have 3");
   EXPECT_EQ(refusal(with("[8, 22, 102]", "[8, 0, 102]")),
             "input: folder/products.yaml:14: a measured value is above zero");
-  EXPECT_EQ(refusal(with("22 cycle", "22 us")), "input: folder/products.yaml:15: '22 us' is no number of cycle");
+  EXPECT_EQ(refusal(with("22 cycle", "22 us")),
+            "input: folder/products.yaml:15: '22 us' is no number; its unit is cycle");
+  EXPECT_EQ(refusal(with("    k: 16\n", "    k: 16\n    k: 32\n")),
+            "input: folder/products.yaml:13: 'k' is there twice");
   EXPECT_EQ(
       refusal(with("family: mad_loop\n", "family: mad_lop\n")),
       "input: folder/products.yaml:7: there is no family 'mad_lop'; did you mean 'mad_loop'? (see `vinci validate "
@@ -98,12 +116,22 @@ TEST(Validate, ErrorsTargetsAndRatiosFollowFromTheValues) {
   EXPECT_FALSE(holds_gates(run(groups, {.only = {}, .overrides = {}})));
 }
 
+TEST(Validate, WhatIsWrongWithTheChipOfACaseIsNamedWithItsLine) {
+  const auto refusal = [](const std::string& text, const std::vector<std::string>& overrides) {
+    const std::vector<Group> groups{parse_group(text, "products.yaml")};
+    return test::fault_of([&] { run(groups, {.only = {}, .overrides = overrides}); });
+  };
+  EXPECT_THAT(refusal(with("core.cube.startup=2", "core.cube.start=2"), {}), StartsWith("input: products.yaml:6: "));
+  EXPECT_THAT(refusal(std::string(kFile), {"core.cube.start=1"}), Not(HasSubstr("products.yaml")));
+}
+
 TEST(Validate, ASampleKeepsBothEnds) {
   const std::vector<Group> groups{parse_group(kFile, "products.yaml")};
   const auto outcome = run(groups, {.sample = 2, .only = "curve", .overrides = {}});
   ASSERT_EQ(outcome[0].values.size(), 2u);
   EXPECT_EQ(outcome[0].values[0].measured, 8);
   EXPECT_EQ(outcome[0].values[1].measured, 102);
+  EXPECT_THAT(summary(outcome), Not(HasSubstr("not expressed")));  // of a file of which cases were left out
 }
 
 TEST(Validate, WhatCannotBeSimulatedIsNamedAndMissesEveryTarget) {
