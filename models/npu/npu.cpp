@@ -201,7 +201,7 @@ void Npu::look() {
     soc_->finish_data();  // a fault of what has retired before came first
     std::rethrow_exception(env.error);
   }
-  if (env.agenda.pending() > 0 || dma_.busy()) return;
+  if (!env.agenda.idle() || dma_.busy()) return;
   if (!soc_->finished()) sim::report_deadlock(env);
   result_ = soc_->take_result();
   soc_.reset();

@@ -52,7 +52,6 @@ void Agenda::run_cycle() {
       vacate(at);
     }
     entry.due_ = kNever;
-    --pending_;
     static_cast<Module&>(entry).guarded_act();
   }
 }

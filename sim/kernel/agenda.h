@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "sim/kernel/clock.h"
 
@@ -54,7 +55,6 @@ class Agenda {
     if (entry.due_ == kNever) return;
     unlink(entry);
     entry.due_ = kNever;
-    --pending_;
   }
 
   // The present cycle; inside a module's act() this is the time, not sc_time_stamp().
@@ -62,17 +62,22 @@ class Agenda {
   // Nobody but the modules acts before the end of this cycle: the agenda may go on to it by itself. What SystemC calls
   // the time then follows.
   void run_ahead_to(u64 cycle) { horizon_ = cycle; }
-  // Inside act(), in place of wake_at() as the last thing: where nobody else acts up to this cycle, it is the present
-  // at once, and the module goes on. Else false, and nothing has changed.
+  // Inside act(), in place of wake_at() as the last thing, for a cycle that lies ahead: where nobody else acts up to
+  // this cycle, it is the present at once, and the module goes on. Else false, and it is woken then.
   bool go_on_to(Entry& entry, u64 cycle) {
-    if (cycle > horizon_ || entry.due_ <= cycle || next() <= cycle) return false;
-    remove(entry);  // a later wish
-    now_ = cycle;
-    return true;
+    if (entry.due_ <= cycle) return false;
+    if (next() > cycle && cycle <= horizon_) {
+      remove(entry);  // a later wish
+      now_ = cycle;
+      return true;
+    }
+    clock_.check(cycle);
+    insert(entry, cycle);
+    return false;
   }
 
-  // Modules that have asked to be woken and have not been.
-  u64 pending() const { return pending_; }
+  // Whether nobody waits to be woken.
+  bool idle() const { return words_ == 0 && later_.first == nullptr; }
 
  private:
   static constexpr u64 kWindow = 1024;  // cycles
@@ -84,20 +89,19 @@ class Agenda {
 
   List& list_of(u64 cycle) { return cycle / kWindow == window_ ? cycles_[cycle % kWindow] : later_; }
   void insert(Entry& entry, u64 cycle) {
-    if (entry.due_ == kNever) {
-      ++pending_;
-    } else {
-      unlink(entry);
-    }
+    if (entry.due_ != kNever) unlink(entry);
     entry.due_ = cycle;
     append(entry);
   }
   void append(Entry& entry) {
     List& list = list_of(entry.due_);
     entry.next_ = nullptr;
-    entry.previous_ = list.last;
-    (list.last != nullptr ? list.last->next_ : list.first) = &entry;
-    list.last = &entry;
+    entry.previous_ = std::exchange(list.last, &entry);
+    if (entry.previous_ != nullptr) {
+      entry.previous_->next_ = &entry;
+      return;
+    }
+    list.first = &entry;
     if (&list == &later_) return;
     const u64 at = entry.due_ % kWindow;
     occupied_[at / 64] |= u64{1} << at % 64;
@@ -135,7 +139,6 @@ class Agenda {
   List later_;                              // in other windows
   u64 now_ = 0;
   u64 horizon_ = 0;
-  u64 pending_ = 0;
   bool running_ = false;
   sc_core::sc_event due_;
   sc_core::sc_process_handle process_;

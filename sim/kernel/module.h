@@ -23,11 +23,7 @@ class Module : private Agenda::Entry {
 
   u64 now() const { return env_.agenda.now(); }
   // The end of act() is to be woken at a cycle that lies ahead. True: nobody acts before, it is the present by now.
-  bool go_on_to(u64 cycle) {
-    if (env_.agenda.go_on_to(*this, cycle)) return true;
-    wake_at(cycle);
-    return false;
-  }
+  bool go_on_to(u64 cycle) { return env_.agenda.go_on_to(*this, cycle); }
 
   Env& env_;
 
@@ -53,7 +49,7 @@ class Module : private Agenda::Entry {
     } catch (...) {
       env_.error = std::current_exception();  // no module acts any more, so the simulation runs dry at once
     }
-    if (env_.quiet && (env_.agenda.pending() == 0 || env_.error)) env_.quiet();
+    if (env_.quiet && (env_.agenda.idle() || env_.error)) env_.quiet();
   }
 };
 

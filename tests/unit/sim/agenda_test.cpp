@@ -47,7 +47,7 @@ TEST_F(AgendaTest, WhoIsDueAtTheSameTimeActsInTheOrderOfAsking) {
   run();
   EXPECT_EQ(order, (std::vector{2, 3, 1}));
   EXPECT_EQ(env.agenda.now(), 5000u);
-  EXPECT_EQ(env.agenda.pending(), 0u);
+  EXPECT_TRUE(env.agenda.idle());
 }
 
 TEST_F(AgendaTest, AnEarlierWishReplacesALaterOne) {
@@ -57,9 +57,10 @@ TEST_F(AgendaTest, AnEarlierWishReplacesALaterOne) {
   a.wake_at(3000);
   a.wake_at(10);
   a.wake_at(20);
-  EXPECT_EQ(env.agenda.pending(), 1u);
+  EXPECT_FALSE(env.agenda.idle());
   run();
   EXPECT_EQ(times, std::vector<u64>{10});
+  EXPECT_TRUE(env.agenda.idle());
 }
 
 TEST_F(AgendaTest, AUnitThatGoesIsForgotten) {
@@ -68,7 +69,7 @@ TEST_F(AgendaTest, AUnitThatGoesIsForgotten) {
   a->body = [&] { ++acted; };
   a->wake_at(7);
   a.reset();
-  EXPECT_EQ(env.agenda.pending(), 0u);
+  EXPECT_TRUE(env.agenda.idle());
   run();
   EXPECT_EQ(acted, 0);
 }
