@@ -151,30 +151,39 @@ bool Sequencer::refused(const Error& e, const Issued& inst) {
   return observer_ != nullptr && e.fault() == Fault::Program && observer_->refused(inst, e);
 }
 
-std::optional<Issued> Sequencer::issue() {
+bool Sequencer::take(Issued& out) {
   const CodeInst& inst = current();
-  Issued out{.row = inst.row,
-             .args = inst.args,
-             .spr = spr_,
-             .order = issued_++,
-             .pc = pc_,
-             .line = inst.line,
-             .type = inst.type};
+  out.row = inst.row;
+  out.args = inst.args;
+  out.spr = spr_;
+  out.order = issued_++;
+  out.pc = pc_;
+  out.line = inst.line;
+  out.type = inst.type;
+  out.pipe = PipeId::S;
   if (const u32 tainted = inst.sources & unknown_; tainted != 0) [[unlikely]] {
     refuse_unknown(inst, static_cast<u8>(std::countr_zero(tainted)));
   }
   try {
     patch(inst, out.args);
     out.pipe = inst.row->pipe(out.args, core_.arch);
-    explained(inst, out.args, [&] { check_issue(out, core_, gm_); });
   } catch (const Error& e) {
     if (!refused(e, out)) throw;
     ++pc_;
-    return std::nullopt;
+    return false;
   }
-  ++pc_;
-  if (observer_ != nullptr) observer_->issued(out);
-  return out;
+  return true;
+}
+
+bool Sequencer::check(const Issued& inst) {
+  try {
+    explained(current(), inst.args, [&] { check_issue(inst, core_, gm_); });
+  } catch (const Error& e) {
+    if (!refused(e, inst)) throw;
+    ++pc_;
+    return false;
+  }
+  return true;
 }
 
 }  // namespace vinci::isa

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "isa/code.h"
@@ -73,7 +74,20 @@ class Sequencer {
   u64 stated_cycles() const { return stated_cycles_; }
   // Takes the current instruction, which must have another role, with its operands; checks that it is legal here.
   // Nothing where it is not, and the observer lets the program go on without it.
-  std::optional<Issued> issue();
+  std::optional<Issued> issue() {
+    std::optional<Issued> out(std::in_place);
+    if (!issue(*out, [](const Issued&) { return false; })) out.reset();
+    return out;
+  }
+  // The same; false: nothing. Of what is `known` to be legal on such a core, that is not checked again.
+  template <class Known>
+  bool issue(Issued& out, Known&& known) {
+    if (!take(out)) return false;
+    if (!known(std::as_const(out)) && !check(out)) return false;
+    ++pc_;
+    if (observer_ != nullptr) observer_->issued(out);
+    return true;
+  }
 
  private:
   [[noreturn]] static void fail_missing_end();
@@ -100,6 +114,8 @@ class Sequencer {
     ++pc_;
     return true;
   }
+  bool take(Issued& out);          // with its operands
+  bool check(const Issued& inst);  // both go on behind what is refused
   bool refused(const Error& e, const Issued& inst);
   void leave_out(const CodeInst& inst);  // goes on behind it; its result is 0
   void patch(const CodeInst& inst, ArgsStorage& args) const;

@@ -20,7 +20,8 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
   const config::QueueDepths& q = s.chip.core.queues;
   const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
   const u32 port = kind == isa::CoreKind::vector ? s.chip.ai_cores + id : id;
-  scalar_ = std::make_unique<ScalarUnit>(s.env, *this, s.chip, s.costs, s.memory, port, s.gm, id, group.group("S"));
+  scalar_ = std::make_unique<ScalarUnit>(s.env, *this, s.chip, s.costs, s.memory, s.resolved[static_cast<usize>(kind)],
+                                         port, s.gm, id, group.group("S"));
   if (s.checker != nullptr) {
     watch_ = &s.checker->add_core(spec_, name_);
     scalar_->set_observer(watch_);

@@ -44,6 +44,7 @@ class Core {
     const CostTable& costs;
     MemorySystem& memory;
     CrossCore& cross;
+    std::array<ResolvedTable, isa::kCoreKindNames.size()>& resolved;  // by CoreKind
     isa::GlobalMemory& gm;
     stats::Group& stats;
     bool with_data;  // false: timing only, no bytes exist

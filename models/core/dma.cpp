@@ -107,7 +107,7 @@ void Dma::next_row_of_pieces() {
 
 // In order: the mover keeps the sequence of its requests. What changes with each of them is kept in local variables,
 // because the host would wait for its own stores.
-void Dma::send_chunk(u64 now) {
+inline void Dma::send_chunk(u64 now) {
   u64* const under_way = under_way_.data();
   const usize requests = under_way_.size();
   u64 chunk_left = chunk_left_, done = done_;

@@ -6,7 +6,6 @@
 
 #include "isa/insns/sync.h"
 #include "models/core/core.h"
-#include "models/cost/ub_banks.h"
 
 namespace vinci::models {
 
@@ -41,10 +40,11 @@ Pipe::Pipe(const Setup& s, isa::PipeId id)
   env_.waiters.push_back([this](sim::Waits& waits) { report_waiting(waits); });
 }
 
-void Pipe::push(const isa::Issued& inst, u64 at) {
+void Pipe::push(const isa::Issued& inst, const Resolved* resolved, u64 at) {
   VINCI_CHECK(!queue_.full());
   Entry& e = places_.take();
   e.inst = inst;
+  e.resolved = resolved;
   e.queued = at;
   queue_.push_back(&e);
   if (queue_.size() == 1 && !moving_) wake_at(looked_at(e));
@@ -83,27 +83,33 @@ inline u64 Pipe::next_wake(u64 t) {
 }
 
 void Pipe::act() {
-  u64 next = 0;
-  do {
+  for (;;) {
     const u64 t = now();
+    u64 next = 0;
     if (t < other_wake_) {  // there is nothing to do but for the Dma
       if (t >= dma_wake_) pump_dma(t);
       next = std::min(std::max(dma_wake_, t + 1), other_wake_);
-      if (moving_) continue;
     }
-    const bool had_work = !drained();
-    if (moving_ && t >= dma_wake_) pump_dma(t);
-    retire_due(t);
-    while (!moving_ && !queue_.empty() && queue_.front()->queued <= t && start_next(t)) {
-      retire_due(t);
-    }
-    next = next_wake(t);
-    other_wake_ = moving_ ? flying_.front()->done : 0;
-    if (had_work && drained()) core_.scalar().pipe_drained();
-  } while (next != kUnknown && go_on_to(next));
+    if (t >= other_wake_ || !moving_) next = act_on_all(t);
+    if (next == kUnknown || !go_on_to(next)) return;
+  }
 }
 
-void Pipe::pump_dma(u64 t) {
+// Returns when there is something to do again.
+u64 Pipe::act_on_all(u64 t) {
+  const bool had_work = !drained();
+  if (moving_ && t >= dma_wake_) pump_dma(t);
+  retire_due(t);
+  while (!moving_ && !queue_.empty() && queue_.front()->queued <= t && start_next(t)) {
+    retire_due(t);
+  }
+  const u64 next = next_wake(t);
+  other_wake_ = moving_ ? flying_.front()->done : 0;
+  if (had_work && drained()) core_.scalar().pipe_drained();
+  return next;
+}
+
+inline void Pipe::pump_dma(u64 t) {
   dma_wake_ = dma_.pump(t);
   if (!dma_.finished()) return;
   moving_ = false;
@@ -141,12 +147,10 @@ void Pipe::retire(const Entry& f, u64 t) {
     show(f);
     return;
   }
-  if (core_.with_data()) core_.move_data(f.inst, f.global);
-  if (id_ == isa::PipeId::FIX) {  // the data have moved: the whole of them is free
-    if (const auto unit = isa::unit_flag_use(f.inst, core_.spec().arch)) {
-      core_.unit_flags().finish(*unit, t, t);
-      core_.pipe(isa::PipeId::M)->wake_at(t);
-    }
+  if (core_.with_data()) core_.move_data(f.inst, f.resolved->global);
+  if (id_ == isa::PipeId::FIX && f.resolved->unit) {  // the data have moved: the whole of them is free
+    core_.unit_flags().finish(*f.resolved->unit, t, t);
+    core_.pipe(isa::PipeId::M)->wake_at(t);
   }
   ++instructions_;
   show(f);
@@ -198,7 +202,7 @@ bool Pipe::start_next(u64 t) {
         // A flag that is already up while the instruction before still runs costs nothing: a point at its end.
         const u64 end = std::max(t, free_at_);
         const u64 since = occupation_.doing() == Doing::wait_flag ? waiting_since_ : end;
-        show({q.inst, q.queued, since, end, end});
+        show({.inst = q.inst, .queued = q.queued, .begin = since, .end = end, .done = end});
         const Pipe* from = a.src == isa::PipeId::S ? nullptr : core_.pipe(a.src);
         env_.trace->flow(from != nullptr ? from->track() : core_.scalar().track(), set_at, track_, end,
                          fmt::format("EVENT_ID{}", a.event));
@@ -223,16 +227,15 @@ bool Pipe::start_next(u64 t) {
         q.begin = std::max(t, last.done + (same_flag(last.inst, q.inst) ? 1 : 0));
       }
       q.end = q.done = q.begin;
-      q.global = false;
       flying_.push_back(&q);
       flies = true;
       break;
     }
     default: {
       if (free_at_ > t || flying_.full()) return false;
-      const auto unit = isa::unit_flag_use(q.inst, core_.spec().arch);
-      if (unit && wait_for_unit_flags(t, q, *unit)) return false;
-      start_work(t, q, unit);
+      const Resolved& resolved = resolve(q);
+      if (resolved.unit && wait_for_unit_flags(t, resolved)) return false;
+      start_work(t, q);
       flies = true;
     }
   }
@@ -241,15 +244,25 @@ bool Pipe::start_next(u64 t) {
   return true;
 }
 
+isa::Footprint Pipe::footprint_of(const isa::Issued& inst) const {
+  return inst.row->footprint(inst.args, inst.spr, core_.spec().arch);
+}
+
+const Resolved& Pipe::resolve(Entry& q) const {
+  if (q.resolved == nullptr) {
+    q.resolved = &q.own.emplace(q.inst, footprint_of(q.inst), costs_, core_.spec().arch);
+  }
+  return *q.resolved;
+}
+
 // FIXPIPE may start before the mad that it waits for is through: as soon as no block is met too early.
-bool Pipe::wait_for_unit_flags(u64 t, const Entry& q, const isa::UnitFlagUse& unit) {
+bool Pipe::wait_for_unit_flags(u64 t, const Resolved& q) {
   const isa::UnitFlags& flags = core_.unit_flags();
   flag_wake_ = kUnknown;
-  if (flags.ready(unit)) {
+  if (flags.ready(*q.unit)) {
     flag_wake_ = t;
     if (flags.changed() > t) {
-      const isa::Work work = q.inst.row->work(q.inst.args, q.inst.spr);
-      flag_wake_ = flags.earliest(unit, cycles(costs_.line(q.inst), work, flying_.empty()).occupancy);
+      flag_wake_ = flags.earliest(*q.unit, cycles_of(*q.line, q.steady, flying_.empty()).occupancy);
     }
   }
   if (flag_wake_ > t) {
@@ -261,33 +274,28 @@ bool Pipe::wait_for_unit_flags(u64 t, const Entry& q, const isa::UnitFlagUse& un
   return false;
 }
 
-void Pipe::start_work(u64 t, Entry& f, const std::optional<isa::UnitFlagUse>& unit) {
-  const config::CostLine& line = costs_.line(f.inst);
-  const isa::Work work = f.inst.row->work(f.inst.args, f.inst.spr);
-  steps_ += work.steps;
-  macs_ += work.macs;
-  bool global = false;
-  const isa::Footprint footprint = f.inst.row->footprint(f.inst.args, f.inst.spr, core_.spec().arch);
-  for (const isa::Access& a : footprint) {
-    (a.write ? write_bytes_ : read_bytes_) += a.bytes();
-    if (a.buffer != isa::BufId::GM || a.empty()) continue;
-    (a.write ? gm_write_bytes_ : gm_read_bytes_) += a.bytes();
-    global = true;
-  }
-  const double extra = id_ == isa::PipeId::V ? cycles_in_ub(line, footprint, costs_.ub_banks()) : 0;
-  const Cycles c = cycles(line, work, flying_.empty(), extra, t == free_at_ && !global ? slack_ : 0);
-  slack_ = global ? 0 : c.slack;
+void Pipe::start_work(u64 t, Entry& f) {
+  const Resolved& q = *f.resolved;
+  const config::CostLine& line = *q.line;
+  steps_ += q.work.steps;
+  macs_ += q.work.macs;
+  read_bytes_ += q.read_bytes;
+  write_bytes_ += q.write_bytes;
+  gm_read_bytes_ += q.gm_read_bytes;
+  gm_write_bytes_ += q.gm_write_bytes;
+  const Cycles c = cycles_of(line, q.steady, flying_.empty(), t == free_at_ && !q.global ? slack_ : 0);
+  slack_ = q.global ? 0 : c.slack;
   f.begin = t;
   f.end = t + c.occupancy;
   f.done = t + c.latency;
-  f.global = global;
-  if (unit && id_ == isa::PipeId::FIX) core_.unit_flags().take(*unit);
-  if (global) {
+  if (q.unit && id_ == isa::PipeId::FIX) core_.unit_flags().take(*q.unit);
+  if (q.global) {
     // The port's own time, as the cost line gives it, is the floor; the memory system can only add to it.
     moving_ = true;
     dma_floor_ = f.end;
     dma_tail_ = c.latency - c.occupancy;
-    dma_.begin(t + whole_cycles(line.startup), footprint, body_cycles(line, work), line.per_piece > 0 ? line.piece : 0);
+    dma_.begin(t + whole_cycles(line.startup), footprint_of(f.inst), body_cycles(line, q.work),
+               line.per_piece > 0 ? line.piece : 0);
     f.end = f.done = kUnknown;
     flying_.push_back(&f);
     occupation_.busy(t, kUnknown);
@@ -299,8 +307,8 @@ void Pipe::start_work(u64 t, Entry& f, const std::optional<isa::UnitFlagUse>& un
   flying_.push_back(&f);
   free_at_ = f.end;
   occupation_.busy(t, std::max(free_at_, busy_until_));
-  if (unit && id_ == isa::PipeId::M) {  // its blocks come one after the other
-    core_.unit_flags().finish(*unit, t, f.done);
+  if (q.unit && id_ == isa::PipeId::M) {  // its blocks come one after the other
+    core_.unit_flags().finish(*q.unit, t, f.done);
     core_.pipe(isa::PipeId::FIX)->wake_at(t);
   }
 }

@@ -8,9 +8,9 @@
 
 #include "isa/insns/sync.h"
 #include "isa/issue.h"
-#include "isa/unit_flags.h"
 #include "models/core/dma.h"
 #include "models/core/occupation.h"
+#include "models/core/resolved.h"
 #include "models/cost/cost.h"
 #include "sim/kernel/module.h"
 
@@ -35,8 +35,9 @@ class Pipe final : public sim::Module {
   Pipe(const Setup& setup, isa::PipeId id);
 
   bool full() const { return queue_.full(); }
-  // Puts an instruction into the queue, which must have room. It gets there at `at`, which may lie ahead.
-  void push(const isa::Issued& inst, u64 at);
+  // Puts an instruction into the queue, which must have room. It gets there at `at`, which may lie ahead. `resolved` is
+  // null where it is not known, or it is no work.
+  void push(const isa::Issued& inst, const Resolved* resolved, u64 at);
   // Nothing is queued or executing.
   bool drained() const { return queue_.empty() && flying_.empty(); }
   void settle(u64 at) { occupation_.settle(at); }
@@ -52,9 +53,10 @@ class Pipe final : public sim::Module {
  private:
   struct Entry {
     isa::Issued inst;
-    u64 queued = 0;  // when it gets into the queue
+    const Resolved* resolved = nullptr;  // of work, at the latest when it is the head of the queue
+    std::optional<Resolved> own = {};    // where no table has it
+    u64 queued = 0;                      // when it gets into the queue
     u64 begin = 0, end = 0, done = 0;
-    bool global = false;  // touches global memory
   };
   // The places of all instructions here. The one that was left last is taken first: it is in the cache of the host.
   class Places {
@@ -77,11 +79,14 @@ class Pipe final : public sim::Module {
   static constexpr u64 kUnknown = ~u64{0};
 
   void act() override;
+  u64 act_on_all(u64 t);
   void retire_due(u64 t);
   void retire(const Entry& f, u64 t);
-  bool start_next(u64 t);                                                         // false when the head has to wait
-  bool wait_for_unit_flags(u64 t, const Entry& q, const isa::UnitFlagUse& unit);  // false: it may start
-  void start_work(u64 t, Entry& q, const std::optional<isa::UnitFlagUse>& unit);
+  bool start_next(u64 t);                              // false when the head has to wait
+  bool wait_for_unit_flags(u64 t, const Resolved& q);  // false: it may start
+  void start_work(u64 t, Entry& q);
+  const Resolved& resolve(Entry& q) const;
+  isa::Footprint footprint_of(const isa::Issued& inst) const;
   void pump_dma(u64 t);
   u64 next_wake(u64 t);
   u64 looked_at(const Entry& head) const;

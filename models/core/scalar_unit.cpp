@@ -20,11 +20,13 @@ bool queues(const isa::Issued& inst) { return inst.pipe != isa::PipeId::S && ins
 }  // namespace
 
 ScalarUnit::ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip, const CostTable& costs,
-                       MemorySystem& memory, u32 port, const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats)
+                       MemorySystem& memory, ResolvedTable& table, u32 port, const isa::GlobalMemory& gm, u32 core_id,
+                       stats::Group& stats)
     : Module(env),
       core_(core),
       costs_(costs),
       memory_(memory),
+      table_(table),
       port_(port),
       front_(core.spec(), gm, core.mem(), core_id),
       issue_cycles_(cycles(chip.core.scalar.sync, {}, false).occupancy),
@@ -67,10 +69,10 @@ void ScalarUnit::show(std::string_view what, u64 begin, u64 end) {
                     .begin = begin,
                     .end = end,
                     .done = end,
-                    .detail = pending_ ? isa::to_string(*pending_) : std::string(),
-                    .source = core_.block().code->source(pending_ ? pending_->pc : 0),
-                    .line = pending_ ? pending_->line : 0,
-                    .pc = pending_ ? pending_->pc : 0,
+                    .detail = pending_ ? isa::to_string(next_) : std::string(),
+                    .source = core_.block().code->source(pending_ ? next_.pc : 0),
+                    .line = pending_ ? next_.line : 0,
+                    .pc = pending_ ? next_.pc : 0,
                     .task = core_.block().task});
 }
 
@@ -100,8 +102,19 @@ void ScalarUnit::throw_ahead() {
   }
 }
 
+bool ScalarUnit::issue() {
+  resolved_ = nullptr;
+  pending_ = front_.issue(next_, [this](const isa::Issued& inst) {
+    if (inst.row->role != isa::Role::work) return false;
+    resolved_ = table_.find(inst);
+    return resolved_ != nullptr;
+  });
+  if (pending_ && resolved_ == nullptr && next_.row->role == isa::Role::work) resolved_ = table_.add(next_);
+  return pending_;
+}
+
 bool ScalarUnit::deliver(u64 t) {
-  const isa::Issued& inst = *pending_;
+  const isa::Issued& inst = next_;
   if (!queues(inst)) {
     switch (inst.row->role) {
       case isa::Role::wait_flag: {
@@ -137,10 +150,10 @@ bool ScalarUnit::deliver(u64 t) {
     Pipe& pipe = *core_.pipe(inst.pipe);
     if (pipe.full() || t > free_at_) wait(free_at_, Doing::queue_full);
     if (pipe.full()) return false;
-    pipe.push(inst, t);
+    pipe.push(inst, resolved_, t);
   }
   end_wait(t);
-  pending_.reset();
+  pending_ = false;
   free_at_ = t + issue_cycles_;
   occupation_.busy(t, free_at_);
   return true;
@@ -178,15 +191,14 @@ bool ScalarUnit::run(u64 t) {
       const bool scalar = inst->row->role == isa::Role::scalar || inst->row->role == isa::Role::end;
       if (!scalar) {
         count(1);
-        pending_ = front_.issue();
-        if (!pending_) {  // left out
+        if (!issue()) {  // left out
           at += issue_cycles_;
           break;
         }
-        const bool queued = queues(*pending_);
-        if (queued && !core_.pipe(pending_->pipe)->full()) {
-          core_.pipe(pending_->pipe)->push(*pending_, at);
-          pending_.reset();
+        const bool queued = queues(next_);
+        if (queued && !core_.pipe(next_.pipe)->full()) {
+          core_.pipe(next_.pipe)->push(next_, resolved_, at);
+          pending_ = false;
           at += issue_cycles_;
           continue;
         }
@@ -205,7 +217,7 @@ bool ScalarUnit::run(u64 t) {
       at += scalar_cost(*inst, at);
       if (front_.done()) break;
     } catch (const Error& e) {
-      if (at == t) core_.blame(e, pc, pending_ ? &*pending_ : nullptr, isa::PipeId::S);
+      if (at == t) core_.blame(e, pc, pending_ ? &next_ : nullptr, isa::PipeId::S);
       ahead_ = {std::current_exception(), pc};
       break;
     }
@@ -233,23 +245,21 @@ void ScalarUnit::finish(u64 t) {
 
 std::string ScalarUnit::why_waiting() const {
   if (occupation_.doing() != Doing::wait_flag) return "";
-  if (pending_->row->role != isa::Role::cross_wait)
-    return core_.why_down(isa::args_of<isa::insn::WaitFlag>(pending_->args));
+  if (next_.row->role != isa::Role::cross_wait) return core_.why_down(isa::args_of<isa::insn::WaitFlag>(next_.args));
   const Block& block = core_.block();
   return fmt::format("; it is {}, {}", block.cross->name(block.self),
-                     block.cross->missing(block.self, isa::args_of<isa::insn::WaitFlagDev>(pending_->args).flag));
+                     block.cross->missing(block.self, isa::args_of<isa::insn::WaitFlagDev>(next_.args).flag));
 }
 
 void ScalarUnit::report_waiting(sim::Waits& waits) const {
   if (!running_) return;
   const isa::Code& code = *core_.block().code;
   if (pending_) {
-    std::string what = isa::to_string(*pending_);
-    if (queues(*pending_))
-      what = fmt::format("room in the queue of PIPE_{}, to issue {}", isa::name(pending_->pipe), what);
+    std::string what = isa::to_string(next_);
+    if (queues(next_)) what = fmt::format("room in the queue of PIPE_{}, to issue {}", isa::name(next_.pipe), what);
     waits.units.push_back({.core = core_.name(),
                            .unit = "S",
-                           .what = fmt::format("waits for {} ({})", what, code.place(pending_->pc)),
+                           .what = fmt::format("waits for {} ({})", what, code.place(next_.pc)),
                            .why = why_waiting(),
                            .since = waiting_since_});
   } else if (waiting_for_pipes_) {

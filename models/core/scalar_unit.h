@@ -7,6 +7,7 @@
 
 #include "isa/sequencer.h"
 #include "models/core/occupation.h"
+#include "models/core/resolved.h"
 #include "models/cost/cost.h"
 #include "models/memory/memory_system.h"
 #include "sim/kernel/module.h"
@@ -19,7 +20,7 @@ class Core;
 class ScalarUnit final : public sim::Module {
  public:
   ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip, const CostTable& costs, MemorySystem& memory,
-             u32 port, const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats);
+             ResolvedTable& table, u32 port, const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats);
 
   void set_observer(isa::Observer* observer) { front_.set_observer(observer); }
   // The program begins `prepare` cycles after `at`, for which the unit is busy.
@@ -38,7 +39,8 @@ class ScalarUnit final : public sim::Module {
 
  private:
   void act() override;
-  bool deliver(u64 t);  // hands pending_ on; false when it must wait
+  bool issue();         // false: there is nothing to hand on
+  bool deliver(u64 t);  // hands next_ on; false when it must wait
   // Runs the program up to the next thing that needs the present time. True: it goes on at free_at_; false: when others
   // wake it.
   bool run(u64 t);
@@ -55,11 +57,14 @@ class ScalarUnit final : public sim::Module {
   Core& core_;
   const CostTable& costs_;
   MemorySystem& memory_;
+  ResolvedTable& table_;
   u32 port_;
   isa::Sequencer front_;
   u64 issue_cycles_;  // for an instruction that goes to a pipe
   double sys_cnt_per_cycle_;
-  std::optional<isa::Issued> pending_;  // taken from the program, not yet handed on
+  isa::Issued next_;                    // the latest instruction that is not scalar
+  const Resolved* resolved_ = nullptr;  // of it, see Pipe::push()
+  bool pending_ = false;                // it is taken from the program, and not yet handed on
   bool running_ = false;
   bool waiting_for_pipes_ = false;
   u64 prepare_ = 0;  // until the first instruction of a block that has begun

@@ -39,13 +39,13 @@ void fail_absurd_cycles(double cycles) {
   fail(Fault::Limit, "an instruction takes {:g} cycles; check the costs of the chip", cycles);
 }
 
-Cycles cycles(const config::CostLine& line, const isa::Work& work, bool pipe_was_empty, double extra, double early) {
+double steady_cycles(const config::CostLine& line, const isa::Work& work, double extra) {
   const double limit = line.sustained > 0 ? static_cast<double>(work.bytes) / line.sustained - line.tail : 0;
-  const double steady = std::max({line.minimum, line.startup + body_cycles(line, work) + extra, limit});
-  const double exact = steady + (pipe_was_empty ? line.head : 0) - early;
-  const u64 occupancy = std::max<u64>(1, whole_cycles(exact));
-  const double slack = std::clamp(static_cast<double>(occupancy) - std::max(exact, 1.0), 0.0, 0.999);
-  return {occupancy, occupancy + whole_cycles(line.tail), slack};
+  return std::max({line.minimum, line.startup + body_cycles(line, work) + extra, limit});
+}
+
+Cycles cycles(const config::CostLine& line, const isa::Work& work, bool pipe_was_empty, double extra, double early) {
+  return cycles_of(line, steady_cycles(line, work, extra), pipe_was_empty, early);
 }
 
 CostTable::CostTable(const config::CoreConfig& core) : core_(core) {

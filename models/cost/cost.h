@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,15 @@ inline u64 whole_cycles(double cycles) {
 // whole cycle the pipe was free for it, less than one.
 Cycles cycles(const config::CostLine& line, const isa::Work& work, bool pipe_was_empty, double extra = 0,
               double early = 0);
+
+// The same in two steps, of which the first depends on the instruction alone.
+double steady_cycles(const config::CostLine& line, const isa::Work& work, double extra = 0);
+inline Cycles cycles_of(const config::CostLine& line, double steady, bool pipe_was_empty, double early = 0) {
+  const double exact = steady + (pipe_was_empty ? line.head : 0) - early;
+  const u64 occupancy = std::max<u64>(1, whole_cycles(exact));
+  const double slack = std::clamp(static_cast<double>(occupancy) - std::max(exact, 1.0), 0.0, 0.999);
+  return {occupancy, occupancy + whole_cycles(line.tail), slack};
+}
 
 // The part of it that grows with the work: what the data path alone takes.
 double body_cycles(const config::CostLine& line, const isa::Work& work);

@@ -12,7 +12,9 @@ Chip::Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats,
       name_(name),
       costs_(config_.core),
       memory_(config_.memory, config_.clock, config_.ai_cores + config_.vector_cores, stats, dram),
-      cross_(env, whole_cycles(config_.core.scalar.cross_core.tail)) {
+      cross_(env, whole_cycles(config_.core.scalar.cross_core.tail)),
+      resolved_{ResolvedTable(costs_, config_.arch), ResolvedTable(costs_, config_.arch),
+                ResolvedTable(costs_, config_.arch)} {
   stats.group("device");  // before the cores, for whoever reads the counters from top to bottom
 }
 
@@ -22,6 +24,7 @@ void Chip::build_cores(task::RunMemory& memory, const Observers& observers, sim:
                           .costs = costs_,
                           .memory = memory_,
                           .cross = cross_,
+                          .resolved = resolved_,
                           .gm = memory.gm(),
                           .stats = stats_,
                           .with_data = memory.with_data(),

@@ -40,6 +40,7 @@ class Chip {
   CostTable costs_;
   MemorySystem memory_;
   CrossCore cross_;
+  std::array<ResolvedTable, isa::kCoreKindNames.size()> resolved_;  // by CoreKind
   std::vector<std::unique_ptr<Core>> cores_;
 };
 
