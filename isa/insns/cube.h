@@ -77,6 +77,7 @@ struct Mad {
     const u32 step = x.type == f322f32 && (spr.ctrl & ctrl::kHf32) == 0 ? 4 : k0(x.type);
     return {.steps = ceil_div<u64>(x.m, 16) * ceil_div<u64>(x.k, step) * ceil_div<u64>(x.n, 16),
             .bytes = u64{x.m} * x.n * output_bytes(x.type),
+            .bursts = ceil_div<u64>(x.m, 16),  // rows of fractals of A
             .macs = u64{x.m} * x.k * x.n};
   }
   static Footprint footprint(const Args& x, const Spr&, Arch arch);  // isa/sem/cube.cpp

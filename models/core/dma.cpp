@@ -52,7 +52,8 @@ void Dma::start_part() {
   }
   const u64 line = memory_.line_bytes(), stride = static_cast<u64>(gm_.stride[0]);
   alike_ = stride % line == 0 && stride % alignment_ == 0;
-  pace_ = piece_bytes_ <= line ? stride : line;
+  most_ = piece_bytes_ > gm_.len && gm_.len <= fetch_unit_ ? fetch_unit_ : line;
+  pace_ = piece_bytes_ <= line ? stride : most_;
   index_ = {};
   row_ = gm_.address;
   start_piece(row_);
@@ -61,7 +62,7 @@ void Dma::start_part() {
 inline void Dma::start_piece(u64 address) {
   run_.address = address;
   left_ = piece_bytes_;
-  unit_ = address % alignment_ == 0 ? memory_.line_bytes() : unaligned_bytes_;
+  unit_ = address % alignment_ == 0 ? most_ : unaligned_bytes_;
   start_run();
 }
 

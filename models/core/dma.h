@@ -20,8 +20,8 @@ class Dma {
 
   // Starts a transfer of what `footprint` says of global memory, one access after the other. Its first request can
   // leave at `at`; the port alone needs `body` cycles for all of it. Pieces should begin at multiples of `alignment`,
-  // and a request for what L2 does not have counts as many times as it meets units of that; 0: at blocks of 32 B, and
-  // each request counts once.
+  // a request for what L2 does not have counts as many times as it meets units of that, and rows that touch and are no
+  // longer than it are asked for by so many bytes, not by lines; 0: at blocks of 32 B, and each request counts once.
   void begin(u64 at, const isa::Footprint& footprint, double body, u64 alignment = 0);
 
   // Makes the requests that are due at `now`. Returns the cycle to call again; when finished() is then true, all have
@@ -57,6 +57,7 @@ class Dma {
   u64 row_ = 0;                 // where the first piece of the present row of pieces begins
   std::array<u32, 3> index_{};  // of the present piece
   u64 left_ = 0;                // bytes of it behind the present run
+  u64 most_ = 0;                // bytes of a request, if it begins where it should
   u64 unit_ = 0;                // it is cut at multiples of so many bytes
   // Requests that differ in their addresses alone: of one piece, or one of each of several pieces.
   struct Run {

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "isa/flags.h"
@@ -10,7 +11,8 @@
 
 namespace vinci::models {
 
-// The flags of one core in time: a flag that is raised can be seen `delay` cycles later.
+// The flags of one core in time: a flag that is raised can be seen `delay` cycles later, or later than somebody has
+// begun to look at it.
 class EventFlags {
  public:
   explicit EventFlags(u64 delay) : delay_(delay) {}
@@ -22,11 +24,12 @@ class EventFlags {
     return now + delay_;
   }
   enum class Look : u8 { down, not_yet, up };
-  Look look(u64 now, const isa::insn::SetFlag::Args& f) {
+  // For somebody who looks at it from `since` on.
+  Look look(u64 now, const isa::insn::SetFlag::Args& f, u64 since = 0) {
     if (!flags_.up(f.src, f.dst, f.event)) return Look::down;
-    return set_at(f) + delay_ > now ? Look::not_yet : Look::up;
+    return visible_at(f, since) > now ? Look::not_yet : Look::up;
   }
-  u64 visible_at(const isa::insn::SetFlag::Args& f) { return set_at(f) + delay_; }
+  u64 visible_at(const isa::insn::SetFlag::Args& f, u64 since = 0) { return std::max(set_at(f), since) + delay_; }
   void lower(const isa::insn::SetFlag::Args& f) { flags_.lower(f.src, f.dst, f.event); }
   u64& set_at(const isa::insn::SetFlag::Args& f) { return set_at_[index(f.src)][index(f.dst)][f.event]; }
   void clear() { flags_.clear(); }

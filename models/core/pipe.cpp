@@ -20,6 +20,12 @@ bool same_flag(const isa::Issued& a, const isa::Issued& b) {
   return x.src == y.src && x.dst == y.dst && x.event == y.event;
 }
 
+// A vector instruction whose mask is a count does not overlap with what is before it. Source: asc-devkit
+// bank_conflict_ub, additions of a count of elements without a barrier, each head and tail longer than its repeats.
+bool alone(const isa::Issued& inst) {
+  return inst.pipe == isa::PipeId::V && (inst.spr.ctrl & isa::ctrl::kCounterMode) != 0;
+}
+
 }  // namespace
 
 Pipe::Pipe(const Setup& s, isa::PipeId id)
@@ -190,8 +196,10 @@ bool Pipe::start_next(u64 t) {
   switch (q.inst.row->role) {
     case isa::Role::wait_flag: {
       const auto& a = isa::args_of<WaitFlag>(q.inst.args);
-      const auto look = core_.flags().look(t, a);
-      flag_wake_ = look == EventFlags::Look::not_yet ? core_.flags().visible_at(a) : kUnknown;
+      // It is looked at when what stands before it has been taken, and takes its time even if the flag is up already.
+      if (free_at_ > t) return false;
+      const auto look = core_.flags().look(t, a, free_at_);
+      flag_wake_ = look == EventFlags::Look::not_yet ? core_.flags().visible_at(a, free_at_) : kUnknown;
       if (look != EventFlags::Look::up) {
         note_waiting(t, Doing::wait_flag);
         return false;
@@ -199,12 +207,10 @@ bool Pipe::start_next(u64 t) {
       const u64 set_at = core_.flags().set_at(a);
       core_.flags().lower(a);
       if (env_.trace != nullptr) {
-        // A flag that is already up while the instruction before still runs costs nothing: a point at its end.
-        const u64 end = std::max(t, free_at_);
-        const u64 since = occupation_.doing() == Doing::wait_flag ? waiting_since_ : end;
-        show({.inst = q.inst, .queued = q.queued, .begin = since, .end = end, .done = end});
+        const u64 since = occupation_.doing() == Doing::wait_flag ? waiting_since_ : t;
+        show({.inst = q.inst, .queued = q.queued, .begin = since, .end = t, .done = t});
         const Pipe* from = a.src == isa::PipeId::S ? nullptr : core_.pipe(a.src);
-        env_.trace->flow(from != nullptr ? from->track() : core_.scalar().track(), set_at, track_, end,
+        env_.trace->flow(from != nullptr ? from->track() : core_.scalar().track(), set_at, track_, t,
                          fmt::format("EVENT_ID{}", a.event));
       }
       if (occupation_.doing() == Doing::wait_flag) occupation_.enter(t, Doing::idle);
@@ -225,6 +231,8 @@ bool Pipe::start_next(u64 t) {
         // Two of one flag are a cycle apart: a pipe that waits already takes the first.
         const Entry& last = *flying_.back();
         q.begin = std::max(t, last.done + (same_flag(last.inst, q.inst) ? 1 : 0));
+        // Inside the core nothing begins before the flag is set; copies from and to global memory go on.
+        if (!global_) free_at_ = std::max(free_at_, last.done);
       }
       q.end = q.done = q.begin;
       flying_.push_back(&q);
@@ -233,6 +241,7 @@ bool Pipe::start_next(u64 t) {
     }
     default: {
       if (free_at_ > t || flying_.full()) return false;
+      if (alone(q.inst) && !flying_.empty()) return false;
       const Resolved& resolved = resolve(q);
       if (resolved.unit && wait_for_unit_flags(t, resolved)) return false;
       start_work(t, q);
@@ -285,6 +294,7 @@ void Pipe::start_work(u64 t, Entry& f) {
   gm_write_bytes_ += q.gm_write_bytes;
   const Cycles c = cycles_of(line, q.steady, flying_.empty(), t == free_at_ && !q.global ? slack_ : 0);
   slack_ = q.global ? 0 : c.slack;
+  global_ = q.global;
   f.begin = t;
   f.end = t + c.occupancy;
   f.done = t + c.latency;

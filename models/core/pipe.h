@@ -103,6 +103,7 @@ class Pipe final : public sim::Module {
   boost::circular_buffer<Entry*> queue_;
   boost::circular_buffer<Entry*> flying_;  // have begun, or are flags that wait for those before
   u64 free_at_ = 0;                        // when the next instruction can start
+  bool global_ = false;                    // the latest work moves data from or to global memory
   double slack_ = 0;                       // how much earlier it could, were it not for whole cycles
   u64 busy_until_ = 0;                     // when the data of the copies from and to global memory are through
   bool moving_ = false;                    // the newest of flying_ is a copy that the Dma still works on

@@ -23,7 +23,7 @@ u64 pieces(u64 bytes, u64 piece) {
 }  // namespace
 
 double body_cycles(const config::CostLine& line, const isa::Work& work) {
-  double by_steps = static_cast<double>(work.steps) * line.per_step;
+  double by_steps = static_cast<double>(work.steps) * line.per_step + static_cast<double>(work.bursts) * line.per_row;
   if (line.per_fetch > 0 && work.steps > 0)
     by_steps += static_cast<double>((work.steps - 1) / line.fetch) * line.per_fetch;
   double by_bursts = static_cast<double>(work.bursts) * line.per_burst;

@@ -11,8 +11,8 @@ namespace vinci::config {
 namespace {
 
 void scale(CostLine& line, double factor) {
-  for (double* cycles : {&line.head, &line.startup, &line.per_step, &line.per_burst, &line.per_piece, &line.per_fetch,
-                         &line.minimum, &line.tail})
+  for (double* cycles : {&line.head, &line.startup, &line.per_step, &line.per_row, &line.per_burst, &line.per_piece,
+                         &line.per_fetch, &line.minimum, &line.tail})
     *cycles *= factor;
   line.bytes_per_cycle.value /= factor;
   line.sustained.value /= factor;

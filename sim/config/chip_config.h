@@ -14,7 +14,7 @@
 namespace vinci::config {
 
 // The time of one instruction in core cycles:
-//   occupancy = max(minimum, startup + max(steps * per_step + fetches * per_fetch, bursts * per_burst,
+//   occupancy = max(minimum, startup + max(steps * per_step + rows * per_row + fetches * per_fetch, bursts * per_burst,
 //                                          pieces * per_piece, bytes / bytes_per_cycle)
 //                            + conflicts * per_conflict + (partial, if it applies), bytes / sustained - tail)
 //               + (head, if the pipe was empty)          when the pipe takes the next instruction
@@ -26,6 +26,7 @@ struct CostLine {
   double head = 0;
   double startup = 0;
   double per_step = 0;
+  double per_row = 0;
   double per_burst = 0;
   double per_piece = 0;
   Bytes piece{256};

@@ -39,6 +39,7 @@ void describe(V& visit, S& s) {
   visit("startup", s.startup, "of every instruction, before the work", kCycleRange);
   visit("per_step", s.per_step, "of a fractal of the cube, a repeat of the vector unit, a fractal of load2d",
         kCycleRange);
+  visit("per_row", s.per_row, "of a row of fractals of A, besides its steps (mad)", kCycleRange);
   visit("per_burst", s.per_burst, "of a contiguous piece", kCycleRange);
   visit("per_piece", s.per_piece, "of a piece of a burst: those of `piece`, a half, a quarter and the rest",
         kCycleRange);

@@ -195,7 +195,7 @@ Family elementwise() {
                          {"type", "", "f16", "of the addition"},
                          {"bypass_l2", "", "0", "1: the inputs go past L2"},
                          {"host", "us", "0", "in the measured bandwidth: the call and the synchronisation"},
-                         l2_parameter("own")},
+                         l2_parameter("empty")},
           .metrics = metrics(),
           .kernel = kernel,
           .measure = measure};

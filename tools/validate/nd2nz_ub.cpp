@@ -94,7 +94,7 @@ Family nd2nz_ub() {
                          {"stride", "block", "144", "between block columns of a tile in UB"},
                          {"row_splits", "", "1", "cores along the rows"},
                          {"column_splits", "", "1", "cores along the columns"},
-                         l2_parameter("own")},
+                         l2_parameter("empty")},
           .metrics = kernel_metrics(),
           .kernel = kernel,
           .measure = times_of(kernel)};

@@ -53,7 +53,7 @@ TEST(BuiltinChips, AreWhatTheirSheetsSay) {
   EXPECT_EQ(b1.arch, isa::Arch::c220);
   EXPECT_EQ(b1.vector_cores, 48u);
   EXPECT_EQ(b1.memory.l2.size, Bytes{192u << 20});
-  EXPECT_EQ(b1.core.cube.tail, 21);
+  EXPECT_EQ(b1.core.cube.tail, 22);
   const ChipConfig b3 = load_chip("ascend-910b3");
   EXPECT_EQ(b3.clock, Hertz{1.8e9});
   EXPECT_EQ(b3.core.cube, b1.core.cube);

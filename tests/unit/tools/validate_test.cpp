@@ -25,7 +25,7 @@ cases:
   - id: curve
     family: mad_loop
     chip: ascend-910b1
-    set: [core.cube.startup=2, core.cube.per_step=1, core.cube.minimum=4]
+    set: [core.cube.startup=2, core.cube.per_row=0, core.cube.per_step=1, core.cube.minimum=4]
     type: f162f32
     m: 32
     k: 16
