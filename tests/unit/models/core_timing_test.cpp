@@ -127,6 +127,24 @@ TEST(Flags, TakeTheirTimeWhereTheyAreUpAlready) {
   EXPECT_EQ(r.begin_of("vector_dup"), r.end_of("vadd", 19) + 6);
 }
 
+TEST(Flags, DoNotHoldUpTheNextCopyFromGlobalMemory) {
+  const std::string copy = "copy_gm_to_ubuf 0, 0x100000000, 0, 1, 16, 0, 0\n";
+  const std::string set = "set_flag PIPE_MTE2, PIPE_V, 0\nset_flag PIPE_MTE2, PIPE_V, 1\n";
+  const Ran with = joint(copy + set + copy + "end"), without = joint(copy + copy + "end");
+  EXPECT_EQ(with.begin_of("copy_gm_to_ubuf", 1), without.begin_of("copy_gm_to_ubuf", 1));
+  EXPECT_LT(with.begin_of("copy_gm_to_ubuf", 1), with.done_of("copy_gm_to_ubuf"));
+}
+
+TEST(Pipe, VectorInstructionsWhoseMaskIsACountFollowEachOther) {
+  const auto second = [](const std::string& setup) {
+    const Ran r = run_program(round_chip(Arch::m200), setup + kVadd + kVadd + "end");
+    return r.begin_of("vadd", 1) - r.begin_of("vadd");
+  };
+  const Ran alone = run_program(round_chip(Arch::m200), kVadd + "end");
+  EXPECT_LT(second("set_vector_mask 0, 128\n"), alone.done_of("vadd") - alone.begin_of("vadd"));
+  EXPECT_EQ(second("set_vector_mask 0, 128\nset_mask_count\n"), alone.done_of("vadd") - alone.begin_of("vadd"));
+}
+
 TEST(Flags, CanBeWaitedForBeforeTheyAreSet) {
   const Ran r = joint("wait_flag PIPE_M, PIPE_V, 0\n" + kDup + times(10, "mov X1, 1\n") + kMad +
                       "set_flag PIPE_M, PIPE_V, 0\nend");

@@ -90,6 +90,12 @@ TEST(Cycles, AFetchServesSomeSteps) {
   EXPECT_EQ(cycles(line, {.steps = 17}, false).occupancy, 45u);
 }
 
+TEST(Cycles, RowsOfFractalsCountBesideTheirSteps) {
+  const config::CostLine line{.per_step = 1, .per_row = 1.5, .minimum = 3};
+  EXPECT_EQ(cycles(line, {.steps = 1, .bursts = 1}, false).occupancy, 3u);
+  EXPECT_EQ(cycles(line, {.steps = 32, .bursts = 8}, false).occupancy, 44u);
+}
+
 TEST(Cycles, ExtraCountsLikeWork) {
   EXPECT_EQ(cycles(kLine, {.steps = 10}, false, 7.5), (Cycles{20, 27, 0}));
   EXPECT_EQ(cycles(kLine, {.steps = 10}, false, 9.5), (Cycles{22, 29, 0.5}));

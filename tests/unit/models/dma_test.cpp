@@ -198,6 +198,21 @@ TEST(Dma, RowsThatBeginBetweenBlocksGoInSmallerRequests) {
   EXPECT_EQ(q.l2("read_bytes"), 1024u);
 }
 
+TEST(Dma, ShortRowsThatBecomeFractalsAreAskedForByTheirUnit) {
+  const auto requests = [](u32 len, u64 alignment) {
+    Quick q;
+    Dma dma(q.system, 0, 4096, 1024, 128);
+    dma.begin(0, rows(4096, len, 16, len), 16, alignment);
+    drive(dma, 0);
+    EXPECT_EQ(q.l2("read_bytes"), u64{16} * len);
+    return q.requests();
+  };
+  EXPECT_EQ(requests(256, 0), 8u);  // lines
+  EXPECT_EQ(requests(256, 256), 16u);
+  EXPECT_EQ(requests(32, 256), 2u);
+  EXPECT_EQ(requests(512, 256), 16u);  // lines again
+}
+
 TEST(Dma, CanBeUsedAgain) {
   Quick q;
   Dma dma(q.system, 0, 1024, 2);
