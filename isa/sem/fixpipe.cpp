@@ -291,40 +291,75 @@ Footprint fixpipe_footprint(const FixpipeArgs& x, BufId dst, const Spr& spr) {
   return f;
 }
 
+namespace {
+
+constexpr u64 kMostElements = 4096;  // on their way at once: of a row, or of several
+using Elements = std::array<std::byte, kMostElements * sizeof(float)>;
+
+// Rows of `width` values from the column `first` on, side by side in `into` unless they stand so in L0C.
+const std::byte* gather(const View& l0c, u64 src, const FixpipeArgs& x, u32 first, u32 width, u64 rows,
+                        Elements& into) {
+  const auto at = [&](u32 column, u64 row) { return src + (u64{column / kColumns} * x.srcStride + row) * kRowBytes; };
+  if (width == kColumns && first % kColumns == 0) return l0c.bytes(at(first, 0), rows * kRowBytes).data();
+  for (u64 r = 0; r < rows; ++r) {
+    for (u32 done = 0; done < width;) {
+      const u32 column = first + done, now = std::min(width - done, kColumns - column % kColumns);
+      std::memcpy(into.data() + (r * width + done) * 4,
+                  l0c.bytes(at(column, r), kRowBytes).data() + column % kColumns * 4, now * 4);
+      done += now;
+    }
+  }
+  return into.data();
+}
+
+// Block columns, each with its rows one after the other.
+void write_blocks(const FixpipeArgs& x, BufId dst, const Layout& l, Converter& convert, ExecContext& c) {
+  alignas(64) Elements in, out;
+  for (u32 first = 0, block = 0; first < l.columns; first += l.width, ++block) {
+    const u32 width = std::min(l.width, l.columns - first);
+    const u64 at_once = kMostElements / width;
+    for (u64 row = 0; row < x.mSize; row += at_once) {
+      const u64 rows = std::min<u64>(at_once, x.mSize - row);
+      convert(gather(c.mem[BufId::L0C], x.src + row * kRowBytes, x, first, width, rows, in), out.data(), rows * width,
+              first, width);
+      store(dst, x.dst + block * l.block_step + row * l.bytes(width), std::span(out).first(l.bytes(rows * width)), c);
+    }
+  }
+}
+
+// Some rows of all columns at once: each block column of L0C is converted as it stands.
+void write_rows(u64 src, u64 dst, const FixpipeArgs& x, const Layout& l, Converter& convert, ExecContext& c) {
+  constexpr u64 kMostRows = 16;
+  alignas(64) Elements in, block, out;
+  const u64 row_bytes = l.bytes(l.columns);
+  // A census counts the values of a row in their order.
+  const u64 at_once = c.census != nullptr ? 1 : std::clamp<u64>(out.size() / row_bytes, 1, kMostRows);
+  for (u64 row = 0; row < x.mSize; row += at_once) {
+    const u64 rows = std::min<u64>(at_once, x.mSize - row);
+    for (u32 first = 0; first < l.columns; first += kColumns) {
+      const u32 width = std::min(kColumns, l.columns - first);
+      const u64 bytes = l.bytes(width);
+      convert(gather(c.mem[BufId::L0C], src + row * kRowBytes, x, first, width, rows, in), block.data(), rows * width,
+              first, width);
+      for (u64 r = 0; r < rows; ++r)
+        std::memcpy(out.data() + r * row_bytes + l.bytes(first), block.data() + r * bytes, bytes);
+    }
+    for (u64 r = 0; r < rows; ++r) {
+      write_gm(dst + (row + r) * l.row_step, std::span(out).subspan(r * row_bytes, row_bytes), c);
+    }
+  }
+}
+
+}  // namespace
+
 void fixpipe_execute(const FixpipeArgs& x, BufId dst, ExecContext& c) {
   check(x, dst);
   const Layout l = layout_of(x, c.spr);
-  const View& l0c = c.mem[BufId::L0C];
+  if (l.columns == 0) return;
   Converter convert(x, l.columns, c);
-  alignas(64) std::array<std::byte, 4096 * sizeof(float)> in, out;
-  for (u64 matrix = 0; matrix < l.matrices; ++matrix) {
-    const u64 src = x.src + matrix * l.src_matrix;
-    for (u32 first = 0, block = 0; first < l.columns; first += l.width, ++block) {
-      const u32 width = std::min(l.width, l.columns - first);
-      const u64 at_once = x.nz2nd != 0 ? 1 : 4096 / width;  // rows
-      for (u64 row = 0; row < x.mSize; row += at_once) {
-        const u64 rows = std::min<u64>(at_once, x.mSize - row);
-        const std::byte* from = in.data();
-        if (width == kColumns && first % kColumns == 0) {  // as it stands
-          from = l0c.bytes(src + (u64{first / kColumns} * x.srcStride + row) * kRowBytes, rows * kRowBytes).data();
-        } else {
-          for (u64 r = 0; r < rows; ++r) {
-            for (u32 done = 0; done < width;) {
-              const u32 column = first + done, now = std::min(width - done, kColumns - column % kColumns);
-              const u64 at = src + (u64{column / kColumns} * x.srcStride + row + r) * kRowBytes;
-              std::memcpy(in.data() + (r * width + done) * 4, l0c.bytes(at, kRowBytes).data() + column % kColumns * 4,
-                          now * 4);
-              done += now;
-            }
-          }
-        }
-        convert(from, out.data(), rows * width, first, width);
-        const u64 row_bytes = x.nz2nd != 0 ? l.row_step : l.bytes(width);
-        store(dst, x.dst + matrix * l.dst_matrix + block * l.block_step + row * row_bytes,
-              std::span(out).first(l.bytes(rows * width)), c);
-      }
-    }
-  }
+  if (x.nz2nd == 0) return write_blocks(x, dst, l, convert, c);
+  for (u64 matrix = 0; matrix < l.matrices; ++matrix)
+    write_rows(x.src + matrix * l.src_matrix, x.dst + matrix * l.dst_matrix, x, l, convert, c);
 }
 
 }  // namespace vinci::isa::insn
