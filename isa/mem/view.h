@@ -12,6 +12,7 @@
 
 #include "isa/arch.h"
 #include "isa/base/error.h"
+#include "isa/mem/fractal_order.h"
 #include "isa/mem/global_memory.h"
 
 namespace vinci::isa {
@@ -20,16 +21,37 @@ namespace vinci::isa {
 class View {
  public:
   View() = default;
-  View(BufId buffer, std::span<std::byte> bytes) : buffer_(buffer), bytes_(bytes) {}
+  View(BufId buffer, std::span<std::byte> bytes, FractalOrder* order = nullptr)
+      : buffer_(buffer), bytes_(bytes), order_(order) {}
 
   u64 size() const { return bytes_.size(); }
 
   // `count` bytes from `offset`, checked; the span stays valid as long as the buffer.
   std::span<std::byte> bytes(u64 offset, u64 count) const {
+    const std::span<std::byte> some = held(offset, count);
+    if (order_ != nullptr) [[unlikely]]
+      order_->settle(offset, count);
+    return some;
+  }
+
+  // The same as it stands there, where fractals of the buffer may be turned(): 0 or 1 for each fractal from `offset`
+  // on; null where none ever is.
+  std::span<std::byte> held(u64 offset, u64 count) const {
     if (offset > bytes_.size() || count > bytes_.size() - offset) [[unlikely]] {
       fail(Fault::Program, "{}[{:#x}, +{}) is outside its {} bytes", name(buffer_), offset, count, bytes_.size());
     }
     return bytes_.subspan(offset, count);
+  }
+  const u8* turned(u64 offset) const {
+    return may_turn(offset) ? order_->turned(offset / FractalOrder::kBytes) : nullptr;
+  }
+  bool may_turn(u64 offset) const { return order_ != nullptr && offset % FractalOrder::kBytes == 0; }
+  // A fractal that is written as a whole now; `turned` only where it may.
+  std::span<std::byte> fractal(u64 offset, bool turned) const {
+    if (!may_turn(offset)) return bytes(offset, FractalOrder::kBytes);
+    const std::span<std::byte> some = held(offset, FractalOrder::kBytes);
+    order_->set_turned(offset / FractalOrder::kBytes, turned);
+    return some;
   }
 
   template <class T>
@@ -49,6 +71,7 @@ class View {
  private:
   BufId buffer_ = BufId::UB;
   std::span<std::byte> bytes_;
+  FractalOrder* order_ = nullptr;
 };
 
 // Sizes of the buffers of one core in bytes, by BufId; 0 = the core has no such buffer. The entry of GM is unused.
@@ -65,8 +88,9 @@ class CoreMem {
       if (storage_[i] == nullptr) throw std::bad_alloc();
       void* at = storage_[i].get();
       usize room = sizes[i] + kLine;
-      views_[i] =
-          View(static_cast<BufId>(i), {static_cast<std::byte*>(std::align(kLine, sizes[i], at, room)), sizes[i]});
+      const std::span<std::byte> bytes{static_cast<std::byte*>(std::align(kLine, sizes[i], at, room)), sizes[i]};
+      if (static_cast<BufId>(i) == BufId::L0B) l0b_order_ = std::make_unique<FractalOrder>(bytes);
+      views_[i] = View(static_cast<BufId>(i), bytes, static_cast<BufId>(i) == BufId::L0B ? l0b_order_.get() : nullptr);
     }
   }
 
@@ -82,6 +106,7 @@ class CoreMem {
 
   GlobalMemory& gm_;
   std::array<std::unique_ptr<std::byte, Free>, kBufCount> storage_;
+  std::unique_ptr<FractalOrder> l0b_order_;
   std::array<View, kBufCount> views_;
 };
 

@@ -53,6 +53,9 @@ void check(const Mad::Args& x, Arch arch) {
   if (x.unitFlag == 1) fail(Fault::Program, "operand unitFlag is 1, which is reserved; 0 is off, 2 keeps, 3 updates");
 }
 
+// Whether B may stand in L0B as it came (FractalOrder).
+bool takes_turned(const Mad::Args& x) { return x.type == Mad::f162f32 || x.type == Mad::f162f16 || x.type == Mad::s8; }
+
 // Every row of C starts as the same values, one for each column.
 void start_from_bias(const MatmulTile& t, const std::byte* bias) {
   for (u64 n1 = 0; n1 < ceil_div<u64>(t.n, 16); ++n1) {
@@ -118,8 +121,11 @@ void Mad::execute(const Args& x, ExecContext& c) {
   check(x, c.arch);
   if (x.m == 0 || x.k == 0 || x.n == 0) return;
   const Sizes size = sizes(x, c.arch);
+  const View& l0b = c.mem[BufId::L0B];
+  const bool as_it_came = takes_turned(x) && l0b.may_turn(x.b);
   const MatmulTile tile{.a = c.mem[BufId::L0A].bytes(x.a, size.a).data(),
-                        .b = c.mem[BufId::L0B].bytes(x.b, size.b).data(),
+                        .b = (as_it_came ? l0b.held(x.b, size.b) : l0b.bytes(x.b, size.b)).data(),
+                        .b_turned = as_it_came ? l0b.turned(x.b) : nullptr,
                         .c = c.mem[BufId::L0C].bytes(x.c, size.c).data(),
                         .m = x.m,
                         .k = x.k,

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/insns/load2d.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -77,7 +78,9 @@ void load2d(const Load2dArgs& x, BufId dst, BufId src, ExecContext& c) {
   const View &to = c.mem[dst], &from = c.mem[src];
   for (u64 i = 0; i < x.repeat; ++i) {
     const u64 at = source_address(x.src, x.baseIdx, x.srcStride, i, kFractalBytes, x.addrmode != 0);
-    const auto into = to.bytes(x.dst + i * (u64{x.dstGap} + 1) * kFractalBytes, kFractalBytes);
+    const u64 into_at = x.dst + i * (u64{x.dstGap} + 1) * kFractalBytes;
+    const bool later = x.transpose != 0 && to.may_turn(into_at);
+    const auto into = to.fractal(into_at, later);
     if (src == BufId::GM) {
       c.mem.gm().read(at, into);
       continue;
@@ -85,7 +88,7 @@ void load2d(const Load2dArgs& x, BufId dst, BufId src, ExecContext& c) {
     const std::byte* fractal = from.bytes(at, kFractalBytes).data();
     if (i + 1 < x.repeat)
       prefetch(from, source_address(x.src, x.baseIdx, x.srcStride, i + 1, kFractalBytes, x.addrmode != 0));
-    if (x.transpose != 0) {
+    if (x.transpose != 0 && !later) {
       transpose_b16(fractal, into.data());
     } else {
       std::memcpy(into.data(), fractal, kFractalBytes);
@@ -163,13 +166,20 @@ Footprint load_squares_footprint(const LoadTransposeArgs& x, BufId dst) {
 
 void load_squares(const LoadTransposeArgs& x, BufId dst, ExecContext& c) {
   const u64 n = fractals(x.type);
+  const View& to = c.mem[dst];
   Square square;
   for (u64 i = 0; i < x.repeat; ++i) {
     const u64 from = source_address(x.src, x.indexID, x.srcStride, i, n * kFractalBytes, x.addrmode != 0);
+    const u64 first = x.dst + i * (u64{x.dstGap} + 1) * kFractalBytes;
+    if (x.type == load_transpose::b16 && to.may_turn(first)) {
+      const auto whole = c.mem[BufId::L1].bytes(from, kFractalBytes);
+      std::ranges::copy(whole, to.fractal(first, true).data());
+      continue;
+    }
     transpose(x.type, c.mem[BufId::L1].bytes(from, n * kFractalBytes).data(), square.data());
     for (u64 f = 0; f < n; ++f) {
-      const u64 into = x.dst + (i * (u64{x.dstGap} + 1) + f * (u64{x.dstFracGap} + 1)) * kFractalBytes;
-      std::memcpy(c.mem[dst].bytes(into, kFractalBytes).data(), square.data() + f * kFractalBytes, kFractalBytes);
+      const u64 into = first + f * (u64{x.dstFracGap} + 1) * kFractalBytes;
+      std::memcpy(to.fractal(into, false).data(), square.data() + f * kFractalBytes, kFractalBytes);
     }
   }
 }

@@ -25,6 +25,7 @@ constexpr bool is_float(MatmulType t) { return t <= MatmulType::f32; }
 struct MatmulTile {
   const std::byte* a = nullptr;  // zZ fractals [m1][a_k1][16][k0], or k plain elements (gemv)
   const std::byte* b = nullptr;  // nZ fractals [k1][n1][16][k0]
+  const u8* b_turned = nullptr;  // whether each fractal of B is zZ instead; f16 and s8 alone; null: none is
   std::byte* c = nullptr;        // zN fractals [n1][m1][16][16]; only m x n elements are written
   u32 m = 0, k = 0, n = 0;
   u32 a_k1 = 0;       // fractals in a row of A, at least k1

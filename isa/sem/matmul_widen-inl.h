@@ -73,11 +73,18 @@ void widen_columns(const MatmulTile& t, const MatmulInputs& in, usize j, usize c
   const usize tail = t.n % kEdge;  // columns of the last fractal, 0: all
   for (usize i = 0; i < in.chunks; ++i) {
     for (usize f = 0; f < count; ++f) {
-      alignas(64) std::byte turned[512];
-      transpose_fractal(t.b + (i * n1 + j + f) * sizeof turned, turned);
+      alignas(64) std::byte copy[512];
+      const usize fractal = i * n1 + j + f;
+      const std::byte* turned = t.b + fractal * sizeof copy;
+      if (t.b_turned == nullptr || t.b_turned[fractal] == 0) {
+        transpose_fractal(turned, copy);
+        turned = copy;
+      }
       if (tail != 0 && j + f == n1 - 1) {  // what pads B may be anything, and must not be seen as an infinity
+        if (turned != copy) std::memcpy(copy, turned, sizeof copy);
         for (usize row = 0; row < kEdge; ++row)
-          std::memset(turned + (row * kEdge + tail) * 2, 0, (kEdge - tail) * 2);
+          std::memset(copy + (row * kEdge + tail) * 2, 0, (kEdge - tail) * 2);
+        turned = copy;
       }
       Input::widen_b(turned, into + f * in.b_panel() + i * in.chunk * kEdge);
     }

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "isa/insns/load2d.h"
 #include "isa/mem/layout.h"
 #include "isa/numeric/float16.h"
 #include "tests/unit/isa/each_target.h"
@@ -185,6 +186,64 @@ TEST(Mad, ASingleRowIsPlainOnTheSplitCore) {
   const Mad::Args args{.c = 0, .a = 0, .b = 0, .m = 1, .k = 300, .n = 40, .init = 1, .type = Mad::f162f32};
   EXPECT_EQ(Mad::footprint(args, {}, Arch::c220).begin()->len, 2 * 512u);
   EXPECT_EQ(Mad::footprint(args, {}, Arch::c100).begin()->len, 19 * 512u);
+}
+
+// What one does and another would undo stays undone (FractalOrder): a tile of B that was loaded transposed gives the
+// bits of one whose fractals were exchanged element by element.
+TEST(Mad, TakesBAsItWasLoadedTransposed) {
+  struct Case {
+    u8 type;
+    u16 k, n;
+  };
+  each_target([] {
+    for (const Case& x : {Case{Mad::f162f32, 33, 53},
+                          {Mad::f162f32, 16, 128},
+                          {Mad::f162f16, 20, 37},
+                          {Mad::s8, 64, 50},
+                          {Mad::s4, 64, 32}}) {
+      SCOPED_TRACE(fmt::format("type {} k {} n {}", x.type, x.k, x.n));
+      const Arch arch = x.type == Mad::s4 ? Arch::m200 : Arch::c100;
+      Cube loaded(18, x.k, x.n, x.type, arch), stored(18, x.k, x.n, x.type, arch);
+      std::minstd_rand random(x.k * 64u + x.n);
+      for (u64 i = 0; i < stored.mem[BufId::L0A].size(); i += 2) {
+        const u16 bits = draw(random, Values::ordinary);
+        loaded.mem[BufId::L0A].store(i, bits);
+        stored.mem[BufId::L0A].store(i, bits);
+      }
+      const u32 fractals = ceil_div<u32>(x.k, Mad::k0(x.type)) * ceil_div<u32>(x.n, 16);
+      for (u64 i = 0; i < u64{fractals} * 256; ++i) {
+        const u16 bits = draw(random, Values::ordinary);
+        const u64 fractal = i / 256, row = i / 16 % 16, column = i % 16;
+        loaded.mem[BufId::L1].store(2 * i, bits);
+        stored.mem[BufId::L0B].store(2 * (fractal * 256 + column * 16 + row), bits);
+      }
+      // All but one in two steps, so that some fractals are in order and others are not.
+      const auto load = [&](u16 first, u8 repeat, u8 transpose) {
+        loaded.run<insn::LoadCbufToCb>({.dst = first * 512u,
+                                        .src = 0,
+                                        .baseIdx = first,
+                                        .srcStride = 1,
+                                        .dstGap = 0,
+                                        .repeat = repeat,
+                                        .sid = 0,
+                                        .transpose = transpose});
+      };
+      load(0, static_cast<u8>(fractals), 1);
+      for (u64 i = 0; i < 256; ++i)
+        loaded.mem[BufId::L1].store(512 + 2 * i, stored.mem[BufId::L0B].load<u16>(512 + 2 * i));
+      load(1, 1, 0);
+      for (const bool init : {true, false}) {
+        loaded.mad(init);
+        stored.mad(init);
+      }
+      EXPECT_EQ(loaded.status, stored.status);
+      for (const BufId b : {BufId::L0C, BufId::L0B}) {
+        const u64 bytes = b == BufId::L0B ? fractals * 512u : stored.mem[b].size();
+        for (u64 i = 0; i < bytes; i += 4)
+          ASSERT_EQ(loaded.mem[b].load<u32>(i), stored.mem[b].load<u32>(i)) << name(b) << " " << i;
+      }
+    }
+  });
 }
 
 TEST(Mad, NanIsCanonicalAndSeen) {
