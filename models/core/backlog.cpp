@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/core/backlog.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "models/core/core.h"
@@ -9,11 +10,22 @@
 namespace vinci::models {
 namespace {
 
-constexpr usize kHanded = 32;  // instructions that are worth waking another thread
-constexpr usize kMost = 512;
-constexpr usize kMostWrites = 4;  // to global memory: others look through them at each of their own
+constexpr usize kHanded = 32;   // instructions that are worth waking another thread
+constexpr usize kShared = 128;  // that are worth being shared
+// Of a core: many together would leave the cache of the host, but one alone is cut into slices. Others look through
+// what it is to write at each of their own accesses.
+constexpr usize kMost = 512, kMostOfOne = 4096;
+constexpr usize kMostWrites = 4, kMostWritesOfOne = 32;
 
 }  // namespace
+
+Backlog::Backlog(sim::Crew& crew, Core& core, isa::GlobalMemory& gm, u32 cores)
+    : crew_(crew),
+      core_(core),
+      gm_(gm),
+      most_(crew.has_helpers() ? std::max(kMost, kMostOfOne / cores) : kMost),
+      most_writes_(crew.has_helpers() ? std::max(kMostWrites, kMostWritesOfOne / cores) : kMostWrites),
+      slices_(core.spec()) {}
 
 Backlog::~Backlog() {
   crew_.finish(*this);
@@ -35,7 +47,7 @@ bool Backlog::put_off(const isa::Issued& inst) {
     if (a.write) followed &= rows.step != 0 || rows.end - rows.begin == a.bytes();
   });
   if (!followed) return false;
-  if (writes_ == kMostWrites) finish();
+  if (writes_ >= most_writes_) finish();
   for_each([&](const isa::Access& a, const isa::LateAccess::Rows& rows) {
     gm_.late().put_off(*this, rows, a.write);
     if (!a.write) return;
@@ -51,39 +63,78 @@ bool Backlog::add(const isa::Issued& inst, bool touches_gm) {
   if (touches_gm && !put_off(inst)) return false;
   open_.push_back(inst);
   if (crew_.has_helpers()) {
-    if (open_.size() >= kMost) crew_.finish(*this);
-    if (open_.size() >= kHanded && crew_.idle(*this)) hand_over();
-  } else if (open_.size() >= kMost) {
+    if (open_.size() >= most_) crew_.finish(*this);
+    if (open_.size() >= kHanded && sim::Crew::idle(*this)) hand_over();
+  } else if (open_.size() >= most_) {
     finish();
   }
   return true;
 }
 
 void Backlog::hand_over() {
-  rethrow();
+  joined();
   handed_.clear();
   handed_.swap(open_);
   crew_.post(*this);
 }
 
-void Backlog::run() {
+void Backlog::run(u32 thread) {
+  if (handed_.size() < kShared || crew_.has_waiting() || slices_.cut(handed_) == 1) return run_alone();
+  next_ = 0;
+  crew_.share(*this);
+  help(thread);
+}
+
+void Backlog::help(u32 /*thread*/) {
   const isa::LateAccess::Doing doing;
-  executed_ = 0;
-  try {
-    for (; executed_ < handed_.size(); ++executed_)
-      core_.execute(handed_[executed_]);
-  } catch (...) {
-    error_ = std::current_exception();
+  for (u32 slice = next_++; slice < slices_.count(); slice = next_++) {
+    isa::CoreMem& mem = slices_.memory(slice, *core_.mem());
+    const std::span<const u32> all = slices_[slice];
+    if (std::ranges::all_of(all, [&](u32 i) { return execute(i, mem); })) slices_.keep(slice, mem);
   }
+}
+
+void Backlog::run_alone() {
+  slices_.clear();
+  const isa::LateAccess::Doing doing;
+  for (u32 i = 0; i < handed_.size() && execute(i, *core_.mem()); ++i) {
+  }
+}
+
+// False where it throws.
+bool Backlog::execute(u32 at, isa::CoreMem& mem) {
+  try {
+    if (const u64 raised = core_.execute(handed_[at], mem)) core_.raise_late(raised);
+    return true;
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!error_ || at < failed_) {
+      failed_ = at;
+      error_ = std::current_exception();
+    }
+    return false;
+  }
+}
+
+// After handed_ has been executed, by whomever.
+void Backlog::joined() {
+  slices_.put_back(*core_.mem());
+  rethrow();
 }
 
 void Backlog::finish() {
   crew_.finish(*this);
-  rethrow();
+  joined();
   if (!open_.empty()) {
     handed_.clear();
     handed_.swap(open_);
-    run();
+    if (crew_.has_helpers() && handed_.size() >= kHanded) {
+      crew_.post(*this);
+      crew_.finish(*this);
+    } else {
+      run_alone();
+    }
+    slices_.put_back(*core_.mem());
   }
   gm_.late().forget(*this);
   writes_ = 0;
@@ -92,7 +143,7 @@ void Backlog::finish() {
 
 void Backlog::rethrow() {
   if (!error_) return;
-  const isa::Issued& inst = handed_[executed_];
+  const isa::Issued& inst = handed_[failed_];
   open_.clear();
   try {
     std::rethrow_exception(std::exchange(error_, nullptr));

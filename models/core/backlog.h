@@ -2,11 +2,14 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <atomic>
 #include <exception>
+#include <mutex>
 #include <vector>
 
 #include "isa/issue.h"
 #include "isa/mem/late_access.h"
+#include "models/core/slices.h"
 #include "sim/threads/crew.h"
 
 namespace vinci::models {
@@ -16,20 +19,26 @@ class Core;
 // Instructions of one core that have retired in time and whose data have not moved yet. They are executed in their
 // order, before anything else looks at what they touch: a scalar load or the end of the block at buffers of the core,
 // others at global memory (isa::LateAccess). So bits are those of executing each at once, but a core's buffers stay in
-// the cache of the host for a while, and other threads can do it.
+// the cache of the host for a while, and other threads can do it: one for each core, or several together where there
+// are more threads than cores that have something to do.
 class Backlog final : private sim::Crew::Job, private isa::LateAccess::Owner {
  public:
-  Backlog(sim::Crew& crew, Core& core, isa::GlobalMemory& gm) : crew_(crew), core_(core), gm_(gm) {}
+  // `cores`: how many there are that threads may be busy with.
+  Backlog(sim::Crew& crew, Core& core, isa::GlobalMemory& gm, u32 cores);
   ~Backlog() override;
 
   // False where it has to be executed at once, after finish().
   bool add(const isa::Issued& inst, bool touches_gm);
-  // Returns when all of it has been executed. Rethrows what an instruction has thrown, with its place; nothing after it
-  // has been executed.
+  // Returns when all of it has been executed. Rethrows what the first instruction that threw has thrown, with its
+  // place.
   void finish();
 
  private:
-  void run() override;
+  void run(u32 thread) override;
+  void help(u32 thread) override;
+  void run_alone();
+  bool execute(u32 at, isa::CoreMem& mem);
+  void joined();
   void do_late() override { finish(); }
   bool put_off(const isa::Issued& inst);
   void hand_over();
@@ -40,9 +49,13 @@ class Backlog final : private sim::Crew::Job, private isa::LateAccess::Owner {
   isa::GlobalMemory& gm_;
   std::vector<isa::Issued> open_;    // the youngest
   std::vector<isa::Issued> handed_;  // posted to the crew, which only reads it: copies share counts without a lock
-  usize executed_ = 0;               // of handed_
+  usize most_, most_writes_;         // instructions and accesses of global memory that wait
   usize writes_ = 0;                 // accesses to global memory that are put off
-  std::exception_ptr error_;         // of handed_[executed_]
+  Slices slices_;                    // of handed_, where several threads work at it
+  std::atomic<u32> next_ = 0;        // slice
+  std::mutex mutex_;                 // of what follows
+  u32 failed_ = 0;
+  std::exception_ptr error_;  // of handed_[failed_], the first that has thrown
 };
 
 }  // namespace vinci::models

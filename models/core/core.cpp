@@ -16,7 +16,8 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
       census_(s.census) {
   stats::Group& group = s.stats.group(core_name(kind, id));
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
-  if (s.with_data && s.census == nullptr && s.checker == nullptr) backlog_.emplace(s.crew, *this, s.gm);
+  if (s.with_data && s.census == nullptr && s.checker == nullptr)
+    backlog_.emplace(s.crew, *this, s.gm, s.chip.ai_cores);
   const config::QueueDepths& q = s.chip.core.queues;
   const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
   const u32 port = kind == isa::CoreKind::vector ? s.chip.ai_cores + id : id;
@@ -63,21 +64,23 @@ void Core::move_data(const isa::Issued& inst, bool touches_gm) {
   if (backlog_ && backlog_->add(inst, touches_gm)) return;
   finish_data();
   try {
-    execute(inst);
+    status_ |= execute(inst, *mem_);
   } catch (const Error& e) {
     blame(e, inst.pc, &inst, inst.pipe);
   }
 }
 
-void Core::execute(const isa::Issued& inst) {
-  isa::ExecContext context{.mem = *mem_,
+u64 Core::execute(const isa::Issued& inst, isa::CoreMem& mem) {
+  u64 raised = 0;
+  isa::ExecContext context{.mem = mem,
                            .spr = inst.spr,
                            .arch = spec_.arch,
                            .overflow = isa::overflow_of(spec_, inst.spr),
-                           .status = status_,
+                           .status = raised,
                            .results = results_,
                            .numerics = spec_.numerics};
   isa::execute(inst, context, census_, block_.launch, name_);
+  return raised;
 }
 
 bool Core::drained() const {

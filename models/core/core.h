@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -67,7 +68,10 @@ class Core {
   void finish_data() {
     if (backlog_) backlog_->finish();
   }
-  void execute(const isa::Issued& inst);
+  // Returns the bits of STATUS that it raises. On buffers of the core or on others.
+  u64 execute(const isa::Issued& inst, isa::CoreMem& mem);
+  // The same of what may run on other threads at the same time, before anybody asks for status().
+  void raise_late(u64 bits) { std::atomic_ref(status_).fetch_or(bits); }
   void block_done();
   const Pipe* pipe(isa::PipeId p) const { return pipes_[isa::index(p)].get(); }
   Pipe* pipe(isa::PipeId p) { return pipes_[isa::index(p)].get(); }

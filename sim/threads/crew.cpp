@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sim/threads/patience.h"
+
 namespace vinci::sim {
 
 Crew::~Crew() {
@@ -18,45 +20,92 @@ Crew::~Crew() {
 
 void Crew::post(Job& job) {
   while (helpers_.size() < most_)
-    helpers_.emplace_back([this] { help(); });
+    helpers_.emplace_back([this, thread = static_cast<u32>(helpers_.size() + 1)] { help(thread); });
   {
     const std::lock_guard lock(mutex_);
     job.state_ = Job::State::waiting;
     waiting_.push_back(&job);
+    offers_ = waiting_.size();
   }
   posted_.notify_one();
 }
 
+void Crew::share(Job& job) {
+  {
+    const std::lock_guard lock(mutex_);
+    shared_.push_back(&job);
+    sharing_ = shared_.size();
+  }
+  posted_.notify_all();
+  done_.notify_all();
+}
+
+bool Crew::is_shared(const Job& job) const { return std::ranges::find(shared_, &job) != shared_.end(); }
+
 // The lock is open while the job runs.
-void Crew::run_one(Job& job, std::unique_lock<std::mutex>& lock) {
+void Crew::run_one(Job& job, u32 thread, std::unique_lock<std::mutex>& lock) {
   waiting_.erase(std::ranges::find(waiting_, &job));
+  offers_ = waiting_.size();
   job.state_ = Job::State::running;
+  job.threads_ = 1;
   lock.unlock();
-  job.run();
+  job.run(thread);
   lock.lock();
-  job.state_ = Job::State::idle;
+  leave(job);
+}
+
+void Crew::join(Job& job, u32 thread, std::unique_lock<std::mutex>& lock) {
+  ++job.threads_;
+  lock.unlock();
+  job.help(thread);
+  lock.lock();
+  leave(job);
+}
+
+// Who leaves has found nothing left to begin.
+void Crew::leave(Job& job) {
+  std::erase(shared_, &job);
+  sharing_ = shared_.size();
+  if (--job.threads_ > 0) return;
+  job.state_.store(Job::State::idle, std::memory_order_release);
   done_.notify_one();
 }
 
 void Crew::finish(Job& job) {
+  if (idle(job)) return;
   std::unique_lock lock(mutex_);
-  while (job.state_ != Job::State::idle) {
+  while (!idle(job)) {
     if (job.state_ == Job::State::waiting) {
-      run_one(job, lock);
+      run_one(job, 0, lock);
+    } else if (is_shared(job)) {
+      join(job, 0, lock);
     } else if (!waiting_.empty()) {
-      run_one(*waiting_.front(), lock);
+      run_one(*waiting_.front(), 0, lock);
     } else {
-      done_.wait(lock);
+      lock.unlock();
+      const bool soon = patience([&] { return idle(job) || sharing_ != 0; });
+      lock.lock();
+      if (!soon) done_.wait(lock, [&] { return idle(job) || is_shared(job); });
     }
   }
 }
 
-void Crew::help() {
+void Crew::help(u32 thread) {
   std::unique_lock lock(mutex_);
   while (true) {
-    posted_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+    const auto something = [this] { return ending_ || !waiting_.empty() || !shared_.empty(); };
+    if (!something()) {
+      lock.unlock();
+      patience([this] { return offers_ != 0 || sharing_ != 0; });
+      lock.lock();
+      posted_.wait(lock, something);
+    }
     if (ending_) return;
-    run_one(*waiting_.front(), lock);
+    if (!waiting_.empty()) {
+      run_one(*waiting_.front(), thread, lock);
+    } else {
+      join(*shared_.front(), thread, lock);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -14,18 +15,21 @@ namespace vinci::sim {
 
 // Threads that take jobs off the thread of a simulation. Results must not depend on who runs a job, and when: jobs
 // share nothing with each other, and the owner of a job waits for it before anything of it is looked at. The functions
-// are for the owner's thread.
+// are for the owner's thread, but for share().
 class Crew {
  public:
+  // Threads are numbered: 0 is the owner's.
   class Job {
    public:
-    virtual ~Job() = default;  // it is idle then
-    virtual void run() = 0;    // does not throw
+    virtual ~Job() = default;             // it is idle then
+    virtual void run(u32 thread) = 0;     // does not throw
+    virtual void help(u32 /*thread*/) {}  // the same, beside run(), of a job that is shared; until nothing is left
 
    private:
     friend class Crew;
     enum class State : u8 { idle, waiting, running };
-    State state_ = State::idle;
+    std::atomic<State> state_ = State::idle;
+    u32 threads_ = 0;  // that are at it
   };
 
   // `helpers` threads besides the caller's, at most; they start with the first job.
@@ -35,23 +39,29 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
 
   bool has_helpers() const { return most_ > 0; }
-  bool idle(const Job& job) {
-    const std::lock_guard lock(mutex_);
-    return job.state_ == Job::State::idle;
-  }
+  u32 threads() const { return most_ + 1; }
+  static bool idle(const Job& job) { return job.state_.load(std::memory_order_acquire) == Job::State::idle; }
+  // Whether there are more jobs than somebody has begun.
+  bool has_waiting() const { return offers_.load(std::memory_order_relaxed) != 0; }
   // Lets somebody run an idle job.
   void post(Job& job);
   // Returns when the job is idle, and helps meanwhile.
   void finish(Job& job);
+  // By a job that runs: who has nothing else to do may help with it.
+  void share(Job& job);
 
  private:
-  void help();
-  void run_one(Job& job, std::unique_lock<std::mutex>& lock);
+  void help(u32 thread);
+  void run_one(Job& job, u32 thread, std::unique_lock<std::mutex>& lock);
+  void join(Job& job, u32 thread, std::unique_lock<std::mutex>& lock);
+  void leave(Job& job);
+  bool is_shared(const Job& job) const;
 
   u32 most_;
   std::mutex mutex_;
   std::condition_variable posted_, done_;
-  std::deque<Job*> waiting_;
+  std::deque<Job*> waiting_, shared_;
+  std::atomic<usize> offers_ = 0, sharing_ = 0;  // how many there are of them, for those who do not hold the lock
   bool ending_ = false;
   std::vector<std::thread> helpers_;
 };

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <vector>
 
 namespace vinci::sim {
@@ -11,7 +12,7 @@ namespace {
 
 // Adds to its own sum, so that a job that runs twice, not at all or beside itself is seen.
 struct Sum final : Crew::Job {
-  void run() override {
+  void run(u32 /*thread*/) override {
     const u64 before = sum;
     for (u32 i = 0; i < 1000; ++i)
       noise = noise * 6364136223846793005u + 1;
@@ -35,7 +36,7 @@ TEST_P(CrewOf, EveryJobRunsOnceForEachPost) {
     }
     for (usize i = jobs.size(); i-- > 0;) {
       crew.finish(jobs[i]);
-      ASSERT_TRUE(crew.idle(jobs[i]));
+      ASSERT_TRUE(Crew::idle(jobs[i]));
       ASSERT_EQ(jobs[i].sum, expected) << round;
     }
   }
@@ -58,6 +59,40 @@ TEST(Crew, EndsWithHelpersThatWait) {
     crew.post(job);
     crew.finish(job);
     EXPECT_EQ(job.sum, 1u);
+  }
+}
+
+// A job of many pieces, each of which somebody does.
+struct Shared final : Crew::Job {
+  Shared(Crew& c, u32 pieces) : crew(c), done(pieces) {}
+  void run(u32 thread) override {
+    crew.share(*this);
+    help(thread);
+  }
+  void help(u32 thread) override {
+    for (u32 i = next++; i < done.size(); i = next++)
+      done[i] += thread < crew.threads() ? 1 : 100;
+  }
+  Crew& crew;
+  std::vector<u32> done;
+  std::atomic<u32> next = 0;
+};
+
+TEST_P(CrewOf, SharedJobsAreDoneWhenTheyAreIdle) {
+  Crew crew(GetParam());
+  for (u32 round = 0; round < 200; ++round) {
+    Shared one(crew, 50), other(crew, round);
+    Sum third;
+    third.next = 5;
+    crew.post(one);
+    crew.post(other);
+    crew.post(third);
+    for (Crew::Job* job :
+         {static_cast<Crew::Job*>(&other), static_cast<Crew::Job*>(&third), static_cast<Crew::Job*>(&one)})
+      crew.finish(*job);
+    ASSERT_EQ(one.done, std::vector<u32>(50, 1));
+    ASSERT_EQ(other.done, std::vector<u32>(round, 1));
+    ASSERT_EQ(third.sum, 5u);
   }
 }
 

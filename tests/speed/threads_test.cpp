@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <random>
+#include <vector>
+
 #include "models/soc/functional.h"
 #include "models/soc/simulate.h"
 #include "tests/speed/problems.h"
@@ -73,6 +78,109 @@ TEST(Threads, CoresSeeGlobalMemoryAsItWasThen) {
       ASSERT_EQ(value(8192 + i), 7) << i << " with " << threads;
       ASSERT_EQ(value(16384 + i), 7) << i << " with " << threads;
     }
+  }
+}
+
+// Small products at random places of the buffers of one core, one after the other, and between them copies, products
+// and ways out at random that read what several of them have left, without any flag: their order is that of time, for
+// all numbers of threads. `disorder`: of how many hundredths that is.
+std::string random_cube_program(u32 seed, u32 disorder) {
+  std::minstd_rand random(seed);
+  const auto below = [&](u32 n) { return static_cast<u32>(random() >> 8) % n; };
+  const auto gm = [&] { return below(100) < disorder ? "X4" : "X3"; };
+  std::string s = "  ld_arg X3, 0\n  add X4, X3, 524288\n";
+  for (u32 i = 0; i < 12; ++i) {
+    s += fmt::format("  copy_gm_to_cbuf_multi_nd2nz_b16 {}, X3, 0, 1, 128, 128, 0, {}, 128, 1, 0\n", i * 32768,
+                     128 + 16 * below(20));
+  }
+  const auto product = [&] {
+    const u32 m = 16 + 16 * below(8), k = 16 + 16 * below(4), n = 16 + 16 * below(8);
+    const u32 l1 = below(5) * 65536, l0a = below(4) * 16384, l0b = below(4) * 16384, l0c = below(2) * 65536;
+    const u32 less = below(100) < disorder + 5 ? 1 + below(3) : 0;  // the rest is what was there before
+    s += fmt::format("  copy_gm_to_cbuf_multi_nd2nz_b16 {}, {}, 0, 1, {}, {}, 0, 256, {}, 1, 0\n", l1, gm(),
+                     m - (less & 1), k, m);
+    s += fmt::format("  copy_gm_to_cbuf_multi_nd2nz_b16 {}, {}, 0, 1, {}, {}, 0, 512, {}, 1, 0\n", l1 + 32768, gm(), k,
+                     n, k);
+    s += "  pipe_barrier PIPE_ALL\n";
+    for (u32 i = 0; i < k / 16; ++i) {
+      s += fmt::format("  load_cbuf_to_ca {}, {}, {}, {}, 1, 0, 0, {}\n", l0a + i * 512, l1, i * m / 16, m / 16,
+                       k / 16 - 1);
+      s += fmt::format("  load_cbuf_to_cb {}, {}, {}, {}, {}, 0, 1\n", l0b + i * n / 16 * 512, l1 + 32768, i, n / 16,
+                       k / 16);
+    }
+    s += "  pipe_barrier PIPE_ALL\n";
+    s += fmt::format("  mad.f162f32 {}, {}, {}, {}, {}, {}, {}\n", l0c, l0a, l0b, m - (less & 2), k, n - (less & 2),
+                     below(9) == 0 ? 0 : 1);
+    s += "  pipe_barrier PIPE_ALL\n";
+    s += fmt::format("  add X5, X4, {}\n  copy_matrix_cc_to_gm X5, {}, 0, {}, {}, 256, {}, 0, 1, 0, 0, 1\n",
+                     below(7) * 65536 + below(2) * 256, l0c, n, m, m);
+  };
+  const auto anything = [&] {
+    const u32 tile = below(4) * 8192;
+    switch (below(7)) {
+      case 0:
+        s += fmt::format("  copy_gm_to_cbuf_multi_nd2nz_b16 {}, {}, 0, 1, 64, {}, 0, 256, 64, 1, 0\n", below(96) * 4096,
+                         gm(), 16 + below(200));
+        break;
+      case 1: s += fmt::format("  load_cbuf_to_ca {}, {}, {}, 16, 1, 0, 0\n", tile, below(32) * 4096, below(64)); break;
+      case 2:
+      case 3:
+        s += fmt::format("  load_cbuf_to_cb {}, {}, {}, {}, {}, 0, {}\n", below(6) * 8192, below(32) * 4096, below(64),
+                         16 + below(17), 1 + below(3), below(2));
+        break;
+      case 4:
+        s += fmt::format("  copy_matrix_cc_to_gm {}, {}, 0, {}, 64, 256, 128, 0, {}, {}, 0, 1\n", gm(),
+                         below(3) * 32768, 16 + 16 * below(6), below(2), below(2));
+        break;
+      default: {
+        static constexpr std::array kTypes{"f162f32", "s8", "bf162f32"};
+        s += fmt::format("  mad.{} {}, {}, {}, {}, {}, {}, {}\n", kTypes[below(6) < 4 ? 0 : 1 + below(2)],
+                         below(3) * 32768, tile, below(5) * 8192, 128 - below(29), 40 + below(25), 128 - below(30),
+                         below(4) == 0 ? 1 : 0);
+      }
+    }
+  };
+  for (u32 i = 0; i < 150; ++i) {
+    product();
+    for (u32 more = below(100) < disorder ? 1 + below(3) : 0; more > 0; --more)
+      anything();
+  }
+  return s + "  pipe_barrier PIPE_ALL\n  end\n";
+}
+
+TEST(Threads, OneCoreIsWorthSeveral) {
+  for (u32 seed = 1; seed <= 6; ++seed) {
+    Problem p = kernel_on_one_core("ascend-910b1", random_cube_program(seed, std::array{0u, 2u, 20u}[seed % 3]));
+    p.stream.kernels[0].type = task::KernelType::AIC_ONLY;
+    std::vector<u16> numbers(1 << 19);
+    std::minstd_rand random(seed);
+    for (u16& n : numbers)
+      n = static_cast<u16>(0x2c00 + random() % 0x1000 + (random() & 0x8000));
+    std::vector<std::byte> expected;
+    for (const u32 threads : {1, 2, 3, 5, 2}) {
+      task::RunMemory memory(p.stream, true);
+      const u64 x = memory.address({.buffer = 0});
+      memory.gm().write(x, std::as_bytes(std::span(numbers)));
+      models::simulate(p.chip, p.stream, memory, {.threads = threads});
+      std::vector<std::byte> all(1 << 20);
+      memory.gm().read(x, all);
+      if (expected.empty()) expected = all;
+      ASSERT_TRUE(all == expected) << "seed " << seed << " with " << threads;
+    }
+    ASSERT_FALSE(std::ranges::equal(expected, std::as_bytes(std::span(numbers))));
+  }
+}
+
+TEST(Threads, AProductOfOneCoreHasTheSameBits) {
+  const GemmFolder gemm(1024, 1);
+  task::RunMemory functional(gemm.stream, true);
+  models::run_functional(gemm.chip, gemm.stream, functional, {});
+  const std::vector<std::byte> expected = bytes_of(functional, gemm.stream, "c");
+  for (const u32 threads : {1, 2, 4}) {
+    task::RunMemory memory(gemm.stream, true);
+    const models::Result r = models::simulate(gemm.chip, gemm.stream, memory, {.threads = threads});
+    EXPECT_TRUE(bytes_of(memory, gemm.stream, "c") == expected) << threads;
+    EXPECT_EQ(r.stats, models::simulate(gemm.chip, gemm.stream, memory, {.threads = 1}).stats) << threads;
   }
 }
 
