@@ -45,20 +45,6 @@ class Dma {
   std::vector<u64> under_way_;  // completion of the latest requests, from `oldest_` on in turn; as many as may be
   usize oldest_ = 0;
 
-  isa::Footprint parts_;        // accesses of global memory that are not empty
-  usize part_ = 0;              // the present one
-  isa::Access gm_;              // as it is walked
-  CacheHint hint_{};            // of its memory
-  u64 alignment_ = 0;           // pieces should begin at multiples of it
-  u64 fetch_unit_ = 0;          // a request that L2 does not serve counts as many times as it meets units of it
-  u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
-  bool alike_ = false;          // pieces that follow each other lie alike in their lines
-  u64 pace_ = 0;                // from a request to the next one, most of the time
-  u64 row_ = 0;                 // where the first piece of the present row of pieces begins
-  std::array<u32, 3> index_{};  // of the present piece
-  u64 left_ = 0;                // bytes of it behind the present run
-  u64 most_ = 0;                // bytes of a request, if it begins where it should
-  u64 unit_ = 0;                // it is cut at multiples of so many bytes
   // Requests that differ in their addresses alone: of one piece, or one of each of several pieces.
   struct Run {
     MemorySystem::Train train = {};
@@ -75,6 +61,22 @@ class Dma {
   double cycles_per_byte_ = 0;
   double port_time_ = 0;  // when the port is free for the next chunk
   u64 done_ = 0;          // completion of the latest request
+
+  // What is looked at for each run.
+  usize part_ = 0;              // the present one of parts_
+  isa::Access gm_;              // as it is walked
+  CacheHint hint_{};            // of its memory
+  u64 alignment_ = 0;           // pieces should begin at multiples of it
+  u64 fetch_unit_ = 0;          // a request that L2 does not serve counts as many times as it meets units of it
+  u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
+  bool alike_ = false;          // pieces that follow each other lie alike in their lines
+  u64 pace_ = 0;                // from a request to the next one, most of the time
+  u64 row_ = 0;                 // where the first piece of the present row of pieces begins
+  std::array<u32, 3> index_{};  // of the present piece
+  u64 left_ = 0;                // bytes of it behind the present run
+  u64 most_ = 0;                // bytes of a request, if it begins where it should
+  u64 unit_ = 0;                // it is cut at multiples of so many bytes
+  isa::Footprint parts_;        // accesses of global memory that are not empty
 };
 
 }  // namespace vinci::models

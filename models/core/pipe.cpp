@@ -30,13 +30,13 @@ bool alone(const isa::Issued& inst) {
 
 Pipe::Pipe(const Setup& s, isa::PipeId id)
     : Module(s.env),
+      id_(id),
+      queue_(s.queue_depth),
+      flying_(s.queue_depth + 64),
       core_(s.core),
       costs_(s.costs),
-      id_(id),
-      dma_(s.memory, s.port, s.dma_chunk, s.dma_requests, s.dma_unaligned),
       places_(2 * s.queue_depth + 64),
-      queue_(s.queue_depth),
-      flying_(s.queue_depth + 64) {
+      dma_(s.memory, s.port, s.dma_chunk, s.dma_requests, s.dma_unaligned) {
   occupation_.register_in(s.stats);
   s.stats.add("instructions", instructions_, "instructions", "retired, synchronisation not counted");
   s.stats.add("steps", steps_, "steps", "fractal steps, repeats or fractals of its instructions");
@@ -257,9 +257,9 @@ isa::Footprint Pipe::footprint_of(const isa::Issued& inst) const {
   return inst.row->footprint(inst.args, inst.spr, core_.spec().arch);
 }
 
-const Resolved& Pipe::resolve(Entry& q) const {
+const Resolved& Pipe::resolve(Entry& q) {
   if (q.resolved == nullptr) {
-    q.resolved = &q.own.emplace(q.inst, footprint_of(q.inst), costs_, core_.spec().arch);
+    q.resolved = &places_.resolved(q).emplace(q.inst, footprint_of(q.inst), costs_, core_.spec().arch);
   }
   return *q.resolved;
 }

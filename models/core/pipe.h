@@ -54,14 +54,13 @@ class Pipe final : public sim::Module {
   struct Entry {
     isa::Issued inst;
     const Resolved* resolved = nullptr;  // of work, at the latest when it is the head of the queue
-    std::optional<Resolved> own = {};    // where no table has it
     u64 queued = 0;                      // when it gets into the queue
     u64 begin = 0, end = 0, done = 0;
   };
   // The places of all instructions here. The one that was left last is taken first: it is in the cache of the host.
   class Places {
    public:
-    explicit Places(usize n) : all_(n) {
+    explicit Places(usize n) : all_(n), resolved_(n) {
       for (Entry& e : all_)
         free_.push_back(&e);
     }
@@ -71,9 +70,12 @@ class Pipe final : public sim::Module {
       return e;
     }
     void leave(Entry& e) { free_.push_back(&e); }
+    // Beside an instruction that no table has resolved.
+    std::optional<Resolved>& resolved(const Entry& e) { return resolved_[static_cast<usize>(&e - all_.data())]; }
 
    private:
     std::vector<Entry> all_;
+    std::vector<std::optional<Resolved>> resolved_;
     std::vector<Entry*> free_;
   };
   static constexpr u64 kUnknown = ~u64{0};
@@ -85,7 +87,7 @@ class Pipe final : public sim::Module {
   bool start_next(u64 t);                              // false when the head has to wait
   bool wait_for_unit_flags(u64 t, const Resolved& q);  // false: it may start
   void start_work(u64 t, Entry& q);
-  const Resolved& resolve(Entry& q) const;
+  const Resolved& resolve(Entry& q);
   isa::Footprint footprint_of(const isa::Issued& inst) const;
   void pump_dma(u64 t);
   u64 next_wake(u64 t);
@@ -95,25 +97,26 @@ class Pipe final : public sim::Module {
   void report_waiting(sim::Waits& waits) const;
   void show(const Entry& f) const;
 
-  Core& core_;
-  const CostTable& costs_;
+  // What is looked at each time comes first, for the cache of the host.
+  u64 other_wake_ = 0;  // while the Dma works: when there is something else to do
+  u64 dma_wake_ = 0;
+  bool moving_ = false;  // the newest of flying_ is a copy that the Dma still works on
   isa::PipeId id_;
-  Dma dma_;
-  Places places_;
+  u64 free_at_ = 0;  // when the next instruction can start
+  u64 flag_wake_ = kUnknown;
   boost::circular_buffer<Entry*> queue_;
   boost::circular_buffer<Entry*> flying_;  // have begun, or are flags that wait for those before
-  u64 free_at_ = 0;                        // when the next instruction can start
-  bool global_ = false;                    // the latest work moves data from or to global memory
-  double slack_ = 0;                       // how much earlier it could, were it not for whole cycles
   u64 busy_until_ = 0;                     // when the data of the copies from and to global memory are through
-  bool moving_ = false;                    // the newest of flying_ is a copy that the Dma still works on
-  u64 dma_wake_ = 0;
-  u64 other_wake_ = 0;  // while the Dma works: when there is something else to do
-  u64 dma_floor_ = 0;   // the copy takes at least until here
-  u64 dma_tail_ = 0;
+  double slack_ = 0;                       // how much earlier than free_at_ it could, were it not for whole cycles
   u64 waiting_since_ = 0;
-  u64 flag_wake_ = kUnknown;
   Occupation occupation_;
+  Core& core_;
+  const CostTable& costs_;
+  Places places_;
+  Dma dma_;
+  bool global_ = false;  // the latest work moves data from or to global memory
+  u64 dma_floor_ = 0;    // the copy takes at least until here
+  u64 dma_tail_ = 0;
   u64 instructions_ = 0, steps_ = 0, macs_ = 0, read_bytes_ = 0, write_bytes_ = 0;
   u64 gm_read_bytes_ = 0, gm_write_bytes_ = 0;
   trace::TrackId track_ = 0;

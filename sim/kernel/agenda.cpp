@@ -47,6 +47,7 @@ void Agenda::run_cycle() {
     due.first = entry.next_;
     if (due.first != nullptr) {
       due.first->previous_ = nullptr;
+      prefetch(*due.first);
     } else {
       due.last = nullptr;
       vacate(at);
