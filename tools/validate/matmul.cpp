@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "isa/base/error.h"
 #include "tools/validate/kernel_stream.h"
@@ -22,6 +23,7 @@ struct Matmul {
   u64 single_m, single_n;   // rows and columns of each core, the last ones have what is left
   u64 passes;               // over the rows: each core has a part of its rectangle in each
   u64 swizzle;              // 0: rectangles; else tiles are dealt to the cores in strips of so many rows of tiles
+  bool swizzle_columns;     // of so many columns of tiles
   bool shuffle_k;           // each core begins at another group of k
   bool b_nz;                // B is stored as NZ of [K,N]
   bool b_transposed;        // B is stored [N,K], else [K,N]
@@ -138,7 +140,8 @@ class Writer {
   }
 
   // Tiles are dealt to the cores in turn, as GemmIdentityBlockSwizzle of catlass numbers them: strips of `swizzle` rows
-  // of tiles, columns of a strip one after the other, every second strip from the other side.
+  // of tiles, columns of a strip one after the other, every second strip from the other side; or rows and columns
+  // change places.
   void begin_dealt() {
     op("mov m_end, M");
     op("mov n_end, N");
@@ -152,21 +155,24 @@ class Writer {
   }
   void find_tile(std::string_view who) {
     const u64 m_tiles = ceil_div(x_.m, x_.base_m), n_tiles = ceil_div(x_.n, x_.base_n), label = labels_++;
+    // Across the strips, and along them.
+    const auto [across, lanes, along, tiles] =
+        x_.swizzle_columns ? std::tuple('n', n_tiles, 'm', m_tiles) : std::tuple('m', m_tiles, 'n', n_tiles);
     op(fmt::format("mov {}m0, M", who));
     op(fmt::format("bge {}tile, {}, found_{}", who, m_tiles * n_tiles, label));
-    op(fmt::format("div t0, {}tile, {}", who, x_.swizzle * n_tiles));
-    op(fmt::format("rem t1, {}tile, {}", who, x_.swizzle * n_tiles));
+    op(fmt::format("div t0, {}tile, {}", who, x_.swizzle * tiles));
+    op(fmt::format("rem t1, {}tile, {}", who, x_.swizzle * tiles));
     op(fmt::format("mul src, t0, {}", x_.swizzle));
-    op(fmt::format("sub size, {}, src", m_tiles));
+    op(fmt::format("sub size, {}, src", lanes));
     op(fmt::format("min size, size, {}", x_.swizzle));
-    op(fmt::format("rem {}m0, t1, size", who));
-    op(fmt::format("add {0}m0, {0}m0, src", who));
-    op(fmt::format("mul {0}m0, {0}m0, BASE_M", who));
-    op(fmt::format("div {}n0, t1, size", who));
+    op(fmt::format("rem {}{}0, t1, size", who, across));
+    op(fmt::format("add {0}{1}0, {0}{1}0, src", who, across));
+    op(fmt::format("div {}{}0, t1, size", who, along));
     op("and t0, t0, 1");
     op(fmt::format("beq t0, 0, forward_{}", label));
-    op(fmt::format("sub {0}n0, {1}, {0}n0", who, n_tiles - 1));
+    op(fmt::format("sub {0}{1}0, {2}, {0}{1}0", who, along, tiles - 1));
     line(fmt::format("forward_{}:", label));
+    op(fmt::format("mul {0}m0, {0}m0, BASE_M", who));
     op(fmt::format("mul {0}n0, {0}n0, BASE_N", who));
     line(fmt::format("found_{}:", label));
   }
@@ -400,6 +406,7 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
            .single_n = p.whole("single_n"),
            .passes = p.whole("passes"),
            .swizzle = p.whole("swizzle"),
+           .swizzle_columns = p.flag("swizzle_columns"),
            .shuffle_k = p.flag("shuffle_k"),
            .b_nz = p.flag("b_nz"),
            .b_transposed = p.flag("b_transposed"),
@@ -448,6 +455,7 @@ Family matmul() {
                          {"passes", "", "1", "over parts of the rows, one after the other"},
                          {"swizzle", "", "0",
                           "of tiles dealt to split_m * split_n cores: strips of so many rows of tiles; 0: rectangles"},
+                         {"swizzle_columns", "", "0", "1: strips of columns of tiles"},
                          {"shuffle_k", "", "0", "1: each core begins at another group of k"},
                          {"b_nz", "", "0", "1: B is stored as NZ"},
                          {"b_transposed", "", "0", "1: B is stored [n,k]"},
