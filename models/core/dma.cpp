@@ -22,7 +22,7 @@ Dma::Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 requests, u64 unal
                                             : std::bit_floor(std::min(unaligned_bytes, memory.line_bytes()))),
       under_way_(static_cast<usize>(std::max<u64>(1, requests))) {}
 
-void Dma::begin(u64 at, const isa::Footprint& footprint, double body, u64 alignment) {
+void Dma::begin(u64 at, const isa::Footprint& footprint, double body, bool by_rows) {
   parts_ = {};
   u64 bytes = 0;
   for (const isa::Access& a : footprint) {
@@ -31,8 +31,7 @@ void Dma::begin(u64 at, const isa::Footprint& footprint, double body, u64 alignm
     bytes += a.bytes();
   }
   part_ = 0;
-  alignment_ = alignment == 0 ? kBlock : alignment;
-  fetch_unit_ = alignment == 0 ? memory_.line_bytes() : alignment;
+  by_rows_ = by_rows;
   exhausted_ = bytes == 0;
   finished_ = false;
   cycles_per_byte_ = exhausted_ ? 0 : body / static_cast<double>(bytes);
@@ -51,8 +50,8 @@ void Dma::start_part() {
     gm_.count[0] = 1;
   }
   const u64 line = memory_.line_bytes(), stride = static_cast<u64>(gm_.stride[0]);
-  alike_ = stride % line == 0 && stride % alignment_ == 0;
-  most_ = piece_bytes_ > gm_.len && gm_.len <= fetch_unit_ ? fetch_unit_ : line;
+  alike_ = stride % line == 0;
+  most_ = by_rows_ && piece_bytes_ > gm_.len && gm_.len <= line / 2 ? line / 2 : line;
   pace_ = piece_bytes_ <= line ? stride : most_;
   index_ = {};
   row_ = gm_.address;
@@ -62,7 +61,15 @@ void Dma::start_part() {
 inline void Dma::start_piece(u64 address) {
   run_.address = address;
   left_ = piece_bytes_;
-  unit_ = address % alignment_ == 0 ? most_ : unaligned_bytes_;
+  const u64 line = memory_.line_bytes();
+  if (by_rows_) {
+    const u64 multiple_of = (address | line) & -(address | line);
+    unit_ = std::max(unaligned_bytes_, std::min(2 * multiple_of, most_));
+    place_unit_ = std::max(unaligned_bytes_, std::min(multiple_of, line / 2));
+  } else {
+    unit_ = address % kBlock == 0 ? line : unaligned_bytes_;
+    place_unit_ = line;
+  }
   start_run();
 }
 
@@ -71,7 +78,7 @@ inline void Dma::start_run() {
   const u64 first = run_.address, bytes = std::min(left_, unit_ - (first & (unit_ - 1)));
   run_.bytes = static_cast<u32>(bytes);
   run_.train = {memory_, {.port = port_, .bytes = run_.bytes, .write = gm_.write, .hint = hint_}, pace_};
-  run_.places = static_cast<u32>((first + bytes - 1) / fetch_unit_ - first / fetch_unit_ + 1);
+  run_.places = static_cast<u32>((first + bytes - 1) / place_unit_ - first / place_unit_ + 1);
   if (bytes == piece_bytes_ && alike_) {
     run_.step = static_cast<u64>(gm_.stride[0]);
     run_.left = gm_.count[0] - index_[0];

@@ -15,14 +15,16 @@ namespace vinci::models {
 class Dma {
  public:
   // `port` is that of the core; `chunk_bytes` are asked for in one go, `requests` may be under way at once.
-  // Pieces that do not begin where they should are cut at multiples of `unaligned_bytes`; 0: at lines, as all are.
+  // Pieces that do not begin at a block of 32 B are cut at multiples of `unaligned_bytes`; 0: at lines, as all are.
   Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 requests, u64 unaligned_bytes = 0);
 
   // Starts a transfer of what `footprint` says of global memory, one access after the other. Its first request can
-  // leave at `at`; the port alone needs `body` cycles for all of it. Pieces should begin at multiples of `alignment`,
-  // a request for what L2 does not have counts as many times as it meets units of that, and rows that touch and are no
-  // longer than it are asked for by so many bytes, not by lines; 0: at blocks of 32 B, and each request counts once.
-  void begin(u64 at, const isa::Footprint& footprint, double body, u64 alignment = 0);
+  // leave at `at`; the port alone needs `body` cycles for all of it. `by_rows`: rows that become fractals. These are
+  // asked for in units of twice what the address of the row is a multiple of, at least unaligned_bytes and at most a
+  // line, of rows that touch and are no longer than half a line at most half a line; and a request for what L2 does not
+  // have takes a place among those under way for each unit of what the address is a multiple of, from unaligned_bytes
+  // to half a line.
+  void begin(u64 at, const isa::Footprint& footprint, double body, bool by_rows = false);
 
   // Makes the requests that are due at `now`. Returns the cycle to call again; when finished() is then true, all have
   // been made, and it is the cycle in which the port is free for another copy.
@@ -63,19 +65,19 @@ class Dma {
   u64 done_ = 0;          // completion of the latest request
 
   // What is looked at for each run.
-  usize part_ = 0;              // the present one of parts_
-  isa::Access gm_;              // as it is walked
-  CacheHint hint_{};            // of its memory
-  u64 alignment_ = 0;           // pieces should begin at multiples of it
-  u64 fetch_unit_ = 0;          // a request that L2 does not serve counts as many times as it meets units of it
+  usize part_ = 0;    // the present one of parts_
+  isa::Access gm_;    // as it is walked
+  CacheHint hint_{};  // of its memory
+  bool by_rows_ = false;
   u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
   bool alike_ = false;          // pieces that follow each other lie alike in their lines
   u64 pace_ = 0;                // from a request to the next one, most of the time
   u64 row_ = 0;                 // where the first piece of the present row of pieces begins
   std::array<u32, 3> index_{};  // of the present piece
   u64 left_ = 0;                // bytes of it behind the present run
-  u64 most_ = 0;                // bytes of a request, if it begins where it should
+  u64 most_ = 0;                // bytes of a request
   u64 unit_ = 0;                // it is cut at multiples of so many bytes
+  u64 place_unit_ = 0;          // and a request that L2 does not serve takes a place for each of so many
   isa::Footprint parts_;        // accesses of global memory that are not empty
 };
 

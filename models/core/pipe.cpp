@@ -304,8 +304,7 @@ void Pipe::start_work(u64 t, Entry& f) {
     moving_ = true;
     dma_floor_ = f.end;
     dma_tail_ = c.latency - c.occupancy;
-    dma_.begin(t + whole_cycles(line.startup), footprint_of(f.inst), body_cycles(line, q.work),
-               line.per_piece > 0 ? line.piece : 0);
+    dma_.begin(t + whole_cycles(line.startup), footprint_of(f.inst), body_cycles(line, q.work), line.per_piece > 0);
     f.end = f.done = kUnknown;
     flying_.push_back(&f);
     occupation_.busy(t, kUnknown);

@@ -155,7 +155,9 @@ void describe(V& visit, S& s) {
   visit("dma_chunk", s.dma_chunk, "what a copy asks of the memory in one go; smaller is finer interleaving",
         Range{32, 1024.0 * 1024});
   visit("dma_unaligned", s.dma_unaligned,
-        "the most of a request of a row that does not begin at a block of 32 B, or, as NZ, at 256 B; 0B: a line",
+        "the least unit in which rows are asked for: of those that do not begin at a block of 32 B, and of those that "
+        "become "
+        "NZ, whose unit is twice what they begin at a multiple of; 0B: a line",
         Range{0, 1024.0 * 1024});
   visit("dma_requests", s.dma_requests, "requests of a pipe, of a line of L2 or less, that may be under way at once",
         Range{1, 65536});

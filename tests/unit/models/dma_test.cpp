@@ -109,36 +109,39 @@ TEST(Dma, FewerRequestsThanAChunkHasSplitIt) {
   EXPECT_EQ(drive(dma, 0), 16u * 101);
 }
 
-TEST(Dma, RowsThatBeginBesideTheirAlignmentGoInSmallerRequests) {
-  const auto requests = [](u64 address, u32 len, u64 alignment) {
+TEST(Dma, RowsAreAskedForInUnitsOfTwiceTheirAlignment) {
+  const auto requests = [](u64 address, u32 len, bool by_rows) {
     Quick q;
     Dma dma(q.system, 0, 4096, 64, 128);
-    dma.begin(0, rows(address, len, 1, 4096), 8, alignment);
+    dma.begin(0, rows(address, len, 1, 4096), 8, by_rows);
     drive(dma, 0);
     EXPECT_EQ(q.l2("read_bytes"), len);
     return q.requests();
   };
-  EXPECT_EQ(requests(0, 512, 256), 1u);
-  EXPECT_EQ(requests(256, 512, 256), 2u);
-  EXPECT_EQ(requests(128, 512, 256), 4u);
-  EXPECT_EQ(requests(64, 512, 256), 5u);  // 64, three of 128, 64
-  EXPECT_EQ(requests(128, 512, 128), 2u);
-  EXPECT_EQ(requests(64, 512, 0), 2u);
-  EXPECT_EQ(requests(16, 512, 0), 5u);
+  EXPECT_EQ(requests(0, 512, true), 1u);
+  EXPECT_EQ(requests(4096, 512, true), 1u);
+  EXPECT_EQ(requests(256, 512, true), 2u);
+  EXPECT_EQ(requests(128, 512, true), 3u);  // 128, 256, 128
+  EXPECT_EQ(requests(64, 512, true), 5u);   // 64, three of 128, 64
+  EXPECT_EQ(requests(16, 512, true), 5u);
+  EXPECT_EQ(requests(128, 512, false), 2u);
+  EXPECT_EQ(requests(64, 512, false), 2u);
+  EXPECT_EQ(requests(16, 512, false), 5u);
 }
 
-TEST(Dma, WhatComesFromTheDeviceMemoryTakesAPlaceForEachUnitOfTheAlignment) {
-  const auto time = [](Quick& q, u64 from, u64 address, u32 len, u64 alignment) {
+TEST(Dma, RowsFromTheDeviceMemoryTakeAPlaceForEachHalfOfAUnit) {
+  const auto time = [](Quick& q, u64 from, u64 address, u32 len, bool by_rows) {
     Dma dma(q.system, 0, 4096, 4, 128);
-    dma.begin(from, rows(address, len, 8, 4096), 8, alignment);
+    dma.begin(from, rows(address, len, 8, 4096), 8, by_rows);
     return drive(dma, from) - from;
   };
   Quick q;
-  EXPECT_EQ(time(q, 0, 0, 512, 256), 4u * 101);     // two rows at once
-  EXPECT_EQ(time(q, 1000, 0, 512, 256), 2u * 101);  // four, of which L2 has the lines
-  EXPECT_EQ(time(q, 2000, 1024, 256, 256), 2u * 101);
-  EXPECT_EQ(time(q, 3000, 2048, 512, 0), 2u * 101);          // bursts count once
-  EXPECT_EQ(time(q, 4000, 2560 + 128, 256, 256), 4u * 101);  // requests of 128 B
+  EXPECT_EQ(time(q, 0, 0, 512, true), 4u * 101);     // two rows at once
+  EXPECT_EQ(time(q, 1000, 0, 512, true), 2u * 101);  // four, of which L2 has the lines
+  EXPECT_EQ(time(q, 2000, 1024, 256, true), 2u * 101);
+  EXPECT_EQ(time(q, 3000, 1536 + 128, 128, true), 2u * 101);
+  EXPECT_EQ(time(q, 4000, 2560 + 256, 256, true), 2u * 101);
+  EXPECT_EQ(time(q, 5000, 2048, 512, false), 2u * 101);  // bursts count once
 }
 
 TEST(Dma, TheNextCopyBeginsWhileDataAreOnTheirWayAndSharesTheRequests) {
@@ -199,18 +202,18 @@ TEST(Dma, RowsThatBeginBetweenBlocksGoInSmallerRequests) {
 }
 
 TEST(Dma, ShortRowsThatBecomeFractalsAreAskedForByTheirUnit) {
-  const auto requests = [](u32 len, u64 alignment) {
+  const auto requests = [](u32 len, bool by_rows) {
     Quick q;
     Dma dma(q.system, 0, 4096, 1024, 128);
-    dma.begin(0, rows(4096, len, 16, len), 16, alignment);
+    dma.begin(0, rows(4096, len, 16, len), 16, by_rows);
     drive(dma, 0);
     EXPECT_EQ(q.l2("read_bytes"), u64{16} * len);
     return q.requests();
   };
-  EXPECT_EQ(requests(256, 0), 8u);  // lines
-  EXPECT_EQ(requests(256, 256), 16u);
-  EXPECT_EQ(requests(32, 256), 2u);
-  EXPECT_EQ(requests(512, 256), 16u);  // lines again
+  EXPECT_EQ(requests(256, false), 8u);  // lines
+  EXPECT_EQ(requests(256, true), 16u);
+  EXPECT_EQ(requests(32, true), 2u);
+  EXPECT_EQ(requests(512, true), 16u);  // lines again
 }
 
 TEST(Dma, CanBeUsedAgain) {
