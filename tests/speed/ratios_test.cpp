@@ -120,11 +120,11 @@ TEST(Speed, MadKeepsUpWithSgemm) {
         }
       });
   record("mad_to_sgemm", mad / sgemm);
-  EXPECT_LT(mad, 2.5 * sgemm);
+  EXPECT_LT(mad, 1.6 * sgemm);
 }
 
-// A whole product in FP16, with all copies between memories, beside one by OpenBLAS from FP32. Three to four times what
-// processors with AVX-512 show, because OpenBLAS may choose kernels that are twice as fast.
+// A whole product in FP16, with all copies between memories, beside one by OpenBLAS from FP32. A processor with AVX-512
+// shows 1.2 and 1.5 of its AVX2 kernels, 1.7 and 2.3 of the AVX-512 ones.
 TEST(Speed, AProductKeepsUpWithSgemm) {
   if (!optimised()) GTEST_SKIP() << "not optimised";
   constexpr int kEdge = 768;
@@ -148,8 +148,8 @@ TEST(Speed, AProductKeepsUpWithSgemm) {
       });
   record("functional_to_sgemm", functional / sgemm);
   record("full_to_sgemm", full / sgemm);
-  EXPECT_LT(functional, 4 * sgemm);
-  EXPECT_LT(full, 6 * sgemm);
+  EXPECT_LT(functional, 3 * sgemm);
+  EXPECT_LT(full, 4 * sgemm);
 }
 
 // A full run is a functional one and a timing-only one; what it adds is that blocks take turns.
@@ -172,8 +172,8 @@ TEST(Speed, FullIsNoMoreThanItsParts) {
       });
   record("full_to_parts", full / (functional + timing));
   record("timing_to_functional", timing / functional);
-  EXPECT_LT(full, 2 * (functional + timing)) << functional << " s and " << timing << " s";
-  EXPECT_LT(timing, functional);
+  EXPECT_LT(full, 1.6 * (functional + timing)) << functional << " s and " << timing << " s";
+  EXPECT_LT(timing, 0.85 * functional);
 }
 
 }  // namespace
