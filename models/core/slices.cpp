@@ -35,16 +35,21 @@ bool writes_all(const isa::Issued& inst) {
   }
 }
 
-// The runs of bytes of an access, as long as there are few: f(begin, end). Else one from first to last, and false.
-template <class F>
-bool for_each_run(isa::Access a, F&& f) {
-  constexpr u64 kMostRuns = 256;
+// With rows that touch as one.
+isa::Access merged(isa::Access a) {
   for (usize i = 0; i < a.count.size() && (a.count[i] == 1 || a.stride[i] == i64{a.len}); ++i)
     a.len *= std::exchange(a.count[i], 1u);
+  return a;
+}
+
+constexpr u64 kMostRuns = 256;
+
+// The runs of bytes of a merged access, as long as there are few: f(begin, end). Else one from first to last.
+template <class F>
+void for_each_run(const isa::Access& a, F&& f) {
   if (a.pieces() > kMostRuns) {
     const isa::LateAccess::Rows all = isa::LateAccess::Rows::of(a);
-    f(all.begin, all.end);
-    return false;
+    return f(all.begin, all.end);
   }
   for (u32 k = 0; k < a.count[2]; ++k) {
     for (u32 j = 0; j < a.count[1]; ++j) {
@@ -54,7 +59,6 @@ bool for_each_run(isa::Access a, F&& f) {
       }
     }
   }
-  return true;
 }
 
 }  // namespace
@@ -78,7 +82,7 @@ u32 Slices::cut(std::span<const isa::Issued> batch) {
         if (a.buffer == BufId::GM) {
           join_global(node, a);
         } else {
-          join_local(node, a, writes_all(inst));
+          join_local(node, merged(a), writes_all(inst));
         }
       }
     }
@@ -114,22 +118,20 @@ void Slices::join_local(u32 node, const isa::Access& a, bool whole) {
       if (writers[g] != last) unite(node, last = writers[g]);
     }
   };
-  if (!a.write || !whole) {
+  // What lies between runs that are not looked at one by one stays as it was.
+  if (!a.write || !whole || a.pieces() > kMostRuns) {
     for_each_run(a, read);
-    if (a.write)
-      for_each_run(a, [&](u64 begin, u64 end) {
-        for (u64 g = begin / kGrain; g * kGrain < end; ++g)
-          writers[g] = node;
-      });
-    return;
+  } else {
+    for_each_run(a, [&](u64 begin, u64 end) {
+      if (begin % kGrain != 0) read(begin, begin + 1);
+      if (end % kGrain != 0) read(end - 1, end);
+    });
   }
-  const bool exact = for_each_run(a, [&](u64 begin, u64 end) {
-    if (begin % kGrain != 0) read(begin, begin + 1);
-    if (end % kGrain != 0) read(end - 1, end);
+  if (!a.write) return;
+  for_each_run(a, [&](u64 begin, u64 end) {
     for (u64 g = begin / kGrain; g * kGrain < end; ++g)
       writers[g] = node;
   });
-  if (!exact) unite(node, 0);
 }
 
 void Slices::number() {

@@ -148,26 +148,66 @@ std::string random_cube_program(u32 seed, u32 disorder) {
   return s + "  pipe_barrier PIPE_ALL\n  end\n";
 }
 
+// What is left of 1 MiB of random numbers after the program, with each number of threads the same.
+void expect_same_bits(const std::string& program, u32 seed) {
+  Problem p = kernel_on_one_core("ascend-910b1", program);
+  p.stream.kernels[0].type = task::KernelType::AIC_ONLY;
+  std::vector<u16> numbers(1 << 19);
+  std::minstd_rand random(seed);
+  for (u16& n : numbers)
+    n = static_cast<u16>(0x2c00 + random() % 0x1000 + (random() & 0x8000));
+  std::vector<std::byte> expected;
+  for (const u32 threads : {1, 2, 3, 5, 2}) {
+    task::RunMemory memory(p.stream, true);
+    const u64 x = memory.address({.buffer = 0});
+    memory.gm().write(x, std::as_bytes(std::span(numbers)));
+    models::simulate(p.chip, p.stream, memory, {.threads = threads});
+    std::vector<std::byte> all(1 << 20);
+    memory.gm().read(x, all);
+    if (expected.empty()) expected = all;
+    ASSERT_TRUE(all == expected) << "seed " << seed << " with " << threads;
+  }
+  ASSERT_FALSE(std::ranges::equal(expected, std::as_bytes(std::span(numbers))));
+}
+
 TEST(Threads, OneCoreIsWorthSeveral) {
-  for (u32 seed = 1; seed <= 6; ++seed) {
-    Problem p = kernel_on_one_core("ascend-910b1", random_cube_program(seed, std::array{0u, 2u, 20u}[seed % 3]));
-    p.stream.kernels[0].type = task::KernelType::AIC_ONLY;
-    std::vector<u16> numbers(1 << 19);
-    std::minstd_rand random(seed);
-    for (u16& n : numbers)
-      n = static_cast<u16>(0x2c00 + random() % 0x1000 + (random() & 0x8000));
-    std::vector<std::byte> expected;
-    for (const u32 threads : {1, 2, 3, 5, 2}) {
-      task::RunMemory memory(p.stream, true);
-      const u64 x = memory.address({.buffer = 0});
-      memory.gm().write(x, std::as_bytes(std::span(numbers)));
-      models::simulate(p.chip, p.stream, memory, {.threads = threads});
-      std::vector<std::byte> all(1 << 20);
-      memory.gm().read(x, all);
-      if (expected.empty()) expected = all;
-      ASSERT_TRUE(all == expected) << "seed " << seed << " with " << threads;
-    }
-    ASSERT_FALSE(std::ranges::equal(expected, std::as_bytes(std::span(numbers))));
+  for (u32 seed = 1; seed <= 6; ++seed)
+    expect_same_bits(random_cube_program(seed, std::array{0u, 2u, 20u}[seed % 3]), seed);
+}
+
+// A copy of hundreds of pieces leaves what an instruction before has written between them, which is read after it.
+TEST(Threads, WhatLiesBetweenThePiecesOfACopyStays) {
+  for (const std::string_view copy : {"1, 4800, 0, 4800, 32, 1, 0", "16, 272, 0, 512, 32, 2, 0"}) {
+    expect_same_bits(fmt::format(R"(  ld_arg X3, 0
+  mov X10, 0
+busy:
+  mad.f162f32 0, 0, 0, 256, 64, 128, 1
+  add X10, X10, 1
+  blt X10, 40, busy
+  mov X10, 0
+loop:
+  mul X4, X10, 9600
+  add X4, X4, X3
+  copy_gm_to_cbuf_multi_nd2nz_b16 0, X4, 0, 1, 16, 128, 0, 4800, 16, 1, 0
+  copy_gm_to_cbuf_multi_nd2nz_b16 0, X4, 0, 1, {}
+  set_flag PIPE_MTE2, PIPE_MTE1, EVENT_ID0
+  wait_flag PIPE_MTE2, PIPE_MTE1, EVENT_ID0
+  load_cbuf_to_ca 0, 512, 0, 1, 1, 0, 0
+  load_cbuf_to_cb 0, 1536, 0, 1, 1, 0, 1
+  set_flag PIPE_MTE1, PIPE_M, EVENT_ID0
+  wait_flag PIPE_MTE1, PIPE_M, EVENT_ID0
+  mul X5, X10, 1024
+  mad.f162f32 X5, 0, 0, 16, 16, 16, 1
+  pipe_barrier PIPE_ALL
+  add X10, X10, 1
+  blt X10, 48, loop
+  add X5, X3, 524288
+  copy_matrix_cc_to_gm X5, 0, 0, 16, 768, 16, 768, 0, 0, 0, 0, 1
+  pipe_barrier PIPE_ALL
+  end
+)",
+                                 copy),
+                     7);
   }
 }
 
