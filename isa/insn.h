@@ -64,7 +64,7 @@ struct TypeForm {
 struct Work {
   u64 steps = 0;   // fractal steps of the cube, repeats of the vector unit, fractals of load2d
   u64 bytes = 0;   // payload moved
-  u64 bursts = 0;  // contiguous pieces
+  u64 bursts = 0;  // contiguous pieces; of a mad, rows of fractals of A
   u64 macs = 0;    // multiply-accumulates, for rates; costs nothing by itself
 };
 

@@ -65,10 +65,10 @@ class Dma {
   u64 done_ = 0;          // completion of the latest request
 
   // What is looked at for each run.
-  usize part_ = 0;    // the present one of parts_
-  isa::Access gm_;    // as it is walked
-  CacheHint hint_{};  // of its memory
-  bool by_rows_ = false;
+  usize part_ = 0;              // the present one of parts_
+  isa::Access gm_;              // as it is walked
+  CacheHint hint_{};            // of its memory
+  bool by_rows_ = false;        // see begin()
   u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
   bool alike_ = false;          // pieces that follow each other lie alike in their lines
   u64 pace_ = 0;                // from a request to the next one, most of the time
