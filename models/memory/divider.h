@@ -36,6 +36,12 @@ class Divider {
   u64 inverse_;
 };
 
+// 0 to `of` - 1, as if by chance, but the same for the same number.
+inline u64 scattered(u64 n, u64 of) {
+  const u64 mixed = (n ^ (n >> 32)) * 0x9E3779B97F4A7C15;
+  return ((mixed >> 32) * of) >> 32;
+}
+
 // Places consecutive numbers on servers in turn. Every aligned group of as many numbers as there are servers meets each
 // once, in an order that differs from group to group, so that strides do not camp on few of them. The hash of the
 // hardware is not public.
@@ -49,9 +55,7 @@ class Interleave {
   };
   Place operator()(u64 n) const {
     const auto [group, member] = divide_(n);
-    const u64 mixed = (group ^ (group >> 32)) * 0x9E3779B97F4A7C15;
-    const u64 turn = ((mixed >> 32) * divide_.by()) >> 32;  // 0 to servers - 1
-    const u64 server = member + turn;
+    const u64 server = member + scattered(group, divide_.by());
     return {group, server < divide_.by() ? server : server - divide_.by()};
   }
   u64 servers() const { return divide_.by(); }

@@ -26,11 +26,13 @@ MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, u32
       min_request_(config.l2.min_request),
       noc_latency_(to_ticks(config.noc.latency)),
       hit_latency_(to_ticks(config.l2.hit_latency)),
+      atomic_(to_ticks(config.l2.atomic)),
       port_read_(rate_of(config.noc.port_read, config)),
       port_write_(rate_of(config.noc.port_write, config)),
       slice_read_(rate_of(config.l2.slice_read, config)),
       slice_write_(rate_of(config.l2.slice_write, config)),
       group_of_(config.l2.groups),
+      region_shift_(config.l2.group_region == 0 ? 63 : std::bit_width(config.l2.group_region / line_bytes_) - 1),
       slice_of_group_(config.l2.slices / config.l2.groups),
       tags_(config.l2.size, config.l2.line, config.l2.ways),
       ports_(ports),
@@ -75,7 +77,7 @@ u64 MemorySystem::Train::not_hit(u64 at, u64 address, u32 slice) {
     memory_->tags_.prefetch_lines_of_set(memory_->line_of(address + kAhead / 2 * step_));
   }
   request_.address = address;
-  return request_.hint == CacheHint::bypass ? memory_->past_l2(at, request_) : memory_->miss(at, request_, slice);
+  return memory_->not_hit(at, request_, slice);
 }
 
 u64 MemorySystem::access(u64 now, const Request& r) {
@@ -90,48 +92,56 @@ u64 MemorySystem::dram_access(u64 at, u64 address, u32 bytes, bool write) {
   return dram_->access(at, address, bytes, write);
 }
 
-// When the oldest fetch is over that the one that ends at `fetched` takes the place of.
-u64 MemorySystem::room_for_fetch(Slice& slice, u64 fetched) {
-  const u64 room = std::exchange(slice.fetched[slice.oldest], fetched);
-  if (++slice.oldest == slice.fetched.size()) slice.oldest = 0;
-  return room;
-}
-
 u32 MemorySystem::slice_of(u64 line) const {
-  const auto [index, group] = group_of_(line);
-  return static_cast<u32>(slice_of_group_(index).server * group_of_.by() + group);
+  const u64 groups = group_of_.by();
+  const auto [index, member] = group_of_(line);
+  const u64 group = member + scattered(line >> region_shift_, groups);
+  return static_cast<u32>(slice_of_group_(index).server * groups + (group < groups ? group : group - groups));
 }
 
-u64 MemorySystem::miss(u64 at, const Request& r, u32 slice) {
+u64 MemorySystem::not_hit(u64 at, const Request& r, u32 slice) {
+  Slice& s = slices_[slice];
+  u64& place = s.until[s.oldest];
+  if (++s.oldest == s.until.size()) s.oldest = 0;
+  const u64 begin = std::max(at, place);
+  const Served served = r.hint == CacheHint::bypass ? past_l2(begin, r) : miss(begin, r, slice);
+  place = served.over;
+  return served.done;
+}
+
+// A write of a whole line waits for room alone: in the slice, behind the reads, and for what a dirty victim has to
+// make. The rest of a line that is written in part is fetched in the background.
+MemorySystem::Served MemorySystem::miss(u64 at, const Request& r, u32 slice) {
   ++misses_;
   miss_bytes_ += r.bytes;
-  if (r.hint == CacheHint::no_allocate) return dram_access(at, r.address, r.bytes, r.write);
+  if (r.hint == CacheHint::no_allocate) {
+    const u64 done = dram_access(at, r.address, r.bytes, r.write);
+    return {done, done};
+  }
   L2Tags::Allocated room = tags_.allocate(line_of(r.address), slice);
   u64 taken = at;
   if (room.written_back) {
     taken = dram_access(at, *room.written_back * line_bytes_, static_cast<u32>(line_bytes_), true);
   }
-  const bool part = r.bytes < line_bytes_;
   u64 fetched = at;
-  if (!r.write || part) {
+  if (!r.write || r.bytes < line_bytes_) {
     fetched = dram_access(at, begin_of_line(r.address), static_cast<u32>(line_bytes_), false);
     room.line.fill(fetched);
   }
-  if (!r.write) return fetched;
+  const u64 over = std::max(taken, fetched);
+  if (!r.write) return {fetched, over};
   room.line.make_dirty();
-  // The rest of a line that is written in part is fetched in the background. A writer waits for the room that a dirty
-  // victim has to make and, where the slice has as many fetches under way as it can, for one of these: so a stream of
-  // writes runs at the speed of the device memory.
-  return part ? std::max(taken, room_for_fetch(slices_[slice], fetched)) : taken;
+  return {r.atomic ? update(room.line, over) : taken, over};
 }
 
-u64 MemorySystem::past_l2(u64 at, const Request& r) {
+MemorySystem::Served MemorySystem::past_l2(u64 at, const Request& r) {
   ++bypassed_;
   bypass_bytes_ += r.bytes;
   if (tags_.drop(line_of(r.address)).value_or(false)) {
     at = std::max(at, dram_access(at, begin_of_line(r.address), static_cast<u32>(line_bytes_), true));
   }
-  return dram_access(at, r.address, r.bytes, r.write);
+  const u64 done = dram_access(at, r.address, r.bytes, r.write);
+  return {done, done};
 }
 
 }  // namespace vinci::models

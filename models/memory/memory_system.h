@@ -39,15 +39,26 @@ class MemorySystem {
   struct Ways {
     Timeline read, write;
   };
-  // A slice keeps so many fetches for writes of parts of lines under way.
+  // A slice has so many requests under way that it does not serve itself.
   struct Slice : Ways {
-    std::vector<u64> fetched;  // when the latest are there, from `oldest` on in turn
+    std::vector<u64> until;  // when the latest are over, from `oldest` on in turn
     usize oldest = 0;
   };
-  // All times here are in ticks; each returns when the data are at L2, or the write has been taken.
-  u64 miss(u64 at, const Request& r, u32 slice);
-  u64 past_l2(u64 at, const Request& r);
-  u64 room_for_fetch(Slice& slice, u64 fetched);
+  // All times here are in ticks.
+  struct Served {
+    u64 done;  // the data are at L2, or the write has been taken
+    u64 over;  // the slice can forget the request
+  };
+  // What no line of L2 answers, from when the slice has room for it on; when it is done.
+  u64 not_hit(u64 at, const Request& r, u32 slice);
+  Served miss(u64 at, const Request& r, u32 slice);
+  Served past_l2(u64 at, const Request& r);
+  // An atomic write to a line, which is then done.
+  u64 update(L2Tags::Line& line, u64 at) const {
+    const u64 done = line.available(at) + atomic_;
+    line.fill(done);
+    return done;
+  }
   u64 dram_access(u64 at, u64 address, u32 bytes, bool write);
   void register_in(stats::Group& stats) const;
 
@@ -58,9 +69,10 @@ class MemorySystem {
   u64 line_bytes_;
   int line_shift_;
   u64 min_request_;
-  u64 noc_latency_, hit_latency_;
+  u64 noc_latency_, hit_latency_, atomic_;
   Rate port_read_, port_write_, slice_read_, slice_write_;
   Divider group_of_;
+  int region_shift_;  // of a line to its region, inside which lines go to the groups strictly in turn
   Interleave slice_of_group_;
   L2Tags tags_;  // the note of a line is its slice
   std::vector<Ways> ports_;
@@ -115,7 +127,7 @@ inline u64 MemorySystem::Train::hit(u64 at, L2Tags::Line& line) {
   ++hits_;
   if (!request_.write) return line.available(at);
   line.make_dirty();
-  return at;
+  return request_.atomic ? memory_->update(line, at) : at;
 }
 
 [[gnu::always_inline]] inline MemorySystem::Train::Response MemorySystem::Train::access(u64 now, u64 address) {

@@ -15,6 +15,7 @@ struct Request {
   u32 bytes = 0;
   u64 address = 0;
   bool write = false;
+  bool atomic = false;  // a write that adds or compares: its line takes one after the other
   CacheHint hint = CacheHint::normal;
 };
 

@@ -41,7 +41,8 @@ BlockDispatcher::BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, 
       dispatch_cycles_(env.clock.cover(chip.scheduler.block_dispatch)),
       start_cycles_(env.clock.cover(chip.scheduler.program_start)),
       launches_(stream.streams.size()),
-      slots_(chip.ai_cores + chip.vector_cores) {
+      slots_(chip.ai_cores + chip.vector_cores),
+      has_run_(stream.kernels.size() * slots_.size()) {
   for (const task::Kernel& k : stream.kernels)
     opaque_cycles_.push_back(k.seconds > 0 ? std::max<u64>(1, env.clock.cover(k.seconds)) : 0);
 }
@@ -91,6 +92,16 @@ void BlockDispatcher::dispatch(u64 t) {
   }
 }
 
+u64 BlockDispatcher::fetch_cycles(const Launch& l, const BlockShape::Part& part) {
+  auto has_run = has_run_[part.kernel * slots_.size() + core_index(part)];
+  if (has_run) return 0;
+  has_run = true;
+  const u32 slots = l.shape.slots();
+  const double share = static_cast<double>(std::min(l.launch.block_num, slots)) / slots;
+  const config::SchedulerConfig& s = chip_.scheduler;
+  return env_.clock.cover(s.first_start + share * s.first_start_shared);
+}
+
 void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at) {
   for (u32 n = 0; n < l.shape.parts(); ++n) {
     const BlockShape::Part part = l.shape.part(slot, l.next_block, n);
@@ -111,7 +122,8 @@ void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at) {
                       .self = part.self,
                       .task_id = l.task_id,
                       .prepare = start_cycles_};
-    cores_[core]->start(block, at, [this, stream = l.stream, core] { part_done(stream, core); });
+    cores_[core]->start(block, at + fetch_cycles(l, part),
+                        [this, stream = l.stream, core] { part_done(stream, core); });
   }
   ++l.next_block;
 }

@@ -80,6 +80,8 @@ class BlockDispatcher {
     return part.core + (part.kind == isa::CoreKind::vector ? chip_.ai_cores : 0);
   }
   bool has_free_slot(const Launch& l, u32& slot) const;
+  // How long a core waits for the code of a program that it has not run before.
+  u64 fetch_cycles(const Launch& l, const BlockShape::Part& part);
   void start_block(Launch& l, u32 slot, u64 at);
   std::array<u64, isa::kPipeCount> busy_cycles(Core& core) const;
   void account(Launch& l, u32 core);
@@ -97,6 +99,7 @@ class BlockDispatcher {
   std::vector<std::unique_ptr<Launch>> launches_;  // by stream
   std::array<std::set<Key>, 4> waiting_;           // have blocks to start, by what a block occupies
   std::vector<Slot> slots_;                        // by core
+  std::vector<bool> has_run_;                      // by kernel, then core
   u64 order_ = 0;
   u64 done_units_ = 0;
 };

@@ -136,10 +136,12 @@ struct L2Config {
   Bytes line{512};
   u32 ways = 16;
   u32 slices = 24;
-  u32 groups = 1;                  // of slices; lines go to the groups strictly in turn, inside a group they are hashed
+  u32 groups = 1;                  // of slices; lines go to the groups in turn, inside a group they are hashed
+  Bytes group_region{0};           // inside which that turn is strict; 0: everywhere
   BytesPerCycle slice_read{128};   // of one slice
   BytesPerCycle slice_write{128};  // of one slice
   Bytes min_request{32};           // a smaller request takes a slice as long as one of this size
+  Cycles atomic{0};                // that a line is busy with one atomic write
   u32 fetches = 32;                // of lines written in part, that a slice has under way at once
   Cycles hit_latency{120};         // from the slice back to the core
   std::string from = "assumed";
@@ -183,6 +185,8 @@ struct SchedulerConfig {
   Seconds block_interval{0};      // at least, between two blocks that are given to cores
   Seconds block_dispatch{50e-9};  // a block to an idle core until the core begins
   Seconds program_start{0};  // that core until the first instruction of a block: arguments, tiling, instruction cache
+  Seconds first_start{0};    // before that, of a program that its core has not run before: its code is in no cache
+  Seconds first_start_shared{0};    // more of it where all cores start, in proportion: they fetch the same lines
   Seconds task_completion{500e-9};  // the last block until the stream goes on
   Seconds control{0};               // a task that only steers streams: event, notify, label, switch
   std::string from = "assumed";

@@ -184,13 +184,18 @@ void describe(V& visit, S& s) {
   visit("line", s.line, "a power of two", Range{32, 4096});
   visit("ways", s.ways, "associativity", Range{1, 64});
   visit("slices", s.slices, "lines are spread over them", Range{1, 256});
-  visit("groups", s.groups, "of slices: lines go to them strictly in turn, so that strides can camp on one",
-        Range{1, 256});
+  visit("groups", s.groups, "of slices: lines go to them in turn, so that strides can camp on one", Range{1, 256});
+  visit(
+      "group_region", s.group_region,
+      "inside which lines go to the groups strictly in turn, a power of two; which group is first in it is hashed; 0: "
+      "the whole memory is one",
+      Range{0, 4.0 * 1024 * 1024 * 1024});
   visit("slice_read", s.slice_read, "reads of one slice", Range{1, 65536});
   visit("slice_write", s.slice_write, "writes of one slice, beside its reads", Range{1, 65536});
   visit("min_request", s.min_request, "a smaller request takes a slice as long as one of this size", Range{1, 4096});
   visit("fetches", s.fetches, "of the rest of lines written in part, that a slice has under way at once; assumed",
         Range{1, 65536});
+  visit("atomic", s.atomic, "that a line is busy with one atomic write; others to it wait", Range{0, 1e6});
   visit("hit_latency", s.hit_latency, "of a read that hits, from the slice back to the core", Range{0, 1e6});
   visit("from", s.from, kFromDoc);
 }
@@ -233,6 +238,12 @@ void describe(V& visit, S& s) {
   visit("block_dispatch", s.block_dispatch, "from a block on an idle core until the core begins", kTimeRange);
   visit("program_start", s.program_start,
         "from there to the first instruction of a block: arguments, tiling, instruction cache", kTimeRange);
+  visit("first_start", s.first_start,
+        "before that, of a program that its core has not run before: the code comes from the device memory",
+        kTimeRange);
+  visit("first_start_shared", s.first_start_shared,
+        "so much more of it where blocks fill all cores, less in proportion to their number: all fetch the same lines",
+        kTimeRange);
   visit("task_completion", s.task_completion, "from the end of the last block until the stream goes on", kTimeRange);
   visit("control", s.control, "a task that only steers streams: event, notify, label, switch; a jump takes a cycle",
         kTimeRange);

@@ -95,7 +95,7 @@ TEST(MemorySystem, StreamsOfWritesRunAtTheSpeedOfHbm) {
   EXPECT_GE(static_cast<double>(done), 998 * per_line);   // the last victim leaves in the background
 }
 
-TEST(MemorySystem, WritesOfPartsOfLinesRunAtTheSpeedOfHbm) {
+TEST(MemorySystem, WritesOfPartsOfLinesWaitForTheFetchesUnderWay) {
   config::MemoryConfig c = Memory::round();
   c.hbm.bandwidth = config::BytesPerSecond(128e9);
   c.l2.fetches = 8;
@@ -104,9 +104,39 @@ TEST(MemorySystem, WritesOfPartsOfLinesRunAtTheSpeedOfHbm) {
   for (u64 line = 0; line < 100; ++line)
     done = std::max(done, m.access(line, line * 512, 32, true));
   EXPECT_EQ(m.count("hbm", "read_bytes"), 100u * 512);
-  // The first fetch begins at 1, each takes the channel for 4; the last write waits for the fetch before the 8 under
-  // way.
-  EXPECT_EQ(done, 1u + (100 - 8) * 4 + 200);
+  // 8 fetches, which take the channel for 4 each, one after the other, are over 200 later, each then makes room for
+  // another. The last write, the fourth of 8, waits for the fetch 8 before it.
+  EXPECT_EQ(done, 1u + 4 * 4 + 200 + 11 * (4 + 200));
+}
+
+TEST(MemorySystem, WritesOfLinesThatAreNotThereWaitBehindTheReadsOfTheSlice) {
+  config::MemoryConfig c = Memory::round();
+  c.l2.fetches = 2;
+  for (const CacheHint hint : {CacheHint::normal, CacheHint::bypass, CacheHint::no_allocate}) {
+    Memory m(c);
+    m.access(0, 8192, 512, true);  // is there
+    for (u64 line = 0; line < 2; ++line)
+      m.access(1000, line * 512, 512, false, hint);
+    EXPECT_EQ(m.access(1000, 4096, 512, true), 1000u + 1 + 1 + 200);  // when the first of them is over
+    EXPECT_EQ(m.access(1000, 8192, 512, true), 1000u + 2);            // needs no room
+  }
+}
+
+TEST(MemorySystem, AtomicWritesToALineAreDoneOneAfterTheOther) {
+  config::MemoryConfig c = Memory::round();
+  c.l2.atomic = config::Cycles(50);
+  Memory m(c);
+  m.access(0, 0, 512, true);
+  m.access(0, 512, 512, true);
+  const auto write = [&](u64 now, u64 address, bool atomic) {
+    return m.system.access(now, {.bytes = 32, .address = address, .write = true, .atomic = atomic});
+  };
+  EXPECT_EQ(write(1000, 0, true), 1000u + 1 + 50);
+  EXPECT_EQ(write(1000, 32, true), 1000u + 1 + 50 + 50);
+  EXPECT_EQ(write(1000, 512, true), 1000u + 1 + 50);  // another line
+  EXPECT_EQ(write(1000, 64, false), 1000u + 1);
+  EXPECT_EQ(m.access(1000, 0, 32, false), 1000u + 1 + 100 + 100);  // a reader sees them all
+  EXPECT_EQ(write(2000, 4096, true), 2000u + 1 + 1 + 200 + 50);    // not there: fetched first
 }
 
 TEST(MemorySystem, RequestsOfOneSliceWaitForEachOther) {
@@ -171,6 +201,8 @@ TEST(MemorySystem, EverySecondLineMeetsHalfOfTheSlices) {
   EXPECT_EQ(cycles(512), 200u);   // 8 slices
   EXPECT_GE(cycles(1024), 400u);  // 4
   EXPECT_LE(cycles(1024), 460u);
+  c.l2.group_region = config::Bytes(64 << 10);  // 25 of them, each begins with either half
+  EXPECT_LE(cycles(1024), 300u);
 }
 
 TEST(MemorySystem, PortsOfTheCoresAreNarrowAndTheirOwn) {

@@ -64,6 +64,23 @@ TEST(Blocks, AreGivenOneAfterTheOtherAndPrepareTheirProgram) {
   EXPECT_EQ(r.stat("core0.AI_CORE/S/busy"), 100u + 100 + 4);  // two instructions a block
 }
 
+TEST(Blocks, WaitForTheCodeOfAProgramThatTheirCoreHasNotRun) {
+  config::ChipConfig chip = round_chip(Arch::c100);
+  chip.ai_cores = 4;
+  chip.scheduler = {.task_start = cycles(0),
+                    .block_dispatch = cycles(10),
+                    .program_start = cycles(100),
+                    .first_start = cycles(1000),
+                    .first_start_shared = cycles(400),
+                    .task_completion = cycles(0)};
+  const Ran two = run_program(chip, kMadEnd, {.blocks = 2});
+  EXPECT_EQ(two.begin_of("mad", 0), 10u + 1000 + 200 + 100);  // two of four cores
+  EXPECT_EQ(two.stat("core0.AI_CORE/S/busy"), 100u + 2);      // it waits, and is not busy
+  const Ran five = run_program(chip, kMadEnd, {.blocks = 5});
+  EXPECT_EQ(five.begin_of("mad", 3), 10u + 1000 + 400 + 100);
+  EXPECT_EQ(five.begin_of("mad", 4), 1535u + 10 + 100);  // its core has run the program
+}
+
 TEST(Blocks, RunOnCoresOfTheirKind) {
   const config::ChipConfig chip = round_chip(Arch::c220);
   const Ran cube = run_program(chip, kMadEnd, {.kind = isa::CoreKind::cube});
