@@ -61,7 +61,7 @@ Family flash_attention() {
                      {"preload", "tile", "4", "that the cube core is ahead with Q K^T"},
                      {"fifo", "tile", "8", "of each queue between the cores"},
                      {"period", "tile", "4", "after so many, a reader says that their places are free"},
-                     l2_parameter("own")},
+                     l2_parameter("prefetched")},
       .metrics = kernel_metrics(),
       .kernel = kernel,
       .measure = times_of(kernel)};

@@ -68,15 +68,24 @@ std::string kernel_yaml(const KernelStream& k, const config::ChipConfig& chip) {
   if (k.l2 == L2State::dirty) s += fmt::format("  others: {{place: device, bytes: {}}}\n", fill);
   s += "kernels:\n";
   if (k.l2 == L2State::dirty) s += kernel_text("fill", split ? "AIV_ONLY" : "AI_CORE", fill_text(fill, fillers));
-  s += kernel_text("kernel", !split ? "AI_CORE" : k.cube || k.aivs > 0 ? "AIC_ONLY" : "AIV_ONLY", k.code);
-  if (k.aivs > 0) s += kernel_text("aiv", "AIV_ONLY", k.aiv_code);
+  std::string launches;
+  const auto launch = [&](std::string_view name) {
+    const std::string mix = k.aivs > 0 ? fmt::format("type: MIX_AIC_1_{}, aiv_kernel: {}_aiv, ", k.aivs, name) : "";
+    launches +=
+        fmt::format("    - kernel_launch: {{kernel: {}, {}block_dim: {}, args: [{}]}}\n", name, mix, k.blocks, args);
+  };
+  const auto add_kernel = [&](std::string_view name) {
+    s += kernel_text(name, !split ? "AI_CORE" : k.cube || k.aivs > 0 ? "AIC_ONLY" : "AIV_ONLY", k.code);
+    if (k.aivs > 0) s += kernel_text(fmt::format("{}_aiv", name), "AIV_ONLY", k.aiv_code);
+    launch(name);
+  };
+  if (k.l2 == L2State::prefetched) add_kernel("prefetch");
+  add_kernel("kernel");
+  if (k.l2 == L2State::own) launch("kernel");
   s += "streams:\n  main:\n";
-  const std::string mix = k.aivs > 0 ? fmt::format("type: MIX_AIC_1_{}, aiv_kernel: aiv, ", k.aivs) : "";
   if (k.l2 == L2State::dirty)
     s += fmt::format("    - kernel_launch: {{kernel: fill, block_dim: {}, args: [others]}}\n", fillers);
-  for (u32 i = 0; i < (k.l2 == L2State::own ? 2u : 1u); ++i)
-    s += fmt::format("    - kernel_launch: {{kernel: kernel, {}block_dim: {}, args: [{}]}}\n", mix, k.blocks, args);
-  return s;
+  return s + launches;
 }
 
 std::vector<Metric> kernel_metrics() {
@@ -96,14 +105,16 @@ std::vector<Metric> kernel_metrics() {
 
 Parameter l2_parameter(std::string_view fallback) {
   return {"l2", "", fallback,
-          "at the start: empty, what a run before left (own), or results of others to be written back (dirty)"};
+          "at the start: empty, what a run before left (own), the same for a program that has not run (prefetched), or "
+          "results of others to be written back (dirty)"};
 }
 
 L2State l2_state(const Params& p) {
   const std::string& text = p.text("l2");
   if (text == "empty") return L2State::empty;
   if (text == "own") return L2State::own;
-  if (text != "dirty") fail_at(Fault::Input, p.place(), "l2 is empty, own or dirty, not '{}'", text);
+  if (text == "prefetched") return L2State::prefetched;
+  if (text != "dirty") fail_at(Fault::Input, p.place(), "l2 is empty, own, prefetched or dirty, not '{}'", text);
   return L2State::dirty;
 }
 

@@ -10,9 +10,9 @@
 
 namespace vinci::validate {
 
-// What L2 holds when the measured kernel begins: nothing, what the same kernel left there, or results of others that
-// have to be written back.
-enum class L2State : u8 { empty, own, dirty };
+// What L2 holds when the measured kernel begins: nothing, what the same kernel left there, what it would have left but
+// for its program, which is new to the cores, or results of others that have to be written back.
+enum class L2State : u8 { empty, own, prefetched, dirty };
 
 // A kernel over device buffers, which is what most published measurements are of.
 struct KernelStream {

@@ -10,7 +10,7 @@ namespace {
 KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
   const std::string& cores = p.text("cores");
   if (cores != "cube" && cores != "vector") fail_at(Fault::Input, p.place(), "cores: cube or vector, not '{}'", cores);
-  return {.code = "  end\n", .cube = cores == "cube", .blocks = static_cast<u32>(p.whole("blocks"))};
+  return {.code = "  end\n", .cube = cores == "cube", .blocks = static_cast<u32>(p.whole("blocks")), .l2 = l2_state(p)};
 }
 
 }  // namespace
@@ -19,7 +19,8 @@ Family launch() {
   return {.name = "launch",
           .doc = "a kernel that ends at once",
           .parameters = {{"cores", "", "vector", "cube or vector, where these are apart"},
-                         {"blocks", "", "1", "of the launch"}},
+                         {"blocks", "", "1", "of the launch"},
+                         l2_parameter("own")},
           .metrics = kernel_metrics(),
           .kernel = kernel,
           .measure = times_of(kernel)};
