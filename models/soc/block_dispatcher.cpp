@@ -97,9 +97,9 @@ u64 BlockDispatcher::fetch_cycles(const Launch& l, const BlockShape::Part& part)
   if (has_run) return 0;
   has_run = true;
   const u32 slots = l.shape.slots();
-  const double share = static_cast<double>(std::min(l.launch.block_num, slots)) / slots;
+  const double ai_cores = static_cast<double>(std::min(l.launch.block_num, slots)) * chip_.ai_cores / slots;
   const config::SchedulerConfig& s = chip_.scheduler;
-  return env_.clock.cover(s.first_start + share * s.first_start_shared);
+  return env_.clock.cover(s.first_start + ai_cores * s.first_start_per_core);
 }
 
 void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at) {

@@ -184,9 +184,9 @@ struct SchedulerConfig {
   Seconds task_start{150e-9};     // a ready task until its first block is dispatched
   Seconds block_interval{0};      // at least, between two blocks that are given to cores
   Seconds block_dispatch{50e-9};  // a block to an idle core until the core begins
-  Seconds program_start{0};  // that core until the first instruction of a block: arguments, tiling, instruction cache
-  Seconds first_start{0};    // before that, of a program that its core has not run before: its code is in no cache
-  Seconds first_start_shared{0};    // more of it where all cores start, in proportion: they fetch the same lines
+  Seconds program_start{0};       // that core until the first instruction of a block: arguments, tiling
+  Seconds first_start{0};         // before that, of a program that its core has not run before: its code is in no cache
+  Seconds first_start_per_core{0};  // more of it for each AI core that the launch fills: all fetch the same lines
   Seconds task_completion{500e-9};  // the last block until the stream goes on
   Seconds control{0};               // a task that only steers streams: event, notify, label, switch
   std::string from = "assumed";

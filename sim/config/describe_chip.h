@@ -236,14 +236,13 @@ void describe(V& visit, S& s) {
   visit("task_start", s.task_start, "from a ready task to the dispatch of its first block", kTimeRange);
   visit("block_interval", s.block_interval, "at least, between two blocks that are given to cores", kTimeRange);
   visit("block_dispatch", s.block_dispatch, "from a block on an idle core until the core begins", kTimeRange);
-  visit("program_start", s.program_start,
-        "from there to the first instruction of a block: arguments, tiling, instruction cache", kTimeRange);
+  visit("program_start", s.program_start, "from there to the first instruction of a block: arguments, tiling",
+        kTimeRange);
   visit("first_start", s.first_start,
         "before that, of a program that its core has not run before: the code comes from the device memory",
         kTimeRange);
-  visit("first_start_shared", s.first_start_shared,
-        "so much more of it where blocks fill all cores, less in proportion to their number: all fetch the same lines",
-        kTimeRange);
+  visit("first_start_per_core", s.first_start_per_core,
+        "so much more of it for each AI core that the blocks of the launch fill: all fetch the same lines", kTimeRange);
   visit("task_completion", s.task_completion, "from the end of the last block until the stream goes on", kTimeRange);
   visit("control", s.control, "a task that only steers streams: event, notify, label, switch; a jump takes a cycle",
         kTimeRange);

@@ -306,7 +306,9 @@ TEST_F(OnChip, LargeProductsKeepTheCubesBusy) {
     const config::ChipConfig chip = config::load_chip(name);
     const task::TaskStream stream = generate({.m = kEdge, .n = kEdge, .k = kEdge}, chip);
     const u64 least = kEdge * kEdge * kEdge / 4096 / chip.ai_cores;
-    EXPECT_LT(kernel_cycles(chip, stream), least * 5 / 3) << name;
+    const config::SchedulerConfig& s = chip.scheduler;  // of which a product is not the cause
+    const auto start = static_cast<u64>((s.first_start + chip.ai_cores * s.first_start_per_core) * chip.clock);
+    EXPECT_LT(kernel_cycles(chip, stream), least * 5 / 3 + start) << name;
   }
 }
 

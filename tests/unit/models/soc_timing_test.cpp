@@ -71,7 +71,7 @@ TEST(Blocks, WaitForTheCodeOfAProgramThatTheirCoreHasNotRun) {
                     .block_dispatch = cycles(10),
                     .program_start = cycles(100),
                     .first_start = cycles(1000),
-                    .first_start_shared = cycles(400),
+                    .first_start_per_core = cycles(100),
                     .task_completion = cycles(0)};
   const Ran two = run_program(chip, kMadEnd, {.blocks = 2});
   EXPECT_EQ(two.begin_of("mad", 0), 10u + 1000 + 200 + 100);  // two of four cores
