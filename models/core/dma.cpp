@@ -77,7 +77,8 @@ inline void Dma::start_piece(u64 address) {
 inline void Dma::start_run() {
   const u64 first = run_.address, bytes = std::min(left_, unit_ - (first & (unit_ - 1)));
   run_.bytes = static_cast<u32>(bytes);
-  run_.train = {memory_, {.port = port_, .bytes = run_.bytes, .write = gm_.write, .atomic = gm_.atomic, .hint = hint_}, pace_};
+  run_.train = {
+      memory_, {.port = port_, .bytes = run_.bytes, .write = gm_.write, .atomic = gm_.atomic, .hint = hint_}, pace_};
   run_.places = static_cast<u32>((first + bytes - 1) / place_unit_ - first / place_unit_ + 1);
   if (bytes == piece_bytes_ && alike_) {
     run_.step = static_cast<u64>(gm_.stride[0]);

@@ -142,7 +142,7 @@ struct L2Config {
   BytesPerCycle slice_write{128};  // of one slice
   Bytes min_request{32};           // a smaller request takes a slice as long as one of this size
   Cycles atomic{0};                // that a line is busy with one atomic write
-  u32 fetches = 32;                // of lines written in part, that a slice has under way at once
+  u32 fetches = 32;                // misses and requests past L2 that a slice has under way at once
   Cycles hit_latency{120};         // from the slice back to the core
   std::string from = "assumed";
 

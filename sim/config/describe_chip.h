@@ -193,7 +193,7 @@ void describe(V& visit, S& s) {
   visit("slice_read", s.slice_read, "reads of one slice", Range{1, 65536});
   visit("slice_write", s.slice_write, "writes of one slice, beside its reads", Range{1, 65536});
   visit("min_request", s.min_request, "a smaller request takes a slice as long as one of this size", Range{1, 4096});
-  visit("fetches", s.fetches, "of the rest of lines written in part, that a slice has under way at once; assumed",
+  visit("fetches", s.fetches, "misses, and requests past L2, that a slice has under way at once; others wait",
         Range{1, 65536});
   visit("atomic", s.atomic, "that a line is busy with one atomic write; others to it wait", Range{0, 1e6});
   visit("hit_latency", s.hit_latency, "of a read that hits, from the slice back to the core", Range{0, 1e6});
