@@ -64,6 +64,7 @@ void MemorySystem::register_in(stats::Group& stats) const {
 MemorySystem::Train::Train(MemorySystem& m, const Request& first, u64 step)
     : memory_(&m), step_(step), request_(first) {
   VINCI_CHECK(first.port < m.ports_.size());
+  if (first.atomic) request_.hint = CacheHint::normal;  // L2 is where they are done
   const u64 served = std::max<u64>(first.bytes, m.min_request_);
   port_ = first.write ? &m.ports_[first.port].write : &m.ports_[first.port].read;
   port_ticks_ = (first.write ? m.port_write_ : m.port_read_).ticks(first.bytes);
@@ -124,7 +125,7 @@ MemorySystem::Served MemorySystem::miss(u64 at, const Request& r, u32 slice) {
     taken = dram_access(at, *room.written_back * line_bytes_, static_cast<u32>(line_bytes_), true);
   }
   u64 fetched = at;
-  if (!r.write || r.bytes < line_bytes_) {
+  if (!r.write || r.atomic || r.bytes < line_bytes_) {
     fetched = dram_access(at, begin_of_line(r.address), static_cast<u32>(line_bytes_), false);
     room.line.fill(fetched);
   }

@@ -29,7 +29,7 @@ ChipConfig in_core_cycles(ChipConfig chip) {
   for (CostLine* line : {&move.gm_to_ub, &move.gm_to_l1, &move.gm_to_l1_nd2nz, &move.gm_to_l0a, &move.gm_to_l0b,
                          &move.ub_to_gm, &move.l1_to_gm, &move.l0c_to_gm, &move.l0c_to_gm_nz2nd})
     scale(*line, factor);
-  for (Cycles* latency : {&memory.noc.latency, &memory.l2.hit_latency, &memory.hbm.latency})
+  for (Cycles* latency : {&memory.noc.latency, &memory.l2.hit_latency, &memory.l2.atomic, &memory.hbm.latency})
     latency->value = static_cast<u64>(std::llround(static_cast<double>(latency->value) * factor));
   for (BytesPerCycle* rate :
        {&memory.noc.port_read, &memory.noc.port_write, &memory.l2.slice_read, &memory.l2.slice_write})

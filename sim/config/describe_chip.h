@@ -187,7 +187,7 @@ void describe(V& visit, S& s) {
   visit("groups", s.groups, "of slices: lines go to them in turn, so that strides can camp on one", Range{1, 256});
   visit(
       "group_region", s.group_region,
-      "inside which lines go to the groups strictly in turn, a power of two; which group is first in it is hashed; 0: "
+      "inside which lines go to the groups strictly in turn, a power of two; which group is first in it is hashed; 0B: "
       "the whole memory is one",
       Range{0, 4.0 * 1024 * 1024 * 1024});
   visit("slice_read", s.slice_read, "reads of one slice", Range{1, 65536});

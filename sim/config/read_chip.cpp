@@ -368,7 +368,7 @@ void ChipReader::check(const std::string& source) {
     complain("memory.l2.slices", fmt::format(" = {} is not a multiple of groups = {}", l2.slices, l2.groups));
   }
   if (l2.group_region != 0 && (!std::has_single_bit(u64{l2.group_region}) || l2.group_region < l2.line)) {
-    complain("memory.l2.group_region", fmt::format(" = {} is neither 0 nor a power of two of at least line = {}",
+    complain("memory.l2.group_region", fmt::format(" = {} is neither 0B nor a power of two of at least line = {}",
                                                    write_text(l2.group_region), write_text(l2.line)));
   }
   const NumericsConfig& n = c.numerics;

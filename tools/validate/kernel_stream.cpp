@@ -90,7 +90,7 @@ std::string kernel_yaml(const KernelStream& k, const config::ChipConfig& chip) {
 
 std::vector<Metric> kernel_metrics() {
   return {{"task", "us", "from start to end of the task"},
-          {"core", "us", "mean over the cores, from first instruction to end of block"},
+          {"core", "us", "mean over the cores, from when they are given a block to its end"},
           {"scalar", "us", "mean busy time of the scalar unit"},
           {"vec", "us", "of the vector unit"},
           {"mac", "us", "of the cube"},

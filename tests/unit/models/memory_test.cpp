@@ -137,6 +137,10 @@ TEST(MemorySystem, AtomicWritesToALineAreDoneOneAfterTheOther) {
   EXPECT_EQ(write(1000, 64, false), 1000u + 1);
   EXPECT_EQ(m.access(1000, 0, 32, false), 1000u + 1 + 100 + 100);  // a reader sees them all
   EXPECT_EQ(write(2000, 4096, true), 2000u + 1 + 1 + 200 + 50);    // not there: fetched first
+  const u64 fetched = m.count("hbm", "read_bytes");
+  m.system.access(3000, {.bytes = 512, .address = 8192, .write = true, .atomic = true, .hint = CacheHint::bypass});
+  EXPECT_EQ(m.count("hbm", "read_bytes"), fetched + 512);  // a whole line too, and L2 does it whatever the hint
+  EXPECT_EQ(m.count("l2", "bypassed"), 0u);
 }
 
 TEST(MemorySystem, RequestsOfOneSliceWaitForEachOther) {

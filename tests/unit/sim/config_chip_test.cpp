@@ -119,6 +119,7 @@ TEST(InCoreCycles, ConvertsWhatTheClockOfTheMemoryDrives) {
   chip.memory.clock = Hertz(2e9);
   chip.memory.l2.hit_latency = Cycles(100);
   chip.memory.l2.slice_read = BytesPerCycle(64);
+  chip.memory.l2.atomic = Cycles(56);
   chip.memory.hbm.latency = Cycles(301);
   chip.core.move.gm_to_ub = {.startup = 20, .bytes_per_cycle = BytesPerCycle(125), .tail = 79};
   chip.core.move.ub_to_ub = {.startup = 20, .bytes_per_cycle = BytesPerCycle(256)};
@@ -126,6 +127,7 @@ TEST(InCoreCycles, ConvertsWhatTheClockOfTheMemoryDrives) {
   const ChipConfig same = in_core_cycles(chip);
   EXPECT_EQ(same.memory.l2.hit_latency, 50u);
   EXPECT_EQ(same.memory.l2.slice_read, 128);
+  EXPECT_EQ(same.memory.l2.atomic, 28u);
   EXPECT_EQ(same.memory.hbm.latency, 151u);
   EXPECT_EQ(same.core.move.gm_to_ub.startup, 10);
   EXPECT_EQ(same.core.move.gm_to_ub.bytes_per_cycle, 250);
