@@ -31,8 +31,7 @@ L2Tags::L2Tags(u64 bytes, u64 line_bytes, u32 ways)
 
 u64 L2Tags::set_of(u64 number) const {
   const auto [region, member] = sets_(number);
-  const u64 turn = (((region * 0x9E3779B97F4A7C15) >> 32) * sets_.by()) >> 32;
-  const u64 set = member + turn;
+  const u64 set = member + scattered(region, sets_.by());
   return set < sets_.by() ? set : set - sets_.by();
 }
 

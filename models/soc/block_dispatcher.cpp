@@ -92,7 +92,7 @@ void BlockDispatcher::dispatch(u64 t) {
   }
 }
 
-u64 BlockDispatcher::fetch_cycles(const Launch& l, const BlockShape::Part& part) {
+u64 BlockDispatcher::first_start_cycles(const Launch& l, const BlockShape::Part& part) {
   auto has_run = has_run_[part.kernel * slots_.size() + core_index(part)];
   if (has_run) return 0;
   has_run = true;
@@ -122,7 +122,7 @@ void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at) {
                       .self = part.self,
                       .task_id = l.task_id,
                       .prepare = start_cycles_};
-    cores_[core]->start(block, at + fetch_cycles(l, part),
+    cores_[core]->start(block, at + first_start_cycles(l, part),
                         [this, stream = l.stream, core] { part_done(stream, core); });
   }
   ++l.next_block;

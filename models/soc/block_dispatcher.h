@@ -80,8 +80,8 @@ class BlockDispatcher {
     return part.core + (part.kind == isa::CoreKind::vector ? chip_.ai_cores : 0);
   }
   bool has_free_slot(const Launch& l, u32& slot) const;
-  // How long a core waits for the code of a program that it has not run before.
-  u64 fetch_cycles(const Launch& l, const BlockShape::Part& part);
+  // How long a core waits for the code of a program that it has not run before; from then on it has.
+  u64 first_start_cycles(const Launch& l, const BlockShape::Part& part);
   void start_block(Launch& l, u32 slot, u64 at);
   std::array<u64, isa::kPipeCount> busy_cycles(Core& core) const;
   void account(Launch& l, u32 core);
