@@ -303,12 +303,11 @@ TEST_F(OnChip, DoubleBufferingIsFaster) {
 TEST_F(OnChip, LargeProductsKeepTheCubesBusy) {
   constexpr u64 kEdge = 2048;
   for (const std::string name : {"ascend-910b1", "ascend-910b4", "ascend-910a", "ascend-310p3"}) {
-    const config::ChipConfig chip = config::load_chip(name);
+    config::ChipConfig chip = config::load_chip(name);
+    chip.scheduler.first_start = chip.scheduler.first_start_per_core = config::Seconds(0);  // no matter of tiles
     const task::TaskStream stream = generate({.m = kEdge, .n = kEdge, .k = kEdge}, chip);
     const u64 least = kEdge * kEdge * kEdge / 4096 / chip.ai_cores;
-    const config::SchedulerConfig& s = chip.scheduler;  // of which a product is not the cause
-    const auto start = static_cast<u64>((s.first_start + chip.ai_cores * s.first_start_per_core) * chip.clock);
-    EXPECT_LT(kernel_cycles(chip, stream), least * 5 / 3 + start) << name;
+    EXPECT_LT(kernel_cycles(chip, stream), least * 5 / 3) << name;
   }
 }
 

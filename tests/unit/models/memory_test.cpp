@@ -95,6 +95,19 @@ TEST(MemorySystem, StreamsOfWritesRunAtTheSpeedOfHbm) {
   EXPECT_GE(static_cast<double>(done), 998 * per_line);   // the last victim leaves in the background
 }
 
+TEST(MemorySystem, WritesOfPartsOfLinesRunAtTheSpeedOfHbmWhereEnoughFetchesAreUnderWay) {
+  config::MemoryConfig c = Memory::round();
+  c.hbm.bandwidth = config::BytesPerSecond(128e9);
+  c.l2.fetches = 64;  // the channel takes 4 for each, and they are over 200 later
+  Memory m(c);
+  u64 done = 0;
+  for (u64 line = 0; line < 100; ++line)
+    done = std::max(done, m.access(line, line * 512, 32, true));
+  EXPECT_EQ(m.count("hbm", "read_bytes"), 100u * 512);
+  // The first fetch begins at 1; the last write waits for the fetch before the 64 under way.
+  EXPECT_EQ(done, 1u + (100 - 64) * 4 + 200);
+}
+
 TEST(MemorySystem, WritesOfPartsOfLinesWaitForTheFetchesUnderWay) {
   config::MemoryConfig c = Memory::round();
   c.hbm.bandwidth = config::BytesPerSecond(128e9);
