@@ -80,7 +80,8 @@ double ub_conflicts(const isa::Footprint& footprint, const config::UbBanks& bank
     const Wanted write = wanted(footprint, s, true, banks);
     conflicts += std::max({read.most, write.most, 1u}) - 1;
     read = wanted(footprint, s + 1, false, banks);
-    if (write.meets(read)) conflicts += banks.read_write;
+    // Where the reads take two cycles, the bank is free in one of them (bank_conflict_ub, scenario 3).
+    if (read.most <= 1 && write.meets(read)) conflicts += banks.read_write;
   }
   return conflicts * steps / looked_at;
 }

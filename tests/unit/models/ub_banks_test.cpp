@@ -52,6 +52,8 @@ TEST(UbBanks, ABankDoesNotReadAndWriteAtOnce) {
   EXPECT_EQ(per_repeat({read(0), read(0x10100), write(0x4020)}), 0.75);
   EXPECT_EQ(per_repeat({read(0), read(0x10100), write(0x4000)}), 0);   // as in place: the next repeat reads elsewhere
   EXPECT_EQ(per_repeat({read(0), read(0x10100), write(0x20020)}), 0);  // other banks of the group
+  EXPECT_EQ(per_repeat({read(0), read(0x10000), write(0x14100)}),
+            1);  // sources take turns, so each bank has a turn off
 }
 
 TEST(UbBanks, OperandsShareABlock) {
