@@ -22,10 +22,12 @@ struct Tiles {
   u64 tile_bytes = 0;  // of one copy
   u64 inputs = 2;      // 2: z = x + y; 1: z = x, without the vector unit
   u64 blocks = 1;
-  u64 unit = 512;  // blocks get whole units of so many bytes
-  u64 slots = 1;   // sets of buffers in UB
-  u64 ops = 1;     // how often the body is done for each tile
-  u64 scalar = 0;  // cycles that the scalar unit works for each tile
+  u64 unit = 512;           // blocks get whole units of so many bytes
+  u64 slots = 1;            // sets of buffers in UB
+  bool serial = false;      // a set of buffers is loaded again when its tile is stored, not when it is computed
+  u64 ops = 1;              // how often the body is done for each tile
+  u64 scalar = 0;           // cycles that the scalar unit works for each tile
+  std::vector<u64> places;  // in UB: of x, y and z of each set; empty: one behind the other
   std::string type = "f16";
   std::string body;  // "vmul z x x; vexp z z": instructions on the tile, the operands in order; "" is a copy
 };
@@ -70,7 +72,7 @@ std::string compute(const Tiles& t, const std::map<char, u64>& addresses, const 
   return s;
 }
 
-std::string text(const Tiles& t, const std::string& place) {
+std::string text(const Tiles& t, const std::string& where) {
   const u64 units = t.bytes / t.unit;  // the first cores have one more, where it does not come out even
   const bool vector = !t.body.empty();
   const std::string_view reader = vector ? "PIPE_V" : "PIPE_MTE3";  // of what MTE2 loads
@@ -99,34 +101,42 @@ std::string text(const Tiles& t, const std::string& place) {
   add at, at, n
   mul at, at, UNIT
 )";
+  // Whom the next load of a set waits for; if that is not the store, the vector unit waits for the store.
+  const std::string_view last = t.serial ? "PIPE_MTE3" : reader;
+  const bool stored = vector && !t.serial;
   const auto flags = [&](std::string_view what) {
     for (u64 slot = 0; slot < t.slots; ++slot) {
-      s += fmt::format("  {} {}, PIPE_MTE2, {}\n", what, reader, slot);
-      if (vector) s += fmt::format("  {} PIPE_MTE3, PIPE_V, {}\n", what, slot);
+      s += fmt::format("  {} {}, PIPE_MTE2, {}\n", what, last, slot);
+      if (stored) s += fmt::format("  {} PIPE_MTE3, PIPE_V, {}\n", what, slot);
     }
   };
   flags("set_flag");
   s += "loop:\n";
   for (u64 slot = 0; slot < t.slots; ++slot) {
-    const u64 base = slot * (t.inputs + vector) * t.tile_bytes;
-    const u64 ux = base, uy = base + t.tile_bytes, uz = vector ? base + t.inputs * t.tile_bytes : ux;
+    const u64 operands = t.inputs + vector;
+    const auto place = [&](u64 operand) {
+      const u64 n = slot * operands + operand;
+      return t.places.empty() ? n * t.tile_bytes : t.places[n];
+    };
+    const u64 ux = place(0), uy = t.inputs == 2 ? place(1) : ux, uz = place(operands - 1);
     s += "  bge at, end, finish\n  sub n, end, at\n  min n, n, TILE\n  shr blocks, n, 5\n";
     if (t.scalar > 0) s += fmt::format("  nop {}\n", t.scalar);
-    s += fmt::format("  wait_flag {}, PIPE_MTE2, {}\n", reader, slot);
+    s += fmt::format("  wait_flag {}, PIPE_MTE2, {}\n", last, slot);
     s += fmt::format("  add src, x, at\n  copy_gm_to_ubuf {}, src, 0, 1, blocks, 0, 0\n", ux);
     if (t.inputs == 2) s += fmt::format("  add src, y, at\n  copy_gm_to_ubuf {}, src, 0, 1, blocks, 0, 0\n", uy);
     if (vector) {
       s += fmt::format("  set_flag PIPE_MTE2, PIPE_V, {0}\n  wait_flag PIPE_MTE2, PIPE_V, {0}\n", slot);
-      s += fmt::format("  wait_flag PIPE_MTE3, PIPE_V, {}\n  shr repeats, n, 8\n", slot);
+      if (stored) s += fmt::format("  wait_flag PIPE_MTE3, PIPE_V, {}\n", slot);
+      s += "  shr repeats, n, 8\n";
       for (u64 op = 0; op < t.ops; ++op)
-        s += compute(t, {{'x', ux}, {'y', uy}, {'z', uz}}, place);
-      s += fmt::format("  set_flag PIPE_V, PIPE_MTE2, {0}\n  set_flag PIPE_V, PIPE_MTE3, {0}\n", slot);
-      s += fmt::format("  wait_flag PIPE_V, PIPE_MTE3, {}\n", slot);
+        s += compute(t, {{'x', ux}, {'y', uy}, {'z', uz}}, where);
+      if (stored) s += fmt::format("  set_flag PIPE_V, PIPE_MTE2, {}\n", slot);
+      s += fmt::format("  set_flag PIPE_V, PIPE_MTE3, {0}\n  wait_flag PIPE_V, PIPE_MTE3, {0}\n", slot);
     } else {
       s += fmt::format("  set_flag PIPE_MTE2, PIPE_MTE3, {0}\n  wait_flag PIPE_MTE2, PIPE_MTE3, {0}\n", slot);
     }
     s += fmt::format("  add src, z, at\n  copy_ubuf_to_gm src, {}, 0, 1, blocks, 0, 0\n", uz);
-    s += fmt::format("  set_flag PIPE_MTE3, {}, {}\n  add at, at, TILE\n", vector ? "PIPE_V" : "PIPE_MTE2", slot);
+    s += fmt::format("  set_flag PIPE_MTE3, {}, {}\n  add at, at, TILE\n", stored ? "PIPE_V" : "PIPE_MTE2", slot);
   }
   s += "  b loop\nfinish:\n";
   flags("wait_flag");
@@ -141,12 +151,21 @@ Tiles read(const Params& p) {
           .blocks = p.whole("blocks"),
           .unit = p.whole("unit"),
           .slots = p.whole("slots"),
+          .serial = p.flag("serial"),
           .ops = p.whole("ops"),
           .scalar = p.whole("scalar"),
+          .places = {},
           .type = p.text("type"),
           .body = p.text("body") != "-"    ? p.text("body")
                   : p.whole("inputs") == 2 ? "vadd z x y"
                                            : ""};
+  if (p.text("places") != "-") {
+    std::istringstream numbers(p.text("places"));
+    for (u64 place; numbers >> place;)
+      t.places.push_back(place);
+    if (const u64 n = t.slots * (t.inputs + !t.body.empty()); t.places.size() != n || !numbers.eof())
+      fail_at(Fault::Input, p.place(), "places: {} addresses in UB, of each operand of each set", n);
+  }
   if (t.inputs != 1 && t.inputs != 2) fail_at(Fault::Input, p.place(), "inputs: 1 or 2");
   if (t.slots != 1 && t.slots != 2) fail_at(Fault::Input, p.place(), "slots: 1 or 2");
   if (t.blocks == 0 || t.unit == 0 || t.unit % 32 != 0 || t.tile_bytes == 0 || t.tile_bytes % 32 != 0)
@@ -190,6 +209,8 @@ Family elementwise() {
                          {"blocks", "", "1", "of the launch"},
                          {"unit", "B", "512", "blocks get whole units of so many bytes"},
                          {"slots", "", "1", "sets of buffers in UB: 2 lets loads overlap with the tile before"},
+                         {"places", "B", "-", "in UB, of x, y and z of each set; one behind the other if not given"},
+                         {"serial", "", "0", "1: a load into a set of buffers waits until their last tile is stored"},
                          {"ops", "", "1", "how often the body is done for each tile"},
                          {"scalar", "cycle", "0", "scalar work for each tile"},
                          {"type", "", "f16", "of the addition"},

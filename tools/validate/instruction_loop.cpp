@@ -63,7 +63,8 @@ std::string instruction_text(const Params& p) {
 Values measure(const Params& p, const config::ChipConfig& chip) {
   Loop loop;
   if (p.text("setup") != "-") loop.setup = "  " + p.text("setup") + "\n";
-  loop.body = instruction_text(p);
+  if (p.text("each") != "-") loop.body = "  " + p.text("each") + "\n";
+  loop.body += instruction_text(p);
   return {{"cycles", steady_cycles(chip, loop)}};
 }
 
@@ -75,7 +76,8 @@ Family instruction_loop() {
           .parameters = {{"instruction", "", "", "mnemonic with its type: vadd.f16"},
                          {"repeat", "", "1", "value of the operand of this name"},
                          {"operands", "", "-", "name=value name=value; the others have usual values"},
-                         {"setup", "", "-", "an instruction before the loop"}},
+                         {"setup", "", "-", "an instruction before the loop"},
+                         {"each", "", "-", "an instruction before each of them"}},
           .metrics = {{"cycles", "cycle", "that each instruction adds"}},
           .measure = measure};
 }

@@ -21,6 +21,8 @@ struct Matmul {
   u64 l1_slots;             // 1 or 2
   u64 split_m, split_n;     // cores along m and n
   u64 single_m, single_n;   // rows and columns of each core, the last ones have what is left
+  bool cores_along_m;       // cores that follow each other lie along m, else along n
+  bool by_rows;             // a core makes its tiles row by row, else column by column
   u64 passes;               // over the rows: each core has a part of its rectangle in each
   u64 swizzle;              // 0: rectangles; else tiles are dealt to the cores in strips of so many rows of tiles
   bool swizzle_columns;     // of so many columns of tiles
@@ -112,8 +114,13 @@ class Writer {
     op("ld_arg c_gm, 2");
     op("get_block_idx mi");
     if (x_.swizzle > 0) return;
-    op("rem ni, mi, SPLIT_N");
-    op("div mi, mi, SPLIT_N");
+    if (x_.cores_along_m) {
+      op(fmt::format("div ni, mi, {}", x_.split_m));
+      op(fmt::format("rem mi, mi, {}", x_.split_m));
+    } else {
+      op("rem ni, mi, SPLIT_N");
+      op("div mi, mi, SPLIT_N");
+    }
     op("mul n_first, ni, CORE_N");
     op("add n_end, n_first, CORE_N");
     op("min n_end, n_end, N");
@@ -187,18 +194,25 @@ class Writer {
     if (!x_.unit_flag) op(fmt::format("{} PIPE_FIX, PIPE_M, 0", what));
   }
 
-  // The next tile of a walk over the rectangle, columns of tiles one after the other; past the last one m0 is not in
-  // it.
+  // The next tile of a walk over the rectangle, columns of tiles one after the other, or rows; past the last one m0 is
+  // not in it.
   void advance(std::string_view who) {
     if (x_.swizzle > 0) {
       op(fmt::format("add {0}tile, {0}tile, {1}", who, x_.split_m * x_.split_n));
       return find_tile(who);
     }
-    op(fmt::format("add {0}m0, {0}m0, BASE_M", who));
-    op(fmt::format("blt {}m0, m_end, {}same_{}", who, who, labels_));
-    op(fmt::format("add {0}n0, {0}n0, BASE_N", who));
-    op(fmt::format("bge {}n0, n_end, {}same_{}", who, who, labels_));
-    op(fmt::format("mov {}m0, m_first", who));
+    if (x_.by_rows) {
+      op(fmt::format("add {0}n0, {0}n0, BASE_N", who));
+      op(fmt::format("blt {}n0, n_end, {}same_{}", who, who, labels_));
+      op(fmt::format("add {0}m0, {0}m0, BASE_M", who));
+      op(fmt::format("mov {}n0, n_first", who));
+    } else {
+      op(fmt::format("add {0}m0, {0}m0, BASE_M", who));
+      op(fmt::format("blt {}m0, m_end, {}same_{}", who, who, labels_));
+      op(fmt::format("add {0}n0, {0}n0, BASE_N", who));
+      op(fmt::format("bge {}n0, n_end, {}same_{}", who, who, labels_));
+      op(fmt::format("mov {}m0, m_first", who));
+    }
     line(fmt::format("{}same_{}:", who, labels_++));
   }
 
@@ -404,6 +418,8 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
            .split_n = p.whole("split_n"),
            .single_m = p.whole("single_m"),
            .single_n = p.whole("single_n"),
+           .cores_along_m = p.flag("cores_along_m"),
+           .by_rows = p.flag("by_rows"),
            .passes = p.whole("passes"),
            .swizzle = p.whole("swizzle"),
            .swizzle_columns = p.flag("swizzle_columns"),
@@ -415,6 +431,8 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
            .unit_flag = p.flag("unit_flag"),
            .scalar = p.whole("scalar"),
            .type = p.text("type")};
+  if (x.swizzle > 0 && (x.cores_along_m || x.by_rows))
+    fail_at(Fault::Input, p.place(), "cores_along_m and by_rows are of rectangles; swizzle has an order of its own");
   for (const u64 n : {x.m, x.n, x.k, x.base_m, x.base_n, x.base_k, x.step_ka, x.step_kb, x.split_m, x.split_n, x.passes,
                       x.in_bytes, x.out_bytes})
     if (n == 0) fail_at(Fault::Input, p.place(), "sizes are not 0");
@@ -453,6 +471,8 @@ Family matmul() {
                          {"step_kb", "", "1", "the same of B"},
                          {"l1_slots", "", "2", "1: a copy to L1 waits until the one before is used up"},
                          {"passes", "", "1", "over parts of the rows, one after the other"},
+                         {"cores_along_m", "", "0", "1: cores that follow each other lie along m, else along n"},
+                         {"by_rows", "", "0", "1: a core makes its tiles row by row, else column by column"},
                          {"swizzle", "", "0",
                           "of tiles dealt to split_m * split_n cores: strips of so many rows of tiles; 0: rectangles"},
                          {"swizzle_columns", "", "0", "1: strips of columns of tiles"},
