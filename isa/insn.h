@@ -198,6 +198,7 @@ struct Row {
   bool (*forwards)(const ArgsStorage&, Arch) = nullptr;
   bool reads_results = false;  // a scalar instruction that reads what may change without it: STATUS, ResultRegisters,
                                // the system counter
+  bool sets_mask = false;      // a scalar instruction that sets the vector mask
   bool first_type_is_default = false;  // text may leave out the suffix of types[0]
 };
 
@@ -379,6 +380,7 @@ constexpr Row make_row() {
   }
   if constexpr (requires { I::first_type_is_default; }) r.first_type_is_default = I::first_type_is_default;
   if constexpr (requires { I::reads_results; }) r.reads_results = I::reads_results;
+  if constexpr (requires { I::sets_mask; }) r.sets_mask = I::sets_mask;
   if constexpr (role_of<I>() == Role::scalar) {
     r.execute_scalar = [](const ArgsStorage& s, ScalarContext& c) { I::execute(args_of<I>(s), c); };
   }

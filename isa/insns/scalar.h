@@ -195,6 +195,7 @@ struct SetVectorMask : ScalarBase {
   static constexpr std::string_view name = "set_vector_mask";
   static constexpr std::string_view doc = "lanes that vector instructions issued from now on write";
   static constexpr u16 opcode = 0x038;
+  static constexpr bool sets_mask = true;
   static constexpr std::tuple fields{
       Field<&Args::mask1>{"mask1", 64, OperandKind::value, "lanes 127..64"},
       Field<&Args::mask0>{"mask0", 64, OperandKind::value, "lanes 63..0; all that 32-bit types use"}};

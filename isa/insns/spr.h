@@ -128,6 +128,7 @@ struct SetVectorMaskDup : ScalarBase {
   static constexpr std::string_view name = "set_vector_mask_dup";
   static constexpr std::string_view doc = "the same 64 bits for both halves of the vector mask";
   static constexpr u16 opcode = 0x090;
+  static constexpr bool sets_mask = true;
   static constexpr std::tuple fields{Field<&Args::mask>{"mask", 64}};
   static void execute(const Args& x, ScalarContext& c) { c.spr.vector_mask = {x.mask, x.mask}; }
 };

@@ -12,9 +12,10 @@ namespace vinci::models {
 void CrossCore::set(const Core& from, const isa::Issued& inst, trace::TrackId track) {
   const Block& block = from.block();
   const auto what = isa::CrossCoreSet::parse(isa::args_of<isa::insn::FftsCrossCoreSync>(inst.args).config);
-  const u64 at = now() + delay_;
+  const u64 at = to_cycles(ffts_.reserve(to_ticks(now()), interval_) - interval_) + delay_;
   for (const isa::TaskCore& to : block.cross->set(block.self, what)) {
-    under_way_.push_back({.at = at,
+    under_way_.push_back({.set_at = now(),
+                          .at = at,
                           .flags = block.cross,
                           .to = to,
                           .flag = what.flag,
@@ -49,7 +50,7 @@ void CrossCore::deliver(const Increment& i) {
   if (to == cores_.end()) return;  // its block has ended without waiting
   (*to)->scalar().wake();
   if (env_.trace != nullptr)
-    env_.trace->flow(i.track, i.at - delay_, (*to)->scalar().track(), i.at, fmt::format("flag {}", i.flag));
+    env_.trace->flow(i.track, i.set_at, (*to)->scalar().track(), i.at, fmt::format("flag {}", i.flag));
 }
 
 }  // namespace vinci::models

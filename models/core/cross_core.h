@@ -10,16 +10,18 @@
 #include "isa/code.h"
 #include "isa/cross_core.h"
 #include "isa/issue.h"
+#include "models/memory/timeline.h"
 #include "sim/kernel/module.h"
 
 namespace vinci::models {
 
 class Core;
 
-// Cross-core flags in time: what a core sets reaches the others `delay` cycles later.
+// Cross-core flags in time: what a core sets reaches the others `delay` cycles later. There is one FFTS for all cores,
+// which takes a flag each `interval` ticks; those that come faster queue up.
 class CrossCore : public sim::Module {
  public:
-  CrossCore(sim::Env& env, u64 delay) : Module(env), delay_(delay) {}
+  CrossCore(sim::Env& env, u64 delay, u64 interval) : Module(env), delay_(delay), interval_(interval) {}
   void connect(std::vector<Core*> cores) { cores_ = std::move(cores); }
 
   // A core executes ffts_cross_core_sync now, on the pipe that shows itself on `track`.
@@ -28,7 +30,7 @@ class CrossCore : public sim::Module {
  private:
   // An increment on its way.
   struct Increment {
-    u64 at = 0;
+    u64 set_at = 0, at = 0;
     std::shared_ptr<isa::CrossCoreFlags> flags;  // of a task that may have ended by then
     isa::TaskCore to;
     u32 flag = 0;
@@ -42,9 +44,10 @@ class CrossCore : public sim::Module {
   void act() override;
   void deliver(const Increment& i);
 
-  u64 delay_;
+  u64 delay_, interval_;
+  Timeline ffts_;
   std::vector<Core*> cores_;
-  std::deque<Increment> under_way_;  // the delay is constant: first in, first out
+  std::deque<Increment> under_way_;  // first in, first out
 };
 
 }  // namespace vinci::models

@@ -20,12 +20,6 @@ bool same_flag(const isa::Issued& a, const isa::Issued& b) {
   return x.src == y.src && x.dst == y.dst && x.event == y.event;
 }
 
-// A vector instruction whose mask is a count does not overlap with what is before it. Source: asc-devkit
-// bank_conflict_ub, additions of a count of elements without a barrier, each head and tail longer than its repeats.
-bool alone(const isa::Issued& inst) {
-  return inst.pipe == isa::PipeId::V && (inst.spr.ctrl & isa::ctrl::kCounterMode) != 0;
-}
-
 }  // namespace
 
 Pipe::Pipe(const Setup& s, isa::PipeId id)
@@ -46,11 +40,12 @@ Pipe::Pipe(const Setup& s, isa::PipeId id)
   env_.waiters.push_back([this](sim::Waits& waits) { report_waiting(waits); });
 }
 
-void Pipe::push(const isa::Issued& inst, const Resolved* resolved, u64 at) {
+void Pipe::push(const isa::Issued& inst, const Resolved* resolved, u64 at, bool alone) {
   VINCI_CHECK(!queue_.full());
   Entry& e = places_.take();
   e.inst = inst;
   e.resolved = resolved;
+  e.alone = alone;
   e.queued = at;
   queue_.push_back(&e);
   if (queue_.size() == 1 && !moving_) wake_at(looked_at(e));
@@ -241,7 +236,7 @@ bool Pipe::start_next(u64 t) {
     }
     default: {
       if (free_at_ > t || flying_.full()) return false;
-      if (alone(q.inst) && !flying_.empty()) return false;
+      if (q.alone && !flying_.empty()) return false;
       const Resolved& resolved = resolve(q);
       if (resolved.unit && wait_for_unit_flags(t, resolved)) return false;
       start_work(t, q);

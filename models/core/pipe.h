@@ -36,8 +36,8 @@ class Pipe final : public sim::Module {
 
   bool full() const { return queue_.full(); }
   // Puts an instruction into the queue, which must have room. It gets there at `at`, which may lie ahead. `resolved` is
-  // null where it is not known, or it is no work.
-  void push(const isa::Issued& inst, const Resolved* resolved, u64 at);
+  // null where it is not known, or it is no work. `alone`: it begins when the one before is done.
+  void push(const isa::Issued& inst, const Resolved* resolved, u64 at, bool alone = false);
   // Nothing is queued or executing.
   bool drained() const { return queue_.empty() && flying_.empty(); }
   void settle(u64 at) { occupation_.settle(at); }
@@ -54,6 +54,7 @@ class Pipe final : public sim::Module {
   struct Entry {
     isa::Issued inst;
     const Resolved* resolved = nullptr;  // of work, at the latest when it is the head of the queue
+    bool alone = false;                  // it begins when the one before is done
     u64 queued = 0;                      // when it gets into the queue
     u64 begin = 0, end = 0, done = 0;
   };

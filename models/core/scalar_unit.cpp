@@ -29,6 +29,7 @@ ScalarUnit::ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip
       table_(table),
       port_(port),
       front_(core.spec(), gm, core.mem(), core_id),
+      mask_waits_(chip.core.mask_waits),
       issue_cycles_(cycles(chip.core.scalar.sync, {}, false).occupancy),
       sys_cnt_per_cycle_(chip.core.sys_cnt.frequency / chip.clock) {
   occupation_.register_in(stats);
@@ -150,13 +151,20 @@ bool ScalarUnit::deliver(u64 t) {
     Pipe& pipe = *core_.pipe(inst.pipe);
     if (pipe.full() || t > free_at_) wait(free_at_, Doing::queue_full);
     if (pipe.full()) return false;
-    pipe.push(inst, resolved_, t);
+    push(pipe, t);
   }
   end_wait(t);
   pending_ = false;
   free_at_ = t + issue_cycles_;
   occupation_.busy(t, free_at_);
   return true;
+}
+
+// Where it is so (core.mask_waits), a vector instruction does not overlap with the one before it if the mask was set
+// between them, to whatever value.
+void ScalarUnit::push(Pipe& pipe, u64 at) {
+  const bool vector = next_.pipe == isa::PipeId::V && next_.row->role == isa::Role::work;
+  pipe.push(next_, resolved_, at, vector && std::exchange(mask_set_, false) && mask_waits_);
 }
 
 u64 ScalarUnit::scalar_cost(const isa::CodeInst& inst, u64 t) {
@@ -197,7 +205,7 @@ bool ScalarUnit::run(u64 t) {
         }
         const bool queued = queues(next_);
         if (queued && !core_.pipe(next_.pipe)->full()) {
-          core_.pipe(next_.pipe)->push(next_, resolved_, at);
+          push(*core_.pipe(next_.pipe), at);
           pending_ = false;
           at += issue_cycles_;
           continue;
@@ -214,6 +222,7 @@ bool ScalarUnit::run(u64 t) {
       const u64 sys_cnt = inst->row->reads_results ? static_cast<u64>(static_cast<double>(t) * sys_cnt_per_cycle_) : 0;
       const u64 status = inst->row->reads_results ? core_.status() : 0;
       core_.raise_status(front_.step(status, core_.results(), sys_cnt));
+      mask_set_ |= inst->row->sets_mask;
       at += scalar_cost(*inst, at);
       if (front_.done()) break;
     } catch (const Error& e) {

@@ -15,6 +15,7 @@
 namespace vinci::models {
 
 class Core;
+class Pipe;
 
 // The scalar unit of a core: runs the scalar instructions of the program and hands the others to the pipes.
 class ScalarUnit final : public sim::Module {
@@ -39,7 +40,8 @@ class ScalarUnit final : public sim::Module {
 
  private:
   void act() override;
-  bool issue();         // false: there is nothing to hand on
+  bool issue();  // false: there is nothing to hand on
+  void push(Pipe& pipe, u64 at);
   bool deliver(u64 t);  // hands next_ on; false when it must wait
   // Runs the program up to the next thing that needs the present time. True: it goes on at free_at_; false: when others
   // wake it.
@@ -60,10 +62,12 @@ class ScalarUnit final : public sim::Module {
   ResolvedTable& table_;
   u32 port_;
   isa::Sequencer front_;
+  bool mask_waits_;
   u64 issue_cycles_;  // for an instruction that goes to a pipe
   double sys_cnt_per_cycle_;
   isa::Issued next_;                    // the latest instruction that is not scalar
   const Resolved* resolved_ = nullptr;  // of it, see Pipe::push()
+  bool mask_set_ = false;               // since the last vector instruction
   bool pending_ = false;                // it is taken from the program, and not yet handed on
   bool running_ = false;
   bool waiting_for_pipes_ = false;

@@ -38,6 +38,7 @@ BlockDispatcher::BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, 
       with_sums_(sums),
       callbacks_(std::move(callbacks)),
       interval_(env.clock.cover(chip.scheduler.block_interval)),
+      mix_interval_(env.clock.cover(chip.scheduler.mix_block_interval)),
       dispatch_cycles_(env.clock.cover(chip.scheduler.block_dispatch)),
       start_cycles_(env.clock.cover(chip.scheduler.program_start)),
       launches_(stream.streams.size()),
@@ -86,7 +87,7 @@ void BlockDispatcher::dispatch(u64 t) {
     full[c] = !has_free_slot(l, slot);
     if (full[c]) continue;
     if (t < next_start_) return callbacks_.again(next_start_);
-    next_start_ = t + interval_;
+    next_start_ = t + (l.shape.parts() > 1 ? mix_interval_ : interval_);
     start_block(l, slot, t + dispatch_cycles_);
     if (l.next_block == l.launch.block_num) waiting_[c].erase(best->begin());
   }

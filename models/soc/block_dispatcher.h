@@ -93,7 +93,7 @@ class BlockDispatcher {
   std::vector<Core*> cores_;
   bool with_sums_;
   Callbacks callbacks_;
-  u64 interval_, dispatch_cycles_, start_cycles_;
+  u64 interval_, mix_interval_, dispatch_cycles_, start_cycles_;
   u64 next_start_ = 0;                             // of a block, earliest
   std::vector<u64> opaque_cycles_;                 // by kernel; 0: it has a program
   std::vector<std::unique_ptr<Launch>> launches_;  // by stream

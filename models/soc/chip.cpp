@@ -12,7 +12,8 @@ Chip::Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats,
       name_(name),
       costs_(config_.core),
       memory_(config_.memory, config_.clock, config_.ai_cores + config_.vector_cores, stats, dram),
-      cross_(env, whole_cycles(config_.core.scalar.cross_core.tail)),
+      cross_(env, whole_cycles(config_.core.scalar.cross_core.tail),
+             ticks_of(config_.scheduler.cross_core_flag, config_.clock)),
       resolved_{ResolvedTable(costs_, config_.arch), ResolvedTable(costs_, config_.arch),
                 ResolvedTable(costs_, config_.arch)} {
   stats.group("device");  // before the cores, for whoever reads the counters from top to bottom

@@ -113,10 +113,11 @@ struct CoreConfig {
   VectorCosts vector;
   MoveCosts move;
   std::map<std::string, CostLine> instructions;  // "vexp" or "vexp.f16": more specific than the class
-  Bytes dma_unaligned{0};  // the most of a request of a row that does not begin at a block of 32 B; 0: a line
-  u32 dma_requests = 128;  // requests of a pipe, of a line of L2 or less, that may be under way at once
-  Bytes dma_chunk{4096};   // bytes that a copy asks the memory system for in one go; smaller is finer interleaving
-  std::string from = "assumed";  // of flags_per_pair, dma_chunk and dma_requests
+  bool mask_waits = false;  // a vector instruction whose mask was set after the one before begins when that is done
+  Bytes dma_unaligned{0};   // the most of a request of a row that does not begin at a block of 32 B; 0: a line
+  u32 dma_requests = 128;   // requests of a pipe, of a line of L2 or less, that may be under way at once
+  Bytes dma_chunk{4096};    // bytes that a copy asks the memory system for in one go; smaller is finer interleaving
+  std::string from = "assumed";  // of all of these but the groups
 
   friend bool operator==(const CoreConfig&, const CoreConfig&) = default;
 };
@@ -183,11 +184,13 @@ struct MemoryConfig {
 struct SchedulerConfig {
   Seconds task_start{150e-9};     // a ready task until its first block is dispatched
   Seconds block_interval{0};      // at least, between two blocks that are given to cores
+  Seconds mix_block_interval{0};  // the same after a block of a MIX kernel, which begins on several cores
   Seconds block_dispatch{50e-9};  // a block to an idle core until the core begins
   Seconds program_start{0};       // that core until the first instruction of a block: arguments, tiling
   Seconds first_start{0};         // before that, of a program that its core has not run before: its code is in no cache
   Seconds first_start_per_core{0};  // more of it for each AI core that the launch fills: all fetch the same lines
   Seconds task_completion{500e-9};  // the last block until the stream goes on
+  Seconds cross_core_flag{0};       // between two cross-core flags that cores set, of whatever cores: the FFTS is one
   Seconds control{0};               // a task that only steers streams: event, notify, label, switch
   std::string from = "assumed";
 

@@ -152,6 +152,8 @@ void describe(V& visit, S& s) {
   visit("ub_banks", s.ub_banks, "banks of UB, and what meets in them");
   visit("queues", s.queues, "instructions that wait before a pipe until the scalar unit stalls");
   visit("flags_per_pair", s.flags_per_pair, "event ids of each ordered pair of pipes", Range{1, 64});
+  visit("mask_waits", s.mask_waits,
+        "a vector instruction whose mask was set after the one before begins when that is done");
   visit("dma_chunk", s.dma_chunk, "what a copy asks of the memory in one go; smaller is finer interleaving",
         Range{32, 1024.0 * 1024});
   visit("dma_unaligned", s.dma_unaligned,
@@ -235,6 +237,8 @@ template <class V, Is<SchedulerConfig> S>
 void describe(V& visit, S& s) {
   visit("task_start", s.task_start, "from a ready task to the dispatch of its first block", kTimeRange);
   visit("block_interval", s.block_interval, "at least, between two blocks that are given to cores", kTimeRange);
+  visit("mix_block_interval", s.mix_block_interval,
+        "the same after a block of a MIX kernel, which begins on cube and vector cores", kTimeRange);
   visit("block_dispatch", s.block_dispatch, "from a block on an idle core until the core begins", kTimeRange);
   visit("program_start", s.program_start, "from there to the first instruction of a block: arguments, tiling",
         kTimeRange);
@@ -244,6 +248,9 @@ void describe(V& visit, S& s) {
   visit("first_start_per_core", s.first_start_per_core,
         "so much more of it for each AI core that the blocks of the launch fill: all fetch the same lines", kTimeRange);
   visit("task_completion", s.task_completion, "from the end of the last block until the stream goes on", kTimeRange);
+  visit("cross_core_flag", s.cross_core_flag,
+        "the FFTS takes one cross-core flag after the other from all cores, each so much later than the one before",
+        kTimeRange);
   visit("control", s.control, "a task that only steers streams: event, notify, label, switch; a jump takes a cycle",
         kTimeRange);
   visit("from", s.from, kFromDoc);

@@ -135,14 +135,25 @@ TEST(Flags, DoNotHoldUpTheNextCopyFromGlobalMemory) {
   EXPECT_LT(with.begin_of("copy_gm_to_ubuf", 1), with.done_of("copy_gm_to_ubuf"));
 }
 
-TEST(Pipe, VectorInstructionsWhoseMaskIsACountFollowEachOther) {
-  const auto second = [](const std::string& setup) {
-    const Ran r = run_program(round_chip(Arch::m200), setup + kVadd + kVadd + "end");
-    return r.begin_of("vadd", 1) - r.begin_of("vadd");
+TEST(Pipe, AVectorInstructionWhoseMaskWasSetBeginsWhenTheOneBeforeIsDone) {
+  config::ChipConfig chip = round_chip(Arch::m200);
+  const auto run = [&](const std::string& setup, const std::string& between) {
+    return run_program(chip, setup + kVadd + between + kVadd + kVadd + "end");
   };
-  const Ran alone = run_program(round_chip(Arch::m200), kVadd + "end");
-  EXPECT_LT(second("set_vector_mask 0, 128\n"), alone.done_of("vadd") - alone.begin_of("vadd"));
-  EXPECT_EQ(second("set_vector_mask 0, 128\nset_mask_count\n"), alone.done_of("vadd") - alone.begin_of("vadd"));
+  const std::string mask = "set_vector_mask 0, 128\n";
+  for (const std::string& setup : {mask, mask + "set_mask_count\n"}) {
+    chip.core.mask_waits = false;
+    const Ran overlapped = run(setup, mask);
+    EXPECT_EQ(overlapped.begin_of("vadd", 1), overlapped.end_of("vadd"));
+    chip.core.mask_waits = true;
+    const Ran kept = run(setup, ""), set = run(setup, mask);
+    EXPECT_EQ(kept.begin_of("vadd", 1), kept.end_of("vadd"));
+    EXPECT_LT(kept.end_of("vadd"), kept.done_of("vadd"));
+    EXPECT_EQ(set.begin_of("vadd", 1), set.done_of("vadd"));  // although it is the same mask
+    EXPECT_EQ(set.begin_of("vadd", 2), set.end_of("vadd", 1));
+  }
+  const Ran others = run(mask, "set_ctrl 0\n");
+  EXPECT_EQ(others.begin_of("vadd", 1), others.end_of("vadd"));
 }
 
 TEST(Flags, CanBeWaitedForBeforeTheyAreSet) {
@@ -283,6 +294,23 @@ TEST(CrossCore, FlagsArriveAfterTheTail) {
   EXPECT_EQ(goes_on(11, set + times(9, "mov X1, 1\n") + wait), 11u + 2);
   EXPECT_EQ(goes_on(11, set + times(10, "mov X1, 1\n") + wait), 12u + 1);
   EXPECT_EQ(goes_on(11, set + times(11, "mov X1, 1\n") + wait), 13u + 1);
+}
+
+// As above: one core that sets twice needs the FFTS twice.
+TEST(CrossCore, FlagsPassOneAfterTheOther) {
+  const auto goes_on = [](u32 interval, u32 between) {
+    config::ChipConfig chip = round_chip(Arch::c220);
+    chip.core.scalar.cross_core.tail = 120;
+    chip.scheduler.cross_core_flag = config::Seconds(interval * 1e-9);
+    const std::string set = "ffts_cross_core_sync PIPE_V, 0x1 | 3 << 8\n", wait = "wait_flag_dev 3\n";
+    return run_program(
+               chip, "set_ffts_base_addr 1\n" + set + times(between, "mov X1, 1\n") + set + wait + wait + kDup + "end",
+               {.kind = CoreKind::vector})
+        .queued_of("vector_dup");
+  };
+  EXPECT_EQ(goes_on(0, 20), 1u + 21 + 120 + 1);
+  EXPECT_EQ(goes_on(50, 20), 1u + 50 + 120 + 1);
+  EXPECT_EQ(goes_on(50, 60), 1u + 61 + 120 + 1);
 }
 
 TEST(Scalar, BarrierOfAllPipesWaitsForAll) {

@@ -81,6 +81,32 @@ TEST(Blocks, WaitForTheCodeOfAProgramThatTheirCoreHasNotRun) {
   EXPECT_EQ(five.begin_of("mad", 4), 1535u + 10 + 100);  // its core has run the program
 }
 
+TEST(Blocks, OfMixKernelsHaveAPaceOfTheirOwn) {
+  config::ChipConfig chip = round_chip(Arch::c220);
+  chip.ai_cores = chip.vector_cores = 2;
+  chip.scheduler = {.task_start = cycles(0),
+                    .block_interval = cycles(3),
+                    .mix_block_interval = cycles(40),
+                    .block_dispatch = cycles(10),
+                    .task_completion = cycles(0)};
+  task::TaskStream stream = kernel_stream(chip, kMadEnd, {.kind = isa::CoreKind::cube, .blocks = 2});
+  const auto begins = [&](usize block) {
+    task::RunMemory memory(stream, true);
+    Recorder seen;
+    models::simulate(chip, stream, memory, {.trace = &seen, .progress = {}});
+    return seen.nth("mad", block).begin;
+  };
+  EXPECT_EQ(begins(0), 10u);
+  EXPECT_EQ(begins(1), 3u + 10);
+  auto& launch = std::get<task::KernelLaunch>(stream.streams[0].tasks[0].op);
+  stream.kernels.push_back(
+      {.name = "v", .type = task::KernelType::AIV_ONLY, .program = isa::assemble("end", "v.s", chip.arch)});
+  launch.aiv_kernel = 1;
+  launch.aivs = 1;
+  EXPECT_EQ(begins(0), 10u);
+  EXPECT_EQ(begins(1), 40u + 10);
+}
+
 TEST(Blocks, RunOnCoresOfTheirKind) {
   const config::ChipConfig chip = round_chip(Arch::c220);
   const Ran cube = run_program(chip, kMadEnd, {.kind = isa::CoreKind::cube});
