@@ -11,14 +11,14 @@ mkdir -p recorded
 cp "$here/recorded/ascendc.yaml" recorded/
 cd recorded
 
-record() { # name bytes tile blocks slots unit
+record() { # name bytes tile blocks slots unit serial
   "$tool" cc "$here/../ascendc/kernels/add.asc" -o "$1.out" -Wno-unknown-pragmas \
-    "-DBYTES=$2" "-DTILE=$3" "-DBLOCKS=$4" "-DSLOTS=$5" "-DUNIT=$6"
+    "-DBYTES=$2" "-DTILE=$3" "-DBLOCKS=$4" "-DSLOTS=$5" "-DUNIT=$6" "-DSERIAL=$7"
   VINCI_MODE=timing VINCI_OUTPUT="$1" "./$1.out"
 }
-record case1 134217728 8192 1 1 16384
-record case2 134217728 8192 48 1 16384
-record case3 134217728 32768 48 1 16384
-record case4 134217728 32768 48 2 16384
-record b4-10k 10240 1024 1 1 1024
+record case1 134217728 8192 1 1 16384 0
+record case2 134217728 8192 48 1 16384 1
+record case3 134217728 32768 48 1 16384 1
+record case4 134217728 32768 48 2 16384 1
+record b4-10k 10240 1024 1 1 1024 0
 "$tool" validate ascendc.yaml --detail "$@"
