@@ -189,8 +189,13 @@ class Reader {
       else
         params.push_back(series(key));
     });
-    if (c.family == nullptr || c.chip.empty() || c.source.empty() || measured.empty())
-      fail_at(Fault::Input, at(node), "a case has a family, a chip, measured, and a source (or the file has from)");
+    const auto need = [&](bool there, std::string_view what) {
+      if (!there) fail_at(Fault::Input, at(node), "this case has no {}", what);
+    };
+    need(c.family != nullptr, "family");
+    need(!c.chip.empty(), "chip");
+    need(!c.source.empty(), "source, and the file no from");
+    need(!measured.empty(), "measured");
     const usize points = count_points(node, params, measured);
     for (usize i = 0; i < points; ++i)
       c.points.push_back(point(c, at(node), params, measured, i));

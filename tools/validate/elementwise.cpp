@@ -164,7 +164,14 @@ Tiles read(const Params& p) {
     for (u64 place; numbers >> place;)
       t.places.push_back(place);
     if (const u64 n = t.slots * (t.inputs + !t.body.empty()); t.places.size() != n || !numbers.eof())
-      fail_at(Fault::Input, p.place(), "places: {} addresses in UB, of each operand of each set", n);
+      fail_at(Fault::Input, p.place(),
+              "places: as text, {} addresses in UB with blanks between them, of each operand of each set", n);
+    std::vector<u64> sorted = t.places;
+    std::ranges::sort(sorted);
+    for (usize i = 1; i < sorted.size(); ++i)
+      if (sorted[i] - sorted[i - 1] < t.tile_bytes)
+        fail_at(Fault::Input, p.place(), "places: tiles of {} bytes at {} and {} overlap", t.tile_bytes, sorted[i - 1],
+                sorted[i]);
   }
   if (t.inputs != 1 && t.inputs != 2) fail_at(Fault::Input, p.place(), "inputs: 1 or 2");
   if (t.slots != 1 && t.slots != 2) fail_at(Fault::Input, p.place(), "slots: 1 or 2");
@@ -209,7 +216,8 @@ Family elementwise() {
                          {"blocks", "", "1", "of the launch"},
                          {"unit", "B", "512", "blocks get whole units of so many bytes"},
                          {"slots", "", "1", "sets of buffers in UB: 2 lets loads overlap with the tile before"},
-                         {"places", "B", "-", "in UB, of x, y and z of each set; one behind the other if not given"},
+                         {"places", "B", "-",
+                          "in UB, of x, y and z of each set, with blanks; one behind the other if not given"},
                          {"serial", "", "0", "1: a load into a set of buffers waits until their last tile is stored"},
                          {"ops", "", "1", "how often the body is done for each tile"},
                          {"scalar", "cycle", "0", "scalar work for each tile"},

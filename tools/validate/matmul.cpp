@@ -431,6 +431,8 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
            .unit_flag = p.flag("unit_flag"),
            .scalar = p.whole("scalar"),
            .type = p.text("type")};
+  if ((x.type.starts_with("s8") || x.type.starts_with("u8")) != (x.in_bytes == 1))
+    fail_at(Fault::Input, p.place(), "in_bytes is 1 where type is s8 or u8, and 2 or 4 elsewhere; type is {}", x.type);
   if (x.swizzle > 0 && (x.cores_along_m || x.by_rows))
     fail_at(Fault::Input, p.place(), "cores_along_m and by_rows are of rectangles; swizzle has an order of its own");
   for (const u64 n : {x.m, x.n, x.k, x.base_m, x.base_n, x.base_k, x.step_ka, x.step_kb, x.split_m, x.split_n, x.passes,

@@ -38,7 +38,14 @@ std::string verdict(const GroupOutcome& group, const std::string& metric) {
   return out;
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+// Of a message of several lines, which ends with a colon, the second one too.
+std::string first_line(const std::string& text) {
+  const usize end = text.find('\n');
+  if (end == std::string::npos || end == 0 || text[end - 1] != ':') return text.substr(0, end);
+  const usize next = text.find_first_not_of(" \n", end);
+  return next == std::string::npos ? text.substr(0, end)
+                                   : text.substr(0, end) + " " + text.substr(next, text.find('\n', next) - next);
+}
 
 std::string faults(const std::vector<GroupOutcome>& groups) {
   std::string out;
@@ -117,7 +124,8 @@ std::string summary(const std::vector<GroupOutcome>& groups) {
   for (const GroupOutcome& group : groups) {
     for (const std::string& metric : metrics_of(group)) {
       const Errors e = errors(group, metric);
-      out += fmt::format("{:<16} {:<16} {:>5} {:>6.1f} % {:>6.1f} %", group.of->name, metric, e.count, e.mean, e.worst);
+      out += fmt::format("{:<16} {:<16} {:>5} ", group.of->name, metric, e.count);
+      out += e.count == 0 ? "no value" : fmt::format("{:>6.1f} % {:>6.1f} %", e.mean, e.worst);
       if (e.at != nullptr)
         out +=
             fmt::format("  {} ({:g} {}, measured {:g})", e.at->name(), e.at->simulated, unit_of(*e.at), e.at->measured);

@@ -68,7 +68,15 @@ void write_kernel(const std::vector<validate::Group>& groups, const ValidateOpti
       if (c.id.find(o.run.only) == std::string::npos || !c.family->kernel) continue;
       const config::ChipConfig chip = validate::load_chip(c, o.run.overrides);
       write_or_print(o.write, validate::kernel_yaml(c.family->kernel(c.points[0].params, chip), chip));
-      if (o.write != "-") print_out(fmt::format("{}: vinci run {} --chip {}\n", c.id, o.write, c.chip));
+      if (o.write != "-") {
+        std::string set;
+        for (const auto* overrides : {&c.overrides, &o.run.overrides})
+          for (const std::string& one : *overrides)
+            set += fmt::format(" --set {}", one);
+        print_out(fmt::format("{}{}: vinci run {} --chip {}{}\n", c.id,
+                              c.points.size() > 1 ? fmt::format(", the first of {} points", c.points.size()) : "",
+                              o.write, c.chip, set));
+      }
       return;
     }
   }
@@ -83,6 +91,7 @@ void run_validation(const ValidateOptions& o) {
   if (o.files.empty()) groups = validate::builtin_groups();
   if (!o.write.empty()) return write_kernel(groups, o);
   if (o.gates) std::erase_if(groups, [](const validate::Group& g) { return g.gates.empty(); });
+  if (groups.empty()) fail(Fault::Input, "--gate: none of the files has gates");
   const auto outcome = run_with_progress(groups, o.run);
   if (o.detail) print_out(validate::detail(outcome));
   print_out(validate::summary(outcome));
