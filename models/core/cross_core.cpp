@@ -12,29 +12,42 @@ namespace vinci::models {
 void CrossCore::set(const Core& from, const isa::Issued& inst, trace::TrackId track) {
   const Block& block = from.block();
   const auto what = isa::CrossCoreSet::parse(isa::args_of<isa::insn::FftsCrossCoreSync>(inst.args).config);
-  const u64 at = to_cycles(ffts_.reserve(to_ticks(now()), interval_) - interval_) + delay_;
+  const bool pair = what.mode == isa::CrossCoreSet::kPair;
+  const u64 passed = pair ? now() : to_cycles(ffts_.reserve(to_ticks(now()), interval_) - interval_);
   for (const isa::TaskCore& to : block.cross->set(block.self, what)) {
-    under_way_.push_back({.set_at = now(),
-                          .at = at,
-                          .flags = block.cross,
-                          .to = to,
-                          .flag = what.flag,
-                          .from = &from,
-                          .setter = block.self,
-                          .code = block.code,
-                          .pc = inst.pc,
-                          .track = track});
+    (pair ? pairs_ : flags_)
+        .push_back({.set_at = now(),
+                    .at = passed + delay_,
+                    .flags = block.cross,
+                    .to = to,
+                    .flag = what.flag,
+                    .from = &from,
+                    .setter = block.self,
+                    .code = block.code,
+                    .pc = inst.pc,
+                    .track = track});
   }
-  if (!under_way_.empty()) wake_at(under_way_.front().at);
+  wake_for_next();
 }
 
 void CrossCore::act() {
-  const u64 t = now();
-  while (!under_way_.empty() && under_way_.front().at <= t) {
-    deliver(under_way_.front());
-    under_way_.pop_front();
+  deliver_due(flags_, now());
+  deliver_due(pairs_, now());
+  wake_for_next();
+}
+
+void CrossCore::deliver_due(Queue& queue, u64 t) {
+  while (!queue.empty() && queue.front().at <= t) {
+    deliver(queue.front());
+    queue.pop_front();
   }
-  if (!under_way_.empty()) wake_at(under_way_.front().at);
+}
+
+void CrossCore::wake_for_next() {
+  u64 next = ~u64{0};
+  for (const Queue* queue : {&flags_, &pairs_})
+    if (!queue->empty()) next = std::min(next, queue->front().at);
+  if (next != ~u64{0}) wake_at(next);
 }
 
 void CrossCore::deliver(const Increment& i) {

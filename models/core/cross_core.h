@@ -18,7 +18,8 @@ namespace vinci::models {
 class Core;
 
 // Cross-core flags in time: what a core sets reaches the others `delay` cycles later. There is one FFTS for all cores,
-// which takes a flag each `interval` ticks; those that come faster queue up.
+// which takes a flag each `interval` ticks; those that come faster queue up. Pairs are no flags of hardware and pass it
+// by.
 class CrossCore : public sim::Module {
  public:
   CrossCore(sim::Env& env, u64 delay, u64 interval) : Module(env), delay_(delay), interval_(interval) {}
@@ -41,13 +42,17 @@ class CrossCore : public sim::Module {
     trace::TrackId track = 0;
   };
 
+  using Queue = std::deque<Increment>;  // first in, first out
+
   void act() override;
+  void deliver_due(Queue& queue, u64 t);
   void deliver(const Increment& i);
+  void wake_for_next();
 
   u64 delay_, interval_;
   Timeline ffts_;
   std::vector<Core*> cores_;
-  std::deque<Increment> under_way_;  // first in, first out
+  Queue flags_, pairs_;  // under way
 };
 
 }  // namespace vinci::models

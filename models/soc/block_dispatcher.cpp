@@ -86,9 +86,11 @@ void BlockDispatcher::dispatch(u64 t) {
     u32 slot = 0;
     full[c] = !has_free_slot(l, slot);
     if (full[c]) continue;
-    if (t < next_start_) return callbacks_.again(next_start_);
-    next_start_ = t + (l.shape.parts() > 1 ? mix_interval_ : interval_);
-    start_block(l, slot, t + dispatch_cycles_);
+    // A slot is taken at once, also where it takes time until its block is given out: blocks that wait for each other
+    // would never all be there if those of another launch came between.
+    const u64 start = std::max(t, next_start_);
+    next_start_ = start + (l.shape.parts() > 1 ? mix_interval_ : interval_);
+    start_block(l, slot, start + dispatch_cycles_);
     if (l.next_block == l.launch.block_num) waiting_[c].erase(best->begin());
   }
 }

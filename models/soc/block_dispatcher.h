@@ -24,8 +24,6 @@ class BlockDispatcher {
     std::function<void(u64 at, u32 stream, u32 core)> later;
     // A core is free again.
     std::function<void()> freed;
-    // Calls dispatch() at the cycle `at`.
-    std::function<void(u64 at)> again;
     // All blocks of the kernel of a stream have ended.
     std::function<void(u32 stream)> done;
   };
@@ -36,7 +34,7 @@ class BlockDispatcher {
 
   // A kernel that is ready for its first block. `launch` holds what is the same for all blocks.
   void add(u32 stream, const task::KernelLaunch& op, const isa::Launch& launch, std::string_view name, u32 task_id);
-  // Starts the blocks that have a free slot; where it takes time between two, calls for itself again.
+  // Gives all blocks that have a free slot to their cores, which begin one after the other where that takes time.
   void dispatch(u64 t);
   // A core has ended its part of a block of a stream's kernel.
   void part_done(u32 stream, u32 core);

@@ -61,7 +61,6 @@ TaskScheduler::Device::Device(TaskScheduler& s, Chip& chip)
       blocks(s.env_, s.config_, s.stream_, s.codes_, chip.all_cores(), s.sink_.sums,
              {.later = [&s](u64 at, u32 stream, u32 core) { s.later(at, What::block, stream, core); },
               .freed = [&s] { s.wake(); },
-              .again = [&s](u64 at) { s.wake_at(at); },
               .done = [&s](u32 stream) { s.later(s.now() + s.task_completion_, What::task, stream); }}) {
   stats::Group& stats = chip.stats().group("device");
   stats.add("tasks", tasks, "tasks", "completed");

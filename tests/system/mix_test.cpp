@@ -446,5 +446,91 @@ streams:
   EXPECT_EQ(run.values<u64>(stream, "result"), expected);
 }
 
+// Blocks of one launch that wait for each other, given out slowly, and a more urgent launch that comes meanwhile.
+TEST(Barrier, BlocksOfAnotherLaunchDoNotComeBetween) {
+  const task::TaskStream stream = parse(R"(
+vinci: 1
+name: urgent
+arch: c220
+buffers:
+  x: {place: device, bytes: 64}
+kernels:
+  c:
+    type: AIC_ONLY
+    code: |
+      set_ffts_base_addr 1
+      ffts_cross_core_sync PIPE_FIX, 0x1 | 3 << 8
+      wait_flag_dev 3
+      end
+  v:
+    type: AIV_ONLY
+    code: |
+      set_ffts_base_addr 1
+      end
+streams:
+  low:
+    priority: 7
+    tasks:
+    - kernel_launch: {kernel: c, type: MIX_AIC_1_2, aiv_kernel: v, block_dim: 24, args: [x]}
+  high:
+    priority: 0
+    tasks:
+    - kernel_launch: {kernel: c, type: MIX_AIC_1_2, aiv_kernel: v, block_dim: 24, args: [x]}
+)");
+  const config::ChipConfig chip = config::load_chip("ascend-910b1");
+  ASSERT_GT(chip.scheduler.mix_block_interval, 0);
+  task::RunMemory memory(stream, true);
+  EXPECT_EQ(fault_of([&] { models::simulate(chip, stream, memory, {}); }), "");
+}
+
+constexpr std::string_view kPairs = R"(
+vinci: 1
+name: pairs
+arch: c220
+buffers:
+  x: {place: device, bytes: 64}
+kernels:
+  c:
+    type: AIC_ONLY
+    code: |
+      set_ffts_base_addr 1
+      SET
+      end
+  v:
+    type: AIV_ONLY
+    code: |
+      set_ffts_base_addr 1
+      WAIT
+      end
+streams:
+  main:
+    - kernel_launch: {kernel: c, type: MIX_AIC_1_1, aiv_kernel: v, block_dim: 24, args: [x]}
+)";
+
+u64 cycles_with(std::string_view set, std::string_view wait, double flag_seconds, u64 max_cycles = ~u64{0}) {
+  std::string text(kPairs);
+  text.replace(text.find("SET"), 3, set);
+  text.replace(text.find("WAIT"), 4, wait);
+  const task::TaskStream stream = parse(text);
+  config::ChipConfig chip = config::load_chip("ascend-910b1");
+  chip.scheduler.mix_block_interval = config::Seconds(0);
+  chip.scheduler.cross_core_flag = config::Seconds(flag_seconds);
+  task::RunMemory memory(stream, true);
+  return models::simulate(chip, stream, memory, {.max_cycles = max_cycles}).cycles;
+}
+
+TEST(CrossCore, FlagsOfManyCoresQueueUpAndPairsDoNot) {
+  const std::string flag = "ffts_cross_core_sync PIPE_FIX, 0x1 | 2 << 4 | 1 << 8";
+  const std::string pair = "ffts_cross_core_sync PIPE_FIX, 0x1121", wait = "wait_flag_dev 1";
+  EXPECT_EQ(cycles_with(flag, wait, 1e-6), cycles_with(flag, wait, 0) + 23 * 1850);
+  EXPECT_EQ(cycles_with(pair, wait, 1e-6), cycles_with(pair, wait, 0));
+}
+
+TEST(CrossCore, ALimitDoesNotCountFlagsThatNobodyWaitsFor) {
+  const std::string flag = "ffts_cross_core_sync PIPE_FIX, 0x1 | 2 << 4 | 1 << 8";
+  const u64 cycles = cycles_with(flag, "nop 1", 1e-3);
+  EXPECT_EQ(cycles_with(flag, "nop 1", 1e-3, cycles + 1000), cycles);
+}
+
 }  // namespace
 }  // namespace vinci
