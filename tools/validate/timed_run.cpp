@@ -19,6 +19,7 @@ class Records final : public models::TaskSink {
 };
 
 constexpr u32 kShort = 16, kLong = 48;  // executions of the body
+constexpr u64 kLoopCycles = 100'000'000;
 
 u64 kernel_cycles(const config::ChipConfig& chip, const Loop& loop, u32 executions) {
   gen::StreamFolder folder("loop", chip, "a benchmark of one instruction");
@@ -29,22 +30,19 @@ u64 kernel_cycles(const config::ChipConfig& chip, const Loop& loop, u32 executio
   folder.intermediate("data", "u1", loop.gm_bytes);
   folder.kernel("loop", code, loop.cube);
   folder.launch("loop", "loop", loop.cores, {"data_dev"});
-  const TimedRun run = run_timed(chip, folder.resident_files());
+  const TimedRun run = run_timed(chip, folder.resident_files().load(), kLoopCycles);
   return run.records.at(0).end - run.records.at(0).start;
 }
 
 }  // namespace
 
-TimedRun run_timed(const config::ChipConfig& chip, task::TaskStream stream) {
+TimedRun run_timed(const config::ChipConfig& chip, task::TaskStream stream, u64 max_cycles) {
   TimedRun out{.stream = std::move(stream), .result = {}, .records = {}, .hertz = chip.clock};
   task::RunMemory memory(out.stream, false);
   Records records(out.records);
-  out.result = models::simulate(chip, out.stream, memory, {.progress = {}, .tasks = &records});
+  out.result =
+      models::simulate(chip, out.stream, memory, {.max_cycles = max_cycles, .progress = {}, .tasks = &records});
   return out;
-}
-
-TimedRun run_timed(const config::ChipConfig& chip, const gen::StreamFiles& files) {
-  return run_timed(chip, files.load());
 }
 
 double steady_cycles(const config::ChipConfig& chip, const Loop& loop) {
@@ -54,6 +52,8 @@ double steady_cycles(const config::ChipConfig& chip, const Loop& loop) {
     one.vector_cores = std::min<u32>(chip.vector_cores, 2);
   }
   const u64 longer = kernel_cycles(one, loop, kLong), shorter = kernel_cycles(one, loop, kShort);
+  if (longer <= shorter)
+    fail(Fault::Input, "more of these instructions take no more time: one of them ends the program");
   return static_cast<double>(longer - shorter) / ((kLong - kShort) * loop.instructions);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,8 @@ struct TimedRun {
 
   double us(u64 cycles) const { return static_cast<double>(cycles) / hertz * 1e6; }
 };
-TimedRun run_timed(const config::ChipConfig& chip, task::TaskStream stream);
-TimedRun run_timed(const config::ChipConfig& chip, const gen::StreamFiles& files);
+TimedRun run_timed(const config::ChipConfig& chip, task::TaskStream stream,
+                   u64 max_cycles = std::numeric_limits<u64>::max());
 
 // A benchmark of one instruction: `setup` once, then `body` again and again, on one core or at once on several.
 struct Loop {
