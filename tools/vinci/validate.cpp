@@ -8,10 +8,12 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "isa/base/error.h"
 #include "sim/config/load.h"
+#include "sim/io/atomic_file.h"
 #include "tools/validate/kernel_stream.h"
 #include "tools/validate/report.h"
 #include "tools/vinci/commands.h"
@@ -92,10 +94,15 @@ void run_validation(const ValidateOptions& o) {
   if (!o.write.empty()) return write_kernel(groups, o);
   if (o.gates) std::erase_if(groups, [](const validate::Group& g) { return g.gates.empty(); });
   if (groups.empty()) fail(Fault::Input, "--gate: none of the files has gates");
+  std::optional<io::AtomicFile> csv;  // created now: what cannot be written is known before all is simulated
+  if (!o.csv.empty()) csv.emplace(o.csv);
   const auto outcome = run_with_progress(groups, o.run);
   if (o.detail) print_out(validate::detail(outcome));
   print_out(validate::summary(outcome));
-  if (!o.csv.empty()) write_or_print(o.csv, validate::csv(outcome));
+  if (csv) {
+    csv->write(validate::csv(outcome));
+    csv->commit();
+  }
   const bool holds = o.gates ? validate::holds_gates(outcome) : validate::holds_targets(outcome);
   if (!holds) throw CLI::RuntimeError(kTargetMissed);
 }
