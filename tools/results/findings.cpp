@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 namespace vinci::results {
 namespace {
@@ -19,9 +21,38 @@ std::string site_text(const Site& s) {
                      s.index, name(s.pipe), *s.block, s.task, s.core);
 }
 
-std::string finding_text(usize number, const Finding& f) {
-  std::string out = fmt::format("\n{}. {}{}\n   {}\n", number, name(f.id),
-                                f.count > 1 ? fmt::format(" ({} times)", f.count) : std::string(), f.message);
+// Findings that a reader takes for one: of one kind, on the same lines of source. A recorded program has an instruction
+// for each turn of a loop and for each block, so it has many of them.
+struct Alike {
+  const Finding* first;
+  u64 count;  // times
+  u64 pairs;  // of instructions
+};
+
+std::vector<Alike> alike(const std::vector<Finding>& all) {
+  std::vector<Alike> out;
+  std::map<std::tuple<isa::check::FaultId, std::string, std::string>, usize> seen;
+  for (const Finding& f : all) {
+    const std::string other = f.other ? f.other->place : "";
+    const bool known = !f.at.place.empty() && (!f.other || !other.empty());
+    const auto [it, first] = seen.emplace(std::tuple(f.id, f.at.place, other), out.size());
+    if (first || !known) {
+      out.push_back({&f, f.count, 1});
+    } else {
+      out[it->second].count += f.count;
+      ++out[it->second].pairs;
+    }
+  }
+  return out;
+}
+
+std::string finding_text(usize number, const Alike& found) {
+  const Finding& f = *found.first;
+  const std::string times = found.pairs > 1
+                                ? fmt::format(" ({} times, {} pairs of instructions)", found.count, found.pairs)
+                            : found.count > 1 ? fmt::format(" ({} times)", found.count)
+                                              : "";
+  std::string out = fmt::format("\n{}. {}{}\n   {}\n", number, name(f.id), times, f.message);
   out += fmt::format("   at      {}\n", site_text(f.at));
   if (f.other) out += fmt::format("   with    {}\n", site_text(*f.other));
   if (f.end > f.begin && f.buffer) {
@@ -51,7 +82,8 @@ Json site_json(const Site& s) {
 }  // namespace
 
 std::string findings_text(const isa::check::Findings& findings, usize limit, const Error* cut_short) {
-  const std::vector<Finding> all = findings.sorted();
+  const std::vector<Finding> sorted = findings.sorted();
+  const std::vector<Alike> all = alike(sorted);
   const auto counted = [](u64 n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
   std::string out = fmt::format("check               {}", cut_short != nullptr ? "incomplete, " : "");
   out += all.empty()

@@ -10,8 +10,8 @@
 // What `vinci run --check` found, as text and as findings.json.
 namespace vinci::results {
 
-// The first `limit` findings for people, and how many more there are. `cut_short` is what has ended the run before its
-// end, so that more may be wrong; null: nothing has.
+// The first `limit` findings for people, those on one pair of lines as one, and how many more there are. `cut_short` is
+// what has ended the run before its end, so that more may be wrong; null: nothing has.
 std::string findings_text(const isa::check::Findings& findings, usize limit, const Error* cut_short);
 
 // All of them.
