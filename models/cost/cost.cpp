@@ -10,14 +10,21 @@ namespace vinci::models {
 
 namespace {
 
-// Of one burst: those of the full size, a half, a quarter, and the rest.
-u64 pieces(u64 bytes, u64 piece) {
-  u64 out = bytes / piece, rest = bytes % piece;
+// A burst goes in pieces: those of the full size, a half, a quarter, and the rest. There is room for five whole ones,
+// of which a part takes two. A burst of more waits each time until a part has gone, which costs as much as to begin.
+double burst_cycles(const config::CostLine& line, u64 bytes) {
+  constexpr u64 kRoom = 5, kPart = 2;
+  const u64 piece = line.piece, whole = bytes / piece;
+  u64 parts = 0, rest = bytes % piece;
   for (u64 part = piece / 2; part >= piece / 4 && part > 0; part /= 2) {
-    out += rest / part;
+    parts += rest / part;
     rest %= part;
   }
-  return rest > 0 ? out + 1 : out;
+  if (rest > 0) ++parts;
+  const u64 wanted = whole + kPart * parts;
+  const u64 turns = 1 + (wanted > kRoom ? ceil_div(wanted - kRoom, kPart) : 0);
+  return static_cast<double>(turns) * (line.per_burst - line.per_piece) +
+         static_cast<double>(whole + parts) * line.per_piece;
 }
 
 }  // namespace
@@ -26,11 +33,9 @@ double body_cycles(const config::CostLine& line, const isa::Work& work) {
   double by_steps = static_cast<double>(work.steps) * line.per_step + static_cast<double>(work.bursts) * line.per_row;
   if (line.per_fetch > 0 && work.steps > 0)
     by_steps += static_cast<double>((work.steps - 1) / line.fetch) * line.per_fetch;
-  double by_bursts = static_cast<double>(work.bursts) * line.per_burst;
-  if (line.per_piece > 0 && work.bursts > 0) {
-    const u64 of_a_burst = pieces(work.bytes / work.bursts, line.piece);
-    by_bursts = std::max(by_bursts, static_cast<double>(work.bursts * of_a_burst) * line.per_piece);
-  }
+  const bool in_pieces = line.per_piece > 0 && work.bursts > 0;
+  const double by_bursts =
+      static_cast<double>(work.bursts) * (in_pieces ? burst_cycles(line, work.bytes / work.bursts) : line.per_burst);
   const double by_bytes = line.bytes_per_cycle > 0 ? static_cast<double>(work.bytes) / line.bytes_per_cycle : 0;
   return std::max({by_steps, by_bursts, by_bytes});
 }

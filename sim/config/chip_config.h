@@ -14,14 +14,16 @@
 namespace vinci::config {
 
 // The time of one instruction in core cycles:
-//   occupancy = max(minimum, startup + max(steps * per_step + rows * per_row + fetches * per_fetch, bursts * per_burst,
-//                                          pieces * per_piece, bytes / bytes_per_cycle)
+//   occupancy = max(minimum, startup + max(steps * per_step + rows * per_row + fetches * per_fetch, bursts,
+//                                          bytes / bytes_per_cycle)
 //                            + conflicts * per_conflict + (partial, if it applies), bytes / sustained - tail)
 //               + (head, if the pipe was empty)          when the pipe takes the next instruction
 //   latency   = occupancy + tail                         when the result is visible
-// Conflicts are those of the banks of UB (UbBanks), of vector instructions. A burst goes in pieces of `piece` bytes,
-// and what is left of it in a half, a quarter and the rest. A fetch is one of what the next `fetch` steps need; the
-// first is part of the start.
+// Conflicts are those of the banks of UB (UbBanks), of vector instructions. A burst takes per_burst, or, where
+// per_piece is given, goes in pieces of `piece` bytes, and what is left of it in a half, a quarter and the rest:
+// per_burst for the first, per_piece for the others. There is room for five whole ones, of which the smaller ones take
+// two; a burst that wants more takes per_burst - per_piece more each time that it waits for one of these. A fetch is
+// one of what the next `fetch` steps need; the first is part of the start.
 struct CostLine {
   double head = 0;
   double startup = 0;

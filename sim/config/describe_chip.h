@@ -40,9 +40,9 @@ void describe(V& visit, S& s) {
   visit("per_step", s.per_step, "of a fractal of the cube, a repeat of the vector unit, a fractal of load2d",
         kCycleRange);
   visit("per_row", s.per_row, "of a row of fractals of A, besides its steps (mad)", kCycleRange);
-  visit("per_burst", s.per_burst, "of a contiguous piece", kCycleRange);
-  visit("per_piece", s.per_piece, "of a piece of a burst: those of `piece`, a half, a quarter and the rest",
-        kCycleRange);
+  visit("per_burst", s.per_burst, "of a contiguous row, or of its first piece", kCycleRange);
+  visit("per_piece", s.per_piece,
+        "of a further piece of a burst: those of `piece`, a half, a quarter and the rest; 0: it is one", kCycleRange);
   visit("piece", s.piece, "see per_piece", Range{4, 1024.0 * 1024});
   visit("per_fetch", s.per_fetch, "of a fetch of what so many steps need as `fetch` says; the first costs nothing here",
         kCycleRange);

@@ -71,15 +71,18 @@ TEST(Cycles, ALimitHoldsForAllOfATransfer) {
 TEST(Cycles, ABurstGoesInPieces) {
   const config::CostLine line{.per_burst = 3, .per_piece = 2, .piece = config::Bytes(256)};
   const auto of_row = [&](u64 bytes) { return body_cycles(line, {.bytes = 10 * bytes, .bursts = 10}); };
-  EXPECT_EQ(of_row(16), 30);         // one piece, faster than a burst
-  EXPECT_EQ(of_row(64), 30);         // one
-  EXPECT_EQ(of_row(80), 40);         // 64 and 16
-  EXPECT_EQ(of_row(128), 30);        // one
-  EXPECT_EQ(of_row(192), 40);        // 128 and 64
-  EXPECT_EQ(of_row(240), 60);        // 128, 64 and 48
-  EXPECT_EQ(of_row(256), 30);        // one
-  EXPECT_EQ(of_row(1024), 80);       // four
-  EXPECT_EQ(of_row(1024 + 2), 100);  // and a rest
+  EXPECT_EQ(of_row(16), 30);                    // one piece
+  EXPECT_EQ(of_row(64), 30);                    // one
+  EXPECT_EQ(of_row(80), 50);                    // 64 and 16
+  EXPECT_EQ(of_row(128), 30);                   // one
+  EXPECT_EQ(of_row(192), 50);                   // 128 and 64
+  EXPECT_EQ(of_row(240), 70 + 10);              // 128, 64 and 48, which have no room together
+  EXPECT_EQ(of_row(256), 30);                   // one
+  EXPECT_EQ(of_row(256 + 192), 70);             // and two parts
+  EXPECT_EQ(of_row(256 + 240), 90 + 10);        // and three
+  EXPECT_EQ(of_row(512 + 240), 110 + 10 + 10);  // 1 waits once, 2 twice
+  EXPECT_EQ(of_row(1024), 90);                  // four
+  EXPECT_EQ(of_row(1024 + 2), 110 + 10);        // and a rest
 }
 
 TEST(Cycles, AFetchServesSomeSteps) {
