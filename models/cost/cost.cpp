@@ -23,7 +23,7 @@ double burst_cycles(const config::CostLine& line, u64 bytes) {
   if (rest > 0) ++parts;
   const u64 wanted = whole + kPart * parts;
   const u64 turns = 1 + (wanted > kRoom ? ceil_div(wanted - kRoom, kPart) : 0);
-  return static_cast<double>(turns) * (line.per_burst - line.per_piece) +
+  return static_cast<double>(turns) * std::max(0.0, line.per_burst - line.per_piece) +
          static_cast<double>(whole + parts) * line.per_piece;
 }
 
