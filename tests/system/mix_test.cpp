@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // Cores that work together: MIX tasks, barriers of all blocks, barriers that programs make themselves.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -446,28 +447,30 @@ streams:
   EXPECT_EQ(run.values<u64>(stream, "result"), expected);
 }
 
-// Blocks of one launch that wait for each other, given out slowly, and a more urgent launch that comes meanwhile.
-TEST(Barrier, BlocksOfAnotherLaunchDoNotComeBetween) {
-  const task::TaskStream stream = parse(R"(
+// A MIX kernel of all AI cores of a 910B1, whose AICs and AIVs run one or two instructions.
+task::TaskStream all_cores(std::string_view cube, std::string_view vector, std::string_view streams) {
+  return parse(fmt::format(R"(
 vinci: 1
-name: urgent
+name: mix
 arch: c220
 buffers:
-  x: {place: device, bytes: 64}
+  x: {{place: device, bytes: 64}}
 kernels:
   c:
     type: AIC_ONLY
-    code: |
-      set_ffts_base_addr 1
-      ffts_cross_core_sync PIPE_FIX, 0x1 | 3 << 8
-      wait_flag_dev 3
-      end
+    code: "set_ffts_base_addr 1\n{}\nend\n"
   v:
     type: AIV_ONLY
-    code: |
-      set_ffts_base_addr 1
-      end
+    code: "set_ffts_base_addr 1\n{}\nend\n"
 streams:
+{})",
+                           cube, vector, streams));
+}
+
+// Blocks of one launch that wait for each other, given out slowly, and a more urgent launch that comes meanwhile.
+TEST(Barrier, BlocksOfAnotherLaunchDoNotComeBetween) {
+  const task::TaskStream stream =
+      all_cores("ffts_cross_core_sync PIPE_FIX, 0x1 | 3 << 8\\nwait_flag_dev 3", "nop 1", R"(
   low:
     priority: 7
     tasks:
@@ -483,35 +486,11 @@ streams:
   EXPECT_EQ(fault_of([&] { models::simulate(chip, stream, memory, {}); }), "");
 }
 
-constexpr std::string_view kPairs = R"(
-vinci: 1
-name: pairs
-arch: c220
-buffers:
-  x: {place: device, bytes: 64}
-kernels:
-  c:
-    type: AIC_ONLY
-    code: |
-      set_ffts_base_addr 1
-      SET
-      end
-  v:
-    type: AIV_ONLY
-    code: |
-      set_ffts_base_addr 1
-      WAIT
-      end
-streams:
+u64 cycles_with(std::string_view set, std::string_view wait, double flag_seconds, u64 max_cycles = ~u64{0}) {
+  const task::TaskStream stream = all_cores(set, wait, R"(
   main:
     - kernel_launch: {kernel: c, type: MIX_AIC_1_1, aiv_kernel: v, block_dim: 24, args: [x]}
-)";
-
-u64 cycles_with(std::string_view set, std::string_view wait, double flag_seconds, u64 max_cycles = ~u64{0}) {
-  std::string text(kPairs);
-  text.replace(text.find("SET"), 3, set);
-  text.replace(text.find("WAIT"), 4, wait);
-  const task::TaskStream stream = parse(text);
+)");
   config::ChipConfig chip = config::load_chip("ascend-910b1");
   chip.scheduler.mix_block_interval = config::Seconds(0);
   chip.scheduler.cross_core_flag = config::Seconds(flag_seconds);

@@ -12,7 +12,6 @@ using isa::check::FaultId;
 using isa::check::Finding;
 using isa::check::Findings;
 using testing::HasSubstr;
-using testing::Not;
 
 void add(Findings& findings, FaultId id, u64 instruction, std::string_view line, u64 times = 1) {
   for (u64 i = 0; i < times; ++i) {
