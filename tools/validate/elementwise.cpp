@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <sstream>
 
@@ -146,19 +145,6 @@ std::string text(const Tiles& t, const std::string& where) {
   return s;
 }
 
-// Decimal numbers; none where there is anything else.
-std::vector<u64> addresses(const std::string& text) {
-  std::vector<u64> out;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    u64 address = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), address);
-    if (error != std::errc() || end != word.data() + word.size()) return {};
-    out.push_back(address);
-  }
-  return out;
-}
-
 Tiles read(const Params& p) {
   Tiles t{.bytes = p.whole("bytes"),
           .tile_bytes = p.whole("tile_bytes"),
@@ -174,25 +160,22 @@ Tiles read(const Params& p) {
           .body = p.text("body") != "-"    ? p.text("body")
                   : p.whole("inputs") == 2 ? "vadd z x y"
                                            : ""};
-  const auto need = [&](bool holds, std::string_view what) {
-    if (!holds) fail_at(Fault::Input, p.place(), "{}", what);
-  };
   const u64 step = t.body.empty() ? 32 : kRepeatBytes;
-  need(t.inputs == 1 || t.inputs == 2, "inputs: 1 or 2");
-  need(t.slots == 1 || t.slots == 2, "slots: 1 or 2");
-  need(t.blocks > 0 && t.blocks <= kMaxBlocks, "blocks: 1 to 65535");
-  need(t.tile_bytes > 0 && t.tile_bytes <= (1 << 20) && t.tile_bytes % step == 0,
-       "tile_bytes: up to 1 MiB, a multiple of 32, with a body of 256");
-  need(t.unit > 0 && t.unit % 32 == 0 && t.bytes % t.unit == 0, "unit: a multiple of 32 of which bytes is one");
-  need(t.ops <= 10'000 && t.scalar <= 1'000'000, "ops: at most 10000; scalar: at most 1000000 cycles");
+  p.need(t.inputs == 1 || t.inputs == 2, "inputs: 1 or 2");
+  p.need(t.slots == 1 || t.slots == 2, "slots: 1 or 2");
+  p.need(t.blocks > 0 && t.blocks <= kMaxBlocks, "blocks: 1 to 65535");
+  p.need(t.tile_bytes > 0 && t.tile_bytes <= (1 << 20) && t.tile_bytes % step == 0,
+         "tile_bytes: up to 1 MiB, a multiple of 32, with a body of 256");
+  p.need(t.unit > 0 && t.unit % 32 == 0 && t.bytes % t.unit == 0, "unit: a multiple of 32 of which bytes is one");
+  p.need(t.ops <= 10'000 && t.scalar <= 1'000'000, "ops: at most 10000; scalar: at most 1000000 cycles");
   if (p.text("places") == "-") return t;
-  t.places = addresses(p.text("places"));
-  need(t.places.size() == t.slots * (t.inputs + !t.body.empty()),
-       "places: as text, an address in UB for each operand of each set, with blanks between them");
+  t.places = p.wholes("places");
+  p.need(t.places.size() == t.slots * (t.inputs + !t.body.empty()),
+         "places: as text, an address in UB for each operand of each set, with blanks between them");
   std::vector<u64> sorted = t.places;
   std::ranges::sort(sorted);
   for (usize i = 1; i < sorted.size(); ++i)
-    need(sorted[i] - sorted[i - 1] >= t.tile_bytes, "places: tiles overlap");
+    p.need(sorted[i] - sorted[i - 1] >= t.tile_bytes, "places: tiles overlap");
   return t;
 }
 

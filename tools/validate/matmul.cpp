@@ -431,37 +431,34 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
            .unit_flag = p.flag("unit_flag"),
            .scalar = p.whole("scalar"),
            .type = p.text("type")};
-  const auto need = [&](bool holds, std::string_view what) {
-    if (!holds) fail_at(Fault::Input, p.place(), "{}", what);
-  };
   constexpr u64 kMost = u64{1} << 24;
   for (const u64 n : {x.m, x.n, x.k, x.base_m, x.base_n, x.base_k, x.step_ka, x.step_kb, x.split_m, x.split_n, x.passes,
                       x.in_bytes, x.out_bytes})
-    need(n > 0 && n <= kMost, "sizes are 1 to 2^24");
-  need(x.single_m <= kMost && x.single_n <= kMost, "single_m and single_n are at most 2^24");
+    p.need(n > 0 && n <= kMost, "sizes are 1 to 2^24");
+  p.need(x.single_m <= kMost && x.single_n <= kMost, "single_m and single_n are at most 2^24");
   if (x.single_m == 0) x.single_m = ceil_div(x.m, x.split_m * x.passes);
   if (x.single_n == 0) x.single_n = ceil_div(x.n, x.split_n);
   const u64 block = 32 / std::min<u64>(x.in_bytes, 2);  // elements of 32 B
-  need(x.in_bytes <= 2, "in_bytes: 1 or 2");
-  need((x.type.starts_with("s8") || x.type.starts_with("u8")) == (x.in_bytes == 1),
-       "in_bytes is 1 where type is s8 or u8, and 2 elsewhere");
-  need(x.out_bytes == 2 || x.out_bytes == 4, "out_bytes: 2 or 4");
-  need(x.l1_slots == 1 || x.l1_slots == 2, "l1_slots: 1 or 2");
-  need(x.k % block == 0, "k is a multiple of 32 bytes");
-  need(x.base_m % 16 == 0 && x.base_n % 16 == 0 && x.base_k % block == 0,
-       "base_m and base_n are multiples of 16, base_k of 32 bytes");
-  need(std::max(x.step_ka, x.step_kb) <= 64 && std::max(x.step_ka, x.step_kb) % std::min(x.step_ka, x.step_kb) == 0,
-       "of step_ka and step_kb one is a multiple of the other, and they are at most 64");
-  need(x.passes <= x.m, "passes: at most m");
-  need(x.scalar <= 100'000, "scalar: at most 100000 cycles");
-  need(x.swizzle > 0 || (x.single_m * x.split_m >= ceil_div(x.m, x.passes) && x.single_n * x.split_n >= x.n),
-       "single_m and single_n leave a part of C to nobody");
-  need(x.swizzle == 0 || (!x.cores_along_m && !x.by_rows),
-       "cores_along_m and by_rows are of rectangles; swizzle has an order of its own");
-  need(!x.shuffle_k || (x.step_ka == x.step_kb && looped_blocks(x) * x.base_k == x.k),
-       "shuffle_k is of equal groups of A and B in whole loops over k");
-  need(!x.b_nz || !x.b_transposed, "b_nz is of B that is not transposed");
-  need(!x.b_nz || (x.n % block == 0 && x.single_n % block == 0), "b_nz: n and single_n are multiples of 32 bytes");
+  p.need(x.in_bytes <= 2, "in_bytes: 1 or 2");
+  p.need((x.type.starts_with("s8") || x.type.starts_with("u8")) == (x.in_bytes == 1),
+         "in_bytes is 1 where type is s8 or u8, and 2 elsewhere");
+  p.need(x.out_bytes == 2 || x.out_bytes == 4, "out_bytes: 2 or 4");
+  p.need(x.l1_slots == 1 || x.l1_slots == 2, "l1_slots: 1 or 2");
+  p.need(x.k % block == 0, "k is a multiple of 32 bytes");
+  p.need(x.base_m % 16 == 0 && x.base_n % 16 == 0 && x.base_k % block == 0,
+         "base_m and base_n are multiples of 16, base_k of 32 bytes");
+  p.need(std::max(x.step_ka, x.step_kb) <= 64 && std::max(x.step_ka, x.step_kb) % std::min(x.step_ka, x.step_kb) == 0,
+         "of step_ka and step_kb one is a multiple of the other, and they are at most 64");
+  p.need(x.passes <= x.m, "passes: at most m");
+  p.need(x.scalar <= 100'000, "scalar: at most 100000 cycles");
+  p.need(x.swizzle > 0 || (x.single_m * x.split_m >= ceil_div(x.m, x.passes) && x.single_n * x.split_n >= x.n),
+         "single_m and single_n leave a part of C to nobody");
+  p.need(x.swizzle == 0 || (!x.cores_along_m && !x.by_rows),
+         "cores_along_m and by_rows are of rectangles; swizzle has an order of its own");
+  p.need(!x.shuffle_k || (x.step_ka == x.step_kb && looped_blocks(x) * x.base_k == x.k),
+         "shuffle_k is of equal groups of A and B in whole loops over k");
+  p.need(!x.b_nz || !x.b_transposed, "b_nz is of B that is not transposed");
+  p.need(!x.b_nz || (x.n % block == 0 && x.single_n % block == 0), "b_nz: n and single_n are multiples of 32 bytes");
   return {.code = Writer(x).text(),
           .cube = true,
           .blocks = static_cast<u32>(x.split_m * x.split_n),

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <sstream>
 
 #include "isa/base/error.h"
 
@@ -39,6 +40,18 @@ bool Params::flag(std::string_view name) const {
   const std::string& value = text(name);
   if (value != "0" && value != "1") fail_at(Fault::Input, place_, "{} is 0 or 1, not '{}'", name, value);
   return value == "1";
+}
+
+std::vector<u64> Params::wholes(std::string_view name) const {
+  std::vector<u64> out;
+  std::istringstream words(text(name));
+  for (std::string word; words >> word;)
+    out.push_back(parse<u64>(place_, name, word, "whole number"));
+  return out;
+}
+
+void Params::need(bool holds, std::string_view what) const {
+  if (!holds) fail_at(Fault::Input, place_, "{}", what);
 }
 
 }  // namespace vinci::validate

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "isa/base/types.h"
 
@@ -22,7 +23,10 @@ class Params {
   // Throw Fault::Input, at the place of the case, for what is no such number.
   u64 whole(std::string_view name) const;
   double number(std::string_view name) const;
-  bool flag(std::string_view name) const;  // 0 or 1
+  bool flag(std::string_view name) const;                // 0 or 1
+  std::vector<u64> wholes(std::string_view name) const;  // with blanks between them
+  // Throws Fault::Input, at the place of the case, where it does not hold; `what` says what has to.
+  void need(bool holds, std::string_view what) const;
 
   // file:line of the case, for messages.
   const std::string& place() const { return place_; }

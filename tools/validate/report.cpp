@@ -39,7 +39,7 @@ std::string verdict(const GroupOutcome& group, const std::string& metric) {
 }
 
 // Of a message of several lines, which ends with a colon, the second one too.
-std::string first_line(const std::string& text) {
+std::string headline(const std::string& text) {
   const usize end = text.find('\n');
   if (end == std::string::npos || end == 0 || text[end - 1] != ':') return text.substr(0, end);
   const usize next = text.find_first_not_of(" \n", end);
@@ -53,7 +53,7 @@ std::string faults(const std::vector<GroupOutcome>& groups) {
     const Outcome* last = nullptr;
     for (const Outcome& o : group.values) {
       if (o.fault.empty() || (last != nullptr && last->of == o.of && last->fault == o.fault)) continue;
-      out += fmt::format("  {}: {}\n", o.name(), first_line(o.fault));
+      out += fmt::format("  {}: {}\n", o.name(), headline(o.fault));
       last = &o;
     }
   }
@@ -143,7 +143,7 @@ std::string detail(const std::vector<GroupOutcome>& groups) {
     for (const Outcome& o : group.values) {
       out += fmt::format("{:<64} {:<12} {:>14.6g}", o.name(), o.metric, o.measured);
       out += o.fault.empty() ? fmt::format(" {:>14.6g} {:>+7.1f} %\n", o.simulated, o.error())
-                             : fmt::format(" {}\n", first_line(o.fault));
+                             : fmt::format(" {}\n", headline(o.fault));
     }
   }
   return out + assumptions(groups) + "\n";

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "tools/gen/stream_folder.h"
+
 namespace vinci::validate {
 namespace {
 

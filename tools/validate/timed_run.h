@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "models/soc/simulate.h"
-#include "tools/gen/stream_folder.h"
 
 // What families run: a task stream in mode timing, and loops as benchmarks of single instructions have them.
 namespace vinci::validate {

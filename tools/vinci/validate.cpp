@@ -92,8 +92,10 @@ void run_validation(const ValidateOptions& o) {
     groups.push_back(validate::load_group(file));
   if (o.files.empty()) groups = validate::builtin_groups();
   if (!o.write.empty()) return write_kernel(groups, o);
-  if (o.gates) std::erase_if(groups, [](const validate::Group& g) { return g.gates.empty(); });
-  if (groups.empty()) fail(Fault::Input, "--gate: none of the files has gates");
+  if (o.gates) {
+    std::erase_if(groups, [](const validate::Group& g) { return g.gates.empty(); });
+    if (groups.empty()) fail(Fault::Input, "--gate: none of the files has gates");
+  }
   std::optional<io::AtomicFile> csv;  // created now: what cannot be written is known before all is simulated
   if (!o.csv.empty()) csv.emplace(o.csv);
   const auto outcome = run_with_progress(groups, o.run);
