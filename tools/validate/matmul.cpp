@@ -26,6 +26,7 @@ struct Matmul {
   u64 passes;               // over the rows: each core has a part of its rectangle in each
   u64 swizzle;              // 0: rectangles; else tiles are dealt to the cores in strips of so many rows of tiles
   bool swizzle_columns;     // of so many columns of tiles
+  bool release_apart;       // a slot of L1 is free after the loads to L0 of its own operand, else after those of both
   bool shuffle_k;           // each core begins at another group of k
   bool b_nz;                // B is stored as NZ of [K,N]
   bool b_transposed;        // B is stored [N,K], else [K,N]
@@ -349,9 +350,11 @@ class Writer {
           op(fmt::format("load_cbuf_to_cb t1, {}, {}, n1, {}, 0, 1", src, first + f, columns / 16));
         }
       }
-      if (!tail_) release(side, block);
+      if (!tail_ && x_.release_apart) release(side, block);
     }
-    op(fmt::format("set_flag PIPE_MTE1, PIPE_M, {0}\n  wait_flag PIPE_MTE1, PIPE_M, {0}", l0));
+    op(fmt::format("set_flag PIPE_MTE1, PIPE_M, {}", l0));
+    if (!tail_ && !x_.release_apart) release_both(block);
+    op(fmt::format("wait_flag PIPE_MTE1, PIPE_M, {}", l0));
     op("cmp_eq init, kb, 0");
     if (!x_.unit_flag && block == 0) {
       op(fmt::format("beq init, 0, no_wait_{}", labels_));
@@ -371,8 +374,7 @@ class Writer {
     op(fmt::format("set_flag PIPE_M, PIPE_MTE1, {}", l0));
     if (tail_) {
       line(fmt::format("no_block_{}:", label));
-      for (const Side& side : sides_)
-        release(side, block);
+      release_both(block);
     }
     op("add kb, kb, 1");
   }
@@ -380,6 +382,11 @@ class Writer {
   void release(const Side& side, u64 block) {
     const u64 slot = block / side.step % x_.l1_slots;
     if ((block + 1) % side.step == 0) op(fmt::format("set_flag PIPE_MTE1, PIPE_MTE2, {}", side.events + slot));
+  }
+
+  void release_both(u64 block) {
+    for (const Side& side : sides_)
+      release(side, block);
   }
 
   void store() {
@@ -423,6 +430,7 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
            .passes = p.whole("passes"),
            .swizzle = p.whole("swizzle"),
            .swizzle_columns = p.flag("swizzle_columns"),
+           .release_apart = p.flag("release_apart"),
            .shuffle_k = p.flag("shuffle_k"),
            .b_nz = p.flag("b_nz"),
            .b_transposed = p.flag("b_transposed"),
@@ -490,6 +498,8 @@ Family matmul() {
                          {"swizzle", "", "0",
                           "of tiles dealt to split_m * split_n cores: strips of so many rows of tiles; 0: rectangles"},
                          {"swizzle_columns", "", "0", "1: strips of columns of tiles"},
+                         {"release_apart", "", "0",
+                          "1: a slot of L1 is free after the loads of its own operand to L0, else after those of both"},
                          {"shuffle_k", "", "0", "1: each core begins at another group of k"},
                          {"b_nz", "", "0", "1: B is stored as NZ"},
                          {"b_transposed", "", "0", "1: B is stored [n,k]"},

@@ -223,6 +223,8 @@ void expect_products(usize k, const Parameters& more) {
 TEST(Matmul, IsTheProductInEveryLayout) {
   expect_products(208, {{"step_ka", "2"}});
   expect_products(208, {{"step_ka", "2"}, {"swizzle", "2"}, {"unit_flag", "1"}});
+  expect_products(256, {{"l1_slots", "1"}});
+  expect_products(256, {{"l1_slots", "1"}, {"release_apart", "1"}});
 }
 
 TEST(Matmul, IsTheProductWhereverCoresBegin) { expect_products(256, {{"swizzle", "2"}, {"shuffle_k", "1"}}); }
