@@ -11,6 +11,7 @@ namespace vinci::models {
 namespace {
 
 constexpr u64 kBlock = 32;
+constexpr u64 kNever = ~u64{0};
 
 }  // namespace
 
@@ -22,7 +23,7 @@ Dma::Dma(MemorySystem& memory, u32 port, u64 chunk_bytes, u64 requests, u64 unal
                                             : std::bit_floor(std::min(unaligned_bytes, memory.line_bytes()))),
       under_way_(static_cast<usize>(std::max<u64>(1, requests))) {}
 
-void Dma::begin(u64 at, const isa::Footprint& footprint, double body, bool by_rows) {
+void Dma::begin(u64 at, const isa::Footprint& footprint, double body, bool by_rows, double delivery) {
   parts_ = {};
   u64 bytes = 0;
   for (const isa::Access& a : footprint) {
@@ -35,6 +36,8 @@ void Dma::begin(u64 at, const isa::Footprint& footprint, double body, bool by_ro
   exhausted_ = bytes == 0;
   finished_ = false;
   cycles_per_byte_ = exhausted_ ? 0 : body / static_cast<double>(bytes);
+  delivery_ = exhausted_ || parts_.begin()->write ? 0 : delivery;
+  first_ = kNever;
   port_time_ = static_cast<double>(at);
   done_ = std::max(done_, at);
   chunk_left_ = chunk_bytes_;
@@ -119,7 +122,7 @@ void Dma::next_row_of_pieces() {
 inline void Dma::send_chunk(u64 now) {
   u64* const under_way = under_way_.data();
   const usize requests = under_way_.size();
-  u64 chunk_left = chunk_left_, done = done_;
+  u64 chunk_left = chunk_left_, done = done_, first = first_;
   double port_time = port_time_;
   usize oldest = oldest_;
   bool room = true;
@@ -132,6 +135,7 @@ inline void Dma::send_chunk(u64 now) {
       if (!room) break;
       const MemorySystem::Train::Response response = run_.train.access(now, address);
       done = std::max(done, response.done);
+      first = std::min(first, response.done);
       for (u32 places = response.from_l2 ? 1 : run_.places; places != 0; --places) {
         under_way[oldest] = done;
         oldest = oldest + 1 < requests ? oldest + 1 : 0;
@@ -148,6 +152,7 @@ inline void Dma::send_chunk(u64 now) {
   oldest_ = oldest;
   chunk_left_ = room ? chunk_bytes_ : chunk_left;
   done_ = done;
+  first_ = first;
   port_time_ = port_time;
 }
 
@@ -159,8 +164,11 @@ u64 Dma::pump(u64 now) {
     port_time_ = std::max(port_time_, static_cast<double>(now));
     send_chunk(now);
   }
+  if (!finished_ && delivery_ > 0) delivered_ = std::max(delivered_, static_cast<double>(first_)) + delivery_;
   finished_ = true;
   return std::max(now, whole_cycles(port_time_));
 }
+
+u64 Dma::done() const { return std::max(done_, whole_cycles(delivered_)); }
 
 }  // namespace vinci::models

@@ -23,15 +23,16 @@ class Dma {
   // asked for in units of twice what the address of the row is a multiple of, at least unaligned_bytes and at most a
   // line, of rows that touch and are no longer than half a line at most half a line; and a request for what L2 does not
   // have takes a place among those under way for each unit of what the address is a multiple of, from unaligned_bytes
-  // to half a line.
-  void begin(u64 at, const isa::Footprint& footprint, double body, bool by_rows = false);
+  // to half a line. `delivery`: cycles in which the data, from when the first of them arrive, enter their buffer, after
+  // those of the transfer before; 0: as they arrive.
+  void begin(u64 at, const isa::Footprint& footprint, double body, bool by_rows = false, double delivery = 0);
 
   // Makes the requests that are due at `now`. Returns the cycle to call again; when finished() is then true, all have
   // been made, and it is the cycle in which the port is free for another copy.
   u64 pump(u64 now);
   bool finished() const { return finished_; }
-  // When the data of the last finished transfer, and of all before it, have arrived.
-  u64 done() const { return done_; }
+  // When the data of the last finished transfer, and of all before it, have arrived and entered their buffer.
+  u64 done() const;
 
  private:
   void send_chunk(u64 now);
@@ -63,6 +64,9 @@ class Dma {
   double cycles_per_byte_ = 0;
   double port_time_ = 0;  // when the port is free for the next chunk
   u64 done_ = 0;          // completion of the latest request
+  u64 first_ = 0;         // the earliest completion of a request of the present transfer
+  double delivery_ = 0;   // cycles in which the present one enters its buffer
+  double delivered_ = 0;  // when what has been read has entered its buffer
 
   // What is looked at for each run.
   usize part_ = 0;              // the present one of parts_

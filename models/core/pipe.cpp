@@ -299,7 +299,9 @@ void Pipe::start_work(u64 t, Entry& f) {
     moving_ = true;
     dma_floor_ = f.end;
     dma_tail_ = c.latency - c.occupancy;
-    dma_.begin(t + whole_cycles(line.startup), footprint_of(f.inst), body_cycles(line, q.work), line.per_piece > 0);
+    const double body = body_cycles(line, q.work);
+    const double delivery = line.delivery > 0 ? std::max(line.minimum, line.delivery * body) : 0;
+    dma_.begin(t + whole_cycles(line.startup), footprint_of(f.inst), body, line.per_piece > 0, delivery);
     f.end = f.done = kUnknown;
     flying_.push_back(&f);
     occupation_.busy(t, kUnknown);

@@ -45,7 +45,11 @@ void fail_absurd_cycles(double cycles) {
 }
 
 double steady_cycles(const config::CostLine& line, const isa::Work& work, double extra) {
-  const double limit = line.sustained > 0 ? static_cast<double>(work.bytes) / line.sustained - line.tail : 0;
+  double limit = 0;
+  if (line.sustained > 0) {
+    const auto bursts = static_cast<double>(std::max<u64>(1, work.bursts));
+    limit = static_cast<double>(work.bytes) / bursts / line.sustained - line.tail;
+  }
   return std::max({line.minimum, line.startup + body_cycles(line, work) + extra, limit});
 }
 

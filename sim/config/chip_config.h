@@ -16,9 +16,12 @@ namespace vinci::config {
 // The time of one instruction in core cycles:
 //   occupancy = max(minimum, startup + max(steps * per_step + rows * per_row + fetches * per_fetch, bursts,
 //                                          bytes / bytes_per_cycle)
-//                            + conflicts * per_conflict + (partial, if it applies), bytes / sustained - tail)
+//                            + conflicts * per_conflict + (partial, if it applies), bytes of a burst / sustained
+//                            - tail)
 //               + (head, if the pipe was empty)          when the pipe takes the next instruction
 //   latency   = occupancy + tail                         when the result is visible
+// Reads of global memory with a delivery enter their buffer one after the other: each takes max(minimum, delivery *
+// (bursts or bytes / bytes_per_cycle)) from when the first of it arrives, and is there a tail later.
 // Conflicts are those of the banks of UB (UbBanks), of vector instructions. A burst takes per_burst, or, where
 // per_piece is given, goes in pieces of `piece` bytes, and what is left of it in a half, a quarter and the rest:
 // per_burst for the first, per_piece for the others. There is room for five whole ones, of which the smaller ones take
@@ -35,7 +38,9 @@ struct CostLine {
   double per_fetch = 0;
   u32 fetch = 8;
   BytesPerCycle bytes_per_cycle{0};  // 0: bytes cost nothing here
-  BytesPerCycle sustained{0};        // a limit that long transfers meet, whatever they start with; 0: none
+  BytesPerCycle sustained{0};        // a limit that long bursts meet, whatever they start with; 0: none
+  double delivery =
+      0;  // share of its bytes or bursts that a read of global memory takes to enter its buffer, see above
   double per_conflict = 1;
   double partial = 0;  // where the last unit of the destination is written in part
   Bytes unit{32};

@@ -48,8 +48,11 @@ void describe(V& visit, S& s) {
         kCycleRange);
   visit("fetch", s.fetch, "see per_fetch", Range{1, 65536});
   visit("bytes_per_cycle", s.bytes_per_cycle, "rate of the payload; 0B/cycle: bytes cost nothing here", kRateRange);
-  visit("sustained", s.sustained, "no transfer is faster than that, its start included; 0B/cycle: no limit",
-        kRateRange);
+  visit("sustained", s.sustained, "no burst is faster than that, its start included; 0B/cycle: no limit", kRateRange);
+  visit("delivery", s.delivery,
+        "share of its bytes or bursts that a read of global memory takes to enter its buffer, at least `minimum`, from "
+        "when the first of it arrives; 0: it enters as it arrives",
+        Range{0, 1});
   visit("per_conflict", s.per_conflict, "of a conflict of a vector instruction in the banks of UB", kCycleRange);
   visit("partial", s.partial, "added where the last `unit` of the destination is written in part", kCycleRange);
   visit("unit", s.unit, "see partial", Range{1, 1024.0 * 1024});

@@ -68,6 +68,13 @@ TEST(Cycles, ALimitHoldsForAllOfATransfer) {
   EXPECT_EQ(cycles(line, {.bytes = 65536}, false).occupancy, 1024u);
 }
 
+TEST(Cycles, ALimitHoldsForEachBurst) {
+  const config::CostLine line{
+      .startup = 100, .bytes_per_cycle = config::BytesPerCycle(128), .sustained = config::BytesPerCycle(64)};
+  EXPECT_EQ(cycles(line, {.bytes = 65536, .bursts = 1}, false).occupancy, 1024u);
+  EXPECT_EQ(cycles(line, {.bytes = 65536, .bursts = 64}, false).occupancy, 100u + 512);
+}
+
 TEST(Cycles, ABurstGoesInPieces) {
   const config::CostLine line{.per_burst = 3, .per_piece = 2, .piece = config::Bytes(256)};
   const auto of_row = [&](u64 bytes) { return body_cycles(line, {.bytes = 10 * bytes, .bursts = 10}); };

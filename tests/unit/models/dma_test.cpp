@@ -83,6 +83,24 @@ TEST(Dma, ChunksLeaveAtThePaceOfThePort) {
   EXPECT_EQ(q.requests(), 8u);
 }
 
+TEST(Dma, DataEnterTheBufferAtTheirOwnPaceFromWhenTheFirstArrive) {
+  Quick q;
+  Dma dma(q.system, 0, 4096, 1024);
+  dma.begin(0, rows(0, 4096, 1, 4096), 128, false, 128);
+  EXPECT_EQ(dma.pump(0), 128u);  // the requests of a chunk leave together
+  EXPECT_TRUE(dma.finished());
+  EXPECT_EQ(dma.done(), 101u + 128);
+  dma.begin(140, rows(4096, 1024, 1, 1024), 32, false, 64);  // its data arrive at 241
+  dma.pump(140);
+  EXPECT_EQ(dma.done(), 241u + 64);
+  dma.begin(172, rows(8192, 1024, 1, 1024), 32, false, 64);  // at 273, and those before are not in yet
+  dma.pump(172);
+  EXPECT_EQ(dma.done(), 241u + 2 * 64);
+  dma.begin(1000, rows(8192, 1024, 1, 1024), 32, false, 10);
+  dma.pump(1000);
+  EXPECT_EQ(dma.done(), 1101u + 10);
+}
+
 TEST(Dma, ThePortIsTheEndWhereTheMemoryIsQuicker) {
   Quick q;
   Dma dma(q.system, 0, 4096, 1024);
