@@ -42,6 +42,9 @@ inline u64 scattered(u64 n, u64 of) {
   return ((mixed >> 32) * of) >> 32;
 }
 
+// The same where numbers at any stride from each other have to fall as if by chance, which takes two rounds.
+inline u64 by_chance(u64 n, u64 of) { return scattered((n ^ (n >> 29)) * 0xD6E8FEB86659FD93, of); }
+
 // Places consecutive numbers on servers in turn. Every aligned group of as many numbers as there are servers meets each
 // once, in an order that differs from group to group, so that strides do not camp on few of them. The hash of the
 // hardware is not public.

@@ -18,8 +18,10 @@ Hbm::Hbm(const DramSetup& s)
       batch_(s.config.write_batch),
       bursts_(s.config.burst),
       interleave_bytes_(s.config.interleave),
+      region_blocks_(std::max<u64>(1, s.config.stack_region / s.config.interleave)),
       row_blocks_(std::max<u64>(1, s.config.row / s.config.interleave)),
-      channel_of_(s.config.channels),
+      stacks_(s.config.stacks),
+      channel_of_(s.config.channels / s.config.stacks),
       bank_of_(s.config.banks),
       channels_(s.config.channels),
       all_banks_(u64{s.config.channels} * s.config.banks) {
@@ -38,8 +40,11 @@ Hbm::Hbm(const DramSetup& s)
 }
 
 Hbm::Transfer Hbm::locate(u64 address, u32 bytes, u64& channel) {
-  const auto [block, server] = channel_of_(interleave_bytes_(address).quotient);
-  channel = server;
+  const auto [region, inside] = region_blocks_(interleave_bytes_(address).quotient);
+  const u64 stack = stacks_.by() == 1 ? 0 : by_chance(region, stacks_.by());
+  // About as many regions of each group of `stacks` are in one of them; those of one group share rows.
+  const auto [block, server] = channel_of_(stacks_(region).quotient * region_blocks_.by() + inside);
+  channel = stack * channel_of_.servers() + server;
   const auto [row, bank] = bank_of_(row_blocks_(block).quotient);
   return {.ticks = rate_.ticks(bursts_(bytes + bursts_.by() - 1).quotient * bursts_.by()),
           .bank = &channels_[server].banks[bank],
@@ -81,26 +86,35 @@ void Hbm::refresh(Channel& channel, u64 now) {
   refreshes_ += due;
 }
 
-void Hbm::write_batch(Channel& channel, u64 now) {
+void Hbm::write_batch(Channel& channel, u64 now, usize count) {
   ++turn_arounds_;
   channel.bus = std::max(channel.bus, now) + turn_around_;
-  u64 end = 0;
-  for (const Transfer& t : channel.writes)
-    end = std::max(end, transfer(channel, now, t));
+  const auto last = channel.writes.begin() + static_cast<std::ptrdiff_t>(count);
+  for (auto t = channel.writes.begin(); t != last; ++t)
+    channel.written_until = std::max(channel.written_until, transfer(channel, now, *t));
   channel.bus += turn_around_;
-  channel.written_until = end;
-  channel.writes.clear();
+  channel.writes.erase(channel.writes.begin(), last);
+}
+
+void Hbm::write_in_idle_time(Channel& channel, u64 now) {
+  if (channel.bus + 2 * turn_around_ >= now) return;
+  u64 room = now - channel.bus - 2 * turn_around_;
+  usize fit = 0;
+  while (fit < channel.writes.size() && channel.writes[fit].ticks <= room)
+    room -= channel.writes[fit++].ticks;
+  if (fit > 0) write_batch(channel, channel.bus, fit);
 }
 
 u64 Hbm::access(u64 now, u64 address, u32 bytes, bool write) {
   u64 number = 0;
   const Transfer t = locate(address, bytes, number);
   Channel& channel = channels_[number];
+  if (!channel.writes.empty()) write_in_idle_time(channel, now);
   if (!write) return transfer(channel, now, t) + latency_;
   // Posted: it is taken as soon as the batch before it has left.
   const u64 taken = std::max(now, channel.written_until);
   channel.writes.push_back(t);
-  if (channel.writes.size() >= batch_) write_batch(channel, now);
+  if (channel.writes.size() >= batch_) write_batch(channel, now, channel.writes.size());
   return taken;
 }
 

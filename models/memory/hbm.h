@@ -39,15 +39,16 @@ class Hbm final : public DramModel {
 
   Transfer locate(u64 address, u32 bytes, u64& channel);
   u64 transfer(Channel& channel, u64 now, const Transfer& t);
-  void write_batch(Channel& channel, u64 now);
+  void write_batch(Channel& channel, u64 now, usize count);
+  void write_in_idle_time(Channel& channel, u64 now);
   void refresh(Channel& channel, u64 now);
 
   u64 banks_;
   Rate rate_;  // of one channel
   u64 latency_, activate_, precharge_, turn_around_, refresh_interval_, refresh_time_;
   usize batch_;
-  Divider bursts_, interleave_bytes_, row_blocks_;
-  Interleave channel_of_, bank_of_;
+  Divider bursts_, interleave_bytes_, region_blocks_, row_blocks_, stacks_;
+  Interleave channel_of_, bank_of_;  // of a stack, of a channel
   std::vector<Channel> channels_;
   std::vector<Bank> all_banks_;  // by channel, then bank
 

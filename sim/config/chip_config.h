@@ -163,6 +163,8 @@ struct HbmConfig {
   BytesPerSecond bandwidth{1.8e12};  // of the pins of all channels together
   Cycles latency{300};               // on top of L2, for a line that misses, its row open
   Bytes interleave{512};             // consecutive bytes on one channel
+  u32 stacks = 1;                    // that share the channels
+  Bytes stack_region{4096};          // consecutive bytes in one stack
   Bytes burst{32};                   // the least that a channel moves
   u32 banks = 16;                    // of a channel
   Bytes row{2048};                   // of a bank

@@ -212,6 +212,10 @@ void describe(V& visit, S& s) {
   visit("bandwidth", s.bandwidth, "of the pins of all channels together", Range{1e6, 1e14});
   visit("latency", s.latency, "on top of L2, for a line that misses, where its row is open", Range{0, 1e6});
   visit("interleave", s.interleave, "consecutive bytes on one channel", Range{32, 1024.0 * 1024});
+  visit("stacks", s.stacks, "that share the channels; which one holds a region of addresses is as good as chance",
+        Range{1, 64});
+  visit("stack_region", s.stack_region, "consecutive bytes in one stack; with one stack of no effect",
+        Range{32, 1024.0 * 1024 * 1024});
   visit("burst", s.burst, "the least that a channel moves", Range{1, 4096});
   visit("banks", s.banks, "of a channel", Range{1, 1024});
   visit("row", s.row, "of a bank", Range{32, 1024.0 * 1024});

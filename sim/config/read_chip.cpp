@@ -371,6 +371,14 @@ void ChipReader::check(const std::string& source) {
     complain("memory.l2.group_region", fmt::format(" = {} is neither 0B nor a power of two of at least line = {}",
                                                    write_text(l2.group_region), write_text(l2.line)));
   }
+  const HbmConfig& hbm = c.memory.hbm;
+  if (hbm.channels % hbm.stacks != 0) {
+    complain("memory.hbm.channels", fmt::format(" = {} is not a multiple of stacks = {}", hbm.channels, hbm.stacks));
+  }
+  if (hbm.stacks > 1 && hbm.stack_region % hbm.interleave != 0) {
+    complain("memory.hbm.stack_region", fmt::format(" = {} is not a multiple of interleave = {}",
+                                                    write_text(hbm.stack_region), write_text(hbm.interleave)));
+  }
   const NumericsConfig& n = c.numerics;
   const bool has_mode = n.overflow_mode == isa::OverflowMode::saturation ? n.saturation : n.inf_nan;
   if (!has_mode) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace vinci::models {
@@ -79,6 +80,59 @@ TEST(Hbm, WritesArePostedUntilABatchIsOnItsWay) {
   EXPECT_EQ(d.access(11, 0, 512, true), 10u + 5 + 4 * 8);            // its place is free when the batch has left
   EXPECT_EQ(d.access(60, 512, 512, true), 60u);
   EXPECT_EQ(d.count("turn_arounds"), 1u);
+}
+
+TEST(Hbm, WritesGoWhileTheBusIsIdle) {
+  config::HbmConfig c = Dram::round();
+  c.activate = c.precharge = config::Seconds(0);
+  c.write_batch = 4;
+  c.turn_around = config::Seconds(5e-9);
+  Dram d(c);
+  for (u64 i = 0; i < 3; ++i)
+    d.access(0, i * 512, 512, true);
+  EXPECT_EQ(d.access(17, 8192, 512), 17u + 8 + 50);  // two turns and a write need 18 cycles
+  EXPECT_EQ(d.count("turn_arounds"), 0u);
+  EXPECT_EQ(d.access(25 + 26, 8192, 512), 51u + 8 + 50);  // two turns and two writes fit exactly
+  EXPECT_EQ(d.count("turn_arounds"), 1u);
+  for (u64 i = 0; i < 2; ++i)
+    d.access(59, i * 512, 512, true);
+  EXPECT_EQ(d.access(59, 8192, 512), 59u + 8 + 50);  // one was left, and two are no batch
+  d.access(67, 1024, 512, true);
+  EXPECT_EQ(d.count("turn_arounds"), 2u);
+  EXPECT_EQ(d.access(67, 8192, 512), 67u + 5 + 4 * 8 + 5 + 8 + 50);
+}
+
+// Four stacks of two channels, each of 32 B a cycle. A region of 4 KiB lies in one stack.
+struct Stacked : Dram {
+  static config::HbmConfig four() {
+    config::HbmConfig c = round();
+    c.activate = c.precharge = config::Seconds(0);
+    c.channels = 8;
+    c.bandwidth = config::BytesPerSecond(256e9);
+    c.stacks = 4;
+    return c;
+  }
+  Stacked() : Dram(four()) {}
+  // Cycles for `count` lines at `stride`, all asked for at once.
+  u64 cycles(u64 count, u64 stride) {
+    u64 end = 0;
+    for (u64 i = 0; i < count; ++i)
+      end = std::max(end, access(0, i * stride, 512));
+    return end - 50;
+  }
+};
+
+TEST(Hbm, ARegionLiesInOneStack) {
+  EXPECT_EQ(Stacked().cycles(8, 512), 4u * 16);  // 4 KiB: four lines on each of two channels
+}
+
+TEST(Hbm, NoStrideCampsOnAStack) {
+  constexpr u64 kLines = 4096, kEven = kLines * 16 / 8;
+  for (u64 stride = 4096; stride <= u64{1} << 28; stride *= 2) {
+    const u64 cycles = Stacked().cycles(kLines, stride);
+    EXPECT_GE(cycles, kEven) << stride;
+    EXPECT_LE(cycles, kEven * 1.2) << stride;
+  }
 }
 
 TEST(Hbm, RefreshTakesTheBusAndClosesOneBank) {

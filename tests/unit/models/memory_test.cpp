@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -327,10 +328,13 @@ TEST_P(Chips, StreamsReachTheirCeilingsAndNeverExceedThem) {
   const double sustained = hbm * (1 - c.hbm.refresh_time / c.hbm.refresh_interval);
   const double slices = c.l2.slices * c.l2.slice_read;
   const u64 lines = c.l2.size / c.l2.line / 2;
+  // Regions fall on stacks by chance: the fullest has three times the standard deviation more than its share, or less.
+  const double regions = static_cast<double>(lines * c.l2.line) / static_cast<double>(c.hbm.stack_region);
+  const double uneven = c.hbm.stacks == 1 ? 1 : 1 + 3 * std::sqrt(c.hbm.stacks / regions);
   Memory m(c, chip.clock);
   const double cold = stream_rate(m, 0, lines, c.l2.hit_latency + c.hbm.latency);
   EXPECT_LE(cold, std::min(hbm, slices) * 1.0001);
-  EXPECT_GE(cold, std::min(sustained, slices) * 0.98);
+  EXPECT_GE(cold, std::min(sustained / uneven, slices) * 0.98);
   const double warm = stream_rate(m, 10'000'000, lines, c.l2.hit_latency);
   EXPECT_LE(warm, slices * 1.0001);
   EXPECT_GE(warm, slices * 0.98);
