@@ -7,6 +7,8 @@
 //   timing/add, full/add                      EDGE x EDGE sums in FP16 on all its vector cores
 //   timing/lines                              sums in FP16 of 64 MiB on the 32 cores of an ascend-910a, in tiles of
 //                                             TILE_KIB: nearly all host time goes to the lines of the copies
+//   timing/loop                               about INSTRUCTIONS on one core of an ascend-910b1, in a loop of a copy, a
+//                                             sum, flags and a branch: what an instruction costs in short and long runs
 //   sgemm                                     the same product by OpenBLAS in FP32 on THREADS threads
 //   startup                                   a process `vinci run` on a task stream of no task
 // Counters: cpu_ms of all threads of the process, for machines that have other work too; instructions (of the simulated
@@ -97,6 +99,33 @@ Problem lines(u64 tile) {
   return p;
 }
 
+Problem loop(u64 instructions) {
+  constexpr std::string_view kBody =
+      "again:\n"
+      "  copy_gm_to_ubuf 0, X1, 0, 1, 8, 0, 0\n"
+      "  set_flag PIPE_MTE2, PIPE_V, 0\n"
+      "  wait_flag PIPE_MTE2, PIPE_V, 0\n"
+      "  vadd.f16 1024, 0, 0, 1, 1, 1, 1, 8, 8, 8\n"
+      "  set_flag PIPE_V, PIPE_MTE2, 0\n"
+      "  wait_flag PIPE_V, PIPE_MTE2, 0\n"
+      "  add X0, X0, 1\n"
+      "  blt X0, X2, again\n";
+  constexpr u64 kPerRound = 8;
+  const std::string text = fmt::format("  ld_arg X1, 0\n  mov X0, 0\n  mov X2, {}\n{}  pipe_barrier PIPE_ALL\n  end\n",
+                                       instructions / kPerRound, kBody);
+  Problem p{.chip = config::load_chip("ascend-910b1")};
+  p.stream.arch = p.chip.arch;
+  task::Buffer& x = p.stream.buffers.emplace_back();
+  x.name = "x";
+  x.bytes = 256;
+  p.stream.kernels.push_back(
+      {.name = "loop", .type = task::KernelType::AIV_ONLY, .program = isa::assemble(text, "loop.s", p.chip.arch)});
+  task::KernelLaunch launch{.block_dim = 1};
+  launch.args.push_back(task::Slice{.buffer = 0});
+  p.stream.streams.push_back({.name = "main", .tasks = {{.name = "loop", .op = launch}}});
+  return p;
+}
+
 // The peak of the process, from a new beginning; Linux only, else 0.
 void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 double peak_megabytes() {
@@ -155,6 +184,8 @@ void run_add(benchmark::State& state) {
 
 void run_lines(benchmark::State& state) { run(state, lines(static_cast<u64>(state.range(0)) * 1024), Mode::timing); }
 
+void run_loop(benchmark::State& state) { run(state, loop(static_cast<u64>(state.range(0))), Mode::timing); }
+
 void sgemm(benchmark::State& state) {
   const auto n = static_cast<blasint>(state.range(0));
   const auto elements = static_cast<usize>(n) * static_cast<usize>(n);
@@ -203,6 +234,8 @@ void add_benchmarks() {
   add("full/add", run_add<Mode::full>)->ArgName("edge")->Arg(8192);
   for (const i64 tile : {2, 8, 32})
     add("timing/lines", run_lines)->ArgName("tile_KiB")->Arg(tile);
+  for (i64 instructions = 10'000; instructions <= 100'000'000; instructions *= 10)
+    add("timing/loop", run_loop)->ArgName("instructions")->Arg(instructions);
   add("startup", startup);
 }
 
