@@ -8,7 +8,6 @@
 
 #include <algorithm>
 
-#include "isa/base/error.h"
 #include "tools/validate/kernel_stream.h"
 
 namespace vinci::validate {
@@ -146,13 +145,12 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
                .base_m = p.whole("base_m"),
                .base_n = p.whole("base_n"),
                .base_k = p.whole("base_k")};
-  const auto bad = [&](std::string_view why) { fail_at(Fault::Input, p.place(), "{}", why); };
-  if (x.batch == 0 || x.height == 0 || x.width == 0 || x.channels == 0 || x.channels % 2 != 0)
-    bad("sizes are not 0, and channels is even");
-  if (x.base_n == 0 || x.split_n == 0 || x.base_n % 16 != 0 || x.filters % (x.split_n * x.base_n) != 0)
-    bad("filters is a multiple of split_n * base_n, base_n of 16");
-  if (x.base_m == 0 || x.base_m % 16 != 0) bad("base_m is a multiple of 16");
-  if (x.base_k == 0 || x.base_k % 16 != 0 || kC0 * kTaps % x.base_k != 0) bad("base_k is 16, 48 or 144");
+  p.need(x.batch > 0 && x.height > 0 && x.width > 0 && x.channels > 0 && x.channels % 2 == 0,
+         "sizes are not 0, and channels is even");
+  p.need(x.base_n > 0 && x.split_n > 0 && x.base_n % 16 == 0 && x.filters % (x.split_n * x.base_n) == 0,
+         "filters is a multiple of split_n * base_n, base_n of 16");
+  p.need(x.base_m > 0 && x.base_m % 16 == 0, "base_m is a multiple of 16");
+  p.need(x.base_k > 0 && x.base_k % 16 == 0 && kC0 * kTaps % x.base_k == 0, "base_k is 16, 48 or 144");
   return {.code = Writer(x).text(),
           .cube = true,
           .blocks = static_cast<u32>(x.batch * x.split_n),

@@ -30,13 +30,19 @@ const Family& family(std::string_view name) {
   fail(Fault::Input, "there is no family '{}'{} (see `vinci validate --families`)", name, did_you_mean(name, names));
 }
 
-std::string describe_families() {
+std::string describe_families(std::span<const std::string> names) {
+  std::vector<const Family*> chosen;
+  for (const std::string& name : names)
+    chosen.push_back(&family(name));
+  if (names.empty())
+    for (const Family& f : families())
+      chosen.push_back(&f);
   std::string out;
-  for (const Family& f : families()) {
-    out += fmt::format("{}{}\n  {}\n", out.empty() ? "" : "\n", f.name, f.doc);
-    for (const Parameter& p : f.parameters)
+  for (const Family* f : chosen) {
+    out += fmt::format("{}{}\n  {}\n", out.empty() ? "" : "\n", f->name, f->doc);
+    for (const Parameter& p : f->parameters)
       out += fmt::format("  {:<14} {:<8} {:<10} {}\n", p.name, p.unit, p.fallback.empty() ? "-" : p.fallback, p.doc);
-    for (const Metric& m : f.metrics)
+    for (const Metric& m : f->metrics)
       out += fmt::format("  measures {} [{}]: {}\n", m.name, m.unit, m.doc);
   }
   return out;

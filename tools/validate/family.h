@@ -61,7 +61,7 @@ Family reduction();
 std::span<const Family> families();
 // Throws Fault::Input with the nearest name.
 const Family& family(std::string_view name);
-// All of them with their parameters and metrics, as text.
-std::string describe_families();
+// Those of these names, or all, with their parameters and metrics, as text. Throws as family() does.
+std::string describe_families(std::span<const std::string> names = {});
 
 }  // namespace vinci::validate

@@ -4,7 +4,6 @@
 
 #include <bit>
 
-#include "isa/base/error.h"
 #include "tools/validate/kernel_stream.h"
 
 namespace vinci::validate {
@@ -20,13 +19,12 @@ Attention read(const Params& p, const config::ChipConfig& chip) {
                     .fifo = p.whole("fifo"),
                     .period = p.whole("period"),
                     .cores = chip.ai_cores};
-  const auto bad = [&](std::string_view why) { fail_at(Fault::Input, p.place(), "{}", why); };
-  if (x.q_length == 0 || x.q_length % kRows != 0) bad("q_length is a multiple of 128");
-  if (x.tile < kColumns || x.tile > 1024 || !std::has_single_bit(x.tile)) bad("tile is 128, 256, 512 or 1024");
-  if (x.k_length == 0 || x.k_length % x.tile != 0) bad("k_length is a multiple of tile");
+  p.need(x.q_length > 0 && x.q_length % kRows == 0, "q_length is a multiple of 128");
+  p.need(x.tile >= kColumns && x.tile <= 1024 && std::has_single_bit(x.tile), "tile is 128, 256, 512 or 1024");
+  p.need(x.k_length > 0 && x.k_length % x.tile == 0, "k_length is a multiple of tile");
   // The factors that rescale O wait in the queue, too, while the next tile is made.
-  if (x.preload == 0 || x.fifo <= x.preload || x.fifo > 8) bad("preload and fifo: 1 to 8, the first below the other");
-  if (x.period == 0 || x.period > x.fifo) bad("period: 1 to fifo");
+  p.need(x.preload > 0 && x.fifo > x.preload && x.fifo <= 8, "preload and fifo: 1 to 8, the first below the other");
+  p.need(x.period > 0 && x.period <= x.fifo, "period: 1 to fifo");
   return x;
 }
 

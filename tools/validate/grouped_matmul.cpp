@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "isa/base/error.h"
 #include "tools/validate/kernel_stream.h"
 
 namespace vinci::validate {
@@ -317,12 +316,11 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
                   .cores = p.whole("cores"),
                   .aivs = p.whole("aivs"),
                   .depth = p.whole("depth")};
-  const auto bad = [&](std::string_view why) { fail_at(Fault::Input, p.place(), "{}", why); };
-  if (x.groups == 0 || x.m == 0 || x.m % (x.groups * kM) != 0) bad("m is a multiple of groups * 128");
-  if (x.n == 0 || x.n % kBlockN != 0) bad("n is a multiple of 1024");
-  if (x.k == 0 || x.k % (2 * kStepB * kK) != 0 || x.k > 1024) bad("k is 1024");
-  if (x.cores == 0 || x.depth == 0 || x.depth > 8) bad("cores is not 0, depth is 1 to 8");
-  if (x.aivs != 1 && x.aivs != 2) bad("aivs: 1 or 2");
+  p.need(x.groups > 0 && x.m > 0 && x.m % (x.groups * kM) == 0, "m is a multiple of groups * 128");
+  p.need(x.n > 0 && x.n % kBlockN == 0, "n is a multiple of 1024");
+  p.need(x.k > 0 && x.k % (2 * kStepB * kK) == 0 && x.k <= 1024, "k is 1024");
+  p.need(x.cores > 0 && x.depth > 0 && x.depth <= 8, "cores is not 0, depth is 1 to 8");
+  p.need(x.aivs == 1 || x.aivs == 2, "aivs: 1 or 2");
   return {.code = Cube(x).text(),
           .aiv_code = Vector(x).text(),
           .cube = true,

@@ -9,7 +9,6 @@
 #include <bit>
 #include <cmath>
 
-#include "isa/base/error.h"
 #include "tools/validate/kernel_stream.h"
 #include "tools/validate/row_reduce.h"
 
@@ -93,14 +92,13 @@ KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
                     .slots = p.whole("slots"),
                     .shared = p.flag("shared"),
                     .op = p.text("op")};
-  const auto bad = [&](std::string_view why) { fail_at(Fault::Input, p.place(), "{}", why); };
-  if (x.op != "max" && x.op != "min" && x.op != "add") bad("op is max, min or add");
-  if (x.tile_rows == 0 || x.tile_columns < 8 || x.rows == 0 || x.rows % x.tile_rows != 0)
-    bad("rows is a multiple of tile_rows, tile_columns is at least 8");
-  if (x.slots != 1 && x.slots != 2) bad("slots: 1 or 2");
-  if (x.shared && (x.rows != 1 || x.tile_rows != 1)) bad("shared is for one row");
-  if (!x.shared && x.columns % x.tile_columns != 0) bad("columns is a multiple of tile_columns");
-  if (x.work() + row_reduce_work(x.tile_rows, x.width()) > chip.core.buffers.ub) bad("a tile is too large for UB");
+  p.need(x.op == "max" || x.op == "min" || x.op == "add", "op is max, min or add");
+  p.need(x.tile_rows > 0 && x.tile_columns >= 8 && x.rows > 0 && x.rows % x.tile_rows == 0,
+         "rows is a multiple of tile_rows, tile_columns is at least 8");
+  p.need(x.slots == 1 || x.slots == 2, "slots: 1 or 2");
+  p.need(!x.shared || (x.rows == 1 && x.tile_rows == 1), "shared is for one row");
+  p.need(x.shared || x.columns % x.tile_columns == 0, "columns is a multiple of tile_columns");
+  p.need(x.work() + row_reduce_work(x.tile_rows, x.width()) <= chip.core.buffers.ub, "a tile is too large for UB");
   return {.code = text(x),
           .blocks = static_cast<u32>(x.programs()),
           .l2 = l2_state(p),

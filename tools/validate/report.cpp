@@ -57,7 +57,8 @@ std::string faults(const std::vector<GroupOutcome>& groups) {
       last = &o;
     }
   }
-  return out.empty() ? out : "\nno simulated value\n" + out;
+  if (out.empty()) return out;
+  return "\nno simulated value\n" + out + "  (lines are those of the kernel that --only ID --write FILE writes)\n";
 }
 
 std::string ratios(const std::vector<GroupOutcome>& groups) {

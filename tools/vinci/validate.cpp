@@ -86,7 +86,7 @@ void write_kernel(const std::vector<validate::Group>& groups, const ValidateOpti
 }
 
 void run_validation(const ValidateOptions& o) {
-  if (o.families) return print_out(validate::describe_families());
+  if (o.families) return print_out(validate::describe_families(o.files));
   std::vector<validate::Group> groups;
   for (const std::string& file : o.files)
     groups.push_back(validate::load_group(file));
@@ -116,7 +116,9 @@ void add_validate(CLI::App& app) {
   const auto o = std::make_shared<ValidateOptions>();
   o->run.jobs = std::max(1u, std::thread::hardware_concurrency());
   sub->add_option("FILE", o->files, "Files of measurements (docs/silicon.md); the built-in ones if none is given");
-  sub->add_flag("--families", o->families, "List what can be measured, with parameters and metrics; nothing is run");
+  sub->add_flag("--families", o->families,
+                "List what can be measured, with parameters and metrics; nothing is run. With names in place of files: "
+                "these families");
   sub->add_option("--only", o->run.only, "Cases whose id contains this text");
   sub->add_option("--sample", o->run.sample, "Of each curve at most this many points, evenly spread")
       ->transform(integer(1));

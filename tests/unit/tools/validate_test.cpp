@@ -153,5 +153,17 @@ TEST(Builtin, EveryFileIsRead) {
   EXPECT_GT(points, 3000u);
 }
 
+TEST(Families, AreDescribedOneByOneOrAll) {
+  const std::string all = describe_families(), two = describe_families(std::vector<std::string>{"launch", "matmul"});
+  for (const Family& f : families())
+    EXPECT_NE(all.find(std::string(f.name) + "\n  " + std::string(f.doc)), std::string::npos) << f.name;
+  EXPECT_TRUE(two.starts_with("launch\n"));
+  EXPECT_NE(two.find("\nmatmul\n"), std::string::npos);
+  EXPECT_NE(two.find("release_apart"), std::string::npos);
+  EXPECT_LT(two.size(), all.size() / 3);
+  EXPECT_EQ(test::fault_of([] { describe_families(std::vector<std::string>{"matml"}); }),
+            "input: there is no family 'matml'; did you mean 'matmul'? (see `vinci validate --families`)");
+}
+
 }  // namespace
 }  // namespace vinci::validate
