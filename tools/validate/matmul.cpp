@@ -350,7 +350,7 @@ class Writer {
           op(fmt::format("load_cbuf_to_cb t1, {}, {}, n1, {}, 0, 1", src, first + f, columns / 16));
         }
       }
-      if (!tail_ && x_.release_apart) release(side, block);
+      if (x_.release_apart) release(side, block);
     }
     op(fmt::format("set_flag PIPE_MTE1, PIPE_M, {}", l0));
     if (!tail_ && !x_.release_apart) release_both(block);
@@ -373,8 +373,10 @@ class Writer {
                    part ? "size" : fmt::format("{}", x_.base_k), unit));
     op(fmt::format("set_flag PIPE_M, PIPE_MTE1, {}", l0));
     if (tail_) {
+      if (x_.release_apart) op(fmt::format("beq kb, kb, block_done_{}", label));
       line(fmt::format("no_block_{}:", label));
       release_both(block);
+      if (x_.release_apart) line(fmt::format("block_done_{}:", label));
     }
     op("add kb, kb, 1");
   }

@@ -58,7 +58,8 @@ class KernelRun {
   void put(u32 buffer, const std::vector<T>& values) {
     memory_->write({.buffer = buffer}, std::as_bytes(std::span(values)), "test");
   }
-  void simulate() { models::simulate(chip_, stream_, *memory_, {}); }
+  // The cycles that it takes.
+  u64 simulate() { return models::simulate(chip_, stream_, *memory_, {}).cycles; }
   template <class T>
   std::vector<T> get(u32 buffer, usize n) {
     std::vector<T> values(n);
@@ -223,8 +224,19 @@ void expect_products(usize k, const Parameters& more) {
 TEST(Matmul, IsTheProductInEveryLayout) {
   expect_products(208, {{"step_ka", "2"}});
   expect_products(208, {{"step_ka", "2"}, {"swizzle", "2"}, {"unit_flag", "1"}});
-  expect_products(256, {{"l1_slots", "1"}});
-  expect_products(256, {{"l1_slots", "1"}, {"release_apart", "1"}});
+  for (const usize k : {208, 256})  // with a rest, and without
+    for (const char* apart : {"0", "1"})
+      expect_products(k, {{"step_ka", "2"}, {"l1_slots", "1"}, {"release_apart", apart}});
+}
+
+// With one slot of A the next copy to it goes on while B is loaded to L0.
+TEST(Matmul, FreesASlotOfL1BeforeTheOtherOperandIsLoaded) {
+  for (const char* k : {"512", "528"}) {
+    const Parameters p{{"m", "128"}, {"n", "256"}, {"k", k}, {"l1_slots", "1"}, {"b_transposed", "1"}};
+    Parameters apart = p;
+    apart["release_apart"] = "1";
+    EXPECT_LT(KernelRun("matmul", apart).simulate() + 500, KernelRun("matmul", p).simulate()) << k;
+  }
 }
 
 TEST(Matmul, IsTheProductWhereverCoresBegin) { expect_products(256, {{"swizzle", "2"}, {"shuffle_k", "1"}}); }
