@@ -52,7 +52,8 @@ struct BurstCopy {
       burst_pad_field<Dst, Src>());
   static PipeId pipe(const Args&, Arch) { return Pipe; }
   static Work work(const Args& x, const Spr&) {
-    return {.bytes = u64{x.nBurst} * x.lenBurst * kBlockBytes, .bursts = x.nBurst};
+    const bool gaps = (Src == BufId::GM ? x.srcGap : x.dstGap) != 0;  // in global memory, if one side is there
+    return {.bytes = u64{x.nBurst} * x.lenBurst * kBlockBytes, .bursts = gaps ? x.nBurst : u64{1}};
   }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return burst_footprint(x, Dst, Src, spr, arch);

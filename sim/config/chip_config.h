@@ -38,7 +38,7 @@ struct CostLine {
   double per_fetch = 0;
   u32 fetch = 8;
   BytesPerCycle bytes_per_cycle{0};  // 0: bytes cost nothing here
-  BytesPerCycle sustained{0};        // a limit that long bursts meet, whatever they start with; 0: none
+  BytesPerCycle sustained{0};        // a limit that each long burst meets, beside the others of its copy; 0: none
   double delivery =
       0;  // share of its bytes or bursts that a read of global memory takes to enter its buffer, see above
   double per_conflict = 1;
