@@ -34,8 +34,8 @@ Hbm::Hbm(const DramSetup& s)
   s.stats.add("row_hits", row_hits_, "requests", "requests that found their row open");
   s.stats.add("row_misses", row_misses_, "requests", "requests that found their bank closed");
   s.stats.add("row_conflicts", row_conflicts_, "requests", "requests that found another row open");
-  s.stats.add("turn_arounds", turn_arounds_, "batches",
-              "batches of writes, each with a turn of the bus before and after");
+  s.stats.add("turn_arounds", turn_arounds_, "turns",
+              "times that writes left, as a batch or in idle time, with a turn of the bus before and after");
   s.stats.add("refreshes", refreshes_, "refreshes", "refreshes that a channel spent");
 }
 
@@ -47,7 +47,7 @@ Hbm::Transfer Hbm::locate(u64 address, u32 bytes, u64& channel) {
   channel = stack * channel_of_.servers() + server;
   const auto [row, bank] = bank_of_(row_blocks_(block).quotient);
   return {.ticks = rate_.ticks(bursts_(bytes + bursts_.by() - 1).quotient * bursts_.by()),
-          .bank = &channels_[server].banks[bank],
+          .bank = &channels_[channel].banks[bank],
           .row = row + 1};
 }
 
@@ -97,12 +97,13 @@ void Hbm::write_batch(Channel& channel, u64 now, usize count) {
 }
 
 void Hbm::write_in_idle_time(Channel& channel, u64 now) {
-  if (channel.bus + 2 * turn_around_ >= now) return;
-  u64 room = now - channel.bus - 2 * turn_around_;
+  const u64 begin = std::max(channel.bus, channel.posted);
+  if (begin + 2 * turn_around_ >= now) return;
+  u64 room = now - begin - 2 * turn_around_;
   usize fit = 0;
   while (fit < channel.writes.size() && channel.writes[fit].ticks <= room)
     room -= channel.writes[fit++].ticks;
-  if (fit > 0) write_batch(channel, channel.bus, fit);
+  if (fit > 0) write_batch(channel, begin, fit);
 }
 
 u64 Hbm::access(u64 now, u64 address, u32 bytes, bool write) {
@@ -114,6 +115,7 @@ u64 Hbm::access(u64 now, u64 address, u32 bytes, bool write) {
   // Posted: it is taken as soon as the batch before it has left.
   const u64 taken = std::max(now, channel.written_until);
   channel.writes.push_back(t);
+  channel.posted = std::max(channel.posted, now);
   if (channel.writes.size() >= batch_) write_batch(channel, now, channel.writes.size());
   return taken;
 }

@@ -34,6 +34,7 @@ class Hbm final : public DramModel {
     u64 next_refreshed = 0;  // the bank whose turn it is
     Bank* banks = nullptr;
     u64 written_until = 0;  // when the last batch of writes has left
+    u64 posted = 0;         // when the last one came that waits
     std::vector<Transfer> writes = {};
   };
 

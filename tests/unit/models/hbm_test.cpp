@@ -102,6 +102,20 @@ TEST(Hbm, WritesGoWhileTheBusIsIdle) {
   EXPECT_EQ(d.access(67, 8192, 512), 67u + 5 + 4 * 8 + 5 + 8 + 50);
 }
 
+TEST(Hbm, WritesDoNotUseTimeBeforeTheyCame) {
+  config::HbmConfig c = Dram::round();
+  c.activate = c.precharge = config::Seconds(0);
+  c.write_batch = 4;
+  c.turn_around = config::Seconds(5e-9);
+  Dram d(c);
+  for (u64 i = 0; i < 3; ++i)
+    d.access(1000, i * 512, 512, true);
+  EXPECT_EQ(d.access(1001, 8192, 512), 1001u + 8 + 50);
+  EXPECT_EQ(d.count("turn_arounds"), 0u);
+  d.access(1009, 1536, 512, true);  // the batch
+  EXPECT_EQ(d.access(1009, 8192, 512), 1009u + 5 + 4 * 8 + 5 + 8 + 50);
+}
+
 // Four stacks of two channels, each of 32 B a cycle. A region of 4 KiB lies in one stack.
 struct Stacked : Dram {
   static config::HbmConfig four() {
@@ -124,6 +138,18 @@ struct Stacked : Dram {
 
 TEST(Hbm, ARegionLiesInOneStack) {
   EXPECT_EQ(Stacked().cycles(8, 512), 4u * 16);  // 4 KiB: four lines on each of two channels
+}
+
+TEST(Hbm, EveryChannelHasBanksOfItsOwn) {
+  config::HbmConfig c = Stacked::four();
+  c.banks = 1;
+  c.row = config::Bytes(512);
+  c.activate = config::Seconds(14e-9);
+  Dram d(c);
+  for (u64 region = 0; region < 64; ++region)
+    for (u64 line = 0; line < 2; ++line)
+      d.access(1000 * region, region * 4096 + line * 512, 512);
+  EXPECT_EQ(d.count("row_misses"), 8u);  // the first request of each
 }
 
 TEST(Hbm, NoStrideCampsOnAStack) {
