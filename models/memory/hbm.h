@@ -9,9 +9,10 @@
 
 namespace vinci::models {
 
-// Channels with banks, as reserved timelines. A channel is taken to find other work for its data bus while a bank opens
-// a row, as a reordering controller does: opening a row delays the request and its bank, never the bus. What the bus
-// does lose is refresh, one bank after the other, and turning around for a batch of writes and back.
+// Stacks of channels with banks, as reserved timelines. Which stack has a region of addresses is as good as chance. A
+// channel is taken to find other work for its data bus while a bank opens a row, as a reordering controller does:
+// opening a row delays the request and its bank, never the bus. What the bus does lose is refresh, one bank after the
+// other, and turning around for writes and back, except where it would be idle.
 class Hbm final : public DramModel {
  public:
   explicit Hbm(const DramSetup& setup);

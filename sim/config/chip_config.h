@@ -39,8 +39,7 @@ struct CostLine {
   u32 fetch = 8;
   BytesPerCycle bytes_per_cycle{0};  // 0: bytes cost nothing here
   BytesPerCycle sustained{0};        // a limit that each long burst meets, beside the others of its copy; 0: none
-  double delivery =
-      0;  // share of its bytes or bursts that a read of global memory takes to enter its buffer, see above
+  double delivery = 0;               // share of that which a read of global memory takes to enter its buffer
   double per_conflict = 1;
   double partial = 0;  // where the last unit of the destination is written in part
   Bytes unit{32};

@@ -22,6 +22,14 @@ struct Dram {
             .activate = config::Seconds(14e-9),
             .precharge = config::Seconds(10e-9)};
   }
+  // Rows cost nothing; four writes are a batch, a turn takes 5.
+  static config::HbmConfig batches_of_four() {
+    config::HbmConfig c = round();
+    c.activate = c.precharge = config::Seconds(0);
+    c.write_batch = 4;
+    c.turn_around = config::Seconds(5e-9);
+    return c;
+  }
   explicit Dram(const config::HbmConfig& c = round())
       : config(c), hbm({.config = config, .hertz = 1e9, .line_bytes = 512, .stats = stats}) {}
   // The cycle, whole or begun, in which a request of cycle `now` is answered.
@@ -67,11 +75,7 @@ TEST(Hbm, MovesWholeBursts) {
 }
 
 TEST(Hbm, WritesArePostedUntilABatchIsOnItsWay) {
-  config::HbmConfig c = Dram::round();
-  c.activate = c.precharge = config::Seconds(0);
-  c.write_batch = 4;
-  c.turn_around = config::Seconds(5e-9);
-  Dram d(c);
+  Dram d(Dram::batches_of_four());
   for (u64 i = 0; i < 3; ++i)
     EXPECT_EQ(d.access(0, i * 512, 512, true), 0u);
   EXPECT_EQ(d.access(0, 8192, 512), 8u + 50);                        // a read passes them
@@ -83,11 +87,7 @@ TEST(Hbm, WritesArePostedUntilABatchIsOnItsWay) {
 }
 
 TEST(Hbm, WritesGoWhileTheBusIsIdle) {
-  config::HbmConfig c = Dram::round();
-  c.activate = c.precharge = config::Seconds(0);
-  c.write_batch = 4;
-  c.turn_around = config::Seconds(5e-9);
-  Dram d(c);
+  Dram d(Dram::batches_of_four());
   for (u64 i = 0; i < 3; ++i)
     d.access(0, i * 512, 512, true);
   EXPECT_EQ(d.access(17, 8192, 512), 17u + 8 + 50);  // two turns and a write need 18 cycles
@@ -103,11 +103,7 @@ TEST(Hbm, WritesGoWhileTheBusIsIdle) {
 }
 
 TEST(Hbm, WritesDoNotUseTimeBeforeTheyCame) {
-  config::HbmConfig c = Dram::round();
-  c.activate = c.precharge = config::Seconds(0);
-  c.write_batch = 4;
-  c.turn_around = config::Seconds(5e-9);
-  Dram d(c);
+  Dram d(Dram::batches_of_four());
   for (u64 i = 0; i < 3; ++i)
     d.access(1000, i * 512, 512, true);
   EXPECT_EQ(d.access(1001, 8192, 512), 1001u + 8 + 50);
