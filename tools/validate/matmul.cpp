@@ -353,7 +353,7 @@ class Writer {
       if (x_.release_apart) release(side, block);
     }
     op(fmt::format("set_flag PIPE_MTE1, PIPE_M, {}", l0));
-    if (!tail_ && !x_.release_apart) release_both(block);
+    if (!x_.release_apart) release_both(block);
     op(fmt::format("wait_flag PIPE_MTE1, PIPE_M, {}", l0));
     op("cmp_eq init, kb, 0");
     if (!x_.unit_flag && block == 0) {
@@ -373,10 +373,10 @@ class Writer {
                    part ? "size" : fmt::format("{}", x_.base_k), unit));
     op(fmt::format("set_flag PIPE_M, PIPE_MTE1, {}", l0));
     if (tail_) {
-      if (x_.release_apart) op(fmt::format("beq kb, kb, block_done_{}", label));
+      op(fmt::format("beq kb, kb, block_done_{}", label));
       line(fmt::format("no_block_{}:", label));
       release_both(block);
-      if (x_.release_apart) line(fmt::format("block_done_{}:", label));
+      line(fmt::format("block_done_{}:", label));
     }
     op("add kb, kb, 1");
   }
