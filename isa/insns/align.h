@@ -45,8 +45,7 @@ struct AlignCopy {
       Field<&Args::dstGap>{"dstGap", 32, OperandKind::value, ToGm ? kGapInGm : kGapInUb}};
   static PipeId pipe(const Args&, Arch) { return ToGm ? PipeId::MTE3 : PipeId::MTE2; }
   static Work work(const Args& x, const Spr&) {
-    const bool gaps = (ToGm ? x.dstGap : x.srcGap) != 0;  // in global memory
-    return {.bytes = u64{x.nBurst} * x.lenBurst, .bursts = gaps ? x.nBurst : u64{1}};
+    return {.bytes = u64{x.nBurst} * x.lenBurst, .bursts = contiguous_pieces(x.nBurst, ToGm ? x.dstGap : x.srcGap)};
   }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return ToGm ? ubuf_to_gm_align_footprint(x, ElementBytes, spr, arch) : gm_to_ubuf_align_footprint(x, ElementBytes);

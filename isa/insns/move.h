@@ -23,6 +23,9 @@ struct BurstArgs {
 Footprint burst_footprint(const BurstArgs& x, BufId dst, BufId src, const Spr& spr, Arch arch);  // isa/sem/move.cpp
 void burst_copy(const BurstArgs& x, BufId dst, BufId src, ExecContext& c);                       // isa/sem/move.cpp
 
+// Pieces that touch are one: for Work::bursts.
+constexpr u64 contiguous_pieces(u64 pieces, u64 gap) { return gap == 0 && pieces > 1 ? 1 : pieces; }
+
 // pad_t: of global memory to L1 alone.
 template <BufId Dst, BufId Src>
 constexpr auto burst_pad_field() {
@@ -52,8 +55,8 @@ struct BurstCopy {
       burst_pad_field<Dst, Src>());
   static PipeId pipe(const Args&, Arch) { return Pipe; }
   static Work work(const Args& x, const Spr&) {
-    const bool gaps = (Src == BufId::GM ? x.srcGap : x.dstGap) != 0;  // in global memory, if one side is there
-    return {.bytes = u64{x.nBurst} * x.lenBurst * kBlockBytes, .bursts = gaps ? x.nBurst : u64{1}};
+    const u32 gap = Src == BufId::GM ? x.srcGap : Dst == BufId::GM ? x.dstGap : x.srcGap | x.dstGap;
+    return {.bytes = u64{x.nBurst} * x.lenBurst * kBlockBytes, .bursts = contiguous_pieces(x.nBurst, gap)};
   }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
     return burst_footprint(x, Dst, Src, spr, arch);

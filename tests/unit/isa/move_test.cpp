@@ -10,6 +10,23 @@
 namespace vinci::isa {
 namespace {
 
+// A limit of each burst would be halved for the same bytes otherwise.
+TEST(BurstCopy, PiecesOfGlobalMemoryThatTouchAreOneBurst) {
+  const auto bursts = [](auto insn, u16 pieces, u16 src_gap, u16 dst_gap) {
+    const insn::BurstArgs x{
+        .dst = 0, .src = 0, .sid = 0, .nBurst = pieces, .lenBurst = 2, .srcGap = src_gap, .dstGap = dst_gap};
+    return decltype(insn)::work(x, {}).bursts;
+  };
+  EXPECT_EQ(bursts(insn::CopyGmToUbuf(), 3, 0, 1), 1u);
+  EXPECT_EQ(bursts(insn::CopyGmToUbuf(), 3, 1, 0), 3u);
+  EXPECT_EQ(bursts(insn::CopyGmToUbuf(), 0, 0, 0), 0u);
+  EXPECT_EQ(bursts(insn::CopyUbufToGm(), 3, 1, 0), 1u);
+  EXPECT_EQ(bursts(insn::CopyUbufToGm(), 3, 0, 1), 3u);
+  EXPECT_EQ(bursts(insn::CopyUbufToUbuf(), 3, 0, 0), 1u);
+  EXPECT_EQ(bursts(insn::CopyUbufToUbuf(), 3, 1, 0), 3u);
+  EXPECT_EQ(bursts(insn::CopyUbufToUbuf(), 3, 0, 1), 3u);
+}
+
 TEST(BurstCopy, GapsOnBothSides) {
   TestCore core;
   const u64 gm = core.gm.allocate(1024, "in");
