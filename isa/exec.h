@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "isa/arch.h"
+#include "isa/base/enums.h"
 #include "isa/base/types.h"
 #include "isa/mem/view.h"
 #include "isa/spr.h"
@@ -16,10 +17,8 @@ namespace vinci::isa {
 // What happens to a result that is infinite or NaN: saturation turns Inf into the largest finite value of the type and
 // NaN into 0; INF_NAN keeps IEEE 754. Source: CANN documentation of INF_NAN_MODE_ENABLE, aclrtSetDeviceSatMode.
 enum class OverflowMode : u8 { saturation, inf_nan };
-inline constexpr std::array<std::string_view, 2> kOverflowModeNames{"saturation", "inf_nan"};
+inline constexpr auto kOverflowModeNames = enum_names<OverflowMode>;
 constexpr std::string_view name(OverflowMode m) { return kOverflowModeNames[static_cast<usize>(m)]; }
-template <>
-inline constexpr auto kEnumNames<OverflowMode> = kOverflowModeNames;
 
 // Sticky bits of the STATUS special register. Source: asc-devkit documentation of asc_get_status.
 namespace status {
@@ -41,20 +40,16 @@ inline constexpr u64 kOverflows = kFloatOverflow | kNegativeToUnsigned | kL0cToU
 //   high_performance  within the error that the vendor documents, deterministic (isa/numeric/approx.h)
 //   high_precision    correctly rounded
 enum class Precision : u8 { high_performance, high_precision };
-inline constexpr std::array<std::string_view, 2> kPrecisionNames{"high_performance", "high_precision"};
+inline constexpr auto kPrecisionNames = enum_names<Precision>;
 constexpr std::string_view name(Precision p) { return kPrecisionNames[static_cast<usize>(p)]; }
-template <>
-inline constexpr auto kEnumNames<Precision> = kPrecisionNames;
 
 // The order in which the cube adds the products of one element of C; it is not public.
 //   sequential  one product after the other
 //   fractal     the k0 products of a step exactly, rounded once, then added to C
 //   pairwise    the k0 products of a step as a tree of adjacent pairs, then added to C
 enum class Accumulation : u8 { sequential, fractal, pairwise };
-inline constexpr std::array<std::string_view, 3> kAccumulationNames{"sequential", "fractal", "pairwise"};
+inline constexpr auto kAccumulationNames = enum_names<Accumulation>;
 constexpr std::string_view name(Accumulation a) { return kAccumulationNames[static_cast<usize>(a)]; }
-template <>
-inline constexpr auto kEnumNames<Accumulation> = kAccumulationNames;
 
 // What public sources leave open, as options of a chip (numerics: of a chip file).
 struct NumericOptions {

@@ -2,13 +2,19 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/machine.h"
 
+#include <algorithm>
+
 #include "isa/census/execute.h"
 #include "isa/insns/sync.h"
+#include "isa/waits.h"
 
 namespace vinci::isa {
 namespace {
 
 constexpr u64 kUnlimited = ~u64{0};
+constexpr u32 kAsk = 4096;  // instructions after which a SpinWatch is asked again, at most
+// Instructions that wait in one queue, at most: more than any queue of a chip holds, where the scalar unit would wait.
+constexpr usize kQueued = 1 << 16;
 
 // What an instruction takes of the budget besides itself. In counter mode one may ask for more repeats than the operand
 // of the normal mode can say; so many at a time count as one instruction, so that a budget bounds the work.
@@ -48,7 +54,7 @@ void Machine::run(const Code& code, const Launch& launch, u64& budget) {
     const State state = advance(budget, kUnlimited);
     if (state == State::done) return;
     if (state == State::waits)
-      fail(Fault::Deadlock, "nothing can move on {}{}:\n  {}", name(core_.kind), core_id_, waits_for());
+      throw deadlock({.cores = {waits_for()}, .where = fmt::format("{}{}", name(core_.kind), core_id_)});
   }
 }
 
@@ -63,6 +69,7 @@ void Machine::start(const Code& code, const Launch& launch, CrossCoreFlags* flag
   earlier_status_ |= status_;
   status_ = 0;
   results_ = {};
+  change();
   front_.start(code, launch);
 }
 
@@ -70,9 +77,11 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
   if (waiting_) {
     if (!cross_->take(self_, args_of<insn::WaitFlagDev>(waiting_->args).flag)) return State::waits;
     waiting_.reset();
+    change();
   }
   while (!front_.done()) {
     if (quantum-- == 0) return State::paused;
+    if (changes_ != nullptr && room_-- == 0) look_for_spinning();
     bool goes_on = true;
     located(front_.pc(), nullptr, [&] {
       const CodeInst& inst = front_.current();
@@ -81,6 +90,7 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
       ++executed_;
       if (inst.row->role == Role::scalar || inst.row->role == Role::end) {
         status_ |= front_.step(status_, results_, executed_);
+        if (front_.changed_memory()) change();
       } else {
         if (const auto issued = front_.issue()) {
           const u64 extra = extra_cost(*issued);
@@ -103,7 +113,16 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
   return State::done;
 }
 
+void Machine::look_for_spinning() {
+  watch_.ran(granted_);
+  granted_ = std::min(watch_.most(front_, *changes_), kAsk);
+  room_ = granted_ - 1;
+}
+
 std::string Machine::waits_for() const {
+  if (!waiting_ && spins())
+    return fmt::format("{} repeats {}{}", cross_->name(self_), watch_.where(), watch_.why(mem_.gm()));
+  if (!waiting_) return fmt::format("{} is at {}", cross_->name(self_), code_->place(front_.pc()));
   return fmt::format("{} waits for {} ({}); {}", cross_->name(self_), to_string(*waiting_), code_->place(waiting_->pc),
                      cross_->missing(self_, args_of<insn::WaitFlagDev>(waiting_->args).flag));
 }
@@ -117,6 +136,7 @@ void Machine::cross_set(const Issued& inst) {
 }
 
 bool Machine::push(const Issued& inst) {
+  if (inst.row->role != Role::pipe_barrier) change();
   if (inst.row->role == Role::cross_wait) {
     drain();
     if (cross_->take(self_, args_of<insn::WaitFlagDev>(inst.args).flag)) return true;
@@ -143,6 +163,7 @@ bool Machine::push(const Issued& inst) {
     }
     return true;
   }
+  if (queues_[index(inst.pipe)].size() == kQueued) report_deadlock(&inst);
   queues_[index(inst.pipe)].push_back(inst);
   if (queues_[index(inst.pipe)].size() == 1) drain();
   return true;
@@ -199,15 +220,15 @@ void Machine::execute(const Issued& inst) {
 }
 
 void Machine::report_deadlock(const Issued* scalar) const {
-  std::string text = fmt::format("nothing can move on {}{}:", name(core_.kind), core_id_);
-  if (scalar != nullptr) text += fmt::format("\n  S waits for {} ({})", to_string(*scalar), code_->place(scalar->pc));
+  Waits waits{.where = fmt::format("{}{}", name(core_.kind), core_id_)};
+  const auto add = [&](PipeId pipe, const Issued& inst) {
+    waits.cores.push_back(fmt::format("{} waits for {} ({})", name(pipe), to_string(inst), code_->place(inst.pc)));
+  };
+  if (scalar != nullptr) add(PipeId::S, *scalar);
   for (usize p = 0; p < kPipeCount; ++p) {
-    if (queues_[p].empty()) continue;
-    const Issued& head = queues_[p].front();
-    text +=
-        fmt::format("\n  {} waits for {} ({})", name(static_cast<PipeId>(p)), to_string(head), code_->place(head.pc));
+    if (!queues_[p].empty()) add(static_cast<PipeId>(p), queues_[p].front());
   }
-  throw Error(Fault::Deadlock, text);
+  throw deadlock(waits);
 }
 
 }  // namespace vinci::isa

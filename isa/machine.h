@@ -11,6 +11,7 @@
 #include "isa/cross_core.h"
 #include "isa/flags.h"
 #include "isa/sequencer.h"
+#include "isa/spin_watch.h"
 #include "isa/unit_flags.h"
 
 namespace vinci::isa {
@@ -40,8 +41,14 @@ class Machine {
   // goes on where the call before has stopped. `flags` and what `launch` says must outlive the block.
   void start(const Code& code, const Launch& launch, CrossCoreFlags* flags, TaskCore self);
   State advance(u64& budget, u64 quantum);
-  // What the core waits for after State::waits, for messages.
+  // What the core waits for after State::waits, or what it repeats where it spins(), for messages.
   std::string waits_for() const;
+
+  // From now on it counts what it does besides scalar work in `changes`, which all machines of a task share, and finds
+  // out whether it repeats for ever what changes nothing.
+  void count_changes(u64& changes) { changes_ = &changes; }
+  // Whether it does so, unless another machine changes something.
+  bool spins() const { return changes_ != nullptr && watch_.spins(*changes_); }
 
   // See Sequencer; the observer also finds flags that are set twice.
   void set_observer(Observer* observer) {
@@ -64,6 +71,10 @@ class Machine {
   // Runs `body`; attaches the source position to a fault that has none, and the instruction that a pipe was at.
   template <class F>
   void located(u32 pc, const Issued* inst, F&& body);
+  void look_for_spinning();
+  void change() {
+    if (changes_ != nullptr) ++*changes_;
+  }
   bool push(const Issued& inst);  // false when it must wait for another core
   void cross_set(const Issued& inst);
   bool advance(PipeId pipe);  // runs the head of a queue; false when it must wait or there is none
@@ -88,7 +99,10 @@ class Machine {
   CrossCoreFlags* cross_ = nullptr;
   TaskCore self_;
   std::optional<Issued> waiting_;  // wait_flag_dev that other cores must let pass
-  u64 executed_ = 0;               // instructions of the scalar unit: the system counter of a machine without time
+  u64* changes_ = nullptr;
+  SpinWatch watch_;
+  u32 room_ = 0, granted_ = 0;  // instructions until watch_ is asked again, and when it was asked
+  u64 executed_ = 0;            // instructions of the scalar unit: the system counter of a machine without time
 };
 
 }  // namespace vinci::isa

@@ -3,6 +3,7 @@
 #include "isa/sequencer.h"
 
 #include <bit>
+#include <cstring>
 
 #include "isa/insns/system.h"
 #include "isa/text.h"
@@ -62,6 +63,17 @@ void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
   }
 }
 
+u64 Sequencer::bytes_at(const Access& access) const {
+  u64 out = 0;
+  if (mem_ == nullptr) return out;
+  if (access.buffer == BufId::GM) {
+    mem_->gm().read(access.address, std::as_writable_bytes(std::span(&out, 1)).first(access.len));
+  } else {
+    std::memcpy(&out, (*mem_)[access.buffer].bytes(access.address, access.len).data(), access.len);
+  }
+  return out;
+}
+
 u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
   const CodeInst& inst = current();
   forget_last();
@@ -119,8 +131,11 @@ u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
                         .status = status,
                         .results = results,
                         .mem = mem_};
+  const bool stores = last_access_ && last_access_->write;
+  const u64 before = stores ? bytes_at(*last_access_) : 0;
   try {
     explained(inst, args, [&] { inst.row->execute_scalar(args, context); });
+    changed_memory_ = stores && bytes_at(*last_access_) != before;
   } catch (const IllegalIssue& e) {  // thrown before anything is written
     if (!refused(e, issued())) throw;
     leave_out(inst);

@@ -42,6 +42,15 @@ class Sequencer {
 
   // What a register of the scalar unit holds.
   u64 x(u32 index) const { return x_[index]; }
+  // All that decides, with memory, flags and what pipes leave behind, how the program goes on.
+  struct State {
+    u32 pc = 0;
+    u32 unknown = 0;
+    std::array<u64, kRegisterCount> x{};
+    Spr spr = {};
+  };
+  State state() const { return {.pc = pc_, .unknown = unknown_, .x = x_, .spr = spr_}; }
+  const Code& code() const { return *code_; }
   bool done() const { return done_; }
   u32 pc() const { return pc_; }
   // The instruction at pc; throws when the program runs past its end.
@@ -70,6 +79,8 @@ class Sequencer {
   }
   // What the last scalar load or store accessed; empty when the last step was none.
   const std::optional<Access>& last_access() const { return last_access_; }
+  // Whether the last step was a store that has changed a byte.
+  bool changed_memory() const { return last_access_ && last_access_->write && changed_memory_; }
   // Cycles that the last step stated itself: those of a nop, else 0.
   u64 stated_cycles() const { return stated_cycles_; }
   // Takes the current instruction, which must have another role, with its operands; checks that it is legal here.
@@ -120,6 +131,7 @@ class Sequencer {
   void leave_out(const CodeInst& inst);  // goes on behind it; its result is 0
   void patch(const CodeInst& inst, ArgsStorage& args) const;
   void refuse_unknown(const CodeInst& inst, u8 reg) const;
+  u64 bytes_at(const Access& access) const;  // of a scalar access, as a number
 
   const CoreSpec& core_;
   const GlobalMemory& gm_;
@@ -136,6 +148,7 @@ class Sequencer {
   u64 issued_ = 0;
   bool done_ = true;
   std::optional<Access> last_access_;
+  bool changed_memory_ = false;
   u64 stated_cycles_ = 0;
   u32 unknown_ = 0;                           // registers whose value only a run with data knows
   std::array<u32, kRegisterCount> origin_{};  // pc of the load that made them so

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "isa/base/enums.h"
 #include "isa/base/types.h"
 
 // Special registers that change what an instruction means. The scalar unit writes them; an instruction takes a copy
@@ -31,10 +32,7 @@ enum class SprId : u8 {
   rpn_offset,      // offset of the areas of proposals, f16 bits
   ffts_base_addr,  // base address of the cross-core synchronisation
 };
-inline constexpr std::array<std::string_view, 16> kSprNames{
-    "fmatrix",   "fmatrix_b", "padding", "l3d_rpt",     "l1_3d_size", "fcol2img",    "l0_set_value", "deqscale",
-    "quant_pre", "fpc",       "nd_para", "lrelu_alpha", "relu_alpha", "mov_pad_val", "rpn_offset",   "ffts_base_addr"};
-static_assert(kSprNames.size() == static_cast<usize>(SprId::ffts_base_addr) + 1);
+inline constexpr auto kSprNames = enum_names<SprId>;
 constexpr std::string_view name(SprId r) { return kSprNames[static_cast<usize>(r)]; }
 
 // VA0..VA7: eight block addresses each, in units of 32 bytes of UB. Source: mindspore-ai/akg csim.

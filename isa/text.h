@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "isa/program.h"
 
@@ -25,6 +26,37 @@ Program assemble(std::string_view text, std::string source_name, std::optional<A
 
 // Program to text that assembles to the same architecture and code. The program must pass verify().
 std::string disassemble(const Program& program);
+
+// What the author of a program calls its parts, beyond its words and labels.
+struct ProgramNames {
+  struct Symbol {
+    std::string name;  // unique, is_name(), no name of the language
+    bool is_reg = false;
+    u64 value = 0;  // of a constant; the number of a register
+    bool negative = false;
+  };
+  struct Use {  // an operand that is written with a symbol
+    u32 inst = 0;
+    u8 field = 0;
+    u32 symbol = 0;
+  };
+  struct Comment {  // a line before an instruction and its labels
+    u32 inst = 0;
+    std::string text;  // without line breaks
+  };
+  std::vector<Symbol> symbols = {};
+  std::vector<Use> uses = {};          // in the order of instructions and fields
+  std::vector<Comment> comments = {};  // in the order of instructions
+};
+
+// A text and the line of each instruction in it.
+struct Listing {
+  std::string text;
+  std::vector<u32> lines = {};
+};
+
+// disassemble() with the names that the program was written with: symbols that are used are defined at its head.
+Listing list(const Program& program, const ProgramNames& names);
 
 // One instruction with positional operands, as assemble() reads it: "mad.f162f32 X1, X2, X3, 128, 64, 256, 1".
 // Branch targets are label names where `program` has them, else instruction indices.

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "isa/base/enums.h"
 #include "isa/base/types.h"
 
 // The census of numeric events: which results overflowed, turned into NaN, were saturated, are subnormal, vanished, or
@@ -24,9 +25,8 @@ enum class NumericEvent : u8 {
   flushed,    // the result is zero, but the exact value is not
   absorbed,   // an addend other than zero changed nothing: x + y == x with y != 0
 };
-inline constexpr usize kNumericEvents = 6;
-inline constexpr std::array<std::string_view, kNumericEvents> kNumericEventNames{"overflow",  "nan",     "saturated",
-                                                                                 "subnormal", "flushed", "absorbed"};
+inline constexpr usize kNumericEvents = enum_count<NumericEvent>;
+inline constexpr auto kNumericEventNames = enum_names<NumericEvent>;
 constexpr std::string_view name(NumericEvent e) { return kNumericEventNames[static_cast<usize>(e)]; }
 
 // A set of events, as a bit mask.

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "isa/base/enums.h"
 #include "isa/insns/vector.h"
 
 // Casts of the vector unit: vconv_<from>2<to><rounding>, dequantisation, and the arithmetic instructions that cast
@@ -13,10 +14,21 @@ namespace vinci::isa::insn {
 
 // The letter at the end of the mnemonic; none means to nearest even where the cast rounds at all.
 enum class Rounding : u8 { none, r, a, f, c, z, o };
-inline constexpr std::array<std::string_view, 7> kRoundingSuffixes{"", "r", "a", "f", "c", "z", "o"};
+inline constexpr auto kRoundingSuffixes = enum_table<Rounding, std::string_view>({{Rounding::none, ""},
+                                                                                  {Rounding::r, "r"},
+                                                                                  {Rounding::a, "a"},
+                                                                                  {Rounding::f, "f"},
+                                                                                  {Rounding::c, "c"},
+                                                                                  {Rounding::z, "z"},
+                                                                                  {Rounding::o, "o"}});
 constexpr RoundMode mode_of(Rounding r) {
-  constexpr std::array kModes{RoundMode::rint, RoundMode::rint,  RoundMode::round, RoundMode::floor,
-                              RoundMode::ceil, RoundMode::trunc, RoundMode::odd};
+  constexpr auto kModes = enum_table<Rounding, RoundMode>({{Rounding::none, RoundMode::rint},
+                                                           {Rounding::r, RoundMode::rint},
+                                                           {Rounding::a, RoundMode::round},
+                                                           {Rounding::f, RoundMode::floor},
+                                                           {Rounding::c, RoundMode::ceil},
+                                                           {Rounding::z, RoundMode::trunc},
+                                                           {Rounding::o, RoundMode::odd}});
   return kModes[static_cast<usize>(r)];
 }
 
@@ -102,12 +114,13 @@ constexpr Words cast_name(LaneType from, LaneType to, Rounding rounding) {
 }
 
 constexpr Words cast_doc(LaneType from, LaneType to, Rounding rounding) {
-  constexpr std::array<std::string_view, 6> kHow{"CAST_RINT: to nearest, ties to even",
-                                                 "CAST_FLOOR: toward -infinity",
-                                                 "CAST_CEIL: toward +infinity",
-                                                 "CAST_ROUND: to nearest, ties away from zero",
-                                                 "CAST_TRUNC: toward zero",
-                                                 "CAST_ODD: inexact results get an odd last bit"};
+  constexpr auto kHow =
+      enum_table<RoundMode, std::string_view>({{RoundMode::rint, "CAST_RINT: to nearest, ties to even"},
+                                               {RoundMode::floor, "CAST_FLOOR: toward -infinity"},
+                                               {RoundMode::ceil, "CAST_CEIL: toward +infinity"},
+                                               {RoundMode::round, "CAST_ROUND: to nearest, ties away from zero"},
+                                               {RoundMode::trunc, "CAST_TRUNC: toward zero"},
+                                               {RoundMode::odd, "CAST_ODD: inexact results get an odd last bit"}});
   Words w;
   w += "dst = src, ";
   w += name(from);

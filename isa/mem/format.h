@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/base/enums.h"
 #include "isa/base/error.h"
 #include "isa/base/types.h"
 
@@ -57,26 +58,33 @@ struct FormatInfo {
   std::string_view doc;
 };
 
-// In the order of Format.
-inline constexpr std::array<FormatInfo, 17> kFormats{{
-    {"ND", "", "BMN", "B M N", 0, 0, 2, true, "row-major matrices"},
-    {"FRACTAL_NZ", "NZ Nz zN", "BMN", "B N1 M1 M0 N0", 'N', 0, 29, true, "matrices of the L1 buffer; L0C with C0 = 16"},
-    {"FRACTAL_ZZ", "ZZ Zz zZ", "BMN", "B M1 N1 M0 N0", 'N', 0, 28, false, "left operand of the cube in L0A"},
-    {"nZ", "Zn", "BMN", "B M1 N1 N0 M0", 'M', 0, -1, false, "right operand of the cube in L0B; its rows are k"},
-    {"nN", "Nn", "BMN", "B N1 M1 N0 M0", 'M', 0, -1, false, "column-major fractals, column by column"},
-    {"NCHW", "", "NCHW", "N C H W", 0, 0, 0, true, "images; weights with N = output channels"},
-    {"NHWC", "", "NCHW", "N H W C", 0, 0, 1, true, "images, channels last"},
-    {"HWCN", "", "NCHW", "H W C N", 0, 0, 16, true, "weights of a convolution"},
-    {"NC1HWC0", "5HD", "NCHW", "N C1 H W C0", 'C', 0, 3, true, "images as the cube reads them"},
-    {"NC1HWC0_C04", "", "NCHW", "N C1 H W C0", 'C', 4, 12, true, "images of few channels, C0 = 4"},
-    {"FRACTAL_Z", "", "NCHW", "GC1HW N1 N0 C0", 'C', 0, 4, true, "weights as the cube reads them"},
-    {"C1HWNCoC0", "", "NCHW", "C1 H W N Co C0", 'C', 0, 25, false, "weights of a depthwise convolution, diagonal"},
-    {"NCDHW", "", "NCDHW", "N C D H W", 0, 0, 30, true, "volumes"},
-    {"NDHWC", "", "NCDHW", "N D H W C", 0, 0, 27, true, "volumes, channels last"},
-    {"DHWCN", "", "NCDHW", "D H W C N", 0, 0, 31, false, "weights of a 3-D convolution"},
-    {"NDC1HWC0", "6HD", "NCDHW", "N D C1 H W C0", 'C', 0, 32, true, "volumes as the cube reads them"},
-    {"FRACTAL_Z_3D", "", "NCDHW", "GDC1HW N1 N0 C0", 'C', 0, 33, true, "weights of a 3-D convolution for the cube"},
-}};
+inline constexpr auto kFormats = enum_table<Format, FormatInfo>({
+    {Format::ND, {"ND", "", "BMN", "B M N", 0, 0, 2, true, "row-major matrices"}},
+    {Format::FRACTAL_NZ,
+     {"FRACTAL_NZ", "NZ Nz zN", "BMN", "B N1 M1 M0 N0", 'N', 0, 29, true,
+      "matrices of the L1 buffer; L0C with C0 = 16"}},
+    {Format::FRACTAL_ZZ,
+     {"FRACTAL_ZZ", "ZZ Zz zZ", "BMN", "B M1 N1 M0 N0", 'N', 0, 28, false, "left operand of the cube in L0A"}},
+    {Format::nZ,
+     {"nZ", "Zn", "BMN", "B M1 N1 N0 M0", 'M', 0, -1, false, "right operand of the cube in L0B; its rows are k"}},
+    {Format::nN, {"nN", "Nn", "BMN", "B N1 M1 N0 M0", 'M', 0, -1, false, "column-major fractals, column by column"}},
+    {Format::NCHW, {"NCHW", "", "NCHW", "N C H W", 0, 0, 0, true, "images; weights with N = output channels"}},
+    {Format::NHWC, {"NHWC", "", "NCHW", "N H W C", 0, 0, 1, true, "images, channels last"}},
+    {Format::HWCN, {"HWCN", "", "NCHW", "H W C N", 0, 0, 16, true, "weights of a convolution"}},
+    {Format::NC1HWC0, {"NC1HWC0", "5HD", "NCHW", "N C1 H W C0", 'C', 0, 3, true, "images as the cube reads them"}},
+    {Format::NC1HWC0_C04,
+     {"NC1HWC0_C04", "", "NCHW", "N C1 H W C0", 'C', 4, 12, true, "images of few channels, C0 = 4"}},
+    {Format::FRACTAL_Z, {"FRACTAL_Z", "", "NCHW", "GC1HW N1 N0 C0", 'C', 0, 4, true, "weights as the cube reads them"}},
+    {Format::C1HWNCoC0,
+     {"C1HWNCoC0", "", "NCHW", "C1 H W N Co C0", 'C', 0, 25, false, "weights of a depthwise convolution, diagonal"}},
+    {Format::NCDHW, {"NCDHW", "", "NCDHW", "N C D H W", 0, 0, 30, true, "volumes"}},
+    {Format::NDHWC, {"NDHWC", "", "NCDHW", "N D H W C", 0, 0, 27, true, "volumes, channels last"}},
+    {Format::DHWCN, {"DHWCN", "", "NCDHW", "D H W C N", 0, 0, 31, false, "weights of a 3-D convolution"}},
+    {Format::NDC1HWC0,
+     {"NDC1HWC0", "6HD", "NCDHW", "N D C1 H W C0", 'C', 0, 32, true, "volumes as the cube reads them"}},
+    {Format::FRACTAL_Z_3D,
+     {"FRACTAL_Z_3D", "", "NCDHW", "GDC1HW N1 N0 C0", 'C', 0, 33, true, "weights of a 3-D convolution for the cube"}},
+});
 
 constexpr const FormatInfo& info(Format f) { return kFormats[static_cast<usize>(f)]; }
 constexpr std::string_view name(Format f) { return info(f).name; }

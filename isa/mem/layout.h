@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "isa/base/enums.h"
 #include "isa/base/types.h"
 #include "isa/mem/format.h"
 
@@ -20,10 +21,13 @@ enum class Layout : u8 {
   nZ,  // [rows1][cols1][16 columns][C0 rows]: L0B, where the rows are k
   nN,  // [cols1][rows1][16 columns][C0 rows]
 };
-inline constexpr std::array<std::string_view, 5> kLayoutNames{"ND", "zN", "zZ", "nZ", "nN"};
+inline constexpr auto kLayoutNames = enum_names<Layout>;
 constexpr std::string_view name(Layout l) { return kLayoutNames[static_cast<usize>(l)]; }
-inline constexpr std::array<Format, 5> kLayoutFormats{Format::ND, Format::FRACTAL_NZ, Format::FRACTAL_ZZ, Format::nZ,
-                                                      Format::nN};
+inline constexpr auto kLayoutFormats = enum_table<Layout, Format>({{Layout::ND, Format::ND},
+                                                                   {Layout::zN, Format::FRACTAL_NZ},
+                                                                   {Layout::zZ, Format::FRACTAL_ZZ},
+                                                                   {Layout::nZ, Format::nZ},
+                                                                   {Layout::nN, Format::nN}});
 
 // Elements of the edge of a fractal that is not kFractalEdge.
 constexpr u32 c0_of(u32 element_bytes) { return c0_of_bits(8 * element_bytes); }

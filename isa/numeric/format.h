@@ -6,6 +6,7 @@
 #include <bit>
 #include <string_view>
 
+#include "isa/base/enums.h"
 #include "isa/base/types.h"
 
 // Binary floating-point formats as bits, and the rounding of exact values into them and into integers. Integer work
@@ -22,7 +23,7 @@ enum class RoundMode : u8 {
   trunc,  // toward zero
   odd,    // inexact: the neighbour with the odd last bit (von Neumann)
 };
-inline constexpr std::array<std::string_view, 6> kRoundModeNames{"rint", "floor", "ceil", "round", "trunc", "odd"};
+inline constexpr auto kRoundModeNames = enum_names<RoundMode>;
 constexpr std::string_view name(RoundMode m) { return kRoundModeNames[static_cast<usize>(m)]; }
 
 // An IEEE 754 interchange format, or one built like them.

@@ -5,17 +5,27 @@
 #include <array>
 #include <string_view>
 
+#include "isa/base/enums.h"
 #include "isa/base/types.h"
 
 namespace vinci::isa {
 
 // The element type of a lane. s4 is packed, the lower nibble first.
 enum class LaneType : u8 { f16, f32, s16, u16, s32, u32, s8, u8, s4, bf16, s64 };
-inline constexpr std::array<std::string_view, 11> kLaneTypeNames{"f16", "f32", "s16", "u16",  "s32", "u32",
-                                                                 "s8",  "u8",  "s4",  "bf16", "s64"};
+inline constexpr auto kLaneTypeNames = enum_names<LaneType>;
 constexpr std::string_view name(LaneType t) { return kLaneTypeNames[static_cast<usize>(t)]; }
 constexpr u32 lane_bits(LaneType t) {
-  constexpr std::array<u32, kLaneTypeNames.size()> kBits{16, 32, 16, 16, 32, 32, 8, 8, 4, 16, 64};
+  constexpr auto kBits = enum_table<LaneType, u32>({{LaneType::f16, 16},
+                                                    {LaneType::f32, 32},
+                                                    {LaneType::s16, 16},
+                                                    {LaneType::u16, 16},
+                                                    {LaneType::s32, 32},
+                                                    {LaneType::u32, 32},
+                                                    {LaneType::s8, 8},
+                                                    {LaneType::u8, 8},
+                                                    {LaneType::s4, 4},
+                                                    {LaneType::bf16, 16},
+                                                    {LaneType::s64, 64}});
   return kBits[static_cast<usize>(t)];
 }
 // Of types of whole bytes.

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "isa/base/enums.h"
 #include "isa/exec.h"
 #include "isa/numeric/float16.h"
 #include "isa/numeric/lane_type.h"
@@ -34,7 +35,7 @@ enum class BinaryOp : u8 { add, sub, mul, div, max, min, and_, or_, add_relu, su
 // madd: out * a + b, madd_relu: relu of it, mla: out + a * b, where out is what the destination holds.
 enum class TernaryOp : u8 { madd, madd_relu, mla };
 enum class CompareOp : u8 { eq, ne, lt, le, gt, ge };
-inline constexpr std::array<std::string_view, 6> kCompareOpNames{"eq", "ne", "lt", "le", "gt", "ge"};
+inline constexpr auto kCompareOpNames = enum_names<CompareOp>;
 
 // All lanes of a repeat. Each returns the STATUS bits that the lanes raise:
 //   kFloatOverflow       finite inputs, but the result is infinite or NaN; or an integer result that does not fit

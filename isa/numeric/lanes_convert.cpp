@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "isa/base/enums.h"
 #include "isa/numeric/lane_access.h"
 
 namespace vinci::isa {
@@ -25,10 +26,13 @@ u64 convert_lanes(const LaneBuffer& a, LaneBuffer& out, LaneMode mode) {
 
 template <LaneType From, LaneType To>
 UnaryKernel select(RoundMode round) {
-  constexpr std::array<UnaryKernel, 6> kKernels{
-      convert_lanes<From, To, RoundMode::rint>,  convert_lanes<From, To, RoundMode::floor>,
-      convert_lanes<From, To, RoundMode::ceil>,  convert_lanes<From, To, RoundMode::round>,
-      convert_lanes<From, To, RoundMode::trunc>, convert_lanes<From, To, RoundMode::odd>};
+  constexpr auto kKernels =
+      enum_table<RoundMode, UnaryKernel>({{RoundMode::rint, convert_lanes<From, To, RoundMode::rint>},
+                                          {RoundMode::floor, convert_lanes<From, To, RoundMode::floor>},
+                                          {RoundMode::ceil, convert_lanes<From, To, RoundMode::ceil>},
+                                          {RoundMode::round, convert_lanes<From, To, RoundMode::round>},
+                                          {RoundMode::trunc, convert_lanes<From, To, RoundMode::trunc>},
+                                          {RoundMode::odd, convert_lanes<From, To, RoundMode::odd>}});
   return kKernels[static_cast<usize>(round)];
 }
 template <LaneType From, LaneType To>

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "isa/base/enums.h"
 #include "isa/census/census.h"
 #include "isa/numeric/bfloat16.h"
 #include "isa/numeric/float16.h"
@@ -14,18 +15,24 @@
 namespace vinci::isa {
 namespace {
 
-constexpr std::array<std::string_view, 7> kTypeNames{"none", "f32", "f16", "s16", "s32", "s8", "bf16"};
-constexpr std::array<std::string_view, 3> kOpNames{"add", "max", "min"};
-constexpr std::array<u16, 7> kTypeBytes{1, 4, 2, 2, 4, 1, 2};
+constexpr auto kTypeNames = enum_names<AtomicType>;
+constexpr auto kOpNames = enum_names<AtomicOp>;
+constexpr auto kTypeBytes = enum_table<AtomicType, u16>({{AtomicType::none, 1},
+                                                         {AtomicType::f32, 4},
+                                                         {AtomicType::f16, 2},
+                                                         {AtomicType::s16, 2},
+                                                         {AtomicType::s32, 4},
+                                                         {AtomicType::s8, 1},
+                                                         {AtomicType::bf16, 2}});
 
 // Types that an architecture adds; only c220 has max and min.
-constexpr std::array<ArchSet, 7> kTypeArchs{kAllArchs,
-                                            kAllArchs,
-                                            archs(Arch::m200, Arch::c220),
-                                            archs(Arch::m200, Arch::c220),
-                                            archs(Arch::c220),
-                                            archs(Arch::c220),
-                                            archs(Arch::c220)};
+constexpr auto kTypeArchs = enum_table<AtomicType, ArchSet>({{AtomicType::none, kAllArchs},
+                                                             {AtomicType::f32, kAllArchs},
+                                                             {AtomicType::f16, archs(Arch::m200, Arch::c220)},
+                                                             {AtomicType::s16, archs(Arch::m200, Arch::c220)},
+                                                             {AtomicType::s32, archs(Arch::c220)},
+                                                             {AtomicType::s8, archs(Arch::c220)},
+                                                             {AtomicType::bf16, archs(Arch::c220)}});
 
 AtomicType checked_type(const Spr& spr, Arch arch) {
   const auto type = static_cast<usize>(atomic_type(spr.ctrl));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "isa/base/enums.h"
 #include "isa/base/types.h"
 #include "isa/exec.h"
 
@@ -16,7 +17,13 @@ namespace vinci::isa {
 // Elements of A and B; s4 is packed, the lower nibble first.
 enum class MatmulType : u8 { f16, bf16, f32, s8, u8, u8s8, s4 };
 constexpr u32 element_bits(MatmulType t) {
-  constexpr u32 kBits[] = {16, 16, 32, 8, 8, 8, 4};
+  constexpr auto kBits = enum_table<MatmulType, u32>({{MatmulType::f16, 16},
+                                                      {MatmulType::bf16, 16},
+                                                      {MatmulType::f32, 32},
+                                                      {MatmulType::s8, 8},
+                                                      {MatmulType::u8, 8},
+                                                      {MatmulType::u8s8, 8},
+                                                      {MatmulType::s4, 4}});
   return kBits[static_cast<usize>(t)];
 }
 constexpr u32 matmul_k0(MatmulType t) { return 256 / element_bits(t); }

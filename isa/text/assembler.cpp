@@ -7,45 +7,32 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "isa/base/enums.h"
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
 #include "isa/codec.h"
-#include "isa/public_names.h"
 #include "isa/table.h"
 #include "isa/text.h"
 #include "isa/text/expression.h"
+#include "isa/text/forms.h"
 #include "isa/text/lexer.h"
 
 namespace vinci::isa {
 namespace text {
 namespace {
 
-constexpr std::string_view kPipePrefix = "PIPE_";
-constexpr std::string_view kEventPrefix = "EVENT_ID";
-
 [[noreturn]] void fail_column(usize column, std::string message, Fault fault = Fault::Input) {
   throw LineError{column, std::move(message), fault};
 }
 
-// Whether a definition would hide a name of the language.
-bool is_reserved(std::string_view name) {
-  return parse_register(name).has_value() || name.starts_with(kPipePrefix) || name.starts_with(kEventPrefix);
-}
-
-std::string type_names(const Row& row, std::optional<Arch> arch) {
-  std::vector<std::string> names;
-  for (const TypeForm& t : row.types) {
-    if (!arch || contains(t.archs, *arch)) names.push_back(fmt::format("{}.{}", row.name, t.name));
+// A rule of isa/text/forms.h, with its message at a column.
+template <class Rule>
+decltype(auto) at(usize column, const Rule& rule) {
+  try {
+    return rule();
+  } catch (const Error& e) {
+    fail_column(column, e.message(), e.fault());
   }
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-std::string arch_names(ArchSet set) {
-  std::vector<std::string_view> names;
-  for (usize i = 0; i < kArchNames.size(); ++i) {
-    if (contains(set, static_cast<Arch>(i))) names.push_back(kArchNames[i]);
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 // Reads a text line by line; what is wrong is collected, so that one run shows it all.
@@ -220,22 +207,18 @@ class Assembler {
     const usize dot = t.text.find('.');
     const std::string_view mnemonic = t.text.substr(0, dot);
     const auto it = rows_.find(mnemonic);
-    if (it == rows_.end()) fail_unknown(Token{t.kind, mnemonic, t.column});
-    const Row& row = *it->second;
+    const Row& row = it != rows_.end() ? *it->second : at(t.column, [&]() -> const Row& { return find_row(mnemonic); });
     if (!arch_) {
       if (arch_missing_) return;  // reported once
       arch_missing_ = true;
       fail_column(t.column, fmt::format("the architecture is not known here; write '.arch <name>' before ({})",
                                         arch_names(kAllArchs)));
     }
-    if (!contains(row.archs, *arch_)) {
-      fail_column(t.column,
-                  fmt::format("{} does not exist on {}, only on {}", row.name, name(*arch_), arch_names(row.archs)));
-    }
+    at(t.column, [&] { check_arch(row, *arch_); });
     Inst inst{.row = &row};
-    inst.type =
-        type_form(row, dot == std::string_view::npos ? Token{Token::Kind::end, {}, t.column}
-                                                     : Token{t.kind, t.text.substr(dot + 1), t.column + dot + 1});
+    const bool typed = dot != std::string_view::npos;
+    const std::optional<std::string_view> type = typed ? std::optional(t.text.substr(dot + 1)) : std::nullopt;
+    inst.type = at(typed ? t.column + dot + 1 : t.column, [&] { return find_type(row, type, *arch_); });
     operands(inst);
     if (program_.code.size() == kMaxProgramLength) {
       stopped_ = true;  // every further instruction would be the same error
@@ -244,41 +227,6 @@ class Assembler {
     // After an error only the numbering of instructions matters.
     program_.code.push_back(broken_ ? Word{} : encode(inst));
     program_.lines.push_back(line_number_);
-  }
-
-  // A name that no row has: of a public intrinsic, the text says how to write it or why it is missing.
-  [[noreturn]] static void fail_unknown(const Token& t) {
-    const PublicName* known = public_name(t.text);
-    if (known == nullptr) {
-      fail_column(t.column,
-                  fmt::format("no instruction is called {}{}", quote(t.text), did_you_mean(t.text, mnemonics())));
-    }
-    if (known->row != nullptr) fail_column(t.column, fmt::format("write {} for {}", known->spelling, known->name));
-    fail_column(t.column, fmt::format("{} is a public name, but not supported: {}", known->name, known->reason),
-                Fault::Unsupported);
-  }
-
-  u8 type_form(const Row& row, const Token& suffix) const {
-    const bool given = suffix.kind == Token::Kind::name;
-    if (row.types.empty()) {
-      if (given) fail_column(suffix.column, fmt::format("{} has no types", row.name));
-      return 0;
-    }
-    if (!given && row.first_type_is_default) return 0;
-    if (!given) {
-      fail_column(suffix.column,
-                  fmt::format("{} needs a type; on {} there is {}", row.name, name(*arch_), type_names(row, arch_)));
-    }
-    for (usize i = 0; i < row.types.size(); ++i) {
-      if (row.types[i].name != suffix.text) continue;
-      if (!contains(row.types[i].archs, *arch_)) {
-        fail_column(suffix.column, fmt::format("{}.{} does not exist on {}; there is {}", row.name, suffix.text,
-                                               name(*arch_), type_names(row, arch_)));
-      }
-      return static_cast<u8>(i);
-    }
-    fail_column(suffix.column, fmt::format("{} has no type {}; on {} there is {}", row.name, quote(suffix.text),
-                                           name(*arch_), type_names(row, arch_)));
   }
 
   void operands(Inst& inst) {
@@ -351,7 +299,8 @@ class Assembler {
       line_.next();
       return {true, *number};
     }
-    return {false, in_range(row, field, t.column, evaluate(line_, symbols_))};
+    const usize column = t.column;
+    return {false, number(row, field, column)};
   }
 
   // X5, or an alias of a register.
@@ -364,14 +313,10 @@ class Assembler {
     return static_cast<u32>(s->value.number);
   }
 
-  static u64 in_range(const Row& row, const FieldInfo& field, usize column, const Value& v) {
-    const bool negative_allowed = field.is_signed || field.width >= 64;
-    const Wide low = negative_allowed ? -(Wide{1} << (std::min<unsigned>(field.width, 64) - 1)) : Wide{0};
-    const Wide high = field.is_signed ? -low - 1 : (Wide{1} << field.width) - 1;
-    if (v.number < low || v.number > high) {
-      fail_column(column, fmt::format("{}: {} = {} is not in [{}, {}]", row.name, field.name, v.number, low, high));
-    }
-    return static_cast<u64>(v.number);
+  // An expression that fits the operand.
+  u64 number(const Row& row, const FieldInfo& field, usize column) {
+    const Wide value = evaluate(line_, symbols_).number;
+    return at(column, [&] { return in_range(row, field, value); });
   }
 
   Operand register_operand(const Row& row, const FieldInfo& field) {
@@ -414,7 +359,7 @@ class Assembler {
       references_.push_back({t.text, line_number_, t.column, inst, static_cast<u8>(f)});
       return {};
     }
-    const u64 target = in_range(row, row.fields[f], t.column, evaluate(line_, symbols_));
+    const u64 target = number(row, row.fields[f], t.column);
     targets_.push_back({{}, line_number_, t.column, static_cast<u32>(target), static_cast<u8>(f)});
     return {false, target};
   }

@@ -13,6 +13,8 @@
 namespace vinci::isa::text {
 
 inline constexpr usize kMaxLineLength = 65536;
+inline constexpr std::string_view kPipePrefix = "PIPE_";
+inline constexpr std::string_view kEventPrefix = "EVENT_ID";
 
 // What is wrong with a line, and where (columns count bytes from 1). An empty message: an earlier error caused this one
 // and has been reported.

@@ -51,9 +51,10 @@ void append_constant(std::string& out, const FieldInfo& field, u64 v) {
   append_value(out, field, v);
 }
 
-// `label_of`: instruction index to label name, or an empty name.
-template <class LabelOf>
-void append_inst(std::string& out, const Inst& inst, const LabelOf& label_of) {
+// `label_of`: instruction index to label name, or an empty name. `symbol_of`: field to the symbol that it is written
+// with, or an empty name.
+template <class LabelOf, class SymbolOf>
+void append_inst(std::string& out, const Inst& inst, const LabelOf& label_of, const SymbolOf& symbol_of) {
   append_mnemonic(out, *inst.row, inst.type);
   // Operands at the end that have their fallback value are left out.
   usize count = inst.row->fields.size();
@@ -65,7 +66,9 @@ void append_inst(std::string& out, const Inst& inst, const LabelOf& label_of) {
     const FieldInfo& field = inst.row->fields[i];
     const Operand& o = inst.operands[i];
     out += i == 0 ? " " : ", ";
-    if (o.is_reg) {
+    if (const std::string_view symbol = symbol_of(i); !symbol.empty()) {
+      out += symbol;
+    } else if (o.is_reg) {
       append(out, "X{}", o.value);
     } else if (const std::string_view label = field.kind == OperandKind::label ? label_of(o.value) : std::string_view{};
                !label.empty()) {
@@ -111,45 +114,110 @@ class LabelNames {
   std::unordered_map<u64, std::vector<std::string>> names_;  // only looked up, never walked
 };
 
+// Walks a program and its names side by side.
+class Lister {
+ public:
+  Lister(const Program& program, const ProgramNames& names)
+      : names_(names), insts_(decode_all(program)), labels_(program, insts_) {
+    out_.lines.reserve(insts_.size());
+    line(".arch {}", name(program.arch));
+    define_symbols();
+  }
+
+  Listing run() {
+    for (u32 i = 0; i < insts_.size(); ++i) {
+      begin(i);
+      out_.lines.push_back(line_ + 1);
+      out_.text += "  ";
+      append_inst(
+          out_.text, insts_[i], [&](u64 index) { return label_of(index); }, [&](usize f) { return symbol_of(i, f); });
+      line("");
+    }
+    begin(static_cast<u32>(insts_.size()));
+    return std::move(out_);
+  }
+
+ private:
+  static std::vector<Inst> decode_all(const Program& program) {
+    std::vector<Inst> insts;
+    insts.reserve(program.code.size());
+    for (const Word& word : program.code)
+      insts.push_back(decode(word));
+    return insts;
+  }
+
+  template <class... A>
+  void line(fmt::format_string<A...> text, A&&... args) {
+    append(out_.text, text, std::forward<A>(args)...);
+    out_.text += '\n';
+    ++line_;
+  }
+
+  void define_symbols() {
+    std::vector<bool> used(names_.symbols.size());
+    for (const ProgramNames::Use& use : names_.uses)
+      used[use.symbol] = true;
+    for (usize i = 0; i < used.size(); ++i) {
+      const ProgramNames::Symbol& s = names_.symbols[i];
+      if (!used[i]) continue;
+      if (s.is_reg) {
+        line(".alias {} = X{}", s.name, s.value);
+      } else if (s.negative) {
+        line(".const {} = {}", s.name, static_cast<i64>(s.value));
+      } else {
+        line(".const {} = {}", s.name, s.value);
+      }
+    }
+  }
+
+  // Comments and labels before an instruction.
+  void begin(u32 index) {
+    for (; comment_ < names_.comments.size() && names_.comments[comment_].inst == index; ++comment_)
+      line("; {}", names_.comments[comment_].text);
+    if (const auto* labels = labels_.at(index)) {
+      for (const std::string& label : *labels)
+        line("{}:", label);
+    }
+  }
+
+  std::string_view label_of(u64 index) const {
+    const auto* names = labels_.at(index);
+    return names != nullptr ? names->front() : std::string_view{};
+  }
+  std::string_view symbol_of(u32 inst, usize field) {
+    while (use_ < names_.uses.size() &&
+           std::pair(names_.uses[use_].inst, usize{names_.uses[use_].field}) < std::pair(inst, field))
+      ++use_;
+    if (use_ == names_.uses.size() || names_.uses[use_].inst != inst || names_.uses[use_].field != field) return {};
+    return names_.symbols[names_.uses[use_].symbol].name;
+  }
+
+  const ProgramNames& names_;
+  std::vector<Inst> insts_;
+  LabelNames labels_;
+  Listing out_;
+  u32 line_ = 0;
+  usize comment_ = 0, use_ = 0;
+};
+
 }  // namespace
 
-std::string disassemble(const Program& program) {
+Listing list(const Program& program, const ProgramNames& names) {
   verify(program);
-  std::vector<Inst> insts;
-  insts.reserve(program.code.size());
-  for (const Word& word : program.code)
-    insts.push_back(decode(word));
-  const LabelNames labels(program, insts);
-
-  std::string out = fmt::format(".arch {}\n", name(program.arch));
-  const auto append_labels = [&](u64 index) {
-    if (const auto* names = labels.at(index)) {
-      for (const std::string& label : *names)
-        append(out, "{}:\n", label);
-    }
-  };
-  const auto label_of = [&](u64 index) -> std::string_view {
-    const auto* names = labels.at(index);
-    return names != nullptr ? names->front() : std::string_view{};
-  };
-  for (usize i = 0; i < insts.size(); ++i) {
-    append_labels(i);
-    out += "  ";
-    append_inst(out, insts[i], label_of);
-    out += '\n';
-  }
-  append_labels(insts.size());
-  return out;
+  return Lister(program, names).run();
 }
+
+std::string disassemble(const Program& program) { return list(program, {}).text; }
 
 std::string print(const Inst& inst, const Program* program) {
   std::string out;
   out.reserve(96);
-  append_inst(out, inst, [&](u64 index) -> std::string_view {
+  const auto label_of = [&](u64 index) -> std::string_view {
     if (program == nullptr) return {};
     const auto it = std::ranges::find(program->labels, index, &Label::index);
     return it != program->labels.end() ? it->name : std::string_view{};
-  });
+  };
+  append_inst(out, inst, label_of, [](usize) { return std::string_view{}; });
   return out;
 }
 

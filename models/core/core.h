@@ -98,6 +98,7 @@ class Core {
   EventFlags& flags() { return flags_; }
   isa::UnitFlags& unit_flags() { return unit_flags_; }
   ScalarUnit& scalar() { return *scalar_; }
+  const ScalarUnit& scalar() const { return *scalar_; }
   void raise_status(u64 bits) { scalar_status_ |= bits; }  // by the scalar unit
   CrossCore& cross() { return cross_; }
   // wait_flag_dev: whether other cores have set the flag; it is then counted down.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "isa/flags.h"
 #include "isa/insns/sync.h"
@@ -11,8 +12,8 @@
 
 namespace vinci::models {
 
-// The flags of one core in time: a flag that is raised can be seen `delay` cycles later, or later than somebody has
-// begun to look at it.
+// The flags of one core in time. A flag becomes visible `delay` cycles after it is raised, but not before `delay`
+// cycles after the waiting pipe has begun to look at it.
 class EventFlags {
  public:
   explicit EventFlags(u64 delay) : delay_(delay) {}
@@ -24,14 +25,18 @@ class EventFlags {
     return now + delay_;
   }
   enum class Look : u8 { down, not_yet, up };
-  // For somebody who looks at it from `since` on.
+  // For a pipe that looks at it from `since` on.
   Look look(u64 now, const isa::insn::SetFlag::Args& f, u64 since = 0) {
     if (!flags_.up(f.src, f.dst, f.event)) return Look::down;
     return visible_at(f, since) > now ? Look::not_yet : Look::up;
   }
   u64 visible_at(const isa::insn::SetFlag::Args& f, u64 since = 0) { return std::max(set_at(f), since) + delay_; }
   void lower(const isa::insn::SetFlag::Args& f) { flags_.lower(f.src, f.dst, f.event); }
-  u64& set_at(const isa::insn::SetFlag::Args& f) { return set_at_[index(f.src)][index(f.dst)][f.event]; }
+  u64& set_at(const isa::insn::SetFlag::Args& f) {
+    auto& events = set_at_[index(f.src)][index(f.dst)];
+    if (events == nullptr) events = std::make_unique<Events>();
+    return (*events)[f.event];
+  }
   void clear() { flags_.clear(); }
   void be_lenient() { flags_.be_lenient(); }
 
@@ -39,7 +44,8 @@ class EventFlags {
   static constexpr usize kMaxEvents = 64;
   isa::Flags flags_;
   u64 delay_;
-  std::array<std::array<std::array<u64, kMaxEvents>, isa::kPipeCount>, isa::kPipeCount> set_at_{};
+  using Events = std::array<u64, kMaxEvents>;
+  std::array<std::array<std::unique_ptr<Events>, isa::kPipeCount>, isa::kPipeCount> set_at_;  // of pairs in use
 };
 
 }  // namespace vinci::models

@@ -5,21 +5,26 @@
 #include <array>
 #include <string_view>
 
+#include "isa/base/enums.h"
 #include "sim/stats/stats.h"
 
 namespace vinci::models {
 
 // What a pipe is doing, as far as time is accounted for: one state at every cycle.
 enum class Doing : u8 { idle, busy, wait_flag, barrier, queue_full, drain };
-inline constexpr std::array<std::string_view, 6> kDoingNames{
-    "idle", "busy", "stall_wait_flag", "stall_barrier", "stall_queue_full", "stall_drain"};
-inline constexpr std::array<std::string_view, 6> kDoingDocs{
-    "nothing in the queue",
-    "an instruction is executing",
-    "the next instruction waits for set_flag",
-    "the next instruction waits for earlier ones (pipe_barrier)",
-    "the scalar unit waits for room in a queue",
-    "the scalar unit has ended the block and waits for the other pipes"};
+inline constexpr auto kDoingNames = enum_table<Doing, std::string_view>({{Doing::idle, "idle"},
+                                                                         {Doing::busy, "busy"},
+                                                                         {Doing::wait_flag, "stall_wait_flag"},
+                                                                         {Doing::barrier, "stall_barrier"},
+                                                                         {Doing::queue_full, "stall_queue_full"},
+                                                                         {Doing::drain, "stall_drain"}});
+inline constexpr auto kDoingDocs = enum_table<Doing, std::string_view>(
+    {{Doing::idle, "nothing in the queue"},
+     {Doing::busy, "an instruction is executing"},
+     {Doing::wait_flag, "the next instruction waits for set_flag"},
+     {Doing::barrier, "the next instruction waits for earlier ones (pipe_barrier)"},
+     {Doing::queue_full, "the scalar unit waits for room in a queue"},
+     {Doing::drain, "the scalar unit has ended the block and waits for the other pipes"}});
 
 // Adds up the cycles of each state, so that busy + stalled + idle is the whole time by construction of the walk.
 class Occupation {
@@ -44,6 +49,13 @@ class Occupation {
     }
     cycles_[static_cast<usize>(doing_)] += at - since_;
     since_ = at;
+  }
+
+  // The same with its account closed at a cycle, while it goes on itself.
+  Occupation closed(u64 at) const {
+    Occupation out = *this;
+    if (at > since_) out.settle(at);  // else the pipe has gone ahead
+    return out;
   }
 
   Doing doing() const { return doing_; }

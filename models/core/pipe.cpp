@@ -29,7 +29,6 @@ Pipe::Pipe(const Setup& s, isa::PipeId id)
       flying_(s.queue_depth + 64),
       core_(s.core),
       costs_(s.costs),
-      places_(2 * s.queue_depth + 64),
       dma_(s.memory, s.port, s.dma_chunk, s.dma_requests, s.dma_unaligned) {
   occupation_.register_in(s.stats);
   s.stats.add("instructions", instructions_, "instructions", "retired, synchronisation not counted");
@@ -37,12 +36,12 @@ Pipe::Pipe(const Setup& s, isa::PipeId id)
   s.stats.add("read_bytes", read_bytes_, "B", "bytes that its instructions read, from their footprints");
   s.stats.add("write_bytes", write_bytes_, "B", "bytes that its instructions wrote, from their footprints");
   if (env_.trace != nullptr) track_ = env_.trace->track(core_.name(), isa::name(id));
-  env_.waiters.push_back([this](sim::Waits& waits) { report_waiting(waits); });
+  env_.waiters.push_back([this](Waits& waits) { report_waiting(waits); });
 }
 
 void Pipe::push(const isa::Issued& inst, const Resolved* resolved, u64 at, bool alone) {
   VINCI_CHECK(!queue_.full());
-  Entry& e = places_.take();
+  Entry& e = slots_.take();
   e.inst = inst;
   e.resolved = resolved;
   e.alone = alone;
@@ -61,7 +60,7 @@ inline void Pipe::retire_due(u64 t) {
     Entry& f = *flying_.front();
     retire(f, t);
     flying_.pop_front();
-    places_.leave(f);
+    slots_.leave(f);
   }
 }
 
@@ -244,7 +243,7 @@ bool Pipe::start_next(u64 t) {
     }
   }
   pop();
-  if (!flies) places_.leave(q);
+  if (!flies) slots_.leave(q);
   return true;
 }
 
@@ -254,7 +253,7 @@ isa::Footprint Pipe::footprint_of(const isa::Issued& inst) const {
 
 const Resolved& Pipe::resolve(Entry& q) {
   if (q.resolved == nullptr) {
-    q.resolved = &places_.resolved(q).emplace(q.inst, footprint_of(q.inst), costs_, core_.spec().arch);
+    q.resolved = &slots_.resolved(q).emplace(q.inst, footprint_of(q.inst), costs_, core_.spec().arch);
   }
   return *q.resolved;
 }
@@ -319,7 +318,7 @@ void Pipe::start_work(u64 t, Entry& f) {
   }
 }
 
-void Pipe::report_waiting(sim::Waits& waits) const {
+void Pipe::report_waiting(Waits& waits) const {
   if (queue_.empty()) return;
   const Entry& q = *queue_.front();
   const bool flag = q.inst.row->role == isa::Role::wait_flag;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/circular_buffer.hpp>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -58,25 +59,25 @@ class Pipe final : public sim::Module {
     u64 queued = 0;                      // when it gets into the queue
     u64 begin = 0, end = 0, done = 0;
   };
-  // The places of all instructions here. The one that was left last is taken first: it is in the cache of the host.
-  class Places {
+  // The slots of all instructions here, made when first needed. Reuses the most recently freed slot first, because it
+  // is still in the host's cache.
+  class Slots {
    public:
-    explicit Places(usize n) : all_(n), resolved_(n) {
-      for (Entry& e : all_)
-        free_.push_back(&e);
-    }
     Entry& take() {
+      if (free_.empty()) return *all_.emplace_back(std::make_unique<Slot>());
       Entry& e = *free_.back();
       free_.pop_back();
       return e;
     }
     void leave(Entry& e) { free_.push_back(&e); }
-    // Beside an instruction that no table has resolved.
-    std::optional<Resolved>& resolved(const Entry& e) { return resolved_[static_cast<usize>(&e - all_.data())]; }
+    // Of an instruction that no table has resolved.
+    static std::optional<Resolved>& resolved(Entry& e) { return static_cast<Slot&>(e).resolved_here; }
 
    private:
-    std::vector<Entry> all_;
-    std::vector<std::optional<Resolved>> resolved_;
+    struct Slot : Entry {
+      std::optional<Resolved> resolved_here = {};
+    };
+    std::vector<std::unique_ptr<Slot>> all_;
     std::vector<Entry*> free_;
   };
   static constexpr u64 kUnknown = ~u64{0};
@@ -95,7 +96,7 @@ class Pipe final : public sim::Module {
   u64 looked_at(const Entry& head) const;
   void pop();
   void note_waiting(u64 t, Doing why);
-  void report_waiting(sim::Waits& waits) const;
+  void report_waiting(Waits& waits) const;
   void show(const Entry& f) const;
 
   // What is looked at each time comes first, for the cache of the host.
@@ -113,7 +114,7 @@ class Pipe final : public sim::Module {
   Occupation occupation_;
   Core& core_;
   const CostTable& costs_;
-  Places places_;
+  Slots slots_;
   Dma dma_;
   bool global_ = false;  // the latest work moves data from or to global memory
   u64 dma_floor_ = 0;    // the copy takes at least until here

@@ -6,6 +6,7 @@
 
 #include "isa/insns/sync.h"
 #include "models/core/core.h"
+#include "sim/kernel/run.h"
 
 namespace vinci::models {
 namespace {
@@ -22,24 +23,26 @@ bool queues(const isa::Issued& inst) { return inst.pipe != isa::PipeId::S && ins
 ScalarUnit::ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip, const CostTable& costs,
                        MemorySystem& memory, ResolvedTable& table, u32 port, const isa::GlobalMemory& gm, u32 core_id,
                        stats::Group& stats)
-    : Module(env),
+    : Module(env, Counts::itself),
       core_(core),
       costs_(costs),
       memory_(memory),
       table_(table),
       port_(port),
       front_(core.spec(), gm, core.mem(), core_id),
+      gm_(gm),
       mask_waits_(chip.core.mask_waits),
       issue_cycles_(cycles(chip.core.scalar.sync, {}, false).occupancy),
       sys_cnt_per_cycle_(chip.core.sys_cnt.frequency / chip.clock) {
   occupation_.register_in(stats);
   stats.add("instructions", instructions_, "instructions", "executed by the scalar unit or handed to a pipe");
   if (env_.trace != nullptr) track_ = env_.trace->track(core_.name(), "S");
-  env_.waiters.push_back([this](sim::Waits& waits) { report_waiting(waits); });
+  env_.waiters.push_back([this](Waits& waits) { report_waiting(waits); });
 }
 
 void ScalarUnit::start(const isa::Code& code, const isa::Launch& launch, u64 at, u64 prepare) {
   front_.start(code, launch);
+  ++env_.changes;
   prepare_ = prepare;
   running_ = true;
   waiting_for_pipes_ = false;
@@ -179,7 +182,25 @@ u64 ScalarUnit::scalar_cost(const isa::CodeInst& inst, u64 t) {
   return c;
 }
 
+// What is arithmetic and has no fault, as Sequencer::run_plain(). The watch has seen the instruction behind it.
+u32 ScalarUnit::run_plain(u32 most, u64& at) {
+  for (u32 done = 0;;) {
+    const u32 room = watch_.most(front_, env_.changes);
+    const u32 plain = front_.run_plain(std::min(most - done, room), costs_.scalar_latencies(), at);
+    count(plain);
+    done += plain;
+    if (plain < room) return done;
+  }
+}
+
+// Where every unit that will be woken repeats what changes nothing, nothing ever changes.
+void ScalarUnit::stop_livelock() {
+  constexpr u32 kAsk = 4096;
+  if (spun_++ % kAsk == 0 && env_.alone && env_.agenda.only_spins()) sim::report_deadlock(env_);
+}
+
 void ScalarUnit::count(u32 instructions) {
+  watch_.ran(instructions);
   env_.instructions += instructions;
   instructions_ += instructions;
 }
@@ -187,18 +208,22 @@ void ScalarUnit::count(u32 instructions) {
 // Arithmetic runs ahead of the clock, and so does what goes into the queue of a pipe that has room: until it gets there
 // the queue can only become emptier. All else happens at its own time.
 bool ScalarUnit::run(u64 t) {
+  if (!spins()) {
+    spun_ = 0;
+  } else {
+    stop_livelock();
+  }
   u64 at = t;
   for (u32 n = 0; n < kRunAhead; ++n) {
     u32 pc = front_.pc();
     try {
-      const u32 plain = front_.run_plain(kRunAhead - n, costs_.scalar_latencies(), at);
-      count(plain);
-      n += plain;
+      n += run_plain(kRunAhead - n, at);
       pc = front_.pc();
       const isa::CodeInst* inst = &front_.current();
       const bool scalar = inst->row->role == isa::Role::scalar || inst->row->role == isa::Role::end;
       if (!scalar) {
         count(1);
+        if (inst->row->role != isa::Role::pipe_barrier) ++env_.changes;
         if (!issue()) {  // left out
           at += issue_cycles_;
           break;
@@ -222,6 +247,7 @@ bool ScalarUnit::run(u64 t) {
       const u64 sys_cnt = inst->row->reads_results ? static_cast<u64>(static_cast<double>(t) * sys_cnt_per_cycle_) : 0;
       const u64 status = inst->row->reads_results ? core_.status() : 0;
       core_.raise_status(front_.step(status, core_.results(), sys_cnt));
+      if (front_.changed_memory()) ++env_.changes;
       mask_set_ |= inst->row->sets_mask;
       at += scalar_cost(*inst, at);
       if (front_.done()) break;
@@ -248,6 +274,7 @@ void ScalarUnit::finish(u64 t) {
     show("scalar", busy_since_, t);
   }
   running_ = false;
+  ++env_.changes;
   occupation_.enter(t, Doing::idle);
   core_.block_done();
 }
@@ -260,7 +287,7 @@ std::string ScalarUnit::why_waiting() const {
                      block.cross->missing(block.self, isa::args_of<isa::insn::WaitFlagDev>(next_.args).flag));
 }
 
-void ScalarUnit::report_waiting(sim::Waits& waits) const {
+void ScalarUnit::report_waiting(Waits& waits) const {
   if (!running_) return;
   const isa::Code& code = *core_.block().code;
   if (pending_) {
@@ -277,6 +304,12 @@ void ScalarUnit::report_waiting(sim::Waits& waits) const {
                            .what = "waits for the other pipes at the end of",
                            .block = core_.block().launch.block_idx,
                            .since = waiting_since_});
+  } else if (spins()) {
+    waits.units.push_back({.core = core_.name(),
+                           .unit = "S",
+                           .what = fmt::format("repeats {} of", watch_.where()),
+                           .why = watch_.why(gm_),
+                           .block = core_.block().launch.block_idx});
   } else if (front_.pc() < code.size()) {
     waits.units.push_back(
         {.core = core_.name(),

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "isa/sequencer.h"
+#include "isa/spin_watch.h"
 #include "models/core/occupation.h"
 #include "models/core/resolved.h"
 #include "models/cost/cost.h"
@@ -34,6 +35,7 @@ class ScalarUnit final : public sim::Module {
   void pipe_drained() {
     if (waiting_for_pipes_) wake();
   }
+  bool spins() const override { return running_ && watch_.spins(env_.changes); }
   trace::TrackId track() const { return track_; }
   void settle(u64 at) { occupation_.settle(at); }
   const Occupation& occupation() const { return occupation_; }
@@ -46,6 +48,8 @@ class ScalarUnit final : public sim::Module {
   // Runs the program up to the next thing that needs the present time. True: it goes on at free_at_; false: when others
   // wake it.
   bool run(u64 t);
+  u32 run_plain(u32 most, u64& at);
+  void stop_livelock();
   void count(u32 instructions);
   void finish(u64 t);
   [[noreturn]] void throw_ahead();
@@ -54,7 +58,7 @@ class ScalarUnit final : public sim::Module {
   void wait(u64 t, Doing why);
   void end_wait(u64 t);  // shows a wait that is over
   void show(std::string_view what, u64 begin, u64 end);
-  void report_waiting(sim::Waits& waits) const;
+  void report_waiting(Waits& waits) const;
 
   Core& core_;
   const CostTable& costs_;
@@ -62,6 +66,9 @@ class ScalarUnit final : public sim::Module {
   ResolvedTable& table_;
   u32 port_;
   isa::Sequencer front_;
+  isa::SpinWatch watch_;
+  u32 spun_ = 0;  // runs in which it spins, to ask not each time whether all others do
+  const isa::GlobalMemory& gm_;
   bool mask_waits_;
   u64 issue_cycles_;  // for an instruction that goes to a pipe
   double sys_cnt_per_cycle_;

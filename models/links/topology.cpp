@@ -4,13 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include "isa/base/enums.h"
 
 namespace vinci::models {
 
 std::string name(const Link& link) {
-  static constexpr std::array<std::string_view, 3> kKinds{"hccs", "pcie", "roce"};
-  const std::string_view kind = kKinds[static_cast<usize>(link.kind)];
+  const std::string_view kind = enum_names<LinkKind>[enum_index(link.kind)];
   if (link.to == Link::kPort) return fmt::format("{}.{}.out", kind, link.from);
   if (link.from == Link::kPort) return fmt::format("{}.{}.in", kind, link.to);
   return fmt::format("{}.{}-{}", kind, link.from, link.to);

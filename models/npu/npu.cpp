@@ -160,7 +160,7 @@ void Npu::parse() {
   image_ = {};
   check_command(stream_);
   check_fit(config_, stream_);
-  check_limits(config_, stream_);
+  Limits(config_, stream_).append();
   for (u32 b = 0; b < stream_.buffers.size(); ++b) {
     if (stream_.buffers[b].place == task::Buffer::Place::host) host_buffers_.push_back(b);
   }

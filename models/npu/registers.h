@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "isa/base/enums.h"
 #include "isa/base/types.h"
 #include "isa/mem/global_memory.h"
 
@@ -44,7 +45,7 @@ enum class Register : u32 {
 };
 
 enum class Access : u8 { ro, rw, wo };  // what a register does not allow is TLM_COMMAND_ERROR_RESPONSE
-inline constexpr std::array<std::string_view, 3> kAccessNames{"ro", "rw", "wo"};
+inline constexpr auto kAccessNames = enum_names<Access>;
 
 struct RegisterInfo {
   Register id;

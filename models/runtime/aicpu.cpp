@@ -48,7 +48,7 @@ u64 AicpuTask::bytes() const {
 AicpuTask aicpu_task(const task::TaskStream& stream, const task::CpuKernelLaunch& op) {
   if (op.kernel == kOpaqueAicpu) {
     if (op.seconds <= 0) fail(Fault::Input, "{} needs a time", kOpaqueAicpu);
-    return {.function = nullptr, .args = AicpuArgs(stream, op, {}), .operands = {}};
+    return {.function = nullptr, .args = AicpuArgs(op, {}), .operands = {}};
   }
   const auto functions = aicpu_functions();
   const auto f = std::ranges::find(functions, op.kernel, &AicpuFunction::name);
@@ -63,7 +63,7 @@ AicpuTask aicpu_task(const task::TaskStream& stream, const task::CpuKernelLaunch
     fail(Fault::Input, "{} takes {} arguments ({}), not {}", f->name, f->parameters.size(),
          fmt::join(f->parameters, ", "), op.args.size());
   }
-  AicpuTask out{.function = &*f, .args = AicpuArgs(stream, op, f->parameters), .operands = {}};
+  AicpuTask out{.function = &*f, .args = AicpuArgs(op, f->parameters), .operands = {}};
   out.operands = f->operands(out.args);
   for (const AicpuFunction::Operand& o : out.operands) {
     const task::Slice& slice = out.args.slice(o.argument);

@@ -16,9 +16,8 @@ namespace vinci::models {
 // The arguments of one AICPU task, as its function sees them. Wrong ones are Fault::Input.
 class AicpuArgs {
  public:
-  AicpuArgs(const task::TaskStream& stream, const task::CpuKernelLaunch& op,
-            std::span<const std::string_view> parameters)
-      : stream_(stream), op_(op), parameters_(parameters) {}
+  AicpuArgs(const task::CpuKernelLaunch& op, std::span<const std::string_view> parameters)
+      : op_(op), parameters_(parameters) {}
 
   u64 number(usize i) const;
   const task::Slice& slice(usize i) const;
@@ -27,7 +26,6 @@ class AicpuArgs {
   [[noreturn]] void refuse(usize i, std::string_view why) const;
 
  private:
-  const task::TaskStream& stream_;
   const task::CpuKernelLaunch& op_;
   std::span<const std::string_view> parameters_;
 };

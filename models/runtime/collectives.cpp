@@ -51,11 +51,7 @@ void Collectives::check_same(const Call& call, u32 rank) const {
               place(mine));
 }
 
-usize Collectives::position(const Rank& rank) const {
-  return static_cast<usize>(rank.task - stream_.streams[rank.stream].tasks.data());
-}
-
-std::string Collectives::place(const Rank& rank) const { return task::place(stream_, rank.stream, position(rank)); }
+std::string Collectives::place(const Rank& rank) const { return task::place(stream_, rank.stream, rank.position); }
 
 std::string Collectives::task_text(const Rank& rank) const {
   return fmt::format("task '{}' of stream '{}' ({})", rank.task->name, stream_.streams[rank.stream].name, place(rank));
@@ -75,7 +71,8 @@ std::shared_ptr<const Schedule> Collectives::schedule_of(const task::Hccl& op) {
   return known = std::make_shared<const Schedule>(schedule(shape));
 }
 
-const Collectives::Call* Collectives::arrive(u32 stream, const task::Task& task) {
+const Collectives::Call* Collectives::arrive(u32 stream, u32 position) {
+  const task::Task& task = stream_.streams[stream].tasks[position];
   const auto& op = std::get<task::Hccl>(task.op);
   const u32 rank = rank_of(stream, op.comm);
   const Key key{op.comm, reached_[op.comm][rank]++};
@@ -86,7 +83,7 @@ const Collectives::Call* Collectives::arrive(u32 stream, const task::Task& task)
     call.first = rank;
     call.ranks.resize(stream_.comms[op.comm].devices.size());
   }
-  call.ranks[rank] = {.stream = stream, .task = &task};
+  call.ranks[rank] = {.stream = stream, .position = position, .task = &task};
   check_same(call, rank);
   if (++call.arrived < call.ranks.size()) return nullptr;
   call.schedule = schedule_of(op);
@@ -106,7 +103,7 @@ void Collectives::compute(Call& call) const {
     const Schedule::Range& input = s.input[r];
     if (with_data) call.work[r].resize(s.work * element);
     if (input.count == 0 || (lenient_ && !memory_.alive(in.buffer))) continue;
-    with_place(stream_, call.ranks[r].stream, position(call.ranks[r]), [&] {
+    with_place(stream_, call.ranks[r].stream, call.ranks[r].position, [&] {
       if (!with_data) return memory_.need(in.buffer, "hccl from");
       memory_.read(in, std::span(call.work[r]).subspan(input.begin * element, input.count * element), "hccl from");
     });

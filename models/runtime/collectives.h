@@ -24,6 +24,7 @@ class Collectives {
 
   struct Rank {
     u32 stream = task::kNone;  // kNone: has not come
+    u32 position = 0;          // of its task in its stream
     const task::Task* task = nullptr;
 
     const task::Hccl& op() const { return std::get<task::Hccl>(task->op); }
@@ -38,7 +39,9 @@ class Collectives {
   };
   // A stream comes to its collective. When it is the last, the call, valid until the first rank is delivered; else
   // null. Throws Fault::Program where ranks that meet do not mean the same.
-  const Call* arrive(u32 stream, const task::Task& task);
+  const Call* arrive(u32 stream, u32 task);
+  // Takes over the streams that the task stream has gained.
+  void append() { present_.resize(stream_.streams.size()); }
   // The task of a stream is over: writes what its rank receives.
   void deliver(u32 stream);
 
@@ -57,7 +60,6 @@ class Collectives {
   std::string device_name(u32 comm, u32 rank) const;
   u32 rank_of(u32 stream, u32 comm) const;
   void check_same(const Call& call, u32 rank) const;
-  usize position(const Rank& rank) const;  // of its task in its stream
   std::string place(const Rank& rank) const;
   std::string task_text(const Rank& rank) const;
   std::shared_ptr<const Schedule> schedule_of(const task::Hccl& op);

@@ -18,33 +18,60 @@ u64 units_of(const task::Task& task) {
   return launch != nullptr ? u64{launch->block_dim} * (1 + launch->aivs) : 1;
 }
 
-HostThreads::HostThreads(const task::TaskStream& stream, Streams& streams, TaskEffects& effects, Carrier& carrier)
-    : stream_(stream), streams_(streams), effects_(effects), carrier_(carrier) {
-  if (stream.host.threads.empty()) {
-    default_ = default_program(stream);
-    programs_.push_back(&default_);
-  }
-  for (const task::HostThread& t : stream.host.threads)
-    programs_.push_back(&t);
-  threads_.resize(programs_.size());
+HostThreads::HostThreads(const task::TaskStream& stream, Streams& streams, TaskEffects& effects, Carrier& carrier,
+                         Program program)
+    : stream_(stream),
+      streams_(streams),
+      effects_(effects),
+      carrier_(carrier),
+      first_program_(program),
+      program_(program),
+      default_{.name = "enqueue", .steps = {}},
+      threads_(std::max<usize>(1, stream.host.threads.size())) {
+  extend_default();
   for (const task::Semaphore& s : stream.host.semaphores)
     semaphores_.push_back({.count = s.initial, .waiters = {}});
-  for (const task::HostThread* p : programs_)
-    planned_units_ += units(p->steps, 0, p->steps.size());
 }
 
-task::HostThread HostThreads::default_program(const task::TaskStream& stream) {
-  task::HostThread out{.name = "enqueue", .steps = {}};
-  usize longest = 0;
-  for (const task::Stream& s : stream.streams)
-    longest = std::max(longest, s.model == task::kNone ? s.tasks.size() : 0);
-  for (u32 t = 0; t < longest; ++t) {
-    for (u32 s = 0; s < stream.streams.size(); ++s) {
-      if (stream.streams[s].model == task::kNone && t < stream.streams[s].tasks.size())
-        out.steps.emplace_back(task::HostEnqueue{.stream = s, .first = t, .count = 1});
-    }
+std::vector<u32> HostThreads::append() {
+  if (threads_.size() < stream_.host.threads.size() || semaphores_.size() < stream_.host.semaphores.size())
+    fail(Fault::Unsupported, "host threads and semaphores cannot be appended to a session");
+  extend_default();
+  planned_units_.reset();
+  program_ = first_program_;
+  std::vector<u32> out;
+  for (u32 t = 0; t < threads_.size(); ++t) {
+    if (!threads_[t].ended) continue;
+    threads_[t].ended = false;
+    --ended_;
+    out.push_back(t);
   }
   return out;
+}
+
+// Without a host program: a task of each stream in turn.
+void HostThreads::extend_default() {
+  if (!stream_.host.threads.empty()) return;
+  enqueued_by_default_.resize(stream_.streams.size());
+  const auto all_enqueued = [&](u32 s) { return enqueued_by_default_[s] == stream_.streams[s].tasks.size(); };
+  std::vector<u32> left;  // streams with tasks that no step enqueues yet
+  for (u32 s = 0; s < stream_.streams.size(); ++s) {
+    if (stream_.streams[s].model == task::kNone && !all_enqueued(s)) left.push_back(s);
+  }
+  while (!left.empty()) {
+    for (const u32 s : left)
+      default_.steps.emplace_back(task::HostEnqueue{.stream = s, .first = enqueued_by_default_[s]++, .count = 1});
+    std::erase_if(left, all_enqueued);
+  }
+}
+
+double HostThreads::planned_units() const {
+  if (!planned_units_) {
+    planned_units_ = 0;
+    for (u32 t = 0; t < threads_.size(); ++t)
+      *planned_units_ += units(program(t).steps, 0, program(t).steps.size());
+  }
+  return *planned_units_;
 }
 
 u32 HostThreads::end_of(const task::HostEnqueue& op) const {
@@ -68,14 +95,14 @@ double HostThreads::units(const std::vector<HostStep>& steps, usize begin, usize
 
 std::optional<HostThreads::Step> HostThreads::go_on(u32 thread) {
   Thread& t = threads_[thread];
-  const std::vector<HostStep>& steps = programs_[thread]->steps;
-  t.waits = false;
+  const std::vector<HostStep>& steps = program(thread).steps;
+  t.waits = t.out = false;
   constexpr u64 kMostSteps = 100'000'000;
   u64 done = 0;
   for (Outcome out; !t.ended;) {
     if (++done > kMostSteps) {
-      fail(Fault::Limit, "host thread '{}' made {} steps that take no time and wait for nothing",
-           programs_[thread]->name, kMostSteps);
+      fail(Fault::Limit, "host thread '{}' made {} steps that take no time and wait for nothing", name(thread),
+           kMostSteps);
     }
     if (!t.loops.empty() && t.step == t.loops.back().end) {
       Loop& loop = t.loops.back();
@@ -85,15 +112,19 @@ std::optional<HostThreads::Step> HostThreads::go_on(u32 thread) {
         t.step = loop.begin;
       }
     } else if (t.step == steps.size()) {
-      t.ended = true;
-      ++ended_;
+      t.out = true;
     } else if (std::visit([&](const auto& op) { return carry(thread, op, out); }, steps[t.step])) {
       ++t.step;
       t.phase = Phase::begin;
-    } else {
+    } else if (!t.out) {
       t.waits = !out;
       return out;
     }
+    if (!t.out) continue;
+    if (program_ == Program::open) return {};
+    t.out = false;
+    t.ended = true;
+    ++ended_;
   }
   return {};
 }
@@ -118,7 +149,7 @@ bool HostThreads::reached(u32 thread, u32 stream, u64 ticket) {
     streams_.watch_stream(stream, thread);
     return false;
   }
-  effects_.follow(effects_.host_thread(thread), stream);
+  effects_.host_follows(thread, stream);
   return true;
 }
 
@@ -126,6 +157,9 @@ bool HostThreads::carry(u32 thread, const task::HostEnqueue& op, Outcome& out) {
   Thread& t = threads_[thread];
   for (;;) {
     if (t.phase == Phase::begin && op.first + t.task >= end_of(op)) {
+      // The last step of a program that was open may still grow: the thread stays in it.
+      t.out = first_program_ == Program::open && t.loops.empty() && t.step + 1 == program(thread).steps.size();
+      if (t.out) return false;
       t.task = 0;
       return true;
     }
@@ -169,7 +203,7 @@ bool HostThreads::synchronize(u32 thread, std::string_view name, Outcome& out) {
   Thread& t = threads_[thread];
   if (t.phase == Phase::paid) return true;
   t.phase = Phase::paid;
-  out = Step{.work = Work::synchronize, .name = "synchronize", .detail = name};
+  out = Step{.work = Work::synchronize, .name = "synchronize", .detail = std::string(name)};
   return false;
 }
 
@@ -217,7 +251,7 @@ bool HostThreads::carry(u32 thread, const task::SynchronizeDevice& op, Outcome& 
 
 bool HostThreads::carry(u32 thread, const task::HostPost& op, Outcome&) {
   Semaphore& s = semaphores_[op.semaphore];
-  effects_.follow(effects_.semaphore(op.semaphore), effects_.host_thread(thread));
+  effects_.posts(thread, op.semaphore);
   if (s.waiters.empty()) {
     ++s.count;
     return true;
@@ -235,7 +269,7 @@ bool HostThreads::carry(u32 thread, const task::HostWait& op, Outcome&) {
   if (t.phase == Phase::handed && !t.granted) return false;  // still in line
   if (t.granted || s.count > 0) {
     if (!std::exchange(t.granted, false)) --s.count;
-    effects_.follow(effects_.host_thread(thread), effects_.semaphore(op.semaphore));
+    effects_.takes(thread, op.semaphore);
     return true;
   }
   t.phase = Phase::handed;
@@ -246,7 +280,7 @@ bool HostThreads::carry(u32 thread, const task::HostWait& op, Outcome&) {
 void HostThreads::report(std::vector<std::string>& lines) const {
   for (u32 i = 0; i < threads_.size(); ++i) {
     const Thread& t = threads_[i];
-    const std::vector<HostStep>& steps = programs_[i]->steps;
+    const std::vector<HostStep>& steps = program(i).steps;
     if (!t.waits) continue;
     const auto stream_name = [&](u32 s) -> const std::string& { return stream_.streams[s].name; };
     const std::string what = std::visit(
@@ -268,13 +302,32 @@ void HostThreads::report(std::vector<std::string>& lines) const {
                                  t.tickets.empty() ? "" : stream_name(t.tickets.back().first), op.device);
             },
             [&](const task::HostWait& op) {
-              return fmt::format("for semaphore '{}'", stream_.host.semaphores[op.semaphore].name);
+              return fmt::format("for semaphore '{}', {}", stream_.host.semaphores[op.semaphore].name,
+                                 who_posts(op.semaphore));
             },
             [](const auto&) { return std::string(); },
         },
         steps[t.step]);
-    if (!what.empty()) lines.push_back(fmt::format("host thread '{}' waits {}", programs_[i]->name, what));
+    // The default program has no text of its own.
+    const std::string place =
+        stream_.host.threads.empty() ? std::string() : fmt::format(" ({})", task::place_of_step(stream_, i, t.step));
+    if (!what.empty()) lines.push_back(fmt::format("host thread '{}' waits {}{}", name(i), what, place));
   }
+}
+
+// The first step that would still post a semaphore: loops may come back to earlier steps.
+std::string HostThreads::who_posts(u32 semaphore) const {
+  for (u32 i = 0; i < threads_.size(); ++i) {
+    const Thread& t = threads_[i];
+    const u32 from = t.loops.empty() ? t.step : t.loops.front().begin;
+    for (u32 step = from; !t.ended && step < program(i).steps.size(); ++step) {
+      const auto* post = std::get_if<task::HostPost>(&program(i).steps[step]);
+      if (post == nullptr || post->semaphore != semaphore) continue;
+      return fmt::format("which host thread '{}' posts ({}) when it gets there", name(i),
+                         task::place_of_step(stream_, i, step));
+    }
+  }
+  return "which no host thread posts any more";
 }
 
 }  // namespace vinci::models

@@ -13,32 +13,48 @@ namespace vinci::models {
 // for the end. Whoever drives it decides how long a step takes.
 class HostThreads {
  public:
-  HostThreads(const task::TaskStream& stream, Streams& streams, TaskEffects& effects, Carrier& carrier);
+  // With an open program, steps may be appended: a thread that comes to the end of its steps is out of steps, not at
+  // its end.
+  enum class Program : u8 { complete, open };
+  HostThreads(const task::TaskStream& stream, Streams& streams, TaskEffects& effects, Carrier& carrier,
+              Program program = Program::complete);
+  // Takes over the steps that the task stream has gained, without a host program those for tasks that streams have
+  // gained. Returns the threads that had ended: they are to go on.
+  std::vector<u32> append();
+  // From now on threads end where their steps end; append() makes the program what it was.
+  void complete() { program_ = Program::complete; }
 
   // What a thread spends its time on.
   enum class Work : u8 { launch, enqueue, synchronize, compute };
   struct Step {
     Work work = Work::enqueue;
-    double seconds = 0;          // of computing
-    std::string_view name = {};  // task, computation or stream, for the timeline
-    std::string_view detail = {};
+    double seconds = 0;     // of computing
+    std::string name = {};  // task, computation or stream, for the timeline
+    std::string detail = {};
     u32 stream = task::kNone;  // that a task is handed to
   };
 
   u32 count() const { return static_cast<u32>(threads_.size()); }
-  std::string_view name(u32 thread) const { return programs_[thread]->name; }
+  const std::string& name(u32 thread) const { return program(thread).name; }
   // Lets a thread go on until it has to spend time, which is returned: call again when it has passed. Nothing: the
-  // thread has ended, or waits; then Carrier::wake_host() says when to call again.
+  // thread has ended, or is out of steps, or waits; then Carrier::wake_host() says when to call again.
   std::optional<Step> go_on(u32 thread);
+  // Whether go_on() has left the thread at the end of the steps of an open program: call it again when there are more.
+  bool out_of_steps(u32 thread) const { return threads_[thread].out; }
+
+  // Whether the step that go_on() returned is one of a loop.
+  bool in_loop(u32 thread) const { return !threads_[thread].loops.empty(); }
 
   // All threads have ended.
   bool finished() const { return ended_ == threads_.size(); }
   // Of the kernel blocks and other tasks of all that is enqueued.
-  double planned_units() const { return planned_units_; }
-  // A line for each thread that waits.
+  double planned_units() const;
+  // A line for each thread that waits, with its place and, of a semaphore, who would post it.
   void report(std::vector<std::string>& lines) const;
 
  private:
+  std::string who_posts(u32 semaphore) const;
+
   enum class Phase : u8 { begin, paid, handed };
   struct Loop {
     u32 begin = 0, end = 0;
@@ -52,7 +68,7 @@ class HostThreads {
     std::vector<std::pair<u32, u64>> tickets;  // the same of several streams
     std::vector<Loop> loops;
     u64 turn = 0;  // of what it has enqueued (Turns)
-    bool ended = false, waits = false;
+    bool ended = false, waits = false, out = false;
     bool granted = false;  // a semaphore was handed to it
   };
   struct Semaphore {
@@ -61,7 +77,10 @@ class HostThreads {
   };
   using Outcome = std::optional<Step>;  // of a step that has not come to its end: time to spend, or nothing: it waits
 
-  static task::HostThread default_program(const task::TaskStream& stream);
+  const task::HostThread& program(u32 thread) const {
+    return stream_.host.threads.empty() ? default_ : stream_.host.threads[thread];
+  }
+  void extend_default();
   double units(const std::vector<task::HostStep>& steps, usize begin, usize end) const;
   u32 end_of(const task::HostEnqueue& op) const;
   const task::Task& task_of(u32 stream, u32 task) const { return stream_.streams[stream].tasks[task]; }
@@ -85,12 +104,13 @@ class HostThreads {
   Streams& streams_;
   TaskEffects& effects_;
   Carrier& carrier_;
+  Program first_program_, program_;
   task::HostThread default_;
-  std::vector<const task::HostThread*> programs_;
+  std::vector<u32> enqueued_by_default_;  // by stream: tasks
   std::vector<Thread> threads_;
   std::vector<Semaphore> semaphores_;
   usize ended_ = 0;
-  double planned_units_ = 0;
+  mutable std::optional<double> planned_units_;  // none: to be counted again
 };
 
 // Kernel blocks, of a MIX task for each core of a block; a task without blocks is one.

@@ -5,42 +5,55 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
-#include "models/runtime/limits.h"
+#include "isa/waits.h"
 #include "models/runtime/overloaded.h"
 
 namespace vinci::models {
+namespace {
+
+constexpr u8 kLast = 0xff;  // behind all priorities: of a stream that goes round
+
+bool does_work(const task::Task& task) {
+  return Turns::works(task) && !std::holds_alternative<task::ModelExecute>(task.op);
+}
+
+}  // namespace
 
 Streams::Streams(const task::TaskStream& stream, const config::ChipConfig& chip, TaskEffects& effects, Carrier& carrier)
-    : stream_(stream),
-      depth_(chip.limits.stream_depth),
-      effects_(effects),
-      carrier_(carrier),
-      states_(stream.streams.size()),
-      events_(stream.events.size()),
-      notifies_(stream.notifies.size()),
-      models_(stream.models.size()),
-      label_at_(stream.labels.size()) {
-  check_limits(chip, stream);
-  u64 all = 0;
-  for (const task::Stream& s : stream.streams) {
-    first_.push_back(all);
-    all += s.tasks.size();
-    if (s.model != task::kNone) models_[s.model].streams.push_back(static_cast<u32>(first_.size() - 1));
-    for (u32 t = 0; t < s.tasks.size(); ++t) {
-      if (const auto* label = std::get_if<task::LabelSet>(&s.tasks[t].op)) label_at_[label->label] = t;
-    }
+    : stream_(stream), depth_(chip.limits.stream_depth), effects_(effects), carrier_(carrier), limits_(chip, stream) {
+  append();
+}
+
+void Streams::append() {
+  limits_.append();
+  events_.resize(stream_.events.size());
+  notifies_.resize(stream_.notifies.size());
+  models_.resize(stream_.models.size());
+  label_at_.resize(stream_.labels.size());
+  for (auto s = static_cast<u32>(states_.size()); s < stream_.streams.size(); ++s) {
+    const u32 model = stream_.streams[s].model;
+    if (model != task::kNone) models_[model].streams.push_back(s);
   }
-  executions_.resize(all);
-  turns_ = Turns(all);
+  states_.resize(stream_.streams.size());
+  for (usize s = 0; s < states_.size(); ++s) {
+    const auto& tasks = stream_.streams[s].tasks;
+    for (auto t = static_cast<u32>(states_[s].past.size()); t < tasks.size(); ++t) {
+      if (const auto* label = std::get_if<task::LabelSet>(&tasks[t].op)) label_at_[label->label] = t;
+    }
+    tasks_ += tasks.size() - states_[s].past.size();
+    states_[s].past.resize(tasks.size());
+  }
 }
 
 bool Streams::enqueue(u32 stream, u32 task, u64& turn) {
   StreamState& s = states_[stream];
   if (s.queue.size() >= depth_) return false;
-  turns_.enter(turn, first_[stream] + task, stream_.streams[stream].tasks[task]);
+  Turns::enter(turn, s.past[task].latest_turn, stream_.streams[stream].tasks[task]);
   s.queue.push_back({task, carrier_.now(), turn});
   ++s.handed;
+  ++work_;
   if (s.state == State::resting) make_ready(stream);
   return true;
 }
@@ -49,19 +62,21 @@ void Streams::make_ready(u32 stream) {
   State& state = states_[stream].state;
   if (state == State::resting) ++busy_;
   state = State::ready;
-  ready_.push({stream_.streams[stream].priority, order_++, stream});
+  const bool last = !carrier_.timed() && goes_round(states_[stream]);
+  ready_.push({last ? kLast : stream_.streams[stream].priority, order_++, stream});
 }
 
 void Streams::wake(u32 waiter) {
-  if (waiter < states_.size()) {
+  if ((waiter & kHost) == 0) {
     make_ready(waiter);
   } else {
-    carrier_.wake_host(waiter - static_cast<u32>(states_.size()));
+    carrier_.wake_host(waiter & ~kHost);
   }
 }
 
 void Streams::run() {
   while (!ready_.empty()) {
+    if (ready_.top().priority == kLast && !carrier_.host_waits()) return;
     const u32 stream = ready_.top().stream;
     ready_.pop();
     advance(stream);
@@ -81,8 +96,41 @@ void Streams::advance(u32 stream) {
       return;
     }
     s.state = State::running;
+    count_idle(stream);
     if (!carrier_.begin(stream) || !settle(stream)) return;
+    if (!carrier_.timed() && goes_round(s)) return make_ready(stream);
   }
+}
+
+// Whether the tasks that led to the present one, none of which does work, were more than there are: then they repeat as
+// long as no memory changes, because where they lead depends on memory alone.
+bool Streams::goes_round(const StreamState& s) const { return s.idle_since == work_ && s.idle > tasks_; }
+
+void Streams::count_idle(u32 stream) {
+  StreamState& s = states_[stream];
+  if (does_work(task(stream))) {
+    ++work_;
+    ++working_;
+  }
+  if (std::exchange(s.idle_since, work_) != work_) s.idle = 0;
+  if (stream_.streams[stream].model == task::kNone) return;  // what the host hands over ends
+  constexpr u64 kAsk = 1024;
+  if (++s.idle % kAsk == 0 && goes_round(s)) check_livelock();
+}
+
+// Where all streams that go on do so for ever without work, and nothing else can happen, nothing ever changes.
+void Streams::check_livelock() const {
+  if (working_ > 0 || !carrier_.host_waits()) return;
+  std::vector<std::string> lines;
+  for (u32 i = 0; i < states_.size(); ++i) {
+    const StreamState& s = states_[i];
+    if (s.state != State::ready && s.state != State::running) continue;
+    if (!goes_round(s)) return;
+    lines.push_back(fmt::format("stream '{}' executes task '{}' ({}) again and again", stream_.streams[i].name,
+                                task(i).name, task::place(stream_, i, s.present.task)));
+  }
+  throw Error(Fault::Deadlock,
+              below("nothing can move: streams go round for ever, and none of their tasks does work:", lines));
 }
 
 // Finds the next task of a stream; false when there is none.
@@ -91,12 +139,12 @@ bool Streams::reach(u32 stream) {
   if (s.reached) return true;
   const bool bound = stream_.streams[stream].model != task::kNone;
   if (bound ? s.next == stream_.streams[stream].tasks.size() : s.queue.empty()) return false;
-  if (bound) turns_.enter(s.turn, first_[stream] + s.next, stream_.streams[stream].tasks[s.next]);
+  if (bound) Turns::enter(s.turn, s.past[s.next].latest_turn, stream_.streams[stream].tasks[s.next]);
   const Handed next = bound ? Handed{s.next++, s.activated, s.turn} : s.queue.front();
   s.present = {.task = next.task,
                .enqueued = next.at,
                .started = carrier_.now(),
-               .iteration = executions_[first_[stream] + next.task],
+               .iteration = s.past[next.task].executions,
                .turn = next.turn};
   s.reached = true;
   if (!bound) effects_.come_to_handed(stream);
@@ -147,10 +195,14 @@ bool Streams::settle(u32 stream) {
 
 void Streams::complete(u32 stream) {
   StreamState& s = states_[stream];
+  if (does_work(task(stream))) {
+    ++work_;
+    --working_;
+  }
   effects_.perform(stream, s.present.task);
   control(stream);
   carrier_.ended(stream);
-  ++executions_[first_[stream] + s.present.task];
+  ++s.past[s.present.task].executions;
   s.reached = false;
   ++s.completed;
   if (stream_.streams[stream].model == task::kNone) s.queue.pop_front();
@@ -169,10 +221,10 @@ void Streams::control(u32 stream) {
                    std::deque<u32> waiters;
                    waiters.swap(event.waiters);
                    for (const u32 waiter : waiters) {
-                     if (waiter < states_.size()) {
+                     if ((waiter & kHost) == 0) {
                        states_[waiter].granted = true;
                      } else {
-                       host_granted_.insert(waiter - static_cast<u32>(states_.size()));
+                       host_granted_.insert(waiter & ~kHost);
                      }
                      wake(waiter);
                    }
@@ -219,6 +271,7 @@ void Streams::rest(u32 stream) {
   if (s.again) {
     s.again = false;
     activate(stream, stream, s.turn);
+    s.idle = s.again_idle;
     return;
   }
   if (models_[model].running) effects_.follow(models_[model].executor, stream);
@@ -238,9 +291,12 @@ void Streams::activate(u32 stream, u32 by, u64 turn) {
                                   stream_.streams[stream].name));
     }
     s.again = true;
+    s.again_idle = states_[by].idle_since == work_ ? states_[by].idle : 0;
     return;
   }
   s.active = true;
+  s.idle = states_[by].idle;
+  s.idle_since = states_[by].idle_since;
   s.next = 0;
   s.activated = carrier_.now();
   ++models_[stream_.streams[stream].model].active;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/runtime/limits.h"
 #include "models/runtime/task_effects.h"
 #include "models/runtime/turns.h"
 #include "sim/config/chip_config.h"
@@ -27,6 +28,10 @@ class Carrier {
   virtual void ended(u32 stream) = 0;
   // Something has happened that a host thread watches.
   virtual void wake_host(u32 thread) = 0;
+  // Whether no host thread goes on unless a task wakes it.
+  virtual bool host_waits() const = 0;
+  // Whether time passes while tasks run; else streams that go round for ever leave the turn to others.
+  virtual bool timed() const = 0;
 };
 
 // The streams of all devices without time: queues of limited depth, events, notifies, models and labels. It says which
@@ -36,6 +41,8 @@ class Streams {
  public:
   // Throws Fault::Limit where the task stream needs more than the chip has.
   Streams(const task::TaskStream& stream, const config::ChipConfig& chip, TaskEffects& effects, Carrier& carrier);
+  // Takes over what the task stream has gained at its end: streams, their tasks, and what tasks refer to.
+  void append();
 
   // The host hands over a task of a stream; false while its queue is full. `turn` is that of the host thread, and goes
   // on with it (Turns).
@@ -77,7 +84,12 @@ class Streams {
     u64 at = 0;
     u64 turn = 0;
   };
+  struct Past {           // of a task
+    u64 executions = 0;   // that are over
+    u64 latest_turn = 0;  // of the latest one + 1 (Turns)
+  };
   struct StreamState {
+    std::vector<Past> past;    // by task
     std::deque<Handed> queue;  // of a stream that the host feeds; the present task is its front
     u32 next = 0;              // of a stream of a model: the task after the present one
     u64 activated = 0;         // the same: since when it runs
@@ -88,6 +100,9 @@ class Streams {
     bool reached = false;  // `present` is set
     bool granted = false;  // what the present task waited for was handed to it
     u64 handed = 0, completed = 0;
+    u64 idle = 0;        // tasks without work that led to the present one since `idle_since`
+    u64 idle_since = 0;  // a value of work_
+    u64 again_idle = 0;  // `idle` of an activation that is to come
     Present present;
     std::vector<u32> watchers;
   };
@@ -113,10 +128,15 @@ class Streams {
   struct Recorder;
   std::string why(u32 stream, const Recorder* recorder) const;
   bool report_circles(const std::vector<u32>& next, std::vector<std::string>& lines) const;
-  u32 host_waiter(u32 thread) const { return static_cast<u32>(states_.size()) + thread; }
+  // Among those that wait for an event, host threads are told from streams by a bit.
+  static constexpr u32 kHost = u32{1} << 31;
+  static u32 host_waiter(u32 thread) { return kHost | thread; }
   void make_ready(u32 stream);
   void wake(u32 waiter);
   void advance(u32 stream);
+  void count_idle(u32 stream);
+  bool goes_round(const StreamState& s) const;
+  void check_livelock() const;
   bool reach(u32 stream);
   bool admit(u32 stream);
   bool settle(u32 stream);
@@ -136,13 +156,14 @@ class Streams {
   std::vector<Flag> events_, notifies_;
   std::set<u32> host_granted_;  // threads for whose event a record has come
   std::vector<ModelState> models_;
-  std::vector<u32> label_at_;    // by label: position of its label_set
-  std::vector<u64> first_;       // by stream: tasks of all streams before it
-  std::vector<u64> executions_;  // by position among all tasks
-  Turns turns_;
+  std::vector<u32> label_at_;  // by label: position of its label_set
+  Limits limits_;
+  u64 tasks_ = 0;  // of all streams
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   u64 order_ = 0;
-  u64 busy_ = 0;  // streams that do not rest
+  u64 busy_ = 0;     // streams that do not rest
+  u64 work_ = 0;     // tasks that do work and have begun or ended, and those that the host has handed over
+  u64 working_ = 0;  // tasks that do work and run
 };
 
 }  // namespace vinci::models

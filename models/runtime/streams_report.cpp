@@ -66,7 +66,7 @@ bool Streams::report(std::vector<std::string>& lines) const {
     for (u32 t = 0; t < stream_.streams[s].tasks.size(); ++t) {
       const auto signal = records(stream_.streams[s].tasks[t]);
       const auto it = signal ? recorders.find(*signal) : recorders.end();
-      const bool left = stream_.streams[s].model != task::kNone || executions_[first_[s] + t] == 0;
+      const bool left = stream_.streams[s].model != task::kNone || states_[s].past[t].executions == 0;
       if (it != recorders.end() && !it->second && left) it->second = Recorder{s, t};
     }
   }

@@ -21,22 +21,27 @@ TaskEffects::TaskEffects(const task::TaskStream& stream, const config::LinksConf
       checker_(checker),
       collectives_(stream, links, memory, checker != nullptr),
       float_overflow_(stream.devices),
-      reached_(stream.streams.size() + stream.host.threads.size()) {
-  u32 all = 0;
-  for (const task::Stream& s : stream.streams) {
-    first_.push_back(all);
-    all += static_cast<u32>(s.tasks.size());
-  }
-  for (u32 s = 0; s < stream.streams.size(); ++s) {
-    for (u32 t = 0; t < stream.streams[s].tasks.size(); ++t)
-      check_arguments(s, t);
-  }
+      threads_(std::max<u32>(1, static_cast<u32>(stream.host.threads.size()))),
+      semaphores_(static_cast<u32>(stream.host.semaphores.size())),
+      numbers_(std::make_shared<TaskNumbers>(stream)),
+      host_reached_(threads_) {
+  append();
   if (checker_ == nullptr) return;
-  checker_->set_places([&stream, first = first_, all](u32 number) {
-    if (number >= all) return std::string();  // a host thread
-    const auto s = static_cast<usize>(std::ranges::upper_bound(first, number) - first.begin()) - 1;
-    return task::place(stream, s, number - first[s]);
+  checker_->set_places([&stream, numbers = numbers_](u32 number) {
+    const auto at = numbers->place(number);
+    return at ? task::place(stream, at->stream, at->task) : std::string();  // else a host thread
   });
+}
+
+void TaskEffects::append() {
+  numbers_->append();
+  collectives_.append();
+  reached_.resize(stream_.streams.size());
+  checked_.resize(stream_.streams.size());
+  for (u32 s = 0; s < checked_.size(); ++s) {
+    for (usize& t = checked_[s]; t < stream_.streams[s].tasks.size(); ++t)
+      check_arguments(s, static_cast<u32>(t));
+  }
 }
 
 // What can be wrong with a task before anything runs.
@@ -53,27 +58,27 @@ u32 TaskEffects::begin(u32 stream, u32 task) {
     checker_->begin_reached(reached);
     return reached;
   }
-  return checker_->begin_task(stream, position(stream, task), stream_.streams[stream].tasks[task].name);
+  return checker_->begin_task(of_stream(stream), number(stream, task), stream_.streams[stream].tasks[task].name);
 }
 
 u32 TaskEffects::begin_kernel(u32 stream, u32 task) { return checker_ != nullptr ? begin(stream, task) : 0; }
 
-void TaskEffects::follow(u32 stream, u32 earlier) {
-  if (checker_ != nullptr) checker_->follow(stream, earlier);
+void TaskEffects::order(u32 later, u32 earlier) {
+  if (checker_ != nullptr) checker_->follow(later, earlier);
 }
 
 void TaskEffects::hand_over(u32 stream, u32 thread) {
-  if (checker_ != nullptr) checker_->hand_over(stream, host_thread(thread));
+  if (checker_ != nullptr) checker_->hand_over(of_stream(stream), thread);
 }
 
 void TaskEffects::come_to_handed(u32 stream) {
-  if (checker_ != nullptr) checker_->come_to_handed(stream);
+  if (checker_ != nullptr) checker_->come_to_handed(of_stream(stream));
 }
 
 void TaskEffects::reach(u32 stream, u32 task) {
   if (checker_ == nullptr) return;
   const task::Task& t = stream_.streams[stream].tasks[task];
-  const u32 reached = checker_->reach_task(stream, position(stream, task), t.name);
+  const u32 reached = checker_->reach_task(of_stream(stream), number(stream, task), t.name);
   reached_[stream] = reached;
   if (const auto* op = std::get_if<task::StreamWaitEvent>(&t.op))
     checker_->reach_event_wait(reached, op->event, stream_.events[op->event]);
@@ -83,15 +88,18 @@ void TaskEffects::reach(u32 stream, u32 task) {
 
 void TaskEffects::host_reaches(u32 thread, u32 event) {
   if (checker_ == nullptr) return;
-  const u32 id = host_thread(thread);
-  const u32 number = task::position(stream_, stream_.streams.size(), 0) + thread;  // behind all tasks
-  reached_[id] = checker_->reach_task(
-      id, number, fmt::format("synchronize_event of host thread {}", stream_.host.threads[thread].name));
-  checker_->reach_event_wait(*reached_[id], event, stream_.events[event]);
+  constexpr u32 kBehindTasks = u32{1} << 31;
+  const u32 reached =
+      checker_->reach_task(thread, kBehindTasks + thread,
+                           fmt::format("synchronize_event of host thread {}", stream_.host.threads[thread].name));
+  host_reached_[thread] = reached;
+  checker_->reach_event_wait(reached, event, stream_.events[event]);
 }
 
 void TaskEffects::host_passes(u32 thread, u32 event) {
-  if (checker_ != nullptr) checker_->wait_event(begin(host_thread(thread), 0), event);
+  if (checker_ == nullptr) return;
+  checker_->begin_reached(host_reached_[thread]);
+  checker_->wait_event(host_reached_[thread], event);
 }
 
 bool TaskEffects::alive(u32 buffer, u32 task, std::string_view what) {
@@ -207,24 +215,24 @@ void TaskEffects::perform(const task::CpuKernelLaunch& op, Run run) {
 
 const Collectives::Call* TaskEffects::arrive(u32 stream, u32 task_id) {
   const task::Task& task = stream_.streams[stream].tasks[task_id];
-  if (checker_ == nullptr) return collectives_.arrive(stream, task);
+  if (checker_ == nullptr) return collectives_.arrive(stream, task_id);
   const auto& op = std::get<task::Hccl>(task.op);
   const u32 device = stream_.streams[stream].device;
-  const u32 reached = checker_->reach_task(stream, position(stream, task_id), task.name);
+  const u32 reached = checker_->reach_task(of_stream(stream), number(stream, task_id), task.name);
   checker_->reach_collective(reached, u64{op.comm} << 32 | device,
                              fmt::format("comm '{}' on npu{}", stream_.comms[op.comm].name, device));
   const Collectives::Call* call = nullptr;
   try {
-    call = collectives_.arrive(stream, task);
+    call = collectives_.arrive(stream, task_id);
   } catch (const Error& e) {
     if (e.fault() == Fault::Program) checker_->task_fault(reached, FaultId::program_fault, e.message());
     throw;
   }
   if (call == nullptr) return nullptr;
   for (const Collectives::Rank& r : call->ranks)  // what comes after it on any rank comes after what came before on all
-    checker_->follow(stream, r.stream);
+    follow(stream, r.stream);
   for (const Collectives::Rank& r : call->ranks)
-    checker_->follow(r.stream, stream);
+    follow(r.stream, stream);
   return call;
 }
 

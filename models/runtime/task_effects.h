@@ -2,12 +2,14 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "isa/check/checker.h"
 #include "models/runtime/collectives.h"
+#include "models/runtime/task_numbers.h"
 #include "sim/task/run_memory.h"
 
 namespace vinci::models {
@@ -20,9 +22,13 @@ class TaskEffects {
   TaskEffects(const task::TaskStream& stream, const config::LinksConfig& links, task::RunMemory& memory,
               isa::check::Checker* checker);
 
+  // Takes over what the task stream has gained at its end: streams and tasks.
+  void append();
+
   isa::check::Checker* checker() const { return checker_; }
-  // The position of a task when the streams are read one after the other.
-  u32 position(u32 stream, u32 task) const { return first_[stream] + task; }
+  // The number of a task for the census and the checker.
+  u32 number(u32 stream, u32 task) const { return numbers_->number(stream, task); }
+  const TaskNumbers& numbers() const { return *numbers_; }
   // A kernel starts. Returns the task for CoreChecker::begin, 0 without a checker.
   u32 begin_kernel(u32 stream, u32 task);
   // The effect of a task that is no kernel. Faults carry the place of the task. One that the memory refuses is left out
@@ -35,14 +41,15 @@ class TaskEffects {
   // The same of a host thread that synchronizes with an event.
   void host_reaches(u32 thread, u32 event);
   void host_passes(u32 thread, u32 event);
-  // What a stream does from now on comes after all that another one has done so far. The host takes part in this under
-  // the numbers below.
-  void follow(u32 stream, u32 earlier);
+  // What one does from now on comes after all that the other has done so far: streams, a host thread that waits for a
+  // stream, a host thread that adds to a semaphore, and one that takes from it.
+  void follow(u32 stream, u32 earlier) { order(of_stream(stream), of_stream(earlier)); }
+  void host_follows(u32 thread, u32 stream) { order(thread, of_stream(stream)); }
+  void posts(u32 thread, u32 semaphore) { order(of_semaphore(semaphore), thread); }
+  void takes(u32 thread, u32 semaphore) { order(thread, of_semaphore(semaphore)); }
   // The next task of a stream comes after all that a host thread has done so far; the stream comes to that task.
   void hand_over(u32 stream, u32 thread);
   void come_to_handed(u32 stream);
-  u32 host_thread(u32 thread) const { return static_cast<u32>(stream_.streams.size()) + thread; }
-  u32 semaphore(u32 index) const { return host_thread(static_cast<u32>(stream_.host.threads.size())) + index; }
 
   // A stream comes to its collective, as Collectives::arrive(); the effect follows with perform().
   const Collectives::Call* arrive(u32 stream, u32 task);
@@ -63,6 +70,10 @@ class TaskEffects {
     u32 task = 0;
   };
 
+  // For the checker, host threads, semaphores and streams are one list. Only streams can be appended to it.
+  u32 of_semaphore(u32 index) const { return threads_ + index; }
+  u32 of_stream(u32 stream) const { return threads_ + semaphores_ + stream; }
+  void order(u32 later, u32 earlier);
   u32 begin(u32 stream, u32 task);
   void check_arguments(u32 stream, u32 task) const;
   bool touch(Run run, const task::Slice& slice, u64 bytes, std::string_view what, bool write);
@@ -91,9 +102,13 @@ class TaskEffects {
   isa::check::Checker* checker_;
   Collectives collectives_;
   std::vector<bool> float_overflow_;  // the float status by device: sticky until a task clears it
-  std::vector<u32> first_;            // by stream: tasks of all streams before it
-  // For the checker, by stream, host threads behind them: the wait that was reached and has not begun.
+  u32 threads_, semaphores_;          // of the host
+  // Shared with the checker, which may outlive the run.
+  std::shared_ptr<TaskNumbers> numbers_;
+  std::vector<usize> checked_;  // by stream: tasks whose arguments are known to be right
+  // The wait that was reached and has not begun, by stream.
   std::vector<std::optional<u32>> reached_;
+  std::vector<u32> host_reached_;  // the same, by host thread
 };
 
 }  // namespace vinci::models

@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <vector>
-
 #include "models/runtime/overloaded.h"
 #include "sim/task/task.h"
 
@@ -13,19 +11,15 @@ namespace vinci::models {
 // done so in the present turn. So what comes before a loop counts to its first turn, and what comes after to its last.
 class Turns {
  public:
-  // `tasks` of all streams.
-  explicit Turns(usize tasks = 0) : latest_(tasks) {}
-
-  // The task at a position among all tasks executes in this turn, or begins the next one.
-  void enter(u64& turn, usize position, const task::Task& task) {
+  // A task executes in this turn, or begins the next one. `latest` is the turn of its latest execution + 1, 0 at first.
+  static void enter(u64& turn, u64& latest, const task::Task& task) {
     if (!works(task)) return;
-    u64& latest = latest_[position];
     if (latest == turn + 1) ++turn;
     latest = turn + 1;
   }
 
- private:
-  // Other tasks only order and steer: the test of a loop stands before its body as often as behind it.
+  // Whether it does work. Other tasks only order and steer: the test of a loop precedes its body as often as it
+  // follows.
   static bool works(const task::Task& task) {
     return std::visit(
         Overloaded{[](const task::EventRecord&) { return false; }, [](const task::StreamWaitEvent&) { return false; },
@@ -36,8 +30,6 @@ class Turns {
                    [](const task::ModelEndGraph&) { return false; }, [](const auto&) { return true; }},
         task.op);
   }
-
-  std::vector<u64> latest_;  // by position: the turn of its latest execution + 1
 };
 
 }  // namespace vinci::models

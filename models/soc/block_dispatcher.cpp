@@ -41,11 +41,17 @@ BlockDispatcher::BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, 
       mix_interval_(env.clock.cover(chip.scheduler.mix_block_interval)),
       dispatch_cycles_(env.clock.cover(chip.scheduler.block_dispatch)),
       start_cycles_(env.clock.cover(chip.scheduler.program_start)),
-      launches_(stream.streams.size()),
-      slots_(chip.ai_cores + chip.vector_cores),
-      has_run_(stream.kernels.size() * slots_.size()) {
-  for (const task::Kernel& k : stream.kernels)
-    opaque_cycles_.push_back(k.seconds > 0 ? std::max<u64>(1, env.clock.cover(k.seconds)) : 0);
+      slots_(chip.ai_cores + chip.vector_cores) {
+  append();
+}
+
+void BlockDispatcher::append() {
+  launches_.resize(stream_.streams.size());
+  has_run_.resize(stream_.kernels.size() * slots_.size());
+  for (usize k = opaque_cycles_.size(); k < stream_.kernels.size(); ++k) {
+    const double seconds = stream_.kernels[k].seconds;
+    opaque_cycles_.push_back(seconds > 0 ? std::max<u64>(1, env_.clock.cover(seconds)) : 0);
+  }
 }
 
 void BlockDispatcher::add(u32 stream, const task::KernelLaunch& op, const isa::Launch& launch, std::string_view name,

@@ -32,6 +32,8 @@ class BlockDispatcher {
   BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
                   const KernelCodes& codes, std::vector<Core*> cores, bool sums, Callbacks callbacks);
 
+  // Takes over the streams and kernels that the task stream has gained.
+  void append();
   // A kernel that is ready for its first block. `launch` holds what is the same for all blocks.
   void add(u32 stream, const task::KernelLaunch& op, const isa::Launch& launch, std::string_view name, u32 task_id);
   // Gives all blocks that have a free slot to their cores, which begin one after the other where that takes time.

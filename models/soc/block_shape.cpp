@@ -9,13 +9,17 @@
 namespace vinci::models {
 
 BlockShape::BlockShape(const config::ChipConfig& chip, const task::TaskStream& stream, const task::KernelLaunch& launch)
-    : stream_(stream),
-      kind_(core_kind(stream.kernels[launch.kernel].type)),
-      blocks_(launch.block_dim),
-      kernel_(launch.kernel),
-      aiv_kernel_(launch.aiv_kernel),
-      aivs_(launch.aivs),
-      slots_(kind_ == isa::CoreKind::vector ? chip.vector_cores : chip.ai_cores),
+    : BlockShape(chip, core_kind(stream.kernels[launch.kernel].type), launch.block_dim, launch.aivs) {
+  stream_ = &stream;
+  kernel_ = launch.kernel;
+  aiv_kernel_ = launch.aiv_kernel;
+}
+
+BlockShape::BlockShape(const config::ChipConfig& chip, isa::CoreKind kind, u32 blocks, u32 aivs)
+    : kind_(kind),
+      blocks_(blocks),
+      aivs_(aivs),
+      slots_(kind == isa::CoreKind::vector ? chip.vector_cores : chip.ai_cores),
       aivs_of_core_(chip.vector_cores / chip.ai_cores) {}
 
 BlockShape::Part BlockShape::part(u32 slot, u32 block, u32 n) const {
@@ -32,7 +36,8 @@ isa::Launch BlockShape::launch(const isa::Launch& all, const Part& part) const {
     out.subblock_idx = part.self.part - 1;
     out.subblock_num = aivs_;
   }
-  const std::vector<u32>& entries = stream_.kernels[part.kernel].entries;
+  if (stream_ == nullptr) return out;
+  const std::vector<u32>& entries = stream_->kernels[part.kernel].entries;
   if (!entries.empty()) out.entry = entries[out.block_idx * out.subblock_num + out.subblock_idx];
   return out;
 }

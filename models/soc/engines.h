@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/base/enums.h"
 #include "models/links/links.h"
 #include "models/memory/timeline.h"
 #include "sim/config/chip_config.h"
@@ -25,7 +26,8 @@ class Engines {
 
   // What the timeline shows as a lane: each works on one job at a time.
   enum class Lane : u8 { h2d, d2h, sdma };
-  static constexpr std::array<std::string_view, 3> kLaneNames{"DMA host to device", "DMA device to host", "SDMA"};
+  static constexpr auto kLaneNames = enum_table<Lane, std::string_view>(
+      {{Lane::h2d, "DMA host to device"}, {Lane::d2h, "DMA device to host"}, {Lane::sdma, "SDMA"}});
   struct Job {
     u64 start = 0;                  // cycle in which the engine begins
     u64 end = 0;                    // cycle in which the effect is visible

@@ -7,15 +7,17 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "isa/check/core_checker.h"
 #include "isa/machine.h"
+#include "isa/waits.h"
 #include "models/core/core_spec.h"
 #include "models/runtime/host_threads.h"
 #include "models/runtime/streams.h"
+#include "models/soc/block_runner.h"
 #include "models/soc/block_shape.h"
 #include "models/soc/kernel_codes.h"
-#include "sim/kernel/waits.h"
 
 namespace vinci::models {
 namespace {
@@ -33,40 +35,26 @@ class KernelRunner {
         budget_(options.max_cycles),
         codes_(decode_kernels(stream)) {}
 
-  // Runs the blocks one after the other on the first slot, as long as each reaches its end by itself. When the blocks
-  // that have begun can only wait, or when one runs for long, because it may poll what another block has to write, the
-  // other slots are opened: then blocks take turns, as many at once as the chip holds.
+  // Runs a kernel. A block that pauses may poll what another block has to write, so others get turns then, too.
   // `finished` is called for each core that has ended its part of a block.
   void launch(const task::KernelLaunch& op, u32 stream, u32 task, const std::function<void()>& finished) {
     const task::Task& t = stream_.streams[stream].tasks[task];
     const u32 task_id = effects_.begin_kernel(stream, task);
     const BlockShape shape(chip_, stream_, op);
     const isa::Launch all{
-        .task = effects_.position(stream, task), .block_num = op.block_dim, .args = memory_.arguments(op)};
+        .task = effects_.number(stream, task), .block_num = op.block_dim, .args = memory_.arguments(op)};
     if (stream_.kernels[op.kernel].opaque()) return;  // nothing but time
     isa::CrossCoreFlags flags(shape.task());
     device_ = stream_.streams[stream].device;
-    std::deque<Running> slots(1);  // machines keep references into it
-    u32 next = 0, done = 0;
-    while (done < op.block_dim) {
-      const u64 before = budget_;
-      bool paused = false;
-      for (u32 s = 0; s < slots.size(); ++s) {
-        Running& r = slots[s];
-        while (r.left > 0 || next < op.block_dim) {
-          if (r.left == 0) begin(r, shape, s, next++, all, flags, task_id);
-          if (!advance(t, op, shape, r, paused, finished)) break;
-          ++done;
-        }
-      }
-      const bool stuck = budget_ == before && done < op.block_dim;
-      if (!stuck && !paused) continue;
-      if (slots.size() < shape.slots() && next < op.block_dim) {
-        slots.resize(std::min<usize>(shape.slots(), slots.size() + op.block_dim - next));
-      } else if (stuck) {
-        report_deadlock(t, slots, op.block_dim - next);
-      }
-    }
+    std::deque<Running> slots;  // machines keep references into it
+    BlockRunner(op.block_dim, shape.slots(), BlockRunner::Opening::all)
+        .run(
+            [&](u32 slot, u32 block) {
+              if (slot == slots.size()) slots.emplace_back();
+              begin(slots[slot], shape, slot, block, all, flags, task_id);
+            },
+            [&](u32 slot) { return advance(t, op, shape, slots[slot], finished); },
+            [&](u32 not_begun) { report_deadlock(t, slots, not_begun); });
     for (const Running& r : slots)
       effects_.end_kernel(stream, r.status);
   }
@@ -124,18 +112,21 @@ class KernelRunner {
     if (it != cores_.end()) return it->second;
     std::string called = core_name(kind, id);
     if (stream_.devices > 1) called = fmt::format("npu{}.{}", device_, called);
-    return cores_.try_emplace(key, core_spec(chip_, kind), memory_.gm(), id, options_, std::move(called)).first->second;
+    Core& core =
+        cores_.try_emplace(key, core_spec(chip_, kind), memory_.gm(), id, options_, std::move(called)).first->second;
+    core.machine.count_changes(changes_);
+    return core;
   }
 
-  // Gives each core of a block its turn; true when the block is done.
-  bool advance(const task::Task& t, const task::KernelLaunch& op, const BlockShape& shape, Running& r, bool& paused,
-               const std::function<void()>& finished) {
-    constexpr u64 kTurn = 1 << 16;  // instructions; how long decides nothing but speed
+  // Gives each core of a block its turn. A core that repeats for ever what changes nothing does not move.
+  BlockRunner::Turn advance(const task::Task& t, const task::KernelLaunch& op, const BlockShape& shape, Running& r,
+                            const std::function<void()>& finished) {
+    bool paused = false;
     for (u32 n = 0; n < shape.parts(); ++n) {
       Running::Core& c = r.cores[n];
       if (c.state == isa::Machine::State::done) continue;
       try {
-        c.state = c.on->machine.advance(budget_, kTurn);
+        c.state = take_turn(c.on->machine);
       } catch (const Error& e) {
         const std::string limit = e.fault() == Fault::Limit && budget_ == 0
                                       ? fmt::format(", after {} instructions of all cores", options_.max_cycles)
@@ -144,26 +135,39 @@ class KernelRunner {
                     fmt::format("{}\n  task '{}', {}{}", e.message(), t.name, block_text(c.part.self, op.mix()), limit),
                     e.location());
       }
-      paused = paused || c.state == isa::Machine::State::paused;
+      paused = paused || (c.state == isa::Machine::State::paused && !c.on->machine.spins());
       if (c.state != isa::Machine::State::done) continue;
       r.status |= c.on->machine.status();
       --r.left;
       finished();
     }
-    return r.left == 0;
+    using Turn = BlockRunner::Turn;
+    if (r.left == 0) return Turn::done;
+    if (paused) return Turn::paused;
+    return std::exchange(changes_seen_, changes_) != changes_ ? Turn::moved : Turn::waits;
+  }
+
+  // Lets a core run for a while, in pieces that are short enough for an interruption.
+  isa::Machine::State take_turn(isa::Machine& machine) {
+    constexpr u64 kTurn = 1 << 16, kPiece = 64;  // instructions; they decide nothing but speed
+    for (u64 left = kTurn; left > 0; left -= kPiece) {
+      if (options_.interrupted && options_.interrupted())
+        fail(Fault::Limit, "interrupted after {} instructions of all cores", instructions());
+      const isa::Machine::State state = machine.advance(budget_, kPiece);
+      if (state != isa::Machine::State::paused) return state;
+    }
+    return isa::Machine::State::paused;
   }
 
   [[noreturn]] static void report_deadlock(const task::Task& t, const std::deque<Running>& slots, u32 not_begun) {
-    std::vector<std::string> lines;
+    Waits waits{.not_begun = not_begun, .task = fmt::format("task '{}'", t.name)};
     for (const Running& r : slots) {
       for (const Running::Core& c : r.cores) {
-        if (r.left > 0 && c.on != nullptr && c.state == isa::Machine::State::waits)
-          lines.push_back(c.on->machine.waits_for());
+        if (r.left > 0 && c.on != nullptr && c.state != isa::Machine::State::done)
+          waits.cores.push_back(c.on->machine.waits_for());
       }
     }
-    std::string text = sim::below("nothing can move:", lines);
-    if (not_begun > 0) text += fmt::format("\n  {} blocks have no core to begin on", not_begun);
-    fail(Fault::Deadlock, "{}\n  task '{}'", text, t.name);
+    throw deadlock(waits);
   }
 
   const config::ChipConfig& chip_;
@@ -172,7 +176,9 @@ class KernelRunner {
   const Options& options_;
   TaskEffects& effects_;
   u64 budget_;
-  u32 device_ = 0;  // of the present kernel
+  u64 changes_ = 0;       // that the machines have made, besides scalar work
+  u64 changes_seen_ = 0;  // until the end of the latest turn
+  u32 device_ = 0;        // of the present kernel
   KernelCodes codes_;
   std::map<std::tuple<u32, isa::CoreKind, u32>, Core> cores_;  // made when first needed; buffers outlive blocks
 };
@@ -195,6 +201,7 @@ class Run final : public Carrier {
       const u32 thread = awake_.front();
       awake_.pop_front();
       while (host_.go_on(thread)) {
+        if (host_.in_loop(thread)) count_repeated();
         if (++host_steps_ % 4096 == 0 && options_.interrupted && options_.interrupted())
           fail(Fault::Limit, "interrupted after {} steps of the host", host_steps_);
       }
@@ -207,8 +214,7 @@ class Run final : public Carrier {
   u64 now() const override { return 0; }
   bool begin(u32 stream) override {
     ++executed_;
-    if (streams_.present(stream).iteration > 0 && ++repeated_ > options_.max_cycles)
-      fail(Fault::Limit, "the limit of {} is reached: so many tasks were executed again", options_.max_cycles);
+    if (streams_.present(stream).iteration > 0) count_repeated();
     if (executed_ % 1024 == 0 && options_.interrupted && options_.interrupted())
       fail(Fault::Limit, "interrupted after {} tasks", executed_);
     if (const auto* op = std::get_if<task::KernelLaunch>(&streams_.task(stream).op)) {
@@ -221,6 +227,8 @@ class Run final : public Carrier {
   }
   void ended(u32) override {}
   void wake_host(u32 thread) override { awake_.push_back(thread); }
+  bool host_waits() const override { return awake_.empty(); }
+  bool timed() const override { return false; }
 
  private:
   // A collective is over for all ranks when the last one comes.
@@ -236,6 +244,14 @@ class Run final : public Carrier {
     return true;
   }
 
+  // Of what a short task stream can have without end.
+  void count_repeated() {
+    if (++repeated_ <= options_.max_cycles) return;
+    fail(Fault::Limit,
+         "the limit of {} is reached: so many tasks of models and steps of loops of the host were executed",
+         options_.max_cycles);
+  }
+
   void progress() {
     ++done_units_;
     if (!options_.progress) return;
@@ -245,11 +261,11 @@ class Run final : public Carrier {
   }
 
   [[noreturn]] void report_deadlock() const {
-    sim::Waits waits;
+    Waits waits;
     waits.circle = streams_.report(waits.lines);
     effects_.collectives().report(waits.lines);
     host_.report(waits.lines);
-    throw Error(Fault::Deadlock, sim::below(sim::deadlock_title(waits, std::nullopt), waits.text()));
+    throw deadlock(waits);
   }
 
   const Options& options_;

@@ -81,6 +81,7 @@ struct Result {
   u64 task_count = 0;                                                      // all of them
   std::map<std::pair<std::string_view, std::string_view>, TaskSums> sums;  // by kind and direction of a copy
   nlohmann::ordered_json stats;                                            // every counter, deterministic
+  u32 threads_missing = 0;  // of the host, that the system refused to start; the others did their work
 };
 
 // Runs a task stream on a chip. Whether data exist follows from `memory`; without them only time is found. Throws

@@ -21,14 +21,13 @@ PipeTime pipe_time(const Core& core, isa::PipeId pipe, const Occupation& o) {
   return out;
 }
 
-void add_pipe_times(Core& core, Result& result) {
-  core.settle(result.cycles);
-  result.pipes.push_back(pipe_time(core, isa::PipeId::S, core.scalar().occupation()));
+void add_pipe_times(const Core& core, u64 now, Result& result) {
+  result.pipes.push_back(pipe_time(core, isa::PipeId::S, core.scalar().occupation().closed(now)));
   for (usize p = 1; p < isa::kPipeCount; ++p) {
     const auto id = static_cast<isa::PipeId>(p);
     const Pipe* pipe = core.pipe(id);
     if (pipe == nullptr) continue;
-    result.pipes.push_back(pipe_time(core, id, pipe->occupation()));
+    result.pipes.push_back(pipe_time(core, id, pipe->occupation().closed(now)));
     if (id == isa::PipeId::M) result.cube_macs += pipe->macs();
   }
 }
@@ -56,7 +55,7 @@ std::vector<bool> need_cores(const task::TaskStream& stream) {
 std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::ChipConfig& config,
                                                const task::TaskStream& stream, task::RunMemory& memory,
                                                stats::Group& stats, const Observers& observers, const DramFactory& dram,
-                                               sim::Crew& crew) {
+                                               sim::Crew& crew, bool all_cores) {
   std::vector<std::unique_ptr<Chip>> chips;
   const bool one = stream.devices == 1;
   for (u32 d = 0; d < stream.devices; ++d) {
@@ -66,11 +65,7 @@ std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::Chip
   stats.group("host");
   const std::vector<bool> with_cores = need_cores(stream);
   for (u32 d = 0; d < stream.devices; ++d) {
-    if (with_cores[d]) chips[d]->build_cores(memory, observers, crew);
-  }
-  for (u32 i = 0; i < stream.buffers.size(); ++i) {
-    const task::Buffer& b = stream.buffers[i];
-    if (b.l2 != CacheHint::normal) chips[b.device]->memory().hints().set(memory.address({.buffer = i}), b.bytes, b.l2);
+    if (all_cores || with_cores[d]) chips[d]->build_cores(memory, observers, crew);
   }
   return chips;
 }
@@ -80,14 +75,39 @@ u32 helpers(u32 threads) { return (threads != 0 ? threads : std::max(1u, std::th
 }  // namespace
 
 Soc::Soc(const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory,
-         const Options& options, const sim::Clock& clock, HostLink* host_link)
-    : env_{.clock = clock, .trace = options.trace}, next_sink_(options.tasks), crew_(helpers(options.threads)) {
+         const Options& options, const sim::Clock& clock, HostLink* host_link, HostThreads::Program program)
+    : config_(config),
+      stream_(stream),
+      memory_(memory),
+      env_{.clock = clock, .trace = options.trace},
+      next_sink_(options.tasks),
+      crew_(helpers(options.threads)) {
   check_fit(config, stream);
+  // What is appended may launch kernels.
+  const bool all_cores = program == HostThreads::Program::open;
   chips_ = build_chips(env_, config, stream, memory, stats_, {.census = options.census, .checker = options.checker},
-                       options.dram, crew_);
-  scheduler_ =
-      std::make_unique<TaskScheduler>(env_, config, stream, memory, chips_, stats_, options.checker,
-                                      TaskScheduler::Sink{.tasks = *this, .sums = options.tasks != nullptr}, host_link);
+                       options.dram, crew_, all_cores);
+  add_hints();
+  scheduler_ = std::make_unique<TaskScheduler>(env_, config, stream, memory, chips_, stats_, options.checker,
+                                               TaskScheduler::Sink{.tasks = *this, .sums = options.tasks != nullptr},
+                                               host_link, program);
+}
+
+void Soc::append() {
+  check_fit(config_, stream_);
+  add_hints();
+  scheduler_->append();
+}
+
+// A hint holds from the cycle on in which it is known.
+void Soc::add_hints() {
+  hints_.resize(stream_.buffers.size(), CacheHint::normal);
+  for (u32 i = 0; i < hints_.size(); ++i) {
+    const task::Buffer& b = stream_.buffers[i];
+    if (hints_[i] == b.l2) continue;
+    hints_[i] = b.l2;
+    chips_[b.device]->memory().hints().set(memory_.address({.buffer = i}), b.bytes, b.l2);
+  }
 }
 
 // Keeps the first tasks of a run for its result, and passes all on.
@@ -123,16 +143,32 @@ bool Soc::finished() {
   return scheduler_->finished();
 }
 
-Result Soc::take_result() {
-  result_.cycles = scheduler_->end();
-  result_.seconds = env_.clock.seconds(result_.cycles);
-  result_.instructions = env_.instructions;
-  result_.kernel_cycles = scheduler_->kernel_cycles();
+void Soc::complete(Result& result, u64 now) {
+  result.cycles = scheduler_->end();
+  result.seconds = env_.clock.seconds(result.cycles);
+  result.instructions = env_.instructions;
+  result.kernel_cycles = scheduler_->kernel_cycles();
   for (const auto& chip : chips_) {
     for (const auto& core : chip->cores())
-      add_pipe_times(*core, result_);
+      add_pipe_times(*core, now, result);
   }
-  result_.stats = stats::to_json(stats_);
+  result.stats = stats::to_json(stats_);
+  result.threads_missing = crew_.missing();
+}
+
+Result Soc::result() {
+  finish_data();
+  Result out = result_;
+  complete(out, std::max(scheduler_->end(), env_.agenda.now()));
+  return out;
+}
+
+Result Soc::take_result() {
+  for (const auto& chip : chips_) {
+    for (const auto& core : chip->cores())
+      core->settle(scheduler_->end());
+  }
+  complete(result_, scheduler_->end());
   return std::move(result_);
 }
 

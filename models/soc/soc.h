@@ -16,10 +16,13 @@ namespace vinci::models {
 class Soc final : private TaskSink {
  public:
   // `host_link` may be null: then copies from and to the host are a matter of `memory` alone. All must outlive it.
+  // With an open program, append() takes over what the task stream and the memory have gained.
   Soc(const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory, const Options& options,
-      const sim::Clock& clock, HostLink* host_link);
+      const sim::Clock& clock, HostLink* host_link, HostThreads::Program program = HostThreads::Program::complete);
+  void append();
 
   sim::Env& env() { return env_; }
+  TaskScheduler& scheduler() { return *scheduler_; }
   // Whether all tasks are done, once nothing moves by itself any more. Throws what an instruction threw whose data had
   // still to move.
   bool finished();
@@ -27,12 +30,20 @@ class Soc final : private TaskSink {
   void finish_data();
   const std::vector<std::unique_ptr<Chip>>& chips() const { return chips_; }
   double done_fraction() const { return scheduler_->done_fraction(); }
+  // What there is so far: pipes up to the present cycle, all else of tasks that are over.
+  Result result();
   // Once, after it has finished.
   Result take_result();
 
  private:
   void task(const TaskRecord& record) override;
+  void add_hints();
+  void complete(Result& result, u64 cycles);
 
+  const config::ChipConfig& config_;
+  const task::TaskStream& stream_;
+  task::RunMemory& memory_;
+  std::vector<CacheHint> hints_;  // by buffer, that the memory systems know
   sim::Env env_;
   stats::Group stats_;
   Result result_;

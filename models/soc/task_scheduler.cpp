@@ -11,19 +11,21 @@ namespace vinci::models {
 
 TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream,
                              task::RunMemory& memory, const std::vector<std::unique_ptr<Chip>>& chips,
-                             stats::Group& stats, isa::check::Checker* checker, Sink sink, HostLink* host_link)
+                             stats::Group& stats, isa::check::Checker* checker, Sink sink, HostLink* host_link,
+                             HostThreads::Program program)
     : Module(env),
       config_(config),
       stream_(stream),
       memory_(memory),
       effects_(stream, config.links, memory, checker),
       streams_(stream, config, effects_, *this),
-      host_(stream, streams_, effects_, *this),
+      host_(stream, streams_, effects_, *this, program),
       links_(config.links, config.clock, stats),
       codes_(decode_kernels(stream)),
       starts_(stream.streams.size()),
       hosts_(stream.streams.size()),
       threads_(host_.count()),
+      recorded_(stream.events.size()),
       sink_(sink),
       host_link_(host_link),
       host_copies_(host_link != nullptr ? stream.streams.size() : 0),
@@ -34,9 +36,7 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
     devices_.emplace_back(*this, *chip);
   stats.group("host").add("busy", host_busy_, "cycles", "time that host threads spent on their steps");
   if (env_.trace != nullptr) {
-    for (const task::Stream& s : stream.streams) {
-      tracks_.push_back(env_.trace->track(group_of(s.device), fmt::format("stream {}", s.name)));
-    }
+    add_tracks();
     for (u32 d = 0; d < devices_.size(); ++d) {
       for (usize lane = 0; lane < Engines::kLaneNames.size(); ++lane) {
         devices_[d].lanes[lane] = env_.trace->track(group_of(d), Engines::kLaneNames[lane]);
@@ -48,7 +48,7 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
     if (env_.trace != nullptr) threads_[thread].track = env_.trace->track("host", host_.name(thread));
     later(0, What::host, thread);
   }
-  env_.waiters.push_back([this](sim::Waits& waits) {
+  env_.waiters.push_back([this](Waits& waits) {
     waits.circle = streams_.report(waits.lines);
     effects_.collectives().report(waits.lines);
     host_.report(waits.lines);
@@ -67,6 +67,31 @@ TaskScheduler::Device::Device(TaskScheduler& s, Chip& chip)
   engines.register_in(stats);
 }
 
+void TaskScheduler::append() {
+  append_kernels(codes_, stream_);
+  effects_.append();
+  streams_.append();
+  const usize streams = stream_.streams.size();
+  starts_.resize(streams);
+  hosts_.resize(streams);
+  if (host_link_ != nullptr) host_copies_.resize(streams);
+  recorded_.resize(stream_.events.size());
+  if (env_.trace != nullptr) add_tracks();
+  for (Device& d : devices_)
+    d.blocks.append();
+  const std::vector<u32> goes_on = host_.append();
+  for (const u32 thread : goes_on)
+    wake_host(thread);
+  if (!goes_on.empty()) wake();
+}
+
+void TaskScheduler::add_tracks() {
+  for (usize s = tracks_.size(); s < stream_.streams.size(); ++s) {
+    const task::Stream& stream = stream_.streams[s];
+    tracks_.push_back(env_.trace->track(group_of(stream.device), fmt::format("stream {}", stream.name)));
+  }
+}
+
 std::string TaskScheduler::group_of(u32 device) const {
   return stream_.devices > 1 ? fmt::format("npu{}", device) : "device";
 }
@@ -82,13 +107,16 @@ void TaskScheduler::act() {
   const u64 t = now();
   constexpr u64 kMost = 100'000'000;  // of a loop of tasks or host steps whose times are all zero
   u64 happened = 0;
+  if (out_of_steps_) next_step(*std::exchange(out_of_steps_, std::nullopt));
   do {
+    if (out_of_steps_) return pause_here();
     while (!agenda_.empty() && agenda_.top().at <= t) {
       if (++happened > kMost)
         fail(Fault::Limit, "{} tasks and host steps ended in cycle {}; time stands still", kMost, t);
       const Entry entry = agenda_.top();
       agenda_.pop();
       happen(entry);
+      if (out_of_steps_) return pause_here();
     }
     streams_.run();
     for (Device& d : devices_)
@@ -102,7 +130,10 @@ void TaskScheduler::happen(const Entry& entry) {
     case What::task: streams_.done(entry.id); break;
     case What::kernel_ready: kernel_ready(entry.id); break;
     case What::block: device_of(entry.id).blocks.part_done(entry.id, entry.part); break;
-    case What::host: go_on(entry.id); break;
+    case What::host:
+      --hosts_due_;
+      go_on(entry.id);
+      break;
     case What::collective: carry_on(entry.id, 0, true); break;
     case What::transfer: carry_on(entry.id, entry.part, false); break;
     case What::host_copy: host_copy_due(entry.id); break;
@@ -271,7 +302,7 @@ void TaskScheduler::kernel_ready(u32 stream) {
   const task::Task& t = streams_.task(stream);
   const auto& op = std::get<task::KernelLaunch>(t.op);
   device_of(stream).blocks.add(
-      stream, op, {.task = effects_.position(stream, task), .block_num = op.block_dim, .args = memory_.arguments(op)},
+      stream, op, {.task = effects_.number(stream, task), .block_num = op.block_dim, .args = memory_.arguments(op)},
       t.name, effects_.begin_kernel(stream, task));
 }
 
@@ -291,6 +322,10 @@ void TaskScheduler::ended(u32 stream) {
   }
   ++device.tasks;
   end_ = std::max(end_, t);
+  if (const auto* record = std::get_if<task::EventRecord>(&task.op)) {
+    recorded_[record->event] = t;
+    if (record->event == awaited_) env_.agenda.pause(nullptr);
+  }
   const Streams::Present& present = streams_.present(stream);
   if (env_.trace != nullptr) {
     env_.trace->span({.track = tracks_[stream],
@@ -341,8 +376,19 @@ void TaskScheduler::go_on(u32 thread) {
   }
   if (state.step && state.step->stream != task::kNone) hosts_[state.step->stream] = thread;
   end_ = std::max(end_, t);
+  next_step(thread);
+}
+
+// Nothing of the simulation happens while what a host thread does next is not known.
+void TaskScheduler::next_step(u32 thread) {
+  HostState& state = threads_[thread];
+  const u64 t = now();
   state.step = host_.go_on(thread);
   state.since = t;
+  if (host_.out_of_steps(thread)) {
+    out_of_steps_ = thread;
+    return;
+  }
   if (!state.step) return;
   const u64 cycles = cycles_of(*state.step);
   host_busy_ += cycles;

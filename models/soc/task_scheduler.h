@@ -31,7 +31,18 @@ class TaskScheduler : public sim::Module, private Carrier {
   // `chips` by device; `checker` and `host_link` may be null.
   TaskScheduler(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream,
                 task::RunMemory& memory, const std::vector<std::unique_ptr<Chip>>& chips, stats::Group& stats,
-                isa::check::Checker* checker, Sink sink, HostLink* host_link);
+                isa::check::Checker* checker, Sink sink, HostLink* host_link,
+                HostThreads::Program program = HostThreads::Program::complete);
+
+  // What the task stream has gained at its end takes part from now on. Not while modules act.
+  void append();
+  // The host program is complete (HostThreads).
+  void complete_program() { host_.complete(); }
+  // Pauses the agenda when a record of this event is over; task::kNone: of none.
+  void pause_at(u32 event) { awaited_ = event; }
+  // The cycle in which the latest record of an event was over.
+  std::optional<u64> recorded(u32 event) const { return event < recorded_.size() ? recorded_[event] : std::nullopt; }
+  const TaskNumbers& numbers() const { return effects_.numbers(); }
 
   bool finished() const { return streams_.idle() && host_.finished(); }
   // When the last task or host step was over.
@@ -78,13 +89,18 @@ class TaskScheduler : public sim::Module, private Carrier {
 
   void act() override;
   void happen(const Entry& entry);
-  void later(u64 at, What what, u32 id, u32 part = 0) { agenda_.push({at, order_++, what, id, part}); }
+  void later(u64 at, What what, u32 id, u32 part = 0) {
+    agenda_.push({at, order_++, what, id, part});
+    hosts_due_ += what == What::host ? 1 : 0;
+  }
 
   // Carrier
   u64 now() const override { return env_.agenda.now(); }
   bool begin(u32 stream) override;
   void ended(u32 stream) override;
   void wake_host(u32 thread) override { later(now(), What::host, thread); }
+  bool host_waits() const override { return hosts_due_ == 0; }
+  bool timed() const override { return true; }
 
   bool begin_job(u32 stream, const Engines::Job& job);
   bool begin_aicpu(u32 stream, const task::CpuKernelLaunch& op);
@@ -98,6 +114,8 @@ class TaskScheduler : public sim::Module, private Carrier {
   void carry_on(u32 collective, u32 transfer, bool begin);
   void kernel_ready(u32 stream);
   void go_on(u32 thread);
+  void next_step(u32 thread);
+  void add_tracks();
   u64 cycles_of(const HostThreads::Step& step) const;
   Device& device_of(u32 stream) { return devices_[stream_.streams[stream].device]; }
 
@@ -113,11 +131,15 @@ class TaskScheduler : public sim::Module, private Carrier {
   std::vector<u64> starts_;  // by stream: when the present task began
   std::vector<u32> hosts_;   // by stream: the host thread that handed over its latest task
   std::vector<HostState> threads_;
+  std::optional<u32> out_of_steps_;           // host thread for whose next step everything waits
+  u32 awaited_ = task::kNone;                 // event
+  std::vector<std::optional<u64>> recorded_;  // by event
   Sink sink_;
   HostLink* host_link_;
   std::vector<HostCopy> host_copies_;  // by stream
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> agenda_;
   u64 order_ = 0;
+  u64 hosts_due_ = 0;  // entries of host threads in agenda_
   u64 task_start_, task_completion_, control_;
   std::vector<trace::TrackId> tracks_;    // by stream
   std::map<Link, trace::TrackId> wires_;  // those that were used

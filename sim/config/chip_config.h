@@ -67,8 +67,22 @@ struct MoveCosts {
   friend bool operator==(const MoveCosts&, const MoveCosts&) = default;
 };
 
+// Cycles that an Ascend C program is charged for the scalar code inside its API: compilers' code around the intrinsics,
+// which native execution does not see (docs/ascendc.md).
+struct ApiCosts {
+  u32 call = 8;    // a call that issues work: addresses, lengths, masks
+  u32 flag = 1;    // a flag or a barrier
+  u32 queue = 12;  // AllocTensor, EnQue, DeQue, FreeTensor, each besides its flag
+  u32 loop = 2;    // a turn of a loop inside the API
+  u32 access = 4;  // a GetValue or SetValue that is not recorded as an instruction
+  std::string from = "assumed";
+
+  friend bool operator==(const ApiCosts&, const ApiCosts&) = default;
+};
+
 struct ScalarCosts {
   CostLine alu, load, store, sync, cross_core;
+  ApiCosts api;
 
   friend bool operator==(const ScalarCosts&, const ScalarCosts&) = default;
 };

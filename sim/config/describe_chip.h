@@ -25,6 +25,7 @@ template <class S, class T>
 concept Is = std::same_as<std::remove_const_t<S>, T>;
 
 inline constexpr Range kCycleRange{0, 1e9};
+inline constexpr Range kApiRange{0, 65535};
 inline constexpr Range kRateRange{0, 1e6};
 inline constexpr Range kBufferRange{0, 16.0 * 1024 * 1024};  // addresses of a buffer have 24 bits
 inline constexpr Range kQueueRange{1, 65536};
@@ -101,6 +102,16 @@ void describe(V& visit, S& s) {
   visit("fill_l1", s.fill_l1, "a constant into L1");
 }
 
+template <class V, Is<ApiCosts> S>
+void describe(V& visit, S& s) {
+  visit("call", s.call, "cycles of a call that issues work: addresses, lengths, masks", kApiRange);
+  visit("flag", s.flag, "cycles of a flag or a barrier", kApiRange);
+  visit("queue", s.queue, "cycles of AllocTensor, EnQue, DeQue, FreeTensor, each besides its flag", kApiRange);
+  visit("loop", s.loop, "cycles of a turn of a loop inside the API", kApiRange);
+  visit("access", s.access, "cycles of a GetValue or SetValue that is not recorded as an instruction", kApiRange);
+  visit("from", s.from, kFromDoc);
+}
+
 template <class V, Is<ScalarCosts> S>
 void describe(V& visit, S& s) {
   visit("alu", s.alu, "arithmetic, comparisons, branches, special registers");
@@ -108,6 +119,7 @@ void describe(V& visit, S& s) {
   visit("store", s.store, "from a register to memory");
   visit("sync", s.sync, "issue of set_flag, wait_flag, pipe_barrier, wait_flag_dev");
   visit("cross_core", s.cross_core, "ffts_cross_core_sync (split core); the tail is the way to the waiting core");
+  visit("api", s.api, "what Ascend C programs are charged for scalar code inside the API, as nop in their recordings");
 }
 
 template <class V, Is<SystemCounter> S>

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <vector>
 
+#include "isa/base/enums.h"
 #include "isa/base/suggest.h"
 #include "isa/table.h"
 #include "sim/config/describe_chip.h"
@@ -77,8 +78,8 @@ class Apply {
  public:
   using Locate = std::function<std::string(const Node&)>;
   // `is_file`: `extends` has been dealt with and may stand at the top.
-  Apply(const YamlTree& tree, Problems& problems, Places& places, bool is_file, Locate locate)
-      : tree_(tree), problems_(problems), places_(places), is_file_(is_file), locate_(std::move(locate)) {}
+  Apply(Problems& problems, Places& places, bool is_file, Locate locate)
+      : problems_(problems), places_(places), is_file_(is_file), locate_(std::move(locate)) {}
 
   template <class S>
   void group(const Node& node, S& s, const std::string& path) {
@@ -88,7 +89,7 @@ class Apply {
     }
     bool has_number = false, has_from = false;
     for_each_key(node, path, [&](const Node& key, const Node& value) {
-      const std::string& name = key.text;
+      const std::string name(key.text());
       OneKey<S> one{*this, name, value, path.empty() ? name : path + "." + name};
       describe(one, s);
       if (!one.found && !(is_file_ && path.empty() && name == kExtends)) {
@@ -110,7 +111,7 @@ class Apply {
       return;
     }
     for_each_key(node, path, [&](const Node& key, const Node& value) {
-      const std::string& name = key.text;
+      const std::string name(key.text());
       const std::string_view mnemonic = std::string_view(name).substr(0, name.find('.'));
       const isa::Row* row = isa::row_of(mnemonic);
       if (row == nullptr) {
@@ -174,6 +175,7 @@ class Apply {
       case Kind::scalar: return "this is a single value";
       case Kind::sequence: return "this is a list";
       case Kind::map: return "this is a mapping";
+      case Kind::alias: break;  // readers meet its target
     }
     return "";
   }
@@ -181,14 +183,13 @@ class Apply {
   template <class F>
   void for_each_key(const Node& node, const std::string& path, F use) {
     std::set<std::string_view> seen;
-    for (usize i = 0; i + 1 < node.children.size(); i += 2) {
-      const Node& key = tree_[node.children[i]];
+    for (const auto& [key, value] : node.entries()) {
       if (key.kind != Kind::scalar) {
         problem(key, "{}: a key must be a single word", shown(path));
-      } else if (!seen.insert(key.text).second) {
-        problem(key, "{} has the key {} twice", shown(path), quote(key.text));
+      } else if (!seen.insert(key.text()).second) {
+        problem(key, "{} has the key {} twice", shown(path), quote(key.text()));
       } else {
-        use(key, tree_[node.children[i + 1]]);
+        use(key, value);
       }
     }
   }
@@ -201,13 +202,13 @@ class Apply {
   template <class T>
   void read(const Node& node, T& out, const std::string& path, Range range) {
     T value{};
-    if (!read_text(node.text, value)) {
+    if (!read_text(node.text(), value)) {
       double number = 1;
-      if (range.low > 0 && read_text(node.text, number) && number == 0) {  // no unit makes it better
-        problem(node, "{} = {} must be greater than zero, in [{}, {}]", shown(path), node.text,
+      if (range.low > 0 && read_text(node.text(), number) && number == 0) {  // no unit makes it better
+        problem(node, "{} = {} must be greater than zero, in [{}, {}]", shown(path), node.text(),
                 write_text(bound_as<T>(range.low)), write_text(bound_as<T>(range.high)));
       } else {
-        problem(node, "{}: cannot read {}; write {}", shown(path), quote(node.text), how_to_write(T{}));
+        problem(node, "{}: cannot read {}; write {}", shown(path), quote(node.text()), how_to_write(T{}));
       }
       return;
     }
@@ -225,17 +226,17 @@ class Apply {
   template <class E>
   requires std::is_enum_v<E>
   void read(const Node& node, E& out, const std::string& path, Range) {
-    const auto& names = isa::kEnumNames<E>;
-    if (const auto value = isa::parse_enum<E>(names, node.text)) {
+    const auto& names = enum_names<E>;
+    if (const auto value = parse_enum<E>(names, node.text())) {
       out = *value;
     } else {
-      problem(node, "{}: cannot read {}; write one of {}{}", shown(path), quote(node.text), fmt::join(names, ", "),
-              did_you_mean(node.text, names));
+      problem(node, "{}: cannot read {}; write one of {}{}", shown(path), quote(node.text()), fmt::join(names, ", "),
+              did_you_mean(node.text(), names));
     }
   }
 
   void read(const Node& node, std::string& out, const std::string& path, Range) {
-    const std::string& text = node.text;
+    const std::string_view text = node.text();
     constexpr usize kLongest = 500;
     if (text.size() > kLongest) {
       problem(node, "{} has {} characters, more than {}", shown(path), text.size(), kLongest);
@@ -251,7 +252,6 @@ class Apply {
     }
   }
 
-  const YamlTree& tree_;
   Problems& problems_;
   Places& places_;
   bool is_file_;
@@ -283,20 +283,19 @@ void ChipReader::read_file(std::string_view text, const std::string& source, con
   }
   try {
     const YamlTree tree = YamlTree::parse(text, source);
-    const auto locate = [&](const Node& node) { return fmt::format("{}:{}:{}", source, node.line, node.column); };
-    const std::vector<u32>& top = tree.root().children;
-    for (usize i = 0; tree.root().kind == Kind::map && i < top.size(); i += 2) {
-      if (tree[top[i]].kind != Kind::scalar || tree[top[i]].text != kExtends) continue;
-      const Node& parent = tree[top[i + 1]];
-      if (parent.kind == Kind::scalar && is_name(parent.text)) {
-        read_parent(parent.text, locate(parent));
+    const auto locate = [&](const Node& node) { return tree.at(source, node); };
+    for (const auto& [key, parent] : tree.root().entries()) {
+      if (key.text() != kExtends) continue;
+      if (parent.kind == Kind::scalar && is_name(parent.text())) {
+        read_parent(std::string(parent.text()), locate(parent));
       } else {
         problems_.add(locate(parent), "chip.extends: write the name of one chip, without folder and without .yaml");
       }
       break;
     }
     chip_.name.clear();  // a child has a name of its own
-    Apply(tree, problems_, places_, true, locate).group(tree.root(), chip_, "");
+    places_.erase("name");
+    Apply(problems_, places_, true, locate).group(tree.root(), chip_, "");
   } catch (const Error& e) {
     problems_.add(e.location(), e.message());
   }
@@ -328,7 +327,7 @@ void ChipReader::read_override(const std::string& text) {
     yaml = fmt::format("{{{}: {}}}", yaml_quoted(*key), yaml);
   try {
     const YamlTree tree = YamlTree::parse(yaml, location);
-    Apply(tree, problems_, places_, false, [&](const Node&) { return location; }).group(tree.root(), chip_, "");
+    Apply(problems_, places_, false, [&](const Node&) { return location; }).group(tree.root(), chip_, "");
   } catch (const Error& e) {
     problems_.add(location, e.message());
   }

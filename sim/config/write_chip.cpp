@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "isa/base/enums.h"
 #include "sim/config/describe_chip.h"
 #include "sim/config/load.h"
 #include "sim/config/unit_text.h"
@@ -77,7 +78,7 @@ std::string kind_of() {
   if constexpr (std::same_as<T, std::string>) {
     return "text";
   } else if constexpr (std::is_enum_v<T>) {
-    return fmt::format("one of {}", fmt::join(isa::kEnumNames<T>, ", "));
+    return fmt::format("one of {}", fmt::join(enum_names<T>, ", "));
   } else {
     return std::string(how_to_write(T{}));
   }
@@ -119,7 +120,7 @@ struct CollectAssumed {
   void operator()(std::string_view key, const T& member, std::string_view, Range = {}) {
     const std::string here = join_path(path, key);
     if constexpr (Described<const T>) {
-      const auto cost_class = isa::parse_enum<isa::CostClass>(isa::kCostClassNames, key);
+      const auto cost_class = parse_enum<isa::CostClass>(isa::kCostClassNames, key);
       if (std::same_as<T, CostLine> && cost_class && !has_cost_class(arch, *cost_class)) return;
       group(member, here);
     } else if constexpr (kIsLines<T>) {

@@ -3,13 +3,13 @@
 #include "sim/io/atomic_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 
 #include "isa/base/error.h"
@@ -17,7 +17,30 @@
 namespace vinci::io {
 namespace {
 
+constexpr std::string_view kTemporarySuffix = ".vinci-tmp";
+
 std::string reason(int error) { return std::generic_category().message(error); }
+
+// The n-th temporary name for a file. The process id only makes collisions rare; it is in no output.
+std::filesystem::path temporary_name(const std::filesystem::path& target, unsigned n) {
+  const std::string stem = target.filename().string().substr(0, 200);
+  return target.parent_path() / fmt::format(".{}.{}.{}{}", stem, ::getpid(), n, kTemporarySuffix);
+}
+
+// An AtomicFile holds a lock on its temporary file, which ends with the process.
+bool take_lock(int fd) { return ::flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+// Creates and locks a file of this name; -1 with errno EEXIST where the name is taken, also by remove_abandoned(),
+// which can come between creating and locking.
+int create_locked(const char* name) {
+  const int fd = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return fd;
+  struct stat info {};
+  if (take_lock(fd) && ::fstat(fd, &info) == 0 && info.st_nlink != 0) return fd;
+  ::close(fd);
+  errno = EEXIST;
+  return -1;
+}
 
 // Where a write to `path` really goes; a link that leads nowhere yet stays as it is.
 std::string resolve(const std::string& path) {
@@ -36,44 +59,45 @@ void sync_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(resolve(path_)) {
+AtomicFile::AtomicFile(std::string path, Durability durability)
+    : path_(std::move(path)), target_(resolve(path_)), durability_(durability) {
   if (path_.empty()) fail(Fault::Input, "the name of an output file is empty");
   struct stat info {};
   const bool exists = ::stat(target_.c_str(), &info) == 0;
   if (exists && S_ISDIR(info.st_mode)) fail(Fault::Input, "cannot write '{}': it is a folder", path_);
 
-  int fd = -1;
   if (exists && !S_ISREG(info.st_mode)) {
-    fd = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    const std::filesystem::path target(target_);
-    // The process id only keeps two runs apart; it is in no output.
-    const std::string stem = target.filename().string().substr(0, 200) + "." + std::to_string(::getpid());
-    for (unsigned n = 0; n < 1000 && fd < 0; ++n) {
-      temporary_ = (target.parent_path() / ("." + stem + "." + std::to_string(n) + ".tmp")).string();
-      fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (fd < 0 && errno != EEXIST) break;
-    }
+    open_temporary();
   }
-  if (fd < 0) {
-    const int error = errno;
-    temporary_.clear();
-    fail(Fault::Input, "cannot write '{}': {}", path_, reason(error));
-  }
-  file_ = ::fdopen(fd, "wb");
+  if (fd_ < 0) fail(Fault::Input, "cannot write '{}': {}", path_, reason(errno));
+  file_ = ::fdopen(fd_, "wb");
   if (file_ == nullptr) {
-    ::close(fd);
+    ::close(fd_);
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
     fail(Fault::Limit, "cannot write '{}': out of memory", path_);
   }
 }
 
-AtomicFile::~AtomicFile() {
-  if (file_ != nullptr) std::fclose(file_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+void AtomicFile::open_temporary() {
+  for (unsigned n = 0; n < 1000 && fd_ < 0; ++n) {
+    const std::string name = temporary_name(target_, n).string();
+    fd_ = create_locked(name.c_str());
+    if (fd_ >= 0) temporary_ = name;
+    if (fd_ < 0 && errno != EEXIST) return;
+  }
 }
 
-void AtomicFile::fail_write(int error) const { fail(Fault::Limit, "cannot write '{}': {}", path_, reason(error)); }
+AtomicFile::~AtomicFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (file_ != nullptr) std::fclose(file_);
+}
+
+void AtomicFile::fail_write(int error) {
+  if (first_error_ == 0) first_error_ = error;
+  fail(Fault::Limit, "cannot write '{}': {}", path_, reason(first_error_));
+}
 
 void AtomicFile::write(std::string_view text) {
   VINCI_CHECK(file_ != nullptr);
@@ -84,64 +108,41 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   write(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
+// The file is renamed while it is open, so that its lock holds until it has its name.
 void AtomicFile::commit() {
   VINCI_CHECK(file_ != nullptr);
   if (std::ferror(file_) != 0) fail_write(EIO);
   if (std::fflush(file_) != 0) fail_write(errno);
-  if (!temporary_.empty() && ::fsync(::fileno(file_)) != 0) fail_write(errno);
+  const bool sync = durability_ == Durability::durable && !temporary_.empty();
+  if (sync && ::fsync(fd_) != 0) fail_write(errno);
+  if (!temporary_.empty() && ::rename(temporary_.c_str(), target_.c_str()) != 0) fail_write(errno);
+  temporary_.clear();
   const int closed = std::fclose(file_);
   file_ = nullptr;
   if (closed != 0) fail_write(errno);
-  if (temporary_.empty()) return;
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_write(errno);
-  temporary_.clear();
-  sync_folder(std::filesystem::path(target_).parent_path());
+  if (sync) sync_folder(std::filesystem::path(target_).parent_path());
 }
 
-void write_file_atomically(const std::string& path, std::string_view text) {
-  AtomicFile file(path);
+void write_file_atomically(const std::string& path, std::string_view text, Durability durability) {
+  AtomicFile file(path, durability);
   file.write(text);
   file.commit();
 }
 
-void write_file_atomically(const std::string& path, std::span<const std::byte> bytes) {
-  AtomicFile file(path);
-  file.write(bytes);
-  file.commit();
+void write_file_atomically(const std::string& path, std::span<const std::byte> bytes, Durability durability) {
+  write_file_atomically(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), durability);
 }
 
-std::string read_file(const std::string& path, u64 max_bytes) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) fail(Fault::Input, "cannot read '{}': {}", path, reason(errno));
-  struct Closer {
-    int fd;
-    ~Closer() { ::close(fd); }
-  } closer{fd};
-
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) fail(Fault::Input, "cannot read '{}': {}", path, reason(errno));
-  if (S_ISDIR(info.st_mode)) fail(Fault::Input, "cannot read '{}': it is a folder", path);
-  const auto check_size = [&](u64 size) {
-    if (size > max_bytes)
-      fail(Fault::Input, "'{}' has more than {} bytes, the most that is read here", path, max_bytes);
-  };
-  const u64 expected = S_ISREG(info.st_mode) ? static_cast<u64>(info.st_size) : 0;
-  check_size(expected);
-
-  // The size is only a hint: the file may grow, and a pipe has none.
-  std::string contents(static_cast<usize>(expected) + 1, '\0');
-  usize used = 0;
-  while (true) {
-    if (used == contents.size()) contents.resize(contents.size() + std::max<usize>(contents.size() / 2, 65536));
-    const ssize_t n = ::read(fd, contents.data() + used, contents.size() - used);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(Fault::Input, "cannot read '{}': {}", path, reason(errno));
-    if (n == 0) break;
-    used += static_cast<usize>(n);
-    check_size(used);
+void remove_abandoned(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with('.') || !name.ends_with(kTemporarySuffix) || !entry.is_regular_file(error)) continue;
+    const int fd = ::open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
+    ::close(fd);
   }
-  contents.resize(used);
-  return contents;
 }
 
 }  // namespace vinci::io

@@ -9,17 +9,24 @@
 #include <string_view>
 
 #include "isa/base/types.h"
+#include "sim/io/input_file.h"
 
-// Files that appear whole or not at all, and files read with a bound.
+// Files that appear whole or not at all.
 namespace vinci::io {
 
-// An output file under a temporary name in its folder until commit() renames it; without commit() nothing is left
-// behind and an old file of that name stays. A target that is no regular file (/dev/stdout, a pipe) is written
-// directly.
+// What a crash of the machine may cost. A process that is killed costs neither.
+enum class Durability : u8 {
+  rebuildable,  // the file may be lost: the same command makes it again
+  durable,      // commit() returns when the disk has the file (fsync of the file and of its folder)
+};
+
+// An output file under a temporary name in its folder until commit() renames it. Without commit() an old file of that
+// name stays and the temporary file is removed; remove_abandoned() removes those of processes that were killed. A
+// target that is not a regular file (/dev/stdout, a pipe) is written directly.
 class AtomicFile {
  public:
   // Throws Fault::Input when the file cannot be created there.
-  explicit AtomicFile(std::string path);
+  explicit AtomicFile(std::string path, Durability durability = Durability::rebuildable);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
@@ -29,27 +36,30 @@ class AtomicFile {
   void write(std::span<const std::byte> bytes);
   // For writers that print; their errors are noticed by commit().
   std::FILE* stream() { return file_; }
-  // The bytes are on disk and the file has its name when this returns.
+  // Gives the file its name. Throws Fault::Limit, with the reason of the first write that failed, when the bytes cannot
+  // be stored. To be called at most once.
   void commit();
 
  private:
-  [[noreturn]] void fail_write(int error) const;
+  void open_temporary();
+  [[noreturn]] void fail_write(int error);
 
   std::string path_;       // as the user named it, for messages
   std::string target_;     // with symbolic links resolved
   std::string temporary_;  // "" when written directly
+  Durability durability_;
+  int first_error_ = 0;
+  int fd_ = -1;  // of file_
   std::FILE* file_ = nullptr;
 };
 
-void write_file_atomically(const std::string& path, std::string_view text);
-void write_file_atomically(const std::string& path, std::span<const std::byte> bytes);
+void write_file_atomically(const std::string& path, std::string_view text,
+                           Durability durability = Durability::rebuildable);
+void write_file_atomically(const std::string& path, std::span<const std::byte> bytes,
+                           Durability durability = Durability::rebuildable);
 
-// The whole contents. Throws Fault::Input when the file is missing, unreadable, a folder, or larger than `max_bytes`.
-std::string read_file(const std::string& path, u64 max_bytes = u64{1} << 30);
-
-// The bytes of a text, for functions that read binary files.
-inline std::span<const std::byte> as_bytes(std::string_view text) {
-  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
-}
+// Removes the temporary files of a folder whose AtomicFile ended without its destructor: the process was killed. Files
+// of processes that run, here or in another container, stay.
+void remove_abandoned(const std::string& folder);
 
 }  // namespace vinci::io

@@ -3,8 +3,11 @@
 #include "sim/io/program.h"
 
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
 
 extern char** environ;
 
@@ -24,6 +27,11 @@ int run_program(std::vector<std::string> words, Stdout out) {
   int status = 0;
   if (error != 0 || ::waitpid(child, &status, 0) < 0) return 127;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+// The parent may have ended before the kernel knew.
+void end_with_parent(pid_t parent) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) ::_exit(1);
 }
 
 }  // namespace vinci::io

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -13,5 +15,9 @@ enum class Stdout { inherited, to_stderr };
 // Runs words[0], which is looked for in PATH, with the other words as arguments, and waits for it. Returns its exit
 // code; as shells do, 127 where it could not be started. 128 where a signal ended it.
 int run_program(std::vector<std::string> words, Stdout out = Stdout::inherited);
+
+// Called by a child process after fork(): the kernel ends it (SIGKILL) when the thread of the parent that forked it
+// ends, also where the parent is killed. It stays so through exec.
+void end_with_parent(pid_t parent);
 
 }  // namespace vinci::io

@@ -40,15 +40,26 @@ class TextFile {
   fmt::memory_buffer buffer_;
 };
 
-// A field of a CSV file (RFC 4180); quoted where it holds a comma, a quote or a line break.
-inline std::string csv_field(std::string_view s) {
-  if (s.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(s);
+// A text of others as a spreadsheet may show it: what begins with = + - @, a tab or a carriage return would be taken
+// for a formula, an apostrophe in front makes it a text (https://owasp.org/www-community/attacks/CSV_Injection).
+inline std::string csv_text(std::string_view s) {
+  const bool formula = !s.empty() && std::string_view("=+-@\t\r").find(s.front()) != std::string_view::npos;
+  return (formula ? "'" : "") + std::string(s);
+}
+
+// Such a text in quotes (RFC 4180).
+inline std::string csv_quoted(std::string_view s) {
   std::string out = "\"";
-  for (const char c : s) {
+  for (const char c : csv_text(s)) {
     if (c == '"') out += '"';
     out += c;
   }
   return out + '"';
+}
+
+// Such a text as a field of a CSV file; quoted where it holds a comma, a quote or a line break.
+inline std::string csv_field(std::string_view s) {
+  return s.find_first_of(",\"\n\r") == std::string_view::npos ? csv_text(s) : csv_quoted(s);
 }
 
 }  // namespace vinci::io

@@ -2,151 +2,211 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "sim/io/yaml_tree.h"
 
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/parser.h>
+#include <fmt/format.h>
+#include <yaml.h>
 
-#include <istream>
-#include <streambuf>
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <new>
+#include <vector>
 
 #include "isa/base/error.h"
 
 namespace vinci::io {
 namespace {
 
-// Reads a text in place; std::istringstream would copy it.
-class TextBuffer final : public std::streambuf {
+constexpr u64 kMaxTextBytes = u64{64} << 20;
+
+// The events of libyaml, one at a time.
+class Events {
  public:
-  explicit TextBuffer(std::string_view text) {
-    char* begin = const_cast<char*>(text.data());  // never written: no pbackfail, no overflow
-    setg(begin, begin, begin + text.size());
+  Events(std::string_view text, const std::string& name) : name_(name) {
+    if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
   }
+  ~Events() {
+    forget();
+    yaml_parser_delete(&parser_);
+  }
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+
+  const yaml_event_t& next() {
+    forget();
+    if (yaml_parser_parse(&parser_, &event_) == 0) fail_parse();
+    return event_;
+  }
+
+ private:
+  void forget() {
+    yaml_event_delete(&event_);
+    event_ = {};
+  }
+
+  [[noreturn]] void fail_parse() const {
+    if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
+    // The reader of bytes has no mark of its own.
+    const yaml_mark_t& mark = parser_.error == YAML_READER_ERROR ? parser_.mark : parser_.problem_mark;
+    const std::string context = parser_.context == nullptr
+                                    ? std::string{}
+                                    : fmt::format(" {} at {}:{}", parser_.context, parser_.context_mark.line + 1,
+                                                  parser_.context_mark.column + 1);
+    fail_at(Fault::Input, fmt::format("{}:{}:{}", name_, mark.line + 1, mark.column + 1), "not valid YAML: {}{}",
+            parser_.problem, context);
+  }
+
+  const std::string& name_;
+  yaml_parser_t parser_;
+  yaml_event_t event_ = {};
 };
 
-constexpr u32 kUnfinished = ~u32{0};
+std::string_view view(const yaml_char_t* text) {
+  return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
+}
+
+bool is_null(std::string_view plain) {
+  return plain.empty() || plain == "~" || plain == "null" || plain == "Null" || plain == "NULL";
+}
 
 }  // namespace
 
-// Turns parser events into nodes.
-class YamlTreeBuilder final : public YAML::EventHandler {
+// Turns events into nodes.
+class YamlTreeBuilder {
  public:
-  YamlTreeBuilder(YamlTree& tree, const std::string& name) : tree_(tree), name_(name) {}
-
-  bool finished() const { return finished_; }
-
-  void OnDocumentStart(const YAML::Mark& mark) override {
-    if (finished_) problem(mark, "there is more than one YAML document");
-  }
-  void OnDocumentEnd() override { finished_ = true; }
-
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    attach(make(YamlTree::Kind::null, mark), anchor);
+  // A node takes a byte of text at least, but for a few in files that mean nothing.
+  YamlTreeBuilder(std::string_view text, const std::string& name, YamlTree& tree)
+      : name_(name), tree_(tree), max_nodes_(text.size() + 16) {
+    tree_.nodes_ = std::make_unique_for_overwrite<YamlTree::Node[]>(max_nodes_);
+    // An escape of two bytes becomes three at most.
+    tree_.texts_ = std::make_unique_for_overwrite<char[]>(text.size() + text.size() / 2 + 16);
+    texts_end_ = tree_.texts_.get();
   }
 
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    if (anchor >= anchors_.size() || anchors_[anchor] == kUnfinished) problem(mark, "the alias contains itself");
-    attach(anchors_[anchor], 0);
+  // Whether the event ended the text.
+  bool take(const yaml_event_t& event) {
+    const yaml_mark_t& mark = event.start_mark;
+    switch (event.type) {
+      case YAML_DOCUMENT_START_EVENT:
+        if (documents_++ != 0) problem(mark, "there is more than one YAML document");
+        break;
+      case YAML_ALIAS_EVENT: alias(mark, view(event.data.alias.anchor)); break;
+      case YAML_SCALAR_EVENT: scalar(mark, event); break;
+      case YAML_SEQUENCE_START_EVENT:
+        refuse_tag(mark, event.data.sequence_start.tag);
+        open(YamlTree::Kind::sequence, mark, view(event.data.sequence_start.anchor));
+        break;
+      case YAML_MAPPING_START_EVENT:
+        refuse_tag(mark, event.data.mapping_start.tag);
+        open(YamlTree::Kind::map, mark, view(event.data.mapping_start.anchor));
+        break;
+      case YAML_SEQUENCE_END_EVENT:
+      case YAML_MAPPING_END_EVENT: close(); break;
+      case YAML_STREAM_END_EVENT: return true;
+      default: break;
+    }
+    return false;
   }
-
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& value) override {
-    check_tag(mark, tag);
-    const u32 i = make(YamlTree::Kind::scalar, mark);
-    tree_.nodes_[i].quoted = tag == "!";
-    tree_.nodes_[i].text = value;
-    attach(i, anchor);
-  }
-
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value) override {
-    open(YamlTree::Kind::sequence, mark, tag, anchor);
-  }
-  void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value) override {
-    open(YamlTree::Kind::map, mark, tag, anchor);
-  }
-  void OnMapEnd() override { close(); }
 
  private:
   struct Open {
-    u32 node;
-    YAML::anchor_t anchor;
+    YamlTree::Node* node;
+    std::string anchor;
   };
 
-  [[noreturn]] void problem(const YAML::Mark& mark, std::string_view what) const {
+  [[noreturn]] void problem(const yaml_mark_t& mark, std::string_view what) const {
     fail_at(Fault::Input, fmt::format("{}:{}:{}", name_, mark.line + 1, mark.column + 1), "{}", what);
   }
 
-  void check_tag(const YAML::Mark& mark, const std::string& tag) const {
-    if (!tag.empty() && tag != "?" && tag != "!") problem(mark, "YAML tags have no meaning here");
+  void refuse_tag(const yaml_mark_t& mark, const yaml_char_t* tag) const {
+    if (tag != nullptr) problem(mark, "YAML tags have no meaning here");
   }
 
-  u32 make(YamlTree::Kind kind, const YAML::Mark& mark) {
-    if (tree_.nodes_.size() == YamlTree::kMaxNodes) {
-      problem(mark, fmt::format("the file has more than {} YAML nodes; use the .vts form", YamlTree::kMaxNodes));
-    }
-    YamlTree::Node& node = tree_.nodes_.emplace_back();
+  YamlTree::Node& make(YamlTree::Kind kind, const yaml_mark_t& mark) {
+    if (tree_.size_ == max_nodes_) problem(mark, "the text has more YAML nodes than characters");
+    if (!open_.empty()) ++open_.back().node->size_;
+    if (tree_.lines_.empty() || tree_.lines_.back().number < mark.line)
+      tree_.lines_.push_back({static_cast<u32>(mark.index - mark.column), static_cast<u32>(mark.line)});
+    YamlTree::Node& node = tree_.nodes_[tree_.size_++];
+    node.text_ = nullptr;
+    node.size_ = 0;
     node.kind = kind;
-    node.line = static_cast<u32>(mark.line + 1);
-    node.column = static_cast<u32>(mark.column + 1);
-    return static_cast<u32>(tree_.nodes_.size() - 1);
+    node.quoted = false;
+    node.position_ = static_cast<u32>(mark.index);
+    return node;
   }
 
-  void attach(u32 node, YAML::anchor_t anchor) {
-    set_anchor(anchor, node);
-    if (stack_.empty()) {
-      tree_.root_ = node;
-    } else {
-      tree_.nodes_[stack_.back().node].children.push_back(node);
-    }
+  void scalar(const yaml_mark_t& mark, const yaml_event_t& event) {
+    const auto& s = event.data.scalar;
+    refuse_tag(mark, s.tag);
+    const std::string_view text(reinterpret_cast<const char*>(s.value), s.length);
+    const bool plain = s.style == YAML_PLAIN_SCALAR_STYLE;
+    YamlTree::Node& node = make(plain && is_null(text) ? YamlTree::Kind::null : YamlTree::Kind::scalar, mark);
+    set_anchor(view(s.anchor), &node);
+    if (node.kind == YamlTree::Kind::null) return;
+    node.quoted = !plain;
+    node.text_ = texts_end_;
+    node.size_ = static_cast<u32>(text.size());
+    texts_end_ = std::copy(text.begin(), text.end(), texts_end_);
   }
 
-  void set_anchor(YAML::anchor_t anchor, u32 node) {
-    if (anchor == 0) return;  // of yaml-cpp: no anchor
-    if (anchor >= anchors_.size()) anchors_.resize(anchor + 1, kUnfinished);
-    anchors_[anchor] = node;
+  void alias(const yaml_mark_t& mark, std::string_view anchor) {
+    const auto at = anchors_.find(anchor);
+    if (at == anchors_.end()) problem(mark, fmt::format("not valid YAML: no anchor is called '{}'", anchor));
+    if (at->second == nullptr) problem(mark, "the alias contains itself");
+    make(YamlTree::Kind::alias, mark).target_ = at->second;
   }
 
-  void open(YamlTree::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-    check_tag(mark, tag);
-    if (stack_.size() == YamlTree::kMaxNesting) {
+  void open(YamlTree::Kind kind, const yaml_mark_t& mark, std::string_view anchor) {
+    if (open_.size() == YamlTree::kMaxNesting)
       problem(mark, fmt::format("more than {} levels of nesting", YamlTree::kMaxNesting));
-    }
-    const u32 node = make(kind, mark);
-    attach(node, 0);
-    stack_.push_back({node, anchor});
+    YamlTree::Node& node = make(kind, mark);
+    set_anchor(anchor, nullptr);  // until it is closed: an alias inside would make a circle
+    open_.push_back({&node, std::string(anchor)});
   }
 
   void close() {
-    set_anchor(stack_.back().anchor, stack_.back().node);  // only now: an alias inside would make a circle
-    stack_.pop_back();
+    YamlTree::Node& node = *open_.back().node;
+    node.beneath_ = static_cast<u32>(&tree_.nodes_[tree_.size_] - &node - 1);
+    set_anchor(open_.back().anchor, &node);
+    open_.pop_back();
   }
 
-  YamlTree& tree_;
+  void set_anchor(std::string_view anchor, const YamlTree::Node* node) {
+    if (!anchor.empty()) anchors_.insert_or_assign(std::string(anchor), node);
+  }
+
   const std::string& name_;
-  std::vector<Open> stack_;
-  std::vector<u32> anchors_;
-  bool finished_ = false;
+  YamlTree& tree_;
+  usize max_nodes_;
+  char* texts_end_ = nullptr;
+  std::vector<Open> open_;
+  std::map<std::string, const YamlTree::Node*, std::less<>> anchors_;  // null: not closed yet
+  int documents_ = 0;
 };
 
 YamlTree YamlTree::parse(std::string_view text, const std::string& name) {
+  static_assert(sizeof(Node) == 16);
+  if (text.size() > kMaxTextBytes)
+    fail_at(Fault::Input, name, "the text has {} bytes; at most {} are read", text.size(), kMaxTextBytes);
   YamlTree tree;
-  YamlTreeBuilder builder(tree, name);
-  try {
-    TextBuffer buffer(text);
-    std::istream in(&buffer);
-    YAML::Parser parser(in);
-    while (parser.HandleNextDocument(builder)) {
-    }
-  } catch (const YAML::Exception& e) {
-    // A mark of -1 means that yaml-cpp does not know.
-    const std::string where =
-        e.mark.is_null() ? name : fmt::format("{}:{}:{}", name, e.mark.line + 1, e.mark.column + 1);
-    fail_at(Fault::Input, where, "not valid YAML: {}", e.msg);
+  YamlTreeBuilder builder(text, name, tree);
+  Events events(text, name);
+  while (!builder.take(events.next())) {
   }
-  if (!builder.finished() || tree.nodes_.empty()) fail_at(Fault::Input, name, "the file is empty");
+  if (tree.size_ == 0) fail_at(Fault::Input, name, "the file is empty");
   return tree;
+}
+
+YamlTree::Mark YamlTree::mark(const Node& node) const {
+  const auto behind = std::ranges::upper_bound(lines_, node.position_, {}, [](const Line& line) { return line.first; });
+  const Line& line = *std::prev(behind);
+  return {line.number + 1, node.position_ - line.first + 1};
+}
+
+std::string YamlTree::at(const std::string& name, const Node& node) const {
+  const Mark m = mark(node);
+  return fmt::format("{}:{}:{}", name, m.line, m.column);
 }
 
 }  // namespace vinci::io

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <bit>
+#include <functional>
 #include <utility>
 
+#include "sim/kernel/calendar.h"
 #include "sim/kernel/clock.h"
 
 namespace vinci::sim {
@@ -14,21 +14,9 @@ namespace vinci::sim {
 // When the modules of one simulation act. One SystemC process serves them all, so that SystemC is asked once for each
 // cycle in which something happens and not once for each module; where nothing else lives in the simulation it is asked
 // once for many cycles. Modules that are due at the same time act in the order in which they asked for it.
-//
-// A calendar: the cycles of the present window have a list each, whose first one two words of bits find; what lies
-// behind the window waits in one list, which is looked through when the window is over. All lists are threaded through
-// the modules, so that a wish that is replaced leaves nothing behind.
 class Agenda {
-  static constexpr u64 kNever = ~u64{0};
-
  public:
-  // What it keeps of each module: the cycle in which it will act, if any, and who stands beside it in the same list.
-  class Entry {
-    friend class Agenda;
-    u64 due_ = kNever;
-    Entry* previous_ = nullptr;
-    Entry* next_ = nullptr;
-  };
+  using Entry = Calendar::Entry;  // of each module: the cycle in which it will act, if any
 
   explicit Agenda(const Clock& clock);
   ~Agenda();
@@ -38,116 +26,74 @@ class Agenda {
   // Lets a module act at a cycle that lies ahead, or once more at the present time. An earlier wish wins.
   // Throws Fault::Limit on a cycle that the clock cannot count.
   void wake_at(Entry& entry, u64 cycle) {
-    if (entry.due_ <= cycle) return;
+    if (entry.due() <= cycle) return;
     // Before anything is queued: here an exception is the module's, in run() it would be SystemC's.
     clock_.check(cycle);
-    insert(entry, cycle);
-    if (!running_ && next() == cycle) notify_at(cycle);
+    calendar_.insert(entry, cycle);
+    // Where an earlier module has gone, run() is called at its cycle and then finds the first one.
+    if (!running_ && calendar_.bound() == cycle) notify_at(cycle);
   }
   void wake(Entry& entry) {
     const u64 present = now();
-    if (entry.due_ <= present) return;
-    insert(entry, present);
+    if (entry.due() <= present) return;
+    calendar_.insert(entry, present);
     if (!running_) due_.notify(sc_core::SC_ZERO_TIME);
   }
-  // Forgets a module that goes.
-  void remove(Entry& entry) {
-    if (entry.due_ == kNever) return;
-    unlink(entry);
-    entry.due_ = kNever;
-  }
+  // Forgets a module that is destroyed.
+  void remove(Entry& entry) { calendar_.remove(entry); }
 
   // The present cycle; inside a module's act() this is the time, not sc_time_stamp().
   u64 now() const { return running_ ? now_ : std::max(now_, clock_.now()); }
-  // Nobody but the modules acts before the end of this cycle: the agenda may go on to it by itself. What SystemC calls
-  // the time then follows.
-  void run_ahead_to(u64 cycle) { horizon_ = cycle; }
-  // Inside act(), in place of wake_at() as the last thing, for a cycle that lies ahead: where nobody else acts up to
-  // this cycle, it is the present at once, and the module goes on. Else false, and it is woken then.
+  // Only the modules act before the end of this cycle: the agenda may advance to it by itself. The time of SystemC then
+  // follows.
+  void run_ahead_to(u64 cycle) { ahead_to_ = cycle; }
+  // Asked while the simulation runs ahead, every 1024 cycles; true pauses SystemC.
+  void pause_when(std::function<bool()> wanted) { pause_wanted_ = std::move(wanted); }
+  // Inside act(), in place of wake_at() as its last call, for a cycle that lies ahead. True where no other module acts
+  // up to this cycle: it is the present at once, and the module continues. Else false, and the module is woken then.
   bool go_on_to(Entry& entry, u64 cycle) {
-    if (entry.due_ <= cycle) return false;
-    if (next() > cycle && cycle <= horizon_) {
-      remove(entry);  // a later wish
+    if (entry.due() <= cycle) return false;
+    if (calendar_.bound() > cycle && cycle <= horizon_) {
+      calendar_.remove(entry);  // a later wish
       now_ = cycle;
       return true;
     }
     clock_.check(cycle);
-    insert(entry, cycle);
+    calendar_.insert(entry, cycle);
     return false;
   }
 
-  // Whether nobody waits to be woken.
-  bool idle() const { return words_ == 0 && later_.first == nullptr; }
+  // Inside act(), as its last call: no module acts any more until resume(), however often the simulation is run.
+  // `entry` is null or the module itself, which then acts once more before all others.
+  void pause(Entry* entry) {
+    paused_ = true;
+    if (entry != nullptr) paused_in_ = entry;
+  }
+  bool paused() const { return paused_; }
+  // Goes on exactly where pause() has stopped.
+  void resume();
+
+  // Whether no module waits to be woken.
+  bool idle() const { return calendar_.empty(); }
+  // Whether all modules that wait to be woken spin (Module::spins()).
+  bool only_spins() const;
 
  private:
-  static constexpr u64 kWindow = 1024;  // cycles
-
-  struct List {
-    Entry* first = nullptr;
-    Entry* last = nullptr;
-  };
-
-  List& list_of(u64 cycle) { return cycle / kWindow == window_ ? cycles_[cycle % kWindow] : later_; }
-  void insert(Entry& entry, u64 cycle) {
-    if (entry.due_ != kNever) unlink(entry);
-    entry.due_ = cycle;
-    append(entry);
-  }
-  void append(Entry& entry) {
-    List& list = list_of(entry.due_);
-    entry.next_ = nullptr;
-    entry.previous_ = std::exchange(list.last, &entry);
-    if (entry.previous_ != nullptr) {
-      entry.previous_->next_ = &entry;
-      return;
-    }
-    list.first = &entry;
-    if (&list == &later_) return;
-    const u64 at = entry.due_ % kWindow;
-    occupied_[at / 64] |= u64{1} << at % 64;
-    words_ |= 1u << at / 64;
-  }
-  void unlink(Entry& entry) {
-    List& list = list_of(entry.due_);
-    (entry.previous_ != nullptr ? entry.previous_->next_ : list.first) = entry.next_;
-    (entry.next_ != nullptr ? entry.next_->previous_ : list.last) = entry.previous_;
-    if (list.first != nullptr || &list == &later_) return;
-    vacate(entry.due_ % kWindow);
-  }
-  void vacate(u64 at) {
-    occupied_[at / 64] &= ~(u64{1} << at % 64);
-    if (occupied_[at / 64] == 0) words_ &= ~(1u << at / 64);
-  }
-  // The cycle in which somebody is due.
-  u64 next() const {
-    if (words_ == 0) [[unlikely]]
-      return next_later();
-    const auto word = static_cast<u64>(std::countr_zero(words_));
-    return window_ * kWindow + word * 64 + static_cast<u64>(std::countr_zero(occupied_[word]));
-  }
-  // The host fetches the beginning of a module that acts next.
-  static void prefetch(const Entry& entry) {
-    const auto* module = reinterpret_cast<const char*>(&entry);
-    for (usize line = 0; line < 4; ++line)
-      __builtin_prefetch(module + line * 64);
-  }
-  u64 next_later() const;
   void notify_at(u64 cycle);
-  void enter_window(u64 window);
   void run_cycle();
+  bool go_ahead_from(u64 cycle);
   void run();
 
   const Clock& clock_;
-  u64 window_ = 0;                          // the present one, of numbers cycle / kWindow
-  std::array<List, kWindow> cycles_;        // of it
-  std::array<u64, kWindow / 64> occupied_;  // bits: which of these lists have somebody
-  u32 words_ = 0;                           // bits: which of these words are not 0
-  List later_;                              // in other windows
+  Calendar calendar_;
   u64 now_ = 0;
-  u64 horizon_ = 0;
-  bool running_ = false;
+  u64 ahead_to_ = 0;  // the end of the cycles without others
+  u64 horizon_ = 0;   // up to which the modules go on before pause_wanted_ is asked
+  bool running_ = false, paused_ = false;
+  Entry* paused_in_ = nullptr;
   sc_core::sc_event due_;
   sc_core::sc_process_handle process_;
+  std::function<bool()> pause_wanted_;
 };
 
 }  // namespace vinci::sim

@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
+#include "isa/waits.h"
 #include "sim/kernel/agenda.h"
-#include "sim/kernel/waits.h"
 #include "sim/trace/trace.h"
 
 namespace vinci::sim {
@@ -17,6 +17,8 @@ struct Env {
   Clock clock;
   trace::Sink* trace = nullptr;   // null: nobody watches
   u64 instructions = 0;           // that have been issued, scalar ones included
+  u64 changes = 0;                // acts of modules; of scalar units, what they do besides scalar work
+  bool alone = false;             // nothing but these modules lives in the simulation
   std::exception_ptr error = {};  // the first exception that left a process; the run rethrows it with its type
   Agenda agenda{clock};
   // Called when nobody waits to be woken any more, and when an error is kept: what else goes on in the simulation does

@@ -15,7 +15,9 @@ class Module : private Agenda::Entry {
   Module& operator=(const Module&) = delete;
 
  protected:
-  explicit Module(Env& env) : env_(env) {}
+  // Which acts count in Env::changes: each, or those that the module counts itself.
+  enum class Counts : u8 { itself, each_act };
+  explicit Module(Env& env, Counts counts = Counts::each_act) : env_(env), counts_(counts) {}
   virtual ~Module() { env_.agenda.remove(*this); }
 
   // What the unit does when it is woken.
@@ -24,6 +26,9 @@ class Module : private Agenda::Entry {
   u64 now() const { return env_.agenda.now(); }
   // The end of act() is to be woken at a cycle that lies ahead. True: nobody acts before, it is the present by now.
   bool go_on_to(u64 cycle) { return env_.agenda.go_on_to(*this, cycle); }
+
+  // The end of act(): no module acts any more until the agenda is resumed, and then this one before all others.
+  void pause_here() { env_.agenda.pause(this); }
 
   Env& env_;
 
@@ -37,13 +42,17 @@ class Module : private Agenda::Entry {
       wake();
     }
   }
-  // Runs act() once more at the present time, after who has asked for it before.
+  // Runs act() once more at the present time, after the modules that have asked for it before.
   void wake() { env_.agenda.wake(*this); }
+
+  // Whether all that it will ever do is to repeat what changes nothing, unless another module changes something.
+  virtual bool spins() const { return false; }
 
  private:
   friend class Agenda;
   void guarded_act() {
     if (env_.error) return;
+    env_.changes += static_cast<u64>(counts_);
     try {
       act();
     } catch (...) {
@@ -51,6 +60,8 @@ class Module : private Agenda::Entry {
     }
     if (env_.quiet && (env_.agenda.idle() || env_.error)) env_.quiet();
   }
+
+  Counts counts_;
 };
 
 }  // namespace vinci::sim

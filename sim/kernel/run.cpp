@@ -30,7 +30,7 @@ void report_deadlock(const Env& env) {
   u64 now = env.agenda.now();
   for (const auto& unit : waits.units)
     now = std::max(now, unit.since.value_or(0));  // a unit may have gone on ahead of the clock until it had to wait
-  throw Error(Fault::Deadlock, below(deadlock_title(waits, now), waits.text()));
+  throw deadlock(waits, now);
 }
 
 void run(Env& env, const Limits& limits, const std::function<bool()>& finished, const std::function<void()>& look) {
@@ -38,6 +38,8 @@ void run(Env& env, const Limits& limits, const std::function<bool()>& finished, 
   // Simulated time goes on in slices, only so that limits and progress are looked at; how long a slice is changes
   // nothing in the simulation.
   u64 slice = 10'000;
+  env.agenda.pause_when(limits.interrupted);
+  env.alone = true;
   while (sc_core::sc_pending_activity()) {
     const u64 now = env.agenda.now();
     if (now >= limits.max_cycles) {
@@ -51,6 +53,7 @@ void run(Env& env, const Limits& limits, const std::function<bool()>& finished, 
     env.agenda.run_ahead_to(env.clock.cycle_of(end));
     sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_EXIT_ON_STARVATION);
     if (env.error) std::rethrow_exception(env.error);
+    if (env.agenda.paused()) return;
     const auto took = WallClock::now() - before;
     if (took < std::chrono::milliseconds(20)) slice = std::min<u64>(slice * 2, 1'000'000'000);
     if (took > std::chrono::milliseconds(80)) slice = std::max<u64>(slice / 2, 1'000);

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <deque>
+#include <list>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -30,13 +30,13 @@ class Group {
   void add(std::string_view name, const u64& value, std::string_view unit, std::string_view doc);
 
   const std::string& name() const { return name_; }
-  const std::deque<Group>& groups() const { return groups_; }
+  const std::list<Group>& groups() const { return groups_; }
   const std::vector<Counter>& counters() const { return counters_; }
 
  private:
   std::string name_;
   std::vector<Counter> counters_;
-  std::deque<Group> groups_;  // a deque: references stay valid
+  std::list<Group> groups_;  // a list: references stay valid, and an empty one takes no memory
 };
 
 // The tree as nested JSON objects, values only.

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "isa/base/enums.h"
 #include "isa/base/types.h"
 
 namespace vinci::task {
@@ -17,6 +18,6 @@ enum class CacheHint : u8 {
   no_allocate,  // a line that is there serves the request; what is not there stays outside
   bypass,       // past L2 (CACHE_MODE_DISABLE)
 };
-inline constexpr std::array<std::string_view, 3> kCacheHintNames{"normal", "no_allocate", "bypass"};
+inline constexpr auto kCacheHintNames = enum_names<CacheHint>;
 
 }  // namespace vinci::task

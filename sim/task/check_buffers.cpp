@@ -123,6 +123,8 @@ class BufferChecker {
   void check_output(const Buffer& b, const Path& path) {
     std::string why = why_not_relative(b.output);
     if (why.empty() && !is_text(b.output)) why = "the file name contains control characters or is not UTF-8";
+    const std::string file = std::filesystem::path(b.output).lexically_normal().filename().string();
+    if (why.empty() && (file.empty() || file == ".")) why = fmt::format("'{}' names a folder, not a file", b.output);
     if (!why.empty()) {
       c_.report(path / "output", "{}", why);
     } else if (b.output.ends_with(".npy") && b.dtype.empty()) {

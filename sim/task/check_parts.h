@@ -39,8 +39,8 @@ class Checks {
   bool unresolved(const Buffer& b) const { return b.bytes == kUnresolvedBytes && any_problem(); }
 
   // Whether the index means something; an index that no name led to has been reported.
-  template <class T>
-  bool known(u32 index, const std::vector<T>& list, std::string_view what, const Path& path) {
+  template <class List>
+  bool known(u32 index, const List& list, std::string_view what, const Path& path) {
     if (index < list.size()) return true;
     if (index != kUnresolved || !any_problem()) {
       report(path, "{} {} does not exist; there are {}", what, index, list.size());
@@ -54,8 +54,8 @@ class Checks {
     return false;
   }
 
-  template <class Named>
-  void names(std::string_view list, const std::vector<Named>& items, const Path& path) {
+  template <class List>
+  void names(std::string_view list, const List& items, const Path& path) {
     std::map<std::string_view, usize> seen;
     for (usize i = 0; i < items.size(); ++i) {
       const std::string& name = name_of(items[i]);
@@ -63,8 +63,8 @@ class Checks {
       if (!seen.emplace(name, i).second) report(path / i, "{} has '{}' twice", list, shown(name));
     }
   }
-  template <class Named>
-  void names(std::string_view list, const std::vector<Named>& items) {
+  template <class List>
+  void names(std::string_view list, const List& items) {
     names(list, items, Path{} / list);
   }
 

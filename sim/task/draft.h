@@ -49,10 +49,10 @@ void check_rest(TaskStream& stream, const Locator& where, config::Problems& prob
 std::string default_task_name(const TaskStream& stream, const Task& task);
 
 // did_you_mean() over names that a file chose, with bounded effort.
-template <class Named>
-std::string nearest(std::string_view wrong, const std::vector<Named>& items) {
+template <class List>
+std::string nearest(std::string_view wrong, const List& items) {
   std::vector<std::string_view> names;
-  for (const Named& item : items) {
+  for (const auto& item : items) {
     std::string_view candidate;
     if constexpr (requires { item.name; }) {
       candidate = item.name;

@@ -2,62 +2,17 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "sim/task/files.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 
 #include "isa/base/error.h"
+#include "sim/io/input_file.h"
 
 namespace vinci::task {
 namespace {
 
 namespace fs = std::filesystem;
-
-// An open regular file. O_NONBLOCK: opening a pipe must not wait for a writer.
-class OpenFile {
- public:
-  // `name` is what messages call it.
-  OpenFile(const std::string& path, const std::string& name, int extra_flags) {
-    fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | extra_flags);
-    if (fd_ < 0) fail(Fault::Input, "cannot open '{}': {}", name, std::generic_category().message(errno));
-    struct stat s {};
-    if (::fstat(fd_, &s) != 0 || !S_ISREG(s.st_mode)) {
-      ::close(fd_);
-      fail(Fault::Input, "'{}' is not a regular file", name);
-    }
-    size_ = static_cast<u64>(s.st_size);
-  }
-  ~OpenFile() { ::close(fd_); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  u64 size() const { return size_; }
-
-  std::vector<std::byte> read(const std::string& name, u64 offset, u64 count) const {
-    if (offset > size_ || count > size_ - offset) {
-      fail(Fault::Input, "'{}' has {} bytes; [{}, +{}) is outside", name, size_, offset, count);
-    }
-    std::vector<std::byte> out(count);
-    for (u64 done = 0; done < count;) {
-      const ssize_t n = ::pread(fd_, out.data() + done, count - done, static_cast<off_t>(offset + done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail(Fault::Input, "cannot read '{}': {}", name, std::generic_category().message(errno));
-      if (n == 0) fail(Fault::Input, "'{}' became shorter while it was read", name);
-      done += static_cast<u64>(n);
-    }
-    return out;
-  }
-
- private:
-  int fd_ = -1;
-  u64 size_ = 0;
-};
 
 }  // namespace
 
@@ -79,24 +34,26 @@ std::string FolderFiles::resolve(const std::string& name) const {
   const fs::path root = fs::canonical(folder_.empty() ? fs::path(".") : fs::path(folder_), error);
   if (error) fail(Fault::Input, "cannot open folder '{}': {}", folder_, error.message());
   const fs::path path = fs::weakly_canonical(root / name, error);
-  if (error) fail(Fault::Input, "cannot open '{}': {}", name, error.message());
+  if (error) fail(Fault::Input, "cannot read '{}': {}", name, error.message());
   if (std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first != root.end()) {
     fail(Fault::Input, "'{}' is a symbolic link that leaves the folder of the task stream", name);
   }
   return path.string();
 }
 
-// The canonical path holds no links any more; O_NOFOLLOW refuses one that appears in between.
-u64 FolderFiles::size(const std::string& name) const { return OpenFile(resolve(name), name, O_NOFOLLOW).size(); }
+// The canonical path holds no links any more; Links::refuse refuses one that appears in between.
+u64 FolderFiles::size(const std::string& name) const {
+  return io::InputFile(resolve(name), name, io::InputFile::Links::refuse).size();
+}
 
 std::vector<std::byte> FolderFiles::read(const std::string& name, u64 offset, u64 count) const {
-  return OpenFile(resolve(name), name, O_NOFOLLOW).read(name, offset, count);
+  return io::InputFile(resolve(name), name, io::InputFile::Links::refuse).read(offset, count);
 }
 
 u64 MemoryFiles::size(const std::string& name) const {
   if (const std::string why = why_not_relative(name); !why.empty()) fail(Fault::Input, "{}", why);
   const auto it = files_.find(name);
-  if (it == files_.end()) fail(Fault::Input, "cannot open '{}': No such file or directory", name);
+  if (it == files_.end()) fail(Fault::Input, "cannot read '{}': No such file or directory", name);
   return it->second.size();
 }
 
@@ -111,11 +68,11 @@ std::vector<std::byte> MemoryFiles::read(const std::string& name, u64 offset, u6
 
 std::vector<std::byte> read_whole_file(const std::string& path) {
   try {
-    const OpenFile file(path, path, 0);
+    const io::InputFile file(path);
     if (file.size() > kMaxFileBytes) {
       fail(Fault::Input, "the file has {} bytes; at most {} are read", file.size(), kMaxFileBytes);
     }
-    return file.read(path, 0, file.size());
+    return file.read(0, file.size());
   } catch (const Error& e) {
     throw Error(e.fault(), e.message(), path);
   }

@@ -79,8 +79,9 @@ using HostStep = std::variant<HostEnqueue, HostCompute, SynchronizeStream, Synch
                               HostPost, HostWait, HostRepeat>;
 
 // Names of the alternatives, in their order; keys of the YAML spelling.
-inline constexpr std::array<std::string_view, std::variant_size_v<HostStep>> kHostStepNames{
-    "enqueue", "compute", "synchronize_stream", "synchronize_event", "synchronize_device", "post", "wait", "repeat"};
+inline constexpr auto kHostStepNames = std::to_array<std::string_view>(
+    {"enqueue", "compute", "synchronize_stream", "synchronize_event", "synchronize_device", "post", "wait", "repeat"});
+static_assert(kHostStepNames.size() == std::variant_size_v<HostStep>);
 
 struct HostThread {
   std::string name;

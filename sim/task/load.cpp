@@ -8,6 +8,7 @@
 #include "sim/io/atomic_file.h"
 #include "sim/io/npy.h"
 #include "sim/task/draft.h"
+#include "sim/task/locate.h"
 
 namespace vinci::task {
 
@@ -19,7 +20,10 @@ TaskStream load_task_stream(const std::string& path) {
   return stream;
 }
 
-TaskStream parse_task_stream(std::span<const std::byte> bytes, const std::string& name, const Files& files) {
+namespace {
+
+// Reads either spelling. What is wrong with it is in the draft.
+Draft read_draft(std::span<const std::byte> bytes, const std::string& name, const Files& files) {
   if (bytes.size() > kMaxFileBytes) {
     fail_at(Fault::Input, name, "the file has {} bytes; at most {} are read", bytes.size(), kMaxFileBytes);
   }
@@ -31,6 +35,18 @@ TaskStream parse_task_stream(std::span<const std::byte> bytes, const std::string
   } else {
     read_yaml({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name, files, draft);
   }
+  return draft;
+}
+
+}  // namespace
+
+std::string locate(const std::string& path, const Path& part) {
+  const std::vector<std::byte> bytes = read_whole_file(path);
+  return read_draft(bytes, path, FolderFiles(std::filesystem::path(path).parent_path().string())).locator->at(part);
+}
+
+TaskStream parse_task_stream(std::span<const std::byte> bytes, const std::string& name, const Files& files) {
+  Draft draft = read_draft(bytes, name, files);
   check_rest(draft.stream, *draft.locator, draft.problems);
   draft.problems.throw_if_any();
   draft.stream.places.file = std::filesystem::path(name).filename().string();

@@ -51,24 +51,49 @@ void fill_random(const Buffer& b, u64 seed, std::span<std::byte> bytes) {
 }  // namespace
 
 RunMemory::RunMemory(const TaskStream& stream, bool with_data, u64 seed, HostBytes host_bytes)
-    : stream_(stream),
-      with_data_(with_data),
-      host_bytes_(host_bytes),
-      device_(stream.buffers.size()),
-      freed_(stream.buffers.size()),
-      control_(stream.buffers.size()),
-      host_(stream.buffers.size()) {
-  if (!with_data) find_control_buffers();
-  for (u32 i = 0; i < stream.buffers.size(); ++i) {
-    const Buffer& b = stream.buffers[i];
-    if (b.place == Buffer::Place::device) {
-      device_[i] = gm_.allocate(b.bytes, b.name);
-    } else if (has_bytes(i) && host_bytes == HostBytes::held) {
-      host_[i] = initial_data(stream, i);
-      host_[i].resize(b.bytes);
-      if (b.random) fill_random(b, seed, host_[i]);
+    : stream_(stream), with_data_(with_data), seed_(seed), host_bytes_(host_bytes) {
+  append();
+}
+
+void RunMemory::append() {
+  const auto first = static_cast<u32>(device_.size());
+  const usize count = stream_.buffers.size();
+  device_.resize(count);
+  freed_.resize(count);
+  control_.resize(count);
+  host_.resize(count);
+  if (!with_data_ && steers_streams()) {
+    const std::vector<bool> before = control_;
+    find_control_buffers();
+    for (u32 i = 0; i < first; ++i) {
+      if (control_[i] == before[i]) continue;
+      fail(Fault::Unsupported, "without data, buffer '{}' cannot steer streams: tasks that ran have used it",
+           stream_.buffers[i].name);
     }
   }
+  for (u32 i = first; i < count; ++i) {
+    const Buffer& b = stream_.buffers[i];
+    if (b.place == Buffer::Place::device) {
+      device_[i] = gm_.allocate(b.bytes, b.name);
+    } else if (has_bytes(i) && host_bytes_ == HostBytes::held) {
+      host_[i] = initial_data(stream_, i);
+      host_[i].resize(b.bytes);
+      if (b.random) fill_random(b, seed_, host_[i]);
+    }
+  }
+}
+
+// Whether a task reads memory to decide what streams do; looks at tasks once.
+bool RunMemory::steers_streams() {
+  known_.resize(stream_.streams.size());
+  for (usize s = 0; s < known_.size(); ++s) {
+    const auto& tasks = stream_.streams[s].tasks;
+    for (usize& t = known_[s]; t < tasks.size(); ++t) {
+      steered_ = steered_ || std::holds_alternative<StreamSwitch>(tasks[t].op) ||
+                 std::holds_alternative<LabelSwitch>(tasks[t].op);
+    }
+  }
+  return steered_;
 }
 
 namespace {

@@ -17,13 +17,16 @@ namespace vinci::task {
 // untimed runner move data through this object, so a copy means the same in both.
 class RunMemory {
  public:
-  // Whose affair the contents of host buffers are: ours, or those of somebody outside, who carries out the copies from
+  // Who owns the contents of host buffers: the run, or the embedding program, which then carries out the copies from
   // and to them.
   enum class HostBytes : u8 { held, outside };
   // Without data (timing only), addresses exist but no bytes, except those of control buffers: the ones that steer
   // streams, and those that tasks other than kernels feed into them. Then a kernel must not get the address of a
   // control buffer: Fault::Unsupported. `seed` is for buffers that ask for random contents.
   RunMemory(const TaskStream& stream, bool with_data, u64 seed = 0, HostBytes host_bytes = HostBytes::held);
+  // Takes over the buffers that the task stream has gained at its end. Throws Fault::Unsupported where, without data, a
+  // buffer that was there becomes a control buffer.
+  void append();
 
   isa::GlobalMemory& gm() { return gm_; }
   bool with_data() const { return with_data_; }
@@ -61,13 +64,17 @@ class RunMemory {
  private:
   const TaskStream& stream_;
   bool with_data_;
+  u64 seed_;
   HostBytes host_bytes_;
   isa::GlobalMemory gm_;
   void find_control_buffers();
+  bool steers_streams();
 
   std::vector<u64> device_;                   // address by buffer, 0 for host buffers
   std::vector<bool> freed_, control_;         // by buffer
   std::vector<std::vector<std::byte>> host_;  // bytes by buffer, empty for device buffers and for those outside
+  std::vector<usize> known_;                  // by stream: tasks whose buffers are known
+  bool steered_ = false;                      // some buffer is a control buffer
 };
 
 }  // namespace vinci::task

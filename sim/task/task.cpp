@@ -15,6 +15,14 @@ std::string place(const TaskStream& s, usize stream, usize task) {
   return places.file.empty() ? path : fmt::format("{}: {}", places.file, path);
 }
 
+std::string place_of_step(const TaskStream& s, usize thread, usize step) {
+  const TaskPlaces& places = s.places;
+  if (thread < places.steps.size() && places.steps[thread].size() == s.host.threads[thread].steps.size())
+    return fmt::format("{}:{}", places.file, places.steps[thread][step]);
+  const std::string path = (Path{} / "host" / "threads" / thread / "steps" / step).text();
+  return places.file.empty() ? path : fmt::format("{}: {}", places.file, path);
+}
+
 std::string to_string(const Hccl& op) {
   return fmt::format("{} ({}) of {} {}, root {}, algorithm {}", kHcclOpNames[static_cast<usize>(op.op)],
                      kHcclReduceNames[static_cast<usize>(op.reduce)], op.count,

@@ -11,8 +11,14 @@
 // names.
 namespace vinci::task {
 
-// For people. Programs become inline assembly, so their source names and line numbers are not kept.
-std::string to_yaml(const TaskStream& stream);
+// Parts of a task stream that its YAML leaves to files beside it: by kernel and buffer the name of the file, or "".
+struct FilesOfYaml {
+  std::vector<std::string> kernels = {}, buffers = {};
+  std::string comment = {};  // the first line
+};
+
+// For people. Programs without a file become inline assembly, so their source names and line numbers are not kept.
+std::string to_yaml(const TaskStream& stream, const FilesOfYaml& files = {});
 
 // For tools: FlatBuffers, sim/task/task_stream.fbs. Everything is kept but the folder.
 std::vector<std::byte> to_vts(const TaskStream& stream);

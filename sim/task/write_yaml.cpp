@@ -34,19 +34,20 @@ std::string name_text(std::string_view s) {
 
 class YamlWriter {
  public:
-  explicit YamlWriter(const TaskStream& stream) : s_(stream) {}
+  YamlWriter(const TaskStream& stream, const FilesOfYaml& files) : s_(stream), files_(files) {}
 
   std::string write() {
+    if (!files_.comment.empty()) line("# {}", files_.comment);
     line("vinci: {}", kFormatVersion);
     line("name: {}", name_text(s_.name));
     line("arch: {}", isa::name(s_.arch));
     if (s_.devices != 1) line("devices: {}", s_.devices);
     if (!s_.buffers.empty()) line("buffers:");
-    for (const Buffer& b : s_.buffers)
-      buffer(b);
+    for (usize i = 0; i < s_.buffers.size(); ++i)
+      buffer(s_.buffers[i], file_of(files_.buffers, i));
     if (!s_.kernels.empty()) line("kernels:");
-    for (const Kernel& k : s_.kernels)
-      kernel(k);
+    for (usize i = 0; i < s_.kernels.size(); ++i)
+      kernel(s_.kernels[i], file_of(files_.kernels, i));
     name_list("events", s_.events);
     name_list("notifies", s_.notifies);
     name_list("labels", s_.labels);
@@ -88,13 +89,19 @@ class YamlWriter {
     return out;
   }
 
-  void buffer(const Buffer& b) {
+  static std::string file_of(const std::vector<std::string>& files, usize i) {
+    return i < files.size() ? files[i] : std::string();
+  }
+
+  void buffer(const Buffer& b, const std::string& data_file) {
     std::string more;
     if (!b.dtype.empty()) more += ", dtype: " + b.dtype;
     if (!b.shape.empty()) more += fmt::format(", shape: [{}]", fmt::join(b.shape, ", "));
     if (!b.file.empty()) more += ", file: " + quoted(b.file);
     if (!b.output.empty()) more += ", output: " + quoted(b.output);
-    if (!b.data.empty()) {
+    if (!data_file.empty()) {
+      more += ", file: " + quoted(data_file);
+    } else if (!b.data.empty()) {
       more += ", data: \"";
       for (const std::byte x : b.data)
         fmt::format_to(std::back_inserter(more), "{:02x}", static_cast<unsigned>(x));
@@ -107,7 +114,7 @@ class YamlWriter {
     line("  {}: {{place: {}, bytes: {}{}}}", key(b.name), kPlaceNames[static_cast<usize>(b.place)], b.bytes, more);
   }
 
-  void kernel(const Kernel& k) {
+  void kernel(const Kernel& k, const std::string& source) {
     line("  {}:", key(k.name));
     line("    type: {}", kKernelTypeNames[static_cast<usize>(k.type)]);
     if (k.opaque()) {
@@ -115,6 +122,7 @@ class YamlWriter {
       return;
     }
     if (!k.entries.empty()) line("    entries: [{}]", fmt::join(k.entries, ", "));
+    if (!source.empty()) return line("    source: {}", quoted(source));
     line("    code: |");
     std::string_view text;
     const std::string assembly = isa::disassemble(k.program);
@@ -276,12 +284,13 @@ class YamlWriter {
   std::string step_text(const HostRepeat&) const { return {}; }  // its steps are a list of their own
 
   const TaskStream& s_;
+  const FilesOfYaml& files_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string to_yaml(const TaskStream& stream) { return YamlWriter(stream).write(); }
+std::string to_yaml(const TaskStream& stream, const FilesOfYaml& files) { return YamlWriter(stream, files).write(); }
 
 bool same_meaning(const TaskStream& a, const TaskStream& b) {
   const auto without_programs = [](TaskStream s) {

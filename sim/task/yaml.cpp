@@ -30,9 +30,9 @@ class YamlReader {
                                      "labels", "comms", "models", "streams", "host"});
     if (!f[0]) fail_at(Fault::Input, where_.at(root), "a task stream starts with 'vinci: {}'", kFormatVersion);
     u64 version = 0;
-    if (!yaml_.scalar(*f[0]) || !read_number(f[0]->text, version) || version != kFormatVersion) {
+    if (!yaml_.scalar(*f[0]) || !read_number(f[0]->text(), version) || version != kFormatVersion) {
       fail_at(Fault::Input, where_.at(*f[0]), "format version '{}' is not supported; this program reads {}",
-              shown(f[0]->text), kFormatVersion);
+              shown(f[0]->text()), kFormatVersion);
     }
     if (yaml_.need(root, f[1], "task stream", "name")) s_.name = yaml_.read_text(*f[1], "name");
     KernelSource source{.lines = TextLines(text_), .files = files_};
@@ -95,7 +95,7 @@ class YamlReader {
     if (!yaml_.expect(node, NodeKind::scalar, "data")) return out;
     int digits = 0;
     u8 value = 0;
-    for (const char c : node.text) {
+    for (const char c : node.text()) {
       if (c == ' ' || c == '\n') continue;
       const int digit = c >= '0' && c <= '9'   ? c - '0'
                         : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -145,23 +145,22 @@ class YamlReader {
       s_.streams.emplace_back(Stream{.name = key});
       const Node* tasks = value.kind == NodeKind::map ? where_.value(value, "tasks") : &value;
       if (tasks == nullptr || tasks->kind != NodeKind::sequence) return;
-      for (const u32 child : tasks->children)
-        declare(yaml_.tree()[child]);
+      for (const Node& task : tasks->children())
+        declare(task);
     });
   }
 
   void declare(const Node& task) {
     yaml_.visit(task);
     if (task.kind != NodeKind::map) return;
-    for (usize i = 0; i + 1 < task.children.size(); i += 2) {
-      const std::string& op = yaml_.tree()[task.children[i]].text;
-      const Node& name = yaml_.tree()[task.children[i + 1]];
+    for (const auto& [key, name] : task.entries()) {
+      const std::string_view op = key.text();
       const bool event = op == "event_record", notify = op == "notify_record", label = op == "label_set";
       if (!yaml_.scalar(name) || !(event || notify || label)) continue;
       yaml_.visit(name);
-      if (event) YamlNames::declare(name.text, names_.events, s_.events);
-      if (notify) YamlNames::declare(name.text, names_.notifies, s_.notifies);
-      if (label) YamlNames::declare(name.text, names_.labels, s_.labels);
+      if (event) YamlNames::declare(name.text(), names_.events, s_.events);
+      if (notify) YamlNames::declare(name.text(), names_.notifies, s_.notifies);
+      if (label) YamlNames::declare(name.text(), names_.labels, s_.labels);
     }
   }
 
@@ -211,7 +210,7 @@ class YamlReader {
     yaml_.each_item(node, "a stream", [&](const Node& item) {
       // The same limit as the check, before there is anything to hold.
       if (++tasks_ > kMaxTasks) fail_at(Fault::Input, where_.at(item), "more than {} tasks", kMaxTasks);
-      s_.places.lines.push_back(item.line);
+      s_.places.lines.push_back(yaml_.tree().mark(item).line);
       read_task(item, yaml_, names_, s_, stream.tasks.emplace_back());
     });
   }

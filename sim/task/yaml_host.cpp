@@ -18,6 +18,7 @@ class HostReader {
     if (!yaml_.need(node, f[1], "host", "threads")) return;
     yaml_.each_entry(*f[1], "threads", [&](const std::string& key, const Node& steps) {
       HostThread& thread = s_.host.threads.emplace_back(HostThread{.name = key});
+      s_.places.steps.emplace_back();
       read_steps(steps, "a thread", thread.steps);
     });
   }
@@ -42,6 +43,9 @@ class HostReader {
     const usize at = out.size();
     if (yaml_.expect(node, NodeKind::map, "a step")) read_known_step(node, out);
     if (out.size() == at) out.emplace_back(HostCompute{});  // positions count steps that mean nothing as well
+    std::vector<u32>& lines = s_.places.steps.back();
+    lines.resize(out.size(), lines.empty() ? 0 : lines.back());
+    lines[at] = yaml_.tree().mark(node).line;
   }
 
   void read_known_step(const Node& node, std::vector<HostStep>& out) {

@@ -45,6 +45,7 @@ class KernelReader {
       } catch (const Error& e) {
         yaml_.report(e);
       }
+      yaml_.spend_program(node, k.program.code.capacity());
     }
   }
 
@@ -56,9 +57,9 @@ class KernelReader {
   }
 
   void read_kernel_type(const Node& node, KernelType& type) {
-    if (yaml_.scalar(node) && std::ranges::find(kMixTypeNames, node.text) != kMixTypeNames.end()) {
+    if (yaml_.scalar(node) && std::ranges::find(kMixTypeNames, node.text()) != kMixTypeNames.end()) {
       yaml_.report(node, "{} is the type of a launch of two kernels: 'type' and 'aiv_kernel' of kernel_launch",
-                   node.text);
+                   node.text());
       return;
     }
     usize word = 0;
@@ -66,19 +67,18 @@ class KernelReader {
   }
 
   // A file beside the task stream, as messages name it.
-  std::string beside(const std::string& file) const {
+  std::string beside(std::string_view file) const {
     const std::filesystem::path folder = std::filesystem::path(yaml_.where().name()).parent_path();
     return (folder / file).string();
   }
 
   std::vector<std::byte> read_file(const Node& node) {
+    const std::string name(node.text());
     try {
-      const u64 size = files_.size(node.text);
-      if (size > kMaxFileBytes) {
-        fail(Fault::Input, "'{}' has {} bytes; at most {} are read", node.text, size, kMaxFileBytes);
-      }
+      const u64 size = files_.size(name);
+      if (size > kMaxFileBytes) fail(Fault::Input, "'{}' has {} bytes; at most {} are read", name, size, kMaxFileBytes);
       yaml_.spend_file(node, size);
-      return files_.read(node.text, 0, size);
+      return files_.read(name, 0, size);
     } catch (const Error& e) {
       throw Error(e.fault(), e.message(), yaml_.where().at(node));
     }
@@ -87,14 +87,14 @@ class KernelReader {
   void read_source(const Node& node, Kernel& k) {
     if (!yaml_.expect(node, NodeKind::scalar, "source")) return;
     const std::vector<std::byte> bytes = read_file(node);
-    k.program = isa::assemble({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, beside(node.text), arch_);
+    k.program = isa::assemble({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, beside(node.text()), arch_);
     // Reports must not depend on the folder that a run was started from.
-    k.program.source = node.text;
+    k.program.source = node.text();
   }
 
   void read_binary(const Node& node, Kernel& k) {
     if (!yaml_.expect(node, NodeKind::scalar, "binary")) return;
-    k.program = isa::read_program(read_file(node), beside(node.text));
+    k.program = isa::read_program(read_file(node), beside(node.text()));
   }
 
   void read_code(const Node& node, Kernel& k) {
@@ -104,7 +104,7 @@ class KernelReader {
     // and columns count from the start of the text.
     if (!is_literal_block(node)) {
       try {
-        k.program = isa::assemble(node.text, "code", arch_);
+        k.program = isa::assemble(node.text(), "code", arch_);
       } catch (const Error& e) {
         throw Error(e.fault(), e.what(), yaml_.where().at(node));
       }
@@ -112,33 +112,37 @@ class KernelReader {
       return;
     }
     try {
-      k.program = isa::assemble(node.text, yaml_.where().name(), arch_);
+      k.program = isa::assemble(node.text(), yaml_.where().name(), arch_);
     } catch (const Error& e) {
-      const u32 indent = block_indent(node);
+      const u32 line = line_of(node), indent = block_indent(line);
       std::string message;
       std::string_view rest = e.message();
       while (!rest.empty()) {
         const usize end = std::min(rest.find('\n'), rest.size());
-        message += moved(rest.substr(0, end), node.line, indent);
+        message += moved(rest.substr(0, end), line, indent);
         rest.remove_prefix(end);
         if (rest.empty()) break;
         message += '\n';
         rest.remove_prefix(1);
       }
-      throw Error(e.fault(), message, moved(e.location(), node.line, indent));
+      throw Error(e.fault(), message, moved(e.location(), line, indent));
     }
     k.program.source = file;
+    const u32 first = line_of(node);
     for (u32& line : k.program.lines)
-      line += line != 0 ? node.line : 0;
+      line += line != 0 ? first : 0;
   }
+
+  u32 line_of(const Node& node) const { return yaml_.tree().mark(node).line; }
 
   bool is_literal_block(const Node& node) {
-    const std::string_view line = lines_.line(node.line);
-    return node.quoted && node.column <= line.size() && line[node.column - 1] == '|';
+    const io::YamlTree::Mark mark = yaml_.tree().mark(node);
+    const std::string_view line = lines_.line(mark.line);
+    return node.quoted && mark.column <= line.size() && line[mark.column - 1] == '|';
   }
 
-  u32 block_indent(const Node& node) {
-    for (u32 l = node.line + 1; l <= lines_.size(); ++l) {
+  u32 block_indent(u32 line_of_block) {
+    for (u32 l = line_of_block + 1; l <= lines_.size(); ++l) {
       const std::string_view line = lines_.line(l);
       const usize indent = line.find_first_not_of(' ');
       if (indent != std::string_view::npos) return static_cast<u32>(indent);

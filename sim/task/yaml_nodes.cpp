@@ -10,19 +10,21 @@ namespace vinci::task {
 namespace {
 
 constexpr u64 kNodeCost = 64;
+constexpr u64 kMaxAliasBytes = u64{64} << 20;
+constexpr u64 kMemoryOfByte = 20;  // of programs, for each byte of their text
 
 }  // namespace
 
 const Node* YamlLocator::value(const Node& map, std::string_view key) const {
-  for (usize i = 0; map.kind == NodeKind::map && i + 1 < map.children.size(); i += 2) {
-    if (tree_[map.children[i]].text == key) return &tree_[map.children[i + 1]];
+  for (const auto& [name, value] : map.entries()) {
+    if (name.text() == key) return &value;
   }
   return nullptr;
 }
 
 const Node* YamlLocator::host_step(const Node& list, usize& index) const {
-  for (usize i = 0; list.kind == NodeKind::sequence && i < list.children.size(); ++i) {
-    const Node& item = tree_[list.children[i]];
+  if (list.kind != NodeKind::sequence) return nullptr;
+  for (const Node& item : list.children()) {
     if (index-- == 0) return &item;
     const Node* repeat = value(item, "repeat");
     const Node* steps = repeat != nullptr ? value(*repeat, "steps") : nullptr;
@@ -37,7 +39,7 @@ std::string YamlLocator::at(const Path& path) const {
   const Node* shown_node = node;
   bool steps = false;  // an index counts the steps of a host thread with those inside repeats
   for (const Path::Step& step : path) {
-    const std::vector<u32>& children = node->children;
+    const io::YamlTree::Children children = node->children();
     if (steps && step.key.empty()) {
       usize index = step.index;
       const Node* found = host_step(*node, index);
@@ -49,10 +51,10 @@ std::string YamlLocator::at(const Path& path) const {
     if (node->kind == NodeKind::map && !step.key.empty()) {
       if (const Node* found = value(*node, step.key)) node = shown_node = found;
     } else if (node->kind == NodeKind::map && 2 * step.index + 1 < children.size()) {
-      shown_node = &tree_[children[2 * step.index]];  // an entry is found by its name
-      node = &tree_[children[2 * step.index + 1]];
+      shown_node = &children[2 * step.index];  // an entry is found by its name
+      node = &children[2 * step.index + 1];
     } else if (node->kind == NodeKind::sequence && step.key.empty() && step.index < children.size()) {
-      node = shown_node = &tree_[children[step.index]];
+      node = shown_node = &children[step.index];
     }
   }
   return at(*shown_node);
@@ -75,20 +77,35 @@ YamlNodes::YamlNodes(std::string_view text, const YamlLocator& where, config::Pr
     : where_(where),
       tree_(where.tree()),
       problems_(problems),
-      budget_(kMaxExpandedBytes + 4 * (kNodeCost * where.tree().size() + text.size())) {}
+      budget_(kMaxAliasBytes + 4 * (kNodeCost * where.tree().size() + text.size())),
+      file_budget_(kMaxExpandedBytes),
+      memory_(kMaxAliasBytes + kMemoryOfByte * text.size()) {}
 
 void YamlNodes::visit(const Node& node) {
-  const u64 cost = kNodeCost + node.text.size();
+  const u64 cost = kNodeCost + node.text().size();
   if (cost > budget_) {
-    fail_at(Fault::Input, where_.at(node), "aliases expand the file by more than {} bytes", kMaxExpandedBytes);
+    fail_at(Fault::Input, where_.at(node), "aliases expand the file by more than {} bytes", kMaxAliasBytes);
   }
   budget_ -= cost;
 }
 
 void YamlNodes::spend_file(const Node& node, u64 size) {
-  if (size > budget_) fail(Fault::Input, "the kernels together have more than {} bytes of text", kMaxExpandedBytes);
-  budget_ -= size;
+  if (size > file_budget_)
+    fail(Fault::Input, "the kernels together have more than {} bytes of text", kMaxExpandedBytes);
+  file_budget_ -= size;
+  if (files_.emplace(node.text()).second) memory_ += kMemoryOfByte * size;
   visit(node);
+}
+
+void YamlNodes::spend_program(const Node& node, u64 instructions) {
+  const u64 bytes = instructions * (sizeof(isa::Word) + sizeof(u32));
+  if (bytes > memory_) {
+    fail_at(Fault::Input, where_.at(node),
+            "the kernels take more memory than {} bytes and {} for each byte of text: aliases, and files that several "
+            "kernels name, count each time; let launches share one kernel",
+            kMaxAliasBytes, kMemoryOfByte);
+  }
+  memory_ -= bytes;
 }
 
 bool YamlNodes::need(const Node& parent, const Node* node, std::string_view what, std::string_view key) {
@@ -104,7 +121,7 @@ bool YamlNodes::expect(const Node& node, NodeKind kind, std::string_view what) {
 }
 
 std::string YamlNodes::read_text(const Node& node, std::string_view what) {
-  return expect(node, NodeKind::scalar, what) ? node.text : std::string{};
+  return std::string(expect(node, NodeKind::scalar, what) ? node.text() : std::string_view{});
 }
 
 bool YamlNodes::read_truth(const Node& node, std::string_view what) {
@@ -118,17 +135,17 @@ u64 YamlNodes::read_size(const Node& node, std::string_view what) {
   config::Bytes bytes;
   u64 plain = 0;
   if (!expect(node, NodeKind::scalar, what)) return 0;
-  if (!node.text.starts_with('-') && read_number(node.text, plain)) return plain;
-  if (config::read_text(node.text, bytes)) return bytes;
-  report(node, "{}: cannot read '{}'; write {}", what, shown(node.text), config::how_to_write(bytes));
+  if (!node.text().starts_with('-') && read_number(node.text(), plain)) return plain;
+  if (config::read_text(node.text(), bytes)) return bytes;
+  report(node, "{}: cannot read '{}'; write {}", what, shown(node.text()), config::how_to_write(bytes));
   return 0;
 }
 
 u64 YamlNodes::read_count(const Node& node, std::string_view what, u64 max, u64 min) {
   u64 v = 0;
   if (!expect(node, NodeKind::scalar, what)) return min;
-  if (node.text.starts_with('-') || !read_number(node.text, v) || v > max || v < min) {
-    report(node, "{} = {} is not a number in [{}, {}]", what, shown(node.text), min, max);
+  if (node.text().starts_with('-') || !read_number(node.text(), v) || v > max || v < min) {
+    report(node, "{} = {} is not a number in [{}, {}]", what, shown(node.text()), min, max);
     return min;
   }
   return v;
@@ -137,8 +154,8 @@ u64 YamlNodes::read_count(const Node& node, std::string_view what, u64 max, u64 
 double YamlNodes::read_time(const Node& node, std::string_view what) {
   config::Seconds time;
   if (!expect(node, NodeKind::scalar, what)) return 0;
-  if (config::read_text(node.text, time)) return time;
-  report(node, "{}: cannot read '{}'; write {}", what, shown(node.text), config::how_to_write(time));
+  if (config::read_text(node.text(), time)) return time;
+  report(node, "{}: cannot read '{}'; write {}", what, shown(node.text()), config::how_to_write(time));
   return 0;
 }
 

@@ -8,11 +8,13 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "isa/arch.h"
+#include "isa/base/enums.h"
 #include "sim/io/yaml_tree.h"
 #include "sim/task/draft.h"
 
@@ -30,7 +32,7 @@ class YamlLocator final : public Locator {
   const io::YamlTree& tree() const { return tree_; }
   const std::string& name() const { return name_; }
 
-  std::string at(const Node& node) const { return fmt::format("{}:{}:{}", name_, node.line, node.column); }
+  std::string at(const Node& node) const { return tree_.at(name_, node); }
   std::string at(const Path& path) const override;
 
   // The value of a key, null where the node is no map or has no such key.
@@ -68,10 +70,12 @@ class YamlNodes {
   // What another reader says about a part of the file.
   void report(const Error& e) { problems_.add(e.location(), e.message()); }
 
-  // Aliases can make a small file mean a huge one; this is what we are willing to walk.
+  // Aliases can make a small file mean a huge one: each time that a node is read counts against a budget.
   void visit(const Node& node);
   // The same for the contents of a file that the node names.
   void spend_file(const Node& node, u64 size);
+  // The same for the program of a kernel: the memory that it takes, also where kernels share their text.
+  void spend_program(const Node& node, u64 instructions);
 
   static bool scalar(const Node& node) { return node.kind == NodeKind::scalar; }
   bool need(const Node& parent, const Node* node, std::string_view what, std::string_view key);
@@ -82,19 +86,17 @@ class YamlNodes {
   std::array<const Node*, N> fields(const Node& node, std::string_view what,
                                     const std::array<std::string_view, N>& keys) {
     std::array<const Node*, N> out{};
-    for (usize i = 0; i + 1 < node.children.size(); i += 2) {
-      const Node& key = tree_[node.children[i]];
-      const Node& value = tree_[node.children[i + 1]];
+    for (const auto& [key, value] : node.entries()) {
       visit(key);
       visit(value);
       if (!expect(key, NodeKind::scalar, "a key")) continue;
-      const usize k = static_cast<usize>(std::find(keys.begin(), keys.end(), key.text) - keys.begin());
+      const usize k = static_cast<usize>(std::find(keys.begin(), keys.end(), key.text()) - keys.begin());
       if (k == N) {
-        const std::string hint = did_you_mean(key.text, keys);
-        report(key, "{} has no key '{}'{}", what, shown(key.text),
+        const std::string hint = full() ? std::string{} : did_you_mean(key.text(), keys);
+        report(key, "{} has no key '{}'{}", what, shown(key.text()),
                hint.empty() ? fmt::format("; it has {}", fmt::join(keys, ", ")) : hint);
       } else if (out[k] != nullptr) {
-        report(key, "{}: '{}' is there twice", what, key.text);
+        report(key, "{}: '{}' is there twice", what, key.text());
       } else {
         out[k] = &value;
       }
@@ -102,26 +104,24 @@ class YamlNodes {
     return out;
   }
 
-  // Calls body(key text, value) for each entry.
+  // Calls body(text of the key, value) for each entry.
   template <class F>
   void each_entry(const Node& node, std::string_view what, F body) {
     if (!expect(node, NodeKind::map, what)) return;
-    for (usize i = 0; i + 1 < node.children.size(); i += 2) {
-      const Node& key = tree_[node.children[i]];
-      const Node& value = tree_[node.children[i + 1]];
+    for (const auto& [key, value] : node.entries()) {
       visit(key);
       visit(value);
       expect(key, NodeKind::scalar, "a name");
-      body(key.text, value);
+      body(std::string(key.text()), value);
     }
   }
 
   template <class F>
   void each_item(const Node& node, std::string_view what, F body) {
     if (!expect(node, NodeKind::sequence, what)) return;
-    for (const u32 child : node.children) {
-      visit(tree_[child]);
-      body(tree_[child]);
+    for (const Node& child : node.children()) {
+      visit(child);
+      body(child);
     }
   }
 
@@ -134,12 +134,12 @@ class YamlNodes {
   template <class E, usize N>
   bool read_name(const Node& node, std::string_view what, const std::array<std::string_view, N>& names, E& out) {
     if (!expect(node, NodeKind::scalar, what)) return false;
-    const std::optional<E> value = isa::parse_enum<E>(names, node.text);
+    const std::optional<E> value = parse_enum<E>(names, node.text());
     if (value) {
       out = *value;
     } else {
-      report(node, "unknown {} '{}'; known are {}{}", what, shown(node.text), fmt::join(names, ", "),
-             did_you_mean(node.text, names));
+      report(node, "unknown {} '{}'; known are {}{}", what, shown(node.text()), fmt::join(names, ", "),
+             did_you_mean(node.text(), names));
     }
     return value.has_value();
   }
@@ -148,7 +148,10 @@ class YamlNodes {
   const YamlLocator& where_;
   const io::YamlTree& tree_;
   config::Problems& problems_;
-  u64 budget_;  // of visit(): what the text itself is worth, generously, and what aliases may add
+  u64 budget_;       // of visit(): the text itself, read several times, and what aliases may add
+  u64 file_budget_;  // of spend_file()
+  u64 memory_;       // of spend_program(): grows with the text and with each file that is named first
+  std::set<std::string, std::less<>> files_;  // named so far
   u64 reports_ = 0;
 };
 
@@ -162,19 +165,21 @@ class YamlNames {
   Index buffers, kernels, events, notifies, labels, streams, models, comms, semaphores;
 
   // The index that a node names, or kUnresolved.
-  template <class Named>
-  u32 resolve(const Node& node, std::string_view what, const Index& known, const std::vector<Named>& items) const {
+  template <class List>
+  u32 resolve(const Node& node, std::string_view what, const Index& known, const List& items) const {
     if (!yaml_.expect(node, NodeKind::scalar, what)) return kUnresolved;
-    const auto it = known.find(node.text);
+    const auto it = known.find(node.text());
     if (it != known.end()) return it->second;
-    yaml_.report(node, "no {} is called '{}'{}", what, shown(node.text),
-                 yaml_.full() ? std::string{} : nearest(node.text, items));
+    yaml_.report(node, "no {} is called '{}'{}", what, shown(node.text()),
+                 yaml_.full() ? std::string{} : nearest(node.text(), items));
     return kUnresolved;
   }
 
   // Enters a name that may be there already; the list grows with it.
-  static void declare(const std::string& name, Index& index, std::vector<std::string>& list) {
-    if (index.emplace(name, static_cast<u32>(list.size())).second) list.push_back(name);
+  static void declare(std::string_view name, Index& index, std::vector<std::string>& list) {
+    if (index.contains(name)) return;
+    index.emplace(name, static_cast<u32>(list.size()));
+    list.emplace_back(name);
   }
 
  private:

@@ -55,7 +55,7 @@ class TaskReader {
 
   // The communicator of all devices need not be declared.
   u32 comm(const Node* node) {
-    if (node != nullptr && (!yaml_.scalar(*node) || node->text != kWorld)) {
+    if (node != nullptr && (!yaml_.scalar(*node) || node->text() != kWorld)) {
       return names_.resolve(*node, "communicator", names_.comms, s_.comms);
     }
     const auto [it, fresh] = names_.comms.emplace(kWorld, static_cast<u32>(s_.comms.size()));
@@ -89,10 +89,11 @@ class TaskReader {
 
   u32 block_dim(const Node& node) {
     u64 v = 0;
-    if (yaml_.scalar(node) && !node.text.starts_with('-') && read_number(node.text, v) && v != 0 && v <= kMaxBlockDim) {
+    if (yaml_.scalar(node) && !node.text().starts_with('-') && read_number(node.text(), v) && v != 0 &&
+        v <= kMaxBlockDim) {
       return static_cast<u32>(v);
     }
-    yaml_.report(node, "block_dim = {} is not in [1, {}]", shown(node.text), kMaxBlockDim);
+    yaml_.report(node, "block_dim = {} is not in [1, {}]", shown(node.text()), kMaxBlockDim);
     return 1;
   }
 
@@ -101,10 +102,10 @@ class TaskReader {
   }
 
   Arg arg(const Node& node) {
-    if (!yaml_.scalar(node) || node.quoted || !looks_like_number(node.text)) return slice(node);
+    if (!yaml_.scalar(node) || node.quoted || !looks_like_number(node.text())) return slice(node);
     u64 v = 0;
-    if (!read_number(node.text, v)) {
-      yaml_.report(node, "kernel argument {} is no integer of 64 bits", shown(node.text));
+    if (!read_number(node.text(), v)) {
+      yaml_.report(node, "kernel argument {} is no integer of 64 bits", shown(node.text()));
     }
     return v;
   }
@@ -202,7 +203,7 @@ class TaskReader {
   }
 
   void read(const Node& node, NpuClearFloatStatus&, std::string_view what) {
-    if (yaml_.expect(node, NodeKind::map, what) && !node.children.empty())
+    if (yaml_.expect(node, NodeKind::map, what) && !node.children().empty())
       yaml_.report(node, "{} has no keys; write {{}}", what);
   }
 

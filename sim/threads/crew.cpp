@@ -3,6 +3,7 @@
 #include "sim/threads/crew.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "sim/threads/patience.h"
 
@@ -18,9 +19,18 @@ Crew::~Crew() {
     t.join();
 }
 
+// A process or a container may be at its limit of threads: then the threads that there are do all jobs.
+void Crew::start_helpers() {
+  try {
+    while (helpers_.size() < most_ && !refused_)
+      helpers_.emplace_back([this, thread = static_cast<u32>(helpers_.size() + 1)] { help(thread); });
+  } catch (const std::system_error&) {
+    refused_ = true;
+  }
+}
+
 void Crew::post(Job& job) {
-  while (helpers_.size() < most_)
-    helpers_.emplace_back([this, thread = static_cast<u32>(helpers_.size() + 1)] { help(thread); });
+  start_helpers();
   {
     const std::lock_guard lock(mutex_);
     job.state_ = Job::State::waiting;

@@ -40,6 +40,8 @@ class Crew {
 
   bool has_helpers() const { return most_ > 0; }
   u32 threads() const { return most_ + 1; }
+  // Helpers that the system refused to start.
+  u32 missing() const { return refused_ ? most_ - static_cast<u32>(helpers_.size()) : 0; }
   static bool idle(const Job& job) { return job.state_.load(std::memory_order_acquire) == Job::State::idle; }
   // Whether there are more jobs than somebody has begun.
   bool has_waiting() const { return offers_.load(std::memory_order_relaxed) != 0; }
@@ -51,6 +53,7 @@ class Crew {
   void share(Job& job);
 
  private:
+  void start_helpers();
   void help(u32 thread);
   void run_one(Job& job, u32 thread, std::unique_lock<std::mutex>& lock);
   void join(Job& job, u32 thread, std::unique_lock<std::mutex>& lock);
@@ -62,7 +65,7 @@ class Crew {
   std::condition_variable posted_, done_;
   std::deque<Job*> waiting_, shared_;
   std::atomic<usize> offers_ = 0, sharing_ = 0;  // how many there are of them, for those who do not hold the lock
-  bool ending_ = false;
+  bool ending_ = false, refused_ = false;
   std::vector<std::thread> helpers_;
 };
 

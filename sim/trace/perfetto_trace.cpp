@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/base/enums.h"
 #include "sim/trace/proto.h"
 
 namespace vinci::trace {
@@ -39,10 +40,10 @@ constexpr u64 kStateCleared = 1, kNeedsState = 2;  // sequence_flags
 constexpr u64 kExplicitOrder = 3;                  // child_ordering: by rank
 constexpr u64 kSequenceId = 1;
 
-// What an annotation says; its number is its place here, from 1. The names are those of the JSON timeline.
-enum Note : u64 { queued_cycle = 1, begin_cycle, end_cycle, done_cycle, code, detail };
-constexpr std::array<std::string_view, 6> kNoteNames{"queued_cycle", "begin_cycle", "end_cycle",
-                                                     "done_cycle",   "code",        "detail"};
+// What an annotation says, under the names of the JSON timeline.
+enum Note : u64 { queued_cycle, begin_cycle, end_cycle, done_cycle, code, detail };
+constexpr auto kNoteNames = enum_names<Note>;
+constexpr u64 note_iid(u64 note) { return note + 1; }  // 0 is no name in the format
 
 constexpr usize kFlushBytes = 1 << 20;
 
@@ -76,7 +77,7 @@ PerfettoTrace::PerfettoTrace(const std::string& path, double hertz)
     : file_(path), hertz_(hertz), names_(interned_field::kEventNames), values_(interned_field::kAnnotationStrings) {
   std::string interned;
   for (usize i = 0; i < kNoteNames.size(); ++i)
-    entry(interned, interned_field::kAnnotationNames, i + 1, kNoteNames[i]);
+    entry(interned, interned_field::kAnnotationNames, note_iid(i), kNoteNames[i]);
   std::string packet;
   proto::number(packet, packet_field::kSequence, kSequenceId);
   proto::number(packet, packet_field::kSequenceFlags, kStateCleared);
@@ -124,22 +125,22 @@ void PerfettoTrace::name(std::string_view s) {
   }
 }
 
-void PerfettoTrace::number_note(u64 key, u64 value) {
+void PerfettoTrace::number_note(u64 note, u64 value) {
   proto::small_message(event_, event_field::kAnnotation, [&] {
-    proto::number(event_, annotation_field::kNameIid, key);
+    proto::number(event_, annotation_field::kNameIid, note_iid(note));
     proto::number(event_, annotation_field::kUint, value);
   });
 }
 
-void PerfettoTrace::text_note(u64 key, std::string_view text) {
-  std::string note;
-  proto::number(note, annotation_field::kNameIid, key);
+void PerfettoTrace::text_note(u64 note, std::string_view text) {
+  std::string message;
+  proto::number(message, annotation_field::kNameIid, note_iid(note));
   if (const u64 iid = values_.find(text, fresh_); iid != 0) {
-    proto::number(note, annotation_field::kStringIid, iid);
+    proto::number(message, annotation_field::kStringIid, iid);
   } else {
-    proto::bytes(note, annotation_field::kString, text);
+    proto::bytes(message, annotation_field::kString, text);
   }
-  proto::bytes(event_, event_field::kAnnotation, note);
+  proto::bytes(event_, event_field::kAnnotation, message);
 }
 
 void PerfettoTrace::packet(u64 cycle, std::string_view event, std::string_view fresh) {

@@ -52,8 +52,8 @@ class PerfettoTrace final : public FileSink {
   void packet(u64 cycle, std::string_view event, std::string_view fresh);
   void describe(u64 uuid, u64 parent, u64 rank, std::string_view name);
   void name(std::string_view s);
-  void text_note(u64 key, std::string_view text);
-  void number_note(u64 key, u64 value);
+  void text_note(u64 note, std::string_view text);
+  void number_note(u64 note, u64 value);
   void instant(TrackId track, u64 cycle, std::string_view name, u32 flow_field, u64 flow);
   void begin_event(u64 type, u64 uuid);
   void flush_if_full();

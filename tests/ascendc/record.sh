@@ -35,6 +35,16 @@ ratio=$(sed -n 's/.*(\([0-9]*\)\.[0-9]* to 1).*/\1/p' record.txt)
 # The same program on another chip; one of another architecture is refused.
 "$tool" sim --soc-version=Ascend910B4 --output=sim --kernel-name="tile|none" --core-id="1|2" -q ./app
 [ "$(cycles other)" -eq "$(cycles sim)" ] || fail "sim has another time than the recording"
+
+# Charges for the code of the API are keys of the chip.
+charged() { "$tool" sim --soc-version=Ascend910B4 --output="$1" --kernel-name=none "--set=core.scalar.api.$1=$2" -q ./app; }
+charged call 8
+[ "$(cycles call)" -eq "$(cycles sim)" ] || fail "a call is not charged with 8 cycles"
+for key in call queue; do
+  charged $key 100
+  [ "$(cycles $key)" -gt "$(cycles sim)" ] || fail "core.scalar.api.$key has no effect"
+done
+
 shown=$(cd sim/OPPROF_*/simulator && ls -d core*.*core* | tr '\n' ' ')
 [ "$shown" = "core1.veccore0 core1.veccore1 core2.veccore0 core2.veccore1 " ] || fail "shown: $shown"
 "$tool" sim --output=none --kernel-name=other -q --application="./app"

@@ -3,6 +3,7 @@
 // Every tests/bad/asm/x.s must fail with exactly the message in x.expected: as unsupported if its name begins with
 // "unsupported", else as wrong input. A first line "; --arch NAME" passes the
 // architecture as an argument.
+#include "isa/base/enums.h"
 #include "isa/base/error.h"
 #include "isa/text.h"
 #include "tests/support/expected.h"

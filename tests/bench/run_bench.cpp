@@ -57,33 +57,41 @@ Problem add(u64 edge, const test::TempFolder& folder) {
   s.random_input("x", "f2", edge * edge);
   s.random_input("y", "f2", edge * edge);
   s.output("z", "f2", edge * edge);
-  s.task("add", {.input_bytes = {2, 2}, .body = {"vadd.f16 out, in0, in1, r16, 1, 1, 1, 8, 8, 8"}}, edge * edge,
-         {"x", "y", "z"});
+  const gen::Elementwise sum{.input_bytes = {2, 2}, .body = [](const gen::ElementwiseTile& t) {
+                               t.binary("vadd.f16", t.out, t.in[0], t.in[1]);
+                             }};
+  s.task("add", sum, edge * edge, {"x", "y", "z"});
   p.stream = task::load_task_stream(s.write(folder.path().string()));
   return p;
 }
 
 Problem lines(u64 tile) {
   constexpr u64 kBytes = 64 << 20;  // of a tensor
-  const auto copy = [&](std::string_view name, u64 to, std::string_view from) {
-    return fmt::format("  {} {}, {}, 0, 1, {}, 0, 0\n", name, to, from, tile / 32);
-  };
+  isa::ProgramBuilder program("add", isa::Arch::c100);
   const auto ub = [&](u32 slot, u32 operand) { return (slot * 3 + operand) * tile; };
-  const gen::TilePipeline z_is_x_plus_y{
-      .tiles = kBytes / tile,
-      .prologue = "  ld_arg X3, 0\n  ld_arg X4, 1\n  ld_arg X5, 2\n",
-      .locate = fmt::format("  mul X6, X0, {}\n  add X7, X3, X6\n  add X8, X4, X6\n  add X9, X5, X6\n", tile),
-      .load =
-          [&](u32 slot) {
-            return copy("copy_gm_to_ubuf", ub(slot, 0), "X7") + copy("copy_gm_to_ubuf", ub(slot, 1), "X8");
-          },
-      .compute =
-          [&](u32 slot) {
-            return fmt::format("  vadd.f16 {}, {}, {}, {}, 1, 1, 1, 8, 8, 8\n", ub(slot, 2), ub(slot, 0), ub(slot, 1),
-                               tile / 256);
-          },
-      .store =
-          [&](u32 slot) { return fmt::format("  copy_ubuf_to_gm X9, {}, 0, 1, {}, 0, 0\n", ub(slot, 2), tile / 32); }};
+  const isa::Reg x = program.reg("x", 3), y = program.reg("y", 4), z = program.reg("z", 5), at = program.reg("at", 6);
+  const isa::Reg x_at = program.reg("x_at", 7), y_at = program.reg("y_at", 8), z_at = program.reg("z_at", 9);
+  gen::TilePipeline tiles{.tiles = kBytes / tile};
+  tiles.prologue = [&](isa::ProgramBuilder& p) {
+    p.ld_arg(x, 0);
+    p.ld_arg(y, 1);
+    p.ld_arg(z, 2);
+  };
+  tiles.locate = [&](isa::ProgramBuilder& p, isa::Reg number) {
+    p.mul(at, number, tile);
+    p.add(x_at, x, at);
+    p.add(y_at, y, at);
+    p.add(z_at, z, at);
+  };
+  tiles.load = [&](isa::ProgramBuilder& p, u32 slot) {
+    p.copy_gm_to_ubuf(ub(slot, 0), x_at, 0, 1, tile / 32, 0, 0);
+    p.copy_gm_to_ubuf(ub(slot, 1), y_at, 0, 1, tile / 32, 0, 0);
+  };
+  tiles.compute = [&](isa::ProgramBuilder& p, u32 slot) {
+    p.vadd(isa::Type::f16, ub(slot, 2), ub(slot, 0), ub(slot, 1), tile / 256, 1, 1, 1, 8, 8, 8);
+  };
+  tiles.store = [&](isa::ProgramBuilder& p, u32 slot) { p.copy_ubuf_to_gm(z_at, ub(slot, 2), 0, 1, tile / 32, 0, 0); };
+  gen::write_tile_pipeline(program, tiles);
   Problem p{.chip = config::load_chip("ascend-910a")};
   p.stream.arch = p.chip.arch;
   task::KernelLaunch launch{.block_dim = p.chip.ai_cores};
@@ -93,8 +101,7 @@ Problem lines(u64 tile) {
     buffer.name = name;
     buffer.bytes = kBytes;
   }
-  p.stream.kernels.push_back(
-      {.name = "add", .program = isa::assemble(gen::tile_pipeline_assembly(z_is_x_plus_y), "add.s", p.chip.arch)});
+  p.stream.kernels.push_back({.name = "add", .program = program.finish().program()});
   p.stream.streams.push_back({.name = "main", .tasks = {{.name = "add", .op = launch}}});
   return p;
 }

@@ -238,7 +238,7 @@ std::vector<std::vector<i32>> host_data(const task::TaskStream& stream, const ta
   for (u32 b = 0; b < stream.buffers.size(); ++b) {
     const auto bytes = memory.host(b);
     out.emplace_back(bytes.size() / 4);
-    std::memcpy(out.back().data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(out.back().data(), bytes.data(), bytes.size());
   }
   return out;
 }

@@ -8,7 +8,7 @@ tool=$1
 shift
 here=$(dirname "$(readlink -f "$0")")
 mkdir -p recorded
-cp "$here/recorded/ascendc.yaml" recorded/
+cp "$here/../../configs/silicon/recorded/ascendc.yaml" recorded/
 cd recorded
 
 record() { # name bytes tile blocks slots unit serial

@@ -3,6 +3,8 @@
 #include "sim/threads/crew.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <vector>
@@ -60,6 +62,29 @@ TEST(Crew, EndsWithHelpersThatWait) {
     crew.finish(job);
     EXPECT_EQ(job.sum, 1u);
   }
+}
+
+// In a process whose address space has no room for the stacks. Ends it with 0 if all jobs were done.
+[[noreturn]] void run_jobs_without_threads() {
+  const rlimit few{.rlim_cur = 64 << 20, .rlim_max = 64 << 20};
+  ::setrlimit(RLIMIT_AS, &few);
+  Crew crew(1000);
+  std::vector<Sum> jobs(5);
+  for (Sum& job : jobs) {
+    job.next = 1;
+    crew.post(job);
+  }
+  bool done = crew.missing() > 0 && crew.missing() <= 1000;
+  for (Sum& job : jobs) {
+    crew.finish(job);
+    done = done && job.sum == 1;
+  }
+  ::_exit(done ? 0 : 1);
+}
+
+TEST(Crew, DoesItsJobsWithoutThreadsThatCannotStart) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(run_jobs_without_threads(), testing::ExitedWithCode(0), "");
 }
 
 // A job of many pieces, each of which somebody does.

@@ -14,6 +14,7 @@
 #include "isa/insns/cube.h"
 #include "models/soc/functional.h"
 #include "models/soc/simulate.h"
+#include "sim/kernel/calendar.h"
 #include "tests/speed/problems.h"
 #include "tests/support/gemm_folder.h"
 
@@ -86,6 +87,51 @@ TEST(Speed, TheCostOfAnInstructionDoesNotGrowWithTheRun) {
   const double each_of_few = small / static_cast<double>(few), each_of_many = large / static_cast<double>(many);
   record("growth", each_of_many / each_of_few);
   EXPECT_LT(each_of_many, 1.5 * each_of_few) << each_of_few * 1e9 << " and " << each_of_many * 1e9 << " ns";
+}
+
+// Units that sleep for more than a window of the calendar, beside one that acts in each cycle.
+TEST(Speed, TheCostOfAnActDoesNotGrowWithTheUnitsThatSleep) {
+  if (!optimised()) GTEST_SKIP() << "not optimised";
+  const auto run = [](usize sleepers) {
+    constexpr u64 kActs = 200'000;
+    sim::Calendar calendar;
+    std::vector<sim::Calendar::Entry> entries(1 + sleepers);
+    for (usize i = 1; i <= sleepers; ++i)
+      calendar.insert(entries[i], 10 * kActs + i % 500);
+    calendar.insert(entries[0], 0);
+    for (u64 acts = 0; acts < kActs; ++acts) {
+      const u64 now = calendar.first();
+      calendar.go_to(now);
+      ASSERT_EQ(calendar.take(now), entries.data());
+      calendar.insert(entries[0], now + 1 + acts % 8);
+    }
+  };
+  const auto [alone, among_many] = in_turns(
+      5, [&] { run(1); }, [&] { run(5000); });
+  record("sleepers", among_many / alone);
+  EXPECT_LT(among_many, 2 * alone);
+}
+
+// A long stream beside many short ones, which one host thread enqueues in turn.
+TEST(Speed, TheCostOfATaskDoesNotGrowWithTheStreamsThatHaveEnded) {
+  if (!optimised()) GTEST_SKIP() << "not optimised";
+  constexpr usize kTasks = 20'000, kStreams = 4'000;
+  const task::Task task{.name = "t", .op = task::KernelLaunch{.block_dim = 1}};
+  Problem p{.chip = config::load_chip("ascend-910b1")};
+  p.stream.arch = p.chip.arch;
+  p.stream.kernels.push_back({.name = "k", .type = task::KernelType::AIV_ONLY, .program = {}, .seconds = 1e-6});
+  p.stream.streams.push_back({.name = "long", .tasks = decltype(task::Stream::tasks)(kTasks, task)});
+  Problem with_short = p;
+  for (usize i = 0; i < kStreams; ++i)
+    with_short.stream.streams.push_back({.name = fmt::format("s{}", i), .tasks = {task}});
+  const auto run = [](const Problem& problem) {
+    task::RunMemory memory(problem.stream, true);
+    models::run_functional(problem.chip, problem.stream, memory, {});
+  };
+  const auto [alone, beside_many] = in_turns(
+      5, [&] { run(p); }, [&] { run(with_short); });
+  record("ended_streams", beside_many / alone);
+  EXPECT_LT(beside_many, 3 * alone);
 }
 
 // The meaning of a tile of `mad`, from FP16, beside a product of the same size by OpenBLAS, from FP32.

@@ -13,6 +13,7 @@
 
 #include "models/soc/functional.h"
 #include "models/soc/simulate.h"
+#include "tests/system/freeze_folder.h"
 
 namespace vinci::test {
 
@@ -54,6 +55,7 @@ inline Outcome run_all_modes(const config::ChipConfig& chip, const task::TaskStr
   EXPECT_EQ(out.result.stats, timing.stats);
   for (const models::PipeTime& p : out.result.pipes)
     EXPECT_EQ(p.busy + p.stalled + p.idle, out.result.cycles) << p.core << " " << isa::name(p.pipe);
+  keep_for_freeze(chip, stream, out.result, out.host);
   return out;
 }
 

@@ -21,6 +21,7 @@ namespace vinci {
 namespace {
 
 using test::Outcome;
+using testing::AllOf;
 using testing::HasSubstr;
 
 task::TaskStream parse(std::string_view text) {
@@ -401,14 +402,17 @@ TEST(Barrier, PollingGlobalMemoryMakesProgress) {
   EXPECT_EQ(sums(untimed), (std::array<u64, 2>{3, 3}));
 }
 
-TEST(Barrier, PollingABlockThatHasNoCoreReachesTheLimit) {
+TEST(Barrier, PollingABlockThatHasNoCoreIsADeadlock) {
   const task::TaskStream stream = parse(software_barrier(3));
   const config::ChipConfig chip = config::load_chip("tiny-joint");
   task::RunMemory memory(stream, true);
-  EXPECT_THAT(fault_of([&] { models::simulate(chip, stream, memory, {.max_cycles = 100'000}); }),
-              HasSubstr("limit: the limit of 100000 cycles is reached"));
-  EXPECT_THAT(fault_of([&] { models::run_functional(chip, stream, memory, {.max_cycles = 1'000'000}); }),
-              HasSubstr("the limit of instructions is reached"));
+  EXPECT_THAT(
+      fault_of([&] { models::simulate(chip, stream, memory, {}); }),
+      HasSubstr("core0,1.AI_CORE.S repeats mix.yaml:27..28 of blocks 0,1; it reads 'slots' at 64 (mix.yaml:27)"));
+  EXPECT_THAT(fault_of([&] { models::run_functional(chip, stream, memory, {}); }),
+              AllOf(HasSubstr("deadlock: nothing can move (on hardware"),
+                    HasSubstr("repeats mix.yaml:27..28; it reads 'slots' at 64"),
+                    HasSubstr("1 block has no core to begin on")));
 }
 
 TEST(Barrier, ALongRunOfManyBlocksIsTheSameInTurns) {

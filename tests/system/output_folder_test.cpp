@@ -61,7 +61,7 @@ TEST_F(OutputFolder, NamesOfTheRunAreReserved) {
   const auto r = vinci("run s.yaml --chip tiny --out o");
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_EQ(r.output,
-            "error: s.yaml: buffer 'h' writes 'stats.json', which is a file of every run; choose another name\n");
+            "error: s.yaml:5:39: buffer 'h' writes 'stats.json', which is a file of every run; choose another name\n");
 }
 
 TEST_F(OutputFolder, InputsAreNotReplaced) {
@@ -99,10 +99,14 @@ TEST_F(OutputFolder, TheTimelineOfADeadlockIsKept) {
   EXPECT_NE(slurp(folder_ / "o/instructions.csv").find("copy_gm_to_ubuf"), std::string::npos);
 }
 
+// Makes progress in the vector pipe for ever.
+constexpr const char* kForever =
+    "vinci: 1\nname: forever\narch: c220\nkernels:\n  k:\n    type: AIV_ONLY\n    code: |\n"
+    "      loop: copy_ubuf_to_ubuf 0x100, 0, 0, 1, 1, 0, 0\n      b loop\n"
+    "streams:\n  main:\n    - kernel_launch: {kernel: k}\n";
+
 TEST_F(OutputFolder, AnInterruptedRunEndsInOrder) {
-  write("s.yaml",
-        "vinci: 1\nname: forever\narch: c220\nkernels:\n  k: {type: AIV_ONLY, code: \"loop: b loop\"}\n"
-        "streams:\n  main:\n    - kernel_launch: {kernel: k}\n");
+  write("s.yaml", kForever);
   const auto r = test::shell(
       folder_.path(), "timeout --foreground -s INT 1 '" VINCI_BINARY "' run s.yaml --chip tiny --out o --trace 2>&1");
   EXPECT_NE(r.output.find("error: interrupted at cycle "), std::string::npos) << r.output;
@@ -110,6 +114,86 @@ TEST_F(OutputFolder, AnInterruptedRunEndsInOrder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "o")) {
     EXPECT_FALSE(entry.path().filename().string().starts_with('.')) << entry.path();
   }
+}
+
+TEST_F(OutputFolder, ASecondRunIntoTheSameFolderIsRefused) {
+  write("first.yaml", kForever);
+  write("second.yaml", copies(", output: h.bin"));
+  const auto r =
+      test::shell(folder_.path(), "'" VINCI_BINARY
+                                  "' run first.yaml --chip tiny --out o -q 2>/dev/null &\nfirst=$!\n"
+                                  "while [ ! -e o/chip.yaml ]; do sleep 0.05; done\n'" VINCI_BINARY
+                                  "' run second.yaml --chip tiny --out o 2>&1\necho \"exit $?\"\nkill -9 $first");
+  EXPECT_EQ(r.output,
+            "error: o: another run is writing into this folder; wait for its end or choose another folder\nexit 2\n");
+  EXPECT_FALSE(exists("o/h.bin"));
+  EXPECT_EQ(vinci("run second.yaml --chip tiny --out o -q").exit_code, 0);  // the lock ends with its process
+}
+
+// Hidden files anywhere beneath a folder.
+int hidden_files(const std::filesystem::path& folder) {
+  int n = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    n += entry.path().filename().string().starts_with('.') ? 1 : 0;
+  return n;
+}
+
+TEST_F(OutputFolder, TemporaryFilesOfKilledRunsAreRemovedByTheNextRun) {
+  write("forever.yaml", kForever);
+  write("s.yaml", copies(", output: sub/h.bin"));
+  ASSERT_EQ(
+      test::shell(folder_.path(),
+                  "timeout -s KILL 1 '" VINCI_BINARY
+                  "' run forever.yaml --chip tiny --trace --profile --out o -q 2>/dev/null; ls -A o | grep -q '^[.]'")
+          .exit_code,
+      0)
+      << "the killed run must leave temporary files for this test";
+  EXPECT_EQ(vinci("run s.yaml --chip tiny --out o -q").exit_code, 0);
+  EXPECT_EQ(hidden_files(folder_ / "o"), 0);
+  EXPECT_TRUE(exists("o/sub/h.bin"));
+}
+
+// Files that the profile and the timeline have in several sizes: at each limit another one is the first that fails.
+TEST_F(OutputFolder, AFileThatCannotBeStoredIsALimitThatNamesIt) {
+  std::string s = copies("");
+  for (int i = 0; i < 300; ++i)
+    s += "    - memcpy_async: {dst: d, src: h}\n    - cpu_kernel_launch: {kernel: Opaque, time: 1us}\n";
+  write("s.yaml", s);
+  for (int blocks = 8; blocks < 400; blocks += 16) {
+    for (const char* trace : {"json", "perfetto"}) {
+      const auto limited = test::shell(
+          folder_.path(),
+          fmt::format("ulimit -f {}; '{}' run s.yaml --chip ascend-910b1 --out o --trace={} --profile -q 2>&1", blocks,
+                      VINCI_BINARY, trace));
+      if (limited.exit_code == 0) continue;
+      EXPECT_EQ(limited.exit_code, 7) << limited.output;
+      EXPECT_NE(limited.output.find("cannot write 'o/"), std::string::npos) << limited.output;
+      EXPECT_NE(limited.output.find("File too large"), std::string::npos) << limited.output;
+      EXPECT_EQ(hidden_files(folder_ / "o"), 0);
+    }
+  }
+}
+
+TEST_F(OutputFolder, OutputsThatCannotBeCreatedAreRefusedBeforeTheRun) {
+  const auto refused = [&](const std::string& output, const std::string& why) {
+    write("s.yaml", copies(", output: " + output));
+    const auto r = vinci("run s.yaml --chip tiny --out o");
+    EXPECT_EQ(r.exit_code, 2) << r.output;
+    EXPECT_NE(r.output.find("error: s.yaml:5:39: " + why), std::string::npos) << r.output;
+    EXPECT_FALSE(exists("o/stats.json"));
+  };
+  refused("\".\"", "'.' names a folder");
+  refused("sub/", "'sub/' names a folder");
+  refused("trace.json/x", "buffer 'h' writes 'trace.json/x', which is a file of every run; choose another name");
+  refused("op_summary_19700101000000.csv/x", "buffer 'h' writes 'op_summary_19700101000000.csv/x'");
+  std::filesystem::create_directories(folder_.path() / "o/there");
+  refused("there", "buffer 'h' writes 'there', which is a folder in o; choose another name");
+  write("o/file", "");
+  refused("file/x", "buffer 'h' writes 'file/x', whose folder cannot be made: Not a directory");
+  std::filesystem::create_directories(folder_.path() / "elsewhere");
+  std::filesystem::create_directory_symlink("../elsewhere", folder_.path() / "o/link");
+  refused("link/x", "buffer 'h' writes 'link/x', through a symbolic link that leaves the output folder o");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path() / "elsewhere"));
 }
 
 TEST_F(OutputFolder, KernelsThatOverlapAreCountedOnce) {

@@ -195,10 +195,10 @@ TEST_F(ProfileOfARun, WrongOptionsAreRefused) {
             "error: --timestamp 2020: 14 digits are expected, such as 20240131235959\n");
   EXPECT_EQ(vinci("run s.yaml --profile --mode functional").output,
             "error: --profile shows time; mode functional has none\n");
-  EXPECT_EQ(
-      vinci("run s.yaml").output,
-      "error: s.yaml: buffer 'h' writes 'msprof_20200101000000.json', which is a name of the profile; choose another "
-      "name\n");
+  EXPECT_EQ(vinci("run s.yaml").output,
+            "error: s.yaml:5:39: buffer 'h' writes 'msprof_20200101000000.json', which is a name of the profile; "
+            "choose another "
+            "name\n");
 }
 
 }  // namespace

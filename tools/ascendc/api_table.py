@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Vinci authors
-"""What there is of Ascend C and of the runtime, from the headers themselves: docs/ascendc-api.md with all names, and a table
-of functions and types in README.md, between its marks.
+"""Writes docs/ascendc-api.md: all names of Ascend C and of the runtime that the headers declare.
 
-Usage: api_table.py [--check]: writes both; with --check it only says whether they are up to date."""
+Usage: api_table.py [--check]; with --check it only says whether the document is up to date."""
 import os
 import pathlib
 import re
@@ -14,23 +13,11 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "tools/ascendc/include"
 DOCUMENT = ROOT / "docs/ascendc-api.md"
-README = ROOT / "README.md"
-IN_README = re.compile("(?<=<!-- begin: api_table.py -->\n).*(?=<!-- end: api_table.py -->)", re.DOTALL)
 
 # Headers whose contents are ours alone.
 OURS = {"vinci/ascendc.h"}
-# What the headers are built from, beside what the documentation names.
-PARTS = re.compile(r"[A-Z]$|\w+(Insn|Operand)$|(get|set)_\w*[a-z][A-Z]\w*$")
-PARTS_BY_NAME = set("""
-    AlignedRows AsFloat AtomicTypeName BitsOf Buffers BufferAt BuffersSize BytesOf CacheLine CastDequant CoreVariable Cores
-    CountedMask CtrlMask DeqScaleBits Elements EventsOf Exponentials ExtremumRounds FailedAssertion ForEachRepeats FromBits
-    FromFloat FusedParams IsAic IsAiv LaunchType LogicType LowBits MarkStamp Memory32 MemoryOf OnePlusExp PadName PipePair
-    PipesOf QueueBuffer QueueEvents ReduceByPi RefuseNz Rounded RowShape Rows SineNearZero SineShifted SinkOf SoftmaxKind
-    SoftmaxOperands Softmax SoftmaxWords SourceOf SourceRepeatStride TensorElement TensorShape TypeName tiling_key
-    tiling_key_in Place Address NormWords ReduceWords CumSumWords TopKBytes TopKRows SliceWalk MatrixTranspose
-    Norm NormOperands NormTiles NormGradWords FinalizeWelford WelfordFinalizeWords GroupNormWords BatchNormWords LoadNumbers GatherRows FillColumns
-    QuantFactor QuantRow QuantNumber ApplyFactor ToFloatBuffer PutNumbers RowsAtOnce StackBuffer LimitBits at lanes lanes2
-    FusedParams RowTmpSize Evaluate TensorExpression TensorOperator PutFloat""".split())
+# Accessors of the fields of tiling data: as many as there are fields, and under their names.
+ACCESSORS = re.compile(r"(get|set)_\w*[a-z][A-Z]\w*$")
 # Namespaces of helpers.
 HELPERS = {"vinci", "vinci_detail", "detail", "std"}
 TITLES = {
@@ -107,7 +94,8 @@ class Declarations:
     def opened(self, d, scopes, visible):
         """Notes what a declaration declares; the scope that its body is."""
         if "namespace" in d:
-            return "namespace", d[-1] if d[-1] != "namespace" else "detail"
+            path = d[d.index("namespace") + 1:] or ["detail"]
+            return "namespace", next((name for name in path if name in HELPERS), path[-1])
         if d[:1] == ["extern"] and len(d) == 2:
             return "namespace", ""
         helper = any(name in HELPERS for kind, name in scopes if kind == "namespace")
@@ -167,7 +155,7 @@ class Declarations:
 
 
 def public(names):
-    return {n for n in names if re.match(r"[A-Za-z]", n) and n not in PARTS_BY_NAME and not PARTS.match(n)}
+    return {n for n in names if re.match(r"[A-Za-z]\w", n) and not ACCESSORS.match(n)}
 
 
 def gather():
@@ -224,28 +212,13 @@ def document(groups):
     return "\n".join(text)
 
 
-def summary(groups):
-    """The table of the README: functions and types by name, the rest by number."""
-    rows = ["| | functions | types | members, macros |", "|---|---|---|---|"]
-    for title, entries in groups.items():
-        of = {kind: set().union(*(names for _, k, names in entries if k == kind))
-              for kind in ("functions", "members", "types", "macros")}
-        rows.append(f"| {title} | {in_order(of['functions'])} | {in_order(of['types'])} | "
-                    f"{len(of['members'])}, {len(of['macros'])} |")
-    return "\n".join(rows) + "\n"
-
-
 def main():
     groups = listing()
-    readme = README.read_text()
-    if not IN_README.search(readme):
-        sys.exit("README.md has no marks of api_table.py")
-    texts = {DOCUMENT: document(groups), README: IN_README.sub(lambda _: summary(groups), readme)}
-    for path, text in texts.items():
-        if sys.argv[1:] != ["--check"]:
-            path.write_text(text)
-        elif not path.exists() or path.read_text() != text:
-            sys.exit(f"{path.relative_to(ROOT)} is stale: run tools/ascendc/api_table.py")
+    text = document(groups)
+    if sys.argv[1:] != ["--check"]:
+        DOCUMENT.write_text(text)
+    elif not DOCUMENT.exists() or DOCUMENT.read_text() != text:
+        sys.exit(f"{DOCUMENT.relative_to(ROOT)} is stale: run tools/ascendc/api_table.py")
 
 
 if __name__ == "__main__":

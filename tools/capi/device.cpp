@@ -57,12 +57,21 @@ void enqueue(vinci_device& d, std::string name, decltype(task::Task::op) op) {
   d.pending.tasks.streams[0].tasks.push_back({.name = std::move(name), .op = std::move(op)});
 }
 
-vinci_buffer& alive(vinci_buffer* b) {
-  vinci_buffer& buffer = need(b, "buffer");
-  if (buffer.freed) fail(Fault::Input, "the buffer is freed");
-  return buffer;
+void check_alive(const vinci_buffer& b) {
+  if (b.freed) fail(Fault::Input, "the buffer is freed");
 }
-const vinci_buffer& alive(const vinci_buffer* b) { return alive(const_cast<vinci_buffer*>(b)); }
+
+// A buffer that is not freed, with its device for this thread alone.
+template <class B>
+class Locked {
+ public:
+  explicit Locked(B* b) : buffer_(need(b, "buffer")), lock_(buffer_.device->mutex) { check_alive(buffer_); }
+  B& operator*() const { return buffer_; }
+
+ private:
+  B& buffer_;
+  std::scoped_lock<std::mutex> lock_;
+};
 
 void check_range(const vinci_buffer& b, size_t offset, size_t bytes) {
   if (offset > b.bytes || bytes > b.bytes - offset)
@@ -109,10 +118,11 @@ extern "C" {
 
 vinci_status vinci_device_create(const vinci_chip* chip, vinci_device** out) {
   return guarded([&] {
+    vinci_device*& result = need(out, "out");
     auto device = std::make_unique<vinci_device>();
     device->config = need(chip, "chip").config;
     device->pending = begin(*device->config);
-    need(out, "out") = device.release();
+    result = device.release();
   });
 }
 
@@ -124,6 +134,7 @@ void vinci_device_destroy(vinci_device* device) {
 vinci_status vinci_malloc(vinci_device* device, size_t bytes, vinci_buffer** out) {
   return guarded([&] {
     vinci_device& d = need(device, "device");
+    const std::scoped_lock lock(d.mutex);
     size_t used = 0;
     for (const auto& b : d.buffers)
       used += b->freed ? 0 : b->bytes;
@@ -141,7 +152,8 @@ vinci_status vinci_malloc(vinci_device* device, size_t bytes, vinci_buffer** out
 
 vinci_status vinci_free(vinci_buffer* buffer) {
   return guarded([&] {
-    vinci_buffer& b = alive(buffer);
+    const Locked locked(buffer);
+    vinci_buffer& b = *locked;
     if (b.device->pending.buffers.contains(&b) ||
         (b.device->run != nullptr && b.device->run->pending.buffers.contains(&b))) {
       vinci::fail(Fault::Input, "tasks that use the buffer wait for a run");
@@ -153,7 +165,8 @@ vinci_status vinci_free(vinci_buffer* buffer) {
 
 vinci_status vinci_write(vinci_buffer* buffer, size_t offset, const void* data, size_t bytes) {
   return guarded([&] {
-    vinci_buffer& b = alive(buffer);
+    const Locked locked(buffer);
+    vinci_buffer& b = *locked;
     check_range(b, offset, bytes);
     if (bytes > 0) std::memcpy(b.data().data() + offset, &need(static_cast<const char*>(data), "data"), bytes);
   });
@@ -161,7 +174,8 @@ vinci_status vinci_write(vinci_buffer* buffer, size_t offset, const void* data, 
 
 vinci_status vinci_read(const vinci_buffer* buffer, size_t offset, void* data, size_t bytes) {
   return guarded([&] {
-    const vinci_buffer& b = alive(buffer);
+    const Locked locked(buffer);
+    const vinci_buffer& b = *locked;
     check_range(b, offset, bytes);
     if (bytes == 0) return;
     char* to = &need(static_cast<char*>(data), "data");
@@ -177,7 +191,7 @@ vinci_status vinci_kernel_create(vinci_device* device, const char* name, vinci_c
                                  size_t bytes, vinci_kernel** out) {
   return guarded([&] {
     vinci_device& d = need(device, "device");
-    if (core > VINCI_CORE_VECTOR) vinci::fail(Fault::Input, "there is no kind of core {}", int{core});
+    check_enumerator(core, VINCI_CORE_VECTOR, "kind of core");
     vinci_kernel made{.device = &d, .kernel = {}};
     made.kernel.name = &need(name, "name");
     made.kernel.type = static_cast<vinci::task::KernelType>(core);
@@ -188,6 +202,7 @@ vinci_status vinci_kernel_create(vinci_device* device, const char* name, vinci_c
     alone.kernels.push_back(made.kernel);
     vinci::task::verify(alone, made.kernel.name, vinci::task::MemoryFiles());
     vinci_kernel*& result = need(out, "out");
+    const std::scoped_lock lock(d.mutex);
     d.kernels.push_back(std::make_unique<vinci_kernel>(std::move(made)));
     result = d.kernels.back().get();
   });
@@ -195,7 +210,8 @@ vinci_status vinci_kernel_create(vinci_device* device, const char* name, vinci_c
 
 vinci_status vinci_copy_in(vinci_buffer* dst, size_t offset, const void* src, size_t bytes) {
   return guarded([&] {
-    const vinci_buffer& b = alive(dst);
+    const Locked locked(dst);
+    const vinci_buffer& b = *locked;
     check_range(b, offset, bytes);
     if (bytes == 0) return;
     const auto* from = &need(static_cast<const std::byte*>(src), "src");
@@ -208,7 +224,8 @@ vinci_status vinci_copy_in(vinci_buffer* dst, size_t offset, const void* src, si
 
 vinci_status vinci_copy_out(void* dst, const vinci_buffer* src, size_t offset, size_t bytes) {
   return guarded([&] {
-    const vinci_buffer& b = alive(src);
+    const Locked locked(src);
+    const vinci_buffer& b = *locked;
     check_range(b, offset, bytes);
     if (bytes == 0) return;
     need(static_cast<char*>(dst), "dst");
@@ -223,6 +240,7 @@ vinci_status vinci_launch(vinci_kernel* kernel, uint32_t block_dim, const vinci_
   return guarded([&] {
     vinci_kernel& k = need(kernel, "kernel");
     vinci_device& d = *k.device;
+    const std::scoped_lock lock(d.mutex);
     if (count > 0) need(args, "args");
     if (count > vinci::task::kMaxArgs)
       vinci::fail(Fault::Input, "{} arguments; a launch has at most {}", count, vinci::task::kMaxArgs);
@@ -230,7 +248,8 @@ vinci_status vinci_launch(vinci_kernel* kernel, uint32_t block_dim, const vinci_
       vinci::fail(Fault::Input, "block_dim = {}: 1 to {} are possible", block_dim, vinci::task::kMaxBlockDim);
     for (size_t i = 0; i < count; ++i) {
       if (args[i].buffer == nullptr) continue;
-      if (alive(args[i].buffer).device != &d) vinci::fail(Fault::Input, "argument {} is of another device", i);
+      if (args[i].buffer->device != &d) vinci::fail(Fault::Input, "argument {} is of another device", i);
+      check_alive(*args[i].buffer);
       check_range(*args[i].buffer, args[i].value, 0);
     }
     vinci::task::KernelLaunch op{.kernel = index_of(d, k), .block_dim = block_dim};
@@ -249,6 +268,7 @@ vinci_status vinci_device_submit(vinci_device* device, const vinci_options* opti
   return guarded([&] {
     vinci_device& d = need(device, "device");
     vinci_run*& result = need(out, "out");
+    const std::scoped_lock lock(d.mutex);
     if (d.run != nullptr) vinci::fail(Fault::Input, "a run of the device waits; vinci_wait() does it");
     vinci::task::TaskStream tasks = d.pending.tasks;
     vinci::task::verify(tasks, "device", vinci::task::MemoryFiles());

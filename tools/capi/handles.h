@@ -6,10 +6,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include "isa/base/error.h"
 #include "models/soc/simulate.h"
 #include "sim/config/chip_config.h"
 #include "sim/task/run_memory.h"
@@ -64,6 +65,7 @@ struct vinci_device {
   std::vector<std::unique_ptr<vinci_kernel>> kernels;
   PendingTasks pending;
   vinci_run* run = nullptr;  // that is not done
+  std::mutex mutex;          // of all that is above, with the contents of the buffers
 };
 
 struct vinci_run {
@@ -74,8 +76,10 @@ struct vinci_run {
   PendingTasks pending;            // of a device, without its tasks
 
   std::atomic<bool> cancelled = false;
-  std::optional<vinci_status> done;
-  std::string error;  // of done
+  std::mutex waiting;              // of the thread that carries it out
+  std::atomic<bool> done = false;  // what follows is read only when the run is done
+  vinci_status status = VINCI_OK;
+  std::string error;  // of the status
   std::unique_ptr<vinci::task::RunMemory> memory;
   vinci::models::Result result;
   std::string stats, findings;
@@ -97,11 +101,31 @@ T& need(T* p, const char* what) {
   return *p;
 }
 
+// Refuses a number that is none of the enumerators 0 to `last`.
+template <class E>
+void check_enumerator(E value, E last, const char* what) {
+  const auto number = static_cast<std::int32_t>(value);
+  if (number < 0 || number > static_cast<std::int32_t>(last)) fail(Fault::Input, "there is no {} {}", what, number);
+}
+
+// Refuses a size that no version of a structure of the API has: `first` is the size in the first version.
+inline void check_size(std::size_t size, std::size_t first, const char* structure) {
+  constexpr std::size_t kMost = 4096;
+  if (size < first || size > kMost)
+    fail(Fault::Input, "{}.size is {}; the caller sets it to sizeof({})", structure, size, structure);
+}
+
 // A run that has not begun; the options may be null.
 std::unique_ptr<vinci_run> make_run(std::shared_ptr<const config::ChipConfig> chip,
                                     std::shared_ptr<const task::TaskStream> tasks, const vinci_options* options);
 
-// The contents of the device's buffers go into the memory of a run, and come back.
+// The name of an architecture, which lives as long as the process.
+const char* arch_text(isa::Arch arch);
+
+// The device may have its next run.
+void leave_device(vinci_run& run);
+
+// The contents of the device's buffers go into the memory of a run, and come back. The device is locked.
 void put_device_memory(const vinci_run& run);
 void take_device_memory(vinci_run& run);
 

@@ -1,33 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
-#include <mutex>
+#include <string_view>
 
 #include "isa/base/error.h"
 #include "isa/check/checker.h"
 #include "models/soc/functional.h"
 #include "tools/capi/handles.h"
+#include "tools/capi/turn.h"
 #include "tools/results/findings.h"
 #include "tools/results/stats_json.h"
 
 namespace vinci::capi {
 namespace {
 
-// SystemC has one simulation at a time in a process.
-std::mutex& turn() {
-  static std::mutex mutex;
-  return mutex;
+// Of the structures in version 0.1.
+constexpr size_t kFirstOptions = offsetof(vinci_options, check) + sizeof(uint32_t);
+constexpr size_t kFirstOutput = offsetof(vinci_output, bytes) + sizeof(size_t);
+constexpr u32 kMostThreads = 1024;
+
+// The device's memory and the run's exchange their contents while no other thread uses the device.
+template <class F>
+void with_device(vinci_run& r, F&& exchange) {
+  if (r.device == nullptr) return;
+  const std::scoped_lock lock(r.device->mutex);
+  exchange(r);
 }
 
 void simulate(vinci_run& r) {
+  const Turn turn(r.cancelled);
   const config::ChipConfig& chip = *r.config;
   const task::TaskStream& tasks = *r.tasks;
   const bool timed = r.options.mode != VINCI_MODE_FUNCTIONAL;
   const bool with_data = r.options.mode != VINCI_MODE_TIMING;
   auto memory = std::make_unique<task::RunMemory>(tasks, with_data, r.options.seed);
   r.memory = std::move(memory);
-  if (r.device != nullptr && with_data) put_device_memory(r);
+  if (with_data) with_device(r, put_device_memory);
   std::unique_ptr<isa::check::Checker> checker;
   if (r.options.check != 0) checker = std::make_unique<isa::check::Checker>(r.memory->gm());
   const models::Options options{.max_cycles = r.options.max_cycles,
@@ -53,10 +63,11 @@ void simulate(vinci_run& r) {
     fail(Fault::Program, "the check found faults in the program: {}",
          results::findings_text(checker->findings(), 5, nullptr));
   }
-  if (r.device != nullptr && with_data) take_device_memory(r);
+  if (with_data) with_device(r, take_device_memory);
 }
 
 void fill(const vinci_run& r, size_t index, vinci_output& out) {
+  check_size(out.size, kFirstOutput, "vinci_output");
   const task::Buffer& b = r.tasks->buffers[r.outputs[index]];
   vinci_output o{};
   o.size = sizeof o;
@@ -65,23 +76,58 @@ void fill(const vinci_run& r, size_t index, vinci_output& out) {
   o.shape = r.output_shapes[index].data();
   o.dimensions = r.output_shapes[index].size();
   o.bytes = b.bytes;
-  if (r.done == VINCI_OK && r.memory->with_data()) o.data = r.memory->host(r.outputs[index]).data();
+  if (r.done && r.status == VINCI_OK && r.memory->with_data()) o.data = r.memory->host(r.outputs[index]).data();
   const size_t size = std::min(out.size, sizeof o);
   std::memcpy(&out, &o, size);
   out.size = size;
 }
 
+vinci_options checked(const vinci_options* given) {
+  vinci_options out = VINCI_OPTIONS_INIT;
+  if (given == nullptr) return out;
+  check_size(given->size, kFirstOptions, "vinci_options");
+  std::memcpy(&out, given, std::min(given->size, sizeof out));
+  check_enumerator(out.mode, VINCI_MODE_TIMING, "mode");
+  if (out.threads > kMostThreads)
+    fail(Fault::Input, "threads = {}: 1 to {} are possible, or 0", out.threads, kMostThreads);
+  return out;
+}
+
+bool is_done(const vinci_run* run) { return run != nullptr && run->done; }
+
+// The number at "a/b/c", null where there is none.
+const nlohmann::ordered_json* find_counter(const nlohmann::ordered_json& stats, std::string_view path) {
+  if (!stats.is_object()) return nullptr;
+  const auto slash = path.find('/');
+  const auto member = stats.find(path.substr(0, slash));
+  if (member == stats.end()) return nullptr;
+  if (slash != std::string_view::npos) return find_counter(*member, path.substr(slash + 1));
+  return member->is_number() ? &*member : nullptr;
+}
+
+// Carries the run out on this thread, where no thread has done so.
+void carry_out(vinci_run& run) {
+  const std::scoped_lock alone(run.waiting);
+  if (run.done) return;
+  run.status = guarded([&] { simulate(run); });
+  if (run.status != VINCI_OK) run.error = vinci_last_error();
+  leave_device(run);
+  run.done = true;
+}
+
 }  // namespace
+
+void leave_device(vinci_run& run) {
+  if (run.device == nullptr) return;
+  const std::scoped_lock lock(run.device->mutex);
+  run.device->run = nullptr;
+  run.device = nullptr;
+}
 
 std::unique_ptr<vinci_run> make_run(std::shared_ptr<const config::ChipConfig> chip,
                                     std::shared_ptr<const task::TaskStream> tasks, const vinci_options* options) {
   auto run = std::make_unique<vinci_run>();
-  run->options = VINCI_OPTIONS_INIT;
-  if (options != nullptr) {
-    if (options->size < sizeof(size_t) + sizeof(vinci_mode)) fail(Fault::Input, "the size of the options is not set");
-    std::memcpy(&run->options, options, std::min(options->size, sizeof *options));
-  }
-  if (run->options.mode > VINCI_MODE_TIMING) fail(Fault::Input, "there is no mode {}", int{run->options.mode});
+  run->options = checked(options);
   run->config = std::move(chip);
   run->tasks = std::move(tasks);
   if (run->tasks->arch != run->config->arch) {
@@ -101,48 +147,45 @@ std::unique_ptr<vinci_run> make_run(std::shared_ptr<const config::ChipConfig> ch
 }  // namespace vinci::capi
 
 using vinci::capi::guarded;
+using vinci::capi::is_done;
 using vinci::capi::need;
 
 extern "C" {
 
 vinci_status vinci_wait(vinci_run* run) {
   if (run == nullptr) return guarded([&] { need(run, "run"); });
-  if (!run->done) {
-    const std::scoped_lock lock(vinci::capi::turn());
-    run->done = guarded([&] { vinci::capi::simulate(*run); });
-    if (run->done != VINCI_OK) run->error = vinci_last_error();
-    if (run->device != nullptr) run->device->run = nullptr;
-    run->device = nullptr;
-  }
-  return run->done == VINCI_OK ? VINCI_OK : vinci::capi::failure(*run->done, run->error);
+  if (!run->done) vinci::capi::carry_out(*run);
+  return run->status == VINCI_OK ? VINCI_OK : vinci::capi::failure(run->status, run->error);
 }
 
-void vinci_cancel(vinci_run* run) { run->cancelled = true; }
+void vinci_cancel(vinci_run* run) {
+  if (run != nullptr) run->cancelled = true;
+}
 
 void vinci_run_destroy(vinci_run* run) {
-  if (run != nullptr && run->device != nullptr) run->device->run = nullptr;
+  if (run != nullptr) vinci::capi::leave_device(*run);
   delete run;
 }
 
-uint64_t vinci_run_cycles(const vinci_run* run) { return run->result.cycles; }
-double vinci_run_seconds(const vinci_run* run) { return run->result.seconds; }
-uint64_t vinci_run_kernel_cycles(const vinci_run* run) { return run->result.kernel_cycles; }
-uint64_t vinci_run_instructions(const vinci_run* run) { return run->result.instructions; }
-const char* vinci_run_stats(const vinci_run* run) { return run->stats.c_str(); }
-const char* vinci_run_findings(const vinci_run* run) { return run->findings.c_str(); }
+uint64_t vinci_run_cycles(const vinci_run* run) { return is_done(run) ? run->result.cycles : 0; }
+double vinci_run_seconds(const vinci_run* run) { return is_done(run) ? run->result.seconds : 0; }
+uint64_t vinci_run_kernel_cycles(const vinci_run* run) { return is_done(run) ? run->result.kernel_cycles : 0; }
+uint64_t vinci_run_instructions(const vinci_run* run) { return is_done(run) ? run->result.instructions : 0; }
+const char* vinci_run_stats(const vinci_run* run) { return is_done(run) ? run->stats.c_str() : ""; }
+const char* vinci_run_findings(const vinci_run* run) { return is_done(run) ? run->findings.c_str() : ""; }
 
 vinci_status vinci_run_counter(const vinci_run* run, const char* path, uint64_t* value) {
   return guarded([&] {
-    const nlohmann::ordered_json& stats = need(run, "run").result.stats;
     const std::string name = &need(path, "path");
-    const nlohmann::ordered_json::json_pointer at("/" + name);
-    if (!stats.contains(at) || !stats.at(at).is_number())
-      vinci::fail(vinci::Fault::Input, "there is no counter '{}'", name);
-    need(value, "value") = stats.at(at).get<uint64_t>();
+    uint64_t& result = need(value, "value");
+    if (!is_done(&need(run, "run"))) vinci::fail(vinci::Fault::Input, "the run is not done");
+    const nlohmann::ordered_json* counter = vinci::capi::find_counter(run->result.stats, name);
+    if (counter == nullptr) vinci::fail(vinci::Fault::Input, "there is no counter '{}'", name);
+    result = counter->get<uint64_t>();
   });
 }
 
-size_t vinci_run_output_count(const vinci_run* run) { return run->outputs.size(); }
+size_t vinci_run_output_count(const vinci_run* run) { return run == nullptr ? 0 : run->outputs.size(); }
 
 vinci_status vinci_run_output(const vinci_run* run, size_t index, vinci_output* out) {
   return guarded([&] {

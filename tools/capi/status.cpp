@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <new>
+#include <system_error>
 
 #include "isa/base/error.h"
 #include "tools/capi/handles.h"
@@ -25,6 +26,8 @@ vinci_status guarded(const std::function<void()>& body) {
     return failure(static_cast<vinci_status>(e.fault()), e.what());
   } catch (const std::bad_alloc&) {
     return failure(VINCI_ERROR_LIMIT, "out of memory");
+  } catch (const std::system_error& e) {
+    return failure(VINCI_ERROR_LIMIT, std::string("the system refuses: ") + e.what());
   } catch (const std::exception& e) {
     return failure(VINCI_ERROR_INTERNAL, e.what());
   }
@@ -40,6 +43,7 @@ const char* vinci_last_error(void) { return vinci::capi::t_error.c_str(); }
 
 const char* vinci_status_name(vinci_status status) {
   if (status == VINCI_OK) return "ok";
+  if (status < VINCI_ERROR_INPUT || status > VINCI_ERROR_INTERNAL) return "unknown";
   return vinci::fault_name(static_cast<vinci::Fault>(status)).data();  // of a literal
 }
 }

@@ -16,25 +16,31 @@ extern "C" {
 
 vinci_status vinci_stream_load(const char* path, vinci_stream** out) {
   return guarded([&] {
-    auto tasks = std::make_shared<task::TaskStream>(task::load_task_stream(&need(path, "path")));
-    need(out, "out") = new vinci_stream{std::move(tasks)};
+    const char* file = &need(path, "path");
+    vinci_stream*& result = need(out, "out");
+    result = new vinci_stream{std::make_shared<task::TaskStream>(task::load_task_stream(file))};
   });
 }
 
 vinci_status vinci_stream_parse(const void* text, size_t bytes, const char* folder, vinci_stream** out) {
   return guarded([&] {
     const std::span data(&need(static_cast<const std::byte*>(text), "text"), bytes);
+    vinci_stream*& result = need(out, "out");
     auto tasks = std::make_shared<task::TaskStream>(
         folder == nullptr ? task::parse_task_stream(data, "text", task::MemoryFiles())
                           : task::parse_task_stream(data, "text", task::FolderFiles(folder)));
     if (folder != nullptr) tasks->folder = folder;
-    need(out, "out") = new vinci_stream{std::move(tasks)};
+    result = new vinci_stream{std::move(tasks)};
   });
 }
 
 void vinci_stream_destroy(vinci_stream* stream) { delete stream; }
-const char* vinci_stream_name(const vinci_stream* stream) { return stream->tasks->name.c_str(); }
-const char* vinci_stream_arch(const vinci_stream* stream) { return vinci::isa::name(stream->tasks->arch).data(); }
+const char* vinci_stream_name(const vinci_stream* stream) {
+  return stream == nullptr ? "" : stream->tasks->name.c_str();
+}
+const char* vinci_stream_arch(const vinci_stream* stream) {
+  return stream == nullptr ? "" : vinci::capi::arch_text(stream->tasks->arch);
+}
 
 vinci_status vinci_stream_set_input(vinci_stream* stream, const char* buffer, const void* data, size_t bytes) {
   return guarded([&] {
@@ -64,8 +70,8 @@ vinci_status vinci_stream_set_input(vinci_stream* stream, const char* buffer, co
 vinci_status vinci_submit(const vinci_chip* chip, const vinci_stream* stream, const vinci_options* options,
                           vinci_run** out) {
   return guarded([&] {
-    auto run = vinci::capi::make_run(need(chip, "chip").config, need(stream, "stream").tasks, options);
-    need(out, "out") = run.release();
+    vinci_run*& result = need(out, "out");
+    result = vinci::capi::make_run(need(chip, "chip").config, need(stream, "stream").tasks, options).release();
   });
 }
 }

@@ -2,6 +2,8 @@
 # vinci_test(NAME SOURCES ... LIBS ... [LABEL unit])      one GoogleTest executable, one ctest entry per test
 # vinci_fuzz(NAME SOURCE file LIBS ... [SEEDS folder])    libFuzzer harness (preset fuzz); elsewhere a replay of its
 #                                                         corpus, and of a folder of files that serve as seeds too
+# vinci_compiles(NAME TARGET SOURCE [DEFINES ...] [REFUSED regex])   the compiler takes a source with the include folders
+#                                                         of a target, or refuses it with a message that matches
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
@@ -21,16 +23,29 @@ function(vinci_test name)
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 10")
   endif()
   add_executable(vinci_test_${name} ${arg_SOURCES})
-  target_link_libraries(vinci_test_${name} PRIVATE ${arg_LIBS} GTest::gmock GTest::gtest_main vinci_warnings)
+  target_link_libraries(vinci_test_${name} PRIVATE ${arg_LIBS} vinci_tests GTest::gmock GTest::gtest_main vinci_warnings)
   gtest_discover_tests(vinci_test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+function(vinci_compiles name target source)
+  cmake_parse_arguments(arg "" "REFUSED" "DEFINES" ${ARGN})
+  list(TRANSFORM arg_DEFINES PREPEND -D)
+  set(roots "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
+  add_test(NAME compiles.${name} COMMAND_EXPAND_LISTS
+    COMMAND "${CMAKE_CXX_COMPILER}" -std=c++20 -fsyntax-only "-I$<JOIN:${roots},;-I>" ${arg_DEFINES}
+            "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
+  set_tests_properties(compiles.${name} PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT LC_ALL=C)
+  if(arg_REFUSED)
+    set_tests_properties(compiles.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_REFUSED}")
+  endif()
 endfunction()
 
 function(vinci_fuzz name)
   cmake_parse_arguments(arg "" "SOURCE;SEEDS" "LIBS" ${ARGN})
   set(corpus "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
   add_executable(vinci_fuzz_${name} ${arg_SOURCE})
-  target_link_libraries(vinci_fuzz_${name} PRIVATE ${arg_LIBS} vinci_warnings)
+  target_link_libraries(vinci_fuzz_${name} PRIVATE ${arg_LIBS} vinci_tests vinci_warnings)
   if(VINCI_FUZZ)
     target_link_options(vinci_fuzz_${name} PRIVATE -fsanitize=fuzzer)
     add_dependencies(fuzzers vinci_fuzz_${name})

@@ -12,7 +12,9 @@
 #include "sim/config/unit_text.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/npy.h"
+#include "sim/task/files.h"
 #include "sim/task/load.h"
+#include "sim/task/stream_builder.h"
 
 namespace vinci::gen {
 namespace {
@@ -52,35 +54,36 @@ void check_size(const GemmProblem& p, const GemmPitches& pitches, const config::
 }
 
 // Rows between host (packed) and device (pitch), as one copy.
-std::string copy(std::string_view dst, std::string_view src, u64 rows, u64 row_bytes, u64 dst_pitch, u64 src_pitch) {
+void copy(task::StreamRef& stream, task::BufferRef dst, task::BufferRef src, u64 rows, u64 row_bytes, u64 dst_pitch,
+          u64 src_pitch) {
   if (dst_pitch == row_bytes && src_pitch == row_bytes) {
-    return fmt::format("    - memcpy_async: {{dst: {}, src: {}}}\n", dst, src);
+    stream.memcpy(dst, src);
+  } else {
+    stream.memcpy_2d(dst, dst_pitch, src, src_pitch, row_bytes, rows);
   }
-  return fmt::format("    - memcpy_async: {{dst: {}, src: {}, width: {}, height: {}, dst_pitch: {}, src_pitch: {}}}\n",
-                     dst, src, row_bytes, rows, dst_pitch, src_pitch);
 }
 
-std::string gemm_yaml(const GemmProblem& p, const GemmTiling& t, const GemmPitches& pitch,
-                      const config::ChipConfig& chip) {
+// The matrices A and B are in files of the folder.
+task::BuiltStream gemm_stream(const GemmProblem& p, const GemmTiling& t, const GemmPitches& pitch,
+                              const config::ChipConfig& chip, const std::string& folder) {
   const u64 out = p.out_f32 ? 4 : 2;
-  std::string s = fmt::format("# C[{0},{1}] = A[{0},{2}] * B[{2},{1}], compiled for {3}\n", p.m, p.n, p.k, chip.name);
-  s += "vinci: 1\nname: gemm\n";
-  s += fmt::format("arch: {}\n", isa::name(chip.arch));
-  s += "buffers:\n";
-  s += "  a: {place: host, file: a.npy}\n";
-  s += "  b: {place: host, file: b.npy}\n";
-  s += fmt::format("  c: {{place: host, bytes: {}, dtype: f{}, shape: [{}, {}], output: c.npy}}\n", p.m * p.n * out,
-                   out, p.m, p.n);
-  s += fmt::format("  a_dev: {{place: device, bytes: {}}}\n", p.m * pitch.a * 2);
-  s += fmt::format("  b_dev: {{place: device, bytes: {}}}\n", p.k * pitch.b * 2);
-  s += fmt::format("  c_dev: {{place: device, bytes: {}}}\n", p.m * pitch.c * out);
-  s += fmt::format("kernels:\n  gemm: {{type: {}, source: gemm.s}}\n", chip.vector_cores == 0 ? "AI_CORE" : "AIC_ONLY");
-  s += "streams:\n  main:\n";
-  s += copy("a_dev", "a", p.m, p.k * 2, pitch.a * 2, p.k * 2);
-  s += copy("b_dev", "b", p.k, p.n * 2, pitch.b * 2, p.n * 2);
-  s += fmt::format("    - kernel_launch: {{kernel: gemm, block_dim: {}, args: [a_dev, b_dev, c_dev]}}\n", t.blocks);
-  s += copy("c", "c_dev", p.m, p.n * out, p.n * out, pitch.c * out);
-  return s;
+  task::StreamBuilder s(
+      "gemm", chip.arch, 1,
+      fmt::format("C[{0},{1}] = A[{0},{2}] * B[{2},{1}], compiled for {3}", p.m, p.n, p.k, chip.name));
+  const task::BufferRef a = s.host({.name = "a", .file = "a.npy"}), b = s.host({.name = "b", .file = "b.npy"});
+  const task::BufferRef c =
+      s.host({.name = "c", .output = "c.npy", .dtype = fmt::format("f{}", out), .shape = {p.m, p.n}});
+  const task::BufferRef a_dev = s.device("a_dev", p.m * pitch.a * 2), b_dev = s.device("b_dev", p.k * pitch.b * 2),
+                        c_dev = s.device("c_dev", p.m * pitch.c * out);
+  const task::KernelRef kernel =
+      s.kernel("gemm", chip.vector_cores == 0 ? task::KernelType::AI_CORE : task::KernelType::AIC_ONLY,
+               gemm_program(p, t, pitch, chip));
+  task::StreamRef main = s.stream("main");
+  copy(main, a_dev, a, p.m, p.k * 2, pitch.a * 2, p.k * 2);
+  copy(main, b_dev, b, p.k, p.n * 2, pitch.b * 2, p.n * 2);
+  main.launch(kernel, t.blocks, {a_dev, b_dev, c_dev});
+  copy(main, c, c_dev, p.m, p.n * out, p.n * out, pitch.c * out);
+  return s.finish(task::FolderFiles(folder));
 }
 
 }  // namespace
@@ -97,8 +100,7 @@ GemmTiling write_gemm(const GemmProblem& problem, const config::ChipConfig& chip
   Random random(seed);
   write_matrix(folder + "/a.npy", p.m, p.k, random);
   write_matrix(folder + "/b.npy", p.k, p.n, random);
-  io::write_file_atomically(folder + "/gemm.s", gemm_assembly(p, tiling, pitches, chip));
-  io::write_file_atomically(folder + "/gemm.yaml", gemm_yaml(p, tiling, pitches, chip));
+  gemm_stream(p, tiling, pitches, chip, folder).write(folder);
   return tiling;
 }
 

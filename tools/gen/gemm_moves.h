@@ -2,23 +2,24 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "tools/gen/gemm_text.h"
+#include "tools/gen/gemm_writer.h"
 
 namespace vinci::gen {
 
 // The ways between global memory and the core. The split core: nd2nz to L1, FIXPIPE out of L0C. The joint core has
 // neither; both ways are through UB, and MTE3 writes L1 and global memory.
-class GemmMoves : protected GemmText {
+class GemmMoves : protected GemmWriter {
  protected:
-  using GemmText::GemmText;
+  using GemmWriter::GemmWriter;
 
   // One of the matrices on its way to L1: where it is, its pitch, the rows and columns of a step, how far apart block
   // columns of a slot are.
   struct Part {
-    char name;
-    std::string_view pitch_name;
-    u64 pitch;
-    std::string_view rows, columns, column_rows;
+    std::string_view name;
+    Reg at;  // in global memory
+    Const pitch;
+    Value rows, columns;
+    Const column_rows;
     u32 max_rows, max_columns;
   };
   void load(const Part& x);  // a row-major part, load_a or load_b, to NZ at dst

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "tools/gen/gemm_moves.h"
 
@@ -18,331 +19,286 @@ class Writer : GemmMoves {
   Writer(const GemmProblem& p, const GemmTiling& t, const GemmPitches& pitch, const config::ChipConfig& chip)
       : GemmMoves(p, t, pitch, chip) {}
 
-  std::string text() {
+  isa::BuiltProgram program() {
     header();
     prologue();
-    line("loop:");
+    out_.bind(loop_);
     load_step();
     compute_step();
     epilogue();
-    return std::move(out_);
+    return out_.finish();
   }
 
  private:
   void header() {
-    line(fmt::format("; C[{0},{1}] = A[{0},{2}] * B[{2},{1}], FP16 in, FP32 accumulation, {3} out", p_.m, p_.n, p_.k,
-                     p_.out_f32 ? "FP32" : "FP16"));
-    line(
-        fmt::format("; {} tiles of {} x {} on {} blocks, in strips of {} rows of tiles; k in steps of {} through L1 "
-                    "and {} through L0",
+    out_.comment(fmt::format("C[{0},{1}] = A[{0},{2}] * B[{2},{1}], FP16 in, FP32 accumulation, {3} out", p_.m, p_.n,
+                             p_.k, p_.out_f32 ? "FP32" : "FP16"));
+    out_.comment(
+        fmt::format("{} tiles of {} x {} on {} blocks, in strips of {} rows of tiles; k in steps of {} "
+                    "through L1 and {} through L0",
                     t_.tiles(), t_.tile_m, t_.tile_n, t_.blocks, t_.strip, t_.l1_k, t_.l0_k));
-    line("; arguments: addresses of A, B, C");
-    line(fmt::format(".arch {}", isa::name(chip_.arch)));
-    constants();
-    // What is never alive at the same time shares a register.
-    u32 reg = 0;
-    const auto alias = [&](std::string_view name) { line(fmt::format(".alias {} = X{}", name, reg++)); };
-    for (const std::string_view name :
-         {"a_gm",   "b_gm",   "c_gm",   "step", "load_tile", "load_k",  "load_slot", "load_m",
-          "load_n", "load_a", "load_b", "tile", "left",      "l1_slot", "c_at",      "m0",
-          "n0",     "kk",     "src",    "dst",  "j",         "t0",      "t1"})
-      alias(name);
-    line(".alias a_src = m0");
-    line(".alias b_src = n0");
-    if (joint_) {
-      line(".alias k16 = m0");
-      line(".alias column = n0");
-      line(".alias rows = kk");
-      alias("gap");
-    }
-    if (t_.l0c_slots == 2) alias("c_slot");
-    if (joint_ && t_.ub_slots == 2) alias("ub_slot");
-    if (joint_ && t_.stage_slots == 2) alias("stage");
-    if (!whole_m_) alias("m"), alias("m1");
-    if (!whole_n_) alias("n"), alias("n1");
-    if (!whole_k_) alias("k");
-  }
-
-  void constants() {
-    const u64 l1a = u64{t_.tile_m} * t_.l1_k * 2;
-    const auto constant = [&](std::string_view name, u64 value) { line(fmt::format(".const {} = {}", name, value)); };
-    constant("M", p_.m);
-    constant("N", p_.n);
-    constant("K", p_.k);
-    constant("LDA", pitch_.a);
-    constant("LDB", pitch_.b);
-    constant("LDC", pitch_.c);
-    constant("TILE_M", t_.tile_m);
-    constant("TILE_N", t_.tile_n);
-    constant("L1_K", t_.l1_k);
-    constant("L0_K", t_.l0_k);
-    constant("TILES", t_.tiles());
-    if (t_.l1_slots == 2) line(".const NONE = -65536  ; left before the first step has been loaded");
-    constant("M_TILES", t_.m_tiles);
-    constant("N_TILES", t_.n_tiles);
-    constant("L1A_SLOT", l1a);
-    constant("L1B_BASE", l1a * t_.l1_slots);
-    constant("L1B_SLOT", u64{t_.tile_n} * t_.l1_k * 2);
-    constant("L0A_SLOT", u64{t_.tile_m} * t_.l0_k * 2);
-    constant("L0B_SLOT", u64{t_.tile_n} * t_.l0_k * 2);
-    constant("L0C_SLOT", u64{t_.tile_m} * t_.tile_n * 4);
-    if (joint_) {
-      constant("STAGE", t_.stage_bytes);
-      constant("UB_BASE", u64{t_.stage_bytes} * t_.stage_slots);
-      constant("UB_SLOT", u64{t_.tile_m} * t_.tile_n * out_bytes());
-    }
-    if (t_.l0c_slots == 1) constant("c_slot", 0);
-    if (joint_ && t_.ub_slots == 1) constant("ub_slot", 0);
-    if (joint_ && t_.stage_slots == 1) constant("stage", 0);
-    if (whole_m_) constant("m", t_.tile_m), constant("m1", tile_m1());
-    if (whole_n_) constant("n", t_.tile_n), constant("n1", tile_n1());
-    if (whole_k_) constant("k", t_.l0_k);
+    out_.comment("arguments: addresses of A, B, C");
   }
 
   // Every slot is free at the start: its consumer says so, as it will after each use.
-  void flags(std::string_view what) {
-    const auto each = [&](u32 slots, std::string_view src, std::string_view dst) {
+  template <class Flag>
+  void each_slot(const Flag& flag) {
+    const auto each = [&](u32 slots, PipeId from, PipeId to) {
       for (u32 s = 0; s < slots; ++s)
-        op("{} {}, {}, EVENT_ID{}", what, src, dst, s);
+        flag(from, to, s);
     };
-    each(t_.l1_slots, "PIPE_MTE1", in_pipe());
-    each(t_.l0_slots, "PIPE_M", "PIPE_MTE1");
-    if (!unit_flag_) each(t_.l0c_slots, out_pipe(), "PIPE_M");
+    each(t_.l1_slots, PipeId::MTE1, in_pipe());
+    each(t_.l0_slots, PipeId::M, PipeId::MTE1);
+    if (!unit_flag_) each(t_.l0c_slots, out_pipe(), PipeId::M);
     if (!joint_) return;
-    each(t_.stage_slots, "PIPE_MTE3", "PIPE_MTE2");
-    each(t_.ub_slots, "PIPE_MTE3", "PIPE_V");
+    each(t_.stage_slots, PipeId::MTE3, PipeId::MTE2);
+    each(t_.ub_slots, PipeId::MTE3, PipeId::V);
   }
 
   void prologue() {
-    op("ld_arg a_gm, 0");
-    op("ld_arg b_gm, 1");
-    op("ld_arg c_gm, 2");
-    op("get_block_num step");
-    op("get_block_idx load_tile");
-    op("mov tile, load_tile");
-    if (t_.l1_slots == 2) op("mov left, NONE");
-    line("; every slot is free");
-    flags("set_flag");
-    op("bge tile, TILES, finish");
+    out_.ld_arg(a_gm, 0);
+    out_.ld_arg(b_gm, 1);
+    out_.ld_arg(c_gm, 2);
+    out_.get_block_num(step);
+    out_.get_block_idx(load_tile);
+    out_.mov(tile, load_tile);
+    if (t_.l1_slots == 2) out_.mov(left, NONE);
+    out_.comment("every slot is free");
+    each_slot([&](PipeId from, PipeId to, u32 slot) { out_.set_flag(from, to, slot); });
+    out_.bge(tile, TILES, finish_);
   }
 
   void load_step() {
-    line("; one step of k of A and B to L1");
-    op("bge load_tile, TILES, load_done");
-    op("blt 0, load_k, load_same_tile");
-    place("load_tile");
-    extent("load_m", "M", "m0", "TILE_M");
-    extent("load_n", "N", "n0", "TILE_N");
-    op("mul load_a, m0, LDA*2");
-    op("add load_a, load_a, a_gm");
-    op("shl load_b, n0, 1");
-    op("add load_b, load_b, b_gm");
-    line("load_same_tile:");
-    extent("kk", "K", "load_k", "L1_K");
-    op("wait_flag PIPE_MTE1, {}, load_slot", in_pipe());
-    op("mul dst, load_slot, L1A_SLOT");
-    load({'a', "LDA", pitch_.a, "load_m", "kk", "TILE_M", t_.tile_m, t_.l1_k});
-    op("mul dst, load_slot, L1B_SLOT");
-    op("add dst, dst, L1B_BASE");
-    load({'b', "LDB", pitch_.b, "kk", "load_n", "L1_K", t_.l1_k, t_.tile_n});
-    op("set_flag {}, PIPE_MTE1, load_slot", in_pipe());
-    turn("load_slot", t_.l1_slots);
-    op("add load_a, load_a, L1_K*2");
-    op("add load_b, load_b, L1_K*LDB*2");
-    op("add load_k, load_k, L1_K");
-    op("blt load_k, K, load_done");
-    op("mov load_k, 0");
-    op("add load_tile, load_tile, step");
-    line("load_done:");
+    const Target done = out_.label("load_done"), same_tile = out_.label("load_same_tile");
+    out_.comment("one step of k of A and B to L1");
+    out_.bge(load_tile, TILES, done);
+    out_.blt(0, load_k, same_tile);
+    place(load_tile);
+    extent(load_m, M, m0, TILE_M);
+    extent(load_n, N, n0, TILE_N);
+    out_.mul(load_a, m0, LDA * 2);
+    out_.add(load_a, load_a, a_gm);
+    out_.shl(load_b, n0, 1);
+    out_.add(load_b, load_b, b_gm);
+    out_.bind(same_tile);
+    extent(kk, K, load_k, L1_K);
+    out_.wait_flag(PipeId::MTE1, in_pipe(), load_slot);
+    out_.mul(dst, load_slot, L1A_SLOT);
+    load({"a", load_a, LDA, load_m, kk, TILE_M, t_.tile_m, t_.l1_k});
+    out_.mul(dst, load_slot, L1B_SLOT);
+    out_.add(dst, dst, L1B_BASE);
+    load({"b", load_b, LDB, kk, load_n, L1_K, t_.l1_k, t_.tile_n});
+    out_.set_flag(in_pipe(), PipeId::MTE1, load_slot);
+    turn(load_slot, t_.l1_slots);
+    out_.add(load_a, load_a, L1_K * 2);
+    out_.add(load_b, load_b, L1_K * LDB * 2);
+    out_.add(load_k, load_k, L1_K);
+    out_.blt(load_k, K, done);
+    out_.mov(load_k, 0);
+    out_.add(load_tile, load_tile, step);
+    out_.bind(done);
   }
 
   void compute_step() {
+    const Target compute = out_.label("compute"), same_tile = out_.label("same_tile");
     if (t_.l1_slots == 2) {
-      line("; the step of k that was loaded before");
-      op("bne left, NONE, compute");
-      op("mov left, 0");
-      op("b loop");
+      out_.comment("the step of k that was loaded before");
+      out_.bne(left, NONE, compute);
+      out_.mov(left, 0);
+      out_.b(loop_);
     } else {
       // Loads ahead of their slot would fill the queue of MTE2 before the step that frees the slot is issued.
-      line("; the step of k that was just loaded");
+      out_.comment("the step of k that was just loaded");
     }
-    line("compute:");
-    op("blt 0, left, same_tile");
+    out_.bind(compute);
+    out_.blt(0, left, same_tile);
     begin_tile();
-    line("same_tile:");
-    op("min kk, left, L1_K");
-    op("wait_flag {}, PIPE_MTE1, l1_slot", in_pipe());
-    op("mul a_src, l1_slot, L1A_SLOT");
-    op("mul b_src, l1_slot, L1B_SLOT");
-    op("add b_src, b_src, L1B_BASE");
+    out_.bind(same_tile);
+    out_.min(kk, left, L1_K);
+    out_.wait_flag(in_pipe(), PipeId::MTE1, l1_slot);
+    out_.mul(a_src, l1_slot, L1A_SLOT);
+    out_.mul(b_src, l1_slot, L1B_SLOT);
+    out_.add(b_src, b_src, L1B_BASE);
     multiply_steps();
-    op("set_flag PIPE_MTE1, {}, l1_slot", in_pipe());
-    turn("l1_slot", t_.l1_slots);
-    if (joint_) {
-      line("; the tile before goes out while the cube works on this one");
-      op("beq c_at, 0, stored");
-      line("store:");
-      store_from_ub();
-      op("mov c_at, 0");
-      op("bge tile, TILES, finish");
-      line("stored:");
-    }
-    op("blt 0, left, loop");
+    out_.set_flag(PipeId::MTE1, in_pipe(), l1_slot);
+    turn(l1_slot, t_.l1_slots);
+    std::optional<Target> store;
+    if (joint_) store = store_before();
+    out_.blt(0, left, loop_);
     store_tile();
-    op("add tile, tile, step");
-    op("blt tile, TILES, loop");
-    if (joint_) op("b store");
+    out_.add(tile, tile, step);
+    out_.blt(tile, TILES, loop_);
+    if (store) out_.b(*store);
+  }
+
+  // Joint core: the tile before this one. Returns where it is stored.
+  Target store_before() {
+    const Target stored = out_.label("stored");
+    out_.comment("the tile before goes out while the cube works on this one");
+    out_.beq(c_at, 0, stored);
+    const Target store = out_.here("store");
+    store_from_ub();
+    out_.mov(c_at, 0);
+    out_.bge(tile, TILES, finish_);
+    out_.bind(stored);
+    return store;
   }
 
   void begin_tile() {
-    place("tile");
+    place(tile);
     if (!whole_m_) {
-      extent("m", "M", "m0", "TILE_M");
-      op("add m1, m, 15");
-      op("shr m1, m1, 4");
+      extent(m.reg(), M, m0, TILE_M);
+      out_.add(m1.reg(), m, 15);
+      out_.shr(m1.reg(), m1, 4);
     }
     if (!whole_n_) {
-      extent("n", "N", "n0", "TILE_N");
-      op("add n1, n, 15");
-      op("shr n1, n1, 4");
+      extent(n.reg(), N, n0, TILE_N);
+      out_.add(n1.reg(), n, 15);
+      out_.shr(n1.reg(), n1, 4);
     }
     if (!joint_) address_of_c();
-    op("mov left, K");
-    if (!unit_flag_) op("wait_flag {}, PIPE_M, c_slot", out_pipe());
+    out_.mov(left, K);
+    if (!unit_flag_) out_.wait_flag(out_pipe(), PipeId::M, c_slot);
   }
 
   // kk columns of A through L0; slots are numbers, as each step of L1 begins with the first one.
   void multiply_steps() {
+    const Target first = out_.label("k_step_0"), done = out_.label("k_done");
+    out_.bind(first);
     for (u32 slot = 0; slot < t_.l0_slots; ++slot) {
-      line(fmt::format("k_step_{}:", slot));
+      if (slot > 0) out_.here(fmt::format("k_step_{}", slot));
       multiply_step(slot);
       if (slot + 1 == t_.l0_slots) {
-        op("blt 0, kk, k_step_0");
+        out_.blt(0, kk, first);
       } else if (!even_) {
-        op("ble kk, 0, k_done");
+        out_.ble(kk, 0, done);
       }
     }
-    if (!even_) line("k_done:");
+    out_.bind(done);
   }
 
   void multiply_step(u32 slot) {
-    if (!whole_k_) op("min k, kk, L0_K");
-    op("wait_flag PIPE_M, PIPE_MTE1, EVENT_ID{}", slot);
+    if (!whole_k_) out_.min(k.reg(), kk, L0_K);
+    out_.wait_flag(PipeId::M, PipeId::MTE1, slot);
     if (!whole_k_) {
-      op("add t0, k, 15");
-      op("shr t0, t0, 4");
+      out_.add(t0, k, 15);
+      out_.shr(t0, t0, 4);
     }
     load_l0a(slot);
     load_l0b(slot);
-    op("set_flag PIPE_MTE1, PIPE_M, EVENT_ID{}", slot);
-    op("wait_flag PIPE_MTE1, PIPE_M, EVENT_ID{}", slot);
+    out_.hand_over(PipeId::MTE1, PipeId::M, slot);
     mad(slot);
-    op("set_flag PIPE_M, PIPE_MTE1, EVENT_ID{}", slot);
-    op("add a_src, a_src, L0_K*TILE_M*2");
-    op("add b_src, b_src, L0_K*32");
-    op("sub left, left, L0_K");
-    op("sub kk, kk, L0_K");
+    out_.set_flag(PipeId::M, PipeId::MTE1, slot);
+    out_.add(a_src, a_src, L0_K * TILE_M * 2);
+    out_.add(b_src, b_src, L0_K * 32);
+    out_.sub(left, left, L0_K);
+    out_.sub(kk, kk, L0_K);
   }
 
   // Rows or columns of fractals, as few instructions as that gives. Without a gap in L0A it is rows.
-  void load_l0a(u32 slot) {
-    const std::string at = fmt::format("{}*L0A_SLOT", slot);
-    const std::string end = fmt::format("l0a_{}_done", slot);
-    if (gap_ && l0_k1() <= tile_m1()) {
-      if (!whole_k_) op("sub t1, t0, 1");
-      for (u32 f = 0; f < l0_k1(); ++f) {
-        if (!whole_k_ && f > 0) op("ble t0, {}, {}", f, end);
-        op("load_cbuf_to_ca {}+{}, a_src, {}, m1, 1, 0, 0, {}", at, f * 512, f * tile_m1(),
-           whole_k_ ? fmt::format("{}", l0_k1() - 1) : "t1");
+  void load_l0a(i64 slot) {
+    const i64 at = slot * L0A_SLOT, k1 = l0_k1(), rows_of_tile = tile_m1();
+    const Target end = out_.label(fmt::format("l0a_{}_done", slot));
+    if (gap_ && k1 <= rows_of_tile) {
+      if (!whole_k_) out_.sub(t1, t0, 1);
+      for (i64 f = 0; f < k1; ++f) {
+        if (!whole_k_ && f > 0) out_.ble(t0, f, end);
+        out_.load_cbuf_to_ca(at + f * 512, a_src, f * rows_of_tile, m1, 1, 0, 0, whole_k_ ? Value(k1 - 1) : t1);
       }
-      if (!whole_k_ && l0_k1() > 1) line(end + ":");
-      return;
+      return out_.bind(end);
     }
     if (!whole_k_) {
-      op("shl t1, t0, 9");
-      op("mov dst, {}", at);
+      out_.shl(t1, t0, 9);
+      out_.mov(dst, at);
     }
-    for (u32 f = 0; f < tile_m1(); ++f) {
-      if (!whole_m_ && f > 0) op("ble m1, {}, {}", f, end);
+    for (i64 f = 0; f < rows_of_tile; ++f) {
+      if (!whole_m_ && f > 0) out_.ble(m1, f, end);
       if (whole_k_) {
-        op("load_cbuf_to_ca {}+{}, a_src, {}, {}, {}, 0, 0", at, f * l0_k1() * 512, f, l0_k1(), tile_m1());
+        out_.load_cbuf_to_ca(at + f * k1 * 512, a_src, f, k1, rows_of_tile, 0, 0);
       } else {
-        op("load_cbuf_to_ca dst, a_src, {}, t0, {}, 0, 0", f, tile_m1());
-        if (f + 1 < tile_m1()) op("add dst, dst, t1");
+        out_.load_cbuf_to_ca(dst, a_src, f, t0, rows_of_tile, 0, 0);
+        if (f + 1 < rows_of_tile) out_.add(dst, dst, t1);
       }
     }
-    if (!whole_m_ && tile_m1() > 1) line(end + ":");
+    out_.bind(end);
   }
 
   // Rows of fractals, each transposed.
-  void load_l0b(u32 slot) {
-    const std::string at = fmt::format("{}*L0B_SLOT", slot);
-    const std::string end = fmt::format("l0b_{}_done", slot);
+  void load_l0b(i64 slot) {
+    const i64 at = slot * L0B_SLOT, k1 = l0_k1();
+    const Target end = out_.label(fmt::format("l0b_{}_done", slot));
     if (!whole_n_) {
-      op("shl t1, n1, 9");
-      op("mov dst, {}", at);
+      out_.shl(t1, n1, 9);
+      out_.mov(dst, at);
     }
-    for (u32 f = 0; f < l0_k1(); ++f) {
-      if (!whole_k_ && f > 0) op("ble t0, {}, {}", f, end);
+    for (i64 f = 0; f < k1; ++f) {
+      if (!whole_k_ && f > 0) out_.ble(t0, f, end);
       if (whole_n_) {
-        op("load_cbuf_to_cb {}+{}, b_src, {}, n1, L1_K/16, 0, 1", at, f * tile_n1() * 512, f);
+        out_.load_cbuf_to_cb(at + f * tile_n1() * 512, b_src, f, n1, L1_K / 16, 0, 1);
       } else {
-        op("load_cbuf_to_cb dst, b_src, {}, n1, L1_K/16, 0, 1", f);
-        if (f + 1 < l0_k1()) op("add dst, dst, t1");
+        out_.load_cbuf_to_cb(dst, b_src, f, n1, L1_K / 16, 0, 1);
+        if (f + 1 < k1) out_.add(dst, dst, t1);
       }
     }
-    if (!whole_k_ && l0_k1() > 1) line(end + ":");
+    out_.bind(end);
   }
 
   // A mad on so few fractals may still be writing the accumulator when the next one reads it.
-  bool is_short(u64 m1, u64 n1) const { return m1 * n1 < 10 || (joint_ && (n1 <= 1 || m1 <= 2)); }
+  bool is_short(u64 rows_of_a, u64 columns_of_b) const {
+    return rows_of_a * columns_of_b < 10 || (joint_ && (columns_of_b <= 1 || rows_of_a <= 2));
+  }
   bool some_are_short() const {
-    const auto last = [](u64 extent, u32 tile) { return ceil_div<u64>(extent % tile == 0 ? tile : extent % tile, 16); };
-    const std::array<u64, 2> rows{tile_m1(), last(p_.m, t_.tile_m)}, columns{tile_n1(), last(p_.n, t_.tile_n)};
-    return std::ranges::any_of(
-        rows, [&](u64 r) { return std::ranges::any_of(columns, [&](u64 c) { return is_short(r, c); }); });
+    const auto last = [](u64 all, u32 part) { return ceil_div<u64>(all % part == 0 ? part : all % part, 16); };
+    const std::array<u64, 2> of_m{tile_m1(), last(p_.m, t_.tile_m)}, of_n{tile_n1(), last(p_.n, t_.tile_n)};
+    return std::ranges::any_of(of_m,
+                               [&](u64 r) { return std::ranges::any_of(of_n, [&](u64 c) { return is_short(r, c); }); });
+  }
+  void fence_short(u32 slot) {
+    const Target multiply = out_.label(fmt::format("multiply_{}", slot));
+    const Target fence = out_.label(fmt::format("fence_{}", slot));
+    out_.bne(j, 0, multiply);
+    if (joint_) {
+      out_.ble(n1, 1, fence);
+      out_.ble(m1, 2, fence);
+    }
+    out_.mul(t0, m1, n1);
+    out_.bge(t0, 10, multiply);
+    out_.bind(fence);
+    out_.pipe_barrier(PipeId::M);
+    out_.bind(multiply);
   }
 
-  void mad(u32 slot) {
-    op("cmp_eq j, left, K  ; the first of a tile");
-    if (some_are_short()) {
-      const std::string multiply = fmt::format("multiply_{}", slot), fence = fmt::format("fence_{}", slot);
-      op("bne j, 0, {}", multiply);
-      if (joint_) {
-        op("ble n1, 1, {}", fence);
-        op("ble m1, 2, {}", fence);
-      }
-      op("mul t0, m1, n1");
-      op("bge t0, 10, {}", multiply);
-      line(fence + ":");
-      op("pipe_barrier PIPE_M");
-      line(multiply + ":");
-    }
-    std::string rows = "m";
+  void mad(i64 slot) {
+    out_.comment("j: the first of a tile");
+    out_.cmp_eq(j, left, K);
+    if (some_are_short()) fence_short(static_cast<u32>(slot));
+    Value rows_of_a = m, c = 0, unit = 0;
     if (!joint_ && p_.m % t_.tile_m == 1) {
-      rows = "t1";
-      op("max t1, m, 2  ; one row would be a vector in another layout");
+      rows_of_a = t1;
+      out_.comment("one row would be a vector in another layout");
+      out_.max(t1, m, 2);
     }
-    std::string c = "0", unit;
     if (t_.l0c_slots == 2) {
-      c = "t0";
-      op("mul t0, c_slot, L0C_SLOT");
+      c = t0;
+      out_.mul(t0, c_slot, L0C_SLOT);
     }
     if (unit_flag_) {  // the last one of a tile tells FIXPIPE, block by block
-      unit = ", t0";
-      op("cmp_le t0, left, L0_K");
-      op("add t0, t0, 2");
+      unit = t0;
+      out_.cmp_le(t0, left, L0_K);
+      out_.add(t0, t0, 2);
     }
-    op("mad.f162f32 {}, {}*L0A_SLOT, {}*L0B_SLOT, {}, k, n, j{}", c, slot, slot, rows, unit);
+    out_.mad(isa::Type::f162f32, c, slot * L0A_SLOT, slot * L0B_SLOT, rows_of_a, k, n, j, unit);
   }
 
   void epilogue() {
-    line("finish:");
-    line("; leave no flag behind");
-    flags("wait_flag");
-    op("pipe_barrier PIPE_ALL");
-    op("end");
+    out_.bind(finish_);
+    out_.comment("leave no flag behind");
+    each_slot([&](PipeId from, PipeId to, u32 slot) { out_.wait_flag(from, to, slot); });
+    out_.pipe_barrier(PipeId::ALL);
+    out_.end();
   }
+
+  const Target loop_ = out_.label("loop"), finish_ = out_.label("finish");
 };
 
 }  // namespace
@@ -353,9 +309,9 @@ GemmPitches choose_pitches(const GemmProblem& p, const config::ChipConfig& chip)
   return {.a = padded(p.k), .b = padded(p.n), .c = padded(p.n)};
 }
 
-std::string gemm_assembly(const GemmProblem& problem, const GemmTiling& tiling, const GemmPitches& pitches,
-                          const config::ChipConfig& chip) {
-  return Writer(problem, tiling, pitches, chip).text();
+isa::BuiltProgram gemm_program(const GemmProblem& problem, const GemmTiling& tiling, const GemmPitches& pitches,
+                               const config::ChipConfig& chip) {
+  return Writer(problem, tiling, pitches, chip).program();
 }
 
 }  // namespace vinci::gen

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <string>
-
+#include "isa/builder/program_builder.h"
 #include "tools/gen/gemm_tiling.h"
 
 namespace vinci::gen {
@@ -17,8 +16,8 @@ struct GemmPitches {
 // padded; the split core works on packed rows.
 GemmPitches choose_pitches(const GemmProblem& problem, const config::ChipConfig& chip);
 
-// The kernel as assembly text; arguments are the device addresses of A, B and C.
-std::string gemm_assembly(const GemmProblem& problem, const GemmTiling& tiling, const GemmPitches& pitches,
-                          const config::ChipConfig& chip);
+// The kernel; arguments are the device addresses of A, B and C.
+isa::BuiltProgram gemm_program(const GemmProblem& problem, const GemmTiling& tiling, const GemmPitches& pitches,
+                               const config::ChipConfig& chip);
 
 }  // namespace vinci::gen

@@ -3,114 +3,126 @@
 #include "tools/gen/stream_folder.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
+#include <map>
 
 #include "isa/base/error.h"
-#include "sim/io/atomic_file.h"
+#include "isa/text.h"
 #include "sim/io/npy.h"
 #include "sim/task/load.h"
 
 namespace vinci::gen {
+namespace {
+
+// The reference of a name; there must be one.
+template <class Ref>
+Ref find(const std::map<std::string, Ref>& all, const std::string& name, std::string_view what) {
+  const auto it = all.find(name);
+  if (it == all.end()) fail(Fault::Input, "there is no {} '{}'", what, name);
+  return it->second;
+}
+
+}  // namespace
 
 StreamFolder::StreamFolder(std::string name, const config::ChipConfig& chip, std::string comment)
     : name_(std::move(name)), comment_(std::move(comment)), chip_(chip) {}
 
-void StreamFolder::add_input(std::string_view name, std::string_view dtype, u64 elements,
-                             std::span<const std::byte> bytes) {
-  const std::array<u64, 1> shape{elements};
-  files_[fmt::format("{}.npy", name)] = io::to_npy(dtype, shape, bytes);
-  host_buffers_ += fmt::format("  {0}: {{place: host, file: {0}.npy}}\n", name);
-  intermediate(name, dtype, elements);
-  copies_in_ += fmt::format("    - memcpy_async: {{dst: {0}_dev, src: {0}}}\n", name);
+void StreamFolder::add_input(task::Buffer buffer) {
+  intermediate(buffer.name, buffer.dtype, buffer.shape.front());
+  in_.push_back({buffer.name, buffer.name + "_dev"});
+  host_.push_back(std::move(buffer));
 }
 
 void StreamFolder::intermediate(std::string_view name, std::string_view dtype, u64 elements) {
-  device_buffers_ +=
-      fmt::format("  {}_dev: {{place: device, bytes: {}}}\n", name, elements * io::npy_element_bytes(dtype));
+  device_.push_back({.name = fmt::format("{}_dev", name), .bytes = elements * io::npy_element_bytes(dtype)});
 }
 
 void StreamFolder::output(std::string_view name, std::string_view dtype, u64 elements) {
-  host_buffers_ +=
-      fmt::format("  {0}: {{place: host, dtype: {1}, shape: [{2}], output: {0}.npy}}\n", name, dtype, elements);
+  host_.push_back({.name = std::string(name),
+                   .output = fmt::format("{}.npy", name),
+                   .dtype = std::string(dtype),
+                   .shape = {elements}});
   intermediate(name, dtype, elements);
-  copies_out_ += fmt::format("    - memcpy_async: {{dst: {0}, src: {0}_dev}}\n", name);
+  out_.push_back({std::string(name), fmt::format("{}_dev", name)});
 }
 
 void StreamFolder::random_input(std::string_view name, std::string_view dtype, u64 elements) {
-  host_buffers_ += fmt::format("  {}: {{place: host, dtype: {}, shape: [{}], random: true}}\n", name, dtype, elements);
-  intermediate(name, dtype, elements);
-  copies_in_ += fmt::format("    - memcpy_async: {{dst: {0}_dev, src: {0}}}\n", name);
+  add_input({.name = std::string(name), .dtype = std::string(dtype), .shape = {elements}, .random = true});
 }
 
 void StreamFolder::output_after(std::string_view name, std::string_view dtype, u64 elements) {
-  host_buffers_ += fmt::format("  {0}_after: {{place: host, dtype: {1}, shape: [{2}], output: {0}_after.npy}}\n", name,
-                               dtype, elements);
-  copies_out_ += fmt::format("    - memcpy_async: {{dst: {0}_after, src: {0}_dev}}\n", name);
+  const std::string after = fmt::format("{}_after", name);
+  host_.push_back({.name = after, .output = after + ".npy", .dtype = std::string(dtype), .shape = {elements}});
+  out_.push_back({after, fmt::format("{}_dev", name)});
+}
+
+void StreamFolder::kernel(std::string_view name, const isa::BuiltProgram& program, bool cube) {
+  add_kernel(name, cube, program.program(), program.text());
 }
 
 void StreamFolder::kernel(std::string_view name, std::string_view assembly, bool cube) {
-  const std::string file = fmt::format("{}.s", name);
-  const auto bytes = std::as_bytes(std::span(assembly));
-  files_[file] = {bytes.begin(), bytes.end()};
-  const bool split = chip_.vector_cores > 0;
-  kernels_ += fmt::format("  {}: {{type: {}, source: {}}}\n", name,
-                          !split ? "AI_CORE"
-                          : cube ? "AIC_ONLY"
-                                 : "AIV_ONLY",
-                          file);
+  add_kernel(name, cube, isa::assemble(assembly, fmt::format("{}.s", name), chip_.arch), std::string(assembly));
 }
 
-void StreamFolder::launch(std::string_view name, std::string_view kernel, u32 blocks,
-                          const std::vector<std::string>& args) {
-  tasks_ += fmt::format("    - name: {}\n      kernel_launch: {{kernel: {}, block_dim: {}, args: [{}]}}\n", name,
-                        kernel, blocks, fmt::join(args, ", "));
+void StreamFolder::add_kernel(std::string_view name, bool cube, isa::Program program, std::string text) {
+  using enum task::KernelType;
+  const task::KernelType type = chip_.vector_cores == 0 ? AI_CORE : cube ? AIC_ONLY : AIV_ONLY;
+  kernels_.push_back({std::string(name), type, std::move(program), std::move(text)});
 }
 
-std::string StreamFolder::slice(std::string_view buffer, u64 offset_bytes) {
-  return fmt::format("{{buffer: {}_dev, offset: {}}}", buffer, offset_bytes);
+void StreamFolder::launch(std::string_view name, std::string_view kernel, u32 blocks, std::vector<Arg> args) {
+  launches_.push_back({std::string(name), std::string(kernel), blocks, std::move(args)});
 }
 
-void StreamFolder::task(std::string_view name, std::string_view assembly, u32 blocks,
-                        const std::vector<std::string>& buffers, const std::vector<u64>& numbers) {
-  kernel(name, assembly);
-  std::vector<std::string> args;
+std::vector<Arg> StreamFolder::arguments(const std::vector<std::string>& buffers, const std::vector<u64>& numbers) {
+  std::vector<Arg> args;
   for (const std::string& b : buffers)
-    args.push_back(b + "_dev");
-  for (const u64 n : numbers)
-    args.push_back(fmt::format("{}", n));
-  launch(name, name, blocks, args);
+    args.emplace_back(b + "_dev");
+  args.insert(args.end(), numbers.begin(), numbers.end());
+  return args;
 }
 
 void StreamFolder::task(std::string_view name, const Elementwise& kernel, u64 elements,
                         const std::vector<std::string>& buffers, const std::vector<u64>& scalars) {
   const u64 cores = chip_.vector_cores > 0 ? chip_.vector_cores : chip_.ai_cores;
   const u64 blocks = std::clamp<u64>(ceil_div(elements, kElementwiseTile), 1, cores);
-  task(name, elementwise_assembly(kernel, elements), static_cast<u32>(blocks), buffers, scalars);
+  task(name, elementwise_program(name, chip_.arch, kernel, elements), static_cast<u32>(blocks), buffers, scalars);
 }
 
-StreamFiles StreamFolder::make_files(Dispatch dispatch, std::string_view host_buffers, std::string_view copies_in,
-                                     std::string_view copies_out) const {
+task::BuiltStream StreamFolder::build(Dispatch dispatch, bool resident) const {
+  task::StreamBuilder s(name_, chip_.arch, 1, comment_);
+  std::map<std::string, task::BufferRef> buffers;
+  std::map<std::string, task::KernelRef> kernels;
+  if (!resident)
+    for (const task::Buffer& b : host_)
+      buffers.emplace(b.name, s.host(b));
+  for (const task::Buffer& b : device_)
+    buffers.emplace(b.name, s.buffer(b));
+  for (const Kernel& k : kernels_)
+    kernels.emplace(k.name, s.kernel(k.name, k.type, k.program, k.text));
+
+  task::StreamRef main = s.stream("main"), tasks = main;
+  if (!resident)
+    for (const Copy& c : in_)
+      main.memcpy(find(buffers, c.device, "buffer"), find(buffers, c.host, "buffer"));
   const bool sunk = dispatch == Dispatch::sunk;
-  StreamFiles out{.main = name_ + ".yaml", .files = files_};
-  const std::string text = fmt::format(
-      "# {}\nvinci: 1\nname: {}\narch: {}\nbuffers:\n{}{}kernels:\n{}{}streams:\n  main:\n{}{}{}{}{}", comment_, name_,
-      isa::name(chip_.arch), host_buffers, device_buffers_, kernels_, sunk ? "models:\n  graph: {head: [body]}\n" : "",
-      copies_in, sunk ? "    - model_execute: graph\n" : tasks_, copies_out, sunk ? "  body:\n" : "",
-      sunk ? tasks_ : "");
-  const auto bytes = std::as_bytes(std::span(text));
-  out.files[out.main] = {bytes.begin(), bytes.end()};
-  return out;
+  if (sunk) {
+    const task::ModelRef graph = s.model("graph");
+    main.execute(graph);
+    tasks = s.stream("body", {.model = graph});
+  }
+  for (const Launch& l : launches_) {
+    std::vector<task::LaunchArg> args;
+    for (const Arg& a : l.args)
+      args.push_back(a.buffer.empty() ? task::LaunchArg(a.number) : find(buffers, a.buffer, "buffer") + a.number);
+    tasks.launch(find(kernels, l.kernel, "kernel"), l.blocks, std::move(args), l.name);
+  }
+  if (!resident)
+    for (const Copy& c : out_)
+      main.memcpy(find(buffers, c.host, "buffer"), find(buffers, c.device, "buffer"));
+  return s.finish();
 }
-
-StreamFiles StreamFolder::files(Dispatch dispatch) const {
-  return make_files(dispatch, host_buffers_, copies_in_, copies_out_);
-}
-
-StreamFiles StreamFolder::resident_files(Dispatch dispatch) const { return make_files(dispatch, {}, {}, {}); }
 
 task::TaskStream StreamFiles::load() const {
   const task::MemoryFiles memory(files);
@@ -123,15 +135,6 @@ task::TaskStream StreamFiles::load() const {
     b.file.clear();
   }
   return stream;
-}
-
-std::string StreamFiles::write(const std::string& folder) const {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) fail_at(Fault::Input, folder, "cannot make this folder: {}", error.message());
-  for (const auto& [name, bytes] : files)
-    io::write_file_atomically(folder + "/" + name, bytes);
-  return folder + "/" + main;
 }
 
 }  // namespace vinci::gen

@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "isa/base/enums.h"
 #include "sim/trace/json_text.h"
 
 namespace vinci::profile {
@@ -18,8 +19,16 @@ constexpr u32 kOsPid = 1;        // a fixed one: files must not differ from run 
 
 // HCCL's names of data types, by ElementType.
 std::string_view data_type(task::ElementType type) {
-  static constexpr std::array<std::string_view, task::kElementTypeNames.size()> kNames{
-      "INT8", "INT16", "INT32", "UINT8", "UINT16", "UINT32", "FP16", "FP32", "BFP16"};
+  static constexpr auto kNames =
+      enum_table<task::ElementType, std::string_view>({{task::ElementType::int8, "INT8"},
+                                                       {task::ElementType::int16, "INT16"},
+                                                       {task::ElementType::int32, "INT32"},
+                                                       {task::ElementType::uint8, "UINT8"},
+                                                       {task::ElementType::uint16, "UINT16"},
+                                                       {task::ElementType::uint32, "UINT32"},
+                                                       {task::ElementType::float16, "FP16"},
+                                                       {task::ElementType::float32, "FP32"},
+                                                       {task::ElementType::bfloat16, "BFP16"}});
   return kNames[static_cast<usize>(type)];
 }
 

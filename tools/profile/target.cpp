@@ -6,6 +6,8 @@
 #include <array>
 #include <variant>
 
+#include "isa/base/enums.h"
+
 namespace vinci::profile {
 namespace {
 
@@ -17,8 +19,12 @@ constexpr std::array kTypes{TypeOfKind{"KERNEL_AICORE", "AI_CORE"}, TypeOfKind{"
                             TypeOfKind{"COMMUNICATION", "COMMUNICATION"}};
 
 // By Hccl::Op: the names under which HCCL reports to the profiler (PROF_OP_NAME).
-constexpr std::array<std::string_view, task::kHcclOpNames.size()> kCollectives{
-    "hcom_allReduce_", "hcom_allGather_", "hcom_reduceScatter_", "hcom_broadcast_", "hcom_alltoall_"};
+constexpr auto kCollectives =
+    enum_table<task::Hccl::Op, std::string_view>({{task::Hccl::Op::all_reduce, "hcom_allReduce_"},
+                                                  {task::Hccl::Op::all_gather, "hcom_allGather_"},
+                                                  {task::Hccl::Op::reduce_scatter, "hcom_reduceScatter_"},
+                                                  {task::Hccl::Op::broadcast, "hcom_broadcast_"},
+                                                  {task::Hccl::Op::all_to_all, "hcom_alltoall_"}});
 
 }  // namespace
 

@@ -8,49 +8,19 @@
 #include <vinci/vinci.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "tools/python/run.h"
 
 namespace py = pybind11;
 
+namespace vinci::python {
 namespace {
-
-struct Failure {
-  vinci_status status;
-  std::string text;
-};
-
-void must(vinci_status status) {
-  if (status != VINCI_OK) throw Failure{status, vinci_last_error()};
-}
-
-// The bytes of an object with the buffer protocol, in one piece.
-struct Bytes {
-  py::buffer_info info;
-  std::size_t size = 0;
-
-  Bytes(const py::buffer& b, bool writable) : info(b.request(writable)) {
-    if (info.format.find_first_of("O>!") != std::string::npos)
-      throw Failure{VINCI_ERROR_INPUT,
-                    "an array of objects, or of another byte order than the machine's, has no bytes to copy"};
-    py::ssize_t dense = info.itemsize;
-    for (py::ssize_t d = info.ndim; d-- > 0;) {
-      if (info.shape[static_cast<std::size_t>(d)] > 1 && info.strides[static_cast<std::size_t>(d)] != dense)
-        throw Failure{VINCI_ERROR_INPUT, "the array is not contiguous; numpy.ascontiguousarray() makes one that is"};
-      dense *= info.shape[static_cast<std::size_t>(d)];
-    }
-    size = static_cast<std::size_t>(info.size * info.itemsize);
-  }
-};
-
-template <class T, void (*Destroy)(T*)>
-struct Destroyer {
-  void operator()(T* p) const { Destroy(p); }
-};
-template <class T, void (*Destroy)(T*)>
-using Handle = std::unique_ptr<T, Destroyer<T, Destroy>>;
 
 vinci_options options(const std::string& mode, std::uint64_t max_cycles, std::uint64_t seed, std::uint32_t threads,
                       bool check) {
@@ -75,7 +45,7 @@ class Chip {
  public:
   Chip(const std::string& name, const std::vector<std::string>& overrides) {
     vinci_chip* made = nullptr;
-    must(vinci_chip_create(name.c_str(), pointers(overrides).data(), overrides.size(), &made));
+    must(vinci_chip_create(c_text(name), pointers(overrides).data(), overrides.size(), &made));
     handle_.reset(made);
   }
   static Chip parse(const std::string& text, const std::vector<std::string>& overrides) {
@@ -90,41 +60,10 @@ class Chip {
   static std::vector<const char*> pointers(const std::vector<std::string>& texts) {
     std::vector<const char*> out;
     for (const std::string& t : texts)
-      out.push_back(t.c_str());
+      out.push_back(c_text(t));
     return out;
   }
   Handle<vinci_chip, vinci_chip_destroy> handle_;
-};
-
-// A run, and what must live until it is done.
-class Run {
- public:
-  Run(vinci_run* run, std::shared_ptr<vinci_device> device, std::vector<py::object> pins)
-      : device_(std::move(device)), handle_(run), pins_(std::move(pins)) {}
-
-  void wait() {
-    {
-      const py::gil_scoped_release others;
-      status_ = vinci_wait(handle_.get());
-      if (status_ != VINCI_OK) error_ = vinci_last_error();
-    }
-    pins_.clear();
-    if (status_ != VINCI_OK) throw Failure{status_, error_};
-  }
-  vinci_run* get() const { return handle_.get(); }
-
-  std::uint64_t counter(const std::string& path) const {
-    std::uint64_t value = 0;
-    must(vinci_run_counter(get(), path.c_str(), &value));
-    return value;
-  }
-
- private:
-  std::shared_ptr<vinci_device> device_;
-  Handle<vinci_run, vinci_run_destroy> handle_;
-  std::vector<py::object> pins_;
-  vinci_status status_ = VINCI_OK;
-  std::string error_;
 };
 
 // An array on the memory of the run, which lives as long.
@@ -140,7 +79,7 @@ py::object array_of(const py::object& run, const vinci_output& out) {
 py::object output(const py::object& run, const std::string& name) {
   vinci_output out{};
   out.size = sizeof out;
-  must(vinci_run_find_output(run.cast<Run&>().get(), name.c_str(), &out));
+  must(vinci_run_find_output(run.cast<Run&>().get(), c_text(name), &out));
   return array_of(run, out);
 }
 
@@ -164,22 +103,22 @@ class TaskStream {
  public:
   static TaskStream load(const std::string& path) {
     vinci_stream* made = nullptr;
-    must(vinci_stream_load(path.c_str(), &made));
+    must(vinci_stream_load(c_text(path), &made));
     return TaskStream(made);
   }
   static TaskStream parse(const std::string& text, const std::optional<std::string>& folder) {
     vinci_stream* made = nullptr;
-    must(vinci_stream_parse(text.data(), text.size(), folder ? folder->c_str() : nullptr, &made));
+    must(vinci_stream_parse(text.data(), text.size(), folder ? c_text(*folder) : nullptr, &made));
     return TaskStream(made);
   }
   void set_input(const std::string& buffer, const py::buffer& data) {
     const Bytes bytes(data, false);
-    must(vinci_stream_set_input(handle_.get(), buffer.c_str(), bytes.info.ptr, bytes.size));
+    must(vinci_stream_set_input(handle_.get(), c_text(buffer), bytes.info.ptr, bytes.size));
   }
   std::unique_ptr<Run> submit(const Chip& chip, const vinci_options& o) const {
     vinci_run* run = nullptr;
     must(vinci_submit(chip.get(), handle_.get(), &o, &run));
-    return std::make_unique<Run>(run, nullptr, std::vector<py::object>{});
+    return std::make_unique<Run>(run, nullptr, std::vector<CopyOut>{});
   }
   const vinci_stream* get() const { return handle_.get(); }
 
@@ -188,10 +127,10 @@ class TaskStream {
   Handle<vinci_stream, vinci_stream_destroy> handle_;
 };
 
-// The device, and the arrays that its waiting tasks write.
+// The device, and the arrays that its waiting tasks fill.
 struct DeviceState {
   std::shared_ptr<vinci_device> device;
-  std::vector<py::object> pins;
+  std::vector<CopyOut> outs;
 };
 
 struct Buffer {
@@ -207,23 +146,40 @@ struct Kernel {
   // Arguments: numbers, buffers, or (buffer, offset).
   void launch(std::uint32_t block_dim, const py::args& args) const {
     std::vector<vinci_arg> out;
-    for (const py::handle& a : args) {
-      if (py::isinstance<Buffer>(a)) {
-        out.push_back({a.cast<Buffer&>().handle, 0});
-      } else if (py::isinstance<py::tuple>(a)) {
-        const auto pair = a.cast<std::pair<Buffer, std::uint64_t>>();
-        out.push_back({pair.first.handle, pair.second});
-      } else if (!PyIndex_Check(a.ptr())) {
-        const std::string place = "argument " + std::to_string(out.size() + 1) + " of the kernel";
-        throw Failure{VINCI_ERROR_INPUT,
-                      place + " is no whole number, no buffer and no (buffer, offset): " + std::string(py::repr(a))};
-      } else if (py::int_(py::reinterpret_borrow<py::object>(a)) < py::int_(0)) {
-        out.push_back({nullptr, static_cast<std::uint64_t>(a.cast<std::int64_t>())});
-      } else {
-        out.push_back({nullptr, a.cast<std::uint64_t>()});
-      }
-    }
+    for (const py::handle& a : args)
+      out.push_back(argument(a, out.size() + 1));
     must(vinci_launch(handle, block_dim, out.data(), out.size()));
+  }
+
+ private:
+  static vinci_arg argument(py::handle a, std::size_t place) {
+    if (py::isinstance<Buffer>(a)) return {a.cast<Buffer&>().handle, 0};
+    if (PyIndex_Check(a.ptr())) return {nullptr, number(a, place, true)};
+    if (py::isinstance<py::tuple>(a)) {
+      const auto pair = py::reinterpret_borrow<py::tuple>(a);
+      if (pair.size() == 2 && py::isinstance<Buffer>(pair[0]) && PyIndex_Check(py::object(pair[1]).ptr()))
+        return {pair[0].cast<Buffer&>().handle, number(pair[1], place, false)};
+    }
+    refuse(a, place, "no whole number, no buffer and no (buffer, offset)");
+  }
+
+  // 64 bits; negative numbers as two's complement.
+  static std::uint64_t number(py::handle a, std::size_t place, bool negative) {
+    const auto whole = py::reinterpret_steal<py::int_>(PyNumber_Index(a.ptr()));
+    if (!whole) throw py::error_already_set();
+    const unsigned long long large = PyLong_AsUnsignedLongLong(whole.ptr());
+    if (PyErr_Occurred() == nullptr) return large;
+    PyErr_Clear();
+    const long long small = PyLong_AsLongLong(whole.ptr());
+    if (PyErr_Occurred() == nullptr && negative) return static_cast<std::uint64_t>(small);
+    PyErr_Clear();
+    refuse(a, place,
+           negative ? "not from -2^63 to 2^64 - 1" : "a buffer with an offset that is not from 0 to 2^64 - 1");
+  }
+
+  [[noreturn]] static void refuse(py::handle a, std::size_t place, const std::string& why) {
+    throw Failure{VINCI_ERROR_INPUT,
+                  "argument " + std::to_string(place) + " of the kernel is " + why + ": " + std::string(py::repr(a))};
   }
 };
 
@@ -246,14 +202,14 @@ class Device {
     if (at == cores.end())
       throw Failure{VINCI_ERROR_INPUT, "core '" + core + "': a kernel runs on ai, cube or vector cores"};
     vinci_kernel* made = nullptr;
-    must(vinci_kernel_create(state_->device.get(), name.c_str(), static_cast<vinci_core>(at - cores.begin()),
+    must(vinci_kernel_create(state_->device.get(), c_text(name), static_cast<vinci_core>(at - cores.begin()),
                              program.data(), program.size(), &made));
     return {state_, made};
   }
   std::unique_ptr<Run> submit(const vinci_options& o) const {
     vinci_run* run = nullptr;
     must(vinci_device_submit(state_->device.get(), &o, &run));
-    return std::make_unique<Run>(run, state_->device, std::exchange(state_->pins, {}));
+    return std::make_unique<Run>(run, state_->device, std::exchange(state_->outs, {}));
   }
 
  private:
@@ -261,8 +217,11 @@ class Device {
 };
 
 }  // namespace
+}  // namespace vinci::python
 
 PYBIND11_MODULE(vinci, m) {
+  using namespace vinci::python;  // NOLINT: what the module is made of
+
   m.doc() = "Simulator of Da Vinci-style NPUs (Ascend AI Core). docs/c-api.md";
   m.attr("__version__") = vinci_version_text();
 
@@ -308,7 +267,7 @@ PYBIND11_MODULE(vinci, m) {
       .def_property_readonly("outputs", &outputs);
 
   const auto mode = py::arg("mode") = "full";
-  const auto max_cycles = py::arg("max_cycles") = std::uint64_t{1'000'000'000'000};
+  const auto max_cycles = py::arg("max_cycles") = std::numeric_limits<std::uint64_t>::max();
   const auto seed = py::arg("seed") = std::uint64_t{0};
   const auto threads = py::arg("threads") = 0u;
   const auto check = py::arg("check") = false;
@@ -363,9 +322,9 @@ PYBIND11_MODULE(vinci, m) {
       .def(
           "copy_out",
           [](const Buffer& b, const py::buffer& into, std::size_t offset) {
-            const Bytes bytes(into, true);
-            must(vinci_copy_out(bytes.info.ptr, b.handle, offset, bytes.size));
-            b.state->pins.push_back(into);
+            CopyOut out(into);
+            must(vinci_copy_out(out.staged.get(), b.handle, offset, out.bytes.size));
+            b.state->outs.push_back(std::move(out));
           },
           py::arg("into"), py::arg("offset") = std::size_t{0}, "A task of the next run, which fills the array.")
       .def("free", [](const Buffer& b) { must(vinci_free(b.handle)); });

@@ -18,6 +18,8 @@
 namespace vinci::studies {
 namespace {
 
+using isa::PipeId, isa::ProgramBuilder, isa::Reg, isa::Type;
+
 // 3 x 3, stride 1, padding 1, 64 channels in and out, 56 x 56: conv2_x of ResNet-50.
 constexpr u64 kEdge = 56, kPixels = kEdge * kEdge, kChannels = 64, kC0 = 16, kC1 = kChannels / kC0, kPoints = 9;
 constexpr u64 kBlock = 32, kFractal = 512;
@@ -31,77 +33,113 @@ constexpr u64 kTileC = kM1 * kC1 * 1024, kTileUb = kC1 * kTilePixels * kBlock;
 constexpr u64 kWeightBytes = kC1 * kPartB, kPieces = 4, kPieceRows = kEdge / kPieces;
 static_assert(kTilePixels % kC0 == 0 && 2 * kPartA <= 64 * 1024 && 2 * kPartB <= 64 * 1024);
 
-std::string flag(std::string_view what, std::string_view from, std::string_view to, u64 event) {
-  return fmt::format("  {} {}, {}, EVENT_ID{}\n", what, from, to, event);
-}
-
 // Scale and offset of the channels stand in UB from 0 on, then tiles.
 constexpr u64 kScale = 0, kOffset = kChannels * 2, kUbTiles = 512;
 
-// y = relu(x * scale + offset) in place, for channel blocks [0, groups) of `blocks` pixels each at `at`. A block of
-// scale and offset goes with all pixels: strides of 0. `first` is added to their addresses.
-std::string normalise(std::string_view at, u64 groups, u64 blocks, std::string_view first) {
-  const u64 repeats = blocks / 8;
-  std::string s;
-  for (const auto& [name, from] : {std::pair<std::string_view, u64>{"vmul", kScale}, {"vadd", kOffset}}) {
-    for (u64 g = 0; g < groups; ++g) {
-      s += fmt::format("  add X20, {}, {}\n  add X21, {}, {}\n", at, g * blocks * kBlock, first, from + g * kBlock);
-      s += fmt::format("  {}.f16 X20, X20, X21, {}, 1, 1, 0, 8, 8, 0\n", name, repeats);
-    }
-    s += "  pipe_barrier PIPE_V\n";
-  }
-  for (u64 g = 0; g < groups; ++g)
-    s += fmt::format("  add X20, {0}, {1}\n  vrelu.f16 X20, X20, {2}, 1, 1, 8, 8\n", at, g * blocks * kBlock, repeats);
-  return s;
-}
+// y = relu(x * scale + offset) in place.
+class Normalisation {
+ public:
+  // X19 to X23 are free for it, and those below are not.
+  explicit Normalisation(ProgramBuilder& p)
+      : at(p.reg("at", 19)),
+        first(p.reg("first", 23)),
+        p_(p),
+        dst_(p.reg("dst", 20)),
+        by_(p.reg("by", 21)),
+        parameters_(p.reg("parameters", 22)) {}
 
-std::string load_parameters(u32 argument) {
-  return fmt::format(
-      "  ld_arg X22, {}\n  copy_gm_to_ubuf {}, X22, 0, 1, {}, 0, 0\n"
-      "  set_flag PIPE_MTE2, PIPE_V, EVENT_ID2\n  wait_flag PIPE_MTE2, PIPE_V, EVENT_ID2\n",
-      argument, kScale, 2 * kChannels * 2 / kBlock);
-}
+  // Scale and offset of the channels, from an argument of the launch.
+  void load_parameters(u32 argument) {
+    p_.ld_arg(parameters_, argument);
+    p_.copy_gm_to_ubuf(kScale, parameters_, 0, 1, 2 * kChannels * 2 / kBlock, 0, 0);
+    p_.hand_over(PipeId::MTE2, PipeId::V, 2);
+  }
+  // For channel blocks [0, groups) of `blocks` pixels each at `at`. A block of scale and offset goes with all pixels:
+  // strides of 0. `before` is added to their addresses.
+  void write(u64 groups, u64 blocks, Reg before) {
+    const u64 repeats = blocks / 8;
+    for (const u64 from : {kScale, kOffset}) {
+      for (u64 g = 0; g < groups; ++g) {
+        p_.add(dst_, at, g * blocks * kBlock);
+        p_.add(by_, before, from + g * kBlock);
+        p_.call(from == kScale ? "vmul" : "vadd", Type::f16, {dst_, dst_, by_, repeats, 1, 1, 0, 8, 8, 0});
+      }
+      p_.pipe_barrier(PipeId::V);
+    }
+    for (u64 g = 0; g < groups; ++g) {
+      p_.add(dst_, at, g * blocks * kBlock);
+      p_.vrelu(Type::f16, dst_, dst_, repeats, 1, 1, 8, 8);
+    }
+  }
+
+  const Reg at, first;
+
+ private:
+  ProgramBuilder& p_;
+  const Reg dst_, by_, parameters_;
+};
 
 // One block of the launch convolves every block_num-th image. Arguments: x, weights, y, and when fused the parameters
 // of the normalisation. The loop over the tiles of an image is unrolled.
 class Convolution {
  public:
-  Convolution(u64 images, bool fused, u64 ub_buffers) : images_(images), fused_(fused), ub_buffers_(ub_buffers) {}
+  Convolution(u64 images, bool fused, u64 ub_buffers, isa::Arch arch)
+      : fused_(fused),
+        ub_buffers_(ub_buffers),
+        p_(fused ? "conv_bn_relu" : "conv", arch),
+        images_(p_.constant("IMAGES", static_cast<i64>(images))) {}
 
-  std::string assembly() {
-    s_ = fmt::format(
-        ".const IMAGES = {}\n  get_block_idx X0\n  get_block_num X1\n  ld_arg X2, 0\n  ld_arg X3, 1\n  ld_arg X4, 2\n"
-        "  set_fmatrix {:#x}\n  set_padding 0\n  set_l1_3d_size 0\n",
-        images_, kEdge | kEdge << 16 | 0x01010101ull << 32);
-    if (fused_) s_ += load_parameters(3);
-    s_ += fmt::format("  copy_gm_to_cbuf 0, X3, 0, 1, {}, 0, 0\n", kWeightBytes / kBlock);
-    all_free("set_flag");
-    s_ += fmt::format("image:\n  bge X0, IMAGES, finish\n  mul X5, X0, {}\n  add X6, X2, X5\n  add X7, X4, X5\n",
-                      kImageBytes);
+  isa::BuiltProgram program() {
+    p_.get_block_idx(image);
+    p_.get_block_num(step);
+    p_.ld_arg(x, 0);
+    p_.ld_arg(weights, 1);
+    p_.ld_arg(y, 2);
+    p_.set_fmatrix(kEdge | kEdge << 16 | 0x01010101ull << 32);
+    p_.set_padding(0);
+    p_.set_l1_3d_size(0);
+    if (fused_) normalise_.load_parameters(3);
+    p_.copy_gm_to_cbuf(0, weights, 0, 1, kWeightBytes / kBlock, 0, 0);
+    all_free(true);
+    const isa::Target next = p_.here("image"), finish = p_.label("finish");
+    p_.bge(image, images_, finish);
+    p_.mul(offset, image, kImageBytes);
+    p_.add(x_at, x, offset);
+    p_.add(y_at, y, offset);
     load_image();
     for (u64 tile = 0; tile < kTiles; ++tile)
       compute_tile(tile);
-    s_ += flag("set_flag", "PIPE_MTE1", "PIPE_MTE2", 0) + "  add X0, X0, X1\n  b image\nfinish:\n";
-    all_free("wait_flag");
-    return s_ + "  pipe_barrier PIPE_ALL\n  end\n";
+    p_.set_flag(PipeId::MTE1, PipeId::MTE2, 0);
+    p_.add(image, image, step);
+    p_.b(next);
+    p_.bind(finish);
+    all_free(false);
+    p_.pipe_barrier(PipeId::ALL);
+    p_.end();
+    return p_.finish();
   }
 
  private:
-  void all_free(std::string_view what) {
-    s_ += flag(what, "PIPE_MTE1", "PIPE_MTE2", 0);
-    for (u64 i = 0; i < 2; ++i)
-      s_ += flag(what, "PIPE_M", "PIPE_MTE1", i) + flag(what, "PIPE_V", "PIPE_M", i);
+  void all_free(bool set) {
+    const auto flag = [&](PipeId from, PipeId to, u64 event) {
+      set ? p_.set_flag(from, to, event) : p_.wait_flag(from, to, event);
+    };
+    flag(PipeId::MTE1, PipeId::MTE2, 0);
+    for (u64 i = 0; i < 2; ++i) {
+      flag(PipeId::M, PipeId::MTE1, i);
+      flag(PipeId::V, PipeId::M, i);
+    }
     for (u64 i = 0; i < ub_buffers_; ++i)
-      s_ += flag(what, "PIPE_MTE3", "PIPE_V", i);
+      flag(PipeId::MTE3, PipeId::V, i);
   }
 
   void load_image() {
-    s_ += flag("wait_flag", "PIPE_MTE1", "PIPE_MTE2", 0);
+    p_.wait_flag(PipeId::MTE1, PipeId::MTE2, 0);
     for (u64 piece = 0; piece < kPieces; ++piece) {
       const u64 from = piece * kPieceRows * kEdge, blocks = kPieceRows * kEdge;
-      s_ += fmt::format("  add X8, X6, {}\n  copy_gm_to_cbuf {}, X8, 0, {}, {}, {}, {}\n", from * kBlock,
-                        kWeightBytes + from * kBlock, kC1, blocks, kPixels - blocks, kPixels - blocks);
-      s_ += flag("set_flag", "PIPE_MTE2", "PIPE_MTE1", piece);
+      p_.add(gm, x_at, from * kBlock);
+      p_.copy_gm_to_cbuf(kWeightBytes + from * kBlock, gm, 0, kC1, blocks, kPixels - blocks, kPixels - blocks);
+      p_.set_flag(PipeId::MTE2, PipeId::MTE1, piece);
     }
   }
 
@@ -109,69 +147,93 @@ class Convolution {
     const u64 slot_c = tile % 2;
     // The rows under the tile end one row below it.
     const auto piece_of = [](u64 t) { return std::min(t * kTileRows + kTileRows, kEdge - 1) / kPieceRows; };
-    if (tile == 0 || piece_of(tile) != piece_of(tile - 1))
-      s_ += flag("wait_flag", "PIPE_MTE2", "PIPE_MTE1", piece_of(tile));
-    s_ += flag("wait_flag", "PIPE_V", "PIPE_M", slot_c);
-    for (u64 part = 0; part < kC1; ++part) {
-      const u64 slot = part % 2;
-      s_ += flag("wait_flag", "PIPE_M", "PIPE_MTE1", slot);
-      for (u64 m1 = 0; m1 < kM1; ++m1) {
-        const u64 p = tile * kTilePixels + m1 * kC0;
-        s_ += fmt::format("  img2col_cbuf_to_ca.b16 {}, {}, 0, 0, {}, {}, {}, 1, 1, 3, 3, 1, 1, 1, 0, {}, 0\n",
-                          slot * kPartA + m1 * kPoints * kFractal, kWeightBytes, static_cast<i64>(p % kEdge) - 1,
-                          static_cast<i64>(p / kEdge) - 1, part, kPoints);
-      }
-      s_ +=
-          fmt::format("  load_cbuf_to_cb {}, 0, {}, {}, 1, 0, 0\n", slot * kPartB, part * kPoints * kC1, kPoints * kC1);
-      s_ += flag("set_flag", "PIPE_MTE1", "PIPE_M", slot) + flag("wait_flag", "PIPE_MTE1", "PIPE_M", slot);
-      s_ += fmt::format("  mad.f162f32 {}, {}, {}, {}, {}, {}, {}\n", slot_c * kTileC, slot * kPartA, slot * kPartB,
-                        kTilePixels, kPoints * kC0, kChannels, part == 0 ? 1 : 0);
-      s_ += flag("set_flag", "PIPE_M", "PIPE_MTE1", slot);
-    }
-    s_ += flag("set_flag", "PIPE_M", "PIPE_V", slot_c) + flag("wait_flag", "PIPE_M", "PIPE_V", slot_c);
+    if (tile == 0 || piece_of(tile) != piece_of(tile - 1)) p_.wait_flag(PipeId::MTE2, PipeId::MTE1, piece_of(tile));
+    p_.wait_flag(PipeId::V, PipeId::M, slot_c);
+    for (u64 part = 0; part < kC1; ++part)
+      add_part(tile, part, slot_c);
+    p_.hand_over(PipeId::M, PipeId::V, slot_c);
     store_tile(tile, slot_c);
+  }
+  // The products with the channels of one c1.
+  void add_part(u64 tile, u64 part, u64 slot_c) {
+    const u64 slot = part % 2;
+    p_.wait_flag(PipeId::M, PipeId::MTE1, slot);
+    for (u64 m1 = 0; m1 < kM1; ++m1) {
+      const u64 pixel = tile * kTilePixels + m1 * kC0;
+      p_.img2col_cbuf_to_ca(Type::b16, slot * kPartA + m1 * kPoints * kFractal, kWeightBytes, 0, 0,
+                            static_cast<i64>(pixel % kEdge) - 1, static_cast<i64>(pixel / kEdge) - 1, part, 1, 1, 3, 3,
+                            1, 1, 1, 0, kPoints, 0);
+    }
+    p_.load_cbuf_to_cb(slot * kPartB, 0, part * kPoints * kC1, kPoints * kC1, 1, 0, 0);
+    p_.hand_over(PipeId::MTE1, PipeId::M, slot);
+    p_.mad(Type::f162f32, slot_c * kTileC, slot * kPartA, slot * kPartB, kTilePixels, kPoints * kC0, kChannels,
+           part == 0 ? 1 : 0);
+    p_.set_flag(PipeId::M, PipeId::MTE1, slot);
   }
 
   // L0C to UB as f16, what is fused, and to global memory.
   void store_tile(u64 tile, u64 slot_c) {
     const u64 slot = tile % ub_buffers_, at = kUbTiles + slot * kTileUb;
-    s_ += flag("wait_flag", "PIPE_MTE3", "PIPE_V", slot);
-    s_ += fmt::format("  copy_matrix_cc_to_ubuf.f32 {}, {}, 0, 1, {}, 0, 0, 1\n", at, slot_c * kTileC, kM1 * kC1);
-    s_ += flag("set_flag", "PIPE_V", "PIPE_M", slot_c);
-    if (fused_)
-      s_ += fmt::format("  pipe_barrier PIPE_V\n  mov X19, {}\n  mov X23, 0\n", at) +
-            normalise("X19", kC1, kTilePixels, "X23");
-    s_ += flag("set_flag", "PIPE_V", "PIPE_MTE3", slot) + flag("wait_flag", "PIPE_V", "PIPE_MTE3", slot);
-    s_ += fmt::format("  add X8, X7, {}\n  copy_ubuf_to_gm X8, {}, 0, {}, {}, 0, {}\n", tile * kTilePixels * kBlock, at,
-                      kC1, kTilePixels, kPixels - kTilePixels);
-    s_ += flag("set_flag", "PIPE_MTE3", "PIPE_V", slot);
+    p_.wait_flag(PipeId::MTE3, PipeId::V, slot);
+    p_.copy_matrix_cc_to_ubuf(Type::f32, at, slot_c * kTileC, 0, 1, kM1 * kC1, 0, 0, 1);
+    p_.set_flag(PipeId::V, PipeId::M, slot_c);
+    if (fused_) {
+      p_.pipe_barrier(PipeId::V);
+      p_.mov(normalise_.at, at);
+      p_.mov(normalise_.first, 0);
+      normalise_.write(kC1, kTilePixels, normalise_.first);
+    }
+    p_.hand_over(PipeId::V, PipeId::MTE3, slot);
+    p_.add(gm, y_at, tile * kTilePixels * kBlock);
+    p_.copy_ubuf_to_gm(gm, at, 0, kC1, kTilePixels, 0, kPixels - kTilePixels);
+    p_.set_flag(PipeId::MTE3, PipeId::V, slot);
   }
 
-  u64 images_;
-  bool fused_;
-  u64 ub_buffers_;
-  std::string s_;
+  const bool fused_;
+  const u64 ub_buffers_;
+  ProgramBuilder p_;
+  const isa::Const images_;
+  const Reg image = p_.reg("image"), step = p_.reg("step"), x = p_.reg("x"), weights = p_.reg("weights"),
+            y = p_.reg("y"), offset = p_.reg("offset"), x_at = p_.reg("x_at"), y_at = p_.reg("y_at"), gm = p_.reg("gm");
+  Normalisation normalise_{p_};
 };
 
 // Normalisation and ReLU as a kernel of their own. Arguments: y, z, parameters. A tile is half a plane of 16 channels.
-std::string bn_relu(u64 images, u32 ub_buffers) {
+isa::BuiltProgram bn_relu(u64 images, u32 ub_buffers, isa::Arch arch) {
   constexpr u64 kBlocks = kPixels / 2;
-  gen::TilePipeline p{.tiles = images * kC1 * 2,
-                      .slots = ub_buffers,
-                      .in_place = true,
-                      .prologue = "  ld_arg X3, 0\n  ld_arg X4, 1\n" + load_parameters(2),
-                      // X5: bytes before the tile, X6: bytes before the parameters of its channels
-                      .locate = fmt::format("  mul X5, X0, {}\n  shr X6, X0, 1\n  rem X6, X6, {}\n  mul X6, X6, {}\n",
-                                            kBlocks * kBlock, kC1, kBlock)};
+  ProgramBuilder b("bn_relu", arch);
+  const Reg y = b.reg("y", 3), z = b.reg("z", 4);
+  const Reg before = b.reg("before", 5);            // bytes before the tile
+  const Reg of_channels = b.reg("of_channels", 6);  // bytes before the parameters of its channels
+  const Reg gm = b.reg("gm", 7);
+  Normalisation normalise(b);
+  gen::TilePipeline t{.tiles = images * kC1 * 2, .slots = ub_buffers, .in_place = true};
   const auto at = [](u32 slot) { return kUbTiles + slot * kBlocks * kBlock; };
-  p.load = [=](u32 slot) {
-    return fmt::format("  add X7, X3, X5\n  copy_gm_to_ubuf {}, X7, 0, 1, {}, 0, 0\n", at(slot), kBlocks);
+  t.prologue = [&](ProgramBuilder& p) {
+    p.ld_arg(y, 0);
+    p.ld_arg(z, 1);
+    normalise.load_parameters(2);
   };
-  p.compute = [=](u32 slot) { return fmt::format("  mov X19, {}\n", at(slot)) + normalise("X19", 1, kBlocks, "X6"); };
-  p.store = [=](u32 slot) {
-    return fmt::format("  add X7, X4, X5\n  copy_ubuf_to_gm X7, {}, 0, 1, {}, 0, 0\n", at(slot), kBlocks);
+  t.locate = [&](ProgramBuilder& p, Reg tile) {
+    p.mul(before, tile, kBlocks * kBlock);
+    p.shr(of_channels, tile, 1);
+    p.rem(of_channels, of_channels, kC1);
+    p.mul(of_channels, of_channels, kBlock);
   };
-  return gen::tile_pipeline_assembly(p);
+  t.load = [&](ProgramBuilder& p, u32 slot) {
+    p.add(gm, y, before);
+    p.copy_gm_to_ubuf(at(slot), gm, 0, 1, kBlocks, 0, 0);
+  };
+  t.compute = [&](ProgramBuilder& p, u32 slot) {
+    p.mov(normalise.at, at(slot));
+    normalise.write(1, kBlocks, of_channels);
+  };
+  t.store = [&](ProgramBuilder& p, u32 slot) {
+    p.add(gm, z, before);
+    p.copy_ubuf_to_gm(gm, at(slot), 0, 1, kBlocks, 0, 0);
+  };
+  write_tile_pipeline(b, t);
+  return b.finish();
 }
 
 struct Data {
@@ -246,11 +308,11 @@ Measured convolve(const Study& study, const Data& d, bool fused, u32 ub_buffers)
   s.output("z", "f2", d.x.size());
   const auto blocks = static_cast<u32>(std::min<u64>(chip.ai_cores, images));
   if (fused) {
-    s.task("conv_bn_relu", Convolution(images, true, ub_buffers).assembly(), blocks,
+    s.task("conv_bn_relu", Convolution(images, true, ub_buffers, chip.arch).program(), blocks,
            {"x", "weights", "z", "parameters"});
   } else {
-    s.task("conv", Convolution(images, false, ub_buffers).assembly(), blocks, {"x", "weights", "y"});
-    s.task("bn_relu", bn_relu(images, ub_buffers), blocks, {"y", "z", "parameters"});
+    s.task("conv", Convolution(images, false, ub_buffers, chip.arch).program(), blocks, {"x", "weights", "y"});
+    s.task("bn_relu", bn_relu(images, ub_buffers, chip.arch), blocks, {"y", "z", "parameters"});
   }
   Measured out;
   out.run = study.run(variant, s.files(), chip, &out.overlap);

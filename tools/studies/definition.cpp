@@ -13,6 +13,7 @@
 
 #include "configs/embedded.h"
 #include "isa/arch.h"
+#include "isa/base/enums.h"
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
 #include "sim/io/yaml_tree.h"
@@ -59,7 +60,7 @@ class Reader {
   }
 
  private:
-  std::string at(const YamlTree::Node& node) const { return fmt::format("{}:{}:{}", source_, node.line, node.column); }
+  std::string at(const YamlTree::Node& node) const { return tree_.at(source_, node); }
   [[noreturn]] void unknown(const YamlTree::Node& node, std::string_view key) const {
     fail_at(Fault::Input, at(node), "unknown key '{}'", key);
   }
@@ -67,23 +68,23 @@ class Reader {
   template <class F>
   void each(const YamlTree::Node& map, F&& f) const {
     if (map.kind != YamlTree::Kind::map) fail_at(Fault::Input, at(map), "a map belongs here");
-    for (usize i = 0; i + 1 < map.children.size(); i += 2)
-      f(tree_[map.children[i]].text, tree_[map.children[i + 1]]);
+    for (const auto& [key, value] : map.entries())
+      f(std::string(key.text()), value);
   }
-  const std::string& text(const YamlTree::Node& node) const {
+  std::string text(const YamlTree::Node& node) const {
     if (node.kind != YamlTree::Kind::scalar) fail_at(Fault::Input, at(node), "a text belongs here");
-    return node.text;
+    return std::string(node.text());
   }
   double number(const YamlTree::Node& node) const {
     const auto value = parse_number(text(node));
-    if (!value) fail_at(Fault::Input, at(node), "'{}' is no number", node.text);
+    if (!value) fail_at(Fault::Input, at(node), "'{}' is no number", node.text());
     return *value;
   }
   std::pair<double, double> pair(const YamlTree::Node& node) const {
-    if (node.kind != YamlTree::Kind::sequence || node.children.size() != 2) {
+    if (node.kind != YamlTree::Kind::sequence || node.children().size() != 2) {
       fail_at(Fault::Input, at(node), "[lowest, highest] belongs here");
     }
-    return {number(tree_[node.children[0]]), number(tree_[node.children[1]])};
+    return {number(node.children()[0]), number(node.children()[1])};
   }
 
   Knob knob(const std::string& name, const YamlTree::Node& node) const {
@@ -98,8 +99,8 @@ class Reader {
       else if (key == "range")
         std::tie(k.low, k.high) = pair(value);
       else if (key == "choices")
-        for (const u32 child : value.children)
-          k.choices.push_back(text(tree_[child]));
+        for (const YamlTree::Node& child : value.children())
+          k.choices.push_back(text(child));
       else
         unknown(value, key);
     });
@@ -115,7 +116,7 @@ class Reader {
     usize bounds = 0;
     each(node, [&](const std::string& key, const YamlTree::Node& value) {
       if (key == "kind") {
-        const auto kind = isa::parse_enum<CriterionKind>(kCriterionKindNames, text(value));
+        const auto kind = parse_enum<CriterionKind>(kCriterionKindNames, text(value));
         if (!kind) fail_at(Fault::Input, at(value), "a kind is one of {}", fmt::join(kCriterionKindNames, ", "));
         c.kind = *kind;
       } else if (key == "unit") {
@@ -124,7 +125,7 @@ class Reader {
         c.doc = text(value);
       } else if (key == "open") {
         c.open = text(value);
-      } else if (const auto bound = isa::parse_enum<Criterion::Bound>(kBoundNames, key)) {
+      } else if (const auto bound = parse_enum<Criterion::Bound>(kBoundNames, key)) {
         ++bounds;
         c.bound = *bound;
         switch (*bound) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/base/enums.h"
 #include "isa/base/types.h"
 
 // What a study asks and what it promises, as data: configs/studies/<id>.yaml, built into the library.
@@ -29,7 +30,7 @@ struct Knob {
 
 // Mechanism: must hold exactly. Ratio: a published figure with a band. Direction: which of two is larger.
 enum class CriterionKind : u8 { mechanism, ratio, direction };
-inline constexpr std::array<std::string_view, 3> kCriterionKindNames{"mechanism", "ratio", "direction"};
+inline constexpr auto kCriterionKindNames = enum_names<CriterionKind>;
 
 struct Criterion {
   enum class Bound : u8 { equals, at_least, at_most, within };
@@ -45,7 +46,7 @@ struct Criterion {
   bool holds(double value) const;
   std::string bound_text() const;  // ">= 4", "6.5 .. 19.5"
 };
-inline constexpr std::array<std::string_view, 4> kBoundNames{"equals", "at_least", "at_most", "within"};
+inline constexpr auto kBoundNames = enum_names<Criterion::Bound>;
 
 struct Definition {
   std::string id = {};  // S09

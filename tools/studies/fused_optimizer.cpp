@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <set>
 
@@ -21,41 +20,51 @@ constexpr u64 kTile = 128 * kRepeat;  // elements: 32 KiB of each of g, v and w,
 constexpr float kMomentum = 0.9f, kRate = 0.1f;
 
 // v = momentum * v + g; w = w - rate * v. Arguments: g, v, w. Elements are a multiple of a repeat.
-std::string sgd(u64 elements) {
+isa::BuiltProgram sgd(std::string_view name, isa::Arch arch, u64 elements) {
+  using isa::Type;
   constexpr u64 kPart = kTile * 4, kSlot = 3 * kPart;
-  const u64 tiles = ceil_div(elements, kTile);
-  gen::TilePipeline p{
-      .tiles = tiles,
-      .in_place = true,
-      .prologue = fmt::format(".const N = {}\n  ld_arg X3, 0\n  ld_arg X4, 1\n  ld_arg X5, 2\n", elements),
-      // X6: bytes before the tile; X7: repeats, X8: blocks of the tile
-      .locate = fmt::format("  mul X7, X0, {0}\n  mul X6, X7, 4\n  sub X7, N, X7\n  min X7, X7, {0}\n  shr X8, X7, 3\n"
-                            "  shr X7, X7, 6\n",
-                            kTile)};
-  p.load = [](u32 slot) {
-    std::string s;
+  isa::ProgramBuilder b(std::string(name), arch);
+  const isa::Const all = b.constant("N", static_cast<i64>(elements));
+  const isa::Reg tensors[] = {b.reg("g", 3), b.reg("v", 4), b.reg("w", 5)};
+  const isa::Reg before = b.reg("before", 6);  // bytes before the tile
+  const isa::Reg repeats = b.reg("repeats", 7), blocks = b.reg("blocks", 8), gm = b.reg("gm", 9);
+  gen::TilePipeline t{.tiles = ceil_div(elements, kTile), .in_place = true};
+  t.prologue = [&](isa::ProgramBuilder& p) {
     for (u32 i = 0; i < 3; ++i)
-      s +=
-          fmt::format("  add X9, X{}, X6\n  copy_gm_to_ubuf {}, X9, 0, 1, X8, 0, 0\n", 3 + i, slot * kSlot + i * kPart);
-    return s;
+      p.ld_arg(tensors[i], i);
   };
-  p.compute = [](u32 slot) {
+  t.locate = [&](isa::ProgramBuilder& p, isa::Reg tile) {
+    p.mul(repeats, tile, kTile);
+    p.mul(before, repeats, 4);
+    p.sub(repeats, all, repeats);
+    p.min(repeats, repeats, kTile);
+    p.shr(blocks, repeats, 3);
+    p.shr(repeats, repeats, 6);
+  };
+  t.load = [&](isa::ProgramBuilder& p, u32 slot) {
+    for (u32 i = 0; i < 3; ++i) {
+      p.add(gm, tensors[i], before);
+      p.copy_gm_to_ubuf(slot * kSlot + i * kPart, gm, 0, 1, blocks, 0, 0);
+    }
+  };
+  t.compute = [&](isa::ProgramBuilder& p, u32 slot) {
     const u64 g = slot * kSlot, v = g + kPart, w = v + kPart;
-    return fmt::format(
-        "  vmuls.f32 {1}, {1}, {3:#x}, X7, 1, 1, 8, 8\n  pipe_barrier PIPE_V\n"
-        "  vadd.f32 {1}, {1}, {0}, X7, 1, 1, 1, 8, 8, 8\n  pipe_barrier PIPE_V\n"
-        "  vmuls.f32 {0}, {1}, {4:#x}, X7, 1, 1, 8, 8\n  pipe_barrier PIPE_V\n"
-        "  vadd.f32 {2}, {2}, {0}, X7, 1, 1, 1, 8, 8, 8\n",
-        g, v, w, std::bit_cast<u32>(kMomentum), std::bit_cast<u32>(-kRate));
+    p.vmuls(Type::f32, v, v, isa::f32(kMomentum), repeats, 1, 1, 8, 8);
+    p.pipe_barrier(isa::PipeId::V);
+    p.vadd(Type::f32, v, v, g, repeats, 1, 1, 1, 8, 8, 8);
+    p.pipe_barrier(isa::PipeId::V);
+    p.vmuls(Type::f32, g, v, isa::f32(-kRate), repeats, 1, 1, 8, 8);
+    p.pipe_barrier(isa::PipeId::V);
+    p.vadd(Type::f32, w, w, g, repeats, 1, 1, 1, 8, 8, 8);
   };
-  p.store = [](u32 slot) {
-    std::string s;
-    for (u32 i = 1; i < 3; ++i)
-      s +=
-          fmt::format("  add X9, X{}, X6\n  copy_ubuf_to_gm X9, {}, 0, 1, X8, 0, 0\n", 3 + i, slot * kSlot + i * kPart);
-    return s;
+  t.store = [&](isa::ProgramBuilder& p, u32 slot) {
+    for (u32 i = 1; i < 3; ++i) {
+      p.add(gm, tensors[i], before);
+      p.copy_ubuf_to_gm(gm, slot * kSlot + i * kPart, 0, 1, blocks, 0, 0);
+    }
   };
-  return gen::tile_pipeline_assembly(p);
+  write_tile_pipeline(b, t);
+  return b.finish();
 }
 
 // Tensors one behind the other in one allocation, each a whole number of repeats.
@@ -93,7 +102,7 @@ gen::StreamFolder task_stream(const config::ChipConfig& chip, const Parameters& 
   std::set<u64> written;  // one kernel for each size
   const auto launch = [&](std::string_view name, u64 elements, u64 offset) {
     const std::string kernel = fmt::format("sgd_{}", elements);
-    if (written.insert(elements).second) s.kernel(kernel, sgd(elements));
+    if (written.insert(elements).second) s.kernel(kernel, sgd(kernel, chip.arch, elements));
     const auto blocks = static_cast<u32>(std::min(cores, ceil_div(elements, kTile)));
     s.launch(name, kernel, blocks, {s.slice("g", offset * 4), s.slice("v", offset * 4), s.slice("w", offset * 4)});
   };

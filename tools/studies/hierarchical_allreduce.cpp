@@ -9,6 +9,7 @@
 #include <cmath>
 #include <vector>
 
+#include "isa/base/enums.h"
 #include "isa/base/random.h"
 #include "sim/config/load.h"
 #include "sim/io/npy.h"
@@ -26,7 +27,7 @@ constexpr double kMacs = 15.4e9;
 // flat: a ring of all ranks. rings: reduce_scatter inside a node, all_reduce between ranks of the same place,
 // all_gather inside, each a ring. mesh: the hierarchy of the simulator, with all links of a node at work.
 enum class Way : u8 { flat, rings, mesh };
-constexpr std::array<std::string_view, 3> kWayNames{"flat", "rings", "mesh"};
+constexpr auto kWayNames = enum_names<Way>;
 
 struct Cluster {
   u64 nodes = 0, cards = 0;

@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "isa/base/enums.h"
 #include "isa/base/random.h"
 #include "sim/io/npy.h"
 #include "tools/gen/tile_pipeline.h"
@@ -52,38 +53,53 @@ std::vector<float> reference(const Patches& p, const std::vector<float>& x) {
 
 // The kernel of the AI cores. A tile is some rows of one patch: a burst for each row in, one burst out. Arguments: x,
 // y.
-std::string patches_kernel(const Patches& p) {
+isa::BuiltProgram patches_kernel(std::string_view name, isa::Arch arch, const Patches& x) {
+  using isa::ProgramBuilder, isa::Reg;
   constexpr u64 kSlot = 96 * 1024, kBlock = 32;
-  const u64 rows = std::min(p.window, kSlot / p.row()), parts = ceil_div(p.window, rows);
-  VINCI_CHECK(p.pixel() % kBlock == 0 && rows > 0);
-  gen::TilePipeline t{
-      .tiles = p.images * p.across() * p.across() * parts,
-      .in_place = true,
-      .prologue = "  ld_arg X3, 0\n  ld_arg X4, 1\n",
-      // X5: first row of the part, X6: patch, X7: rows of the part, X8: address in x, X9: address in y
-      .locate = fmt::format("  rem X5, X0, {parts}\n  mul X5, X5, {rows}\n  div X6, X0, {parts}\n"
-                            "  sub X7, {window}, X5\n  min X7, X7, {rows}\n"
-                            "  mul X9, X6, {window}\n  add X9, X9, X5\n  mul X9, X9, {row_bytes}\n  add X9, X9, X4\n"
-                            "  rem X10, X6, {across}\n  div X6, X6, {across}\n"
-                            "  rem X11, X6, {across}\n  div X6, X6, {across}\n"
-                            "  mul X8, X6, {edge}\n  mul X11, X11, {stride}\n  add X8, X8, X11\n  add X8, X8, X5\n"
-                            "  mul X8, X8, {edge}\n  mul X10, X10, {stride}\n  add X8, X8, X10\n"
-                            "  mul X8, X8, {pixel}\n  add X8, X8, X3\n  mul X12, X7, {row_blocks}\n",
-                            fmt::arg("parts", parts), fmt::arg("rows", rows), fmt::arg("window", p.window),
-                            fmt::arg("row_bytes", p.row()), fmt::arg("across", p.across()), fmt::arg("edge", p.edge),
-                            fmt::arg("stride", p.stride), fmt::arg("pixel", p.pixel()),
-                            fmt::arg("row_blocks", p.row() / kBlock))};
-  t.load = [&](u32 slot) {
-    return fmt::format("  copy_gm_to_ubuf {}, X8, 0, X7, {}, {}, 0\n", slot * kSlot, p.row() / kBlock,
-                       (p.edge - p.window) * p.pixel() / kBlock);
+  const u64 rows = std::min(x.window, kSlot / x.row()), parts = ceil_div(x.window, rows);
+  VINCI_CHECK(x.pixel() % kBlock == 0 && rows > 0);
+  ProgramBuilder b(std::string(name), arch);
+  const Reg from = b.reg("x", 3), to = b.reg("y", 4);
+  const Reg first = b.reg("first", 5), patch = b.reg("patch", 6), count = b.reg("count", 7);  // rows of the part
+  const Reg x_at = b.reg("x_at", 8), y_at = b.reg("y_at", 9), column = b.reg("column", 10), row = b.reg("row", 11),
+            blocks = b.reg("blocks", 12);
+  gen::TilePipeline t{.tiles = x.images * x.across() * x.across() * parts, .in_place = true};
+  t.prologue = [&](ProgramBuilder& p) {
+    p.ld_arg(from, 0);
+    p.ld_arg(to, 1);
   };
-  t.compute = [](u32) { return std::string(); };
-  t.store = [&](u32 slot) { return fmt::format("  copy_ubuf_to_gm X9, {}, 0, 1, X12, 0, 0\n", slot * kSlot); };
-  return gen::tile_pipeline_assembly(t);
+  t.locate = [&](ProgramBuilder& p, Reg tile) {
+    p.rem(first, tile, parts);
+    p.mul(first, first, rows);
+    p.div(patch, tile, parts);
+    p.sub(count, x.window, first);
+    p.min(count, count, rows);
+    p.set(y_at, ((patch * x.window + first) * x.row()) + to);
+    p.rem(column, patch, x.across());
+    p.div(patch, patch, x.across());
+    p.rem(row, patch, x.across());
+    p.div(patch, patch, x.across());
+    p.mul(x_at, patch, x.edge);
+    p.mul(row, row, x.stride);
+    p.add(x_at, x_at, row);
+    p.add(x_at, x_at, first);
+    p.mul(x_at, x_at, x.edge);
+    p.mul(column, column, x.stride);
+    p.add(x_at, x_at, column);
+    p.mul(x_at, x_at, x.pixel());
+    p.add(x_at, x_at, from);
+    p.mul(blocks, count, x.row() / kBlock);
+  };
+  t.load = [&](ProgramBuilder& p, u32 slot) {
+    p.copy_gm_to_ubuf(slot * kSlot, x_at, 0, count, x.row() / kBlock, (x.edge - x.window) * x.pixel() / kBlock, 0);
+  };
+  t.store = [&](ProgramBuilder& p, u32 slot) { p.copy_ubuf_to_gm(y_at, slot * kSlot, 0, 1, blocks, 0, 0); };
+  write_tile_pipeline(b, t);
+  return b.finish();
 }
 
 enum class Place : u8 { host, aicpu, aicore };
-constexpr std::array<std::string_view, 3> kPlaceNames{"host", "aicpu", "aicore"};
+constexpr auto kPlaceNames = enum_names<Place>;
 
 // A training step: `backbone` makes the features, `heads` do not need the patches, `refine` does.
 struct Step {
@@ -154,7 +170,7 @@ class StepText {
       case Place::aicore: {
         const std::string name = fmt::format("patches{}", i);
         if (s_.kernels.empty()) {
-          add_file(name + ".s", patches_kernel(p));
+          add_file(name + ".s", patches_kernel(name, chip_.arch, p).text());
           const bool split = chip_.vector_cores > 0;
           kernels_ += fmt::format("  {0}: {{type: {1}, source: {0}.s}}\n", name, split ? "AIV_ONLY" : "AI_CORE");
           device_ += fmt::format("    - kernel_launch: {{kernel: {}, block_dim: {}, args: [x{}, y{}]}}\n", name,

@@ -101,11 +101,13 @@ u64 Study::whole(std::string_view knob) const { return static_cast<u64>(number(k
 
 const std::string& Study::choice(std::string_view knob) const { return value_of(knob); }
 
-Run Study::simulate(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip,
-                    bool with_data, trace::Sink* trace) const {
-  Run out{.stream = files.load(), .result = {}, .hertz = chip.clock, .host = {}};
+template <class Files>
+Run Study::simulate(std::string_view variant, task::TaskStream stream, const Files& files,
+                    const config::ChipConfig& chip, bool with_data, trace::Sink* trace) const {
+  Run out{.stream = std::move(stream), .result = {}, .hertz = chip.clock, .host = {}};
   task::RunMemory memory(out.stream, with_data);
-  out.result = models::simulate(chip, out.stream, memory, {.trace = trace, .progress = {}});
+  out.result =
+      models::simulate(chip, out.stream, memory, {.interrupted = request_.interrupted, .trace = trace, .progress = {}});
   if (!request_.folder.empty()) {
     const std::string folder = fmt::format("{}/{}", request_.folder, variant);
     files.write(folder);
@@ -120,13 +122,22 @@ Run Study::simulate(std::string_view variant, const gen::StreamFiles& files, con
   return out;
 }
 
+Run Study::run(std::string_view variant, const task::BuiltStream& stream, const config::ChipConfig& chip,
+               trace::Sink* trace) const {
+  return simulate(variant, stream.stream(), stream, chip, true, trace);
+}
+
 Run Study::run(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip,
                trace::Sink* trace) const {
-  return simulate(variant, files, chip, true, trace);
+  return simulate(variant, files.load(), files, chip, true, trace);
+}
+
+Run Study::time(std::string_view variant, const task::BuiltStream& stream, const config::ChipConfig& chip) const {
+  return simulate(variant, stream.stream(), stream, chip, false, nullptr);
 }
 
 Run Study::time(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip) const {
-  return simulate(variant, files, chip, false, nullptr);
+  return simulate(variant, files.load(), files, chip, false, nullptr);
 }
 
 void Study::measured(std::string_view criterion, double value) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -56,6 +57,7 @@ struct Request {
   std::vector<std::string> overrides;                    // of the chip: core.cube.startup=30
   std::vector<std::pair<std::string, std::string>> set;  // knobs
   std::string folder;  // where task streams and their outputs are kept, one folder each; "" = nowhere
+  std::function<bool()> interrupted = {};  // asked from time to time; true ends the study with Fault::Limit
 };
 
 // One execution of a study.
@@ -75,10 +77,16 @@ class Study {
   const std::string& choice(std::string_view knob) const;
 
   // Simulates a task stream in mode full; `variant` names it for the report and for the folder that keeps it.
-  Run run(std::string_view variant, const gen::StreamFiles& files) const { return run(variant, files, chip_); }
+  template <class Stream>
+  Run run(std::string_view variant, const Stream& stream) const {
+    return run(variant, stream, chip_);
+  }
+  Run run(std::string_view variant, const task::BuiltStream& stream, const config::ChipConfig& chip,
+          trace::Sink* trace = nullptr) const;
   Run run(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip,
           trace::Sink* trace = nullptr) const;
   // The same in mode timing: a Run without contents of host buffers.
+  Run time(std::string_view variant, const task::BuiltStream& stream, const config::ChipConfig& chip) const;
   Run time(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip) const;
 
   // What was found: the value of a criterion, once, and facts that explain it.
@@ -99,8 +107,9 @@ class Study {
   std::string report() const;
 
  private:
-  Run simulate(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip, bool with_data,
-               trace::Sink* trace) const;
+  template <class Files>
+  Run simulate(std::string_view variant, task::TaskStream stream, const Files& files, const config::ChipConfig& chip,
+               bool with_data, trace::Sink* trace) const;
   const std::string& value_of(std::string_view knob) const;
 
   Definition definition_;

@@ -71,16 +71,19 @@ inline constexpr u64 kL0PShared = kOwn * 4 * kFractal, kL0PBytes = kL0PShared + 
 static_assert(kL0P + kHeads * kL0PBytes <= 64 * 1024);
 inline constexpr u64 kL0cOut = 2 * kScores, kL0cSums = kL0cOut + kColumns * kOutColumn;
 
-// Writes the kernel. Scalar registers: X0 the block, X3 to X6 the arguments, X9 whether the block has windows with
-// masks, X12 and X13 which of them the two windows of a batch have, X10, X11 and X14 for the moment.
+// Writes the kernel.
 class Fused {
  public:
-  Fused(const Shape& s, u64 blocks, u32 factor, u32 inverse)
-      : blocks_(blocks), count_(s.fused_batches() / blocks), factor_(factor), inverse_(inverse) {
+  Fused(isa::Arch arch, const Shape& s, u64 blocks, u32 factor, u32 inverse)
+      : blocks_(blocks),
+        count_(s.fused_batches() / blocks),
+        factor_(factor),
+        inverse_(inverse),
+        p_("window_attention", arch) {
     VINCI_CHECK(s.fused_batches() % blocks == 0);
   }
 
-  std::string assembly();
+  isa::BuiltProgram program();
 
  private:
   static u64 qkv(u64 n) { return kL1Qkv + n % kSlots * kL1Slot; }
@@ -88,16 +91,17 @@ class Fused {
   static u64 l0c(u64 n) { return n % 2 * kScores; }
   static u64 l1p(u64 n) { return kL1P + n % 2 * kProbabilities; }
   static u64 scores_of(u64 n, u64 pair) { return l0c(n) + pair * kOwn * kColumn; }
-  void fence() { s_ += kFence; }
-  // X10: batch n among all; it has windows 2 * X10 and the next.
-  void locate(u64 n) { s_ += fmt::format("  add X10, X0, {}\n", n * blocks_); }
+  void fence() { swin::fence(p_); }
+  void cube_fence() { p_.pipe_barrier(PipeId::M); }
+  // at: batch n among all; it has windows 2 * at and the next.
+  void locate(u64 n) { p_.add(at, block, n * blocks_); }
 
   // swin_fused.cpp: loads, and what is made once
-  void free_flags(std::string_view what);
+  void free_flags(bool set);
   void load_masks();
   void find_any_mask();
   void first_loads();
-  void dup(u64 to, std::string_view value, u64 repeats, u64 block_stride = 1, u64 stride = 8);
+  void dup(u64 to, float value, u64 repeats, u64 block_stride = 1, u64 stride = 8);
   void make_operands();
   void prologue();
   void fetch_biases();
@@ -109,7 +113,8 @@ class Fused {
 
   // swin_fused_cube.cpp: S and O
   void map(u64 tokens, u64 above, u64 below);
-  void fetch(std::string_view where, u64 to, u64 from, i64 token, u64 block, bool next_tokens, u64 count);
+  enum class Operand : u8 { a, b };
+  void fetch(Operand where, u64 to, u64 from, i64 token, u64 block_of_channels, bool next_tokens, u64 count);
   void fetch_queries(u64 n, u64 pair);
   void mad_scores(u64 to, u64 a, u64 b, u64 k, u64 columns, u64 init);
   void begin_scores_of(u64 n);
@@ -128,8 +133,8 @@ class Fused {
   void fetch_scores(u64 n);
   void largest(u64 n);
   void shift();
-  template <class Make>
-  void scores(u64 n, const Make& make);
+  template <class Write>
+  void scores(u64 n, const Write& write);
   void subtract(u64 n);
   void exponentials(u64 n);
   void separate(u64 n);
@@ -144,7 +149,12 @@ class Fused {
   u64 blocks_;
   u64 count_;             // batches of a block
   u32 factor_, inverse_;  // f16
-  std::string s_;
+  ProgramBuilder p_;
+  const Reg block = p_.reg("block", 0), qkv_gm = p_.reg("qkv", 3), table_gm = p_.reg("table", 4),
+            mask_gm = p_.reg("mask", 5), out_gm = p_.reg("out", 6);
+  const Reg masked = p_.reg("masked", 9);                                    // whether the block has windows with masks
+  const Reg masks[kWindows] = {p_.reg("mask_0", 12), p_.reg("mask_1", 13)};  // which mask a window of a batch has
+  const Reg at = p_.reg("at", 10), odd = p_.reg("odd", 11), mask_at = p_.reg("mask_at", 14);  // for the moment
 };
 
 }  // namespace vinci::studies::swin::fused_kernel

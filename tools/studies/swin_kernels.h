@@ -2,9 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <string>
-
-#include "isa/base/types.h"
+#include "isa/builder/program_builder.h"
 
 // Kernels of window attention for the joint core: each step by itself, and all in one. Windows have 7 x 7 tokens, heads
 // 32 channels. A pair is a window and a head. S is held transposed, in columns [key][query % 16], so that the softmax
@@ -37,17 +35,18 @@ struct Shape {
   u64 tiles() const { return windows / kTileWindows; }
 };
 
-std::string permute(const Shape& s);                  // qkv -> q, k, v
-std::string scale_q(const Shape& s, u32 factor_f16);  // q, k, v: q -> q * factor in place
-std::string scores(const Shape& s);                   // q, k, v -> S
-std::string gather_bias();                            // table -> bias, as the columns of three pairs; 49 tiles
-std::string add_bias(const Shape& s);                 // S, bias -> S
-std::string add_mask(const Shape& s, u64 blocks);     // S, mask -> S
-std::string softmax(const Shape& s);                  // S -> S, in f32 inside
-std::string dropout(const Shape& s);                  // S -> S * 1
-std::string weighted_sum(const Shape& s);             // S, v -> o
-std::string merge_heads(const Shape& s);              // o -> out
+using Program = isa::BuiltProgram;
+Program permute(isa::Arch arch, const Shape& s);                  // qkv -> q, k, v
+Program scale_q(isa::Arch arch, const Shape& s, u32 factor_f16);  // q, k, v: q -> q * factor in place
+Program scores(isa::Arch arch, const Shape& s);                   // q, k, v -> S
+Program gather_bias(isa::Arch arch);                           // table -> bias, as the columns of three pairs; 49 tiles
+Program add_bias(isa::Arch arch, const Shape& s);              // S, bias -> S
+Program add_mask(isa::Arch arch, const Shape& s, u64 blocks);  // S, mask -> S
+Program softmax(isa::Arch arch, const Shape& s);               // S -> S, in f32 inside
+Program dropout(isa::Arch arch, const Shape& s);               // S -> S * 1
+Program weighted_sum(isa::Arch arch, const Shape& s);          // S, v -> o
+Program merge_heads(isa::Arch arch, const Shape& s);           // o -> out
 // qkv, table, mask -> out. `inverse`: 1 / factor, by which biases and masks are multiplied, because factor comes last.
-std::string fused(const Shape& s, u64 blocks, u32 factor_f16, u32 inverse_f16);
+Program fused(isa::Arch arch, const Shape& s, u64 blocks, u32 factor_f16, u32 inverse_f16);
 
 }  // namespace vinci::studies::swin

@@ -2,69 +2,64 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <string>
 
+#include "isa/builder/program_builder.h"
 #include "tools/studies/swin_kernels.h"
 
-// Pieces of assembly that the separate kernels and the fused one have in common.
+// Pieces that the separate kernels and the fused one have in common.
 namespace vinci::studies::swin {
 
-inline constexpr std::string_view kFence = "  pipe_barrier PIPE_V\n";
+using isa::PipeId;
+using isa::ProgramBuilder;
+using isa::Reg;
+using isa::Type;
+using isa::Value;
 
-inline std::string flag(std::string_view what, std::string_view from, std::string_view to, u64 event) {
-  return fmt::format("  {} {}, {}, EVENT_ID{}\n", what, from, to, event);
-}
-inline std::string set(std::string_view from, std::string_view to, u64 event) {
-  return flag("set_flag", from, to, event);
-}
-inline std::string wait(std::string_view from, std::string_view to, u64 event) {
-  return flag("wait_flag", from, to, event);
-}
+inline void fence(ProgramBuilder& p) { p.pipe_barrier(PipeId::V); }
 
 // Every other block begins later by a few cycles for each turn. Blocks that load in step leave the memory idle whenever
 // their copies end.
-inline std::string stagger(u64 turns) {
-  return fmt::format("  rem X13, X0, 2\n  mul X13, X13, {}\nturn:\n  sub X13, X13, 1\n  bge X13, 0, turn\n", turns);
+inline void stagger(ProgramBuilder& p, Reg block, u64 turns) {
+  const Reg left = p.reg("left", 13);
+  p.rem(left, block, 2);
+  p.mul(left, left, turns);
+  const isa::Target turn = p.here("turn");
+  p.sub(left, left, 1);
+  p.bge(left, 0, turn);
+  p.release(left);
 }
 
 // Lanes that vector instructions write from now on: the first `n` of 128.
-inline std::string lanes(u64 n) {
+inline void lanes(ProgramBuilder& p, u64 n) {
   const auto half = [](u64 count) { return count >= 64 ? ~u64{0} : (u64{1} << count) - 1; };
-  return fmt::format("  set_vector_mask {:#x}, {:#x}\n", n > 64 ? half(n - 64) : 0, half(n));
+  p.set_vector_mask(n > 64 ? half(n - 64) : 0, half(n));
 }
-// An instruction has at most 255 repeats: make(first, count) for each part of `n`.
-template <class Make>
-std::string in_repeats(u64 n, const Make& make) {
-  std::string s;
+// An instruction has at most 255 repeats: write(first, count) for each part of `n`.
+template <class Write>
+void in_repeats(u64 n, const Write& write) {
   for (u64 first = 0; first < n; first += 255)
-    s += make(first, std::min(n - first, u64{255}));
-  return s;
+    write(first, std::min(n - first, u64{255}));
 }
 
 // `count` blocks of UB become the ones that the transpose of 16 x 16 elements makes of them (scatter_vnchwconv).
-inline std::string va_registers(u64 first, const std::array<u64, 16>& blocks) {
-  std::string s;
+inline void va_registers(ProgramBuilder& p, u64 first, const std::array<u64, 16>& b) {
   for (u64 half = 0; half < 2; ++half) {
-    s += fmt::format("  set_va_reg_sb {}", first + half);
-    for (u64 i = 0; i < 8; ++i)
-      s += fmt::format(", {}", blocks[half * 8 + i]);
-    s += "\n";
+    const u64* l = b.data() + half * 8;
+    p.set_va_reg_sb(first + half, l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7]);
   }
-  return s;
 }
 
 // The table of biases as a feature map: its 7 x 7 filter at position (y, x) of the query, point (6 - y, 6 - x) of the
 // key, is the entry of both. Fetches the four fractals [16 queries][head] of a key, whose point is given as X and Y.
-inline std::string fetch_bias(u64 to, u64 table, std::string_view x, std::string_view y) {
-  return fmt::format("  img2col_cbuf_to_ub.b16 {}, {}, {}, {}, 0, 0, 0, 1, 1, 7, 7, 1, 1, 1, 1, 4, 0\n", to, table, x,
-                     y);
+inline void fetch_bias(ProgramBuilder& p, u64 to, u64 table, const Value& x, const Value& y) {
+  p.img2col_cbuf_to_ub(Type::b16, to, table, x, y, 0, 0, 0, 1, 1, 7, 7, 1, 1, 1, 1, 4, 0);
 }
-inline std::string table_map() {
-  return fmt::format("  set_fmatrix {:#x}\n  set_padding 0\n  set_l1_3d_size 0\n", kTableEdge | kTableEdge << 16);
+inline void table_map(ProgramBuilder& p) {
+  p.set_fmatrix(kTableEdge | kTableEdge << 16);
+  p.set_padding(0);
+  p.set_l1_3d_size(0);
 }
 
 }  // namespace vinci::studies::swin

@@ -20,16 +20,14 @@ constexpr u64 kOnes = kTree + kTileColumns * kTreeColumn, kUbEnd = kOnes + kBloc
 static_assert(kUbEnd <= 256 * 1024);
 
 // Eight columns are the blocks of a repeat; the last group has fewer.
-template <class Make>
-std::string groups(u64 lanes_of_block, const Make& make, u64 begin = 0, u64 end = kTileColumns) {
-  std::string s;
+template <class Write>
+void groups(ProgramBuilder& p, u64 lanes_of_block, const Write& write, u64 begin = 0, u64 end = kTileColumns) {
   for (u64 first = begin; first < end; first += 8) {
     const u64 n = std::min(end - first, u64{8});
-    if (n < 8) s += lanes(n * lanes_of_block);
-    s += make(first);
-    if (n < 8) s += lanes(128);
+    if (n < 8) lanes(p, n * lanes_of_block);
+    write(first);
+    if (n < 8) lanes(p, 128);
   }
-  return s;
 }
 
 // Rows at an address, and how many blocks a column is from the next.
@@ -40,113 +38,144 @@ struct Rows {
 };
 constexpr Rows kTreeTop{kTree, kTreeBlocks}, kWide{kWork, kWideBlocks};
 
-// to = a op b for `blocks` blocks of each column
-std::string combine(std::string_view op, u64 lanes_of_block, Rows to, Rows a, Rows b, u64 blocks) {
-  return groups(lanes_of_block, [&](u64 c) {
-    return fmt::format("  {} {}, {}, {}, {}, {}, {}, {}, 1, 1, 1\n", op, to.column(c), a.column(c), b.column(c), blocks,
-                       to.step, a.step, b.step);
+// to = a op b for `blocks` blocks of each column; lanes of `type`.
+void combine(ProgramBuilder& p, std::string_view op, Type type, Rows to, Rows a, Rows b, u64 blocks) {
+  groups(p, type == Type::f16 ? 16 : 8, [&](u64 c) {
+    p.call(op, type, {to.column(c), a.column(c), b.column(c), blocks, to.step, a.step, b.step, 1, 1, 1});
   });
 }
 
-// The largest of each query; `beside` is work that does not depend on it.
-std::string maxima(u64 tile, const std::string& beside) {
-  const std::string fence(kFence);
+// The largest of each query; beside() writes work that does not depend on it.
+template <class Beside>
+void maxima(ProgramBuilder& p, u64 tile, const Beside& beside) {
   const Rows scores{tile, kTokens};
-  const auto step = [](Rows to, Rows a, Rows b, u64 rows) { return combine("vmax.f16", 16, to, a, b, rows); };
-  std::string s = step(kTreeTop, scores, scores.from(24), 24) + beside + fence;
-  for (const u64 rows : {12, 6, 3})
-    s += step(kTreeTop, kTreeTop, kTreeTop.from(rows), rows) + fence;
-  s += step(kTreeTop, kTreeTop, kTreeTop.from(1), 1) + step(kTreeTop.from(2), kTreeTop.from(2), scores.from(48), 1);
-  s += fence + step(kTreeTop, kTreeTop, kTreeTop.from(2), 1) + fence;
-  return s + lanes(16) +
-         fmt::format("  vconv_f162f32 {}, {}, {}, 1, 1, {}, {}\n", kWideMax, kTree, kTileColumns, kTreeBlocks,
-                     kTreeBlocks) +
-         lanes(128);
+  const auto step = [&](Rows to, Rows a, Rows b, u64 rows) { combine(p, "vmax", Type::f16, to, a, b, rows); };
+  step(kTreeTop, scores, scores.from(24), 24);
+  beside();
+  fence(p);
+  for (const u64 rows : {12, 6, 3}) {
+    step(kTreeTop, kTreeTop, kTreeTop.from(rows), rows);
+    fence(p);
+  }
+  step(kTreeTop, kTreeTop, kTreeTop.from(1), 1);
+  step(kTreeTop.from(2), kTreeTop.from(2), scores.from(48), 1);
+  fence(p);
+  step(kTreeTop, kTreeTop, kTreeTop.from(2), 1);
+  fence(p);
+  lanes(p, 16);
+  p.vconv_f162f32(kWideMax, kTree, kTileColumns, 1, 1, kTreeBlocks, kTreeBlocks);
+  lanes(p, 128);
 }
 
 // 1 / sum of each query; `tile` is free in between.
-std::string inverses(u64 tile) {
-  const std::string fence(kFence);
-  const auto step = [](Rows to, Rows a, Rows b, u64 blocks) { return combine("vadd.f32", 8, to, a, b, blocks); };
+void inverses(ProgramBuilder& p, u64 tile) {
+  const auto step = [&](Rows to, Rows a, Rows b, u64 blocks) { combine(p, "vadd", Type::f32, to, a, b, blocks); };
   const Rows half{tile, 48};
-  std::string s = step(half, kWide, kWide.from(48), 48) + fence;
-  for (const u64 blocks : {24, 12, 6})
-    s += step(half, half, half.from(blocks), blocks) + fence;
-  s += step(half, half, half.from(2), 2) + step(half.from(4), half.from(4), kWide.from(96), 2);
-  s += fence + step(kTreeTop, half, half.from(4), 2) + fence;
-  return s +
-         groups(8,
-                [](u64 c) {
-                  return fmt::format("  vdiv.f32 {0}, {1}, {0}, 2, {2}, 0, {2}, 1, 0, 1\n", kTreeTop.column(c), kOnes,
-                                     kTreeBlocks);
-                }) +
-         fence;
+  step(half, kWide, kWide.from(48), 48);
+  fence(p);
+  for (const u64 blocks : {24, 12, 6}) {
+    step(half, half, half.from(blocks), blocks);
+    fence(p);
+  }
+  step(half, half, half.from(2), 2);
+  step(half.from(4), half.from(4), kWide.from(96), 2);
+  fence(p);
+  step(kTreeTop, half, half.from(4), 2);
+  fence(p);
+  groups(p, 8, [&](u64 c) {
+    const u64 at = kTreeTop.column(c);
+    p.vdiv(Type::f32, at, kOnes, at, 2, kTreeBlocks, 0, kTreeBlocks, 1, 0, 1);
+  });
+  fence(p);
 }
 
 // Each key of some columns op what its query has in the tree, the two halves of a row one after the other.
-std::string with_each(std::string_view op, u64 by, u64 begin, u64 end) {
-  const auto make = [&](u64 c) {
-    std::string s;
-    for (u64 half = 0; half < 2; ++half)
-      s += fmt::format("  {0}.f32 {1}, {1}, {2}, {3}, {4}, {4}, {5}, 2, 2, 0\n", op, kWide.column(c) + half * kBlock,
-                       by + c * kTreeColumn + half * kBlock, kTokens, kWideBlocks, kTreeBlocks);
-    return s;
+void with_each(ProgramBuilder& p, std::string_view op, u64 by, u64 begin, u64 end) {
+  const auto write = [&](u64 c) {
+    for (u64 half = 0; half < 2; ++half) {
+      const u64 at = kWide.column(c) + half * kBlock;
+      p.call(op, Type::f32,
+             {at, at, by + c * kTreeColumn + half * kBlock, kTokens, kWideBlocks, kWideBlocks, kTreeBlocks, 2, 2, 0});
+    }
   };
-  return groups(8, make, begin, end);
+  groups(p, 8, write, begin, end);
 }
 
-// make(first, repeats) of 64 elements each for some columns; the last repeat may have fewer.
-template <class Make>
-std::string elements(u64 begin, u64 end, const Make& make) {
+// write(first, repeats) of 64 elements each for some columns; the last repeat may have fewer.
+template <class Write>
+void elements(ProgramBuilder& p, u64 begin, u64 end, const Write& write) {
   const u64 first = begin * kTokens / 4, blocks = (end - begin) * kTokens;
-  std::string s = in_repeats(blocks / 4, [&](u64 at, u64 n) { return make(first + at, n); });
-  if (blocks % 4 != 0) s += lanes(blocks % 4 * 16) + make(first + blocks / 4, u64{1}) + lanes(128);
-  return s;
+  in_repeats(blocks / 4, [&](u64 at, u64 n) { write(first + at, n); });
+  if (blocks % 4 == 0) return;
+  lanes(p, blocks % 4 * 16);
+  write(first + blocks / 4, u64{1});
+  lanes(p, 128);
 }
 
-std::string store(u64 tile, u64 begin, u64 end) {
-  return fmt::format("  add X11, X10, {}\n  copy_ubuf_to_gm X11, {}, 0, 1, {}, 0, 0\n", begin * kColumnBytes,
-                     tile + begin * kColumnBytes, (end - begin) * kTokens);
+// Registers: where the tile is in memory, and where some of its columns are.
+struct Places {
+  Reg tile, columns;
+};
+void store(ProgramBuilder& p, const Places& gm, u64 tile, u64 begin, u64 end) {
+  p.add(gm.columns, gm.tile, begin * kColumnBytes);
+  p.copy_ubuf_to_gm(gm.columns, tile + begin * kColumnBytes, 0, 1, (end - begin) * kTokens, 0, 0);
 }
 
 // The first columns leave while the others are multiplied.
 constexpr u64 kEarly = 16;
 static_assert(kEarly * kTokens % 4 == 0);
 
-std::string softmax_of(u64 tile, u32 slot) {
-  const auto widen = [&](u64 first, u64 n) {
-    return fmt::format("  vconv_f162f32 {}, {}, {}, 1, 1, 8, 4\n", kWork + first * 256, tile + first * 128, n);
-  };
+void softmax_of(ProgramBuilder& p, const Places& gm, u64 tile, u32 slot) {
+  const auto widen = [&](u64 first, u64 n) { p.vconv_f162f32(kWork + first * 256, tile + first * 128, n, 1, 1, 8, 4); };
   const auto exponents = [&](u64 first, u64 n) {
-    return fmt::format("  vexp.f32 {0}, {0}, {1}, 1, 1, 8, 8\n", kWork + first * 256, n);
+    p.vexp(Type::f32, kWork + first * 256, kWork + first * 256, n, 1, 1, 8, 8);
+  };
+  const auto narrow = [&](u64 first, u64 n) {
+    p.vconv_f322f16(tile + first * 128, kWork + first * 256, n, 1, 1, 4, 8);
   };
   const auto divide = [&](u64 begin, u64 end) {
-    return with_each("vmul", kTree, begin, end) + std::string(kFence) + elements(begin, end, [&](u64 first, u64 n) {
-             return fmt::format("  vconv_f322f16 {}, {}, {}, 1, 1, 4, 8\n", tile + first * 128, kWork + first * 256, n);
-           });
+    with_each(p, "vmul", kTree, begin, end);
+    fence(p);
+    elements(p, begin, end, narrow);
   };
-  const std::string fence(kFence);
-  return maxima(tile, elements(0, kTileColumns, widen)) + fence + with_each("vsub", kWideMax, 0, kTileColumns) + fence +
-         elements(0, kTileColumns, exponents) + fence + inverses(tile) + divide(0, kEarly) +
-         set("PIPE_V", "PIPE_MTE3", 2 + slot) + wait("PIPE_V", "PIPE_MTE3", 2 + slot) + store(tile, 0, kEarly) +
-         divide(kEarly, kTileColumns);
+  maxima(p, tile, [&] { elements(p, 0, kTileColumns, widen); });
+  fence(p);
+  with_each(p, "vsub", kWideMax, 0, kTileColumns);
+  fence(p);
+  elements(p, 0, kTileColumns, exponents);
+  fence(p);
+  inverses(p, tile);
+  divide(0, kEarly);
+  p.hand_over(PipeId::V, PipeId::MTE3, 2 + slot);
+  store(p, gm, tile, 0, kEarly);
+  divide(kEarly, kTileColumns);
 }
 
 }  // namespace
 
-std::string softmax(const Shape& s) {
-  gen::TilePipeline p{.tiles = s.tiles(),
-                      .in_place = true,
-                      .prologue = "  ld_arg X3, 0\n",
-                      .locate = fmt::format("  mul X10, X0, {}\n  add X10, X10, X3\n", kTileBytes)};
-  p.prologue +=
-      lanes(8) + fmt::format("  vector_dup.f32 {}, 1.0f, 1, 1, 1, 8, 8\n", kOnes) + lanes(128) + std::string(kFence);
-  p.load = [](u32 slot) {
-    return fmt::format("  copy_gm_to_ubuf {}, X10, 0, 1, {}, 0, 0\n", slot * kTileBytes, kTileBytes / kBlock);
+Program softmax(isa::Arch arch, const Shape& s) {
+  ProgramBuilder b("softmax", arch);
+  const Reg scores = b.reg("scores", 3);
+  const Places gm{b.reg("tile_at", 10), b.reg("columns_at", 11)};
+  gen::TilePipeline t{.tiles = s.tiles(), .in_place = true};
+  t.prologue = [&](ProgramBuilder& p) {
+    p.ld_arg(scores, 0);
+    lanes(p, 8);
+    p.vector_dup(Type::f32, kOnes, isa::f32(1), 1, 1, 1, 8, 8);
+    lanes(p, 128);
+    fence(p);
   };
-  p.compute = [](u32 slot) { return softmax_of(slot * kTileBytes, slot); };
-  p.store = [](u32 slot) { return store(slot * kTileBytes, kEarly, kTileColumns); };
-  return gen::tile_pipeline_assembly(p);
+  t.locate = [&](ProgramBuilder& p, Reg tile) {
+    p.mul(gm.tile, tile, kTileBytes);
+    p.add(gm.tile, gm.tile, scores);
+  };
+  t.load = [&](ProgramBuilder& p, u32 slot) {
+    p.copy_gm_to_ubuf(slot * kTileBytes, gm.tile, 0, 1, kTileBytes / kBlock, 0, 0);
+  };
+  t.compute = [&](ProgramBuilder& p, u32 slot) { softmax_of(p, gm, slot * kTileBytes, slot); };
+  t.store = [&](ProgramBuilder& p, u32 slot) { store(p, gm, slot * kTileBytes, kEarly, kTileColumns); };
+  write_tile_pipeline(b, t);
+  return b.finish();
 }
 
 }  // namespace vinci::studies::swin

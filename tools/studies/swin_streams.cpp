@@ -63,7 +63,7 @@ gen::StreamFolder fused(const config::ChipConfig& chip, const Data& d) {
   auto blocks = static_cast<u32>(chip.ai_cores);
   while (d.shape.fused_batches() % blocks != 0)
     --blocks;
-  f.task("window_attention", fused(d.shape, blocks, factor(), to_f16(1 / isa::f16_value(factor()))), blocks,
+  f.task("window_attention", fused(chip.arch, d.shape, blocks, factor(), to_f16(1 / isa::f16_value(factor()))), blocks,
          {"qkv", "table", "mask", "out"});
   return f;
 }
@@ -73,23 +73,23 @@ gen::StreamFolder unfused(const config::ChipConfig& chip, const Data& d) {
   gen::StreamFolder f = with_buffers("unfused", chip, d);
   f.intermediate("parts", "f2", 3 * s.tiles() * kTilePartBytes / 2);
   f.intermediate("bias", "f2", kBiasBytes / 2);
-  const auto task = [&](std::string_view name, const std::string& kernel, const std::vector<std::string>& args) {
+  const auto task = [&](std::string_view name, const Program& kernel, const std::vector<gen::Arg>& args) {
     f.kernel(name, kernel);
     f.launch(name, name, static_cast<u32>(chip.ai_cores), args);
   };
   // S and o lie where qkv was, as a planner of memory would put them: all that is alive fits L2.
   VINCI_CHECK(s.tiles() * (kTileBytes + kTileOutBytes) <= d.qkv.size() * 2);
-  const std::string v = f.slice("parts", 2 * kTilePartBytes), o = f.slice("qkv", s.tiles() * kTileBytes);
-  task("permute", permute(s), {"qkv_dev", "parts_dev"});
-  task("scale_q", scale_q(s, factor()), {"parts_dev"});
-  task("scores", scores(s), {"parts_dev", "qkv_dev"});
-  task("gather_bias", gather_bias(), {"table_dev", "bias_dev"});
-  task("add_bias", add_bias(s), {"qkv_dev", "bias_dev"});
-  task("add_mask", add_mask(s, chip.ai_cores), {"qkv_dev", "mask_dev"});
-  task("softmax", softmax(s), {"qkv_dev"});
-  task("dropout", dropout(s), {"qkv_dev"});
-  task("weighted_sum", weighted_sum(s), {"qkv_dev", v, o});
-  task("merge_heads", merge_heads(s), {o, "out_dev"});
+  const gen::Arg v = f.slice("parts", 2 * kTilePartBytes), o = f.slice("qkv", s.tiles() * kTileBytes);
+  task("permute", permute(chip.arch, s), {"qkv_dev", "parts_dev"});
+  task("scale_q", scale_q(chip.arch, s, factor()), {"parts_dev"});
+  task("scores", scores(chip.arch, s), {"parts_dev", "qkv_dev"});
+  task("gather_bias", gather_bias(chip.arch), {"table_dev", "bias_dev"});
+  task("add_bias", add_bias(chip.arch, s), {"qkv_dev", "bias_dev"});
+  task("add_mask", add_mask(chip.arch, s, chip.ai_cores), {"qkv_dev", "mask_dev"});
+  task("softmax", softmax(chip.arch, s), {"qkv_dev"});
+  task("dropout", dropout(chip.arch, s), {"qkv_dev"});
+  task("weighted_sum", weighted_sum(chip.arch, s), {"qkv_dev", v, o});
+  task("merge_heads", merge_heads(chip.arch, s), {o, "out_dev"});
   return f;
 }
 

@@ -5,7 +5,6 @@
 #include "tools/studies/transdata.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -19,6 +18,8 @@
 
 namespace vinci::studies {
 namespace {
+
+using isa::PipeId, isa::ProgramBuilder, isa::Reg, isa::Type;
 
 constexpr u64 kC0 = 16, kBlock = 32;  // channels and bytes of a block of f16
 constexpr u64 kHeight = 64, kWidth = 64;
@@ -39,6 +40,16 @@ struct Case {
     return to_5hd ? fmt::format("{}_to_NC1HWC0_C{}", format, channels)
                   : fmt::format("NC1HWC0_to_{}_C{}", format, channels);
   }
+};
+
+// The program and its registers. X0 to X2 belong to the pipeline.
+struct Kernel {
+  ProgramBuilder p;
+  const Reg plain = p.reg("plain", 3), blocked = p.reg("blocked", 4);  // the tensors
+  const Reg image = p.reg("image", 5), group = p.reg("group", 6), range = p.reg("range", 7), t = p.reg("t", 8);
+  const Reg plain_at = p.reg("plain_at", 10), blocked_at = p.reg("blocked_at", 11);
+  const Reg from_plain = p.reg("from_plain", 12), from_blocked = p.reg("from_blocked", 13), pixel = p.reg("pixel", 14),
+            element = p.reg("element", 15);
 };
 
 // How a tile lies in UB on both sides, and the copies that bring it there and away. A tile is a range of pixels of an
@@ -63,38 +74,41 @@ class Tiling {
   u64 blocked_at(u32 slot) const { return 2 * plain_slot + slot * blocked_slot; }
   u64 scratch() const { return 2 * (plain_slot + blocked_slot); }
 
-  // X10, X11: where the tile X0 begins in plain and in blocked memory; X3, X4 are the tensors.
-  std::string locate() const {
+  // Writes where a tile begins in plain and in blocked memory.
+  void locate(Kernel& k, Reg tile) const {
     const u64 ranges = kPixels / pixels;
-    // image, group, range of the tile: X5, X6, X7
-    std::string s = fmt::format("  rem X7, X0, {0}\n  div X6, X0, {0}\n  rem X6, X6, {1}\n  div X5, X0, {0} * {1}\n",
-                                ranges, groups);
+    k.p.rem(k.range, tile, ranges);
+    k.p.div(k.group, tile, ranges);
+    k.p.rem(k.group, k.group, groups);
+    k.p.div(k.image, tile, ranges * groups);
     const u64 image = c_.channels * kPixels * 2;
     const u64 group = nchw_ ? kC0 * kPixels * 2 : 0, range = nchw_ ? pixels * 2 : pixels * c_.channels * 2;
-    s += sum("X10", "X3", image, group, range);
-    return s + sum("X11", "X4", c_.c1() * kPixels * kBlock, kPixels * kBlock, pixels * kBlock);
+    sum(k, k.plain_at, k.plain, image, group, range);
+    sum(k, k.blocked_at, k.blocked, c_.c1() * kPixels * kBlock, kPixels * kBlock, pixels * kBlock);
   }
 
   // Copies between global memory and a slot, in long bursts.
-  std::string copy_plain(bool in, u32 slot) const {
-    if (!nchw_) return copy(in, "X10", plain_at(slot), 1, pixels * c_.channels * 2 / kBlock, 0);
-    return copy(in, "X10", plain_at(slot), std::min(c_.channels, kC0), pixels / kC0, (kPixels - pixels) / kC0);
+  void copy_plain(Kernel& k, bool in, u32 slot) const {
+    if (!nchw_) return copy(k, in, k.plain_at, plain_at(slot), 1, pixels * c_.channels * 2 / kBlock, 0);
+    copy(k, in, k.plain_at, plain_at(slot), std::min(c_.channels, kC0), pixels / kC0, (kPixels - pixels) / kC0);
   }
-  std::string copy_blocked(bool in, u32 slot) const {
+  void copy_blocked(Kernel& k, bool in, u32 slot) const {
     const u64 bursts = nchw_ ? 1 : c_.c1();
-    return copy(in, "X11", blocked_at(slot), bursts, pixels, bursts == 1 ? 0 : kPixels - pixels);
+    copy(k, in, k.blocked_at, blocked_at(slot), bursts, pixels, bursts == 1 ? 0 : kPixels - pixels);
   }
 
  private:
-  static std::string sum(std::string_view to, std::string_view base, u64 image, u64 group, u64 range) {
-    return fmt::format(
-        "  mul {0}, X5, {2}\n  add {0}, {0}, {1}\n  mul X8, X6, {3}\n  add {0}, {0}, X8\n"
-        "  mul X8, X7, {4}\n  add {0}, {0}, X8\n",
-        to, base, image, group, range);
+  static void sum(Kernel& k, Reg to, Reg base, u64 image, u64 group, u64 range) {
+    k.p.mul(to, k.image, image);
+    k.p.add(to, to, base);
+    k.p.mul(k.t, k.group, group);
+    k.p.add(to, to, k.t);
+    k.p.mul(k.t, k.range, range);
+    k.p.add(to, to, k.t);
   }
-  static std::string copy(bool in, std::string_view gm, u64 ub, u64 bursts, u64 blocks, u64 gap) {
-    return in ? fmt::format("  copy_gm_to_ubuf {}, {}, 0, {}, {}, {}, 0\n", ub, gm, bursts, blocks, gap)
-              : fmt::format("  copy_ubuf_to_gm {}, {}, 0, {}, {}, 0, {}\n", gm, ub, bursts, blocks, gap);
+  static void copy(Kernel& k, bool in, Reg gm, u64 ub, u64 bursts, u64 blocks, u64 gap) {
+    in ? k.p.copy_gm_to_ubuf(ub, gm, 0, bursts, blocks, gap, 0)
+       : k.p.copy_ubuf_to_gm(gm, ub, 0, bursts, blocks, 0, gap);
   }
 
   const Case& c_;
@@ -102,18 +116,16 @@ class Tiling {
 };
 
 // dst[e][k] = src[k][e] for blocks at src[k] and dst[e], `repeats` times, the strides in blocks.
-std::string transpose(const std::vector<u64>& dst, const std::vector<u64>& src, u64 repeats, u64 dst_stride,
-                      u64 src_stride) {
-  const auto half = [](const std::vector<u64>& list, usize begin) {
-    return fmt::join(list.begin() + static_cast<std::ptrdiff_t>(begin),
-                     list.begin() + static_cast<std::ptrdiff_t>(begin + 8), ", ");
+void transpose(ProgramBuilder& p, const std::vector<u64>& dst, const std::vector<u64>& src, u64 repeats, u64 dst_stride,
+               u64 src_stride) {
+  const auto registers = [&](u64 index, const std::vector<u64>& l, usize i) {
+    p.set_va_reg_sb(index, l[i], l[i + 1], l[i + 2], l[i + 3], l[i + 4], l[i + 5], l[i + 6], l[i + 7]);
   };
-  std::string s;
   for (u32 va = 0; va < 2; ++va) {
-    s += fmt::format("  set_va_reg_sb {}, {}\n", va, half(dst, va * 8));
-    s += fmt::format("  set_va_reg_sb {}, {}\n", va + 2, half(src, va * 8));
+    registers(va, dst, va * 8);
+    registers(va + 2, src, va * 8);
   }
-  return s + fmt::format("  scatter_vnchwconv_b16 0, 2, {}, {}, {}\n", repeats, dst_stride, src_stride);
+  p.scatter_vnchwconv_b16(0, 2, repeats, dst_stride, src_stride);
 }
 
 std::vector<u64> blocks_from(u64 first, u64 stride) {
@@ -124,91 +136,93 @@ std::vector<u64> blocks_from(u64 first, u64 stride) {
 }
 
 // NCHW: squares of 16 channels x 16 pixels are transposed.
-std::string vector_nchw(const Case& c, const Tiling& t, u32 slot) {
+void vector_nchw(ProgramBuilder& p, const Case& c, const Tiling& t, u32 slot) {
   const std::vector<u64> rows = blocks_from(t.plain_at(slot), t.pixels * 2);  // of channels
   const std::vector<u64> pixels = blocks_from(t.blocked_at(slot), kBlock);
   const u64 squares = t.pixels / kC0;
-  return c.to_5hd ? transpose(pixels, rows, squares, kC0, 1) : transpose(rows, pixels, squares, 1, kC0);
+  c.to_5hd ? transpose(p, pixels, rows, squares, kC0, 1) : transpose(p, rows, pixels, squares, 1, kC0);
 }
 
 // NHWC, whole blocks of channels: blocks change their order.
-std::string vector_nhwc(const Case& c, const Tiling& t, u32 slot) {
-  std::string s;
+void vector_nhwc(ProgramBuilder& p, const Case& c, const Tiling& t, u32 slot) {
   for (u64 c1 = 0; c1 < c.c1(); ++c1) {
     const u64 plain = t.plain_at(slot) + c1 * kBlock, blocked = t.blocked_at(slot) + c1 * t.pixels * kBlock;
-    s += c.to_5hd ? fmt::format("  copy_ubuf_to_ubuf {}, {}, 0, {}, 1, {}, 0\n", blocked, plain, t.pixels, c.c1() - 1)
-                  : fmt::format("  copy_ubuf_to_ubuf {}, {}, 0, {}, 1, 0, {}\n", plain, blocked, t.pixels, c.c1() - 1);
+    c.to_5hd ? p.copy_ubuf_to_ubuf(blocked, plain, 0, t.pixels, 1, c.c1() - 1, 0)
+             : p.copy_ubuf_to_ubuf(plain, blocked, 0, t.pixels, 1, 0, c.c1() - 1);
   }
-  return s;
 }
 
 // NHWC, less than a block of channels: a tile is 16 rows of Q pixels. One transpose brings element e of all rows into
 // block e; the blocks of the channels of a pixel, filled up with zeros, are transposed into the pixel of all rows.
-std::string vector_few(const Case& c, const Tiling& t, u32 slot) {
+void vector_few(ProgramBuilder& p, const Case& c, const Tiling& t, u32 slot) {
   const u64 q = t.pixels / kC0, elements = q * c.channels;
-  const u64 by_element = t.scratch(), other = by_element + elements * kBlock;  // zeros, or what nobody needs
+  const u64 by_element = t.scratch(), other = by_element + elements * kBlock;  // zeros, or what no pixel needs
   const std::vector<u64> rows = blocks_from(t.plain_at(slot), elements * 2);
   const std::vector<u64> pixels = blocks_from(t.blocked_at(slot), q * kBlock);
   const std::vector<u64> middle = blocks_from(by_element, kBlock);
   std::vector<u64> channels(kC0, other);
   for (u64 i = 0; i < c.channels; ++i)
     channels[i] = middle[i];
-  const std::string fence = "  pipe_barrier PIPE_V\n";
-  return c.to_5hd ? transpose(middle, rows, elements / kC0, kC0, 1) + fence +
-                        transpose(pixels, channels, q, 1, c.channels) + fence
-                  : transpose(channels, pixels, q, c.channels, 1) + fence +
-                        transpose(rows, middle, elements / kC0, 1, kC0) + fence;
+  c.to_5hd ? transpose(p, middle, rows, elements / kC0, kC0, 1) : transpose(p, channels, pixels, q, c.channels, 1);
+  p.pipe_barrier(PipeId::V);
+  c.to_5hd ? transpose(p, pixels, channels, q, 1, c.channels) : transpose(p, rows, middle, elements / kC0, 1, kC0);
+  p.pipe_barrier(PipeId::V);
 }
 
 // Every element is loaded and stored by the scalar unit. The loop over pixels is unrolled over the channels of a block.
-std::string scalar_elements(const Case& c, const Tiling& t, u32 slot) {
+void scalar_elements(Kernel& k, const Case& c, const Tiling& t, u32 slot) {
   const bool nchw = c.plain == isa::Format::NCHW;
   const u64 channels = std::min(c.channels, kC0);
-  std::string s;
   for (u64 c1 = 0; c1 < (nchw ? 1 : c.c1()); ++c1) {
-    const u64 plain = t.plain_at(slot) + (nchw ? 0 : c1 * kBlock);
-    const u64 blocked = t.blocked_at(slot) + c1 * t.pixels * kBlock;
-    s += fmt::format("  mov X12, {}\n  mov X13, {}\n  mov X14, 0\npixel_{}_{}:\n", plain, blocked, slot, c1);
-    for (u64 i = 0; i < channels; ++i) {
-      const std::string at_plain = fmt::format("X12, {}", nchw ? i * t.pixels * 2 : i * 2);
-      const std::string at_blocked = fmt::format("X13, {}", i * 2);
-      s += fmt::format("  ld_ubuf.b16 X15, {}\n  st_ubuf.b16 X15, {}\n", c.to_5hd ? at_plain : at_blocked,
-                       c.to_5hd ? at_blocked : at_plain);
-    }
-    s += fmt::format("  add X12, X12, {}\n  add X13, X13, {}\n  add X14, X14, 1\n  blt X14, {}, pixel_{}_{}\n",
-                     nchw ? 2 : c.channels * 2, kBlock, t.pixels, slot, c1);
+    k.p.mov(k.from_plain, t.plain_at(slot) + (nchw ? 0 : c1 * kBlock));
+    k.p.mov(k.from_blocked, t.blocked_at(slot) + c1 * t.pixels * kBlock);
+    k.p.loop(k.pixel, 0, t.pixels, 1, [&] {
+      for (u64 i = 0; i < channels; ++i) {
+        const u64 in_plain = nchw ? i * t.pixels * 2 : i * 2, in_blocked = i * 2;
+        const Reg from = c.to_5hd ? k.from_plain : k.from_blocked, to = c.to_5hd ? k.from_blocked : k.from_plain;
+        k.p.ld_ubuf(Type::b16, k.element, from, c.to_5hd ? in_plain : in_blocked);
+        k.p.st_ubuf(Type::b16, k.element, to, c.to_5hd ? in_blocked : in_plain);
+      }
+      k.p.add(k.from_plain, k.from_plain, nchw ? 2 : c.channels * 2);
+      k.p.add(k.from_blocked, k.from_blocked, kBlock);
+    });
   }
-  return s;
 }
 
 // Zeros where the blocked side pads, and where vector_few reads zeros.
-std::string clear(const Case& c, const Tiling& t) {
-  if (c.channels % kC0 == 0) return {};
+void clear(ProgramBuilder& p, const Case& c, const Tiling& t) {
+  if (c.channels % kC0 == 0) return;
   const u64 end = t.scratch() + 2 * (t.pixels / kC0) * c.channels * kBlock;
-  std::string s;
   constexpr u64 kMostRepeats = 255, kRepeat = 256;
-  for (u64 at = 0; at < end; at += kMostRepeats * kRepeat) {
-    const u64 repeats = std::min(kMostRepeats, ceil_div(end - at, kRepeat));
-    s += fmt::format("  vector_dup.f16 {}, 0, {}, 1, 1, 8, 8\n", at, repeats);
-  }
-  return s + "  pipe_barrier PIPE_ALL\n";
+  for (u64 at = 0; at < end; at += kMostRepeats * kRepeat)
+    p.vector_dup(Type::f16, at, 0, std::min(kMostRepeats, ceil_div(end - at, kRepeat)), 1, 1, 8, 8);
+  p.pipe_barrier(PipeId::ALL);
 }
 
-std::string kernel(const Case& c, bool scalar) {
+isa::BuiltProgram kernel(const Case& c, bool scalar, isa::Arch arch) {
   const Tiling t(c);
   const bool nchw = c.plain == isa::Format::NCHW;
-  gen::TilePipeline p{.tiles = t.tiles(),
-                      .compute_pipe = scalar ? "PIPE_S" : "PIPE_V",
-                      .prologue = "  ld_arg X3, 0\n  ld_arg X4, 1\n" + clear(c, t),
-                      .locate = t.locate()};
-  p.load = [&](u32 slot) { return c.to_5hd ? t.copy_plain(true, slot) : t.copy_blocked(true, slot); };
-  p.store = [&](u32 slot) { return c.to_5hd ? t.copy_blocked(false, slot) : t.copy_plain(false, slot); };
-  p.compute = [&](u32 slot) {
-    if (scalar) return scalar_elements(c, t, slot);
-    if (nchw) return vector_nchw(c, t, slot);
-    return c.channels % kC0 == 0 ? vector_nhwc(c, t, slot) : vector_few(c, t, slot);
+  Kernel k{ProgramBuilder("transdata", arch)};
+  gen::TilePipeline pipeline{.tiles = t.tiles(), .compute_pipe = scalar ? PipeId::S : PipeId::V};
+  pipeline.prologue = [&](ProgramBuilder& p) {
+    p.ld_arg(k.plain, 0);
+    p.ld_arg(k.blocked, 1);
+    clear(p, c, t);
   };
-  return gen::tile_pipeline_assembly(p);
+  pipeline.locate = [&](ProgramBuilder&, Reg tile) { t.locate(k, tile); };
+  pipeline.load = [&](ProgramBuilder&, u32 slot) {
+    c.to_5hd ? t.copy_plain(k, true, slot) : t.copy_blocked(k, true, slot);
+  };
+  pipeline.store = [&](ProgramBuilder&, u32 slot) {
+    c.to_5hd ? t.copy_blocked(k, false, slot) : t.copy_plain(k, false, slot);
+  };
+  pipeline.compute = [&](ProgramBuilder& p, u32 slot) {
+    if (scalar) return scalar_elements(k, c, t, slot);
+    if (nchw) return vector_nchw(p, c, t, slot);
+    c.channels % kC0 == 0 ? vector_nhwc(p, c, t, slot) : vector_few(p, c, t, slot);
+  };
+  write_tile_pipeline(k.p, pipeline);
+  return k.p.finish();
 }
 
 // The tensor on both sides, from the conversion of the host.
@@ -240,7 +254,8 @@ Run convert(const Study& study, const Case& c, const Data& data, bool scalar) {
     s.input<u16>("blocked", "f2", data.blocked);
   }
   const u64 cores = chip.vector_cores > 0 ? chip.vector_cores : chip.ai_cores;
-  s.task("transdata", kernel(c, scalar), static_cast<u32>(std::min(cores, Tiling(c).tiles())), {"plain", "blocked"});
+  s.task("transdata", kernel(c, scalar, chip.arch), static_cast<u32>(std::min(cores, Tiling(c).tiles())),
+         {"plain", "blocked"});
   return study.run(name, s.files());
 }
 

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
+#include <numeric>
+#include <vector>
 
-#include "sim/task/load.h"
+#include "sim/task/stream_builder.h"
 #include "tools/validate/family.h"
 #include "tools/validate/timed_run.h"
 
@@ -15,18 +16,16 @@ namespace {
 
 Values measure(const Params& p, const config::ChipConfig& chip) {
   const u64 ranks = p.whole("ranks"), bytes = p.whole("bytes");
-  std::string s =
-      fmt::format("vinci: 1\nname: all_reduce\narch: {}\ndevices: {}\nbuffers:\n", isa::name(chip.arch), ranks);
-  std::string streams = "streams:\n";
-  for (u64 r = 0; r < ranks; ++r) {
-    s += fmt::format("  x{0}: {{place: device, device: {0}, bytes: {1}}}\n", r, bytes);
-    streams += fmt::format("  s{0}:\n    device: {0}\n    tasks:\n", r);
-    streams +=
-        fmt::format("      - hccl: {{op: all_reduce, send: x{0}, recv: x{0}, count: {1}, dtype: f2}}\n", r, bytes / 2);
+  task::StreamBuilder s("all_reduce", chip.arch, static_cast<u32>(ranks));
+  std::vector<u32> cards(ranks);
+  std::iota(cards.begin(), cards.end(), 0u);
+  const u32 all = s.comm("world", cards).index;
+  for (u32 r = 0; r < ranks; ++r) {
+    const task::BufferRef x = s.device(fmt::format("x{}", r), bytes, r);
+    s.stream(fmt::format("s{}", r), {.device = r})
+        .add(task::Hccl{.comm = all, .send = x, .recv = x, .count = bytes / 2, .type = task::ElementType::float16});
   }
-  s += streams;
-  const TimedRun run =
-      run_timed(chip, task::parse_task_stream(std::as_bytes(std::span(s)), "all_reduce", task::MemoryFiles()));
+  const TimedRun run = run_timed(chip, s.finish().stream());
   u64 longest = 0;
   for (const models::TaskRecord& r : run.records)
     longest = std::max(longest, r.end - r.start);

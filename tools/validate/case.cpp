@@ -10,11 +10,11 @@
 #include <optional>
 #include <set>
 
+#include "configs/embedded.h"
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
 #include "sim/io/yaml_tree.h"
 #include "sim/task/load.h"
-#include "tools/validate/silicon_files.h"
 
 namespace vinci::validate {
 namespace {
@@ -65,7 +65,7 @@ class Reader {
   }
 
  private:
-  std::string at(const Node& node) const { return fmt::format("{}:{}", source_, node.line); }
+  std::string at(const Node& node) const { return fmt::format("{}:{}", source_, tree_.mark(node).line); }
   [[noreturn]] void unknown(const Node& node, std::string_view key) const {
     fail_at(Fault::Input, at(node), "unknown key '{}'", key);
   }
@@ -74,25 +74,24 @@ class Reader {
   void each(const Node& map, F&& f) const {
     if (map.kind != YamlTree::Kind::map) fail_at(Fault::Input, at(map), "a map belongs here");
     std::set<std::string_view> keys;
-    for (usize i = 0; i + 1 < map.children.size(); i += 2) {
-      const Node& key = tree_[map.children[i]];
-      if (!keys.insert(key.text).second) fail_at(Fault::Input, at(key), "'{}' is there twice", key.text);
-      f(key.text, tree_[map.children[i + 1]]);
+    for (const auto& [key, value] : map.entries()) {
+      if (!keys.insert(key.text()).second) fail_at(Fault::Input, at(key), "'{}' is there twice", key.text());
+      f(std::string(key.text()), value);
     }
   }
   template <class F>
   void items(const Node& list, F&& f) const {
     if (list.kind != YamlTree::Kind::sequence) fail_at(Fault::Input, at(list), "a list belongs here");
-    for (const u32 child : list.children)
-      f(tree_[child]);
+    for (const Node& child : list.children())
+      f(child);
   }
-  const std::string& text(const Node& node) const {
+  std::string text(const Node& node) const {
     if (node.kind != YamlTree::Kind::scalar) fail_at(Fault::Input, at(node), "a text belongs here");
-    return node.text;
+    return std::string(node.text());
   }
   // "3 %" or "3".
   double with_unit(const Node& node, std::string_view unit) const {
-    const std::string& s = text(node);
+    const std::string s = text(node);
     double value = 0;
     const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), value);
     std::string_view rest(end, s.data() + s.size());
@@ -159,9 +158,7 @@ class Reader {
     bool swept = false;
   };
   // The value of a series at a point.
-  const Node& value_at(const Series& s, usize point) const {
-    return s.swept ? tree_[s.node->children[point]] : *s.node;
-  }
+  const Node& value_at(const Series& s, usize point) const { return s.swept ? s.node->children()[point] : *s.node; }
 
   Case read_case(const Node& node) const {
     Case c{.source = from_, .assumed = assumed_};
@@ -216,7 +213,7 @@ class Reader {
     std::optional<usize> count;
     for (const auto* list : {&params, &measured}) {
       for (const Series& s : *list) {
-        const usize n = s.swept ? s.node->children.size() : 1;
+        const usize n = s.swept ? s.node->children().size() : 1;
         if (!s.swept && list == &params) continue;
         if (count && *count != n)
           fail_at(Fault::Input, at(*s.node), "{} has {} values where others have {}", s.name, n, *count);
@@ -258,7 +255,7 @@ class Reader {
   static std::string made_id(const Case& c, const std::vector<Series>& params) {
     std::string id(c.family->name);
     for (const Series& s : params)
-      if (!s.swept) id += " " + (s.name == params.front().name ? s.node->text : s.name + "=" + s.node->text);
+      if (!s.swept) id += " " + (s.name == params.front().name ? "" : s.name + "=") + std::string(s.node->text());
     return id + " " + c.chip;
   }
 
@@ -289,6 +286,9 @@ class Reader {
   YamlTree tree_;
 };
 
+// The built-in groups. Those in folders below it need task streams that a program records first.
+constexpr std::string_view kFolder = "silicon/";
+
 }  // namespace
 
 Group parse_group(std::string_view text, const std::string& source) { return Reader(text, source).read(); }
@@ -300,8 +300,10 @@ Group load_group(const std::string& file) {
 
 std::vector<Group> builtin_groups() {
   std::vector<Group> out;
-  for (const EmbeddedFile& f : embedded_files())
-    out.push_back(parse_group(f.text, "tests/silicon/" + std::string(f.path)));
+  for (const config::EmbeddedFile& f : config::embedded_files()) {
+    const bool in_folder = f.path.starts_with(kFolder) && f.path.find('/', kFolder.size()) == f.path.npos;
+    if (in_folder) out.push_back(parse_group(f.text, "configs/" + std::string(f.path)));
+  }
   return out;
 }
 

@@ -10,7 +10,7 @@
 
 #include "tools/validate/family.h"
 
-// Published measurements as data: the files of tests/silicon. docs/silicon.md describes the format.
+// Published measurements as data: the files of configs/silicon. docs/silicon.md describes the format.
 namespace vinci::validate {
 
 // One thing that was measured: parameters, and the value of each metric in the unit of its family.
@@ -61,7 +61,7 @@ struct Group {
 // Throws Fault::Input at file:line for what is misspelt, missing or does not fit together.
 Group parse_group(std::string_view text, const std::string& source);
 Group load_group(const std::string& file);
-// The files of tests/silicon, as they were when the library was built.
+// The files of configs/silicon, as they were when the library was built.
 std::vector<Group> builtin_groups();
 
 }  // namespace vinci::validate

@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: The Vinci authors
 // One copy back to back, on each path between the memories of a core and global memory. Global data are in L2 from the
 // second execution on.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "isa/base/error.h"
@@ -14,6 +12,8 @@
 namespace vinci::validate {
 namespace {
 
+using isa::PipeId, isa::ProgramBuilder, isa::Reg;
+
 constexpr u64 kBlock = 32, kFractal = 512;
 
 u64 units(const Params& p, u64 unit) {
@@ -22,53 +22,62 @@ u64 units(const Params& p, u64 unit) {
   return bytes / unit;
 }
 
-// A copy in one burst.
-std::string burst(const Params& p, std::string_view mnemonic, std::string_view dst, std::string_view src) {
-  return fmt::format("{} {}, {}, 0, 1, {}, 0, 0", mnemonic, dst, src, units(p, kBlock));
-}
-
-// load2d from where fractals lie one after the other.
-std::string load2d(const Params& p, std::string_view mnemonic, std::string_view src, std::string_view transpose) {
-  return fmt::format("{} 0, {}, 0, {}, 1, 0{}", mnemonic, src, units(p, kFractal), transpose);
-}
-
-// A matrix of 16-bit elements, `rows` by what fits the bytes, its rows without gaps.
-std::string nd2nz(const Params& p) {
+// Rows and columns of a matrix of `bytes` in elements of so many bytes.
+struct Matrix {
+  u64 rows, columns;
+};
+Matrix matrix(const Params& p, u64 element) {
   const u64 rows = p.whole("rows");
-  const u64 columns = units(p, std::max<u64>(1, rows) * 2);
-  return fmt::format("copy_gm_to_cbuf_multi_nd2nz_b16 0, X0, 0, 1, {0}, {1}, 0, {1}, {0}, 1, 0", rows, columns);
+  return {rows, units(p, std::max<u64>(1, rows) * element)};
 }
 
-// A matrix of f32 elements, `rows` by what fits the bytes.
-std::string from_l0c(const Params& p, bool row_major) {
-  const u64 rows = p.whole("rows");
-  const u64 columns = units(p, std::max<u64>(1, rows) * 4);
-  return fmt::format("copy_matrix_cc_to_gm X0, 0, 0, {0}, {1}, {2}, {1}, 0, 0, 0, 0, {3}", columns, rows,
-                     row_major ? columns : rows * 2, row_major ? 1 : 0);
+// A matrix of 16-bit elements, its rows without gaps.
+void nd2nz(ProgramBuilder& b, Reg data, const Params& p) {
+  const auto [rows, columns] = matrix(p, 2);
+  b.copy_gm_to_cbuf_multi_nd2nz_b16(0, data, 0, 1, rows, columns, 0, columns, rows, 1, 0);
+}
+
+// A matrix of f32 elements.
+void l0c_to_gm(ProgramBuilder& b, Reg data, const Params& p) {
+  const auto [rows, columns] = matrix(p, 4);
+  b.copy_matrix_cc_to_gm(data, 0, 0, columns, rows, rows * 2, rows, 0, 0, 0, 0, 0);
+}
+void l0c_to_gm_nz2nd(ProgramBuilder& b, Reg data, const Params& p) {
+  const auto [rows, columns] = matrix(p, 4);
+  b.copy_matrix_cc_to_gm(data, 0, 0, columns, rows, columns, rows, 0, 0, 0, 0, 1);
 }
 
 struct Path {
   std::string_view name;
   bool cube;  // of the core that has it, where cube cores are apart
-  isa::PipeId pipe;
-  std::string (*text)(const Params&);
+  PipeId pipe;
+  void (*write)(ProgramBuilder& b, Reg data, const Params&);
 };
+// Copies in one burst; load2d from where fractals follow each other.
 constexpr Path kPaths[] = {
-    {"gm_to_ub", false, isa::PipeId::MTE2, [](const Params& p) { return burst(p, "copy_gm_to_ubuf", "0", "X0"); }},
-    {"ub_to_gm", false, isa::PipeId::MTE3, [](const Params& p) { return burst(p, "copy_ubuf_to_gm", "X0", "0"); }},
-    {"ub_to_ub", false, isa::PipeId::V, [](const Params& p) { return burst(p, "copy_ubuf_to_ubuf", "0x10000", "0"); }},
-    {"gm_to_l1", true, isa::PipeId::MTE2, [](const Params& p) { return burst(p, "copy_gm_to_cbuf", "0", "X0"); }},
-    {"gm_to_l1_nd2nz", true, isa::PipeId::MTE2, nd2nz},
-    {"gm_to_l0a", true, isa::PipeId::MTE2, [](const Params& p) { return load2d(p, "load_gm_to_ca", "X0", ""); }},
-    {"gm_to_l0b", true, isa::PipeId::MTE2, [](const Params& p) { return load2d(p, "load_gm_to_cb", "X0", ""); }},
-    {"l1_to_l0a", true, isa::PipeId::MTE1, [](const Params& p) { return load2d(p, "load_cbuf_to_ca", "0", ", 0"); }},
-    {"l1_to_l0b", true, isa::PipeId::MTE1, [](const Params& p) { return load2d(p, "load_cbuf_to_cb", "0", ", 0"); }},
-    {"l1_to_bt", true, isa::PipeId::MTE1,
-     [](const Params& p) { return fmt::format("copy_cbuf_to_bt 0, 0, 0, 1, {}, 0, 0", units(p, 64)); }},
-    {"l1_to_fb", true, isa::PipeId::FIX,
-     [](const Params& p) { return fmt::format("copy_cbuf_to_fbuf 0, 0, 1, {}, 0, 0", units(p, 128)); }},
-    {"l0c_to_gm", true, isa::PipeId::FIX, [](const Params& p) { return from_l0c(p, false); }},
-    {"l0c_to_gm_nz2nd", true, isa::PipeId::FIX, [](const Params& p) { return from_l0c(p, true); }},
+    {"gm_to_ub", false, PipeId::MTE2,
+     [](ProgramBuilder& b, Reg data, const Params& p) { b.copy_gm_to_ubuf(0, data, 0, 1, units(p, kBlock), 0, 0); }},
+    {"ub_to_gm", false, PipeId::MTE3,
+     [](ProgramBuilder& b, Reg data, const Params& p) { b.copy_ubuf_to_gm(data, 0, 0, 1, units(p, kBlock), 0, 0); }},
+    {"ub_to_ub", false, PipeId::V,
+     [](ProgramBuilder& b, Reg, const Params& p) { b.copy_ubuf_to_ubuf(0x10000, 0, 0, 1, units(p, kBlock), 0, 0); }},
+    {"gm_to_l1", true, PipeId::MTE2,
+     [](ProgramBuilder& b, Reg data, const Params& p) { b.copy_gm_to_cbuf(0, data, 0, 1, units(p, kBlock), 0, 0); }},
+    {"gm_to_l1_nd2nz", true, PipeId::MTE2, nd2nz},
+    {"gm_to_l0a", true, PipeId::MTE2,
+     [](ProgramBuilder& b, Reg data, const Params& p) { b.load_gm_to_ca(0, data, 0, units(p, kFractal), 1, 0); }},
+    {"gm_to_l0b", true, PipeId::MTE2,
+     [](ProgramBuilder& b, Reg data, const Params& p) { b.load_gm_to_cb(0, data, 0, units(p, kFractal), 1, 0); }},
+    {"l1_to_l0a", true, PipeId::MTE1,
+     [](ProgramBuilder& b, Reg, const Params& p) { b.load_cbuf_to_ca(0, 0, 0, units(p, kFractal), 1, 0, 0); }},
+    {"l1_to_l0b", true, PipeId::MTE1,
+     [](ProgramBuilder& b, Reg, const Params& p) { b.load_cbuf_to_cb(0, 0, 0, units(p, kFractal), 1, 0, 0); }},
+    {"l1_to_bt", true, PipeId::MTE1,
+     [](ProgramBuilder& b, Reg, const Params& p) { b.copy_cbuf_to_bt(0, 0, 0, 1, units(p, 64), 0, 0); }},
+    {"l1_to_fb", true, PipeId::FIX,
+     [](ProgramBuilder& b, Reg, const Params& p) { b.copy_cbuf_to_fbuf(0, 0, 1, units(p, 128), 0, 0); }},
+    {"l0c_to_gm", true, PipeId::FIX, l0c_to_gm},
+    {"l0c_to_gm_nz2nd", true, PipeId::FIX, l0c_to_gm_nz2nd},
 };
 
 Values measure(const Params& p, const config::ChipConfig& chip) {
@@ -80,11 +89,14 @@ Values measure(const Params& p, const config::ChipConfig& chip) {
       names.push_back(known.name);
     fail_at(Fault::Input, p.place(), "there is no path '{}'{}", name, did_you_mean(name, names));
   }
-  const std::string fence =
-      p.whole("fenced") == 0 ? "" : fmt::format("  pipe_barrier PIPE_{}\n", isa::name(path->pipe));
+  const bool fenced = p.whole("fenced") != 0;
   const Loop loop{.cube = path->cube,
                   .gm_bytes = u64{1} << 20,
-                  .body = fmt::format("  {}\n{}", path->text(p), fence),
+                  .body =
+                      [&](ProgramBuilder& b, Reg data) {
+                        path->write(b, data, p);
+                        if (fenced) b.pipe_barrier(path->pipe);
+                      },
                   .cores = static_cast<u32>(p.whole("cores"))};
   return {{"cycles", steady_cycles(chip, loop)}};
 }

@@ -2,92 +2,87 @@
 // SPDX-FileCopyrightText: The Vinci authors
 // Tiles of 128 x 128 x 128 f16 one after the other with one buffer for each step: GM to L1 as NZ, L1 to L0, mad,
 // FIXPIPE to the same 64 KiB. If asked, a vector core then adds 256 results to themselves.
-#include <fmt/format.h>
+#include <utility>
 
 #include "tools/validate/kernel_stream.h"
 
 namespace vinci::validate {
 namespace {
 
-constexpr std::string_view kCube = R"(.const K = 4096
-.alias a = X0
-.alias b = X1
-.alias c = X2
-.alias tile = X3
-.alias repeat = X4
-.alias src = X5
-  set_ffts_base_addr 1
-  ld_arg a, 0
-  ld_arg b, 1
-  ld_arg c, 2
-  set_flag PIPE_MTE1, PIPE_MTE2, 0
-  set_flag PIPE_M, PIPE_MTE1, 0
-  set_flag PIPE_FIX, PIPE_M, 0
-  mov repeat, 0
-repeats:
-  mov tile, 0
-tiles:
-  wait_flag PIPE_MTE1, PIPE_MTE2, 0
-  mul src, tile, 256
-  add src, src, a
-  copy_gm_to_cbuf_multi_nd2nz_b16 0, src, 0, 1, 128, 128, 0, K, 128, 1, 0
-  mul src, tile, 32768
-  add src, src, b
-  copy_gm_to_cbuf_multi_nd2nz_b16 0x8000, src, 0, 1, 128, 128, 0, 128, 128, 1, 0
-  set_flag PIPE_MTE2, PIPE_MTE1, 0
-  wait_flag PIPE_MTE2, PIPE_MTE1, 0
-  wait_flag PIPE_M, PIPE_MTE1, 0
-)";
+using isa::PipeId, isa::ProgramBuilder, isa::Reg, isa::Target, isa::Type;
 
-std::string cube_text(u64 tiles, u64 repeats, bool vector) {
-  std::string s(kCube);
+constexpr u64 kFlag = 3;  // the result is there
+
+isa::BuiltProgram cube_program(u64 tiles, u64 repeats, bool vector, isa::Arch arch) {
+  ProgramBuilder p("cube_chain", arch);
+  const isa::Const K = p.constant("K", 4096);
+  const Reg a = p.reg("a"), b = p.reg("b"), c = p.reg("c"), tile = p.reg("tile"), repeat = p.reg("repeat"),
+            src = p.reg("src");
+  const auto steps = {std::pair{PipeId::MTE1, PipeId::MTE2}, std::pair{PipeId::M, PipeId::MTE1},
+                      std::pair{PipeId::FIX, PipeId::M}};
+  p.set_ffts_base_addr(1);
+  p.ld_arg(a, 0);
+  p.ld_arg(b, 1);
+  p.ld_arg(c, 2);
+  for (const auto& [from, to] : steps)
+    p.set_flag(from, to, 0);
+  p.mov(repeat, 0);
+  const Target again = p.here("repeats");
+  p.mov(tile, 0);
+  const Target next = p.here("tiles");
+  p.wait_flag(PipeId::MTE1, PipeId::MTE2, 0);
+  p.set(src, tile * 256 + a);
+  p.copy_gm_to_cbuf_multi_nd2nz_b16(0, src, 0, 1, 128, 128, 0, K, 128, 1, 0);
+  p.set(src, tile * 32768 + b);
+  p.copy_gm_to_cbuf_multi_nd2nz_b16(0x8000, src, 0, 1, 128, 128, 0, 128, 128, 1, 0);
+  p.hand_over(PipeId::MTE2, PipeId::MTE1, 0);
+  p.wait_flag(PipeId::M, PipeId::MTE1, 0);
   for (u64 i = 0; i < 8; ++i)
-    s += fmt::format("  load_cbuf_to_ca {}, 0, {}, 8, 8, 0, 0\n", i * 8 * 512, i);
+    p.load_cbuf_to_ca(i * 8 * 512, 0, i, 8, 8, 0, 0);
   for (u64 i = 0; i < 8; ++i)
-    s += fmt::format("  load_cbuf_to_cb {}, 0x8000, {}, 8, 8, 0, 1\n", i * 8 * 512, i);
-  s += fmt::format(R"(  set_flag PIPE_MTE1, PIPE_MTE2, 0
-  set_flag PIPE_MTE1, PIPE_M, 0
-  wait_flag PIPE_MTE1, PIPE_M, 0
-  wait_flag PIPE_FIX, PIPE_M, 0
-  mad.f162f32 0, 0, 0, 128, 128, 128, 1
-  set_flag PIPE_M, PIPE_MTE1, 0
-  set_flag PIPE_M, PIPE_FIX, 0
-  wait_flag PIPE_M, PIPE_FIX, 0
-  copy_matrix_cc_to_gm c, 0, 0, 128, 128, 128, 128, 0, 0, 0, 0, 1
-  set_flag PIPE_FIX, PIPE_M, 0
-  add tile, tile, 1
-  blt tile, {}, tiles
-  add repeat, repeat, 1
-  blt repeat, {}, repeats
-  wait_flag PIPE_MTE1, PIPE_MTE2, 0
-  wait_flag PIPE_M, PIPE_MTE1, 0
-  wait_flag PIPE_FIX, PIPE_M, 0
-)",
-                   tiles, repeats);
-  if (vector) s += "  ffts_cross_core_sync PIPE_FIX, 0x1 | 2 << 4 | 3 << 8\n";
-  return s + "  pipe_barrier PIPE_ALL\n  end\n";
+    p.load_cbuf_to_cb(i * 8 * 512, 0x8000, i, 8, 8, 0, 1);
+  p.set_flag(PipeId::MTE1, PipeId::MTE2, 0);
+  p.hand_over(PipeId::MTE1, PipeId::M, 0);
+  p.wait_flag(PipeId::FIX, PipeId::M, 0);
+  p.mad(Type::f162f32, 0, 0, 0, 128, 128, 128, 1);
+  p.set_flag(PipeId::M, PipeId::MTE1, 0);
+  p.hand_over(PipeId::M, PipeId::FIX, 0);
+  p.copy_matrix_cc_to_gm(c, 0, 0, 128, 128, 128, 128, 0, 0, 0, 0, 1);
+  p.set_flag(PipeId::FIX, PipeId::M, 0);
+  p.add(tile, tile, 1);
+  p.blt(tile, tiles, next);
+  p.add(repeat, repeat, 1);
+  p.blt(repeat, repeats, again);
+  for (const auto& [from, to] : steps)
+    p.wait_flag(from, to, 0);
+  if (vector) p.ffts_cross_core_sync(PipeId::FIX, 0x1 | 2 << 4 | kFlag << 8);
+  p.pipe_barrier(PipeId::ALL);
+  p.end();
+  return p.finish();
 }
 
-constexpr std::string_view kVector = R"(  set_ffts_base_addr 1
-  ld_arg X2, 2
-  wait_flag_dev 3
-  copy_gm_to_ubuf 0, X2, 0, 1, 16, 0, 0
-  copy_gm_to_ubuf 0x200, X2, 0, 1, 16, 0, 0
-  set_flag PIPE_MTE2, PIPE_V, 0
-  wait_flag PIPE_MTE2, PIPE_V, 0
-  vadd.f16 0x400, 0, 0x200, 2, 1, 1, 1, 8, 8, 8
-  set_flag PIPE_V, PIPE_MTE3, 0
-  wait_flag PIPE_V, PIPE_MTE3, 0
-  copy_ubuf_to_gm X2, 0x400, 0, 1, 16, 0, 0
-  pipe_barrier PIPE_ALL
-  end
-)";
+isa::BuiltProgram vector_program(isa::Arch arch) {
+  ProgramBuilder p("cube_chain_aiv", arch);
+  const Reg c = p.reg("c", 2);
+  p.set_ffts_base_addr(1);
+  p.ld_arg(c, 2);
+  p.wait_flag_dev(kFlag);
+  p.copy_gm_to_ubuf(0, c, 0, 1, 16, 0, 0);
+  p.copy_gm_to_ubuf(0x200, c, 0, 1, 16, 0, 0);
+  p.hand_over(PipeId::MTE2, PipeId::V, 0);
+  p.vadd(Type::f16, 0x400, 0, 0x200, 2, 1, 1, 1, 8, 8, 8);
+  p.hand_over(PipeId::V, PipeId::MTE3, 0);
+  p.copy_ubuf_to_gm(c, 0x400, 0, 1, 16, 0, 0);
+  p.pipe_barrier(PipeId::ALL);
+  p.end();
+  return p.finish();
+}
 
-KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
+KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   const bool vector = p.flag("vector");
   const u64 operand = u64{128} * 4096 * 2;
-  return {.code = cube_text(p.whole("tiles"), p.whole("repeats"), vector),
-          .aiv_code = std::string(kVector),
+  return {.code = cube_program(p.whole("tiles"), p.whole("repeats"), vector, chip.arch),
+          .aiv_code = vector_program(chip.arch),
           .cube = true,
           .aivs = vector ? 1u : 0u,
           .l2 = l2_state(p),

@@ -14,6 +14,8 @@
 namespace vinci::validate {
 namespace {
 
+using isa::PipeId, isa::Reg, isa::Target, isa::Value;
+
 constexpr u64 kRepeatBytes = 256;
 constexpr u64 kMaxRepeats = 255;
 constexpr u64 kMaxBlocks = 65535;
@@ -33,117 +35,161 @@ struct Tiles {
   std::string body;  // "vmul z x x; vexp z z": instructions on the tile, the operands in order; "" is a copy
 };
 
-// One instruction of the body, on the repeats from `done` on; strides are those of contiguous operands.
-std::string instruction(const std::string& text, const std::string& type, const std::map<char, u64>& addresses,
-                        u64 done, const std::string& place) {
-  std::istringstream words(text);
-  std::string name, word;
-  words >> name;
-  const auto rows = isa::table();
-  const auto row = std::ranges::find(rows, name, &isa::Row::name);
-  if (row == rows.end()) fail_at(Fault::Input, place, "body: there is no instruction '{}'", name);
-  std::string out = fmt::format("  {}.{}", name, type);
-  for (const isa::FieldInfo& f : row->fields) {
-    if (f.optional) break;
-    std::string value = f.name == "repeat" ? "n" : f.name.ends_with("RepStride") ? "8" : "1";
-    if ((f.name == "dst" || f.name.starts_with("src")) && !f.name.ends_with("Stride")) {
-      words >> word;
-      const auto at = word.size() == 1 ? addresses.find(word[0]) : addresses.end();
-      if (at == addresses.end()) fail_at(Fault::Input, place, "body: operands are x, y and z, in '{}'", text);
-      value = fmt::format("{}", at->second + done * kRepeatBytes);
-    }
-    out += fmt::format("{} {}", &f == row->fields.data() ? "" : ",", value);
-  }
-  return out + "\n";
-}
+// Writes the program; `place` is that of the case, for messages.
+class Writer {
+ public:
+  Writer(const Tiles& tiles, const std::string& place, isa::Arch arch)
+      : t_(tiles),
+        place_(place),
+        vector_(!tiles.body.empty()),
+        stored_(vector_ && !tiles.serial),
+        last_(tiles.serial || !vector_ ? PipeId::MTE3 : PipeId::V),
+        p_("elementwise", arch) {}
 
-// The body once, for `repeats` of the tile.
-std::string compute(const Tiles& t, const std::map<char, u64>& addresses, const std::string& place) {
-  std::string s;
-  const u64 repeats = t.tile_bytes / kRepeatBytes;
-  std::istringstream body(t.body);
-  for (std::string line; std::getline(body, line, ';');) {
-    for (u64 done = 0; done < repeats; done += kMaxRepeats) {
-      s += fmt::format("  sub n, repeats, {}\n  max n, n, 0\n  min n, n, {}\n", done,
-                       std::min(kMaxRepeats, repeats - done));
-      s += instruction(line, t.type, addresses, done, place);
+  isa::BuiltProgram program() {
+    begin();
+    flags(true);
+    const Target finish = p_.label("finish"), loop = p_.here("loop");
+    for (u64 slot = 0; slot < t_.slots; ++slot) {
+      p_.bge(at, end, finish);
+      tile(slot);
     }
-    if (line.size() < t.body.size()) s += "  pipe_barrier PIPE_V\n";
+    p_.b(loop);
+    p_.bind(finish);
+    flags(false);
+    p_.pipe_barrier(PipeId::ALL);
+    p_.end();
+    return p_.finish();
   }
-  return s;
-}
 
-std::string text(const Tiles& t, const std::string& where) {
-  const u64 units = t.bytes / t.unit;  // the first cores have one more, where it does not come out even
-  const bool vector = !t.body.empty();
-  const std::string_view reader = vector ? "PIPE_V" : "PIPE_MTE3";  // of what MTE2 loads
-  std::string s = fmt::format(".const BASE = {}\n.const MORE = {}\n.const UNIT = {}\n.const TILE = {}\n",
-                              units / t.blocks, units % t.blocks, t.unit, t.tile_bytes);
-  s += R"(.alias x = X0
-.alias y = X1
-.alias z = X2
-.alias at = X3
-.alias end = X4
-.alias n = X5
-.alias src = X6
-.alias blocks = X7
-.alias repeats = X8
-  ld_arg x, 0
-  ld_arg y, 1
-  ld_arg z, 2
-  get_block_idx at
-  add end, at, 1
-  min n, end, MORE
-  mul end, end, BASE
-  add end, end, n
-  mul end, end, UNIT
-  min n, at, MORE
-  mul at, at, BASE
-  add at, at, n
-  mul at, at, UNIT
-)";
-  // Whom the next load of a set waits for; if that is not the store, the vector unit waits for the store.
-  const std::string_view last = t.serial ? "PIPE_MTE3" : reader;
-  const bool stored = vector && !t.serial;
-  const auto flags = [&](std::string_view what) {
-    for (u64 slot = 0; slot < t.slots; ++slot) {
-      s += fmt::format("  {} {}, PIPE_MTE2, {}\n", what, last, slot);
-      if (stored) s += fmt::format("  {} PIPE_MTE3, PIPE_V, {}\n", what, slot);
-    }
-  };
-  flags("set_flag");
-  s += "loop:\n";
-  for (u64 slot = 0; slot < t.slots; ++slot) {
-    const u64 operands = t.inputs + vector;
-    const auto place = [&](u64 operand) {
-      const u64 n = slot * operands + operand;
-      return t.places.empty() ? n * t.tile_bytes : t.places[n];
+ private:
+  isa::Const constant(std::string_view name, u64 value) { return p_.constant(name, static_cast<i64>(value)); }
+
+  // at, end: the part of this block; the first blocks have one unit more, where it does not come out even.
+  void begin() {
+    p_.ld_arg(x, 0);
+    p_.ld_arg(y, 1);
+    p_.ld_arg(z, 2);
+    p_.get_block_idx(at);
+    p_.add(end, at, 1);
+    p_.min(n, end, MORE);
+    p_.mul(end, end, BASE);
+    p_.add(end, end, n);
+    p_.mul(end, end, UNIT);
+    p_.min(n, at, MORE);
+    p_.mul(at, at, BASE);
+    p_.add(at, at, n);
+    p_.mul(at, at, UNIT);
+  }
+  // The next load of a set waits for `last_`; if that is not the store, the vector unit waits for the store.
+  void flags(bool set) {
+    const auto flag = [&](PipeId from, PipeId to, u64 slot) {
+      set ? p_.set_flag(from, to, slot) : p_.wait_flag(from, to, slot);
     };
-    const u64 ux = place(0), uy = t.inputs == 2 ? place(1) : ux, uz = place(operands - 1);
-    s += "  bge at, end, finish\n  sub n, end, at\n  min n, n, TILE\n  shr blocks, n, 5\n";
-    if (t.scalar > 0) s += fmt::format("  nop {}\n", t.scalar);
-    s += fmt::format("  wait_flag {}, PIPE_MTE2, {}\n", last, slot);
-    s += fmt::format("  add src, x, at\n  copy_gm_to_ubuf {}, src, 0, 1, blocks, 0, 0\n", ux);
-    if (t.inputs == 2) s += fmt::format("  add src, y, at\n  copy_gm_to_ubuf {}, src, 0, 1, blocks, 0, 0\n", uy);
-    if (vector) {
-      s += fmt::format("  set_flag PIPE_MTE2, PIPE_V, {0}\n  wait_flag PIPE_MTE2, PIPE_V, {0}\n", slot);
-      if (stored) s += fmt::format("  wait_flag PIPE_MTE3, PIPE_V, {}\n", slot);
-      s += "  shr repeats, n, 8\n";
-      for (u64 op = 0; op < t.ops; ++op)
-        s += compute(t, {{'x', ux}, {'y', uy}, {'z', uz}}, where);
-      if (stored) s += fmt::format("  set_flag PIPE_V, PIPE_MTE2, {}\n", slot);
-      s += fmt::format("  set_flag PIPE_V, PIPE_MTE3, {0}\n  wait_flag PIPE_V, PIPE_MTE3, {0}\n", slot);
-    } else {
-      s += fmt::format("  set_flag PIPE_MTE2, PIPE_MTE3, {0}\n  wait_flag PIPE_MTE2, PIPE_MTE3, {0}\n", slot);
+    for (u64 slot = 0; slot < t_.slots; ++slot) {
+      flag(last_, PipeId::MTE2, slot);
+      if (stored_) flag(PipeId::MTE3, PipeId::V, slot);
     }
-    s += fmt::format("  add src, z, at\n  copy_ubuf_to_gm src, {}, 0, 1, blocks, 0, 0\n", uz);
-    s += fmt::format("  set_flag PIPE_MTE3, {}, {}\n  add at, at, TILE\n", stored ? "PIPE_V" : "PIPE_MTE2", slot);
   }
-  s += "  b loop\nfinish:\n";
-  flags("wait_flag");
-  s += "  pipe_barrier PIPE_ALL\n  end\n";
-  return s;
-}
+
+  // Where an operand of a set is in UB.
+  u64 place_of(u64 slot, u64 operand) const {
+    const u64 index = slot * (t_.inputs + vector_) + operand;
+    return t_.places.empty() ? index * t_.tile_bytes : t_.places[index];
+  }
+
+  void tile(u64 slot) {
+    const u64 ux = place_of(slot, 0), uy = t_.inputs == 2 ? place_of(slot, 1) : ux;
+    const u64 uz = place_of(slot, t_.inputs + vector_ - 1);
+    p_.sub(n, end, at);
+    p_.min(n, n, TILE);
+    p_.shr(blocks, n, 5);
+    if (t_.scalar > 0) p_.nop(t_.scalar);
+    p_.wait_flag(last_, PipeId::MTE2, slot);
+    p_.add(src, x, at);
+    p_.copy_gm_to_ubuf(ux, src, 0, 1, blocks, 0, 0);
+    if (t_.inputs == 2) {
+      p_.add(src, y, at);
+      p_.copy_gm_to_ubuf(uy, src, 0, 1, blocks, 0, 0);
+    }
+    if (vector_) {
+      compute(slot, {{'x', ux}, {'y', uy}, {'z', uz}});
+    } else {
+      p_.hand_over(PipeId::MTE2, PipeId::MTE3, slot);
+    }
+    p_.add(src, z, at);
+    p_.copy_ubuf_to_gm(src, uz, 0, 1, blocks, 0, 0);
+    p_.set_flag(PipeId::MTE3, stored_ ? PipeId::V : PipeId::MTE2, slot);
+    p_.add(at, at, TILE);
+  }
+
+  using Addresses = std::map<char, u64>;
+  void compute(u64 slot, const Addresses& addresses) {
+    p_.hand_over(PipeId::MTE2, PipeId::V, slot);
+    if (stored_) p_.wait_flag(PipeId::MTE3, PipeId::V, slot);
+    p_.shr(repeats, n, 8);
+    for (u64 op = 0; op < t_.ops; ++op)
+      body(addresses);
+    if (stored_) p_.set_flag(PipeId::V, PipeId::MTE2, slot);
+    p_.hand_over(PipeId::V, PipeId::MTE3, slot);
+  }
+  // The body once, for `repeats` of the tile.
+  void body(const Addresses& addresses) {
+    const u64 most = t_.tile_bytes / kRepeatBytes;
+    std::istringstream lines(t_.body);
+    for (std::string line; std::getline(lines, line, ';');) {
+      for (u64 done = 0; done < most; done += kMaxRepeats) {
+        p_.sub(n, repeats, done);
+        p_.max(n, n, 0);
+        p_.min(n, n, std::min(kMaxRepeats, most - done));
+        instruction(line, addresses, done);
+      }
+      if (line.size() < t_.body.size()) p_.pipe_barrier(PipeId::V);
+    }
+  }
+  // One instruction of the body, on the repeats from `done` on; strides are those of contiguous operands.
+  void instruction(const std::string& line, const Addresses& addresses, u64 done) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    const auto rows = isa::table();
+    const auto row = std::ranges::find(rows, name, &isa::Row::name);
+    if (row == rows.end()) fail_at(Fault::Input, place_, "body: there is no instruction '{}'", name);
+    std::vector<Value> operands;
+    for (const isa::FieldInfo& f : row->fields) {
+      if (f.optional) break;
+      const bool address = (f.name == "dst" || f.name.starts_with("src")) && !f.name.ends_with("Stride");
+      if (address) {
+        operands.emplace_back(address_of(words, addresses, line) + done * kRepeatBytes);
+      } else if (f.name == "repeat") {
+        operands.emplace_back(n);
+      } else {
+        operands.emplace_back(f.name.ends_with("RepStride") ? 8 : 1);
+      }
+    }
+    p_.call(fmt::format("{}.{}", name, t_.type), operands);
+  }
+  // Of the next word, which names an operand.
+  u64 address_of(std::istringstream& words, const Addresses& addresses, const std::string& line) const {
+    std::string word;
+    words >> word;
+    const auto it = word.size() == 1 ? addresses.find(word[0]) : addresses.end();
+    if (it == addresses.end()) fail_at(Fault::Input, place_, "body: operands are x, y and z, in '{}'", line);
+    return it->second;
+  }
+
+  const Tiles& t_;
+  const std::string& place_;
+  const bool vector_;  // there is a body
+  const bool stored_;  // the vector unit waits for the store
+  const PipeId last_;
+  isa::ProgramBuilder p_;
+  const isa::Const BASE = constant("BASE", t_.bytes / t_.unit / t_.blocks),
+                   MORE = constant("MORE", t_.bytes / t_.unit % t_.blocks), UNIT = constant("UNIT", t_.unit),
+                   TILE = constant("TILE", t_.tile_bytes);
+  const Reg x = p_.reg("x"), y = p_.reg("y"), z = p_.reg("z"), at = p_.reg("at"), end = p_.reg("end"), n = p_.reg("n"),
+            src = p_.reg("src"), blocks = p_.reg("blocks"), repeats = p_.reg("repeats");
+};
 
 Tiles read(const Params& p) {
   Tiles t{.bytes = p.whole("bytes"),
@@ -179,10 +225,10 @@ Tiles read(const Params& p) {
   return t;
 }
 
-KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
+KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   const Tiles t = read(p);
   const bool bypass = p.flag("bypass_l2");
-  return {.code = text(t, p.place()),
+  return {.code = Writer(t, p.place(), chip.arch).program(),
           .blocks = static_cast<u32>(t.blocks),
           .l2 = l2_state(p),
           .buffers = {{t.bytes, bypass}, {t.bytes, bypass}, {t.bytes}}};

@@ -32,8 +32,8 @@ KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   const Attention x = read(p, chip);
   const u64 queues = x.cores * x.fifo * kRows;  // rows of what passes between the cores
   const u64 row = kHead * 2;
-  return {.code = attention::cube_text(x),
-          .aiv_code = attention::vector_text(x),
+  return {.code = attention::cube_program(x, chip.arch),
+          .aiv_code = attention::vector_program(x, chip.arch),
           .cube = true,
           .aivs = 2,
           .blocks = static_cast<u32>(x.q_length / kRows),

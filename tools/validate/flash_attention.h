@@ -2,13 +2,11 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
-#include <string_view>
+#include <utility>
 
-#include "isa/base/types.h"
+#include "isa/builder/program_builder.h"
 
 // Attention of one head with heads of 128: O = softmax(Q K^T / sqrt(128)) V, block by block of 128 rows of Q. The cube
 // core makes Q K^T of a tile of K, the two vector cores its exponentials with the running maximum and sum of each row,
@@ -38,88 +36,77 @@ enum Flag : u32 { qk_there, qk_free, p_there, p_free, pv_there, pv_free };
 
 // What the programs of both cores have in common.
 class Writer {
- public:
-  explicit Writer(const Attention& x) : x_(x) {}
-  std::string take() { return std::move(s_); }
-
  protected:
-  template <class... Args>
-  void op(fmt::format_string<Args...> format, Args&&... args) {
-    s_ += "  " + fmt::format(format, std::forward<Args>(args)...) + "\n";
+  using PipeId = isa::PipeId;
+  using Reg = isa::Reg;
+  using Type = isa::Type;
+  using Value = isa::Value;
+
+  // `t` is the number of the register for what is needed at once.
+  Writer(const Attention& attention, std::string name, isa::Arch arch, u32 number_of_t)
+      : x_(attention), p_(std::move(name), arch), t(p_.reg("t", number_of_t)) {}
+
+  // set_flag or wait_flag.
+  void flag(bool set, PipeId from, PipeId to, u64 event) {
+    set ? p_.set_flag(from, to, event) : p_.wait_flag(from, to, event);
   }
-  void label(std::string_view name) { s_ += fmt::format("{}:\n", name); }
-  void aliases(std::initializer_list<std::string_view> names) {
-    u64 reg = 0;
-    for (const std::string_view name : names)
-      s_ += fmt::format(".alias {} = X{}\n", name, reg++);
-  }
-  void flag(std::string_view what, std::string_view from, std::string_view to, std::string_view event) {
-    op("{} PIPE_{}, PIPE_{}, {}", what, from, to, event);
-  }
-  // What follows waits until `to` sees all that `from` has done.
-  void hand_over(std::string_view from, std::string_view to, std::string_view event) {
-    flag("set_flag", from, to, event);
-    flag("wait_flag", from, to, event);
-  }
-  void set_cross(std::string_view pipe, Flag id) {
-    op("ffts_cross_core_sync PIPE_{}, {}", pipe, 0x1 | 2 << 4 | static_cast<u32>(id) << 8);
-  }
+  void set_cross(PipeId pipe, Flag id) { p_.ffts_cross_core_sync(pipe, 0x1 | 2 << 4 | static_cast<u32>(id) << 8); }
+  void wait_cross(Flag id) { p_.wait_flag_dev(static_cast<u32>(id)); }
   // The place of a tile in a queue is free once the tile `fifo` before it has been read, of which there is one note in
   // each `period`.
-  void wait_free(std::string_view tile, Flag id) {
-    const u64 n = labels_++;
-    op("blt {}, {}, free_{}", tile, x_.fifo, n);
-    op("rem t, {}, {}", tile, x_.period);
-    op("bne t, 0, free_{}", n);
-    op("wait_flag_dev {}", static_cast<u32>(id));
-    label(fmt::format("free_{}", n));
+  void wait_free(Reg of_tile, Flag id) {
+    p_.if_(of_tile >= x_.fifo, [&] {
+      p_.rem(t, of_tile, x_.period);
+      p_.if_(t == 0, [&] { wait_cross(id); });
+    });
   }
-  void note_free(std::string_view tile, std::string_view pipe, Flag id) {
-    const u64 n = labels_++;
-    op("add t, {}, 1", tile);
-    op("rem t, t, {}", x_.period);
-    op("bne t, 0, kept_{}", n);
-    set_cross(pipe, id);
-    label(fmt::format("kept_{}", n));
+  void note_free(Reg of_tile, PipeId pipe, Flag id) {
+    p_.add(t, of_tile, 1);
+    p_.rem(t, t, x_.period);
+    p_.if_(t == 0, [&] { set_cross(pipe, id); });
   }
   void drain(Flag id) {
     for (u64 i = 0; i < x_.pending(); ++i)
-      op("wait_flag_dev {}", static_cast<u32>(id));
+      wait_cross(id);
   }
-  // dst = the place of `tile` in the queue of this core at `base`.
-  void place(std::string_view dst, std::string_view base, std::string_view tile, u64 bytes) {
-    op("rem t, {}, {}", tile, x_.fifo);
-    op("mul t, t, {}", bytes);
-    op("add {}, {}, t", dst, base);
+  // dst = the place of a tile in the queue of this core at `base`.
+  void place_in_queue(Reg dst, Reg base, Reg of_tile, u64 bytes) {
+    p_.rem(t, of_tile, x_.fifo);
+    p_.mul(t, t, bytes);
+    p_.add(dst, base, t);
   }
   // Each AI core has queues of its own.
-  void own_queue(std::string_view base, u64 bytes) {
-    op("mul t, core, {}", bytes * x_.fifo);
-    op("add {0}, {0}, t", base);
+  void own_queue(Reg base, u64 bytes) {
+    p_.mul(t, core, bytes * x_.fifo);
+    p_.add(base, base, t);
   }
   u64 qk_bytes() const { return kRows * x_.tile * 4; }
   u64 p_bytes() const { return kRows * x_.tile * 2; }
   u64 pv_bytes() const { return kRows * kHead * 4; }
   void arguments() {
-    op("set_ffts_base_addr 1");
-    for (const std::string_view name : {"q", "k", "v", "qk", "p", "pv", "o"})
-      op("ld_arg {}, {}", name, argument_++);
-    op("get_block_idx block");
-    op("get_coreid core");
-    op("get_subblockdim t");
-    op("div core, core, t");
-    own_queue("qk", qk_bytes());
-    own_queue("p", p_bytes());
-    own_queue("pv", pv_bytes());
+    p_.set_ffts_base_addr(1);
+    u64 index = 0;
+    for (const Reg argument : {q, k, v, qk, p, pv, o})
+      p_.ld_arg(argument, index++);
+    p_.get_block_idx(block);
+    p_.get_coreid(core);
+    p_.get_subblockdim(t);
+    p_.div(core, core, t);
+    own_queue(qk, qk_bytes());
+    own_queue(p, p_bytes());
+    own_queue(pv, pv_bytes());
   }
 
   const Attention& x_;
-  std::string s_;
-  u64 labels_ = 0, argument_ = 0;
+  isa::ProgramBuilder p_;
+  const Reg t;
+  const Reg q = p_.reg("q"), k = p_.reg("k"), v = p_.reg("v"), qk = p_.reg("qk"), p = p_.reg("p"), pv = p_.reg("pv"),
+            o = p_.reg("o"), block = p_.reg("block"), core = p_.reg("core"), tile = p_.reg("tile"),
+            ahead = p_.reg("ahead"), part = p_.reg("part");
 };
 
 // The programs of the two kinds of cores. Arguments: Q, K, V, the queues of Q K^T, of exponentials and of P V, O.
-std::string cube_text(const Attention& x);
-std::string vector_text(const Attention& x);
+isa::BuiltProgram cube_program(const Attention& attention, isa::Arch arch);
+isa::BuiltProgram vector_program(const Attention& attention, isa::Arch arch);
 
 }  // namespace vinci::validate::attention

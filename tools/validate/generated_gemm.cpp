@@ -14,7 +14,7 @@ KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   if (problem.m == 0 || problem.n == 0 || problem.k == 0) fail_at(Fault::Input, p.place(), "sizes are not 0");
   const gen::GemmTiling tiling = gen::choose_tiling(problem, chip);
   const gen::GemmPitches pitch = gen::choose_pitches(problem, chip);
-  return {.code = gen::gemm_assembly(problem, tiling, pitch, chip),
+  return {.code = gen::gemm_program(problem, tiling, pitch, chip),
           .cube = true,
           .blocks = tiling.blocks,
           .l2 = l2_state(p),

@@ -2,86 +2,81 @@
 // SPDX-FileCopyrightText: The Vinci authors
 // Reads of a row-major matrix of 16-bit elements from global memory, tile by tile into the same place on chip, with no
 // synchronisation: to UB by the vector cores, or to L1 by the cube cores, which make NZ of each tile.
-#include <fmt/format.h>
-
 #include "isa/base/error.h"
 #include "tools/validate/kernel_stream.h"
 
 namespace vinci::validate {
 namespace {
 
-std::string text(const Params& p) {
-  const u64 columns = p.whole("columns"), slices = p.whole("slices"), cores = p.whole("cores");
-  const bool to_l1 = p.text("to") == "l1", read_all = p.text("order") != "own";
-  std::string s = fmt::format(
-      ".const COLUMNS = {}\n.const SLICE = {}\n.const TILE_ROWS = {}\n.const TILE_COLUMNS = {}\n"
-      ".const PIECE = {}\n.const CORES = {}\n",
-      columns, columns / slices, p.whole("tile_rows"), p.whole("tile_columns"), p.whole("rows") / cores, cores);
-  s += R"(.alias base = X0
-.alias idx = X1
-.alias slice = X2
-.alias repeat = X3
-.alias piece = X4
-.alias row = X5
-.alias last_row = X6
-.alias column = X7
-.alias end = X8
-.alias src = X9
-.alias n = X10
-.alias gap = X11
-  ld_arg base, 0
-  get_block_idx idx
-  mov slice, 0
-slices:
-  mov repeat, 0
-repeats:
-  mov piece, 0
-pieces:
-)";
+using isa::Reg, isa::Target;
+
+isa::BuiltProgram program(const Params& params, isa::Arch arch) {
+  const u64 columns = params.whole("columns"), slices = params.whole("slices"), cores = params.whole("cores");
+  const bool to_l1 = params.text("to") == "l1", read_all = params.text("order") != "own";
+  isa::ProgramBuilder p("gm_copy", arch);
+  const auto constant = [&](std::string_view name, u64 value) { return p.constant(name, static_cast<i64>(value)); };
+  const isa::Const COLUMNS = constant("COLUMNS", columns), SLICE = constant("SLICE", columns / slices),
+                   TILE_ROWS = constant("TILE_ROWS", params.whole("tile_rows")),
+                   TILE_COLUMNS = constant("TILE_COLUMNS", params.whole("tile_columns")),
+                   PIECE = constant("PIECE", params.whole("rows") / cores), CORES = constant("CORES", cores);
+  const Reg base = p.reg("base"), idx = p.reg("idx"), slice = p.reg("slice"), repeat = p.reg("repeat"),
+            piece = p.reg("piece"), row = p.reg("row"), last_row = p.reg("last_row"), column = p.reg("column"),
+            end = p.reg("end"), src = p.reg("src"), n = p.reg("n"), gap = p.reg("gap");
+  p.ld_arg(base, 0);
+  p.get_block_idx(idx);
+  p.mov(slice, 0);
+  const Target next_slice = p.here("slices");
+  p.mov(repeat, 0);
+  const Target again = p.here("repeats");
+  p.mov(piece, 0);
+  const Target next_piece = p.here("pieces");
   if (!read_all) {
-    s += "  mov row, idx\n";
-  } else if (p.text("order") == "rotated") {
-    s += "  add row, piece, idx\n  rem row, row, CORES\n";
+    p.mov(row, idx);
+  } else if (params.text("order") == "rotated") {
+    p.set(row, (piece + idx) % CORES);
   } else {
-    s += "  mov row, piece\n";
+    p.mov(row, piece);
   }
-  s += R"(  mul row, row, PIECE
-  add last_row, row, PIECE
-rows:
-  mul column, slice, SLICE
-  add end, column, SLICE
-  mul src, row, COLUMNS
-  add src, src, column
-  shl src, src, 1
-  add src, src, base
-columns:
-  sub n, end, column
-  min n, n, TILE_COLUMNS
-)";
+  p.mul(row, row, PIECE);
+  p.add(last_row, row, PIECE);
+  const Target next_row = p.here("rows");
+  p.mul(column, slice, SLICE);
+  p.add(end, column, SLICE);
+  p.set(src, ((row * COLUMNS + column) << 1) + base);
+  const Target next_column = p.here("columns");
+  p.sub(n, end, column);
+  p.min(n, n, TILE_COLUMNS);
   if (to_l1) {
-    s += "  copy_gm_to_cbuf_multi_nd2nz_b16 0, src, 0, 1, TILE_ROWS, n, 0, COLUMNS, (TILE_ROWS+15)/16*16, 1, 0\n";
+    p.copy_gm_to_cbuf_multi_nd2nz_b16(0, src, 0, 1, TILE_ROWS, n, 0, COLUMNS, (TILE_ROWS + 15) / 16 * 16, 1, 0);
   } else {
-    s += "  shl n, n, 1\n  sub gap, COLUMNS*2, n\n  copy_gm_to_ubuf_align_b16 0, src, 0, TILE_ROWS, n, 0, 0, gap, 0\n";
+    p.shl(n, n, 1);
+    p.sub(gap, COLUMNS * 2, n);
+    p.copy_gm_to_ubuf_align_b16(0, src, 0, TILE_ROWS, n, 0, 0, gap, 0);
   }
-  s += R"(  add src, src, TILE_COLUMNS*2
-  add column, column, TILE_COLUMNS
-  blt column, end, columns
-  add row, row, TILE_ROWS
-  blt row, last_row, rows
-)";
-  if (read_all) s += "  add piece, piece, 1\n  blt piece, CORES, pieces\n";
-  s += fmt::format("  add repeat, repeat, 1\n  blt repeat, {}, repeats\n", p.whole("repeats"));
-  s += fmt::format("  add slice, slice, 1\n  blt slice, {}, slices\n", slices);
-  s += "  pipe_barrier PIPE_ALL\n  end\n";
-  return s;
+  p.add(src, src, TILE_COLUMNS * 2);
+  p.add(column, column, TILE_COLUMNS);
+  p.blt(column, end, next_column);
+  p.add(row, row, TILE_ROWS);
+  p.blt(row, last_row, next_row);
+  if (read_all) {
+    p.add(piece, piece, 1);
+    p.blt(piece, CORES, next_piece);
+  }
+  p.add(repeat, repeat, 1);
+  p.blt(repeat, params.whole("repeats"), again);
+  p.add(slice, slice, 1);
+  p.blt(slice, slices, next_slice);
+  p.pipe_barrier(isa::PipeId::ALL);
+  p.end();
+  return p.finish();
 }
 
-KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
+KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   const std::string &to = p.text("to"), &order = p.text("order");
   if (to != "ub" && to != "l1") fail_at(Fault::Input, p.place(), "to is ub or l1, not '{}'", to);
   if (order != "own" && order != "same" && order != "rotated")
     fail_at(Fault::Input, p.place(), "order is own, same or rotated, not '{}'", order);
-  return {.code = text(p),
+  return {.code = program(p, chip.arch),
           .cube = to == "l1",
           .blocks = static_cast<u32>(p.whole("cores")),
           .buffers = {{p.whole("rows") * p.whole("columns") * 2, p.flag("bypass_l2")}}};

@@ -5,8 +5,6 @@
 // flags. After the published quant_group_matmul_high_performance of asc-devkit, whose tiles, depth of L1, places and
 // vector instructions this has: blocks of 128 x 1024 are dealt to the cores, A of a block is in L1 once, weights are
 // NZ.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 
@@ -14,6 +12,8 @@
 
 namespace vinci::validate {
 namespace {
+
+using isa::PipeId, isa::Reg, isa::Target, isa::Type, isa::Value;
 
 constexpr u64 kM = 128, kN = 256, kK = 128, kBlockN = 1024;  // a tile of results and of one mad; a block of work
 constexpr u64 kStepB = 4;                                    // mads that one copy of weights is for
@@ -29,153 +29,142 @@ struct Grouped {
 
 class Writer {
  public:
-  explicit Writer(const Grouped& x) : x_(x) {}
+  Writer(const Grouped& problem, std::string_view name, isa::Arch arch) : x_(problem), p_(std::string(name), arch) {}
 
  protected:
-  template <class... Args>
-  void op(fmt::format_string<Args...> format, Args&&... args) {
-    s_ += "  " + fmt::format(format, std::forward<Args>(args)...) + "\n";
+  // set_flag or wait_flag.
+  void flag(bool set, PipeId from, PipeId to, u64 event) {
+    set ? p_.set_flag(from, to, event) : p_.wait_flag(from, to, event);
   }
-  void label(std::string_view name) { s_ += fmt::format("{}:\n", name); }
-  void flag(std::string_view what, std::string_view from, std::string_view to, std::string_view event) {
-    op("{} PIPE_{}, PIPE_{}, {}", what, from, to, event);
-  }
-  void hand_over(std::string_view from, std::string_view to, std::string_view event) {
-    flag("set_flag", from, to, event);
-    flag("wait_flag", from, to, event);
-  }
-  void set_cross(std::string_view pipe, u32 id) {
-    op("ffts_cross_core_sync PIPE_{}, {}", pipe, 0x1 | 2 << 4 | id << 8);
-  }
-  void begin(std::initializer_list<std::string_view> more) {
-    u64 reg = 0;
-    for (const std::string_view name :
-         {"x", "w", "scale", "row_scale", "y", "work", "core", "block", "m", "n", "n_end", "task", "at", "t"})
-      s_ += fmt::format(".alias {} = X{}\n", name, reg++);
-    for (const std::string_view name : more)
-      s_ += fmt::format(".alias {} = X{}\n", name, reg++);
-    op("set_ffts_base_addr 1");
-    reg = 0;
-    for (const std::string_view name : {"x", "w", "scale", "row_scale", "y", "work"})
-      op("ld_arg {}, {}", name, reg++);
-    op("get_block_idx core");
-    op("mul t, core, {}", kTileBytes);
-    op("add work, work, t");
-    op("mov task, 0");
-    op("mov block, core");
+  void set_cross(PipeId pipe, u32 id) { p_.ffts_cross_core_sync(pipe, 0x1 | 2 << 4 | id << 8); }
+  void begin() {
+    p_.set_ffts_base_addr(1);
+    u64 argument = 0;
+    for (const Reg r : {x, w, scale, row_scale, y, work})
+      p_.ld_arg(r, argument++);
+    p_.get_block_idx(core);
+    p_.mul(t, core, kTileBytes);
+    p_.add(work, work, t);
+    p_.mov(task, 0);
+    p_.mov(block, core);
   }
   // m and the columns from n to n_end of a block.
   void place_of_block() {
-    op("div m, block, {}", x_.blocks_n());
-    op("mul m, m, {}", kM);
-    op("rem n, block, {}", x_.blocks_n());
-    op("mul n, n, {}", kBlockN);
-    op("add n_end, n, {}", kBlockN);
+    p_.div(m, block, x_.blocks_n());
+    p_.mul(m, m, kM);
+    p_.rem(n, block, x_.blocks_n());
+    p_.mul(n, n, kBlockN);
+    p_.add(n_end, n, kBlockN);
   }
   // at = where the tile of this number goes.
   void place_of_task() {
-    op("rem at, task, {}", x_.depth);
-    op("mul at, at, {}", x_.cores * kTileBytes);
-    op("add at, at, work");
+    p_.rem(at, task, x_.depth);
+    p_.mul(at, at, x_.cores * kTileBytes);
+    p_.add(at, at, work);
   }
 
   const Grouped& x_;
-  std::string s_;
+  isa::ProgramBuilder p_;
+  const Reg x = p_.reg("x"), w = p_.reg("w"), scale = p_.reg("scale"), row_scale = p_.reg("row_scale"), y = p_.reg("y"),
+            work = p_.reg("work"), core = p_.reg("core"), block = p_.reg("block"), m = p_.reg("m"), n = p_.reg("n"),
+            n_end = p_.reg("n_end"), task = p_.reg("task"), at = p_.reg("at"), t = p_.reg("t");
 };
 
 constexpr u32 kThere = 8, kFree = 9;  // flags
 
 class Cube final : public Writer {
  public:
-  using Writer::Writer;
+  Cube(const Grouped& problem, isa::Arch arch) : Writer(problem, "grouped_matmul", arch) {}
 
-  std::string text() {
-    begin({"a_slot", "a_at", "b_slot", "group", "kb"});
-    flags("set_flag");
-    op("bge block, {}, finish", x_.blocks());
-    label("blocks");
+  isa::BuiltProgram program() {
+    const Target finish = p_.label("finish"), drained = p_.label("drained");
+    begin();
+    flags(true);
+    p_.bge(block, x_.blocks(), finish);
+    const Target blocks = p_.here("blocks");
     place_of_block();
     load_a();
-    label("tiles");
+    const Target tiles = p_.here("tiles");
     for (u64 step = 0; step < x_.k / kK; ++step)
       multiply(step);
     store();
-    op("add n, n, {}", kN);
-    op("blt n, n_end, tiles");
-    flag("set_flag", "MTE1", "MTE2", "a_slot");
-    op("xor a_slot, a_slot, 1");
-    op("add block, block, {}", x_.cores);
-    op("blt block, {}, blocks", x_.blocks());
-    label("finish");
-    flags("wait_flag");
-    op("min t, task, {}", x_.depth);
-    label("drain");
-    op("beq t, 0, drained");
-    op("wait_flag_dev {}", kFree);
-    op("sub t, t, 1");
-    op("b drain");
-    label("drained");
-    op("pipe_barrier PIPE_ALL\n  end");
-    return std::move(s_);
+    p_.add(n, n, kN);
+    p_.blt(n, n_end, tiles);
+    p_.set_flag(PipeId::MTE1, PipeId::MTE2, a_slot);
+    p_.xor_(a_slot, a_slot, 1);
+    p_.add(block, block, x_.cores);
+    p_.blt(block, x_.blocks(), blocks);
+    p_.bind(finish);
+    flags(false);
+    p_.min(t, task, x_.depth);
+    const Target drain = p_.here("drain");
+    p_.beq(t, 0, drained);
+    p_.wait_flag_dev(kFree);
+    p_.sub(t, t, 1);
+    p_.b(drain);
+    p_.bind(drained);
+    p_.pipe_barrier(PipeId::ALL);
+    p_.end();
+    return p_.finish();
   }
 
  private:
   u64 a_bytes() const { return kM * x_.k; }
-  void flags(std::string_view what) {
-    for (const std::string_view event : {"0", "1", "2", "3"})
-      flag(what, "MTE1", "MTE2", event);
-    for (const std::string_view event : {"0", "1"})
-      flag(what, "M", "MTE1", event);
+  void flags(bool set) {
+    for (u64 event = 0; event < 4; ++event)
+      flag(set, PipeId::MTE1, PipeId::MTE2, event);
+    for (u64 event = 0; event < 2; ++event)
+      flag(set, PipeId::M, PipeId::MTE1, event);
   }
   void load_a() {
-    flag("wait_flag", "MTE1", "MTE2", "a_slot");
-    op("mul at, m, {}", x_.k);
-    op("add at, at, x");
-    op("mul a_at, a_slot, {}", a_bytes());
-    op("copy_gm_to_cbuf_multi_nd2nz_b8 a_at, at, 0, 1, {}, {}, 0, {}, {}, 1, 0", kM, x_.k, x_.k, kM);
-    flag("set_flag", "MTE2", "MTE1", "a_slot");
-    op("div group, m, {}", x_.m / x_.groups);
-    op("mul group, group, {}", x_.k * x_.n);
-    op("add group, group, w");
-    flag("wait_flag", "MTE2", "MTE1", "a_slot");
+    p_.wait_flag(PipeId::MTE1, PipeId::MTE2, a_slot);
+    p_.mul(at, m, x_.k);
+    p_.add(at, at, x);
+    p_.mul(a_at, a_slot, a_bytes());
+    p_.copy_gm_to_cbuf_multi_nd2nz_b8(a_at, at, 0, 1, kM, x_.k, 0, x_.k, kM, 1, 0);
+    p_.set_flag(PipeId::MTE2, PipeId::MTE1, a_slot);
+    p_.div(group, m, x_.m / x_.groups);
+    p_.mul(group, group, x_.k * x_.n);
+    p_.add(group, group, w);
+    p_.wait_flag(PipeId::MTE2, PipeId::MTE1, a_slot);
   }
   // The weights of kStepB mads, block columns of 32: k x 32 bytes each.
   void load_b(u64 step, u64 slot) {
     const u64 rows = kK * kStepB;
-    flag("wait_flag", "MTE1", "MTE2", fmt::format("{}", 2 + slot));
-    op("mul at, n, {}", x_.k);
-    op("add at, at, {}", step * kK * 32);
-    op("add at, at, group");
-    op("copy_gm_to_cbuf {}, at, 0, {}, {}, {}, 0", b_at(slot), kN / 32, rows, x_.k - rows);
-    hand_over("MTE2", "MTE1", fmt::format("{}", 2 + slot));
+    p_.wait_flag(PipeId::MTE1, PipeId::MTE2, 2 + slot);
+    p_.mul(at, n, x_.k);
+    p_.add(at, at, step * kK * 32);
+    p_.add(at, at, group);
+    p_.copy_gm_to_cbuf(b_at(slot), at, 0, kN / 32, rows, x_.k - rows, 0);
+    p_.hand_over(PipeId::MTE2, PipeId::MTE1, 2 + slot);
   }
   u64 b_at(u64 slot) const { return 2 * a_bytes() + slot * kK * kStepB * kN; }
 
   void multiply(u64 step) {
     const u64 slot = step / kStepB % 2, l0 = step % 2, l0a = l0 * kM * kK, l0b = l0 * kN * kK;
     if (step % kStepB == 0) load_b(step, slot);
-    flag("wait_flag", "M", "MTE1", fmt::format("{}", l0));
+    p_.wait_flag(PipeId::M, PipeId::MTE1, l0);
     for (u64 f = 0; f < kK / 32; ++f)
-      op("load_cbuf_to_ca {}, a_at, {}, {}, 1, 0, 0, {}", l0a + f * 512, (step * (kK / 32) + f) * (kM / 16), kM / 16,
-         kK / 32 - 1);
+      p_.load_cbuf_to_ca(l0a + f * 512, a_at, (step * (kK / 32) + f) * (kM / 16), kM / 16, 1, 0, 0, kK / 32 - 1);
     for (u64 f = 0; f < kK / 32; ++f)
-      op("load_cbuf_to_cb_transpose.b8 {}, {}, {}, {}, {}, 1, 0, 0", l0b + f * (kN / 16) * 512, b_at(slot),
-         step % kStepB * (kK / 32) + f, kN / 32, kK * kStepB / 32);
-    if ((step + 1) % kStepB == 0) flag("set_flag", "MTE1", "MTE2", fmt::format("{}", 2 + slot));
-    hand_over("MTE1", "M", fmt::format("{}", l0));
-    op("mad.s8 0, {}, {}, {}, {}, {}, {}, {}", l0a, l0b, kM, kK, kN, step == 0 ? 1 : 0, step + 1 == x_.k / kK ? 3 : 2);
-    flag("set_flag", "M", "MTE1", fmt::format("{}", l0));
+      p_.load_cbuf_to_cb_transpose(Type::b8, l0b + f * (kN / 16) * 512, b_at(slot), step % kStepB * (kK / 32) + f,
+                                   kN / 32, kK * kStepB / 32, 1, 0, 0);
+    if ((step + 1) % kStepB == 0) p_.set_flag(PipeId::MTE1, PipeId::MTE2, 2 + slot);
+    p_.hand_over(PipeId::MTE1, PipeId::M, l0);
+    p_.mad(Type::s8, 0, l0a, l0b, kM, kK, kN, step == 0 ? 1 : 0, step + 1 == x_.k / kK ? 3 : 2);
+    p_.set_flag(PipeId::M, PipeId::MTE1, l0);
   }
 
   void store() {
-    op("blt task, {}, place", x_.depth);
-    op("wait_flag_dev {}", kFree);
-    label("place");
+    p_.if_(task >= x_.depth, [&] { p_.wait_flag_dev(kFree); });
     place_of_task();
-    op("copy_matrix_cc_to_gm at, 0, 0, {}, {}, {}, {}, 3, 0, 0, 0, 1", kN, kM, kN, kM);
-    set_cross("FIX", kThere);
-    op("add task, task, 1");
+    p_.copy_matrix_cc_to_gm(at, 0, 0, kN, kM, kN, kM, 3, 0, 0, 0, 1);
+    set_cross(PipeId::FIX, kThere);
+    p_.add(task, task, 1);
   }
+
+  const Reg a_slot = p_.reg("a_slot"), a_at = p_.reg("a_at"), b_slot = p_.reg("b_slot"), group = p_.reg("group"),
+            kb = p_.reg("kb");
 };
 
 // UB: from 0 on two places for results of the cube, then for y, for scales of columns and of rows; what is between the
@@ -189,126 +178,135 @@ static_assert(kGelu + kElements * 4 <= 192 * 1024);
 
 class Vector final : public Writer {
  public:
-  using Writer::Writer;
+  Vector(const Grouped& problem, isa::Arch arch) : Writer(problem, "grouped_matmul_aiv", arch) {}
 
-  std::string text() {
-    begin({"aiv", "chunk", "rows", "repeats", "slot", "scale_slot", "in", "out", "scale_at", "row_scale_at", "src"});
-    op("get_subblockid aiv");
-    flags("set_flag");
-    op("bge block, {}, finish", x_.blocks());
-    label("blocks");
+  isa::BuiltProgram program() {
+    const Target finish = p_.label("finish");
+    begin();
+    p_.get_subblockid(aiv);
+    flags(true);
+    p_.bge(block, x_.blocks(), finish);
+    const Target blocks = p_.here("blocks");
     place_of_block();
-    label("tiles");
+    const Target tiles = p_.here("tiles");
     load_scale();
-    op("wait_flag_dev {}", kThere);
-    op("mov chunk, {}", x_.aivs == 2 ? "aiv" : "0");
-    label("chunks");
+    p_.wait_flag_dev(kThere);
+    p_.mov(chunk, x_.aivs == 2 ? Value(aiv) : Value(0));
+    const Target chunks = p_.here("chunks");
     process_chunk();
-    op("add chunk, chunk, {}", x_.aivs);
-    op("blt chunk, {}, chunks", ceil_div(kM, kChunk));
-    flag("set_flag", "V", "MTE2", "scale_slot");
-    op("sub scale_slot, 5, scale_slot");
-    set_cross("MTE2", kFree);
-    op("add task, task, 1");
-    op("add n, n, {}", kN);
-    op("blt n, n_end, tiles");
-    op("add block, block, {}", x_.cores);
-    op("blt block, {}, blocks", x_.blocks());
-    label("finish");
-    flags("wait_flag");
-    op("pipe_barrier PIPE_ALL\n  end");
-    return std::move(s_);
+    p_.add(chunk, chunk, x_.aivs);
+    p_.blt(chunk, ceil_div(kM, kChunk), chunks);
+    p_.set_flag(PipeId::V, PipeId::MTE2, scale_slot);
+    p_.sub(scale_slot, 5, scale_slot);
+    set_cross(PipeId::MTE2, kFree);
+    p_.add(task, task, 1);
+    p_.add(n, n, kN);
+    p_.blt(n, n_end, tiles);
+    p_.add(block, block, x_.cores);
+    p_.blt(block, x_.blocks(), blocks);
+    p_.bind(finish);
+    flags(false);
+    p_.pipe_barrier(PipeId::ALL);
+    p_.end();
+    return p_.finish();
   }
 
  private:
-  void flags(std::string_view what) {
-    for (const std::string_view event : {"0", "1"}) {
-      flag(what, "V", "MTE2", event);
-      flag(what, "MTE3", "V", event);
+  void flags(bool set) {
+    for (u64 event = 0; event < 2; ++event) {
+      flag(set, PipeId::V, PipeId::MTE2, event);
+      flag(set, PipeId::MTE3, PipeId::V, event);
     }
-    for (const std::string_view event : {"2", "3"})
-      flag(what, "V", "MTE2", event);
-    if (what == "set_flag") op("mov scale_slot, 2");
+    for (u64 event = 2; event < 4; ++event)
+      flag(set, PipeId::V, PipeId::MTE2, event);
+    if (set) p_.mov(scale_slot, 2);
   }
-  template <class... Args>
-  void vector(fmt::format_string<Args...> format, Args&&... args) {
-    op(format, std::forward<Args>(args)...);
-    op("pipe_barrier PIPE_V");
-  }
-  static u64 bits(float f) { return std::bit_cast<u32>(f); }
+  void barrier() { p_.pipe_barrier(PipeId::V); }
 
   void load_scale() {
-    flag("wait_flag", "V", "MTE2", "scale_slot");
-    op("div src, m, {}", x_.m / x_.groups);
-    op("mul src, src, {}", x_.n);
-    op("add src, src, n");
-    op("shl src, src, 2");
-    op("add src, src, scale");
-    op("mul scale_at, scale_slot, {}", kN * 4);
-    op("add scale_at, scale_at, {}", ub::kScale - 2 * kN * 4);
-    op("copy_gm_to_ubuf scale_at, src, 0, 1, {}, 0, 0", kN * 4 / 32);
-    hand_over("MTE2", "V", "scale_slot");
+    p_.wait_flag(PipeId::V, PipeId::MTE2, scale_slot);
+    p_.div(src, m, x_.m / x_.groups);
+    p_.mul(src, src, x_.n);
+    p_.add(src, src, n);
+    p_.shl(src, src, 2);
+    p_.add(src, src, scale);
+    p_.mul(scale_at, scale_slot, kN * 4);
+    p_.add(scale_at, scale_at, ub::kScale - 2 * kN * 4);
+    p_.copy_gm_to_ubuf(scale_at, src, 0, 1, kN * 4 / 32, 0, 0);
+    p_.hand_over(PipeId::MTE2, PipeId::V, scale_slot);
   }
 
   void process_chunk() {
-    op("mul t, chunk, {}", kChunk);
-    op("sub rows, {}, t", kM);
-    op("min rows, rows, {}", kChunk);
-    op("mul repeats, rows, {}", kN / 64);
-    op("mul in, slot, {}", ub::kElements * 4);
-    op("mul out, slot, {}", ub::kElements * 2);
-    op("add out, out, {}", ub::kOut);
-    op("mul row_scale_at, slot, 256");
-    op("add row_scale_at, row_scale_at, {}", ub::kRowScale);
-    flag("wait_flag", "V", "MTE2", "slot");
+    p_.mul(t, chunk, kChunk);
+    p_.sub(rows, kM, t);
+    p_.min(rows, rows, kChunk);
+    p_.mul(repeats, rows, kN / 64);
+    p_.mul(in, slot, ub::kElements * 4);
+    p_.mul(out, slot, ub::kElements * 2);
+    p_.add(out, out, ub::kOut);
+    p_.mul(row_scale_at, slot, 256);
+    p_.add(row_scale_at, row_scale_at, ub::kRowScale);
+    p_.wait_flag(PipeId::V, PipeId::MTE2, slot);
     place_of_task();
-    op("mul t, chunk, {}", kChunk * kN * 4);
-    op("add at, at, t");
-    op("mul t, rows, {}", kN * 4 / 32);
-    op("copy_gm_to_ubuf in, at, 0, 1, t, 0, 0");
-    op("mul src, chunk, {}", kChunk);
-    op("add src, src, m");
-    op("shl src, src, 2");
-    op("add src, src, row_scale");
-    op("shr t, rows, 3");
-    op("copy_gm_to_ubuf row_scale_at, src, 0, 1, t, 0, 0");
-    hand_over("MTE2", "V", "slot");
-    flag("wait_flag", "MTE3", "V", "slot");
-    op("shr t, rows, 3");
-    vector("vbrcb.f32 {}, row_scale_at, 1, 8, t", ub::kBroadcast);
-    by_row("vcopy.f32 {0}, {1}, rows, 1, 0, 32, 1", ub::kRows, ub::kBroadcast, false);
-    vector("vconv_s322f32 {}, in, repeats, 1, 1, 8, 8", ub::kValues);
-    by_row("vmul.f32 {0}, {0}, t, rows, 1, 1, 1, 32, 32, 0", ub::kValues, 0, true);
-    vector("vadds.f32 {0}, {0}, 0, repeats, 1, 1, 8, 8", ub::kValues);
-    flag("set_flag", "V", "MTE2", "slot");
-    vector("vmul.f32 {0}, {1}, {0}, repeats, 1, 1, 1, 8, 8, 8", ub::kRows, ub::kValues);
-    vector("vmuls.f32 {}, {}, {:#x}, repeats, 1, 1, 8, 8", ub::kGelu, ub::kRows, bits(-1.702f));
-    vector("vexp.f32 {0}, {0}, repeats, 1, 1, 8, 8", ub::kGelu);
-    vector("vadds.f32 {0}, {0}, {1:#x}, repeats, 1, 1, 8, 8", ub::kGelu, bits(1));
-    vector("vdiv.f32 {0}, {1}, {0}, repeats, 1, 1, 1, 8, 8, 8", ub::kGelu, ub::kRows);
-    vector("vconv_f322f16 out, {}, repeats, 1, 1, 4, 8", ub::kGelu);
-    hand_over("V", "MTE3", "slot");
-    op("mul src, chunk, {}", kChunk);
-    op("add src, src, m");
-    op("mul src, src, {}", x_.n);
-    op("add src, src, n");
-    op("shl src, src, 1");
-    op("add src, src, y");
-    op("copy_ubuf_to_gm src, out, 0, rows, {}, 0, {}", kN * 2 / 32, (x_.n - kN) * 2 / 32);
-    flag("set_flag", "MTE3", "V", "slot");
-    op("xor slot, slot, 1");
-  }
-  // 64 columns at a time of all rows; `scaled`: with the scales of these columns in t.
-  void by_row(std::string_view format, u64 dst, u64 src, bool scaled) {
+    p_.mul(t, chunk, kChunk * kN * 4);
+    p_.add(at, at, t);
+    p_.mul(t, rows, kN * 4 / 32);
+    p_.copy_gm_to_ubuf(in, at, 0, 1, t, 0, 0);
+    p_.mul(src, chunk, kChunk);
+    p_.add(src, src, m);
+    p_.shl(src, src, 2);
+    p_.add(src, src, row_scale);
+    p_.shr(t, rows, 3);
+    p_.copy_gm_to_ubuf(row_scale_at, src, 0, 1, t, 0, 0);
+    p_.hand_over(PipeId::MTE2, PipeId::V, slot);
+    p_.wait_flag(PipeId::MTE3, PipeId::V, slot);
+    p_.shr(t, rows, 3);
+    p_.vbrcb(Type::f32, ub::kBroadcast, row_scale_at, 1, 8, t);
+    barrier();
+    for (u64 column = 0; column < kN; column += 64)
+      p_.vcopy(Type::f32, ub::kRows + column * 4, ub::kBroadcast, rows, 1, 0, 32, 1);
+    barrier();
+    p_.vconv_s322f32(ub::kValues, in, repeats, 1, 1, 8, 8);
+    barrier();
     for (u64 column = 0; column < kN; column += 64) {
-      if (scaled) op("add t, scale_at, {}", column * 4);
-      s_ += "  " + fmt::format(fmt::runtime(format), dst + column * 4, src) + "\n";
+      const u64 values = ub::kValues + column * 4;
+      p_.add(t, scale_at, column * 4);
+      p_.vmul(Type::f32, values, values, t, rows, 1, 1, 1, 32, 32, 0);
     }
-    op("pipe_barrier PIPE_V");
+    barrier();
+    p_.vadds(Type::f32, ub::kValues, ub::kValues, 0, repeats, 1, 1, 8, 8);
+    barrier();
+    p_.set_flag(PipeId::V, PipeId::MTE2, slot);
+    p_.vmul(Type::f32, ub::kRows, ub::kValues, ub::kRows, repeats, 1, 1, 1, 8, 8, 8);
+    barrier();
+    p_.vmuls(Type::f32, ub::kGelu, ub::kRows, isa::f32(-1.702f), repeats, 1, 1, 8, 8);
+    barrier();
+    p_.vexp(Type::f32, ub::kGelu, ub::kGelu, repeats, 1, 1, 8, 8);
+    barrier();
+    p_.vadds(Type::f32, ub::kGelu, ub::kGelu, isa::f32(1), repeats, 1, 1, 8, 8);
+    barrier();
+    p_.vdiv(Type::f32, ub::kGelu, ub::kRows, ub::kGelu, repeats, 1, 1, 1, 8, 8, 8);
+    barrier();
+    p_.vconv_f322f16(out, ub::kGelu, repeats, 1, 1, 4, 8);
+    barrier();
+    p_.hand_over(PipeId::V, PipeId::MTE3, slot);
+    p_.mul(src, chunk, kChunk);
+    p_.add(src, src, m);
+    p_.mul(src, src, x_.n);
+    p_.add(src, src, n);
+    p_.shl(src, src, 1);
+    p_.add(src, src, y);
+    p_.copy_ubuf_to_gm(src, out, 0, rows, kN * 2 / 32, 0, (x_.n - kN) * 2 / 32);
+    p_.set_flag(PipeId::MTE3, PipeId::V, slot);
+    p_.xor_(slot, slot, 1);
   }
+
+  const Reg aiv = p_.reg("aiv"), chunk = p_.reg("chunk"), rows = p_.reg("rows"), repeats = p_.reg("repeats"),
+            slot = p_.reg("slot"), scale_slot = p_.reg("scale_slot"), in = p_.reg("in"), out = p_.reg("out"),
+            scale_at = p_.reg("scale_at"), row_scale_at = p_.reg("row_scale_at"), src = p_.reg("src");
 };
 
-KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
+KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   const Grouped x{.m = p.whole("m"),
                   .n = p.whole("n"),
                   .k = p.whole("k"),
@@ -321,8 +319,8 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
   p.need(x.k > 0 && x.k % (2 * kStepB * kK) == 0 && x.k <= 1024, "k is 1024");
   p.need(x.cores > 0 && x.depth > 0 && x.depth <= 8, "cores is not 0, depth is 1 to 8");
   p.need(x.aivs == 1 || x.aivs == 2, "aivs: 1 or 2");
-  return {.code = Cube(x).text(),
-          .aiv_code = Vector(x).text(),
+  return {.code = Cube(x, chip.arch).program(),
+          .aiv_code = Vector(x, chip.arch).program(),
           .cube = true,
           .aivs = static_cast<u32>(x.aivs),
           .blocks = static_cast<u32>(x.cores),

@@ -2,12 +2,16 @@
 // SPDX-FileCopyrightText: The Vinci authors
 // One instruction of any kind back to back, its operands by name.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 
 #include "isa/base/error.h"
+#include "isa/codec.h"
 #include "isa/table.h"
+#include "isa/text.h"
 #include "tools/validate/family.h"
 #include "tools/validate/timed_run.h"
 
@@ -15,7 +19,7 @@ namespace vinci::validate {
 namespace {
 
 // Sources begin at the same bank group of UB, as in the published benchmark; no region meets another one.
-constexpr std::string_view kThird = "0x20000", kSecond = "0x10000";
+constexpr u64 kThird = 0x20000, kSecond = 0x10000;
 
 // "dstRepStride=4 srcRepStride=8"
 std::map<std::string, std::string, std::less<>> parse_operands(const Params& p) {
@@ -31,8 +35,8 @@ std::map<std::string, std::string, std::less<>> parse_operands(const Params& p) 
 }
 
 std::string usual_value(std::string_view name, const Params& p) {
-  if (name == "dst" || name == "c") return std::string(kThird);
-  if (name == "src1") return std::string(kSecond);
+  if (name == "dst" || name == "c") return fmt::format("{}", kThird);
+  if (name == "src1") return fmt::format("{}", kSecond);
   if (name == "repeat") return p.text("repeat");
   if (name.ends_with("BlkStride")) return "1";
   if (name.ends_with("RepStride")) return "8";
@@ -40,6 +44,7 @@ std::string usual_value(std::string_view name, const Params& p) {
   return "0";
 }
 
+// The measured instruction with its operands by name.
 std::string instruction_text(const Params& p) {
   const std::string& mnemonic = p.text("instruction");
   const std::string name = mnemonic.substr(0, mnemonic.find('.'));
@@ -47,24 +52,54 @@ std::string instruction_text(const Params& p) {
   const auto row = std::ranges::find(rows, name, &isa::Row::name);
   if (row == rows.end()) fail_at(Fault::Input, p.place(), "there is no instruction '{}'", name);
   auto given = parse_operands(p);
-  std::string text = "  " + mnemonic;
-  bool first = true;
+  std::vector<std::string> operands;
   for (const isa::FieldInfo& f : row->fields) {
     const auto it = given.find(f.name);
     if (it == given.end() && f.optional) break;
-    text += fmt::format("{} {}", first ? "" : ",", it == given.end() ? usual_value(f.name, p) : it->second);
-    first = false;
+    operands.push_back(it == given.end() ? usual_value(f.name, p) : it->second);
     if (it != given.end()) given.erase(it);
   }
   if (!given.empty()) fail_at(Fault::Input, p.place(), "{} has no operand '{}'", name, given.begin()->first);
-  return text + "\n";
+  return fmt::format("{} {}", mnemonic, fmt::join(operands, ", "));
+}
+
+// A line of assembly of the user, or nothing.
+using Line = std::optional<isa::Inst>;
+Line assemble(const std::string& text, const std::string& place, isa::Arch arch) {
+  if (text == "-") return std::nullopt;
+  try {
+    return isa::decode(isa::assemble(text, place, arch).code.at(0));
+  } catch (const Error& e) {
+    throw Error(e.fault(), fmt::format("'{}': {}", text, e.message()), place);
+  }
+}
+void write(isa::ProgramBuilder& b, const Line& line) {
+  if (!line) return;
+  std::vector<isa::Value> operands;
+  for (usize i = 0; i < line->row->fields.size(); ++i) {
+    const isa::Operand& o = line->operands[i];
+    if (o.is_reg) {
+      operands.emplace_back(b.x(static_cast<u32>(o.value)));
+    } else if (line->row->fields[i].kind == isa::OperandKind::pipe) {
+      operands.emplace_back(static_cast<isa::PipeId>(o.value));
+    } else {
+      operands.emplace_back(o.value);
+    }
+  }
+  const std::string_view form = line->row->types.empty() ? "" : line->row->types[line->type].name;
+  b.call(fmt::format("{}{}{}", line->row->name, form.empty() ? "" : ".", form), operands);
 }
 
 Values measure(const Params& p, const config::ChipConfig& chip) {
-  Loop loop;
-  if (p.text("setup") != "-") loop.setup = "  " + p.text("setup") + "\n";
-  if (p.text("each") != "-") loop.body = "  " + p.text("each") + "\n";
-  loop.body += instruction_text(p);
+  const Line setup = assemble(p.text("setup"), p.place(), chip.arch),
+             each = assemble(p.text("each"), p.place(), chip.arch);
+  const Line measured = assemble(instruction_text(p), p.place(), chip.arch);
+  const Loop loop{.setup = [&](isa::ProgramBuilder& b, isa::Reg /*data*/) { write(b, setup); },
+                  .body =
+                      [&](isa::ProgramBuilder& b, isa::Reg /*data*/) {
+                        write(b, each);
+                        write(b, measured);
+                      }};
   return {{"cycles", steady_cycles(chip, loop)}};
 }
 

@@ -5,11 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
-#include <sstream>
 
 #include "isa/base/error.h"
-#include "sim/task/load.h"
 #include "tools/validate/timed_run.h"
 
 namespace vinci::validate {
@@ -25,67 +22,74 @@ constexpr PipeMetric kPipes[] = {{"scalar", PipeId::S},   {"vec", PipeId::V},   
                                  {"mte1", PipeId::MTE1},  {"mte2", PipeId::MTE2}, {"mte3", PipeId::MTE3},
                                  {"fixpipe", PipeId::FIX}};
 
-std::string kernel_text(std::string_view name, std::string_view type, const std::string& code) {
-  std::string s = fmt::format("  {}:\n    type: {}\n    code: |2\n", name, type);
-  std::istringstream lines(code);
-  for (std::string line; std::getline(lines, line);)
-    s += "      " + line + "\n";
-  return s;
+// Writes `bytes` of whole lines, each block a part.
+isa::BuiltProgram fill_program(u64 bytes, u64 blocks, isa::Arch arch) {
+  constexpr u64 kTile = 32768;
+  const u64 part = bytes / blocks / kTile * kTile;
+  isa::ProgramBuilder p("fill", arch);
+  const isa::Reg base = p.arg("base"), block = p.reg("block");
+  p.get_block_idx(block);
+  const isa::Reg at = p.reg("at"), end = p.reg("end"), dst = p.reg("dst");
+  p.mul(at, block, part);
+  p.add(end, at, part);
+  const isa::Target loop = p.here("loop");
+  p.add(dst, base, at);
+  p.copy_ubuf_to_gm(dst, 0, 0, 1, kTile / 32, 0, 0);
+  p.add(at, at, kTile);
+  p.blt(at, end, loop);
+  p.pipe_barrier(PipeId::ALL);
+  p.end();
+  return p.finish();
 }
 
-// Writes `bytes` of whole lines, each block a part.
-std::string fill_text(u64 bytes, u64 blocks) {
-  constexpr u64 kTile = 32768;
-  return fmt::format(R"(  ld_arg X0, 0
-  get_block_idx X1
-  mul X2, X1, {0}
-  add X3, X2, {0}
-loop:
-  add X4, X0, X2
-  copy_ubuf_to_gm X4, 0, 0, 1, {1}, 0, 0
-  add X2, X2, {2}
-  blt X2, X3, loop
-  pipe_barrier PIPE_ALL
-  end
-)",
-                     bytes / blocks / kTile * kTile, kTile / 32, kTile);
+task::KernelType type_of(const KernelStream& k, bool split) {
+  if (!split) return task::KernelType::AI_CORE;
+  return k.cube || k.aivs > 0 ? task::KernelType::AIC_ONLY : task::KernelType::AIV_ONLY;
 }
+
+// A kernel with its vector part, and its launches.
+class Launched {
+ public:
+  Launched(task::StreamBuilder& s, const std::string& name, const KernelStream& k, bool split)
+      : k_(k), kernel_(s.kernel(name, type_of(k, split), k.code)) {
+    if (k.aivs > 0) aiv_ = s.kernel(name + "_aiv", task::KernelType::AIV_ONLY, k.aiv_code);
+  }
+  void launch(task::StreamRef& stream, const std::vector<task::LaunchArg>& args) const {
+    if (k_.aivs > 0) {
+      stream.launch_mix(kernel_, aiv_, k_.aivs, k_.blocks, args);
+    } else {
+      stream.launch(kernel_, k_.blocks, args);
+    }
+  }
+
+ private:
+  const KernelStream& k_;
+  task::KernelRef kernel_, aiv_;
+};
 
 }  // namespace
 
-std::string kernel_yaml(const KernelStream& k, const config::ChipConfig& chip) {
+task::BuiltStream kernel_stream(const KernelStream& k, const config::ChipConfig& chip) {
   const bool split = chip.vector_cores > 0;
-  std::string s = fmt::format("vinci: 1\nname: kernel\narch: {}\n", isa::name(chip.arch));
-  std::string args;
-  if (!k.buffers.empty() || k.l2 == L2State::dirty) s += "buffers:\n";
+  task::StreamBuilder s("kernel", chip.arch);
+  std::vector<task::LaunchArg> args;
   for (usize i = 0; i < k.buffers.size(); ++i) {
-    s += fmt::format("  b{}: {{place: device, bytes: {}, l2: {}}}\n", i, k.buffers[i].bytes,
-                     k.buffers[i].bypass_l2 ? "bypass" : "normal");
-    args += fmt::format("{}b{}", i == 0 ? "" : ", ", i);
+    args.emplace_back(s.device(fmt::format("b{}", i), k.buffers[i].bytes, 0,
+                               k.buffers[i].bypass_l2 ? task::CacheHint::bypass : task::CacheHint::normal));
   }
-  const u64 fill = chip.memory.l2.size + chip.memory.l2.size / 4;
-  const u32 fillers = split ? chip.vector_cores : chip.ai_cores;
-  if (k.l2 == L2State::dirty) s += fmt::format("  others: {{place: device, bytes: {}}}\n", fill);
-  s += "kernels:\n";
-  if (k.l2 == L2State::dirty) s += kernel_text("fill", split ? "AIV_ONLY" : "AI_CORE", fill_text(fill, fillers));
-  std::string launches;
-  const auto launch = [&](std::string_view name) {
-    const std::string mix = k.aivs > 0 ? fmt::format("type: MIX_AIC_1_{}, aiv_kernel: {}_aiv, ", k.aivs, name) : "";
-    launches +=
-        fmt::format("    - kernel_launch: {{kernel: {}, {}block_dim: {}, args: [{}]}}\n", name, mix, k.blocks, args);
-  };
-  const auto add_kernel = [&](std::string_view name) {
-    s += kernel_text(name, !split ? "AI_CORE" : k.cube || k.aivs > 0 ? "AIC_ONLY" : "AIV_ONLY", k.code);
-    if (k.aivs > 0) s += kernel_text(fmt::format("{}_aiv", name), "AIV_ONLY", k.aiv_code);
-    launch(name);
-  };
-  if (k.l2 == L2State::prefetched) add_kernel("prefetch");
-  add_kernel("kernel");
-  if (k.l2 == L2State::own) launch("kernel");
-  s += "streams:\n  main:\n";
-  if (k.l2 == L2State::dirty)
-    s += fmt::format("    - kernel_launch: {{kernel: fill, block_dim: {}, args: [others]}}\n", fillers);
-  return s + launches;
+  task::StreamRef main = s.stream("main");
+  if (k.l2 == L2State::dirty) {
+    const u64 bytes = chip.memory.l2.size + chip.memory.l2.size / 4;
+    const u32 cores = split ? chip.vector_cores : chip.ai_cores;
+    const task::KernelRef fill = s.kernel("fill", split ? task::KernelType::AIV_ONLY : task::KernelType::AI_CORE,
+                                          fill_program(bytes, cores, chip.arch));
+    main.launch(fill, cores, {s.device("others", bytes)});
+  }
+  if (k.l2 == L2State::prefetched) Launched(s, "prefetch", k, split).launch(main, args);
+  const Launched kernel(s, "kernel", k, split);
+  kernel.launch(main, args);
+  if (k.l2 == L2State::own) kernel.launch(main, args);
+  return s.finish();
 }
 
 std::vector<Metric> kernel_metrics() {
@@ -119,9 +123,7 @@ L2State l2_state(const Params& p) {
 }
 
 Values kernel_times(const KernelStream& kernel, const config::ChipConfig& chip) {
-  const std::string text = kernel_yaml(kernel, chip);
-  return last_kernel_times(task::parse_task_stream(std::as_bytes(std::span(text)), "kernel", task::MemoryFiles()), chip,
-                           "kernel");
+  return last_kernel_times(kernel_stream(kernel, chip).stream(), chip, "kernel");
 }
 
 Values last_kernel_times(task::TaskStream stream, const config::ChipConfig& chip, const std::string& place) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "isa/builder/program_builder.h"
+#include "sim/task/stream_builder.h"
 #include "sim/task/task.h"
 #include "tools/validate/family.h"
 
@@ -20,8 +22,8 @@ struct KernelStream {
     u64 bytes = 0;
     bool bypass_l2 = false;
   };
-  std::string code = {};      // of the vector cores; of the cube cores where it is for them
-  std::string aiv_code = {};  // of a MIX task: of its `aivs` vector cores
+  isa::BuiltProgram code;           // of the vector cores; of the cube cores where it is for them
+  isa::BuiltProgram aiv_code = {};  // of a MIX task: of its `aivs` vector cores
   bool cube = false;
   u32 aivs = 0;
   u32 blocks = 1;
@@ -34,7 +36,7 @@ std::vector<Metric> kernel_metrics();
 // The parameter `l2` of a family, and its value.
 Parameter l2_parameter(std::string_view fallback);
 L2State l2_state(const Params& params);
-std::string kernel_yaml(const KernelStream& kernel, const config::ChipConfig& chip);  // as a task stream
+task::BuiltStream kernel_stream(const KernelStream& kernel, const config::ChipConfig& chip);
 Values kernel_times(const KernelStream& kernel, const config::ChipConfig& chip);
 // The same of the last kernel of a task stream. Fault::Input, at `place`, if it has none.
 Values last_kernel_times(task::TaskStream stream, const config::ChipConfig& chip, const std::string& place);

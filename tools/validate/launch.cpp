@@ -7,10 +7,13 @@
 namespace vinci::validate {
 namespace {
 
-KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
+KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   const std::string& cores = p.text("cores");
   if (cores != "cube" && cores != "vector") fail_at(Fault::Input, p.place(), "cores: cube or vector, not '{}'", cores);
-  return {.code = "  end\n", .cube = cores == "cube", .blocks = static_cast<u32>(p.whole("blocks")), .l2 = l2_state(p)};
+  isa::ProgramBuilder b("launch", chip.arch);
+  b.end();
+  return {
+      .code = b.finish(), .cube = cores == "cube", .blocks = static_cast<u32>(p.whole("blocks")), .l2 = l2_state(p)};
 }
 
 }  // namespace

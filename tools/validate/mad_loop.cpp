@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // mad back to back on operands that are in L0.
-#include <fmt/format.h>
-
 #include "tools/validate/family.h"
 #include "tools/validate/timed_run.h"
 
@@ -12,9 +10,11 @@ namespace {
 Values measure(const Params& p, const config::ChipConfig& chip) {
   // Products that depend on each other: none starts before the one before is through.
   const bool fenced = p.flag("fenced");
-  Loop loop{.cube = true};
-  loop.body = fmt::format("  mad.{} 0, 0, 0, {}, {}, {}, 1\n{}", p.text("type"), p.whole("m"), p.whole("k"),
-                          p.whole("n"), fenced ? "  pipe_barrier PIPE_M\n" : "");
+  const u64 m = p.whole("m"), k = p.whole("k"), n = p.whole("n");
+  const Loop loop{.cube = true, .body = [&](isa::ProgramBuilder& b, isa::Reg /*data*/) {
+                    b.call("mad." + p.text("type"), {0, 0, 0, m, k, n, 1});
+                    if (fenced) b.pipe_barrier(isa::PipeId::M);
+                  }};
   return {{"cycles", steady_cycles(chip, loop)}};
 }
 

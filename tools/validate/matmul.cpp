@@ -6,13 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "isa/base/error.h"
 #include "tools/validate/kernel_stream.h"
 
 namespace vinci::validate {
 namespace {
+
+using isa::PipeId, isa::Reg, isa::Target, isa::Value;
 
 struct Matmul {
   u64 m, n, k;
@@ -36,11 +37,18 @@ struct Matmul {
   std::string type;
 };
 
-// One of the two operands on its way to L1: which buffer, how large a group is, where its slots are.
+// A walk over the tiles of a core: the place of the tile, and of the loads to L1, the next group of k.
+struct Walk {
+  Reg m0, n0, tile, k;
+};
+
+// One of the two operands on its way to L1: its walk, how large a group is, where its slots are.
 struct Side {
-  char name;
+  bool is_a;
   u64 step, base, events;  // first event id
   u64 address;             // of its slots in L1
+  Reg gm;                  // of the operand
+  Walk walk;
 };
 
 // Base blocks of k, the last one may be a part.
@@ -54,251 +62,238 @@ u64 looped_blocks(const Matmul& x) { return align_up(k_blocks(x), unrolled(x)); 
 
 class Writer {
  public:
-  explicit Writer(const Matmul& x) : x_(x), tail_(looped_blocks(x) * x.base_k != x.k) {
-    const u64 a_bytes = x.base_m * x.base_k * x.step_ka * x.in_bytes;
-    sides_[0] = {'a', x.step_ka, x.base_m, 0, 0};
-    sides_[1] = {'b', x.step_kb, x.base_n, 2, a_bytes * x.l1_slots};
-  }
+  Writer(const Matmul& x, isa::Arch arch) : x_(x), tail_(looped_blocks(x) * x.base_k != x.k), p_("matmul", arch) {}
 
-  std::string text() {
+  isa::BuiltProgram program() {
+    const Target finish = p_.label("finish");
     header();
-    flags("set_flag");
-    line("passes:");
-    begin_pass();
+    flags(true);
+    const Target passes = p_.here("passes");
+    begin_pass(finish);
     for (const Side& side : sides_)
       if (x_.l1_slots == 2) load(side, 0);
-    line("tile:");
+    const Target tile_loop = p_.here("tile");
     tile_extent();
-    op("mov kb, 0");
-    line("k_loop:");
+    p_.mov(kb, 0);
+    const Target k_loop = p_.here("k_loop");
     for (u64 block = 0; block < unrolled(x_); ++block)
       step(block);
-    op(fmt::format("blt kb, {}, k_loop", looped_blocks(x_)));
+    p_.blt(kb, looped_blocks(x_), k_loop);
     store();
-    advance("");
-    op("blt m0, m_end, tile");
-    op("add pass, pass, 1");
-    op(fmt::format("blt pass, {}, passes", x_.passes));
-    line("finish:");
-    flags("wait_flag");
-    op("pipe_barrier PIPE_ALL");
-    op("end");
-    return std::move(s_);
+    advance(own_);
+    p_.blt(m0, m_end, tile_loop);
+    p_.add(pass, pass, 1);
+    p_.blt(pass, x_.passes, passes);
+    p_.bind(finish);
+    flags(false);
+    p_.pipe_barrier(PipeId::ALL);
+    p_.end();
+    return p_.finish();
   }
 
  private:
-  void line(std::string_view text) { s_.append(text).append("\n"); }
-  void op(std::string_view text) { s_.append("  ").append(text).append("\n"); }
   u64 block_fractals() const { return x_.base_k * x_.in_bytes / 32; }  // of a base block along k
+  isa::Const constant(std::string_view name, u64 value) { return p_.constant(name, static_cast<i64>(value)); }
+  u64 l1_bytes_of_a() const { return x_.base_m * x_.base_k * x_.step_ka * x_.in_bytes * x_.l1_slots; }
 
   void header() {
-    const auto constant = [&](std::string_view name, u64 v) { line(fmt::format(".const {} = {}", name, v)); };
-    constant("M", x_.m);
-    constant("N", x_.n);
-    constant("K", x_.k);
-    constant("CORE_M", x_.single_m);
-    constant("CORE_N", x_.single_n);
-    constant("SPLIT_N", x_.split_n);
-    constant("PASS_M", ceil_div(x_.m, x_.passes));
-    constant("BASE_M", x_.base_m);
-    constant("BASE_N", x_.base_n);
-    constant("K_BLOCKS", k_blocks(x_));
-    u64 reg = 0;
-    for (const std::string_view name :
-         {"a_gm",    "b_gm",     "c_gm",     "kb",      "m_first", "m_end",      "n_first",   "n_end",
-          "m0",      "n0",       "m",        "n",       "m1",      "n1",         "load_am0",  "load_an0",
-          "load_ak", "load_bm0", "load_bn0", "load_bk", "pass",    "src",        "size",      "t0",
-          "t1",      "init",     "mi",       "ni",      "tile",    "load_atile", "load_btile"})
-      line(fmt::format(".alias {} = X{}", name, reg++));
-    op("ld_arg a_gm, 0");
-    op("ld_arg b_gm, 1");
-    op("ld_arg c_gm, 2");
-    op("get_block_idx mi");
+    p_.ld_arg(a_gm, 0);
+    p_.ld_arg(b_gm, 1);
+    p_.ld_arg(c_gm, 2);
+    p_.get_block_idx(mi);
     if (x_.swizzle > 0) return;
     if (x_.cores_along_m) {
-      op(fmt::format("div ni, mi, {}", x_.split_m));
-      op(fmt::format("rem mi, mi, {}", x_.split_m));
+      p_.div(ni, mi, x_.split_m);
+      p_.rem(mi, mi, x_.split_m);
     } else {
-      op("rem ni, mi, SPLIT_N");
-      op("div mi, mi, SPLIT_N");
+      p_.rem(ni, mi, SPLIT_N);
+      p_.div(mi, mi, SPLIT_N);
     }
-    op("mul n_first, ni, CORE_N");
-    op("add n_end, n_first, CORE_N");
-    op("min n_end, n_end, N");
-    op("mov pass, 0");
+    p_.mul(n_first, ni, CORE_N);
+    p_.add(n_end, n_first, CORE_N);
+    p_.min(n_end, n_end, N);
+    p_.mov(pass, 0);
   }
 
-  void begin_pass() {
-    if (x_.swizzle > 0) return begin_dealt();
-    op("mul t0, pass, PASS_M");
-    op("add t1, t0, PASS_M");
-    op("min t1, t1, M");
-    op("mul m_first, mi, CORE_M");
-    op("add m_first, m_first, t0");
-    op("add m_end, m_first, CORE_M");
-    op("min m_end, m_end, t1");
-    for (const std::string_view who : {"", "load_a", "load_b"}) {
-      op(fmt::format("mov {}m0, m_first", who));
-      op(fmt::format("mov {}n0, n_first", who));
+  void begin_pass(Target finish) {
+    if (x_.swizzle > 0) return begin_dealt(finish);
+    p_.mul(t0, pass, PASS_M);
+    p_.add(t1, t0, PASS_M);
+    p_.min(t1, t1, M);
+    p_.mul(m_first, mi, CORE_M);
+    p_.add(m_first, m_first, t0);
+    p_.add(m_end, m_first, CORE_M);
+    p_.min(m_end, m_end, t1);
+    for (const Walk& w : {own_, sides_[0].walk, sides_[1].walk}) {
+      p_.mov(w.m0, m_first);
+      p_.mov(w.n0, n_first);
     }
-    op("mov load_ak, 0");
-    op("mov load_bk, 0");
-    op("bge m_first, m_end, finish");
-    op("bge n_first, n_end, finish");
+    p_.mov(load_ak, 0);
+    p_.mov(load_bk, 0);
+    p_.bge(m_first, m_end, finish);
+    p_.bge(n_first, n_end, finish);
   }
 
   // Tiles are dealt to the cores in turn, as GemmIdentityBlockSwizzle of catlass numbers them: strips of `swizzle` rows
   // of tiles, columns of a strip one after the other, every second strip from the other side; or rows and columns
   // change places.
-  void begin_dealt() {
-    op("mov m_end, M");
-    op("mov n_end, N");
-    for (const std::string_view who : {"", "load_a", "load_b"}) {
-      op(fmt::format("mov {}tile, mi", who));
-      find_tile(who);
+  void begin_dealt(Target finish) {
+    p_.mov(m_end, M);
+    p_.mov(n_end, N);
+    for (const Walk& w : {own_, sides_[0].walk, sides_[1].walk}) {
+      p_.mov(w.tile, mi);
+      find_tile(w);
     }
-    op("mov load_ak, 0");
-    op("mov load_bk, 0");
-    op("bge m0, m_end, finish");
+    p_.mov(load_ak, 0);
+    p_.mov(load_bk, 0);
+    p_.bge(m0, m_end, finish);
   }
-  void find_tile(std::string_view who) {
-    const u64 m_tiles = ceil_div(x_.m, x_.base_m), n_tiles = ceil_div(x_.n, x_.base_n), label = labels_++;
+  void find_tile(const Walk& w) {
+    const u64 m_tiles = ceil_div(x_.m, x_.base_m), n_tiles = ceil_div(x_.n, x_.base_n);
     // Across the strips, and along them.
-    const auto [across, lanes, along, tiles] =
-        x_.swizzle_columns ? std::tuple('n', n_tiles, 'm', m_tiles) : std::tuple('m', m_tiles, 'n', n_tiles);
-    op(fmt::format("mov {}m0, M", who));
-    op(fmt::format("bge {}tile, {}, found_{}", who, m_tiles * n_tiles, label));
-    op(fmt::format("div t0, {}tile, {}", who, x_.swizzle * tiles));
-    op(fmt::format("rem t1, {}tile, {}", who, x_.swizzle * tiles));
-    op(fmt::format("mul src, t0, {}", x_.swizzle));
-    op(fmt::format("sub size, {}, src", lanes));
-    op(fmt::format("min size, size, {}", x_.swizzle));
-    op(fmt::format("rem {}{}0, t1, size", who, across));
-    op(fmt::format("add {0}{1}0, {0}{1}0, src", who, across));
-    op(fmt::format("div {}{}0, t1, size", who, along));
-    op("and t0, t0, 1");
-    op(fmt::format("beq t0, 0, forward_{}", label));
-    op(fmt::format("sub {0}{1}0, {2}, {0}{1}0", who, along, tiles - 1));
-    line(fmt::format("forward_{}:", label));
-    op(fmt::format("mul {0}m0, {0}m0, BASE_M", who));
-    op(fmt::format("mul {0}n0, {0}n0, BASE_N", who));
-    line(fmt::format("found_{}:", label));
+    const Reg across = x_.swizzle_columns ? w.n0 : w.m0, along = x_.swizzle_columns ? w.m0 : w.n0;
+    const u64 lanes = x_.swizzle_columns ? n_tiles : m_tiles, tiles = x_.swizzle_columns ? m_tiles : n_tiles;
+    const Target forward = p_.label("forward"), found = p_.label("found");
+    p_.mov(w.m0, M);
+    p_.bge(w.tile, m_tiles * n_tiles, found);
+    p_.div(t0, w.tile, x_.swizzle * tiles);
+    p_.rem(t1, w.tile, x_.swizzle * tiles);
+    p_.mul(src, t0, x_.swizzle);
+    p_.sub(size, lanes, src);
+    p_.min(size, size, x_.swizzle);
+    p_.rem(across, t1, size);
+    p_.add(across, across, src);
+    p_.div(along, t1, size);
+    p_.and_(t0, t0, 1);
+    p_.beq(t0, 0, forward);
+    p_.sub(along, tiles - 1, along);
+    p_.bind(forward);
+    p_.mul(w.m0, w.m0, BASE_M);
+    p_.mul(w.n0, w.n0, BASE_N);
+    p_.bind(found);
   }
 
   // Every slot is free at the start and at the end.
-  void flags(std::string_view what) {
+  void flags(bool set) {
+    const auto flag = [&](PipeId from, PipeId to, u64 event) {
+      set ? p_.set_flag(from, to, event) : p_.wait_flag(from, to, event);
+    };
     for (const Side& side : sides_)
       for (u64 slot = 0; slot < x_.l1_slots; ++slot)
-        op(fmt::format("{} PIPE_MTE1, PIPE_MTE2, {}", what, side.events + slot));
+        flag(PipeId::MTE1, PipeId::MTE2, side.events + slot);
     for (u64 slot = 0; slot < 2; ++slot)
-      op(fmt::format("{} PIPE_M, PIPE_MTE1, {}", what, slot));
-    if (!x_.unit_flag) op(fmt::format("{} PIPE_FIX, PIPE_M, 0", what));
+      flag(PipeId::M, PipeId::MTE1, slot);
+    if (!x_.unit_flag) flag(PipeId::FIX, PipeId::M, 0);
   }
 
   // The next tile of a walk over the rectangle, columns of tiles one after the other, or rows; past the last one m0 is
   // not in it.
-  void advance(std::string_view who) {
+  void advance(const Walk& w) {
     if (x_.swizzle > 0) {
-      op(fmt::format("add {0}tile, {0}tile, {1}", who, x_.split_m * x_.split_n));
-      return find_tile(who);
+      p_.add(w.tile, w.tile, x_.split_m * x_.split_n);
+      return find_tile(w);
     }
+    const Target same = p_.label("same");
     if (x_.by_rows) {
-      op(fmt::format("add {0}n0, {0}n0, BASE_N", who));
-      op(fmt::format("blt {}n0, n_end, {}same_{}", who, who, labels_));
-      op(fmt::format("add {0}m0, {0}m0, BASE_M", who));
-      op(fmt::format("mov {}n0, n_first", who));
+      p_.add(w.n0, w.n0, BASE_N);
+      p_.blt(w.n0, n_end, same);
+      p_.add(w.m0, w.m0, BASE_M);
+      p_.mov(w.n0, n_first);
     } else {
-      op(fmt::format("add {0}m0, {0}m0, BASE_M", who));
-      op(fmt::format("blt {}m0, m_end, {}same_{}", who, who, labels_));
-      op(fmt::format("add {0}n0, {0}n0, BASE_N", who));
-      op(fmt::format("bge {}n0, n_end, {}same_{}", who, who, labels_));
-      op(fmt::format("mov {}m0, m_first", who));
+      p_.add(w.m0, w.m0, BASE_M);
+      p_.blt(w.m0, m_end, same);
+      p_.add(w.n0, w.n0, BASE_N);
+      p_.bge(w.n0, n_end, same);
+      p_.mov(w.m0, m_first);
     }
-    line(fmt::format("{}same_{}:", who, labels_++));
+    p_.bind(same);
   }
 
   // The next group of k of one operand to its slot.
   void load(const Side& side, u64 slot) {
-    const char o = side.name;
-    const u64 label = labels_++;
-    const std::string walk = fmt::format("load_{}", o);
+    const Walk& w = side.walk;
+    const Target loaded = p_.label("loaded");
     const u64 columns = x_.base_k * side.step;
-    op(fmt::format("bge {}m0, m_end, loaded_{}", walk, label));
-    op(fmt::format("wait_flag PIPE_MTE1, PIPE_MTE2, {}", side.events + slot));
-    const bool rows_are_k = o == 'b' && !x_.b_transposed;
+    p_.bge(w.m0, m_end, loaded);
+    p_.wait_flag(PipeId::MTE1, PipeId::MTE2, side.events + slot);
+    const bool rows_are_k = !side.is_a && !x_.b_transposed;
     const u64 dst = side.address + slot * side.base * columns * x_.in_bytes;
-    op(o == 'a' ? fmt::format("sub size, m_end, {}m0", walk) : fmt::format("sub size, n_end, {}n0", walk));
-    op(fmt::format("min size, size, {}", side.base));
-    std::string k = walk + "k";
+    const Reg first = side.is_a ? w.m0 : w.n0;
+    p_.sub(size, side.is_a ? m_end : n_end, first);
+    p_.min(size, size, side.base);
+    Reg k = w.k;
     if (x_.shuffle_k) {
-      k = "t0";
-      op("get_block_idx t0");
-      op(fmt::format("rem t0, t0, {}", x_.k / columns));
-      op(fmt::format("mul t0, t0, {}", columns));
-      op(fmt::format("add t0, t0, {}k", walk));
-      op(fmt::format("blt t0, K, in_k_{}", label));
-      op("sub t0, t0, K");
-      line(fmt::format("in_k_{}:", label));
+      k = t0;
+      p_.get_block_idx(t0);
+      p_.rem(t0, t0, x_.k / columns);
+      p_.mul(t0, t0, columns);
+      p_.add(t0, t0, w.k);
+      p_.if_(t0 >= K, [&] { p_.sub(t0, t0, K); });
     }
     if (rows_are_k && x_.b_nz) {
-      op(fmt::format("mul src, {}n0, K", walk));
-      op(fmt::format("mul t0, {}, {}", k, 32 / x_.in_bytes));
-      op("add src, src, t0");
+      p_.mul(src, w.n0, K);
+      p_.mul(t0, k, 32 / x_.in_bytes);
+      p_.add(src, src, t0);
     } else if (rows_are_k) {
-      op(fmt::format("mul src, {}, N", k));
-      op(fmt::format("add src, src, {}n0", walk));
+      p_.mul(src, k, N);
+      p_.add(src, src, w.n0);
     } else {
-      op(fmt::format("mul src, {}{}0, K", walk, o == 'a' ? 'm' : 'n'));
-      op(fmt::format("add src, src, {}", k));
+      p_.mul(src, first, K);
+      p_.add(src, src, k);
     }
-    op(fmt::format("mul src, src, {}", x_.in_bytes));
-    op(fmt::format("add src, src, {}_gm", o));
-    std::string k_here = fmt::format("{}", columns);
+    p_.mul(src, src, x_.in_bytes);
+    p_.add(src, src, side.gm);
     if (tail_) {
-      k_here = "t1";
-      op(fmt::format("sub t1, K, {}k", walk));
-      op(fmt::format("min t1, t1, {}", columns));
-      op(fmt::format("bge 0, t1, no_copy_{}", label));
+      p_.sub(t1, K, w.k);
+      p_.min(t1, t1, columns);
+      p_.if_(Value(0) < t1, [&] { copy(side, dst, columns, t1); });
+    } else {
+      copy(side, dst, columns, columns);
     }
-    copy(o, dst, columns, k_here);
-    if (tail_) line(fmt::format("no_copy_{}:", label));
-    op(fmt::format("set_flag PIPE_MTE2, PIPE_MTE1, {}", side.events + slot));
-    op(fmt::format("add {0}k, {0}k, {1}", walk, columns));
-    op(fmt::format("blt {}k, {}, loaded_{}", walk, looped_blocks(x_) * x_.base_k, label));
-    op(fmt::format("mov {}k, 0", walk));
-    advance(walk);
-    line(fmt::format("loaded_{}:", label));
+    p_.set_flag(PipeId::MTE2, PipeId::MTE1, side.events + slot);
+    p_.add(w.k, w.k, columns);
+    p_.blt(w.k, looped_blocks(x_) * x_.base_k, loaded);
+    p_.mov(w.k, 0);
+    advance(w);
+    p_.bind(loaded);
   }
 
   // From src to L1: `size` rows of A or columns of B, `k_here` of the `columns` along k that a slot has.
-  void copy(char o, u64 dst, u64 columns, std::string_view k_here) {
-    const std::string_view bits = x_.in_bytes == 1 ? "b8" : "b16";
-    if (o == 'b' && x_.b_nz) {
-      op(fmt::format("mul t0, size, {}", x_.in_bytes));
-      op("shr t0, t0, 5");
-      op(fmt::format("sub ni, K, {}", k_here));
-      op(fmt::format("sub init, {}, {}", columns, k_here));
-      op(fmt::format("copy_gm_to_cbuf {}, src, 0, t0, {}, ni, init", dst, k_here));
-    } else if (o == 'b' && !x_.b_transposed) {
-      op(fmt::format("copy_gm_to_cbuf_multi_nd2nz_{} {}, src, 0, 1, {}, size, 0, N, {}, 1, 0", bits, dst, k_here,
-                     columns));
+  void copy(const Side& side, u64 dst, u64 columns, const Value& k_here) {
+    if (!side.is_a && x_.b_nz) {
+      p_.mul(t0, size, x_.in_bytes);
+      p_.shr(t0, t0, 5);
+      p_.sub(ni, K, k_here);
+      p_.sub(init, columns, k_here);
+      p_.copy_gm_to_cbuf(dst, src, 0, t0, k_here, ni, init);
+    } else if (!side.is_a && !x_.b_transposed) {
+      nd2nz(dst, k_here, size, N, columns);
     } else {
-      op("add t0, size, 15");
-      op("shr t0, t0, 4");
-      op("shl t0, t0, 4");
-      op(fmt::format("copy_gm_to_cbuf_multi_nd2nz_{} {}, src, 0, 1, size, {}, 0, K, t0, 1, 0", bits, dst, k_here));
+      p_.add(t0, size, 15);
+      p_.shr(t0, t0, 4);
+      p_.shl(t0, t0, 4);
+      nd2nz(dst, size, k_here, K, t0);
+    }
+  }
+
+  // A matrix of `rows` by `columns` at src, `pitch` elements from row to row, with `stride` rows in L1.
+  void nd2nz(u64 dst, const Value& rows, const Value& columns, const Value& pitch, const Value& stride) {
+    if (x_.in_bytes == 1) {
+      p_.copy_gm_to_cbuf_multi_nd2nz_b8(dst, src, 0, 1, rows, columns, 0, pitch, stride, 1, 0);
+    } else {
+      p_.copy_gm_to_cbuf_multi_nd2nz_b16(dst, src, 0, 1, rows, columns, 0, pitch, stride, 1, 0);
     }
   }
 
   void tile_extent() {
-    op("sub m, m_end, m0");
-    op("min m, m, BASE_M");
-    op("sub n, n_end, n0");
-    op("min n, n, BASE_N");
-    op("add m1, m, 15");
-    op("shr m1, m1, 4");
-    op("add n1, n, 15");
-    op("shr n1, n1, 4");
+    p_.sub(m, m_end, m0);
+    p_.min(m, m, BASE_M);
+    p_.sub(n, n_end, n0);
+    p_.min(n, n, BASE_N);
+    p_.add(m1, m, 15);
+    p_.shr(m1, m1, 4);
+    p_.add(n1, n, 15);
+    p_.shr(n1, n1, 4);
   }
 
   // One base block of k: what L1 lacks, then L1 to L0, then mad.
@@ -307,83 +302,94 @@ class Writer {
       if (block % side.step != 0) continue;
       const u64 slot = block / side.step % x_.l1_slots;
       load(side, x_.l1_slots == 2 ? 1 - slot : slot);  // the group ahead
-      op(fmt::format("wait_flag PIPE_MTE2, PIPE_MTE1, {}", side.events + slot));
+      p_.wait_flag(PipeId::MTE2, PipeId::MTE1, side.events + slot);
     }
     for (u64 i = 0; i < x_.scalar; ++i)
-      op("mov t1, 0");
-    const u64 l0 = block % 2, label = labels_++;
-    if (tail_) op(fmt::format("bge kb, K_BLOCKS, no_block_{}", label));
-    op(fmt::format("wait_flag PIPE_M, PIPE_MTE1, {}", l0));
-    const u64 kf = block_fractals();
+      p_.mov(t1, 0);
+    if (tail_) {
+      const Target no_block = p_.label("no_block"), done = p_.label("block_done");
+      p_.bge(kb, K_BLOCKS, no_block);
+      multiply(block);
+      p_.beq(kb, kb, done);
+      p_.bind(no_block);
+      release_both(block);
+      p_.bind(done);
+    } else {
+      multiply(block);
+    }
+    p_.add(kb, kb, 1);
+  }
+
+  void multiply(u64 block) {
+    const u64 l0 = block % 2;
+    p_.wait_flag(PipeId::M, PipeId::MTE1, l0);
     const bool part = x_.k % x_.base_k != 0 && block == (k_blocks(x_) - 1) % unrolled(x_);  // it may be the last one
     if (part) {
-      op(fmt::format("mul size, kb, {}", x_.base_k));
-      op("sub size, K, size");
-      op(fmt::format("min size, size, {}", x_.base_k));
-      op(fmt::format("div ni, size, {}", 32 / x_.in_bytes));
-      op("sub ni, ni, 1");
+      p_.mul(size, kb, x_.base_k);
+      p_.sub(size, K, size);
+      p_.min(size, size, x_.base_k);
+      p_.div(ni, size, 32 / x_.in_bytes);
+      p_.sub(ni, ni, 1);
     }
     const u64 l0a = l0 * x_.base_m * x_.base_k * x_.in_bytes, l0b = l0 * x_.base_n * x_.base_k * x_.in_bytes;
     for (const Side& side : sides_) {
-      const bool a = side.name == 'a';
-      const u64 columns = x_.base_k * side.step;
-      const u64 slot = block / side.step % x_.l1_slots;
-      const u64 src = side.address + slot * side.base * columns * x_.in_bytes;
-      const u64 first = block % side.step * kf;  // fractal columns of the group before this block
-      for (u64 f = 0; f < kf; ++f) {
-        if (a) {
-          if (part && f > 0) op(fmt::format("blt ni, {}, a_there_{}", f, label));
-          op(fmt::format("mul t0, m1, {}", first + f));
-          op(fmt::format("load_cbuf_to_ca {}, {}, t0, m1, 1, 0, 0, {}", l0a + f * 512, src,
-                         part ? "ni" : fmt::format("{}", kf - 1)));
-          if (part && f + 1 == kf) line(fmt::format("a_there_{}:", label));
-        } else if (x_.b_transposed) {
-          op(fmt::format("mul t0, n1, {}", first + f));
-          op("shl t1, n1, 9");
-          op(fmt::format("mul t1, t1, {}", f));
-          op(fmt::format("add t1, t1, {}", l0b));
-          op(fmt::format("load_cbuf_to_cb t1, {}, t0, n1, 1, 0, 0", src));
-        } else {
-          op("shl t1, n1, 9");
-          op(fmt::format("mul t1, t1, {}", f));
-          op(fmt::format("add t1, t1, {}", l0b));
-          op(fmt::format("load_cbuf_to_cb t1, {}, {}, n1, {}, 0, 1", src, first + f, columns / 16));
-        }
-      }
+      side.is_a ? extract_a(side, block, l0a, part) : extract_b(side, block, l0b);
       if (x_.release_apart) release(side, block);
     }
-    op(fmt::format("set_flag PIPE_MTE1, PIPE_M, {}", l0));
+    p_.set_flag(PipeId::MTE1, PipeId::M, l0);
     if (!x_.release_apart) release_both(block);
-    op(fmt::format("wait_flag PIPE_MTE1, PIPE_M, {}", l0));
-    op("cmp_eq init, kb, 0");
-    if (!x_.unit_flag && block == 0) {
-      op(fmt::format("beq init, 0, no_wait_{}", labels_));
-      op("wait_flag PIPE_FIX, PIPE_M, 0");
-      line(fmt::format("no_wait_{}:", labels_++));
-    }
-    op("max t1, m, 2");
-    std::string unit;
+    p_.wait_flag(PipeId::MTE1, PipeId::M, l0);
+    p_.cmp_eq(init, kb, 0);
+    if (!x_.unit_flag && block == 0) p_.if_(init != 0, [&] { p_.wait_flag(PipeId::FIX, PipeId::M, 0); });
+    p_.max(t1, m, 2);
+    Value unit = 0;
     if (x_.unit_flag) {  // the last block of k says that its results are ready
-      op("add t0, kb, 1");
-      op("cmp_eq t0, t0, K_BLOCKS");
-      op("add t0, t0, 2");
-      unit = ", t0";
+      p_.add(t0, kb, 1);
+      p_.cmp_eq(t0, t0, K_BLOCKS);
+      p_.add(t0, t0, 2);
+      unit = t0;
     }
-    op(fmt::format("mad.{} 0, {}, {}, t1, {}, n, init{}", x_.type, l0a, l0b,
-                   part ? "size" : fmt::format("{}", x_.base_k), unit));
-    op(fmt::format("set_flag PIPE_M, PIPE_MTE1, {}", l0));
-    if (tail_) {
-      op(fmt::format("beq kb, kb, block_done_{}", label));
-      line(fmt::format("no_block_{}:", label));
-      release_both(block);
-      line(fmt::format("block_done_{}:", label));
+    const Value depth = part ? Value(size) : Value(x_.base_k);
+    const Value operands[] = {0, l0a, l0b, t1, depth, n, init, unit};
+    p_.call("mad." + x_.type, operands);
+    p_.set_flag(PipeId::M, PipeId::MTE1, l0);
+  }
+
+  // Where a base block is in L1: its slot, and the fractal columns of its group before it.
+  u64 slot_of(const Side& side, u64 block) const {
+    return side.address + block / side.step % x_.l1_slots * side.base * x_.base_k * side.step * x_.in_bytes;
+  }
+  u64 first_of(const Side& side, u64 block) const { return block % side.step * block_fractals(); }
+
+  // A base block from L1 to L0; `part`: it may have less of k.
+  void extract_a(const Side& side, u64 block, u64 l0a, bool part) {
+    const u64 kf = block_fractals();
+    const Target there = p_.label("a_there");
+    for (u64 f = 0; f < kf; ++f) {
+      if (part && f > 0) p_.blt(ni, f, there);
+      p_.mul(t0, m1, first_of(side, block) + f);
+      p_.load_cbuf_to_ca(l0a + f * 512, slot_of(side, block), t0, m1, 1, 0, 0, part ? Value(ni) : Value(kf - 1));
     }
-    op("add kb, kb, 1");
+    p_.bind(there);
+  }
+  void extract_b(const Side& side, u64 block, u64 l0b) {
+    for (u64 f = 0; f < block_fractals(); ++f) {
+      const u64 column = first_of(side, block) + f;
+      if (x_.b_transposed) p_.mul(t0, n1, column);
+      p_.shl(t1, n1, 9);
+      p_.mul(t1, t1, f);
+      p_.add(t1, t1, l0b);
+      if (x_.b_transposed) {
+        p_.load_cbuf_to_cb(t1, slot_of(side, block), t0, n1, 1, 0, 0);
+      } else {
+        p_.load_cbuf_to_cb(t1, slot_of(side, block), column, n1, x_.base_k * side.step / 16, 0, 1);
+      }
+    }
   }
   // The slot of L1 is free after the last block of its group.
   void release(const Side& side, u64 block) {
     const u64 slot = block / side.step % x_.l1_slots;
-    if ((block + 1) % side.step == 0) op(fmt::format("set_flag PIPE_MTE1, PIPE_MTE2, {}", side.events + slot));
+    if ((block + 1) % side.step == 0) p_.set_flag(PipeId::MTE1, PipeId::MTE2, side.events + slot);
   }
 
   void release_both(u64 block) {
@@ -392,28 +398,40 @@ class Writer {
   }
 
   void store() {
-    if (!x_.unit_flag) op("set_flag PIPE_M, PIPE_FIX, 0\n  wait_flag PIPE_M, PIPE_FIX, 0");
-    op("mul src, m0, N");
-    op("add src, src, n0");
-    op(fmt::format("mul src, src, {}", x_.out_bytes));
-    op("add src, src, c_gm");
-    op("shl t0, m1, 4");
-    const bool integer = x_.type[0] == 's';
-    op(fmt::format("copy_matrix_cc_to_gm src, 0, 0, n, m, N, t0, {}, {}, 0, 0, 1", x_.unit_flag ? 3 : 0,
-                   x_.out_bytes == 4 ? 0
-                   : integer         ? 11
-                                     : 1));
-    if (!x_.unit_flag) op("set_flag PIPE_FIX, PIPE_M, 0");
+    if (!x_.unit_flag) p_.hand_over(PipeId::M, PipeId::FIX, 0);
+    p_.mul(src, m0, N);
+    p_.add(src, src, n0);
+    p_.mul(src, src, x_.out_bytes);
+    p_.add(src, src, c_gm);
+    p_.shl(t0, m1, 4);
+    const u64 quantisation = x_.out_bytes == 4 ? 0 : x_.type[0] == 's' ? 11 : 1;
+    p_.copy_matrix_cc_to_gm(src, 0, 0, n, m, N, t0, x_.unit_flag ? 3 : 0, quantisation, 0, 0, 1);
+    if (!x_.unit_flag) p_.set_flag(PipeId::FIX, PipeId::M, 0);
   }
 
   const Matmul& x_;
   const bool tail_;  // k is no whole number of loops
-  std::string s_;
-  u64 labels_ = 0;
-  Side sides_[2] = {};
+  isa::ProgramBuilder p_;
+  const isa::Const M = constant("M", x_.m), N = constant("N", x_.n), K = constant("K", x_.k),
+                   CORE_M = constant("CORE_M", x_.single_m), CORE_N = constant("CORE_N", x_.single_n),
+                   SPLIT_N = constant("SPLIT_N", x_.split_n), PASS_M = constant("PASS_M", ceil_div(x_.m, x_.passes)),
+                   BASE_M = constant("BASE_M", x_.base_m), BASE_N = constant("BASE_N", x_.base_n),
+                   K_BLOCKS = constant("K_BLOCKS", k_blocks(x_));
+  const Reg a_gm = p_.reg("a_gm"), b_gm = p_.reg("b_gm"), c_gm = p_.reg("c_gm"), kb = p_.reg("kb"),
+            m_first = p_.reg("m_first"), m_end = p_.reg("m_end"), n_first = p_.reg("n_first"), n_end = p_.reg("n_end"),
+            m0 = p_.reg("m0"), n0 = p_.reg("n0"), m = p_.reg("m"), n = p_.reg("n"), m1 = p_.reg("m1"),
+            n1 = p_.reg("n1"), load_am0 = p_.reg("load_am0"), load_an0 = p_.reg("load_an0"),
+            load_ak = p_.reg("load_ak"), load_bm0 = p_.reg("load_bm0"), load_bn0 = p_.reg("load_bn0"),
+            load_bk = p_.reg("load_bk"), pass = p_.reg("pass"), src = p_.reg("src"), size = p_.reg("size"),
+            t0 = p_.reg("t0"), t1 = p_.reg("t1"), init = p_.reg("init"), mi = p_.reg("mi"), ni = p_.reg("ni"),
+            tile = p_.reg("tile"), load_atile = p_.reg("load_atile"), load_btile = p_.reg("load_btile");
+  const Walk own_{m0, n0, tile, kb};
+  const Side sides_[2] = {
+      {true, x_.step_ka, x_.base_m, 0, 0, a_gm, {load_am0, load_an0, load_atile, load_ak}},
+      {false, x_.step_kb, x_.base_n, 2, l1_bytes_of_a(), b_gm, {load_bm0, load_bn0, load_btile, load_bk}}};
 };
 
-KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
+KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   Matmul x{.m = p.whole("m"),
            .n = p.whole("n"),
            .k = p.whole("k"),
@@ -469,7 +487,7 @@ KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
          "shuffle_k is of equal groups of A and B in whole loops over k");
   p.need(!x.b_nz || !x.b_transposed, "b_nz is of B that is not transposed");
   p.need(!x.b_nz || (x.n % block == 0 && x.single_n % block == 0), "b_nz: n and single_n are multiples of 32 bytes");
-  return {.code = Writer(x).text(),
+  return {.code = Writer(x, chip.arch).program(),
           .cube = true,
           .blocks = static_cast<u32>(x.split_m * x.split_n),
           .l2 = l2_state(p),

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // A row-major matrix of 16-bit elements to NZ, the blocks of each tile scattered by the vector unit in UB.
-#include <fmt/format.h>
-
 #include "isa/base/error.h"
 #include "tools/validate/kernel_stream.h"
 
@@ -11,75 +9,109 @@ namespace {
 
 constexpr u64 kTileRows = 144, kTileColumns = 128;  // 8 blocks of 32 B a row
 
-std::string text(u64 size, u64 stride, u64 row_splits, u64 column_splits) {
-  std::string s = fmt::format(
-      ".const SIZE = {}\n.const ROW_TILES = {}\n.const ROW_SPLITS = {}\n.const COLUMN_SPLITS = {}\n.const COLUMN_TILES "
-      "= "
-      "{}\n",
-      size, ceil_div(size, kTileRows), row_splits, column_splits, size / kTileColumns / column_splits);
-  s += R"(.alias x = X0
-.alias z = X1
-.alias row = X2
-.alias row_end = X3
-.alias column = X4
-.alias column_end = X5
-.alias column_begin = X6
-.alias rows = X7
-.alias src = X8
-.alias dst = X9
-.alias gap = X10
-.alias t = X11
-  ld_arg x, 0
-  ld_arg z, 1
-  get_block_idx t
-  div row, t, COLUMN_SPLITS
-  rem column_begin, t, COLUMN_SPLITS
-  mul column_begin, column_begin, COLUMN_TILES
-  add column_end, column_begin, COLUMN_TILES
-  add row_end, row, 1
-  mul row, row, ROW_TILES
-  div row, row, ROW_SPLITS
-  mul row_end, row_end, ROW_TILES
-  div row_end, row_end, ROW_SPLITS
-  mov column, column_begin
-)";
-  const auto flags = [&](std::string_view what) {
-    for (u64 slot = 0; slot < 2; ++slot)
-      s += fmt::format("  {0} PIPE_V, PIPE_MTE2, {1}\n  {0} PIPE_MTE3, PIPE_V, {1}\n", what, slot);
-  };
-  flags("set_flag");
-  s += "loop:\n";
-  const u64 nd_bytes = kTileRows * kTileColumns * 2, nz_bytes = stride * kTileColumns * 2;
-  for (u64 slot = 0; slot < 2; ++slot) {
-    const u64 nd = slot * nd_bytes, nz = 2 * nd_bytes + slot * nz_bytes;
-    s += fmt::format("  bge row, row_end, finish\n  mul t, row, {0}\n  sub rows, SIZE, t\n  min rows, rows, {0}\n",
-                     kTileRows);
-    s += fmt::format("  mul src, t, SIZE\n  mul dst, column, {0}\n  add src, src, dst\n  shl src, src, 1\n",
-                     kTileColumns);
-    s += "  add src, src, x\n  mul dst, dst, SIZE\n  shl t, t, 4\n  add dst, dst, t\n  shl dst, dst, 1\n  add dst, "
-         "dst, z\n";
-    s += fmt::format("  wait_flag PIPE_V, PIPE_MTE2, {}\n", slot);
-    s += fmt::format("  copy_gm_to_ubuf {}, src, 0, rows, 8, (SIZE-{})/16, 0\n", nd, kTileColumns);
-    s += fmt::format("  set_flag PIPE_MTE2, PIPE_V, {0}\n  wait_flag PIPE_MTE2, PIPE_V, {0}\n", slot);
-    s += fmt::format("  wait_flag PIPE_MTE3, PIPE_V, {}\n", slot);
-    s += fmt::format("  vcopy.u16 {}, {}, rows, {}, 1, 1, 8\n", nz, nd, stride);
-    s += fmt::format("  set_flag PIPE_V, PIPE_MTE2, {0}\n  set_flag PIPE_V, PIPE_MTE3, {0}\n", slot);
-    s += fmt::format("  wait_flag PIPE_V, PIPE_MTE3, {}\n  sub gap, SIZE, rows\n  sub t, {}, rows\n", slot, stride);
-    s += fmt::format("  copy_ubuf_to_gm dst, {}, 0, 8, rows, t, gap\n  set_flag PIPE_MTE3, PIPE_V, {}\n", nz, slot);
-    s += fmt::format("  add column, column, 1\n  blt column, column_end, next_{0}\n  mov column, column_begin\n", slot);
-    s += fmt::format("  add row, row, 1\nnext_{}:\n", slot);
-  }
-  s += "  b loop\nfinish:\n";
-  flags("wait_flag");
-  return s + "  pipe_barrier PIPE_ALL\n  end\n";
-}
+using isa::PipeId, isa::Reg, isa::Target;
 
-KernelStream kernel(const Params& p, const config::ChipConfig& /*chip*/) {
+class Writer {
+ public:
+  Writer(u64 size, u64 stride, u64 row_splits, u64 column_splits, isa::Arch arch)
+      : stride_(stride),
+        p_("nd2nz_ub", arch),
+        SIZE(constant("SIZE", size)),
+        ROW_TILES(constant("ROW_TILES", ceil_div(size, kTileRows))),
+        ROW_SPLITS(constant("ROW_SPLITS", row_splits)),
+        COLUMN_SPLITS(constant("COLUMN_SPLITS", column_splits)),
+        COLUMN_TILES(constant("COLUMN_TILES", size / kTileColumns / column_splits)) {}
+
+  isa::BuiltProgram program() {
+    p_.ld_arg(x, 0);
+    p_.ld_arg(z, 1);
+    p_.get_block_idx(t);
+    p_.div(row, t, COLUMN_SPLITS);
+    p_.rem(column_begin, t, COLUMN_SPLITS);
+    p_.mul(column_begin, column_begin, COLUMN_TILES);
+    p_.add(column_end, column_begin, COLUMN_TILES);
+    p_.add(row_end, row, 1);
+    p_.mul(row, row, ROW_TILES);
+    p_.div(row, row, ROW_SPLITS);
+    p_.mul(row_end, row_end, ROW_TILES);
+    p_.div(row_end, row_end, ROW_SPLITS);
+    p_.mov(column, column_begin);
+    for (u64 slot = 0; slot < 2; ++slot) {
+      p_.set_flag(PipeId::V, PipeId::MTE2, slot);
+      p_.set_flag(PipeId::MTE3, PipeId::V, slot);
+    }
+    const Target finish = p_.label("finish"), loop = p_.here("loop");
+    for (u64 slot = 0; slot < 2; ++slot) {
+      p_.bge(row, row_end, finish);
+      tile(slot);
+    }
+    p_.b(loop);
+    p_.bind(finish);
+    for (u64 slot = 0; slot < 2; ++slot) {
+      p_.wait_flag(PipeId::V, PipeId::MTE2, slot);
+      p_.wait_flag(PipeId::MTE3, PipeId::V, slot);
+    }
+    p_.pipe_barrier(PipeId::ALL);
+    p_.end();
+    return p_.finish();
+  }
+
+ private:
+  isa::Const constant(std::string_view name, u64 value) { return p_.constant(name, static_cast<i64>(value)); }
+
+  // A tile through the buffers of a slot, and on to the next tile.
+  void tile(u64 slot) {
+    const u64 nd_bytes = kTileRows * kTileColumns * 2, nz_bytes = stride_ * kTileColumns * 2;
+    const u64 nd = slot * nd_bytes, nz = 2 * nd_bytes + slot * nz_bytes;
+    addresses();
+    p_.wait_flag(PipeId::V, PipeId::MTE2, slot);
+    p_.copy_gm_to_ubuf(nd, src, 0, rows, 8, (SIZE - static_cast<i64>(kTileColumns)) / 16, 0);
+    p_.hand_over(PipeId::MTE2, PipeId::V, slot);
+    p_.wait_flag(PipeId::MTE3, PipeId::V, slot);
+    p_.vcopy(isa::Type::u16, nz, nd, rows, stride_, 1, 1, 8);
+    p_.set_flag(PipeId::V, PipeId::MTE2, slot);
+    p_.hand_over(PipeId::V, PipeId::MTE3, slot);
+    p_.sub(gap, SIZE, rows);
+    p_.sub(t, stride_, rows);
+    p_.copy_ubuf_to_gm(dst, nz, 0, 8, rows, t, gap);
+    p_.set_flag(PipeId::MTE3, PipeId::V, slot);
+    p_.add(column, column, 1);
+    p_.if_(column >= column_end, [&] {
+      p_.mov(column, column_begin);
+      p_.add(row, row, 1);
+    });
+  }
+  // src, dst and the rows of the tile.
+  void addresses() {
+    p_.mul(t, row, kTileRows);
+    p_.sub(rows, SIZE, t);
+    p_.min(rows, rows, kTileRows);
+    p_.mul(src, t, SIZE);
+    p_.mul(dst, column, kTileColumns);
+    p_.add(src, src, dst);
+    p_.shl(src, src, 1);
+    p_.add(src, src, x);
+    p_.mul(dst, dst, SIZE);
+    p_.shl(t, t, 4);
+    p_.add(dst, dst, t);
+    p_.shl(dst, dst, 1);
+    p_.add(dst, dst, z);
+  }
+
+  const u64 stride_;
+  isa::ProgramBuilder p_;
+  const isa::Const SIZE, ROW_TILES, ROW_SPLITS, COLUMN_SPLITS, COLUMN_TILES;
+  const Reg x = p_.reg("x"), z = p_.reg("z"), row = p_.reg("row"), row_end = p_.reg("row_end"),
+            column = p_.reg("column"), column_end = p_.reg("column_end"), column_begin = p_.reg("column_begin"),
+            rows = p_.reg("rows"), src = p_.reg("src"), dst = p_.reg("dst"), gap = p_.reg("gap"), t = p_.reg("t");
+};
+
+KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   const u64 size = p.whole("size"), rows = p.whole("row_splits"), columns = p.whole("column_splits");
   if (rows == 0 || columns == 0 || size == 0 || size % (kTileColumns * columns) != 0)
     fail_at(Fault::Input, p.place(), "size is no multiple of {} columns", kTileColumns * columns);
   if (p.whole("stride") < kTileRows) fail_at(Fault::Input, p.place(), "stride: at least {}", kTileRows);
-  return {.code = text(size, p.whole("stride"), rows, columns),
+  return {.code = Writer(size, p.whole("stride"), rows, columns, chip.arch).program(),
           .blocks = static_cast<u32>(rows * columns),
           .l2 = l2_state(p),
           .buffers = {{size * size * 2}, {size * size * 2}}};

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "isa/base/error.h"
+#include "sim/io/program.h"
 
 namespace vinci::validate {
 namespace {
@@ -77,6 +78,7 @@ std::vector<std::string> in_processes(usize count, unsigned jobs, const std::fun
   std::vector<File> files;
   std::vector<pid_t> children;
   std::fflush(nullptr);
+  const pid_t parent = ::getpid();
   for (usize j = 0; j < std::min<usize>(jobs, count); ++j) {
     files.emplace_back(std::tmpfile());
     if (files.back() == nullptr) fail(Fault::Limit, "no room for a temporary file");
@@ -86,6 +88,7 @@ std::vector<std::string> in_processes(usize count, unsigned jobs, const std::fun
       children.push_back(child);
       continue;
     }
+    io::end_with_parent(parent);
     int exit_code = 0;
     try {
       for (usize i = next.take(); i < count; i = next.take())

@@ -3,8 +3,6 @@
 // Reduction of the rows of an f32 matrix, as tile compilers make it: a program for each block of rows adds its tiles to
 // an accumulator and reduces that at the end; or, where a row is shared by all programs, each combines its number with
 // the result in global memory by an atomic write.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -14,6 +12,8 @@
 
 namespace vinci::validate {
 namespace {
+
+using isa::PipeId, isa::Reg, isa::Type, isa::Value;
 
 struct Reduction {
   u64 rows, columns, tile_rows, tile_columns, slots;
@@ -28,61 +28,89 @@ struct Reduction {
   u64 work() const { return result() + align_up(tile_rows * 4, u64{32}) + 256; }
 };
 
-// Over all repeats of a tile.
-std::string on_tile(const Reduction& x, std::string_view format, u64 dst, u64 src) {
-  std::string s;
-  for (u64 done = 0; done < x.tile_bytes() / 256; done += 128) {
-    const u64 repeats = std::min<u64>(128, x.tile_bytes() / 256 - done);
-    s += "  " + fmt::format(fmt::runtime(format), dst + done * 256, src + done * 256, repeats) + "\n";
-  }
-  return s + "  pipe_barrier PIPE_V\n";
-}
+class Writer {
+ public:
+  Writer(const Reduction& reduction, isa::Arch arch) : x_(reduction), p_("reduction", arch) {}
 
-std::string text(const Reduction& x) {
-  const bool padded = x.width() != x.tile_columns;
-  std::string s = ".alias x = X0\n.alias z = X1\n.alias id = X2\n.alias src = X3\n.alias t = X4\n.alias n = X5\n";
-  s += "  ld_arg x, 0\n  ld_arg z, 1\n  get_block_idx id\n";
-  const u64 step = x.shared ? x.tile_columns * 4 : x.tile_rows * x.columns * 4;
-  s += fmt::format("  mul src, id, {}\n  add src, src, x\n", step);
-  s += fmt::format("  mul n, id, {0}\n  sub n, {1}, n\n  min n, n, {0}\n  shl n, n, 2\n", x.tile_columns, x.columns);
-  const std::string bytes = x.shared ? "n" : fmt::format("{}", x.tile_columns * 4);
-  if (padded) {
-    const float none = x.op == "add" ? 0.0f : x.op == "max" ? -INFINITY : INFINITY;
-    s += on_tile(x, fmt::format("vector_dup.f32 {{0}}, {:#x}, {{2}}, 1, 1, 8, 8", std::bit_cast<u32>(none)), 0, 0);
-    s += "  set_flag PIPE_V, PIPE_MTE2, 2\n  wait_flag PIPE_V, PIPE_MTE2, 2\n";
+  isa::BuiltProgram program() {
+    p_.ld_arg(x, 0);
+    p_.ld_arg(z, 1);
+    p_.get_block_idx(id);
+    p_.mul(src, id, x_.shared ? x_.tile_columns * 4 : x_.tile_rows * x_.columns * 4);
+    p_.add(src, src, x);
+    p_.mul(n, id, x_.tile_columns);
+    p_.sub(n, x_.columns, n);
+    p_.min(n, n, x_.tile_columns);
+    p_.shl(n, n, 2);
+    if (x_.width() != x_.tile_columns) fill_padding();
+    for (u64 tile = 0; tile < x_.tiles(); ++tile)
+      take(tile);
+    row_reduce(p_, {.name = x_.op,
+                    .dst = x_.result(),
+                    .src = x_.accumulates() ? sum() : 0,
+                    .rows = x_.tile_rows,
+                    .columns = x_.width(),
+                    .work = x_.work(),
+                    .t = t});
+    store();
+    p_.pipe_barrier(PipeId::ALL);
+    p_.end();
+    return p_.finish();
   }
-  for (u64 tile = 0; tile < x.tiles(); ++tile) {
-    const u64 slot = tile % x.slots, at = slot * x.tile_bytes();
-    if (tile >= x.slots) s += fmt::format("  wait_flag PIPE_V, PIPE_MTE2, {}\n", slot);
-    s += fmt::format("  copy_gm_to_ubuf_align_b32 {}, src, 0, {}, {}, 0, 0, {}, {}\n", at, x.tile_rows, bytes,
-                     x.shared ? 0 : (x.columns - x.tile_columns) * 4, (x.width() - x.tile_columns) * 4 / 32);
-    s += fmt::format("  add src, src, {}\n", x.tile_columns * 4);
-    s += fmt::format("  set_flag PIPE_MTE2, PIPE_V, {0}\n  wait_flag PIPE_MTE2, PIPE_V, {0}\n", slot);
-    if (!x.accumulates()) continue;
-    const u64 sum = x.slots * x.tile_bytes();
-    if (tile == 0)
-      s += on_tile(x, "vcopy.f32 {0}, {1}, {2}, 1, 1, 8, 8", sum, at);
-    else
-      s += on_tile(x, fmt::format("v{}.f32 {{0}}, {{0}}, {{1}}, {{2}}, 1, 1, 1, 8, 8, 8", x.op), sum, at);
-    if (tile + x.slots < x.tiles()) s += fmt::format("  set_flag PIPE_V, PIPE_MTE2, {}\n", slot);
+
+ private:
+  // write(address in the tile, repeats) over all repeats of a tile.
+  template <class Write>
+  void on_tile(const Write& write) {
+    for (u64 done = 0; done < x_.tile_bytes() / 256; done += 128)
+      write(done * 256, std::min<u64>(128, x_.tile_bytes() / 256 - done));
+    p_.pipe_barrier(PipeId::V);
   }
-  const std::string from = fmt::format("{}", x.accumulates() ? x.slots * x.tile_bytes() : 0);
-  s += row_reduce({.name = x.op,
-                   .dst = fmt::format("{}", x.result()),
-                   .src = from,
-                   .rows = x.tile_rows,
-                   .columns = x.width(),
-                   .work = x.work()});
-  s += "  set_flag PIPE_V, PIPE_MTE3, 0\n  wait_flag PIPE_V, PIPE_MTE3, 0\n";
-  if (x.shared) {
-    s += fmt::format("  set_atomic_f32\n  set_atomic_{}\n", x.op);
-  } else {
-    s += fmt::format("  mul t, id, {}\n  add z, z, t\n", x.tile_rows * 4);
+  u64 sum() const { return x_.slots * x_.tile_bytes(); }  // the accumulator
+
+  void fill_padding() {
+    const float none = x_.op == "add" ? 0.0f : x_.op == "max" ? -INFINITY : INFINITY;
+    on_tile([&](u64 at, u64 repeats) { p_.vector_dup(Type::f32, at, isa::f32(none), repeats, 1, 1, 8, 8); });
+    p_.hand_over(PipeId::V, PipeId::MTE2, 2);
   }
-  s += fmt::format("  copy_ubuf_to_gm_align_b32 z, {}, 0, 1, {}, 0, 0, 0, 0\n", x.result(),
-                   x.shared ? 4 : x.tile_rows * 4);
-  return s + "  pipe_barrier PIPE_ALL\n  end\n";
-}
+
+  // Loads a tile and adds it to the accumulator, where there is one.
+  void take(u64 tile) {
+    const u64 slot = tile % x_.slots, place = slot * x_.tile_bytes();
+    if (tile >= x_.slots) p_.wait_flag(PipeId::V, PipeId::MTE2, slot);
+    const Value bytes = x_.shared ? Value(n) : Value(x_.tile_columns * 4);
+    p_.copy_gm_to_ubuf_align_b32(place, src, 0, x_.tile_rows, bytes, 0, 0,
+                                 x_.shared ? 0 : (x_.columns - x_.tile_columns) * 4,
+                                 (x_.width() - x_.tile_columns) * 4 / 32);
+    p_.add(src, src, x_.tile_columns * 4);
+    p_.hand_over(PipeId::MTE2, PipeId::V, slot);
+    if (!x_.accumulates()) return;
+    on_tile([&](u64 at, u64 repeats) {
+      if (tile == 0) {
+        p_.vcopy(Type::f32, sum() + at, place + at, repeats, 1, 1, 8, 8);
+      } else {
+        p_.call("v" + x_.op, Type::f32, {sum() + at, sum() + at, place + at, repeats, 1, 1, 1, 8, 8, 8});
+      }
+    });
+    if (tile + x_.slots < x_.tiles()) p_.set_flag(PipeId::V, PipeId::MTE2, slot);
+  }
+
+  void store() {
+    p_.hand_over(PipeId::V, PipeId::MTE3, 0);
+    if (x_.shared) {
+      p_.set_atomic_f32();
+      p_.call("set_atomic_" + x_.op, {});
+    } else {
+      p_.mul(t, id, x_.tile_rows * 4);
+      p_.add(z, z, t);
+    }
+    p_.copy_ubuf_to_gm_align_b32(z, x_.result(), 0, 1, x_.shared ? 4 : x_.tile_rows * 4, 0, 0, 0, 0);
+  }
+
+  const Reduction& x_;
+  isa::ProgramBuilder p_;
+  const Reg x = p_.reg("x"), z = p_.reg("z"), id = p_.reg("id"), src = p_.reg("src"), t = p_.reg("t"), n = p_.reg("n");
+};
 
 KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   const Reduction x{.rows = p.whole("rows"),
@@ -99,7 +127,7 @@ KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   p.need(!x.shared || (x.rows == 1 && x.tile_rows == 1), "shared is for one row");
   p.need(x.shared || x.columns % x.tile_columns == 0, "columns is a multiple of tile_columns");
   p.need(x.work() + row_reduce_work(x.tile_rows, x.width()) <= chip.core.buffers.ub, "a tile is too large for UB");
-  return {.code = text(x),
+  return {.code = Writer(x, chip.arch).program(),
           .blocks = static_cast<u32>(x.programs()),
           .l2 = l2_state(p),
           .buffers = {{x.rows * x.columns * 4}, {std::max<u64>(32, x.rows * 4)}}};

@@ -19,8 +19,9 @@ u64 work_bytes(u64 rows, u64 columns) { return align_up(rows * columns * 4 / (co
 
 u64 row_reduce_work(u64 rows, u64 columns) { return 2 * work_bytes(rows, columns); }
 
-std::string row_reduce(const RowReduce& r) {
-  std::string s, from(r.src);
+void row_reduce(isa::ProgramBuilder& p, const RowReduce& r) {
+  const std::string by_blocks = fmt::format("vcg{}", r.name), by_pairs = fmt::format("v{}", r.name);
+  isa::Value from = r.src;
   u64 lanes = r.columns;  // of a row
   for (u64 step = 0; lanes > 1; ++step) {
     const bool by_block = lanes >= 64 || lanes == 8;
@@ -30,17 +31,17 @@ std::string row_reduce(const RowReduce& r) {
     VINCI_CHECK(repeats <= kMaxRepeats || (by_block && lanes > 1));
     for (u64 done = 0; done < repeats; done += kMaxRepeats) {
       const u64 n = std::min(kMaxRepeats, repeats - done);
-      if (done > 0) s += fmt::format("  add t, {}, {}\n", from, done * 256);
-      const std::string dst = lanes == 1 ? std::string(r.dst) : fmt::format("{}", to + done * 32);
-      if (by_block)
-        s += fmt::format("  vcg{}.f32 {}, {}, {}, 1, 1, 8\n", r.name, dst, done == 0 ? from : "t", n);
-      else
-        s += fmt::format("  v{0}.f32 {1}, {2}, {2} + 32, {3}, 1, 2, 2, 8, 16, 16\n", r.name, dst, from, n);
+      if (done > 0) p.add(r.t, from, done * 256);
+      const isa::Value dst = lanes == 1 ? r.dst : isa::Value(to + done * 32);
+      if (by_block) {
+        p.call(by_blocks, isa::Type::f32, {dst, done == 0 ? from : isa::Value(r.t), n, 1, 1, 8});
+      } else {
+        p.call(by_pairs, isa::Type::f32, {dst, from, from.bits() + 32, n, 1, 2, 2, 8, 16, 16});
+      }
     }
-    s += "  pipe_barrier PIPE_V\n";
-    from = fmt::format("{}", to);
+    p.pipe_barrier(isa::PipeId::V);
+    from = to;
   }
-  return s;
 }
 
 }  // namespace vinci::validate

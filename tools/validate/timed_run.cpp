@@ -2,11 +2,9 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/validate/timed_run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "tools/gen/stream_folder.h"
+#include "sim/task/stream_builder.h"
 
 namespace vinci::validate {
 namespace {
@@ -23,17 +21,28 @@ class Records final : public models::TaskSink {
 constexpr u32 kShort = 16, kLong = 48;  // executions of the body
 constexpr u64 kLoopCycles = 100'000'000;
 
-u64 kernel_cycles(const config::ChipConfig& chip, const Loop& loop, u32 executions) {
-  gen::StreamFolder folder("loop", chip, "a benchmark of one instruction");
+isa::BuiltProgram loop_program(const Loop& loop, isa::Arch arch, u32 executions) {
+  isa::ProgramBuilder p("loop", arch);
+  const isa::Reg data = p.arg("data");
+  if (loop.setup) loop.setup(p, data);
   // Once before and apart from the others: what the first one lacks in L2 would keep those behind it late for a while.
-  std::string code = "  ld_arg X0, 0\n" + loop.setup + loop.body + "  pipe_barrier PIPE_ALL\n";
+  loop.body(p, data);
+  p.pipe_barrier(isa::PipeId::ALL);
   for (u32 i = 0; i < executions; ++i)
-    code += loop.body;
-  code += "  pipe_barrier PIPE_ALL\n  end\n";
-  folder.intermediate("data", "u1", loop.gm_bytes);
-  folder.kernel("loop", code, loop.cube);
-  folder.launch("loop", "loop", loop.cores, {"data_dev"});
-  const TimedRun run = run_timed(chip, folder.resident_files().load(), kLoopCycles);
+    loop.body(p, data);
+  p.pipe_barrier(isa::PipeId::ALL);
+  p.end();
+  return p.finish();
+}
+
+u64 kernel_cycles(const config::ChipConfig& chip, const Loop& loop, u32 executions) {
+  const task::KernelType type = chip.vector_cores == 0 ? task::KernelType::AI_CORE
+                                : loop.cube            ? task::KernelType::AIC_ONLY
+                                                       : task::KernelType::AIV_ONLY;
+  task::StreamBuilder s("loop", chip.arch);
+  const task::BufferRef data = s.device("data", loop.gm_bytes);
+  s.stream("main").launch(s.kernel("loop", type, loop_program(loop, chip.arch, executions)), loop.cores, {data});
+  const TimedRun run = run_timed(chip, s.finish().stream(), kLoopCycles);
   return run.records.at(0).end - run.records.at(0).start;
 }
 

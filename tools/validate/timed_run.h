@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <functional>
 #include <limits>
-#include <string>
-#include <string_view>
 #include <vector>
 
+#include "isa/builder/program_builder.h"
 #include "models/soc/simulate.h"
 
 // What families run: a task stream in mode timing, and loops as benchmarks of single instructions have them.
@@ -26,11 +26,14 @@ TimedRun run_timed(const config::ChipConfig& chip, task::TaskStream stream,
 
 // A benchmark of one instruction: `setup` once, then `body` again and again, on one core or at once on several.
 struct Loop {
-  bool cube = false;       // on a cube core where these are apart
-  u64 gm_bytes = 1024;     // of the buffer whose address X0 has
-  std::string setup = {};  // assembly
-  std::string body = {};   // the same for each execution
-  u32 instructions = 1;    // that are measured in `body`
+  // Writes instructions; `data` has the address of a buffer in global memory.
+  using Write = std::function<void(isa::ProgramBuilder& p, isa::Reg data)>;
+
+  bool cube = false;    // on a cube core where these are apart
+  u64 gm_bytes = 1024;  // of the buffer
+  Write setup = {};     // may be null
+  Write body;
+  u32 instructions = 1;  // that are measured in `body`
   u32 cores = 1;
 };
 // Cycles that each instruction adds when many go back to back: the difference of a long and of a short run, so that

@@ -12,11 +12,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <thread>
 
 #include "isa/base/error.h"
 #include "sim/config/load.h"
+#include "sim/io/program.h"
 
 namespace vinci::cli {
 namespace {
@@ -46,8 +46,6 @@ volatile pid_t g_child = 0;
 void set_variable(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
 
 void set_chip(const std::string& chip, const std::string& soc_version) {
-  std::error_code error;
-  set_variable("VINCI", std::filesystem::read_symlink("/proc/self/exe", error).string());
   if (!chip.empty()) set_variable("VINCI_CHIP", chip);
   if (!soc_version.empty()) set_variable("VINCI_CHIP", chip_of_soc(soc_version));
 }
@@ -62,9 +60,11 @@ void become(std::vector<std::string> program) {
 }
 
 void run_to_end(const std::vector<std::string>& program, double minutes) {
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) fail(Fault::Limit, "cannot start {}: {}", program[0], std::strerror(errno));
   if (child == 0) {
+    io::end_with_parent(parent);
     ::setpgid(0, 0);  // so that all that it starts can be ended
     try {
       become(program);

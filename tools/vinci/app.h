@@ -11,8 +11,8 @@ namespace vinci::cli {
 
 void set_variable(const char* name, const std::string& value);
 
-// The tool that programs call, and their chip: as a built-in chip or a chip file, or by its product name as the
-// vendor's tools take it. Without either it stays the one that they were compiled for.
+// The chip of programs: as a built-in chip or a chip file, or by its product name as the vendor's tools take it.
+// Without either it stays the one that they were compiled for.
 void set_chip(const std::string& chip, const std::string& soc_version);
 
 // Goes on as this program.

@@ -22,11 +22,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A step of the build; ends this program with the code of one that fails.
+// A step of the build. The compiler has said what is wrong with the source, so this program ends without a message of
+// its own; a compiler that was ended by a signal is reported.
 void run(const std::vector<std::string>& words) {
   const int code = io::run_program(words);
   if (code == 127) fail(Fault::Input, "cannot run {}", words[0]);
-  if (code != 0) throw CLI::RuntimeError(code);
+  if (code == 128) fail(Fault::Limit, "{} was ended by a signal", words[0]);
+  if (code != 0) throw CLI::RuntimeError(static_cast<int>(Fault::Input));
+}
+
+// The text as a string literal of C++.
+std::string literal(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+  return fmt::format("\"{}\"", out);
 }
 
 struct Architecture {
@@ -178,10 +188,9 @@ void compile(const CommandLine& line) {
     // What the library wants to know, for every translation unit the same.
     made += fmt::format(
         "\nextern \"C\" {{\n"
-        "__attribute__((weak)) const char* vinci_ascendc_tool = \"{}\";\n"
-        "__attribute__((weak)) const char* vinci_ascendc_chip = \"{}\";\n"
-        "__attribute__((weak)) const char* vinci_ascendc_mode = \"{}\";\n}}\n",
-        self().string(), line.arch.chip, line.mode);
+        "__attribute__((weak)) const char* vinci_ascendc_chip = {};\n"
+        "__attribute__((weak)) const char* vinci_ascendc_mode = {};\n}}\n",
+        literal(line.arch.chip), literal(line.mode));
     rewritten.push_back(scratch / stem + ".ii");
     io::write_file_atomically(rewritten.back(), made);
     if (!line.compile_only) continue;
@@ -211,7 +220,8 @@ void add_cc(CLI::App& app) {
       "Takes the command line of a C++ compiler: sources (.asc, .cpp), -o, -c, -I, -D, -O, -l and so on, and\n"
       "--npu-arch=dav-2201 (the default), dav-2002 or dav-1001, and --run-mode=sim (the default) or cpu (no time, for\n"
       "debugging). Options --cce-* have no effect. The compiler is g++, or $CXX. The program runs by itself or\n"
-      "under `vinci sim`; docs/ascendc.md.\n"
+      "under `vinci sim`; docs/ascendc.md. Exit code 2 where the compiler finds faults, 7 where it is ended by a "
+      "signal.\n"
       "Example: vinci cc add.asc -o add && vinci sim ./add");
   sub->callback([sub] { compile(CommandLine(sub->remaining())); });
 }

@@ -37,10 +37,10 @@ class Summary {
   std::string text_;
 };
 
-template <class Named>
-usize longest_name(const std::vector<Named>& items) {
+template <class List>
+usize longest_name(const List& items) {
   usize width = 0;
-  for (const Named& item : items)
+  for (const auto& item : items)
     width = std::max(width, item.name.size());
   return std::min<usize>(width, 40);
 }
@@ -139,17 +139,33 @@ struct CheckOptions {
   bool assumed = false;
 };
 
-// A task stream says so: by the identifier of .vts, or by its first key.
+// Keys at the top of a task stream that a chip file does not have.
+constexpr auto kStreamKeys = std::to_array<std::string_view>(
+    {"buffers", "kernels", "events", "notifies", "labels", "comms", "models", "streams"});
+
+// Whether a line of YAML has this key.
+bool has_key(std::string_view line, std::string_view key) {
+  if (!line.starts_with(key)) return false;
+  line.remove_prefix(key.size());
+  line.remove_prefix(line.starts_with('"') ? 1 : 0);
+  return line.starts_with(':');
+}
+
+// A task stream says so: by the identifier of .vts, by the key `vinci`, or, where that is missing or broken, by other
+// keys that only task streams have.
 bool is_task_stream(const std::string& file) {
   if (file.ends_with(".vts")) return true;
   const std::vector<std::byte> bytes = task::read_whole_file(file);
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.substr(0, 8).ends_with("VNTS")) return true;
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   while (!text.empty()) {
     const usize end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
+    const bool top = !line.starts_with(' ');
     line.remove_prefix(std::min(line.find_first_not_of(" {\""), line.size()));
-    if (line.starts_with("vinci:") || line.starts_with("vinci\":")) return true;
+    const auto in_line = [&](std::string_view key) { return has_key(line, key); };
+    if (in_line("vinci") || (top && std::ranges::any_of(kStreamKeys, in_line))) return true;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return false;

@@ -190,7 +190,7 @@ void convert_file(const ConvertOptions& o) {
     out = pack(out);
     out_shape.back() /= 2;
   }
-  io::AtomicFile file(o.output);
+  io::AtomicFile file(o.output, io::Durability::durable);
   file.write(std::span<const std::byte>(io::npy_header(in.dtype, out_shape)));
   file.write(std::span<const std::byte>(out));
   file.commit();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "isa/base/enums.h"
 #include "sim/config/load.h"
 #include "tools/gen/gemm.h"
 #include "tools/gen/studies/studies.h"
@@ -69,7 +70,7 @@ void add_studies(CLI::App& gen) {
       ->capture_default_str()
       ->check(CLI::IsMember(gen::kLog1pVariantNames));
   log1p->callback([o = l] {
-    const auto variant = *isa::parse_enum<gen::Log1pVariant>(gen::kLog1pVariantNames, o->variant);
+    const auto variant = *parse_enum<gen::Log1pVariant>(gen::kLog1pVariantNames, o->variant);
     print_study(gen::write_db_log1p({o->elements, variant, o->seed}, config::load_chip(o->chip), o->folder));
   });
   const auto [loss, g] = add("db-loss-scale", "Gradients times a loss scale, stored in FP16: which vanish");

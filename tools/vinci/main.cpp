@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // The one place that prints errors and chooses exit codes.
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -13,10 +14,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
+#include "isa/base/types.h"
 #include "tools/vinci/commands.h"
 
 namespace vinci::cli {
@@ -27,7 +30,23 @@ constexpr void (*kCommands[])(CLI::App&) = {add_run,   add_report, add_gen,    a
                                             add_chips, add_check,  add_pack,   add_convert, add_study, add_validate,
                                             add_cc,    add_sim,    add_record, add_msprof};
 
-int print_error(std::string_view message, int exit_code) {
+// A message with its control characters spelled out: names in it are chosen by others and must not steer a terminal.
+std::string printable(std::string_view message) {
+  std::string out;
+  for (usize i = 0; i < message.size(); ++i) {
+    const auto c = static_cast<unsigned char>(message[i]);
+    const bool c1 = c == 0xc2 && i + 1 < message.size() && static_cast<unsigned char>(message[i + 1]) < 0xa0;
+    if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f || c1) {
+      out += fmt::format("\\x{:02x}", c1 ? static_cast<unsigned char>(message[++i]) : c);
+    } else {
+      out += message[i];
+    }
+  }
+  return out;
+}
+
+int print_error(std::string_view text, int exit_code) {
+  const std::string message = printable(text);
   std::fflush(stdout);  // where both go to one file, the error comes after what was printed before
   const bool colour = ::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   std::fprintf(stderr, "%s %.*s\n", colour ? "\033[1;31merror:\033[0m" : "error:", static_cast<int>(message.size()),
@@ -102,8 +121,9 @@ int run(int argc, char** argv) {
       "Each command explains itself: vinci asm --help\n"
       "Exit codes: 0 success, 1 a criterion of a study or a target of validation is missed, 2 wrong input (or an "
       "output that cannot be opened),\n"
-      "3 program fault, 4 unsupported, 5 uncalibrated, 6 deadlock, 7 limit (also a full disk, no memory, stdout that "
-      "cannot be written), 8 internal "
+      "3 program fault, 4 unsupported, 5 uncalibrated, 6 deadlock, 7 limit (also an interruption, a full disk, no "
+      "memory, "
+      "stdout that cannot be written), 8 internal "
       "error");
   for (const auto add : kCommands)
     add(app);
@@ -145,6 +165,8 @@ int guarded(int argc, char** argv) {
     return print_error(e.what(), static_cast<int>(e.fault()));
   } catch (const std::bad_alloc&) {
     return print_error("out of memory", static_cast<int>(Fault::Limit));
+  } catch (const std::system_error& e) {
+    return print_error(std::string("the system refuses: ") + e.what(), static_cast<int>(Fault::Limit));
   } catch (const std::exception& e) {
     return print_error(std::string("internal error: ") + e.what() + "\nThis is a bug of vinci; please report it.",
                        static_cast<int>(Fault::Internal));

@@ -2,13 +2,12 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "isa/arch.h"
+#include "tools/run/arguments.h"
 
 // What several subcommands need.
 namespace vinci::cli {
@@ -16,16 +15,10 @@ namespace vinci::cli {
 // "" = not given. Throws Fault::Input with the nearest name.
 std::optional<isa::Arch> parse_arch(std::string_view text);
 
-// For Option::transform(): an integer from `low` to `high`, decimal or 0x.
-CLI::Validator integer(u64 low = 0, u64 high = ~u64{0});
-// For Option::check(): a finite number above zero.
-CLI::Validator positive_number();
-
-// The integers of a text such as 1,3,224. Throws Fault::Input at `option`.
-std::vector<u64> parse_list(const std::string& option, std::string_view text);
-
-// The parts of a text such as Add|Sub.
-std::vector<std::string> split_list(std::string_view text);
+using run::integer;
+using run::parse_list;
+using run::positive_number;
+using run::split_list;
 
 // Throws Fault::Input where `output` is the same file as `input`, whatever their names.
 void keep_source(const std::string& input, const std::string& output);

@@ -65,7 +65,8 @@ void pack(const PackOptions& o) {
   if (size > task::kMaxFileBytes) {
     fail(Fault::Limit, "'{}' would have {} bytes; at most {} could be read back", o.output, size, task::kMaxFileBytes);
   }
-  vts ? io::write_file_atomically(o.output, bytes) : io::write_file_atomically(o.output, yaml);
+  const std::string_view packed(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  io::write_file_atomically(o.output, vts ? packed : std::string_view(yaml), io::Durability::durable);
 }
 
 }  // namespace

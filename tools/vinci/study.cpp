@@ -9,6 +9,7 @@
 
 #include "isa/base/error.h"
 #include "sim/io/atomic_file.h"
+#include "tools/run/interrupts.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
 
@@ -49,7 +50,8 @@ std::string describe(const studies::Definition& d) {
 void study(const StudyOptions& o) {
   if (o.id.empty()) return print_out(all_studies());
   if (o.list) return print_out(describe(studies::builtin_definition(studies::entry(o.id).id)));
-  studies::Request request{.chip = o.chip, .overrides = {}, .set = {}, .folder = o.folder};
+  studies::Request request{
+      .chip = o.chip, .overrides = {}, .set = {}, .folder = o.folder, .interrupted = run::interrupted};
   for (const std::string& text : o.set) {
     const usize equals = text.find('=');
     if (equals == std::string::npos) fail_at(Fault::Input, "--set " + text, "a setting is knob=value");
@@ -59,6 +61,7 @@ void study(const StudyOptions& o) {
     else
       request.set.emplace_back(name, text.substr(equals + 1));
   }
+  run::catch_interrupts();
   const studies::Study done = studies::run_study(o.id, request);
   print_out(done.report());
   if (!o.folder.empty()) io::write_file_atomically(o.folder + "/report.txt", done.report());

@@ -69,7 +69,7 @@ void write_kernel(const std::vector<validate::Group>& groups, const ValidateOpti
     for (const validate::Case& c : group.cases) {
       if (c.id.find(o.run.only) == std::string::npos || !c.family->kernel) continue;
       const config::ChipConfig chip = validate::load_chip(c, o.run.overrides);
-      write_or_print(o.write, validate::kernel_yaml(c.family->kernel(c.points[0].params, chip), chip));
+      write_or_print(o.write, validate::kernel_stream(c.family->kernel(c.points[0].params, chip), chip).yaml());
       if (o.write != "-") {
         std::string set;
         for (const auto* overrides : {&c.overrides, &o.run.overrides})

@@ -515,13 +515,16 @@ TEST(MadOperands, OfTheSplitCoreAreRefusedElsewhere) {
 }
 
 TEST(MadOperands, SizesOfEachType) {
-  const auto read = [](Mad::Args args, Arch arch) { return Mad::footprint(args, {}, arch).begin(); };
-  EXPECT_EQ(read(args_of(Mad::s4, 33, 65, 16, true), Arch::c220)[0].len, 3 * 2 * 512u);
-  EXPECT_EQ(read(args_of(Mad::s4, 33, 65, 16, true), Arch::c220)[1].len, 2 * 512u);
-  EXPECT_EQ(read(args_of(Mad::s4, 1, 1025, 16, true), Arch::c220)[0].len, 2 * 512u);
-  EXPECT_EQ(read(args_of(Mad::s4, 1, 1025, 16, true), Arch::m200)[0].len, 17 * 512u);
-  EXPECT_EQ(read(args_of(Mad::f322f32, 17, 9, 16, true), Arch::c220)[0].len, 2 * 2 * 512u);
-  EXPECT_EQ(read(args_of(Mad::f322f32, 1, 129, 16, true), Arch::c220)[0].len, 2 * 512u);
+  const auto bytes = [](Mad::Args args, Arch arch, usize operand) {
+    const auto footprint = Mad::footprint(args, {}, arch);
+    return footprint.begin()[operand].len;
+  };
+  EXPECT_EQ(bytes(args_of(Mad::s4, 33, 65, 16, true), Arch::c220, 0), 3 * 2 * 512u);
+  EXPECT_EQ(bytes(args_of(Mad::s4, 33, 65, 16, true), Arch::c220, 1), 2 * 512u);
+  EXPECT_EQ(bytes(args_of(Mad::s4, 1, 1025, 16, true), Arch::c220, 0), 2 * 512u);
+  EXPECT_EQ(bytes(args_of(Mad::s4, 1, 1025, 16, true), Arch::m200, 0), 17 * 512u);
+  EXPECT_EQ(bytes(args_of(Mad::f322f32, 17, 9, 16, true), Arch::c220, 0), 2 * 2 * 512u);
+  EXPECT_EQ(bytes(args_of(Mad::f322f32, 1, 129, 16, true), Arch::c220, 0), 2 * 512u);
   Spr spr;
   EXPECT_EQ(Mad::work(args_of(Mad::f322f32, 16, 64, 32, true), spr).steps, 32u);
   spr.ctrl = ctrl::kHf32;

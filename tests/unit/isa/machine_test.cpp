@@ -69,7 +69,7 @@ TEST(Machine, AFlagIsTakenDownByItsWait) {
   EXPECT_EQ(error_of([&] {
               b.run("set_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_M, PIPE_V, 0\nend");
             }),
-            "deadlock: nothing can move on AI_CORE0:\n"
+            "deadlock: nothing can move on AI_CORE0 (on hardware: aicore timeout, error 507014):\n"
             "  V waits for wait_flag src=PIPE_M dst=PIPE_V event=EVENT_ID0 (k.s:3)");
 }
 
@@ -99,8 +99,9 @@ TEST(Machine, FlagsOfTheScalarUnit) {
 }
 
 TEST(Machine, TheScalarUnitCannotWaitForWhatNobodySets) {
-  EXPECT_THAT(error_of([] { Bench().run("mov X1, 1\nwait_flag PIPE_M, PIPE_S, 2\nend"); }),
-              HasSubstr("deadlock: nothing can move on AI_CORE0:\n  S waits"));
+  EXPECT_THAT(
+      error_of([] { Bench().run("mov X1, 1\nwait_flag PIPE_M, PIPE_S, 2\nend"); }),
+      HasSubstr("deadlock: nothing can move on AI_CORE0 (on hardware: aicore timeout, error 507014):\n  S waits"));
 }
 
 TEST(Machine, BarrierOfAllPipesCannotPassAWaitingPipe) {
@@ -108,7 +109,9 @@ TEST(Machine, BarrierOfAllPipesCannotPassAWaitingPipe) {
     Bench().run("wait_flag PIPE_MTE2, PIPE_V, 0\n" + kAddOne +
                 "pipe_barrier PIPE_ALL\nset_flag PIPE_MTE2, PIPE_V, 0\nend");
   });
-  EXPECT_THAT(fault, HasSubstr("deadlock: nothing can move on AI_CORE0:\n  S waits"));
+  EXPECT_THAT(
+      fault,
+      HasSubstr("deadlock: nothing can move on AI_CORE0 (on hardware: aicore timeout, error 507014):\n  S waits"));
   EXPECT_THAT(fault, HasSubstr("k.s:3"));
   EXPECT_THAT(fault, HasSubstr("\n  V waits for wait_flag src=PIPE_MTE2 dst=PIPE_V event=EVENT_ID0 (k.s:1)"));
 }

@@ -132,14 +132,14 @@ TEST(PublicForms, ComparisonsHaveTheSameTypes) {
   }
 }
 
-// The table of the README is computed.
-TEST(PublicNames, ReadmeHasTheCounts) {
+// The table of docs/assembly.md is computed.
+TEST(PublicNames, TheDocumentHasTheCounts) {
   constexpr std::string_view kBegin = "<!-- begin: vinci isa --count -->\n";
   constexpr std::string_view kEnd = "<!-- end -->";
-  std::string readme = test::slurp(README);
-  const usize begin = readme.find(kBegin);
+  std::string document = test::slurp(ASSEMBLY_DOC);
+  const usize begin = document.find(kBegin);
   ASSERT_NE(begin, std::string::npos);
-  const usize end = readme.find(kEnd, begin);
+  const usize end = document.find(kEnd, begin);
   ASSERT_NE(end, std::string::npos);
   std::string table = "| architecture | instructions implemented | public | with types, implemented | public |\n";
   table += "|---|---|---|---|---|\n";
@@ -150,7 +150,7 @@ TEST(PublicNames, ReadmeHasTheCounts) {
     table += forms.total == 0 ? " - | - |\n" : fmt::format(" {} | {} |\n", forms.implemented, forms.total);
   }
   const usize at = begin + kBegin.size();
-  test::expect_text(readme.replace(at, end - at, table), README);
+  test::expect_text(document.replace(at, end - at, table), ASSEMBLY_DOC);
 }
 
 }  // namespace

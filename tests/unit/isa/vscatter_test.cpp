@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <regex>
+#include <optional>
 
 #include "isa/check/repeats.h"
 #include "isa/sem/va_blocks.h"
@@ -39,12 +39,24 @@ std::string suffix_of(const Row& row, u8 type) {
 struct Widths {
   u32 dst, src;
 };
+
+// "scatter_vconv_f322s16r" reads 32 bits and writes 16. The sources' digits end before a 2 and the letter of a type.
+std::optional<Widths> widths_of_conversion(const std::string& name) {
+  usize src = 0;  // where the digits of the source begin
+  for (const std::string_view prefix : {"scatter_vconv_", "scatter_vmulconv_"}) {
+    if (name.starts_with(prefix)) src = prefix.size() + 1;
+  }
+  if (src == 0) return std::nullopt;
+  const usize to = std::min({name.find("2f", src), name.find("2s", src), name.find("2u", src)});
+  if (to == std::string::npos) return std::nullopt;
+  const auto number = [&](usize at, usize size) { return static_cast<u32>(std::stoi(name.substr(at, size))); };
+  return Widths{.dst = number(to + 2, name.npos), .src = number(src, to - src)};
+}
+
 Widths widths_of(const Row& row, u8 type) {
   const std::string name(row.name), suffix = suffix_of(row, type);
-  std::smatch m;
   if (name == "scatter_vconv_deq") return {16, 32};
-  if (std::regex_match(name, m, std::regex("scatter_v(?:mul)?conv_[fsu](\\d+?)2[fsu](\\d+)[a-z]?")))
-    return {static_cast<u32>(std::stoi(m[2])), static_cast<u32>(std::stoi(m[1]))};
+  if (const auto widths = widths_of_conversion(name)) return *widths;
   if (suffix == "fmix") return {32, 16};
   const u32 bits = static_cast<u32>(std::stoi(suffix.substr(1)));
   return {bits, bits};

@@ -495,8 +495,8 @@ TEST(Run, DeadlockOfAFullQueueNamesThePipe) {
 
 TEST(Run, EndlessLoopsMeetTheLimit) {
   const std::string fault =
-      fault_of([] { run_program(round_chip(Arch::c100), "l: b l\nend", {.max_cycles = 100'000}); });
-  EXPECT_THAT(fault, HasSubstr("limit: the limit of 100000 cycles is reached"));
+      fault_of([] { run_program(round_chip(Arch::c100), "l: b l\nend", {.max_cycles = 10'000}); });
+  EXPECT_THAT(fault, HasSubstr("limit: the limit of 10000 cycles is reached"));
 }
 
 TEST(Run, LimitIsBeyondTheLastCycle) {

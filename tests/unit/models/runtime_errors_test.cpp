@@ -96,8 +96,24 @@ TEST_F(RuntimeErrors, HostThreadsThatWait) {
   stream_.host.semaphores = {{.name = "ready"}};
   thread("a", {task::HostWait{0}, task::HostEnqueue{.stream = s}});
   thread("b", {task::SynchronizeEvent{0}});
-  EXPECT_THAT(fault(), AllOf(HasSubstr("host thread 'a' waits for semaphore 'ready'"),
-                             HasSubstr("host thread 'b' waits in synchronize_event for event 'e'")));
+  EXPECT_THAT(fault(),
+              AllOf(HasSubstr("host thread 'a' waits for semaphore 'ready', which no host thread posts any more "
+                              "(host.threads[0].steps[0])"),
+                    HasSubstr("host thread 'b' waits in synchronize_event for event 'e' "
+                              "(host.threads[1].steps[0])")));
+}
+
+TEST_F(RuntimeErrors, AHostThreadThatWouldPost) {
+  stream_.host.semaphores = {{.name = "x"}, {.name = "y"}};
+  thread("a", {task::HostWait{0}, task::HostPost{1}});
+  thread("b", {task::HostWait{1}, task::HostPost{0}});
+  stream_.places.file = "s.yaml";
+  stream_.places.steps = {{11, 12}, {14, 15}};
+  EXPECT_THAT(fault(),
+              AllOf(HasSubstr("host thread 'a' waits for semaphore 'x', which host thread 'b' posts (s.yaml:15) "
+                              "when it gets there (s.yaml:11)"),
+                    HasSubstr("host thread 'b' waits for semaphore 'y', which host thread 'a' posts (s.yaml:12) "
+                              "when it gets there (s.yaml:14)")));
 }
 
 TEST_F(RuntimeErrors, AHostThreadThatSpins) {

@@ -123,7 +123,7 @@ TEST(TaskLoad, AliasesAreBounded) {
   for (int i = 0; i < 10'000; ++i)
     text += "  b" + std::to_string(i) + ": *a\n";
   text += "streams: {}\n";
-  EXPECT_THAT(refusal([&] { parse_text(text); }), testing::HasSubstr("aliases expand the file by more than 268435456"));
+  EXPECT_THAT(refusal([&] { parse_text(text); }), testing::HasSubstr("aliases expand the file by more than 67108864"));
 }
 
 TEST(TaskLoad, LimitsHoldOnBothSides) {
@@ -268,14 +268,14 @@ TEST_F(TaskFolder, FilesStayBeneathTheFolder) {
             at + "'../secret.bin' contains '..'; only files beneath the folder of the task stream can be named");
   EXPECT_EQ(load_with_file("/dev/zero"),
             at + "'/dev/zero' is an absolute path; name files relative to the task stream");
-  EXPECT_EQ(load_with_file("pipe"), at + "'pipe' is not a regular file");
-  EXPECT_EQ(load_with_file("."), at + "'.' is not a regular file");
+  EXPECT_EQ(load_with_file("pipe"), at + "cannot read 'pipe': it is not a regular file");
+  EXPECT_EQ(load_with_file("."), at + "cannot read '.': it is a folder");
   EXPECT_EQ(load_with_file("\"m\\0\""), at + "the file name contains control characters or is not UTF-8");
 }
 
 TEST_F(TaskFolder, TheTaskFileItselfMustBeARegularFileOfBoundedSize) {
   EXPECT_EQ(refusal([&] { load_task_stream((root_ / "in").string()); }),
-            (root_ / "in").string() + ": '" + (root_ / "in").string() + "' is not a regular file");
+            (root_ / "in").string() + ": cannot read '" + (root_ / "in").string() + "': it is a folder");
   const std::string big = (root_ / "big.yaml").string();
   put("big.yaml", {});
   fs::resize_file(big, kMaxFileBytes + 1);

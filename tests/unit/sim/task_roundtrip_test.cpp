@@ -54,7 +54,7 @@ streams:
     - kernel_launch: {kernel: cube}
 )");
   expect_round_trip(s);
-  const std::vector<Task> tasks = parse_vts(to_vts(s)).streams[0].tasks;
+  const auto tasks = parse_vts(to_vts(s)).streams[0].tasks;
   const auto launch = [&](usize n) { return std::get<KernelLaunch>(tasks.at(n).op); };
   EXPECT_EQ(launch(0).aivs, 2u);
   EXPECT_EQ(launch(0).kernel, 1u);

@@ -165,7 +165,7 @@ TEST(TaskRuntime, MessagesNameThePathInsideAVts) {
       vts_refusal([](TaskStream& s) { std::get<Hccl>(s.streams[3].tasks[3].op).type = static_cast<ElementType>(9); }),
       "t.vts: streams[3].tasks[3].hccl.dtype: value 9 is not in [0, 8]");
   EXPECT_EQ(vts_refusal([](TaskStream& s) { s.kernels[0].seconds = -1; }),
-            "t.vts: kernels[0].time: kernel 'body': its time must be more than 0, at most 1000000s");
+            "t.vts: kernels[0].time: kernel 'body': its time must be more than 0, at most 9000s");
   EXPECT_EQ(vts_refusal([](TaskStream& s) { std::get<HostRepeat>(s.host.threads[0].steps[1]).length = 8; }),
             "t.vts: host.threads[0].steps[1].repeat.length: a repeat of 8 steps, but 6 follow");
   EXPECT_EQ(vts_refusal([](TaskStream& s) { std::get<HostPost>(s.host.threads[0].steps[5]).semaphore = 2; }),

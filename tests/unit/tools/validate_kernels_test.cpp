@@ -50,8 +50,7 @@ class KernelRun {
     for (const auto& [key, value] : given)
       params.set(key, value);
     params.set("l2", "empty");
-    const std::string text = kernel_yaml(f.kernel(params, chip_), chip_);
-    stream_ = task::parse_task_stream(std::as_bytes(std::span(text)), "kernel", task::MemoryFiles());
+    stream_ = kernel_stream(f.kernel(params, chip_), chip_).stream();
     memory_.emplace(stream_, true);
   }
   template <class T>

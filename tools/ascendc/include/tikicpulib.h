@@ -22,25 +22,28 @@ namespace AscendC {
 
 using ::KernelMode;
 
+namespace vinci_detail {
 inline ::vinci::ascendc::KernelType& LaunchType() {
   static auto type = ::vinci::ascendc::KernelType::vector;
   return type;
 }
+}  // namespace vinci_detail
+
 // The kind of the kernels that are launched from now on; vector cores if it is not said.
 inline void SetKernelMode(KernelMode mode) {
   using ::vinci::ascendc::KernelType;
-  LaunchType() = mode == KernelMode::AIC_MODE      ? KernelType::cube
-                 : mode == KernelMode::MIX_MODE    ? KernelType::mix_1_2
-                 : mode == KernelMode::MIX_AIC_1_1 ? KernelType::mix_1_1
-                                                   : KernelType::vector;
+  vinci_detail::LaunchType() = mode == KernelMode::AIC_MODE      ? KernelType::cube
+                               : mode == KernelMode::MIX_MODE    ? KernelType::mix_1_2
+                               : mode == KernelMode::MIX_AIC_1_1 ? KernelType::mix_1_1
+                                                                 : KernelType::vector;
 }
 inline void* GmAlloc(size_t bytes) { return ::vinci::ascendc::allocate_shared(bytes); }
 inline void GmFree(void* address) { ::vinci::ascendc::free_shared(address); }
 
 }  // namespace AscendC
 
-#define ICPU_RUN_KF(kernel, blocks, ...)                                                                \
-  ::vinci::ascendc::run({#kernel, ::AscendC::LaunchType(), static_cast<std::uint32_t>(blocks), nullptr, \
-                         ::vinci::ascendc::Place::here()},                                              \
+#define ICPU_RUN_KF(kernel, blocks, ...)                                                                              \
+  ::vinci::ascendc::run({#kernel, ::AscendC::vinci_detail::LaunchType(), static_cast<std::uint32_t>(blocks), nullptr, \
+                         ::vinci::ascendc::Place::here()},                                                            \
                         [&] { kernel(__VA_ARGS__); })
 #define ICPU_SET_TILING_KEY(key) (::vinci::ascendc::tiling_key() = (key))

@@ -350,8 +350,8 @@ aclError aclrtEventElapsedTime(float* milliseconds, aclrtEvent start, aclrtEvent
     if (!from || !to) return failed(ACL_ERROR_RT_PARAM_INVALID, "an event that is not recorded has no time");
     if (device().settings().mode == Settings::Mode::functional)
       return failed(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "VINCI_MODE=functional has no time");
-    const std::vector<double> times = event_times();
-    *milliseconds = static_cast<float>((times[*to] - times[*from]) / 1000);
+    const double begin = event_time(*from);
+    *milliseconds = static_cast<float>((event_time(*to) - begin) * 1000);
     return ACL_SUCCESS;
   });
 }

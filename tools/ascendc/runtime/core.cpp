@@ -6,19 +6,16 @@
 
 #include <cstring>
 
+#include "isa/base/enums.h"
 #include "isa/table.h"
+#include "tools/ascendc/runtime/device.h"
 
 namespace vinci::ascendc {
 namespace {
 
 thread_local Core* t_core = nullptr;
 
-// Assumed: no public source says what the code around an intrinsic costs. docs/ascendc.md
-constexpr u64 kCallCycles = 8;    // addresses, lengths and masks of a call that issues work
-constexpr u64 kFlagCycles = 1;    // of a flag or a barrier
-constexpr u64 kQueueCycles = 12;  // of AllocTensor, EnQue, DeQue, FreeTensor
-constexpr u64 kLoopCycles = 2;    // of a turn of a loop inside the API
-constexpr u64 kAccessCycles = 4;  // of a GetValue or SetValue that is not recorded by itself
+const config::ApiCosts& api_costs() { return device().chip().core.scalar.api; }
 
 isa::Inst immediate(const isa::Row& row, std::initializer_list<u64> operands, u8 type = 0) {
   isa::Inst out{.row = &row, .type = type};
@@ -42,11 +39,12 @@ Core* present() { return t_core; }
 void set_present(Core* core) { t_core = core; }
 
 u64 cycles_of(Work what) {
+  const config::ApiCosts& api = api_costs();
   switch (what) {
-    case Work::call: return kCallCycles;
-    case Work::flag: return kFlagCycles;
-    case Work::queue: return kQueueCycles;
-    case Work::loop: return kLoopCycles;
+    case Work::call: return api.call;
+    case Work::flag: return api.flag;
+    case Work::queue: return api.queue;
+    case Work::loop: return api.loop;
   }
   return 0;
 }
@@ -90,7 +88,15 @@ void Core::issue(const isa::Inst& inst, Place place) {
 }
 
 bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place) {
-  static constexpr std::array kMemoryNames{"GM", "L1", "L0A", "L0B", "L0C", "UB", "BT", "FB", "no memory"};
+  static constexpr auto kMemoryNames = enum_table<Memory, std::string_view>({{Memory::gm, "GM"},
+                                                                             {Memory::l1, "L1"},
+                                                                             {Memory::l0a, "L0A"},
+                                                                             {Memory::l0b, "L0B"},
+                                                                             {Memory::l0c, "L0C"},
+                                                                             {Memory::ub, "UB"},
+                                                                             {Memory::bt, "BT"},
+                                                                             {Memory::fb, "FB"},
+                                                                             {Memory::none, "no memory"}});
   if (memory != Memory::gm && memory != Memory::ub) {
     fail(Fault::Program, "the scalar unit reaches UB and global memory, not {}",
          kMemoryNames[static_cast<usize>(memory)]);
@@ -99,7 +105,7 @@ bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 va
   const bool seen = write && memory == Memory::gm;
   if (accesses_ >= kRecordedAccesses && address % bytes == 0 && !seen) {
     left_out_ = left_out_ || write;
-    charge(kAccessCycles);
+    charge(api_costs().access);
     return false;
   }
   ++accesses_;
@@ -121,14 +127,14 @@ void Core::poll(u64 address, Place place) {
   if (polls_ >= kPolls) give_way_();
 }
 
+std::string Core::name() const { return fmt::format("{} of block {}", isa::name(kind_), info.block_idx); }
+
 std::string Core::waits_for() const {
   if (polls_ < kPolls) return native_.machine().waits_for();
   if (polled_ == 0) {
-    return fmt::format("{} of block {} waits for a message ({}:{})", isa::name(kind_), info.block_idx, poll_.file,
-                       poll_.line);
+    return fmt::format("{} waits for a message ({}:{})", name(), poll_.file, poll_.line);
   }
-  return fmt::format("{} of block {} polls global memory at {:#x} ({}:{})", isa::name(kind_), info.block_idx, polled_,
-                     poll_.file, poll_.line);
+  return fmt::format("{} polls global memory at {:#x} ({}:{})", name(), polled_, poll_.file, poll_.line);
 }
 
 u64 Core::load(Memory memory, u64 address, unsigned bytes, Place place) {

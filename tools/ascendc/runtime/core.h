@@ -33,6 +33,8 @@ class Core {
   void repeat(u32 from, i32 value, Place place);
   void end();
 
+  // "AIV of block 3", for messages.
+  std::string name() const;
   // What it waits for when it has given way, for messages.
   std::string waits_for() const;
 

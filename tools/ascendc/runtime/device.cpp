@@ -9,15 +9,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "models/core/core_spec.h"
 #include "sim/config/load.h"
+#include "tools/ascendc/runtime/crash.h"
 
 // What `vinci cc` states beside the user's code.
 extern "C" {
 __attribute__((weak)) extern const char* vinci_ascendc_chip;
 __attribute__((weak)) extern const char* vinci_ascendc_mode;
-__attribute__((weak)) extern const char* vinci_ascendc_tool;
 }
 
 namespace vinci::ascendc {
@@ -34,14 +35,29 @@ std::string program_name() {
   return error ? std::string("app") : self.filename().string();
 }
 
+// Values of --set: the program runs on the chip that its recording is simulated on.
+std::vector<std::string> overrides_in(const std::string& options) {
+  constexpr std::string_view kSet = "--set";
+  std::vector<std::string> out;
+  std::istringstream words(options);
+  for (std::string word; words >> word;) {
+    if (word == kSet && words >> word) {
+      out.push_back(word);
+    } else if (word.starts_with("--set=")) {
+      out.push_back(word.substr(kSet.size() + 1));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Settings Settings::from_environment() {
   Settings s;
   s.chip = environment("VINCI_CHIP", &vinci_ascendc_chip != nullptr ? vinci_ascendc_chip : "ascend-910b1");
-  s.tool = environment("VINCI", &vinci_ascendc_tool != nullptr ? vinci_ascendc_tool : "vinci");
   s.output = environment("VINCI_OUTPUT", "out/" + program_name());
   s.options = environment("VINCI_RUN_OPTIONS");
+  s.overrides = overrides_in(s.options);
   s.record = environment("VINCI_RECORD");
   s.record_data = environment("VINCI_RECORD_DATA") != "0";
   s.quiet = environment("VINCI_VERBOSE") != "1";
@@ -60,7 +76,7 @@ Settings Settings::from_environment() {
 
 Device::Device()
     : settings_(Settings::from_environment()),
-      chip_(config::load_chip(settings_.chip)),
+      chip_(config::load_chip(settings_.chip, settings_.overrides)),
       recorder_(program_name(), chip_.arch,
                 settings_.mode == Settings::Mode::full || (!settings_.record.empty() && settings_.record_data)) {
   if (&vinci_ascendc_chip == nullptr) return;
@@ -106,6 +122,10 @@ Core& Device::core(isa::CoreKind kind, u32 id) {
   return *slot;
 }
 
+namespace {
+bool g_made = false;  // the device
+}
+
 Device& device() {
   static Device* const one = [] {
     try {
@@ -117,6 +137,8 @@ Device& device() {
           die(e);
         }
       });
+      g_made = true;
+      save_on_crash(&save_recording);
       return made;
     } catch (const Error& e) {
       die(e);
@@ -128,6 +150,7 @@ Device& device() {
 void die(const Error& e) {
   std::fflush(nullptr);
   fmt::print(stderr, "vinci: {} fault: {}\n", fault_name(e.fault()), e.what());
+  if (g_made) save_recording(nullptr);
   std::fflush(nullptr);
   ::_exit(static_cast<int>(e.fault()));
 }

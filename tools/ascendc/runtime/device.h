@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/config/chip_config.h"
 #include "tools/ascendc/runtime/core.h"
@@ -16,14 +17,14 @@ namespace vinci::ascendc {
 // What the environment asks for; `vinci sim` sets it. docs/ascendc.md
 struct Settings {
   enum class Mode : u8 { functional, timing, full };
-  std::string chip;          // VINCI_CHIP; of the architecture that the program was compiled for if not given
-  Mode mode = Mode::timing;  // VINCI_MODE
-  std::string output;        // VINCI_OUTPUT, the folder of the profile
-  std::string record;        // VINCI_RECORD, a file that gets the task stream at the end
-  bool record_data = true;   // VINCI_RECORD_DATA=0: without contents of buffers
-  std::string options;       // VINCI_RUN_OPTIONS, more options for `vinci run`
-  std::string tool;          // VINCI, the command line tool
-  bool quiet = true;         // VINCI_VERBOSE=1: prints the summary at the end
+  std::string chip;                    // VINCI_CHIP; of the architecture that the program was compiled for if not given
+  Mode mode = Mode::timing;            // VINCI_MODE
+  std::string output;                  // VINCI_OUTPUT, the folder of the profile
+  std::string record;                  // VINCI_RECORD, a file that gets the task stream at the end
+  bool record_data = true;             // VINCI_RECORD_DATA=0: without contents of buffers
+  std::string options;                 // VINCI_RUN_OPTIONS, more options for `vinci run`
+  std::vector<std::string> overrides;  // the values of --set among them
+  bool quiet = true;                   // VINCI_VERBOSE=1: prints the summary at the end
 
   static Settings from_environment();
 };
@@ -37,6 +38,7 @@ class Device {
   const config::ChipConfig& chip() const { return chip_; }
   isa::GlobalMemory& gm() { return gm_; }
   Recorder& recorder() { return recorder_; }
+  const Recorder& recorder() const { return recorder_; }
 
   u64 allocate(u64 bytes);
   void free(u64 address);
@@ -68,10 +70,15 @@ Device& device();
 // Prints a fault as the tool does, and ends the process with its exit code.
 [[noreturn]] void die(const Error& e);
 
-// Simulates in time what was recorded, when the process exits.
+// Of a program that does not come to its end: writes what was recorded, and says on stderr how far that is. `signal` is
+// null where a fault ends it.
+void save_recording(const char* signal);
+
+// Simulates in time what was recorded and not yet simulated, when the process exits.
 void finish();
 
-// When the events that were recorded so far happened, in microseconds: simulates all that the program has done.
-std::vector<double> event_times();
+// When a recorded event happened, in seconds: simulates what the program has done since the latest call. A host that
+// has not waited for the event waits for it now.
+double event_time(u32 event);
 
 }  // namespace vinci::ascendc

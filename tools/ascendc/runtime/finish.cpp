@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-// The end of the process: what was recorded runs in time, by the command line tool, so that its files and its figures
-// are those of `vinci run`.
+// The time of a program: what was recorded is simulated in its process, by the code of `vinci run`, so that files and
+// figures are the same.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <map>
+#include <memory>
+#include <optional>
 #include <sstream>
 
 #include "sim/io/atomic_file.h"
-#include "sim/io/program.h"
-#include "sim/io/temp_folder.h"
 #include "sim/task/fold.h"
 #include "sim/task/load.h"
 #include "sim/task/write.h"
 #include "tools/ascendc/runtime/device.h"
+#include "tools/run/run.h"
 
 namespace vinci::ascendc {
 namespace {
@@ -35,19 +32,85 @@ void compare(const Device& d, const std::string& folder, const Recorder& recorde
   }
 }
 
-// Runs the recording in the folder with the tool. Returns its exit code, 127 where there is no tool.
-int simulate(const Device& d, const Recorder& recorder, const std::string& folder, std::vector<std::string> options) {
+std::string recording(const Settings& settings) { return settings.output + "/stream.vts"; }
+
+void write_recording(const Device& d, const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) fail_at(Fault::Input, folder, "cannot make the output folder: {}", error.message());
-  const std::string file = folder + "/stream.vts";
-  io::write_file_atomically(file, task::to_vts(recorder.stream()));
-  std::vector<std::string> words{d.settings().tool, "run", file, "--chip", d.settings().chip, "--out", folder};
-  words.insert(words.end(), options.begin(), options.end());
-  const int code = io::run_program(words, io::Stdout::to_stderr);  // stdout is the user's
-  if (code == 127)
-    fmt::print(stderr, "vinci: no time: cannot run '{}'; set VINCI to the path of the tool\n", d.settings().tool);
-  return code;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error) fail_at(Fault::Input, folder.string(), "cannot make the output folder: {}", error.message());
+  io::write_file_atomically(file, task::to_vts(d.recorder().stream()));
+}
+
+// How the recording is run, with VINCI_RUN_OPTIONS.
+run::Options run_options(const Settings& settings) {
+  run::Options o;
+  o.file = recording(settings);
+  o.chip = settings.chip;
+  o.mode = settings.mode == Settings::Mode::full ? "full" : "timing";
+  o.out = settings.output;
+  o.quiet = settings.quiet;
+  CLI::App parser;
+  run::add_options(parser, o);
+  std::vector<std::string> words;
+  std::istringstream more(settings.options);
+  for (std::string word; more >> word;)
+    words.insert(words.begin(), word);  // the parser takes them from the end
+  try {
+    parser.parse(words);
+  } catch (const CLI::ParseError& e) {
+    fail(Fault::Input, "VINCI_RUN_OPTIONS: {}", e.what());
+  }
+  run::check(o);
+  return o;
+}
+
+// The simulation of a program that has asked for a time: it goes on with the program.
+struct LiveRun {
+  explicit LiveRun(const Device& d)
+      : options(run_options(d.settings())),
+        run(options, d.recorder().stream(), run::Run::Host::open, stderr) {}  // stdout is the user's
+
+  run::Options options;
+  run::Run run;
+};
+std::unique_ptr<LiveRun>& live_run() {
+  static auto* const one = new std::unique_ptr<LiveRun>;  // not destroyed before finish()
+  return *one;
+}
+
+// The launches that are recorded, and the kernel of the latest of them in the order of the host.
+struct Launches {
+  u64 count = 0;
+  std::string latest;
+};
+
+Launches launches(const task::TaskStream& stream) {
+  Launches out;
+  for (const task::HostStep& step : stream.host.threads[0].steps) {
+    const auto* enqueue = std::get_if<task::HostEnqueue>(&step);
+    for (u32 t = 0; enqueue != nullptr && t < enqueue->count; ++t) {
+      const task::Task& task = stream.streams[enqueue->stream].tasks[enqueue->first + t];
+      if (!std::holds_alternative<task::KernelLaunch>(task.op)) continue;
+      ++out.count;
+      out.latest = task.name;
+    }
+  }
+  return out;
+}
+
+bool g_ends = false;  // finish() has begun
+
+// What was recorded, in time, into the output folder.
+void simulate(const Device& d) {
+  write_recording(d, recording(d.settings()));
+  if (const auto live = std::move(live_run())) {
+    live->run.finish();
+    return;
+  }
+  const run::Options options = run_options(d.settings());
+  const task::TaskStream stream = task::load_task_stream(options.file);
+  run::Run(options, stream, run::Run::Host::complete, stderr).finish();
 }
 
 // The task stream as a file, and how much smaller its kernels are for what repeats in them.
@@ -57,7 +120,7 @@ void record(const Recorder& recorder, const Settings& settings) {
     fail(Fault::Limit, "{} would have {} bytes; a task stream has at most {}{}", settings.record, bytes.size(),
          task::kMaxFileBytes, settings.record_data ? "; leave out the data with --no-data" : "");
   }
-  io::write_file_atomically(settings.record, bytes);
+  io::write_file_atomically(settings.record, bytes, io::Durability::durable);
   usize instructions = 0, stated = 0;
   for (const task::Kernel& k : recorder.stream().kernels) {
     instructions += k.program.code.size();
@@ -67,53 +130,51 @@ void record(const Recorder& recorder, const Settings& settings) {
              instructions, stated, static_cast<double>(instructions) / static_cast<double>(std::max<usize>(1, stated)));
 }
 
-// When tasks ended, in microseconds, by stream and position: the table task_time of a profile.
-std::map<std::pair<u32, u32>, double> ends_of_tasks(const std::string& folder) {
-  std::map<std::pair<u32, u32>, double> out;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (!entry.path().filename().string().starts_with("task_time_")) continue;
-    std::ifstream file(entry.path());
-    std::string line;
-    std::getline(file, line);  // the names of the columns
-    while (std::getline(file, line)) {
-      // Names may have commas, numbers at the end of a line have none: stream, task, time, start, stop.
-      std::array<std::string, 5> last;
-      for (usize n = last.size(); n-- > 0;) {
-        const usize comma = line.rfind(',');
-        if (comma == std::string::npos) break;
-        last[n] = line.substr(comma + 1);
-        line.erase(comma);
-      }
-      out[{static_cast<u32>(std::stoul(last[0])), static_cast<u32>(std::stoul(last[1]))}] = std::stod(last[4]);
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
-std::vector<double> event_times() {
+double event_time(u32 event) {
   Device& d = device();
-  Recorder now = d.recorder();
-  if (!now.gap().empty()) fail(Fault::Limit, "the time of an event is not known: {}", now.gap());
-  now.synchronize_device();
-  const io::TempFolder scratch("vinci-events");
-  const std::string folder = scratch.path().string();
-  const int code = simulate(d, now, folder, {"--mode", "timing", "--quiet"});
-  const auto ends = code == 0 ? ends_of_tasks(folder) : std::map<std::pair<u32, u32>, double>{};
-  if (code != 0) fail(Fault::Unsupported, "the time of an event is not known: the simulation ended with code {}", code);
-  const task::TaskStream& stream = now.stream();
-  std::vector<double> out(stream.events.size());
-  for (u32 s = 0; s < stream.streams.size(); ++s) {
-    for (u32 t = 0; t < stream.streams[s].tasks.size(); ++t) {
-      const auto* record = std::get_if<task::EventRecord>(&stream.streams[s].tasks[t].op);
-      if (record != nullptr) out[record->event] = ends.at({s, t});
+  if (!d.recorder().gap().empty()) fail(Fault::Limit, "the time of an event is not known: {}", d.recorder().gap());
+  if (live_run() == nullptr) live_run() = std::make_unique<LiveRun>(d);
+  std::optional<u64> cycle;
+  live_run()->run.advance([&](models::Session& session) {
+    const auto go_on = [&] {
+      session.run();
+      cycle = session.recorded(event);
+    };
+    go_on();
+    if (cycle) return;
+    d.recorder().synchronize_event(event);  // the host cannot know the time before
+    go_on();
+  });
+  if (!cycle) fail(Fault::Internal, "event {} has no time", event);
+  return static_cast<double>(*cycle) / live_run()->run.chip().clock;
+}
+
+void save_recording(const char* signal) {
+  const Device& d = device();
+  const Settings& settings = d.settings();
+  if (g_ends || (settings.mode == Settings::Mode::functional && settings.record.empty())) return;
+  const std::string what = signal == nullptr
+                               ? std::string("the fault")
+                               : fmt::format("{}{}", signal, present() == nullptr ? "" : " in " + present()->name());
+  try {
+    const Launches known = launches(d.recorder().stream());
+    if (known.count == 0 || !d.recorder().gap().empty()) {
+      if (signal != nullptr) fmt::print(stderr, "vinci: {}: no launch is recorded\n", what);
+      return;
     }
+    const std::string file = settings.record.empty() ? recording(settings) : settings.record;
+    write_recording(d, file);
+    fmt::print(stderr, "vinci: {}: {} launch{} before it {} recorded, the latest of kernel '{}': {}\n", what,
+               known.count, known.count == 1 ? "" : "es", known.count == 1 ? "is" : "are", known.latest, file);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "vinci: {}: the recording could not be written: {}\n", what, e.what());
   }
-  return out;
 }
 
 void finish() {
+  g_ends = true;
   Device& d = device();
   Recorder& recorder = d.recorder();
   const Settings& settings = d.settings();
@@ -134,18 +195,8 @@ void finish() {
           "vinci: long runs of SetValue in UB are not in the recording: its bits are not those of the program\n");
     return;
   }
+  simulate(d);
   const bool full = settings.mode == Settings::Mode::full;
-  std::vector<std::string> options{"--mode", full ? "full" : "timing"};
-  if (settings.quiet) options.emplace_back("--quiet");
-  std::istringstream more(settings.options);
-  for (std::string word; more >> word;)
-    options.push_back(word);
-  const int code = simulate(d, recorder, settings.output, std::move(options));
-  if (code == 127) return;
-  if (code != 0) {
-    std::fflush(nullptr);
-    ::_exit(code);
-  }
   if (full && d.recorded_all_stores()) compare(d, settings.output, recorder);
   if (full && !d.recorded_all_stores())
     fmt::print(stderr, "vinci: results are not compared: long runs of SetValue in UB are not in the recording\n");

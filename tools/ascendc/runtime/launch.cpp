@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "isa/codec.h"
+#include "isa/waits.h"
 
 namespace vinci::ascendc {
 namespace {
@@ -20,16 +21,10 @@ isa::CoreKind first_kind(const config::ChipConfig& chip, KernelType type) {
   return type == KernelType::vector || type == KernelType::mix_0_1 ? isa::CoreKind::vector : isa::CoreKind::cube;
 }
 
-isa::TaskShape shape_of(const config::ChipConfig& chip, const Launch& launch) {
+models::BlockShape shape_of(const config::ChipConfig& chip, const Launch& launch) {
   const isa::CoreKind kind = first_kind(chip, launch.type);
-  const bool vector = kind == isa::CoreKind::vector;
   const bool mix = is_mix(launch.type) && kind == isa::CoreKind::cube;
-  return {.blocks = launch.blocks,
-          .cube = !vector,
-          .vector_cores = vector ? 1u
-                          : mix  ? (launch.type == KernelType::mix_1_2 ? 2u : 1u)
-                                 : 0u,
-          .resident = vector ? chip.vector_cores : chip.ai_cores};
+  return {chip, kind, launch.blocks, mix ? (launch.type == KernelType::mix_1_2 ? 2u : 1u) : 0u};
 }
 
 CoreKind shown(isa::CoreKind kind) {
@@ -44,8 +39,9 @@ TaskRun::TaskRun(Device& device, const Launch& launch, std::function<void()> ker
     : device_(device),
       launch_(launch),
       kernel_(std::move(kernel)),
-      shape_(shape_of(device.chip(), launch)),
-      first_kind_(first_kind(device.chip(), launch.type)),
+      block_shape_(shape_of(device.chip(), launch)),
+      shape_(block_shape_.task()),
+      first_kind_(block_shape_.kind()),
       flags_(shape_),
       sections_(usize{launch.blocks} * parts()) {}
 
@@ -54,18 +50,14 @@ void TaskRun::begin(Slot& slot, u32 index, u32 block) {
   slot.state = {};
   slot.left = parts();
   const bool mix = shape_.mix();
-  const u32 vectors = device_.chip().vector_cores / std::max(1u, device_.chip().ai_cores);
+  const isa::Launch all{.block_num = launch_.blocks};
   for (u32 n = 0; n < parts(); ++n) {
-    const isa::CoreKind kind = n == 0 ? first_kind_ : isa::CoreKind::vector;
-    const u32 id = n == 0 ? index : index * vectors + n - 1;
+    const models::BlockShape::Part where = block_shape_.part(index, block, n);
     Part& part = slot.parts.emplace_back();
-    part.core = &device_.core(kind, id);
+    part.core = &device_.core(where.kind, where.core);
     part.section = block * parts() + n;
-    part.launch = {.block_idx = block,
-                   .block_num = launch_.blocks,
-                   .part = mix ? n : 0,
-                   .subblock_idx = n == 0 ? 0 : n - 1,
-                   .subblock_num = mix && n > 0 ? shape_.vector_cores : 1};
+    part.launch = block_shape_.launch(all, where);
+    part.self = where.self;
   }
   for (Part& part : slot.parts) {
     const CoreInfo info{.kind = shown(part.core->kind()),
@@ -76,8 +68,7 @@ void TaskRun::begin(Slot& slot, u32 index, u32 block) {
                         .mix = mix,
                         .block_aivs = mix ? shape_.vector_cores : 0,
                         .block = mix ? &slot.state : nullptr};
-    const isa::TaskCore self{block, mix ? part.launch.part : first_kind_ == isa::CoreKind::vector ? 1u : 0u};
-    part.core->start(part.launch, &flags_, self, launch_.place.file, info, [] { Strand::give_way(); });
+    part.core->start(part.launch, &flags_, part.self, launch_.place.file, info, [] { Strand::give_way(); });
     const std::string name =
         fmt::format("{}{}", isa::name(part.core->kind()),
                     block * (mix && part.launch.part > 0 ? shape_.vector_cores : 1) + part.launch.subblock_idx);
@@ -92,13 +83,14 @@ void TaskRun::execute(Part& part, BlockState& state) {
   part.core->end();
 }
 
-bool TaskRun::advance(Slot& slot) {
+models::BlockRunner::Turn TaskRun::advance(Slot& slot) {
+  bool moved = false;
   for (Part& part : slot.parts) {
     if (!part.strand) continue;
     const u64 before = part.core->native().machine().executed();
     try {
       if (!part.strand->resume()) {
-        moved_ = moved_ || part.core->native().machine().executed() != before || part.core->stirred();
+        moved = moved || part.core->native().machine().executed() != before || part.core->stirred();
         continue;
       }
     } catch (const Error& e) {
@@ -107,49 +99,37 @@ bool TaskRun::advance(Slot& slot) {
                               isa::name(part.core->kind())),
                   e.location());
     }
-    moved_ = true;
+    moved = true;
     part.strand.reset();
     const isa::NativeCore& native = part.core->native();
     sections_[part.section] = {native.words(), native.lines(), native.files(), native.code().sources(),
                                part.core->branches()};
     --slot.left;
   }
-  return slot.left == 0;
+  using Turn = models::BlockRunner::Turn;
+  if (slot.left == 0) return Turn::done;
+  return moved ? Turn::moved : Turn::waits;
 }
 
-void TaskRun::report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots) const {
-  constexpr usize kShown = 20;
-  std::string text = "nothing can move:";
-  usize lines = 0;
+void TaskRun::report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots, u32 not_begun) const {
+  Waits waits{.not_begun = not_begun, .task = fmt::format("kernel '{}'", launch_.name)};
   for (const auto& slot : slots) {
     for (const Part& part : slot->parts) {
-      if (!part.strand) continue;
-      if (++lines <= kShown) text += "\n  " + part.core->waits_for();
+      if (part.strand) waits.cores.push_back(part.core->waits_for());
     }
   }
-  if (lines > kShown) text += fmt::format("\n  and {} more", lines - kShown);
-  fail(Fault::Deadlock, "{}\n  kernel '{}'", text, launch_.name);
+  throw deadlock(waits);
 }
 
 void TaskRun::run(u32 stream) {
   std::vector<std::unique_ptr<Slot>> slots;
-  slots.push_back(std::make_unique<Slot>());
-  u32 next = 0, done = 0;
-  while (done < launch_.blocks) {
-    moved_ = false;
-    for (u32 s = 0; s < slots.size(); ++s) {
-      Slot& slot = *slots[s];
-      while (slot.left > 0 || next < launch_.blocks) {
-        if (slot.left == 0) begin(slot, s, next++);
-        if (!advance(slot)) break;
-        ++done;
-      }
-    }
-    if (moved_ || done == launch_.blocks) continue;
-    // Those that run can only wait: others may have to come first.
-    if (slots.size() >= shape_.resident || next == launch_.blocks) report_deadlock(slots);
-    slots.push_back(std::make_unique<Slot>());
-  }
+  models::BlockRunner(launch_.blocks, block_shape_.slots(), models::BlockRunner::Opening::one)
+      .run(
+          [&](u32 slot, u32 block) {
+            if (slot == slots.size()) slots.push_back(std::make_unique<Slot>());
+            begin(*slots[slot], slot, block);
+          },
+          [&](u32 slot) { return advance(*slots[slot]); }, [&](u32 not_begun) { report_deadlock(slots, not_begun); });
   task::KernelLaunch op{.block_dim = launch_.blocks};
   usize length = 0;
   for (const Section& s : sections_)

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "models/soc/block_runner.h"
+#include "models/soc/block_shape.h"
 #include "tools/ascendc/runtime/device.h"
 #include "tools/ascendc/runtime/strand.h"
 
@@ -32,6 +34,7 @@ class TaskRun {
   struct Part {
     Core* core = nullptr;
     isa::Launch launch;
+    isa::TaskCore self;
     std::unique_ptr<Strand> strand;  // null when it has ended
     u32 section = 0;
   };
@@ -42,20 +45,20 @@ class TaskRun {
   };
 
   void begin(Slot& slot, u32 index, u32 block);
-  bool advance(Slot& slot);  // true when its block is done
+  models::BlockRunner::Turn advance(Slot& slot);
   void execute(Part& part, BlockState& state);
-  [[noreturn]] void report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots) const;
+  [[noreturn]] void report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots, u32 not_begun) const;
   task::Kernel put_together(task::KernelType type, u32 first, u32 count, u32 stride) const;
   u32 parts() const { return shape_.mix() ? 1 + shape_.vector_cores : 1; }
 
   Device& device_;
   const Launch& launch_;
   std::function<void()> kernel_;
+  models::BlockShape block_shape_;
   isa::TaskShape shape_;
   isa::CoreKind first_kind_;
   isa::CrossCoreFlags flags_;
   std::vector<Section> sections_;  // by block and part
-  bool moved_ = false;
 };
 
 }  // namespace vinci::ascendc

@@ -11,6 +11,7 @@ namespace vinci::ascendc {
 Recorder::Recorder(std::string name, isa::Arch arch, bool with_data) : with_data_(with_data) {
   stream_.name = std::move(name);
   stream_.arch = arch;
+  stream_.places.file = "stream.vts";  // the file that the run of the program leaves
   stream_.host.threads.push_back({.name = "main"});
 }
 
@@ -37,7 +38,7 @@ task::Slice Recorder::slice(u64 address) const {
 void Recorder::set_l2(u64 address, task::CacheHint hint) { stream_.buffers[slice(address).buffer].l2 = hint; }
 
 void Recorder::enqueue(u32 stream, task::Task task) {
-  std::vector<task::Task>& tasks = stream_.streams[stream].tasks;
+  auto& tasks = stream_.streams[stream].tasks;
   auto& steps = stream_.host.threads[0].steps;
   auto* last = steps.empty() ? nullptr : std::get_if<task::HostEnqueue>(&steps.back());
   if (last != nullptr && last->stream == stream) {

@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+#include "tools/ascendc/runtime/crash.h"
+
 namespace vinci::ascendc {
 namespace {
 
@@ -55,6 +57,7 @@ void Strand::give_way() {
 
 void Strand::main() {
   t_strand = this;
+  prepare_thread_for_crash();
   await(Turn::body);
   try {
     body_();

@@ -13,11 +13,22 @@ namespace {
 u64 bits(double value) { return std::bit_cast<u32>(static_cast<float>(value)); }
 
 // f32 in, f16 out: in0 * s0, rounded once to f32 and once to f16.
-Elementwise scaled_store() {
-  return {.input_bytes = {4},
-          .scalars = 1,
-          .temporaries = 1,
-          .body = {"vmuls.f32 t0, in0, s0, r32, 1, 1, 8, 8", "vconv_f322f16 out, t0, r32, 1, 1, 4, 8"}};
+// 1 / (1 + e^-z)
+Elementwise sigmoid() {
+  return {.input_bytes = {4}, .output_bytes = 4, .temporaries = 1, .body = [](const ElementwiseTile& x) {
+            x.scalar("vmuls.f32", x.out, x.in[0], isa::f32(-1));
+            x.unary("vexp.f32", x.out, x.out);
+            x.scalar("vadds.f32", x.out, x.out, isa::f32(1));
+            x.p.vector_dup(isa::Type::f32, x.t[0], isa::f32(1), x.r32, 1, 1, 8, 8);
+            x.fence();
+            x.binary("vdiv.f32", x.out, x.t[0], x.out);
+          }};
+}
+
+Elementwise difference() {
+  return {.input_bytes = {4, 4}, .output_bytes = 4, .body = [](const ElementwiseTile& x) {
+            x.binary("vsub.f32", x.out, x.in[0], x.in[1]);
+          }};
 }
 
 }  // namespace
@@ -36,17 +47,8 @@ std::string write_db_loss_scale(const LossScaleStudy& study, const config::ChipC
   s.intermediate("difference", "f4", n);
   s.output("gradient", "f2", n);
   s.output("loss", "f2", kLosses);
-  s.task("sigmoid",
-         {.input_bytes = {4},
-          .output_bytes = 4,
-          .temporaries = 1,
-          .body = {"vmuls.f32 out, in0, -1.0f, r32, 1, 1, 8, 8", "vexp.f32 out, out, r32, 1, 1, 8, 8",
-                   "vadds.f32 out, out, 1.0f, r32, 1, 1, 8, 8", "vector_dup.f32 t0, 1.0f, r32, 1, 1, 8, 8",
-                   "vdiv.f32 out, t0, out, r32, 1, 1, 1, 8, 8, 8"}},
-         n, {"z", "sigmoid"});
-  s.task("difference",
-         {.input_bytes = {4, 4}, .output_bytes = 4, .body = {"vsub.f32 out, in0, in1, r32, 1, 1, 1, 8, 8, 8"}}, n,
-         {"sigmoid", "y", "difference"});
+  s.task("sigmoid", sigmoid(), n, {"z", "sigmoid"});
+  s.task("difference", difference(), n, {"sigmoid", "y", "difference"});
   s.task("store_gradient", scaled_store(), n, {"difference", "gradient"}, {bits(scale / kGradientCount)});
   s.task("store_loss", scaled_store(), kLosses, {"raw_loss", "loss"}, {bits(scale)});
   return s.write(folder);

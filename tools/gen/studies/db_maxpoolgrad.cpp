@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include <fmt/format.h>
-
 #include <bit>
 
 #include "isa/base/random.h"
@@ -23,68 +21,141 @@ constexpr u32 kUbX = 0, kUbY = kUbX + kInBlocks * kPixelBytes, kUbDy = kUbY + kO
               kUbPart = kUbZero + kPixelBytes;
 static_assert(kUbPart + 256 <= 192 * 1024);
 
-std::string load_plane(std::string_view to, u32 arg, u32 blocks) {
-  return fmt::format(
-      "  ld_arg X1, {1}\n  mul X2, X0, {2} * {3}\n  add X1, X1, X2\n  copy_gm_to_ubuf {0}, X1, 0, 1, {2}, 0, 0\n", to,
-      arg, blocks, kPixelBytes);
-}
-std::string store_plane(std::string_view from, u32 arg, u32 blocks) {
-  return fmt::format(
-      "  ld_arg X1, {1}\n  mul X2, X0, {2} * {3}\n  add X1, X1, X2\n  copy_ubuf_to_gm X1, {0}, 0, 1, {2}, 0, 0\n", from,
-      arg, blocks, kPixelBytes);
-}
-std::string addresses() {
-  return fmt::format(
-      ".const X = {}\n.const Y = {}\n.const DY = {}\n.const DX = {}\n.const ZERO = {}\n.const PART = {}\n"
-      ".const IN_ROW = {}\n.const OUT_ROW = {}\n  get_block_idx X0\n",
-      kUbX, kUbY, kUbDy, kUbDx, kUbZero, kUbPart, kPoolIn * kPixelBytes, kPoolOut * kPixelBytes);
-}
+using isa::PipeId;
+using isa::Reg;
+using isa::Type;
 
-// X3: row of y, X4: its bytes in UB after Y or DY, X5: first byte of its windows in x after X or DX.
-constexpr std::string_view kRowBegin = "  mov X3, 0\nrow:\n  mul X4, X3, OUT_ROW\n  mul X5, X3, 2 * IN_ROW\n";
-std::string row_end() { return fmt::format("  add X3, X3, 1\n  blt X3, {}, row\n", kPoolOut); }
+// What both kernels have in common. Positions in a row of the output are in registers.
+class Plane {
+ public:
+  Plane(std::string name, isa::Arch arch) : p(std::move(name), arch) { p.get_block_idx(block_); }
+
+  isa::BuiltProgram finish() {
+    p.pipe_barrier(PipeId::ALL);
+    p.end();
+    return p.finish();
+  }
+
+ protected:
+  void load(isa::Const to, u64 arg, i64 blocks) {
+    locate(arg, blocks);
+    p.copy_gm_to_ubuf(to, at_, 0, 1, blocks, 0, 0);
+  }
+  void store(isa::Const from, u64 arg, i64 blocks) {
+    p.hand_over(PipeId::V, PipeId::MTE3, 0);
+    locate(arg, blocks);
+    p.copy_ubuf_to_gm(at_, from, 0, 1, blocks, 0, 0);
+  }
+  // body() for each row of y.
+  template <class Body>
+  void rows(const Body& body) {
+    p.mov(row_, 0);
+    const isa::Target next = p.here("row");
+    p.mul(row_at, row_, OUT_ROW);
+    p.mul(windows_at, row_, 2 * IN_ROW);
+    body();
+    p.add(row_, row_, 1);
+    p.blt(row_, kPoolOut, next);
+  }
+  // Where pixel `i` of the first window is, from the first byte of its row.
+  i64 pixel(u32 i) const { return i / 3 * IN_ROW + i % 3 * i64{kPixelBytes}; }
+  void fence() { p.pipe_barrier(PipeId::V); }
+
+  isa::ProgramBuilder p;
+  const isa::Const X = p.constant("X", kUbX), Y = p.constant("Y", kUbY), DY = p.constant("DY", kUbDy),
+                   DX = p.constant("DX", kUbDx), ZERO = p.constant("ZERO", kUbZero), PART = p.constant("PART", kUbPart),
+                   IN_ROW = p.constant("IN_ROW", kPoolIn*kPixelBytes),
+                   OUT_ROW = p.constant("OUT_ROW", kPoolOut*kPixelBytes);
+
+ private:
+  // The plane of this block in the buffer of an argument.
+  void locate(u64 arg, i64 blocks) {
+    p.ld_arg(at_, arg);
+    p.mul(plane_, block_, blocks * kPixelBytes);
+    p.add(at_, at_, plane_);
+  }
+
+  const Reg block_ = p.reg("block"), at_ = p.reg("at"), plane_ = p.reg("plane"), row_ = p.reg("row");
+
+ protected:
+  // Bytes of a row in UB after Y or DY; first byte of its windows after X or DX.
+  const Reg row_at = p.reg("row_at"), windows_at = p.reg("windows_at");
+  const Reg a = p.reg("a"), b = p.reg("b"), c = p.reg("c"), d = p.reg("d");
+};
 
 // y = max of the nine pixels of each window; the pixels of a row of windows are two blocks apart.
-std::string max_pool() {
-  std::string s = addresses() + load_plane("X", 0, kInBlocks);
-  s += "  set_flag PIPE_MTE2, PIPE_V, EVENT_ID0\n  wait_flag PIPE_MTE2, PIPE_V, EVENT_ID0\n";
-  s += kRowBegin;
-  s += "  add X6, X4, Y\n";
-  for (u32 i = 0; i < 9; ++i) {
-    s += fmt::format("  add X7, X5, X + {} * IN_ROW + {} * {}\n", i / 3, i % 3, kPixelBytes);
-    s += i == 0 ? "  vmax.f16 X6, X7, X7, 2, 1, 2, 2, 8, 16, 16\n" : "  vmax.f16 X6, X6, X7, 2, 1, 1, 2, 8, 8, 16\n";
-    s += "  pipe_barrier PIPE_V\n";
+class MaxPool : Plane {
+ public:
+  explicit MaxPool(isa::Arch arch) : Plane("MaxPool", arch) {}
+
+  isa::BuiltProgram program() {
+    load(X, 0, kInBlocks);
+    p.hand_over(PipeId::MTE2, PipeId::V, 0);
+    rows([&] {
+      p.add(a, row_at, Y);
+      for (u32 i = 0; i < 9; ++i) {
+        p.add(b, windows_at, X + pixel(i));
+        if (i == 0) {
+          p.vmax(Type::f16, a, b, b, 2, 1, 2, 2, 8, 16, 16);
+        } else {
+          p.vmax(Type::f16, a, a, b, 2, 1, 1, 2, 8, 8, 16);
+        }
+        fence();
+      }
+    });
+    store(Y, 1, kOutBlocks);
+    return finish();
   }
-  s += row_end() + "  set_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n  wait_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n";
-  return s + store_plane("Y", 1, kOutBlocks) + "  pipe_barrier PIPE_ALL\n  end\n";
-}
+};
 
 // dx = sum over the windows of (x == y ? dy : 0), in the order of the windows.
-std::string max_pool_grad() {
-  std::string s =
-      addresses() + load_plane("X", 0, kInBlocks) + load_plane("Y", 1, kOutBlocks) + load_plane("DY", 2, kOutBlocks);
-  // dx is cleared in pieces: a repeat clears 8 blocks, an instruction up to 255 repeats.
-  constexpr u32 kRepeats = ceil_div(kInBlocks, 8u);
-  static_assert(kRepeats <= 255 && kRepeats * 8 * kPixelBytes <= kUbZero - kUbDx + kPixelBytes + 256);
-  s += fmt::format("  vector_dup.f16 DX, 0, {}, 1, 1, 8, 8\n", kInBlocks / 8);
-  s += "  set_vector_mask 0, 0xffff\n";
-  s += fmt::format("  vector_dup.f16 DX + {}, 0, {}, 1, 1, 1, 1\n", kInBlocks / 8 * 8 * kPixelBytes, kInBlocks % 8);
-  s += "  vector_dup.f16 ZERO, 0, 1, 1, 1, 8, 8\n  set_vector_mask -1, -1\n";
-  s += "  set_flag PIPE_MTE2, PIPE_V, EVENT_ID0\n  wait_flag PIPE_MTE2, PIPE_V, EVENT_ID0\n  pipe_barrier PIPE_V\n";
-  s += kRowBegin;
-  for (u32 i = 0; i < 9; ++i) {
-    for (u32 half = 0; half < 2; ++half) {
-      const std::string in = fmt::format("{} * IN_ROW + {} * {}", i / 3, i % 3 + 16 * half, kPixelBytes);
-      s += fmt::format("  add X6, X5, X + {}\n  add X7, X4, Y + {}\n", in, half * 8 * kPixelBytes);
-      s += fmt::format("  add X8, X4, DY + {}\n  add X9, X5, DX + {}\n", half * 8 * kPixelBytes, in);
-      s += "  vcmp_eq.f16 X6, X7, 1, 1, 2, 1, 8, 8, 8\n  pipe_barrier PIPE_V\n";
-      s += "  vsel.f16 PART, X8, ZERO, 1, 1, 1, 0, 8, 8, 8\n  pipe_barrier PIPE_V\n";
-      s += "  vadd.f16 X9, X9, PART, 1, 2, 2, 1, 8, 8, 8\n  pipe_barrier PIPE_V\n";
-    }
+class MaxPoolGrad : Plane {
+ public:
+  explicit MaxPoolGrad(isa::Arch arch) : Plane("MaxPoolGrad", arch) {}
+
+  isa::BuiltProgram program() {
+    load(X, 0, kInBlocks);
+    load(Y, 1, kOutBlocks);
+    load(DY, 2, kOutBlocks);
+    clear();
+    p.hand_over(PipeId::MTE2, PipeId::V, 0);
+    fence();
+    rows([&] {
+      for (u32 i = 0; i < 9; ++i) {
+        for (u32 half = 0; half < 2; ++half)
+          add(pixel(i) + 16 * half * i64{kPixelBytes}, half * 8 * i64{kPixelBytes});
+      }
+    });
+    store(DX, 3, kInBlocks);
+    return finish();
   }
-  s += row_end() + "  set_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n  wait_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n";
-  return s + store_plane("DX", 3, kInBlocks) + "  pipe_barrier PIPE_ALL\n  end\n";
-}
+
+ private:
+  // dx is cleared in pieces: a repeat clears 8 blocks, an instruction up to 255 repeats.
+  void clear() {
+    constexpr u32 kRepeats = ceil_div(kInBlocks, 8u);
+    static_assert(kRepeats <= 255 && kRepeats * 8 * kPixelBytes <= kUbZero - kUbDx + kPixelBytes + 256);
+    p.vector_dup(Type::f16, DX, 0, kInBlocks / 8, 1, 1, 8, 8);
+    p.set_vector_mask(0, 0xffff);
+    p.vector_dup(Type::f16, DX + kInBlocks / 8 * 8 * kPixelBytes, 0, kInBlocks % 8, 1, 1, 1, 1);
+    p.vector_dup(Type::f16, ZERO, 0, 1, 1, 1, 8, 8);
+    p.set_vector_mask(-1, -1);
+  }
+
+  // One pixel of eight windows: at `in` from their first, at `out` in the row of y and dy.
+  void add(i64 in, i64 out) {
+    p.add(a, windows_at, X + in);
+    p.add(b, row_at, Y + out);
+    p.add(c, row_at, DY + out);
+    p.add(d, windows_at, DX + in);
+    p.vcmp_eq(Type::f16, a, b, 1, 1, 2, 1, 8, 8, 8);
+    fence();
+    p.vsel(Type::f16, PART, c, ZERO, 1, 1, 1, 0, 8, 8, 8);
+    fence();
+    p.vadd(Type::f16, d, d, PART, 1, 2, 2, 1, 8, 8, 8);
+    fence();
+  }
+};
 
 }  // namespace
 
@@ -105,14 +176,9 @@ std::string write_db_maxpoolgrad(const MaxPoolGradStudy& study, const config::Ch
   s.intermediate("dy", "f2", out);
   s.output("y", "f2", out);
   s.output("dx", "f2", in);
-  s.task("LossScale",
-         {.input_bytes = {4},
-          .scalars = 1,
-          .temporaries = 1,
-          .body = {"vmuls.f32 t0, in0, s0, r32, 1, 1, 8, 8", "vconv_f322f16 out, t0, r32, 1, 1, 4, 8"}},
-         out, {"raw_dy", "dy"}, {std::bit_cast<u32>(static_cast<float>(study.scale))});
-  s.task("MaxPool", max_pool(), study.planes, {"x", "y"});
-  s.task("MaxPoolGrad", max_pool_grad(), study.planes, {"x", "y", "dy", "dx"});
+  s.task("LossScale", scaled_store(), out, {"raw_dy", "dy"}, {std::bit_cast<u32>(static_cast<float>(study.scale))});
+  s.task("MaxPool", MaxPool(chip.arch).program(), study.planes, {"x", "y"});
+  s.task("MaxPoolGrad", MaxPoolGrad(chip.arch).program(), study.planes, {"x", "y", "dy", "dx"});
   return s.write(folder);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "isa/base/enums.h"
 #include "sim/config/chip_config.h"
 
 // Task streams of FP16 phenomena that users met in training: which addend is absorbed, which gradients vanish, which
@@ -20,7 +21,7 @@ enum class Log1pVariant : u8 {
   log1p,  // f16, as 2 atanh(x / (2 + x)): no sum that can absorb x
   fp32,   // exp, adds 1, ln in f32, then a cast
 };
-inline constexpr std::array<std::string_view, 3> kLog1pVariantNames{"naive", "log1p", "fp32"};
+inline constexpr auto kLog1pVariantNames = enum_names<Log1pVariant>;
 struct Log1pStudy {
   u64 elements = 640 * 640;
   Log1pVariant variant = Log1pVariant::naive;

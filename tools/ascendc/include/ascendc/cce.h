@@ -12,7 +12,6 @@ enum mem_dsb_t { DSB_ALL = 0, DSB_DDR, DSB_UB, DSB_SEQ };
 
 namespace vinci::ascendc::cce {
 
-using Place = AscendC::Place;
 template <typename T>
 uint64_t at(T* pointer) {
   return reinterpret_cast<uintptr_t>(pointer);
@@ -20,7 +19,7 @@ uint64_t at(T* pointer) {
 // The type of lanes; of two types, that of an instruction whose destination is wider.
 template <typename T>
 const char* lanes() {
-  return AscendC::TypeName<std::remove_cv_t<T>>();
+  return AscendC::vinci_detail::TypeName<std::remove_cv_t<T>>();
 }
 template <typename D, typename S>
 const char* lanes2() {
@@ -29,11 +28,10 @@ const char* lanes2() {
 
 }  // namespace vinci::ascendc::cce
 
-#define VINCI_CCE_PLACE ::vinci::ascendc::cce::Place place = ::vinci::ascendc::cce::Place::here()
 #define VINCI_CCE_BINARY(name)                                                                                   \
   template <typename D, typename S>                                                                              \
   void name(D* dst, S* src0, S* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk, uint64_t src1Blk,      \
-            uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_CCE_PLACE) {                              \
+            uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_PLACE) {                                  \
     static ::vinci::ascendc::Insn insn(#name, ::vinci::ascendc::cce::lanes2<D, S>());                            \
     using ::vinci::ascendc::cce::at;                                                                             \
     ::vinci::ascendc::issue(                                                                                     \
@@ -57,7 +55,7 @@ VINCI_CCE_BINARY(vmla)
 #define VINCI_CCE_UNARY(name, type)                                                                              \
   template <typename D, typename S>                                                                              \
   void name(D* dst, S* src, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep, uint64_t srcRep, \
-            VINCI_CCE_PLACE) {                                                                                   \
+            VINCI_PLACE) {                                                                                       \
     static ::vinci::ascendc::Insn insn(#name, type);                                                             \
     using ::vinci::ascendc::cce::at;                                                                             \
     ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstBlk, srcBlk, dstRep, srcRep}, place);            \
@@ -112,14 +110,15 @@ VINCI_CCE_CAST(vconv_deq)
 #undef VINCI_CCE_CAST
 #undef VINCI_CCE_UNARY
 
-#define VINCI_CCE_SCALAR(name)                                                                                         \
-  template <typename D, typename S>                                                                                    \
-  void name(D* dst, S* src, S scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,              \
-            uint64_t srcRep, VINCI_CCE_PLACE) {                                                                        \
-    static ::vinci::ascendc::Insn insn(#name, ::vinci::ascendc::cce::lanes2<D, S>());                                  \
-    using ::vinci::ascendc::cce::at;                                                                                   \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), AscendC::BitsOf(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep}, \
-                            place);                                                                                    \
+#define VINCI_CCE_SCALAR(name)                                                                                   \
+  template <typename D, typename S>                                                                              \
+  void name(D* dst, S* src, S scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,        \
+            uint64_t srcRep, VINCI_PLACE) {                                                                      \
+    static ::vinci::ascendc::Insn insn(#name, ::vinci::ascendc::cce::lanes2<D, S>());                            \
+    using ::vinci::ascendc::cce::at;                                                                             \
+    ::vinci::ascendc::issue(                                                                                     \
+        insn, {at(dst), at(src), AscendC::vinci_detail::BitsOf(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep}, \
+        place);                                                                                                  \
   }
 VINCI_CCE_SCALAR(vadds)
 VINCI_CCE_SCALAR(vmuls)
@@ -130,34 +129,36 @@ VINCI_CCE_SCALAR(vaxpy)
 #undef VINCI_CCE_SCALAR
 template <typename T>
 void vector_dup(T* dst, T scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep, uint64_t srcRep,
-                VINCI_CCE_PLACE) {
+                VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("vector_dup", ::vinci::ascendc::cce::lanes<T>());
   ::vinci::ascendc::issue(
-      insn, {::vinci::ascendc::cce::at(dst), AscendC::BitsOf(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep}, place);
+      insn,
+      {::vinci::ascendc::cce::at(dst), AscendC::vinci_detail::BitsOf(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep},
+      place);
 }
 template <typename T>
 void vshl(T* dst, T* src, uint64_t distance, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,
-          uint64_t srcRep, VINCI_CCE_PLACE) {
+          uint64_t srcRep, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("vshl", ::vinci::ascendc::cce::lanes<T>());
   using ::vinci::ascendc::cce::at;
   ::vinci::ascendc::issue(insn, {at(dst), at(src), distance, repeat, dstBlk, srcBlk, dstRep, srcRep}, place);
 }
 template <typename T>
 void vshr(T* dst, T* src, uint64_t distance, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,
-          uint64_t srcRep, bool round, VINCI_CCE_PLACE) {
+          uint64_t srcRep, bool round, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("vshr", ::vinci::ascendc::cce::lanes<T>());
   using ::vinci::ascendc::cce::at;
   ::vinci::ascendc::issue(insn, {at(dst), at(src), distance, repeat, dstBlk, srcBlk, dstRep, srcRep, round}, place);
 }
 template <typename T>
-void vbrcb(T* dst, T* src, uint64_t dstBlk, uint64_t dstRep, uint64_t repeat, VINCI_CCE_PLACE) {
+void vbrcb(T* dst, T* src, uint64_t dstBlk, uint64_t dstRep, uint64_t repeat, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("vbrcb", ::vinci::ascendc::cce::lanes<T>());
   using ::vinci::ascendc::cce::at;
   ::vinci::ascendc::issue(insn, {at(dst), at(src), dstBlk, dstRep, repeat}, place);
 }
 template <typename T>
 void vsel(T* dst, T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk, uint64_t src1Blk,
-          uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, uint64_t mode = 0, VINCI_CCE_PLACE) {
+          uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, uint64_t mode = 0, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("vsel", ::vinci::ascendc::cce::lanes<T>());
   using ::vinci::ascendc::cce::at;
   ::vinci::ascendc::issue(
@@ -165,18 +166,18 @@ void vsel(T* dst, T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t s
 }
 
 // The last operand is the mode of vcadd, and the order of the extrema.
-#define VINCI_CCE_REDUCE(name)                                                                                     \
-  template <typename T>                                                                                            \
-  void name(T* dst, T* src, uint64_t repeat, uint64_t dstRep, uint64_t srcBlk, uint64_t srcRep, VINCI_CCE_PLACE) { \
-    static ::vinci::ascendc::Insn insn(#name, ::vinci::ascendc::cce::lanes<T>());                                  \
-    using ::vinci::ascendc::cce::at;                                                                               \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstRep, srcBlk, srcRep}, place);                      \
+#define VINCI_CCE_REDUCE(name)                                                                                 \
+  template <typename T>                                                                                        \
+  void name(T* dst, T* src, uint64_t repeat, uint64_t dstRep, uint64_t srcBlk, uint64_t srcRep, VINCI_PLACE) { \
+    static ::vinci::ascendc::Insn insn(#name, ::vinci::ascendc::cce::lanes<T>());                              \
+    using ::vinci::ascendc::cce::at;                                                                           \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstRep, srcBlk, srcRep}, place);                  \
   }
 #define VINCI_CCE_REDUCE_OPTION(name)                                                                                \
   VINCI_CCE_REDUCE(name)                                                                                             \
   template <typename T, typename O, typename = std::enable_if_t<std::is_integral_v<O> || std::is_enum_v<O>>>         \
   void name(T* dst, T* src, uint64_t repeat, uint64_t dstRep, uint64_t srcBlk, uint64_t srcRep, O option,            \
-            VINCI_CCE_PLACE) {                                                                                       \
+            VINCI_PLACE) {                                                                                           \
     static ::vinci::ascendc::Insn insn(#name, ::vinci::ascendc::cce::lanes<T>());                                    \
     using ::vinci::ascendc::cce::at;                                                                                 \
     ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstRep, srcBlk, srcRep, static_cast<uint64_t>(option)}, \
@@ -192,30 +193,31 @@ VINCI_CCE_REDUCE(vcpadd)
 #undef VINCI_CCE_REDUCE_OPTION
 #undef VINCI_CCE_REDUCE
 
-#define VINCI_CCE_COMPARE(mode)                                                                                        \
-  template <typename T>                                                                                                \
-  void vcmpv_##mode(uint8_t* dst, T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk,                \
-                    uint64_t src1Blk, uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_CCE_PLACE) {          \
-    static ::vinci::ascendc::Insn insn("vcmpv_" #mode, ::vinci::ascendc::cce::lanes<T>());                             \
-    using ::vinci::ascendc::cce::at;                                                                                   \
-    ::vinci::ascendc::issue(                                                                                           \
-        insn, {at(dst), at(src0), at(src1), repeat, dstBlk, src0Blk, src1Blk, dstRep, src0Rep, src1Rep}, place);       \
-  }                                                                                                                    \
-  template <typename T>                                                                                                \
-  void vcmpvs_##mode(uint8_t* dst, T* src, T scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk,                \
-                     uint64_t dstRep, uint64_t srcRep, VINCI_CCE_PLACE) {                                              \
-    static ::vinci::ascendc::Insn insn("vcmpvs_" #mode, ::vinci::ascendc::cce::lanes<T>());                            \
-    using ::vinci::ascendc::cce::at;                                                                                   \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), AscendC::BitsOf(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep}, \
-                            place);                                                                                    \
-  }                                                                                                                    \
-  template <typename T>                                                                                                \
-  void vcmp_##mode(T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk, uint64_t src1Blk,             \
-                   uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_CCE_PLACE) {                             \
-    static ::vinci::ascendc::Insn insn("vcmp_" #mode, ::vinci::ascendc::cce::lanes<T>());                              \
-    using ::vinci::ascendc::cce::at;                                                                                   \
-    ::vinci::ascendc::issue(insn, {at(src0), at(src1), repeat, dstBlk, src0Blk, src1Blk, dstRep, src0Rep, src1Rep},    \
-                            place);                                                                                    \
+#define VINCI_CCE_COMPARE(mode)                                                                                     \
+  template <typename T>                                                                                             \
+  void vcmpv_##mode(uint8_t* dst, T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk,             \
+                    uint64_t src1Blk, uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_PLACE) {           \
+    static ::vinci::ascendc::Insn insn("vcmpv_" #mode, ::vinci::ascendc::cce::lanes<T>());                          \
+    using ::vinci::ascendc::cce::at;                                                                                \
+    ::vinci::ascendc::issue(                                                                                        \
+        insn, {at(dst), at(src0), at(src1), repeat, dstBlk, src0Blk, src1Blk, dstRep, src0Rep, src1Rep}, place);    \
+  }                                                                                                                 \
+  template <typename T>                                                                                             \
+  void vcmpvs_##mode(uint8_t* dst, T* src, T scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk,             \
+                     uint64_t dstRep, uint64_t srcRep, VINCI_PLACE) {                                               \
+    static ::vinci::ascendc::Insn insn("vcmpvs_" #mode, ::vinci::ascendc::cce::lanes<T>());                         \
+    using ::vinci::ascendc::cce::at;                                                                                \
+    ::vinci::ascendc::issue(                                                                                        \
+        insn, {at(dst), at(src), AscendC::vinci_detail::BitsOf(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep},    \
+        place);                                                                                                     \
+  }                                                                                                                 \
+  template <typename T>                                                                                             \
+  void vcmp_##mode(T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk, uint64_t src1Blk,          \
+                   uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_PLACE) {                              \
+    static ::vinci::ascendc::Insn insn("vcmp_" #mode, ::vinci::ascendc::cce::lanes<T>());                           \
+    using ::vinci::ascendc::cce::at;                                                                                \
+    ::vinci::ascendc::issue(insn, {at(src0), at(src1), repeat, dstBlk, src0Blk, src1Blk, dstRep, src0Rep, src1Rep}, \
+                            place);                                                                                 \
   }
 VINCI_CCE_COMPARE(eq)
 VINCI_CCE_COMPARE(ne)
@@ -228,7 +230,7 @@ VINCI_CCE_COMPARE(ge)
 #define VINCI_CCE_COPY(name)                                                                                    \
   template <typename D, typename S>                                                                             \
   void name(D* dst, S* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t srcGap, uint64_t dstGap, \
-            VINCI_CCE_PLACE) {                                                                                  \
+            VINCI_PLACE) {                                                                                      \
     static ::vinci::ascendc::Insn insn(#name);                                                                  \
     using ::vinci::ascendc::cce::at;                                                                            \
     ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, srcGap, dstGap}, place);            \
@@ -242,7 +244,7 @@ VINCI_CCE_COPY(copy_cbuf_to_gm)
 #define VINCI_CCE_ALIGN(name)                                                                                     \
   template <typename D, typename S>                                                                               \
   void name(D* dst, S* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t left, uint64_t right,      \
-            uint64_t srcGap, uint64_t dstGap, VINCI_CCE_PLACE) {                                                  \
+            uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) {                                                      \
     static ::vinci::ascendc::Insn insn(#name);                                                                    \
     using ::vinci::ascendc::cce::at;                                                                              \
     ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, left, right, srcGap, dstGap}, place); \
@@ -256,7 +258,7 @@ VINCI_CCE_ALIGN(copy_ubuf_to_gm_align_b32)
 #undef VINCI_CCE_ALIGN
 
 #define VINCI_CCE_NONE(name)                   \
-  inline void name(VINCI_CCE_PLACE) {          \
+  inline void name(VINCI_PLACE) {              \
     static ::vinci::ascendc::Insn insn(#name); \
     ::vinci::ascendc::issue(insn, {}, place);  \
   }
@@ -274,7 +276,7 @@ VINCI_CCE_NONE(set_atomic_s16)
 VINCI_CCE_NONE(set_atomic_s8)
 #undef VINCI_CCE_NONE
 #define VINCI_CCE_GET(name)                                           \
-  inline int64_t name(VINCI_CCE_PLACE) {                              \
+  inline int64_t name(VINCI_PLACE) {                                  \
     static ::vinci::ascendc::Insn insn(#name);                        \
     return static_cast<int64_t>(::vinci::ascendc::read(insn, place)); \
   }
@@ -286,39 +288,39 @@ VINCI_CCE_GET(get_acc_val)
 VINCI_CCE_GET(get_max_min_cnt)
 VINCI_CCE_GET(get_vms4_sr)
 #undef VINCI_CCE_GET
-inline void set_vector_mask(uint64_t high, uint64_t low, VINCI_CCE_PLACE) {
+inline void set_vector_mask(uint64_t high, uint64_t low, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_vector_mask");
   ::vinci::ascendc::issue(insn, {high, low}, place);
 }
-inline void set_ctrl(uint64_t value, VINCI_CCE_PLACE) {
+inline void set_ctrl(uint64_t value, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_ctrl");
   ::vinci::ascendc::issue(insn, {value}, place);
 }
 template <typename T>
-void set_deqscale(T scale, VINCI_CCE_PLACE) {
+void set_deqscale(T scale, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_deqscale");
-  ::vinci::ascendc::issue(insn, {AscendC::BitsOf(scale)}, place);
+  ::vinci::ascendc::issue(insn, {AscendC::vinci_detail::BitsOf(scale)}, place);
 }
 template <typename T>
-void set_cmpmask(T* src, VINCI_CCE_PLACE) {
+void set_cmpmask(T* src, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_cmpmask");
   ::vinci::ascendc::issue(insn, {::vinci::ascendc::cce::at(src)}, place);
 }
 template <typename T>
-void get_cmpmask(T* dst, VINCI_CCE_PLACE) {
+void get_cmpmask(T* dst, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("get_cmpmask");
   ::vinci::ascendc::issue(insn, {::vinci::ascendc::cce::at(dst)}, place);
 }
 template <typename T>
-void dcci(T* address, uint64_t entire, uint64_t dst = CACHELINE_ALL, VINCI_CCE_PLACE) {
+void dcci(T* address, uint64_t entire, uint64_t dst = CACHELINE_ALL, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("dcci");
   ::vinci::ascendc::issue(insn, {::vinci::ascendc::cce::at(address), entire, dst}, place);
 }
-inline void dsb(mem_dsb_t mode, VINCI_CCE_PLACE) {
+inline void dsb(mem_dsb_t mode, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("dsb");
   ::vinci::ascendc::issue(insn, {static_cast<uint64_t>(mode)}, place);
 }
-inline void trap(VINCI_CCE_PLACE) {
+inline void trap(VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("trap");
   ::vinci::ascendc::issue(insn, {0}, place);
 }
@@ -328,4 +330,3 @@ inline int64_t sbitset0(int64_t value, int64_t bit) {
 inline int64_t sbitset1(int64_t value, int64_t bit) {
   return static_cast<int64_t>(static_cast<uint64_t>(value) | uint64_t{1} << bit);
 }
-#undef VINCI_CCE_PLACE

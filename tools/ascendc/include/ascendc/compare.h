@@ -9,6 +9,7 @@ namespace AscendC {
 
 enum class CMPMODE : uint8_t { LT = 0, GT, EQ, LE, GE, NE };
 
+namespace vinci_detail {
 // The instruction of a comparison.
 template <typename T>
 ::vinci::ascendc::Insn& CompareInsn(CMPMODE mode) {
@@ -40,33 +41,36 @@ void ForEachWholeRepeat(uint32_t count, F&& body, Place place) {
     body(first * kLanes, left < kAtOnce ? left : kAtOnce);
   }
 }
+}  // namespace vinci_detail
+
 template <typename T, typename U>
 void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
-             uint32_t count, Place place = Place::here()) {
+             uint32_t count, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  ForEachWholeRepeat<T>(
+  vinci_detail::ForEachWholeRepeat<T>(
       count,
       [&](uint32_t at, uint64_t repeat) {
         ::vinci::ascendc::issue(
-            CompareInsn<T>(cmpMode),
+            vinci_detail::CompareInsn<T>(cmpMode),
             {dst.Address() + at / 8, src0[at].Address(), src1[at].Address(), repeat, 1, 1, 1, 8, 8, 8}, place);
       },
       place);
 }
 template <typename T, typename U>
 void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,
-                   uint32_t count, Place place = Place::here()) {
+                   uint32_t count, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  ForEachWholeRepeat<T>(
+  vinci_detail::ForEachWholeRepeat<T>(
       count,
       [&](uint32_t at, uint64_t repeat) {
-        ::vinci::ascendc::issue(CompareScalarInsn<T>(cmpMode),
-                                {dst.Address() + at / 8, src0[at].Address(), BitsOf(src1Scalar), repeat, 1, 1, 8, 8},
-                                place);
+        ::vinci::ascendc::issue(
+            vinci_detail::CompareScalarInsn<T>(cmpMode),
+            {dst.Address() + at / 8, src0[at].Address(), vinci_detail::BitsOf(src1Scalar), repeat, 1, 1, 8, 8}, place);
       },
       place);
 }
 
+namespace vinci_detail {
 // Of repeats. Where the results are bits in UB there is no mask.
 template <typename T, typename U>
 void IssueCompare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE mode,
@@ -77,18 +81,19 @@ void IssueCompare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const L
                            p.src1BlkStride, p.dstRepStride, p.src0RepStride, p.src1RepStride},
                           place);
 }
+}  // namespace vinci_detail
+
 template <typename T, typename U, bool isSetMask = true>
 void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
-             const uint64_t /*mask*/[], uint8_t repeatTime, const BinaryRepeatParams& repeatParams,
-             Place place = Place::here()) {
-  IssueCompare(dst, src0, src1, cmpMode, repeatTime, repeatParams, place);
+             const uint64_t /*mask*/[], uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
+  vinci_detail::IssueCompare(dst, src0, src1, cmpMode, repeatTime, repeatParams, place);
 }
 template <typename T, typename U, bool isSetMask = true>
 void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
-             const uint64_t /*mask*/, uint8_t repeatTime, const BinaryRepeatParams& repeatParams,
-             Place place = Place::here()) {
-  IssueCompare(dst, src0, src1, cmpMode, repeatTime, repeatParams, place);
+             const uint64_t /*mask*/, uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
+  vinci_detail::IssueCompare(dst, src0, src1, cmpMode, repeatTime, repeatParams, place);
 }
+namespace vinci_detail {
 template <typename T, typename U>
 void IssueCompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src, T scalar, CMPMODE mode, uint64_t repeat,
                         const UnaryRepeatParams& p, Place place) {
@@ -98,31 +103,31 @@ void IssueCompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src, T 
                            p.dstRepStride, p.srcRepStride},
                           place);
 }
+}  // namespace vinci_detail
+
 template <typename T, typename U, bool isSetMask = true>
 void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,
-                   const uint64_t /*mask*/[], uint8_t repeatTime, const UnaryRepeatParams& repeatParams,
-                   Place place = Place::here()) {
-  IssueCompareScalar(dst, src0, src1Scalar, cmpMode, repeatTime, repeatParams, place);
+                   const uint64_t /*mask*/[], uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
+  vinci_detail::IssueCompareScalar(dst, src0, src1Scalar, cmpMode, repeatTime, repeatParams, place);
 }
 template <typename T, typename U, bool isSetMask = true>
 void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,
-                   const uint64_t /*mask*/, uint8_t repeatTime, const UnaryRepeatParams& repeatParams,
-                   Place place = Place::here()) {
-  IssueCompareScalar(dst, src0, src1Scalar, cmpMode, repeatTime, repeatParams, place);
+                   const uint64_t /*mask*/, uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
+  vinci_detail::IssueCompareScalar(dst, src0, src1Scalar, cmpMode, repeatTime, repeatParams, place);
 }
 // The newer name.
 template <typename T, typename U>
 void Compares(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,
-              uint32_t count, Place place = Place::here()) {
+              uint32_t count, VINCI_PLACE) {
   CompareScalar(dst, src0, src1Scalar, cmpMode, count, place);
 }
 template <typename T, typename U, bool isSetMask = true, typename Mask>
 void Compares(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,
-              const Mask& mask, uint8_t repeatTime, const UnaryRepeatParams& repeatParams,
-              Place place = Place::here()) {
+              const Mask& mask, uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
   CompareScalar(dst, src0, src1Scalar, cmpMode, mask, repeatTime, repeatParams, place);
 }
 
+namespace vinci_detail {
 // One repeat to CMPMASK, of the lanes of the mask.
 template <typename T>
 ::vinci::ascendc::Insn& CompareToRegisterInsn(CMPMODE mode) {
@@ -141,17 +146,19 @@ void IssueCompareToRegister(const LocalTensor<T>& src0, const LocalTensor<T>& sr
                            p.dstRepStride, p.src0RepStride, p.src1RepStride},
                           place);
 }
+}  // namespace vinci_detail
+
 template <typename T, bool isSetMask = true>
 void Compare(const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode, const uint64_t mask[],
-             const BinaryRepeatParams& repeatParams, Place place = Place::here()) {
-  if constexpr (isSetMask) SetMaskBits<T>(mask, place);
-  IssueCompareToRegister(src0, src1, cmpMode, repeatParams, place);
+             const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
+  if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);
+  vinci_detail::IssueCompareToRegister(src0, src1, cmpMode, repeatParams, place);
 }
 template <typename T, bool isSetMask = true>
 void Compare(const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode, const uint64_t mask,
-             const BinaryRepeatParams& repeatParams, Place place = Place::here()) {
-  if constexpr (isSetMask) SetMaskLanes<T>(mask, place);
-  IssueCompareToRegister(src0, src1, cmpMode, repeatParams, place);
+             const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
+  if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);
+  vinci_detail::IssueCompareToRegister(src0, src1, cmpMode, repeatParams, place);
 }
 
 }  // namespace AscendC

@@ -21,6 +21,7 @@ enum class RoundMode : uint8_t {
   CAST_HYBRID
 };
 
+namespace vinci_detail {
 // The instructions of a pair of types, by rounding mode.
 template <typename D, typename S>
 ::vinci::ascendc::Insn& CastInsn(RoundMode mode) {
@@ -52,28 +53,30 @@ void IssueCast(const LocalTensor<D>& dst, const LocalTensor<S>& src, RoundMode m
       CastInsn<D, S>(mode),
       {dst.Address(), src.Address(), repeat, p.dstBlkStride, p.srcBlkStride, p.dstRepStride, p.srcRepStride}, place);
 }
+}  // namespace vinci_detail
 
 template <typename D, typename S>
 void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& roundMode, const uint32_t count,
-          Place place = Place::here()) {
+          VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  CountedMask mask(count, place);
-  IssueCast(dst, src, roundMode, 1, {1, 1, kCastRepeatStride<D, S>, kCastRepeatStride<S, D>}, place);
+  vinci_detail::CountedMask mask(count, place);
+  vinci_detail::IssueCast(dst, src, roundMode, 1,
+                          {1, 1, vinci_detail::kCastRepeatStride<D, S>, vinci_detail::kCastRepeatStride<S, D>}, place);
   mask.Reset();
 }
 template <typename D, typename S, bool isSetMask = true>
 void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& roundMode, const uint64_t mask[],
-          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, Place place = Place::here()) {
+          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) IssueMask(sizeof(D) > 2 || sizeof(S) > 2 ? 0 : mask[1], mask[0], place);
-  IssueCast(dst, src, roundMode, repeatTime, repeatParams, place);
+  if constexpr (isSetMask) vinci_detail::IssueMask(sizeof(D) > 2 || sizeof(S) > 2 ? 0 : mask[1], mask[0], place);
+  vinci_detail::IssueCast(dst, src, roundMode, repeatTime, repeatParams, place);
 }
 template <typename D, typename S, bool isSetMask = true>
 void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& roundMode, const uint64_t mask,
-          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, Place place = Place::here()) {
+          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskLanes<S>(mask, place);
-  IssueCast(dst, src, roundMode, repeatTime, repeatParams, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskLanes<S>(mask, place);
+  vinci_detail::IssueCast(dst, src, roundMode, repeatTime, repeatParams, place);
 }
 
 }  // namespace AscendC

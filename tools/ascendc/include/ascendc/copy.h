@@ -37,51 +37,51 @@ struct DataCopyPadExtParams {
   T paddingValue{};
 };
 
+namespace vinci_detail {
 // The copy between two memories, by the mnemonic of its path: rows of blocks.
 inline void IssueCopy(::vinci::ascendc::Insn& insn, uint64_t dst, uint64_t src, const DataCopyParams& p, Place place) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   ::vinci::ascendc::issue(insn, {dst, src, 0, p.blockCount, p.blockLen, p.srcStride, p.dstStride}, place);
 }
+}  // namespace vinci_detail
 
 template <typename T>
-void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& repeatParams,
-              Place place = Place::here()) {
+void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& repeatParams, VINCI_PLACE) {
   using ::vinci::ascendc::Memory;
   static ::vinci::ascendc::Insn to_ub("copy_gm_to_ubuf"), to_l1("copy_gm_to_cbuf");
-  switch (MemoryOf(dst.GetPosition())) {
-    case Memory::ub: return IssueCopy(to_ub, dst.Address(), src.Address(), repeatParams, place);
-    case Memory::l1: return IssueCopy(to_l1, dst.Address(), src.Address(), repeatParams, place);
+  switch (vinci_detail::MemoryOf(dst.GetPosition())) {
+    case Memory::ub: return vinci_detail::IssueCopy(to_ub, dst.Address(), src.Address(), repeatParams, place);
+    case Memory::l1: return vinci_detail::IssueCopy(to_l1, dst.Address(), src.Address(), repeatParams, place);
     default: ::vinci::ascendc::unsupported("DataCopy from global memory to a position other than UB and L1", place);
   }
 }
 template <typename T>
-void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& repeatParams,
-              Place place = Place::here()) {
+void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& repeatParams, VINCI_PLACE) {
   using ::vinci::ascendc::Memory;
   static ::vinci::ascendc::Insn from_ub("copy_ubuf_to_gm"), from_l1("copy_cbuf_to_gm");
-  switch (MemoryOf(src.GetPosition())) {
-    case Memory::ub: return IssueCopy(from_ub, dst.Address(), src.Address(), repeatParams, place);
-    case Memory::l1: return IssueCopy(from_l1, dst.Address(), src.Address(), repeatParams, place);
+  switch (vinci_detail::MemoryOf(src.GetPosition())) {
+    case Memory::ub: return vinci_detail::IssueCopy(from_ub, dst.Address(), src.Address(), repeatParams, place);
+    case Memory::l1: return vinci_detail::IssueCopy(from_l1, dst.Address(), src.Address(), repeatParams, place);
     default: ::vinci::ascendc::unsupported("DataCopy to global memory from a position other than UB and L1", place);
   }
 }
 template <typename T>
-void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& repeatParams,
-              Place place = Place::here()) {
+void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& repeatParams, VINCI_PLACE) {
   using ::vinci::ascendc::Memory;
   static ::vinci::ascendc::Insn within_ub("copy_ubuf_to_ubuf"), to_l1("copy_ubuf_to_cbuf"), to_ub("copy_cbuf_to_ubuf");
-  const Memory from = MemoryOf(src.GetPosition()), to = MemoryOf(dst.GetPosition());
+  const Memory from = vinci_detail::MemoryOf(src.GetPosition()), to = vinci_detail::MemoryOf(dst.GetPosition());
   if (from == Memory::ub && to == Memory::ub)
-    return IssueCopy(within_ub, dst.Address(), src.Address(), repeatParams, place);
+    return vinci_detail::IssueCopy(within_ub, dst.Address(), src.Address(), repeatParams, place);
   if (from == Memory::ub && to == Memory::l1)
-    return IssueCopy(to_l1, dst.Address(), src.Address(), repeatParams, place);
+    return vinci_detail::IssueCopy(to_l1, dst.Address(), src.Address(), repeatParams, place);
   if (from == Memory::l1 && to == Memory::ub)
-    return IssueCopy(to_ub, dst.Address(), src.Address(), repeatParams, place);
+    return vinci_detail::IssueCopy(to_ub, dst.Address(), src.Address(), repeatParams, place);
   if (from == Memory::l1 && to == Memory::bt) return vinci_detail::CopyToBiasTable(dst, src, repeatParams, place);
   if (from == Memory::l1 && to == Memory::fb) return vinci_detail::CopyToFixpipeBuffer(dst, src, repeatParams, place);
   ::vinci::ascendc::unsupported("DataCopy between these two positions", place);
 }
 
+namespace vinci_detail {
 // The first `count` elements, which fill blocks of 32 bytes.
 template <typename T>
 DataCopyParams OneRow(uint32_t count, Place place) {
@@ -92,21 +92,21 @@ DataCopyParams OneRow(uint32_t count, Place place) {
   if (bytes / ONE_BLK_SIZE > 65535) ::vinci::ascendc::wrong("DataCopy: more than 65535 blocks of 32 bytes", place);
   return {1, static_cast<uint16_t>(bytes / ONE_BLK_SIZE), 0, 0};
 }
+}  // namespace vinci_detail
+
 template <typename T>
-void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const uint32_t count,
-              Place place = Place::here()) {
-  DataCopy(dst, src, OneRow<T>(count, place), place);
+void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const uint32_t count, VINCI_PLACE) {
+  DataCopy(dst, src, vinci_detail::OneRow<T>(count, place), place);
 }
 template <typename T>
-void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count,
-              Place place = Place::here()) {
-  DataCopy(dst, src, OneRow<T>(count, place), place);
+void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, VINCI_PLACE) {
+  DataCopy(dst, src, vinci_detail::OneRow<T>(count, place), place);
 }
 template <typename T>
-void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, Place place = Place::here()) {
-  DataCopyParams row = OneRow<T>(count, place);
+void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, VINCI_PLACE) {
+  DataCopyParams row = vinci_detail::OneRow<T>(count, place);
   // The tables count in larger blocks.
-  const auto to = MemoryOf(dst.GetPosition());
+  const auto to = vinci_detail::MemoryOf(dst.GetPosition());
   const uint16_t unit = to == ::vinci::ascendc::Memory::bt ? 2 : to == ::vinci::ascendc::Memory::fb ? 4 : 1;
   if (row.blockLen % unit != 0)
     ::vinci::ascendc::wrong("DataCopy: the elements do not fill blocks of 64 (C2) or 128 bytes (C2PIPE2GM)", place);
@@ -114,6 +114,7 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32
   DataCopy(dst, src, row, place);
 }
 
+namespace vinci_detail {
 // Rows of any length. There is an instruction for each width of elements; one of 8 bytes is two of 4.
 template <typename T>
 constexpr uint32_t kPadUnits = sizeof(T) == 8 ? 2 : 1;
@@ -121,38 +122,40 @@ template <typename T>
 constexpr const char* PadName(const char* b8, const char* b16, const char* b32) {
   return sizeof(T) == 1 ? b8 : sizeof(T) == 2 ? b16 : b32;
 }
+}  // namespace vinci_detail
 
 template <typename T>
-void SetPadValue(T value, TPosition = TPosition::MAX, Place place = Place::here()) {
+void SetPadValue(T value, TPosition = TPosition::MAX, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_mov_pad_val");
-  ::vinci::ascendc::issue(insn, {BitsOf(value)}, place);
+  ::vinci::ascendc::issue(insn, {vinci_detail::BitsOf(value)}, place);
 }
 
 template <typename T>
 void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyExtParams& dataCopyParams,
-                 const DataCopyPadExtParams<T>& padParams, Place place = Place::here()) {
+                 const DataCopyPadExtParams<T>& padParams, VINCI_PLACE) {
   using ::vinci::ascendc::Memory;
   static ::vinci::ascendc::Insn to_ub(
-      PadName<T>("copy_gm_to_ubuf_align_b8", "copy_gm_to_ubuf_align_b16", "copy_gm_to_ubuf_align_b32"));
+      vinci_detail::PadName<T>("copy_gm_to_ubuf_align_b8", "copy_gm_to_ubuf_align_b16", "copy_gm_to_ubuf_align_b32"));
   static ::vinci::ascendc::Insn to_l1(
-      PadName<T>("copy_gm_to_cbuf_align_b8", "copy_gm_to_cbuf_align_b16", "copy_gm_to_cbuf_align_b32"));
-  const Memory to = MemoryOf(dst.GetPosition());
+      vinci_detail::PadName<T>("copy_gm_to_cbuf_align_b8", "copy_gm_to_cbuf_align_b16", "copy_gm_to_cbuf_align_b32"));
+  const Memory to = vinci_detail::MemoryOf(dst.GetPosition());
   if (to != Memory::ub && to != Memory::l1)
     ::vinci::ascendc::unsupported("DataCopyPad from global memory to a position other than UB and L1", place);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if (padParams.isPad) SetPadValue(padParams.paddingValue, TPosition::MAX, place);
-  ::vinci::ascendc::issue(to == Memory::ub ? to_ub : to_l1,
-                          {dst.Address(), src.Address(), 0, dataCopyParams.blockCount, dataCopyParams.blockLen,
-                           padParams.leftPadding * kPadUnits<T>, padParams.rightPadding * kPadUnits<T>,
-                           dataCopyParams.srcStride, dataCopyParams.dstStride},
-                          place);
+  ::vinci::ascendc::issue(
+      to == Memory::ub ? to_ub : to_l1,
+      {dst.Address(), src.Address(), 0, dataCopyParams.blockCount, dataCopyParams.blockLen,
+       padParams.leftPadding * vinci_detail::kPadUnits<T>, padParams.rightPadding * vinci_detail::kPadUnits<T>,
+       dataCopyParams.srcStride, dataCopyParams.dstStride},
+      place);
 }
 template <typename T>
 void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyExtParams& dataCopyParams,
-                 Place place = Place::here()) {
+                 VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn(
-      PadName<T>("copy_ubuf_to_gm_align_b8", "copy_ubuf_to_gm_align_b16", "copy_ubuf_to_gm_align_b32"));
-  if (MemoryOf(src.GetPosition()) != ::vinci::ascendc::Memory::ub)
+      vinci_detail::PadName<T>("copy_ubuf_to_gm_align_b8", "copy_ubuf_to_gm_align_b16", "copy_ubuf_to_gm_align_b32"));
+  if (vinci_detail::MemoryOf(src.GetPosition()) != ::vinci::ascendc::Memory::ub)
     ::vinci::ascendc::unsupported("DataCopyPad to global memory from a position other than UB", place);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   ::vinci::ascendc::issue(insn,
@@ -162,17 +165,17 @@ void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Da
 }
 template <typename T>
 void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& dataCopyParams,
-                 const DataCopyPadParams& padParams, Place place = Place::here()) {
+                 const DataCopyPadParams& padParams, VINCI_PLACE) {
   DataCopyPad(dst, src,
               DataCopyExtParams{dataCopyParams.blockCount, dataCopyParams.blockLen, dataCopyParams.srcStride,
                                 dataCopyParams.dstStride, 0},
               DataCopyPadExtParams<T>{padParams.isPad, padParams.leftPadding, padParams.rightPadding,
-                                      FromBits<T>(padParams.paddingValue)},
+                                      vinci_detail::FromBits<T>(padParams.paddingValue)},
               place);
 }
 template <typename T>
 void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& dataCopyParams,
-                 Place place = Place::here()) {
+                 VINCI_PLACE) {
   DataCopyPad(dst, src,
               DataCopyExtParams{dataCopyParams.blockCount, dataCopyParams.blockLen, dataCopyParams.srcStride,
                                 dataCopyParams.dstStride, 0},

@@ -78,9 +78,9 @@ constexpr const char* L0cType() {
 
 template <typename T, typename U>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& intriParams,
-              const DataCopyEnhancedParams& enhancedParams, Place place = Place::here()) {
+              const DataCopyEnhancedParams& enhancedParams, VINCI_PLACE) {
   using ::vinci::ascendc::Memory;
-  const Memory from = MemoryOf(src.GetPosition()), to = MemoryOf(dst.GetPosition());
+  const Memory from = vinci_detail::MemoryOf(src.GetPosition()), to = vinci_detail::MemoryOf(dst.GetPosition());
   const bool out = from == Memory::l0c && to == Memory::ub,
              matrix = enhancedParams.blockMode == BlockMode::BLOCK_MODE_MATRIX;
   if (!out && !(from == Memory::ub && to == Memory::l0c)) {
@@ -105,7 +105,7 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCo
 // blockCount pieces of blockLen rows of 16 elements, each to the 16 rows of a fractal.
 template <typename T, typename U>
 void BroadCastVecToMM(const LocalTensor<T>& dst, const LocalTensor<U>& src, const int32_t blockCount,
-                      const uint8_t blockLen, const uint8_t srcGap, const uint8_t dstGap, Place place = Place::here()) {
+                      const uint8_t blockLen, const uint8_t srcGap, const uint8_t dstGap, VINCI_PLACE) {
   static_assert(std::is_same_v<T, U> || (std::is_same_v<T, float> && std::is_same_v<U, half>),
                 "BroadCastVecToMM: the same type, or half to float");
   static ::vinci::ascendc::Insn insn("broadcast_ub_to_cc",

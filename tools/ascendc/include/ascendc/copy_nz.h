@@ -98,9 +98,8 @@ void CopyNarrow(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Nar
 }  // namespace vinci_detail
 
 template <typename T>
-void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& intriParams,
-              Place place = Place::here()) {
-  if (__NPU_ARCH__ == 2201 && MemoryOf(dst.GetPosition()) == ::vinci::ascendc::Memory::l1)
+void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& intriParams, VINCI_PLACE) {
+  if (__NPU_ARCH__ == 2201 && vinci_detail::MemoryOf(dst.GetPosition()) == ::vinci::ascendc::Memory::l1)
     return vinci_detail::IssueNd2Nz(dst, src, intriParams, place);
   static_assert(!std::is_same_v<T, int4b_t> || __NPU_ARCH__ == 2201, "DataCopy with Nd2NzParams of int4b_t");
   constexpr uint32_t kC0 = ONE_BLK_SIZE / sizeof(T);
@@ -116,8 +115,7 @@ void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2Nz
   }
 }
 template <typename T>
-void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Nz2NdParamsFull& intriParams,
-              Place place = Place::here()) {
+void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Nz2NdParamsFull& intriParams, VINCI_PLACE) {
   constexpr uint32_t kColumns = 16;
   for (uint32_t matrix = 0; matrix < intriParams.ndNum; ++matrix) {
     for (uint32_t first = 0; first < intriParams.dValue; first += kColumns)

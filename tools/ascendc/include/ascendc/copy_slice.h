@@ -14,6 +14,7 @@ struct SliceInfo {
   uint32_t startIndex = 0, endIndex = 0, stride = 0, burstLen = 0, shapeValue = 0;
 };
 
+namespace vinci_detail {
 template <typename T>
 class SliceWalk {
  public:
@@ -54,11 +55,12 @@ class SliceWalk {
   uint32_t dims_;
   Place place_;
 };
+}  // namespace vinci_detail
 
 template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const SliceInfo dstSliceInfo[],
-              const SliceInfo srcSliceInfo[], const uint32_t dimValue = 1, Place place = Place::here()) {
-  const SliceWalk<T> walk(dstSliceInfo, srcSliceInfo, dimValue, place);
+              const SliceInfo srcSliceInfo[], const uint32_t dimValue = 1, VINCI_PLACE) {
+  const vinci_detail::SliceWalk<T> walk(dstSliceInfo, srcSliceInfo, dimValue, place);
   walk.ForEach([&](uint64_t to, uint64_t from, uint32_t pieces) {
     DataCopyPad(dst[static_cast<uint32_t>(to)], src[from],
                 DataCopyExtParams(static_cast<uint16_t>(pieces), walk.bytes(), srcSliceInfo[0].stride * sizeof(T),
@@ -68,8 +70,8 @@ void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Slice
 }
 template <typename T>
 void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const SliceInfo dstSliceInfo[],
-              const SliceInfo srcSliceInfo[], const uint32_t dimValue = 1, Place place = Place::here()) {
-  const SliceWalk<T> walk(dstSliceInfo, srcSliceInfo, dimValue, place);
+              const SliceInfo srcSliceInfo[], const uint32_t dimValue = 1, VINCI_PLACE) {
+  const vinci_detail::SliceWalk<T> walk(dstSliceInfo, srcSliceInfo, dimValue, place);
   walk.ForEach([&](uint64_t to, uint64_t from, uint32_t pieces) {
     DataCopyPad(
         dst[to], src[static_cast<uint32_t>(from)],

@@ -38,9 +38,8 @@ void CopyToBiasTable(const LocalTensor<T>& dst, const LocalTensor<U>& src, const
 }  // namespace vinci_detail
 
 template <typename T, typename U, typename = std::enable_if_t<!std::is_same_v<T, U>>>
-void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& repeatParams,
-              Place place = Place::here()) {
-  if (MemoryOf(dst.GetPosition()) != ::vinci::ascendc::Memory::bt)
+void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& repeatParams, VINCI_PLACE) {
+  if (vinci_detail::MemoryOf(dst.GetPosition()) != ::vinci::ascendc::Memory::bt)
     ::vinci::ascendc::unsupported("DataCopy between two types to a position other than C2", place);
   vinci_detail::CopyToBiasTable(dst, src, repeatParams, place);
 }

@@ -10,7 +10,8 @@
 // API, synchronisation between cores, workspace.
 
 // The flags as intrinsics. Their base address is set where the program does not do it.
-inline void set_ffts_base_addr(uint64_t address, AscendC::Place place = AscendC::Place::here()) {
+inline void set_ffts_base_addr(uint64_t address,
+                               AscendC::vinci_detail::Place place = AscendC::vinci_detail::Place::here()) {
   static ::vinci::ascendc::Insn insn("set_ffts_base_addr");
   ::vinci::ascendc::core().sync_base = true;
   ::vinci::ascendc::issue(insn, {address}, place);
@@ -20,13 +21,14 @@ inline void NeedSyncBase(Place place) {
   if (!core().sync_base) set_ffts_base_addr(1, place);
 }
 }  // namespace vinci::ascendc
-inline void ffts_cross_core_sync(pipe_t pipe, uint64_t config, AscendC::Place place = AscendC::Place::here()) {
+inline void ffts_cross_core_sync(pipe_t pipe, uint64_t config,
+                                 AscendC::vinci_detail::Place place = AscendC::vinci_detail::Place::here()) {
   static ::vinci::ascendc::Insn insn("ffts_cross_core_sync");
   ::vinci::ascendc::NeedSyncBase(place);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::flag);
   ::vinci::ascendc::issue(insn, {pipe, config}, place);
 }
-inline void wait_flag_dev(int64_t flag, AscendC::Place place = AscendC::Place::here()) {
+inline void wait_flag_dev(int64_t flag, AscendC::vinci_detail::Place place = AscendC::vinci_detail::Place::here()) {
   static ::vinci::ascendc::Insn insn("wait_flag_dev");
   ::vinci::ascendc::NeedSyncBase(place);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::flag);
@@ -35,32 +37,32 @@ inline void wait_flag_dev(int64_t flag, AscendC::Place place = AscendC::Place::h
 
 namespace AscendC {
 
-inline void SetSyncBaseAddr(uint64_t address, Place place = Place::here()) { set_ffts_base_addr(address, place); }
+inline void SetSyncBaseAddr(uint64_t address, VINCI_PLACE) { set_ffts_base_addr(address, place); }
 
 // Mode 0: all AICs or all AIVs; 1: the AIVs of a block; 2: the AIC of a block to its AIVs, or these to it.
 template <uint8_t modeId, pipe_t pipe>
-void CrossCoreSetFlag(uint16_t flagId, Place place = Place::here()) {
+void CrossCoreSetFlag(uint16_t flagId, VINCI_PLACE) {
   static_assert(modeId <= 2, "CrossCoreSetFlag: modes 0, 1 and 2");
   static_assert(pipe != PIPE_S && pipe != PIPE_ALL, "CrossCoreSetFlag: neither PIPE_S nor PIPE_ALL");
   ffts_cross_core_sync(pipe, 1 | uint64_t{modeId} << 4 | uint64_t{flagId} << 8, place);
 }
 template <uint8_t modeId = 0, pipe_t pipe = PIPE_S>
-void CrossCoreWaitFlag(uint16_t flagId, Place place = Place::here()) {
+void CrossCoreWaitFlag(uint16_t flagId, VINCI_PLACE) {
   wait_flag_dev(flagId, place);
 }
 
 // The older names: the AIC of a block to its AIVs, or these to it.
 template <pipe_t pipe>
-void NotifyEvent(uint16_t flagId, Place place = Place::here()) {
+void NotifyEvent(uint16_t flagId, VINCI_PLACE) {
   CrossCoreSetFlag<2, pipe>(flagId, place);
 }
-inline void WaitEvent(uint16_t flagId, Place place = Place::here()) { CrossCoreWaitFlag(flagId, place); }
+inline void WaitEvent(uint16_t flagId, VINCI_PLACE) { CrossCoreWaitFlag(flagId, place); }
 
 // Runs a function on cores of one kind alone.
 enum class EngineType : int32_t { AIC, AIV };
 template <EngineType engine, auto funPtr, class... Args>
 void Async(Args... args) {
-  if (engine == EngineType::AIC ? IsAic() : IsAiv()) funPtr(args...);
+  if (engine == EngineType::AIC ? vinci_detail::IsAic() : vinci_detail::IsAiv()) funPtr(args...);
 }
 
 // About kernels that are put together to one; in a kernel by itself without effect.
@@ -80,16 +82,16 @@ inline constexpr SyncAllConfig DEFAULT_SYNC_ALL_CONFIG = {PIPE_ALL, PIPE_ALL};
 // All cores of one kind, or (isAIVOnly = false) of a MIX task: each AIC waits for its AIVs, all AICs for each other,
 // and the AIVs for their AIC.
 template <bool isAIVOnly = true, const SyncAllConfig& config = DEFAULT_SYNC_ALL_CONFIG>
-void SyncAll(Place place = Place::here()) {
+void SyncAll(VINCI_PLACE) {
   if constexpr (isAIVOnly) {
     constexpr pipe_t trigger = config.triggerPipe == PIPE_ALL ? PIPE_MTE3 : config.triggerPipe;
-    if constexpr (config.triggerPipe == PIPE_ALL) IssueBarrier(PIPE_ALL, place);
+    if constexpr (config.triggerPipe == PIPE_ALL) vinci_detail::IssueBarrier(PIPE_ALL, place);
     CrossCoreSetFlag<0, trigger>(SYNC_AIV_ONLY_ALL, place);
     CrossCoreWaitFlag(SYNC_AIV_ONLY_ALL, place);
     return;
   }
-  IssueBarrier(PIPE_ALL, place);
-  if (IsAic()) {
+  vinci_detail::IssueBarrier(PIPE_ALL, place);
+  if (vinci_detail::IsAic()) {
     CrossCoreWaitFlag(SYNC_AIV_FLAG, place);
     CrossCoreSetFlag<0, PIPE_FIX>(SYNC_AIC_FLAG, place);
     CrossCoreWaitFlag(SYNC_AIC_FLAG, place);
@@ -103,25 +105,26 @@ void SyncAll(Place place = Place::here()) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Through global memory: a slot of 32 bytes for each state that a core can wait for.
 
-namespace sync_memory {
+namespace vinci_detail::sync_memory {
 
 constexpr uint32_t kSlot = ONE_BLK_SIZE / sizeof(int32_t);  // numbers
 
-inline int32_t Read(const GlobalTensor<int32_t>& gm, const LocalTensor<int32_t>& ub, uint32_t slot, Place place) {
+inline int32_t Read(const GlobalTensor<int32_t>& gm, const LocalTensor<int32_t>& ub, uint32_t slot,
+                    vinci_detail::Place place) {
   TPipe::Order(HardEvent::S_MTE2, place);
   DataCopy(ub, gm[slot * kSlot], kSlot, place);
   TPipe::Order(HardEvent::MTE2_S, place);
   return ub.GetValue(0, place);
 }
 inline void Write(const GlobalTensor<int32_t>& gm, const LocalTensor<int32_t>& ub, uint32_t slot, int32_t value,
-                  Place place) {
+                  vinci_detail::Place place) {
   ub.SetValue(0, value, place);
   TPipe::Order(HardEvent::S_MTE3, place);
   DataCopy(gm[slot * kSlot], ub, kSlot, place);
   TPipe::Order(HardEvent::MTE3_S, place);
 }
 inline void Await(const GlobalTensor<int32_t>& gm, const LocalTensor<int32_t>& ub, uint32_t slot, int32_t value,
-                  Place place) {
+                  vinci_detail::Place place) {
   const uint32_t from = ::vinci::ascendc::await(gm[slot * kSlot].Address(), value, place);
   Read(gm, ub, slot, place);
   ::vinci::ascendc::repeat(from, value, place);
@@ -129,74 +132,73 @@ inline void Await(const GlobalTensor<int32_t>& gm, const LocalTensor<int32_t>& u
 // AIVs of the task, or cores where they are not split.
 inline int32_t Cores() { return static_cast<int32_t>(GetBlockNum() * GetSubBlockNum()); }
 
-}  // namespace sync_memory
+}  // namespace vinci_detail::sync_memory
 
 // Each core counts its calls in its slot of gmWorkspace, which begins as 0, and waits until the others have come as
 // far.
 template <bool isAIVOnly = true>
 void SyncAll(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t>& ubWorkspace,
-             const int32_t usedCores = 0, Place place = Place::here()) {
-  if (!IsAiv()) return;
+             const int32_t usedCores = 0, VINCI_PLACE) {
+  if (!vinci_detail::IsAiv()) return;
   const auto self = static_cast<uint32_t>(GetBlockIdx());
-  const auto cores = static_cast<uint32_t>(usedCores == 0 ? sync_memory::Cores() : usedCores);
-  IssueBarrier(PIPE_ALL, place);
-  const int32_t round = sync_memory::Read(gmWorkspace, ubWorkspace, self, place) + 1;
-  sync_memory::Write(gmWorkspace, ubWorkspace, self, round, place);
+  const auto cores = static_cast<uint32_t>(usedCores == 0 ? vinci_detail::sync_memory::Cores() : usedCores);
+  vinci_detail::IssueBarrier(PIPE_ALL, place);
+  const int32_t round = vinci_detail::sync_memory::Read(gmWorkspace, ubWorkspace, self, place) + 1;
+  vinci_detail::sync_memory::Write(gmWorkspace, ubWorkspace, self, round, place);
   for (uint32_t i = 0; i < cores; ++i)
-    sync_memory::Await(gmWorkspace, ubWorkspace, i, round, place);
-  IssueBarrier(PIPE_ALL, place);
+    vinci_detail::sync_memory::Await(gmWorkspace, ubWorkspace, i, round, place);
+  vinci_detail::IssueBarrier(PIPE_ALL, place);
 }
 
 // A core says to whoever waits for (blockIdx, eventID) that it may go on, once.
 template <bool isAIVOnly = true>
 void IBSet(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t>& ubWorkspace, int32_t blockIdx,
-           int32_t eventID, Place place = Place::here()) {
-  if (!IsAiv()) return;
-  const auto slot = static_cast<uint32_t>(sync_memory::Cores() * eventID + blockIdx);
-  IssueBarrier(PIPE_ALL, place);
-  sync_memory::Write(gmWorkspace, ubWorkspace, slot, 1, place);
+           int32_t eventID, VINCI_PLACE) {
+  if (!vinci_detail::IsAiv()) return;
+  const auto slot = static_cast<uint32_t>(vinci_detail::sync_memory::Cores() * eventID + blockIdx);
+  vinci_detail::IssueBarrier(PIPE_ALL, place);
+  vinci_detail::sync_memory::Write(gmWorkspace, ubWorkspace, slot, 1, place);
 }
 template <bool isAIVOnly = true>
 void IBWait(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t>& ubWorkspace, int32_t blockIdx,
-            int32_t eventID, Place place = Place::here()) {
-  if (!IsAiv()) return;
-  const auto slot = static_cast<uint32_t>(sync_memory::Cores() * eventID + blockIdx);
-  IssueBarrier(PIPE_ALL, place);
-  sync_memory::Await(gmWorkspace, ubWorkspace, slot, 1, place);
-  sync_memory::Write(gmWorkspace, ubWorkspace, slot, 0, place);
-  IssueBarrier(PIPE_ALL, place);
+            int32_t eventID, VINCI_PLACE) {
+  if (!vinci_detail::IsAiv()) return;
+  const auto slot = static_cast<uint32_t>(vinci_detail::sync_memory::Cores() * eventID + blockIdx);
+  vinci_detail::IssueBarrier(PIPE_ALL, place);
+  vinci_detail::sync_memory::Await(gmWorkspace, ubWorkspace, slot, 1, place);
+  vinci_detail::sync_memory::Write(gmWorkspace, ubWorkspace, slot, 0, place);
+  vinci_detail::IssueBarrier(PIPE_ALL, place);
 }
 
 // Blocks one after the other, in the order of their index, round by round: the slot of a block counts how often it was
 // told to go on. The first block sets up the slots of all; that the others wait for it is assumed, and only where there
 // are flags between cores.
 inline void InitDetermineComputeWorkspace(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace,
-                                          Place place = Place::here()) {
-  if (!IsAiv()) return;
+                                          VINCI_PLACE) {
+  if (!vinci_detail::IsAiv()) return;
   ::vinci::ascendc::core().rounds = 0;
-  IssueBarrier(PIPE_ALL, place);
-  for (int32_t i = 0; GetBlockIdx() == 0 && i < sync_memory::Cores(); ++i)
-    sync_memory::Write(gmWorkspace, ubWorkspace, static_cast<uint32_t>(i), i == 0 ? 1 : 0, place);
+  vinci_detail::IssueBarrier(PIPE_ALL, place);
+  for (int32_t i = 0; GetBlockIdx() == 0 && i < vinci_detail::sync_memory::Cores(); ++i)
+    vinci_detail::sync_memory::Write(gmWorkspace, ubWorkspace, static_cast<uint32_t>(i), i == 0 ? 1 : 0, place);
 #if __NPU_ARCH__ == 2201
   SyncAll<true>(place);
 #endif
 }
-inline void WaitPreBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace,
-                         Place place = Place::here()) {
-  if (!IsAiv()) return;
-  IssueBarrier(PIPE_ALL, place);
-  sync_memory::Await(gmWorkspace, ubWorkspace, static_cast<uint32_t>(GetBlockIdx()), ++::vinci::ascendc::core().rounds,
-                     place);
-  IssueBarrier(PIPE_ALL, place);
+inline void WaitPreBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace, VINCI_PLACE) {
+  if (!vinci_detail::IsAiv()) return;
+  vinci_detail::IssueBarrier(PIPE_ALL, place);
+  vinci_detail::sync_memory::Await(gmWorkspace, ubWorkspace, static_cast<uint32_t>(GetBlockIdx()),
+                                   ++::vinci::ascendc::core().rounds, place);
+  vinci_detail::IssueBarrier(PIPE_ALL, place);
 }
-inline void NotifyNextBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace,
-                            Place place = Place::here()) {
-  if (!IsAiv()) return;
-  const auto next = static_cast<uint32_t>((GetBlockIdx() + 1) % sync_memory::Cores());
-  IssueBarrier(PIPE_ALL, place);
+inline void NotifyNextBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace, VINCI_PLACE) {
+  if (!vinci_detail::IsAiv()) return;
+  const auto next = static_cast<uint32_t>((GetBlockIdx() + 1) % vinci_detail::sync_memory::Cores());
+  vinci_detail::IssueBarrier(PIPE_ALL, place);
   // The first block begins a round when the last one has ended the one before.
-  sync_memory::Write(gmWorkspace, ubWorkspace, next, ::vinci::ascendc::core().rounds + (next == 0 ? 1 : 0), place);
-  IssueBarrier(PIPE_ALL, place);
+  vinci_detail::sync_memory::Write(gmWorkspace, ubWorkspace, next,
+                                   ::vinci::ascendc::core().rounds + (next == 0 ? 1 : 0), place);
+  vinci_detail::IssueBarrier(PIPE_ALL, place);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

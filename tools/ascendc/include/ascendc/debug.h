@@ -26,6 +26,7 @@ void PRINTF(__gm__ const char* format, A... args) {
   AscendC::printf(format, args...);
 }
 
+namespace vinci_detail {
 inline std::string FailedAssertion(const char* expression) { return std::string("assertion failed: ") + expression; }
 template <typename... A>
 std::string FailedAssertion(const char* expression, const char* format, A... args) {
@@ -43,16 +44,20 @@ std::string FailedAssertion(const char* expression, const char* format, A... arg
   std::fprintf(stderr, "%s:%d: %s\n", place.file, place.line, text.c_str());
   std::abort();
 }
-#define VINCI_ASSERT_AS(text, condition, ...)                                                           \
-  ((condition) ? (void)0                                                                                \
-               : ::AscendC::EndAtAssertion(::AscendC::FailedAssertion(text __VA_OPT__(, ) __VA_ARGS__), \
-                                           ::AscendC::Place::here()))
+}  // namespace vinci_detail
+
+#define VINCI_ASSERT_AS(text, condition, ...)                                                   \
+  ((condition) ? (void)0                                                                        \
+               : ::AscendC::vinci_detail::EndAtAssertion(                                       \
+                     ::AscendC::vinci_detail::FailedAssertion(text __VA_OPT__(, ) __VA_ARGS__), \
+                     ::AscendC::vinci_detail::Place::here()))
 #undef assert
 #define assert(...) VINCI_ASSERT_AS(#__VA_ARGS__, __VA_ARGS__)
 #define ASSERT(...) VINCI_ASSERT_AS(#__VA_ARGS__, __VA_ARGS__)
 #define ascendc_assert(...) VINCI_ASSERT_AS(#__VA_ARGS__, __VA_ARGS__)
 #define ASSERT_MSG(...) VINCI_ASSERT_AS(#__VA_ARGS__, __VA_ARGS__)
 
+namespace vinci_detail {
 // The first elements of a tensor, as they are now.
 template <typename Tensor>
 void DumpElements(const Tensor& tensor, uint32_t label, uint32_t first, uint32_t elements, Place place) {
@@ -61,38 +66,38 @@ void DumpElements(const Tensor& tensor, uint32_t label, uint32_t first, uint32_t
     std::printf(" %g", static_cast<double>(tensor.GetValue(i, place)));
   std::printf("\n");
 }
+}  // namespace vinci_detail
+
 template <typename T>
-void DumpTensor(const LocalTensor<T>& tensor, uint32_t label, uint32_t elements, Place place = Place::here()) {
-  DumpElements(tensor, label, 0, elements, place);
+void DumpTensor(const LocalTensor<T>& tensor, uint32_t label, uint32_t elements, VINCI_PLACE) {
+  vinci_detail::DumpElements(tensor, label, 0, elements, place);
 }
 template <typename T>
-void DumpTensor(const GlobalTensor<T>& tensor, uint32_t label, uint32_t elements, Place place = Place::here()) {
-  DumpElements(tensor, label, 0, elements, place);
+void DumpTensor(const GlobalTensor<T>& tensor, uint32_t label, uint32_t elements, VINCI_PLACE) {
+  vinci_detail::DumpElements(tensor, label, 0, elements, place);
 }
 template <typename T>
 void DumpTensor(const LocalTensor<T>& tensor, uint32_t label, uint32_t elements, const ShapeInfo& /*shape*/,
-                Place place = Place::here()) {
-  DumpElements(tensor, label, 0, elements, place);
+                VINCI_PLACE) {
+  vinci_detail::DumpElements(tensor, label, 0, elements, place);
 }
 template <typename T>
 void DumpTensor(const GlobalTensor<T>& tensor, uint32_t label, uint32_t elements, const ShapeInfo& /*shape*/,
-                Place place = Place::here()) {
-  DumpElements(tensor, label, 0, elements, place);
+                VINCI_PLACE) {
+  vinci_detail::DumpElements(tensor, label, 0, elements, place);
 }
 // The same from an element on.
 template <typename T>
-void DumpAccChkPoint(const LocalTensor<T>& tensor, uint32_t index, uint32_t countOff, uint32_t dumpSize,
-                     Place place = Place::here()) {
-  DumpElements(tensor, index, countOff, dumpSize, place);
+void DumpAccChkPoint(const LocalTensor<T>& tensor, uint32_t index, uint32_t countOff, uint32_t dumpSize, VINCI_PLACE) {
+  vinci_detail::DumpElements(tensor, index, countOff, dumpSize, place);
 }
 template <typename T>
-void DumpAccChkPoint(const GlobalTensor<T>& tensor, uint32_t index, uint32_t countOff, uint32_t dumpSize,
-                     Place place = Place::here()) {
-  DumpElements(tensor, index, countOff, dumpSize, place);
+void DumpAccChkPoint(const GlobalTensor<T>& tensor, uint32_t index, uint32_t countOff, uint32_t dumpSize, VINCI_PLACE) {
+  vinci_detail::DumpElements(tensor, index, countOff, dumpSize, place);
 }
 
 // Only if the program asks for it, as the documentation says.
-inline void PrintTimeStamp([[maybe_unused]] uint32_t descId, [[maybe_unused]] Place place = Place::here()) {
+inline void PrintTimeStamp([[maybe_unused]] uint32_t descId, [[maybe_unused]] VINCI_PLACE) {
 #ifdef ASCENDC_TIME_STAMP_ON
   std::printf("descId is %u, rsv is 0, timeStamp is %ld\n", descId, static_cast<long>(GetSystemCycle(place)));
 #endif
@@ -100,9 +105,11 @@ inline void PrintTimeStamp([[maybe_unused]] uint32_t descId, [[maybe_unused]] Pl
 // Marks for the profiler, which has every instruction anyway.
 inline void MetricsProfStart() {}
 inline void MetricsProfStop() {}
+namespace vinci_detail {
 template <pipe_t pipe, uint16_t index>
 void MarkStamp() {}
 template <pipe_t pipe>
 void MarkStamp(uint16_t) {}
+}  // namespace vinci_detail
 
 }  // namespace AscendC

@@ -124,12 +124,11 @@ constexpr bool IsVectorQuant(QuantMode_t quant) {
 }
 }  // namespace vinci_detail
 
-inline void SetFixpipeNz2ndFlag(uint16_t ndNum, uint16_t srcNdStride, uint16_t dstNdStride,
-                                Place place = Place::here()) {
+inline void SetFixpipeNz2ndFlag(uint16_t ndNum, uint16_t srcNdStride, uint16_t dstNdStride, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_nd_para");
   ::vinci::ascendc::issue(insn, {ndNum | uint64_t{srcNdStride} << 16 | uint64_t{dstNdStride} << 32}, place);
 }
-inline void SetFixpipePreQuantFlag(uint64_t config, Place place = Place::here()) {
+inline void SetFixpipePreQuantFlag(uint64_t config, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_quant_pre");
   ::vinci::ascendc::issue(insn, {config}, place);
 }
@@ -144,13 +143,12 @@ inline void IssueFpc(uint32_t relu, uint32_t quant, Place place) {
 
 // `isUnitFlag` asks for cleared unit flags, which a FIXPIPE with unitFlag 3 leaves anyway.
 template <typename T>
-void SetFixPipeConfig(const LocalTensor<T>& reluPre, const LocalTensor<T>& quantPre, bool = false,
-                      Place place = Place::here()) {
+void SetFixPipeConfig(const LocalTensor<T>& reluPre, const LocalTensor<T>& quantPre, bool = false, VINCI_PLACE) {
   vinci_detail::IssueFpc(reluPre.Address(), quantPre.Address(), place);
 }
 template <typename T, bool setRelu = false>
-void SetFixPipeConfig(const LocalTensor<T>& preData, bool = false, Place place = Place::here()) {
-  if (MemoryOf(preData.GetPosition()) != ::vinci::ascendc::Memory::fb) return;
+void SetFixPipeConfig(const LocalTensor<T>& preData, bool = false, VINCI_PLACE) {
+  if (vinci_detail::MemoryOf(preData.GetPosition()) != ::vinci::ascendc::Memory::fb) return;
   vinci_detail::IssueFpc(setRelu ? preData.Address() : 0, setRelu ? 0 : preData.Address(), place);
 }
 
@@ -238,23 +236,21 @@ void FixpipeTo(const Dst& dst, const LocalTensor<U>& src, const LocalTensor<uint
 }  // namespace vinci_detail
 
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
-void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParamsV220& intriParams,
-             Place place = Place::here()) {
+void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParamsV220& intriParams, VINCI_PLACE) {
   vinci_detail::FixpipeTo(dst, src, intriParams, config.format, place);
 }
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
-void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParamsV220& intriParams,
-             Place place = Place::here()) {
+void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParamsV220& intriParams, VINCI_PLACE) {
   vinci_detail::FixpipeTo(dst, src, intriParams, config.format, place);
 }
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const LocalTensor<uint64_t>& cbufWorkspace,
-             const FixpipeParamsV220& intriParams, Place place = Place::here()) {
+             const FixpipeParamsV220& intriParams, VINCI_PLACE) {
   vinci_detail::FixpipeTo(dst, src, cbufWorkspace, intriParams, config.format, place);
 }
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const LocalTensor<uint64_t>& cbufWorkspace,
-             const FixpipeParamsV220& intriParams, Place place = Place::here()) {
+             const FixpipeParamsV220& intriParams, VINCI_PLACE) {
   vinci_detail::FixpipeTo(dst, src, cbufWorkspace, intriParams, config.format, place);
 }
 
@@ -286,26 +282,24 @@ constexpr CO2Layout LayoutOf(const FixpipeParams<U>& p) {
 }  // namespace vinci_detail
 
 template <typename T, typename U>
-void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParams<U>& intriParams,
-             Place place = Place::here()) {
+void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParams<U>& intriParams, VINCI_PLACE) {
   vinci_detail::FixpipeTo(dst, src, vinci_detail::Translated<T>(intriParams), vinci_detail::LayoutOf(intriParams),
                           place);
 }
 template <typename T, typename U>
-void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParams<U>& intriParams,
-             Place place = Place::here()) {
+void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParams<U>& intriParams, VINCI_PLACE) {
   vinci_detail::FixpipeTo(dst, src, vinci_detail::Translated<T>(intriParams), vinci_detail::LayoutOf(intriParams),
                           place);
 }
 template <typename T, typename U>
 void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const LocalTensor<uint64_t>& cbufWorkspace,
-             const FixpipeParams<U>& intriParams, Place place = Place::here()) {
+             const FixpipeParams<U>& intriParams, VINCI_PLACE) {
   vinci_detail::FixpipeTo(dst, src, cbufWorkspace, vinci_detail::Translated<T>(intriParams),
                           vinci_detail::LayoutOf(intriParams), place);
 }
 template <typename T, typename U>
 void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const LocalTensor<uint64_t>& cbufWorkspace,
-             const FixpipeParams<U>& intriParams, Place place = Place::here()) {
+             const FixpipeParams<U>& intriParams, VINCI_PLACE) {
   vinci_detail::FixpipeTo(dst, src, cbufWorkspace, vinci_detail::Translated<T>(intriParams),
                           vinci_detail::LayoutOf(intriParams), place);
 }
@@ -324,12 +318,12 @@ void CopyResult(const Dst& dst, const LocalTensor<U>& src, const DataCopyCO12Dst
 
 template <typename T, typename U>
 void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyCO12DstParams& intriParams,
-              Place place = Place::here()) {
+              VINCI_PLACE) {
   vinci_detail::CopyResult(dst, src, intriParams, place);
 }
 template <typename T, typename U>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyCO12DstParams& intriParams,
-              Place place = Place::here()) {
+              VINCI_PLACE) {
   vinci_detail::CopyResult(dst, src, intriParams, place);
 }
 

@@ -25,31 +25,39 @@ struct VdeqInfo {
   bool vdeqSignMode[16]{};
 };
 
+namespace vinci_detail {
 inline void IssueDeqScale(uint64_t value, Place place) {
   static ::vinci::ascendc::Insn insn("set_deqscale");
   ::vinci::ascendc::issue(insn, {value}, place);
 }
-inline void SetDeqScale(half scale, Place place = Place::here()) { IssueDeqScale(BitsOf(scale), place); }
+}  // namespace vinci_detail
+
+inline void SetDeqScale(half scale, VINCI_PLACE) { vinci_detail::IssueDeqScale(vinci_detail::BitsOf(scale), place); }
+namespace vinci_detail {
 constexpr uint64_t DeqScaleBits(uint32_t scale, int16_t offset, bool is_signed) {
   return scale | (static_cast<uint64_t>(static_cast<uint16_t>(offset)) & 0x1ff) << 37 | uint64_t{is_signed} << 46;
 }
-inline void SetDeqScale(float scale, int16_t offset, bool signMode, Place place = Place::here()) {
-  IssueDeqScale(DeqScaleBits(static_cast<uint32_t>(BitsOf(scale)), offset, signMode), place);
+}  // namespace vinci_detail
+
+inline void SetDeqScale(float scale, int16_t offset, bool signMode, VINCI_PLACE) {
+  vinci_detail::IssueDeqScale(
+      vinci_detail::DeqScaleBits(static_cast<uint32_t>(vinci_detail::BitsOf(scale)), offset, signMode), place);
 }
 // A table of 16 scales in UB, which must live as long as they are used.
 template <typename T>
-void SetDeqScale(const LocalTensor<T>& vdeq, const VdeqInfo& vdeqInfo, Place place = Place::here()) {
+void SetDeqScale(const LocalTensor<T>& vdeq, const VdeqInfo& vdeqInfo, VINCI_PLACE) {
   const LocalTensor<uint64_t> table = vdeq.template ReinterpretCast<uint64_t>();
   TPipe::Order(HardEvent::V_S, place);
   for (uint32_t i = 0; i < 16; ++i)
     table.SetValue(i,
-                   DeqScaleBits(static_cast<uint32_t>(BitsOf(vdeqInfo.vdeqScale[i])), vdeqInfo.vdeqOffset[i],
-                                vdeqInfo.vdeqSignMode[i]),
+                   vinci_detail::DeqScaleBits(static_cast<uint32_t>(vinci_detail::BitsOf(vdeqInfo.vdeqScale[i])),
+                                              vdeqInfo.vdeqOffset[i], vdeqInfo.vdeqSignMode[i]),
                    place);
   TPipe::Order(HardEvent::S_V, place);
-  IssueDeqScale(vdeq.Address() / ONE_BLK_SIZE, place);
+  vinci_detail::IssueDeqScale(vdeq.Address() / ONE_BLK_SIZE, place);
 }
 
+namespace vinci_detail {
 // Instructions whose name has both types, such as vmulconv_f162s8; or only a mnemonic.
 template <typename D, typename S>
 ::vinci::ascendc::Insn& FusedInsn(const char* prefix) {
@@ -83,38 +91,40 @@ template <typename D, typename S>
 void SetFusedMask(const uint64_t mask[], Place place) {
   IssueMask(sizeof(D) > 2 || sizeof(S) > 2 ? 0 : mask[1], mask[0], place);
 }
+}  // namespace vinci_detail
 
 #define VINCI_FUSED(Name, insn)                                                                                       \
   template <typename T, typename U>                                                                                   \
   void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, const int32_t count,   \
-            Place place = Place::here()) {                                                                            \
+            VINCI_PLACE) {                                                                                            \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                           \
-    CountedMask mask(static_cast<uint64_t>(count), place);                                                            \
-    IssueFused(insn, dst, src0, src1, 1, FusedParams<T, U>(), place);                                                 \
+    vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);                                              \
+    vinci_detail::IssueFused(insn, dst, src0, src1, 1, vinci_detail::FusedParams<T, U>(), place);                     \
     mask.Reset();                                                                                                     \
   }                                                                                                                   \
   template <typename T, typename U, bool isSetMask = true>                                                            \
   void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, const uint64_t mask[], \
-            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, Place place = Place::here()) {          \
+            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {                          \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                           \
-    if constexpr (isSetMask) SetFusedMask<T, U>(mask, place);                                                         \
-    IssueFused(insn, dst, src0, src1, repeatTime, repeatParams, place);                                               \
+    if constexpr (isSetMask) vinci_detail::SetFusedMask<T, U>(mask, place);                                           \
+    vinci_detail::IssueFused(insn, dst, src0, src1, repeatTime, repeatParams, place);                                 \
   }                                                                                                                   \
   template <typename T, typename U, bool isSetMask = true>                                                            \
   void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, uint64_t mask,         \
-            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, Place place = Place::here()) {          \
+            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {                          \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                           \
-    if constexpr (isSetMask) SetMaskLanes<T>(mask, place);                                                            \
-    IssueFused(insn, dst, src0, src1, repeatTime, repeatParams, place);                                               \
+    if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);                                              \
+    vinci_detail::IssueFused(insn, dst, src0, src1, repeatTime, repeatParams, place);                                 \
   }
 // dst = dst + src0 * src1; sources may be f16 where the destination is f32.
-VINCI_FUSED(MulAddDst, (MlaInsn<T, U>()))
-VINCI_FUSED(AddReluCast, (FusedInsn<T, U>("vaddreluconv_")))
-VINCI_FUSED(SubReluCast, (FusedInsn<T, U>("vsubreluconv_")))
-VINCI_FUSED(MulCast, (FusedInsn<T, U>("vmulconv_")))
-VINCI_FUSED(AddDeqRelu, AddDeqReluInsn())
+VINCI_FUSED(MulAddDst, (vinci_detail::MlaInsn<T, U>()))
+VINCI_FUSED(AddReluCast, (vinci_detail::FusedInsn<T, U>("vaddreluconv_")))
+VINCI_FUSED(SubReluCast, (vinci_detail::FusedInsn<T, U>("vsubreluconv_")))
+VINCI_FUSED(MulCast, (vinci_detail::FusedInsn<T, U>("vmulconv_")))
+VINCI_FUSED(AddDeqRelu, vinci_detail::AddDeqReluInsn())
 #undef VINCI_FUSED
 
+namespace vinci_detail {
 // s16 to s8 or u8 by DEQSCALE, one scale or a table of 16; s32 to f16 by one scale.
 template <typename D, typename S, bool isVecDeq, bool halfBlock>
 ::vinci::ascendc::Insn& CastDeqInsn() {
@@ -131,27 +141,30 @@ void IssueCastDeq(const LocalTensor<T>& dst, const LocalTensor<U>& src, uint64_t
       CastDeqInsn<T, U, isVecDeq, halfBlock>(),
       {dst.Address(), src.Address(), repeat, p.dstBlkStride, p.srcBlkStride, p.dstRepStride, p.srcRepStride}, place);
 }
+}  // namespace vinci_detail
+
 #define VINCI_CAST_DEQ(Name)                                                                                           \
   template <typename T, typename U, bool isVecDeq = true, bool halfBlock = true>                                       \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src, const uint32_t count, Place place = Place::here()) { \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src, const uint32_t count, VINCI_PLACE) {                 \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
-    CountedMask mask(count, place);                                                                                    \
-    IssueCastDeq<T, U, isVecDeq, halfBlock>(dst, src, 1, {1, 1, sizeof(U) == 4 ? uint8_t{4} : uint8_t{8}, 8}, place);  \
+    vinci_detail::CountedMask mask(count, place);                                                                      \
+    vinci_detail::IssueCastDeq<T, U, isVecDeq, halfBlock>(dst, src, 1,                                                 \
+                                                          {1, 1, sizeof(U) == 4 ? uint8_t{4} : uint8_t{8}, 8}, place); \
     mask.Reset();                                                                                                      \
   }                                                                                                                    \
   template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true, bool halfBlock = true>                \
   void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src, const uint64_t mask[], uint8_t repeatTime,           \
-            const UnaryRepeatParams& repeatParams, Place place = Place::here()) {                                      \
+            const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                                                      \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
-    if constexpr (isSetMask) SetFusedMask<T, U>(mask, place);                                                          \
-    IssueCastDeq<T, U, isVecDeq, halfBlock>(dst, src, repeatTime, repeatParams, place);                                \
+    if constexpr (isSetMask) vinci_detail::SetFusedMask<T, U>(mask, place);                                            \
+    vinci_detail::IssueCastDeq<T, U, isVecDeq, halfBlock>(dst, src, repeatTime, repeatParams, place);                  \
   }                                                                                                                    \
   template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true, bool halfBlock = true>                \
   void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src, const int32_t mask, uint8_t repeatTime,              \
-            const UnaryRepeatParams& repeatParams, Place place = Place::here()) {                                      \
+            const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                                                      \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
-    if constexpr (isSetMask) SetMaskLanes<U>(static_cast<uint64_t>(mask), place);                                      \
-    IssueCastDeq<T, U, isVecDeq, halfBlock>(dst, src, repeatTime, repeatParams, place);                                \
+    if constexpr (isSetMask) vinci_detail::SetMaskLanes<U>(static_cast<uint64_t>(mask), place);                        \
+    vinci_detail::IssueCastDeq<T, U, isVecDeq, halfBlock>(dst, src, repeatTime, repeatParams, place);                  \
   }
 VINCI_CAST_DEQ(CastDeq)
 VINCI_CAST_DEQ(CastDequant)

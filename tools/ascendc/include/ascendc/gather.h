@@ -19,44 +19,47 @@ struct GatherRepeatParams {
 
 // dst[i] = the element at byte srcBaseAddr + srcOffset[i] of src.
 VINCI_INSN(GatherInsn, "vgather", TypeName<T>())
+namespace vinci_detail {
 template <typename T>
 void IssueGather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& offsets,
                  uint32_t base, uint64_t stride, uint64_t repeat, Place place) {
   ::vinci::ascendc::issue(GatherInsn<T>(), {dst.Address(), offsets.Address(), src.Address() + base, stride, repeat},
                           place);
 }
+}  // namespace vinci_detail
+
 template <typename T>
 void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& srcOffset,
-            const uint32_t srcBaseAddr, const uint32_t count, Place place = Place::here()) {
+            const uint32_t srcBaseAddr, const uint32_t count, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  CountedMask mask(count, place);
-  IssueGather(dst, src, srcOffset, srcBaseAddr, 8, 1, place);
+  vinci_detail::CountedMask mask(count, place);
+  vinci_detail::IssueGather(dst, src, srcOffset, srcBaseAddr, 8, 1, place);
   mask.Reset();
 }
 template <typename T>
 void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& srcOffset,
             const uint32_t srcBaseAddr, const uint64_t mask[], const uint8_t repeatTime, const uint16_t dstRepStride,
-            Place place = Place::here()) {
+            VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  SetMaskBits<T>(mask, place);
-  IssueGather(dst, src, srcOffset, srcBaseAddr, dstRepStride, repeatTime, place);
+  vinci_detail::SetMaskBits<T>(mask, place);
+  vinci_detail::IssueGather(dst, src, srcOffset, srcBaseAddr, dstRepStride, repeatTime, place);
 }
 template <typename T>
 void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& srcOffset,
             const uint32_t srcBaseAddr, const uint64_t mask, const uint8_t repeatTime, const uint16_t dstRepStride,
-            Place place = Place::here()) {
+            VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  SetMaskLanes<T>(mask, place);
-  IssueGather(dst, src, srcOffset, srcBaseAddr, dstRepStride, repeatTime, place);
+  vinci_detail::SetMaskLanes<T>(mask, place);
+  vinci_detail::IssueGather(dst, src, srcOffset, srcBaseAddr, dstRepStride, repeatTime, place);
 }
 
 // Blocks of 32 bytes, 8 in a repeat.
 VINCI_INSN(GatherbInsn, "vgatherb", TypeName<T>())
 template <typename T>
 void Gatherb(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<uint32_t>& offset,
-             const uint8_t repeatTime, const GatherRepeatParams& repeatParams, Place place = Place::here()) {
+             const uint8_t repeatTime, const GatherRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  ::vinci::ascendc::issue(GatherbInsn<T>(),
+  ::vinci::ascendc::issue(vinci_detail::GatherbInsn<T>(),
                           {dst.Address(), offset.Address(), src0.Address(), repeatParams.dstRepStride,
                            repeatParams.dstBlkStride, repeatTime},
                           place);
@@ -64,35 +67,38 @@ void Gatherb(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalT
 
 // The element at byte dstBaseAddr + dstOffset[i] of dst = src[i]. An instruction of the 200x alone.
 VINCI_INSN(ScatterInsn, "vscatter", TypeName<T>())
+namespace vinci_detail {
 template <typename T>
 void IssueScatter(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& offsets,
                   uint32_t base, uint64_t stride, uint64_t repeat, Place place) {
   ::vinci::ascendc::issue(ScatterInsn<T>(), {offsets.Address(), src.Address(), dst.Address() + base, stride, repeat},
                           place);
 }
+}  // namespace vinci_detail
+
 template <typename T>
 void Scatter(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& dstOffset,
-             const uint32_t dstBaseAddr, const uint32_t count, Place place = Place::here()) {
+             const uint32_t dstBaseAddr, const uint32_t count, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  CountedMask mask(count, place);
-  IssueScatter(dst, src, dstOffset, dstBaseAddr, 8, 1, place);
+  vinci_detail::CountedMask mask(count, place);
+  vinci_detail::IssueScatter(dst, src, dstOffset, dstBaseAddr, 8, 1, place);
   mask.Reset();
 }
 template <typename T>
 void Scatter(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& dstOffset,
              const uint32_t dstBaseAddr, const uint64_t mask[], const uint8_t repeatTime, const uint8_t srcRepStride,
-             Place place = Place::here()) {
+             VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  SetMaskBits<T>(mask, place);
-  IssueScatter(dst, src, dstOffset, dstBaseAddr, srcRepStride, repeatTime, place);
+  vinci_detail::SetMaskBits<T>(mask, place);
+  vinci_detail::IssueScatter(dst, src, dstOffset, dstBaseAddr, srcRepStride, repeatTime, place);
 }
 template <typename T>
 void Scatter(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& dstOffset,
              const uint32_t dstBaseAddr, const uint64_t mask, const uint8_t repeatTime, const uint8_t srcRepStride,
-             Place place = Place::here()) {
+             VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  SetMaskLanes<T>(mask, place);
-  IssueScatter(dst, src, dstOffset, dstBaseAddr, srcRepStride, repeatTime, place);
+  vinci_detail::SetMaskLanes<T>(mask, place);
+  vinci_detail::IssueScatter(dst, src, dstOffset, dstBaseAddr, srcRepStride, repeatTime, place);
 }
 
 // Elements whose bit in a pattern is 1, one behind the other.
@@ -114,13 +120,14 @@ inline constexpr GatherMaskMode defaultGatherMaskMode = GatherMaskMode::VERSION_
 inline constexpr GatherMaskMode defaultGatherMaskMode = GatherMaskMode::VERSION_V1;
 #endif
 
-inline int64_t GetGatherMaskRemainCount(Place place = Place::here()) {
+inline int64_t GetGatherMaskRemainCount(VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("get_rsvd_cnt");
   return static_cast<int64_t>(::vinci::ascendc::read(insn, place));
 }
 
 VINCI_INSN(GatherMaskInsn, "vreduce", TypeName<T>())
 VINCI_INSN(GatherMaskV2Insn, "vreducev2", TypeName<T>())
+namespace vinci_detail {
 template <GatherMaskMode mode, typename T>
 void IssueGatherMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, uint64_t pattern, uint64_t pattern_mode,
                      bool counter, uint32_t mask, const GatherMaskParams& p, uint64_t& kept, Place place) {
@@ -147,18 +154,20 @@ void IssueGatherMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, uint
   TPipe::Order(HardEvent::V_S, place);
   kept = static_cast<uint64_t>(GetGatherMaskRemainCount(place));
 }
+}  // namespace vinci_detail
+
 template <typename T, typename U, GatherMaskMode mode = defaultGatherMaskMode>
 void GatherMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<U>& src1Pattern,
                 const bool reduceMode, const uint32_t mask, const GatherMaskParams& gatherMaskParams, uint64_t& rsvdCnt,
-                Place place = Place::here()) {
+                VINCI_PLACE) {
   static_assert(sizeof(T) == sizeof(U), "GatherMask: the pattern has the width of the elements");
-  IssueGatherMask<mode>(dst, src0, src1Pattern.Address(), 0, reduceMode, mask, gatherMaskParams, rsvdCnt, place);
+  vinci_detail::IssueGatherMask<mode>(dst, src0, src1Pattern.Address(), 0, reduceMode, mask, gatherMaskParams, rsvdCnt,
+                                      place);
 }
 template <typename T, GatherMaskMode mode = defaultGatherMaskMode>
 void GatherMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const uint8_t src1Pattern, const bool reduceMode,
-                const uint32_t mask, const GatherMaskParams& gatherMaskParams, uint64_t& rsvdCnt,
-                Place place = Place::here()) {
-  IssueGatherMask<mode>(dst, src0, 0, src1Pattern, reduceMode, mask, gatherMaskParams, rsvdCnt, place);
+                const uint32_t mask, const GatherMaskParams& gatherMaskParams, uint64_t& rsvdCnt, VINCI_PLACE) {
+  vinci_detail::IssueGatherMask<mode>(dst, src0, 0, src1Pattern, reduceMode, mask, gatherMaskParams, rsvdCnt, place);
 }
 
 }  // namespace AscendC

@@ -120,7 +120,7 @@ struct IsResetLoad3dConfig {
 inline constexpr IsResetLoad3dConfig IS_RESER_LOAD3D_DEFAULT_CONFIG = {true, true};
 
 inline void SetFmatrix(uint16_t l1H, uint16_t l1W, const uint8_t padList[PAD_SIZE], const FmatrixMode& fmatrixMode,
-                       Place place = Place::here()) {
+                       VINCI_PLACE) {
   static ::vinci::ascendc::Insn left("set_fmatrix"), right("set_fmatrix_b");
   uint64_t bits = l1W | uint64_t{l1H} << 16;
   for (uint32_t i = 0; i < PAD_SIZE; ++i)
@@ -128,15 +128,15 @@ inline void SetFmatrix(uint16_t l1H, uint16_t l1W, const uint8_t padList[PAD_SIZ
   ::vinci::ascendc::issue(fmatrixMode == FmatrixMode::FMATRIX_RIGHT ? right : left, {bits}, place);
 }
 template <typename T>
-void SetLoadDataPaddingValue(const T padValue, Place place = Place::here()) {
+void SetLoadDataPaddingValue(const T padValue, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_padding");
-  ::vinci::ascendc::issue(insn, {BitsOf(padValue)}, place);
+  ::vinci::ascendc::issue(insn, {vinci_detail::BitsOf(padValue)}, place);
 }
-inline void SetLoadDataBoundary(uint32_t boundaryValue, Place place = Place::here()) {
+inline void SetLoadDataBoundary(uint32_t boundaryValue, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_l1_3d_size");
   ::vinci::ascendc::issue(insn, {boundaryValue}, place);
 }
-inline void SetLoadDataRepeat(const LoadDataRepeatParam& repeatParams, Place place = Place::here()) {
+inline void SetLoadDataRepeat(const LoadDataRepeatParam& repeatParams, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_l3d_rpt");
   ::vinci::ascendc::issue(
       insn,
@@ -151,8 +151,7 @@ inline void CheckSmallK(bool enabled, Place place) {
 }  // namespace vinci_detail
 
 template <typename T, const IsResetLoad3dConfig& defaultConfig = IS_RESER_LOAD3D_DEFAULT_CONFIG, typename U = T>
-void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData3DParamsV1<U>& p,
-              Place place = Place::here()) {
+void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData3DParamsV1<U>& p, VINCI_PLACE) {
   static_assert(std::is_same_v<T, U>, "LoadData: padValue has the type of the tensors");
   constexpr const char* type = sizeof(T) == 1 ? "b8" : "b16";
   static ::vinci::ascendc::Insn to_l0a("img2col_cbuf_to_ca", type), to_l0b("img2col_cbuf_to_cb", type),
@@ -162,7 +161,8 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
   if constexpr (defaultConfig.isSetFMatrix) SetFmatrix(p.l1H, p.l1W, p.padList, FmatrixMode::FMATRIX_LEFT, place);
   if constexpr (defaultConfig.isSetPadding) SetLoadDataPaddingValue(p.padValue, place);
   ::vinci::ascendc::issue(
-      MemoryOf(dst.GetPosition()) == ::vinci::ascendc::Memory::ub ? to_ub : insns.To(dst.GetPosition(), place),
+      vinci_detail::MemoryOf(dst.GetPosition()) == ::vinci::ascendc::Memory::ub ? to_ub
+                                                                                : insns.To(dst.GetPosition(), place),
       {dst.Address(), src.Address(), p.fetchFilterW, p.fetchFilterH, static_cast<uint64_t>(p.leftTopW),
        static_cast<uint64_t>(p.leftTopH), p.c1Index, p.strideW, p.strideH, p.filterW, p.filterH, p.dilationFilterW,
        p.dilationFilterH, p.jumpStride, p.repeatMode, p.repeatTime, p.cSize},
@@ -190,7 +190,7 @@ void IssueImage(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Para
 
 template <typename T, const IsResetLoad3dConfig& defaultConfig = IS_RESER_LOAD3D_DEFAULT_CONFIG, typename U = T>
 void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData3DParamsV2<U>& loadDataParams,
-              Place place = Place::here()) {
+              VINCI_PLACE) {
   static_assert(std::is_same_v<T, U>, "LoadData: padValue has the type of the tensors");
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (defaultConfig.isSetFMatrix) {
@@ -202,7 +202,7 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
 }
 template <typename T>
 void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData3DParamsV2Pro& loadDataParams,
-              Place place = Place::here()) {
+              VINCI_PLACE) {
   const auto extension = [&](uint32_t i) { return static_cast<uint16_t>(loadDataParams.extConfig >> 16 * i); };
   const auto filter = [&](uint32_t i) { return static_cast<uint8_t>(loadDataParams.filterConfig >> 8 * i); };
   LoadData3DParamsV2<uint8_t> p;

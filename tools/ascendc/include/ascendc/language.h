@@ -78,7 +78,13 @@ inline constexpr ::vinci::ascendc::CoreVariable<get_block_num> block_num{};
 
 namespace AscendC {
 
+// What users do not name is in vinci_detail, so that their own names cannot meet it.
+namespace vinci_detail {
 using Place = ::vinci::ascendc::Place;
+}  // namespace vinci_detail
+// The last parameter of a function that issues instructions: the line of the call.
+#define VINCI_PLACE ::vinci::ascendc::Place place = ::vinci::ascendc::Place::here()
+
 using TEventID = int8_t;
 
 constexpr uint32_t ONE_BLK_SIZE = 32;
@@ -115,6 +121,7 @@ enum class Hardware : uint8_t { GM, UB, L1, L0A, L0B, L0C, BIAS, FIXBUF, MAX };
 enum class CacheMode { CACHE_MODE_DISABLE, CACHE_MODE_NORMAL, CACHE_MODE_LAST, CACHE_MODE_PERSISTENT };
 enum class CacheRwMode { READ = 1, WRITE = 2, RW = 3 };
 
+namespace vinci_detail {
 // Where the bytes of a logical position are. Source: documentation of TPosition.
 constexpr ::vinci::ascendc::Memory MemoryOf(TPosition position) {
   using ::vinci::ascendc::Memory;
@@ -139,12 +146,14 @@ constexpr ::vinci::ascendc::Memory MemoryOf(TPosition position) {
   }
   return Memory::none;
 }
+}  // namespace vinci_detail
 
 // Two numbers of 4 bits in a byte.
 struct int4b_t {
   uint8_t storage;
 };
 
+namespace vinci_detail {
 template <class T>
 inline constexpr uint32_t kBitsOf = std::is_same_v<T, int4b_t> ? 4 : sizeof(T) * 8;
 template <class T>
@@ -172,15 +181,19 @@ constexpr const char* TypeName() {
   else
     return "unknown";
 }
+}  // namespace vinci_detail
 
 // name<T>() is the instruction of that mnemonic on lanes of T, looked up once.
 #define VINCI_INSN(name, mnemonic, type)                \
+  namespace vinci_detail {                              \
   template <typename T>                                 \
   ::vinci::ascendc::Insn& name() {                      \
     static ::vinci::ascendc::Insn insn(mnemonic, type); \
     return insn;                                        \
+  }                                                     \
   }
 
+namespace vinci_detail {
 // The bits of a value, as a register holds them.
 template <class T>
 uint64_t BitsOf(T value) {
@@ -195,6 +208,7 @@ T FromBits(uint64_t bits) {
   std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));
   return value;
 }
+}  // namespace vinci_detail
 
 template <class A, class B>
 struct IsSameType {

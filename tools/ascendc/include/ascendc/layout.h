@@ -16,6 +16,7 @@ struct CopyRepeatParams {
   uint16_t dstStride = 1, srcStride = 1, dstRepeatSize = 8, srcRepeatSize = 8;
 };
 VINCI_INSN(CopyInsn, "vcopy", TypeName<T>())
+namespace vinci_detail {
 template <typename T>
 void IssueVectorCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t repeat, const CopyRepeatParams& p,
                      Place place) {
@@ -23,25 +24,27 @@ void IssueVectorCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint6
       CopyInsn<T>(), {dst.Address(), src.Address(), repeat, p.dstStride, p.srcStride, p.dstRepeatSize, p.srcRepeatSize},
       place);
 }
+}  // namespace vinci_detail
+
 template <typename T, bool isSetMask = true>
 void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[], const uint8_t repeatTime,
-          const CopyRepeatParams& repeatParams, Place place = Place::here()) {
+          const CopyRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskBits<T>(mask, place);
-  IssueVectorCopy(dst, src, repeatTime, repeatParams, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);
+  vinci_detail::IssueVectorCopy(dst, src, repeatTime, repeatParams, place);
 }
 template <typename T, bool isSetMask = true>
 void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask, const uint8_t repeatTime,
-          const CopyRepeatParams& repeatParams, Place place = Place::here()) {
+          const CopyRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskLanes<T>(mask, place);
-  IssueVectorCopy(dst, src, repeatTime, repeatParams, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);
+  vinci_detail::IssueVectorCopy(dst, src, repeatTime, repeatParams, place);
 }
 template <typename T>
-void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, Place place = Place::here()) {
+void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  CountedMask mask(count, place);
-  IssueVectorCopy(dst, src, 1, {}, place);
+  vinci_detail::CountedMask mask(count, place);
+  vinci_detail::IssueVectorCopy(dst, src, 1, {}, place);
   mask.Reset();
 }
 
@@ -59,6 +62,7 @@ struct TransDataTo5HDParams {
   uint8_t repeatTimes = 1;
   uint16_t dstRepStride = 0, srcRepStride = 0;
 };
+namespace vinci_detail {
 inline void SetBlockAddresses(uint64_t first_register, const uint64_t list[NCHW_CONV_ADDR_LIST_SIZE], Place place) {
   static ::vinci::ascendc::Insn insn("set_va_reg_sb");
   for (uint64_t i = 0; i < 2; ++i) {
@@ -66,14 +70,16 @@ inline void SetBlockAddresses(uint64_t first_register, const uint64_t list[NCHW_
     ::vinci::ascendc::issue(insn, {first_register + i, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]}, place);
   }
 }
+}  // namespace vinci_detail
+
 template <typename T>
 void TransDataTo5HD(uint64_t dstList[NCHW_CONV_ADDR_LIST_SIZE], uint64_t srcList[NCHW_CONV_ADDR_LIST_SIZE],
-                    const TransDataTo5HDParams& p, Place place = Place::here()) {
+                    const TransDataTo5HDParams& p, VINCI_PLACE) {
   static_assert(sizeof(T) <= 4, "TransDataTo5HD: elements of 8, 16 or 32 bits");
   constexpr uint64_t kDst = 0, kSrc = 2;  // VA registers
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  SetBlockAddresses(kDst, dstList, place);
-  SetBlockAddresses(kSrc, srcList, place);
+  vinci_detail::SetBlockAddresses(kDst, dstList, place);
+  vinci_detail::SetBlockAddresses(kSrc, srcList, place);
   static ::vinci::ascendc::Insn b8("scatter_vnchwconv_b8"), b16("scatter_vnchwconv_b16"), b32("scatter_vnchwconv_b32");
   if constexpr (sizeof(T) == 1) {
     ::vinci::ascendc::issue(
@@ -86,7 +92,7 @@ void TransDataTo5HD(uint64_t dstList[NCHW_CONV_ADDR_LIST_SIZE], uint64_t srcList
 template <typename T>
 void TransDataTo5HD(const LocalTensor<T> (&dstList)[NCHW_CONV_ADDR_LIST_SIZE],
                     const LocalTensor<T> (&srcList)[NCHW_CONV_ADDR_LIST_SIZE],
-                    const TransDataTo5HDParams& nchwconvParams, Place place = Place::here()) {
+                    const TransDataTo5HDParams& nchwconvParams, VINCI_PLACE) {
   uint64_t to[NCHW_CONV_ADDR_LIST_SIZE], from[NCHW_CONV_ADDR_LIST_SIZE];
   for (int32_t i = 0; i < NCHW_CONV_ADDR_LIST_SIZE; ++i) {
     to[i] = dstList[i].Address();
@@ -97,7 +103,7 @@ void TransDataTo5HD(const LocalTensor<T> (&dstList)[NCHW_CONV_ADDR_LIST_SIZE],
 // Lists of addresses that are in UB themselves.
 template <typename T>
 void TransDataTo5HD(const LocalTensor<uint64_t>& dst, const LocalTensor<uint64_t>& src,
-                    const TransDataTo5HDParams& nchwconvParams, Place place = Place::here()) {
+                    const TransDataTo5HDParams& nchwconvParams, VINCI_PLACE) {
   uint64_t to[NCHW_CONV_ADDR_LIST_SIZE], from[NCHW_CONV_ADDR_LIST_SIZE];
   for (uint32_t i = 0; i < NCHW_CONV_ADDR_LIST_SIZE; ++i) {
     to[i] = dst.GetValue(i, place);
@@ -109,10 +115,10 @@ void TransDataTo5HD(const LocalTensor<uint64_t>& dst, const LocalTensor<uint64_t
 // 16 x 16 elements of 16 bits.
 VINCI_INSN(TransposeInsn, "vtranspose", TypeName<T>())
 template <typename T>
-void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, Place place = Place::here()) {
+void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, VINCI_PLACE) {
   static_assert(sizeof(T) == 2, "Transpose: elements of 16 bits");
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  ::vinci::ascendc::issue(TransposeInsn<T>(), {dst.Address(), src.Address()}, place);
+  ::vinci::ascendc::issue(vinci_detail::TransposeInsn<T>(), {dst.Address(), src.Address()}, place);
 }
 
 enum class TransposeType : uint8_t {
@@ -138,6 +144,7 @@ struct TransposeParamsExt {
   TransposeType transposeType = TransposeType::TRANSPOSE_ND2ND_B16;
 };
 
+namespace vinci_detail {
 // Rows x columns to columns x rows by gathers, whose results begin at whole blocks. Elements of a column are `columns`
 // apart: that is what a table of offsets in `tmp` says.
 template <typename T>
@@ -179,9 +186,11 @@ class MatrixTranspose {
   uint32_t rows_, columns_;
   Place place_;
 };
+}  // namespace vinci_detail
+
 template <typename T>
 void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& sharedTmpBuffer,
-               const TransposeParamsExt& p, Place place = Place::here()) {
+               const TransposeParamsExt& p, VINCI_PLACE) {
   if (p.transposeType == TransposeType::TRANSPOSE_TYPE_NONE) return;
   if (p.transposeType == TransposeType::TRANSPOSE_ND2ND_B16) {
     if constexpr (sizeof(T) == 2) return Transpose(dst, src, place);
@@ -191,14 +200,15 @@ void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Local
     ::vinci::ascendc::unsupported("this type of Transpose", place);
   const uint32_t pixels = uint32_t{p.hSize} * p.wSize, image = pixels * p.cSize;
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  const MatrixTranspose<T> transpose(sharedTmpBuffer, to_nhwc ? p.cSize : pixels, to_nhwc ? pixels : p.cSize, place);
+  const vinci_detail::MatrixTranspose<T> transpose(sharedTmpBuffer, to_nhwc ? p.cSize : pixels,
+                                                   to_nhwc ? pixels : p.cSize, place);
   for (uint32_t n = 0; n < p.nSize; ++n)
     transpose.Run(dst[n * image], src[n * image]);
 }
 
 // firstValue, firstValue + 1 ..: the first block by the scalar unit, then what there is is added to itself.
 template <typename T>
-void CreateVecIndex(LocalTensor<T> dst, const T& firstValue, uint32_t count, Place place = Place::here()) {
+void CreateVecIndex(LocalTensor<T> dst, const T& firstValue, uint32_t count, VINCI_PLACE) {
   constexpr uint32_t kFirst = ONE_BLK_SIZE / sizeof(T);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   TPipe::Order(HardEvent::V_S, place);
@@ -207,9 +217,10 @@ void CreateVecIndex(LocalTensor<T> dst, const T& firstValue, uint32_t count, Pla
   TPipe::Order(HardEvent::S_V, place);
   for (uint32_t n = kFirst; n < count; n *= 2) {
     Adds(dst[n], dst, static_cast<T>(n), static_cast<int32_t>(count - n < n ? count - n : n), place);
-    IssueBarrier(PIPE_V, place);
+    vinci_detail::IssueBarrier(PIPE_V, place);
   }
 }
+namespace vinci_detail {
 // The same where a mask and strides say: lane i of repeat r is firstValue + r * lanes of a repeat + i.
 template <typename T, typename Mask>
 void CreateVecIndexOfRepeats(LocalTensor<T>& dst, const T& firstValue, Mask mask, uint8_t repeatTime,
@@ -230,19 +241,22 @@ void CreateVecIndexOfRepeats(LocalTensor<T>& dst, const T& firstValue, Mask mask
   }
   IssueBarrier(PIPE_V, place);
 }
+}  // namespace vinci_detail
+
 template <typename T>
 void CreateVecIndex(LocalTensor<T>& dst, const T& firstValue, uint64_t mask[], uint8_t repeatTime,
-                    uint16_t dstBlkStride, uint8_t dstRepStride, Place place = Place::here()) {
-  CreateVecIndexOfRepeats(dst, firstValue, mask, repeatTime, dstBlkStride, dstRepStride, place);
+                    uint16_t dstBlkStride, uint8_t dstRepStride, VINCI_PLACE) {
+  vinci_detail::CreateVecIndexOfRepeats(dst, firstValue, mask, repeatTime, dstBlkStride, dstRepStride, place);
 }
 template <typename T>
 void CreateVecIndex(LocalTensor<T>& dst, const T& firstValue, uint64_t mask, uint8_t repeatTime, uint16_t dstBlkStride,
-                    uint8_t dstRepStride, Place place = Place::here()) {
-  CreateVecIndexOfRepeats(dst, firstValue, mask, repeatTime, dstBlkStride, dstRepStride, place);
+                    uint8_t dstRepStride, VINCI_PLACE) {
+  vinci_detail::CreateVecIndexOfRepeats(dst, firstValue, mask, repeatTime, dstBlkStride, dstRepStride, place);
 }
 
 // An instruction of the 200x alone.
 VINCI_INSN(VectorPaddingInsn, "vpadding", TypeName<T>())
+namespace vinci_detail {
 template <typename T>
 void IssuePadding(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint8_t mode, bool side, uint64_t repeat,
                   const UnaryRepeatParams& p, Place place) {
@@ -251,29 +265,30 @@ void IssuePadding(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint8_t 
                            p.srcRepStride, 0, 0, mode, side},
                           place);
 }
+}  // namespace vinci_detail
+
 template <typename T>
 void VectorPadding(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint8_t padMode, const bool padSide,
-                   const uint32_t count, Place place = Place::here()) {
+                   const uint32_t count, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  CountedMask mask(count, place);
-  IssuePadding(dst, src, padMode, padSide, 1, {}, place);
+  vinci_detail::CountedMask mask(count, place);
+  vinci_detail::IssuePadding(dst, src, padMode, padSide, 1, {}, place);
   mask.Reset();
 }
 template <typename T, bool isSetMask = true>
 void VectorPadding(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint8_t padMode, const bool padSide,
                    const uint64_t mask[], const uint8_t repeatTime, const UnaryRepeatParams& repeatParams,
-                   Place place = Place::here()) {
+                   VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskBits<T>(mask, place);
-  IssuePadding(dst, src, padMode, padSide, repeatTime, repeatParams, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);
+  vinci_detail::IssuePadding(dst, src, padMode, padSide, repeatTime, repeatParams, place);
 }
 template <typename T, bool isSetMask = true>
 void VectorPadding(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint8_t padMode, const bool padSide,
-                   const uint64_t mask, const uint8_t repeatTime, const UnaryRepeatParams& repeatParams,
-                   Place place = Place::here()) {
+                   const uint64_t mask, const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskLanes<T>(mask, place);
-  IssuePadding(dst, src, padMode, padSide, repeatTime, repeatParams, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);
+  vinci_detail::IssuePadding(dst, src, padMode, padSide, repeatTime, repeatParams, place);
 }
 
 }  // namespace AscendC

@@ -14,6 +14,7 @@
 // API, NumericLimits; Std.
 namespace AscendC {
 
+namespace vinci_detail {
 // half has no std::numeric_limits everywhere; its numbers and those of bfloat16_t are bits here.
 template <typename T>
 struct LimitBits;
@@ -27,19 +28,20 @@ struct LimitBits<bfloat16_t> {
   static constexpr uint16_t max = 0x7f7f, lowest = 0xff7f, min = 0x0080, denorm = 0x0001, inf = 0x7f80, ninf = 0xff80,
                             qnan = 0x7fc0, snan = 0x7fa0;
 };
+}  // namespace vinci_detail
 
 template <typename T>
 class NumericLimits {
  public:
-#define VINCI_LIMIT(Name, bits, value)                                                       \
-  static T Name() {                                                                          \
-    if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>)                                  \
-      return FromBits<T>(LimitBits<T>::bits);                                                \
-    else                                                                                     \
-      return value;                                                                          \
-  }                                                                                          \
-  static void Name(const LocalTensor<T>& dst, uint32_t count, Place place = Place::here()) { \
-    Duplicate(dst, Name(), static_cast<int32_t>(count), place);                              \
+#define VINCI_LIMIT(Name, bits, value)                                       \
+  static T Name() {                                                          \
+    if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>)                  \
+      return vinci_detail::FromBits<T>(vinci_detail::LimitBits<T>::bits);    \
+    else                                                                     \
+      return value;                                                          \
+  }                                                                          \
+  static void Name(const LocalTensor<T>& dst, uint32_t count, VINCI_PLACE) { \
+    Duplicate(dst, Name(), static_cast<int32_t>(count), place);              \
   }
   VINCI_LIMIT(Max, max, std::numeric_limits<T>::max())
   VINCI_LIMIT(Lowest, lowest, std::numeric_limits<T>::lowest())

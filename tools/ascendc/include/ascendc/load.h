@@ -72,14 +72,14 @@ struct LoadInsns {
 
 template <typename T>
 void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData2DParams& loadDataParams,
-              Place place = Place::here()) {
+              VINCI_PLACE) {
   constexpr bool b4 = std::is_same_v<T, int4b_t>;
   static ::vinci::ascendc::Insn to_l0a(b4 ? "load_cbuf_to_ca_s4" : "load_cbuf_to_ca"),
       to_l0b(b4 ? "load_cbuf_to_cb_s4" : "load_cbuf_to_cb");
   const vinci_detail::LoadInsns insns{to_l0a, to_l0b, "LoadData from L1 to a position other than A2 and B2"};
-  if (MemoryOf(src.GetPosition()) != ::vinci::ascendc::Memory::l1)
+  if (vinci_detail::MemoryOf(src.GetPosition()) != ::vinci::ascendc::Memory::l1)
     ::vinci::ascendc::unsupported("LoadData from a position other than L1 and global memory", place);
-  if (loadDataParams.ifTranspose && kBitsOf<T> != 16)
+  if (loadDataParams.ifTranspose && vinci_detail::kBitsOf<T> != 16)
     ::vinci::ascendc::wrong("LoadData: ifTranspose is of elements of 16 bits; LoadDataWithTranspose has others", place);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   ::vinci::ascendc::issue(
@@ -91,23 +91,24 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
 
 template <typename T>
 void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const LoadData2DParams& loadDataParams,
-              Place place = Place::here()) {
+              VINCI_PLACE) {
   static ::vinci::ascendc::Insn to_l0a("load_gm_to_ca"), to_l0b("load_gm_to_cb"), to_l1("load_gm_to_cbuf");
   const vinci_detail::LoadInsns insns{to_l0a, to_l0b,
                                       "LoadData from global memory to a position other than A1, B1, A2 and B2"};
   if (loadDataParams.ifTranspose)
     ::vinci::ascendc::wrong("LoadData: ifTranspose is of loads from L1, not from global memory", place);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  ::vinci::ascendc::issue(
-      MemoryOf(dst.GetPosition()) == ::vinci::ascendc::Memory::l1 ? to_l1 : insns.To(dst.GetPosition(), place),
-      {dst.Address(), src.Address(), loadDataParams.startIndex, loadDataParams.repeatTimes, loadDataParams.srcStride, 0,
-       loadDataParams.dstGap, loadDataParams.addrMode},
-      place);
+  ::vinci::ascendc::issue(vinci_detail::MemoryOf(dst.GetPosition()) == ::vinci::ascendc::Memory::l1
+                              ? to_l1
+                              : insns.To(dst.GetPosition(), place),
+                          {dst.Address(), src.Address(), loadDataParams.startIndex, loadDataParams.repeatTimes,
+                           loadDataParams.srcStride, 0, loadDataParams.dstGap, loadDataParams.addrMode},
+                          place);
 }
 
 template <typename T>
 void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                           const LoadData2dTransposeParams& loadDataParams, Place place = Place::here()) {
+                           const LoadData2dTransposeParams& loadDataParams, VINCI_PLACE) {
   constexpr bool b4 = std::is_same_v<T, int4b_t>;
   constexpr const char* type = b4 ? "s4" : sizeof(T) == 1 ? "b8" : sizeof(T) == 2 ? "b16" : "b32";
   static ::vinci::ascendc::Insn to_l0a("load_cbuf_to_ca_transpose", type),
@@ -122,7 +123,7 @@ void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
 }
 
 template <typename T>
-void Fill(const LocalTensor<T>& dst, const InitConstValueParams<T>& initConstValueParams, Place place = Place::here()) {
+void Fill(const LocalTensor<T>& dst, const InitConstValueParams<T>& initConstValueParams, VINCI_PLACE) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Fill: elements of 16 or 32 bits");
   constexpr bool bf16 = std::is_same_v<T, bfloat16_t>;
   constexpr const char* type = bf16 ? "bf16" : sizeof(T) == 2 ? "b16" : "b32";
@@ -132,15 +133,15 @@ void Fill(const LocalTensor<T>& dst, const InitConstValueParams<T>& initConstVal
   const vinci_detail::LoadInsns insns{to_l0a, to_l0b, "Fill of a position other than A1, B1, A2 and B2"};
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   ::vinci::ascendc::issue(
-      MemoryOf(dst.GetPosition()) == ::vinci::ascendc::Memory::l1 ? to_l1 : insns.To(dst.GetPosition(), place),
-      {dst.Address(), initConstValueParams.repeatTimes, BitsOf(initConstValueParams.initValue),
+      vinci_detail::MemoryOf(dst.GetPosition()) == ::vinci::ascendc::Memory::l1 ? to_l1
+                                                                                : insns.To(dst.GetPosition(), place),
+      {dst.Address(), initConstValueParams.repeatTimes, vinci_detail::BitsOf(initConstValueParams.initValue),
        initConstValueParams.blockNum, initConstValueParams.dstGap},
       place);
 }
 // The older name of Fill.
 template <typename T>
-void InitConstValue(const LocalTensor<T>& dst, const InitConstValueParams<T>& initConstValueParams,
-                    Place place = Place::here()) {
+void InitConstValue(const LocalTensor<T>& dst, const InitConstValueParams<T>& initConstValueParams, VINCI_PLACE) {
   Fill(dst, initConstValueParams, place);
 }
 

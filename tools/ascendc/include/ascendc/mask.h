@@ -10,35 +10,42 @@ namespace AscendC {
 
 enum class MaskMode : uint8_t { NORMAL = 0, COUNTER };
 
-inline void SetMaskCount(Place place = Place::here()) {
+inline void SetMaskCount(VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_mask_count");
   ::vinci::ascendc::issue(insn, {}, place);
 }
-inline void SetMaskNorm(Place place = Place::here()) {
+inline void SetMaskNorm(VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_mask_norm");
   ::vinci::ascendc::issue(insn, {}, place);
 }
+namespace vinci_detail {
 inline void IssueMask(uint64_t high, uint64_t low, Place place) {
   static ::vinci::ascendc::Insn insn("set_vector_mask");
   ::vinci::ascendc::issue(insn, {high, low}, place);
 }
+}  // namespace vinci_detail
+
 template <typename T = half, MaskMode mode = MaskMode::NORMAL>
-void SetVectorMask(uint64_t high, uint64_t low, Place place = Place::here()) {
-  IssueMask(high, low, place);
+void SetVectorMask(uint64_t high, uint64_t low, VINCI_PLACE) {
+  vinci_detail::IssueMask(high, low, place);
 }
+namespace vinci_detail {
 constexpr uint64_t LowBits(uint64_t count) { return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1; }
+}  // namespace vinci_detail
+
 // The first so many lanes of a repeat, in counter mode so many elements.
 template <typename T = half, MaskMode mode = MaskMode::NORMAL>
-void SetVectorMask(int32_t count, Place place = Place::here()) {
+void SetVectorMask(int32_t count, VINCI_PLACE) {
   const auto n = static_cast<uint64_t>(count);
   if constexpr (mode == MaskMode::COUNTER) {
-    IssueMask(0, n, place);
+    vinci_detail::IssueMask(0, n, place);
   } else {
-    IssueMask(n > 64 ? LowBits(n - 64) : 0, LowBits(n), place);
+    vinci_detail::IssueMask(n > 64 ? vinci_detail::LowBits(n - 64) : 0, vinci_detail::LowBits(n), place);
   }
 }
-inline void ResetMask(Place place = Place::here()) { IssueMask(~uint64_t{0}, ~uint64_t{0}, place); }
+inline void ResetMask(VINCI_PLACE) { vinci_detail::IssueMask(~uint64_t{0}, ~uint64_t{0}, place); }
 
+namespace vinci_detail {
 // A mask for the calls that follow in its scope: a number of elements for one instruction.
 class CountedMask {
  public:
@@ -57,5 +64,6 @@ class CountedMask {
  private:
   Place place_;
 };
+}  // namespace vinci_detail
 
 }  // namespace AscendC

@@ -81,18 +81,18 @@ void IssueMad(const LocalTensor<C>& c, const LocalTensor<A>& a, const LocalTenso
 
 template <typename T, typename U, typename S>
 void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter,
-          const MmadParams& mmadParams, Place place = Place::here()) {
+          const MmadParams& mmadParams, VINCI_PLACE) {
   vinci_detail::IssueMad(dst, fm, filter, mmadParams, 0, place);
 }
 // C begins as the bias: a row of the bias table, or C itself.
 template <typename T, typename U, typename S, typename V>
 void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter, const LocalTensor<V>& bias,
-          const MmadParams& mmadParams, Place place = Place::here()) {
+          const MmadParams& mmadParams, VINCI_PLACE) {
   MmadParams p = mmadParams;
   p.cmatrixInitVal = p.isBias = false;
-  p.cmatrixSource = MemoryOf(bias.GetPosition()) == ::vinci::ascendc::Memory::bt;
+  p.cmatrixSource = vinci_detail::MemoryOf(bias.GetPosition()) == ::vinci::ascendc::Memory::bt;
   if (!p.cmatrixSource &&
-      (MemoryOf(bias.GetPosition()) != ::vinci::ascendc::Memory::l0c || bias.Address() != dst.Address()))
+      (vinci_detail::MemoryOf(bias.GetPosition()) != ::vinci::ascendc::Memory::l0c || bias.Address() != dst.Address()))
     ::vinci::ascendc::unsupported("a bias of Mmad that is neither at C2 nor the result itself", place);
   vinci_detail::IssueMad(dst, fm, filter, p, bias.Address(), place);
 }
@@ -108,23 +108,21 @@ inline void SetCubeControl(uint32_t bit, bool value, Place place) {
 
 enum class HF32Mode : uint8_t { DISABLE = 0, ENABLE = 1 };
 enum class HF32TransMode : uint8_t { NEAREST_EVEN = 0, NEAREST_ZERO = 1 };
-inline void SetHF32Mode(bool hf32Mode, Place place = Place::here()) {
-  vinci_detail::SetCubeControl(46, hf32Mode, place);
-}
-inline void SetHF32Mode(HF32Mode mode, Place place = Place::here()) {
+inline void SetHF32Mode(bool hf32Mode, VINCI_PLACE) { vinci_detail::SetCubeControl(46, hf32Mode, place); }
+inline void SetHF32Mode(HF32Mode mode, VINCI_PLACE) {
   vinci_detail::SetCubeControl(46, mode == HF32Mode::ENABLE, place);
 }
-inline void SetHF32TransMode(bool hf32TransMode, Place place = Place::here()) {
+inline void SetHF32TransMode(bool hf32TransMode, VINCI_PLACE) {
   vinci_detail::SetCubeControl(47, hf32TransMode, place);
 }
-inline void SetHF32TransMode(HF32TransMode mode, Place place = Place::here()) {
+inline void SetHF32TransMode(HF32TransMode mode, VINCI_PLACE) {
   vinci_detail::SetCubeControl(47, mode == HF32TransMode::NEAREST_ZERO, place);
 }
 // The order in which results come out: true along N first. Bits do not depend on it.
-inline void SetMMLayoutTransform(bool mmLayoutMode, Place place = Place::here()) {
+inline void SetMMLayoutTransform(bool mmLayoutMode, VINCI_PLACE) {
   vinci_detail::SetCubeControl(51, mmLayoutMode, place);
 }
-inline void SetMMRowMajor(Place place = Place::here()) { vinci_detail::SetCubeControl(51, true, place); }
-inline void SetMMColumnMajor(Place place = Place::here()) { vinci_detail::SetCubeControl(51, false, place); }
+inline void SetMMRowMajor(VINCI_PLACE) { vinci_detail::SetCubeControl(51, true, place); }
+inline void SetMMColumnMajor(VINCI_PLACE) { vinci_detail::SetCubeControl(51, false, place); }
 
 }  // namespace AscendC

@@ -11,6 +11,7 @@
 // make it safe; TBuf is memory without a queue. Documentation: Ascend C API, resource management.
 namespace AscendC {
 
+namespace vinci_detail {
 // What a tensor of a queue must wait for: EnQue sets `filled` and DeQue waits for it, FreeTensor sets `freed` and
 // AllocTensor waits for it.
 struct QueueEvents {
@@ -36,10 +37,12 @@ constexpr QueueEvents EventsOf(TPosition src, TPosition dst) {
 #endif
   return {HardEvent::V_V, HardEvent::V_V};
 }
+}  // namespace vinci_detail
 
 class TPipe;
 TPipe* GetTPipePtr();
 
+namespace vinci_detail {
 // One buffer of a queue.
 struct QueueBuffer {
   enum class State : uint8_t { free, allocated, queued, taken };
@@ -50,6 +53,10 @@ struct QueueBuffer {
   HardEvent freed_event = HardEvent::MAX;
   int32_t tag = 0;
 };
+
+// Buffers are of whole blocks.
+constexpr uint32_t Rounded(uint32_t bytes) { return (bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE; }
+}  // namespace vinci_detail
 
 class TPipe {
  public:
@@ -63,18 +70,18 @@ class TPipe {
 
   void Init() { destroyed_ = false; }
   // Waits for what queues still owe, and for all pipes.
-  void Destroy(Place place = Place::here()) {
+  void Destroy(VINCI_PLACE) {
     Release(place);
-    IssueBarrier(PIPE_ALL, place);
+    vinci_detail::IssueBarrier(PIPE_ALL, place);
     destroyed_ = true;
   }
   // The same without the wait for all pipes.
-  void DestroyWithoutPipeAll(Place place = Place::here()) {
+  void DestroyWithoutPipeAll(VINCI_PLACE) {
     Release(place);
     destroyed_ = true;
   }
   // Gives all memory back, for other buffers.
-  void Reset(Place place = Place::here()) {
+  void Reset(VINCI_PLACE) {
     Release(place);
     count_ = 0;
     for (uint32_t& top : tops_)
@@ -84,39 +91,40 @@ class TPipe {
   }
 
   template <class Queue>
-  bool InitBuffer(Queue& queue, uint8_t buffers, uint32_t bytes, Place place = Place::here()) {
-    bytes = Rounded(bytes);
+  bool InitBuffer(Queue& queue, uint8_t buffers, uint32_t bytes, VINCI_PLACE) {
+    bytes = vinci_detail::Rounded(bytes);
     return AddQueue(queue, buffers, bytes, Take(Queue::kBuffer, buffers * bytes, place), place);
   }
   template <class Buffer>
-  bool InitBuffer(Buffer& buffer, uint32_t bytes, Place place = Place::here()) {
-    bytes = Rounded(bytes);
+  bool InitBuffer(Buffer& buffer, uint32_t bytes, VINCI_PLACE) {
+    bytes = vinci_detail::Rounded(bytes);
     buffer.address_ = Take(Buffer::kBuffer, bytes, place);
     buffer.bytes_ = bytes;
     return true;
   }
   // A pool, for other queues and buffers; or one more for the same memory.
   template <class Pool>
-  bool InitBufPool(Pool& pool, uint32_t bytes, Place place = Place::here()) {
-    pool.Set(Take(Pool::kBuffer, Rounded(bytes), place), Rounded(bytes));
+  bool InitBufPool(Pool& pool, uint32_t bytes, VINCI_PLACE) {
+    pool.Set(Take(Pool::kBuffer, vinci_detail::Rounded(bytes), place), vinci_detail::Rounded(bytes));
     return true;
   }
   template <class Pool, class Shared>
-  bool InitBufPool(Pool& pool, uint32_t bytes, Shared& shared, Place place = Place::here()) {
-    static_assert(MemoryOf(Pool::kBuffer) == MemoryOf(Shared::kBuffer), "pools that share memory are in the same");
-    if (Rounded(bytes) > shared.bytes_)
+  bool InitBufPool(Pool& pool, uint32_t bytes, Shared& shared, VINCI_PLACE) {
+    static_assert(vinci_detail::MemoryOf(Pool::kBuffer) == vinci_detail::MemoryOf(Shared::kBuffer),
+                  "pools that share memory are in the same");
+    if (vinci_detail::Rounded(bytes) > shared.bytes_)
       ::vinci::ascendc::wrong("InitBufPool: the pool is larger than the one that it shares memory with", place);
-    pool.Set(shared.address_, Rounded(bytes));
+    pool.Set(shared.address_, vinci_detail::Rounded(bytes));
     return true;
   }
   // Buffers of a queue at an address, one behind the other.
   template <class Queue>
-  bool AddQueue(Queue& queue, uint8_t buffers, uint32_t bytes, uint32_t address, Place place) {
+  bool AddQueue(Queue& queue, uint8_t buffers, uint32_t bytes, uint32_t address, vinci_detail::Place place) {
     if (count_ + buffers > kMaxBuffers) ::vinci::ascendc::wrong("InitBuffer: a TPipe has 64 buffers", place);
     queue.first_ = count_;
     queue.buffers_ = buffers;
     for (uint32_t i = 0; i < buffers; ++i) {
-      buffers_[count_] = QueueBuffer{};
+      buffers_[count_] = vinci_detail::QueueBuffer{};
       buffers_[count_].address = address + i * bytes;
       buffers_[count_].bytes = bytes;
       buffers_[count_].home = static_cast<int8_t>(homes_[Queue::kFilled]++ % kEventIds);
@@ -125,21 +133,20 @@ class TPipe {
     return true;
   }
   // Waits for what buffers at these addresses still owe.
-  void Settle(uint32_t address, uint32_t bytes, Place place) {
+  void Settle(uint32_t address, uint32_t bytes, vinci_detail::Place place) {
     for (uint32_t i = 0; i < count_; ++i) {
-      QueueBuffer& b = buffers_[i];
+      vinci_detail::QueueBuffer& b = buffers_[i];
       if (b.freed < 0 || b.address < address || b.address - address >= bytes) continue;
-      IssueWaitFlag(b.freed_event, b.freed, place);
+      vinci_detail::IssueWaitFlag(b.freed_event, b.freed, place);
       ReleaseEventID(b.freed_event, b.freed);
       b.freed = -1;
     }
   }
-  static constexpr uint32_t Rounded(uint32_t bytes) { return (bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE; }
 
   // Event ids, a set for each pair of pipes. Fetch names one that is free, Alloc takes it. The buffers of queues have
   // ids of their own, from the lowest on, as long as there are enough: so an id is set again only when the buffer has
   // gone round, and the wait for it before is certainly over.
-  static TEventID FetchEventID(HardEvent event, Place place = Place::here()) {
+  static TEventID FetchEventID(HardEvent event, VINCI_PLACE) {
     const uint64_t used = UsedIds(event);
     for (int8_t id = kEventIds - 1; id >= 0; --id) {
       if ((used >> id & 1) == 0) return id;
@@ -148,27 +155,27 @@ class TPipe {
                             place);
   }
   template <HardEvent event>
-  static TEventID FetchEventID(Place place = Place::here()) {
+  static TEventID FetchEventID(VINCI_PLACE) {
     return FetchEventID(event, place);
   }
   // The second pipe of the event goes on when the first has done what it was given.
   // From the scalar unit to a pipe only after the other way round: the id must not be set again before it is waited
   // for.
-  static void Order(HardEvent event, Place place) {
+  static void Order(HardEvent event, vinci_detail::Place place) {
     const TEventID id = FetchEventID(event, place);
-    IssueSetFlag(event, id, place);
-    IssueWaitFlag(event, id, place);
+    vinci_detail::IssueSetFlag(event, id, place);
+    vinci_detail::IssueWaitFlag(event, id, place);
   }
-  TEventID AllocEventID(HardEvent event, Place place = Place::here()) {
+  TEventID AllocEventID(HardEvent event, VINCI_PLACE) {
     const TEventID id = FetchEventID(event, place);
     UsedIds(event) |= uint64_t{1} << id;
     return id;
   }
   template <HardEvent event>
-  TEventID AllocEventID(Place place = Place::here()) {
+  TEventID AllocEventID(VINCI_PLACE) {
     return AllocEventID(event, place);
   }
-  TEventID AllocEventID(HardEvent event, const QueueBuffer& buffer, Place place) {
+  TEventID AllocEventID(HardEvent event, const vinci_detail::QueueBuffer& buffer, vinci_detail::Place place) {
     if ((UsedIds(event) >> buffer.home & 1) != 0) return AllocEventID(event, place);
     UsedIds(event) |= uint64_t{1} << buffer.home;
     return buffer.home;
@@ -184,11 +191,13 @@ class TPipe {
     return {position, static_cast<uint32_t>(offset), static_cast<uint32_t>(elements)};
   }
   // How much of the memory of a position is handed out, in bytes.
-  uint32_t GetBaseAddr(TPosition position) const { return tops_[static_cast<unsigned>(MemoryOf(position))]; }
+  uint32_t GetBaseAddr(TPosition position) const {
+    return tops_[static_cast<unsigned>(vinci_detail::MemoryOf(position))];
+  }
 
-  QueueBuffer& BufferAt(uint32_t index) { return buffers_[index]; }
+  vinci_detail::QueueBuffer& BufferAt(uint32_t index) { return buffers_[index]; }
   // Every use of a queue says where; the end of the pipe is shown at the last one.
-  void Used(Place place) { last_ = place; }
+  void Used(vinci_detail::Place place) { last_ = place; }
 
  private:
   static constexpr uint32_t kMaxBuffers = 64;
@@ -196,8 +205,8 @@ class TPipe {
 
   static uint64_t& UsedIds(HardEvent event) { return ::vinci::ascendc::core().event_ids[static_cast<unsigned>(event)]; }
 
-  uint32_t Take(TPosition position, uint32_t bytes, Place place) {
-    const auto memory = MemoryOf(position);
+  uint32_t Take(TPosition position, uint32_t bytes, vinci_detail::Place place) {
+    const auto memory = vinci_detail::MemoryOf(position);
     uint32_t& top = tops_[static_cast<unsigned>(memory)];
     const uint64_t size = ::vinci::ascendc::size_of(memory);
     const uint32_t address = top;
@@ -208,14 +217,14 @@ class TPipe {
     return address;
   }
 
-  void Release(Place place) { Settle(0, ~uint32_t{0}, place); }
+  void Release(vinci_detail::Place place) { Settle(0, ~uint32_t{0}, place); }
 
-  QueueBuffer buffers_[kMaxBuffers];
+  vinci_detail::QueueBuffer buffers_[kMaxBuffers];
   uint32_t count_ = 0;
   uint32_t tops_[9]{};                                       // by Memory
   uint32_t homes_[static_cast<unsigned>(HardEvent::MAX)]{};  // handed out, by event
   bool destroyed_ = false;
-  Place last_{nullptr, 0};
+  vinci_detail::Place last_{nullptr, 0};
 };
 
 inline TPipe* GetTPipePtr() { return static_cast<TPipe*>(::vinci::ascendc::core().pipe); }
@@ -233,73 +242,74 @@ class TQueBind {
  public:
   // The position whose memory the buffers are in.
   static constexpr TPosition kBuffer =
-      src == TPosition::GM || MemoryOf(src) == ::vinci::ascendc::Memory::l1 ? dst : src;
-  static constexpr auto kFilled = static_cast<unsigned>(EventsOf(src, dst).filled);
+      src == TPosition::GM || vinci_detail::MemoryOf(src) == ::vinci::ascendc::Memory::l1 ? dst : src;
+  static constexpr auto kFilled = static_cast<unsigned>(vinci_detail::EventsOf(src, dst).filled);
 
   template <typename T>
-  LocalTensor<T> AllocTensor(Place place = Place::here()) {
+  LocalTensor<T> AllocTensor(VINCI_PLACE) {
     const uint32_t index = FindFree();
     if (index == kNone) {
       ::vinci::ascendc::wrong("AllocTensor: all buffers of the queue are in use; FreeTensor or InitBuffer is missing",
                               place);
     }
     TPipe& pipe = Pipe(place);
-    QueueBuffer& b = pipe.BufferAt(index);
+    vinci_detail::QueueBuffer& b = pipe.BufferAt(index);
     ::vinci::ascendc::charge(::vinci::ascendc::Work::queue);
     if (b.freed >= 0) {
-      IssueWaitFlag(b.freed_event, b.freed, place);
+      vinci_detail::IssueWaitFlag(b.freed_event, b.freed, place);
       pipe.ReleaseEventID(b.freed_event, b.freed);
       b.freed = -1;
     }
-    b.state = QueueBuffer::State::allocated;
+    b.state = vinci_detail::QueueBuffer::State::allocated;
     return {kBuffer, b.address, b.bytes, &b};
   }
   template <typename T>
-  void AllocTensor(LocalTensor<T>& tensor, Place place = Place::here()) {
+  void AllocTensor(LocalTensor<T>& tensor, VINCI_PLACE) {
     tensor = AllocTensor<T>(place);
   }
 
   template <typename T>
-  bool EnQue(const LocalTensor<T>& tensor, Place place = Place::here()) {
+  bool EnQue(const LocalTensor<T>& tensor, VINCI_PLACE) {
     return EnQueHandle(tensor.Handle(), tensor.GetUserTag(), kEvents.filled, place);
   }
   template <TPosition from, TPosition to, typename T>
-  bool EnQue(const LocalTensor<T>& tensor, Place place = Place::here()) {
-    return EnQueHandle(tensor.Handle(), tensor.GetUserTag(), EventsOf(from, to).filled, place);
+  bool EnQue(const LocalTensor<T>& tensor, VINCI_PLACE) {
+    return EnQueHandle(tensor.Handle(), tensor.GetUserTag(), vinci_detail::EventsOf(from, to).filled, place);
   }
-  bool EnQue(TBufHandle handle, Place place = Place::here()) { return EnQueHandle(handle, 0, kEvents.filled, place); }
+  bool EnQue(TBufHandle handle, VINCI_PLACE) { return EnQueHandle(handle, 0, kEvents.filled, place); }
 
   template <typename T>
-  LocalTensor<T> DeQue(Place place = Place::here()) {
+  LocalTensor<T> DeQue(VINCI_PLACE) {
     return Taken<T>(kEvents.filled, place);
   }
   template <TPosition from, TPosition to, typename T>
-  LocalTensor<T> DeQue(Place place = Place::here()) {
-    return Taken<T>(EventsOf(from, to).filled, place);
+  LocalTensor<T> DeQue(VINCI_PLACE) {
+    return Taken<T>(vinci_detail::EventsOf(from, to).filled, place);
   }
   template <typename T>
-  void DeQue(LocalTensor<T>& tensor, Place place = Place::here()) {
+  void DeQue(LocalTensor<T>& tensor, VINCI_PLACE) {
     tensor = DeQue<T>(place);
   }
 
   template <typename T>
-  void FreeTensor(const LocalTensor<T>& tensor, Place place = Place::here()) {
-    QueueBuffer& b = BufferOf(tensor.Handle(), place);
-    if (b.state == QueueBuffer::State::free) ::vinci::ascendc::wrong("FreeTensor: the tensor is free already", place);
+  void FreeTensor(const LocalTensor<T>& tensor, VINCI_PLACE) {
+    vinci_detail::QueueBuffer& b = BufferOf(tensor.Handle(), place);
+    if (b.state == vinci_detail::QueueBuffer::State::free)
+      ::vinci::ascendc::wrong("FreeTensor: the tensor is free already", place);
     TPipe& pipe = Pipe(place);
     ::vinci::ascendc::charge(::vinci::ascendc::Work::queue);
-    b.state = QueueBuffer::State::free;
+    b.state = vinci_detail::QueueBuffer::State::free;
     if constexpr (kEvents.freed != HardEvent::V_V) {
       b.freed_event = kEvents.freed;
       b.freed = pipe.AllocEventID(kEvents.freed, b, place);
-      IssueSetFlag(kEvents.freed, b.freed, place);
+      vinci_detail::IssueSetFlag(kEvents.freed, b.freed, place);
     }
   }
-  void FreeAllEvent(Place place = Place::here()) {
+  void FreeAllEvent(VINCI_PLACE) {
     for (uint32_t i = first_; i < first_ + buffers_; ++i) {
-      QueueBuffer& b = Pipe(place).BufferAt(i);
+      vinci_detail::QueueBuffer& b = Pipe(place).BufferAt(i);
       if (b.freed < 0) continue;
-      IssueWaitFlag(b.freed_event, b.freed, place);
+      vinci_detail::IssueWaitFlag(b.freed_event, b.freed, place);
       Pipe(place).ReleaseEventID(b.freed_event, b.freed);
       b.freed = -1;
     }
@@ -316,9 +326,9 @@ class TQueBind {
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr uint32_t kMaxQueued = 64;
   static constexpr uint32_t kDepth = depth > 0 ? depth : 1;
-  static constexpr QueueEvents kEvents = EventsOf(src, dst);
+  static constexpr vinci_detail::QueueEvents kEvents = vinci_detail::EventsOf(src, dst);
 
-  static TPipe& Pipe(Place place) {
+  static TPipe& Pipe(vinci_detail::Place place) {
     TPipe* pipe = GetTPipePtr();
     if (pipe == nullptr) ::vinci::ascendc::wrong("a queue is used without a TPipe", place);
     pipe->Used(place);
@@ -329,46 +339,46 @@ class TQueBind {
     TPipe* pipe = GetTPipePtr();
     for (uint32_t i = 0; i < buffers_; ++i) {
       const uint32_t index = first_ + (next_ + i) % buffers_;
-      if (pipe->BufferAt(index).state != QueueBuffer::State::free) continue;
+      if (pipe->BufferAt(index).state != vinci_detail::QueueBuffer::State::free) continue;
       next_ = (index - first_ + 1) % buffers_;
       return index;
     }
     return kNone;
   }
-  static QueueBuffer& BufferOf(TBufHandle handle, Place place) {
+  static vinci_detail::QueueBuffer& BufferOf(TBufHandle handle, vinci_detail::Place place) {
     if (handle == nullptr) ::vinci::ascendc::wrong("the tensor is none of a queue: AllocTensor makes them", place);
-    return *static_cast<QueueBuffer*>(handle);
+    return *static_cast<vinci_detail::QueueBuffer*>(handle);
   }
 
-  bool EnQueHandle(TBufHandle handle, int32_t tag, HardEvent event, Place place) {
-    QueueBuffer& b = BufferOf(handle, place);
+  bool EnQueHandle(TBufHandle handle, int32_t tag, HardEvent event, vinci_detail::Place place) {
+    vinci_detail::QueueBuffer& b = BufferOf(handle, place);
     if (queued_ == kMaxQueued) ::vinci::ascendc::wrong("EnQue: the queue is full; DeQue is missing", place);
     TPipe& pipe = Pipe(place);
     ::vinci::ascendc::charge(::vinci::ascendc::Work::queue);
-    b.state = QueueBuffer::State::queued;
+    b.state = vinci_detail::QueueBuffer::State::queued;
     b.tag = tag;
     if (event != HardEvent::V_V) {
       b.filled = pipe.AllocEventID(event, b, place);
-      IssueSetFlag(event, b.filled, place);
+      vinci_detail::IssueSetFlag(event, b.filled, place);
     }
     order_[(head_ + queued_++) % kMaxQueued] = &b;
     return true;
   }
   template <typename T>
-  LocalTensor<T> Taken(HardEvent event, Place place) {
+  LocalTensor<T> Taken(HardEvent event, vinci_detail::Place place) {
     if (queued_ == 0) ::vinci::ascendc::wrong("DeQue: the queue is empty; EnQue is missing", place);
-    QueueBuffer& b = *order_[head_];
+    vinci_detail::QueueBuffer& b = *order_[head_];
     head_ = (head_ + 1) % kMaxQueued;
     --queued_;
     ::vinci::ascendc::charge(::vinci::ascendc::Work::queue);
     if (event == HardEvent::V_V) {
-      IssueBarrier(PIPE_V, place);
+      vinci_detail::IssueBarrier(PIPE_V, place);
     } else if (b.filled >= 0) {
-      IssueWaitFlag(event, b.filled, place);
+      vinci_detail::IssueWaitFlag(event, b.filled, place);
       Pipe(place).ReleaseEventID(event, b.filled);
       b.filled = -1;
     }
-    b.state = QueueBuffer::State::taken;
+    b.state = vinci_detail::QueueBuffer::State::taken;
     LocalTensor<T> out{kBuffer, b.address, b.bytes, &b};
     out.SetUserTag(b.tag);
     return out;
@@ -376,10 +386,11 @@ class TQueBind {
 
   uint32_t first_ = 0, buffers_ = 0;
   mutable uint32_t next_ = 0;
-  QueueBuffer* order_[kMaxQueued]{};
+  vinci_detail::QueueBuffer* order_[kMaxQueued]{};
   uint32_t head_ = 0, queued_ = 0;
 };
 
+namespace vinci_detail {
 // The other end of a queue that names one position.
 constexpr TPosition SourceOf(TPosition p) {
   switch (p) {
@@ -402,9 +413,10 @@ constexpr TPosition SinkOf(TPosition p) {
     default: return p;
   }
 }
+}  // namespace vinci_detail
 
 template <TPosition position, int32_t depth, auto mask = 0>
-class TQue : public TQueBind<SourceOf(position), SinkOf(position), depth, mask> {};
+class TQue : public TQueBind<vinci_detail::SourceOf(position), vinci_detail::SinkOf(position), depth, mask> {};
 
 // A queue into L1 that the matrices of a product are taken from.
 template <TPosition position, int32_t depth, auto mask = 0>
@@ -417,11 +429,11 @@ class TBuf {
   static constexpr TPosition kBuffer = position;
 
   template <typename T>
-  LocalTensor<T> Get(Place = Place::here()) const {
+  LocalTensor<T> Get(vinci_detail::Place = vinci_detail::Place::here()) const {
     return {position, address_, bytes_, nullptr};
   }
   template <typename T>
-  LocalTensor<T> Get(uint32_t elements, Place = Place::here()) const {
+  LocalTensor<T> Get(uint32_t elements, vinci_detail::Place = vinci_detail::Place::here()) const {
     return {position, address_, elements};
   }
   template <typename T>

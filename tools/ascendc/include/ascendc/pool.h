@@ -16,27 +16,27 @@ class TBufPool {
   static constexpr TPosition kBuffer = position;
 
   template <class Queue>
-  bool InitBuffer(Queue& queue, uint8_t buffers, uint32_t bytes, Place place = Place::here()) {
-    bytes = TPipe::Rounded(bytes);
+  bool InitBuffer(Queue& queue, uint8_t buffers, uint32_t bytes, VINCI_PLACE) {
+    bytes = vinci_detail::Rounded(bytes);
     return GetTPipePtr()->AddQueue(queue, buffers, bytes, Take(buffers * bytes, place), place);
   }
   template <class Buffer>
-  bool InitBuffer(Buffer& buffer, uint32_t bytes, Place place = Place::here()) {
-    bytes = TPipe::Rounded(bytes);
+  bool InitBuffer(Buffer& buffer, uint32_t bytes, VINCI_PLACE) {
+    bytes = vinci_detail::Rounded(bytes);
     buffer.address_ = Take(bytes, place);
     buffer.bytes_ = bytes;
     return true;
   }
   template <class Pool>
-  bool InitBufPool(Pool& pool, uint32_t bytes, Place place = Place::here()) {
-    pool.Set(Take(TPipe::Rounded(bytes), place), TPipe::Rounded(bytes));
+  bool InitBufPool(Pool& pool, uint32_t bytes, VINCI_PLACE) {
+    pool.Set(Take(vinci_detail::Rounded(bytes), place), vinci_detail::Rounded(bytes));
     return true;
   }
   template <class Pool, class Shared>
-  bool InitBufPool(Pool& pool, uint32_t bytes, Shared& shared, Place place = Place::here()) {
+  bool InitBufPool(Pool& pool, uint32_t bytes, Shared& shared, VINCI_PLACE) {
     return GetTPipePtr()->InitBufPool(pool, bytes, shared, place);
   }
-  void Reset(Place place = Place::here()) {
+  void Reset(VINCI_PLACE) {
     GetTPipePtr()->Settle(address_, bytes_, place);
     used_ = 0;
   }
@@ -51,7 +51,7 @@ class TBufPool {
     bytes_ = bytes;
     used_ = 0;
   }
-  uint32_t Take(uint32_t bytes, Place place) {
+  uint32_t Take(uint32_t bytes, vinci_detail::Place place) {
     if (uint64_t{used_} + bytes > bytes_) ::vinci::ascendc::wrong("InitBuffer: the pool has not so much room", place);
     const uint32_t address = address_ + used_;
     used_ += bytes;
@@ -66,19 +66,19 @@ template <Hardware hardware = Hardware::UB>
 class LocalMemAllocator {
  public:
   template <typename T, uint32_t elements>
-  LocalTensor<T> Alloc(Place place = Place::here()) {
+  LocalTensor<T> Alloc(VINCI_PLACE) {
     return Take<T>(kPosition, elements, place);
   }
   template <TPosition position, typename T, uint32_t elements>
-  LocalTensor<T> Alloc(Place place = Place::here()) {
+  LocalTensor<T> Alloc(VINCI_PLACE) {
     return Take<T>(position, elements, place);
   }
   template <typename T>
-  LocalTensor<T> Alloc(uint32_t elements, Place place = Place::here()) {
+  LocalTensor<T> Alloc(uint32_t elements, VINCI_PLACE) {
     return Take<T>(kPosition, elements, place);
   }
   template <TPosition position, typename T>
-  LocalTensor<T> Alloc(uint32_t elements, Place place = Place::here()) {
+  LocalTensor<T> Alloc(uint32_t elements, VINCI_PLACE) {
     return Take<T>(position, elements, place);
   }
   uint32_t GetCurAddr() const { return top_; }
@@ -95,9 +95,9 @@ class LocalMemAllocator {
   static_assert(kPosition != TPosition::MAX, "LocalMemAllocator: a memory of the core is needed");
 
   template <typename T>
-  LocalTensor<T> Take(TPosition position, uint32_t elements, Place place) {
-    const auto bytes = static_cast<uint32_t>(BytesOf<T>(elements));
-    const uint64_t size = ::vinci::ascendc::size_of(MemoryOf(kPosition));
+  LocalTensor<T> Take(TPosition position, uint32_t elements, vinci_detail::Place place) {
+    const auto bytes = static_cast<uint32_t>(vinci_detail::BytesOf<T>(elements));
+    const uint64_t size = ::vinci::ascendc::size_of(vinci_detail::MemoryOf(kPosition));
     if (size != 0 && uint64_t{top_} + bytes > size)
       ::vinci::ascendc::wrong("Alloc: the memory of the core has not so much room", place);
     const LocalTensor<T> out{position, top_, elements};

@@ -17,6 +17,7 @@ struct BrcbRepeatParams {
   uint16_t dstBlkStride = 1, dstRepStride = 8;
 };
 
+namespace vinci_detail {
 template <typename T>
 void IssueReduce(::vinci::ascendc::Insn& insn, const LocalTensor<T>& dst, const LocalTensor<T>& src, int32_t repeat,
                  int32_t dst_repeat, int32_t src_block, int32_t src_repeat, uint64_t order, Place place) {
@@ -36,24 +37,26 @@ void IssueReduce(::vinci::ascendc::Insn& insn, const LocalTensor<T>& dst, const 
        static_cast<uint64_t>(src_block), static_cast<uint64_t>(src_repeat)},
       place);
 }
+}  // namespace vinci_detail
 
 // The sum of the active lanes of each repeat.
 VINCI_INSN(WholeReduceSumInsn, "vcadd", TypeName<T>())
 template <typename T, bool isSetMask = true>
 void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t mask, const int32_t repeatTime,
-                    const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,
-                    Place place = Place::here()) {
+                    const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskLanes<T>(static_cast<uint64_t>(mask), place);
-  IssueReduce(WholeReduceSumInsn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(static_cast<uint64_t>(mask), place);
+  vinci_detail::IssueReduce(vinci_detail::WholeReduceSumInsn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride,
+                            srcRepStride, place);
 }
 template <typename T, bool isSetMask = true>
 void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[],
                     const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride,
-                    const int32_t srcRepStride, Place place = Place::here()) {
+                    const int32_t srcRepStride, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskBits<T>(mask, place);
-  IssueReduce(WholeReduceSumInsn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);
+  vinci_detail::IssueReduce(vinci_detail::WholeReduceSumInsn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride,
+                            srcRepStride, place);
 }
 
 // The largest or smallest active lane of each repeat, with its index as `order` says.
@@ -62,20 +65,20 @@ void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const 
   template <typename T, bool isSetMask = true>                                                                     \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t mask, const int32_t repeatTime,    \
             const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,                    \
-            ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX, Place place = Place::here()) {                     \
+            ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX, VINCI_PLACE) {                                     \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                        \
-    if constexpr (isSetMask) SetMaskLanes<T>(static_cast<uint64_t>(mask), place);                                  \
-    IssueReduce(Name##Insn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride,                   \
-                static_cast<uint64_t>(order), place);                                                              \
+    if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(static_cast<uint64_t>(mask), place);                    \
+    vinci_detail::IssueReduce(vinci_detail::Name##Insn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride,     \
+                              srcRepStride, static_cast<uint64_t>(order), place);                                  \
   }                                                                                                                \
   template <typename T, bool isSetMask = true>                                                                     \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[], const int32_t repeatTime, \
             const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,                    \
-            ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX, Place place = Place::here()) {                     \
+            ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX, VINCI_PLACE) {                                     \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                        \
-    if constexpr (isSetMask) SetMaskBits<T>(mask, place);                                                          \
-    IssueReduce(Name##Insn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride,                   \
-                static_cast<uint64_t>(order), place);                                                              \
+    if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);                                            \
+    vinci_detail::IssueReduce(vinci_detail::Name##Insn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride,     \
+                              srcRepStride, static_cast<uint64_t>(order), place);                                  \
   }
 VINCI_REDUCE_WHOLE(WholeReduceMax, "vcmax")
 VINCI_REDUCE_WHOLE(WholeReduceMin, "vcmin")
@@ -86,19 +89,19 @@ VINCI_REDUCE_WHOLE(WholeReduceMin, "vcmin")
   VINCI_INSN(Name##Insn, mnemonic, TypeName<T>())                                                                  \
   template <typename T, bool isSetMask = true>                                                                     \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const int32_t mask,    \
-            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,                    \
-            Place place = Place::here()) {                                                                         \
+            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride, VINCI_PLACE) {     \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                        \
-    if constexpr (isSetMask) SetMaskLanes<T>(static_cast<uint64_t>(mask), place);                                  \
-    IssueReduce(Name##Insn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride, place);           \
+    if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(static_cast<uint64_t>(mask), place);                    \
+    vinci_detail::IssueReduce(vinci_detail::Name##Insn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride,     \
+                              srcRepStride, place);                                                                \
   }                                                                                                                \
   template <typename T, bool isSetMask = true>                                                                     \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const uint64_t mask[], \
-            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,                    \
-            Place place = Place::here()) {                                                                         \
+            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride, VINCI_PLACE) {     \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                        \
-    if constexpr (isSetMask) SetMaskBits<T>(mask, place);                                                          \
-    IssueReduce(Name##Insn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride, place);           \
+    if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);                                            \
+    vinci_detail::IssueReduce(vinci_detail::Name##Insn<T>(), dst, src, repeatTime, dstRepStride, srcBlkStride,     \
+                              srcRepStride, place);                                                                \
   }
 VINCI_REDUCE_PARTS(BlockReduceSum, "vcgadd")
 VINCI_REDUCE_PARTS(BlockReduceMax, "vcgmax")
@@ -109,8 +112,8 @@ VINCI_REDUCE_PARTS(PairReduceSum, "vcpadd")
 // Each of 8 elements fills a block.
 template <typename T>
 void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const uint8_t repeatTime,
-          const BrcbRepeatParams& repeatParams, Place place = Place::here()) {
-  static ::vinci::ascendc::Insn insn("vbrcb", TypeName<T>());
+          const BrcbRepeatParams& repeatParams, VINCI_PLACE) {
+  static ::vinci::ascendc::Insn insn("vbrcb", vinci_detail::TypeName<T>());
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   ::vinci::ascendc::issue(
       insn, {dst.Address(), src0.Address(), repeatParams.dstBlkStride, repeatParams.dstRepStride, repeatTime}, place);

@@ -13,8 +13,7 @@ enum class ReduceType : uint8_t { SUM, MAX, MIN };
 
 template <ReduceType reduceType, typename T, typename U, bool isSetMask = true, typename Mask>
 void ReduceDataBlock(const LocalTensor<T>& dst, const LocalTensor<U>& src, const Mask& mask, const int32_t repeatTime,
-                     const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,
-                     Place place = Place::here()) {
+                     const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride, VINCI_PLACE) {
   static_assert(std::is_same_v<T, U>, "ReduceDataBlock to another type is not supported by Vinci");
   if constexpr (reduceType == ReduceType::SUM)
     BlockReduceSum<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride, srcRepStride, place);
@@ -26,15 +25,14 @@ void ReduceDataBlock(const LocalTensor<T>& dst, const LocalTensor<U>& src, const
 
 template <ReduceType reduceType, typename T, typename U, bool isSetMask = true, typename Mask>
 void ReducePairElem(const LocalTensor<T>& dst, const LocalTensor<U>& src, const Mask& mask, const int32_t repeatTime,
-                    const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,
-                    Place place = Place::here()) {
+                    const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride, VINCI_PLACE) {
   static_assert(reduceType == ReduceType::SUM && std::is_same_v<T, U>, "ReducePairElem sums pairs of one type");
   PairReduceSum<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride, srcRepStride, place);
 }
 template <ReduceType reduceType, typename T, typename U, bool isSetMask = true, typename Mask>
 void ReduceRepeat(const LocalTensor<T>& dst, const LocalTensor<U>& src, const Mask& mask, const int32_t repeatTime,
                   const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,
-                  ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX, Place place = Place::here()) {
+                  ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX, VINCI_PLACE) {
   static_assert(std::is_same_v<T, U>, "ReduceRepeat of another type than that of its result is not supported by Vinci");
   if constexpr (reduceType == ReduceType::SUM)
     WholeReduceSum<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, place);
@@ -47,41 +45,42 @@ void ReduceRepeat(const LocalTensor<T>& dst, const LocalTensor<U>& src, const Ma
 template <typename T, bool isSetMask = true>
 void RepeatReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const int32_t mask,
                      const int32_t /*dstBlkStride*/, const int32_t srcBlkStride, const int32_t dstRepStride,
-                     const int32_t srcRepStride, Place place = Place::here()) {
+                     const int32_t srcRepStride, VINCI_PLACE) {
   WholeReduceSum<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, place);
 }
 
 // What vcadd with mode 1 has summed, and the extremum over the repeats of the last vcmax or vcmin.
 template <typename T>
-T GetReduceRepeatSumSpr(Place place = Place::here()) {
+T GetReduceRepeatSumSpr(VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("get_acc_val");
-  return FromBits<T>(::vinci::ascendc::read(insn, place));
+  return vinci_detail::FromBits<T>(::vinci::ascendc::read(insn, place));
 }
 template <typename T>
-T GetAccVal(Place place = Place::here()) {
+T GetAccVal(VINCI_PLACE) {
   return GetReduceRepeatSumSpr<T>(place);
 }
 template <typename T>
-void GetReduceRepeatMaxMinSpr(T& maxMinValue, T& maxMinIndex, Place place = Place::here()) {
+void GetReduceRepeatMaxMinSpr(T& maxMinValue, T& maxMinIndex, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("get_max_min_cnt");
   const uint64_t both = ::vinci::ascendc::read(insn, place);
-  maxMinValue = FromBits<T>(both);
-  maxMinIndex = FromBits<T>(both >> 32);
+  maxMinValue = vinci_detail::FromBits<T>(both);
+  maxMinIndex = vinci_detail::FromBits<T>(both >> 32);
 }
 template <typename T>
-void GetReduceRepeatMaxMinSpr(T& maxMinValue, Place place = Place::here()) {
+void GetReduceRepeatMaxMinSpr(T& maxMinValue, VINCI_PLACE) {
   T index;
   GetReduceRepeatMaxMinSpr(maxMinValue, index, place);
 }
 template <typename T>
-void GetReduceMaxMinCount(T& maxMinValue, T& maxMinIndex, Place place = Place::here()) {
+void GetReduceMaxMinCount(T& maxMinValue, T& maxMinIndex, VINCI_PLACE) {
   GetReduceRepeatMaxMinSpr(maxMinValue, maxMinIndex, place);
 }
 template <typename T>
-void GetReduceMaxMinCount(T& maxMinValue, Place place = Place::here()) {
+void GetReduceMaxMinCount(T& maxMinValue, VINCI_PLACE) {
   GetReduceRepeatMaxMinSpr(maxMinValue, place);
 }
 
+namespace vinci_detail {
 // A reduction of the first round: calls body(first repeat, repeats) for as many repeats as an instruction takes, and
 // as keep the results of each in blocks of its own.
 template <typename F>
@@ -121,30 +120,30 @@ void ReduceSumOfRepeats(const LocalTensor<T>& dst, const LocalTensor<T>& src, co
   if (repeats > 1) SumPartials(dst, work, repeats, place);
   ResetMask(place);
 }
+}  // namespace vinci_detail
+
 template <typename T>
 void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& sharedTmpBuffer,
-               const uint64_t mask[], const int32_t repeatTime, const int32_t srcRepStride,
-               Place place = Place::here()) {
-  ReduceSumOfRepeats(dst, src, sharedTmpBuffer, mask, repeatTime, srcRepStride, place);
+               const uint64_t mask[], const int32_t repeatTime, const int32_t srcRepStride, VINCI_PLACE) {
+  vinci_detail::ReduceSumOfRepeats(dst, src, sharedTmpBuffer, mask, repeatTime, srcRepStride, place);
 }
 template <typename T>
 void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& sharedTmpBuffer,
-               const int32_t mask, const int32_t repeatTime, const int32_t srcRepStride, Place place = Place::here()) {
-  ReduceSumOfRepeats(dst, src, sharedTmpBuffer, mask, repeatTime, srcRepStride, place);
+               const int32_t mask, const int32_t repeatTime, const int32_t srcRepStride, VINCI_PLACE) {
+  vinci_detail::ReduceSumOfRepeats(dst, src, sharedTmpBuffer, mask, repeatTime, srcRepStride, place);
 }
 // Of the first elements: on A2 and A3 the sums of the repeats are added one after the other, in a register, which the
 // scalar unit then stores.
 template <typename T, bool isSetMask = true>
 void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-               [[maybe_unused]] const LocalTensor<T>& sharedTmpBuffer, const int32_t count,
-               Place place = Place::here()) {
+               [[maybe_unused]] const LocalTensor<T>& sharedTmpBuffer, const int32_t count, VINCI_PLACE) {
   if (isSetMask && count <= 0) return;
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
 #if __NPU_ARCH__ == 2201
-  static ::vinci::ascendc::Insn insn("vcadd", TypeName<T>());
+  static ::vinci::ascendc::Insn insn("vcadd", vinci_detail::TypeName<T>());
   if constexpr (isSetMask) {
     SetMaskCount(place);
-    IssueMask(0, static_cast<uint64_t>(count), place);
+    vinci_detail::IssueMask(0, static_cast<uint64_t>(count), place);
   }
   ::vinci::ascendc::issue(insn, {dst.Address(), src.Address(), 1, 1, 1, 8, 1}, place);
   if constexpr (isSetMask) {
@@ -156,14 +155,16 @@ void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
   TPipe::Order(HardEvent::S_V, place);
 #else
   static_assert(isSetMask, "ReduceSum without a mask of its own is not supported by Vinci");
-  const int32_t repeats = (count + kLanesOf<T> - 1) / kLanesOf<T>;
-  CountedMask mask(static_cast<uint64_t>(count), place);
-  IssueReduce(WholeReduceSumInsn<T>(), repeats == 1 ? dst : sharedTmpBuffer, src, 1, 1, 1, 8, place);
+  const int32_t repeats = (count + vinci_detail::kLanesOf<T> - 1) / vinci_detail::kLanesOf<T>;
+  vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);
+  vinci_detail::IssueReduce(vinci_detail::WholeReduceSumInsn<T>(), repeats == 1 ? dst : sharedTmpBuffer, src, 1, 1, 1,
+                            8, place);
   mask.Reset();
-  if (repeats > 1) SumPartials(dst, sharedTmpBuffer, repeats, place);
+  if (repeats > 1) vinci_detail::SumPartials(dst, sharedTmpBuffer, repeats, place);
 #endif
 }
 
+namespace vinci_detail {
 // The extremum of a tensor in rounds: each leaves a pair of value and index for every repeat of the round before. With
 // an index, the pairs of all rounds stay in `work`, each round at whole blocks, and the scalar unit follows the indices
 // back; without, rounds may lie on each other.
@@ -232,8 +233,10 @@ class ExtremumRounds {
   uint32_t starts_[8]{};
   int32_t rounds_ = 0;
 };
+}  // namespace vinci_detail
 
 #define VINCI_REDUCE_TENSOR(Name, Whole)                                                                               \
+  namespace vinci_detail {                                                                                             \
   template <typename T, typename Mask>                                                                                 \
   void Name##OfRepeats(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work,               \
                        const Mask& mask, int32_t repeats, int32_t stride, bool index, Place place) {                   \
@@ -245,28 +248,29 @@ class ExtremumRounds {
     ResetMask(place);                                                                                                  \
     ExtremumRounds<T>(Whole##Insn<T>(), work, index, place).Finish(dst, repeats, stride* kBlockElements<T>);           \
   }                                                                                                                    \
+  }                                                                                                                    \
   template <typename T>                                                                                                \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& sharedTmpBuffer,               \
             const uint64_t mask[], const int32_t repeatTime, const int32_t srcRepStride, bool calIndex = false,        \
-            Place place = Place::here()) {                                                                             \
-    Name##OfRepeats(dst, src, sharedTmpBuffer, mask, repeatTime, srcRepStride, calIndex, place);                       \
+            VINCI_PLACE) {                                                                                             \
+    vinci_detail::Name##OfRepeats(dst, src, sharedTmpBuffer, mask, repeatTime, srcRepStride, calIndex, place);         \
   }                                                                                                                    \
   template <typename T>                                                                                                \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& sharedTmpBuffer,               \
             const int32_t mask, const int32_t repeatTime, const int32_t srcRepStride, bool calIndex = false,           \
-            Place place = Place::here()) {                                                                             \
-    Name##OfRepeats(dst, src, sharedTmpBuffer, mask, repeatTime, srcRepStride, calIndex, place);                       \
+            VINCI_PLACE) {                                                                                             \
+    vinci_detail::Name##OfRepeats(dst, src, sharedTmpBuffer, mask, repeatTime, srcRepStride, calIndex, place);         \
   }                                                                                                                    \
   template <typename T>                                                                                                \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& sharedTmpBuffer,               \
-            const int32_t count, bool calIndex = false, Place place = Place::here()) {                                 \
+            const int32_t count, bool calIndex = false, VINCI_PLACE) {                                                 \
     if (count <= 0) return;                                                                                            \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
-    CountedMask mask(static_cast<uint64_t>(count), place);                                                             \
-    IssueReduce(Whole##Insn<T>(), sharedTmpBuffer, src, 1, 1, 1, 8, 0, place);                                         \
+    vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);                                               \
+    vinci_detail::IssueReduce(vinci_detail::Whole##Insn<T>(), sharedTmpBuffer, src, 1, 1, 1, 8, 0, place);             \
     mask.Reset();                                                                                                      \
-    ExtremumRounds<T>(Whole##Insn<T>(), sharedTmpBuffer, calIndex, place)                                              \
-        .Finish(dst, (count + kLanesOf<T> - 1) / kLanesOf<T>, kLanesOf<T>);                                            \
+    vinci_detail::ExtremumRounds<T>(vinci_detail::Whole##Insn<T>(), sharedTmpBuffer, calIndex, place)                  \
+        .Finish(dst, (count + vinci_detail::kLanesOf<T> - 1) / vinci_detail::kLanesOf<T>, vinci_detail::kLanesOf<T>);  \
   }
 VINCI_REDUCE_TENSOR(ReduceMax, WholeReduceMax)
 VINCI_REDUCE_TENSOR(ReduceMin, WholeReduceMin)

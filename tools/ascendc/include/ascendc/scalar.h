@@ -59,9 +59,9 @@ U ScalarCast(T valueIn) {
     if constexpr (roundMode == RoundMode::CAST_ODD) {
       if (static_cast<float>(nearest) == valueIn || std::isnan(valueIn)) return nearest;
       // Toward zero, then the last bit is set.
-      uint16_t bits = FromBits<uint16_t>(BitsOf(nearest));
+      uint16_t bits = vinci_detail::FromBits<uint16_t>(vinci_detail::BitsOf(nearest));
       if (std::fabs(static_cast<float>(nearest)) > std::fabs(valueIn)) --bits;
-      return FromBits<half>(bits | 1u);
+      return vinci_detail::FromBits<half>(bits | 1u);
     } else {
       static_assert(roundMode == RoundMode::CAST_NONE || roundMode == RoundMode::CAST_RINT,
                     "ScalarCast to half: CAST_NONE or CAST_ODD");
@@ -80,14 +80,14 @@ inline bfloat16_t ToBfloat16(const float& fVal) { return fVal; }
 
 // Global memory past the data cache, which is not modelled.
 template <typename T>
-T ReadGmByPassDCache(__gm__ T* addr, Place place = Place::here()) {
-  return FromBits<T>(
+T ReadGmByPassDCache(__gm__ T* addr, VINCI_PLACE) {
+  return vinci_detail::FromBits<T>(
       ::vinci::ascendc::load(::vinci::ascendc::Memory::gm, reinterpret_cast<uintptr_t>(addr), sizeof(T), place));
 }
 template <typename T>
-void WriteGmByPassDCache(__gm__ T* addr, T value, Place place = Place::here()) {
-  ::vinci::ascendc::store(::vinci::ascendc::Memory::gm, reinterpret_cast<uintptr_t>(addr), sizeof(T), BitsOf(value),
-                          place);
+void WriteGmByPassDCache(__gm__ T* addr, T value, VINCI_PLACE) {
+  ::vinci::ascendc::store(::vinci::ascendc::Memory::gm, reinterpret_cast<uintptr_t>(addr), sizeof(T),
+                          vinci_detail::BitsOf(value), place);
 }
 
 }  // namespace AscendC

@@ -15,17 +15,18 @@ enum class SELMODE : uint8_t { VSEL_CMPMASK_SPR = 0, VSEL_TENSOR_SCALAR_MODE, VS
 
 // CMPMASK from 16 bytes of UB.
 template <typename T>
-void SetCmpMask(const LocalTensor<T>& src, Place place = Place::here()) {
+void SetCmpMask(const LocalTensor<T>& src, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_cmpmask");
   ::vinci::ascendc::issue(insn, {src.Address()}, place);
 }
 
 template <typename T>
-void GetCmpMask(const LocalTensor<T>& dst, Place place = Place::here()) {
+void GetCmpMask(const LocalTensor<T>& dst, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("get_cmpmask");
   ::vinci::ascendc::issue(insn, {dst.Address()}, place);
 }
 
+namespace vinci_detail {
 // Modes 1 and 2 keep a scalar or an address in CMPMASK, which only UB can fill: the last 8 KB of UB are reserved for
 // that, as the documentation says. Leaves counter mode off.
 inline void SetCmpMaskBits(uint32_t bits, Place place) {
@@ -62,84 +63,84 @@ void PrepareSelect(const LocalTensor<U>& selMask, SELMODE mode, Place place) {
   if (mode == SELMODE::VSEL_CMPMASK_SPR) return SetCmpMask(selMask, place);
   SetCmpMaskBits(selMask.Address(), place);
 }
+}  // namespace vinci_detail
 
 template <typename T, typename U>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-            const LocalTensor<T>& src1, SELMODE selMode, uint32_t count, Place place = Place::here()) {
+            const LocalTensor<T>& src1, SELMODE selMode, uint32_t count, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  PrepareSelect(selMask, selMode, place);
-  CountedMask mask(count, place);
-  IssueSelect(dst, src0, src1.Address(), selMode, 1, {}, place);
+  vinci_detail::PrepareSelect(selMask, selMode, place);
+  vinci_detail::CountedMask mask(count, place);
+  vinci_detail::IssueSelect(dst, src0, src1.Address(), selMode, 1, {}, place);
   mask.Reset();
 }
 template <typename T, typename U>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, T src1,
-            SELMODE selMode, uint32_t count, Place place = Place::here()) {
+            SELMODE selMode, uint32_t count, VINCI_PLACE) {
   if (selMode != SELMODE::VSEL_TENSOR_SCALAR_MODE)
     ::vinci::ascendc::wrong("Select with a scalar needs VSEL_TENSOR_SCALAR_MODE", place);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  SetCmpMaskBits(static_cast<uint32_t>(BitsOf(src1)), place);
-  CountedMask mask(count, place);
-  IssueSelect(dst, src0, selMask.Address(), selMode, 1, {}, place);
+  vinci_detail::SetCmpMaskBits(static_cast<uint32_t>(vinci_detail::BitsOf(src1)), place);
+  vinci_detail::CountedMask mask(count, place);
+  vinci_detail::IssueSelect(dst, src0, selMask.Address(), selMode, 1, {}, place);
   mask.Reset();
 }
 template <typename T, typename U, bool isSetMask = true>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
             const LocalTensor<T>& src1, SELMODE selMode, uint64_t mask, uint8_t repeatTime,
-            const BinaryRepeatParams& repeatParams, Place place = Place::here()) {
+            const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
   static_assert(isSetMask, "Select without a mask of its own is not supported by Vinci");
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  PrepareSelect(selMask, selMode, place);
-  SetMaskLanes<T>(mask, place);
-  IssueSelect(dst, src0, src1.Address(), selMode, repeatTime, repeatParams, place);
+  vinci_detail::PrepareSelect(selMask, selMode, place);
+  vinci_detail::SetMaskLanes<T>(mask, place);
+  vinci_detail::IssueSelect(dst, src0, src1.Address(), selMode, repeatTime, repeatParams, place);
 }
 template <typename T, typename U, bool isSetMask = true>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, T src1,
-            SELMODE selMode, uint64_t mask, uint8_t repeatTime, const BinaryRepeatParams& repeatParams,
-            Place place = Place::here()) {
+            SELMODE selMode, uint64_t mask, uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
   static_assert(isSetMask, "Select without a mask of its own is not supported by Vinci");
   if (selMode != SELMODE::VSEL_TENSOR_SCALAR_MODE)
     ::vinci::ascendc::wrong("Select with a scalar needs VSEL_TENSOR_SCALAR_MODE", place);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  SetCmpMaskBits(static_cast<uint32_t>(BitsOf(src1)), place);
-  SetMaskLanes<T>(mask, place);
-  IssueSelect(dst, src0, selMask.Address(), selMode, repeatTime, repeatParams, place);
+  vinci_detail::SetCmpMaskBits(static_cast<uint32_t>(vinci_detail::BitsOf(src1)), place);
+  vinci_detail::SetMaskLanes<T>(mask, place);
+  vinci_detail::IssueSelect(dst, src0, selMask.Address(), selMode, repeatTime, repeatParams, place);
 }
 
 template <typename T, typename U, bool isSetMask = true>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
             const LocalTensor<T>& src1, SELMODE selMode, uint64_t mask[], uint8_t repeatTime,
-            const BinaryRepeatParams& repeatParams, Place place = Place::here()) {
+            const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
   static_assert(isSetMask, "Select without a mask of its own is not supported by Vinci");
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  PrepareSelect(selMask, selMode, place);
-  SetMaskBits<T>(mask, place);
-  IssueSelect(dst, src0, src1.Address(), selMode, repeatTime, repeatParams, place);
+  vinci_detail::PrepareSelect(selMask, selMode, place);
+  vinci_detail::SetMaskBits<T>(mask, place);
+  vinci_detail::IssueSelect(dst, src0, src1.Address(), selMode, repeatTime, repeatParams, place);
 }
 template <typename T, typename U, bool isSetMask = true>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, T src1,
-            SELMODE selMode, uint64_t mask[], uint8_t repeatTime, const BinaryRepeatParams& repeatParams,
-            Place place = Place::here()) {
+            SELMODE selMode, uint64_t mask[], uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
   static_assert(isSetMask, "Select without a mask of its own is not supported by Vinci");
   if (selMode != SELMODE::VSEL_TENSOR_SCALAR_MODE)
     ::vinci::ascendc::wrong("Select with a scalar needs VSEL_TENSOR_SCALAR_MODE", place);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  SetCmpMaskBits(static_cast<uint32_t>(BitsOf(src1)), place);
-  SetMaskBits<T>(mask, place);
-  IssueSelect(dst, src0, selMask.Address(), selMode, repeatTime, repeatParams, place);
+  vinci_detail::SetCmpMaskBits(static_cast<uint32_t>(vinci_detail::BitsOf(src1)), place);
+  vinci_detail::SetMaskBits<T>(mask, place);
+  vinci_detail::IssueSelect(dst, src0, selMask.Address(), selMode, repeatTime, repeatParams, place);
 }
 // With CMPMASK and the vector mask as they are: the scalar or the bits are in it already.
 template <typename T, typename U>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, uint8_t repeatTime,
-            const BinaryRepeatParams& repeatParams, Place place = Place::here()) {
+            const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  IssueSelect(dst, src0, selMask.Address(), SELMODE::VSEL_TENSOR_SCALAR_MODE, repeatTime, repeatParams, place);
+  vinci_detail::IssueSelect(dst, src0, selMask.Address(), SELMODE::VSEL_TENSOR_SCALAR_MODE, repeatTime, repeatParams,
+                            place);
 }
 template <typename T, SELMODE selMode>
 void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint8_t repeatTime,
-            const BinaryRepeatParams& repeatParams, Place place = Place::here()) {
+            const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  IssueSelect(dst, src0, src1.Address(), selMode, repeatTime, repeatParams, place);
+  vinci_detail::IssueSelect(dst, src0, src1.Address(), selMode, repeatTime, repeatParams, place);
 }
 
 }  // namespace AscendC

@@ -33,15 +33,16 @@ struct MrgSortSrcList {
 VINCI_INSN(Sort32Insn, "vbitsort32", TypeName<T>())
 template <typename T>
 void Sort32(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<uint32_t>& src1,
-            const int32_t repeatTime, Place place = Place::here()) {
+            const int32_t repeatTime, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  ::vinci::ascendc::issue(Sort32Insn<T>(),
+  ::vinci::ascendc::issue(vinci_detail::Sort32Insn<T>(),
                           {dst.Address(), src0.Address(), src1.Address(), static_cast<uint64_t>(repeatTime)}, place);
 }
 
 // Merges up to four sorted lists.
 VINCI_INSN(MrgSortInsn, "vmrgsort4v2", TypeName<T>())
 VINCI_INSN(MrgSort4Insn, "vmrgsort4", TypeName<T>())
+namespace vinci_detail {
 template <typename T>
 void IssueMerge(::vinci::ascendc::Insn& insn, const LocalTensor<T>& dst, const MrgSortSrcList<T>& src,
                 const MrgSort4Info& p, Place place) {
@@ -52,19 +53,19 @@ void IssueMerge(::vinci::ascendc::Insn& insn, const LocalTensor<T>& dst, const M
                            p.elementLengths[2], p.elementLengths[3], p.ifExhaustedSuspension, p.validBit},
                           place);
 }
+}  // namespace vinci_detail
+
 template <typename T>
-void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgSort4Info& params,
-             Place place = Place::here()) {
-  IssueMerge(MrgSortInsn<T>(), dst, src, params, place);
+void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgSort4Info& params, VINCI_PLACE) {
+  vinci_detail::IssueMerge(vinci_detail::MrgSortInsn<T>(), dst, src, params, place);
 }
 template <typename T>
-void MrgSort4(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgSort4Info& params,
-              Place place = Place::here()) {
-  IssueMerge(MrgSort4Insn<T>(), dst, src, params, place);
+void MrgSort4(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgSort4Info& params, VINCI_PLACE) {
+  vinci_detail::IssueMerge(vinci_detail::MrgSort4Insn<T>(), dst, src, params, place);
 }
 // How many elements of each list the last merge has taken.
 inline void GetMrgSortResult(uint16_t& mrgSortList1, uint16_t& mrgSortList2, uint16_t& mrgSortList3,
-                             uint16_t& mrgSortList4, Place place = Place::here()) {
+                             uint16_t& mrgSortList4, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("get_vms4_sr");
   const uint64_t taken = ::vinci::ascendc::read(insn, place);
 #if __NPU_ARCH__ == 2201
@@ -72,7 +73,9 @@ inline void GetMrgSortResult(uint16_t& mrgSortList1, uint16_t& mrgSortList2, uin
 #else
   constexpr unsigned kBits = 13;
 #endif
-  const auto list = [&](unsigned i) { return static_cast<uint16_t>(taken >> (kBits * i) & LowBits(kBits)); };
+  const auto list = [&](unsigned i) {
+    return static_cast<uint16_t>(taken >> (kBits * i) & vinci_detail::LowBits(kBits));
+  };
   mrgSortList1 = list(0);
   mrgSortList2 = list(1);
   mrgSortList3 = list(2);
@@ -82,29 +85,31 @@ inline void GetMrgSortResult(uint16_t& mrgSortList1, uint16_t& mrgSortList2, uin
 // Proposals: 16 in a repeat.
 VINCI_INSN(RpSort16Insn, "vbitsort", TypeName<T>())
 template <typename T>
-void RpSort16(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime,
-              Place place = Place::here()) {
+void RpSort16(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  ::vinci::ascendc::issue(RpSort16Insn<T>(), {dst.Address(), src.Address(), static_cast<uint64_t>(repeatTime)}, place);
+  ::vinci::ascendc::issue(vinci_detail::RpSort16Insn<T>(),
+                          {dst.Address(), src.Address(), static_cast<uint64_t>(repeatTime)}, place);
 }
 #define VINCI_PROPOSAL(Name, mnemonic)                                                                                \
   VINCI_INSN(Name##Insn, mnemonic, TypeName<T>())                                                                     \
   template <typename T>                                                                                               \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const int32_t modeNumber, \
-            Place place = Place::here()) {                                                                            \
+            VINCI_PLACE) {                                                                                            \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                           \
     ::vinci::ascendc::issue(                                                                                          \
-        Name##Insn<T>(),                                                                                              \
+        vinci_detail::Name##Insn<T>(),                                                                                \
         {dst.Address(), src.Address(), static_cast<uint64_t>(repeatTime), static_cast<uint64_t>(modeNumber)}, place); \
   }
 VINCI_PROPOSAL(ProposalConcat, "vconcat")
 VINCI_PROPOSAL(ProposalExtract, "vextract")
 #undef VINCI_PROPOSAL
 
+namespace vinci_detail {
 // Whole tensors of records, A2 and A3: Concat prepares scores, Sort sorts them, Extract takes them apart.
 template <typename T>
 inline constexpr uint32_t kRecordElements = 8 / sizeof(T);
 constexpr uint32_t kSortedAtOnce = 32;
+}  // namespace vinci_detail
 
 inline uint32_t GetSortLen(uint32_t elements, uint32_t bytes_of_element) { return elements * 8 / bytes_of_element; }
 template <typename T>
@@ -125,24 +130,24 @@ void Concat(LocalTensor<T>& concat, const LocalTensor<T>& src, const LocalTensor
 // Sorts each 32 elements; a full sort then merges four lists at a time, between `tmp` and `dst`, until one is left.
 template <typename T, bool isFullSort>
 void Sort(const LocalTensor<T>& dst, const LocalTensor<T>& concat, const LocalTensor<uint32_t>& index,
-          LocalTensor<T>& tmp, const int32_t repeatTime, Place place = Place::here()) {
+          LocalTensor<T>& tmp, const int32_t repeatTime, VINCI_PLACE) {
   Sort32(dst, concat, index, repeatTime, place);
   if constexpr (isFullSort) {
-    const auto total = static_cast<uint32_t>(repeatTime) * kSortedAtOnce;
+    const auto total = static_cast<uint32_t>(repeatTime) * vinci_detail::kSortedAtOnce;
     LocalTensor<T> from = dst, to = tmp;
-    for (uint32_t length = kSortedAtOnce; length < total; length *= 4) {
-      IssueBarrier(PIPE_V, place);
+    for (uint32_t length = vinci_detail::kSortedAtOnce; length < total; length *= 4) {
+      vinci_detail::IssueBarrier(PIPE_V, place);
       for (uint32_t first = 0; first < total; first += 4 * length) {
         MrgSort4Info info;
         LocalTensor<T> lists[4];
         uint16_t valid = 0;
         for (uint32_t i = 0; i < 4 && first + i * length < total; ++i) {
           const uint32_t begin = first + i * length, left = total - begin;
-          lists[i] = from[begin * kRecordElements<T>];
+          lists[i] = from[begin * vinci_detail::kRecordElements<T>];
           info.elementLengths[i] = static_cast<uint16_t>(left < length ? left : length);
           valid = static_cast<uint16_t>(valid * 2 + 1);
         }
-        const LocalTensor<T> out = to[first * kRecordElements<T>];
+        const LocalTensor<T> out = to[first * vinci_detail::kRecordElements<T>];
         if (valid == 1) {
           DataCopyParams rows{1, static_cast<uint16_t>(info.elementLengths[0] * 8 / ONE_BLK_SIZE), 0, 0};
           DataCopy(out, lists[0], rows, place);
@@ -156,8 +161,8 @@ void Sort(const LocalTensor<T>& dst, const LocalTensor<T>& concat, const LocalTe
       from = sorted;
     }
     if (from.Address() != dst.Address()) {
-      IssueBarrier(PIPE_V, place);
-      DataCopy(dst, from, total * kRecordElements<T>, place);
+      vinci_detail::IssueBarrier(PIPE_V, place);
+      DataCopy(dst, from, total * vinci_detail::kRecordElements<T>, place);
     }
   }
 }
@@ -165,7 +170,7 @@ void Sort(const LocalTensor<T>& dst, const LocalTensor<T>& concat, const LocalTe
 // Lists of records given one by one, with their lengths; sortedNum says what was taken of each.
 template <typename T, bool isExhaustedSuspension = false>
 void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& sortList, const uint16_t elementCountList[4],
-             uint32_t sortedNum[4], uint16_t validBit, const int32_t repeatTime, Place place = Place::here()) {
+             uint32_t sortedNum[4], uint16_t validBit, const int32_t repeatTime, VINCI_PLACE) {
   MrgSort(dst, sortList,
           MrgSort4Info(elementCountList, isExhaustedSuspension, validBit, static_cast<uint16_t>(repeatTime)), place);
   if constexpr (isExhaustedSuspension) {
@@ -179,7 +184,7 @@ void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& sortList, const
 
 template <typename T>
 void Extract(const LocalTensor<T>& dstValue, const LocalTensor<uint32_t>& dstIndex, const LocalTensor<T>& sorted,
-             const int32_t repeatTime, Place place = Place::here()) {
+             const int32_t repeatTime, VINCI_PLACE) {
   // 32 records are a repeat of 256 bytes.
   const GatherMaskParams params{1, static_cast<uint16_t>(repeatTime), 8, 0};
   uint64_t kept = 0;

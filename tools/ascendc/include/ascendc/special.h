@@ -9,6 +9,7 @@
 // cache control, special registers.
 namespace AscendC {
 
+namespace vinci_detail {
 // Writes to global memory from now on combine with what is there.
 template <typename T>
 const char* AtomicTypeName() {
@@ -27,14 +28,16 @@ const char* AtomicTypeName() {
     return "set_atomic_s32";
   }
 }
+}  // namespace vinci_detail
+
 template <typename T>
-void SetAtomicType(Place place = Place::here()) {
-  static ::vinci::ascendc::Insn insn(AtomicTypeName<T>());
+void SetAtomicType(VINCI_PLACE) {
+  static ::vinci::ascendc::Insn insn(vinci_detail::AtomicTypeName<T>());
   ::vinci::ascendc::issue(insn, {}, place);
 }
 #define VINCI_ATOMIC(Name, mnemonic)              \
   template <typename T>                           \
-  void Name(Place place = Place::here()) {        \
+  void Name(VINCI_PLACE) {                        \
     static ::vinci::ascendc::Insn insn(mnemonic); \
     SetAtomicType<T>(place);                      \
     ::vinci::ascendc::issue(insn, {}, place);     \
@@ -43,16 +46,16 @@ VINCI_ATOMIC(SetAtomicAdd, "set_atomic_add")
 VINCI_ATOMIC(SetAtomicMax, "set_atomic_max")
 VINCI_ATOMIC(SetAtomicMin, "set_atomic_min")
 #undef VINCI_ATOMIC
-inline void SetAtomicNone(Place place = Place::here()) {
+inline void SetAtomicNone(VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_atomic_none");
   ::vinci::ascendc::issue(insn, {}, place);
 }
-inline void DisableDmaAtomic(Place place = Place::here()) { SetAtomicNone(place); }
+inline void DisableDmaAtomic(VINCI_PLACE) { SetAtomicNone(place); }
 
 enum class AtomicDtype { ATOMIC_NONE = 0, ATOMIC_F32, ATOMIC_F16, ATOMIC_S16, ATOMIC_S32, ATOMIC_S8, ATOMIC_BF16 };
 enum class AtomicOp { ATOMIC_SUM = 0 };
 template <AtomicDtype type, AtomicOp op>
-void SetStoreAtomicConfig(Place place = Place::here()) {
+void SetStoreAtomicConfig(VINCI_PLACE) {
   static_assert(op == AtomicOp::ATOMIC_SUM);
   if constexpr (type == AtomicDtype::ATOMIC_NONE) SetAtomicNone(place);
   if constexpr (type == AtomicDtype::ATOMIC_F32) SetAtomicAdd<float>(place);
@@ -67,23 +70,23 @@ void SetStoreAtomicConfig(Place place = Place::here()) {
 enum class CacheLine : uint64_t { SINGLE_CACHE_LINE = 0, ENTIRE_DATA_CACHE };
 enum class DcciDst : uint64_t { CACHELINE_ALL = 0, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 template <typename T, CacheLine entireType, DcciDst dcciDst = DcciDst::CACHELINE_ALL>
-void DataCacheCleanAndInvalid(const GlobalTensor<T>& dst, Place place = Place::here()) {
+void DataCacheCleanAndInvalid(const GlobalTensor<T>& dst, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("dcci");
   ::vinci::ascendc::issue(insn, {dst.Address(), static_cast<uint64_t>(entireType), static_cast<uint64_t>(dcciDst)},
                           place);
 }
 template <typename T, CacheLine entireType, DcciDst dcciDst>
-void DataCacheCleanAndInvalid(const LocalTensor<T>& dst, Place place = Place::here()) {
+void DataCacheCleanAndInvalid(const LocalTensor<T>& dst, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("dcci");
   ::vinci::ascendc::issue(insn, {dst.Address(), static_cast<uint64_t>(entireType), static_cast<uint64_t>(dcciDst)},
                           place);
 }
 template <typename T>
-void DataCachePreload(const GlobalTensor<uint64_t>& src, const T cacheOffset, Place place = Place::here()) {
+void DataCachePreload(const GlobalTensor<uint64_t>& src, const T cacheOffset, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("dc_preload");
   ::vinci::ascendc::issue(insn, {src.Address(), static_cast<uint64_t>(cacheOffset)}, place);
 }
-inline void ICachePreLoad(const int64_t preFetchLen, Place place = Place::here()) {
+inline void ICachePreLoad(const int64_t preFetchLen, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("preload");
   ::vinci::ascendc::issue(insn, {0, static_cast<uint64_t>(preFetchLen)}, place);
 }
@@ -91,26 +94,27 @@ inline int64_t GetICachePreloadStatus() { return 0; }  // nothing is under way
 
 enum class MemDsbT : uint64_t { ALL = 0, DDR, UB, SEQ };
 template <MemDsbT arg0>
-void DataSyncBarrier(Place place = Place::here()) {
+void DataSyncBarrier(VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("dsb");
   ::vinci::ascendc::issue(insn, {static_cast<uint64_t>(arg0)}, place);
 }
 
 // While a kernel is traced, the counter is that of a machine without time: scalar instructions so far.
-inline int64_t GetSystemCycle(Place place = Place::here()) {
+inline int64_t GetSystemCycle(VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("get_sys_cnt");
   return static_cast<int64_t>(::vinci::ascendc::read(insn, place));
 }
-inline void Trap(Place place = Place::here()) {
+inline void Trap(VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("trap");
   ::vinci::ascendc::issue(insn, {0}, place);
 }
 template <int count = 1>
-void Nop(Place place = Place::here()) {
+void Nop(VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("nop");
   ::vinci::ascendc::issue(insn, {static_cast<uint64_t>(count)}, place);
 }
 
+namespace vinci_detail {
 // Bits of CTRL, whose positions the documentation gives.
 inline uint64_t CtrlMask(int8_t first, int8_t last) {
   const unsigned bits = static_cast<unsigned>(last - first) + 1;
@@ -124,19 +128,22 @@ inline void WriteCtrl(uint64_t value, Place place) {
   static ::vinci::ascendc::Insn insn("set_ctrl");
   ::vinci::ascendc::issue(insn, {value}, place);
 }
+}  // namespace vinci_detail
+
 template <int8_t startBit, int8_t endBit>
-int64_t GetCtrlSpr(Place place = Place::here()) {
+int64_t GetCtrlSpr(VINCI_PLACE) {
   static_assert(startBit >= 0 && startBit <= endBit && endBit <= 63);
-  return static_cast<int64_t>((ReadCtrl(place) & CtrlMask(startBit, endBit)) >> startBit);
+  return static_cast<int64_t>((vinci_detail::ReadCtrl(place) & vinci_detail::CtrlMask(startBit, endBit)) >> startBit);
 }
 template <int8_t startBit, int8_t endBit>
-void SetCtrlSpr(int64_t value, Place place = Place::here()) {
+void SetCtrlSpr(int64_t value, VINCI_PLACE) {
   static_assert(startBit >= 0 && startBit <= endBit && endBit <= 63);
-  const uint64_t mask = CtrlMask(startBit, endBit);
-  WriteCtrl((ReadCtrl(place) & ~mask) | (static_cast<uint64_t>(value) << startBit & mask), place);
+  const uint64_t mask = vinci_detail::CtrlMask(startBit, endBit);
+  vinci_detail::WriteCtrl((vinci_detail::ReadCtrl(place) & ~mask) | (static_cast<uint64_t>(value) << startBit & mask),
+                          place);
 }
 template <int8_t startBit, int8_t endBit>
-void ResetCtrlSpr(Place place = Place::here()) {
+void ResetCtrlSpr(VINCI_PLACE) {
   SetCtrlSpr<startBit, endBit>(0, place);
 }
 

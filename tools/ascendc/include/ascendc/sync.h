@@ -54,6 +54,7 @@ enum class HardEvent : uint8_t {
   MAX
 };
 
+namespace vinci_detail {
 struct PipePair {
   pipe_t src, dst;
 };
@@ -100,41 +101,44 @@ inline void IssueWaitFlag(HardEvent event, int32_t id, Place place) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::flag);
   IssueWaitFlag(pipes, static_cast<uint64_t>(id), place);
 }
+}  // namespace vinci_detail
 
 template <HardEvent event>
-void SetFlag(int32_t id, Place place = Place::here()) {
-  IssueSetFlag(event, id, place);
+void SetFlag(int32_t id, VINCI_PLACE) {
+  vinci_detail::IssueSetFlag(event, id, place);
 }
 template <HardEvent event>
-void WaitFlag(int32_t id, Place place = Place::here()) {
-  IssueWaitFlag(event, id, place);
+void WaitFlag(int32_t id, VINCI_PLACE) {
+  vinci_detail::IssueWaitFlag(event, id, place);
 }
 template <pipe_t pipe>
-void PipeBarrier(Place place = Place::here()) {
-  IssueBarrier(pipe, place);
+void PipeBarrier(VINCI_PLACE) {
+  vinci_detail::IssueBarrier(pipe, place);
 }
 
 // TQueSync: flags between two pipes by name.
 template <pipe_t src, pipe_t dst>
 class TQueSync {
  public:
-  void SetFlag(TEventID id, Place place = Place::here()) {
-    IssueSetFlag(PipePair{src, dst}, static_cast<uint64_t>(id), place);
+  void SetFlag(TEventID id, VINCI_PLACE) {
+    vinci_detail::IssueSetFlag(vinci_detail::PipePair{src, dst}, static_cast<uint64_t>(id), place);
   }
-  void WaitFlag(TEventID id, Place place = Place::here()) {
-    IssueWaitFlag(PipePair{src, dst}, static_cast<uint64_t>(id), place);
+  void WaitFlag(TEventID id, VINCI_PLACE) {
+    vinci_detail::IssueWaitFlag(vinci_detail::PipePair{src, dst}, static_cast<uint64_t>(id), place);
   }
 };
 
 }  // namespace AscendC
 
 // The same as intrinsics.
-inline void set_flag(pipe_t src, pipe_t dst, uint64_t event, AscendC::Place place = AscendC::Place::here()) {
-  AscendC::IssueSetFlag(AscendC::PipePair{src, dst}, event, place);
+inline void set_flag(pipe_t src, pipe_t dst, uint64_t event,
+                     AscendC::vinci_detail::Place place = AscendC::vinci_detail::Place::here()) {
+  AscendC::vinci_detail::IssueSetFlag(AscendC::vinci_detail::PipePair{src, dst}, event, place);
 }
-inline void wait_flag(pipe_t src, pipe_t dst, uint64_t event, AscendC::Place place = AscendC::Place::here()) {
-  AscendC::IssueWaitFlag(AscendC::PipePair{src, dst}, event, place);
+inline void wait_flag(pipe_t src, pipe_t dst, uint64_t event,
+                      AscendC::vinci_detail::Place place = AscendC::vinci_detail::Place::here()) {
+  AscendC::vinci_detail::IssueWaitFlag(AscendC::vinci_detail::PipePair{src, dst}, event, place);
 }
-inline void pipe_barrier(pipe_t pipe, AscendC::Place place = AscendC::Place::here()) {
-  AscendC::IssueBarrier(pipe, place);
+inline void pipe_barrier(pipe_t pipe, AscendC::vinci_detail::Place place = AscendC::vinci_detail::Place::here()) {
+  AscendC::vinci_detail::IssueBarrier(pipe, place);
 }

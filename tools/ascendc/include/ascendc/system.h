@@ -10,16 +10,21 @@ namespace AscendC {
 
 enum : int { AIC = 1, AIV = 2, MIX = 3 };
 
+namespace vinci_detail {
 inline bool IsAic() { return ::vinci::ascendc::core().kind != ::vinci::ascendc::CoreKind::vector; }
 inline bool IsAiv() { return ::vinci::ascendc::core().kind != ::vinci::ascendc::CoreKind::cube; }
+}  // namespace vinci_detail
+
 // The kind of the core as a number, for comparisons with AIC and AIV; of a core that is both, MIX.
-inline int64_t CoreTypeNumber() { return IsAic() && IsAiv() ? MIX : IsAic() ? AIC : AIV; }
+inline int64_t CoreTypeNumber() {
+  return vinci_detail::IsAic() && vinci_detail::IsAiv() ? MIX : vinci_detail::IsAic() ? AIC : AIV;
+}
 inline constexpr ::vinci::ascendc::CoreVariable<CoreTypeNumber> g_coreType{};
 // A core runs one of the two branches; both must compile.
-#define ASCEND_IS_AIC (::AscendC::IsAic())
-#define ASCEND_IS_AIV (::AscendC::IsAiv())
-#define ASCEND_IS_NOT_AIC (!::AscendC::IsAic())
-#define ASCEND_IS_NOT_AIV (!::AscendC::IsAiv())
+#define ASCEND_IS_AIC (::AscendC::vinci_detail::IsAic())
+#define ASCEND_IS_AIV (::AscendC::vinci_detail::IsAiv())
+#define ASCEND_IS_NOT_AIC (!::AscendC::vinci_detail::IsAic())
+#define ASCEND_IS_NOT_AIV (!::AscendC::vinci_detail::IsAiv())
 
 // The blocks of a launch; AIVs of a MIX task are counted one by one.
 inline int64_t GetBlockIdx() {
@@ -33,10 +38,10 @@ inline int64_t GetTaskRatio() { return ::vinci::ascendc::core().subblock_num; }
 inline int64_t GetTaskRation() { return GetTaskRatio(); }
 
 // The state that a kernel without TPipe begins in.
-inline void InitSocState(Place place = Place::here()) {
+inline void InitSocState(VINCI_PLACE) {
   static ::vinci::ascendc::Insn no_atomic("set_atomic_none"), norm("set_mask_norm"), mask("set_vector_mask");
   ::vinci::ascendc::issue(no_atomic, {}, place);
-  if (!IsAiv()) return;
+  if (!vinci_detail::IsAiv()) return;
   ::vinci::ascendc::issue(norm, {}, place);
   ::vinci::ascendc::issue(mask, {~uint64_t{0}, ~uint64_t{0}}, place);
 }

@@ -9,7 +9,10 @@
 // LocalTensor and GlobalTensor: an address with a type. Documentation: Ascend C API, data structures.
 namespace AscendC {
 
+namespace vinci_detail {
 constexpr uint32_t kMaxDimensions = 8;
+}  // namespace vinci_detail
+
 enum class DataFormat : uint8_t { ND = 0, NZ, NCHW, NC1HWC0, NHWC };
 
 struct ShapeInfo {
@@ -17,18 +20,19 @@ struct ShapeInfo {
   ShapeInfo(uint8_t dims, const uint32_t* sizes, uint8_t original_dims, const uint32_t* original_sizes,
             DataFormat format = DataFormat::ND)
       : shapeDim(dims), originalShapeDim(original_dims), dataFormat(format) {
-    for (uint32_t i = 0; i < dims && i < kMaxDimensions; ++i)
+    for (uint32_t i = 0; i < dims && i < vinci_detail::kMaxDimensions; ++i)
       shape[i] = sizes[i];
-    for (uint32_t i = 0; i < original_dims && i < kMaxDimensions; ++i)
+    for (uint32_t i = 0; i < original_dims && i < vinci_detail::kMaxDimensions; ++i)
       originalShape[i] = original_sizes[i];
   }
   ShapeInfo(uint8_t dims, const uint32_t* sizes, DataFormat format = DataFormat::ND)
       : ShapeInfo(dims, sizes, dims, sizes, format) {}
   uint8_t shapeDim = 0, originalShapeDim = 0;
-  uint32_t shape[kMaxDimensions]{}, originalShape[kMaxDimensions]{};
+  uint32_t shape[vinci_detail::kMaxDimensions]{}, originalShape[vinci_detail::kMaxDimensions]{};
   DataFormat dataFormat = DataFormat::ND;
 };
 
+namespace vinci_detail {
 // An element that can be read and assigned: tensor(i) = tensor(j).
 template <typename Tensor, typename Index>
 class TensorElement {
@@ -48,15 +52,20 @@ class TensorElement {
   Index index_;
   Place place_;
 };
+}  // namespace vinci_detail
 
 using TTagType = int32_t;
 // What a queue or a buffer of a TPipe knows a tensor by.
 using TBufHandle = void*;
 
+namespace vinci_detail {
 // What `src0 + src1` and the like are until they are assigned; Evaluate (whole.h) computes them.
 enum class TensorOperator : uint8_t { Add, Sub, Mul, Div, And, Or, LT, GT, LE, GE, EQ, NE };
+}  // namespace vinci_detail
+
 template <typename T>
 class LocalTensor;
+namespace vinci_detail {
 template <typename T>
 struct TensorOperand {
   // NOLINTNEXTLINE(google-explicit-constructor)
@@ -69,6 +78,7 @@ struct TensorExpression {
   LocalTensor<T> src0, src1;
   Place place;
 };
+}  // namespace vinci_detail
 
 // A tensor in a memory of the core: an address in bytes in the memory of its position.
 template <typename T>
@@ -78,35 +88,37 @@ class LocalTensor {
 
   LocalTensor() = default;
   LocalTensor(TPosition position, uint32_t address, uint32_t elements)
-      : position_(position), address_(address), bytes_(static_cast<uint32_t>(BytesOf<T>(elements))) {}
+      : position_(position), address_(address), bytes_(static_cast<uint32_t>(vinci_detail::BytesOf<T>(elements))) {}
   LocalTensor(TPosition position, uint32_t address, uint32_t bytes, TBufHandle handle)
       : position_(position), address_(address), bytes_(bytes), handle_(handle) {}
 
   explicit LocalTensor(uint32_t address) : position_(TPosition::VECCALC), address_(address) {}
 
-  T GetValue(uint32_t index, Place place = Place::here()) const {
+  T GetValue(uint32_t index, VINCI_PLACE) const {
     static_assert(!std::is_same_v<T, int4b_t>, "GetValue of int4b_t is not supported by Vinci");
-    return FromBits<T>(::vinci::ascendc::load(MemoryOf(position_), address_ + BytesOf<T>(index), sizeof(T), place));
+    return vinci_detail::FromBits<T>(::vinci::ascendc::load(
+        vinci_detail::MemoryOf(position_), address_ + vinci_detail::BytesOf<T>(index), sizeof(T), place));
   }
   template <typename U>
-  void SetValue(uint32_t index, U value, Place place = Place::here()) const {
+  void SetValue(uint32_t index, U value, VINCI_PLACE) const {
     static_assert(!std::is_same_v<T, int4b_t>, "SetValue of int4b_t is not supported by Vinci");
-    ::vinci::ascendc::store(MemoryOf(position_), address_ + BytesOf<T>(index), sizeof(T),
-                            BitsOf<T>(static_cast<T>(value)), place);
+    ::vinci::ascendc::store(vinci_detail::MemoryOf(position_), address_ + vinci_detail::BytesOf<T>(index), sizeof(T),
+                            vinci_detail::BitsOf<T>(static_cast<T>(value)), place);
   }
 
-  TensorElement<LocalTensor, uint32_t> operator()(uint32_t index, Place place = Place::here()) const {
+  vinci_detail::TensorElement<LocalTensor, uint32_t> operator()(uint32_t index, VINCI_PLACE) const {
     return {*this, index, place};
   }
 
-  template <typename U, TensorOperator op>
-  LocalTensor& operator=(const TensorExpression<U, op>& expression) {
+  template <typename U, vinci_detail::TensorOperator op>
+  LocalTensor& operator=(const vinci_detail::TensorExpression<U, op>& expression) {
     Evaluate(*this, expression);
     return *this;
   }
-#define VINCI_OPERATOR(symbol, name)                                                                               \
-  friend TensorExpression<T, TensorOperator::name> operator symbol(TensorOperand<T> src0, TensorOperand<T> src1) { \
-    return {src0.tensor, src1.tensor, src0.place};                                                                 \
+#define VINCI_OPERATOR(symbol, name)                                                            \
+  friend vinci_detail::TensorExpression<T, vinci_detail::TensorOperator::name> operator symbol( \
+      vinci_detail::TensorOperand<T> src0, vinci_detail::TensorOperand<T> src1) {               \
+    return {src0.tensor, src1.tensor, src0.place};                                              \
   }
   VINCI_OPERATOR(+, Add)
   VINCI_OPERATOR(-, Sub)
@@ -123,7 +135,7 @@ class LocalTensor {
 #undef VINCI_OPERATOR
 
   LocalTensor operator[](uint32_t offset) const {
-    const auto skipped = static_cast<uint32_t>(BytesOf<T>(offset));
+    const auto skipped = static_cast<uint32_t>(vinci_detail::BytesOf<T>(offset));
     return {position_, address_ + skipped, bytes_ > skipped ? bytes_ - skipped : 0, handle_};
   }
   template <typename U>
@@ -131,9 +143,9 @@ class LocalTensor {
     return {position_, address_, bytes_, handle_};
   }
 
-  uint32_t GetSize() const { return bytes_ * 8 / kBitsOf<T>; }
+  uint32_t GetSize() const { return bytes_ * 8 / vinci_detail::kBitsOf<T>; }
   uint32_t GetLength() const { return bytes_; }
-  void SetSize(uint32_t elements) { bytes_ = static_cast<uint32_t>(BytesOf<T>(elements)); }
+  void SetSize(uint32_t elements) { bytes_ = static_cast<uint32_t>(vinci_detail::BytesOf<T>(elements)); }
   void SetBufferLen(uint32_t elements) { SetSize(elements); }
   void SetAddrWithOffset(LocalTensor<T>& from, uint32_t offset) { *this = from[offset]; }
   template <typename U>
@@ -141,17 +153,17 @@ class LocalTensor {
     *this = from.template ReinterpretCast<T>()[offset];
   }
   // The address in its memory: it means something to instructions only.
-  uint64_t GetPhyAddr(uint32_t offset = 0) const { return address_ + BytesOf<T>(offset); }
+  uint64_t GetPhyAddr(uint32_t offset = 0) const { return address_ + vinci_detail::BytesOf<T>(offset); }
   uint32_t Address() const { return address_; }
   TPosition GetPosition() const { return position_; }
   TBufHandle Handle() const { return handle_; }
 
   // Prints elements as they are now.
-  void Print(uint32_t elements, Place place = Place::here()) const {
+  void Print(uint32_t elements, VINCI_PLACE) const {
     for (uint32_t i = 0; i < elements; ++i)
       std::printf("%g%c", static_cast<double>(GetValue(i, place)), (i + 1) % 16 == 0 || i + 1 == elements ? '\n' : ' ');
   }
-  void Print(Place place = Place::here()) const { Print(GetSize(), place); }
+  void Print(VINCI_PLACE) const { Print(GetSize(), place); }
 
   void SetUserTag(int32_t tag) { tag_ = tag; }
   int32_t GetUserTag() const { return tag_; }
@@ -180,13 +192,15 @@ class GlobalTensor {
   }
   void SetGlobalBuffer(__gm__ T* buffer) { pointer_ = buffer; }
 
-  T GetValue(uint64_t index, Place place = Place::here()) const {
-    return FromBits<T>(::vinci::ascendc::load(::vinci::ascendc::Memory::gm, AddressOf(index), sizeof(T), place));
+  T GetValue(uint64_t index, VINCI_PLACE) const {
+    return vinci_detail::FromBits<T>(
+        ::vinci::ascendc::load(::vinci::ascendc::Memory::gm, AddressOf(index), sizeof(T), place));
   }
-  void SetValue(uint64_t index, T value, Place place = Place::here()) const {
-    ::vinci::ascendc::store(::vinci::ascendc::Memory::gm, AddressOf(index), sizeof(T), BitsOf<T>(value), place);
+  void SetValue(uint64_t index, T value, VINCI_PLACE) const {
+    ::vinci::ascendc::store(::vinci::ascendc::Memory::gm, AddressOf(index), sizeof(T), vinci_detail::BitsOf<T>(value),
+                            place);
   }
-  TensorElement<GlobalTensor, uint64_t> operator()(uint64_t index, Place place = Place::here()) const {
+  vinci_detail::TensorElement<GlobalTensor, uint64_t> operator()(uint64_t index, VINCI_PLACE) const {
     return {*this, index, place};
   }
 
@@ -199,7 +213,8 @@ class GlobalTensor {
   template <typename U>
   GlobalTensor<U> ReinterpretCast() const {
     GlobalTensor<U> out;
-    out.SetGlobalBuffer(reinterpret_cast<U*>(pointer_), elements_ * kBitsOf<T> / kBitsOf<U>);
+    out.SetGlobalBuffer(reinterpret_cast<U*>(pointer_),
+                        elements_ * vinci_detail::kBitsOf<T> / vinci_detail::kBitsOf<U>);
     return out;
   }
 
@@ -210,14 +225,16 @@ class GlobalTensor {
   ShapeInfo GetShapeInfo() const { return shape_; }
   // Holds for the whole buffer of the address, and for the whole run.
   template <CacheRwMode Mode = CacheRwMode::RW>
-  void SetL2CacheHint(CacheMode mode, Place place = Place::here()) {
+  void SetL2CacheHint(CacheMode mode, VINCI_PLACE) {
     ::vinci::ascendc::set_l2(
         Address(), mode == CacheMode::CACHE_MODE_DISABLE ? ::vinci::ascendc::L2::bypass : ::vinci::ascendc::L2::normal,
         place);
   }
 
  private:
-  uintptr_t AddressOf(uint64_t index) const { return reinterpret_cast<uintptr_t>(pointer_) + BytesOf<T>(index); }
+  uintptr_t AddressOf(uint64_t index) const {
+    return reinterpret_cast<uintptr_t>(pointer_) + vinci_detail::BytesOf<T>(index);
+  }
 
   T* pointer_ = nullptr;
   uint64_t elements_ = 0;

@@ -39,6 +39,7 @@ struct UnaryRepeatParams {
   bool repeatStrideMode = false, strideSizeMode = false, halfBlock = false;
 };
 
+namespace vinci_detail {
 template <typename T>
 void SetMaskBits(const uint64_t mask[], Place place) {
   IssueMask(sizeof(T) <= 2 ? mask[1] : 0, mask[0], place);
@@ -78,108 +79,114 @@ constexpr const char* LogicType() {
   static_assert(sizeof(T) == 2, "And, Or and Not work on int16_t and uint16_t");
   return std::is_signed_v<T> ? "s16" : "u16";
 }
+}  // namespace vinci_detail
 
 #define VINCI_BINARY(Name, mnemonic, type)                                                                           \
   VINCI_INSN(Name##Insn, mnemonic, type)                                                                             \
   template <typename T>                                                                                              \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const int32_t& count, \
-            Place place = Place::here()) {                                                                           \
+            VINCI_PLACE) {                                                                                           \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                          \
-    CountedMask mask(static_cast<uint64_t>(count), place);                                                           \
-    IssueBinary(Name##Insn<T>(), dst, src0, src1, 1, {}, place);                                                     \
+    vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);                                             \
+    vinci_detail::IssueBinary(vinci_detail::Name##Insn<T>(), dst, src0, src1, 1, {}, place);                         \
     mask.Reset();                                                                                                    \
   }                                                                                                                  \
   template <typename T, bool isSetMask = true>                                                                       \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask[],      \
-            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, Place place = Place::here()) {         \
+            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {                         \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                          \
-    if constexpr (isSetMask) SetMaskBits<T>(mask, place);                                                            \
-    IssueBinary(Name##Insn<T>(), dst, src0, src1, repeatTime, repeatParams, place);                                  \
+    if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);                                              \
+    vinci_detail::IssueBinary(vinci_detail::Name##Insn<T>(), dst, src0, src1, repeatTime, repeatParams, place);      \
   }                                                                                                                  \
   template <typename T, bool isSetMask = true>                                                                       \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask,        \
-            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, Place place = Place::here()) {         \
+            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {                         \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                          \
-    if constexpr (isSetMask) SetMaskLanes<T>(mask, place);                                                           \
-    IssueBinary(Name##Insn<T>(), dst, src0, src1, repeatTime, repeatParams, place);                                  \
+    if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);                                             \
+    vinci_detail::IssueBinary(vinci_detail::Name##Insn<T>(), dst, src0, src1, repeatTime, repeatParams, place);      \
   }
-VINCI_BINARY(Add, "vadd", TypeName<T>())
-VINCI_BINARY(Sub, "vsub", TypeName<T>())
-VINCI_BINARY(Mul, "vmul", TypeName<T>())
-VINCI_BINARY(Div, "vdiv", TypeName<T>())
-VINCI_BINARY(Max, "vmax", TypeName<T>())
-VINCI_BINARY(Min, "vmin", TypeName<T>())
-VINCI_BINARY(AddRelu, "vaddrelu", TypeName<T>())
-VINCI_BINARY(SubRelu, "vsubrelu", TypeName<T>())
-VINCI_BINARY(FusedMulAdd, "vmadd", TypeName<T>())
-VINCI_BINARY(FusedMulAddRelu, "vmaddrelu", TypeName<T>())
-VINCI_BINARY(MulAddRelu, "vmaddrelu", TypeName<T>())
-VINCI_BINARY(And, "vand", LogicType<T>())
-VINCI_BINARY(Or, "vor", LogicType<T>())
+VINCI_BINARY(Add, "vadd", vinci_detail::TypeName<T>())
+VINCI_BINARY(Sub, "vsub", vinci_detail::TypeName<T>())
+VINCI_BINARY(Mul, "vmul", vinci_detail::TypeName<T>())
+VINCI_BINARY(Div, "vdiv", vinci_detail::TypeName<T>())
+VINCI_BINARY(Max, "vmax", vinci_detail::TypeName<T>())
+VINCI_BINARY(Min, "vmin", vinci_detail::TypeName<T>())
+VINCI_BINARY(AddRelu, "vaddrelu", vinci_detail::TypeName<T>())
+VINCI_BINARY(SubRelu, "vsubrelu", vinci_detail::TypeName<T>())
+VINCI_BINARY(FusedMulAdd, "vmadd", vinci_detail::TypeName<T>())
+VINCI_BINARY(FusedMulAddRelu, "vmaddrelu", vinci_detail::TypeName<T>())
+VINCI_BINARY(MulAddRelu, "vmaddrelu", vinci_detail::TypeName<T>())
+VINCI_BINARY(And, "vand", vinci_detail::LogicType<T>())
+VINCI_BINARY(Or, "vor", vinci_detail::LogicType<T>())
 #undef VINCI_BINARY
 
-#define VINCI_UNARY(Name, mnemonic, type)                                                                              \
-  VINCI_INSN(Name##Insn, mnemonic, type)                                                                               \
-  template <typename T>                                                                                                \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count, Place place = Place::here()) { \
-    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
-    CountedMask mask(static_cast<uint64_t>(count), place);                                                             \
-    IssueUnary(Name##Insn<T>(), dst, src, 1, {}, place);                                                               \
-    mask.Reset();                                                                                                      \
-  }                                                                                                                    \
-  template <typename T, bool isSetMask = true>                                                                         \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask[], const uint8_t repeatTime,           \
-            const UnaryRepeatParams& repeatParams, Place place = Place::here()) {                                      \
-    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
-    if constexpr (isSetMask) SetMaskBits<T>(mask, place);                                                              \
-    IssueUnary(Name##Insn<T>(), dst, src, repeatTime, repeatParams, place);                                            \
-  }                                                                                                                    \
-  template <typename T, bool isSetMask = true>                                                                         \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask, const uint8_t repeatTime,             \
-            const UnaryRepeatParams& repeatParams, Place place = Place::here()) {                                      \
-    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
-    if constexpr (isSetMask) SetMaskLanes<T>(mask, place);                                                             \
-    IssueUnary(Name##Insn<T>(), dst, src, repeatTime, repeatParams, place);                                            \
+#define VINCI_UNARY(Name, mnemonic, type)                                                                    \
+  VINCI_INSN(Name##Insn, mnemonic, type)                                                                     \
+  template <typename T>                                                                                      \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count, VINCI_PLACE) {       \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                  \
+    vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);                                     \
+    vinci_detail::IssueUnary(vinci_detail::Name##Insn<T>(), dst, src, 1, {}, place);                         \
+    mask.Reset();                                                                                            \
+  }                                                                                                          \
+  template <typename T, bool isSetMask = true>                                                               \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask[], const uint8_t repeatTime, \
+            const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                                            \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                  \
+    if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);                                      \
+    vinci_detail::IssueUnary(vinci_detail::Name##Insn<T>(), dst, src, repeatTime, repeatParams, place);      \
+  }                                                                                                          \
+  template <typename T, bool isSetMask = true>                                                               \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask, const uint8_t repeatTime,   \
+            const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                                            \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                  \
+    if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);                                     \
+    vinci_detail::IssueUnary(vinci_detail::Name##Insn<T>(), dst, src, repeatTime, repeatParams, place);      \
   }
 
-VINCI_UNARY(Exp, "vexp", TypeName<T>())
-VINCI_UNARY(Ln, "vln", TypeName<T>())
-VINCI_UNARY(Abs, "vabs", TypeName<T>())
-VINCI_UNARY(Reciprocal, "vrec", TypeName<T>())
-VINCI_UNARY(Sqrt, "vsqrt", TypeName<T>())
-VINCI_UNARY(Rsqrt, "vrsqrt", TypeName<T>())
-VINCI_UNARY(Relu, "vrelu", TypeName<T>())
-VINCI_UNARY(Not, "vnot", LogicType<T>())
+VINCI_UNARY(Exp, "vexp", vinci_detail::TypeName<T>())
+VINCI_UNARY(Ln, "vln", vinci_detail::TypeName<T>())
+VINCI_UNARY(Abs, "vabs", vinci_detail::TypeName<T>())
+VINCI_UNARY(Reciprocal, "vrec", vinci_detail::TypeName<T>())
+VINCI_UNARY(Sqrt, "vsqrt", vinci_detail::TypeName<T>())
+VINCI_UNARY(Rsqrt, "vrsqrt", vinci_detail::TypeName<T>())
+VINCI_UNARY(Relu, "vrelu", vinci_detail::TypeName<T>())
+VINCI_UNARY(Not, "vnot", vinci_detail::LogicType<T>())
 #undef VINCI_UNARY
 
 // With a scalar of the type of the lanes; of shifts, a distance.
-#define VINCI_SCALAR(Name, mnemonic)                                                                        \
-  VINCI_INSN(Name##Insn, mnemonic, TypeName<T>())                                                           \
-  template <typename T, typename U>                                                                         \
-  uint64_t Name##Operand(U scalar) {                                                                        \
-    return BitsOf<T>(static_cast<T>(scalar));                                                               \
-  }                                                                                                         \
-  template <typename T, bool isSetMask = true, typename U = T>                                              \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, const int32_t& count,    \
-            Place place = Place::here()) {                                                                  \
-    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                 \
-    CountedMask mask(static_cast<uint64_t>(count), place);                                                  \
-    IssueScalar(Name##Insn<T>(), dst, src, Name##Operand<T>(scalar), 1, {}, place);                         \
-    mask.Reset();                                                                                           \
-  }                                                                                                         \
-  template <typename T, bool isSetMask = true, typename U = T>                                              \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, uint64_t mask[],         \
-            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, Place place = Place::here()) { \
-    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                 \
-    if constexpr (isSetMask) SetMaskBits<T>(mask, place);                                                   \
-    IssueScalar(Name##Insn<T>(), dst, src, Name##Operand<T>(scalar), repeatTime, repeatParams, place);      \
-  }                                                                                                         \
-  template <typename T, bool isSetMask = true, typename U = T>                                              \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, uint64_t mask,           \
-            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, Place place = Place::here()) { \
-    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                 \
-    if constexpr (isSetMask) SetMaskLanes<T>(mask, place);                                                  \
-    IssueScalar(Name##Insn<T>(), dst, src, Name##Operand<T>(scalar), repeatTime, repeatParams, place);      \
+#define VINCI_SCALAR(Name, mnemonic)                                                                                  \
+  VINCI_INSN(Name##Insn, mnemonic, TypeName<T>())                                                                     \
+  namespace vinci_detail {                                                                                            \
+  template <typename T, typename U>                                                                                   \
+  uint64_t Name##Operand(U scalar) {                                                                                  \
+    return BitsOf<T>(static_cast<T>(scalar));                                                                         \
+  }                                                                                                                   \
+  }                                                                                                                   \
+  template <typename T, bool isSetMask = true, typename U = T>                                                        \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, const int32_t& count,              \
+            VINCI_PLACE) {                                                                                            \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                           \
+    vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);                                              \
+    vinci_detail::IssueScalar(vinci_detail::Name##Insn<T>(), dst, src, vinci_detail::Name##Operand<T>(scalar), 1, {}, \
+                              place);                                                                                 \
+    mask.Reset();                                                                                                     \
+  }                                                                                                                   \
+  template <typename T, bool isSetMask = true, typename U = T>                                                        \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, uint64_t mask[],                   \
+            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                           \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                           \
+    if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);                                               \
+    vinci_detail::IssueScalar(vinci_detail::Name##Insn<T>(), dst, src, vinci_detail::Name##Operand<T>(scalar),        \
+                              repeatTime, repeatParams, place);                                                       \
+  }                                                                                                                   \
+  template <typename T, bool isSetMask = true, typename U = T>                                                        \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, uint64_t mask,                     \
+            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                           \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                           \
+    if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);                                              \
+    vinci_detail::IssueScalar(vinci_detail::Name##Insn<T>(), dst, src, vinci_detail::Name##Operand<T>(scalar),        \
+                              repeatTime, repeatParams, place);                                                       \
   }
 
 VINCI_SCALAR(Adds, "vadds")
@@ -190,6 +197,7 @@ VINCI_SCALAR(LeakyRelu, "vlrelu")
 VINCI_SCALAR(ShiftLeft, "vshl")
 #undef VINCI_SCALAR
 
+namespace vinci_detail {
 // dst = dst + src * scalar; the destination may be f32 where the source is f16.
 template <typename T, typename U>
 ::vinci::ascendc::Insn& AxpyInsn() {
@@ -200,31 +208,36 @@ template <typename T, typename U>
 constexpr uint8_t SourceRepeatStride() {
   return sizeof(U) < sizeof(T) ? 8 * sizeof(U) / sizeof(T) : 8;
 }
+}  // namespace vinci_detail
+
 template <typename T, typename U>
-void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar, const int32_t& count,
-          Place place = Place::here()) {
+void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar, const int32_t& count, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  CountedMask mask(static_cast<uint64_t>(count), place);
-  IssueScalar(AxpyInsn<T, U>(), dst, src, BitsOf(scalar), 1, {1, 1, 8, SourceRepeatStride<T, U>()}, place);
+  vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);
+  vinci_detail::IssueScalar(vinci_detail::AxpyInsn<T, U>(), dst, src, vinci_detail::BitsOf(scalar), 1,
+                            {1, 1, 8, vinci_detail::SourceRepeatStride<T, U>()}, place);
   mask.Reset();
 }
 template <typename T, typename U, bool isSetMask = true>
 void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar, uint64_t mask[],
-          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, Place place = Place::here()) {
+          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskBits<T>(mask, place);
-  IssueScalar(AxpyInsn<T, U>(), dst, src, BitsOf(scalar), repeatTime, repeatParams, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);
+  vinci_detail::IssueScalar(vinci_detail::AxpyInsn<T, U>(), dst, src, vinci_detail::BitsOf(scalar), repeatTime,
+                            repeatParams, place);
 }
 template <typename T, typename U, bool isSetMask = true>
 void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar, uint64_t mask,
-          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, Place place = Place::here()) {
+          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskLanes<T>(mask, place);
-  IssueScalar(AxpyInsn<T, U>(), dst, src, BitsOf(scalar), repeatTime, repeatParams, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);
+  vinci_detail::IssueScalar(vinci_detail::AxpyInsn<T, U>(), dst, src, vinci_detail::BitsOf(scalar), repeatTime,
+                            repeatParams, place);
 }
 
 // The one shift that rounds, if asked to.
 VINCI_INSN(ShiftRightInsn, "vshr", TypeName<T>())
+namespace vinci_detail {
 template <typename T>
 void IssueShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, T distance, uint64_t repeat,
                      const UnaryRepeatParams& p, bool round, Place place) {
@@ -233,58 +246,61 @@ void IssueShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, T dis
                            p.dstRepStride, p.srcRepStride, round ? 1u : 0u},
                           place);
 }
+}  // namespace vinci_detail
+
 template <typename T, bool isSetMask = true>
 void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& distance, const int32_t& count,
-                Place place = Place::here()) {
+                VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  CountedMask mask(static_cast<uint64_t>(count), place);
-  IssueShiftRight(dst, src, distance, 1, {}, false, place);
+  vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);
+  vinci_detail::IssueShiftRight(dst, src, distance, 1, {}, false, place);
   mask.Reset();
 }
 template <typename T, bool isSetMask = true>
 void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& distance, uint64_t mask[],
-                const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false,
-                Place place = Place::here()) {
+                const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskBits<T>(mask, place);
-  IssueShiftRight(dst, src, distance, repeatTime, repeatParams, roundEn, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);
+  vinci_detail::IssueShiftRight(dst, src, distance, repeatTime, repeatParams, roundEn, place);
 }
 template <typename T, bool isSetMask = true>
 void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& distance, uint64_t mask,
-                const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false,
-                Place place = Place::here()) {
+                const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskLanes<T>(mask, place);
-  IssueShiftRight(dst, src, distance, repeatTime, repeatParams, roundEn, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);
+  vinci_detail::IssueShiftRight(dst, src, distance, repeatTime, repeatParams, roundEn, place);
 }
 
 // dst = scalar in every lane.
 VINCI_INSN(DuplicateInsn, "vector_dup", TypeName<T>())
+namespace vinci_detail {
 template <typename T>
 void IssueDuplicate(const LocalTensor<T>& dst, T scalar, uint64_t repeat, uint64_t block, uint64_t stride,
                     Place place) {
   ::vinci::ascendc::issue(DuplicateInsn<T>(), {dst.Address(), BitsOf(scalar), repeat, block, 1, stride, 0}, place);
 }
+}  // namespace vinci_detail
+
 template <typename T, bool isSetMask = true, typename U = T>
-void Duplicate(const LocalTensor<T>& dst, const U& scalar, const int32_t& count, Place place = Place::here()) {
+void Duplicate(const LocalTensor<T>& dst, const U& scalar, const int32_t& count, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  CountedMask mask(static_cast<uint64_t>(count), place);
-  IssueDuplicate(dst, static_cast<T>(scalar), 1, 1, 8, place);
+  vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);
+  vinci_detail::IssueDuplicate(dst, static_cast<T>(scalar), 1, 1, 8, place);
   mask.Reset();
 }
 template <typename T, bool isSetMask = true, typename U = T>
 void Duplicate(const LocalTensor<T>& dst, const U& scalar, uint64_t mask[], const uint8_t repeatTime,
-               const uint16_t dstBlockStride, const uint8_t dstRepeatStride, Place place = Place::here()) {
+               const uint16_t dstBlockStride, const uint8_t dstRepeatStride, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskBits<T>(mask, place);
-  IssueDuplicate(dst, static_cast<T>(scalar), repeatTime, dstBlockStride, dstRepeatStride, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);
+  vinci_detail::IssueDuplicate(dst, static_cast<T>(scalar), repeatTime, dstBlockStride, dstRepeatStride, place);
 }
 template <typename T, bool isSetMask = true, typename U = T>
 void Duplicate(const LocalTensor<T>& dst, const U& scalar, uint64_t mask, const uint8_t repeatTime,
-               const uint16_t dstBlockStride, const uint8_t dstRepeatStride, Place place = Place::here()) {
+               const uint16_t dstBlockStride, const uint8_t dstRepeatStride, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  if constexpr (isSetMask) SetMaskLanes<T>(mask, place);
-  IssueDuplicate(dst, static_cast<T>(scalar), repeatTime, dstBlockStride, dstRepeatStride, place);
+  if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);
+  vinci_detail::IssueDuplicate(dst, static_cast<T>(scalar), repeatTime, dstBlockStride, dstRepeatStride, place);
 }
 
 }  // namespace AscendC

@@ -8,6 +8,7 @@
 // Whole tensors by operators: dst = src0 + src1, dst = src0 < src1. Documentation: Ascend C API, Add, Compare.
 namespace AscendC {
 
+namespace vinci_detail {
 // Arithmetic is on all elements of dst, a comparison on all of src0: dst has one bit for each of them.
 template <typename T, typename U, TensorOperator op>
 void Evaluate(const LocalTensor<T>& dst, const TensorExpression<U, op>& e) {
@@ -30,5 +31,6 @@ void Evaluate(const LocalTensor<T>& dst, const TensorExpression<U, op>& e) {
     if constexpr (op == TensorOperator::Or) Or(dst, e.src0, e.src1, count, e.place);
   }
 }
+}  // namespace vinci_detail
 
 }  // namespace AscendC

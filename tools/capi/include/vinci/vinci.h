@@ -7,11 +7,13 @@
  * Functions that can fail return a vinci_status; then vinci_last_error() is what is wrong, and nothing is changed.
  * Handles are made by one function and end with its _destroy, which takes NULL. Text that a function returns lives as
  * long as its handle. Sizes are in bytes. Numbers of the ABI do not change within a major version: structures begin
- * with their size, so that later versions can append to them.
+ * with their size, so that later versions can append to them. Enumerations have 32 bits; a value without a name is
+ * VINCI_ERROR_INPUT. Functions that return a value or a text return 0 or "" of NULL.
  *
- * Threads: any thread may call any function. Two threads must not use one handle at the same time, except for
- * vinci_cancel() and for reading a chip or a task stream. Runs of one process take turns: vinci_wait() waits for that
- * of another thread. */
+ * Threads: any thread may call any function. Several threads may use one device with its buffers and kernels, and one
+ * run, at the same time. A task stream must not be changed while another thread uses it, and no handle may be destroyed
+ * while another thread uses it. Runs of one process take turns: vinci_wait() waits for the run of another thread. A
+ * process that was forked while a run was under way cannot simulate: VINCI_ERROR_UNSUPPORTED. */
 #ifndef VINCI_VINCI_H
 #define VINCI_VINCI_H
 
@@ -24,6 +26,12 @@
 #define VINCI_API
 #endif
 
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define VINCI_ENUM : uint32_t
+#else
+#define VINCI_ENUM
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,7 +41,7 @@ extern "C" {
 #define VINCI_VERSION_PATCH 0
 
 /* Also the exit codes of the command line tool. */
-typedef enum vinci_status {
+typedef enum vinci_status VINCI_ENUM {
   VINCI_OK = 0,
   VINCI_ERROR_INPUT = 2,        /* an argument, a file or a text is wrong */
   VINCI_ERROR_PROGRAM = 3,      /* a kernel does what the hardware would trap on, or the check found something */
@@ -56,7 +64,7 @@ VINCI_API uint32_t vinci_version(void);
 VINCI_API const char* vinci_version_text(void);
 /* What the latest failure of this thread was, "" if there was none; until the next failure of this thread. */
 VINCI_API const char* vinci_last_error(void);
-/* "input", "program", ...; "ok". */
+/* "input", "program", ...; "ok"; "unknown" of a number that is no status. */
 VINCI_API const char* vinci_status_name(vinci_status status);
 
 /* ---- Chips ---- */
@@ -79,7 +87,7 @@ VINCI_API const char* vinci_chip_text(const vinci_chip* chip);
 
 /* ---- Runs ---- */
 
-typedef enum vinci_mode {
+typedef enum vinci_mode VINCI_ENUM {
   VINCI_MODE_FULL = 0,       /* bits and time */
   VINCI_MODE_FUNCTIONAL = 1, /* bits */
   VINCI_MODE_TIMING = 2      /* time; buffers have no contents */
@@ -88,18 +96,19 @@ typedef enum vinci_mode {
 typedef struct vinci_options {
   size_t size; /* of this structure */
   vinci_mode mode;
-  uint64_t max_cycles; /* more end the run with VINCI_ERROR_LIMIT; of functional runs, instructions */
+  uint64_t max_cycles; /* more end the run with VINCI_ERROR_LIMIT; of functional runs, instructions; UINT64_MAX: none */
   uint64_t seed;       /* of buffers with random contents */
-  uint32_t threads;    /* of the host, that move data; 0: one for each processor */
+  uint32_t threads;    /* of the host, that move data, at most 1024; 0: one for each processor */
   uint32_t check;      /* not 0: look for races and the like; a run with findings is VINCI_ERROR_PROGRAM */
 } vinci_options;
 /* What a run has without options. */
 #define VINCI_OPTIONS_INIT \
-  { sizeof(vinci_options), VINCI_MODE_FULL, 1000000000000u, 0, 0, 0 }
+  { sizeof(vinci_options), VINCI_MODE_FULL, UINT64_MAX, 0, 0, 0 }
 
 /* Does the run, on this thread, where it is not done. Its status; that of the run again if it is done. */
 VINCI_API vinci_status vinci_wait(vinci_run* run);
-/* From another thread: the run ends soon, with VINCI_ERROR_LIMIT. */
+/* From another thread or a signal handler: the run ends soon, in each mode, with VINCI_ERROR_LIMIT; a run that has not
+ * begun ends when it is waited for. */
 VINCI_API void vinci_cancel(vinci_run* run);
 /* A run of a device that is not done never happens; its tasks are lost. */
 VINCI_API void vinci_run_destroy(vinci_run* run);
@@ -160,10 +169,10 @@ VINCI_API vinci_status vinci_free(vinci_buffer* buffer);
 VINCI_API vinci_status vinci_write(vinci_buffer* buffer, size_t offset, const void* data, size_t bytes);
 VINCI_API vinci_status vinci_read(const vinci_buffer* buffer, size_t offset, void* data, size_t bytes);
 
-typedef enum vinci_core {                       /* what a kernel runs on */
-                          VINCI_CORE_AI = 0,    /* whole AI cores: m100, c100, m200 */
-                          VINCI_CORE_CUBE = 1,  /* c220 */
-                          VINCI_CORE_VECTOR = 2 /* c220 */
+typedef enum vinci_core VINCI_ENUM {                       /* what a kernel runs on */
+                                     VINCI_CORE_AI = 0,    /* whole AI cores: m100, c100, m200 */
+                                     VINCI_CORE_CUBE = 1,  /* c220 */
+                                     VINCI_CORE_VECTOR = 2 /* c220 */
 } vinci_core;
 /* A kernel from assembly text (docs/assembly.md) or from a program file of `vinci asm`, which is recognised. */
 VINCI_API vinci_status vinci_kernel_create(vinci_device* device, const char* name, vinci_core core, const void* program,

@@ -23,6 +23,7 @@ struct CumSumInfo {
   uint32_t outter{0}, inner{0};
 };
 
+namespace vinci_detail {
 // Row by row, in f32.
 template <typename T>
 void CumSumOfRows(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& tmp,
@@ -89,25 +90,27 @@ void CumSumAlongRows(const LocalTensor<T>& dst, const LocalTensor<T>& src, const
     last.Done();
   }
 }
+}  // namespace vinci_detail
+
 template <typename T, const CumSumConfig& config = defaultCumSumConfig>
 void CumSum(const LocalTensor<T>& dstTensor, [[maybe_unused]] const LocalTensor<T>& lastRowTensor,
             const LocalTensor<T>& srcTensor, const LocalTensor<uint8_t>& sharedTmpBuffer, const CumSumInfo& cumSumInfo,
-            Place place = Place::here()) {
+            VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (config.isLastAxis) {
-    CumSumAlongRows(dstTensor, srcTensor, sharedTmpBuffer, cumSumInfo, place);
+    vinci_detail::CumSumAlongRows(dstTensor, srcTensor, sharedTmpBuffer, cumSumInfo, place);
   } else {
-    CumSumOfRows(dstTensor, srcTensor, sharedTmpBuffer, cumSumInfo, place);
+    vinci_detail::CumSumOfRows(dstTensor, srcTensor, sharedTmpBuffer, cumSumInfo, place);
   }
   if constexpr (config.outputLastRow) {
     Copy(lastRowTensor, dstTensor[(cumSumInfo.outter - 1) * cumSumInfo.inner], cumSumInfo.inner, place);
-    IssueBarrier(PIPE_V, place);
+    vinci_detail::IssueBarrier(PIPE_V, place);
   }
 }
 template <typename T, const CumSumConfig& config = defaultCumSumConfig>
 void CumSum(const LocalTensor<T>& dstTensor, const LocalTensor<T>& lastRowTensor, const LocalTensor<T>& srcTensor,
-            const CumSumInfo& cumSumInfo, Place place = Place::here()) {
-  CumSum<T, config>(dstTensor, lastRowTensor, srcTensor, StackBuffer(place), cumSumInfo, place);
+            const CumSumInfo& cumSumInfo, VINCI_PLACE) {
+  CumSum<T, config>(dstTensor, lastRowTensor, srcTensor, vinci_detail::StackBuffer(place), cumSumInfo, place);
 }
 
 // dst = mask ? src / keepProb : 0; the mask is bytes (modes 1 and 2) or bits (3 and 4), in rows that may be longer.
@@ -117,31 +120,33 @@ struct DropOutShapeInfo {
 template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
 void DropOut(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const LocalTensor<uint8_t>& maskLocal,
              const LocalTensor<uint8_t>& sharedTmpBuffer, const float keepProb, const DropOutShapeInfo& info,
-             Place place = Place::here()) {
+             VINCI_PLACE) {
   const bool bytes = dropOutMode == 0 ? info.maskLastAxis >= info.srcLastAxis : dropOutMode <= 2;
   if (bytes) {
     SelectWithBytesMaskShapeInfo shape;
     shape.firstAxis = info.firstAxis;
     shape.srcLastAxis = info.srcLastAxis;
     shape.maskLastAxis = info.maskLastAxis;
-    SelectByBytes(dstLocal, srcLocal, static_cast<T>(0), maskLocal, sharedTmpBuffer, shape, false, place);
+    vinci_detail::SelectByBytes(dstLocal, srcLocal, static_cast<T>(0), maskLocal, sharedTmpBuffer, shape, false, place);
   } else {
     for (uint32_t row = 0; row < info.firstAxis; ++row) {
       Select(dstLocal[row * info.srcLastAxis], maskLocal[row * info.maskLastAxis], srcLocal[row * info.srcLastAxis],
              static_cast<T>(0), SELMODE::VSEL_TENSOR_SCALAR_MODE, info.srcLastAxis, place);
-      IssueBarrier(PIPE_V, place);
+      vinci_detail::IssueBarrier(PIPE_V, place);
     }
   }
   Muls(dstLocal, dstLocal, static_cast<T>(1.0f / keepProb), static_cast<int32_t>(info.firstAxis * info.srcLastAxis),
        place);
-  IssueBarrier(PIPE_V, place);
+  vinci_detail::IssueBarrier(PIPE_V, place);
 }
 template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
 void DropOut(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const LocalTensor<uint8_t>& maskLocal,
-             const float keepProb, const DropOutShapeInfo& info, Place place = Place::here()) {
-  DropOut<T, isInitBitMode, dropOutMode>(dstLocal, srcLocal, maskLocal, StackBuffer(place), keepProb, info, place);
+             const float keepProb, const DropOutShapeInfo& info, VINCI_PLACE) {
+  DropOut<T, isInitBitMode, dropOutMode>(dstLocal, srcLocal, maskLocal, vinci_detail::StackBuffer(place), keepProb,
+                                         info, place);
 }
 
+namespace vinci_detail {
 // (grad - sum(grad * src)) * src; or, in front of it, only the sums as blocks.
 template <typename T>
 void SoftmaxGradOfRows(const LocalTensor<T>& dst, const LocalTensor<T>& grad, const LocalTensor<T>& src,
@@ -192,33 +197,38 @@ void SoftmaxGradOfRows(const LocalTensor<T>& dst, const LocalTensor<T>& grad, co
     m.Done();
   }
 }
+}  // namespace vinci_detail
+
 template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>
 void SoftmaxGrad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& gradTensor, const LocalTensor<T>& srcTensor,
                  const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling, bool isFront = false,
-                 const SoftMaxShapeInfo& softmaxShapeInfo = {}, Place place = Place::here()) {
-  RefuseNz<isDataFormatNZ>();
-  SoftmaxGradOfRows(dstTensor, gradTensor, srcTensor, sharedTmpBuffer, tiling, softmaxShapeInfo, isFront, place);
+                 const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
+  vinci_detail::RefuseNz<isDataFormatNZ>();
+  vinci_detail::SoftmaxGradOfRows(dstTensor, gradTensor, srcTensor, sharedTmpBuffer, tiling, softmaxShapeInfo, isFront,
+                                  place);
 }
 template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>
 void SoftmaxGrad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& gradTensor, const LocalTensor<T>& srcTensor,
                  const SoftMaxTiling& tiling, bool isFront = false, const SoftMaxShapeInfo& softmaxShapeInfo = {},
-                 Place place = Place::here()) {
-  SoftmaxGradOfRows(dstTensor, gradTensor, srcTensor, StackBuffer(place), tiling, softmaxShapeInfo, isFront, place);
+                 VINCI_PLACE) {
+  vinci_detail::SoftmaxGradOfRows(dstTensor, gradTensor, srcTensor, vinci_detail::StackBuffer(place), tiling,
+                                  softmaxShapeInfo, isFront, place);
 }
 template <typename T, bool isBasicBlock = false, bool isDataFormatNZ = false>
 void SoftmaxGradFront(const LocalTensor<T>& dstTensor, const LocalTensor<T>& gradTensor,
                       const LocalTensor<T>& srcTensor, const LocalTensor<uint8_t>& sharedTmpBuffer,
-                      const SoftMaxTiling& tiling, const SoftMaxShapeInfo& softmaxShapeInfo = {},
-                      Place place = Place::here()) {
-  RefuseNz<isDataFormatNZ>();
-  SoftmaxGradOfRows(dstTensor, gradTensor, srcTensor, sharedTmpBuffer, tiling, softmaxShapeInfo, true, place);
+                      const SoftMaxTiling& tiling, const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
+  vinci_detail::RefuseNz<isDataFormatNZ>();
+  vinci_detail::SoftmaxGradOfRows(dstTensor, gradTensor, srcTensor, sharedTmpBuffer, tiling, softmaxShapeInfo, true,
+                                  place);
 }
 template <typename T, bool isBasicBlock = false, bool isDataFormatNZ = false>
 void SoftmaxGradFront(const LocalTensor<T>& dstTensor, const LocalTensor<T>& gradTensor,
                       const LocalTensor<T>& srcTensor, const SoftMaxTiling& tiling,
-                      const SoftMaxShapeInfo& softmaxShapeInfo = {}, Place place = Place::here()) {
-  RefuseNz<isDataFormatNZ>();
-  SoftmaxGradOfRows(dstTensor, gradTensor, srcTensor, StackBuffer(place), tiling, softmaxShapeInfo, true, place);
+                      const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
+  vinci_detail::RefuseNz<isDataFormatNZ>();
+  vinci_detail::SoftmaxGradOfRows(dstTensor, gradTensor, srcTensor, vinci_detail::StackBuffer(place), tiling,
+                                  softmaxShapeInfo, true, place);
 }
 
 }  // namespace AscendC

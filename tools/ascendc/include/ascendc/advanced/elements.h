@@ -10,6 +10,7 @@
 // formulas are ours: what the vendor's library computes is not public bit by bit.
 namespace AscendC {
 
+namespace vinci_detail {
 // The first elements of tensors, one instruction after the other, each in counter mode and waited for.
 class Elements {
  public:
@@ -18,10 +19,10 @@ class Elements {
   Elements(uint32_t count, Place place) : mask_(count, place), place_(place) {}
   void Done() { mask_.Reset(); }
 
-#define VINCI_ELEMENTS_BINARY(Name)                           \
-  void Name(const F& d, const F& a, const F& b) const {       \
-    IssueBinary(Name##Insn<float>(), d, a, b, 1, {}, place_); \
-    IssueBarrier(PIPE_V, place_);                             \
+#define VINCI_ELEMENTS_BINARY(Name)                                         \
+  void Name(const F& d, const F& a, const F& b) const {                     \
+    IssueBinary(vinci_detail::Name##Insn<float>(), d, a, b, 1, {}, place_); \
+    IssueBarrier(PIPE_V, place_);                                           \
   }
   VINCI_ELEMENTS_BINARY(Add)
   VINCI_ELEMENTS_BINARY(Sub)
@@ -30,10 +31,10 @@ class Elements {
   VINCI_ELEMENTS_BINARY(Max)
   VINCI_ELEMENTS_BINARY(Min)
 #undef VINCI_ELEMENTS_BINARY
-#define VINCI_ELEMENTS_UNARY(Name)                        \
-  void Name(const F& d, const F& a) const {               \
-    IssueUnary(Name##Insn<float>(), d, a, 1, {}, place_); \
-    IssueBarrier(PIPE_V, place_);                         \
+#define VINCI_ELEMENTS_UNARY(Name)                                      \
+  void Name(const F& d, const F& a) const {                             \
+    IssueUnary(vinci_detail::Name##Insn<float>(), d, a, 1, {}, place_); \
+    IssueBarrier(PIPE_V, place_);                                       \
   }
   VINCI_ELEMENTS_UNARY(Exp)
   VINCI_ELEMENTS_UNARY(Ln)
@@ -41,10 +42,10 @@ class Elements {
   VINCI_ELEMENTS_UNARY(Sqrt)
   VINCI_ELEMENTS_UNARY(Relu)
 #undef VINCI_ELEMENTS_UNARY
-#define VINCI_ELEMENTS_SCALAR(Name)                                   \
-  void Name(const F& d, const F& a, float s) const {                  \
-    IssueScalar(Name##Insn<float>(), d, a, BitsOf(s), 1, {}, place_); \
-    IssueBarrier(PIPE_V, place_);                                     \
+#define VINCI_ELEMENTS_SCALAR(Name)                                                 \
+  void Name(const F& d, const F& a, float s) const {                                \
+    IssueScalar(vinci_detail::Name##Insn<float>(), d, a, BitsOf(s), 1, {}, place_); \
+    IssueBarrier(PIPE_V, place_);                                                   \
   }
   VINCI_ELEMENTS_SCALAR(Adds)
   VINCI_ELEMENTS_SCALAR(Muls)
@@ -115,15 +116,17 @@ inline LocalTensor<uint8_t> StackBuffer(Place place) {
   const uint32_t end = top + kReserved < size ? size - kReserved : size;
   return {TPosition::VECCALC, top, end - top};
 }
+}  // namespace vinci_detail
 
 // The same by its published name.
 template <typename T, TPosition pos>
-bool PopStackBuffer(LocalTensor<T>& popLocal, Place place = Place::here()) {
-  static_assert(MemoryOf(pos) == ::vinci::ascendc::Memory::ub, "PopStackBuffer: memory of UB");
-  popLocal = StackBuffer(place).ReinterpretCast<T>();
+bool PopStackBuffer(LocalTensor<T>& popLocal, VINCI_PLACE) {
+  static_assert(vinci_detail::MemoryOf(pos) == ::vinci::ascendc::Memory::ub, "PopStackBuffer: memory of UB");
+  popLocal = vinci_detail::StackBuffer(place).ReinterpretCast<T>();
   return popLocal.GetSize() > 0;
 }
 
+namespace vinci_detail {
 // Temporary memory as buffers of f32, each of `elements()` of them.
 class Buffers {
  public:
@@ -220,49 +223,56 @@ void MapElements(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const Lo
     FromFloat(m, to, d);
   });
 }
+}  // namespace vinci_detail
 
 // The forms of a function of one tensor: with temporary memory or without, of the first elements or of all.
-#define VINCI_MAP_FORMS(Name, formula)                                                                           \
-  template <typename T, bool isReuseSource = false>                                                              \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,                                    \
-            const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount, Place place = Place::here()) { \
-    MapElements<TmpNodes::Name>(dstTensor, srcTensor, sharedTmpBuffer, calCount, place, formula);                \
-  }                                                                                                              \
-  template <typename T, bool isReuseSource = false>                                                              \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,                                    \
-            const LocalTensor<uint8_t>& sharedTmpBuffer, Place place = Place::here()) {                          \
-    MapElements<TmpNodes::Name>(dstTensor, srcTensor, sharedTmpBuffer, srcTensor.GetSize(), place, formula);     \
-  }                                                                                                              \
-  template <typename T, bool isReuseSource = false>                                                              \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const uint32_t calCount,           \
-            Place place = Place::here()) {                                                                       \
-    MapElements<TmpNodes::Name>(dstTensor, srcTensor, StackBuffer(place), calCount, place, formula);             \
-  }                                                                                                              \
-  template <typename T, bool isReuseSource = false>                                                              \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, Place place = Place::here()) {     \
-    MapElements<TmpNodes::Name>(dstTensor, srcTensor, StackBuffer(place), srcTensor.GetSize(), place, formula);  \
+#define VINCI_MAP_FORMS(Name, formula)                                                                                \
+  template <typename T, bool isReuseSource = false>                                                                   \
+  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,                                         \
+            const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount, VINCI_PLACE) {                      \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, srcTensor, sharedTmpBuffer, calCount, place,   \
+                                                            formula);                                                 \
+  }                                                                                                                   \
+  template <typename T, bool isReuseSource = false>                                                                   \
+  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,                                         \
+            const LocalTensor<uint8_t>& sharedTmpBuffer, VINCI_PLACE) {                                               \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, srcTensor, sharedTmpBuffer,                    \
+                                                            srcTensor.GetSize(), place, formula);                     \
+  }                                                                                                                   \
+  template <typename T, bool isReuseSource = false>                                                                   \
+  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const uint32_t calCount, VINCI_PLACE) { \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, srcTensor, vinci_detail::StackBuffer(place),   \
+                                                            calCount, place, formula);                                \
+  }                                                                                                                   \
+  template <typename T, bool isReuseSource = false>                                                                   \
+  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, VINCI_PLACE) {                          \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, srcTensor, vinci_detail::StackBuffer(place),   \
+                                                            srcTensor.GetSize(), place, formula);                     \
   }
 // And of two tensors.
-#define VINCI_MAP2_FORMS(Name, formula)                                                                          \
-  template <typename T, bool isReuseSource = false>                                                              \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1,             \
-            const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount, Place place = Place::here()) { \
-    MapElements<TmpNodes::Name>(dstTensor, src0, src1, sharedTmpBuffer, calCount, place, formula);               \
-  }                                                                                                              \
-  template <typename T, bool isReuseSource = false>                                                              \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1,             \
-            const LocalTensor<uint8_t>& sharedTmpBuffer, Place place = Place::here()) {                          \
-    MapElements<TmpNodes::Name>(dstTensor, src0, src1, sharedTmpBuffer, src0.GetSize(), place, formula);         \
-  }                                                                                                              \
-  template <typename T, bool isReuseSource = false>                                                              \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1,             \
-            const uint32_t calCount, Place place = Place::here()) {                                              \
-    MapElements<TmpNodes::Name>(dstTensor, src0, src1, StackBuffer(place), calCount, place, formula);            \
-  }                                                                                                              \
-  template <typename T, bool isReuseSource = false>                                                              \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1,             \
-            Place place = Place::here()) {                                                                       \
-    MapElements<TmpNodes::Name>(dstTensor, src0, src1, StackBuffer(place), src0.GetSize(), place, formula);      \
+#define VINCI_MAP2_FORMS(Name, formula)                                                                              \
+  template <typename T, bool isReuseSource = false>                                                                  \
+  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1,                 \
+            const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount, VINCI_PLACE) {                     \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, src0, src1, sharedTmpBuffer, calCount, place, \
+                                                            formula);                                                \
+  }                                                                                                                  \
+  template <typename T, bool isReuseSource = false>                                                                  \
+  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1,                 \
+            const LocalTensor<uint8_t>& sharedTmpBuffer, VINCI_PLACE) {                                              \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, src0, src1, sharedTmpBuffer, src0.GetSize(),  \
+                                                            place, formula);                                         \
+  }                                                                                                                  \
+  template <typename T, bool isReuseSource = false>                                                                  \
+  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1,                 \
+            const uint32_t calCount, VINCI_PLACE) {                                                                  \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, src0, src1, vinci_detail::StackBuffer(place), \
+                                                            calCount, place, formula);                               \
+  }                                                                                                                  \
+  template <typename T, bool isReuseSource = false>                                                                  \
+  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1, VINCI_PLACE) {  \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, src0, src1, vinci_detail::StackBuffer(place), \
+                                                            src0.GetSize(), place, formula);                         \
   }
 
 }  // namespace AscendC

@@ -37,8 +37,8 @@ inline void GetGroupNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t 
   GetGroupNormNDTilingInfo(srcShape, 0, typeSize, isReuseSource, groupNum, t);
   const auto larger = [](uint32_t a, uint32_t b) { return (a > b ? a : b) * static_cast<uint32_t>(sizeof(float)); };
   const uint32_t group = t.c / groupNum * t.hw;
-  maxValue = larger(NormWords(t.n * groupNum, group), GroupNormWords(t.c, t.hw));
-  minValue = larger(NormWords(1, group), GroupNormWords(1, t.hw));
+  maxValue = larger(vinci_detail::NormWords(t.n * groupNum, group), vinci_detail::GroupNormWords(t.c, t.hw));
+  minValue = larger(vinci_detail::NormWords(1, group), vinci_detail::GroupNormWords(1, t.hw));
 }
 
 // Shapes are batch, sequence, row.
@@ -47,8 +47,8 @@ inline bool GetBatchNormMaxMinTmpSize(const ge::Shape& srcShape, const ge::Shape
                                       uint32_t& minValue, const bool /*isBasicBlock*/ = false) {
   const auto batch = static_cast<uint32_t>(srcShape.GetDim(0));
   const auto size = static_cast<uint32_t>(srcShape.GetShapeSize()) / (batch == 0 ? 1 : batch);
-  maxValue = BatchNormWords(batch, size) * static_cast<uint32_t>(sizeof(float));
-  minValue = BatchNormWords(batch, 1) * static_cast<uint32_t>(sizeof(float));
+  maxValue = vinci_detail::BatchNormWords(batch, size) * static_cast<uint32_t>(sizeof(float));
+  minValue = vinci_detail::BatchNormWords(batch, 1) * static_cast<uint32_t>(sizeof(float));
   return true;
 }
 inline bool GetBatchNormNDTilingInfo(const ge::Shape& srcShape, const ge::Shape& originSrcShape,
@@ -65,14 +65,14 @@ inline bool GetBatchNormNDTilingInfo(const ge::Shape& srcShape, const ge::Shape&
 inline void GetWelfordUpdateMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSizeT*/,
                                           const uint32_t /*typeSizeU*/, const bool /*isReuseSource*/,
                                           const bool /*isInplace*/, uint32_t& maxValue, uint32_t& minValue) {
-  GetNodesTmpSize(0, srcShape, maxValue, minValue);
+  vinci_detail::GetNodesTmpSize(0, srcShape, maxValue, minValue);
 }
 
 inline void GetLayerNormGradMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/,
                                           const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
-  const RowShape s(srcShape);
-  maxValue = NormGradWords(s.rows, s.columns) * static_cast<uint32_t>(sizeof(float));
-  minValue = NormGradWords(1, s.columns) * static_cast<uint32_t>(sizeof(float));
+  const vinci_detail::RowShape s(srcShape);
+  maxValue = vinci_detail::NormGradWords(s.rows, s.columns) * static_cast<uint32_t>(sizeof(float));
+  minValue = vinci_detail::NormGradWords(1, s.columns) * static_cast<uint32_t>(sizeof(float));
 }
 inline void GetLayerNormGradNDTilingInfo(const ge::Shape& srcShape, const uint32_t stackBufferSize,
                                          const uint32_t typeSize, const bool isReuseSource,
@@ -81,8 +81,8 @@ inline void GetLayerNormGradNDTilingInfo(const ge::Shape& srcShape, const uint32
 }
 inline void GetLayerNormGradBetaMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/,
                                               const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
-  maxValue = BuffersSize(4, RowShape(srcShape).columns);
-  minValue = BuffersSize(4, 1);
+  maxValue = vinci_detail::BuffersSize(4, vinci_detail::RowShape(srcShape).columns);
+  minValue = vinci_detail::BuffersSize(4, 1);
 }
 inline void GetLayerNormGradBetaNDTilingInfo(const ge::Shape& srcShape, const uint32_t stackBufferSize,
                                              const uint32_t typeSize, const bool isReuseSource,
@@ -97,7 +97,8 @@ inline void GetNormalizeMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t 
 
 inline void GetWelfordFinalizeMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/,
                                             const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
-  maxValue = minValue = WelfordFinalizeWords(static_cast<uint32_t>(srcShape.GetShapeSize())) * sizeof(float);
+  maxValue = minValue =
+      vinci_detail::WelfordFinalizeWords(static_cast<uint32_t>(srcShape.GetShapeSize())) * sizeof(float);
 }
 
 }  // namespace AscendC

@@ -9,6 +9,7 @@
 // high-level API, tiling of SoftMax and its relatives.
 namespace AscendC {
 
+namespace vinci_detail {
 struct RowShape {
   explicit RowShape(const ge::Shape& shape) {
     const size_t dims = shape.GetDimNum();
@@ -17,21 +18,24 @@ struct RowShape {
   }
   uint32_t rows, columns;
 };
+}  // namespace vinci_detail
 
 inline uint32_t GetSoftMaxMaxTmpSize(const ge::Shape& srcShape, const uint32_t dataTypeSize,
                                      const bool /*isReuseSource*/) {
-  const RowShape s(srcShape);
-  return SoftmaxWords(s.rows, s.columns, dataTypeSize == 4) * static_cast<uint32_t>(sizeof(float));
+  const vinci_detail::RowShape s(srcShape);
+  return vinci_detail::SoftmaxWords(s.rows, s.columns, dataTypeSize == 4) * static_cast<uint32_t>(sizeof(float));
 }
 inline uint32_t GetSoftMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t dataTypeSize,
                                      const bool /*isReuseSource*/) {
-  return SoftmaxWords(1, RowShape(srcShape).columns, dataTypeSize == 4) * static_cast<uint32_t>(sizeof(float));
+  return vinci_detail::SoftmaxWords(1, vinci_detail::RowShape(srcShape).columns, dataTypeSize == 4) *
+         static_cast<uint32_t>(sizeof(float));
 }
 inline void SoftMaxTilingFunc(const ge::Shape& srcShape, const uint32_t dataTypeSize, const uint32_t localWorkSpaceSize,
                               SoftMaxTiling& t) {
-  const RowShape s(srcShape);
+  const vinci_detail::RowShape s(srcShape);
   uint32_t at_once = s.rows;
-  while (at_once > 1 && SoftmaxWords(at_once, s.columns, dataTypeSize == 4) * sizeof(float) > localWorkSpaceSize)
+  while (at_once > 1 &&
+         vinci_detail::SoftmaxWords(at_once, s.columns, dataTypeSize == 4) * sizeof(float) > localWorkSpaceSize)
     --at_once;
   const uint32_t block = 32 / dataTypeSize;
   const uint32_t whole = at_once == 0 ? 0 : s.rows / at_once, tail = at_once == 0 ? 0 : s.rows % at_once;
@@ -103,9 +107,9 @@ inline void SoftMaxFlashV2TilingFunc(const ge::Shape& srcShape, const uint32_t d
 // Norms: batch, sequence and the row that is normalised.
 inline void GetLayerNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/,
                                       const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
-  const RowShape s(srcShape);
-  maxValue = NormWords(s.rows, s.columns) * static_cast<uint32_t>(sizeof(float));
-  minValue = NormWords(1, s.columns) * static_cast<uint32_t>(sizeof(float));
+  const vinci_detail::RowShape s(srcShape);
+  maxValue = vinci_detail::NormWords(s.rows, s.columns) * static_cast<uint32_t>(sizeof(float));
+  minValue = vinci_detail::NormWords(1, s.columns) * static_cast<uint32_t>(sizeof(float));
 }
 inline void GetLayerNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool isReuseSource,
                                       const bool /*isComputeRstd*/, const bool /*isOnlyOutput*/, uint32_t& maxValue,
@@ -114,7 +118,7 @@ inline void GetLayerNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t 
 }
 template <typename Tiling>
 void SetNormShape(const ge::Shape& shape, const ge::Shape& original, Tiling& t) {
-  const RowShape s(shape), o(original);
+  const vinci_detail::RowShape s(shape), o(original);
   t.hLength = s.columns;
   t.originalHLength = o.columns;
   t.sLength = shape.GetDimNum() >= 2 ? static_cast<uint32_t>(shape.GetDim(shape.GetDimNum() - 2)) : 1;
@@ -134,7 +138,7 @@ inline void GetLayerNormNDTillingInfo(const ge::Shape& srcShape, const uint32_t 
 inline void GetLayerNormNDTilingInfo(const ge::Shape& srcShape, const uint32_t /*stackBufferSize*/,
                                      const uint32_t /*typeSize*/, const bool /*isReuseSource*/,
                                      const bool /*isComputeRstd*/, LayerNormSeparateTiling& tiling) {
-  const RowShape s(srcShape);
+  const vinci_detail::RowShape s(srcShape);
   tiling.aLength = tiling.meanVarSize = s.rows;
   tiling.rLength = s.columns;
   tiling.inputXSize = s.rows * s.columns;
@@ -153,24 +157,27 @@ inline bool GetRmsNormTilingInfo(const ge::Shape& srcShape, const ge::Shape& ori
   return stackBufferByteSize >= least;
 }
 
+namespace vinci_detail {
 // Sums and extrema. Each of these takes one row of `n` elements at a time if there is no more room.
 inline uint32_t RowTmpSize(uint32_t rows, uint32_t n) {
   return ReduceWords(rows, (n + kElementUnit - 1) / kElementUnit * kElementUnit) * static_cast<uint32_t>(sizeof(float));
 }
+}  // namespace vinci_detail
+
 inline void GetSumMaxMinTmpSize(const uint32_t n, const uint32_t /*typeSize*/, const bool /*isReuseSource*/,
                                 uint32_t& maxSize, uint32_t& minSize) {
-  maxSize = minSize = RowTmpSize(1, n);
+  maxSize = minSize = vinci_detail::RowTmpSize(1, n);
 }
 inline void GetMeanMaxMinTmpSize(const uint32_t n, const uint32_t /*srcTypeSize*/, const uint32_t /*accTypeSize*/,
                                  const bool /*isReuseSource*/, uint32_t& maxSize, uint32_t& minSize) {
-  maxSize = minSize = RowTmpSize(1, n);
+  maxSize = minSize = vinci_detail::RowTmpSize(1, n);
 }
 enum class ReducePattern : uint32_t { AR = 0, RA = 1 };
 template <typename DataType>
 void GetReduceTmpSize(const ge::Shape& srcShape, DataType, uint32_t& maxValue, uint32_t& minValue) {
-  const RowShape s(srcShape);
-  maxValue = RowTmpSize(s.rows, s.columns);
-  minValue = RowTmpSize(1, s.columns) + 2 * s.columns * static_cast<uint32_t>(sizeof(float));
+  const vinci_detail::RowShape s(srcShape);
+  maxValue = vinci_detail::RowTmpSize(s.rows, s.columns);
+  minValue = vinci_detail::RowTmpSize(1, s.columns) + 2 * s.columns * static_cast<uint32_t>(sizeof(float));
   if (maxValue < minValue) maxValue = minValue;
 }
 #define VINCI_REDUCE_SIZE(Name)                                                                                \
@@ -193,7 +200,7 @@ bool GetTopKMaxMinTmpSize(const Platform& /*ascendcPlatform*/, const int32_t inn
                           const bool /*isLargest*/, const uint32_t dataTypeSize, uint32_t& maxValue,
                           uint32_t& minValue) {
   const auto elements = static_cast<uint32_t>(mode == TOPK_NSMALL ? inner * outter : inner);
-  maxValue = minValue = TopKBytes(elements, dataTypeSize);
+  maxValue = minValue = vinci_detail::TopKBytes(elements, dataTypeSize);
   return true;
 }
 template <typename Platform>
@@ -220,9 +227,10 @@ uint32_t GetSortTmpSize(const Platform& /*ascendcPlatform*/, const uint32_t elem
 }
 inline void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, const bool isLastAxis,
                                    const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
-  const RowShape s(srcShape);
-  maxValue = (isLastAxis ? CumSumWords(s.columns) : 2 * (s.columns + kElementUnit)) * uint32_t{sizeof(float)};
-  minValue = isLastAxis ? maxValue : 2 * kElementUnit * uint32_t{sizeof(float)};
+  const vinci_detail::RowShape s(srcShape);
+  maxValue = (isLastAxis ? vinci_detail::CumSumWords(s.columns) : 2 * (s.columns + vinci_detail::kElementUnit)) *
+             uint32_t{sizeof(float)};
+  minValue = isLastAxis ? maxValue : 2 * vinci_detail::kElementUnit * uint32_t{sizeof(float)};
 }
 inline void GetDropOutMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool isReuseSource,
                                     uint32_t& maxValue, uint32_t& minValue) {
@@ -236,12 +244,12 @@ inline uint32_t GetDropOutMinTmpSize(const ge::Shape& srcShape, const uint32_t t
 }
 inline uint32_t GetSoftMaxGradMaxTmpSize(const ge::Shape& srcShape, const uint32_t /*dataTypeSize*/,
                                          const bool /*isFront*/, const bool /*isReuseSource*/) {
-  const RowShape s(srcShape);
-  return NormWords(s.rows, s.columns) * uint32_t{sizeof(float)};
+  const vinci_detail::RowShape s(srcShape);
+  return vinci_detail::NormWords(s.rows, s.columns) * uint32_t{sizeof(float)};
 }
 inline uint32_t GetSoftMaxGradMinTmpSize(const ge::Shape& srcShape, const uint32_t /*dataTypeSize*/,
                                          const bool /*isFront*/, const bool /*isReuseSource*/) {
-  return NormWords(1, RowShape(srcShape).columns) * uint32_t{sizeof(float)};
+  return vinci_detail::NormWords(1, vinci_detail::RowShape(srcShape).columns) * uint32_t{sizeof(float)};
 }
 inline void SoftMaxGradTilingFunc(const ge::Shape& srcShape, const uint32_t dataTypeSize,
                                   const uint32_t localWorkSpaceSize, SoftMaxTiling& softmaxGradTiling,
@@ -252,16 +260,17 @@ inline void SoftMaxGradTilingFunc(const ge::Shape& srcShape, const uint32_t data
 // Rows made longer or shorter, and axes exchanged.
 inline void GetPadMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, uint32_t& maxValue,
                                 uint32_t& minValue) {
-  const RowShape s(srcShape);
-  maxValue = BuffersSize(kGatherRowsBuffers, uint64_t{s.rows} * (s.columns + 2 * 32 / typeSize));
-  minValue = BuffersSize(kGatherRowsBuffers, 1);
+  const vinci_detail::RowShape s(srcShape);
+  maxValue =
+      vinci_detail::BuffersSize(vinci_detail::kGatherRowsBuffers, uint64_t{s.rows} * (s.columns + 2 * 32 / typeSize));
+  minValue = vinci_detail::BuffersSize(vinci_detail::kGatherRowsBuffers, 1);
 }
 inline void PadTilingFunc(const ge::Shape& srcShape, const ge::Shape& oriSrcShape, const uint32_t /*stackBufferSize*/,
                           const uint32_t /*typeSize*/, PadTiling& tiling) {
-  const RowShape s(srcShape);
+  const vinci_detail::RowShape s(srcShape);
   tiling.srcHeight = s.rows;
   tiling.srcWidth = s.columns;
-  tiling.srcOriWidth = RowShape(oriSrcShape).columns;
+  tiling.srcOriWidth = vinci_detail::RowShape(oriSrcShape).columns;
 }
 template <typename Platform>
 void GetUnPadMaxMinTmpSize(const Platform& /*ascendcPlatform*/, const ge::Shape& srcShape, const uint32_t typeSize,
@@ -270,7 +279,7 @@ void GetUnPadMaxMinTmpSize(const Platform& /*ascendcPlatform*/, const ge::Shape&
 }
 inline void UnPadTilingFunc(const ge::Shape& srcShape, const uint32_t /*stackBufferSize*/, const uint32_t /*typeSize*/,
                             UnPadTiling& tiling) {
-  const RowShape s(srcShape);
+  const vinci_detail::RowShape s(srcShape);
   tiling.srcHeight = s.rows;
   tiling.srcWidth = s.columns;
 }

@@ -57,9 +57,13 @@ enum DataType {
 
 namespace AscendC {
 
+namespace vinci_detail {
 using TensorShape = ge::Shape;
+}  // namespace vinci_detail
+
 using TensorDataType = ge::DataType;
 
+namespace vinci_detail {
 // Of functions of elements: so many buffers of f32.
 inline uint32_t BuffersSize(uint32_t buffers, uint64_t elements) {
   const uint64_t whole = (elements + kElementUnit - 1) / kElementUnit * kElementUnit;
@@ -69,18 +73,20 @@ inline void GetNodesTmpSize(uint32_t nodes, const ge::Shape& shape, uint32_t& mo
   most = BuffersSize(nodes + kOperandNodes, static_cast<uint64_t>(shape.GetShapeSize()));
   least = BuffersSize(nodes + kOperandNodes, 1);
 }
+}  // namespace vinci_detail
 
 #define VINCI_TMP_SIZE(Name, nodes)                                                                              \
   inline bool Get##Name##MaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, bool /*isReuse*/, \
                                        uint32_t& maxValue, uint32_t& minValue) {                                 \
-    GetNodesTmpSize(TmpNodes::Name, srcShape, maxValue, minValue);                                               \
+    vinci_detail::GetNodesTmpSize(vinci_detail::TmpNodes::Name, srcShape, maxValue, minValue);                   \
     return true;                                                                                                 \
   }                                                                                                              \
   inline void Get##Name##TmpBufferFactorSize(const uint32_t typeSize, uint32_t& maxLiveNodeCount,                \
                                              uint32_t& extraBuf) {                                               \
     /* Live nodes are counted in buffers of the type of the operands. */                                         \
-    maxLiveNodeCount = (TmpNodes::Name + kOperandNodes) * static_cast<uint32_t>(sizeof(float)) / typeSize;       \
-    extraBuf = BuffersSize(TmpNodes::Name + kOperandNodes, 1);                                                   \
+    maxLiveNodeCount = (vinci_detail::TmpNodes::Name + vinci_detail::kOperandNodes) *                            \
+                       static_cast<uint32_t>(sizeof(float)) / typeSize;                                          \
+    extraBuf = vinci_detail::BuffersSize(vinci_detail::TmpNodes::Name + vinci_detail::kOperandNodes, 1);         \
   }
 VINCI_TMP_NODES(VINCI_TMP_SIZE)
 #undef VINCI_TMP_SIZE
@@ -88,7 +94,8 @@ VINCI_TMP_NODES(VINCI_TMP_SIZE)
 // Functions whose host functions have other names or parameters.
 inline void GetGeluMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, uint32_t& maxValue,
                                  uint32_t& minValue) {
-  GetNodesTmpSize(TmpNodes::FasterGeluV2, srcShape, maxValue, minValue);  // serves all three kinds
+  vinci_detail::GetNodesTmpSize(vinci_detail::TmpNodes::FasterGeluV2, srcShape, maxValue,
+                                minValue);  // serves all three kinds
 }
 inline uint32_t GetGeluMaxTmpSize(const ge::Shape& srcShape, const uint32_t typeSize) {
   uint32_t most = 0, least = 0;
@@ -102,7 +109,7 @@ inline uint32_t GetGeluMinTmpSize(const ge::Shape& srcShape, const uint32_t type
 }
 inline void GetSiluTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, const bool /*isReuseSource*/,
                            uint32_t& maxValue, uint32_t& minValue) {
-  GetNodesTmpSize(TmpNodes::Silu, srcShape, maxValue, minValue);
+  vinci_detail::GetNodesTmpSize(vinci_detail::TmpNodes::Silu, srcShape, maxValue, minValue);
 }
 inline void GetSwishTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool isReuseSource,
                             uint32_t& maxValue, uint32_t& minValue) {
@@ -110,18 +117,19 @@ inline void GetSwishTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, 
 }
 inline void GetSwiGLUMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, uint32_t& maxValue,
                                    uint32_t& minValue, const bool /*isReuseSource*/) {
-  GetNodesTmpSize(TmpNodes::SwiGLU, srcShape, maxValue, minValue);
+  vinci_detail::GetNodesTmpSize(vinci_detail::TmpNodes::SwiGLU, srcShape, maxValue, minValue);
 }
 inline void GetPowerMaxMinTmpSize(const ge::Shape& srcShape1, const ge::Shape& srcShape2, const bool /*typeIsInt*/,
                                   const uint32_t /*typeSize*/, const bool /*isReuseSource*/, uint32_t& maxValue,
                                   uint32_t& minValue) {
-  GetNodesTmpSize(TmpNodes::Power, srcShape1.GetShapeSize() > srcShape2.GetShapeSize() ? srcShape1 : srcShape2,
-                  maxValue, minValue);
+  vinci_detail::GetNodesTmpSize(vinci_detail::TmpNodes::Power,
+                                srcShape1.GetShapeSize() > srcShape2.GetShapeSize() ? srcShape1 : srcShape2, maxValue,
+                                minValue);
 }
 inline void GetXorMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool /*isReuseSource*/,
                                 uint32_t& maxValue, uint32_t& minValue) {
-  minValue = kElementUnit * typeSize;
-  maxValue = BuffersSize(1, static_cast<uint64_t>(srcShape.GetShapeSize())) / sizeof(float) * typeSize;
+  minValue = vinci_detail::kElementUnit * typeSize;
+  maxValue = vinci_detail::BuffersSize(1, static_cast<uint64_t>(srcShape.GetShapeSize())) / sizeof(float) * typeSize;
 }
 
 inline void GetArangeMaxMinTmpSize(uint32_t& maxValue, uint32_t& minValue) { maxValue = minValue = 0; }
@@ -152,7 +160,7 @@ VINCI_SELECT_SIZE(SelectWithBytesMask)
 #define VINCI_QUANT_SIZE(Name)                                                                                     \
   inline void Get##Name##MaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, uint32_t& maxValue, \
                                        uint32_t& minValue) {                                                       \
-    GetNodesTmpSize(0, srcShape, maxValue, minValue);                                                              \
+    vinci_detail::GetNodesTmpSize(0, srcShape, maxValue, minValue);                                                \
   }
 VINCI_QUANT_SIZE(AscendQuant)
 VINCI_QUANT_SIZE(AscendDequant)
@@ -161,7 +169,7 @@ template <typename DataType>
 void GetAscendAntiQuantMaxMinTmpSize(const ge::Shape& srcShape, const ge::Shape& /*scaleShape*/, bool /*isTranspose*/,
                                      DataType /*inputDataType*/, DataType /*outputDataType*/, uint32_t& maxValue,
                                      uint32_t& minValue) {
-  GetNodesTmpSize(0, srcShape, maxValue, minValue);
+  vinci_detail::GetNodesTmpSize(0, srcShape, maxValue, minValue);
 }
 
 inline void GetClampMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool isReuseSource,

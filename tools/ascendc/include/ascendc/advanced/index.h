@@ -12,8 +12,7 @@ namespace AscendC {
 
 // firstValue, firstValue + diffValue ..: the first block by the scalar unit, then what there is is added to itself.
 template <typename T>
-void Arange(const LocalTensor<T>& dst, const T firstValue, const T diffValue, const int32_t count,
-            Place place = Place::here()) {
+void Arange(const LocalTensor<T>& dst, const T firstValue, const T diffValue, const int32_t count, VINCI_PLACE) {
   constexpr uint32_t kFirst = ONE_BLK_SIZE / sizeof(T);
   const auto elements = static_cast<uint32_t>(count);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
@@ -24,19 +23,19 @@ void Arange(const LocalTensor<T>& dst, const T firstValue, const T diffValue, co
   for (uint32_t n = kFirst; n < elements; n *= 2) {
     Adds(dst[n], dst, static_cast<T>(diffValue * static_cast<T>(n)),
          static_cast<int32_t>(elements - n < n ? elements - n : n), place);
-    IssueBarrier(PIPE_V, place);
+    vinci_detail::IssueBarrier(PIPE_V, place);
   }
 }
 template <typename T>
 void ArithProgression(const LocalTensor<T>& dstLocal, const T firstValue, const T diffValue, const int32_t count,
-                      Place place = Place::here()) {
+                      VINCI_PLACE) {
   Arange(dstLocal, firstValue, diffValue, count, place);
 }
 
 // A row for every row (axis 0), or a number for every element of a row (axis 1). Rows must fill blocks of 32 bytes.
 template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
 void Broadcast(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const uint32_t dstShape[dim],
-               const uint32_t srcShape[dim], const LocalTensor<uint8_t>& sharedTmpBuffer, Place place = Place::here()) {
+               const uint32_t srcShape[dim], const LocalTensor<uint8_t>& sharedTmpBuffer, VINCI_PLACE) {
   static_assert((dim == 1 || dim == 2) && axis >= 0 && axis < dim, "Broadcast: an axis of one or two");
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Broadcast of elements of 8 bits is not supported by Vinci");
   constexpr uint32_t kBlock = ONE_BLK_SIZE / sizeof(T), kLanes = ONE_REPEAT_BYTE_SIZE / sizeof(T);
@@ -46,7 +45,7 @@ void Broadcast(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, c
     ::vinci::ascendc::unsupported("Broadcast to rows that do not fill blocks of 32 bytes", place);
   if (srcShape[axis] == dstShape[axis]) {
     Copy(dstLocal, srcLocal, rows * columns, place);
-    return IssueBarrier(PIPE_V, place);
+    return vinci_detail::IssueBarrier(PIPE_V, place);
   }
   if constexpr (dim == 2 && axis == 0) {
     for (uint32_t r = 0; r < rows; ++r)
@@ -55,7 +54,7 @@ void Broadcast(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, c
     const LocalTensor<T> blocks = sharedTmpBuffer.ReinterpretCast<T>();
     const uint32_t at_once = blocks.GetSize() / (8 * kBlock) * 8;
     if (at_once == 0) ::vinci::ascendc::wrong("Broadcast: the temporary memory is too small", place);
-    static ::vinci::ascendc::Insn insn("vbrcb", TypeName<T>());
+    static ::vinci::ascendc::Insn insn("vbrcb", vinci_detail::TypeName<T>());
     for (uint32_t first = 0; first < rows; first += at_once) {
       const uint32_t n = rows - first < at_once ? rows - first : at_once;
       for (uint32_t i = 0; i < n; i += 8 * 255) {
@@ -63,38 +62,41 @@ void Broadcast(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, c
         ::vinci::ascendc::issue(insn, {blocks[i * kBlock].Address(), srcLocal[first + i].Address(), 1, 8, repeat},
                                 place);
       }
-      IssueBarrier(PIPE_V, place);
+      vinci_detail::IssueBarrier(PIPE_V, place);
       // A repeat is 8 times the block of the row.
       for (uint32_t r = 0; r < n; ++r) {
-        CountedMask mask(columns, place);
-        IssueVectorCopy(dstLocal[(first + r) * columns], blocks[r * kBlock], (columns + kLanes - 1) / kLanes,
-                        {1, 0, 8, 0}, place);
+        vinci_detail::CountedMask mask(columns, place);
+        vinci_detail::IssueVectorCopy(dstLocal[(first + r) * columns], blocks[r * kBlock],
+                                      (columns + kLanes - 1) / kLanes, {1, 0, 8, 0}, place);
         mask.Reset();
       }
-      IssueBarrier(PIPE_V, place);
+      vinci_detail::IssueBarrier(PIPE_V, place);
     }
   }
-  IssueBarrier(PIPE_V, place);
+  vinci_detail::IssueBarrier(PIPE_V, place);
 }
 template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
 void Broadcast(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const uint32_t dstShape[dim],
-               const uint32_t srcShape[dim], Place place = Place::here()) {
-  Broadcast<T, dim, axis, isReuseSource>(dstLocal, srcLocal, dstShape, srcShape, StackBuffer(place), place);
+               const uint32_t srcShape[dim], VINCI_PLACE) {
+  Broadcast<T, dim, axis, isReuseSource>(dstLocal, srcLocal, dstShape, srcShape, vinci_detail::StackBuffer(place),
+                                         place);
 }
 template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
 void BroadCast(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const uint32_t dstShape[dim],
-               const uint32_t srcShape[dim], const LocalTensor<uint8_t>& sharedTmpBuffer, Place place = Place::here()) {
+               const uint32_t srcShape[dim], const LocalTensor<uint8_t>& sharedTmpBuffer, VINCI_PLACE) {
   Broadcast<T, dim, axis, isReuseSource>(dstLocal, srcLocal, dstShape, srcShape, sharedTmpBuffer, place);
 }
 template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
 void BroadCast(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const uint32_t dstShape[dim],
-               const uint32_t srcShape[dim], Place place = Place::here()) {
-  Broadcast<T, dim, axis, isReuseSource>(dstLocal, srcLocal, dstShape, srcShape, StackBuffer(place), place);
+               const uint32_t srcShape[dim], VINCI_PLACE) {
+  Broadcast<T, dim, axis, isReuseSource>(dstLocal, srcLocal, dstShape, srcShape, vinci_detail::StackBuffer(place),
+                                         place);
 }
 
 struct SelectWithBytesMaskShapeInfo {
   uint32_t firstAxis = 0, srcLastAxis = 0, maskLastAxis = 0;
 };
+namespace vinci_detail {
 constexpr uint32_t kSelectUnit = 256;  // elements: their bits fill a block
 
 // dst = the tensor where the mask is 0 (or where it is not, as `of_zero` says), else the scalar.
@@ -132,18 +134,18 @@ void SelectByBytes(const LocalTensor<T>& dst, const LocalTensor<T>& src, T scala
     }
   }
 }
-#define VINCI_SELECT_BYTES(Name)                                                                       \
-  template <typename T, typename U, bool isReuseMask = true>                                           \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, T src1, const LocalTensor<U>& mask, \
-            const LocalTensor<uint8_t>& sharedTmpBuffer, const SelectWithBytesMaskShapeInfo& info,     \
-            Place place = Place::here()) {                                                             \
-    SelectByBytes(dst, src0, src1, mask, sharedTmpBuffer, info, true, place);                          \
-  }                                                                                                    \
-  template <typename T, typename U, bool isReuseMask = true>                                           \
-  void Name(const LocalTensor<T>& dst, T src0, const LocalTensor<T>& src1, const LocalTensor<U>& mask, \
-            const LocalTensor<uint8_t>& sharedTmpBuffer, const SelectWithBytesMaskShapeInfo& info,     \
-            Place place = Place::here()) {                                                             \
-    SelectByBytes(dst, src1, src0, mask, sharedTmpBuffer, info, false, place);                         \
+}  // namespace vinci_detail
+
+#define VINCI_SELECT_BYTES(Name)                                                                                  \
+  template <typename T, typename U, bool isReuseMask = true>                                                      \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, T src1, const LocalTensor<U>& mask,            \
+            const LocalTensor<uint8_t>& sharedTmpBuffer, const SelectWithBytesMaskShapeInfo& info, VINCI_PLACE) { \
+    vinci_detail::SelectByBytes(dst, src0, src1, mask, sharedTmpBuffer, info, true, place);                       \
+  }                                                                                                               \
+  template <typename T, typename U, bool isReuseMask = true>                                                      \
+  void Name(const LocalTensor<T>& dst, T src0, const LocalTensor<T>& src1, const LocalTensor<U>& mask,            \
+            const LocalTensor<uint8_t>& sharedTmpBuffer, const SelectWithBytesMaskShapeInfo& info, VINCI_PLACE) { \
+    vinci_detail::SelectByBytes(dst, src1, src0, mask, sharedTmpBuffer, info, false, place);                      \
   }
 VINCI_SELECT_BYTES(Select)
 VINCI_SELECT_BYTES(SelectWithBytesMask)

@@ -8,13 +8,13 @@
 namespace AscendC {
 
 // Below, d is the result, s (or a and b) the source, n are buffers.
-namespace formula {
+namespace vinci_detail::formula {
 
 using F = LocalTensor<float>;
 constexpr float kPi = 3.14159265358979f;
 
 // (1 - e) / (1 + e), e = exp(-2 s)
-inline void Tanh(const Elements& m, const F& d, const F& s, F* n) {
+inline void Tanh(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
   m.Clamp(d, s, -9.0f, 9.0f);  // beyond, the result is 1 in f32
   m.Muls(d, d, -2.0f);
   m.Exp(d, d);
@@ -24,31 +24,31 @@ inline void Tanh(const Elements& m, const F& d, const F& s, F* n) {
   m.Div(d, d, n[0]);
 }
 
-inline void Exp(const Elements& m, const F& d, const F& s, F*) { m.Exp(d, s); }
-inline void Log2(const Elements& m, const F& d, const F& s, F*) {
+inline void Exp(const vinci_detail::Elements& m, const F& d, const F& s, F*) { m.Exp(d, s); }
+inline void Log2(const vinci_detail::Elements& m, const F& d, const F& s, F*) {
   m.Ln(d, s);
   m.Muls(d, d, 1.4426950408889634f);
 }
 
-inline void Floor(const Elements& m, const F& d, const F& s, F*) { m.Round(d, s, RoundMode::CAST_FLOOR); }
-inline void Ceil(const Elements& m, const F& d, const F& s, F*) { m.Round(d, s, RoundMode::CAST_CEIL); }
-inline void Round(const Elements& m, const F& d, const F& s, F*) { m.Round(d, s, RoundMode::CAST_RINT); }
-inline void Trunc(const Elements& m, const F& d, const F& s, F*) { m.Round(d, s, RoundMode::CAST_TRUNC); }
-inline void Frac(const Elements& m, const F& d, const F& s, F*) {
+inline void Floor(const vinci_detail::Elements& m, const F& d, const F& s, F*) { m.Round(d, s, RoundMode::CAST_FLOOR); }
+inline void Ceil(const vinci_detail::Elements& m, const F& d, const F& s, F*) { m.Round(d, s, RoundMode::CAST_CEIL); }
+inline void Round(const vinci_detail::Elements& m, const F& d, const F& s, F*) { m.Round(d, s, RoundMode::CAST_RINT); }
+inline void Trunc(const vinci_detail::Elements& m, const F& d, const F& s, F*) { m.Round(d, s, RoundMode::CAST_TRUNC); }
+inline void Frac(const vinci_detail::Elements& m, const F& d, const F& s, F*) {
   m.Round(d, s, RoundMode::CAST_TRUNC);
   m.Sub(d, s, d);
 }
-inline void Fmod(const Elements& m, const F& d, const F& a, const F& b, F*) {
+inline void Fmod(const vinci_detail::Elements& m, const F& d, const F& a, const F& b, F*) {
   m.Div(d, a, b);
   m.Round(d, d, RoundMode::CAST_TRUNC);
   m.Mul(d, d, b);
   m.Sub(d, a, d);
 }
-inline void Sign(const Elements& m, const F& d, const F& s, F*) { m.Sign(d, s); }
+inline void Sign(const vinci_detail::Elements& m, const F& d, const F& s, F*) { m.Sign(d, s); }
 
 // r = s - h * pi and h + shift = k, the integer next to s / pi + shift; d is used. Pi is in three parts whose products
 // with h are exact for |s| below some 10^4.
-inline void ReduceByPi(const Elements& m, const F& r, const F& h, const F& d, const F& s, float shift) {
+inline void ReduceByPi(const vinci_detail::Elements& m, const F& r, const F& h, const F& d, const F& s, float shift) {
   m.Muls(h, s, 1 / kPi);
   m.Adds(h, h, shift);
   m.Round(h, h, RoundMode::CAST_RINT);
@@ -61,7 +61,7 @@ inline void ReduceByPi(const Elements& m, const F& r, const F& h, const F& d, co
   }
 }
 // p = sin(r), |r| up to pi / 2; x is used, and then r * r.
-inline void SineNearZero(const Elements& m, const F& p, const F& r, const F& x) {
+inline void SineNearZero(const vinci_detail::Elements& m, const F& p, const F& r, const F& x) {
   m.Mul(x, r, r);
   m.Polynomial(p, x,
                {-2.50521083854417188e-8f, 2.75573192239858907e-6f, -1.98412698412698413e-4f, 8.33333333333333333e-3f,
@@ -71,7 +71,7 @@ inline void SineNearZero(const Elements& m, const F& p, const F& r, const F& x) 
   m.Add(p, p, r);
 }
 // sin(s + shift * pi) by (-1)^k sin(r)
-inline void SineShifted(const Elements& m, const F& d, const F& s, F* n, float shift) {
+inline void SineShifted(const vinci_detail::Elements& m, const F& d, const F& s, F* n, float shift) {
   ReduceByPi(m, n[0], n[1], d, s, shift);
   SineNearZero(m, n[2], n[0], d);
   m.Adds(n[1], n[1], shift);
@@ -83,9 +83,9 @@ inline void SineShifted(const Elements& m, const F& d, const F& s, F* n, float s
   m.Adds(d, d, 1.0f);
   m.Mul(d, d, n[2]);
 }
-inline void Sin(const Elements& m, const F& d, const F& s, F* n) { SineShifted(m, d, s, n, 0.0f); }
-inline void Cos(const Elements& m, const F& d, const F& s, F* n) { SineShifted(m, d, s, n, 0.5f); }
-inline void Tan(const Elements& m, const F& d, const F& s, F* n) {
+inline void Sin(const vinci_detail::Elements& m, const F& d, const F& s, F* n) { SineShifted(m, d, s, n, 0.0f); }
+inline void Cos(const vinci_detail::Elements& m, const F& d, const F& s, F* n) { SineShifted(m, d, s, n, 0.5f); }
+inline void Tan(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
   ReduceByPi(m, n[0], n[1], d, s, 0.0f);
   SineNearZero(m, n[1], n[0], d);
   m.Polynomial(n[2], d,
@@ -94,23 +94,23 @@ inline void Tan(const Elements& m, const F& d, const F& s, F* n) {
   m.Div(d, n[1], n[2]);
 }
 
-inline void Exponentials(const Elements& m, const F& d, const F& s, F* n) {
+inline void Exponentials(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
   m.Muls(n[0], s, -1.0f);
   m.Exp(n[0], n[0]);
   m.Exp(d, s);
 }
-inline void Sinh(const Elements& m, const F& d, const F& s, F* n) {
+inline void Sinh(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
   Exponentials(m, d, s, n);
   m.Sub(d, d, n[0]);
   m.Muls(d, d, 0.5f);
 }
-inline void Cosh(const Elements& m, const F& d, const F& s, F* n) {
+inline void Cosh(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
   Exponentials(m, d, s, n);
   m.Add(d, d, n[0]);
   m.Muls(d, d, 0.5f);
 }
 // By the sign, ln(|s| + sqrt(s^2 + 1))
-inline void Asinh(const Elements& m, const F& d, const F& s, F* n) {
+inline void Asinh(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
   m.Mul(d, s, s);
   m.Adds(d, d, 1.0f);
   m.Sqrt(d, d);
@@ -120,14 +120,14 @@ inline void Asinh(const Elements& m, const F& d, const F& s, F* n) {
   m.Sign(n[0], s);
   m.Mul(d, d, n[0]);
 }
-inline void Acosh(const Elements& m, const F& d, const F& s, F*) {
+inline void Acosh(const vinci_detail::Elements& m, const F& d, const F& s, F*) {
   m.Mul(d, s, s);
   m.Adds(d, d, -1.0f);
   m.Sqrt(d, d);
   m.Add(d, d, s);
   m.Ln(d, d);
 }
-inline void Atanh(const Elements& m, const F& d, const F& s, F* n) {
+inline void Atanh(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
   m.Muls(n[0], s, -1.0f);
   m.Adds(n[0], n[0], 1.0f);
   m.Adds(d, s, 1.0f);
@@ -138,7 +138,7 @@ inline void Atanh(const Elements& m, const F& d, const F& s, F* n) {
 
 // t = min(|s|, 1 / |s|) is at most 1, and u = (t - c) / (1 + c t) with c = tan(pi / 8) at most c: atan(t) is pi / 8 +
 // atan(u), and beyond 1 the result is pi / 2 less that.
-inline void Atan(const Elements& m, const F& d, const F& s, F* n) {
+inline void Atan(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
   constexpr float kTan = 0.41421356237309505f;
   m.Abs(n[0], s);
   m.Set(d, 1.0f);
@@ -164,7 +164,7 @@ inline void Atan(const Elements& m, const F& d, const F& s, F* n) {
   m.Mul(d, d, n[1]);
 }
 // atan(s / sqrt((1 - s) (1 + s)))
-inline void Asin(const Elements& m, const F& d, const F& s, F* n) {
+inline void Asin(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
   m.Muls(d, s, -1.0f);
   m.Adds(d, d, 1.0f);
   m.Adds(n[3], s, 1.0f);
@@ -173,14 +173,14 @@ inline void Asin(const Elements& m, const F& d, const F& s, F* n) {
   m.Div(n[3], s, d);
   Atan(m, d, n[3], n);
 }
-inline void Acos(const Elements& m, const F& d, const F& s, F* n) {
+inline void Acos(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
   Asin(m, d, s, n);
   m.Muls(d, d, -1.0f);
   m.Adds(d, d, kPi / 2);
 }
 
 // 1 - p(t) exp(-s^2), t = 1 / (1 + 0.3275911 |s|). Source: Abramowitz and Stegun, 7.1.26; error below 1.5e-7.
-inline void Erf(const Elements& m, const F& d, const F& s, F* n) {
+inline void Erf(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
   m.Abs(n[0], s);
   m.Muls(n[1], n[0], 0.3275911f);
   m.Adds(n[1], n[1], 1.0f);
@@ -197,14 +197,14 @@ inline void Erf(const Elements& m, const F& d, const F& s, F* n) {
   m.Sign(n[0], s);
   m.Mul(d, d, n[0]);
 }
-inline void Erfc(const Elements& m, const F& d, const F& s, F* n) {
+inline void Erfc(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
   Erf(m, d, s, n);
   m.Muls(d, d, -1.0f);
   m.Adds(d, d, 1.0f);
 }
 
 // exp(b ln |a|), negative where a is and b is odd, NaN where a is negative and b no integer.
-inline void Power(const Elements& m, const F& d, const F& a, const F& b, F* n) {
+inline void Power(const vinci_detail::Elements& m, const F& d, const F& a, const F& b, F* n) {
   m.Abs(n[0], a);
   m.Ln(n[0], n[0]);
   m.Maxs(n[0], n[0], -1e30f);  // of 0, so that 0 times it is 0
@@ -229,112 +229,113 @@ inline void Power(const Elements& m, const F& d, const F& a, const F& b, F* n) {
   m.Mul(d, d, n[0]);
 }
 
-}  // namespace formula
+}  // namespace vinci_detail::formula
 
-VINCI_MAP_FORMS(Tanh, formula::Tanh)
-VINCI_MAP_FORMS(Log2, formula::Log2)
-VINCI_MAP_FORMS(Floor, formula::Floor)
-VINCI_MAP_FORMS(Ceil, formula::Ceil)
-VINCI_MAP_FORMS(Round, formula::Round)
-VINCI_MAP_FORMS(Rint, formula::Round)
-VINCI_MAP_FORMS(Trunc, formula::Trunc)
-VINCI_MAP_FORMS(Frac, formula::Frac)
-VINCI_MAP_FORMS(Sign, formula::Sign)
-VINCI_MAP_FORMS(Sin, formula::Sin)
-VINCI_MAP_FORMS(Cos, formula::Cos)
-VINCI_MAP_FORMS(Tan, formula::Tan)
-VINCI_MAP_FORMS(Sinh, formula::Sinh)
-VINCI_MAP_FORMS(Cosh, formula::Cosh)
-VINCI_MAP_FORMS(Asin, formula::Asin)
-VINCI_MAP_FORMS(Acos, formula::Acos)
-VINCI_MAP_FORMS(Atan, formula::Atan)
-VINCI_MAP_FORMS(Asinh, formula::Asinh)
-VINCI_MAP_FORMS(Acosh, formula::Acosh)
-VINCI_MAP_FORMS(Atanh, formula::Atanh)
-VINCI_MAP_FORMS(Erf, formula::Erf)
-VINCI_MAP_FORMS(Erfc, formula::Erfc)
-VINCI_MAP2_FORMS(Fmod, formula::Fmod)
-VINCI_MAP2_FORMS(Power, formula::Power)
+VINCI_MAP_FORMS(Tanh, vinci_detail::formula::Tanh)
+VINCI_MAP_FORMS(Log2, vinci_detail::formula::Log2)
+VINCI_MAP_FORMS(Floor, vinci_detail::formula::Floor)
+VINCI_MAP_FORMS(Ceil, vinci_detail::formula::Ceil)
+VINCI_MAP_FORMS(Round, vinci_detail::formula::Round)
+VINCI_MAP_FORMS(Rint, vinci_detail::formula::Round)
+VINCI_MAP_FORMS(Trunc, vinci_detail::formula::Trunc)
+VINCI_MAP_FORMS(Frac, vinci_detail::formula::Frac)
+VINCI_MAP_FORMS(Sign, vinci_detail::formula::Sign)
+VINCI_MAP_FORMS(Sin, vinci_detail::formula::Sin)
+VINCI_MAP_FORMS(Cos, vinci_detail::formula::Cos)
+VINCI_MAP_FORMS(Tan, vinci_detail::formula::Tan)
+VINCI_MAP_FORMS(Sinh, vinci_detail::formula::Sinh)
+VINCI_MAP_FORMS(Cosh, vinci_detail::formula::Cosh)
+VINCI_MAP_FORMS(Asin, vinci_detail::formula::Asin)
+VINCI_MAP_FORMS(Acos, vinci_detail::formula::Acos)
+VINCI_MAP_FORMS(Atan, vinci_detail::formula::Atan)
+VINCI_MAP_FORMS(Asinh, vinci_detail::formula::Asinh)
+VINCI_MAP_FORMS(Acosh, vinci_detail::formula::Acosh)
+VINCI_MAP_FORMS(Atanh, vinci_detail::formula::Atanh)
+VINCI_MAP_FORMS(Erf, vinci_detail::formula::Erf)
+VINCI_MAP_FORMS(Erfc, vinci_detail::formula::Erfc)
+VINCI_MAP2_FORMS(Fmod, vinci_detail::formula::Fmod)
+VINCI_MAP2_FORMS(Power, vinci_detail::formula::Power)
 
 // Power with a scalar in place of a tensor, which fills a buffer.
-#define VINCI_POWER_SCALAR(Parameters, tensor, call)                                                              \
-  template <typename T, bool isReuseSource = false>                                                               \
-  void Power(const LocalTensor<T>& dstTensor, Parameters, const LocalTensor<uint8_t>& sharedTmpBuffer,            \
-             const uint32_t calCount, Place place = Place::here()) {                                              \
-    MapElements<TmpNodes::Power>(                                                                                 \
-        dstTensor, tensor, sharedTmpBuffer, calCount, place,                                                      \
-        [&](const Elements& m, const formula::F& d, const formula::F& s, formula::F* n) { call; });               \
-  }                                                                                                               \
-  template <typename T, bool isReuseSource = false>                                                               \
-  void Power(const LocalTensor<T>& dstTensor, Parameters, const LocalTensor<uint8_t>& sharedTmpBuffer,            \
-             Place place = Place::here()) {                                                                       \
-    MapElements<TmpNodes::Power>(                                                                                 \
-        dstTensor, tensor, sharedTmpBuffer, tensor.GetSize(), place,                                              \
-        [&](const Elements& m, const formula::F& d, const formula::F& s, formula::F* n) { call; });               \
-  }                                                                                                               \
-  template <typename T, bool isReuseSource = false>                                                               \
-  void Power(const LocalTensor<T>& dstTensor, Parameters, const uint32_t calCount, Place place = Place::here()) { \
-    MapElements<TmpNodes::Power>(                                                                                 \
-        dstTensor, tensor, StackBuffer(place), calCount, place,                                                   \
-        [&](const Elements& m, const formula::F& d, const formula::F& s, formula::F* n) { call; });               \
-  }                                                                                                               \
-  template <typename T, bool isReuseSource = false>                                                               \
-  void Power(const LocalTensor<T>& dstTensor, Parameters, Place place = Place::here()) {                          \
-    MapElements<TmpNodes::Power>(                                                                                 \
-        dstTensor, tensor, StackBuffer(place), tensor.GetSize(), place,                                           \
-        [&](const Elements& m, const formula::F& d, const formula::F& s, formula::F* n) { call; });               \
+#define VINCI_POWER_SCALAR(Parameters, tensor, call)                                                                  \
+  template <typename T, bool isReuseSource = false>                                                                   \
+  void Power(const LocalTensor<T>& dstTensor, Parameters, const LocalTensor<uint8_t>& sharedTmpBuffer,                \
+             const uint32_t calCount, VINCI_PLACE) {                                                                  \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Power>(                                                         \
+        dstTensor, tensor, sharedTmpBuffer, calCount, place,                                                          \
+        [&](const vinci_detail::Elements& m, const vinci_detail::formula::F& d, const vinci_detail::formula::F& s,    \
+            vinci_detail::formula::F* n) { call; });                                                                  \
+  }                                                                                                                   \
+  template <typename T, bool isReuseSource = false>                                                                   \
+  void Power(const LocalTensor<T>& dstTensor, Parameters, const LocalTensor<uint8_t>& sharedTmpBuffer, VINCI_PLACE) { \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Power>(                                                         \
+        dstTensor, tensor, sharedTmpBuffer, tensor.GetSize(), place,                                                  \
+        [&](const vinci_detail::Elements& m, const vinci_detail::formula::F& d, const vinci_detail::formula::F& s,    \
+            vinci_detail::formula::F* n) { call; });                                                                  \
+  }                                                                                                                   \
+  template <typename T, bool isReuseSource = false>                                                                   \
+  void Power(const LocalTensor<T>& dstTensor, Parameters, const uint32_t calCount, VINCI_PLACE) {                     \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Power>(                                                         \
+        dstTensor, tensor, vinci_detail::StackBuffer(place), calCount, place,                                         \
+        [&](const vinci_detail::Elements& m, const vinci_detail::formula::F& d, const vinci_detail::formula::F& s,    \
+            vinci_detail::formula::F* n) { call; });                                                                  \
+  }                                                                                                                   \
+  template <typename T, bool isReuseSource = false>                                                                   \
+  void Power(const LocalTensor<T>& dstTensor, Parameters, VINCI_PLACE) {                                              \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Power>(                                                         \
+        dstTensor, tensor, vinci_detail::StackBuffer(place), tensor.GetSize(), place,                                 \
+        [&](const vinci_detail::Elements& m, const vinci_detail::formula::F& d, const vinci_detail::formula::F& s,    \
+            vinci_detail::formula::F* n) { call; });                                                                  \
   }
 #define VINCI_COMMA ,
 VINCI_POWER_SCALAR(const LocalTensor<T>& base VINCI_COMMA const T& exponent, base,
-                   (m.Set(n[2], static_cast<float>(exponent)), formula::Power(m, d, s, n[2], n)))
+                   (m.Set(n[2], static_cast<float>(exponent)), vinci_detail::formula::Power(m, d, s, n[2], n)))
 VINCI_POWER_SCALAR(const T& base VINCI_COMMA const LocalTensor<T>& exponent, exponent,
-                   (m.Set(n[2], static_cast<float>(base)), formula::Power(m, d, n[2], s, n)))
+                   (m.Set(n[2], static_cast<float>(base)), vinci_detail::formula::Power(m, d, n[2], s, n)))
 #undef VINCI_COMMA
 #undef VINCI_POWER_SCALAR
 
 // The exponential, which Taylor terms of the vendor's library refine; ours is refined as numerics.precision says.
 template <typename T, uint8_t taylorExpandLevel, bool isReuseSource = false>
 void Exp(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const LocalTensor<uint8_t>& sharedTmpBuffer,
-         const uint32_t calCount, Place place = Place::here()) {
-  MapElements<TmpNodes::Exp>(dstLocal, srcLocal, sharedTmpBuffer, calCount, place, formula::Exp);
+         const uint32_t calCount, VINCI_PLACE) {
+  vinci_detail::MapElements<vinci_detail::TmpNodes::Exp>(dstLocal, srcLocal, sharedTmpBuffer, calCount, place,
+                                                         vinci_detail::formula::Exp);
 }
 template <typename T, uint8_t taylorExpandLevel, bool isReuseSource = false>
-void Exp(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const uint32_t calCount,
-         Place place = Place::here()) {
-  MapElements<TmpNodes::Exp>(dstLocal, srcLocal, StackBuffer(place), calCount, place, formula::Exp);
+void Exp(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const uint32_t calCount, VINCI_PLACE) {
+  vinci_detail::MapElements<vinci_detail::TmpNodes::Exp>(dstLocal, srcLocal, vinci_detail::StackBuffer(place), calCount,
+                                                         place, vinci_detail::formula::Exp);
 }
 
 // Those that need no temporary memory.
 template <typename T, bool isReuseSource = false>
-void Log(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, uint32_t calCount,
-         Place place = Place::here()) {
+void Log(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, uint32_t calCount, VINCI_PLACE) {
   Ln(dstTensor, srcTensor, static_cast<int32_t>(calCount), place);
 }
 template <typename T, bool isReuseSource = false>
-void Log(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, Place place = Place::here()) {
+void Log(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, VINCI_PLACE) {
   Log(dstTensor, srcTensor, srcTensor.GetSize(), place);
 }
 template <typename T, bool isReuseSource = false>
-void Log10(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, uint32_t calCount,
-           Place place = Place::here()) {
+void Log10(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, uint32_t calCount, VINCI_PLACE) {
   Ln(dstTensor, srcTensor, static_cast<int32_t>(calCount), place);
-  IssueBarrier(PIPE_V, place);
+  vinci_detail::IssueBarrier(PIPE_V, place);
   Muls(dstTensor, dstTensor, static_cast<T>(0.4342944819032518f), static_cast<int32_t>(calCount), place);
 }
 template <typename T, bool isReuseSource = false>
-void Log10(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, Place place = Place::here()) {
+void Log10(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, VINCI_PLACE) {
   Log10(dstTensor, srcTensor, srcTensor.GetSize(), place);
 }
 #define VINCI_CLAMP(Name, Limit)                                                                                       \
   template <typename T, bool isReuseSource = false>                                                                    \
   void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,                                          \
-            const LocalTensor<uint8_t>& /*sharedTmpBuffer*/, const T scalar, const uint32_t calCount,                  \
-            Place place = Place::here()) {                                                                             \
+            const LocalTensor<uint8_t>& /*sharedTmpBuffer*/, const T scalar, const uint32_t calCount, VINCI_PLACE) {   \
     Limit(dstTensor, srcTensor, scalar, static_cast<int32_t>(calCount), place);                                        \
   }                                                                                                                    \
   template <typename T, bool isReuseSource = false>                                                                    \
   void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const T scalar, const uint32_t calCount, \
-            Place place = Place::here()) {                                                                             \
+            VINCI_PLACE) {                                                                                             \
     Limit(dstTensor, srcTensor, scalar, static_cast<int32_t>(calCount), place);                                        \
   }
 VINCI_CLAMP(ClampMax, Mins)
@@ -342,43 +343,43 @@ VINCI_CLAMP(ClampMin, Maxs)
 #undef VINCI_CLAMP
 template <typename T, typename U, bool isReuseSource = false>
 void Axpy(const LocalTensor<T>& dstTensor, const LocalTensor<U>& srcTensor, const U scalarValue,
-          const LocalTensor<uint8_t>& /*sharedTmpBuffer*/, const uint32_t calCount, Place place = Place::here()) {
+          const LocalTensor<uint8_t>& /*sharedTmpBuffer*/, const uint32_t calCount, VINCI_PLACE) {
   Axpy(dstTensor, srcTensor, scalarValue, static_cast<int32_t>(calCount), place);
 }
 
 // (a | b) & ~(a & b), on lanes of 16 bits.
 template <typename T, bool isReuseSource = false>
 void Xor(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0Tensor, const LocalTensor<T>& src1Tensor,
-         const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount, Place place = Place::here()) {
+         const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount, VINCI_PLACE) {
   const LocalTensor<T> either = sharedTmpBuffer.template ReinterpretCast<T>();
-  const uint32_t at_once = either.GetSize() / kElementUnit * kElementUnit;
+  const uint32_t at_once = either.GetSize() / vinci_detail::kElementUnit * vinci_detail::kElementUnit;
   if (at_once == 0) ::vinci::ascendc::wrong("Xor: the temporary memory is too small", place);
   for (uint32_t first = 0; first < calCount; first += at_once) {
     const auto n = static_cast<int32_t>(calCount - first < at_once ? calCount - first : at_once);
     const LocalTensor<T> d = dstTensor[first];
     Or(either, src0Tensor[first], src1Tensor[first], n, place);
     And(d, src0Tensor[first], src1Tensor[first], n, place);
-    IssueBarrier(PIPE_V, place);
+    vinci_detail::IssueBarrier(PIPE_V, place);
     Not(d, d, n, place);
-    IssueBarrier(PIPE_V, place);
+    vinci_detail::IssueBarrier(PIPE_V, place);
     And(d, d, either, n, place);
-    IssueBarrier(PIPE_V, place);
+    vinci_detail::IssueBarrier(PIPE_V, place);
   }
 }
 template <typename T, bool isReuseSource = false>
 void Xor(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0Tensor, const LocalTensor<T>& src1Tensor,
-         const LocalTensor<uint8_t>& sharedTmpBuffer, Place place = Place::here()) {
+         const LocalTensor<uint8_t>& sharedTmpBuffer, VINCI_PLACE) {
   Xor(dstTensor, src0Tensor, src1Tensor, sharedTmpBuffer, src0Tensor.GetSize(), place);
 }
 template <typename T, bool isReuseSource = false>
 void Xor(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0Tensor, const LocalTensor<T>& src1Tensor,
-         const uint32_t calCount, Place place = Place::here()) {
-  Xor(dstTensor, src0Tensor, src1Tensor, StackBuffer(place), calCount, place);
+         const uint32_t calCount, VINCI_PLACE) {
+  Xor(dstTensor, src0Tensor, src1Tensor, vinci_detail::StackBuffer(place), calCount, place);
 }
 template <typename T, bool isReuseSource = false>
 void Xor(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0Tensor, const LocalTensor<T>& src1Tensor,
-         Place place = Place::here()) {
-  Xor(dstTensor, src0Tensor, src1Tensor, StackBuffer(place), src0Tensor.GetSize(), place);
+         VINCI_PLACE) {
+  Xor(dstTensor, src0Tensor, src1Tensor, vinci_detail::StackBuffer(place), src0Tensor.GetSize(), place);
 }
 
 }  // namespace AscendC

@@ -9,9 +9,9 @@
 namespace AscendC {
 
 template <typename T>
-void Fill(GlobalTensor<T>& gmWorkspaceAddr, const uint64_t size, const T value, Place place = Place::here()) {
+void Fill(GlobalTensor<T>& gmWorkspaceAddr, const uint64_t size, const T value, VINCI_PLACE) {
   constexpr uint32_t kMost = 16 * 1024;
-  const LocalTensor<T> buffer = StackBuffer(place).ReinterpretCast<T>();
+  const LocalTensor<T> buffer = vinci_detail::StackBuffer(place).ReinterpretCast<T>();
   const uint32_t at_once =
       (buffer.GetLength() < kMost ? buffer.GetLength() : kMost) / ONE_BLK_SIZE * (ONE_BLK_SIZE / sizeof(T));
   if (at_once == 0) ::vinci::ascendc::wrong("Fill: no room is left in UB", place);
@@ -28,8 +28,7 @@ void Fill(GlobalTensor<T>& gmWorkspaceAddr, const uint64_t size, const T value, 
   TPipe::Order(HardEvent::MTE3_V, place);
 }
 template <typename T>
-void InitGlobalMemory(GlobalTensor<T>& gmWorkspaceAddr, const uint64_t size, const T value,
-                      Place place = Place::here()) {
+void InitGlobalMemory(GlobalTensor<T>& gmWorkspaceAddr, const uint64_t size, const T value, VINCI_PLACE) {
   Fill(gmWorkspaceAddr, size, value, place);
 }
 

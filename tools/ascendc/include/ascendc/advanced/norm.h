@@ -16,6 +16,7 @@ struct LayerNormConfig {
 };
 inline constexpr LayerNormConfig LNCFG_NORM{};
 
+namespace vinci_detail {
 // Rows of T, factors of U, numbers of rows of S.
 template <typename T, typename U, typename S>
 struct NormOperands {
@@ -115,30 +116,32 @@ class Norm {
   Place place_;
   F acc_, vals_, blocks_, tile_, squares_, gamma_, beta_;
 };
+}  // namespace vinci_detail
 
 // Of batch x sequence rows: the normalised rows, their means and variances.
 template <typename T, bool isReuseSource = false>
 void LayerNorm(const LocalTensor<T>& output, const LocalTensor<T>& outputMean, const LocalTensor<T>& outputVariance,
                const LocalTensor<T>& inputX, const LocalTensor<T>& gamma, const LocalTensor<T>& beta,
-               const LocalTensor<uint8_t>& sharedTmpBuffer, const T epsilon, LayerNormTiling& tiling,
-               Place place = Place::here()) {
-  Norm<T, T, T>({output, inputX, gamma, beta, outputMean, outputVariance, tiling.bLength * tiling.sLength,
-                 tiling.originalHLength, tiling.hLength, static_cast<float>(epsilon), true, true, true, true, false},
-                sharedTmpBuffer, place);
+               const LocalTensor<uint8_t>& sharedTmpBuffer, const T epsilon, LayerNormTiling& tiling, VINCI_PLACE) {
+  vinci_detail::Norm<T, T, T>(
+      {output, inputX, gamma, beta, outputMean, outputVariance, tiling.bLength * tiling.sLength, tiling.originalHLength,
+       tiling.hLength, static_cast<float>(epsilon), true, true, true, true, false},
+      sharedTmpBuffer, place);
 }
 template <typename T, bool isReuseSource = false>
 void LayerNorm(const LocalTensor<T>& output, const LocalTensor<T>& outputMean, const LocalTensor<T>& outputVariance,
                const LocalTensor<T>& inputX, const LocalTensor<T>& gamma, const LocalTensor<T>& beta, const T epsilon,
-               LayerNormTiling& tiling, Place place = Place::here()) {
-  LayerNorm(output, outputMean, outputVariance, inputX, gamma, beta, StackBuffer(place), epsilon, tiling, place);
+               LayerNormTiling& tiling, VINCI_PLACE) {
+  LayerNorm(output, outputMean, outputVariance, inputX, gamma, beta, vinci_detail::StackBuffer(place), epsilon, tiling,
+            place);
 }
 // Of a matrix: means, and reciprocals of standard deviations or variances, in f32.
 template <typename U, typename T, bool isReuseSource = false, const LayerNormConfig& config = LNCFG_NORM>
 void LayerNorm(const LocalTensor<T>& output, const LocalTensor<float>& outputMean, const LocalTensor<float>& outputRstd,
                const LocalTensor<T>& inputX, const LocalTensor<U>& gamma, const LocalTensor<U>& beta,
                const float epsilon, const LocalTensor<uint8_t>& sharedTmpBuffer, const LayerNormPara& para,
-               const LayerNormSeparateTiling& /*tiling*/, Place place = Place::here()) {
-  Norm<T, U, float>(
+               const LayerNormSeparateTiling& /*tiling*/, VINCI_PLACE) {
+  vinci_detail::Norm<T, U, float>(
       {output, inputX, gamma, beta, outputMean, outputRstd, para.aLength, para.rLength, para.rLengthWithPadding,
        epsilon, true, !config.isNoGamma, !config.isNoBeta, !config.isOnlyOutput, config.isOutputRstd},
       sharedTmpBuffer, place);
@@ -146,37 +149,35 @@ void LayerNorm(const LocalTensor<T>& output, const LocalTensor<float>& outputMea
 template <typename U, typename T, bool isReuseSource = false, const LayerNormConfig& config = LNCFG_NORM>
 void LayerNorm(const LocalTensor<T>& output, const LocalTensor<float>& outputMean, const LocalTensor<float>& outputRstd,
                const LocalTensor<T>& inputX, const LocalTensor<U>& gamma, const LocalTensor<U>& beta,
-               const float epsilon, const LayerNormPara& para, const LayerNormSeparateTiling& tiling,
-               Place place = Place::here()) {
+               const float epsilon, const LayerNormPara& para, const LayerNormSeparateTiling& tiling, VINCI_PLACE) {
   LayerNorm<U, T, isReuseSource, config>(output, outputMean, outputRstd, inputX, gamma, beta, epsilon,
-                                         StackBuffer(place), para, tiling, place);
+                                         vinci_detail::StackBuffer(place), para, tiling, place);
 }
 
 template <typename T, bool isBasicBlock = false>
 void RmsNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const LocalTensor<T>& gammaLocal,
-             const LocalTensor<uint8_t>& sharedTmpBuffer, const T epsilon, const RmsNormTiling& tiling,
-             Place place = Place::here()) {
-  Norm<T, T, T>({dstLocal,
-                 srcLocal,
-                 gammaLocal,
-                 {},
-                 {},
-                 {},
-                 tiling.bLength * tiling.sLength,
-                 tiling.originalHLength,
-                 tiling.hLength,
-                 static_cast<float>(epsilon),
-                 false,
-                 true,
-                 false,
-                 false,
-                 false},
-                sharedTmpBuffer, place);
+             const LocalTensor<uint8_t>& sharedTmpBuffer, const T epsilon, const RmsNormTiling& tiling, VINCI_PLACE) {
+  vinci_detail::Norm<T, T, T>({dstLocal,
+                               srcLocal,
+                               gammaLocal,
+                               {},
+                               {},
+                               {},
+                               tiling.bLength * tiling.sLength,
+                               tiling.originalHLength,
+                               tiling.hLength,
+                               static_cast<float>(epsilon),
+                               false,
+                               true,
+                               false,
+                               false,
+                               false},
+                              sharedTmpBuffer, place);
 }
 template <typename T, bool isBasicBlock = false>
 void RmsNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const LocalTensor<T>& gammaLocal,
-             const T epsilon, const RmsNormTiling& tiling, Place place = Place::here()) {
-  RmsNorm(dstLocal, srcLocal, gammaLocal, StackBuffer(place), epsilon, tiling, place);
+             const T epsilon, const RmsNormTiling& tiling, VINCI_PLACE) {
+  RmsNorm(dstLocal, srcLocal, gammaLocal, vinci_detail::StackBuffer(place), epsilon, tiling, place);
 }
 
 // LayerNorm of alpha * src + gx; with reciprocals of standard deviations.
@@ -184,19 +185,19 @@ template <typename T, bool isReuseSrc = false, bool isBasicBlock = false>
 void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& meanLocal, const LocalTensor<T>& rstdLocal,
               const LocalTensor<T>& srcLocal, const LocalTensor<T>& gxLocal, const LocalTensor<T>& betaLocal,
               const LocalTensor<T>& gammaLocal, const LocalTensor<uint8_t>& sharedTmpBuffer, const T alpha,
-              const T epsilon, DeepNormTiling& tiling, Place place = Place::here()) {
-  Norm<T, T, T>({dstLocal, srcLocal, gammaLocal, betaLocal, meanLocal, rstdLocal, tiling.bLength * tiling.sLength,
-                 tiling.originalHLength, tiling.hLength, static_cast<float>(epsilon), true, true, true, true, true,
-                 true, gxLocal, static_cast<float>(alpha)},
-                sharedTmpBuffer, place);
+              const T epsilon, DeepNormTiling& tiling, VINCI_PLACE) {
+  vinci_detail::Norm<T, T, T>(
+      {dstLocal, srcLocal, gammaLocal, betaLocal, meanLocal, rstdLocal, tiling.bLength * tiling.sLength,
+       tiling.originalHLength, tiling.hLength, static_cast<float>(epsilon), true, true, true, true, true, true, gxLocal,
+       static_cast<float>(alpha)},
+      sharedTmpBuffer, place);
 }
 template <typename T, bool isReuseSrc = false, bool isBasicBlock = false>
 void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& meanLocal, const LocalTensor<T>& rstdLocal,
               const LocalTensor<T>& srcLocal, const LocalTensor<T>& gxLocal, const LocalTensor<T>& betaLocal,
-              const LocalTensor<T>& gammaLocal, const T alpha, const T epsilon, DeepNormTiling& tiling,
-              Place place = Place::here()) {
-  DeepNorm(dstLocal, meanLocal, rstdLocal, srcLocal, gxLocal, betaLocal, gammaLocal, StackBuffer(place), alpha, epsilon,
-           tiling, place);
+              const LocalTensor<T>& gammaLocal, const T alpha, const T epsilon, DeepNormTiling& tiling, VINCI_PLACE) {
+  DeepNorm(dstLocal, meanLocal, rstdLocal, srcLocal, gxLocal, betaLocal, gammaLocal, vinci_detail::StackBuffer(place),
+           alpha, epsilon, tiling, place);
 }
 
 }  // namespace AscendC

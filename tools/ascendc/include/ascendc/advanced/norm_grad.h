@@ -12,6 +12,7 @@ struct LayerNormGradShapeInfo {
   DataFormat dataFormat = DataFormat::ND;
 };
 
+namespace vinci_detail {
 // Buffers of so many rows: the rows three times, a row of factors, and numbers of rows.
 template <typename T>
 class NormTiles {
@@ -67,23 +68,23 @@ class NormTiles {
  private:
   Place place_;
 };
+}  // namespace vinci_detail
 
 template <typename T, bool isReuseSource = false>
 void LayerNormGrad(const LocalTensor<T>& outputPdX, const LocalTensor<T>& resForGamma, const LocalTensor<T>& inputDy,
                    const LocalTensor<T>& inputX, const LocalTensor<T>& inputVariance, const LocalTensor<T>& inputMean,
                    const LocalTensor<T>& inputGamma, const LocalTensor<uint8_t>& sharedTmpBuffer, T epsilon,
-                   const LayerNormGradTiling& t, const LayerNormGradShapeInfo& /*shapeInfo*/ = {},
-                   Place place = Place::here()) {
+                   const LayerNormGradTiling& t, const LayerNormGradShapeInfo& /*shapeInfo*/ = {}, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   const uint32_t all = t.bLength * t.sLength, stride = t.hLength;
-  const NormTiles<T> x(sharedTmpBuffer, all, stride, place);
+  const vinci_detail::NormTiles<T> x(sharedTmpBuffer, all, stride, place);
   const auto &x1 = x.tiles[0], &x2 = x.tiles[1], &product = x.tiles[2];
   const auto &rstd = x.vals[0], &var = x.vals[1], &mean = x.vals[2], &rest = x.vals[3];
   const float reciprocal = 1.0f / static_cast<float>(t.originalHLength);
   x.Load(x.factors[0], inputGamma, t.originalHLength);
   for (uint32_t first = 0; first < all; first += x.at_once) {
     const uint32_t n = all - first < x.at_once ? all - first : x.at_once, at = first * stride;
-    const Rows rows(n, t.originalHLength, stride, place);
+    const vinci_detail::Rows rows(n, t.originalHLength, stride, place);
     x.Load(x1, LocalTensor<T>(inputDy[at]), rows.elements());
     rows.MulColumn(x1, x1, x.factors[0]);
     x.Load(x2, LocalTensor<T>(inputX[at]), rows.elements());
@@ -96,7 +97,7 @@ void LayerNormGrad(const LocalTensor<T>& outputPdX, const LocalTensor<T>& resFor
     rows.Sum(mean, x1, x.acc);
     rows.Sum(rest, x2, x.acc);
     ResetMask(place);
-    Elements m(n, place);
+    vinci_detail::Elements m(n, place);
     // pd_var = -1/2 sum(x1 x2) rstd^3, pd_mean = -sum(x1) rstd - 2 / H pd_var sum(x2)
     for (int power = 0; power < 3; ++power)
       m.Mul(var, var, rstd);
@@ -117,7 +118,7 @@ void LayerNormGrad(const LocalTensor<T>& outputPdX, const LocalTensor<T>& resFor
     rows.MulRow(x2, x2, x.blocks);
     rows.ToBlocks(x.blocks, mean);
     rows.AddRow(x1, x1, x.blocks);
-    Elements sum(rows.elements(), place);
+    vinci_detail::Elements sum(rows.elements(), place);
     sum.Add(x1, x1, x2);
     sum.Done();
     x.Store(outputPdX[at], x1, rows.elements());
@@ -127,38 +128,37 @@ template <typename T, bool isReuseSource = false>
 void LayerNormGrad(const LocalTensor<T>& outputPdX, const LocalTensor<T>& resForGamma, const LocalTensor<T>& inputDy,
                    const LocalTensor<T>& inputX, const LocalTensor<T>& inputVariance, const LocalTensor<T>& inputMean,
                    const LocalTensor<T>& inputGamma, T epsilon, const LayerNormGradTiling& tiling,
-                   const LayerNormGradShapeInfo& shapeInfo = {}, Place place = Place::here()) {
-  LayerNormGrad(outputPdX, resForGamma, inputDy, inputX, inputVariance, inputMean, inputGamma, StackBuffer(place),
-                epsilon, tiling, shapeInfo, place);
+                   const LayerNormGradShapeInfo& shapeInfo = {}, VINCI_PLACE) {
+  LayerNormGrad(outputPdX, resForGamma, inputDy, inputX, inputVariance, inputMean, inputGamma,
+                vinci_detail::StackBuffer(place), epsilon, tiling, shapeInfo, place);
 }
 
 // The gradients of gamma and beta: sums over the rows of dy * resForGamma and of dy.
 template <typename T, bool isReuseSource = false>
 void LayerNormGradBeta(const LocalTensor<T>& outputPdGamma, const LocalTensor<T>& outputPdBeta,
                        const LocalTensor<T>& resForGamma, const LocalTensor<T>& inputDy,
-                       const LocalTensor<uint8_t>& sharedTmpBuffer, const LayerNormGradBetaTiling& t,
-                       Place place = Place::here()) {
+                       const LocalTensor<uint8_t>& sharedTmpBuffer, const LayerNormGradBetaTiling& t, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  const Buffers n(sharedTmpBuffer, 4, t.hLength, place);
-  n.ForPieces(t.hLength, place, [&](Elements& m, uint32_t c) {
+  const vinci_detail::Buffers n(sharedTmpBuffer, 4, t.hLength, place);
+  n.ForPieces(t.hLength, place, [&](vinci_detail::Elements& m, uint32_t c) {
     m.Set(n[0], 0.0f);
     m.Set(n[1], 0.0f);
     for (uint32_t row = 0; row < t.bLength * t.sLength; ++row) {
       const uint32_t at = row * t.hLength + c;
-      const LocalTensor<float> dy = AsFloat(m, LocalTensor<T>(inputDy[at]), n[2], false);
+      const LocalTensor<float> dy = vinci_detail::AsFloat(m, LocalTensor<T>(inputDy[at]), n[2], false);
       m.Add(n[1], n[1], dy);
-      m.Mul(n[3], dy, AsFloat(m, LocalTensor<T>(resForGamma[at]), n[3], false));
+      m.Mul(n[3], dy, vinci_detail::AsFloat(m, LocalTensor<T>(resForGamma[at]), n[3], false));
       m.Add(n[0], n[0], n[3]);
     }
-    PutFloat(m, LocalTensor<T>(outputPdGamma[c]), n[0]);
-    PutFloat(m, LocalTensor<T>(outputPdBeta[c]), n[1]);
+    vinci_detail::PutFloat(m, LocalTensor<T>(outputPdGamma[c]), n[0]);
+    vinci_detail::PutFloat(m, LocalTensor<T>(outputPdBeta[c]), n[1]);
   });
 }
 template <typename T, bool isReuseSource = false>
 void LayerNormGradBeta(const LocalTensor<T>& outputPdGamma, const LocalTensor<T>& outputPdBeta,
                        const LocalTensor<T>& resForGamma, const LocalTensor<T>& inputDy,
-                       const LayerNormGradBetaTiling& tiling, Place place = Place::here()) {
-  LayerNormGradBeta(outputPdGamma, outputPdBeta, resForGamma, inputDy, StackBuffer(place), tiling, place);
+                       const LayerNormGradBetaTiling& tiling, VINCI_PLACE) {
+  LayerNormGradBeta(outputPdGamma, outputPdBeta, resForGamma, inputDy, vinci_detail::StackBuffer(place), tiling, place);
 }
 
 // LayerNorm with mean and variance given.
@@ -175,22 +175,23 @@ template <typename U, typename T, bool isReuseSource = false, const NormalizeCon
 void Normalize(const LocalTensor<T>& output, const LocalTensor<float>& outputRstd, const LocalTensor<float>& inputMean,
                const LocalTensor<float>& inputVariance, const LocalTensor<T>& inputX, const LocalTensor<U>& gamma,
                const LocalTensor<U>& beta, const LocalTensor<uint8_t>& sharedTmpBuffer, const float epsilon,
-               const NormalizePara& para, Place place = Place::here()) {
+               const NormalizePara& para, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   const uint32_t stride = para.rLengthWithPadding;
-  const NormTiles<T> x(sharedTmpBuffer, para.aLength, stride, place);
+  const vinci_detail::NormTiles<T> x(sharedTmpBuffer, para.aLength, stride, place);
   const LocalTensor<float> tile = x.tiles[0];
   if constexpr (!config.isNoGamma) x.Load(x.factors[0], gamma, para.rLength);
   if constexpr (!config.isNoBeta) x.Load(x.factors[1], beta, para.rLength);
   for (uint32_t first = 0; first < para.aLength; first += x.at_once) {
     const uint32_t n = para.aLength - first < x.at_once ? para.aLength - first : x.at_once, at = first * stride;
-    const Rows rows(n, para.rLength, stride, place);
+    const vinci_detail::Rows rows(n, para.rLength, stride, place);
     x.Load(tile, LocalTensor<T>(inputX[at]), rows.elements());
     x.LoadVals(x.vals[1], LocalTensor<float>(inputMean[first]), n);
     rows.ToBlocks(x.blocks, x.vals[1]);
     rows.SubRow(tile, tile, x.blocks);
     x.LoadRstd(LocalTensor<float>(inputVariance[first]), epsilon, n);
-    if constexpr (!config.isOnlyOutput) PutNumbers(LocalTensor<float>(outputRstd[first]), x.vals[0], n, x.acc, place);
+    if constexpr (!config.isOnlyOutput)
+      vinci_detail::PutNumbers(LocalTensor<float>(outputRstd[first]), x.vals[0], n, x.acc, place);
     rows.ToBlocks(x.blocks, x.vals[0]);
     rows.MulRow(tile, tile, x.blocks);
     if constexpr (!config.isNoGamma) rows.MulColumn(tile, tile, x.factors[0]);
@@ -201,10 +202,9 @@ void Normalize(const LocalTensor<T>& output, const LocalTensor<float>& outputRst
 template <typename U, typename T, bool isReuseSource = false, const NormalizeConfig& config = NLCFG_NORM>
 void Normalize(const LocalTensor<T>& output, const LocalTensor<float>& outputRstd, const LocalTensor<float>& inputMean,
                const LocalTensor<float>& inputVariance, const LocalTensor<T>& inputX, const LocalTensor<U>& gamma,
-               const LocalTensor<U>& beta, const float epsilon, const NormalizePara& para,
-               Place place = Place::here()) {
+               const LocalTensor<U>& beta, const float epsilon, const NormalizePara& para, VINCI_PLACE) {
   Normalize<U, T, isReuseSource, config>(output, outputRstd, inputMean, inputVariance, inputX, gamma, beta,
-                                         StackBuffer(place), epsilon, para, place);
+                                         vinci_detail::StackBuffer(place), epsilon, para, place);
 }
 
 }  // namespace AscendC

@@ -8,6 +8,7 @@
 // quantisation.
 namespace AscendC {
 
+namespace vinci_detail {
 // A factor or a summand: a number, or a row of them.
 template <typename T>
 struct QuantFactor {
@@ -70,56 +71,59 @@ void QuantizeRows(const LocalTensor<int8_t>& dst, const LocalTensor<T>& src, con
     });
   }
 }
+}  // namespace vinci_detail
+
 template <typename T, bool isReuseSource = false>
 void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
                  const LocalTensor<uint8_t>& sharedTmpBuffer, const float scale, const float offset,
-                 const uint32_t calCount, Place place = Place::here()) {
-  QuantizeRows<T>(dstTensor, srcTensor, sharedTmpBuffer, {scale, {}, false}, {offset, {}, false}, 1, calCount, place);
+                 const uint32_t calCount, VINCI_PLACE) {
+  vinci_detail::QuantizeRows<T>(dstTensor, srcTensor, sharedTmpBuffer, {scale, {}, false}, {offset, {}, false}, 1,
+                                calCount, place);
 }
 template <typename T, bool isReuseSource = false>
 void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
-                 const LocalTensor<uint8_t>& sharedTmpBuffer, const float scale, const float offset,
-                 Place place = Place::here()) {
+                 const LocalTensor<uint8_t>& sharedTmpBuffer, const float scale, const float offset, VINCI_PLACE) {
   AscendQuant<T>(dstTensor, srcTensor, sharedTmpBuffer, scale, offset, srcTensor.GetSize(), place);
 }
 template <typename T, bool isReuseSource = false>
 void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor, const float scale,
-                 const float offset, const uint32_t calCount, Place place = Place::here()) {
-  AscendQuant<T>(dstTensor, srcTensor, StackBuffer(place), scale, offset, calCount, place);
+                 const float offset, const uint32_t calCount, VINCI_PLACE) {
+  AscendQuant<T>(dstTensor, srcTensor, vinci_detail::StackBuffer(place), scale, offset, calCount, place);
 }
 template <typename T, bool isReuseSource = false>
 void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor, const float scale,
-                 const float offset, Place place = Place::here()) {
-  AscendQuant<T>(dstTensor, srcTensor, StackBuffer(place), scale, offset, srcTensor.GetSize(), place);
+                 const float offset, VINCI_PLACE) {
+  AscendQuant<T>(dstTensor, srcTensor, vinci_detail::StackBuffer(place), scale, offset, srcTensor.GetSize(), place);
 }
 // By columns.
 template <typename T, bool isReuseSource = false>
 void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
                  const LocalTensor<uint8_t>& sharedTmpBuffer, const LocalTensor<T>& scaleTensor, const T offset,
-                 const uint32_t scaleCount, const uint32_t calCount, Place place = Place::here()) {
-  QuantizeRows<T>(dstTensor, srcTensor, sharedTmpBuffer, QuantRow(scaleTensor), QuantNumber(offset),
-                  calCount / scaleCount, scaleCount, place);
+                 const uint32_t scaleCount, const uint32_t calCount, VINCI_PLACE) {
+  vinci_detail::QuantizeRows<T>(dstTensor, srcTensor, sharedTmpBuffer, vinci_detail::QuantRow(scaleTensor),
+                                vinci_detail::QuantNumber(offset), calCount / scaleCount, scaleCount, place);
 }
 template <typename T, bool isReuseSource = false>
 void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
                  const LocalTensor<uint8_t>& sharedTmpBuffer, const LocalTensor<T>& scaleTensor,
                  const LocalTensor<T>& offsetTensor, const uint32_t scaleCount, const uint32_t /*offsetCount*/,
-                 const uint32_t calCount, Place place = Place::here()) {
-  QuantizeRows<T>(dstTensor, srcTensor, sharedTmpBuffer, QuantRow(scaleTensor), QuantRow(offsetTensor),
-                  calCount / scaleCount, scaleCount, place);
+                 const uint32_t calCount, VINCI_PLACE) {
+  vinci_detail::QuantizeRows<T>(dstTensor, srcTensor, sharedTmpBuffer, vinci_detail::QuantRow(scaleTensor),
+                                vinci_detail::QuantRow(offsetTensor), calCount / scaleCount, scaleCount, place);
 }
 template <typename T, bool isReuseSource = false>
 void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
                  const LocalTensor<T>& scaleTensor, const T offset, const uint32_t scaleCount, const uint32_t calCount,
-                 Place place = Place::here()) {
-  AscendQuant<T>(dstTensor, srcTensor, StackBuffer(place), scaleTensor, offset, scaleCount, calCount, place);
+                 VINCI_PLACE) {
+  AscendQuant<T>(dstTensor, srcTensor, vinci_detail::StackBuffer(place), scaleTensor, offset, scaleCount, calCount,
+                 place);
 }
 template <typename T, bool isReuseSource = false>
 void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
                  const LocalTensor<T>& scaleTensor, const LocalTensor<T>& offsetTensor, const uint32_t scaleCount,
-                 const uint32_t offsetCount, const uint32_t calCount, Place place = Place::here()) {
-  AscendQuant<T>(dstTensor, srcTensor, StackBuffer(place), scaleTensor, offsetTensor, scaleCount, offsetCount, calCount,
-                 place);
+                 const uint32_t offsetCount, const uint32_t calCount, VINCI_PLACE) {
+  AscendQuant<T>(dstTensor, srcTensor, vinci_detail::StackBuffer(place), scaleTensor, offsetTensor, scaleCount,
+                 offsetCount, calCount, place);
 }
 
 // s32 to floating point: m rows of n numbers, of which the first calCount count.
@@ -128,6 +132,7 @@ struct DequantParams {
 };
 enum class DeQuantMode { DEQUANT_WITH_SINGLE_ROW = 0, DEQUANT_WITH_MULTI_ROW };
 
+namespace vinci_detail {
 template <typename D, typename S>
 void DequantizeRows(const LocalTensor<D>& dst, const LocalTensor<int32_t>& src, const QuantFactor<S>& scale,
                     const LocalTensor<uint8_t>& tmp, DequantParams p, DeQuantMode mode, Place place) {
@@ -146,25 +151,29 @@ void DequantizeRows(const LocalTensor<D>& dst, const LocalTensor<int32_t>& src, 
     });
   }
 }
-#define VINCI_DEQUANT(Scale, factor)                                                                                   \
-  template <typename dstT, typename scaleT, DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>                   \
-  void AscendDequant(const LocalTensor<dstT>& dstTensor, const LocalTensor<int32_t>& srcTensor, Scale deqScale,        \
-                     const LocalTensor<uint8_t>& sharedTmpBuffer, DequantParams params, Place place = Place::here()) { \
-    DequantizeRows(dstTensor, srcTensor, factor(deqScale), sharedTmpBuffer, params, mode, place);                      \
-  }                                                                                                                    \
-  template <typename dstT, typename scaleT, DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>                   \
-  void AscendDequant(const LocalTensor<dstT>& dstTensor, const LocalTensor<int32_t>& srcTensor, Scale deqScale,        \
-                     DequantParams params, Place place = Place::here()) {                                              \
-    DequantizeRows(dstTensor, srcTensor, factor(deqScale), StackBuffer(place), params, mode, place);                   \
+}  // namespace vinci_detail
+
+#define VINCI_DEQUANT(Scale, factor)                                                                               \
+  template <typename dstT, typename scaleT, DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>               \
+  void AscendDequant(const LocalTensor<dstT>& dstTensor, const LocalTensor<int32_t>& srcTensor, Scale deqScale,    \
+                     const LocalTensor<uint8_t>& sharedTmpBuffer, DequantParams params, VINCI_PLACE) {             \
+    vinci_detail::DequantizeRows(dstTensor, srcTensor, factor(deqScale), sharedTmpBuffer, params, mode, place);    \
+  }                                                                                                                \
+  template <typename dstT, typename scaleT, DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>               \
+  void AscendDequant(const LocalTensor<dstT>& dstTensor, const LocalTensor<int32_t>& srcTensor, Scale deqScale,    \
+                     DequantParams params, VINCI_PLACE) {                                                          \
+    vinci_detail::DequantizeRows(dstTensor, srcTensor, factor(deqScale), vinci_detail::StackBuffer(place), params, \
+                                 mode, place);                                                                     \
   }
-VINCI_DEQUANT(const LocalTensor<scaleT>&, QuantRow)
-VINCI_DEQUANT(const scaleT, QuantNumber)
+VINCI_DEQUANT(const LocalTensor<scaleT>&, vinci_detail::QuantRow)
+VINCI_DEQUANT(const scaleT, vinci_detail::QuantNumber)
 #undef VINCI_DEQUANT
 
 // dst = (src + offset) * scale: k rows with factors for each column, or numbers for all.
 struct AntiQuantShapeInfo {
   uint32_t offsetHeight = 0, offsetWidth = 0, scaleHeight = 0, scaleWidth = 0;
 };
+namespace vinci_detail {
 template <typename D, typename S>
 void AntiQuantizeRows(const LocalTensor<D>& dst, const LocalTensor<S>& src, const QuantFactor<D>& offset,
                       const QuantFactor<D>& scale, const LocalTensor<uint8_t>& tmp, uint32_t rows, uint32_t columns,
@@ -181,35 +190,39 @@ void AntiQuantizeRows(const LocalTensor<D>& dst, const LocalTensor<S>& src, cons
     });
   }
 }
+}  // namespace vinci_detail
+
 template <typename InputDataType, typename OutputDataType, bool isTranspose>
 void AscendAntiQuant(const LocalTensor<OutputDataType>& dst, const LocalTensor<InputDataType>& src,
                      const LocalTensor<OutputDataType>& offset, const LocalTensor<OutputDataType>& scale,
                      const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t k,
-                     const AntiQuantShapeInfo& shapeInfo = {}, Place place = Place::here()) {
+                     const AntiQuantShapeInfo& shapeInfo = {}, VINCI_PLACE) {
   static_assert(!isTranspose, "AscendAntiQuant of a transposed matrix is not supported by Vinci");
   if (shapeInfo.scaleHeight > 1) ::vinci::ascendc::unsupported("AscendAntiQuant with groups of rows", place);
-  AntiQuantizeRows(dst, src, QuantRow(offset), QuantRow(scale), sharedTmpBuffer, k, src.GetSize() / k, place);
+  vinci_detail::AntiQuantizeRows(dst, src, vinci_detail::QuantRow(offset), vinci_detail::QuantRow(scale),
+                                 sharedTmpBuffer, k, src.GetSize() / k, place);
 }
 template <typename InputDataType, typename OutputDataType, bool isTranspose>
 void AscendAntiQuant(const LocalTensor<OutputDataType>& dst, const LocalTensor<InputDataType>& src,
                      const OutputDataType offset, const OutputDataType scale,
                      const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t k,
-                     const AntiQuantShapeInfo& /*shapeInfo*/ = {}, Place place = Place::here()) {
-  AntiQuantizeRows(dst, src, QuantNumber(offset), QuantNumber(scale), sharedTmpBuffer, k, src.GetSize() / k, place);
+                     const AntiQuantShapeInfo& /*shapeInfo*/ = {}, VINCI_PLACE) {
+  vinci_detail::AntiQuantizeRows(dst, src, vinci_detail::QuantNumber(offset), vinci_detail::QuantNumber(scale),
+                                 sharedTmpBuffer, k, src.GetSize() / k, place);
 }
 template <typename InputDataType, typename OutputDataType, bool isTranspose>
 void AscendAntiQuant(const LocalTensor<OutputDataType>& dst, const LocalTensor<InputDataType>& src,
                      const LocalTensor<OutputDataType>& offset, const LocalTensor<OutputDataType>& scale,
-                     const uint32_t k, const AntiQuantShapeInfo& shapeInfo = {}, Place place = Place::here()) {
-  AscendAntiQuant<InputDataType, OutputDataType, isTranspose>(dst, src, offset, scale, StackBuffer(place), k, shapeInfo,
-                                                              place);
+                     const uint32_t k, const AntiQuantShapeInfo& shapeInfo = {}, VINCI_PLACE) {
+  AscendAntiQuant<InputDataType, OutputDataType, isTranspose>(dst, src, offset, scale, vinci_detail::StackBuffer(place),
+                                                              k, shapeInfo, place);
 }
 template <typename InputDataType, typename OutputDataType, bool isTranspose>
 void AscendAntiQuant(const LocalTensor<OutputDataType>& dst, const LocalTensor<InputDataType>& src,
                      const OutputDataType offset, const OutputDataType scale, const uint32_t k,
-                     const AntiQuantShapeInfo& shapeInfo = {}, Place place = Place::here()) {
-  AscendAntiQuant<InputDataType, OutputDataType, isTranspose>(dst, src, offset, scale, StackBuffer(place), k, shapeInfo,
-                                                              place);
+                     const AntiQuantShapeInfo& shapeInfo = {}, VINCI_PLACE) {
+  AscendAntiQuant<InputDataType, OutputDataType, isTranspose>(dst, src, offset, scale, vinci_detail::StackBuffer(place),
+                                                              k, shapeInfo, place);
 }
 
 }  // namespace AscendC

@@ -16,6 +16,7 @@ struct MeanParams {
   uint32_t outter = 1, inner = 0, n = 0;
 };
 
+namespace vinci_detail {
 // dst[row] = factor * the sum or the extremum of the first `columns` of `stride` elements of each row.
 template <typename T>
 void ReduceRows(ReduceType type, const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& tmp,
@@ -48,29 +49,29 @@ void ReduceRows(ReduceType type, const LocalTensor<T>& dst, const LocalTensor<T>
     PutNumbers(LocalTensor<T>(dst[first]), vals, n, acc, place);
   }
 }
+}  // namespace vinci_detail
+
 template <typename T, int32_t reduceDim = -1, bool isReuseSource = false, bool isBasicBlock = false>
 void Sum(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const LocalTensor<uint8_t>& sharedTmpBuffer,
-         const SumParams& sumParams, Place place = Place::here()) {
-  ReduceRows(ReduceType::SUM, dstTensor, srcTensor, sharedTmpBuffer, sumParams.outter, sumParams.n, sumParams.inner,
-             1.0f, place);
+         const SumParams& sumParams, VINCI_PLACE) {
+  vinci_detail::ReduceRows(ReduceType::SUM, dstTensor, srcTensor, sharedTmpBuffer, sumParams.outter, sumParams.n,
+                           sumParams.inner, 1.0f, place);
 }
 template <typename T, int32_t reduceDim = -1, bool isReuseSource = false, bool isBasicBlock = false>
-void Sum(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const SumParams& sumParams,
-         Place place = Place::here()) {
-  Sum(dstTensor, srcTensor, StackBuffer(place), sumParams, place);
+void Sum(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const SumParams& sumParams, VINCI_PLACE) {
+  Sum(dstTensor, srcTensor, vinci_detail::StackBuffer(place), sumParams, place);
 }
 template <typename T, typename accType = T, bool isReuseSource = false, bool isBasicBlock = false,
           int32_t reduceDim = -1>
 void Mean(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const LocalTensor<uint8_t>& sharedTmpBuffer,
-          const MeanParams& meanParams, Place place = Place::here()) {
-  ReduceRows(ReduceType::SUM, dstTensor, srcTensor, sharedTmpBuffer, meanParams.outter, meanParams.n, meanParams.inner,
-             1.0f / static_cast<float>(meanParams.n), place);
+          const MeanParams& meanParams, VINCI_PLACE) {
+  vinci_detail::ReduceRows(ReduceType::SUM, dstTensor, srcTensor, sharedTmpBuffer, meanParams.outter, meanParams.n,
+                           meanParams.inner, 1.0f / static_cast<float>(meanParams.n), place);
 }
 template <typename T, typename accType = T, bool isReuseSource = false, bool isBasicBlock = false,
           int32_t reduceDim = -1>
-void Mean(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const MeanParams& meanParams,
-          Place place = Place::here()) {
-  Mean(dstTensor, srcTensor, StackBuffer(place), meanParams, place);
+void Mean(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const MeanParams& meanParams, VINCI_PLACE) {
+  Mean(dstTensor, srcTensor, vinci_detail::StackBuffer(place), meanParams, place);
 }
 
 // Along the last axis (AR), or the first (RA).
@@ -79,6 +80,7 @@ struct AR {};
 struct RA {};
 }  // namespace Pattern::Reduce
 
+namespace vinci_detail {
 // Folds the rows on the first one, part by part of the row.
 template <typename T>
 void ReduceColumns(ReduceType type, const LocalTensor<T>& dst, const LocalTensor<T>& src,
@@ -113,17 +115,20 @@ void ReduceMatrix(ReduceType type, bool mean, const LocalTensor<T>& dst, const L
     ReduceColumns(type, dst, src, tmp, shape[0], stride, mean ? 1.0f / static_cast<float>(shape[0]) : 1.0f, place);
   }
 }
-#define VINCI_REDUCE_MATRIX(Name, type, mean)                                                                     \
-  template <class T, class pattern, bool isReuseSource = false>                                                   \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,                                     \
-            const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t srcShape[], bool srcInnerPad,             \
-            Place place = Place::here()) {                                                                        \
-    ReduceMatrix<T, pattern>(type, mean, dstTensor, srcTensor, sharedTmpBuffer, srcShape, srcInnerPad, place);    \
-  }                                                                                                               \
-  template <class T, class pattern, bool isReuseSource = false>                                                   \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const uint32_t srcShape[],          \
-            bool srcInnerPad, Place place = Place::here()) {                                                      \
-    ReduceMatrix<T, pattern>(type, mean, dstTensor, srcTensor, StackBuffer(place), srcShape, srcInnerPad, place); \
+}  // namespace vinci_detail
+
+#define VINCI_REDUCE_MATRIX(Name, type, mean)                                                                        \
+  template <class T, class pattern, bool isReuseSource = false>                                                      \
+  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,                                        \
+            const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t srcShape[], bool srcInnerPad, VINCI_PLACE) { \
+    vinci_detail::ReduceMatrix<T, pattern>(type, mean, dstTensor, srcTensor, sharedTmpBuffer, srcShape, srcInnerPad, \
+                                           place);                                                                   \
+  }                                                                                                                  \
+  template <class T, class pattern, bool isReuseSource = false>                                                      \
+  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const uint32_t srcShape[],             \
+            bool srcInnerPad, VINCI_PLACE) {                                                                         \
+    vinci_detail::ReduceMatrix<T, pattern>(type, mean, dstTensor, srcTensor, vinci_detail::StackBuffer(place),       \
+                                           srcShape, srcInnerPad, place);                                            \
   }
 VINCI_REDUCE_MATRIX(ReduceSum, ReduceType::SUM, false)
 VINCI_REDUCE_MATRIX(ReduceMean, ReduceType::SUM, true)

@@ -121,6 +121,7 @@ VINCI_TILING_NAMES
 }  // namespace tiling
 #undef VINCI_TILING_NAMES
 
+namespace vinci_detail {
 constexpr uint32_t kSoftmaxBlocks = 4;  // numbers of rows as blocks: max, sum, exp of the old max, one more
 // Elements of f32 that softmax needs for so many rows at once: 64 of a row to fold it, its numbers, and the row itself
 // where it is not f32.
@@ -133,8 +134,11 @@ constexpr uint32_t NormWords(uint32_t rows, uint32_t stride) {
   const uint32_t aligned = (rows + 7) / 8 * 8;
   return rows * (64 + 2 * stride) + aligned * (1 + 8) + 2 * stride;
 }
+}  // namespace vinci_detail
+
 // TopK: indices, values and records twice. Modes as published: of long rows, or of rows of 32.
 enum TopKMode { TOPK_NORMAL, TOPK_NSMALL };
+namespace vinci_detail {
 constexpr uint32_t TopKBytes(uint32_t elements, uint32_t bytes_of_element) {
   return elements * (4 + bytes_of_element + 16);
 }
@@ -166,5 +170,6 @@ constexpr uint32_t ReduceWords(uint32_t rows, uint32_t stride) {
   const uint32_t aligned = (rows + 7) / 8 * 8;
   return rows * (64 + stride) + aligned;
 }
+}  // namespace vinci_detail
 
 }  // namespace AscendC

@@ -9,6 +9,7 @@
 // What functions of rows stand on: a matrix of f32 in UB, a number for each row, and a row of factors for all rows.
 namespace AscendC {
 
+namespace vinci_detail {
 // Numbers of rows are kept as blocks of 32 bytes filled with them, as operands that repeat.
 constexpr uint32_t kRowBlock = ONE_BLK_SIZE / sizeof(float);
 constexpr uint32_t kRowLanes = ONE_REPEAT_BYTE_SIZE / sizeof(float);
@@ -237,5 +238,6 @@ uint32_t RowsAtOnce(uint32_t wanted, uint32_t bytes, Words&& words, Place place)
   constexpr uint32_t kWhole = ONE_BLK_SIZE / sizeof(half);
   return rows < wanted && rows > kWhole ? rows / kWhole * kWhole : rows;
 }
+}  // namespace vinci_detail
 
 }  // namespace AscendC

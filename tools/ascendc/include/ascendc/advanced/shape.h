@@ -18,6 +18,7 @@ struct UnPadParams {
   uint16_t leftPad = 0, rightPad = 0;
 };
 
+namespace vinci_detail {
 // dst, rows of `to` elements, from src, rows of `from`: element c of a row is element c - left there. Gathers whose
 // offsets are computed in f32: exact up to some million elements, which UB does not have.
 template <typename T>
@@ -62,46 +63,47 @@ void FillColumns(const LocalTensor<T>& dst, uint32_t rows, uint32_t stride, uint
   ResetMask(place);
   IssueBarrier(PIPE_V, place);
 }
+}  // namespace vinci_detail
 
 template <typename T>
 void Pad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const PadParams& padParams,
-         const LocalTensor<uint8_t>& sharedTmpBuffer, const PadTiling& tiling, Place place = Place::here()) {
+         const LocalTensor<uint8_t>& sharedTmpBuffer, const PadTiling& tiling, VINCI_PLACE) {
   const uint32_t left = padParams.leftPad, valid = tiling.srcOriWidth;
   const uint32_t to = left + valid + padParams.rightPad;
   if (to * sizeof(T) % ONE_BLK_SIZE != 0)
     ::vinci::ascendc::wrong("Pad: the padded rows do not fill blocks of 32 bytes", place);
-  GatherRows(dstTensor, srcTensor, sharedTmpBuffer, tiling.srcHeight, to, tiling.srcWidth, left, place);
+  vinci_detail::GatherRows(dstTensor, srcTensor, sharedTmpBuffer, tiling.srcHeight, to, tiling.srcWidth, left, place);
   const T value = static_cast<T>(padParams.padValue);
-  FillColumns(dstTensor, tiling.srcHeight, to, 0, left, value, place);
-  FillColumns(dstTensor, tiling.srcHeight, to, left + valid, to, value, place);
+  vinci_detail::FillColumns(dstTensor, tiling.srcHeight, to, 0, left, value, place);
+  vinci_detail::FillColumns(dstTensor, tiling.srcHeight, to, left + valid, to, value, place);
 }
 template <typename T>
 void Pad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const PadParams& padParams,
-         const PadTiling& tiling, Place place = Place::here()) {
-  Pad(dstTensor, srcTensor, padParams, StackBuffer(place), tiling, place);
+         const PadTiling& tiling, VINCI_PLACE) {
+  Pad(dstTensor, srcTensor, padParams, vinci_detail::StackBuffer(place), tiling, place);
 }
 template <typename T>
 void UnPad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const UnPadParams& unPadParams,
-           const LocalTensor<uint8_t>& sharedTmpBuffer, const UnPadTiling& tiling, Place place = Place::here()) {
-  GatherRows(dstTensor, srcTensor, sharedTmpBuffer, tiling.srcHeight, tiling.srcWidth - unPadParams.rightPad,
-             tiling.srcWidth, 0, place);
+           const LocalTensor<uint8_t>& sharedTmpBuffer, const UnPadTiling& tiling, VINCI_PLACE) {
+  vinci_detail::GatherRows(dstTensor, srcTensor, sharedTmpBuffer, tiling.srcHeight,
+                           tiling.srcWidth - unPadParams.rightPad, tiling.srcWidth, 0, place);
 }
 template <typename T>
 void UnPad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const UnPadParams& unPadParams,
-           const UnPadTiling& tiling, Place place = Place::here()) {
-  UnPad(dstTensor, srcTensor, unPadParams, StackBuffer(place), tiling, place);
+           const UnPadTiling& tiling, VINCI_PLACE) {
+  UnPad(dstTensor, srcTensor, unPadParams, vinci_detail::StackBuffer(place), tiling, place);
 }
 
 // A tensor of batch, heads, sequence and head size in fractals of 16 x 16, to other orders of its axes: 16 elements of
 // a row at a time, for each head and 16 columns. Or a matrix transposed.
 template <typename T>
 void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& sharedTmpBuffer,
-               TransposeType transposeType, const ConfusionTransposeTiling& t, Place place = Place::here()) {
+               TransposeType transposeType, const ConfusionTransposeTiling& t, VINCI_PLACE) {
   constexpr uint32_t kFractal = 16, kGroup = kFractal * sizeof(T) / ONE_BLK_SIZE;
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if (transposeType == TransposeType::TRANSPOSE_ND2ND_ONLY) {
-    MatrixTranspose<T>(sharedTmpBuffer, t.sequence, t.headSize, place).Run(dst, src);
-    return IssueBarrier(PIPE_V, place);
+    vinci_detail::MatrixTranspose<T>(sharedTmpBuffer, t.sequence, t.headSize, place).Run(dst, src);
+    return vinci_detail::IssueBarrier(PIPE_V, place);
   }
   if (transposeType < TransposeType::TRANSPOSE_NZ2ND_0213 || transposeType > TransposeType::TRANSPOSE_ND2ND_ONLY)
     ::vinci::ascendc::unsupported("this type of Transpose", place);
@@ -135,23 +137,23 @@ void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Local
       }
     }
   }
-  IssueBarrier(PIPE_V, place);
+  vinci_detail::IssueBarrier(PIPE_V, place);
 }
 template <typename T>
 void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, TransposeType transposeType,
-               const ConfusionTransposeTiling& tiling, Place place = Place::here()) {
-  Transpose(dst, src, StackBuffer(place), transposeType, tiling, place);
+               const ConfusionTransposeTiling& tiling, VINCI_PLACE) {
+  Transpose(dst, src, vinci_detail::StackBuffer(place), transposeType, tiling, place);
 }
 template <typename T>
 void ConfusionTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                         const LocalTensor<uint8_t>& sharedTmpBuffer, TransposeType transposeType,
-                        const ConfusionTransposeTiling& tiling, Place place = Place::here()) {
+                        const ConfusionTransposeTiling& tiling, VINCI_PLACE) {
   Transpose(dst, src, sharedTmpBuffer, transposeType, tiling, place);
 }
 template <typename T>
 void ConfusionTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src, TransposeType transposeType,
-                        const ConfusionTransposeTiling& tiling, Place place = Place::here()) {
-  Transpose(dst, src, StackBuffer(place), transposeType, tiling, place);
+                        const ConfusionTransposeTiling& tiling, VINCI_PLACE) {
+  Transpose(dst, src, vinci_detail::StackBuffer(place), transposeType, tiling, place);
 }
 
 }  // namespace AscendC

@@ -8,10 +8,12 @@
 // (ascendc/advanced/host_sizes.h) know it from here.
 namespace AscendC {
 
+namespace vinci_detail {
 // Buffers that every function has: its operands and its result in f32.
 constexpr uint32_t kOperandNodes = 3;
 // A buffer is a multiple of so many elements.
 constexpr uint32_t kElementUnit = 64;
+}  // namespace vinci_detail
 
 // Name, and buffers besides those.
 #define VINCI_TMP_NODES(X) \
@@ -55,10 +57,10 @@ constexpr uint32_t kElementUnit = 64;
   X(ClampMin, 0)           \
   X(Axpy, 0)
 
-namespace TmpNodes {
+namespace vinci_detail::TmpNodes {
 #define VINCI_TMP_NODE(Name, nodes) inline constexpr uint32_t Name = nodes;
 VINCI_TMP_NODES(VINCI_TMP_NODE)
 #undef VINCI_TMP_NODE
-}  // namespace TmpNodes
+}  // namespace vinci_detail::TmpNodes
 
 }  // namespace AscendC

@@ -18,6 +18,7 @@ struct SoftmaxConfig {
 };
 inline constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0};
 
+namespace vinci_detail {
 // What is computed besides exp(src - max of the row).
 struct SoftmaxKind {
   bool statistics = true;  // sum and max are results
@@ -168,6 +169,7 @@ template <bool nz>
 constexpr void RefuseNz() {
   static_assert(!nz, "softmax of matrices in the format NZ is not supported by Vinci");
 }
+}  // namespace vinci_detail
 
 #define VINCI_SOFTMAX_TEMPLATE                                                                              \
   template <typename T, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false, \
@@ -175,33 +177,34 @@ constexpr void RefuseNz() {
 VINCI_SOFTMAX_TEMPLATE
 void SoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<S>& sumTensor, const LocalTensor<S>& maxTensor,
              const LocalTensor<T>& srcTensor, const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,
-             const SoftMaxShapeInfo& softmaxShapeInfo = {}, Place place = Place::here()) {
-  RefuseNz<isDataFormatNZ>();
-  Softmax<T, S>({dstTensor, srcTensor, {}, sumTensor, maxTensor, {}, {}}, {}, sharedTmpBuffer, tiling, softmaxShapeInfo,
-                place);
+             const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
+  vinci_detail::RefuseNz<isDataFormatNZ>();
+  vinci_detail::Softmax<T, S>({dstTensor, srcTensor, {}, sumTensor, maxTensor, {}, {}}, {}, sharedTmpBuffer, tiling,
+                              softmaxShapeInfo, place);
 }
 VINCI_SOFTMAX_TEMPLATE
 void SoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<S>& sumTensor, const LocalTensor<S>& maxTensor,
              const LocalTensor<T>& srcTensor, const SoftMaxTiling& tiling,
-             const SoftMaxShapeInfo& softmaxShapeInfo = {}, Place place = Place::here()) {
+             const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
   SoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ, config, S>(
-      dstTensor, sumTensor, maxTensor, srcTensor, StackBuffer(place), tiling, softmaxShapeInfo, place);
+      dstTensor, sumTensor, maxTensor, srcTensor, vinci_detail::StackBuffer(place), tiling, softmaxShapeInfo, place);
 }
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false,
           const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
 void SoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,
              const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,
-             const SoftMaxShapeInfo& softmaxShapeInfo = {}, Place place = Place::here()) {
-  SoftmaxKind kind;
+             const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
+  vinci_detail::SoftmaxKind kind;
   kind.statistics = false;
-  Softmax<T, float>({dstTensor, srcTensor, {}, {}, {}, {}, {}}, kind, sharedTmpBuffer, tiling, softmaxShapeInfo, place);
+  vinci_detail::Softmax<T, float>({dstTensor, srcTensor, {}, {}, {}, {}, {}}, kind, sharedTmpBuffer, tiling,
+                                  softmaxShapeInfo, place);
 }
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false,
           const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
 void SoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const SoftMaxTiling& tiling,
-             const SoftMaxShapeInfo& softmaxShapeInfo = {}, Place place = Place::here()) {
-  SoftMax<T, isReuseSource, isBasicBlock, config>(dstTensor, srcTensor, StackBuffer(place), tiling, softmaxShapeInfo,
-                                                  place);
+             const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
+  SoftMax<T, isReuseSource, isBasicBlock, config>(dstTensor, srcTensor, vinci_detail::StackBuffer(place), tiling,
+                                                  softmaxShapeInfo, place);
 }
 
 // With sums and maxima that are there already.
@@ -209,31 +212,32 @@ VINCI_SOFTMAX_TEMPLATE
 void SimpleSoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<S>& inSumTensor,
                    const LocalTensor<S>& inMaxTensor, const LocalTensor<T>& srcTensor,
                    const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,
-                   const SoftMaxShapeInfo& softmaxShapeInfo = {}, Place place = Place::here()) {
-  RefuseNz<isDataFormatNZ>();
-  SoftmaxKind kind;
+                   const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
+  vinci_detail::RefuseNz<isDataFormatNZ>();
+  vinci_detail::SoftmaxKind kind;
   kind.statistics = false;
   kind.given = true;
-  Softmax<T, S>({dstTensor, srcTensor, {}, {}, {}, inSumTensor, inMaxTensor}, kind, sharedTmpBuffer, tiling,
-                softmaxShapeInfo, place);
+  vinci_detail::Softmax<T, S>({dstTensor, srcTensor, {}, {}, {}, inSumTensor, inMaxTensor}, kind, sharedTmpBuffer,
+                              tiling, softmaxShapeInfo, place);
 }
 VINCI_SOFTMAX_TEMPLATE
 void SimpleSoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<S>& inSumTensor,
                    const LocalTensor<S>& inMaxTensor, const LocalTensor<T>& srcTensor, const SoftMaxTiling& tiling,
-                   const SoftMaxShapeInfo& softmaxShapeInfo = {}, Place place = Place::here()) {
-  SimpleSoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ, config, S>(
-      dstTensor, inSumTensor, inMaxTensor, srcTensor, StackBuffer(place), tiling, softmaxShapeInfo, place);
+                   const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
+  SimpleSoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ, config, S>(dstTensor, inSumTensor, inMaxTensor,
+                                                                           srcTensor, vinci_detail::StackBuffer(place),
+                                                                           tiling, softmaxShapeInfo, place);
 }
 #undef VINCI_SOFTMAX_TEMPLATE
 
 template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>
 void LogSoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& sum, const LocalTensor<T>& max,
                 const LocalTensor<T>& src, const LocalTensor<uint8_t>& sharedTmpBuffer, const LogSoftMaxTiling& tiling,
-                const SoftMaxShapeInfo& softmaxShapeInfo = {}, Place place = Place::here()) {
-  RefuseNz<isDataFormatNZ>();
-  SoftmaxKind kind;
+                const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
+  vinci_detail::RefuseNz<isDataFormatNZ>();
+  vinci_detail::SoftmaxKind kind;
   kind.log = true;
-  Softmax<T, T>({dst, src, {}, sum, max, {}, {}}, kind, sharedTmpBuffer, tiling, softmaxShapeInfo, place);
+  vinci_detail::Softmax<T, T>({dst, src, {}, sum, max, {}, {}}, kind, sharedTmpBuffer, tiling, softmaxShapeInfo, place);
 }
 
 // Rows that come in parts: expMaxTensor is what older results are multiplied by.
@@ -242,20 +246,20 @@ void SoftmaxFlash(const LocalTensor<T>& dstTensor, const LocalTensor<S>& sumTens
                   const LocalTensor<T>& srcTensor, const LocalTensor<T>& expMaxTensor,
                   const LocalTensor<S>& inSumTensor, const LocalTensor<S>& inMaxTensor,
                   const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling, bool isUpdate = false,
-                  const SoftMaxShapeInfo& softmaxShapeInfo = {}, Place place = Place::here()) {
-  SoftmaxKind kind;
+                  const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
+  vinci_detail::SoftmaxKind kind;
   kind.update = kind.scaled = isUpdate;
-  Softmax<T, S>({dstTensor, srcTensor, expMaxTensor, sumTensor, maxTensor, inSumTensor, inMaxTensor}, kind,
-                sharedTmpBuffer, tiling, softmaxShapeInfo, place);
+  vinci_detail::Softmax<T, S>({dstTensor, srcTensor, expMaxTensor, sumTensor, maxTensor, inSumTensor, inMaxTensor},
+                              kind, sharedTmpBuffer, tiling, softmaxShapeInfo, place);
 }
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false, typename S>
 void SoftmaxFlash(const LocalTensor<T>& dstTensor, const LocalTensor<S>& sumTensor, const LocalTensor<S>& maxTensor,
                   const LocalTensor<T>& srcTensor, const LocalTensor<T>& expMaxTensor,
                   const LocalTensor<S>& inSumTensor, const LocalTensor<S>& inMaxTensor, const SoftMaxTiling& tiling,
-                  bool isUpdate = false, const SoftMaxShapeInfo& softmaxShapeInfo = {}, Place place = Place::here()) {
+                  bool isUpdate = false, const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
   SoftmaxFlash<T, isReuseSource, isBasicBlock, S>(dstTensor, sumTensor, maxTensor, srcTensor, expMaxTensor, inSumTensor,
-                                                  inMaxTensor, StackBuffer(place), tiling, isUpdate, softmaxShapeInfo,
-                                                  place);
+                                                  inMaxTensor, vinci_detail::StackBuffer(place), tiling, isUpdate,
+                                                  softmaxShapeInfo, place);
 }
 template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false,
           bool isDataFormatNZ = false, const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename S>
@@ -263,14 +267,14 @@ void SoftmaxFlashV2(const LocalTensor<T>& dstTensor, const LocalTensor<S>& expSu
                     const LocalTensor<S>& maxTensor, const LocalTensor<T>& srcTensor,
                     const LocalTensor<T>& expMaxTensor, const LocalTensor<S>& inExpSumTensor,
                     const LocalTensor<S>& inMaxTensor, const LocalTensor<uint8_t>& sharedTmpBuffer,
-                    const SoftMaxTiling& tiling, const SoftMaxShapeInfo& softmaxShapeInfo = {},
-                    Place place = Place::here()) {
-  RefuseNz<isDataFormatNZ>();
-  SoftmaxKind kind;
+                    const SoftMaxTiling& tiling, const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
+  vinci_detail::RefuseNz<isDataFormatNZ>();
+  vinci_detail::SoftmaxKind kind;
   kind.update = isUpdate;
   kind.divide = false;
-  Softmax<T, S>({dstTensor, srcTensor, expMaxTensor, expSumTensor, maxTensor, inExpSumTensor, inMaxTensor}, kind,
-                sharedTmpBuffer, tiling, softmaxShapeInfo, place);
+  vinci_detail::Softmax<T, S>(
+      {dstTensor, srcTensor, expMaxTensor, expSumTensor, maxTensor, inExpSumTensor, inMaxTensor}, kind, sharedTmpBuffer,
+      tiling, softmaxShapeInfo, place);
 }
 template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false,
           bool isDataFormatNZ = false, const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, typename S>
@@ -278,25 +282,25 @@ void SoftmaxFlashV2(const LocalTensor<T>& dstTensor, const LocalTensor<S>& expSu
                     const LocalTensor<S>& maxTensor, const LocalTensor<T>& srcTensor,
                     const LocalTensor<T>& expMaxTensor, const LocalTensor<S>& inExpSumTensor,
                     const LocalTensor<S>& inMaxTensor, const SoftMaxTiling& tiling,
-                    const SoftMaxShapeInfo& softmaxShapeInfo = {}, Place place = Place::here()) {
+                    const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
   SoftmaxFlashV2<T, isUpdate, isReuseSource, isBasicBlock, isDataFormatNZ, config, S>(
-      dstTensor, expSumTensor, maxTensor, srcTensor, expMaxTensor, inExpSumTensor, inMaxTensor, StackBuffer(place),
-      tiling, softmaxShapeInfo, place);
+      dstTensor, expSumTensor, maxTensor, srcTensor, expMaxTensor, inExpSumTensor, inMaxTensor,
+      vinci_detail::StackBuffer(place), tiling, softmaxShapeInfo, place);
 }
 
 // Rows whose maximum has the bits `from` become `to`; says whether there was one.
 template <typename T1, typename T2, bool isDataFormatNZ = false, uint8_t stepSizeMode = 0>
 bool AdjustSoftMaxRes(const LocalTensor<T1>& softMaxRes, const LocalTensor<T2>& maxTensor, const uint32_t from,
-                      const T1 to, const SoftMaxShapeInfo& softmaxShapeInfo, Place place = Place::here()) {
-  RefuseNz<isDataFormatNZ>();
+                      const T1 to, const SoftMaxShapeInfo& softmaxShapeInfo, VINCI_PLACE) {
+  vinci_detail::RefuseNz<isDataFormatNZ>();
   TPipe::Order(HardEvent::V_S, place);
   bool any = false;
   for (uint32_t row = 0; row < softmaxShapeInfo.srcM; ++row) {
-    if (BitsOf(maxTensor.GetValue(row * (ONE_BLK_SIZE / sizeof(T2)), place)) != from) continue;
+    if (vinci_detail::BitsOf(maxTensor.GetValue(row * (ONE_BLK_SIZE / sizeof(T2)), place)) != from) continue;
     Duplicate(softMaxRes[row * softmaxShapeInfo.srcK], to, static_cast<int32_t>(softmaxShapeInfo.srcK), place);
     any = true;
   }
-  if (any) IssueBarrier(PIPE_V, place);
+  if (any) vinci_detail::IssueBarrier(PIPE_V, place);
   return any;
 }
 

@@ -15,6 +15,7 @@ struct TopKInfo {
   int32_t outter = 1, inner = 0, n = 0;
 };
 
+namespace vinci_detail {
 // Buffers in the temporary memory: indices, negated values, and records twice.
 template <typename T>
 class TopKRows {
@@ -75,25 +76,25 @@ class TopKRows {
   LocalTensor<T> values_, records_, spare_;
   Place place_;
 };
+}  // namespace vinci_detail
 
 template <typename T, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false,
           enum TopKMode topkMode = TopKMode::TOPK_NORMAL>
 void TopK(const LocalTensor<T>& dstValueLocal, const LocalTensor<int32_t>& dstIndexLocal,
           const LocalTensor<T>& srcLocal, const LocalTensor<int32_t>& srcIndexLocal,
           [[maybe_unused]] const LocalTensor<bool>& finishLocal, const LocalTensor<uint8_t>& tmpLocal, const int32_t k,
-          const TopkTiling& /*tilling*/, const TopKInfo& topKInfo, const bool isLargest = true,
-          Place place = Place::here()) {
+          const TopkTiling& /*tilling*/, const TopKInfo& topKInfo, const bool isLargest = true, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   const auto rows = static_cast<uint32_t>(topKInfo.outter), inner = static_cast<uint32_t>(topKInfo.inner);
   const auto wanted = static_cast<uint32_t>(k);
   if constexpr (topkMode == TopKMode::TOPK_NSMALL) {
     static_assert(!isHasfinish, "TopK of rows of 32: rows cannot be excluded");
-    TopKRows<T> x(tmpLocal, rows * inner, place);
+    vinci_detail::TopKRows<T> x(tmpLocal, rows * inner, place);
     x.SortEach32(x.Ordered(srcLocal, rows * inner, isLargest), isInitIndex ? srcIndexLocal : x.Count(inner, rows),
                  rows);
     x.Take(dstValueLocal, dstIndexLocal, wanted, rows, isLargest);
   } else {
-    TopKRows<T> x(tmpLocal, inner, place);
+    vinci_detail::TopKRows<T> x(tmpLocal, inner, place);
     const LocalTensor<int32_t> index = isInitIndex ? srcIndexLocal : x.Count(inner, 1);
     constexpr uint32_t kBlock = ONE_BLK_SIZE / sizeof(T);
     const uint32_t value_row = (wanted + kBlock - 1) / kBlock * kBlock, index_row = (wanted + 7) / 8 * 8;
@@ -104,7 +105,7 @@ void TopK(const LocalTensor<T>& dstValueLocal, const LocalTensor<int32_t>& dstIn
         if (finishLocal.GetValue(row, place)) Duplicate(dstIndexLocal[row * index_row], topKInfo.n, k, place);
       }
     }
-    IssueBarrier(PIPE_V, place);
+    vinci_detail::IssueBarrier(PIPE_V, place);
   }
 }
 template <typename T, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false,
@@ -112,10 +113,10 @@ template <typename T, bool isInitIndex = false, bool isHasfinish = false, bool i
 void TopK(const LocalTensor<T>& dstValueLocal, const LocalTensor<int32_t>& dstIndexLocal,
           const LocalTensor<T>& srcLocal, const LocalTensor<int32_t>& srcIndexLocal,
           const LocalTensor<bool>& finishLocal, const int32_t k, const TopkTiling& tilling, const TopKInfo& topKInfo,
-          const bool isLargest = true, Place place = Place::here()) {
+          const bool isLargest = true, VINCI_PLACE) {
   TopK<T, isInitIndex, isHasfinish, isReuseSrc, topkMode>(dstValueLocal, dstIndexLocal, srcLocal, srcIndexLocal,
-                                                          finishLocal, StackBuffer(place), k, tilling, topKInfo,
-                                                          isLargest, place);
+                                                          finishLocal, vinci_detail::StackBuffer(place), k, tilling,
+                                                          topKInfo, isLargest, place);
 }
 
 }  // namespace AscendC

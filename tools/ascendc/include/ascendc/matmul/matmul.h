@@ -50,7 +50,7 @@ class MatmulImpl {
   // -------------------------------------------------------------------------------------------------------------------
   // Set up.
 
-  void Init(const tiling::TCubeTiling* cubeTiling, TPipe* tpipe = nullptr, Place place = Place::here()) {
+  void Init(const tiling::TCubeTiling* cubeTiling, TPipe* tpipe = nullptr, VINCI_PLACE) {
     place_ = place;
     tiling::TCubeTiling t = cubeTiling != nullptr ? *cubeTiling : tiling::TCubeTiling{};
     Complete(t, place);
@@ -74,12 +74,12 @@ class MatmulImpl {
       e.Init(*tpipe, t, place);
   }
   // For REGIST_MATMUL_OBJ: what this core is to the object of that number.
-  void Join(bool client, GM_ADDR workspace, uint8_t object, Place place) {
+  void Join(bool client, GM_ADDR workspace, uint8_t object, vinci_detail::Place place) {
     role_ = client ? Role::client : Role::server;
     if (client) client_.Init(workspace, object, place);
   }
   // The AIC computes what an AIV asks for.
-  void Serve(const Message& m, TPipe& pipe, Place place) {
+  void Serve(const Message& m, TPipe& pipe, vinci_detail::Place place) {
     Engine& e = engines_[m.aiv];
     if (m.kind == Message::Kind::end) return;
     if (std::memcmp(&served_[m.aiv], &m.work.tiling, sizeof(tiling::TCubeTiling)) != 0) {
@@ -127,16 +127,16 @@ class MatmulImpl {
     Begin();
   }
   // At TSCM all of the matrix as NZ, of the shape that SetOrgShape says; in UB what this core takes.
-  void SetTensorA(const LocalTensor<TA>& leftMatrix, bool isTransposeA = false, Place place = Place::here()) {
+  void SetTensorA(const LocalTensor<TA>& leftMatrix, bool isTransposeA = false, VINCI_PLACE) {
     work_.a = Local<A>(leftMatrix, isTransposeA, isTransposeA, {org_m_, org_ka_}, {work_.m, work_.k}, 0, place);
     Begin();
   }
-  void SetTensorB(const LocalTensor<TB>& rightMatrix, bool isTransposeB = false, Place place = Place::here()) {
+  void SetTensorB(const LocalTensor<TB>& rightMatrix, bool isTransposeB = false, VINCI_PLACE) {
     work_.b = Local<B>(rightMatrix, !isTransposeB, isTransposeB, {org_kb_, org_n_}, {work_.k, work_.n}, 1, place);
     Begin();
   }
   void SetBias(const GlobalTensor<TBias>& biasGlobal) { work_.bias = biasGlobal.Address(); }
-  void SetBias(const LocalTensor<TBias>& inputBias, Place place = Place::here()) {
+  void SetBias(const LocalTensor<TBias>& inputBias, VINCI_PLACE) {
     NeedClient("a bias in UB of a cube core", place);
     const uint64_t bytes = work_.n * sizeof(TBias);
     if (bytes > vinci_detail::MatmulArea::kBias)
@@ -152,7 +152,7 @@ class MatmulImpl {
   }
   void SetQuantVector(const GlobalTensor<uint64_t>& quantTensor) { work_.quant_table = quantTensor.Address(); }
   // Of a cube core by itself.
-  void SetHF32(bool enableHF32 = false, int32_t transMode = 0, Place place = Place::here()) {
+  void SetHF32(bool enableHF32 = false, int32_t transMode = 0, VINCI_PLACE) {
     if (role_ == Role::client) ::vinci::ascendc::unsupported("SetHF32 of an AIV", place);
     SetHF32Mode(enableHF32, place);
     SetHF32TransMode(transMode == 1, place);
@@ -177,7 +177,7 @@ class MatmulImpl {
   // Blocks one by one: Iterate computes the next one, GetTensorC brings it out.
 
   template <bool sync = true>
-  bool Iterate(bool enPartialSum = false, Place place = Place::here()) {
+  bool Iterate(bool enPartialSum = false, VINCI_PLACE) {
     place_ = place;
     if (!sync) return IterateAhead(place);
     if (!Next(enPartialSum)) return false;
@@ -186,7 +186,7 @@ class MatmulImpl {
   }
   // Into a tensor of the program, at CO1.
   template <bool sync = true, class T>
-  bool Iterate(bool enPartialSum, const LocalTensor<T>& localCmatrix, Place place = Place::here()) {
+  bool Iterate(bool enPartialSum, const LocalTensor<T>& localCmatrix, VINCI_PLACE) {
     static_assert(std::is_same_v<T, Sum>, "Iterate: L0C holds float or int32_t");
     place_ = place;
     if (role_ != Role::direct) ::vinci::ascendc::unsupported("Iterate into CO1 on an AIV", place);
@@ -196,8 +196,7 @@ class MatmulImpl {
   }
 
   template <bool sync = true>
-  void GetTensorC(const GlobalTensor<TC>& gm, uint8_t enAtomic = 0, bool enSequentialWrite = false,
-                  Place place = Place::here()) {
+  void GetTensorC(const GlobalTensor<TC>& gm, uint8_t enAtomic = 0, bool enSequentialWrite = false, VINCI_PLACE) {
     if (ahead_) {
       index_ = NextAhead();
       Compute(false, place);
@@ -206,9 +205,9 @@ class MatmulImpl {
     if (sync && role_ == Role::client) client_.Settle(place);
   }
   template <bool sync = true>
-  void GetTensorC(const LocalTensor<TC>& co2Local, uint8_t enAtomic = 0, bool enSequentialWrite = false,
-                  Place place = Place::here()) {
-    if (vinci_detail::MatmulMover<TA>::kC0 != 0 && MemoryOf(co2Local.GetPosition()) == ::vinci::ascendc::Memory::l1)
+  void GetTensorC(const LocalTensor<TC>& co2Local, uint8_t enAtomic = 0, bool enSequentialWrite = false, VINCI_PLACE) {
+    if (vinci_detail::MatmulMover<TA>::kC0 != 0 &&
+        vinci_detail::MemoryOf(co2Local.GetPosition()) == ::vinci::ascendc::Memory::l1)
       return Bring({co2Local.Address(), true, enAtomic, enSequentialWrite}, place);
     NeedClient("GetTensorC into UB", place);
     if (!sync || ahead_) {
@@ -222,18 +221,17 @@ class MatmulImpl {
   }
   template <bool sync = true>
   void GetTensorC(const GlobalTensor<TC>& gm, const LocalTensor<TC>& co2Local, uint8_t enAtomic = 0,
-                  bool enSequentialWrite = false, Place place = Place::here()) {
+                  bool enSequentialWrite = false, VINCI_PLACE) {
     NeedClient("GetTensorC into UB", place);
     Bring({gm.Address(), false, enAtomic, enSequentialWrite}, place);
     Bring({client_.Area().Result(), false, 0, true}, place);
     client_.Settle(place);
     ToUb(co2Local, client_.Area().Result(), index_, enSequentialWrite, place);
   }
-  void AsyncGetTensorC(const LocalTensor<TC>& c, Place place = Place::here()) { GetTensorC<true>(c, 0, true, place); }
+  void AsyncGetTensorC(const LocalTensor<TC>& c, VINCI_PLACE) { GetTensorC<true>(c, 0, true, place); }
   // The next block that Iterate<false> has computed, where it lies.
   template <bool sync = false>
-  GlobalTensor<TC> GetTensorC(uint8_t /*enAtomic*/ = 0, bool /*enSequentialWrite*/ = false,
-                              Place place = Place::here()) {
+  GlobalTensor<TC> GetTensorC(uint8_t /*enAtomic*/ = 0, bool /*enSequentialWrite*/ = false, VINCI_PLACE) {
     NeedClient("GetTensorC of a workspace", place);
     client_.Settle(place);
     GlobalTensor<TC> out;
@@ -251,7 +249,7 @@ class MatmulImpl {
 
   template <bool sync = true>
   void IterateAll(const GlobalTensor<TC>& gm, uint8_t enAtomic = 0, bool enSequentialWrite = false,
-                  bool /*waitIterateAll*/ = false, bool fakeMsg = false, Place place = Place::here()) {
+                  bool /*waitIterateAll*/ = false, bool fakeMsg = false, VINCI_PLACE) {
     place_ = place;
     if (fakeMsg) return;
     const vinci_detail::MatmulTarget target{gm.Address(), false, enAtomic, enSequentialWrite};
@@ -266,22 +264,22 @@ class MatmulImpl {
     }
   }
   template <bool sync = true>
-  void IterateAll(const LocalTensor<TC>& ubCmatrix, uint8_t enAtomic = 0, Place place = Place::here()) {
+  void IterateAll(const LocalTensor<TC>& ubCmatrix, uint8_t enAtomic = 0, VINCI_PLACE) {
     Begin();
     while (Iterate<true>(false, place))
       GetTensorC<true>(ubCmatrix, enAtomic, false, place);
   }
-  void WaitIterateAll(Place place = Place::here()) {
+  void WaitIterateAll(VINCI_PLACE) {
     if (role_ == Role::client) client_.Settle(place);
   }
-  void WaitGetTensorC(Place place = Place::here()) { WaitIterateAll(place); }
+  void WaitGetTensorC(VINCI_PLACE) { WaitIterateAll(place); }
 
   // Products of batches that lie one behind the other; where one side has fewer they are taken in turn.
   template <bool sync = true, bool waitIterateBatch = false>
   void IterateBatch(const GlobalTensor<TC>& gm, uint32_t batchA, uint32_t batchB, bool enSequentialWrite,
                     const uint32_t matrixStrideA = 0, const uint32_t matrixStrideB = 0,
                     const uint32_t matrixStrideC = 0, const bool enPartialSum = false, const uint8_t enAtomic = 0,
-                    Place place = Place::here()) {
+                    VINCI_PLACE) {
     static_assert(A::layout == LayoutMode::NORMAL || A::layout == LayoutMode::NONE,
                   "IterateBatch: layouts other than NORMAL are not supported by Vinci");
     if (enPartialSum) ::vinci::ascendc::unsupported("IterateBatch with enPartialSum", place);
@@ -291,8 +289,8 @@ class MatmulImpl {
     const uint64_t stride_b = matrixStrideB != 0 ? matrixStrideB : uint64_t{org_kb_} * org_n_;
     const uint64_t stride_c = matrixStrideC != 0 ? matrixStrideC : uint64_t{org_m_} * first.row_length_c;
     for (uint32_t i = 0; i < batches; ++i) {
-      work_.a.address = first.a.address + BytesOf<TA>(i * batchA / batches * stride_a);
-      work_.b.address = first.b.address + BytesOf<TB>(i * batchB / batches * stride_b);
+      work_.a.address = first.a.address + vinci_detail::BytesOf<TA>(i * batchA / batches * stride_a);
+      work_.b.address = first.b.address + vinci_detail::BytesOf<TB>(i * batchB / batches * stride_b);
       if (first.bias != 0 && kConfig.isBiasBatch) work_.bias = first.bias + uint64_t{i} * org_n_ * sizeof(TBias);
       IterateAll<false>(gm[i * stride_c], enAtomic, enSequentialWrite, false, false, place);
     }
@@ -306,13 +304,13 @@ class MatmulImpl {
   }
   void IterateBatch(const GlobalTensor<TC>& gm, bool enPartialSum, uint8_t enAtomic, bool enSequentialWrite,
                     const uint32_t matrixStrideA = 0, const uint32_t matrixStrideB = 0,
-                    const uint32_t matrixStrideC = 0, Place place = Place::here()) {
+                    const uint32_t matrixStrideC = 0, VINCI_PLACE) {
     IterateBatch<true, false>(gm, batch_a_, batch_b_, enSequentialWrite, matrixStrideA, matrixStrideB, matrixStrideC,
                               enPartialSum, enAtomic, place);
   }
-  void WaitIterateBatch(Place place = Place::here()) { WaitIterateAll(place); }
+  void WaitIterateBatch(VINCI_PLACE) { WaitIterateAll(place); }
 
-  void End(Place place = Place::here()) {
+  void End(VINCI_PLACE) {
     if (role_ == Role::client) {
       client_.Send(About(Message::Kind::end), place);
       client_.Settle(place);
@@ -331,7 +329,7 @@ class MatmulImpl {
   static uint32_t RoundUp(uint32_t value, uint32_t to) { return vinci_detail::RoundUp(value, to); }
 
   // What the template says of the tiling, and what neither says.
-  static void Complete(tiling::TCubeTiling& t, Place place) {
+  static void Complete(tiling::TCubeTiling& t, vinci_detail::Place place) {
     const auto take = [](int32_t& to, uint32_t from) {
       if (from != 0) to = static_cast<int32_t>(from);
     };
@@ -385,34 +383,35 @@ class MatmulImpl {
     }
     return m;
   }
-  static void Store(Engine& e, const Work& w, uint32_t index, const vinci_detail::MatmulTarget& target, Place place) {
+  static void Store(Engine& e, const Work& w, uint32_t index, const vinci_detail::MatmulTarget& target,
+                    vinci_detail::Place place) {
     e.template Store<kConfig.enableRelu, kConfig.isEnableChannelSplit>(w, index, target, place);
   }
-  static void All(Engine& e, const Work& w, vinci_detail::MatmulTarget target, Place place) {
+  static void All(Engine& e, const Work& w, vinci_detail::MatmulTarget target, vinci_detail::Place place) {
     for (uint32_t i = 0; i < w.Blocks(); ++i) {
       e.Multiply(w, i, false, place);
       Store(e, w, i, target, place);
       if (target.sequential) target.address += Unsigned(w.tiling.baseM) * Unsigned(w.tiling.baseN) * sizeof(TC);
     }
   }
-  void Compute(bool partial, Place place) {
+  void Compute(bool partial, vinci_detail::Place place) {
     if (role_ != Role::client) return engines_[0].Multiply(work_, index_, partial, place);
     Message m = About(Message::Kind::multiply);
     m.partial = partial;
     client_.Send(m, place);
   }
-  void Bring(const vinci_detail::MatmulTarget& target, Place place) {
+  void Bring(const vinci_detail::MatmulTarget& target, vinci_detail::Place place) {
     if (role_ != Role::client) return Store(engines_[0], work_, index_, target, place);
     Message m = About(Message::Kind::store);
     m.target = target;
     client_.Send(m, place);
   }
-  void NeedClient(const char* what, Place place) const {
+  void NeedClient(const char* what, vinci_detail::Place place) const {
     if (role_ != Role::client) ::vinci::ascendc::unsupported(what, place);
   }
 
   // All blocks ahead, to the workspace; on a cube core by itself they are computed when they are asked for.
-  bool IterateAhead(Place place) {
+  bool IterateAhead(vinci_detail::Place place) {
     Begin();
     ahead_ = true;
     if (role_ != Role::client || workspace_ == 0) return true;
@@ -422,7 +421,7 @@ class MatmulImpl {
     return true;
   }
   uint32_t NextAhead() { return next_ < work_.Blocks() ? next_++ : 0; }
-  uint64_t AheadAt(uint32_t index, Place place) const {
+  uint64_t AheadAt(uint32_t index, vinci_detail::Place place) const {
     if (workspace_ == 0)
       ::vinci::ascendc::wrong("GetTensorC of what Iterate<false> has computed, without SetWorkspace before", place);
     return workspace_ + uint64_t{index} * Unsigned(work_.tiling.baseM) * Unsigned(work_.tiling.baseN) * sizeof(TC);
@@ -430,9 +429,9 @@ class MatmulImpl {
   // A matrix in L1, or one in UB, which goes through global memory. Shapes are of the matrix that is not transposed.
   template <class Type>
   vinci_detail::MatmulOperand Local(const LocalTensor<typename Type::T>& tensor, bool k_rows, bool transposed,
-                                    Shape whole, Shape single, uint32_t which, Place place) {
+                                    Shape whole, Shape single, uint32_t which, vinci_detail::Place place) {
     using T = typename Type::T;
-    const bool l1 = MemoryOf(tensor.GetPosition()) == ::vinci::ascendc::Memory::l1;
+    const bool l1 = vinci_detail::MemoryOf(tensor.GetPosition()) == ::vinci::ascendc::Memory::l1;
     const Shape shape = l1 ? whole : single;
     vinci_detail::MatmulOperand o{tensor.Address(),
                                   l1,
@@ -449,7 +448,7 @@ class MatmulImpl {
     const uint64_t elements =
         o.nz ? uint64_t{RoundUp(o.rows, 16)} * RoundUp(o.row_length, vinci_detail::MatmulMover<T>::kC0)
              : uint64_t{o.rows} * o.row_length;
-    const uint64_t bytes = BytesOf<T>(elements);
+    const uint64_t bytes = vinci_detail::BytesOf<T>(elements);
     if (bytes > vinci_detail::MatmulArea::kMatrix)
       ::vinci::ascendc::unsupported("a matrix of more than 102 KiB in UB", place);
     FromUb(client_.Area().Matrix(which), tensor.template ReinterpretCast<uint8_t>(), bytes, place);
@@ -462,7 +461,7 @@ class MatmulImpl {
     static thread_local const void* stager[2] = {};
     return stager;
   }
-  static void FromUb(uint64_t to, const LocalTensor<uint8_t>& from, uint64_t bytes, Place place) {
+  static void FromUb(uint64_t to, const LocalTensor<uint8_t>& from, uint64_t bytes, vinci_detail::Place place) {
     vinci_detail::MatmulClient::SettleAll(place);
     GlobalTensor<uint8_t> gm;
     gm.SetGlobalBuffer(reinterpret_cast<__gm__ uint8_t*>(to));
@@ -475,7 +474,7 @@ class MatmulImpl {
 
   // A block of results from global memory, where its rows have baseN elements, to UB: there alone, or where it belongs
   // in the whole of this core's results.
-  void ToUb(const LocalTensor<TC>& ub, uint64_t address, uint32_t index, bool sequential, Place place) {
+  void ToUb(const LocalTensor<TC>& ub, uint64_t address, uint32_t index, bool sequential, vinci_detail::Place place) {
     const vinci_detail::MatmulBlock b(work_, index);
     GlobalTensor<TC> gm;
     gm.SetGlobalBuffer(reinterpret_cast<__gm__ TC*>(address));
@@ -513,7 +512,7 @@ class MatmulImpl {
   vinci_detail::MatmulClient client_;
   tiling::TCubeTiling served_[2];
   Engine engines_[2];  // of a server one for each AIV
-  Place place_{nullptr, 0};
+  vinci_detail::Place place_{nullptr, 0};
 };
 
 template <class A, class B, class C, class Bias = C, const auto& CFG = CFG_NORM, class CallBack = MatmulCallBackFunc<>>
@@ -590,5 +589,6 @@ using AscendC::MatmulCallBackFunc;  // NOLINT(google-global-names-in-headers)
 
 // Objects, each with its tiling. In a MIX kernel the AIC computes for its AIVs from here to their end, and then leaves
 // the function.
-#define REGIST_MATMUL_OBJ(tpipe, workspace, ...) \
-  if (::AscendC::vinci_detail::RegisterMatmul(tpipe, workspace, ::AscendC::Place::here(), __VA_ARGS__)) return
+#define REGIST_MATMUL_OBJ(tpipe, workspace, ...)                                                                      \
+  if (::AscendC::vinci_detail::RegisterMatmul(tpipe, workspace, ::AscendC::vinci_detail::Place::here(), __VA_ARGS__)) \
+  return

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// A built task stream as files.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "isa/base/error.h"
+#include "isa/text.h"
+#include "sim/io/atomic_file.h"
+#include "sim/io/npy.h"
+#include "sim/task/stream_builder.h"
+#include "sim/task/task.h"
+#include "sim/task/write.h"
+
+namespace vinci::task {
+namespace {
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+// The contents of a buffer as a file: .npy where they have a type.
+std::vector<std::byte> contents(const Buffer& b) {
+  if (b.dtype.empty()) return b.data;
+  const std::vector<u64> flat{b.bytes / io::npy_element_bytes(b.dtype)};
+  return io::to_npy(b.dtype, b.shape.empty() ? flat : b.shape, b.data);
+}
+
+}  // namespace
+
+std::string BuiltStream::yaml() const { return to_yaml(*stream_); }
+std::vector<std::byte> BuiltStream::vts() const { return to_vts(*stream_); }
+
+StreamFiles BuiltStream::files() const {
+  StreamFiles out{.main = stream_->name + ".yaml"};
+  FilesOfYaml names{.comment = comment_};
+  for (usize i = 0; i < stream_->kernels.size(); ++i) {
+    const Kernel& k = stream_->kernels[i];
+    names.kernels.push_back(k.opaque() ? std::string() : k.name + ".s");
+    if (!k.opaque())
+      out.files[names.kernels.back()] = bytes_of((*texts_)[i].empty() ? isa::disassemble(k.program) : (*texts_)[i]);
+  }
+  for (const Buffer& b : stream_->buffers) {
+    names.buffers.push_back(b.data.empty() ? std::string() : b.name + (b.dtype.empty() ? ".bin" : ".npy"));
+    if (!b.data.empty()) out.files[names.buffers.back()] = contents(b);
+  }
+  out.files[out.main] = bytes_of(to_yaml(*stream_, names));
+  return out;
+}
+
+std::string StreamFiles::write(const std::string& folder) const {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) fail_at(Fault::Input, folder, "cannot make this folder: {}", error.message());
+  for (const auto& [name, bytes] : files)
+    io::write_file_atomically(folder + "/" + name, bytes);
+  return folder + "/" + main;
+}
+
+}  // namespace vinci::task

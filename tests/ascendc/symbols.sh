@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Vinci authors
+# The library of Ascend C shows what its headers declare, and nothing of the simulator in it. Usage: symbols.sh LIBRARY INCLUDE
+set -e
+library=$1 include=$2
+nm -DC --defined-only "$library" | cut -c 20- | sed 's/[(@].*//' | sort -u > shown.txt
+grep -v -e '^acl' -e '^sc_main$' -e '^VINCI_ASCENDC_0$' shown.txt > own.txt
+sed -n 's/^[[a-zA-Z].*[ *&]\([a-z_0-9]\{1,\}\)(.*);$/vinci::ascendc::\1/p' "$include/vinci/ascendc.h" | sort -u > declared.txt
+diff own.txt declared.txt || { echo "the library does not show what vinci/ascendc.h declares"; exit 1; }
+sed -n 's/.*\b\(acl[A-Za-z0-9]*\)(.*/\1/p' "$include"/acl/*.h | sort -u > acl.txt
+grep '^acl' shown.txt | while read -r name; do
+  grep -qx "$name" acl.txt || { echo "$name is shown and not declared"; exit 1; }
+done

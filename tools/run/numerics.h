@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <string>
+
+#include "isa/census/census.h"
+#include "sim/config/chip_config.h"
+#include "sim/task/task.h"
+
+// What --numerics writes: the census of a run, as text.
+namespace vinci::run {
+
+// What instruction sites are named by: the programs of the task stream.
+struct CensusReport {
+  const config::ChipConfig& chip;
+  const task::TaskStream& stream;
+  const isa::Census& census;
+};
+
+// numerics.json: every site with all its counts and first occurrences.
+std::string numerics_json(const CensusReport& report);
+// numerics.csv: the same counts, a row for each site.
+std::string numerics_csv(const CensusReport& report);
+// opdebug.json: the first overflow of the run in the shape of the vendor's parsed Opdebug dump.
+std::string opdebug_json(const CensusReport& report);
+// A table for people: each event with its count and its first occurrence, and the sites that had most.
+std::string numerics_summary(const CensusReport& report);
+
+}  // namespace vinci::run

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <string>
+
+#include "models/soc/simulate.h"
+
+namespace vinci::run {
+
+// What a timed run says at a glance: time, tasks, pipe utilisation, achieved rate against peak, memory traffic, and how
+// much of the chip file is assumed. Deterministic.
+std::string summary(const config::ChipConfig& chip, const task::TaskStream& stream, const models::Result& result,
+                    std::string_view mode);
+
+}  // namespace vinci::run
