@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -17,6 +16,7 @@
 #include "isa/base/error.h"
 #include "sim/config/load.h"
 #include "sim/io/program.h"
+#include "tools/vinci/options.h"
 
 namespace vinci::cli {
 namespace {
@@ -48,6 +48,15 @@ void set_variable(const char* name, const std::string& value) { ::setenv(name, v
 void set_chip(const std::string& chip, const std::string& soc_version) {
   if (!chip.empty()) set_variable("VINCI_CHIP", chip);
   if (!soc_version.empty()) set_variable("VINCI_CHIP", chip_of_soc(soc_version));
+}
+
+void add_native_timeout(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "--native-timeout", [](const std::string& seconds) { set_variable("VINCI_NATIVE_TIMEOUT", seconds); },
+          "End the program with exit code 7 when the native code of a kernel has made no progress for so many seconds; "
+          "after 60 s there is a warning with the line")
+      ->transform(integer(1, 1'000'000));
 }
 
 void become(std::vector<std::string> program) {

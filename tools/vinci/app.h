@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <limits>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ void set_variable(const char* name, const std::string& value);
 // The chip of programs: as a built-in chip or a chip file, or by its product name as the vendor's tools take it.
 // Without either it stays the one that they were compiled for.
 void set_chip(const std::string& chip, const std::string& soc_version);
+
+// The option --native-timeout of a command that runs a program.
+void add_native_timeout(CLI::App& command);
 
 // Goes on as this program.
 [[noreturn]] void become(std::vector<std::string> program);

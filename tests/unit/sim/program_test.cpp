@@ -27,6 +27,12 @@ TEST(Program, StdoutCanGoToStderr) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
 }
 
+TEST(Program, WhatItPrintsCanBeRead) {
+  EXPECT_EQ(output_of({"sh", "-c", "echo one; echo two >&2"}), "one\n");
+  EXPECT_EQ(output_of({"yes"}, 4), "y\ny\n");
+  EXPECT_EQ(output_of({"there-is-no-such-program"}), "");
+}
+
 TEST(TempFolder, IsNewAndGoesAwayWithItsFiles) {
   std::filesystem::path path;
   {

@@ -57,6 +57,8 @@ void Core::start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::Tas
   owed_ = 0;
   accesses_ = 0;
   polls_ = 0;
+  polling_ = false;
+  known_.clear();
   branches_.clear();
   native_.start(launch, flags, self, source);
 }
@@ -79,12 +81,17 @@ void Core::pay(Place place) {
 
 void Core::issue(const isa::Inst& inst, Place place) {
   pay(place);
-  if (inst.row->role != isa::Role::scalar) accesses_ = polls_ = 0;
+  if (inst.row->role != isa::Role::scalar) accesses_ = 0;
+  if (inst.row->role != isa::Role::scalar && inst.row->role != isa::Role::pipe_barrier) move_on();
+  static const isa::Row& dcci = row("dcci");
+  if (inst.row == &dcci) look(inst.operands[0].value, place);
   auto state = note(inst, place);
+  if (state != isa::Machine::State::waits) return;
   while (state == isa::Machine::State::waits) {
     give_way_();
     state = native_.resume();
   }
+  move_on();
 }
 
 bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place) {
@@ -101,6 +108,7 @@ bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 va
     fail(Fault::Program, "the scalar unit reaches UB and global memory, not {}",
          kMemoryNames[static_cast<usize>(memory)]);
   }
+  if (write) move_on();
   // What other cores can see is always recorded.
   const bool seen = write && memory == Memory::gm;
   if (accesses_ >= kRecordedAccesses && address % bytes == 0 && !seen) {
@@ -120,17 +128,51 @@ bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 va
   return true;
 }
 
+void Core::move_on() {
+  ++progress_;
+  watchdog::note_progress();
+  polls_ = 0;
+  looks_ = false;
+  if (!known_.empty()) known_.clear();
+}
+
+void Core::polls() {
+  polling_ = true;
+  give_way_();
+  polling_ = false;
+}
+
 void Core::poll(u64 address, Place place) {
-  polls_ = address == polled_ ? polls_ + 1 : 0;
   polled_ = address;
   poll_ = place;
-  if (polls_ >= kPolls) give_way_();
+  if (polls_ < kPolls) return;
+  rereads_several_ = known_.size() > 1 || looks_;
+  if (rereads_several_) polls_ = 0;  // it may as well compute: others get a turn, not each time
+  polls();
+}
+
+void Core::learn(u64 address, u64 value) {
+  if (known_.size() == kKnown) known_.clear();
+  const auto [it, fresh] = known_.try_emplace(address, value);
+  if (!fresh && std::exchange(it->second, value) == value) {
+    ++polls_;
+    return;
+  }
+  polls_ = 0;
+  ++progress_;
+  watchdog::note_progress();
+}
+
+void Core::look(u64 address, Place place) {
+  poll(address, place);
+  looks_ = true;
+  learn(address, 0);
 }
 
 std::string Core::name() const { return fmt::format("{} of block {}", isa::name(kind_), info.block_idx); }
 
 std::string Core::waits_for() const {
-  if (polls_ < kPolls) return native_.machine().waits_for();
+  if (!polling_) return native_.machine().waits_for();
   if (polled_ == 0) {
     return fmt::format("{} waits for a message ({}:{})", name(), poll_.file, poll_.line);
   }
@@ -143,6 +185,7 @@ u64 Core::load(Memory memory, u64 address, unsigned bytes, Place place) {
   u64 value = 0;
   if (memory == Memory::gm) {
     native_.machine().mem().gm().read(address, std::as_writable_bytes(std::span(&value, 1)).first(bytes));
+    learn(address, value);
   } else {
     std::memcpy(&value, native_.machine().mem()[isa::BufId::UB].bytes(address, bytes).data(), bytes);
   }
@@ -162,21 +205,20 @@ u32 Core::await(u64 address, i32 value, Place place) {
   pay(place);
   polled_ = address;
   poll_ = place;
-  for (polls_ = kPolls;; give_way_()) {
+  for (;; polls()) {
     i32 now = 0;
     native_.machine().mem().gm().read(address, std::as_writable_bytes(std::span(&now, 1)));
     if (now >= value) break;
   }
-  polls_ = 0;
+  move_on();
   return static_cast<u32>(native_.words().size());
 }
 
 void Core::let_others_run(bool stirs, Place place) {
   polled_ = 0;
-  polls_ = kPolls;
   poll_ = place;
   stirred_ = stirs;
-  give_way_();
+  polls();
   polls_ = 0;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,10 @@ class Core {
   void let_others_run(bool stirs, Place place);
   // Whether it gave way as one that can go on by itself, since it was asked last.
   bool stirred() { return std::exchange(stirred_, false); }
+  // The same of one that only reads values of several addresses again: it may wait for one of them.
+  bool rereads() { return std::exchange(rereads_several_, false); }
+  // Counts what only a core that moves on does; see watchdog::note_progress().
+  u64 progress() const { return progress_; }
   // Goes back to that position while X0, which the scalar unit has loaded last, is below `value`.
   void repeat(u32 from, i32 value, Place place);
   void end();
@@ -50,12 +55,23 @@ class Core {
  private:
   // Runs of scalar accesses beyond this length are executed, but only their cycles are recorded.
   static constexpr u32 kRecordedAccesses = 32;
-  // So many loads from one address of global memory in a row are a loop that waits for another core.
+  // So many loads from global memory in a row that find what was there before are a loop that may wait for another
+  // core.
   static constexpr u32 kPolls = 64;
+  // Of so many addresses it is known what was there.
+  static constexpr usize kKnown = 4096;
 
   isa::Machine::State note(const isa::Inst& inst, Place place);
   void pay(Place place);
+  void move_on();
+  // Gives way while it waits for what another core writes.
+  void polls();
+  // Before a load from global memory: gives way where those before it may wait for another core.
   void poll(u64 address, Place place);
+  // After it.
+  void learn(u64 address, u64 value);
+  // At an instruction after which native code may read that address through a pointer, unseen.
+  void look(u64 address, Place place);
   bool access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place);
 
   isa::CoreKind kind_;
@@ -67,8 +83,10 @@ class Core {
   u64 owed_ = 0;
   u32 accesses_ = 0;  // since the last instruction for a pipe
   u64 polled_ = 0;    // the address of the latest load from global memory
-  u32 polls_ = 0;     // of it, in a row
-  bool left_out_ = false, stirred_ = false;
+  u32 polls_ = 0;     // loads in a row that found what was there before
+  u64 progress_ = 0;
+  std::unordered_map<u64, u64> known_;  // what loads from global memory have found since the core moved on, by address
+  bool polling_ = false, left_out_ = false, stirred_ = false, looks_ = false, rereads_several_ = false;
   Place poll_{nullptr, 0};
 };
 

@@ -61,6 +61,7 @@ Settings Settings::from_environment() {
   s.record = environment("VINCI_RECORD");
   s.record_data = environment("VINCI_RECORD_DATA") != "0";
   s.quiet = environment("VINCI_VERBOSE") != "1";
+  s.watchdog = WatchdogLimits::from_environment();
   const std::string mode = environment("VINCI_MODE", &vinci_ascendc_mode != nullptr ? vinci_ascendc_mode : "timing");
   if (mode == "functional") {
     s.mode = Mode::functional;

@@ -11,6 +11,7 @@
 #include "sim/config/chip_config.h"
 #include "tools/ascendc/runtime/core.h"
 #include "tools/ascendc/runtime/recorder.h"
+#include "tools/ascendc/runtime/watchdog.h"
 
 namespace vinci::ascendc {
 
@@ -25,6 +26,7 @@ struct Settings {
   std::string options;                 // VINCI_RUN_OPTIONS, more options for `vinci run`
   std::vector<std::string> overrides;  // the values of --set among them
   bool quiet = true;                   // VINCI_VERBOSE=1: prints the summary at the end
+  WatchdogLimits watchdog;             // VINCI_NATIVE_WARNING, VINCI_NATIVE_TIMEOUT
 
   static Settings from_environment();
 };

@@ -84,13 +84,15 @@ void TaskRun::execute(Part& part, BlockState& state) {
 }
 
 models::BlockRunner::Turn TaskRun::advance(Slot& slot) {
-  bool moved = false;
+  bool moved = false, paused = false;
   for (Part& part : slot.parts) {
     if (!part.strand) continue;
-    const u64 before = part.core->native().machine().executed();
+    const u64 before = part.core->progress();
     try {
       if (!part.strand->resume()) {
-        moved = moved || part.core->native().machine().executed() != before || part.core->stirred();
+        const bool moves = part.core->progress() != before || part.core->stirred();
+        paused = paused || (!moves && part.core->rereads() && ++idle_turns_ < kIdleTurns);
+        moved = moved || moves;
         continue;
       }
     } catch (const Error& e) {
@@ -106,9 +108,10 @@ models::BlockRunner::Turn TaskRun::advance(Slot& slot) {
                                part.core->branches()};
     --slot.left;
   }
+  if (moved) idle_turns_ = 0;
   using Turn = models::BlockRunner::Turn;
   if (slot.left == 0) return Turn::done;
-  return moved ? Turn::moved : Turn::waits;
+  return moved ? Turn::moved : paused ? Turn::paused : Turn::waits;
 }
 
 void TaskRun::report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots, u32 not_begun) const {
@@ -123,6 +126,7 @@ void TaskRun::report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots, u
 
 void TaskRun::run(u32 stream) {
   std::vector<std::unique_ptr<Slot>> slots;
+  const Watched watched(device_.settings().watchdog, fmt::format("kernel '{}'", launch_.name));
   models::BlockRunner(launch_.blocks, block_shape_.slots(), models::BlockRunner::Opening::one)
       .run(
           [&](u32 slot, u32 block) {

@@ -51,6 +51,9 @@ class TaskRun {
   task::Kernel put_together(task::KernelType type, u32 first, u32 count, u32 stride) const;
   u32 parts() const { return shape_.mix() ? 1 + shape_.vector_cores : 1; }
 
+  // So many turns in a row in which cores only read the same again are taken for a deadlock: some seconds of the host.
+  static constexpr u32 kIdleTurns = 1 << 18;
+
   Device& device_;
   const Launch& launch_;
   std::function<void()> kernel_;
@@ -59,6 +62,7 @@ class TaskRun {
   isa::CoreKind first_kind_;
   isa::CrossCoreFlags flags_;
   std::vector<Section> sections_;  // by block and part
+  u32 idle_turns_ = 0;
 };
 
 }  // namespace vinci::ascendc

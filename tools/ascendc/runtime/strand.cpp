@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "tools/ascendc/runtime/crash.h"
+#include "tools/ascendc/runtime/watchdog.h"
 
 namespace vinci::ascendc {
 namespace {
@@ -53,12 +54,14 @@ void Strand::give_way() {
   self.hand_to(Turn::owner);
   self.await(Turn::body);
   if (self.abandoned_) throw Abandoned{};
+  watchdog::take_over();
 }
 
 void Strand::main() {
   t_strand = this;
   prepare_thread_for_crash();
   await(Turn::body);
+  watchdog::take_over();
   try {
     body_();
   } catch (const Abandoned&) {
