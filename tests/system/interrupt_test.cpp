@@ -66,6 +66,15 @@ TEST_F(Interrupt, AStudyEnds) {
   EXPECT_NE(r.output.find("error: interrupted at cycle "), std::string::npos) << r.output;
 }
 
+TEST_F(Interrupt, AValidationEnds) {
+  for (const char* jobs : {"1", "2"}) {
+    const auto r = interrupted(fmt::format("validate --csv values.csv --jobs {}", jobs), "INT");
+    EXPECT_EQ(r.exit_code, 7) << r.output;
+    EXPECT_NE(r.output.find("error: interrupted when "), std::string::npos) << r.output;
+    EXPECT_NE(shell("test -e values.csv").exit_code, 0) << "a file of half the values";
+  }
+}
+
 // The stacks of 1023 threads do not fit: the run goes on with those that do and says so, or it has no memory itself.
 TEST_F(Interrupt, ThreadsThatCannotStartAreNoBug) {
   ASSERT_EQ(vinci("gen gemm --m 512 --n 512 --k 256 --chip tiny -o g").exit_code, 0);

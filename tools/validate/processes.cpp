@@ -72,6 +72,7 @@ std::vector<std::string> in_processes(usize count, unsigned jobs, const std::fun
       if (progress) progress(i);
       out[i] = f(i);
     }
+    if (progress) progress(count);
     return out;
   }
   SharedCounter next;
@@ -108,6 +109,7 @@ std::vector<std::string> in_processes(usize count, unsigned jobs, const std::fun
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     if (!progress) ended = ::waitpid(child, &status, 0);
+    if (progress) progress(std::min(next.taken(), count));  // a signal that ended the child may have come here, too
     died |= ended != child || status != 0;
   }
   usize seen = 0;

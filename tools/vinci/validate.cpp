@@ -14,6 +14,7 @@
 #include "isa/base/error.h"
 #include "sim/config/load.h"
 #include "sim/io/atomic_file.h"
+#include "tools/run/interrupts.h"
 #include "tools/validate/kernel_stream.h"
 #include "tools/validate/report.h"
 #include "tools/vinci/commands.h"
@@ -59,7 +60,11 @@ class Progress {
 std::vector<validate::GroupOutcome> run_with_progress(const std::vector<validate::Group>& groups,
                                                       validate::Options options) {
   Progress progress;
-  options.progress = [&](usize begun, usize all) { progress.show(begun, all); };
+  options.progress = [&](usize begun, usize all) {
+    if (run::interrupted()) fail(Fault::Limit, "interrupted when {} of {} points had begun", begun, all);
+    progress.show(begun, all);
+  };
+  run::catch_interrupts();
   return validate::run(groups, options);
 }
 
