@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // Prints isa/builder/calls.h: a typed call for each instruction of the table. Runs at build time. With --each-call, a
-// list of functions that make these calls, for the test of them.
+// list of functions that make these calls, for the test of them; with --data, names and operands for other languages.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -132,12 +132,38 @@ void print_each_call() {
   }
 }
 
+// A C++ literal of a text of the table.
+std::string quoted(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return fmt::format("\"{}\"", out);
+}
+
+void print_data(const Row& row) {
+  std::string types, fields;
+  for (const TypeForm& t : row.types)
+    types += fmt::format("{}{}", types.empty() ? "" : ", ", quoted(t.name));
+  for (const FieldInfo& f : row.fields) {
+    fields += fmt::format("    {{{}, {}, OperandKind::{}, {}, {}}},\n", quoted(f.name), quoted(f.doc), argument(f.kind),
+                          f.optional, static_cast<i64>(f.fallback));
+  }
+  fmt::print("{{{}, {}, {},\n  {{{}}},\n  {{\n{}  }}}},\n", quoted(function_name(row.name)), quoted(row.name),
+             quoted(row.doc), types, fields);
+}
+
 }  // namespace
 }  // namespace vinci::isa
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--each-call") {
+  const std::string_view what = argc == 2 ? argv[1] : "";
+  if (what == "--each-call") {
     vinci::isa::print_each_call();
+  } else if (what == "--data") {
+    for (const vinci::isa::Row& row : vinci::isa::table())
+      vinci::isa::print_data(row);
   } else {
     vinci::isa::print_header();
   }

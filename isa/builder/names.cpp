@@ -96,18 +96,27 @@ void ProgramBuilder::comment(std::string_view text) {
   state().names.comments.push_back({state().size(), std::move(line)});
 }
 
+std::string ProgramBuilder::State::unique_label(std::string_view name) {
+  check_name("label", name);
+  std::string made = unique(name, [&](const std::string& n) { return label_names.contains(n); });
+  label_names.insert(made);
+  return made;
+}
+
+ProgramBuilder::State::LabelState& ProgramBuilder::State::label(Target target) {
+  if (target.id_ >= labels.size()) throw Error(Fault::Input, "a label is of another builder", place());
+  return labels[target.id_];
+}
+
 Target ProgramBuilder::label(std::string_view name) {
   State& s = state();
-  check_name("label", name);
-  std::string made = unique(name, [&](const std::string& n) { return s.label_names.contains(n); });
-  s.label_names.insert(made);
-  s.labels.push_back({std::move(made), std::nullopt});
+  s.labels.push_back({s.unique_label(name), std::nullopt});
   return Target(static_cast<u32>(s.labels.size() - 1));
 }
 
 void ProgramBuilder::bind(Target label) {
   State& s = state();
-  State::LabelState& l = s.labels.at(label.id_);
+  State::LabelState& l = s.label(label);
   if (l.index) throw Error(Fault::Input, fmt::format("label {} is bound already", text::quote(l.name)), s.place());
   l.index = s.size();
   s.program.labels.push_back({l.name, s.size()});
@@ -116,7 +125,10 @@ void ProgramBuilder::bind(Target label) {
 u64 ProgramBuilder::buffer(std::string_view name, BufId memory, u64 bytes, u64 align) {
   State& s = state();
   u64& end = s.given[index(memory)];
-  const u64 begin = align > 1 ? ceil_div(end, align) * align : end;
+  const u64 over = align > 1 ? end % align : 0, begin = over != 0 ? end + (align - over) : end;
+  if (begin < end || bytes > ~u64{0} - begin) {
+    throw Error(Fault::Limit, fmt::format("buffer {} ends beyond 2^64 bytes", text::quote(name)), s.place());
+  }
   if (s.core && begin + bytes > s.core->sizes[index(memory)]) {
     throw Error(Fault::Limit,
                 fmt::format("buffer {} needs {} bytes of {} at {:#x}; {} has {} bytes", text::quote(name), bytes,

@@ -8,6 +8,7 @@
 #include "isa/builder/flag_balance.h"
 #include "isa/builder/state.h"
 #include "isa/codec.h"
+#include "isa/program_file.h"
 #include "isa/table.h"
 #include "isa/text/forms.h"
 
@@ -84,8 +85,21 @@ void ProgramBuilder::State::check_core(const Row& row, const Inst& inst) const {
   }
 }
 
+// An instruction that is refused leaves nothing behind.
 void ProgramBuilder::State::append(const Row& row, std::optional<std::string_view> type,
                                    std::span<const Value> operands) {
+  const usize uses = names.uses.size(), branches = references.size();
+  try {
+    program.code.push_back(encode(checked(row, type, operands)));
+  } catch (...) {
+    names.uses.resize(uses);
+    references.resize(branches);
+    throw;
+  }
+}
+
+Inst ProgramBuilder::State::checked(const Row& row, std::optional<std::string_view> type,
+                                    std::span<const Value> operands) {
   text::check_arch(row, program.arch);
   Inst inst{.row = &row, .type = text::find_type(row, type, program.arch)};
   if (operands.size() > row.fields.size()) {
@@ -104,7 +118,7 @@ void ProgramBuilder::State::append(const Row& row, std::optional<std::string_vie
   }
   check_core(row, inst);
   if (size() == kMaxProgramLength) fail(Fault::Limit, "a program has at most {} instructions", kMaxProgramLength);
-  program.code.push_back(encode(inst));
+  return inst;
 }
 
 void ProgramBuilder::put(u16 opcode, std::optional<Type> type, std::initializer_list<Value> operands) {
@@ -136,6 +150,9 @@ void ProgramBuilder::State::patch(u32 inst, u8 field, const Operand& operand) {
   program.code[inst] = encode(patched);
 }
 
+std::span<const std::array<u64, 4>> BuiltProgram::words() const { return program_->code; }
+std::vector<std::byte> BuiltProgram::file() const { return write_program(*program_); }
+
 // Control and scalars -------------------------------------------------------------------------------------------------
 
 ProgramBuilder::Loop ProgramBuilder::begin_loop(Reg i, const Value& from, const Value& to, const Value& step) {
@@ -154,6 +171,24 @@ void ProgramBuilder::end_loop(const Loop& loop) {
   add(loop.i, loop.i, loop.step);
   branch(loop.i < loop.to, loop.again);
   if (loop.done) bind(*loop.done);
+}
+
+ProgramBuilder::If ProgramBuilder::begin_if(const Condition& condition) {
+  const If open{label("endif")};
+  branch(!condition, open.skip);
+  return open;
+}
+
+// The label behind the first body is called "else" from here on, and its name is that of the end.
+void ProgramBuilder::begin_else(If& open) {
+  State& s = state();
+  std::string& skip = s.label(open.skip).name;
+  s.label_names.erase(skip);
+  skip = s.unique_label("else");
+  const Target done = label("endif");
+  b(done);
+  bind(open.skip);
+  open.skip = done;
 }
 
 void ProgramBuilder::branch(const Condition& c, Target target) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "isa/arch.h"
 #include "isa/builder/calls.h"
@@ -32,6 +34,9 @@ class BuiltProgram {
  public:
   // Its words, with lines of text() and labels.
   const Program& program() const { return *program_; }
+  std::span<const std::array<u64, 4>> words() const;
+  // The same as bytes: a program file, as `vinci asm` writes it.
+  std::vector<std::byte> file() const;
   // Assembly that assembles to the same words; names of registers, constants and labels and comments are kept.
   const std::string& text() const { return *text_; }
 
@@ -131,6 +136,13 @@ class ProgramBuilder final : public InstructionCalls {
     otherwise();
     bind(done);
   }
+  // The ends of an if_ whose bodies are no functions; begin_else() between them is optional.
+  struct If {
+    Target skip;
+  };
+  If begin_if(const Condition& condition);
+  void begin_else(If& open);
+  void end_if(const If& open) { bind(open.skip); }
   // body() for i = from, from + step, ... while i < to. The test before the first turn is left out where it is known.
   template <class Body>
   void loop(Reg i, const Value& from, const Value& to, const Value& step, const Body& body) {

@@ -35,6 +35,7 @@ void ProgramBuilder::State::flag(ProgramBuilder& p, SlotState& s, std::vector<u3
 Slots ProgramBuilder::slots(std::string_view name, u32 count, u64 bytes, BufId memory) {
   State& st = state();
   if (count == 0) fail(Fault::Input, "slots {} need at least one part", text::quote(name));
+  if (bytes > ~u64{0} / count) fail(Fault::Limit, "slots {} end beyond 2^64 bytes", text::quote(name));
   const u64 address = buffer(name, memory, bytes * count);
   State::SlotState s{.name = std::string(name), .count = count, .bytes = bytes, .address = address};
   if (count > 1) {
@@ -49,6 +50,11 @@ Slots ProgramBuilder::slots(std::string_view name, u32 count, u64 bytes, BufId m
     st.flag(*this, s, s.free, false, std::nullopt, i);
   st.slots.push_back(std::move(s));
   return Slots(static_cast<u32>(st.slots.size() - 1), bytes, count);
+}
+
+ProgramBuilder::State::SlotState& ProgramBuilder::State::slots_of(const Slots& of) {
+  if (of.id_ >= slots.size()) throw Error(Fault::Input, "slots are of another builder", place());
+  return slots[of.id_];
 }
 
 // Waits for a part and puts its address into a register.
@@ -115,24 +121,24 @@ void agree(std::optional<PipeId>& known, PipeId pipe, std::string_view what, std
 }  // namespace
 
 Reg ProgramBuilder::begin_fill(const Slots& slots) {
-  State::SlotState& s = state().slots.at(slots.id_);
+  State::SlotState& s = state().slots_of(slots);
   return state().begin_part(*this, s, s.filling, s.free, true);
 }
 
 void ProgramBuilder::end_fill(const Slots& slots) {
-  State::SlotState& s = state().slots.at(slots.id_);
+  State::SlotState& s = state().slots_of(slots);
   agree(s.writer, *state().pipe_of_body(s), "filled", s.name, state().place());
   state().flag(*this, s, s.full, false, s.filling, 0);
   if (s.filling) state().turn(*this, s, *s.filling);
 }
 
 Reg ProgramBuilder::begin_drain(const Slots& slots) {
-  State::SlotState& s = state().slots.at(slots.id_);
+  State::SlotState& s = state().slots_of(slots);
   return state().begin_part(*this, s, s.draining, s.full, true);
 }
 
 void ProgramBuilder::end_drain(const Slots& slots) {
-  State::SlotState& s = state().slots.at(slots.id_);
+  State::SlotState& s = state().slots_of(slots);
   agree(s.reader, *state().pipe_of_body(s), "drained", s.name, state().place());
   state().flag(*this, s, s.free, false, s.draining, 0);
   if (s.draining) state().turn(*this, s, *s.draining);

@@ -16,7 +16,7 @@
 namespace vinci::isa {
 
 // What a ProgramBuilder has written so far. Only for isa/builder.
-struct ProgramBuilder::State {
+struct [[gnu::visibility("hidden")]] ProgramBuilder::State {
   struct LabelState {
     std::string name;
     std::optional<u32> index;
@@ -49,17 +49,21 @@ struct ProgramBuilder::State {
   u32 size() const { return static_cast<u32>(program.code.size()); }
   u8 holder_of_lowest_free() const;
   u32 symbol(std::string_view name, bool is_reg, u64 value, bool negative);
+  std::string unique_label(std::string_view name);  // which is taken then
+  LabelState& label(Target target);                 // throws Fault::Input where another builder made it
+  SlotState& slots_of(const Slots& slots);          // the same
   void take(u8 reg, std::string_view name);
   std::string place() const;  // of the next instruction, for messages
   void append(const Row& row, std::optional<std::string_view> type, std::span<const Value> operands);
+  Inst checked(const Row& row, std::optional<std::string_view> type, std::span<const Value> operands);
   Operand operand(const Row& row, u8 field, const Value& value);
   void check_core(const Row& row, const Inst& inst) const;
   void patch(u32 inst, u8 field, const Operand& operand);
   void resolve_labels();
   void place_slots();
-  void turn(ProgramBuilder& p, SlotState& s, Reg part);
-  Reg begin_part(ProgramBuilder& p, SlotState& s, std::optional<Reg> part, std::vector<u32>& flags, bool wait);
-  void flag(ProgramBuilder& p, SlotState& s, std::vector<u32>& flags, bool wait, std::optional<Reg> part, i64 event);
+  void turn(ProgramBuilder & p, SlotState & s, Reg part);
+  Reg begin_part(ProgramBuilder & p, SlotState & s, std::optional<Reg> part, std::vector<u32> & flags, bool wait);
+  void flag(ProgramBuilder & p, SlotState & s, std::vector<u32> & flags, bool wait, std::optional<Reg> part, i64 event);
   std::optional<PipeId> pipe_of_body(const SlotState& s) const;
 
   Program program;

@@ -11,7 +11,7 @@
 
 namespace vinci::task {
 
-struct StreamBuilder::State {
+struct [[gnu::visibility("hidden")]] StreamBuilder::State {
   struct Whole {  // a copy or memset of all that is behind its positions
     u32 stream, task;
   };

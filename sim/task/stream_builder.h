@@ -151,13 +151,14 @@ class ThreadRef {
     body();
     return end_repeat(at);
   }
+  // The two ends of a repeat whose body is no function; the first returns what the second is given.
+  usize begin_repeat(u64 times);
+  ThreadRef& end_repeat(usize at);
 
  private:
   friend class StreamBuilder;
   ThreadRef(StreamBuilder& builder, u32 index) : builder_(&builder), index_(index) {}
   ThreadRef& add(HostStep step);
-  usize begin_repeat(u64 times);
-  ThreadRef& end_repeat(usize at);
 
   StreamBuilder* builder_;
   u32 index_;

@@ -8,6 +8,7 @@
 
 #include "isa/builder/program_builder.h"
 #include "isa/machine.h"
+#include "isa/program_file.h"
 #include "isa/text.h"
 #include "tests/unit/isa/test_core.h"
 
@@ -230,6 +231,71 @@ TEST(ProgramBuilder, LoopsAndBranchesRun) {
   EXPECT_EQ(x[1], 3 - 20 + 1000);
   EXPECT_EQ(x[3], 8 + 1000);
   EXPECT_EQ(x[2], 105);
+}
+
+TEST(ProgramBuilder, TheEndsOfAnIfAreThoseOfItsFunctions) {
+  const auto write = [](bool functions) {
+    return build([&](ProgramBuilder& p) {
+      const Reg a = p.reg("a");
+      const auto one = [&] { p.mov(a, 1); };
+      const auto two = [&] { p.mov(a, 2); };
+      if (functions) {
+        p.if_(a == 0, one, two);
+        p.if_(a < 5, one);
+        return;
+      }
+      ProgramBuilder::If both = p.begin_if(a == 0);
+      one();
+      p.begin_else(both);
+      two();
+      p.end_if(both);
+      const ProgramBuilder::If alone = p.begin_if(a < 5);
+      one();
+      p.end_if(alone);
+    });
+  };
+  EXPECT_EQ(write(false).program().code, write(true).program().code);
+  EXPECT_EQ(write(false).text(), write(true).text());
+  EXPECT_THAT(write(false).text(), HasSubstr("else:"));
+  EXPECT_THAT(write(false).text(), HasSubstr("endif_2:"));
+}
+
+TEST(ProgramBuilder, ARefusedInstructionLeavesNothingBehind) {
+  const auto write = [](bool with_refused) {
+    return build([&](ProgramBuilder& p) {
+      const Reg a = p.reg("a"), b = p.reg("b");
+      const Const n = p.constant("N", 1000);
+      const Target t = p.here("start");
+      if (with_refused) {
+        EXPECT_THAT(error_of([&] { p.copy_gm_to_ubuf(a, b, n, 1, 1, 0, 0); }), HasSubstr("sid = 1000"));
+        EXPECT_THAT(error_of([&] { p.call("bne", {t, n, t}); }), HasSubstr("must be"));
+        EXPECT_THAT(error_of([&] { p.call("b", {t, t}); }), HasSubstr("not 2"));
+      }
+      p.ld_arg(b, 3);
+      p.bne(a, n, t);
+    });
+  };
+  EXPECT_EQ(write(true).text(), write(false).text());
+  EXPECT_EQ(write(true).program().code, write(false).program().code);
+}
+
+TEST(ProgramBuilder, RefusesPartsOfAnotherBuilder) {
+  ProgramBuilder other("other", Arch::c220);
+  const Target target = other.label("t");
+  const Slots slots = other.slots("s", 1, 32);
+  EXPECT_THAT(refused([&](ProgramBuilder& p) { p.bind(target); }), HasSubstr("a label is of another builder"));
+  EXPECT_THAT(refused([&](ProgramBuilder& p) { p.begin_fill(slots); }), HasSubstr("slots are of another builder"));
+  EXPECT_THAT(refused([](ProgramBuilder& p) { p.buffer("a", BufId::UB, 64), p.buffer("b", BufId::UB, ~u64{0}); }),
+              HasSubstr("buffer 'b' ends beyond 2^64 bytes"));
+  EXPECT_THAT(refused([](ProgramBuilder& p) { p.slots("s", 4, u64{1} << 62); }),
+              HasSubstr("slots 's' end beyond 2^64 bytes"));
+}
+
+TEST(ProgramBuilder, ABuiltProgramAsWordsAndAsAFile) {
+  const BuiltProgram built = build([](ProgramBuilder& p) { p.mov(p.reg("a"), 5); });
+  ASSERT_EQ(built.words().size(), 2u);
+  EXPECT_EQ(built.words()[1], built.program().code[1]);
+  EXPECT_EQ(read_program(built.file(), "k"), built.program());
 }
 
 TEST(ProgramBuilder, BranchesOnEveryComparison) {
