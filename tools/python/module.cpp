@@ -15,56 +15,17 @@
 #include <utility>
 #include <vector>
 
+#include "isa/base/error.h"
+#include "tools/python/bodies.h"
+#include "tools/python/built_stream.h"
+#include "tools/python/program.h"
 #include "tools/python/run.h"
+#include "tools/python/task_stream.h"
 
 namespace py = pybind11;
 
 namespace vinci::python {
 namespace {
-
-vinci_options options(const std::string& mode, std::uint64_t max_cycles, std::uint64_t seed, std::uint32_t threads,
-                      bool check) {
-  vinci_options o = VINCI_OPTIONS_INIT;
-  if (mode == "full") {
-    o.mode = VINCI_MODE_FULL;
-  } else if (mode == "functional") {
-    o.mode = VINCI_MODE_FUNCTIONAL;
-  } else if (mode == "timing") {
-    o.mode = VINCI_MODE_TIMING;
-  } else {
-    throw Failure{VINCI_ERROR_INPUT, "mode '" + mode + "': the modes are full, functional and timing"};
-  }
-  o.max_cycles = max_cycles;
-  o.seed = seed;
-  o.threads = threads;
-  o.check = check ? 1 : 0;
-  return o;
-}
-
-class Chip {
- public:
-  Chip(const std::string& name, const std::vector<std::string>& overrides) {
-    vinci_chip* made = nullptr;
-    must(vinci_chip_create(c_text(name), pointers(overrides).data(), overrides.size(), &made));
-    handle_.reset(made);
-  }
-  static Chip parse(const std::string& text, const std::vector<std::string>& overrides) {
-    vinci_chip* made = nullptr;
-    must(vinci_chip_parse(text.data(), text.size(), pointers(overrides).data(), overrides.size(), &made));
-    return Chip(made);
-  }
-  const vinci_chip* get() const { return handle_.get(); }
-
- private:
-  explicit Chip(vinci_chip* made) : handle_(made) {}
-  static std::vector<const char*> pointers(const std::vector<std::string>& texts) {
-    std::vector<const char*> out;
-    for (const std::string& t : texts)
-      out.push_back(c_text(t));
-    return out;
-  }
-  Handle<vinci_chip, vinci_chip_destroy> handle_;
-};
 
 // An array on the memory of the run, which lives as long.
 py::object array_of(const py::object& run, const vinci_output& out) {
@@ -98,34 +59,6 @@ py::dict outputs(const py::object& run) {
 py::object json(const char* text) {
   return *text == '\0' ? py::none() : py::module_::import("json").attr("loads")(text);
 }
-
-class TaskStream {
- public:
-  static TaskStream load(const std::string& path) {
-    vinci_stream* made = nullptr;
-    must(vinci_stream_load(c_text(path), &made));
-    return TaskStream(made);
-  }
-  static TaskStream parse(const std::string& text, const std::optional<std::string>& folder) {
-    vinci_stream* made = nullptr;
-    must(vinci_stream_parse(text.data(), text.size(), folder ? c_text(*folder) : nullptr, &made));
-    return TaskStream(made);
-  }
-  void set_input(const std::string& buffer, const py::buffer& data) {
-    const Bytes bytes(data, false);
-    must(vinci_stream_set_input(handle_.get(), c_text(buffer), bytes.info.ptr, bytes.size));
-  }
-  std::unique_ptr<Run> submit(const Chip& chip, const vinci_options& o) const {
-    vinci_run* run = nullptr;
-    must(vinci_submit(chip.get(), handle_.get(), &o, &run));
-    return std::make_unique<Run>(run, nullptr, std::vector<CopyOut>{});
-  }
-  const vinci_stream* get() const { return handle_.get(); }
-
- private:
-  explicit TaskStream(vinci_stream* made) : handle_(made) {}
-  Handle<vinci_stream, vinci_stream_destroy> handle_;
-};
 
 // The device, and the arrays that its waiting tasks fill.
 struct DeviceState {
@@ -229,14 +162,19 @@ PYBIND11_MODULE(vinci, m) {
   static const py::handle error =
       PyErr_NewExceptionWithDoc("vinci.Error", "status: input, program, ...; code: its number", nullptr, nullptr);
   m.attr("Error") = error;
+  static const auto raise = [](const Failure& f) {
+    py::object made = error(f.text);
+    made.attr("status") = vinci_status_name(f.status);
+    made.attr("code") = static_cast<int>(f.status);
+    PyErr_SetObject(error.ptr(), made.ptr());
+  };
   py::register_exception_translator([](std::exception_ptr p) {
     try {
       if (p) std::rethrow_exception(p);
     } catch (const Failure& f) {
-      py::object made = error(f.text);
-      made.attr("status") = vinci_status_name(f.status);
-      made.attr("code") = static_cast<int>(f.status);
-      PyErr_SetObject(error.ptr(), made.ptr());
+      raise(f);
+    } catch (const vinci::Error& e) {
+      raise(Failure{static_cast<vinci_status>(e.fault()), e.what()});
     }
   });
 
@@ -265,6 +203,9 @@ PYBIND11_MODULE(vinci, m) {
       .def("counter", &Run::counter, py::arg("path"), "Such as 'core0.AIC/M/busy'.")
       .def("output", &output, py::arg("name"), "An array on the memory of the run; None without data.")
       .def_property_readonly("outputs", &outputs);
+
+  bind_bodies(m);
+  bind_program(m);
 
   const auto mode = py::arg("mode") = "full";
   const auto max_cycles = py::arg("max_cycles") = std::numeric_limits<std::uint64_t>::max();
@@ -295,6 +236,8 @@ PYBIND11_MODULE(vinci, m) {
             return run;
           },
           py::arg("chip"), mode, max_cycles, seed, threads, check, "A run that is done.");
+
+  bind_stream_builder(m);
 
   py::class_<Buffer>(m, "Buffer", "Device memory.")
       .def_readonly("bytes", &Buffer::bytes)
@@ -338,6 +281,13 @@ PYBIND11_MODULE(vinci, m) {
       .def("alloc", &Device::alloc, py::arg("bytes"))
       .def("kernel", &Device::kernel, py::arg("program"), py::arg("core") = "vector", py::arg("name") = "kernel",
            "From assembly text or the bytes of a program file, for cores: vector, cube, ai.")
+      .def(
+          "kernel",
+          [](const Device& d, const BuiltProgram& program, Text core, Text name) {
+            const std::vector<std::byte> file = program.built.file();
+            return d.kernel({reinterpret_cast<const char*>(file.data()), file.size()}, core, name);
+          },
+          py::arg("program"), py::arg("core") = "vector", py::arg("name") = "kernel", "From a vinci.Program.")
       .def(
           "submit",
           [](const Device& d, Text m_, Number c, Number s_, std::uint32_t t, bool check_) {
