@@ -3,6 +3,7 @@
 #include "sim/task/stream_builder.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "isa/base/error.h"
@@ -191,6 +192,14 @@ CommRef StreamBuilder::comm(std::string_view name, std::vector<u32> devices) {
   auto& comms = state().stream.comms;
   comms.push_back({.name = std::string(name), .devices = std::move(devices)});
   return {static_cast<u32>(comms.size() - 1)};
+}
+CommRef StreamBuilder::world() {
+  const auto& comms = state().stream.comms;
+  const auto it = std::ranges::find(comms, kWorld, &Comm::name);
+  if (it != comms.end()) return {static_cast<u32>(it - comms.begin())};
+  std::vector<u32> devices(state().stream.devices);
+  std::iota(devices.begin(), devices.end(), 0u);
+  return comm(kWorld, std::move(devices));
 }
 
 StreamRef StreamBuilder::stream(std::string name, const StreamOptions& o) {

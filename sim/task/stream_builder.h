@@ -209,6 +209,7 @@ class StreamBuilder {
   LabelRef label(std::string_view name);
   ModelRef model(std::string_view name);
   CommRef comm(std::string_view name, std::vector<u32> devices);
+  CommRef world();  // of all devices
 
   StreamRef stream(std::string name, const StreamOptions& options);
   StreamRef stream(std::string name) { return stream(std::move(name), StreamOptions{}); }

@@ -349,6 +349,12 @@ void bind_names(BuilderType& type) {
              return Comm{o, o->use().comm(n, std::move(devices))};
            })
       .def(
+          "world",
+          [](const Owner& o) {
+            return Comm{o, o->use().world()};
+          },
+          "The communicator of all devices.")
+      .def(
           "semaphore",
           [](const Owner& o, Text n, u64 initial) {
             return Semaphore{o, o->use().semaphore(n, initial)};

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "sim/task/stream_builder.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -181,6 +182,20 @@ TEST(StreamBuilder, TakesSizesFromFilesThatBuffersName) {
   s.stream("main").memcpy(s.device("a", 5), in);
   const BuiltStream built = s.finish(MemoryFiles({{"in.bin", std::vector<std::byte>(5)}}));
   EXPECT_EQ(std::get<MemcpyAsync>(built.stream().streams[0].tasks[0].op).width, 5);
+}
+
+TEST(StreamBuilder, TheWorldIsTheCommunicatorOfAllDevices) {
+  StreamBuilder s("t", Arch::c220, 3);
+  const CommRef pair = s.comm("pair", {0, 2}), world = s.world();
+  EXPECT_NE(world.index, pair.index);
+  EXPECT_EQ(s.world().index, world.index);
+  for (u32 d = 0; d < 3; ++d) {
+    const BufferRef b = s.device(fmt::format("b{}", d), 64, d);
+    s.stream(fmt::format("s{}", d), {.device = d}).add(Hccl{.comm = world.index, .send = b, .recv = b, .count = 16});
+  }
+  const BuiltStream built = s.finish();
+  EXPECT_EQ(built.stream().comms.at(world.index), (Comm{.name = "world", .devices = {0, 1, 2}}));
+  EXPECT_TRUE(same_meaning(built.stream(), parse_text(built.yaml()))) << built.yaml();
 }
 
 TEST(StreamBuilder, MakesOneStream) {
