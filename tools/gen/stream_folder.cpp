@@ -8,9 +8,7 @@
 #include <map>
 
 #include "isa/base/error.h"
-#include "isa/text.h"
 #include "sim/io/npy.h"
-#include "sim/task/load.h"
 
 namespace vinci::gen {
 namespace {
@@ -58,17 +56,9 @@ void StreamFolder::output_after(std::string_view name, std::string_view dtype, u
 }
 
 void StreamFolder::kernel(std::string_view name, const isa::BuiltProgram& program, bool cube) {
-  add_kernel(name, cube, program.program(), program.text());
-}
-
-void StreamFolder::kernel(std::string_view name, std::string_view assembly, bool cube) {
-  add_kernel(name, cube, isa::assemble(assembly, fmt::format("{}.s", name), chip_.arch), std::string(assembly));
-}
-
-void StreamFolder::add_kernel(std::string_view name, bool cube, isa::Program program, std::string text) {
   using enum task::KernelType;
   const task::KernelType type = chip_.vector_cores == 0 ? AI_CORE : cube ? AIC_ONLY : AIV_ONLY;
-  kernels_.push_back({std::string(name), type, std::move(program), std::move(text)});
+  kernels_.push_back({std::string(name), type, program});
 }
 
 void StreamFolder::launch(std::string_view name, std::string_view kernel, u32 blocks, std::vector<Arg> args) {
@@ -100,7 +90,7 @@ task::BuiltStream StreamFolder::build(Dispatch dispatch, bool resident) const {
   for (const task::Buffer& b : device_)
     buffers.emplace(b.name, s.buffer(b));
   for (const Kernel& k : kernels_)
-    kernels.emplace(k.name, s.kernel(k.name, k.type, k.program, k.text));
+    kernels.emplace(k.name, s.kernel(k.name, k.type, k.program));
 
   task::StreamRef main = s.stream("main"), tasks = main;
   if (!resident)
@@ -122,19 +112,6 @@ task::BuiltStream StreamFolder::build(Dispatch dispatch, bool resident) const {
     for (const Copy& c : out_)
       main.memcpy(find(buffers, c.host, "buffer"), find(buffers, c.device, "buffer"));
   return s.finish();
-}
-
-task::TaskStream StreamFiles::load() const {
-  const task::MemoryFiles memory(files);
-  task::TaskStream stream = task::parse_task_stream(files.at(main), main, memory);
-  for (task::Buffer& b : stream.buffers) {
-    if (b.file.empty()) continue;
-    const std::span<const std::byte> bytes = files.at(b.file);
-    const u64 skipped = b.file.ends_with(".npy") ? io::parse_npy_header(bytes, bytes.size(), b.file).data_offset : 0;
-    b.data.assign(bytes.begin() + static_cast<std::ptrdiff_t>(skipped), bytes.end());
-    b.file.clear();
-  }
-  return stream;
 }
 
 }  // namespace vinci::gen

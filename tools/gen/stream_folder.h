@@ -17,16 +17,6 @@
 
 namespace vinci::gen {
 
-// A task stream as text with the files that it names.
-struct StreamFiles {
-  std::string main = {};  // the file of the task stream
-  std::map<std::string, std::vector<std::byte>> files = {};
-
-  // As load_task_stream() of the folder; the inputs stand in the buffers themselves.
-  task::TaskStream load() const;
-  std::string write(const std::string& folder) const { return task::StreamFiles{main, files}.write(folder); }
-};
-
 // How the kernels get to the device: each by a task of the host, or all in a model that one task of the host executes.
 enum class Dispatch : u8 { eager, sunk };
 
@@ -69,7 +59,6 @@ class StreamFolder {
   void output_after(std::string_view name, std::string_view dtype, u64 elements);
   // A kernel that tasks launch, for the vector cores or, on a split core, for the cube cores.
   void kernel(std::string_view name, const isa::BuiltProgram& program, bool cube = false);
-  void kernel(std::string_view name, std::string_view assembly, bool cube = false);
   // A launch as one task.
   void launch(std::string_view name, std::string_view kernel, u32 blocks, std::vector<Arg> args);
   static Arg slice(std::string_view buffer, u64 offset_bytes) { return {fmt::format("{}_dev", buffer), offset_bytes}; }
@@ -94,8 +83,7 @@ class StreamFolder {
   struct Kernel {
     std::string name;
     task::KernelType type;
-    isa::Program program;
-    std::string text;
+    isa::BuiltProgram program;
   };
   struct Launch {
     std::string name, kernel;
@@ -107,7 +95,6 @@ class StreamFolder {
   };
 
   void add_input(task::Buffer buffer);
-  void add_kernel(std::string_view name, bool cube, isa::Program program, std::string text);
   static std::vector<Arg> arguments(const std::vector<std::string>& buffers, const std::vector<u64>& numbers);
   task::BuiltStream build(Dispatch dispatch, bool resident) const;
 

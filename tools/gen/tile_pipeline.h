@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "isa/builder/program_builder.h"
 
@@ -27,18 +26,5 @@ struct TilePipeline {
 
 // Writes all of the program, with its `end`.
 void write_tile_pipeline(isa::ProgramBuilder& p, const TilePipeline& pipeline);
-
-// The same as assembly text for a slot.
-struct TilePipelineText {
-  u64 tiles = 0;
-  u32 slots = 2;
-  bool in_place = false;
-  std::string load_pipe = "PIPE_MTE2", compute_pipe = "PIPE_V";
-  std::string prologue = {};  // once for each block: arguments, constants
-  std::string locate = {};    // for each tile: its addresses, from X0
-  std::function<std::string(u32 slot)> load = {}, compute = {}, store = {};
-};
-
-std::string tile_pipeline_assembly(const TilePipelineText& pipeline);
 
 }  // namespace vinci::gen

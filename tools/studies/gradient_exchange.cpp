@@ -10,10 +10,9 @@
 
 #include "isa/base/random.h"
 #include "sim/config/load.h"
-#include "sim/io/npy.h"
 #include "tools/studies/entries.h"
 #include "tools/studies/resnet50.h"
-#include "tools/studies/stream_text.h"
+#include "tools/studies/stream_parts.h"
 
 namespace vinci::studies {
 namespace {
@@ -79,57 +78,43 @@ struct Exchange {
 };
 
 // On each device a model of two streams: backward, and the one stream of all-reduces.
-gen::StreamFiles task_stream(const config::ChipConfig& chip, const std::vector<Kernel>& kernels, const Exchange& x) {
+task::BuiltStream task_stream(const config::ChipConfig& chip, const std::vector<Kernel>& kernels, const Exchange& x) {
   const u64 all = x.buckets.back().first + x.buckets.back().count;
-  std::string buffers, models, streams, threads;
-  std::map<std::string, std::vector<std::byte>> files;
-  for (u64 d = 0; d < x.devices; ++d) {
-    buffers += fmt::format("  g{0}: {{place: device, device: {0}, bytes: {1}}}\n", d, all * sizeof(float));
-    models += fmt::format("  step{0}: {{head: [backward{0}, exchange{0}]}}\n", d);
-    std::string compute, exchange, load, save;
-    for (usize k = 0, b = 0; k < kernels.size(); ++k) {
-      compute += "      - " + opaque_launch(kernels[k].name, chip) + "\n";
-      for (; b < x.buckets.size() && x.buckets[b].kernel == k; ++b)
-        compute += fmt::format("      - event_record: ready{}_{}\n", d, b);
-    }
-    const usize last = x.buckets.size() - 1;
-    for (usize b = 0; b <= last; ++b) {
-      if (x.overlap || b == 0)
-        exchange += fmt::format("      - stream_wait_event: ready{}_{}\n", d, x.overlap ? b : last);
-      exchange += fmt::format(
-          "      - name: AR_{0}\n        hccl: {{op: all_reduce, send: {{buffer: g{1}, offset: {2}}}, recv: "
-          "{{buffer: g{1}, offset: {2}}}, count: {3}, dtype: f4}}\n",
-          b + 1, d, x.buckets[b].first * sizeof(float), x.buckets[b].count);
-    }
-    streams += fmt::format(
-        "  backward{0}:\n    device: {0}\n    tasks:\n{1}  exchange{0}:\n    device: {0}\n    tasks:\n{2}"
-        "  main{0}:\n    device: {0}\n    tasks:\n",
-        d, compute, exchange);
-    const std::string execute = fmt::format("      - model_execute: step{}\n", d);
-    if (x.gradients.empty()) {
-      streams += execute;
-    } else {
-      const std::array<u64, 1> shape{all};
-      files[fmt::format("g{}.npy", d)] = io::to_npy("f4", shape, std::as_bytes(std::span(x.gradients[d])));
-      buffers += fmt::format(
-          "  in{0}: {{place: host, file: g{0}.npy}}\n  sum{0}: {{place: host, dtype: f4, shape: [{1}], "
-          "output: sum{0}.npy}}\n",
-          d, all);
-      streams += fmt::format(
-          "      - memcpy_async: {{dst: g{0}, src: in{0}}}\n{1}      - memcpy_async: {{dst: sum{0}, src: g{0}}}\n", d,
-          execute);
-    }
-    threads += fmt::format("    main{0}:\n      - enqueue: main{0}\n", d);
-  }
-  std::string opaque;
+  const usize last = x.buckets.size() - 1;
+  task::StreamBuilder s(x.name, chip.arch, static_cast<u32>(x.devices));
+  std::vector<task::KernelRef> opaque;
   for (const Kernel& k : kernels)
-    opaque += opaque_kernel(k.name, chip, k.seconds);
-  gen::StreamFiles out =
-      stream_text(x.name, chip,
-                  fmt::format("devices: {}\nbuffers:\n{}kernels:\n{}models:\n{}streams:\n{}host:\n  threads:\n{}",
-                              x.devices, buffers, opaque, models, streams, threads));
-  out.files.insert(files.begin(), files.end());
-  return out;
+    opaque.push_back(opaque_kernel(s, k.name, chip, k.seconds));
+  const task::CommRef world = s.world();
+  for (u32 d = 0; d < x.devices; ++d) {
+    const task::BufferRef g = s.device(fmt::format("g{}_dev", d), all * sizeof(float), d);
+    const task::ModelRef step = s.model(fmt::format("step{}", d));
+    task::StreamRef compute = s.stream(fmt::format("backward{}", d), {.device = d, .model = step});
+    std::vector<task::EventRef> ready;
+    for (usize k = 0, b = 0; k < kernels.size(); ++k) {
+      launch_all(compute, chip, opaque[k]);
+      for (; b < x.buckets.size() && x.buckets[b].kernel == k; ++b)
+        compute.record(ready.emplace_back(s.event(fmt::format("ready{}_{}", d, b))));
+    }
+    task::StreamRef exchange = s.stream(fmt::format("exchange{}", d), {.device = d, .model = step});
+    for (usize b = 0; b <= last; ++b) {
+      if (x.overlap || b == 0) exchange.wait(ready[x.overlap ? b : last]);
+      const task::BufferRef part = g + x.buckets[b].first * sizeof(float);
+      exchange.add(task::Hccl{.comm = world.index, .send = part, .recv = part, .count = x.buckets[b].count},
+                   fmt::format("AR_{}", b + 1));
+    }
+    task::StreamRef main = s.stream(fmt::format("main{}", d), {.device = d});
+    if (x.gradients.empty()) {
+      main.execute(step);
+    } else {
+      const task::BufferRef in = s.host_data<float>(fmt::format("g{}", d), "f4", x.gradients[d]);
+      const std::string name = fmt::format("sum{}", d);
+      const task::BufferRef sum = s.host({.name = name, .output = name + ".npy", .dtype = "f4", .shape = {all}});
+      main.memcpy(g, in).execute(step).memcpy(sum, g);
+    }
+    s.thread(fmt::format("main{}", d)).enqueue(main);
+  }
+  return s.finish();
 }
 
 // Times of a step in seconds from its beginning.

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The Vinci authors
 // S25: gradients of Swin-B between nodes on a slow network, reduced in one flat ring and in a hierarchy.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -12,9 +11,8 @@
 #include "isa/base/enums.h"
 #include "isa/base/random.h"
 #include "sim/config/load.h"
-#include "sim/io/npy.h"
 #include "tools/studies/entries.h"
-#include "tools/studies/stream_text.h"
+#include "tools/studies/stream_parts.h"
 
 namespace vinci::studies {
 namespace {
@@ -34,66 +32,68 @@ struct Cluster {
   u64 devices() const { return nodes * cards; }
 };
 
-std::string collectives(Way way, const Cluster& c, u64 device, u64 count) {
-  const auto hccl = [&](std::string_view op, const std::string& comm, const std::string& send, const std::string& recv,
-                        u64 n, std::string_view algorithm) {
-    return fmt::format("      - hccl: {{op: {}, comm: {}, send: {}, recv: {}, count: {}, dtype: f4, algorithm: {}}}\n",
-                       op, comm, send, recv, n, algorithm);
-  };
-  const std::string whole = fmt::format("g{}", device);
-  if (way != Way::rings) {
-    return hccl("all_reduce", "world", whole, whole, count, way == Way::flat ? "ring" : "hierarchical");
-  }
-  const u64 place = device % c.cards, each = count / c.cards;
-  const std::string part = fmt::format("{{buffer: g{}, offset: {}}}", device, place * each * sizeof(float));
-  const std::string node = fmt::format("node{}", device / c.cards), between = fmt::format("place{}", place);
-  return hccl("reduce_scatter", node, whole, part, each, "ring") +
-         hccl("all_reduce", between, part, part, each, "ring") + hccl("all_gather", node, part, whole, each, "ring");
-}
+// Communicators of a cluster.
+struct Comms {
+  std::vector<task::CommRef> nodes, places;
+  task::CommRef world;
+};
 
-std::string communicators(const Cluster& c) {
-  std::string out = "comms:\n";
+Comms communicators(task::StreamBuilder& s, const Cluster& c) {
+  Comms out;
   const auto comm = [&](std::string_view kind, u64 number, u64 first, u64 count, u64 stride) {
-    std::vector<u64> members;
+    std::vector<u32> members;
     for (u64 i = 0; i < count; ++i)
-      members.push_back(first + i * stride);
-    out += fmt::format("  {}{}: [{}]\n", kind, number, fmt::join(members, ", "));
+      members.push_back(static_cast<u32>(first + i * stride));
+    return s.comm(fmt::format("{}{}", kind, number), std::move(members));
   };
   for (u64 n = 0; n < c.nodes; ++n)
-    comm("node", n, n * c.cards, c.cards, 1);
+    out.nodes.push_back(comm("node", n, n * c.cards, c.cards, 1));
   for (u64 p = 0; p < c.cards; ++p)
-    comm("place", p, p, c.nodes, c.cards);
+    out.places.push_back(comm("place", p, p, c.nodes, c.cards));
+  out.world = s.world();
   return out;
+}
+
+// `whole` is the buffer of the device.
+void add_collectives(task::StreamRef stream, const Comms& comms, Way way, const Cluster& c, u64 device,
+                     task::BufferRef whole, u64 count) {
+  using enum task::Hccl::Op;
+  using enum task::Hccl::Algorithm;
+  const auto hccl = [&](task::Hccl::Op op, task::CommRef comm, task::BufferRef send, task::BufferRef recv, u64 n,
+                        task::Hccl::Algorithm algorithm) {
+    stream.add(
+        task::Hccl{.op = op, .comm = comm.index, .send = send, .recv = recv, .count = n, .algorithm = algorithm});
+  };
+  if (way != Way::rings) {
+    return hccl(all_reduce, comms.world, whole, whole, count, way == Way::flat ? ring : hierarchical);
+  }
+  const u64 place = device % c.cards, each = count / c.cards;
+  const task::BufferRef part = whole + place * each * sizeof(float);
+  const task::CommRef node = comms.nodes[device / c.cards], between = comms.places[place];
+  hccl(reduce_scatter, node, whole, part, each, ring);
+  hccl(all_reduce, between, part, part, each, ring);
+  hccl(all_gather, node, part, whole, each, ring);
 }
 
 // Forward and backward as one opaque kernel, then the exchange. With data of each device, sums go to sum<device>.npy.
-gen::StreamFiles task_stream(const config::ChipConfig& chip, std::string_view name, Way way, const Cluster& c,
-                             u64 count, double compute, const std::vector<std::vector<float>>& data = {}) {
-  std::string buffers, streams, threads;
-  std::map<std::string, std::vector<std::byte>> files;
-  for (u64 d = 0; d < c.devices(); ++d) {
-    buffers += fmt::format("  g{0}: {{place: device, device: {0}, bytes: {1}}}\n", d, count * sizeof(float));
-    std::string load, save;
+task::BuiltStream task_stream(const config::ChipConfig& chip, std::string name, Way way, const Cluster& c, u64 count,
+                              double compute, const std::vector<std::vector<float>>& data = {}) {
+  task::StreamBuilder s(std::move(name), chip.arch, static_cast<u32>(c.devices()));
+  const Comms comms = communicators(s, c);
+  const task::KernelRef kernel = opaque_kernel(s, "compute", chip, compute);
+  for (u32 d = 0; d < c.devices(); ++d) {
+    const task::BufferRef g = s.device(fmt::format("g{}_dev", d), count * sizeof(float), d);
+    task::StreamRef main = s.stream(fmt::format("main{}", d), {.device = d});
+    if (!data.empty()) main.memcpy(g, s.host_data<float>(fmt::format("g{}", d), "f4", data[d]));
+    launch_all(main, chip, kernel);
+    add_collectives(main, comms, way, c, d, g, count);
     if (!data.empty()) {
-      const std::array<u64, 1> shape{count};
-      files[fmt::format("g{}.npy", d)] = io::to_npy("f4", shape, std::as_bytes(std::span(data[d])));
-      buffers += fmt::format(
-          "  in{0}: {{place: host, file: g{0}.npy}}\n"
-          "  sum{0}: {{place: host, dtype: f4, shape: [{1}], output: sum{0}.npy}}\n",
-          d, count);
-      load = fmt::format("      - memcpy_async: {{dst: g{0}, src: in{0}}}\n", d);
-      save = fmt::format("      - memcpy_async: {{dst: sum{0}, src: g{0}}}\n", d);
+      const std::string sum = fmt::format("sum{}", d);
+      main.memcpy(s.host({.name = sum, .output = sum + ".npy", .dtype = "f4", .shape = {count}}), g);
     }
-    streams += fmt::format("  main{0}:\n    device: {0}\n    tasks:\n{1}      - {2}\n{3}{4}", d, load,
-                           opaque_launch("compute", chip), collectives(way, c, d, count), save);
-    threads += fmt::format("    main{0}:\n      - enqueue: main{0}\n", d);
+    s.thread(fmt::format("main{}", d)).enqueue(main);
   }
-  gen::StreamFiles out =
-      stream_text(name, chip,
-                  fmt::format("devices: {}\n{}buffers:\n{}kernels:\n{}streams:\n{}host:\n  threads:\n{}", c.devices(),
-                              communicators(c), buffers, opaque_kernel("compute", chip, compute), streams, threads));
-  out.files.insert(files.begin(), files.end());
-  return out;
+  return s.finish();
 }
 
 // Devices whose sums of small integers, exact in any order, are not right.
@@ -164,7 +164,7 @@ void hierarchical_allreduce(Study& study) {
   for (const double gigabits : {0.25 * inside, 0.5 * inside, inside}) {
     const bool equal = gigabits == inside;
     std::vector<std::string> more;
-    if (equal) more.push_back("links.roce_latency=" + time_text(links.hccs_latency));
+    if (equal) more.push_back(fmt::format("links.roce_latency={}ns", std::llround(links.hccs_latency * 1e9)));
     const config::ChipConfig chip = chip_of(gigabits, more);
     const double now = gain(Way::rings, chip, compute);
     study.fact(fmt::format("rings: gain at {:.1f} Gbit/s", gigabits), now, "%");

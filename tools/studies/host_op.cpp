@@ -5,15 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <functional>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "isa/base/enums.h"
 #include "isa/base/random.h"
-#include "sim/io/npy.h"
 #include "tools/gen/tile_pipeline.h"
 #include "tools/studies/entries.h"
-#include "tools/studies/stream_text.h"
+#include "tools/studies/stream_parts.h"
 
 namespace vinci::studies {
 namespace {
@@ -112,114 +113,133 @@ struct Step {
   std::vector<std::vector<float>> features = {};
 };
 
-class StepText {
+// Writes the task stream of a step.
+class StepStream {
  public:
-  StepText(const config::ChipConfig& chip, const Step& step) : chip_(chip), s_(step) {}
+  StepStream(const config::ChipConfig& chip, const Step& step)
+      : chip_(chip),
+        step_(step),
+        s_(std::string(kPlaceNames[static_cast<usize>(step.place)]), chip.arch),
+        backbone_(opaque_kernel(s_, "backbone", chip, step.backbone)),
+        heads_(opaque_kernel(s_, "heads", chip, step.heads)),
+        refine_(opaque_kernel(s_, "refine", chip, step.refine)) {}
 
-  gen::StreamFiles files() {
-    kernels_ = opaque_kernel("backbone", chip_, s_.backbone) + opaque_kernel("heads", chip_, s_.heads) +
-               opaque_kernel("refine", chip_, s_.refine);
-    for (usize i = 0; i < s_.levels.size(); ++i)
-      level(i);
-    const std::string steps = s_.place == Place::host ? on_host() : s_.place == Place::aicpu ? on_aicpu() : on_aicore();
-    gen::StreamFiles out = stream_text(
-        kPlaceNames[static_cast<usize>(s_.place)], chip_,
-        fmt::format("buffers:\n{}kernels:\n{}streams:\n{}{}{}host:\n  threads:\n    main:\n{}      - repeat:\n"
-                    "          times: {}\n          steps:\n{}{}",
-                    buffers_, kernels_, load_.empty() ? "" : "  load:\n" + load_, streams_,
-                    save_.empty() ? "" : "  save:\n" + save_,
-                    load_.empty() ? "" : "      - enqueue: load\n      - synchronize_stream: load\n", s_.times, steps,
-                    save_.empty() ? "" : "      - enqueue: save\n"));
-    out.files.insert(files_.begin(), files_.end());
-    return out;
+  task::BuiltStream build() {
+    const bool with_data = !step_.features.empty();
+    for (usize i = 0; i < step_.levels.size(); ++i)
+      levels_.push_back(level(i));
+    std::optional<task::StreamRef> load, save;
+    if (with_data) {
+      load = s_.stream("load");
+      for (const Level& l : levels_)
+        load->memcpy(l.x, l.in);
+    }
+    const task::StreamRef main = s_.stream("main");
+    const std::function<void(task::ThreadRef)> turn = step_.place == Place::host    ? on_host(main)
+                                                      : step_.place == Place::aicpu ? on_aicpu(main)
+                                                                                    : on_aicore(main);
+    if (with_data) {
+      save = s_.stream("save");
+      for (const Level& l : levels_)
+        save->memcpy(l.out, l.y);
+    }
+    task::ThreadRef host = s_.thread("main");
+    if (load) host.enqueue(*load).synchronize(*load);
+    host.repeat(step_.times, [&] { turn(host); });
+    if (save) host.enqueue(*save);
+    return s_.finish();
   }
 
  private:
-  static constexpr std::string_view kWait = "            - synchronize_stream: main\n";
+  struct Level {
+    task::BufferRef x = {}, y = {}, in = {}, out = {}, read = {}, made = {};
+    task::KernelRef kernel = {};
+  };
 
-  void level(usize i) {
-    const Patches& p = s_.levels[i];
-    buffers_ += fmt::format("  x{0}: {{place: device, bytes: {1}}}\n  y{0}: {{place: device, bytes: {2}}}\n", i,
-                            p.in_bytes(), p.out_bytes());
-    const bool with_data = !s_.features.empty();
+  Level level(usize i) {
+    const Patches& p = step_.levels[i];
+    const auto named = [&](std::string_view what) { return fmt::format("{}{}", what, i); };
+    const bool with_data = !step_.features.empty();
+    Level out{.x = s_.device(named("x"), p.in_bytes()), .y = s_.device(named("y"), p.out_bytes())};
     if (with_data) {
-      add_npy(fmt::format("in{}.npy", i), s_.features[i]);
-      buffers_ += fmt::format(
-          "  in{0}: {{place: host, file: in{0}.npy}}\n  out{0}: {{place: host, dtype: f4, shape: [{1}], "
-          "output: out{0}.npy}}\n",
-          i, p.out_bytes() / sizeof(float));
-      load_ += fmt::format("    - memcpy_async: {{dst: x{0}, src: in{0}}}\n", i);
-      save_ += fmt::format("    - memcpy_async: {{dst: out{0}, src: y{0}}}\n", i);
+      out.in = s_.host_data<float>(named("in"), "f4", step_.features[i]);
+      out.out = s_.host({.name = named("out"),
+                         .output = named("out") + ".npy",
+                         .dtype = "f4",
+                         .shape = {p.out_bytes() / sizeof(float)}});
     }
-    switch (s_.place) {
-      case Place::host:
-        if (with_data) add_npy(fmt::format("made{}.npy", i), reference(p, s_.features[i]));
-        buffers_ += fmt::format(
-            "  hx{0}: {{place: host, bytes: {1}, pageable: true}}\n"
-            "  hy{0}: {{place: host, {2}, pageable: true}}\n",
-            i, p.in_bytes(), with_data ? fmt::format("file: made{}.npy", i) : fmt::format("bytes: {}", p.out_bytes()));
-        d2h_ += fmt::format("    - memcpy_async: {{dst: hx{0}, src: x{0}}}\n", i);
-        h2d_ += fmt::format("    - memcpy_async: {{dst: y{0}, src: hy{0}}}\n", i);
-        break;
-      case Place::aicpu:
-        device_ += fmt::format(
-            "    - cpu_kernel_launch: {{kernel: ExtractImagePatches, block_dim: {}, args: [x{}, y{}, {}, "
-            "{}, {}, {}, {}, {}, {}, {}, 1, 1, 0, 0]}}\n",
-            chip_.aicpu.threads, i, i, p.images, p.edge, p.edge, p.channels, p.window, p.window, p.stride, p.stride);
-        break;
-      case Place::aicore: {
-        const std::string name = fmt::format("patches{}", i);
-        if (s_.kernels.empty()) {
-          add_file(name + ".s", patches_kernel(name, chip_.arch, p).text());
-          const bool split = chip_.vector_cores > 0;
-          kernels_ += fmt::format("  {0}: {{type: {1}, source: {0}.s}}\n", name, split ? "AIV_ONLY" : "AI_CORE");
-          device_ += fmt::format("    - kernel_launch: {{kernel: {}, block_dim: {}, args: [x{}, y{}]}}\n", name,
-                                 split ? chip_.vector_cores : chip_.ai_cores, i, i);
-        } else {
-          kernels_ += opaque_kernel(name, chip_, s_.kernels[i]);
-          device_ += "    - " + opaque_launch(name, chip_) + "\n";
-        }
-        break;
+    if (step_.place == Place::host) {
+      out.read = s_.host({.name = named("read"), .bytes = p.in_bytes(), .pageable = true});
+      task::Buffer patches{.name = named("made"), .bytes = p.out_bytes(), .pageable = true};
+      if (with_data) {
+        const std::vector<float> values = reference(p, step_.features[i]);
+        const auto bytes = std::as_bytes(std::span(values));
+        patches.dtype = "f4", patches.data = {bytes.begin(), bytes.end()};
+      }
+      out.made = s_.host(std::move(patches));
+    }
+    if (step_.place == Place::aicore) out.kernel = kernel(i, named("patches"));
+    return out;
+  }
+
+  task::KernelRef kernel(usize i, const std::string& name) {
+    using enum task::KernelType;
+    if (!step_.kernels.empty()) return opaque_kernel(s_, name, chip_, step_.kernels[i]);
+    return s_.kernel(name, split() ? AIV_ONLY : AI_CORE, patches_kernel(name, chip_.arch, step_.levels[i]));
+  }
+  bool split() const { return chip_.vector_cores > 0; }
+
+  // Each adds the tasks of a step and returns what adds the steps of the host.
+  std::function<void(task::ThreadRef)> on_host(task::StreamRef main) {
+    launch_all(main, chip_, backbone_);
+    for (const Level& l : levels_)
+      main.memcpy(l.read, l.x);
+    for (const Level& l : levels_)
+      main.memcpy(l.y, l.made);
+    launch_all(main, chip_, heads_);
+    launch_all(main, chip_, refine_);
+    return [this, main](task::ThreadRef host) {
+      const auto n = static_cast<u32>(levels_.size());
+      host.enqueue(main, 0, 1 + n).synchronize(main);
+      host.compute(whole_nanoseconds(step_.host), "py_func").enqueue(main, 1 + n, n + 2).synchronize(main);
+    };
+  }
+  std::function<void(task::ThreadRef)> on_aicpu(task::StreamRef main) {
+    const task::NotifyRef features = s_.notify("features"), patches = s_.notify("patches");
+    launch_all(main, chip_, backbone_);
+    launch_all(main.record(features), chip_, heads_);
+    launch_all(main.wait(patches), chip_, refine_);
+    task::StreamRef side = s_.stream("side");
+    side.wait(features);
+    for (usize i = 0; i < levels_.size(); ++i) {
+      const Patches& p = step_.levels[i];
+      side.launch_cpu("ExtractImagePatches",
+                      {levels_[i].x, levels_[i].y, p.images, p.edge, p.edge, p.channels, p.window, p.window, p.stride,
+                       p.stride, 1, 1, 0, 0},
+                      chip_.aicpu.threads);
+    }
+    side.record(patches);
+    return [main, side](task::ThreadRef host) { host.enqueue(side).enqueue(main).synchronize(main); };
+  }
+  std::function<void(task::ThreadRef)> on_aicore(task::StreamRef main) {
+    launch_all(main, chip_, backbone_);
+    for (const Level& l : levels_) {
+      if (step_.kernels.empty()) {
+        main.launch(l.kernel, split() ? chip_.vector_cores : chip_.ai_cores, {l.x, l.y});
+      } else {
+        launch_all(main, chip_, l.kernel);
       }
     }
-  }
-
-  std::string launch(std::string_view kernel) const { return "    - " + opaque_launch(kernel, chip_) + "\n"; }
-
-  // Each returns the steps of the host.
-  std::string on_host() {
-    const usize n = s_.levels.size();
-    streams_ = "  main:\n" + launch("backbone") + d2h_ + h2d_ + launch("heads") + launch("refine");
-    return fmt::format(
-        "            - enqueue: {{stream: main, first: 0, count: {}}}\n{}"
-        "            - compute: {{time: {}, name: py_func}}\n"
-        "            - enqueue: {{stream: main, first: {}, count: {}}}\n{}",
-        1 + n, kWait, time_text(s_.host), 1 + n, n + 2, kWait);
-  }
-  std::string on_aicpu() {
-    streams_ = "  main:\n" + launch("backbone") + "    - notify_record: features\n" + launch("heads") +
-               "    - notify_wait: patches\n" + launch("refine") + "  side:\n    - notify_wait: features\n" + device_ +
-               "    - notify_record: patches\n";
-    return fmt::format("            - enqueue: side\n            - enqueue: main\n{}", kWait);
-  }
-  std::string on_aicore() {
-    streams_ = "  main:\n" + launch("backbone") + device_ + launch("heads") + launch("refine");
-    return fmt::format("            - enqueue: main\n{}", kWait);
-  }
-
-  void add_file(const std::string& name, std::string_view text) {
-    const auto bytes = std::as_bytes(std::span(text));
-    files_[name] = {bytes.begin(), bytes.end()};
-  }
-  void add_npy(const std::string& name, const std::vector<float>& values) {
-    const std::array<u64, 1> shape{values.size()};
-    files_[name] = io::to_npy("f4", shape, std::as_bytes(std::span(values)));
+    launch_all(main, chip_, heads_);
+    launch_all(main, chip_, refine_);
+    return [main](task::ThreadRef host) { host.enqueue(main).synchronize(main); };
   }
 
   const config::ChipConfig& chip_;
-  const Step& s_;
-  std::string buffers_, kernels_, load_, save_, streams_, d2h_, h2d_, device_;
-  std::map<std::string, std::vector<std::byte>> files_;
+  const Step& step_;
+  task::StreamBuilder s_;
+  task::KernelRef backbone_, heads_, refine_;
+  std::vector<Level> levels_;
 };
 
 using Interval = std::pair<u64, u64>;
@@ -292,7 +312,7 @@ void host_op(Study& study) {
   for (const Place place : {Place::host, Place::aicpu, Place::aicore}) {
     small.place = place;
     const Run run =
-        study.run(fmt::format("bits-{}", kPlaceNames[static_cast<usize>(place)]), StepText(chip, small).files());
+        study.run(fmt::format("bits-{}", kPlaceNames[static_cast<usize>(place)]), StepStream(chip, small).build());
     for (usize i = 0; i < small.levels.size(); ++i)
       wrong += run.values<float>(fmt::format("out{}", i)) != reference(small.levels[i], small.features[i]);
   }
@@ -309,7 +329,7 @@ void host_op(Study& study) {
   Step sample{.place = Place::aicore, .levels = siammask(1), .backbone = 1e-6, .heads = 1e-6, .refine = 1e-6};
   for (Patches& p : sample.levels)
     p.stride = (p.edge - p.window) / 3;
-  const Run measured = study.time("kernels", StepText(chip, sample).files(), chip);
+  const Run measured = study.time("kernels", StepStream(chip, sample).build(), chip);
   for (const models::TaskTime& t : measured.result.tasks) {
     if (!t.name.starts_with("patches")) continue;
     const usize i = step.kernels.size();
@@ -323,7 +343,7 @@ void host_op(Study& study) {
   for (const Place place : {Place::host, Place::aicpu, Place::aicore}) {
     const std::string_view name = kPlaceNames[static_cast<usize>(place)];
     step.place = place;
-    const Outcome o = outcome(study.time(name, StepText(chip, step).files(), chip), step);
+    const Outcome o = outcome(study.time(name, StepStream(chip, step).build(), chip), step);
     study.fact(fmt::format("{}: step", name), o.step, "s");
     study.fact(fmt::format("{}: extract_image_patches", name), o.op, "s");
     study.fact(fmt::format("{}: copied in a step", name),

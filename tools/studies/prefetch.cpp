@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/studies/entries.h"
-#include "tools/studies/stream_text.h"
+#include "tools/studies/stream_parts.h"
 
 namespace vinci::studies {
 namespace {
@@ -27,62 +27,72 @@ struct Case {
   bool pageable = false;
 };
 
+// What both ways share.
+struct Parts {
+  task::StreamBuilder& s;
+  task::KernelRef step;
+  task::BufferRef batch;
+};
+
 // One thread: preprocess, copy, compute, wait.
-std::string serial(const config::ChipConfig& chip, const Case& c) {
-  std::string steps;
-  for (const double pre : c.pre)
-    steps += fmt::format(
-        "            - compute: {{time: {}, name: preprocess}}\n            - enqueue: train\n"
-        "            - synchronize_stream: train\n",
-        time_text(pre));
-  return fmt::format(R"(  x: {{place: device, bytes: {}}}
-streams:
-  train:
-    - memcpy_async: {{dst: x, src: batch}}
-    - {}
-host:
-  threads:
-    main:
-      - repeat:
-          times: {}
-          steps:
-{})",
-                     c.batch_bytes, opaque_launch("step", chip), c.rounds, steps);
+void serial(const Parts& p, const config::ChipConfig& chip, const Case& c) {
+  const task::BufferRef x = p.s.device("x", c.batch_bytes);
+  task::StreamRef train = p.s.stream("train");
+  launch_all(train.memcpy(x, p.batch), chip, p.step);
+  task::ThreadRef main = p.s.thread("main");
+  main.repeat(c.rounds, [&] {
+    for (const double pre : c.pre)
+      main.compute(whole_nanoseconds(pre), "preprocess").enqueue(train).synchronize(train);
+  });
 }
 
 // Buffers are filled in turn, each through a stream of its own. The device says by notifies when a buffer is loaded and
 // when it is free; so the host runs ahead of it. A loader reuses its host memory when the copy is over.
-std::string prefetched(const config::ChipConfig& chip, const Case& c) {
+void prefetched(const Parts& p, const config::ChipConfig& chip, const Case& c) {
   const u64 buffers = c.depth * c.loaders, batches = buffers * c.pre.size();
-  std::string device, copies, begin, compute, threads;
+  struct Slot {
+    task::BufferRef x = {};
+    task::NotifyRef free = {}, loaded = {};
+  };
+  std::vector<Slot> slots;
+  std::vector<task::StreamRef> copies;
+  for (u64 b = 0; b < buffers; ++b)
+    slots.push_back({.x = p.s.device(fmt::format("x{}", b), c.batch_bytes)});
+  task::StreamRef begin = p.s.stream("begin");
   for (u64 b = 0; b < buffers; ++b) {
-    device += fmt::format("  x{}: {{place: device, bytes: {}}}\n", b, c.batch_bytes);
-    begin += fmt::format("    - notify_record: free{}\n", b);
-    copies += fmt::format(
-        "  copy{0}:\n    - notify_wait: free{0}\n    - memcpy_async: {{dst: x{0}, src: batch}}\n"
-        "    - notify_record: loaded{0}\n",
-        b);
-    compute += fmt::format("    - notify_wait: loaded{0}\n    - {1}\n    - notify_record: free{0}\n", b,
-                           opaque_launch("step", chip));
+    slots[b].free = p.s.notify(fmt::format("free{}", b));
+    begin.record(slots[b].free);
   }
+  for (u64 b = 0; b < buffers; ++b) {
+    slots[b].loaded = p.s.notify(fmt::format("loaded{}", b));
+    copies.push_back(p.s.stream(fmt::format("copy{}", b)));
+    copies[b].wait(slots[b].free).memcpy(slots[b].x, p.batch).record(slots[b].loaded);
+  }
+  task::StreamRef train = p.s.stream("train");
+  for (const Slot& slot : slots) {
+    launch_all(train.wait(slot.loaded), chip, p.step);
+    train.record(slot.free);
+  }
+  task::ThreadRef main = p.s.thread("main");
+  main.enqueue(begin).repeat(c.rounds * c.pre.size(), [&] { main.enqueue(train); });
   for (u64 l = 0; l < c.loaders; ++l) {
-    threads += fmt::format("    loader{}:\n      - repeat:\n          times: {}\n          steps:\n", l, c.rounds);
-    for (u64 i = l; i < batches; i += c.loaders)
-      threads += fmt::format(
-          "            - synchronize_stream: copy{0}\n"
-          "            - compute: {{time: {1}, name: preprocess}}\n            - enqueue: copy{0}\n",
-          i % buffers, time_text(c.pre[i % c.pre.size()]));
+    task::ThreadRef loader = p.s.thread(fmt::format("loader{}", l));
+    loader.repeat(c.rounds, [&] {
+      for (u64 i = l; i < batches; i += c.loaders) {
+        const task::StreamRef& copy = copies[i % buffers];
+        loader.synchronize(copy).compute(whole_nanoseconds(c.pre[i % c.pre.size()]), "preprocess").enqueue(copy);
+      }
+    });
   }
-  return fmt::format(
-      "{}streams:\n  begin:\n{}{}  train:\n{}host:\n  threads:\n    main:\n      - enqueue: begin\n"
-      "      - repeat:\n          times: {}\n          steps:\n            - enqueue: train\n{}",
-      device, begin, copies, compute, c.rounds * c.pre.size(), threads);
 }
 
-gen::StreamFiles task_stream(const config::ChipConfig& chip, const Case& c) {
-  const std::string head = fmt::format("kernels:\n{}buffers:\n  batch: {{place: host, bytes: {}, pageable: {}}}\n",
-                                       opaque_kernel("step", chip, c.step), c.batch_bytes, c.pageable);
-  return stream_text(c.name, chip, head + (c.depth == 0 ? serial(chip, c) : prefetched(chip, c)));
+task::BuiltStream task_stream(const config::ChipConfig& chip, const Case& c) {
+  task::StreamBuilder s(c.name, chip.arch);
+  const Parts parts{.s = s,
+                    .step = opaque_kernel(s, "step", chip, c.step),
+                    .batch = s.host({.name = "batch", .bytes = c.batch_bytes, .pageable = c.pageable})};
+  c.depth == 0 ? serial(parts, chip, c) : prefetched(parts, chip, c);
+  return s.finish();
 }
 
 // Times of the second half of a run, in cycles: what came before has been forgotten.

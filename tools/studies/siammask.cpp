@@ -8,6 +8,7 @@
 
 #include "tools/studies/entries.h"
 #include "tools/studies/sink_loop.h"
+#include "tools/studies/stream_parts.h"
 #include "tools/studies/transdata.h"
 
 namespace vinci::studies {
@@ -39,57 +40,52 @@ struct Waterfall {
 
 constexpr u64 kConversions = 20;  // TransData kernels in a step
 
-gen::StreamFiles task_stream(std::string_view name, const config::ChipConfig& chip, const Stage& stage, const Parts& p,
-                             u64 steps, u64 length) {
-  const std::string kernels = opaque_kernel("backbone", chip, p.rest / 2) + opaque_kernel("heads", chip, p.rest / 2) +
-                              opaque_kernel("transdata", chip, p.transdata / kConversions) +
-                              opaque_kernel("patches", chip, p.patches);
-  const auto launch = [&](std::string_view kernel) { return "    - " + opaque_launch(kernel, chip) + "\n"; };
-  std::string conversions;
-  for (u64 i = 0; i < kConversions; ++i)
-    conversions += launch("transdata");
+task::BuiltStream task_stream(std::string name, const config::ChipConfig& chip, const Stage& stage, const Parts& p,
+                              u64 steps, u64 length) {
+  struct Kernels {
+    task::KernelRef backbone, heads, transdata, patches;
+  };
+  const auto kernels_of = [&](task::StreamBuilder& s) {
+    return Kernels{.backbone = opaque_kernel(s, "backbone", chip, p.rest / 2),
+                   .heads = opaque_kernel(s, "heads", chip, p.rest / 2),
+                   .transdata = opaque_kernel(s, "transdata", chip, p.transdata / kConversions),
+                   .patches = opaque_kernel(s, "patches", chip, p.patches)};
+  };
+  const auto conversions_and_heads = [&](task::StreamRef stream, const Kernels& k) {
+    for (u64 i = 0; i < kConversions; ++i)
+      launch_all(stream, chip, k.transdata);
+    launch_all(stream, chip, k.heads);
+  };
   if (stage.op_on_device) {
-    return sunk_loop(name, chip,
-                     {.kernels = kernels,
-                      .body = launch("backbone") + launch("patches") + conversions + launch("heads"),
+    return sunk_loop(std::move(name), chip,
+                     {.body =
+                          [&](task::StreamBuilder& s, task::StreamRef body) {
+                            const Kernels k = kernels_of(s);
+                            launch_all(body, chip, k.backbone);
+                            launch_all(body, chip, k.patches);
+                            conversions_and_heads(body, k);
+                          },
                       .steps = steps,
                       .length = stage.sunk ? length : 1,
                       .exchange = p.exchange});
   }
   // A step that needs the host in its middle cannot be sunk: it is two graphs.
-  return stream_text(name, chip,
-                     fmt::format(R"(buffers:
-  features: {{place: device, bytes: {0}}}
-  patches: {{place: device, bytes: {1}}}
-  host_features: {{place: host, bytes: {0}, pageable: true}}
-  host_patches: {{place: host, bytes: {1}, pageable: true}}
-kernels:
-{2}models:
-  first: {{head: [features_graph]}}
-  second: {{head: [heads_graph]}}
-streams:
-  features_graph:
-{3}  heads_graph:
-{4}{5}  step:
-    - model_execute: first
-    - memcpy_async: {{dst: host_features, src: features}}
-    - memcpy_async: {{dst: patches, src: host_patches}}
-    - model_execute: second
-host:
-  threads:
-    main:
-      - repeat:
-          times: {6}
-          steps:
-            - compute: {{time: {7}, name: exchange}}
-            - enqueue: {{stream: step, first: 0, count: 2}}
-            - synchronize_stream: step
-            - compute: {{time: {8}, name: py_func}}
-            - enqueue: {{stream: step, first: 2, count: 2}}
-            - synchronize_stream: step
-)",
-                                 kFeatureBytes, kPatchBytes, kernels, launch("backbone"), conversions, launch("heads"),
-                                 steps, time_text(p.exchange), time_text(p.py_func)));
+  task::StreamBuilder s(std::move(name), chip.arch);
+  const task::BufferRef features = s.device("features", kFeatureBytes), patches = s.device("patches", kPatchBytes);
+  const task::BufferRef host_features = s.host({.name = "host_features", .bytes = kFeatureBytes, .pageable = true});
+  const task::BufferRef host_patches = s.host({.name = "host_patches", .bytes = kPatchBytes, .pageable = true});
+  const Kernels k = kernels_of(s);
+  const task::ModelRef first = s.model("first"), second = s.model("second");
+  launch_all(s.stream("features_graph", {.model = first}), chip, k.backbone);
+  conversions_and_heads(s.stream("heads_graph", {.model = second}), k);
+  task::StreamRef step = s.stream("step");
+  step.execute(first).memcpy(host_features, features).memcpy(patches, host_patches).execute(second);
+  task::ThreadRef main = s.thread("main");
+  main.repeat(steps, [&] {
+    main.compute(whole_nanoseconds(p.exchange), "exchange").enqueue(step, 0, 2).synchronize(step);
+    main.compute(whole_nanoseconds(p.py_func), "py_func").enqueue(step, 2, 2).synchronize(step);
+  });
+  return s.finish();
 }
 
 Waterfall waterfall(const Run& run, u64 steps) {

@@ -8,62 +8,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "tools/studies/entries.h"
+#include "tools/studies/stream_parts.h"
 
 namespace vinci::studies {
 namespace {
 
-constexpr std::string_view kOp = "resize_bilinear";
+constexpr const char* kOp = "resize_bilinear";
 constexpr std::array<u64, 7> kLengths{1, 2, 5, 10, 50, 100, 1000};
-
-// The loop as GE builds it: variables loop_cond, iterations_per_loop, one and zero. At the end of an iteration,
-// loop_cond < iterations_per_loop adds one and starts the body again, else loop_cond becomes zero and the graph ends;
-// so iterations_per_loop holds one less than the length. A branch waits for `decided`, because it writes what both
-// comparisons read.
-constexpr std::string_view kLoop = R"(buffers:
-  constants: {{place: host, dtype: i8, shape: [2], data: "{constants}"}}
-  last: {{place: host, dtype: i8, shape: [1], output: loop_cond.npy}}
-  loop_cond: {{place: device, bytes: 8}}
-  zero: {{place: device, bytes: 8}}
-  limits: {{place: device, bytes: 16}} # iterations_per_loop, one
-kernels:
-{kernels}models:
-  train: {{head: [body], streams: [again, done]}}
-streams:
-  load:
-    - memset_async: {{dst: loop_cond, value: 0}}
-    - memset_async: {{dst: zero, value: 0}}
-    - memcpy_async: {{dst: limits, src: constants}}
-  step:
-    - model_execute: train
-  body:
-{body}    - stream_switch: {{value: loop_cond, cond: LESS, target: limits, dtype: i8, true_stream: again}}
-    - stream_switch: {{value: loop_cond, cond: GREATER_OR_EQUAL, target: limits, dtype: i8, true_stream: done}}
-    - notify_record: decided
-  again:
-    - notify_wait: decided
-    - cpu_kernel_launch: {{kernel: AssignAdd, args: [loop_cond, {{buffer: limits, offset: 8}}, 1, 9]}}
-    - stream_active: body
-  done:
-    - notify_wait: decided
-    - cpu_kernel_launch: {{kernel: Assign, args: [loop_cond, zero, 1, 9]}}
-    - model_end_graph: train
-  result:
-    - memcpy_async: {{dst: last, src: loop_cond}}
-host:
-  threads:
-    main:
-      - enqueue: load
-      - synchronize_stream: load
-      - repeat:
-          times: {executions}
-          steps:
-            - compute: {{time: {exchange}, name: exchange}}
-            - enqueue: step
-            - synchronize_stream: step
-      - enqueue: result
-)";
 
 // The device counted right: so many iterations and executions of the model, and loop_cond is zero again.
 bool counted_right(const Run& run, u64 steps, u64 length) {
@@ -90,14 +45,40 @@ Curve fit(const std::array<double, kLengths.size()>& times) {
 
 }  // namespace
 
-gen::StreamFiles sunk_loop(std::string_view name, const config::ChipConfig& chip, const SunkLoop& loop) {
+// The loop as GE builds it: variables loop_cond, iterations_per_loop, one and zero. At the end of an iteration,
+// loop_cond < iterations_per_loop adds one and starts the body again, else loop_cond becomes zero and the graph ends;
+// so iterations_per_loop holds one less than the length. A branch waits for `decided`, because it writes what both
+// comparisons read.
+task::BuiltStream sunk_loop(std::string name, const config::ChipConfig& chip, const SunkLoop& loop) {
+  using enum task::Condition;
   VINCI_CHECK(loop.steps % loop.length == 0);
-  const std::array<i64, 2> constants{static_cast<i64>(loop.length - 1), 1};
-  return stream_text(
-      name, chip,
-      fmt::format(kLoop, fmt::arg("constants", hex_text(std::as_bytes(std::span(constants)))),
-                  fmt::arg("kernels", loop.kernels), fmt::arg("body", loop.body),
-                  fmt::arg("executions", loop.steps / loop.length), fmt::arg("exchange", time_text(loop.exchange))));
+  task::StreamBuilder s(std::move(name), chip.arch);
+  const std::array<i64, 2> values{static_cast<i64>(loop.length - 1), 1};
+  const auto bytes = std::as_bytes(std::span(values));
+  const task::BufferRef constants = s.host({.name = "constants", .data = {bytes.begin(), bytes.end()}});
+  const task::BufferRef last = s.host({.name = "last", .output = "loop_cond.npy", .dtype = "i8", .shape = {1}});
+  const task::BufferRef loop_cond = s.device("loop_cond", 8), zero = s.device("zero", 8);
+  const task::BufferRef limits = s.device("limits", 16);  // iterations_per_loop, one
+  const task::ModelRef train = s.model("train");
+  task::StreamRef load = s.stream("load"), step = s.stream("step"), body = s.stream("body", {.model = train});
+  task::StreamRef again = s.stream("again", {.model = train, .head = false});
+  task::StreamRef done = s.stream("done", {.model = train, .head = false}), result = s.stream("result");
+  const task::NotifyRef decided = s.notify("decided");
+  load.memset(loop_cond, 0).memset(zero, 0).memcpy(limits, constants);
+  step.execute(train);
+  loop.body(s, body);
+  body.add(task::StreamSwitch{loop_cond, limits, LESS, 8, again.index()})
+      .add(task::StreamSwitch{loop_cond, limits, GREATER_OR_EQUAL, 8, done.index()})
+      .record(decided);
+  again.wait(decided).launch_cpu("AssignAdd", {loop_cond, limits + 8, 1, 9}).activate(body);
+  done.wait(decided).launch_cpu("Assign", {loop_cond, zero, 1, 9}).end_graph(train);
+  result.memcpy(last, loop_cond);
+  task::ThreadRef main = s.thread("main");
+  main.enqueue(load).synchronize(load);
+  main.repeat(loop.steps / loop.length,
+              [&] { main.compute(whole_nanoseconds(loop.exchange), "exchange").enqueue(step).synchronize(step); });
+  main.enqueue(result);
+  return s.finish();
 }
 
 void sink_loop(Study& study) {
@@ -108,11 +89,13 @@ void sink_loop(Study& study) {
   u64 wrong = 0;
   for (usize i = 0; i < kLengths.size(); ++i) {
     const std::string name = fmt::format("length_{}", kLengths[i]);
-    const SunkLoop loop{.kernels = opaque_kernel(kOp, chip, study.number("device") * per_step),
-                        .body = "    - " + opaque_launch(kOp, chip) + "\n",
-                        .steps = steps,
-                        .length = kLengths[i],
-                        .exchange = study.number("host") * per_step};
+    const double device = study.number("device") * per_step;
+    const SunkLoop loop{
+        .body = [&](task::StreamBuilder& s,
+                    task::StreamRef body) { launch_all(body, chip, opaque_kernel(s, kOp, chip, device)); },
+        .steps = steps,
+        .length = kLengths[i],
+        .exchange = study.number("host") * per_step};
     const Run run = study.run(name, sunk_loop(name, chip, loop));
     times[i] = run.seconds();
     study.fact(fmt::format("{} iterations for each exchange", kLengths[i]), times[i], "s");

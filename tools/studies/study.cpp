@@ -10,7 +10,6 @@
 
 #include "isa/base/suggest.h"
 #include "sim/config/load.h"
-#include "sim/task/load.h"
 
 namespace vinci::studies {
 namespace {
@@ -101,16 +100,15 @@ u64 Study::whole(std::string_view knob) const { return static_cast<u64>(number(k
 
 const std::string& Study::choice(std::string_view knob) const { return value_of(knob); }
 
-template <class Files>
-Run Study::simulate(std::string_view variant, task::TaskStream stream, const Files& files,
-                    const config::ChipConfig& chip, bool with_data, trace::Sink* trace) const {
-  Run out{.stream = std::move(stream), .result = {}, .hertz = chip.clock, .host = {}};
+Run Study::simulate(std::string_view variant, const task::BuiltStream& built, const config::ChipConfig& chip,
+                    bool with_data, trace::Sink* trace) const {
+  Run out{.stream = built.stream(), .result = {}, .hertz = chip.clock, .host = {}};
   task::RunMemory memory(out.stream, with_data);
   out.result =
       models::simulate(chip, out.stream, memory, {.interrupted = request_.interrupted, .trace = trace, .progress = {}});
   if (!request_.folder.empty()) {
     const std::string folder = fmt::format("{}/{}", request_.folder, variant);
-    files.write(folder);
+    built.write(folder);
     if (with_data) memory.write_outputs(folder);
   }
   if (!with_data) return out;
@@ -124,20 +122,11 @@ Run Study::simulate(std::string_view variant, task::TaskStream stream, const Fil
 
 Run Study::run(std::string_view variant, const task::BuiltStream& stream, const config::ChipConfig& chip,
                trace::Sink* trace) const {
-  return simulate(variant, stream.stream(), stream, chip, true, trace);
-}
-
-Run Study::run(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip,
-               trace::Sink* trace) const {
-  return simulate(variant, files.load(), files, chip, true, trace);
+  return simulate(variant, stream, chip, true, trace);
 }
 
 Run Study::time(std::string_view variant, const task::BuiltStream& stream, const config::ChipConfig& chip) const {
-  return simulate(variant, stream.stream(), stream, chip, false, nullptr);
-}
-
-Run Study::time(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip) const {
-  return simulate(variant, files.load(), files, chip, false, nullptr);
+  return simulate(variant, stream, chip, false, nullptr);
 }
 
 void Study::measured(std::string_view criterion, double value) {

@@ -77,17 +77,11 @@ class Study {
   const std::string& choice(std::string_view knob) const;
 
   // Simulates a task stream in mode full; `variant` names it for the report and for the folder that keeps it.
-  template <class Stream>
-  Run run(std::string_view variant, const Stream& stream) const {
-    return run(variant, stream, chip_);
-  }
+  Run run(std::string_view variant, const task::BuiltStream& stream) const { return run(variant, stream, chip_); }
   Run run(std::string_view variant, const task::BuiltStream& stream, const config::ChipConfig& chip,
-          trace::Sink* trace = nullptr) const;
-  Run run(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip,
           trace::Sink* trace = nullptr) const;
   // The same in mode timing: a Run without contents of host buffers.
   Run time(std::string_view variant, const task::BuiltStream& stream, const config::ChipConfig& chip) const;
-  Run time(std::string_view variant, const gen::StreamFiles& files, const config::ChipConfig& chip) const;
 
   // What was found: the value of a criterion, once, and facts that explain it.
   void measured(std::string_view criterion, double value);
@@ -107,9 +101,8 @@ class Study {
   std::string report() const;
 
  private:
-  template <class Files>
-  Run simulate(std::string_view variant, task::TaskStream stream, const Files& files, const config::ChipConfig& chip,
-               bool with_data, trace::Sink* trace) const;
+  Run simulate(std::string_view variant, const task::BuiltStream& built, const config::ChipConfig& chip, bool with_data,
+               trace::Sink* trace) const;
   const std::string& value_of(std::string_view knob) const;
 
   Definition definition_;
