@@ -5,6 +5,9 @@
 #include <vinci/vinci.h>
 
 #include <cstdio>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
 
 using namespace vinci;
 constexpr u32 kBlocks = 8, kTiles = 4, kTileBytes = 16384, kCount = kBlocks * kTiles * kTileBytes / 4;
@@ -34,14 +37,9 @@ isa::BuiltProgram add_program() {
   return p.finish();
 }
 
-void must(vinci_status status) {
-  if (status != VINCI_OK) throw std::runtime_error(vinci_last_error());
-}
-
 int main() try {
   std::vector<float> x(kCount, 1.5f), y(kCount);
-  for (u32 i = 0; i < kCount; ++i)
-    y[i] = static_cast<float>(i);
+  std::iota(y.begin(), y.end(), 0.0f);
   task::StreamBuilder s("vector_add", isa::Arch::c220);
   const task::BufferRef hx = s.host_data<float>("hx", "f4", x), hy = s.host_data<float>("hy", "f4", y);
   const task::BufferRef hz = s.host({.name = "hz", .output = "z.npy", .dtype = "f4", .shape = {kCount}});
@@ -49,23 +47,22 @@ int main() try {
   const task::KernelRef add = s.kernel("add", task::KernelType::AIV_ONLY, add_program());
   s.stream("main").memcpy(dx, hx).memcpy(dy, hy).launch(add, kBlocks, {dx, dy, dz}).memcpy(hz, dz);
   const task::BuiltStream built = s.finish();
-  std::printf("saved %s\n", built.write("vector_add").c_str());  // with add.s: for vinci run
+  std::printf("saved %s\n", built.write("vector_add").c_str());  // with add.s and the data: for vinci run
 
-  const std::vector<std::byte> vts = built.vts();  // the same as bytes
+  const std::vector<std::byte> vts = built.vts();  // the same as bytes: for the simulator in this process
   vinci_chip* chip = nullptr;
   vinci_stream* stream = nullptr;
   vinci_run* run = nullptr;
-  vinci_output out{};
-  out.size = sizeof out;
-  must(vinci_chip_create("ascend-910b1", nullptr, 0, &chip));
-  must(vinci_stream_parse(vts.data(), vts.size(), nullptr, &stream));
-  must(vinci_submit(chip, stream, nullptr, &run));
-  must(vinci_wait(run));
-  must(vinci_run_find_output(run, "hz", &out));
-  const float* z = static_cast<const float*>(out.data);
+  vinci_output z{};
+  z.size = sizeof z;
+  if (vinci_chip_create("ascend-910b1", nullptr, 0, &chip) ||
+      vinci_stream_parse(vts.data(), vts.size(), nullptr, &stream) || vinci_submit(chip, stream, nullptr, &run) ||
+      vinci_wait(run) || vinci_run_find_output(run, "hz", &z)) {
+    throw std::runtime_error(vinci_last_error());
+  }
   u32 wrong = 0;
   for (u32 i = 0; i < kCount; ++i)
-    wrong += z[i] != x[i] + y[i];
+    wrong += static_cast<const float*>(z.data)[i] != x[i] + y[i];
   std::printf("%llu cycles, %u wrong\n", static_cast<unsigned long long>(vinci_run_cycles(run)), wrong);
   vinci_run_destroy(run);
   vinci_stream_destroy(stream);

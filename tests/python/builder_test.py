@@ -333,7 +333,7 @@ class Streams(Refusals):
         buffers = [s.device(f"b{d}", 64, device=d, l2="bypass") for d in range(2)]
         streams = [s.stream(f"s{d}", device=d) for d in range(2)]
         for b, stream in zip(buffers, streams):
-            stream.memset(b, 0).hccl("all_reduce", world, b, b, 16, dtype="f4").hccl("all_gather", s.world(), b, b, 8)
+            stream.memset(b, 0).hccl("all_reduce", world, b, b, 16, dtype="f4").hccl("broadcast", s.world(), b, count=16)
         streams[0].launch(k, 4).execute(graph).record(peer)
         streams[1].wait(peer).reduce(buffers[1], buffers[1] + 32, 32, "MAX", "i4").free(buffers[1])
         s.stream("head", model=graph).launch(k, 2).end_graph(graph)

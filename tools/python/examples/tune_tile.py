@@ -15,39 +15,41 @@ BYTES = 192 * 1024  # for each block
 TILES = [1024, 2048, 4096, 8192, 16384, 32768, 49152]  # bytes; a vector instruction has at most 255 repeats of 256
 
 
-def kernel(tile):
-    """Assembly of a block: copy in, compute and copy out of neighbouring tiles overlap."""
-    lines = ["ld_arg X1, 0", "ld_arg X2, 1", "get_block_idx X3", f"mul X3, X3, {BYTES}", "add X1, X1, X3",
-             "add X2, X2, X3"]
+def kernel(arch, tile):
+    """The program of a block: copy in, compute and copy out of neighbouring tiles overlap."""
+    p = vinci.ProgramBuilder(f"tile{tile}", arch)
+    x, y = p.arg("x"), p.arg("y")
+    first = p.reg("first")
+    p.get_block_idx(first)
+    p.mul(first, first, BYTES)
+    p.add(x, x, first)
+    p.add(y, y, first)
     for i in range(BYTES // tile):
         slot = i % 2
         at, burst, repeats = slot * tile, tile // 32, tile // 256
         if i >= 2:  # the tile that was here is out
-            lines.append(f"wait_flag PIPE_MTE3, PIPE_MTE2, {slot}")
-        lines += [
-            f"copy_gm_to_ubuf {at}, X1, sid=0, nBurst=1, lenBurst={burst}, srcGap=0, dstGap=0",
-            f"set_flag PIPE_MTE2, PIPE_V, {slot}",
-            f"wait_flag PIPE_MTE2, PIPE_V, {slot}",
-            f"vmuls.f32 {at}, {at}, 2.0f, {repeats}, 1, 1, 8, 8",
-            "pipe_barrier PIPE_V",
-            f"vadds.f32 {at}, {at}, 1.0f, {repeats}, 1, 1, 8, 8",
-            f"set_flag PIPE_V, PIPE_MTE3, {slot}",
-            f"wait_flag PIPE_V, PIPE_MTE3, {slot}",
-            f"copy_ubuf_to_gm X2, {at}, sid=0, nBurst=1, lenBurst={burst}, srcGap=0, dstGap=0",
-            f"set_flag PIPE_MTE3, PIPE_MTE2, {slot}",
-            f"add X1, X1, {tile}",
-            f"add X2, X2, {tile}",
-        ]
+            p.wait_flag("MTE3", "MTE2", slot)
+        p.copy_gm_to_ubuf(at, x, sid=0, nBurst=1, lenBurst=burst, srcGap=0, dstGap=0)
+        p.hand_over("MTE2", "V", slot)
+        p.vmuls("f32", at, at, vinci.f32(2), repeats, 1, 1, 8, 8)
+        p.pipe_barrier("V")
+        p.vadds("f32", at, at, vinci.f32(1), repeats, 1, 1, 8, 8)
+        p.hand_over("V", "MTE3", slot)
+        p.copy_ubuf_to_gm(y, at, sid=0, nBurst=1, lenBurst=burst, srcGap=0, dstGap=0)
+        p.set_flag("MTE3", "MTE2", slot)
+        p.add(x, x, tile)
+        p.add(y, y, tile)
     for slot in range(min(2, BYTES // tile)):
-        lines.append(f"wait_flag PIPE_MTE3, PIPE_MTE2, {slot}")
-    return "\n".join(lines + ["end", ""])
+        p.wait_flag("MTE3", "MTE2", slot)
+    p.end()
+    return p.finish()
 
 
 def measure(chip, tile, x):
     device = vinci.Device(chip)
     a, b = device.alloc(x.nbytes), device.alloc(x.nbytes)
     a.write(x)
-    device.kernel(kernel(tile), name=f"tile{tile}").launch(BLOCKS, a, b)
+    device.kernel(kernel(chip.arch, tile), name=f"tile{tile}").launch(BLOCKS, a, b)
     y = numpy.empty_like(x)
     run = device.run()
     b.read(y)
