@@ -23,7 +23,11 @@ in_process=$(sed -n 's/^\([0-9]*\) cycles, 0 wrong$/\1/p' example.log)
 [ -n "$in_process" ] || { cat example.log; fail "the example does not say its cycles"; }
 "$build/tools/vinci/vinci" run --chip ascend-910b1 vector_add/vector_add.yaml --out run > run.log
 grep -q "\"cycles\": *$in_process\b" run/stats.json || fail "vinci run has other cycles than $in_process"
-# What the example uses refers to no other source of ours, and a component that does not exist is refused.
+# Errors keep their type on the way out of the library.
+c++ -std=c++20 "$root/tests/builder/errors.cpp" -Iinstalled/include -Linstalled/lib -lvinci_builder \
+  "-Wl,-rpath,$PWD/installed/lib" -o errors
+./errors > errors.txt || fail "an error of the library is no vinci::Error: $(cat errors.txt)"
+# A component that does not exist is refused.
 configure "$root/tests/builder/unknown" "$PWD/installed" && fail "an unknown component is found"
 grep -q "Vinci has no component 'nothing'" found.log || { cat found.log; exit 1; }
 # The installed headers are those that <vinci/builder.h> includes, each compiles alone, and none needs another include path.

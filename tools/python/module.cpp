@@ -5,6 +5,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <vinci/isa/base/fault.h>
 #include <vinci/vinci.h>
 
 #include <algorithm>
@@ -15,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "isa/base/error.h"
 #include "tools/python/bodies.h"
 #include "tools/python/built_stream.h"
 #include "tools/python/program.h"
