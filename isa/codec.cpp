@@ -7,6 +7,7 @@
 #include "isa/base/error.h"
 #include "isa/insns/scalar.h"
 #include "isa/insns/system.h"
+#include "isa/loops.h"
 #include "isa/table.h"
 
 namespace vinci::isa {
@@ -88,8 +89,7 @@ Inst decode(const Word& w) {
 void verify(const Program& p) {
   if (p.code.empty()) fail(Fault::Input, "the program is empty");
   if (p.code.size() > kMaxProgramLength) {
-    fail(Fault::Input, "the program has {} instructions; at most {} can be addressed", p.code.size(),
-         kMaxProgramLength);
+    fail(Fault::Input, "the program has {} instructions; at most {} can be stored", p.code.size(), kMaxProgramLength);
   }
   if (p.lines.size() != p.code.size()) {
     fail(Fault::Input, "{} instructions but {} line numbers", p.code.size(), p.lines.size());
@@ -100,6 +100,7 @@ void verify(const Program& p) {
   for (const u16 file : p.files) {
     if (file > p.included.size()) fail(Fault::Input, "{} is not the number of a source file", file);
   }
+  const u64 length = positions(p);
   for (usize i = 0; i < p.code.size(); ++i) {
     try {
       const Inst inst = decode(p.code[i]);
@@ -110,9 +111,9 @@ void verify(const Program& p) {
         fail(Fault::Input, "{}.{} does not exist on {}", inst.row->name, inst.row->types[inst.type].name, name(p.arch));
       }
       for (usize f = 0; f < inst.row->fields.size(); ++f) {
-        if (inst.row->fields[f].kind == OperandKind::label && inst.operands[f].value >= p.code.size()) {
+        if (inst.row->fields[f].kind == OperandKind::label && inst.operands[f].value >= length) {
           fail(Fault::Input, "{}: target {} is outside the {} instructions of the program", inst.row->name,
-               inst.operands[f].value, p.code.size());
+               inst.operands[f].value, length);
         }
       }
     } catch (const Error& e) {
@@ -121,8 +122,9 @@ void verify(const Program& p) {
     }
   }
   for (const Label& l : p.labels) {
-    if (l.index > p.code.size()) fail(Fault::Input, "label '{}' is outside the program", l.name);
+    if (l.index > length) fail(Fault::Input, "label '{}' is outside the program", l.name);
   }
+  verify_loops(p);
 }
 
 bool runs_past_end(const Program& program) {

@@ -14,7 +14,8 @@ Word encode(const Inst& inst);
 Inst decode(const Word& word);
 
 // Whether the program can run on its architecture: every word decodes, every instruction and type form exists there,
-// every branch target is inside. Throws Fault::Input naming the instruction by index and, where known, source line.
+// every branch target is inside, loops and strides are those of Program. Throws Fault::Input naming the instruction by
+// index and, where known, source line.
 void verify(const Program& program);
 
 // Whether a program ends with an instruction that something may follow: where `end` is missing. The program must pass

@@ -7,7 +7,7 @@
 namespace vinci::isa {
 
 void NativeCore::start(const Launch& launch, CrossCoreFlags* flags, TaskCore self, const std::string& source) {
-  code_ = Code(arch_, source);
+  code_ = Code(arch_, source, [this](u32 pc) { return std::pair(files_[pc], lines_[pc]); });
   words_.clear();
   lines_.clear();
   files_.clear();

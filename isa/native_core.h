@@ -15,7 +15,7 @@ namespace vinci::isa {
 class NativeCore {
  public:
   NativeCore(const CoreSpec& core, GlobalMemory& gm, u32 core_id, Census* census = nullptr)
-      : arch_(core.arch), machine_(core, gm, core_id, census), code_(core.arch, {}) {}
+      : arch_(core.arch), machine_(core, gm, core_id, census), code_(core.arch, {}, {}) {}
 
   // Begins a block, as Machine::start; `launch` and `flags` must outlive it. `source` is the file that lines are of.
   void start(const Launch& launch, CrossCoreFlags* flags, TaskCore self, const std::string& source);

@@ -17,6 +17,8 @@ constexpr usize kChecksumOffset = 32;
 constexpr usize kHeaderBytes = 40;
 constexpr usize kWordBytes = 32;
 constexpr usize kLabelBytes = 8;
+constexpr usize kLoopCountBytes = 8, kLoopBytes = 12, kStrideBytes = 20;
+constexpr u32 kVersionWithoutLoops = 1;
 constexpr usize kMaxLabelBytes = 4096;
 constexpr usize kMaxSourceBytes = 65536;
 constexpr usize kMaxLabels = usize{1} << 19;  // with the longest names still fewer bytes than 32 bits can count
@@ -141,7 +143,7 @@ std::vector<std::byte> write_program(const Program& p) {
                  static_cast<u32>(label_text), static_cast<u32>(p.source.size())};
   Writer out(h.file_size());
   out.text({kMagic.data(), kMagic.size()});
-  out.number(kProgramFormatVersion);
+  out.number(p.loops.empty() ? kVersionWithoutLoops : kProgramFormatVersion);
   for (const u32 v : {h.arch, h.insts, h.labels, h.label_text, h.source})
     out.number(v);
   out.number(u64{0});  // the checksum, below
@@ -158,6 +160,19 @@ std::vector<std::byte> write_program(const Program& p) {
   for (const Label& label : p.labels)
     out.text(label.name);
   out.text(p.source);
+  if (!p.loops.empty()) {
+    out.number(static_cast<u32>(p.loops.size()));
+    out.number(static_cast<u32>(p.strides.size()));
+  }
+  for (const Loop& l : p.loops) {
+    for (const u32 v : {l.first, l.length, l.count})
+      out.number(v);
+  }
+  for (const Stride& s : p.strides) {
+    for (const u32 v : {s.inst, s.loop, u32{s.field}})
+      out.number(v);
+    out.number(s.by);
+  }
 
   std::vector<std::byte> bytes = std::move(out).take();
   const u64 checksum = program_checksum(bytes);
@@ -174,9 +189,10 @@ Program read_program(std::span<const std::byte> bytes, const std::string& file) 
   if (bytes.size() < kHeaderBytes) {
     fail_at(Fault::Input, file, "the file ends within its header, after {} of {} bytes", bytes.size(), kHeaderBytes);
   }
-  if (const u32 version = in.number<u32>(); version != kProgramFormatVersion) {
-    fail_at(Fault::Input, file, "program format version {} is not known; this tool reads {}", version,
-            kProgramFormatVersion);
+  const u32 version = in.number<u32>();
+  if (version != kVersionWithoutLoops && version != kProgramFormatVersion) {
+    fail_at(Fault::Input, file, "program format version {} is not known; this tool reads {} and {}", version,
+            kVersionWithoutLoops, kProgramFormatVersion);
   }
   Header h{};
   h.arch = in.number<u32>();
@@ -184,7 +200,8 @@ Program read_program(std::span<const std::byte> bytes, const std::string& file) 
   h.labels = in.number<u32>();
   h.label_text = in.number<u32>();
   h.source = in.number<u32>();
-  if (h.file_size() != bytes.size()) {
+  if (version == kVersionWithoutLoops ? h.file_size() != bytes.size()
+                                      : h.file_size() + kLoopCountBytes > bytes.size()) {
     fail_at(Fault::Input, file, "the header announces {} bytes, the file has {}", h.file_size(), bytes.size());
   }
   if (const u64 stated = in.number<u64>(); stated != program_checksum(bytes)) {
@@ -217,6 +234,27 @@ Program read_program(std::span<const std::byte> bytes, const std::string& file) 
   for (usize i = 0; i < h.labels; ++i)
     p.labels[i].name = in.text(sizes[i]);
   p.source = in.text(h.source);
+  if (version != kVersionWithoutLoops) {
+    const u32 loops = in.number<u32>(), strides = in.number<u32>();
+    const u64 size = h.file_size() + kLoopCountBytes + u64{loops} * kLoopBytes + u64{strides} * kStrideBytes;
+    if (size != bytes.size())
+      fail_at(Fault::Input, file, "the header announces {} bytes, the file has {}", size, bytes.size());
+    p.loops.resize(loops);
+    for (Loop& l : p.loops) {
+      l.first = in.number<u32>();
+      l.length = in.number<u32>();
+      l.count = in.number<u32>();
+    }
+    p.strides.resize(strides);
+    for (Stride& s : p.strides) {
+      s.inst = in.number<u32>();
+      s.loop = in.number<u32>();
+      const u32 field = in.number<u32>();
+      if (field >= kMaxOperands) fail_at(Fault::Input, file, "a stride is of operand {}", field);
+      s.field = static_cast<u8>(field);
+      s.by = in.number<u64>();
+    }
+  }
   try {
     check_names(p);
     verify(p);

@@ -13,7 +13,7 @@
 // little endian:
 //
 //    0  8 bytes  "VNCPROG" and a zero byte
-//    8  u32      format version, 1
+//    8  u32      format version: 1, or 2 where the program has loops
 //   12  u32      architecture: position in kArchNames
 //   16  u32      number of instructions
 //   20  u32      number of labels
@@ -24,9 +24,12 @@
 //                source line of each instruction, u32, 0 = unknown
 //                labels: u32 instruction index, u32 bytes of the name
 //                label names, then the source name, in UTF-8
+//
+// Version 2 goes on: u32 number of loops, u32 number of strides; loops: u32 first instruction, u32 instructions, u32
+// turns; strides: u32 instruction, u32 loop, u32 operand, u64.
 namespace vinci::isa {
 
-inline constexpr u32 kProgramFormatVersion = 1;
+inline constexpr u32 kProgramFormatVersion = 2;  // the latest that is read
 
 // The program must pass verify().
 std::vector<std::byte> write_program(const Program& program);

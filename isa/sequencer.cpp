@@ -28,6 +28,7 @@ void explained(const CodeInst& inst, const ArgsStorage& args, F&& body) {
 
 void Sequencer::start(const Code& code, const Launch& launch) {
   code_ = &code;
+  cursor_.start(code);
   launch_ = &launch;
   x_ = {};
   spr_ = {};
@@ -61,6 +62,7 @@ void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
     }
     f.set(args, x_[reg]);
   }
+  cursor_.grow(inst, args);
 }
 
 u64 Sequencer::bytes_at(const Access& access) const {

@@ -54,10 +54,11 @@ class Sequencer {
   bool done() const { return done_; }
   u32 pc() const { return pc_; }
   // The instruction at pc; throws when the program runs past its end.
-  const CodeInst& current() const {
-    if (pc_ >= code_->size()) [[unlikely]]
+  const CodeInst& current() {
+    const CodeInst* inst = cursor_.find(pc_);
+    if (inst == nullptr) [[unlikely]]
       fail_missing_end();
-    return (*code_)[pc_];
+    return *inst;
   }
 
   // Runs the current instruction, which must have Role::scalar or Role::end; `status` and `results` are what the pipes
@@ -68,10 +69,10 @@ class Sequencer {
   u32 run_plain(u32 most, std::span<const u64> latencies, u64& cycles) {
     u32 n = 0;
     u64 sum = 0;
-    for (; n < most && pc_ < code_->size(); ++n) {
-      const CodeInst& inst = (*code_)[pc_];
-      if (!step_plain(inst)) break;
-      sum += latencies[inst.form];
+    for (; n < most; ++n) {
+      const CodeInst* inst = cursor_.find(pc_);
+      if (inst == nullptr || !step_plain(*inst)) break;
+      sum += latencies[inst->form];
     }
     if (n != 0) forget_last();
     cycles += sum;
@@ -141,6 +142,7 @@ class Sequencer {
   Observer* observer_ = nullptr;
 
   const Code* code_ = nullptr;
+  Cursor cursor_;
   const Launch* launch_ = nullptr;
   std::array<u64, kRegisterCount> x_{};
   Spr spr_;

@@ -98,7 +98,7 @@ u32 SpinWatch::look(const Sequencer& front) {
 void SpinWatch::place_anchor(const Sequencer& front) {
   anchor_ = front.state();
   steps_ = 0;
-  seen_.assign(front.code().size(), false);
+  seen_.clear();
   pcs_.clear();
   reads_.clear();
   found_relevant_ = false;
@@ -108,8 +108,7 @@ void SpinWatch::place_anchor(const Sequencer& front) {
 void SpinWatch::note(const Sequencer& front) {
   ++steps_;
   latest_ = front.pc();
-  if (latest_ >= seen_.size() || seen_[latest_]) return;
-  seen_[latest_] = true;
+  if (latest_ >= front.code().size() || !seen_.insert(latest_).second) return;
   pcs_.push_back(latest_);
   found_relevant_ = false;
 }

@@ -27,10 +27,14 @@ void CoreChecker::report_leftovers() {
 
 bool CoreChecker::set_comes_later(const Issued& wait) const {
   const auto& w = args_of<insn::WaitFlag>(wait.args);
+  Cursor cursor;
+  cursor.start(*code_);
   for (u32 pc = last_pc_ + 1; pc < code_->size(); ++pc) {
-    const CodeInst& c = (*code_)[pc];
+    const CodeInst& c = *cursor.find(pc);
     if (c.row->role != Role::set_flag) continue;
-    const auto& s = args_of<insn::SetFlag>(c.args);
+    ArgsStorage args = c.args;
+    cursor.grow(c, args);
+    const auto& s = args_of<insn::SetFlag>(args);
     if (s.src == w.src && s.dst == w.dst && (s.event == w.event || c.patch_count != 0)) return true;
   }
   return false;
@@ -46,9 +50,14 @@ bool CoreChecker::would_set(u32 flag) const {
       if (q.inst.row->role == Role::cross_set && sets(q.inst.args)) return true;
     }
   }
+  Cursor cursor;
+  cursor.start(*code_);
   for (u32 pc = last_pc_ + 1; pc < code_->size(); ++pc) {
-    const CodeInst& c = (*code_)[pc];
-    if (c.row->role == Role::cross_set && (c.patch_count != 0 || sets(c.args))) return true;
+    const CodeInst& c = *cursor.find(pc);
+    if (c.row->role != Role::cross_set) continue;
+    ArgsStorage args = c.args;
+    cursor.grow(c, args);
+    if (c.patch_count != 0 || sets(args)) return true;
   }
   return false;
 }

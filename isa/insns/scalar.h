@@ -131,7 +131,7 @@ struct Jump : ScalarBase {
   static constexpr std::string_view name = "b";
   static constexpr std::string_view doc = "go to target";
   static constexpr u16 opcode = 0x026;
-  static constexpr std::tuple fields{Field<&Args::target>{"target", 20, OperandKind::label}};
+  static constexpr std::tuple fields{Field<&Args::target>{"target", 32, OperandKind::label}};
   static void execute(const Args& x, ScalarContext& c) { c.next_pc = x.target; }
 };
 

@@ -121,7 +121,7 @@ struct Branch : ScalarBase {
   static constexpr std::string_view doc = Doc.view();
   static constexpr u16 opcode = Opcode;
   static constexpr std::tuple fields{Field<&Args::a>{"a", 64}, Field<&Args::b>{"b", 64},
-                                     Field<&Args::target>{"target", 20, OperandKind::label}};
+                                     Field<&Args::target>{"target", 32, OperandKind::label}};
   static void execute(const Args& x, ScalarContext& c) {
     if (F(static_cast<i64>(x.a), static_cast<i64>(x.b))) c.next_pc = x.target;
   }

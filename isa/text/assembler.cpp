@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
@@ -11,6 +12,7 @@
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
 #include "isa/codec.h"
+#include "isa/loops.h"
 #include "isa/table.h"
 #include "isa/text.h"
 #include "isa/text/expression.h"
@@ -62,6 +64,7 @@ class Assembler {
       }
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
+    if (!full() && !stopped_ && !open_.empty()) report(open_.back().line, 1, "this .rept has no .endr");
     if (!full() && !stopped_) resolve_labels();
     if (problems_.empty() && program_.code.empty())
       report(std::max(line_number_, 1u), 1, "the program has no instruction");
@@ -136,7 +139,8 @@ class Assembler {
     const Token t = line_.next();
     line_.next();  // ':'
     check_length(t);
-    const auto index = static_cast<u32>(program_.code.size());
+    if (!open_.empty()) fail_column(t.column, fmt::format("label {} is inside .rept", quote(t.text)));
+    const auto index = static_cast<u32>(position_);
     const auto [it, is_new] = labels_.emplace(t.text, LabelInfo{index, line_number_});
     if (!is_new) {
       // The rest of the line is still worth reading.
@@ -153,7 +157,9 @@ class Assembler {
   void directive(const Token& t) {
     if (t.text == ".arch") return arch_directive();
     if (t.text == ".const" || t.text == ".alias") return define(t.text == ".alias");
-    static constexpr std::array<std::string_view, 3> kDirectives{".arch", ".const", ".alias"};
+    if (t.text == ".rept") return begin_loop(t);
+    if (t.text == ".endr") return end_loop(t);
+    static constexpr std::array<std::string_view, 5> kDirectives{".arch", ".const", ".alias", ".rept", ".endr"};
     fail_column(t.column, fmt::format("no directive is called {}{}", quote(t.text), did_you_mean(t.text, kDirectives)));
   }
 
@@ -201,6 +207,61 @@ class Assembler {
     symbols_.define(t.text, symbol);
   }
 
+  // --- loops ---
+
+  // .rept count
+  void begin_loop(const Token& t) {
+    const usize column = line_.peek().column;
+    const Wide count = evaluate(line_, symbols_).number;
+    expect_end();
+    // What follows is read as if this one were right.
+    const bool possible = count >= 1 && count <= Wide{~u32{0}};
+    open_.push_back({static_cast<u32>(program_.loops.size()), line_number_, position_});
+    program_.loops.push_back({static_cast<u32>(program_.code.size()), 0, possible ? static_cast<u32>(count) : u32{1}});
+    if (!possible) fail_column(column, fmt::format("a loop has 1 to {} turns", ~u32{0}));
+    if (open_.size() > kMaxLoopDepth)
+      fail_column(t.column, fmt::format("loops are nested more than {} deep", kMaxLoopDepth));
+  }
+
+  void end_loop(const Token& t) {
+    expect_end();
+    if (open_.empty()) fail_column(t.column, ".endr without .rept");
+    const OpenLoop ended = open_.back();
+    open_.pop_back();
+    Loop& loop = program_.loops[ended.loop];
+    loop.length = static_cast<u32>(program_.code.size()) - loop.first;
+    if (loop.length == 0) fail_column(t.column, "there is no instruction in this loop");
+    const Wide after = ended.begin + Wide{position_ - ended.begin} * loop.count;
+    if (after > Wide{kMaxPositions}) {
+      fail_column(t.column,
+                  fmt::format("with the turns of its loops the program has more than {} instructions", kMaxPositions));
+    }
+    position_ = static_cast<u64>(after);
+  }
+
+  // `by` and what an operand grows by in each turn of the loops around it, the innermost first.
+  void strides(const Row& row, usize f, const Operand& operand) {
+    const FieldInfo& field = row.fields[f];
+    const auto first = static_cast<std::ptrdiff_t>(program_.strides.size());
+    const usize column = line_.peek().column;
+    for (usize level = 1; line_.peek().kind == Token::Kind::name && line_.peek().text == "by"; ++level) {
+      const Token t = line_.next();
+      const Wide by = evaluate(line_, symbols_).number;
+      if (level > open_.size()) {
+        fail_column(t.column, fmt::format("{}: '{}' has more strides than there are loops around the instruction",
+                                          row.name, field.name));
+      }
+      if (by == 0) continue;
+      program_.strides.push_back({static_cast<u32>(program_.code.size()), open_[open_.size() - level].loop,
+                                  static_cast<u8>(f), static_cast<u64>(by)});
+    }
+    const std::span<const Stride> own(program_.strides.begin() + first, program_.strides.end());
+    if (!fits_always(field, operand.value, own, program_.loops)) {
+      fail_column(column, fmt::format("{}: '{}' does not fit its {} bits in all turns of its loops", row.name,
+                                      field.name, field.width));
+    }
+  }
+
   // --- instructions ---
 
   void instruction(const Token& t) {
@@ -219,7 +280,11 @@ class Assembler {
     const bool typed = dot != std::string_view::npos;
     const std::optional<std::string_view> type = typed ? std::optional(t.text.substr(dot + 1)) : std::nullopt;
     inst.type = at(typed ? t.column + dot + 1 : t.column, [&] { return find_type(row, type, *arch_); });
+    const usize before = program_.strides.size();
     operands(inst);
+    std::sort(
+        program_.strides.begin() + static_cast<std::ptrdiff_t>(before), program_.strides.end(),
+        [](const Stride& a, const Stride& b) { return std::tuple(a.loop, a.field) < std::tuple(b.loop, b.field); });
     if (program_.code.size() == kMaxProgramLength) {
       stopped_ = true;  // every further instruction would be the same error
       fail_column(t.column, fmt::format("a program has at most {} instructions", kMaxProgramLength));
@@ -227,6 +292,7 @@ class Assembler {
     // After an error only the numbering of instructions matters.
     program_.code.push_back(broken_ ? Word{} : encode(inst));
     program_.lines.push_back(line_number_);
+    ++position_;
   }
 
   void operands(Inst& inst) {
@@ -281,6 +347,13 @@ class Assembler {
   }
 
   Operand operand(const Row& row, usize f) {
+    const Operand out = value(row, f);
+    const OperandKind kind = row.fields[f].kind;
+    if (!out.is_reg && (kind == OperandKind::value || kind == OperandKind::event)) strides(row, f, out);
+    return out;
+  }
+
+  Operand value(const Row& row, usize f) {
     const FieldInfo& field = row.fields[f];
     const Token& t = line_.peek();
     if (t.kind == Token::Kind::end || t.is(",")) {
@@ -353,6 +426,7 @@ class Assembler {
   // A label, or the index of an instruction.
   Operand label_operand(const Row& row, usize f) {
     const Token t = line_.peek();
+    if (!open_.empty()) fail_column(t.column, fmt::format("{} is inside .rept; branches cannot be repeated", row.name));
     const auto inst = static_cast<u32>(program_.code.size());
     if (t.kind == Token::Kind::name) {
       line_.next();
@@ -365,7 +439,7 @@ class Assembler {
   }
 
   void resolve_labels() {
-    const usize count = program_.code.size();
+    const u64 count = position_;
     for (const Reference& r : references_) {
       if (full()) return;
       const auto it = labels_.find(r.name);
@@ -392,6 +466,11 @@ class Assembler {
     u32 index;
     u32 line;
   };
+  struct OpenLoop {
+    u32 loop;
+    u32 line;
+    u64 begin;  // position
+  };
 
   std::string_view text_;
   std::optional<Arch> arch_;
@@ -404,7 +483,9 @@ class Assembler {
   std::vector<Reference> references_;
   std::vector<Reference> targets_;  // stated as numbers; `inst` is the target
   std::vector<Problem> problems_;
-  bool broken_ = false;  // there is a problem
+  std::vector<OpenLoop> open_;  // .rept without .endr so far, the outermost first
+  u64 position_ = 0;            // of the next instruction
+  bool broken_ = false;         // there is a problem
   bool arch_missing_ = false;
   bool stopped_ = false;
   Program program_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <unordered_map>
 #include <unordered_set>
@@ -10,6 +11,7 @@
 
 #include "isa/base/error.h"
 #include "isa/codec.h"
+#include "isa/loops.h"
 #include "isa/text.h"
 
 namespace vinci::isa {
@@ -52,14 +54,16 @@ void append_constant(std::string& out, const FieldInfo& field, u64 v) {
 }
 
 // `label_of`: instruction index to label name, or an empty name. `symbol_of`: field to the symbol that it is written
-// with, or an empty name.
-template <class LabelOf, class SymbolOf>
-void append_inst(std::string& out, const Inst& inst, const LabelOf& label_of, const SymbolOf& symbol_of) {
+// with, or an empty name. `append_strides`: adds what an operand grows by, and says whether there is any.
+template <class LabelOf, class SymbolOf, class Strides>
+void append_inst(std::string& out, const Inst& inst, const LabelOf& label_of, const SymbolOf& symbol_of,
+                 const Strides& append_strides) {
   append_mnemonic(out, *inst.row, inst.type);
   // Operands at the end that have their fallback value are left out.
   usize count = inst.row->fields.size();
   while (count > 0 && inst.row->fields[count - 1].optional &&
-         inst.operands[count - 1] == Operand{false, inst.row->fields[count - 1].fallback}) {
+         inst.operands[count - 1] == Operand{false, inst.row->fields[count - 1].fallback} &&
+         !append_strides(count - 1, nullptr)) {
     --count;
   }
   for (usize i = 0; i < count; ++i) {
@@ -76,20 +80,23 @@ void append_inst(std::string& out, const Inst& inst, const LabelOf& label_of, co
     } else {
       append_constant(out, field, o.value);
     }
+    append_strides(i, &out);
   }
 }
 
 // Label names by instruction index, such that the text assembles: names that cannot be written, or that occur twice,
-// are replaced, and every branch target gets a name.
+// are replaced, and every branch target gets a name. Positions in loops have no line, so no name.
 class LabelNames {
  public:
-  LabelNames(const Program& program, const std::vector<Inst>& insts) {
+  LabelNames(const Program& program, const LoopTree& tree, const std::vector<Inst>& insts) {
     for (const Label& label : program.labels) {
-      if (is_name(label.name) && taken_.insert(label.name).second) names_[label.index].push_back(label.name);
+      if (is_name(label.name) && tree.outside(label.index) && taken_.insert(label.name).second)
+        names_[label.index].push_back(label.name);
     }
     for (const Inst& inst : insts) {
       for (usize f = 0; f < inst.row->fields.size(); ++f) {
-        if (inst.row->fields[f].kind == OperandKind::label) name_target(inst.operands[f].value);
+        if (inst.row->fields[f].kind == OperandKind::label && tree.outside(inst.operands[f].value))
+          name_target(inst.operands[f].value);
       }
     }
   }
@@ -118,22 +125,36 @@ class LabelNames {
 class Lister {
  public:
   Lister(const Program& program, const ProgramNames& names)
-      : names_(names), insts_(decode_all(program)), labels_(program, insts_) {
+      : program_(program),
+        names_(names),
+        insts_(decode_all(program)),
+        tree_(program.loops, program.code.size()),
+        labels_(program, tree_, insts_) {
     out_.lines.reserve(insts_.size());
     line(".arch {}", name(program.arch));
     define_symbols();
   }
 
   Listing run() {
+    u32 loop = 0;
+    std::vector<u32> open;
+    const auto end_of = [&](u32 l) { return program_.loops[l].first + program_.loops[l].length; };
     for (u32 i = 0; i < insts_.size(); ++i) {
-      begin(i);
+      begin(i, open.empty());
+      for (; loop < program_.loops.size() && program_.loops[loop].first == i; ++loop) {
+        line("{:{}}.rept {}", "", 2 + 2 * open.size(), program_.loops[loop].count);
+        open.push_back(loop);
+      }
       out_.lines.push_back(line_ + 1);
-      out_.text += "  ";
+      out_.text.append(2 + 2 * open.size(), ' ');
       append_inst(
-          out_.text, insts_[i], [&](u64 index) { return label_of(index); }, [&](usize f) { return symbol_of(i, f); });
+          out_.text, insts_[i], [&](u64 index) { return label_of(index); }, [&](usize f) { return symbol_of(i, f); },
+          [&](usize f, std::string* out) { return strides(i, f, open, out); });
       line("");
+      for (; !open.empty() && end_of(open.back()) == i + 1; open.pop_back())
+        line("{:{}}.endr", "", 2 * open.size());
     }
-    begin(static_cast<u32>(insts_.size()));
+    begin(static_cast<u32>(insts_.size()), true);
     return std::move(out_);
   }
 
@@ -170,11 +191,30 @@ class Lister {
     }
   }
 
-  // Comments and labels before an instruction.
-  void begin(u32 index) {
+  // Appends what an operand grows by in the open loops, the innermost first.
+  bool strides(u32 inst, usize field, const std::vector<u32>& open, std::string* out) const {
+    if (program_.strides.empty()) return false;
+    std::array<u64, kMaxLoopDepth> by{};
+    usize levels = 0;
+    for (auto s = std::ranges::lower_bound(program_.strides, inst, {}, &Stride::inst);
+         s != program_.strides.end() && s->inst == inst; ++s) {
+      if (s->field != field) continue;
+      const usize level = open.size() - static_cast<usize>(std::ranges::find(open, s->loop) - open.begin());
+      by[level - 1] = s->by;
+      levels = std::max(levels, level);
+    }
+    for (usize l = 0; l < levels && out != nullptr; ++l)
+      append(*out, " by {}", static_cast<i64>(by[l]));
+    return levels != 0;
+  }
+
+  // Comments and labels before an instruction; labels only outside of loops.
+  void begin(u32 index, bool outside) {
     for (; comment_ < names_.comments.size() && names_.comments[comment_].inst == index; ++comment_)
       line("; {}", names_.comments[comment_].text);
-    if (const auto* labels = labels_.at(index)) {
+    if (!outside) return;
+    const u64 position = tree_.empty() ? index : index == insts_.size() ? tree_.positions() : tree_.position(index);
+    if (const auto* labels = labels_.at(position)) {
       for (const std::string& label : *labels)
         line("{}:", label);
     }
@@ -192,8 +232,10 @@ class Lister {
     return names_.symbols[names_.uses[use_].symbol].name;
   }
 
+  const Program& program_;
   const ProgramNames& names_;
   std::vector<Inst> insts_;
+  LoopTree tree_;
   LabelNames labels_;
   Listing out_;
   u32 line_ = 0;
@@ -217,7 +259,8 @@ std::string print(const Inst& inst, const Program* program) {
     const auto it = std::ranges::find(program->labels, index, &Label::index);
     return it != program->labels.end() ? it->name : std::string_view{};
   };
-  append_inst(out, inst, label_of, [](usize) { return std::string_view{}; });
+  append_inst(
+      out, inst, label_of, [](usize) { return std::string_view{}; }, [](usize, std::string*) { return false; });
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "isa/codec.h"
+#include "isa/loops.h"
 #include "isa/text.h"
 #include "sim/task/check_parts.h"
 #include "sim/task/load.h"
@@ -45,12 +46,8 @@ class Checker {
                 kKernelTypeNames[static_cast<usize>(k.type)], isa::name(c_.s.arch),
                 split ? "AIC_ONLY or AIV_ONLY" : "AI_CORE");
     }
-    for (usize i = 0; i < k.entries.size(); ++i) {
-      if (k.entries[i] < k.program.code.size() || c_.any_problem()) continue;
-      c_.report(path / "entries" / i, "kernel '{}': entry {} is not one of its {} instructions", shown(k.name),
-                k.entries[i], k.program.code.size());
-    }
     if (k.seconds != 0) {
+      check_entries(k, 0, path);
       check_opaque(k, path);
       return;
     }
@@ -79,10 +76,19 @@ class Checker {
       c_.report(path / "program", "kernel '{}': {}", shown(k.name), e.what());
       return;
     }
+    check_entries(k, isa::positions(k.program), path);
     if (isa::runs_past_end(k.program)) {
       c_.report(path / "program",
                 "kernel '{}': the program runs past its last instruction ({}line {}); `end` is missing", shown(k.name),
                 k.program.source.empty() ? "" : shown(k.program.source) + ", ", k.program.lines.back());
+    }
+  }
+
+  void check_entries(const Kernel& k, u64 positions, const Path& path) {
+    for (usize i = 0; i < k.entries.size(); ++i) {
+      if (k.entries[i] < positions) continue;
+      c_.report(path / "entries" / i, "kernel '{}': entry {} is not one of its {} instructions", shown(k.name),
+                k.entries[i], positions);
     }
   }
 

@@ -199,6 +199,17 @@ class VtsReader {
     } catch (const Error& e) {
       report(path / "program" / "repeats", e.message());
     }
+    if (p.loops() != nullptr) {
+      spend(u64{p.loops()->size()} * sizeof(isa::Loop));
+      for (const vts::Loop* l : *p.loops())
+        k.program.loops.push_back({l->first(), l->length(), l->count()});
+    }
+    if (p.strides() != nullptr) {
+      check_aligned(p.strides());
+      spend(u64{p.strides()->size()} * sizeof(isa::Stride));
+      for (const vts::Stride* s : *p.strides())
+        k.program.strides.push_back({s->inst(), s->loop(), s->field(), s->by()});
+    }
     each(p.included(), [&](usize, const fb::String* s) { k.program.included.push_back(text(s)); });
     each(p.labels(), [&](usize, const vts::Label* l) { k.program.labels.push_back({text(l->name()), l->index()}); });
     return k;

@@ -90,6 +90,11 @@ class VtsWriter {
                              b.random, b.device, b.pageable, static_cast<vts::CacheHint>(b.l2));
   }
 
+  template <class T>
+  fb::Offset<fb::Vector<const T*>> structs(const std::vector<T>& list) {
+    return list.empty() ? fb::Offset<fb::Vector<const T*>>{} : fbb_.CreateVectorOfStructs(list);
+  }
+
   fb::Offset<fb::Vector<const vts::Word*>> words(const FoldedCode& folded) {
     std::vector<vts::Word> out;
     for (const FoldedInst& i : folded.stated)
@@ -134,8 +139,16 @@ class VtsWriter {
     const auto included_list = numbers(included);
     const auto files = numbers(file_list);
     const auto repeat_list = repeats(folded);
+    std::vector<vts::Loop> loops;
+    for (const isa::Loop& l : p.loops)
+      loops.emplace_back(l.first, l.length, l.count);
+    std::vector<vts::Stride> strides;
+    for (const isa::Stride& s : p.strides)
+      strides.emplace_back(s.by, s.inst, s.loop, s.field);
+    const auto loop_list = structs(loops);
+    const auto stride_list = structs(strides);
     const auto program = vts::CreateProgram(fbb_, static_cast<vts::Arch>(p.arch), source, code, lines, label_list,
-                                            included_list, files, repeat_list);
+                                            included_list, files, repeat_list, loop_list, stride_list);
     const auto entries = k.entries.empty() ? fb::Offset<fb::Vector<u32>>{} : fbb_.CreateVector(k.entries);
     return vts::CreateKernel(fbb_, fbb_.CreateString(k.name), static_cast<vts::KernelType>(k.type), program, k.seconds,
                              entries);

@@ -29,7 +29,7 @@ class KernelReader {
     if (!arch_known_) k.type = KernelType::AIV_ONLY;  // nothing to compare it with
     if (f[5]) {
       yaml_.each_item(*f[5], "entries", [&](const Node& item) {
-        k.entries.push_back(static_cast<u32>(yaml_.read_count(item, "an entry", isa::kMaxProgramLength - 1)));
+        k.entries.push_back(static_cast<u32>(yaml_.read_count(item, "an entry", isa::kMaxPositions - 1)));
       });
     }
     const auto ways = std::count_if(f.begin() + 1, f.begin() + 5, [](const Node* n) { return n != nullptr; });

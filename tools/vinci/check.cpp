@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "isa/base/error.h"
+#include "isa/loops.h"
 #include "sim/config/load.h"
 #include "sim/config/unit_text.h"
 #include "sim/task/load.h"
@@ -46,7 +47,10 @@ usize longest_name(const List& items) {
 }
 
 std::string describe(const task::Kernel& k) {
-  return k.opaque() ? config::write_text(config::Seconds{k.seconds}) : counted(k.program.code.size(), "instruction");
+  if (k.opaque()) return config::write_text(config::Seconds{k.seconds});
+  const u64 positions = isa::positions(k.program);
+  const std::string stored = counted(k.program.code.size(), "instruction");
+  return k.program.loops.empty() ? stored : fmt::format("{} in {}", counted(positions, "instruction"), stored);
 }
 
 // Where a stream runs, as far as there is more to say than "on the device".

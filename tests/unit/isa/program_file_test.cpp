@@ -76,7 +76,7 @@ TEST(ProgramFile, EveryDamagedByteIsNoticed) {
 
 TEST(ProgramFile, SaysWhatIsWrong) {
   EXPECT_EQ(error_of({}), "k.bin: this is no program file; it does not start with VNCPROG");
-  EXPECT_EQ(error_after(8, 7, 4), "k.bin: program format version 7 is not known; this tool reads 1");
+  EXPECT_EQ(error_after(8, 7, 4), "k.bin: program format version 7 is not known; this tool reads 1 and 2");
   EXPECT_EQ(error_after(12, 9, 4), "k.bin: architecture 9 is not known");
   EXPECT_EQ(error_after(16, 0xffffffff, 4), "k.bin: the header announces 154618822688 bytes, the file has 212");
   EXPECT_EQ(error_after(24, 8, 4), "k.bin: the header announces 211 bytes, the file has 212");
