@@ -3,15 +3,16 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "isa/folder.h"
 #include "isa/machine.h"
 
 namespace vinci::isa {
 
 // A core that is given its instructions one by one by native code, in place of a program: the reference machine behind
-// a front that the caller is. What it was given is a straight-line program afterwards, which gives the same bits on
-// every machine. Scalar work of the caller is unknown to it, unless the caller says so with nop.
+// a front that the caller is. What it was given is a program afterwards, without branches but for those of the caller
+// and with loops (docs/folded.md), which gives the same bits on every machine. Scalar work of the caller is unknown to
+// it, unless the caller says so with nop.
 class NativeCore {
  public:
   NativeCore(const CoreSpec& core, GlobalMemory& gm, u32 core_id, Census* census = nullptr)
@@ -31,18 +32,16 @@ class NativeCore {
   const Machine& machine() const { return machine_; }
   const Code& code() const { return code_; }
 
-  // What was issued since start(): to run again, append it to a program and begin at its first instruction.
-  const std::vector<Word>& words() const { return words_; }
-  const std::vector<u32>& lines() const { return lines_; }
-  const std::vector<u16>& files() const { return files_; }
+  // What was issued since start().
+  const Folder& trace() const { return trace_; }
+  // The same after `end`, for good; files are those of code().sources().
+  Folder take_trace();
 
  private:
   Arch arch_;
   Machine machine_;
   Code code_;
-  std::vector<Word> words_;
-  std::vector<u32> lines_;
-  std::vector<u16> files_;
+  Folder trace_;
   u64 budget_ = ~u64{0};
 };
 

@@ -37,6 +37,11 @@ struct Bench {
     return state;
   }
   Machine::State end() { return core.issue({.row = row_of("end")}, 0); }
+  Program traced(bool with_files = false) {
+    Program p{.arch = Arch::c220, .source = "k.cpp", .code = {}, .lines = {}, .labels = {}};
+    core.take_trace().write(p, with_files);
+    return p;
+  }
 
   GlobalMemory gm;
   NativeCore core;
@@ -70,8 +75,7 @@ TEST(NativeCore, ItsTraceIsAProgramThatGivesTheSameBits) {
   Bench b;
   b.feed(kAddOne);
   b.end();
-  const Program traced{
-      .arch = Arch::c220, .source = "k.cpp", .code = b.core.words(), .lines = b.core.lines(), .labels = {}};
+  const Program traced = b.traced();
   verify(traced);
   EXPECT_EQ(traced.code, assemble(kAddOne + "end", "k.s", Arch::c220).code);
 
@@ -100,9 +104,8 @@ TEST(NativeCore, LinesMayBeOfSeveralFiles) {
   b.end();
   EXPECT_EQ(b.core.code().place(0), "k.cpp:3");
   EXPECT_EQ(b.core.code().place(1), "k.h:4");
-  Program traced{.arch = Arch::c220, .source = "k.cpp", .code = b.core.words(), .lines = b.core.lines(), .labels = {}};
+  Program traced = b.traced(true);
   traced.included = {"k.h"};
-  traced.files = b.core.files();
   EXPECT_EQ(Code(traced).place(1), "k.h:4");
   EXPECT_EQ(Code(traced).source(0), "k.cpp");
   traced.files[0] = 2;

@@ -59,7 +59,6 @@ void Core::start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::Tas
   polls_ = 0;
   polling_ = false;
   known_.clear();
-  branches_.clear();
   native_.start(launch, flags, self, source);
 }
 
@@ -211,7 +210,7 @@ u32 Core::await(u64 address, i32 value, Place place) {
     if (now >= value) break;
   }
   move_on();
-  return static_cast<u32>(native_.words().size());
+  return static_cast<u32>(native_.trace().positions());
 }
 
 void Core::let_others_run(bool stirs, Place place) {
@@ -226,7 +225,6 @@ void Core::repeat(u32 from, i32 value, Place place) {
   static const isa::Row& below = row("blt");
   isa::Inst inst = immediate(below, {0, static_cast<u64>(i64{value}), from});
   inst.operands[0].is_reg = true;
-  branches_.emplace_back(static_cast<u32>(native_.words().size()), inst);
   note(inst, place);
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "isa/native_core.h"
 #include "tools/ascendc/include/vinci/ascendc.h"
@@ -43,9 +42,6 @@ class Core {
   // What it waits for when it has given way, for messages.
   std::string waits_for() const;
 
-  // The branches that were issued for the present block, by position; targets are positions in the section.
-  const std::vector<std::pair<u32, isa::Inst>>& branches() const { return branches_; }
-
   isa::NativeCore& native() { return native_; }
   isa::CoreKind kind() const { return kind_; }
   // Whether what it stored in some block is not in the recording.
@@ -79,7 +75,6 @@ class Core {
   const char* file_ = nullptr;  // of the latest instruction, and its number
   u16 file_number_ = 0;
   void (*give_way_)() = nullptr;
-  std::vector<std::pair<u32, isa::Inst>> branches_;
   u64 owed_ = 0;
   u32 accesses_ = 0;  // since the last instruction for a pipe
   u64 polled_ = 0;    // the address of the latest load from global memory

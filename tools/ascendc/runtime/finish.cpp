@@ -10,6 +10,7 @@
 #include <optional>
 #include <sstream>
 
+#include "isa/loops.h"
 #include "sim/io/atomic_file.h"
 #include "sim/task/fold.h"
 #include "sim/task/load.h"
@@ -123,8 +124,8 @@ void record(const Recorder& recorder, const Settings& settings) {
   io::write_file_atomically(settings.record, bytes, io::Durability::durable);
   usize instructions = 0, stated = 0;
   for (const task::Kernel& k : recorder.stream().kernels) {
-    instructions += k.program.code.size();
-    stated += task::stated(task::fold(k.program));
+    instructions += isa::positions(k.program);
+    stated += task::stated(task::fold(k.program)) + k.program.strides.size();
   }
   fmt::print(stderr, "vinci: {}: {} bytes, {} instructions stated as {} ({:.1f} to 1)\n", settings.record, bytes.size(),
              instructions, stated, static_cast<double>(instructions) / static_cast<double>(std::max<usize>(1, stated)));

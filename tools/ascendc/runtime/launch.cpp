@@ -5,10 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
-#include <unordered_map>
+#include <utility>
 
-#include "isa/codec.h"
 #include "isa/waits.h"
 
 namespace vinci::ascendc {
@@ -103,12 +101,12 @@ models::BlockRunner::Turn TaskRun::advance(Slot& slot) {
     }
     moved = true;
     part.strand.reset();
-    const isa::NativeCore& native = part.core->native();
-    sections_[part.section] = {native.words(), native.lines(), native.files(), native.code().sources(),
-                               part.core->branches()};
+    isa::NativeCore& native = part.core->native();
+    sections_[part.section] = {true, native.take_trace(), native.code().sources()};
     --slot.left;
   }
   if (moved) idle_turns_ = 0;
+  add_ended();
   using Turn = models::BlockRunner::Turn;
   if (slot.left == 0) return Turn::done;
   return moved ? Turn::moved : paused ? Turn::paused : Turn::waits;
@@ -135,63 +133,70 @@ void TaskRun::run(u32 stream) {
           },
           [&](u32 slot) { return advance(*slots[slot]); }, [&](u32 not_begun) { report_deadlock(slots, not_begun); });
   task::KernelLaunch op{.block_dim = launch_.blocks};
-  usize length = 0;
-  for (const Section& s : sections_)
-    length += s.words.size();
-  if (length > isa::kMaxProgramLength) {
-    device_.recorder().give_up(fmt::format("the kernel '{}' issued {} instructions; a program has at most {}",
-                                           launch_.name, length, isa::kMaxProgramLength));
+  for (Kernel& k : kernels_) {
+    k.trace.end();
+    if (!k.trace.gave_up() && k.trace.positions() <= isa::kMaxPositions) continue;
+    device_.recorder().give_up(
+        k.trace.gave_up()
+            ? fmt::format("of the {} instructions that the kernel '{}' issued, more than {} do not repeat evenly",
+                          issued_, launch_.name, isa::kMaxProgramLength)
+            : fmt::format("the cores of the kernel '{}' issued {} instructions; a program has at most {}", launch_.name,
+                          k.trace.positions(), isa::kMaxPositions));
     return;
   }
   if (!shape_.mix()) {
     const auto type = first_kind_ == isa::CoreKind::joint    ? task::KernelType::AI_CORE
                       : first_kind_ == isa::CoreKind::vector ? task::KernelType::AIV_ONLY
                                                              : task::KernelType::AIC_ONLY;
-    device_.recorder().kernel(stream, put_together(type, 0, 1, 1), std::move(op));
+    device_.recorder().kernel(stream, put_together(type, kernels_[0]), std::move(op));
     return;
   }
   op.aivs = shape_.vector_cores;
-  device_.recorder().mix_kernel(stream, put_together(task::KernelType::AIC_ONLY, 0, 1, parts()),
-                                put_together(task::KernelType::AIV_ONLY, 1, shape_.vector_cores, parts()),
-                                std::move(op));
+  device_.recorder().mix_kernel(stream, put_together(task::KernelType::AIC_ONLY, kernels_[0]),
+                                put_together(task::KernelType::AIV_ONLY, kernels_[1]), std::move(op));
 }
 
-// The program of the parts [first, first + count) of each block; cores that issued the same share a section.
-task::Kernel TaskRun::put_together(task::KernelType type, u32 first, u32 count, u32 stride) const {
+// Sections that follow those that were added.
+void TaskRun::add_ended() {
+  for (; next_ < sections_.size() && sections_[next_].ended; ++next_) {
+    Section section = std::exchange(sections_[next_], Section());
+    issued_ += section.trace.positions();
+    add(kernels_[next_ % parts() == 0 ? 0 : 1], std::move(section));
+  }
+}
+
+void TaskRun::add(Kernel& kernel, Section&& section) {
+  if (kernel.trace.gave_up()) return;
+  const u64 hash = section.trace.hash();
+  const auto [first, last] = kernel.known.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    if (it->second.sources != section.sources || !it->second.trace.same(section.trace)) continue;
+    kernel.entries.push_back(it->second.entry);
+    return;
+  }
+  const auto entry = static_cast<u32>(kernel.trace.positions());
+  kernel.entries.push_back(entry);
+  std::vector<u16> numbers;  // in the kernel, by number in the section
+  for (const std::string& name : section.sources) {
+    const auto at = std::ranges::find(kernel.sources, name);
+    numbers.push_back(static_cast<u16>(at - kernel.sources.begin()));
+    if (at == kernel.sources.end()) kernel.sources.push_back(name);
+  }
+  kernel.trace.append(section.trace, numbers);
+  kernel.kept += section.trace.stored();
+  if (kernel.kept <= isa::kMaxProgramLength)
+    kernel.known.emplace(hash, Kernel::Known{std::move(section.trace), std::move(section.sources), entry});
+}
+
+task::Kernel TaskRun::put_together(task::KernelType type, Kernel& kernel) const {
   task::Kernel out;
   out.name = launch_.name;
   out.type = type;
   out.program.arch = device_.chip().arch;
   out.program.source = launch_.place.file;
-  std::vector<std::string> sources{out.program.source};
-  std::unordered_map<std::string_view, u32> known;
-  for (u32 block = 0; block < launch_.blocks; ++block) {
-    for (u32 n = 0; n < count; ++n) {
-      const Section& s = sections_[block * stride + first + n];
-      const std::string_view bytes(reinterpret_cast<const char*>(s.words.data()), s.words.size() * sizeof(isa::Word));
-      const auto [it, fresh] = known.try_emplace(bytes, static_cast<u32>(out.program.code.size()));
-      out.entries.push_back(it->second);
-      if (!fresh) continue;
-      out.program.code.insert(out.program.code.end(), s.words.begin(), s.words.end());
-      const usize start = out.program.code.size() - s.words.size();
-      for (const auto& [at, branch] : s.branches) {
-        isa::Inst moved = branch;
-        moved.operands[2].value += start;
-        out.program.code[start + at] = isa::encode(moved);
-      }
-      out.program.lines.insert(out.program.lines.end(), s.lines.begin(), s.lines.end());
-      std::vector<u16> numbers;  // in the program, by number in the section
-      for (const std::string& name : s.sources) {
-        const auto at = std::ranges::find(sources, name);
-        numbers.push_back(static_cast<u16>(at - sources.begin()));
-        if (at == sources.end()) sources.push_back(name);
-      }
-      for (const u16 file : s.files)
-        out.program.files.push_back(numbers[file]);
-    }
-  }
-  out.program.included.assign(sources.begin() + 1, sources.end());
-  if (out.program.included.empty()) out.program.files.clear();
+  out.entries = std::move(kernel.entries);
+  out.program.included.assign(kernel.sources.begin() + 1, kernel.sources.end());
+  kernel.trace.write(out.program, !out.program.included.empty());
   return out;
 }
 

@@ -2,9 +2,11 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "models/soc/block_runner.h"
@@ -23,13 +25,24 @@ class TaskRun {
   void run(u32 stream);
 
  private:
-  // What one core did for a block, to be one section of the program.
+  // What one core did for a block.
   struct Section {
-    std::vector<isa::Word> words;
-    std::vector<u32> lines;
-    std::vector<u16> files;  // of the lines, numbers in sources
+    bool ended = false;
+    isa::Folder trace;
+    std::vector<std::string> sources;  // files of its lines
+  };
+  // The program of all cores of a kind, to which sections are added in the order of blocks. Equal ones are shared.
+  struct Kernel {
+    struct Known {
+      isa::Folder trace;
+      std::vector<std::string> sources;
+      u32 entry = 0;
+    };
+    isa::Folder trace;
     std::vector<std::string> sources;
-    std::vector<std::pair<u32, isa::Inst>> branches;  // by position
+    std::vector<u32> entries;
+    std::unordered_multimap<u64, Known> known;  // by Folder::hash()
+    usize kept = 0;                             // stored instructions of these
   };
   struct Part {
     Core* core = nullptr;
@@ -48,7 +61,9 @@ class TaskRun {
   models::BlockRunner::Turn advance(Slot& slot);
   void execute(Part& part, BlockState& state);
   [[noreturn]] void report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots, u32 not_begun) const;
-  task::Kernel put_together(task::KernelType type, u32 first, u32 count, u32 stride) const;
+  void add_ended();
+  static void add(Kernel& kernel, Section&& section);
+  task::Kernel put_together(task::KernelType type, Kernel& kernel) const;
   u32 parts() const { return shape_.mix() ? 1 + shape_.vector_cores : 1; }
 
   // So many turns in a row in which cores only read the same again are taken for a deadlock: some seconds of the host.
@@ -63,6 +78,9 @@ class TaskRun {
   isa::CrossCoreFlags flags_;
   std::vector<Section> sections_;  // by block and part
   u32 idle_turns_ = 0;
+  usize next_ = 0;                 // section that is added next
+  std::array<Kernel, 2> kernels_;  // of the first core of a block, and of the others
+  u64 issued_ = 0;                 // instructions
 };
 
 }  // namespace vinci::ascendc
