@@ -22,7 +22,8 @@ std::vector<const FieldInfo*> find_operands() {
 }
 
 u64 unit_flag_of(const Issued& inst) {
-  static const std::vector<const FieldInfo*> operands = find_operands();
+  // Never destroyed, as exit handlers need it (see f16_table in isa/numeric/lanes_portable.cpp).
+  static const auto& operands = *new std::vector<const FieldInfo*>(find_operands());
   const FieldInfo* const field = operands[static_cast<usize>(inst.row - table().data())];
   return field != nullptr ? field->get(inst.args) : 0;
 }
