@@ -5,7 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "isa/text.h"
+#include "sim/io/atomic_file.h"
+#include "sim/io/temp_folder.h"
 #include "sim/task/load.h"
 #include "sim/task/write.h"
 
@@ -82,6 +86,91 @@ TEST(Recorder, DataAreKeptOnlyForRunsWithData) {
   const Recorder full = sample(true);
   ASSERT_EQ(full.results().size(), 1u);
   EXPECT_EQ(full.results().begin()->second, std::vector<std::byte>(64, std::byte{7}));
+}
+
+std::string in(const io::TempFolder& folder, const std::string& name) { return (folder.path() / name).string(); }
+
+// A recording of two copies of so many bytes, in a folder of its own.
+struct Recorded {
+  explicit Recorded(const io::TempFolder& folder, usize bytes, u8 value)
+      : file(in(folder, "app.vts")), recorder("app", isa::Arch::c220, true, file), data(bytes, std::byte{value}) {
+    recorder.add_stream();
+    recorder.add_device_buffer(kAddress, bytes);
+    recorder.copy(0, kAddress, 0, bytes, Recorder::Direction::to_device, data, true);
+    recorder.copy(0, kAddress, 0, bytes, Recorder::Direction::to_device, data, true);
+  }
+  void write() {
+    io::write_file_atomically(file, task::to_vts(recorder.stream()));
+    recorder.written();
+  }
+
+  std::string file;
+  Recorder recorder;
+  std::vector<std::byte> data;
+};
+
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> out;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    out.push_back(entry.path().filename().string());
+  return out;
+}
+
+TEST(Recorder, LargeBuffersAreBesideTheStream) {
+  const io::TempFolder folder("recorder");
+  constexpr usize kBytes = 3 << 20;
+  Recorded first(folder, kBytes, 1);
+  first.write();
+  EXPECT_LT(std::filesystem::file_size(first.file), 4096u);
+  const std::vector<std::string> of_first = files_in(in(folder, "app.data"));
+  ASSERT_EQ(of_first.size(), 1u);  // two buffers of the same contents
+  const task::TaskStream loaded = task::load_task_stream(first.file);
+  ASSERT_EQ(loaded.buffers.size(), 3u);
+  EXPECT_EQ(loaded.buffers[1].bytes, kBytes);
+  EXPECT_EQ(task::initial_data(loaded, 1), first.data);
+  EXPECT_EQ(task::initial_data(loaded, 2), first.data);
+
+  // Until the next one is written, the first is there with its data.
+  Recorded second(folder, kBytes, 2);
+  EXPECT_EQ(files_in(in(folder, "app.data")).size(), 2u);
+  EXPECT_EQ(task::initial_data(task::load_task_stream(first.file), 1), first.data);
+  second.write();
+  EXPECT_EQ(files_in(in(folder, "app.data")).size(), 1u);
+  EXPECT_NE(files_in(in(folder, "app.data")), of_first);
+  EXPECT_EQ(task::initial_data(task::load_task_stream(second.file), 1), second.data);
+
+  // Small ones are in the stream, and nothing is left beside it.
+  Recorded third(folder, 4096, 3);
+  third.write();
+  EXPECT_FALSE(std::filesystem::exists(in(folder, "app.data")));
+  EXPECT_EQ(task::initial_data(task::load_task_stream(third.file), 1), third.data);
+}
+
+TEST(Recorder, ManySmallBuffersAreBesideTheStreamAsWell) {
+  const io::TempFolder folder("recorder");
+  Recorder r("app", isa::Arch::c220, true, in(folder, "app.vts"));
+  r.add_stream();
+  r.add_device_buffer(kAddress, 1 << 20);
+  usize inside = 0;
+  for (u32 i = 0; i < 40; ++i) {
+    std::vector<std::byte> data(1 << 20, std::byte{static_cast<u8>(i)});
+    r.copy(0, kAddress, 0, data.size(), Recorder::Direction::to_device, data, true);
+    inside += r.stream().buffers.back().data.size();
+  }
+  EXPECT_EQ(inside, usize{16} << 20);
+  EXPECT_EQ(files_in(in(folder, "app.data")).size(), 24u);
+}
+
+TEST(Recorder, AFileOfAnotherContentIsNotTaken) {
+  const io::TempFolder folder("recorder");
+  Recorded first(folder, 2 << 20, 1);
+  const std::string name = first.recorder.stream().buffers[1].file;
+  io::write_file_atomically(in(folder, name), std::string_view("damaged"));
+  Recorded again(folder, 2 << 20, 1);
+  EXPECT_NE(again.recorder.stream().buffers[1].file, name);
+  again.write();
+  EXPECT_EQ(task::initial_data(task::load_task_stream(again.file), 1), again.data);
 }
 
 }  // namespace

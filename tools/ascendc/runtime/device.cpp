@@ -79,7 +79,8 @@ Device::Device()
     : settings_(Settings::from_environment()),
       chip_(config::load_chip(settings_.chip, settings_.overrides)),
       recorder_(program_name(), chip_.arch,
-                settings_.mode == Settings::Mode::full || (!settings_.record.empty() && settings_.record_data)) {
+                settings_.mode == Settings::Mode::full || (!settings_.record.empty() && settings_.record_data),
+                settings_.recording()) {
   if (&vinci_ascendc_chip == nullptr) return;
   const isa::Arch compiled = config::load_chip(vinci_ascendc_chip).arch;
   if (chip_.arch != compiled) {

@@ -29,6 +29,8 @@ struct Settings {
   WatchdogLimits watchdog;             // VINCI_NATIVE_WARNING, VINCI_NATIVE_TIMEOUT
 
   static Settings from_environment();
+  // The file that gets the task stream.
+  std::string recording() const { return record.empty() ? output + "/stream.vts" : record; }
 };
 
 // The device that the process works with: bytes at once, and the recording.

@@ -33,8 +33,6 @@ void compare(const Device& d, const std::string& folder, const Recorder& recorde
   }
 }
 
-std::string recording(const Settings& settings) { return settings.output + "/stream.vts"; }
-
 void write_recording(const Device& d, const std::string& file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code error;
@@ -46,7 +44,7 @@ void write_recording(const Device& d, const std::string& file) {
 // How the recording is run, with VINCI_RUN_OPTIONS.
 run::Options run_options(const Settings& settings) {
   run::Options o;
-  o.file = recording(settings);
+  o.file = settings.recording();
   o.chip = settings.chip;
   o.mode = settings.mode == Settings::Mode::full ? "full" : "timing";
   o.out = settings.output;
@@ -104,7 +102,8 @@ bool g_ends = false;  // finish() has begun
 
 // What was recorded, in time, into the output folder.
 void simulate(const Device& d) {
-  write_recording(d, recording(d.settings()));
+  write_recording(d, d.settings().recording());
+  d.recorder().written();
   if (const auto live = std::move(live_run())) {
     live->run.finish();
     return;
@@ -118,10 +117,11 @@ void simulate(const Device& d) {
 void record(const Recorder& recorder, const Settings& settings) {
   const std::vector<std::byte> bytes = task::to_vts(recorder.stream());
   if (bytes.size() > task::kMaxFileBytes) {
-    fail(Fault::Limit, "{} would have {} bytes; a task stream has at most {}{}", settings.record, bytes.size(),
-         task::kMaxFileBytes, settings.record_data ? "; leave out the data with --no-data" : "");
+    fail(Fault::Limit, "{} would have {} bytes; a task stream has at most {}", settings.record, bytes.size(),
+         task::kMaxFileBytes);
   }
   io::write_file_atomically(settings.record, bytes, io::Durability::durable);
+  recorder.written();
   usize instructions = 0, stated = 0;
   for (const task::Kernel& k : recorder.stream().kernels) {
     instructions += isa::positions(k.program);
@@ -165,7 +165,7 @@ void save_recording(const char* signal) {
       if (signal != nullptr) fmt::print(stderr, "vinci: {}: no launch is recorded\n", what);
       return;
     }
-    const std::string file = settings.record.empty() ? recording(settings) : settings.record;
+    const std::string file = settings.recording();
     write_recording(d, file);
     fmt::print(stderr, "vinci: {}: {} launch{} before it {} recorded, the latest of kernel '{}': {}\n", what,
                known.count, known.count == 1 ? "" : "es", known.count == 1 ? "is" : "are", known.latest, file);

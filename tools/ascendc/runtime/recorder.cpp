@@ -8,7 +8,11 @@
 
 namespace vinci::ascendc {
 
-Recorder::Recorder(std::string name, isa::Arch arch, bool with_data) : with_data_(with_data) {
+Recorder::Recorder(std::string name, isa::Arch arch, bool with_data, const std::string& file) : with_data_(with_data) {
+  if (with_data && !file.empty()) {
+    files_.emplace(file);
+    stream_.folder = files_->folder();
+  }
   stream_.name = std::move(name);
   stream_.arch = arch;
   stream_.places.file = "stream.vts";  // the file that the run of the program leaves
@@ -65,7 +69,11 @@ void Recorder::copy(u32 stream, u64 dst, u64 src, u64 bytes, Direction direction
     b.bytes = bytes;
     b.pageable = pageable;
     if (direction == Direction::to_device) {
-      if (with_data_) b.data.assign(host.begin(), host.end());
+      if (with_data_ && files_ && files_->takes(bytes)) {
+        b.file = files_->keep(host);
+      } else if (with_data_) {
+        b.data.assign(host.begin(), host.end());
+      }
       op.dst = slice(dst);
       op.src = {buffer, 0};
     } else {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "sim/task/task.h"
+#include "tools/ascendc/runtime/data_files.h"
 
 namespace vinci::ascendc {
 
@@ -16,7 +18,8 @@ namespace vinci::ascendc {
 class Recorder {
  public:
   // With `with_data`, host buffers keep what they held when they were copied, so that the stream can run in mode full.
-  Recorder(std::string name, isa::Arch arch, bool with_data);
+  // `file`: where the recording will be, beside which large buffers are kept; "": all are kept in the stream.
+  Recorder(std::string name, isa::Arch arch, bool with_data, const std::string& file = {});
 
   u32 add_stream();
   // `address`: what the allocation of global memory got. The order is that of the allocations of a run.
@@ -45,6 +48,10 @@ class Recorder {
   void give_up(std::string why) { gap_ = std::move(why); }
 
   const task::TaskStream& stream() const { return stream_; }
+  // The stream was written, and replaces an earlier recording.
+  void written() const {
+    if (files_) files_->remove_others();
+  }
   bool any_kernel() const { return !stream_.kernels.empty(); }
   // The names of host buffers that got data, and what: for comparison with a run.
   const std::map<std::string, std::vector<std::byte>>& results() const { return results_; }
@@ -56,6 +63,7 @@ class Recorder {
 
   task::TaskStream stream_;
   bool with_data_;
+  std::optional<DataFiles> files_;
   std::map<u64, u32> by_address_;                  // device buffers
   std::map<std::string, std::vector<u32>> named_;  // kernels
   std::map<std::string, std::vector<std::byte>> results_;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <span>
+#include <string>
+
+#include "isa/base/types.h"
+
+namespace vinci::ascendc {
+
+// Contents of buffers beside a recording: app.vts has them in app.data/. A file is named by what it holds and is
+// written before the task stream that names it, so a recording is there with all its data, or the one before it is,
+// with its own.
+class DataFiles {
+ public:
+  // `recording`: the task stream.
+  explicit DataFiles(const std::string& recording);
+
+  // Whether so many bytes go into a file; the others are part of the task stream.
+  bool takes(u64 bytes);
+  // Writes a file, or finds one that holds the same; its name, relative to the folder of the recording. Throws
+  // Fault::Limit where there is no room for it.
+  std::string keep(std::span<const std::byte> bytes);
+  // Removes files of an earlier recording of that name, which must have been replaced.
+  void remove_others() const;
+  // The folder of the recording.
+  const std::string& folder() const { return folder_; }
+
+ private:
+  std::string folder_, name_;  // name_: of the folder of data
+  std::set<std::string> kept_;
+  u64 inside_ = 0, outside_ = 0;  // bytes
+};
+
+}  // namespace vinci::ascendc
