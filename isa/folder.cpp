@@ -13,6 +13,7 @@ namespace {
 constexpr usize kTries = 4;        // earlier items of the same hash that are compared
 constexpr u32 kDepth = 12;         // of loops that it makes; append() adds some
 constexpr u32 kLongest = 1 << 17;  // items in a turn
+constexpr usize kFewestLatest = 256, kMostLatest = 1 << 16;
 
 u64 mix(u64 h, u64 v) {
   h = (h ^ v) * 0x9e3779b97f4a7c15;
@@ -102,7 +103,8 @@ void Folder::push(Piece&& piece) {
   }
   values_.insert(values_.end(), piece.values.begin(), piece.values.end());
   TraceItem item{.begin = positions_, .first = first, .leaves = piece.part.leaves};
-  item.turns = std::make_shared<Turns>(*piece.part.turns);
+  // Others may share it: only a loop that is open, which form() has made, gets more turns.
+  item.turns = std::const_pointer_cast<Turns>(std::move(piece.part.turns));
   item.hash = rehash(*item.turns, first);
   positions_ += piece.part.positions;
   items_.push_back(std::move(item));
@@ -128,11 +130,14 @@ bool Folder::even(usize item, usize distance) const {
 void Folder::arrived() {
   const usize n = items_.size() - 1;
   TraceItem& item = items_[n];
-  const auto [known, fresh] = latest_.try_emplace(item.hash, static_cast<u32>(n));
-  if (!fresh) {
-    item.previous = known->second;
-    known->second = static_cast<u32>(n);
+  if (n >= latest_.size() && latest_.size() < kMostLatest) {
+    latest_.assign(std::max(kFewestLatest, 2 * latest_.size()), TraceItem::kNone);
+    for (usize i = 0; i < n; ++i)
+      latest(items_[i].hash) = static_cast<u32>(i);
   }
+  u32& known = latest(item.hash);
+  if (known < n && items_[known].hash == item.hash) item.previous = known;
+  known = static_cast<u32>(n);
   usize found = 0;
   const auto add = [&](u32 distance, u32 run) {
     if (found == TraceItem::kRuns) return;
@@ -194,12 +199,7 @@ void Folder::form(u32 distance) {
   leaves_.resize(begin + turns->leaves);
   while (items_.size() > first) {
     const TraceItem& gone = items_.back();
-    // Of those that are gone the latest is seen first.
-    if (gone.previous != TraceItem::kNone) {
-      latest_[gone.hash] = gone.previous;
-    } else {
-      latest_.erase(gone.hash);
-    }
+    if (u32& known = latest(gone.hash); known == items_.size() - 1) known = gone.previous;
     if (items_.size() == first + 1) break;
     items_.pop_back();
   }
@@ -471,6 +471,9 @@ void Folder::append(const Folder& part, const std::vector<u16>& file_numbers) {
   unit->count = 1;
   unit->leaves = static_cast<u32>(part.leaves_.size());
   unit->positions = part.positions_;
+  piece.leaves.reserve(part.leaves_.size());
+  piece.values.reserve(part.values_.size());
+  unit->body.reserve(part.items_.size());
   for (Leaf leaf : part.leaves_) {
     const u32 from = leaf.values;
     leaf.values = static_cast<u32>(piece.values.size());
@@ -488,7 +491,8 @@ void Folder::append(const Folder& part, const std::vector<u16>& file_numbers) {
     if (i.turns) unit->depth = std::max(unit->depth, i.turns->depth + 1);
   }
   unit->step_of.assign(unit->leaves + 1, 0);
-  piece.part = {0, unit->leaves, unit->positions, unit};
+  piece.part = {0, unit->leaves, unit->positions, {}};
+  piece.part.turns = std::move(unit);
   push(std::move(piece));
   const u64 positions = positions_;
   if (leaves_.size() > limit_) {

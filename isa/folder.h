@@ -5,7 +5,6 @@
 #include <array>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -109,6 +108,7 @@ class Folder {
   void push(const Leaf& leaf, const u64* values);
   void push(Piece&& piece);
   void arrived();
+  u32& latest(u64 hash) { return latest_[hash * 0x9e3779b97f4a7c15 >> 32 & (latest_.size() - 1)]; }
   bool even(usize item, usize distance) const;
   void form(u32 distance);
   void close();
@@ -134,7 +134,8 @@ class Folder {
   std::vector<Leaf> leaves_;
   std::vector<u64> values_;
   std::vector<TraceItem> items_;
-  std::unordered_map<u64, u32> latest_;  // item by hash
+  // Items by hash, the latest ones: others of the same place are forgotten.
+  std::vector<u32> latest_;
   u64 positions_ = 0, lone_ = 0;
   bool open_ = false;  // the last item is a loop, and what comes may be its next turn
   std::vector<Frame> frames_;

@@ -184,7 +184,8 @@ void TaskRun::add(Kernel& kernel, Section&& section) {
   }
   kernel.trace.append(section.trace, numbers);
   kernel.kept += section.trace.stored();
-  if (kernel.kept <= isa::kMaxProgramLength)
+  constexpr usize kKept = usize{1} << 16;  // equal ones beyond are stored again, unless they are turns of a loop
+  if (kernel.kept <= kKept)
     kernel.known.emplace(hash, Kernel::Known{std::move(section.trace), std::move(section.sources), entry});
 }
 
