@@ -36,3 +36,9 @@ for f in full/*.bin; do cmp "$f" "again/$(basename "$f")" || fail "other bits"; 
 VINCI_MODE=full VINCI_OUTPUT=matmul-full ./matmul
 set -- $(instructions matmul-full/stream.vts)
 [ "$1" -gt "$((50 * $2))" ] || fail "$1 instructions folded into $2"
+
+# What does not repeat has bits, and says why it has no time.
+"$tool" cc -DCALLS=14000 "$kernels/unrepeated.asc" -o unrepeated
+VINCI_OUTPUT=unrepeated-out ./unrepeated 2> unrepeated.txt || fail "wrong bits: $(cat unrepeated.txt)"
+grep -q "no time: of the [0-9]* instructions that the kernel 'unrepeated' issued, more than 1048576 do not repeat" unrepeated.txt ||
+  fail "no reason: $(cat unrepeated.txt)"
