@@ -15,7 +15,7 @@ constexpr ArchSet kListedJoint = archs(Arch::c100, Arch::m200);
 constexpr ArchSet kM200Up = archs(Arch::m200, Arch::c220);
 
 // Intrinsics that have the same types on the same architectures.
-struct Family {
+struct FormFamily {
   ArchSet archs;
   std::string_view intrinsics;  // separated by a blank, as the types
   std::string_view spelling;    // '$' is the intrinsic, '*' the type
@@ -23,7 +23,7 @@ struct Family {
   std::string_view reason;      // why those are refused that are not in the table
 };
 
-constexpr Family kFamilies[] = {
+constexpr FormFamily kFormFamilies[] = {
     {kListed,
      "vrec vadds vdiv vrsqrt vln vexp vmuls vabs vcadd vsqrt vmadd vmaddrelu vsel vcmpv_ne vcmpv_eq "
      "vcmpv_gt vcmpv_ge vcmpv_lt vcmpv_le",
@@ -216,7 +216,7 @@ bool exists(std::string_view spelling, Arch arch) {
 
 std::vector<PublicForm> make_forms() {
   std::vector<PublicForm> out;
-  for (const Family& family : kFamilies) {
+  for (const FormFamily& family : kFormFamilies) {
     for_words(family.intrinsics, [&](std::string_view intrinsic) {
       for_words(family.types, [&](std::string_view type) {
         for (const Arch arch : {Arch::c100, Arch::m200, Arch::c220}) {

@@ -8,14 +8,13 @@
 
 #include "isa/numeric/exp.h"
 #include "isa/numeric/log.h"
+#include "isa/numeric/odd.h"
 
 namespace vinci::isa {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-double power_of_two(int n) { return std::bit_cast<double>(static_cast<u64>(1023 + n) << 52); }
 
 // x = m * 2^exponent with 1 <= m < 2; x is positive and a normal double, as every f32 other than 0 is.
 struct Scaled {

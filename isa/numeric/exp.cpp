@@ -9,11 +9,6 @@
 #include "isa/numeric/odd.h"
 
 namespace vinci::isa {
-namespace {
-
-double power_of_two(int n) { return std::bit_cast<double>(static_cast<u64>(1023 + n) << 52); }
-
-}  // namespace
 
 double exp_to_odd(double x) {
   using namespace exp_table;

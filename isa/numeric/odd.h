@@ -27,4 +27,7 @@ inline double add_to_odd(double a, double b) {
   return error == 0 ? sum : join_to_odd(sum, error);
 }
 
+// 2^n, for -1022 <= n <= 1023.
+inline double power_of_two(int n) { return std::bit_cast<double>(static_cast<u64>(1023 + n) << 52); }
+
 }  // namespace vinci::isa

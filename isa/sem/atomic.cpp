@@ -50,17 +50,17 @@ AtomicType checked_type(const Spr& spr, Arch arch) {
 }
 
 // A format as the host adds it: a sum in f32 of f16 or bf16 is rounded once more without harm, 24 >= 2 * 11 + 2.
-struct F32 : Binary32 {
+struct AtomicF32 : Binary32 {
   static constexpr bool kSaturates = false;
   static float value(u32 b) { return std::bit_cast<float>(b); }
   static u32 round(float v) { return std::bit_cast<u32>(v); }
 };
-struct F16 : Binary16 {
+struct AtomicF16 : Binary16 {
   static constexpr bool kSaturates = true;
   static float value(u16 b) { return f16_value(b); }
   static u16 round(float v) { return f32_to_f16(std::bit_cast<u32>(v)); }
 };
-struct Bf16 : Bfloat16 {
+struct AtomicBf16 : Bfloat16 {
   static constexpr bool kSaturates = true;
   static float value(u16 b) { return bf16_value(b); }
   static u16 round(float v) { return f32_to_bf16(std::bit_cast<u32>(v)); }
@@ -147,9 +147,9 @@ void combine(AtomicType type, std::span<std::byte> dst, std::span<const std::byt
   };
   switch (type) {
     case AtomicType::none: return;
-    case AtomicType::f32: return floats(F32{});
-    case AtomicType::f16: return floats(F16{});
-    case AtomicType::bf16: return floats(Bf16{});
+    case AtomicType::f32: return floats(AtomicF32{});
+    case AtomicType::f16: return floats(AtomicF16{});
+    case AtomicType::bf16: return floats(AtomicBf16{});
     case AtomicType::s16: return integers(i16{});
     case AtomicType::s32: return integers(i32{});
     case AtomicType::s8: return integers(i8{});

@@ -14,31 +14,31 @@
 namespace vinci::isa::insn {
 namespace {
 
-constexpr u64 kColumns = 16;  // of a fractal
+constexpr u64 kFractalColumns = 16;  // of a fractal
 constexpr u64 kFractalElements = 256;
 constexpr u8 kAnyType = 0xff;
 
 // One value of CRMODE.
-struct Mode {
+struct Conversion {
   std::string_view name;
   u8 l0c_type;             // that it takes
   u8 ub_bytes;             // of an element; 0: as L0C
   u8 parameter_bytes = 0;  // of one column, in UB; 0: there are none
 };
-constexpr std::array<Mode, 14> kModes{{{"none", kAnyType, 0},
-                                       {"f32 to f16", kL0cF32, 2},
-                                       {"f32 to f16 and relu", kL0cF32, 2},
-                                       {"s32 to f16", kL0cS32, 2},
-                                       {"f16 to f32", kL0cF16, 4},
-                                       {"relu", kAnyType, 0},
-                                       {"f16 times DEQSCALE", kL0cF16, 2},
-                                       {"vdeq", kL0cS32, 2, 2},
-                                       {"vdeq8", kL0cS32, 1, 8},
-                                       {"deq8", kL0cS32, 1},
-                                       {"vdeq16", kL0cS32, 2, 8},
-                                       {"deq16", kL0cS32, 2},
-                                       {"vdeqs16", kL0cS32, 2, 8},
-                                       {"deqs16", kL0cS32, 2}}};
+constexpr std::array<Conversion, 14> kConversions{{{"none", kAnyType, 0},
+                                                   {"f32 to f16", kL0cF32, 2},
+                                                   {"f32 to f16 and relu", kL0cF32, 2},
+                                                   {"s32 to f16", kL0cS32, 2},
+                                                   {"f16 to f32", kL0cF16, 4},
+                                                   {"relu", kAnyType, 0},
+                                                   {"f16 times DEQSCALE", kL0cF16, 2},
+                                                   {"vdeq", kL0cS32, 2, 2},
+                                                   {"vdeq8", kL0cS32, 1, 8},
+                                                   {"deq8", kL0cS32, 1},
+                                                   {"vdeq16", kL0cS32, 2, 8},
+                                                   {"deq16", kL0cS32, 2},
+                                                   {"vdeqs16", kL0cS32, 2, 8},
+                                                   {"deqs16", kL0cS32, 2}}};
 
 // How the 16 bytes of a row of 8-bit results lie in UB. Source: sidStoreMode of DataCopyEnhancedParams; the order of
 // "side by side" is a modelling choice.
@@ -60,10 +60,10 @@ struct Plan {
 constexpr std::string_view l0c_type_name(u8 type) { return CopyMatrixCcToUbuf::types[type].name; }
 
 CrMode checked_mode(const L0cUbForm& form, const L0cUbArgs& x) {
-  if (x.crmode >= kModes.size()) {
+  if (x.crmode >= kConversions.size()) {
     fail(Fault::Program, "operand crmode is {}; {} has 0 (none) to 13 (deqs16)", x.crmode, form.name);
   }
-  const Mode& mode = kModes[x.crmode];
+  const Conversion& mode = kConversions[x.crmode];
   if (form.to_ub) {
     if (mode.l0c_type != kAnyType && mode.l0c_type != x.type) {
       fail(Fault::Program, "operand crmode is {} ({}), which converts {}, but {} is .{}", x.crmode, mode.name,
@@ -88,7 +88,7 @@ StoreMode checked_store_mode(const L0cUbArgs& x) {
 
 Plan plan(const L0cUbForm& form, const L0cUbArgs& x, const Spr& spr) {
   Plan p{.mode = checked_mode(form, x)};
-  const Mode& mode = kModes[x.crmode];
+  const Conversion& mode = kConversions[x.crmode];
   const u64 wide = l0c_bytes(x.type);
   u64 narrow = mode.ub_bytes != 0 ? mode.ub_bytes : wide;
   if (!form.to_ub && p.mode == CrMode::f16_to_f32) narrow = 2;
@@ -108,7 +108,7 @@ Plan plan(const L0cUbForm& form, const L0cUbArgs& x, const Spr& spr) {
   p.l0c_step = p.l0c_bytes + u64{form.to_ub ? x.srcStride : x.dstStride} * kFractalElements * wide;
   p.ub_step = p.ub_bytes + u64{form.to_ub ? x.dstStride : x.srcStride} * kBlockBytes;
   p.parameters = (spr[SprId::deqscale] & 0x7fff) * kBlockBytes;
-  p.parameter_bytes = mode.parameter_bytes * kColumns;
+  p.parameter_bytes = mode.parameter_bytes * kFractalColumns;
   return p;
 }
 
@@ -124,22 +124,22 @@ void each(std::span<const std::byte> from, std::byte* into, F&& f) {
   for (usize i = 0; i < from.size() / sizeof(From); ++i) {
     From v;
     std::memcpy(&v, from.data() + i * sizeof v, sizeof v);
-    const To r = f(v, i % kColumns);
+    const To r = f(v, i % kFractalColumns);
     std::memcpy(into + i * sizeof r, &r, sizeof r);
   }
 }
 
 // The factors of the 16 columns of one piece.
 struct Columns {
-  std::array<QuantParameter, kColumns> parameters;  // relu is set in all or none
+  std::array<QuantParameter, kFractalColumns> parameters;  // relu is set in all or none
 };
 
 Columns columns_of(const Plan& p, u64 piece, ExecContext& c) {
   const u64 deqscale = c.spr[SprId::deqscale];
   Columns out;
-  for (u64 i = 0; i < kColumns; ++i) {
+  for (u64 i = 0; i < kFractalColumns; ++i) {
     QuantParameter& q = out.parameters[i];
-    const u64 at = p.parameters + piece * p.parameter_bytes + i * kModes[static_cast<u8>(p.mode)].parameter_bytes;
+    const u64 at = p.parameters + piece * p.parameter_bytes + i * kConversions[static_cast<u8>(p.mode)].parameter_bytes;
     switch (p.mode) {
       case CrMode::s32_to_f16:
       case CrMode::f16_mul: q = {.scale = f16_value(static_cast<u16>(deqscale))}; break;
@@ -213,9 +213,9 @@ void convert(const Plan& p, u8 type, u64 piece, std::span<const std::byte> from,
       return;
     case CrMode::vdeq8:
     case CrMode::deq8: {
-      for (u64 row = 0; row < p.elements / kColumns; ++row) {
-        std::byte* at = into + (p.halves ? row * kBlockBytes + p.ub_offset : row * kColumns);
-        each<i32, u8>(from.subspan(row * kColumns * 4, kColumns * 4), at, [&](i32 v, usize i) {
+      for (u64 row = 0; row < p.elements / kFractalColumns; ++row) {
+        std::byte* at = into + (p.halves ? row * kBlockBytes + p.ub_offset : row * kFractalColumns);
+        each<i32, u8>(from.subspan(row * kFractalColumns * 4, kFractalColumns * 4), at, [&](i32 v, usize i) {
           const float product = scaled(dequant_input(v, q[i]), q[i]);
           return static_cast<u8>(quantise(product, q[i].offset, range_b8(q[i].is_signed)));
         });
@@ -229,7 +229,7 @@ void convert(const Plan& p, u8 type, u64 piece, std::span<const std::byte> from,
 
 Footprint l0c_ub_footprint(const L0cUbForm& form, const L0cUbArgs& x, const Spr& spr) {
   const Plan p = plan(form, x, spr);
-  const u32 row = static_cast<u32>(kColumns) * l0c_bytes(x.type);
+  const u32 row = static_cast<u32>(kFractalColumns) * l0c_bytes(x.type);
   const Access l0c{
       .buffer = BufId::L0C,
       .write = !form.to_ub,

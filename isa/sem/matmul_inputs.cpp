@@ -25,7 +25,7 @@ T load(const std::byte* at) {
 struct Bf16 {
   u32 operator()(const std::byte* row, usize i) const { return u32{load<u16>(row + 2 * i)} << 16; }
 };
-struct F32 {
+struct ReadF32 {
   Hf32 mode;
   u32 operator()(const std::byte* row, usize i) const {
     const u32 bits = load<u32>(row + 4 * i);
@@ -101,7 +101,7 @@ void widen_portable(const MatmulTile& t, MatmulType type, Hf32 hf32, const Matmu
   };
   switch (type) {
     case MatmulType::bf16: return both(Bf16{}, Bf16{});
-    case MatmulType::f32: return both(F32{hf32}, F32{hf32});
+    case MatmulType::f32: return both(ReadF32{hf32}, ReadF32{hf32});
     case MatmulType::u8: return both(U8{}, U8{});
     case MatmulType::u8s8: return both(U8{}, S8{});
     case MatmulType::s4: return both(S4{}, S4{});

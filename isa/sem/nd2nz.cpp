@@ -15,7 +15,7 @@ constexpr u64 kHostLine = 64;
 constexpr int kSecondCache = 2;  // of the host: rows that are a power of two apart have few places in the first one
 
 // Some rows of a matrix, or a part of each, as they lie in global memory.
-class Rows {
+class SourceRows {
  public:
   void locate(const GlobalMemory& gm, u64 from, u64 step, u64 rows, u64 bytes) {
     if (const std::byte* all = gm.piece(from, (rows - 1) * step + bytes)) {
@@ -39,11 +39,13 @@ class Rows {
 
 // `bytes` of each row to columns of blocks of 32 B, which are `column` bytes apart; in a column, rows are `step` bytes
 // apart. Meanwhile the host fetches the rows that come next, which are too far apart for it to foresee.
-void scatter(const Rows& from, const Rows& next, u64 rows, u64 bytes, std::byte* into, u64 column, u64 step) {
+void scatter(const SourceRows& from, const SourceRows& next, u64 rows, u64 bytes, std::byte* into, u64 column,
+             u64 step) {
   u64 at = 0;
   for (; at + kBlockBytes <= bytes; at += kBlockBytes, into += column) {
-    for (u64 r = 0; r < kRows && at % kHostLine == 0; ++r)
-      __builtin_prefetch(next[r] + at, 0, kSecondCache);
+    for (u64 r = 0; r < kRows && at % kHostLine == 0; ++r) {
+      if (const std::byte* row = next[r]) __builtin_prefetch(row + at, 0, kSecondCache);
+    }
     for (u64 r = 0; r < rows; ++r)
       std::memcpy(into + r * step, from[r] + at, kBlockBytes);
   }
@@ -61,7 +63,7 @@ void nd2nz_copy(const Nd2NzArgs& x, u32 element_bytes, ExecContext& c) {
   const GlobalMemory& gm = c.mem.gm();
   const u64 row_bytes = u64{x.dValue} * element_bytes, from_step = u64{x.srcDValue} * element_bytes;
   const u64 step = u64{x.dstNzNStride} * kBlockBytes, column_step = u64{x.dstNzC0Stride} * kBlockBytes;
-  std::array<Rows, 2> rows;
+  std::array<SourceRows, 2> rows;
   for (u64 matrix = 0; matrix < x.ndNum; ++matrix) {
     const u64 from = x.src + matrix * x.srcNdMatrixStride * element_bytes;
     const u64 into = x.dst + matrix * x.dstNzMatrixStride * element_bytes;

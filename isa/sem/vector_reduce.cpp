@@ -9,7 +9,7 @@ namespace {
 
 constexpr u32 kMaxLanes = lanes_per_repeat(LaneType::f16);
 
-struct F16 {
+struct ReduceF16 {
   static constexpr LaneType type = LaneType::f16;
   static double value(u32 x) { return f16_value(static_cast<u16>(x)); }
   static bool finite(u32 x) { return f16_finite(static_cast<u16>(x)); }
@@ -19,7 +19,7 @@ struct F16 {
   static u32 max(u32 a, u32 b) { return f16_max(static_cast<u16>(a), static_cast<u16>(b)); }
   static u32 min(u32 a, u32 b) { return f16_min(static_cast<u16>(a), static_cast<u16>(b)); }
 };
-struct F32 {
+struct ReduceF32 {
   static constexpr LaneType type = LaneType::f32;
   static double value(u32 x) { return std::bit_cast<float>(x); }
   static bool finite(u32 x) { return f32_finite(x); }
@@ -110,9 +110,9 @@ class Reducer {
 template <class Body>
 void with_format(LaneType type, Body body) {
   if (type == LaneType::f16) {
-    body(F16{});
+    body(ReduceF16{});
   } else {
-    body(F32{});
+    body(ReduceF32{});
   }
 }
 

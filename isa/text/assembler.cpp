@@ -23,10 +23,6 @@ namespace vinci::isa {
 namespace text {
 namespace {
 
-[[noreturn]] void fail_column(usize column, std::string message, Fault fault = Fault::Input) {
-  throw LineError{column, std::move(message), fault};
-}
-
 // A rule of isa/text/forms.h, with its message at a column.
 template <class Rule>
 decltype(auto) at(usize column, const Rule& rule) {

@@ -21,8 +21,6 @@ namespace {
 constexpr Wide kLowest = std::numeric_limits<i64>::min();
 constexpr Wide kHighest = std::numeric_limits<u64>::max();
 
-[[noreturn]] void fail_column(usize column, std::string message) { throw LineError{column, std::move(message)}; }
-
 Wide check_range(Wide v, usize column) {
   if (v < kLowest || v > kHighest) fail_column(column, "the value does not fit 64 bits");
   return v;

@@ -23,6 +23,9 @@ struct LineError {
   std::string message;
   Fault fault = Fault::Input;
 };
+[[noreturn]] inline void fail_column(usize column, std::string message, Fault fault = Fault::Input) {
+  throw LineError{column, std::move(message), fault};
+}
 
 struct Token {
   enum class Kind : u8 { end, name, number, symbol };

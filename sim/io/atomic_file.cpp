@@ -10,7 +10,6 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <system_error>
 
 #include "isa/base/error.h"
 
@@ -18,8 +17,6 @@ namespace vinci::io {
 namespace {
 
 constexpr std::string_view kTemporarySuffix = ".vinci-tmp";
-
-std::string reason(int error) { return std::generic_category().message(error); }
 
 // The n-th temporary name for a file. The process id only makes collisions rare; it is in no output.
 std::filesystem::path temporary_name(const std::filesystem::path& target, unsigned n) {

@@ -12,11 +12,8 @@
 #include "isa/base/error.h"
 
 namespace vinci::io {
-namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
-
-}  // namespace
 
 // O_NONBLOCK: opening a pipe must not wait for a writer.
 InputFile::InputFile(const std::string& path, const std::string& name, Links links)

@@ -12,6 +12,9 @@
 
 namespace vinci::io {
 
+// What the system calls an error number, for messages: "No such file or directory".
+std::string reason(int error);
+
 // An open regular file. Everything that reads a file named by a user opens it here: a pipe, a device or a socket is
 // refused at once, because it may never end or never answer.
 class InputFile {

@@ -8,11 +8,6 @@
 #include "sim/trace/json_text.h"
 
 namespace vinci::trace {
-namespace {
-
-constexpr usize kFlushBytes = 1 << 20;
-
-}  // namespace
 
 ChromeTrace::ChromeTrace(const std::string& path, double hertz) : file_(path), hertz_(hertz) {
   fmt::format_to(std::back_inserter(buffer_), "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");

@@ -45,8 +45,6 @@ enum Note : u64 { queued_cycle, begin_cycle, end_cycle, done_cycle, code, detail
 constexpr auto kNoteNames = enum_names<Note>;
 constexpr u64 note_iid(u64 note) { return note + 1; }  // 0 is no name in the format
 
-constexpr usize kFlushBytes = 1 << 20;
-
 void entry(std::string& out, u32 field, u64 iid, std::string_view text) {
   std::string message;
   proto::number(message, interned_field::kIid, iid);

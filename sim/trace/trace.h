@@ -39,6 +39,9 @@ class Sink {
   virtual void flow(TrackId from, u64 from_cycle, TrackId to, u64 to_cycle, std::string_view name) = 0;
 };
 
+// Sinks write their text to the file when it has so many bytes.
+inline constexpr usize kFlushBytes = 1 << 20;
+
 // A sink that writes files.
 class FileSink : public Sink {
  public:

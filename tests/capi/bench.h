@@ -54,7 +54,7 @@ inline std::string stream_text() {
 
 // How much longer the process takes than by itself: valgrind runs with a library of its own in LD_PRELOAD.
 inline double slowness() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(VINCI_SANITIZED)
   return 10;
 #else
   const char* preloaded = std::getenv("LD_PRELOAD");

@@ -51,7 +51,7 @@ double peak_of(const Problem& p) {
 }
 
 TEST(Growth, ADeviceTakesLittleMemory) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(VINCI_SANITIZED)
   GTEST_SKIP() << "memory of the sanitizer comes on top";
 #endif
   constexpr u32 kMore = 32;

@@ -23,7 +23,7 @@ namespace {
 
 // Only optimised code is worth measuring.
 bool optimised() {
-#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__OPTIMIZE__) && !defined(VINCI_SANITIZED)
   return true;
 #else
   return false;

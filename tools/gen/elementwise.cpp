@@ -14,9 +14,9 @@ using isa::Reg;
 
 constexpr i64 kBufferBytes = kElementwiseTile * 4;  // of UB, for each operand of a tile
 
-class Writer {
+class ElementwiseWriter {
  public:
-  Writer(std::string_view name, isa::Arch arch, const Elementwise& k, u64 elements)
+  ElementwiseWriter(std::string_view name, isa::Arch arch, const Elementwise& k, u64 elements)
       : k_(k), p_(std::string(name), arch), elements_(p_.constant("N", static_cast<i64>(elements))) {
     for (usize i = 0; i < inputs(); ++i)
       gm_in_.push_back(p_.reg(fmt::format("gm{}", i), static_cast<u32>(i)));
@@ -162,7 +162,7 @@ Elementwise scaled_store() {
 isa::BuiltProgram elementwise_program(std::string_view name, isa::Arch arch, const Elementwise& k, u64 elements) {
   if (elements % 128 != 0) fail(Fault::Input, "{} elements are no multiple of 128", elements);
   VINCI_CHECK(k.input_bytes.size() <= 4 && k.temporaries <= 3 && k.scalars <= 2);
-  return Writer(name, arch, k, elements).program();
+  return ElementwiseWriter(name, arch, k, elements).program();
 }
 
 }  // namespace vinci::gen

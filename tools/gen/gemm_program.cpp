@@ -14,9 +14,9 @@ namespace vinci::gen {
 namespace {
 
 // Placement of slots, the loop over steps of k, L0 and the cube.
-class Writer : GemmMoves {
+class GemmProgramWriter : GemmMoves {
  public:
-  Writer(const GemmProblem& p, const GemmTiling& t, const GemmPitches& pitch, const config::ChipConfig& chip)
+  GemmProgramWriter(const GemmProblem& p, const GemmTiling& t, const GemmPitches& pitch, const config::ChipConfig& chip)
       : GemmMoves(p, t, pitch, chip) {}
 
   isa::BuiltProgram program() {
@@ -311,7 +311,7 @@ GemmPitches choose_pitches(const GemmProblem& p, const config::ChipConfig& chip)
 
 isa::BuiltProgram gemm_program(const GemmProblem& problem, const GemmTiling& tiling, const GemmPitches& pitches,
                                const config::ChipConfig& chip) {
-  return Writer(problem, tiling, pitches, chip).program();
+  return GemmProgramWriter(problem, tiling, pitches, chip).program();
 }
 
 }  // namespace vinci::gen

@@ -56,9 +56,9 @@ std::vector<float> reference(const Patches& p, const std::vector<float>& x) {
 // y.
 isa::BuiltProgram patches_kernel(std::string_view name, isa::Arch arch, const Patches& x) {
   using isa::ProgramBuilder, isa::Reg;
-  constexpr u64 kSlot = 96 * 1024, kBlock = 32;
+  constexpr u64 kSlot = 96 * 1024, kBlockBytes = 32;
   const u64 rows = std::min(x.window, kSlot / x.row()), parts = ceil_div(x.window, rows);
-  VINCI_CHECK(x.pixel() % kBlock == 0 && rows > 0);
+  VINCI_CHECK(x.pixel() % kBlockBytes == 0 && rows > 0);
   ProgramBuilder b(std::string(name), arch);
   const Reg from = b.reg("x", 3), to = b.reg("y", 4);
   const Reg first = b.reg("first", 5), patch = b.reg("patch", 6), count = b.reg("count", 7);  // rows of the part
@@ -89,10 +89,11 @@ isa::BuiltProgram patches_kernel(std::string_view name, isa::Arch arch, const Pa
     p.add(x_at, x_at, column);
     p.mul(x_at, x_at, x.pixel());
     p.add(x_at, x_at, from);
-    p.mul(blocks, count, x.row() / kBlock);
+    p.mul(blocks, count, x.row() / kBlockBytes);
   };
   t.load = [&](ProgramBuilder& p, u32 slot) {
-    p.copy_gm_to_ubuf(slot * kSlot, x_at, 0, count, x.row() / kBlock, (x.edge - x.window) * x.pixel() / kBlock, 0);
+    p.copy_gm_to_ubuf(slot * kSlot, x_at, 0, count, x.row() / kBlockBytes,
+                      (x.edge - x.window) * x.pixel() / kBlockBytes, 0);
   };
   t.store = [&](ProgramBuilder& p, u32 slot) { p.copy_ubuf_to_gm(y_at, slot * kSlot, 0, 1, blocks, 0, 0); };
   write_tile_pipeline(b, t);

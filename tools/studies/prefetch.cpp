@@ -14,7 +14,7 @@
 namespace vinci::studies {
 namespace {
 
-constexpr u64 kImageBytes = u64{224} * 224 * 3 * sizeof(float);
+constexpr u64 kSampleBytes = u64{224} * 224 * 3 * sizeof(float);
 
 struct Case {
   std::string name = {};
@@ -138,7 +138,7 @@ double expected_idle(const config::ChipConfig& chip, const Case& c, const Steady
 void prefetch(Study& study) {
   const config::ChipConfig& chip = study.chip();
   const double step = study.number("step") * 1e-3;
-  const Case base{.rounds = study.whole("steps"), .step = step, .batch_bytes = study.whole("images") * kImageBytes};
+  const Case base{.rounds = study.whole("steps"), .step = step, .batch_bytes = study.whole("images") * kSampleBytes};
   const auto run = [&](Case c) {
     c.name = fmt::format("{}_depth{}_loaders{}_pre{}", c.pageable ? "pageable" : "pinned", c.depth, c.loaders,
                          std::llround(1e6 * c.pre.front()));

@@ -33,7 +33,7 @@ void generate(const GemmOptions& o) {
 }
 
 // What the generators of the numeric studies share.
-struct StudyOptions {
+struct StudyStreamOptions {
   std::string chip = "ascend-910a";
   u64 elements = 640 * 640;
   u64 seed = 1;
@@ -50,7 +50,7 @@ void print_study(const std::string& path) {
 void add_studies(CLI::App& gen) {
   const auto add = [&](const char* name, const char* what) {
     CLI::App* sub = gen.add_subcommand(name, what);
-    const auto o = std::make_shared<StudyOptions>();
+    const auto o = std::make_shared<StudyStreamOptions>();
     sub->add_option("--chip", o->chip, "Chip to compile for (see `vinci chips`), or a chip file")
         ->capture_default_str();
     sub->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str()->transform(integer());

@@ -144,7 +144,7 @@ TEST(Machine, BeginsAtTheEntryOfItsLaunch) {
 }
 
 TEST(GlobalMemory, MappedBytesAreAtTheirAddresses) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(VINCI_SANITIZED)
   GTEST_SKIP() << "the shadow memory of sanitizers is there";
 #endif
   GlobalMemory gm(GlobalMemory::Backing::mapped);
