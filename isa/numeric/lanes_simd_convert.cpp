@@ -94,6 +94,16 @@ HWY_INLINE V round_lanes(DF df, V x) {
   return hn::IfThenElse(hn::And(even, hn::Gt(rest, hn::Zero(df))), away, t);
 }
 
+// Highway's emulation casts lane by lane, which C++ does not define for NaN; such lanes are left to the portable
+// kernel.
+template <class D, class V>
+HWY_INLINE auto truncate_lanes(D d, V v) {
+#if HWY_TARGET == HWY_EMU128
+  v = hn::IfThenElseZero(hn::Eq(v, v), v);
+#endif
+  return hn::ConvertTo(d, v);
+}
+
 // f16 or f32 to integers. Beyond its ends a range of up to 16 bits is clamped as f32, which holds the ends exactly; s32
 // is left to the portable kernel there, and so is everything that is not finite.
 template <LaneType From, LaneType To, RoundMode Round>
@@ -116,12 +126,12 @@ u64 to_int(const LaneBuffer& a, LaneBuffer& out, LaneMode mode) {
     operands.see(hn::BitCast(du, x));
     const auto r = round_lanes<Round>(df, x);
     if constexpr (To == LaneType::s32) {
-      hn::StoreU(hn::ConvertTo(di, r), di, lanes_of<i32>(out) + i);
+      hn::StoreU(truncate_lanes(di, r), di, lanes_of<i32>(out) + i);
     } else {
       const auto fits = hn::Min(hn::Max(r, hn::Set(df, kLeast)), hn::Set(df, kMost));
       clamped.see(hn::BitCast(du, hn::Sub(kUnsigned ? hn::Max(r, hn::Zero(df)) : r, fits)));
       if constexpr (kUnsigned) negatives.see(hn::BitCast(du, hn::Min(x, hn::Zero(df))));
-      const auto whole = hn::ConvertTo(di, fits);
+      const auto whole = truncate_lanes(di, fits);
       if constexpr (To == LaneType::s16) {
         hn::StoreU(hn::DemoteTo(DI16(), whole), DI16(), lanes_of<i16>(out) + i);
       } else {

@@ -157,7 +157,7 @@ void Core::learn(u64 address, u64 value) {
     ++polls_;
     return;
   }
-  polls_ = 0;
+  polls_ = 1;
   ++progress_;
   watchdog::note_progress();
 }

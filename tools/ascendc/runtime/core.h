@@ -78,7 +78,7 @@ class Core {
   u64 owed_ = 0;
   u32 accesses_ = 0;  // since the last instruction for a pipe
   u64 polled_ = 0;    // the address of the latest load from global memory
-  u32 polls_ = 0;     // loads in a row that found what was there before
+  u32 polls_ = 0;     // loads in a row of which all but the first found what was there before
   u64 progress_ = 0;
   std::unordered_map<u64, u64> known_;  // what loads from global memory have found since the core moved on, by address
   bool polling_ = false, left_out_ = false, stirred_ = false, looks_ = false, rereads_several_ = false;
