@@ -86,7 +86,9 @@ TEST_P(TaskMemory, IsBounded) {
   const std::string text = GetParam().make();
   const Reading r = read_apart(text);
   EXPECT_GT(r.peak, 0u);
+#if !defined(VINCI_SANITIZED)  // whose memory comes on top
   EXPECT_LE(r.peak, 20 * text.size() + (u64{64} << 20)) << text.size() << " bytes of text";
+#endif
   EXPECT_EQ(r.fault, GetParam().message.empty() ? 0 : static_cast<int>(Fault::Input)) << r.message;
   EXPECT_NE(r.message.find(GetParam().message), std::string::npos) << r.message;
 }
