@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tools/python/bodies.h"
+#include "tools/python/owned.h"
 
 namespace py = pybind11;
 
@@ -53,6 +54,8 @@ const std::vector<Instruction>& instructions() {
 // --------------------------------------------------------------------------------------
 
 struct ProgramState : Bodies {
+  static constexpr const char* kName = "ProgramBuilder";
+
   isa::ProgramBuilder builder;
   // An if_ whose body has ended, until else_() or anything else follows.
   std::optional<isa::ProgramBuilder::If> pending = {};
@@ -69,23 +72,12 @@ struct ProgramState : Bodies {
 using Owner = std::shared_ptr<ProgramState>;
 using BuilderType = py::class_<ProgramState, Owner>;
 
-template <class T>
-struct Owned {
-  Owner owner;
-  T value;
-};
-using Reg = Owned<isa::Reg>;
-using Const = Owned<isa::Const>;
-using Target = Owned<isa::Target>;
-using Slots = Owned<isa::Slots>;
-using Expr = Owned<isa::Expr>;
-using Condition = Owned<isa::Condition>;
-
-template <class T>
-const T& own(const Owner& owner, const Owned<T>& part, const char* what) {
-  if (part.owner != owner) throw Failure{VINCI_ERROR_INPUT, std::string(what) + " of another ProgramBuilder"};
-  return part.value;
-}
+using Reg = Owned<ProgramState, isa::Reg>;
+using Const = Owned<ProgramState, isa::Const>;
+using Target = Owned<ProgramState, isa::Target>;
+using Slots = Owned<ProgramState, isa::Slots>;
+using Expr = Owned<ProgramState, isa::Expr>;
+using Condition = Owned<ProgramState, isa::Condition>;
 
 isa::PipeId pipe(std::string_view text) {
   if (text.starts_with("PIPE_")) text.remove_prefix(5);
@@ -288,18 +280,18 @@ constexpr std::pair<const char*, Compare> kComparisons[] = {{"__eq__", Compare::
                                                             {"__gt__", Compare::gt}, {"__ge__", Compare::ge}};
 
 template <class T>
-void bind_arithmetic(py::class_<Owned<T>>& type) {
+void bind_arithmetic(py::class_<Owned<ProgramState, T>>& type) {
   for (const auto& [name, op] : kOperators) {
     type.def(("__" + std::string(name) + "__").c_str(),
-             [op = op](const Owned<T>& a, const py::object& b) -> py::object {
+             [op = op](const Owned<ProgramState, T>& a, const py::object& b) -> py::object {
                if (!is_operand(b)) return not_implemented();
                return py::cast(Expr{a.owner, isa::Expr(a.value).then(op, operand(a.owner, b, "an expression"))});
              });
   }
-  type.def("min", [](const Owned<T>& a, const py::object& b) {
+  type.def("min", [](const Owned<ProgramState, T>& a, const py::object& b) {
     return Expr{a.owner, isa::Expr(a.value).then(ScalarOp::min, operand(a.owner, b, "min"))};
   });
-  type.def("max", [](const Owned<T>& a, const py::object& b) {
+  type.def("max", [](const Owned<ProgramState, T>& a, const py::object& b) {
     return Expr{a.owner, isa::Expr(a.value).then(ScalarOp::max, operand(a.owner, b, "max"))};
   });
 }

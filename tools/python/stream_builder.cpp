@@ -11,6 +11,7 @@
 
 #include "tools/python/bodies.h"
 #include "tools/python/built_stream.h"
+#include "tools/python/owned.h"
 #include "tools/python/program.h"
 
 namespace py = pybind11;
@@ -21,6 +22,8 @@ namespace {
 using Text = const std::string&;
 
 struct StreamState : Bodies {
+  static constexpr const char* kName = "StreamBuilder";
+
   task::StreamBuilder builder;
 
   StreamState(Text name, isa::Arch arch, u32 devices, Text comment) : builder(name, arch, devices, comment) {}
@@ -32,27 +35,16 @@ struct StreamState : Bodies {
 using Owner = std::shared_ptr<StreamState>;
 using BuilderType = py::class_<StreamState, Owner>;
 
-template <class T>
-struct Owned {
-  Owner owner;
-  T value;
-};
-using Buffer = Owned<task::BufferRef>;
-using Kernel = Owned<task::KernelRef>;
-using Event = Owned<task::EventRef>;
-using Notify = Owned<task::NotifyRef>;
-using Label = Owned<task::LabelRef>;
-using Model = Owned<task::ModelRef>;
-using Comm = Owned<task::CommRef>;
-using Semaphore = Owned<task::SemaphoreRef>;
-using Stream = Owned<task::StreamRef>;
-using Thread = Owned<task::ThreadRef>;
-
-template <class T>
-const T& own(const Owner& owner, const Owned<T>& part) {
-  if (part.owner != owner) throw Failure{VINCI_ERROR_INPUT, "a part of another StreamBuilder is used here"};
-  return part.value;
-}
+using Buffer = Owned<StreamState, task::BufferRef>;
+using Kernel = Owned<StreamState, task::KernelRef>;
+using Event = Owned<StreamState, task::EventRef>;
+using Notify = Owned<StreamState, task::NotifyRef>;
+using Label = Owned<StreamState, task::LabelRef>;
+using Model = Owned<StreamState, task::ModelRef>;
+using Comm = Owned<StreamState, task::CommRef>;
+using Semaphore = Owned<StreamState, task::SemaphoreRef>;
+using Stream = Owned<StreamState, task::StreamRef>;
+using Thread = Owned<StreamState, task::ThreadRef>;
 
 // Buffers
 // ---------------------------------------------------------------------------------------------------------------
