@@ -39,7 +39,7 @@ class Session {
   u64 now() const;
   // The cycle in which the latest record of an event was over.
   std::optional<u64> recorded(u32 event) const;
-  // What there is so far: pipes up to the present cycle, all else of tasks that are over.
+  // The result up to the present cycle: of pipes all that they did, of tasks those that have ended.
   Result result();
 
   // run_to_end() for the last time: the checker is told, the accounts are closed.

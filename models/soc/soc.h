@@ -30,7 +30,7 @@ class Soc final : private TaskSink {
   void finish_data();
   const std::vector<std::unique_ptr<Chip>>& chips() const { return chips_; }
   double done_fraction() const { return scheduler_->done_fraction(); }
-  // What there is so far: pipes up to the present cycle, all else of tasks that are over.
+  // The result up to the present cycle: of pipes all that they did, of tasks those that have ended.
   Result result();
   // Once, after it has finished.
   Result take_result();

@@ -49,8 +49,8 @@ class Agenda {
   void run_ahead_to(u64 cycle) { ahead_to_ = cycle; }
   // Asked while the simulation runs ahead, every 1024 cycles; true pauses SystemC.
   void pause_when(std::function<bool()> wanted) { pause_wanted_ = std::move(wanted); }
-  // Inside act(), in place of wake_at() as its last call, for a cycle that lies ahead. True where no other module acts
-  // up to this cycle: it is the present at once, and the module continues. Else false, and the module is woken then.
+  // Called by act() last, in place of wake_at(); `cycle` is after now(). When no other module acts up to `cycle`, now()
+  // becomes `cycle`, and act() continues (true). Otherwise the module is woken at `cycle` (false).
   bool go_on_to(Entry& entry, u64 cycle) {
     if (entry.due() <= cycle) return false;
     if (calendar_.bound() > cycle && cycle <= horizon_) {

@@ -26,7 +26,7 @@ class Run {
   using Host = models::Session::Host;
 
   // Makes the folder. All arguments must outlive the run; with Host::open the task stream may grow (models::Session).
-  // What there is to say is printed to `out`.
+  // Progress and the summary are printed to `out`.
   Run(const Options& options, const task::TaskStream& stream, Host host = Host::complete, std::FILE* out = stdout);
   ~Run();
 
