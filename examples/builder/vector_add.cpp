@@ -2,12 +2,13 @@
 // SPDX-FileCopyrightText: The Vinci authors
 // z = x + y on 8 vector cores: writes the program and its task stream, saves both, and simulates them in this process.
 #include <vinci/builder.h>
-#include <vinci/vinci.h>
 
 #include <cstdio>
+#include <exception>
 #include <numeric>
-#include <stdexcept>
 #include <vector>
+
+#include "simulate.h"
 
 using namespace vinci;
 constexpr u32 kBlocks = 8, kTiles = 4, kTileBytes = 16384, kCount = kBlocks * kTiles * kTileBytes / 4;
@@ -49,24 +50,11 @@ int main() try {
   const task::BuiltStream built = s.finish();
   std::printf("saved %s\n", built.write("vector_add").c_str());  // with add.s and the data: for vinci run
 
-  const std::vector<std::byte> vts = built.vts();  // the same as bytes: for the simulator in this process
-  vinci_chip* chip = nullptr;
-  vinci_stream* stream = nullptr;
-  vinci_run* run = nullptr;
-  vinci_output z{};
-  z.size = sizeof z;
-  if (vinci_chip_create("ascend-910b1", nullptr, 0, &chip) ||
-      vinci_stream_parse(vts.data(), vts.size(), nullptr, &stream) || vinci_submit(chip, stream, nullptr, &run) ||
-      vinci_wait(run) || vinci_run_find_output(run, "hz", &z)) {
-    throw std::runtime_error(vinci_last_error());
-  }
+  const Simulated run = simulate(built.vts(), "ascend-910b1", "hz");
   u32 wrong = 0;
   for (u32 i = 0; i < kCount; ++i)
-    wrong += static_cast<const float*>(z.data)[i] != x[i] + y[i];
-  std::printf("%llu cycles, %u wrong\n", static_cast<unsigned long long>(vinci_run_cycles(run)), wrong);
-  vinci_run_destroy(run);
-  vinci_stream_destroy(stream);
-  vinci_chip_destroy(chip);
+    wrong += run.output[i] != x[i] + y[i];
+  std::printf("%llu cycles, %u wrong\n", run.cycles, wrong);
   return wrong != 0;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
