@@ -14,7 +14,7 @@
 namespace vinci::validate {
 namespace {
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+Values measure_all_reduce(const Params& p, const config::ChipConfig& chip) {
   const u64 ranks = p.whole("ranks"), bytes = p.whole("bytes");
   task::StreamBuilder s("all_reduce", chip.arch, static_cast<u32>(ranks));
   std::vector<u32> cards(ranks);
@@ -39,7 +39,7 @@ Family all_reduce() {
           .doc = "one all-reduce of f16, in place",
           .parameters = {{"ranks", "", "", "cards"}, {"bytes", "B", "", "of the vector of each card"}},
           .metrics = {{"task", "us", "of the card that takes longest"}},
-          .measure = measure};
+          .measure = measure_all_reduce};
 }
 
 }  // namespace vinci::validate

@@ -102,8 +102,8 @@ class Reader {
     return value;
   }
 
-  Target target(const Node& node) const {
-    Target t;
+  ErrorTarget target(const Node& node) const {
+    ErrorTarget t;
     each(node, [&](const std::string& key, const Node& value) {
       if (key == "mean")
         t.mean = with_unit(value, "%");

@@ -42,7 +42,7 @@ struct NotExpressed {
 };
 
 // Bounds of the errors of one metric, in percent; what a file does not name has none.
-struct Target {
+struct ErrorTarget {
   double mean = std::numeric_limits<double>::infinity(), worst = std::numeric_limits<double>::infinity();
   u64 skip = 0;  // so many first points of each curve are not held against it
 };
@@ -51,7 +51,7 @@ struct Target {
 struct Group {
   std::string name = {};  // of the file, without folder and .yaml
   std::string title = {}, place = {};
-  std::map<std::string, Target> targets = {};  // what the model is meant to reach, by metric
+  std::map<std::string, ErrorTarget> targets = {};  // what the model is meant to reach, by metric
   std::map<std::string, double> gates = {};    // the mean error that it may not exceed again, percent, by metric
   std::vector<Case> cases = {};
   std::vector<Ratio> ratios = {};

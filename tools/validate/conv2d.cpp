@@ -25,9 +25,9 @@ struct Conv {
   u64 filter_bytes() const { return kC0 * kTaps * base_n * 2; }  // of a block of channels in L1
 };
 
-class Writer {
+class ConvWriter {
  public:
-  Writer(const Conv& conv, isa::Arch arch) : x_(conv), p_("conv2d", arch) {}
+  ConvWriter(const Conv& conv, isa::Arch arch) : x_(conv), p_("conv2d", arch) {}
 
   isa::BuiltProgram program() {
     p_.ld_arg(x, 0);
@@ -129,7 +129,7 @@ class Writer {
             init = p_.reg("init"), t = p_.reg("t");
 };
 
-KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
+KernelStream conv2d_kernel(const Params& p, const config::ChipConfig& chip) {
   const Conv x{.batch = p.whole("batch"),
                .channels = p.whole("channels"),
                .height = p.whole("height"),
@@ -145,7 +145,7 @@ KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
          "filters is a multiple of split_n * base_n, base_n of 16");
   p.need(x.base_m > 0 && x.base_m % 16 == 0, "base_m is a multiple of 16");
   p.need(x.base_k > 0 && x.base_k % 16 == 0 && kC0 * kTaps % x.base_k == 0, "base_k is 16, 48 or 144");
-  return {.code = Writer(x, chip.arch).program(),
+  return {.code = ConvWriter(x, chip.arch).program(),
           .cube = true,
           .blocks = static_cast<u32>(x.batch * x.split_n),
           .l2 = l2_state(p),
@@ -170,8 +170,8 @@ Family conv2d() {
                          {"base_k", "", "48", "of the 144 columns of a block of channels that one mad takes"},
                          l2_parameter("empty")},
           .metrics = kernel_metrics(),
-          .kernel = kernel,
-          .measure = times_of(kernel)};
+          .kernel = conv2d_kernel,
+          .measure = times_of(conv2d_kernel)};
 }
 
 }  // namespace vinci::validate

@@ -80,7 +80,7 @@ constexpr Path kPaths[] = {
     {"l0c_to_gm_nz2nd", true, PipeId::FIX, l0c_to_gm_nz2nd},
 };
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+Values measure_copy_loop(const Params& p, const config::ChipConfig& chip) {
   const std::string& name = p.text("path");
   const auto path = std::ranges::find(kPaths, name, &Path::name);
   if (path == std::end(kPaths)) {
@@ -112,7 +112,7 @@ Family copy_loop() {
                          {"fenced", "", "0", "1: each waits until the data of the one before have arrived"},
                          {"cores", "", "1", "that do the same at once, with the same bytes of global memory"}},
           .metrics = {{"cycles", "cycle", "that each copy adds"}},
-          .measure = measure};
+          .measure = measure_copy_loop};
 }
 
 }  // namespace vinci::validate

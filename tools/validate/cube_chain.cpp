@@ -78,7 +78,7 @@ isa::BuiltProgram vector_program(isa::Arch arch) {
   return p.finish();
 }
 
-KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
+KernelStream cube_chain_kernel(const Params& p, const config::ChipConfig& chip) {
   const bool vector = p.flag("vector");
   const u64 operand = u64{128} * 4096 * 2;
   return {.code = cube_program(p.whole("tiles"), p.whole("repeats"), vector, chip.arch),
@@ -99,8 +99,8 @@ Family cube_chain() {
                          {"vector", "", "0", "1: a vector core works on the result, after a cross-core flag"},
                          l2_parameter("own")},
           .metrics = kernel_metrics(),
-          .kernel = kernel,
-          .measure = times_of(kernel)};
+          .kernel = cube_chain_kernel,
+          .measure = times_of(cube_chain_kernel)};
 }
 
 }  // namespace vinci::validate

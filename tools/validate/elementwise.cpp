@@ -36,9 +36,9 @@ struct Tiles {
 };
 
 // Writes the program; `place` is that of the case, for messages.
-class Writer {
+class ElementwiseWriter {
  public:
-  Writer(const Tiles& tiles, const std::string& place, isa::Arch arch)
+  ElementwiseWriter(const Tiles& tiles, const std::string& place, isa::Arch arch)
       : t_(tiles),
         place_(place),
         vector_(!tiles.body.empty()),
@@ -225,18 +225,18 @@ Tiles read(const Params& p) {
   return t;
 }
 
-KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
+KernelStream elementwise_kernel(const Params& p, const config::ChipConfig& chip) {
   const Tiles t = read(p);
   const bool bypass = p.flag("bypass_l2");
-  return {.code = Writer(t, p.place(), chip.arch).program(),
+  return {.code = ElementwiseWriter(t, p.place(), chip.arch).program(),
           .blocks = static_cast<u32>(t.blocks),
           .l2 = l2_state(p),
           .buffers = {{t.bytes, bypass}, {t.bytes, bypass}, {t.bytes}}};
 }
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+Values measure_elementwise(const Params& p, const config::ChipConfig& chip) {
   const Tiles t = read(p);
-  Values out = kernel_times(kernel(p, chip), chip);
+  Values out = kernel_times(elementwise_kernel(p, chip), chip);
   const double bytes = static_cast<double>(t.bytes) * static_cast<double>(t.inputs + 1);
   out["bandwidth"] = bytes / (out.at("task") + p.number("host")) / 1e3;
   return out;
@@ -271,8 +271,8 @@ Family elementwise() {
                          {"host", "us", "0", "in the measured bandwidth: the call and the synchronisation"},
                          l2_parameter("empty")},
           .metrics = metrics(),
-          .kernel = kernel,
-          .measure = measure};
+          .kernel = elementwise_kernel,
+          .measure = measure_elementwise};
 }
 
 }  // namespace vinci::validate

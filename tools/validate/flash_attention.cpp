@@ -28,7 +28,7 @@ Attention read(const Params& p, const config::ChipConfig& chip) {
   return x;
 }
 
-KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
+KernelStream flash_attention_kernel(const Params& p, const config::ChipConfig& chip) {
   const Attention x = read(p, chip);
   const u64 queues = x.cores * x.fifo * kRows;  // rows of what passes between the cores
   const u64 row = kHead * 2;
@@ -61,8 +61,8 @@ Family flash_attention() {
                      {"period", "tile", "4", "after so many, a reader says that their places are free"},
                      l2_parameter("prefetched")},
       .metrics = kernel_metrics(),
-      .kernel = kernel,
-      .measure = times_of(kernel)};
+      .kernel = flash_attention_kernel,
+      .measure = times_of(flash_attention_kernel)};
 }
 
 }  // namespace vinci::validate

@@ -9,7 +9,7 @@
 namespace vinci::validate {
 namespace {
 
-KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
+KernelStream generated_gemm_kernel(const Params& p, const config::ChipConfig& chip) {
   const gen::GemmProblem problem{.m = p.whole("m"), .n = p.whole("n"), .k = p.whole("k")};
   if (problem.m == 0 || problem.n == 0 || problem.k == 0) fail_at(Fault::Input, p.place(), "sizes are not 0");
   const gen::GemmTiling tiling = gen::choose_tiling(problem, chip);
@@ -21,8 +21,8 @@ KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
           .buffers = {{problem.m * pitch.a * 2}, {problem.k * pitch.b * 2}, {problem.m * pitch.c * 2}}};
 }
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
-  Values out = kernel_times(kernel(p, chip), chip);
+Values measure_generated_gemm(const Params& p, const config::ChipConfig& chip) {
+  Values out = kernel_times(generated_gemm_kernel(p, chip), chip);
   const double flops = 2 * p.number("m") * p.number("n") * p.number("k");
   out["throughput"] = flops / out.at("task") / 1e6;
   return out;
@@ -44,8 +44,8 @@ Family generated_gemm() {
                          {"k", "", "", "columns of A"},
                          l2_parameter("empty")},
           .metrics = metrics(),
-          .kernel = kernel,
-          .measure = measure};
+          .kernel = generated_gemm_kernel,
+          .measure = measure_generated_gemm};
 }
 
 }  // namespace vinci::validate

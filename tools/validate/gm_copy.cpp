@@ -71,7 +71,7 @@ isa::BuiltProgram program(const Params& params, isa::Arch arch) {
   return p.finish();
 }
 
-KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
+KernelStream gm_copy_kernel(const Params& p, const config::ChipConfig& chip) {
   const std::string &to = p.text("to"), &order = p.text("order");
   if (to != "ub" && to != "l1") fail_at(Fault::Input, p.place(), "to is ub or l1, not '{}'", to);
   if (order != "own" && order != "same" && order != "rotated")
@@ -99,8 +99,8 @@ Family gm_copy() {
                           "own: each core its rows; same, rotated: all read all, from the first or their own rows on"},
                          {"bypass_l2", "", "0", "1: past L2"}},
           .metrics = kernel_metrics(),
-          .kernel = kernel,
-          .measure = times_of(kernel)};
+          .kernel = gm_copy_kernel,
+          .measure = times_of(gm_copy_kernel)};
 }
 
 }  // namespace vinci::validate

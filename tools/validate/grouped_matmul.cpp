@@ -27,9 +27,10 @@ struct Grouped {
   u64 blocks() const { return m / kM * blocks_n(); }
 };
 
-class Writer {
+class GroupedWriter {
  public:
-  Writer(const Grouped& problem, std::string_view name, isa::Arch arch) : x_(problem), p_(std::string(name), arch) {}
+  GroupedWriter(const Grouped& problem, std::string_view name, isa::Arch arch)
+      : x_(problem), p_(std::string(name), arch) {}
 
  protected:
   // set_flag or wait_flag.
@@ -72,9 +73,9 @@ class Writer {
 
 constexpr u32 kThere = 8, kFree = 9;  // flags
 
-class Cube final : public Writer {
+class Cube final : public GroupedWriter {
  public:
-  Cube(const Grouped& problem, isa::Arch arch) : Writer(problem, "grouped_matmul", arch) {}
+  Cube(const Grouped& problem, isa::Arch arch) : GroupedWriter(problem, "grouped_matmul", arch) {}
 
   isa::BuiltProgram program() {
     const Target finish = p_.label("finish"), drained = p_.label("drained");
@@ -176,9 +177,9 @@ constexpr u64 kRows = kValues + kElements * 4, kGelu = kRows + kElements * 4;
 static_assert(kGelu + kElements * 4 <= 192 * 1024);
 }  // namespace ub
 
-class Vector final : public Writer {
+class Vector final : public GroupedWriter {
  public:
-  Vector(const Grouped& problem, isa::Arch arch) : Writer(problem, "grouped_matmul_aiv", arch) {}
+  Vector(const Grouped& problem, isa::Arch arch) : GroupedWriter(problem, "grouped_matmul_aiv", arch) {}
 
   isa::BuiltProgram program() {
     const Target finish = p_.label("finish");
@@ -306,7 +307,7 @@ class Vector final : public Writer {
             scale_at = p_.reg("scale_at"), row_scale_at = p_.reg("row_scale_at"), src = p_.reg("src");
 };
 
-KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
+KernelStream grouped_matmul_kernel(const Params& p, const config::ChipConfig& chip) {
   const Grouped x{.m = p.whole("m"),
                   .n = p.whole("n"),
                   .k = p.whole("k"),
@@ -347,8 +348,8 @@ Family grouped_matmul() {
                          {"depth", "tile", "1", "that the cube core may be ahead"},
                          l2_parameter("own")},
           .metrics = kernel_metrics(),
-          .kernel = kernel,
-          .measure = times_of(kernel)};
+          .kernel = grouped_matmul_kernel,
+          .measure = times_of(grouped_matmul_kernel)};
 }
 
 }  // namespace vinci::validate

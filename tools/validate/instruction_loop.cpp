@@ -90,7 +90,7 @@ void write(isa::ProgramBuilder& b, const Line& line) {
   b.call(fmt::format("{}{}{}", line->row->name, form.empty() ? "" : ".", form), operands);
 }
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+Values measure_instruction_loop(const Params& p, const config::ChipConfig& chip) {
   const Line setup = assemble(p.text("setup"), p.place(), chip.arch),
              each = assemble(p.text("each"), p.place(), chip.arch);
   const Line measured = assemble(instruction_text(p), p.place(), chip.arch);
@@ -114,7 +114,7 @@ Family instruction_loop() {
                          {"setup", "", "-", "an instruction before the loop"},
                          {"each", "", "-", "an instruction before each of them"}},
           .metrics = {{"cycles", "cycle", "that each instruction adds"}},
-          .measure = measure};
+          .measure = measure_instruction_loop};
 }
 
 }  // namespace vinci::validate

@@ -7,7 +7,7 @@
 namespace vinci::validate {
 namespace {
 
-KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
+KernelStream launch_kernel(const Params& p, const config::ChipConfig& chip) {
   const std::string& cores = p.text("cores");
   if (cores != "cube" && cores != "vector") fail_at(Fault::Input, p.place(), "cores: cube or vector, not '{}'", cores);
   isa::ProgramBuilder b("launch", chip.arch);
@@ -25,8 +25,8 @@ Family launch() {
                          {"blocks", "", "1", "of the launch"},
                          l2_parameter("own")},
           .metrics = kernel_metrics(),
-          .kernel = kernel,
-          .measure = times_of(kernel)};
+          .kernel = launch_kernel,
+          .measure = times_of(launch_kernel)};
 }
 
 }  // namespace vinci::validate

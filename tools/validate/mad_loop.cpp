@@ -7,7 +7,7 @@
 namespace vinci::validate {
 namespace {
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+Values measure_mad_loop(const Params& p, const config::ChipConfig& chip) {
   // Products that depend on each other: none starts before the one before is through.
   const bool fenced = p.flag("fenced");
   const u64 m = p.whole("m"), k = p.whole("k"), n = p.whole("n");
@@ -29,7 +29,7 @@ Family mad_loop() {
                          {"n", "element", "", "columns of B"},
                          {"fenced", "", "0", "1: each waits until the one before is through"}},
           .metrics = {{"cycles", "cycle", "that each mad adds"}},
-          .measure = measure};
+          .measure = measure_mad_loop};
 }
 
 }  // namespace vinci::validate

@@ -60,9 +60,10 @@ u64 unrolled(const Matmul& x) { return std::max<u64>(2, std::max(x.step_ka, x.st
 // With empty ones at the end, so that the slots are the same for each tile.
 u64 looped_blocks(const Matmul& x) { return align_up(k_blocks(x), unrolled(x)); }
 
-class Writer {
+class MatmulWriter {
  public:
-  Writer(const Matmul& x, isa::Arch arch) : x_(x), tail_(looped_blocks(x) * x.base_k != x.k), p_("matmul", arch) {}
+  MatmulWriter(const Matmul& x, isa::Arch arch)
+      : x_(x), tail_(looped_blocks(x) * x.base_k != x.k), p_("matmul", arch) {}
 
   isa::BuiltProgram program() {
     const Target finish = p_.label("finish");
@@ -431,7 +432,7 @@ class Writer {
       {false, x_.step_kb, x_.base_n, 2, l1_bytes_of_a(), b_gm, {load_bm0, load_bn0, load_btile, load_bk}}};
 };
 
-KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
+KernelStream matmul_kernel(const Params& p, const config::ChipConfig& chip) {
   Matmul x{.m = p.whole("m"),
            .n = p.whole("n"),
            .k = p.whole("k"),
@@ -487,7 +488,7 @@ KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
          "shuffle_k is of equal groups of A and B in whole loops over k");
   p.need(!x.b_nz || !x.b_transposed, "b_nz is of B that is not transposed");
   p.need(!x.b_nz || (x.n % block == 0 && x.single_n % block == 0), "b_nz: n and single_n are multiples of 32 bytes");
-  return {.code = Writer(x, chip.arch).program(),
+  return {.code = MatmulWriter(x, chip.arch).program(),
           .cube = true,
           .blocks = static_cast<u32>(x.split_m * x.split_n),
           .l2 = l2_state(p),
@@ -530,8 +531,8 @@ Family matmul() {
                          {"scalar", "cycle", "0", "scalar work for each base block of k"},
                          l2_parameter("empty")},
           .metrics = kernel_metrics(),
-          .kernel = kernel,
-          .measure = times_of(kernel)};
+          .kernel = matmul_kernel,
+          .measure = times_of(matmul_kernel)};
 }
 
 }  // namespace vinci::validate

@@ -11,9 +11,9 @@ constexpr u64 kTileRows = 144, kTileColumns = 128;  // 8 blocks of 32 B a row
 
 using isa::PipeId, isa::Reg, isa::Target;
 
-class Writer {
+class Nd2NzWriter {
  public:
-  Writer(u64 size, u64 stride, u64 row_splits, u64 column_splits, isa::Arch arch)
+  Nd2NzWriter(u64 size, u64 stride, u64 row_splits, u64 column_splits, isa::Arch arch)
       : stride_(stride),
         p_("nd2nz_ub", arch),
         SIZE(constant("SIZE", size)),
@@ -106,12 +106,12 @@ class Writer {
             rows = p_.reg("rows"), src = p_.reg("src"), dst = p_.reg("dst"), gap = p_.reg("gap"), t = p_.reg("t");
 };
 
-KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
+KernelStream nd2nz_ub_kernel(const Params& p, const config::ChipConfig& chip) {
   const u64 size = p.whole("size"), rows = p.whole("row_splits"), columns = p.whole("column_splits");
   if (rows == 0 || columns == 0 || size == 0 || size % (kTileColumns * columns) != 0)
     fail_at(Fault::Input, p.place(), "size is no multiple of {} columns", kTileColumns * columns);
   if (p.whole("stride") < kTileRows) fail_at(Fault::Input, p.place(), "stride: at least {}", kTileRows);
-  return {.code = Writer(size, p.whole("stride"), rows, columns, chip.arch).program(),
+  return {.code = Nd2NzWriter(size, p.whole("stride"), rows, columns, chip.arch).program(),
           .blocks = static_cast<u32>(rows * columns),
           .l2 = l2_state(p),
           .buffers = {{size * size * 2}, {size * size * 2}}};
@@ -128,8 +128,8 @@ Family nd2nz_ub() {
                          {"column_splits", "", "1", "cores along the columns"},
                          l2_parameter("empty")},
           .metrics = kernel_metrics(),
-          .kernel = kernel,
-          .measure = times_of(kernel)};
+          .kernel = nd2nz_ub_kernel,
+          .measure = times_of(nd2nz_ub_kernel)};
 }
 
 }  // namespace vinci::validate

@@ -9,7 +9,7 @@
 namespace vinci::validate {
 namespace {
 
-Values measure(const Params& p, const config::ChipConfig& chip) {
+Values measure_recorded(const Params& p, const config::ChipConfig& chip) {
   const std::filesystem::path folder = std::filesystem::path(p.place().substr(0, p.place().rfind(':'))).parent_path();
   return last_kernel_times(task::load_task_stream((folder / p.text("stream")).string()), chip, p.place());
 }
@@ -21,7 +21,7 @@ Family recorded() {
           .doc = "the last kernel of a task stream, such as a program in Ascend C records",
           .parameters = {{"stream", "", "", ".vts or .yaml, relative to the file of the case"}},
           .metrics = kernel_metrics(),
-          .measure = measure};
+          .measure = measure_recorded};
 }
 
 }  // namespace vinci::validate

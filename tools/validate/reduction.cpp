@@ -28,9 +28,9 @@ struct Reduction {
   u64 work() const { return result() + align_up(tile_rows * 4, u64{32}) + 256; }
 };
 
-class Writer {
+class ReductionWriter {
  public:
-  Writer(const Reduction& reduction, isa::Arch arch) : x_(reduction), p_("reduction", arch) {}
+  ReductionWriter(const Reduction& reduction, isa::Arch arch) : x_(reduction), p_("reduction", arch) {}
 
   isa::BuiltProgram program() {
     p_.ld_arg(x, 0);
@@ -112,7 +112,7 @@ class Writer {
   const Reg x = p_.reg("x"), z = p_.reg("z"), id = p_.reg("id"), src = p_.reg("src"), t = p_.reg("t"), n = p_.reg("n");
 };
 
-KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
+KernelStream reduction_kernel(const Params& p, const config::ChipConfig& chip) {
   const Reduction x{.rows = p.whole("rows"),
                     .columns = p.whole("columns"),
                     .tile_rows = p.whole("tile_rows"),
@@ -127,7 +127,7 @@ KernelStream kernel(const Params& p, const config::ChipConfig& chip) {
   p.need(!x.shared || (x.rows == 1 && x.tile_rows == 1), "shared is for one row");
   p.need(x.shared || x.columns % x.tile_columns == 0, "columns is a multiple of tile_columns");
   p.need(x.work() + row_reduce_work(x.tile_rows, x.width()) <= chip.core.buffers.ub, "a tile is too large for UB");
-  return {.code = Writer(x, chip.arch).program(),
+  return {.code = ReductionWriter(x, chip.arch).program(),
           .blocks = static_cast<u32>(x.programs()),
           .l2 = l2_state(p),
           .buffers = {{x.rows * x.columns * 4}, {std::max<u64>(32, x.rows * 4)}}};
@@ -147,8 +147,8 @@ Family reduction() {
                          {"op", "", "", "max, min or add"},
                          l2_parameter("own")},
           .metrics = kernel_metrics(),
-          .kernel = kernel,
-          .measure = times_of(kernel)};
+          .kernel = reduction_kernel,
+          .measure = times_of(reduction_kernel)};
 }
 
 }  // namespace vinci::validate

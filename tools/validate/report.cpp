@@ -27,7 +27,7 @@ std::string_view unit_of(const Outcome& o) {
 std::string verdict(const GroupOutcome& group, const std::string& metric) {
   std::string out;
   if (const auto it = group.of->targets.find(metric); it != group.of->targets.end()) {
-    const Target& t = it->second;
+    const ErrorTarget& t = it->second;
     const Errors e = errors(group, metric, t.skip);
     const auto bound = [](double percent) { return std::isinf(percent) ? "any" : fmt::format("{:g} %", percent); };
     out += fmt::format("  target {}, worst {}", bound(t.mean), bound(t.worst));
