@@ -50,7 +50,7 @@ def preset(name, targets="", tests=""):
 
 STEPS = {
     "clang": Step("the complete test suite, built with clang", *preset("ci-clang")),
-    "asan": Step("the complete test suite under AddressSanitizer and UndefinedBehaviorSanitizer", *preset("asan")),
+    "asan": Step("the complete test suite under AddressSanitizer and UndefinedBehaviorSanitizer", "./dev asan"),
     "tsan": Step("the tests that have threads under ThreadSanitizer", *preset("tsan", THREADED_TARGETS, THREADED_TESTS)),
     "memcheck": Step(
         "the C and the Python interface under valgrind's memcheck",
