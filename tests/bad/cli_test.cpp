@@ -252,11 +252,21 @@ TEST_F(Cli, HelpAndVersionSucceed) {
   const Result version = vinci("--version");
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_EQ(version.output.rfind("vinci ", 0), 0u);
-  for (const std::string command : {"asm", "dis", "isa", "gen gemm", "gen db-log1p"}) {
+  for (const std::string command :
+       {"asm", "dis", "isa", "gen gemm", "gen db-log1p", "cc", "sim", "record", "msprof", "msprof op"}) {
     const Result help = vinci(command + " --help");
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_NE(help.output.find("Example: vinci " + command), std::string::npos) << help.output;
   }
+}
+
+TEST_F(Cli, HelpOfCommandsThatRunAProgramNamesIt) {
+  for (const std::string command : {"sim", "record", "msprof op simulator"}) {
+    const std::string help = vinci(command + " --help").output;
+    EXPECT_NE(help.find("Usage: vinci " + command + " [OPTIONS] PROGRAM [ARGUMENT...]\n"), std::string::npos) << help;
+  }
+  const std::string cc = vinci("cc --help").output;
+  EXPECT_NE(cc.find("Usage: vinci cc [OPTIONS] [COMPILER_OPTION...] SOURCE...\n"), std::string::npos) << cc;
 }
 
 TEST_F(Cli, AReaderThatLeavesIsNoError) {

@@ -11,7 +11,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <thread>
+#include <utility>
 
 #include "isa/base/error.h"
 #include "sim/config/load.h"
@@ -38,6 +40,18 @@ std::string chip_of_soc(const std::string& soc) {
   fail(Fault::Input, "--soc-version={}: there is no such chip; there are {}", soc, names);
 }
 
+class UsageWithRest : public CLI::Formatter {
+ public:
+  explicit UsageWithRest(std::string rest) : rest_(std::move(rest)) {}
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+    return usage.insert(usage.find_last_not_of('\n') + 1, " " + rest_);
+  }
+
+ private:
+  std::string rest_;
+};
+
 // The program of run_to_end(), which gets the signals that end this one.
 volatile pid_t g_child = 0;
 
@@ -48,6 +62,11 @@ void set_variable(const char* name, const std::string& value) { ::setenv(name, v
 void set_chip(const std::string& chip, const std::string& soc_version) {
   if (!chip.empty()) set_variable("VINCI_CHIP", chip);
   if (!soc_version.empty()) set_variable("VINCI_CHIP", chip_of_soc(soc_version));
+}
+
+void take_command_line(CLI::App& command, const std::string& rest) {
+  command.prefix_command();
+  command.formatter(std::make_shared<UsageWithRest>(rest));
 }
 
 void add_native_timeout(CLI::App& command) {

@@ -16,6 +16,9 @@ void set_variable(const char* name, const std::string& value);
 // Without either it stays the one that they were compiled for.
 void set_chip(const std::string& chip, const std::string& soc_version);
 
+// A command whose last words are a program and its arguments, or a compiler's: `rest` names them in its help.
+void take_command_line(CLI::App& command, const std::string& rest);
+
 // The option --native-timeout of a command that runs a program.
 void add_native_timeout(CLI::App& command);
 

@@ -15,6 +15,7 @@
 #include "sim/io/program.h"
 #include "sim/io/temp_folder.h"
 #include "tools/ascendc/prepass/launches.h"
+#include "tools/vinci/app.h"
 #include "tools/vinci/commands.h"
 
 namespace vinci::cli {
@@ -215,7 +216,7 @@ void compile(const CommandLine& line) {
 
 void add_cc(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("cc", "Compile a program in Ascend C, with its kernels, for a simulated chip");
-  sub->prefix_command();
+  take_command_line(*sub, "[COMPILER_OPTION...] SOURCE...");
   sub->footer(
       "Takes the command line of a C++ compiler: sources (.asc, .cpp), -o, -c, -I, -D, -O, -l and so on, and\n"
       "--npu-arch=dav-2201 (the default), dav-2002 or dav-1001, and --run-mode=sim (the default) or cpu (no time, for\n"

@@ -121,10 +121,8 @@ int run(int argc, char** argv) {
       "Each command explains itself: vinci asm --help\n"
       "Exit codes: 0 success, 1 a criterion of a study or a target of validation is missed, 2 wrong input (or an "
       "output that cannot be opened),\n"
-      "3 program fault, 4 unsupported, 5 uncalibrated, 6 deadlock, 7 limit (also an interruption, a full disk, no "
-      "memory, "
-      "stdout that cannot be written), 8 internal "
-      "error");
+      "3 program fault or findings of --check, 4 unsupported, 5 uncalibrated, 6 deadlock or livelock, 7 limit (also an "
+      "interruption, a full disk, no memory, stdout that cannot be written), 8 internal error");
   for (const auto add : kCommands)
     add(app);
   refuse_empty_values(app);

@@ -26,7 +26,7 @@ void add_record(CLI::App& app) {
     bool no_data = false;
   };
   CLI::App* sub = app.add_subcommand("record", "Run a program of `vinci cc` and keep its task stream as a file");
-  sub->prefix_command();
+  take_command_line(*sub, "PROGRAM [ARGUMENT...]");
   const auto o = std::make_shared<Options>();
   sub->add_option("-o,--output", o->output, "The task stream, a .vts file")->required();
   sub->add_option("--soc-version", o->soc, "The chip that the program runs on, such as Ascend910B1");

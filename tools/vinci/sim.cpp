@@ -65,7 +65,7 @@ void simulate(const SimOptions& o, std::vector<std::string> program) {
 }
 
 void add_options(CLI::App* sub) {
-  sub->prefix_command();
+  take_command_line(*sub, "PROGRAM [ARGUMENT...]");
 
   const auto o = std::make_shared<SimOptions>();
   sub->add_option("--soc-version", o->soc, "The chip by its product name, such as Ascend910B1");
@@ -104,8 +104,10 @@ void add_sim(CLI::App& app) {
 void add_msprof(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("msprof", "`vinci msprof op simulator` is `vinci sim`, for scripts");
   sub->require_subcommand(1);
+  sub->footer("Example: vinci msprof op simulator --soc-version=Ascend910B1 --output=prof ./add");
   CLI::App* op = sub->add_subcommand("op", "Of operators");
   op->require_subcommand(1);
+  op->footer(sub->get_footer());
   add_options(op->add_subcommand("simulator", "The same as `vinci sim`"));
 }
 
