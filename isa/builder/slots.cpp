@@ -58,9 +58,12 @@ ProgramBuilder::State::SlotState& ProgramBuilder::State::slots_of(const Slots& o
 }
 
 // Waits for a part and puts its address into a register.
-Reg ProgramBuilder::State::begin_part(ProgramBuilder& p, SlotState& s, std::optional<Reg> part, std::vector<u32>& flags,
-                                      bool wait) {
-  flag(p, s, flags, wait, part, 0);
+Reg ProgramBuilder::State::begin_part(ProgramBuilder& p, SlotState& s, SlotState::Open body) {
+  if (s.open != SlotState::Open::none)
+    throw Error(Fault::Input, fmt::format("slots {} have an open body already", text::quote(s.name)), place());
+  const bool fill = body == SlotState::Open::fill;
+  const std::optional<Reg> part = fill ? s.filling : s.draining;
+  flag(p, s, fill ? s.free : s.full, true, part, 0);
   const Reg at = p.reg(fmt::format("{}_at", s.name));
   if (part) {
     p.mul(at, *part, s.bytes);
@@ -70,8 +73,17 @@ Reg ProgramBuilder::State::begin_part(ProgramBuilder& p, SlotState& s, std::opti
   } else {
     p.mov(at, s.address);
   }
+  s.open = body;
   s.body = size();
   return at;
+}
+
+void ProgramBuilder::State::end_part(SlotState& s, SlotState::Open body) const {
+  if (s.open != body) {
+    const std::string_view what = body == SlotState::Open::fill ? "fill" : "drain";
+    throw Error(Fault::Input, fmt::format("no {}() of slots {} is open", what, text::quote(s.name)), place());
+  }
+  s.open = SlotState::Open::none;
 }
 
 // The next part. The event ids of two parts differ in their lowest bit.
@@ -122,11 +134,12 @@ void agree(std::optional<PipeId>& known, PipeId pipe, std::string_view what, std
 
 Reg ProgramBuilder::begin_fill(const Slots& slots) {
   State::SlotState& s = state().slots_of(slots);
-  return state().begin_part(*this, s, s.filling, s.free, true);
+  return state().begin_part(*this, s, State::SlotState::Open::fill);
 }
 
 void ProgramBuilder::end_fill(const Slots& slots) {
   State::SlotState& s = state().slots_of(slots);
+  state().end_part(s, State::SlotState::Open::fill);
   agree(s.writer, *state().pipe_of_body(s), "filled", s.name, state().place());
   state().flag(*this, s, s.full, false, s.filling, 0);
   if (s.filling) state().turn(*this, s, *s.filling);
@@ -134,11 +147,12 @@ void ProgramBuilder::end_fill(const Slots& slots) {
 
 Reg ProgramBuilder::begin_drain(const Slots& slots) {
   State::SlotState& s = state().slots_of(slots);
-  return state().begin_part(*this, s, s.draining, s.full, true);
+  return state().begin_part(*this, s, State::SlotState::Open::drain);
 }
 
 void ProgramBuilder::end_drain(const Slots& slots) {
   State::SlotState& s = state().slots_of(slots);
+  state().end_part(s, State::SlotState::Open::drain);
   agree(s.reader, *state().pipe_of_body(s), "drained", s.name, state().place());
   state().flag(*this, s, s.free, false, s.draining, 0);
   if (s.draining) state().turn(*this, s, *s.draining);

@@ -41,7 +41,9 @@ struct [[gnu::visibility("hidden")]] ProgramBuilder::State {
     std::optional<PipeId> writer = {}, reader = {};
     std::vector<u32> full = {}, free = {};  // flags from writer to reader, and back
     std::vector<EventOperand> events = {};
-    usize body = 0;  // first instruction of the open fill() or drain()
+    enum class Open : u8 { none, fill, drain };
+    Open open = Open::none;  // which body is open
+    usize body = 0;          // its first instruction
   };
 
   explicit State(std::string source, Arch arch, std::optional<CoreLimits> limits);
@@ -62,7 +64,8 @@ struct [[gnu::visibility("hidden")]] ProgramBuilder::State {
   void resolve_labels();
   void place_slots();
   void turn(ProgramBuilder & p, SlotState & s, Reg part);
-  Reg begin_part(ProgramBuilder & p, SlotState & s, std::optional<Reg> part, std::vector<u32> & flags, bool wait);
+  Reg begin_part(ProgramBuilder & p, SlotState & s, SlotState::Open body);
+  void end_part(SlotState & s, SlotState::Open body) const;
   void flag(ProgramBuilder & p, SlotState & s, std::vector<u32> & flags, bool wait, std::optional<Reg> part, i64 event);
   std::optional<PipeId> pipe_of_body(const SlotState& s) const;
 

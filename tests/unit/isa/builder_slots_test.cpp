@@ -97,6 +97,24 @@ TEST(Slots, AreRefusedWhereTheirUseIsNotThatOfABuffer) {
                 p.drain(s, [&](Reg at) { load(p, at); });
               }),
               HasSubstr("slots 's' are filled and drained by PIPE_MTE2"));
+  for (const bool outer : {false, true}) {  // a body inside another one of the same slots
+    for (const bool inner : {false, true}) {
+      EXPECT_THAT(refused([&](ProgramBuilder& p) {
+                    const Slots s = p.slots("s", 2, 32);
+                    outer ? p.begin_fill(s) : p.begin_drain(s);
+                    inner ? p.begin_fill(s) : p.begin_drain(s);
+                  }),
+                  HasSubstr("slots 's' have an open body already"));
+    }
+    EXPECT_THAT(refused([&](ProgramBuilder& p) {
+                  const Slots s = p.slots("s", 2, 32);
+                  load(p, outer ? p.begin_fill(s) : p.begin_drain(s));
+                  outer ? p.end_drain(s) : p.end_fill(s);
+                }),
+                HasSubstr(outer ? "no drain() of slots 's' is open" : "no fill() of slots 's' is open"));
+  }
+  EXPECT_THAT(refused([&](ProgramBuilder& p) { p.end_fill(p.slots("s", 2, 32)); }),
+              HasSubstr("no fill() of slots 's' is open"));
   EXPECT_THAT(refused([&](ProgramBuilder& p) {  // 4 event ids, of which the program has 3 itself
                 p.hand_over(PipeId::MTE2, PipeId::MTE3, 2);
                 const Slots s = p.slots("s", 2, 32);
