@@ -78,7 +78,13 @@ Reg ProgramBuilder::x(u32 number) {
   return {static_cast<u8>(number), Value::kUnnamed};
 }
 
-void ProgramBuilder::release(Reg reg) { state().taken &= ~(u32{1} << reg.number_); }
+void ProgramBuilder::release(Reg reg) {
+  State& s = state();
+  const u32 bit = u32{1} << reg.number_;
+  if ((s.taken & bit) == 0)
+    throw Error(Fault::Input, fmt::format("register X{} is free already", reg.number_), s.place());
+  s.taken &= ~bit;
+}
 
 ProgramBuilder::Scope::Scope(ProgramBuilder& builder) : builder_(builder), taken_(builder.state().taken) {}
 ProgramBuilder::Scope::~Scope() {

@@ -156,6 +156,10 @@ std::vector<std::byte> BuiltProgram::file() const { return write_program(*progra
 // Control and scalars -------------------------------------------------------------------------------------------------
 
 ProgramBuilder::Loop ProgramBuilder::begin_loop(Reg i, const Value& from, const Value& to, const Value& step) {
+  if (step.is_number() && static_cast<i64>(step.bits()) <= 0) {
+    throw Error(Fault::Input, fmt::format("a loop counts up: its step is {}", static_cast<i64>(step.bits())),
+                state().place());
+  }
   const bool already = from.is_reg() && from.bits() == i.number();
   if (!already) mov(i, from);
   const bool known = from.is_number() && to.is_number() && static_cast<i64>(from.bits()) < static_cast<i64>(to.bits());

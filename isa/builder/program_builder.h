@@ -88,7 +88,7 @@ class ProgramBuilder final : public InstructionCalls {
   Reg alias(std::string_view name, Reg reg);
   // Register X<number> without a name; it is not free from now on.
   Reg x(u32 number);
-  void release(Reg reg);
+  void release(Reg reg);  // which must not be free
   // Registers that are taken while it lives are free afterwards.
   class Scope {
    public:
@@ -143,7 +143,8 @@ class ProgramBuilder final : public InstructionCalls {
   If begin_if(const Condition& condition);
   void begin_else(If& open);
   void end_if(const If& open) { bind(open.skip); }
-  // body() for i = from, from + step, ... while i < to. The test before the first turn is left out where it is known.
+  // body() for i = from, from + step, ... while i < to. The test before the first turn is left out where it is known. A
+  // step that is a number must be above 0.
   template <class Body>
   void loop(Reg i, const Value& from, const Value& to, const Value& step, const Body& body) {
     const Loop turns = begin_loop(i, from, to, step);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <limits>
 
 #include "isa/builder/program_builder.h"
 #include "isa/machine.h"
@@ -145,6 +146,22 @@ TEST(ProgramBuilder, RefusesWhatTheAssemblerRefusesWithItsText) {
               HasSubstr("mov: 'rd' must be a register, not a number"));
   EXPECT_THAT(refused([](ProgramBuilder& p) { p.call("pipe_barrier", {1}); }),
               HasSubstr("pipe_barrier: 'pipe' must be a pipe, not a number"));
+}
+
+TEST(ProgramBuilder, RefusesLoopsThatDoNotCountUp) {
+  for (const i64 step : {i64{0}, i64{-1}, std::numeric_limits<i64>::min()}) {
+    EXPECT_THAT(refused([&](ProgramBuilder& p) { p.loop(p.reg("i"), 10, 0, step, [] {}); }),
+                HasSubstr(fmt::format("instruction 0: a loop counts up: its step is {}", step)));
+  }
+}
+
+TEST(ProgramBuilder, ReleasesARegisterOnce) {
+  EXPECT_THAT(refused([](ProgramBuilder& p) {
+                const Reg a = p.reg("a");
+                p.release(a);
+                p.release(a);
+              }),
+              HasSubstr("instruction 0: register X0 is free already"));
 }
 
 TEST(ProgramBuilder, SaysWhichNamesHoldTheRegisters) {
