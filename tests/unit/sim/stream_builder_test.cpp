@@ -170,6 +170,32 @@ TEST(StreamBuilder, LeavesProgramsAndDataToFilesOfTheFolder) {
   EXPECT_TRUE(same_meaning(loaded, built.stream()));
 }
 
+// Names are any text; files of them stay in the folder.
+TEST(StreamBuilder, NamesOfFilesAreNoPaths) {
+  StreamBuilder s("../up/t", Arch::c220);
+  const std::string long_name(999, 'n'), accents = std::string(199, 'a') + "\u00e9\u00e9";
+  const std::array<float, 2> two{1, 2};
+  for (const std::string& name : {std::string("../k"), std::string("..\\k"), std::string(".._k"), long_name + "1",
+                                  long_name + "2", accents, std::string(".."), std::string("/k")}) {
+    s.kernel(name, KernelType::AIV_ONLY, add_one());
+    s.host_data("b" + name, "f4", std::span<const float>(two));
+  }
+  const BuiltStream built = s.finish();
+  const StreamFiles files = built.files();
+  EXPECT_EQ(files.main, ".._up_t.yaml");
+  EXPECT_EQ(files.files.size(), 1u + 8 + 8);
+  EXPECT_TRUE(files.files.contains(".._k.s"));
+  EXPECT_TRUE(files.files.contains(".._k_2.s"));
+  EXPECT_TRUE(files.files.contains("..\\k.s"));
+  EXPECT_TRUE(files.files.contains(std::string(200, 'n') + ".s"));
+  EXPECT_TRUE(files.files.contains(std::string(200, 'n') + "_2.s"));
+  EXPECT_TRUE(files.files.contains(std::string(199, 'a') + ".s"));
+  for (const auto& [name, bytes] : files.files)
+    EXPECT_EQ(name.find('/'), std::string::npos) << name;
+  const TaskStream loaded = parse_task_stream(files.files.at(files.main), "t.yaml", MemoryFiles(files.files));
+  EXPECT_EQ(loaded.kernels.size(), 8u);
+}
+
 TEST(StreamBuilder, ProgramsWithoutATextArePrinted) {
   StreamBuilder s("t", Arch::c220);
   s.stream("main").launch(s.kernel("k", KernelType::AIV_ONLY, add_one().program()), 1);
