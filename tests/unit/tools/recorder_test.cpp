@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "isa/base/error.h"
 #include "isa/text.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/temp_folder.h"
@@ -164,13 +165,47 @@ TEST(Recorder, ManySmallBuffersAreBesideTheStreamAsWell) {
 
 TEST(Recorder, AFileOfAnotherContentIsNotTaken) {
   const io::TempFolder folder("recorder");
-  Recorded first(folder, 2 << 20, 1);
-  const std::string name = first.recorder.stream().buffers[1].file;
+  const std::string name = Recorded(folder, 2 << 20, 1).recorder.stream().buffers[1].file;
   io::write_file_atomically(in(folder, name), std::string_view("damaged"));
   Recorded again(folder, 2 << 20, 1);
   EXPECT_NE(again.recorder.stream().buffers[1].file, name);
   again.write();
   EXPECT_EQ(task::initial_data(task::load_task_stream(again.file), 1), again.data);
+}
+
+TEST(Recorder, OneRecordingAtATimeWritesItsData) {
+  const io::TempFolder folder("recorder");
+  constexpr usize kBytes = 2 << 20;
+  {
+    Recorded first(folder, kBytes, 1);
+    try {
+      Recorded second(folder, kBytes, 2);
+      FAIL() << "two recordings write into one folder";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.fault(), Fault::Input);
+      EXPECT_EQ(e.location(), in(folder, "app.data"));
+    }
+    Recorded small(folder, 4096, 3);
+    small.write();  // leaves the files of the first alone
+    first.write();
+    EXPECT_EQ(task::initial_data(task::load_task_stream(first.file), 1), first.data);
+    Recorded third(folder, kBytes, 3);  // the first has ended
+  }
+  Recorded(folder, kBytes, 4).write();
+}
+
+TEST(Recorder, AFolderOfDataBehindALinkIsRefused) {
+  const io::TempFolder folder("recorder");
+  std::filesystem::create_directory(folder.path() / "elsewhere");
+  std::filesystem::create_directory_symlink("elsewhere", folder.path() / "app.data");
+  try {
+    Recorded(folder, 2 << 20, 1).write();
+    FAIL() << "the link was followed";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.message(), testing::HasSubstr("is a symbolic link"));
+  }
+  Recorded(folder, 4096, 1).write();  // has no data to put there
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path() / "app.data"));
 }
 
 }  // namespace

@@ -73,6 +73,11 @@ std::string DataFiles::keep(std::span<const std::byte> bytes) {
   fs::create_directories(folder, error);
   if (error)
     fail_at(Fault::Input, folder.string(), "cannot make the folder for the data of the recording: {}", error.message());
+  if (fs::is_symlink(folder, error)) {
+    fail_at(Fault::Input, folder.string(),
+            "the folder for the data of the recording is a symbolic link; remove it or record elsewhere");
+  }
+  if (!lock_) lock_ = std::make_unique<io::FolderLock>(folder.string());
   const std::string hash = fmt::format("{:0{}x}", hash_of(bytes), kDigits);
   for (u32 n = 0;; ++n) {
     const std::string file = fmt::format("{}{}{}", hash, n == 0 ? "" : fmt::format("-{}", n), kSuffix);
@@ -92,14 +97,21 @@ std::string DataFiles::keep(std::span<const std::byte> bytes) {
   }
 }
 
-void DataFiles::remove_others() const {
+void DataFiles::remove_others() {
   const fs::path folder = fs::path(folder_) / name_;
   std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(folder, error))) return;
+  try {
+    if (!lock_) lock_ = std::make_unique<io::FolderLock>(folder.string());
+  } catch (const Error&) {
+    return;
+  }
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
     if (is_ours(name) && !kept_.contains(name)) fs::remove(entry.path(), error);
   }
   fs::remove(folder, error);  // where it is empty
+  lock_.reset();
 }
 
 }  // namespace vinci::ascendc

@@ -101,7 +101,7 @@ Launches launches(const task::TaskStream& stream) {
 bool g_ends = false;  // finish() has begun
 
 // What was recorded, in time, into the output folder.
-void simulate(const Device& d) {
+void simulate(Device& d) {
   write_recording(d, d.settings().recording());
   d.recorder().written();
   if (const auto live = std::move(live_run())) {
@@ -114,7 +114,7 @@ void simulate(const Device& d) {
 }
 
 // The task stream as a file, and how much smaller its kernels are for what repeats in them.
-void record(const Recorder& recorder, const Settings& settings) {
+void record(Recorder& recorder, const Settings& settings) {
   const std::vector<std::byte> bytes = task::to_vts(recorder.stream());
   if (bytes.size() > task::kMaxFileBytes) {
     fail(Fault::Limit, "{} would have {} bytes; a task stream has at most {}", settings.record, bytes.size(),

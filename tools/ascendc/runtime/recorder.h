@@ -49,7 +49,7 @@ class Recorder {
 
   const task::TaskStream& stream() const { return stream_; }
   // The stream was written, and replaces an earlier recording.
-  void written() const {
+  void written() {
     if (files_) files_->remove_others();
   }
   bool any_kernel() const { return !stream_.kernels.empty(); }
