@@ -207,14 +207,14 @@ class Assembler {
 
   // .rept count
   void begin_loop(const Token& t) {
+    // What follows is read as if this one were right.
+    open_.push_back({static_cast<u32>(program_.loops.size()), line_number_, position_, problems_.size()});
+    program_.loops.push_back({static_cast<u32>(program_.code.size()), 0, 1});
     const usize column = line_.peek().column;
     const Wide count = evaluate(line_, symbols_).number;
     expect_end();
-    // What follows is read as if this one were right.
-    const bool possible = count >= 1 && count <= Wide{~u32{0}};
-    open_.push_back({static_cast<u32>(program_.loops.size()), line_number_, position_});
-    program_.loops.push_back({static_cast<u32>(program_.code.size()), 0, possible ? static_cast<u32>(count) : u32{1}});
-    if (!possible) fail_column(column, fmt::format("a loop has 1 to {} turns", ~u32{0}));
+    if (count < 1 || count > Wide{~u32{0}}) fail_column(column, fmt::format("a loop has 1 to {} turns", ~u32{0}));
+    program_.loops.back().count = static_cast<u32>(count);
     if (open_.size() > kMaxLoopDepth)
       fail_column(t.column, fmt::format("loops are nested more than {} deep", kMaxLoopDepth));
   }
@@ -226,13 +226,18 @@ class Assembler {
     open_.pop_back();
     Loop& loop = program_.loops[ended.loop];
     loop.length = static_cast<u32>(program_.code.size()) - loop.first;
-    if (loop.length == 0) fail_column(t.column, "there is no instruction in this loop");
-    const Wide after = ended.begin + Wide{position_ - ended.begin} * loop.count;
-    if (after > Wide{kMaxPositions}) {
-      fail_column(t.column,
-                  fmt::format("with the turns of its loops the program has more than {} instructions", kMaxPositions));
+    if (loop.length == 0) {
+      if (problems_.size() > ended.problems) return;  // in the lines of its instructions
+      fail_column(t.column, "there is no instruction in this loop");
     }
+    const Wide after = ended.begin + Wide{position_ - ended.begin} * loop.count;
+    if (after > Wide{kMaxPositions}) too_many_positions(t);
     position_ = static_cast<u64>(after);
+  }
+
+  [[noreturn]] static void too_many_positions(const Token& t) {
+    fail_column(t.column,
+                fmt::format("with the turns of its loops the program has more than {} instructions", kMaxPositions));
   }
 
   // `by` and what an operand grows by in each turn of the loops around it, the innermost first.
@@ -284,6 +289,10 @@ class Assembler {
     if (program_.code.size() == kMaxProgramLength) {
       stopped_ = true;  // every further instruction would be the same error
       fail_column(t.column, fmt::format("a program has at most {} instructions", kMaxProgramLength));
+    }
+    if (position_ == kMaxPositions) {
+      stopped_ = true;
+      too_many_positions(t);
     }
     // After an error only the numbering of instructions matters.
     program_.code.push_back(broken_ ? Word{} : encode(inst));
@@ -465,7 +474,8 @@ class Assembler {
   struct OpenLoop {
     u32 loop;
     u32 line;
-    u64 begin;  // position
+    u64 begin;       // position
+    usize problems;  // that were known where it begins
   };
 
   std::string_view text_;

@@ -17,6 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 // a, two turns of (b, three turns of c, d), e
 const std::string kNested =
@@ -142,6 +143,11 @@ TEST(Loops, TextThatIsWrongIsRefused) {
   EXPECT_THAT(refused(".rept 100\nset_flag PIPE_V, PIPE_MTE3, 0 by 4\n.endr\nend\n"),
               HasSubstr("k.s:3:31: set_flag: 'event' does not fit its"));
   EXPECT_THAT(refused(".rept 4294967295\nnop 1\nnop 1\n.endr\nend\n"), HasSubstr("k.s:5:1: with the turns"));
+  EXPECT_THAT(refused(".rept 4294967295\nnop 1\n.endr\nend\nend\n"), HasSubstr("k.s:5:1: with the turns"));
+  // One mistake is one message.
+  EXPECT_THAT(refused(".rept 3\nnop X1 by 5\n.endr\nend\n"), Not(HasSubstr("no instruction")));
+  EXPECT_THAT(refused(".rept X1\nnop 1\n.endr\nend\n"), Not(HasSubstr("without .rept")));
+  EXPECT_THAT(refused("nop X1 by 5\n.rept 2\n.endr\nend\n"), HasSubstr("k.s:4:1: there is no instruction"));
   EXPECT_THAT(refused(".rept 2\nmov X1, X2 by 1\n.endr\nend\n"), HasSubstr("'by' is not expected"));
 }
 
