@@ -108,7 +108,7 @@ void SpinWatch::place_anchor(const Sequencer& front) {
 void SpinWatch::note(const Sequencer& front) {
   ++steps_;
   latest_ = front.pc();
-  if (latest_ >= front.code().size() || !seen_.insert(latest_).second) return;
+  if (latest_ >= front.code().size() || !seen_.insert(&front.code()[latest_]).second) return;
   pcs_.push_back(latest_);
   found_relevant_ = false;
 }

@@ -69,9 +69,9 @@ class SpinWatch {
   // Since the anchor: an earlier state, that of the latest power of two of instructions (Brent, 1980).
   Sequencer::State anchor_;
   u64 steps_ = 0, power_ = 1;
-  u32 latest_ = 0;                // pc
-  std::unordered_set<u32> seen_;  // pcs
-  std::vector<u32> pcs_;          // the same, in the order in which they came
+  u32 latest_ = 0;                            // pc
+  std::unordered_set<const CodeInst*> seen_;  // stored instructions: those of a loop have many positions
+  std::vector<u32> pcs_;                      // of each the position that came first, in the order in which they came
   std::vector<Read> reads_;
   bool found_relevant_ = false;
   bool depends_on_time_ = false;  // a relevant register is read from a counter of time

@@ -3,6 +3,7 @@
 #include "isa/spin_watch.h"
 
 #include <gmock/gmock.h>
+#include <malloc.h>
 
 #include <random>
 
@@ -100,6 +101,18 @@ TEST(SpinWatch, FiniteLoopsEnd) {
   // Of a register that is computed from the one that counts, and one that takes every value once.
   expect_ends("l:\n  add X2, X2, 1\n  shr X3, X2, 18\n  beq X3, 0, l\n", 3u << 18);
   expect_ends("  mov X2, 1\nl:\n  mul X2, X2, 5\n  and X2, X2, 1048575\n  bne X2, 1, l\n", 3u << 18);
+}
+
+// The turns of a loop are many positions and few instructions.
+TEST(SpinWatch, RemembersInstructionsAndNotTheirTurns) {
+  Spinner s(".rept 8000000\n  add X2, X2, 1 by 1\n.endr\n");
+  const auto allocated = [] {
+    const struct mallinfo2 m = ::mallinfo2();
+    return m.uordblks + m.hblkhd;
+  };
+  const usize before = allocated();
+  EXPECT_EQ(s.run(), Machine::State::done);
+  EXPECT_LT(allocated(), before + (usize{1} << 20));
 }
 
 TEST(SpinWatch, AReadAtANewAddressCanEndALoop) {
