@@ -7,12 +7,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <sstream>
 #include <string_view>
@@ -80,14 +82,22 @@ std::string source_line(const void* address) {
   return found;
 }
 
-// Where the frames are in the code of the user: "add.asc:12", or what is known of the innermost one.
+// Where an address is in memory: the begin of its executable or library.
+const void* module_of(const void* address) {
+  Dl_info module{};
+  return ::dladdr(address, &module) == 0 ? nullptr : module.dli_fbase;
+}
+
+// Where the frames are in the code of the user: "add.asc:12", or what is known of the innermost one. The libraries of
+// the language are not the user's, though they may have debug information.
 std::string place_of(const std::vector<void*>& frames) {
-  Dl_info own{};
-  ::dladdr(reinterpret_cast<const void*>(&place_of), &own);
+  const std::array others{module_of(reinterpret_cast<const void*>(&place_of)),         // this library
+                          module_of(reinterpret_cast<const void*>(&::backtrace)),      // libc
+                          module_of(reinterpret_cast<const void*>(&std::terminate))};  // libstdc++
   std::string symbol;
   for (const void* frame : frames) {
     Dl_info module{};
-    if (::dladdr(frame, &module) == 0 || module.dli_fbase == own.dli_fbase) continue;
+    if (::dladdr(frame, &module) == 0 || std::ranges::find(others, module.dli_fbase) != others.end()) continue;
     if (std::string line = source_line(frame); !line.empty()) return line;
     if (symbol.empty() && module.dli_sname != nullptr) symbol = module.dli_sname;
   }
