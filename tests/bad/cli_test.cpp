@@ -248,6 +248,15 @@ TEST_F(Cli, DescribesInstructions) {
          "error: no instruction is called 'load_cbuf_to_c'; did you mean 'load_cbuf_to_ca'?\n");
 }
 
+TEST_F(Cli, TheOutputOfARunHasTheNamesOfOtherCommands) {
+  write("t.yaml", "vinci: 1\nname: t\narch: c220\nstreams: {}\n");
+  for (const std::string option : {"-o ", "--out ", "--output "}) {
+    EXPECT_EQ(vinci("run t.yaml -q " + option + "here").exit_code, 0) << option;
+    EXPECT_TRUE(fs::exists(folder_ / "here/summary.txt")) << option;
+    fs::remove_all(folder_ / "here");
+  }
+}
+
 TEST_F(Cli, HelpAndVersionSucceed) {
   const Result version = vinci("--version");
   EXPECT_EQ(version.exit_code, 0);

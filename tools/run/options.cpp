@@ -46,7 +46,7 @@ void add_options(CLI::App& command, Options& o) {
                   "full: data and time; functional: data only, on the untimed machine; timing: time only")
       ->capture_default_str();
   command.add_option(
-      "--out", o.out,
+      "-o,--out,--output", o.out,
       "Output folder; if not given, out/<folder>-<name> for TASKS = <folder>/<name>.yaml, out/<name> for one of this "
       "folder");
   command
