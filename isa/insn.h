@@ -102,7 +102,7 @@ struct Access {
 class Footprint {
  public:
   static constexpr usize kMaxAccesses = 8;
-  Footprint() {}
+  Footprint() {}  // NOLINT(modernize-use-equals-default): that would fill the accesses with zeros
   Footprint(std::initializer_list<Access> list) {
     for (const Access& a : list)
       add(a);

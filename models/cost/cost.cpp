@@ -31,8 +31,10 @@ double burst_cycles(const config::CostLine& line, u64 bytes) {
 
 double body_cycles(const config::CostLine& line, const isa::Work& work) {
   double by_steps = static_cast<double>(work.steps) * line.per_step + static_cast<double>(work.bursts) * line.per_row;
-  if (line.per_fetch > 0 && work.steps > 0)
-    by_steps += static_cast<double>((work.steps - 1) / line.fetch) * line.per_fetch;
+  if (line.per_fetch > 0 && work.steps > 0) {
+    const u64 fetches = (work.steps - 1) / line.fetch;
+    by_steps += static_cast<double>(fetches) * line.per_fetch;
+  }
   const bool in_pieces = line.per_piece > 0 && work.bursts > 0;
   const double by_bursts =
       static_cast<double>(work.bursts) * (in_pieces ? burst_cycles(line, work.bytes / work.bursts) : line.per_burst);

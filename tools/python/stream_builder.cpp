@@ -283,12 +283,14 @@ void bind_parts(BuilderType& builder) {
   py::class_<Buffer>(builder, "Buffer", "A position in a buffer; b + 64 is 64 bytes further.")
       .def("__add__", moved, py::is_operator())
       .def_property_readonly("offset", [](const Buffer& b) { return b.value.offset; });
+  // NOLINTBEGIN(bugprone-unused-raii): to make them registers the classes
   py::class_<Kernel>(builder, "Kernel");
   py::class_<Event>(builder, "Event");
   py::class_<Notify>(builder, "Notify");
   py::class_<Model>(builder, "Model");
   py::class_<Comm>(builder, "Comm");
   py::class_<Semaphore>(builder, "Semaphore");
+  // NOLINTEND(bugprone-unused-raii)
   bind_stream(builder);
   bind_thread(builder);
 }
