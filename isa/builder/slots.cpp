@@ -185,6 +185,10 @@ void ProgramBuilder::State::place_slots() {
   }
   for (const SlotState& s : slots) {
     const std::string quoted = text::quote(s.name);
+    if (s.open != SlotState::Open::none) {
+      fail_at(Fault::Input, program.source, "a body that {} slots {} has no end",
+              s.open == SlotState::Open::fill ? "fills" : "drains", quoted);
+    }
     if (!s.writer || !s.reader)
       fail_at(Fault::Input, program.source, "slots {} are never {}", quoted, s.writer ? "drained" : "filled");
     if (*s.writer == *s.reader) {

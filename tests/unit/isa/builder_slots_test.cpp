@@ -113,6 +113,11 @@ TEST(Slots, AreRefusedWhereTheirUseIsNotThatOfABuffer) {
                 }),
                 HasSubstr(outer ? "no drain() of slots 's' is open" : "no fill() of slots 's' is open"));
   }
+  EXPECT_THAT(refused([&](ProgramBuilder& p) {
+                const Slots s = p.slots("s", 2, 32);
+                load(p, p.begin_fill(s));
+              }),
+              HasSubstr("a body that fills slots 's' has no end"));
   EXPECT_THAT(refused([&](ProgramBuilder& p) { p.end_fill(p.slots("s", 2, 32)); }),
               HasSubstr("no fill() of slots 's' is open"));
   EXPECT_THAT(refused([&](ProgramBuilder& p) {  // 4 event ids, of which the program has 3 itself
