@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "isa/base/error.h"
 #include "isa/text.h"
 #include "sim/io/atomic_file.h"
+#include "sim/io/folder_lock.h"
 #include "sim/io/npy.h"
 #include "sim/task/stream_builder.h"
 #include "sim/task/task.h"
@@ -80,13 +80,12 @@ StreamFiles BuiltStream::files() const {
   return out;
 }
 
-std::string StreamFiles::write(const std::string& folder) const {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) fail_at(Fault::Input, folder, "cannot make this folder: {}", error.message());
+std::string StreamFiles::write(const std::string& folder) const { return write(io::LockedFolder(folder)); }
+
+std::string StreamFiles::write(const io::LockedFolder& folder) const {
   for (const auto& [name, bytes] : files)
-    io::write_file_atomically(folder + "/" + name, bytes);
-  return folder + "/" + main;
+    io::write_file_atomically(folder.path() + "/" + name, bytes);
+  return folder.path() + "/" + main;
 }
 
 }  // namespace vinci::task

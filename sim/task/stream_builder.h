@@ -17,6 +17,10 @@
 #include "sim/task/ops.h"
 
 // Task streams from C++: the door for compilers. docs/builder.md explains it and has an example.
+namespace vinci::io {
+class LockedFolder;
+}
+
 namespace vinci::task {
 
 class Files;
@@ -27,8 +31,11 @@ struct StreamFiles {
   std::string main = {};
   std::map<std::string, std::vector<std::byte>> files = {};
 
-  // Writes the folder, which is made if need be; returns the path of the task stream.
+  // Writes the folder, which is made if need be; returns the path of the task stream. Throws Fault::Input when another
+  // process of Vinci uses the folder.
   std::string write(const std::string& folder) const;
+  // The same in a folder that the caller has reserved.
+  std::string write(const io::LockedFolder& folder) const;
 };
 
 // A verified task stream with the texts of its kernels. Copies share both.

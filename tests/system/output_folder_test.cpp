@@ -125,7 +125,7 @@ TEST_F(OutputFolder, ASecondRunIntoTheSameFolderIsRefused) {
                                   "while [ ! -e o/chip.yaml ]; do sleep 0.05; done\n'" VINCI_BINARY
                                   "' run second.yaml --chip tiny --out o 2>&1\necho \"exit $?\"\nkill -9 $first");
   EXPECT_EQ(r.output,
-            "error: o: another run is writing into this folder; wait for its end or choose another folder\nexit 2\n");
+            "error: o: another process of vinci uses this folder; wait for its end or choose another folder\nexit 2\n");
   EXPECT_FALSE(exists("o/h.bin"));
   EXPECT_EQ(vinci("run second.yaml --chip tiny --out o -q").exit_code, 0);  // the lock ends with its process
 }

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "isa/base/random.h"
 #include "isa/sem/fractal_kernel.h"
 #include "sim/config/unit_text.h"
 #include "sim/io/atomic_file.h"
+#include "sim/io/folder_lock.h"
 #include "sim/io/npy.h"
 #include "sim/task/files.h"
 #include "sim/task/load.h"
@@ -94,13 +94,11 @@ GemmTiling write_gemm(const GemmProblem& problem, const config::ChipConfig& chip
   const GemmPitches pitches = choose_pitches(p, chip);
   check_size(p, pitches, chip);
   const GemmTiling tiling = choose_tiling(p, chip);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) fail_at(Fault::Input, folder, "cannot make this folder: {}", error.message());
+  const io::LockedFolder locked(folder);
   Random random(seed);
   write_matrix(folder + "/a.npy", p.m, p.k, random);
   write_matrix(folder + "/b.npy", p.k, p.n, random);
-  gemm_stream(p, tiling, pitches, chip, folder).write(folder);
+  gemm_stream(p, tiling, pitches, chip, folder).files().write(locked);
   return tiling;
 }
 

@@ -78,9 +78,6 @@ OutputFolder::OutputFolder(const std::string& folder, const std::string& task_fi
                            const task::TaskStream& stream)
     : folder_(folder.empty() ? default_folder(task_file) : folder) {
   const std::vector<std::string> written = files_written(task_file, stream);
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) fail_at(Fault::Input, folder_, "cannot make the output folder: {}", error.message());
   lock_.emplace(folder_);
   refuse_inputs(written, files_read(task_file, chip, stream));
   prepare_outputs(task_file, stream);
@@ -116,7 +113,6 @@ void OutputFolder::prepare_outputs(const std::string& task_file, const task::Tas
 
 void OutputFolder::remove_earlier(const std::vector<std::string>& written) const {
   std::error_code error;
-  io::remove_abandoned(folder_);
   for (const std::string& out : written)
     fs::remove(path(out), error);  // a file that stays cannot be replaced either: writing it will fail
   // The profile of an earlier run may have another time in its names.

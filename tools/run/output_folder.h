@@ -32,7 +32,7 @@ class OutputFolder {
   void remove_earlier(const std::vector<std::string>& written) const;
 
   std::string folder_;
-  std::optional<io::FolderLock> lock_;
+  std::optional<io::LockedFolder> lock_;
 };
 
 }  // namespace vinci::run

@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "isa/base/suggest.h"
 #include "sim/config/load.h"
+#include "sim/io/folder_lock.h"
 
 namespace vinci::studies {
 namespace {
@@ -82,6 +85,10 @@ Study::Study(Definition definition, Request request)
     }
     knobs_[i] = text;
   }
+  if (request_.folder.empty()) return;
+  locked_ = std::make_shared<io::LockedFolder>(request_.folder);
+  std::error_code error;
+  std::filesystem::remove(report_file(), error);  // a file that stays cannot be replaced either: writing it will fail
 }
 
 config::ChipConfig Study::chip_with(const std::vector<std::string>& overrides) const {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,10 @@
 #include "models/soc/simulate.h"
 #include "tools/gen/stream_folder.h"
 #include "tools/studies/definition.h"
+
+namespace vinci::io {
+class LockedFolder;
+}
 
 // Studies: questions about performance that the simulator answers by running a few task streams and holding what it
 // measures against criteria. docs/studies.md says how to add one.
@@ -63,7 +68,9 @@ struct Request {
 // One execution of a study.
 class Study {
  public:
-  // Throws Fault::Input for knobs that do not exist and values that they cannot have.
+  // Throws Fault::Input for knobs that do not exist, values that they cannot have, and a folder that cannot be made or
+  // that another process of Vinci uses. The folder is reserved for as long as the study lives. The
+  // report of an earlier study is removed, so that a study that fails is not mistaken for it.
   Study(Definition definition, Request request);
 
   const Definition& definition() const { return definition_; }
@@ -99,6 +106,8 @@ class Study {
   bool passed() const;
   // Knobs, facts and criteria as text.
   std::string report() const;
+  // Where the folder of the request keeps it.
+  std::string report_file() const { return request_.folder + "/report.txt"; }
 
  private:
   Run simulate(std::string_view variant, const task::BuiltStream& built, const config::ChipConfig& chip, bool with_data,
@@ -111,6 +120,7 @@ class Study {
   std::vector<std::string> knobs_;  // values, in the order of the definition
   std::vector<Fact> facts_;
   std::vector<std::optional<double>> values_;
+  std::shared_ptr<io::LockedFolder> locked_;
 };
 
 // All studies: their names, and what they do.

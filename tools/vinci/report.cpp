@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "sim/io/folder_lock.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
 
@@ -23,7 +24,10 @@ void add_report(CLI::App& app) {
   sub->footer(
       "The page needs no network and no other file. `vinci run --report` makes it with the run.\n"
       "Example: vinci report out/gemm");
-  sub->callback([o] { print_out(fmt::format("{}\n", run::write_report(o->folder, o->output))); });
+  sub->callback([o] {
+    const io::FolderLock lock(o->folder, io::FolderLock::Use::read);  // all files are of one run
+    print_out(fmt::format("{}\n", run::write_report(o->folder, o->output)));
+  });
 }
 
 }  // namespace vinci::cli

@@ -64,7 +64,7 @@ void study(const StudyOptions& o) {
   run::catch_interrupts();
   const studies::Study done = studies::run_study(o.id, request);
   print_out(done.report());
-  if (!o.folder.empty()) io::write_file_atomically(o.folder + "/report.txt", done.report());
+  if (!o.folder.empty()) io::write_file_atomically(done.report_file(), done.report());
   if (!done.passed()) throw CLI::RuntimeError(kCriterionFailed);
 }
 

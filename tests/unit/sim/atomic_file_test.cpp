@@ -116,6 +116,22 @@ TEST_F(AtomicFileTest, AFolderHasOneWriter) {
   EXPECT_EQ(file_count(), 0u);
 }
 
+TEST_F(AtomicFileTest, AFolderHasOneWriterOrReaders) {
+  using enum FolderLock::Use;
+  const FolderLock reader(folder_.string(), read);
+  EXPECT_NO_THROW(FolderLock(folder_.string(), read));
+  EXPECT_THROW(FolderLock(folder_.string(), write), Error);
+}
+
+TEST_F(AtomicFileTest, ALockedFolderIsMadeAndHasNoAbandonedFiles) {
+  write_file_atomically(path(".x.1.0.vinci-tmp"), "");
+  const LockedFolder locked(folder_.string());
+  EXPECT_EQ(file_count(), 0u);
+  EXPECT_THROW(FolderLock(folder_.string(), FolderLock::Use::read), Error);
+  EXPECT_NO_THROW(LockedFolder(path("a/b")));
+  EXPECT_TRUE(fs::is_directory(path("a/b")));
+}
+
 TEST(Csv, NamesAreNoFormulas) {
   for (const std::string name : {"=1+1", "+1", "-1", "@SUM", "\tx"})
     EXPECT_EQ(csv_field(name), "'" + name);
