@@ -71,6 +71,28 @@ class Lifetimes(unittest.TestCase):
         self.assertFalse(any(other.any() for other in others))
         self.assertFalse(into.any())
 
+    def test_a_view_of_a_numpy_array_that_is_resized_by_force_is_not_written(self):
+        for view in (lambda a: a.view(numpy.uint32), lambda a: a.reshape(256, -1)[1:2], memoryview,
+                     lambda a: numpy.asarray(memoryview(a.view())[16:])):
+            whole = numpy.zeros(self.BYTES, numpy.uint8)
+            self.buffer.copy_out(view(whole))
+            whole.resize(64 * self.BYTES, refcheck=False)
+            others = [numpy.zeros(self.BYTES, numpy.uint8) for _ in range(8)]
+            with self.assertRaisesRegex(vinci.Error, "resized"):
+                self.device.run()
+            self.assertFalse(any(other.any() for other in others))
+            self.assertFalse(whole.any())
+
+    def test_a_view_that_stays_is_written(self):
+        whole = numpy.zeros((2, self.BYTES), numpy.uint8)
+        self.buffer.copy_out(whole[1])
+        self.buffer.copy_out(memoryview(whole[0])[16:])
+        dates = numpy.zeros(self.BYTES // 8, "datetime64[s]")  # of which there is no buffer
+        self.buffer.copy_out(dates.view(numpy.uint8))
+        self.device.run()
+        self.assertTrue((whole[1] == 5).all() and (whole[0, 16:] == 5).all() and not whole[0, :16].any())
+        self.assertTrue((dates.view(numpy.uint8) == 5).all())
+
     def test_arrays_are_free_after_a_run_that_fails_or_never_happens(self):
         into = bytearray(self.BYTES)
         self.buffer.copy_out(into)

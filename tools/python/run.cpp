@@ -86,12 +86,35 @@ std::optional<Failure> wait_handling_signals(vinci_run* run) {
   return wait_for(run);
 }
 
+// Asks the array itself: a buffer cannot be had of every type of element.
+bool is_of_numpy(const py::object& array) { return py::hasattr(array, "__array_interface__"); }
+
+// What an array of numpy or a memoryview is a view of; None where it has its own memory.
+py::object viewed(const py::object& array) {
+  if (PyMemoryView_Check(array.ptr()) != 0) return array.attr("obj");
+  return is_of_numpy(array) ? py::getattr(array, "base", py::none()) : py::none();
+}
+
 }  // namespace
 
 CopyOut::CopyOut(const py::buffer& into)
-    : array(into), bytes(into, true), staged(new std::byte[std::max<std::size_t>(1, bytes.size)]) {}
+    : array(into), bytes(into, true), staged(new std::byte[std::max<std::size_t>(1, bytes.size)]) {
+  for (py::object at = viewed(into); !at.is_none(); at = viewed(at))
+    if (is_of_numpy(at)) seen_through.emplace_back(at);
+}
+
+CopyOut::Place::Place(const py::object& of)
+    : array(of),
+      at(of.attr("__array_interface__")["data"][py::int_(0)].cast<std::uintptr_t>()),
+      bytes(of.attr("nbytes").cast<std::size_t>()) {}
+
+bool CopyOut::Place::is_same() const {
+  const Place now(array);
+  return now.at == at && now.bytes == bytes;
+}
 
 bool CopyOut::deliver() const {
+  if (!std::ranges::all_of(seen_through, &Place::is_same)) return false;
   const Bytes present(array, true);
   if (present.info.ptr != bytes.info.ptr || present.size != bytes.size) return false;
   std::memcpy(present.info.ptr, staged.get(), present.size);
