@@ -75,10 +75,10 @@ bool is_beneath(const fs::path& path, const fs::path& folder) {
 }  // namespace
 
 OutputFolder::OutputFolder(const std::string& folder, const std::string& task_file, const std::string& chip,
-                           const task::TaskStream& stream)
-    : folder_(folder.empty() ? default_folder(task_file) : folder) {
+                           const task::TaskStream& stream, std::shared_ptr<const io::LockedFolder> reserved)
+    : folder_(folder.empty() ? default_folder(task_file) : folder), lock_(std::move(reserved)) {
   const std::vector<std::string> written = files_written(task_file, stream);
-  lock_.emplace(folder_);
+  if (lock_ == nullptr || lock_->path() != folder_) lock_ = std::make_shared<const io::LockedFolder>(folder_);
   refuse_inputs(written, files_read(task_file, chip, stream));
   prepare_outputs(task_file, stream);
   remove_earlier(written);

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,9 +18,9 @@ class OutputFolder {
  public:
   // `folder` may be empty: then out/<folder>-<name> of the task stream, so that gemm.yaml of two folders do not share
   // one, or out/<name> where its path names no folder. `chip` is the chip as the user named it, a built-in name or a
-  // file.
+  // file. `reserved`: a folder that the caller has reserved; it may be this one.
   OutputFolder(const std::string& folder, const std::string& task_file, const std::string& chip,
-               const task::TaskStream& stream);
+               const task::TaskStream& stream, std::shared_ptr<const io::LockedFolder> reserved = nullptr);
 
   const std::string& folder() const { return folder_; }
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
@@ -32,7 +32,7 @@ class OutputFolder {
   void remove_earlier(const std::vector<std::string>& written) const;
 
   std::string folder_;
-  std::optional<io::LockedFolder> lock_;
+  std::shared_ptr<const io::LockedFolder> lock_;
 };
 
 }  // namespace vinci::run

@@ -37,13 +37,14 @@ std::string_view default_chip(isa::Arch arch) {
 
 }  // namespace
 
-Run::Run(const Options& o, const task::TaskStream& stream, Host host, std::FILE* out)
+Run::Run(const Options& o, const task::TaskStream& stream, Host host, std::FILE* out,
+         std::shared_ptr<const io::LockedFolder> reserved)
     : o_(o),
       stream_(stream),
       host_(host),
       print_to_(out),
       chip_(config::load_chip(o.chip.empty() ? std::string(default_chip(stream.arch)) : o.chip, o.overrides)),
-      out_(o.out, o.file, o.chip, stream),
+      out_(o.out, o.file, o.chip, stream, std::move(reserved)),
       line_(o.quiet, chip_.clock) {
   // The chip comes first: it shows before a long run whether the folder can be written at all.
   io::write_file_atomically(out_.path("chip.yaml"), config::write_chip(chip_));

@@ -26,8 +26,9 @@ class Run {
   using Host = models::Session::Host;
 
   // Makes the folder. All arguments must outlive the run; with Host::open the task stream may grow (models::Session).
-  // Progress and the summary are printed to `out`.
-  Run(const Options& options, const task::TaskStream& stream, Host host = Host::complete, std::FILE* out = stdout);
+  // Progress and the summary are printed to `out`. `reserved`: as of OutputFolder.
+  Run(const Options& options, const task::TaskStream& stream, Host host = Host::complete, std::FILE* out = stdout,
+      std::shared_ptr<const io::LockedFolder> reserved = nullptr);
   ~Run();
 
   // Lets the simulation of a timed run go on in some way. Files that explain a fault are written before it is thrown.

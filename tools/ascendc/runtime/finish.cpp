@@ -12,6 +12,7 @@
 
 #include "isa/loops.h"
 #include "sim/io/atomic_file.h"
+#include "sim/io/folder_lock.h"
 #include "sim/task/fold.h"
 #include "sim/task/load.h"
 #include "sim/task/write.h"
@@ -33,7 +34,16 @@ void compare(const Device& d, const std::string& folder, const Recorder& recorde
   }
 }
 
+// The output folder is reserved from the first file in it until the process ends. Throws Fault::Input when another
+// process uses it.
+std::shared_ptr<const io::LockedFolder> reserve_output(const Settings& settings) {
+  static auto* const reserved = new std::shared_ptr<const io::LockedFolder>;  // not released before finish() ends
+  if (*reserved == nullptr) *reserved = std::make_shared<const io::LockedFolder>(settings.output);
+  return *reserved;
+}
+
 void write_recording(const Device& d, const std::string& file) {
+  if (d.settings().record.empty()) reserve_output(d.settings());
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
@@ -68,7 +78,8 @@ run::Options run_options(const Settings& settings) {
 struct LiveRun {
   explicit LiveRun(const Device& d)
       : options(run_options(d.settings())),
-        run(options, d.recorder().stream(), run::Run::Host::open, stderr) {}  // stdout is the user's
+        run(options, d.recorder().stream(), run::Run::Host::open, stderr,  // stdout is the user's
+            reserve_output(d.settings())) {}
 
   run::Options options;
   run::Run run;
@@ -110,7 +121,7 @@ void simulate(Device& d) {
   }
   const run::Options options = run_options(d.settings());
   const task::TaskStream stream = task::load_task_stream(options.file);
-  run::Run(options, stream, run::Run::Host::complete, stderr).finish();
+  run::Run(options, stream, run::Run::Host::complete, stderr, reserve_output(d.settings())).finish();
 }
 
 // The task stream as a file, and how much smaller its kernels are for what repeats in them.
