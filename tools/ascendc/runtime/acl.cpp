@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <new>
 #include <optional>
 #include <set>
 
@@ -101,6 +102,8 @@ aclError call(F&& body) {
     return body();
   } catch (const Error& e) {
     die(e);
+  } catch (const std::bad_alloc&) {
+    die(Error(Fault::Limit, "out of memory"));
   }
 }
 
@@ -153,6 +156,8 @@ void run(const Launch& launch, Call kernel, void* context) {
   } catch (const Error& e) {
     die(e.location().empty() ? Error(e.fault(), e.message(), fmt::format("{}:{}", launch.place.file, launch.place.line))
                              : e);
+  } catch (const std::bad_alloc&) {
+    die(Error(Fault::Limit, "out of memory"));
   }
 }
 

@@ -4,6 +4,10 @@
 
 #include <pthread.h>
 
+#include <system_error>
+#include <utility>
+
+#include "isa/base/error.h"
 #include "tools/ascendc/runtime/crash.h"
 #include "tools/ascendc/runtime/watchdog.h"
 
@@ -13,6 +17,17 @@ namespace {
 thread_local Strand* t_strand = nullptr;
 
 }  // namespace
+
+std::thread start_thread(std::function<void()> body) {
+  try {
+    return std::thread(std::move(body));
+  } catch (const std::system_error& e) {
+    fail(Fault::Limit,
+         "the system refuses a thread: {}; a kernel takes one for each core that runs at once, and one that watches "
+         "them: allow more processes (ulimit -u, pids.max of the container)",
+         e.code().message());
+  }
+}
 
 Strand::~Strand() {
   if (!thread_.joinable()) return;
@@ -38,7 +53,7 @@ void Strand::await(Turn turn) {
 
 bool Strand::resume() {
   if (!thread_.joinable()) {
-    thread_ = std::thread([this] { main(); });
+    thread_ = start_thread([this] { main(); });
     pthread_setname_np(thread_.native_handle(), name_.substr(0, 15).c_str());
   }
   hand_to(Turn::body);

@@ -11,6 +11,9 @@
 
 namespace vinci::ascendc {
 
+// Throws Fault::Limit where the system refuses a thread.
+std::thread start_thread(std::function<void()> body);
+
 // A thread that runs only while its owner waits for it: control is handed over like a baton, so code of several cores
 // never runs at once, and a debugger still shows each as a thread of its own.
 class Strand {
@@ -21,7 +24,8 @@ class Strand {
   Strand& operator=(const Strand&) = delete;
   ~Strand();
 
-  // Runs the body until it gives way (false) or ends (true). Rethrows what it throws.
+  // Runs the body until it gives way (false) or ends (true). Rethrows what it throws. Throws Fault::Limit where the
+  // system refuses the thread.
   bool resume();
   // Called by the body: hands control back to the owner, and returns when it is resumed.
   static void give_way();

@@ -23,6 +23,7 @@
 
 #include "sim/io/program.h"
 #include "tools/ascendc/runtime/device.h"
+#include "tools/ascendc/runtime/strand.h"
 
 namespace vinci::ascendc {
 namespace {
@@ -115,6 +116,22 @@ Spin find_spin() {
   return {.place = place_of(frames), .core = g_core == nullptr ? std::string() : ", " + g_core->name()};
 }
 
+// In this thread and those that it starts meanwhile.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 // The thread that looks. It is started by the first launch and ends with the process.
 class Watchdog {
  public:
@@ -144,11 +161,8 @@ class Watchdog {
     action.sa_handler = &capture;
     action.sa_flags = SA_RESTART | SA_ONSTACK;
     ::sigaction(kSignal, &action, nullptr);
-    sigset_t all, before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before);  // signals are for the threads of the program
-    std::thread([this] { run(); }).detach();
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const SignalsBlocked blocked;  // signals are for the threads of the program
+    start_thread([this] { run(); }).detach();
   }
 
   [[noreturn]] void run() {
