@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -62,19 +63,44 @@ usize collect(std::FILE* in, std::vector<std::string>& out) {
   return seen;
 }
 
+constexpr int kRefused = 7, kDied = 1;  // exit codes of children
+
+// What a child does; its exit code.
+int work(SharedCounter& next, usize count, const std::function<std::string(usize)>& f, std::FILE* out) {
+  try {
+    for (usize i = next.take(); i < count; i = next.take())
+      put(out, i, f(i));
+  } catch (const std::bad_alloc&) {
+    return kRefused;
+  } catch (...) {
+    return kDied;
+  }
+  return std::fflush(out) == 0 && std::ferror(out) == 0 ? 0 : kRefused;
+}
+
+// Whether the system ended a child, rather than a fault of its own: SIGKILL is what comes when memory is short.
+bool is_refusal(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status) == kRefused;
+  return WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
+}
+
+std::vector<std::string> in_this_process(usize count, const std::function<std::string(usize)>& f,
+                                         const std::function<void(usize)>& progress) {
+  std::vector<std::string> out(count);
+  for (usize i = 0; i < count; ++i) {
+    if (progress) progress(i);
+    out[i] = f(i);
+  }
+  if (progress) progress(count);
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::string> in_processes(usize count, unsigned jobs, const std::function<std::string(usize)>& f,
                                       const std::function<void(usize)>& progress) {
+  if (jobs <= 1 || count <= 1) return in_this_process(count, f, progress);
   std::vector<std::string> out(count);
-  if (jobs <= 1 || count <= 1) {
-    for (usize i = 0; i < count; ++i) {
-      if (progress) progress(i);
-      out[i] = f(i);
-    }
-    if (progress) progress(count);
-    return out;
-  }
   SharedCounter next;
   std::vector<File> files;
   std::vector<pid_t> children;
@@ -84,23 +110,16 @@ std::vector<std::string> in_processes(usize count, unsigned jobs, const std::fun
     files.emplace_back(std::tmpfile());
     if (files.back() == nullptr) fail(Fault::Limit, "no room for a temporary file");
     const pid_t child = ::fork();
-    if (child < 0) fail(Fault::Limit, "cannot start another process");
+    if (child < 0) break;  // those that there are do all the work
     if (child > 0) {
       children.push_back(child);
       continue;
     }
     io::end_with_parent(parent);
-    int exit_code = 0;
-    try {
-      for (usize i = next.take(); i < count; i = next.take())
-        put(files.back().get(), i, f(i));
-    } catch (...) {
-      exit_code = 1;
-    }
-    if (std::fflush(files.back().get()) != 0) exit_code = 1;
-    ::_exit(exit_code);
+    ::_exit(work(next, count, f, files.back().get()));
   }
-  bool died = false;
+  if (children.empty()) return in_this_process(count, f, progress);
+  bool died = false, refused = false;
   for (const pid_t child : children) {
     int status = 0;
     pid_t ended = 0;
@@ -111,10 +130,16 @@ std::vector<std::string> in_processes(usize count, unsigned jobs, const std::fun
     if (!progress) ended = ::waitpid(child, &status, 0);
     if (progress) progress(std::min(next.taken(), count));  // a signal that ended the child may have come here, too
     died |= ended != child || status != 0;
+    refused |= ended == child && is_refusal(status);
   }
   usize seen = 0;
   for (const File& file : files)
     seen += collect(file.get(), out);
+  if (refused) {
+    fail(Fault::Limit,
+         "a process that simulates was ended by a signal, or had no memory or no room for its temporary file; --jobs "
+         "asks for fewer processes");
+  }
   if (died || seen != count) fail(Fault::Internal, "a process that simulates ended before its work was done");
   return out;
 }

@@ -8,8 +8,13 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <functional>
+#include <new>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
+#include "isa/base/error.h"
 #include "tools/validate/processes.h"
 
 namespace vinci::validate {
@@ -56,6 +61,23 @@ TEST_P(Workers, EndWithTheirParent) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, Workers, testing::Values(SIGTERM, SIGHUP, SIGINT, SIGKILL));
+
+std::string fault_of(const std::function<std::string(usize)>& f) {
+  try {
+    in_processes(4, 2, f);
+  } catch (const Error& e) {
+    return std::string(fault_name(e.fault()));
+  }
+  return "";
+}
+
+TEST(Processes, SayWhetherTheSystemOrAFaultEndedThem) {
+  EXPECT_EQ(fault_of([](usize) -> std::string { throw std::bad_alloc(); }), "limit");
+  EXPECT_EQ(fault_of([](usize) -> std::string { return ::raise(SIGKILL) == 0 ? "" : "alive"; }), "limit");
+  EXPECT_EQ(fault_of([](usize) -> std::string { ::_exit(1); }), "internal");
+  EXPECT_EQ(fault_of([](usize) -> std::string { throw std::logic_error("a fault"); }), "internal");
+  EXPECT_EQ(fault_of([](usize i) { return std::to_string(i); }), "");
+}
 
 }  // namespace
 }  // namespace vinci::validate
