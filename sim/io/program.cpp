@@ -14,6 +14,9 @@
 #include <csignal>
 #include <optional>
 
+#include "isa/base/error.h"
+#include "sim/io/input_file.h"
+
 extern char** environ;
 
 namespace vinci::io {
@@ -25,7 +28,7 @@ struct Streams {
   int out = -1, err = -1;
 };
 
-// The process, or nothing where it could not be started.
+// The process, or nothing and errno where it could not be started.
 std::optional<pid_t> start(std::vector<std::string>& words, Streams to) {
   std::vector<char*> argv;
   for (std::string& w : words)
@@ -38,6 +41,7 @@ std::optional<pid_t> start(std::vector<std::string>& words, Streams to) {
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
+  errno = error;
   return error == 0 ? std::optional(child) : std::nullopt;
 }
 
@@ -53,6 +57,8 @@ int wait_for(pid_t child) {
 
 int run_program(std::vector<std::string> words, Stdout out) {
   const auto child = start(words, {.out = out == Stdout::to_stderr ? STDERR_FILENO : -1});
+  if (!child && (errno == EAGAIN || errno == ENOMEM))
+    fail(Fault::Limit, "cannot start {}: {}", words[0], reason(errno));
   return child ? wait_for(*child) : 127;
 }
 

@@ -14,7 +14,8 @@ namespace vinci::io {
 enum class Stdout { inherited, to_stderr };
 
 // Runs words[0], which is looked for in PATH, with the other words as arguments, and waits for it. Returns its exit
-// code; as shells do, 127 where it could not be started. 128 where a signal ended it.
+// code; as shells do, 127 where it could not be started. 128 where a signal ended it. Throws Fault::Limit where the
+// system has no room for another process.
 int run_program(std::vector<std::string> words, Stdout out = Stdout::inherited);
 
 // What a program prints on standard output, at most `most` bytes of it; its standard error is dropped. Empty where the

@@ -88,5 +88,49 @@ TEST_F(Interrupt, ThreadsThatCannotStartAreNoBug) {
   EXPECT_TRUE(without_some);
 }
 
+// The limit of processes and threads of a user other than root, of which this process may already use all.
+class NoMoreThreads : public Interrupt {
+ protected:
+  // In a folder of that user; no limit where `limit` is empty.
+  test::ShellResult as_nobody(const std::string& command, const std::string& limit = "prlimit --nproc=1:1 ") const {
+    return shell("exec setpriv --reuid 65534 --regid 65534 --clear-groups " + limit + command);
+  }
+  void SetUp() override {
+    std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
+    if (as_nobody("true").exit_code != 0) GTEST_SKIP() << "needs root, setpriv and prlimit";
+    if (as_nobody("'" VINCI_BINARY "' --version", "").exit_code != 0) GTEST_SKIP() << "other users cannot run the tool";
+    if (as_nobody("sh -c 'true & wait $!'").exit_code == 0) GTEST_SKIP() << "the limit of processes has no effect";
+    ASSERT_EQ(as_nobody("'" VINCI_BINARY "' gen gemm --m 512 --n 512 --k 256 --chip tiny -o g").exit_code, 0);
+  }
+};
+
+TEST_F(NoMoreThreads, CommandsGoOnWithTheThreadThatThereIs) {
+  for (const char* threads : {"0", "2", "1024"}) {
+    const auto r =
+        as_nobody(fmt::format("'" VINCI_BINARY "' run g/gemm.yaml --chip tiny --out o -q --threads {}", threads));
+    EXPECT_EQ(r.exit_code, 0) << r.output;
+    const bool refused = r.output.find("the system refused to start ") != std::string::npos;
+    EXPECT_TRUE(refused || std::string(threads) == "0") << r.output;
+  }
+  const auto study = as_nobody("'" VINCI_BINARY "' study S07 -o s");
+  EXPECT_EQ(study.exit_code, 0) << study.output;
+  const std::string cases = "validate --only vadd --sample 1 --csv ";
+  const auto several = as_nobody("'" VINCI_BINARY "' " + cases + "several.csv --jobs 4");
+  EXPECT_EQ(several.exit_code, 0) << several.output;
+  const auto one = as_nobody("'" VINCI_BINARY "' " + cases + "one.csv --jobs 1");
+  EXPECT_EQ(one.exit_code, 0) << one.output;
+  EXPECT_EQ(test::slurp(folder_ / "several.csv"), test::slurp(folder_ / "one.csv"));
+}
+
+TEST_F(NoMoreThreads, ProgramsThatCannotStartAreALimit) {
+  std::ofstream(folder_ / "k.asc") << "int main() {}\n";
+  for (const char* command : {"sim --timeout 1 true", "cc k.asc -o k"}) {
+    const auto r = as_nobody(fmt::format("'" VINCI_BINARY "' {}", command));
+    EXPECT_EQ(r.exit_code, 7) << r.output;
+    EXPECT_NE(r.output.find("error: cannot start "), std::string::npos) << r.output;
+    EXPECT_NE(r.output.find("Resource temporarily unavailable"), std::string::npos) << r.output;
+  }
+}
+
 }  // namespace
 }  // namespace vinci
