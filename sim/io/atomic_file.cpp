@@ -142,4 +142,9 @@ void remove_abandoned(const std::string& folder) {
   }
 }
 
+void remove_abandoned_beside(const std::string& file) {
+  const std::string folder = std::filesystem::path(resolve(file)).parent_path().string();
+  remove_abandoned(folder.empty() ? "." : folder);
+}
+
 }  // namespace vinci::io

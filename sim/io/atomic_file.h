@@ -61,5 +61,7 @@ void write_file_atomically(const std::string& path, std::span<const std::byte> b
 // Removes the temporary files of a folder whose AtomicFile ended without its destructor: the process was killed. Files
 // of processes that run, here or in another container, stay.
 void remove_abandoned(const std::string& folder);
+// The same in the folder of a file.
+void remove_abandoned_beside(const std::string& file);
 
 }  // namespace vinci::io

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "sim/io/atomic_file.h"
 #include "sim/io/folder_lock.h"
 #include "tests/support/shell.h"
 
@@ -20,6 +21,13 @@ class SharedFolder : public testing::TestWithParam<const char*> {
     return test::shell(folder_.path(), fmt::format("'{}' {} 2>&1", VINCI_BINARY, arguments));
   }
   bool is_empty(const std::string& folder) const { return std::filesystem::is_empty(folder_.path() / folder); }
+
+  int hidden(const std::string& folder) const {
+    int n = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / folder))
+      n += entry.path().filename().string().starts_with('.') ? 1 : 0;
+    return n;
+  }
 
   test::TempFolder folder_{"vinci_shared"};
 };
@@ -66,6 +74,23 @@ TEST_F(SharedRunFolder, APageIsNotMadeOfFilesThatARunReplaces) {
   const io::FolderLock reader(folder_ / "o", io::FolderLock::Use::read);
   EXPECT_EQ(vinci("report o").exit_code, 0);
   EXPECT_EQ(vinci("run g/gemm.yaml -q --out o").exit_code, 2);
+}
+
+TEST_F(SharedRunFolder, ACommandWithOneOutputKeepsNoTemporaryFilesBesideIt) {
+  ASSERT_EQ(vinci("gen gemm --m 16 --n 16 --k 16 -o g").exit_code, 0);
+  ASSERT_EQ(vinci("run g/gemm.yaml -q --out r").exit_code, 0);
+  std::filesystem::create_directories(folder_.path() / "o");
+  for (const char* command :
+       {"asm g/gemm.s -o o/gemm.bin", "dis o/gemm.bin -o o/gemm.s", "pack g/gemm.yaml --embed -o o/gemm.vts",
+        "convert g/a.npy o/a.npy --from ND --to FRACTAL_NZ", "report r -o o/r.html",
+        "validate --only vadd --sample 1 --csv o/values.csv"}) {
+    std::ofstream(folder_ / "o/.x.1.0.vinci-tmp") << "half";
+    const io::AtomicFile alive(folder_ / "o/alive");
+    const auto r = vinci(command);
+    EXPECT_EQ(r.exit_code, 0) << command << ": " << r.output;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "o/.x.1.0.vinci-tmp")) << command;
+    EXPECT_EQ(hidden("o"), 1) << command;
+  }
 }
 
 TEST_F(SharedRunFolder, AStudyThatFailsIsNotMistakenForTheOneBefore) {

@@ -30,7 +30,7 @@ void assemble_file(const AsmOptions& o) {
   }
   const std::string output =
       o.output.empty() ? std::filesystem::path(o.file).replace_extension(".bin").string() : o.output;
-  keep_source(o.file, output);
+  prepare_output(o.file, output);
   io::write_file_atomically(output, isa::write_program(program));
 }
 

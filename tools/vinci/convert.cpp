@@ -158,7 +158,7 @@ isa::Format format_of(std::string_view option, const std::string& text) {
 }
 
 void convert_file(const ConvertOptions& o) {
-  keep_source(o.input, o.output);
+  prepare_output(o.input, o.output);
   const isa::Format from = format_of("--from", o.from), to = format_of("--to", o.to);
   check_options(o, from, to);
   Storage in;

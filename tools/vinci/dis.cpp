@@ -21,7 +21,7 @@ void add_dis(CLI::App& app) {
   sub->add_option("-o,--output", o->output, "Assembly text; standard output if not given");
   sub->footer("Example: vinci dis gemm.bin");
   sub->callback([o] {
-    keep_source(o->file, o->output);
+    prepare_output(o->file, o->output);
     const std::string bytes = io::read_file(o->file);
     write_or_print(o->output, isa::disassemble(isa::read_program(io::as_bytes(bytes), o->file)));
   });

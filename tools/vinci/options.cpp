@@ -13,10 +13,11 @@
 #include "sim/io/atomic_file.h"
 
 namespace vinci::cli {
-void keep_source(const std::string& input, const std::string& output) {
+void prepare_output(const std::string& input, const std::string& output) {
   std::error_code none;  // what does not exist is no source
   if (std::filesystem::equivalent(input, output, none))
     fail(Fault::Input, "the output would replace its source '{}'; choose another name", input);
+  io::remove_abandoned_beside(output);
 }
 
 std::string counted(u64 n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }

@@ -20,8 +20,9 @@ using run::parse_list;
 using run::positive_number;
 using run::split_list;
 
-// Throws Fault::Input where `output` is the same file as `input`, whatever their names.
-void keep_source(const std::string& input, const std::string& output);
+// Before `output` is written: throws Fault::Input where it is the same file as `input`, whatever their names, and
+// removes temporary files beside it whose processes were killed.
+void prepare_output(const std::string& input, const std::string& output);
 
 // "1 tile", "2 tiles".
 std::string counted(u64 n, std::string_view what);

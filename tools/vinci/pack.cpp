@@ -56,7 +56,7 @@ void pack(const PackOptions& o) {
   if (!vts && !o.output.ends_with(".yaml") && !o.output.ends_with(".yml")) {
     fail(Fault::Input, "the name of the output decides its form: '{}' ends neither in .vts nor in .yaml", o.output);
   }
-  keep_source(o.input, o.output);
+  prepare_output(o.input, o.output);
   task::TaskStream s = task::load_task_stream(o.input);
   settle_files(s, o);
   const std::string yaml = vts ? std::string{} : task::to_yaml(s);

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "sim/io/atomic_file.h"
 #include "sim/io/folder_lock.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
@@ -26,6 +27,7 @@ void add_report(CLI::App& app) {
       "Example: vinci report out/gemm");
   sub->callback([o] {
     const io::FolderLock lock(o->folder, io::FolderLock::Use::read);  // all files are of one run
+    if (!o->output.empty()) io::remove_abandoned_beside(o->output);
     print_out(fmt::format("{}\n", run::write_report(o->folder, o->output)));
   });
 }

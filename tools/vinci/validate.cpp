@@ -102,7 +102,10 @@ void run_validation(const ValidateOptions& o) {
     if (groups.empty()) fail(Fault::Input, "--gate: none of the files has gates");
   }
   std::optional<io::AtomicFile> csv;  // created now: what cannot be written is known before all is simulated
-  if (!o.csv.empty()) csv.emplace(o.csv);
+  if (!o.csv.empty()) {
+    io::remove_abandoned_beside(o.csv);
+    csv.emplace(o.csv);
+  }
   const auto outcome = run_with_progress(groups, o.run);
   if (o.detail) print_out(validate::detail(outcome));
   print_out(validate::summary(outcome));

@@ -131,6 +131,7 @@ void record(Recorder& recorder, const Settings& settings) {
     fail(Fault::Limit, "{} would have {} bytes; a task stream has at most {}", settings.record, bytes.size(),
          task::kMaxFileBytes);
   }
+  io::remove_abandoned_beside(settings.record);
   io::write_file_atomically(settings.record, bytes, io::Durability::durable);
   recorder.written();
   usize instructions = 0, stated = 0;
