@@ -135,7 +135,7 @@ void Npu::fetch(u64 address, std::span<std::byte> into, void (Npu::*then)()) {
                 }});
 }
 
-void Npu::arrived(const HostDma::Outcome& outcome, std::function<void()> then) {
+void Npu::arrived(const HostDma::Outcome& outcome, const std::function<void()>& then) {
   if (outcome.error.empty()) {
     then();
   } else {

@@ -80,7 +80,7 @@ class Npu : public sc_core::sc_module, private HostLink {
   // Reads host memory at the pace of the link, then goes on with a step.
   void fetch(u64 address, std::span<std::byte> into, void (Npu::*then)());
   // A step that follows a transfer which the platform may have refused.
-  void arrived(const npu::HostDma::Outcome& outcome, std::function<void()> then);
+  void arrived(const npu::HostDma::Outcome& outcome, const std::function<void()>& then);
 
   config::ChipConfig config_;
   Options options_;

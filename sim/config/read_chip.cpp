@@ -334,7 +334,7 @@ void ChipReader::read_override(const std::string& text) {
 }
 
 void ChipReader::check(const std::string& source) {
-  const auto complain = [&](std::string_view path, std::string message) {
+  const auto complain = [&](std::string_view path, const std::string& message) {
     const auto place = places_.find(path);
     problems_.add(place == places_.end() ? source : place->second, shown(path) + message);
   };

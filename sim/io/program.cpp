@@ -17,8 +17,6 @@
 #include "isa/base/error.h"
 #include "sim/io/input_file.h"
 
-extern char** environ;
-
 namespace vinci::io {
 
 namespace {

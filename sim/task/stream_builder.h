@@ -193,7 +193,7 @@ class StreamBuilder {
   // A buffer of the host; `description.place` is set.
   BufferRef host(Buffer description);
   // With contents; an empty shape is one dimension.
-  template <class T>
+  template <class T>  // NOLINTNEXTLINE(performance-unnecessary-value-param): they are moved
   BufferRef host_data(std::string name, std::string dtype, std::span<const T> values, std::vector<u64> shape = {}) {
     const auto bytes = std::as_bytes(values);
     if (shape.empty()) shape = {values.size()};

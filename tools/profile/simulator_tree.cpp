@@ -71,7 +71,7 @@ bool TreeFilter::shows_core(std::string_view name) const {
   return std::ranges::find(cores, std::stoul(std::string(name.substr(digits, dot - digits)))) != cores.end();
 }
 
-SimulatorTree::SimulatorTree(std::string folder, double hertz, u32 vectors_per_core, TreeFilter filter)
+SimulatorTree::SimulatorTree(const std::string& folder, double hertz, u32 vectors_per_core, TreeFilter filter)
     : folder_(made_folder(folder)),
       hertz_(hertz),
       vectors_per_core_(vectors_per_core),

@@ -31,7 +31,7 @@ struct TreeFilter {
 class SimulatorTree final : public trace::FileSink {
  public:
   // `vectors_per_core`: vector cores beside each cube core, 0 of joint cores.
-  SimulatorTree(std::string folder, double hertz, u32 vectors_per_core, TreeFilter filter = {});
+  SimulatorTree(const std::string& folder, double hertz, u32 vectors_per_core, TreeFilter filter = {});
 
   trace::TrackId track(std::string_view group, std::string_view name) override;
   void span(const trace::Span& span) override;

@@ -52,7 +52,7 @@ struct Group {
   std::string name = {};  // of the file, without folder and .yaml
   std::string title = {}, place = {};
   std::map<std::string, ErrorTarget> targets = {};  // what the model is meant to reach, by metric
-  std::map<std::string, double> gates = {};    // the mean error that it may not exceed again, percent, by metric
+  std::map<std::string, double> gates = {};         // the mean error that it may not exceed again, percent, by metric
   std::vector<Case> cases = {};
   std::vector<Ratio> ratios = {};
   std::vector<NotExpressed> not_expressed = {};

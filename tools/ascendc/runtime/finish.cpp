@@ -25,7 +25,7 @@ namespace {
 // Mode full: what the run gave the host must be what the program has seen.
 void compare(const Device& d, const std::string& folder, const Recorder& recorder) {
   for (const auto& [file, seen] : recorder.results()) {
-    const std::string text = io::read_file(folder + "/" + file);
+    const std::string text = io::read_file(fmt::format("{}/{}", folder, file));
     const auto bytes = io::as_bytes(text);
     const auto [a, b] = std::ranges::mismatch(bytes, seen);
     if (a == bytes.end() && b == seen.end()) continue;
