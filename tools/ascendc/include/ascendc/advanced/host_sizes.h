@@ -57,10 +57,7 @@ enum DataType {
 
 namespace AscendC {
 
-namespace vinci_detail {
 using TensorShape = ge::Shape;
-}  // namespace vinci_detail
-
 using TensorDataType = ge::DataType;
 
 namespace vinci_detail {
