@@ -27,6 +27,6 @@ echo 'int f(); int main() { return f(); }' > unresolved.asc
 expect 2 "bad.asc:1" "$tool" cc -c bad.asc
 expect 2 "undefined reference" "$tool" cc unresolved.asc
 expect 2 "no-such.asc" "$tool" cc no-such.asc
-expect 2 "cannot run" env CXX=/no/such/compiler "$tool" cc bad.asc
-printf '#!/bin/sh\nkill -9 $$\n' > killed && chmod +x killed
-expect 7 "was ended by a signal" env CXX="$PWD/killed" "$tool" cc bad.asc
+expect 2 "cannot run clang++-19: install the package clang-19" env PATH=/no/such/folder "$tool" cc bad.asc
+mkdir -p other && printf '#!/bin/sh\nkill -9 $$\n' > other/clang++-19 && chmod +x other/clang++-19
+expect 7 "was ended by a signal" env PATH="$PWD/other:$PATH" "$tool" cc bad.asc

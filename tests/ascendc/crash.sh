@@ -28,6 +28,9 @@ fault 3 vinci: the fault: 3 launches before it are recorded
 exit 3 vinci: exit/summary.txt
 CASES
 
+line=$(grep -n 'crash != 0' "$source" | cut -d: -f1)
+grep -q "SIGSEGV in AIV of block 0: .*crash.asc:$line: an access" kernel.txt || fail "no line of the kernel"
+
 # What is to be recorded is, in the file that was asked for; without time nothing is.
 status=0
 VINCI_RECORD=app.vts VINCI_MODE=functional ./app segv 2> record.txt || status=$?

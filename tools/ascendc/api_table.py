@@ -15,7 +15,9 @@ INCLUDE = ROOT / "tools/ascendc/include"
 DOCUMENT = ROOT / "docs/ascendc-api.md"
 
 # Headers whose contents are ours alone.
-OURS = {"vinci/ascendc.h"}
+OURS = {"vinci/ascendc.h", "vinci/kernel_code.h"}
+# Address spaces and marks of kernels are no part of a name.
+ATTRIBUTE = re.compile(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\)")
 # Accessors of the fields of tiling data: as many as there are fields, and under their names.
 ACCESSORS = re.compile(r"(get|set)_\w*[a-z][A-Z]\w*$")
 # Namespaces of helpers.
@@ -43,7 +45,7 @@ def preprocessed():
             path = pathlib.Path(marker[1])
             header = str(path.relative_to(INCLUDE)) if path.is_relative_to(INCLUDE) else None
         elif header is not None:
-            yield header, line
+            yield header, line if line.startswith("#") else ATTRIBUTE.sub("", line)
 
 
 def tokens(lines):

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -23,11 +22,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The one front end: address spaces, and the compiler plugin, are its own. docs/front-end.md
+constexpr const char* kCompiler = "clang++-19";
+constexpr const char* kPackage = "clang-19";
+
 // A step of the build. The compiler has said what is wrong with the source, so this program ends without a message of
 // its own; a compiler that was ended by a signal is reported.
 void run(const std::vector<std::string>& words) {
   const int code = io::run_program(words);
-  if (code == 127) fail(Fault::Input, "cannot run {}", words[0]);
+  if (code == 127)
+    fail(Fault::Input, "cannot run {}: install the package {} (Debian 12, or apt.llvm.org)", words[0], kPackage);
   if (code == 128) fail(Fault::Limit, "{} was ended by a signal", words[0]);
   if (code != 0) throw CLI::RuntimeError(static_cast<int>(Fault::Input));
 }
@@ -40,12 +44,49 @@ std::string literal(std::string_view text) {
   return fmt::format("\"{}\"", out);
 }
 
+// The kinds of cores that a source is compiled for.
+enum class Kinds : u8 { split, vector, cube, joint };
+
 struct Architecture {
   std::string_view option, macro, chip;
+  Kinds kinds;
 };
-constexpr std::array kArchitectures{Architecture{"dav-2201", "2201", "ascend-910b1"},
-                                    Architecture{"dav-2002", "2002", "ascend-310p3"},
-                                    Architecture{"dav-1001", "1001", "ascend-910a"}};
+// Names of --npu-arch, and those of --cce-aicore-arch.
+constexpr std::array kArchitectures{Architecture{"dav-2201", "2201", "ascend-910b1", Kinds::split},
+                                    Architecture{"dav-c220", "2201", "ascend-910b1", Kinds::split},
+                                    Architecture{"dav-c220-vec", "2201", "ascend-910b1", Kinds::vector},
+                                    Architecture{"dav-c220-cube", "2201", "ascend-910b1", Kinds::cube},
+                                    Architecture{"dav-2002", "2002", "ascend-310p3", Kinds::joint},
+                                    Architecture{"dav-m200", "2002", "ascend-310p3", Kinds::joint},
+                                    Architecture{"dav-1001", "1001", "ascend-910a", Kinds::joint},
+                                    Architecture{"dav-c100", "1001", "ascend-910a", Kinds::joint}};
+
+// Options of the vendor's code generator that change neither what a program computes nor what it issues: its stack,
+// the layout of its objects, its messages. They are accepted without an effect.
+constexpr std::array<std::string_view, 22> kWithoutEffect{
+    "cce-auto-sync=off",
+    "cce-auto-sync-log",
+    "cce-aicore-stack-size",
+    "cce-aicore-function-stack-size",
+    "cce-aicore-block-local-init",
+    "cce-aicore-record-overflow",
+    "cce-aicore-addr-transform",
+    "cce-aicore-dcci-insert-for-scalar",
+    "cce-aicore-dcci-before-kernel-end",
+    "cce-aicore-jump-expand",
+    "cce-aicore-long-call",
+    "cce-aicore-mask-opt",
+    "cce-aicore-or-combine",
+    "cce-aicore-sink-function-addr",
+    "cce-disable-kernel-global-attr-check",
+    "cce-enable-mix",
+    "cce-enable-print",
+    "cce-fatobj-link",
+    "cce-long-call",
+    "cce-soc-core-type",
+    "cce-soc-version",
+    "cce-vf-vl",
+};
 
 // The command line of a compiler, as far as it must be understood.
 struct CommandLine {
@@ -53,10 +94,11 @@ struct CommandLine {
   std::vector<std::string> dependencies;            // -MD and the like, for the preprocessor
   std::string output, mode = "timing";
   bool compile_only = false;
+  bool cce = false;  // -xcce: intrinsics are known without a header
   Architecture arch = kArchitectures[0];
 
   explicit CommandLine(const std::vector<std::string>& args) {
-    bool optimised = false, standard = false, debug = false;
+    bool optimised = false, standard = false, debug = false, arch_given = false;
     for (usize i = 0; i < args.size(); ++i) {
       const std::string& a = args[i];
       const auto value = [&]() -> const std::string& {
@@ -68,11 +110,23 @@ struct CommandLine {
       } else if (a == "-c") {
         compile_only = true;
       } else if (a == "-x") {
-        value();  // every source is Ascend C
+        cce = value() == "cce" || cce;  // every source is Ascend C
+      } else if (a.starts_with("-x")) {
+        cce = a == "-xcce" || cce;
       } else if (a.starts_with("--npu-arch=") || a.starts_with("--cce-aicore-arch=")) {
-        set_arch(a.substr(a.find('=') + 1));
+        set_arch(a.substr(0, a.find('=')), a.substr(a.find('=') + 1));
+        arch_given = true;
       } else if (a.starts_with("--cce-")) {
-        // Options of the vendor's code generator, such as --cce-auto-sync: nothing here depends on them.
+        take_vendor_option(a);
+      } else if (a == "-mllvm") {
+        const std::string& option = value();
+        if (option.starts_with("-cce-")) {
+          take_vendor_option(option);
+        } else {
+          options.insert(options.end(), {a, option});
+        }
+      } else if (a == "-Xhost-start" || a == "-Xhost-end" || a == "-Xaicore-start" || a == "-Xaicore-end") {
+        // What is between them is for the host's code, or for kernels: one compilation has both.
       } else if (a.starts_with("--run-mode=")) {
         set_mode(a.substr(a.find('=') + 1));
       } else if (a == "-MF" || a == "-MT" || a == "-MQ") {
@@ -88,7 +142,7 @@ struct CommandLine {
         optimised = optimised || a.starts_with("-O");
         standard = standard || a.starts_with("-std=");
         debug = debug || a.starts_with("-g");
-        options.push_back(a);
+        options.push_back(a == "-g0" ? "-gline-tables-only" : a);  // instructions have lines
       } else if (is_source(a)) {
         sources.push_back(a);
       } else {
@@ -97,7 +151,8 @@ struct CommandLine {
     }
     if (!optimised) options.emplace_back("-O1");
     if (!debug) options.emplace_back("-g");
-    if (!standard) options.emplace_back("-std=c++17");
+    if (!standard) options.emplace_back("-std=gnu++20");
+    if (cce && !arch_given) set_arch("--cce-aicore-arch", "dav-c220");
     if (sources.empty() && rest.empty()) fail(Fault::Input, "no input file; Example: vinci cc add.asc -o add");
     if (compile_only && !output.empty() && sources.size() > 1)
       fail(Fault::Input, "-c with -o takes one source, there are {}", sources.size());
@@ -113,18 +168,30 @@ struct CommandLine {
     mode = name == "cpu" ? "functional" : "timing";
     if (name == "cpu") options.emplace_back("-DASCENDC_CPU_DEBUG=1");
   }
-  void set_arch(std::string_view name) {
-    // dav-2201, and with a suffix for one kind of core: dav-c220-vec is older spelling.
+  void set_arch(std::string_view option, std::string_view name) {
     for (const Architecture& a : kArchitectures) {
-      if (name.starts_with(a.option)) {
+      if (name == a.option) {
         arch = a;
         return;
       }
     }
     fail(Fault::Unsupported,
-         "--npu-arch={}: supported are dav-2201 (Ascend 910B), dav-2002 (Ascend 310P) and dav-1001 "
-         "(Ascend 910)",
-         name);
+         "{}={}: supported are dav-2201 (Ascend 910B; dav-c220, dav-c220-vec and dav-c220-cube are older names, for "
+         "both "
+         "kinds of cores and for one), dav-2002 (Ascend 310P; dav-m200) and dav-1001 (Ascend 910; dav-c100)",
+         option, name);
+  }
+  static void take_vendor_option(std::string_view option) {
+    const std::string_view name = option.substr(option.find_first_not_of('-'));
+    if (name == "cce-auto-sync" || name == "cce-auto-sync=on") {
+      fmt::print(stderr, "vinci: warning: {}: no barriers are added; the program must have its own\n", option);
+      return;
+    }
+    for (const std::string_view known : kWithoutEffect) {
+      if (name == known || (name.starts_with(known) && name[known.size()] == '=')) return;
+    }
+    fail(Fault::Unsupported, "{}: this option is not known here, and could change what the program does; leave it out",
+         option);
   }
 };
 
@@ -163,54 +230,140 @@ void add_dependencies(std::vector<std::string>& words, const CommandLine& line, 
     words.insert(words.end(), {"-MF", fs::path(object).replace_extension(".d").string()});
 }
 
-void compile(const CommandLine& line) {
-  const io::TempFolder scratch("vinci-cc");
-  const char* chosen = std::getenv("CXX");
-  const std::string compiler = chosen != nullptr && *chosen != '\0' ? chosen : "g++";
-  std::vector<std::string> common{compiler, fmt::format("-D__NPU_ARCH__={}", line.arch.macro), "-D__VINCI_CC__=1",
-                                  "-ffp-contract=off"};
-  common.insert(common.end(), line.options.begin(), line.options.end());
-  const std::vector<std::string> ours = options_of("compile.txt");
-  common.insert(common.end(), ours.begin(), ours.end());
-  std::vector<std::string> rewritten;
-  for (const std::string& source : line.sources) {
-    const std::string stem = fmt::format("{}-{}", rewritten.size(), fs::path(source).stem().string());
-    const std::string text = scratch / stem + ".i";
-    std::vector<std::string> words = common;
-    if (!line.dependencies.empty()) add_dependencies(words, line, source);
-    words.insert(words.end(), {"-E", "-x", "c++", source, "-o", text});
+// One compilation of a source: for which kind of core, and its text after preprocessing and pre-pass.
+struct Pass {
+  std::string_view kind;  // as the plugin knows it
+  int core_type;          // AscendC::AIC, AIV or MIX
+  std::vector<std::string> macros;
+  std::string text;
+};
+
+std::vector<Pass> passes_of(Kinds kinds) {
+  const Pass vector{"vector", 2, {"-D__DAV_C220_VEC__=1", "-D__DAV_VEC__=1"}, ""};
+  const Pass cube{"cube", 1, {"-D__DAV_C220_CUBE__=1", "-D__DAV_CUBE__=1"}, ""};
+  switch (kinds) {
+    case Kinds::split: return {vector, cube};
+    case Kinds::vector: return {{"only-vector", 2, vector.macros, ""}};
+    case Kinds::cube: return {{"only-cube", 1, cube.macros, ""}};
+    case Kinds::joint: return {{"both", 3, {}, ""}};
+  }
+  return {};
+}
+
+u64 hash_of(std::string_view text) {
+  u64 hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : text)
+    hash = (hash ^ static_cast<u8>(c)) * 0x100000001b3;
+  return hash;
+}
+
+class Compilation {
+ public:
+  explicit Compilation(const CommandLine& line) : line_(line) {
+    common_ = {kCompiler, fmt::format("-D__NPU_ARCH__={}", line.arch.macro), "-D__VINCI_CC__=1"};
+    common_.insert(common_.end(), line.options.begin(), line.options.end());
+    const std::vector<std::string> ours = options_of("compile.txt");
+    common_.insert(common_.end(), ours.begin(), ours.end());
+  }
+
+  void run_all() {
+    std::vector<std::string> objects;
+    for (const std::string& source : line_.sources) {
+      const std::string stem = fmt::format("{}-{}", objects.size(), fs::path(source).stem().string());
+      objects.push_back(line_.compile_only ? object_of(line_, source) : scratch_ / stem + ".o");
+      compile(source, scratch_ / stem, objects.back());
+    }
+    if (line_.compile_only) return;
+    std::vector<std::string> words = common_;
+    words.insert(words.end(), objects.begin(), objects.end());
+    words.insert(words.end(), line_.rest.begin(), line_.rest.end());
+    const std::vector<std::string> libraries = options_of("link.txt");
+    words.insert(words.end(), libraries.begin(), libraries.end());
+    words.insert(words.end(),
+                 {"-Wno-unused-command-line-argument", "-o", line_.output.empty() ? "a.out" : line_.output});
     run(words);
-    std::string made;
+  }
+
+ private:
+  void compile(const std::string& source, const std::string& stem, const std::string& object) const {
+    std::vector<Pass> passes = passes_of(line_.arch.kinds);
+    for (Pass& pass : passes)
+      pass.text = preprocess(source, fmt::format("{}.{}.i", stem, pass.kind), pass, &pass == passes.data());
+    // Most sources do not ask for the kind of the core.
+    if (passes.size() == 2 && passes[0].text == passes[1].text &&
+        passes[0].text.find("vinci_core_type") == std::string::npos) {
+      passes.pop_back();
+      passes[0].kind = "both";
+    }
+    u64 hash = hash_of(source);
+    for (const Pass& pass : passes)
+      hash = hash * 31 + hash_of(pass.text);
+    std::vector<std::string> objects;
+    for (const Pass& pass : passes) {
+      objects.push_back(passes.size() == 1 ? object : fmt::format("{}.{}.o", stem, pass.kind));
+      generate(fmt::format("{}.{}.ii", stem, pass.kind), pass, hash, &pass == passes.data(), objects.back());
+    }
+    if (objects.size() == 1) return;
+    std::vector<std::string> words{kCompiler, "-r", "-nostdlib"};
+    words.insert(words.end(), objects.begin(), objects.end());
+    words.insert(words.end(), {"-o", object});
+    run(words);
+  }
+
+  std::string preprocess(const std::string& source, const std::string& output, const Pass& pass, bool first) const {
+    std::vector<std::string> words = common_;
+    if (first && !line_.dependencies.empty()) add_dependencies(words, line_, source);
+    words.insert(words.end(), pass.macros.begin(), pass.macros.end());
+    if (line_.cce) words.insert(words.end(), {"-include", "ascendc/cce.h"});
+    words.insert(words.end(), {"-E", "-x", "c++", source, "-o", output});
+    run(words);
     try {
-      made = ascendc::rewrite_launches(io::read_file(text));
+      return ascendc::rewrite_launches(io::read_file(output));
     } catch (const Error& e) {
       throw Error(e.fault(), e.message(), source);
     }
+  }
+
+  void generate(const std::string& input, const Pass& pass, u64 hash, bool host, const std::string& object) const {
+    std::string text = fmt::format(
+        "inline constexpr int vinci_core_type = {}; namespace AscendC {{ using ::vinci_core_type; }}\n{}\n"
+        "extern \"C\" {{\n__attribute__((used)) char vinci_front_end_pass[] = \"{} {} {:016x}\";\n",
+        pass.core_type, pass.text, host ? "host" : "device", pass.kind, hash);
     // What the library wants to know, for every translation unit the same.
-    made += fmt::format(
-        "\nextern \"C\" {{\n"
-        "__attribute__((weak)) const char* vinci_ascendc_chip = {};\n"
-        "__attribute__((weak)) const char* vinci_ascendc_mode = {};\n}}\n",
-        literal(line.arch.chip), literal(line.mode));
-    rewritten.push_back(scratch / stem + ".ii");
-    io::write_file_atomically(rewritten.back(), made);
-    if (!line.compile_only) continue;
-    words = common;
-    const std::string output = object_of(line, source);
-    words.insert(words.end(), {"-c", "-x", "c++-cpp-output", rewritten.back(), "-o", output});
+    if (host) {
+      text += fmt::format(
+          "__attribute__((weak)) const char* vinci_ascendc_chip = {};\n"
+          "__attribute__((weak)) const char* vinci_ascendc_mode = {};\n",
+          literal(line_.arch.chip), literal(line_.mode));
+    }
+    io::write_file_atomically(input, text + "}\n");
+    std::vector<std::string> words = common_;
+    // The work of a core's vector unit is what the kernel issues, so the host's would only take time to compile.
+    words.insert(words.end(),
+                 {"-ffp-contract=off", "-fno-strict-aliasing", "-fno-delete-null-pointer-checks", "-fno-vectorize",
+                  "-fno-slp-vectorize", "-fpass-plugin=" + plugin().string(), "-Wno-unused-command-line-argument",
+                  // Preprocessed text has lost which parentheses a macro has added, and GCC's <algorithm>
+                  // warns of itself.
+                  "-Wno-parentheses-equality", "-Wno-deprecated-declarations"});
+    words.insert(words.end(), {"-c", "-x", "c++-cpp-output", input, "-o", object});
     run(words);
   }
-  if (line.compile_only) return;
-  std::vector<std::string> words = common;
-  if (!rewritten.empty()) words.insert(words.end(), {"-x", "c++-cpp-output"});
-  words.insert(words.end(), rewritten.begin(), rewritten.end());
-  words.insert(words.end(), {"-x", "none"});
-  words.insert(words.end(), line.rest.begin(), line.rest.end());
-  const std::vector<std::string> libraries = options_of("link.txt");
-  words.insert(words.end(), libraries.begin(), libraries.end());
-  words.insert(words.end(), {"-o", line.output.empty() ? "a.out" : line.output});
-  run(words);
-}
+
+  static fs::path plugin() {
+    fs::path out = self().parent_path().parent_path() / "lib/vinci/libvinci_kernels.so";
+    if (!fs::exists(out)) {
+      fail(Fault::Input,
+           "{} is missing: this Vinci was built without llvm-19-dev; install clang-19 and llvm-19-dev, then build it "
+           "again",
+           out.string());
+    }
+    return out;
+  }
+
+  const CommandLine& line_;
+  io::TempFolder scratch_{"vinci-cc"};
+  std::vector<std::string> common_;
+};
 
 }  // namespace
 
@@ -220,11 +373,14 @@ void add_cc(CLI::App& app) {
   sub->footer(
       "Takes the command line of a C++ compiler: sources (.asc, .cpp), -o, -c, -I, -D, -O, -l and so on, and\n"
       "--npu-arch=dav-2201 (the default), dav-2002 or dav-1001, and --run-mode=sim (the default) or cpu (no time, for\n"
-      "debugging). Options --cce-* have no effect. The compiler is g++, or $CXX. The program runs by itself or\n"
+      "debugging). The compiler is clang-19. The program runs by itself or\n"
       "under `vinci sim`; docs/ascendc.md. Exit code 2 where the compiler finds faults, 7 where it is ended by a "
       "signal.\n"
       "Example: vinci cc add.asc -o add && vinci sim ./add");
-  sub->callback([sub] { compile(CommandLine(sub->remaining())); });
+  sub->callback([sub] {
+    const CommandLine line(sub->remaining());
+    Compilation(line).run_all();
+  });
 }
 
 }  // namespace vinci::cli

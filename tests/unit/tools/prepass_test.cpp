@@ -12,33 +12,53 @@ namespace vinci::ascendc {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
-std::string run_of(const std::string& name, const std::string& type, const std::string& blocks,
-                   const std::string& stream, const std::string& call, const std::string& captures = "") {
-  return "::vinci::ascendc::run({\"" + name + "\", ::vinci::ascendc::KernelType::" + type +
-         ", static_cast<::std::uint32_t>(" + blocks + "), (void*)(" + stream +
-         "), ::vinci::ascendc::Place::here()}, [&" + captures + "] { " + call + "; })";
+std::string launch_of(const std::string& name, const std::string& blocks, const std::string& stream,
+                      const std::string& kernel, const std::string& arguments) {
+  return "::vinci::ascendc::launch({\"" + name +
+         "\", ::vinci::ascendc::KernelType::declared, static_cast<::std::uint32_t>(" + blocks + "), (void*)(" + stream +
+         "), ::vinci::ascendc::Place::here()}, [](auto... vinci_a) -> decltype(" + kernel + "(vinci_a...)) { return " +
+         kernel + "(vinci_a...); }" + arguments + ")";
 }
 
 TEST(Prepass, ALaunchBecomesACall) {
-  EXPECT_EQ(rewrite_launches("add<<<8, nullptr, s>>>(x, y);"), run_of("add", "vector", "8", " s", "add(x, y)") + ";");
+  EXPECT_EQ(rewrite_launches("add<<<8, nullptr, s>>>(x, y);"), launch_of("add", "8", " s", "add", ", x, y") + ";");
 }
 
 TEST(Prepass, TemplateArgumentsAndNamespacesAreOfTheName) {
   EXPECT_EQ(rewrite_launches("if (a) ns::add<float, (3>2), N->M><<<f(1, 2), 0, s[i]>>>(x);"),
-            "if (a) " + run_of("add", "vector", "f(1, 2)", " s[i]", "ns::add<float, (3>2), N->M>(x)") + ";");
+            "if (a) " + launch_of("add", "f(1, 2)", " s[i]", "ns::add<float, (3>2), N->M>", ", x") + ";");
 }
 
 TEST(Prepass, CommasOfTemplateArgumentsInTheNumberOfBlocks) {
-  EXPECT_EQ(rewrite_launches("k<<<T<1, 2>::n, 0, s>>>();"), run_of("k", "vector", "T<1, 2>::n", " s", "k()") + ";");
+  EXPECT_EQ(rewrite_launches("k<<<T<1, 2>::n, 0, s>>>();"), launch_of("k", "T<1, 2>::n", " s", "k", "") + ";");
 }
 
-TEST(Prepass, ArgumentsThatDoSomethingAreEvaluatedOnce) {
-  EXPECT_EQ(rewrite_launches("k<<<2, 0, s>>>(x, f<int, 2>(y, z), a < b, n++, NULL, {1, g()});"),
-            run_of("k", "vector", "2", " s", "k(x,vinci_argument_0, a < b,vinci_argument_1, NULL, {1, g()})",
-                   ", vinci_argument_0 =  f<int, 2>(y, z), vinci_argument_1 =  n++") +
-                ";");
+TEST(Prepass, NullHasTheTypeOfAPointer) {
+  EXPECT_EQ(rewrite_launches("k<<<2, 0, s>>>(x, f<int, 2>(y, z), a < b, n++, NULL, g(__null));"),
+            launch_of("k", "2", " s", "k", ", x, f<int, 2>(y, z), a < b, n++, nullptr, g(nullptr)") + ";");
+}
+
+TEST(Prepass, ArgumentsWithoutATypeOfTheirOwnArePassedDirectly) {
+  EXPECT_EQ(rewrite_launches("k<<<2, 0, s>>>(x, {1, g()});"),
+            "::vinci::ascendc::run({\"k\", ::vinci::ascendc::KernelType::declared, static_cast<::std::uint32_t>(2), "
+            "(void*)( s), ::vinci::ascendc::Place::here()}, [&] { k(x, {1, g()}); });");
+}
+
+TEST(Prepass, KindsOfProcessorsAreDropped) {
+  EXPECT_EQ(rewrite_launches("[aicore] void f(); [host, aicore] int g(); [host]int h(int x[host]);"),
+            " void f();  int g(); int h(int x[host]);");
+  EXPECT_EQ(rewrite_launches("a[i]; [host, other] {}; x[host]"), "a[i]; [host, other] {}; x[host]");
+}
+
+TEST(Prepass, TestsOfTheKindOfTheCoreAreConstant) {
+  EXPECT_EQ(rewrite_launches("if (vinci_core_type != 2) f(); if (a && vinci_core_type) g();"),
+            "if constexpr (vinci_core_type != 2) f(); if (a && vinci_core_type) g();");
+}
+
+TEST(Prepass, CastsToAMemoryOfTheCoreMayChangeIt) {
+  EXPECT_EQ(rewrite_launches("a = reinterpret_cast<M(address_space(6)) T<1>*>(f(reinterpret_cast<int*>(x)))[2];"),
+            "a = ((M(address_space(6)) T<1>*)(f(reinterpret_cast<int*>(x))))[2];");
 }
 
 TEST(Prepass, ShiftsStringsAndCommentsOfDirectivesStay) {
@@ -47,25 +67,6 @@ TEST(Prepass, ShiftsStringsAndCommentsOfDirectivesStay) {
       "int a = b << 3; auto c = x<y<z>>{}; s << \"k<<<1, 0, s>>>(x)\" << 'a' << R\"(k<<<1>>>(x))\";\n"
       "long n = 1'000'000; v<w<u<int>>> t;\n";
   EXPECT_EQ(rewrite_launches(text), text);
-}
-
-TEST(Prepass, KernelTypesComeFromMarksBeforeAndInTheKernel) {
-  const auto type = [](const std::string& declaration) {
-    const std::string out = rewrite_launches(declaration + "\nvoid f() { k<<<1, 0, s>>>(); }");
-    const std::string key = "KernelType::";
-    const auto at = out.find(key) + key.size();
-    EXPECT_THAT(out, Not(HasSubstr("__vinci_"))) << out;
-    return out.substr(at, out.find(',', at) - at);
-  };
-  EXPECT_EQ(type("__vinci_global__ __vinci_vector__ void k() {}"), "vector");
-  EXPECT_EQ(type("template <int N> __vinci_cube__ __vinci_global__ void k() {}"), "cube");
-  EXPECT_EQ(type("__vinci_global__ __vinci_mix__(1, 2) void k(int a) {}"), "mix_1_2");
-  EXPECT_EQ(type("__vinci_mix__(1, 1) __vinci_global__ void k(int a) {}"), "mix_1_1");
-  EXPECT_EQ(type("extern \"C\" __vinci_global__ void k(int a) { __vinci_task_type__(KERNEL_TYPE_MIX_AIC_1_2); g(); }"),
-            "mix_1_2");
-  EXPECT_EQ(type("__vinci_global__ void k(int a) { if (a) { __vinci_task_type__(KERNEL_TYPE_AIC_ONLY); } }"), "cube");
-  EXPECT_EQ(type("__vinci_global__ void other() { __vinci_task_type__(KERNEL_TYPE_AIC_ONLY); }"), "vector");
-  EXPECT_EQ(type("__vinci_cube__ __vinci_global__ void k() {} __vinci_global__ void k();"), "cube");
 }
 
 TEST(Prepass, LinesAfterALaunchStayWhereTheyAre) {

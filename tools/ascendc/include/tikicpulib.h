@@ -42,8 +42,9 @@ inline void GmFree(void* address) { ::vinci::ascendc::free_shared(address); }
 
 }  // namespace AscendC
 
-#define ICPU_RUN_KF(kernel, blocks, ...)                                                                              \
-  ::vinci::ascendc::run({#kernel, ::AscendC::vinci_detail::LaunchType(), static_cast<std::uint32_t>(blocks), nullptr, \
-                         ::vinci::ascendc::Place::here()},                                                            \
-                        [&] { kernel(__VA_ARGS__); })
+#define ICPU_RUN_KF(kernel, blocks, ...)                                                            \
+  ::vinci::ascendc::launch(                                                                         \
+      {#kernel, ::AscendC::vinci_detail::LaunchType(), static_cast<std::uint32_t>(blocks), nullptr, \
+       ::vinci::ascendc::Place::here()},                                                            \
+      [](auto... a) -> decltype(kernel(a...)) { return kernel(a...); }, ##__VA_ARGS__)
 #define ICPU_SET_TILING_KEY(key) (::vinci::ascendc::tiling_key() = (key))

@@ -3,9 +3,6 @@
 #include "tools/ascendc/prepass/launches.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -101,27 +98,11 @@ class Lexer {
   std::vector<Token> out_;
 };
 
-constexpr std::string_view kGlobal = "__vinci_global__", kVector = "__vinci_vector__", kCube = "__vinci_cube__",
-                           kMix = "__vinci_mix__", kTaskType = "__vinci_task_type__";
-
-// Enumerators of vinci::ascendc::KernelType by the names of the public kernel types.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTaskTypes{{
-    {"KERNEL_TYPE_AIV_ONLY", "vector"},
-    {"KERNEL_TYPE_AIC_ONLY", "cube"},
-    {"KERNEL_TYPE_MIX_AIV_HARD_SYNC", "mix_0_1"},
-    {"KERNEL_TYPE_MIX_AIC_HARD_SYNC", "mix_1_0"},
-    {"KERNEL_TYPE_MIX_AIV_1_0", "mix_0_1"},
-    {"KERNEL_TYPE_MIX_AIC_1_0", "mix_1_0"},
-    {"KERNEL_TYPE_MIX_AIC_1_1", "mix_1_1"},
-    {"KERNEL_TYPE_MIX_AIC_1_2", "mix_1_2"},
-}};
-
 class Rewriter {
  public:
   explicit Rewriter(std::string_view text) : s_(text), tokens_(Lexer(text).run()) {}
 
   std::string run() {
-    find_kernels();
     usize from = 0;
     for (usize i = 0; i < tokens_.size(); ++i) {
       if (is_launch(i)) {
@@ -130,9 +111,28 @@ class Rewriter {
         copy(from, tokens_[first].begin);
         i = launch(first, i);
         from = tokens_[i].end;
-      } else if (const usize last = mark(i); last != kNoToken) {
+      } else if (const usize last = function_kinds(i); last != kNoToken) {
         copy(from, tokens_[i].begin);
         i = last;
+        from = tokens_[i].end;
+      } else if (is_kind_test(i)) {
+        copy(from, tokens_[i].end);
+        out_ += " constexpr";
+        from = tokens_[i].end;
+      } else if (const usize open = cast_to_memory(i); open != kNoToken) {
+        // reinterpret_cast<type>(value) to ((type)(value))
+        copy(from, tokens_[i].begin);
+        const usize type_end = open - 1;
+        out_ += "((";
+        copy(tokens_[i + 1].end, tokens_[type_end].begin);
+        out_ += ")";
+        closing_casts_.push_back(closing(open));
+        from = tokens_[open].begin;
+        i = type_end;
+      } else if (!closing_casts_.empty() && std::ranges::find(closing_casts_, i) != closing_casts_.end()) {
+        std::erase(closing_casts_, i);
+        copy(from, tokens_[i].end);
+        out_ += ")";
         from = tokens_[i].end;
       }
     }
@@ -177,57 +177,33 @@ class Rewriter {
     return kNoToken;
   }
 
-  // The last token of a mark that begins at i.
-  usize mark(usize i) const {
-    const std::string_view t = text(i);
-    if (t == kGlobal || t == kVector || t == kCube) return i;
-    if (t != kMix && t != kTaskType) return kNoToken;
-    const usize close = is(i + 1, '(') ? closing(i + 1) : kNoToken;
-    if (close == kNoToken) fail_here(i, "a mark of a kernel type is not closed");
-    return t == kTaskType && is(close + 1, ';') ? close + 1 : close;
-  }
-
-  void find_kernels() {
-    for (usize i = 0; i < tokens_.size(); ++i) {
-      if (text(i) != kGlobal) continue;
-      std::string_view type = "vector";
-      usize name = kNoToken;
-      // The marks before it belong to the same declaration.
-      for (usize k = i; k-- > 0 && !is(k, ';') && !is(k, '{') && !is(k, '}');)
-        type = type_of_mark(k, type);
-      usize k = i + 1;
-      for (; k < tokens_.size() && name == kNoToken && !is(k, ';') && !is(k, '{'); ++k) {
-        type = type_of_mark(k, type);
-        if (is(k, '(') && text(k - 1) == kMix) k = closing(k);
-        if (k == kNoToken) return;
-        if (is(k, '(') && tokens_[k - 1].kind == Token::Kind::name) name = k - 1;
-      }
-      if (name == kNoToken) continue;
-      usize end = closing(name + 1);
-      if (end != kNoToken && is(end + 1, '{')) {
-        const usize close = closing(end + 1);
-        for (usize b = end; b < std::min(close, tokens_.size()); ++b) {
-          if (text(b) == kTaskType) type = type_of_name(text(b + 2), type);
-        }
-      } else if (kernels_.contains(text(name))) {
-        continue;  // a declaration after its definition
-      }
-      kernels_[text(name)] = type;
+  // The last token of [aicore], [host] or [host, aicore], which begins at i: the kinds of processors of a function.
+  usize function_kinds(usize i) const {
+    if (!is(i, '[')) return kNoToken;
+    bool aicore = false;
+    for (usize k = i + 1; text(k) == "aicore" || text(k) == "host"; k += 2) {
+      aicore = aicore || text(k) == "aicore";
+      if (!is(k + 1, ',')) return is(k + 1, ']') && (aicore || !is_subscript(i)) ? k + 1 : kNoToken;
     }
+    return kNoToken;
+  }
+  bool is_subscript(usize i) const {
+    return i > 0 && (tokens_[i - 1].kind == Token::Kind::name || is(i - 1, ']') || is(i - 1, ')'));
   }
 
-  std::string_view type_of_mark(usize k, std::string_view otherwise) const {
-    if (text(k) == kVector) return "vector";
-    if (text(k) == kCube) return "cube";
-    if (text(k) != kMix) return otherwise;
-    const std::string_view cube = text(k + 2), vector = text(k + 4);
-    if (cube == "0") return "mix_0_1";
-    return vector == "0" ? "mix_1_0" : vector == "1" ? "mix_1_1" : "mix_1_2";
-  }
+  // The `if` of `if ASCEND_IS_AIC` and the like, after preprocessing.
+  bool is_kind_test(usize i) const { return text(i) == "if" && is(i + 1, '(') && text(i + 2) == "vinci_core_type"; }
 
-  static std::string_view type_of_name(std::string_view name, std::string_view otherwise) {
-    const auto it = std::ranges::find(kTaskTypes, name, &std::pair<std::string_view, std::string_view>::first);
-    return it != kTaskTypes.end() ? it->second : otherwise;
+  // The "(" of a reinterpret_cast to a pointer to an address space; it cannot change that space, a cast in the style of
+  // C can.
+  usize cast_to_memory(usize i) const {
+    if (text(i) != "reinterpret_cast" || !is(i + 1, '<')) return kNoToken;
+    const usize end = end_of_template(i + 1, tokens_.size());
+    if (end == kNoToken || end == i + 1 || !is(end + 1, '(') || closing(end + 1) == kNoToken) return kNoToken;
+    for (usize k = i + 2; k < end; ++k) {
+      if (text(k) == "address_space") return end + 1;
+    }
+    return kNoToken;
   }
 
   // The first token of what is launched: a qualified name, with or without template arguments, that ends before i.
@@ -252,44 +228,27 @@ class Rewriter {
     return k;
   }
 
-  // What the kernel is called with on each core. An argument that may do something is evaluated once, as a capture.
+  // The arguments of a launch; `typed` if each has a type of its own, so that a function template can take them.
   struct Arguments {
-    std::string captures, list;
+    std::string list;
+    bool typed = true;
   };
   Arguments arguments_in(usize open, usize close) const {
     Arguments out;
-    usize from = tokens_[open].end, first = open + 1, count = 0;
-    const auto take = [&](usize to_token) {
-      const usize to = tokens_[to_token].begin;
-      const std::string text(s_.substr(from, to - from));
-      if (!does_something(first, to_token)) {
-        out.list += text;
-      } else {
-        const std::string name = "vinci_argument_" + std::to_string(count++);
-        out.captures += ", " + name + " = " + text;
-        out.list += name;
-      }
-    };
     for (usize k = open + 1; k < close; ++k) {
-      if (is(k, '(') || is(k, '[') || is(k, '{')) k = closing(k);
-      if (is(k, '<')) k = end_of_template(k, close);
-      if (k == kNoToken) return {"", std::string(s_.substr(from, tokens_[close].begin - from))};
-      if (!is(k, ',')) continue;
-      take(k);
-      out.list += ",";
+      out.typed = out.typed && !is(k, '{');
+      if (is(k, '(') || is(k, '[')) k = closing(k);
+      if (k == kNoToken) break;
+    }
+    usize from = tokens_[open].end;
+    for (usize k = open + 1; k < close; ++k) {
+      if (text(k) != "__null" && text(k) != "NULL") continue;
+      out.list += s_.substr(from, tokens_[k].begin - from);
+      out.list += "nullptr";
       from = tokens_[k].end;
-      first = k + 1;
     }
-    take(close);
+    out.list += s_.substr(from, tokens_[close].begin - from);
     return out;
-  }
-  bool does_something(usize first, usize end) const {
-    bool yes = false;
-    for (usize k = first; k < end; ++k) {
-      if (is(k, '{')) return false;  // it has no type of its own
-      yes = yes || is(k, '(') || is(k, '=') || (is(k, '+') && is(k + 1, '+')) || (is(k, '-') && is(k + 1, '-'));
-    }
-    return yes;
   }
   // The last token of template arguments that begin at i; i itself if it is a comparison.
   usize end_of_template(usize i, usize end) const {
@@ -322,17 +281,21 @@ class Rewriter {
     const std::string stream =
         commas.size() >= 2 ? part(tokens_[commas.back()].end, tokens_[close].begin) : std::string("nullptr");
     const Arguments arguments = arguments_in(close + 3, last);
-    const std::string call = part(tokens_[first].begin, tokens_[open].begin) +
-                             part(tokens_[close + 2].end, tokens_[close + 3].begin) + "(" + arguments.list + ")";
+    const std::string kernel = part(tokens_[first].begin, tokens_[open].begin);
     std::string_view name;  // without qualification and template arguments
     for (usize k = first; k < open && (tokens_[k].kind == Token::Kind::name || is(k, ':')); ++k) {
       if (tokens_[k].kind == Token::Kind::name) name = text(k);
     }
-    const auto known = kernels_.find(name);
-    std::string made = "::vinci::ascendc::run({\"" + std::string(name) + "\", ::vinci::ascendc::KernelType::" +
-                       std::string(known != kernels_.end() ? known->second : std::string_view("vector")) +
-                       ", static_cast<::std::uint32_t>(" + blocks + "), (void*)(" + stream +
-                       "), ::vinci::ascendc::Place::here()}, [&" + arguments.captures + "] { " + call + "; })";
+    const std::string what = "({\"" + std::string(name) +
+                             "\", ::vinci::ascendc::KernelType::declared, static_cast<::std::uint32_t>(" + blocks +
+                             "), (void*)(" + stream + "), ::vinci::ascendc::Place::here()}, ";
+    const std::string rest =
+        arguments.list.find_first_not_of(" \t\n") == std::string::npos ? "" : ", " + arguments.list;
+    const std::string one_line = without_newlines(kernel);
+    std::string made = arguments.typed
+                           ? "::vinci::ascendc::launch" + what + "[](auto... vinci_a) -> decltype(" + one_line +
+                                 "(vinci_a...)) { return " + one_line + "(vinci_a...); }" + rest + ")"
+                           : "::vinci::ascendc::run" + what + "[&] { " + one_line + "(" + arguments.list + "); })";
     const auto lines = [](std::string_view t) { return std::count(t.begin(), t.end(), '\n'); };
     const auto before = lines(s_.substr(tokens_[first].begin, tokens_[last].end - tokens_[first].begin));
     made.append(static_cast<usize>(std::max<std::ptrdiff_t>(0, before - lines(made))), '\n');
@@ -340,9 +303,14 @@ class Rewriter {
     return last;
   }
 
+  static std::string without_newlines(std::string text) {
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+  }
+
   std::string_view s_;
   std::vector<Token> tokens_;
-  std::map<std::string_view, std::string_view> kernels_;  // type by name
+  std::vector<usize> closing_casts_;  // the ")" of casts that are rewritten
   std::string out_;
 };
 

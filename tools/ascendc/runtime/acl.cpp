@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "tools/ascendc/runtime/kernel_code.h"
 #include "tools/ascendc/runtime/launch.h"
 
 namespace vinci::ascendc {
@@ -137,10 +138,12 @@ void* allocate_shared(std::size_t bytes) {
 
 void free_shared(void* address) { aclrtFree(address); }
 
-void run(const Launch& launch, Call kernel, void* context) {
+void run(const Launch& asked, Call kernel, void* context) {
   try {
-    if (launch.blocks == 0) fail(Fault::Program, "a launch of 0 blocks");
+    if (asked.blocks == 0) fail(Fault::Program, "a launch of 0 blocks");
     if (present() != nullptr) fail(Fault::Program, "a kernel launches a kernel");
+    Launch launch = asked;
+    if (launch.type == KernelType::declared) launch.type = declared_type(launch, kernel, context);
     Device& d = device();
     const u32 stream = id_of(launch.stream);
     const auto copy_shared = [&](Recorder::Direction direction) {
@@ -154,7 +157,7 @@ void run(const Launch& launch, Call kernel, void* context) {
     TaskRun(d, launch, [&] { kernel(context); }).run(stream);
     copy_shared(Recorder::Direction::from_device);
   } catch (const Error& e) {
-    die(e.location().empty() ? Error(e.fault(), e.message(), fmt::format("{}:{}", launch.place.file, launch.place.line))
+    die(e.location().empty() ? Error(e.fault(), e.message(), fmt::format("{}:{}", asked.place.file, asked.place.line))
                              : e);
   } catch (const std::bad_alloc&) {
     die(Error(Fault::Limit, "out of memory"));

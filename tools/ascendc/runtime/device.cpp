@@ -14,6 +14,7 @@
 #include "models/core/core_spec.h"
 #include "sim/config/load.h"
 #include "tools/ascendc/runtime/crash.h"
+#include "tools/ascendc/runtime/source_line.h"
 
 // What `vinci cc` states beside the user's code.
 extern "C" {
@@ -140,7 +141,14 @@ Device& device() {
         }
       });
       g_made = true;
-      save_on_crash(&save_recording);
+      save_on_crash([](const char* signal, const std::vector<void*>& frames) {
+        if (present() != nullptr) {
+          fmt::print(stderr,
+                     "vinci: {} in {}: {}: an access through a null or wild pointer, or another fault of native code\n",
+                     signal, present()->name(), place_of(frames));
+        }
+        save_recording(signal);
+      });
       return made;
     } catch (const Error& e) {
       die(e);

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/ascendc/runtime/watchdog.h"
 
-#include <dlfcn.h>
 #include <execinfo.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,15 +13,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <mutex>
-#include <sstream>
-#include <string_view>
 #include <thread>
 #include <vector>
 
-#include "sim/io/program.h"
 #include "tools/ascendc/runtime/device.h"
+#include "tools/ascendc/runtime/source_line.h"
 #include "tools/ascendc/runtime/strand.h"
 
 namespace vinci::ascendc {
@@ -53,56 +49,6 @@ bool interrupt(pid_t thread) {
   for (int i = 0; i < 200 && !g_ready.load(std::memory_order_acquire); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   return g_ready;
-}
-
-// The headers of the API: a loop that calls them is in the code that includes them.
-bool of_api(std::string_view file) {
-  return file.find("/ascendc/include/") != std::string_view::npos ||
-         file.find("/include/vinci-ascendc/") != std::string_view::npos;
-}
-
-// The source line of an address in an executable or a library, from its debug information: "file:line", or nothing.
-// Of functions that are inlined into each other, the innermost that is not of the API.
-std::string source_line(const void* address) {
-  Dl_info module{};
-  if (::dladdr(address, &module) == 0 || module.dli_fname == nullptr) return {};
-  // An address of a return is behind the call.
-  const auto offset = reinterpret_cast<u64>(address) - reinterpret_cast<u64>(module.dli_fbase) - 1;
-  // The name of the main program is what it was started as; a link of /proc finds it from every folder.
-  const bool library = std::string_view(module.dli_fname).find(".so") != std::string_view::npos;
-  std::istringstream lines(
-      io::output_of({"addr2line", "-i", "-e", library ? module.dli_fname : fmt::format("/proc/{}/exe", ::getpid()),
-                     fmt::format("{:#x}", offset)}));
-  std::string found;
-  for (std::string line; std::getline(lines, line);) {
-    line.resize(std::min(line.find(" ("), line.size()));  // " (discriminator 2)"
-    const std::string_view file = std::string_view(line).substr(0, line.rfind(':'));
-    if (!found.empty() || file.starts_with('?') || line.ends_with('?') || of_api(file)) continue;
-    found = line;
-  }
-  return found;
-}
-
-// Where an address is in memory: the begin of its executable or library.
-const void* module_of(const void* address) {
-  Dl_info module{};
-  return ::dladdr(address, &module) == 0 ? nullptr : module.dli_fbase;
-}
-
-// Where the frames are in the code of the user: "add.asc:12", or what is known of the innermost one. The libraries of
-// the language are not the user's, though they may have debug information.
-std::string place_of(const std::vector<void*>& frames) {
-  const std::array others{module_of(reinterpret_cast<const void*>(&place_of)),         // this library
-                          module_of(reinterpret_cast<const void*>(&::backtrace)),      // libc
-                          module_of(reinterpret_cast<const void*>(&std::terminate))};  // libstdc++
-  std::string symbol;
-  for (const void* frame : frames) {
-    Dl_info module{};
-    if (::dladdr(frame, &module) == 0 || std::ranges::find(others, module.dli_fbase) != others.end()) continue;
-    if (std::string line = source_line(frame); !line.empty()) return line;
-    if (symbol.empty() && module.dli_sname != nullptr) symbol = module.dli_sname;
-  }
-  return symbol;
 }
 
 // Where native code is, and on which core: ", AIV of block 3".

@@ -16,14 +16,20 @@ template <typename T>
 uint64_t at(T* pointer) {
   return reinterpret_cast<uintptr_t>(pointer);
 }
+// The bits of a scalar operand, which is a number of the lanes' type.
+template <typename T, typename S>
+uint64_t scalar_of(S value) {
+  return AscendC::vinci_detail::BitsOf(static_cast<AscendC::vinci_detail::Element<T>>(value));
+}
 // The type of lanes; of two types, that of an instruction whose destination is wider.
 template <typename T>
 const char* lanes() {
-  return AscendC::vinci_detail::TypeName<std::remove_cv_t<T>>();
+  return AscendC::vinci_detail::TypeName<AscendC::vinci_detail::Element<T>>();
 }
 template <typename D, typename S>
 const char* lanes2() {
-  return std::is_same_v<D, S> ? lanes<D>() : "fmix";
+  using AscendC::vinci_detail::Element;
+  return std::is_same_v<Element<D>, Element<S>> ? lanes<D>() : "fmix";
 }
 
 }  // namespace vinci::ascendc::cce
@@ -110,15 +116,15 @@ VINCI_CCE_CAST(vconv_deq)
 #undef VINCI_CCE_CAST
 #undef VINCI_CCE_UNARY
 
-#define VINCI_CCE_SCALAR(name)                                                                                   \
-  template <typename D, typename S>                                                                              \
-  void name(D* dst, S* src, S scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,        \
-            uint64_t srcRep, VINCI_PLACE) {                                                                      \
-    static ::vinci::ascendc::Insn insn(#name, ::vinci::ascendc::cce::lanes2<D, S>());                            \
-    using ::vinci::ascendc::cce::at;                                                                             \
-    ::vinci::ascendc::issue(                                                                                     \
-        insn, {at(dst), at(src), AscendC::vinci_detail::BitsOf(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep}, \
-        place);                                                                                                  \
+#define VINCI_CCE_SCALAR(name)                                                                                         \
+  template <typename D, typename S, typename N>                                                                        \
+  void name(D* dst, S* src, N scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,              \
+            uint64_t srcRep, VINCI_PLACE) {                                                                            \
+    static ::vinci::ascendc::Insn insn(#name, ::vinci::ascendc::cce::lanes2<D, S>());                                  \
+    using ::vinci::ascendc::cce::at;                                                                                   \
+    ::vinci::ascendc::issue(                                                                                           \
+        insn, {at(dst), at(src), ::vinci::ascendc::cce::scalar_of<S>(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep}, \
+        place);                                                                                                        \
   }
 VINCI_CCE_SCALAR(vadds)
 VINCI_CCE_SCALAR(vmuls)
@@ -127,14 +133,14 @@ VINCI_CCE_SCALAR(vmins)
 VINCI_CCE_SCALAR(vlrelu)
 VINCI_CCE_SCALAR(vaxpy)
 #undef VINCI_CCE_SCALAR
-template <typename T>
-void vector_dup(T* dst, T scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep, uint64_t srcRep,
+template <typename T, typename N>
+void vector_dup(T* dst, N scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep, uint64_t srcRep,
                 VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("vector_dup", ::vinci::ascendc::cce::lanes<T>());
-  ::vinci::ascendc::issue(
-      insn,
-      {::vinci::ascendc::cce::at(dst), AscendC::vinci_detail::BitsOf(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep},
-      place);
+  ::vinci::ascendc::issue(insn,
+                          {::vinci::ascendc::cce::at(dst), ::vinci::ascendc::cce::scalar_of<T>(scalar), repeat, dstBlk,
+                           srcBlk, dstRep, srcRep},
+                          place);
 }
 template <typename T>
 void vshl(T* dst, T* src, uint64_t distance, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,
@@ -193,31 +199,31 @@ VINCI_CCE_REDUCE(vcpadd)
 #undef VINCI_CCE_REDUCE_OPTION
 #undef VINCI_CCE_REDUCE
 
-#define VINCI_CCE_COMPARE(mode)                                                                                     \
-  template <typename T>                                                                                             \
-  void vcmpv_##mode(uint8_t* dst, T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk,             \
-                    uint64_t src1Blk, uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_PLACE) {           \
-    static ::vinci::ascendc::Insn insn("vcmpv_" #mode, ::vinci::ascendc::cce::lanes<T>());                          \
-    using ::vinci::ascendc::cce::at;                                                                                \
-    ::vinci::ascendc::issue(                                                                                        \
-        insn, {at(dst), at(src0), at(src1), repeat, dstBlk, src0Blk, src1Blk, dstRep, src0Rep, src1Rep}, place);    \
-  }                                                                                                                 \
-  template <typename T>                                                                                             \
-  void vcmpvs_##mode(uint8_t* dst, T* src, T scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk,             \
-                     uint64_t dstRep, uint64_t srcRep, VINCI_PLACE) {                                               \
-    static ::vinci::ascendc::Insn insn("vcmpvs_" #mode, ::vinci::ascendc::cce::lanes<T>());                         \
-    using ::vinci::ascendc::cce::at;                                                                                \
-    ::vinci::ascendc::issue(                                                                                        \
-        insn, {at(dst), at(src), AscendC::vinci_detail::BitsOf(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep},    \
-        place);                                                                                                     \
-  }                                                                                                                 \
-  template <typename T>                                                                                             \
-  void vcmp_##mode(T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk, uint64_t src1Blk,          \
-                   uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_PLACE) {                              \
-    static ::vinci::ascendc::Insn insn("vcmp_" #mode, ::vinci::ascendc::cce::lanes<T>());                           \
-    using ::vinci::ascendc::cce::at;                                                                                \
-    ::vinci::ascendc::issue(insn, {at(src0), at(src1), repeat, dstBlk, src0Blk, src1Blk, dstRep, src0Rep, src1Rep}, \
-                            place);                                                                                 \
+#define VINCI_CCE_COMPARE(mode)                                                                                        \
+  template <typename T>                                                                                                \
+  void vcmpv_##mode(__ubuf__ uint8_t* dst, T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk,       \
+                    uint64_t src1Blk, uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_PLACE) {              \
+    static ::vinci::ascendc::Insn insn("vcmpv_" #mode, ::vinci::ascendc::cce::lanes<T>());                             \
+    using ::vinci::ascendc::cce::at;                                                                                   \
+    ::vinci::ascendc::issue(                                                                                           \
+        insn, {at(dst), at(src0), at(src1), repeat, dstBlk, src0Blk, src1Blk, dstRep, src0Rep, src1Rep}, place);       \
+  }                                                                                                                    \
+  template <typename T, typename N>                                                                                    \
+  void vcmpvs_##mode(__ubuf__ uint8_t* dst, T* src, N scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk,       \
+                     uint64_t dstRep, uint64_t srcRep, VINCI_PLACE) {                                                  \
+    static ::vinci::ascendc::Insn insn("vcmpvs_" #mode, ::vinci::ascendc::cce::lanes<T>());                            \
+    using ::vinci::ascendc::cce::at;                                                                                   \
+    ::vinci::ascendc::issue(                                                                                           \
+        insn, {at(dst), at(src), ::vinci::ascendc::cce::scalar_of<T>(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep}, \
+        place);                                                                                                        \
+  }                                                                                                                    \
+  template <typename T>                                                                                                \
+  void vcmp_##mode(T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk, uint64_t src1Blk,             \
+                   uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_PLACE) {                                 \
+    static ::vinci::ascendc::Insn insn("vcmp_" #mode, ::vinci::ascendc::cce::lanes<T>());                              \
+    using ::vinci::ascendc::cce::at;                                                                                   \
+    ::vinci::ascendc::issue(insn, {at(src0), at(src1), repeat, dstBlk, src0Blk, src1Blk, dstRep, src0Rep, src1Rep},    \
+                            place);                                                                                    \
   }
 VINCI_CCE_COMPARE(eq)
 VINCI_CCE_COMPARE(ne)

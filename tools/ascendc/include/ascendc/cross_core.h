@@ -205,8 +205,8 @@ inline void NotifyNextBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int3
 // What the workspace of a launch begins with belongs to the system.
 
 constexpr uint64_t RESERVED_WORKSPACE = __NPU_ARCH__ == 2201 ? 16 * 1024 * 1024 : 2 * 1024 * 1024;
-inline void SetSysWorkspace(GM_ADDR workspace) { ::vinci::ascendc::core().workspace = workspace; }
-inline GM_ADDR GetSysWorkSpacePtr() { return static_cast<GM_ADDR>(::vinci::ascendc::core().workspace); }
+inline void SetSysWorkspace(GM_ADDR workspace) { ::vinci::ascendc::core().workspace = (void*)workspace; }
+inline GM_ADDR GetSysWorkSpacePtr() { return (GM_ADDR)::vinci::ascendc::core().workspace; }
 inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) {
   GM_ADDR const system = GetSysWorkSpacePtr();
   return (system != nullptr ? system : workspace) + RESERVED_WORKSPACE;

@@ -14,7 +14,7 @@ namespace AscendC {
 
 // Prints from the host's stdout, as the simulation of the kernel goes.
 template <typename... A>
-void printf(__gm__ const char* format, A... args) {
+void printf(const char* format, A... args) {
   if constexpr (sizeof...(A) == 0) {
     std::fputs(format, stdout);
   } else {
@@ -22,7 +22,7 @@ void printf(__gm__ const char* format, A... args) {
   }
 }
 template <typename... A>
-void PRINTF(__gm__ const char* format, A... args) {
+void PRINTF(const char* format, A... args) {
   AscendC::printf(format, args...);
 }
 

@@ -8,6 +8,7 @@
 
 #include "ascendc/bfloat16.h"
 #include "vinci/ascendc.h"
+#include "vinci/kernel_code.h"
 
 // The language besides C++: qualifiers of functions and pointers, pipes and events, the variables of a core. Names are
 // those of the published documentation of Ascend C.
@@ -26,34 +27,33 @@
 #endif
 #endif
 
-// `vinci cc` finds kernels and their types by these marks, and removes them.
-#ifdef __VINCI_CC__
-#define __global__ __vinci_global__
-#define __vector__ __vinci_vector__
-#define __cube__ __vinci_cube__
-#define __mix__(cube, vector) __vinci_mix__(cube, vector)
-#define KERNEL_TASK_TYPE_DEFAULT(type) __vinci_task_type__(type)
-#define KERNEL_TASK_TYPE(key, type) __vinci_task_type__(type)
-#else
-#define __global__
-#define __vector__
-#define __cube__
-#define __mix__(cube, vector)
-#define KERNEL_TASK_TYPE_DEFAULT(type)
-#define KERNEL_TASK_TYPE(key, type)
-#endif
+// The compiler plugin finds kernels and their types by these marks.
+#define __global__ __attribute__((annotate("vinci.kernel")))
+#define __vector__ __attribute__((annotate("vinci.type vector")))
+#define __cube__ __attribute__((annotate("vinci.type cube")))
+#define __mix__(cube, vector) __attribute__((annotate("vinci.type mix " #cube " " #vector)))
+#define __kfc_workspace__ __attribute__((annotate("vinci.matmul")))
+#define KERNEL_TASK_TYPE_DEFAULT(type) vinci_kernel_type(#type);
+#define KERNEL_TASK_TYPE(key, type) vinci_kernel_type(#type);
 #define __schedmode__(mode)
 #define __aicore__
 #define __host_aicore__
-#define __gm__
-#define __ubuf__
-#define __cbuf__
-#define __ca__
-#define __cb__
-#define __cc__
-#define __fbuf__
-#define __ssbuf__
-#define __biasbuf__
+#define __tf__
+#define __in__
+#define __out__
+#define __inout__
+// Memories are address spaces, so they are part of a pointer's type. Global memory is at its own addresses of the
+// process, and a pointer of the host converts to one to it; a pointer to a memory of the core is an offset in it.
+// tools/ascendc/plugin has the numbers, too.
+#define __gm__ __attribute__((opencl_generic))
+#define __cbuf__ __attribute__((address_space(2)))
+#define __ca__ __attribute__((address_space(3)))
+#define __cb__ __attribute__((address_space(4)))
+#define __cc__ __attribute__((address_space(5)))
+#define __ubuf__ __attribute__((address_space(6)))
+#define __fbuf__ __attribute__((address_space(7)))
+#define __biasbuf__ __attribute__((address_space(8)))
+#define __ssbuf__ __attribute__((address_space(9)))
 #define GM_ADDR __gm__ uint8_t*
 
 using half = _Float16;
@@ -194,6 +194,30 @@ constexpr const char* TypeName() {
   }
 
 namespace vinci_detail {
+// A type without its memory, as that of `*p` is in a template that has deduced it.
+template <class T>
+struct WithoutMemory {
+  using type = T;
+};
+#define VINCI_WITHOUT(memory)      \
+  template <class T>               \
+  struct WithoutMemory<memory T> { \
+    using type = T;                \
+  };
+VINCI_WITHOUT(__gm__)
+VINCI_WITHOUT(__cbuf__)
+VINCI_WITHOUT(__ca__)
+VINCI_WITHOUT(__cb__)
+VINCI_WITHOUT(__cc__)
+VINCI_WITHOUT(__ubuf__)
+VINCI_WITHOUT(__fbuf__)
+VINCI_WITHOUT(__biasbuf__)
+VINCI_WITHOUT(__ssbuf__)
+#undef VINCI_WITHOUT
+// An element: without its memory, const and volatile.
+template <class T>
+using Element = std::remove_cv_t<typename WithoutMemory<T>::type>;
+
 // The bits of a value, as a register holds them.
 template <class T>
 uint64_t BitsOf(T value) {

@@ -15,16 +15,13 @@ inline bool IsAic() { return ::vinci::ascendc::core().kind != ::vinci::ascendc::
 inline bool IsAiv() { return ::vinci::ascendc::core().kind != ::vinci::ascendc::CoreKind::cube; }
 }  // namespace vinci_detail
 
-// The kind of the core as a number, for comparisons with AIC and AIV; of a core that is both, MIX.
-inline int64_t CoreTypeNumber() {
-  return vinci_detail::IsAic() && vinci_detail::IsAiv() ? MIX : vinci_detail::IsAic() ? AIC : AIV;
-}
-inline constexpr ::vinci::ascendc::CoreVariable<CoreTypeNumber> g_coreType{};
-// A core runs one of the two branches; both must compile.
-#define ASCEND_IS_AIC (::AscendC::vinci_detail::IsAic())
-#define ASCEND_IS_AIV (::AscendC::vinci_detail::IsAiv())
-#define ASCEND_IS_NOT_AIC (!::AscendC::vinci_detail::IsAic())
-#define ASCEND_IS_NOT_AIV (!::AscendC::vinci_detail::IsAiv())
+// The kind of the core that the text is compiled for, a constant that `vinci cc` puts in front of it; of a core that is
+// both, MIX. `if ASCEND_IS_AIC` is an `if constexpr`. The headers themselves are compiled once: they ask IsAic().
+#define g_coreType vinci_core_type
+#define ASCEND_IS_AIC (vinci_core_type != 2)
+#define ASCEND_IS_AIV (vinci_core_type != 1)
+#define ASCEND_IS_NOT_AIC (vinci_core_type == 2)
+#define ASCEND_IS_NOT_AIV (vinci_core_type == 1)
 
 // The blocks of a launch; AIVs of a MIX task are counted one by one.
 inline int64_t GetBlockIdx() {

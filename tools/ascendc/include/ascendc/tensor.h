@@ -213,12 +213,12 @@ class GlobalTensor {
   template <typename U>
   GlobalTensor<U> ReinterpretCast() const {
     GlobalTensor<U> out;
-    out.SetGlobalBuffer(reinterpret_cast<U*>(pointer_),
+    out.SetGlobalBuffer(reinterpret_cast<__gm__ U*>(pointer_),
                         elements_ * vinci_detail::kBitsOf<T> / vinci_detail::kBitsOf<U>);
     return out;
   }
 
-  __gm__ T* GetPhyAddr(uint64_t offset = 0) const { return reinterpret_cast<T*>(AddressOf(offset)); }
+  __gm__ T* GetPhyAddr(uint64_t offset = 0) const { return reinterpret_cast<__gm__ T*>(AddressOf(offset)); }
   uint64_t Address() const { return AddressOf(0); }
   uint64_t GetSize() const { return elements_; }
   void SetShapeInfo(const ShapeInfo& shape) { shape_ = shape; }
@@ -236,7 +236,7 @@ class GlobalTensor {
     return reinterpret_cast<uintptr_t>(pointer_) + vinci_detail::BytesOf<T>(index);
   }
 
-  T* pointer_ = nullptr;
+  __gm__ T* pointer_ = nullptr;
   uint64_t elements_ = 0;
   ShapeInfo shape_{};
 };

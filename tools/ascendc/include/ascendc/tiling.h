@@ -11,8 +11,8 @@
 namespace vinci::ascendc {
 
 // Copies it as loads of the scalar unit, each as wide as what is left allows.
-template <class T>
-void read_tiling(T& to, const void* from, Place place) {
+template <class T, class From>
+void read_tiling(T& to, From* from, Place place) {
   auto* bytes = reinterpret_cast<unsigned char*>(&to);
   const auto address = reinterpret_cast<std::uintptr_t>(from);
   for (unsigned i = 0, width = 8; i < sizeof(T); i += width) {
@@ -68,9 +68,9 @@ inline bool tiling_key_in(std::initializer_list<std::uint64_t> keys) {
 #define GET_TILING_DATA_WITH_STRUCT(type, name, address) \
   type name;                                             \
   ::vinci::ascendc::read_tiling(name, address, ::vinci::ascendc::Place::here())
-#define GET_TILING_DATA_MEMBER(type, member, name, address)                                               \
-  decltype(type::member) name;                                                                            \
-  ::vinci::ascendc::read_tiling(name, reinterpret_cast<const uint8_t*>(address) + offsetof(type, member), \
+#define GET_TILING_DATA_MEMBER(type, member, name, address)                                      \
+  decltype(type::member) name;                                                                   \
+  ::vinci::ascendc::read_tiling(name, (const __gm__ uint8_t*)(address) + offsetof(type, member), \
                                 ::vinci::ascendc::Place::here())
 #define TILING_KEY_IS(key) (::vinci::ascendc::tiling_key() == static_cast<std::uint64_t>(key))
 #define TILING_KEY_VAR (::vinci::ascendc::tiling_key())

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <type_traits>
 
 // What the headers of Ascend C stand on: the narrow layer between code that the user's compiler sees (C++17) and the
 // library behind it. A call of the API becomes instructions of Vinci's table; `issue` executes one at once, on the core
@@ -104,8 +105,8 @@ void free_shared(void* address);
 [[noreturn]] void unsupported(const char* what, Place place);
 [[noreturn]] void wrong(const char* what, Place place);
 
-// The kernel type of a launch; names as of the public enumeration KernelMetaType.
-enum class KernelType : std::uint8_t { vector, cube, mix_1_0, mix_0_1, mix_1_1, mix_1_2 };
+// The kernel type of a launch; names as of the public enumeration KernelMetaType. `declared`: as its source says.
+enum class KernelType : std::uint8_t { vector, cube, mix_1_0, mix_0_1, mix_1_1, mix_1_2, declared };
 struct Launch {
   const char* name;
   KernelType type;
@@ -121,5 +122,27 @@ void run(const Launch& launch, F&& kernel) {
   run(
       launch, [](void* f) { (*static_cast<F*>(f))(); }, &kernel);
 }
+
+#ifdef __clang__
+// A pointer of the host as one to global memory (__gm__ of ascendc/language.h).
+template <class T>
+T on_device(T value) {
+  return value;
+}
+template <class T>
+auto on_device(T* pointer) -> __attribute__((opencl_generic)) T* {
+  return pointer;
+}
+// What `kernel<<<blocks, l2, stream>>>(arguments)` becomes. A kernel template that finds its types by its arguments
+// gets pointers to global memory.
+template <class F, class... A>
+void launch(const Launch& what, F kernel, A... arguments) {
+  if constexpr (std::is_invocable_v<F, A&...>) {
+    run(what, [&] { kernel(arguments...); });
+  } else {
+    run(what, [&] { kernel(on_device(arguments)...); });
+  }
+}
+#endif
 
 }  // namespace vinci::ascendc

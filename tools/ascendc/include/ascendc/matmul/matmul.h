@@ -536,7 +536,7 @@ void EachMatmul(F&& f, uint8_t number, Object& object) {
 template <class F, class Object, class Next, class... Rest>
 void EachMatmul(F&& f, uint8_t number, Object& object, Next&& next, Rest&&... rest) {
   if constexpr (std::is_pointer_v<std::decay_t<Next>>) {
-    f(object, static_cast<const tiling::TCubeTiling*>(next), number);
+    f(object, (const tiling::TCubeTiling*)next, number);
     EachMatmul(f, static_cast<uint8_t>(number + 1), rest...);
   } else if constexpr (std::is_base_of_v<tiling::TCubeTiling, std::decay_t<Next>>) {
     f(object, static_cast<const tiling::TCubeTiling*>(&next), number);
@@ -549,7 +549,8 @@ void EachMatmul(F&& f, uint8_t number, Object& object, Next&& next, Rest&&... re
 
 // True on a core that has served and is to leave the kernel.
 template <class... Args>
-bool RegisterMatmul(TPipe* pipe, GM_ADDR workspace, Place place, Args&&... args) {
+__attribute__((annotate("vinci.matmul"))) bool RegisterMatmul(TPipe* pipe, GM_ADDR workspace, Place place,
+                                                              Args&&... args) {
   const auto& core = ::vinci::ascendc::core();
   const bool vector = core.kind == ::vinci::ascendc::CoreKind::vector;
   const bool messages = core.mix && !kCubeOnly;

@@ -67,7 +67,7 @@ struct MatmulArea {
   static MatmulArea Of(GM_ADDR workspace, uint32_t aiv, Place place) {
     const uint32_t index = ::vinci::ascendc::core().block_idx * static_cast<uint32_t>(AivsOfBlock()) + aiv;
     if (index >= kAivs) ::vinci::ascendc::wrong("Matmul: the system workspace is for 48 vector cores", place);
-    if (workspace == nullptr) workspace = static_cast<GM_ADDR>(::vinci::ascendc::system_workspace(RESERVED_WORKSPACE));
+    if (workspace == nullptr) workspace = (GM_ADDR)::vinci::ascendc::system_workspace(RESERVED_WORKSPACE);
     return {reinterpret_cast<uintptr_t>(workspace) + index * kBytes};
   }
   uint64_t Message(uint32_t object, uint32_t number) const {
