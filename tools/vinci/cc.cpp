@@ -15,6 +15,7 @@
 #include "sim/io/temp_folder.h"
 #include "tools/ascendc/prepass/launches.h"
 #include "tools/vinci/app.h"
+#include "tools/vinci/cc_headers.h"
 #include "tools/vinci/commands.h"
 
 namespace vinci::cli {
@@ -150,7 +151,8 @@ struct CommandLine {
       }
     }
     if (!optimised) options.emplace_back("-O1");
-    if (!debug) options.emplace_back("-g");
+    // Instructions have lines; what else a debugger needs takes a quarter of the time to compile.
+    if (!debug) options.emplace_back(mode == "functional" ? "-g" : "-gline-tables-only");
     if (!standard) options.emplace_back("-std=gnu++20");
     if (cce && !arch_given) set_arch("--cce-aicore-arch", "dav-c220");
     if (sources.empty() && rest.empty()) fail(Fault::Input, "no input file; Example: vinci cc add.asc -o add");
@@ -236,25 +238,19 @@ struct Pass {
   int core_type;          // AscendC::AIC, AIV or MIX
   std::vector<std::string> macros;
   std::string text;
+  std::vector<std::string> headers;  // options for what is precompiled of it
 };
 
 std::vector<Pass> passes_of(Kinds kinds) {
-  const Pass vector{"vector", 2, {"-D__DAV_C220_VEC__=1", "-D__DAV_VEC__=1"}, ""};
-  const Pass cube{"cube", 1, {"-D__DAV_C220_CUBE__=1", "-D__DAV_CUBE__=1"}, ""};
+  const Pass vector{"vector", 2, {"-D__DAV_C220_VEC__=1", "-D__DAV_VEC__=1"}, "", {}};
+  const Pass cube{"cube", 1, {"-D__DAV_C220_CUBE__=1", "-D__DAV_CUBE__=1"}, "", {}};
   switch (kinds) {
     case Kinds::split: return {vector, cube};
-    case Kinds::vector: return {{"only-vector", 2, vector.macros, ""}};
-    case Kinds::cube: return {{"only-cube", 1, cube.macros, ""}};
-    case Kinds::joint: return {{"both", 3, {}, ""}};
+    case Kinds::vector: return {{"only-vector", 2, vector.macros, "", {}}};
+    case Kinds::cube: return {{"only-cube", 1, cube.macros, "", {}}};
+    case Kinds::joint: return {{"both", 3, {}, "", {}}};
   }
   return {};
-}
-
-u64 hash_of(std::string_view text) {
-  u64 hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : text)
-    hash = (hash ^ static_cast<u8>(c)) * 0x100000001b3;
-  return hash;
 }
 
 class Compilation {
@@ -264,6 +260,9 @@ class Compilation {
     common_.insert(common_.end(), line.options.begin(), line.options.end());
     const std::vector<std::string> ours = options_of("compile.txt");
     common_.insert(common_.end(), ours.begin(), ours.end());
+    // Kernels follow pointers of other types, and the null pointer is an address of UB.
+    common_.insert(common_.end(), {"-ffp-contract=off", "-fno-strict-aliasing", "-fno-delete-null-pointer-checks"});
+    headers_ = PrecompiledHeaders(for_headers());
   }
 
   void run_all() {
@@ -288,7 +287,7 @@ class Compilation {
   void compile(const std::string& source, const std::string& stem, const std::string& object) const {
     std::vector<Pass> passes = passes_of(line_.arch.kinds);
     for (Pass& pass : passes)
-      pass.text = preprocess(source, fmt::format("{}.{}.i", stem, pass.kind), pass, &pass == passes.data());
+      preprocess(source, fmt::format("{}.{}.i", stem, pass.kind), pass, &pass == passes.data());
     // Most sources do not ask for the kind of the core.
     if (passes.size() == 2 && passes[0].text == passes[1].text &&
         passes[0].text.find("vinci_core_type") == std::string::npos) {
@@ -310,7 +309,7 @@ class Compilation {
     run(words);
   }
 
-  std::string preprocess(const std::string& source, const std::string& output, const Pass& pass, bool first) const {
+  void preprocess(const std::string& source, const std::string& output, Pass& pass, bool first) const {
     std::vector<std::string> words = common_;
     if (first && !line_.dependencies.empty()) add_dependencies(words, line_, source);
     words.insert(words.end(), pass.macros.begin(), pass.macros.end());
@@ -318,7 +317,9 @@ class Compilation {
     words.insert(words.end(), {"-E", "-x", "c++", source, "-o", output});
     run(words);
     try {
-      return ascendc::rewrite_launches(io::read_file(output));
+      pass.text = io::read_file(output);
+      pass.headers = headers_.use(pass.text);
+      pass.text = ascendc::rewrite_launches(pass.text);
     } catch (const Error& e) {
       throw Error(e.fault(), e.message(), source);
     }
@@ -338,15 +339,33 @@ class Compilation {
     }
     io::write_file_atomically(input, text + "}\n");
     std::vector<std::string> words = common_;
-    // The work of a core's vector unit is what the kernel issues, so the host's would only take time to compile.
+    words.insert(words.end(), pass.headers.begin(), pass.headers.end());
+    // Preprocessed text has lost which parentheses a macro has added, and GCC's <algorithm> warns of itself.
     words.insert(words.end(),
-                 {"-ffp-contract=off", "-fno-strict-aliasing", "-fno-delete-null-pointer-checks", "-fno-vectorize",
-                  "-fno-slp-vectorize", "-fpass-plugin=" + plugin().string(), "-Wno-unused-command-line-argument",
-                  // Preprocessed text has lost which parentheses a macro has added, and GCC's <algorithm>
-                  // warns of itself.
-                  "-Wno-parentheses-equality", "-Wno-deprecated-declarations"});
+                 {"-fno-vectorize", "-fno-slp-vectorize", "-fpass-plugin=" + plugin().string(),
+                  "-Wno-unused-command-line-argument", "-Wno-parentheses-equality", "-Wno-deprecated-declarations"});
     words.insert(words.end(), {"-c", "-x", "c++-cpp-output", input, "-o", object});
     run(words);
+  }
+
+  // The compiler with the options that change what headers are, for all sources that are compiled alike. Those of one
+  // source, such as its own macros, are left out: what they change is not taken from the precompiled text.
+  std::vector<std::string> for_headers() const {
+    std::vector<std::string> out;
+    for (usize i = 0; i < common_.size(); ++i) {
+      const std::string& word = common_[i];
+      static constexpr std::array<std::string_view, 5> kWithValue{"-I", "-D", "-U", "-include", "-isystem"};
+      if (std::ranges::find(kWithValue, word) != kWithValue.end()) {
+        ++i;
+      } else if (word.starts_with("-D_") || word.starts_with("-DNDEBUG") || word.starts_with("-DASC") ||
+                 (!word.starts_with("-D") && !word.starts_with("-U") && !word.starts_with("-I") &&
+                  !word.starts_with("-W") && !word.starts_with("-isystem"))) {
+        out.push_back(word);
+      }
+    }
+    const std::vector<std::string> ours = options_of("compile.txt");
+    out.insert(out.end(), ours.begin(), ours.end());
+    return out;
   }
 
   static fs::path plugin() {
@@ -363,6 +382,7 @@ class Compilation {
   const CommandLine& line_;
   io::TempFolder scratch_{"vinci-cc"};
   std::vector<std::string> common_;
+  PrecompiledHeaders headers_{{}};
 };
 
 }  // namespace

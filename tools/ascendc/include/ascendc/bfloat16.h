@@ -24,6 +24,6 @@ class bfloat16_t {
   }
 
  private:
-  uint16_t bits_ = 0;
+  uint16_t bits_;  // trivial, so that a union can have one
 };
 static_assert(sizeof(bfloat16_t) == 2);

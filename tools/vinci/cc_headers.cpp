@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/vinci/cc_headers.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include "isa/base/error.h"
+#include "sim/io/atomic_file.h"
+#include "sim/io/program.h"
+
+namespace vinci::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Texts that are precompiled, the largest first; each with the file that a source must have included for it.
+struct Choice {
+  std::string_view sign, headers;
+};
+constexpr std::array kChoices{
+    Choice{"/ascendc/matmul/matmul.h", "#include \"kernel_operator.h\"\n#include \"lib/matmul_intf.h\"\n"},
+    Choice{"/kernel_operator.h", "#include \"kernel_operator.h\"\n"}};
+
+// The file that a line marker names, # 12 "file" 3; nothing for another line.
+std::optional<std::string_view> named_by(std::string_view line) {
+  if (line.size() < 5 || line[0] != '#' || line[1] != ' ' || line[2] < '0' || line[2] > '9') return std::nullopt;
+  const usize open = line.find('"'), close = line.rfind('"');
+  if (open == std::string_view::npos || close <= open) return std::nullopt;
+  return line.substr(open + 1, close - open - 1);
+}
+
+template <class F>
+void each_line(std::string_view text, F&& f) {
+  while (!text.empty()) {
+    const usize end = std::min(text.find('\n'), text.size() - 1) + 1;
+    f(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+// Where the precompiled texts are; empty if there is no such place.
+std::string cache_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  fs::path out;
+  if (cache != nullptr && *cache == '/') {
+    out = fs::path(cache) / "vinci";
+  } else if (home != nullptr && *home == '/') {
+    out = fs::path(home) / ".cache/vinci";
+  } else {
+    return {};
+  }
+  std::error_code error;
+  fs::create_directories(out, error);
+  return ::access(out.c_str(), W_OK) == 0 ? out.string() : std::string();
+}
+
+u64 age_of(const fs::path& path) {
+  std::error_code error;
+  const auto time = fs::last_write_time(path, error);
+  return error ? 0 : static_cast<u64>(time.time_since_epoch().count());
+}
+
+// What the texts depend on besides the options: the compiler, and all headers of ours.
+u64 state_of(const std::vector<std::string>& compiler) {
+  u64 out = age_of(fs::path("/usr/bin") / compiler[0]);
+  for (const std::string& word : compiler) {
+    if (!word.starts_with("-I") || word.find("ascend") == std::string::npos) continue;
+    std::error_code error;
+    for (const auto& entry : fs::recursive_directory_iterator(word.substr(2), error))
+      out = out * 31 + age_of(entry.path());
+  }
+  return out;
+}
+
+// Files that no compilation has used for a month.
+void remove_old(const std::string& folder) {
+  std::error_code error;
+  const auto limit = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    std::error_code ignored;
+    if (entry.path().filename().string().starts_with("headers-") && fs::last_write_time(entry.path(), ignored) < limit)
+      fs::remove(entry.path(), ignored);
+  }
+}
+
+}  // namespace
+
+u64 hash_of(std::string_view text, u64 seed) {
+  for (const char c : text)  // FNV-1a
+    seed = (seed ^ static_cast<u8>(c)) * 0x100000001b3;
+  return seed;
+}
+
+std::map<std::string, u64, std::less<>> texts_of_files(std::string_view preprocessed) {
+  std::map<std::string, u64, std::less<>> out;
+  u64* now = nullptr;
+  each_line(preprocessed, [&](std::string_view line) {
+    if (const auto file = named_by(line)) {
+      const auto it = out.find(*file);
+      now = it != out.end() ? &it->second : &out.emplace(*file, hash_of("")).first->second;
+    } else if (now != nullptr && line.size() > 1) {
+      *now = hash_of(line, *now);
+    }
+  });
+  return out;
+}
+
+std::string without_files(std::string_view preprocessed, const std::map<std::string, u64, std::less<>>& files) {
+  std::string out;
+  bool keep = true;
+  each_line(preprocessed, [&](std::string_view line) {
+    if (const auto file = named_by(line)) {
+      keep = !files.contains(*file);
+      if (!keep) return;
+      const usize close = line.rfind('"') + 1;
+      out += line.substr(0, close);
+      if (line.find('3', close) != std::string_view::npos) out += " 3";
+      out += '\n';
+    } else if (keep) {
+      out += line;
+    }
+  });
+  return out;
+}
+
+std::optional<PrecompiledHeaders::Ready> PrecompiledHeaders::ready(const std::string& folder,
+                                                                   std::string_view headers) const {
+  u64 key = hash_of(headers, state_of(compiler_));
+  for (const std::string& word : compiler_)
+    key = hash_of(word, key * 31);
+  const std::string stem = fmt::format("{}/headers-{:016x}", folder, key);
+  Ready out{stem + ".pch", {}};
+  std::error_code error;
+  if (!fs::exists(out.path, error)) {
+    // Built under a name of its own, then renamed: others may build it at the same time.
+    const std::string own = fmt::format("{}-{}", stem, ::getpid());
+    io::write_file_atomically(stem + ".h", headers);
+    std::vector<std::string> words = compiler_;
+    words.insert(words.end(), {"-E", "-x", "c++", stem + ".h", "-o", own + ".i"});
+    bool good = io::run_program(words, io::Stdout::to_stderr) == 0;
+    if (good) {
+      io::write_file_atomically(stem + ".i", without_files(io::read_file(own + ".i"), {}));
+      words.clear();  // the text has no macros and no includes any more
+      std::ranges::copy_if(compiler_, std::back_inserter(words),
+                           [](const std::string& word) { return !word.starts_with("-D") && !word.starts_with("-I"); });
+      words.insert(words.end(),
+                   {"-w", "-x", "c++-header", "-Xclang", "-fno-pch-timestamp", stem + ".i", "-o", own + ".pch"});
+      good = io::run_program(words, io::Stdout::to_stderr) == 0;
+    }
+    if (good) fs::rename(own + ".pch", out.path, error);
+    fs::remove(own + ".i", error);
+    if (!good) return std::nullopt;
+    remove_old(folder);
+  }
+  for (const char* ending : {".pch", ".i", ".h"})
+    fs::last_write_time(stem + ending, fs::file_time_type::clock::now(), error);
+  out.files = texts_of_files(io::read_file(stem + ".i"));
+  std::erase_if(out.files, [&](const auto& f) { return f.first.starts_with('<') || f.first.starts_with(stem); });
+  return out;
+}
+
+std::vector<std::string> PrecompiledHeaders::use(std::string& text) const {
+  const auto files = texts_of_files(text);
+  const std::string folder = cache_folder();
+  if (folder.empty()) return {};
+  for (const Choice& choice : kChoices) {
+    const bool included =
+        std::ranges::any_of(files, [&](const auto& f) { return std::string_view(f.first).ends_with(choice.sign); });
+    if (!included) continue;
+    const auto found = ready(folder, choice.headers);
+    if (!found) continue;
+    const bool same = std::ranges::all_of(found->files, [&](const auto& f) {
+      const auto it = files.find(f.first);
+      return it != files.end() && it->second == f.second;
+    });
+    if (!same) continue;
+    text = without_files(text, found->files);
+    return {"-Xclang", "-include-pch", "-Xclang", found->path};
+  }
+  return {};
+}
+
+}  // namespace vinci::cli
