@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Vinci authors
 # Sources whose code depends on the kind of the core, in several files, from a library, with their lines; and options of
-# other compilers. Usage: kernels.sh TOOL KERNELS
+# other compilers. Usage: core_kinds.sh TOOL TESTS
 set -e
-tool=$1 kernels=$2
+tool=$1 sources=$2/front_end kernels=$2/kernels
 fail() { echo "$*"; exit 1; }
 rm -rf core_kinds && mkdir core_kinds && cd core_kinds
 
-"$tool" cc "$kernels/core_kinds.asc" "$kernels/core_kinds_other.asc" -o together
+"$tool" cc "$sources/core_kinds.asc" "$sources/core_kinds_other.asc" -I"$kernels" -o together
 VINCI_MODE=full VINCI_RUN_OPTIONS="--check --trace" VINCI_OUTPUT=out ./together
-line=$(grep -n '// on AIV' "$kernels/core_kinds_other.asc" | cut -d: -f1)
+line=$(grep -n '// on AIV' "$sources/core_kinds_other.asc" | cut -d: -f1)
 grep -q "AIV,V,vector_dup,.*core_kinds_other.asc:$line," out/instructions.csv || fail "no vector_dup of line $line"
 
 # Objects of their own, one of them in a static library.
-"$tool" cc -c "$kernels/core_kinds.asc" -o one.o
-"$tool" cc -c "$kernels/core_kinds_other.asc" -o two.o
+"$tool" cc -c -I"$kernels" "$sources/core_kinds.asc" -o one.o
+"$tool" cc -c "$sources/core_kinds_other.asc" -o two.o
 ar rc libtwo.a two.o
 "$tool" cc one.o -L. -ltwo -o linked
 VINCI_MODE=functional ./linked
