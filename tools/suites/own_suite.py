@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Vinci authors
+"""The programs in Ascend C of this repository: they check themselves. The checkout is one of Vinci."""
+
+import re
+
+from suite import Case, Step, cmake_steps
+
+# Programs that end with a fault, hang or crash on purpose.
+ON_PURPOSE = ("crash", "deadlock", "no_progress", "out_of_bounds", "polls_forever")
+
+
+def cases(checkout):
+    folder = checkout / "tests/ascendc/kernels"
+    headers = sorted(folder.glob("*.h"))
+    for path in [*sorted(folder.glob("*.asc")), checkout / "examples/axpy.asc"]:
+        found = re.search(r"^// options: (.*)$", path.read_text(), re.M)
+        category = "examples" if path.parent.name == "examples" else "kernels"
+        if path.stem in ON_PURPOSE:
+            yield Case(path.stem, category, skip="fails on purpose")
+            continue
+        yield Case(path.stem, category, checks_itself=True, inputs=[path, *headers],
+                   compile=[["{vinci}", "cc", path, "-o", path.stem, *(found.group(1).split() if found else ())]],
+                   run=[Step([f"./{path.stem}"], wrong_codes=(1,))])
+    yield Case("project", "project", source=checkout / "tests/ascendc/project", compile=cmake_steps(), checks_itself=True,
+               run=[Step(["build/scale"], wrong_codes=(1,)), Step(["build/scale_shared"], wrong_codes=(1,))])
