@@ -129,12 +129,13 @@ def cases(checkout):
                run=shell("echo x >> " + str(checkout) + "/count; test -e file"))
     yield Case("module", "c", modules=["no_such_module_at_all"], run=shell("true"))
     yield Case("skip", "c", skip="not for us")
+    yield Case("ok/inner", "c", run=shell("true"), checks_itself=True)
     yield Case("env", "c", run=shell("test $A = {work} && test -x {vinci} && test -z $VINCI_CHIP", env={"A": "{work}"}),
                checks_itself=True)
 """
 STATES = {"ok": "right", "silent": "unchecked", "bits": "wrong", "own_check": "wrong", "no_lines": "wrong",
           "crash": "not run", "hang": "not run", "text": "not compiled", "data": "not prepared", "program": "not run",
-          "count": "right", "module": "skipped", "skip": "skipped", "env": "right"}
+          "count": "right", "module": "skipped", "skip": "skipped", "ok/inner": "right", "env": "right"}
 
 
 class Run(unittest.TestCase):
@@ -176,7 +177,7 @@ class Run(unittest.TestCase):
         self.assertEqual(results["program"]["reason"], "no_such_program_at_all cannot be started: No such file or directory")
         self.assertIn("^PASS", results["no_lines"]["reason"])
         self.assertIn("no_such_module_at_all", results["module"]["reason"])
-        self.assertEqual(tables.summary(report["cases"])[-1][:9], ["all", 14, 2, 12, 10, 7, 3, 1, 3])
+        self.assertEqual(tables.summary(report["cases"])[-1][:9], ["all", 15, 2, 13, 11, 8, 4, 1, 3])
         self.assertTrue((self.folder / "work/logs/bits/verify.txt").is_file())
 
     def test_kept_results_are_used_until_what_they_depend_on_changes(self):
@@ -221,7 +222,7 @@ class Run(unittest.TestCase):
         self.assertIn("worse: ok", self.run_suite("--only", "^(ok|bits)$", "--against", "before.json").stdout)
 
     def test_wrong_arguments(self):
-        for more, text in ((["--only", "zzz"], "none of 14 cases"), (["--against", "none.json"], "none.json"),
+        for more, text in ((["--only", "zzz"], "none of 15 cases"), (["--against", "none.json"], "none.json"),
                            (["--vinci", "checkout"], "neither bin/vinci"), (["--python", "none"], "no such program")):
             self.assertIn(text, self.run_suite(*more, code=2).stderr)
         (self.folder / "suite_file.py").write_text("def cases(checkout): return [1]")

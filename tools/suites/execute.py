@@ -154,7 +154,7 @@ class Runner:
         missing = self.missing_module(case.modules)
         if missing:
             return result | {"state": "skipped", "reason": NEEDS_MODULE.format(missing)}
-        folder, logs = self.work / "cases" / case.name, self.work / "logs" / case.name
+        folder, logs = (self.work / kind / case.folder() for kind in ("cases", "logs"))
         for path in (folder, logs):
             shutil.rmtree(path, ignore_errors=True)
         logs.mkdir(parents=True)

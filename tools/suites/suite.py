@@ -70,6 +70,10 @@ class Case:
         if not self.skip and not self.run:
             raise ValueError(f"case {self.name}: no step runs anything")
 
+    def folder(self):
+        """The name as that of a folder: one level, so that cases `a` and `a/b` do not mix; no name contains `~`."""
+        return self.name.replace("/", "~")
+
     def has_check(self):
         steps = [step for phase in PHASES for step in getattr(self, phase)]
         return bool(self.verify) or self.checks_itself or any(step.right or step.wrong for step in steps)
