@@ -140,7 +140,8 @@ class Runner:
 
     def key(self, case):
         """What the result of a case depends on; a kept result with another key is not used."""
-        files = digest_of([*([case.source] if case.source else []), *case.inputs])
+        sources = (pathlib.Path(__file__).with_name(name) for name in ("execute.py", "reasons.py", "compare.py"))
+        files = digest_of([*sources, *([case.source] if case.source else []), *case.inputs])
         parts = [repr(case), files, self.tools.identity, str(self.tools.python), self.mode, str(self.timeout),
                  self.state]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
@@ -182,8 +183,9 @@ class Runner:
         """The first of these modules that the Python of the scripts does not have."""
         for module in modules:
             if module not in self.modules:
-                self.modules[module] = subprocess.run([self.tools.python, "-c", f"import {module}"], capture_output=True,
-                                                      stdin=subprocess.DEVNULL).returncode == 0
+                done = subprocess.run([self.tools.python, "-c", f"import {module}"], capture_output=True,
+                                      stdin=subprocess.DEVNULL)
+                self.modules[module] = done.returncode == 0
             if not self.modules[module]:
                 return module
         return ""

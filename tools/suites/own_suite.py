@@ -22,5 +22,6 @@ def cases(checkout):
         yield Case(path.stem, category, checks_itself=True, inputs=[path, *headers],
                    compile=[["{vinci}", "cc", path, "-o", path.stem, *(found.group(1).split() if found else ())]],
                    run=[Step([f"./{path.stem}"], wrong_codes=(1,))])
-    yield Case("project", "project", source=checkout / "tests/ascendc/project", compile=cmake_steps(), checks_itself=True,
+    yield Case("project", "project", source=checkout / "tests/ascendc/project", compile=cmake_steps(),
+               checks_itself=True,
                run=[Step(["build/scale"], wrong_codes=(1,)), Step(["build/scale_shared"], wrong_codes=(1,))])

@@ -8,7 +8,8 @@ import signal
 LONGEST = 140  # characters of a reason
 # In this order: a log with a line of the first kind is grouped by it.
 ERRORS = {
-    "compile": (r"(fatal )?error: ", r"undefined reference", r"^CMake Error", r"\bcannot find -l", r"(?i)\berror\b"),
+    "compile": (r"(?<!collect2: )(?<!ld: )\berror: ", r"undefined reference", r"^CMake Error", r"\bcannot find -l",
+                r"(?i)\berror\b"),
     "run": (r"(?i)\b(unsupported )?fault: ", r"(?i)^\S*vinci\S*: ", r"(?i)\[error\]", r"(?i)\berror\b", r"what\(\):",
             r"(?i)\b(assert|abort|terminate)"),
     "verify": (r"(?i)\b(mismatch|wrong|fail|error|differ)",),
@@ -48,15 +49,16 @@ def normalise(line):
     line = re.sub(r"[‘’`]", "'", line)
     line = re.sub(r"\x1b\[[0-9;]*m", "", line)
     line = re.sub(r"^CMake Error at \S+ \((\w+)\):", r"CMake Error (\1):", line)
-    line = re.sub(r"(?<!\S)[\w./+-]+\.\w+:\d+(:\d+)?[:,]? ?", "", line)  # file:line:column
+    line = re.sub(r"(?<!\S)[^\s:'\"()]+\.\w+:\d+(:\d+)?[:,]? ?", "", line)  # file:line:column
     line = re.sub(r"^(/\S*/)?(ld|collect2|cc1plus|g\+\+|clang\+\+)(\.\w+)?: ", "", line)
     line = re.sub(r"^\S+\.o: in function .*?: ?", "", line)
     line = re.sub(r"^(fatal )?error: ", "", line)
     line = re.sub(r"(?<![\w.<])/(?:[^\s'\":,;()]+/)+", "", line)  # folders
     line = without_templates(line)
     line = re.sub(r"\[with .*?\]", "", line)
+    line = re.sub(r"; did you mean .*|,? so a declaration of .*", "", line)  # advice of the compiler
     line = re.sub(r"0x[0-9a-fA-F]+", "N", line)
-    line = re.sub(r"(?<![\w.])[-+]?\d+(\.\d+)?([eE][-+]?\d+)?(?![\w])", "N", line)
+    line = re.sub(r"(?<![\w.-])[-+]?\d+(\.\d+)?([eE][-+]?\d+)?(?!\w)", "N", line)
     line = re.sub(r"\bN(?:(?:, | )N\b)+", "N", line)
     line = " ".join(line.split())
     return line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."

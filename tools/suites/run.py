@@ -44,7 +44,27 @@ class Tools:
     prefix: pathlib.Path  # what CMake finds the package ASC in
     python: pathlib.Path
     version: str
+    files: list  # what programs are compiled and linked with: the tool, its library, its headers
     identity: str
+
+    def changed(self):
+        """Whether these files are others than at the start of the run."""
+        return stamps(self.files) != self.start
+
+    def __post_init__(self):
+        self.start = stamps(self.files)
+
+
+def stamps(paths):
+    found = {}
+    for root in paths:
+        for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
+            try:
+                stat = path.stat()
+                found[path] = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+            except OSError:
+                found[path] = None  # it is being replaced
+    return found
 
 
 # Arguments ----------------------------------------------------------------------------------------------------------
@@ -67,7 +87,7 @@ def options(arguments):
     parser.add_argument("--vinci", type=pathlib.Path, metavar="PATH",
                         help="an installation, a build folder or the tool (default: the build of these sources)")
     parser.add_argument("--python", type=pathlib.Path, default=pathlib.Path(sys.executable), metavar="PATH",
-                        help="the Python of the suite's scripts, such as that of a venv (default: the one that runs this)")
+                        help="the Python of the suite's scripts, such as that of a venv (default: this one)")
     parser.add_argument("--mode", choices=("timing", "functional", "full"), default="",
                         help="VINCI_MODE of the programs (default: theirs)")
     parser.add_argument("--work", type=pathlib.Path, metavar="FOLDER",
@@ -76,7 +96,7 @@ def options(arguments):
     parser.add_argument("--keep", action="store_true", help="keep the folders of right cases, too")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="all results")
     parser.add_argument("--junit", type=pathlib.Path, metavar="FILE", help="results for a CI server")
-    parser.add_argument("--against", type=pathlib.Path, metavar="FILE", help="compare with the --json of an earlier run")
+    parser.add_argument("--against", type=pathlib.Path, metavar="FILE", help="compare with an earlier --json")
     o = parser.parse_args(arguments)
     for name in ("jobs", "build_jobs", "sample"):
         if (value := getattr(o, name)) is not None and value < 1:
@@ -160,23 +180,18 @@ def find_tools(vinci, python):
     version = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout.strip().splitlines()
     if not version:
         raise Wrong(f"--vinci {vinci}: `{tool} --version` says nothing")
-    return Tools(tool, prefix, pathlib.Path(found).absolute(), version[0], identity(tool, prefix))
+    files = files_of(tool, prefix)
+    return Tools(tool, prefix, pathlib.Path(found).absolute(), version[0], files, execute.digest_of(files))
 
 
-def identity(tool, prefix):
-    """What compiled programs depend on: the tool, its library and its headers."""
-    digest = hashlib.sha256(tool.read_bytes())
+def files_of(tool, prefix):
+    """What compiled programs depend on: the tool, its library and its headers, as the package ASC names them."""
     paths = next(iter(sorted(prefix.glob("lib*/cmake/ASC/ASCPaths.cmake"))), None)
-    folders = [prefix / "include/vinci"]
-    if paths:
-        said = dict(re.findall(r'set\((\w+) "([^"]*)"\)', paths.read_text()))
-        said = {k: v.replace("${ASC_PREFIX}", str(prefix)) for k, v in said.items()}
-        library = pathlib.Path(said.get("ASC_LIBRARY", ""))
-        if library.is_file():
-            digest.update(library.read_bytes())
-        folders = [pathlib.Path(said["ASC_INCLUDE_DIR"])] if "ASC_INCLUDE_DIR" in said else folders
-    digest.update(execute.digest_of(folders).encode())
-    return digest.hexdigest()
+    if not paths:
+        return [tool]
+    said = dict(re.findall(r'set\((\w+) "([^"]*)"\)', paths.read_text()))
+    named = (said.get(name, "").replace("${ASC_PREFIX}", str(prefix)) for name in ("ASC_LIBRARY", "ASC_INCLUDE_DIR"))
+    return [tool, *(pathlib.Path(name) for name in named if name)]
 
 
 def git(checkout, *arguments):
@@ -243,8 +258,9 @@ def run_cases(runner, cases, o):
             times = "".join(f"  {phase} {t['wall']:.1f} s" for phase, t in result["phases"].items()
                             if phase in ("compile", "run"))
             said = f"  {result['reason']}" if result["reason"] else ""
-            print(f"[{len(results)}/{len(cases)}] {result['state']}: {case.name}{times}{'  (kept)' if kept else ''}{said}",
-                  file=sys.stderr, flush=True)
+            count = f"[{len(results)}/{len(cases)}]"
+            print(f"{count} {result['state']}: {case.name}{times}{' (kept)' if kept else ''}{said}", file=sys.stderr,
+                  flush=True)
 
     def work(case):
         if runner.processes.stopped:
@@ -256,6 +272,9 @@ def run_cases(runner, cases, o):
             try:
                 result = runner.run(case)
             except execute.Stopped:
+                return
+            if runner.tools.changed():
+                stop()
                 return
             keep_result(o.work, case, key, result)
         finish(case, result, kept)
@@ -331,7 +350,8 @@ def main(arguments):
                                 o.build_jobs, o.timeout, o.mode, o.keep)
         begin = time.monotonic()
         results = run_cases(runner, chosen, o)
-        report = {"format": tables.FORMAT, "suite": name, "checkout": checkout, "vinci": {"version": tools.version},
+        report = {"format": tables.FORMAT, "suite": name, "checkout": checkout,
+                  "vinci": {"version": tools.version, "digest": tools.identity},
                   "date": datetime.date.today().isoformat(), "mode": o.mode, "jobs": o.jobs, "timeout": o.timeout,
                   "wall": round(time.monotonic() - begin, 1),
                   "chosen": {"all": len(cases), "cases": len(chosen), "only": o.only or "", "sample": o.sample or 0,
@@ -352,6 +372,10 @@ def main(arguments):
         print(f"run.py: {e}", file=sys.stderr)
         return USAGE
     if not report["complete"]:
+        if tools.changed():
+            print(f"run.py: {tools.vinci}, its library or its headers have changed during the run, which has ended "
+                  "therefore: results of two builds do not belong into one table", file=sys.stderr)
+            return USAGE
         print(f"run.py: interrupted; the same command goes on with the results in {o.work}", file=sys.stderr)
         return INTERRUPTED
     if earlier:

@@ -42,8 +42,9 @@ class Case:
     """One case of a suite.
 
     `source` is a folder that is copied into the folder of the case before the first step. `inputs` are other files that
-    the result depends on: a kept result is not used after one of them has changed. A case with `skip` is not run. `modules` are the Python modules that its scripts import beyond the standard library. A case without a
-    `verify` step has a check of its own only if `checks_itself` is set, or if a step has `right` or `wrong`.
+    the result depends on: a kept result is not used after one of them has changed. A case with `skip` is not run.
+    `modules` are the Python modules that its scripts import beyond the standard library. A case without a `verify` step
+    has a check of its own only if `checks_itself` is set, or if a step has `right` or `wrong`.
     """
 
     name: str

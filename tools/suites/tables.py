@@ -74,7 +74,7 @@ def markdown_table(header, rows):
 def origin(report):
     """One line: what was run, of which commit, by which build, on how many cases."""
     checkout, chosen = report["checkout"], report["chosen"]
-    commit = checkout["commit"][:12] + (", modified" if checkout["modified"] else "") if checkout["commit"] else "no commit"
+    commit = (checkout["commit"][:12] or "no commit") + (", modified" if checkout["modified"] else "")
     said = f"{report['suite']} ({commit}), {report['vinci']['version']}, {report['date']}: "
     said += f"{chosen['cases']} of {chosen['all']} cases"
     if chosen["sample"]:
