@@ -128,6 +128,7 @@ def shell(text, **more):
 def cases(checkout):
     yield Case("ok", "a", run=shell("true"), verify=shell("true"))
     yield Case("silent", "a", run=shell("true"))
+    yield Case("bits/inner", "a", run=shell("exit 1"))
     yield Case("bits", "a", run=shell("true"), verify=shell("echo 7 values wrong; exit 1"))
     yield Case("own_check", "a", run=shell("exit 3", wrong_codes=[3]), checks_itself=True)
     yield Case("no_lines", "a", run=shell("echo nothing", right="^PASS"))
@@ -140,13 +141,15 @@ def cases(checkout):
                run=shell("echo x >> " + str(checkout) + "/count; test -e file"))
     yield Case("module", "c", modules=["no_such_module_at_all"], run=shell("true"))
     yield Case("skip", "c", skip="not for us")
-    yield Case("ok/inner", "c", run=shell("true"), checks_itself=True)
+    yield Case("lines", "a", run=shell("echo PASS a; echo FAIL b", right="^PASS", wrong="^FAIL"))
+    yield Case("leftover", "c", run=shell("sleep 60 & echo $! > " + str(checkout) + "/pid"))
     yield Case("env", "c", run=shell("test $A = {work} && test -x {vinci} && test -z $VINCI_CHIP", env={"A": "{work}"}),
                checks_itself=True)
 """
 STATES = {"ok": "right", "silent": "unchecked", "bits": "wrong", "own_check": "wrong", "no_lines": "wrong",
           "crash": "not run", "hang": "not run", "text": "not compiled", "data": "not prepared", "program": "not run",
-          "count": "right", "module": "skipped", "skip": "skipped", "ok/inner": "right", "env": "right"}
+          "count": "right", "module": "skipped", "skip": "skipped", "bits/inner": "not run",
+          "lines": "wrong", "leftover": "unchecked", "env": "right"}
 
 
 class Run(unittest.TestCase):
@@ -189,8 +192,18 @@ class Run(unittest.TestCase):
                          "no_such_program_at_all cannot be started: No such file or directory")
         self.assertIn("^PASS", results["no_lines"]["reason"])
         self.assertIn("no_such_module_at_all", results["module"]["reason"])
-        self.assertEqual(tables.summary(report["cases"])[-1][:9], ["all", 15, 2, 13, 11, 8, 4, 1, 3])
-        self.assertTrue((self.folder / "work/logs/bits/verify.txt").is_file())
+        self.assertEqual(tables.summary(report["cases"])[-1][:9], ["all", 17, 2, 15, 13, 9, 3, 2, 4])
+        self.assertEqual(results["lines"]["checks"], {"right": 1, "all": 2})
+        for log in ("bits/verify.txt", "bits~inner/run.txt"):
+            self.assertTrue((self.folder / "work/logs" / log).is_file())
+
+    def test_what_a_program_leaves_behind_is_ended(self):
+        self.report("--only", "^leftover$", code=0)
+        try:
+            stat = pathlib.Path("/proc", (self.folder / "checkout/pid").read_text().strip(), "stat").read_text()
+        except OSError:
+            return
+        self.assertEqual(stat.rpartition(")")[2].split()[0], "Z")
 
     def test_kept_results_are_used_until_what_they_depend_on_changes(self):
         self.report("--only", "^count$", code=0)
@@ -242,7 +255,7 @@ class Run(unittest.TestCase):
         self.assertIn("worse: ok", self.run_suite("--only", "^(ok|bits)$", "--against", "before.json").stdout)
 
     def test_wrong_arguments(self):
-        for more, text in ((["--only", "zzz"], "none of 15 cases"), (["--against", "none.json"], "none.json"),
+        for more, text in ((["--only", "zzz"], "none of 17 cases"), (["--against", "none.json"], "none.json"),
                            (["--vinci", "checkout"], "neither bin/vinci"), (["--python", "none"], "no such program")):
             self.assertIn(text, self.run_suite(*more, code=2).stderr)
         (self.folder / "suite_file.py").write_text("def cases(checkout): return [1]")
@@ -262,6 +275,9 @@ class Run(unittest.TestCase):
         self.assertTrue(text.startswith("before\n") and text.endswith("after\n"))
         subprocess.run(command, check=True)
         self.assertEqual(page.read_text(), text)
+        self.report()
+        subprocess.run([*command, "--reasons", "2"], check=True)
+        self.assertIn("| others | 10 | 10 more reasons |  |", page.read_text())
         page.write_text("no marks\n")
         self.assertEqual(subprocess.run(command, stderr=subprocess.DEVNULL).returncode, 2)
 

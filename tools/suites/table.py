@@ -25,9 +25,13 @@ def main(arguments):
     parser = argparse.ArgumentParser(prog="table.py", description=__doc__)
     parser.add_argument("results", nargs="+", type=pathlib.Path, help="files of run.py --json")
     parser.add_argument("--into", type=pathlib.Path, metavar="FILE", help=f"put the tables between the marks: {BEGIN}")
+    parser.add_argument("--reasons", type=int, default=12, metavar="N",
+                        help="the N reasons with the most cases of each file; 0: all (default: 12)")
     o = parser.parse_args(arguments)
+    if o.reasons < 0:
+        parser.error("--reasons: at least 0")
     try:
-        text = "\n".join(tables.render(load_report(path), tables.markdown_table) for path in o.results)
+        text = "\n".join(tables.render(load_report(path), tables.markdown_table, o.reasons) for path in o.results)
         if not o.into:
             print(text, end="")
         elif not o.into.is_file():

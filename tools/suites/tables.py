@@ -84,14 +84,24 @@ def origin(report):
     return said + ("" if report["complete"] else "; interrupted")
 
 
-def render(report, table):
-    """All tables of a report."""
+def shortened(rows, limit):
+    """The failures with the most cases, and a row that counts the others."""
+    if not limit or len(rows) <= limit:
+        return rows
+    most = sorted(rows, key=lambda row: -row[1])[:limit]
+    left = [row for row in rows if row not in most]
+    others = ["others", sum(row[1] for row in left), f"{len(left)} more reasons", ""]
+    return [*(row for row in rows if row in most), others]
+
+
+def render(report, table, limit=0):
+    """All tables of a report, with at most `limit` reasons of failures; 0: all."""
     results = report["cases"]
     parts = [origin(report), table(COLUMNS, summary(results))]
     right, every = checks(results)
     if every:
         parts.append(f"Checks inside the cases: {right} of {every} passed.")
-    rows = failures(results)
+    rows = shortened(failures(results), limit)
     if rows:
         parts.append(table(("state", "cases", "first failure", "for example"), rows))
     return "\n\n".join(parts) + "\n"
