@@ -110,6 +110,13 @@ class Compare(unittest.TestCase):
         self.assertEqual(self.code(b"\0" * 3, b"\0" * 3, "--type", "float16")[0], 2)
 
 
+class Tables(unittest.TestCase):
+    def test_depth_of_categories(self):
+        results = [{"name": c, "category": c, "state": "right", "phases": {}} for c in ("a/b/c", "a/b", "a/d/e", "f")]
+        self.assertEqual([row[:2] for row in tables.summary(results, 2)], [["a/b", 2], ["a/d", 1], ["f", 1], ["all", 4]])
+        self.assertEqual(len(tables.summary(results)), 5)
+
+
 class Cases(unittest.TestCase):
     def test_what_a_suite_file_may_not_say(self):
         for wrong in (lambda: Case("a b", run=[["true"]]), lambda: Case("../a", run=[["true"]]), lambda: Case("a"),

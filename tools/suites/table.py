@@ -27,11 +27,14 @@ def main(arguments):
     parser.add_argument("--into", type=pathlib.Path, metavar="FILE", help=f"put the tables between the marks: {BEGIN}")
     parser.add_argument("--reasons", type=int, default=12, metavar="N",
                         help="the N reasons with the most cases of each file; 0: all (default: 12)")
+    parser.add_argument("--depth", type=int, default=0, metavar="N",
+                        help="count categories a/b/c by their first N parts; 0: all (default: 0)")
     o = parser.parse_args(arguments)
-    if o.reasons < 0:
-        parser.error("--reasons: at least 0")
+    if min(o.reasons, o.depth) < 0:
+        parser.error("--reasons and --depth: at least 0")
     try:
-        text = "\n".join(tables.render(load_report(path), tables.markdown_table, o.reasons) for path in o.results)
+        text = "\n".join(tables.render(load_report(path), tables.markdown_table, o.reasons, o.depth)
+                         for path in o.results)
         if not o.into:
             print(text, end="")
         elif not o.into.is_file():

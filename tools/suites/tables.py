@@ -31,11 +31,12 @@ def summary_row(name, results):
             states["wrong"], f"{cpu(results, 'compile'):.1f}", f"{cpu(results, 'run'):.1f}"]
 
 
-def summary(results):
-    """Rows of the table by category, with the sum as the last one."""
+def summary(results, depth=0):
+    """Rows of the table by category, with the sum as the last one. `depth`: parts of a category a/b/c that count."""
     categories = collections.defaultdict(list)
     for result in results:
-        categories[result["category"] or "-"].append(result)
+        parts = (result["category"] or "-").split("/")
+        categories["/".join(parts[: depth or len(parts)])].append(result)
     rows = [summary_row(name, categories[name]) for name in sorted(categories)]
     return rows + [summary_row("all", results)]
 
@@ -94,10 +95,10 @@ def shortened(rows, limit):
     return [*(row for row in rows if row in most), others]
 
 
-def render(report, table, limit=0):
-    """All tables of a report, with at most `limit` reasons of failures; 0: all."""
+def render(report, table, limit=0, depth=0):
+    """All tables of a report, with at most `limit` reasons and with categories of `depth` parts; 0: all."""
     results = report["cases"]
-    parts = [origin(report), table(COLUMNS, summary(results))]
+    parts = [origin(report), table(COLUMNS, summary(results, depth))]
     right, every = checks(results)
     if every:
         parts.append(f"Checks inside the cases: {right} of {every} passed.")
