@@ -116,6 +116,11 @@ class Tables(unittest.TestCase):
         self.assertEqual([row[:2] for row in tables.summary(results, 2)], [["a/b", 2], ["a/d", 1], ["f", 1], ["all", 4]])
         self.assertEqual(len(tables.summary(results)), 5)
 
+    def test_wrong_results_are_never_left_out(self):
+        rows = [["wrong", 1, "bits", "a"], ["not compiled", 3, "x", "b"], ["not compiled", 2, "y", "c"]]
+        self.assertEqual(tables.shortened(rows, 2), [*rows[:2], ["others", 2, "1 other reasons", ""]])
+        self.assertEqual(tables.shortened(rows, 3), rows)
+
 
 class Cases(unittest.TestCase):
     def test_what_a_suite_file_may_not_say(self):
@@ -284,7 +289,7 @@ class Run(unittest.TestCase):
         self.assertEqual(page.read_text(), text)
         self.report()
         subprocess.run([*command, "--reasons", "2"], check=True)
-        self.assertIn("| others | 10 | 10 more reasons |  |", page.read_text())
+        self.assertIn("| others | 10 | 10 other reasons |  |", page.read_text())
         page.write_text("no marks\n")
         self.assertEqual(subprocess.run(command, stderr=subprocess.DEVNULL).returncode, 2)
 

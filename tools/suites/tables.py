@@ -86,12 +86,12 @@ def origin(report):
 
 
 def shortened(rows, limit):
-    """The failures with the most cases, and a row that counts the others."""
+    """Wrong results, the failures with the most cases, and a row that counts the others."""
     if not limit or len(rows) <= limit:
         return rows
-    most = sorted(rows, key=lambda row: -row[1])[:limit]
+    most = sorted(rows, key=lambda row: (row[0] != "wrong", -row[1]))[:limit]
     left = [row for row in rows if row not in most]
-    others = ["others", sum(row[1] for row in left), f"{len(left)} more reasons", ""]
+    others = ["others", sum(row[1] for row in left), f"{len(left)} other reasons", ""]
     return [*(row for row in rows if row in most), others]
 
 
