@@ -200,7 +200,7 @@ TEST_F(Cli, CompilesAndRunsAscendCOnlyWithItsParts) {
   expect(
       vinci("cc a.asc --npu-arch=dav-3510"), 4,
       "error: --npu-arch=dav-3510: supported are dav-2201 (Ascend 910B), dav-2002 (Ascend 310P) and dav-1001 (Ascend "
-      "910)\n");
+      "910), or by their older names dav-c220, dav-c220-vec, dav-c220-cube, dav-m200 and dav-c100\n");
   expect(vinci("cc a.asc --run-mode=npu"), 2, "error: --run-mode=npu: the modes are sim and cpu\n");
   write("open.asc", "void k(int); void f() {\n  k<<<1, 0, 0>>>(1;\n}\n");
   const Result open = vinci("cc -c open.asc");

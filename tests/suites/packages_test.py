@@ -23,7 +23,7 @@ STATES = {
 }
 REASONS = {
     "cmake/wrong": "exit code 1: N of N values wrong; the first is N: N, not N",
-    "cmake/does_not_compile": "'MultiplyAll' was not declared in this scope",
+    "cmake/does_not_compile": "use of undeclared identifier 'MultiplyAll'",
     "cmake/rare_module": "its scripts need the Python module a_module_that_does_not_exist; name a Python that has it "
                          "with --python",
     "plain/wrong": "some checks fail",

@@ -180,9 +180,8 @@ struct CommandLine {
       }
     }
     fail(Fault::Unsupported,
-         "{}={}: supported are dav-2201 (Ascend 910B; dav-c220, dav-c220-vec and dav-c220-cube are older names, for "
-         "both "
-         "kinds of cores and for one), dav-2002 (Ascend 310P; dav-m200) and dav-1001 (Ascend 910; dav-c100)",
+         "{}={}: supported are dav-2201 (Ascend 910B), dav-2002 (Ascend 310P) and dav-1001 (Ascend 910), or by their "
+         "older names dav-c220, dav-c220-vec, dav-c220-cube, dav-m200 and dav-c100",
          option, name);
   }
   static void take_vendor_option(std::string_view option) {
