@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "isa/base/error.h"
+#include "isa/base/fnv1a.h"
 #include "isa/codec.h"
 
 namespace vinci::isa {
@@ -121,14 +122,7 @@ struct Header {
 
 u64 program_checksum(std::span<const std::byte> bytes) {
   VINCI_CHECK(bytes.size() >= kHeaderBytes);
-  u64 hash = 0xcbf29ce484222325u;  // FNV-1a: offset basis and prime of the 64-bit form
-  const auto add = [&](std::span<const std::byte> part) {
-    for (const std::byte b : part)
-      hash = (hash ^ static_cast<u64>(b)) * 0x100000001b3u;
-  };
-  add(bytes.first(kChecksumOffset));
-  add(bytes.subspan(kHeaderBytes));
-  return hash;
+  return fnv1a(bytes.subspan(kHeaderBytes), fnv1a(bytes.first(kChecksumOffset)));
 }
 
 std::vector<std::byte> write_program(const Program& p) {

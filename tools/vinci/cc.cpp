@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "isa/base/error.h"
+#include "isa/base/fnv1a.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/program.h"
 #include "sim/io/temp_folder.h"
@@ -295,9 +296,9 @@ class Compilation {
       passes.pop_back();
       passes[0].kind = "both";
     }
-    u64 hash = hash_of(source);
+    u64 hash = fnv1a(source);
     for (const Pass& pass : passes)
-      hash = hash * 31 + hash_of(pass.text);
+      hash = fnv1a(pass.text, hash);
     std::vector<std::string> objects;
     for (const Pass& pass : passes) {
       objects.push_back(passes.size() == 1 ? object : fmt::format("{}.{}.o", stem, pass.kind));
@@ -394,9 +395,8 @@ void add_cc(CLI::App& app) {
   sub->footer(
       "Takes the command line of a C++ compiler: sources (.asc, .cpp), -o, -c, -I, -D, -O, -l and so on, and\n"
       "--npu-arch=dav-2201 (the default), dav-2002 or dav-1001, and --run-mode=sim (the default) or cpu (no time, for\n"
-      "debugging). The compiler is clang-19. The program runs by itself or\n"
-      "under `vinci sim`; docs/ascendc.md. Exit code 2 where the compiler finds faults, 7 where it is ended by a "
-      "signal.\n"
+      "debugging). The compiler is clang-19. The program runs by itself or under `vinci sim`; docs/ascendc.md.\n"
+      "Exit code 2 where the compiler finds faults, 7 where it is ended by a signal.\n"
       "Example: vinci cc add.asc -o add && vinci sim ./add");
   sub->callback([sub] {
     const CommandLine line(sub->remaining());

@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "isa/base/error.h"
+#include "isa/base/fnv1a.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/program.h"
 
@@ -93,21 +94,15 @@ void remove_old(const std::string& folder) {
 
 }  // namespace
 
-u64 hash_of(std::string_view text, u64 seed) {
-  for (const char c : text)  // FNV-1a
-    seed = (seed ^ static_cast<u8>(c)) * 0x100000001b3;
-  return seed;
-}
-
 std::map<std::string, u64, std::less<>> texts_of_files(std::string_view preprocessed) {
   std::map<std::string, u64, std::less<>> out;
   u64* now = nullptr;
   each_line(preprocessed, [&](std::string_view line) {
     if (const auto file = named_by(line)) {
       const auto it = out.find(*file);
-      now = it != out.end() ? &it->second : &out.emplace(*file, hash_of("")).first->second;
+      now = it != out.end() ? &it->second : &out.emplace(*file, kFnv1aBasis).first->second;
     } else if (now != nullptr && line.size() > 1) {
-      *now = hash_of(line, *now);
+      *now = fnv1a(line, *now);
     }
   });
   return out;
@@ -133,9 +128,9 @@ std::string without_files(std::string_view preprocessed, const std::map<std::str
 
 std::optional<PrecompiledHeaders::Ready> PrecompiledHeaders::ready(const std::string& folder,
                                                                    std::string_view headers) const {
-  u64 key = hash_of(headers, state_of(compiler_));
+  u64 key = fnv1a(headers, state_of(compiler_));
   for (const std::string& word : compiler_)
-    key = hash_of(word, key * 31);
+    key = fnv1a(word, key * 31);
   const std::string stem = fmt::format("{}/headers-{:016x}", folder, key);
   Ready out{stem + ".pch", {}};
   std::error_code error;

@@ -38,6 +38,4 @@ std::map<std::string, u64, std::less<>> texts_of_files(std::string_view preproce
 // The text without that of these files. Line markers stay, without their order of inclusion.
 std::string without_files(std::string_view preprocessed, const std::map<std::string, u64, std::less<>>& files);
 
-u64 hash_of(std::string_view text, u64 seed = 0xcbf29ce484222325);
-
 }  // namespace vinci::cli
