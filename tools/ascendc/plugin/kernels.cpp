@@ -303,7 +303,7 @@ class Rewriter {
             type, {name, builder_.getInt32(kernel.type ? static_cast<unsigned>(*kernel.type) : ~0u), vector, cube}),
         "vinci_kernel");
     write_entry(entry, kernel, *table);
-    // The object with the host's code has the entry; this one stands in for a kernel that it does not have.
+    // Where the object with the host's code has an entry of this name, the linker takes that one.
     if (!pass_.host && entry.hasExternalLinkage()) {
       entry.setLinkage(GlobalValue::WeakAnyLinkage);
       entry.setComdat(nullptr);
