@@ -6,6 +6,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -52,7 +53,44 @@ struct Field {
   bool optional = false;  // may be left out at the end of the text; then it is `fallback`
   u64 fallback = 0;
   bool is_signed = false;
+  std::optional<BufId> memory = {};  // the value is a byte address in it: a pointer in CCE
+  bool lanes = false;                // what is there, or the value itself, is of the type form
 };
+
+inline constexpr u8 kLocalBits = 24;  // of an address in a memory of the core
+inline constexpr u8 kGmBits = 48;
+// What the reference says of an address where there is nothing else to say.
+constexpr std::string_view address_doc(BufId memory) {
+  constexpr auto kDocs = enum_table<BufId, std::string_view>({{BufId::GM, "byte address in global memory"},
+                                                              {BufId::L1, "byte address in L1"},
+                                                              {BufId::L0A, "byte address in L0A"},
+                                                              {BufId::L0B, "byte address in L0B"},
+                                                              {BufId::L0C, "byte address in L0C"},
+                                                              {BufId::UB, "byte address in UB"},
+                                                              {BufId::BT, "byte address in BT"},
+                                                              {BufId::FB, "byte address in FB"}});
+  return kDocs[index(memory)];
+}
+// An operand that is the address of bytes, whatever the type form.
+template <auto Member>
+constexpr Field<Member> bytes_in(BufId memory, std::string_view name, std::string_view doc = {}) {
+  return {.name = name,
+          .width = memory == BufId::GM ? kGmBits : kLocalBits,
+          .doc = doc.empty() ? address_doc(memory) : doc,
+          .memory = memory};
+}
+// One that is the address of elements of the type form, where the instruction has such.
+template <auto Member>
+constexpr Field<Member> address_in(BufId memory, std::string_view name, std::string_view doc = {}) {
+  Field<Member> field = bytes_in<Member>(memory, name, doc);
+  field.lanes = true;
+  return field;
+}
+// One that is an element.
+template <auto Member>
+constexpr Field<Member> lane_value(std::string_view name) {
+  return {.name = name, .width = 64, .doc = "raw bits of the lane type; integers may be sign-extended", .lanes = true};
+}
 
 // A form of an instruction on data types, spelled as a suffix of the mnemonic: `vadd.f16`.
 struct TypeForm {
@@ -160,6 +198,8 @@ struct FieldInfo {
   bool optional = false;
   u64 fallback = 0;
   std::string_view doc;
+  std::optional<BufId> memory;
+  bool lanes = false;
   void (*set)(ArgsStorage&, u64) = nullptr;
   u64 (*get)(const ArgsStorage&) = nullptr;
 
@@ -304,6 +344,8 @@ constexpr FieldInfo make_field(const Field<Member>& f, unsigned lsb) {
       .optional = f.optional,
       .fallback = f.fallback,
       .doc = f.doc,
+      .memory = f.memory,
+      .lanes = f.lanes,
       .set = [](ArgsStorage& s, u64 v) { reinterpret_cast<Args*>(s.bytes.data())->*Member = static_cast<T>(v); },
       .get =
           [](const ArgsStorage& s) {

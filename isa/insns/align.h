@@ -33,8 +33,8 @@ struct AlignCopy {
   static constexpr std::string_view kGapInGm = "bytes skipped after a piece";
   static constexpr std::string_view kGapInUb = "32 B blocks skipped after a piece";
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", ToGm ? kGmBits : kLocalBits, OperandKind::value, "byte address"},
-      Field<&Args::src>{"src", ToGm ? kLocalBits : kGmBits, OperandKind::value, "byte address"},
+      address_in<&Args::dst>(ToGm ? BufId::GM : BufId::UB, "dst"),
+      address_in<&Args::src>(ToGm ? BufId::UB : BufId::GM, "src"),
       Field<&Args::sid>{"sid", 4},
       Field<&Args::nBurst>{"nBurst", 12, OperandKind::value, "pieces"},
       Field<&Args::lenBurst>{"lenBurst", 21, OperandKind::value, "bytes of a piece, a multiple of the element"},

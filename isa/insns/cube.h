@@ -48,9 +48,9 @@ struct Mad {
   static constexpr ArchSet archs = kAllArchs;
   static constexpr CostClass cost = CostClass::cube;
   static constexpr std::tuple fields{
-      Field<&Args::c>{"c", 24, OperandKind::value, "byte address in L0C"},
-      Field<&Args::a>{"a", 24, OperandKind::value, "byte address in L0A"},
-      Field<&Args::b>{"b", 24, OperandKind::value, "byte address in L0B"},
+      address_in<&Args::c>(BufId::L0C, "c"),
+      address_in<&Args::a>(BufId::L0A, "a"),
+      address_in<&Args::b>(BufId::L0B, "b"),
       Field<&Args::m>{"m", 12, OperandKind::value, "rows of A; 0: nothing is done"},
       Field<&Args::k>{"k", 12, OperandKind::value, "columns of A; 0: nothing is done"},
       Field<&Args::n>{"n", 12, OperandKind::value, "columns of B; 0: nothing is done"},

@@ -37,7 +37,7 @@ struct FillMatrix {
     }
   }();
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address"},
+      address_in<&Args::dst>(Dst, "dst"),
       Field<&Args::repeat>{"repeat", 15, OperandKind::value, "runs; at most 255 before c220"},
       Field<&Args::value>{"value", 33, OperandKind::value, "bits of an element; left out: of set_l0_set_value", true,
                           kFillFromRegister},
@@ -80,8 +80,8 @@ struct BroadcastUbToCc {
   static constexpr ArchSet archs = kJointArchs;
   static constexpr CostClass cost = CostClass::ub_to_l0c;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in L0C"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in UB"},
+      address_in<&Args::dst>(BufId::L0C, "dst"),
+      address_in<&Args::src>(BufId::UB, "src"),
       Field<&Args::nBurst>{"nBurst", 8, OperandKind::value, "pieces"},
       Field<&Args::lenBurst>{"lenBurst", 8, OperandKind::value, "rows of 16 elements of a piece"},
       Field<&Args::srcGap>{"srcGap", 8, OperandKind::value, "32 B blocks skipped after a piece"},

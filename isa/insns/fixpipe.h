@@ -74,9 +74,8 @@ struct Fixpipe {
   static constexpr ArchSet archs = kSplitArchs;
   static constexpr CostClass cost = Dst == BufId::GM ? CostClass::l0c_to_gm : CostClass::l0c_to_l1;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", Dst == BufId::GM ? kGmBits : kLocalBits, OperandKind::value,
-                        Dst == BufId::GM ? "byte address in global memory" : "byte address in L1"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in L0C"},
+      address_in<&Args::dst>(Dst, "dst"),
+      address_in<&Args::src>(BufId::L0C, "src"),
       Field<&Args::sid>{"sid", 4},
       Field<&Args::nSize>{"NSize", 12, OperandKind::value, "columns"},
       Field<&Args::mSize>{"MSize", 16, OperandKind::value, "rows"},

@@ -51,8 +51,8 @@ struct Img2col {
   static constexpr ArchSet archs = kJointArchs;
   static constexpr CostClass cost = kImg2colCost<Dst>;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address of the feature map in L1"},
+      address_in<&Args::dst>(Dst, "dst"),
+      address_in<&Args::src>(BufId::L1, "src", "byte address in L1 of the feature map"),
       Field<&Args::fetchFilterW>{"fetchFilterW", 8, OperandKind::value, "first column of the filter"},
       Field<&Args::fetchFilterH>{"fetchFilterH", 8, OperandKind::value, "first row of the filter"},
       Field<&Args::leftTopW>{"leftTopW", 16, OperandKind::value, "column of the first position, -255..", false, 0,
@@ -110,8 +110,8 @@ struct Img2colV2 {
   static constexpr ArchSet archs = Dst == BufId::UB ? only(Arch::m200) : kSecondArchs;  // no split core has L1 and UB
   static constexpr CostClass cost = kImg2colCost<Dst>;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address of the feature map in L1"},
+      address_in<&Args::dst>(Dst, "dst"),
+      address_in<&Args::src>(BufId::L1, "src", "byte address in L1 of the feature map"),
       Field<&Args::stepK>{"stepK", 16, OperandKind::value, "columns; a multiple of C0 unless they end the matrix"},
       Field<&Args::stepM>{"stepM", 16, OperandKind::value, "rows"},
       Field<&Args::posK>{"posK", 16, OperandKind::value, "first column, a multiple of C0"},

@@ -60,8 +60,8 @@ struct L0cUbCopy {
   static constexpr std::string_view kL0cStride = "512 B (f16) or 1024 B skipped after a piece";
   static constexpr std::string_view kUbStride = "32 B blocks skipped after a piece";
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, kToUb ? "byte address in UB" : "byte address in L0C"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, kToUb ? "byte address in L0C" : "byte address in UB"},
+      bytes_in<&Args::dst>(kToUb ? BufId::UB : BufId::L0C, "dst"),
+      address_in<&Args::src>(kToUb ? BufId::L0C : BufId::UB, "src"),
       Field<&Args::sid>{"sid", 4, OperandKind::value,
                         "of 8-bit results: 0 in the first, 1 in the second half of a 32 B block, 2 side by side"},
       Field<&Args::nBurst>{"nBurst", 12, OperandKind::value, "pieces"},

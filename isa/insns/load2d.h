@@ -22,8 +22,8 @@ void load2d(const Load2dArgs& x, BufId dst, BufId src, ExecContext& c);         
 // The fields that the forms of load2d share, in three parts around those that only some have.
 template <BufId Dst, BufId Src>
 inline constexpr std::tuple kLoad2dFields{
-    Field<&Load2dArgs::dst>{"dst", kLocalBits, OperandKind::value, "byte address"},
-    Field<&Load2dArgs::src>{"src", Src == BufId::GM ? kGmBits : kLocalBits, OperandKind::value, "byte address"},
+    address_in<&Load2dArgs::dst>(Dst, "dst"),
+    address_in<&Load2dArgs::src>(Src, "src"),
     Field<&Load2dArgs::baseIdx>{"baseIdx", 16, OperandKind::value, "first source fractal"},
     Field<&Load2dArgs::repeat>{"repeat", 8, OperandKind::value, "fractals"},
     Field<&Load2dArgs::srcStride>{"srcStride", 16, OperandKind::value, "source fractals between two"},
@@ -104,8 +104,8 @@ struct LoadTranspose {
   static constexpr ArchSet archs = kSplitArchs;
   static constexpr CostClass cost = Cost;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in L1"},
+      address_in<&Args::dst>(Dst, "dst"),
+      address_in<&Args::src>(BufId::L1, "src"),
       Field<&Args::indexID>{"indexID", 16, OperandKind::value, "first source square"},
       Field<&Args::repeat>{"repeat", 8, OperandKind::value, "squares"},
       Field<&Args::srcStride>{"srcStride", 16, OperandKind::value, "source squares between two"},

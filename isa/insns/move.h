@@ -11,8 +11,6 @@ namespace vinci::isa::insn {
 
 inline constexpr u32 kBlockBytes = 32;     // unit of the burst copies
 inline constexpr u32 kFractalBytes = 512;  // 16 rows of 32 bytes
-inline constexpr unsigned kLocalBits = 24;
-inline constexpr unsigned kGmBits = 48;
 
 // nBurst pieces of lenBurst blocks; after each piece the source skips srcGap blocks and the destination dstGap blocks.
 struct BurstArgs {
@@ -46,9 +44,8 @@ struct BurstCopy {
   static constexpr ArchSet archs = Archs;
   static constexpr CostClass cost = Cost;
   static constexpr std::tuple fields = std::tuple_cat(
-      std::tuple{Field<&Args::dst>{"dst", Dst == BufId::GM ? kGmBits : kLocalBits, OperandKind::value, "byte address"},
-                 Field<&Args::src>{"src", Src == BufId::GM ? kGmBits : kLocalBits, OperandKind::value, "byte address"},
-                 Field<&Args::sid>{"sid", 4}, Field<&Args::nBurst>{"nBurst", 12, OperandKind::value, "pieces"},
+      std::tuple{address_in<&Args::dst>(Dst, "dst"), address_in<&Args::src>(Src, "src"), Field<&Args::sid>{"sid", 4},
+                 Field<&Args::nBurst>{"nBurst", 12, OperandKind::value, "pieces"},
                  Field<&Args::lenBurst>{"lenBurst", 16, OperandKind::value, "32 B blocks of a piece"},
                  Field<&Args::srcGap>{"srcGap", 16, OperandKind::value, "32 B blocks skipped after a piece"},
                  Field<&Args::dstGap>{"dstGap", 16, OperandKind::value, "32 B blocks skipped after a piece"}},

@@ -26,8 +26,8 @@ struct Nd2Nz {
   static constexpr ArchSet archs = kSplitArchs;
   static constexpr CostClass cost = CostClass::gm_to_l1_nd2nz;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in L1"},
-      Field<&Args::src>{"src", kGmBits, OperandKind::value, "byte address in global memory"},
+      address_in<&Args::dst>(BufId::L1, "dst"),
+      address_in<&Args::src>(BufId::GM, "src"),
       Field<&Args::sid>{"sid", 4},
       Field<&Args::ndNum>{"ndNum", 12, OperandKind::value, "matrices"},
       Field<&Args::nValue>{"nValue", 15, OperandKind::value, "rows"},

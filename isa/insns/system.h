@@ -93,7 +93,7 @@ struct Dcci : ScalarBase {
   static constexpr u16 opcode = 0x069;
   static constexpr ArchSet archs = kSecondArchs;
   static constexpr std::tuple fields{
-      Field<&Args::address>{"address", 48},
+      bytes_in<&Args::address>(BufId::GM, "address"),
       Field<&Args::entire>{"entire", 1, OperandKind::value, "0 SINGLE_CACHE_LINE, 1 ENTIRE_DATA_CACHE"},
       Field<&Args::dst>{"dst", 2, OperandKind::value,
                         "0 CACHELINE_ALL, 1 CACHELINE_UB, 2 CACHELINE_OUT, 3 "
@@ -112,7 +112,7 @@ struct DcPreload : ScalarBase {
       "prefetch a line into the data cache, which is not modelled: only its issue costs";
   static constexpr u16 opcode = 0x06a;
   static constexpr ArchSet archs = kSecondArchs;
-  static constexpr std::tuple fields{Field<&Args::address>{"address", 48},
+  static constexpr std::tuple fields{bytes_in<&Args::address>(BufId::GM, "address"),
                                      Field<&Args::offset>{"offset", 64, OperandKind::value, "bytes", true, 0}};
   static void execute(const Args&, ScalarContext&) {}
 };
@@ -126,7 +126,7 @@ struct Preload : ScalarBase {
       "prefetch into the instruction cache, which is not modelled: only its issue costs";
   static constexpr u16 opcode = 0x06b;
   static constexpr ArchSet archs = kSecondArchs;
-  static constexpr std::tuple fields{Field<&Args::address>{"address", 48},
+  static constexpr std::tuple fields{bytes_in<&Args::address>(BufId::GM, "address"),
                                      Field<&Args::length>{"length", 32, OperandKind::value, "lines", true, 1}};
   static void execute(const Args&, ScalarContext&) {}
 };

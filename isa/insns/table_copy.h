@@ -24,8 +24,8 @@ struct CopyCbufToBt {
   static constexpr ArchSet archs = kSplitArchs;
   static constexpr CostClass cost = CostClass::l1_to_bt;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in BT"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in L1"},
+      address_in<&Args::dst>(BufId::BT, "dst"),
+      address_in<&Args::src>(BufId::L1, "src"),
       Field<&Args::convControl>{"convControl", 1, OperandKind::value, "1: f16 to f32"},
       Field<&Args::nBurst>{"nBurst", 12, OperandKind::value, "pieces"},
       Field<&Args::lenBurst>{"lenBurst", 16, OperandKind::value, "64 B of source of a piece"},
@@ -50,8 +50,8 @@ struct CopyCbufToFbuf {
   static constexpr ArchSet archs = kSplitArchs;
   static constexpr CostClass cost = CostClass::l1_to_fb;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in FB"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in L1"},
+      address_in<&Args::dst>(BufId::FB, "dst"),
+      address_in<&Args::src>(BufId::L1, "src"),
       Field<&Args::nBurst>{"nBurst", 12, OperandKind::value, "0 or 1: public sources disagree on what the gaps are"},
       Field<&Args::lenBurst>{"lenBurst", 16, OperandKind::value, "128 B units"},
       Field<&Args::srcGap>{"srcGap", 16, OperandKind::value, "no effect"},

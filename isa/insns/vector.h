@@ -91,10 +91,10 @@ struct VectorInsn : Form {
 };
 
 // Operands, in the order of the public intrinsics.
-inline constexpr std::tuple kVectorBinaryFields{
-    Field<&VectorBinaryArgs::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
-    Field<&VectorBinaryArgs::src0>{"src0", kLocalBits, OperandKind::value, "byte address in UB"},
-    Field<&VectorBinaryArgs::src1>{"src1", kLocalBits, OperandKind::value, "byte address in UB"},
+inline constexpr std::tuple kVectorBinaryAddresses{address_in<&VectorBinaryArgs::dst>(BufId::UB, "dst"),
+                                                   address_in<&VectorBinaryArgs::src0>(BufId::UB, "src0"),
+                                                   address_in<&VectorBinaryArgs::src1>(BufId::UB, "src1")};
+inline constexpr std::tuple kVectorBinaryStrides{
     Field<&VectorBinaryArgs::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"},
     Field<&VectorBinaryArgs::dstBlkStride>{"dstBlkStride", 8, OperandKind::value,
                                            "32 B blocks from block to block; c100: 0 is 1"},
@@ -105,14 +105,12 @@ inline constexpr std::tuple kVectorBinaryFields{
                                             "32 B blocks from repeat to repeat"},
     Field<&VectorBinaryArgs::src1RepStride>{"src1RepStride", 8, OperandKind::value,
                                             "32 B blocks from repeat to repeat"}};
-inline constexpr std::tuple kVectorDst{
-    Field<&VectorUnaryArgs::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"}};
-inline constexpr std::tuple kVectorSrc{
-    Field<&VectorUnaryArgs::src>{"src", kLocalBits, OperandKind::value, "byte address in UB"}};
+inline constexpr auto kVectorBinaryFields = std::tuple_cat(kVectorBinaryAddresses, kVectorBinaryStrides);
+inline constexpr std::tuple kVectorDst{address_in<&VectorUnaryArgs::dst>(BufId::UB, "dst")};
+inline constexpr std::tuple kVectorSrc{address_in<&VectorUnaryArgs::src>(BufId::UB, "src")};
 inline constexpr std::tuple kVectorRepeat{
     Field<&VectorUnaryArgs::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"}};
-inline constexpr std::tuple kVectorScalar{Field<&VectorUnaryArgs::scalar>{
-    "scalar", 64, OperandKind::value, "raw bits of the lane type; integers may be sign-extended"}};
+inline constexpr std::tuple kVectorScalar{lane_value<&VectorUnaryArgs::scalar>("scalar")};
 inline constexpr std::tuple kVectorUnaryStrides{
     Field<&VectorUnaryArgs::dstBlkStride>{"dstBlkStride", 16, OperandKind::value,
                                           "32 B blocks from block to block; c100: 0 is 1"},

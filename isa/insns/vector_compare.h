@@ -24,9 +24,8 @@ void select_execute(const VectorBinaryArgs& x, LaneType type, ExecContext& c);
 void set_cmpmask_execute(const CmpmaskArgs& x, ExecContext& c);
 void get_cmpmask_execute(const CmpmaskArgs& x, ExecContext& c);
 
-inline constexpr std::tuple kCompareSources{
-    Field<&VectorBinaryArgs::src0>{"src0", kLocalBits, OperandKind::value, "byte address in UB"},
-    Field<&VectorBinaryArgs::src1>{"src1", kLocalBits, OperandKind::value, "byte address in UB"}};
+inline constexpr std::tuple kCompareSources{address_in<&VectorBinaryArgs::src0>(BufId::UB, "src0"),
+                                            address_in<&VectorBinaryArgs::src1>(BufId::UB, "src1")};
 inline constexpr std::tuple kCompareStrides{
     Field<&VectorBinaryArgs::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"},
     Field<&VectorBinaryArgs::dstBlkStride>{"dstBlkStride", 8, OperandKind::value, "no effect"},
@@ -45,7 +44,10 @@ template <>
 struct CompareFields<VectorBinaryArgs> {
   static constexpr auto to_register = std::tuple_cat(kCompareSources, kCompareStrides);
   static constexpr auto select = std::tuple_cat(
-      kVectorBinaryFields,
+      std::tuple{address_in<&VectorBinaryArgs::dst>(BufId::UB, "dst"),
+                 address_in<&VectorBinaryArgs::src0>(BufId::UB, "src0"),
+                 bytes_in<&VectorBinaryArgs::src1>(BufId::UB, "src1")},
+      kVectorBinaryStrides,
       std::tuple{Field<&VectorBinaryArgs::option>{
           "mode", 2, OperandKind::value,
           "0: bits of CMPMASK for every repeat; 1: bits in UB at src1, one set for each repeat, against the scalar in "
@@ -74,8 +76,8 @@ struct CompareForm {
   using Args = VectorBinaryArgs;
   static constexpr auto types = Types::types;
   static constexpr auto fields =
-      std::tuple_cat(std::tuple{Field<&Args::dst>{"dst", kLocalBits, OperandKind::value,
-                                                  "byte address in UB; the bits of all repeats follow each other"}},
+      std::tuple_cat(std::tuple{bytes_in<&Args::dst>(BufId::UB, "dst",
+                                                     "byte address in UB; the bits of all repeats follow each other")},
                      kCompareSources, kCompareStrides);
   static Work work(const Args& x, const Spr& spr) { return vector_work(x.repeat, Types::shape(x.type).lanes(), spr); }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
@@ -90,8 +92,8 @@ struct CompareScalarForm {
   using Args = VectorUnaryArgs;
   static constexpr auto types = Types::types;
   static constexpr auto fields =
-      std::tuple_cat(std::tuple{Field<&Args::dst>{"dst", kLocalBits, OperandKind::value,
-                                                  "byte address in UB; the bits of all repeats follow each other"}},
+      std::tuple_cat(std::tuple{bytes_in<&Args::dst>(BufId::UB, "dst",
+                                                     "byte address in UB; the bits of all repeats follow each other")},
                      kVectorSrc, kVectorScalar, kVectorRepeat, kVectorUnaryStrides);
   static Work work(const Args& x, const Spr& spr) { return vector_work(x.repeat, Types::shape(x.type).lanes(), spr); }
   static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
@@ -120,7 +122,7 @@ template <bool Write, Text Operand>
 struct CmpmaskForm {
   using Args = CmpmaskArgs;
   static constexpr std::tuple fields{
-      Field<&Args::address>{Operand.view(), kLocalBits, OperandKind::value, "byte address in UB of 16 bytes"}};
+      bytes_in<&Args::address>(BufId::UB, Operand.view(), "byte address in UB of 16 bytes")};
   static Work work(const Args&, const Spr&) { return {.steps = 1}; }
   static Footprint footprint(const Args& x, const Spr&, Arch) {
     return {{.buffer = BufId::UB,

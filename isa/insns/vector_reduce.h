@@ -31,8 +31,8 @@ void groups_execute(const VectorReduceArgs& x, ReduceOp op, u32 group, LaneType 
 
 template <Text DstUnit>
 inline constexpr std::tuple kReduceFields{
-    Field<&VectorReduceArgs::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
-    Field<&VectorReduceArgs::src>{"src", kLocalBits, OperandKind::value, "byte address in UB"},
+    address_in<&VectorReduceArgs::dst>(BufId::UB, "dst"),
+    address_in<&VectorReduceArgs::src>(BufId::UB, "src"),
     Field<&VectorReduceArgs::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"},
     Field<&VectorReduceArgs::dstRepStride>{"dstRepStride", 16, OperandKind::value, DstUnit.view()},
     Field<&VectorReduceArgs::srcBlkStride>{"srcBlkStride", 16, OperandKind::value, "32 B blocks from block to block"},

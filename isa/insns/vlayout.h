@@ -86,9 +86,8 @@ Footprint col2img_footprint(const Col2ImgArgs& x, LaneType type, const Spr& spr)
 void col2img(const Col2ImgArgs& x, LaneType type, ExecContext& c);
 
 template <class Args>
-inline constexpr std::tuple kLayoutDstSrc{
-    Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
-    Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in UB"}};
+inline constexpr std::tuple kLayoutDstSrc{address_in<&Args::dst>(BufId::UB, "dst"),
+                                          address_in<&Args::src>(BufId::UB, "src")};
 
 struct Vtranspose : BlockInsn<"vtranspose", 0x300, CostClass::vector_transpose, kAllArchs,
                               "16 x 16 elements of 16 bits: dst[j][i] = src[i][j]; dst may be src"> {
@@ -209,8 +208,8 @@ struct Vgather : BlockInsn<"vgather", 0x308, CostClass::vector_gather, kVectorAr
   using Args = GatherArgs;
   static constexpr auto types = GatherTypes::types;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in UB of the offsets (u32, bytes)"},
+      address_in<&Args::dst>(BufId::UB, "dst"),
+      bytes_in<&Args::src>(BufId::UB, "src", "byte address in UB of the offsets (u32, bytes)"),
       Field<&Args::base>{"offsetAddr", 32, OperandKind::value, "bytes, added to every offset"},
       Field<&Args::dstRepStride>{"dstRepStride", 12, OperandKind::value, "32 B blocks from repeat to repeat"},
       Field<&Args::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"}};
@@ -229,8 +228,8 @@ struct Vgatherb : BlockInsn<"vgatherb", 0x309, CostClass::vector_gather, kSplitA
   using Args = GatherArgs;
   static constexpr auto types = GatherTypes::types;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in UB of the offsets (u32, bytes)"},
+      address_in<&Args::dst>(BufId::UB, "dst"),
+      bytes_in<&Args::src>(BufId::UB, "src", "byte address in UB of the offsets (u32, bytes)"),
       Field<&Args::base>{"offsetAddr", 32, OperandKind::value, "bytes, added to every offset"},
       Field<&Args::dstRepStride>{"dstRepStride", 12, OperandKind::value, "32 B blocks from repeat to repeat"},
       Field<&Args::dstBlkStride>{"dstBlkStride", 8, OperandKind::value, "32 B blocks from block to block"},
@@ -246,8 +245,8 @@ struct Vscatter : BlockInsn<"vscatter", 0x30a, CostClass::vector_gather, only(Ar
   using Types = WordTypes<0>;
   static constexpr auto types = Types::types;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB of the offsets (u32, bytes)"},
-      Field<&Args::src>{"src", kLocalBits, OperandKind::value, "byte address in UB"},
+      bytes_in<&Args::dst>(BufId::UB, "dst", "byte address in UB of the offsets (u32, bytes)"),
+      address_in<&Args::src>(BufId::UB, "src"),
       Field<&Args::base>{"offsetAddr", 32, OperandKind::value, "bytes, added to every offset"},
       Field<&Args::srcRepStride>{"srcRepStride", 8, OperandKind::value, "32 B blocks from repeat to repeat"},
       Field<&Args::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"}};
@@ -267,9 +266,8 @@ struct ReducePattern : BlockInsn<Name, Opcode, CostClass::vector_gather, Archs, 
   using Args = ReduceArgs;
   static constexpr auto types = GatherTypes::types;
   static constexpr std::tuple kAddresses{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
-      Field<&Args::src0>{"src0", kLocalBits, OperandKind::value, "byte address in UB"},
-      Field<&Args::src1>{"src1", kLocalBits, OperandKind::value, "byte address in UB of the pattern of mode 0"}};
+      address_in<&Args::dst>(BufId::UB, "dst"), address_in<&Args::src0>(BufId::UB, "src0"),
+      bytes_in<&Args::src1>(BufId::UB, "src1", "byte address in UB of the pattern of mode 0")};
   static constexpr std::string_view kModes =
       "0: bits of src1, lowest first; 1: elements 0, 2, 4 ..; 2: 1, 3, 5 ..; 3..6: one of four; 7: all (c220)";
   static constexpr auto make_fields() {
@@ -319,9 +317,9 @@ struct Vbi : BlockInsn<"vbi", 0x30d, CostClass::vector_gather, only(Arch::m200),
                        "f16 of src1 (repeatMode 0: one for the 8 blocks, 1: one for each)"> {
   using Args = BilinearArgs;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, "byte address in UB"},
-      Field<&Args::src0>{"src0", kLocalBits, OperandKind::value, "byte address in UB of the block addresses (u32)"},
-      Field<&Args::src1>{"src1", kLocalBits, OperandKind::value, "byte address in UB of the factors (f16)"},
+      address_in<&Args::dst>(BufId::UB, "dst"),
+      bytes_in<&Args::src0>(BufId::UB, "src0", "byte address in UB of the block addresses (u32)"),
+      bytes_in<&Args::src1>(BufId::UB, "src1", "byte address in UB of the factors (f16)"),
       Field<&Args::hRepeat>{"hRepeat", 8, OperandKind::value, "terms of each sum"},
       Field<&Args::repeatMode>{"repeatMode", 1, OperandKind::value, "0: a factor for 8 blocks, 1: for each block"},
       Field<&Args::dstBlkStride>{"dstBlkStride", 16, OperandKind::value, "32 B blocks from block to block"},

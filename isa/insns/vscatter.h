@@ -49,9 +49,7 @@ template <class Args>
 inline constexpr std::tuple kVaRepeat{
     Field<&Args::repeat>{"repeat", 8, OperandKind::value, "repeats; 0: nothing is done"}};
 inline constexpr std::tuple kVaDstSrc{va_field<&VaUnaryArgs::dst>("dst"), va_field<&VaUnaryArgs::src>("src")};
-inline constexpr std::tuple kVaScalar{Field<&VaUnaryArgs::scalar>{"scalar", 64, OperandKind::value,
-                                                                  "raw bits of the lane type; integers may be "
-                                                                  "sign-extended"}};
+inline constexpr std::tuple kVaScalar{lane_value<&VaUnaryArgs::scalar>("scalar")};
 inline constexpr auto kVaUnaryRepeats =
     std::tuple_cat(kVaRepeat<VaUnaryArgs>, std::tuple{va_stride_field<&VaUnaryArgs::dstStride>("dstStride"),
                                                       va_stride_field<&VaUnaryArgs::srcStride>("srcStride")});

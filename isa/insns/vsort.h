@@ -66,11 +66,10 @@ void rpn_cor(const RpnCorArgs& x, ExecContext& c);
 Footprint rpn_cor_diag_footprint(const SortArgs& x);
 void rpn_cor_diag(const SortArgs& x, ExecContext& c);
 
-inline constexpr std::string_view kLocalAddress = "byte address in UB";
-inline constexpr std::tuple kSortDst{Field<&SortArgs::dst>{"dst", kLocalBits, OperandKind::value, kLocalAddress}};
-inline constexpr std::tuple kSortSrc{Field<&SortArgs::src>{"src", kLocalBits, OperandKind::value, kLocalAddress}};
-inline constexpr std::tuple kSortSources{Field<&SortArgs::src>{"src0", kLocalBits, OperandKind::value, kLocalAddress},
-                                         Field<&SortArgs::src1>{"src1", kLocalBits, OperandKind::value, kLocalAddress}};
+inline constexpr std::tuple kSortDst{address_in<&SortArgs::dst>(BufId::UB, "dst")};
+inline constexpr std::tuple kSortSrc{address_in<&SortArgs::src>(BufId::UB, "src")};
+inline constexpr std::tuple kSortSources{address_in<&SortArgs::src>(BufId::UB, "src0"),
+                                         address_in<&SortArgs::src1>(BufId::UB, "src1")};
 
 struct Vbitsort : BlockInsn<"vbitsort", 0x320, CostClass::vector_sort, kJointArchs,
                             "each repeat sorts 16 proposals by descending score; equal scores keep their order"> {
@@ -91,7 +90,9 @@ struct Vbitsort32
                 "bytes (score, index), by descending score; equal scores keep their order"> {
   using Args = SortArgs;
   static constexpr auto types = SortTypes::types;
-  static constexpr auto fields = std::tuple_cat(kSortDst, kSortSources, kBlockRepeat<Args>);
+  static constexpr auto fields = std::tuple_cat(
+      kSortDst, std::tuple{address_in<&Args::src>(BufId::UB, "src0"), bytes_in<&Args::src1>(BufId::UB, "src1")},
+      kBlockRepeat<Args>);
   static Footprint footprint(const Args& x, const Spr&, Arch) {
     return sort_records_footprint(x, SortTypes::lane(x.type));
   }
@@ -107,8 +108,8 @@ struct MergeSort : BlockInsn<Name, Opcode, CostClass::vector_sort, Archs, Doc> {
   using Args = MergeArgs;
   static constexpr auto types = Types::types;
   static constexpr std::tuple fields{
-      Field<&Args::dst>{"dst", kLocalBits, OperandKind::value, kLocalAddress},
-      Field<&Args::src0>{"src0", kLocalBits, OperandKind::value, "byte address in UB of the first list"},
+      address_in<&Args::dst>(BufId::UB, "dst"),
+      address_in<&Args::src0>(BufId::UB, "src0", "byte address in UB of the first list"),
       Field<&Args::src1>{"src1", kLocalBits},
       Field<&Args::src2>{"src2", kLocalBits},
       Field<&Args::src3>{"src3", kLocalBits},
@@ -199,8 +200,8 @@ struct RpnCor : BlockInsn<"rpn_cor", 0x329, CostClass::vector_sort, kJointArchs,
                           "RPN_COR_IR |= src0[k] for every proposal k that is kept (src1[k] is 0); 16 in a repeat"> {
   using Args = RpnCorArgs;
   static constexpr auto fields = std::tuple_cat(
-      std::tuple{Field<&Args::src0>{"src0", kLocalBits, OperandKind::value, "suppression matrix, byte address in UB"},
-                 Field<&Args::src1>{"src1", kLocalBits, OperandKind::value, "suppression vector, byte address in UB"}},
+      std::tuple{address_in<&Args::src0>(BufId::UB, "src0", "suppression matrix, byte address in UB"),
+                 address_in<&Args::src1>(BufId::UB, "src1", "suppression vector, byte address in UB")},
       kBlockRepeat<Args>,
       std::tuple{Field<&Args::src0RepStride>{"src0RepStride", 16, OperandKind::value, "32 B blocks between repeats"},
                  Field<&Args::src1RepStride>{"src1RepStride", 16, OperandKind::value, "32 B blocks between repeats"}});
