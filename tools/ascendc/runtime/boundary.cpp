@@ -146,3 +146,7 @@ void unsupported(const char* what, Place place) {
 void wrong(const char* what, Place place) { stop(Fault::Program, what, place); }
 
 }  // namespace vinci::ascendc
+
+// For programs that declare it themselves (ascendc/language.h).
+std::uint32_t get_block_idx();
+std::uint32_t get_block_idx() { return vinci::ascendc::core().block_idx; }

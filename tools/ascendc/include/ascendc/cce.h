@@ -2,337 +2,231 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <algorithm>
+
+#include "ascendc/cce_intrinsics.h"
+#include "ascendc/cross_core.h"
+#include "ascendc/mmad.h"
 #include "ascendc/sync.h"
 
-// CCE intrinsics of the vector unit, of copies and of special registers under their own names, for kernels that call
-// them directly. Pointers to memories of the core are addresses in them. Operands are in the order of `vinci isa`.
-enum cache_line_t { SINGLE_CACHE_LINE = 0, ENTIRE_DATA_CACHE };
-enum dcci_dst_t { CACHELINE_ALL = 0, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
-enum mem_dsb_t { DSB_ALL = 0, DSB_DDR, DSB_UB, DSB_SEQ };
-
-namespace vinci::ascendc::cce {
+// CCE intrinsics under their own names, for kernels that call them directly: here those whose public forms differ from
+// the operands of the instruction, as packed registers or arrays of addresses; ascendc/cce_intrinsics.h has the others.
+// Sources: asc-devkit impl/c_api (orders of operands), the packed registers of hicann and PTO's headers.
 
 template <typename T>
-uint64_t at(T* pointer) {
-  return reinterpret_cast<uintptr_t>(pointer);
-}
-// The bits of a scalar operand, which is a number of the lanes' type.
-template <typename T, typename S>
-uint64_t scalar_of(S value) {
-  return AscendC::vinci_detail::BitsOf(static_cast<AscendC::vinci_detail::Element<T>>(value));
-}
-// The type of lanes; of two types, that of an instruction whose destination is wider.
-template <typename T>
-const char* lanes() {
-  return AscendC::vinci_detail::TypeName<AscendC::vinci_detail::Element<T>>();
-}
-template <typename D, typename S>
-const char* lanes2() {
-  using AscendC::vinci_detail::Element;
-  return std::is_same_v<Element<D>, Element<S>> ? lanes<D>() : "fmix";
-}
-
-}  // namespace vinci::ascendc::cce
-
-#define VINCI_CCE_BINARY(name)                                                                                   \
-  template <typename D, typename S>                                                                              \
-  void name(D* dst, S* src0, S* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk, uint64_t src1Blk,      \
-            uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_PLACE) {                                  \
-    static ::vinci::ascendc::Insn insn(#name, ::vinci::ascendc::cce::lanes2<D, S>());                            \
-    using ::vinci::ascendc::cce::at;                                                                             \
-    ::vinci::ascendc::issue(                                                                                     \
-        insn, {at(dst), at(src0), at(src1), repeat, dstBlk, src0Blk, src1Blk, dstRep, src0Rep, src1Rep}, place); \
-  }
-VINCI_CCE_BINARY(vadd)
-VINCI_CCE_BINARY(vsub)
-VINCI_CCE_BINARY(vmul)
-VINCI_CCE_BINARY(vdiv)
-VINCI_CCE_BINARY(vmax)
-VINCI_CCE_BINARY(vmin)
-VINCI_CCE_BINARY(vand)
-VINCI_CCE_BINARY(vor)
-VINCI_CCE_BINARY(vaddrelu)
-VINCI_CCE_BINARY(vsubrelu)
-VINCI_CCE_BINARY(vmadd)
-VINCI_CCE_BINARY(vmaddrelu)
-VINCI_CCE_BINARY(vmla)
-#undef VINCI_CCE_BINARY
-
-#define VINCI_CCE_UNARY(name, type)                                                                              \
-  template <typename D, typename S>                                                                              \
-  void name(D* dst, S* src, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep, uint64_t srcRep, \
-            VINCI_PLACE) {                                                                                       \
-    static ::vinci::ascendc::Insn insn(#name, type);                                                             \
-    using ::vinci::ascendc::cce::at;                                                                             \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstBlk, srcBlk, dstRep, srcRep}, place);            \
-  }
-#define VINCI_CCE_OF_LANES(name) VINCI_CCE_UNARY(name, ::vinci::ascendc::cce::lanes<D>())
-VINCI_CCE_OF_LANES(vexp)
-VINCI_CCE_OF_LANES(vln)
-VINCI_CCE_OF_LANES(vabs)
-VINCI_CCE_OF_LANES(vrec)
-VINCI_CCE_OF_LANES(vsqrt)
-VINCI_CCE_OF_LANES(vrsqrt)
-VINCI_CCE_OF_LANES(vrelu)
-VINCI_CCE_OF_LANES(vnot)
-VINCI_CCE_OF_LANES(vcopy)
-#undef VINCI_CCE_OF_LANES
-#define VINCI_CCE_CAST(name) VINCI_CCE_UNARY(name, nullptr)
-#define VINCI_CCE_ROUNDED(name) \
-  VINCI_CCE_CAST(name##r)       \
-  VINCI_CCE_CAST(name##a)       \
-  VINCI_CCE_CAST(name##f)       \
-  VINCI_CCE_CAST(name##c)       \
-  VINCI_CCE_CAST(name##z)
-VINCI_CCE_CAST(vconv_f162f32)
-VINCI_CCE_CAST(vconv_f322f16)
-VINCI_CCE_CAST(vconv_f322f16o)
-VINCI_CCE_ROUNDED(vconv_f322f16)
-VINCI_CCE_CAST(vconv_bf162f32)
-VINCI_CCE_ROUNDED(vconv_f322bf16)
-VINCI_CCE_ROUNDED(vconv_bf162s32)
-VINCI_CCE_ROUNDED(vconv_f162s32)
-VINCI_CCE_ROUNDED(vconv_f322s32)
-VINCI_CCE_ROUNDED(vconv_f162s16)
-VINCI_CCE_ROUNDED(vconv_f322s16)
-VINCI_CCE_CAST(vconv_f162s8)
-VINCI_CCE_ROUNDED(vconv_f162s8)
-VINCI_CCE_CAST(vconv_f162u8)
-VINCI_CCE_ROUNDED(vconv_f162u8)
-VINCI_CCE_ROUNDED(vconv_f322f32)
-VINCI_CCE_ROUNDED(vconv_f322s64)
-VINCI_CCE_ROUNDED(vconv_s642f32)
-VINCI_CCE_CAST(vconv_s642s32)
-VINCI_CCE_CAST(vconv_s322f32)
-VINCI_CCE_ROUNDED(vconv_s322f32)
-VINCI_CCE_CAST(vconv_s322s64)
-VINCI_CCE_CAST(vconv_s322s16)
-VINCI_CCE_CAST(vconv_s162f32)
-VINCI_CCE_CAST(vconv_s162f16)
-VINCI_CCE_CAST(vconv_s82f16)
-VINCI_CCE_CAST(vconv_u82f16)
-VINCI_CCE_CAST(vconv_deq)
-#undef VINCI_CCE_ROUNDED
-#undef VINCI_CCE_CAST
-#undef VINCI_CCE_UNARY
-
-#define VINCI_CCE_SCALAR(name)                                                                                         \
-  template <typename D, typename S, typename N>                                                                        \
-  void name(D* dst, S* src, N scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,              \
-            uint64_t srcRep, VINCI_PLACE) {                                                                            \
-    static ::vinci::ascendc::Insn insn(#name, ::vinci::ascendc::cce::lanes2<D, S>());                                  \
-    using ::vinci::ascendc::cce::at;                                                                                   \
-    ::vinci::ascendc::issue(                                                                                           \
-        insn, {at(dst), at(src), ::vinci::ascendc::cce::scalar_of<S>(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep}, \
-        place);                                                                                                        \
-  }
-VINCI_CCE_SCALAR(vadds)
-VINCI_CCE_SCALAR(vmuls)
-VINCI_CCE_SCALAR(vmaxs)
-VINCI_CCE_SCALAR(vmins)
-VINCI_CCE_SCALAR(vlrelu)
-VINCI_CCE_SCALAR(vaxpy)
-#undef VINCI_CCE_SCALAR
-template <typename T, typename N>
-void vector_dup(T* dst, N scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep, uint64_t srcRep,
-                VINCI_PLACE) {
-  static ::vinci::ascendc::Insn insn("vector_dup", ::vinci::ascendc::cce::lanes<T>());
-  ::vinci::ascendc::issue(insn,
-                          {::vinci::ascendc::cce::at(dst), ::vinci::ascendc::cce::scalar_of<T>(scalar), repeat, dstBlk,
-                           srcBlk, dstRep, srcRep},
-                          place);
-}
-template <typename T>
-void vshl(T* dst, T* src, uint64_t distance, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,
-          uint64_t srcRep, VINCI_PLACE) {
-  static ::vinci::ascendc::Insn insn("vshl", ::vinci::ascendc::cce::lanes<T>());
-  using ::vinci::ascendc::cce::at;
-  ::vinci::ascendc::issue(insn, {at(dst), at(src), distance, repeat, dstBlk, srcBlk, dstRep, srcRep}, place);
-}
-template <typename T>
-void vshr(T* dst, T* src, uint64_t distance, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,
-          uint64_t srcRep, bool round, VINCI_PLACE) {
-  static ::vinci::ascendc::Insn insn("vshr", ::vinci::ascendc::cce::lanes<T>());
-  using ::vinci::ascendc::cce::at;
-  ::vinci::ascendc::issue(insn, {at(dst), at(src), distance, repeat, dstBlk, srcBlk, dstRep, srcRep, round}, place);
-}
-template <typename T>
-void vbrcb(T* dst, T* src, uint64_t dstBlk, uint64_t dstRep, uint64_t repeat, VINCI_PLACE) {
-  static ::vinci::ascendc::Insn insn("vbrcb", ::vinci::ascendc::cce::lanes<T>());
-  using ::vinci::ascendc::cce::at;
-  ::vinci::ascendc::issue(insn, {at(dst), at(src), dstBlk, dstRep, repeat}, place);
-}
-template <typename T>
-void vsel(T* dst, T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk, uint64_t src1Blk,
-          uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, uint64_t mode = 0, VINCI_PLACE) {
-  static ::vinci::ascendc::Insn insn("vsel", ::vinci::ascendc::cce::lanes<T>());
-  using ::vinci::ascendc::cce::at;
-  ::vinci::ascendc::issue(
-      insn, {at(dst), at(src0), at(src1), repeat, dstBlk, src0Blk, src1Blk, dstRep, src0Rep, src1Rep, mode}, place);
-}
-
-// The last operand is the mode of vcadd, and the order of the extrema.
-#define VINCI_CCE_REDUCE(name)                                                                                 \
-  template <typename T>                                                                                        \
-  void name(T* dst, T* src, uint64_t repeat, uint64_t dstRep, uint64_t srcBlk, uint64_t srcRep, VINCI_PLACE) { \
-    static ::vinci::ascendc::Insn insn(#name, ::vinci::ascendc::cce::lanes<T>());                              \
-    using ::vinci::ascendc::cce::at;                                                                           \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstRep, srcBlk, srcRep}, place);                  \
-  }
-#define VINCI_CCE_REDUCE_OPTION(name)                                                                                \
-  VINCI_CCE_REDUCE(name)                                                                                             \
-  template <typename T, typename O, typename = std::enable_if_t<std::is_integral_v<O> || std::is_enum_v<O>>>         \
-  void name(T* dst, T* src, uint64_t repeat, uint64_t dstRep, uint64_t srcBlk, uint64_t srcRep, O option,            \
-            VINCI_PLACE) {                                                                                           \
-    static ::vinci::ascendc::Insn insn(#name, ::vinci::ascendc::cce::lanes<T>());                                    \
-    using ::vinci::ascendc::cce::at;                                                                                 \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstRep, srcBlk, srcRep, static_cast<uint64_t>(option)}, \
-                            place);                                                                                  \
-  }
-VINCI_CCE_REDUCE_OPTION(vcadd)
-VINCI_CCE_REDUCE_OPTION(vcmax)
-VINCI_CCE_REDUCE_OPTION(vcmin)
-VINCI_CCE_REDUCE(vcgadd)
-VINCI_CCE_REDUCE(vcgmax)
-VINCI_CCE_REDUCE(vcgmin)
-VINCI_CCE_REDUCE(vcpadd)
-#undef VINCI_CCE_REDUCE_OPTION
-#undef VINCI_CCE_REDUCE
-
-#define VINCI_CCE_COMPARE(mode)                                                                                        \
-  template <typename T>                                                                                                \
-  void vcmpv_##mode(__ubuf__ uint8_t* dst, T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk,       \
-                    uint64_t src1Blk, uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_PLACE) {              \
-    static ::vinci::ascendc::Insn insn("vcmpv_" #mode, ::vinci::ascendc::cce::lanes<T>());                             \
-    using ::vinci::ascendc::cce::at;                                                                                   \
-    ::vinci::ascendc::issue(                                                                                           \
-        insn, {at(dst), at(src0), at(src1), repeat, dstBlk, src0Blk, src1Blk, dstRep, src0Rep, src1Rep}, place);       \
-  }                                                                                                                    \
-  template <typename T, typename N>                                                                                    \
-  void vcmpvs_##mode(__ubuf__ uint8_t* dst, T* src, N scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk,       \
-                     uint64_t dstRep, uint64_t srcRep, VINCI_PLACE) {                                                  \
-    static ::vinci::ascendc::Insn insn("vcmpvs_" #mode, ::vinci::ascendc::cce::lanes<T>());                            \
-    using ::vinci::ascendc::cce::at;                                                                                   \
-    ::vinci::ascendc::issue(                                                                                           \
-        insn, {at(dst), at(src), ::vinci::ascendc::cce::scalar_of<T>(scalar), repeat, dstBlk, srcBlk, dstRep, srcRep}, \
-        place);                                                                                                        \
-  }                                                                                                                    \
-  template <typename T>                                                                                                \
-  void vcmp_##mode(T* src0, T* src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk, uint64_t src1Blk,             \
-                   uint64_t dstRep, uint64_t src0Rep, uint64_t src1Rep, VINCI_PLACE) {                                 \
-    static ::vinci::ascendc::Insn insn("vcmp_" #mode, ::vinci::ascendc::cce::lanes<T>());                              \
-    using ::vinci::ascendc::cce::at;                                                                                   \
-    ::vinci::ascendc::issue(insn, {at(src0), at(src1), repeat, dstBlk, src0Blk, src1Blk, dstRep, src0Rep, src1Rep},    \
-                            place);                                                                                    \
-  }
-VINCI_CCE_COMPARE(eq)
-VINCI_CCE_COMPARE(ne)
-VINCI_CCE_COMPARE(lt)
-VINCI_CCE_COMPARE(le)
-VINCI_CCE_COMPARE(gt)
-VINCI_CCE_COMPARE(ge)
-#undef VINCI_CCE_COMPARE
-
-#define VINCI_CCE_COPY(name)                                                                                    \
-  template <typename D, typename S>                                                                             \
-  void name(D* dst, S* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t srcGap, uint64_t dstGap, \
-            VINCI_PLACE) {                                                                                      \
-    static ::vinci::ascendc::Insn insn(#name);                                                                  \
-    using ::vinci::ascendc::cce::at;                                                                            \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, srcGap, dstGap}, place);            \
-  }
-VINCI_CCE_COPY(copy_gm_to_ubuf)
-VINCI_CCE_COPY(copy_ubuf_to_gm)
-VINCI_CCE_COPY(copy_ubuf_to_ubuf)
-VINCI_CCE_COPY(copy_gm_to_cbuf)
-VINCI_CCE_COPY(copy_cbuf_to_gm)
-#undef VINCI_CCE_COPY
-#define VINCI_CCE_ALIGN(name)                                                                                     \
-  template <typename D, typename S>                                                                               \
-  void name(D* dst, S* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t left, uint64_t right,      \
-            uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) {                                                      \
-    static ::vinci::ascendc::Insn insn(#name);                                                                    \
-    using ::vinci::ascendc::cce::at;                                                                              \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, left, right, srcGap, dstGap}, place); \
-  }
-VINCI_CCE_ALIGN(copy_gm_to_ubuf_align_b8)
-VINCI_CCE_ALIGN(copy_gm_to_ubuf_align_b16)
-VINCI_CCE_ALIGN(copy_gm_to_ubuf_align_b32)
-VINCI_CCE_ALIGN(copy_ubuf_to_gm_align_b8)
-VINCI_CCE_ALIGN(copy_ubuf_to_gm_align_b16)
-VINCI_CCE_ALIGN(copy_ubuf_to_gm_align_b32)
-#undef VINCI_CCE_ALIGN
-
-#define VINCI_CCE_NONE(name)                   \
-  inline void name(VINCI_PLACE) {              \
-    static ::vinci::ascendc::Insn insn(#name); \
-    ::vinci::ascendc::issue(insn, {}, place);  \
-  }
-VINCI_CCE_NONE(set_mask_norm)
-VINCI_CCE_NONE(set_mask_count)
-VINCI_CCE_NONE(set_atomic_none)
-VINCI_CCE_NONE(set_atomic_add)
-VINCI_CCE_NONE(set_atomic_max)
-VINCI_CCE_NONE(set_atomic_min)
-VINCI_CCE_NONE(set_atomic_f32)
-VINCI_CCE_NONE(set_atomic_f16)
-VINCI_CCE_NONE(set_atomic_bf16)
-VINCI_CCE_NONE(set_atomic_s32)
-VINCI_CCE_NONE(set_atomic_s16)
-VINCI_CCE_NONE(set_atomic_s8)
-#undef VINCI_CCE_NONE
-#define VINCI_CCE_GET(name)                                           \
-  inline int64_t name(VINCI_PLACE) {                                  \
-    static ::vinci::ascendc::Insn insn(#name);                        \
-    return static_cast<int64_t>(::vinci::ascendc::read(insn, place)); \
-  }
-VINCI_CCE_GET(get_ctrl)
-VINCI_CCE_GET(get_status)
-VINCI_CCE_GET(get_sys_cnt)
-VINCI_CCE_GET(get_rsvd_cnt)
-VINCI_CCE_GET(get_acc_val)
-VINCI_CCE_GET(get_max_min_cnt)
-VINCI_CCE_GET(get_vms4_sr)
-#undef VINCI_CCE_GET
-inline void set_vector_mask(uint64_t high, uint64_t low, VINCI_PLACE) {
-  static ::vinci::ascendc::Insn insn("set_vector_mask");
-  ::vinci::ascendc::issue(insn, {high, low}, place);
-}
-inline void set_ctrl(uint64_t value, VINCI_PLACE) {
-  static ::vinci::ascendc::Insn insn("set_ctrl");
-  ::vinci::ascendc::issue(insn, {value}, place);
-}
-template <typename T>
-void set_deqscale(T scale, VINCI_PLACE) {
-  static ::vinci::ascendc::Insn insn("set_deqscale");
-  ::vinci::ascendc::issue(insn, {AscendC::vinci_detail::BitsOf(scale)}, place);
-}
-template <typename T>
-void set_cmpmask(T* src, VINCI_PLACE) {
-  static ::vinci::ascendc::Insn insn("set_cmpmask");
-  ::vinci::ascendc::issue(insn, {::vinci::ascendc::cce::at(src)}, place);
-}
-template <typename T>
-void get_cmpmask(T* dst, VINCI_PLACE) {
-  static ::vinci::ascendc::Insn insn("get_cmpmask");
-  ::vinci::ascendc::issue(insn, {::vinci::ascendc::cce::at(dst)}, place);
-}
-template <typename T>
-void dcci(T* address, uint64_t entire, uint64_t dst = CACHELINE_ALL, VINCI_PLACE) {
+void dcci(__gm__ T* address, uint64_t entire, uint64_t dst = CACHELINE_ALL, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("dcci");
   ::vinci::ascendc::issue(insn, {::vinci::ascendc::cce::at(address), entire, dst}, place);
 }
+// The scalar unit writes to UB at once, so there is nothing to clean.
+template <typename T>
+void dcci(__ubuf__ T*, uint64_t, uint64_t = CACHELINE_ALL) {}
 inline void dsb(mem_dsb_t mode, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("dsb");
   ::vinci::ascendc::issue(insn, {static_cast<uint64_t>(mode)}, place);
 }
-inline void trap(VINCI_PLACE) {
-  static ::vinci::ascendc::Insn insn("trap");
-  ::vinci::ascendc::issue(insn, {0}, place);
-}
+
+// The scalar unit.
 inline int64_t sbitset0(int64_t value, int64_t bit) {
   return static_cast<int64_t>(static_cast<uint64_t>(value) & ~(uint64_t{1} << bit));
 }
 inline int64_t sbitset1(int64_t value, int64_t bit) {
   return static_cast<int64_t>(static_cast<uint64_t>(value) | uint64_t{1} << bit);
+}
+inline int64_t bcnt0(uint64_t value) { return 64 - __builtin_popcountll(value); }
+inline int64_t bcnt1(uint64_t value) { return __builtin_popcountll(value); }
+inline int64_t clz(uint64_t value) { return value == 0 ? 64 : __builtin_clzll(value); }
+inline int64_t sff0(uint64_t value) { return ~value == 0 ? -1 : __builtin_ctzll(~value); }
+inline int64_t sff1(uint64_t value) { return value == 0 ? -1 : __builtin_ctzll(value); }
+inline int64_t sflbits(int64_t value) {
+  const auto differing = static_cast<uint64_t>(value ^ value >> 63);
+  return differing == 0 ? -1 : __builtin_clzll(differing) - 1;
+}
+template <typename T>
+T get_imm(T value) {
+  return value;
+}
+// Of any two types, so that those of <algorithm> and of programs are preferred.
+template <typename A, typename B>
+auto max(A a, B b) {
+  return a < b ? b : a;
+}
+template <typename A, typename B>
+auto min(A a, B b) {
+  return b < a ? b : a;
+}
+
+// Global memory past the data cache; the offset is in bytes.
+template <typename T>
+AscendC::vinci_detail::Element<T> ld_dev(__gm__ T* address, int64_t offset, VINCI_PLACE) {
+  using Value = AscendC::vinci_detail::Element<T>;
+  return AscendC::vinci_detail::FromBits<Value>(
+      ::vinci::ascendc::load(::vinci::ascendc::Memory::gm,
+                             ::vinci::ascendc::cce::at(address) + static_cast<uint64_t>(offset), sizeof(Value), place));
+}
+template <typename V, typename T>
+void st_dev(V value, __gm__ T* address, int64_t offset, VINCI_PLACE) {
+  using Value = AscendC::vinci_detail::Element<T>;
+  ::vinci::ascendc::store(::vinci::ascendc::Memory::gm,
+                          ::vinci::ascendc::cce::at(address) + static_cast<uint64_t>(offset), sizeof(Value),
+                          AscendC::vinci_detail::BitsOf(static_cast<Value>(value)), place);
+}
+inline void set_st_atomic_cfg(uint64_t, uint64_t = 0, VINCI_PLACE) {
+  ::vinci::ascendc::unsupported("set_st_atomic_cfg: atomic stores of the scalar unit", place);
+}
+template <typename T>
+void st_atomic(T, __gm__ T*, VINCI_PLACE) {
+  ::vinci::ascendc::unsupported("st_atomic: atomic stores of the scalar unit", place);
+}
+
+// The instruction cache is not modelled, so no prefetch is under way.
+inline int64_t get_icache_prl_st() { return 0; }
+
+// Block addresses, of an array in the stack of the kernel.
+template <typename T>
+void set_va_reg_sb(ub_addr8_t index, T* addresses, VINCI_PLACE) {
+  static ::vinci::ascendc::Insn insn("set_va_reg_sb");
+  uint64_t a[8];
+  for (int i = 0; i < 8; ++i) {
+    if constexpr (std::is_pointer_v<T>) {
+      a[i] = ::vinci::ascendc::cce::at(addresses[i]);
+    } else {
+      a[i] = static_cast<uint64_t>(addresses[i]);
+    }
+  }
+  ::vinci::ascendc::issue(insn, {static_cast<uint64_t>(index), a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]}, place);
+}
+
+// Fractals from L1. With and without what the first architecture lacks.
+#define VINCI_CCE_LOAD2D(name, to)                                                                                    \
+  inline void name(const volatile to void* dst, const volatile __cbuf__ void* src, uint64_t baseIdx, uint64_t repeat, \
+                   uint64_t srcStride, uint64_t dstGap, uint64_t sid, bool transpose, uint64_t addrmode,              \
+                   VINCI_PLACE) {                                                                                     \
+    static ::vinci::ascendc::Insn insn(#name);                                                                        \
+    using ::vinci::ascendc::cce::at;                                                                                  \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), baseIdx, repeat, srcStride, sid, transpose, dstGap, addrmode},   \
+                            place);                                                                                   \
+  }                                                                                                                   \
+  inline void name(const volatile to void* dst, const volatile __cbuf__ void* src, uint64_t baseIdx, uint64_t repeat, \
+                   uint64_t srcStride, uint64_t sid, bool transpose, VINCI_PLACE) {                                   \
+    static ::vinci::ascendc::Insn insn(#name);                                                                        \
+    using ::vinci::ascendc::cce::at;                                                                                  \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), baseIdx, repeat, srcStride, sid, transpose}, place);             \
+  }
+VINCI_CCE_LOAD2D(load_cbuf_to_ca, __ca__)
+VINCI_CCE_LOAD2D(load_cbuf_to_cb, __cb__)
+VINCI_CCE_LOAD2D(load_cbuf_to_ca_s4, __ca__)
+VINCI_CCE_LOAD2D(load_cbuf_to_cb_s4, __cb__)
+#undef VINCI_CCE_LOAD2D
+#define VINCI_CCE_LOAD2D_GM(name, to)                                                                               \
+  inline void name(const volatile to void* dst, const volatile __gm__ void* src, uint64_t baseIdx, uint64_t repeat, \
+                   uint64_t srcStride, uint64_t dstGap, uint64_t sid, uint64_t addrmode, VINCI_PLACE) {             \
+    static ::vinci::ascendc::Insn insn(#name);                                                                      \
+    using ::vinci::ascendc::cce::at;                                                                                \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), baseIdx, repeat, srcStride, sid, dstGap, addrmode}, place);    \
+  }
+VINCI_CCE_LOAD2D_GM(load_gm_to_ca, __ca__)
+VINCI_CCE_LOAD2D_GM(load_gm_to_cb, __cb__)
+VINCI_CCE_LOAD2D_GM(load_gm_to_cbuf, __cbuf__)
+VINCI_CCE_LOAD2D_GM(load_gm_to_ca_s4, __ca__)
+VINCI_CCE_LOAD2D_GM(load_gm_to_cb_s4, __cb__)
+#undef VINCI_CCE_LOAD2D_GM
+
+// Memory filled with a value: runs [14:0], units of a run [30:16] where there is more than one, units skipped after a
+// run [46:32]. A whole number is the bits of an element.
+namespace vinci::ascendc::cce {
+template <typename T, typename V>
+void fill(Insn& insn, T* dst, int64_t config, V value, Place place) {
+  constexpr uint64_t kMask = sizeof(T) == 2 ? 0xffff : 0xffffffff;
+  const auto part = [config](unsigned shift) { return static_cast<uint64_t>(config) >> shift & 0x7fff; };
+  issue(insn, {at(dst), part(0), register_of(value) & kMask, part(16) == 0 ? 1 : part(16), part(32)}, place);
+}
+}  // namespace vinci::ascendc::cce
+#define VINCI_CCE_FILL(name, to, forms)                                               \
+  template <typename T, typename V>                                                   \
+  void name(to T* dst, int64_t config, V value, VINCI_PLACE) {                        \
+    constexpr const char* form = ::vinci::ascendc::cce::form_of<T>(forms);            \
+    static_assert(form != nullptr, #name " has no form for elements of these types"); \
+    static ::vinci::ascendc::Insn insn(#name, form);                                  \
+    ::vinci::ascendc::cce::fill(insn, dst, config, value, place);                     \
+  }
+VINCI_CCE_FILL(create_ca_matrix, __ca__, "b16 b32")
+VINCI_CCE_FILL(create_cb_matrix, __cb__, "b16 b32")
+VINCI_CCE_FILL(create_cbuf_matrix, __cbuf__, "b16 b32")
+VINCI_CCE_FILL(create_ca_matrix_bf16, __ca__, "bf16")
+VINCI_CCE_FILL(create_cb_matrix_bf16, __cb__, "bf16")
+VINCI_CCE_FILL(create_cbuf_matrix_bf16, __cbuf__, "bf16")
+#undef VINCI_CCE_FILL
+
+// The cube unit. Since the second form, C can begin from the bias table, whose address is in the upper half of c.
+namespace vinci::ascendc::cce {
+template <typename C, typename A, typename B>
+Insn& mad_insn() {
+  using AscendC::vinci_detail::Element;
+  constexpr const char* form = AscendC::vinci_detail::MadForm<Element<C>, Element<A>, Element<B>>();
+  static_assert(form != nullptr, "mad: no cube unit multiplies these types");
+  static Insn insn("mad", form);
+  return insn;
+}
+}  // namespace vinci::ascendc::cce
+template <typename C, typename A, typename B>
+void mad(__cc__ C* c, __ca__ A* a, __cb__ B* b, uint64_t m, uint64_t k, uint64_t n, bool init, VINCI_PLACE) {
+  using ::vinci::ascendc::cce::at;
+  ::vinci::ascendc::issue(::vinci::ascendc::cce::mad_insn<C, A, B>(), {at(c), at(a), at(b), m, k, n, init}, place);
+}
+template <typename C, typename A, typename B>
+void mad(__cc__ C* c, __ca__ A* a, __cb__ B* b, uint64_t m, uint64_t k, uint64_t n, uint64_t unitFlag,
+         bool kDirectionAlign, bool cmatrixSource, bool cmatrixInitVal, VINCI_PLACE) {
+  using ::vinci::ascendc::cce::at;
+  ::vinci::ascendc::issue(::vinci::ascendc::cce::mad_insn<C, A, B>(),
+                          {at(c) & 0xffffffff, at(a), at(b), m, k, n, cmatrixInitVal, unitFlag, kDirectionAlign,
+                           cmatrixSource, at(c) >> 32},
+                          place);
+}
+
+// FIXPIPE with packed registers. Xm: columns [15:4], rows [31:16], distance in the destination [63:32]; Xt: distance in
+// L0C [15:0], unit flag [33:32], quantisation [38:34], relu [41:39], channel split [42], NZ to rows [43].
+#define VINCI_CCE_FIXPIPE(name, to)                                                                                  \
+  inline void name(const volatile to void* dst, const volatile __cc__ void* src, uint64_t xm, uint64_t xt,           \
+                   VINCI_PLACE) {                                                                                    \
+    name(dst, src, xm & 0xf, xm >> 4 & 0xfff, xm >> 16 & 0xffff, xm >> 32, xt & 0xffff, xt >> 32 & 3, xt >> 34 & 31, \
+         xt >> 39 & 7, xt >> 42 & 1, xt >> 43 & 1, place);                                                           \
+  }
+VINCI_CCE_FIXPIPE(copy_matrix_cc_to_gm, __gm__)
+VINCI_CCE_FIXPIPE(copy_matrix_cc_to_cbuf, __cbuf__)
+#undef VINCI_CCE_FIXPIPE
+
+// Sorting: scores and indices to records; and records of up to four lists, whose addresses are an array. Lengths are
+// 16 bits each; config: repeats [7:0], lists that take part [11:8], end where one is exhausted [12].
+template <typename T>
+void vbitsort(__ubuf__ T* dst, __ubuf__ T* src0, const volatile __ubuf__ void* src1, uint64_t repeat, VINCI_PLACE) {
+  vbitsort32(dst, src0, src1, repeat, place);
+}
+template <typename T, typename S>
+void vmrgsort4(__ubuf__ T* dst, S* addresses, uint64_t repeat, uint64_t len0, uint64_t len1, uint64_t len2,
+               uint64_t len3, bool ifExhaustedSuspension, uint64_t validBit, VINCI_PLACE) {
+  constexpr const char* form = ::vinci::ascendc::cce::form_of<T>("f16 f32");
+  static_assert(form != nullptr, "vmrgsort4 has no form for elements of these types");
+#if __NPU_ARCH__ == 2201
+  static ::vinci::ascendc::Insn insn("vmrgsort4v2", form);
+#else
+  static ::vinci::ascendc::Insn insn("vmrgsort4", form);
+#endif
+  uint64_t a[4]{};
+  for (int i = 0; i < 4 && (validBit >> i & 1) != 0; ++i) {
+    if constexpr (std::is_pointer_v<S>) {
+      a[i] = ::vinci::ascendc::cce::at(addresses[i]);
+    } else {
+      a[i] = static_cast<uint64_t>(addresses[i]);
+    }
+  }
+  ::vinci::ascendc::issue(insn,
+                          {::vinci::ascendc::cce::at(dst), a[0], a[1], a[2], a[3], repeat, len0, len1, len2, len3,
+                           ifExhaustedSuspension, validBit},
+                          place);
+}
+template <typename T, typename S>
+void vmrgsort4(__ubuf__ T* dst, S* addresses, uint64_t lengths, uint64_t config, VINCI_PLACE) {
+  vmrgsort4(dst, addresses, config & 0xff, lengths & 0xffff, lengths >> 16 & 0xffff, lengths >> 32 & 0xffff,
+            lengths >> 48, (config >> 12 & 1) != 0, config >> 8 & 0xf, place);
 }

@@ -2,27 +2,11 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include "ascendc/cce_types.h"
 #include "ascendc/copy_tables.h"
 
 // Fixpipe: results from L0C to global memory or L1, quantised, with relu, as NZ or row-major. Documentation: Ascend C
 // API, matrix computation, moving out.
-
-// What a value becomes. With a V one parameter for each column, from the FIXPIPE buffer; else one for all.
-enum QuantMode_t : uint8_t {
-  NoQuant = 0,
-  F322F16 = 1,
-  VREQ8 = 8,
-  REQ8 = 9,
-  VDEQF16 = 10,
-  DEQF16 = 11,
-  F322BF16 = 16,
-  VREQ4 = 21,
-  REQ4 = 22,
-  VQF322B8_PRE = 23,
-  QF322B8_PRE = 24,
-  VQF322S4_PRE = 25,
-  QF322S4_PRE = 26
-};
 
 namespace AscendC {
 

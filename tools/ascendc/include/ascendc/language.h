@@ -61,7 +61,11 @@ using half = _Float16;
 enum pipe_t : uint8_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
 enum event_t : uint8_t { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
 
-inline int64_t get_block_idx() { return ::vinci::ascendc::core().block_idx; }
+// A template, since programs declare a function of this name themselves; the library has that one, too.
+template <typename T = int64_t>
+T get_block_idx() {
+  return ::vinci::ascendc::core().block_idx;
+}
 inline int64_t get_block_num() { return ::vinci::ascendc::core().block_num; }
 inline int64_t get_subblockid() { return ::vinci::ascendc::core().subblock_idx; }
 inline int64_t get_subblockdim() { return ::vinci::ascendc::core().subblock_num; }
@@ -73,7 +77,7 @@ struct CoreVariable {
   operator int64_t() const { return Get(); }  // NOLINT(google-explicit-constructor): it is that number
 };
 }  // namespace vinci::ascendc
-inline constexpr ::vinci::ascendc::CoreVariable<get_block_idx> block_idx{};
+inline constexpr ::vinci::ascendc::CoreVariable<get_block_idx<int64_t>> block_idx{};
 inline constexpr ::vinci::ascendc::CoreVariable<get_block_num> block_num{};
 
 namespace AscendC {

@@ -133,14 +133,32 @@ template <class T>
 auto on_device(T* pointer) -> __attribute__((opencl_generic)) T* {
   return pointer;
 }
+// A pointer of the host as a pointer to anything, such as pointers to global memory.
+struct AnyPointer {
+  void* value;
+  template <class T>
+  operator T*() const {  // NOLINT(google-explicit-constructor): it is an argument
+    return (T*)value;    // NOLINT(google-readability-casting): the memory changes, too
+  }
+};
+template <class T>
+T as_any(T value) {
+  return value;
+}
+template <class T>
+AnyPointer as_any(T* pointer) {
+  return {(void*)pointer};  // NOLINT(google-readability-casting)
+}
 // What `kernel<<<blocks, l2, stream>>>(arguments)` becomes. A kernel template that finds its types by its arguments
 // gets pointers to global memory.
 template <class F, class... A>
 void launch(const Launch& what, F kernel, A... arguments) {
   if constexpr (std::is_invocable_v<F, A&...>) {
     run(what, [&] { kernel(arguments...); });
-  } else {
+  } else if constexpr (std::is_invocable_v<F, decltype(on_device(arguments))...>) {
     run(what, [&] { kernel(on_device(arguments)...); });
+  } else {
+    run(what, [&] { kernel(as_any(arguments)...); });
   }
 }
 #endif
