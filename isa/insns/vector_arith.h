@@ -21,6 +21,9 @@ void scalar_execute(const VectorUnaryArgs& x, BinaryOp op, LaneType type, ExecCo
 void axpy_execute(const VectorUnaryArgs& x, const LaneShape& shape, ExecContext& c);
 void dup_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c);
 void copy_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c);
+Work vcopy_work(const VectorUnaryArgs& x, LaneType type, const Spr& spr);
+Footprint vcopy_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr, Arch arch);
+void vcopy_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c);
 void brcb_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c);
 
 // Which operations may add up over the repeats. Source: mindspore-ai/akg insn_binary_vec_pattern, CANN documentation of
@@ -172,6 +175,20 @@ struct CopyForm {
   static void execute(const Args& x, ExecContext& c) { copy_execute(x, Types::lane(x.type), c); }
 };
 
+using CopyTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32}, VectorType{LaneType::s16},
+                              VectorType{LaneType::u16}, VectorType{LaneType::s32}, VectorType{LaneType::u32},
+                              VectorType{LaneType::bf16, kSplitArchs}>;
+
+// The same, where the counter mode is that of this instruction: the mask is the number of elements of each repeat,
+// which has as many blocks as they fill, and `repeat` has its effect. Source: published documentation of Copy.
+struct VcopyForm : CopyForm<CopyTypes> {
+  static Work work(const Args& x, const Spr& spr) { return vcopy_work(x, CopyTypes::lane(x.type), spr); }
+  static Footprint footprint(const Args& x, const Spr& spr, Arch arch) {
+    return vcopy_footprint(x, CopyTypes::lane(x.type), spr, arch);
+  }
+  static void execute(const Args& x, ExecContext& c) { vcopy_execute(x, CopyTypes::lane(x.type), c); }
+};
+
 // Each of 8 elements of src fills a block of dst. The elements of all repeats follow each other; neither the vector
 // mask nor the counter mode has an effect. Source: published documentation of Brcb.
 template <class Types>
@@ -201,10 +218,6 @@ using AddReluTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType:
 using ScalarTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32},
                                 VectorType{LaneType::s16, kVectorArchs2}, VectorType{LaneType::s32, kVectorArchs2}>;
 using LogicTypes = VectorTypes<VectorType{LaneType::s16}, VectorType{LaneType::u16}>;
-using CopyTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32}, VectorType{LaneType::s16},
-                              VectorType{LaneType::u16}, VectorType{LaneType::s32}, VectorType{LaneType::u32},
-                              VectorType{LaneType::bf16, kSplitArchs}>;
-
 template <Text Name, u16 Opcode, BinaryOp Op, class Types, Text Doc, ArchSet Archs = kAllArchs>
 using VectorBinary = VectorInsn<Name, Opcode, CostClass::vector_binary, BinaryForm<Op, Types>, Doc, Archs>;
 template <Text Name, u16 Opcode, TernaryOp Op, class Types, Text Doc>
@@ -248,8 +261,8 @@ using Vsqrt =
 using Vrsqrt = VectorUnary<"vrsqrt", 0x196, UnaryOp::rsqrt, FloatTypes,
                            "dst = 1 / square root of src, approximate; numerics.precision chooses the implementation">;
 using Vnot = VectorUnary<"vnot", 0x197, UnaryOp::not_, LogicTypes, "dst = ~src">;
-using Vcopy = VectorInsn<"vcopy", 0x198, CostClass::vector_unary, CopyForm<CopyTypes>,
-                         "dst = src; bits are copied, no STATUS", kSplitArchs>;
+using Vcopy = VectorInsn<"vcopy", 0x198, CostClass::vector_unary, VcopyForm, "dst = src; bits are copied, no STATUS",
+                         kSplitArchs>;
 using Vbrcb = VectorInsn<"vbrcb", 0x199, CostClass::vector_dup, BrcbForm<CopyTypes>,
                          "each of 8 elements of src fills a block of dst; without mask", kSplitArchs>;
 

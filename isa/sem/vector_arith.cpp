@@ -165,6 +165,51 @@ void copy_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c) {
   copy_lanes(operands_of(x, {type, type}, c.arch), c);
 }
 
+namespace {
+
+// In counter mode a repeat is a row of blocks at the block stride, of any length. As operands of one repeat each they
+// are repeats of 8 blocks that follow each other at that stride.
+bool counts_rows(const Spr& spr) { return (spr.ctrl & ctrl::kCounterMode) != 0; }
+u32 row_elements(const Spr& spr) { return static_cast<u32>(spr.vector_mask[0]); }
+Operand row_of(u32 base, u32 block_stride, LaneType type) {
+  return {base, block_stride, block_stride * kRepeatBlocks, type};
+}
+
+}  // namespace
+
+Work vcopy_work(const VectorUnaryArgs& x, LaneType type, const Spr& spr) {
+  Work work = vector_work(x.repeat, lanes_per_repeat(type), spr);
+  if (counts_rows(spr)) work.steps *= x.repeat;
+  return work;
+}
+
+Footprint vcopy_footprint(const VectorUnaryArgs& x, LaneType type, const Spr& spr, Arch arch) {
+  if (!counts_rows(spr)) return unary_footprint(x, {type, type}, spr, arch);
+  const u32 blocks = blocks_of(row_elements(spr), type);
+  if (blocks == 0 || x.repeat == 0) return {};
+  const auto rows = [&](u32 base, u32 block_stride, u32 repeat_stride, bool write, std::string_view operand) {
+    return Access{.buffer = BufId::UB,
+                  .write = write,
+                  .align = kBlockBytes,
+                  .address = base,
+                  .len = kBlockBytes,
+                  .count = {block_stride == 0 ? 1 : blocks, repeat_stride == 0 ? 1u : x.repeat, 1},
+                  .stride = {i64{block_stride} * kBlockBytes, i64{repeat_stride} * kBlockBytes, 0},
+                  .operand = operand};
+  };
+  return {rows(x.src, x.srcBlkStride, x.srcRepStride, false, "src"),
+          rows(x.dst, x.dstBlkStride, x.dstRepStride, true, "dst")};
+}
+
+void vcopy_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c) {
+  if (!counts_rows(c.spr)) return copy_execute(x, type, c);
+  for (u32 r = 0; r < x.repeat; ++r) {
+    copy_lanes({row_of(x.dst + r * x.dstRepStride * kBlockBytes, x.dstBlkStride, type),
+                row_of(x.src + r * x.srcRepStride * kBlockBytes, x.srcBlkStride, type), 1},
+               c);
+  }
+}
+
 void dup_execute(const VectorUnaryArgs& x, LaneType type, ExecContext& c) {
   const LaneBuffer scalar = broadcast(scalar_bits(x.scalar, type), type);
   for_each_repeat<0>(c, {c.spr, c.arch, lanes_per_repeat(type), x.repeat}, dst_of(x, type, c.arch), {},

@@ -346,6 +346,34 @@ TEST_F(Vector, NeverLeavesTheBuffer) {
   EXPECT_EQ(error_of([&] { run<insn::Vabs>(unary(kC, kUbBytes - 224, 1)); }), "");
 }
 
+// vcopy counts the elements of each repeat, and a repeat is a row of blocks at the block stride. Source: published
+// documentation of Copy.
+TEST_F(Vector, CounterModeOfVcopyCountsElementsOfEachRepeat) {
+  spr_.ctrl = ctrl::kCounterMode;
+  spr_.vector_mask = {150, 0};  // 10 blocks, 6 elements in the last
+  for (u32 i = 0; i < 2048; ++i)
+    fill16(kA + 2 * i, 1, static_cast<double>(i));
+  fill16(kC, 512, -1);
+  VectorUnaryArgs x = unary(kC, kA, 2, type_of<insn::Vcopy>("f16"));
+  x.srcBlkStride = 4;
+  x.srcRepStride = 3;
+  x.dstRepStride = 12;
+  EXPECT_EQ(insn::Vcopy::work(x, spr_).steps, 4u);
+  run<insn::Vcopy>(x);
+  for (u32 i = 0; i < 2 * 192; ++i) {
+    const u32 repeat = i / 192, element = i % 192;
+    const double want = element < 150 ? element / 16 * 64 + element % 16 + repeat * 48 : -1;
+    ASSERT_EQ(get16(kC, i), want) << i;
+  }
+  const Footprint f = footprint<insn::Vcopy>(x);
+  ASSERT_EQ(f.size(), 2u);
+  EXPECT_EQ(f.begin()[0].bytes(), 2u * 10 * 32);
+  EXPECT_EQ(f.begin()[1].bytes(), 2u * 10 * 32);
+  x.repeat = 0;
+  EXPECT_EQ(footprint<insn::Vcopy>(x).size(), 0u);
+  EXPECT_EQ(insn::Vcopy::work(x, spr_).steps, 0u);
+}
+
 // 300 elements: two repeats of 128 lanes and 44 lanes of a third, whatever `repeat` says.
 TEST_F(Vector, CounterModeCountsElements) {
   spr_.ctrl = ctrl::kCounterMode;
