@@ -9,7 +9,8 @@
 namespace AscendC {
 
 // ndNum matrices of nValue rows and dValue columns. Strides of the source are elements; of the destination blocks of 32
-// bytes between block columns and between rows, and elements between matrices.
+// bytes between block columns and between rows, and elements between matrices. Two elements of int4b_t are moved as one
+// of 8 bits, and counted so: dValue and the strides of elements are half of them. Source: the published samples.
 struct Nd2NzParams {
   Nd2NzParams() = default;
   Nd2NzParams(uint16_t matrices, uint16_t rows, uint16_t columns, uint16_t src_matrix, uint16_t src_row,
@@ -49,14 +50,11 @@ void IssueNd2Nz(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2
   static ::vinci::ascendc::Insn insn(sizeof(T) == 1   ? "copy_gm_to_cbuf_multi_nd2nz_b8"
                                      : sizeof(T) == 2 ? "copy_gm_to_cbuf_multi_nd2nz_b16"
                                                       : "copy_gm_to_cbuf_multi_nd2nz_b32s");
-  // Two elements of 4 bits are moved as one of 8.
-  constexpr uint32_t kPacked = std::is_same_v<T, int4b_t> ? 2 : 1;
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  ::vinci::ascendc::issue(
-      insn,
-      {dst.Address(), src.Address(), 0, p.ndNum, p.nValue, p.dValue / kPacked, p.srcNdMatrixStride / kPacked,
-       p.srcDValue / kPacked, p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride / kPacked},
-      place);
+  ::vinci::ascendc::issue(insn,
+                          {dst.Address(), src.Address(), 0, p.ndNum, p.nValue, p.dValue, p.srcNdMatrixStride,
+                           p.srcDValue, p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride},
+                          place);
 }
 
 // Rows of `bytes` bytes; strides from head to head, in bytes in global memory and in blocks of 32 bytes in the core.

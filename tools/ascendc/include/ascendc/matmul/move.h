@@ -126,12 +126,14 @@ class MatmulMover {
                place);
       return;
     }
-    // Strides between rows have 16 bits.
-    const bool one_by_one = o.row_length > 65535;
+    // Strides between rows have 16 bits, and count elements, of int4b_t pairs of them.
+    constexpr uint32_t kCounted = std::is_same_v<T, int4b_t> ? 2 : 1;
+    const uint32_t row_length = o.row_length / kCounted;
+    const bool one_by_one = row_length > 65535;
     for (uint32_t row = 0; row < rows; row += one_by_one ? 1 : rows) {
       DataCopy(l1[row * kC0], gm[uint64_t{row0 + row} * o.row_length + column0],
-               Nd2NzParams(1, Half(one_by_one ? 1 : rows), Half(columns), 0, Half(one_by_one ? columns : o.row_length),
-                           Half(rows_l1), 1, 0),
+               Nd2NzParams(1, Half(one_by_one ? 1 : rows), Half(columns / kCounted), 0,
+                           Half(one_by_one ? columns / kCounted : row_length), Half(rows_l1), 1, 0),
                place);
     }
   }
