@@ -169,7 +169,8 @@ VINCI_DEQUANT(const LocalTensor<scaleT>&, vinci_detail::QuantRow)
 VINCI_DEQUANT(const scaleT, vinci_detail::QuantNumber)
 #undef VINCI_DEQUANT
 
-// dst = (src + offset) * scale: k rows with factors for each column, or numbers for all.
+// dst = (src + offset) * scale: k rows with factors for each column, or for each column of a group of rows, or numbers
+// for all. As the documentation says, results of half are rounded to half after each step, others are of f32.
 struct AntiQuantShapeInfo {
   uint32_t offsetHeight = 0, offsetWidth = 0, scaleHeight = 0, scaleWidth = 0;
 };
@@ -177,15 +178,36 @@ namespace vinci_detail {
 template <typename D, typename S>
 void AntiQuantizeRows(const LocalTensor<D>& dst, const LocalTensor<S>& src, const QuantFactor<D>& offset,
                       const QuantFactor<D>& scale, const LocalTensor<uint8_t>& tmp, uint32_t rows, uint32_t columns,
-                      Place place) {
+                      uint32_t groups, Place place) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  if (groups == 0 || rows % groups != 0)
+    ::vinci::ascendc::wrong("AscendAntiQuant: the rows are no multiple of the groups", place);
+  const uint32_t group = rows / groups;
+  if constexpr (std::is_same_v<D, half>) {
+    const auto all = static_cast<int32_t>(rows * columns);
+    Cast(dst, src, RoundMode::CAST_NONE, rows * columns, place);
+    IssueBarrier(PIPE_V, place);
+    if (!offset.is_row) {
+      Adds(dst, dst, static_cast<half>(offset.number), all, place);
+      IssueBarrier(PIPE_V, place);
+      Muls(dst, dst, static_cast<half>(scale.number), all, place);
+      return;
+    }
+    const auto one = static_cast<int32_t>(columns);
+    for (uint32_t row = 0; row < rows; ++row)
+      Add(dst[row * columns], dst[row * columns], offset.row[row / group * columns], one, place);
+    IssueBarrier(PIPE_V, place);
+    for (uint32_t row = 0; row < rows; ++row)
+      Mul(dst[row * columns], dst[row * columns], scale.row[row / group * columns], one, place);
+    return;
+  }
   const Buffers n(tmp, kQuantBuffers, columns, place);
   for (uint32_t row = 0; row < rows; ++row) {
     n.ForPieces(columns, place, [&](Elements& m, uint32_t c) {
       const uint32_t at = row * columns + c;
       ToFloatBuffer(m, n[0], LocalTensor<S>(src[at]), n[1]);
-      ApplyFactor(m, n[0], offset, c, n[1], false);
-      ApplyFactor(m, n[0], scale, c, n[1], true);
+      ApplyFactor(m, n[0], offset, row / group * columns + c, n[1], false);
+      ApplyFactor(m, n[0], scale, row / group * columns + c, n[1], true);
       FromFloat(m, LocalTensor<D>(dst[at]), n[0]);
     });
   }
@@ -198,9 +220,9 @@ void AscendAntiQuant(const LocalTensor<OutputDataType>& dst, const LocalTensor<I
                      const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t k,
                      const AntiQuantShapeInfo& shapeInfo = {}, VINCI_PLACE) {
   static_assert(!isTranspose, "AscendAntiQuant of a transposed matrix is not supported by Vinci");
-  if (shapeInfo.scaleHeight > 1) ::vinci::ascendc::unsupported("AscendAntiQuant with groups of rows", place);
+  const uint32_t groups = shapeInfo.scaleHeight > 1 ? shapeInfo.scaleHeight : 1;
   vinci_detail::AntiQuantizeRows(dst, src, vinci_detail::QuantRow(offset), vinci_detail::QuantRow(scale),
-                                 sharedTmpBuffer, k, src.GetSize() / k, place);
+                                 sharedTmpBuffer, k, src.GetSize() / k, groups, place);
 }
 template <typename InputDataType, typename OutputDataType, bool isTranspose>
 void AscendAntiQuant(const LocalTensor<OutputDataType>& dst, const LocalTensor<InputDataType>& src,
@@ -208,7 +230,7 @@ void AscendAntiQuant(const LocalTensor<OutputDataType>& dst, const LocalTensor<I
                      const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t k,
                      const AntiQuantShapeInfo& /*shapeInfo*/ = {}, VINCI_PLACE) {
   vinci_detail::AntiQuantizeRows(dst, src, vinci_detail::QuantNumber(offset), vinci_detail::QuantNumber(scale),
-                                 sharedTmpBuffer, k, src.GetSize() / k, place);
+                                 sharedTmpBuffer, k, src.GetSize() / k, 1, place);
 }
 template <typename InputDataType, typename OutputDataType, bool isTranspose>
 void AscendAntiQuant(const LocalTensor<OutputDataType>& dst, const LocalTensor<InputDataType>& src,
