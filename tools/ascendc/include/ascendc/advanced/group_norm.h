@@ -136,12 +136,26 @@ struct WelfordUpdateParam {
   uint32_t rnLength = 1, abLength = 0, abComputeLength = 0;
   float nRec = 1;
 };
-template <typename T, typename U, bool isReuseSource = false>
+// isInplace: elements from abComputeLength to abLength are those of the inputs; else they are not written.
+struct WelfordUpdateConfig {
+  constexpr WelfordUpdateConfig(const bool inplace) : isInplace(inplace) {}  // NOLINT(google-explicit-constructor)
+  bool isInplace = false;
+};
+constexpr WelfordUpdateConfig WFUPDATE_DEFAULT_CFG = {false};
+template <typename T, typename U, bool isReuseSource = false, const WelfordUpdateConfig& config = WFUPDATE_DEFAULT_CFG>
 void WelfordUpdate(const LocalTensor<U>& outputMean, const LocalTensor<U>& outputVariance,
                    const LocalTensor<U>& inputMean, const LocalTensor<U>& inputVariance, const LocalTensor<T>& inputX,
                    const LocalTensor<uint8_t>& sharedTmpBuffer, const WelfordUpdateParam& para, VINCI_PLACE) {
   static_assert(std::is_same_v<U, float>, "WelfordUpdate: means and variances are float");
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  if (config.isInplace && para.abComputeLength < para.abLength) {
+    const auto keep = [&](const LocalTensor<U>& to, const LocalTensor<U>& from) {
+      if (to.Address() != from.Address()) DataCopy(to, from, para.abLength, place);
+    };
+    keep(outputMean, inputMean);
+    keep(outputVariance, inputVariance);
+    vinci_detail::IssueBarrier(PIPE_V, place);
+  }
   const vinci_detail::Buffers n(sharedTmpBuffer, vinci_detail::kOperandNodes, para.abComputeLength, place);
   n.ForPieces(para.abComputeLength, place, [&](vinci_detail::Elements& m, uint32_t c) {
     const LocalTensor<float> x = vinci_detail::AsFloat(m, LocalTensor<T>(inputX[c]), n[0], false), delta = n[1],
@@ -154,12 +168,12 @@ void WelfordUpdate(const LocalTensor<U>& outputMean, const LocalTensor<U>& outpu
     m.Add(outputVariance[c], inputVariance[c], rest);
   });
 }
-template <typename T, typename U, bool isReuseSource = false>
+template <typename T, typename U, bool isReuseSource = false, const WelfordUpdateConfig& config = WFUPDATE_DEFAULT_CFG>
 void WelfordUpdate(const LocalTensor<U>& outputMean, const LocalTensor<U>& outputVariance,
                    const LocalTensor<U>& inputMean, const LocalTensor<U>& inputVariance, const LocalTensor<T>& inputX,
                    const WelfordUpdateParam& para, VINCI_PLACE) {
-  WelfordUpdate<T, U>(outputMean, outputVariance, inputMean, inputVariance, inputX, vinci_detail::StackBuffer(place),
-                      para, place);
+  WelfordUpdate<T, U, isReuseSource, config>(outputMean, outputVariance, inputMean, inputVariance, inputX,
+                                             vinci_detail::StackBuffer(place), para, place);
 }
 
 // Mean and variance of all: elements with a mean and a sum of squares each, of so many parts. `para` says how many

@@ -70,7 +70,7 @@ inline void GetWelfordUpdateMaxMinTmpSize(const ge::Shape& srcShape, const uint3
 
 inline void GetLayerNormGradMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/,
                                           const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
-  const vinci_detail::RowShape s(srcShape);
+  const vinci_detail::RowShape s(vinci_detail::LayerNormShape(srcShape));
   maxValue = vinci_detail::NormGradWords(s.rows, s.columns) * static_cast<uint32_t>(sizeof(float));
   minValue = vinci_detail::NormGradWords(1, s.columns) * static_cast<uint32_t>(sizeof(float));
 }
@@ -81,7 +81,7 @@ inline void GetLayerNormGradNDTilingInfo(const ge::Shape& srcShape, const uint32
 }
 inline void GetLayerNormGradBetaMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/,
                                               const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
-  maxValue = vinci_detail::BuffersSize(4, vinci_detail::RowShape(srcShape).columns);
+  maxValue = vinci_detail::BuffersSize(4, vinci_detail::RowShape(vinci_detail::LayerNormShape(srcShape)).columns);
   minValue = vinci_detail::BuffersSize(4, 1);
 }
 inline void GetLayerNormGradBetaNDTilingInfo(const ge::Shape& srcShape, const uint32_t stackBufferSize,

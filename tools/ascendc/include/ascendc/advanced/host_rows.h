@@ -104,10 +104,21 @@ inline void SoftMaxFlashV2TilingFunc(const ge::Shape& srcShape, const uint32_t d
   SoftMaxTilingFunc(srcShape, dataTypeSize1, localWorkSpaceSize, softmaxFlashTiling);
 }
 
-// Norms: batch, sequence and the row that is normalised.
+// Norms: batch, sequence and the row that is normalised. Of LayerNorm and its gradients a fourth number is the length
+// of the row before it was filled up, which is no dimension.
+namespace vinci_detail {
+inline ge::Shape LayerNormShape(const ge::Shape& shape) {
+  if (shape.GetDimNum() != 4) return shape;
+  return ge::Shape({shape.GetDim(0), shape.GetDim(1), shape.GetDim(2)});
+}
+inline ge::Shape LayerNormOriginal(const ge::Shape& shape) {
+  if (shape.GetDimNum() != 4) return shape;
+  return ge::Shape({shape.GetDim(0), shape.GetDim(1), shape.GetDim(3)});
+}
+}  // namespace vinci_detail
 inline void GetLayerNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/,
                                       const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {
-  const vinci_detail::RowShape s(srcShape);
+  const vinci_detail::RowShape s(vinci_detail::LayerNormShape(srcShape));
   maxValue = vinci_detail::NormWords(s.rows, s.columns) * static_cast<uint32_t>(sizeof(float));
   minValue = vinci_detail::NormWords(1, s.columns) * static_cast<uint32_t>(sizeof(float));
 }
@@ -127,8 +138,9 @@ void SetNormShape(const ge::Shape& shape, const ge::Shape& original, Tiling& t) 
 inline void GetLayerNormNDTilingInfo(const ge::Shape& srcShape, const uint32_t /*stackBufferSize*/,
                                      const uint32_t /*typeSize*/, const bool /*isReuseSource*/,
                                      LayerNormTiling& tiling) {
-  SetNormShape(srcShape, srcShape, tiling);
-  tiling.inputXSize = static_cast<uint32_t>(srcShape.GetShapeSize());
+  const ge::Shape shape = vinci_detail::LayerNormShape(srcShape);
+  SetNormShape(shape, vinci_detail::LayerNormOriginal(srcShape), tiling);
+  tiling.inputXSize = static_cast<uint32_t>(shape.GetShapeSize());
   tiling.meanVarSize = tiling.bLength * tiling.sLength;
 }
 inline void GetLayerNormNDTillingInfo(const ge::Shape& srcShape, const uint32_t stackBufferSize,
@@ -152,6 +164,7 @@ inline bool GetRmsNormTilingInfo(const ge::Shape& srcShape, const ge::Shape& ori
                                  const uint32_t stackBufferByteSize, const uint32_t typeSize, RmsNormTiling& tiling,
                                  const bool /*isBasicBlock*/ = false) {
   SetNormShape(srcShape, originSrcShape, tiling);
+  tiling.reciprocalOfHLength = tiling.originalHLength == 0 ? 0.0f : 1.0f / static_cast<float>(tiling.originalHLength);
   uint32_t most = 0, least = 0;
   GetRmsNormMaxMinTmpSize(srcShape, typeSize, most, least);
   return stackBufferByteSize >= least;
@@ -172,7 +185,6 @@ inline void GetMeanMaxMinTmpSize(const uint32_t n, const uint32_t /*srcTypeSize*
                                  const bool /*isReuseSource*/, uint32_t& maxSize, uint32_t& minSize) {
   maxSize = minSize = vinci_detail::RowTmpSize(1, n);
 }
-enum class ReducePattern : uint32_t { AR = 0, RA = 1 };
 template <typename DataType>
 void GetReduceTmpSize(const ge::Shape& srcShape, DataType, uint32_t& maxValue, uint32_t& minValue) {
   const vinci_detail::RowShape s(srcShape);
@@ -224,6 +236,17 @@ template <typename Platform>
 uint32_t GetSortTmpSize(const Platform& /*ascendcPlatform*/, const uint32_t elemCount,
                         const uint32_t /*dataTypeSize*/) {
   return elemCount * 8;
+}
+enum class SortType { RADIX_SORT, MERGE_SORT };
+struct SortConfig {
+  SortType type = SortType::RADIX_SORT;
+  bool isDescend = false, hasSrcIndex = false, hasDstIndex = false;
+};
+// Of the Sort that has a SortConfig, which these architectures do not have: theirs need no memory by this function.
+inline void GetSortMaxMinTmpSize(const ge::Shape& /*srcShape*/, ge::DataType /*valueType*/, ge::DataType /*indexType*/,
+                                 bool /*isReuseSource*/, const SortConfig& /*config*/, uint32_t& maxValue,
+                                 uint32_t& minValue) {
+  maxValue = minValue = 0;
 }
 inline void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*typeSize*/, const bool isLastAxis,
                                    const bool /*isReuseSource*/, uint32_t& maxValue, uint32_t& minValue) {

@@ -166,7 +166,7 @@ struct NormalizePara {
   uint32_t aLength = 0, rLength = 0, rLengthWithPadding = 0;
 };
 struct NormalizeConfig {
-  uint32_t reducePattern = 0;
+  ReducePattern reducePattern = ReducePattern::AR;
   int32_t aLength = -1;
   bool isNoBeta = false, isNoGamma = false, isOnlyOutput = false;
 };

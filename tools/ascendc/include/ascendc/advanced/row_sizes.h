@@ -52,6 +52,15 @@ VINCI_TILING_FIELD(bLength)
 VINCI_TILING_FIELD(sLength)
 VINCI_TILING_FIELD(hLength)
 VINCI_TILING_FIELD(originalHLength)
+// Of programs that fill it themselves; the numbers above say the same.
+TILING_DATA_FIELD_DEF(float, reciprocalOfHLength)
+VINCI_TILING_FIELD(mainBshLength)
+VINCI_TILING_FIELD(mainBsLength)
+VINCI_TILING_FIELD(mainBsLengthAlign)
+VINCI_TILING_FIELD(loopRound)
+VINCI_TILING_FIELD(inputTailPos)
+VINCI_TILING_FIELD(tailBshLength)
+VINCI_TILING_FIELD(tailBsLength)
 END_TILING_DATA_DEF;
 
 using DeepNormTiling = LayerNormTiling;
@@ -114,6 +123,11 @@ END_TILING_DATA_DEF;
 namespace optiling {
 VINCI_TILING_NAMES
 }  // namespace optiling
+
+namespace AscendC {
+// Axes of a tensor, of which those named R are reduced. Documentation: Ascend C API, high-level API, reductions.
+enum class ReducePattern : uint32_t { AR = 0, RA, R, ARA, ARAR, ARARA, ARARAR, ARARARA, ARARARAR, RAR, RARA, RARAR };
+}  // namespace AscendC
 
 namespace AscendC {
 namespace tiling {

@@ -88,7 +88,8 @@ void TopK(const LocalTensor<T>& dstValueLocal, const LocalTensor<int32_t>& dstIn
   const auto rows = static_cast<uint32_t>(topKInfo.outter), inner = static_cast<uint32_t>(topKInfo.inner);
   const auto wanted = static_cast<uint32_t>(k);
   if constexpr (topkMode == TopKMode::TOPK_NSMALL) {
-    static_assert(!isHasfinish, "TopK of rows of 32: rows cannot be excluded");
+    // Programs choose the mode at run time, and then instantiate both.
+    if constexpr (isHasfinish) ::vinci::ascendc::wrong("TopK of rows of 32: rows cannot be excluded", place);
     vinci_detail::TopKRows<T> x(tmpLocal, rows * inner, place);
     x.SortEach32(x.Ordered(srcLocal, rows * inner, isLargest), isInitIndex ? srcIndexLocal : x.Count(inner, rows),
                  rows);

@@ -402,15 +402,19 @@ class MultiCoreMatmulTiling : public MatmulApiTilingBase {
     single = {-1, -1, single_.k > 0 ? std::min(single_.k, shape_.k) : shape_.k};
     cores = 0;
     int64_t best = -1;
-    for (int32_t parts_m = 1; parts_m <= dim_; ++parts_m) {
+    for (int32_t parts_m = dim_; parts_m >= 1; --parts_m) {
       for (int32_t parts_n = 1; parts_n <= dim_ / parts_m; ++parts_n) {
         const int32_t m = size(shape_.m, parts_m, single_.m, single_least_.m, single_most_.m, unit_m);
         const int32_t n = size(shape_.n, parts_n, single_.n, single_least_.n, single_most_.n, unit_n);
         const int32_t used = Parts(shape_.m, m) * Parts(shape_.n, n);
         const bool given = single_.m > 0 && single_.n > 0;
         if (used > dim_ && !given) continue;
-        // Work first; then what is read, m + n rows of k elements.
-        const int64_t cost = (int64_t{Up(m, 16)} * Up(n, 16) << 20) + Up(m, 16) + Up(n, 16);
+        // Work first; then, if the program fixes the base block, the base blocks along n, because each brings its own
+        // part of B; then what is read, m + n rows of k elements. Of splits that are alike the one with more parts of m
+        // is taken. Programs rely on both rules: the published samples matmul_advanced_api and
+        // matmul_leakyrelu_advanced_api.
+        const int64_t blocks_n = fixed_.n > 0 ? Parts(n, fixed_.n) : 0;
+        const int64_t cost = (int64_t{Up(m, 16)} * Up(n, 16) << 28) + (blocks_n << 20) + Up(m, 16) + Up(n, 16);
         if (best >= 0 && cost >= best) continue;
         best = cost;
         single.m = m;
