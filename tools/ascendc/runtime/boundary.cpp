@@ -110,6 +110,11 @@ std::uint64_t load(Memory memory, std::uint64_t address, unsigned bytes, Place p
   return located(place, [&] { return need_core().load(memory, address, bytes, place); });
 }
 
+std::uint64_t peek(Memory memory, std::uint64_t address, unsigned bytes, Place place) {
+  if (memory == Memory::none) fail(Fault::Program, "the tensor has no memory");
+  return located(place, [&] { return need_core().peek(kBuffers[static_cast<usize>(memory)], address, bytes); });
+}
+
 void store(Memory memory, std::uint64_t address, unsigned bytes, std::uint64_t value, Place place) {
   located(place, [&] { need_core().store(memory, address, bytes, value, place); });
 }

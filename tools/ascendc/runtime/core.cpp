@@ -191,6 +191,16 @@ u64 Core::load(Memory memory, u64 address, unsigned bytes, Place place) {
   return value;
 }
 
+u64 Core::peek(isa::BufId memory, u64 address, unsigned bytes) {
+  u64 value = 0;
+  if (memory == isa::BufId::GM) {
+    native_.machine().mem().gm().read(address, std::as_writable_bytes(std::span(&value, 1)).first(bytes));
+  } else {
+    std::memcpy(&value, native_.machine().mem()[memory].bytes(address, bytes).data(), bytes);
+  }
+  return value;
+}
+
 void Core::store(Memory memory, u64 address, unsigned bytes, u64 value, Place place) {
   if (access(memory, address, bytes, true, value, place)) return;
   if (memory == Memory::gm) {

@@ -22,6 +22,7 @@ class Core {
   void issue(const isa::Inst& inst, Place place);
   void charge(u64 cycles) { owed_ += cycles; }
   u64 load(Memory memory, u64 address, unsigned bytes, Place place);
+  u64 peek(isa::BufId memory, u64 address, unsigned bytes);
   void store(Memory memory, u64 address, unsigned bytes, u64 value, Place place);
   // Gives way until the i32 at the address of global memory is at least `value`. Returns the position of the next
   // instruction in the section.

@@ -213,3 +213,8 @@ inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) {
 }
 
 }  // namespace AscendC
+
+// Samples name them both ways.
+using AscendC::GetSysWorkSpacePtr;  // NOLINT(google-global-names-in-headers)
+using AscendC::GetUserWorkspace;    // NOLINT(google-global-names-in-headers)
+using AscendC::SetSysWorkspace;     // NOLINT(google-global-names-in-headers)

@@ -58,9 +58,33 @@ std::string FailedAssertion(const char* expression, const char* format, A... arg
 #define ASSERT_MSG(...) VINCI_ASSERT_AS(#__VA_ARGS__, __VA_ARGS__)
 
 namespace vinci_detail {
+// Elements of any memory of the core, as they are now.
+template <typename T>
+void DumpMemory(::vinci::ascendc::Memory memory, uint64_t address, uint32_t label, uint32_t elements, Place place) {
+  std::printf("DumpTensor %u, block %ld:", label, static_cast<long>(GetBlockIdx()));
+  for (uint32_t i = 0; i < elements; ++i) {
+    const uint64_t bits = ::vinci::ascendc::peek(memory, address + i * sizeof(T), sizeof(T), place);
+    std::printf(" %g", static_cast<double>(FromBits<T>(bits)));
+  }
+  std::printf("\n");
+}
+// The scalar unit reads UB and global memory; what is in others comes out by instructions of the debugger's, which are
+// not those of the program.
+template <typename T>
+bool DumpElsewhere(const LocalTensor<T>& tensor, uint32_t label, uint32_t first, uint32_t elements, Place place) {
+  const auto memory = MemoryOf(tensor.GetPosition());
+  if (memory == ::vinci::ascendc::Memory::ub) return false;
+  DumpMemory<T>(memory, tensor.Address() + BytesOf<T>(first), label, elements, place);
+  return true;
+}
+template <typename T>
+bool DumpElsewhere(const GlobalTensor<T>&, uint32_t, uint32_t, uint32_t, Place) {
+  return false;
+}
 // The first elements of a tensor, as they are now.
 template <typename Tensor>
 void DumpElements(const Tensor& tensor, uint32_t label, uint32_t first, uint32_t elements, Place place) {
+  if (DumpElsewhere(tensor, label, first, elements, place)) return;
   std::printf("DumpTensor %u, block %ld:", label, static_cast<long>(GetBlockIdx()));
   for (uint32_t i = first; i < first + elements; ++i)
     std::printf(" %g", static_cast<double>(tensor.GetValue(i, place)));

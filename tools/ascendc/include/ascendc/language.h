@@ -56,7 +56,18 @@
 #define __ssbuf__ __attribute__((address_space(9)))
 #define GM_ADDR __gm__ uint8_t*
 
+// Hints for the vendor's compiler.
+#define __forceinline__ inline __attribute__((always_inline))
+#ifndef likely
+#define likely(condition) __builtin_expect(!!(condition), 1)
+#endif
+#ifndef unlikely
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+#endif
+
 using half = _Float16;
+using float16_t = half;
+using float32_t = float;
 
 enum pipe_t : uint8_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
 enum event_t : uint8_t { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
@@ -241,6 +252,16 @@ T FromBits(uint64_t bits) {
 template <class A, class B>
 struct IsSameType {
   static constexpr bool value = std::is_same_v<A, B>;
+};
+template <bool condition, class A, class B>
+struct Conditional {
+  using type = std::conditional_t<condition, A, B>;
+};
+// Four types by two conditions: both, the first, the second, none.
+template <bool condition1, bool condition2, class A, class B, class C, class D>
+struct ConditionalMulti {
+  using type =
+      std::conditional_t<condition1, std::conditional_t<condition2, A, B>, std::conditional_t<condition2, C, D>>;
 };
 
 }  // namespace AscendC

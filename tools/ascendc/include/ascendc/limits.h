@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 #include <type_traits>
@@ -55,10 +56,23 @@ class NumericLimits {
 };
 
 namespace Std {
+using std::add_const;
+using std::add_const_t;
+using std::add_cv;
+using std::add_cv_t;
+using std::add_lvalue_reference;
+using std::add_lvalue_reference_t;
+using std::add_pointer;
+using std::add_pointer_t;
+using std::add_rvalue_reference;
+using std::add_rvalue_reference_t;
+using std::add_volatile;
+using std::add_volatile_t;
 using std::conditional;
 using std::conditional_t;
 using std::decay;
 using std::decay_t;
+using std::declval;
 using std::enable_if;
 using std::enable_if_t;
 using std::false_type;
@@ -66,36 +80,89 @@ using std::forward;
 using std::get;
 using std::index_sequence;
 using std::integral_constant;
+using std::is_array;
+using std::is_array_v;
 using std::is_base_of;
 using std::is_base_of_v;
+using std::is_class;
+using std::is_class_v;
 using std::is_const;
+using std::is_const_v;
 using std::is_convertible;
 using std::is_convertible_v;
 using std::is_floating_point;
+using std::is_floating_point_v;
+using std::is_function;
+using std::is_function_v;
 using std::is_integral;
+using std::is_integral_v;
 using std::is_pointer;
+using std::is_pointer_v;
 using std::is_reference;
+using std::is_reference_v;
 using std::is_same;
 using std::is_same_v;
+using std::is_union;
+using std::is_union_v;
 using std::is_void;
+using std::is_void_v;
 using std::make_index_sequence;
 using std::make_tuple;
-using std::max;
-using std::min;
 using std::move;
 using std::remove_const;
+using std::remove_const_t;
 using std::remove_cv;
 using std::remove_cv_t;
+using std::remove_extent;
+using std::remove_extent_t;
 using std::remove_pointer;
+using std::remove_pointer_t;
 using std::remove_reference;
 using std::remove_reference_t;
+using std::remove_volatile;
+using std::remove_volatile_t;
 using std::swap;
+using std::tie;
 using std::true_type;
 using std::tuple;
 using std::tuple_element;
 using std::tuple_size;
 template <size_t v>
 using Int = std::integral_constant<size_t, v>;
+template <typename T>
+struct remove_cvref {
+  using type = std::remove_cv_t<std::remove_reference_t<T>>;
+};
+template <typename T>
+using remove_cvref_t = typename remove_cvref<T>::type;
+template <typename T>
+struct is_tuple : std::false_type {};
+template <typename... Ts>
+struct is_tuple<std::tuple<Ts...>> : std::true_type {};
+template <typename T>
+constexpr bool is_tuple_v = is_tuple<T>::value;
+template <typename T, typename... Ts>
+struct is_one_of : std::bool_constant<(std::is_same_v<T, Ts> || ...)> {};
+template <typename T, typename... Ts>
+constexpr bool is_one_of_v = is_one_of<T, Ts...>::value;
+
+// Of two types that need not be the same.
+template <typename T, typename U>
+constexpr auto max(const T& src0, const U& src1) {
+  return src0 > src1 ? src0 : src1;
+}
+template <typename T, typename U>
+constexpr auto min(const T& src0, const U& src1) {
+  return src0 < src1 ? src0 : src1;
+}
+template <typename T>
+T abs(const T src) {
+  return src < 0 ? static_cast<T>(-src) : src;
+}
+template <typename T>
+T sqrt(const T src) {
+  return static_cast<T>(std::sqrt(static_cast<float>(src)));
+}
 }  // namespace Std
 
 }  // namespace AscendC

@@ -25,6 +25,29 @@ struct LoadData2DParams {
   uint8_t repeatTimes = 0, sid = 0, addrMode = 0;
 };
 
+using LoadData2dParams = LoadData2DParams;  // an older spelling
+
+// Fractals by rows and columns of the matrix: a load of other architectures.
+struct LoadData2DParamsV2 {
+  LoadData2DParamsV2() = default;
+  LoadData2DParamsV2(uint32_t m_start, uint32_t k_start, uint16_t m_step, uint16_t k_step, int32_t src_stride,
+                     uint16_t dst_stride, bool transpose, uint8_t id)
+      : mStartPosition(m_start),
+        kStartPosition(k_start),
+        mStep(m_step),
+        kStep(k_step),
+        srcStride(src_stride),
+        dstStride(dst_stride),
+        ifTranspose(transpose),
+        sid(id) {}
+  uint32_t mStartPosition = 0, kStartPosition = 0;
+  uint16_t mStep = 0, kStep = 0;
+  int32_t srcStride = 0;
+  uint16_t dstStride = 0;
+  bool ifTranspose = false;
+  uint8_t sid = 0;
+};
+
 // Squares of 64 x 64 elements of 4 bits, 32 x 32 of 8, 16 x 16 of 16 and 32 bits, transposed.
 struct LoadData2dTransposeParams {
   LoadData2dTransposeParams() = default;
@@ -104,6 +127,11 @@ void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const LoadD
                           {dst.Address(), src.Address(), loadDataParams.startIndex, loadDataParams.repeatTimes,
                            loadDataParams.srcStride, 0, loadDataParams.dstGap, loadDataParams.addrMode},
                           place);
+}
+
+template <typename T, typename Source>
+void LoadData(const LocalTensor<T>&, const Source&, const LoadData2DParamsV2&, VINCI_PLACE) {
+  ::vinci::ascendc::unsupported("LoadData with LoadData2DParamsV2, which this architecture does not have,", place);
 }
 
 template <typename T>

@@ -132,6 +132,27 @@ class TPipe {
     }
     return true;
   }
+  // Buffers without a queue, for a pool of the program's own.
+  uint32_t Reserve(uint32_t buffers, vinci_detail::Place place) {
+    if (count_ + buffers > kMaxBuffers) ::vinci::ascendc::wrong("InitBufPool: a TPipe has 64 buffers", place);
+    const uint32_t first = count_;
+    for (uint32_t i = 0; i < buffers; ++i)
+      buffers_[count_++] = vinci_detail::QueueBuffer{};
+    return first;
+  }
+  uint32_t IndexOf(TBufHandle handle, vinci_detail::Place place) const {
+    const auto* buffer = static_cast<const vinci_detail::QueueBuffer*>(handle);
+    if (buffer < buffers_ || buffer >= buffers_ + count_)
+      ::vinci::ascendc::wrong("the handle is none of a pool: GetBufHandle gives them", place);
+    return static_cast<uint32_t>(buffer - buffers_);
+  }
+  template <class Queue>
+  void Place(uint32_t index, uint32_t address, uint32_t bytes) {
+    buffers_[index] = vinci_detail::QueueBuffer{};
+    buffers_[index].address = address;
+    buffers_[index].bytes = bytes;
+    buffers_[index].home = static_cast<int8_t>(homes_[Queue::kFilled]++ % kEventIds);
+  }
   // Waits for what buffers at these addresses still owe.
   void Settle(uint32_t address, uint32_t bytes, vinci_detail::Place place) {
     for (uint32_t i = 0; i < count_; ++i) {
@@ -321,6 +342,19 @@ class TQueBind {
   bool HasIdleBuffer() const { return FindFree() != kNone; }
   TBufHandle GetBufferHandle(uint32_t index) const { return &GetTPipePtr()->BufferAt(first_ + index); }
 
+  // For pools of the program's own (EXTERN_IMPL_BUFPOOL): the queue has `num` buffers from this one of the pool on, and
+  // each is at an address.
+  void InitStartBufHandle(TBufHandle startBufhandle, uint8_t num, uint32_t /*len*/, VINCI_PLACE) {
+    first_ = Pipe(place).IndexOf(startBufhandle, place);
+    buffers_ = num;
+  }
+  template <typename Pool>
+  void InitBufHandle(Pool* /*bufPool*/, uint32_t index, TBufHandle bufhandle, uint32_t curPoolAddr, uint32_t len,
+                     VINCI_PLACE) {
+    const uint32_t first = Pipe(place).IndexOf(bufhandle, place);
+    Pipe(place).template Place<TQueBind>(first + index, curPoolAddr, len);
+  }
+
  private:
   friend class TPipe;
   static constexpr uint32_t kNone = ~uint32_t{0};
@@ -441,6 +475,22 @@ class TBuf {
     return {position, address_ + bytes_before, elements};
   }
   uint32_t GetBufLen() const { return bytes_; }
+  // As of a queue, for templates that take both: there is nothing to wait for.
+  template <typename T>
+  LocalTensor<T> AllocTensor() const {
+    return Get<T>();
+  }
+  template <typename T>
+  void FreeTensor(const LocalTensor<T>&) const {}
+
+  // For pools of the program's own (EXTERN_IMPL_BUFPOOL).
+  void InitStartBufHandle(TBufHandle /*startBufhandle*/, uint8_t /*num*/, uint32_t len) { bytes_ = len; }
+  template <typename Pool>
+  void InitBufHandle(Pool* /*bufPool*/, uint32_t /*index*/, TBufHandle /*bufhandle*/, uint32_t curPoolAddr,
+                     uint32_t len) {
+    address_ = curPoolAddr;
+    bytes_ = len;
+  }
 
  private:
   friend class TPipe;

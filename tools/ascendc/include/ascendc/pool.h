@@ -61,6 +61,50 @@ class TBufPool {
   uint32_t address_ = 0, bytes_ = 0, used_ = 0;
 };
 
+// A pool whose InitBuffer is the program's own: the members that it needs, in a class of the program. BUFID_SIZE is the
+// number of its buffers.
+#define EXTERN_IMPL_BUFPOOL(EXT_BUFPOOL, POSITION, BUFID_SIZE)                                                        \
+ private:                                                                                                             \
+  friend class ::AscendC::TPipe;                                                                                      \
+  template <::AscendC::TPosition, uint32_t>                                                                           \
+  friend class ::AscendC::TBufPool;                                                                                   \
+  static constexpr ::AscendC::TPosition kBuffer = POSITION;                                                           \
+  void Set(uint32_t address, uint32_t bytes) {                                                                        \
+    const auto place = ::AscendC::vinci_detail::Place::here();                                                        \
+    Init();                                                                                                           \
+    address_ = top_ = address;                                                                                        \
+    bytes_ = bytes;                                                                                                   \
+    first_ = ::AscendC::GetTPipePtr()->Reserve(BUFID_SIZE, place);                                                    \
+  }                                                                                                                   \
+  uint32_t address_ = 0, bytes_ = 0, top_ = 0, first_ = 0;                                                            \
+  uint8_t handed_ = 0;                                                                                                \
+                                                                                                                      \
+ public:                                                                                                              \
+  EXT_BUFPOOL(const EXT_BUFPOOL&) = delete;                                                                           \
+  EXT_BUFPOOL& operator=(const EXT_BUFPOOL&) = delete;                                                                \
+  void Init() {                                                                                                       \
+    address_ = bytes_ = top_ = first_ = 0;                                                                            \
+    handed_ = 0;                                                                                                      \
+  }                                                                                                                   \
+  void Reset(::vinci::ascendc::Place place = ::vinci::ascendc::Place::here()) {                                       \
+    ::AscendC::GetTPipePtr()->Settle(address_, bytes_, place);                                                        \
+    top_ = address_;                                                                                                  \
+    handed_ = 0;                                                                                                      \
+  }                                                                                                                   \
+  ::AscendC::TBufHandle GetBufHandle(uint8_t offset,                                                                  \
+                                     ::vinci::ascendc::Place place = ::vinci::ascendc::Place::here()) {               \
+    if (offset >= (BUFID_SIZE)) ::vinci::ascendc::wrong("GetBufHandle: the pool has " #BUFID_SIZE " buffers", place); \
+    return &::AscendC::GetTPipePtr()->BufferAt(first_ + offset);                                                      \
+  }                                                                                                                   \
+  void SetCurAddr(uint32_t curAddr, ::vinci::ascendc::Place place = ::vinci::ascendc::Place::here()) {                \
+    if (curAddr < address_ || curAddr - address_ > bytes_)                                                            \
+      ::vinci::ascendc::wrong("SetCurAddr: the pool has not so much room", place);                                    \
+    top_ = curAddr;                                                                                                   \
+  }                                                                                                                   \
+  uint32_t GetCurAddr() const { return top_; }                                                                        \
+  void SetCurBufSize(uint8_t curBufSize) { handed_ = curBufSize; }                                                    \
+  uint8_t GetCurBufSize() const { return handed_; }
+
 // Memory of a core from its beginning on, without a TPipe.
 template <Hardware hardware = Hardware::UB>
 class LocalMemAllocator {

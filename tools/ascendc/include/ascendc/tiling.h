@@ -86,3 +86,4 @@ inline bool tiling_key_in(std::initializer_list<std::uint64_t> keys) {
 #define ASCENDC_TPL_ARGS_DECL(...)
 #define ASCENDC_TPL_SEL(...)
 #define ASCENDC_TPL_SEL_PARAM(...)
+#define ASCENDC_TPL_ARGS_SEL(...)

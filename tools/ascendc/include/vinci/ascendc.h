@@ -54,6 +54,8 @@ std::uint64_t size_on_chip(Memory memory);
 // GetValue and SetValue: loads and stores of the scalar unit, 1, 2, 4 or 8 bytes.
 std::uint64_t load(Memory memory, std::uint64_t address, unsigned bytes, Place place);
 void store(Memory memory, std::uint64_t address, unsigned bytes, std::uint64_t value, Place place);
+// What is there, of any memory, without an instruction: for debugging.
+std::uint64_t peek(Memory memory, std::uint64_t address, unsigned bytes, Place place);
 
 // What the cores of a block know of each other natively, besides what the chip lets them.
 struct BlockState {

@@ -13,6 +13,7 @@ enum class CubeFormat : int32_t { ND = 0, NZ, ZN, ZZ, NN, ND_ALIGN, SCALAR, VECT
 namespace AscendC {
 
 using ::CubeFormat;
+using ::TCubeTiling;
 enum class LayoutMode { NONE = 0, BSNGD, SBNGD, BNGS1S2, NORMAL };
 enum class IterateOrder { ORDER_M = 0, ORDER_N, UNDEF };
 enum class ScheduleType { INNER_PRODUCT = 0, OUTER_PRODUCT, N_BUFFER_33 };
@@ -248,8 +249,5 @@ constexpr const MatmulConfig& ConfigOf(const MatmulApiStaticTiling& t) { return 
 // clang-format on
 #define VINCI_USING(name) using AscendC::name;
 VINCI_MATMUL_NAMES(VINCI_USING)
-namespace matmul {
-VINCI_MATMUL_NAMES(VINCI_USING)
-using ::CubeFormat;
-using ::TCubeTiling;
-}  // namespace matmul
+#undef VINCI_USING
+namespace matmul = AscendC;

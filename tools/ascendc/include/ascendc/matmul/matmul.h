@@ -535,7 +535,9 @@ void EachMatmul(F&& f, uint8_t number, Object& object) {
 }
 template <class F, class Object, class Next, class... Rest>
 void EachMatmul(F&& f, uint8_t number, Object& object, Next&& next, Rest&&... rest) {
-  if constexpr (std::is_pointer_v<std::decay_t<Next>>) {
+  // With __restrict it is a pointer, too, which std::is_pointer does not see.
+  using Value = std::remove_reference_t<Next>;
+  if constexpr (std::is_convertible_v<Value, const void*> || std::is_convertible_v<Value, const __gm__ void*>) {
     f(object, (const tiling::TCubeTiling*)next, number);
     EachMatmul(f, static_cast<uint8_t>(number + 1), rest...);
   } else if constexpr (std::is_base_of_v<tiling::TCubeTiling, std::decay_t<Next>>) {
@@ -581,11 +583,6 @@ __attribute__((annotate("vinci.matmul"))) bool RegisterMatmul(TPipe* pipe, GM_AD
 
 }  // namespace AscendC
 
-namespace matmul {
-using AscendC::Matmul;
-using AscendC::MatmulCallBackFunc;
-using AscendC::MatmulImpl;
-}  // namespace matmul
 using AscendC::MatmulCallBackFunc;  // NOLINT(google-global-names-in-headers)
 
 // Objects, each with its tiling. In a MIX kernel the AIC computes for its AIVs from here to their end, and then leaves
