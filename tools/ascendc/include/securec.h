@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
-// Copies that know the room of their destination. Names, codes and effects are those of libboundscheck: a copy that does
-// not fit clears the destination.
+// Copies that know the room of their destination. Names, codes and effects are those of libboundscheck: a copy that
+// does not fit clears the destination.
 typedef int errno_t;
 constexpr errno_t EOK = 0;
 constexpr errno_t EINVAL_AND_RESET = 150;

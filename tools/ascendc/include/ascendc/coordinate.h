@@ -6,8 +6,8 @@
 
 #include "ascendc/limits.h"
 
-// Layout: shape and strides of a tensor of several dimensions, which may be nested, and the index of a coordinate in it.
-// Documentation: Ascend C API, Layout, Coordinate.
+// Layout: shape and strides of a tensor of several dimensions, which may be nested, and the index of a coordinate in
+// it. Documentation: Ascend C API, Layout, Coordinate.
 namespace AscendC {
 
 template <typename... Shapes>

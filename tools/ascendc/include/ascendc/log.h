@@ -28,13 +28,13 @@ void Log(::LogLevel level, Place place, const char* format, A... args) {
   ::AscendC::vinci_detail::Log(::LogLevel::level, ::AscendC::vinci_detail::Place::here(), __VA_ARGS__)
 
 // Runs `behavior`, and then ends the program, where the condition does not hold.
-#define ASCENDC_ASSERT(condition, ...)                                                          \
-  do {                                                                                          \
-    if (!(condition)) {                                                                         \
-      __VA_ARGS__;                                                                              \
-      ::AscendC::vinci_detail::EndAtAssertion(                                                  \
-          ::AscendC::vinci_detail::FailedAssertion(#condition), ::AscendC::vinci_detail::Place::here()); \
-    }                                                                                           \
+#define ASCENDC_ASSERT(condition, ...)                                                              \
+  do {                                                                                              \
+    if (!(condition)) {                                                                             \
+      __VA_ARGS__;                                                                                  \
+      ::AscendC::vinci_detail::EndAtAssertion(::AscendC::vinci_detail::FailedAssertion(#condition), \
+                                              ::AscendC::vinci_detail::Place::here());              \
+    }                                                                                               \
   } while (false)
 #define ASCENDC_ASSERT_WARNING(condition, ...) \
   do {                                         \

@@ -38,6 +38,33 @@ struct MatmulType {
   static constexpr LayoutMode layout = LAYOUT;
 };
 
+// The type of results in L0C of matrices of T.
+template <typename T>
+struct GetMmDstType {
+  using Type = std::conditional_t<std::is_same_v<T, int8_t> || std::is_same_v<T, int4b_t>, int32_t, float>;
+};
+
+// Which blocks of results a product has: all, or those on and on one side of the diagonal of blocks of baseM x baseN.
+// How a policy moves tiles is one way here. Documentation: Ascend C API, MatmulPolicy.
+namespace vinci_detail {
+enum class KeptBlocks : uint8_t { all, upper, lower };
+}  // namespace vinci_detail
+namespace Impl {
+constexpr int32_t QUEUE_DEPTH = 1;
+namespace Detail {
+#define VINCI_POLICY(name, kept)                                                                                      \
+  template <const auto& MM_CFG, typename IMPL, typename A_TYPE, typename B_TYPE, typename C_TYPE, typename BIAS_TYPE> \
+  struct name {                                                                                                       \
+    static constexpr vinci_detail::KeptBlocks kKept = vinci_detail::KeptBlocks::kept;                                 \
+  };
+VINCI_POLICY(MatmulPolicy, all)
+VINCI_POLICY(NBuffer33MatmulPolicy, all)
+VINCI_POLICY(TrianUpperMatmulPolicy, upper)
+VINCI_POLICY(TrianLowerMatmulPolicy, lower)
+#undef VINCI_POLICY
+}  // namespace Detail
+}  // namespace Impl
+
 struct MatmulConfig {
   bool doNorm = false, doBasicBlock = false, doMultiDataLoad = false;
   uint32_t basicM = 0, basicN = 0, basicK = 0;

@@ -209,7 +209,9 @@ class MatmulEngine {
     IssueSetFlag(HardEvent::M_FIX, static_cast<int32_t>(u.result), place);
     IssueWaitFlag(HardEvent::M_FIX, static_cast<int32_t>(u.result), place);
     FixpipeParamsV220 p;
-    p.nSize = static_cast<uint16_t>(block.n);
+    // Rows of whole blocks of 32 bytes, with zeros at their ends, or of the elements alone.
+    constexpr uint32_t kRow = C::format == CubeFormat::ND_ALIGN ? ONE_BLK_SIZE / sizeof(TC) : 1;
+    p.nSize = static_cast<uint16_t>(RoundUp(block.n, kRow));
     p.mSize = static_cast<uint16_t>(block.m);
     p.srcStride = static_cast<uint16_t>(RoundUp(block.m, 16));
     p.reluEn = relu;

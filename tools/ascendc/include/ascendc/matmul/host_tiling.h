@@ -109,7 +109,12 @@ class MatmulApiTilingBase {
   }
   int32_t SetDequantType(DequantType) { return 0; }
   int32_t SetMadType(MatrixMadType) { return 0; }
-  int32_t SetShape(int32_t m, int32_t n, int32_t k) { return Set(shape_, {m, n, k}); }
+  // -1: as the original shape.
+  int32_t SetShape(int32_t m, int32_t n, int32_t k) {
+    shape_ = {m, n, k};
+    const auto possible = [](int32_t size) { return size > 0 || size == -1; };
+    return possible(m) && possible(n) && possible(k) ? 0 : -1;
+  }
   int32_t SetOrgShape(int32_t m, int32_t n, int32_t k) { return SetOrgShape(m, n, k, k); }
   int32_t SetOrgShape(int32_t m, int32_t n, int32_t ka, int32_t kb) {
     org_kb_ = kb;
@@ -225,6 +230,9 @@ class MatmulApiTilingBase {
   virtual bool Divide(Sizes& single, int32_t& cores) const = 0;
 
   bool Compute() {
+    if (shape_.m == -1) shape_.m = org_.m;
+    if (shape_.n == -1) shape_.n = org_.n;
+    if (shape_.k == -1) shape_.k = org_.k;
     if (shape_.m <= 0 || shape_.n <= 0 || shape_.k <= 0) return false;
     AscendC::tiling::TCubeTiling t;
     Sizes single;
@@ -409,12 +417,15 @@ class MultiCoreMatmulTiling : public MatmulApiTilingBase {
         const int32_t used = Parts(shape_.m, m) * Parts(shape_.n, n);
         const bool given = single_.m > 0 && single_.n > 0;
         if (used > dim_ && !given) continue;
-        // Work first; then, if the program fixes the base block, the base blocks along n, because each brings its own
-        // part of B; then what is read, m + n rows of k elements. Of splits that are alike the one with more parts of m
-        // is taken. Programs rely on both rules: the published samples matmul_advanced_api and
-        // matmul_leakyrelu_advanced_api.
+        // Work first, where parts that are not all of one size count twice. Then, if the program fixes the base block,
+        // the base blocks along n, because each brings its own part of B; then what is read, m + n rows of k elements.
+        // Of splits that are alike the one with more parts of m is taken. Programs rely on each of these: the published
+        // samples matmul_async_iterate and matmul_nbuffer33, which know no tails, matmul_leakyrelu_advanced_api and
+        // matmul_advanced_api.
+        const bool even = shape_.m % m == 0 && shape_.n % n == 0;
+        const int64_t work = int64_t{Up(m, 16)} * Up(n, 16) * (even ? 1 : 2);
         const int64_t blocks_n = fixed_.n > 0 ? Parts(n, fixed_.n) : 0;
-        const int64_t cost = (int64_t{Up(m, 16)} * Up(n, 16) << 28) + (blocks_n << 20) + Up(m, 16) + Up(n, 16);
+        const int64_t cost = (work << 28) + (blocks_n << 20) + Up(m, 16) + Up(n, 16);
         if (best >= 0 && cost >= best) continue;
         best = cost;
         single.m = m;
@@ -423,7 +434,12 @@ class MultiCoreMatmulTiling : public MatmulApiTilingBase {
       }
     }
     if (best < 0) return false;
-    const int32_t parts_k = split_k_ ? std::max(1, dim_ / cores) : 1;
+    // Even parts of k, if there are any.
+    const int32_t most_k = split_k_ ? std::max(1, dim_ / cores) : 1;
+    int32_t parts_k = most_k;
+    while (parts_k > 1 && shape_.k % (parts_k * Unit(a_.type)) != 0)
+      --parts_k;
+    if (parts_k == 1) parts_k = most_k;
     if (parts_k > 1 && single_.k <= 0) single.k = Up(Parts(shape_.k, parts_k), Unit(a_.type));
     cores *= Parts(shape_.k, single.k);
     return true;

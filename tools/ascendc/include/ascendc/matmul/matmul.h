@@ -23,7 +23,9 @@ struct MatrixOffset {
   int32_t height, width;
 };
 
-template <class A, class B, class C, class Bias = C, const auto& CFG = CFG_NORM, class CallBack = MatmulCallBackFunc<>>
+template <class A, class B, class C, class Bias = C, const auto& CFG = CFG_NORM, class CallBack = MatmulCallBackFunc<>,
+          template <const auto&, typename, typename, typename, typename, typename> class Policy =
+              Impl::Detail::MatmulPolicy>
 class MatmulImpl {
  public:
   using Engine = vinci_detail::MatmulEngine<A, B, C, Bias>;
@@ -99,6 +101,7 @@ class MatmulImpl {
     org_kb_ = Unsigned(orgKb);
     work_.rows_c = org_m_;
     work_.row_length_c = orgKc > 0 ? Unsigned(orgKc) : org_n_;
+    if (C::format == CubeFormat::ND_ALIGN) work_.row_length_c = RoundUp(work_.row_length_c, ONE_BLK_SIZE / sizeof(TC));
   }
   void SetSingleShape(int singleM, int singleN, int singleK) { SetTail(singleM, singleN, singleK); }
   void SetTail(int tailM = -1, int tailN = -1, int tailK = -1) {
@@ -274,20 +277,29 @@ class MatmulImpl {
   }
   void WaitGetTensorC(VINCI_PLACE) { WaitIterateAll(place); }
 
-  // Products of batches that lie one behind the other; where one side has fewer they are taken in turn.
+  // Products of batches that lie one behind the other, or, as of BSNGD and SBNGD, side by side in rows of all of them;
+  // where one side has fewer, each is taken for as many of the other.
   template <bool sync = true, bool waitIterateBatch = false>
   void IterateBatch(const GlobalTensor<TC>& gm, uint32_t batchA, uint32_t batchB, bool enSequentialWrite,
                     const uint32_t matrixStrideA = 0, const uint32_t matrixStrideB = 0,
                     const uint32_t matrixStrideC = 0, const bool enPartialSum = false, const uint8_t enAtomic = 0,
                     VINCI_PLACE) {
-    static_assert(A::layout == LayoutMode::NORMAL || A::layout == LayoutMode::NONE,
-                  "IterateBatch: layouts other than NORMAL are not supported by Vinci");
     if (enPartialSum) ::vinci::ascendc::unsupported("IterateBatch with enPartialSum", place);
     const Work first = work_;
     const uint32_t batches = batchA > batchB ? batchA : batchB;
-    const uint64_t stride_a = matrixStrideA != 0 ? matrixStrideA : uint64_t{org_m_} * org_ka_;
-    const uint64_t stride_b = matrixStrideB != 0 ? matrixStrideB : uint64_t{org_kb_} * org_n_;
-    const uint64_t stride_c = matrixStrideC != 0 ? matrixStrideC : uint64_t{org_m_} * first.row_length_c;
+    const tiling::TCubeTiling& t = work_.tiling;
+    const Side side_a = SideOf<A>(t.ALayoutInfoB, t.ALayoutInfoN, t.ALayoutInfoG, t.ALayoutInfoD);
+    const Side side_b = SideOf<B>(t.BLayoutInfoB, t.BLayoutInfoN, t.BLayoutInfoG, t.BLayoutInfoD);
+    const Side side_c = SideOf<C>(t.CLayoutInfoB, t.CLayoutInfoN, t.CLayoutInfoG, t.CLayoutInfoS2);
+    if (side_a.row != 0) work_.a.row_length = side_a.row;
+    if (side_b.row != 0) work_.b.row_length = side_b.row;
+    if (side_c.row != 0) work_.row_length_c = side_c.row;
+    const auto stride = [](uint32_t given, const Side& side, uint64_t matrix) {
+      return given != 0 ? given : side.row != 0 ? side.width : matrix;
+    };
+    const uint64_t stride_a = stride(matrixStrideA, side_a, uint64_t{org_m_} * org_ka_);
+    const uint64_t stride_b = stride(matrixStrideB, side_b, uint64_t{org_kb_} * org_n_);
+    const uint64_t stride_c = stride(matrixStrideC, side_c, uint64_t{org_m_} * first.row_length_c);
     for (uint32_t i = 0; i < batches; ++i) {
       work_.a.address = first.a.address + vinci_detail::BytesOf<TA>(i * batchA / batches * stride_a);
       work_.b.address = first.b.address + vinci_detail::BytesOf<TB>(i * batchB / batches * stride_b);
@@ -302,7 +314,9 @@ class MatmulImpl {
     batch_a_ = Unsigned(batchA);
     batch_b_ = Unsigned(batchB);
   }
-  void IterateBatch(const GlobalTensor<TC>& gm, bool enPartialSum, uint8_t enAtomic, bool enSequentialWrite,
+  // With a bool; whole numbers are those of the form above.
+  template <typename Partial, typename = std::enable_if_t<std::is_same_v<Partial, bool>>>
+  void IterateBatch(const GlobalTensor<TC>& gm, Partial enPartialSum, uint8_t enAtomic, bool enSequentialWrite,
                     const uint32_t matrixStrideA = 0, const uint32_t matrixStrideB = 0,
                     const uint32_t matrixStrideC = 0, VINCI_PLACE) {
     IterateBatch<true, false>(gm, batch_a_, batch_b_, enSequentialWrite, matrixStrideA, matrixStrideB, matrixStrideC,
@@ -324,6 +338,18 @@ class MatmulImpl {
   struct Shape {
     uint32_t rows, columns;
   };
+
+  // Matrices side by side: how wide they are, and the length of a row of all; 0 where they are one behind the other.
+  struct Side {
+    uint32_t width = 0, row = 0;
+  };
+  template <class Type>
+  static Side SideOf(int32_t b, int32_t n, int32_t g, int32_t d) {
+    const auto all = Unsigned(n) * Unsigned(g) * Unsigned(d);
+    if constexpr (Type::layout == LayoutMode::BSNGD) return {Unsigned(d), all};
+    if constexpr (Type::layout == LayoutMode::SBNGD) return {Unsigned(d), Unsigned(b) * all};
+    return {};
+  }
 
   static uint32_t Unsigned(int value) { return static_cast<uint32_t>(value > 0 ? value : 0); }
   static uint32_t RoundUp(uint32_t value, uint32_t to) { return vinci_detail::RoundUp(value, to); }
@@ -389,18 +415,29 @@ class MatmulImpl {
   }
   static void All(Engine& e, const Work& w, vinci_detail::MatmulTarget target, vinci_detail::Place place) {
     for (uint32_t i = 0; i < w.Blocks(); ++i) {
-      e.Multiply(w, i, false, place);
-      Store(e, w, i, target, place);
+      if (Keeps(w, i)) {
+        e.Multiply(w, i, false, place);
+        Store(e, w, i, target, place);
+      }
       if (target.sequential) target.address += Unsigned(w.tiling.baseM) * Unsigned(w.tiling.baseN) * sizeof(TC);
     }
   }
+  // Blocks beside the triangle of the policy are neither computed nor stored.
+  static bool Keeps(const Work& w, uint32_t index) {
+    constexpr auto kept = Policy<CFG, void, A, B, C, Bias>::kKept;
+    if constexpr (kept == vinci_detail::KeptBlocks::all) return true;
+    const vinci_detail::MatmulBlock b(w, index);
+    return kept == vinci_detail::KeptBlocks::upper ? b.mi <= b.ni : b.mi >= b.ni;
+  }
   void Compute(bool partial, vinci_detail::Place place) {
+    if (!Keeps(work_, index_)) return;
     if (role_ != Role::client) return engines_[0].Multiply(work_, index_, partial, place);
     Message m = About(Message::Kind::multiply);
     m.partial = partial;
     client_.Send(m, place);
   }
   void Bring(const vinci_detail::MatmulTarget& target, vinci_detail::Place place) {
+    if (!Keeps(work_, index_)) return;
     if (role_ != Role::client) return Store(engines_[0], work_, index_, target, place);
     Message m = About(Message::Kind::store);
     m.target = target;
@@ -515,8 +552,10 @@ class MatmulImpl {
   vinci_detail::Place place_{nullptr, 0};
 };
 
-template <class A, class B, class C, class Bias = C, const auto& CFG = CFG_NORM, class CallBack = MatmulCallBackFunc<>>
-using Matmul = MatmulImpl<A, B, C, Bias, CFG, CallBack>;
+template <class A, class B, class C, class Bias = C, const auto& CFG = CFG_NORM, class CallBack = MatmulCallBackFunc<>,
+          template <const auto&, typename, typename, typename, typename, typename> class Policy =
+              Impl::Detail::MatmulPolicy>
+using Matmul = MatmulImpl<A, B, C, Bias, CFG, CallBack, Policy>;
 
 namespace vinci_detail {
 
