@@ -113,8 +113,8 @@ Function function_of(const Row& row) {
       parameter = fmt::format("N{} {}", f.name, f.name);
       operand = fmt::format("register_of({})", f.name);
     } else {
-      parameter = fmt::format("uint64_t {}", f.name);
-      operand = std::string(f.name);
+      parameter = fmt::format("::vinci::ascendc::cce::Number {}", f.name);
+      operand = fmt::format("{}.value", f.name);
     }
     if (f.optional) parameter += fmt::format(" = {}", f.fallback);
     out.parameters = joined(out.parameters, parameter, ", ");

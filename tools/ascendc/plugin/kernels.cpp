@@ -11,6 +11,7 @@
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
@@ -450,8 +451,10 @@ class Rewriter {
       }
     }
     all->eraseFromParent();
-    for (const auto& [f, priority] : keep)
+    for (const auto& [f, priority] : keep) {
+      f->setComdat(nullptr);  // that of the variable, of which the linker keeps one alone
       appendToGlobalCtors(m_, f, priority);
+    }
   }
 
   // ------------------------------------------------------------------------------------------------------------------
@@ -486,7 +489,9 @@ class Rewriter {
   void instrument(Function& f) {
     std::vector<Instruction*> accesses;
     for (Instruction& i : instructions(f)) {
-      if (isa<LoadInst, StoreInst, MemIntrinsic, AtomicRMWInst, AtomicCmpXchgInst>(i)) accesses.push_back(&i);
+      if (isa<LoadInst, StoreInst, MemIntrinsic, AtomicRMWInst, AtomicCmpXchgInst>(i) || is_assembly(i)) {
+        accesses.push_back(&i);
+      }
     }
     for (Instruction* i : accesses) {
       builder_.SetInsertPoint(i);
@@ -496,6 +501,8 @@ class Rewriter {
         rewrite(*store);
       } else if (auto* all = dyn_cast<MemIntrinsic>(i)) {
         rewrite(*all);
+      } else if (auto* call = dyn_cast<CallBase>(i)) {
+        rewrite_assembly(*call);
       } else {
         if (!is_local(i->getOperand(0)->getType()->getPointerAddressSpace())) continue;
         m_.getContext().diagnose(DiagnosticInfoUnsupported(
@@ -574,6 +581,32 @@ class Rewriter {
            {memory(to), number(to), bytes, cast<MemSetInst>(all).getValue()});
     }
     all.eraseFromParent();
+  }
+  static bool is_assembly(const Instruction& i) {
+    const auto* call = dyn_cast<CallBase>(&i);
+    return call != nullptr && call->isInlineAsm() &&
+           !StringRef(cast<InlineAsm>(call->getCalledOperand())->getAsmString()).trim().empty();
+  }
+  // Assembly is that of the core, and would be taken for the host's. Known is what public kernels have of it: the
+  // system counter, nothing at all, and the address of the code, which is not modelled.
+  void rewrite_assembly(CallBase& call) {
+    const StringRef text = StringRef(cast<InlineAsm>(call.getCalledOperand())->getAsmString()).trim();
+    if (text.equals_insensitive("MOV $0, PC") && call.getType()->isIntegerTy()) {
+      call.replaceAllUsesWith(ConstantInt::get(call.getType(), 0));
+      call.eraseFromParent();
+      return;
+    }
+    if (text.equals_insensitive("MOV $0, SYS_CNT") && call.getType()->isIntegerTy(64)) {
+      call.replaceAllUsesWith(this->call(call, "vinci_kernel_system_count", call.getType(), {}));
+      call.eraseFromParent();
+      return;
+    }
+    if (text.equals_insensitive("nop")) {
+      call.eraseFromParent();
+      return;
+    }
+    m_.getContext().diagnose(
+        DiagnosticInfoUnsupported(*call.getFunction(), "assembly of the core: " + text.str(), call.getDebugLoc()));
   }
   void copy(const Instruction& at, Value* to, Value* from, Value* bytes) {
     call(at, "vinci_kernel_copy", builder_.getVoidTy(), {memory(to), number(to), memory(from), number(from), bytes});

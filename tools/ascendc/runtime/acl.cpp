@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "runtime/rt.h"
 #include "tools/ascendc/runtime/kernel_code.h"
 #include "tools/ascendc/runtime/launch.h"
 
@@ -368,6 +369,20 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* statu
   *status = static_cast<const Event*>(event)->recorded ? ACL_EVENT_RECORDED_STATUS_COMPLETE
                                                        : ACL_EVENT_RECORDED_STATUS_NOT_READY;
   return ACL_SUCCESS;
+}
+
+rtError_t rtGetC2cCtrlAddr(uint64_t* address, uint32_t* bytes) {
+  if (const aclError e = need(address, "address")) return e;
+  *address = 1;  // any but 0: the flags are not in memory here
+  if (bytes != nullptr) *bytes = sizeof(uint64_t);
+  return RT_ERROR_NONE;
+}
+rtError_t rtGetAiCoreCount(uint32_t* count) {
+  return call([&] {
+    if (const aclError e = need(count, "count")) return e;
+    *count = core_count(CoreKind::cube);
+    return ACL_SUCCESS;
+  });
 }
 
 }  // extern "C"

@@ -119,4 +119,9 @@ void vinci_kernel_fill(std::uint32_t memory, std::uint64_t address, std::uint64_
     store(kMemories[memory], address + at, width, value * 0x0101010101010101u, {file, line});
   });
 }
+
+std::uint64_t vinci_kernel_system_count(const char* file, std::int32_t line) {
+  static Insn counter("get_sys_cnt");
+  return read(counter, {file, line});
+}
 }

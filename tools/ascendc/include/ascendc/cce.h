@@ -56,7 +56,8 @@ auto min(A a, B b) {
   return b < a ? b : a;
 }
 
-// Global memory past the data cache; the offset is in bytes.
+// Global memory past the data cache; the offset is in bytes. What is stored at the base address of the cross-core flags
+// sets a flag, as ffts_cross_core_sync does; here by a pipe, since the scalar unit has no instruction for it.
 template <typename T>
 AscendC::vinci_detail::Element<T> ld_dev(__gm__ T* address, int64_t offset, VINCI_PLACE) {
   using Value = AscendC::vinci_detail::Element<T>;
@@ -67,8 +68,13 @@ AscendC::vinci_detail::Element<T> ld_dev(__gm__ T* address, int64_t offset, VINC
 template <typename V, typename T>
 void st_dev(V value, __gm__ T* address, int64_t offset, VINCI_PLACE) {
   using Value = AscendC::vinci_detail::Element<T>;
-  ::vinci::ascendc::store(::vinci::ascendc::Memory::gm,
-                          ::vinci::ascendc::cce::at(address) + static_cast<uint64_t>(offset), sizeof(Value),
+  const uint64_t at = ::vinci::ascendc::cce::at(address) + static_cast<uint64_t>(offset);
+  if (at == ::vinci::ascendc::core().sync_base) {
+    const bool cube = ::vinci::ascendc::core().kind == ::vinci::ascendc::CoreKind::cube;
+    ffts_cross_core_sync(cube ? PIPE_FIX : PIPE_MTE3, static_cast<uint64_t>(value), place);
+    return;
+  }
+  ::vinci::ascendc::store(::vinci::ascendc::Memory::gm, at, sizeof(Value),
                           AscendC::vinci_detail::BitsOf(static_cast<Value>(value)), place);
 }
 inline void set_st_atomic_cfg(uint64_t, uint64_t = 0, VINCI_PLACE) {

@@ -167,80 +167,80 @@ VINCI_CCE(set_atomic_bf16, "set_atomic_bf16", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __ubuf__ void* dst, const volatile __gm__ void* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) { \
+  inline void name(const volatile __ubuf__ void* dst, const volatile __gm__ void* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, srcGap, dstGap}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, nBurst.value, lenBurst.value, srcGap.value, dstGap.value}, place); \
   }
 // global memory to UB in bursts of 32 B blocks
 VINCI_CCE(copy_gm_to_ubuf, "copy_gm_to_ubuf", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __cbuf__ void* dst, const volatile __gm__ void* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t srcGap, uint64_t dstGap, uint64_t padMode = 0, VINCI_PLACE) { \
+  inline void name(const volatile __cbuf__ void* dst, const volatile __gm__ void* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, ::vinci::ascendc::cce::Number padMode = 0, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, srcGap, dstGap, padMode}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, nBurst.value, lenBurst.value, srcGap.value, dstGap.value, padMode.value}, place); \
   }
 // global memory to L1 in bursts of 32 B blocks (PAD_NONE)
 VINCI_CCE(copy_gm_to_cbuf, "copy_gm_to_cbuf", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __gm__ void* dst, const volatile __ubuf__ void* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) { \
+  inline void name(const volatile __gm__ void* dst, const volatile __ubuf__ void* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, srcGap, dstGap}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, nBurst.value, lenBurst.value, srcGap.value, dstGap.value}, place); \
   }
 // UB to global memory in bursts of 32 B blocks; atomic when CTRL says so
 VINCI_CCE(copy_ubuf_to_gm, "copy_ubuf_to_gm", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __ubuf__ void* dst, const volatile __ubuf__ void* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) { \
+  inline void name(const volatile __ubuf__ void* dst, const volatile __ubuf__ void* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, srcGap, dstGap}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, nBurst.value, lenBurst.value, srcGap.value, dstGap.value}, place); \
   }
 // UB to UB in bursts of 32 B blocks
 VINCI_CCE(copy_ubuf_to_ubuf, "copy_ubuf_to_ubuf", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __cbuf__ void* dst, const volatile __ubuf__ void* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) { \
+  inline void name(const volatile __cbuf__ void* dst, const volatile __ubuf__ void* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, srcGap, dstGap}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, nBurst.value, lenBurst.value, srcGap.value, dstGap.value}, place); \
   }
 // UB to L1 in bursts of 32 B blocks
 VINCI_CCE(copy_ubuf_to_cbuf, "copy_ubuf_to_cbuf", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __ubuf__ void* dst, const volatile __cbuf__ void* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) { \
+  inline void name(const volatile __ubuf__ void* dst, const volatile __cbuf__ void* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, srcGap, dstGap}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, nBurst.value, lenBurst.value, srcGap.value, dstGap.value}, place); \
   }
 // L1 to UB in bursts of 32 B blocks
 VINCI_CCE(copy_cbuf_to_ubuf, "copy_cbuf_to_ubuf", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __gm__ void* dst, const volatile __cbuf__ void* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) { \
+  inline void name(const volatile __gm__ void* dst, const volatile __cbuf__ void* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, srcGap, dstGap}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, nBurst.value, lenBurst.value, srcGap.value, dstGap.value}, place); \
   }
 // L1 to global memory in bursts of 32 B blocks; atomic when CTRL says so
 VINCI_CCE(copy_cbuf_to_gm, "copy_cbuf_to_gm", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __cbuf__ void* dst, const volatile __gm__ void* src, uint64_t sid, uint64_t ndNum, uint64_t nValue, uint64_t dValue, uint64_t srcNdMatrixStride, uint64_t srcDValue, uint64_t dstNzC0Stride, uint64_t dstNzNStride, uint64_t dstNzMatrixStride, VINCI_PLACE) { \
+  inline void name(const volatile __cbuf__ void* dst, const volatile __gm__ void* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number ndNum, ::vinci::ascendc::cce::Number nValue, ::vinci::ascendc::cce::Number dValue, ::vinci::ascendc::cce::Number srcNdMatrixStride, ::vinci::ascendc::cce::Number srcDValue, ::vinci::ascendc::cce::Number dstNzC0Stride, ::vinci::ascendc::cce::Number dstNzNStride, ::vinci::ascendc::cce::Number dstNzMatrixStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, ndNum, nValue, dValue, srcNdMatrixStride, srcDValue, dstNzC0Stride, dstNzNStride, dstNzMatrixStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, ndNum.value, nValue.value, dValue.value, srcNdMatrixStride.value, srcDValue.value, dstNzC0Stride.value, dstNzNStride.value, dstNzMatrixStride.value}, place); \
   }
 // row-major matrices in global memory to NZ in L1
 VINCI_CCE(copy_gm_to_cbuf_multi_nd2nz_b8, "copy_gm_to_cbuf_multi_nd2nz_b8", nullptr)
@@ -251,20 +251,20 @@ VINCI_CCE(copy_gm_to_cbuf_multi_nd2nz_b32s, "copy_gm_to_cbuf_multi_nd2nz_b32s", 
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __biasbuf__ void* dst, const volatile __cbuf__ void* src, uint64_t convControl, uint64_t nBurst, uint64_t lenBurst, uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) { \
+  inline void name(const volatile __biasbuf__ void* dst, const volatile __cbuf__ void* src, ::vinci::ascendc::cce::Number convControl, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), convControl, nBurst, lenBurst, srcGap, dstGap}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), convControl.value, nBurst.value, lenBurst.value, srcGap.value, dstGap.value}, place); \
   }
 // L1 to the bias table, as it is or widened from f16 to f32
 VINCI_CCE(copy_cbuf_to_bt, "copy_cbuf_to_bt", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __fbuf__ void* dst, const volatile __cbuf__ void* src, uint64_t nBurst, uint64_t lenBurst, uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) { \
+  inline void name(const volatile __fbuf__ void* dst, const volatile __cbuf__ void* src, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), nBurst, lenBurst, srcGap, dstGap}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), nBurst.value, lenBurst.value, srcGap.value, dstGap.value}, place); \
   }
 // L1 to the FIXPIPE buffer: parameters of quantisation and relu by channel
 VINCI_CCE(copy_cbuf_to_fbuf, "copy_cbuf_to_fbuf", nullptr)
@@ -272,12 +272,12 @@ VINCI_CCE(copy_cbuf_to_fbuf, "copy_cbuf_to_fbuf", nullptr)
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ca__ T0* dst, __cbuf__ T1* src, uint64_t indexID, uint64_t repeat, uint64_t srcStride, uint64_t dstStride, uint64_t addrmode, uint64_t dstFracStride, VINCI_PLACE) { \
+  void name(__ca__ T0* dst, __cbuf__ T1* src, ::vinci::ascendc::cce::Number indexID, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number srcStride, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number addrmode, ::vinci::ascendc::cce::Number dstFracStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), indexID, repeat, srcStride, dstStride, addrmode, dstFracStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), indexID.value, repeat.value, srcStride.value, dstStride.value, addrmode.value, dstFracStride.value}, place); \
   }
 // L1 to L0A in squares of 1 or 2 fractals, transposed
 VINCI_CCE(load_cbuf_to_ca_transpose, "load_cbuf_to_ca_transpose", "b8 b16 b32")
@@ -285,12 +285,12 @@ VINCI_CCE(load_cbuf_to_ca_transpose, "load_cbuf_to_ca_transpose", "b8 b16 b32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__cb__ T0* dst, __cbuf__ T1* src, uint64_t indexID, uint64_t repeat, uint64_t srcStride, uint64_t dstStride, uint64_t addrmode, uint64_t dstFracStride, VINCI_PLACE) { \
+  void name(__cb__ T0* dst, __cbuf__ T1* src, ::vinci::ascendc::cce::Number indexID, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number srcStride, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number addrmode, ::vinci::ascendc::cce::Number dstFracStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), indexID, repeat, srcStride, dstStride, addrmode, dstFracStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), indexID.value, repeat.value, srcStride.value, dstStride.value, addrmode.value, dstFracStride.value}, place); \
   }
 // L1 to L0B in squares of 1 or 2 fractals, transposed
 VINCI_CCE(load_cbuf_to_cb_transpose, "load_cbuf_to_cb_transpose", "b8 b16 b32")
@@ -300,12 +300,12 @@ VINCI_CCE(load_cbuf_to_cb_transpose_s4, "load_cbuf_to_cb_transpose_s4", "s4")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ca__ T0* dst, __cbuf__ T1* src, uint64_t fetchFilterW, uint64_t fetchFilterH, uint64_t leftTopW, uint64_t leftTopH, uint64_t c1Index, uint64_t strideW, uint64_t strideH, uint64_t filterW, uint64_t filterH, uint64_t dilationW, uint64_t dilationH, uint64_t jumpStride, uint64_t repeatMode, uint64_t repeatTime, uint64_t cSize, VINCI_PLACE) { \
+  void name(__ca__ T0* dst, __cbuf__ T1* src, ::vinci::ascendc::cce::Number fetchFilterW, ::vinci::ascendc::cce::Number fetchFilterH, ::vinci::ascendc::cce::Number leftTopW, ::vinci::ascendc::cce::Number leftTopH, ::vinci::ascendc::cce::Number c1Index, ::vinci::ascendc::cce::Number strideW, ::vinci::ascendc::cce::Number strideH, ::vinci::ascendc::cce::Number filterW, ::vinci::ascendc::cce::Number filterH, ::vinci::ascendc::cce::Number dilationW, ::vinci::ascendc::cce::Number dilationH, ::vinci::ascendc::cce::Number jumpStride, ::vinci::ascendc::cce::Number repeatMode, ::vinci::ascendc::cce::Number repeatTime, ::vinci::ascendc::cce::Number cSize, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), fetchFilterW, fetchFilterH, leftTopW, leftTopH, c1Index, strideW, strideH, filterW, filterH, dilationW, dilationH, jumpStride, repeatMode, repeatTime, cSize}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), fetchFilterW.value, fetchFilterH.value, leftTopW.value, leftTopH.value, c1Index.value, strideW.value, strideH.value, filterW.value, filterH.value, dilationW.value, dilationH.value, jumpStride.value, repeatMode.value, repeatTime.value, cSize.value}, place); \
   }
 // feature map in L1 to fractals of 16 positions x C0 channels in L0A (load3d v1)
 VINCI_CCE(img2col_cbuf_to_ca, "img2col_cbuf_to_ca", "b8 b16")
@@ -313,12 +313,12 @@ VINCI_CCE(img2col_cbuf_to_ca, "img2col_cbuf_to_ca", "b8 b16")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__cb__ T0* dst, __cbuf__ T1* src, uint64_t fetchFilterW, uint64_t fetchFilterH, uint64_t leftTopW, uint64_t leftTopH, uint64_t c1Index, uint64_t strideW, uint64_t strideH, uint64_t filterW, uint64_t filterH, uint64_t dilationW, uint64_t dilationH, uint64_t jumpStride, uint64_t repeatMode, uint64_t repeatTime, uint64_t cSize, VINCI_PLACE) { \
+  void name(__cb__ T0* dst, __cbuf__ T1* src, ::vinci::ascendc::cce::Number fetchFilterW, ::vinci::ascendc::cce::Number fetchFilterH, ::vinci::ascendc::cce::Number leftTopW, ::vinci::ascendc::cce::Number leftTopH, ::vinci::ascendc::cce::Number c1Index, ::vinci::ascendc::cce::Number strideW, ::vinci::ascendc::cce::Number strideH, ::vinci::ascendc::cce::Number filterW, ::vinci::ascendc::cce::Number filterH, ::vinci::ascendc::cce::Number dilationW, ::vinci::ascendc::cce::Number dilationH, ::vinci::ascendc::cce::Number jumpStride, ::vinci::ascendc::cce::Number repeatMode, ::vinci::ascendc::cce::Number repeatTime, ::vinci::ascendc::cce::Number cSize, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), fetchFilterW, fetchFilterH, leftTopW, leftTopH, c1Index, strideW, strideH, filterW, filterH, dilationW, dilationH, jumpStride, repeatMode, repeatTime, cSize}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), fetchFilterW.value, fetchFilterH.value, leftTopW.value, leftTopH.value, c1Index.value, strideW.value, strideH.value, filterW.value, filterH.value, dilationW.value, dilationH.value, jumpStride.value, repeatMode.value, repeatTime.value, cSize.value}, place); \
   }
 // feature map in L1 to fractals of 16 positions x C0 channels in L0B (load3d v1)
 VINCI_CCE(img2col_cbuf_to_cb, "img2col_cbuf_to_cb", "b8 b16")
@@ -326,12 +326,12 @@ VINCI_CCE(img2col_cbuf_to_cb, "img2col_cbuf_to_cb", "b8 b16")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __cbuf__ T1* src, uint64_t fetchFilterW, uint64_t fetchFilterH, uint64_t leftTopW, uint64_t leftTopH, uint64_t c1Index, uint64_t strideW, uint64_t strideH, uint64_t filterW, uint64_t filterH, uint64_t dilationW, uint64_t dilationH, uint64_t jumpStride, uint64_t repeatMode, uint64_t repeatTime, uint64_t cSize, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __cbuf__ T1* src, ::vinci::ascendc::cce::Number fetchFilterW, ::vinci::ascendc::cce::Number fetchFilterH, ::vinci::ascendc::cce::Number leftTopW, ::vinci::ascendc::cce::Number leftTopH, ::vinci::ascendc::cce::Number c1Index, ::vinci::ascendc::cce::Number strideW, ::vinci::ascendc::cce::Number strideH, ::vinci::ascendc::cce::Number filterW, ::vinci::ascendc::cce::Number filterH, ::vinci::ascendc::cce::Number dilationW, ::vinci::ascendc::cce::Number dilationH, ::vinci::ascendc::cce::Number jumpStride, ::vinci::ascendc::cce::Number repeatMode, ::vinci::ascendc::cce::Number repeatTime, ::vinci::ascendc::cce::Number cSize, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), fetchFilterW, fetchFilterH, leftTopW, leftTopH, c1Index, strideW, strideH, filterW, filterH, dilationW, dilationH, jumpStride, repeatMode, repeatTime, cSize}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), fetchFilterW.value, fetchFilterH.value, leftTopW.value, leftTopH.value, c1Index.value, strideW.value, strideH.value, filterW.value, filterH.value, dilationW.value, dilationH.value, jumpStride.value, repeatMode.value, repeatTime.value, cSize.value}, place); \
   }
 // feature map in L1 to fractals of 16 positions x C0 channels in UB (load3d v1)
 VINCI_CCE(img2col_cbuf_to_ub, "img2col_cbuf_to_ub", "b8 b16")
@@ -339,12 +339,12 @@ VINCI_CCE(img2col_cbuf_to_ub, "img2col_cbuf_to_ub", "b8 b16")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ca__ T0* dst, __cbuf__ T1* src, uint64_t stepK, uint64_t stepM, uint64_t posK, uint64_t posM, uint64_t strideW, uint64_t strideH, uint64_t Wk, uint64_t Hk, uint64_t dilationW, uint64_t dilationH, uint64_t filterSizeW, uint64_t filterSizeH, uint64_t transpose, uint64_t fmatrixCtrl, uint64_t sizeChannel, VINCI_PLACE) { \
+  void name(__ca__ T0* dst, __cbuf__ T1* src, ::vinci::ascendc::cce::Number stepK, ::vinci::ascendc::cce::Number stepM, ::vinci::ascendc::cce::Number posK, ::vinci::ascendc::cce::Number posM, ::vinci::ascendc::cce::Number strideW, ::vinci::ascendc::cce::Number strideH, ::vinci::ascendc::cce::Number Wk, ::vinci::ascendc::cce::Number Hk, ::vinci::ascendc::cce::Number dilationW, ::vinci::ascendc::cce::Number dilationH, ::vinci::ascendc::cce::Number filterSizeW, ::vinci::ascendc::cce::Number filterSizeH, ::vinci::ascendc::cce::Number transpose, ::vinci::ascendc::cce::Number fmatrixCtrl, ::vinci::ascendc::cce::Number sizeChannel, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), stepK, stepM, posK, posM, strideW, strideH, Wk, Hk, dilationW, dilationH, filterSizeW, filterSizeH, transpose, fmatrixCtrl, sizeChannel}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), stepK.value, stepM.value, posK.value, posM.value, strideW.value, strideH.value, Wk.value, Hk.value, dilationW.value, dilationH.value, filterSizeW.value, filterSizeH.value, transpose.value, fmatrixCtrl.value, sizeChannel.value}, place); \
   }
 // part of the image-to-columns matrix of a feature map in L1 to L0A (load3d v2)
 VINCI_CCE(img2colv2_cbuf_to_ca, "img2colv2_cbuf_to_ca", "b8 b16 b32")
@@ -354,12 +354,12 @@ VINCI_CCE(img2colv2_cbuf_to_ca_s4, "img2colv2_cbuf_to_ca_s4", "s4")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__cb__ T0* dst, __cbuf__ T1* src, uint64_t stepK, uint64_t stepM, uint64_t posK, uint64_t posM, uint64_t strideW, uint64_t strideH, uint64_t Wk, uint64_t Hk, uint64_t dilationW, uint64_t dilationH, uint64_t filterSizeW, uint64_t filterSizeH, uint64_t transpose, uint64_t fmatrixCtrl, uint64_t sizeChannel, VINCI_PLACE) { \
+  void name(__cb__ T0* dst, __cbuf__ T1* src, ::vinci::ascendc::cce::Number stepK, ::vinci::ascendc::cce::Number stepM, ::vinci::ascendc::cce::Number posK, ::vinci::ascendc::cce::Number posM, ::vinci::ascendc::cce::Number strideW, ::vinci::ascendc::cce::Number strideH, ::vinci::ascendc::cce::Number Wk, ::vinci::ascendc::cce::Number Hk, ::vinci::ascendc::cce::Number dilationW, ::vinci::ascendc::cce::Number dilationH, ::vinci::ascendc::cce::Number filterSizeW, ::vinci::ascendc::cce::Number filterSizeH, ::vinci::ascendc::cce::Number transpose, ::vinci::ascendc::cce::Number fmatrixCtrl, ::vinci::ascendc::cce::Number sizeChannel, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), stepK, stepM, posK, posM, strideW, strideH, Wk, Hk, dilationW, dilationH, filterSizeW, filterSizeH, transpose, fmatrixCtrl, sizeChannel}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), stepK.value, stepM.value, posK.value, posM.value, strideW.value, strideH.value, Wk.value, Hk.value, dilationW.value, dilationH.value, filterSizeW.value, filterSizeH.value, transpose.value, fmatrixCtrl.value, sizeChannel.value}, place); \
   }
 // part of the image-to-columns matrix of a feature map in L1 to L0B (load3d v2)
 VINCI_CCE(img2colv2_cbuf_to_cb, "img2colv2_cbuf_to_cb", "b8 b16 b32")
@@ -367,22 +367,22 @@ VINCI_CCE(img2colv2_cbuf_to_cb, "img2colv2_cbuf_to_cb", "b8 b16 b32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __cbuf__ T1* src, uint64_t stepK, uint64_t stepM, uint64_t posK, uint64_t posM, uint64_t strideW, uint64_t strideH, uint64_t Wk, uint64_t Hk, uint64_t dilationW, uint64_t dilationH, uint64_t filterSizeW, uint64_t filterSizeH, uint64_t transpose, uint64_t fmatrixCtrl, uint64_t sizeChannel, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __cbuf__ T1* src, ::vinci::ascendc::cce::Number stepK, ::vinci::ascendc::cce::Number stepM, ::vinci::ascendc::cce::Number posK, ::vinci::ascendc::cce::Number posM, ::vinci::ascendc::cce::Number strideW, ::vinci::ascendc::cce::Number strideH, ::vinci::ascendc::cce::Number Wk, ::vinci::ascendc::cce::Number Hk, ::vinci::ascendc::cce::Number dilationW, ::vinci::ascendc::cce::Number dilationH, ::vinci::ascendc::cce::Number filterSizeW, ::vinci::ascendc::cce::Number filterSizeH, ::vinci::ascendc::cce::Number transpose, ::vinci::ascendc::cce::Number fmatrixCtrl, ::vinci::ascendc::cce::Number sizeChannel, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), stepK, stepM, posK, posM, strideW, strideH, Wk, Hk, dilationW, dilationH, filterSizeW, filterSizeH, transpose, fmatrixCtrl, sizeChannel}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), stepK.value, stepM.value, posK.value, posM.value, strideW.value, strideH.value, Wk.value, Hk.value, dilationW.value, dilationH.value, filterSizeW.value, filterSizeH.value, transpose.value, fmatrixCtrl.value, sizeChannel.value}, place); \
   }
 // part of the image-to-columns matrix of a feature map in L1 to UB (load3d v2)
 VINCI_CCE(img2colv2_cbuf_to_ub, "img2colv2_cbuf_to_ub", "b8 b16 b32")
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __ubuf__ void* dst, const volatile __gm__ void* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t leftPad, uint64_t rightPad, uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) { \
+  inline void name(const volatile __ubuf__ void* dst, const volatile __gm__ void* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number leftPad, ::vinci::ascendc::cce::Number rightPad, ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, leftPad, rightPad, srcGap, dstGap}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, nBurst.value, lenBurst.value, leftPad.value, rightPad.value, srcGap.value, dstGap.value}, place); \
   }
 // rows of any length from global memory to UB, each filled up to 32 B: with the padding value of set_mov_pad_val, or with its own first element when leftPad and rightPad are 0
 VINCI_CCE(copy_gm_to_ubuf_align_b8, "copy_gm_to_ubuf_align_b8", nullptr)
@@ -393,10 +393,10 @@ VINCI_CCE(copy_gm_to_ubuf_align_b32, "copy_gm_to_ubuf_align_b32", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __gm__ void* dst, const volatile __ubuf__ void* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t leftPad, uint64_t rightPad, uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) { \
+  inline void name(const volatile __gm__ void* dst, const volatile __ubuf__ void* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number leftPad, ::vinci::ascendc::cce::Number rightPad, ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, leftPad, rightPad, srcGap, dstGap}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, nBurst.value, lenBurst.value, leftPad.value, rightPad.value, srcGap.value, dstGap.value}, place); \
   }
 // rows of any length from UB to global memory, each from a block of 32 B on; atomic when CTRL says so
 VINCI_CCE(copy_ubuf_to_gm_align_b8, "copy_ubuf_to_gm_align_b8", nullptr)
@@ -408,12 +408,12 @@ VINCI_CCE(copy_ubuf_to_gm_align_b32, "copy_ubuf_to_gm_align_b32", nullptr)
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__cc__ T0* dst, __ubuf__ T1* src, uint64_t nBurst, uint64_t lenBurst, uint64_t srcGap, uint64_t dstGap, VINCI_PLACE) { \
+  void name(__cc__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), nBurst, lenBurst, srcGap, dstGap}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), nBurst.value, lenBurst.value, srcGap.value, dstGap.value}, place); \
   }
 // rows of 16 elements of UB to fractals of L0C, each row 16 times; f162f32 widens on the way
 VINCI_CCE(broadcast_ub_to_cc, "broadcast_ub_to_cc", "f16 f32 s32 f162f32")
@@ -421,12 +421,12 @@ VINCI_CCE(broadcast_ub_to_cc, "broadcast_ub_to_cc", "f16 f32 s32 f162f32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0> \
-  void name(const volatile __ubuf__ void* dst, __cc__ T0* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t srcStride, uint64_t dstStride, uint64_t crmode, VINCI_PLACE) { \
+  void name(const volatile __ubuf__ void* dst, __cc__ T0* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number srcStride, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number crmode, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, srcStride, dstStride, crmode}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, nBurst.value, lenBurst.value, srcStride.value, dstStride.value, crmode.value}, place); \
   }
 // L0C fractals to UB with conversion (CRMODE); results of f16 and of integers stop at the limits, STATUS[8] f16 overflow, [9] f16 underflow
 VINCI_CCE(copy_matrix_cc_to_ubuf, "copy_matrix_cc_to_ubuf", "f32 f16 s32")
@@ -436,12 +436,12 @@ VINCI_CCE(copy_vector_cc_to_ubuf, "copy_vector_cc_to_ubuf", "f32 f16 s32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0> \
-  void name(const volatile __cc__ void* dst, __ubuf__ T0* src, uint64_t sid, uint64_t nBurst, uint64_t lenBurst, uint64_t srcStride, uint64_t dstStride, uint64_t crmode, VINCI_PLACE) { \
+  void name(const volatile __cc__ void* dst, __ubuf__ T0* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst, ::vinci::ascendc::cce::Number srcStride, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number crmode, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, nBurst, lenBurst, srcStride, dstStride, crmode}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, nBurst.value, lenBurst.value, srcStride.value, dstStride.value, crmode.value}, place); \
   }
 // UB to L0C fractals, as they are or f16 to f32
 VINCI_CCE(copy_matrix_ubuf_to_cc, "copy_matrix_ubuf_to_cc", "f32 f16 s32")
@@ -450,20 +450,20 @@ VINCI_CCE(copy_vector_ubuf_to_cc, "copy_vector_ubuf_to_cc", "f32 f16 s32")
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __gm__ void* dst, const volatile __cc__ void* src, uint64_t sid, uint64_t NSize, uint64_t MSize, uint64_t dstStride, uint64_t srcStride, uint64_t unitFlag, uint64_t QuantPRE, uint64_t ReLUPRE, uint64_t channelSplit, uint64_t NZ2ND_EN, VINCI_PLACE) { \
+  inline void name(const volatile __gm__ void* dst, const volatile __cc__ void* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number NSize, ::vinci::ascendc::cce::Number MSize, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number srcStride, ::vinci::ascendc::cce::Number unitFlag, ::vinci::ascendc::cce::Number QuantPRE, ::vinci::ascendc::cce::Number ReLUPRE, ::vinci::ascendc::cce::Number channelSplit, ::vinci::ascendc::cce::Number NZ2ND_EN, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, NSize, MSize, dstStride, srcStride, unitFlag, QuantPRE, ReLUPRE, channelSplit, NZ2ND_EN}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, NSize.value, MSize.value, dstStride.value, srcStride.value, unitFlag.value, QuantPRE.value, ReLUPRE.value, channelSplit.value, NZ2ND_EN.value}, place); \
   }
 // L0C to global memory through FIXPIPE: quantise, relu, NZ or row-major (ND_PARA: matrices, 0 counts as 1, 1024 B between them in L0C, elements in memory); integers stop at the limits, STATUS[8] f16 overflow, [9] f16 underflow; 8-bit NZ merges pairs of block columns
 VINCI_CCE(copy_matrix_cc_to_gm, "copy_matrix_cc_to_gm", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __cbuf__ void* dst, const volatile __cc__ void* src, uint64_t sid, uint64_t NSize, uint64_t MSize, uint64_t dstStride, uint64_t srcStride, uint64_t unitFlag, uint64_t QuantPRE, uint64_t ReLUPRE, uint64_t channelSplit, uint64_t NZ2ND_EN, VINCI_PLACE) { \
+  inline void name(const volatile __cbuf__ void* dst, const volatile __cc__ void* src, ::vinci::ascendc::cce::Number sid, ::vinci::ascendc::cce::Number NSize, ::vinci::ascendc::cce::Number MSize, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number srcStride, ::vinci::ascendc::cce::Number unitFlag, ::vinci::ascendc::cce::Number QuantPRE, ::vinci::ascendc::cce::Number ReLUPRE, ::vinci::ascendc::cce::Number channelSplit, ::vinci::ascendc::cce::Number NZ2ND_EN, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid, NSize, MSize, dstStride, srcStride, unitFlag, QuantPRE, ReLUPRE, channelSplit, NZ2ND_EN}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), sid.value, NSize.value, MSize.value, dstStride.value, srcStride.value, unitFlag.value, QuantPRE.value, ReLUPRE.value, channelSplit.value, NZ2ND_EN.value}, place); \
   }
 // L0C to L1 through FIXPIPE: quantise and relu as copy_matrix_cc_to_gm, NZ
 VINCI_CCE(copy_matrix_cc_to_cbuf, "copy_matrix_cc_to_cbuf", nullptr)
@@ -471,12 +471,12 @@ VINCI_CCE(copy_matrix_cc_to_cbuf, "copy_matrix_cc_to_cbuf", nullptr)
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename N> \
-  void name(__ubuf__ T0* dst, N scalar, uint64_t repeat, uint64_t dstBlkStride, uint64_t srcBlkStride, uint64_t dstRepStride, uint64_t srcRepStride, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, N scalar, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number srcBlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number srcRepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), scalar_of<T0>(scalar), repeat, dstBlkStride, srcBlkStride, dstRepStride, srcRepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), scalar_of<T0>(scalar), repeat.value, dstBlkStride.value, srcBlkStride.value, dstRepStride.value, srcRepStride.value}, place); \
   }
 // dst = scalar in every lane; bits are copied, no STATUS
 VINCI_CCE(vector_dup, "vector_dup", "f16 f32 s16 u16 s32 u32 bf16")
@@ -484,12 +484,12 @@ VINCI_CCE(vector_dup, "vector_dup", "f16 f32 s16 u16 s32 u32 bf16")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1, typename T2> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src0, __ubuf__ T2* src1, uint64_t repeat, uint64_t dstBlkStride, uint64_t src0BlkStride, uint64_t src1BlkStride, uint64_t dstRepStride, uint64_t src0RepStride, uint64_t src1RepStride, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src0, __ubuf__ T2* src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number src0BlkStride, ::vinci::ascendc::cce::Number src1BlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number src0RepStride, ::vinci::ascendc::cce::Number src1RepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1, T2>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat, dstBlkStride, src0BlkStride, src1BlkStride, dstRepStride, src0RepStride, src1RepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat.value, dstBlkStride.value, src0BlkStride.value, src1BlkStride.value, dstRepStride.value, src0RepStride.value, src1RepStride.value}, place); \
   }
 // dst = src0 + src1
 VINCI_CCE(vadd, "vadd", "f16 f32 s32 s16")
@@ -521,12 +521,12 @@ VINCI_CCE(vmla, "vmla", "f16 f32 fmix")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, uint64_t repeat, uint64_t dstBlkStride, uint64_t srcBlkStride, uint64_t dstRepStride, uint64_t srcRepStride, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number srcBlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number srcRepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstBlkStride, srcBlkStride, dstRepStride, srcRepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat.value, dstBlkStride.value, srcBlkStride.value, dstRepStride.value, srcRepStride.value}, place); \
   }
 // dst = max(src, 0); NaN stays NaN
 VINCI_CCE(vrelu, "vrelu", "f16 f32 s32")
@@ -550,12 +550,12 @@ VINCI_CCE(vcopy, "vcopy", "f16 f32 s16 u16 s32 u32 bf16")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, uint64_t dstBlkStride, uint64_t dstRepStride, uint64_t repeat, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number repeat, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), dstBlkStride, dstRepStride, repeat}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), dstBlkStride.value, dstRepStride.value, repeat.value}, place); \
   }
 // each of 8 elements of src fills a block of dst; without mask
 VINCI_CCE(vbrcb, "vbrcb", "f16 f32 s16 u16 s32 u32 bf16")
@@ -563,12 +563,12 @@ VINCI_CCE(vbrcb, "vbrcb", "f16 f32 s16 u16 s32 u32 bf16")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1, typename N> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, N scalar, uint64_t repeat, uint64_t dstBlkStride, uint64_t srcBlkStride, uint64_t dstRepStride, uint64_t srcRepStride, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, N scalar, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number srcBlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number srcRepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), scalar_of<T1>(scalar), repeat, dstBlkStride, srcBlkStride, dstRepStride, srcRepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), scalar_of<T1>(scalar), repeat.value, dstBlkStride.value, srcBlkStride.value, dstRepStride.value, srcRepStride.value}, place); \
   }
 // dst = src + scalar
 VINCI_CCE(vadds, "vadds", "f16 f32 s16 s32")
@@ -586,12 +586,12 @@ VINCI_CCE(vaxpy, "vaxpy", "f16 f32 fmix")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, uint64_t distance, uint64_t repeat, uint64_t dstBlkStride, uint64_t srcBlkStride, uint64_t dstRepStride, uint64_t srcRepStride, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number distance, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number srcBlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number srcRepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), distance, repeat, dstBlkStride, srcBlkStride, dstRepStride, srcRepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), distance.value, repeat.value, dstBlkStride.value, srcBlkStride.value, dstRepStride.value, srcRepStride.value}, place); \
   }
 // dst = src << distance; bits that leave are lost, no STATUS
 VINCI_CCE(vshl, "vshl", "u16 s16 u32 s32")
@@ -599,22 +599,22 @@ VINCI_CCE(vshl, "vshl", "u16 s16 u32 s32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, uint64_t distance, uint64_t repeat, uint64_t dstBlkStride, uint64_t srcBlkStride, uint64_t dstRepStride, uint64_t srcRepStride, uint64_t round = 0, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number distance, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number srcBlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number srcRepStride, ::vinci::ascendc::cce::Number round = 0, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), distance, repeat, dstBlkStride, srcBlkStride, dstRepStride, srcRepStride, round}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), distance.value, repeat.value, dstBlkStride.value, srcBlkStride.value, dstRepStride.value, srcRepStride.value, round.value}, place); \
   }
 // dst = src >> distance, arithmetic for s16 and s32, logical for u16 and u32
 VINCI_CCE(vshr, "vshr", "u16 s16 u32 s32")
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __ubuf__ void* dst, const volatile __ubuf__ void* src0, const volatile __ubuf__ void* src1, uint64_t repeat, uint64_t dstBlkStride, uint64_t src0BlkStride, uint64_t src1BlkStride, uint64_t dstRepStride, uint64_t src0RepStride, uint64_t src1RepStride, uint64_t h = 0, VINCI_PLACE) { \
+  inline void name(const volatile __ubuf__ void* dst, const volatile __ubuf__ void* src0, const volatile __ubuf__ void* src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number src0BlkStride, ::vinci::ascendc::cce::Number src1BlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number src0RepStride, ::vinci::ascendc::cce::Number src1RepStride, ::vinci::ascendc::cce::Number h = 0, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat, dstBlkStride, src0BlkStride, src1BlkStride, dstRepStride, src0RepStride, src1RepStride, h}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat.value, dstBlkStride.value, src0BlkStride.value, src1BlkStride.value, dstRepStride.value, src0RepStride.value, src1RepStride.value, h.value}, place); \
   }
 // dst (s8) = max(src0 + src1, 0), the sum in f16, then to nearest even
 VINCI_CCE(vaddreluconv_f162s8, "vaddreluconv_f162s8", nullptr)
@@ -635,10 +635,10 @@ VINCI_CCE(vsubreluconv_vdeqs162b8, "vsubreluconv_vdeqs162b8", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __ubuf__ void* dst, const volatile __ubuf__ void* src0, const volatile __ubuf__ void* src1, uint64_t repeat, uint64_t dstBlkStride, uint64_t src0BlkStride, uint64_t src1BlkStride, uint64_t dstRepStride, uint64_t src0RepStride, uint64_t src1RepStride, VINCI_PLACE) { \
+  inline void name(const volatile __ubuf__ void* dst, const volatile __ubuf__ void* src0, const volatile __ubuf__ void* src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number src0BlkStride, ::vinci::ascendc::cce::Number src1BlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number src0RepStride, ::vinci::ascendc::cce::Number src1RepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat, dstBlkStride, src0BlkStride, src1BlkStride, dstRepStride, src0RepStride, src1RepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat.value, dstBlkStride.value, src0BlkStride.value, src1BlkStride.value, dstRepStride.value, src0RepStride.value, src1RepStride.value}, place); \
   }
 // dst (s8) = src0 * src1, the product in f16, then to nearest even
 VINCI_CCE(vmulconv_f162s8, "vmulconv_f162s8", nullptr)
@@ -649,10 +649,10 @@ VINCI_CCE(vadddeqrelu, "vadddeqrelu", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __ubuf__ void* dst, const volatile __ubuf__ void* src, uint64_t repeat, uint64_t dstBlkStride, uint64_t srcBlkStride, uint64_t dstRepStride, uint64_t srcRepStride, VINCI_PLACE) { \
+  inline void name(const volatile __ubuf__ void* dst, const volatile __ubuf__ void* src, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number srcBlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number srcRepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstBlkStride, srcBlkStride, dstRepStride, srcRepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat.value, dstBlkStride.value, srcBlkStride.value, dstRepStride.value, srcRepStride.value}, place); \
   }
 // dst = src, f16 to f32, exact
 VINCI_CCE(vconv_f162f32, "vconv_f162f32", nullptr)
@@ -862,12 +862,12 @@ VINCI_CCE(vcbd_s322s16, "vcbd_s322s16", nullptr)
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* src0, __ubuf__ T1* src1, uint64_t repeat, uint64_t dstBlkStride, uint64_t src0BlkStride, uint64_t src1BlkStride, uint64_t dstRepStride, uint64_t src0RepStride, uint64_t src1RepStride, VINCI_PLACE) { \
+  void name(__ubuf__ T0* src0, __ubuf__ T1* src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number src0BlkStride, ::vinci::ascendc::cce::Number src1BlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number src0RepStride, ::vinci::ascendc::cce::Number src1RepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(src0), at(src1), repeat, dstBlkStride, src0BlkStride, src1BlkStride, dstRepStride, src0RepStride, src1RepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(src0), at(src1), repeat.value, dstBlkStride.value, src0BlkStride.value, src1BlkStride.value, dstRepStride.value, src0RepStride.value, src1RepStride.value}, place); \
   }
 // CMPMASK = src0 == src1, active lanes; the last repeat stays
 VINCI_CCE(vcmp_eq, "vcmp_eq", "f16 f32")
@@ -885,12 +885,12 @@ VINCI_CCE(vcmp_ge, "vcmp_ge", "f16 f32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(const volatile __ubuf__ void* dst, __ubuf__ T0* src0, __ubuf__ T1* src1, uint64_t repeat, uint64_t dstBlkStride, uint64_t src0BlkStride, uint64_t src1BlkStride, uint64_t dstRepStride, uint64_t src0RepStride, uint64_t src1RepStride, VINCI_PLACE) { \
+  void name(const volatile __ubuf__ void* dst, __ubuf__ T0* src0, __ubuf__ T1* src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number src0BlkStride, ::vinci::ascendc::cce::Number src1BlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number src0RepStride, ::vinci::ascendc::cce::Number src1RepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat, dstBlkStride, src0BlkStride, src1BlkStride, dstRepStride, src0RepStride, src1RepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat.value, dstBlkStride.value, src0BlkStride.value, src1BlkStride.value, dstRepStride.value, src0RepStride.value, src1RepStride.value}, place); \
   }
 // dst = bits of src0 == src1; without mask
 VINCI_CCE(vcmpv_eq, "vcmpv_eq", "f16 f32 s32")
@@ -908,12 +908,12 @@ VINCI_CCE(vcmpv_ge, "vcmpv_ge", "f16 f32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename N> \
-  void name(const volatile __ubuf__ void* dst, __ubuf__ T0* src, N scalar, uint64_t repeat, uint64_t dstBlkStride, uint64_t srcBlkStride, uint64_t dstRepStride, uint64_t srcRepStride, VINCI_PLACE) { \
+  void name(const volatile __ubuf__ void* dst, __ubuf__ T0* src, N scalar, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number srcBlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number srcRepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), scalar_of<T0>(scalar), repeat, dstBlkStride, srcBlkStride, dstRepStride, srcRepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), scalar_of<T0>(scalar), repeat.value, dstBlkStride.value, srcBlkStride.value, dstRepStride.value, srcRepStride.value}, place); \
   }
 // dst = bits of src == scalar; without mask
 VINCI_CCE(vcmpvs_eq, "vcmpvs_eq", "f16 f32 s32")
@@ -931,12 +931,12 @@ VINCI_CCE(vcmpvs_ge, "vcmpvs_ge", "f16 f32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src0, const volatile __ubuf__ void* src1, uint64_t repeat, uint64_t dstBlkStride, uint64_t src0BlkStride, uint64_t src1BlkStride, uint64_t dstRepStride, uint64_t src0RepStride, uint64_t src1RepStride, uint64_t mode = 0, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src0, const volatile __ubuf__ void* src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number src0BlkStride, ::vinci::ascendc::cce::Number src1BlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number src0RepStride, ::vinci::ascendc::cce::Number src1RepStride, ::vinci::ascendc::cce::Number mode = 0, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat, dstBlkStride, src0BlkStride, src1BlkStride, dstRepStride, src0RepStride, src1RepStride, mode}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat.value, dstBlkStride.value, src0BlkStride.value, src1BlkStride.value, dstRepStride.value, src0RepStride.value, src1RepStride.value, mode.value}, place); \
   }
 // dst = bit ? src0 : src1, active lanes; bits are copied, no STATUS
 VINCI_CCE(vsel, "vsel", "f16 f32")
@@ -964,12 +964,12 @@ VINCI_CCE(get_cmpmask, "get_cmpmask", nullptr)
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, uint64_t repeat, uint64_t dstRepStride, uint64_t srcBlkStride, uint64_t srcRepStride, uint64_t mode = 0, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number srcBlkStride, ::vinci::ascendc::cce::Number srcRepStride, ::vinci::ascendc::cce::Number mode = 0, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstRepStride, srcBlkStride, srcRepStride, mode}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat.value, dstRepStride.value, srcBlkStride.value, srcRepStride.value, mode.value}, place); \
   }
 // dst = sum of the active lanes of a repeat, as a tree of pairs
 VINCI_CCE(vcadd, "vcadd", "f16 f32")
@@ -977,12 +977,12 @@ VINCI_CCE(vcadd, "vcadd", "f16 f32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, uint64_t repeat, uint64_t dstRepStride, uint64_t srcBlkStride, uint64_t srcRepStride, uint64_t order = 0, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number srcBlkStride, ::vinci::ascendc::cce::Number srcRepStride, ::vinci::ascendc::cce::Number order = 0, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstRepStride, srcBlkStride, srcRepStride, order}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat.value, dstRepStride.value, srcBlkStride.value, srcRepStride.value, order.value}, place); \
   }
 // dst = largest active lane of a repeat and its index; NaN wins, ties: the lowest index; MAX_MIN_CNT = the same over all repeats
 VINCI_CCE(vcmax, "vcmax", "f16 f32")
@@ -992,12 +992,12 @@ VINCI_CCE(vcmin, "vcmin", "f16 f32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, uint64_t repeat, uint64_t dstRepStride, uint64_t srcBlkStride, uint64_t srcRepStride, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number srcBlkStride, ::vinci::ascendc::cce::Number srcRepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstRepStride, srcBlkStride, srcRepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat.value, dstRepStride.value, srcBlkStride.value, srcRepStride.value}, place); \
   }
 // dst = sums of the 8 blocks of a repeat, as trees of pairs; a block without active lane is not written
 VINCI_CCE(vcgadd, "vcgadd", "f16 f32")
@@ -1023,20 +1023,20 @@ VINCI_CCE(vtranspose, "vtranspose", "u16 s16 f16")
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(uint64_t dst, uint64_t src, uint64_t repeat, uint64_t dstStride, uint64_t srcStride, uint64_t dstHighHalf, uint64_t srcHighHalf, VINCI_PLACE) { \
+  inline void name(::vinci::ascendc::cce::Number dst, ::vinci::ascendc::cce::Number src, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number srcStride, ::vinci::ascendc::cce::Number dstHighHalf, ::vinci::ascendc::cce::Number srcHighHalf, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {dst, src, repeat, dstStride, srcStride, dstHighHalf, srcHighHalf}, place); \
+    ::vinci::ascendc::issue(insn, {dst.value, src.value, repeat.value, dstStride.value, srcStride.value, dstHighHalf.value, srcHighHalf.value}, place); \
   }
 // 16 x 16 bytes: dst[e][k] = src[k][e] in the chosen halves of the blocks; the other half stays. The mask is ignored; a single repeat starts one stride after the addresses
 VINCI_CCE(scatter_vnchwconv_b8, "scatter_vnchwconv_b8", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(uint64_t dst, uint64_t src, uint64_t repeat, uint64_t dstStride, uint64_t srcStride, VINCI_PLACE) { \
+  inline void name(::vinci::ascendc::cce::Number dst, ::vinci::ascendc::cce::Number src, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number srcStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {dst, src, repeat, dstStride, srcStride}, place); \
+    ::vinci::ascendc::issue(insn, {dst.value, src.value, repeat.value, dstStride.value, srcStride.value}, place); \
   }
 // 16 x 16 elements of 16 bits: dst[e][k] = src[k][e]. The mask is ignored; a single repeat starts one stride after the addresses
 VINCI_CCE(scatter_vnchwconv_b16, "scatter_vnchwconv_b16", nullptr)
@@ -1072,12 +1072,12 @@ VINCI_CCE(scatter_vsqrt_f32, "scatter_vsqrt", "f32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, uint64_t imageSize, uint64_t nChannel, uint64_t mode, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number imageSize, ::vinci::ascendc::cce::Number nChannel, ::vinci::ascendc::cce::Number mode, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), imageSize, nChannel, mode}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), imageSize.value, nChannel.value, mode.value}, place); \
   }
 // image of nChannel planes (CHW) to pixels of nChannel elements (HWC), or back
 VINCI_CCE(v4dtrans, "v4dtrans", "s8 u8 s16 u16 f16 f32 s32 u32")
@@ -1085,12 +1085,12 @@ VINCI_CCE(v4dtrans, "v4dtrans", "s8 u8 s16 u16 f16 f32 s32 u32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, uint64_t repeat, uint64_t dstBlkStride, uint64_t srcBlkStride, uint64_t dstRepStride, uint64_t srcRepStride, uint64_t repeatStrideMode, uint64_t strideSizeMode, uint64_t padMode, uint64_t padSide, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number srcBlkStride, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number srcRepStride, ::vinci::ascendc::cce::Number repeatStrideMode, ::vinci::ascendc::cce::Number strideSizeMode, ::vinci::ascendc::cce::Number padMode, ::vinci::ascendc::cce::Number padSide, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, dstBlkStride, srcBlkStride, dstRepStride, srcRepStride, repeatStrideMode, strideSizeMode, padMode, padSide}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat.value, dstBlkStride.value, srcBlkStride.value, dstRepStride.value, srcRepStride.value, repeatStrideMode.value, strideSizeMode.value, padMode.value, padSide.value}, place); \
   }
 // padding beside each block of src, as whole blocks: mode 0 repeats the edge element, 1 mirrors the block, 2 mirrors it without the edge element and ends with 0; side 0 left, 1 right
 VINCI_CCE(vpadding, "vpadding", "s16 u16 f16 f32 s32 u32")
@@ -1098,12 +1098,12 @@ VINCI_CCE(vpadding, "vpadding", "s16 u16 f16 f32 s32 u32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, uint64_t repeat, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number repeat, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat.value}, place); \
   }
 // the first 4 elements of each block of src, packed into dst; a repeat is one block
 VINCI_CCE(vmergech, "vmergech", "s8 u8 f16 s16 u16")
@@ -1115,12 +1115,12 @@ VINCI_CCE(vrpac, "vrpac", "f16 f32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0> \
-  void name(__ubuf__ T0* dst, const volatile __ubuf__ void* src, uint64_t offsetAddr, uint64_t dstRepStride, uint64_t repeat, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, const volatile __ubuf__ void* src, ::vinci::ascendc::cce::Number offsetAddr, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number repeat, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), offsetAddr, dstRepStride, repeat}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), offsetAddr.value, dstRepStride.value, repeat.value}, place); \
   }
 // dst[i] = element at byte address offsetAddr + src[i]; src holds one u32 per lane, without gaps between repeats
 VINCI_CCE(vgather, "vgather", "f16 f32 s16 u16 s32 u32 bf16")
@@ -1128,12 +1128,12 @@ VINCI_CCE(vgather, "vgather", "f16 f32 s16 u16 s32 u32 bf16")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0> \
-  void name(__ubuf__ T0* dst, const volatile __ubuf__ void* src, uint64_t offsetAddr, uint64_t dstRepStride, uint64_t dstBlkStride, uint64_t repeat, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, const volatile __ubuf__ void* src, ::vinci::ascendc::cce::Number offsetAddr, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number repeat, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), offsetAddr, dstRepStride, dstBlkStride, repeat}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), offsetAddr.value, dstRepStride.value, dstBlkStride.value, repeat.value}, place); \
   }
 // dst block i = the 32 B block at offsetAddr + src[i]; 8 offsets u32 in a repeat, without gaps; the mask is ignored
 VINCI_CCE(vgatherb, "vgatherb", "f16 f32 s16 u16 s32 u32 bf16")
@@ -1141,12 +1141,12 @@ VINCI_CCE(vgatherb, "vgatherb", "f16 f32 s16 u16 s32 u32 bf16")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0> \
-  void name(const volatile __ubuf__ void* dst, __ubuf__ T0* src, uint64_t offsetAddr, uint64_t srcRepStride, uint64_t repeat, VINCI_PLACE) { \
+  void name(const volatile __ubuf__ void* dst, __ubuf__ T0* src, ::vinci::ascendc::cce::Number offsetAddr, ::vinci::ascendc::cce::Number srcRepStride, ::vinci::ascendc::cce::Number repeat, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), offsetAddr, srcRepStride, repeat}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), offsetAddr.value, srcRepStride.value, repeat.value}, place); \
   }
 // element at byte address offsetAddr + dst[i] = src[i], in the order of i; dst holds one u32 per lane, without gaps between repeats
 VINCI_CCE(vscatter, "vscatter", "f16 f32 s16 u16 s32 u32 bf16")
@@ -1154,12 +1154,12 @@ VINCI_CCE(vscatter, "vscatter", "f16 f32 s16 u16 s32 u32 bf16")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src0, const volatile __ubuf__ void* src1, uint64_t repeat, uint64_t dstBlkStride, uint64_t src0BlkStride, uint64_t patternMode, uint64_t dstRepStride, uint64_t src0RepStride, uint64_t src1RepStride, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src0, const volatile __ubuf__ void* src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number src0BlkStride, ::vinci::ascendc::cce::Number patternMode, ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number src0RepStride, ::vinci::ascendc::cce::Number src1RepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat, dstBlkStride, src0BlkStride, patternMode, dstRepStride, src0RepStride, src1RepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat.value, dstBlkStride.value, src0BlkStride.value, patternMode.value, dstRepStride.value, src0RepStride.value, src1RepStride.value}, place); \
   }
 // keeps the elements of src0 that the pattern selects and packs them at dst; RSVD_CNT = how many. Counter mode: mask[31:0] elements of the whole instruction
 VINCI_CCE(vreduce, "vreduce", "f16 f32 s16 u16 s32 u32 bf16")
@@ -1167,22 +1167,22 @@ VINCI_CCE(vreduce, "vreduce", "f16 f32 s16 u16 s32 u32 bf16")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src0, const volatile __ubuf__ void* src1, uint64_t repeat, uint64_t src0BlkStride, uint64_t patternMode, uint64_t src0RepStride, uint64_t src1RepStride, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src0, const volatile __ubuf__ void* src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number src0BlkStride, ::vinci::ascendc::cce::Number patternMode, ::vinci::ascendc::cce::Number src0RepStride, ::vinci::ascendc::cce::Number src1RepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat, src0BlkStride, patternMode, src0RepStride, src1RepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat.value, src0BlkStride.value, patternMode.value, src0RepStride.value, src1RepStride.value}, place); \
   }
 // keeps the elements of src0 that the pattern selects and packs them at dst; RSVD_CNT = how many. Counter mode: mask[31:0] elements of each repeat
 VINCI_CCE(vreducev2, "vreducev2", "f16 f32 s16 u16 s32 u32 bf16")
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __ubuf__ void* dst, const volatile __ubuf__ void* src0, const volatile __ubuf__ void* src1, uint64_t hRepeat, uint64_t repeatMode, uint64_t dstBlkStride, uint64_t vROffset, uint64_t vRepeat, VINCI_PLACE) { \
+  inline void name(const volatile __ubuf__ void* dst, const volatile __ubuf__ void* src0, const volatile __ubuf__ void* src1, ::vinci::ascendc::cce::Number hRepeat, ::vinci::ascendc::cce::Number repeatMode, ::vinci::ascendc::cce::Number dstBlkStride, ::vinci::ascendc::cce::Number vROffset, ::vinci::ascendc::cce::Number vRepeat, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), hRepeat, repeatMode, dstBlkStride, vROffset, vRepeat}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), hRepeat.value, repeatMode.value, dstBlkStride.value, vROffset.value, vRepeat.value}, place); \
   }
 // vRepeat times: dst = sum over hRepeat of 8 blocks at the addresses src0[..], each times an f16 of src1 (repeatMode 0: one for the 8 blocks, 1: one for each)
 VINCI_CCE(vbi, "vbi", nullptr)
@@ -1190,12 +1190,12 @@ VINCI_CCE(vbi, "vbi", nullptr)
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, uint64_t fetchFilterW, uint64_t fetchFilterH, uint64_t leftTopW, uint64_t leftTopH, uint64_t c1Index, uint64_t strideW, uint64_t strideH, uint64_t filterW, uint64_t filterH, uint64_t dilationW, uint64_t dilationH, uint64_t jumpStride, uint64_t repeatMode, uint64_t repeatTime, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number fetchFilterW, ::vinci::ascendc::cce::Number fetchFilterH, ::vinci::ascendc::cce::Number leftTopW, ::vinci::ascendc::cce::Number leftTopH, ::vinci::ascendc::cce::Number c1Index, ::vinci::ascendc::cce::Number strideW, ::vinci::ascendc::cce::Number strideH, ::vinci::ascendc::cce::Number filterW, ::vinci::ascendc::cce::Number filterH, ::vinci::ascendc::cce::Number dilationW, ::vinci::ascendc::cce::Number dilationH, ::vinci::ascendc::cce::Number jumpStride, ::vinci::ascendc::cce::Number repeatMode, ::vinci::ascendc::cce::Number repeatTime, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), fetchFilterW, fetchFilterH, leftTopW, leftTopH, c1Index, strideW, strideH, filterW, filterH, dilationW, dilationH, jumpStride, repeatMode, repeatTime}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), fetchFilterW.value, fetchFilterH.value, leftTopW.value, leftTopH.value, c1Index.value, strideW.value, strideH.value, filterW.value, filterH.value, dilationW.value, dilationH.value, jumpStride.value, repeatMode.value, repeatTime.value}, place); \
   }
 // dst[position][channel] += src, a fractal of 16 positions x 16 channels in each repeat; repeatMode 0: the next repeat is the next filter point, 1: the next 16 positions
 VINCI_CCE(col2img, "col2img", "f16 f32")
@@ -1203,12 +1203,12 @@ VINCI_CCE(col2img, "col2img", "f16 f32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src0, const volatile __ubuf__ void* src1, uint64_t repeat, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src0, const volatile __ubuf__ void* src1, ::vinci::ascendc::cce::Number repeat, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat.value}, place); \
   }
 // vbitsort of c220 (Sort32): each repeat sorts 32 scores of src0 with the u32 of src1 into records of 8 bytes (score, index), by descending score; equal scores keep their order
 VINCI_CCE(vbitsort32, "vbitsort32", "f16 f32")
@@ -1216,12 +1216,12 @@ VINCI_CCE(vbitsort32, "vbitsort32", "f16 f32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src, uint64_t repeat, uint64_t mode, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number mode, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat, mode}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat.value, mode.value}, place); \
   }
 // each repeat writes 16 elements of src into one field of 16 proposals at dst
 VINCI_CCE(vconcat, "vconcat", "f16 f32")
@@ -1231,12 +1231,12 @@ VINCI_CCE(vextract, "vextract", "f16 f32")
 
 #define VINCI_CCE(name, mnemonic, forms) \
   template <typename T0, typename T1, typename T2> \
-  void name(__ubuf__ T0* dst, __ubuf__ T1* src0, __ubuf__ T2* src1, uint64_t repeat, VINCI_PLACE) { \
+  void name(__ubuf__ T0* dst, __ubuf__ T1* src0, __ubuf__ T2* src1, ::vinci::ascendc::cce::Number repeat, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     constexpr const char* form = form_of<T0, T1, T2>(forms); \
     static_assert(form != nullptr, mnemonic " has no form for elements of these types"); \
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
-    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat}, place); \
+    ::vinci::ascendc::issue(insn, {at(dst), at(src0), at(src1), repeat.value}, place); \
   }
 // dst[i][j] = src0[i] + src1[j]: sums of areas, 16 of src0 in a repeat with 16 of src1
 VINCI_CCE(vaadd, "vaadd", "f16 f32")
@@ -1245,10 +1245,10 @@ VINCI_CCE(viou, "viou", "f16 f32")
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(const volatile __ubuf__ void* src0, const volatile __ubuf__ void* src1, uint64_t repeat, uint64_t src0RepStride, uint64_t src1RepStride, VINCI_PLACE) { \
+  inline void name(const volatile __ubuf__ void* src0, const volatile __ubuf__ void* src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number src0RepStride, ::vinci::ascendc::cce::Number src1RepStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {at(src0), at(src1), repeat, src0RepStride, src1RepStride}, place); \
+    ::vinci::ascendc::issue(insn, {at(src0), at(src1), repeat.value, src0RepStride.value, src1RepStride.value}, place); \
   }
 // RPN_COR_IR |= src0[k] for every proposal k that is kept (src1[k] is 0); 16 in a repeat
 VINCI_CCE(rpn_cor, "rpn_cor", nullptr)
@@ -1265,20 +1265,20 @@ VINCI_CCE(rpn_cor_diag, "rpn_cor_diag", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(uint64_t value, VINCI_PLACE) { \
+  inline void name(::vinci::ascendc::cce::Number value, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {value}, place); \
+    ::vinci::ascendc::issue(insn, {value.value}, place); \
   }
 // RPN_COR_IR = value
 VINCI_CCE(set_rpn_cor_ir, "set_rpn_cor_ir", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(uint64_t dst, uint64_t src, uint64_t scalar, uint64_t repeat, uint64_t dstStride, uint64_t srcStride, VINCI_PLACE) { \
+  inline void name(::vinci::ascendc::cce::Number dst, ::vinci::ascendc::cce::Number src, ::vinci::ascendc::cce::Number scalar, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number srcStride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {dst, src, scalar, repeat, dstStride, srcStride}, place); \
+    ::vinci::ascendc::issue(insn, {dst.value, src.value, scalar.value, repeat.value, dstStride.value, srcStride.value}, place); \
   }
 // dst = src + scalar; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vadds_f16, "scatter_vadds", "f16")
@@ -1303,10 +1303,10 @@ VINCI_CCE(scatter_vmins_s32, "scatter_vmins", "s32")
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(uint64_t dst, uint64_t src, uint64_t scalar, uint64_t repeat, uint64_t dstStride, uint64_t srcStride, uint64_t storeHighHalf = 0, VINCI_PLACE) { \
+  inline void name(::vinci::ascendc::cce::Number dst, ::vinci::ascendc::cce::Number src, ::vinci::ascendc::cce::Number scalar, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number srcStride, ::vinci::ascendc::cce::Number storeHighHalf = 0, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {dst, src, scalar, repeat, dstStride, srcStride, storeHighHalf}, place); \
+    ::vinci::ascendc::issue(insn, {dst.value, src.value, scalar.value, repeat.value, dstStride.value, srcStride.value, storeHighHalf.value}, place); \
   }
 // dst = dst + src * scalar; fmix: src and scalar f16, destination f32, 64 lanes; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vaxpy_f16, "scatter_vaxpy", "f16")
@@ -1315,10 +1315,10 @@ VINCI_CCE(scatter_vaxpy_fmix, "scatter_vaxpy", "fmix")
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(uint64_t dst, uint64_t src0, uint64_t src1, uint64_t repeat, uint64_t dstStride, uint64_t src0Stride, uint64_t src1Stride, VINCI_PLACE) { \
+  inline void name(::vinci::ascendc::cce::Number dst, ::vinci::ascendc::cce::Number src0, ::vinci::ascendc::cce::Number src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number src0Stride, ::vinci::ascendc::cce::Number src1Stride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {dst, src0, src1, repeat, dstStride, src0Stride, src1Stride}, place); \
+    ::vinci::ascendc::issue(insn, {dst.value, src0.value, src1.value, repeat.value, dstStride.value, src0Stride.value, src1Stride.value}, place); \
   }
 // dst = src0 + src1; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vadd_f16, "scatter_vadd", "f16")
@@ -1361,10 +1361,10 @@ VINCI_CCE(scatter_vmla_fmix, "scatter_vmla", "fmix")
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(uint64_t dst, uint64_t src0, uint64_t src1, uint64_t repeat, uint64_t dstStride, uint64_t src0Stride, uint64_t src1Stride, uint64_t storeHighHalf = 0, VINCI_PLACE) { \
+  inline void name(::vinci::ascendc::cce::Number dst, ::vinci::ascendc::cce::Number src0, ::vinci::ascendc::cce::Number src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number src0Stride, ::vinci::ascendc::cce::Number src1Stride, ::vinci::ascendc::cce::Number storeHighHalf = 0, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {dst, src0, src1, repeat, dstStride, src0Stride, src1Stride, storeHighHalf}, place); \
+    ::vinci::ascendc::issue(insn, {dst.value, src0.value, src1.value, repeat.value, dstStride.value, src0Stride.value, src1Stride.value, storeHighHalf.value}, place); \
   }
 // dst (s8) = src0 * src1, the product in f16, then to nearest even; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vmulconv_f162s8, "scatter_vmulconv_f162s8", nullptr)
@@ -1373,10 +1373,10 @@ VINCI_CCE(scatter_vmulconv_f162u8, "scatter_vmulconv_f162u8", nullptr)
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(uint64_t src0, uint64_t src1, uint64_t repeat, uint64_t src0Stride, uint64_t src1Stride, VINCI_PLACE) { \
+  inline void name(::vinci::ascendc::cce::Number src0, ::vinci::ascendc::cce::Number src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number src0Stride, ::vinci::ascendc::cce::Number src1Stride, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {src0, src1, repeat, src0Stride, src1Stride}, place); \
+    ::vinci::ascendc::issue(insn, {src0.value, src1.value, repeat.value, src0Stride.value, src1Stride.value}, place); \
   }
 // CMPMASK = src0 == src1, active lanes; the last repeat stays; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vcmp_eq_f16, "scatter_vcmp_eq", "f16")
@@ -1399,10 +1399,10 @@ VINCI_CCE(scatter_vcmp_ge_f32, "scatter_vcmp_ge", "f32")
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(uint64_t dst, uint64_t src0, uint64_t src1, uint64_t repeat, uint64_t dstStride, uint64_t src0Stride, uint64_t src1Stride, uint64_t mode = 0, VINCI_PLACE) { \
+  inline void name(::vinci::ascendc::cce::Number dst, ::vinci::ascendc::cce::Number src0, ::vinci::ascendc::cce::Number src1, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number src0Stride, ::vinci::ascendc::cce::Number src1Stride, ::vinci::ascendc::cce::Number mode = 0, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {dst, src0, src1, repeat, dstStride, src0Stride, src1Stride, mode}, place); \
+    ::vinci::ascendc::issue(insn, {dst.value, src0.value, src1.value, repeat.value, dstStride.value, src0Stride.value, src1Stride.value, mode.value}, place); \
   }
 // dst = bit ? src0 : src1, active lanes; bits are copied, no STATUS; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vsel_f16, "scatter_vsel", "f16")
@@ -1410,10 +1410,10 @@ VINCI_CCE(scatter_vsel_f32, "scatter_vsel", "f32")
 #undef VINCI_CCE
 
 #define VINCI_CCE(name, mnemonic, forms) \
-  inline void name(uint64_t dst, uint64_t src, uint64_t repeat, uint64_t dstStride, uint64_t srcStride, uint64_t storeHighHalf = 0, VINCI_PLACE) { \
+  inline void name(::vinci::ascendc::cce::Number dst, ::vinci::ascendc::cce::Number src, ::vinci::ascendc::cce::Number repeat, ::vinci::ascendc::cce::Number dstStride, ::vinci::ascendc::cce::Number srcStride, ::vinci::ascendc::cce::Number storeHighHalf = 0, VINCI_PLACE) { \
     using namespace vinci::ascendc::cce; \
     static ::vinci::ascendc::Insn insn(mnemonic, forms); \
-    ::vinci::ascendc::issue(insn, {dst, src, repeat, dstStride, srcStride, storeHighHalf}, place); \
+    ::vinci::ascendc::issue(insn, {dst.value, src.value, repeat.value, dstStride.value, srcStride.value, storeHighHalf.value}, place); \
   }
 // dst (f16) = src (s32) * DEQSCALE (f16), rounded once to nearest even; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_deq, "scatter_vconv_deq", nullptr)

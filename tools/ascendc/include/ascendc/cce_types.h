@@ -8,9 +8,6 @@
 #include "ascendc/language.h"
 
 // Names and types that CCE intrinsics are called with. Source of the names: kernels and libraries that are public.
-using float16_t = half;
-using float32_t = float;
-
 enum cache_line_t { SINGLE_CACHE_LINE = 0, ENTIRE_DATA_CACHE };
 enum dcci_dst_t { CACHELINE_ALL = 0, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 enum mem_dsb_t { DSB_ALL = 0, DSB_DDR, DSB_UB, DSB_SEQ };
@@ -66,9 +63,16 @@ enum addr_cal_mode_t { inc = 0, dec };
 // What a pointer to a tile is to the compiler: the pointer.
 #define __cce_get_tile_ptr(pointer) (pointer)
 #define __cce_tinit(pointer) (pointer)
-#define __forceinline__ __attribute__((always_inline))
 
 namespace vinci::ascendc::cce {
+
+// An operand that is a number, given as any whole number or enumerator.
+struct Number {
+  template <typename T>
+  constexpr Number(T number)  // NOLINT(google-explicit-constructor): it is an argument
+      : value(static_cast<uint64_t>(number)) {}
+  uint64_t value;
+};
 
 // An address, as a register holds it.
 template <typename T>

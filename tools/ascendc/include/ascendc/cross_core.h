@@ -13,12 +13,12 @@
 inline void set_ffts_base_addr(uint64_t address,
                                AscendC::vinci_detail::Place place = AscendC::vinci_detail::Place::here()) {
   static ::vinci::ascendc::Insn insn("set_ffts_base_addr");
-  ::vinci::ascendc::core().sync_base = true;
+  ::vinci::ascendc::core().sync_base = address;
   ::vinci::ascendc::issue(insn, {address}, place);
 }
 namespace vinci::ascendc {
 inline void NeedSyncBase(Place place) {
-  if (!core().sync_base) set_ffts_base_addr(1, place);
+  if (core().sync_base == 0) set_ffts_base_addr(1, place);
 }
 }  // namespace vinci::ascendc
 inline void ffts_cross_core_sync(pipe_t pipe, uint64_t config,

@@ -70,7 +70,7 @@ struct CoreInfo {
   std::uint32_t subblock_idx = 0, subblock_num = 1;
   bool mix = false;               // one of the cores of a block of a MIX task
   void* pipe = nullptr;           // the present TPipe
-  bool sync_base = false;         // whether the base address of the cross-core flags is set
+  std::uint64_t sync_base = 0;    // the base address of the cross-core flags, once it is set
   std::int32_t rounds = 0;        // how often WaitPreBlock was called
   std::uint32_t block_aivs = 0;   // of a MIX task
   BlockState* block = nullptr;    // null without other cores in the block
