@@ -27,9 +27,10 @@ LaneBits load_bits(const View& ub, u64 address, u32 lanes) {
   return bits;
 }
 
-// The address of the masks that mode 2 of vsel reads is known when it executes, not when it is issued.
+// The address of the masks that mode 2 of vsel reads is known when it executes, not when it is issued: the lower 32
+// bits of CMPMASK, since kernels fill it with addresses of that size (PTO's TSEL on A2/A3).
 u64 mask_address(const ExecContext& c, const Selection& selection) {
-  const u64 address = c.results.cmpmask[0];
+  const u64 address = static_cast<u32>(c.results.cmpmask[0]);
   const u64 bytes = u64{selection.repeats()} * selection.lanes() / 8;
   const u64 size = c.mem[BufId::UB].size();
   if (address % kBlockBytes != 0) {

@@ -129,7 +129,7 @@ void select_walk(std::string_view suffix, u64 mode, Arch arch, u64 seed) {
   call.operands["mode"] = mode;
   call.operands["dstBlkStride"] = 1 + random() % 3;
   call.operands["dstRepStride"] = random() % 4;  // keeps off the masks
-  core.results.cmpmask = {mode == 2 ? kMasks : random(), random()};
+  core.results.cmpmask = {mode == 2 ? kMasks | random() << 32 : random(), random()};
   VectorModel model(core);
   for (u64 r = 0; r < model.repeats(call["repeat"], lanes); ++r) {
     std::map<u64, u64> results;

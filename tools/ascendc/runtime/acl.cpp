@@ -267,7 +267,10 @@ aclError aclrtMallocCached(void** address, size_t size, aclrtMemMallocPolicy pol
 aclError aclrtFree(void* address) {
   return call([&] {
     if (address == nullptr) return failed(ACL_ERROR_RT_PARAM_INVALID, "free of null");
-    device().free(address_of(address));
+    if (!device().free(address_of(address))) {
+      return failed(ACL_ERROR_RT_PARAM_INVALID,
+                    fmt::format("free of {:#x}, which is not an allocation", address_of(address)));
+    }
     return ACL_SUCCESS;
   });
 }

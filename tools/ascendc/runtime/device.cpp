@@ -100,14 +100,14 @@ u64 Device::allocate(u64 bytes) {
   return address;
 }
 
-void Device::free(u64 address) {
+bool Device::free(u64 address) {
   const auto it = sizes_.find(address);
-  if (it == sizes_.end() || gm_.find(address, 0) == nullptr)
-    fail(Fault::Program, "free of {:#x}, which is not an allocation", address);
+  if (it == sizes_.end() || gm_.find(address, 0) == nullptr) return false;
   allocated_ -= it->second;
   shared_.erase(address);
   gm_.free(address);
   recorder_.free(address);
+  return true;
 }
 
 u32 Device::default_stream() {

@@ -45,7 +45,7 @@ class Device {
   const Recorder& recorder() const { return recorder_; }
 
   u64 allocate(u64 bytes);
-  void free(u64 address);
+  bool free(u64 address);  // false if that is no allocation
   // What of it the host works on directly.
   void share(u64 address) { shared_[address] = sizes_.at(address); }
   const std::map<u64, u64>& shared() const { return shared_; }
