@@ -7,17 +7,22 @@
 // Synchronisation between the pipes of one core. Source: mindspore-ai/akg inject_sync (Apache-2.0), AscendNPU-IR.
 namespace vinci::isa::insn {
 
+// An instruction that a compiler has inserted does what one of the program does; reports tell them apart.
+inline constexpr std::string_view kInsertedDoc = "1: added by automatic synchronisation (docs/auto-sync.md)";
+
 struct FlagBase {
   struct Args {
     PipeId src, dst;
     u8 event;
+    u8 inserted = 0;
   };
   static constexpr ArchSet archs = kAllArchs;
   static constexpr CostClass cost = CostClass::sync;
   static constexpr std::tuple fields{
       Field<&Args::src>{"src", 4, OperandKind::pipe, "pipe that sets"},
       Field<&Args::dst>{"dst", 4, OperandKind::pipe, "pipe that waits"},
-      Field<&Args::event>{"event", 6, OperandKind::event, "EVENT_ID0.. of this pair of pipes"}};
+      Field<&Args::event>{"event", 6, OperandKind::event, "EVENT_ID0.. of this pair of pipes"},
+      Field<&Args::inserted>{"inserted", 1, OperandKind::value, kInsertedDoc, true, 0}};
 };
 
 // The flag (src, dst, event) goes up when everything that src was given before has finished; src does not stall.
@@ -42,6 +47,7 @@ struct WaitFlag : FlagBase {
 struct PipeBarrier {
   struct Args {
     PipeId which;
+    u8 inserted = 0;
   };
   static constexpr Role role = Role::pipe_barrier;
   static constexpr std::string_view name = "pipe_barrier";
@@ -49,7 +55,8 @@ struct PipeBarrier {
   static constexpr u16 opcode = 0x102;
   static constexpr ArchSet archs = kAllArchs;
   static constexpr CostClass cost = CostClass::sync;
-  static constexpr std::tuple fields{Field<&Args::which>{"pipe", 4, OperandKind::pipe, "PIPE_ALL: every pipe"}};
+  static constexpr std::tuple fields{Field<&Args::which>{"pipe", 4, OperandKind::pipe, "PIPE_ALL: every pipe"},
+                                     Field<&Args::inserted>{"inserted", 1, OperandKind::value, kInsertedDoc, true, 0}};
   static PipeId pipe(const Args& x, Arch) { return x.which; }
 };
 

@@ -17,6 +17,7 @@
 #include "models/core/core_spec.h"
 #include "models/core/cross_core.h"
 #include "models/core/event_flags.h"
+#include "models/core/inserted_sync.h"
 #include "models/core/pipe.h"
 #include "models/core/scalar_unit.h"
 #include "models/cost/cost.h"
@@ -99,6 +100,10 @@ class Core {
   isa::UnitFlags& unit_flags() { return unit_flags_; }
   ScalarUnit& scalar() { return *scalar_; }
   const ScalarUnit& scalar() const { return *scalar_; }
+  // Cycles that inserted synchronisation has cost, and that it was done.
+  void charge_inserted(const isa::Issued& inst, u64 cycles) { inserted_.charge(*block_.code, inst, cycles); }
+  void pass_inserted(const isa::Issued& inst, u64 cycles) { inserted_.pass(*block_.code, inst, cycles); }
+  const InsertedSync& inserted() const { return inserted_; }
   void raise_status(u64 bits) { scalar_status_ |= bits; }  // by the scalar unit
   CrossCore& cross() { return cross_; }
   // wait_flag_dev: whether other cores have set the flag; it is then counted down.
@@ -120,6 +125,7 @@ class Core {
   u64 blocks_ = 0;
   bool running_ = false;
   Block block_;
+  InsertedSync inserted_;
   std::function<void()> done_;
   std::unique_ptr<ScalarUnit> scalar_;
   std::array<std::unique_ptr<Pipe>, isa::kPipeCount> pipes_;  // by PipeId; S has none, it is the scalar unit

@@ -184,6 +184,10 @@ void Pipe::note_waiting(u64 t, Doing why) {
   occupation_.enter(t, why);
 }
 
+void Pipe::pass_inserted(u64 t, const isa::Issued& inst, Doing waited) {
+  core_.pass_inserted(inst, occupation_.doing() == waited ? t - waiting_since_ : 0);
+}
+
 bool Pipe::start_next(u64 t) {
   Entry& q = *queue_.front();
   bool flies = false;
@@ -200,6 +204,7 @@ bool Pipe::start_next(u64 t) {
       }
       const u64 set_at = core_.flags().set_at(a);
       core_.flags().lower(a);
+      if (a.inserted != 0) pass_inserted(t, q.inst, Doing::wait_flag);
       if (env_.trace != nullptr) {
         const u64 since = occupation_.doing() == Doing::wait_flag ? waiting_since_ : t;
         show({.inst = q.inst, .queued = q.queued, .begin = since, .end = t, .done = t});
@@ -215,6 +220,7 @@ bool Pipe::start_next(u64 t) {
         note_waiting(t, Doing::barrier);
         return false;
       }
+      if (is_inserted(q.inst)) pass_inserted(t, q.inst, Doing::barrier);
       if (occupation_.doing() == Doing::barrier) occupation_.enter(t, Doing::idle);
       break;
     case isa::Role::cross_set:
@@ -226,7 +232,10 @@ bool Pipe::start_next(u64 t) {
         const Entry& last = *flying_.back();
         q.begin = std::max(t, last.done + (same_flag(last.inst, q.inst) ? 1 : 0));
         // Inside the core nothing begins before the flag is set; copies from and to global memory go on.
-        if (!global_) free_at_ = std::max(free_at_, last.done);
+        if (!global_) {
+          if (is_inserted(q.inst)) core_.charge_inserted(q.inst, last.done - std::min(free_at_, last.done));
+          free_at_ = std::max(free_at_, last.done);
+        }
       }
       q.end = q.done = q.begin;
       flying_.push_back(&q);

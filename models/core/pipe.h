@@ -96,6 +96,8 @@ class Pipe final : public sim::Module {
   u64 looked_at(const Entry& head) const;
   void pop();
   void note_waiting(u64 t, Doing why);
+  // Of inserted synchronisation that ends at `t`, for which the pipe may have waited.
+  void pass_inserted(u64 t, const isa::Issued& inst, Doing waited);
   void report_waiting(Waits& waits) const;
   void show(const Entry& f) const;
 

@@ -130,11 +130,16 @@ bool ScalarUnit::deliver(u64 t) {
           return false;
         }
         core_.flags().lower(a);
+        if (a.inserted != 0) {
+          const u64 waited = occupation_.doing() == Doing::wait_flag ? t - waiting_since_ : 0;
+          core_.pass_inserted(inst, waited + issue_cycles_);
+        }
         break;
       }
       case isa::Role::set_flag: {
         const auto& a = isa::args_of<isa::insn::SetFlag>(inst.args);
         core_.pipe(a.dst)->wake_at(core_.flags().raise(t, a));
+        if (a.inserted != 0) core_.charge_inserted(inst, issue_cycles_);
         break;
       }
       case isa::Role::cross_wait:
@@ -148,6 +153,10 @@ bool ScalarUnit::deliver(u64 t) {
         if (waiting_for_pipes_) {
           wait(t, Doing::barrier);
           return false;
+        }
+        if (is_inserted(inst)) {
+          const u64 waited = occupation_.doing() == Doing::barrier ? t - waiting_since_ : 0;
+          core_.pass_inserted(inst, waited + issue_cycles_);
         }
     }
   } else {
@@ -167,6 +176,7 @@ bool ScalarUnit::deliver(u64 t) {
 // between them, to whatever value.
 void ScalarUnit::push(Pipe& pipe, u64 at) {
   const bool vector = next_.pipe == isa::PipeId::V && next_.row->role == isa::Role::work;
+  if (is_inserted(next_)) core_.charge_inserted(next_, issue_cycles_);
   pipe.push(next_, resolved_, at, vector && std::exchange(mask_set_, false) && mask_waits_);
 }
 

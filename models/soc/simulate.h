@@ -52,6 +52,14 @@ struct PipeTime {
   u64 wait_flag = 0, barrier = 0, queue_full = 0, drain = 0;  // what it was stalled on
 };
 
+// Synchronisation that was inserted into programs (docs/auto-sync.md), over all cores.
+struct InsertedAt {
+  std::string place;  // "add.asc:30", of the instruction that it comes before
+  std::string what;   // "pipe_barrier PIPE_V", "PIPE_V -> PIPE_S"
+  u64 count = 0;
+  u64 cycles = 0;  // of the scalar unit to issue it, and of pipes that waited there
+};
+
 // What became of one task; Options::tasks tells more.
 struct TaskTime {
   std::string name;
@@ -80,6 +88,7 @@ struct Result {
   std::vector<TaskTime> tasks;                                             // the first so many that ended
   u64 task_count = 0;                                                      // all of them
   std::map<std::pair<std::string_view, std::string_view>, TaskSums> sums;  // by kind and direction of a copy
+  std::vector<InsertedAt> inserted;                                        // by place and kind
   nlohmann::ordered_json stats;                                            // every counter, deterministic
   u32 threads_missing = 0;  // of the host, that the system refused to start; the others did their work
 };

@@ -32,6 +32,18 @@ void add_pipe_times(const Core& core, u64 now, Result& result) {
   }
 }
 
+std::vector<InsertedAt> inserted_sync(const std::map<InsertedSync::Site, InsertedSync::Sum>& sums) {
+  std::vector<InsertedAt> out;
+  for (const auto& [site, sum] : sums) {
+    out.push_back({.place = fmt::format("{}:{}", site.file, site.line),
+                   .what = site.barrier ? fmt::format("pipe_barrier PIPE_{}", isa::name(site.src))
+                                        : fmt::format("PIPE_{} -> PIPE_{}", isa::name(site.src), isa::name(site.dst)),
+                   .count = sum.count,
+                   .cycles = sum.cycles});
+  }
+  return out;
+}
+
 WorkSums all_work(const TaskRecord& r) {
   WorkSums out;
   for (const CoreSums& cores : r.cores)
@@ -148,10 +160,14 @@ void Soc::complete(Result& result, u64 now) {
   result.seconds = env_.clock.seconds(result.cycles);
   result.instructions = env_.instructions;
   result.kernel_cycles = scheduler_->kernel_cycles();
+  std::map<InsertedSync::Site, InsertedSync::Sum> inserted;
   for (const auto& chip : chips_) {
-    for (const auto& core : chip->cores())
+    for (const auto& core : chip->cores()) {
       add_pipe_times(*core, now, result);
+      core->inserted().add_to(inserted);
+    }
   }
+  result.inserted = inserted_sync(inserted);
   result.stats = stats::to_json(stats_);
   result.threads_missing = crew_.missing();
 }

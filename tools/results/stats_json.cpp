@@ -29,19 +29,21 @@ std::string stats_json(const config::ChipConfig& chip, const task::TaskStream& s
     pipes.push_back(
         {{"core", p.core}, {"pipe", isa::name(p.pipe)}, {"busy", p.busy}, {"stalled", p.stalled}, {"idle", p.idle}});
   }
-  const Json out = {{"format", 1},
-                    {"task_stream", stream.name},
-                    {"chip", chip.name},
-                    {"clock_hz", chip.clock.value},
-                    {"cycles", r.cycles},
-                    {"seconds", r.seconds},
-                    {"instructions", r.instructions},
-                    {"cube_macs", r.cube_macs},
-                    {"kernel_cycles", r.kernel_cycles},
-                    {"task_count", r.task_count},
-                    {"tasks", std::move(tasks)},
-                    {"pipes", std::move(pipes)},
-                    {"counters", r.stats}};
+  Json out = {{"format", 1},
+              {"task_stream", stream.name},
+              {"chip", chip.name},
+              {"clock_hz", chip.clock.value},
+              {"cycles", r.cycles},
+              {"seconds", r.seconds},
+              {"instructions", r.instructions},
+              {"cube_macs", r.cube_macs},
+              {"kernel_cycles", r.kernel_cycles},
+              {"task_count", r.task_count},
+              {"tasks", std::move(tasks)},
+              {"pipes", std::move(pipes)},
+              {"counters", r.stats}};
+  for (const models::InsertedAt& i : r.inserted)
+    out["inserted"].push_back({{"before", i.place}, {"what", i.what}, {"count", i.count}, {"cycles", i.cycles}});
   return out.dump(2) + "\n";
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -108,6 +109,27 @@ std::string pipes(const models::Result& r, u64 kernel_cycles) {
   return out;
 }
 
+// What automatic synchronisation has added to the programs, and the lines where it cost most.
+std::string inserted(const models::Result& r) {
+  if (r.inserted.empty()) return {};
+  constexpr usize kShown = 10;
+  u64 barriers = 0, flags = 0, cycles = 0;
+  for (const models::InsertedAt& i : r.inserted) {
+    (i.what.starts_with("pipe_barrier") ? barriers : flags) += i.count;
+    cycles += i.cycles;
+  }
+  std::vector<models::InsertedAt> lines = r.inserted;
+  std::ranges::stable_sort(lines, std::ranges::greater(), &models::InsertedAt::cycles);
+  std::string out = fmt::format(
+      "\ninserted by --cce-auto-sync: {} pipe_barrier, {} set_flag with wait_flag, {} cycles of all cores\n"
+      "{:<24} {:>9} {:>11}  {}\n",
+      barriers, flags, cycles, "what", "count", "cycles", "before");
+  for (usize i = 0; i < std::min(kShown, lines.size()); ++i)
+    out += fmt::format("{:<24} {:>9} {:>11}  {}\n", lines[i].what, lines[i].count, lines[i].cycles, lines[i].place);
+  if (lines.size() > kShown) out += fmt::format("... and at {} more lines: stats.json\n", lines.size() - kShown);
+  return out;
+}
+
 // What kernels moved through L2 and HBM.
 std::string memory(const config::ChipConfig& chip, const task::TaskStream& stream, const models::Result& r) {
   const double seconds = static_cast<double>(r.kernel_cycles) / chip.clock;
@@ -147,7 +169,7 @@ std::string summary(const config::ChipConfig& chip, const task::TaskStream& stre
       fmt::format("calibration         {} of {} parameter groups of this chip are assumed, the others have a source\n",
                   a.assumed.size(), a.total);
   out += tasks(r, chip.clock, stream.devices > 1);
-  if (programs) out += pipes(r, kernel_cycles);
+  if (programs) out += pipes(r, kernel_cycles) + inserted(r);
   return out;
 }
 
