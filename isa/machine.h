@@ -60,6 +60,14 @@ class Machine {
   CoreMem& mem() { return mem_; }
   // What a register of the scalar unit holds.
   u64 x(u32 index) const { return front_.x(index); }
+  const Spr& spr() const { return front_.spr(); }
+  // The pipes whose next instruction waits for a flag that is not set yet, one bit each.
+  u32 blocked() const {
+    u32 out = 0;
+    for (usize p = 0; p < kPipeCount; ++p)
+      out |= queues_[p].empty() ? 0 : 1u << p;
+    return out;
+  }
   // Instructions of all blocks so far.
   u64 executed() const { return executed_; }
   // STATUS of the present or latest block; each block starts with it cleared, wherever it runs.

@@ -2,8 +2,11 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 
+#include "isa/auto_sync.h"
 #include "isa/folder.h"
 #include "isa/machine.h"
 
@@ -18,6 +21,10 @@ class NativeCore {
   NativeCore(const CoreSpec& core, GlobalMemory& gm, u32 core_id, Census* census = nullptr)
       : arch_(core.arch), machine_(core, gm, core_id, census), code_(core.arch, {}, {}) {}
 
+  // From the next block on, the synchronisation of AutoSync is issued where it is needed.
+  void synchronise_automatically(const CoreSpec& core) {
+    if (core.kind != CoreKind::cube) auto_sync_.emplace(core);
+  }
   // Begins a block, as Machine::start; `launch` and `flags` must outlive it. `source` is the file that lines are of.
   void start(const Launch& launch, CrossCoreFlags* flags, TaskCore self, const std::string& source);
 
@@ -26,6 +33,10 @@ class NativeCore {
   // Executes an instruction whose operands are immediates, as far as flags and barriers allow. State::waits: it waits
   // for another core; resume() until it does not. Faults carry "file:line". `end` ends the block.
   Machine::State issue(const Inst& inst, u32 line, u16 file = 0);
+  // Of a load or store through a tensor, before it is issued: issues what it needs.
+  void order(const Access& access, u32 line, u16 file = 0);
+  // What the latest issue() or order() has inserted.
+  std::span<const Inst> inserted() const { return inserted_; }
   Machine::State resume() { return machine_.advance(budget_, 0); }
 
   Machine& machine() { return machine_; }
@@ -38,10 +49,15 @@ class NativeCore {
   Folder take_trace();
 
  private:
+  Machine::State put(const Inst& inst, u32 line, u16 file);
+  void insert(std::span<const Inst> list, u32 line, u16 file);
+
   Arch arch_;
   Machine machine_;
   Code code_;
   Folder trace_;
+  std::optional<AutoSync> auto_sync_;
+  std::span<const Inst> inserted_;
   u64 budget_ = ~u64{0};
 };
 

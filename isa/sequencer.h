@@ -42,6 +42,7 @@ class Sequencer {
 
   // What a register of the scalar unit holds.
   u64 x(u32 index) const { return x_[index]; }
+  const Spr& spr() const { return spr_; }
   // All that decides, with memory, flags and what pipes leave behind, how the program goes on.
   struct State {
     u32 pc = 0;
