@@ -78,6 +78,15 @@ void add_native_timeout(CLI::App& command) {
       ->transform(integer(1, 1'000'000));
 }
 
+void add_auto_sync(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "--cce-auto-sync", [](const std::string& value) { set_variable("VINCI_AUTO_SYNC", value); },
+          "on or off: insert the synchronisation that the vendor's compiler inserts; if not given, as `vinci cc` was "
+          "told")
+      ->check(CLI::IsMember({"on", "off"}));
+}
+
 void become(std::vector<std::string> program) {
   std::vector<char*> argv;
   for (std::string& word : program)

@@ -21,6 +21,8 @@ void take_command_line(CLI::App& command, const std::string& rest);
 
 // The option --native-timeout of a command that runs a program.
 void add_native_timeout(CLI::App& command);
+// --cce-auto-sync for programs of `vinci cc`.
+void add_auto_sync(CLI::App& command);
 
 // Goes on as this program.
 [[noreturn]] void become(std::vector<std::string> program);

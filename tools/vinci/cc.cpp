@@ -65,9 +65,7 @@ constexpr std::array kArchitectures{Architecture{"dav-2201", "2201", "ascend-910
 
 // Options of the vendor's code generator that change neither what a program computes nor what it issues: its stack,
 // the layout of its objects, its messages. They are accepted without an effect.
-constexpr std::array<std::string_view, 22> kWithoutEffect{
-    "cce-auto-sync=off",
-    "cce-auto-sync-log",
+constexpr std::array<std::string_view, 20> kWithoutEffect{
     "cce-aicore-stack-size",
     "cce-aicore-function-stack-size",
     "cce-aicore-block-local-init",
@@ -95,6 +93,7 @@ struct CommandLine {
   std::vector<std::string> sources, options, rest;  // rest: objects and libraries, in order
   std::vector<std::string> dependencies;            // -MD and the like, for the preprocessor
   std::string output, mode = "timing";
+  std::string auto_sync, auto_sync_log;  // "on" or "off", a file; "": not given
   bool compile_only = false;
   bool cce = false;  // -xcce: intrinsics are known without a header
   Architecture arch = kArchitectures[0];
@@ -185,12 +184,19 @@ struct CommandLine {
          "older names dav-c220, dav-c220-vec, dav-c220-cube, dav-m200 and dav-c100",
          option, name);
   }
-  static void take_vendor_option(std::string_view option) {
+  void take_vendor_option(std::string_view option) {
     const std::string_view name = option.substr(option.find_first_not_of('-'));
-    if (name == "cce-auto-sync" || name == "cce-auto-sync=on") {
-      fmt::print(stderr, "vinci: warning: {}: no barriers are added; the program must have its own\n", option);
+    constexpr std::string_view kSync = "cce-auto-sync", kLog = "cce-auto-sync-log=";
+    if (name == kSync || name == "cce-auto-sync=on" || name == "cce-auto-sync=off") {
+      auto_sync = name == kSync ? "on" : name.substr(kSync.size() + 1);
       return;
     }
+    if (name.starts_with("cce-auto-sync=")) fail(Fault::Input, "{}: on or off", option);
+    if (name.starts_with(kLog) && name.size() > kLog.size()) {
+      auto_sync_log = fs::absolute(name.substr(kLog.size())).string();
+      return;
+    }
+    if (name.starts_with("cce-auto-sync-log")) fail(Fault::Input, "{}: a file is missing", option);
     for (const std::string_view known : kWithoutEffect) {
       if (name == known || (name.starts_with(known) && name[known.size()] == '=')) return;
     }
@@ -338,6 +344,11 @@ class Compilation {
           "__attribute__((weak)) const char* vinci_ascendc_chip = {};\n"
           "__attribute__((weak)) const char* vinci_ascendc_mode = {};\n",
           literal(line_.arch.chip), literal(line_.mode));
+      for (const auto& [name, value] :
+           {std::pair("auto_sync", &line_.auto_sync), {"auto_sync_log", &line_.auto_sync_log}}) {
+        if (!value->empty())
+          text += fmt::format("__attribute__((weak)) const char* vinci_ascendc_{} = {};\n", name, literal(*value));
+      }
     }
     io::write_file_atomically(input, text + "}\n");
     std::vector<std::string> words = common_;

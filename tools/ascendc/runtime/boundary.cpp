@@ -107,7 +107,7 @@ std::uint64_t size_on_chip(Memory memory) {
 }
 
 std::uint64_t load(Memory memory, std::uint64_t address, unsigned bytes, Place place) {
-  return located(place, [&] { return need_core().load(memory, address, bytes, place); });
+  return located(place, [&] { return need_core().load(memory, address, bytes, place, Through::tensor); });
 }
 
 std::uint64_t peek(Memory memory, std::uint64_t address, unsigned bytes, Place place) {
@@ -116,7 +116,15 @@ std::uint64_t peek(Memory memory, std::uint64_t address, unsigned bytes, Place p
 }
 
 void store(Memory memory, std::uint64_t address, unsigned bytes, std::uint64_t value, Place place) {
-  located(place, [&] { need_core().store(memory, address, bytes, value, place); });
+  located(place, [&] { need_core().store(memory, address, bytes, value, place, Through::tensor); });
+}
+
+u64 pointer_load(Memory memory, u64 address, unsigned bytes, Place place) {
+  return located(place, [&] { return need_core().load(memory, address, bytes, place, Through::pointer); });
+}
+
+void pointer_store(Memory memory, u64 address, unsigned bytes, u64 value, Place place) {
+  located(place, [&] { need_core().store(memory, address, bytes, value, place, Through::pointer); });
 }
 
 std::uint32_t await(std::uint64_t address, std::int32_t value, Place place) {

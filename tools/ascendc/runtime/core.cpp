@@ -62,13 +62,20 @@ void Core::start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::Tas
   native_.start(launch, flags, self, source);
 }
 
-isa::Machine::State Core::note(const isa::Inst& inst, Place place) {
-  if (place.file == nullptr) return native_.issue(inst, 0);
+u16 Core::file_number(Place place) {
+  if (place.file == nullptr) return 0;
   if (place.file != file_) {
     file_ = place.file;
     file_number_ = native_.file(file_);
   }
-  return native_.issue(inst, static_cast<u32>(place.line), file_number_);
+  return file_number_;
+}
+
+isa::Machine::State Core::note(const isa::Inst& inst, Place place) {
+  const u16 file = file_number(place);
+  const auto state = native_.issue(inst, place.file == nullptr ? 0 : static_cast<u32>(place.line), file);
+  log_inserted(place);
+  return state;
 }
 
 void Core::pay(Place place) {
@@ -93,7 +100,7 @@ void Core::issue(const isa::Inst& inst, Place place) {
   move_on();
 }
 
-bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place) {
+bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place, Through through) {
   static constexpr auto kMemoryNames = enum_table<Memory, std::string_view>({{Memory::gm, "GM"},
                                                                              {Memory::l1, "L1"},
                                                                              {Memory::l0a, "L0A"},
@@ -108,6 +115,13 @@ bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 va
          kMemoryNames[static_cast<usize>(memory)]);
   }
   if (write) move_on();
+  const bool ub = memory == Memory::ub;
+  if (through == Through::tensor) {
+    const isa::Access what{
+        .buffer = ub ? isa::BufId::UB : isa::BufId::GM, .write = write, .address = address, .len = bytes};
+    native_.order(what, static_cast<u32>(place.line), file_number(place));
+    log_inserted(place);
+  }
   // What other cores can see is always recorded.
   const bool seen = write && memory == Memory::gm;
   if (accesses_ >= kRecordedAccesses && address % bytes == 0 && !seen) {
@@ -121,7 +135,6 @@ bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 va
   static const isa::Row& load_gm = row("ld_dev");
   static const isa::Row& store_gm = row("st_dev");
   const auto type = static_cast<u8>(bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0);
-  const bool ub = memory == Memory::ub;
   issue(immediate(write ? (ub ? store_ub : store_gm) : (ub ? load_ub : load_gm), {write ? value : 0, address, 0}, type),
         place);
   return true;
@@ -178,9 +191,9 @@ std::string Core::waits_for() const {
   return fmt::format("{} polls global memory at {:#x} ({}:{})", name(), polled_, poll_.file, poll_.line);
 }
 
-u64 Core::load(Memory memory, u64 address, unsigned bytes, Place place) {
+u64 Core::load(Memory memory, u64 address, unsigned bytes, Place place, Through through) {
   if (memory == Memory::gm) poll(address, place);
-  access(memory, address, bytes, false, 0, place);
+  access(memory, address, bytes, false, 0, place, through);
   u64 value = 0;
   if (memory == Memory::gm) {
     native_.machine().mem().gm().read(address, std::as_writable_bytes(std::span(&value, 1)).first(bytes));
@@ -201,8 +214,8 @@ u64 Core::peek(isa::BufId memory, u64 address, unsigned bytes) {
   return value;
 }
 
-void Core::store(Memory memory, u64 address, unsigned bytes, u64 value, Place place) {
-  if (access(memory, address, bytes, true, value, place)) return;
+void Core::store(Memory memory, u64 address, unsigned bytes, u64 value, Place place, Through through) {
+  if (access(memory, address, bytes, true, value, place, through)) return;
   if (memory == Memory::gm) {
     native_.machine().mem().gm().write(address, std::as_bytes(std::span(&value, 1)).first(bytes));
   } else {

@@ -8,22 +8,31 @@
 
 #include "isa/native_core.h"
 #include "tools/ascendc/include/vinci/ascendc.h"
+#include "tools/ascendc/runtime/auto_sync_log.h"
 
 namespace vinci::ascendc {
+
+// How a kernel reaches memory with its scalar unit. Synchronisation is inserted for tensors, not for pointers.
+enum class Through : u8 { tensor, pointer };
 
 // A core while a kernel runs on it: the machine behind it, and the scalar work that it owes.
 class Core {
  public:
   Core(const isa::CoreSpec& spec, isa::GlobalMemory& gm, u32 id) : kind_(spec.kind), native_(spec, gm, id) {}
 
+  // From the next block on, synchronisation is inserted (docs/auto-sync.md). `log` gets it; null: none.
+  void synchronise_automatically(const isa::CoreSpec& spec, AutoSyncLog* log) {
+    native_.synchronise_automatically(spec);
+    auto_sync_log_ = log;
+  }
   // `give_way` is called while the core waits for another one; it returns when it may look again.
   void start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::TaskCore self, const std::string& source,
              const CoreInfo& info, void (*give_way)());
   void issue(const isa::Inst& inst, Place place);
   void charge(u64 cycles) { owed_ += cycles; }
-  u64 load(Memory memory, u64 address, unsigned bytes, Place place);
+  u64 load(Memory memory, u64 address, unsigned bytes, Place place, Through through);
   u64 peek(isa::BufId memory, u64 address, unsigned bytes);
-  void store(Memory memory, u64 address, unsigned bytes, u64 value, Place place);
+  void store(Memory memory, u64 address, unsigned bytes, u64 value, Place place, Through through);
   // Gives way until the i32 at the address of global memory is at least `value`. Returns the position of the next
   // instruction in the section.
   u32 await(u64 address, i32 value, Place place);
@@ -69,12 +78,17 @@ class Core {
   void learn(u64 address, u64 value);
   // At an instruction after which native code may read that address through a pointer, unseen.
   void look(u64 address, Place place);
-  bool access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place);
+  bool access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place, Through through);
+  u16 file_number(Place place);
+  void log_inserted(Place place) {
+    if (auto_sync_log_ != nullptr && !native_.inserted().empty()) auto_sync_log_->add(place, native_.inserted());
+  }
 
   isa::CoreKind kind_;
   isa::NativeCore native_;
   const char* file_ = nullptr;  // of the latest instruction, and its number
   u16 file_number_ = 0;
+  AutoSyncLog* auto_sync_log_ = nullptr;
   void (*give_way_)() = nullptr;
   u64 owed_ = 0;
   u32 accesses_ = 0;  // since the last instruction for a pipe
@@ -89,6 +103,10 @@ class Core {
 // The core that the present thread is, or null.
 Core* present();
 void set_present(Core* core);
+
+// A load or store through a pointer; faults have the place.
+u64 pointer_load(Memory memory, u64 address, unsigned bytes, Place place);
+void pointer_store(Memory memory, u64 address, unsigned bytes, u64 value, Place place);
 
 // What one piece of the API's own scalar work is taken to cost, in cycles.
 u64 cycles_of(Work what);

@@ -20,6 +20,8 @@
 extern "C" {
 __attribute__((weak)) extern const char* vinci_ascendc_chip;
 __attribute__((weak)) extern const char* vinci_ascendc_mode;
+__attribute__((weak)) extern const char* vinci_ascendc_auto_sync;
+__attribute__((weak)) extern const char* vinci_ascendc_auto_sync_log;
 }
 
 namespace vinci::ascendc {
@@ -61,6 +63,11 @@ Settings Settings::from_environment() {
   s.overrides = overrides_in(s.options);
   s.record = environment("VINCI_RECORD");
   s.record_data = environment("VINCI_RECORD_DATA") != "0";
+  const std::string sync =
+      environment("VINCI_AUTO_SYNC", &vinci_ascendc_auto_sync != nullptr ? vinci_ascendc_auto_sync : "off");
+  if (sync != "on" && sync != "off") fail(Fault::Input, "VINCI_AUTO_SYNC={}: on or off", sync);
+  s.auto_sync = sync == "on";
+  if (&vinci_ascendc_auto_sync_log != nullptr) s.auto_sync_log = vinci_ascendc_auto_sync_log;
   s.quiet = environment("VINCI_VERBOSE") != "1";
   s.watchdog = WatchdogLimits::from_environment();
   const std::string mode = environment("VINCI_MODE", &vinci_ascendc_mode != nullptr ? vinci_ascendc_mode : "timing");
@@ -121,7 +128,12 @@ bool Device::recorded_all_stores() const {
 
 Core& Device::core(isa::CoreKind kind, u32 id) {
   auto& slot = cores_[{kind, id}];
-  if (!slot) slot = std::make_unique<Core>(models::core_spec(chip_, kind), gm_, id);
+  if (!slot) {
+    const isa::CoreSpec spec = models::core_spec(chip_, kind);
+    slot = std::make_unique<Core>(spec, gm_, id);
+    if (settings_.inserts_sync())
+      slot->synchronise_automatically(spec, settings_.auto_sync_log.empty() ? nullptr : &auto_sync_log_);
+  }
   return *slot;
 }
 

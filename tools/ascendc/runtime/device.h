@@ -25,10 +25,16 @@ struct Settings {
   bool record_data = true;             // VINCI_RECORD_DATA=0: without contents of buffers
   std::string options;                 // VINCI_RUN_OPTIONS, more options for `vinci run`
   std::vector<std::string> overrides;  // the values of --set among them
+  bool auto_sync = false;              // VINCI_AUTO_SYNC=on or off; as compiled (--cce-auto-sync) if not given
+  std::string auto_sync_log;           // a file, as compiled (--cce-auto-sync-log); "": none
   bool quiet = true;                   // VINCI_VERBOSE=1: prints the summary at the end
   WatchdogLimits watchdog;             // VINCI_NATIVE_WARNING, VINCI_NATIVE_TIMEOUT
 
   static Settings from_environment();
+  // Whether anything can show the synchronisation that is inserted.
+  bool inserts_sync() const {
+    return auto_sync && (mode != Mode::functional || !record.empty() || !auto_sync_log.empty());
+  }
   // The file that gets the task stream.
   std::string recording() const { return record.empty() ? output + "/stream.vts" : record; }
 };
@@ -43,6 +49,7 @@ class Device {
   isa::GlobalMemory& gm() { return gm_; }
   Recorder& recorder() { return recorder_; }
   const Recorder& recorder() const { return recorder_; }
+  const AutoSyncLog& auto_sync_log() const { return auto_sync_log_; }
 
   u64 allocate(u64 bytes);
   bool free(u64 address);  // false if that is no allocation
@@ -63,6 +70,7 @@ class Device {
   config::ChipConfig chip_;
   isa::GlobalMemory gm_{isa::GlobalMemory::Backing::mapped};
   Recorder recorder_;
+  AutoSyncLog auto_sync_log_;
   u64 allocated_ = 0;
   std::map<u64, u64> sizes_, shared_;  // bytes of allocations, by address
   std::map<std::pair<isa::CoreKind, u32>, std::unique_ptr<Core>> cores_;

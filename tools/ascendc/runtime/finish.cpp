@@ -191,6 +191,8 @@ void finish() {
   Device& d = device();
   Recorder& recorder = d.recorder();
   const Settings& settings = d.settings();
+  if (!settings.auto_sync_log.empty())
+    io::write_file_atomically(settings.auto_sync_log, d.auto_sync_log().text(recorder.stream().name));
   if (!recorder.any_kernel() && recorder.gap().empty()) return;
   if (settings.mode == Settings::Mode::functional && settings.record.empty()) return;
   if (!recorder.gap().empty()) {

@@ -87,12 +87,12 @@ void (*vinci_kernel_code(const VinciKernel* kernel))() {
 
 std::uint64_t vinci_kernel_load(std::uint32_t memory, std::uint64_t address, std::uint32_t bytes, const char* file,
                                 std::int32_t line) {
-  return load(kMemories[memory], address, bytes, {file, line});
+  return pointer_load(kMemories[memory], address, bytes, {file, line});
 }
 
 void vinci_kernel_store(std::uint32_t memory, std::uint64_t address, std::uint32_t bytes, std::uint64_t value,
                         const char* file, std::int32_t line) {
-  store(kMemories[memory], address, bytes, value, {file, line});
+  pointer_store(kMemories[memory], address, bytes, value, {file, line});
 }
 
 void vinci_kernel_copy(std::uint32_t to_memory, std::uint64_t to, std::uint32_t from_memory, std::uint64_t from,
@@ -101,12 +101,12 @@ void vinci_kernel_copy(std::uint32_t to_memory, std::uint64_t to, std::uint32_t 
   in_words(from_local ? from : to, bytes, [&](u64 at, unsigned width) {
     u64 word = 0;
     if (from_local) {
-      word = load(kMemories[from_memory], from + at, width, {file, line});
+      word = pointer_load(kMemories[from_memory], from + at, width, {file, line});
     } else {
       std::memcpy(&word, host(from + at), width);
     }
     if (to_local) {
-      store(kMemories[to_memory], to + at, width, word, {file, line});
+      pointer_store(kMemories[to_memory], to + at, width, word, {file, line});
     } else {
       std::memcpy(host(to + at), &word, width);
     }
@@ -116,7 +116,7 @@ void vinci_kernel_copy(std::uint32_t to_memory, std::uint64_t to, std::uint32_t 
 void vinci_kernel_fill(std::uint32_t memory, std::uint64_t address, std::uint64_t bytes, std::uint8_t value,
                        const char* file, std::int32_t line) {
   in_words(address, bytes, [&](u64 at, unsigned width) {
-    store(kMemories[memory], address + at, width, value * 0x0101010101010101u, {file, line});
+    pointer_store(kMemories[memory], address + at, width, value * 0x0101010101010101u, {file, line});
   });
 }
 
