@@ -3,6 +3,7 @@
 #include "isa/auto_sync.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "isa/check/runs.h"
@@ -99,8 +100,9 @@ u32 AutoSync::Ranges::latest(u64 begin, u64 end) const {
 // ---------------------------------------------------------------------------------------------------------------------
 // Order
 
-AutoSync::AutoSync(const CoreSpec& core)
+AutoSync::AutoSync(const CoreSpec& core, const Machine& machine)
     : core_(core),
+      machine_(machine),
       granules_(ceil_div(u64{core.sizes[index(BufId::UB)]}, kGranule)),
       flags_(kPipeCount * kPipeCount * core.flags_per_pair) {
   // Programs use event ids from 0 on, and TPipe from the last one down.
@@ -125,8 +127,8 @@ void AutoSync::begin_block() {
   loads_.clear();
 }
 
-void AutoSync::pass(const Inst& inst, const ArgsStorage& args) {
-  const PipeId named = inst.row->pipe(args, core_.arch);
+void AutoSync::pass(const Row& row, const ArgsStorage& args) {
+  const PipeId named = row.pipe(args, core_.arch);
   const PipeId pipe = named == PipeId::ALL ? PipeId::S : named;
   Marks& own = clocks_[index(pipe)];
   const u32 position = ++positions_[index(pipe)];
@@ -135,7 +137,7 @@ void AutoSync::pass(const Inst& inst, const ArgsStorage& args) {
   } else {
     join(own, issue_clock_);
   }
-  switch (inst.row->role) {
+  switch (row.role) {
     case Role::set_flag: {
       const auto& a = args_of<insn::SetFlag>(args);
       Flag& f = flag(a.src, a.dst, a.event);
@@ -172,7 +174,7 @@ void AutoSync::pass(const Inst& inst, const ArgsStorage& args) {
 void AutoSync::emit(const Row& row, std::initializer_list<u64> operands) {
   Inst inst{.row = &row};
   std::ranges::transform(operands, inst.operands.begin(), [](u64 value) { return Operand{.value = value}; });
-  pass(inst, decode_args(inst));
+  pass(row, decode_args(inst));
   out_.push_back(inst);
 }
 
@@ -183,10 +185,10 @@ void AutoSync::emit_flag(PipeId src, PipeId dst, u32 event) {
   emit(wait, {index(src), index(dst), event, 1});
 }
 
-bool AutoSync::to_scalar(PipeId pipe, u32 blocked) {
+bool AutoSync::to_scalar(PipeId pipe) {
+  const u32 blocked = machine_.blocked();
   if ((blocked & bit(pipe)) != 0) return false;
-  const auto event =
-      std::ranges::find_if(events_, [&](u32 e) { return flag(pipe, PipeId::S, e).up == 0; });
+  const auto event = std::ranges::find_if(events_, [&](u32 e) { return flag(pipe, PipeId::S, e).up == 0; });
   if (event != events_.end()) {
     emit_flag(pipe, PipeId::S, *event);
     return true;
@@ -197,7 +199,7 @@ bool AutoSync::to_scalar(PipeId pipe, u32 blocked) {
   return true;
 }
 
-void AutoSync::from_scalar(PipeId pipe, u32 blocked) {
+void AutoSync::from_scalar(PipeId pipe) {
   const auto choose = [&](bool of_program) {
     return std::ranges::find_if(events_, [&](u32 e) {
       const Flag& f = flag(PipeId::S, pipe, e);
@@ -206,30 +208,28 @@ void AutoSync::from_scalar(PipeId pipe, u32 blocked) {
   };
   auto event = choose(false);
   if (event == events_.end()) event = choose(true);
-  if (event == events_.end() && to_scalar(pipe, blocked)) event = choose(true);
+  if (event == events_.end() && to_scalar(pipe)) event = choose(true);
   if (event != events_.end()) emit_flag(PipeId::S, pipe, *event);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Accesses
 
-std::span<const Inst> AutoSync::before(const Inst& inst, const Spr& spr, u32 blocked) {
+std::span<const Inst> AutoSync::before(const Row& row, const ArgsStorage& args) {
   out_.clear();
-  const Row& row = *inst.row;
+  known_footprint_ = false;
   if (row.role == Role::end) return out_;
   if (row.role == Role::scalar) {
-    if (row.reads_results && vector_work_ > clocks_[index(PipeId::S)][index(PipeId::V)] && reads_vector_results(row))
-      to_scalar(PipeId::V, blocked);
+    if (vector_work_ > clocks_[index(PipeId::S)][index(PipeId::V)] && reads_vector_results(row)) to_scalar(PipeId::V);
     return out_;
   }
-  const ArgsStorage args = decode_args(inst);
   if (row.role == Role::set_flag) {
     const auto& a = args_of<insn::SetFlag>(args);
     if (index(a.src) >= kPipeCount || index(a.dst) >= kPipeCount || a.event >= core_.flags_per_pair) return out_;
     // A flag of ours that the pipe may not have taken yet would be set twice.
     if (a.src == PipeId::S && a.dst != PipeId::S) {
       const Flag& f = flag(a.src, a.dst, a.event);
-      if (f.up == 0 && f.inserted && in_flight(f, a.dst)) to_scalar(a.dst, blocked);
+      if (f.up == 0 && f.inserted && in_flight(f, a.dst)) to_scalar(a.dst);
     }
   } else if (row.role == Role::wait_flag) {
     const auto& a = args_of<insn::WaitFlag>(args);
@@ -238,24 +238,24 @@ std::span<const Inst> AutoSync::before(const Inst& inst, const Spr& spr, u32 blo
   const PipeId pipe = row.pipe(args, core_.arch);
   if (index(pipe) > kPipeCount) return out_;
   if (row.role != Role::work || (kPipeMask & bit(pipe)) == 0) {
-    pass(inst, args);
+    pass(row, args);
     return out_;
   }
-  Footprint footprint;
   try {
-    footprint = row.footprint(args, spr, core_.arch);
+    new (&footprint_) Footprint(row.footprint(args, machine_.spr(), core_.arch));  // not copied
+    known_footprint_ = true;
   } catch (const Error&) {  // the instruction is refused
     return out_;
   }
-  const Needs n = needs(pipe, footprint);
+  const Needs n = needs(pipe, footprint_);
   if (n.barrier) {
     static const Row& barrier = *row_of("pipe_barrier");
     emit(barrier, {index(pipe), 1});
   }
-  if (n.after_scalar) from_scalar(pipe, blocked);
-  pass(inst, args);
+  if (n.after_scalar) from_scalar(pipe);
+  pass(row, args);
   if (pipe == PipeId::V) vector_work_ = positions_[index(pipe)];
-  enter(pipe, footprint);
+  enter(pipe, footprint_);
   return out_;
 }
 
@@ -296,9 +296,7 @@ void AutoSync::enter(PipeId pipe, const Footprint& footprint) {
   const u32 position = positions_[index(pipe)];
   const auto put = [&](Cells& of, const Access& a) {
     Cells& all = cells(of);
-    each_granules(a, [&](u64 from, u64 to) {
-      std::fill(all.data() + from, all.data() + to, cell(pipe, position));
-    });
+    each_granules(a, [&](u64 from, u64 to) { std::fill(all.data() + from, all.data() + to, cell(pipe, position)); });
   };
   for (const Access& a : footprint) {
     if (a.empty()) continue;
@@ -315,7 +313,7 @@ void AutoSync::enter(PipeId pipe, const Footprint& footprint) {
   }
 }
 
-std::span<const Inst> AutoSync::before(const Access& a, u32 blocked) {
+std::span<const Inst> AutoSync::before(const Access& a) {
   out_.clear();
   const Marks& known = clocks_[index(PipeId::S)];
   u32 after = 0;  // pipes
@@ -339,7 +337,7 @@ std::span<const Inst> AutoSync::before(const Access& a, u32 blocked) {
     }
   }
   for (const PipeId p : kPipes) {
-    if ((after & bit(p)) != 0) to_scalar(p, blocked);
+    if ((after & bit(p)) != 0) to_scalar(p);
   }
   const u32 position = ++positions_[index(PipeId::S)];
   clocks_[index(PipeId::S)][index(PipeId::S)] = scalar_access_ = position;

@@ -55,6 +55,9 @@ class Code {
   Code(Arch arch, std::string source, LineOf line_of)
       : arch_(arch), live_(true), sources_{std::move(source)}, insts_(1), line_of_(std::move(line_of)) {}
   void append(const Inst& inst, u32 line, u16 file = 0);
+  // The latest, as it was appended; and without it again.
+  const CodeInst& latest() const { return insts_[0]; }
+  void take_back() { --size_; }
   // The number of a file that lines may be of.
   u16 file(const std::string& name);
 

@@ -110,7 +110,7 @@ void check_footprint(const Footprint& footprint, PipeId by, const CoreSpec& core
   }
 }
 
-void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& gm) {
+void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& gm, const Footprint* footprint) {
   const u32 pipes = pipes_of(core.kind);
   const auto need_pipe = [&](PipeId p) {
     if (p == PipeId::ALL) [[unlikely]]
@@ -121,7 +121,11 @@ void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& g
   switch (inst.row->role) {
     case Role::work:
       need_pipe(inst.pipe);
-      check_footprint(inst.row->footprint(inst.args, inst.spr, core.arch), inst.pipe, core, gm);
+      if (footprint != nullptr) {
+        check_footprint(*footprint, inst.pipe, core, gm);
+      } else {
+        check_footprint(inst.row->footprint(inst.args, inst.spr, core.arch), inst.pipe, core, gm);
+      }
       return;
     case Role::set_flag:
     case Role::wait_flag: {

@@ -87,7 +87,9 @@ template <class... A>
 // Refuses what the hardware would trap on: a pipe or buffer that the core does not have, an address out of a buffer or
 // of every allocation of global memory, a misaligned address, an event id or a pair of pipes that does not exist.
 // Throws IllegalIssue; the texts contain the strings of the vendor's error messages that users search for.
-void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& gm);
+// `footprint`: that of the instruction, where it is known already; null: it is not.
+void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& gm,
+                 const Footprint* footprint = nullptr);
 
 // The same for a footprint alone. `by` is the pipe that accesses.
 void check_footprint(const Footprint& footprint, PipeId by, const CoreSpec& core, const GlobalMemory& gm);

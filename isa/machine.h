@@ -61,6 +61,8 @@ class Machine {
   // What a register of the scalar unit holds.
   u64 x(u32 index) const { return front_.x(index); }
   const Spr& spr() const { return front_.spr(); }
+  // See Sequencer.
+  void set_footprint(const Footprint* footprint) { front_.set_footprint(footprint); }
   // The pipes whose next instruction waits for a flag that is not set yet, one bit each.
   u32 blocked() const {
     u32 out = 0;

@@ -17,26 +17,36 @@ void NativeCore::start(const Launch& launch, CrossCoreFlags* flags, TaskCore sel
 
 void NativeCore::insert(std::span<const Inst> list, u32 line, u16 file) {
   inserted_ = list;
-  for (const Inst& inst : list)
-    put(inst, line, file);
+  for (const Inst& inst : list) {
+    code_.append(inst, line, file);
+    run(inst, line, file);
+  }
 }
 
 void NativeCore::order(const Access& access, u32 line, u16 file) {
-  if (auto_sync_) insert(auto_sync_->before(access, machine_.blocked()), line, file);
+  if (auto_sync_) insert(auto_sync_->before(access), line, file);
 }
 
 Machine::State NativeCore::issue(const Inst& inst, u32 line, u16 file) {
-  if (auto_sync_) insert(auto_sync_->before(inst, machine_.spr(), machine_.blocked()), line, file);
-  return put(inst, line, file);
+  code_.append(inst, line, file);
+  inserted_ = {};
+  if (auto_sync_ && AutoSync::looks_at(*inst.row)) {
+    if (const auto list = auto_sync_->before(*inst.row, code_.latest().args); !list.empty()) {
+      code_.take_back();
+      insert(list, line, file);
+      code_.append(inst, line, file);
+    }
+    machine_.set_footprint(auto_sync_->footprint());
+  }
+  const Machine::State state = run(inst, line, file);
+  return inst.row->role == Role::end ? machine_.advance(budget_, 0) : state;
 }
 
-Machine::State NativeCore::put(const Inst& inst, u32 line, u16 file) {
+Machine::State NativeCore::run(const Inst& inst, u32 line, u16 file) {
   if (trace_.positions() == kMaxPositions)
     fail(Fault::Limit, "a core issues at most {} instructions for a block", kMaxPositions);
   trace_.add(inst, line, file);
-  code_.append(inst, line, file);
-  const Machine::State state = machine_.advance(budget_, 1);
-  return inst.row->role == Role::end ? machine_.advance(budget_, 0) : state;
+  return machine_.advance(budget_, 1);
 }
 
 Folder NativeCore::take_trace() {

@@ -23,7 +23,7 @@ class NativeCore {
 
   // From the next block on, the synchronisation of AutoSync is issued where it is needed.
   void synchronise_automatically(const CoreSpec& core) {
-    if (core.kind != CoreKind::cube) auto_sync_.emplace(core);
+    if (core.kind != CoreKind::cube) auto_sync_.emplace(core, machine_);
   }
   // Begins a block, as Machine::start; `launch` and `flags` must outlive it. `source` is the file that lines are of.
   void start(const Launch& launch, CrossCoreFlags* flags, TaskCore self, const std::string& source);
@@ -49,7 +49,8 @@ class NativeCore {
   Folder take_trace();
 
  private:
-  Machine::State put(const Inst& inst, u32 line, u16 file);
+  // Of what was appended last.
+  Machine::State run(const Inst& inst, u32 line, u16 file);
   void insert(std::span<const Inst> list, u32 line, u16 file);
 
   Arch arch_;

@@ -194,7 +194,7 @@ bool Sequencer::take(Issued& out) {
 
 bool Sequencer::check(const Issued& inst) {
   try {
-    explained(current(), inst.args, [&] { check_issue(inst, core_, gm_); });
+    explained(current(), inst.args, [&] { check_issue(inst, core_, gm_, std::exchange(footprint_, nullptr)); });
   } catch (const Error& e) {
     if (!refused(e, inst)) throw;
     ++pc_;

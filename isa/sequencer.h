@@ -54,6 +54,8 @@ class Sequencer {
   const Code& code() const { return *code_; }
   bool done() const { return done_; }
   u32 pc() const { return pc_; }
+  // What the next instruction that is issued touches, so that it is not computed again; it must stay until then.
+  void set_footprint(const Footprint* footprint) { footprint_ = footprint; }
   // The instruction at pc; throws when the program runs past its end.
   const CodeInst& current() {
     const CodeInst* inst = cursor_.find(pc_);
@@ -153,6 +155,7 @@ class Sequencer {
   std::optional<Access> last_access_;
   bool changed_memory_ = false;
   u64 stated_cycles_ = 0;
+  const Footprint* footprint_ = nullptr;
   u32 unknown_ = 0;                           // registers whose value only a run with data knows
   std::array<u32, kRegisterCount> origin_{};  // pc of the load that made them so
 };

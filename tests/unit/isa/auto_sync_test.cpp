@@ -74,12 +74,12 @@ struct Bench {
   }
 };
 
-const std::string kLoad = "copy_gm_to_ubuf 0, 0x100000000, 0, 1, 8, 0, 0\n";             // UB 0 to 0x100
-const std::string kStore = "copy_ubuf_to_gm 0x100000400, 0x100, 0, 1, 8, 0, 0\n";         // UB 0x100 to 0x200
-const std::string kStoreInput = "copy_ubuf_to_gm 0x100000400, 0, 0, 1, 8, 0, 0\n";        // UB 0 to 0x100
-const std::string kFirst = "vadds.f32 0x100, 0, 1.0f, 1, 1, 1, 8, 8\n";                   // 0 to 0x100
-const std::string kSecond = "vadds.f32 0x200, 0x100, 1.0f, 1, 1, 1, 8, 8\n";              // 0x100 to 0x200
-const std::string kOther = "vadds.f32 0x400, 0x300, 1.0f, 1, 1, 1, 8, 8\n";               // of neither
+const std::string kLoad = "copy_gm_to_ubuf 0, 0x100000000, 0, 1, 8, 0, 0\n";        // UB 0 to 0x100
+const std::string kStore = "copy_ubuf_to_gm 0x100000400, 0x100, 0, 1, 8, 0, 0\n";   // UB 0x100 to 0x200
+const std::string kStoreInput = "copy_ubuf_to_gm 0x100000400, 0, 0, 1, 8, 0, 0\n";  // UB 0 to 0x100
+const std::string kFirst = "vadds.f32 0x100, 0, 1.0f, 1, 1, 1, 8, 8\n";             // 0 to 0x100
+const std::string kSecond = "vadds.f32 0x200, 0x100, 1.0f, 1, 1, 1, 8, 8\n";        // 0x100 to 0x200
+const std::string kOther = "vadds.f32 0x400, 0x300, 1.0f, 1, 1, 1, 8, 8\n";         // of neither
 const std::string kBarrier = "pipe_barrier PIPE_V, 1";
 
 std::string set_flag(const std::string& pipes, int event = 6) {
@@ -172,6 +172,16 @@ TEST(AutoSync, GlobalMemoryThatTheScalarUnitReads) {
   EXPECT_THAT(b.feed(kStore), flag("PIPE_S, PIPE_MTE3"));
 }
 
+TEST(AutoSync, EachPartOfGlobalMemoryHasItsLatestStore) {
+  Bench b;
+  b.feed(kStore);
+  EXPECT_THAT(b.access(BufId::GM, false, kBase + 0x400), flag("PIPE_MTE3, PIPE_S"));
+  b.feed("copy_ubuf_to_gm 0x100000440, 0x200, 0, 1, 1, 0, 0\n");  // 32 bytes in the middle
+  EXPECT_THAT(b.access(BufId::GM, false, kBase + 0x43c), IsEmpty());
+  EXPECT_THAT(b.access(BufId::GM, false, kBase + 0x460), IsEmpty());
+  EXPECT_THAT(b.access(BufId::GM, false, kBase + 0x45c), flag("PIPE_MTE3, PIPE_S"));
+}
+
 TEST(AutoSync, ResultsInSpecialRegisters) {
   Bench b;
   EXPECT_THAT(b.feed("get_max_min_cnt X0"), IsEmpty());
@@ -184,6 +194,14 @@ TEST(AutoSync, DoesNotTakeAFlagThatTheProgramHasSet) {
   b.feed(kFirst + "set_flag PIPE_V, PIPE_S, 6\n");
   EXPECT_THAT(b.get(0x100), flag("PIPE_V, PIPE_S", 5));
   EXPECT_THAT(b.feed("wait_flag PIPE_V, PIPE_S, 6"), IsEmpty());
+}
+
+TEST(AutoSync, WaitsForAllPipesWhereNoFlagIsLeft) {
+  Bench b;
+  b.feed(kFirst);
+  for (int e = 0; e < 8; ++e)
+    b.feed("set_flag PIPE_V, PIPE_S, " + std::to_string(e) + "\n");
+  EXPECT_THAT(b.get(0x100), ElementsAre("pipe_barrier PIPE_ALL, 1"));
 }
 
 TEST(AutoSync, DoesNotSetAFlagTwiceThatAPipeMayNotHaveTaken) {

@@ -13,8 +13,9 @@ namespace {
 std::string call(const isa::Inst& inst) {
   const auto pipe = [&](usize i) { return isa::name(static_cast<isa::PipeId>(inst.operands[i].value)); };
   if (inst.row->role == isa::Role::pipe_barrier) return fmt::format("PipeBarrier<PIPE_{}>();", pipe(0));
-  return fmt::format("{}<HardEvent::{}_{}>(EVENT_ID{});", inst.row->role == isa::Role::set_flag ? "SetFlag" : "WaitFlag",
-                     pipe(0), pipe(1), inst.operands[2].value);
+  return fmt::format("{}<HardEvent::{}_{}>(EVENT_ID{});",
+                     inst.row->role == isa::Role::set_flag ? "SetFlag" : "WaitFlag", pipe(0), pipe(1),
+                     inst.operands[2].value);
 }
 
 }  // namespace
