@@ -64,7 +64,7 @@ Settings Settings::from_environment() {
   s.record = environment("VINCI_RECORD");
   s.record_data = environment("VINCI_RECORD_DATA") != "0";
   const std::string sync =
-      environment("VINCI_AUTO_SYNC", &vinci_ascendc_auto_sync != nullptr ? vinci_ascendc_auto_sync : "off");
+      environment("VINCI_AUTO_SYNC", &vinci_ascendc_auto_sync != nullptr ? vinci_ascendc_auto_sync : "on");
   if (sync != "on" && sync != "off") fail(Fault::Input, "VINCI_AUTO_SYNC={}: on or off", sync);
   s.auto_sync = sync == "on";
   if (&vinci_ascendc_auto_sync_log != nullptr) s.auto_sync_log = vinci_ascendc_auto_sync_log;
