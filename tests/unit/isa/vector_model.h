@@ -117,6 +117,8 @@ class VectorModel {
   }
 
   // Repeats and lanes that take part, by the rules of the mask.
+  // Of vcopy: in counter mode each repeat has all the elements that are counted.
+  u64 row_elements(u64 lanes) const { return counts() ? element_count() : lanes; }
   u64 repeats(u64 repeat, u64 lanes) const { return counts() ? (element_count() + lanes - 1) / lanes : repeat; }
   bool active(u64 repeat, u64 lane, u64 lanes) const {
     if (counts()) return repeat * lanes + lane < element_count();

@@ -146,7 +146,9 @@ class Walk {
 
   void run_model(VectorModel& model, const VectorCall& call, const Types& types, bool scalar, bool two, double s,
                  const Meaning& meaning) const {
-    const u64 lanes = 2048 / std::max(lane_bits(types.dst), lane_bits(types.src));
+    const bool rows = call.row->name == "vcopy" && model.row_elements(0) != 0;
+    u64 lanes = 2048 / std::max(lane_bits(types.dst), lane_bits(types.src));
+    if (rows) lanes = model.row_elements(lanes);
     const bool one = call.row->name != "vector_dup" && !two;
     const bool updates = call.row->name.starts_with("vm")
                              ? call.row->name == "vmla" || call.row->name == "vmadd" || call.row->name == "vmaddrelu"
@@ -155,10 +157,10 @@ class Walk {
     const auto dst = [&](u64 r, u64 i) {
       return VectorModel::place(types.dst, call["dst"], dst_blocks, call["dstRepStride"], r, i);
     };
-    for (u64 r = 0; r < model.repeats(call["repeat"], lanes); ++r) {
+    for (u64 r = 0; r < (rows ? call["repeat"] : model.repeats(call["repeat"], lanes)); ++r) {
       std::map<u64, u64> results;
       for (u64 i = 0; i < lanes; ++i) {
-        if (!model.active(r, i, lanes)) continue;
+        if (!rows && !model.active(r, i, lanes)) continue;
         const auto source = [&](std::string_view base, std::string_view block, std::string_view repeat) {
           return lane_value_of(types.src, model.load(types.src, VectorModel::place(types.src, call[base], call[block],
                                                                                    call[repeat], r, i)));
