@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "isa/flags.h"
 #include "isa/insns/sync.h"
@@ -18,8 +19,15 @@ class EventFlags {
  public:
   explicit EventFlags(u64 delay) : delay_(delay) {}
 
-  // Raises at `now`; returns the cycle from which the flag can be seen.
-  u64 raise(u64 now, const isa::insn::SetFlag::Args& f) {
+  // Raises at `now`; returns the cycle from which the flag can be seen. `awaited`: the pipe that waits for it looks at
+  // it already, and takes it when it can be seen. One raised behind it while it is on the way follows it, and is up
+  // then.
+  u64 raise(u64 now, const isa::insn::SetFlag::Args& f, bool awaited = false) {
+    u64& follows = events(f).follows[f.event];
+    if (awaited && follows == 0 && flags_.up(f.src, f.dst, f.event) && now < set_at(f) + delay_) {
+      follows = now;
+      return now + delay_;
+    }
     flags_.raise(f.src, f.dst, f.event);
     set_at(f) = now;
     return now + delay_;
@@ -31,21 +39,35 @@ class EventFlags {
     return visible_at(f, since) > now ? Look::not_yet : Look::up;
   }
   u64 visible_at(const isa::insn::SetFlag::Args& f, u64 since = 0) { return std::max(set_at(f), since) + delay_; }
-  void lower(const isa::insn::SetFlag::Args& f) { flags_.lower(f.src, f.dst, f.event); }
-  u64& set_at(const isa::insn::SetFlag::Args& f) {
-    auto& events = set_at_[index(f.src)][index(f.dst)];
-    if (events == nullptr) events = std::make_unique<Events>();
-    return (*events)[f.event];
+  void lower(const isa::insn::SetFlag::Args& f) {
+    flags_.lower(f.src, f.dst, f.event);
+    const u64 next = std::exchange(events(f).follows[f.event], 0);
+    if (next == 0) return;
+    flags_.raise(f.src, f.dst, f.event);
+    set_at(f) = next;
   }
-  void clear() { flags_.clear(); }
+  u64& set_at(const isa::insn::SetFlag::Args& f) { return events(f).set_at[f.event]; }
+  void clear() {
+    flags_.clear();
+    for (auto& of_source : events_)
+      for (auto& pair : of_source)
+        if (pair != nullptr) pair->follows = {};
+  }
   void be_lenient() { flags_.be_lenient(); }
 
  private:
   static constexpr usize kMaxEvents = 64;
   isa::Flags flags_;
   u64 delay_;
-  using Events = std::array<u64, kMaxEvents>;
-  std::array<std::array<std::unique_ptr<Events>, isa::kPipeCount>, isa::kPipeCount> set_at_;  // of pairs in use
+  struct Events {
+    std::array<u64, kMaxEvents> set_at{}, follows{};  // follows: when the one behind it was raised, or 0
+  };
+  Events& events(const isa::insn::SetFlag::Args& f) {
+    auto& pair = events_[index(f.src)][index(f.dst)];
+    if (pair == nullptr) pair = std::make_unique<Events>();
+    return *pair;
+  }
+  std::array<std::array<std::unique_ptr<Events>, isa::kPipeCount>, isa::kPipeCount> events_;  // of pairs in use
 };
 
 }  // namespace vinci::models

@@ -126,7 +126,8 @@ void Pipe::retire(const Entry& f, u64 t) {
   if (f.inst.row->role == isa::Role::set_flag) {
     const auto& a = isa::args_of<SetFlag>(f.inst.args);
     try {
-      const u64 visible = core_.flags().raise(t, a);
+      const bool awaited = a.dst != isa::PipeId::S && core_.pipe(a.dst)->awaits(t, a);
+      const u64 visible = core_.flags().raise(t, a, awaited);
       if (a.dst == isa::PipeId::S) {
         core_.scalar().wake_at(visible);
       } else {
@@ -337,6 +338,14 @@ void Pipe::report_waiting(Waits& waits) const {
        .what = fmt::format("waits for {} ({})", isa::to_string(q.inst), core_.block().code->place(q.inst.pc)),
        .why = flag ? core_.why_down(isa::args_of<WaitFlag>(q.inst.args)) : "",
        .since = waiting_since_});
+}
+
+bool Pipe::awaits(u64 t, const isa::insn::FlagBase::Args& flag) const {
+  if (queue_.empty() || free_at_ >= t) return false;
+  const isa::Issued& head = queue_.front()->inst;
+  if (head.row->role != isa::Role::wait_flag) return false;
+  const auto& a = isa::args_of<WaitFlag>(head.args);
+  return a.src == flag.src && a.dst == flag.dst && a.event == flag.event;
 }
 
 const isa::Issued* Pipe::queued_set_flag(const isa::insn::FlagBase::Args& flag) const {

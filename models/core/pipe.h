@@ -50,6 +50,8 @@ class Pipe final : public sim::Module {
   trace::TrackId track() const { return track_; }
   // The set_flag of a flag that still stands in the queue, for messages; null when there is none.
   const isa::Issued* queued_set_flag(const isa::insn::FlagBase::Args& flag) const;
+  // Whether the next instruction waits for the flag, and has begun to before `t`.
+  bool awaits(u64 t, const isa::insn::FlagBase::Args& flag) const;
 
  private:
   struct Entry {

@@ -138,7 +138,7 @@ bool ScalarUnit::deliver(u64 t) {
       }
       case isa::Role::set_flag: {
         const auto& a = isa::args_of<isa::insn::SetFlag>(inst.args);
-        core_.pipe(a.dst)->wake_at(core_.flags().raise(t, a));
+        core_.pipe(a.dst)->wake_at(core_.flags().raise(t, a, core_.pipe(a.dst)->awaits(t, a)));
         if (a.inserted != 0) core_.charge_inserted(inst, issue_cycles_);
         break;
       }

@@ -78,5 +78,34 @@ TEST(EventFlags, RefuseToBeSetTwiceUntilCleared) {
   EXPECT_NO_THROW(flags.raise(3, kFlag));
 }
 
+// The pipe that looks at the first takes it at 13; the second is up from 14 on.
+TEST(EventFlags, OneFollowsAnotherThatIsAwaitedAndOnItsWay) {
+  EventFlags flags(3);
+  flags.raise(10, kFlag);
+  EXPECT_EQ(flags.raise(11, kFlag, true), 14u);
+  EXPECT_EQ(flags.look(13, kFlag), EventFlags::Look::up);
+  flags.lower(kFlag);
+  EXPECT_EQ(flags.look(13, kFlag, 13), EventFlags::Look::not_yet);
+  EXPECT_EQ(flags.look(13, kFlag), EventFlags::Look::not_yet);
+  EXPECT_EQ(flags.look(14, kFlag), EventFlags::Look::up);
+  flags.lower(kFlag);
+  EXPECT_EQ(flags.look(20, kFlag), EventFlags::Look::down);
+}
+
+TEST(EventFlags, DoNotFollowOneThatNothingTakesInTime) {
+  const std::string fault =
+      "program: duplicate set_flag: PIPE_M -> PIPE_V EVENT_ID2 is already set and not yet waited for";
+  EventFlags flags(3);
+  flags.raise(10, kFlag);
+  EXPECT_EQ(test::fault_of([&] { flags.raise(12, kFlag); }), fault);        // nothing waits for it
+  EXPECT_EQ(test::fault_of([&] { flags.raise(13, kFlag, true); }), fault);  // it has arrived
+  flags.raise(12, kFlag, true);
+  EXPECT_EQ(test::fault_of([&] { flags.raise(12, kFlag, true); }), fault);  // there is one behind it
+  flags.clear();
+  flags.raise(20, kFlag);
+  flags.lower(kFlag);
+  EXPECT_EQ(flags.look(30, kFlag), EventFlags::Look::down);
+}
+
 }  // namespace
 }  // namespace vinci::models

@@ -191,6 +191,15 @@ TEST(Flags, SetTwiceBehindOneInstructionReachAPipeThatWaitsAlready) {
   EXPECT_EQ(joint(kMad + pair + pair + kDup + "end").begin_of("vector_dup"), 26u);  // one cycle after the first pair
 }
 
+TEST(Flags, SetTwiceWhileTheFirstIsOnItsWayReachAPipeThatWaitsAlready) {
+  config::ChipConfig chip = round_chip(Arch::c100);
+  chip.core.scalar.sync.tail = 3;
+  const std::string pair = "set_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_M, PIPE_V, 0\n";
+  EXPECT_EQ(run_program(chip, kMad + pair + pair + kDup + "end").begin_of("vector_dup"), 29u);  // 25 + 3, 26 + 3
+  EXPECT_THAT(fault_of([&] { run_program(chip, "set_flag PIPE_M, PIPE_V, 0\nset_flag PIPE_M, PIPE_V, 0\nend"); }),
+              HasSubstr("k.s:2: duplicate set_flag"));
+}
+
 TEST(Flags, OfOneBlockDoNotReachTheNext) {
   const std::string text = "set_flag PIPE_M, PIPE_V, 0\nend";
   EXPECT_NO_THROW(run_program(round_chip(Arch::c100), text, {.blocks = 3}));
