@@ -69,6 +69,20 @@ TEST(Prepass, ShiftsStringsAndCommentsOfDirectivesStay) {
   EXPECT_EQ(rewrite_launches(text), text);
 }
 
+TEST(Prepass, ArraysInAMemoryOfTheCoreArePointers) {
+  const std::string space = "__attribute__((address_space(6)))";
+  EXPECT_EQ(rewrite_launches("{ " + space + " float a[2 * n]; }"),
+            "{ " + space + " float * const a = (" + space +
+                " float *)::vinci::ascendc::local_array([]() -> const void* { static char site; return &site; }(), 6, "
+                "sizeof( float ) * (2 * n), ::vinci::ascendc::Place::here()); }");
+  EXPECT_THAT(rewrite_launches("{ x(); " + space + " std::array<half, 2> a[n]; }"),
+              HasSubstr("sizeof( std::array<half, 2> ) * (n)"));
+  // Pointers, parameters and what is no declaration.
+  for (const std::string other : {" float* a;", " float* a = b[2];", " float a[2], b;", " float a[];"})
+    EXPECT_EQ(rewrite_launches("{ " + space + other + " }"), "{ " + space + other + " }");
+  EXPECT_EQ(rewrite_launches("void f(" + space + " float a[2]);"), "void f(" + space + " float a[2]);");
+}
+
 TEST(Prepass, LinesAfterALaunchStayWhereTheyAre) {
   const std::string text = "a();\nadd<float,\n  2>\n  <<<8,\n  nullptr, s>>>(\n  x,\n  y);\nmark();\n";
   const std::string out = rewrite_launches(text);

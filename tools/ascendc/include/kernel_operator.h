@@ -48,6 +48,7 @@
 #include "ascendc/sync.h"
 #include "ascendc/system.h"
 #include "ascendc/tensor.h"
+#include "ascendc/tensor_list.h"
 #include "ascendc/tiling.h"
 #include "ascendc/utils.h"
 #include "ascendc/vector.h"

@@ -119,6 +119,19 @@ class Rewriter {
         copy(from, tokens_[i].end);
         out_ += " constexpr";
         from = tokens_[i].end;
+      } else if (const usize bracket = local_array(i); bracket != kNoToken) {
+        const usize close = closing(bracket);
+        const std::string type(s_.substr(tokens_[i].begin, tokens_[bracket - 1].begin - tokens_[i].begin));
+        const std::string element(
+            s_.substr(tokens_[kAddressSpace + i].end, tokens_[bracket - 1].begin - tokens_[kAddressSpace + i].end));
+        copy(from, tokens_[i].begin);
+        out_ += type + "* const " + std::string(text(bracket - 1)) + " = (" + type +
+                "*)::vinci::ascendc::local_array([]() -> const void* { static char site; return &site; }(), " +
+                std::string(text(i + 5)) + ", sizeof(" + element + ") * (";
+        copy(tokens_[bracket].end, tokens_[close].begin);
+        out_ += "), ::vinci::ascendc::Place::here())";
+        i = close;
+        from = tokens_[close].end;
       } else if (const usize open = cast_to_memory(i); open != kNoToken) {
         // reinterpret_cast<type>(value) to ((type)(value))
         copy(from, tokens_[i].begin);
@@ -193,6 +206,21 @@ class Rewriter {
 
   // The `if` of `if ASCEND_IS_AIC` and the like, after preprocessing.
   bool is_kind_test(usize i) const { return text(i) == "if" && is(i + 1, '(') && text(i + 2) == "vinci_core_type"; }
+
+  // The "[" of the declaration of an array in a memory of the core, which begins at i with its address space. C++ has
+  // such variables in no function.
+  static constexpr usize kAddressSpace = 8;  // the last token of __attribute__((address_space(N)))
+  usize local_array(usize i) const {
+    if (text(i) != "__attribute__" || text(i + 3) != "address_space" || !is(i + kAddressSpace, ')')) return kNoToken;
+    if (i == 0 || !(is(i - 1, ';') || is(i - 1, '{') || is(i - 1, '}'))) return kNoToken;
+    usize k = i + kAddressSpace + 1;
+    while (k < tokens_.size() && (tokens_[k].kind == Token::Kind::name || is(k, ':') || is(k, '<') || is(k, '>') ||
+                                  is(k, ',') || tokens_[k].kind == Token::Kind::literal))
+      ++k;
+    if (!is(k, '[') || k < i + kAddressSpace + 3 || tokens_[k - 1].kind != Token::Kind::name) return kNoToken;
+    const usize close = closing(k);
+    return close != kNoToken && close > k + 1 && is(close + 1, ';') ? k : kNoToken;
+  }
 
   // The "(" of a reinterpret_cast to a pointer to an address space; it cannot change that space, a cast in the style of
   // C can.

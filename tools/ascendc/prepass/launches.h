@@ -12,7 +12,8 @@ namespace vinci::ascendc {
 //   name<T...><<<blocks, l2, stream>>>(args)    a call of vinci::ascendc::launch
 //   [aicore], [host, aicore]                    nothing
 //   if ASCEND_IS_AIC                            if constexpr
-//   reinterpret_cast<__ubuf__ T*>(p)            ((__ubuf__ T*)(p)), which may come from another memory
+//   __ubuf__ T a[n];                            __ubuf__ T* const a = memory of the core, for each such declaration its
+//   own reinterpret_cast<__ubuf__ T*>(p)            ((__ubuf__ T*)(p)), which may come from another memory
 // Throws Fault::Input with "line N of ..." where a launch is not closed.
 std::string rewrite_launches(std::string_view preprocessed);
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <vector>
 
 #include "isa/base/suggest.h"
@@ -108,6 +110,39 @@ std::uint64_t size_on_chip(Memory memory) {
 
 std::uint64_t load(Memory memory, std::uint64_t address, unsigned bytes, Place place) {
   return located(place, [&] { return need_core().load(memory, address, bytes, place, Through::tensor); });
+}
+
+namespace {
+// One behind the other from the beginning of each memory on, as the kernel comes to their declarations.
+struct LocalArrays {
+  std::array<u64, isa::kBufCount> tops{};
+  std::map<const void*, u64> addresses;
+};
+constexpr unsigned kFirstSpace = 2;  // of ascendc/language.h
+constexpr std::array kSpaces{Memory::l1, Memory::l0a, Memory::l0b, Memory::l0c, Memory::ub};
+}  // namespace
+
+std::uint64_t local_array(const void* site, unsigned space, std::uint64_t bytes, Place place) {
+  return located(place, [&]() -> std::uint64_t {
+    constexpr u64 kAlign = 32;
+    Core& core = need_core();
+    if (space < kFirstSpace || space - kFirstSpace >= kSpaces.size())
+      fail(Fault::Unsupported,
+           "an array in this memory of the core; those of UB, L1, L0A, L0B and L0C can be declared");
+    const Memory memory = kSpaces[space - kFirstSpace];
+    if (core.info.arrays == nullptr) core.info.arrays = std::make_shared<LocalArrays>();
+    auto& arrays = *static_cast<LocalArrays*>(core.info.arrays.get());
+    const auto [it, fresh] = arrays.addresses.try_emplace(site, 0);
+    if (fresh) {
+      u64& top = arrays.tops[static_cast<usize>(memory)];
+      it->second = top;
+      top += (bytes + kAlign - 1) / kAlign * kAlign;
+      if (top > size_of(memory))
+        fail(Fault::Program, "the arrays of this kernel take {} bytes, the memory of the core has {}", top,
+             size_of(memory));
+    }
+    return it->second;
+  });
 }
 
 std::uint64_t peek(Memory memory, std::uint64_t address, unsigned bytes, Place place) {

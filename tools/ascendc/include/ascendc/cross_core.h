@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ascendc/copy.h"
+#include "ascendc/special.h"
 #include "ascendc/sync.h"
 #include "ascendc/system.h"
 
@@ -200,6 +201,57 @@ inline void NotifyNextBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int3
                                    ::vinci::ascendc::core().rounds + (next == 0 ? 1 : 0), place);
   vinci_detail::IssueBarrier(PIPE_ALL, place);
 }
+
+// AIVs of one group wait until those of another have come. Global memory has a line of 512 bytes for each that waits,
+// which begins as 0 and counts how often each of the others has come; the last 1600 bytes of UB are the barrier's.
+enum class PipeMode : uint8_t { SCALAR_MODE = 0, MTE3_MODE = 1, MAX };
+template <PipeMode pipeMode = PipeMode::MTE3_MODE>
+class GroupBarrier {
+ public:
+  static_assert(pipeMode == PipeMode::MTE3_MODE, "GroupBarrier: only MTE3_MODE is there");
+  GroupBarrier(GM_ADDR groupWorkspace, uint32_t arriveSizeIn, uint32_t waitSizeIn)
+      : arrive_size_(arriveSizeIn), wait_size_(waitSizeIn) {
+    gm_.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(groupWorkspace));
+  }
+  void Arrive(uint32_t arriveIndex, VINCI_PLACE) {
+    if (arriveIndex >= arrive_size_ || arriveIndex >= kLine)
+      ::vinci::ascendc::wrong("GroupBarrier: the index is not below the size of the group, or 128", place);
+    const LocalTensor<int32_t> ub = Ub();
+    vinci_detail::IssueBarrier(PIPE_ALL, place);
+    for (uint32_t i = 0; i < kBlock; ++i)
+      ub.SetValue(i, i == arriveIndex % kBlock ? 1 : 0, place);
+    TPipe::Order(HardEvent::S_MTE3, place);
+    SetAtomicAdd<int32_t>(place);
+    for (uint32_t i = 0; i < wait_size_; ++i)
+      DataCopy(gm_[i * kLine + arriveIndex / kBlock * kBlock], ub, kBlock, place);
+    SetAtomicNone(place);
+    TPipe::Order(HardEvent::MTE3_S, place);
+  }
+  void Wait(uint32_t waitIndex, VINCI_PLACE) {
+    vinci_detail::IssueBarrier(PIPE_ALL, place);
+    ++round_;
+    for (uint32_t i = 0; i < arrive_size_; ++i)
+      AwaitOne(waitIndex * kLine + i, place);
+    vinci_detail::IssueBarrier(PIPE_ALL, place);
+  }
+  uint64_t GetWorkspaceLen() const { return uint64_t{wait_size_} * 512; }
+
+ private:
+  static constexpr uint32_t kLine = 512 / sizeof(int32_t), kBlock = ONE_BLK_SIZE / sizeof(int32_t);  // numbers
+  static LocalTensor<int32_t> Ub() { return {TPosition::VECCALC, GetUBSizeInBytes() - 1600, kBlock}; }
+  void AwaitOne(uint32_t at, vinci_detail::Place place) {
+    const uint32_t from = ::vinci::ascendc::await(gm_[at].Address(), round_, place);
+    TPipe::Order(HardEvent::S_MTE2, place);
+    DataCopy(Ub(), gm_[at / kBlock * kBlock], kBlock, place);
+    TPipe::Order(HardEvent::MTE2_S, place);
+    Ub().GetValue(at % kBlock, place);
+    ::vinci::ascendc::repeat(from, round_, place);
+  }
+
+  GlobalTensor<int32_t> gm_;
+  uint32_t arrive_size_, wait_size_;
+  int32_t round_ = 0;
+};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What the workspace of a launch begins with belongs to the system.

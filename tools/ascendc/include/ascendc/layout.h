@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include "ascendc/convert.h"
+#include "ascendc/gather.h"
 #include "ascendc/pipe.h"
 #include "ascendc/vector.h"
 
@@ -121,6 +123,21 @@ void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, VINCI_PLACE
   ::vinci::ascendc::issue(vinci_detail::TransposeInsn<T>(), {dst.Address(), src.Address()}, place);
 }
 
+// firstValue, firstValue + 1 ..: the first block by the scalar unit, then what there is is added to itself.
+template <typename T>
+void CreateVecIndex(LocalTensor<T> dst, const T& firstValue, uint32_t count, VINCI_PLACE) {
+  constexpr uint32_t kFirst = ONE_BLK_SIZE / sizeof(T);
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  TPipe::Order(HardEvent::V_S, place);
+  for (uint32_t i = 0; i < kFirst && i < count; ++i)
+    dst.SetValue(i, static_cast<T>(firstValue + static_cast<T>(i)), place);
+  TPipe::Order(HardEvent::S_V, place);
+  for (uint32_t n = kFirst; n < count; n *= 2) {
+    Adds(dst[n], dst, static_cast<T>(n), static_cast<int32_t>(count - n < n ? count - n : n), place);
+    vinci_detail::IssueBarrier(PIPE_V, place);
+  }
+}
+
 enum class TransposeType : uint8_t {
   TRANSPOSE_TYPE_NONE,
   TRANSPOSE_NZ2ND_0213,
@@ -188,6 +205,56 @@ class MatrixTranspose {
 };
 }  // namespace vinci_detail
 
+namespace vinci_detail {
+// Rows x columns to columns x rows where a row of the result is no whole block: as many of them at once as begin and
+// end with blocks, which the table in `tmp` describes.
+template <typename T>
+class NarrowTranspose {
+ public:
+  static constexpr uint32_t kAtOnce = ONE_BLK_SIZE / sizeof(T);
+  NarrowTranspose(const LocalTensor<uint8_t>& tmp, uint32_t rows, uint32_t columns, Place place)
+      : offsets_(tmp.template ReinterpretCast<uint32_t>()), rows_(rows), columns_(columns), place_(place) {
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Transpose of elements of 8 bits is not supported by Vinci");
+    if (columns * sizeof(T) % ONE_BLK_SIZE != 0)
+      ::vinci::ascendc::wrong("Transpose: h * w elements are no whole blocks of 32 bytes", place);
+    // Element i is in row i % rows of column i / rows: its offset is i * step + (i / rows) * back.
+    const uint32_t n = kAtOnce * rows;
+    const auto count = static_cast<int32_t>(n), size = static_cast<int32_t>(sizeof(T));
+    const int32_t step = static_cast<int32_t>(columns) * size, back = size - static_cast<int32_t>(rows) * step;
+    if (tmp.GetLength() < 2 * n * sizeof(int32_t))
+      ::vinci::ascendc::wrong("Transpose: the temporary memory is too small", place);
+    const LocalTensor<int32_t> index = tmp.template ReinterpretCast<int32_t>(), column = index[n];
+    const LocalTensor<float> quotient = column.template ReinterpretCast<float>();
+    CreateVecIndex(index, int32_t{0}, n, place);
+    IssueBarrier(PIPE_V, place);
+    Cast(quotient, index, RoundMode::CAST_NONE, n, place);
+    IssueBarrier(PIPE_V, place);
+    Adds(quotient, quotient, 0.5f, count, place);
+    IssueBarrier(PIPE_V, place);
+    Muls(quotient, quotient, 1.0f / static_cast<float>(rows), count, place);
+    IssueBarrier(PIPE_V, place);
+    Cast(column, quotient, RoundMode::CAST_FLOOR, n, place);
+    Muls(index, index, step, count, place);
+    IssueBarrier(PIPE_V, place);
+    Muls(column, column, back, count, place);
+    IssueBarrier(PIPE_V, place);
+    Add(index, index, column, count, place);
+    IssueBarrier(PIPE_V, place);
+  }
+  void Run(const LocalTensor<T>& dst, const LocalTensor<T>& src) const {
+    for (uint32_t column = 0; column < columns_; column += kAtOnce) {
+      ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
+      Gather(dst[column * rows_], src[column], offsets_, 0, kAtOnce * rows_, place_);
+    }
+  }
+
+ private:
+  LocalTensor<uint32_t> offsets_;
+  uint32_t rows_, columns_;
+  Place place_;
+};
+}  // namespace vinci_detail
+
 template <typename T>
 void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& sharedTmpBuffer,
                const TransposeParamsExt& p, VINCI_PLACE) {
@@ -200,26 +267,18 @@ void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Local
     ::vinci::ascendc::unsupported("this type of Transpose", place);
   const uint32_t pixels = uint32_t{p.hSize} * p.wSize, image = pixels * p.cSize;
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  if (to_nhwc && p.cSize * sizeof(T) % ONE_BLK_SIZE != 0) {
+    const vinci_detail::NarrowTranspose<T> transpose(sharedTmpBuffer, p.cSize, pixels, place);
+    for (uint32_t n = 0; n < p.nSize; ++n)
+      transpose.Run(dst[n * image], src[n * image]);
+    return;
+  }
   const vinci_detail::MatrixTranspose<T> transpose(sharedTmpBuffer, to_nhwc ? p.cSize : pixels,
                                                    to_nhwc ? pixels : p.cSize, place);
   for (uint32_t n = 0; n < p.nSize; ++n)
     transpose.Run(dst[n * image], src[n * image]);
 }
 
-// firstValue, firstValue + 1 ..: the first block by the scalar unit, then what there is is added to itself.
-template <typename T>
-void CreateVecIndex(LocalTensor<T> dst, const T& firstValue, uint32_t count, VINCI_PLACE) {
-  constexpr uint32_t kFirst = ONE_BLK_SIZE / sizeof(T);
-  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  TPipe::Order(HardEvent::V_S, place);
-  for (uint32_t i = 0; i < kFirst && i < count; ++i)
-    dst.SetValue(i, static_cast<T>(firstValue + static_cast<T>(i)), place);
-  TPipe::Order(HardEvent::S_V, place);
-  for (uint32_t n = kFirst; n < count; n *= 2) {
-    Adds(dst[n], dst, static_cast<T>(n), static_cast<int32_t>(count - n < n ? count - n : n), place);
-    vinci_detail::IssueBarrier(PIPE_V, place);
-  }
-}
 namespace vinci_detail {
 // The same where a mask and strides say: lane i of repeat r is firstValue + r * lanes of a repeat + i.
 template <typename T, typename Mask>

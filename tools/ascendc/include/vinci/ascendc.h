@@ -68,14 +68,15 @@ struct CoreInfo {
   CoreKind kind = CoreKind::vector;
   std::uint32_t block_idx = 0, block_num = 1;
   std::uint32_t subblock_idx = 0, subblock_num = 1;
-  bool mix = false;               // one of the cores of a block of a MIX task
-  void* pipe = nullptr;           // the present TPipe
-  std::uint64_t sync_base = 0;    // the base address of the cross-core flags, once it is set
-  std::int32_t rounds = 0;        // how often WaitPreBlock was called
-  std::uint32_t block_aivs = 0;   // of a MIX task
-  BlockState* block = nullptr;    // null without other cores in the block
-  void* workspace = nullptr;      // of the system, as SetSysWorkspace says
-  std::uint64_t event_ids[64]{};  // by pair of pipes, the event ids in use: one bit each
+  bool mix = false;                        // one of the cores of a block of a MIX task
+  void* pipe = nullptr;                    // the present TPipe
+  std::uint64_t sync_base = 0;             // the base address of the cross-core flags, once it is set
+  std::int32_t rounds = 0;                 // how often WaitPreBlock was called
+  std::uint32_t block_aivs = 0;            // of a MIX task
+  BlockState* block = nullptr;             // null without other cores in the block
+  void* workspace = nullptr;               // of the system, as SetSysWorkspace says
+  std::uint64_t event_ids[64]{};           // by pair of pipes, the event ids in use: one bit each
+  std::shared_ptr<void> arrays = nullptr;  // of local_array
 };
 // The core that the present thread is. Outside of a kernel the program ends with a message.
 CoreInfo& core();
@@ -88,6 +89,10 @@ const char* product();
 // recording with data has a loop that waits as long as it takes there; one without data reads once.
 std::uint32_t await(std::uint64_t address, std::int32_t value, Place place);
 void repeat(std::uint32_t from, std::int32_t value, Place place);
+
+// The address of an array that a function declares in a memory of the core, whose address space has that number
+// (ascendc/language.h); the same each time for one declaration, by its site.
+std::uint64_t local_array(const void* site, unsigned space, std::uint64_t bytes, Place place);
 
 // Lets other cores run. Natively only; `stirs`: this core goes on even if nobody else can.
 void give_way(bool stirs, Place place);

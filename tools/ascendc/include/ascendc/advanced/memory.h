@@ -61,6 +61,11 @@ void Fill(GlobalTensor<T>& gmWorkspaceAddr, const uint64_t size, const T value, 
   }
   TPipe::Order(HardEvent::MTE3_V, place);
 }
+// Older names of it.
+template <typename T>
+void InitOutput(GlobalTensor<T> gmWorkspaceAddr, uint32_t size, T value = 0, VINCI_PLACE) {
+  Fill(gmWorkspaceAddr, size, value, place);
+}
 template <typename T>
 void InitGlobalMemory(GlobalTensor<T>& gmWorkspaceAddr, const uint64_t size, const T value, VINCI_PLACE) {
   Fill(gmWorkspaceAddr, size, value, place);
