@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "runtime/rt.h"
 #include "tools/ascendc/runtime/kernel_code.h"
@@ -20,10 +21,12 @@ namespace {
 
 thread_local std::string t_message;  // of the latest failure
 thread_local bool t_failed = false;
+thread_local aclError t_last = ACL_SUCCESS;  // its code, until it is asked for
 
 aclError failed(aclError code, std::string message) {
   t_message = fmt::format("[{}] {}", code, message);
   t_failed = true;
+  t_last = code;
   return code;
 }
 
@@ -180,6 +183,9 @@ const char* aclGetRecentErrMsg() {
   t_failed = false;
   return failed_before ? t_message.c_str() : nullptr;
 }
+
+aclError aclrtPeekAtLastError(aclrtLastErrLevel) { return t_last; }
+aclError aclrtGetLastError(aclrtLastErrLevel) { return std::exchange(t_last, ACL_SUCCESS); }
 
 aclError aclrtSetDevice(int32_t id) {
   return id == 0 ? call([] { return device(), ACL_SUCCESS; })

@@ -55,9 +55,15 @@ typedef enum aclrtDevAttr {
 #define ACL_STREAM_FAST_LAUNCH 0x00000001u
 #define ACL_STREAM_FAST_SYNC 0x00000002u
 
+typedef enum aclrtLastErrLevel { ACL_RT_THREAD_LEVEL = 0 } aclrtLastErrLevel;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// The code of the latest call that failed on this thread, or ACL_SUCCESS; the first forgets it.
+aclError aclrtGetLastError(aclrtLastErrLevel level);
+aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 
 aclError aclrtSetDevice(int32_t device);
 aclError aclrtResetDevice(int32_t device);

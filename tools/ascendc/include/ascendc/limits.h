@@ -155,6 +155,15 @@ template <typename T, typename U>
 constexpr auto min(const T& src0, const U& src1) {
   return src0 < src1 ? src0 : src1;
 }
+// Of whole numbers; 0 where the second is 0.
+template <typename T, typename U>
+constexpr auto ceil_division(const T& num1, const U& num2) {
+  return num2 == 0 ? 0 * (num1 + num2) : (num1 + num2 - 1) / num2;
+}
+template <typename T, typename U>
+constexpr auto ceil_align(const T& num1, const U& num2) {
+  return ceil_division(num1, num2) * num2;
+}
 template <typename T>
 T abs(const T src) {
   return src < 0 ? static_cast<T>(-src) : src;

@@ -4,9 +4,9 @@
 
 #include "ascendc/tensor.h"
 
-// Tensors of an input whose number is not fixed, as they lie in global memory: the offset of their pointers in bytes; of
-// each tensor its dimensions, its index (32 bits each) and its shape (64 bits each); then the pointers. Documentation:
-// Ascend C API, ListTensorDesc, TensorDesc.
+// Tensors of an input whose number is not fixed, as they lie in global memory: the offset of their pointers in bytes;
+// of each tensor its dimensions, its index (32 bits each) and its shape (64 bits each); then the pointers.
+// Documentation: Ascend C API, ListTensorDesc, TensorDesc.
 namespace AscendC {
 
 template <typename T>

@@ -4,9 +4,9 @@
 
 #include "kernel_operator.h"
 
-// The C interface to vector kernels: functions asc_* of pointers to memories. Each has up to three forms: `count` elements;
-// repeats with strides, by the vector mask as it is; and with _sync the first, after which all pipes have ended.
-// Documentation: Ascend C API, C-API.
+// The C interface to vector kernels: functions asc_* of pointers to memories. Each has up to three forms: `count`
+// elements; repeats with strides, by the vector mask as it is; and with _sync the first, after which all pipes have
+// ended. Documentation: Ascend C API, C-API.
 namespace AscendC::vinci_detail {
 template <typename T>
 LocalTensor<T> AtPointer(__ubuf__ T* pointer) {
@@ -66,21 +66,17 @@ inline void asc_sync_pipe(pipe_t pipe, VINCI_PLACE) { pipe_barrier(pipe, place);
 inline void asc_sync_vec(VINCI_PLACE) { pipe_barrier(PIPE_V, place); }
 inline void asc_sync_mte2(VINCI_PLACE) { pipe_barrier(PIPE_MTE2, place); }
 inline void asc_sync_mte3(VINCI_PLACE) { pipe_barrier(PIPE_MTE3, place); }
-inline void asc_sync_notify(pipe_t pipe, pipe_t tpipe, event_t id, VINCI_PLACE) {
-  set_flag(pipe, tpipe, id, place);
-}
-inline void asc_sync_wait(pipe_t pipe, pipe_t tpipe, event_t id, VINCI_PLACE) {
-  wait_flag(pipe, tpipe, id, place);
-}
+inline void asc_sync_notify(pipe_t pipe, pipe_t tpipe, event_t id, VINCI_PLACE) { set_flag(pipe, tpipe, id, place); }
+inline void asc_sync_wait(pipe_t pipe, pipe_t tpipe, event_t id, VINCI_PLACE) { wait_flag(pipe, tpipe, id, place); }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Copies: bytes, or bursts of blocks of 32 bytes with gaps between them.
 
-#define VINCI_ASC_COPY(name, To, From, copy)                                                                       \
+#define VINCI_ASC_COPY(name, To, From, copy)                                                                  \
   inline void name(To void* dst, From void* src, uint32_t size, VINCI_PLACE) { copy(dst, src, size, place); } \
-  inline void name##_sync(To void* dst, From void* src, uint32_t size, VINCI_PLACE) {                      \
-    name(dst, src, size, place);                                                                                   \
-    asc_sync(place);                                                                                               \
+  inline void name##_sync(To void* dst, From void* src, uint32_t size, VINCI_PLACE) {                         \
+    name(dst, src, size, place);                                                                              \
+    asc_sync(place);                                                                                          \
   }
 VINCI_ASC_COPY(asc_copy_gm2ub, __ubuf__, __gm__, AscendC::vinci_detail::CopyToUb)
 VINCI_ASC_COPY(asc_copy_ub2gm, __gm__, __ubuf__, AscendC::vinci_detail::CopyToGm)
@@ -111,14 +107,14 @@ inline void asc_copy_ub2ub(__ubuf__ void* dst, __ubuf__ void* src, uint16_t n_bu
 
 #define VINCI_ASC_BINARY(name, Function)                                                                             \
   template <typename T>                                                                                              \
-  void name(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ T* src1, uint32_t count, VINCI_PLACE) {              \
+  void name(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ T* src1, uint32_t count, VINCI_PLACE) {                      \
     using AscendC::vinci_detail::AtPointer;                                                                          \
     AscendC::Function(AtPointer(dst), AtPointer(src0), AtPointer(src1), static_cast<int32_t>(count), place);         \
   }                                                                                                                  \
   template <typename T>                                                                                              \
   void name(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ T* src1, uint8_t repeat, uint8_t dst_block_stride,           \
             uint8_t src0_block_stride, uint8_t src1_block_stride, uint8_t dst_repeat_stride,                         \
-            uint8_t src0_repeat_stride, uint8_t src1_repeat_stride, VINCI_PLACE) {                           \
+            uint8_t src0_repeat_stride, uint8_t src1_repeat_stride, VINCI_PLACE) {                                   \
     using AscendC::vinci_detail::AtPointer;                                                                          \
     AscendC::Function<T, false>(AtPointer(dst), AtPointer(src0), AtPointer(src1), AscendC::MASK_PLACEHOLDER, repeat, \
                                 {dst_block_stride, src0_block_stride, src1_block_stride, dst_repeat_stride,          \
@@ -126,7 +122,7 @@ inline void asc_copy_ub2ub(__ubuf__ void* dst, __ubuf__ void* src, uint16_t n_bu
                                 place);                                                                              \
   }                                                                                                                  \
   template <typename T>                                                                                              \
-  void name##_sync(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ T* src1, uint32_t count, VINCI_PLACE) {       \
+  void name##_sync(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ T* src1, uint32_t count, VINCI_PLACE) {               \
     name(dst, src0, src1, count, place);                                                                             \
     asc_sync(place);                                                                                                 \
   }
@@ -144,25 +140,25 @@ VINCI_ASC_BINARY(asc_mul_add, FusedMulAdd)
 VINCI_ASC_BINARY(asc_mul_add_relu, FusedMulAddRelu)
 #undef VINCI_ASC_BINARY
 
-#define VINCI_ASC_UNARY(name, Function)                                                                              \
-  template <typename T>                                                                                              \
-  void name(__ubuf__ T* dst, __ubuf__ T* src, uint32_t count, VINCI_PLACE) {                                 \
-    using AscendC::vinci_detail::AtPointer;                                                                          \
-    AscendC::Function(AtPointer(dst), AtPointer(src), static_cast<int32_t>(count), place);                           \
-  }                                                                                                                  \
-  template <typename T>                                                                                              \
-  void name(__ubuf__ T* dst, __ubuf__ T* src, uint8_t repeat, uint16_t dst_block_stride, uint16_t src_block_stride,  \
-            uint16_t dst_repeat_stride, uint16_t src_repeat_stride, VINCI_PLACE) {                           \
-    using AscendC::vinci_detail::AtPointer;                                                                          \
-    AscendC::Function<T, false>(AtPointer(dst), AtPointer(src), AscendC::MASK_PLACEHOLDER, repeat,                   \
-                                {dst_block_stride, src_block_stride, static_cast<uint8_t>(dst_repeat_stride),        \
-                                 static_cast<uint8_t>(src_repeat_stride)},                                           \
-                                place);                                                                              \
-  }                                                                                                                  \
-  template <typename T>                                                                                              \
-  void name##_sync(__ubuf__ T* dst, __ubuf__ T* src, uint32_t count, VINCI_PLACE) {                          \
-    name(dst, src, count, place);                                                                                    \
-    asc_sync(place);                                                                                                 \
+#define VINCI_ASC_UNARY(name, Function)                                                                             \
+  template <typename T>                                                                                             \
+  void name(__ubuf__ T* dst, __ubuf__ T* src, uint32_t count, VINCI_PLACE) {                                        \
+    using AscendC::vinci_detail::AtPointer;                                                                         \
+    AscendC::Function(AtPointer(dst), AtPointer(src), static_cast<int32_t>(count), place);                          \
+  }                                                                                                                 \
+  template <typename T>                                                                                             \
+  void name(__ubuf__ T* dst, __ubuf__ T* src, uint8_t repeat, uint16_t dst_block_stride, uint16_t src_block_stride, \
+            uint16_t dst_repeat_stride, uint16_t src_repeat_stride, VINCI_PLACE) {                                  \
+    using AscendC::vinci_detail::AtPointer;                                                                         \
+    AscendC::Function<T, false>(AtPointer(dst), AtPointer(src), AscendC::MASK_PLACEHOLDER, repeat,                  \
+                                {dst_block_stride, src_block_stride, static_cast<uint8_t>(dst_repeat_stride),       \
+                                 static_cast<uint8_t>(src_repeat_stride)},                                          \
+                                place);                                                                             \
+  }                                                                                                                 \
+  template <typename T>                                                                                             \
+  void name##_sync(__ubuf__ T* dst, __ubuf__ T* src, uint32_t count, VINCI_PLACE) {                                 \
+    name(dst, src, count, place);                                                                                   \
+    asc_sync(place);                                                                                                \
   }
 VINCI_ASC_UNARY(asc_abs, Abs)
 VINCI_ASC_UNARY(asc_exp, Exp)
@@ -174,29 +170,28 @@ VINCI_ASC_UNARY(asc_relu, Relu)
 VINCI_ASC_UNARY(asc_not, Not)
 #undef VINCI_ASC_UNARY
 
-#define VINCI_ASC_SCALAR(name, Function, number)                                                                    \
-  template <typename T>                                                                                             \
-  void name(__ubuf__ T* dst, __ubuf__ T* src, AscendC::vinci_detail::Itself<T> value, uint32_t count,                \
-            VINCI_PLACE) {                                                                                  \
-    using AscendC::vinci_detail::AtPointer;                                                                         \
-    AscendC::Function(AtPointer(dst), AtPointer(src), static_cast<T>(number), static_cast<int32_t>(count), place);  \
-  }                                                                                                                 \
-  template <typename T>                                                                                             \
+#define VINCI_ASC_SCALAR(name, Function, number)                                                                     \
+  template <typename T>                                                                                              \
+  void name(__ubuf__ T* dst, __ubuf__ T* src, AscendC::vinci_detail::Itself<T> value, uint32_t count, VINCI_PLACE) { \
+    using AscendC::vinci_detail::AtPointer;                                                                          \
+    AscendC::Function(AtPointer(dst), AtPointer(src), static_cast<T>(number), static_cast<int32_t>(count), place);   \
+  }                                                                                                                  \
+  template <typename T>                                                                                              \
   void name(__ubuf__ T* dst, __ubuf__ T* src, AscendC::vinci_detail::Itself<T> value, uint8_t repeat,                \
-            uint16_t dst_block_stride, uint16_t src_block_stride, uint16_t dst_repeat_stride,                       \
-            uint16_t src_repeat_stride, VINCI_PLACE) {                                                      \
-    using AscendC::vinci_detail::AtPointer;                                                                         \
-    AscendC::Function<T, false>(AtPointer(dst), AtPointer(src), static_cast<T>(number), AscendC::MASK_PLACEHOLDER,  \
-                                repeat,                                                                             \
-                                {dst_block_stride, src_block_stride, static_cast<uint8_t>(dst_repeat_stride),       \
-                                 static_cast<uint8_t>(src_repeat_stride)},                                          \
-                                place);                                                                             \
-  }                                                                                                                 \
-  template <typename T>                                                                                             \
+            uint16_t dst_block_stride, uint16_t src_block_stride, uint16_t dst_repeat_stride,                        \
+            uint16_t src_repeat_stride, VINCI_PLACE) {                                                               \
+    using AscendC::vinci_detail::AtPointer;                                                                          \
+    AscendC::Function<T, false>(AtPointer(dst), AtPointer(src), static_cast<T>(number), AscendC::MASK_PLACEHOLDER,   \
+                                repeat,                                                                              \
+                                {dst_block_stride, src_block_stride, static_cast<uint8_t>(dst_repeat_stride),        \
+                                 static_cast<uint8_t>(src_repeat_stride)},                                           \
+                                place);                                                                              \
+  }                                                                                                                  \
+  template <typename T>                                                                                              \
   void name##_sync(__ubuf__ T* dst, __ubuf__ T* src, AscendC::vinci_detail::Itself<T> value, uint32_t count,         \
-                   VINCI_PLACE) {                                                                           \
-    name(dst, src, value, count, place);                                                                            \
-    asc_sync(place);                                                                                                \
+                   VINCI_PLACE) {                                                                                    \
+    name(dst, src, value, count, place);                                                                             \
+    asc_sync(place);                                                                                                 \
   }
 namespace AscendC::vinci_detail {
 // T, without being deduced from it.

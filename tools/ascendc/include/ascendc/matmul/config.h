@@ -38,6 +38,11 @@ struct MatmulType {
   static constexpr LayoutMode layout = LAYOUT;
 };
 
+// Functions of no templates, so that those of a program that are fit better.
+inline uint16_t CeilDiv(uint16_t num1, uint16_t num2) {
+  return num2 == 0 ? uint16_t{0} : static_cast<uint16_t>((num1 + num2 - 1) / num2);
+}
+
 // The type of results in L0C of matrices of T.
 template <typename T>
 struct GetMmDstType {

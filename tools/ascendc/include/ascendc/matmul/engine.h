@@ -11,6 +11,10 @@
 // The part of Matmul that a cube core runs: blocks of results from matrices in global memory or L1.
 namespace AscendC::vinci_detail {
 
+// A copy of the program's own of a base block to L1: where to, the whole matrix, the number of the block along m and k
+// (k and n), its sizes, and what SetUserDefInfo and SetSelfDefineData have said.
+using MatmulCopyIn = void (*)(const LocalTensor<int8_t>&, const __gm__ void*, int, int, int, int, uint64_t, uint64_t);
+
 // All that a block of results depends on. An AIV sends it to its AIC.
 struct MatmulWork {
   tiling::TCubeTiling tiling;
@@ -18,7 +22,9 @@ struct MatmulWork {
   uint64_t bias = 0, quant_table = 0, quant_scale = 0;  // addresses of global memory; 0: none
   uint32_t m = 0, n = 0, k = 0;                         // what this core computes
   uint32_t row_length_c = 0, rows_c = 0;                // of the whole result
-  uint64_t version = 0;                                 // of the matrices: pieces in L1 are good for one
+  MatmulCopyIn copy_a = nullptr, copy_b = nullptr;
+  uint64_t user_info = 0, user_data = 0;
+  uint64_t version = 0;  // of the matrices: pieces in L1 are good for one
 
   uint32_t BlocksM() const { return Parts(m, static_cast<uint32_t>(tiling.baseM)); }
   uint32_t BlocksN() const { return Parts(n, static_cast<uint32_t>(tiling.baseN)); }
@@ -118,7 +124,8 @@ class MatmulEngine {
   static_assert(std::is_same_v<TA, TB>, "Matmul: A and B of different types are not supported by Vinci");
 
   // Lays out L1 for a tiling: pieces of A and B of several steps of k each, a bias, a table of quantisation.
-  void Init(TPipe& pipe, const tiling::TCubeTiling& t, Place place) {
+  // `own_copies`: the program copies base blocks, each to a piece of its own.
+  void Init(TPipe& pipe, const tiling::TCubeTiling& t, bool own_copies, Place place) {
     const auto base_m = static_cast<uint32_t>(t.baseM), base_n = static_cast<uint32_t>(t.baseN);
     const auto base_k = static_cast<uint32_t>(t.baseK);
     if (t.baseM <= 0 || t.baseN <= 0 || t.baseK <= 0 || base_k % kSquare != 0)
@@ -129,8 +136,8 @@ class MatmulEngine {
     const uint32_t bias = RoundUp(x_b_ * 4, 64), table = RoundUp(base_n * 8, 128);
     const auto l1 = static_cast<uint32_t>(::vinci::ascendc::size_of(::vinci::ascendc::Memory::l1));
     const uint32_t free = l1 - bias - table;
-    step_a_ = t.stepKa > 0 ? static_cast<uint32_t>(t.stepKa) : 1;
-    step_b_ = t.stepKb > 0 ? static_cast<uint32_t>(t.stepKb) : 1;
+    step_a_ = t.stepKa > 0 && !own_copies ? static_cast<uint32_t>(t.stepKa) : 1;
+    step_b_ = t.stepKb > 0 && !own_copies ? static_cast<uint32_t>(t.stepKb) : 1;
     slots_a_ = Slots(t.depthA1, step_a_, MatmulUnit::kSlots);
     slots_b_ = Slots(t.depthB1, step_b_, MatmulUnit::kSlots - 1);
     const auto bytes = [&] {
@@ -173,8 +180,8 @@ class MatmulEngine {
     const uint32_t deep_b = w.b.in_l1 ? RoundUp(w.k, base_k) : step_b_ * base_k;
     MatmulPiece a, b;
     uint32_t slot_a = 0, slot_b = 0;
-    const Pieces of_a{a_, slots_a_, 0, w.a, block.mi, block.m0, block.m, deep_a, w.k, uses_};
-    const Pieces of_b{b_, slots_b_, MatmulUnit::kSlots, w.b, block.ni, block.n0, block.n, deep_b, w.k, uses_};
+    const Pieces of_a{a_, slots_a_, 0, w.a, w, block.mi, block.m0, block.m, deep_a, w.k, uses_};
+    const Pieces of_b{b_, slots_b_, MatmulUnit::kSlots, w.b, w, block.ni, block.n0, block.n, deep_b, w.k, uses_};
     for (uint32_t k = 0; k < w.k; k += base_k) {
       const uint32_t use_k = w.k - k < base_k ? w.k - k : base_k;
       const bool next_a = k % deep_a == 0, next_b = k % deep_b == 0;
@@ -287,8 +294,23 @@ class MatmulEngine {
     Slot* slots;
     uint32_t count, first_flag;
     const MatmulOperand& operand;
+    const MatmulWork& work;
     uint32_t block, x0, x, deep, whole_k;
     uint64_t& uses;
+
+    // The copy of the program, as NZ of the block alone.
+    void CopyOwn(MatmulCopyIn copy, MatmulPiece& piece, uint32_t k, uint32_t use_k, Place place) const {
+      if (kSquare > 16 || MatmulMover<TA>::kGroups || operand.nz)
+        ::vinci::ascendc::unsupported("MatmulCallBackFunc of matrices other than ND of 16 bits", place);
+      piece.x = RoundUp(x, 16);
+      piece.k = RoundUp(use_k, 16);
+      const LocalTensor<int8_t> l1(TPosition::A1, piece.address, piece.x * piece.k * 2);
+      const auto* gm = reinterpret_cast<const __gm__ void*>(operand.address);
+      const auto number = [](uint32_t value) { return static_cast<int>(value); };
+      const bool left = &operand == &work.a;
+      copy(l1, gm, number(left ? block : k / deep), number(left ? k / deep : block), number(left ? x : use_k),
+           number(left ? use_k : x), work.user_info, work.user_data);
+    }
 
     // The slot that has the piece from k on, filled if need be.
     uint32_t Fetch(uint32_t k, Place place) const {
@@ -310,7 +332,12 @@ class MatmulEngine {
       }
       MatmulUnit::Wait(u.loaded[first_flag + slot], HardEvent::MTE2_MTE1, first_flag + slot, place);
       MatmulUnit::Wait(u.read[first_flag + slot], HardEvent::MTE1_MTE2, first_flag + slot, place);
-      MatmulMover<TA>::ToL1(slots[slot].piece, operand, x0, x, k, whole_k - k < deep ? whole_k - k : deep, place);
+      const uint32_t use_k = whole_k - k < deep ? whole_k - k : deep;
+      if (const MatmulCopyIn copy = &operand == &work.a ? work.copy_a : work.copy_b; copy != nullptr) {
+        CopyOwn(copy, slots[slot].piece, k, use_k, place);
+      } else {
+        MatmulMover<TA>::ToL1(slots[slot].piece, operand, x0, x, k, use_k, place);
+      }
       MatmulUnit::Set(u.loaded[first_flag + slot], HardEvent::MTE2_MTE1, first_flag + slot, place);
       slots[slot].filled = true;
       slots[slot].block = block;

@@ -10,11 +10,12 @@
 // it has the AIC compute. Documentation: Ascend C API, high-level API, Matmul.
 namespace AscendC {
 
-// Own functions for the copies are not there.
+// Functions of the program for copies of base blocks to L1.
 template <auto DataCopyOut = nullptr, auto CopyA1 = nullptr, auto CopyB1 = nullptr>
 struct MatmulCallBackFunc {
-  static constexpr bool kEmpty = std::is_null_pointer_v<decltype(DataCopyOut)> &&
-                                 std::is_null_pointer_v<decltype(CopyA1)> && std::is_null_pointer_v<decltype(CopyB1)>;
+  static_assert(std::is_null_pointer_v<decltype(DataCopyOut)>,
+                "MatmulCallBackFunc with a function for results is not supported by Vinci");
+  static constexpr vinci_detail::MatmulCopyIn kCopyA = CopyA1, kCopyB = CopyB1;
 };
 
 struct MatrixOffset {
@@ -39,7 +40,7 @@ class MatmulImpl {
   static constexpr MatmulConfig kConfig = vinci_detail::ConfigOf(CFG);
   // The tiling is in the template.
   static constexpr bool kStatic = !std::is_same_v<std::decay_t<decltype(CFG)>, MatmulConfig>;
-  static_assert(CallBack::kEmpty, "MatmulCallBackFunc is not supported by Vinci");
+  static constexpr bool kOwnCopies = CallBack::kCopyA != nullptr || CallBack::kCopyB != nullptr;
   static_assert(__NPU_ARCH__ == 2201, "Matmul is there for the architectures with AICs and AIVs, 220x");
 
   MatmulImpl() = default;
@@ -58,6 +59,8 @@ class MatmulImpl {
     Complete(t, place);
     work_ = Work{};
     work_.tiling = t;
+    work_.copy_a = CallBack::kCopyA;
+    work_.copy_b = CallBack::kCopyB;
     work_.m = Unsigned(t.singleCoreM);
     work_.n = Unsigned(t.singleCoreN);
     work_.k = Unsigned(t.singleCoreK);
@@ -73,7 +76,7 @@ class MatmulImpl {
     if (tpipe == nullptr) tpipe = GetTPipePtr();
     if (tpipe == nullptr) ::vinci::ascendc::wrong("Matmul without a TPipe", place);
     for (Engine& e : engines_)
-      e.Init(*tpipe, t, place);
+      e.Init(*tpipe, t, kOwnCopies, place);
   }
   // For REGIST_MATMUL_OBJ: what this core is to the object of that number.
   void Join(bool client, GM_ADDR workspace, uint8_t object, vinci_detail::Place place) {
@@ -86,7 +89,7 @@ class MatmulImpl {
     if (m.kind == Message::Kind::end) return;
     if (std::memcmp(&served_[m.aiv], &m.work.tiling, sizeof(tiling::TCubeTiling)) != 0) {
       served_[m.aiv] = m.work.tiling;
-      e.Init(pipe, m.work.tiling, place);
+      e.Init(pipe, m.work.tiling, kOwnCopies, place);
     }
     if (m.kind == Message::Kind::multiply) return e.Multiply(m.work, m.index, m.partial, place);
     if (m.kind == Message::Kind::store) return Store(e, m.work, m.index, m.target, place);
@@ -164,8 +167,8 @@ class MatmulImpl {
   uint8_t GetSubBlockIdx() const { return sub_block_; }
   // Nothing is kept there.
   void SetLocalWorkspace(const LocalTensor<uint8_t>&) {}
-  void SetUserDefInfo(uint64_t) {}
-  void SetSelfDefineData(uint64_t) {}
+  void SetUserDefInfo(const uint64_t tilingPtr) { work_.user_info = tilingPtr; }
+  void SetSelfDefineData(const uint64_t dataPtr) { work_.user_data = dataPtr; }
   // Where Iterate<false> puts blocks of results.
   template <class T>
   void SetWorkspace(GlobalTensor<T>& addr) {
@@ -310,6 +313,35 @@ class MatmulImpl {
     work_ = first;
     Begin();
   }
+  // The next batches, `batchLoop` times, to the workspace, from which GetBatchTensorC takes them one after the other.
+  template <bool sync = true, bool waitIterateBatch = false>
+  void IterateNBatch(const uint32_t batchLoop, uint32_t batchA, uint32_t batchB, bool enSequentialWrite,
+                     const uint32_t matrixStrideA = 0, const uint32_t matrixStrideB = 0,
+                     const uint32_t matrixStrideC = 0, VINCI_PLACE) {
+    if (workspace_ == 0) ::vinci::ascendc::wrong("IterateNBatch without SetWorkspace before", place);
+    const Work first = work_;
+    GlobalTensor<TC> all;
+    all.SetGlobalBuffer(reinterpret_cast<__gm__ TC*>(workspace_));
+    for (uint32_t i = 0; i < batchLoop; ++i) {
+      work_.a.address = first.a.address + vinci_detail::BytesOf<TA>(BatchOfA(i * batchA, matrixStrideA));
+      work_.b.address = first.b.address + vinci_detail::BytesOf<TB>(BatchOfB(i * batchB, matrixStrideB));
+      IterateBatch<false>(all[BatchOfC(i * (batchA > batchB ? batchA : batchB))], batchA, batchB, enSequentialWrite,
+                          matrixStrideA, matrixStrideB, matrixStrideC, false, 0, place);
+    }
+    if (sync) WaitIterateAll(place);
+    work_ = first;
+    next_batch_ = 0;
+    Begin();
+  }
+  template <bool sync = true>
+  GlobalTensor<TC> GetBatchTensorC(uint32_t batchA, uint32_t batchB, bool /*enSequentialWrite*/ = false, VINCI_PLACE) {
+    WaitIterateAll(place);
+    GlobalTensor<TC> all;
+    all.SetGlobalBuffer(reinterpret_cast<__gm__ TC*>(workspace_));
+    const uint32_t batch = next_batch_;
+    next_batch_ += batchA > batchB ? batchA : batchB;
+    return all[BatchOfC(batch)];
+  }
   void SetBatchNum(int32_t batchA, int32_t batchB) {
     batch_a_ = Unsigned(batchA);
     batch_b_ = Unsigned(batchB);
@@ -349,6 +381,32 @@ class MatmulImpl {
     if constexpr (Type::layout == LayoutMode::BSNGD) return {Unsigned(d), all};
     if constexpr (Type::layout == LayoutMode::SBNGD) return {Unsigned(d), Unsigned(b) * all};
     return {};
+  }
+
+  // Where the matrix of that number begins, in elements: behind the one before, or beside it and then in the next
+  // batch.
+  template <class Type>
+  static uint64_t BatchAt(uint32_t number, int32_t s, int32_t n, int32_t g, int32_t d, uint64_t matrix) {
+    const uint64_t width = Unsigned(d), together = uint64_t{Unsigned(n)} * Unsigned(g);
+    if constexpr (Type::layout == LayoutMode::BSNGD)
+      return number / together * Unsigned(s) * together * width + number % together * width;
+    if constexpr (Type::layout == LayoutMode::SBNGD) return number * width;
+    return number * matrix;
+  }
+  uint64_t BatchOfA(uint32_t number, uint32_t stride) const {
+    const tiling::TCubeTiling& t = work_.tiling;
+    return BatchAt<A>(number, t.ALayoutInfoS, t.ALayoutInfoN, t.ALayoutInfoG, t.ALayoutInfoD,
+                      stride != 0 ? stride : uint64_t{org_m_} * org_ka_);
+  }
+  uint64_t BatchOfB(uint32_t number, uint32_t stride) const {
+    const tiling::TCubeTiling& t = work_.tiling;
+    return BatchAt<B>(number, t.BLayoutInfoS, t.BLayoutInfoN, t.BLayoutInfoG, t.BLayoutInfoD,
+                      stride != 0 ? stride : uint64_t{org_kb_} * org_n_);
+  }
+  uint64_t BatchOfC(uint32_t number) const {
+    const tiling::TCubeTiling& t = work_.tiling;
+    return BatchAt<C>(number, t.CLayoutInfoS1, t.CLayoutInfoN, t.CLayoutInfoG, t.CLayoutInfoS2,
+                      uint64_t{org_m_} * work_.row_length_c);
   }
 
   static uint32_t Unsigned(int value) { return static_cast<uint32_t>(value > 0 ? value : 0); }
@@ -542,7 +600,7 @@ class MatmulImpl {
   Role role_ = Role::none;
   Work work_;
   uint32_t org_m_ = 0, org_n_ = 0, org_ka_ = 0, org_kb_ = 0, batch_a_ = 1, batch_b_ = 1;
-  uint32_t index_ = 0, next_ = 0;
+  uint32_t index_ = 0, next_ = 0, next_batch_ = 0;
   bool ahead_ = false;  // after Iterate<false>
   uint8_t sub_block_ = 0;
   uint64_t workspace_ = 0;
