@@ -20,7 +20,6 @@
 #include "ascendc/compare.h"
 #include "ascendc/constants.h"
 #include "ascendc/convert.h"
-#include "ascendc/coordinate.h"
 #include "ascendc/copy.h"
 #include "ascendc/copy_l0c.h"
 #include "ascendc/copy_nz.h"

@@ -417,12 +417,15 @@ class MultiCoreMatmulTiling : public MatmulApiTilingBase {
         const int32_t used = Parts(shape_.m, m) * Parts(shape_.n, n);
         const bool given = single_.m > 0 && single_.n > 0;
         if (used > dim_ && !given) continue;
-        // Work first, where parts that are not all of one size count twice. Then, if the program fixes the base block,
-        // the base blocks along n, because each brings its own part of B; then what is read, m + n rows of k elements.
-        // Of splits that are alike the one with more parts of m is taken. Programs rely on each of these: the published
-        // samples matmul_async_iterate and matmul_nbuffer33, which know no tails, matmul_leakyrelu_advanced_api and
-        // matmul_advanced_api.
-        const bool even = shape_.m % m == 0 && shape_.n % n == 0;
+        // Work first, where parts that are not all of one size, or no whole base blocks if the program fixes these,
+        // count twice. Then, with a fixed base block, the base blocks along n, because each brings its own part of B;
+        // then what is read, m + n rows of k elements. Of splits that are alike the one with more parts of m is taken.
+        // Programs rely on each of these: the published samples matmul_async_iterate and matmul_nbuffer33, which know
+        // no tails, matmul_fused, matmul_leakyrelu_advanced_api and matmul_advanced_api.
+        const auto whole = [](int32_t all, int32_t part, int32_t base) {
+          return all % part == 0 && (base <= 0 || part % base == 0);
+        };
+        const bool even = whole(shape_.m, m, fixed_.m) && whole(shape_.n, n, fixed_.n);
         const int64_t work = int64_t{Up(m, 16)} * Up(n, 16) * (even ? 1 : 2);
         const int64_t blocks_n = fixed_.n > 0 ? Parts(n, fixed_.n) : 0;
         const int64_t cost = (work << 28) + (blocks_n << 20) + Up(m, 16) + Up(n, 16);
