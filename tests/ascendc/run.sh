@@ -10,7 +10,7 @@ tool=$1 source=$2 code=$3 text=$4
 name=$(basename "$source" .asc)
 mkdir -p "$name"
 cd "$name"
-"$tool" cc "$source" -o "$name" -Wall -Wextra -Werror -Wno-unknown-pragmas $(sed -n 's|^// options: ||p' "$source")
+"$tool" cc "$source" -o "$name" -I "$(dirname "$0")/kernels" -Wall -Wextra -Werror -Wno-unknown-pragmas $(sed -n 's|^// options: ||p' "$source")
 if [ "$code" -eq 0 ]; then
   VINCI_MODE=full VINCI_OUTPUT=out VINCI_RUN_OPTIONS="${text:---check}" "./$name"
   grep -q "mode full" out/summary.txt
