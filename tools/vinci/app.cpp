@@ -87,6 +87,16 @@ void add_auto_sync(CLI::App& command) {
       ->check(CLI::IsMember({"on", "off"}));
 }
 
+void add_allocation(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "--allocation", [](const std::string& value) { set_variable("VINCI_ALLOCATION", value); },
+          "exact: an access past the end of an allocation of aclrtMalloc is a fault; pages: allocations are whole "
+          "pages "
+          "of 2 MiB, as on the device, where such accesses go unnoticed (default: exact)")
+      ->check(CLI::IsMember({"exact", "pages"}));
+}
+
 void become(std::vector<std::string> program) {
   std::vector<char*> argv;
   for (std::string& word : program)

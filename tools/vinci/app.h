@@ -23,6 +23,7 @@ void take_command_line(CLI::App& command, const std::string& rest);
 void add_native_timeout(CLI::App& command);
 // --cce-auto-sync for programs of `vinci cc`.
 void add_auto_sync(CLI::App& command);
+void add_allocation(CLI::App& command);
 
 // Goes on as this program.
 [[noreturn]] void become(std::vector<std::string> program);

@@ -67,6 +67,10 @@ Settings Settings::from_environment() {
       environment("VINCI_AUTO_SYNC", &vinci_ascendc_auto_sync != nullptr ? vinci_ascendc_auto_sync : "on");
   if (sync != "on" && sync != "off") fail(Fault::Input, "VINCI_AUTO_SYNC={}: on or off", sync);
   s.auto_sync = sync == "on";
+  const std::string allocation = environment("VINCI_ALLOCATION", "exact");
+  if (allocation != "exact" && allocation != "pages")
+    fail(Fault::Input, "VINCI_ALLOCATION={}: exact or pages", allocation);
+  s.whole_pages = allocation == "pages";
   if (&vinci_ascendc_auto_sync_log != nullptr) s.auto_sync_log = vinci_ascendc_auto_sync_log;
   s.quiet = environment("VINCI_VERBOSE") != "1";
   s.watchdog = WatchdogLimits::from_environment();
@@ -98,7 +102,9 @@ Device::Device()
 }
 
 u64 Device::allocate(u64 bytes) {
+  constexpr u64 kPage = u64{2} << 20;  // of device memory, as ACL_MEM_MALLOC_HUGE_FIRST names it
   const auto capacity = static_cast<u64>(chip_.memory.hbm.size);
+  if (settings_.whole_pages && bytes <= capacity) bytes = (bytes + kPage - 1) / kPage * kPage;
   if (bytes > capacity - allocated_) return 0;
   const u64 address = gm_.allocate(bytes, fmt::format("device{}", sizes_.size()));
   sizes_[address] = bytes;

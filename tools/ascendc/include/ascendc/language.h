@@ -66,6 +66,7 @@
 #endif
 
 using half = _Float16;
+#define __fp16 half  // the same in kernels; to this compiler a type that is only stored
 using float16_t = half;
 using float32_t = float;
 
