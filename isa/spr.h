@@ -110,7 +110,7 @@ struct Spr {
 // Fields of CTRL. Source: published documentation of SetCtrlSpr.
 namespace ctrl {
 inline constexpr u64 kHf32 = u64{1} << 46;            // f32 operands of the cube are rounded to HF32
-inline constexpr u64 kHf32TowardZero = u64{1} << 47;  // how; else to nearest even
+inline constexpr u64 kHf32TiesToZero = u64{1} << 47;  // to the nearest: ties toward zero, else to even
 inline constexpr u64 kInfNan = u64{1} << 48;          // 1 INF_NAN, 0 saturation
 inline constexpr u64 kMadDirection = u64{1} << 51;    // order in which the cube walks C; bits do not depend on it
 inline constexpr u64 kSaturateInt = u64{1} << 53;     // integer results stop at the limits, else they wrap

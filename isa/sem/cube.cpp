@@ -67,7 +67,7 @@ void start_from_bias(const MatmulTile& t, const std::byte* bias) {
 
 Hf32 hf32_of(u64 ctrl_value) {
   if ((ctrl_value & ctrl::kHf32) == 0) return Hf32::off;
-  return (ctrl_value & ctrl::kHf32TowardZero) != 0 ? Hf32::toward_zero : Hf32::to_nearest;
+  return (ctrl_value & ctrl::kHf32TiesToZero) != 0 ? Hf32::ties_to_zero : Hf32::ties_to_even;
 }
 
 MatmulType input_type(u8 type) {

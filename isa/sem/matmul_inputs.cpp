@@ -29,7 +29,7 @@ struct ReadF32 {
   Hf32 mode;
   u32 operator()(const std::byte* row, usize i) const {
     const u32 bits = load<u32>(row + 4 * i);
-    return mode == Hf32::off ? bits : round_to_hf32(bits, mode == Hf32::toward_zero);
+    return mode == Hf32::off ? bits : round_to_hf32(bits, mode == Hf32::ties_to_zero);
   }
 };
 struct U8 {

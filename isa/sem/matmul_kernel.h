@@ -41,7 +41,7 @@ struct MatmulTile {
 };
 
 // f32 elements as they are, or rounded to HF32: 8 bits of exponent, 11 of fraction.
-enum class Hf32 : u8 { off, to_nearest, toward_zero };
+enum class Hf32 : u8 { off, ties_to_even, ties_to_zero };
 
 struct MatmulMode {
   Accumulation accumulation = Accumulation::sequential;

@@ -194,10 +194,10 @@ u32 draw_float(Random& random, u8 type, Values values) {
 }
 
 // The definition of HF32: 11 bits of fraction.
-u32 hf32(u32 bits, bool toward_zero) {
+u32 hf32(u32 bits, bool ties_to_zero) {
   if (!f32_finite(bits)) return bits;
   const u32 kept = bits & ~0xfffu, cut = bits & 0xfffu;
-  const bool up = !toward_zero && (cut > 0x800 || (cut == 0x800 && (kept & 0x1000) != 0));
+  const bool up = cut > 0x800 || (cut == 0x800 && !ties_to_zero && (kept & 0x1000) != 0);
   return kept + (up ? 0x1000 : 0);
 }
 
@@ -209,7 +209,7 @@ void against_triple_loop(Mad::Args args, Arch arch, Values values, u64 ctrl_valu
   t.spr.ctrl = ctrl_value;
   const auto input = [&](u32 bits) {
     if (args.type == Mad::f322f32 && (ctrl_value & ctrl::kHf32) != 0)
-      bits = hf32(bits, (ctrl_value & ctrl::kHf32TowardZero) != 0);
+      bits = hf32(bits, (ctrl_value & ctrl::kHf32TiesToZero) != 0);
     return float_value(args.type, bits);
   };
   bool overflow = false, underflow = false, non_finite = false;
@@ -252,12 +252,12 @@ TEST(MadFloat, Bf16AndF32EqualATripleLoopOnEveryTarget) {
 TEST(MadFloat, Hf32RoundsInputsByCtrl) {
   for (const Values v : {Values::ordinary, Values::any}) {
     against_triple_loop(args_of(Mad::f322f32, 17, 44, 33, false), Arch::c220, v, ctrl::kHf32);
-    against_triple_loop(args_of(Mad::f322f32, 17, 44, 33, true), Arch::c220, v, ctrl::kHf32 | ctrl::kHf32TowardZero);
+    against_triple_loop(args_of(Mad::f322f32, 17, 44, 33, true), Arch::c220, v, ctrl::kHf32 | ctrl::kHf32TiesToZero);
   }
   // CTRL[47] alone and other types: no rounding.
-  against_triple_loop(args_of(Mad::f322f32, 17, 9, 16, true), Arch::c220, Values::ordinary, ctrl::kHf32TowardZero);
+  against_triple_loop(args_of(Mad::f322f32, 17, 9, 16, true), Arch::c220, Values::ordinary, ctrl::kHf32TiesToZero);
   against_triple_loop(args_of(Mad::bf162f32, 17, 9, 16, true), Arch::c220, Values::ordinary, ctrl::kHf32);
-  // Ties go to even, and a carry may reach infinity.
+  // Ties go to even or toward zero, and a carry may reach infinity.
   const auto one = [](u32 bits, u64 ctrl_value) {
     Product t(args_of(Mad::f322f32, 2, 1, 1, true), Arch::c220, [&](bool of_a) { return of_a ? bits : kF32One; });
     t.spr.ctrl = ctrl_value;
@@ -268,7 +268,9 @@ TEST(MadFloat, Hf32RoundsInputsByCtrl) {
   EXPECT_EQ(one(0x3f801800, ctrl::kHf32), 0x3f802000u);
   EXPECT_EQ(one(0x3f800801, ctrl::kHf32), 0x3f801000u);
   EXPECT_EQ(one(0x7f7fffff, ctrl::kHf32), kF32Inf);
-  EXPECT_EQ(one(0x7f7fffff, ctrl::kHf32 | ctrl::kHf32TowardZero), 0x7f7ff000u);
+  EXPECT_EQ(one(0x3f801800, ctrl::kHf32 | ctrl::kHf32TiesToZero), 0x3f801000u);
+  EXPECT_EQ(one(0x3f801801, ctrl::kHf32 | ctrl::kHf32TiesToZero), 0x3f802000u);
+  EXPECT_EQ(one(0x7f7ff800, ctrl::kHf32 | ctrl::kHf32TiesToZero), 0x7f7ff000u);
 }
 
 TEST(MadFloat, KDirectionAlignMovesRowsOfFractals) {
