@@ -191,7 +191,9 @@ TEST(Convert, Hf32MatchesMpfr) {
     const u32 bits = static_cast<u32>(x);
     const double value = oracle::f32(bits);
     ASSERT_EQ(round_to_hf32(bits, false), oracle::f32_encode(rounder.value(value, MPFR_RNDN))) << std::hex << bits;
-    ASSERT_EQ(round_to_hf32(bits, true), oracle::f32_encode(rounder.value(value, MPFR_RNDZ))) << std::hex << bits;
+    // MPFR has ties to even only; a tie has the upper one of the 12 bits that go.
+    const auto mode = f32_finite(bits) && (bits & 0xfff) == 0x800 ? MPFR_RNDZ : MPFR_RNDN;
+    ASSERT_EQ(round_to_hf32(bits, true), oracle::f32_encode(rounder.value(value, mode))) << std::hex << bits;
   }
 }
 
