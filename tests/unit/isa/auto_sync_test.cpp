@@ -24,8 +24,8 @@ CoreSpec core_of(CoreKind kind) {
   return {.arch = kind == CoreKind::joint ? Arch::m200 : Arch::c220, .kind = kind, .sizes = sizes};
 }
 
-// A core with automatic synchronisation that is fed the lines of an assembly text one by one; `access` stands for
-// GetValue and SetValue.
+// A core with automatic synchronisation. It gets an assembly text line by line; `access` does what GetValue and
+// SetValue do.
 struct Bench {
   explicit Bench(CoreKind kind = CoreKind::vector)
       : spec(core_of(kind)),

@@ -123,7 +123,7 @@ void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, VINCI_PLACE
   ::vinci::ascendc::issue(vinci_detail::TransposeInsn<T>(), {dst.Address(), src.Address()}, place);
 }
 
-// firstValue, firstValue + 1 ..: the first block by the scalar unit, then what there is is added to itself.
+// firstValue, firstValue + 1 ..: the scalar unit writes the first block, and the others follow from it by addition.
 template <typename T>
 void CreateVecIndex(LocalTensor<T> dst, const T& firstValue, uint32_t count, VINCI_PLACE) {
   constexpr uint32_t kFirst = ONE_BLK_SIZE / sizeof(T);
