@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/import/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+
+#include "isa/base/error.h"
+#include "isa/base/suggest.h"
+#include "tools/graph/import/readers.h"
+#include "tools/graph/ops/op.h"
+
+namespace vinci::graph {
+namespace {
+
+// Names and the values that they stand for; a body sees those of the graph around it.
+class Scope {
+ public:
+  Scope(Graph& graph, Scope* outer) : graph_(graph), outer_(outer) {}
+
+  Graph& graph() { return graph_; }
+  void define(const std::string& name, Value* value, const ModelNode* node) {
+    if (name.empty()) return;
+    if (!values_.emplace(name, value).second)
+      fail(Fault::Input, "{}: the value '{}' is made twice", node != nullptr ? node->name : graph_.name, name);
+    value->name = name;
+  }
+  // Null where there is none. A value of the graph around becomes an input of this one.
+  Value* find(const std::string& name) {
+    if (const auto at = values_.find(name); at != values_.end()) return at->second;
+    if (outer_ == nullptr) return nullptr;
+    Value* const from = outer_->find(name);
+    if (from == nullptr) return nullptr;
+    Value* const here = from->constant ? graph_.add_constant(name, *from->constant)
+                                       : graph_.add_input(name, from->type, from->shape);
+    if (!from->constant) captured.push_back(name);
+    values_.emplace(name, here);
+    return here;
+  }
+  std::vector<std::string> captured;  // in the order of the inputs
+
+ private:
+  Graph& graph_;
+  Scope* outer_;
+  std::unordered_map<std::string, Value*> values_;
+};
+
+class Importer {
+ public:
+  explicit Importer(const Model& model) : model_(model) {}
+
+  void graph(const ModelGraph& from, Scope& scope) {
+    for (const auto& [name, tensor] : from.constants)
+      scope.define(name, scope.graph().add_constant(name, tensor), nullptr);
+    for (const ModelNode& node : from.nodes)
+      read(node, scope);
+    for (const ModelValue& output : from.outputs) {
+      Value* const value = scope.find(output.name);
+      if (value == nullptr) fail(Fault::Input, "graph {}: the output '{}' is not made", from.name, output.name);
+      scope.graph().outputs.push_back(value);
+    }
+  }
+
+ private:
+  i64 opset(const std::string& domain) const {
+    const auto at = model_.opsets.find(domain);
+    return at == model_.opsets.end() ? 1 : at->second;
+  }
+
+  void read(const ModelNode& node, Scope& scope) {
+    std::vector<Value*> inputs;
+    for (const std::string& name : node.inputs) {
+      Value* const value = name.empty() ? nullptr : scope.find(name);
+      if (value == nullptr && !name.empty()) fail(Fault::Input, "{} ({}): there is no value '{}'", node.name, node.op, name);
+      inputs.push_back(value);
+    }
+    const std::vector<Value*> results = make(node, scope, std::move(inputs));
+    if (results.size() < node.outputs.size())
+      fail(Fault::Unsupported, "{} ({}): output {} is not supported", node.name, node.op, results.size());
+    for (usize i = 0; i < node.outputs.size(); ++i)
+      scope.define(node.outputs[i], results[i], &node);
+  }
+
+  std::vector<Value*> make(const ModelNode& node, Scope& scope, std::vector<Value*> inputs) {
+    if (node.domain.empty() && node.op == "If") return with_bodies(node, scope, inputs, "If", {"then_branch", "else_branch"});
+    if (node.domain.empty() && node.op == "Loop") return with_bodies(node, scope, inputs, "While", {"body"});
+    const OpReader* const reader = find_reader(node.domain, node.op);
+    if (reader == nullptr) fail(Fault::Unsupported, "{}: operator {} is not supported", node.name, node.op);
+    Reading x(scope.graph(), node, opset(node.domain), std::move(inputs));
+    if (reader->read != nullptr) return reader->read(x);
+    const std::vector<Value*> operands = x.in;
+    return x.make(reader->type, operands, node.attributes, std::max<usize>(node.outputs.size(), 1));
+  }
+
+  std::vector<Value*> with_bodies(const ModelNode& node, Scope& scope, std::vector<Value*> inputs, std::string_view type,
+                                  std::initializer_list<std::string> keys) {
+    const bool loop = type == "While";
+    Node* const made = scope.graph().add_node(type, node.name, {}, 0);
+    made->origins = {node.name};
+    if (loop) made->attributes["carried"] = std::max<i64>(0, std::ssize(inputs) - 2);
+    std::vector<std::vector<std::string>> captured;
+    for (const std::string& key : keys) {
+      const auto from = node.bodies.find(key);
+      if (from == node.bodies.end()) fail(Fault::Input, "{} ({}): it has no {}", node.name, node.op, key);
+      auto& body = made->bodies.emplace_back(std::make_unique<Graph>(from->second.name));
+      Scope inner(*body, &scope);
+      if (loop && from->second.inputs.size() != inputs.size())
+        fail(Fault::Input, "{} ({}): the body has {} inputs, not {}", node.name, node.op, from->second.inputs.size(),
+             inputs.size());
+      for (usize i = 0; i < from->second.inputs.size(); ++i) {
+        const ModelValue& v = from->second.inputs[i];
+        const bool given = loop && i >= 2;
+        inner.define(v.name, body->add_input(v.name, given ? inputs[i]->type : v.type, given ? inputs[i]->shape : v.shape),
+                     &node);
+      }
+      graph(from->second, inner);
+      captured.push_back(inner.captured);
+    }
+    // Each body has all that any of them uses, in one order.
+    std::vector<std::string> used;
+    for (const auto& names : captured) {
+      for (const std::string& name : names) {
+        if (std::ranges::find(used, name) == used.end()) used.push_back(name);
+      }
+    }
+    for (usize b = 0; b < captured.size(); ++b) {
+      Graph& body = *made->bodies[b];
+      const usize own = body.inputs.size() - captured[b].size();
+      std::vector<Value*> ordered(body.inputs.begin(), body.inputs.begin() + static_cast<std::ptrdiff_t>(own));
+      for (const std::string& name : used) {
+        const auto at = std::ranges::find(captured[b], name);
+        const Value& from = *scope.find(name);
+        ordered.push_back(at != captured[b].end() ? body.inputs[own + static_cast<usize>(at - captured[b].begin())]
+                                                  : body.add_input(name, from.type, from.shape));
+      }
+      body.inputs = ordered;
+    }
+    for (Value* const input : inputs)
+      made->add_input(input);
+    for (const std::string& name : used)
+      made->add_input(scope.find(name));
+    for (usize i = 0; i < node.outputs.size(); ++i)
+      scope.graph().add_output(made, node.outputs[i].empty() ? node.name : node.outputs[i]);
+    infer(*made);
+    return made->outputs();
+  }
+
+  const Model& model_;
+};
+
+void collect(const ModelGraph& graph, std::vector<NodeSupport>& out) {
+  for (const ModelNode& node : graph.nodes) {
+    NodeSupport row{.node = node.name, .op = node.domain.empty() ? node.op : node.domain + "." + node.op, .reason = {}};
+    const bool control = node.domain.empty() && (node.op == "If" || node.op == "Loop");
+    if (!control && find_reader(node.domain, node.op) == nullptr) row.reason = "the operator is not supported";
+    out.push_back(std::move(row));
+    for (const auto& [key, body] : node.bodies)
+      collect(body, out);
+  }
+}
+
+}  // namespace
+
+std::vector<NodeSupport> supported_nodes(const Model& model) {
+  std::vector<NodeSupport> out;
+  collect(model.graph, out);
+  return out;
+}
+
+std::unique_ptr<Graph> import_model(const Model& model, const ImportOptions& options) {
+  const std::vector<NodeSupport> nodes = supported_nodes(model);
+  const auto unsupported = [](const NodeSupport& n) { return !n.reason.empty(); };
+  if (const auto first = std::ranges::find_if(nodes, unsupported); first != nodes.end()) {
+    const auto more = std::ranges::count_if(nodes, unsupported) - 1;
+    fail(Fault::Unsupported, "node {} ({}): {}{}", first->node, first->op, first->reason,
+         more > 0 ? fmt::format("; nor {} other nodes (--mode=3 lists them)", more) : "");
+  }
+  auto out = std::make_unique<Graph>(model.graph.name);
+  Scope scope(*out, nullptr);
+  std::vector<std::string_view> names;
+  for (const ModelValue& input : model.graph.inputs)
+    names.push_back(input.name);
+  for (const auto& [name, shape] : options.input_shapes) {
+    if (std::ranges::find(names, name) == names.end())
+      fail(Fault::Input, "the model has no input '{}'{}", name, did_you_mean(name, names));
+  }
+  for (const ModelValue& input : model.graph.inputs) {
+    const auto wanted = options.input_shapes.find(input.name);
+    const Shape& shape = wanted == options.input_shapes.end() ? input.shape : wanted->second;
+    if (wanted != options.input_shapes.end() && input.shape.ranked() && input.shape.rank() != shape.rank())
+      fail(Fault::Input, "input '{}' has the shape {}, not {}", input.name, text(input.shape), text(shape));
+    scope.define(input.name, out->add_input(input.name, input.type, shape), nullptr);
+  }
+  Importer(model).graph(model.graph, scope);
+  return out;
+}
+
+}  // namespace vinci::graph

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/graph/import/model.h"
+
+namespace vinci::graph {
+
+struct ImportOptions {
+  // Shapes of inputs by name (--input_shape); a model with unknown extents needs them.
+  std::map<std::string, Shape> input_shapes = {};
+};
+
+// A node of the model and whether it can be imported.
+struct NodeSupport {
+  std::string node, op;
+  std::string reason;  // "" where it is supported
+};
+
+// The graph of a model: its nodes as operators of tools/graph/ops, types and shapes inferred. Throws
+// Fault::Unsupported, which names the first node that cannot be imported and says how many others there are.
+std::unique_ptr<Graph> import_model(const Model& model, const ImportOptions& options = {});
+
+// For each node of the model, in order, with those of bodies behind theirs.
+std::vector<NodeSupport> supported_nodes(const Model& model);
+
+}  // namespace vinci::graph

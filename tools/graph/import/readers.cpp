@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/import/readers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "isa/base/error.h"
+#include "tools/graph/ops/op.h"
+
+namespace vinci::graph {
+
+std::vector<Value*> Reading::make(std::string_view type, std::vector<Value*> inputs, Attributes attributes,
+                                  usize outputs) {
+  Node* const made = graph_.add_node(type, node.name, std::move(inputs), outputs);
+  made->attributes = std::move(attributes);
+  made->origins = {node.name};
+  infer(*made);
+  return made->outputs();
+}
+
+Value* Reading::constant(const Array& array) { return graph_.add_constant(node.name + "/const", Tensor(array)); }
+Value* Reading::integers(std::vector<i64> values) {
+  Array array(DataType::i64, {static_cast<i64>(values.size())});
+  std::ranges::transform(values, array.values.begin(), [](i64 v) { return static_cast<double>(v); });
+  return constant(array);
+}
+Value* Reading::scalar(DataType type, double value) { return constant(Array(type, {}, {value})); }
+
+i64 Reading::integer(std::string_view key, i64 otherwise) const {
+  const i64* const value = attribute<i64>(key);
+  return value == nullptr ? otherwise : *value;
+}
+
+namespace {
+
+using Results = std::vector<Value*>;
+
+// Of a Cast.
+Attributes to_type(DataType type) { return {{"to", static_cast<i64>(enum_index(type))}}; }
+
+// Attributes without those that have become inputs.
+Attributes without(const Reading& x, std::initializer_list<std::string_view> keys) {
+  Attributes out = x.node.attributes;
+  for (const std::string_view key : keys) {
+    if (const auto at = out.find(key); at != out.end()) out.erase(at);
+  }
+  return out;
+}
+
+// Where `key` was an attribute and is an input now: its value as input `i`.
+Value* input_or_attribute(Reading& x, usize i, std::string_view key) {
+  if (x.has(i)) return x.input(i);
+  const auto* const list = x.attribute<std::vector<i64>>(key);
+  return list == nullptr ? nullptr : x.integers(*list);
+}
+
+// f(f(a, b), c) ...; a single operand stays.
+Value* chain(Reading& x, std::string_view type) {
+  Value* sum = x.in.at(0);
+  for (usize i = 1; i < x.in.size(); ++i)
+    sum = x.make(type, {sum, x.in[i]});
+  return x.in.size() == 1 ? x.make("Identity", {sum}) : sum;
+}
+template <const char* type>
+Results fold_of(Reading& x) {
+  return {chain(x, type)};
+}
+constexpr char kAdd[] = "Add", kMaximum[] = "Maximum", kMinimum[] = "Minimum";
+
+Results mean(Reading& x) {
+  Value* const sum = chain(x, "Add");
+  return {x.make("Mul", {sum, x.scalar(sum->type, 1.0 / static_cast<double>(x.in.size()))})};
+}
+
+// Before version 7 the second operand broadcast from an axis on.
+template <const char* type>
+Results arithmetic(Reading& x) {
+  Value* b = x.in.at(1);
+  if (x.opset < 7 && x.integer("broadcast", 0) != 0 && x.attribute<i64>("axis") != nullptr) {
+    const Shape &sa = x.in[0]->shape, &sb = b->shape;
+    if (!sa.ranked() || !sb.known()) x.unsupported("it broadcasts from an axis, and the shapes are not known");
+    const usize axis = static_cast<usize>(x.integer("axis", 0) + (x.integer("axis", 0) < 0 ? std::ssize(sa.dims()) : 0));
+    Dims dims = sb.dims();
+    while (axis + dims.size() < sa.rank())
+      dims.push_back(1);
+    b = x.make("Reshape", {b, x.integers(dims)});
+  }
+  return {x.make(type, {x.in[0], b}, without(x, {"broadcast", "axis", "consumed_inputs"}))};
+}
+constexpr char kSub[] = "Sub", kMul[] = "Mul", kDiv[] = "RealDiv", kPow[] = "Pow";
+
+Results clip(Reading& x) {
+  if (x.opset >= 11) return {x.make("ClipByValue", x.in)};
+  const auto limit = [&](std::string_view key) -> Value* {
+    const double* const value = x.attribute<double>(key);
+    return value == nullptr ? nullptr : x.scalar(x.in.at(0)->type, *value);
+  };
+  return {x.make("ClipByValue", {x.in.at(0), limit("min"), limit("max")})};
+}
+
+Results cast(Reading& x) {
+  const i64* const to = x.attribute<i64>("to");
+  const auto type = to == nullptr ? std::nullopt : onnx_data_type(*to);
+  if (!type) x.unsupported("it casts to a type that is not supported");
+  return {x.make("Cast", {x.in.at(0)}, to_type(*type))};
+}
+Results cast_like(Reading& x) {
+  return {x.make("Cast", {x.in.at(0)}, to_type(x.in.at(1)->type))};
+}
+
+Results dropout(Reading& x) {
+  const usize outputs = x.node.outputs.size();
+  return x.make("Dropout", x.in, without(x, {"ratio", "is_test"}), std::max<usize>(outputs, 1));
+}
+
+// Shapes ----------------------------------------------------------------------------------------------------------------
+
+Results reshape(Reading& x) { return {x.make("Reshape", {x.in.at(0), input_or_attribute(x, 1, "shape")}, without(x, {"shape"}))}; }
+
+template <const char* type>
+Results with_axes(Reading& x) {
+  return {x.make(type, {x.in.at(0), input_or_attribute(x, 1, "axes")}, without(x, {"axes"}))};
+}
+constexpr char kSqueeze[] = "Squeeze", kUnsqueeze[] = "Unsqueeze";
+constexpr char kReduceSum[] = "ReduceSum", kReduceMean[] = "ReduceMean", kReduceMax[] = "ReduceMax",
+               kReduceMin[] = "ReduceMin", kReduceProd[] = "ReduceProd", kReduceL1[] = "ReduceL1",
+               kReduceL2[] = "ReduceL2", kReduceLogSum[] = "ReduceLogSum", kReduceLogSumExp[] = "ReduceLogSumExp",
+               kReduceSumSquare[] = "ReduceSumSquare";
+
+Results split(Reading& x) {
+  return x.make("SplitV", {x.in.at(0), input_or_attribute(x, 1, "split")}, without(x, {"split"}), x.node.outputs.size());
+}
+
+Results slice(Reading& x) {
+  if (x.opset >= 10) return {x.make("StridedSliceV2", x.in)};
+  return {x.make("StridedSliceV2", {x.in.at(0), input_or_attribute(x, 1, "starts"), input_or_attribute(x, 2, "ends"),
+                                    input_or_attribute(x, 3, "axes")})};
+}
+
+Results pad(Reading& x) {
+  Value* value = x.input(2);
+  if (const double* const number = x.attribute<double>("value"); value == nullptr && number != nullptr)
+    value = x.scalar(x.in.at(0)->type, *number);
+  Value* const pads = input_or_attribute(x, 1, x.opset < 2 ? "paddings" : "pads");
+  return {x.make("PadV3", {x.in.at(0), pads, value}, without(x, {"pads", "paddings", "value"}))};
+}
+
+Results constant_of_shape(Reading& x) {
+  const Tensor* const value = x.attribute<Tensor>("value");
+  Array one = value == nullptr ? Array(DataType::f32, {}, {0}) : value->array();
+  if (one.size() != 1) x.unsupported("its value has {} elements", one.size());
+  one.dims = {};
+  return {x.make("Fill", {x.in.at(0), x.constant(one)})};
+}
+
+Results constant(Reading& x) {
+  if (const auto* const t = x.attribute<Tensor>("value")) return {x.constant(t->array())};
+  if (const auto* const v = x.attribute<double>("value_float")) return {x.scalar(DataType::f32, *v)};
+  if (const auto* const v = x.attribute<i64>("value_int"))
+    return {x.scalar(DataType::i64, static_cast<double>(*v))};
+  if (const auto* const v = x.attribute<std::vector<i64>>("value_ints")) return {x.integers(*v)};
+  if (const auto* const v = x.attribute<std::vector<double>>("value_floats"))
+    return {x.constant(Array(DataType::f32, {std::ssize(*v)}, *v))};
+  x.unsupported("its value is no tensor of numbers");
+}
+
+Results eye_like(Reading& x) {
+  Attributes attributes = x.node.attributes;
+  if (const i64* const type = x.attribute<i64>("dtype")) {
+    const auto known = onnx_data_type(*type);
+    if (!known) x.unsupported("its type is not supported");
+    attributes.insert_or_assign("dtype", static_cast<i64>(enum_index(*known)));
+  }
+  return {x.make("EyeLike", x.in, attributes)};
+}
+
+// Networks --------------------------------------------------------------------------------------------------------------
+
+// Before version 13: over all axes from `axis` (1) on, as one.
+template <const char* type>
+Results softmax(Reading& x) {
+  Value* const in = x.in.at(0);
+  if (x.opset >= 13) return {x.make(type, {in}, x.node.attributes)};
+  if (!in->shape.ranked()) x.unsupported("the rank of its input is not known");
+  const auto rank = std::ssize(in->shape.dims());
+  i64 axis = x.integer("axis", 1);
+  if (axis < 0) axis += rank;
+  if (axis == rank - 1) return {x.make(type, {in}, {{"axis", i64{-1}}})};
+  Value* const flat = x.make("FlattenV2", {in}, {{"axis", axis}});
+  Value* const rows = x.make(type, {flat}, {{"axis", i64{-1}}});
+  return {x.make("Reshape", {rows, x.make("Shape", {in})})};
+}
+constexpr char kSoftmax[] = "SoftmaxV2", kLogSoftmax[] = "LogSoftmaxV2", kHardmax[] = "Hardmax";
+
+Results batch_norm(Reading& x) {
+  const usize outputs = x.node.outputs.size();
+  const bool training = x.integer("training_mode", 0) != 0;
+  if (outputs > 1 && !training) x.unsupported("it has {} outputs, but is no training node", outputs);
+  return x.make("BatchNorm", x.in, without(x, {"spatial", "is_test", "consumed_inputs"}), std::max<usize>(outputs, 1));
+}
+
+Results max_pool(Reading& x) { return x.make("MaxPool", x.in, x.node.attributes, std::max<usize>(x.node.outputs.size(), 1)); }
+
+Results layer_norm(Reading& x) {
+  return x.make("LayerNorm", x.in, without(x, {"stash_type"}), std::max<usize>(x.node.outputs.size(), 1));
+}
+
+Results prelu(Reading& x) {
+  Value* slope = x.in.at(1);
+  const Shape& in = x.in[0]->shape;
+  // A vector of slopes is one for each channel.
+  if (slope->shape.known() && slope->shape.rank() == 1 && slope->shape[0] > 1 && in.ranked() && in.rank() > 2 &&
+      slope->shape[0] == in[1]) {
+    Dims dims(in.rank() - 1, 1);
+    dims[0] = slope->shape[0];
+    slope = x.make("Reshape", {slope, x.integers(dims)});
+  }
+  return {x.make("PRelu", {x.in[0], slope})};
+}
+
+Results top_k(Reading& x) {
+  Value* k = x.input(1);
+  if (const i64* const number = x.attribute<i64>("k"); k == nullptr && number != nullptr) k = x.integers({*number});
+  return x.make("TopKV2", {x.in.at(0), k}, without(x, {"k"}), 2);
+}
+
+// Inputs x, roi, scales, sizes; version 10 has x, scales.
+Results resize(Reading& x) {
+  if (x.opset >= 11) return {x.make("Resize", x.in, x.node.attributes)};
+  Attributes attributes = x.node.attributes;
+  attributes.insert_or_assign("coordinate_transformation_mode", std::string("asymmetric"));
+  attributes.insert_or_assign("nearest_mode", std::string("floor"));
+  return {x.make("Resize", {x.in.at(0), nullptr, x.in.at(1)}, attributes)};
+}
+Results upsample(Reading& x) {
+  Value* scales = x.input(1);
+  if (const auto* const list = x.attribute<std::vector<double>>("scales"))
+    scales = x.constant(Array(DataType::f32, {std::ssize(*list)}, *list));
+  Attributes attributes = without(x, {"scales"});
+  attributes.insert_or_assign("coordinate_transformation_mode", std::string("asymmetric"));
+  attributes.insert_or_assign("nearest_mode", std::string("floor"));
+  return {x.make("Resize", {x.in.at(0), nullptr, scales}, attributes)};
+}
+
+// Integers --------------------------------------------------------------------------------------------------------------
+
+// Operand minus its zero point, as f32, which holds it exactly.
+Value* centred(Reading& x, usize value, usize zero) {
+  Value* const wide = x.make("Cast", {x.in.at(value)}, to_type(DataType::f32));
+  if (!x.has(zero)) return wide;
+  return x.make("Sub", {wide, x.make("Cast", {x.in[zero]}, to_type(DataType::f32))});
+}
+Results matmul_integer(Reading& x) {
+  Value* const product = x.make("BatchMatMulV2", {centred(x, 0, 2), centred(x, 1, 3)});
+  return {x.make("Cast", {product}, to_type(DataType::i32))};
+}
+Results conv_integer(Reading& x) {
+  Value* const sum = x.make("Conv2D", {centred(x, 0, 2), centred(x, 1, 3)}, x.node.attributes);
+  return {x.make("Cast", {sum}, to_type(DataType::i32))};
+}
+// a, scale, zero; b, scale, zero; scale and zero of the result.
+Results qlinear_matmul(Reading& x) {
+  Value* const a = x.make("AscendDequantV2", {x.in.at(0), x.in.at(1), x.in.at(2)});
+  Value* const b = x.make("AscendDequantV2", {x.in.at(3), x.in.at(4), x.in.at(5)});
+  return {x.make("AscendQuantV2", {x.make("BatchMatMulV2", {a, b}), x.in.at(6), x.in.at(7)})};
+}
+Results qlinear_conv(Reading& x) {
+  Value* const a = x.make("AscendDequantV2", {x.in.at(0), x.in.at(1), x.in.at(2)});
+  Value* const w = x.make("AscendDequantV2", {x.in.at(3), x.in.at(4), x.in.at(5)}, {{"axis", i64{0}}});
+  Value* bias = nullptr;
+  if (x.has(8))
+    bias = x.make("Mul", {x.make("Cast", {x.in[8]}, to_type(DataType::f32)), x.make("Mul", {x.in.at(1), x.in.at(4)})});
+  Value* const sum = x.make("Conv2D", {a, w, bias}, x.node.attributes);
+  return {x.make("AscendQuantV2", {sum, x.in.at(6), x.in.at(7)})};
+}
+Results dynamic_quantise(Reading& x) { return x.make("DynamicQuant", x.in, {}, 3); }
+
+// Scatter had a name of its own before version 11.
+constexpr auto kReaders = std::to_array<OpReader>({
+    {"Abs", "Abs"},
+    {"Acos", "Acos"},
+    {"Acosh", "Acosh"},
+    {"Add", "Add", arithmetic<kAdd>},
+    {"And", "LogicalAnd"},
+    {"ArgMax", "ArgMaxV2"},
+    {"ArgMin", "ArgMin"},
+    {"Asin", "Asin"},
+    {"Asinh", "Asinh"},
+    {"Atan", "Atan"},
+    {"Atanh", "Atanh"},
+    {"AveragePool", "AvgPool"},
+    {"BatchNormalization", "BatchNorm", batch_norm},
+    {"BitShift", "BitShift"},
+    {"Cast", "Cast", cast},
+    {"CastLike", "Cast", cast_like},
+    {"Ceil", "Ceil"},
+    {"Celu", "CeluV2"},
+    {"Clip", "ClipByValue", clip},
+    {"Compress", "Compress"},
+    {"Concat", "ConcatD"},
+    {"Constant", "Const", constant},
+    {"ConstantOfShape", "Fill", constant_of_shape},
+    {"Conv", "Conv2D"},
+    {"ConvInteger", "Conv2D", conv_integer},
+    {"ConvTranspose", "Conv2DTranspose"},
+    {"Cos", "Cos"},
+    {"Cosh", "Cosh"},
+    {"CumSum", "Cumsum"},
+    {"DepthToSpace", "DepthToSpace"},
+    {"DequantizeLinear", "AscendDequantV2"},
+    {"Div", "RealDiv", arithmetic<kDiv>},
+    {"Dropout", "Dropout", dropout},
+    {"DynamicQuantizeLinear", "DynamicQuant", dynamic_quantise},
+    {"Elu", "Elu"},
+    {"Equal", "Equal"},
+    {"Erf", "Erf"},
+    {"Exp", "Exp"},
+    {"Expand", "BroadcastTo"},
+    {"EyeLike", "EyeLike", eye_like},
+    {"Flatten", "FlattenV2"},
+    {"Floor", "Floor"},
+    {"Gather", "GatherV2"},
+    {"GatherElements", "GatherElements"},
+    {"GatherND", "GatherNd"},
+    {"Gemm", "GEMM"},
+    {"GlobalAveragePool", "GlobalAveragePool"},
+    {"GlobalMaxPool", "GlobalMaxPool"},
+    {"Greater", "Greater"},
+    {"GreaterOrEqual", "GreaterEqual"},
+    {"HardSigmoid", "HardSigmoid"},
+    {"HardSwish", "HardSwish"},
+    {"Hardmax", "Hardmax", softmax<kHardmax>},
+    {"Identity", "Identity"},
+    {"InstanceNormalization", "InstanceNorm"},
+    {"IsInf", "IsInf"},
+    {"IsNaN", "IsNan"},
+    {"LRN", "LRN"},
+    {"LayerNormalization", "LayerNorm", layer_norm},
+    {"LeakyRelu", "LeakyRelu"},
+    {"Less", "Less"},
+    {"LessOrEqual", "LessEqual"},
+    {"Log", "Log"},
+    {"LogSoftmax", "LogSoftmaxV2", softmax<kLogSoftmax>},
+    {"LpNormalization", "LpNorm"},
+    {"LpPool", "LpPool"},
+    {"MatMul", "BatchMatMulV2"},
+    {"MatMulInteger", "BatchMatMulV2", matmul_integer},
+    {"Max", "Maximum", fold_of<kMaximum>},
+    {"MaxPool", "MaxPool", max_pool},
+    {"Mean", "Add", mean},
+    {"MeanVarianceNormalization", "MVNV2"},
+    {"Min", "Minimum", fold_of<kMinimum>},
+    {"Mod", "Mod"},
+    {"Mul", "Mul", arithmetic<kMul>},
+    {"Neg", "Neg"},
+    {"NonZero", "NonZero"},
+    {"Not", "LogicalNot"},
+    {"OneHot", "OneHot"},
+    {"Or", "LogicalOr"},
+    {"PRelu", "PRelu", prelu},
+    {"Pad", "PadV3", pad},
+    {"Pow", "Pow", arithmetic<kPow>},
+    {"QLinearConv", "Conv2D", qlinear_conv},
+    {"QLinearMatMul", "BatchMatMulV2", qlinear_matmul},
+    {"QuantizeLinear", "AscendQuantV2"},
+    {"Range", "Range"},
+    {"Reciprocal", "Reciprocal"},
+    {"ReduceL1", "ReduceL1", with_axes<kReduceL1>},
+    {"ReduceL2", "ReduceL2", with_axes<kReduceL2>},
+    {"ReduceLogSum", "ReduceLogSum", with_axes<kReduceLogSum>},
+    {"ReduceLogSumExp", "ReduceLogSumExp", with_axes<kReduceLogSumExp>},
+    {"ReduceMax", "ReduceMax", with_axes<kReduceMax>},
+    {"ReduceMean", "ReduceMean", with_axes<kReduceMean>},
+    {"ReduceMin", "ReduceMin", with_axes<kReduceMin>},
+    {"ReduceProd", "ReduceProd", with_axes<kReduceProd>},
+    {"ReduceSum", "ReduceSum", with_axes<kReduceSum>},
+    {"ReduceSumSquare", "ReduceSumSquare", with_axes<kReduceSumSquare>},
+    {"Relu", "Relu"},
+    {"Reshape", "Reshape", reshape},
+    {"Resize", "Resize", resize},
+    {"ReverseSequence", "ReverseSequence"},
+    {"Round", "Round"},
+    {"Scatter", "ScatterElements"},
+    {"ScatterElements", "ScatterElements"},
+    {"ScatterND", "ScatterNdUpdate"},
+    {"Selu", "Selu"},
+    {"Shape", "Shape"},
+    {"Shrink", "HardShrink"},
+    {"Sigmoid", "Sigmoid"},
+    {"Sign", "Sign"},
+    {"Sin", "Sin"},
+    {"Sinh", "Sinh"},
+    {"Size", "Size"},
+    {"Slice", "StridedSliceV2", slice},
+    {"Softmax", "SoftmaxV2", softmax<kSoftmax>},
+    {"Softplus", "Softplus"},
+    {"Softsign", "Softsign"},
+    {"SpaceToDepth", "SpaceToDepth"},
+    {"Split", "SplitV", split},
+    {"Sqrt", "Sqrt"},
+    {"Squeeze", "Squeeze", with_axes<kSqueeze>},
+    {"Sub", "Sub", arithmetic<kSub>},
+    {"Sum", "Add", fold_of<kAdd>},
+    {"Tan", "Tan"},
+    {"Tanh", "Tanh"},
+    {"ThresholdedRelu", "ThresholdedRelu"},
+    {"Tile", "Tile"},
+    {"TopK", "TopKV2", top_k},
+    {"Transpose", "TransposeD"},
+    {"Trilu", "Trilu"},
+    {"Unsqueeze", "Unsqueeze", with_axes<kUnsqueeze>},
+    {"Upsample", "Resize", upsample},
+    {"Where", "SelectV2"},
+    {"Xor", "LogicalXor"},
+});
+static_assert(std::ranges::is_sorted(kReaders, {}, &OpReader::op));
+
+}  // namespace
+
+const OpReader* find_reader(std::string_view domain, std::string_view op) {
+  if (!domain.empty()) return nullptr;
+  const auto at = std::ranges::lower_bound(kReaders, op, {}, &OpReader::op);
+  return at != kReaders.end() && at->op == op ? &*at : nullptr;
+}
+
+std::span<const OpReader> all_readers() { return kReaders; }
+
+}  // namespace vinci::graph

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <string>
+
+#include "tools/graph/ir/graph.h"
+
+namespace vinci::graph {
+
+// A graph as text, a line for each node: outputs with type, shape and format, type of the node, inputs, attributes.
+// Contents of constants with more than eight elements are left out.
+std::string to_text(const Graph& graph);
+
+// The same as a graph of Graphviz.
+std::string to_dot(const Graph& graph);
+
+}  // namespace vinci::graph

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "tools/graph/ops/run.h"
+
+// Nodes with bodies. What a body uses of the graph around it are inputs of the node, at the end, and of the body.
+namespace vinci::graph {
+namespace {
+
+Shape common(const Shape& a, const Shape& b) {
+  if (!a.ranked() || !b.ranked() || a.rank() != b.rank()) return Shape::unranked();
+  Dims dims = a.dims();
+  for (usize i = 0; i < dims.size(); ++i) {
+    if (dims[i] != b[i]) dims[i] = Shape::kUnknown;
+  }
+  return dims;
+}
+
+// Inputs of a body are those of the node from `first` on.
+void hand_in(const Inference& x, Graph& body, usize first, usize body_first = 0) {
+  for (usize i = body_first; i < body.inputs.size(); ++i) {
+    body.inputs[i]->type = x.type(first + i - body_first);
+    body.inputs[i]->shape = x.shape(first + i - body_first);
+  }
+}
+
+// Then, else; input 0 is the condition.
+void infer_if(Inference& x) {
+  if (x.node().bodies.size() != 2) x.refuse("it has {} branches", x.node().bodies.size());
+  Graph &then = *x.node().bodies[0], &otherwise = *x.node().bodies[1];
+  for (Graph* const body : {&then, &otherwise}) {
+    if (body->outputs.size() != x.node().outputs().size()) x.refuse("a branch has {} outputs", body->outputs.size());
+    hand_in(x, *body, 1);
+    infer(*body);
+  }
+  for (usize i = 0; i < then.outputs.size(); ++i)
+    x.set(i, then.outputs[i]->type, common(then.outputs[i]->shape, otherwise.outputs[i]->shape));
+}
+void run_if(Evaluation& x) {
+  const bool condition = x.input(0).values.at(0) != 0;
+  std::vector<Array> in;
+  for (usize i = 1; i < x.in.size(); ++i)
+    in.push_back(x.input(i));
+  x.out = run(*x.node.bodies[condition ? 0 : 1], std::move(in));
+}
+
+// Trip count, condition, carried values, what the body uses. The body gets iteration, condition, carried values, what it
+// uses, and gives condition, carried values, values to be stacked.
+usize carried(const Node& node) { return static_cast<usize>(node.integer("carried")); }
+
+void infer_loop(Inference& x) {
+  Graph& body = *x.node().bodies.at(0);
+  const usize n = carried(x.node());
+  body.inputs.at(0)->type = DataType::i64;
+  body.inputs[0]->shape = Shape();
+  body.inputs.at(1)->type = DataType::boolean;
+  body.inputs[1]->shape = Shape();
+  hand_in(x, body, 2, 2);
+  // An extent that a turn changes becomes unknown: at most one round for each extent.
+  for (bool again = true; again;) {
+    infer(body);
+    again = false;
+    for (usize i = 0; i < n; ++i) {
+      Value& in = *body.inputs[2 + i];
+      const Shape both = common(in.shape, body.outputs.at(1 + i)->shape);
+      again = again || both != in.shape;
+      in.shape = both;
+    }
+  }
+  for (usize i = 0; i < x.node().outputs().size(); ++i) {
+    const Value& made = *body.outputs.at(1 + i);
+    if (i < n) {
+      x.set(i, made.type, body.inputs[2 + i]->shape);
+    } else if (!made.shape.ranked()) {
+      x.set(i, made.type, Shape::unranked());
+    } else {
+      Dims dims = made.shape.dims();
+      dims.insert(dims.begin(), Shape::kUnknown);
+      x.set(i, made.type, dims);
+    }
+  }
+}
+
+constexpr i64 kMaxTurns = 1'000'000;  // of a loop that is computed while compiling
+
+void run_loop(Evaluation& x) {
+  const Graph& body = *x.node.bodies.at(0);
+  const usize n = carried(x.node);
+  const i64 turns = x.has(0) ? x.input(0).integers().at(0) : std::numeric_limits<i64>::max();
+  bool go = !x.has(1) || x.input(1).values.at(0) != 0;
+  std::vector<Array> state;
+  for (usize i = 0; i < n; ++i)
+    state.push_back(x.input(2 + i));
+  std::vector<std::vector<double>> stacked(x.out.size() - n);
+  std::vector<Dims> piece(stacked.size());
+  i64 turn = 0;
+  for (; turn < turns && go; ++turn) {
+    if (turn == kMaxTurns) fail(Fault::Limit, "{}: a loop of more than {} turns on the host", x.node.name, kMaxTurns);
+    std::vector<Array> in{Array(DataType::i64, {}, {static_cast<double>(turn)}), Array(DataType::boolean, {}, {1})};
+    in.insert(in.end(), state.begin(), state.end());
+    for (usize i = 2 + n; i < x.in.size(); ++i)
+      in.push_back(x.input(i));
+    std::vector<Array> out = run(body, std::move(in));
+    go = out.at(0).values.at(0) != 0;
+    for (usize i = 0; i < n; ++i)
+      state[i] = std::move(out.at(1 + i));
+    for (usize i = 0; i < stacked.size(); ++i) {
+      piece[i] = out.at(1 + n + i).dims;
+      stacked[i].insert(stacked[i].end(), out[1 + n + i].values.begin(), out[1 + n + i].values.end());
+    }
+  }
+  for (usize i = 0; i < n; ++i)
+    x.out[i] = std::move(state[i]);
+  for (usize i = 0; i < stacked.size(); ++i) {
+    Dims dims = piece[i];
+    dims.insert(dims.begin(), turn);
+    x.out[n + i] = Array(x.out[n + i].type, dims, std::move(stacked[i]));
+  }
+}
+
+// A group of nodes that one kernel computes: its inputs and outputs are those of the body.
+void infer_fused(Inference& x) {
+  Graph& body = *x.node().bodies.at(0);
+  hand_in(x, body, 0);
+  infer(body);
+  for (usize i = 0; i < body.outputs.size(); ++i)
+    x.set(i, body.outputs[i]->type, body.outputs[i]->shape);
+}
+void run_fused(Evaluation& x) {
+  std::vector<Array> in;
+  for (usize i = 0; i < x.in.size(); ++i)
+    in.push_back(x.input(i));
+  x.out = run(*x.node.bodies.at(0), std::move(in), {.rounded = false});
+}
+
+constexpr auto kControlOps = std::to_array<Op>({
+    {"If", infer_if, run_if},
+    {"While", infer_loop, run_loop},
+    {"FusedOp", infer_fused, run_fused, false},
+});
+
+}  // namespace
+
+std::span<const Op> control_ops() { return kControlOps; }
+
+}  // namespace vinci::graph

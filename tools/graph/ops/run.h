@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "tools/graph/ops/op.h"
+
+namespace vinci::graph {
+
+// Types and shapes of all values of a graph, in the order of its nodes.
+void infer(Graph& graph);
+
+struct RunOptions {
+  // Floating-point results are rounded to their types; without it they stay double.
+  bool rounded = true;
+  // Told each value of the graph itself, not those of bodies, when it is there.
+  std::function<void(const Value&, const Array&)> observe = {};
+};
+
+// Outputs of a graph for its inputs, computed on the host. Values that are not used any more are dropped.
+std::vector<Array> run(const Graph& graph, std::vector<Array> inputs, const RunOptions& options = {});
+
+}  // namespace vinci::graph
