@@ -21,7 +21,8 @@ Model model_of(const std::string& op) {
   model.graph.name = "g";
   model.graph.inputs = {{.name = "x", .type = DataType::f32, .shape = {2, Shape::kUnknown}}};
   model.graph.outputs = {{.name = "y"}};
-  model.graph.nodes = {{.name = "n", .domain = "", .op = op, .inputs = {"x"}, .outputs = {"y"}, .attributes = {}, .bodies = {}}};
+  model.graph.nodes = {
+      {.name = "n", .domain = "", .op = op, .inputs = {"x"}, .outputs = {"y"}, .attributes = {}, .bodies = {}}};
   return model;
 }
 
@@ -41,7 +42,8 @@ TEST(Import, TakesShapesOfInputs) {
 
 TEST(Import, RefusesByName) {
   EXPECT_THAT(message(model_of("Unique")), HasSubstr("node n (Unique)"));
-  EXPECT_THAT(message(model_of("Relu"), {.input_shapes = {{"X", {2, 5}}}}), HasSubstr("no input 'X'; did you mean 'x'?"));
+  EXPECT_THAT(message(model_of("Relu"), {.input_shapes = {{"X", {2, 5}}}}),
+              HasSubstr("no input 'X'; did you mean 'x'?"));
   EXPECT_THAT(message(model_of("Relu"), {.input_shapes = {{"x", {2}}}}), HasSubstr("not [2]"));
   Model dangling = model_of("Relu");
   dangling.graph.nodes[0].inputs = {"z"};
@@ -56,8 +58,13 @@ TEST(Import, RefusesByName) {
 
 TEST(Import, SupportCoversBodies) {
   Model model = model_of("If");
-  model.graph.nodes[0].bodies["then_branch"].nodes = {
-      {.name = "inner", .domain = "com.vendor", .op = "Relu", .inputs = {}, .outputs = {}, .attributes = {}, .bodies = {}}};
+  model.graph.nodes[0].bodies["then_branch"].nodes = {{.name = "inner",
+                                                       .domain = "com.vendor",
+                                                       .op = "Relu",
+                                                       .inputs = {},
+                                                       .outputs = {},
+                                                       .attributes = {},
+                                                       .bodies = {}}};
   const std::vector<NodeSupport> rows = supported_nodes(model);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].reason, "");

@@ -43,7 +43,8 @@ std::vector<Array> arrays(const fs::path& set, const std::string& prefix) {
     const double g = got.values[i], w = wanted.values[i];
     if (g == w || (std::isnan(g) && std::isnan(w))) continue;
     const double allowed = is_float(got.type) ? 1e-3 * std::abs(w) + 1e-6 : 0;
-    if (!(std::abs(g - w) <= allowed)) return ::testing::AssertionFailure() << "element " << i << " is " << g << ", not " << w;
+    if (!(std::abs(g - w) <= allowed))
+      return ::testing::AssertionFailure() << "element " << i << " is " << g << ", not " << w;
   }
   return ::testing::AssertionSuccess();
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "tools/graph/ops/op.h"
-
 #include <gmock/gmock.h>
 
 #include "isa/base/error.h"
+#include "tools/graph/ops/op.h"
 #include "tools/graph/ops/run.h"
 
 // What the node tests of ONNX do not cover: unknown shapes and messages.

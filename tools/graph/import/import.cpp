@@ -34,8 +34,8 @@ class Scope {
     if (outer_ == nullptr) return nullptr;
     Value* const from = outer_->find(name);
     if (from == nullptr) return nullptr;
-    Value* const here = from->constant ? graph_.add_constant(name, *from->constant)
-                                       : graph_.add_input(name, from->type, from->shape);
+    Value* const here =
+        from->constant ? graph_.add_constant(name, *from->constant) : graph_.add_input(name, from->type, from->shape);
     if (!from->constant) captured.push_back(name);
     values_.emplace(name, here);
     return here;
@@ -74,7 +74,8 @@ class Importer {
     std::vector<Value*> inputs;
     for (const std::string& name : node.inputs) {
       Value* const value = name.empty() ? nullptr : scope.find(name);
-      if (value == nullptr && !name.empty()) fail(Fault::Input, "{} ({}): there is no value '{}'", node.name, node.op, name);
+      if (value == nullptr && !name.empty())
+        fail(Fault::Input, "{} ({}): there is no value '{}'", node.name, node.op, name);
       inputs.push_back(value);
     }
     const std::vector<Value*> results = make(node, scope, std::move(inputs));
@@ -85,7 +86,8 @@ class Importer {
   }
 
   std::vector<Value*> make(const ModelNode& node, Scope& scope, std::vector<Value*> inputs) {
-    if (node.domain.empty() && node.op == "If") return with_bodies(node, scope, inputs, "If", {"then_branch", "else_branch"});
+    if (node.domain.empty() && node.op == "If")
+      return with_bodies(node, scope, inputs, "If", {"then_branch", "else_branch"});
     if (node.domain.empty() && node.op == "Loop") return with_bodies(node, scope, inputs, "While", {"body"});
     const OpReader* const reader = find_reader(node.domain, node.op);
     if (reader == nullptr) fail(Fault::Unsupported, "{}: operator {} is not supported", node.name, node.op);
@@ -95,8 +97,8 @@ class Importer {
     return x.make(reader->type, operands, node.attributes, std::max<usize>(node.outputs.size(), 1));
   }
 
-  std::vector<Value*> with_bodies(const ModelNode& node, Scope& scope, std::vector<Value*> inputs, std::string_view type,
-                                  std::initializer_list<std::string> keys) {
+  std::vector<Value*> with_bodies(const ModelNode& node, Scope& scope, std::vector<Value*> inputs,
+                                  std::string_view type, std::initializer_list<std::string> keys) {
     const bool loop = type == "While";
     Node* const made = scope.graph().add_node(type, node.name, {}, 0);
     made->origins = {node.name};
@@ -113,7 +115,8 @@ class Importer {
       for (usize i = 0; i < from->second.inputs.size(); ++i) {
         const ModelValue& v = from->second.inputs[i];
         const bool given = loop && i >= 2;
-        inner.define(v.name, body->add_input(v.name, given ? inputs[i]->type : v.type, given ? inputs[i]->shape : v.shape),
+        inner.define(v.name,
+                     body->add_input(v.name, given ? inputs[i]->type : v.type, given ? inputs[i]->shape : v.shape),
                      &node);
       }
       graph(from->second, inner);

@@ -116,7 +116,8 @@ class Reader {
       u64 value = 0;
       const char* const end = e.value().data() + e.value().size();
       const auto [at, error] = std::from_chars(e.value().data(), end, value);
-      if (error != std::errc() || at != end) refuse("constant '{}': {} '{}' is no number", t.name(), e.key(), e.value());
+      if (error != std::errc() || at != end)
+        refuse("constant '{}': {} '{}' is no number", t.name(), e.key(), e.value());
       return value;
     };
     for (const auto& entry : t.external_data()) {

@@ -84,7 +84,8 @@ Results arithmetic(Reading& x) {
   if (x.opset < 7 && x.integer("broadcast", 0) != 0 && x.attribute<i64>("axis") != nullptr) {
     const Shape &sa = x.in[0]->shape, &sb = b->shape;
     if (!sa.ranked() || !sb.known()) x.unsupported("it broadcasts from an axis, and the shapes are not known");
-    const usize axis = static_cast<usize>(x.integer("axis", 0) + (x.integer("axis", 0) < 0 ? std::ssize(sa.dims()) : 0));
+    const usize axis =
+        static_cast<usize>(x.integer("axis", 0) + (x.integer("axis", 0) < 0 ? std::ssize(sa.dims()) : 0));
     Dims dims = sb.dims();
     while (axis + dims.size() < sa.rank())
       dims.push_back(1);
@@ -109,18 +110,19 @@ Results cast(Reading& x) {
   if (!type) x.unsupported("it casts to a type that is not supported");
   return {x.make("Cast", {x.in.at(0)}, to_type(*type))};
 }
-Results cast_like(Reading& x) {
-  return {x.make("Cast", {x.in.at(0)}, to_type(x.in.at(1)->type))};
-}
+Results cast_like(Reading& x) { return {x.make("Cast", {x.in.at(0)}, to_type(x.in.at(1)->type))}; }
 
 Results dropout(Reading& x) {
   const usize outputs = x.node.outputs.size();
   return x.make("Dropout", x.in, without(x, {"ratio", "is_test"}), std::max<usize>(outputs, 1));
 }
 
-// Shapes ----------------------------------------------------------------------------------------------------------------
+// Shapes
+// ----------------------------------------------------------------------------------------------------------------
 
-Results reshape(Reading& x) { return {x.make("Reshape", {x.in.at(0), input_or_attribute(x, 1, "shape")}, without(x, {"shape"}))}; }
+Results reshape(Reading& x) {
+  return {x.make("Reshape", {x.in.at(0), input_or_attribute(x, 1, "shape")}, without(x, {"shape"}))};
+}
 
 template <const char* type>
 Results with_axes(Reading& x) {
@@ -133,7 +135,8 @@ constexpr char kReduceSum[] = "ReduceSum", kReduceMean[] = "ReduceMean", kReduce
                kReduceSumSquare[] = "ReduceSumSquare";
 
 Results split(Reading& x) {
-  return x.make("SplitV", {x.in.at(0), input_or_attribute(x, 1, "split")}, without(x, {"split"}), x.node.outputs.size());
+  return x.make("SplitV", {x.in.at(0), input_or_attribute(x, 1, "split")}, without(x, {"split"}),
+                x.node.outputs.size());
 }
 
 Results slice(Reading& x) {
@@ -161,8 +164,7 @@ Results constant_of_shape(Reading& x) {
 Results constant(Reading& x) {
   if (const auto* const t = x.attribute<Tensor>("value")) return {x.constant(t->array())};
   if (const auto* const v = x.attribute<double>("value_float")) return {x.scalar(DataType::f32, *v)};
-  if (const auto* const v = x.attribute<i64>("value_int"))
-    return {x.scalar(DataType::i64, static_cast<double>(*v))};
+  if (const auto* const v = x.attribute<i64>("value_int")) return {x.scalar(DataType::i64, static_cast<double>(*v))};
   if (const auto* const v = x.attribute<std::vector<i64>>("value_ints")) return {x.integers(*v)};
   if (const auto* const v = x.attribute<std::vector<double>>("value_floats"))
     return {x.constant(Array(DataType::f32, {std::ssize(*v)}, *v))};
@@ -179,7 +181,8 @@ Results eye_like(Reading& x) {
   return {x.make("EyeLike", x.in, attributes)};
 }
 
-// Networks --------------------------------------------------------------------------------------------------------------
+// Networks
+// --------------------------------------------------------------------------------------------------------------
 
 // Before version 13: over all axes from `axis` (1) on, as one.
 template <const char* type>
@@ -204,7 +207,9 @@ Results batch_norm(Reading& x) {
   return x.make("BatchNorm", x.in, without(x, {"spatial", "is_test", "consumed_inputs"}), std::max<usize>(outputs, 1));
 }
 
-Results max_pool(Reading& x) { return x.make("MaxPool", x.in, x.node.attributes, std::max<usize>(x.node.outputs.size(), 1)); }
+Results max_pool(Reading& x) {
+  return x.make("MaxPool", x.in, x.node.attributes, std::max<usize>(x.node.outputs.size(), 1));
+}
 
 Results layer_norm(Reading& x) {
   return x.make("LayerNorm", x.in, without(x, {"stash_type"}), std::max<usize>(x.node.outputs.size(), 1));
@@ -247,7 +252,8 @@ Results upsample(Reading& x) {
   return {x.make("Resize", {x.in.at(0), nullptr, scales}, attributes)};
 }
 
-// Integers --------------------------------------------------------------------------------------------------------------
+// Integers
+// --------------------------------------------------------------------------------------------------------------
 
 // Operand minus its zero point, as f32, which holds it exactly.
 Value* centred(Reading& x, usize value, usize zero) {

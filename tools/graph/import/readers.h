@@ -14,15 +14,16 @@
 
 namespace vinci::graph {
 
-// One node of a model that is being read: makes nodes of the graph, whose results become the outputs of the model's node.
+// One node of a model that is being read: makes nodes of the graph, whose results become the outputs of the model's
+// node.
 class Reading {
  public:
   Reading(Graph& graph, const ModelNode& node_, i64 opset_, std::vector<Value*> inputs)
       : node(node_), opset(opset_), in(std::move(inputs)), graph_(graph) {}
 
   const ModelNode& node;
-  const i64 opset;          // version of the operator set of its domain
-  std::vector<Value*> in;   // null where absent
+  const i64 opset;         // version of the operator set of its domain
+  std::vector<Value*> in;  // null where absent
 
   Value* input(usize i) const { return i < in.size() ? in[i] : nullptr; }
   bool has(usize i) const { return input(i) != nullptr; }

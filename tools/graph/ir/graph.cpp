@@ -109,6 +109,7 @@ Node* Graph::add_node(std::string_view type, std::string_view wanted, std::vecto
   const auto made = nodes_.insert(at, std::unique_ptr<Node>(new Node));
   Node* const node = made->get();
   node->self_ = made;
+  node->id_ = next_id_++;
   node->type = type;
   node->name = wanted;
   for (Value* const operand : operands)
@@ -181,10 +182,12 @@ std::unique_ptr<Graph> Graph::clone() const {
     to[value.get()] = made;
   }
   out->names_ = names_;
+  out->next_id_ = next_id_;
   for (const auto& node : nodes_) {
     const auto made = out->nodes_.insert(out->nodes_.end(), std::unique_ptr<Node>(new Node));
     Node& copy = **made;
     copy.self_ = made;
+    copy.id_ = node->id_;
     copy.name = node->name;
     copy.type = node->type;
     copy.attributes = node->attributes;

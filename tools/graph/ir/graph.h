@@ -22,8 +22,8 @@ namespace vinci::graph {
 class Graph;
 class Node;
 
-using Attribute = std::variant<i64, double, std::string, std::vector<i64>, std::vector<double>, std::vector<std::string>,
-                               Tensor>;
+using Attribute =
+    std::variant<i64, double, std::string, std::vector<i64>, std::vector<double>, std::vector<std::string>, Tensor>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 // An input of a node.
@@ -68,6 +68,8 @@ class Node {
   // Branches of If, body of Loop, content of FusedOp.
   std::vector<std::unique_ptr<Graph>> bodies;
 
+  // Grows with each node that a graph makes.
+  u64 id() const { return id_; }
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
   // Null where an optional input is absent.
@@ -88,6 +90,7 @@ class Node {
   friend class Graph;
   Node() = default;
 
+  u64 id_ = 0;
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;
   std::list<std::unique_ptr<Node>>::iterator self_;
@@ -111,6 +114,8 @@ class Graph {
   const Nodes& nodes() const { return nodes_; }
   std::vector<Node*> node_list() const;  // the nodes of this moment
   usize size() const { return nodes_.size(); }
+  // The id of the next node that is made.
+  u64 next_id() const { return next_id_; }
 
   // Names are made unique.
   Value* add_input(std::string_view wanted, DataType type, Shape shape);
@@ -138,6 +143,7 @@ class Graph {
   std::string unique(std::string_view wanted);
   Value* add_value(std::string_view wanted);
 
+  u64 next_id_ = 0;
   Nodes nodes_;
   std::vector<std::unique_ptr<Value>> values_;
   std::map<std::string, u32, std::less<>> names_;  // how often a name was taken

@@ -53,8 +53,8 @@ class Shape {
  public:
   static constexpr i64 kUnknown = -1;
 
-  Shape() = default;  // a scalar
-  Shape(Dims dims) : dims_(std::move(dims)) {}                          // NOLINT(google-explicit-constructor)
+  Shape() = default;                            // a scalar
+  Shape(Dims dims) : dims_(std::move(dims)) {}  // NOLINT(google-explicit-constructor)
   Shape(std::initializer_list<i64> dims) : Shape(Dims(dims)) {}
   static Shape unranked() {
     Shape shape;
@@ -82,8 +82,8 @@ std::string text(const Shape& shape);  // "[1, 3, ?]", "[...]" without a rank
 // Product of extents. Throws Fault::Limit beyond 2^48.
 u64 element_count(std::span<const i64> dims);
 
-// Values for computing on the host, in row-major order. Integers are exact up to 2^53; the limits of 64-bit integers are
-// kept as limits.
+// Values for computing on the host, in row-major order. Integers are exact up to 2^53; the limits of 64-bit integers
+// are kept as limits.
 struct Array {
   DataType type = DataType::f32;
   Dims dims = {};

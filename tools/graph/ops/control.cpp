@@ -47,8 +47,8 @@ void run_if(Evaluation& x) {
   x.out = run(*x.node.bodies[condition ? 0 : 1], std::move(in));
 }
 
-// Trip count, condition, carried values, what the body uses. The body gets iteration, condition, carried values, what it
-// uses, and gives condition, carried values, values to be stacked.
+// Trip count, condition, carried values, what the body uses. The body gets iteration, condition, carried values, what
+// it uses, and gives condition, carried values, values to be stacked.
 usize carried(const Node& node) { return static_cast<usize>(node.integer("carried")); }
 
 void infer_loop(Inference& x) {

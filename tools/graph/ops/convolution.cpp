@@ -25,7 +25,8 @@ void check_ranks(Inference& x, usize least) {
   if (x.shape(0).rank() < least) x.refuse("the input has {} axes", x.shape(0).rank());
 }
 
-// Convolution -----------------------------------------------------------------------------------------------------------
+// Convolution
+// -----------------------------------------------------------------------------------------------------------
 
 void infer_conv(Inference& x) {
   const Shape &in = x.shape(0), &w = x.shape(1);
@@ -137,7 +138,8 @@ void conv_transpose(Evaluation& x) {
     out.values[i] += x.input(2).values[i / places % (group * filters)];
 }
 
-// Pooling ---------------------------------------------------------------------------------------------------------------
+// Pooling
+// ---------------------------------------------------------------------------------------------------------------
 
 void infer_pool(Inference& x) {
   const Shape& in = x.shape(0);
@@ -247,7 +249,8 @@ void global(Evaluation& x) {
   }
 }
 
-// Resize ----------------------------------------------------------------------------------------------------------------
+// Resize
+// ----------------------------------------------------------------------------------------------------------------
 
 // Scale and extent of each axis of the result: inputs are x, roi, scales, sizes.
 struct Resized {
@@ -283,8 +286,9 @@ void infer_resize(Inference& x) {
     if (!contents) return std::nullopt;
     return contents->values;
   };
-  const auto r = in.known() ? resized(x.node(), in.dims(), list(2), x.integers(3), list(1).value_or(std::vector<double>{}))
-                            : std::nullopt;
+  const auto r = in.known()
+                     ? resized(x.node(), in.dims(), list(2), x.integers(3), list(1).value_or(std::vector<double>{}))
+                     : std::nullopt;
   x.set(0, x.type(0), r ? Shape(r->out) : Shape(Dims(in.rank(), Shape::kUnknown)));
 }
 

@@ -11,7 +11,8 @@
 namespace vinci::graph {
 namespace {
 
-// One operand -----------------------------------------------------------------------------------------------------------
+// One operand
+// -----------------------------------------------------------------------------------------------------------
 
 void infer_predicate(Inference& x) { x.set(0, DataType::boolean, x.shape(0)); }
 
@@ -75,7 +76,8 @@ auto shrink(const Node& n) {
   };
 }
 
-// Two operands ----------------------------------------------------------------------------------------------------------
+// Two operands
+// ----------------------------------------------------------------------------------------------------------
 
 void infer_broadcast(Inference& x) { x.set(0, x.type(0), broadcast(x.node(), x.shape(0), x.shape(1))); }
 void infer_comparison(Inference& x) { x.set(0, DataType::boolean, broadcast(x.node(), x.shape(0), x.shape(1))); }
@@ -140,14 +142,14 @@ auto shift(const Node& node, DataType type) {
   };
 }
 
-// Others ----------------------------------------------------------------------------------------------------------------
+// Others
+// ----------------------------------------------------------------------------------------------------------------
 
 void clip(Evaluation& x) {
   const double low = x.has(1) ? x.input(1).values.at(0) : -std::numeric_limits<double>::infinity();
   const double high = x.has(2) ? x.input(2).values.at(0) : std::numeric_limits<double>::infinity();
-  std::ranges::transform(x.input(0).values, x.out[0].values.begin(), [&](double v) {
-    return std::isnan(v) ? v : std::min(std::max(v, low), high);
-  });
+  std::ranges::transform(x.input(0).values, x.out[0].values.begin(),
+                         [&](double v) { return std::isnan(v) ? v : std::min(std::max(v, low), high); });
 }
 
 void infer_select(Inference& x) {

@@ -88,11 +88,16 @@ void gather_nd(Evaluation& x) {
 }
 
 void combine(const std::string& how, double& to, double value) {
-  if (how == "add") to += value;
-  else if (how == "mul") to *= value;
-  else if (how == "max") to = std::max(to, value);
-  else if (how == "min") to = std::min(to, value);
-  else to = value;
+  if (how == "add")
+    to += value;
+  else if (how == "mul")
+    to *= value;
+  else if (how == "max")
+    to = std::max(to, value);
+  else if (how == "min")
+    to = std::min(to, value);
+  else
+    to = value;
 }
 void scatter_elements(Evaluation& x) {
   Array& out = x.out[0];
@@ -151,7 +156,8 @@ void one_hot(Evaluation& x) {
 }
 
 void infer_non_zero(Inference& x) {
-  x.set(0, DataType::i64, {x.shape(0).ranked() ? static_cast<i64>(x.shape(0).rank()) : Shape::kUnknown, Shape::kUnknown});
+  x.set(0, DataType::i64,
+        {x.shape(0).ranked() ? static_cast<i64>(x.shape(0).rank()) : Shape::kUnknown, Shape::kUnknown});
 }
 void non_zero(Evaluation& x) {
   const Array& in = x.input(0);

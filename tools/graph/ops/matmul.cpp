@@ -9,7 +9,8 @@
 namespace vinci::graph {
 namespace {
 
-// Leading axes broadcast, the last two multiply; a vector is a row (first operand) or a column (second).
+// Leading axes broadcast, the last two multiply; a vector is a row (first operand) or a column (second). Input 2, which
+// ONNX does not have, is a bias for each column.
 void infer_matmul(Inference& x) {
   const Shape &a = x.shape(0), &b = x.shape(1);
   const DataType type = is_float(x.type(0)) ? x.type(0) : DataType::i32;
@@ -42,13 +43,15 @@ void matmul(Evaluation& x) {
   const auto leading = [](const Dims& d) { return Dims(d.begin(), d.end() - 2); };
   Broadcast(leading(da), batch).each([&](u64 i, u64 at) { from_a[i] = at; });
   Broadcast(leading(db), batch).each([&](u64 i, u64 at) { from_b[i] = at; });
-  if (m * n * k == 0) return;
-  for (usize i = 0; i < from_a.size(); ++i) {
+  for (usize i = 0; i < from_a.size() && m * n * k != 0; ++i) {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(m), static_cast<int>(n),
                 static_cast<int>(k), 1, &a.values[from_a[i] * static_cast<u64>(m * k)], static_cast<int>(k),
                 &b.values[from_b[i] * static_cast<u64>(k * n)], static_cast<int>(n), 0,
                 &out.values[i * static_cast<u64>(m * n)], static_cast<int>(n));
   }
+  if (!x.has(2)) return;
+  for (usize i = 0; i < out.size(); ++i)
+    out.values[i] += x.input(2).values[i % static_cast<usize>(n)];
 }
 
 // alpha * A' * B' + beta * C

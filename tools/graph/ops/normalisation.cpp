@@ -9,7 +9,8 @@
 namespace vinci::graph {
 namespace {
 
-// Softmax ---------------------------------------------------------------------------------------------------------------
+// Softmax
+// ---------------------------------------------------------------------------------------------------------------
 
 // visit(position of the first element, distance, count) for each row along the axis.
 template <class Visit>
@@ -49,7 +50,8 @@ void hardmax(Evaluation& x) {
   });
 }
 
-// Batch, instance, layer ------------------------------------------------------------------------------------------------
+// Batch, instance, layer
+// ------------------------------------------------------------------------------------------------
 
 // x, scale, offset, mean, variance; training_mode also gives the running mean and variance.
 void infer_batch_norm(Inference& x) {
@@ -168,7 +170,8 @@ void mean_variance(Evaluation& x) {
 void lrn(Evaluation& x) {
   const Array& in = x.input(0);
   const i64 size = x.node.integer("size", 1), channels = in.dims.at(1);
-  const double alpha = x.node.number("alpha", 1e-4), beta = x.node.number("beta", 0.75), bias = x.node.number("bias", 1);
+  const double alpha = x.node.number("alpha", 1e-4), beta = x.node.number("beta", 0.75),
+               bias = x.node.number("bias", 1);
   const u64 map = element_count(std::span(in.dims).subspan(2));
   for (u64 i = 0; i < in.size(); ++i) {
     const i64 c = static_cast<i64>(i / map) % channels;

@@ -101,7 +101,8 @@ std::span<const Op> shape_ops();
 // All outputs are as the first input.
 inline void infer_same(Inference& x) { x.set_all(x.type(0), x.shape(0)); }
 
-// Helpers of several operators -----------------------------------------------------------------------------------------
+// Helpers of several operators
+// -----------------------------------------------------------------------------------------
 
 // An axis of [-rank, rank) as one of [0, rank). Fault::Input beyond.
 usize axis_of(const Node& node, i64 axis, usize rank);
@@ -159,7 +160,8 @@ class Broadcast {
   bool plain_ = true;  // no axis is stretched
 };
 
-// Shape inference and evaluation of nodes -------------------------------------------------------------------------------
+// Shape inference and evaluation of nodes
+// -------------------------------------------------------------------------------
 
 // Types and shapes of the outputs of a node from its inputs; returns whether anything changed. A node without an Op is
 // Fault::Unsupported.

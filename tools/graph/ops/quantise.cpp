@@ -31,7 +31,9 @@ class Scales {
   u64 inner_ = 1;
 };
 
-double to_limits(DataType type, double v) { return std::clamp(std::nearbyint(v), info(type).lowest, info(type).highest); }
+double to_limits(DataType type, double v) {
+  return std::clamp(std::nearbyint(v), info(type).lowest, info(type).highest);
+}
 
 // ONNX divides in f32, which decides ties.
 double quotient(double v, double scale) { return round_to(DataType::f32, v / scale); }

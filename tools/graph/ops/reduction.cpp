@@ -28,8 +28,10 @@ void infer_reduce(Inference& x) {
   if (!reduced) return x.set(0, x.type(0), keep ? Shape(Dims(in.rank(), Shape::kUnknown)) : Shape::unranked());
   Dims dims;
   for (usize a = 0; a < in.rank(); ++a) {
-    if (!(*reduced)[a]) dims.push_back(in[a]);
-    else if (keep) dims.push_back(1);
+    if (!(*reduced)[a])
+      dims.push_back(in[a]);
+    else if (keep)
+      dims.push_back(1);
   }
   x.set(0, x.type(0), dims);
 }
@@ -90,8 +92,10 @@ void infer_arg(Inference& x) {
   if (!in.ranked()) return x.set(0, DataType::i64, Shape::unranked());
   const usize axis = axis_of(x.node(), x.node().integer("axis"), in.rank());
   Dims dims = in.dims();
-  if (keep) dims[axis] = 1;
-  else dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  if (keep)
+    dims[axis] = 1;
+  else
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
   x.set(0, DataType::i64, dims);
 }
 

@@ -19,7 +19,8 @@ Shape unknown_of_rank(usize rank) { return Dims(rank, kUnknown); }
 // Output 0 has the elements of input 0 in their order, in another shape.
 void keep(Evaluation& x) { x.out[0].values = x.input(0).values; }
 
-// Reshape ---------------------------------------------------------------------------------------------------------------
+// Reshape
+// ---------------------------------------------------------------------------------------------------------------
 
 // Extents with at most one -1, which follows from the number of elements; 0 keeps the extent of the input.
 Shape reshaped(const Inference& x, Dims dims) {
@@ -116,7 +117,8 @@ void infer_unsqueeze(Inference& x) {
   x.set(0, x.type(0), dims);
 }
 
-// Transpose -------------------------------------------------------------------------------------------------------------
+// Transpose
+// -------------------------------------------------------------------------------------------------------------
 
 std::vector<usize> permutation(const Node& node, usize rank) {
   std::vector<i64> perm = node.integers("perm");
@@ -162,7 +164,8 @@ void transpose(Evaluation& x) {
   });
 }
 
-// Concat, split, slice, pad -----------------------------------------------------------------------------------------------
+// Concat, split, slice, pad
+// -----------------------------------------------------------------------------------------------
 
 void infer_concat(Inference& x) {
   Dims dims;
@@ -183,7 +186,8 @@ void infer_concat(Inference& x) {
     if (s.rank() != dims.size()) x.refuse("operands have {} and {} axes", dims.size(), s.rank());
     for (usize a = 0; a < dims.size(); ++a) {
       if (a == axis) continue;
-      if (dims[a] >= 0 && s[a] >= 0 && dims[a] != s[a]) x.refuse("{} and {} differ in axis {}", text(Shape(dims)), text(s), a);
+      if (dims[a] >= 0 && s[a] >= 0 && dims[a] != s[a])
+        x.refuse("{} and {} differ in axis {}", text(Shape(dims)), text(s), a);
       dims[a] = std::max(dims[a], s[a]);
     }
     sum = sum < 0 || s[axis] < 0 ? kUnknown : sum + s[axis];
@@ -264,7 +268,9 @@ Slices slices_of(const Node& node, std::span<const i64> dims, std::span<const i6
     const i64 first = step > 0 ? place(starts[i], 0, extent) : place(starts[i], 0, extent - 1);
     const i64 last = step > 0 ? place(ends[i], 0, extent) : place(ends[i], -1, extent - 1);
     const i64 span = step > 0 ? last - first : first - last;
-    const i64 length = step > 0 ? step : step == std::numeric_limits<i64>::min() ? std::numeric_limits<i64>::max() : -step;
+    const i64 length = step > 0                                  ? step
+                       : step == std::numeric_limits<i64>::min() ? std::numeric_limits<i64>::max()
+                                                                 : -step;
     s.start[axis] = first;
     s.step[axis] = step;
     s.count[axis] = span <= 0 ? 0 : (span - 1) / length + 1;
@@ -348,7 +354,8 @@ void pad(Evaluation& x) {
   });
 }
 
-// Repetition ------------------------------------------------------------------------------------------------------------
+// Repetition
+// ------------------------------------------------------------------------------------------------------------
 
 void infer_broadcast_to(Inference& x) {
   const auto dims = x.integers(1);
@@ -385,7 +392,8 @@ void tile(Evaluation& x) {
   });
 }
 
-// Shapes as values, generators --------------------------------------------------------------------------------------------
+// Shapes as values, generators
+// --------------------------------------------------------------------------------------------
 
 std::pair<i64, i64> shape_range(const Node& node, usize rank) {
   const auto n = static_cast<i64>(rank);
@@ -461,7 +469,8 @@ void trilu(Evaluation& x) {
   });
 }
 
-// Blocks of pixels and channels -------------------------------------------------------------------------------------------
+// Blocks of pixels and channels
+// -------------------------------------------------------------------------------------------
 
 void infer_depth_to_space(Inference& x) {
   const Shape& in = x.shape(0);
@@ -500,9 +509,9 @@ void space_to_depth(Evaluation& x) {
   usize n = 0;
   for_each_index(out.dims, [&](std::span<const i64> i) {
     const i64 block = i[1] / channels;
-    out.values[n++] = in.values[static_cast<u64>(i[0]) * from[0] + static_cast<u64>(i[1] % channels) * from[1] +
-                                static_cast<u64>(i[2] * b + block / b) * from[2] +
-                                static_cast<u64>(i[3] * b + block % b)];
+    out.values[n++] =
+        in.values[static_cast<u64>(i[0]) * from[0] + static_cast<u64>(i[1] % channels) * from[1] +
+                  static_cast<u64>(i[2] * b + block / b) * from[2] + static_cast<u64>(i[3] * b + block % b)];
   });
 }
 
@@ -516,8 +525,7 @@ void reverse_sequence(Evaluation& x) {
   for_each_index(in.dims, [&](std::span<const i64> index) {
     const i64 length = lengths.at(static_cast<usize>(index[batch]));
     i64 at = static_cast<i64>(n);
-    if (index[time] < length)
-      at += (length - 1 - 2 * index[time]) * static_cast<i64>(from[time]);
+    if (index[time] < length) at += (length - 1 - 2 * index[time]) * static_cast<i64>(from[time]);
     x.out[0].values[n++] = in.values.at(static_cast<usize>(at));
   });
 }

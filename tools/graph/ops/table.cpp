@@ -41,8 +41,7 @@ std::span<const Op* const> all_ops() {
   return list;
 }
 
-Inference::Inference(const Node& node)
-    : node_(node), types_(node.outputs().size()), shapes_(node.outputs().size()) {
+Inference::Inference(const Node& node) : node_(node), types_(node.outputs().size()), shapes_(node.outputs().size()) {
   for (const Value* const v : node.inputs()) {
     auto& operand = operands_.emplace_back();
     if (v != nullptr) operand = {.type = v->type, .shape = v->shape, .tensor = v->constant ? &*v->constant : nullptr};
@@ -97,7 +96,9 @@ Shape broadcast(const Node& node, const Shape& a, const Shape& b) {
   if (!a.ranked() || !b.ranked()) return Shape::unranked();
   const usize rank = std::max(a.rank(), b.rank());
   Dims dims(rank, 1);
-  const auto extent = [&](const Shape& s, usize axis) { return axis + s.rank() < rank ? 1 : s[axis + s.rank() - rank]; };
+  const auto extent = [&](const Shape& s, usize axis) {
+    return axis + s.rank() < rank ? 1 : s[axis + s.rank() - rank];
+  };
   for (usize i = 0; i < rank; ++i) {
     const i64 x = extent(a, i), y = extent(b, i);
     if (x == y || y == 1) {

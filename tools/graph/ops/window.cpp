@@ -25,7 +25,8 @@ Window attributes(const Node& node, Dims in, Dims kernel) {
   if (w.in.size() != n)
     fail(Fault::Input, "{} ({}): a kernel with {} axes on {} axes", node.name, node.type, n, w.in.size());
   for (const i64 k : w.kernel) {
-    if (k <= 0 || k >= kMaxExtent) fail(Fault::Input, "{} ({}): the kernel has an extent of {}", node.name, node.type, k);
+    if (k <= 0 || k >= kMaxExtent)
+      fail(Fault::Input, "{} ({}): the kernel has an extent of {}", node.name, node.type, k);
   }
   w.stride = attribute(node, "strides", n, 1, 1);
   w.dilation = attribute(node, "dilations", n, 1, 1);
@@ -54,7 +55,8 @@ Window window_of(const Node& node, Dims in, Dims kernel) {
     if (automatic == "VALID") w.pad_begin[a] = w.pad_end[a] = 0;
     const i64 room = w.in[a] + w.pad_begin[a] + w.pad_end[a] - w.span(a);
     if (room < 0)
-      fail(Fault::Input, "{} ({}): a window of {} does not fit an extent of {}", node.name, node.type, w.span(a), w.in[a]);
+      fail(Fault::Input, "{} ({}): a window of {} does not fit an extent of {}", node.name, node.type, w.span(a),
+           w.in[a]);
     w.out[a] = (up ? ceil_div<i64>(room, w.stride[a]) : room / w.stride[a]) + 1;
     // A window that would begin in the padding behind the last element does not exist.
     if (up && (w.out[a] - 1) * w.stride[a] >= w.in[a] + w.pad_begin[a]) --w.out[a];

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "isa/base/error.h"
+#include "isa/base/random.h"
+#include "tools/graph/ir/text.h"
+#include "tools/graph/ops/run.h"
+#include "tools/graph/passes/optimise.h"
+
+// Each pass alone, on a graph with its pattern: what is left, and that the network still gives the same.
+namespace vinci::graph {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Net {
+  Graph graph{"net"};
+  Random random{7};
+
+  Value* input(Shape shape) { return graph.add_input("x", DataType::f32, std::move(shape)); }
+  Value* weights(Dims dims) {
+    Array a(DataType::f32, std::move(dims));
+    for (double& v : a.values)
+      v = std::abs(random.uniform()) + 0.1;
+    a.round();
+    return graph.add_constant("w", Tensor(a));
+  }
+  Value* number(double v) { return graph.add_constant("c", Tensor(Array(DataType::f32, {}, {v}))); }
+  Value* integers(std::vector<double> values) {
+    return graph.add_constant("i", Tensor(Array(DataType::i64, {std::ssize(values)}, values)));
+  }
+  Value* node(std::string_view type, std::vector<Value*> inputs, Attributes attributes = {}) {
+    Node* const made = graph.add_node(type, type, std::move(inputs));
+    made->attributes = std::move(attributes);
+    made->origins = {made->output()->name};
+    infer(*made);
+    return made->output();
+  }
+  void output(Value* value) { graph.outputs.push_back(value); }
+
+  std::vector<std::string> types() const {
+    std::vector<std::string> out;
+    for (const auto& n : graph.nodes())
+      out.push_back(n->type);
+    return out;
+  }
+  std::vector<Array> outputs() const {
+    Random inputs(3);
+    std::vector<Array> in;
+    for (const Value* const v : graph.inputs) {
+      Array& a = in.emplace_back(v->type, v->shape.dims());
+      for (double& e : a.values)
+        e = inputs.uniform();
+      a.round();
+    }
+    return run(graph, in, {.rounded = false});
+  }
+  // Runs the passes; the outputs must stay, up to the rounding of constants to f32.
+  std::vector<PassRecord> optimised(const OptimiseOptions& options = {}) {
+    const std::vector<Array> before = outputs();
+    std::vector<PassRecord> records = optimise(graph, options);
+    const std::vector<Array> after = outputs();
+    EXPECT_EQ(before.size(), after.size());
+    for (usize i = 0; i < before.size(); ++i) {
+      EXPECT_EQ(before[i].dims, after[i].dims);
+      for (usize e = 0; e < before[i].size(); ++e)
+        EXPECT_NEAR(before[i].values[e], after[i].values[e], 2e-6 * (1 + std::abs(before[i].values[e])));
+    }
+    return records;
+  }
+};
+
+Effect effect_of(const std::vector<PassRecord>& records, std::string_view pass) {
+  for (const PassRecord& r : records) {
+    if (r.pass->name == pass) return r.effect;
+  }
+  return {};
+}
+
+TEST(Passes, ShapesOfConstantsFoldUntilNothingIsLeft) {
+  Net n;
+  Value* const x = n.input({2, 3, 4});
+  Value* const shape = n.node("Shape", {x});
+  Value* const last = n.node("GatherV2", {shape, n.integers({2})});
+  Value* const to = n.node("ConcatD", {last, n.integers({-1})}, {{"axis", i64{0}}});
+  n.output(n.node("Relu", {n.node("Reshape", {x, to})}));
+  n.optimised();
+  EXPECT_THAT(n.types(), ElementsAre("Reshape", "Relu"));
+  EXPECT_EQ(n.graph.outputs[0]->shape, Shape({4, 6}));
+}
+
+TEST(Passes, WithoutFoldingShapesStayUnknown) {
+  Net n;
+  Value* const x = n.input({8, 16, 32, 64});
+  Value* const to = n.node("GatherV2", {n.node("Shape", {x}), n.integers({1, 0, 2, 3})});
+  n.output(n.node("Relu", {n.node("Reshape", {x, to})}));
+  n.optimised({.switches = {.passes = {{"ConstantFoldingPass", false}, {"DimensionComputePass", false}}}});
+  EXPECT_THAT(n.types(), ElementsAre("Shape", "GatherV2", "Reshape", "Relu"));
+  EXPECT_FALSE(n.graph.outputs[0]->shape.known());
+}
+
+TEST(Passes, NodesThatDoNothingAreRemoved) {
+  Net n;
+  Value* const x = n.input({2, 3});
+  Value* y = n.node("Identity", {x});
+  y = n.node("Cast", {y}, {{"to", static_cast<i64>(enum_index(DataType::f32))}});
+  y = n.node("Dropout", {y});
+  y = n.node("Add", {y, n.number(0)});
+  y = n.node("Mul", {n.number(1), y});
+  y = n.node("TransposeD", {y}, {{"perm", std::vector<i64>{0, 1}}});
+  y = n.node("Reshape", {y, n.integers({2, 3})});
+  n.output(n.node("Relu", {y}));
+  n.optimised();
+  EXPECT_THAT(n.types(), ElementsAre("Relu"));
+}
+
+TEST(Passes, AnOutputKeepsItsName) {
+  Net n;
+  Value* const y = n.node("Identity", {n.node("Relu", {n.input({2})})});
+  n.output(y);
+  const std::string name = y->name;
+  n.optimised();
+  EXPECT_THAT(n.types(), ElementsAre("Relu"));
+  EXPECT_EQ(n.graph.outputs[0]->name, name);
+}
+
+TEST(Passes, ChainsOfReshapesBecomeOne) {
+  Net n;
+  Value* const x = n.input({2, 3, 1, 4});
+  Value* y = n.node("FlattenV2", {x}, {{"axis", i64{1}}});
+  y = n.node("Reshape", {y, n.integers({4, 6})});
+  y = n.node("Unsqueeze", {y, n.integers({0})});
+  n.output(n.node("Relu", {y}));
+  n.optimised();
+  EXPECT_THAT(n.types(), ElementsAre("Reshape", "Relu"));
+}
+
+TEST(Passes, AConditionThatIsConstantLeavesItsBranch) {
+  Net n;
+  Value* const x = n.input({3});
+  Value* const yes = n.graph.add_constant("yes", Tensor(Array(DataType::boolean, {}, {1})));
+  Node* const node = n.graph.add_node("If", "if", {yes, x});
+  for (const char* const type : {"Neg", "Abs"}) {
+    auto& body = node->bodies.emplace_back(std::make_unique<Graph>(type));
+    Value* const in = body->add_input("in", DataType::f32, {3});
+    body->outputs = {body->add_node(type, type, {in})->output()};
+  }
+  infer(*node);
+  n.output(node->output());
+  n.optimised();
+  EXPECT_THAT(n.types(), ElementsAre("Neg"));
+}
+
+TEST(Passes, ConvolutionTakesOverBiasAndBatchNorm) {
+  Net n;
+  Value* y = n.node("Conv2D", {n.input({1, 3, 8, 8}), n.weights({16, 3, 3, 3})});
+  y = n.node("Add", {y, n.weights({16, 1, 1})});
+  y = n.node("BatchNorm", {y, n.weights({16}), n.weights({16}), n.weights({16}), n.weights({16})});
+  n.output(n.node("Relu", {y}));
+  const auto records = n.optimised();
+  EXPECT_THAT(n.types(), ElementsAre("Conv2D", "Relu"));
+  EXPECT_EQ(effect_of(records, "AABiasaddConvFusion").changes, 1U);
+  EXPECT_EQ(effect_of(records, "ConvBatchnormFusionPass").changes, 1U);
+  EXPECT_THAT(n.graph.nodes().front()->origins, ElementsAre("Conv2D", "Add", "BatchNorm"));
+}
+
+TEST(Passes, AConvolutionWithTwoUsersKeepsItsWeights) {
+  Net n;
+  Value* const y = n.node("Conv2D", {n.input({1, 3, 8, 8}), n.weights({4, 3, 3, 3})});
+  n.output(n.node("BatchNorm", {y, n.weights({4}), n.weights({4}), n.weights({4}), n.weights({4})}));
+  n.output(n.node("Relu", {y}));
+  const auto records = n.optimised();
+  EXPECT_EQ(effect_of(records, "ConvBatchnormFusionPass").matches, 1U);
+  EXPECT_EQ(effect_of(records, "ConvBatchnormFusionPass").changes, 0U);
+  EXPECT_THAT(n.types(), ElementsAre("Conv2D", "Mul", "Add", "Relu")) << "BatchNorm alone is x * scale + offset";
+}
+
+Value* layer_norm_nodes(Net& n, Value* x, bool affine) {
+  Value* const axes = n.integers({-1});
+  Value* const d = n.node("Sub", {x, n.node("ReduceMean", {x, axes})});
+  Value* const variance = n.node("ReduceMean", {n.node("Pow", {d, n.number(2)}), axes});
+  Value* y = n.node("RealDiv", {d, n.node("Sqrt", {n.node("Add", {variance, n.number(1e-5)})})});
+  if (!affine) return y;
+  return n.node("Add", {n.node("Mul", {y, n.weights({8})}), n.weights({8})});
+}
+
+TEST(Passes, LayerNormIsFound) {
+  for (const bool affine : {false, true}) {
+    Net n;
+    n.output(n.node("Relu", {layer_norm_nodes(n, n.input({4, 8}), affine)}));
+    n.optimised();
+    EXPECT_THAT(n.types(), ElementsAre("LayerNorm", "Relu"));
+    EXPECT_EQ(n.graph.nodes().front()->inputs().size(), affine ? 3U : 1U);
+  }
+}
+
+TEST(Passes, GeluIsFoundInBothForms) {
+  for (const bool divided : {false, true}) {
+    Net n;
+    Value* const x = n.input({4, 8});
+    Value* const scaled = divided ? n.node("RealDiv", {x, n.number(1.4142135381698608)})
+                                  : n.node("Mul", {x, n.number(0.7071067690849304)});
+    Value* const sum = n.node("Add", {n.node("Erf", {scaled}), n.number(1)});
+    n.output(divided ? n.node("Mul", {n.node("Mul", {x, sum}), n.number(0.5)})
+                     : n.node("Mul", {n.node("Mul", {x, n.number(0.5)}), sum}));
+    n.optimised();
+    EXPECT_THAT(n.types(), ElementsAre("Gelu"));
+  }
+}
+
+TEST(Passes, GemmBecomesAProductWithBias) {
+  Net n;
+  n.output(n.node("GEMM", {n.input({4, 8}), n.weights({5, 8}), n.weights({5})}, {{"transB", i64{1}}}));
+  n.optimised();
+  EXPECT_THAT(n.types(), ElementsAre("BatchMatMulV2"));
+  EXPECT_EQ(n.graph.nodes().front()->inputs().size(), 3U);
+}
+
+TEST(Passes, GemmWithFactorsKeepsThem) {
+  Net n;
+  n.output(n.node("GEMM", {n.input({4, 8}), n.weights({8, 5}), n.input({4, 5})}, {{"alpha", 0.5}, {"beta", 0.25}}));
+  n.optimised();
+  EXPECT_THAT(n.types(), ElementsAre("BatchMatMulV2", "Mul", "Mul", "Add"));
+}
+
+TEST(Passes, ABiasOfAProductIsTakenOver) {
+  Net n;
+  n.output(n.node("Add", {n.weights({6}), n.node("BatchMatMulV2", {n.input({2, 4, 8}), n.weights({8, 6})})}));
+  n.optimised();
+  EXPECT_THAT(n.types(), ElementsAre("BatchMatMulV2"));
+}
+
+TEST(Passes, EqualNodesBecomeOneButNotConvolutions) {
+  Net n;
+  Value* const x = n.input({1, 3, 8, 8});
+  Value* const w = n.weights({4, 3, 3, 3});
+  Value* sum = n.node("Add", {n.node("Conv2D", {x, w}), n.node("Conv2D", {x, w})});
+  Value* const a = n.node("Mul", {x, n.number(3)});
+  Value* const b = n.node("Mul", {x, n.number(3)});
+  n.output(sum);
+  n.output(n.node("Add", {a, b}));
+  const auto records = n.optimised();
+  EXPECT_THAT(n.types(), ElementsAre("Conv2D", "Conv2D", "Add", "Mul", "Add"));
+  EXPECT_EQ(effect_of(records, "CommonSubexpressionEliminationPass").changes, 1U);
+  EXPECT_EQ(effect_of(records, "RemoveSameConstPass").changes, 1U);
+}
+
+TEST(Switches, TurnPassesOff) {
+  Net n;
+  n.output(n.node("Relu", {n.node("Identity", {n.input({2})})}));
+  const auto records =
+      n.optimised({.switches = parse_switches("# a comment\nIdentityPass : off\n", "switches.cfg")});
+  EXPECT_THAT(n.types(), ElementsAre("Identity", "Relu"));
+  EXPECT_EQ(effect_of(records, "IdentityPass").matches, 0U);
+}
+
+TEST(Switches, ReadTheFormOfCann) {
+  const Switches s = parse_switches(
+      R"({"Switch": {"GraphFusion": {"ALL": "off", "GeluONNXFusionPass": "on"}, "UBFusion": {"ALL": "off"}}})", "f.json");
+  EXPECT_TRUE(s.passes.at("GeluONNXFusionPass"));
+  EXPECT_FALSE(s.passes.at("LayerNormONNXFusionPass"));
+  EXPECT_FALSE(s.passes.contains("ConstantFoldingPass"));
+}
+
+TEST(Switches, RefuseWhatDoesNotExist) {
+  const auto message = [](std::string_view text) -> std::string {
+    try {
+      parse_switches(text, "f.cfg");
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(message("GeluONNXFusionPas:off"), HasSubstr("did you mean 'GeluONNXFusionPass'?"));
+  EXPECT_THAT(message("PrunePass:maybe"), HasSubstr("neither on nor off"));
+  EXPECT_THAT(message("PrunePass"), HasSubstr("f.cfg:1"));
+  EXPECT_THAT(message("{\"Switch\": 3}"), HasSubstr("f.cfg"));
+}
+
+TEST(Passes, EachHasOneWayToRunAndADescription) {
+  for (const Pass& pass : all_passes()) {
+    EXPECT_NE(pass.node == nullptr, pass.graph == nullptr) << pass.name;
+    EXPECT_FALSE(pass.doc.empty()) << pass.name;
+  }
+}
+
+TEST(Passes, FusionResultHasTheFormOfCann) {
+  Net n;
+  n.output(n.node("Relu", {n.node("Identity", {n.input({2})})}));
+  EXPECT_THAT(fusion_result(n.optimised()), HasSubstr(R"("IdentityPass": {
+                    "effect_times": "1",
+                    "match_times": "1"
+                })"));
+}
+
+}  // namespace
+}  // namespace vinci::graph

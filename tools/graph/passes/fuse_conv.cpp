@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <cmath>
+
+#include "tools/graph/ops/op.h"
+#include "tools/graph/passes/match.h"
+#include "tools/graph/passes/pass.h"
+
+// What convolutions take over from the nodes behind them.
+namespace vinci::graph {
+namespace {
+
+// A convolution with constant weights whose result only `node` uses.
+Node* constant_conv(const Graph& graph, const Value* value, const Node& node) {
+  Node* const conv = producer(value, "Conv2D");
+  if (conv == nullptr || graph.sole_user(value) != &node) return nullptr;
+  const bool bias = conv->input(2) == nullptr || conv->input(2)->constant;
+  return conv->input(1)->constant && bias ? conv : nullptr;
+}
+
+// The values of a constant for each of `channels` channels of a result of `rank` axes; nothing if it varies elsewhere.
+std::optional<std::vector<double>> by_channel(const Value* value, u64 channels, usize rank) {
+  if (value == nullptr || !value->constant) return std::nullopt;
+  const Array a = value->constant->array();
+  if (a.size() == 1) return std::vector<double>(channels, a.values[0]);
+  if (a.size() != channels) return std::nullopt;
+  // Extents from the right: 1 for each axis behind the channels.
+  if (a.rank() < rank - 1 || a.dims[a.rank() - (rank - 1)] != static_cast<i64>(channels)) return std::nullopt;
+  return a.values;
+}
+
+// The convolution with scale and offset of each output channel taken into weights and bias, in place of `node`.
+void scale_conv(Graph& graph, Node& conv, Node& node, const std::vector<double>& scale,
+                const std::vector<double>& offset) {
+  Array weights = conv.input(1)->constant->array();
+  const u64 channels = static_cast<u64>(weights.dims[0]), each = weights.size() / channels;
+  for (u64 i = 0; i < weights.size(); ++i)
+    weights.values[i] *= scale[i / each];
+  Array bias(weights.type, {weights.dims[0]}, offset);
+  if (conv.input(2) != nullptr) {
+    const Array old = conv.input(2)->constant->array();
+    for (u64 c = 0; c < channels; ++c)
+      bias.values[c] += old.values[c] * scale[c];
+  }
+  Node* const made = graph.add_node("Conv2D", conv.name,
+                                    {conv.input(0), graph.add_constant(conv.name + "/weights", Tensor(weights)),
+                                     graph.add_constant(conv.name + "/bias", Tensor(bias))},
+                                    1, &node);
+  made->attributes = conv.attributes;
+  take_place(graph, *made, {&conv, &node}, node.output());
+  Node* const old = &conv;
+  graph.erase(&node);
+  erase_unused(graph, old);
+}
+
+struct ScaleOffset {
+  std::vector<double> scale, offset;
+};
+// y = x * scale + offset of a BatchNorm whose operands are constants.
+std::optional<ScaleOffset> inference_form(const Node& node) {
+  if (node.type != "BatchNorm" || node.integer("training_mode") != 0) return std::nullopt;
+  for (usize i = 1; i <= 4; ++i) {
+    if (node.input(i) == nullptr || !node.input(i)->constant) return std::nullopt;
+  }
+  const auto list = [&](usize i) { return node.input(i)->constant->array().values; };
+  const std::vector<double> gamma = list(1), beta = list(2), mean = list(3), variance = list(4);
+  ScaleOffset out;
+  for (usize c = 0; c < gamma.size(); ++c) {
+    out.scale.push_back(gamma[c] / std::sqrt(variance[c] + node.number("epsilon", 1e-5)));
+    out.offset.push_back(beta[c] - mean[c] * out.scale[c]);
+  }
+  return out;
+}
+
+}  // namespace
+
+Visit fuse_conv_bias(Graph& graph, Node& node) {
+  if (node.type != "Add") return Visit::none;
+  for (const usize i : {usize{0}, usize{1}}) {
+    Node* const conv = producer(node.input(i), "Conv2D");
+    if (conv == nullptr) continue;
+    const Shape& out = node.output()->shape;
+    if (constant_conv(graph, node.input(i), node) == nullptr || !out.ranked() || out != node.input(i)->shape)
+      return Visit::matched;
+    const u64 channels = static_cast<u64>(conv->input(1)->shape[0]);
+    const auto offset = by_channel(node.input(1 - i), channels, out.rank());
+    if (!offset) return Visit::matched;
+    scale_conv(graph, *conv, node, std::vector<double>(channels, 1), *offset);
+    return Visit::gone;
+  }
+  return Visit::none;
+}
+
+Visit fuse_conv_batchnorm(Graph& graph, Node& node) {
+  if (node.type != "BatchNorm" || producer(node.input(0), "Conv2D") == nullptr) return Visit::none;
+  Node* const conv = constant_conv(graph, node.input(0), node);
+  const auto form = inference_form(node);
+  if (conv == nullptr || !form) return Visit::matched;
+  scale_conv(graph, *conv, node, form->scale, form->offset);
+  return Visit::gone;
+}
+
+Visit infer_batchnorm(Graph& graph, Node& node) {
+  if (node.type != "BatchNorm") return Visit::none;
+  const auto form = inference_form(node);
+  const Shape& shape = node.output()->shape;
+  if (!form || !shape.ranked() || shape.rank() < 2) return Visit::matched;
+  const DataType type = node.output()->type;
+  Dims dims(shape.rank() - 1, 1);
+  dims[0] = std::ssize(form->scale);
+  Value* const scale = graph.add_constant(node.name + "/scale", Tensor(Array(type, dims, form->scale)));
+  Value* const offset = graph.add_constant(node.name + "/offset", Tensor(Array(type, dims, form->offset)));
+  Node* const product = graph.add_node("Mul", node.name + "/scaled", {node.input(0), scale}, 1, &node);
+  product->origins = node.origins;
+  infer(*product);
+  Node* const sum = graph.add_node("Add", node.name, {product->output(), offset}, 1, &node);
+  take_place(graph, *sum, {&node}, node.output());
+  graph.erase(&node);
+  return Visit::gone;
+}
+
+Visit reduce_global_pool(Graph& graph, Node& node) {
+  if (node.type != "GlobalAveragePool") return Visit::none;
+  const Shape& in = node.input(0)->shape;
+  if (!in.ranked()) return Visit::matched;
+  Array axes(DataType::i64, {std::ssize(in.dims()) - 2});
+  for (usize i = 0; i < axes.size(); ++i)
+    axes.values[i] = static_cast<double>(i + 2);
+  Value* const over = graph.add_constant(node.name + "/axes", Tensor(axes));
+  Node* const made = graph.add_node("ReduceMean", node.name, {node.input(0), over}, 1, &node);
+  take_place(graph, *made, {&node}, node.output());
+  graph.erase(&node);
+  return Visit::gone;
+}
+
+}  // namespace vinci::graph

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/ops/op.h"
+#include "tools/graph/passes/match.h"
+#include "tools/graph/passes/pass.h"
+
+namespace vinci::graph {
+namespace {
+
+Node* insert(Graph& graph, std::string_view type, const std::string& name, std::vector<Value*> inputs, const Node& before) {
+  Node* const made = graph.add_node(type, name, std::move(inputs), 1, &before);
+  made->origins = before.origins;
+  return made;
+}
+
+Value* transposed(Graph& graph, Value* matrix, const Node& before) {
+  Node* const made = insert(graph, "TransposeD", before.name + "/transposed", {matrix}, before);
+  made->attributes["perm"] = std::vector<i64>{1, 0};
+  infer(*made);
+  if (!matrix->constant) return made->output();
+  const Array in = matrix->constant->array();
+  Value* const folded = graph.add_constant(matrix->name, Tensor(evaluate(*made, {&in})[0]));
+  graph.erase(made);
+  return folded;
+}
+
+Value* times(Graph& graph, Value* value, double factor, const Node& before) {
+  if (factor == 1) return value;
+  Value* const by = graph.add_constant(before.name + "/factor", Tensor(Array(value->type, {}, {factor})));
+  Node* const made = insert(graph, "Mul", before.name + "/scaled", {value, by}, before);
+  infer(*made);
+  return made->output();
+}
+
+}  // namespace
+
+// alpha * A' * B' + beta * C. Constants are computed at once.
+Visit gemm_to_matmul(Graph& graph, Node& node) {
+  if (node.type != "GEMM") return Visit::none;
+  Value* const a = node.integer("transA") != 0 ? transposed(graph, node.input(0), node) : node.input(0);
+  Value* const b = node.integer("transB") != 0 ? transposed(graph, node.input(1), node) : node.input(1);
+  Value* const c = node.input(2);
+  Node* made = insert(graph, "BatchMatMulV2", node.name, {a, b}, node);
+  infer(*made);
+  const double alpha = node.number("alpha", 1), beta = node.number("beta", 1);
+  if (alpha != 1 || (c != nullptr && beta != 0)) {
+    Value* product = times(graph, made->output(), alpha, node);
+    if (c == nullptr || beta == 0) {
+      made = product->producer();
+    } else {
+      // A vector with beta = 1 is the bias of the product.
+      const bool bias = alpha == 1 && beta == 1 && c->constant && c->shape.rank() == 1 && c->shape[0] == b->shape[1];
+      if (bias) {
+        made->add_input(c);
+      } else {
+        made = insert(graph, "Add", node.name, {product, times(graph, c, beta, node)}, node);
+      }
+    }
+  }
+  made->origins.clear();
+  take_place(graph, *made, {&node}, node.output());
+  graph.erase(&node);
+  return Visit::gone;
+}
+
+Visit fuse_matmul_bias(Graph& graph, Node& node) {
+  if (node.type != "Add") return Visit::none;
+  for (const usize i : {usize{0}, usize{1}}) {
+    Node* const product = producer(node.input(i), "BatchMatMulV2");
+    if (product == nullptr) continue;
+    Value* const bias = node.input(1 - i);
+    const Shape& out = node.output()->shape;
+    const bool fits = bias->constant && bias->shape.rank() == 1 && out.ranked() && out.rank() > 0 &&
+                      bias->shape[0] == out[out.rank() - 1] && out == product->output()->shape;
+    if (!fits || product->inputs().size() > 2 || graph.sole_user(product->output()) != &node) return Visit::matched;
+    Node* const made =
+        graph.add_node("BatchMatMulV2", product->name, {product->input(0), product->input(1), bias}, 1, &node);
+    take_place(graph, *made, {product, &node}, node.output());
+    graph.erase(&node);
+    erase_unused(graph, product);
+    return Visit::gone;
+  }
+  return Visit::none;
+}
+
+}  // namespace vinci::graph

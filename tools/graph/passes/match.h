@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+#include "tools/graph/ir/graph.h"
+
+// What patterns of passes ask.
+namespace vinci::graph {
+
+// The node that makes a value if it is of that type; null for inputs and constants.
+inline Node* producer(const Value* value, std::string_view type) {
+  Node* const node = value == nullptr ? nullptr : value->producer();
+  return node != nullptr && node->type == type ? node : nullptr;
+}
+
+// A constant of one element.
+inline std::optional<double> scalar(const Value* value) {
+  if (value == nullptr || !value->constant || value->constant->elements() != 1) return std::nullopt;
+  return value->constant->array().values[0];
+}
+// The same up to the rounding of the types that weights have.
+inline bool scalar_is(const Value* value, double wanted) {
+  const std::optional<double> s = scalar(value);
+  return s && std::abs(*s - wanted) <= 1e-3 * std::abs(wanted);
+}
+
+// The operand of a node of two operands beside `other`; null where `other` is none of them.
+inline Value* other_operand(const Node& node, const Value* other) {
+  if (node.inputs().size() != 2) return nullptr;
+  if (node.input(0) == other) return node.input(1);
+  return node.input(1) == other ? node.input(0) : nullptr;
+}
+// The constant scalar operand of a node of two operands, and the other one.
+struct ScalarOperand {
+  Value* value = nullptr;
+  double scalar = 0;
+};
+inline std::optional<ScalarOperand> scalar_operand(const Node& node) {
+  for (const usize i : {usize{0}, usize{1}}) {
+    if (const auto s = scalar(node.input(i))) return ScalarOperand{node.input(1 - i), *s};
+  }
+  return std::nullopt;
+}
+
+// `node` takes over the place of `old`: its name for what it makes, and the nodes of the model it stands for.
+inline void take_place(Graph& graph, Node& node, std::initializer_list<Node*> olds, Value* old_output) {
+  std::string name = old_output->name;
+  graph.replace(old_output, node.output());
+  old_output->name += "/replaced";
+  node.output()->name = std::move(name);
+  node.output()->type = old_output->type;
+  node.output()->shape = old_output->shape;
+  for (const Node* const old : olds)
+    node.origins.insert(node.origins.end(), old->origins.begin(), old->origins.end());
+}
+
+// A node and those that only it uses.
+inline void erase_unused(Graph& graph, Node* node) {
+  if (node == nullptr) return;
+  for (const Value* const output : node->outputs()) {
+    if (graph.use_count(output) != 0) return;
+  }
+  const std::vector<Value*> inputs = node->inputs();
+  graph.erase(node);
+  for (const Value* const input : inputs) {
+    if (input != nullptr) erase_unused(graph, input->producer());
+  }
+}
+
+}  // namespace vinci::graph

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/passes/optimise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "isa/base/error.h"
+#include "isa/base/suggest.h"
+
+namespace vinci::graph {
+namespace {
+
+// `all`: the stages whose passes "ALL" stands for.
+void set_switch(Switches& out, const std::string& name, const std::string& state, std::span<const Stage> all,
+                const std::string& where) {
+  if (state != "on" && state != "off") fail_at(Fault::Input, where, "pass {}: '{}' is neither on nor off", name, state);
+  const bool on = state == "on";
+  if (name == "ALL") {
+    for (const Pass& pass : all_passes()) {
+      if (std::ranges::find(all, pass.stage) != all.end()) out.passes.try_emplace(std::string(pass.name), on);
+    }
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const Pass& pass : all_passes())
+    names.push_back(pass.name);
+  if (std::ranges::find(names, name) == names.end())
+    fail_at(Fault::Input, where, "there is no pass '{}'{}", name, did_you_mean(name, names));
+  out.passes.insert_or_assign(name, on);
+}
+
+Switches from_json(std::string_view text, const std::string& where) {
+  Switches out;
+  try {
+    const nlohmann::json file = nlohmann::json::parse(text);
+    for (const auto& [section, passes] : file.at("Switch").items()) {
+      constexpr Stage kGraph[]{Stage::OptimizeOriginalGraph}, kUb[]{Stage::UbFusion};
+      if (section != "GraphFusion" && section != "UBFusion")
+        fail_at(Fault::Input, where, "'{}' is neither GraphFusion nor UBFusion", section);
+      for (const auto& [name, state] : passes.items())
+        set_switch(out, name, state.get<std::string>(), section == "GraphFusion" ? std::span(kGraph) : std::span(kUb),
+                   where);
+    }
+  } catch (const nlohmann::json::exception& e) {
+    fail_at(Fault::Input, where, "no switch file: {}", e.what());
+  }
+  return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const usize from = text.find_first_not_of(" \t\r"), to = text.find_last_not_of(" \t\r");
+  return from == std::string_view::npos ? std::string_view{} : text.substr(from, to - from + 1);
+}
+
+Switches from_lines(std::string_view text, const std::string& where) {
+  Switches out;
+  usize number = 0;
+  for (usize at = 0; at < text.size(); ++number) {
+    const usize end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = trimmed(text.substr(at, end - at));
+    at = end + 1;
+    if (line.empty() || line.front() == '#') continue;
+    const std::string here = fmt::format("{}:{}", where, number + 1);
+    const usize colon = line.find(':');
+    if (colon == std::string_view::npos) fail_at(Fault::Input, here, "'{}' is no 'Pass:on' or 'Pass:off'", line);
+    constexpr Stage kBoth[]{Stage::OptimizeOriginalGraph, Stage::UbFusion};
+    set_switch(out, std::string(trimmed(line.substr(0, colon))), std::string(trimmed(line.substr(colon + 1))), kBoth,
+               here);
+  }
+  return out;
+}
+
+constexpr usize kMaxVisits = 10;  // of each node, on average; as in GE
+
+// One walk of neighbours in the list that look at nodes. Nodes that a visit inserts are visited next.
+void walk(Graph& graph, std::span<PassRecord> group) {
+  usize left = kMaxVisits * (graph.size() + 1);
+  for (auto at = graph.nodes().begin(); at != graph.nodes().end();) {
+    if (left-- == 0) fail(Fault::Internal, "graph {}: passes change the same nodes again and again", graph.name);
+    // A visit erases its node and nodes in front of it; those behind stay.
+    auto next = std::next(at);
+    const u64 first_new = graph.next_id();
+    Node& node = **at;
+    bool again = false;
+    for (PassRecord& record : group) {
+      const Visit done = record.pass->node(graph, node);
+      if (done == Visit::none) continue;
+      ++record.effect.matches;
+      if (done != Visit::matched) ++record.effect.changes;
+      if (done != Visit::gone) continue;
+      again = true;
+      break;
+    }
+    while (again && next != graph.nodes().begin() && (*std::prev(next))->id() >= first_new)
+      --next;
+    at = next;
+  }
+}
+
+}  // namespace
+
+bool Switches::on(const Pass& pass) const {
+  if (pass.level > level) return false;
+  const auto at = passes.find(pass.name);
+  return at == passes.end() || at->second;
+}
+
+Switches parse_switches(std::string_view text, const std::string& where) {
+  const usize first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{' ? from_json(text, where) : from_lines(text, where);
+}
+
+std::vector<PassRecord> optimise(Graph& graph, const OptimiseOptions& options) {
+  std::vector<PassRecord> records;
+  for (const Pass& pass : all_passes()) {
+    if (options.switches.on(pass)) records.push_back({.pass = &pass});
+  }
+  for (usize i = 0; i < records.size();) {
+    const Stage stage = records[i].pass->stage;
+    usize end = i + 1;
+    if (records[i].pass->graph != nullptr) {
+      records[i].effect = records[i].pass->graph(graph);
+    } else {
+      while (end < records.size() && records[end].pass->stage == stage && records[end].pass->node != nullptr)
+        ++end;
+      walk(graph, std::span(records).subspan(i, end - i));
+    }
+    i = end;
+    if (options.dump && (i == records.size() || records[i].pass->stage != stage)) options.dump(stage, graph);
+  }
+  return records;
+}
+
+std::string fusion_result(const std::vector<PassRecord>& records) {
+  nlohmann::ordered_json graph_fusion = nlohmann::ordered_json::object(), ub_fusion = graph_fusion;
+  for (const PassRecord& r : records) {
+    if (r.effect.matches == 0) continue;
+    nlohmann::ordered_json row{{"effect_times", fmt::format("{}", r.effect.changes)},
+                               {"match_times", fmt::format("{}", r.effect.matches)}};
+    if (r.pass->stage == Stage::UbFusion) {
+      row["repository_hit_times"] = "0";
+      ub_fusion[std::string(r.pass->name)] = row;
+    } else {
+      graph_fusion[std::string(r.pass->name)] = row;
+    }
+  }
+  const nlohmann::ordered_json file = nlohmann::ordered_json::array(
+      {{{"session_and_graph_id_0_0", {{"graph_fusion", graph_fusion}, {"ub_fusion", ub_fusion}}}}});
+  return file.dump(4) + "\n";
+}
+
+}  // namespace vinci::graph

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "isa/base/enums.h"
+#include "tools/graph/ir/graph.h"
+
+namespace vinci::graph {
+
+// Stages of the compilation, in order, with the names of GE's dumps.
+enum class Stage : u8 { Prepare, OptimizeOriginalGraph, RefineRunningPrecision, RefineRunningFormat, Optimize1, UbFusion };
+inline constexpr auto kStageNames = enum_names<Stage>;
+
+// The lowest optimisation level (--oo_level) at which a pass runs. O1 is what makes shapes known.
+enum class Level : u8 { O1, O3 };
+
+// How often the pattern of a pass was found, and how often it led to a change.
+struct Effect {
+  u32 matches = 0, changes = 0;
+
+  Effect& operator+=(const Effect& other) {
+    matches += other.matches;
+    changes += other.changes;
+    return *this;
+  }
+};
+
+// What a pass that looks at one node has done with it.
+enum class Visit : u8 {
+  none,     // the pattern is not here
+  matched,  // it is, but a condition does not hold
+  changed,
+  gone,     // changed, and the node exists no more
+};
+
+struct Pass {
+  std::string_view name;  // in switch files; GE's where GE has the pass
+  Stage stage;
+  Level level;
+  bool changes_values;  // results may differ beyond their order of rounding
+  std::string_view doc;
+  // One of the two. Neighbours in the list that look at nodes share one walk over the graph: each node is seen by all of
+  // them before the next one, so that shapes and constants reach those behind it. A visit may insert nodes in front of
+  // the node and erase it and nodes in front of it.
+  Visit (*node)(Graph& graph, Node& node) = nullptr;
+  Effect (*graph)(Graph& graph) = nullptr;
+};
+
+// All passes in the order in which they run.
+std::span<const Pass> all_passes();
+
+// The parts of the list -------------------------------------------------------------------------------------------------
+
+// Prepare
+Visit infer_shape(Graph& graph, Node& node);
+Visit compute_dimension(Graph& graph, Node& node);
+Visit fold_constant(Graph& graph, Node& node);
+Visit remove_condition(Graph& graph, Node& node);
+Visit remove_identity(Graph& graph, Node& node);
+Visit remove_dropout(Graph& graph, Node& node);
+Visit remove_reshape(Graph& graph, Node& node);
+Visit remove_transpose(Graph& graph, Node& node);
+Visit remove_cast(Graph& graph, Node& node);
+Visit remove_binary(Graph& graph, Node& node);
+Effect prune(Graph& graph);
+
+// OptimizeOriginalGraph
+Visit fuse_conv_bias(Graph& graph, Node& node);
+Visit fuse_conv_batchnorm(Graph& graph, Node& node);
+Visit infer_batchnorm(Graph& graph, Node& node);
+Visit reduce_global_pool(Graph& graph, Node& node);
+Visit fuse_layer_norm(Graph& graph, Node& node);
+Visit fuse_gelu(Graph& graph, Node& node);
+Visit gemm_to_matmul(Graph& graph, Node& node);
+Visit fuse_matmul_bias(Graph& graph, Node& node);
+Visit divide_by_constant(Graph& graph, Node& node);
+
+// Optimize1
+Effect remove_same_constants(Graph& graph);
+Effect eliminate_common_subexpressions(Graph& graph);
+
+}  // namespace vinci::graph

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+#include <unordered_map>
+
+#include "tools/graph/ops/op.h"
+#include "tools/graph/passes/match.h"
+#include "tools/graph/passes/pass.h"
+
+// Shapes, constants, and nodes that do nothing.
+namespace vinci::graph {
+namespace {
+
+// A constant with more elements than this is made where the network runs, unless the operands are as large.
+constexpr u64 kMaxFoldedElements = u64{1} << 26;
+
+// All uses of the node's only output use `value`; the node is erased.
+Visit bypass(Graph& graph, Node& node, Value* value) {
+  Value* const output = node.output();
+  if (graph.is_output(output)) {
+    // The name of an output of the network stays.
+    if (value->producer() == nullptr || graph.is_output(value)) return Visit::matched;
+    std::swap(value->name, output->name);
+  }
+  graph.replace(output, value);
+  graph.erase(&node);
+  return Visit::gone;
+}
+
+Visit become_constant(Graph& graph, Node& node, std::vector<Array> arrays) {
+  for (usize i = 0; i < arrays.size(); ++i) {
+    Value* const output = node.output(i);
+    Value* const made = graph.add_constant(output->name, Tensor(arrays[i]));
+    std::swap(made->name, output->name);
+    graph.replace(output, made);
+  }
+  graph.erase(&node);
+  return Visit::gone;
+}
+
+bool all_constant(const Node& node) {
+  return std::ranges::all_of(node.inputs(), [](const Value* v) { return v == nullptr || v->constant.has_value(); });
+}
+
+}  // namespace
+
+Visit infer_shape(Graph&, Node& node) { return infer(node) ? Visit::changed : Visit::none; }
+
+Visit compute_dimension(Graph& graph, Node& node) {
+  if (node.type != "Shape" && node.type != "Size") return Visit::none;
+  const Shape& in = node.input(0)->shape;
+  if (!in.ranked()) return Visit::matched;
+  // An array without elements has the extents, which is all that is read.
+  if (!in.known()) return Visit::matched;
+  if (node.type == "Size")
+    return become_constant(graph, node, {Array(DataType::i64, {}, {static_cast<double>(in.elements())})});
+  const auto rank = static_cast<i64>(in.rank());
+  const auto place = [&](i64 v) { return std::clamp<i64>(v < 0 ? v + rank : v, 0, rank); };
+  Array dims(DataType::i64, node.output()->shape.dims());
+  const i64 first = place(node.integer("start", 0));
+  for (usize i = 0; i < dims.size(); ++i)
+    dims.values[i] = static_cast<double>(in[static_cast<usize>(first) + i]);
+  return become_constant(graph, node, {dims});
+}
+
+Visit fold_constant(Graph& graph, Node& node) {
+  const Op* const op = find_op(node.type);
+  if (op == nullptr || !op->foldable || !all_constant(node)) return Visit::none;
+  u64 in = 0, out = 0;
+  for (const Value* const v : node.inputs())
+    in += v == nullptr ? 0 : v->constant->elements();
+  for (const Value* const v : node.outputs())
+    out += v->shape.known() ? v->shape.elements() : 0;
+  if (out > std::max(kMaxFoldedElements, in)) return Visit::matched;
+  std::vector<Array> arrays;
+  arrays.reserve(node.inputs().size());
+  std::vector<const Array*> inputs;
+  for (const Value* const v : node.inputs()) {
+    if (v == nullptr) {
+      inputs.push_back(nullptr);
+    } else {
+      arrays.push_back(v->constant->array());
+      inputs.push_back(&arrays.back());
+    }
+  }
+  return become_constant(graph, node, evaluate(node, std::move(inputs)));
+}
+
+Visit remove_condition(Graph& graph, Node& node) {
+  if (node.type != "If") return Visit::none;
+  const auto condition = scalar(node.input(0));
+  if (!condition) return Visit::matched;
+  const Graph& body = *node.bodies[*condition != 0 ? 0 : 1];
+  std::unordered_map<const Value*, Value*> to{{nullptr, nullptr}};
+  for (usize i = 0; i < body.inputs.size(); ++i)
+    to[body.inputs[i]] = node.input(i + 1);
+  const auto here = [&](const Value* v) {
+    if (const auto at = to.find(v); at != to.end()) return at->second;
+    return to[v] = graph.add_constant(v->name, *v->constant);
+  };
+  for (const auto& from : body.nodes()) {
+    std::vector<Value*> inputs;
+    for (const Value* const v : from->inputs())
+      inputs.push_back(here(v));
+    Node* const made = graph.add_node(from->type, from->name, std::move(inputs), from->outputs().size(), &node);
+    made->attributes = from->attributes;
+    made->origins = from->origins;
+    for (const auto& inner : from->bodies)
+      made->bodies.push_back(inner->clone());
+    for (usize i = 0; i < from->outputs().size(); ++i)
+      to[from->output(i)] = made->output(i);
+    infer(*made);
+  }
+  for (usize i = 0; i < body.outputs.size(); ++i) {
+    // An Identity keeps the name; IdentityPass removes it where it can.
+    Node* const made = graph.add_node("Identity", node.name, {here(body.outputs[i])}, 1, &node);
+    infer(*made);
+    take_place(graph, *made, {}, node.output(i));
+    infer(*made);
+  }
+  graph.erase(&node);
+  return Visit::gone;
+}
+
+Visit remove_identity(Graph& graph, Node& node) {
+  return node.type == "Identity" ? bypass(graph, node, node.input(0)) : Visit::none;
+}
+
+Visit remove_dropout(Graph& graph, Node& node) {
+  if (node.type != "Dropout") return Visit::none;
+  if (node.outputs().size() > 1 && graph.use_count(node.output(1)) != 0) return Visit::matched;
+  if (const Value* const training = node.input(2); training != nullptr && scalar(training) != 0.0) return Visit::matched;
+  return bypass(graph, node, node.input(0));
+}
+
+Visit remove_cast(Graph& graph, Node& node) {
+  if (node.type != "Cast") return Visit::none;
+  return node.output()->type == node.input(0)->type ? bypass(graph, node, node.input(0)) : Visit::none;
+}
+
+// Only axes of extent 1 move: the order of the elements stays.
+Visit remove_transpose(Graph& graph, Node& node) {
+  if (node.type != "TransposeD" || !node.output()->shape.known()) return Visit::none;
+  const Shape& in = node.input(0)->shape;
+  std::vector<i64> perm = node.integers("perm");
+  if (perm.empty()) {
+    for (i64 i = std::ssize(in.dims()); i-- > 0;)
+      perm.push_back(i);
+  }
+  i64 last = -1;
+  for (const i64 p : perm) {
+    const i64 axis = p < 0 ? p + std::ssize(in.dims()) : p;
+    if (in[static_cast<usize>(axis)] == 1) continue;
+    if (axis < last) return Visit::none;
+    last = axis;
+  }
+  const Shape out = node.output()->shape;
+  if (out == in) return bypass(graph, node, node.input(0));
+  Array dims(DataType::i64, {std::ssize(out.dims())});
+  std::ranges::transform(out.dims(), dims.values.begin(), [](i64 d) { return static_cast<double>(d); });
+  Value* const shape = graph.add_constant(node.name + "/shape", Tensor(dims));
+  Node* const made = graph.add_node("Reshape", node.name, {node.input(0), shape}, 1, &node);
+  take_place(graph, *made, {&node}, node.output());
+  graph.erase(&node);
+  return Visit::gone;
+}
+
+namespace {
+
+bool is_reshape(const Node& node) {
+  return node.type == "Reshape" || node.type == "FlattenV2" || node.type == "Squeeze" || node.type == "Unsqueeze";
+}
+
+}  // namespace
+
+// All forms become Reshape with constant extents, and of a chain only the last one is left.
+Visit remove_reshape(Graph& graph, Node& node) {
+  if (!is_reshape(node) || !node.output()->shape.known()) return Visit::none;
+  Value* in = node.input(0);
+  if (in->shape == node.output()->shape) return bypass(graph, node, in);
+  const bool chained = in->producer() != nullptr && is_reshape(*in->producer());
+  if (node.type == "Reshape" && !chained) return Visit::none;
+  Node* const before = chained ? in->producer() : nullptr;
+  if (chained) in = before->input(0);
+  if (in->shape == node.output()->shape) {
+    const Visit done = bypass(graph, node, in);
+    if (done == Visit::gone) erase_unused(graph, before);
+    return done;
+  }
+  const Dims& out = node.output()->shape.dims();
+  Array dims(DataType::i64, {std::ssize(out)});
+  std::ranges::transform(out, dims.values.begin(), [](i64 d) { return static_cast<double>(d); });
+  Value* const shape = graph.add_constant(node.name + "/shape", Tensor(dims));
+  Node* const made = graph.add_node("Reshape", node.name, {in, shape}, 1, &node);
+  made->attributes["allowzero"] = i64{1};
+  take_place(graph, *made, {&node}, node.output());
+  graph.erase(&node);
+  erase_unused(graph, before);
+  return Visit::gone;
+}
+
+Visit remove_binary(Graph& graph, Node& node) {
+  const bool sum = node.type == "Add" || node.type == "Sub", product = node.type == "Mul" || node.type == "RealDiv";
+  if (!sum && !product) return Visit::none;
+  const double neutral = sum ? 0 : 1;
+  const bool either = node.type == "Add" || node.type == "Mul";
+  for (const usize i : {usize{1}, usize{0}}) {
+    if (i == 0 && !either) continue;
+    if (scalar(node.input(i)) != neutral) continue;
+    Value* const kept = node.input(1 - i);
+    if (kept->shape != node.output()->shape || !kept->shape.known()) return Visit::matched;
+    return bypass(graph, node, kept);
+  }
+  return Visit::none;
+}
+
+Effect prune(Graph& graph) {
+  const u32 gone = static_cast<u32>(graph.prune());
+  return {gone, gone};
+}
+
+}  // namespace vinci::graph
