@@ -45,7 +45,7 @@ task::TaskStream tasks() {
   s.kernels[0].name = "MatMul";
   s.kernels[1].name = "Add,2";
   s.kernels[1].type = task::KernelType::AIV_ONLY;
-  s.models = {{.name = "step"}};
+  s.models = {"step"};
   task::Stream main{.name = "main"};
   main.tasks = {{.name = "mm", .op = task::KernelLaunch{.kernel = 0, .block_dim = 4}},
                 {.name = "add", .op = task::KernelLaunch{.kernel = 1, .block_dim = 3}},
