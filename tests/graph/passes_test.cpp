@@ -253,15 +253,15 @@ TEST(Passes, EqualNodesBecomeOneButNotConvolutions) {
 TEST(Switches, TurnPassesOff) {
   Net n;
   n.output(n.node("Relu", {n.node("Identity", {n.input({2})})}));
-  const auto records =
-      n.optimised({.switches = parse_switches("# a comment\nIdentityPass : off\n", "switches.cfg")});
+  const auto records = n.optimised({.switches = parse_switches("# a comment\nIdentityPass : off\n", "switches.cfg")});
   EXPECT_THAT(n.types(), ElementsAre("Identity", "Relu"));
   EXPECT_EQ(effect_of(records, "IdentityPass").matches, 0U);
 }
 
 TEST(Switches, ReadTheFormOfCann) {
   const Switches s = parse_switches(
-      R"({"Switch": {"GraphFusion": {"ALL": "off", "GeluONNXFusionPass": "on"}, "UBFusion": {"ALL": "off"}}})", "f.json");
+      R"({"Switch": {"GraphFusion": {"ALL": "off", "GeluONNXFusionPass": "on"}, "UBFusion": {"ALL": "off"}}})",
+      "f.json");
   EXPECT_TRUE(s.passes.at("GeluONNXFusionPass"));
   EXPECT_FALSE(s.passes.at("LayerNormONNXFusionPass"));
   EXPECT_FALSE(s.passes.contains("ConstantFoldingPass"));
@@ -284,7 +284,9 @@ TEST(Switches, RefuseWhatDoesNotExist) {
 
 TEST(Passes, EachHasOneWayToRunAndADescription) {
   for (const Pass& pass : all_passes()) {
-    EXPECT_NE(pass.node == nullptr, pass.graph == nullptr) << pass.name;
+    const int ways =
+        (pass.node != nullptr) + (pass.graph != nullptr) + (pass.node_for != nullptr) + (pass.graph_for != nullptr);
+    EXPECT_EQ(ways, 1) << pass.name;
     EXPECT_FALSE(pass.doc.empty()) << pass.name;
   }
 }

@@ -535,6 +535,7 @@ constexpr auto kShapeOps = std::to_array<Op>({
     {"FlattenV2", infer_flatten, keep},
     {"Squeeze", infer_squeeze, keep},
     {"Unsqueeze", infer_unsqueeze, keep},
+    {"TransData", infer_same, keep},
     {"TransposeD", infer_transpose, transpose},
     {"ConcatD", infer_concat, concat},
     {"SplitV", infer_split, split},

@@ -14,9 +14,8 @@ namespace {
 
 bool equal(const Attributes& a, const Attributes& b) {
   if (a.size() != b.size()) return false;
-  return std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
-    return x.first == y.first && x.second == y.second;
-  });
+  return std::equal(a.begin(), a.end(), b.begin(),
+                    [](const auto& x, const auto& y) { return x.first == y.first && x.second == y.second; });
 }
 
 // GE merges nodes that its host can compute; products and convolutions are not among them.
@@ -40,7 +39,8 @@ Effect remove_same_constants(Graph& graph) {
         const std::pair key(value->type, std::hash<std::string_view>{}(text));
         const auto [from, to] = seen.equal_range(key);
         for (auto at = from; at != to && known->second == value; ++at) {
-          if (*at->second->constant == *value->constant && at->second->format == value->format) known->second = at->second;
+          if (*at->second->constant == *value->constant && at->second->format == value->format)
+            known->second = at->second;
         }
         if (known->second == value) {
           seen.emplace(key, value);

@@ -7,7 +7,8 @@
 namespace vinci::graph {
 namespace {
 
-Node* insert(Graph& graph, std::string_view type, const std::string& name, std::vector<Value*> inputs, const Node& before) {
+Node* insert(Graph& graph, std::string_view type, const std::string& name, std::vector<Value*> inputs,
+             const Node& before) {
   Node* const made = graph.add_node(type, name, std::move(inputs), 1, &before);
   made->origins = before.origins;
   return made;
@@ -81,6 +82,38 @@ Visit fuse_matmul_bias(Graph& graph, Node& node) {
     return Visit::gone;
   }
   return Visit::none;
+}
+
+// A Reshape of [N, C, H, W] to [N, C * H * W] and a product with constant weights are a convolution with a kernel of
+// H x W, which reads the map as it lies there.
+Visit full_connection(Graph& graph, Node& node) {
+  if (node.type != "BatchMatMulV2") return Visit::none;
+  Node* const flat = producer(node.input(0), "Reshape");
+  const Value* const weights = node.input(1);
+  if (flat == nullptr || !weights->constant || weights->shape.rank() != 2) return Visit::none;
+  Value* const map = flat->input(0);
+  const Shape &in = map->shape, &rows = flat->output()->shape;
+  const bool whole = in.known() && in.rank() == 4 && rows.known() && rows.rank() == 2 && rows[0] == in[0];
+  if (!whole || (node.input(2) != nullptr && !node.input(2)->constant)) return Visit::matched;
+  const i64 filters = weights->shape[1];
+  const Array from = weights->constant->array();
+  Array kernel(from.type, {filters, in[1], in[2], in[3]});
+  const u64 depth = static_cast<u64>(rows[1]);
+  for (u64 i = 0; i < kernel.size(); ++i)
+    kernel.values[i] = from.values[i % depth * static_cast<u64>(filters) + i / depth];
+  std::vector<Value*> operands{map, graph.add_constant(weights->name, Tensor(kernel))};
+  if (node.input(2) != nullptr) operands.push_back(node.input(2));
+  Node* const conv = graph.add_node("Conv2D", node.name, operands, 1, &node);
+  conv->origins = flat->origins;
+  conv->origins.insert(conv->origins.end(), node.origins.begin(), node.origins.end());
+  infer(*conv);
+  Array dims(DataType::i64, {2}, {static_cast<double>(in[0]), static_cast<double>(filters)});
+  Node* const out = graph.add_node("Reshape", node.name + "/rows",
+                                   {conv->output(), graph.add_constant(node.name + "/shape", Tensor(dims))}, 1, &node);
+  take_place(graph, *out, {}, node.output());
+  graph.erase(&node);
+  erase_unused(graph, flat);
+  return Visit::gone;
 }
 
 }  // namespace vinci::graph

@@ -102,7 +102,8 @@ Visit fuse_layer_norm(Graph& graph, Node& node) {
   }
   Node* const made = graph.add_node("LayerNorm", divide.name, {x}, 1, &node);
   if (gamma == nullptr && beta != nullptr)
-    gamma = graph.add_constant(node.name + "/gamma", Tensor(Array(x->type, tail, std::vector<double>(element_count(tail), 1))));
+    gamma = graph.add_constant(node.name + "/gamma",
+                               Tensor(Array(x->type, tail, std::vector<double>(element_count(tail), 1))));
   if (gamma != nullptr) made->add_input(gamma);
   if (beta != nullptr) made->add_input(beta);
   made->attributes = {{"axis", *axis}, {"epsilon", epsilon->scalar}};
@@ -147,7 +148,8 @@ Visit fuse_gelu(Graph& graph, Node& node) {
     Node* const erf = producer(one->value, "Erf");
     Node* const scaled = erf == nullptr ? nullptr : erf->input(0)->producer();
     if (scaled == nullptr) continue;
-    const bool divided = scaled->type == "RealDiv" && scaled->input(0) == x && scalar_is(scaled->input(1), std::numbers::sqrt2);
+    const bool divided =
+        scaled->type == "RealDiv" && scaled->input(0) == x && scalar_is(scaled->input(1), std::numbers::sqrt2);
     const auto factor = scalar_operand(*scaled);
     const bool multiplied = scaled->type == "Mul" && factor && factor->value == x &&
                             std::abs(factor->scalar - 1 / std::numbers::sqrt2) < 1e-3;
@@ -165,8 +167,8 @@ Visit divide_by_constant(Graph& graph, Node& node) {
   const auto divisor = scalar(node.input(1));
   if (!divisor) return Visit::none;
   if (*divisor == 0 || node.input(1)->shape.rank() > node.input(0)->shape.rank()) return Visit::matched;
-  Value* const factor =
-      graph.add_constant(node.name + "/factor", Tensor(Array(node.input(1)->type, node.input(1)->shape.dims(), {1 / *divisor})));
+  Value* const factor = graph.add_constant(
+      node.name + "/factor", Tensor(Array(node.input(1)->type, node.input(1)->shape.dims(), {1 / *divisor})));
   Node* const made = graph.add_node("Mul", node.name, {node.input(0), factor}, 1, &node);
   take_place(graph, *made, {&node}, node.output());
   graph.erase(&node);

@@ -13,14 +13,15 @@ constexpr bool kExact = false, kRounds = true;
 
 constexpr auto kPasses = std::to_array<Pass>({
     {"InferShapePass", Prepare, O1, kExact, "types and shapes of what nodes make", infer_shape},
-    {"DimensionComputePass", Prepare, O1, kExact, "Shape and Size of a known shape become constants", compute_dimension},
+    {"DimensionComputePass", Prepare, O1, kExact, "Shape and Size of a known shape become constants",
+     compute_dimension},
     {"ConstantFoldingPass", Prepare, O1, kExact, "a node of constants becomes a constant", fold_constant},
     {"CondRemovePass", Prepare, O1, kExact, "If with a constant condition becomes its branch", remove_condition},
     {"IdentityPass", Prepare, O3, kExact, "Identity is removed", remove_identity},
     {"DropOutPass", Prepare, O3, kExact, "Dropout is removed, as in inference", remove_dropout},
     {"CastRemovePass", Prepare, O3, kExact, "a Cast to the type that it has is removed", remove_cast},
-    {"UnchangedTransposeRemovePass", Prepare, O3, kExact, "a transpose that moves no element becomes a Reshape or nothing",
-     remove_transpose},
+    {"UnchangedTransposeRemovePass", Prepare, O3, kExact,
+     "a transpose that moves no element becomes a Reshape or nothing", remove_transpose},
     {"NoUseReshapeRemovePass", Prepare, O1, kExact, "a Reshape to the shape that it has is removed, chains become one",
      remove_reshape},
     {"UselessBinaryOpRemovePass", Prepare, O3, kExact, "x + 0, x - 0, x * 1 and x / 1 become x", remove_binary},
@@ -32,9 +33,10 @@ constexpr auto kPasses = std::to_array<Pass>({
      "Conv2D and BatchNorm become Conv2D with other weights and bias", fuse_conv_batchnorm},
     {"BatchNormBnInferFusionPass", OptimizeOriginalGraph, O3, kRounds,
      "BatchNorm of constants becomes x * scale + offset", infer_batchnorm},
-    {"Globalavgpoolpass", OptimizeOriginalGraph, O3, kExact, "GlobalAveragePool becomes ReduceMean", reduce_global_pool},
-    {"LayerNormONNXFusionPass", OptimizeOriginalGraph, O3, kRounds, "the nodes of a layer normalisation become LayerNorm",
-     fuse_layer_norm},
+    {"Globalavgpoolpass", OptimizeOriginalGraph, O3, kExact, "GlobalAveragePool becomes ReduceMean",
+     reduce_global_pool},
+    {"LayerNormONNXFusionPass", OptimizeOriginalGraph, O3, kRounds,
+     "the nodes of a layer normalisation become LayerNorm", fuse_layer_norm},
     {"GeluONNXFusionPass", OptimizeOriginalGraph, O3, kRounds, "the nodes of x * (1 + erf(x / sqrt 2)) / 2 become Gelu",
      fuse_gelu},
     {"GemmToMatmulFusionPass", OptimizeOriginalGraph, O3, kExact,
@@ -42,13 +44,28 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"MatMulBiasAddFusionPass", OptimizeOriginalGraph, O3, kExact,
      "BatchMatMulV2 and an Add of a constant vector become one with bias", fuse_matmul_bias},
     {"RealDiv2MulsFusionPass", OptimizeOriginalGraph, O3, kRounds, "x / c becomes x * (1 / c)", divide_by_constant},
-    {"PruneFusedPass", OptimizeOriginalGraph, O3, kExact, "what fusion has left without use is removed", nullptr, prune},
+    {"MatmulToFullyConnectionPass", OptimizeOriginalGraph, O3, kExact,
+     "a product of a flattened map and constant weights becomes a convolution over the whole map", full_connection},
+    {"PruneFusedPass", OptimizeOriginalGraph, O3, kExact, "what fusion has left without use is removed", nullptr,
+     prune},
+
+    {"InsertCastPass", RefineRunningPrecision, O1, kRounds, "types by --precision_mode, with Cast at the borders",
+     nullptr, nullptr, nullptr, insert_casts},
+
+    {"TransDataInsertPass", RefineRunningFormat, O1, kExact, "formats from the kernels, with TransData where they meet",
+     nullptr, nullptr, nullptr, select_formats},
 
     {"RemoveSameConstPass", Optimize1, O3, kExact, "constants with equal type, shape and bytes become one", nullptr,
      remove_same_constants},
     {"CommonSubexpressionEliminationPass", Optimize1, O3, kExact,
      "nodes of one type with equal inputs and attributes become one; convolutions and products stay", nullptr,
      eliminate_common_subexpressions},
+
+    {"TbeConv2DEltwiseFusionPass", UbFusion, O3, kExact,
+     "element-wise nodes behind a convolution are computed before it stores (split core: Relu, by FIXPIPE)", nullptr,
+     nullptr, fuse_conv_elementwise},
+    {"TbeEltwiseFusionPass", UbFusion, O3, kExact, "chains of element-wise nodes become one pass over memory", nullptr,
+     nullptr, fuse_elementwise},
 });
 
 }  // namespace

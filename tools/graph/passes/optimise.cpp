@@ -74,10 +74,12 @@ Switches from_lines(std::string_view text, const std::string& where) {
   return out;
 }
 
+bool looks_at_nodes(const Pass& pass) { return pass.node != nullptr || pass.node_for != nullptr; }
+
 constexpr usize kMaxVisits = 10;  // of each node, on average; as in GE
 
 // One walk of neighbours in the list that look at nodes. Nodes that a visit inserts are visited next.
-void walk(Graph& graph, std::span<PassRecord> group) {
+void walk(Graph& graph, std::span<PassRecord> group, const Target& target) {
   usize left = kMaxVisits * (graph.size() + 1);
   for (auto at = graph.nodes().begin(); at != graph.nodes().end();) {
     if (left-- == 0) fail(Fault::Internal, "graph {}: passes change the same nodes again and again", graph.name);
@@ -87,7 +89,8 @@ void walk(Graph& graph, std::span<PassRecord> group) {
     Node& node = **at;
     bool again = false;
     for (PassRecord& record : group) {
-      const Visit done = record.pass->node(graph, node);
+      const Pass& pass = *record.pass;
+      const Visit done = pass.node != nullptr ? pass.node(graph, node) : pass.node_for(graph, node, target);
       if (done == Visit::none) continue;
       ++record.effect.matches;
       if (done != Visit::matched) ++record.effect.changes;
@@ -122,12 +125,12 @@ std::vector<PassRecord> optimise(Graph& graph, const OptimiseOptions& options) {
   for (usize i = 0; i < records.size();) {
     const Stage stage = records[i].pass->stage;
     usize end = i + 1;
-    if (records[i].pass->graph != nullptr) {
-      records[i].effect = records[i].pass->graph(graph);
+    if (const Pass& pass = *records[i].pass; !looks_at_nodes(pass)) {
+      records[i].effect = pass.graph != nullptr ? pass.graph(graph) : pass.graph_for(graph, options.target);
     } else {
-      while (end < records.size() && records[end].pass->stage == stage && records[end].pass->node != nullptr)
+      while (end < records.size() && records[end].pass->stage == stage && looks_at_nodes(*records[end].pass))
         ++end;
-      walk(graph, std::span(records).subspan(i, end - i));
+      walk(graph, std::span(records).subspan(i, end - i), options.target);
     }
     i = end;
     if (options.dump && (i == records.size() || records[i].pass->stage != stage)) options.dump(stage, graph);

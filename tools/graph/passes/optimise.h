@@ -20,8 +20,8 @@ struct Switches {
   bool on(const Pass& pass) const;
 };
 
-// What a switch file says: lines `Pass:off`, or JSON with "Switch": {"GraphFusion": {...}, "UBFusion": {...}}; "ALL" stands for
-// all fusion passes. Throws Fault::Input, located at `where`, for a pass that does not exist.
+// What a switch file says: lines `Pass:off`, or JSON with "Switch": {"GraphFusion": {...}, "UBFusion": {...}}; "ALL"
+// stands for all fusion passes. Throws Fault::Input, located at `where`, for a pass that does not exist.
 Switches parse_switches(std::string_view text, const std::string& where);
 
 struct PassRecord {
@@ -31,6 +31,7 @@ struct PassRecord {
 
 struct OptimiseOptions {
   Switches switches = {};
+  Target target = {};
   // Called behind each stage.
   std::function<void(Stage, const Graph&)> dump = {};
 };

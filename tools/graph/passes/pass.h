@@ -6,12 +6,20 @@
 #include <string_view>
 
 #include "isa/base/enums.h"
+#include "sim/config/chip_config.h"
 #include "tools/graph/ir/graph.h"
 
 namespace vinci::graph {
 
 // Stages of the compilation, in order, with the names of GE's dumps.
-enum class Stage : u8 { Prepare, OptimizeOriginalGraph, RefineRunningPrecision, RefineRunningFormat, Optimize1, UbFusion };
+enum class Stage : u8 {
+  Prepare,
+  OptimizeOriginalGraph,
+  RefineRunningPrecision,
+  RefineRunningFormat,
+  Optimize1,
+  UbFusion
+};
 inline constexpr auto kStageNames = enum_names<Stage>;
 
 // The lowest optimisation level (--oo_level) at which a pass runs. O1 is what makes shapes known.
@@ -33,7 +41,15 @@ enum class Visit : u8 {
   none,     // the pattern is not here
   matched,  // it is, but a condition does not hold
   changed,
-  gone,     // changed, and the node exists no more
+  gone,  // changed, and the node exists no more
+};
+
+enum class PrecisionMode : u8 { force_fp16, must_keep_origin_dtype };
+
+// What a graph is compiled for.
+struct Target {
+  const config::ChipConfig* chip = nullptr;  // null: no pass that asks for kernels changes anything
+  PrecisionMode precision = PrecisionMode::force_fp16;
 };
 
 struct Pass {
@@ -42,17 +58,21 @@ struct Pass {
   Level level;
   bool changes_values;  // results may differ beyond their order of rounding
   std::string_view doc;
-  // One of the two. Neighbours in the list that look at nodes share one walk over the graph: each node is seen by all of
+  // One of these. Neighbours in the list that look at nodes share one walk over the graph: each node is seen by all of
   // them before the next one, so that shapes and constants reach those behind it. A visit may insert nodes in front of
   // the node and erase it and nodes in front of it.
   Visit (*node)(Graph& graph, Node& node) = nullptr;
   Effect (*graph)(Graph& graph) = nullptr;
+  // Or one of these, which depend on what is compiled for.
+  Visit (*node_for)(Graph& graph, Node& node, const Target& target) = nullptr;
+  Effect (*graph_for)(Graph& graph, const Target& target) = nullptr;
 };
 
 // All passes in the order in which they run.
 std::span<const Pass> all_passes();
 
-// The parts of the list -------------------------------------------------------------------------------------------------
+// The parts of the list
+// -------------------------------------------------------------------------------------------------
 
 // Prepare
 Visit infer_shape(Graph& graph, Node& node);
@@ -77,6 +97,18 @@ Visit fuse_gelu(Graph& graph, Node& node);
 Visit gemm_to_matmul(Graph& graph, Node& node);
 Visit fuse_matmul_bias(Graph& graph, Node& node);
 Visit divide_by_constant(Graph& graph, Node& node);
+
+Visit full_connection(Graph& graph, Node& node);
+
+// RefineRunningPrecision
+Effect insert_casts(Graph& graph, const Target& target);
+
+// RefineRunningFormat
+Effect select_formats(Graph& graph, const Target& target);
+
+// UbFusion
+Visit fuse_conv_elementwise(Graph& graph, Node& node, const Target& target);
+Visit fuse_elementwise(Graph& graph, Node& node, const Target& target);
 
 // Optimize1
 Effect remove_same_constants(Graph& graph);

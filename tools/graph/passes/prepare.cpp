@@ -129,7 +129,8 @@ Visit remove_identity(Graph& graph, Node& node) {
 Visit remove_dropout(Graph& graph, Node& node) {
   if (node.type != "Dropout") return Visit::none;
   if (node.outputs().size() > 1 && graph.use_count(node.output(1)) != 0) return Visit::matched;
-  if (const Value* const training = node.input(2); training != nullptr && scalar(training) != 0.0) return Visit::matched;
+  if (const Value* const training = node.input(2); training != nullptr && scalar(training) != 0.0)
+    return Visit::matched;
   return bypass(graph, node, node.input(0));
 }
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/compile/network.h"
+
+#include <gmock/gmock.h>
+
+#include "isa/base/random.h"
+#include "sim/config/load.h"
+#include "tools/graph/ops/run.h"
+
+// Small networks from graph to task stream, on a chip with a split and on one with a joint core: each node is right.
+namespace vinci::graph {
+namespace {
+
+struct Net {
+  std::unique_ptr<Graph> graph = std::make_unique<Graph>("net");
+  Random random{11};
+
+  Value* input(Shape shape) { return graph->add_input("x", DataType::f32, std::move(shape)); }
+  // Uniform around 0, so that sums of so many products have an rms of about 1.
+  Value* weights(Dims dims, double inputs) {
+    Array a(DataType::f32, std::move(dims));
+    for (double& v : a.values)
+      v = random.uniform() * std::sqrt(3 / inputs);
+    a.round();
+    return graph->add_constant("w", Tensor(a));
+  }
+  Value* positive(i64 n) {
+    Array a(DataType::f32, {n});
+    for (double& v : a.values)
+      v = std::abs(random.uniform()) + 0.5;
+    return graph->add_constant("p", Tensor(a));
+  }
+  Value* node(std::string_view type, std::vector<Value*> inputs, Attributes attributes = {}) {
+    Node* const made = graph->add_node(type, type, std::move(inputs));
+    made->attributes = std::move(attributes);
+    made->origins = {made->output()->name};
+    infer(*made);
+    return made->output();
+  }
+  Value* conv(Value* x, i64 filters, i64 kernel, i64 stride, i64 pad, bool bias = false) {
+    const i64 channels = x->shape[1];
+    std::vector<Value*> in{x, weights({filters, channels, kernel, kernel}, static_cast<double>(channels * kernel * kernel))};
+    if (bias) in.push_back(weights({filters}, 1));
+    return node("Conv2D", in, {{"strides", std::vector<i64>{stride, stride}}, {"pads", std::vector<i64>{pad, pad, pad, pad}}});
+  }
+  Value* batch_norm(Value* x) {
+    const i64 c = x->shape[1];
+    return node("BatchNorm", {x, positive(c), weights({c}, 1), weights({c}, 1), positive(c)});
+  }
+};
+
+class Networks : public ::testing::TestWithParam<const char*> {
+ protected:
+  Network compiled(Net& net, Value* output) {
+    net.graph->outputs = {output};
+    return compile(std::move(net.graph), config::load_chip(GetParam()));
+  }
+  static std::vector<NodeCheck> checked(const Network& network) {
+    Random random(5);
+    std::vector<Array> inputs;
+    for (const Value* const v : network.graph->inputs) {
+      Array& a = inputs.emplace_back(v->type, v->shape.dims());
+      for (double& e : a.values)
+        e = random.uniform();
+      a.round();
+    }
+    std::vector<NodeCheck> rows = check_nodes(network, inputs);
+    for (const NodeCheck& row : rows)
+      EXPECT_TRUE(row.right()) << row.node->node->name << " (" << row.node->kernel->name << " " << text(row.node->tiling)
+                               << "): " << row.error;
+    return rows;
+  }
+  static std::vector<std::string_view> kernels(const Network& network) {
+    std::vector<std::string_view> out;
+    for (const CompiledNode& n : network.nodes)
+      out.push_back(n.kernel->name);
+    return out;
+  }
+};
+
+TEST_P(Networks, ElementwiseChainsOfAnyLength) {
+  for (const i64 n : {1, 127, 128, 1000, 40000, 1000003}) {
+    Net net;
+    Value* const x = net.input({n});
+    Value* const y = net.node("Relu", {net.node("Sub", {net.node("Mul", {x, x}), x})});
+    const Network network = compiled(net, y);
+    EXPECT_EQ(network.nodes.size(), 1U) << "the Casts at the borders, too";
+    checked(network);
+  }
+}
+
+TEST_P(Networks, ConvolutionsOfManyShapes) {
+  struct Case {
+    Shape in;
+    i64 filters, kernel, stride, pad;
+    bool bias;
+  };
+  for (const Case& c : {Case{{1, 16, 8, 8}, 16, 1, 1, 0, false}, Case{{1, 16, 8, 8}, 16, 3, 1, 1, true},
+                        Case{{2, 20, 9, 7}, 33, 3, 2, 1, true}, Case{{1, 3, 33, 33}, 64, 7, 2, 3, true},
+                        Case{{1, 64, 56, 56}, 64, 3, 1, 1, false}, Case{{1, 128, 7, 7}, 256, 1, 1, 0, true},
+                        Case{{3, 32, 1, 1}, 10, 1, 1, 0, true}, Case{{1, 16, 5, 5}, 1, 5, 1, 0, true}}) {
+    Net net;
+    Value* const y = net.conv(net.input(c.in), c.filters, c.kernel, c.stride, c.pad, c.bias);
+    SCOPED_TRACE(text(c.in) + " filters " + std::to_string(c.filters) + " kernel " + std::to_string(c.kernel));
+    checked(compiled(net, net.node("Relu", {y})));
+  }
+}
+
+TEST_P(Networks, AResidualBlock) {
+  Net net;
+  Value* const x = net.input({1, 16, 32, 32});
+  Value* const first = net.node("Relu", {net.batch_norm(net.conv(x, 64, 3, 1, 1))});
+  Value* const second = net.batch_norm(net.conv(first, 64, 3, 1, 1));
+  Value* const sum = net.node("Relu", {net.node("Add", {second, first})});
+  Value* const pooled = net.node("GlobalAveragePool", {sum});
+  Value* const flat = net.node("FlattenV2", {pooled});
+  Value* const y = net.node("GEMM", {flat, net.weights({10, 64}, 64), net.weights({10}, 1)}, {{"transB", i64{1}}});
+  const Network network = compiled(net, y);
+  if (network.chip.vector_cores == 0) {
+    EXPECT_THAT(kernels(network), ::testing::ElementsAre("elementwise", "trans_data", "convolution", "convolution",
+                                                         "map_reduction", "convolution", "elementwise"));
+  } else {
+    EXPECT_THAT(kernels(network), ::testing::ElementsAre("elementwise", "trans_data", "convolution", "convolution",
+                                                         "elementwise", "map_reduction", "convolution", "elementwise"));
+  }
+  checked(network);
+  EXPECT_LE(network.memory.lower_bound, network.memory.features);
+  EXPECT_LE(network.memory.features, network.memory.without_reuse);
+}
+
+INSTANTIATE_TEST_SUITE_P(Chips, Networks, ::testing::Values("ascend-910b1", "ascend-310p3"));
+
+}  // namespace
+}  // namespace vinci::graph

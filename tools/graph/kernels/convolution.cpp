@@ -1,0 +1,586 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "isa/base/error.h"
+#include "tools/graph/kernels/kernel.h"
+#include "tools/graph/kernels/vector_ops.h"
+#include "tools/graph/ops/window.h"
+
+// Convolution as a matrix product whose left matrix load3d makes from the feature map: NC1HWC0 in, weights FRACTAL_Z,
+// NC1HWC0 out. A tile is `m` positions of an image by `n` output channels; `c1` blocks of channels go through L1 at a
+// time, `k` columns through L0. On the split core FIXPIPE rounds, applies Relu and stores; on the joint core the tile
+// goes through UB, where the epilogue is any chain of element-wise nodes.
+namespace vinci::graph {
+namespace {
+
+using isa::PipeId, isa::Reg, isa::Target, isa::Type;
+
+constexpr u64 kFractalBytes = 512;  // of f16
+constexpr u64 kMaxRepeat = 255;  // fractals of a load from L1, repeats of a vector instruction
+
+// The sizes of a convolution, in the terms of its kernel.
+struct Problem {
+  explicit Problem(const Group& group) {
+    const Node& conv = *group.nodes()[0];
+    const Shape &in = group.resolve(conv.input(0))->shape, &weights = group.resolve(conv.input(1))->shape;
+    window = window_of(conv, {in[2], in[3]}, {weights[2], weights[3]});
+    images = static_cast<u64>(in[0]);
+    height = static_cast<u64>(in[2]);
+    width = static_cast<u64>(in[3]);
+    c1 = ceil_div<u64>(static_cast<u64>(in[1]), kC0);
+    n1 = ceil_div<u64>(static_cast<u64>(weights[0]), kC0);
+    out_width = static_cast<u64>(window.out[1]);
+    positions = static_cast<u64>(window.out[0]) * out_width;
+    points = static_cast<u64>(window.kernel[0] * window.kernel[1]);
+    biased = conv.input(2) != nullptr;
+  }
+  u64 depth() const { return c1 * points * kC0; }  // of the product
+  // Rows of the map that `m` positions can need.
+  u64 rows(u64 m) const {
+    const u64 out_rows = std::min<u64>(static_cast<u64>(window.out[0]), (m + out_width - 2) / out_width + 1);
+    return std::min(height, (out_rows - 1) * static_cast<u64>(window.stride[0]) + static_cast<u64>(window.span(0)));
+  }
+
+  Window window;
+  u64 images, height, width, c1, n1, out_width, positions, points;
+  bool biased;
+};
+
+struct Sizes {
+  explicit Sizes(const Tiling& t)
+      : m(static_cast<u64>(t.at("m"))),
+        n(static_cast<u64>(t.at("n"))),
+        c1(static_cast<u64>(t.at("c1"))),
+        k(static_cast<u64>(t.at("k"))) {}
+  u64 m, n, c1, k;
+  u64 map_bytes(const Problem& x) const { return align_up<u64>(c1 * x.rows(m) * x.width * 32, kFractalBytes); }  // in L1
+  u64 weight_bytes(const Problem& x) const { return c1 * x.points * (n / kC0) * kFractalBytes; }
+};
+
+// Tensors that the nodes behind the convolution read from memory; the map itself may be among them.
+std::vector<const Value*> residuals(const Group& group) {
+  std::vector<const Value*> out;
+  for (usize i = 1; i < group.nodes().size(); ++i) {
+    for (const Value* const operand : group.nodes()[i]->inputs()) {
+      const Value* const v = group.resolve(operand);
+      const bool tensor = std::ranges::find(group.inputs(), v) != group.inputs().end();
+      if (tensor && std::ranges::find(out, v) == out.end()) out.push_back(v);
+    }
+  }
+  return out;
+}
+
+u64 bias_bytes(const Problem& x) { return x.biased ? x.n1 * kC0 * 4 : 0; }
+
+Footprint conv_footprint(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
+  const Problem x(group);
+  const Sizes s(tiling);
+  Footprint f{.l1 = 2 * (s.map_bytes(x) + s.weight_bytes(x)),
+              .l0a = 2 * s.m * s.k * 2,
+              .l0b = 2 * s.n * s.k * 2,
+              .l0c = 2 * s.m * s.n * 4};
+  if (is_joint(chip)) {
+    f.ub = bias_bytes(x) + s.m * s.n * 2 * (2 + 2 * residuals(group).size() + temporaries(group, 1).count);
+  } else {
+    f.l1 += align_up(bias_bytes(x), u64{64});
+  }
+  return f;
+}
+
+bool fits(const Footprint& f, const config::BufferSizes& b) {
+  return f.l1 <= b.l1 && f.l0a <= b.l0a && f.l0b <= b.l0b && f.l0c <= b.l0c && f.ub <= b.ub;
+}
+
+std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
+  const Node& conv = *group.nodes()[0];
+  if (conv.type != "Conv2D") return "it does not begin with Conv2D";
+  const auto& in = *group.resolve(conv.input(0));
+  const auto& weights = *group.resolve(conv.input(1));
+  if (!in.shape.known() || in.shape.rank() != 4) return "its input has no known shape of four axes";
+  if (in.type != DataType::f16 || weights.type != DataType::f16 || group.resolve(conv.output())->type != DataType::f16)
+    return "its types are not f16";
+  if (conv.integer("group", 1) != 1) return "it has groups";
+  const Problem x(group);
+  const Window& w = x.window;
+  for (usize a = 0; a < 2; ++a) {
+    if (w.kernel[a] > 255 || w.stride[a] > 63 || w.dilation[a] > 255 || w.pad_begin[a] > 255 || w.pad_end[a] > 255 ||
+        w.pad_begin[a] < 0 || w.pad_end[a] < 0)
+      return "its window is beyond the operands of load3d";
+  }
+  if (x.width > 32767 || x.height > 32767) return "the map is too large";
+  for (const auto* const v : group.inputs()) {
+    if (v->shape.rank() == 4 && v != &weights && group.resolve(v)->type != DataType::f16) return "a tensor is not f16";
+  }
+  if (x.biased && group.resolve(conv.input(2))->type != DataType::f32) return "its bias is not f32";
+  if (!is_joint(chip)) {
+    const bool relu = group.nodes().size() == 2 && group.nodes()[1]->type == "Relu";
+    if (group.nodes().size() != 1 && !relu) return "FIXPIPE applies no epilogue but Relu";
+  } else {
+        if (std::string reason = vector_refuses(group, 1, chip); !reason.empty()) return reason;
+    for (usize i = 1; i < group.nodes().size(); ++i) {
+      if (group.resolve(group.nodes()[i]->output())->type != DataType::f16) return "its epilogue is not f16 alone";
+    }
+  }
+  return "";
+}
+
+Formats conv_formats(const Group& group, const config::ChipConfig&) {
+  using enum isa::Format;
+  Formats out{.inputs = {}, .outputs = {NC1HWC0}};
+  for (usize i = 0; i < group.inputs().size(); ++i)
+    out.inputs.push_back(i == 1 ? FRACTAL_Z : i == 2 && group.nodes()[0]->input(2) != nullptr ? ND : NC1HWC0);
+  return out;
+}
+
+double rate(const config::CostLine& line) { return line.bytes_per_cycle > 0 ? line.bytes_per_cycle.value : 1e9; }
+
+// Cycles of the slowest core: tiles in turn, each as long as its slowest part.
+double estimate(const Problem& x, const Sizes& s, const config::ChipConfig& chip) {
+  const auto n = [](u64 v) { return static_cast<double>(v); };
+  const u64 m_tiles = ceil_div(x.positions, s.m), n_tiles = ceil_div(x.n1 * kC0, s.n);
+  const double waves = n(ceil_div(x.images * m_tiles * n_tiles, u64{chip.ai_cores}));
+  const double m = n(std::min(s.m, align_up(x.positions, kC0))), columns = n(std::min(s.n, x.n1 * kC0));
+  const double depth = n(x.depth());
+  const double cube = m * columns * depth / 4096 + n(ceil_div(x.depth(), s.k)) * chip.core.cube.startup;
+  const auto& move = chip.core.move;
+  const double l1_steps = n(ceil_div(x.c1, s.c1));
+  const double load = (n(x.c1 * x.rows(s.m) * x.width) * 32 + depth * columns * 2) / rate(move.gm_to_l1) +
+                      2 * l1_steps * move.gm_to_l1.startup;
+  const double l0 = m * depth * 2 / rate(move.l1_to_l0a) + columns * depth * 2 / rate(move.l1_to_l0b);
+  const double out = m * columns * 2 / (is_joint(chip) ? rate(move.ub_to_gm) : rate(move.gm_to_l1));
+  return waves * (std::max({cube, load, l0, out}) + 0.1 * (load + out) + 200);
+}
+
+std::vector<Tiling> conv_tilings(const Group& group, const config::ChipConfig& chip) {
+  const Problem x(group);
+  struct Choice {
+    double time;
+    Tiling tiling;
+  };
+  std::vector<Choice> choices;
+  for (u64 m = kC0; m <= std::min<u64>(512, align_up(x.positions, kC0)); m += kC0) {
+    for (u64 n1 = 1; n1 <= std::min<u64>(16, x.n1); n1 *= 2) {
+      const u64 n = n1 * kC0;
+      // The bias table holds two tiles; a vector instruction takes a whole tile.
+      if (!is_joint(chip) && x.biased && 2 * n * 4 > chip.core.buffers.bt) continue;
+      if (is_joint(chip) && m * n / 128 > kMaxRepeat) continue;
+      const u64 k_fit = std::min(chip.core.buffers.l0a / (4 * m), chip.core.buffers.l0b / (4 * n)) / kC0 * kC0;
+      const u64 k_limit = std::min(k_fit, kMaxRepeat / n1 * kC0);
+      if (k_limit == 0) continue;
+      for (u64 c1 = std::min<u64>(x.c1, 16); c1 > 0; --c1) {
+        const u64 chunk = c1 * x.points * kC0;
+        if (c1 * x.points > 4095) continue;
+        const u64 steps = ceil_div(chunk, k_limit), k = align_up(ceil_div(chunk, steps), kC0);
+        Tiling t{{"m", static_cast<i64>(m)}, {"n", static_cast<i64>(n)}, {"c1", static_cast<i64>(c1)}, {"k", static_cast<i64>(k)}};
+        if (!fits(conv_footprint(group, chip, t), chip.core.buffers)) continue;
+        choices.push_back({estimate(x, Sizes(t), chip), std::move(t)});
+        break;
+      }
+    }
+  }
+  std::ranges::stable_sort(choices, {}, &Choice::time);
+  std::vector<Tiling> out;
+  for (usize i = 0; i < std::min<usize>(choices.size(), 8); ++i)
+    out.push_back(std::move(choices[i].tiling));
+  if (out.empty()) fail(Fault::Unsupported, "{}: no tile of the convolution fits {}", group.node().name, chip.name);
+  return out;
+}
+
+// Writes the program of a convolution.
+class ConvWriter {
+ public:
+  ConvWriter(const Group& group, const config::ChipConfig& chip, const Tiling& tiling)
+      : group_(group), x_(group), s_(tiling), joint_(is_joint(chip)), p_(group.node().name, chip.arch) {}
+
+  isa::BuiltProgram program() {
+    prologue();
+    const Target next = p_.here("tile"), finish = p_.label("finish");
+    p_.bge(tile_, tiles(), finish);
+    place();
+    products();
+    if (joint_) {
+      store_through_ub();
+    } else {
+      store_by_fixpipe();
+    }
+    p_.xor_(c_slot_, c_slot_, 1);
+    p_.get_block_num(t0_);
+    p_.add(tile_, tile_, t0_);
+    p_.b(next);
+    p_.bind(finish);
+    each_slot([&](PipeId from, PipeId to, u32 slot) { p_.wait_flag(from, to, slot); });
+    p_.pipe_barrier(PipeId::ALL);
+    p_.end();
+    return p_.finish();
+  }
+
+  u64 tiles() const { return x_.images * m_tiles_ * n_tiles_; }
+
+ private:
+  PipeId out_pipe() const { return joint_ ? PipeId::V : PipeId::FIX; }
+
+  // Flags that are up while a slot is free.
+  template <class Flag>
+  void each_slot(const Flag& flag) {
+    for (u32 slot = 0; slot < 2; ++slot) {
+      flag(PipeId::MTE1, PipeId::MTE2, slot);
+      flag(PipeId::M, PipeId::MTE1, slot);
+      flag(out_pipe(), PipeId::M, slot);
+      if (joint_) flag(PipeId::MTE3, PipeId::V, slot);
+      if (joint_ && !residuals_.empty()) flag(PipeId::V, PipeId::MTE2, slot);
+    }
+  }
+
+  void prologue() {
+    p_.comment(fmt::format("{} images of {} x {} x {}, {} filters of {} x {}; tiles of {} positions and {} filters",
+                           x_.images, x_.c1 * kC0, x_.height, x_.width, x_.n1 * kC0, x_.window.kernel[0],
+                           x_.window.kernel[1], s_.m, s_.n));
+    p_.comment("arguments: the inputs, then the output");
+    p_.get_block_idx(tile_);
+    for (const Reg r : {slot_, l0_, c_slot_})
+      p_.mov(r, 0);
+    each_slot([&](PipeId from, PipeId to, u32 slot) { p_.set_flag(from, to, slot); });
+    if (x_.biased) {
+      const u64 blocks = bias_bytes(x_) / 32;
+      p_.ld_arg(t0_, 2);
+      if (joint_) {
+        p_.copy_gm_to_ubuf(0, t0_, 0, 1, blocks, 0, 0);
+        p_.hand_over(PipeId::MTE2, PipeId::V, 2);
+      } else {
+        p_.copy_gm_to_cbuf(bias_at(), t0_, 0, 1, blocks, 0, 0);
+        p_.hand_over(PipeId::MTE2, PipeId::MTE1, 2);
+      }
+    }
+    if (group_.nodes().size() > 1 && joint_) {
+      // Rows behind the last position of a tile are computed with; they must be numbers.
+      const u64 bytes = between_at() - out_at();
+      for (u64 done = 0; done < bytes; done += kMaxRepeat * 256)
+        p_.vector_dup(Type::f16, out_at() + done, 0, std::min(kMaxRepeat, (bytes - done) / 256), 1, 1, 8, 8);
+      p_.pipe_barrier(PipeId::ALL);
+    }
+    p_.set_padding(0);
+  }
+
+  // Image, first position and filter of the tile; the rows of the map under it.
+  void place() {
+    const Window& w = x_.window;
+    p_.comment("the tile, and the rows of the map that it needs");
+    p_.rem(n0_, tile_, n_tiles_);
+    p_.div(t0_, tile_, n_tiles_);
+    p_.rem(m0_, t0_, m_tiles_);
+    p_.div(image_, t0_, m_tiles_);
+    p_.mul(n0_, n0_, s_.n / kC0);
+    p_.mul(m0_, m0_, s_.m);
+    p_.sub(n1_, x_.n1, n0_);
+    p_.min(n1_, n1_, s_.n / kC0);
+    p_.sub(m_, x_.positions, m0_);
+    p_.min(m_, m_, s_.m);
+    // t0: first row of the output, t1: row of the map behind the last one that is read.
+    p_.div(t0_, m0_, x_.out_width);
+    p_.mul(column_, t0_, x_.out_width);
+    p_.sub(column_, m0_, column_);
+    p_.set(t1_, m0_ + m_ - 1);
+    p_.div(t1_, t1_, x_.out_width);
+    p_.mul(t1_, t1_, w.stride[0]);
+    p_.add(t1_, t1_, w.span(0));
+    p_.sub(t1_, t1_, w.pad_begin[0]);
+    p_.mul(t0_, t0_, w.stride[0]);
+    p_.sub(t0_, t0_, w.pad_begin[0]);
+    p_.max(from_, t0_, 0);
+    p_.sub(t0_, from_, t0_);                                    // rows of padding above
+    p_.min(rows_, t1_, x_.height);
+    p_.sub(t1_, t1_, rows_);                                    // and below
+    p_.sub(rows_, rows_, from_);
+    p_.shl(t0_, t0_, 48);
+    p_.shl(t1_, t1_, 56);
+    p_.or_(t0_, t0_, t1_);
+    p_.shl(t1_, rows_, 16);
+    p_.or_(t0_, t0_, t1_);
+    p_.mov(t1_, x_.width | static_cast<u64>(w.pad_begin[1]) << 32 | static_cast<u64>(w.pad_end[1]) << 40);
+    p_.or_(t0_, t0_, t1_);
+    p_.set_fmatrix(t0_);
+    p_.comment("one row would be a vector in another layout");
+    p_.max(m2_, m_, 2);
+    p_.add(m1_, m_, 15);
+    p_.shr(m1_, m1_, 4);
+  }
+
+  void products() {
+    begin_tile();
+    p_.mov(c_, 0);
+    const Target channels = p_.here("channels");
+    p_.sub(count_, x_.c1, c_);
+    p_.min(count_, count_, s_.c1);
+    load_l1();
+    multiply();
+    p_.xor_(slot_, slot_, 1);
+    p_.add(c_, c_, s_.c1);
+    p_.blt(c_, x_.c1, channels);
+    p_.set_flag(PipeId::M, out_pipe(), c_slot_);
+  }
+
+  // L0C is free for the products of the tile, and with a bias on the joint core filled with it.
+  void begin_tile() {
+    if (!joint_ || !x_.biased) return p_.wait_flag(out_pipe(), PipeId::M, c_slot_);
+    p_.comment("L0C begins with the bias");
+    p_.wait_flag(PipeId::V, PipeId::M, c_slot_);
+    p_.set_flag(PipeId::M, PipeId::V, 2);
+    p_.wait_flag(PipeId::M, PipeId::V, 2);
+    p_.mul(t0_, c_slot_, s_.m * s_.n * 4);
+    p_.mul(t1_, n0_, kC0 * 4);
+    p_.sub(t2_, m1_, 1);
+    p_.loop(m1_, [&](Reg) {
+      p_.broadcast_ub_to_cc(Type::f32, t0_, t1_, n1_, 1, 0, t2_);
+      p_.add(t0_, t0_, 1024);
+    });
+    p_.hand_over(PipeId::V, PipeId::M, 2);
+  }
+
+  // Blocks c .. c + count of the map and their weights.
+  void load_l1() {
+    p_.wait_flag(PipeId::MTE1, PipeId::MTE2, slot_);
+    p_.comment("rows of the map to L1");
+    p_.mul(t0_, image_, x_.c1);
+    p_.add(t0_, t0_, c_);
+    p_.mul(t0_, t0_, x_.height);
+    p_.add(t0_, t0_, from_);
+    p_.mul(t0_, t0_, x_.width * 32);
+    p_.ld_arg(t1_, 0);
+    p_.add(t0_, t0_, t1_);
+    p_.mul(t1_, slot_, s_.map_bytes(x_));
+    p_.mul(t2_, rows_, x_.width);
+    const u64 plane = x_.height * x_.width;
+    if (plane <= kMaxCopyGap) {
+      p_.sub(t3_, plane, t2_);
+      p_.copy_gm_to_cbuf(t1_, t0_, 0, count_, t2_, t3_, 0);
+    } else {
+      p_.shl(t3_, t2_, 5);
+      p_.loop(count_, [&](Reg) {
+        p_.copy_gm_to_cbuf(t1_, t0_, 0, 1, t2_, 0, 0);
+        p_.add(t0_, t0_, plane * 32);
+        p_.add(t1_, t1_, t3_);
+      });
+    }
+    p_.comment("weights to L1");
+    p_.mul(t0_, c_, x_.points * x_.n1);
+    p_.add(t0_, t0_, n0_);
+    p_.shl(t0_, t0_, 9);
+    p_.ld_arg(t1_, 1);
+    p_.add(t0_, t0_, t1_);
+    p_.mul(t1_, slot_, s_.weight_bytes(x_));
+    p_.add(t1_, t1_, weights_at());
+    p_.mul(t2_, count_, x_.points);
+    p_.sub(t3_, x_.n1, n1_);
+    p_.shl(t3_, t3_, 4);
+    p_.shl(src_, n1_, 4);
+    p_.copy_gm_to_cbuf(t1_, t0_, 0, t2_, src_, t3_, 0);
+    p_.set_flag(PipeId::MTE2, PipeId::MTE1, slot_);
+  }
+
+  void multiply() {
+    p_.wait_flag(PipeId::MTE2, PipeId::MTE1, slot_);
+    p_.comment("products of what is in L1");
+    p_.mul(src_, slot_, s_.map_bytes(x_));
+    p_.mul(w_src_, slot_, s_.weight_bytes(x_));
+    p_.add(w_src_, w_src_, weights_at());
+    p_.mul(end_, count_, x_.points * kC0);
+    p_.mov(k0_, 0);
+    const Target step = p_.here("depth");
+    p_.sub(k_, end_, k0_);
+    p_.min(k_, k_, s_.k);
+    p_.wait_flag(PipeId::M, PipeId::MTE1, l0_);
+    p_.or_(t0_, c_, k0_);
+    p_.cmp_eq(first_, t0_, 0);
+    if (x_.biased && !joint_) load_bias();
+    const Window& w = x_.window;
+    p_.mul(t0_, l0_, s_.m * s_.k * 2);
+    p_.shl(t1_, count_, 4);
+    p_.img2colv2_cbuf_to_ca(Type::b16, t0_, src_, k_, m2_, k0_, column_, w.stride[1], w.stride[0], w.kernel[1],
+                            w.kernel[0], w.dilation[1], w.dilation[0], 0, 0, 0, 0, t1_);
+    p_.mul(t1_, l0_, s_.n * s_.k * 2);
+    p_.shr(t2_, k_, 4);
+    p_.mul(t2_, t2_, n1_);
+    p_.load_cbuf_to_cb(t1_, w_src_, 0, t2_, 1, 0, 0);
+    p_.shl(t2_, t2_, 9);
+    p_.add(w_src_, w_src_, t2_);
+    p_.hand_over(PipeId::MTE1, PipeId::M, l0_);
+    p_.mul(t2_, c_slot_, s_.m * s_.n * 4);
+    p_.shl(t3_, n1_, 4);
+    if (joint_) {
+      const isa::Value init = x_.biased ? isa::Value(0) : isa::Value(first_);
+      p_.mad(Type::f162f32, t2_, t0_, t1_, m2_, k_, t3_, init);
+    } else if (x_.biased) {
+      p_.mul(bias_, c_slot_, s_.n * 4);
+      p_.mad(Type::f162f32, t2_, t0_, t1_, m2_, k_, t3_, 0, 0, 0, first_, bias_);
+    } else {
+      p_.mad(Type::f162f32, t2_, t0_, t1_, m2_, k_, t3_, first_);
+    }
+    fence_short();
+    p_.set_flag(PipeId::M, PipeId::MTE1, l0_);
+    p_.xor_(l0_, l0_, 1);
+    p_.add(k0_, k0_, s_.k);
+    p_.blt(k0_, end_, step);
+    p_.set_flag(PipeId::MTE1, PipeId::MTE2, slot_);
+  }
+
+  // The row of the tile to its half of the bias table; the tile before last is through with it.
+  void load_bias() {
+    p_.if_(first_ == 1, [&] {
+      p_.mul(t0_, c_slot_, s_.n * 4);
+      p_.mul(t1_, n0_, kC0 * 4);
+      p_.add(t1_, t1_, bias_at());
+      p_.copy_cbuf_to_bt(t0_, t1_, 0, 1, n1_, 0, 0);
+    });
+  }
+
+  // A mad on few fractals may still be writing the accumulator when the next one reads it.
+  void fence_short() {
+    const Target done = p_.label("long");
+    p_.mul(t0_, m1_, n1_);
+    if (joint_) {
+      const Target fence = p_.label("short");
+      p_.ble(n1_, 1, fence);
+      p_.ble(m1_, 2, fence);
+      p_.bge(t0_, 10, done);
+      p_.bind(fence);
+    } else {
+      p_.bge(t0_, 10, done);
+    }
+    p_.pipe_barrier(PipeId::M);
+    p_.bind(done);
+  }
+
+  // Address of the tile in a tensor of the shape of the output.
+  void tile_in(Reg to, usize argument) {
+    p_.mul(to, image_, x_.n1);
+    p_.add(to, to, n0_);
+    p_.mul(to, to, x_.positions);
+    p_.add(to, to, m0_);
+    p_.shl(to, to, 5);
+    p_.ld_arg(t3_, argument);
+    p_.add(to, to, t3_);
+  }
+
+  void store_by_fixpipe() {
+    const bool relu = group_.nodes().size() == 2;
+    p_.comment("the tile is complete");
+    p_.wait_flag(PipeId::M, PipeId::FIX, c_slot_);
+    tile_in(t0_, group_.inputs().size());
+    p_.mul(t1_, c_slot_, s_.m * s_.n * 4);
+    p_.shl(t2_, n1_, 4);
+    p_.shl(t3_, m1_, 4);
+    p_.copy_matrix_cc_to_gm(t0_, t1_, 0, t2_, m_, x_.positions, t3_, 0, 1, relu ? 1 : 0, 0, 0);
+    p_.set_flag(PipeId::FIX, PipeId::M, c_slot_);
+  }
+
+  void store_through_ub() {
+    const usize extra = residuals_.size();
+    p_.comment("the tile is complete");
+    for (usize i = 0; i < extra; ++i) {
+      if (i == 0) p_.wait_flag(PipeId::V, PipeId::MTE2, c_slot_);
+      tile_in(t0_, static_cast<usize>(std::ranges::find(group_.inputs(), residuals_[i]) - group_.inputs().begin()));
+      p_.mul(t1_, c_slot_, tile_bytes());
+      p_.add(t1_, t1_, residual_at() + i * 2 * tile_bytes());
+      p_.shl(t2_, m1_, 4);
+      p_.sub(t2_, t2_, m_);
+      between(t0_, t1_, t2_, true);
+    }
+    if (extra > 0) p_.hand_over(PipeId::MTE2, PipeId::V, c_slot_);
+    p_.wait_flag(PipeId::M, PipeId::V, c_slot_);
+    p_.wait_flag(PipeId::MTE3, PipeId::V, c_slot_);
+    p_.mul(t0_, c_slot_, s_.m * s_.n * 4);
+    p_.mul(t1_, c_slot_, tile_bytes());
+    p_.add(t1_, t1_, out_at());
+    p_.mul(t2_, m1_, n1_);
+    p_.copy_matrix_cc_to_ubuf(Type::f32, t1_, t0_, 0, 1, t2_, 0, 0, 1);
+    p_.set_flag(PipeId::V, PipeId::M, c_slot_);
+    epilogue();
+    if (extra > 0) p_.set_flag(PipeId::V, PipeId::MTE2, c_slot_);
+    p_.hand_over(PipeId::V, PipeId::MTE3, c_slot_);
+    tile_in(t0_, group_.inputs().size());
+    p_.mul(t1_, c_slot_, tile_bytes());
+    p_.add(t1_, t1_, out_at());
+    p_.shl(t2_, m1_, 4);
+    p_.sub(t2_, t2_, m_);
+    between(t0_, t1_, t2_, false);
+    p_.set_flag(PipeId::MTE3, PipeId::V, c_slot_);
+  }
+
+  // The tile between memory, at t0, and UB, at t1, with t2 rows of padding behind each block of channels in UB.
+  void between(Reg gm, Reg ub, Reg gap, bool load) {
+    const auto copy = [&](const isa::Value& count, const isa::Value& far, const isa::Value& near) {
+      if (load) return p_.copy_gm_to_ubuf(ub, gm, 0, count, m_, far, near);
+      p_.copy_ubuf_to_gm(gm, ub, 0, count, m_, near, far);
+    };
+    if (x_.positions <= kMaxCopyGap) {
+      p_.sub(t3_, x_.positions, m_);
+      return copy(n1_, t3_, gap);
+    }
+    p_.shl(t3_, m1_, 9);
+    p_.loop(n1_, [&](Reg) {
+      copy(1, 0, 0);
+      p_.add(gm, gm, x_.positions * 32);
+      p_.add(ub, ub, t3_);
+    });
+  }
+
+  // Nodes behind the convolution, in both slots of UB: addresses are numbers.
+  void epilogue() {
+    if (group_.nodes().size() == 1) return;
+    p_.pipe_barrier(PipeId::V);
+    const Temporaries inner = temporaries(group_, 1);
+    const auto write = [&](u64 slot) {
+      const Addresses where = [&](const Value* v) {
+        const Value* const outer = group_.resolve(v);
+        if (v == group_.nodes()[0]->output() || outer == group_.outputs()[0]) return out_at() + slot * tile_bytes();
+        for (usize i = 0; i < residuals_.size(); ++i) {
+          if (outer == residuals_[i]) return residual_at() + (i * 2 + slot) * tile_bytes();
+        }
+        return between_at() + inner.of.at(v) * tile_bytes();
+      };
+      write_vector_nodes(p_, group_, 1, where, s_.m * s_.n);
+    };
+    p_.if_(c_slot_ == 0, [&] { write(0); }, [&] { write(1); });
+  }
+
+  u64 tile_bytes() const { return s_.m * s_.n * 2; }
+  // Places in L1 and UB.
+  u64 weights_at() const { return 2 * s_.map_bytes(x_); }
+  u64 bias_at() const { return weights_at() + 2 * s_.weight_bytes(x_); }
+  u64 out_at() const { return bias_bytes(x_); }
+  u64 residual_at() const { return out_at() + 2 * tile_bytes(); }
+  u64 between_at() const { return residual_at() + 2 * residuals_.size() * tile_bytes(); }
+
+  const Group& group_;
+  const Problem x_;
+  const Sizes s_;
+  const bool joint_;
+  const std::vector<const Value*> residuals_ = residuals(group_);
+  const u64 m_tiles_ = ceil_div(x_.positions, s_.m), n_tiles_ = ceil_div(x_.n1 * kC0, s_.n);
+  isa::ProgramBuilder p_;
+  const Reg tile_ = p_.reg("tile"), image_ = p_.reg("image"), m0_ = p_.reg("m0"),
+            n0_ = p_.reg("n0"), m_ = p_.reg("m"), m1_ = p_.reg("m1"), m2_ = p_.reg("m2"), n1_ = p_.reg("n1"),
+            from_ = p_.reg("from"), rows_ = p_.reg("rows"), column_ = p_.reg("column"), c_ = p_.reg("c"),
+            count_ = p_.reg("count"), k0_ = p_.reg("k0"), k_ = p_.reg("k"), end_ = p_.reg("end"),
+            slot_ = p_.reg("slot"), l0_ = p_.reg("l0"), c_slot_ = p_.reg("c_slot"), src_ = p_.reg("src"),
+            w_src_ = p_.reg("w_src"), first_ = p_.reg("first"), t0_ = p_.reg("t0"), t1_ = p_.reg("t1"),
+            t2_ = p_.reg("t2"), t3_ = p_.reg("t3"), bias_ = p_.reg("bias");
+};
+
+KernelProgram conv_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
+  ConvWriter writer(group, chip, tiling);
+  const u64 tiles = writer.tiles();
+  return {.program = writer.program(),
+          .type = is_joint(chip) ? task::KernelType::AI_CORE : task::KernelType::AIC_ONLY,
+          .blocks = static_cast<u32>(std::min<u64>(tiles, chip.ai_cores))};
+}
+
+}  // namespace
+
+const Kernel kConvolutionKernel{"convolution", conv_refuses, conv_formats, conv_tilings, conv_footprint, conv_build};
+
+}  // namespace vinci::graph

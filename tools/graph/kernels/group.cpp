@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/kernels/group.h"
+
+#include <algorithm>
+
+#include "tools/graph/passes/match.h"
+
+namespace vinci::graph {
+
+Group::Group(const Node& node) : node_(&node) {
+  if (node.type == "FusedOp") {
+    for (const auto& inner : node.bodies.at(0)->nodes())
+      nodes_.push_back(inner.get());
+  } else {
+    nodes_.push_back(&node);
+  }
+  // A convolution with one channel has operands of one element that are tensors.
+  const auto is_number = [&](const Value* v) {
+    return scalar(v) && std::ranges::none_of(nodes_, [&](const Node* n) {
+      return n->type == "Conv2D" && std::ranges::any_of(n->inputs(), [&](const Value* o) { return resolve(o) == v; });
+    });
+  };
+  for (const Value* const v : node.inputs()) {
+    if (v == nullptr || is_number(v) || (v->constant && v->type == DataType::i64)) continue;
+    if (std::ranges::find(inputs_, v) != inputs_.end()) continue;
+    inputs_.push_back(v);
+  }
+  outputs_.assign(node.outputs().begin(), node.outputs().end());
+}
+
+const Value* Group::resolve(const Value* value) const {
+  if (value == nullptr || node_->type != "FusedOp") return value;
+  const Graph& body = *node_->bodies[0];
+  if (const auto in = std::ranges::find(body.inputs, value); in != body.inputs.end())
+    return node_->input(static_cast<usize>(in - body.inputs.begin()));
+  if (const auto out = std::ranges::find(body.outputs, value); out != body.outputs.end())
+    return node_->output(static_cast<usize>(out - body.outputs.begin()));
+  return value;
+}
+
+}  // namespace vinci::graph

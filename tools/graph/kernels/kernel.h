@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/builder/program_builder.h"
+#include "sim/config/chip_config.h"
+#include "sim/task/ops.h"
+#include "tools/graph/kernels/group.h"
+
+// The contract of a kernel: which nodes it computes on which chip, in which formats, with which tilings, and its program.
+namespace vinci::graph {
+
+// Sizes that a kernel may choose, by name.
+using Tiling = std::map<std::string, i64, std::less<>>;
+std::string text(const Tiling& tiling);  // "m=128 n=256"
+
+// Bytes of each buffer that a tiling takes; 0 where it takes none.
+struct Footprint {
+  u64 l1 = 0, l0a = 0, l0b = 0, l0c = 0, ub = 0;
+};
+
+// Formats of the tensors of a node. ND stands for the format that the tensor has in the model.
+struct Formats {
+  std::vector<isa::Format> inputs, outputs;
+};
+
+// A program for a node. Its launch arguments are the addresses of the inputs that are tensors (Group::inputs), then of
+// the outputs.
+struct KernelProgram {
+  isa::BuiltProgram program;
+  task::KernelType type;
+  u32 blocks = 1;
+};
+
+struct Kernel {
+  std::string_view name;
+  // "" where it computes the group; else the reason why not.
+  std::string (*refuses)(const Group& group, const config::ChipConfig& chip);
+  Formats (*formats)(const Group& group, const config::ChipConfig& chip);
+  // At least one, the best by estimate first; each fits the buffers of the chip.
+  std::vector<Tiling> (*tilings)(const Group& group, const config::ChipConfig& chip);
+  Footprint (*footprint)(const Group& group, const config::ChipConfig& chip, const Tiling& tiling);
+  KernelProgram (*build)(const Group& group, const config::ChipConfig& chip, const Tiling& tiling);
+};
+
+// All kernels, in the order in which they are asked.
+std::span<const Kernel> all_kernels();
+
+// The first kernel that computes the group. Throws Fault::Unsupported with the name of the node and the reasons of all.
+const Kernel& kernel_for(const Group& group, const config::ChipConfig& chip);
+
+// The families -----------------------------------------------------------------------------------------------------------
+
+extern const Kernel kElementwiseKernel;
+extern const Kernel kConvolutionKernel;
+extern const Kernel kMatmulKernel;
+extern const Kernel kMapReductionKernel;
+extern const Kernel kTransDataKernel;
+
+// What several families need -------------------------------------------------------------------------------------------
+
+inline constexpr u64 kC0 = 16;              // channels of a block of NC1HWC0, rows and columns of a fractal, of f16
+inline constexpr u64 kMaxCopyGap = 65535;  // blocks of 32 B between pieces of a copy
+
+// Cube and vector unit in one core.
+inline bool is_joint(const config::ChipConfig& chip) { return chip.vector_cores == 0; }
+inline u32 vector_cores(const config::ChipConfig& chip) { return is_joint(chip) ? chip.ai_cores : chip.vector_cores; }
+inline task::KernelType vector_kernel_type(const config::ChipConfig& chip) {
+  return is_joint(chip) ? task::KernelType::AI_CORE : task::KernelType::AIV_ONLY;
+}
+// Elements of a tensor in memory, with the padding of its format.
+u64 stored_elements(const Value& value);
+u64 stored_bytes(const Value& value);
+
+}  // namespace vinci::graph

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "isa/base/error.h"
+#include "tools/graph/kernels/kernel.h"
+
+namespace vinci::graph {
+
+std::span<const Kernel> all_kernels() {
+  static const std::array kKernels{kConvolutionKernel, kMapReductionKernel, kTransDataKernel, kElementwiseKernel};
+  return kKernels;
+}
+
+const Kernel& kernel_for(const Group& group, const config::ChipConfig& chip) {
+  std::vector<std::string> reasons;
+  for (const Kernel& kernel : all_kernels()) {
+    std::string reason = kernel.refuses(group, chip);
+    if (reason.empty()) return kernel;
+    reasons.push_back(fmt::format("{}: {}", kernel.name, reason));
+  }
+  fail(Fault::Unsupported, "no kernel computes {} ({}) on {}\n  {}", group.node().name, group.node().type, chip.name,
+       fmt::join(reasons, "\n  "));
+}
+
+std::string text(const Tiling& tiling) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : tiling)
+    parts.push_back(fmt::format("{}={}", name, value));
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+u64 stored_elements(const Value& value) {
+  if (value.format == isa::Format::ND) return value.shape.elements();
+  std::vector<u64> dims(value.shape.dims().begin(), value.shape.dims().end());
+  // C0 of 16 whatever the type, but for bytes.
+  const u32 c0 = info(value.type).bytes == 1 ? 32 : 16;
+  return isa::tensor_layout(value.format, dims, c0).elements();
+}
+
+u64 stored_bytes(const Value& value) { return stored_elements(value) * info(value.type).bytes; }
+
+}  // namespace vinci::graph

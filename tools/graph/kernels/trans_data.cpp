@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+
+#include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/kernel.h"
+#include "tools/graph/kernels/vector_ops.h"
+
+// TransData between NCHW and NC1HWC0: 16 channels by 16 positions are transposed by one scatter_vnchwconv. A tile is a
+// range of positions of one block of channels. In NC1HWC0, channels behind the last one are zero.
+namespace vinci::graph {
+namespace {
+
+using isa::Reg, isa::Type;
+
+constexpr u64 kMaxPositions = 1024;  // of a tile
+
+struct Map {
+  explicit Map(const Group& group) {
+    const Node& node = group.node();
+    const Shape& s = node.input(0)->shape;
+    images = static_cast<u64>(s[0]);
+    channels = static_cast<u64>(s[1]);
+    positions = static_cast<u64>(s[2] * s[3]);
+    c1 = ceil_div(channels, kC0);
+    to_planes = node.output()->format != isa::Format::NC1HWC0;
+  }
+  u64 images, channels, positions, c1;
+  bool to_planes;                              // to NCHW
+  u64 rest() const { return channels % kC0; }  // channels of the last block if it is not full
+  // Planes begin at blocks of 32 B, a distance apart that one copy can step over.
+  bool aligned() const { return positions % kC0 == 0 && positions / kC0 <= kMaxCopyGap; }
+};
+
+// A core without copies of bytes writes whole blocks: the end of a plane goes over the beginning of the next one, which
+// must be written later. So one core writes all planes, each at once.
+bool in_order(const Map& x, const config::ChipConfig& chip) { return x.to_planes && !x.aligned() && is_joint(chip); }
+
+u64 room(const config::ChipConfig& chip) { return (chip.core.buffers.ub - 64) / (4 * kC0 * 2 + 2) / kC0 * kC0; }
+
+std::string trans_data_refuses(const Group& group, const config::ChipConfig& chip) {
+  const Node& node = group.node();
+  if (node.type != "TransData") return "it is no TransData";
+  const Value &in = *node.input(0), &out = *node.output();
+  const auto planes = [](const Value& v) { return v.format == isa::Format::ND || v.format == isa::Format::NCHW; };
+  const bool known = (planes(in) && out.format == isa::Format::NC1HWC0) || (in.format == isa::Format::NC1HWC0 && planes(out));
+  if (!known) return "its formats are not NCHW and NC1HWC0";
+  if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16) return "its input is no f16 map of four axes";
+  const Map x(group);
+  if (in_order(x, chip) && x.positions > room(chip)) return "a plane does not fit UB, and does not end at a block of 32 B";
+  return "";
+}
+
+Formats trans_data_formats(const Group& group, const config::ChipConfig&) {
+  return {.inputs = {group.node().input(0)->format}, .outputs = {group.node().output()->format}};
+}
+
+std::vector<Tiling> trans_data_tilings(const Group& group, const config::ChipConfig& chip) {
+  const Map x(group);
+  // So that each core has a tile, if there is enough.
+  const u64 each = ceil_div(x.images * x.c1 * x.positions, u64{vector_cores(chip)});
+  const u64 tile = in_order(x, chip) ? align_up(x.positions, kC0)
+                                     : std::clamp(align_up(each, kC0), kC0, std::min(kMaxPositions, room(chip)));
+  return {{{"tile", static_cast<i64>(tile)}}};
+}
+
+// Two slots of the planes and of the positions, and a plane of zeros.
+Footprint trans_data_footprint(const Group&, const config::ChipConfig&, const Tiling& tiling) {
+  return {.ub = static_cast<u64>(tiling.at("tile")) * (4 * kC0 * 2 + 2)};
+}
+
+// Writes the program of a TransData.
+class TransDataWriter {
+ public:
+  TransDataWriter(const Group& group, const config::ChipConfig& chip, u64 tile)
+      : x_(group), joint_(is_joint(chip)), tile_(tile), p_(group.node().name, chip.arch) {}
+
+  u64 tiles() const { return x_.images * x_.c1 * ranges(); }
+
+  isa::BuiltProgram program() {
+    gen::TilePipeline pipeline{.tiles = tiles()};
+    pipeline.prologue = [&](isa::ProgramBuilder&) { prologue(); };
+    pipeline.locate = [&](isa::ProgramBuilder&, Reg number) { locate(number); };
+    pipeline.load = [&](isa::ProgramBuilder&, u32 slot) {
+      if (!x_.to_planes) return copy_planes(in_at(slot), true);
+      p_.copy_gm_to_ubuf(in_at(slot), rows_, 0, 1, count_, 0, 0);
+    };
+    pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) { transpose(slot); };
+    pipeline.store = [&](isa::ProgramBuilder&, u32 slot) {
+      if (x_.to_planes) return copy_planes(out_at(slot), false);
+      p_.copy_ubuf_to_gm(rows_, out_at(slot), 0, 1, count_, 0, 0);
+    };
+    gen::write_tile_pipeline(p_, pipeline);
+    return p_.finish();
+  }
+
+ private:
+  u64 ranges() const { return ceil_div(x_.positions, tile_); }
+  u64 last() const { return x_.positions - (ranges() - 1) * tile_; }
+  u64 in_at(u64 slot) const { return slot * tile_ * kC0 * 2; }
+  u64 out_at(u64 slot) const { return (2 + slot) * tile_ * kC0 * 2; }
+  u64 zeros_at() const { return 4 * tile_ * kC0 * 2; }
+
+  void prologue() {
+    in_ = p_.arg("in");
+    out_ = p_.arg("out");
+    for (Reg* const r : {&rows_, &planes_, &count_, &block_, &range_, &t_, &channels_, &gap_})
+      *r = p_.reg("t");
+    if (x_.rest() == 0 || x_.to_planes) return;
+    in_repeats(p_, false, tile_, [&](u64 e, u64 n) { p_.vector_dup(Type::f16, zeros_at() + e * 2, 0, n, 1, 1, 8, 8); });
+  }
+
+  // Image and block (as one number), range of positions.
+  void locate(Reg number) {
+    p_.rem(range_, number, ranges());
+    p_.div(block_, number, ranges());
+    p_.mul(t_, range_, tile_);
+    p_.sub(count_, x_.positions, t_);
+    p_.min(count_, count_, tile_);
+    p_.mul(rows_, block_, x_.positions);
+    p_.add(rows_, rows_, t_);
+    p_.shl(rows_, rows_, 5);
+    p_.add(rows_, rows_, x_.to_planes ? in_ : out_);
+    // First plane of the block: image * channels + c1 * 16.
+    p_.div(planes_, block_, x_.c1);
+    p_.rem(block_, block_, x_.c1);
+    p_.mul(planes_, planes_, x_.channels);
+    p_.shl(channels_, block_, 4);
+    p_.add(planes_, planes_, channels_);
+    p_.sub(channels_, x_.channels, channels_);
+    p_.min(channels_, channels_, kC0);
+    p_.mul(planes_, planes_, x_.positions);
+    p_.add(planes_, planes_, t_);
+    p_.shl(planes_, planes_, 1);
+    p_.add(planes_, planes_, x_.to_planes ? out_ : in_);
+  }
+
+  // The planes of the tile between memory and UB.
+  void copy_planes(u64 at, bool load) {
+    p_.add(t_, count_, kC0 - 1);
+    p_.shr(t_, t_, 4);
+    if (x_.aligned()) {
+      p_.sub(range_, x_.positions / kC0, t_);
+      p_.sub(gap_, tile_ / kC0, t_);
+      if (load) return p_.copy_gm_to_ubuf(at, planes_, 0, channels_, t_, range_, gap_);
+      return p_.copy_ubuf_to_gm(planes_, at, 0, channels_, t_, gap_, range_);
+    }
+    p_.shl(gap_, count_, 1);
+    for (u64 c = 0; c < kC0; ++c) {
+      p_.if_(isa::Value(channels_) > c, [&] {
+        const u64 plane = at + c * tile_ * 2;
+        if (load) {
+          p_.copy_gm_to_ubuf(plane, planes_, 0, 1, t_, 0, 0);
+        } else if (joint_) {
+          p_.copy_ubuf_to_gm(planes_, plane, 0, 1, t_, 0, 0);
+        } else {
+          p_.copy_ubuf_to_gm_align_b16(planes_, plane, 0, 1, gap_, 0, 0, 0, 0);
+        }
+        p_.add(planes_, planes_, x_.positions * 2);
+      });
+    }
+  }
+
+  // VA0, VA1: sources; VA2, VA3: results. Channels that do not exist are read from zeros.
+  void set_addresses(u64 planes_at, u64 rows_at, u64 channels) {
+    const u64 planes_va = x_.to_planes ? 2 : 0;
+    for (u64 half = 0; half < 2; ++half) {
+      const auto plane = [&](u64 i) {
+        const u64 c = half * 8 + i;
+        return isa::Value(c < channels ? planes_at + c * tile_ * 2 : zeros_at());
+      };
+      const auto row = [&](u64 i) { return isa::Value(rows_at + (half * 8 + i) * 32); };
+      p_.set_va_reg_sb(planes_va + half, plane(0), plane(1), plane(2), plane(3), plane(4), plane(5), plane(6), plane(7));
+      p_.set_va_reg_sb(2 - planes_va + half, row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7));
+    }
+  }
+
+  // `block_` is still the block of channels.
+  void transpose(u64 slot) {
+    if (x_.to_planes) {
+      set_addresses(out_at(slot), in_at(slot), kC0);
+    } else if (x_.rest() == 0) {
+      set_addresses(in_at(slot), out_at(slot), kC0);
+    } else {
+      p_.if_(
+          isa::Value(block_) == x_.c1 - 1, [&] { set_addresses(in_at(slot), out_at(slot), x_.rest()); },
+          [&] { set_addresses(in_at(slot), out_at(slot), kC0); });
+    }
+    const auto write = [&](u64 positions) {
+      const u64 repeats = ceil_div(positions, kC0), rows = kC0, planes = 1;
+      // A single repeat would begin one stride on.
+      const auto stride = [&](u64 blocks) { return repeats == 1 ? 0 : blocks; };
+      p_.scatter_vnchwconv_b16(2, 0, repeats, stride(x_.to_planes ? planes : rows), stride(x_.to_planes ? rows : planes));
+    };
+    if (last() == tile_) {
+      write(tile_);
+    } else {
+      p_.if_(isa::Value(count_) == tile_, [&] { write(tile_); }, [&] { write(last()); });
+    }
+    p_.pipe_barrier(isa::PipeId::V);
+  }
+
+  const Map x_;
+  const bool joint_;
+  const u64 tile_;
+  isa::ProgramBuilder p_;
+  Reg in_, out_, rows_, planes_, count_, block_, range_, t_, channels_, gap_;
+};
+
+KernelProgram trans_data_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
+  TransDataWriter writer(group, chip, static_cast<u64>(tiling.at("tile")));
+  const u64 tiles = in_order(Map(group), chip) ? 1 : writer.tiles();
+  return {.program = writer.program(),
+          .type = vector_kernel_type(chip),
+          .blocks = static_cast<u32>(std::min<u64>(tiles, vector_cores(chip)))};
+}
+
+}  // namespace
+
+const Kernel kTransDataKernel{"trans_data",         trans_data_refuses,   trans_data_formats,
+                              trans_data_tilings, trans_data_footprint, trans_data_build};
+
+}  // namespace vinci::graph

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "isa/builder/program_builder.h"
+#include "sim/config/chip_config.h"
+#include "tools/graph/kernels/group.h"
+
+// Element-wise nodes as vector instructions: the bodies of element-wise kernels and the epilogues of others.
+namespace vinci::graph {
+
+// Addresses in UB of the values of a group.
+using Addresses = std::function<u64(const Value* value)>;
+
+// "" where vector instructions compute all nodes [first, end) of the group on the chip; else the reason why not.
+std::string vector_refuses(const Group& group, usize first, const config::ChipConfig& chip);
+
+// Writes nodes [first, end) of the group for so many elements. Each value has a buffer of its own. The mask must be all
+// ones, and is so behind it.
+void write_vector_nodes(isa::ProgramBuilder& p, const Group& group, usize first, const Addresses& at, u64 elements);
+
+// body(first element, repeats) in parts that an instruction takes, for lanes of 32 bits (wide) or 16; the mask is set for
+// the rest and is all ones behind it. Ends with a barrier, so that the next instruction may read the result.
+void in_repeats(isa::ProgramBuilder& p, bool wide, u64 elements, const std::function<void(u64 first, u64 repeats)>& body);
+
+// Buffers in UB for the nodes [first, end): index of the buffer of each value, by order of the nodes' outputs, so that
+// values that live at the same time have different ones. Inputs and outputs of the group are not counted.
+struct Temporaries {
+  std::map<const Value*, u32> of;
+  u32 count = 0;
+};
+Temporaries temporaries(const Group& group, usize first);
+
+}  // namespace vinci::graph

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+#include <optional>
+
+#include "tools/graph/kernels/kernel.h"
+#include "tools/graph/ops/op.h"
+#include "tools/graph/passes/match.h"
+#include "tools/graph/passes/pass.h"
+
+// Formats of tensors. Kernels of convolutions and poolings ask for NC1HWC0; element-wise nodes take the format of what
+// they get, so it spreads; all other nodes work on the format of the model.
+namespace vinci::graph {
+namespace {
+
+using isa::Format;
+
+// The tensor in another format: for a constant another constant that says so, else a TransData in front of `before`.
+class Converter {
+ public:
+  explicit Converter(Graph& graph) : graph_(graph) {}
+
+  Value* convert(Value* value, Format format, const Node* before) {
+    if (value->format == format) return value;
+    Value*& made = made_[{value, format}];
+    if (made != nullptr) return made;
+    ++effect.matches;
+    if (value->constant) {
+      made = graph_.add_constant(value->name, *value->constant);
+    } else {
+      ++effect.changes;
+      Node* const node = graph_.add_node("TransData", value->name + "/TransData", {value}, 1, before);
+      infer(*node);
+      made = node->output();
+    }
+    made->format = format;
+    return made;
+  }
+
+  Effect effect;
+
+ private:
+  Graph& graph_;
+  std::map<std::pair<const Value*, Format>, Value*> made_;
+};
+
+bool is_map(const Value& v) { return v.shape.known() && v.shape.rank() == 4; }
+
+}  // namespace
+
+Effect select_formats(Graph& graph, const Target& target) {
+  if (target.chip == nullptr) return {};
+  Converter converter(graph);
+  for (const auto& node : graph.nodes()) {
+    if (node->type == "TransData") continue;
+    const Group group(*node);
+    std::optional<Formats> wanted;
+    for (const Kernel* const kernel : {&kConvolutionKernel, &kMapReductionKernel}) {
+      if (!wanted && kernel->refuses(group, *target.chip).empty()) wanted = kernel->formats(group, *target.chip);
+    }
+    if (!wanted) {
+      // A map in NC1HWC0 stays so in nodes whose other operands are maps of the same shape, or numbers.
+      const auto spreads = [&](const Value* v) { return is_map(*v) && v->shape == node->output()->shape; };
+      const bool any = std::ranges::any_of(group.inputs(), [](const Value* v) { return v->format == Format::NC1HWC0; });
+      const bool lanes = kElementwiseKernel.refuses(group, *target.chip).find("no vector") == std::string::npos;
+      // Blocks of 16 channels are those of f16.
+      const Format format =
+          any && lanes && node->output()->type == DataType::f16 && std::ranges::all_of(group.inputs(), spreads) ? Format::NC1HWC0 : Format::ND;
+      wanted = {.inputs = std::vector(group.inputs().size(), format),
+                .outputs = std::vector(node->outputs().size(), format)};
+    }
+    for (usize i = 0; i < group.inputs().size(); ++i) {
+      for (usize o = 0; o < node->inputs().size(); ++o) {
+        if (node->input(o) != group.inputs()[i]) continue;
+        node->set_input(o, converter.convert(node->input(o), wanted->inputs[i], node.get()));
+      }
+    }
+    for (usize i = 0; i < node->outputs().size(); ++i)
+      node->output(i)->format = wanted->outputs[std::min(i, wanted->outputs.size() - 1)];
+  }
+  for (Value*& output : graph.outputs) {
+    Value* const made = converter.convert(output, Format::ND, nullptr);
+    if (made != output) std::swap(made->name, output->name);
+    output = made;
+  }
+  graph.prune();
+  return converter.effect;
+}
+
+}  // namespace vinci::graph

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+#include <unordered_map>
+
+#include "tools/graph/kernels/kernel.h"
+#include "tools/graph/ops/run.h"
+#include "tools/graph/passes/match.h"
+#include "tools/graph/passes/pass.h"
+
+// Nodes that one kernel computes become a FusedOp: what lies between them never goes to memory.
+namespace vinci::graph {
+namespace {
+
+// The nodes of `first` and then those of `second`, as one node in front of `second`; both stay. `second` uses the
+// output of `first`.
+Node* join(Graph& graph, const Node& first, const Node& second) {
+  Node* const fused = graph.add_node("FusedOp", first.name, {}, 0, &second);
+  Graph& body = *fused->bodies.emplace_back(std::make_unique<Graph>(first.name));
+  std::unordered_map<const Value*, Value*> to{{nullptr, nullptr}};
+  const auto inside = [&](Value* v) {
+    if (const auto at = to.find(v); at != to.end()) return at->second;
+    Value* const input = body.add_input(v->name, v->type, v->shape);
+    input->format = v->format;
+    input->constant = v->constant;
+    fused->add_input(v);
+    return to[v] = input;
+  };
+  const auto copy = [&](const Node& from, const auto& operand) {
+    std::vector<Value*> inputs;
+    for (Value* const v : from.inputs())
+      inputs.push_back(operand(v));
+    Node* const made = body.add_node(from.type, from.name, std::move(inputs), from.outputs().size());
+    made->attributes = from.attributes;
+    made->origins = from.origins;
+    for (usize i = 0; i < from.outputs().size(); ++i) {
+      made->output(i)->type = from.output(i)->type;
+      made->output(i)->shape = from.output(i)->shape;
+      made->output(i)->format = from.output(i)->format;
+      made->output(i)->name = from.output(i)->name;
+    }
+    return made;
+  };
+  for (const Node* const part : {&first, &second}) {
+    if (part->type != "FusedOp") {
+      Node* const made = copy(*part, inside);
+      for (usize i = 0; i < part->outputs().size(); ++i)
+        to[part->output(i)] = made->output(i);
+      continue;
+    }
+    const Graph& old = *part->bodies[0];
+    std::unordered_map<const Value*, Value*> here{{nullptr, nullptr}};
+    for (usize i = 0; i < old.inputs.size(); ++i)
+      here[old.inputs[i]] = inside(part->input(i));
+    for (const auto& node : old.nodes()) {
+      Node* const made = copy(*node, [&](Value* v) { return here.at(v); });
+      for (usize i = 0; i < node->outputs().size(); ++i)
+        here[node->output(i)] = made->output(i);
+    }
+    for (usize i = 0; i < old.outputs.size(); ++i)
+      to[part->output(i)] = here.at(old.outputs[i]);
+  }
+  body.outputs = {to.at(second.output())};
+  Value* const out = graph.add_output(fused, second.output()->name + "/fused");
+  out->type = second.output()->type;
+  out->shape = second.output()->shape;
+  out->format = second.output()->format;
+  fused->origins = first.origins;
+  fused->origins.insert(fused->origins.end(), second.origins.begin(), second.origins.end());
+  return fused;
+}
+
+bool begins_with_conv(const Node& node) {
+  return node.type == "Conv2D" || (node.type == "FusedOp" && node.bodies[0]->nodes().front()->type == "Conv2D");
+}
+
+// `node` and the producer of one of its operands, if `kernel` computes both together and the producer is of `kind`.
+Visit fuse_with_producer(Graph& graph, Node& node, const Target& target, const Kernel& kernel,
+                         bool (*kind)(const Node&, const config::ChipConfig&)) {
+  if (target.chip == nullptr || !kElementwiseKernel.refuses(Group(node), *target.chip).empty())
+    return Visit::none;
+  bool matched = false;
+  for (Value* const input : std::vector<Value*>(node.inputs())) {
+    Node* const before = input == nullptr ? nullptr : input->producer();
+    if (before == nullptr || !kind(*before, *target.chip)) continue;
+    matched = true;
+    if (graph.sole_user(input) != &node) continue;
+    Node* const fused = join(graph, *before, node);
+    if (!kernel.refuses(Group(*fused), *target.chip).empty()) {
+      graph.erase(fused);
+      continue;
+    }
+    Value* const old = node.output();
+    std::string name = old->name;
+    graph.replace(old, fused->output());
+    old->name += "/replaced";
+    fused->output()->name = std::move(name);
+    graph.erase(&node);
+    graph.erase(before);
+    return Visit::gone;
+  }
+  return matched ? Visit::matched : Visit::none;
+}
+
+}  // namespace
+
+Visit fuse_conv_elementwise(Graph& graph, Node& node, const Target& target) {
+  return fuse_with_producer(graph, node, target, kConvolutionKernel,
+                            [](const Node& before, const config::ChipConfig&) { return begins_with_conv(before); });
+}
+
+Visit fuse_elementwise(Graph& graph, Node& node, const Target& target) {
+  return fuse_with_producer(graph, node, target, kElementwiseKernel, [](const Node& before, const config::ChipConfig& chip) {
+    return !begins_with_conv(before) && kElementwiseKernel.refuses(Group(before), chip).empty();
+  });
+}
+
+}  // namespace vinci::graph

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "tools/graph/ops/op.h"
+#include "tools/graph/passes/match.h"
+#include "tools/graph/passes/pass.h"
+
+namespace vinci::graph {
+namespace {
+
+constexpr double kMaxF16 = 65504;  // weights are clipped to it, as --is_weight_clip=1 does
+
+// A sum in L0C begins with a bias of f32.
+bool stays_f32(const Node& node, usize input) {
+  const bool bias = input == 2 && (node.type == "Conv2D" || node.type == "BatchMatMulV2");
+  return bias || (node.type == "Resize" && input > 0);
+}
+
+Value* cast(Graph& graph, Value* value, DataType type, const Node* before) {
+  Node* const node = graph.add_node("Cast", value->name + "/Cast", {value}, 1, before);
+  node->attributes["to"] = static_cast<i64>(enum_index(type));
+  infer(*node);
+  return node->output();
+}
+
+Value* as_f16(Graph& graph, const Value& constant) {
+  Array a = constant.constant->array();
+  for (double& v : a.values)
+    v = std::isfinite(v) ? std::clamp(v, -kMaxF16, kMaxF16) : v;
+  a.type = DataType::f16;
+  return graph.add_constant(constant.name, Tensor(a));
+}
+
+}  // namespace
+
+// force_fp16: whatever is f32 becomes f16, with Casts behind the inputs and in front of the outputs of the network.
+Effect insert_casts(Graph& graph, const Target& target) {
+  if (target.precision != PrecisionMode::force_fp16 || target.chip == nullptr) return {};
+  Effect effect;
+  std::vector<DataType> outputs;
+  for (const Value* const v : graph.outputs)
+    outputs.push_back(v->type);
+  const Node* const first = graph.size() == 0 ? nullptr : graph.nodes().front().get();
+  std::map<const Value*, Value*> narrow;
+  for (Value* const input : std::vector<Value*>(graph.inputs)) {
+    if (input->type != DataType::f32 || input->uses().empty()) continue;
+    const std::vector<Use> uses = input->uses();
+    Value* const made = cast(graph, input, DataType::f16, first);
+    ++effect.matches;
+    ++effect.changes;
+    for (const Use& use : uses)
+      use.node->set_input(use.input, made);
+  }
+  for (const auto& node : graph.nodes()) {
+    if (node->type == "Cast" && node->output()->name.ends_with("/Cast")) continue;  // made above
+    for (usize i = 0; i < node->inputs().size(); ++i) {
+      Value* const value = node->input(i);
+      if (value == nullptr || !value->constant || value->type != DataType::f32 || stays_f32(*node, i)) continue;
+      Value*& made = narrow[value];
+      if (made == nullptr) made = as_f16(graph, *value);
+      node->set_input(i, made);
+    }
+    if (node->type == "Cast" && node->integer("to") == static_cast<i64>(enum_index(DataType::f32)))
+      node->attributes["to"] = static_cast<i64>(enum_index(DataType::f16));
+    infer(*node);
+  }
+  for (usize i = 0; i < graph.outputs.size(); ++i) {
+    Value* const value = graph.outputs[i];
+    if (value->type == outputs[i]) continue;
+    Value* const made = cast(graph, value, outputs[i], nullptr);
+    std::swap(made->name, value->name);
+    graph.outputs[i] = made;
+    ++effect.matches;
+    ++effect.changes;
+  }
+  return effect;
+}
+
+}  // namespace vinci::graph
