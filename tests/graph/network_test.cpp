@@ -40,9 +40,11 @@ struct Net {
   }
   Value* conv(Value* x, i64 filters, i64 kernel, i64 stride, i64 pad, bool bias = false) {
     const i64 channels = x->shape[1];
-    std::vector<Value*> in{x, weights({filters, channels, kernel, kernel}, static_cast<double>(channels * kernel * kernel))};
+    std::vector<Value*> in{
+        x, weights({filters, channels, kernel, kernel}, static_cast<double>(channels * kernel * kernel))};
     if (bias) in.push_back(weights({filters}, 1));
-    return node("Conv2D", in, {{"strides", std::vector<i64>{stride, stride}}, {"pads", std::vector<i64>{pad, pad, pad, pad}}});
+    return node("Conv2D", in,
+                {{"strides", std::vector<i64>{stride, stride}}, {"pads", std::vector<i64>{pad, pad, pad, pad}}});
   }
   Value* batch_norm(Value* x) {
     const i64 c = x->shape[1];
@@ -67,8 +69,8 @@ class Networks : public ::testing::TestWithParam<const char*> {
     }
     std::vector<NodeCheck> rows = check_nodes(network, inputs);
     for (const NodeCheck& row : rows)
-      EXPECT_TRUE(row.right()) << row.node->node->name << " (" << row.node->kernel->name << " " << text(row.node->tiling)
-                               << "): " << row.error;
+      EXPECT_TRUE(row.right()) << row.node->node->name << " (" << row.node->kernel->name << " "
+                               << text(row.node->tiling) << "): " << row.error;
     return rows;
   }
   static std::vector<std::string_view> kernels(const Network& network) {

@@ -19,9 +19,7 @@ isa::TensorLayout layout_of(const Value& value, isa::Format format) {
 }
 
 // The format of the model, for maps under the name that has their axes.
-isa::Format plain_format(const Value& value) {
-  return value.shape.rank() == 4 ? isa::Format::NCHW : isa::Format::ND;
-}
+isa::Format plain_format(const Value& value) { return value.shape.rank() == 4 ? isa::Format::NCHW : isa::Format::ND; }
 
 isa::Format named_format(const Value& value) {
   return value.format == isa::Format::ND ? plain_format(value) : value.format;

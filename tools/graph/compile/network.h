@@ -63,8 +63,11 @@ std::vector<std::byte> stored_constant(const Value& value);
 std::vector<std::byte> to_storage(const Value& value, const Array& array);
 Array from_storage(const Value& value, std::span<const std::byte> bytes);
 
-// The network as a task stream: weights and inputs go to the device, one task executes the model, the outputs come back.
-// Inputs are host buffers of random contents; outputs are files <name>.npy.
+// The stream of the model's tasks in the task stream.
+inline constexpr std::string_view kModelStream = "network";
+
+// The network as a task stream: weights and inputs go to the device, one task executes the model, the outputs come
+// back. Inputs are host buffers of random contents; outputs are files <name>.npy.
 task::BuiltStream to_task_stream(const Network& network, const std::string& name);
 
 // One node as it was computed from the inputs of the reference.

@@ -17,7 +17,9 @@ namespace {
 // Names of buffers and files: letters, digits and the like of a name of the model.
 std::string plain_name(std::string_view name) {
   std::string out(name);
-  std::ranges::replace_if(out, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.' && c != '-'; }, '_');
+  std::ranges::replace_if(
+      out, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.' && c != '-'; },
+      '_');
   return out.empty() ? "value" : out;
 }
 
@@ -99,19 +101,16 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
   task::StreamRef main = s.stream("main");
   main.memcpy(buffers.weights_on_device(), weights_on_host(s, buffers));
   for (const Value* const v : graph.inputs) {
-    const task::BufferRef host = s.host({.name = plain_name(v->name),
-                                         .dtype = std::string(info(v->type).npy),
-                                         .shape = extents(*v),
-                                         .random = true});
+    const task::BufferRef host = s.host(
+        {.name = plain_name(v->name), .dtype = std::string(info(v->type).npy), .shape = extents(*v), .random = true});
     main.memcpy(buffers.at(v), host, v->shape.elements() * info(v->type).bytes);
   }
   const task::ModelRef model = s.model("network");
   main.execute(model);
-  task::StreamRef body = s.stream("network", {.model = model});
+  task::StreamRef body = s.stream(std::string(kModelStream), {.model = model});
   Kernels kernels(s);
   for (const CompiledNode& n : network.nodes)
-    body.launch(kernels.add(n), n.program.blocks,
-                buffers.arguments(*n.node), n.node->name);
+    body.launch(kernels.add(n), n.program.blocks, buffers.arguments(*n.node), n.node->name);
   for (const Value* const v : graph.outputs) {
     const task::BufferRef host = s.host({.name = "out_" + plain_name(v->name),
                                          .output = plain_name(v->name) + ".npy",
@@ -142,11 +141,11 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
       const Value* const stored = storage_of(v);
       std::vector<std::byte> bytes = to_storage(*stored, value_of(stored));
       const u64 count = bytes.size();
-      const task::BufferRef host = s.host({.name = fmt::format("in_{}_{}", checks.size(), plain_name(v->name)), .data = std::move(bytes)});
+      const task::BufferRef host =
+          s.host({.name = fmt::format("in_{}_{}", checks.size(), plain_name(v->name)), .data = std::move(bytes)});
       main.memcpy(buffers.at(v), host, count);
     }
-    main.launch(kernels.add(n), n.program.blocks,
-                buffers.arguments(*n.node), n.node->name);
+    main.launch(kernels.add(n), n.program.blocks, buffers.arguments(*n.node), n.node->name);
     for (const Value* const v : group.outputs()) {
       const task::BufferRef host = s.host({.name = fmt::format("out_{}", checks.size()), .bytes = stored_bytes(*v)});
       main.memcpy(host, buffers.at(v), stored_bytes(*v));
@@ -172,7 +171,8 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
     // What is read in f16 has its precision.
     const Group group(*check.node->node);
     for (const Node* const inner : group.nodes()) {
-      if (inner->output()->type == DataType::f16 || group.resolve(inner->input(0))->type == DataType::f16) check.allowed = std::max(check.allowed, 1e-2);
+      if (inner->output()->type == DataType::f16 || group.resolve(inner->input(0))->type == DataType::f16)
+        check.allowed = std::max(check.allowed, 1e-2);
     }
     out.push_back(check);
   }

@@ -20,7 +20,7 @@ namespace {
 using isa::PipeId, isa::Reg, isa::Target, isa::Type;
 
 constexpr u64 kFractalBytes = 512;  // of f16
-constexpr u64 kMaxRepeat = 255;  // fractals of a load from L1, repeats of a vector instruction
+constexpr u64 kMaxRepeat = 255;     // fractals of a load from L1, repeats of a vector instruction
 
 // The sizes of a convolution, in the terms of its kernel.
 struct Problem {
@@ -57,7 +57,9 @@ struct Sizes {
         c1(static_cast<u64>(t.at("c1"))),
         k(static_cast<u64>(t.at("k"))) {}
   u64 m, n, c1, k;
-  u64 map_bytes(const Problem& x) const { return align_up<u64>(c1 * x.rows(m) * x.width * 32, kFractalBytes); }  // in L1
+  u64 map_bytes(const Problem& x) const {
+    return align_up<u64>(c1 * x.rows(m) * x.width * 32, kFractalBytes);
+  }  // in L1
   u64 weight_bytes(const Problem& x) const { return c1 * x.points * (n / kC0) * kFractalBytes; }
 };
 
@@ -120,7 +122,7 @@ std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
     const bool relu = group.nodes().size() == 2 && group.nodes()[1]->type == "Relu";
     if (group.nodes().size() != 1 && !relu) return "FIXPIPE applies no epilogue but Relu";
   } else {
-        if (std::string reason = vector_refuses(group, 1, chip); !reason.empty()) return reason;
+    if (std::string reason = vector_refuses(group, 1, chip); !reason.empty()) return reason;
     for (usize i = 1; i < group.nodes().size(); ++i) {
       if (group.resolve(group.nodes()[i]->output())->type != DataType::f16) return "its epilogue is not f16 alone";
     }
@@ -175,7 +177,10 @@ std::vector<Tiling> conv_tilings(const Group& group, const config::ChipConfig& c
         const u64 chunk = c1 * x.points * kC0;
         if (c1 * x.points > 4095) continue;
         const u64 steps = ceil_div(chunk, k_limit), k = align_up(ceil_div(chunk, steps), kC0);
-        Tiling t{{"m", static_cast<i64>(m)}, {"n", static_cast<i64>(n)}, {"c1", static_cast<i64>(c1)}, {"k", static_cast<i64>(k)}};
+        Tiling t{{"m", static_cast<i64>(m)},
+                 {"n", static_cast<i64>(n)},
+                 {"c1", static_cast<i64>(c1)},
+                 {"k", static_cast<i64>(k)}};
         if (!fits(conv_footprint(group, chip, t), chip.core.buffers)) continue;
         choices.push_back({estimate(x, Sizes(t), chip), std::move(t)});
         break;
@@ -291,9 +296,9 @@ class ConvWriter {
     p_.mul(t0_, t0_, w.stride[0]);
     p_.sub(t0_, t0_, w.pad_begin[0]);
     p_.max(from_, t0_, 0);
-    p_.sub(t0_, from_, t0_);                                    // rows of padding above
+    p_.sub(t0_, from_, t0_);  // rows of padding above
     p_.min(rows_, t1_, x_.height);
-    p_.sub(t1_, t1_, rows_);                                    // and below
+    p_.sub(t1_, t1_, rows_);  // and below
     p_.sub(rows_, rows_, from_);
     p_.shl(t0_, t0_, 48);
     p_.shl(t1_, t1_, 56);
@@ -544,7 +549,8 @@ class ConvWriter {
       };
       write_vector_nodes(p_, group_, 1, where, s_.m * s_.n);
     };
-    p_.if_(c_slot_ == 0, [&] { write(0); }, [&] { write(1); });
+    p_.if_(
+        c_slot_ == 0, [&] { write(0); }, [&] { write(1); });
   }
 
   u64 tile_bytes() const { return s_.m * s_.n * 2; }
@@ -562,13 +568,12 @@ class ConvWriter {
   const std::vector<const Value*> residuals_ = residuals(group_);
   const u64 m_tiles_ = ceil_div(x_.positions, s_.m), n_tiles_ = ceil_div(x_.n1 * kC0, s_.n);
   isa::ProgramBuilder p_;
-  const Reg tile_ = p_.reg("tile"), image_ = p_.reg("image"), m0_ = p_.reg("m0"),
-            n0_ = p_.reg("n0"), m_ = p_.reg("m"), m1_ = p_.reg("m1"), m2_ = p_.reg("m2"), n1_ = p_.reg("n1"),
-            from_ = p_.reg("from"), rows_ = p_.reg("rows"), column_ = p_.reg("column"), c_ = p_.reg("c"),
-            count_ = p_.reg("count"), k0_ = p_.reg("k0"), k_ = p_.reg("k"), end_ = p_.reg("end"),
-            slot_ = p_.reg("slot"), l0_ = p_.reg("l0"), c_slot_ = p_.reg("c_slot"), src_ = p_.reg("src"),
-            w_src_ = p_.reg("w_src"), first_ = p_.reg("first"), t0_ = p_.reg("t0"), t1_ = p_.reg("t1"),
-            t2_ = p_.reg("t2"), t3_ = p_.reg("t3"), bias_ = p_.reg("bias");
+  const Reg tile_ = p_.reg("tile"), image_ = p_.reg("image"), m0_ = p_.reg("m0"), n0_ = p_.reg("n0"), m_ = p_.reg("m"),
+            m1_ = p_.reg("m1"), m2_ = p_.reg("m2"), n1_ = p_.reg("n1"), from_ = p_.reg("from"), rows_ = p_.reg("rows"),
+            column_ = p_.reg("column"), c_ = p_.reg("c"), count_ = p_.reg("count"), k0_ = p_.reg("k0"),
+            k_ = p_.reg("k"), end_ = p_.reg("end"), slot_ = p_.reg("slot"), l0_ = p_.reg("l0"),
+            c_slot_ = p_.reg("c_slot"), src_ = p_.reg("src"), w_src_ = p_.reg("w_src"), first_ = p_.reg("first"),
+            t0_ = p_.reg("t0"), t1_ = p_.reg("t1"), t2_ = p_.reg("t2"), t3_ = p_.reg("t3"), bias_ = p_.reg("bias");
 };
 
 KernelProgram conv_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {

@@ -45,7 +45,8 @@ std::vector<Tiling> elementwise_tilings(const Group& group, const config::ChipCo
   std::vector<Tiling> out;
   for (const u64 parts : {u64{1}, u64{2}, u64{4}}) {
     const u64 tile = std::clamp(align_up<u64>(ceil_div(share, parts), kGrain), kGrain, room);
-    if (out.empty() || out.back().at("tile") != static_cast<i64>(tile)) out.push_back({{"tile", static_cast<i64>(tile)}});
+    if (out.empty() || out.back().at("tile") != static_cast<i64>(tile))
+      out.push_back({{"tile", static_cast<i64>(tile)}});
   }
   return out;
 }
@@ -102,8 +103,7 @@ KernelProgram elementwise_build(const Group& group, const config::ChipConfig& ch
   pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) {
     const Addresses where = [&](const Value* v) {
       const Value* const outer = group.resolve(v);
-      if (const auto found = place.find(outer); found != place.end())
-        return found->second + slot * tile * bytes(outer);
+      if (const auto found = place.find(outer); found != place.end()) return found->second + slot * tile * bytes(outer);
       return end + between.of.at(v) * tile * 4;
     };
     if (last == tile) return write_vector_nodes(p, group, 0, where, tile);
@@ -125,7 +125,7 @@ KernelProgram elementwise_build(const Group& group, const config::ChipConfig& ch
 
 }  // namespace
 
-const Kernel kElementwiseKernel{"elementwise",         elementwise_refuses,   elementwise_formats,
+const Kernel kElementwiseKernel{"elementwise",       elementwise_refuses,   elementwise_formats,
                                 elementwise_tilings, elementwise_footprint, elementwise_build};
 
 }  // namespace vinci::graph

@@ -18,8 +18,9 @@ Group::Group(const Node& node) : node_(&node) {
   // A convolution with one channel has operands of one element that are tensors.
   const auto is_number = [&](const Value* v) {
     return scalar(v) && std::ranges::none_of(nodes_, [&](const Node* n) {
-      return n->type == "Conv2D" && std::ranges::any_of(n->inputs(), [&](const Value* o) { return resolve(o) == v; });
-    });
+             return n->type == "Conv2D" &&
+                    std::ranges::any_of(n->inputs(), [&](const Value* o) { return resolve(o) == v; });
+           });
   };
   for (const Value* const v : node.inputs()) {
     if (v == nullptr || is_number(v) || (v->constant && v->type == DataType::i64)) continue;

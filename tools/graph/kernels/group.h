@@ -8,16 +8,16 @@
 
 namespace vinci::graph {
 
-// What one kernel computes: a node, or the nodes of a FusedOp in order. Values are those of the node, and of the body for
-// results in between.
+// What one kernel computes: a node, or the nodes of a FusedOp in order. Values are those of the node, and of the body
+// for results in between.
 class Group {
  public:
   explicit Group(const Node& node);
 
   const Node& node() const { return *node_; }
   const std::vector<const Node*>& nodes() const { return nodes_; }
-  // Tensors that the kernel reads, in order and each once. Scalar constants, and constants of i64 (axes, shapes), are not
-  // among them: programs contain them.
+  // Tensors that the kernel reads, in order and each once. Scalar constants, and constants of i64 (axes, shapes), are
+  // not among them: programs contain them.
   const std::vector<const Value*>& inputs() const { return inputs_; }
   const std::vector<const Value*>& outputs() const { return outputs_; }
   // The tensor that an operand of a node of the group is: of the node around where it comes from there.

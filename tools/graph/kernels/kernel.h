@@ -13,7 +13,8 @@
 #include "sim/task/ops.h"
 #include "tools/graph/kernels/group.h"
 
-// The contract of a kernel: which nodes it computes on which chip, in which formats, with which tilings, and its program.
+// The contract of a kernel: which nodes it computes on which chip, in which formats, with which tilings, and its
+// program.
 namespace vinci::graph {
 
 // Sizes that a kernel may choose, by name.
@@ -55,7 +56,8 @@ std::span<const Kernel> all_kernels();
 // The first kernel that computes the group. Throws Fault::Unsupported with the name of the node and the reasons of all.
 const Kernel& kernel_for(const Group& group, const config::ChipConfig& chip);
 
-// The families -----------------------------------------------------------------------------------------------------------
+// The families
+// -----------------------------------------------------------------------------------------------------------
 
 extern const Kernel kElementwiseKernel;
 extern const Kernel kConvolutionKernel;
@@ -63,9 +65,10 @@ extern const Kernel kMatmulKernel;
 extern const Kernel kMapReductionKernel;
 extern const Kernel kTransDataKernel;
 
-// What several families need -------------------------------------------------------------------------------------------
+// What several families need
+// -------------------------------------------------------------------------------------------
 
-inline constexpr u64 kC0 = 16;              // channels of a block of NC1HWC0, rows and columns of a fractal, of f16
+inline constexpr u64 kC0 = 16;             // channels of a block of NC1HWC0, rows and columns of a fractal, of f16
 inline constexpr u64 kMaxCopyGap = 65535;  // blocks of 32 B between pieces of a copy
 
 // Cube and vector unit in one core.

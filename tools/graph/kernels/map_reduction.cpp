@@ -6,7 +6,8 @@
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/kernels/vector_ops.h"
 
-// The mean over height and width of an NC1HWC0 map: a tile is the map of one block of channels, added up in f32 by halves.
+// The mean over height and width of an NC1HWC0 map: a tile is the map of one block of channels, added up in f32 by
+// halves.
 namespace vinci::graph {
 namespace {
 
@@ -16,7 +17,8 @@ std::string reduction_refuses(const Group& group, const config::ChipConfig& chip
   const Node& node = group.node();
   if (node.type != "ReduceMean") return "it is no ReduceMean";
   const Value& in = *node.input(0);
-  if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16) return "its input is no f16 map of four axes";
+  if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16)
+    return "its input is no f16 map of four axes";
   if (node.input(1) == nullptr || !node.input(1)->constant || node.integer("keepdims", 1) == 0)
     return "its axes are no constant, or not kept";
   std::vector<i64> axes = node.input(1)->constant->array().integers();
@@ -64,9 +66,8 @@ KernelProgram reduction_build(const Group& group, const config::ChipConfig& chip
     p.copy_gm_to_ubuf(slot * map * 2, from, 0, 1, map / 16, 0, 0);
   };
   pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) {
-    in_repeats(p, true, map, [&](u64 e, u64 n) {
-      p.vconv_f162f32(wide_at + e * 4, slot * map * 2 + e * 2, n, 1, 1, 8, 4);
-    });
+    in_repeats(p, true, map,
+               [&](u64 e, u64 n) { p.vconv_f162f32(wide_at + e * 4, slot * map * 2 + e * 2, n, 1, 1, 8, 4); });
     for (u64 rows = map / kC0; rows > 1;) {
       const u64 half = rows / 2, behind = wide_at + (rows - half) * kC0 * 4;
       in_repeats(p, true, half * kC0, [&](u64 e, u64 n) {
@@ -75,9 +76,8 @@ KernelProgram reduction_build(const Group& group, const config::ChipConfig& chip
       rows -= half;
     }
     const float factor = 1 / static_cast<float>(map / kC0);
-    in_repeats(p, true, kC0, [&](u64, u64 n) {
-      p.vmuls(Type::f32, wide_at, wide_at, isa::f32(factor), n, 1, 1, 8, 8);
-    });
+    in_repeats(p, true, kC0,
+               [&](u64, u64 n) { p.vmuls(Type::f32, wide_at, wide_at, isa::f32(factor), n, 1, 1, 8, 8); });
     in_repeats(p, true, kC0, [&](u64, u64 n) { p.vconv_f322f16(out_at + slot * 64, wide_at, n, 1, 1, 4, 8); });
   };
   pipeline.store = [&](isa::ProgramBuilder&, u32 slot) { p.copy_ubuf_to_gm(to, out_at + slot * 64, 0, 1, 1, 0, 0); };
@@ -89,7 +89,7 @@ KernelProgram reduction_build(const Group& group, const config::ChipConfig& chip
 
 }  // namespace
 
-const Kernel kMapReductionKernel{"map_reduction",     reduction_refuses,   reduction_formats,
+const Kernel kMapReductionKernel{"map_reduction",   reduction_refuses,   reduction_formats,
                                  reduction_tilings, reduction_footprint, reduction_build};
 
 }  // namespace vinci::graph

@@ -43,11 +43,14 @@ std::string trans_data_refuses(const Group& group, const config::ChipConfig& chi
   if (node.type != "TransData") return "it is no TransData";
   const Value &in = *node.input(0), &out = *node.output();
   const auto planes = [](const Value& v) { return v.format == isa::Format::ND || v.format == isa::Format::NCHW; };
-  const bool known = (planes(in) && out.format == isa::Format::NC1HWC0) || (in.format == isa::Format::NC1HWC0 && planes(out));
+  const bool known =
+      (planes(in) && out.format == isa::Format::NC1HWC0) || (in.format == isa::Format::NC1HWC0 && planes(out));
   if (!known) return "its formats are not NCHW and NC1HWC0";
-  if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16) return "its input is no f16 map of four axes";
+  if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16)
+    return "its input is no f16 map of four axes";
   const Map x(group);
-  if (in_order(x, chip) && x.positions > room(chip)) return "a plane does not fit UB, and does not end at a block of 32 B";
+  if (in_order(x, chip) && x.positions > room(chip))
+    return "a plane does not fit UB, and does not end at a block of 32 B";
   return "";
 }
 
@@ -170,7 +173,8 @@ class TransDataWriter {
         return isa::Value(c < channels ? planes_at + c * tile_ * 2 : zeros_at());
       };
       const auto row = [&](u64 i) { return isa::Value(rows_at + (half * 8 + i) * 32); };
-      p_.set_va_reg_sb(planes_va + half, plane(0), plane(1), plane(2), plane(3), plane(4), plane(5), plane(6), plane(7));
+      p_.set_va_reg_sb(planes_va + half, plane(0), plane(1), plane(2), plane(3), plane(4), plane(5), plane(6),
+                       plane(7));
       p_.set_va_reg_sb(2 - planes_va + half, row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7));
     }
   }
@@ -190,12 +194,14 @@ class TransDataWriter {
       const u64 repeats = ceil_div(positions, kC0), rows = kC0, planes = 1;
       // A single repeat would begin one stride on.
       const auto stride = [&](u64 blocks) { return repeats == 1 ? 0 : blocks; };
-      p_.scatter_vnchwconv_b16(2, 0, repeats, stride(x_.to_planes ? planes : rows), stride(x_.to_planes ? rows : planes));
+      p_.scatter_vnchwconv_b16(2, 0, repeats, stride(x_.to_planes ? planes : rows),
+                               stride(x_.to_planes ? rows : planes));
     };
     if (last() == tile_) {
       write(tile_);
     } else {
-      p_.if_(isa::Value(count_) == tile_, [&] { write(tile_); }, [&] { write(last()); });
+      p_.if_(
+          isa::Value(count_) == tile_, [&] { write(tile_); }, [&] { write(last()); });
     }
     p_.pipe_barrier(isa::PipeId::V);
   }
@@ -217,7 +223,7 @@ KernelProgram trans_data_build(const Group& group, const config::ChipConfig& chi
 
 }  // namespace
 
-const Kernel kTransDataKernel{"trans_data",         trans_data_refuses,   trans_data_formats,
+const Kernel kTransDataKernel{"trans_data",       trans_data_refuses,   trans_data_formats,
                               trans_data_tilings, trans_data_footprint, trans_data_build};
 
 }  // namespace vinci::graph

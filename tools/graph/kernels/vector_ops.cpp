@@ -17,9 +17,9 @@
 namespace vinci::graph {
 namespace {
 
+using isa::PipeId;
 using isa::ProgramBuilder;
 using isa::Type;
-using isa::PipeId;
 
 constexpr u64 kLanes16 = 128, kLanes32 = 64;
 
@@ -34,7 +34,9 @@ class Writer {
     each([&](u64 e, u64 n) { p_.call(name, type(), {dst + e * bytes(), src + e * bytes(), n, 1, 1, 8, 8}); });
   }
   void scalar(std::string_view name, u64 dst, u64 src, double by) {
-    each([&](u64 e, u64 n) { p_.call(name, type(), {dst + e * bytes(), src + e * bytes(), number(by), n, 1, 1, 8, 8}); });
+    each([&](u64 e, u64 n) {
+      p_.call(name, type(), {dst + e * bytes(), src + e * bytes(), number(by), n, 1, 1, 8, 8});
+    });
   }
   void binary(std::string_view name, u64 dst, u64 a, u64 b) {
     each([&](u64 e, u64 n) {
@@ -56,8 +58,11 @@ class Writer {
   Type type() const { return wide_ ? Type::f32 : Type::f16; }
   u64 bytes() const { return wide_ ? 4 : 2; }
   u64 lanes() const { return wide_ ? kLanes32 : kLanes16; }
-  isa::Value number(double v) const { return wide_ ? isa::f32(static_cast<float>(v)) : isa::f16(static_cast<float>(v)); }
-  // body(first element, repeats) for as many repeats as one instruction takes; the next instruction may read the result.
+  isa::Value number(double v) const {
+    return wide_ ? isa::f32(static_cast<float>(v)) : isa::f16(static_cast<float>(v));
+  }
+  // body(first element, repeats) for as many repeats as one instruction takes; the next instruction may read the
+  // result.
   template <class Body>
   void each(const Body& body) {
     for (u64 done = 0; done < repeats_; done += kMaxRepeats)
@@ -207,8 +212,8 @@ void write_vector_nodes(ProgramBuilder& p, const Group& group, usize first, cons
     for (usize i = first; i < group.nodes().size(); ++i) {
       const Node& node = *group.nodes()[i];
       // A Cast has the lanes of the wider type.
-      const bool wide = group.resolve(node.output())->type == DataType::f32 ||
-                        group.resolve(node.input(0))->type == DataType::f32;
+      const bool wide =
+          group.resolve(node.output())->type == DataType::f32 || group.resolve(node.input(0))->type == DataType::f32;
       body(node, wide, wide ? kLanes32 : kLanes16);
     }
   };

@@ -23,9 +23,10 @@ std::string vector_refuses(const Group& group, usize first, const config::ChipCo
 // ones, and is so behind it.
 void write_vector_nodes(isa::ProgramBuilder& p, const Group& group, usize first, const Addresses& at, u64 elements);
 
-// body(first element, repeats) in parts that an instruction takes, for lanes of 32 bits (wide) or 16; the mask is set for
-// the rest and is all ones behind it. Ends with a barrier, so that the next instruction may read the result.
-void in_repeats(isa::ProgramBuilder& p, bool wide, u64 elements, const std::function<void(u64 first, u64 repeats)>& body);
+// body(first element, repeats) in parts that an instruction takes, for lanes of 32 bits (wide) or 16; the mask is set
+// for the rest and is all ones behind it. Ends with a barrier, so that the next instruction may read the result.
+void in_repeats(isa::ProgramBuilder& p, bool wide, u64 elements,
+                const std::function<void(u64 first, u64 repeats)>& body);
 
 // Buffers in UB for the nodes [first, end): index of the buffer of each value, by order of the nodes' outputs, so that
 // values that live at the same time have different ones. Inputs and outputs of the group are not counted.

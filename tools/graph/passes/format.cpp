@@ -65,7 +65,9 @@ Effect select_formats(Graph& graph, const Target& target) {
       const bool lanes = kElementwiseKernel.refuses(group, *target.chip).find("no vector") == std::string::npos;
       // Blocks of 16 channels are those of f16.
       const Format format =
-          any && lanes && node->output()->type == DataType::f16 && std::ranges::all_of(group.inputs(), spreads) ? Format::NC1HWC0 : Format::ND;
+          any && lanes && node->output()->type == DataType::f16 && std::ranges::all_of(group.inputs(), spreads)
+              ? Format::NC1HWC0
+              : Format::ND;
       wanted = {.inputs = std::vector(group.inputs().size(), format),
                 .outputs = std::vector(node->outputs().size(), format)};
     }

@@ -77,8 +77,7 @@ bool begins_with_conv(const Node& node) {
 // `node` and the producer of one of its operands, if `kernel` computes both together and the producer is of `kind`.
 Visit fuse_with_producer(Graph& graph, Node& node, const Target& target, const Kernel& kernel,
                          bool (*kind)(const Node&, const config::ChipConfig&)) {
-  if (target.chip == nullptr || !kElementwiseKernel.refuses(Group(node), *target.chip).empty())
-    return Visit::none;
+  if (target.chip == nullptr || !kElementwiseKernel.refuses(Group(node), *target.chip).empty()) return Visit::none;
   bool matched = false;
   for (Value* const input : std::vector<Value*>(node.inputs())) {
     Node* const before = input == nullptr ? nullptr : input->producer();
@@ -110,9 +109,10 @@ Visit fuse_conv_elementwise(Graph& graph, Node& node, const Target& target) {
 }
 
 Visit fuse_elementwise(Graph& graph, Node& node, const Target& target) {
-  return fuse_with_producer(graph, node, target, kElementwiseKernel, [](const Node& before, const config::ChipConfig& chip) {
-    return !begins_with_conv(before) && kElementwiseKernel.refuses(Group(before), chip).empty();
-  });
+  return fuse_with_producer(
+      graph, node, target, kElementwiseKernel, [](const Node& before, const config::ChipConfig& chip) {
+        return !begins_with_conv(before) && kElementwiseKernel.refuses(Group(before), chip).empty();
+      });
 }
 
 }  // namespace vinci::graph

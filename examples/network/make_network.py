@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Vinci authors
+"""Writes a small network as ONNX, with random weights: make_network.py NETWORK FILE.
+
+Needs python3-onnx and python3-numpy. Weights are scaled so that the values of each layer have an rms of about 1.
+"""
+import argparse
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+class Builder:
+    """Nodes and weights of a network; each call returns the name of its result."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+        self.nodes, self.weights = [], []
+
+    def constant(self, values):
+        name = f"w{len(self.weights)}"
+        self.weights.append(numpy_helper.from_array(np.asarray(values), name))
+        return name
+
+    def node(self, op, *inputs, **attributes):
+        name = f"{op}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, list(inputs), [name], name=name, **attributes))
+        return name
+
+    def conv(self, x, channels, filters, kernel, stride=1, pad=0):
+        scale = np.sqrt(2.0 / (channels * kernel * kernel))
+        w = self.random.normal(0, scale, (filters, channels, kernel, kernel)).astype(np.float32)
+        return self.node("Conv", x, self.constant(w), kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[pad] * 4)
+
+    def batch_norm(self, x, channels, gain=1.0):
+        def vector(low, high):
+            return self.constant(self.random.uniform(low, high, channels).astype(np.float32))
+        return self.node("BatchNormalization", x, vector(0.8 * gain, 1.2 * gain), vector(-0.1, 0.1), vector(-0.1, 0.1),
+                         vector(0.8, 1.2))
+
+    def linear(self, x, inputs, outputs):
+        w = self.random.normal(0, np.sqrt(1.0 / inputs), (outputs, inputs)).astype(np.float32)
+        b = self.random.uniform(-0.1, 0.1, outputs).astype(np.float32)
+        return self.node("Gemm", x, self.constant(w), self.constant(b), transB=1)
+
+    def head(self, x, channels, classes):
+        pooled = self.node("Flatten", self.node("GlobalAveragePool", x))
+        return self.linear(pooled, channels, classes)
+
+    def save(self, path, name, inputs, output, shape):
+        values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in inputs.items()]
+        out = helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)
+        graph = helper.make_graph(self.nodes, name, values, [out], self.weights)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), path)
+
+
+def basic_block(b, x, channels, filters, stride):
+    """Conv, BN, Relu, Conv, BN, Add, Relu; a convolution of 1 x 1 where the shapes differ."""
+    y = b.node("Relu", b.batch_norm(b.conv(x, channels, filters, 3, stride, 1), filters))
+    y = b.batch_norm(b.conv(y, filters, filters, 3, 1, 1), filters, gain=0.5)
+    if stride != 1 or channels != filters:
+        x = b.batch_norm(b.conv(x, channels, filters, 1, stride), filters)
+    return b.node("Relu", b.node("Add", y, x))
+
+
+def bottleneck(b, x, channels, width, stride):
+    """Convolutions of 1 x 1, 3 x 3 and 1 x 1 to four times the width; the stride is that of the middle one."""
+    y = b.node("Relu", b.batch_norm(b.conv(x, channels, width, 1), width))
+    y = b.node("Relu", b.batch_norm(b.conv(y, width, width, 3, stride, 1), width))
+    y = b.batch_norm(b.conv(y, width, 4 * width, 1), 4 * width, gain=0.5)
+    if stride != 1 or channels != 4 * width:
+        x = b.batch_norm(b.conv(x, channels, 4 * width, 1, stride), 4 * width)
+    return b.node("Relu", b.node("Add", y, x))
+
+
+def block(b, batch, path):
+    """One residual block of 16 to 64 channels with its classifier."""
+    x = b.node("Relu", b.batch_norm(b.conv("x", 16, 64, 3, 1, 1), 64))
+    x = basic_block(b, x, 64, 64, 1)
+    b.save(path, "block", {"x": [batch, 16, 32, 32]}, b.head(x, 64, 10), [batch, 10])
+
+
+def resnet(b, batch, path, name, layers, unit, expansion):
+    x = b.node("Relu", b.batch_norm(b.conv("x", 3, 64, 7, 2, 3), 64))
+    x = b.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    channels = 64
+    for stage, count in enumerate(layers):
+        width = 64 << stage
+        for i in range(count):
+            x = unit(b, x, channels, width, 2 if stage > 0 and i == 0 else 1)
+            channels = width * expansion
+    b.save(path, name, {"x": [batch, 3, 224, 224]}, b.head(x, channels, 1000), [batch, 1000])
+
+
+NETWORKS = {
+    "block": block,
+    "resnet18": lambda b, batch, path: resnet(b, batch, path, "resnet18", [2, 2, 2, 2], basic_block, 1),
+    "resnet50": lambda b, batch, path: resnet(b, batch, path, "resnet50", [3, 4, 6, 3], bottleneck, 4),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("network", choices=sorted(NETWORKS))
+    parser.add_argument("file", help="the .onnx file to write")
+    parser.add_argument("--batch", type=int, default=1, help="images (1)")
+    parser.add_argument("--seed", type=int, default=1, help="of the weights (1)")
+    chosen = parser.parse_args()
+    if chosen.batch < 1:
+        parser.error("--batch is at least 1")
+    NETWORKS[chosen.network](Builder(chosen.seed), chosen.batch, chosen.file)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Vinci authors
+"""`vinci compile` as a user meets it: compile_test.py VINCI MAKE_NETWORK."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+VINCI, MAKE = sys.argv[1:3]
+
+
+def vinci(*args):
+    return subprocess.run([VINCI, *map(str, args)], capture_output=True, text=True, check=False)
+
+
+class Compile(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.work = pathlib.Path(cls.folder.name)
+        cls.model = cls.work / "block.onnx"
+        subprocess.run([sys.executable, MAKE, "block", cls.model], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def compiled(self, soc, *options):
+        out = self.work / f"{soc}{len(list(self.work.iterdir()))}"
+        result = vinci("compile", self.model, "--soc_version", soc, "-o", out, "--check_nodes", *options)
+        self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
+        passes = json.loads((out / "fusion_result.json").read_text())[0]["session_and_graph_id_0_0"]
+        return out, (out / "nodes.txt").read_text(), passes
+
+    def test_compiles_and_runs_without_findings(self):
+        for soc, chip, tasks in (("Ascend910B1", "ascend-910b1", 9), ("Ascend310P3", "ascend-310p3", 8)):
+            out, table, passes = self.compiled(soc)
+            self.assertIn(f"{tasks} tasks on {chip}", table)
+            self.assertEqual(passes["graph_fusion"]["ConvBatchnormFusionPass"]["effect_times"], "3")
+            run = vinci("run", out / "block.yaml", "--chip", chip, "--check", "-o", out / "run")
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertIn("no findings", run.stdout)
+            self.assertTrue((out / "run" / "Gemm_12.npy").exists())
+
+    def test_switches_turn_fusion_off(self):
+        switches = self.work / "switches.cfg"
+        switches.write_text("TbeConv2DEltwiseFusionPass:off\nTbeEltwiseFusionPass:off\n")
+        _, table, passes = self.compiled("Ascend310P3", "--fusion_switch_file", switches)
+        self.assertEqual(passes["ub_fusion"], {})
+        self.assertIn("12 tasks", table, "three Relu and an Add more")
+
+    def test_dumps_the_graph_of_each_stage(self):
+        out, _, _ = self.compiled("Ascend910B1", "--dump_graph")
+        stages = sorted(p.name for p in out.glob("ge_*.txt"))
+        self.assertEqual(stages[0], "ge_00000_graph_PreRunAfterPrepare.txt")
+        self.assertIn("BatchNorm", (out / stages[0]).read_text())
+        self.assertNotIn("BatchNorm(", (out / stages[1]).read_text())
+
+    def test_lists_support_without_compiling(self):
+        result = vinci("compile", self.model, "--mode", 3)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("all nodes can be read", result.stdout)
+
+    def test_errors_name_what_is_wrong(self):
+        cases = (
+            (["--fusion_switch_file", self.work / "none"], "No such file"),
+            (["--optimization_switch", "ConvBatchnorm:off"], "there is no pass 'ConvBatchnorm'"),
+            (["--input_shape", "y:1,16,32,32"], "no input 'y'"),
+            (["--input_shape", "x:1,x"], "'x' is no extent"),
+            (["--soc_version", "Ascend999"], "ascend-999"),
+        )
+        for options, message in cases:
+            result = vinci("compile", self.model, "-o", self.work / "bad", *options)
+            self.assertEqual(result.returncode, 2, options)
+            self.assertIn(message, result.stderr)
+        text = self.work / "text.onnx"
+        text.write_text("no model")
+        result = vinci("compile", text, "-o", self.work / "bad")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("not an ONNX file", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+
+#include "isa/base/error.h"
+#include "isa/base/random.h"
+#include "isa/base/suggest.h"
+#include "sim/config/load.h"
+#include "sim/io/atomic_file.h"
+#include "sim/io/folder_lock.h"
+#include "sim/io/input_file.h"
+#include "tools/graph/compile/timing.h"
+#include "tools/graph/import/import.h"
+#include "tools/graph/ir/text.h"
+#include "tools/vinci/commands.h"
+#include "tools/vinci/options.h"
+
+namespace vinci::cli {
+namespace {
+
+constexpr int kNodesWrong = 1;
+
+struct CompileOptions {
+  std::string model, soc = "Ascend910B1", folder, shapes, switches, optimization, precision = "force_fp16", level = "O3";
+  u32 mode = 0;
+  bool check = false, dump = false, no_reuse = false;
+  u64 seed = 1;
+};
+
+// "Ascend910B1" is the chip file ascend-910b1; names and files of chips are taken as they are.
+std::string chip_of(const std::string& soc) {
+  if (!soc.starts_with("Ascend")) return soc;
+  return "ascend-" + lower(std::string_view(soc).substr(6));
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> out;
+  for (usize at = 0; at <= text.size() && !text.empty();) {
+    const usize end = std::min(text.find(separator, at), text.size());
+    out.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+// "x:1,3,224,224;mask:1,128"; -1 is an unknown extent.
+std::map<std::string, graph::Shape> parse_shapes(std::string_view text) {
+  std::map<std::string, graph::Shape> out;
+  for (const std::string& part : split(text, ';')) {
+    const usize colon = part.rfind(':');
+    if (colon == std::string::npos || colon == 0)
+      fail_at(Fault::Input, "--input_shape", "'{}' is no name:extents", part);
+    graph::Dims dims;
+    for (const std::string& extent : split(std::string_view(part).substr(colon + 1), ',')) {
+      i64 value = 0;
+      const auto [end, error] = std::from_chars(extent.data(), extent.data() + extent.size(), value);
+      if (error != std::errc() || end != extent.data() + extent.size() || value < -1 || value > (i64{1} << 40))
+        fail_at(Fault::Input, "--input_shape", "'{}' is no extent", extent);
+      dims.push_back(value);
+    }
+    out.insert_or_assign(part.substr(0, colon), graph::Shape(dims));
+  }
+  return out;
+}
+
+graph::Switches switches_of(const CompileOptions& o) {
+  graph::Switches out;
+  if (!o.switches.empty()) out = graph::parse_switches(io::read_file(o.switches, u64{1} << 20), o.switches);
+  std::string lines = o.optimization;
+  std::ranges::replace(lines, ';', '\n');
+  for (const auto& [pass, on] : graph::parse_switches(lines, "--optimization_switch").passes)
+    out.passes.insert_or_assign(pass, on);
+  out.level = o.level == "O1" ? graph::Level::O1 : graph::Level::O3;
+  return out;
+}
+
+// --mode=3: which nodes can be compiled.
+void print_support(const graph::Model& model) {
+  usize missing = 0;
+  std::string out;
+  for (const graph::NodeSupport& row : graph::supported_nodes(model)) {
+    missing += row.reason.empty() ? 0 : 1;
+    out += fmt::format("{:<40} {:<28} {}\n", row.node, row.op, row.reason.empty() ? "supported" : row.reason);
+  }
+  print_out(out + (missing == 0 ? "all nodes can be read\n" : fmt::format("{} cannot be read\n", counted(missing, "node"))));
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  io::AtomicFile file(path);
+  file.write(io::as_bytes(text));
+  file.commit();
+}
+
+std::vector<graph::Array> random_inputs(const graph::Graph& graph, u64 seed) {
+  Random random(seed);
+  std::vector<graph::Array> out;
+  for (const graph::Value* const v : graph.inputs) {
+    graph::Array& a = out.emplace_back(v->type, v->shape.dims());
+    for (double& e : a.values)
+      e = random.uniform();
+    a.round();
+  }
+  return out;
+}
+
+void check(const graph::Network& network, u64 seed) {
+  const std::vector<graph::NodeCheck> rows = graph::check_nodes(network, random_inputs(*network.graph, seed));
+  const auto wrong = std::ranges::find_if(rows, [](const graph::NodeCheck& r) { return !r.right(); });
+  double most = 0;
+  for (const graph::NodeCheck& row : rows)
+    most = std::max(most, row.error);
+  if (wrong == rows.end()) {
+    print_out(fmt::format("{} right; the largest error is {:.2e} of the largest element\n", counted(rows.size(), "node"), most));
+    return;
+  }
+  const auto count = std::ranges::count_if(rows, [](const graph::NodeCheck& r) { return !r.right(); });
+  print_out(fmt::format("{} of {} wrong; the first one is {} ({}): {:.2e} of the largest element, allowed {:.2e}\n", count,
+                        counted(rows.size(), "node"), wrong->node->node->name, wrong->node->kernel->name, wrong->error,
+                        wrong->allowed));
+  throw CLI::RuntimeError(kNodesWrong);
+}
+
+void compile(const CompileOptions& o) {
+  const graph::Model model = graph::read_onnx(o.model);
+  if (o.mode == 3) return print_support(model);
+  const config::ChipConfig chip = config::load_chip(chip_of(o.soc));
+  const graph::Switches switches = switches_of(o);
+  std::unique_ptr<graph::Graph> imported = graph::import_model(model, {.input_shapes = parse_shapes(o.shapes)});
+  const std::string name = std::filesystem::path(o.model).stem().string();
+  const io::LockedFolder folder(o.folder);
+  u32 dumps = 0;
+  const auto dump = [&](graph::Stage stage, const graph::Graph& g) {
+    if (!o.dump) return;
+    const std::string stem =
+        fmt::format("{}/ge_{:05}_graph_PreRunAfter{}", o.folder, dumps++, graph::kStageNames[enum_index(stage)]);
+    write_file(stem + ".txt", graph::to_text(g));
+    write_file(stem + ".dot", graph::to_dot(g));
+  };
+  const graph::Network network = graph::compile(std::move(imported), chip,
+                                                {.switches = switches,
+                                                 .precision = o.precision == "force_fp16"
+                                                                  ? graph::PrecisionMode::force_fp16
+                                                                  : graph::PrecisionMode::must_keep_origin_dtype,
+                                                 .reuse_memory = !o.no_reuse,
+                                                 .dump = dump});
+  graph::to_task_stream(network, name).files().write(folder);
+  write_file(o.folder + "/fusion_result.json", graph::fusion_result(network.passes));
+  const std::string table = graph::node_table(network, graph::time_network(network));
+  write_file(o.folder + "/nodes.txt", table);
+  print_out(table);
+  print_out(fmt::format("{}/{}.yaml: run it with `vinci run {}/{}.yaml --chip {}`\n", o.folder, name, o.folder, name, chip.name));
+  if (o.check) check(network, o.seed);
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("compile", "Compile a network (ONNX) into a task stream");
+  const auto o = std::make_shared<CompileOptions>();
+  sub->add_option("model", o->model, "The network, a .onnx file")->required();
+  sub->add_option("--soc_version", o->soc, "Chip to compile for: Ascend910B1, Ascend310P3 ... (see `vinci chips`), or a chip file")
+      ->capture_default_str();
+  sub->add_option("-o,--output", o->folder, "Folder for the task stream, nodes.txt and fusion_result.json");
+  sub->add_option("--mode", o->mode, "0: compile; 3: only list which nodes are supported")
+      ->capture_default_str()
+      ->check(CLI::IsMember({0, 3}));
+  sub->add_option("--input_shape", o->shapes, "Shapes of inputs: \"x:1,3,224,224;mask:1,128\"");
+  sub->add_option("--precision_mode", o->precision, "Types of the nodes")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"force_fp16", "must_keep_origin_dtype"}));
+  sub->add_option("--fusion_switch_file", o->switches, "File with lines \"Pass:off\", or JSON as CANN has it");
+  sub->add_option("--optimization_switch", o->optimization, "\"PassA:off;PassB:on\"; wins over the file");
+  sub->add_option("--oo_level", o->level, "O1: only what makes shapes known; O3: all passes")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"O1", "O3"}));
+  sub->add_flag("--disable_reuse_memory", o->no_reuse, "Each value has memory of its own");
+  sub->add_flag("--check_nodes", o->check, "Run each node with inputs of the reference and compare (exit code 1 if one is wrong)");
+  sub->add_option("--seed", o->seed, "Of the inputs of --check_nodes")->capture_default_str()->transform(integer());
+  sub->add_flag("--dump_graph", o->dump, "Write the graph behind each stage as text and for Graphviz");
+  sub->footer("Example: vinci compile model.onnx --soc_version Ascend910B1 -o model --check_nodes");
+  sub->callback([o] {
+    if (o->mode == 0 && o->folder.empty()) throw CLI::RequiredError("--output");
+    compile(*o);
+  });
+}
+
+}  // namespace vinci::cli
