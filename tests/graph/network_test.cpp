@@ -109,6 +109,23 @@ TEST_P(Networks, ConvolutionsOfManyShapes) {
   }
 }
 
+TEST_P(Networks, MaxPoolsOfManyShapes) {
+  struct Case {
+    Shape in;
+    i64 kernel, stride, pad;
+  };
+  for (const Case& c : {Case{{1, 16, 8, 8}, 2, 2, 0}, Case{{1, 64, 112, 112}, 3, 2, 1}, Case{{2, 20, 9, 13}, 3, 1, 1},
+                        Case{{1, 16, 7, 7}, 7, 1, 0}, Case{{1, 3, 64, 90}, 5, 3, 2}}) {
+    SCOPED_TRACE(text(c.in) + " kernel " + std::to_string(c.kernel));
+    Net net;
+    Value* const y = net.node("MaxPool", {net.input(c.in)},
+                              {{"kernel_shape", std::vector<i64>{c.kernel, c.kernel}},
+                               {"strides", std::vector<i64>{c.stride, c.stride}},
+                               {"pads", std::vector<i64>{c.pad, c.pad, c.pad, c.pad}}});
+    checked(compiled(net, y));
+  }
+}
+
 TEST_P(Networks, AResidualBlock) {
   Net net;
   Value* const x = net.input({1, 16, 32, 32});

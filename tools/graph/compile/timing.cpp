@@ -17,7 +17,8 @@ namespace {
 class ModelTasks final : public models::TaskSink {
  public:
   void task(const models::TaskRecord& record) override {
-    if (record.stream == kModelStream && record.kind.starts_with("KERNEL")) spans.push_back({record.task_id, record.start, record.end});
+    if (record.stream == kModelStream && record.kind.starts_with("KERNEL"))
+      spans.push_back({record.task_id, record.start, record.end});
   }
 
   struct Span {
@@ -50,19 +51,20 @@ NetworkTime time_network(const Network& network) {
 }
 
 std::string node_table(const Network& network, const NetworkTime& time) {
-  std::string out = fmt::format("{:>4} {:<28} {:<14} {:>7} {:>9} {:>6}  {:<30} {}\n", "task", "node", "kernel", "blocks", "us",
-                                "share", "tiling", "nodes of the model");
+  std::string out = fmt::format("{:>4} {:<28} {:<14} {:>7} {:>9} {:>6}  {:<30} {}\n", "task", "node", "kernel",
+                                "blocks", "us", "share", "tiling", "nodes of the model");
   double sum = 0;
   for (const NodeTime& n : time.nodes)
     sum += n.microseconds;
   for (usize i = 0; i < time.nodes.size(); ++i) {
     const CompiledNode& n = *time.nodes[i].node;
-    out += fmt::format("{:>4} {:<28} {:<14} {:>7} {:>9.2f} {:>5.1f}%  {:<30} {}\n", i, n.node->name, n.kernel->name,
-                       n.program.blocks, time.nodes[i].microseconds, sum == 0 ? 0 : 100 * time.nodes[i].microseconds / sum,
-                       text(n.tiling), fmt::join(n.node->origins, " "));
+    out +=
+        fmt::format("{:>4} {:<28} {:<14} {:>7} {:>9.2f} {:>5.1f}%  {:<30} {}\n", i, n.node->name, n.kernel->name,
+                    n.program.blocks, time.nodes[i].microseconds, sum == 0 ? 0 : 100 * time.nodes[i].microseconds / sum,
+                    text(n.tiling), fmt::join(n.node->origins, " "));
   }
-  out += fmt::format("{} tasks on {}, {:.2f} us; buffers of {} KiB, {} KiB without reuse, at least {} KiB\n", network.nodes.size(),
-                     network.chip.name, time.microseconds, network.memory.features / 1024,
+  out += fmt::format("{} tasks on {}, {:.2f} us; buffers of {} KiB, {} KiB without reuse, at least {} KiB\n",
+                     network.nodes.size(), network.chip.name, time.microseconds, network.memory.features / 1024,
                      network.memory.without_reuse / 1024, network.memory.lower_bound / 1024);
   return out;
 }

@@ -61,8 +61,8 @@ const Kernel& kernel_for(const Group& group, const config::ChipConfig& chip);
 
 extern const Kernel kElementwiseKernel;
 extern const Kernel kConvolutionKernel;
-extern const Kernel kMatmulKernel;
 extern const Kernel kMapReductionKernel;
+extern const Kernel kPoolingKernel;
 extern const Kernel kTransDataKernel;
 
 // What several families need

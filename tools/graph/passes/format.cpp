@@ -55,7 +55,7 @@ Effect select_formats(Graph& graph, const Target& target) {
     if (node->type == "TransData") continue;
     const Group group(*node);
     std::optional<Formats> wanted;
-    for (const Kernel* const kernel : {&kConvolutionKernel, &kMapReductionKernel}) {
+    for (const Kernel* const kernel : {&kConvolutionKernel, &kPoolingKernel, &kMapReductionKernel}) {
       if (!wanted && kernel->refuses(group, *target.chip).empty()) wanted = kernel->formats(group, *target.chip);
     }
     if (!wanted) {

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+#include <cmath>
+
+#include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/kernel.h"
+#include "tools/graph/kernels/vector_ops.h"
+#include "tools/graph/ops/window.h"
+
+// The largest element of each window of an NC1HWC0 map. A tile is some rows of the result of one block of channels; the rows
+// of the map under it lie in UB with their padding, which is minus infinity. Each point of the window is one vmax over a
+// row, which steps over the map by blocks of 16 channels.
+namespace vinci::graph {
+namespace {
+
+using isa::Reg, isa::Type;
+
+constexpr u64 kRowBlocks = 8;        // of a repeat
+constexpr u64 kMaxRowRepeats = 255;  // of an instruction
+
+struct Pool {
+  explicit Pool(const Group& group) {
+    const Node& node = group.node();
+    const Shape& in = node.input(0)->shape;
+    window = window_of(node, {in[2], in[3]}, node.integers("kernel_shape"));
+    planes = static_cast<u64>(in[0]) * ceil_div<u64>(static_cast<u64>(in[1]), kC0);
+    height = static_cast<u64>(in[2]);
+    width = static_cast<u64>(in[3]);
+    out_height = static_cast<u64>(window.out[0]);
+    out_width = static_cast<u64>(window.out[1]);
+  }
+  u64 pitch() const { return width + static_cast<u64>(window.pad_begin[1] + window.pad_end[1]); }  // blocks of a row in UB
+  u64 out_pitch() const { return align_up(out_width, kRowBlocks); }
+  u64 stride(usize axis) const { return static_cast<u64>(window.stride[axis]); }
+  u64 in_rows(u64 rows) const { return (rows - 1) * stride(0) + static_cast<u64>(window.span(0)); }
+  // Bytes in UB of the map under `rows` rows; the last row is read beyond its end.
+  u64 in_bytes(u64 rows) const {
+    const u64 behind = kRowBlocks * stride(1) + static_cast<u64>(window.span(1));
+    return align_up((in_rows(rows) * pitch() + behind) * 32, u64{256});
+  }
+  u64 out_bytes(u64 rows) const { return rows * out_pitch() * 32; }
+
+  Window window;
+  u64 planes, height, width, out_height, out_width;
+};
+
+u64 ub_bytes(const Pool& x, u64 rows) { return 2 * (x.in_bytes(rows) + x.out_bytes(rows)); }
+
+std::string pool_refuses(const Group& group, const config::ChipConfig& chip) {
+  const Node& node = group.node();
+  if (node.type != "MaxPool") return "it is no MaxPool";
+  if (node.outputs().size() > 1) return "it also gives positions";
+  const Value& in = *node.input(0);
+  if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16) return "its input is no f16 map of four axes";
+  const Pool x(group);
+  if (x.stride(1) * kRowBlocks > 255) return "its stride is beyond that of a vector instruction";
+  if (x.out_pitch() / kRowBlocks > kMaxRowRepeats) return "a row is beyond a vector instruction";
+  if (x.pitch() - x.width > kMaxCopyGap || x.width > kMaxCopyGap) return "a row is beyond a copy";
+  if (ub_bytes(x, 1) > chip.core.buffers.ub) return "a row of windows does not fit UB";
+  return "";
+}
+
+Formats pool_formats(const Group&, const config::ChipConfig&) {
+  return {.inputs = {isa::Format::NC1HWC0}, .outputs = {isa::Format::NC1HWC0}};
+}
+
+std::vector<Tiling> pool_tilings(const Group& group, const config::ChipConfig& chip) {
+  const Pool x(group);
+  // So that each core has a tile, if there is enough.
+  u64 rows = std::clamp<u64>(ceil_div(x.planes * x.out_height, u64{vector_cores(chip)}), 1, x.out_height);
+  while (rows > 1 && ub_bytes(x, rows) > chip.core.buffers.ub)
+    --rows;
+  return {{{"rows", static_cast<i64>(rows)}}};
+}
+
+Footprint pool_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
+  return {.ub = ub_bytes(Pool(group), static_cast<u64>(tiling.at("rows")))};
+}
+
+KernelProgram pool_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
+  const Pool x(group);
+  const u64 rows = static_cast<u64>(tiling.at("rows")), chunks = ceil_div(x.out_height, rows);
+  const Window& w = x.window;
+  const u64 tiles = x.planes * chunks;
+  isa::ProgramBuilder p(group.node().name, chip.arch);
+  Reg in, out, plane, chunk, first, from, count, at, to;
+  const auto in_at = [&](u64 slot) { return slot * x.in_bytes(rows); };
+  const auto out_at = [&](u64 slot) { return 2 * x.in_bytes(rows) + slot * x.out_bytes(rows); };
+  const auto pad = [&](u64 slot) {
+    in_repeats(p, false, x.in_bytes(rows) / 2, [&](u64 e, u64 n) {
+      p.vector_dup(Type::f16, in_at(slot) + e * 2, isa::f16(-HUGE_VALF), n, 1, 1, 8, 8);
+    });
+  };
+  gen::TilePipeline pipeline{.tiles = tiles};
+  pipeline.prologue = [&](isa::ProgramBuilder&) {
+    in = p.arg("in");
+    out = p.arg("out");
+    for (Reg* const r : {&plane, &chunk, &first, &from, &count, &at, &to})
+      *r = p.reg("t");
+    pad(0);
+    pad(1);
+  };
+  pipeline.locate = [&](isa::ProgramBuilder&, Reg tile) {
+    p.rem(chunk, tile, chunks);
+    p.div(plane, tile, chunks);
+    p.mul(chunk, chunk, rows);
+    p.mul(to, plane, x.out_height);
+    p.add(to, to, chunk);
+    p.mul(to, to, x.out_width * 32);
+    p.add(to, to, out);
+  };
+  pipeline.load = [&](isa::ProgramBuilder&, u32 slot) {
+    // Rows first .. first + in_rows of the map, without those outside of it.
+    p.mul(first, chunk, x.stride(0));
+    p.sub(first, first, w.pad_begin[0]);
+    p.max(from, first, 0);
+    p.add(count, first, x.in_rows(rows));
+    p.min(count, count, x.height);
+    p.sub(count, count, from);
+    p.mul(at, plane, x.height);
+    p.add(at, at, from);
+    p.mul(at, at, x.width * 32);
+    p.add(at, at, in);
+    p.sub(first, from, first);
+    p.mul(first, first, x.pitch() * 32);
+    p.add(first, first, in_at(slot) + static_cast<u64>(w.pad_begin[1]) * 32);
+    p.copy_gm_to_ubuf(first, at, 0, count, x.width, 0, x.pitch() - x.width);
+  };
+  pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) {
+    const u64 repeats = x.out_pitch() / kRowBlocks, step = x.stride(1);
+    for (i64 kh = 0; kh < w.kernel[0]; ++kh) {
+      for (i64 kw = 0; kw < w.kernel[1]; ++kw) {
+        for (u64 r = 0; r < rows; ++r) {
+          const u64 row = r * x.stride(0) + static_cast<u64>(kh * w.dilation[0]);
+          const u64 src = in_at(slot) + (row * x.pitch() + static_cast<u64>(kw * w.dilation[1])) * 32;
+          const u64 dst = out_at(slot) + r * x.out_pitch() * 32;
+          const bool begin = kh == 0 && kw == 0;
+          // The first point is compared with itself.
+          p.vmax(Type::f16, dst, begin ? src : dst, src, repeats, 1, begin ? step : 1, step, kRowBlocks,
+                 begin ? step * kRowBlocks : kRowBlocks, step * kRowBlocks);
+        }
+        p.pipe_barrier(isa::PipeId::V);
+      }
+    }
+    // The next rows have other padding.
+    pad(slot);
+  };
+  pipeline.store = [&](isa::ProgramBuilder&, u32 slot) {
+    p.sub(count, x.out_height, chunk);
+    p.min(count, count, rows);
+    p.copy_ubuf_to_gm(to, out_at(slot), 0, count, x.out_width, x.out_pitch() - x.out_width, 0);
+  };
+  gen::write_tile_pipeline(p, pipeline);
+  return {.program = p.finish(),
+          .type = vector_kernel_type(chip),
+          .blocks = static_cast<u32>(std::min<u64>(tiles, vector_cores(chip)))};
+}
+
+}  // namespace
+
+const Kernel kPoolingKernel{"pooling", pool_refuses, pool_formats, pool_tilings, pool_footprint, pool_build};
+
+}  // namespace vinci::graph
