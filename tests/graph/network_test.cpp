@@ -92,6 +92,18 @@ TEST_P(Networks, ElementwiseChainsOfAnyLength) {
   }
 }
 
+// What the model casts to f32 is f16 inside.
+TEST_P(Networks, ACastAtTheBorder) {
+  Net net;
+  Value* const x = net.graph->add_input("x", DataType::f16, {3, 40});
+  Value* const wide = net.node("Cast", {x}, {{"to", static_cast<i64>(enum_index(DataType::f32))}});
+  EXPECT_EQ(checked(compiled(net, wide)).size(), 1U);
+  Net sum;
+  Value* const y = sum.graph->add_input("y", DataType::f16, {3, 40});
+  Value* const cast = sum.node("Cast", {y}, {{"to", static_cast<i64>(enum_index(DataType::f32))}});
+  checked(compiled(sum, sum.node("Relu", {cast})));
+}
+
 TEST_P(Networks, ConvolutionsOfManyShapes) {
   struct Case {
     Shape in;
@@ -148,7 +160,7 @@ TEST_P(Networks, AResidualBlock) {
   EXPECT_LE(network.memory.features, network.memory.without_reuse);
 }
 
-INSTANTIATE_TEST_SUITE_P(Chips, Networks, ::testing::Values("ascend-910b1", "ascend-310p3"));
+INSTANTIATE_TEST_SUITE_P(Chips, Networks, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 
 }  // namespace
 }  // namespace vinci::graph

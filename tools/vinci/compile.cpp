@@ -26,7 +26,8 @@ namespace {
 constexpr int kNodesWrong = 1;
 
 struct CompileOptions {
-  std::string model, soc = "Ascend910B1", folder, shapes, switches, optimization, precision = "force_fp16", level = "O3";
+  std::string model, soc = "Ascend910B1", folder, shapes, switches, optimization, precision = "force_fp16",
+                     level = "O3";
   u32 mode = 0;
   bool check = false, dump = false, no_reuse = false;
   u64 seed = 1;
@@ -87,7 +88,8 @@ void print_support(const graph::Model& model) {
     missing += row.reason.empty() ? 0 : 1;
     out += fmt::format("{:<40} {:<28} {}\n", row.node, row.op, row.reason.empty() ? "supported" : row.reason);
   }
-  print_out(out + (missing == 0 ? "all nodes can be read\n" : fmt::format("{} cannot be read\n", counted(missing, "node"))));
+  print_out(out +
+            (missing == 0 ? "all nodes can be read\n" : fmt::format("{} cannot be read\n", counted(missing, "node"))));
 }
 
 void write_file(const std::string& path, std::string_view text) {
@@ -115,13 +117,14 @@ void check(const graph::Network& network, u64 seed) {
   for (const graph::NodeCheck& row : rows)
     most = std::max(most, row.error);
   if (wrong == rows.end()) {
-    print_out(fmt::format("{} right; the largest error is {:.2e} of the largest element\n", counted(rows.size(), "node"), most));
+    print_out(fmt::format("{} right; the largest error is {:.2e} of the largest element\n",
+                          counted(rows.size(), "node"), most));
     return;
   }
   const auto count = std::ranges::count_if(rows, [](const graph::NodeCheck& r) { return !r.right(); });
-  print_out(fmt::format("{} of {} wrong; the first one is {} ({}): {:.2e} of the largest element, allowed {:.2e}\n", count,
-                        counted(rows.size(), "node"), wrong->node->node->name, wrong->node->kernel->name, wrong->error,
-                        wrong->allowed));
+  print_out(fmt::format("{} of {} wrong; the first one is {} ({}): {:.2e} of the largest element, allowed {:.2e}\n",
+                        count, counted(rows.size(), "node"), wrong->node->node->name, wrong->node->kernel->name,
+                        wrong->error, wrong->allowed));
   throw CLI::RuntimeError(kNodesWrong);
 }
 
@@ -141,19 +144,20 @@ void compile(const CompileOptions& o) {
     write_file(stem + ".txt", graph::to_text(g));
     write_file(stem + ".dot", graph::to_dot(g));
   };
-  const graph::Network network = graph::compile(std::move(imported), chip,
-                                                {.switches = switches,
-                                                 .precision = o.precision == "force_fp16"
-                                                                  ? graph::PrecisionMode::force_fp16
-                                                                  : graph::PrecisionMode::must_keep_origin_dtype,
-                                                 .reuse_memory = !o.no_reuse,
-                                                 .dump = dump});
+  const graph::Network network =
+      graph::compile(std::move(imported), chip,
+                     {.switches = switches,
+                      .precision = o.precision == "force_fp16" ? graph::PrecisionMode::force_fp16
+                                                               : graph::PrecisionMode::must_keep_origin_dtype,
+                      .reuse_memory = !o.no_reuse,
+                      .dump = dump});
   graph::to_task_stream(network, name).files().write(folder);
   write_file(o.folder + "/fusion_result.json", graph::fusion_result(network.passes));
   const std::string table = graph::node_table(network, graph::time_network(network));
   write_file(o.folder + "/nodes.txt", table);
   print_out(table);
-  print_out(fmt::format("{}/{}.yaml: run it with `vinci run {}/{}.yaml --chip {}`\n", o.folder, name, o.folder, name, chip.name));
+  print_out(fmt::format("{}/{}.yaml: run it with `vinci run {}/{}.yaml --chip {}`\n", o.folder, name, o.folder, name,
+                        chip.name));
   if (o.check) check(network, o.seed);
 }
 
@@ -163,7 +167,8 @@ void add_compile(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("compile", "Compile a network (ONNX) into a task stream");
   const auto o = std::make_shared<CompileOptions>();
   sub->add_option("model", o->model, "The network, a .onnx file")->required();
-  sub->add_option("--soc_version", o->soc, "Chip to compile for: Ascend910B1, Ascend310P3 ... (see `vinci chips`), or a chip file")
+  sub->add_option("--soc_version", o->soc,
+                  "Chip to compile for: Ascend910B1, Ascend310P3 ... (see `vinci chips`), or a chip file")
       ->capture_default_str();
   sub->add_option("-o,--output", o->folder, "Folder for the task stream, nodes.txt and fusion_result.json");
   sub->add_option("--mode", o->mode, "0: compile; 3: only list which nodes are supported")
@@ -179,7 +184,8 @@ void add_compile(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::IsMember({"O1", "O3"}));
   sub->add_flag("--disable_reuse_memory", o->no_reuse, "Each value has memory of its own");
-  sub->add_flag("--check_nodes", o->check, "Run each node with inputs of the reference and compare (exit code 1 if one is wrong)");
+  sub->add_flag("--check_nodes", o->check,
+                "Run each node with inputs of the reference and compare (exit code 1 if one is wrong)");
   sub->add_option("--seed", o->seed, "Of the inputs of --check_nodes")->capture_default_str()->transform(integer());
   sub->add_flag("--dump_graph", o->dump, "Write the graph behind each stage as text and for Graphviz");
   sub->footer("Example: vinci compile model.onnx --soc_version Ascend910B1 -o model --check_nodes");

@@ -245,6 +245,12 @@ class ConvWriter {
                            x_.images, x_.c1 * kC0, x_.height, x_.width, x_.n1 * kC0, x_.window.kernel[0],
                            x_.window.kernel[1], s_.m, s_.n));
     p_.comment("arguments: the inputs, then the output");
+    if (first_load3d_) {
+      top_ = p_.reg("top");
+      channel_ = p_.reg("channel");
+      point_h_ = p_.reg("point_h");
+      point_w_ = p_.reg("point_w");
+    }
     p_.get_block_idx(tile_);
     for (const Reg r : {slot_, l0_, c_slot_})
       p_.mov(r, 0);
@@ -296,6 +302,7 @@ class ConvWriter {
     p_.mul(t0_, t0_, w.stride[0]);
     p_.sub(t0_, t0_, w.pad_begin[0]);
     p_.max(from_, t0_, 0);
+    if (first_load3d_) p_.sub(top_, from_, t0_);
     p_.sub(t0_, from_, t0_);  // rows of padding above
     p_.min(rows_, t1_, x_.height);
     p_.sub(t1_, t1_, rows_);  // and below
@@ -404,8 +411,12 @@ class ConvWriter {
     const Window& w = x_.window;
     p_.mul(t0_, l0_, s_.m * s_.k * 2);
     p_.shl(t1_, count_, 4);
-    p_.img2colv2_cbuf_to_ca(Type::b16, t0_, src_, k_, m2_, k0_, column_, w.stride[1], w.stride[0], w.kernel[1],
-                            w.kernel[0], w.dilation[1], w.dilation[0], 0, 0, 0, 0, t1_);
+    if (first_load3d_) {
+      load_l0a_by_fractals();
+    } else {
+      p_.img2colv2_cbuf_to_ca(Type::b16, t0_, src_, k_, m2_, k0_, column_, w.stride[1], w.stride[0], w.kernel[1],
+                              w.kernel[0], w.dilation[1], w.dilation[0], 0, 0, 0, 0, t1_);
+    }
     p_.mul(t1_, l0_, s_.n * s_.k * 2);
     p_.shr(t2_, k_, 4);
     p_.mul(t2_, t2_, n1_);
@@ -430,6 +441,34 @@ class ConvWriter {
     p_.add(k0_, k0_, s_.k);
     p_.blt(k0_, end_, step);
     p_.set_flag(PipeId::MTE1, PipeId::MTE2, slot_);
+  }
+
+  // Version 1 of load3d makes 16 positions at a time: their fractals for k columns follow each other in L0A, at t0.
+  void load_l0a_by_fractals() {
+    const Window& w = x_.window;
+    p_.comment("load3d by rows of fractals: point of the window and block of channels, then 16 positions each");
+    p_.shr(t1_, k0_, 4);
+    p_.div(channel_, t1_, x_.points);
+    p_.rem(t1_, t1_, x_.points);
+    p_.div(point_h_, t1_, w.kernel[1]);
+    p_.rem(point_w_, t1_, w.kernel[1]);
+    p_.mov(t3_, column_);
+    p_.loop(m1_, [&](Reg) {
+      p_.div(t2_, t3_, x_.out_width);
+      p_.mul(t1_, t2_, x_.out_width);
+      p_.sub(t1_, t3_, t1_);
+      p_.mul(t1_, t1_, w.stride[1]);
+      p_.sub(t1_, t1_, w.pad_begin[1]);
+      p_.mul(t2_, t2_, w.stride[0]);
+      p_.sub(t2_, t2_, top_);
+      p_.shr(bias_, k_, 4);
+      p_.img2col_cbuf_to_ca(Type::b16, t0_, src_, point_w_, point_h_, t1_, t2_, channel_, w.stride[1], w.stride[0],
+                            w.kernel[1], w.kernel[0], w.dilation[1], w.dilation[0], 1, 0, bias_, 0);
+      p_.shl(bias_, k_, 5);
+      p_.add(t0_, t0_, bias_);
+      p_.add(t3_, t3_, kC0);
+    });
+    p_.mul(t0_, l0_, s_.m * s_.k * 2);
   }
 
   // The row of the tile to its half of the bias table; the tile before last is through with it.
@@ -568,12 +607,15 @@ class ConvWriter {
   const std::vector<const Value*> residuals_ = residuals(group_);
   const u64 m_tiles_ = ceil_div(x_.positions, s_.m), n_tiles_ = ceil_div(x_.n1 * kC0, s_.n);
   isa::ProgramBuilder p_;
+  const bool first_load3d_ = p_.arch() == isa::Arch::c100;  // has version 1 alone
   const Reg tile_ = p_.reg("tile"), image_ = p_.reg("image"), m0_ = p_.reg("m0"), n0_ = p_.reg("n0"), m_ = p_.reg("m"),
             m1_ = p_.reg("m1"), m2_ = p_.reg("m2"), n1_ = p_.reg("n1"), from_ = p_.reg("from"), rows_ = p_.reg("rows"),
             column_ = p_.reg("column"), c_ = p_.reg("c"), count_ = p_.reg("count"), k0_ = p_.reg("k0"),
             k_ = p_.reg("k"), end_ = p_.reg("end"), slot_ = p_.reg("slot"), l0_ = p_.reg("l0"),
             c_slot_ = p_.reg("c_slot"), src_ = p_.reg("src"), w_src_ = p_.reg("w_src"), first_ = p_.reg("first"),
             t0_ = p_.reg("t0"), t1_ = p_.reg("t1"), t2_ = p_.reg("t2"), t3_ = p_.reg("t3"), bias_ = p_.reg("bias");
+  // Of version 1 of load3d.
+  Reg top_, channel_, point_h_, point_w_;
 };
 
 KernelProgram conv_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {

@@ -8,9 +8,9 @@
 #include "tools/graph/kernels/vector_ops.h"
 #include "tools/graph/ops/window.h"
 
-// The largest element of each window of an NC1HWC0 map. A tile is some rows of the result of one block of channels; the rows
-// of the map under it lie in UB with their padding, which is minus infinity. Each point of the window is one vmax over a
-// row, which steps over the map by blocks of 16 channels.
+// The largest element of each window of an NC1HWC0 map. A tile is some rows of the result of one block of channels; the
+// rows of the map under it lie in UB with their padding, which is minus infinity. Each point of the window is one vmax
+// over a row, which steps over the map by blocks of 16 channels.
 namespace vinci::graph {
 namespace {
 
@@ -30,7 +30,9 @@ struct Pool {
     out_height = static_cast<u64>(window.out[0]);
     out_width = static_cast<u64>(window.out[1]);
   }
-  u64 pitch() const { return width + static_cast<u64>(window.pad_begin[1] + window.pad_end[1]); }  // blocks of a row in UB
+  u64 pitch() const {
+    return width + static_cast<u64>(window.pad_begin[1] + window.pad_end[1]);
+  }  // blocks of a row in UB
   u64 out_pitch() const { return align_up(out_width, kRowBlocks); }
   u64 stride(usize axis) const { return static_cast<u64>(window.stride[axis]); }
   u64 in_rows(u64 rows) const { return (rows - 1) * stride(0) + static_cast<u64>(window.span(0)); }
@@ -52,7 +54,8 @@ std::string pool_refuses(const Group& group, const config::ChipConfig& chip) {
   if (node.type != "MaxPool") return "it is no MaxPool";
   if (node.outputs().size() > 1) return "it also gives positions";
   const Value& in = *node.input(0);
-  if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16) return "its input is no f16 map of four axes";
+  if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16)
+    return "its input is no f16 map of four axes";
   const Pool x(group);
   if (x.stride(1) * kRowBlocks > 255) return "its stride is beyond that of a vector instruction";
   if (x.out_pitch() / kRowBlocks > kMaxRowRepeats) return "a row is beyond a vector instruction";

@@ -121,6 +121,7 @@ void write_clip(Writer& w, const Operands& x, const Node& node) {
   if (const auto high = scalar(node.input(2))) w.scalar("vmins", x.dst, from, *high);
 }
 void write_cast(Writer& w, const Operands& x, const Node& node) {
+  if (node.output()->type == node.input(0)->type) return w.scalar("vmuls", x.dst, x.src[0], 1);
   node.output()->type == DataType::f16 ? w.to_f16(x.dst, x.src[0]) : w.to_f32(x.dst, x.src[0]);
 }
 

@@ -51,6 +51,8 @@ constexpr auto kPasses = std::to_array<Pass>({
 
     {"InsertCastPass", RefineRunningPrecision, O1, kRounds, "types by --precision_mode, with Cast at the borders",
      nullptr, nullptr, nullptr, insert_casts},
+    {"RedundantCastRemovePass", RefineRunningPrecision, O1, kExact, "a Cast to the type that it has by now is removed",
+     remove_cast},
 
     {"TransDataInsertPass", RefineRunningFormat, O1, kExact, "formats from the kernels, with TransData where they meet",
      nullptr, nullptr, nullptr, select_formats},
