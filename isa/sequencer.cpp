@@ -104,7 +104,10 @@ u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
   };
   try {
     patch(inst, args);
-    if (inst.row->opcode == insn::Nop::opcode) stated_cycles_ = args_of<insn::Nop>(args).cycles;
+    if (inst.row->opcode == insn::Nop::opcode) {
+      stated_cycles_ = args_of<insn::Nop>(args).cycles;
+      counted_cycles_ = args_of<insn::Nop>(args).counted;
+    }
     if (inst.row->footprint != nullptr) {
       explained(inst, args, [&] {
         const Footprint footprint = inst.row->footprint(args, spr_, core_.arch);

@@ -87,6 +87,8 @@ class Sequencer {
   bool changed_memory() const { return last_access_ && last_access_->write && changed_memory_; }
   // Cycles that the last step stated itself: those of a nop, else 0.
   u64 stated_cycles() const { return stated_cycles_; }
+  // Of them, where there are any, those of code that was counted.
+  u64 counted_cycles() const { return counted_cycles_; }
   // Takes the current instruction, which must have another role, with its operands; checks that it is legal here.
   // Nothing where it is not, and the observer lets the program go on without it.
   std::optional<Issued> issue() {
@@ -154,7 +156,7 @@ class Sequencer {
   bool done_ = true;
   std::optional<Access> last_access_;
   bool changed_memory_ = false;
-  u64 stated_cycles_ = 0;
+  u64 stated_cycles_ = 0, counted_cycles_ = 0;
   const Footprint* footprint_ = nullptr;
   u32 unknown_ = 0;                           // registers whose value only a run with data knows
   std::array<u32, kRegisterCount> origin_{};  // pc of the load that made them so

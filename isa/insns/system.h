@@ -136,12 +136,16 @@ struct Preload : ScalarBase {
 struct Nop : ScalarBase {
   struct Args {
     u64 cycles;
+    u64 counted = 0;
   };
   static constexpr std::string_view name = "nop";
   static constexpr std::string_view doc =
       "the scalar unit is busy for so many cycles; ours, it stands for scalar code that is not traced";
   static constexpr u16 opcode = 0x06c;
-  static constexpr std::tuple fields{Field<&Args::cycles>{"cycles", 32, OperandKind::value, "at least 1", true, 1}};
+  static constexpr std::tuple fields{
+      Field<&Args::cycles>{"cycles", 32, OperandKind::value, "at least 1", true, 1},
+      Field<&Args::counted>{"counted", 32, OperandKind::value,
+                            "of them, those of a program's own code (docs/front-end.md); only reports tell", true, 0}};
   static void execute(const Args&, ScalarContext&) {}
 };
 

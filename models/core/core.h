@@ -18,6 +18,7 @@
 #include "models/core/cross_core.h"
 #include "models/core/event_flags.h"
 #include "models/core/inserted_sync.h"
+#include "models/core/native_code.h"
 #include "models/core/pipe.h"
 #include "models/core/scalar_unit.h"
 #include "models/cost/cost.h"
@@ -104,6 +105,11 @@ class Core {
   void charge_inserted(const isa::Issued& inst, u64 cycles) { inserted_.charge(*block_.code, inst, cycles); }
   void pass_inserted(const isa::Issued& inst, u64 cycles) { inserted_.pass(*block_.code, inst, cycles); }
   const InsertedSync& inserted() const { return inserted_; }
+  // A nop: cycles of scalar code that runs natively.
+  void charge_native(const isa::CodeInst& inst, u32 pc, u64 cycles, u64 counted) {
+    native_code_.add(*block_.code, inst, pc, cycles, counted);
+  }
+  const NativeCode& native_code() const { return native_code_; }
   void raise_status(u64 bits) { scalar_status_ |= bits; }  // by the scalar unit
   CrossCore& cross() { return cross_; }
   // wait_flag_dev: whether other cores have set the flag; it is then counted down.
@@ -126,6 +132,7 @@ class Core {
   bool running_ = false;
   Block block_;
   InsertedSync inserted_;
+  NativeCode native_code_;
   std::function<void()> done_;
   std::unique_ptr<ScalarUnit> scalar_;
   std::array<std::unique_ptr<Pipe>, isa::kPipeCount> pipes_;  // by PipeId; S has none, it is the scalar unit

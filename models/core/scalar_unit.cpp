@@ -258,6 +258,7 @@ bool ScalarUnit::run(u64 t) {
       const u64 status = inst->row->reads_results ? core_.status() : 0;
       core_.raise_status(front_.step(status, core_.results(), sys_cnt));
       if (front_.changed_memory()) ++env_.changes;
+      if (front_.stated_cycles() != 0) core_.charge_native(*inst, pc, front_.stated_cycles(), front_.counted_cycles());
       mask_set_ |= inst->row->sets_mask;
       at += scalar_cost(*inst, at);
       if (front_.done()) break;

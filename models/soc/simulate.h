@@ -60,6 +60,13 @@ struct InsertedAt {
   u64 cycles = 0;  // of the scalar unit to issue it, and of pipes that waited there
 };
 
+// Scalar code that runs natively (docs/front-end.md), over all cores: cycles for which nop stands.
+struct NativeAt {
+  std::string place;  // "add.asc:30"
+  u64 own = 0;        // of the program's own code
+  u64 api = 0;        // of code inside the API
+};
+
 // What became of one task; Options::tasks tells more.
 struct TaskTime {
   std::string name;
@@ -89,6 +96,7 @@ struct Result {
   u64 task_count = 0;                                                      // all of them
   std::map<std::pair<std::string_view, std::string_view>, TaskSums> sums;  // by kind and direction of a copy
   std::vector<InsertedAt> inserted;                                        // by place and kind
+  std::vector<NativeAt> native;                                            // by place
   nlohmann::ordered_json stats;                                            // every counter, deterministic
   u32 threads_missing = 0;  // of the host, that the system refused to start; the others did their work
 };

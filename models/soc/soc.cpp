@@ -44,6 +44,13 @@ std::vector<InsertedAt> inserted_sync(const std::map<InsertedSync::Site, Inserte
   return out;
 }
 
+std::vector<NativeAt> native_code(const std::map<NativeCode::Site, NativeCode::Sum>& sums) {
+  std::vector<NativeAt> out;
+  for (const auto& [site, sum] : sums)
+    out.push_back({.place = fmt::format("{}:{}", site.file, site.line), .own = sum.own, .api = sum.api});
+  return out;
+}
+
 WorkSums all_work(const TaskRecord& r) {
   WorkSums out;
   for (const CoreSums& cores : r.cores)
@@ -161,13 +168,16 @@ void Soc::complete(Result& result, u64 now) {
   result.instructions = env_.instructions;
   result.kernel_cycles = scheduler_->kernel_cycles();
   std::map<InsertedSync::Site, InsertedSync::Sum> inserted;
+  std::map<NativeCode::Site, NativeCode::Sum> native;
   for (const auto& chip : chips_) {
     for (const auto& core : chip->cores()) {
       add_pipe_times(*core, now, result);
       core->inserted().add_to(inserted);
+      core->native_code().add_to(native);
     }
   }
   result.inserted = inserted_sync(inserted);
+  result.native = native_code(native);
   result.stats = stats::to_json(stats_);
   result.threads_missing = crew_.missing();
 }

@@ -44,6 +44,8 @@ std::string stats_json(const config::ChipConfig& chip, const task::TaskStream& s
               {"counters", r.stats}};
   for (const models::InsertedAt& i : r.inserted)
     out["inserted"].push_back({{"before", i.place}, {"what", i.what}, {"count", i.count}, {"cycles", i.cycles}});
+  for (const models::NativeAt& n : r.native)
+    out["scalar_code"].push_back({{"at", n.place}, {"own", n.own}, {"api", n.api}});
   return out.dump(2) + "\n";
 }
 

@@ -130,6 +130,30 @@ std::string inserted(const models::Result& r) {
   return out;
 }
 
+// Scalar code that runs natively, and the lines that it takes longest at.
+std::string native_code(const models::Result& r) {
+  constexpr usize kShown = 10;
+  u64 own = 0, api = 0, busy = 0;
+  for (const models::NativeAt& n : r.native) {
+    own += n.own;
+    api += n.api;
+  }
+  if (own + api == 0) return {};
+  for (const models::PipeTime& p : r.pipes)
+    busy += p.pipe == isa::PipeId::S ? p.busy : 0;
+  std::vector<models::NativeAt> lines = r.native;
+  std::ranges::stable_sort(lines, std::ranges::greater(), [](const auto& n) { return n.own + n.api; });
+  std::string out = fmt::format(
+      "\nscalar code: {} cycles of all cores in the program's own code, {} inside the API, {:.1f} % and {:.1f} % of "
+      "what\n"
+      "the scalar units are busy\n{:>11} {:>11}  {}\n",
+      own, api, percent(own, busy), percent(api, busy), "own", "API", "at");
+  for (usize i = 0; i < std::min(kShown, lines.size()); ++i)
+    out += fmt::format("{:>11} {:>11}  {}\n", lines[i].own, lines[i].api, lines[i].place);
+  if (lines.size() > kShown) out += fmt::format("... and at {} more lines: stats.json\n", lines.size() - kShown);
+  return out;
+}
+
 // What kernels moved through L2 and HBM.
 std::string memory(const config::ChipConfig& chip, const task::TaskStream& stream, const models::Result& r) {
   const double seconds = static_cast<double>(r.kernel_cycles) / chip.clock;
@@ -169,7 +193,7 @@ std::string summary(const config::ChipConfig& chip, const task::TaskStream& stre
       fmt::format("calibration         {} of {} parameter groups of this chip are assumed, the others have a source\n",
                   a.assumed.size(), a.total);
   out += tasks(r, chip.clock, stream.devices > 1);
-  if (programs) out += pipes(r, kernel_cycles) + inserted(r);
+  if (programs) out += pipes(r, kernel_cycles) + inserted(r) + native_code(r);
   return out;
 }
 

@@ -237,6 +237,16 @@ TEST(Scalar, NopsTakeTheCyclesThatTheyState) {
   EXPECT_EQ(r.begin_of("vector_dup", 1), 100u + 1 + 1 + 1 + 7);
 }
 
+TEST(Scalar, NopsSayWhoseCodeTheyStandFor) {
+  const Ran r = joint(".rept 3\nnop 10 by 5, 4 by 5\n.endr\nnop 7\nend");  // the last has a line of its own
+  ASSERT_EQ(r.result.native.size(), 2u);
+  EXPECT_EQ(r.result.native[0].own, 4u + 9 + 14);
+  EXPECT_EQ(r.result.native[0].api, 3 * 6u);
+  EXPECT_EQ(r.result.native[1].own, 0u);
+  EXPECT_EQ(r.result.native[1].api, 7u);
+  EXPECT_EQ(r.result.cycles, joint(".rept 3\nnop 10 by 5\n.endr\nnop 7\nend").result.cycles);
+}
+
 TEST(Scalar, LongLoopsAreNotCutShort) {
   const Ran r = joint("mov X1, 20000\nl: sub X1, X1, 1\nbgt X1, 0, l\n" + kMad + "end");
   EXPECT_EQ(r.queued_of("mad"), 40001u);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "isa/code.h"
+
+namespace vinci::models {
+
+// Scalar code that runs natively, as `nop` stands for it (docs/front-end.md), by the line of the source.
+class NativeCode {
+ public:
+  struct Site {
+    std::string file;
+    u32 line = 0;
+    auto operator<=>(const Site&) const = default;
+  };
+  struct Sum {
+    u64 own = 0;  // cycles of the program's own code
+    u64 api = 0;  // of what is inside the functions that it calls
+  };
+
+  // Of an instruction that states `cycles`, of which so many were counted.
+  void add(const isa::Code& code, const isa::CodeInst& inst, u32 pc, u64 cycles, u64 counted) {
+    Entry& e = sums_[&inst];
+    if (e.file == nullptr) e = {&code.source(pc), inst.line, {}};
+    const u64 own = std::min(counted, cycles);
+    e.sum.own += own;
+    e.sum.api += cycles - own;
+  }
+  void add_to(std::map<Site, Sum>& all) const {
+    for (const auto& [inst, e] : sums_) {
+      Sum& into = all[{*e.file, e.line}];
+      into.own += e.sum.own;
+      into.api += e.sum.api;
+    }
+  }
+
+ private:
+  struct Entry {
+    const std::string* file = nullptr;  // of the code
+    u32 line = 0;
+    Sum sum;
+  };
+  std::unordered_map<const isa::CodeInst*, Entry> sums_;
+};
+
+}  // namespace vinci::models
