@@ -80,9 +80,21 @@ struct ApiCosts {
   friend bool operator==(const ApiCosts&, const ApiCosts&) = default;
 };
 
+// Cycles that an Ascend C program is charged for its own scalar code, by the operations that the compiler leaves of it
+// (docs/front-end.md).
+struct CodeCosts {
+  double op = 1;      // an integer operation, a comparison, a branch, the address of an access
+  double real = 1;    // a floating-point operation
+  double access = 4;  // a load or store that is not of a local tensor
+  std::string from = "assumed";
+
+  friend bool operator==(const CodeCosts&, const CodeCosts&) = default;
+};
+
 struct ScalarCosts {
   CostLine alu, load, store, sync, cross_core;
   ApiCosts api;
+  CodeCosts code;
 
   friend bool operator==(const ScalarCosts&, const ScalarCosts&) = default;
 };

@@ -112,6 +112,14 @@ void describe(V& visit, S& s) {
   visit("from", s.from, kFromDoc);
 }
 
+template <class V, Is<CodeCosts> S>
+void describe(V& visit, S& s) {
+  visit("op", s.op, "cycles of an integer operation, a comparison, a branch, a computed address", kApiRange);
+  visit("float", s.real, "cycles of a floating-point operation", kApiRange);
+  visit("access", s.access, "cycles of a load or store that is neither of a local tensor nor of a variable", kApiRange);
+  visit("from", s.from, kFromDoc);
+}
+
 template <class V, Is<ScalarCosts> S>
 void describe(V& visit, S& s) {
   visit("alu", s.alu, "arithmetic, comparisons, branches, special registers");
@@ -120,6 +128,7 @@ void describe(V& visit, S& s) {
   visit("sync", s.sync, "issue of set_flag, wait_flag, pipe_barrier, wait_flag_dev");
   visit("cross_core", s.cross_core, "ffts_cross_core_sync (split core); the tail is the way to the waiting core");
   visit("api", s.api, "what Ascend C programs are charged for scalar code inside the API, as nop in their recordings");
+  visit("code", s.code, "the same of their own scalar code, whose operations `vinci cc` counts");
 }
 
 template <class V, Is<SystemCounter> S>

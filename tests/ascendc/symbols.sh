@@ -9,7 +9,7 @@ grep -v -e '^acl' -e '^rt[A-Z]' -e '^vinci_kernel_' -e '^sc_main$' -e '^get_bloc
 sed -n 's/^[[a-zA-Z].*[ *&]\([a-z_0-9]\{1,\}\)(.*);$/vinci::ascendc::\1/p' "$include/vinci/ascendc.h" | sort -u > declared.txt
 diff own.txt declared.txt || { echo "the library does not show what vinci/ascendc.h declares"; exit 1; }
 grep '^vinci_kernel_' shown.txt | while read -r name; do
-  grep -q "$name(" "$include/vinci/kernel_code.h" || { echo "$name is shown and not declared"; exit 1; }
+  grep -q "$name[([]" "$include/vinci/kernel_code.h" || { echo "$name is shown and not declared"; exit 1; }
 done
 sed -n 's/.*\b\(\(acl\|rt[A-Z]\)[A-Za-z0-9]*\)(.*/\1/p' "$include"/acl/*.h "$include"/runtime/*.h | sort -u > acl.txt
 grep -e '^acl' -e '^rt[A-Z]' shown.txt | while read -r name; do

@@ -87,6 +87,14 @@ void add_auto_sync(CLI::App& command) {
       ->check(CLI::IsMember({"on", "off"}));
 }
 
+void add_scalar_code(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "--scalar-code", [](const std::string& value) { set_variable("VINCI_SCALAR_CODE", value); },
+          "on or off: whether the kernels' own scalar code takes time, as `vinci cc` has counted it (default: on)")
+      ->check(CLI::IsMember({"on", "off"}));
+}
+
 void add_allocation(CLI::App& command) {
   command
       .add_option_function<std::string>(

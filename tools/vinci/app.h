@@ -23,6 +23,8 @@ void take_command_line(CLI::App& command, const std::string& rest);
 void add_native_timeout(CLI::App& command);
 // --cce-auto-sync for programs of `vinci cc`.
 void add_auto_sync(CLI::App& command);
+// --scalar-code, the same.
+void add_scalar_code(CLI::App& command);
 void add_allocation(CLI::App& command);
 
 // Goes on as this program.

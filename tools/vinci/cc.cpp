@@ -94,6 +94,7 @@ struct CommandLine {
   std::vector<std::string> dependencies;            // -MD and the like, for the preprocessor
   std::string output, mode = "timing";
   std::string auto_sync, auto_sync_log;  // "on" or "off", a file; "": not given
+  bool scalar_code = true;               // it is counted
   bool compile_only = false;
   bool cce = false;  // -xcce: intrinsics are known without a header
   Architecture arch = kArchitectures[0];
@@ -128,6 +129,10 @@ struct CommandLine {
         }
       } else if (a == "-Xhost-start" || a == "-Xhost-end" || a == "-Xaicore-start" || a == "-Xaicore-end") {
         // What is between them is for the host's code, or for kernels: one compilation has both.
+      } else if (a == "--scalar-code=on" || a == "--scalar-code=off") {
+        scalar_code = a.ends_with("=on");
+      } else if (a.starts_with("--scalar-code")) {
+        fail(Fault::Input, "{}: --scalar-code=on or --scalar-code=off", a);
       } else if (a.starts_with("--run-mode=")) {
         set_mode(a.substr(a.find('=') + 1));
       } else if (a == "-MF" || a == "-MT" || a == "-MQ") {
@@ -336,8 +341,10 @@ class Compilation {
   void generate(const std::string& input, const Pass& pass, u64 hash, bool host, const std::string& object) const {
     std::string text = fmt::format(
         "inline constexpr int vinci_core_type = {}; namespace AscendC {{ using ::vinci_core_type; }}\n{}\n"
-        "extern \"C\" {{\n__attribute__((used)) char vinci_front_end_pass[] = \"{} {} {:016x}\";\n",
-        pass.core_type, pass.text, host ? "host" : "device", pass.kind, hash);
+        "extern \"C\" {{\n__attribute__((used)) char vinci_front_end_pass[] = {};\n",
+        pass.core_type, pass.text,
+        literal(fmt::format("{} {} {:016x} {}", host ? "host" : "device", pass.kind, hash,
+                            line_.scalar_code ? own_headers() : "")));
     // What the library wants to know, for every translation unit the same.
     if (host) {
       text += fmt::format(
@@ -381,6 +388,14 @@ class Compilation {
     const std::vector<std::string> ours = options_of("compile.txt");
     out.insert(out.end(), ours.begin(), ours.end());
     return out;
+  }
+
+  // The folder of our headers: code in them is not the user's.
+  static std::string own_headers() {
+    for (const std::string& option : options_of("compile.txt")) {
+      if (option.starts_with("-I")) return fs::path(option.substr(2)).lexically_normal().string() + "/";
+    }
+    return {};
   }
 
   static fs::path plugin() {

@@ -34,6 +34,7 @@ void add_record(CLI::App& app) {
   sub->add_flag("--no-data", o->no_data, "Without the contents of buffers: for runs in mode timing alone");
   add_native_timeout(*sub);
   add_auto_sync(*sub);
+  add_scalar_code(*sub);
   add_allocation(*sub);
   sub->footer(
       "The file needs no source: `vinci run app.vts --chip CHIP` runs it again, on any chip of the architecture.\n"

@@ -88,6 +88,7 @@ void add_options(CLI::App* sub) {
   sub->add_option("--timeout", o->timeout, "Minutes after which the program is ended")->check(positive_number());
   add_native_timeout(*sub);
   add_auto_sync(*sub);
+  add_scalar_code(*sub);
   add_allocation(*sub);
   sub->add_option("--aic-metrics", o->metrics, "Has no effect: all there is, is always shown");
   sub->add_option("--mstx", o->mstx, "Has no effect");

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 // The part of `vinci cc` inside the compiler, a pass of LLVM 19 that runs first: gives kernels an entry that chooses
 // the code for the kind of the present core, keeps the code of both kinds apart, and turns accesses to the core's own
-// memories into calls of the library. docs/front-end.md
+// memories into calls of the library. A second pass runs last and counts what is left of the kernels' own scalar code.
+// docs/front-end.md
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
@@ -11,6 +12,7 @@
 #include "tools/ascendc/plugin/entries.h"
 #include "tools/ascendc/plugin/kinds.h"
 #include "tools/ascendc/plugin/module.h"
+#include "tools/ascendc/plugin/scalar_code.h"
 
 namespace vinci::plugin {
 namespace {
@@ -26,6 +28,7 @@ void rewrite(Module& m, const Pass& pass) {
   write_entries(m, pass, kernels, literals);
   if (pass.host && pass.kind != "both" && !kernels.by_entry.empty()) device = copy_shared_code(kernels, device);
   instrument(m, device, literals);
+  if (!pass.headers.empty()) mark_counted(device, pass.headers);
   if (!pass.host) leave_only_kernels(m, kernels, device);
 }
 
@@ -40,6 +43,13 @@ struct KernelsPass : PassInfoMixin<KernelsPass> {
   static bool isRequired() { return true; }
 };
 
+struct ScalarCodePass : PassInfoMixin<ScalarCodePass> {
+  static PreservedAnalyses run(Module& m, ModuleAnalysisManager& /*analyses*/) {
+    return count_operations(m) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
 }  // namespace
 }  // namespace vinci::plugin
 
@@ -47,6 +57,9 @@ extern "C" LLVM_ATTRIBUTE_WEAK ::llvm::PassPluginLibraryInfo llvmGetPassPluginIn
   return {LLVM_PLUGIN_API_VERSION, "vinci_kernels", LLVM_VERSION_STRING, [](llvm::PassBuilder& builder) {
             builder.registerPipelineStartEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
               passes.addPass(vinci::plugin::KernelsPass());
+            });
+            builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+              passes.addPass(vinci::plugin::ScalarCodePass());
             });
           }};
 }

@@ -25,9 +25,9 @@ std::optional<Pass> take_pass(Module& m) {
   if (mark == nullptr) return std::nullopt;
   const std::optional<StringRef> text = string_of(mark);
   if (!text) return std::nullopt;
-  SmallVector<StringRef, 3> words;
-  text->split(words, ' ');
-  return Pass{words[0] == "host", words[1].str(), words[2].str()};
+  SmallVector<StringRef, 4> words;
+  text->split(words, ' ', 3);
+  return Pass{words[0] == "host", words[1].str(), words[2].str(), words.size() > 3 ? words[3].str() : ""};
 }
 
 std::optional<KernelType> type_of(StringRef name) {

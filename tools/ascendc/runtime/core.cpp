@@ -4,10 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "isa/base/enums.h"
 #include "isa/table.h"
+#include "tools/ascendc/include/vinci/kernel_code.h"
 #include "tools/ascendc/runtime/device.h"
 
 namespace vinci::ascendc {
@@ -78,11 +81,32 @@ isa::Machine::State Core::note(const isa::Inst& inst, Place place) {
   return state;
 }
 
+namespace {
+// Of the kernel's own code, in cycles, since the latest call on this thread.
+u64 take_counted() {
+  u64 ops = 0, reals = 0, accesses = 0;
+  std::swap(ops, vinci_kernel_operations[0]);
+  std::swap(reals, vinci_kernel_operations[1]);
+  std::swap(accesses, vinci_kernel_operations[2]);
+  if ((ops | reals | accesses) == 0 || !device().settings().scalar_code) return 0;
+  const config::CodeCosts& costs = device().chip().core.scalar.code;
+  const double cycles = static_cast<double>(ops) * costs.op + static_cast<double>(reals) * costs.real +
+                        static_cast<double>(accesses) * costs.access;
+  return static_cast<u64>(std::llround(cycles));
+}
+}  // namespace
+
 void Core::pay(Place place) {
-  if (owed_ == 0) return;
   static const isa::Row& nop = row("nop");
-  note(immediate(nop, {owed_}), place);
-  owed_ = 0;
+  constexpr u64 kMost = ~u32{0};  // of one nop
+  u64 counted = take_counted();
+  u64 cycles = std::exchange(owed_, 0) + counted;
+  while (cycles != 0) {
+    const u64 now = std::min(cycles, kMost), of_them = std::min(counted, now);
+    note(immediate(nop, {now, of_them}), place);
+    cycles -= now;
+    counted -= of_them;
+  }
 }
 
 void Core::issue(const isa::Inst& inst, Place place) {

@@ -30,6 +30,8 @@ class Core {
              const CoreInfo& info, void (*give_way)());
   void issue(const isa::Inst& inst, Place place);
   void charge(u64 cycles) { owed_ += cycles; }
+  // Issues what scalar code is taken to cost since the latest time, as nop.
+  void pay(Place place);
   u64 load(Memory memory, u64 address, unsigned bytes, Place place, Through through);
   u64 peek(isa::BufId memory, u64 address, unsigned bytes);
   void store(Memory memory, u64 address, unsigned bytes, u64 value, Place place, Through through);
@@ -68,7 +70,6 @@ class Core {
   static constexpr usize kKnown = 4096;
 
   isa::Machine::State note(const isa::Inst& inst, Place place);
-  void pay(Place place);
   void move_on();
   // Gives way while it waits for what another core writes.
   void polls();

@@ -67,6 +67,9 @@ Settings Settings::from_environment() {
       environment("VINCI_AUTO_SYNC", &vinci_ascendc_auto_sync != nullptr ? vinci_ascendc_auto_sync : "on");
   if (sync != "on" && sync != "off") fail(Fault::Input, "VINCI_AUTO_SYNC={}: on or off", sync);
   s.auto_sync = sync == "on";
+  const std::string code = environment("VINCI_SCALAR_CODE", "on");
+  if (code != "on" && code != "off") fail(Fault::Input, "VINCI_SCALAR_CODE={}: on or off", code);
+  s.scalar_code = code == "on";
   const std::string allocation = environment("VINCI_ALLOCATION", "exact");
   if (allocation != "exact" && allocation != "pages")
     fail(Fault::Input, "VINCI_ALLOCATION={}: exact or pages", allocation);

@@ -26,6 +26,7 @@ struct Settings {
   std::string options;                 // VINCI_RUN_OPTIONS, more options for `vinci run`
   std::vector<std::string> overrides;  // the values of --set among them
   bool auto_sync = false;              // VINCI_AUTO_SYNC=on or off; as compiled (--cce-auto-sync) if not given
+  bool scalar_code = true;             // VINCI_SCALAR_CODE=on or off: kernels' own scalar code takes time
   bool whole_pages = false;            // VINCI_ALLOCATION=exact or pages: what aclrtMalloc gives
   std::string auto_sync_log;           // a file, as compiled (--cce-auto-sync-log); "": none
   bool quiet = true;                   // VINCI_VERBOSE=1: prints the summary at the end

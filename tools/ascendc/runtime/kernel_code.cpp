@@ -120,6 +120,16 @@ void vinci_kernel_fill(std::uint32_t memory, std::uint64_t address, std::uint64_
   });
 }
 
+__thread std::uint64_t vinci_kernel_operations[3];
+
+void vinci_kernel_loop(std::uint64_t ops, std::uint64_t reals, std::uint64_t accesses, const char* file,
+                       std::int32_t line) {
+  vinci_kernel_operations[0] += ops;
+  vinci_kernel_operations[1] += reals;
+  vinci_kernel_operations[2] += accesses;
+  if (Core* core = present()) core->pay({file, line});
+}
+
 std::uint64_t vinci_kernel_system_count(const char* file, std::int32_t line) {
   static Insn counter("get_sys_cnt");
   return read(counter, {file, line});

@@ -41,6 +41,13 @@ void vinci_kernel_fill(std::uint32_t memory, std::uint64_t address, std::uint64_
 // What the system counter holds.
 std::uint64_t vinci_kernel_system_count(const char* file, std::int32_t line);
 
+// What kernels have done of their own scalar code since the library has charged it: integer operations, floating-point
+// operations, accesses to memory. Of the present thread.
+extern __thread std::uint64_t vinci_kernel_operations[3];
+// The end of a loop of such code: so much more of each, at its line.
+void vinci_kernel_loop(std::uint64_t ops, std::uint64_t reals, std::uint64_t accesses, const char* file,
+                       std::int32_t line);
+
 // Marks a kernel with its type, as KERNEL_TASK_TYPE_DEFAULT; the plugin removes the call.
 void vinci_kernel_type(const char* type);
 }
