@@ -221,8 +221,8 @@ TEST(From, AssumptionsAreListed) {
   const Assumptions b1 = assumptions(load_chip("ascend-910b1"));
   EXPECT_THAT(b1.assumed,
               ElementsAre("core.queues", "core.scalar.alu", "core.scalar.load", "core.scalar.store",
-                          "core.scalar.cross_core", "core.scalar.api", "core.scalar.code", "core.move.l0c_to_l1",
-                          "core.move.l1_to_gm", "core.move.fill_l0", "core.move.fill_l1", "aicpu", "sdma", "host"));
+                          "core.scalar.cross_core", "core.scalar.code", "core.move.l0c_to_l1", "core.move.l1_to_gm",
+                          "core.move.fill_l0", "core.move.fill_l1", "aicpu", "sdma", "host"));
   const usize total = b1.total;
   const Assumptions more = assumptions(load_chip("ascend-910b1", {"clock=2GHz", "core.cube.tail=3"}));
   EXPECT_EQ(more.total, total);
