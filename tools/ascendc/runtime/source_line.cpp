@@ -25,18 +25,10 @@ bool of_api(std::string_view file) {
          file.find("/include/vinci-ascendc/") != std::string_view::npos;
 }
 
-// The source line of an address in an executable or a library, from its debug information: "file:line", or nothing.
+// The source line of an offset in an executable or a library, from its debug information: "file:line", or nothing.
 // Of functions that are inlined into each other, the innermost that is not of the API.
-std::string source_line(const void* address) {
-  Dl_info module{};
-  if (::dladdr(address, &module) == 0 || module.dli_fname == nullptr) return {};
-  // An address of a return is behind the call.
-  const auto offset = reinterpret_cast<u64>(address) - reinterpret_cast<u64>(module.dli_fbase) - 1;
-  // The name of the main program is what it was started as; a link of /proc finds it from every folder.
-  const bool library = std::string_view(module.dli_fname).find(".so") != std::string_view::npos;
-  std::istringstream lines(
-      io::output_of({"addr2line", "-i", "-e", library ? module.dli_fname : fmt::format("/proc/{}/exe", ::getpid()),
-                     fmt::format("{:#x}", offset)}));
+std::string line_at(const std::string& file_name, u64 offset) {
+  std::istringstream lines(io::output_of({"addr2line", "-i", "-e", file_name, fmt::format("{:#x}", offset)}));
   std::string found;
   for (std::string line; std::getline(lines, line);) {
     line.resize(std::min(line.find(" ("), line.size()));  // " (discriminator 2)"
@@ -45,6 +37,19 @@ std::string source_line(const void* address) {
     found = line;
   }
   return found;
+}
+
+// The same of an address. That of a return is behind the call; that where a signal came in is its own, and what is in
+// front of a loop may be padding without a line.
+std::string source_line(const void* address) {
+  Dl_info module{};
+  if (::dladdr(address, &module) == 0 || module.dli_fname == nullptr) return {};
+  const u64 offset = reinterpret_cast<u64>(address) - reinterpret_cast<u64>(module.dli_fbase);
+  // The name of the main program is what it was started as; a link of /proc finds it from every folder.
+  const bool library = std::string_view(module.dli_fname).find(".so") != std::string_view::npos;
+  const std::string file = library ? module.dli_fname : fmt::format("/proc/{}/exe", ::getpid());
+  std::string found = line_at(file, offset - 1);
+  return found.empty() ? line_at(file, offset) : found;
 }
 
 // Where an address is in memory: the begin of its executable or library.
