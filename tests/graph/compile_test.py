@@ -52,6 +52,12 @@ class Compile(unittest.TestCase):
         self.assertEqual(passes["ub_fusion"], {})
         self.assertIn("12 tasks", table, "three Relu and an Add more")
 
+    def test_batch_normalisation_can_stay_apart(self):
+        for soc in ("Ascend910B1", "Ascend310P3"):
+            _, table, passes = self.compiled(soc, "--optimization_switch", "ConvBatchnormFusionPass:off")
+            self.assertNotIn("ConvBatchnormFusionPass", passes["graph_fusion"])
+            self.assertEqual(passes["graph_fusion"]["BatchNormBnInferFusionPass"]["effect_times"], "3")
+
     def test_dumps_the_graph_of_each_stage(self):
         out, _, _ = self.compiled("Ascend910B1", "--dump_graph")
         stages = sorted(p.name for p in out.glob("ge_*.txt"))

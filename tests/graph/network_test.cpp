@@ -121,6 +121,22 @@ TEST_P(Networks, ConvolutionsOfManyShapes) {
   }
 }
 
+// A factor and an offset for each channel, as constants and as a tensor that the network makes.
+TEST_P(Networks, OperandsByChannel) {
+  for (const Shape& shape : {Shape{1, 16, 8, 8}, Shape{2, 40, 7, 9}, Shape{1, 64, 28, 28}}) {
+    SCOPED_TRACE(text(shape));
+    Net net;
+    const i64 c = shape[1];
+    Value* const x = net.node("MaxPool", {net.input(shape)}, {{"kernel_shape", std::vector<i64>{1, 1}}});
+    Value* const scaled =
+        net.node("Add", {net.node("Mul", {x, net.weights({c, 1, 1}, 1)}), net.weights({1, c, 1, 1}, 1)});
+    Value* const gate = net.node("GlobalAveragePool", {scaled});
+    const Network network = compiled(net, net.node("Mul", {scaled, gate}));
+    checked(network);
+    EXPECT_EQ(std::ranges::count(kernels(network), "trans_data"), 2) << "at the borders";
+  }
+}
+
 TEST_P(Networks, MaxPoolsOfManyShapes) {
   struct Case {
     Shape in;

@@ -126,6 +126,9 @@ std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
     for (usize i = 1; i < group.nodes().size(); ++i) {
       if (group.resolve(group.nodes()[i]->output())->type != DataType::f16) return "its epilogue is not f16 alone";
     }
+    for (const Value* const v : residuals(group)) {
+      if (v->shape != group.outputs()[0]->shape) return "its epilogue has an operand of another shape";
+    }
   }
   return "";
 }

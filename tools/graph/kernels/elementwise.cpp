@@ -27,24 +27,38 @@ Formats elementwise_formats(const Group& group, const config::ChipConfig&) {
   return {.inputs = std::vector(group.inputs().size(), format), .outputs = {format}};
 }
 
-// Bytes in UB for each element of a tile.
+// Where an operand has a number for each channel, a tile lies in one block of channels: the tensors are so many rows.
+bool by_channel(const Group& group, const Value* v) { return is_by_channel(*v, *group.outputs()[0]); }
+u64 row_elements(const Group& group) {
+  const Value& out = *group.outputs()[0];
+  const bool any = std::ranges::any_of(group.inputs(), [&](const Value* v) { return by_channel(group, v); });
+  return any ? static_cast<u64>(out.shape[2] * out.shape[3]) * kC0 : stored_elements(out);
+}
+
+// Bytes in UB for each element of a tile; blocks of channels come on top.
 u64 bytes_per_element(const Group& group) {
   u64 bytes = 0;
   for (const Value* const v : group.inputs())
-    bytes += 2 * info(v->type).bytes;
+    bytes += by_channel(group, v) ? 0 : 2 * info(v->type).bytes;
   for (const Value* const v : group.outputs())
     bytes += 2 * info(v->type).bytes;
   return bytes + 4 * temporaries(group, 0).count;
 }
 
+u64 block_bytes(const Group& group) {
+  return static_cast<u64>(std::ranges::count_if(group.inputs(), [&](const Value* v) { return by_channel(group, v); })) *
+         64;
+}
+
 // Half and a quarter of the room too: small tensors should give each core some tiles.
 std::vector<Tiling> elementwise_tilings(const Group& group, const config::ChipConfig& chip) {
-  const u64 elements = stored_elements(*group.outputs()[0]);
-  const u64 room = chip.core.buffers.ub / bytes_per_element(group) / kGrain * kGrain;
+  const u64 elements = stored_elements(*group.outputs()[0]), row = row_elements(group);
+  const u64 room = (chip.core.buffers.ub - block_bytes(group)) / bytes_per_element(group) / kGrain * kGrain;
   const u64 share = align_up<u64>(ceil_div<u64>(elements, vector_cores(chip)), kGrain);
   std::vector<Tiling> out;
   for (const u64 parts : {u64{1}, u64{2}, u64{4}}) {
-    const u64 tile = std::clamp(align_up<u64>(ceil_div(share, parts), kGrain), kGrain, room);
+    const u64 tile =
+        std::min(std::clamp(align_up<u64>(ceil_div(share, parts), kGrain), kGrain, room), align_up<u64>(row, kGrain));
     if (out.empty() || out.back().at("tile") != static_cast<i64>(tile))
       out.push_back({{"tile", static_cast<i64>(tile)}});
   }
@@ -52,12 +66,13 @@ std::vector<Tiling> elementwise_tilings(const Group& group, const config::ChipCo
 }
 
 Footprint elementwise_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
-  return {.ub = static_cast<u64>(tiling.at("tile")) * bytes_per_element(group)};
+  return {.ub = static_cast<u64>(tiling.at("tile")) * bytes_per_element(group) + block_bytes(group)};
 }
 
 KernelProgram elementwise_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
   const u64 elements = stored_elements(*group.outputs()[0]), tile = static_cast<u64>(tiling.at("tile"));
-  const u64 tiles = ceil_div(elements, tile), last = elements - (tiles - 1) * tile;
+  const u64 row = row_elements(group), rows = elements / row, in_row = ceil_div(row, tile);
+  const u64 tiles = rows * in_row, last = row - (in_row - 1) * tile;
   isa::ProgramBuilder p(group.node().name, chip.arch);
   // Two slots for each tensor in memory, then what lies in between.
   std::map<const Value*, u64> place;
@@ -66,12 +81,12 @@ KernelProgram elementwise_build(const Group& group, const config::ChipConfig& ch
   for (const auto* const list : {&group.inputs(), &group.outputs()}) {
     for (const Value* const v : *list) {
       place[v] = end;
-      end += 2 * tile * bytes(v);
+      end += by_channel(group, v) ? 64 : 2 * tile * bytes(v);
     }
   }
   const Temporaries between = temporaries(group, 0);
   std::vector<isa::Reg> pointers;
-  isa::Reg offset, at, size, count;
+  isa::Reg offset, at, size, count, plane;
   gen::TilePipeline pipeline{.tiles = tiles};
   pipeline.prologue = [&](isa::ProgramBuilder&) {
     for (usize i = 0; i < group.inputs().size() + 1; ++i)
@@ -80,13 +95,21 @@ KernelProgram elementwise_build(const Group& group, const config::ChipConfig& ch
     at = p.reg("at");
     size = p.reg("size");
     count = p.reg("blocks");
+    plane = p.reg("plane");
   };
-  isa::Reg now;
   pipeline.locate = [&](isa::ProgramBuilder&, isa::Reg number) {
-    now = number;
-    p.mul(offset, number, tile);
     p.mov(size, tile);
-    if (last != tile) p.if_(isa::Value(number) == tiles - 1, [&] { p.mov(size, last); });
+    if (rows == 1) {
+      p.mul(offset, number, tile);
+      if (last != tile) p.if_(isa::Value(number) == tiles - 1, [&] { p.mov(size, last); });
+      return;
+    }
+    p.div(plane, number, in_row);
+    p.rem(at, number, in_row);
+    if (last != tile) p.if_(isa::Value(at) == in_row - 1, [&] { p.mov(size, last); });
+    p.mul(offset, plane, row);
+    p.mul(at, at, tile);
+    p.add(offset, offset, at);
   };
   const auto piece = [&](const Value* v, isa::Reg pointer) {  // at: address in memory; size: elements
     p.set(at, offset * bytes(v) + pointer);
@@ -95,6 +118,13 @@ KernelProgram elementwise_build(const Group& group, const config::ChipConfig& ch
   pipeline.load = [&](isa::ProgramBuilder&, u32 slot) {
     for (usize i = 0; i < group.inputs().size(); ++i) {
       const Value* const v = group.inputs()[i];
+      if (by_channel(group, v)) {
+        // Planes of one block of channels follow each other for each image; operands may have one image.
+        p.rem(at, plane, stored_elements(*v) / kC0);
+        p.set(at, at * (kC0 * bytes(v)) + pointers[i]);
+        p.copy_gm_to_ubuf(place[v] + slot * 32, at, 0, 1, 1, 0, 0);
+        continue;
+      }
       piece(v, pointers[i]);
       blocks(v, count);
       p.copy_gm_to_ubuf(place[v] + slot * tile * bytes(v), at, 0, 1, count, 0, 0);
@@ -103,12 +133,13 @@ KernelProgram elementwise_build(const Group& group, const config::ChipConfig& ch
   pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) {
     const Addresses where = [&](const Value* v) {
       const Value* const outer = group.resolve(v);
-      if (const auto found = place.find(outer); found != place.end()) return found->second + slot * tile * bytes(outer);
-      return end + between.of.at(v) * tile * 4;
+      const auto found = place.find(outer);
+      if (found == place.end()) return end + between.of.at(v) * tile * 4;
+      return found->second + slot * (by_channel(group, outer) ? 32 : tile * bytes(outer));
     };
     if (last == tile) return write_vector_nodes(p, group, 0, where, tile);
     p.if_(
-        isa::Value(now) == tiles - 1, [&] { write_vector_nodes(p, group, 0, where, last); },
+        isa::Value(size) == last, [&] { write_vector_nodes(p, group, 0, where, last); },
         [&] { write_vector_nodes(p, group, 0, where, tile); });
   };
   pipeline.store = [&](isa::ProgramBuilder&, u32 slot) {

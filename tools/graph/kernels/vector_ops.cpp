@@ -38,9 +38,13 @@ class Writer {
       p_.call(name, type(), {dst + e * bytes(), src + e * bytes(), number(by), n, 1, 1, 8, 8});
     });
   }
-  void binary(std::string_view name, u64 dst, u64 a, u64 b) {
+  // An operand that is one block for all positions does not move on.
+  void binary(std::string_view name, u64 dst, u64 a, u64 b, bool a_is_block = false, bool b_is_block = false) {
+    const u64 a_step = a_is_block ? 0 : 1, b_step = b_is_block ? 0 : 1;
     each([&](u64 e, u64 n) {
-      p_.call(name, type(), {dst + e * bytes(), a + e * bytes(), b + e * bytes(), n, 1, 1, 1, 8, 8, 8});
+      p_.call(name, type(),
+              {dst + e * bytes(), a + a_step * e * bytes(), b + b_step * e * bytes(), n, 1, a_step, b_step, 8,
+               8 * a_step, 8 * b_step});
     });
   }
   void fill(u64 dst, double value) {
@@ -85,6 +89,7 @@ struct Operands {
   u64 dst = 0;
   std::array<u64, 2> src{};
   std::array<std::optional<double>, 2> scalar{};  // in place of an address
+  std::array<bool, 2> block{};                    // one block for all positions
 };
 using Write = void (*)(Writer& w, const Operands& x, const Node& node);
 
@@ -99,18 +104,20 @@ template <const char* two, const char* one>
 void write_commutative(Writer& w, const Operands& x, const Node&) {
   if (x.scalar[0]) return w.scalar(one, x.dst, x.src[1], *x.scalar[0]);
   if (x.scalar[1]) return w.scalar(one, x.dst, x.src[0], *x.scalar[1]);
-  w.binary(two, x.dst, x.src[0], x.src[1]);
+  w.binary(two, x.dst, x.src[0], x.src[1], x.block[0], x.block[1]);
 }
 constexpr char kVAdd[] = "vadd", kVAdds[] = "vadds", kVMul[] = "vmul", kVMuls[] = "vmuls", kVMax[] = "vmax",
                kVMaxs[] = "vmaxs", kVMin[] = "vmin", kVMins[] = "vmins";
 
 void write_subtract(Writer& w, const Operands& x, const Node&) {
   if (x.scalar[1]) return w.scalar("vadds", x.dst, x.src[0], -*x.scalar[1]);
-  if (!x.scalar[0]) return w.binary("vsub", x.dst, x.src[0], x.src[1]);
+  if (!x.scalar[0]) return w.binary("vsub", x.dst, x.src[0], x.src[1], x.block[0], x.block[1]);
   w.scalar("vmuls", x.dst, x.src[1], -1);
   w.scalar("vadds", x.dst, x.dst, *x.scalar[0]);
 }
-void write_divide(Writer& w, const Operands& x, const Node&) { w.binary("vdiv", x.dst, x.src[0], x.src[1]); }
+void write_divide(Writer& w, const Operands& x, const Node&) {
+  w.binary("vdiv", x.dst, x.src[0], x.src[1], x.block[0], x.block[1]);
+}
 void write_negate(Writer& w, const Operands& x, const Node&) { w.scalar("vmuls", x.dst, x.src[0], -1); }
 void write_clip(Writer& w, const Operands& x, const Node& node) {
   u64 from = x.src[0];
@@ -173,6 +180,8 @@ std::string node_refuses(const Group& group, const Node& node) {
       return fmt::format("operand {} of {} is a number", i, node.name);
     }
     if (!float_16_or_32(in->type)) return fmt::format("{} is of type {}", in->name, info(in->type).name);
+    if (is_by_channel(*in, out) && node.inputs().size() == 2 && in->type == DataType::f16 && out.type == DataType::f16)
+      continue;
     if (in->shape != out.shape || in->format != out.format)
       return fmt::format("{} has another shape or format than {}", in->name, out.name);
     if (node.type != "Cast" && in->type != out.type) return fmt::format("{} and {} differ in type", in->name, out.name);
@@ -181,6 +190,14 @@ std::string node_refuses(const Group& group, const Node& node) {
 }
 
 }  // namespace
+
+bool is_by_channel(const Value& operand, const Value& map) {
+  const Shape &o = operand.shape, &m = map.shape;
+  if (map.format != isa::Format::NC1HWC0 || operand.format != isa::Format::NC1HWC0 || !o.known() || !m.known())
+    return false;
+  return o.rank() == 4 && m.rank() == 4 && o != m && (o[0] == 1 || o[0] == m[0]) && o[1] == m[1] && o[2] == 1 &&
+         o[3] == 1;
+}
 
 std::string vector_refuses(const Group& group, usize first, const config::ChipConfig&) {
   for (usize i = first; i < group.nodes().size(); ++i) {
@@ -205,6 +222,7 @@ void write_vector_nodes(ProgramBuilder& p, const Group& group, usize first, cons
         x.scalar[o] = number;
       } else {
         x.src[o] = at(node.input(o));
+        x.block[o] = is_by_channel(*group.resolve(node.input(o)), *group.resolve(node.output()));
       }
     }
     find_vector_op(node.type)->write(w, x, node);

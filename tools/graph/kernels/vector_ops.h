@@ -16,6 +16,10 @@ namespace vinci::graph {
 // Addresses in UB of the values of a group.
 using Addresses = std::function<u64(const Value* value)>;
 
+// Whether a tensor has one number for each channel of a map in NC1HWC0: a block of 16 numbers for all positions of a
+// block of channels.
+bool is_by_channel(const Value& operand, const Value& map);
+
 // "" where vector instructions compute all nodes [first, end) of the group on the chip; else the reason why not.
 std::string vector_refuses(const Group& group, usize first, const config::ChipConfig& chip);
 

@@ -16,6 +16,8 @@ namespace {
 using isa::Format;
 
 // The tensor in another format: for a constant another constant that says so, else a TransData in front of `before`.
+bool is_map(const Value& v) { return v.shape.known() && v.shape.rank() == 4; }
+
 class Converter {
  public:
   explicit Converter(Graph& graph) : graph_(graph) {}
@@ -37,14 +39,27 @@ class Converter {
     return made;
   }
 
+  // A constant with a number for each channel of a map, as a map of one position; null where it is none.
+  Value* by_channel(Value* value, const Value& map) {
+    if (!value->constant || !is_map(map) || value->shape.rank() > 4 || value->shape.elements() == 1) return nullptr;
+    Dims dims = value->shape.dims();
+    dims.insert(dims.begin(), 4 - dims.size(), 1);
+    if (dims[0] != 1 || dims[1] != map.shape[1] || dims[2] != 1 || dims[3] != 1) return nullptr;
+    if (dims == value->shape.dims()) return value;
+    Value*& made = made_[{value, Format::NCHW}];
+    if (made == nullptr) {
+      const auto bytes = value->constant->bytes();
+      made = graph_.add_constant(value->name, Tensor(value->type, dims, {bytes.begin(), bytes.end()}));
+    }
+    return made;
+  }
+
   Effect effect;
 
  private:
   Graph& graph_;
   std::map<std::pair<const Value*, Format>, Value*> made_;
 };
-
-bool is_map(const Value& v) { return v.shape.known() && v.shape.rank() == 4; }
 
 }  // namespace
 
@@ -53,14 +68,25 @@ Effect select_formats(Graph& graph, const Target& target) {
   Converter converter(graph);
   for (const auto& node : graph.nodes()) {
     if (node->type == "TransData") continue;
-    const Group group(*node);
+    Group group(*node);
     std::optional<Formats> wanted;
     for (const Kernel* const kernel : {&kConvolutionKernel, &kPoolingKernel, &kMapReductionKernel}) {
       if (!wanted && kernel->refuses(group, *target.chip).empty()) wanted = kernel->formats(group, *target.chip);
     }
     if (!wanted) {
       // A map in NC1HWC0 stays so in nodes whose other operands are maps of the same shape, or numbers.
-      const auto spreads = [&](const Value* v) { return is_map(*v) && v->shape == node->output()->shape; };
+      const Value& out = *node->output();
+      for (usize o = 0; o < node->inputs().size(); ++o) {
+        if (node->input(o) == nullptr) continue;
+        if (Value* const made = converter.by_channel(node->input(o), out)) node->set_input(o, made);
+      }
+      const auto spreads = [&](const Value* v) {
+        const Shape& s = v->shape;
+        const bool channels = is_map(*v) && is_map(out) && (s[0] == 1 || s[0] == out.shape[0]) &&
+                              s[1] == out.shape[1] && s[2] == 1 && s[3] == 1;
+        return is_map(*v) && (s == out.shape || channels);
+      };
+      group = Group(*node);
       const bool any = std::ranges::any_of(group.inputs(), [](const Value* v) { return v->format == Format::NC1HWC0; });
       const bool lanes = kElementwiseKernel.refuses(group, *target.chip).find("no vector") == std::string::npos;
       // Blocks of 16 channels are those of f16.
