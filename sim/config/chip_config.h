@@ -70,11 +70,11 @@ struct MoveCosts {
 // Cycles that an Ascend C program is charged for the scalar code inside its API: compilers' code around the intrinsics,
 // which native execution does not see (docs/ascendc.md).
 struct ApiCosts {
-  u32 call = 8;    // a call that issues work: addresses, lengths, masks
-  u32 flag = 1;    // a flag or a barrier
-  u32 queue = 12;  // AllocTensor, EnQue, DeQue, FreeTensor, each besides its flag
-  u32 loop = 2;    // a turn of a loop inside the API
-  u32 access = 4;  // a GetValue or SetValue that is not recorded as an instruction
+  u32 call = 2;     // a call that issues work: addresses, lengths, masks
+  u32 flag = 0;     // a flag or a barrier
+  u32 queue = 23;   // AllocTensor, EnQue, DeQue, FreeTensor, each besides its flag
+  u32 loop = 2;     // a turn of a loop inside the API
+  u32 access = 10;  // a GetValue or SetValue that is not recorded as an instruction
   std::string from = "assumed";
 
   friend bool operator==(const ApiCosts&, const ApiCosts&) = default;
@@ -84,7 +84,7 @@ struct ApiCosts {
 // (docs/front-end.md).
 struct CodeCosts {
   double op = 1;      // an integer operation, a comparison, a branch, the address of an access
-  double real = 1;    // a floating-point operation
+  double real = 1.5;  // a floating-point operation
   double access = 4;  // a load or store that is not of a local tensor
   std::string from = "assumed";
 
