@@ -12,6 +12,9 @@
 // GetUBSizeInBytes and the host's platform information give.
 namespace AscendC {
 
+// Scales of the formats of later chips: bytes here.
+using fp8_e8m0_t = uint8_t;
+
 constexpr int32_t BLOCK_CUBE = 16;
 constexpr int32_t CUBE_MAX_SIZE = 256;
 constexpr int32_t BYTE_PER_FRACTAL = 512;

@@ -182,4 +182,28 @@ void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const Da
               place);
 }
 
+// The same between addresses: kernels copy elements of 8 bytes as pairs of 4 by them.
+namespace vinci_detail {
+template <typename T>
+LocalTensor<T> UbAt(const volatile __ubuf__ T* address) {
+  return {TPosition::VECCALC, static_cast<uint32_t>((uint64_t)address), 0, nullptr};  // NOLINT: changes the memory
+}
+template <typename T>
+GlobalTensor<T> GmAt(__gm__ T* address) {
+  GlobalTensor<T> out;
+  out.SetGlobalBuffer(address);
+  return out;
+}
+}  // namespace vinci_detail
+template <typename T, typename Params, typename PadParams>
+void DataCopyPadGm2UBImpl(__ubuf__ T* dst, __gm__ T* src, const Params& dataCopyParams, const PadParams& padParams,
+                          uint8_t /*cacheMode*/ = 0, VINCI_PLACE) {
+  DataCopyPad(vinci_detail::UbAt(dst), vinci_detail::GmAt(src), dataCopyParams, padParams, place);
+}
+template <typename T, typename Params>
+void DataCopyPadUB2GMImpl(__gm__ T* dst, __ubuf__ T* src, const Params& dataCopyParams, uint8_t /*cacheMode*/ = 0,
+                          VINCI_PLACE) {
+  DataCopyPad(vinci_detail::GmAt(dst), vinci_detail::UbAt(src), dataCopyParams, place);
+}
+
 }  // namespace AscendC

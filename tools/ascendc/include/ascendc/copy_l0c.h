@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include "ascendc/cce_types.h"
 #include "ascendc/copy.h"
 
 // DataCopy between L0C and UB with conversion on the way, and rows of UB to L0C: architectures before 220x, whose
@@ -23,12 +24,20 @@ struct DataCopyEnhancedParams {
   DataCopyEnhancedParams() = default;
   DataCopyEnhancedParams(BlockMode mode, DeqScale scale, uint64_t value, uint8_t store_mode, bool relu)
       : blockMode(mode), deqScale(scale), deqValue(value), sidStoreMode(store_mode), isRelu(relu) {}
+  DataCopyEnhancedParams(BlockMode mode, DeqScale scale, uint64_t value, uint8_t store_mode, bool relu, pad_t pad,
+                         uint64_t pad_value)
+      : DataCopyEnhancedParams(mode, scale, value, store_mode, relu) {
+    padMode = pad;
+    padValue = pad_value;
+  }
   BlockMode blockMode = BlockMode::BLOCK_MODE_NORMAL;
   DeqScale deqScale = DeqScale::DEQ_NONE;
   uint64_t deqValue = 0;
   uint64_t deqTensorAddr = 0;
   uint8_t sidStoreMode = 0;
   bool isRelu = false;
+  pad_t padMode = pad_t::PAD_NONE;  // of L1 and GM, which pad as their other parameters say
+  uint64_t padValue = 0;
 };
 
 namespace vinci_detail {

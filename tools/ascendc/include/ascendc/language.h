@@ -100,6 +100,10 @@ using Place = ::vinci::ascendc::Place;
 }  // namespace vinci_detail
 // The last parameter of a function that issues instructions: the line of the call.
 #define VINCI_PLACE ::vinci::ascendc::Place place = ::vinci::ascendc::Place::here()
+// Kernels also take the address of a function, whose type then is the documented one. A function with a form of each
+// type marks the one with the line, which calls prefer; calls through a pointer have no line.
+#define VINCI_WITH_PLACE __attribute__((enable_if(true, "")))
+#define VINCI_NO_PLACE (::vinci::ascendc::Place{nullptr, 0})
 
 using TEventID = int8_t;
 

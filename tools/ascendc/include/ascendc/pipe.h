@@ -2,7 +2,9 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 
 #include "ascendc/sync.h"
 #include "ascendc/tensor.h"
@@ -61,8 +63,21 @@ constexpr uint32_t Rounded(uint32_t bytes) { return (bytes + ONE_BLK_SIZE - 1) /
 class TPipe {
  public:
   TPipe() { ::vinci::ascendc::core().pipe = this; }
-  TPipe(const TPipe&) = delete;
-  TPipe& operator=(const TPipe&) = delete;
+  // A copy goes on where the other one is: its buffers come behind those of the other, whose flags stay with it.
+  TPipe(const TPipe& other) { *this = other; }
+  TPipe& operator=(const TPipe& other) {
+    if (this == &other) return *this;
+    for (uint32_t i = 0; i < other.count_; ++i) {
+      buffers_[i] = other.buffers_[i];
+      buffers_[i].filled = buffers_[i].freed = -1;
+    }
+    count_ = other.count_;
+    std::copy(std::begin(other.tops_), std::end(other.tops_), tops_);
+    std::copy(std::begin(other.homes_), std::end(other.homes_), homes_);
+    destroyed_ = true;  // until it has buffers of its own
+    last_ = other.last_;
+    return *this;
+  }
   ~TPipe() noexcept(false) {
     // Not where a fault ends the kernel: another one on the way would end the program without a message.
     if (!destroyed_ && std::uncaught_exceptions() == 0) Destroy(last_);
@@ -123,6 +138,7 @@ class TPipe {
     if (count_ + buffers > kMaxBuffers) ::vinci::ascendc::wrong("InitBuffer: a TPipe has 64 buffers", place);
     queue.first_ = count_;
     queue.buffers_ = buffers;
+    queue.pipe_ = this;
     for (uint32_t i = 0; i < buffers; ++i) {
       buffers_[count_] = vinci_detail::QueueBuffer{};
       buffers_[count_].address = address + i * bytes;
@@ -232,6 +248,7 @@ class TPipe {
     const uint64_t size = ::vinci::ascendc::size_of(memory);
     const uint32_t address = top;
     last_ = place;
+    destroyed_ = false;
     if (size != 0 && uint64_t{address} + bytes > size)
       ::vinci::ascendc::wrong("InitBuffer: the buffers of this TPipe are larger than the memory of the core", place);
     top += bytes;
@@ -340,7 +357,9 @@ class TQueBind {
   bool HasTensorInQue() const { return queued_ > 0; }
   int32_t GetTensorCountInQue() const { return static_cast<int32_t>(queued_); }
   bool HasIdleBuffer() const { return FindFree() != kNone; }
-  TBufHandle GetBufferHandle(uint32_t index) const { return &GetTPipePtr()->BufferAt(first_ + index); }
+  TBufHandle GetBufferHandle(uint32_t index) const {
+    return &Pipe(vinci_detail::Place::here()).BufferAt(first_ + index);
+  }
 
   // For pools of the program's own (EXTERN_IMPL_BUFPOOL): the queue has `num` buffers from this one of the pool on, and
   // each is at an address.
@@ -362,15 +381,15 @@ class TQueBind {
   static constexpr uint32_t kDepth = depth > 0 ? depth : 1;
   static constexpr vinci_detail::QueueEvents kEvents = vinci_detail::EventsOf(src, dst);
 
-  static TPipe& Pipe(vinci_detail::Place place) {
-    TPipe* pipe = GetTPipePtr();
+  TPipe& Pipe(vinci_detail::Place place) const {
+    TPipe* pipe = pipe_ != nullptr ? pipe_ : GetTPipePtr();
     if (pipe == nullptr) ::vinci::ascendc::wrong("a queue is used without a TPipe", place);
     pipe->Used(place);
     return *pipe;
   }
   // Buffers are used in turn, so that the next one has had the longest time to become free.
   uint32_t FindFree() const {
-    TPipe* pipe = GetTPipePtr();
+    TPipe* pipe = pipe_ != nullptr ? pipe_ : GetTPipePtr();
     for (uint32_t i = 0; i < buffers_; ++i) {
       const uint32_t index = first_ + (next_ + i) % buffers_;
       if (pipe->BufferAt(index).state != vinci_detail::QueueBuffer::State::free) continue;
@@ -418,6 +437,7 @@ class TQueBind {
     return out;
   }
 
+  TPipe* pipe_ = nullptr;  // that has given it its buffers
   uint32_t first_ = 0, buffers_ = 0;
   mutable uint32_t next_ = 0;
   vinci_detail::QueueBuffer* order_[kMaxQueued]{};
@@ -475,6 +495,7 @@ class TBuf {
     return {position, address_ + bytes_before, elements};
   }
   uint32_t GetBufLen() const { return bytes_; }
+  uint32_t GetBufferAddr(TBufHandle) const { return address_; }
   // As of a queue, for templates that take both: there is nothing to wait for.
   template <typename T>
   LocalTensor<T> AllocTensor() const {

@@ -63,6 +63,14 @@ namespace vinci_detail {
 enum class TensorOperator : uint8_t { Add, Sub, Mul, Div, And, Or, LT, GT, LE, GE, EQ, NE };
 }  // namespace vinci_detail
 
+// Where a tensor in a memory of the core is: an address and a length in bytes, in the memory of a position.
+struct TBuffAddr {
+  uint32_t dataLen = 0;
+  uint32_t bufferAddr = 0;
+  TBufHandle bufferHandle = nullptr;
+  uint8_t logicPos = static_cast<uint8_t>(TPosition::MAX);
+};
+
 template <typename T>
 class LocalTensor;
 namespace vinci_detail {
@@ -88,21 +96,24 @@ class LocalTensor {
 
   LocalTensor() = default;
   LocalTensor(TPosition position, uint32_t address, uint32_t elements)
-      : position_(position), address_(address), bytes_(static_cast<uint32_t>(vinci_detail::BytesOf<T>(elements))) {}
+      : LocalTensor(position, address, static_cast<uint32_t>(vinci_detail::BytesOf<T>(elements)), nullptr) {}
   LocalTensor(TPosition position, uint32_t address, uint32_t bytes, TBufHandle handle)
-      : position_(position), address_(address), bytes_(bytes), handle_(handle) {}
-
-  explicit LocalTensor(uint32_t address) : position_(TPosition::VECCALC), address_(address) {}
+      : address_{bytes, address, handle, static_cast<uint8_t>(position)} {}
+  explicit LocalTensor(uint32_t address) : LocalTensor(TPosition::VECCALC, address, 0, nullptr) {}
+  explicit LocalTensor(const TBuffAddr& address) : address_(address) {}
+  void SetAddr(const TBuffAddr& address) { address_ = address; }
 
   T GetValue(uint32_t index, VINCI_PLACE) const {
     static_assert(!std::is_same_v<T, int4b_t>, "GetValue of int4b_t is not supported by Vinci");
-    return vinci_detail::FromBits<T>(::vinci::ascendc::load(
-        vinci_detail::MemoryOf(position_), address_ + vinci_detail::BytesOf<T>(index), sizeof(T), place));
+    return vinci_detail::FromBits<T>(::vinci::ascendc::load(vinci_detail::MemoryOf(GetPosition()),
+                                                            address_.bufferAddr + vinci_detail::BytesOf<T>(index),
+                                                            sizeof(T), place));
   }
   template <typename U>
   void SetValue(uint32_t index, U value, VINCI_PLACE) const {
     static_assert(!std::is_same_v<T, int4b_t>, "SetValue of int4b_t is not supported by Vinci");
-    ::vinci::ascendc::store(vinci_detail::MemoryOf(position_), address_ + vinci_detail::BytesOf<T>(index), sizeof(T),
+    ::vinci::ascendc::store(vinci_detail::MemoryOf(GetPosition()),
+                            address_.bufferAddr + vinci_detail::BytesOf<T>(index), sizeof(T),
                             vinci_detail::BitsOf<T>(static_cast<T>(value)), place);
   }
 
@@ -136,16 +147,17 @@ class LocalTensor {
 
   LocalTensor operator[](uint32_t offset) const {
     const auto skipped = static_cast<uint32_t>(vinci_detail::BytesOf<T>(offset));
-    return {position_, address_ + skipped, bytes_ > skipped ? bytes_ - skipped : 0, handle_};
+    return {GetPosition(), address_.bufferAddr + skipped, address_.dataLen > skipped ? address_.dataLen - skipped : 0,
+            address_.bufferHandle};
   }
   template <typename U>
   LocalTensor<U> ReinterpretCast() const {
-    return {position_, address_, bytes_, handle_};
+    return {GetPosition(), address_.bufferAddr, address_.dataLen, address_.bufferHandle};
   }
 
-  uint32_t GetSize() const { return bytes_ * 8 / vinci_detail::kBitsOf<T>; }
-  uint32_t GetLength() const { return bytes_; }
-  void SetSize(uint32_t elements) { bytes_ = static_cast<uint32_t>(vinci_detail::BytesOf<T>(elements)); }
+  uint32_t GetSize() const { return address_.dataLen * 8 / vinci_detail::kBitsOf<T>; }
+  uint32_t GetLength() const { return address_.dataLen; }
+  void SetSize(uint32_t elements) { address_.dataLen = static_cast<uint32_t>(vinci_detail::BytesOf<T>(elements)); }
   void SetBufferLen(uint32_t elements) { SetSize(elements); }
   void SetAddrWithOffset(LocalTensor<T>& from, uint32_t offset) { *this = from[offset]; }
   template <typename U>
@@ -153,10 +165,11 @@ class LocalTensor {
     *this = from.template ReinterpretCast<T>()[offset];
   }
   // The address in its memory: it means something to instructions only.
-  uint64_t GetPhyAddr(uint32_t offset = 0) const { return address_ + vinci_detail::BytesOf<T>(offset); }
-  uint32_t Address() const { return address_; }
-  TPosition GetPosition() const { return position_; }
-  TBufHandle Handle() const { return handle_; }
+  uint64_t GetPhyAddr(uint32_t offset = 0) const { return address_.bufferAddr + vinci_detail::BytesOf<T>(offset); }
+  uint32_t Address() const { return address_.bufferAddr; }
+  TPosition GetPosition() const { return static_cast<TPosition>(address_.logicPos); }
+  TBufHandle GetBufferHandle() const { return address_.bufferHandle; }
+  TBufHandle Handle() const { return address_.bufferHandle; }
 
   // Prints elements as they are now.
   void Print(uint32_t elements, VINCI_PLACE) const {
@@ -170,12 +183,16 @@ class LocalTensor {
   void SetShapeInfo(const ShapeInfo& shape) { shape_ = shape; }
   ShapeInfo GetShapeInfo() const { return shape_; }
 
+  // Makes it a tensor of so many elements at an address in bytes; its position stays.
+  void InitBuffer(uint32_t address, uint32_t elements) {
+    address_.bufferAddr = address;
+    SetSize(elements);
+  }
+
+  TBuffAddr address_;  // public as in the published class: kernels set its position
+
  private:
-  TPosition position_ = TPosition::MAX;
-  uint32_t address_ = 0;
-  uint32_t bytes_ = 0;
   int32_t tag_ = 0;
-  TBufHandle handle_ = nullptr;
   ShapeInfo shape_{};
 };
 

@@ -81,29 +81,43 @@ constexpr const char* LogicType() {
 }
 }  // namespace vinci_detail
 
-#define VINCI_BINARY(Name, mnemonic, type)                                                                           \
-  VINCI_INSN(Name##Insn, mnemonic, type)                                                                             \
-  template <typename T>                                                                                              \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const int32_t& count, \
-            VINCI_PLACE) {                                                                                           \
-    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                          \
-    vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);                                             \
-    vinci_detail::IssueBinary(vinci_detail::Name##Insn<T>(), dst, src0, src1, 1, {}, place);                         \
-    mask.Reset();                                                                                                    \
-  }                                                                                                                  \
-  template <typename T, bool isSetMask = true>                                                                       \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask[],      \
-            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {                         \
-    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                          \
-    if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);                                              \
-    vinci_detail::IssueBinary(vinci_detail::Name##Insn<T>(), dst, src0, src1, repeatTime, repeatParams, place);      \
-  }                                                                                                                  \
-  template <typename T, bool isSetMask = true>                                                                       \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask,        \
-            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {                         \
-    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                          \
-    if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);                                             \
-    vinci_detail::IssueBinary(vinci_detail::Name##Insn<T>(), dst, src0, src1, repeatTime, repeatParams, place);      \
+#define VINCI_BINARY(Name, mnemonic, type)                                                                             \
+  VINCI_INSN(Name##Insn, mnemonic, type)                                                                               \
+  template <typename T>                                                                                                \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const int32_t& count,   \
+            VINCI_PLACE) VINCI_WITH_PLACE {                                                                            \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
+    vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);                                               \
+    vinci_detail::IssueBinary(vinci_detail::Name##Insn<T>(), dst, src0, src1, 1, {}, place);                           \
+    mask.Reset();                                                                                                      \
+  }                                                                                                                    \
+  template <typename T>                                                                                                \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const int32_t& count) { \
+    Name(dst, src0, src1, count, VINCI_NO_PLACE);                                                                      \
+  }                                                                                                                    \
+  template <typename T, bool isSetMask = true>                                                                         \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask[],        \
+            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) VINCI_WITH_PLACE {          \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
+    if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);                                                \
+    vinci_detail::IssueBinary(vinci_detail::Name##Insn<T>(), dst, src0, src1, repeatTime, repeatParams, place);        \
+  }                                                                                                                    \
+  template <typename T, bool isSetMask = true>                                                                         \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask[],        \
+            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {                                        \
+    Name<T, isSetMask>(dst, src0, src1, mask, repeatTime, repeatParams, VINCI_NO_PLACE);                               \
+  }                                                                                                                    \
+  template <typename T, bool isSetMask = true>                                                                         \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask,          \
+            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) VINCI_WITH_PLACE {          \
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
+    if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);                                               \
+    vinci_detail::IssueBinary(vinci_detail::Name##Insn<T>(), dst, src0, src1, repeatTime, repeatParams, place);        \
+  }                                                                                                                    \
+  template <typename T, bool isSetMask = true>                                                                         \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask,          \
+            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {                                        \
+    Name<T, isSetMask>(dst, src0, src1, mask, repeatTime, repeatParams, VINCI_NO_PLACE);                               \
   }
 VINCI_BINARY(Add, "vadd", vinci_detail::TypeName<T>())
 VINCI_BINARY(Sub, "vsub", vinci_detail::TypeName<T>())
@@ -123,25 +137,40 @@ VINCI_BINARY(Or, "vor", vinci_detail::LogicType<T>())
 #define VINCI_UNARY(Name, mnemonic, type)                                                                    \
   VINCI_INSN(Name##Insn, mnemonic, type)                                                                     \
   template <typename T>                                                                                      \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count, VINCI_PLACE) {       \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count, VINCI_PLACE)         \
+      VINCI_WITH_PLACE {                                                                                     \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                  \
     vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);                                     \
     vinci_detail::IssueUnary(vinci_detail::Name##Insn<T>(), dst, src, 1, {}, place);                         \
     mask.Reset();                                                                                            \
   }                                                                                                          \
+  template <typename T>                                                                                      \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count) {                    \
+    Name(dst, src, count, VINCI_NO_PLACE);                                                                   \
+  }                                                                                                          \
   template <typename T, bool isSetMask = true>                                                               \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask[], const uint8_t repeatTime, \
-            const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                                            \
+            const UnaryRepeatParams& repeatParams, VINCI_PLACE) VINCI_WITH_PLACE {                           \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                  \
     if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);                                      \
     vinci_detail::IssueUnary(vinci_detail::Name##Insn<T>(), dst, src, repeatTime, repeatParams, place);      \
   }                                                                                                          \
   template <typename T, bool isSetMask = true>                                                               \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask[], const uint8_t repeatTime, \
+            const UnaryRepeatParams& repeatParams) {                                                         \
+    Name<T, isSetMask>(dst, src, mask, repeatTime, repeatParams, VINCI_NO_PLACE);                            \
+  }                                                                                                          \
+  template <typename T, bool isSetMask = true>                                                               \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask, const uint8_t repeatTime,   \
-            const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                                            \
+            const UnaryRepeatParams& repeatParams, VINCI_PLACE) VINCI_WITH_PLACE {                           \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                  \
     if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);                                     \
     vinci_detail::IssueUnary(vinci_detail::Name##Insn<T>(), dst, src, repeatTime, repeatParams, place);      \
+  }                                                                                                          \
+  template <typename T, bool isSetMask = true>                                                               \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask, const uint8_t repeatTime,   \
+            const UnaryRepeatParams& repeatParams) {                                                         \
+    Name<T, isSetMask>(dst, src, mask, repeatTime, repeatParams, VINCI_NO_PLACE);                            \
   }
 
 VINCI_UNARY(Exp, "vexp", vinci_detail::TypeName<T>())
@@ -164,8 +193,8 @@ VINCI_UNARY(Not, "vnot", vinci_detail::LogicType<T>())
   }                                                                                                                   \
   }                                                                                                                   \
   template <typename T, bool isSetMask = true, typename U = T>                                                        \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, const int32_t& count,              \
-            VINCI_PLACE) {                                                                                            \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, const int32_t& count, VINCI_PLACE) \
+      VINCI_WITH_PLACE {                                                                                              \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                           \
     vinci_detail::CountedMask mask(static_cast<uint64_t>(count), place);                                              \
     vinci_detail::IssueScalar(vinci_detail::Name##Insn<T>(), dst, src, vinci_detail::Name##Operand<T>(scalar), 1, {}, \
@@ -173,20 +202,34 @@ VINCI_UNARY(Not, "vnot", vinci_detail::LogicType<T>())
     mask.Reset();                                                                                                     \
   }                                                                                                                   \
   template <typename T, bool isSetMask = true, typename U = T>                                                        \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, const int32_t& count) {            \
+    Name(dst, src, scalar, count, VINCI_NO_PLACE);                                                                    \
+  }                                                                                                                   \
+  template <typename T, bool isSetMask = true, typename U = T>                                                        \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, uint64_t mask[],                   \
-            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                           \
+            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) VINCI_WITH_PLACE {          \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                           \
     if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);                                               \
     vinci_detail::IssueScalar(vinci_detail::Name##Insn<T>(), dst, src, vinci_detail::Name##Operand<T>(scalar),        \
                               repeatTime, repeatParams, place);                                                       \
   }                                                                                                                   \
   template <typename T, bool isSetMask = true, typename U = T>                                                        \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, uint64_t mask[],                   \
+            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                                        \
+    Name<T, isSetMask>(dst, src, scalar, mask, repeatTime, repeatParams, VINCI_NO_PLACE);                             \
+  }                                                                                                                   \
+  template <typename T, bool isSetMask = true, typename U = T>                                                        \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, uint64_t mask,                     \
-            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                           \
+            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) VINCI_WITH_PLACE {          \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                           \
     if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);                                              \
     vinci_detail::IssueScalar(vinci_detail::Name##Insn<T>(), dst, src, vinci_detail::Name##Operand<T>(scalar),        \
                               repeatTime, repeatParams, place);                                                       \
+  }                                                                                                                   \
+  template <typename T, bool isSetMask = true, typename U = T>                                                        \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, uint64_t mask,                     \
+            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                                        \
+    Name<T, isSetMask>(dst, src, scalar, mask, repeatTime, repeatParams, VINCI_NO_PLACE);                             \
   }
 
 VINCI_SCALAR(Adds, "vadds")

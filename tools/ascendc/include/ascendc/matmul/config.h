@@ -42,6 +42,37 @@ struct MatmulType {
 inline uint16_t CeilDiv(uint16_t num1, uint16_t num2) {
   return num2 == 0 ? uint16_t{0} : static_cast<uint16_t>((num1 + num2 - 1) / num2);
 }
+inline uint16_t CeilAlign(uint16_t num1, uint16_t num2) { return CeilDiv(num1, num2) * num2; }
+template <typename T>
+T CeilAlign(T num1, T num2) {
+  return Ceil(num1, num2) * num2;
+}
+template <typename T>
+constexpr T Align(T num1, T num2) {
+  return num2 == 0 ? 0 : (num1 + num2 - 1) / num2 * num2;
+}
+template <typename T>
+constexpr T AlignDown(T num1, T num2) {
+  return num2 == 0 ? 0 : num1 / num2 * num2;
+}
+template <typename T>
+constexpr T MaxValue(T value) {
+  return value;
+}
+template <typename T, typename... More>
+constexpr T MaxValue(T value, More... more) {
+  const T rest = MaxValue(more...);
+  return value > rest ? value : rest;
+}
+template <typename T>
+constexpr T MinValue(T value) {
+  return value;
+}
+template <typename T, typename... More>
+constexpr T MinValue(T value, More... more) {
+  const T rest = MinValue(more...);
+  return value < rest ? value : rest;
+}
 
 // The type of results in L0C of matrices of T.
 template <typename T>
