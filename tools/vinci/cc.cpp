@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -17,6 +19,7 @@
 #include "tools/ascendc/prepass/launches.h"
 #include "tools/vinci/app.h"
 #include "tools/vinci/cc_headers.h"
+#include "tools/vinci/cc_operator.h"
 #include "tools/vinci/commands.h"
 
 namespace vinci::cli {
@@ -50,18 +53,18 @@ std::string literal(std::string_view text) {
 enum class Kinds : u8 { split, vector, cube, joint };
 
 struct Architecture {
-  std::string_view option, macro, chip;
+  std::string_view option, macro, chip, soc;  // soc: as definitions of operators name it
   Kinds kinds;
 };
 // Names of --npu-arch, and those of --cce-aicore-arch.
-constexpr std::array kArchitectures{Architecture{"dav-2201", "2201", "ascend-910b1", Kinds::split},
-                                    Architecture{"dav-c220", "2201", "ascend-910b1", Kinds::split},
-                                    Architecture{"dav-c220-vec", "2201", "ascend-910b1", Kinds::vector},
-                                    Architecture{"dav-c220-cube", "2201", "ascend-910b1", Kinds::cube},
-                                    Architecture{"dav-2002", "2002", "ascend-310p3", Kinds::joint},
-                                    Architecture{"dav-m200", "2002", "ascend-310p3", Kinds::joint},
-                                    Architecture{"dav-1001", "1001", "ascend-910a", Kinds::joint},
-                                    Architecture{"dav-c100", "1001", "ascend-910a", Kinds::joint}};
+constexpr std::array kArchitectures{Architecture{"dav-2201", "2201", "ascend-910b1", "ascend910b", Kinds::split},
+                                    Architecture{"dav-c220", "2201", "ascend-910b1", "ascend910b", Kinds::split},
+                                    Architecture{"dav-c220-vec", "2201", "ascend-910b1", "ascend910b", Kinds::vector},
+                                    Architecture{"dav-c220-cube", "2201", "ascend-910b1", "ascend910b", Kinds::cube},
+                                    Architecture{"dav-2002", "2002", "ascend-310p3", "ascend310p", Kinds::joint},
+                                    Architecture{"dav-m200", "2002", "ascend-310p3", "ascend310p", Kinds::joint},
+                                    Architecture{"dav-1001", "1001", "ascend-910a", "ascend910", Kinds::joint},
+                                    Architecture{"dav-c100", "1001", "ascend-910a", "ascend910", Kinds::joint}};
 
 // Options of the vendor's code generator that change neither what a program computes nor what it issues: its stack,
 // the layout of its objects, its messages. They are accepted without an effect.
@@ -97,6 +100,7 @@ struct CommandLine {
   bool scalar_code = true;               // it is counted
   bool compile_only = false;
   bool cce = false;  // -xcce: intrinsics are known without a header
+  OperatorOptions op;
   Architecture arch = kArchitectures[0];
 
   explicit CommandLine(const std::vector<std::string>& args) {
@@ -133,6 +137,15 @@ struct CommandLine {
         scalar_code = a.ends_with("=on");
       } else if (a.starts_with("--scalar-code")) {
         fail(Fault::Input, "{}: --scalar-code=on or --scalar-code=off", a);
+      } else if (a.starts_with("--op-host=")) {
+        op.host = a.substr(a.find('=') + 1);
+      } else if (a.starts_with("--op-type=")) {
+        op.type = a.substr(a.find('=') + 1);
+      } else if (a.starts_with("--op-config=")) {
+        op.combination = number(a);
+      } else if (a.starts_with("--tiling-key=")) {
+        op.tiling_key = number(a);
+        options.push_back(fmt::format("-DTILING_KEY_VAR={}UL", *op.tiling_key));
       } else if (a.starts_with("--run-mode=")) {
         set_mode(a.substr(a.find('=') + 1));
       } else if (a == "-MF" || a == "-MT" || a == "-MQ") {
@@ -142,12 +155,14 @@ struct CommandLine {
       } else if (a == "-I" || a == "-D" || a == "-U" || a == "-include" || a == "-isystem") {
         options.push_back(a);
         options.push_back(value());
+        if (a == "-I") op.include.push_back(options.back());
       } else if (a.starts_with("-l") || a.starts_with("-L") || a.starts_with("-Wl,")) {
         rest.push_back(a);
       } else if (a.starts_with("-") && a.size() > 1) {
         optimised = optimised || a.starts_with("-O");
         standard = standard || a.starts_with("-std=");
         debug = debug || a.starts_with("-g");
+        if (a.starts_with("-I")) op.include.push_back(a.substr(2));
         options.push_back(a == "-g0" ? "-gline-tables-only" : a);  // instructions have lines
       } else if (is_source(a)) {
         sources.push_back(a);
@@ -168,6 +183,14 @@ struct CommandLine {
   }
 
  private:
+  static u64 number(const std::string& option) {
+    const std::string value = option.substr(option.find('=') + 1);
+    u64 out = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), out);
+    if (error != std::errc() || end != value.data() + value.size())
+      fail(Fault::Input, "{}: a whole number from 0", option);
+    return out;
+  }
   static bool is_source(const std::string& name) {
     static constexpr std::array kEndings{".asc", ".cpp", ".cc", ".cxx", ".cce"};
     return std::ranges::find(kEndings, fs::path(name).extension().string()) != kEndings.end();
@@ -327,6 +350,7 @@ class Compilation {
     if (first && !line_.dependencies.empty()) add_dependencies(words, line_, source);
     words.insert(words.end(), pass.macros.begin(), pass.macros.end());
     if (line_.cce) words.insert(words.end(), {"-include", "ascendc/cce.h"});
+    if (!line_.op.host.empty()) words.insert(words.end(), {"-include", operator_header(source)});
     words.insert(words.end(), {"-E", "-x", "c++", source, "-o", output});
     run(words);
     try {
@@ -336,6 +360,12 @@ class Compilation {
     } catch (const Error& e) {
       throw Error(e.fault(), e.message(), source);
     }
+  }
+
+  std::string operator_header(const std::string& source) const {
+    std::string& made = operator_headers_[source];
+    if (made.empty()) made = write_operator_header(line_.op, common_, std::string(line_.arch.soc), source, scratch_);
+    return made;
   }
 
   void generate(const std::string& input, const Pass& pass, u64 hash, bool host, const std::string& object) const {
@@ -413,6 +443,7 @@ class Compilation {
   io::TempFolder scratch_{"vinci-cc"};
   std::vector<std::string> common_;
   PrecompiledHeaders headers_{{}};
+  mutable std::map<std::string, std::string> operator_headers_;  // by source
 };
 
 }  // namespace
@@ -423,7 +454,9 @@ void add_cc(CLI::App& app) {
   sub->footer(
       "Takes the command line of a C++ compiler: sources (.asc, .cpp), -o, -c, -I, -D, -O, -l and so on, and\n"
       "--npu-arch=dav-2201 (the default), dav-2002 or dav-1001, and --run-mode=sim (the default) or cpu (no time, for\n"
-      "debugging). The compiler is clang-19. The program runs by itself or under `vinci sim`; docs/ascendc.md.\n"
+      "debugging). --op-host=FOLDER, --op-type, --op-config and --tiling-key are for kernels of operators; "
+      "docs/ascendc.md.\n"
+      "The compiler is clang-19. The program runs by itself or under `vinci sim`; docs/ascendc.md.\n"
       "Exit code 2 where the compiler finds faults, 7 where it is ended by a signal.\n"
       "Example: vinci cc add.asc -o add && vinci sim ./add");
   sub->callback([sub] {

@@ -47,4 +47,4 @@ inline void GmFree(void* address) { ::vinci::ascendc::free_shared(address); }
       {#kernel, ::AscendC::vinci_detail::LaunchType(), static_cast<std::uint32_t>(blocks), nullptr, \
        ::vinci::ascendc::Place::here()},                                                            \
       [](auto... a) -> decltype(kernel(a...)) { return kernel(a...); }, ##__VA_ARGS__)
-#define ICPU_SET_TILING_KEY(key) (::vinci::ascendc::tiling_key() = (key))
+#define ICPU_SET_TILING_KEY(key) (g_tilingKey = (key))

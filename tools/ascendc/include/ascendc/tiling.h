@@ -6,6 +6,9 @@
 
 #include "ascendc/language.h"
 
+// The tiling key of the launches to come, where `vinci cc --tiling-key` has not made it a constant.
+inline std::uint64_t g_tilingKey = 0;
+
 // Tiling data: a struct that the host fills and the kernel reads from global memory. Documentation: Ascend C API, host
 // tiling.
 namespace vinci::ascendc {
@@ -23,15 +26,9 @@ void read_tiling(T& to, From* from, Place place) {
   }
 }
 
-// Of the launches of ICPU_RUN_KF; others have none.
-inline std::uint64_t& tiling_key() {
-  static std::uint64_t key = 0;
-  return key;
-}
-
-inline bool tiling_key_in(std::initializer_list<std::uint64_t> keys) {
+constexpr bool tiling_key_in(std::uint64_t own, std::initializer_list<std::uint64_t> keys) {
   for (const std::uint64_t key : keys)
-    if (key == tiling_key()) return true;
+    if (key == own) return true;
   return false;
 }
 
@@ -52,6 +49,10 @@ inline bool tiling_key_in(std::initializer_list<std::uint64_t> keys) {
   type name[size]{};                                                               \
   void set_##name(const type* values) { std::memcpy(name, values, sizeof(name)); } \
   type* get_##name() { return name; }
+#define TILING_DATA_FIELD_DEF_WITH_INITVALUE(type, name, value) \
+  type name = value;                                            \
+  void set_##name(type new_value) { name = new_value; }         \
+  type get_##name() const { return name; }
 #define TILING_DATA_FIELD_DEF_STRUCT(type, name) type name;
 #define END_TILING_DATA_DEF \
   }                         \
@@ -72,9 +73,11 @@ inline bool tiling_key_in(std::initializer_list<std::uint64_t> keys) {
   decltype(type::member) name;                                                                   \
   ::vinci::ascendc::read_tiling(name, (const __gm__ uint8_t*)(address) + offsetof(type, member), \
                                 ::vinci::ascendc::Place::here())
-#define TILING_KEY_IS(key) (::vinci::ascendc::tiling_key() == static_cast<std::uint64_t>(key))
-#define TILING_KEY_VAR (::vinci::ascendc::tiling_key())
-#define TILING_KEY_LIST(...) ::vinci::ascendc::tiling_key_in({__VA_ARGS__})
+#ifndef TILING_KEY_VAR
+#define TILING_KEY_VAR g_tilingKey
+#endif
+#define TILING_KEY_IS(key) (TILING_KEY_VAR == static_cast<std::uint64_t>(key))
+#define TILING_KEY_LIST(...) ::vinci::ascendc::tiling_key_in(TILING_KEY_VAR, {__VA_ARGS__})
 #define GET_TILING_DATA_PTR_WITH_STRUCT(type, to, from) \
   type* to = reinterpret_cast<type*>(reinterpret_cast<std::uintptr_t>(from))
 #define COPY_TILING_WITH_STRUCT(type, from, to) \

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ascendc/advanced/sizes.h"
+#include "ascendc/graph_types.h"
 
 // Host functions that say how much temporary memory a function of the high-level API needs at least, and how much it
 // can use. Documentation: Ascend C API, high-level API, the functions Get..TmpSize.
@@ -33,24 +34,6 @@ class Shape {
 
  private:
   std::vector<int64_t> dims_;
-};
-
-// Types of elements, with the numbers of the published enumeration.
-enum DataType {
-  DT_FLOAT = 0,
-  DT_FLOAT16 = 1,
-  DT_INT8 = 2,
-  DT_INT32 = 3,
-  DT_UINT8 = 4,
-  DT_INT16 = 6,
-  DT_UINT16 = 7,
-  DT_UINT32 = 8,
-  DT_INT64 = 9,
-  DT_UINT64 = 10,
-  DT_DOUBLE = 11,
-  DT_BOOL = 12,
-  DT_BF16 = 27,
-  DT_INT4 = 29
 };
 
 }  // namespace ge

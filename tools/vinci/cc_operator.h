@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isa/base/types.h"
+#include "sim/io/temp_folder.h"
+
+// Kernels of operator packages. The vendor's build runs the definition of an operator (op_host) to learn its data types
+// and tiling data, and compiles the kernel with macros and structs made of them. docs/ascendc.md, "Operators"
+namespace vinci::cli {
+
+struct OperatorOptions {
+  std::string host;     // folder of the operator's host code; empty: no operator
+  std::string type;     // which of its definitions; empty: the one of the source
+  usize combination = 0;  // of data types
+  std::optional<u64> tiling_key;
+  std::vector<std::string> include;  // the user's folders of headers
+};
+
+// Writes the header that a kernel of the operator is compiled with, and returns its path. `compiler` is the command with
+// the options that find headers, `chip` a name that definitions give: ascend910b. Throws Fault::Input where the folder
+// has no such operator, or not for this chip; where the definition does not compile, the compiler has said why.
+std::string write_operator_header(const OperatorOptions& options, const std::vector<std::string>& compiler,
+                                  const std::string& chip, const std::string& source, const io::TempFolder& scratch);
+
+}  // namespace vinci::cli
