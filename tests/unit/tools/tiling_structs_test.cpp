@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include "tools/ascendc/prepass/tiling_structs.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "isa/base/error.h"
-#include "tools/ascendc/prepass/tiling_structs.h"
 
 namespace vinci::ascendc {
 namespace {
@@ -16,7 +17,8 @@ using testing::Pair;
 TEST(TilingStructs, BecomePlainStructs) {
   const TilingStructs structs(
       "namespace optiling { BEGIN_TILING_DATA_DEF(A) TILING_DATA_FIELD_DEF(uint32_t, n); "
-      "TILING_DATA_FIELD_DEF(unsigned long, m); TILING_DATA_FIELD_DEF_WITH_INITVALUE(int, k, 3); END_TILING_DATA_DEF; }");
+      "TILING_DATA_FIELD_DEF(unsigned long, m); TILING_DATA_FIELD_DEF_WITH_INITVALUE(int, k, 3); END_TILING_DATA_DEF; "
+      "}");
   EXPECT_EQ(structs.declare({"A"}),
             "namespace vinci_tiling {\nstruct A {\n  uint32_t n;\n  unsigned long m;\n  int k;\n};\n}\n"
             "using vinci_tiling::A;\n");

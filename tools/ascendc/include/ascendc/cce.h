@@ -46,14 +46,15 @@ template <typename T>
 T get_imm(T value) {
   return value;
 }
-// Of any two types, so that those of <algorithm> and of programs are preferred.
-template <typename A, typename B>
-auto max(A a, B b) {
-  return a < b ? b : a;
+// Of any two types, so that those of <algorithm> and of programs are preferred; packs, so that templates of programs
+// are.
+template <typename A, typename... B, typename = std::enable_if_t<sizeof...(B) == 1>>
+auto max(A a, B... b) {
+  return a < (b, ...) ? (b, ...) : a;
 }
-template <typename A, typename B>
-auto min(A a, B b) {
-  return b < a ? b : a;
+template <typename A, typename... B, typename = std::enable_if_t<sizeof...(B) == 1>>
+auto min(A a, B... b) {
+  return (b, ...) < a ? (b, ...) : a;
 }
 
 // Global memory past the data cache; the offset is in bytes. What is stored at the base address of the cross-core flags
@@ -101,6 +102,13 @@ void set_va_reg_sb(ub_addr8_t index, T* addresses, VINCI_PLACE) {
     }
   }
   ::vinci::ascendc::issue(insn, {static_cast<uint64_t>(index), a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]}, place);
+}
+
+// The bias table by its address, as older libraries have it.
+inline void copy_cbuf_to_bt(uint64_t dst, const volatile __cbuf__ void* src, ::vinci::ascendc::cce::Number convControl,
+                            ::vinci::ascendc::cce::Number nBurst, ::vinci::ascendc::cce::Number lenBurst,
+                            ::vinci::ascendc::cce::Number srcGap, ::vinci::ascendc::cce::Number dstGap, VINCI_PLACE) {
+  copy_cbuf_to_bt((const volatile __biasbuf__ void*)dst, src, convControl, nBurst, lenBurst, srcGap, dstGap, place);
 }
 
 // Fractals from L1. With and without what the first architecture lacks.

@@ -15,6 +15,13 @@ namespace AscendC {
 // Scales of the formats of later chips: bytes here.
 using fp8_e8m0_t = uint8_t;
 
+// The forms of the mask of DropOut.
+constexpr uint32_t DROPOUT_MODE_BYTE_MISALIGN = 1;
+constexpr uint32_t DROPOUT_MODE_BYTE_ALIGN = 2;
+constexpr uint32_t DROPOUT_MODE_BIT_ALIGN = 3;
+constexpr uint32_t DROPOUT_MODE_BIT_MISALIGN = 4;
+
+constexpr int32_t HALF_FACTOR = 2;
 constexpr int32_t BLOCK_CUBE = 16;
 constexpr int32_t CUBE_MAX_SIZE = 256;
 constexpr int32_t BYTE_PER_FRACTAL = 512;

@@ -205,5 +205,13 @@ void DataCopyPadUB2GMImpl(__gm__ T* dst, __ubuf__ T* src, const Params& dataCopy
                           VINCI_PLACE) {
   DataCopyPad(vinci_detail::GmAt(dst), vinci_detail::UbAt(src), dataCopyParams, place);
 }
+template <typename T>
+void DataCopyGM2UBImpl(__ubuf__ T* dst, __gm__ T* src, const DataCopyParams& intriParams, VINCI_PLACE) {
+  DataCopy(vinci_detail::UbAt(dst), vinci_detail::GmAt(src), intriParams, place);
+}
+template <typename T>
+void DataCopyUB2GMImpl(__gm__ T* dst, __ubuf__ T* src, const DataCopyParams& intriParams, VINCI_PLACE) {
+  DataCopy(vinci_detail::GmAt(dst), vinci_detail::UbAt(src), intriParams, place);
+}
 
 }  // namespace AscendC

@@ -132,6 +132,17 @@ void SetLoadDataPaddingValue(const T padValue, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_padding");
   ::vinci::ascendc::issue(insn, {vinci_detail::BitsOf(padValue)}, place);
 }
+// The same under the names of older headers.
+inline void Load3DSetFMatrixCal(uint16_t l1H, uint16_t l1W, const uint8_t padList[PAD_SIZE], VINCI_PLACE) {
+  SetFmatrix(l1H, l1W, padList, FmatrixMode::FMATRIX_LEFT, place);
+}
+inline void Load3DSetFMatrixBCal(uint16_t l1H, uint16_t l1W, const uint8_t padList[PAD_SIZE], VINCI_PLACE) {
+  SetFmatrix(l1H, l1W, padList, FmatrixMode::FMATRIX_RIGHT, place);
+}
+template <typename T>
+void Load3DSetPaddingCal(const T padValue, VINCI_PLACE) {
+  SetLoadDataPaddingValue(padValue, place);
+}
 inline void SetLoadDataBoundary(uint32_t boundaryValue, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_l1_3d_size");
   ::vinci::ascendc::issue(insn, {boundaryValue}, place);
@@ -224,6 +235,10 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadDa
   p.fMatrixCtrl = loadDataParams.fMatrixCtrl;
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   vinci_detail::IssueImage(dst, src, p, place);
+}
+template <typename T, typename Params>
+void LoadDataImpl(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Params& params, VINCI_PLACE) {
+  LoadData(dst, src, params, place);
 }
 
 }  // namespace AscendC

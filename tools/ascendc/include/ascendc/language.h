@@ -106,6 +106,7 @@ using Place = ::vinci::ascendc::Place;
 #define VINCI_NO_PLACE (::vinci::ascendc::Place{nullptr, 0})
 
 using TEventID = int8_t;
+constexpr TEventID INVALID_TEVENTID = -1;
 
 constexpr uint32_t ONE_BLK_SIZE = 32;
 constexpr uint32_t ONE_REPEAT_BYTE_SIZE = 256;
@@ -254,6 +255,12 @@ T FromBits(uint64_t bits) {
 }
 }  // namespace vinci_detail
 
+template <bool B>
+struct BoolInst {
+  static constexpr bool value = B;
+};
+using TrueType = BoolInst<true>;
+using FalseType = BoolInst<false>;
 template <class A, class B>
 struct IsSameType {
   static constexpr bool value = std::is_same_v<A, B>;

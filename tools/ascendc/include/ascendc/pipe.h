@@ -495,7 +495,9 @@ class TBuf {
     return {position, address_ + bytes_before, elements};
   }
   uint32_t GetBufLen() const { return bytes_; }
-  uint32_t GetBufferAddr(TBufHandle) const { return address_; }
+  TBuffAddr GetBufferAddr(TBufHandle handle) const {
+    return {bytes_, address_, handle, static_cast<uint8_t>(position)};
+  }
   // As of a queue, for templates that take both: there is nothing to wait for.
   template <typename T>
   LocalTensor<T> AllocTensor() const {

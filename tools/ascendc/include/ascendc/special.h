@@ -148,3 +148,6 @@ void ResetCtrlSpr(VINCI_PLACE) {
 }
 
 }  // namespace AscendC
+
+// The instructions that follow, in units of 2 KiB.
+#define PRELOAD(length) ::AscendC::ICachePreLoad(length)

@@ -46,6 +46,24 @@ class TensorElement {
     return *this;
   }
   TensorElement& operator=(const TensorElement& other) { return *this = static_cast<T>(other); }
+#define VINCI_ASSIGNMENT(symbol)                                       \
+  template <typename U>                                                \
+  TensorElement& operator symbol##=(U value) {                         \
+    return *this = static_cast<T>(static_cast<T>(*this) symbol value); \
+  }
+  VINCI_ASSIGNMENT(+)
+  VINCI_ASSIGNMENT(-)
+  VINCI_ASSIGNMENT(*)
+  VINCI_ASSIGNMENT(/)
+  VINCI_ASSIGNMENT(%)
+  VINCI_ASSIGNMENT(&)
+  VINCI_ASSIGNMENT(|)
+  VINCI_ASSIGNMENT(^)
+  VINCI_ASSIGNMENT(<<)
+  VINCI_ASSIGNMENT(>>)
+#undef VINCI_ASSIGNMENT
+  TensorElement& operator++() { return *this += 1; }
+  TensorElement& operator--() { return *this -= 1; }
 
  private:
   Tensor tensor_;

@@ -82,6 +82,12 @@ constexpr bool tiling_key_in(std::uint64_t own, std::initializer_list<std::uint6
   type* to = reinterpret_cast<type*>(reinterpret_cast<std::uintptr_t>(from))
 #define COPY_TILING_WITH_STRUCT(type, from, to) \
   ::vinci::ascendc::read_tiling(*reinterpret_cast<type*>(to), from, ::vinci::ascendc::Place::here())
+// What generated code copies tiling data with.
+template <class From>
+void copy_data_align64(std::uint8_t* to, From* from, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i)
+    to[i] = static_cast<std::uint8_t>(from[i]);
+}
 #define COPY_TILING_WITH_ARRAY(type, count, from, to) \
   ::vinci::ascendc::read_tiling(*reinterpret_cast<type(*)[count]>(to), from, ::vinci::ascendc::Place::here())
 

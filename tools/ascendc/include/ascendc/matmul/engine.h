@@ -404,6 +404,15 @@ class MatmulEngine {
 
   // `n` columns, zeros behind those of the block.
   void BringBias(const MatmulWork& w, const MatmulBlock& block, uint32_t n, Place place) {
+    // Types of a product name one for a bias that many products do not have.
+    constexpr bool kConverted = std::is_same_v<Sum, float> && std::is_same_v<TBias, half>;
+    if constexpr (std::is_same_v<Sum, TBias> || kConverted) {
+      CopyBias(w, block, n, place);
+    } else {
+      ::vinci::ascendc::unsupported("Matmul: a bias that is neither half nor of the type of the sums", place);
+    }
+  }
+  void CopyBias(const MatmulWork& w, const MatmulBlock& block, uint32_t n, Place place) {
     MatmulUnit& u = MatmulUnit::Here();
     const LocalTensor<TBias> l1(TPosition::C1, bias_, 0);
     GlobalTensor<TBias> gm;
