@@ -33,6 +33,12 @@ build app
 compile --tiling-key=7
 build app
 ./app f 1 0.5 0  # has its own struct, without terms
+compile --tiling-key=9 --op-host="$folder/shared"
+build app
+./app f 1 0.5 0
+compile --op-type=AffineListed --op-config=2  # int32 and int32, of 2 x 2
+build app
+./app i 3 4 6
 
 expect() {  # TEXT COMMAND...
   text=$1 status=0
@@ -42,12 +48,16 @@ expect() {  # TEXT COMMAND...
   grep -qF -- "$text" said.txt || { cat said.txt; fail "no '$text': $*"; }
 }
 expect "AffineMap has 3 combinations of data types for ascend910b" compile --op-config=3
+expect "AffineListed has 4 combinations" compile --op-type=AffineListed --op-config=4
+expect "the types of x and y differ" compile --op-type=AffineListed --op-config=0
 expect "--op-config=x: a whole number" compile --op-config=x
-expect "--op-type=Other: the operators for ascend910b are AffineMap" compile --op-type=Other
+expect "--op-type=Other: the operators for ascend910b are AffineMap, AffineListed" compile --op-type=Other
 expect "no such folder" compile --op-host=nowhere
+only() { "$tool" cc -c "$folder/op_kernel/affine_map.cpp" -o kernel.o --op-host="$1"; }
+expect "no such folder" only nowhere
 expect "no operator is defined for ascend910" compile --npu-arch=dav-1001
 mkdir empty
-expect "no file defines an operator" compile --op-host=empty
+expect "no file defines an operator" only empty
 mkdir broken
 echo 'int x = ; // OP_ADD' > broken/broken_def.cpp
-expect "broken_def.cpp:1" compile --op-host=broken
+expect "broken_def.cpp:1" only broken

@@ -138,7 +138,7 @@ struct CommandLine {
       } else if (a.starts_with("--scalar-code")) {
         fail(Fault::Input, "{}: --scalar-code=on or --scalar-code=off", a);
       } else if (a.starts_with("--op-host=")) {
-        op.host = a.substr(a.find('=') + 1);
+        (op.host.empty() ? op.host : op.others.emplace_back()) = a.substr(a.find('=') + 1);
       } else if (a.starts_with("--op-type=")) {
         op.type = a.substr(a.find('=') + 1);
       } else if (a.starts_with("--op-config=")) {
@@ -362,9 +362,15 @@ class Compilation {
     }
   }
 
+  // The Ascend 910_93 (A3) has the cores of the 910B.
+  static std::vector<std::string> socs_of(const Architecture& arch) {
+    std::vector<std::string> out{std::string(arch.soc)};
+    if (out[0] == "ascend910b") out.emplace_back("ascend910_93");
+    return out;
+  }
   std::string operator_header(const std::string& source) const {
     std::string& made = operator_headers_[source];
-    if (made.empty()) made = write_operator_header(line_.op, common_, std::string(line_.arch.soc), source, scratch_);
+    if (made.empty()) made = write_operator_header(line_.op, common_, socs_of(line_.arch), source, scratch_);
     return made;
   }
 

@@ -85,6 +85,29 @@ class Joined {
   std::string out_;
 };
 
+// A definition's text in which headers that are not found are left out: those of packages that are not installed. Its
+// functions, such as for shapes, may not compile without them; then the compiler says so.
+std::string without_missing_headers(const fs::path& file) {
+  std::string out = fmt::format("#line 1 \"{}\"\n", fs::absolute(file).string());
+  std::istringstream text(io::read_file(file.string()));
+  int number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    const usize hash = line.find_first_not_of(" \t");
+    const usize word = hash == std::string::npos ? hash : line.find_first_not_of(" \t", hash + 1);
+    const usize open = line.find_first_of("<\"");
+    if (word == std::string::npos || line[hash] != '#' || line.compare(word, 7, "include") != 0 ||
+        open == std::string::npos) {
+      out += line + "\n";
+      continue;
+    }
+    const usize close = line.find(line[open] == '<' ? '>' : '"', open + 1);
+    const std::string name = line.substr(open, close == std::string::npos ? close : close - open + 1);
+    out += fmt::format("#if __has_include({})\n#include {}\n#endif\n#line {}\n", name, name, number + 1);
+  }
+  return out;
+}
+
 // AddLayerNorm, UpsampleBicubic2d: add_layer_norm, upsample_bicubic2d
 std::string snake(std::string_view name) {
   std::string out;
@@ -130,15 +153,27 @@ struct Type {
   int number;
   std::string_view macro, cpp;
 };
-constexpr std::array kTypes{
-    Type{0, "DT_FLOAT", "float"},           Type{1, "DT_FLOAT16", "half"},      Type{2, "DT_INT8", "int8_t"},
-    Type{3, "DT_INT32", "int32_t"},         Type{4, "DT_UINT8", "uint8_t"},     Type{6, "DT_INT16", "int16_t"},
-    Type{7, "DT_UINT16", "uint16_t"},       Type{8, "DT_UINT32", "uint32_t"},   Type{9, "DT_INT64", "int64_t"},
-    Type{10, "DT_UINT64", "uint64_t"},      Type{11, "DT_DOUBLE", "double"},    Type{12, "DT_BOOL", "bool"},
-    Type{16, "DT_COMPLEX64", "complex64"},  Type{17, "DT_COMPLEX128", "complex128"},
-    Type{27, "DT_BF16", "bfloat16_t"},      Type{29, "DT_INT4", "int4b_t"},     Type{30, "DT_UINT1", "uint1b_t"},
-    Type{33, "DT_COMPLEX32", "complex32"},  Type{34, "DT_HIFLOAT8", "hifloat8_t"},
-    Type{35, "DT_FLOAT8_E5M2", "fp8_e5m2_t"}, Type{36, "DT_FLOAT8_E4M3FN", "fp8_e4m3fn_t"}};
+constexpr std::array kTypes{Type{0, "DT_FLOAT", "float"},
+                            Type{1, "DT_FLOAT16", "half"},
+                            Type{2, "DT_INT8", "int8_t"},
+                            Type{3, "DT_INT32", "int32_t"},
+                            Type{4, "DT_UINT8", "uint8_t"},
+                            Type{6, "DT_INT16", "int16_t"},
+                            Type{7, "DT_UINT16", "uint16_t"},
+                            Type{8, "DT_UINT32", "uint32_t"},
+                            Type{9, "DT_INT64", "int64_t"},
+                            Type{10, "DT_UINT64", "uint64_t"},
+                            Type{11, "DT_DOUBLE", "double"},
+                            Type{12, "DT_BOOL", "bool"},
+                            Type{16, "DT_COMPLEX64", "complex64"},
+                            Type{17, "DT_COMPLEX128", "complex128"},
+                            Type{27, "DT_BF16", "bfloat16_t"},
+                            Type{29, "DT_INT4", "int4b_t"},
+                            Type{30, "DT_UINT1", "uint1b_t"},
+                            Type{33, "DT_COMPLEX32", "complex32"},
+                            Type{34, "DT_HIFLOAT8", "hifloat8_t"},
+                            Type{35, "DT_FLOAT8_E5M2", "fp8_e5m2_t"},
+                            Type{36, "DT_FLOAT8_E4M3FN", "fp8_e4m3fn_t"}};
 
 std::string macros_of(const Definition& definition) {
   std::string out;
@@ -162,7 +197,7 @@ std::string macros_of(const Definition& definition) {
 }
 
 std::vector<Definition> definitions_of(const OperatorOptions& options, const std::vector<fs::path>& files,
-                                       const std::vector<std::string>& compiler, const std::string& chip,
+                                       const std::vector<std::string>& compiler, const std::vector<std::string>& chips,
                                        const std::string& stem, const io::TempFolder& scratch) {
   std::vector<fs::path> with, named;
   for (const fs::path& file : files) {
@@ -175,14 +210,20 @@ std::vector<Definition> definitions_of(const OperatorOptions& options, const std
   }
   if (with.empty()) fail(Fault::Input, "--op-host={}: no file defines an operator (OP_ADD)", options.host);
   std::string text = "#include \"register/op_def_registry.h\"\n";
-  for (const fs::path& file : named.empty() ? with : named)
-    text += fmt::format("#include \"{}\"\n", fs::absolute(file).string());
-  text += fmt::format(
-      "int main() {{\n  for (const auto& definition : ::ops::VinciDefinitions())\n    definition->print(\"{}\", {});\n}}\n",
-      chip, options.combination);
+  std::vector<std::string> beside;  // where their own headers are
+  for (const fs::path& file : named.empty() ? with : named) {
+    text += without_missing_headers(file);
+    beside.insert(beside.end(), {"-iquote", fs::absolute(file).parent_path().string()});
+  }
+  text += "#line 1 \"definition.cpp\"\n";
+  text += "int main() {\n  for (const auto& definition : ::ops::VinciDefinitions())\n    (void)(false";
+  for (const std::string& chip : chips)
+    text += fmt::format(" || definition->print(\"{}\", {})", chip, options.combination);
+  text += ");\n}\n";
   const std::string source = scratch / "definition.cpp", program = scratch / "definition";
   io::write_file_atomically(source, text);
   std::vector<std::string> words = compiler;
+  words.insert(words.end(), beside.begin(), beside.end());
   words.insert(words.end(), {"-w", "-O0", "-x", "c++", source, "-o", program});
   run_compiler(words);
   return parse(io::output_of({program}));
@@ -205,11 +246,13 @@ const Definition& chosen(const std::vector<Definition>& all, const OperatorOptio
 }  // namespace
 
 std::string write_operator_header(const OperatorOptions& options, const std::vector<std::string>& compiler,
-                                  const std::string& chip, const std::string& source, const io::TempFolder& scratch) {
+                                  const std::vector<std::string>& chips, const std::string& source,
+                                  const io::TempFolder& scratch) {
   if (!fs::is_directory(options.host)) fail(Fault::Input, "--op-host={}: no such folder", options.host);
   const std::string stem = fs::path(source).stem().string();
   const std::vector<fs::path> files = sources_below(options.host);
-  const std::vector<Definition> all = definitions_of(options, files, compiler, chip, stem, scratch);
+  const std::vector<Definition> all = definitions_of(options, files, compiler, chips, stem, scratch);
+  const std::string& chip = chips[0];
   const Definition& definition = chosen(all, options, chip, stem);
   if (options.combination >= definition.combinations)
     fail(Fault::Input, "--op-config={}: {} has {} combinations of data types for {}, from 0", options.combination,
@@ -220,6 +263,11 @@ std::string write_operator_header(const OperatorOptions& options, const std::vec
   Joined joined(folders);
   for (const fs::path& file : files)
     joined.add(file);
+  for (const std::string& other : options.others) {
+    if (!fs::is_directory(other)) fail(Fault::Input, "--op-host={}: no such folder", other);
+    for (const fs::path& file : sources_below(other))
+      joined.add(file);
+  }
   const std::string raw = scratch / "tiling.cpp", preprocessed = scratch / "tiling.i";
   io::write_file_atomically(raw, joined.take());
   std::vector<std::string> words{compiler[0], "-w", "-E", "-P", "-x", "c++", raw, "-o", preprocessed};

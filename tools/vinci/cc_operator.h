@@ -14,17 +14,21 @@
 namespace vinci::cli {
 
 struct OperatorOptions {
-  std::string host;     // folder of the operator's host code; empty: no operator
-  std::string type;     // which of its definitions; empty: the one of the source
+  std::string host;       // folder of the operator's host code; empty: no operator
+  std::string type;       // which of its definitions; empty: the one of the source
   usize combination = 0;  // of data types
   std::optional<u64> tiling_key;
+  std::vector<std::string>
+      others;  // more folders, with tiling data of other operators that are registered for this one
   std::vector<std::string> include;  // the user's folders of headers
 };
 
-// Writes the header that a kernel of the operator is compiled with, and returns its path. `compiler` is the command with
-// the options that find headers, `chip` a name that definitions give: ascend910b. Throws Fault::Input where the folder
-// has no such operator, or not for this chip; where the definition does not compile, the compiler has said why.
+// Writes the header that a kernel of the operator is compiled with, and returns its path. `compiler` is the command
+// with the options that find headers. `chips` are names that definitions give, such as ascend910b; the first one that a
+// definition has counts. Throws Fault::Input where the folder has no such operator, or not for these chips. Where the
+// definition does not compile, the compiler has reported why.
 std::string write_operator_header(const OperatorOptions& options, const std::vector<std::string>& compiler,
-                                  const std::string& chip, const std::string& source, const io::TempFolder& scratch);
+                                  const std::vector<std::string>& chips, const std::string& source,
+                                  const io::TempFolder& scratch);
 
 }  // namespace vinci::cli

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // y = a * x + b, for three types of data on the Ascend 910B and for one on the 310P.
+#include "exe_graph/runtime/infer_shape_context.h"  // of a package that is not there
+#include "limits.h"
 #include "register/op_def_registry.h"
+
+static_assert(kSlots == 8);
 
 namespace ops {
 class AffineMap : public OpDef {
@@ -23,4 +27,16 @@ class AffineMap : public OpDef {
   }
 };
 OP_ADD(AffineMap);
+
+// The same, for another chip with the same cores; types come from lists, which are combined.
+class AffineListed : public OpDef {
+ public:
+  explicit AffineListed(const char* name) : OpDef(name) {
+    this->Input("x").ParamType(REQUIRED).DataTypeList({ge::DT_FLOAT, ge::DT_INT32}).FormatList({ge::FORMAT_ND});
+    this->Output("x").ParamType(REQUIRED).Follow("x");
+    this->Output("y").ParamType(REQUIRED).DataTypeList({ge::DT_INT32, ge::DT_FLOAT}).FormatList({ge::FORMAT_ND});
+    this->AICore().AddConfig("ascend910_93");
+  }
+};
+OP_ADD(AffineListed);
 }  // namespace ops

@@ -177,11 +177,9 @@ class OpAttrDef {
   VINCI_OP_IGNORED(OpAttrDef, Version)
   VINCI_OP_IGNORED(OpAttrDef, Comment)
   // Lists may be written in braces.
-#define VINCI_OP_LIST(name, type)             \
-  OpAttrDef& name() { return *this; }         \
-  OpAttrDef& name(const std::vector<type>&) { \
-    return *this;                             \
-  }
+#define VINCI_OP_LIST(name, type)     \
+  OpAttrDef& name() { return *this; } \
+  OpAttrDef& name(const std::vector<type>&) { return *this; }
   VINCI_OP_LIST(ListBool, bool)
   VINCI_OP_LIST(ListFloat, float)
   VINCI_OP_LIST(ListInt, std::int64_t)
@@ -266,10 +264,10 @@ class OpDef {
   VINCI_OP_IGNORED(OpDef, FormatMatchMode)
   VINCI_OP_IGNORED(OpDef, EnableFallBack)
 
-  // Prints "op NAME FILE COMBINATIONS" and the types of one combination; nothing if the operator is not for the chip.
-  void print(const char* chip, std::size_t combination) const {
+  // Prints "op NAME FILE COMBINATIONS" and the types of one combination. False if the operator is not for the chip.
+  bool print(const char* chip, std::size_t combination) const {
     const auto found = core_.configs_.find(chip);
-    if (found == core_.configs_.end()) return;
+    if (found == core_.configs_.end()) return false;
     const OpAICoreConfig& config = found->second;
     std::vector<const OpParamDef*> params = OpParams::merged(inputs_, config.inputs_.get());
     const std::size_t inputs = params.size();
@@ -278,6 +276,7 @@ class OpDef {
     std::printf("op %s %s %zu\n", name_, config.file_.empty() ? "-" : config.file_.c_str(),
                 OpParams::combinations(params));
     OpParams::print(params, inputs, combination);
+    return true;
   }
 
  private:
@@ -298,8 +297,8 @@ inline std::vector<std::unique_ptr<OpDef>>& VinciDefinitions() {
 
 }  // namespace ops
 
-#define OP_ADD(type, ...)                                                         \
-  [[maybe_unused]] static const bool vinci_op_##type = [] {                       \
-    ::ops::VinciDefinitions().push_back(std::make_unique<::ops::type>(#type));    \
-    return true;                                                                  \
+#define OP_ADD(type, ...)                                                      \
+  [[maybe_unused]] static const bool vinci_op_##type = [] {                    \
+    ::ops::VinciDefinitions().push_back(std::make_unique<::ops::type>(#type)); \
+    return true;                                                               \
   }();
