@@ -17,6 +17,8 @@ enum class QuantPre : u8 {
   req8 = 9,
   vdeqf16 = 10,  // s32 to f16, which always saturates
   deqf16 = 11,
+  vshifts16 = 12,  // s32, shifted right, to s16
+  shifts16 = 13,
   f32_to_bf16 = 16,
   vreq4 = 21,  // s32 to s4
   req4 = 22,
@@ -46,7 +48,9 @@ constexpr u32 fixpipe_output_bits(const FixpipeArgs& x) {
     case QuantPre::f32_to_f16:
     case QuantPre::f32_to_bf16:
     case QuantPre::vdeqf16:
-    case QuantPre::deqf16: return 16;
+    case QuantPre::deqf16:
+    case QuantPre::vshifts16:
+    case QuantPre::shifts16: return 16;
     case QuantPre::vreq8:
     case QuantPre::req8:
     case QuantPre::vqf322b8:
@@ -85,7 +89,8 @@ struct Fixpipe {
       Field<&Args::unitFlag>{"unitFlag", 2, OperandKind::value,
                              "2, 3: waits until mad has set the unit flags; 3 clears them"},
       Field<&Args::quantPre>{"QuantPRE", 5, OperandKind::value,
-                             "0 none, 1 f32 to f16, 16 f32 to bf16; s32 to f16: 10 v, 11; s32 to 8 bit: 8 v, 9; f32 to "
+                             "0 none, 1 f32 to f16, 16 f32 to bf16; s32 to f16: 10 v, 11; s32 shifted to s16: 12 v, "
+                             "13; s32 to 8 bit: 8 v, 9; f32 to "
                              "8 bit: 23 v, 24; s32 to s4: 21 v, 22; f32 to s4: 25 v, 26"},
       Field<&Args::reluPre>{"ReLUPRE", 3, OperandKind::value, "0 none, 1 relu, 2 LRELU_ALPHA, 3 alpha of each column"},
       Field<&Args::channelSplit>{"channelSplit", 1, OperandKind::value, "1: NZ of f32 in block columns of 8"},

@@ -21,7 +21,7 @@ namespace {
 constexpr u32 kColumns = 16;                         // of a block column of L0C
 constexpr u32 kRowBytes = kColumns * sizeof(float);  // in L0C
 
-enum class Output : u8 { b32, f16, bf16, b8, s4 };
+enum class Output : u8 { b32, f16, bf16, s16, b8, s4 };
 
 struct QuantMode {
   QuantPre number;
@@ -30,13 +30,15 @@ struct QuantMode {
   bool vector;      // one for each column
   Output output;
 };
-constexpr std::array<QuantMode, 13> kModes{{{QuantPre::none, false, false, false, Output::b32},
+constexpr std::array<QuantMode, 15> kModes{{{QuantPre::none, false, false, false, Output::b32},
                                             {QuantPre::f32_to_f16, false, false, false, Output::f16},
                                             {QuantPre::f32_to_bf16, false, false, false, Output::bf16},
                                             {QuantPre::vreq8, true, true, true, Output::b8},
                                             {QuantPre::req8, true, true, false, Output::b8},
                                             {QuantPre::vdeqf16, true, true, true, Output::f16},
                                             {QuantPre::deqf16, true, true, false, Output::f16},
+                                            {QuantPre::vshifts16, true, true, true, Output::s16},
+                                            {QuantPre::shifts16, true, true, false, Output::s16},
                                             {QuantPre::vreq4, true, true, true, Output::s4},
                                             {QuantPre::req4, true, true, false, Output::s4},
                                             {QuantPre::vqf322b8, false, true, true, Output::b8},
@@ -49,7 +51,7 @@ const QuantMode& mode_of(const FixpipeArgs& x) {
     if (static_cast<u8>(m.number) == x.quantPre) return m;
   }
   fail(Fault::Unsupported,
-       "operand QuantPRE is {}; FIXPIPE models 0, 1, 8, 9, 10, 11, 16, 21, 22, 23, 24, 25 and 26 of QuantMode_t",
+       "operand QuantPRE is {}; FIXPIPE models 0, 1, 8 to 13, 16, 21, 22, 23, 24, 25 and 26 of QuantMode_t",
        x.quantPre);
 }
 
@@ -93,6 +95,8 @@ void check(const FixpipeArgs& x, BufId dst) {
     fail(Fault::Program, "operand ReLUPRE is {}; results of QuantPRE {} take 0 (none) or 1 (relu)", x.reluPre,
          x.quantPre);
   }
+  if (x.reluPre > 1 && mode.output == Output::s16)
+    fail(Fault::Unsupported, "operand ReLUPRE is {}; results of s16 model 0 (none) and 1 (relu)", x.reluPre);
   if (x.channelSplit != 0) {
     if (dst != BufId::GM) fail(Fault::Program, "operand channelSplit is 1, which is for global memory only");
     if (mode.number != QuantPre::none || x.nz2nd != 0 || x.unitFlag != 0) {
@@ -167,10 +171,15 @@ class Converter {
     u8 nibble = 0;
     for (u64 i = 0; i < count; ++i) {
       const Channel& channel = channels_[first + i % width];
+      if (mode_.output == Output::s16) {
+        put(into + 2 * i, shifted(from + 4 * i, channel));
+        continue;
+      }
       const float v = scaled(from + 4 * i, channel);
       if (census_) census_.add(v);
       switch (mode_.output) {
-        case Output::b32: break;  // copied above
+        case Output::b32:  // copied above
+        case Output::s16: break;
         case Output::f16: {
           const RoundedF16 r = round_f32_to_f16(std::bit_cast<u32>(v));
           record({.overflow = r.overflow, .underflow = r.underflow});
@@ -211,6 +220,13 @@ class Converter {
   void record(Narrowed n) {
     if (n.overflow) context_.status |= status::kL0cToUbOverflow;
     if (n.underflow) context_.status |= status::kL0cToUbUnderflow;
+  }
+  // No factor: the sum of integers keeps all its bits until the shift.
+  i16 shifted(const std::byte* from, const Channel& channel) const {
+    i32 value = 0;
+    std::memcpy(&value, from, sizeof value);
+    if (relu_ == static_cast<u8>(ReluPre::normal)) value = std::max(value, 0);
+    return static_cast<i16>(shifted_s16(value, channel.quant.shift));
   }
   float scaled(const std::byte* from, const Channel& channel) const {
     float v = 0;

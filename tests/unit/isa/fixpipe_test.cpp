@@ -331,6 +331,35 @@ TEST(FixpipeQuant, EveryModeRowMajorAndNz) {
   }
 }
 
+// Sums are shifted by what the parameter says, by the factor not at all, and cut to s16.
+TEST(FixpipeQuant, ShiftsSumsTo16Bits) {
+  for (const Quant& quant : {Quant{12, true, true, 's'}, Quant{13, true, false, 's'}}) {
+    for (const u8 relu : {u8{0}, u8{1}}) {
+      QuantCase t(quant, relu, false, true, OverflowMode::inf_nan);
+      const u64 out = t.gm.allocate(16384, "out");
+      t.run<CopyMatrixCcToGm>(t.args(out));
+      auto nz = t.args(0);
+      nz.nz2nd = 0;
+      nz.dstStride = 40;
+      t.run<insn::CopyMatrixCcToCbuf>(nz);
+      for (u32 i = 0; i < QuantCase::m; ++i) {
+        for (u32 j = 0; j < QuantCase::n; ++j) {
+          const u64 parameter =
+              quant.vector ? t.mem[BufId::FB].load<u64>(QuantCase::kQuantTable + 8 * j) : t.spr[SprId::quant_pre];
+          const i32 in = t.mem[BufId::L0C].load<i32>(4 * layout_offset(Layout::zN, {t.rows, t.n}, 16, i, j));
+          const double shifted = oracle::Quantiser::shifted(in, static_cast<unsigned>(parameter >> 32 & 15) + 1);
+          const auto expected = static_cast<i16>(relu == 1 && in < 0 ? 0 : shifted);
+          ASSERT_EQ(gm_load<i16>(t.gm, out + 2 * (i * 80 + j)), expected) << i << " " << j;
+          ASSERT_EQ(t.mem[BufId::L1].load<i16>(j / 16 * 40 * 32 + 2 * (i * 16 + j % 16)), expected) << i << " " << j;
+        }
+      }
+    }
+  }
+  QuantCase t({13, true, false, 's'}, 2, false, true, OverflowMode::inf_nan);
+  EXPECT_EQ(error_of([&] { t.run<CopyMatrixCcToGm>(t.args(0)); }),
+            "unsupported: operand ReLUPRE is 2; results of s16 model 0 (none) and 1 (relu)");
+}
+
 // Vector quantisation with the slopes of its columns: tables that do not overlap.
 TEST(FixpipeQuant, BothTables) {
   QuantCase t(kQuants[8], 3, false, true, OverflowMode::inf_nan);
@@ -463,7 +492,7 @@ TEST_F(Fixpipe, WhatDoesNotGoTogetherSaysSo) {
   EXPECT_EQ(message([](Args& a) { a.unitFlag = 1; }),
             "program: operand unitFlag is 1, which is reserved; 0 is off, 2 keeps, 3 updates");
   EXPECT_EQ(message([](Args& a) { a.quantPre = 2; }),
-            "unsupported: operand QuantPRE is 2; FIXPIPE models 0, 1, 8, 9, 10, 11, 16, 21, 22, 23, 24, 25 and 26 of "
+            "unsupported: operand QuantPRE is 2; FIXPIPE models 0, 1, 8 to 13, 16, 21, 22, 23, 24, 25 and 26 of "
             "QuantMode_t");
   EXPECT_EQ(message([](Args& a) { a.reluPre = 4; }), "program: operand ReLUPRE is 4; FIXPIPE has 0 to 3");
   EXPECT_EQ(message([](Args& a) { a.reluPre = 2; }),

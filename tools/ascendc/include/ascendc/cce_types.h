@@ -27,7 +27,7 @@ enum QuantMode_t : uint8_t {
   REQ8 = 9,
   VDEQF16 = 10,
   DEQF16 = 11,
-  VSHIFTS322S16 = 12,  // this and the next, and from QF322F16_PRE on: names that no chip modelled here has
+  VSHIFTS322S16 = 12,
   SHIFTS322S16 = 13,
   F322BF16 = 16,
   VREQ4 = 21,
@@ -36,7 +36,7 @@ enum QuantMode_t : uint8_t {
   QF322B8_PRE = 24,
   VQF322S4_PRE = 25,
   QF322S4_PRE = 26,
-  QF322F16_PRE = 32,
+  QF322F16_PRE = 32,  // from here on: names that no chip modelled here has
   VQF322F16_PRE,
   QF322BF16_PRE,
   VQF322BF16_PRE,
