@@ -36,7 +36,9 @@ constexpr std::string_view name(PipeId p) { return kPipeNames[static_cast<usize>
 constexpr usize index(PipeId p) { return static_cast<usize>(p); }
 
 // Memories that an instruction can address: global memory, and the buffers of a core.
-enum class BufId : u8 { GM, L1, L0A, L0B, L0C, UB, BT, FB };  // BT: bias table, FB: parameters of FIXPIPE
+// BT: bias table, FB: parameters of FIXPIPE, IDX: indices of the sparse weights in L0B.
+enum class BufId : u8 { GM, L1, L0A, L0B, L0C, UB, BT, FB, IDX };
+inline constexpr u32 kWeightsPerIndexByte = 4;  // so IDX has a quarter of the bytes of L0B
 inline constexpr usize kBufCount = enum_count<BufId>;
 inline constexpr auto kBufNames = enum_names<BufId>;
 constexpr std::string_view name(BufId b) { return kBufNames[static_cast<usize>(b)]; }

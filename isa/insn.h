@@ -68,7 +68,8 @@ constexpr std::string_view address_doc(BufId memory) {
                                                               {BufId::L0C, "byte address in L0C"},
                                                               {BufId::UB, "byte address in UB"},
                                                               {BufId::BT, "byte address in BT"},
-                                                              {BufId::FB, "byte address in FB"}});
+                                                              {BufId::FB, "byte address in FB"},
+                                                              {BufId::IDX, "byte address in IDX"}});
   return kDocs[index(memory)];
 }
 // An operand that is the address of bytes, whatever the type form.

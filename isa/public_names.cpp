@@ -98,8 +98,8 @@ constexpr Family kFamilies[] = {
      "rpn_cor_diag2 vdp vld_va_reg vsort winograd_conv"},
     {only(Arch::m200), "no public source says what it computes", "depthwise_conv"},
     {kAllArchs, "weights of two bits and sparse weights have no public layout",
-     "load_cbuf_to_cb_b2 load_cbuf_to_cb_sp load_smask_table_from_cbuf load_smask_table_from_gm "
-     "load_smask_table_from_ub mad_b8u2 mad_f16u2 mad_sp set_smask_index"},
+     "load_cbuf_to_cb_b2 load_smask_table_from_cbuf load_smask_table_from_gm "
+     "load_smask_table_from_ub mad_b8u2 mad_f16u2 set_smask_index"},
     {kAllArchs, "compressed data have no public format",
      "compress_ub_to_gm decompress_gm_to_cbuf decompress_gm_to_ub hebcd_out_to_ub hebce_l1_to_out hebce_ub_to_out "
      "load_decompress_header_from_gm load_gm_to_ca_unzip load_gm_to_cb_unzip load_gm_to_cbuf_unzip "

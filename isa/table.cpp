@@ -35,9 +35,9 @@ namespace {
 using AllInsns =
     JoinInsns<insn::ScalarInsns, insn::SystemInsns, insn::SprInsns, insn::SyncInsns, insn::MoveInsns, insn::Nd2NzInsns,
               insn::TableCopyInsns, insn::Load2dInsns, insn::Img2colInsns, insn::AlignInsns, insn::FillInsns,
-              insn::CubeInsns, insn::L0cUbInsns, insn::FixpipeInsns, insn::VectorArithInsns, insn::VectorFusedInsns,
-              insn::VectorConvertInsns, insn::VectorCompareInsns, insn::VectorReduceInsns, insn::LayoutInsns,
-              insn::SortInsns, insn::ScatterInsns>;
+              insn::CubeInsns, insn::SparseLoadInsns, insn::L0cUbInsns, insn::FixpipeInsns, insn::VectorArithInsns,
+              insn::VectorFusedInsns, insn::VectorConvertInsns, insn::VectorCompareInsns, insn::VectorReduceInsns,
+              insn::LayoutInsns, insn::SortInsns, insn::ScatterInsns>;
 
 template <class... I>
 constexpr auto make_table(InsnList<I...>) {

@@ -90,6 +90,68 @@ struct Mad {
   static void execute(const Args& x, ExecContext& c);  // isa/sem/cube.cpp
 };
 
-using CubeInsns = InsnList<Mad>;
+// C[m,n] (+)= A[m,k] * B[k,n] of s8, where each four elements of a column of B have at most two that are not zero. L0B
+// holds these two as nZ of k / 2 rows, the other ones nowhere. IDX holds two bits for each: of the first, 0 to 2, the
+// place of its weight in the four; of the second, 0 to 2, the place less one. The indices of a fractal of L0B are 128
+// bytes at a quarter of its address, 8 for each column. Source: Ascend C MmadWithSparse, LoadDataWithSparse; it gives
+// the pair 2, 0 the place 2 twice.
+struct MadSp {
+  struct Args {
+    u32 c, a, b;
+    u16 m, k, n;
+    u8 unitFlag, cmatrixSource, init;
+    u32 bias = 0;
+
+    constexpr Mad::Args dense() const {
+      return {.c = c,
+              .a = a,
+              .b = b,
+              .m = m,
+              .k = k,
+              .n = n,
+              .init = init,
+              .type = Mad::s8,
+              .unitFlag = unitFlag,
+              .cmatrixSource = cmatrixSource,
+              .bias = bias};
+    }
+    constexpr u32 weights() const { return ceil_div<u32>(k, 4) * 2; }  // of a column
+  };
+  static constexpr std::string_view name = "mad_sp";
+  static constexpr std::string_view doc =
+      "C[m,n] (+)= A[m,k] * B[k,n] of s8 on the cube unit, where B has two weights for each four rows: L0B holds k / 2 "
+      "rows, IDX at a quarter of the address two bits for each weight, which load_cbuf_to_cb_sp brings. Sums are as "
+      "those of mad.s8";
+  static constexpr u16 opcode = 0x141;
+  static constexpr ArchSet archs = kSplitArchs;
+  static constexpr CostClass cost = CostClass::cube;
+  static constexpr std::tuple fields{
+      address_in<&Args::c>(BufId::L0C, "c"),
+      address_in<&Args::a>(BufId::L0A, "a"),
+      address_in<&Args::b>(BufId::L0B, "b"),
+      Field<&Args::m>{"m", 12, OperandKind::value, "rows of A; 0: nothing is done"},
+      Field<&Args::k>{"k", 12, OperandKind::value, "columns of A; 0: nothing is done"},
+      Field<&Args::n>{"n", 12, OperandKind::value, "columns of B; 0: nothing is done"},
+      Field<&Args::unitFlag>{"unitFlag", 2, OperandKind::value,
+                             "2, 3: waits until FIXPIPE has cleared the unit flags of C; 3 sets them"},
+      Field<&Args::cmatrixSource>{"cmatrixSource", 1, OperandKind::value,
+                                  "1: C starts from the bias table, unless cmatrixInitVal"},
+      Field<&Args::init>{"cmatrixInitVal", 1, OperandKind::value, "1: C starts at zero"},
+      Field<&Args::bias>{"bias", 24, OperandKind::value, "byte address in BT of n values, one for each column", true}};
+  static PipeId pipe(const Args&, Arch) { return PipeId::M; }
+  // 16 x 32 x 16 weights a cycle. Source: asc-devkit cube theoretical performance.
+  static Work work(const Args& x, const Spr&) {
+    if (x.m == 0 || x.k == 0 || x.n == 0) return {};
+    return {.steps = ceil_div<u64>(x.m, 16) * ceil_div<u64>(x.weights(), 32) * ceil_div<u64>(x.n, 16),
+            .bytes = u64{x.m} * x.n * 4,
+            .bursts = ceil_div<u64>(x.m, 16),
+            .macs = u64{x.m} * x.weights() * x.n};
+  }
+  static Footprint footprint(const Args& x, const Spr&, Arch arch);  // isa/sem/cube.cpp
+  static constexpr bool forwards(const Args& x, Arch arch) { return Mad::forwards(x.dense(), arch); }
+  static void execute(const Args& x, ExecContext& c);  // isa/sem/cube.cpp
+};
+
+using CubeInsns = InsnList<Mad, MadSp>;
 
 }  // namespace vinci::isa::insn

@@ -142,8 +142,38 @@ struct LoadCbufToCbTransposeS4
   static void execute(const Args& x, ExecContext& c) { load_squares(as_b4(x), BufId::L0B, c); }
 };
 
+// `repeat` fractals of sparse weights and their indices (MadSp), from fractal `startIndex` of each on. Source: Ascend C
+// LoadDataWithSparse.
+struct LoadCbufToCbSp {
+  struct Args {
+    u32 dst, src, index;
+    u16 startIndex;
+    u8 repeat;
+  };
+  static constexpr std::string_view name = "load_cbuf_to_cb_sp";
+  static constexpr std::string_view doc =
+      "L1 to L0B in fractals of 512 B of sparse weights, and their indices, 128 B for each fractal, to IDX at a "
+      "quarter "
+      "of the address; mad_sp reads both";
+  static constexpr u16 opcode = 0x142;
+  static constexpr ArchSet archs = kSplitArchs;
+  static constexpr CostClass cost = CostClass::l1_to_l0b;
+  static constexpr std::tuple fields{
+      address_in<&Args::dst>(BufId::L0B, "dst"), address_in<&Args::src>(BufId::L1, "src"),
+      bytes_in<&Args::index>(BufId::L1, "index", "byte address in L1 of the indices"),
+      Field<&Args::startIndex>{"startIndex", 16, OperandKind::value, "first fractal of both sources"},
+      Field<&Args::repeat>{"repeat", 8, OperandKind::value, "fractals"}};
+  static PipeId pipe(const Args&, Arch) { return PipeId::MTE1; }
+  static Work work(const Args& x, const Spr&) {
+    return {.steps = x.repeat, .bytes = u64{x.repeat} * (kFractalBytes + kIndexBytes), .bursts = x.repeat};
+  }
+  static Footprint footprint(const Args& x, const Spr&, Arch arch);  // isa/sem/load2d.cpp
+  static void execute(const Args& x, ExecContext& c);                // isa/sem/load2d.cpp
+};
+
 using Load2dInsns =
     InsnList<LoadCbufToCa, LoadCbufToCb, LoadCbufToCaS4, LoadCbufToCbS4, LoadGmToCa, LoadGmToCb, LoadGmToCbuf,
              LoadGmToCaS4, LoadGmToCbS4, LoadCbufToCaTranspose, LoadCbufToCbTranspose, LoadCbufToCbTransposeS4>;
+using SparseLoadInsns = InsnList<LoadCbufToCbSp>;
 
 }  // namespace vinci::isa::insn

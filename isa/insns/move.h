@@ -11,6 +11,7 @@ namespace vinci::isa::insn {
 
 inline constexpr u32 kBlockBytes = 32;     // unit of the burst copies
 inline constexpr u32 kFractalBytes = 512;  // 16 rows of 32 bytes
+inline constexpr u32 kIndexBytes = 128;    // of the indices of a fractal of sparse weights
 
 // nBurst pieces of lenBurst blocks; after each piece the source skips srcGap blocks and the destination dstGap blocks.
 struct BurstArgs {

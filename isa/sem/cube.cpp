@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "isa/census/cube.h"
 #include "isa/insns/move.h"
@@ -78,16 +79,17 @@ MatmulType input_type(u8 type) {
 
 }  // namespace
 
-Footprint Mad::footprint(const Args& x, const Spr&, Arch arch) {
-  check(x, arch);
-  if (x.m == 0 || x.k == 0 || x.n == 0) return {};
-  const Sizes size = sizes(x, arch);
+namespace {
+
+// `indices`: B is sparse and has some in IDX.
+Footprint footprint_of(const Mad::Args& x, const Sizes& size, bool indices) {
+  const u32 output_bytes = Mad::output_bytes(x.type);
   const Access c{.buffer = BufId::L0C,
-                 .align = static_cast<u16>(256 * output_bytes(x.type)),
+                 .align = static_cast<u16>(256 * output_bytes),
                  .address = x.c,
                  .len = static_cast<u32>(size.c),
                  .operand = "c",
-                 .unit = static_cast<u32>(256 * output_bytes(x.type))};
+                 .unit = 256 * output_bytes};
   Footprint f{{.buffer = BufId::L0A,
                .align = kFractalBytes,
                .address = x.a,
@@ -100,6 +102,14 @@ Footprint Mad::footprint(const Args& x, const Spr&, Arch arch) {
                .len = static_cast<u32>(size.b),
                .operand = "b",
                .unit = kFractalBytes}};
+  if (indices) {
+    f.add({.buffer = BufId::IDX,
+           .align = kIndexBytes,
+           .address = x.b / kWeightsPerIndexByte,
+           .len = static_cast<u32>(size.b / kWeightsPerIndexByte),
+           .operand = "indices of b",
+           .unit = kIndexBytes});
+  }
   if (has_bias(x)) {
     f.add({.buffer = BufId::BT,
            .align = kBiasAlign,
@@ -113,6 +123,14 @@ Footprint Mad::footprint(const Args& x, const Spr&, Arch arch) {
   written.write = true;
   f.add(written);
   return f;
+}
+
+}  // namespace
+
+Footprint Mad::footprint(const Args& x, const Spr&, Arch arch) {
+  check(x, arch);
+  if (x.m == 0 || x.k == 0 || x.n == 0) return {};
+  return footprint_of(x, sizes(x, arch), false);
 }
 
 // A sum of f16 products cannot leave f32 (each is below 2^32, and adding less than 2^44 to a finite f32 never reaches
@@ -148,6 +166,83 @@ void Mad::execute(const Args& x, ExecContext& c) {
   if (r.overflow) c.status |= status::kCubeOverflow;
   if (r.underflow) c.status |= status::kCubeUnderflow;
   if (r.non_finite) c.status |= status::kCubeNanInf;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Sparse weights
+
+namespace {
+
+// Bytes of the weights in L0B, in whole fractals.
+u64 weight_bytes(const MadSp::Args& x) {
+  return ceil_div<u64>(x.weights(), 32) * ceil_div<u64>(x.n, 16) * kFractalBytes;
+}
+
+// Which of four elements the two weights with these indices belong to.
+std::array<u32, 2> places(u32 first, u32 second) {
+  if (first > 2 || second > 2)
+    fail(Fault::Program, "the indices {} and {} of two weights; indices are 0 to 2", first, second);
+  return {first, first == 2 && second == 0 ? 2 : second + 1};
+}
+
+// B with its zeros, as nZ.
+std::vector<std::byte> with_zeros(const MadSp::Args& x, const std::byte* weights, const std::byte* indices) {
+  const u32 n1 = ceil_div<u32>(x.n, 16);
+  std::vector<std::byte> b(u64{ceil_div<u32>(x.k, 32)} * n1 * kFractalBytes);
+  const auto row_of = [&](u32 k, u32 column) { return (u64{k / 32} * n1 + column / 16) * 16 + column % 16; };
+  for (u32 column = 0; column < x.n; ++column) {
+    for (u32 w = 0; w < x.weights(); w += 2) {
+      const u64 row = row_of(w, column);
+      const auto two = static_cast<u32>(indices[row * 8 + w % 32 / 4]) >> (w % 4 * 2);
+      const std::array<u32, 2> place = places(two & 3, two >> 2 & 3);
+      for (u32 i = 0; i < 2; ++i) {
+        const u32 k = w * 2 + place[i];
+        const auto weight = static_cast<i8>(weights[row * 32 + w % 32 + i]);
+        if (k >= x.k || weight == 0) continue;
+        std::byte& element = b[row_of(k, column) * 32 + k % 32];
+        const i32 sum = static_cast<i8>(element) + weight;
+        if (sum < -128 || sum > 127)
+          fail(Fault::Unsupported, "two weights of one element, row {} of column {}, whose sum has more than 8 bits", k,
+               column);
+        element = static_cast<std::byte>(sum);
+      }
+    }
+  }
+  return b;
+}
+
+}  // namespace
+
+Footprint MadSp::footprint(const Args& x, const Spr&, Arch arch) {
+  const Mad::Args dense = x.dense();
+  check(dense, arch);
+  if (x.m == 0 || x.k == 0 || x.n == 0) return {};
+  if (is_gemv(dense, arch)) fail(Fault::Unsupported, "operand m is 1; mad_sp has no form for a single row");
+  Sizes size = sizes(dense, arch);
+  size.b = weight_bytes(x);
+  return footprint_of(dense, size, true);
+}
+
+void MadSp::execute(const Args& x, ExecContext& c) {
+  if (x.m == 0 || x.k == 0 || x.n == 0) return;
+  const Mad::Args dense = x.dense();
+  const Sizes size = sizes(dense, c.arch);
+  const u64 bytes = weight_bytes(x);
+  const auto b = with_zeros(x, c.mem[BufId::L0B].bytes(x.b, bytes).data(),
+                            c.mem[BufId::IDX].bytes(x.b / kWeightsPerIndexByte, bytes / kWeightsPerIndexByte).data());
+  const MatmulTile tile{.a = c.mem[BufId::L0A].bytes(x.a, size.a).data(),
+                        .b = b.data(),
+                        .b_turned = nullptr,
+                        .c = c.mem[BufId::L0C].bytes(x.c, size.c).data(),
+                        .m = x.m,
+                        .k = x.k,
+                        .n = x.n,
+                        .a_k1 = row_fractals(dense),
+                        .init = x.init != 0,
+                        .gemv = false};
+  if (has_bias(dense)) start_from_bias(tile, c.mem[BufId::BT].bytes(x.bias, size.bias).data());
+  const MatmulResult r = matmul(tile, MatmulType::s8, {.saturate = (c.spr.ctrl & ctrl::kSaturateInt) != 0});
+  if (r.overflow) c.status |= status::kCubeOverflow;
 }
 
 }  // namespace vinci::isa::insn

@@ -97,6 +97,44 @@ void load2d(const Load2dArgs& x, BufId dst, BufId src, ExecContext& c) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Sparse weights
+
+Footprint LoadCbufToCbSp::footprint(const Args& x, const Spr&, Arch) {
+  const u32 weights = x.repeat * kFractalBytes, indices = x.repeat * kIndexBytes;
+  return {
+      {.buffer = BufId::L1,
+       .align = kBlockBytes,
+       .address = x.src + u64{x.startIndex} * kFractalBytes,
+       .len = weights,
+       .operand = "src",
+       .unit = kFractalBytes},
+      {.buffer = BufId::L1,
+       .align = kBlockBytes,
+       .address = x.index + u64{x.startIndex} * kIndexBytes,
+       .len = indices,
+       .operand = "index",
+       .unit = kIndexBytes},
+      {.buffer = BufId::L0B, .write = true, .align = kFractalBytes, .address = x.dst, .len = weights, .operand = "dst"},
+      {.buffer = BufId::IDX,
+       .write = true,
+       .align = kIndexBytes,
+       .address = x.dst / kWeightsPerIndexByte,
+       .len = indices,
+       .operand = "indices of dst"}};
+}
+
+void LoadCbufToCbSp::execute(const Args& x, ExecContext& c) {
+  const View &l1 = c.mem[BufId::L1], &l0b = c.mem[BufId::L0B];
+  for (u64 i = 0; i < x.repeat; ++i) {
+    const auto weights = l1.bytes(x.src + (x.startIndex + i) * kFractalBytes, kFractalBytes);
+    std::ranges::copy(weights, l0b.fractal(x.dst + i * kFractalBytes, false).data());
+  }
+  const u64 bytes = u64{x.repeat} * kIndexBytes;
+  std::ranges::copy(l1.bytes(x.index + u64{x.startIndex} * kIndexBytes, bytes),
+                    c.mem[BufId::IDX].bytes(x.dst / kWeightsPerIndexByte, bytes).begin());
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // Transposed squares
 
 namespace {

@@ -27,6 +27,7 @@ isa::CoreSpec core_spec(const config::ChipConfig& chip, isa::CoreKind kind) {
     set(isa::BufId::L0C, b.l0c);
     set(isa::BufId::BT, b.bt);
     set(isa::BufId::FB, b.fb);
+    if (isa::contains(isa::kSplitArchs, chip.arch)) set(isa::BufId::IDX, b.l0b / isa::kWeightsPerIndexByte);
   }
   if (kind != isa::CoreKind::cube) set(isa::BufId::UB, b.ub);
   return spec;

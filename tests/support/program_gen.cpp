@@ -43,6 +43,7 @@ u64 used_bytes(BufId b) {
     case BufId::L0B: return 8 * 1024;
     case BufId::BT:
     case BufId::FB: return 1024;
+    case BufId::IDX: return used_bytes(BufId::L0B) / 4;
   }
   return 0;
 }
@@ -388,7 +389,7 @@ class Generator {
       return fixpipe ? between(16, 40) : below(3);
     }
     if (field == "dstStride") return fixpipe ? between(30, 200) : below(3);
-    if (field == "QuantPRE") return std::array<u64, 9>{0, 1, 8, 9, 10, 11, 16, 23, 24}[below(9)];
+    if (field == "QuantPRE") return std::array<u64, 11>{0, 1, 8, 9, 10, 11, 12, 13, 16, 23, 24}[below(11)];
     if (field == "NZ2ND_EN") return row.cost == isa::CostClass::l0c_to_gm ? below(2) : 0;
     if (field == "transpose" || field == "init" || field == "ReLUPRE") {
       return below(2);

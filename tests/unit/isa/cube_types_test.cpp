@@ -496,6 +496,102 @@ TEST(MadBias, InitWins) {
   EXPECT_EQ(Mad::footprint(args, {}, Arch::c220).size(), 3u);
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Sparse weights
+
+// A product whose B has at most two elements in each four rows; L0B gets these, IDX where they are.
+struct SparseProduct : TestCore {
+  SparseProduct(u16 m, u16 k, u16 n)
+      : args{.c = 0, .a = 0, .b = 1024, .m = m, .k = k, .n = n, .unitFlag = 0, .cmatrixSource = 0, .init = 1} {
+    Random random(u64{m} * k + n);
+    a.resize(usize{m} * k);
+    b.resize(usize{k} * n);
+    for (u32 i = 0; i < m; ++i) {
+      for (u32 j = 0; j < k; ++j) {
+        a[i * k + j] = static_cast<i8>(random.next());
+        mem[BufId::L0A].store(layout_offset(Layout::zZ, {m, k}, 32, i, j), a[i * k + j]);
+      }
+    }
+    const u32 weights = args.weights();
+    for (u32 j = 0; j < n; ++j) {
+      for (u32 w = 0; w < weights; w += 2) {
+        const auto pair = kPairs[random.next() % kPairs.size()];
+        for (u32 i = 0; i < 2; ++i) {
+          const auto value = static_cast<i8>(random.next());
+          const u64 at = layout_offset(Layout::nZ, {weights, n}, 32, w + i, j);
+          mem[BufId::L0B].store(1024 + at, value);
+          const u64 byte = 1024 / 4 + at / 4;
+          const u32 old = mem[BufId::IDX].load<u8>(byte), shift = at % 4 * 2;
+          mem[BufId::IDX].store(byte, static_cast<u8>((old & ~(3u << shift)) | pair.index[i] << shift));
+          if (w * 2 + pair.row[i] < k) b[(w * 2 + pair.row[i]) * n + j] = value;
+        }
+      }
+    }
+  }
+  struct Pair {
+    std::array<u32, 2> index, row;
+  };
+  // The encodings of two of four, from the published table.
+  static constexpr std::array<Pair, 6> kPairs{
+      {{{2, 2}, {2, 3}}, {{1, 2}, {1, 3}}, {{0, 2}, {0, 3}}, {{1, 1}, {1, 2}}, {{0, 1}, {0, 2}}, {{0, 0}, {0, 1}}}};
+  i32 expected(u32 i, u32 j) const {
+    i32 sum = 0;
+    for (u32 k = 0; k < args.k; ++k)
+      sum += i32{a[i * args.k + k]} * b[k * args.n + j];
+    return sum;
+  }
+  i32 c(u32 i, u32 j) const {
+    return mem[BufId::L0C].load<i32>(4 * layout_offset(Layout::zN, {args.m, args.n}, 16, i, j));
+  }
+
+  insn::MadSp::Args args;
+  std::vector<i8> a, b;
+};
+
+TEST(MadSparse, EqualsATripleLoopOverAllOfB) {
+  for (const auto& [m, k, n] : {std::array<u16, 3>{16, 64, 16}, {37, 130, 50}, {128, 256, 33}, {2, 5, 1}}) {
+    SparseProduct t(m, k, n);
+    t.run<insn::MadSp>(t.args);
+    for (u32 i = 0; i < m; ++i) {
+      for (u32 j = 0; j < n; ++j)
+        ASSERT_EQ(t.c(i, j), t.expected(i, j)) << i << " " << j;
+    }
+    t.args.init = 0;
+    t.run<insn::MadSp>(t.args);
+    EXPECT_EQ(t.c(1, 0), 2 * t.expected(1, 0));
+  }
+}
+
+TEST(MadSparse, TouchesTheIndicesOfItsWeights) {
+  const insn::MadSp::Args args{
+      .c = 0, .a = 0, .b = 2048, .m = 16, .k = 130, .n = 17, .unitFlag = 0, .cmatrixSource = 0, .init = 1};
+  const Footprint f = insn::MadSp::footprint(args, {}, Arch::c220);
+  ASSERT_EQ(f.size(), 4u);
+  EXPECT_EQ(f.begin()[1].len, 3u * 2 * 512);  // 66 weights of each column: 3 rows of fractals
+  EXPECT_EQ(f.begin()[2].buffer, BufId::IDX);
+  EXPECT_EQ(f.begin()[2].address, 512u);
+  EXPECT_EQ(f.begin()[2].len, 3u * 2 * 128);
+  EXPECT_EQ(insn::MadSp::work(args, {}).steps, 3u * 2);
+}
+
+TEST(MadSparse, RefusesIndicesThatMeanNothing) {
+  SparseProduct t(16, 4, 1);
+  t.mem[BufId::IDX].store<u8>(1024 / 4, 3);
+  EXPECT_EQ(error_of([&] { t.run<insn::MadSp>(t.args); }),
+            "program: the indices 3 and 0 of two weights; indices are 0 to 2");
+  t.mem[BufId::IDX].store<u8>(1024 / 4, 1);  // both are the second element: their sum counts
+  t.mem[BufId::L0B].store<i8>(1024, 100);
+  t.mem[BufId::L0B].store<i8>(1025, 27);
+  t.run<insn::MadSp>(t.args);
+  EXPECT_EQ(t.c(3, 0), 127 * t.a[3 * 4 + 1]);
+  t.mem[BufId::L0B].store<i8>(1025, 28);
+  EXPECT_EQ(error_of([&] { t.run<insn::MadSp>(t.args); }),
+            "unsupported: two weights of one element, row 1 of column 0, whose sum has more than 8 bits");
+  t.args.m = 1;
+  EXPECT_EQ(error_of([&] { insn::MadSp::footprint(t.args, {}, Arch::c220); }),
+            "unsupported: operand m is 1; mad_sp has no form for a single row");
+}
+
 TEST(MadOperands, OfTheSplitCoreAreRefusedElsewhere) {
   using Member = u8 Mad::Args::*;
   const std::pair<Member, std::string> operands[] = {

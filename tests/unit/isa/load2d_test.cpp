@@ -46,6 +46,26 @@ TEST(Load2d, TransposeOnEveryTarget) {
   });
 }
 
+TEST(Load2d, SparseWeightsBringTheirIndices) {
+  TestCore core;
+  for (u32 f = 0; f < 6; ++f) {
+    core.mem[BufId::L1].store<u32>(1024 + f * 512 + 508, 100 + f);
+    core.mem[BufId::L1].store<u32>(8192 + f * 128 + 124, 200 + f);
+  }
+  const insn::LoadCbufToCbSp::Args args{.dst = 1024, .src = 1024, .index = 8192, .startIndex = 2, .repeat = 3};
+  core.run<insn::LoadCbufToCbSp>(args);
+  for (u32 f = 0; f < 4; ++f) {
+    EXPECT_EQ(core.mem[BufId::L0B].load<u32>(1024 + f * 512 + 508), f < 3 ? 102 + f : 0) << f;
+    EXPECT_EQ(core.mem[BufId::IDX].load<u32>(256 + f * 128 + 124), f < 3 ? 202 + f : 0) << f;
+  }
+  const Footprint f = insn::LoadCbufToCbSp::footprint(args, {}, Arch::c220);
+  EXPECT_EQ(written(f, BufId::L0B).size(), 3u * 512);
+  EXPECT_EQ(written(f, BufId::IDX).size(), 3u * 128);
+  EXPECT_EQ(*written(f, BufId::IDX).begin(), 256u);
+  EXPECT_EQ(f.begin()->address, 2048u);
+  EXPECT_EQ(f.begin()[1].address, 8192u + 256);
+}
+
 TEST(Load2d, TheGapDoesNotExistOnC100) {
   const insn::Load2dArgs args{
       .dst = 0, .src = 0, .baseIdx = 0, .srcStride = 1, .dstGap = 2, .repeat = 1, .sid = 0, .transpose = 0};

@@ -23,7 +23,7 @@ struct TestCore {
   }
 
   GlobalMemory gm;
-  CoreMem mem{BufSizes{0, 128 << 10, 64 << 10, 64 << 10, 256 << 10, 64 << 10, 1 << 10, 7 << 10}, gm};
+  CoreMem mem{BufSizes{0, 128 << 10, 64 << 10, 64 << 10, 256 << 10, 64 << 10, 1 << 10, 7 << 10, 16 << 10}, gm};
   Spr spr;
   u64 status = 0;
   ResultRegisters results;

@@ -16,7 +16,7 @@ namespace vinci::isa {
 namespace {
 
 // Those whose public forms the table does not say; ascendc/cce.h, sync.h, cross_core.h and language.h have them.
-constexpr std::array<std::string_view, 33> kByHand{"create_ca_matrix",
+constexpr std::array<std::string_view, 35> kByHand{"create_ca_matrix",
                                                    "create_ca_matrix_bf16",
                                                    "create_cb_matrix",
                                                    "create_cb_matrix_bf16",
@@ -35,12 +35,14 @@ constexpr std::array<std::string_view, 33> kByHand{"create_ca_matrix",
                                                    "load_cbuf_to_ca_s4",
                                                    "load_cbuf_to_cb",
                                                    "load_cbuf_to_cb_s4",
+                                                   "load_cbuf_to_cb_sp",
                                                    "load_gm_to_ca",
                                                    "load_gm_to_ca_s4",
                                                    "load_gm_to_cb",
                                                    "load_gm_to_cb_s4",
                                                    "load_gm_to_cbuf",
                                                    "mad",
+                                                   "mad_sp",
                                                    "pipe_barrier",
                                                    "set_ffts_base_addr",
                                                    "set_va_reg_sb",
@@ -59,7 +61,7 @@ bool is_written(const Row& row) {
   const bool writes_register =
       std::ranges::any_of(row.fields, [](const FieldInfo& f) { return f.kind == OperandKind::reg_dst; });
   const bool jumps = std::ranges::any_of(row.fields, [](const FieldInfo& f) { return f.kind == OperandKind::label; });
-  if (jumps || row.name == "nop") return false;
+  if (jumps || row.name == "nop" || row.name == "touch_ubuf") return false;
   return !writes_register || row.fields.size() == 1;
 }
 
@@ -73,6 +75,7 @@ std::string_view qualifier(BufId memory) {
     case BufId::UB: return "__ubuf__";
     case BufId::BT: return "__biasbuf__";
     case BufId::FB: return "__fbuf__";
+    case BufId::IDX: break;  // no instruction has an address there
   }
   return {};
 }
