@@ -115,6 +115,7 @@ inline constexpr u64 kInfNan = u64{1} << 48;          // 1 INF_NAN, 0 saturation
 inline constexpr u64 kMadDirection = u64{1} << 51;    // order in which the cube walks C; bits do not depend on it
 inline constexpr u64 kSaturateInt = u64{1} << 53;     // integer results stop at the limits, else they wrap
 inline constexpr u64 kCounterMode = u64{1} << 56;     // the vector mask is a count of elements
+inline constexpr u64 kWrapCasts = u64{1} << 59;       // casts to narrower integers keep the low bits, else they clamp
 inline constexpr u64 kAtomicType = u64{7} << 6;       // AtomicType
 inline constexpr u64 kAtomicOp = u64{3} << 9;         // AtomicOp
 }  // namespace ctrl

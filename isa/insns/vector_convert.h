@@ -88,11 +88,18 @@ constexpr bool is_exact_cast(LaneType from, LaneType to) {
   return is_float(from) == is_float(to) ? lane_bits(to) > lane_bits(from) : is_float(to) && digits(from) <= digits(to);
 }
 
+// Whether CTRL[59] makes the cast keep the low bits of the integer. Source: PTO-ISA, TCVT of A2 and A3.
+constexpr bool wraps_on_request(LaneType from, LaneType to) {
+  using enum LaneType;
+  if (to == s16) return from == f16 || from == f32 || from == s32;
+  return from == f16 ? to == s8 || to == u8 : from == s64 && to == s32;
+}
+
 namespace detail {
 
 // Text put together at compile time.
 struct Words {
-  std::array<char, 192> chars{};
+  std::array<char, 256> chars{};
   usize size = 0;
 
   constexpr Words& operator+=(std::string_view s) {
@@ -137,6 +144,7 @@ constexpr Words cast_doc(LaneType from, LaneType to, Rounding rounding) {
   }
   if (!is_float(to))
     w += is_float(from) ? "; out of range: the nearest limit, NaN: 0" : "; out of range: the nearest limit";
+  if (wraps_on_request(from, to)) w += "; with CTRL[59] the low bits";
   return w;
 }
 

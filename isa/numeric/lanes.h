@@ -79,6 +79,9 @@ TernaryKernel ternary_kernel(TernaryOp op, LaneType dst, LaneType src, Path path
 CompareKernel compare_kernel(CompareOp op, LaneType type, Path path = Path::fastest);
 // From one type to another; the wider of the two gives the number of lanes. Exact casts take any mode.
 UnaryKernel convert_kernel(LaneType from, LaneType to, RoundMode round, Path path = Path::fastest);
+// The same to an integer of fewer bits than that of a saturating cast in between, whose low bits remain: s64 to s32,
+// and to s16, s8 and u8 by way of s32. Null for other types.
+UnaryKernel wrapping_convert_kernel(LaneType from, LaneType to, RoundMode round);
 
 // Operations that are frequent; null for the others.
 RepeatsKernel unary_repeats(UnaryOp op, LaneType type, Path path = Path::fastest);

@@ -62,6 +62,34 @@ UnaryKernel from_float(LaneType to, RoundMode round) {
   }
 }
 
+template <LaneType From, LaneType To, RoundMode Round>
+u64 wrap_lanes(const LaneBuffer& a, LaneBuffer& out, LaneMode) {
+  constexpr LaneType kWide = From == LaneType::s64 ? LaneType::s64 : LaneType::s32;
+  constexpr usize kLanes = 8 * kRepeatBytes / std::max(lane_bits(From), lane_bits(To));
+  u64 raised = 0;
+  for (usize i = 0; i < kLanes; ++i) {
+    const LaneValue<From> x = typed_lane<From>(a, i);
+    if constexpr (From == kWide) {
+      set_typed_lane<To>(out, i, static_cast<LaneValue<To>>(x));
+    } else {
+      set_typed_lane<To>(out, i, static_cast<LaneValue<To>>(convert<From, kWide>(x, Round).value));
+    }
+    raised |= convert<From, To>(x, Round).status;
+  }
+  return raised;
+}
+template <LaneType From, LaneType To>
+UnaryKernel wrapping(RoundMode round) {
+  constexpr auto kKernels =
+      enum_table<RoundMode, UnaryKernel>({{RoundMode::rint, wrap_lanes<From, To, RoundMode::rint>},
+                                          {RoundMode::floor, wrap_lanes<From, To, RoundMode::floor>},
+                                          {RoundMode::ceil, wrap_lanes<From, To, RoundMode::ceil>},
+                                          {RoundMode::round, wrap_lanes<From, To, RoundMode::round>},
+                                          {RoundMode::trunc, wrap_lanes<From, To, RoundMode::trunc>},
+                                          {RoundMode::odd, wrap_lanes<From, To, RoundMode::odd>}});
+  return kKernels[static_cast<usize>(round)];
+}
+
 // s4, s8 and u8 are exact in every float; so are s16 in f32.
 template <LaneType From>
 UnaryKernel small_int_to_float(LaneType to) {
@@ -83,6 +111,21 @@ UnaryKernel int_to_float(LaneType to, RoundMode round) {
 }
 
 }  // namespace
+
+UnaryKernel wrapping_convert_kernel(LaneType from, LaneType to, RoundMode round) {
+  using enum LaneType;
+  switch (from) {
+    case f16:
+      return to == s16  ? wrapping<f16, s16>(round)
+             : to == s8 ? wrapping<f16, s8>(round)
+             : to == u8 ? wrapping<f16, u8>(round)
+                        : nullptr;
+    case f32: return to == s16 ? wrapping<f32, s16>(round) : nullptr;
+    case s64: return to == s32 ? wrapping<s64, s32>(round) : nullptr;
+    case s32: return to == s16 ? wrapping<s32, s16>(round) : nullptr;
+    default: return nullptr;
+  }
+}
 
 namespace detail {
 

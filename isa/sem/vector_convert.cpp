@@ -130,11 +130,14 @@ u64 deq16_lanes(const LaneBuffer& in, u16 scale, LaneBuffer& out, LaneMode mode)
 }  // namespace
 
 void convert_lanes(const UnaryOperands& o, RoundMode round, ExecContext& c) {
-  const UnaryKernel kernel = convert_kernel(o.src.type, o.dst.type, round);
+  const UnaryKernel wrapping = (c.spr.ctrl & ctrl::kWrapCasts) != 0 && contains(kSplitArchs, c.arch)
+                                   ? wrapping_convert_kernel(o.src.type, o.dst.type, round)
+                                   : nullptr;
+  const UnaryKernel kernel = wrapping != nullptr ? wrapping : convert_kernel(o.src.type, o.dst.type, round);
   VINCI_CHECK(kernel != nullptr);
   const std::array src{o.src};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
-  const RepeatsKernel repeats = convert_repeats(o.src.type, o.dst.type, round);
+  const RepeatsKernel repeats = wrapping != nullptr ? nullptr : convert_repeats(o.src.type, o.dst.type, round);
   for_each_repeat<1>(c, compute_in_place(c, selection, repeats, o.dst, src), o.dst, src,
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); },
                      {.rule = LaneRule::convert, .names = {"src"}, .round = round});

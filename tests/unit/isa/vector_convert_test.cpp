@@ -14,8 +14,9 @@ using testing::HasSubstr;
 
 constexpr u64 kSrc = 0, kDst = 0x2000;
 
-double convert_one(std::string_view mnemonic, LaneType from, LaneType to, double x) {
+double convert_one(std::string_view mnemonic, LaneType from, LaneType to, double x, u64 ctrl = 0) {
   TestCore core;
+  core.spr.ctrl |= ctrl;
   const u64 bits = lane_bits_of(from, x);
   std::memcpy(core.mem[BufId::UB].bytes(kSrc, 8).data(), &bits, lane_bytes(from));
   core.spr.vector_mask = {1, 0};
@@ -50,6 +51,30 @@ TEST(VectorConvert, LettersChooseTheRounding) {
   EXPECT_EQ(convert_one("vconv_f162s8", LaneType::f16, LaneType::s8, 2.5), 2);
   EXPECT_EQ(convert_one("vconv_f162u8", LaneType::f16, LaneType::u8, -3), 0);
   EXPECT_EQ(convert_one("vconv_f322s32z", LaneType::f32, LaneType::s32, 1e20), 2147483647.0);
+}
+
+// CTRL[59]: the low bits of the rounded value, of an infinite one those of the nearest s32, of NaN 0.
+TEST(VectorConvert, KeepsTheLowBitsOnRequest) {
+  using enum LaneType;
+  struct Row {
+    std::string_view mnemonic;
+    LaneType from, to;
+    double in, clamped, wrapped;
+  };
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (const Row& r :
+       {Row{"vconv_f162u8z", f16, u8, 300, 255, 44}, Row{"vconv_f162u8z", f16, u8, -100, 0, 156},
+        Row{"vconv_f162u8z", f16, u8, inf, 255, 255}, Row{"vconv_f162u8z", f16, u8, -inf, 0, 0},
+        Row{"vconv_f162u8z", f16, u8, nan, 0, 0}, Row{"vconv_f162s8", f16, s8, 199.5, 127, -56},
+        Row{"vconv_f162s8z", f16, s8, -200, -128, 56}, Row{"vconv_f162s16r", f16, s16, 40000, 32767, -25536},
+        Row{"vconv_f322s16f", f32, s16, -40000.5, -32768, 25535}, Row{"vconv_f322s16z", f32, s16, inf, 32767, -1},
+        Row{"vconv_f322s16z", f32, s16, 12.75, 12, 12}, Row{"vconv_s322s16", s32, s16, -40000, -32768, 25536},
+        Row{"vconv_s642s32", s64, s32, 3000000000.0, 2147483647.0, -1294967296.0},
+        // Nothing changes where the type has as many bits as the value of the other, or no wrap is known.
+        Row{"vconv_f322s32z", f32, s32, 3e9, 2147483647.0, 2147483647.0}, Row{"vconv_f162s4z", f16, s4, 9, 7, 7}}) {
+    EXPECT_EQ(convert_one(r.mnemonic, r.from, r.to, r.in), r.clamped) << r.mnemonic << " of " << r.in;
+    EXPECT_EQ(convert_one(r.mnemonic, r.from, r.to, r.in, ctrl::kWrapCasts), r.wrapped) << r.mnemonic << " of " << r.in;
+  }
 }
 
 TEST(VectorConvert, NamesAndDocsFollowTheTypes) {

@@ -666,39 +666,39 @@ VINCI_CCE(vconv_f162s32f, "vconv_f162s32f", nullptr)
 VINCI_CCE(vconv_f162s32c, "vconv_f162s32c", nullptr)
 // dst = src, f16 to s32, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0
 VINCI_CCE(vconv_f162s32z, "vconv_f162s32z", nullptr)
-// dst = src, f16 to s16, CAST_RINT: to nearest, ties to even; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to s16, CAST_RINT: to nearest, ties to even; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162s16r, "vconv_f162s16r", nullptr)
-// dst = src, f16 to s16, CAST_ROUND: to nearest, ties away from zero; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to s16, CAST_ROUND: to nearest, ties away from zero; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162s16a, "vconv_f162s16a", nullptr)
-// dst = src, f16 to s16, CAST_FLOOR: toward -infinity; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to s16, CAST_FLOOR: toward -infinity; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162s16f, "vconv_f162s16f", nullptr)
-// dst = src, f16 to s16, CAST_CEIL: toward +infinity; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to s16, CAST_CEIL: toward +infinity; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162s16c, "vconv_f162s16c", nullptr)
-// dst = src, f16 to s16, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to s16, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162s16z, "vconv_f162s16z", nullptr)
-// dst = src, f16 to s8, to nearest, ties to even; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to s8, to nearest, ties to even; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162s8, "vconv_f162s8", nullptr)
-// dst = src, f16 to s8, CAST_RINT: to nearest, ties to even; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to s8, CAST_RINT: to nearest, ties to even; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162s8r, "vconv_f162s8r", nullptr)
-// dst = src, f16 to s8, CAST_ROUND: to nearest, ties away from zero; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to s8, CAST_ROUND: to nearest, ties away from zero; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162s8a, "vconv_f162s8a", nullptr)
-// dst = src, f16 to s8, CAST_FLOOR: toward -infinity; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to s8, CAST_FLOOR: toward -infinity; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162s8f, "vconv_f162s8f", nullptr)
-// dst = src, f16 to s8, CAST_CEIL: toward +infinity; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to s8, CAST_CEIL: toward +infinity; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162s8c, "vconv_f162s8c", nullptr)
-// dst = src, f16 to s8, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to s8, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162s8z, "vconv_f162s8z", nullptr)
-// dst = src, f16 to u8, to nearest, ties to even; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to u8, to nearest, ties to even; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162u8, "vconv_f162u8", nullptr)
-// dst = src, f16 to u8, CAST_RINT: to nearest, ties to even; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to u8, CAST_RINT: to nearest, ties to even; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162u8r, "vconv_f162u8r", nullptr)
-// dst = src, f16 to u8, CAST_ROUND: to nearest, ties away from zero; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to u8, CAST_ROUND: to nearest, ties away from zero; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162u8a, "vconv_f162u8a", nullptr)
-// dst = src, f16 to u8, CAST_FLOOR: toward -infinity; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to u8, CAST_FLOOR: toward -infinity; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162u8f, "vconv_f162u8f", nullptr)
-// dst = src, f16 to u8, CAST_CEIL: toward +infinity; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to u8, CAST_CEIL: toward +infinity; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162u8c, "vconv_f162u8c", nullptr)
-// dst = src, f16 to u8, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0
+// dst = src, f16 to u8, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f162u8z, "vconv_f162u8z", nullptr)
 // dst = src, f16 to s4, to nearest, ties to even; out of range: the nearest limit, NaN: 0
 VINCI_CCE(vconv_f162s4, "vconv_f162s4", nullptr)
@@ -778,15 +778,15 @@ VINCI_CCE(vconv_f322s32f, "vconv_f322s32f", nullptr)
 VINCI_CCE(vconv_f322s32c, "vconv_f322s32c", nullptr)
 // dst = src, f32 to s32, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0
 VINCI_CCE(vconv_f322s32z, "vconv_f322s32z", nullptr)
-// dst = src, f32 to s16, CAST_RINT: to nearest, ties to even; out of range: the nearest limit, NaN: 0
+// dst = src, f32 to s16, CAST_RINT: to nearest, ties to even; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f322s16r, "vconv_f322s16r", nullptr)
-// dst = src, f32 to s16, CAST_ROUND: to nearest, ties away from zero; out of range: the nearest limit, NaN: 0
+// dst = src, f32 to s16, CAST_ROUND: to nearest, ties away from zero; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f322s16a, "vconv_f322s16a", nullptr)
-// dst = src, f32 to s16, CAST_FLOOR: toward -infinity; out of range: the nearest limit, NaN: 0
+// dst = src, f32 to s16, CAST_FLOOR: toward -infinity; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f322s16f, "vconv_f322s16f", nullptr)
-// dst = src, f32 to s16, CAST_CEIL: toward +infinity; out of range: the nearest limit, NaN: 0
+// dst = src, f32 to s16, CAST_CEIL: toward +infinity; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f322s16c, "vconv_f322s16c", nullptr)
-// dst = src, f32 to s16, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0
+// dst = src, f32 to s16, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits
 VINCI_CCE(vconv_f322s16z, "vconv_f322s16z", nullptr)
 // dst = src, s64 to f32, CAST_RINT: to nearest, ties to even
 VINCI_CCE(vconv_s642f32r, "vconv_s642f32r", nullptr)
@@ -798,7 +798,7 @@ VINCI_CCE(vconv_s642f32f, "vconv_s642f32f", nullptr)
 VINCI_CCE(vconv_s642f32c, "vconv_s642f32c", nullptr)
 // dst = src, s64 to f32, CAST_TRUNC: toward zero
 VINCI_CCE(vconv_s642f32z, "vconv_s642f32z", nullptr)
-// dst = src, s64 to s32; out of range: the nearest limit
+// dst = src, s64 to s32; out of range: the nearest limit; with CTRL[59] the low bits
 VINCI_CCE(vconv_s642s32, "vconv_s642s32", nullptr)
 // dst = src, s32 to f32, to nearest, ties to even
 VINCI_CCE(vconv_s322f32, "vconv_s322f32", nullptr)
@@ -816,7 +816,7 @@ VINCI_CCE(vconv_s322f32z, "vconv_s322f32z", nullptr)
 VINCI_CCE(vconv_s322f16, "vconv_s322f16", nullptr)
 // dst = src, s32 to s64, exact
 VINCI_CCE(vconv_s322s64, "vconv_s322s64", nullptr)
-// dst = src, s32 to s16; out of range: the nearest limit
+// dst = src, s32 to s16; out of range: the nearest limit; with CTRL[59] the low bits
 VINCI_CCE(vconv_s322s16, "vconv_s322s16", nullptr)
 // dst = src, s16 to f32, exact
 VINCI_CCE(vconv_s162f32, "vconv_s162f32", nullptr)
@@ -1429,25 +1429,25 @@ VINCI_CCE(scatter_vconv_f162s32f, "scatter_vconv_f162s32f", nullptr)
 VINCI_CCE(scatter_vconv_f162s32c, "scatter_vconv_f162s32c", nullptr)
 // dst = src, f16 to s32, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_f162s32z, "scatter_vconv_f162s32z", nullptr)
-// dst = src, f16 to s8, to nearest, ties to even; out of range: the nearest limit, NaN: 0; blocks, of a narrower type halves of them, at the addresses of VA registers
+// dst = src, f16 to s8, to nearest, ties to even; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_f162s8, "scatter_vconv_f162s8", nullptr)
-// dst = src, f16 to s8, CAST_ROUND: to nearest, ties away from zero; out of range: the nearest limit, NaN: 0; blocks, of a narrower type halves of them, at the addresses of VA registers
+// dst = src, f16 to s8, CAST_ROUND: to nearest, ties away from zero; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_f162s8a, "scatter_vconv_f162s8a", nullptr)
-// dst = src, f16 to s8, CAST_FLOOR: toward -infinity; out of range: the nearest limit, NaN: 0; blocks, of a narrower type halves of them, at the addresses of VA registers
+// dst = src, f16 to s8, CAST_FLOOR: toward -infinity; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_f162s8f, "scatter_vconv_f162s8f", nullptr)
-// dst = src, f16 to s8, CAST_CEIL: toward +infinity; out of range: the nearest limit, NaN: 0; blocks, of a narrower type halves of them, at the addresses of VA registers
+// dst = src, f16 to s8, CAST_CEIL: toward +infinity; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_f162s8c, "scatter_vconv_f162s8c", nullptr)
-// dst = src, f16 to s8, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0; blocks, of a narrower type halves of them, at the addresses of VA registers
+// dst = src, f16 to s8, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_f162s8z, "scatter_vconv_f162s8z", nullptr)
-// dst = src, f16 to u8, to nearest, ties to even; out of range: the nearest limit, NaN: 0; blocks, of a narrower type halves of them, at the addresses of VA registers
+// dst = src, f16 to u8, to nearest, ties to even; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_f162u8, "scatter_vconv_f162u8", nullptr)
-// dst = src, f16 to u8, CAST_ROUND: to nearest, ties away from zero; out of range: the nearest limit, NaN: 0; blocks, of a narrower type halves of them, at the addresses of VA registers
+// dst = src, f16 to u8, CAST_ROUND: to nearest, ties away from zero; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_f162u8a, "scatter_vconv_f162u8a", nullptr)
-// dst = src, f16 to u8, CAST_FLOOR: toward -infinity; out of range: the nearest limit, NaN: 0; blocks, of a narrower type halves of them, at the addresses of VA registers
+// dst = src, f16 to u8, CAST_FLOOR: toward -infinity; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_f162u8f, "scatter_vconv_f162u8f", nullptr)
-// dst = src, f16 to u8, CAST_CEIL: toward +infinity; out of range: the nearest limit, NaN: 0; blocks, of a narrower type halves of them, at the addresses of VA registers
+// dst = src, f16 to u8, CAST_CEIL: toward +infinity; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_f162u8c, "scatter_vconv_f162u8c", nullptr)
-// dst = src, f16 to u8, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0; blocks, of a narrower type halves of them, at the addresses of VA registers
+// dst = src, f16 to u8, CAST_TRUNC: toward zero; out of range: the nearest limit, NaN: 0; with CTRL[59] the low bits; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_f162u8z, "scatter_vconv_f162u8z", nullptr)
 // dst = src, f32 to f16, to nearest, ties to even; blocks, of a narrower type halves of them, at the addresses of VA registers
 VINCI_CCE(scatter_vconv_f322f16, "scatter_vconv_f322f16", nullptr)
