@@ -84,6 +84,23 @@ std::span<const TaskCore> CrossCoreFlags::set(const TaskCore& core, const CrossC
   return released_;
 }
 
+bool CrossCoreFlags::full(const TaskCore& core, const CrossCoreSet& what) {
+  if (states_.empty() || (what.mode != 0 && !shape_.mix())) return false;
+  const auto counter_full = [&](const TaskCore& c) { return state(c).count[what.flag] == kMaxCrossCoreCount; };
+  if (what.mode == CrossCoreSet::kPair) return counter_full({core.block, core.part == 0 ? what.aiv : 0});
+  if (state(core).ahead[what.mode][what.flag] == kMaxCrossCoreCount) return true;
+  list_setters(core, what.mode, setters_);
+  for (const TaskCore& c : setters_)
+    if (c != core && state(c).ahead[what.mode][what.flag] == 0) return false;
+  released_.clear();
+  if (what.mode == 2) {
+    core.part == 0 ? list_vector_cores(core.block, released_) : released_.push_back({core.block, 0});
+  } else {
+    released_ = setters_;
+  }
+  return std::ranges::any_of(released_, counter_full);
+}
+
 void CrossCoreFlags::increment(const TaskCore& core, u32 flag) {
   u8& count = state(core).count[flag];
   if (count == kMaxCrossCoreCount) {

@@ -64,6 +64,8 @@ class CrossCoreFlags {
   // until the next call. Throws Fault::Program where the task has no such partners, or a block that would have to take
   // part cannot be resident; and where a core sets further ahead of its partners than a counter can count.
   std::span<const TaskCore> set(const TaskCore& core, const CrossCoreSet& what);
+  // Whether this set would find a counter full: a run without time then lets other cores go first.
+  bool full(const TaskCore& core, const CrossCoreSet& what);
   // Throws Fault::Program, with the name of the hardware error, when the counter is full.
   void increment(const TaskCore& core, u32 flag);
   // wait_flag_dev: false while the counter is 0, else decrements it.

@@ -53,6 +53,7 @@ void Machine::run(const Code& code, const Launch& launch, u64& budget) {
   while (true) {
     const State state = advance(budget, kUnlimited);
     if (state == State::done) return;
+    fail_if_full();
     if (state == State::waits)
       throw deadlock({.cores = {waits_for()}, .where = fmt::format("{}{}", name(core_.kind), core_id_)});
   }
@@ -74,11 +75,7 @@ void Machine::start(const Code& code, const Launch& launch, CrossCoreFlags* flag
 }
 
 Machine::State Machine::advance(u64& budget, u64 quantum) {
-  if (waiting_) {
-    if (!cross_->take(self_, args_of<insn::WaitFlagDev>(waiting_->args).flag)) return State::waits;
-    waiting_.reset();
-    change();
-  }
+  if (waiting_ && !passes()) return State::waits;
   while (!front_.done()) {
     if (quantum-- == 0) return State::paused;
     if (changes_ != nullptr && room_-- == 0) look_for_spinning();
@@ -113,6 +110,30 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
   return State::done;
 }
 
+bool Machine::passes() {
+  if (waiting_->row->role == Role::cross_set) {
+    if (finds_counter_full(*waiting_)) return false;
+    queues_[index(waiting_->pipe)].push_back(*waiting_);
+    drain();
+  } else if (!cross_->take(self_, args_of<insn::WaitFlagDev>(waiting_->args).flag)) {
+    return false;
+  }
+  waiting_.reset();
+  change();
+  return true;
+}
+
+bool Machine::finds_counter_full(const Issued& inst) {
+  bool full = false;
+  located(inst.pc, &inst,
+          [&] { full = cross_->full(self_, CrossCoreSet::parse(args_of<insn::FftsCrossCoreSync>(inst.args).config)); });
+  return full;
+}
+
+void Machine::fail_if_full() {
+  if (waiting_ && waiting_->row->role == Role::cross_set) cross_set(*waiting_);
+}
+
 void Machine::look_for_spinning() {
   watch_.ran(granted_);
   granted_ = std::min(watch_.most(front_, *changes_), kAsk);
@@ -123,6 +144,9 @@ std::string Machine::waits_for() const {
   if (!waiting_ && spins())
     return fmt::format("{} repeats {}{}", cross_->name(self_), watch_.where(), watch_.why(mem_.gm()));
   if (!waiting_) return fmt::format("{} is at {}", cross_->name(self_), code_->place(front_.pc()));
+  if (waiting_->row->role == Role::cross_set)
+    return fmt::format("{} has no room in the counter of {} ({})", cross_->name(self_), to_string(*waiting_),
+                       code_->place(waiting_->pc));
   return fmt::format("{} waits for {} ({}); {}", cross_->name(self_), to_string(*waiting_), code_->place(waiting_->pc),
                      cross_->missing(self_, args_of<insn::WaitFlagDev>(waiting_->args).flag));
 }
@@ -140,6 +164,11 @@ bool Machine::push(const Issued& inst) {
   if (inst.row->role == Role::cross_wait) {
     drain();
     if (cross_->take(self_, args_of<insn::WaitFlagDev>(inst.args).flag)) return true;
+    waiting_ = inst;
+    return false;
+  }
+  // A core without time does not know how far others have come: it goes on when there is room.
+  if (inst.row->role == Role::cross_set && queues_[index(inst.pipe)].empty() && finds_counter_full(inst)) {
     waiting_ = inst;
     return false;
   }

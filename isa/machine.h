@@ -43,6 +43,8 @@ class Machine {
   State advance(u64& budget, u64 quantum);
   // What the core waits for after State::waits, or what it repeats where it spins(), for messages.
   std::string waits_for() const;
+  // Where nothing moves any more: throws the fault of a core that waits for room in the counter of a cross-core flag.
+  void fail_if_full();
 
   // From now on it counts what it does besides scalar work in `changes`, which all machines of a task share, and finds
   // out whether it repeats for ever what changes nothing.
@@ -87,6 +89,9 @@ class Machine {
   }
   bool push(const Issued& inst);  // false when it must wait for another core
   void cross_set(const Issued& inst);
+  bool finds_counter_full(const Issued& inst);
+  // Whether what the core waits for has come.
+  bool passes();
   bool advance(PipeId pipe);  // runs the head of a queue; false when it must wait or there is none
   void drain();
   void execute(const Issued& inst);
@@ -108,7 +113,7 @@ class Machine {
   Launch launch_;
   CrossCoreFlags* cross_ = nullptr;
   TaskCore self_;
-  std::optional<Issued> waiting_;  // wait_flag_dev that other cores must let pass
+  std::optional<Issued> waiting_;  // wait_flag_dev that other cores must let pass, or a set whose counter is full
   u64* changes_ = nullptr;
   SpinWatch watch_;
   u32 room_ = 0, granted_ = 0;  // instructions until watch_ is asked again, and when it was asked

@@ -163,8 +163,9 @@ class KernelRunner {
     Waits waits{.not_begun = not_begun, .task = fmt::format("task '{}'", t.name)};
     for (const Running& r : slots) {
       for (const Running::Core& c : r.cores) {
-        if (r.left > 0 && c.on != nullptr && c.state != isa::Machine::State::done)
-          waits.cores.push_back(c.on->machine.waits_for());
+        if (r.left == 0 || c.on == nullptr || c.state == isa::Machine::State::done) continue;
+        c.on->machine.fail_if_full();
+        waits.cores.push_back(c.on->machine.waits_for());
       }
     }
     throw deadlock(waits);

@@ -509,6 +509,27 @@ TEST(CrossCore, FlagsOfManyCoresQueueUpAndPairsDoNot) {
   EXPECT_EQ(cycles_with(pair, wait, 1e-6), cycles_with(pair, wait, 0));
 }
 
+// One core sets 40 times, which a counter cannot count, and the other one waits as often: without time a core goes on
+// where there is room, whoever begins; with time it is a fault, as the waits take longer.
+TEST(CrossCore, WithoutTimeASetWaitsForRoom) {
+  const std::string loop = "mov X1, 0\\nagain: {}\\nadd X1, X1, 1\\nblt X1, 40, again";
+  const std::string set = fmt::format(fmt::runtime(loop), "ffts_cross_core_sync PIPE_{}, 0x121");
+  const std::string wait = fmt::format(fmt::runtime(loop), "wait_flag_dev 1\\nnop 50");
+  const std::string streams = R"(
+  main:
+    - kernel_launch: {kernel: c, type: MIX_AIC_1_1, aiv_kernel: v, block_dim: 2, args: [x]}
+)";
+  const config::ChipConfig chip = config::load_chip("ascend-910b1");
+  for (const bool cube_sets : {true, false}) {
+    const std::string setter = fmt::format(fmt::runtime(set), cube_sets ? "FIX" : "MTE3");
+    const task::TaskStream stream = all_cores(cube_sets ? setter : wait, cube_sets ? wait : setter, streams);
+    task::RunMemory memory(stream, true);
+    EXPECT_EQ(fault_of([&] { models::run_functional(chip, stream, memory, {}); }), "");
+    EXPECT_THAT(fault_of([&] { models::simulate(chip, stream, memory, {}); }),
+                testing::HasSubstr("ccu_cross_core_set_ovfl_err"));
+  }
+}
+
 TEST(CrossCore, ALimitDoesNotCountFlagsThatNobodyWaitsFor) {
   const std::string flag = "ffts_cross_core_sync PIPE_FIX, 0x1 | 2 << 4 | 1 << 8";
   const u64 cycles = cycles_with(flag, "nop 1", 1e-3);

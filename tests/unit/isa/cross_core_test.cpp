@@ -82,10 +82,29 @@ TEST(CrossCore, CountersCountAndFlagsAreApart) {
   EXPECT_FALSE(flags.take({0, 0}, 3));
 }
 
+TEST(CrossCore, SaysBeforeASetWhetherACounterIsFull) {
+  CrossCoreFlags flags(kMix);
+  EXPECT_FALSE(flags.full({0, 0}, {2, 3}));
+  for (u32 i = 0; i < 15; ++i) {
+    EXPECT_FALSE(flags.full({0, 0}, {2, 3})) << i;
+    for (const TaskCore& c : flags.set({0, 0}, {2, 3}))
+      flags.increment(c, 3);
+  }
+  EXPECT_TRUE(flags.full({0, 0}, {2, 3}));
+  EXPECT_FALSE(flags.full({0, 0}, {2, 4}));
+  EXPECT_FALSE(flags.full({1, 0}, {2, 3}));
+  flags.take({0, 1}, 3);
+  EXPECT_TRUE(flags.full({0, 0}, {2, 3}));  // of the other AIV
+  flags.take({0, 2}, 3);
+  EXPECT_FALSE(flags.full({0, 0}, {2, 3}));
+}
+
 TEST(CrossCore, SettingFarAheadOverflows) {
   CrossCoreFlags flags(kMix);
   for (u32 i = 0; i < 15; ++i)
     flags.set({0, 1}, {2, 3});
+  EXPECT_TRUE(flags.full({0, 1}, {2, 3}));
+  EXPECT_FALSE(flags.full({0, 2}, {2, 3}));
   EXPECT_EQ(
       error_of([&] {
         flags.set({0, 1}, {2, 3});

@@ -116,7 +116,9 @@ void TaskRun::report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots, u
   Waits waits{.not_begun = not_begun, .task = fmt::format("kernel '{}'", launch_.name)};
   for (const auto& slot : slots) {
     for (const Part& part : slot->parts) {
-      if (part.strand) waits.cores.push_back(part.core->waits_for());
+      if (!part.strand) continue;
+      part.core->native().machine().fail_if_full();
+      waits.cores.push_back(part.core->waits_for());
     }
   }
   throw deadlock(waits);
