@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/sequencer.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -67,11 +68,12 @@ void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
 
 u64 Sequencer::bytes_at(const Access& access) const {
   u64 out = 0;
+  const usize len = std::min<usize>(access.len, sizeof out);
   if (mem_ == nullptr) return out;
   if (access.buffer == BufId::GM) {
-    mem_->gm().read(access.address, std::as_writable_bytes(std::span(&out, 1)).first(access.len));
+    mem_->gm().read(access.address, std::as_writable_bytes(std::span(&out, 1)).first(len));
   } else {
-    std::memcpy(&out, (*mem_)[access.buffer].bytes(access.address, access.len).data(), access.len);
+    std::memcpy(&out, (*mem_)[access.buffer].bytes(access.address, len).data(), len);
   }
   return out;
 }

@@ -280,6 +280,27 @@ using LdUbuf = Load<"ld_ubuf", 0x042, BufId::UB, 24, kAllArchs,
 using StUbuf = Store<"st_ubuf", 0x043, BufId::UB, 24, kAllArchs,
                      "UB [address + offset] = value; order other pipes after it with set_flag from PIPE_S">;
 
+// What native code in place of a program has done to UB between two instructions, for those who ask who touched what.
+struct TouchUbuf : ScalarBase {
+  struct Args {
+    u64 address;
+    u32 bytes;
+    u8 write;
+  };
+  static constexpr std::string_view name = "touch_ubuf";
+  static constexpr std::string_view doc =
+      "no effect, but the scalar unit counts as having loaded these bytes of UB, or stored them; recordings of native "
+      "code have it in place of long runs of loads and stores";
+  static constexpr u16 opcode = 0x044;
+  static constexpr CostClass cost = CostClass::scalar;
+  static constexpr std::tuple fields{Field<&Args::address>{"address", 24}, Field<&Args::bytes>{"bytes", 24},
+                                     Field<&Args::write>{"write", 1, OperandKind::value, "1: stored, 0: loaded"}};
+  static Footprint footprint(const Args& x, const Spr&, Arch) {
+    return {{.buffer = BufId::UB, .write = x.write != 0, .address = x.address, .len = x.bytes, .operand = "address"}};
+  }
+  static void execute(const Args&, ScalarContext&) {}
+};
+
 // Conversions of scalars; f32 and f16 stand in the low bits of a register. Rounding: r to nearest even, a to nearest
 // with ties away from zero, f down, c up, z toward zero, o to odd.
 template <Text Name, u16 Opcode, RoundMode Mode>
@@ -300,7 +321,7 @@ using ScalarInsns =
     InsnList<Mov, Add, Sub, Mul, Div, Rem, Min, Max, And, Or, Xor, Shl, Shr, Sar, CmpEq, CmpNe, CmpLt, CmpLe, Sbitset0,
              Sbitset1, Bcnt0, Bcnt1, Clz, Sff0, Sff1, Sflbits, Neg, Abs, Sqrt, Beq, Bne, Blt, Ble, Bgt, Bge, Jump, End,
              GetBlockIdx, GetBlockNum, GetCoreid, GetPc, GetCtrl, GetStatus, LdArg, SetVectorMask, SetCtrl, LdDev,
-             StDev, LdUbuf, StUbuf, ConvF322S32R, ConvF322S32A, ConvF322S32F, ConvF322S32C, ConvF322S32Z, ConvS322F32,
-             ConvF322F16, ConvF162F32, ConvF322F16O>;
+             StDev, LdUbuf, StUbuf, TouchUbuf, ConvF322S32R, ConvF322S32A, ConvF322S32F, ConvF322S32C, ConvF322S32Z,
+             ConvS322F32, ConvF322F16, ConvF162F32, ConvF322F16O>;
 
 }  // namespace vinci::isa::insn

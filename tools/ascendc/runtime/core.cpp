@@ -58,6 +58,7 @@ void Core::start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::Tas
   file_ = nullptr;
   give_way_ = give_way;
   owed_ = 0;
+  touched_.clear();
   accesses_ = 0;
   polls_ = 0;
   polling_ = false;
@@ -96,7 +97,34 @@ u64 take_counted() {
 }
 }  // namespace
 
+void Core::touch(u64 address, unsigned bytes, bool write, Place place) {
+  const u64 end = address + bytes;
+  // Loops over a tensor go up, and often read and write in turn.
+  for (usize i = touched_.size(); i-- > 0 && i + 4 >= touched_.size();) {
+    Touched& t = touched_[i];
+    if (t.write != write || address > t.end || end < t.begin) continue;
+    t.begin = std::min(t.begin, address);
+    t.end = std::max(t.end, end);
+    return;
+  }
+  if (touched_.size() < kTouched) return touched_.push_back({address, end, write, place});
+  // Too scattered to tell apart: what was stored counts as one range, what was loaded is left out.
+  if (!write) return;
+  for (Touched& t : touched_) {
+    if (!t.write) continue;
+    t.begin = std::min(t.begin, address);
+    t.end = std::max(t.end, end);
+    return;
+  }
+}
+
 void Core::pay(Place place) {
+  static const isa::Row& touched = row("touch_ubuf");
+  for (const Touched& t : touched_) {
+    note(immediate(touched, {t.begin, t.end - t.begin, t.write}), t.place);
+    if (owed_ > 0) --owed_;  // its own cycle
+  }
+  touched_.clear();
   static const isa::Row& nop = row("nop");
   constexpr u64 kMost = ~u32{0};  // of one nop
   u64 counted = take_counted();
@@ -150,6 +178,7 @@ bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 va
   const bool seen = write && memory == Memory::gm;
   if (accesses_ >= kRecordedAccesses && address % bytes == 0 && !seen) {
     left_out_ = left_out_ || write;
+    if (ub) touch(address, bytes, write, place);
     charge(api_costs().access);
     return false;
   }

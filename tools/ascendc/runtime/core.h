@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "isa/native_core.h"
 #include "tools/ascendc/include/vinci/ascendc.h"
@@ -69,7 +70,16 @@ class Core {
   // Of so many addresses it is known what was there.
   static constexpr usize kKnown = 4096;
 
+  // Ranges of UB that are told apart of accesses that are not recorded one by one.
+  static constexpr usize kTouched = 64;
+  struct Touched {
+    u64 begin = 0, end = 0;
+    bool write = false;
+    Place place{nullptr, 0};
+  };
+
   isa::Machine::State note(const isa::Inst& inst, Place place);
+  void touch(u64 address, unsigned bytes, bool write, Place place);
   void move_on();
   // Gives way while it waits for what another core writes.
   void polls();
@@ -92,6 +102,7 @@ class Core {
   AutoSyncLog* auto_sync_log_ = nullptr;
   void (*give_way_)() = nullptr;
   u64 owed_ = 0;
+  std::vector<Touched> touched_;
   u32 accesses_ = 0;  // since the last instruction for a pipe
   u64 polled_ = 0;    // the address of the latest load from global memory
   u32 polls_ = 0;     // loads in a row of which all but the first found what was there before
