@@ -28,6 +28,8 @@ class Accesses {
     for (Instruction& i : instructions(f)) {
       if (isa<LoadInst, StoreInst, MemIntrinsic, AtomicRMWInst, AtomicCmpXchgInst>(i) || is_assembly(i)) {
         accesses.push_back(&i);
+      } else if (auto* call = dyn_cast<CallBase>(&i)) {
+        print_as_kernel(*call);
       }
     }
     for (Instruction* i : accesses) {
@@ -49,6 +51,12 @@ class Accesses {
   }
 
  private:
+  // printf of a kernel says which core it is.
+  void print_as_kernel(CallBase& call) {
+    const Function* callee = call.getCalledFunction();
+    if (callee == nullptr || callee->getName() != "printf") return;
+    call.setCalledFunction(m_.getOrInsertFunction("vinci_kernel_printf", callee->getFunctionType()));
+  }
   // File and line of an instruction, as arguments.
   void add_place(const Instruction& i, std::vector<Value*>& arguments) {
     const DILocation* at = i.getDebugLoc().get();

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
 
 #include "tools/ascendc/include/vinci/kernel_code.h"
@@ -128,6 +130,24 @@ void vinci_kernel_loop(std::uint64_t ops, std::uint64_t reals, std::uint64_t acc
   vinci_kernel_operations[1] += reals;
   vinci_kernel_operations[2] += accesses;
   if (Core* core = present()) core->pay({file, line});
+}
+
+int vinci_kernel_printf(const char* format, ...) {
+  int printed = 0;
+  if (const Core* core = present(); core != nullptr) {
+    const CoreInfo& c = core->info;
+    const bool vector = c.kind == CoreKind::vector;
+    printed = std::printf("[%s Block %u/%u] ",
+                          vector                     ? "AIV"
+                          : c.kind == CoreKind::cube ? "AIC"
+                                                     : "CORE",
+                          c.block_idx * c.subblock_num + c.subblock_idx, c.block_num * (vector ? c.subblock_num : 1));
+  }
+  std::va_list arguments;
+  va_start(arguments, format);
+  printed += std::vprintf(format, arguments);
+  va_end(arguments);
+  return printed;
 }
 
 std::uint64_t vinci_kernel_system_count(const char* file, std::int32_t line) {

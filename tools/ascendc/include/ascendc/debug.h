@@ -12,11 +12,11 @@
 // Printing and assertions. Documentation: Ascend C API, debugging.
 namespace AscendC {
 
-// Prints from the host's stdout, as the simulation of the kernel goes.
+// Prints from the host's stdout, as the simulation of the kernel goes; the compiler has kernels say which core it is.
 template <typename... A>
 void printf(const char* format, A... args) {
   if constexpr (sizeof...(A) == 0) {
-    std::fputs(format, stdout);
+    std::printf("%s", format);
   } else {
     std::printf(format, args...);
   }
@@ -61,12 +61,12 @@ namespace vinci_detail {
 // Elements of any memory of the core, as they are now.
 template <typename T>
 void DumpMemory(::vinci::ascendc::Memory memory, uint64_t address, uint32_t label, uint32_t elements, Place place) {
-  std::printf("DumpTensor %u, block %ld:", label, static_cast<long>(GetBlockIdx()));
+  std::fprintf(stdout, "DumpTensor %u, block %ld:", label, static_cast<long>(GetBlockIdx()));
   for (uint32_t i = 0; i < elements; ++i) {
     const uint64_t bits = ::vinci::ascendc::peek(memory, address + i * sizeof(T), sizeof(T), place);
-    std::printf(" %g", static_cast<double>(FromBits<T>(bits)));
+    std::fprintf(stdout, " %g", static_cast<double>(FromBits<T>(bits)));
   }
-  std::printf("\n");
+  std::fprintf(stdout, "\n");
 }
 // The scalar unit reads UB and global memory; what is in others comes out by instructions of the debugger's, which are
 // not those of the program.
@@ -85,10 +85,10 @@ bool DumpElsewhere(const GlobalTensor<T>&, uint32_t, uint32_t, uint32_t, Place) 
 template <typename Tensor>
 void DumpElements(const Tensor& tensor, uint32_t label, uint32_t first, uint32_t elements, Place place) {
   if (DumpElsewhere(tensor, label, first, elements, place)) return;
-  std::printf("DumpTensor %u, block %ld:", label, static_cast<long>(GetBlockIdx()));
+  std::fprintf(stdout, "DumpTensor %u, block %ld:", label, static_cast<long>(GetBlockIdx()));
   for (uint32_t i = first; i < first + elements; ++i)
-    std::printf(" %g", static_cast<double>(tensor.GetValue(i, place)));
-  std::printf("\n");
+    std::fprintf(stdout, " %g", static_cast<double>(tensor.GetValue(i, place)));
+  std::fprintf(stdout, "\n");
 }
 }  // namespace vinci_detail
 

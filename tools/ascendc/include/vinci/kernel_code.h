@@ -38,6 +38,9 @@ void vinci_kernel_copy(std::uint32_t to_memory, std::uint64_t to, std::uint32_t 
 void vinci_kernel_fill(std::uint32_t memory, std::uint64_t address, std::uint64_t bytes, std::uint8_t value,
                        const char* file, std::int32_t line);
 
+// printf of a kernel: the text begins with the core.
+int vinci_kernel_printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
 // What the system counter holds.
 std::uint64_t vinci_kernel_system_count(const char* file, std::int32_t line);
 
