@@ -180,7 +180,8 @@ void RmsNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, con
   RmsNorm(dstLocal, srcLocal, gammaLocal, vinci_detail::StackBuffer(place), epsilon, tiling, place);
 }
 
-// LayerNorm of alpha * src + gx; with reciprocals of standard deviations.
+// LayerNorm of alpha * src + gx. The documentation calls the numbers at rstdLocal reciprocals of standard deviations;
+// its example and that of asc-devkit show variances, which is what they are here.
 template <typename T, bool isReuseSrc = false, bool isBasicBlock = false>
 void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& meanLocal, const LocalTensor<T>& rstdLocal,
               const LocalTensor<T>& srcLocal, const LocalTensor<T>& gxLocal, const LocalTensor<T>& betaLocal,
@@ -188,7 +189,7 @@ void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& meanLocal, c
               const T epsilon, DeepNormTiling& tiling, VINCI_PLACE) {
   vinci_detail::Norm<T, T, T>(
       {dstLocal, srcLocal, gammaLocal, betaLocal, meanLocal, rstdLocal, tiling.bLength * tiling.sLength,
-       tiling.originalHLength, tiling.hLength, static_cast<float>(epsilon), true, true, true, true, true, true, gxLocal,
+       tiling.originalHLength, tiling.hLength, static_cast<float>(epsilon), true, true, true, true, false, true, gxLocal,
        static_cast<float>(alpha)},
       sharedTmpBuffer, place);
 }
