@@ -146,6 +146,8 @@ struct CommandLine {
       } else if (a.starts_with("--tiling-key=")) {
         op.tiling_key = number(a);
         options.push_back(fmt::format("-DTILING_KEY_VAR={}UL", *op.tiling_key));
+      } else if (a == "--sanitizer" || a == "-lineinfo") {
+        // Kernels know their lines, and `--check` asks for no preparation.
       } else if (a.starts_with("--run-mode=")) {
         set_mode(a.substr(a.find('=') + 1));
       } else if (a == "-MF" || a == "-MT" || a == "-MQ") {
