@@ -205,6 +205,18 @@ TEST(Img2colV2, RepeatsFormOneMatrix) {
   EXPECT_EQ(insn::Img2colV2CbufToCa::footprint(args, core.spr, Arch::c220).size(), 0u);
 }
 
+// A matrix is read in fractals, which may have rows that nobody wrote; of a map with a larger filter each block counts.
+TEST(Img2colV2, AFilterOfOnePointReadsFractals) {
+  Spr spr;
+  const Conv maps[] = {{32, 1, 48, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, {32, 4, 12, 0, 0, 0, 0, 2, 2, 1, 1, 1, 1}};
+  for (const Conv& v : maps) {
+    spr.parameters.write()[SprId::fmatrix] = v.fmatrix();
+    const Footprint f =
+        insn::Img2colV2CbufToCa::footprint(v2_args(v, insn::img2col::b16, 0, 16, 0, 32), spr, Arch::c220);
+    EXPECT_EQ(f.begin()->unit, &v == &maps[0] ? 512u : 32u);
+  }
+}
+
 TEST(Img2colV2, FourBitsAndTheOtherFeatureMap) {
   TestCore core;
   const Conv v{64, 3, 4, 1, 0, 0, 0, 1, 2, 1, 1, 1, 1};
