@@ -99,6 +99,11 @@ u64 take_counted() {
 
 void Core::touch(u64 address, unsigned bytes, bool write, Place place) {
   const u64 end = address + bytes;
+  // What the run has stored itself is no load of what was there before.
+  if (!write &&
+      std::ranges::any_of(touched_, [&](const Touched& t) { return t.write && t.begin <= address && end <= t.end; })) {
+    return;
+  }
   // Loops over a tensor go up, and often read and write in turn.
   for (usize i = touched_.size(); i-- > 0 && i + 4 >= touched_.size();) {
     Touched& t = touched_[i];
@@ -120,6 +125,8 @@ void Core::touch(u64 address, unsigned bytes, bool write, Place place) {
 
 void Core::pay(Place place) {
   static const isa::Row& touched = row("touch_ubuf");
+  // Loads come first: of what they have found, the run had stored nothing.
+  std::ranges::stable_partition(touched_, [](const Touched& t) { return !t.write; });
   for (const Touched& t : touched_) {
     note(immediate(touched, {t.begin, t.end - t.begin, t.write}), t.place);
     if (owed_ > 0) --owed_;  // its own cycle
