@@ -198,6 +198,21 @@ void mad(__cc__ C* c, __ca__ A* a, __cb__ B* b, uint64_t m, uint64_t k, uint64_t
                           place);
 }
 
+inline void mad_sp(__cc__ int32_t* c, __ca__ int8_t* a, __cb__ int8_t* b, uint64_t m, uint64_t k, uint64_t n,
+                   uint64_t unitFlag, bool cmatrixSource, bool cmatrixInitVal, VINCI_PLACE) {
+  using ::vinci::ascendc::cce::at;
+  static ::vinci::ascendc::Insn insn("mad_sp");
+  ::vinci::ascendc::issue(
+      insn, {at(c) & 0xffffffff, at(a), at(b), m, k, n, unitFlag, cmatrixSource, cmatrixInitVal, at(c) >> 32}, place);
+}
+// Sparse weights: the address of the indices is in the upper half of the source.
+inline void load_cbuf_to_cb_sp(__cb__ int8_t* dst, __cbuf__ int8_t* src, uint64_t startIndex, uint64_t repeat,
+                               VINCI_PLACE) {
+  using ::vinci::ascendc::cce::at;
+  static ::vinci::ascendc::Insn insn("load_cbuf_to_cb_sp");
+  ::vinci::ascendc::issue(insn, {at(dst), at(src) & 0xffffffff, at(src) >> 32, startIndex, repeat}, place);
+}
+
 // FIXPIPE with packed registers. Xm: columns [15:4], rows [31:16], distance in the destination [63:32]; Xt: distance in
 // L0C [15:0], unit flag [33:32], quantisation [38:34], relu [41:39], channel split [42], NZ to rows [43].
 #define VINCI_CCE_FIXPIPE(name, to)                                                                                  \

@@ -101,10 +101,12 @@ struct DataCopyCO12DstParams {
 
 namespace vinci_detail {
 constexpr bool IsScalarQuant(QuantMode_t quant) {
-  return quant == REQ8 || quant == DEQF16 || quant == SHIFTS322S16 || quant == REQ4 || quant == QF322B8_PRE || quant == QF322S4_PRE;
+  return quant == REQ8 || quant == DEQF16 || quant == SHIFTS322S16 || quant == REQ4 || quant == QF322B8_PRE ||
+         quant == QF322S4_PRE;
 }
 constexpr bool IsVectorQuant(QuantMode_t quant) {
-  return quant == VREQ8 || quant == VDEQF16 || quant == VSHIFTS322S16 || quant == VREQ4 || quant == VQF322B8_PRE || quant == VQF322S4_PRE;
+  return quant == VREQ8 || quant == VDEQF16 || quant == VSHIFTS322S16 || quant == VREQ4 || quant == VQF322B8_PRE ||
+         quant == VQF322S4_PRE;
 }
 }  // namespace vinci_detail
 

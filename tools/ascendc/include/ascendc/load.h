@@ -150,6 +150,18 @@ void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
       place);
 }
 
+// Fractals of sparse weights and the 128 bytes of indices of each, for MmadWithSparse. Of the parameters, startIndex
+// and repeatTimes have an effect.
+template <typename T = int8_t, typename U = uint8_t>
+void LoadDataWithSparse(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<U>& idx,
+                        const LoadData2DParams& loadDataParam, VINCI_PLACE) {
+  static_assert(std::is_same_v<T, int8_t> && std::is_same_v<U, uint8_t>, "LoadDataWithSparse is of int8_t");
+  static ::vinci::ascendc::Insn insn("load_cbuf_to_cb_sp");
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  ::vinci::ascendc::issue(
+      insn, {dst.Address(), src.Address(), idx.Address(), loadDataParam.startIndex, loadDataParam.repeatTimes}, place);
+}
+
 template <typename T>
 void Fill(const LocalTensor<T>& dst, const InitConstValueParams<T>& initConstValueParams, VINCI_PLACE) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Fill: elements of 16 or 32 bits");

@@ -113,6 +113,20 @@ void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor
   vinci_detail::IssueMad(dst, fm, filter, p, bias.Address(), place);
 }
 
+// B has two weights for each four rows, which LoadDataWithSparse has brought with their indices.
+template <typename T = int32_t, typename U = int8_t>
+void MmadWithSparse(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<U>& filter,
+                    const MmadParams& mmadParams, VINCI_PLACE) {
+  static_assert(std::is_same_v<T, int32_t> && std::is_same_v<U, int8_t>, "MmadWithSparse is of int8_t, to int32_t");
+  static ::vinci::ascendc::Insn insn("mad_sp");
+  const MmadParams& p = mmadParams;
+  ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
+  ::vinci::ascendc::issue(insn,
+                          {dst.Address(), fm.Address(), filter.Address(), p.m, p.k, p.n, p.unitFlag, p.cmatrixSource,
+                           p.cmatrixInitVal && !p.isBias},
+                          place);
+}
+
 namespace vinci_detail {
 // Bits of CTRL that the cube unit reads. Source: published documentation of SetCtrlSpr.
 inline void SetCubeControl(uint32_t bit, bool value, Place place) {

@@ -13,7 +13,7 @@ namespace vinci_detail {
 constexpr uint32_t kMaxDimensions = 8;
 }  // namespace vinci_detail
 
-enum class DataFormat : uint8_t { ND = 0, NZ, NCHW, NC1HWC0, NHWC };
+enum class DataFormat : uint8_t { ND = 0, NZ, NCHW, NC1HWC0, NHWC, NCDHW, NDC1HWC0, FRACTAL_Z_3D };
 
 struct ShapeInfo {
   ShapeInfo() = default;

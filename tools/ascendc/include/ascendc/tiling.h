@@ -34,6 +34,17 @@ constexpr bool tiling_key_in(std::uint64_t own, std::initializer_list<std::uint6
 
 }  // namespace vinci::ascendc
 
+// The bytes of a struct of tiling data as the struct, a constant expression where they are one.
+template <class T>
+constexpr T convert_from_bytes(const std::uint8_t* bytes) {
+  struct Bytes {
+    std::uint8_t of[sizeof(T)];
+  } copy{};
+  for (std::size_t i = 0; i < sizeof(T); ++i)
+    copy.of[i] = bytes[i];
+  return __builtin_bit_cast(T, copy);
+}
+
 // On the host: a struct whose fields have functions of their own, too; SaveToBuffer copies what the kernel reads.
 #define BEGIN_TILING_DATA_DEF(name)                                               \
   struct name {                                                                   \

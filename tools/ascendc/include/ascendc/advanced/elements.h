@@ -65,6 +65,10 @@ class Elements {
     IssueBinary(AddInsn<float>(), d, a, block, 1, {1, 1, 0, 8, 8, 0}, place_);
     IssueBarrier(PIPE_V, place_);
   }
+  void SubBlock(const F& d, const F& a, const F& block) const {
+    IssueBinary(SubInsn<float>(), d, a, block, 1, {1, 1, 0, 8, 8, 0}, place_);
+    IssueBarrier(PIPE_V, place_);
+  }
   void Copy(const F& d, const F& a) const { Adds(d, a, 0.0f); }
   template <typename D, typename S>
   void Cast(const LocalTensor<D>& d, const LocalTensor<S>& s, RoundMode mode) const {

@@ -104,6 +104,20 @@ inline void SoftMaxFlashV2TilingFunc(const ge::Shape& srcShape, const uint32_t d
   SoftMaxTilingFunc(srcShape, dataTypeSize1, localWorkSpaceSize, softmaxFlashTiling);
 }
 
+inline void GetSoftMaxFlashV3MaxMinTmpSize(const ge::Shape& srcShape, const uint32_t /*dataTypeSize1*/,
+                                           const uint32_t /*dataTypeSize2*/, uint32_t& maxValue, uint32_t& minValue,
+                                           const bool /*isUpdate*/, const bool /*isBasicBlock*/ = false) {
+  const vinci_detail::RowShape s(srcShape);
+  maxValue = vinci_detail::SoftmaxFlash3Words(s.rows, s.columns) * static_cast<uint32_t>(sizeof(float));
+  minValue = vinci_detail::SoftmaxFlash3Words(1, s.columns) * static_cast<uint32_t>(sizeof(float));
+}
+inline void SoftMaxFlashV3TilingFunc(const ge::Shape& srcShape, const uint32_t dataTypeSize1,
+                                     const uint32_t /*dataTypeSize2*/, const uint32_t localWorkSpaceSize,
+                                     SoftMaxTiling& softmaxFlashV3Tiling, const bool /*isUpdate*/,
+                                     const bool /*isBasicBlock*/ = false) {
+  SoftMaxTilingFunc(srcShape, dataTypeSize1, localWorkSpaceSize, softmaxFlashV3Tiling);
+}
+
 // Norms: batch, sequence and the row that is normalised. Of LayerNorm and its gradients a fourth number is the length
 // of the row before it was filled up, which is no dimension.
 namespace vinci_detail {

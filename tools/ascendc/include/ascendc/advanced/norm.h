@@ -189,8 +189,8 @@ void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& meanLocal, c
               const T epsilon, DeepNormTiling& tiling, VINCI_PLACE) {
   vinci_detail::Norm<T, T, T>(
       {dstLocal, srcLocal, gammaLocal, betaLocal, meanLocal, rstdLocal, tiling.bLength * tiling.sLength,
-       tiling.originalHLength, tiling.hLength, static_cast<float>(epsilon), true, true, true, true, false, true, gxLocal,
-       static_cast<float>(alpha)},
+       tiling.originalHLength, tiling.hLength, static_cast<float>(epsilon), true, true, true, true, false, true,
+       gxLocal, static_cast<float>(alpha)},
       sharedTmpBuffer, place);
 }
 template <typename T, bool isReuseSrc = false, bool isBasicBlock = false>

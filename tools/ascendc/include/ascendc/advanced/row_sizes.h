@@ -143,6 +143,10 @@ constexpr uint32_t SoftmaxWords(uint32_t rows, uint32_t stride, bool is_float) {
   const uint32_t aligned = (rows + 7) / 8 * 8;
   return rows * (64 + (is_float ? 0 : stride)) + aligned * (2 + 8 * kSoftmaxBlocks);
 }
+// SoftmaxFlashV3: the rows, 64 sums of each, two numbers, and six as blocks.
+constexpr uint32_t SoftmaxFlash3Words(uint32_t rows, uint32_t stride) {
+  return rows * stride + (rows + 7) / 8 * 8 * (64 + 2 + 8 * 6);
+}
 // The same of norms: the rows and their squares, a row of factors and one of summands.
 constexpr uint32_t NormWords(uint32_t rows, uint32_t stride) {
   const uint32_t aligned = (rows + 7) / 8 * 8;

@@ -36,6 +36,8 @@ class Rows {
     });
     Wait();
   }
+  // acc += the pieces of 64 of each row, folded on each other.
+  void AddFolded(const F& acc, const F& x) const { FoldOnto(AddInsn<float>(), acc, x); }
   void Max(const F& vals, const F& x, const F& acc) const {
     Fold(MaxInsn<float>(), acc, x, -3.402823466e38f);
     Extremum(vals, acc, kRowLanes);
@@ -136,6 +138,9 @@ class Rows {
     IssueDuplicate(acc, identity, 1, 1, 8, place_);
     mask.Reset();
     Wait();
+    FoldOnto(insn, acc, x);
+  }
+  void FoldOnto(::vinci::ascendc::Insn& insn, const F& acc, const F& x) const {
     bool first = true;
     ForEach([&](const Piece& p) {
       if (!first) Wait();

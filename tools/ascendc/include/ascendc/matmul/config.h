@@ -36,6 +36,15 @@ struct MatmulType {
   using T = TYPE;
   static constexpr bool isTrans = ISTRANS, ibShare = IBSHARE;
   static constexpr LayoutMode layout = LAYOUT;
+  static constexpr bool isSparse = false;
+};
+// A right matrix of int8_t that has two weights for each four rows, and a matrix of their indices, as NZ of blocks of
+// 16 columns and 8 bytes.
+template <TPosition POSITION, TPosition INDEX_POSITION, CubeFormat FORMAT, typename TYPE, bool ISTRANS = false,
+          LayoutMode LAYOUT = LayoutMode::NONE, bool IBSHARE = false, TPosition SRCPOS = TPosition::GM>
+struct SparseMatmulType : MatmulType<POSITION, FORMAT, TYPE, ISTRANS, LAYOUT, IBSHARE, SRCPOS> {
+  static constexpr TPosition indexPosition = INDEX_POSITION;
+  static constexpr bool isSparse = true;
 };
 
 // Functions of no templates, so that those of a program that are fit better.
@@ -304,7 +313,7 @@ constexpr const MatmulConfig& ConfigOf(const MatmulApiStaticTiling& t) { return 
 // Kernels name them without AscendC, or in the older namespace matmul.
 // clang-format off
 #define VINCI_MATMUL_NAMES(NAME) \
-  NAME(LayoutMode) NAME(IterateOrder) NAME(ScheduleType) NAME(BatchMode) NAME(MatmulType) NAME(MatmulConfig) \
+  NAME(LayoutMode) NAME(IterateOrder) NAME(ScheduleType) NAME(BatchMode) NAME(MatmulType) NAME(SparseMatmulType) NAME(MatmulConfig) \
   NAME(GetNormalConfig) NAME(GetMDLConfig) NAME(GetSpecialMDLConfig) NAME(GetIBShareNormConfig) NAME(GetBasicConfig) \
   NAME(GetSpecialBasicConfig) NAME(GetMMConfig) NAME(MatmulConfigMode) NAME(MatmulShapeParams) \
   NAME(MatmulQuantParams) NAME(MatmulBatchParams) NAME(MatmulFuncParams) NAME(MatmulApiStaticTiling) \

@@ -22,6 +22,8 @@ struct MatmulWork {
   uint64_t bias = 0, quant_table = 0, quant_scale = 0;  // addresses of global memory; 0: none
   uint32_t m = 0, n = 0, k = 0;                         // what this core computes
   uint32_t row_length_c = 0, rows_c = 0;                // of the whole result
+  uint64_t sparse_index = 0;                            // of B: the address of the indices of its weights
+  uint32_t index_rows = 0;                              // of all of them, whole fractals
   MatmulCopyIn copy_a = nullptr, copy_b = nullptr;
   uint64_t user_info = 0, user_data = 0;
   uint64_t version = 0;  // of the matrices: pieces in L1 are good for one
@@ -121,6 +123,11 @@ class MatmulEngine {
   // What L0C holds.
   using Sum = std::conditional_t<std::is_same_v<TA, int8_t> || std::is_same_v<TA, int4b_t>, int32_t, float>;
   static constexpr uint32_t kSquare = MatmulMover<TA>::kSquare;
+  static constexpr bool kSparse = B::isSparse;
+  static constexpr uint32_t kRowsOfWeight = kSparse ? 2 : 1;  // rows of B for each that is there
+  static_assert(!kSparse || (std::is_same_v<TA, int8_t> && B::isTrans && B::format == CubeFormat::ND &&
+                             B::pos == TPosition::GM),
+                "Matmul: sparse weights of int8_t, ND, transposed, in global memory");
   static_assert(std::is_same_v<TA, TB>, "Matmul: A and B of different types are not supported by Vinci");
 
   // Lays out L1 for a tiling: pieces of A and B of several steps of k each, a bias, a table of quantisation.
@@ -128,7 +135,7 @@ class MatmulEngine {
   void Init(TPipe& pipe, const tiling::TCubeTiling& t, bool own_copies, Place place) {
     const auto base_m = static_cast<uint32_t>(t.baseM), base_n = static_cast<uint32_t>(t.baseN);
     const auto base_k = static_cast<uint32_t>(t.baseK);
-    if (t.baseM <= 0 || t.baseN <= 0 || t.baseK <= 0 || base_k % kSquare != 0)
+    if (t.baseM <= 0 || t.baseN <= 0 || t.baseK <= 0 || base_k % (kSquare * kRowsOfWeight) != 0)
       ::vinci::ascendc::wrong("Matmul: baseM, baseN and baseK of the tiling are to be positive, baseK whole fractals",
                               place);
     x_a_ = RoundUp(base_m, kSquare);
@@ -142,7 +149,7 @@ class MatmulEngine {
     slots_b_ = Slots(t.depthB1, step_b_, MatmulUnit::kSlots - 1);
     const auto bytes = [&] {
       return uint64_t{slots_a_} * PieceBytes(x_a_, step_a_ * base_k) +
-             uint64_t{slots_b_} * PieceBytes(x_b_, step_b_ * base_k);
+             uint64_t{slots_b_} * WeightBytes(x_b_, step_b_ * base_k);
     };
     while (bytes() > free) {
       uint32_t& most = slots_a_ > 1 ? slots_a_ : slots_b_ > 1 ? slots_b_ : step_a_ > 1 ? step_a_ : step_b_;
@@ -154,12 +161,12 @@ class MatmulEngine {
       a_[i] = {{at + i * PieceBytes(x_a_, step_a_ * base_k), x_a_, step_a_ * base_k}};
     const uint32_t at_b = at + slots_a_ * PieceBytes(x_a_, step_a_ * base_k);
     for (uint32_t i = 0; i < slots_b_; ++i)
-      b_[i] = {{at_b + i * PieceBytes(x_b_, step_b_ * base_k), x_b_, step_b_ * base_k}};
-    table_ = at_b + slots_b_ * PieceBytes(x_b_, step_b_ * base_k);
+      b_[i] = {{at_b + i * WeightBytes(x_b_, step_b_ * base_k), x_b_, step_b_ * base_k / kRowsOfWeight}};
+    table_ = at_b + slots_b_ * WeightBytes(x_b_, step_b_ * base_k);
     bias_ = table_ + table;
     const auto whole = [](::vinci::ascendc::Memory m) { return static_cast<uint32_t>(::vinci::ascendc::size_of(m)); };
     half_a_ = Half(whole(::vinci::ascendc::Memory::l0a), PieceBytes(x_a_, base_k));
-    half_b_ = Half(whole(::vinci::ascendc::Memory::l0b), PieceBytes(x_b_, base_k));
+    half_b_ = Half(whole(::vinci::ascendc::Memory::l0b), PieceBytes(x_b_, base_k / kRowsOfWeight));
     half_c_ = Half(whole(::vinci::ascendc::Memory::l0c), x_a_ * x_b_ * 4);
     if (half_a_ == 0xffffffff || half_b_ == 0xffffffff || half_c_ == 0xffffffff)
       ::vinci::ascendc::wrong("Matmul: a base block of the tiling does not fit into L0A, L0B or L0C", place);
@@ -181,24 +188,26 @@ class MatmulEngine {
     MatmulPiece a, b;
     uint32_t slot_a = 0, slot_b = 0;
     const Pieces of_a{a_, slots_a_, 0, w.a, w, block.mi, block.m0, block.m, deep_a, w.k, uses_};
-    const Pieces of_b{b_, slots_b_, MatmulUnit::kSlots, w.b, w, block.ni, block.n0, block.n, deep_b, w.k, uses_};
+    constexpr uint32_t r = kRowsOfWeight;
+    const Pieces of_b{b_,       slots_b_, MatmulUnit::kSlots, w.b,           w,    block.ni,
+                      block.n0, block.n,  deep_b / r,         Parts(w.k, r), uses_};
     for (uint32_t k = 0; k < w.k; k += base_k) {
       const uint32_t use_k = w.k - k < base_k ? w.k - k : base_k;
       const bool next_a = k % deep_a == 0, next_b = k % deep_b == 0;
       if (next_a) slot_a = of_a.Fetch(k, place);
-      if (next_b) slot_b = of_b.Fetch(k, place);
+      if (next_b) slot_b = of_b.Fetch(k / r, place);
       if (next_a) {
         of_a.Ahead(k, place);
         a = PieceOf(a_, slot_a, w.a, block.m0);
       }
       if (next_b) {
-        of_b.Ahead(k, place);
+        of_b.Ahead(k / r, place);
         b = PieceOf(b_, slot_b, w.b, block.n0);
       }
       if (next_a) of_a.Arrived(slot_a, place);
       if (next_b) of_b.Arrived(slot_b, place);
       const bool last = k + base_k >= w.k;
-      Step(w, block, a, b, k % deep_a, k % deep_b, use_k, k == 0 && !partial, result, place);
+      Step(w, block, a, b, k % deep_a, k % deep_b / r, use_k, k == 0 && !partial, result, place);
       MatmulUnit& u = MatmulUnit::Here();
       if (!w.a.in_l1 && (last || (k + base_k) % deep_a == 0))
         MatmulUnit::Set(u.read[slot_a], HardEvent::MTE1_MTE2, slot_a, place);
@@ -274,6 +283,15 @@ class MatmulEngine {
     return slots == 0 ? 1 : slots < most ? slots : most;
   }
   static uint32_t PieceBytes(uint32_t x, uint32_t k) { return static_cast<uint32_t>(BytesOf<TA>(uint64_t{x} * k)); }
+  // Of B from `k` rows: what is there of them, and the indices.
+  static uint32_t WeightBytes(uint32_t x, uint32_t k) {
+    const uint32_t bytes = PieceBytes(x, k / kRowsOfWeight);
+    return kSparse ? bytes + bytes / 4 : bytes;
+  }
+  // Where the indices of a piece are in L1.
+  static LocalTensor<uint8_t> IndicesOf(const MatmulPiece& piece) {
+    return {TPosition::B1, piece.address + piece.x * piece.k, piece.x * piece.k / 4};
+  }
   // The address of the second half where a tile fits into one; 0 where it needs the whole, -1 where it does not fit.
   static uint32_t Half(uint32_t memory, uint32_t tile) {
     return tile <= memory / 2 ? memory / 2 : tile <= memory ? 0 : 0xffffffff;
@@ -312,6 +330,20 @@ class MatmulEngine {
            number(left ? use_k : x), work.user_info, work.user_data);
     }
 
+    // The indices of the weights of a piece: 8 bytes for 32 weights of a column, 16 columns one behind the other.
+    void CopyIndices(const MatmulPiece& piece, uint32_t k, uint32_t use_k, Place place) const {
+      constexpr uint32_t kWeights = 32, kBytes = 8;
+      if (x0 % 4 != 0) ::vinci::ascendc::wrong("Matmul: a block of sparse weights begins between four columns", place);
+      GlobalTensor<uint8_t> gm;
+      gm.SetGlobalBuffer(reinterpret_cast<__gm__ uint8_t*>(work.sparse_index));
+      const uint32_t columns = RoundUp(x, 16);
+      const auto blocks = [](uint32_t of) { return static_cast<uint16_t>(of * kBytes / ONE_BLK_SIZE); };
+      DataCopy(IndicesOf(piece), gm[(uint64_t{k / kWeights} * work.index_rows + x0) * kBytes],
+               DataCopyParams(static_cast<uint16_t>(Parts(use_k, kWeights)), blocks(columns),
+                              blocks(work.index_rows - columns), blocks(piece.x - columns)),
+               place);
+    }
+
     // The slot that has the piece from k on, filled if need be.
     uint32_t Fetch(uint32_t k, Place place) const {
       if (operand.in_l1) return 0;
@@ -338,6 +370,7 @@ class MatmulEngine {
       } else {
         MatmulMover<TA>::ToL1(slots[slot].piece, operand, x0, x, k, use_k, place);
       }
+      if (kSparse && &operand == &work.b) CopyIndices(slots[slot].piece, k, use_k, place);
       MatmulUnit::Set(u.loaded[first_flag + slot], HardEvent::MTE2_MTE1, first_flag + slot, place);
       slots[slot].filled = true;
       slots[slot].block = block;
@@ -375,7 +408,11 @@ class MatmulEngine {
     if (bias) BringBias(w, block, n, place);
     MatmulUnit::Wait(u.taken[half], HardEvent::M_MTE1, half, place);
     MatmulMover<TA>::ToL0A(a2, a, w.a.k_rows, block.m, k_a, use_k, place);
-    MatmulMover<TB>::ToL0B(b2, b, w.b.k_rows, n, k_b, use_k, place);
+    if constexpr (kSparse) {
+      WeightsToL0B(b2, b, n, k_b, Parts(use_k, kRowsOfWeight), place);
+    } else {
+      MatmulMover<TB>::ToL0B(b2, b, w.b.k_rows, n, k_b, use_k, place);
+    }
     IssueSetFlag(HardEvent::MTE1_M, static_cast<int32_t>(half), place);
     IssueWaitFlag(HardEvent::MTE1_M, static_cast<int32_t>(half), place);
     MmadParams p;
@@ -387,13 +424,32 @@ class MatmulEngine {
     p.cmatrixInitVal = first;
     // Small products overtake each other in L0C. Source: documentation of Mmad.
     if (!first && Parts(block.m, 16) * Parts(n, 16) < 10) IssueBarrier(PIPE_M, place);
-    if (bias) {
+    if constexpr (kSparse) {
+      p.cmatrixInitVal = first && !bias;
+      p.cmatrixSource = bias;
+      MmadWithSparse(result, a2, b2, p, place);
+      if (bias) MatmulUnit::Set(u.bias_taken, HardEvent::M_MTE1, 2, place);
+    } else if (bias) {
       Mmad(result, a2, b2, LocalTensor<Sum>(TPosition::C2, 0, 0), p, place);
       MatmulUnit::Set(u.bias_taken, HardEvent::M_MTE1, 2, place);
     } else {
       Mmad(result, a2, b2, p, place);
     }
     MatmulUnit::Set(u.taken[half], HardEvent::M_MTE1, half, place);
+  }
+
+  // `weights` of each of n columns from k on, with their indices.
+  static void WeightsToL0B(const LocalTensor<TB>& to, const MatmulPiece& from, uint32_t n, uint32_t k, uint32_t weights,
+                           Place place) {
+    constexpr uint32_t kWeights = 32, kFractal = 512;
+    const LocalTensor<TB> l1(TPosition::B1, from.address, from.x * from.k);
+    const uint32_t across = Parts(n, 16);
+    for (uint32_t j = 0; j < Parts(weights, kWeights); ++j) {
+      LoadData2DParams p;
+      p.startIndex = static_cast<uint16_t>((k / kWeights + j) * (from.x / 16));
+      p.repeatTimes = static_cast<uint8_t>(across);
+      LoadDataWithSparse(to[j * across * kFractal], l1, IndicesOf(from), p, place);
+    }
   }
 
   // The copy into L1 that takes any number of elements: a matrix of one row, whose NZ is the row.

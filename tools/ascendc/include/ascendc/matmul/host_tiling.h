@@ -134,6 +134,11 @@ class MatmulApiTilingBase {
     has_bias_ = isBias;
     return 0;
   }
+  // Of weights of which two of four are there: what a step of k takes is whole fractals of them.
+  int32_t SetSparse(bool isSparseIn = false) {
+    sparse_ = isSparseIn;
+    return 0;
+  }
   int32_t SetBias(bool isBias = false) { return EnableBias(isBias); }
   int32_t SetTraverse(MatrixTraverse traverse) {
     traverse_ = traverse;
@@ -266,7 +271,7 @@ class MatmulApiTilingBase {
   Sizes shape_, org_, fixed_, most_, least_;
   Layout a_layout_, b_layout_, c_layout_;
   int32_t org_kb_ = -1, batch_ = 0;
-  bool has_bias_ = false, double_a_ = true, double_b_ = true;
+  bool has_bias_ = false, sparse_ = false, double_a_ = true, double_b_ = true;
   MatrixTraverse traverse_ = MatrixTraverse::FIRSTM;
   AscendC::tiling::TCubeTiling done_;
 
@@ -299,7 +304,7 @@ class MatmulApiTilingBase {
       }
     }
     // As deep as two buffers in L0A and in L0B allow.
-    const int32_t unit_k = std::max(Unit(a_.type), Unit(b_.type));
+    const int32_t unit_k = std::max(Unit(a_.type), Unit(b_.type)) * (sparse_ ? 2 : 1);
     const auto deepest = [&](uint64_t memory, int32_t width, DataType type) {
       return static_cast<int32_t>(memory * 8 / static_cast<uint64_t>(width * Bits(type))) / unit_k * unit_k;
     };

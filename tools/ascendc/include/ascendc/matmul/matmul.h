@@ -128,8 +128,15 @@ class MatmulImpl {
                false,
                !isTransposeB,
                B::format == CubeFormat::NZ,
-               isTransposeB ? org_kb_ : org_n_,
+               (isTransposeB ? org_kb_ : org_n_) / Engine::kRowsOfWeight,
                isTransposeB ? org_n_ : org_kb_};
+    Begin();
+  }
+  // The indices of the weights of B, for a SparseMatmulType.
+  void SetSparseIndex(const GlobalTensor<uint8_t>& indexGlobal) {
+    static_assert(B::isSparse, "SetSparseIndex: B is no SparseMatmulType");
+    work_.sparse_index = indexGlobal.Address();
+    work_.index_rows = RoundUp(org_n_, 16);
     Begin();
   }
   // At TSCM all of the matrix as NZ, of the shape that SetOrgShape says; in UB what this core takes.
