@@ -84,17 +84,6 @@ void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor
           const MmadParams& mmadParams, VINCI_PLACE) {
   vinci_detail::IssueMad(dst, fm, filter, mmadParams, 0, place);
 }
-// Products of matrices of which two of four elements are zero: the instructions are not in the table.
-template <typename T, typename U>
-void MmadWithSparse(const LocalTensor<T>&, const LocalTensor<U>&, const LocalTensor<U>&, const MmadParams&,
-                    VINCI_PLACE) {
-  ::vinci::ascendc::unsupported("MmadWithSparse", place);
-}
-template <typename T, typename U, typename Params>
-void LoadDataWithSparse(const LocalTensor<T>&, const LocalTensor<T>&, const LocalTensor<U>&, const Params&,
-                        VINCI_PLACE) {
-  ::vinci::ascendc::unsupported("LoadDataWithSparse", place);
-}
 template <typename T, typename U, typename S>
 void MmadImpl(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter,
               const MmadParams& mmadParams, VINCI_PLACE) {
