@@ -514,7 +514,7 @@ TEST(CrossCore, FlagsOfManyCoresQueueUpAndPairsDoNot) {
 TEST(CrossCore, WithoutTimeASetWaitsForRoom) {
   const std::string loop = "mov X1, 0\\nagain: {}\\nadd X1, X1, 1\\nblt X1, 40, again";
   const std::string set = fmt::format(fmt::runtime(loop), "ffts_cross_core_sync PIPE_{}, 0x121");
-  const std::string wait = fmt::format(fmt::runtime(loop), "wait_flag_dev 1\\nnop 50");
+  const std::string wait = fmt::format(fmt::runtime(loop), "wait_flag_dev 1\\nnop 5000");
   const std::string streams = R"(
   main:
     - kernel_launch: {kernel: c, type: MIX_AIC_1_1, aiv_kernel: v, block_dim: 2, args: [x]}
