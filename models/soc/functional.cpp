@@ -164,7 +164,13 @@ class KernelRunner {
     for (const Running& r : slots) {
       for (const Running::Core& c : r.cores) {
         if (r.left == 0 || c.on == nullptr || c.state == isa::Machine::State::done) continue;
-        c.on->machine.fail_if_full();
+        try {
+          c.on->machine.fail_if_full();
+        } catch (const Error& e) {
+          const bool mix = std::get<task::KernelLaunch>(t.op).mix();
+          throw Error(e.fault(), fmt::format("{}\n  task '{}', {}", e.message(), t.name, block_text(c.part.self, mix)),
+                      e.location());
+        }
         waits.cores.push_back(c.on->machine.waits_for());
       }
     }

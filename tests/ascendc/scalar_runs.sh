@@ -6,14 +6,15 @@
 set -e
 tool=$1 source=$2
 fail() { echo "$*"; exit 1; }
+kernels=$(cd "$(dirname "$source")/../kernels" && pwd)
 rm -rf scalar_runs && mkdir scalar_runs && cd scalar_runs
 
-"$tool" cc "$source" -o right
+"$tool" cc "$source" -I "$kernels" -o right
 VINCI_RUN_OPTIONS=--check ./right
 "$tool" record -o right.vts ./right
 "$tool" run right.vts --mode timing --check
 while read -r mutant id; do
-  "$tool" cc "$source" -DMUTANT="$mutant" -o mutant
+  "$tool" cc "$source" -I "$kernels" -DMUTANT="$mutant" -o mutant
   status=0
   VINCI_OUTPUT=out_$mutant VINCI_RUN_OPTIONS=--check ./mutant > mutant.txt 2>&1 || status=$?
   [ "$status" -eq 3 ] || { cat mutant.txt; fail "mutant $mutant: exit code $status, not 3"; }

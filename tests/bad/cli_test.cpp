@@ -225,8 +225,8 @@ TEST_F(Cli, DescribesInstructions) {
   EXPECT_NE(vinci("isa --arch c100").output.find("copy_matrix_cc_to_ubuf"), std::string::npos);
   EXPECT_NE(vinci("isa mad").output.find("rows of A"), std::string::npos);
   EXPECT_EQ(vinci("isa --json mad").output.rfind("[\n {\n  \"name\": \"mad\",\n  \"opcode\": 320,", 0), 0u);
-  expect(vinci("isa mad_sp"), 4,
-         "error: mad_sp is a public name, but not supported: weights of two bits and sparse weights have no public "
+  expect(vinci("isa mad_b8u2"), 4,
+         "error: mad_b8u2 is a public name, but not supported: weights of two bits and sparse weights have no public "
          "layout\n");
   expect(vinci("isa mad_s4"), 2, "error: mad_s4 is written mad.s4\n");
   const std::string names = vinci("isa --arch c100 --public").output;

@@ -326,7 +326,8 @@ class Generator {
 
   // Whether addresses come from data, which is random here.
   static bool computes_addresses(const isa::Row& row) {
-    constexpr std::array<std::string_view, 4> kRows{"vgather", "vgatherb", "vscatter", "vbi"};
+    constexpr std::array<std::string_view, 6> kRows{"vgather", "vgatherb",           "vscatter",
+                                                    "vbi",     "load_cbuf_to_cb_sp", "mad_sp"};
     return std::ranges::find(kRows, row.name) != kRows.end();
   }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include <cblas.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
+#include "tools/graph/ops/product.h"
 #include "tools/graph/ops/window.h"
 
 // Convolutions and poolings over any number of axes behind N and C.
@@ -79,10 +78,10 @@ void conv(Evaluation& x) {
     for (u64 g = 0; g < group; ++g) {
       for (u64 c = 0; c < channels; ++c)
         columns_of(w, &in.values[((n * group + g) * channels + c) * map], &columns[c * points * places]);
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(filters), static_cast<int>(places),
-                  static_cast<int>(channels * points), 1, &weights.values[g * filters * channels * points],
-                  static_cast<int>(channels * points), columns.data(), static_cast<int>(places), 0,
-                  &out.values[(n * group + g) * filters * places], static_cast<int>(places));
+      add_product({&weights.values[g * filters * channels * points], static_cast<i64>(filters),
+                   static_cast<i64>(channels * points)},
+                  {columns.data(), static_cast<i64>(channels * points), static_cast<i64>(places)},
+                  &out.values[(n * group + g) * filters * places]);
     }
   }
   if (!x.has(2)) return;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include <cblas.h>
-
 #include <array>
 
-#include "tools/graph/ops/op.h"
+#include "tools/graph/ops/product.h"
 
 namespace vinci::graph {
 namespace {
@@ -44,10 +42,8 @@ void matmul(Evaluation& x) {
   Broadcast(leading(da), batch).each([&](u64 i, u64 at) { from_a[i] = at; });
   Broadcast(leading(db), batch).each([&](u64 i, u64 at) { from_b[i] = at; });
   for (usize i = 0; i < from_a.size() && m * n * k != 0; ++i) {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(m), static_cast<int>(n),
-                static_cast<int>(k), 1, &a.values[from_a[i] * static_cast<u64>(m * k)], static_cast<int>(k),
-                &b.values[from_b[i] * static_cast<u64>(k * n)], static_cast<int>(n), 0,
-                &out.values[i * static_cast<u64>(m * n)], static_cast<int>(n));
+    add_product({&a.values[from_a[i] * static_cast<u64>(m * k)], m, k},
+                {&b.values[from_b[i] * static_cast<u64>(k * n)], k, n}, &out.values[i * static_cast<u64>(m * n)]);
   }
   if (!x.has(2)) return;
   for (usize i = 0; i < out.size(); ++i)
@@ -69,15 +65,13 @@ void gemm(Evaluation& x) {
   const Array &a = x.input(0), &b = x.input(1);
   Array& out = x.out[0];
   const bool ta = x.node.integer("transA") != 0, tb = x.node.integer("transB") != 0;
-  const auto m = static_cast<int>(out.dims[0]), n = static_cast<int>(out.dims[1]),
-             k = static_cast<int>(a.dims[ta ? 0 : 1]);
   const double beta = x.has(2) ? x.node.number("beta", 1) : 0;
   if (x.has(2))
     Broadcast(x.input(2).dims, out.dims).each([&](u64 i, u64 at) { out.values[i] = x.input(2).values[at]; });
-  if (m == 0 || n == 0) return;
-  cblas_dgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, m, n, k,
-              x.node.number("alpha", 1), a.values.data(), static_cast<int>(a.dims[1]), b.values.data(),
-              static_cast<int>(b.dims[1]), beta, out.values.data(), n);
+  for (double& v : out.values)
+    v *= beta;
+  add_product({a.values.data(), a.dims[0], a.dims[1], ta}, {b.values.data(), b.dims[0], b.dims[1], tb},
+              out.values.data(), x.node.number("alpha", 1));
 }
 
 constexpr auto kMatmulOps = std::to_array<Op>({
