@@ -24,16 +24,24 @@ u64 convert_lanes(const LaneBuffer& a, LaneBuffer& out, LaneMode mode) {
   return raised;
 }
 
+// The kernel that `make` gives for a mode of rounding.
+template <class Make>
+UnaryKernel by_round(RoundMode mode, Make make) {
+  using enum RoundMode;
+  switch (mode) {
+    case rint: return make.template operator()<rint>();
+    case floor: return make.template operator()<floor>();
+    case ceil: return make.template operator()<ceil>();
+    case round: return make.template operator()<round>();
+    case trunc: return make.template operator()<trunc>();
+    case odd: return make.template operator()<odd>();
+  }
+  return nullptr;
+}
+
 template <LaneType From, LaneType To>
 UnaryKernel select(RoundMode round) {
-  constexpr auto kKernels =
-      enum_table<RoundMode, UnaryKernel>({{RoundMode::rint, convert_lanes<From, To, RoundMode::rint>},
-                                          {RoundMode::floor, convert_lanes<From, To, RoundMode::floor>},
-                                          {RoundMode::ceil, convert_lanes<From, To, RoundMode::ceil>},
-                                          {RoundMode::round, convert_lanes<From, To, RoundMode::round>},
-                                          {RoundMode::trunc, convert_lanes<From, To, RoundMode::trunc>},
-                                          {RoundMode::odd, convert_lanes<From, To, RoundMode::odd>}});
-  return kKernels[static_cast<usize>(round)];
+  return by_round(round, []<RoundMode R>() -> UnaryKernel { return convert_lanes<From, To, R>; });
 }
 template <LaneType From, LaneType To>
 UnaryKernel exact() {
@@ -80,14 +88,7 @@ u64 wrap_lanes(const LaneBuffer& a, LaneBuffer& out, LaneMode) {
 }
 template <LaneType From, LaneType To>
 UnaryKernel wrapping(RoundMode round) {
-  constexpr auto kKernels =
-      enum_table<RoundMode, UnaryKernel>({{RoundMode::rint, wrap_lanes<From, To, RoundMode::rint>},
-                                          {RoundMode::floor, wrap_lanes<From, To, RoundMode::floor>},
-                                          {RoundMode::ceil, wrap_lanes<From, To, RoundMode::ceil>},
-                                          {RoundMode::round, wrap_lanes<From, To, RoundMode::round>},
-                                          {RoundMode::trunc, wrap_lanes<From, To, RoundMode::trunc>},
-                                          {RoundMode::odd, wrap_lanes<From, To, RoundMode::odd>}});
-  return kKernels[static_cast<usize>(round)];
+  return by_round(round, []<RoundMode R>() -> UnaryKernel { return wrap_lanes<From, To, R>; });
 }
 
 // s4, s8 and u8 are exact in every float; so are s16 in f32.

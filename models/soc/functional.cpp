@@ -53,7 +53,7 @@ class KernelRunner {
               if (slot == slots.size()) slots.emplace_back();
               begin(slots[slot], shape, slot, block, all, flags, task_id);
             },
-            [&](u32 slot) { return advance(t, op, shape, slots[slot], finished); },
+            [&](u32 slot) { return advance(t, shape, slots[slot], finished); },
             [&](u32 not_begun) { report_deadlock(t, slots, not_begun); });
     for (const Running& r : slots)
       effects_.end_kernel(stream, r.status);
@@ -119,7 +119,15 @@ class KernelRunner {
   }
 
   // Gives each core of a block its turn. A core that repeats for ever what changes nothing does not move.
-  BlockRunner::Turn advance(const task::Task& t, const task::KernelLaunch& op, const BlockShape& shape, Running& r,
+  // The error of a core, with its task and block.
+  static Error of_block(const Error& e, const task::Task& t, const Running::Core& c, std::string_view limit = "") {
+    const bool mix = std::get<task::KernelLaunch>(t.op).mix();
+    return Error(e.fault(),
+                 fmt::format("{}\n  task '{}', {}{}", e.message(), t.name, block_text(c.part.self, mix), limit),
+                 e.location());
+  }
+
+  BlockRunner::Turn advance(const task::Task& t, const BlockShape& shape, Running& r,
                             const std::function<void()>& finished) {
     bool paused = false;
     for (u32 n = 0; n < shape.parts(); ++n) {
@@ -131,9 +139,7 @@ class KernelRunner {
         const std::string limit = e.fault() == Fault::Limit && budget_ == 0
                                       ? fmt::format(", after {} instructions of all cores", options_.max_cycles)
                                       : std::string();
-        throw Error(e.fault(),
-                    fmt::format("{}\n  task '{}', {}{}", e.message(), t.name, block_text(c.part.self, op.mix()), limit),
-                    e.location());
+        throw of_block(e, t, c, limit);
       }
       paused = paused || (c.state == isa::Machine::State::paused && !c.on->machine.spins());
       if (c.state != isa::Machine::State::done) continue;
@@ -167,9 +173,7 @@ class KernelRunner {
         try {
           c.on->machine.fail_if_full();
         } catch (const Error& e) {
-          const bool mix = std::get<task::KernelLaunch>(t.op).mix();
-          throw Error(e.fault(), fmt::format("{}\n  task '{}', {}", e.message(), t.name, block_text(c.part.self, mix)),
-                      e.location());
+          throw of_block(e, t, c);
         }
         waits.cores.push_back(c.on->machine.waits_for());
       }
