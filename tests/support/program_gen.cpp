@@ -324,10 +324,9 @@ class Generator {
     return std::array<u64, 10>{0, 5, 3, 7, 8, 9, 10, 11, 12, 13}[below(10)];
   }
 
-  // Whether addresses come from data, which is random here.
+  // Whether addresses or positions come from data, which is random here.
   static bool computes_addresses(const isa::Row& row) {
-    constexpr std::array<std::string_view, 6> kRows{"vgather", "vgatherb",           "vscatter",
-                                                    "vbi",     "load_cbuf_to_cb_sp", "mad_sp"};
+    constexpr std::array<std::string_view, 5> kRows{"vgather", "vgatherb", "vscatter", "vbi", "mad_sp"};
     return std::ranges::find(kRows, row.name) != kRows.end();
   }
 
