@@ -152,9 +152,8 @@ struct LoadCbufToCbSp {
   };
   static constexpr std::string_view name = "load_cbuf_to_cb_sp";
   static constexpr std::string_view doc =
-      "L1 to L0B in fractals of 512 B of sparse weights, and their indices, 128 B for each fractal, to IDX at a "
-      "quarter "
-      "of the address; mad_sp reads both";
+      "L1 to L0B in fractals of 512 B of sparse weights; their indices, 128 B for each fractal, go to a quarter of the "
+      "address in IDX; mad_sp reads both";
   static constexpr u16 opcode = 0x142;
   static constexpr ArchSet archs = kSplitArchs;
   static constexpr CostClass cost = CostClass::l1_to_l0b;

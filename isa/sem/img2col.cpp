@@ -108,7 +108,7 @@ struct Image {
     const u64 rows = static_cast<u64>((end_row - top_row) * width) * kBlockBytes;
     a.address += static_cast<u64>(c1_first) * plane + static_cast<u64>(top_row * width) * kBlockBytes;
     a.len = static_cast<u32>(std::min(rows, kTooMuch));
-    // A filter of one point takes the map as a matrix, whose last fractals may have rows that nobody wrote.
+    // A filter of one point takes the map as a matrix, whose last fractals may have rows without data.
     if (points() == 1) a.unit = kFractalBytes;
     a.count[0] = static_cast<u32>(c1_last - c1_first + 1);
     a.stride[0] = static_cast<i64>(plane);

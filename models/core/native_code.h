@@ -12,7 +12,8 @@
 
 namespace vinci::models {
 
-// Scalar code that runs natively, as `nop` stands for it (docs/front-end.md), by the line of the source.
+// Counts scalar code of natively run kernels by line of the source. In the program it is a `nop` with its cycles
+// (docs/front-end.md).
 class NativeCode {
  public:
   struct Site {

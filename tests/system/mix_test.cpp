@@ -509,8 +509,9 @@ TEST(CrossCore, FlagsOfManyCoresQueueUpAndPairsDoNot) {
   EXPECT_EQ(cycles_with(pair, wait, 1e-6), cycles_with(pair, wait, 0));
 }
 
-// One core sets 40 times, which a counter cannot count, and the other one waits as often: without time a core goes on
-// where there is room, whoever begins; with time it is a fault, as the waits take longer.
+// One core sets a flag 40 times, more than its counter can hold, and the other one waits as often. Without time the
+// setter pauses until the counter has room, in whatever order the cores run. With time it is a fault, as the waits take
+// longer.
 TEST(CrossCore, WithoutTimeASetWaitsForRoom) {
   const std::string loop = "mov X1, 0\\nagain: {}\\nadd X1, X1, 1\\nblt X1, 40, again";
   const std::string set = fmt::format(fmt::runtime(loop), "ffts_cross_core_sync PIPE_{}, 0x121");

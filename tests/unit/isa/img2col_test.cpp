@@ -205,7 +205,8 @@ TEST(Img2colV2, RepeatsFormOneMatrix) {
   EXPECT_EQ(insn::Img2colV2CbufToCa::footprint(args, core.spr, Arch::c220).size(), 0u);
 }
 
-// A matrix is read in fractals, which may have rows that nobody wrote; of a map with a larger filter each block counts.
+// A matrix is read in fractals, and their rows without data are no error; with a larger filter each block must have
+// data.
 TEST(Img2colV2, AFilterOfOnePointReadsFractals) {
   Spr spr;
   const Conv maps[] = {{32, 1, 48, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, {32, 4, 12, 0, 0, 0, 0, 2, 2, 1, 1, 1, 1}};

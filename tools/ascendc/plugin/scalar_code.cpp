@@ -25,7 +25,8 @@ constexpr StringLiteral kMark = "vinci-counted";
 enum Kind : unsigned { op, real, access, kinds };
 using Work = std::array<uint64_t, kinds>;
 
-// Whose code an instruction is. The compiler's own library belongs to whoever calls it.
+// Tells instructions of the user from those of the API. An inlined function of the compiler's own library counts as its
+// caller's.
 class Owner {
  public:
   explicit Owner(StringRef headers) : headers_(headers) {}

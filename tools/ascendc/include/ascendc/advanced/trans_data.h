@@ -21,7 +21,7 @@ struct TransDataParams {
 };
 
 namespace vinci_detail {
-constexpr uint32_t kTransDataBytes = 17 * ONE_BLK_SIZE;  // a block of zeros, and 16 that nobody reads
+constexpr uint32_t kTransDataBytes = 17 * ONE_BLK_SIZE;  // a block of zeros, and 16 that are only written
 
 // 16 channels of 16 pixels at a time. NCDHW has the pixels of a channel as a row that fills whole blocks.
 template <typename T>
