@@ -1,43 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "tools/graph/compile/network.h"
-
 #include <gmock/gmock.h>
 
-#include "isa/base/random.h"
 #include "sim/config/load.h"
+#include "tests/graph/net.h"
+#include "tools/graph/compile/check.h"
 #include "tools/graph/ops/run.h"
 
 // Small networks from graph to task stream, on a chip with a split and on one with a joint core: each node is right.
 namespace vinci::graph {
 namespace {
 
-struct Net {
-  std::unique_ptr<Graph> graph = std::make_unique<Graph>("net");
-  Random random{11};
-
-  Value* input(Shape shape) { return graph->add_input("x", DataType::f32, std::move(shape)); }
-  // Uniform around 0, so that sums of so many products have an rms of about 1.
-  Value* weights(Dims dims, double inputs) {
-    Array a(DataType::f32, std::move(dims));
-    for (double& v : a.values)
-      v = random.uniform() * std::sqrt(3 / inputs);
-    a.round();
-    return graph->add_constant("w", Tensor(a));
-  }
-  Value* positive(i64 n) {
-    Array a(DataType::f32, {n});
-    for (double& v : a.values)
-      v = std::abs(random.uniform()) + 0.5;
-    return graph->add_constant("p", Tensor(a));
-  }
-  Value* node(std::string_view type, std::vector<Value*> inputs, Attributes attributes = {}) {
-    Node* const made = graph->add_node(type, type, std::move(inputs));
-    made->attributes = std::move(attributes);
-    made->origins = {made->output()->name};
-    infer(*made);
-    return made->output();
-  }
+struct MapNet : Net {
   Value* conv(Value* x, i64 filters, i64 kernel, i64 stride, i64 pad, bool bias = false) {
     const i64 channels = x->shape[1];
     std::vector<Value*> in{
@@ -48,26 +22,18 @@ struct Net {
   }
   Value* batch_norm(Value* x) {
     const i64 c = x->shape[1];
-    return node("BatchNorm", {x, positive(c), weights({c}, 1), weights({c}, 1), positive(c)});
+    return node("BatchNorm", {x, positive({c}, 0.5), weights({c}, 1), weights({c}, 1), positive({c}, 0.5)});
   }
 };
 
 class Networks : public ::testing::TestWithParam<const char*> {
  protected:
-  Network compiled(Net& net, Value* output) {
-    net.graph->outputs = {output};
-    return compile(std::move(net.graph), config::load_chip(GetParam()));
+  Network compiled(MapNet& net, Value* output) {
+    net.graph.outputs = {output};
+    return compile(std::move(net.owned), config::load_chip(GetParam()));
   }
   static std::vector<NodeCheck> checked(const Network& network) {
-    Random random(5);
-    std::vector<Array> inputs;
-    for (const Value* const v : network.graph->inputs) {
-      Array& a = inputs.emplace_back(v->type, v->shape.dims());
-      for (double& e : a.values)
-        e = random.uniform();
-      a.round();
-    }
-    std::vector<NodeCheck> rows = check_nodes(network, inputs);
+    std::vector<NodeCheck> rows = check_nodes(network, random_inputs(*network.graph, 5));
     for (const NodeCheck& row : rows)
       EXPECT_TRUE(row.right()) << row.node->node->name << " (" << row.node->kernel->name << " "
                                << text(row.node->tiling) << "): " << row.error;
@@ -83,7 +49,7 @@ class Networks : public ::testing::TestWithParam<const char*> {
 
 TEST_P(Networks, ElementwiseChainsOfAnyLength) {
   for (const i64 n : {1, 127, 128, 1000, 40000, 1000003}) {
-    Net net;
+    MapNet net;
     Value* const x = net.input({n});
     Value* const y = net.node("Relu", {net.node("Sub", {net.node("Mul", {x, x}), x})});
     const Network network = compiled(net, y);
@@ -94,12 +60,12 @@ TEST_P(Networks, ElementwiseChainsOfAnyLength) {
 
 // What the model casts to f32 is f16 inside.
 TEST_P(Networks, ACastAtTheBorder) {
-  Net net;
-  Value* const x = net.graph->add_input("x", DataType::f16, {3, 40});
+  MapNet net;
+  Value* const x = net.graph.add_input("x", DataType::f16, {3, 40});
   Value* const wide = net.node("Cast", {x}, {{"to", static_cast<i64>(enum_index(DataType::f32))}});
   EXPECT_EQ(checked(compiled(net, wide)).size(), 1U);
-  Net sum;
-  Value* const y = sum.graph->add_input("y", DataType::f16, {3, 40});
+  MapNet sum;
+  Value* const y = sum.graph.add_input("y", DataType::f16, {3, 40});
   Value* const cast = sum.node("Cast", {y}, {{"to", static_cast<i64>(enum_index(DataType::f32))}});
   checked(compiled(sum, sum.node("Relu", {cast})));
 }
@@ -114,7 +80,7 @@ TEST_P(Networks, ConvolutionsOfManyShapes) {
                         Case{{2, 20, 9, 7}, 33, 3, 2, 1, true}, Case{{1, 3, 33, 33}, 64, 7, 2, 3, true},
                         Case{{1, 64, 56, 56}, 64, 3, 1, 1, false}, Case{{1, 128, 7, 7}, 256, 1, 1, 0, true},
                         Case{{3, 32, 1, 1}, 10, 1, 1, 0, true}, Case{{1, 16, 5, 5}, 1, 5, 1, 0, true}}) {
-    Net net;
+    MapNet net;
     Value* const y = net.conv(net.input(c.in), c.filters, c.kernel, c.stride, c.pad, c.bias);
     SCOPED_TRACE(text(c.in) + " filters " + std::to_string(c.filters) + " kernel " + std::to_string(c.kernel));
     checked(compiled(net, net.node("Relu", {y})));
@@ -125,7 +91,7 @@ TEST_P(Networks, ConvolutionsOfManyShapes) {
 TEST_P(Networks, OperandsByChannel) {
   for (const Shape& shape : {Shape{1, 16, 8, 8}, Shape{2, 40, 7, 9}, Shape{1, 64, 28, 28}}) {
     SCOPED_TRACE(text(shape));
-    Net net;
+    MapNet net;
     const i64 c = shape[1];
     Value* const x = net.node("MaxPool", {net.input(shape)}, {{"kernel_shape", std::vector<i64>{1, 1}}});
     Value* const scaled =
@@ -145,7 +111,7 @@ TEST_P(Networks, MaxPoolsOfManyShapes) {
   for (const Case& c : {Case{{1, 16, 8, 8}, 2, 2, 0}, Case{{1, 64, 112, 112}, 3, 2, 1}, Case{{2, 20, 9, 13}, 3, 1, 1},
                         Case{{1, 16, 7, 7}, 7, 1, 0}, Case{{1, 3, 64, 90}, 5, 3, 2}}) {
     SCOPED_TRACE(text(c.in) + " kernel " + std::to_string(c.kernel));
-    Net net;
+    MapNet net;
     Value* const y = net.node("MaxPool", {net.input(c.in)},
                               {{"kernel_shape", std::vector<i64>{c.kernel, c.kernel}},
                                {"strides", std::vector<i64>{c.stride, c.stride}},
@@ -155,7 +121,7 @@ TEST_P(Networks, MaxPoolsOfManyShapes) {
 }
 
 TEST_P(Networks, AResidualBlock) {
-  Net net;
+  MapNet net;
   Value* const x = net.input({1, 16, 32, 32});
   Value* const first = net.node("Relu", {net.batch_norm(net.conv(x, 64, 3, 1, 1))});
   Value* const second = net.batch_norm(net.conv(first, 64, 3, 1, 1));

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "isa/base/error.h"
-#include "isa/base/random.h"
+#include "tests/graph/net.h"
 #include "tools/graph/ir/text.h"
 #include "tools/graph/ops/run.h"
 #include "tools/graph/passes/optimise.h"
@@ -18,30 +18,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-struct Net {
-  Graph graph{"net"};
-  Random random{7};
-
-  Value* input(Shape shape) { return graph.add_input("x", DataType::f32, std::move(shape)); }
-  Value* weights(Dims dims) {
-    Array a(DataType::f32, std::move(dims));
-    for (double& v : a.values)
-      v = std::abs(random.uniform()) + 0.1;
-    a.round();
-    return graph.add_constant("w", Tensor(a));
-  }
+struct PassNet : Net {
+  Value* weights(Dims dims) { return positive(std::move(dims), 0.1); }
   Value* number(double v) { return graph.add_constant("c", Tensor(Array(DataType::f32, {}, {v}))); }
   Value* integers(std::vector<double> values) {
     return graph.add_constant("i", Tensor(Array(DataType::i64, {std::ssize(values)}, values)));
   }
-  Value* node(std::string_view type, std::vector<Value*> inputs, Attributes attributes = {}) {
-    Node* const made = graph.add_node(type, type, std::move(inputs));
-    made->attributes = std::move(attributes);
-    made->origins = {made->output()->name};
-    infer(*made);
-    return made->output();
-  }
-  void output(Value* value) { graph.outputs.push_back(value); }
 
   std::vector<std::string> types() const {
     std::vector<std::string> out;
@@ -49,17 +31,7 @@ struct Net {
       out.push_back(n->type);
     return out;
   }
-  std::vector<Array> outputs() const {
-    Random inputs(3);
-    std::vector<Array> in;
-    for (const Value* const v : graph.inputs) {
-      Array& a = in.emplace_back(v->type, v->shape.dims());
-      for (double& e : a.values)
-        e = inputs.uniform();
-      a.round();
-    }
-    return run(graph, in, {.rounded = false});
-  }
+  std::vector<Array> outputs() const { return run(graph, random_inputs(graph, 3), {.rounded = false}); }
   // Runs the passes; the outputs must stay, up to the rounding of constants to f32.
   std::vector<PassRecord> optimised(const OptimiseOptions& options = {}) {
     const std::vector<Array> before = outputs();
@@ -83,7 +55,7 @@ Effect effect_of(const std::vector<PassRecord>& records, std::string_view pass) 
 }
 
 TEST(Passes, ShapesOfConstantsFoldUntilNothingIsLeft) {
-  Net n;
+  PassNet n;
   Value* const x = n.input({2, 3, 4});
   Value* const shape = n.node("Shape", {x});
   Value* const last = n.node("GatherV2", {shape, n.integers({2})});
@@ -95,7 +67,7 @@ TEST(Passes, ShapesOfConstantsFoldUntilNothingIsLeft) {
 }
 
 TEST(Passes, WithoutFoldingShapesStayUnknown) {
-  Net n;
+  PassNet n;
   Value* const x = n.input({8, 16, 32, 64});
   Value* const to = n.node("GatherV2", {n.node("Shape", {x}), n.integers({1, 0, 2, 3})});
   n.output(n.node("Relu", {n.node("Reshape", {x, to})}));
@@ -105,7 +77,7 @@ TEST(Passes, WithoutFoldingShapesStayUnknown) {
 }
 
 TEST(Passes, NodesThatDoNothingAreRemoved) {
-  Net n;
+  PassNet n;
   Value* const x = n.input({2, 3});
   Value* y = n.node("Identity", {x});
   y = n.node("Cast", {y}, {{"to", static_cast<i64>(enum_index(DataType::f32))}});
@@ -120,7 +92,7 @@ TEST(Passes, NodesThatDoNothingAreRemoved) {
 }
 
 TEST(Passes, AnOutputKeepsItsName) {
-  Net n;
+  PassNet n;
   Value* const y = n.node("Identity", {n.node("Relu", {n.input({2})})});
   n.output(y);
   const std::string name = y->name;
@@ -130,7 +102,7 @@ TEST(Passes, AnOutputKeepsItsName) {
 }
 
 TEST(Passes, ChainsOfReshapesBecomeOne) {
-  Net n;
+  PassNet n;
   Value* const x = n.input({2, 3, 1, 4});
   Value* y = n.node("FlattenV2", {x}, {{"axis", i64{1}}});
   y = n.node("Reshape", {y, n.integers({4, 6})});
@@ -141,7 +113,7 @@ TEST(Passes, ChainsOfReshapesBecomeOne) {
 }
 
 TEST(Passes, AConditionThatIsConstantLeavesItsBranch) {
-  Net n;
+  PassNet n;
   Value* const x = n.input({3});
   Value* const yes = n.graph.add_constant("yes", Tensor(Array(DataType::boolean, {}, {1})));
   Node* const node = n.graph.add_node("If", "if", {yes, x});
@@ -157,7 +129,7 @@ TEST(Passes, AConditionThatIsConstantLeavesItsBranch) {
 }
 
 TEST(Passes, ConvolutionTakesOverBiasAndBatchNorm) {
-  Net n;
+  PassNet n;
   Value* y = n.node("Conv2D", {n.input({1, 3, 8, 8}), n.weights({16, 3, 3, 3})});
   y = n.node("Add", {y, n.weights({16, 1, 1})});
   y = n.node("BatchNorm", {y, n.weights({16}), n.weights({16}), n.weights({16}), n.weights({16})});
@@ -170,7 +142,7 @@ TEST(Passes, ConvolutionTakesOverBiasAndBatchNorm) {
 }
 
 TEST(Passes, AConvolutionWithTwoUsersKeepsItsWeights) {
-  Net n;
+  PassNet n;
   Value* const y = n.node("Conv2D", {n.input({1, 3, 8, 8}), n.weights({4, 3, 3, 3})});
   n.output(n.node("BatchNorm", {y, n.weights({4}), n.weights({4}), n.weights({4}), n.weights({4})}));
   n.output(n.node("Relu", {y}));
@@ -180,7 +152,7 @@ TEST(Passes, AConvolutionWithTwoUsersKeepsItsWeights) {
   EXPECT_THAT(n.types(), ElementsAre("Conv2D", "Mul", "Add", "Relu")) << "BatchNorm alone is x * scale + offset";
 }
 
-Value* layer_norm_nodes(Net& n, Value* x, bool affine) {
+Value* layer_norm_nodes(PassNet& n, Value* x, bool affine) {
   Value* const axes = n.integers({-1});
   Value* const d = n.node("Sub", {x, n.node("ReduceMean", {x, axes})});
   Value* const variance = n.node("ReduceMean", {n.node("Pow", {d, n.number(2)}), axes});
@@ -191,7 +163,7 @@ Value* layer_norm_nodes(Net& n, Value* x, bool affine) {
 
 TEST(Passes, LayerNormIsFound) {
   for (const bool affine : {false, true}) {
-    Net n;
+    PassNet n;
     n.output(n.node("Relu", {layer_norm_nodes(n, n.input({4, 8}), affine)}));
     n.optimised();
     EXPECT_THAT(n.types(), ElementsAre("LayerNorm", "Relu"));
@@ -201,7 +173,7 @@ TEST(Passes, LayerNormIsFound) {
 
 TEST(Passes, GeluIsFoundInBothForms) {
   for (const bool divided : {false, true}) {
-    Net n;
+    PassNet n;
     Value* const x = n.input({4, 8});
     Value* const scaled = divided ? n.node("RealDiv", {x, n.number(1.4142135381698608)})
                                   : n.node("Mul", {x, n.number(0.7071067690849304)});
@@ -214,7 +186,7 @@ TEST(Passes, GeluIsFoundInBothForms) {
 }
 
 TEST(Passes, GemmBecomesAProductWithBias) {
-  Net n;
+  PassNet n;
   n.output(n.node("GEMM", {n.input({4, 8}), n.weights({5, 8}), n.weights({5})}, {{"transB", i64{1}}}));
   n.optimised();
   EXPECT_THAT(n.types(), ElementsAre("BatchMatMulV2"));
@@ -222,21 +194,21 @@ TEST(Passes, GemmBecomesAProductWithBias) {
 }
 
 TEST(Passes, GemmWithFactorsKeepsThem) {
-  Net n;
+  PassNet n;
   n.output(n.node("GEMM", {n.input({4, 8}), n.weights({8, 5}), n.input({4, 5})}, {{"alpha", 0.5}, {"beta", 0.25}}));
   n.optimised();
   EXPECT_THAT(n.types(), ElementsAre("BatchMatMulV2", "Mul", "Mul", "Add"));
 }
 
 TEST(Passes, ABiasOfAProductIsTakenOver) {
-  Net n;
+  PassNet n;
   n.output(n.node("Add", {n.weights({6}), n.node("BatchMatMulV2", {n.input({2, 4, 8}), n.weights({8, 6})})}));
   n.optimised();
   EXPECT_THAT(n.types(), ElementsAre("BatchMatMulV2"));
 }
 
 TEST(Passes, EqualNodesBecomeOneButNotConvolutions) {
-  Net n;
+  PassNet n;
   Value* const x = n.input({1, 3, 8, 8});
   Value* const w = n.weights({4, 3, 3, 3});
   Value* sum = n.node("Add", {n.node("Conv2D", {x, w}), n.node("Conv2D", {x, w})});
@@ -251,7 +223,7 @@ TEST(Passes, EqualNodesBecomeOneButNotConvolutions) {
 }
 
 TEST(Switches, TurnPassesOff) {
-  Net n;
+  PassNet n;
   n.output(n.node("Relu", {n.node("Identity", {n.input({2})})}));
   const auto records = n.optimised({.switches = parse_switches("# a comment\nIdentityPass : off\n", "switches.cfg")});
   EXPECT_THAT(n.types(), ElementsAre("Identity", "Relu"));
@@ -292,7 +264,7 @@ TEST(Passes, EachHasOneWayToRunAndADescription) {
 }
 
 TEST(Passes, FusionResultHasTheFormOfCann) {
-  Net n;
+  PassNet n;
   n.output(n.node("Relu", {n.node("Identity", {n.input({2})})}));
   EXPECT_THAT(fusion_result(n.optimised()), HasSubstr(R"("IdentityPass": {
                     "effect_times": "1",

@@ -57,10 +57,10 @@ std::vector<u64> parse_list(const std::string& option, std::string_view text) {
   return out;
 }
 
-std::vector<std::string> split_list(std::string_view text) {
+std::vector<std::string> split_list(std::string_view text, char separator) {
   std::vector<std::string> out;
   while (!text.empty()) {
-    const usize end = std::min(text.find('|'), text.size());
+    const usize end = std::min(text.find(separator), text.size());
     if (end > 0) out.emplace_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }

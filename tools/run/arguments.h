@@ -20,7 +20,7 @@ CLI::Validator positive_number();
 // The integers of a text such as 1,3,224. Throws Fault::Input at `option`.
 std::vector<u64> parse_list(const std::string& option, std::string_view text);
 
-// The parts of a text such as Add|Sub.
-std::vector<std::string> split_list(std::string_view text);
+// The parts of a text such as Add|Sub; empty ones are left out.
+std::vector<std::string> split_list(std::string_view text, char separator = '|');
 
 }  // namespace vinci::run

@@ -8,15 +8,18 @@
 #include <memory>
 
 #include "isa/base/error.h"
-#include "isa/base/random.h"
 #include "isa/base/suggest.h"
 #include "sim/config/load.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/folder_lock.h"
 #include "sim/io/input_file.h"
+#include "tools/graph/compile/check.h"
+#include "tools/graph/compile/stream.h"
 #include "tools/graph/compile/timing.h"
 #include "tools/graph/import/import.h"
 #include "tools/graph/ir/text.h"
+#include "tools/graph/ops/run.h"
+#include "tools/run/arguments.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
 
@@ -39,25 +42,15 @@ std::string chip_of(const std::string& soc) {
   return "ascend-" + lower(std::string_view(soc).substr(6));
 }
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> out;
-  for (usize at = 0; at <= text.size() && !text.empty();) {
-    const usize end = std::min(text.find(separator, at), text.size());
-    out.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return out;
-}
-
 // "x:1,3,224,224;mask:1,128"; -1 is an unknown extent.
 std::map<std::string, graph::Shape> parse_shapes(std::string_view text) {
   std::map<std::string, graph::Shape> out;
-  for (const std::string& part : split(text, ';')) {
+  for (const std::string& part : run::split_list(text, ';')) {
     const usize colon = part.rfind(':');
     if (colon == std::string::npos || colon == 0)
       fail_at(Fault::Input, "--input_shape", "'{}' is no name:extents", part);
     graph::Dims dims;
-    for (const std::string& extent : split(std::string_view(part).substr(colon + 1), ',')) {
+    for (const std::string& extent : run::split_list(std::string_view(part).substr(colon + 1), ',')) {
       i64 value = 0;
       const auto [end, error] = std::from_chars(extent.data(), extent.data() + extent.size(), value);
       if (error != std::errc() || end != extent.data() + extent.size() || value < -1 || value > (i64{1} << 40))
@@ -92,26 +85,8 @@ void print_support(const graph::Model& model) {
             (missing == 0 ? "all nodes can be read\n" : fmt::format("{} cannot be read\n", counted(missing, "node"))));
 }
 
-void write_file(const std::string& path, std::string_view text) {
-  io::AtomicFile file(path);
-  file.write(io::as_bytes(text));
-  file.commit();
-}
-
-std::vector<graph::Array> random_inputs(const graph::Graph& graph, u64 seed) {
-  Random random(seed);
-  std::vector<graph::Array> out;
-  for (const graph::Value* const v : graph.inputs) {
-    graph::Array& a = out.emplace_back(v->type, v->shape.dims());
-    for (double& e : a.values)
-      e = random.uniform();
-    a.round();
-  }
-  return out;
-}
-
 void check(const graph::Network& network, u64 seed) {
-  const std::vector<graph::NodeCheck> rows = graph::check_nodes(network, random_inputs(*network.graph, seed));
+  const std::vector<graph::NodeCheck> rows = graph::check_nodes(network, graph::random_inputs(*network.graph, seed));
   const auto wrong = std::ranges::find_if(rows, [](const graph::NodeCheck& r) { return !r.right(); });
   double most = 0;
   for (const graph::NodeCheck& row : rows)
@@ -141,8 +116,8 @@ void compile(const CompileOptions& o) {
     if (!o.dump) return;
     const std::string stem =
         fmt::format("{}/ge_{:05}_graph_PreRunAfter{}", o.folder, dumps++, graph::kStageNames[enum_index(stage)]);
-    write_file(stem + ".txt", graph::to_text(g));
-    write_file(stem + ".dot", graph::to_dot(g));
+    io::write_file_atomically(stem + ".txt", graph::to_text(g));
+    io::write_file_atomically(stem + ".dot", graph::to_dot(g));
   };
   const graph::Network network =
       graph::compile(std::move(imported), chip,
@@ -152,9 +127,9 @@ void compile(const CompileOptions& o) {
                       .reuse_memory = !o.no_reuse,
                       .dump = dump});
   graph::to_task_stream(network, name).files().write(folder);
-  write_file(o.folder + "/fusion_result.json", graph::fusion_result(network.passes));
+  io::write_file_atomically(o.folder + "/fusion_result.json", graph::fusion_result(network.passes));
   const std::string table = graph::node_table(network, graph::time_network(network));
-  write_file(o.folder + "/nodes.txt", table);
+  io::write_file_atomically(o.folder + "/nodes.txt", table);
   print_out(table);
   print_out(fmt::format("{}/{}.yaml: run it with `vinci run {}/{}.yaml --chip {}`\n", o.folder, name, o.folder, name,
                         chip.name));

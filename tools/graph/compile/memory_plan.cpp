@@ -3,15 +3,12 @@
 #include "tools/graph/compile/memory_plan.h"
 
 #include <algorithm>
-#include <map>
+
+#include "tools/graph/compile/storage.h"
+#include "tools/graph/kernels/kernel.h"
 
 namespace vinci::graph {
 namespace {
-
-constexpr u64 kLine = 512;
-
-// Behind the last element there is room for copies of whole blocks of 32 B and of whole fractals.
-u64 allocated(const Value& value) { return align_up(stored_bytes(value) + 32, kLine); }
 
 struct Life {
   const Value* value;
@@ -39,13 +36,13 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
       for (const Value* const v : group.inputs()) {
         if (v->constant && !plan.places.contains(v)) {
           plan.places[v] = {MemoryPlan::Area::weights, plan.weights};
-          plan.weights += stored_constant(*v).size();
+          plan.weights += allocated_bytes(*v);
         }
         use(v, step);
       }
       for (const Value* const v : node->outputs()) {
         index[v] = lives.size();
-        lives.push_back({.value = v, .first = step, .last = step, .bytes = allocated(*v)});
+        lives.push_back({.value = v, .first = step, .last = step, .bytes = allocated_bytes(*v)});
       }
     }
   }

@@ -2,9 +2,25 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "tools/graph/compile/network.h"
+#include <map>
+
+#include "tools/graph/ir/graph.h"
 
 namespace vinci::graph {
+
+// Where values lie in device memory.
+struct MemoryPlan {
+  enum class Area : u8 { input, weights, features };
+  struct Place {
+    Area area = Area::features;
+    u64 offset = 0;  // in the area; of an input, its number
+  };
+  std::map<const Value*, Place> places;
+  u64 weights = 0;   // bytes of the area of constants
+  u64 features = 0;  // of the area of values in between: the peak
+  // Of the values in between: the sum of all, and the most that is alive at a time, which no plan can undercut.
+  u64 without_reuse = 0, lower_bound = 0;
+};
 
 // Places for all values that the tasks use. With `reuse`, values whose lives do not overlap may share memory.
 MemoryPlan plan_memory(const Graph& graph, bool reuse);

@@ -9,6 +9,7 @@
 
 #include "models/soc/simulate.h"
 #include "sim/task/run_memory.h"
+#include "tools/graph/compile/stream.h"
 
 namespace vinci::graph {
 namespace {

@@ -63,7 +63,7 @@ class Node {
   std::string name;
   std::string type;
   Attributes attributes;
-  // Names of the nodes of the model that it stands for.
+  // Names of the nodes of the model that it replaces.
   std::vector<std::string> origins;
   // Branches of If, body of Loop, content of FusedOp.
   std::vector<std::unique_ptr<Graph>> bodies;
@@ -110,7 +110,7 @@ class Graph {
   std::vector<Value*> inputs;
   std::vector<Value*> outputs;
 
-  // Nodes in order; a range-for may erase the node that it is at, through erase().
+  // In order. Whoever erases nodes meanwhile goes over node_list().
   const Nodes& nodes() const { return nodes_; }
   std::vector<Node*> node_list() const;  // the nodes of this moment
   usize size() const { return nodes_.size(); }

@@ -26,7 +26,7 @@ struct Footprint {
   u64 l1 = 0, l0a = 0, l0b = 0, l0c = 0, ub = 0;
 };
 
-// Formats of the tensors of a node. ND stands for the format that the tensor has in the model.
+// Formats of the tensors of a node. ND is the format that the tensor has in the model.
 struct Formats {
   std::vector<isa::Format> inputs, outputs;
 };

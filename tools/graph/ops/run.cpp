@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "isa/base/random.h"
+
 namespace vinci::graph {
 namespace {
 
@@ -70,6 +72,18 @@ std::vector<Array> run(const Graph& graph, std::vector<Array> inputs, const RunO
   for (const Value* const output : graph.outputs)
     outputs.push_back(*values.take(output));
   return outputs;
+}
+
+std::vector<Array> random_inputs(const Graph& graph, u64 seed) {
+  Random random(seed);
+  std::vector<Array> out;
+  for (const Value* const v : graph.inputs) {
+    Array& a = out.emplace_back(v->type, v->shape.dims());
+    for (double& e : a.values)
+      e = random.uniform();
+    a.round();
+  }
+  return out;
 }
 
 }  // namespace vinci::graph

@@ -22,4 +22,7 @@ struct RunOptions {
 // Outputs of a graph for its inputs, computed on the host. Values that are not used any more are dropped.
 std::vector<Array> run(const Graph& graph, std::vector<Array> inputs, const RunOptions& options = {});
 
+// Values for the inputs of a graph: random, each rounded to the type of its input.
+std::vector<Array> random_inputs(const Graph& graph, u64 seed);
+
 }  // namespace vinci::graph

@@ -47,7 +47,8 @@ inline std::optional<ScalarOperand> scalar_operand(const Node& node) {
   return std::nullopt;
 }
 
-// `node` takes over the place of `old`: its name for what it makes, and the nodes of the model it stands for.
+// Puts `node` in the place of `olds`: its output gets the name, type and shape of `old_output` and all uses of it, and
+// the node gets the names of the model's nodes that they had.
 inline void take_place(Graph& graph, Node& node, std::initializer_list<Node*> olds, Value* old_output) {
   std::string name = old_output->name;
   graph.replace(old_output, node.output());

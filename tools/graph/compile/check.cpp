@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/compile/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "models/soc/functional.h"
+#include "sim/task/run_memory.h"
+#include "tools/graph/compile/storage.h"
+#include "tools/graph/compile/stream_parts.h"
+#include "tools/graph/ops/run.h"
+
+namespace vinci::graph {
+
+std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Array>& inputs) {
+  const Graph& graph = *network.graph;
+  // The reference, with each value rounded to the type that it has in memory.
+  std::map<const Value*, Array> reference;
+  run(graph, inputs, {.rounded = true, .observe = [&](const Value& v, const Array& a) { reference[&v] = a; }});
+  const auto value_of = [&](const Value* v) { return v->constant ? v->constant->array() : reference.at(v); };
+
+  task::StreamBuilder s("check", network.chip.arch);
+  const DeviceBuffers buffers(network, s);
+  task::StreamRef main = s.stream("main");
+  buffers.load_weights(s, main);
+  std::vector<std::pair<NodeCheck, task::BufferRef>> checks;
+  NodeKernels kernels(s);
+  for (const CompiledNode& n : network.nodes) {
+    const Group group(*n.node);
+    for (const Value* const v : group.inputs()) {
+      if (v->constant) continue;
+      const Value* const stored = storage_of(v);
+      std::vector<std::byte> bytes = to_storage(*stored, value_of(stored));
+      const u64 count = bytes.size();
+      const task::BufferRef host =
+          s.host({.name = fmt::format("in_{}_{}", checks.size(), plain_name(v->name)), .data = std::move(bytes)});
+      main.memcpy(buffers.at(v), host, count);
+    }
+    main.launch(kernels.add(n), n.program.blocks, buffers.arguments(*n.node), n.node->name);
+    for (const Value* const v : group.outputs()) {
+      const task::BufferRef host = s.host({.name = fmt::format("out_{}", checks.size()), .bytes = stored_bytes(*v)});
+      main.memcpy(host, buffers.at(v), stored_bytes(*v));
+      checks.push_back({{.node = &n, .output = v}, host});
+    }
+  }
+  const task::BuiltStream stream = s.finish();
+  task::RunMemory memory(stream.stream(), true);
+  models::run_functional(network.chip, stream.stream(), memory, {});
+
+  std::vector<NodeCheck> out;
+  for (auto& [check, host] : checks) {
+    const Array got = from_storage(*check.output, memory.host(host.index)), wanted = value_of(check.output);
+    double most = 0, error = 0;
+    for (usize i = 0; i < got.size(); ++i) {
+      const double difference = std::abs(got.values[i] - wanted.values[i]);
+      most = std::max(most, std::abs(wanted.values[i]));
+      if (got.values[i] == wanted.values[i]) continue;
+      error = std::isnan(difference) ? HUGE_VAL : std::max(error, difference);
+    }
+    check.error = error == 0 ? 0 : error / most;
+    check.allowed = check.output->type == DataType::f32 ? 1e-4 : is_float(check.output->type) ? 1e-2 : 0;
+    // What is read in f16 has its precision.
+    const Group group(*check.node->node);
+    for (const Node* const inner : group.nodes()) {
+      if (inner->output()->type == DataType::f16 || group.resolve(inner->input(0))->type == DataType::f16)
+        check.allowed = std::max(check.allowed, 1e-2);
+    }
+    out.push_back(check);
+  }
+  return out;
+}
+
+}  // namespace vinci::graph

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/task/stream_builder.h"
+#include "tools/graph/compile/network.h"
+
+// What each task stream of a network is put together from: buffers on the device, and a kernel for each node.
+namespace vinci::graph {
+
+// A name of the model as a name of buffers and files: other characters than letters, digits, '_', '.' and '-' become '_'.
+std::string plain_name(std::string_view name);
+
+class DeviceBuffers {
+ public:
+  DeviceBuffers(const Network& network, task::StreamBuilder& stream);
+
+  task::BufferRef at(const Value* value) const;
+  // Inputs and outputs of a node, in this order.
+  std::vector<task::LaunchArg> arguments(const Node& node) const;
+  // Copies all constants from a buffer of the host.
+  void load_weights(task::StreamBuilder& builder, task::StreamRef& stream) const;
+
+ private:
+  std::vector<std::byte> stored_weights() const;
+
+  const Network& network_;
+  std::vector<task::BufferRef> inputs_;
+  task::BufferRef weights_, features_;
+};
+
+// Adds the kernels of nodes; several nodes may have one name.
+class NodeKernels {
+ public:
+  explicit NodeKernels(task::StreamBuilder& stream) : stream_(stream) {}
+  task::KernelRef add(const CompiledNode& node);
+
+ private:
+  task::StreamBuilder& stream_;
+  std::map<std::string, u32> names_;
+};
+
+}  // namespace vinci::graph
