@@ -14,9 +14,9 @@
 
 #include "isa/base/error.h"
 #include "sim/io/input_file.h"
-#include "tools/graph/import/model.h"
+#include "tools/graph/import/onnx_module.h"
 
-// The only file that sees protobuf.
+// The module that reads ONNX files: the only file that sees protobuf.
 namespace vinci::graph {
 namespace {
 
@@ -229,30 +229,13 @@ Message parse(const std::string& path) {
   return message;
 }
 
+const OnnxModule kModule = {
+    .read_model = [](const std::string& path) { return Reader(path).model(parse<onnx::ModelProto>(path)); },
+    .read_tensor = [](const std::string& path) { return Reader(path).tensor(parse<onnx::TensorProto>(path)); },
+};
+
 }  // namespace
 
-std::optional<DataType> onnx_data_type(i64 number) {
-  using onnx::TensorProto;
-  switch (number) {
-    case TensorProto::FLOAT: return DataType::f32;
-    case TensorProto::UINT8: return DataType::u8;
-    case TensorProto::INT8: return DataType::i8;
-    case TensorProto::UINT16: return DataType::u16;
-    case TensorProto::INT16: return DataType::i16;
-    case TensorProto::INT32: return DataType::i32;
-    case TensorProto::INT64: return DataType::i64;
-    case TensorProto::BOOL: return DataType::boolean;
-    case TensorProto::FLOAT16: return DataType::f16;
-    case TensorProto::DOUBLE: return DataType::f64;
-    case TensorProto::UINT32: return DataType::u32;
-    case TensorProto::UINT64: return DataType::u64;
-    case TensorProto::BFLOAT16: return DataType::bf16;
-    default: return std::nullopt;
-  }
-}
-
-Model read_onnx(const std::string& path) { return Reader(path).model(parse<onnx::ModelProto>(path)); }
-
-Tensor read_onnx_tensor(const std::string& path) { return Reader(path).tensor(parse<onnx::TensorProto>(path)); }
+extern "C" __attribute__((visibility("default"))) const OnnxModule* vinci_onnx_module() { return &kModule; }
 
 }  // namespace vinci::graph

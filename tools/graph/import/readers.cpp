@@ -286,7 +286,7 @@ Results qlinear_conv(Reading& x) {
 }
 Results dynamic_quantise(Reading& x) { return x.make("DynamicQuant", x.in, {}, 3); }
 
-// Scatter had a name of its own before version 11.
+// Operators of ONNX by name, those of all its versions.
 constexpr auto kReaders = std::to_array<OpReader>({
     {"Abs", "Abs"},
     {"Acos", "Acos"},
