@@ -65,6 +65,19 @@ class Compile(unittest.TestCase):
         self.assertIn("BatchNorm", (out / stages[0]).read_text())
         self.assertNotIn("BatchNorm(", (out / stages[1]).read_text())
 
+    def test_tilings_by_simulation_are_kept(self):
+        cache = self.work / "cache"
+        said = []
+        for mode in ("enable", "enable", "disable"):
+            result = vinci("compile", self.model, "--soc_version", "Ascend910B1", "-o", self.work / "tiled", "--tiling",
+                           "simulate", "--op_compiler_cache_dir", cache, "--op_compiler_cache_mode", mode)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            said.append(next(line for line in result.stdout.splitlines() if line.startswith("tilings of")))
+        self.assertRegex(said[0], r"tilings of (\d+) nodes, 0 of them from the cache; 8 simulations: .* loses \d+\.\d %")
+        self.assertRegex(said[1], r"tilings of (\d+) nodes, \1 of them from the cache; 0 simulations$")
+        self.assertRegex(said[2], "; 8 simulations")
+        self.assertEqual(len(list(cache.iterdir())), 1)
+
     def test_lists_support_without_compiling(self):
         result = vinci("compile", self.model, "--mode", 3)
         self.assertEqual(result.returncode, 0, result.stderr)

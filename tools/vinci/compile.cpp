@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -15,6 +16,7 @@
 #include "sim/io/input_file.h"
 #include "tools/graph/compile/check.h"
 #include "tools/graph/compile/stream.h"
+#include "tools/graph/compile/tiling.h"
 #include "tools/graph/compile/timing.h"
 #include "tools/graph/import/import.h"
 #include "tools/graph/ir/text.h"
@@ -30,7 +32,7 @@ constexpr int kNodesWrong = 1;
 
 struct CompileOptions {
   std::string model, soc = "Ascend910B1", folder, shapes, switches, optimization, precision = "force_fp16",
-                     level = "O3";
+                     level = "O3", tiling = "model", cache_mode = "enable", cache;
   u32 mode = 0;
   bool check = false, dump = false, no_reuse = false;
   u64 seed = 1;
@@ -103,6 +105,28 @@ void check(const graph::Network& network, u64 seed) {
   throw CLI::RuntimeError(kNodesWrong);
 }
 
+// Where tilings are kept: a folder of the user's cache.
+std::string cache_folder(const CompileOptions& o) {
+  if (!o.cache.empty()) return o.cache;
+  const char *const cache = std::getenv("XDG_CACHE_HOME"), *const home = std::getenv("HOME");
+  if (cache != nullptr && *cache == '/') return std::string(cache) + "/vinci";
+  return home == nullptr ? "" : std::string(home) + "/.cache/vinci";
+}
+
+void choose_tilings(graph::Network& network, const CompileOptions& o) {
+  const std::string folder = o.cache_mode == "disable" ? "" : cache_folder(o);
+  graph::TilingCache cache = folder.empty() ? graph::TilingCache() : graph::TilingCache(folder, network.chip);
+  const graph::TilingReport r = graph::choose_tilings(network, cache);
+  cache.save();
+  std::string text = fmt::format("tilings of {} nodes, {} of them from the cache; {}", r.chosen, r.from_cache,
+                                 counted(r.simulations, "simulation"));
+  if (r.simulations > 0) {
+    text += fmt::format(": {:.2f} us instead of {:.2f} us with those of the estimate, which loses {:.1f} %",
+                        r.chosen_us, r.estimated_us, 100 * (r.estimated_us / r.chosen_us - 1));
+  }
+  print_out(text + "\n");
+}
+
 void compile(const CompileOptions& o) {
   const graph::Model model = graph::read_onnx(o.model);
   if (o.mode == 3) return print_support(model);
@@ -119,13 +143,14 @@ void compile(const CompileOptions& o) {
     io::write_file_atomically(stem + ".txt", graph::to_text(g));
     io::write_file_atomically(stem + ".dot", graph::to_dot(g));
   };
-  const graph::Network network =
+  graph::Network network =
       graph::compile(std::move(imported), chip,
                      {.switches = switches,
                       .precision = o.precision == "force_fp16" ? graph::PrecisionMode::force_fp16
                                                                : graph::PrecisionMode::must_keep_origin_dtype,
                       .reuse_memory = !o.no_reuse,
                       .dump = dump});
+  if (o.tiling == "simulate") choose_tilings(network, o);
   graph::to_task_stream(network, name).files().write(folder);
   io::write_file_atomically(o.folder + "/fusion_result.json", graph::fusion_result(network.passes));
   const std::string table = graph::node_table(network, graph::time_network(network));
@@ -158,6 +183,14 @@ void add_compile(CLI::App& app) {
   sub->add_option("--oo_level", o->level, "O1: only what makes shapes known; O3: all passes")
       ->capture_default_str()
       ->check(CLI::IsMember({"O1", "O3"}));
+  sub->add_option("--tiling", o->tiling,
+                  "Sizes of tiles: model, by an estimate; simulate, by simulating the best of the estimate")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"model", "simulate"}));
+  sub->add_option("--op_compiler_cache_mode", o->cache_mode, "Whether tilings that were found by simulation are kept")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"enable", "disable"}));
+  sub->add_option("--op_compiler_cache_dir", o->cache, "Where they are kept; without it in ~/.cache/vinci");
   sub->add_flag("--disable_reuse_memory", o->no_reuse, "Each value has memory of its own");
   sub->add_flag("--check_nodes", o->check,
                 "Run each node with inputs of the reference and compare (exit code 1 if one is wrong)");

@@ -13,7 +13,8 @@
 // What each task stream of a network is put together from: buffers on the device, and a kernel for each node.
 namespace vinci::graph {
 
-// A name of the model as a name of buffers and files: other characters than letters, digits, '_', '.' and '-' become '_'.
+// A name of the model as a name of buffers and files: other characters than letters, digits, '_', '.' and '-' become
+// '_'.
 std::string plain_name(std::string_view name);
 
 class DeviceBuffers {

@@ -6,8 +6,8 @@
 
 #include "tools/graph/import/model.h"
 
-// Reading ONNX files is a module that is loaded when a file is read for the first time: protobuf and the descriptions of
-// ONNX's messages would make the start of each other command of the tool half as long again.
+// Reading ONNX files is a module that is loaded when a file is read for the first time: protobuf and the descriptions
+// of ONNX's messages would make the start of each other command of the tool half as long again.
 namespace vinci::graph {
 
 // What the module offers.

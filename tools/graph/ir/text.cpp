@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
 #include <set>
+#include <utility>
 
 namespace vinci::graph {
 namespace {
@@ -46,36 +48,52 @@ std::string attributes_text(const Node& node) {
   return parts.empty() ? "" : fmt::format(" {{{}}}", fmt::join(parts, ", "));
 }
 
-std::string input_text(const Value* v) {
-  if (v == nullptr) return "-";
-  return "%" + v->name;
-}
+// Writes graphs; values have their names or, so that equal graphs have equal texts, numbers.
+class Writer {
+ public:
+  explicit Writer(bool names) : names_(names) {}
 
-void write(std::string& out, const Graph& graph, const std::string& indent) {
-  std::vector<std::string> inputs, outputs;
-  for (const Value* const v : graph.inputs)
-    inputs.push_back(fmt::format("%{}: {}", v->name, type_text(*v)));
-  out += fmt::format("{}graph {}({})\n", indent, graph.name, fmt::join(inputs, ", "));
-  std::set<const Value*> shown;
-  for (const auto& node : graph.nodes()) {
-    for (const Value* const v : node->inputs()) {
-      if (v == nullptr || !v->constant || !shown.insert(v).second) continue;
-      out += fmt::format("{}  %{}: {} = Const {}\n", indent, v->name, type_text(*v), tensor_text(*v->constant));
+  void graph(const Graph& graph, const std::string& indent) {
+    std::vector<std::string> inputs, outputs;
+    for (const Value* const v : graph.inputs)
+      inputs.push_back(declared(*v));
+    text_ += fmt::format("{}graph {}({})\n", indent, names_ ? graph.name : "", fmt::join(inputs, ", "));
+    for (const auto& n : graph.nodes())
+      node(*n, indent + "  ");
+    for (const Value* const v : graph.outputs)
+      outputs.push_back(used(v));
+    text_ += fmt::format("{}  return {}\n", indent, fmt::join(outputs, ", "));
+  }
+  void node(const Node& node, const std::string& indent) {
+    for (const Value* const v : node.inputs()) {
+      if (v != nullptr && v->constant && shown_.insert(v).second)
+        text_ += fmt::format("{}{} = Const {}\n", indent, declared(*v), tensor_text(*v->constant));
     }
     std::vector<std::string> results, operands;
-    for (const Value* const v : node->outputs())
-      results.push_back(fmt::format("%{}: {}", v->name, type_text(*v)));
-    for (const Value* const v : node->inputs())
-      operands.push_back(input_text(v));
-    out += fmt::format("{}  {} = {}({}){}\n", indent, fmt::join(results, ", "), node->type, fmt::join(operands, ", "),
-                       attributes_text(*node));
-    for (const auto& body : node->bodies)
-      write(out, *body, indent + "    ");
+    for (const Value* const v : node.outputs())
+      results.push_back(declared(*v));
+    for (const Value* const v : node.inputs())
+      operands.push_back(used(v));
+    text_ += fmt::format("{}{} = {}({}){}\n", indent, fmt::join(results, ", "), node.type, fmt::join(operands, ", "),
+                         attributes_text(node));
+    for (const auto& body : node.bodies)
+      graph(*body, indent + "  ");
   }
-  for (const Value* const v : graph.outputs)
-    outputs.push_back(input_text(v));
-  out += fmt::format("{}  return {}\n", indent, fmt::join(outputs, ", "));
-}
+  std::string declared(const Value& v) { return fmt::format("{}: {}", used(&v), type_text(v)); }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string used(const Value* v) {
+    if (v == nullptr) return "-";
+    if (names_) return "%" + v->name;
+    return fmt::format("%{}", numbers_.emplace(v, numbers_.size()).first->second);
+  }
+
+  bool names_;
+  std::string text_;
+  std::set<const Value*> shown_;  // constants
+  std::map<const Value*, usize> numbers_;
+};
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -89,9 +107,19 @@ std::string escaped(std::string_view text) {
 }  // namespace
 
 std::string to_text(const Graph& graph) {
-  std::string out;
-  write(out, graph, "");
-  return out;
+  Writer writer(true);
+  writer.graph(graph, "");
+  return writer.take();
+}
+
+std::string signature(const Node& node) {
+  Writer writer(false);
+  std::vector<std::string> inputs;
+  for (const Value* const v : node.inputs()) {
+    if (v != nullptr && !v->constant) inputs.push_back(writer.declared(*v));
+  }
+  writer.node(node, "");
+  return fmt::format("{} => {}", fmt::join(inputs, ", "), writer.take());
 }
 
 std::string to_dot(const Graph& graph) {

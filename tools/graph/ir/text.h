@@ -12,7 +12,10 @@ namespace vinci::graph {
 // Contents of constants with more than eight elements are left out.
 std::string to_text(const Graph& graph);
 
-// The same as a graph of Graphviz.
+// A node with its inputs and bodies in the same way, but without names: nodes that do the same have the same text.
+std::string signature(const Node& node);
+
+// A graph as a graph of Graphviz.
 std::string to_dot(const Graph& graph);
 
 }  // namespace vinci::graph
