@@ -78,6 +78,13 @@ class Compile(unittest.TestCase):
         self.assertRegex(said[2], "; 8 simulations")
         self.assertEqual(len(list(cache.iterdir())), 1)
 
+    def test_says_what_each_pass_is_worth(self):
+        result = vinci("compile", self.model, "--soc_version", "Ascend910B1", "-o", self.work / "ablation", "--ablation")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"\(all passes\) +9 +\d")
+        self.assertRegex(result.stdout, r"ConvBatchnormFusionPass +3 +11 +\d+\.\d\d +\+\d")
+        self.assertEqual((self.work / "ablation" / "ablation.txt").read_text(), result.stdout)
+
     def test_lists_support_without_compiling(self):
         result = vinci("compile", self.model, "--mode", 3)
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -106,7 +106,8 @@ TEST_P(Tilings, ALargerL1OffersOthers) {
   Net net;
   net.output(conv(net, net.input({1, 512, 14, 14}), 512));
   const Network network = compile(std::move(net.owned), chip);
-  const auto node = std::ranges::find(network.nodes, "convolution", [](const CompiledNode& n) { return n.kernel->name; });
+  const auto node =
+      std::ranges::find(network.nodes, "convolution", [](const CompiledNode& n) { return n.kernel->name; });
   ASSERT_NE(node, network.nodes.end());
   config::ChipConfig smaller = chip;
   smaller.core.buffers.l1 = config::Bytes(chip.core.buffers.l1 / 8);

@@ -14,6 +14,7 @@
 #include "sim/io/atomic_file.h"
 #include "sim/io/folder_lock.h"
 #include "sim/io/input_file.h"
+#include "tools/graph/compile/ablation.h"
 #include "tools/graph/compile/check.h"
 #include "tools/graph/compile/stream.h"
 #include "tools/graph/compile/tiling.h"
@@ -24,6 +25,7 @@
 #include "tools/run/arguments.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
+#include "tools/vinci/step_progress.h"
 
 namespace vinci::cli {
 namespace {
@@ -34,7 +36,7 @@ struct CompileOptions {
   std::string model, soc = "Ascend910B1", folder, shapes, switches, optimization, precision = "force_fp16",
                      level = "O3", tiling = "model", cache_mode = "enable", cache;
   u32 mode = 0;
-  bool check = false, dump = false, no_reuse = false;
+  bool check = false, dump = false, no_reuse = false, ablation = false;
   u64 seed = 1;
 };
 
@@ -113,10 +115,11 @@ std::string cache_folder(const CompileOptions& o) {
   return home == nullptr ? "" : std::string(home) + "/.cache/vinci";
 }
 
-void choose_tilings(graph::Network& network, const CompileOptions& o) {
+void choose_tilings(graph::Network& network, const CompileOptions& o, StepProgress& progress) {
   const std::string folder = o.cache_mode == "disable" ? "" : cache_folder(o);
   graph::TilingCache cache = folder.empty() ? graph::TilingCache() : graph::TilingCache(folder, network.chip);
-  const graph::TilingReport r = graph::choose_tilings(network, cache);
+  const graph::TilingReport r = graph::choose_tilings(
+      network, cache, [&](u32 begun, u32 all) { progress.show(fmt::format("simulation {} of {}", begun, all)); });
   cache.save();
   std::string text = fmt::format("tilings of {} nodes, {} of them from the cache; {}", r.chosen, r.from_cache,
                                  counted(r.simulations, "simulation"));
@@ -125,6 +128,20 @@ void choose_tilings(graph::Network& network, const CompileOptions& o) {
                         r.chosen_us, r.estimated_us, 100 * (r.estimated_us / r.chosen_us - 1));
   }
   print_out(text + "\n");
+}
+
+void print_ablation(const graph::Graph& graph, const config::ChipConfig& chip, const graph::CompileOptions& options,
+                    const std::string& folder) {
+  std::vector<graph::AblationRow> rows;
+  {
+    StepProgress progress;
+    rows = graph::ablation(graph, chip, options, [&](std::string_view pass) {
+      progress.show(pass.empty() ? "all passes" : fmt::format("without {}", pass));
+    });
+  }
+  const std::string table = graph::ablation_table(rows);
+  io::write_file_atomically(folder + "/ablation.txt", table);
+  print_out(table);
 }
 
 void compile(const CompileOptions& o) {
@@ -143,14 +160,17 @@ void compile(const CompileOptions& o) {
     io::write_file_atomically(stem + ".txt", graph::to_text(g));
     io::write_file_atomically(stem + ".dot", graph::to_dot(g));
   };
-  graph::Network network =
-      graph::compile(std::move(imported), chip,
-                     {.switches = switches,
-                      .precision = o.precision == "force_fp16" ? graph::PrecisionMode::force_fp16
-                                                               : graph::PrecisionMode::must_keep_origin_dtype,
-                      .reuse_memory = !o.no_reuse,
-                      .dump = dump});
-  if (o.tiling == "simulate") choose_tilings(network, o);
+  const graph::CompileOptions options{.switches = switches,
+                                      .precision = o.precision == "force_fp16"
+                                                       ? graph::PrecisionMode::force_fp16
+                                                       : graph::PrecisionMode::must_keep_origin_dtype,
+                                      .reuse_memory = !o.no_reuse,
+                                      .dump = dump};
+  if (o.ablation) return print_ablation(*imported, chip, options, o.folder);
+  StepProgress progress;
+  progress.show("passes and kernels");
+  graph::Network network = graph::compile(std::move(imported), chip, options);
+  if (o.tiling == "simulate") choose_tilings(network, o, progress);
   graph::to_task_stream(network, name).files().write(folder);
   io::write_file_atomically(o.folder + "/fusion_result.json", graph::fusion_result(network.passes));
   const std::string table = graph::node_table(network, graph::time_network(network));
@@ -195,6 +215,8 @@ void add_compile(CLI::App& app) {
   sub->add_flag("--check_nodes", o->check,
                 "Run each node with inputs of the reference and compare (exit code 1 if one is wrong)");
   sub->add_option("--seed", o->seed, "Of the inputs of --check_nodes")->capture_default_str()->transform(integer());
+  sub->add_flag("--ablation", o->ablation,
+                "Only say what each pass is worth: compile and simulate without each one in turn (ablation.txt)");
   sub->add_flag("--dump_graph", o->dump, "Write the graph behind each stage as text and for Graphviz");
   sub->footer("Example: vinci compile model.onnx --soc_version Ascend910B1 -o model --check_nodes");
   sub->callback([o] {

@@ -19,6 +19,7 @@
 #include "tools/validate/report.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
+#include "tools/vinci/step_progress.h"
 
 namespace vinci::cli {
 namespace {
@@ -32,37 +33,12 @@ struct ValidateOptions {
   std::string csv, write;
 };
 
-// On standard error: one line that is written again on a terminal, else a line every ten seconds.
-class Progress {
- public:
-  Progress() : terminal_(::isatty(STDERR_FILENO) != 0) {}
-  ~Progress() {
-    if (shown_ && terminal_) std::fputs("\r\x1b[K", stderr);
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
-  void show(usize begun, usize all) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10000))) return;
-    last_ = now;
-    shown_ = true;
-    fmt::print(stderr, "{}point {} of {}{}", terminal_ ? "\r\x1b[K" : "", begun, all, terminal_ ? "" : "\n");
-    std::fflush(stderr);
-  }
-
- private:
-  const bool terminal_;
-  bool shown_ = false;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
 std::vector<validate::GroupOutcome> run_with_progress(const std::vector<validate::Group>& groups,
                                                       validate::Options options) {
-  Progress progress;
+  StepProgress progress;
   options.progress = [&](usize begun, usize all) {
     if (run::interrupted()) fail(Fault::Limit, "interrupted when {} of {} points had begun", begun, all);
-    progress.show(begun, all);
+    progress.show(fmt::format("point {} of {}", begun, all));
   };
   run::catch_interrupts();
   return validate::run(groups, options);

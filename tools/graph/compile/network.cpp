@@ -2,10 +2,29 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/graph/compile/network.h"
 
+#include <algorithm>
+
 #include "isa/base/error.h"
 #include "tools/graph/compile/storage.h"
 
 namespace vinci::graph {
+namespace {
+
+// Without the pass that selects formats, a tensor may lie in memory in another way than the kernel reads it.
+void check_formats(const Group& group, const Kernel& kernel, const config::ChipConfig& chip) {
+  const Formats formats = kernel.formats(group, chip);
+  const auto check = [&](const std::vector<const Value*>& values, const std::vector<isa::Format>& wanted) {
+    for (usize i = 0; i < std::min(values.size(), wanted.size()); ++i) {
+      if (values[i]->format == wanted[i]) continue;
+      fail(Fault::Unsupported, "{} ({}): the kernel {} needs {} in {}, but it is in {}", group.node().name,
+           group.node().type, kernel.name, values[i]->name, isa::name(wanted[i]), isa::name(values[i]->format));
+    }
+  };
+  check(group.inputs(), formats.inputs);
+  check(group.outputs(), formats.outputs);
+}
+
+}  // namespace
 
 Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, const CompileOptions& options) {
   Network out{.graph = std::move(graph), .chip = chip, .passes = {}, .nodes = {}, .memory = {}};
@@ -21,6 +40,7 @@ Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, co
     if (is_alias(*node)) continue;
     const Group group(*node);
     const Kernel& kernel = kernel_for(group, out.chip);
+    check_formats(group, kernel, out.chip);
     Tiling tiling = kernel.tilings(group, out.chip).at(0);
     KernelProgram program = kernel.build(group, out.chip, tiling);
     out.nodes.push_back(

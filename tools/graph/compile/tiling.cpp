@@ -84,7 +84,8 @@ std::string tiling_signature(const CompiledNode& node) {
   return fmt::format("{} {}", node.kernel->name, signature(*node.node));
 }
 
-TilingReport choose_tilings(Network& network, TilingCache& cache) {
+TilingReport choose_tilings(Network& network, TilingCache& cache,
+                            const std::function<void(u32 begun, u32 all)>& progress) {
   TilingReport report;
   std::map<std::string, Choice> open = open_choices(network, cache, report);
   usize rounds = 0;
@@ -94,8 +95,9 @@ TilingReport choose_tilings(Network& network, TilingCache& cache) {
     for (auto& [signature, choice] : open) {
       if (round < choice.finalists.size()) use(network, choice, choice.finalists[round]);
     }
-    const NetworkTime time = time_network(network);
     ++report.simulations;
+    if (progress) progress(report.simulations, static_cast<u32>(rounds));
+    const NetworkTime time = time_network(network);
     for (auto& [signature, choice] : open) {
       if (round >= choice.finalists.size()) continue;
       double& sum = choice.microseconds.emplace_back(0);

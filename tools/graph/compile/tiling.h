@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,7 +34,8 @@ struct TilingReport {
   u32 chosen = 0;       // different nodes that have more than one tiling
   u32 from_cache = 0;   // of them
   u32 simulations = 0;  // of the whole network
-  // Sum of the tasks that were simulated with other tilings: with those of the estimate, and with those that were chosen.
+  // Sum of the tasks that were simulated with other tilings: with those of the estimate, and with those that were
+  // chosen.
   double estimated_us = 0, chosen_us = 0;
 };
 
@@ -43,6 +45,8 @@ std::string tiling_signature(const CompiledNode& node);
 
 // Gives each node the fastest of its at most eight tilings. The whole network is simulated with the first tiling of all
 // nodes, then with the second one, and so on: each task meets the caches as its network leaves them.
-TilingReport choose_tilings(Network& network, TilingCache& cache);
+// `progress` is told each simulation before it begins.
+TilingReport choose_tilings(Network& network, TilingCache& cache,
+                            const std::function<void(u32 begun, u32 all)>& progress = {});
 
 }  // namespace vinci::graph

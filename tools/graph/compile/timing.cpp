@@ -14,19 +14,14 @@
 namespace vinci::graph {
 namespace {
 
-// Start and end of the tasks of the model, in order.
+// The tasks of the model.
 class ModelTasks final : public models::TaskSink {
  public:
   void task(const models::TaskRecord& record) override {
-    if (record.stream == kModelStream && record.kind.starts_with("KERNEL"))
-      spans.push_back({record.task_id, record.start, record.end});
+    if (record.stream == kModelStream && record.kind.starts_with("KERNEL")) records.push_back(record);
   }
 
-  struct Span {
-    u32 task;
-    u64 start, end;
-  };
-  std::vector<Span> spans;
+  std::vector<models::TaskRecord> records;
 };
 
 }  // namespace
@@ -36,33 +31,43 @@ NetworkTime time_network(const Network& network) {
   task::RunMemory memory(stream.stream(), false);
   ModelTasks tasks;
   models::simulate(network.chip, stream.stream(), memory, {.progress = {}, .tasks = &tasks});
-  std::ranges::sort(tasks.spans, {}, &ModelTasks::Span::task);
-  VINCI_CHECK(tasks.spans.size() == network.nodes.size());
+  std::ranges::sort(tasks.records, {}, &models::TaskRecord::task_id);
+  VINCI_CHECK(tasks.records.size() == network.nodes.size());
   const double us = 1e6 / static_cast<double>(network.chip.clock);
   NetworkTime out;
   u64 first = ~u64{0}, last = 0;
-  for (usize i = 0; i < tasks.spans.size(); ++i) {
-    const ModelTasks::Span& s = tasks.spans[i];
-    out.nodes.push_back({&network.nodes[i], static_cast<double>(s.end - s.start) * us});
-    first = std::min(first, s.start);
-    last = std::max(last, s.end);
+  for (usize i = 0; i < tasks.records.size(); ++i) {
+    const models::TaskRecord& r = tasks.records[i];
+    const auto cycles = static_cast<double>(r.end - r.start);
+    NodeTime& n = out.nodes.emplace_back(NodeTime{.node = &network.nodes[i], .microseconds = cycles * us});
+    for (const models::CoreSums& core : r.cores) {
+      n.cube_use += static_cast<double>(core.busy[enum_index(isa::PipeId::M)]) / (cycles * network.chip.ai_cores);
+      n.read_bytes += core.work.gm_read_bytes;
+      n.written_bytes += core.work.gm_write_bytes;
+    }
+    out.read_bytes += n.read_bytes;
+    out.written_bytes += n.written_bytes;
+    first = std::min(first, r.start);
+    last = std::max(last, r.end);
   }
   if (last > 0) out.microseconds = static_cast<double>(last - first) * us;
   return out;
 }
 
 std::string node_table(const Network& network, const NetworkTime& time) {
-  std::string out = fmt::format("{:>4} {:<28} {:<14} {:>7} {:>9} {:>6}  {:<30} {}\n", "task", "node", "kernel",
-                                "blocks", "us", "share", "tiling", "nodes of the model");
+  std::string out =
+      fmt::format("{:>4} {:<28} {:<14} {:>7} {:>9} {:>6} {:>6} {:>9} {:>9}  {:<30} {}\n", "task", "node", "kernel",
+                  "blocks", "us", "share", "cube", "KiB read", "written", "tiling", "nodes of the model");
   double sum = 0;
   for (const NodeTime& n : time.nodes)
     sum += n.microseconds;
   for (usize i = 0; i < time.nodes.size(); ++i) {
-    const CompiledNode& n = *time.nodes[i].node;
-    out +=
-        fmt::format("{:>4} {:<28} {:<14} {:>7} {:>9.2f} {:>5.1f}%  {:<30} {}\n", i, n.node->name, n.kernel->name,
-                    n.program.blocks, time.nodes[i].microseconds, sum == 0 ? 0 : 100 * time.nodes[i].microseconds / sum,
-                    text(n.tiling), fmt::join(n.node->origins, " "));
+    const NodeTime& t = time.nodes[i];
+    const CompiledNode& n = *t.node;
+    out += fmt::format("{:>4} {:<28} {:<14} {:>7} {:>9.2f} {:>5.1f}% {:>5.1f}% {:>9} {:>9}  {:<30} {}\n", i,
+                       n.node->name, n.kernel->name, n.program.blocks, t.microseconds,
+                       sum == 0 ? 0 : 100 * t.microseconds / sum, 100 * t.cube_use, ceil_div<u64>(t.read_bytes, 1024),
+                       ceil_div<u64>(t.written_bytes, 1024), text(n.tiling), fmt::join(n.node->origins, " "));
   }
   out += fmt::format("{} tasks on {}, {:.2f} us; buffers of {} KiB, {} KiB without reuse, at least {} KiB\n",
                      network.nodes.size(), network.chip.name, time.microseconds, network.memory.features / 1024,
