@@ -277,16 +277,17 @@ struct Pass {
   std::vector<std::string> macros;
   std::string text;
   std::vector<std::string> headers;  // options for what is precompiled of it
+  bool asks_for_kind = false;        // its files mention macros of the kind
 };
 
 std::vector<Pass> passes_of(Kinds kinds) {
-  const Pass vector{"vector", 2, {"-D__DAV_C220_VEC__=1", "-D__DAV_VEC__=1"}, "", {}};
-  const Pass cube{"cube", 1, {"-D__DAV_C220_CUBE__=1", "-D__DAV_CUBE__=1"}, "", {}};
+  const Pass vector{"vector", 2, {"-D__DAV_C220_VEC__=1", "-D__DAV_VEC__=1"}, "", {}, false};
+  const Pass cube{"cube", 1, {"-D__DAV_C220_CUBE__=1", "-D__DAV_CUBE__=1"}, "", {}, false};
   switch (kinds) {
     case Kinds::split: return {vector, cube};
-    case Kinds::vector: return {{"only-vector", 2, vector.macros, "", {}}};
-    case Kinds::cube: return {{"only-cube", 1, cube.macros, "", {}}};
-    case Kinds::joint: return {{"both", 3, {}, "", {}}};
+    case Kinds::vector: return {{"only-vector", 2, vector.macros, "", {}, false}};
+    case Kinds::cube: return {{"only-cube", 1, cube.macros, "", {}, false}};
+    case Kinds::joint: return {{"both", 3, {}, "", {}, false}};
   }
   return {};
 }
@@ -324,13 +325,20 @@ class Compilation {
  private:
   void compile(const std::string& source, const std::string& stem, const std::string& object) const {
     std::vector<Pass> passes = passes_of(line_.arch.kinds);
-    for (Pass& pass : passes)
-      preprocess(source, fmt::format("{}.{}.i", stem, pass.kind), pass, &pass == passes.data());
-    // Most sources do not ask for the kind of the core.
-    if (passes.size() == 2 && passes[0].text == passes[1].text &&
-        passes[0].text.find("vinci_core_type") == std::string::npos) {
-      passes.pop_back();
-      passes[0].kind = "both";
+    preprocess(source, fmt::format("{}.{}.i", stem, passes[0].kind), passes[0], true);
+    if (passes.size() == 2) {
+      Pass& other = passes[1];
+      if (passes[0].asks_for_kind) {
+        preprocess(source, fmt::format("{}.{}.i", stem, other.kind), other, false);
+      } else {
+        other.text = passes[0].text;
+        other.headers = passes[0].headers;
+      }
+      // Most sources do not ask for the kind of the core.
+      if (passes[0].text == other.text && other.text.find("vinci_core_type") == std::string::npos) {
+        passes.pop_back();
+        passes[0].kind = "both";
+      }
     }
     u64 hash = fnv1a(source);
     for (const Pass& pass : passes)
@@ -357,11 +365,25 @@ class Compilation {
     run(words);
     try {
       pass.text = io::read_file(output);
+      pass.asks_for_kind = asks_for_kind(pass.text);
       pass.headers = headers_.use(pass.text);
       pass.text = ascendc::rewrite_launches(pass.text);
     } catch (const Error& e) {
       throw Error(e.fault(), e.message(), source);
     }
+  }
+
+  // Whether the macros of a kind of core, __DAV_VEC__ and the like, may have an effect on the preprocessed text.
+  bool asks_for_kind(std::string_view text) const {
+    constexpr std::string_view kMacros = "__DAV_";
+    const std::string ours = own_headers();
+    const auto mentions = [&](const std::string& word) { return word.find(kMacros) != std::string::npos; };
+    const auto asks = [&](const auto& file) {
+      const std::string& name = file.first;
+      if (name.starts_with('<') || (!ours.empty() && name.starts_with(ours))) return false;
+      return !fs::exists(name) || mentions(io::read_file(name));
+    };
+    return std::ranges::any_of(line_.options, mentions) || std::ranges::any_of(texts_of_files(text), asks);
   }
 
   // The Ascend 910_93 (A3) has the cores of the 910B.

@@ -81,6 +81,54 @@ u64 state_of(const std::vector<std::string>& compiler) {
   return out;
 }
 
+// The flags behind the name in a line marker: 1 enters a file, 2 returns to one, 3 is for system headers.
+bool has_flag(std::string_view marker, char flag) {
+  return marker.find(flag, marker.rfind('"')) != std::string_view::npos;
+}
+
+// Which file includes which, as line markers say, and what of that a text without some of the files has to say: some
+// warnings are for the main file alone.
+class Inclusions {
+ public:
+  void follow(std::string_view file, std::string_view marker) {
+    if (has_flag(marker, '2') && !now_.empty()) now_.pop_back();
+    if (has_flag(marker, '1') || now_.empty()) {
+      now_.push_back({file, has_flag(marker, '3'), ++entered_});
+    } else {
+      now_.back().file = file;
+    }
+  }
+
+  // Goes from the file that was shown last to the present one, whose marker is `marker`.
+  void show(std::string& out, std::string_view marker, const FileTexts& left_out) {
+    std::vector<Entry> next;
+    std::ranges::copy_if(now_, std::back_inserter(next), [&](const Entry& e) { return !left_out.contains(e.file); });
+    usize same = 0;
+    while (same < next.size() && same < shown_.size() && next[same].number == shown_[same].number)
+      ++same;
+    const std::string_view line = marker.substr(2, marker.find(' ', 2) - 2);
+    if (same == next.size() && same == shown_.size()) write(out, line, next.back(), "");
+    for (usize depth = shown_.size(); depth > std::max<usize>(same, 1); --depth)
+      write(out, depth - 1 == next.size() ? line : "1", shown_[depth - 2], " 2");
+    for (usize i = same; i < next.size(); ++i)
+      write(out, i + 1 == next.size() ? line : "1", next[i], i == 0 ? "" : " 1");
+    shown_ = std::move(next);
+  }
+
+ private:
+  struct Entry {
+    std::string_view file;
+    bool of_system;
+    u32 number;  // of the inclusion
+  };
+  static void write(std::string& out, std::string_view line, const Entry& e, std::string_view flag) {
+    out += fmt::format("# {} \"{}\"{}{}\n", line, e.file, flag, e.of_system ? " 3" : "");
+  }
+
+  std::vector<Entry> now_, shown_;
+  u32 entered_ = 0;
+};
+
 // Files that no compilation has used for a month.
 void remove_old(const std::string& folder) {
   std::error_code error;
@@ -94,32 +142,54 @@ void remove_old(const std::string& folder) {
 
 }  // namespace
 
-std::map<std::string, u64, std::less<>> texts_of_files(std::string_view preprocessed) {
-  std::map<std::string, u64, std::less<>> out;
-  u64* now = nullptr;
+FileTexts texts_of_files(std::string_view preprocessed) {
+  FileTexts out;
+  FileText* now = nullptr;
   each_line(preprocessed, [&](std::string_view line) {
     if (const auto file = named_by(line)) {
       const auto it = out.find(*file);
-      now = it != out.end() ? &it->second : &out.emplace(*file, kFnv1aBasis).first->second;
+      now = it != out.end() ? &it->second : &out[std::string(*file)];
+      now->of_system = now->of_system || has_flag(line, '3');
     } else if (now != nullptr && line.size() > 1) {
-      *now = fnv1a(line, *now);
+      now->lines.push_back(fnv1a(line));
+      if (line.starts_with("typedef ") && line.ends_with(";\n")) now->typedefs.insert(now->lines.back());
     }
   });
   return out;
 }
 
-std::string without_files(std::string_view preprocessed, const std::map<std::string, u64, std::less<>>& files) {
+bool says_the_same(const FileTexts& source, const FileTexts& precompiled, std::unordered_set<u64>& kept) {
+  std::vector<const FileText*> other;  // of the source, with another text
+  std::unordered_set<u64> declared;    // by headers of C that are precompiled
+  for (const auto& [name, text] : precompiled) {
+    const auto it = source.find(name);
+    if (it == source.end()) return false;
+    const bool of_c = text.of_system && name.find("/c++/") == std::string::npos;
+    if (of_c) declared.insert(text.lines.begin(), text.lines.end());
+    if (it->second.lines == text.lines) continue;
+    if (!of_c) return false;
+    other.push_back(&it->second);
+  }
+  for (const FileText* text : other) {
+    for (const u64 line : text->lines) {
+      if (declared.contains(line)) continue;
+      if (!text->typedefs.contains(line)) return false;
+      kept.insert(line);
+    }
+  }
+  return true;
+}
+
+std::string without_files(std::string_view preprocessed, const FileTexts& files, const std::unordered_set<u64>& kept) {
   std::string out;
+  Inclusions inclusions;
   bool keep = true;
   each_line(preprocessed, [&](std::string_view line) {
     if (const auto file = named_by(line)) {
+      inclusions.follow(*file, line);
       keep = !files.contains(*file);
-      if (!keep) return;
-      const usize close = line.rfind('"') + 1;
-      out += line.substr(0, close);
-      if (line.find('3', close) != std::string_view::npos) out += " 3";
-      out += '\n';
-    } else if (keep) {
+      if (keep) inclusions.show(out, line, files);
+    } else if (keep || (!kept.empty() && kept.contains(fnv1a(line)))) {
       out += line;
     }
   });
@@ -172,12 +242,9 @@ std::vector<std::string> PrecompiledHeaders::use(std::string& text) const {
     if (!included) continue;
     const auto found = ready(folder, choice.headers);
     if (!found) continue;
-    const bool same = std::ranges::all_of(found->files, [&](const auto& f) {
-      const auto it = files.find(f.first);
-      return it != files.end() && it->second == f.second;
-    });
-    if (!same) continue;
-    text = without_files(text, found->files);
+    std::unordered_set<u64> kept;
+    if (!says_the_same(files, found->files, kept)) continue;
+    text = without_files(text, found->files, kept);
     return {"-Xclang", "-include-pch", "-Xclang", found->path};
   }
   return {};
