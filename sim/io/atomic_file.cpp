@@ -18,10 +18,21 @@ namespace {
 
 constexpr std::string_view kTemporarySuffix = ".vinci-tmp";
 
+// Where the temporary file of `target` is: in `wanted`, if a rename can lead from there to the target.
+std::filesystem::path temporary_folder_of(const std::filesystem::path& target, const std::string& wanted) {
+  const std::filesystem::path beside = target.parent_path();
+  struct stat a {
+  }, b{};
+  const bool same = !wanted.empty() && ::stat(wanted.c_str(), &a) == 0 &&
+                    ::stat(beside.empty() ? "." : beside.c_str(), &b) == 0 && a.st_dev == b.st_dev;
+  return same ? std::filesystem::path(wanted) : beside;
+}
+
 // The n-th temporary name for a file. The process id only makes collisions rare; it is in no output.
-std::filesystem::path temporary_name(const std::filesystem::path& target, unsigned n) {
+std::filesystem::path temporary_name(const std::filesystem::path& folder, const std::filesystem::path& target,
+                                     unsigned n) {
   const std::string stem = target.filename().string().substr(0, 200);
-  return target.parent_path() / fmt::format(".{}.{}.{}{}", stem, ::getpid(), n, kTemporarySuffix);
+  return folder / fmt::format(".{}.{}.{}{}", stem, ::getpid(), n, kTemporarySuffix);
 }
 
 // An AtomicFile holds a lock on its temporary file, which ends with the process.
@@ -56,7 +67,7 @@ void sync_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path, Durability durability)
+AtomicFile::AtomicFile(std::string path, Durability durability, const std::string& temporary_folder)
     : path_(std::move(path)), target_(resolve(path_)), durability_(durability) {
   if (path_.empty()) fail(Fault::Input, "the name of an output file is empty");
   struct stat info {};
@@ -66,7 +77,7 @@ AtomicFile::AtomicFile(std::string path, Durability durability)
   if (exists && !S_ISREG(info.st_mode)) {
     fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    open_temporary();
+    open_temporary(temporary_folder);
   }
   if (fd_ < 0) fail(Fault::Input, "cannot write '{}': {}", path_, reason(errno));
   file_ = ::fdopen(fd_, "wb");
@@ -77,9 +88,10 @@ AtomicFile::AtomicFile(std::string path, Durability durability)
   }
 }
 
-void AtomicFile::open_temporary() {
+void AtomicFile::open_temporary(const std::string& folder) {
+  const std::filesystem::path where = temporary_folder_of(target_, folder);
   for (unsigned n = 0; n < 1000 && fd_ < 0; ++n) {
-    const std::string name = temporary_name(target_, n).string();
+    const std::string name = temporary_name(where, target_, n).string();
     fd_ = create_locked(name.c_str());
     if (fd_ >= 0) temporary_ = name;
     if (fd_ < 0 && errno != EEXIST) return;

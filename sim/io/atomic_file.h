@@ -25,8 +25,11 @@ enum class Durability : u8 {
 // target that is not a regular file (/dev/stdout, a pipe) is written directly.
 class AtomicFile {
  public:
-  // Throws Fault::Input when the file cannot be created there.
-  explicit AtomicFile(std::string path, Durability durability = Durability::rebuildable);
+  // The temporary file is in `temporary_folder`, if that is given and on the same file system, else beside `path`:
+  // remove_abandoned() of the folder of a run then finds those of its sub-folders. Throws Fault::Input when the file
+  // cannot be created there.
+  explicit AtomicFile(std::string path, Durability durability = Durability::rebuildable,
+                      const std::string& temporary_folder = {});
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
@@ -41,7 +44,7 @@ class AtomicFile {
   void commit();
 
  private:
-  void open_temporary();
+  void open_temporary(const std::string& folder);
   [[noreturn]] void fail_write(int error);
 
   std::string path_;       // as the user named it, for messages

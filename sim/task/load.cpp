@@ -7,6 +7,7 @@
 
 #include "sim/io/atomic_file.h"
 #include "sim/io/npy.h"
+#include "sim/task/content_name.h"
 #include "sim/task/draft.h"
 #include "sim/task/locate.h"
 
@@ -77,7 +78,14 @@ std::vector<std::byte> initial_data(const TaskStream& stream, u32 buffer) {
     if (size - offset != b.bytes) {
       fail(Fault::Input, "buffer '{}' has {} bytes, but the file has {}", b.name, b.bytes, size - offset);
     }
-    return files.read(b.file, offset, b.bytes);
+    std::vector<std::byte> bytes = files.read(b.file, offset, b.bytes);
+    if (was_changed(b.file, bytes)) {
+      fail(Fault::Input,
+           "buffer '{}': the file was changed after it was recorded: its name is a hash of other contents; record the "
+           "program again, or give the file another name in the task stream",
+           b.name);
+    }
+    return bytes;
   } catch (const Error& e) {
     throw Error(e.fault(), e.message(), where);
   }
@@ -92,7 +100,7 @@ void write_output(const TaskStream& stream, u32 buffer, std::span<const std::byt
   std::error_code error;
   if (b.output.find('/') != std::string::npos) std::filesystem::create_directories(path.parent_path(), error);
   if (error) fail_at(Fault::Input, path.parent_path().string(), "cannot make the folder: {}", error.message());
-  io::AtomicFile file(path.string());
+  io::AtomicFile file(path.string(), io::Durability::rebuildable, folder);
   if (b.output.ends_with(".npy")) {
     const std::vector<u64> flat{b.bytes / io::npy_element_bytes(b.dtype)};
     const std::span<const u64> shape = b.shape.empty() ? std::span<const u64>(flat) : std::span<const u64>(b.shape);

@@ -108,6 +108,28 @@ TEST_F(AtomicFileTest, AbandonedFilesAreRemovedAndOthersStay) {
   EXPECT_TRUE(fs::exists(path(".mine.12.0.tmp")));
 }
 
+// What was written into a sub-folder of a run is found by the next run, also by one that writes nothing there.
+TEST_F(AtomicFileTest, AbandonedFilesOfSubfoldersAreInTheFolderOfTheRun) {
+  fs::create_directories(folder_ / "deep/er");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AtomicFile file(path("deep/er/lost"), Durability::rebuildable, folder_.string());
+    ::raise(SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  remove_abandoned(folder_.string());
+  usize files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_))
+    files += entry.is_regular_file() ? 1 : 0;
+  EXPECT_EQ(files, 0u);
+
+  AtomicFile file(path("deep/er/kept"), Durability::rebuildable, folder_.string());
+  file.write("whole");
+  EXPECT_FALSE(fs::exists(path("deep/er/kept")));
+  file.commit();
+  EXPECT_EQ(read_file(path("deep/er/kept")), "whole");
+}
+
 TEST_F(AtomicFileTest, AFolderHasOneWriter) {
   std::optional<FolderLock> first(folder_.string());
   EXPECT_THROW(FolderLock(folder_.string()), Error);

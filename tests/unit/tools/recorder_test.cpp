@@ -173,6 +173,32 @@ TEST(Recorder, AFileOfAnotherContentIsNotTaken) {
   EXPECT_EQ(task::initial_data(task::load_task_stream(again.file), 1), again.data);
 }
 
+TEST(Recorder, AChangedFileIsNoticed) {
+  const io::TempFolder folder("recorder");
+  Recorded first(folder, 2 << 20, 1);
+  first.write();
+  const std::string name = first.recorder.stream().buffers[1].file;
+  std::vector<std::byte> other = first.data;
+  other[12345] ^= std::byte{1};
+  io::write_file_atomically(in(folder, name), other);
+  try {
+    task::initial_data(task::load_task_stream(first.file), 1);
+    FAIL() << "a changed file is read";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.fault(), Fault::Input);
+    EXPECT_NE(e.message().find("changed after it was recorded"), std::string::npos) << e.message();
+    EXPECT_EQ(e.location(), in(folder, name));
+  }
+}
+
+TEST(Recorder, WhatAKilledRecordingHasLeftIsRemoved) {
+  const io::TempFolder folder("recorder");
+  std::filesystem::create_directories(in(folder, "app.data"));
+  io::write_file_atomically(in(folder, "app.data/.0123456789abcdef.bin.12.0.vinci-tmp"), std::string_view("part"));
+  Recorded(folder, 2 << 20, 1).write();
+  EXPECT_EQ(files_in(in(folder, "app.data")).size(), 1u);
+}
+
 TEST(Recorder, OneRecordingAtATimeWritesItsData) {
   const io::TempFolder folder("recorder");
   constexpr usize kBytes = 2 << 20;

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 
 #include "isa/base/error.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/input_file.h"
+#include "sim/task/content_name.h"
 #include "sim/task/load.h"
 
 namespace vinci::ascendc {
@@ -19,19 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr u64 kLargestInside = u64{1} << 20, kMostInside = u64{16} << 20;  // bytes of one buffer, and of all
-constexpr std::string_view kSuffix = ".bin";
-constexpr usize kDigits = 16;
-
-u64 hash_of(std::span<const std::byte> bytes) {
-  u64 h = bytes.size();
-  for (usize at = 0; at < bytes.size(); at += sizeof(u64)) {
-    u64 word = 0;
-    std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
-    h = (h ^ word) * 0x9e3779b97f4a7c15;
-    h ^= h >> 32;
-  }
-  return h;
-}
 
 bool holds(const fs::path& path, std::span<const std::byte> bytes) {
   const io::InputFile file(path.string());
@@ -42,13 +29,6 @@ bool holds(const fs::path& path, std::span<const std::byte> bytes) {
     if (!std::ranges::equal(file.read(at, piece.size()), piece)) return false;
   }
   return true;
-}
-
-bool is_ours(const std::string& name) {
-  return name.size() >= kDigits + kSuffix.size() && name.ends_with(kSuffix) &&
-         std::ranges::all_of(name.substr(0, kDigits), [](char c) {
-           return std::string_view("0123456789abcdef").find(c) != std::string_view::npos;
-         });
 }
 
 }  // namespace
@@ -77,10 +57,10 @@ std::string DataFiles::keep(std::span<const std::byte> bytes) {
     fail_at(Fault::Input, folder.string(),
             "the folder for the data of the recording is a symbolic link; remove it or record elsewhere");
   }
-  if (!lock_) lock_ = std::make_unique<io::FolderLock>(folder.string());
-  const std::string hash = fmt::format("{:0{}x}", hash_of(bytes), kDigits);
+  lock();
+  const std::string digits = task::content_digits(bytes);
   for (u32 n = 0;; ++n) {
-    const std::string file = fmt::format("{}{}{}", hash, n == 0 ? "" : fmt::format("-{}", n), kSuffix);
+    const std::string file = fmt::format("{}{}.bin", digits, n == 0 ? "" : fmt::format("-{}", n));
     const fs::path path = folder / file;
     if (fs::exists(path, error)) {
       if (!holds(path, bytes)) continue;  // another one of the same hash
@@ -97,18 +77,25 @@ std::string DataFiles::keep(std::span<const std::byte> bytes) {
   }
 }
 
+void DataFiles::lock() {
+  if (lock_) return;
+  const std::string folder = (fs::path(folder_) / name_).string();
+  lock_ = std::make_unique<io::FolderLock>(folder);
+  io::remove_abandoned(folder);
+}
+
 void DataFiles::remove_others() {
   const fs::path folder = fs::path(folder_) / name_;
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(folder, error))) return;
   try {
-    if (!lock_) lock_ = std::make_unique<io::FolderLock>(folder.string());
+    lock();
   } catch (const Error&) {
     return;
   }
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (is_ours(name) && !kept_.contains(name)) fs::remove(entry.path(), error);
+    if (!task::digits_of_name(name).empty() && !kept_.contains(name)) fs::remove(entry.path(), error);
   }
   fs::remove(folder, error);  // where it is empty
   lock_.reset();

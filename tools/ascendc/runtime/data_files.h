@@ -34,6 +34,9 @@ class DataFiles {
   const std::string& folder() const { return folder_; }
 
  private:
+  // Reserves the folder of data, once, and removes what a recording that was killed has left in it.
+  void lock();
+
   std::string folder_, name_;  // name_: of the folder of data
   std::unique_ptr<io::FolderLock> lock_;
   std::set<std::string> kept_;
