@@ -56,6 +56,10 @@ RunMemory::RunMemory(const TaskStream& stream, bool with_data, u64 seed, HostByt
 }
 
 void RunMemory::append() {
+  if (with_data_ && stream_.without_data) {
+    fail(Fault::Input,
+         "the task stream was recorded without the contents of its buffers (--no-data): it runs in mode timing alone");
+  }
   const auto first = static_cast<u32>(device_.size());
   const usize count = stream_.buffers.size();
   device_.resize(count);

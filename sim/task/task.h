@@ -50,6 +50,7 @@ struct TaskStream {
   std::vector<std::string> labels = {};
   std::vector<std::string> models = {};  // what is of a model, the streams say
   std::vector<Comm> comms = {};
+  bool without_data = false;  // contents of host buffers were left out, so only mode timing can run it
   HostProgram host = {};
   std::string folder;  // where relative files are looked up; not part of the meaning
   TaskPlaces places = {};

@@ -32,6 +32,7 @@ class VtsReader {
          [&](usize i, const vts::Kernel* k) { s_.kernels.push_back(kernel(*k, Path{} / "kernels" / i)); });
     s_.events = names(in.events());
     s_.devices = in.devices();
+    s_.without_data = in.without_data();
     s_.notifies = names(in.notifies());
     s_.labels = names(in.labels());
     s_.models = names(in.models());

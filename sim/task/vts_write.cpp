@@ -58,7 +58,7 @@ class VtsWriter {
     const auto thread_list = numbers(threads);
     const auto root = vts::CreateTaskStream(fbb_, kFormatVersion, name, static_cast<vts::Arch>(s_.arch), buffer_list,
                                             kernel_list, event_list, stream_list, s_.devices, notify_list, label_list,
-                                            model_list, comm_list, semaphore_list, thread_list);
+                                            model_list, comm_list, semaphore_list, thread_list, s_.without_data);
     vts::FinishTaskStreamBuffer(fbb_, root);
     const auto* begin = reinterpret_cast<const std::byte*>(fbb_.GetBufferPointer());
     return {begin, begin + fbb_.GetSize()};

@@ -42,6 +42,7 @@ class YamlWriter {
     line("name: {}", name_text(s_.name));
     line("arch: {}", isa::name(s_.arch));
     if (s_.devices != 1) line("devices: {}", s_.devices);
+    if (s_.without_data) line("without_data: true");
     if (!s_.buffers.empty()) line("buffers:");
     for (usize i = 0; i < s_.buffers.size(); ++i)
       buffer(s_.buffers[i], file_of(files_.buffers, i));

@@ -25,9 +25,9 @@ class YamlReader {
     const Node& root = yaml_.tree().root();
     if (root.kind != NodeKind::map)
       fail_at(Fault::Input, where_.at(root), "a task stream is a map with the key 'vinci'");
-    const auto f = yaml_.fields<13>(root, "task stream",
+    const auto f = yaml_.fields<14>(root, "task stream",
                                     {"vinci", "name", "arch", "devices", "buffers", "kernels", "events", "notifies",
-                                     "labels", "comms", "models", "streams", "host"});
+                                     "labels", "comms", "models", "streams", "host", "without_data"});
     if (!f[0]) fail_at(Fault::Input, where_.at(root), "a task stream starts with 'vinci: {}'", kFormatVersion);
     u64 version = 0;
     if (!yaml_.scalar(*f[0]) || !read_number(f[0]->text(), version) || version != kFormatVersion) {
@@ -40,6 +40,7 @@ class YamlReader {
       source.arch_known = yaml_.read_name(*f[2], "arch", isa::kArchNames, s_.arch);
     source.arch = s_.arch;
     if (f[3]) s_.devices = static_cast<u32>(yaml_.read_count(*f[3], "devices", kMaxDevices, 1));
+    if (f[13]) s_.without_data = yaml_.read_truth(*f[13], "without_data");
     if (f[4]) read_buffers(*f[4]);
     check_buffers(s_, where_, files_, problems_);
     if (f[5]) read_kernels(*f[5], source);

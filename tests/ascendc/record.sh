@@ -31,6 +31,17 @@ ratio=$(sed -n 's/.*(\([0-9]*\)\.[0-9]* to 1).*/\1/p' record.txt)
 "$tool" record --no-data -o small.vts ./app 2> /dev/null
 "$tool" run small.vts --chip ascend-910b1 --mode timing --out timing -q
 [ "$(cycles direct)" -eq "$(cycles timing)" ] || fail "without data another time"
+# Other modes are refused, also where the task stream has become text and a file again.
+"$tool" pack small.vts -o small.yaml > /dev/null
+"$tool" pack small.yaml -o again.vts > /dev/null
+for stream in small again; do
+  for mode in full functional; do
+    status=0
+    "$tool" run $stream.vts --chip ascend-910b1 --mode $mode --out none -q 2> no_data.txt || status=$?
+    [ "$status" -eq 2 ] && grep -q "without the contents of its buffers" no_data.txt ||
+      fail "without data, $stream.vts, mode $mode: $status $(cat no_data.txt)"
+  done
+done
 
 # The same program on another chip; one of another architecture is refused.
 "$tool" sim --soc-version=Ascend910B4 --output=sim --kernel-name="tile|none" --core-id="1|2" -q ./app

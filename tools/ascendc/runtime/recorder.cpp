@@ -73,6 +73,8 @@ void Recorder::copy(u32 stream, u64 dst, u64 src, u64 bytes, Direction direction
         b.file = files_->keep(host);
       } else if (with_data_) {
         b.data.assign(host.begin(), host.end());
+      } else {
+        stream_.without_data = true;
       }
       op.dst = slice(dst);
       op.src = {buffer, 0};
