@@ -71,8 +71,8 @@ void take_command_line(CLI::App& command, const std::string& rest) {
 
 void add_native_timeout(CLI::App& command) {
   command
-      .add_option_function<std::string>(
-          "--native-timeout", [](const std::string& seconds) { set_variable("VINCI_NATIVE_TIMEOUT", seconds); },
+      .add_option_function<u32>(
+          "--native-timeout", [](const u32& seconds) { set_variable("VINCI_NATIVE_TIMEOUT", std::to_string(seconds)); },
           "End the program with exit code 7 when the native code of a kernel has made no progress for so many seconds; "
           "after 60 s there is a warning with the line")
       ->transform(integer(1, 1'000'000));
