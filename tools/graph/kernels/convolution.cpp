@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
-#include "isa/base/error.h"
-#include "tools/graph/kernels/kernel.h"
+#include "tools/graph/kernels/convolution_tiling.h"
 #include "tools/graph/kernels/vector_ops.h"
-#include "tools/graph/ops/window.h"
 
 // Convolution as a matrix product whose left matrix load3d makes from the feature map: NC1HWC0 in, weights FRACTAL_Z,
 // NC1HWC0 out. A tile is `m` positions of an image by `n` output channels; `c1` blocks of channels go through L1 at a
@@ -19,84 +16,6 @@ namespace {
 
 using isa::PipeId, isa::Reg, isa::Target, isa::Type;
 
-constexpr u64 kFractalBytes = 512;  // of f16
-constexpr u64 kMaxRepeat = 255;     // fractals of a load from L1, repeats of a vector instruction
-
-// The sizes of a convolution, in the terms of its kernel.
-struct Problem {
-  explicit Problem(const Group& group) {
-    const Node& conv = *group.nodes()[0];
-    const Shape &in = group.resolve(conv.input(0))->shape, &weights = group.resolve(conv.input(1))->shape;
-    window = window_of(conv, {in[2], in[3]}, {weights[2], weights[3]});
-    images = static_cast<u64>(in[0]);
-    height = static_cast<u64>(in[2]);
-    width = static_cast<u64>(in[3]);
-    c1 = ceil_div<u64>(static_cast<u64>(in[1]), kC0);
-    n1 = ceil_div<u64>(static_cast<u64>(weights[0]), kC0);
-    out_width = static_cast<u64>(window.out[1]);
-    positions = static_cast<u64>(window.out[0]) * out_width;
-    points = static_cast<u64>(window.kernel[0] * window.kernel[1]);
-    biased = conv.input(2) != nullptr;
-  }
-  u64 depth() const { return c1 * points * kC0; }  // of the product
-  // Rows of the map that `m` positions can need.
-  u64 rows(u64 m) const {
-    const u64 out_rows = std::min<u64>(static_cast<u64>(window.out[0]), (m + out_width - 2) / out_width + 1);
-    return std::min(height, (out_rows - 1) * static_cast<u64>(window.stride[0]) + static_cast<u64>(window.span(0)));
-  }
-
-  Window window;
-  u64 images, height, width, c1, n1, out_width, positions, points;
-  bool biased;
-};
-
-struct Sizes {
-  explicit Sizes(const Tiling& t)
-      : m(static_cast<u64>(t.at("m"))),
-        n(static_cast<u64>(t.at("n"))),
-        c1(static_cast<u64>(t.at("c1"))),
-        k(static_cast<u64>(t.at("k"))) {}
-  u64 m, n, c1, k;
-  u64 map_bytes(const Problem& x) const {
-    return align_up<u64>(c1 * x.rows(m) * x.width * 32, kFractalBytes);
-  }  // in L1
-  u64 weight_bytes(const Problem& x) const { return c1 * x.points * (n / kC0) * kFractalBytes; }
-};
-
-// Tensors that the nodes behind the convolution read from memory; the map itself may be among them.
-std::vector<const Value*> residuals(const Group& group) {
-  std::vector<const Value*> out;
-  for (usize i = 1; i < group.nodes().size(); ++i) {
-    for (const Value* const operand : group.nodes()[i]->inputs()) {
-      const Value* const v = group.resolve(operand);
-      const bool tensor = std::ranges::find(group.inputs(), v) != group.inputs().end();
-      if (tensor && std::ranges::find(out, v) == out.end()) out.push_back(v);
-    }
-  }
-  return out;
-}
-
-u64 bias_bytes(const Problem& x) { return x.biased ? x.n1 * kC0 * 4 : 0; }
-
-Footprint conv_footprint(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
-  const Problem x(group);
-  const Sizes s(tiling);
-  Footprint f{.l1 = 2 * (s.map_bytes(x) + s.weight_bytes(x)),
-              .l0a = 2 * s.m * s.k * 2,
-              .l0b = 2 * s.n * s.k * 2,
-              .l0c = 2 * s.m * s.n * 4};
-  if (is_joint(chip)) {
-    f.ub = bias_bytes(x) + s.m * s.n * 2 * (2 + 2 * residuals(group).size() + temporaries(group, 1).count);
-  } else {
-    f.l1 += align_up(bias_bytes(x), u64{64});
-  }
-  return f;
-}
-
-bool fits(const Footprint& f, const config::BufferSizes& b) {
-  return f.l1 <= b.l1 && f.l0a <= b.l0a && f.l0b <= b.l0b && f.l0c <= b.l0c && f.ub <= b.ub;
-}
-
 std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
   const Node& conv = *group.nodes()[0];
   if (conv.type != "Conv2D") return "it does not begin with Conv2D";
@@ -106,7 +25,7 @@ std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
   if (in.type != DataType::f16 || weights.type != DataType::f16 || group.resolve(conv.output())->type != DataType::f16)
     return "its types are not f16";
   if (conv.integer("group", 1) != 1) return "it has groups";
-  const Problem x(group);
+  const ConvProblem x(group);
   const Window& w = x.window;
   for (usize a = 0; a < 2; ++a) {
     if (w.kernel[a] > 255 || w.stride[a] > 63 || w.dilation[a] > 255 || w.pad_begin[a] > 255 || w.pad_end[a] > 255 ||
@@ -126,7 +45,7 @@ std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
     for (usize i = 1; i < group.nodes().size(); ++i) {
       if (group.resolve(group.nodes()[i]->output())->type != DataType::f16) return "its epilogue is not f16 alone";
     }
-    for (const Value* const v : residuals(group)) {
+    for (const Value* const v : conv_residuals(group)) {
       if (v->shape != group.outputs()[0]->shape) return "its epilogue has an operand of another shape";
     }
   }
@@ -138,63 +57,6 @@ Formats conv_formats(const Group& group, const config::ChipConfig&) {
   Formats out{.inputs = {}, .outputs = {NC1HWC0}};
   for (usize i = 0; i < group.inputs().size(); ++i)
     out.inputs.push_back(i == 1 ? FRACTAL_Z : i == 2 && group.nodes()[0]->input(2) != nullptr ? ND : NC1HWC0);
-  return out;
-}
-
-double rate(const config::CostLine& line) { return line.bytes_per_cycle > 0 ? line.bytes_per_cycle.value : 1e9; }
-
-// Cycles of the slowest core: tiles in turn, each as long as its slowest part.
-double estimate(const Problem& x, const Sizes& s, const config::ChipConfig& chip) {
-  const auto n = [](u64 v) { return static_cast<double>(v); };
-  const u64 m_tiles = ceil_div(x.positions, s.m), n_tiles = ceil_div(x.n1 * kC0, s.n);
-  const double waves = n(ceil_div(x.images * m_tiles * n_tiles, u64{chip.ai_cores}));
-  const double m = n(std::min(s.m, align_up(x.positions, kC0))), columns = n(std::min(s.n, x.n1 * kC0));
-  const double depth = n(x.depth());
-  const double cube = m * columns * depth / 4096 + n(ceil_div(x.depth(), s.k)) * chip.core.cube.startup;
-  const auto& move = chip.core.move;
-  const double l1_steps = n(ceil_div(x.c1, s.c1));
-  const double load = (n(x.c1 * x.rows(s.m) * x.width) * 32 + depth * columns * 2) / rate(move.gm_to_l1) +
-                      2 * l1_steps * move.gm_to_l1.startup;
-  const double l0 = m * depth * 2 / rate(move.l1_to_l0a) + columns * depth * 2 / rate(move.l1_to_l0b);
-  const double out = m * columns * 2 / (is_joint(chip) ? rate(move.ub_to_gm) : rate(move.gm_to_l1));
-  return waves * (std::max({cube, load, l0, out}) + 0.1 * (load + out) + 200);
-}
-
-std::vector<Tiling> conv_tilings(const Group& group, const config::ChipConfig& chip) {
-  const Problem x(group);
-  struct Choice {
-    double time;
-    Tiling tiling;
-  };
-  std::vector<Choice> choices;
-  for (u64 m = kC0; m <= std::min<u64>(512, align_up(x.positions, kC0)); m += kC0) {
-    for (u64 n1 = 1; n1 <= std::min<u64>(16, x.n1); n1 *= 2) {
-      const u64 n = n1 * kC0;
-      // The bias table holds two tiles; a vector instruction takes a whole tile.
-      if (!is_joint(chip) && x.biased && 2 * n * 4 > chip.core.buffers.bt) continue;
-      if (is_joint(chip) && m * n / 128 > kMaxRepeat) continue;
-      const u64 k_fit = std::min(chip.core.buffers.l0a / (4 * m), chip.core.buffers.l0b / (4 * n)) / kC0 * kC0;
-      const u64 k_limit = std::min(k_fit, kMaxRepeat / n1 * kC0);
-      if (k_limit == 0) continue;
-      for (u64 c1 = std::min<u64>(x.c1, 16); c1 > 0; --c1) {
-        const u64 chunk = c1 * x.points * kC0;
-        if (c1 * x.points > 4095) continue;
-        const u64 steps = ceil_div(chunk, k_limit), k = align_up(ceil_div(chunk, steps), kC0);
-        Tiling t{{"m", static_cast<i64>(m)},
-                 {"n", static_cast<i64>(n)},
-                 {"c1", static_cast<i64>(c1)},
-                 {"k", static_cast<i64>(k)}};
-        if (!fits(conv_footprint(group, chip, t), chip.core.buffers)) continue;
-        choices.push_back({estimate(x, Sizes(t), chip), std::move(t)});
-        break;
-      }
-    }
-  }
-  std::ranges::stable_sort(choices, {}, &Choice::time);
-  std::vector<Tiling> out;
-  for (usize i = 0; i < std::min<usize>(choices.size(), 8); ++i)
-    out.push_back(std::move(choices[i].tiling));
-  if (out.empty()) fail(Fault::Unsupported, "{}: no tile of the convolution fits {}", group.node().name, chip.name);
   return out;
 }
 
@@ -259,7 +121,7 @@ class ConvWriter {
       p_.mov(r, 0);
     each_slot([&](PipeId from, PipeId to, u32 slot) { p_.set_flag(from, to, slot); });
     if (x_.biased) {
-      const u64 blocks = bias_bytes(x_) / 32;
+      const u64 blocks = conv_bias_bytes(x_) / 32;
       p_.ld_arg(t0_, 2);
       if (joint_) {
         p_.copy_gm_to_ubuf(0, t0_, 0, 1, blocks, 0, 0);
@@ -599,15 +461,15 @@ class ConvWriter {
   // Places in L1 and UB.
   u64 weights_at() const { return 2 * s_.map_bytes(x_); }
   u64 bias_at() const { return weights_at() + 2 * s_.weight_bytes(x_); }
-  u64 out_at() const { return bias_bytes(x_); }
+  u64 out_at() const { return conv_bias_bytes(x_); }
   u64 residual_at() const { return out_at() + 2 * tile_bytes(); }
   u64 between_at() const { return residual_at() + 2 * residuals_.size() * tile_bytes(); }
 
   const Group& group_;
-  const Problem x_;
-  const Sizes s_;
+  const ConvProblem x_;
+  const ConvSizes s_;
   const bool joint_;
-  const std::vector<const Value*> residuals_ = residuals(group_);
+  const std::vector<const Value*> residuals_ = conv_residuals(group_);
   const u64 m_tiles_ = ceil_div(x_.positions, s_.m), n_tiles_ = ceil_div(x_.n1 * kC0, s_.n);
   isa::ProgramBuilder p_;
   const bool first_load3d_ = p_.arch() == isa::Arch::c100;  // has version 1 alone

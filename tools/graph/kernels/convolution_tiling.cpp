@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/kernels/convolution_tiling.h"
+
+#include <algorithm>
+
+#include "isa/base/error.h"
+#include "tools/graph/kernels/vector_ops.h"
+
+namespace vinci::graph {
+namespace {
+
+bool fits(const Footprint& f, const config::BufferSizes& b) {
+  return f.l1 <= b.l1 && f.l0a <= b.l0a && f.l0b <= b.l0b && f.l0c <= b.l0c && f.ub <= b.ub;
+}
+
+double rate(const config::CostLine& line) { return line.bytes_per_cycle > 0 ? line.bytes_per_cycle.value : 1e9; }
+
+// Cycles of the slowest core: tiles in turn, each as long as its slowest part.
+double estimate(const ConvProblem& x, const ConvSizes& s, const config::ChipConfig& chip) {
+  const auto n = [](u64 v) { return static_cast<double>(v); };
+  const u64 m_tiles = ceil_div(x.positions, s.m), n_tiles = ceil_div(x.n1 * kC0, s.n);
+  const double waves = n(ceil_div(x.images * m_tiles * n_tiles, u64{chip.ai_cores}));
+  const double m = n(std::min(s.m, align_up(x.positions, kC0))), columns = n(std::min(s.n, x.n1 * kC0));
+  const double depth = n(x.depth());
+  const double cube = m * columns * depth / 4096 + n(ceil_div(x.depth(), s.k)) * chip.core.cube.startup;
+  const auto& move = chip.core.move;
+  const double l1_steps = n(ceil_div(x.c1, s.c1));
+  const double load = (n(x.c1 * x.rows(s.m) * x.width) * 32 + depth * columns * 2) / rate(move.gm_to_l1) +
+                      2 * l1_steps * move.gm_to_l1.startup;
+  const double l0 = m * depth * 2 / rate(move.l1_to_l0a) + columns * depth * 2 / rate(move.l1_to_l0b);
+  const double out = m * columns * 2 / (is_joint(chip) ? rate(move.ub_to_gm) : rate(move.gm_to_l1));
+  return waves * (std::max({cube, load, l0, out}) + 0.1 * (load + out) + 200);
+}
+
+}  // namespace
+
+ConvProblem::ConvProblem(const Group& group) {
+  const Node& conv = *group.nodes()[0];
+  const Shape &in = group.resolve(conv.input(0))->shape, &weights = group.resolve(conv.input(1))->shape;
+  window = window_of(conv, {in[2], in[3]}, {weights[2], weights[3]});
+  images = static_cast<u64>(in[0]);
+  height = static_cast<u64>(in[2]);
+  width = static_cast<u64>(in[3]);
+  c1 = ceil_div<u64>(static_cast<u64>(in[1]), kC0);
+  n1 = ceil_div<u64>(static_cast<u64>(weights[0]), kC0);
+  out_width = static_cast<u64>(window.out[1]);
+  positions = static_cast<u64>(window.out[0]) * out_width;
+  points = static_cast<u64>(window.kernel[0] * window.kernel[1]);
+  biased = conv.input(2) != nullptr;
+}
+
+std::vector<const Value*> conv_residuals(const Group& group) {
+  std::vector<const Value*> out;
+  for (usize i = 1; i < group.nodes().size(); ++i) {
+    for (const Value* const operand : group.nodes()[i]->inputs()) {
+      const Value* const v = group.resolve(operand);
+      const bool tensor = std::ranges::find(group.inputs(), v) != group.inputs().end();
+      if (tensor && std::ranges::find(out, v) == out.end()) out.push_back(v);
+    }
+  }
+  return out;
+}
+
+Footprint conv_footprint(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
+  const ConvProblem x(group);
+  const ConvSizes s(tiling);
+  Footprint f{.l1 = 2 * (s.map_bytes(x) + s.weight_bytes(x)),
+              .l0a = 2 * s.m * s.k * 2,
+              .l0b = 2 * s.n * s.k * 2,
+              .l0c = 2 * s.m * s.n * 4};
+  if (is_joint(chip)) {
+    f.ub = conv_bias_bytes(x) + s.m * s.n * 2 * (2 + 2 * conv_residuals(group).size() + temporaries(group, 1).count);
+  } else {
+    f.l1 += align_up(conv_bias_bytes(x), u64{64});
+  }
+  return f;
+}
+
+std::vector<Tiling> conv_tilings(const Group& group, const config::ChipConfig& chip) {
+  const ConvProblem x(group);
+  struct Choice {
+    double time;
+    Tiling tiling;
+  };
+  std::vector<Choice> choices;
+  for (u64 m = kC0; m <= std::min<u64>(512, align_up(x.positions, kC0)); m += kC0) {
+    for (u64 n1 = 1; n1 <= std::min<u64>(16, x.n1); n1 *= 2) {
+      const u64 n = n1 * kC0;
+      // The bias table holds two tiles; a vector instruction takes a whole tile.
+      if (!is_joint(chip) && x.biased && 2 * n * 4 > chip.core.buffers.bt) continue;
+      if (is_joint(chip) && m * n / 128 > kMaxRepeat) continue;
+      const u64 k_fit = std::min(chip.core.buffers.l0a / (4 * m), chip.core.buffers.l0b / (4 * n)) / kC0 * kC0;
+      const u64 k_limit = std::min(k_fit, kMaxRepeat / n1 * kC0);
+      if (k_limit == 0) continue;
+      for (u64 c1 = std::min<u64>(x.c1, 16); c1 > 0; --c1) {
+        const u64 chunk = c1 * x.points * kC0;
+        if (c1 * x.points > 4095) continue;
+        const u64 steps = ceil_div(chunk, k_limit), k = align_up(ceil_div(chunk, steps), kC0);
+        Tiling t{{"m", static_cast<i64>(m)},
+                 {"n", static_cast<i64>(n)},
+                 {"c1", static_cast<i64>(c1)},
+                 {"k", static_cast<i64>(k)}};
+        if (!fits(conv_footprint(group, chip, t), chip.core.buffers)) continue;
+        choices.push_back({estimate(x, ConvSizes(t), chip), std::move(t)});
+        break;
+      }
+    }
+  }
+  std::ranges::stable_sort(choices, {}, &Choice::time);
+  std::vector<Tiling> out;
+  for (usize i = 0; i < std::min<usize>(choices.size(), 8); ++i)
+    out.push_back(std::move(choices[i].tiling));
+  if (out.empty()) fail(Fault::Unsupported, "{}: no tile of the convolution fits {}", group.node().name, chip.name);
+  return out;
+}
+
+}  // namespace vinci::graph
