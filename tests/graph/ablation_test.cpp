@@ -15,7 +15,8 @@ using ::testing::HasSubstr;
 class Ablation : public ::testing::TestWithParam<const char*> {
  protected:
   std::vector<AblationRow> rows(const Net& net, const CompileOptions& options = {}) {
-    return ablation(net.graph, config::load_chip(GetParam()), options, [&](std::string_view p) { told.emplace_back(p); });
+    return ablation(net.graph, config::load_chip(GetParam()), options,
+                    [&](std::string_view p) { told.emplace_back(p); });
   }
   static const AblationRow* without(const std::vector<AblationRow>& rows, std::string_view pass) {
     const auto at = std::ranges::find(rows, pass, &AblationRow::pass);

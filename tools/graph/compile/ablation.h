@@ -12,8 +12,8 @@ namespace vinci::graph {
 
 // A network as it is compiled without one pass.
 struct AblationRow {
-  std::string pass;  // "" for the row with all passes
-  u32 changes = 0;   // that the pass made among all passes
+  std::string pass;        // "" for the row with all passes
+  u32 changes = 0;         // that the pass made among all passes
   std::string error = {};  // why it cannot be compiled without the pass, a line; then there is nothing else
   usize tasks = 0;
   double microseconds = 0;

@@ -69,8 +69,12 @@ class ConvWriter {
   isa::BuiltProgram program() {
     prologue();
     const Target next = p_.here("tile"), finish = p_.label("finish");
-    p_.bge(tile_, tiles(), finish);
+    p_.get_block_idx(t0_);
+    p_.add(t0_, t0_, 1);
+    first_tile(t0_);
+    p_.bge(tile_, t0_, finish);
     place();
+    if (s_.resident) load_weights_that_stay();
     products();
     if (joint_) {
       store_through_ub();
@@ -78,8 +82,7 @@ class ConvWriter {
       store_by_fixpipe();
     }
     p_.xor_(c_slot_, c_slot_, 1);
-    p_.get_block_num(t0_);
-    p_.add(tile_, tile_, t0_);
+    p_.add(tile_, tile_, 1);
     p_.b(next);
     p_.bind(finish);
     each_slot([&](PipeId from, PipeId to, u32 slot) { p_.wait_flag(from, to, slot); });
@@ -116,7 +119,10 @@ class ConvWriter {
       point_h_ = p_.reg("point_h");
       point_w_ = p_.reg("point_w");
     }
+    p_.comment("each block has tiles that follow each other");
     p_.get_block_idx(tile_);
+    first_tile(tile_);
+    if (s_.resident) p_.mov(loaded_, x_.n1);
     for (const Reg r : {slot_, l0_, c_slot_})
       p_.mov(r, 0);
     each_slot([&](PipeId from, PipeId to, u32 slot) { p_.set_flag(from, to, slot); });
@@ -141,12 +147,24 @@ class ConvWriter {
     p_.set_padding(0);
   }
 
+  // Of a block: its number becomes that of its first tile.
+  void first_tile(Reg block) {
+    p_.mul(block, block, tiles());
+    p_.get_block_num(t1_);
+    p_.div(block, block, t1_);
+  }
+
   // Image, first position and filter of the tile; the rows of the map under it.
   void place() {
     const Window& w = x_.window;
     p_.comment("the tile, and the rows of the map that it needs");
-    p_.rem(n0_, tile_, n_tiles_);
-    p_.div(t0_, tile_, n_tiles_);
+    if (s_.resident) {
+      p_.div(n0_, tile_, x_.images * m_tiles_);
+      p_.rem(t0_, tile_, x_.images * m_tiles_);
+    } else {
+      p_.rem(n0_, tile_, n_tiles_);
+      p_.div(t0_, tile_, n_tiles_);
+    }
     p_.rem(m0_, t0_, m_tiles_);
     p_.div(image_, t0_, m_tiles_);
     p_.mul(n0_, n0_, s_.n / kC0);
@@ -242,32 +260,62 @@ class ConvWriter {
         p_.add(t1_, t1_, t3_);
       });
     }
-    p_.comment("weights to L1");
-    p_.mul(t0_, c_, x_.points * x_.n1);
-    p_.add(t0_, t0_, n0_);
-    p_.shl(t0_, t0_, 9);
-    p_.ld_arg(t1_, 1);
-    p_.add(t0_, t0_, t1_);
-    p_.mul(t1_, slot_, s_.weight_bytes(x_));
-    p_.add(t1_, t1_, weights_at());
-    p_.mul(t2_, count_, x_.points);
+    if (!s_.resident) {
+      p_.comment("weights to L1");
+      p_.mul(t0_, c_, x_.points * x_.n1);
+      p_.add(t0_, t0_, n0_);
+      p_.mul(t1_, slot_, s_.weight_bytes(x_) / 2);
+      p_.add(t1_, t1_, weights_at());
+      p_.mul(t2_, count_, x_.points);
+      load_weights(t1_, t0_, t2_);
+    }
+    p_.set_flag(PipeId::MTE2, PipeId::MTE1, slot_);
+  }
+
+  // All weights of the filters of the tile, if they are not those of the tile before.
+  void load_weights_that_stay() {
+    p_.if_(loaded_ != n0_, [&] {
+      p_.comment("the weights of these filters to L1, when those before have been read");
+      for (u32 slot = 0; slot < 2; ++slot)
+        p_.wait_flag(PipeId::MTE1, PipeId::MTE2, slot);
+      p_.mov(t0_, n0_);
+      p_.mov(t1_, weights_at());
+      p_.mov(t2_, x_.c1 * x_.points);
+      load_weights(t1_, t0_, t2_);
+      p_.hand_over(PipeId::MTE2, PipeId::MTE1, 3);
+      for (u32 slot = 0; slot < 2; ++slot)
+        p_.set_flag(PipeId::MTE1, PipeId::MTE2, slot);
+      p_.mov(loaded_, n0_);
+    });
+  }
+
+  // To `l1` from the fractal `from` of the weights: `rows` of fractals, of each those of the filters of the tile.
+  void load_weights(Reg l1, Reg from, Reg rows) {
+    p_.shl(from, from, 9);
+    p_.ld_arg(src_, 1);
+    p_.add(from, from, src_);
     p_.sub(t3_, x_.n1, n1_);
     p_.shl(t3_, t3_, 4);
     p_.shl(src_, n1_, 4);
-    p_.copy_gm_to_cbuf(t1_, t0_, 0, t2_, src_, t3_, 0);
-    p_.set_flag(PipeId::MTE2, PipeId::MTE1, slot_);
+    p_.copy_gm_to_cbuf(l1, from, 0, rows, src_, t3_, 0);
   }
 
   void multiply() {
     p_.wait_flag(PipeId::MTE2, PipeId::MTE1, slot_);
     p_.comment("products of what is in L1");
     p_.mul(src_, slot_, s_.map_bytes(x_));
-    p_.mul(w_src_, slot_, s_.weight_bytes(x_));
+    if (s_.resident) {
+      p_.mul(w_src_, c_, x_.points);
+      p_.mul(w_src_, w_src_, n1_);
+      p_.shl(w_src_, w_src_, 9);
+    } else {
+      p_.mul(w_src_, slot_, s_.weight_bytes(x_) / 2);
+    }
     p_.add(w_src_, w_src_, weights_at());
-    p_.mul(end_, count_, x_.points * kC0);
     p_.mov(k0_, 0);
     const Target step = p_.here("depth");
-    p_.sub(k_, end_, k0_);
+    p_.mul(t0_, count_, x_.points * kC0);
+    p_.sub(k_, t0_, k0_);
     p_.min(k_, k_, s_.k);
     p_.wait_flag(PipeId::M, PipeId::MTE1, l0_);
     p_.or_(t0_, c_, k0_);
@@ -304,7 +352,8 @@ class ConvWriter {
     p_.set_flag(PipeId::M, PipeId::MTE1, l0_);
     p_.xor_(l0_, l0_, 1);
     p_.add(k0_, k0_, s_.k);
-    p_.blt(k0_, end_, step);
+    p_.mul(t0_, count_, x_.points * kC0);
+    p_.blt(k0_, t0_, step);
     p_.set_flag(PipeId::MTE1, PipeId::MTE2, slot_);
   }
 
@@ -460,7 +509,7 @@ class ConvWriter {
   u64 tile_bytes() const { return s_.m * s_.n * 2; }
   // Places in L1 and UB.
   u64 weights_at() const { return 2 * s_.map_bytes(x_); }
-  u64 bias_at() const { return weights_at() + 2 * s_.weight_bytes(x_); }
+  u64 bias_at() const { return weights_at() + s_.weight_bytes(x_); }
   u64 out_at() const { return conv_bias_bytes(x_); }
   u64 residual_at() const { return out_at() + 2 * tile_bytes(); }
   u64 between_at() const { return residual_at() + 2 * residuals_.size() * tile_bytes(); }
@@ -476,9 +525,10 @@ class ConvWriter {
   const Reg tile_ = p_.reg("tile"), image_ = p_.reg("image"), m0_ = p_.reg("m0"), n0_ = p_.reg("n0"), m_ = p_.reg("m"),
             m1_ = p_.reg("m1"), m2_ = p_.reg("m2"), n1_ = p_.reg("n1"), from_ = p_.reg("from"), rows_ = p_.reg("rows"),
             column_ = p_.reg("column"), c_ = p_.reg("c"), count_ = p_.reg("count"), k0_ = p_.reg("k0"),
-            k_ = p_.reg("k"), end_ = p_.reg("end"), slot_ = p_.reg("slot"), l0_ = p_.reg("l0"),
-            c_slot_ = p_.reg("c_slot"), src_ = p_.reg("src"), w_src_ = p_.reg("w_src"), first_ = p_.reg("first"),
-            t0_ = p_.reg("t0"), t1_ = p_.reg("t1"), t2_ = p_.reg("t2"), t3_ = p_.reg("t3"), bias_ = p_.reg("bias");
+            k_ = p_.reg("k"), slot_ = p_.reg("slot"), l0_ = p_.reg("l0"), c_slot_ = p_.reg("c_slot"),
+            src_ = p_.reg("src"), w_src_ = p_.reg("w_src"), first_ = p_.reg("first"), t0_ = p_.reg("t0"),
+            t1_ = p_.reg("t1"), t2_ = p_.reg("t2"), t3_ = p_.reg("t3"), bias_ = p_.reg("bias");
+  const Reg loaded_ = p_.reg("loaded");  // first filter of the weights that stay in L1
   // Of version 1 of load3d.
   Reg top_, channel_, point_h_, point_w_;
 };

@@ -10,6 +10,8 @@
 namespace vinci::graph {
 namespace {
 
+constexpr u64 kMaxBursts = 4095;  // pieces of a copy
+
 bool fits(const Footprint& f, const config::BufferSizes& b) {
   return f.l1 <= b.l1 && f.l0a <= b.l0a && f.l0b <= b.l0b && f.l0c <= b.l0c && f.ub <= b.ub;
 }
@@ -26,11 +28,14 @@ double estimate(const ConvProblem& x, const ConvSizes& s, const config::ChipConf
   const double cube = m * columns * depth / 4096 + n(ceil_div(x.depth(), s.k)) * chip.core.cube.startup;
   const auto& move = chip.core.move;
   const double l1_steps = n(ceil_div(x.c1, s.c1));
-  const double load = (n(x.c1 * x.rows(s.m) * x.width) * 32 + depth * columns * 2) / rate(move.gm_to_l1) +
-                      2 * l1_steps * move.gm_to_l1.startup;
+  // Weights that stay are loaded when the filters change, and products wait for them.
+  const double weights = depth * columns * 2 / rate(move.gm_to_l1);
+  const double before = s.resident ? (n(n_tiles) / n(chip.ai_cores) + 1) * (weights + move.gm_to_l1.startup) : 0;
+  const double load = n(x.c1 * x.rows(s.m) * x.width) * 32 / rate(move.gm_to_l1) + (s.resident ? 0 : weights) +
+                      (s.resident ? 1 : 2) * l1_steps * move.gm_to_l1.startup;
   const double l0 = m * depth * 2 / rate(move.l1_to_l0a) + columns * depth * 2 / rate(move.l1_to_l0b);
   const double out = m * columns * 2 / (is_joint(chip) ? rate(move.ub_to_gm) : rate(move.gm_to_l1));
-  return waves * (std::max({cube, load, l0, out}) + 0.1 * (load + out) + 200);
+  return before + waves * (std::max({cube, load, l0, out}) + 0.1 * (load + out) + 200);
 }
 
 }  // namespace
@@ -65,7 +70,7 @@ std::vector<const Value*> conv_residuals(const Group& group) {
 Footprint conv_footprint(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
   const ConvProblem x(group);
   const ConvSizes s(tiling);
-  Footprint f{.l1 = 2 * (s.map_bytes(x) + s.weight_bytes(x)),
+  Footprint f{.l1 = 2 * s.map_bytes(x) + s.weight_bytes(x),
               .l0a = 2 * s.m * s.k * 2,
               .l0b = 2 * s.n * s.k * 2,
               .l0c = 2 * s.m * s.n * 4};
@@ -93,17 +98,21 @@ std::vector<Tiling> conv_tilings(const Group& group, const config::ChipConfig& c
       const u64 k_fit = std::min(chip.core.buffers.l0a / (4 * m), chip.core.buffers.l0b / (4 * n)) / kC0 * kC0;
       const u64 k_limit = std::min(k_fit, kMaxRepeat / n1 * kC0);
       if (k_limit == 0) continue;
-      for (u64 c1 = std::min<u64>(x.c1, 16); c1 > 0; --c1) {
-        const u64 chunk = c1 * x.points * kC0;
-        if (c1 * x.points > 4095) continue;
-        const u64 steps = ceil_div(chunk, k_limit), k = align_up(ceil_div(chunk, steps), kC0);
-        Tiling t{{"m", static_cast<i64>(m)},
-                 {"n", static_cast<i64>(n)},
-                 {"c1", static_cast<i64>(c1)},
-                 {"k", static_cast<i64>(k)}};
-        if (!fits(conv_footprint(group, chip, t), chip.core.buffers)) continue;
-        choices.push_back({estimate(x, ConvSizes(t), chip), std::move(t)});
-        break;
+      for (const bool resident : {false, true}) {
+        if (resident && x.c1 * x.points > kMaxBursts) continue;
+        for (u64 c1 = std::min<u64>(x.c1, 16); c1 > 0; --c1) {
+          const u64 chunk = c1 * x.points * kC0;
+          if (c1 * x.points > kMaxBursts) continue;
+          const u64 steps = ceil_div(chunk, k_limit), k = align_up(ceil_div(chunk, steps), kC0);
+          Tiling t{{"m", static_cast<i64>(m)},
+                   {"n", static_cast<i64>(n)},
+                   {"c1", static_cast<i64>(c1)},
+                   {"k", static_cast<i64>(k)}};
+          if (resident) t["resident"] = 1;
+          if (!fits(conv_footprint(group, chip, t), chip.core.buffers)) continue;
+          choices.push_back({estimate(x, ConvSizes(t), chip), std::move(t)});
+          break;
+        }
       }
     }
   }

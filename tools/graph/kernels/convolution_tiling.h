@@ -33,12 +33,17 @@ struct ConvSizes {
       : m(static_cast<u64>(t.at("m"))),
         n(static_cast<u64>(t.at("n"))),
         c1(static_cast<u64>(t.at("c1"))),
-        k(static_cast<u64>(t.at("k"))) {}
+        k(static_cast<u64>(t.at("k"))),
+        resident(t.contains("resident")) {}
   u64 m, n, c1, k;
+  bool resident;  // all weights of the filters of a tile stay in L1 until other filters come
   u64 map_bytes(const ConvProblem& x) const {
     return align_up<u64>(c1 * x.rows(m) * x.width * 32, kFractalBytes);
   }  // in L1
-  u64 weight_bytes(const ConvProblem& x) const { return c1 * x.points * (n / kC0) * kFractalBytes; }
+  // Of the weights that are in L1 at a time.
+  u64 weight_bytes(const ConvProblem& x) const {
+    return (resident ? x.c1 : 2 * c1) * x.points * (n / kC0) * kFractalBytes;
+  }
 };
 
 // Tensors that the nodes behind the convolution read from memory; the map itself may be among them.
