@@ -95,10 +95,52 @@ def resnet(b, batch, path, name, layers, unit, expansion):
     b.save(path, name, {"x": [batch, 3, 224, 224]}, b.head(x, channels, 1000), [batch, 1000])
 
 
+def relu_conv(b, x, channels, filters, kernel, stride=1, pad=0):
+    """A convolution with bias and its Relu."""
+    scale = np.sqrt(2.0 / (channels * kernel * kernel))
+    w = b.random.normal(0, scale, (filters, channels, kernel, kernel)).astype(np.float32)
+    bias = b.random.uniform(-0.1, 0.1, filters).astype(np.float32)
+    y = b.node("Conv", x, b.constant(w), b.constant(bias), kernel_shape=[kernel] * 2, strides=[stride] * 2,
+               pads=[pad] * 4)
+    return b.node("Relu", y)
+
+
+def classifier(b, x, inputs, hidden):
+    """Three layers on a map of `inputs` elements, as VGG and AlexNet end."""
+    x = b.node("Flatten", x)
+    for width in hidden:
+        x = b.node("Relu", b.linear(x, inputs, width))
+        inputs = width
+    return b.linear(x, inputs, 1000)
+
+
+def vgg16(b, batch, path):
+    x, channels = "x", 3
+    for filters, count in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
+        for _ in range(count):
+            x = relu_conv(b, x, channels, filters, 3, pad=1)
+            channels = filters
+        x = b.node("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+    b.save(path, "vgg16", {"x": [batch, 3, 224, 224]}, classifier(b, x, 512 * 49, (4096, 4096)), [batch, 1000])
+
+
+def alexnet(b, batch, path):
+    x = relu_conv(b, "x", 3, 64, 11, stride=4, pad=2)
+    x = relu_conv(b, b.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2]), 64, 192, 5, pad=2)
+    x = b.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2])
+    for channels, filters in ((192, 384), (384, 256), (256, 256)):
+        x = relu_conv(b, x, channels, filters, 3, pad=1)
+    x = b.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2])
+    b.save(path, "alexnet", {"x": [batch, 3, 224, 224]}, classifier(b, x, 256 * 36, (4096, 4096)), [batch, 1000])
+
+
 NETWORKS = {
+    "alexnet": alexnet,
     "block": block,
     "resnet18": lambda b, batch, path: resnet(b, batch, path, "resnet18", [2, 2, 2, 2], basic_block, 1),
     "resnet50": lambda b, batch, path: resnet(b, batch, path, "resnet50", [3, 4, 6, 3], bottleneck, 4),
+    "resnet152": lambda b, batch, path: resnet(b, batch, path, "resnet152", [3, 8, 36, 3], bottleneck, 4),
+    "vgg16": vgg16,
 }
 
 
