@@ -36,6 +36,12 @@ struct Net {
   Value* positive(Dims dims, double least) {
     return constant(std::move(dims), [&] { return std::abs(random.uniform()) + least; });
   }
+  Value* number(double v) { return graph.add_constant("n", Tensor(Array(DataType::f32, {}, {v}))); }
+  Value* integers(const std::vector<i64>& values) {
+    Array a(DataType::i64, {std::ssize(values)});
+    a.values.assign(values.begin(), values.end());
+    return graph.add_constant("i", Tensor(a));
+  }
   Value* node(std::string_view type, std::vector<Value*> inputs, Attributes attributes = {}) {
     Node* const made = graph.add_node(type, type, std::move(inputs));
     made->attributes = std::move(attributes);

@@ -2,10 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include <gmock/gmock.h>
 
-#include "sim/config/load.h"
-#include "tests/graph/net.h"
-#include "tools/graph/compile/check.h"
-#include "tools/graph/ops/run.h"
+#include "tests/graph/network_fixture.h"
 
 // Small networks from graph to task stream, on a chip with a split and on one with a joint core: each node is right.
 namespace vinci::graph {
@@ -26,26 +23,7 @@ struct MapNet : Net {
   }
 };
 
-class Networks : public ::testing::TestWithParam<const char*> {
- protected:
-  Network compiled(MapNet& net, Value* output) {
-    net.graph.outputs = {output};
-    return compile(std::move(net.owned), config::load_chip(GetParam()));
-  }
-  static std::vector<NodeCheck> checked(const Network& network) {
-    std::vector<NodeCheck> rows = check_nodes(network, random_inputs(*network.graph, 5));
-    for (const NodeCheck& row : rows)
-      EXPECT_TRUE(row.right()) << row.node->node->name << " (" << row.node->kernel->name << " "
-                               << text(row.node->tiling) << "): " << row.error;
-    return rows;
-  }
-  static std::vector<std::string_view> kernels(const Network& network) {
-    std::vector<std::string_view> out;
-    for (const CompiledNode& n : network.nodes)
-      out.push_back(n.kernel->name);
-    return out;
-  }
-};
+class Networks : public NetworkTest {};
 
 TEST_P(Networks, ElementwiseChainsOfAnyLength) {
   for (const i64 n : {1, 127, 128, 1000, 40000, 1000003}) {

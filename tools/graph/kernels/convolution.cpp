@@ -500,7 +500,8 @@ class ConvWriter {
         }
         return between_at() + inner.of.at(v) * tile_bytes();
       };
-      write_vector_nodes(p_, group_, 1, where, s_.m * s_.n);
+      write_vector_nodes(p_, group_, 1, {.at = where, .scratch = between_at() + inner.count * tile_bytes()},
+                         s_.m * s_.n);
     };
     p_.if_(
         c_slot_ == 0, [&] { write(0); }, [&] { write(1); });

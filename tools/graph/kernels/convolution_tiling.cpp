@@ -75,7 +75,8 @@ Footprint conv_footprint(const Group& group, const config::ChipConfig& chip, con
               .l0b = 2 * s.n * s.k * 2,
               .l0c = 2 * s.m * s.n * 4};
   if (is_joint(chip)) {
-    f.ub = conv_bias_bytes(x) + s.m * s.n * 2 * (2 + 2 * conv_residuals(group).size() + temporaries(group, 1).count);
+    f.ub = conv_bias_bytes(x) + s.m * s.n * 2 * (2 + 2 * conv_residuals(group).size() + temporaries(group, 1).count) +
+           scratch_bytes(group, 1, s.m * s.n);
   } else {
     f.l1 += align_up(conv_bias_bytes(x), u64{64});
   }

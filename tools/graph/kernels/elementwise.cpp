@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/elementwise_rows.h"
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/kernels/vector_ops.h"
 
@@ -18,7 +19,10 @@ constexpr u64 kGrain = 128;  // elements; tiles are multiples
 
 std::string elementwise_refuses(const Group& group, const config::ChipConfig& chip) {
   if (group.outputs().size() != 1) return "it has more than one output";
-  return vector_refuses(group, 0, chip);
+  if (std::string reason = vector_refuses(group, 0, chip); !reason.empty()) return reason;
+  if (group.outputs()[0]->shape.elements() == 0) return "it has no elements";
+  if (group.inputs().empty()) return "it reads no tensor";
+  return in_rows(group) ? rows_refuse(group) : "";
 }
 
 Formats elementwise_formats(const Group& group, const config::ChipConfig&) {
@@ -42,16 +46,19 @@ u64 bytes_per_element(const Group& group) {
     bytes += by_channel(group, v) ? 0 : 2 * info(v->type).bytes;
   for (const Value* const v : group.outputs())
     bytes += 2 * info(v->type).bytes;
-  return bytes + 4 * temporaries(group, 0).count;
+  return bytes + 4 * temporaries(group, 0).count +
+         (scratch_bytes(group, 0, kGrain) - scratch_bytes(group, 0, 0)) / kGrain;
 }
 
 u64 block_bytes(const Group& group) {
   return static_cast<u64>(std::ranges::count_if(group.inputs(), [&](const Value* v) { return by_channel(group, v); })) *
-         64;
+             64 +
+         scratch_bytes(group, 0, 0);
 }
 
 // Half and a quarter of the room too: small tensors should give each core some tiles.
 std::vector<Tiling> elementwise_tilings(const Group& group, const config::ChipConfig& chip) {
+  if (in_rows(group)) return row_elementwise_tilings(group, chip);
   const u64 elements = stored_elements(*group.outputs()[0]), row = row_elements(group);
   const u64 room = (chip.core.buffers.ub - block_bytes(group)) / bytes_per_element(group) / kGrain * kGrain;
   const u64 share = align_up<u64>(ceil_div<u64>(elements, vector_cores(chip)), kGrain);
@@ -66,10 +73,12 @@ std::vector<Tiling> elementwise_tilings(const Group& group, const config::ChipCo
 }
 
 Footprint elementwise_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
+  if (in_rows(group)) return row_elementwise_footprint(group, tiling);
   return {.ub = static_cast<u64>(tiling.at("tile")) * bytes_per_element(group) + block_bytes(group)};
 }
 
 KernelProgram elementwise_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
+  if (in_rows(group)) return row_elementwise_build(group, chip, tiling);
   const u64 elements = stored_elements(*group.outputs()[0]), tile = static_cast<u64>(tiling.at("tile"));
   const u64 row = row_elements(group), rows = elements / row, in_row = ceil_div(row, tile);
   const u64 tiles = rows * in_row, last = row - (in_row - 1) * tile;
@@ -137,10 +146,11 @@ KernelProgram elementwise_build(const Group& group, const config::ChipConfig& ch
       if (found == place.end()) return end + between.of.at(v) * tile * 4;
       return found->second + slot * (by_channel(group, outer) ? 32 : tile * bytes(outer));
     };
-    if (last == tile) return write_vector_nodes(p, group, 0, where, tile);
+    const VectorPlace at_slot{.at = where, .scratch = end + between.count * tile * 4};
+    if (last == tile) return write_vector_nodes(p, group, 0, at_slot, tile);
     p.if_(
-        isa::Value(size) == last, [&] { write_vector_nodes(p, group, 0, where, last); },
-        [&] { write_vector_nodes(p, group, 0, where, tile); });
+        isa::Value(size) == last, [&] { write_vector_nodes(p, group, 0, at_slot, last); },
+        [&] { write_vector_nodes(p, group, 0, at_slot, tile); });
   };
   pipeline.store = [&](isa::ProgramBuilder&, u32 slot) {
     const Value* const v = group.outputs()[0];

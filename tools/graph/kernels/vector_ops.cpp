@@ -11,7 +11,7 @@
 #include <set>
 #include <string_view>
 
-#include "isa/base/error.h"
+#include "tools/graph/kernels/vector_functions.h"
 #include "tools/graph/passes/match.h"
 
 namespace vinci::graph {
@@ -19,71 +19,8 @@ namespace {
 
 using isa::PipeId;
 using isa::ProgramBuilder;
-using isa::Type;
-
-constexpr u64 kLanes16 = 128, kLanes32 = 64;
 
 constexpr u64 kMaxRepeats = 255;
-
-// Instructions of one node, for a part of the elements: whole repeats, or the rest as one repeat with a mask.
-class Writer {
- public:
-  Writer(ProgramBuilder& p, bool wide, u64 from, u64 repeats) : p_(p), wide_(wide), from_(from), repeats_(repeats) {}
-
-  void unary(std::string_view name, u64 dst, u64 src) {
-    each([&](u64 e, u64 n) { p_.call(name, type(), {dst + e * bytes(), src + e * bytes(), n, 1, 1, 8, 8}); });
-  }
-  void scalar(std::string_view name, u64 dst, u64 src, double by) {
-    each([&](u64 e, u64 n) {
-      p_.call(name, type(), {dst + e * bytes(), src + e * bytes(), number(by), n, 1, 1, 8, 8});
-    });
-  }
-  // An operand that is one block for all positions does not move on.
-  void binary(std::string_view name, u64 dst, u64 a, u64 b, bool a_is_block = false, bool b_is_block = false) {
-    const u64 a_step = a_is_block ? 0 : 1, b_step = b_is_block ? 0 : 1;
-    each([&](u64 e, u64 n) {
-      p_.call(name, type(),
-              {dst + e * bytes(), a + a_step * e * bytes(), b + b_step * e * bytes(), n, 1, a_step, b_step, 8,
-               8 * a_step, 8 * b_step});
-    });
-  }
-  void fill(u64 dst, double value) {
-    each([&](u64 e, u64 n) { p_.vector_dup(type(), dst + e * bytes(), number(value), n, 1, 1, 8, 8); });
-  }
-  // 64 lanes are 4 blocks of f16 and 8 of f32.
-  void to_f16(u64 dst, u64 src) {
-    each([&](u64 e, u64 n) { p_.vconv_f322f16(dst + e * 2, src + e * 4, n, 1, 1, 4, 8); });
-  }
-  void to_f32(u64 dst, u64 src) {
-    each([&](u64 e, u64 n) { p_.vconv_f162f32(dst + e * 4, src + e * 2, n, 1, 1, 8, 4); });
-  }
-
- private:
-  Type type() const { return wide_ ? Type::f32 : Type::f16; }
-  u64 bytes() const { return wide_ ? 4 : 2; }
-  u64 lanes() const { return wide_ ? kLanes32 : kLanes16; }
-  isa::Value number(double v) const {
-    return wide_ ? isa::f32(static_cast<float>(v)) : isa::f16(static_cast<float>(v));
-  }
-  // body(first element, repeats) for as many repeats as one instruction takes; the next instruction may read the
-  // result.
-  template <class Body>
-  void each(const Body& body) {
-    for (u64 done = 0; done < repeats_; done += kMaxRepeats)
-      body(from_ + done * lanes(), std::min(kMaxRepeats, repeats_ - done));
-    p_.pipe_barrier(PipeId::V);
-  }
-
-  ProgramBuilder& p_;
-  bool wide_;
-  u64 from_, repeats_;
-};
-
-// The first `count` lanes.
-void set_mask(ProgramBuilder& p, u64 count) {
-  const auto bits = [](u64 n) { return n >= 64 ? ~u64{0} : (u64{1} << n) - 1; };
-  p.set_vector_mask(count > 64 ? bits(count - 64) : 0, bits(count));
-}
 
 struct Operands {
   u64 dst = 0;
@@ -91,17 +28,17 @@ struct Operands {
   std::array<std::optional<double>, 2> scalar{};  // in place of an address
   std::array<bool, 2> block{};                    // one block for all positions
 };
-using Write = void (*)(Writer& w, const Operands& x, const Node& node);
+using Write = void (*)(VectorWriter& w, const Operands& x, const Node& node);
 
 template <const char* name>
-void write_unary(Writer& w, const Operands& x, const Node&) {
+void write_unary(VectorWriter& w, const Operands& x, const Node&) {
   w.unary(name, x.dst, x.src[0]);
 }
 constexpr char kVRelu[] = "vrelu", kVExp[] = "vexp", kVLog[] = "vln", kVSqrt[] = "vsqrt", kVAbs[] = "vabs";
 
 // A sum or product; one operand may be a number.
 template <const char* two, const char* one>
-void write_commutative(Writer& w, const Operands& x, const Node&) {
+void write_commutative(VectorWriter& w, const Operands& x, const Node&) {
   if (x.scalar[0]) return w.scalar(one, x.dst, x.src[1], *x.scalar[0]);
   if (x.scalar[1]) return w.scalar(one, x.dst, x.src[0], *x.scalar[1]);
   w.binary(two, x.dst, x.src[0], x.src[1], x.block[0], x.block[1]);
@@ -109,17 +46,36 @@ void write_commutative(Writer& w, const Operands& x, const Node&) {
 constexpr char kVAdd[] = "vadd", kVAdds[] = "vadds", kVMul[] = "vmul", kVMuls[] = "vmuls", kVMax[] = "vmax",
                kVMaxs[] = "vmaxs", kVMin[] = "vmin", kVMins[] = "vmins";
 
-void write_subtract(Writer& w, const Operands& x, const Node&) {
+// The operands as buffers: a number becomes a block.
+Operands in_buffers(VectorWriter& w, Operands x) {
+  for (usize i = 0; i < x.src.size(); ++i) {
+    if (!x.scalar[i]) continue;
+    x.src[i] = w.number_block(*x.scalar[i]);
+    x.block[i] = true;
+  }
+  return x;
+}
+void write_subtract(VectorWriter& w, const Operands& x, const Node&) {
   if (x.scalar[1]) return w.scalar("vadds", x.dst, x.src[0], -*x.scalar[1]);
   if (!x.scalar[0]) return w.binary("vsub", x.dst, x.src[0], x.src[1], x.block[0], x.block[1]);
   w.scalar("vmuls", x.dst, x.src[1], -1);
   w.scalar("vadds", x.dst, x.dst, *x.scalar[0]);
 }
-void write_divide(Writer& w, const Operands& x, const Node&) {
+void write_divide(VectorWriter& w, const Operands& given, const Node&) {
+  const Operands x = in_buffers(w, given);
   w.binary("vdiv", x.dst, x.src[0], x.src[1], x.block[0], x.block[1]);
 }
-void write_negate(Writer& w, const Operands& x, const Node&) { w.scalar("vmuls", x.dst, x.src[0], -1); }
-void write_clip(Writer& w, const Operands& x, const Node& node) {
+// max(x, 0) + slope * min(x, 0)
+void write_prelu(VectorWriter& w, const Operands& given, const Node&) {
+  const u64 t = w.scratch(0);
+  w.scalar("vmins", t, given.src[0], 0);
+  const Operands x = in_buffers(w, given);
+  w.binary("vmul", t, t, x.src[1], false, x.block[1]);
+  w.unary("vrelu", x.dst, x.src[0]);
+  w.binary("vadd", x.dst, x.dst, t);
+}
+void write_negate(VectorWriter& w, const Operands& x, const Node&) { w.scalar("vmuls", x.dst, x.src[0], -1); }
+void write_clip(VectorWriter& w, const Operands& x, const Node& node) {
   u64 from = x.src[0];
   if (const auto low = scalar(node.input(1))) {
     w.scalar("vmaxs", x.dst, from, *low);
@@ -127,46 +83,65 @@ void write_clip(Writer& w, const Operands& x, const Node& node) {
   }
   if (const auto high = scalar(node.input(2))) w.scalar("vmins", x.dst, from, *high);
 }
-void write_cast(Writer& w, const Operands& x, const Node& node) {
-  if (node.output()->type == node.input(0)->type) return w.scalar("vmuls", x.dst, x.src[0], 1);
+void write_cast(VectorWriter& w, const Operands& x, const Node& node) {
+  if (node.output()->type == node.input(0)->type) return w.copy(x.dst, x.src[0]);
   node.output()->type == DataType::f16 ? w.to_f16(x.dst, x.src[0]) : w.to_f32(x.dst, x.src[0]);
+}
+
+// A function in f32, for tensors of f16 with a cast before and behind it.
+void write_function(VectorWriter& w, const Operands& x, const Node& node) {
+  const VectorFunction& f = *find_vector_function(node.type);
+  if (node.output()->type == DataType::f32) return f.write(w, x.dst, x.src[0], 0, node);
+  w.to_f32(w.scratch(0), x.src[0]);
+  f.write(w, w.scratch(1), w.scratch(0), 2, node);
+  w.to_f16(x.dst, w.scratch(1));
 }
 
 struct VectorOp {
   std::string_view type;
   Write write;
-  bool takes_number = false;  // in place of a tensor
+  std::array<bool, 2> takes_number{};  // in place of a tensor, by operand
+  u32 scratch = 0;                     // buffers of f32
+  bool in_f32 = false;                 // whatever the type of its tensors
 };
 constexpr auto kVectorOps = std::to_array<VectorOp>({
     {"Abs", write_unary<kVAbs>},
-    {"Add", write_commutative<kVAdd, kVAdds>, true},
+    {"Add", write_commutative<kVAdd, kVAdds>, {true, true}},
     {"Cast", write_cast},
     {"ClipByValue", write_clip},
     {"Exp", write_unary<kVExp>},
     {"Log", write_unary<kVLog>},
-    {"Maximum", write_commutative<kVMax, kVMaxs>, true},
-    {"Minimum", write_commutative<kVMin, kVMins>, true},
-    {"Mul", write_commutative<kVMul, kVMuls>, true},
+    {"Maximum", write_commutative<kVMax, kVMaxs>, {true, true}},
+    {"Minimum", write_commutative<kVMin, kVMins>, {true, true}},
+    {"Mul", write_commutative<kVMul, kVMuls>, {true, true}},
     {"Neg", write_negate},
-    {"RealDiv", write_divide},
+    {"PRelu", write_prelu, {false, true}, 1},
+    {"RealDiv", write_divide, {true, true}},
     {"Relu", write_unary<kVRelu>},
     {"Sqrt", write_unary<kVSqrt>},
-    {"Sub", write_subtract, true},
+    {"Sub", write_subtract, {true, true}},
 });
 
-const VectorOp* find_vector_op(std::string_view type) {
-  const auto at = std::ranges::find(kVectorOps, type, &VectorOp::type);
-  return at == kVectorOps.end() ? nullptr : at;
+std::optional<VectorOp> find_vector_op(std::string_view type) {
+  if (const auto at = std::ranges::find(kVectorOps, type, &VectorOp::type); at != kVectorOps.end()) return *at;
+  if (const VectorFunction* const f = find_vector_function(type); f != nullptr)
+    return VectorOp{.type = f->type, .write = write_function, .scratch = f->scratch + 2, .in_f32 = true};
+  return std::nullopt;
 }
 
 bool float_16_or_32(DataType t) { return t == DataType::f16 || t == DataType::f32; }
 
 // Operands that are tensors: those of a clip beside the first one are numbers of its own.
-usize tensor_operands(const Node& node) { return node.type == "ClipByValue" ? 1 : node.inputs().size(); }
+usize tensor_operands(const Node& node) {
+  return node.type == "ClipByValue" || find_vector_function(node.type) != nullptr ? 1 : node.inputs().size();
+}
 
 std::string node_refuses(const Group& group, const Node& node) {
-  const VectorOp* const op = find_vector_op(node.type);
-  if (op == nullptr) return fmt::format("no vector instructions for {}", node.type);
+  const std::optional<VectorOp> op = find_vector_op(node.type);
+  if (!op) return fmt::format("no vector instructions for {}", node.type);
+  if (const VectorFunction* const f = find_vector_function(node.type); f != nullptr && f->refuses != nullptr) {
+    if (const std::string_view reason = f->refuses(node); !reason.empty()) return std::string(reason);
+  }
   const auto& out = *group.resolve(node.output());
   if (!float_16_or_32(out.type)) return fmt::format("{} is of type {}", out.name, info(out.type).name);
   for (usize i = 0; i < node.inputs().size(); ++i) {
@@ -176,12 +151,13 @@ std::string node_refuses(const Group& group, const Node& node) {
       continue;
     }
     if (scalar(in)) {
-      if (op->takes_number) continue;
+      if (op->takes_number.at(i)) continue;
       return fmt::format("operand {} of {} is a number", i, node.name);
     }
     if (!float_16_or_32(in->type)) return fmt::format("{} is of type {}", in->name, info(in->type).name);
     if (is_by_channel(*in, out) && node.inputs().size() == 2 && in->type == DataType::f16 && out.type == DataType::f16)
       continue;
+    if (is_broadcast(group, *in, out) && in->type == out.type) continue;
     if (in->shape != out.shape || in->format != out.format)
       return fmt::format("{} has another shape or format than {}", in->name, out.name);
     if (node.type != "Cast" && in->type != out.type) return fmt::format("{} and {} differ in type", in->name, out.name);
@@ -199,6 +175,16 @@ bool is_by_channel(const Value& operand, const Value& map) {
          o[3] == 1;
 }
 
+bool is_broadcast(const Group& group, const Value& operand, const Value& out) {
+  const Shape &o = operand.shape, &to = out.shape;
+  if (operand.format != isa::Format::ND || out.format != isa::Format::ND || !o.known() || !to.known()) return false;
+  if (o == to || o.rank() > to.rank()) return false;
+  for (usize a = 0; a < o.rank(); ++a) {
+    if (o[a] != 1 && o[a] != to[a + to.rank() - o.rank()]) return false;
+  }
+  return std::ranges::find(group.inputs(), &operand) != group.inputs().end();
+}
+
 std::string vector_refuses(const Group& group, usize first, const config::ChipConfig&) {
   for (usize i = first; i < group.nodes().size(); ++i) {
     if (std::string reason = node_refuses(group, *group.nodes()[i]); !reason.empty()) return reason;
@@ -206,22 +192,37 @@ std::string vector_refuses(const Group& group, usize first, const config::ChipCo
   return "";
 }
 
-void write_vector_nodes(ProgramBuilder& p, const Group& group, usize first, const Addresses& at, u64 elements) {
+u64 scratch_bytes(const Group& group, usize first, u64 elements) {
+  u64 buffers = 0;
+  bool any = false;
+  for (usize i = first; i < group.nodes().size(); ++i) {
+    const Node& node = *group.nodes()[i];
+    const std::optional<VectorOp> op = find_vector_op(node.type);
+    if (!op) continue;
+    buffers = std::max<u64>(buffers, op->scratch);
+    // Numbers in blocks: divided by, or where an architecture lacks an instruction with a scalar.
+    any = any || op->scratch != 0 || op->type == "RealDiv" || op->type == "Maximum" || op->type == "Minimum" ||
+          op->type == "ClipByValue" || (op->type == "Relu" && group.resolve(node.output())->type == DataType::f32);
+  }
+  return any ? kNumberBytes + buffers * align_up(elements, kLanes16) * 4 : 0;
+}
+
+void write_vector_nodes(ProgramBuilder& p, const Group& group, usize first, const VectorPlace& place, u64 elements) {
   // All nodes of whole repeats of the narrow lanes first, then all nodes of the rest: the mask changes seldom.
   const u64 whole = elements / kLanes16 * kLanes16;
   u64 masked = 0;  // lanes of the mask that is set; 0: all
-  const auto write = [&](const Node& node, bool wide, u64 from, u64 repeats, u64 mask) {
+  const auto write = [&](const Node& node, VectorWriter::Part part, u64 mask) {
     if (masked != mask) {
       mask == 0 ? p.set_vector_mask(~u64{0}, ~u64{0}) : set_mask(p, mask);
       masked = mask;
     }
-    Writer w(p, wide, from, repeats);
-    Operands x{.dst = at(node.output())};
+    VectorWriter w(p, part, place.scratch, align_up(elements, kLanes16) * 4);
+    Operands x{.dst = place.at(node.output())};
     for (usize o = 0; o < std::min<usize>(tensor_operands(node), 2); ++o) {
       if (const auto number = scalar(group.resolve(node.input(o)))) {
         x.scalar[o] = number;
       } else {
-        x.src[o] = at(node.input(o));
+        x.src[o] = place.at(node.input(o));
         x.block[o] = is_by_channel(*group.resolve(node.input(o)), *group.resolve(node.output()));
       }
     }
@@ -231,17 +232,21 @@ void write_vector_nodes(ProgramBuilder& p, const Group& group, usize first, cons
     for (usize i = first; i < group.nodes().size(); ++i) {
       const Node& node = *group.nodes()[i];
       // A Cast has the lanes of the wider type.
-      const bool wide =
-          group.resolve(node.output())->type == DataType::f32 || group.resolve(node.input(0))->type == DataType::f32;
+      const bool wide = find_vector_op(node.type)->in_f32 || group.resolve(node.output())->type == DataType::f32 ||
+                        group.resolve(node.input(0))->type == DataType::f32;
       body(node, wide, wide ? kLanes32 : kLanes16);
     }
   };
-  if (whole != 0) each([&](const Node& node, bool wide, u64 lanes) { write(node, wide, 0, whole / lanes, 0); });
+  if (whole != 0) {
+    each([&](const Node& node, bool wide, u64 lanes) {
+      write(node, {.wide = wide, .first = 0, .repeats = whole / lanes}, 0);
+    });
+  }
   if (whole == elements) return;
   each([&](const Node& node, bool wide, u64 lanes) {
     const u64 rest = elements - whole, full = rest / lanes * lanes;
-    if (full != 0) write(node, wide, whole, full / lanes, 0);
-    if (rest != full) write(node, wide, whole + full, 1, rest - full);
+    if (full != 0) write(node, {.wide = wide, .first = whole, .repeats = full / lanes}, 0);
+    if (rest != full) write(node, {.wide = wide, .first = whole + full, .repeats = 1}, rest - full);
   });
   if (masked != 0) p.set_vector_mask(~u64{0}, ~u64{0});
 }

@@ -16,16 +16,29 @@ namespace vinci::graph {
 // Addresses in UB of the values of a group.
 using Addresses = std::function<u64(const Value* value)>;
 
+// Where they are, and scratch_bytes() of scratch.
+struct VectorPlace {
+  Addresses at;
+  u64 scratch = 0;
+};
+
 // Whether a tensor has one number for each channel of a map in NC1HWC0: a block of 16 numbers for all positions of a
 // block of channels.
 bool is_by_channel(const Value& operand, const Value& map);
 
+// Whether an input of the group has fewer elements than `out`, in ND, and is repeated to its shape.
+bool is_broadcast(const Group& group, const Value& operand, const Value& out);
+
 // "" where vector instructions compute all nodes [first, end) of the group on the chip; else the reason why not.
 std::string vector_refuses(const Group& group, usize first, const config::ChipConfig& chip);
 
+// Bytes of UB that the nodes [first, end) take for so many elements, beside their values.
+u64 scratch_bytes(const Group& group, usize first, u64 elements);
+
 // Writes nodes [first, end) of the group for so many elements. Each value has a buffer of its own. The mask must be all
 // ones, and is so behind it.
-void write_vector_nodes(isa::ProgramBuilder& p, const Group& group, usize first, const Addresses& at, u64 elements);
+void write_vector_nodes(isa::ProgramBuilder& p, const Group& group, usize first, const VectorPlace& place,
+                        u64 elements);
 
 // body(first element, repeats) in parts that an instruction takes, for lanes of 32 bits (wide) or 16; the mask is set
 // for the rest and is all ones behind it. Ends with a barrier, so that the next instruction may read the result.

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tests/graph/network_fixture.h"
+
+// Element-wise kernels by node: functions and operands that are repeated.
+namespace vinci::graph {
+namespace {
+
+class ElementwiseKernels : public NetworkTest {};
+
+TEST_P(ElementwiseKernels, FunctionsOfOneOperand) {
+  for (const char* const type : {"Abs", "CeluV2", "Elu", "Erf", "Exp", "Gelu", "HardSigmoid", "HardSwish",
+                                 "LeakyRelu", "Neg", "Relu", "Selu", "Sigmoid", "Softplus", "Softsign", "Swish",
+                                 "Tanh"}) {
+    for (const i64 n : {1, 129, 5000}) {
+      SCOPED_TRACE(std::string(type) + " of " + std::to_string(n));
+      Net net;
+      Value* const wide = net.node("Mul", {net.input({n}), net.number(4)});
+      const Network network = compiled(net, net.node(type, {wide}));
+      checked(network);
+      if (n == 129) race_free(network);
+    }
+  }
+}
+
+// Steps: an input in front of a step must have no other rounding than in the reference.
+TEST_P(ElementwiseKernels, WholeNumbers) {
+  for (const char* const type : {"Ceil", "Floor", "Round"}) {
+    SCOPED_TRACE(type);
+    Net net;
+    Value* const x = net.graph.add_input("x", DataType::f16, {1000});
+    Value* const eight = net.graph.add_constant("n", Tensor(Array(DataType::f16, {}, {8})));
+    checked(compiled(net, net.node(type, {net.node("Mul", {x, eight})})));
+  }
+}
+
+TEST_P(ElementwiseKernels, FunctionsOfPositiveNumbers) {
+  for (const char* const type : {"Log", "Reciprocal", "Rsqrt", "Sqrt"}) {
+    SCOPED_TRACE(type);
+    Net net;
+    Value* const positive = net.node("Add", {net.node("Abs", {net.input({777})}), net.number(0.25)});
+    checked(compiled(net, net.node(type, {positive})));
+  }
+}
+
+TEST_P(ElementwiseKernels, PowersOfANumber) {
+  for (const double exponent : {0.0, 1.0, 2.0, 3.0, 7.0, 0.5, -0.5, -1.0, -2.0, 1.7}) {
+    SCOPED_TRACE(exponent);
+    Net net;
+    Value* const positive = net.node("Add", {net.node("Abs", {net.input({300})}), net.number(0.5)});
+    checked(compiled(net, net.node("Pow", {positive, net.number(exponent)})));
+  }
+  Net net;
+  checked(compiled(net, net.node("Pow", {net.input({300}), net.number(3)})));
+}
+
+TEST_P(ElementwiseKernels, NumbersAsOperands) {
+  for (const char* const type : {"Add", "Maximum", "Minimum", "Mul", "RealDiv", "Sub"}) {
+    SCOPED_TRACE(type);
+    Net right, left;
+    checked(compiled(right, right.node(type, {right.input({500}), right.number(0.3)})));
+    Value* const x = left.node("Add", {left.node("Abs", {left.input({500})}), left.number(0.5)});
+    checked(compiled(left, left.node(type, {left.number(0.3), x})));
+  }
+  Net net;
+  checked(compiled(net, net.node("ClipByValue", {net.input({500}), net.number(-0.2), net.number(0.4)})));
+}
+
+// Each operand at each place; extents that are, and are not, whole blocks of 32 B.
+TEST_P(ElementwiseKernels, OperandsThatAreRepeated) {
+  struct Case {
+    Shape a, b;
+  };
+  for (const Case& c : {Case{{4, 32}, {32}}, Case{{4, 32}, {4, 1}}, Case{{5, 33}, {33}}, Case{{70, 33}, {70, 1}},
+                        Case{{2, 3, 16, 48}, {2, 1, 1, 48}}, Case{{2, 3, 7, 20}, {3, 1, 20}}, Case{{9, 1}, {1, 50}},
+                        Case{{2, 12, 128, 128}, {2, 1, 1, 128}}, Case{{3, 4, 5}, {3, 1, 1}}, Case{{6, 1, 8}, {1, 5, 1}},
+                        Case{{300, 7}, {1, 1}}, Case{{2, 50000}, {2, 1}}, Case{{3, 50001}, {50001}}, Case{{1}, {1, 3}},
+                        Case{{40, 2000}, {2000}}}) {
+    SCOPED_TRACE(text(c.a) + " and " + text(c.b));
+    Net net;
+    Value* const a = net.input(c.a);
+    Value* const b = net.input(c.b);
+    const Network network = compiled(net, net.node("Relu", {net.node("Sub", {a, b})}));
+    checked(network);
+    race_free(network);
+  }
+}
+
+TEST_P(ElementwiseKernels, ARepeatedOperandInAChainOfFunctions) {
+  Net net;
+  Value* const x = net.input({2, 3, 40});
+  Value* const scaled = net.node("Mul", {net.node("Sigmoid", {x}), net.weights({3, 1}, 1)});
+  const Network network = compiled(net, net.node("Tanh", {net.node("Add", {scaled, net.weights({40}, 1)})}));
+  EXPECT_EQ(std::ranges::count(kernels(network), "elementwise"), std::ssize(network.nodes));
+  checked(network);
+  race_free(network);
+}
+
+TEST_P(ElementwiseKernels, SlopesForEachChannel) {
+  Net net;
+  checked(compiled(net, net.node("PRelu", {net.input({2, 5, 30}), net.weights({5, 1}, 1)})));
+}
+
+INSTANTIATE_TEST_SUITE_P(Chips, ElementwiseKernels, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
+
+}  // namespace
+}  // namespace vinci::graph

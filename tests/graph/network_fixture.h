@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "isa/check/checker.h"
+#include "models/soc/functional.h"
+#include "sim/config/load.h"
+#include "sim/task/run_memory.h"
+#include "tests/graph/net.h"
+#include "tools/graph/compile/check.h"
+#include "tools/graph/compile/stream.h"
+#include "tools/graph/compile/timing.h"
+#include "tools/graph/ops/run.h"
+
+// Networks that tests build node by node, compile for each chip and compare with the reference.
+namespace vinci::graph {
+
+class NetworkTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  static Network compiled(Net& net, Value* output) {
+    net.graph.outputs = {output};
+    return compile(std::move(net.owned), config::load_chip(GetParam()));
+  }
+  static std::vector<NodeCheck> checked(const Network& network) {
+    std::vector<NodeCheck> rows = check_nodes(network, random_inputs(*network.graph, 5));
+    for (const NodeCheck& row : rows)
+      EXPECT_TRUE(row.right()) << row.node->node->name << " (" << row.node->kernel->name << " "
+                               << text(row.node->tiling) << "): " << row.error;
+    return rows;
+  }
+  // The network as a task stream has no races, and computes nothing from bytes that are undefined.
+  static void race_free(const Network& network) {
+    EXPECT_GT(time_network(network).microseconds, 0) << "times do not depend on data";
+    const task::BuiltStream stream = to_task_stream(network, "checked");
+    task::RunMemory memory(stream.stream(), true);
+    isa::check::Checker checker(memory.gm());
+    models::run_functional(network.chip, stream.stream(), memory, {.checker = &checker});
+    for (const isa::check::Finding& finding : checker.findings().sorted()) {
+      // A joint core copies whole blocks: behind the last row it reads what nothing depends on.
+      if (network.chip.vector_cores == 0 && finding.id == isa::check::FaultId::uninitialised_gm_read) continue;
+      ADD_FAILURE() << finding.message << "\n  " << finding.suggestion;
+    }
+  }
+  static std::vector<std::string_view> kernels(const Network& network) {
+    std::vector<std::string_view> out;
+    for (const CompiledNode& n : network.nodes)
+      out.push_back(n.kernel->name);
+    return out;
+  }
+};
+
+}  // namespace vinci::graph

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/kernels/rows.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "isa/base/error.h"
+
+namespace vinci::graph {
+namespace {
+
+using isa::ProgramBuilder;
+using isa::Reg;
+
+constexpr u64 kMaxRows = 255;  // of a tile: repeats of an instruction
+constexpr u64 kGrain = 16;  // elements of UB at which rows begin
+
+}  // namespace
+
+u64 RowSpace::rows() const { return std::accumulate(outer.begin(), outer.end(), u64{1}, std::multiplies<>()); }
+
+Rows as_rows(std::span<const i64> dims, std::span<const StridedTensor> tensors, usize row_axes) {
+  struct Axis {
+    u64 extent;
+    std::vector<i64> strides;
+  };
+  const auto axis = [&](usize a) {
+    Axis out{.extent = static_cast<u64>(dims[a]), .strides = {}};
+    for (const StridedTensor& t : tensors)
+      out.strides.push_back(t.strides[a]);
+    return out;
+  };
+  const auto follows = [&](const Axis& outer, const Axis& inner) {
+    for (usize i = 0; i < tensors.size(); ++i) {
+      if (outer.strides[i] != inner.strides[i] * static_cast<i64>(inner.extent)) return false;
+    }
+    return true;
+  };
+  // From the last axis to the first; an axis joins the one behind it where all tensors go on there.
+  std::vector<Axis> row, outer;
+  for (usize a = dims.size(); a-- > 0;) {
+    std::vector<Axis>& axes = a + row_axes >= dims.size() ? row : outer;
+    if (dims[a] == 1) continue;
+    if (!axes.empty() && follows(axis(a), axes.back())) {
+      axes.back().extent *= static_cast<u64>(dims[a]);
+    } else {
+      axes.push_back(axis(a));
+    }
+  }
+  if (row_axes == 0 && !outer.empty()) {
+    row.push_back(outer.front());
+    outer.erase(outer.begin());
+  }
+  VINCI_CHECK(row.size() <= 1);
+  if (row.empty()) row.push_back({1, std::vector<i64>(tensors.size(), 1)});
+  if (outer.empty()) outer.push_back({1, std::vector<i64>(tensors.size(), 0)});
+  Rows out;
+  out.space.width = row[0].extent;
+  for (usize a = outer.size(); a-- > 0;)
+    out.space.outer.push_back(outer[a].extent);
+  for (usize i = 0; i < tensors.size(); ++i) {
+    RowView& view = out.views.emplace_back();
+    view = {.base = tensors[i].base, .strides = {}, .step = row[0].strides[i], .bytes = tensors[i].bytes};
+    for (usize a = outer.size(); a-- > 0;)
+      view.strides.push_back(outer[a].strides[i]);
+  }
+  return out;
+}
+
+std::vector<i64> broadcast_strides(std::span<const i64> from, std::span<const i64> to) {
+  std::vector<i64> out(to.size());
+  const usize shift = to.size() - from.size();
+  i64 stride = 1;
+  for (usize a = from.size(); a-- > 0;) {
+    out[a + shift] = from[a] == 1 ? 0 : stride;
+    stride *= from[a];
+  }
+  return out;
+}
+
+std::vector<RowTiling> row_tilings(const RowSpace& space, const config::ChipConfig& chip, u64 room, u64 bytes,
+                                   u64 row_bytes, bool whole_rows) {
+  const u64 pitch = align_up(space.width, kGrain);
+  if (!whole_rows && pitch * bytes + row_bytes > room) {
+    const u64 columns = (room - row_bytes) / bytes / 128 * 128;
+    return {{.rows = 1, .columns = columns}};
+  }
+  const u64 fit = std::min({room / (pitch * bytes + row_bytes), kMaxRows, space.outer.back()});
+  const u64 share = ceil_div<u64>(space.rows(), vector_cores(chip));
+  std::vector<RowTiling> out;
+  for (const u64 parts : {u64{1}, u64{2}, u64{4}}) {
+    const u64 rows = std::clamp<u64>(ceil_div(share, parts), 1, fit);
+    if (out.empty() || out.back().rows != rows) out.push_back({.rows = rows, .columns = space.width});
+  }
+  return out;
+}
+
+RowTiles::RowTiles(RowSpace space, const config::ChipConfig& chip, RowTiling tiling)
+    : space_(std::move(space)),
+      joint_(is_joint(chip)),
+      tiling_(tiling) {
+  tiling_.rows = std::min(tiling_.rows, group());
+  VINCI_CHECK(tiling_.columns == space_.width || tiling_.rows == 1);
+}
+
+u64 RowTiles::pitch() const { return align_up(std::min(tiling_.columns, space_.width), kGrain); }
+
+u64 RowTiles::tiles() const { return space_.rows() / group() * in_group() * chunks(); }
+
+u32 RowTiles::blocks() const { return joint_ && padded() ? 1 : ~u32{0}; }
+
+void RowTiles::prepare(ProgramBuilder& p) {
+  for (Reg* const r : {&row_, &count_, &column_, &columns_, &at_, &t_, &length_, &gap_, &place_})
+    *r = p.reg("row");
+}
+
+void RowTiles::locate(ProgramBuilder& p, const isa::Value& tile) {
+  p.rem(column_, tile, chunks());
+  p.div(t_, tile, chunks());
+  p.rem(count_, t_, in_group());
+  p.div(row_, t_, in_group());
+  p.mul(count_, count_, tiling_.rows);
+  p.mul(row_, row_, group());
+  p.add(row_, row_, count_);
+  p.sub(count_, group(), count_);
+  p.min(count_, count_, tiling_.rows);
+  p.mul(column_, column_, tiling_.columns);
+  p.sub(columns_, space_.width, column_);
+  p.min(columns_, columns_, tiling_.columns);
+}
+
+// Of the tile's first element.
+void RowTiles::address(ProgramBuilder& p, Reg to, const RowView& view, Reg pointer) {
+  p.mov(to, view.base);
+  u64 below = 1;
+  for (usize a = space_.outer.size(); a-- > 0;) {
+    if (view.strides[a] != 0) {
+      p.div(t_, row_, below);
+      if (a > 0) p.rem(t_, t_, space_.outer[a]);
+      p.mul(t_, t_, view.strides[a]);
+      p.add(to, to, t_);
+    }
+    below *= space_.outer[a];
+  }
+  if (view.step == 1) p.add(to, to, column_);
+  p.mul(to, to, view.bytes);
+  p.add(to, to, pointer);
+}
+
+// Rows at `pitch` in UB, from place_ on, and in memory, from at_ on.
+struct RowTiles::Copy {
+  bool load;
+  const RowView& view;
+  Reg pointer;
+  u64 at, pitch;  // in UB, bytes
+};
+
+void RowTiles::copy(ProgramBuilder& p, const Copy& c) {
+  const u64 bytes = c.view.bytes;
+  const i64 apart = c.view.strides.back() * static_cast<i64>(bytes);  // from row to row
+  // length_: bytes of a row, on the joint core blocks.
+  if (c.view.step == 0) {
+    p.mov(length_, joint_ ? 1 : bytes);
+  } else {
+    p.mul(length_, columns_, bytes);
+    if (joint_) {
+      p.add(length_, length_, 31);
+      p.shr(length_, length_, 5);
+    }
+  }
+  const auto rows = [&](const isa::Value& ub, const isa::Value& count, const isa::Value& far, const isa::Value& near) {
+    if (joint_) {
+      if (c.load) return p.copy_gm_to_ubuf(ub, at_, 0, count, length_, far, near);
+      return p.copy_ubuf_to_gm(at_, ub, 0, count, length_, near, far);
+    }
+    if (bytes == 4) {
+      if (c.load) return p.copy_gm_to_ubuf_align_b32(ub, at_, 0, count, length_, 0, 0, far, near);
+      return p.copy_ubuf_to_gm_align_b32(at_, ub, 0, count, length_, 0, 0, near, far);
+    }
+    if (bytes == 1) {
+      if (c.load) return p.copy_gm_to_ubuf_align_b8(ub, at_, 0, count, length_, 0, 0, far, near);
+      return p.copy_ubuf_to_gm_align_b8(at_, ub, 0, count, length_, 0, 0, near, far);
+    }
+    if (c.load) return p.copy_gm_to_ubuf_align_b16(ub, at_, 0, count, length_, 0, 0, far, near);
+    p.copy_ubuf_to_gm_align_b16(at_, ub, 0, count, length_, 0, 0, near, far);
+  };
+  const i64 row_bytes = static_cast<i64>((c.view.step == 0 ? 1 : space_.width) * bytes);
+  const bool blocks = row_bytes % 32 == 0 && apart % 32 == 0 && apart / 32 <= static_cast<i64>(kMaxCopyGap);
+  address(p, at_, c.view, c.pointer);
+  // Whole blocks of a row go over the beginning of the next one, which must be stored later.
+  const bool over = joint_ && !c.load && !blocks;
+  if (tiling_.rows == 1) {
+    if (over) p.pipe_barrier(isa::PipeId::MTE3);
+    return rows(c.at, 1, 0, 0);
+  }
+  if (apart >= row_bytes && (blocks || !joint_)) {
+    if (joint_) {
+      p.sub(t_, apart / 32, length_);
+      p.sub(gap_, c.pitch / 32, length_);
+    } else {
+      p.sub(t_, apart, length_);
+      p.add(gap_, length_, 31);
+      p.shr(gap_, gap_, 5);
+      p.sub(gap_, c.pitch / 32, gap_);
+    }
+    return rows(c.at, count_, t_, gap_);
+  }
+  p.mov(place_, c.at);
+  p.loop(count_, [&](Reg) {
+    if (over) p.pipe_barrier(isa::PipeId::MTE3);
+    rows(place_, 1, 0, 0);
+    p.add(at_, at_, apart);
+    p.add(place_, place_, c.pitch);
+  });
+}
+
+void RowTiles::load(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at) {
+  copy(p, {.load = true, .view = view, .pointer = pointer, .at = at,
+           .pitch = view.step == 0 ? 32 : pitch() * view.bytes});
+}
+
+void RowTiles::store(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at) {
+  copy(p, {.load = false, .view = view, .pointer = pointer, .at = at, .pitch = pitch() * view.bytes});
+}
+
+}  // namespace vinci::graph

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "isa/builder/program_builder.h"
+#include "tools/graph/kernels/kernel.h"
+
+// Tensors in ND as rows: what kernels have in common whose tiles are some rows, or a part of one row. In UB each row
+// begins at a multiple of 16 elements.
+namespace vinci::graph {
+
+// The rows of a tensor, and how their elements lie in it. All distances are in elements.
+struct RowView {
+  i64 base = 0;
+  std::vector<i64> strides = {};  // of the axes of RowSpace::outer
+  i64 step = 1;                   // between neighbours of a row; 0: one element stands for the row
+  u32 bytes = 2;                  // of an element
+};
+
+struct RowSpace {
+  std::vector<u64> outer = {};  // extents of the axes of rows, the last one fastest; at least one axis
+  u64 width = 1;                // elements of a row
+
+  u64 rows() const;
+};
+
+// A tensor whose element `index` is at base + the sum of index * stride.
+struct StridedTensor {
+  i64 base = 0;
+  std::vector<i64> strides = {};
+  u32 bytes = 2;
+};
+struct Rows {
+  RowSpace space;
+  std::vector<RowView> views;
+};
+// The last axes as row and the others as axes of rows, with neighbours merged where all tensors allow it. The row has
+// `row_axes` axes, which must merge, or with 0 as many as do.
+Rows as_rows(std::span<const i64> dims, std::span<const StridedTensor> tensors, usize row_axes = 0);
+
+// Strides of a tensor of `from` that is broadcast to `to`.
+std::vector<i64> broadcast_strides(std::span<const i64> from, std::span<const i64> to);
+
+// How rows are cut into tiles: `rows` whole rows, or `columns` of one row.
+struct RowTiling {
+  u64 rows = 1, columns = 1;
+};
+
+// The rows of a kernel on a chip.
+class RowTiles {
+ public:
+  RowTiles(RowSpace space, const config::ChipConfig& chip, RowTiling tiling);
+
+  const RowSpace& space() const { return space_; }
+  u64 rows() const { return tiling_.rows; }  // of a tile in UB
+  u64 columns() const { return tiling_.columns; }
+  u64 pitch() const;  // elements from row to row in UB
+  u64 tiles() const;
+  u64 last_rows() const { return group() - (in_group() - 1) * tiling_.rows; }
+  u64 last_columns() const { return space_.width - (chunks() - 1) * tiling_.columns; }
+  // The cores that may share the tiles: one, where what it stores of a row goes over the next one's beginning.
+  u32 blocks() const;
+  // Elements in UB that no copy writes.
+  bool padded() const { return space_.width % 16 != 0; }
+
+  // Registers; in the prologue.
+  void prepare(isa::ProgramBuilder& p);
+  // The tile of this number; its rows() and columns() of the moment are registers.
+  void locate(isa::ProgramBuilder& p, const isa::Value& tile);
+  isa::Reg row() const { return row_; }              // the first row
+  isa::Reg row_count() const { return count_; }      // of the tile
+  isa::Reg column_count() const { return columns_; } // of the tile
+  // The rows of the tile between memory and UB. A view with step 0 fills a block of 32 B for each row.
+  void load(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at);
+  void store(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at);
+  // Whether all tiles have as many rows, and columns.
+  bool even() const { return last_rows() == tiling_.rows && last_columns() == tiling_.columns; }
+
+ private:
+  u64 chunks() const { return ceil_div(space_.width, tiling_.columns); }
+  u64 group() const { return space_.outer.back(); }  // rows that tiles do not go beyond
+  u64 in_group() const { return ceil_div(group(), tiling_.rows); }
+  void address(isa::ProgramBuilder& p, isa::Reg to, const RowView& view, isa::Reg pointer);
+  struct Copy;
+  void copy(isa::ProgramBuilder& p, const Copy& c);
+
+  RowSpace space_;
+  bool joint_;
+  RowTiling tiling_;
+  isa::Reg row_, count_, column_, columns_, at_, t_, length_, gap_, place_;
+};
+
+// The tilings of rows that take `bytes` of UB for each element and `row_bytes` for each row: as many rows as fit or as
+// give each core some, then fewer.
+std::vector<RowTiling> row_tilings(const RowSpace& space, const config::ChipConfig& chip, u64 room, u64 bytes,
+                                   u64 row_bytes, bool whole_rows = false);
+
+}  // namespace vinci::graph
