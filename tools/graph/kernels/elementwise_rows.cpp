@@ -15,10 +15,10 @@ namespace {
 
 using isa::PipeId, isa::Reg, isa::Type;
 
-u64 bytes_of(const Value* v) { return info(v->type).bytes; }
+u64 element_bytes(const Value* v) { return info(v->type).bytes; }
 
 // Rows of the inputs and, behind them, of the output.
-Rows rows_of(const Group& group) {
+Rows element_rows(const Group& group) {
   const Value& out = *group.outputs()[0];
   std::vector<StridedTensor> tensors;
   for (const Value* const v : group.inputs())
@@ -28,17 +28,17 @@ Rows rows_of(const Group& group) {
 }
 
 // Places in UB, in bytes for an element and for a row of a tile.
-struct Room {
+struct RowRoom {
   u64 element = 0, row = 0, fixed = 0;
 };
-Room room_of(const Group& group, const Rows& rows) {
-  Room out;
+RowRoom row_room(const Group& group, const Rows& rows) {
+  RowRoom out;
   for (usize i = 0; i < group.inputs().size(); ++i) {
     const bool one = rows.views[i].step == 0;
-    out.element += (one ? 1 : 2) * bytes_of(group.inputs()[i]);
+    out.element += (one ? 1 : 2) * element_bytes(group.inputs()[i]);
     out.row += one ? 64 : 0;
   }
-  out.element += 2 * bytes_of(group.outputs()[0]) + 4 * temporaries(group, 0).count;
+  out.element += 2 * element_bytes(group.outputs()[0]) + 4 * temporaries(group, 0).count;
   out.element += (scratch_bytes(group, 0, 128) - scratch_bytes(group, 0, 0)) / 128;
   // Scratch is a multiple of 128 elements.
   out.fixed = scratch_bytes(group, 0, 0) + out.element * 128;
@@ -46,11 +46,11 @@ Room room_of(const Group& group, const Rows& rows) {
 }
 
 // Writes the program.
-class Writer {
+class RowElementwiseWriter {
  public:
-  Writer(const Group& group, const config::ChipConfig& chip, const Tiling& tiling)
+  RowElementwiseWriter(const Group& group, const config::ChipConfig& chip, const Tiling& tiling)
       : group_(group),
-        rows_(rows_of(group)),
+        rows_(element_rows(group)),
         tiles_(rows_.space, chip,
                {.rows = static_cast<u64>(tiling.at("rows")), .columns = static_cast<u64>(tiling.at("columns"))}),
         p_(group.node().name, chip.arch) {
@@ -89,7 +89,7 @@ class Writer {
  private:
   const Value* out() const { return group_.outputs()[0]; }
   u64 elements() const { return tiles_.rows() * tiles_.pitch(); }
-  u64 tile_bytes(const Value* v) const { return elements() * bytes_of(v); }
+  u64 tile_bytes(const Value* v) const { return elements() * element_bytes(v); }
   u64 take(u64 bytes) {
     const u64 at = end_;
     end_ += align_up<u64>(bytes, 32);
@@ -132,17 +132,17 @@ class Writer {
   void spread(u32 slot) {
     p_.hand_over(PipeId::V, PipeId::S, 0);
     for (const auto& [v, at] : ones_) {
-      const bool wide = bytes_of(v) == 4;
+      const bool wide = element_bytes(v) == 4;
       p_.mov(from_, at + slot * 32 * tiles_.rows());
       p_.mov(to_, place_.at(v));
       p_.loop(tiles_.row_count(), [&](Reg) {
         p_.ld_ubuf(wide ? Type::b32 : Type::b16, value_, from_);
         in_repeats(p_, wide, tiles_.pitch(), [&](u64 e, u64 n) {
-          if (e != 0) p_.add(offset_, to_, e * bytes_of(v));
+          if (e != 0) p_.add(offset_, to_, e * element_bytes(v));
           p_.vector_dup(wide ? Type::f32 : Type::f16, e == 0 ? to_ : offset_, value_, n, 1, 1, 8, 8);
         });
         p_.add(from_, from_, 32);
-        p_.add(to_, to_, tiles_.pitch() * bytes_of(v));
+        p_.add(to_, to_, tiles_.pitch() * element_bytes(v));
       });
     }
     p_.hand_over(PipeId::S, PipeId::V, 0);  // and with it to MTE2
@@ -177,8 +177,8 @@ std::string rows_refuse(const Group& group) {
 }
 
 std::vector<Tiling> row_elementwise_tilings(const Group& group, const config::ChipConfig& chip) {
-  const Rows rows = rows_of(group);
-  const Room room = room_of(group, rows);
+  const Rows rows = element_rows(group);
+  const RowRoom room = row_room(group, rows);
   std::vector<Tiling> out;
   for (const RowTiling& t : row_tilings(rows.space, chip, chip.core.buffers.ub - room.fixed, room.element, room.row))
     out.push_back({{"rows", static_cast<i64>(t.rows)}, {"columns", static_cast<i64>(t.columns)}});
@@ -186,15 +186,15 @@ std::vector<Tiling> row_elementwise_tilings(const Group& group, const config::Ch
 }
 
 Footprint row_elementwise_footprint(const Group& group, const Tiling& tiling) {
-  const Rows rows = rows_of(group);
-  const Room room = room_of(group, rows);
+  const Rows rows = element_rows(group);
+  const RowRoom room = row_room(group, rows);
   const u64 count = static_cast<u64>(tiling.at("rows")),
             columns = align_up<u64>(static_cast<u64>(tiling.at("columns")), 16);
   return {.ub = room.fixed + count * (columns * room.element + room.row)};
 }
 
 KernelProgram row_elementwise_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
-  Writer writer(group, chip, tiling);
+  RowElementwiseWriter writer(group, chip, tiling);
   isa::BuiltProgram program = writer.program();
   const u64 blocks = std::min<u64>({writer.tiles().tiles(), vector_cores(chip), writer.tiles().blocks()});
   return {.program = std::move(program), .type = vector_kernel_type(chip), .blocks = static_cast<u32>(blocks)};

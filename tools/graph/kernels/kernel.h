@@ -61,8 +61,11 @@ const Kernel& kernel_for(const Group& group, const config::ChipConfig& chip);
 
 extern const Kernel kElementwiseKernel;
 extern const Kernel kConvolutionKernel;
+extern const Kernel kLayerNormKernel;
 extern const Kernel kMapReductionKernel;
 extern const Kernel kPoolingKernel;
+extern const Kernel kReductionKernel;
+extern const Kernel kSoftmaxKernel;
 extern const Kernel kTransDataKernel;
 
 // What several families need

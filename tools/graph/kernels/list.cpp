@@ -11,8 +11,8 @@
 namespace vinci::graph {
 
 std::span<const Kernel> all_kernels() {
-  static const std::array kKernels{kConvolutionKernel, kPoolingKernel, kMapReductionKernel, kTransDataKernel,
-                                   kElementwiseKernel};
+  static const std::array kKernels{kConvolutionKernel, kPoolingKernel, kMapReductionKernel, kReductionKernel,
+                                   kSoftmaxKernel,     kLayerNormKernel, kTransDataKernel,  kElementwiseKernel};
   return kKernels;
 }
 

@@ -15,7 +15,7 @@ using isa::ProgramBuilder;
 using isa::Reg;
 
 constexpr u64 kMaxRows = 255;  // of a tile: repeats of an instruction
-constexpr u64 kGrain = 16;  // elements of UB at which rows begin
+constexpr u64 kRowGrain = 16;  // elements of UB at which rows begin
 
 }  // namespace
 
@@ -82,7 +82,7 @@ std::vector<i64> broadcast_strides(std::span<const i64> from, std::span<const i6
 
 std::vector<RowTiling> row_tilings(const RowSpace& space, const config::ChipConfig& chip, u64 room, u64 bytes,
                                    u64 row_bytes, bool whole_rows) {
-  const u64 pitch = align_up(space.width, kGrain);
+  const u64 pitch = align_up(space.width, kRowGrain);
   if (!whole_rows && pitch * bytes + row_bytes > room) {
     const u64 columns = (room - row_bytes) / bytes / 128 * 128;
     return {{.rows = 1, .columns = columns}};
@@ -105,7 +105,7 @@ RowTiles::RowTiles(RowSpace space, const config::ChipConfig& chip, RowTiling til
   VINCI_CHECK(tiling_.columns == space_.width || tiling_.rows == 1);
 }
 
-u64 RowTiles::pitch() const { return align_up(std::min(tiling_.columns, space_.width), kGrain); }
+u64 RowTiles::pitch() const { return align_up(std::min(tiling_.columns, space_.width), kRowGrain); }
 
 u64 RowTiles::tiles() const { return space_.rows() / group() * in_group() * chunks(); }
 

@@ -14,16 +14,14 @@
 namespace vinci::graph {
 namespace {
 
-using W = VectorWriter;
+void write_reciprocal(VectorWriter& w, u64 dst, u64 src, u32, const Node&) { w.binary("vdiv", dst, w.number_block(1), src, true); }
 
-void reciprocal(W& w, u64 dst, u64 src, u32, const Node&) { w.binary("vdiv", dst, w.number_block(1), src, true); }
-
-void rsqrt(W& w, u64 dst, u64 src, u32 free, const Node&) {
+void write_rsqrt(VectorWriter& w, u64 dst, u64 src, u32 free, const Node&) {
   w.unary("vsqrt", w.scratch(free), src);
   w.binary("vdiv", dst, w.number_block(1), w.scratch(free), true);
 }
 
-void sigmoid(W& w, u64 dst, u64 src, u32 free, const Node&) {
+void write_sigmoid(VectorWriter& w, u64 dst, u64 src, u32 free, const Node&) {
   const u64 t = w.scratch(free);
   w.scalar("vmuls", t, src, -1);
   w.unary("vexp", t, t);
@@ -31,13 +29,13 @@ void sigmoid(W& w, u64 dst, u64 src, u32 free, const Node&) {
   w.binary("vdiv", dst, w.number_block(1), t, true);
 }
 
-void swish(W& w, u64 dst, u64 src, u32 free, const Node& node) {
-  sigmoid(w, dst, src, free, node);
+void write_swish(VectorWriter& w, u64 dst, u64 src, u32 free, const Node& node) {
+  write_sigmoid(w, dst, src, free, node);
   w.binary("vmul", dst, dst, src);
 }
 
 // 1 - 2 / (e^2x + 1)
-void tanh(W& w, u64 dst, u64 src, u32 free, const Node&) {
+void write_tanh(VectorWriter& w, u64 dst, u64 src, u32 free, const Node&) {
   const u64 t = w.scratch(free);
   w.scalar("vmuls", t, src, 2);
   w.unary("vexp", t, t);
@@ -47,7 +45,7 @@ void tanh(W& w, u64 dst, u64 src, u32 free, const Node&) {
 }
 
 // dst = the polynomial of src; the coefficient of the highest power first.
-void polynomial(W& w, u64 dst, u64 src, std::span<const double> coefficients) {
+void polynomial(VectorWriter& w, u64 dst, u64 src, std::span<const double> coefficients) {
   w.scalar("vmuls", dst, src, coefficients[0]);
   for (const double c : coefficients.subspan(1, coefficients.size() - 2)) {
     w.scalar("vadds", dst, dst, c);
@@ -57,7 +55,7 @@ void polynomial(W& w, u64 dst, u64 src, std::span<const double> coefficients) {
 }
 
 // x P(x^2) / Q(x^2) on [-4, 4], the rational approximation of Eigen and XLA; within 3e-7.
-void erf(W& w, u64 dst, u64 src, u32 free, const Node&) {
+void write_erf(VectorWriter& w, u64 dst, u64 src, u32 free, const Node&) {
   constexpr std::array kP{-2.72614225801306e-10, 2.77068142495902e-08,  -2.10102402082508e-06, -5.69250639462346e-05,
                           -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02};
   constexpr std::array kQ{-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03,
@@ -72,17 +70,17 @@ void erf(W& w, u64 dst, u64 src, u32 free, const Node&) {
   w.binary("vdiv", dst, dst, q);
 }
 
-void gelu(W& w, u64 dst, u64 src, u32 free, const Node& node) {
+void write_gelu(VectorWriter& w, u64 dst, u64 src, u32 free, const Node& node) {
   const u64 t = w.scratch(free + 3);
   w.scalar("vmuls", t, src, 1 / std::numbers::sqrt2);
-  erf(w, dst, t, free, node);
+  write_erf(w, dst, t, free, node);
   w.scalar("vadds", dst, dst, 1);
   w.binary("vmul", dst, dst, src);
   w.scalar("vmuls", dst, dst, 0.5);
 }
 
 // max(x, 0) + ln(1 + e^-|x|)
-void softplus(W& w, u64 dst, u64 src, u32 free, const Node&) {
+void write_softplus(VectorWriter& w, u64 dst, u64 src, u32 free, const Node&) {
   const u64 t = w.scratch(free);
   w.unary("vabs", t, src);
   w.scalar("vmuls", t, t, -1);
@@ -93,41 +91,41 @@ void softplus(W& w, u64 dst, u64 src, u32 free, const Node&) {
   w.binary("vadd", dst, dst, t);
 }
 
-void softsign(W& w, u64 dst, u64 src, u32 free, const Node&) {
+void write_softsign(VectorWriter& w, u64 dst, u64 src, u32 free, const Node&) {
   const u64 t = w.scratch(free);
   w.unary("vabs", t, src);
   w.scalar("vadds", t, t, 1);
   w.binary("vdiv", dst, src, t);
 }
 
-void clamp_line(W& w, u64 dst, u64 src, double alpha, double beta) {
+void clamp_line(VectorWriter& w, u64 dst, u64 src, double alpha, double beta) {
   w.scalar("vmuls", dst, src, alpha);
   w.scalar("vadds", dst, dst, beta);
   w.scalar("vmaxs", dst, dst, 0);
   w.scalar("vmins", dst, dst, 1);
 }
-void hard_sigmoid(W& w, u64 dst, u64 src, u32, const Node& node) {
+void write_hard_sigmoid(VectorWriter& w, u64 dst, u64 src, u32, const Node& node) {
   clamp_line(w, dst, src, node.number("alpha", 0.2), node.number("beta", 0.5));
 }
-void hard_swish(W& w, u64 dst, u64 src, u32, const Node&) {
+void write_hard_swish(VectorWriter& w, u64 dst, u64 src, u32, const Node&) {
   clamp_line(w, dst, src, 1.0 / 6, 0.5);
   w.binary("vmul", dst, dst, src);
 }
 
 // positive * max(x, 0) + negative * min(x, 0)
-void two_lines(W& w, u64 dst, u64 src, u64 t, double positive, double negative) {
+void two_lines(VectorWriter& w, u64 dst, u64 src, u64 t, double positive, double negative) {
   w.scalar("vmins", t, src, 0);
   w.scalar("vmuls", t, t, negative);
   w.unary("vrelu", dst, src);
   w.scalar("vmuls", dst, dst, positive);
   w.binary("vadd", dst, dst, t);
 }
-void leaky_relu(W& w, u64 dst, u64 src, u32 free, const Node& node) {
+void write_leaky_relu(VectorWriter& w, u64 dst, u64 src, u32 free, const Node& node) {
   two_lines(w, dst, src, w.scratch(free), 1, node.number("alpha", 0.01));
 }
 
 // gamma * (max(x, 0) + alpha * (e^(min(x, 0) / slope) - 1))
-void exponential_unit(W& w, u64 dst, u64 src, u64 t, double gamma, double alpha, double slope) {
+void exponential_unit(VectorWriter& w, u64 dst, u64 src, u64 t, double gamma, double alpha, double slope) {
   w.scalar("vmins", t, src, 0);
   w.scalar("vmuls", t, t, 1 / slope);
   w.unary("vexp", t, t);
@@ -137,20 +135,20 @@ void exponential_unit(W& w, u64 dst, u64 src, u64 t, double gamma, double alpha,
   w.binary("vadd", dst, dst, t);
   if (gamma != 1) w.scalar("vmuls", dst, dst, gamma);
 }
-void elu(W& w, u64 dst, u64 src, u32 free, const Node& node) {
+void write_elu(VectorWriter& w, u64 dst, u64 src, u32 free, const Node& node) {
   exponential_unit(w, dst, src, w.scratch(free), 1, node.number("alpha", 1), 1);
 }
-void selu(W& w, u64 dst, u64 src, u32 free, const Node& node) {
+void write_selu(VectorWriter& w, u64 dst, u64 src, u32 free, const Node& node) {
   exponential_unit(w, dst, src, w.scratch(free), node.number("gamma", 1.05070102214813232421875),
                    node.number("alpha", 1.67326319217681884765625), 1);
 }
-void celu(W& w, u64 dst, u64 src, u32 free, const Node& node) {
+void write_celu(VectorWriter& w, u64 dst, u64 src, u32 free, const Node& node) {
   const double alpha = node.number("alpha", 1);
   exponential_unit(w, dst, src, w.scratch(free), 1, alpha, alpha);
 }
 
 template <const char* name>
-void round_to_whole(W& w, u64 dst, u64 src, u32, const Node&) {
+void round_to_whole(VectorWriter& w, u64 dst, u64 src, u32, const Node&) {
   w.convert(name, dst, src);
   w.convert("vconv_s322f32", dst, dst);
 }
@@ -161,7 +159,7 @@ std::string_view only_f16(const Node& node) {
 }
 
 // x^n by squaring; other exponents as e^(c ln x), which is NaN for negative x, as x^c is.
-void power(W& w, u64 dst, u64 src, u32 free, const Node& node) {
+void write_power(VectorWriter& w, u64 dst, u64 src, u32 free, const Node& node) {
   const double c = *scalar(node.input(1));
   const double magnitude = std::abs(c);
   if (c == 0) return w.fill(dst, 1);
@@ -191,24 +189,24 @@ std::string_view constant_exponent(const Node& node) {
 
 constexpr auto kVectorFunctions = std::to_array<VectorFunction>({
     {"Ceil", round_to_whole<kCeil>, 0, only_f16},
-    {"CeluV2", celu, 1},
-    {"Elu", elu, 1},
-    {"Erf", erf, 3},
+    {"CeluV2", write_celu, 1},
+    {"Elu", write_elu, 1},
+    {"Erf", write_erf, 3},
     {"Floor", round_to_whole<kFloor>, 0, only_f16},
-    {"Gelu", gelu, 4},
-    {"HardSigmoid", hard_sigmoid},
-    {"HardSwish", hard_swish},
-    {"LeakyRelu", leaky_relu, 1},
-    {"Pow", power, 1, constant_exponent},
-    {"Reciprocal", reciprocal},
+    {"Gelu", write_gelu, 4},
+    {"HardSigmoid", write_hard_sigmoid},
+    {"HardSwish", write_hard_swish},
+    {"LeakyRelu", write_leaky_relu, 1},
+    {"Pow", write_power, 1, constant_exponent},
+    {"Reciprocal", write_reciprocal},
     {"Round", round_to_whole<kNearest>, 0, only_f16},
-    {"Rsqrt", rsqrt, 1},
-    {"Selu", selu, 1},
-    {"Sigmoid", sigmoid, 1},
-    {"Softplus", softplus, 1},
-    {"Softsign", softsign, 1},
-    {"Swish", swish, 1},
-    {"Tanh", tanh, 1},
+    {"Rsqrt", write_rsqrt, 1},
+    {"Selu", write_selu, 1},
+    {"Sigmoid", write_sigmoid, 1},
+    {"Softplus", write_softplus, 1},
+    {"Softsign", write_softsign, 1},
+    {"Swish", write_swish, 1},
+    {"Tanh", write_tanh, 1},
 });
 
 }  // namespace

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/kernels/row_math.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/vector_ops.h"
+#include "tools/graph/kernels/vector_writer.h"
+
+namespace vinci::graph {
+namespace {
+
+using isa::PipeId, isa::Reg, isa::Type;
+
+constexpr u64 kMaxStride = 255;  // 32 B blocks from repeat to repeat
+
+}  // namespace
+
+void RowMath::prepare() {
+  from_ = p_.reg("from");
+  to_ = p_.reg("to");
+  number_ = p_.reg("number");
+  rest_ = p_.reg("rest");
+}
+
+void RowMath::slabs(bool wide, const std::function<void(u64)>& body, u64 from) {
+  const u64 lanes = wide ? kLanes32 : kLanes16;
+  for (u64 e = from; e < width_; e += lanes) {
+    const bool masked = width_ - e < lanes;
+    if (masked) set_mask(p_, width_ - e);
+    body(e);
+    p_.pipe_barrier(PipeId::V);
+    if (masked) p_.set_vector_mask(~u64{0}, ~u64{0});
+  }
+}
+
+void RowMath::combine(std::string_view each, bool wide, u64 dst, u64 src, u64 lanes_at, u64 rows) {
+  const Type type = wide ? Type::f32 : Type::f16;
+  const u64 bytes = wide ? 4 : 2, lanes = wide ? kLanes32 : kLanes16;
+  const u64 apart = rows == 1 ? 0 : pitch_ * bytes / 32;  // blocks from row to row
+  u64 at = src, step = apart, active = width_;
+  if (width_ > lanes) {
+    p_.call("vmuls", type, {lanes_at, src, wide ? isa::f32(1) : isa::f16(1), rows, 1, 1, 8, apart});
+    p_.pipe_barrier(PipeId::V);
+    slabs(
+        wide,
+        [&](u64 e) { p_.call(each, type, {lanes_at, lanes_at, src + e * bytes, rows, 1, 1, 1, 8, 8, apart}); }, lanes);
+    at = lanes_at;
+    step = 8;
+    active = lanes;
+  }
+  if (active < lanes) set_mask(p_, active);
+  p_.call(fmt::format("vc{}", each.substr(1)), type, {dst, at, rows, 1, 1, step});
+  p_.pipe_barrier(PipeId::V);
+  if (active < lanes) p_.set_vector_mask(~u64{0}, ~u64{0});
+}
+
+void RowMath::each_row(u64 numbers, u64 apart, bool wide, u64 src, u64 rows,
+                       const std::function<void(Reg, Reg)>& body) {
+  p_.hand_over(PipeId::V, PipeId::S, 0);
+  p_.mov(from_, numbers);
+  p_.mov(to_, src);
+  p_.loop(rows, [&](Reg) {
+    p_.ld_ubuf(wide ? Type::b32 : Type::b16, number_, from_);
+    body(number_, to_);
+    p_.add(from_, from_, apart);
+    p_.add(to_, to_, pitch_ * 4);
+  });
+  p_.pipe_barrier(PipeId::V);
+  p_.hand_over(PipeId::S, PipeId::V, 0);
+}
+
+void RowMath::with_number(std::string_view name, Reg row, Reg number) {
+  in_repeats(p_, true, width_, [&](u64 e, u64 n) {
+    Reg at = row;
+    if (e != 0) {
+      p_.add(rest_, row, e * 4);
+      at = rest_;
+    }
+    p_.call(name, Type::f32, {at, at, number, n, 1, 1, 8, 8});
+  });
+}
+
+void RowMath::with_row(std::string_view name, u64 dst, u64 src, u64 row, u64 rows) {
+  const u64 apart = rows == 1 ? 0 : pitch_ / 8;
+  slabs(true, [&](u64 e) {
+    p_.call(name, Type::f32, {dst + e * 4, src + e * 4, row + e * 4, rows, 1, 1, 1, apart, apart, 0});
+  });
+}
+
+RowKernel::RowKernel(const Group& group, const config::ChipConfig& chip, Rows rows, RowTiling tiling)
+    : group_(group),
+      chip_(chip),
+      rows_(std::move(rows)),
+      tiles_(rows_.space, chip, tiling),
+      p_(group.node().name, chip.arch),
+      math_(p_, rows_.space.width, tiles_.pitch()) {
+  in_ = take(2 * elements() * rows_.views[0].bytes);
+}
+
+u64 RowKernel::take(u64 bytes) {
+  const u64 at = end_;
+  end_ += align_up<u64>(bytes, 32);
+  return at;
+}
+
+KernelProgram RowKernel::build() {
+  gen::TilePipeline pipeline{.tiles = tiles_.tiles()};
+  pipeline.prologue = [&](isa::ProgramBuilder&) {
+    for (usize i = 0; i < group_.inputs().size() + group_.outputs().size(); ++i)
+      pointers_.push_back(p_.arg(i < group_.inputs().size() ? fmt::format("in{}", i) : "out"));
+    tiles_.prepare(p_);
+    math_.prepare();
+    // Elements behind the last one of a row are computed with; they must be numbers.
+    if (tiles_.padded())
+      in_repeats(p_, false, 2 * elements() * rows_.views[0].bytes / 2,
+                 [&](u64 e, u64 n) { p_.vector_dup(Type::f16, in_ + e * 2, 0, n, 1, 1, 8, 8); });
+    prologue();
+  };
+  pipeline.locate = [&](isa::ProgramBuilder&, Reg tile) { tiles_.locate(p_, tile); };
+  pipeline.load = [&](isa::ProgramBuilder&, u32 slot) { tiles_.load(p_, rows_.views[0], pointers_[0], in_at(slot)); };
+  pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) {
+    if (tiles_.last_rows() == tiles_.rows()) return compute(slot, tiles_.rows());
+    p_.if_(
+        isa::Value(tiles_.row_count()) == tiles_.rows(), [&] { compute(slot, tiles_.rows()); },
+        [&] { compute(slot, tiles_.last_rows()); });
+  };
+  pipeline.store = [&](isa::ProgramBuilder&, u32 slot) { store(slot); };
+  gen::write_tile_pipeline(p_, pipeline);
+  const u64 blocks = std::min<u64>({tiles_.tiles(), vector_cores(chip_), tiles_.blocks()});
+  return {.program = p_.finish(), .type = vector_kernel_type(chip_), .blocks = static_cast<u32>(blocks)};
+}
+
+Rows last_axes_as_rows(const Value& in, const Value& out, usize axes) {
+  const Dims& dims = in.shape.dims();
+  const std::vector<i64> strides = broadcast_strides(dims, dims);
+  const std::vector<StridedTensor> tensors{{.strides = strides, .bytes = info(in.type).bytes},
+                                           {.strides = strides, .bytes = info(out.type).bytes}};
+  return as_rows(dims, tensors, axes);
+}
+
+std::string not_rows(const Group& group) {
+  if (group.nodes().size() != 1) return "it has several nodes";
+  if (group.outputs().size() != 1) return "it has more than one output";
+  if (group.inputs().empty()) return "it reads no tensor";
+  const Value& in = *group.node().input(0);
+  if (!in.shape.known() || in.shape.rank() == 0 || in.shape.elements() == 0) return "its input has no known extents";
+  if (in.format != isa::Format::ND) return "its input is not in ND";
+  if (in.type != DataType::f16 && in.type != DataType::f32)
+    return fmt::format("{} is of type {}", in.name, info(in.type).name);
+  return "";
+}
+
+std::vector<Tiling> whole_row_tilings(const RowSpace& space, const config::ChipConfig& chip, u64 fixed, u64 bytes,
+                                      u64 row_bytes) {
+  const u64 pitch = align_up<u64>(space.width, 16);
+  std::vector<Tiling> out;
+  if (fixed + pitch * bytes + row_bytes > chip.core.buffers.ub) return out;
+  for (const RowTiling& t : row_tilings(space, chip, chip.core.buffers.ub - fixed, bytes, row_bytes, true)) {
+    const u64 rows = pitch / 8 > kMaxStride ? 1 : t.rows;
+    out.push_back({{"rows", static_cast<i64>(rows)}});
+  }
+  return out;
+}
+
+RowTiling row_tiling(const RowSpace& space, const Tiling& tiling) {
+  return {.rows = static_cast<u64>(tiling.at("rows")), .columns = space.width};
+}
+
+}  // namespace vinci::graph

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "tools/graph/kernels/rows.h"
+
+namespace vinci::graph {
+
+// Arithmetic on rows of f32 in UB that makes a number of each row, or uses one. The mask must be all ones, and is so
+// behind each call, which ends with a barrier.
+class RowMath {
+ public:
+  RowMath(isa::ProgramBuilder& p, u64 width, u64 pitch) : p_(p), width_(width), pitch_(pitch) {}
+  void prepare();  // registers; in the prologue
+
+  // Bytes of UB that make() takes for each row.
+  static constexpr u64 kLaneBytes = 256;
+
+  // One number for each row at `dst`: lanes of `wide` rows, or of f16, are combined by `each` (vadd, vmax, vmin), and
+  // then across by the reduction of that name (vcadd, vcmax, vcmin).
+  void combine(std::string_view each, bool wide, u64 dst, u64 src, u64 lanes, u64 rows);
+  void sum(u64 dst, u64 src, u64 lanes, u64 rows) { combine("vadd", true, dst, src, lanes, rows); }
+  // Bytes from number to number: largest and smallest numbers come with their position.
+  static u64 apart(std::string_view each, bool wide) { return (wide ? 4 : 2) * (each == "vadd" ? 1 : 2); }
+
+  // body(number, address of the row), for each row; the number as it lies at `numbers`.
+  void each_row(u64 numbers, u64 apart, bool wide, u64 src, u64 rows,
+                const std::function<void(isa::Reg number, isa::Reg row)>& body);
+  // row = row <name> number, f32.
+  void with_number(std::string_view name, isa::Reg row, isa::Reg number);
+  // All rows with one row: dst = src <name> row.
+  void with_row(std::string_view name, u64 dst, u64 src, u64 row, u64 rows);
+
+ private:
+  // body(first element, lanes) in steps of a repeat, with the mask for the last one.
+  void slabs(bool wide, const std::function<void(u64 first)>& body, u64 from = 0);
+
+  isa::ProgramBuilder& p_;
+  u64 width_, pitch_;
+  isa::Reg from_, to_, number_, rest_;
+};
+
+// The rest of a kernel on rows: tensors with rows in two slots, and room in UB.
+class RowKernel {
+ public:
+  RowKernel(const Group& group, const config::ChipConfig& chip, Rows rows, RowTiling tiling);
+  virtual ~RowKernel() = default;
+  KernelProgram build();
+
+ protected:
+  virtual void prologue() {}
+  virtual void compute(u32 slot, u64 rows) = 0;
+  virtual void store(u32 slot) = 0;
+  u64 take(u64 bytes);  // of UB
+  u64 elements() const { return tiles_.rows() * tiles_.pitch(); }
+  u64 in_at(u32 slot) const { return in_ + slot * elements() * rows_.views[0].bytes; }
+
+  const Group& group_;
+  const config::ChipConfig& chip_;
+  const Rows rows_;
+  RowTiles tiles_;
+  isa::ProgramBuilder p_;
+  RowMath math_;
+  std::vector<isa::Reg> pointers_;  // inputs, outputs
+
+ private:
+  u64 in_ = 0, end_ = 0;
+};
+
+// Sum of extents of tensors that are rows along the last `axes` axes: the input, and outputs of the same shape.
+Rows last_axes_as_rows(const Value& in, const Value& out, usize axes);
+// "" where the input is a tensor of f16 or f32 in ND with known extents.
+std::string not_rows(const Group& group);
+// Whole rows of at most 2040 elements by many, longer ones one by one; none where a row does not fit.
+std::vector<Tiling> whole_row_tilings(const RowSpace& space, const config::ChipConfig& chip, u64 fixed, u64 bytes,
+                                      u64 row_bytes);
+RowTiling row_tiling(const RowSpace& space, const Tiling& tiling);
+
+}  // namespace vinci::graph
