@@ -83,7 +83,7 @@ void GemmMoves::store_tile() {
     out_.mov(c_at, 1);
   } else {
     out_.shl(t1, m1, 4);
-    out_.copy_matrix_cc_to_gm(c_at, src, 0, n, m, LDC, t1, unit_flag_ ? 3 : 0, p_.out_f32 ? 0 : 1, 0, 0, 1);
+    out_.copy_matrix_cc_to_gm(c_at, src, 0, n, m, LDC, t1, unit_flag_ ? 3 : 0, p_.out_f32 ? 0 : 1, p_.relu ? 1 : 0, 0, 1);
     if (!unit_flag_) out_.set_flag(PipeId::FIX, PipeId::M, c_slot);
   }
   turn(c_slot, t_.l0c_slots);
@@ -94,7 +94,7 @@ void GemmMoves::store_from_ub() {
   const i64 blocks = out_bytes() * 16 / 32;  // 32 B blocks of a row of 16 results
   out_.sub(j, tile, step);
   place(j);
-  address_of_c();
+  address_of_c(j);
   extent(rows, M, m0, TILE_M);
   extent(j, N, n0, TILE_N);
   out_.add(j, j, 15);

@@ -16,8 +16,11 @@ namespace {
 // Placement of slots, the loop over steps of k, L0 and the cube.
 class GemmProgramWriter : GemmMoves {
  public:
-  GemmProgramWriter(const GemmProblem& p, const GemmTiling& t, const GemmPitches& pitch, const config::ChipConfig& chip)
-      : GemmMoves(p, t, pitch, chip) {}
+  GemmProgramWriter(const GemmProblem& p, const GemmTiling& t, const GemmPitches& pitch, const config::ChipConfig& chip,
+                    const GemmArguments& arguments)
+      : GemmMoves(p, t, pitch, chip), arguments_(arguments) {
+    if (p.bias && !joint_) bias_at_ = out_.reg("bias_at");
+  }
 
   isa::BuiltProgram program() {
     header();
@@ -37,7 +40,7 @@ class GemmProgramWriter : GemmMoves {
         fmt::format("{} tiles of {} x {} on {} blocks, in strips of {} rows of tiles; k in steps of {} "
                     "through L1 and {} through L0",
                     t_.tiles(), t_.tile_m, t_.tile_n, t_.blocks, t_.strip, t_.l1_k, t_.l0_k));
-    out_.comment("arguments: addresses of A, B, C");
+    out_.comment(p_.bias ? "arguments: addresses of A, B, bias, C" : "arguments: addresses of A, B, C");
   }
 
   // Every slot is free at the start: its consumer says so, as it will after each use.
@@ -56,16 +59,29 @@ class GemmProgramWriter : GemmMoves {
   }
 
   void prologue() {
-    out_.ld_arg(a_gm, 0);
-    out_.ld_arg(b_gm, 1);
-    out_.ld_arg(c_gm, 2);
+    out_.ld_arg(a_gm, arguments_.a);
+    out_.ld_arg(b_gm, arguments_.b);
+    out_.ld_arg(c_gm, arguments_.c);
     out_.get_block_num(step);
     out_.get_block_idx(load_tile);
     out_.mov(tile, load_tile);
     if (t_.l1_slots == 2) out_.mov(left, NONE);
     out_.comment("every slot is free");
     each_slot([&](PipeId from, PipeId to, u32 slot) { out_.set_flag(from, to, slot); });
+    if (p_.bias) load_bias();
     out_.bge(tile, TILES, finish_);
+  }
+
+  void load_bias() {
+    const u64 blocks = ceil_div<u64>(p_.n * 4, 32);
+    out_.ld_arg(t0, arguments_.bias);
+    if (joint_) {
+      out_.copy_gm_to_ubuf(bias_base_, t0, 0, 1, blocks, 0, 0);
+      out_.hand_over(PipeId::MTE2, PipeId::V, kBiasEvent);
+    } else {
+      out_.copy_gm_to_cbuf(bias_base_, t0, 0, 1, blocks, 0, 0);
+      out_.hand_over(PipeId::MTE2, PipeId::MTE1, kBiasEvent);
+    }
   }
 
   void load_step() {
@@ -78,8 +94,14 @@ class GemmProgramWriter : GemmMoves {
     extent(load_n, N, n0, TILE_N);
     out_.mul(load_a, m0, LDA * 2);
     out_.add(load_a, load_a, a_gm);
-    out_.shl(load_b, n0, 1);
+    add_matrix(load_a, load_tile, p_.batch_a, p_.m * pitch_.a * 2);
+    if (p_.b_transposed) {
+      out_.mul(load_b, n0, LDB * 2);
+    } else {
+      out_.shl(load_b, n0, 1);
+    }
     out_.add(load_b, load_b, b_gm);
+    add_matrix(load_b, load_tile, p_.batch_b, (p_.b_transposed ? p_.n : p_.k) * pitch_.b * 2);
     out_.bind(same_tile);
     extent(kk, K, load_k, L1_K);
     out_.wait_flag(PipeId::MTE1, in_pipe(), load_slot);
@@ -87,11 +109,15 @@ class GemmProgramWriter : GemmMoves {
     load({"a", load_a, LDA, load_m, kk, TILE_M, t_.tile_m, t_.l1_k});
     out_.mul(dst, load_slot, L1B_SLOT);
     out_.add(dst, dst, L1B_BASE);
-    load({"b", load_b, LDB, kk, load_n, L1_K, t_.l1_k, t_.tile_n});
+    if (p_.b_transposed) {
+      load({"b", load_b, LDB, load_n, kk, TILE_N, t_.tile_n, t_.l1_k});
+    } else {
+      load({"b", load_b, LDB, kk, load_n, L1_K, t_.l1_k, t_.tile_n});
+    }
     out_.set_flag(in_pipe(), PipeId::MTE1, load_slot);
     turn(load_slot, t_.l1_slots);
     out_.add(load_a, load_a, L1_K * 2);
-    out_.add(load_b, load_b, L1_K * LDB * 2);
+    out_.add(load_b, load_b, p_.b_transposed ? L1_K * 2 : L1_K * LDB * 2);
     out_.add(load_k, load_k, L1_K);
     out_.blt(load_k, K, done);
     out_.mov(load_k, 0);
@@ -156,9 +182,39 @@ class GemmProgramWriter : GemmMoves {
       out_.add(n1.reg(), n, 15);
       out_.shr(n1.reg(), n1, 4);
     }
-    if (!joint_) address_of_c();
+    if (!joint_) address_of_c(tile);
     out_.mov(left, K);
     if (!unit_flag_) out_.wait_flag(out_pipe(), PipeId::M, c_slot);
+    if (!p_.bias) return;
+    if (joint_) return begin_with_bias();
+    out_.shl(bias_at_, n0, 2);
+    out_.add(bias_at_, bias_at_, bias_base_);
+  }
+
+  // Joint core: L0C begins with the bias, rows of fractals that are all the same.
+  void begin_with_bias() {
+    out_.comment("L0C begins with the bias");
+    out_.hand_over(PipeId::M, PipeId::V, kBiasEvent);
+    out_.mul(t0, c_slot, L0C_SLOT);
+    out_.shl(t1, n0, 2);
+    out_.add(t1, t1, bias_base_);
+    out_.sub(src, m1, 1);
+    out_.mov(j, 0);
+    const Target next = out_.here("bias_rows");
+    out_.broadcast_ub_to_cc(isa::Type::f32, t0, t1, n1, 1, 0, src);
+    out_.add(t0, t0, 1024);
+    out_.add(j, j, 1);
+    out_.blt(j, m1, next);
+    out_.hand_over(PipeId::V, PipeId::M, kBiasEvent);
+  }
+
+  // Split core: the columns of the tile to the half of the bias table that belongs to a slot of L0. The mad before
+  // that used the slot has read it.
+  void load_bias_table(i64 slot) {
+    const Target done = out_.label(fmt::format("bias_{}_done", slot));
+    out_.bne(left, K, done);
+    out_.copy_cbuf_to_bt(slot * TILE_N * 4, bias_at_, 0, 1, n1, 0, 0);
+    out_.bind(done);
   }
 
   // kk columns of A through L0; slots are numbers, as each step of L1 begins with the first one.
@@ -184,13 +240,14 @@ class GemmProgramWriter : GemmMoves {
       out_.add(t0, k, 15);
       out_.shr(t0, t0, 4);
     }
+    if (p_.bias && !joint_) load_bias_table(slot);
     load_l0a(slot);
     load_l0b(slot);
     out_.hand_over(PipeId::MTE1, PipeId::M, slot);
     mad(slot);
     out_.set_flag(PipeId::M, PipeId::MTE1, slot);
     out_.add(a_src, a_src, L0_K * TILE_M * 2);
-    out_.add(b_src, b_src, L0_K * 32);
+    out_.add(b_src, b_src, p_.b_transposed ? L0_K * TILE_N * 2 : L0_K * 32);
     out_.sub(left, left, L0_K);
     out_.sub(kk, kk, L0_K);
   }
@@ -223,7 +280,7 @@ class GemmProgramWriter : GemmMoves {
     out_.bind(end);
   }
 
-  // Rows of fractals, each transposed.
+  // Rows of fractals, each transposed unless B is.
   void load_l0b(i64 slot) {
     const i64 at = slot * L0B_SLOT, k1 = l0_k1();
     const Target end = out_.label(fmt::format("l0b_{}_done", slot));
@@ -234,13 +291,18 @@ class GemmProgramWriter : GemmMoves {
     for (i64 f = 0; f < k1; ++f) {
       if (!whole_k_ && f > 0) out_.ble(t0, f, end);
       if (whole_n_) {
-        out_.load_cbuf_to_cb(at + f * tile_n1() * 512, b_src, f, n1, L1_K / 16, 0, 1);
+        load_row_of_b(at + f * tile_n1() * 512, f);
       } else {
-        out_.load_cbuf_to_cb(dst, b_src, f, n1, L1_K / 16, 0, 1);
+        load_row_of_b(dst, f);
         if (f + 1 < k1) out_.add(dst, dst, t1);
       }
     }
     out_.bind(end);
+  }
+
+  void load_row_of_b(const Value& to, i64 f) {
+    if (p_.b_transposed) return out_.load_cbuf_to_cb(to, b_src, f * tile_n1(), n1, 1, 0, 0);
+    out_.load_cbuf_to_cb(to, b_src, f, n1, L1_K / 16, 0, 1);
   }
 
   // A mad on so few fractals may still be writing the accumulator when the next one reads it.
@@ -287,7 +349,10 @@ class GemmProgramWriter : GemmMoves {
       out_.cmp_le(t0, left, L0_K);
       out_.add(t0, t0, 2);
     }
-    out_.mad(isa::Type::f162f32, c, slot * L0A_SLOT, slot * L0B_SLOT, rows_of_a, k, n, j, unit);
+    const Value a = slot * L0A_SLOT, b = slot * L0B_SLOT;
+    if (!p_.bias) return out_.mad(isa::Type::f162f32, c, a, b, rows_of_a, k, n, j, unit);
+    if (joint_) return out_.mad(isa::Type::f162f32, c, a, b, rows_of_a, k, n, 0, unit);
+    out_.mad(isa::Type::f162f32, c, a, b, rows_of_a, k, n, 0, unit, 0, j, slot * TILE_N * 4);
   }
 
   void epilogue() {
@@ -298,6 +363,9 @@ class GemmProgramWriter : GemmMoves {
     out_.end();
   }
 
+  static constexpr u32 kBiasEvent = 2;
+  const GemmArguments arguments_;
+  Reg bias_at_;
   const Target loop_ = out_.label("loop"), finish_ = out_.label("finish");
 };
 
@@ -306,12 +374,12 @@ class GemmProgramWriter : GemmMoves {
 GemmPitches choose_pitches(const GemmProblem& p, const config::ChipConfig& chip) {
   const bool joint = chip.vector_cores == 0;
   const auto padded = [&](u64 columns) { return joint ? align_up<u64>(columns, 16) : columns; };
-  return {.a = padded(p.k), .b = padded(p.n), .c = padded(p.n)};
+  return {.a = padded(p.k), .b = padded(p.b_transposed ? p.k : p.n), .c = padded(p.n)};
 }
 
 isa::BuiltProgram gemm_program(const GemmProblem& problem, const GemmTiling& tiling, const GemmPitches& pitches,
-                               const config::ChipConfig& chip) {
-  return GemmProgramWriter(problem, tiling, pitches, chip).program();
+                               const config::ChipConfig& chip, const GemmArguments& arguments) {
+  return GemmProgramWriter(problem, tiling, pitches, chip, arguments).program();
 }
 
 }  // namespace vinci::gen

@@ -12,12 +12,17 @@ struct GemmPitches {
   u64 a = 0, b = 0, c = 0;
 };
 
+// Numbers of the launch arguments that are the addresses of the matrices.
+struct GemmArguments {
+  u32 a = 0, b = 1, c = 2, bias = 3;
+};
+
 // Row pitches that the chip's copies can work with: the joint core moves whole blocks of 32 bytes, so its rows are
 // padded; the split core works on packed rows.
 GemmPitches choose_pitches(const GemmProblem& problem, const config::ChipConfig& chip);
 
-// The kernel; arguments are the device addresses of A, B and C.
+// The kernel.
 isa::BuiltProgram gemm_program(const GemmProblem& problem, const GemmTiling& tiling, const GemmPitches& pitches,
-                               const config::ChipConfig& chip);
+                               const config::ChipConfig& chip, const GemmArguments& arguments = {});
 
 }  // namespace vinci::gen

@@ -38,16 +38,19 @@ bool fits(GemmTiling& t, const GemmProblem& p, const config::ChipConfig& chip) {
   if (acc > b.l0c) return false;
   t.l0c_slots = p.double_buffer && 2 * acc <= b.l0c ? 2 : 1;
   if (joint(chip)) {
-    const u64 out = u64{t.tile_m} * t.tile_n * out_bytes(p);
+    const u64 out = u64{t.tile_m} * t.tile_n * out_bytes(p), ub = b.ub - std::min<u64>(b.ub, gemm_bias_bytes(p));
     t.stage_slots = p.double_buffer ? 2 : 1;
-    t.ub_slots = p.double_buffer && 2 * out + t.stage_slots * kStage <= b.ub ? 2 : 1;
-    if (out * t.ub_slots > b.ub) return false;
-    t.stage_bytes = round_down(std::min((b.ub - out * t.ub_slots) / t.stage_slots, kStage), 512);
+    t.ub_slots = p.double_buffer && 2 * out + t.stage_slots * kStage <= ub ? 2 : 1;
+    if (out * t.ub_slots > ub) return false;
+    t.stage_bytes = round_down(std::min((ub - out * t.ub_slots) / t.stage_slots, kStage), 512);
     if (t.stage_bytes < kStage / 4) return false;
+  } else if (p.bias && (p.double_buffer ? 2 : 1) * u64{t.tile_n} * kAccBytes > b.bt) {
+    return false;
   }
   t.l1_slots = t.l0_slots = p.double_buffer ? 2 : 1;
   t.m_tiles = static_cast<u32>(ceil_div<u64>(p.m, t.tile_m));
   t.n_tiles = static_cast<u32>(ceil_div<u64>(p.n, t.tile_n));
+  t.matrices = static_cast<u32>(p.matrices);
   t.blocks = static_cast<u32>(std::min<u64>(t.tiles(), chip.ai_cores));
   return true;
 }
@@ -61,8 +64,9 @@ std::vector<GemmTiling> steps_of_k(GemmTiling t, const GemmProblem& p, const con
   const u32 l0_fit = round_down(std::min({b.l0a / (u64{t.tile_m} * kInputBytes * t.l0_slots),
                                           b.l0b / (u64{t.tile_n} * kInputBytes * t.l0_slots), u64{kMaxL0K}}),
                                 kUnit);
+  const u64 l1 = b.l1 - (joint(chip) ? 0 : std::min<u64>(b.l1, gemm_bias_bytes(p)));
   const u64 l1_fit =
-      std::min<u64>(b.l1 / ((u64{t.tile_m} + t.tile_n) * kInputBytes * t.l1_slots), std::max(kMaxL1K, l0_fit));
+      std::min<u64>(l1 / ((u64{t.tile_m} + t.tile_n) * kInputBytes * t.l1_slots), std::max(kMaxL1K, l0_fit));
   std::vector<GemmTiling> out;
   const auto add = [&](u64 l1_k) {
     if (l0_fit == 0 || l1_k == 0) return;
@@ -128,7 +132,9 @@ double estimate(const GemmTiling& t, const GemmProblem& p, const config::ChipCon
   // One step of k to L1: by the port of the core, by its requests under way, by all cores at L2.
   const u64 l1_k = std::min<u64>(t.l1_k, p.k);
   const Reads a = reads(std::min<u64>(t.tile_m, p.m), l1_k * kInputBytes, p.k * kInputBytes, t, chip);
-  const Reads b = reads(l1_k, std::min<u64>(t.tile_n, p.n) * kInputBytes, p.n * kInputBytes, t, chip);
+  const u64 columns = std::min<u64>(t.tile_n, p.n);
+  const Reads b = p.b_transposed ? reads(columns, l1_k * kInputBytes, p.k * kInputBytes, t, chip)
+                                 : reads(l1_k, columns * kInputBytes, p.n * kInputBytes, t, chip);
   const config::L2Config& l2 = chip.memory.l2;
   const double hit =
       static_cast<double>(u64{chip.memory.noc.latency}) + static_cast<double>(u64{l2.hit_latency}) + kAnswer;

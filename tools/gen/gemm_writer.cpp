@@ -40,6 +40,8 @@ GemmWriter::GemmWriter(const GemmProblem& p, const GemmTiling& t, const GemmPitc
       STAGE(constant("STAGE", t.stage_bytes)),
       UB_BASE(constant("UB_BASE", u64{t.stage_bytes} * t.stage_slots)),
       UB_SLOT(constant("UB_SLOT", u64{t.tile_m} * t.tile_n * out_bytes())),
+      bias_base_(joint_ ? u64{t.stage_bytes} * t.stage_slots + u64{t.tile_m} * t.tile_n * out_bytes() * t.ub_slots
+                        : (u64{t.tile_m} + t.tile_n) * t.l1_k * 2 * t.l1_slots),
       a_gm(out_.reg("a_gm")),
       b_gm(out_.reg("b_gm")),
       c_gm(out_.reg("c_gm")),
@@ -78,7 +80,19 @@ GemmWriter::GemmWriter(const GemmProblem& p, const GemmTiling& t, const GemmPitc
       n1(value(!whole_n_, "n1", tile_n1())),
       k(value(!whole_k_, "k", t.l0_k)) {}
 
+void GemmWriter::add_matrix(Reg to, Reg of, const GemmBatch& batch, u64 bytes) {
+  if (batch.count == 1) return;
+  out_.div(t0, of, static_cast<i64>(t_.tiles_of_matrix() * batch.below));
+  if (batch.below * batch.count < p_.matrices) out_.rem(t0, t0, batch.count);
+  out_.mul(t0, t0, bytes);
+  out_.add(to, to, t0);
+}
+
 void GemmWriter::place(Reg of) {
+  if (t_.matrices > 1) {
+    out_.rem(src, of, static_cast<i64>(t_.tiles_of_matrix()));
+    of = src;
+  }
   if (t_.strip == 1) {
     out_.div(m0, of, N_TILES);
     out_.rem(n0, of, N_TILES);

@@ -37,12 +37,16 @@ class GemmWriter {
     out_.sub(out, all, first);
     out_.min(out, out, most);
   }
-  void address_of_c() {
+  // Of the tile `of`, behind place(of).
+  void address_of_c(Reg of) {
     out_.mul(c_at, m0, LDC);
     out_.add(c_at, c_at, n0);
     out_.mul(c_at, c_at, out_bytes());
     out_.add(c_at, c_at, c_gm);
+    add_matrix(c_at, of, {.below = 1, .count = p_.matrices}, p_.m * pitch_.c * out_bytes());
   }
+  // Adds the distance of the matrix that the tile `of` reads, of matrices of so many bytes.
+  void add_matrix(Reg to, Reg of, const GemmBatch& batch, u64 bytes);
 
   const GemmProblem& p_;
   const GemmTiling& t_;
@@ -58,6 +62,7 @@ class GemmWriter {
   const Const NONE;  // of `left`: before the first step has been loaded
   const Const M_TILES, N_TILES, L1A_SLOT, L1B_BASE, L1B_SLOT, L0A_SLOT, L0B_SLOT, L0C_SLOT;
   const Const STAGE, UB_BASE, UB_SLOT;  // joint core
+  const u64 bias_base_;                 // in L1, or UB of the joint core
 
   const Reg a_gm, b_gm, c_gm, step, load_tile, load_k, load_slot, load_m, load_n, load_a, load_b, tile, left, l1_slot,
       c_at, m0, n0, kk, src, dst, j, t0, t1;

@@ -63,6 +63,7 @@ extern const Kernel kElementwiseKernel;
 extern const Kernel kConvolutionKernel;
 extern const Kernel kLayerNormKernel;
 extern const Kernel kMapReductionKernel;
+extern const Kernel kMatmulKernel;
 extern const Kernel kPoolingKernel;
 extern const Kernel kReductionKernel;
 extern const Kernel kSoftmaxKernel;

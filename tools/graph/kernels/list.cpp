@@ -11,7 +11,7 @@
 namespace vinci::graph {
 
 std::span<const Kernel> all_kernels() {
-  static const std::array kKernels{kConvolutionKernel, kPoolingKernel, kMapReductionKernel, kReductionKernel,
+  static const std::array kKernels{kConvolutionKernel, kMatmulKernel, kPoolingKernel, kMapReductionKernel, kReductionKernel,
                                    kSoftmaxKernel,     kLayerNormKernel, kTransDataKernel,  kElementwiseKernel};
   return kKernels;
 }
