@@ -83,7 +83,8 @@ void GemmMoves::store_tile() {
     out_.mov(c_at, 1);
   } else {
     out_.shl(t1, m1, 4);
-    out_.copy_matrix_cc_to_gm(c_at, src, 0, n, m, LDC, t1, unit_flag_ ? 3 : 0, p_.out_f32 ? 0 : 1, p_.relu ? 1 : 0, 0, 1);
+    out_.copy_matrix_cc_to_gm(c_at, src, 0, n, m, LDC, t1, unit_flag_ ? 3 : 0, p_.out_f32 ? 0 : 1, p_.relu ? 1 : 0, 0,
+                              1);
     if (!unit_flag_) out_.set_flag(PipeId::FIX, PipeId::M, c_slot);
   }
   turn(c_slot, t_.l0c_slots);

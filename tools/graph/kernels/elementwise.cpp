@@ -19,10 +19,11 @@ constexpr u64 kGrain = 128;  // elements; tiles are multiples
 
 std::string elementwise_refuses(const Group& group, const config::ChipConfig& chip) {
   if (group.outputs().size() != 1) return "it has more than one output";
+  if (!group.outputs()[0]->shape.known()) return "its extents are not known";
   if (std::string reason = vector_refuses(group, 0, chip); !reason.empty()) return reason;
   if (group.outputs()[0]->shape.elements() == 0) return "it has no elements";
   if (group.inputs().empty()) return "it reads no tensor";
-  return in_rows(group) ? rows_refuse(group) : "";
+  return in_rows(group) ? rows_refuse(group, chip) : "";
 }
 
 Formats elementwise_formats(const Group& group, const config::ChipConfig&) {

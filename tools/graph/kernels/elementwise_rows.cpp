@@ -8,7 +8,9 @@
 
 #include "tools/gen/tile_pipeline.h"
 #include "tools/graph/kernels/rows.h"
+#include "tools/graph/kernels/spread.h"
 #include "tools/graph/kernels/vector_ops.h"
+#include "tools/graph/kernels/vector_writer.h"
 
 namespace vinci::graph {
 namespace {
@@ -41,7 +43,7 @@ RowRoom row_room(const Group& group, const Rows& rows) {
   out.element += 2 * element_bytes(group.outputs()[0]) + 4 * temporaries(group, 0).count;
   out.element += (scratch_bytes(group, 0, 128) - scratch_bytes(group, 0, 0)) / 128;
   // Scratch is a multiple of 128 elements.
-  out.fixed = scratch_bytes(group, 0, 0) + out.element * 128;
+  out.fixed = scratch_bytes(group, 0, 0) + out.element * 128 + 16 * out.row + 1024;
   return out;
 }
 
@@ -53,14 +55,17 @@ class RowElementwiseWriter {
         rows_(element_rows(group)),
         tiles_(rows_.space, chip,
                {.rows = static_cast<u64>(tiling.at("rows")), .columns = static_cast<u64>(tiling.at("columns"))}),
-        p_(group.node().name, chip.arch) {
+        p_(group.node().name, chip.arch),
+        joint_(is_joint(chip)) {
     for (usize i = 0; i < group.inputs().size(); ++i) {
       const Value* const v = group.inputs()[i];
-      if (rows_.views[i].step == 0) ones_[v] = take(2 * 32 * tiles_.rows());
+      if (rows_.views[i].step == 0) ones_[v] = take(2 * ones_bytes());
       place_[v] = take((rows_.views[i].step == 0 ? 1 : 2) * tile_bytes(v));
     }
     place_[out()] = take(2 * tile_bytes(out()));
     between_at_ = take(between_.count * elements() * 4);
+    numbers_at_ = take(512);
+    trash_at_ = take(kTrashBytes);
     scratch_at_ = end_;
   }
 
@@ -73,8 +78,8 @@ class RowElementwiseWriter {
     pipeline.load = [&](isa::ProgramBuilder&, u32 slot) {
       for (usize i = 0; i < group_.inputs().size(); ++i) {
         const Value* const v = group_.inputs()[i];
-        const u64 at = rows_.views[i].step == 0 ? ones_.at(v) + slot * 32 * tiles_.rows()
-                                                : place_.at(v) + slot * tile_bytes(v);
+        const u64 at =
+            rows_.views[i].step == 0 ? ones_.at(v) + slot * ones_bytes() : place_.at(v) + slot * tile_bytes(v);
         tiles_.load(p_, rows_.views[i], pointers_[i], at);
       }
     };
@@ -100,14 +105,8 @@ class RowElementwiseWriter {
     for (usize i = 0; i <= group_.inputs().size(); ++i)
       pointers_.push_back(p_.arg(i < group_.inputs().size() ? fmt::format("in{}", i) : "out"));
     tiles_.prepare(p_);
-    if (!ones_.empty()) {
-      value_ = p_.reg("value");
-      from_ = p_.reg("from");
-      to_ = p_.reg("to");
-      offset_ = p_.reg("offset");
-    }
     // Elements behind the last one of a row are computed with; they must be numbers.
-    if (tiles_.padded() || tiles_.columns() != tiles_.space().width)
+    if (tiles_.padded() || tiles_.columns() != tiles_.space().width || !ones_.empty())
       in_repeats(p_, false, align_up<u64>(scratch_at_, 256) / 2,
                  [&](u64 e, u64 n) { p_.vector_dup(Type::f16, e * 2, 0, n, 1, 1, 8, 8); });
   }
@@ -123,30 +122,31 @@ class RowElementwiseWriter {
     const VectorPlace place{.at = where, .scratch = scratch_at_};
     if (tiles_.last_rows() == tiles_.rows()) return write_vector_nodes(p_, group_, 0, place, elements());
     p_.if_(
-        isa::Value(tiles_.row_count()) == tiles_.rows(),
-        [&] { write_vector_nodes(p_, group_, 0, place, elements()); },
+        isa::Value(tiles_.row_count()) == tiles_.rows(), [&] { write_vector_nodes(p_, group_, 0, place, elements()); },
         [&] { write_vector_nodes(p_, group_, 0, place, tiles_.last_rows() * tiles_.pitch()); });
   }
 
-  // Rows of one number, which the scalar unit reads.
+  // Rows of one number. On the split core the copy has filled a block with it.
   void spread(u32 slot) {
-    p_.hand_over(PipeId::V, PipeId::S, 0);
-    for (const auto& [v, at] : ones_) {
-      const bool wide = element_bytes(v) == 4;
-      p_.mov(from_, at + slot * 32 * tiles_.rows());
-      p_.mov(to_, place_.at(v));
-      p_.loop(tiles_.row_count(), [&](Reg) {
-        p_.ld_ubuf(wide ? Type::b32 : Type::b16, value_, from_);
-        in_repeats(p_, wide, tiles_.pitch(), [&](u64 e, u64 n) {
-          if (e != 0) p_.add(offset_, to_, e * element_bytes(v));
-          p_.vector_dup(wide ? Type::f32 : Type::f16, e == 0 ? to_ : offset_, value_, n, 1, 1, 8, 8);
-        });
-        p_.add(from_, from_, 32);
-        p_.add(to_, to_, tiles_.pitch() * element_bytes(v));
-      });
+    for (const auto& [v, all] : ones_) {
+      const u64 blocks = all + slot * ones_bytes(), bytes = element_bytes(v), lanes = 256 / bytes;
+      if (joint_) {
+        gather_numbers(p_, numbers_at_, blocks, 32, tiles_.rows(), trash_at_);
+        spread_numbers(p_, blocks, numbers_at_, tiles_.rows());
+      }
+      const Type type = bytes == 4 ? Type::f32 : Type::f16;
+      const isa::Value one = bytes == 4 ? isa::f32(1) : isa::f16(1);
+      const u64 apart = tiles_.rows() == 1 ? 0 : tiles_.pitch() * bytes / 32;
+      for (u64 e = 0; e < tiles_.pitch(); e += lanes) {
+        const bool masked = tiles_.pitch() - e < lanes;
+        if (masked) set_mask(p_, tiles_.pitch() - e);
+        p_.vmuls(type, place_.at(v) + e * bytes, blocks, one, tiles_.rows(), 1, 0, apart, tiles_.rows() == 1 ? 0 : 1);
+        if (masked) p_.set_vector_mask(~u64{0}, ~u64{0});
+      }
+      p_.pipe_barrier(PipeId::V);
     }
-    p_.hand_over(PipeId::S, PipeId::V, 0);  // and with it to MTE2
   }
+  u64 ones_bytes() const { return 32 * align_up<u64>(tiles_.rows(), 16); }
 
   const Group& group_;
   const Rows rows_;
@@ -154,10 +154,9 @@ class RowElementwiseWriter {
   isa::ProgramBuilder p_;
   const Temporaries between_ = temporaries(group_, 0);
   std::map<const Value*, u64> place_, ones_;
-  u64 end_ = 0, between_at_ = 0, scratch_at_ = 0;
+  u64 end_ = 0, between_at_ = 0, numbers_at_ = 0, trash_at_ = 0, scratch_at_ = 0;
+  const bool joint_;
   std::vector<Reg> pointers_;
-  Reg value_, from_, to_;
-  Reg offset_;
 };
 
 }  // namespace
@@ -167,21 +166,29 @@ bool in_rows(const Group& group) {
   return std::ranges::any_of(group.inputs(), [&](const Value* v) { return is_broadcast(group, *v, out); });
 }
 
-std::string rows_refuse(const Group& group) {
+std::string rows_refuse(const Group& group, const config::ChipConfig& chip) {
   for (const Node* const node : group.nodes()) {
     if (group.resolve(node->output())->shape != group.outputs()[0]->shape)
       return fmt::format("{} has another shape than the result", node->output()->name);
   }
   if (group.inputs().size() > 8) return "it reads more than 8 tensors";
+  const Rows rows = element_rows(group);
+  for (usize i = 0; i < group.inputs().size(); ++i) {
+    if (is_joint(chip) && rows.views[i].step == 0 && group.inputs()[i]->type != DataType::f16)
+      return "a joint core has no way to repeat numbers of f32";
+  }
   return "";
 }
 
 std::vector<Tiling> row_elementwise_tilings(const Group& group, const config::ChipConfig& chip) {
   const Rows rows = element_rows(group);
   const RowRoom room = row_room(group, rows);
+  // An instruction cannot step over longer rows.
+  const bool ones = std::ranges::any_of(rows.views, [](const RowView& v) { return v.step == 0; });
+  const bool far = ones && rows.space.width > 2040;
   std::vector<Tiling> out;
   for (const RowTiling& t : row_tilings(rows.space, chip, chip.core.buffers.ub - room.fixed, room.element, room.row))
-    out.push_back({{"rows", static_cast<i64>(t.rows)}, {"columns", static_cast<i64>(t.columns)}});
+    out.push_back({{"rows", static_cast<i64>(far ? 1 : t.rows)}, {"columns", static_cast<i64>(t.columns)}});
   return out;
 }
 

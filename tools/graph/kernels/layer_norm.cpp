@@ -10,7 +10,7 @@
 namespace vinci::graph {
 namespace {
 
-using isa::PipeId, isa::Reg, isa::Type;
+using isa::PipeId, isa::Type;
 
 usize norm_axes(const Node& node) {
   const usize rank = node.input(0)->shape.rank();
@@ -23,8 +23,10 @@ Rows norm_rows(const Group& group) {
 // Of an element: two slots of the input and of the output, and the row and its squares in f32.
 u64 norm_element_bytes(const Group& group) { return 4 * info(group.node().input(0)->type).bytes + 8; }
 // Scale and offset, as they come and in f32.
-u64 norm_fixed(const Group& group) { return 1024 + align_up<u64>(norm_rows(group).space.width, 128) * 12; }
-constexpr u64 kNormRowBytes = RowMath::kLaneBytes + 8;
+u64 norm_fixed(const Group& group) {
+  return 1024 + 16 * RowMath::kSpreadBytes + align_up<u64>(norm_rows(group).space.width, 128) * 12;
+}
+constexpr u64 kNormRowBytes = RowMath::kLaneBytes + RowMath::kSpreadBytes + 8;
 
 class LayerNormWriter final : public RowKernel {
  public:
@@ -35,7 +37,7 @@ class LayerNormWriter final : public RowKernel {
         square_(take(elements() * 4)),
         out_(take(2 * elements() * bytes())),
         lanes_(take(tiles_.rows() * RowMath::kLaneBytes)),
-        numbers_(take(tiles_.rows() * 4)),
+        spread_(take(spread_rows() * RowMath::kSpreadBytes)),
         ones_(take(256)) {
     for (usize i = 1; i <= 2; ++i) {
       if (group.node().input(i) == nullptr) continue;
@@ -70,8 +72,7 @@ class LayerNormWriter final : public RowKernel {
   // In place, on a number for each row.
   void numbers(std::string_view name, double by, u64 rows) {
     in_repeats(p_, true, rows, [&](u64 e, u64 n) {
-      p_.call(name, Type::f32,
-              {numbers_ + e * 4, numbers_ + e * 4, isa::f32(static_cast<float>(by)), n, 1, 1, 8, 8});
+      p_.call(name, Type::f32, {numbers_ + e * 4, numbers_ + e * 4, isa::f32(static_cast<float>(by)), n, 1, 1, 8, 8});
     });
   }
 
@@ -84,7 +85,7 @@ class LayerNormWriter final : public RowKernel {
     });
     math_.sum(numbers_, work_, lanes_, rows);
     numbers("vmuls", -share, rows);
-    math_.each_row(numbers_, 4, true, work_, rows, [&](Reg mean, Reg row) { math_.with_number("vadds", row, mean); });
+    math_.with_numbers("vadd", work_, math_.spread(numbers_, true, 1, rows, spread_), rows);
     in_repeats(p_, true, all, [&](u64 e, u64 n) {
       p_.vmul(Type::f32, square_ + e * 4, work_ + e * 4, work_ + e * 4, n, 1, 1, 1, 8, 8, 8);
     });
@@ -96,8 +97,7 @@ class LayerNormWriter final : public RowKernel {
     in_repeats(p_, true, rows, [&](u64 e, u64 n) {
       p_.vdiv(Type::f32, numbers_ + e * 4, ones_, numbers_ + e * 4, n, 1, 0, 1, 8, 0, 8);
     });
-    math_.each_row(numbers_, 4, true, work_, rows,
-                   [&](Reg factor, Reg row) { math_.with_number("vmuls", row, factor); });
+    math_.with_numbers("vmul", work_, math_.spread(numbers_, true, 1, rows, spread_), rows);
     if (!affine_.empty()) math_.with_row("vmul", work_, work_, affine_[0], rows);
     if (affine_.size() > 1) math_.with_row("vadd", work_, work_, affine_[1], rows);
     in_repeats(p_, true, all, [&](u64 e, u64 n) {
@@ -109,7 +109,7 @@ class LayerNormWriter final : public RowKernel {
   void store(u32 slot) override { tiles_.store(p_, rows_.views[1], pointers_.back(), out_at(slot)); }
 
   const bool wide_;
-  const u64 work_, square_, out_, lanes_, numbers_, ones_;
+  const u64 work_, square_, out_, lanes_, spread_, ones_;
   std::vector<u64> affine_;  // scale, offset
   u64 narrow_ = 0;
 };
@@ -122,6 +122,7 @@ std::string norm_refuses(const Group& group, const config::ChipConfig& chip) {
   const Node& node = group.node();
   if (node.type != "LayerNorm") return "it is no LayerNorm";
   if (std::string reason = not_rows(group); !reason.empty()) return reason;
+  if (is_joint(chip) && node.input(0)->type == DataType::f32) return "a joint core has no way to repeat numbers of f32";
   const u64 width = norm_rows(group).space.width;
   for (usize i = 1; i <= 2; ++i) {
     const Value* const v = node.input(i);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tools/graph/kernels/row_math.h"
+#include "tools/graph/kernels/spread.h"
 #include "tools/graph/kernels/vector_ops.h"
 #include "tools/graph/ops/op.h"
 
@@ -16,9 +17,9 @@ using isa::PipeId, isa::Reg, isa::Type;
 
 struct Reduce {
   std::string_view type;
-  std::string_view each;              // vadd, vmax, vmin
-  std::string_view before = {};       // of an element, in f32
-  std::string_view after = {};        // of a sum
+  std::string_view each;         // vadd, vmax, vmin
+  std::string_view before = {};  // of an element, in f32
+  std::string_view after = {};   // of a sum
   bool mean = false;
 };
 constexpr auto kReduces = std::to_array<Reduce>({
@@ -51,8 +52,8 @@ std::optional<usize> last_reduced_axes(const Node& node) {
   usize count = 0;
   while (count < reduced.size() && reduced[reduced.size() - 1 - count])
     ++count;
-  const bool others = std::any_of(reduced.begin(), reduced.end() - static_cast<std::ptrdiff_t>(count),
-                                  [](bool r) { return r; });
+  const bool others =
+      std::any_of(reduced.begin(), reduced.end() - static_cast<std::ptrdiff_t>(count), [](bool r) { return r; });
   return others || count == 0 ? std::nullopt : std::optional(count);
 }
 
@@ -65,7 +66,7 @@ bool reduces_in_f32(const Node& node) {
 u64 reduce_element_bytes(const Group& group) {
   return 2 * info(group.node().input(0)->type).bytes + (reduces_in_f32(group.node()) ? 4 : 0);
 }
-constexpr u64 kReduceRowBytes = RowMath::kLaneBytes + 24, kReduceFixed = 1024;
+constexpr u64 kReduceRowBytes = RowMath::kLaneBytes + 88, kReduceFixed = 4096;
 
 class ReduceWriter final : public RowKernel {
  public:
@@ -76,17 +77,17 @@ class ReduceWriter final : public RowKernel {
         in_f32_(reduces_in_f32(group.node())),
         work_(take(in_f32_ ? elements() * 4 : 0)),
         lanes_(take(tiles_.rows() * RowMath::kLaneBytes)),
-        numbers_(take(tiles_.rows() * 8)),
-        out_(take(2 * slot_bytes())) {}
+        out_(take(2 * slot_bytes())),
+        spread_(take(spread_rows() * 64)),
+        trash_(take(kTrashBytes)) {}
 
  private:
   u64 bytes() const { return wide_ ? 4 : 2; }
-  u64 slot_bytes() const { return align_up<u64>(tiles_.rows() * bytes(), 32); }
+  u64 slot_bytes() const { return spread_rows() * bytes(); }
   u64 out_at(u32 slot) const { return out_ + slot * slot_bytes(); }
 
   void prologue() override {
     at_ = p_.reg("at");
-    to_row_ = p_.reg("to_row");
     length_ = p_.reg("length");
   }
 
@@ -126,12 +127,16 @@ class ReduceWriter final : public RowKernel {
     });
   }
 
-  // Numbers that come with their position lose it.
+  // To the result; numbers that come with their position lose it.
   void compact(u32 slot, u64 rows) {
-    p_.mov(to_row_, out_at(slot));
-    math_.each_row(numbers_, RowMath::apart(x_.each, wide_), wide_, work_, rows, [&](Reg number, Reg) {
-      p_.st_ubuf(wide_ ? Type::b32 : Type::b16, number, to_row_);
-      p_.add(to_row_, to_row_, bytes());
+    if (math_.step(x_.each) == 2) {
+      spread_numbers(p_, spread_, numbers_, 2 * rows);
+      return gather_numbers(p_, out_at(slot), spread_, 64, rows, trash_);
+    }
+    in_repeats(p_, wide_, rows, [&](u64 e, u64 n) {
+      const u64 at = e * bytes();
+      if (wide_) return p_.vmuls(Type::f32, out_at(slot) + at, numbers_ + at, isa::f32(1), n, 1, 1, 8, 8);
+      p_.vmuls(Type::f16, out_at(slot) + at, numbers_ + at, isa::f16(1), n, 1, 1, 8, 8);
     });
   }
 
@@ -151,14 +156,13 @@ class ReduceWriter final : public RowKernel {
 
   const Reduce& x_;
   const bool wide_, in_f32_;
-  const u64 work_, lanes_, numbers_, out_;
-  Reg at_, to_row_, length_;
+  const u64 work_, lanes_, out_, spread_, trash_;
+  Reg at_, length_;
 };
 
 std::vector<Tiling> reduce_tilings(const Group& group, const config::ChipConfig& chip) {
   const RowSpace space = reduce_rows(group).space;
-  std::vector<Tiling> out =
-      whole_row_tilings(space, chip, kReduceFixed, reduce_element_bytes(group), kReduceRowBytes);
+  std::vector<Tiling> out = whole_row_tilings(space, chip, kReduceFixed, reduce_element_bytes(group), kReduceRowBytes);
   // A tile of a joint core ends with a block of 32 B of results.
   for (Tiling& t : out) {
     i64& rows = t.at("rows");

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/spread.h"
 #include "tools/graph/kernels/vector_ops.h"
 #include "tools/graph/kernels/vector_writer.h"
 
@@ -18,13 +19,6 @@ using isa::PipeId, isa::Reg, isa::Type;
 constexpr u64 kMaxStride = 255;  // 32 B blocks from repeat to repeat
 
 }  // namespace
-
-void RowMath::prepare() {
-  from_ = p_.reg("from");
-  to_ = p_.reg("to");
-  number_ = p_.reg("number");
-  rest_ = p_.reg("rest");
-}
 
 void RowMath::slabs(bool wide, const std::function<void(u64)>& body, u64 from) {
   const u64 lanes = wide ? kLanes32 : kLanes16;
@@ -47,40 +41,70 @@ void RowMath::combine(std::string_view each, bool wide, u64 dst, u64 src, u64 la
     p_.pipe_barrier(PipeId::V);
     slabs(
         wide,
-        [&](u64 e) { p_.call(each, type, {lanes_at, lanes_at, src + e * bytes, rows, 1, 1, 1, 8, 8, apart}); }, lanes);
+        [&](u64 e) {
+          p_.call(each, type, {lanes_at, lanes_at, src + e * bytes, rows, 1, 1, 1, 8, 8, apart});
+        },
+        lanes);
     at = lanes_at;
     step = 8;
     active = lanes;
   }
   if (active < lanes) set_mask(p_, active);
-  p_.call(fmt::format("vc{}", each.substr(1)), type, {dst, at, rows, 1, 1, step});
+  const std::string across = fmt::format("vc{}", each.substr(1));
+  if (each == "vadd" || p_.arch() == isa::Arch::c100) {
+    p_.call(across, type, {dst, at, rows, 1, 1, step});
+  } else {
+    constexpr u64 kValuesAlone = 2;
+    p_.call(across, type, {dst, at, rows, 1, 1, step, kValuesAlone});
+  }
   p_.pipe_barrier(PipeId::V);
   if (active < lanes) p_.set_vector_mask(~u64{0}, ~u64{0});
 }
 
-void RowMath::each_row(u64 numbers, u64 apart, bool wide, u64 src, u64 rows,
-                       const std::function<void(Reg, Reg)>& body) {
-  p_.hand_over(PipeId::V, PipeId::S, 0);
-  p_.mov(from_, numbers);
-  p_.mov(to_, src);
-  p_.loop(rows, [&](Reg) {
-    p_.ld_ubuf(wide ? Type::b32 : Type::b16, number_, from_);
-    body(number_, to_);
-    p_.add(from_, from_, apart);
-    p_.add(to_, to_, pitch_ * 4);
-  });
-  p_.pipe_barrier(PipeId::V);
-  p_.hand_over(PipeId::S, PipeId::V, 0);
+void RowMath::to_f32(u64 dst, u64 src, u64 elements) {
+  in_repeats(p_, true, elements, [&](u64 e, u64 n) { p_.vconv_f162f32(dst + e * 4, src + e * 2, n, 1, 1, 8, 4); });
+}
+void RowMath::to_f16(u64 dst, u64 src, u64 elements) {
+  in_repeats(p_, true, elements, [&](u64 e, u64 n) { p_.vconv_f322f16(dst + e * 2, src + e * 4, n, 1, 1, 4, 8); });
 }
 
-void RowMath::with_number(std::string_view name, Reg row, Reg number) {
-  in_repeats(p_, true, width_, [&](u64 e, u64 n) {
-    Reg at = row;
-    if (e != 0) {
-      p_.add(rest_, row, e * 4);
-      at = rest_;
-    }
-    p_.call(name, Type::f32, {at, at, number, n, 1, 1, 8, 8});
+RowMath::Blocks RowMath::spread(u64 numbers, bool wide, u64 step, u64 rows, u64 room) {
+  const u64 all = align_up<u64>(rows * step, 16);
+  if (wide && p_.arch() == isa::Arch::c220) {
+    p_.vbrcb(Type::f32, room, numbers, 1, 8, ceil_div<u64>(rows, 8));
+    p_.pipe_barrier(PipeId::V);
+    return {.at = room, .apart = 1};
+  }
+  // Blocks of 16 numbers: two of f32.
+  const u64 narrow = room, blocks = narrow + all * 32, low_blocks = blocks + all * 64;
+  if (!wide) {
+    spread_numbers(p_, narrow, numbers, rows * step);
+    to_f32(blocks, narrow, all * 16);
+    return {.at = blocks, .apart = 2 * step};
+  }
+  // A number of f32 is the sum of two of f16, as far as transposes of 16 bits can take it.
+  const u64 high = low_blocks + all * 64, high_wide = high + all * 2, low = high_wide + all * 4;
+  to_f16(high, numbers, all);
+  to_f32(high_wide, high, all);
+  in_repeats(p_, true, all, [&](u64 e, u64 n) {
+    p_.vsub(Type::f32, high_wide + e * 4, numbers + e * 4, high_wide + e * 4, n, 1, 1, 1, 8, 8, 8);
+  });
+  to_f16(low, high_wide, all);
+  spread_numbers(p_, narrow, high, rows);
+  to_f32(blocks, narrow, rows * 16);
+  spread_numbers(p_, narrow, low, rows);
+  to_f32(low_blocks, narrow, rows * 16);
+  in_repeats(p_, true, rows * 16, [&](u64 e, u64 n) {
+    p_.vadd(Type::f32, blocks + e * 4, blocks + e * 4, low_blocks + e * 4, n, 1, 1, 1, 8, 8, 8);
+  });
+  return {.at = blocks, .apart = 2};
+}
+
+void RowMath::with_numbers(std::string_view name, u64 src, const Blocks& numbers, u64 rows) {
+  const u64 apart = rows == 1 ? 0 : pitch_ / 8;
+  slabs(true, [&](u64 e) {
+    p_.call(name, Type::f32,
+            {src + e * 4, src + e * 4, numbers.at, rows, 1, 1, 0, apart, apart, rows == 1 ? 0 : numbers.apart});
   });
 }
 
@@ -99,6 +123,7 @@ RowKernel::RowKernel(const Group& group, const config::ChipConfig& chip, Rows ro
       p_(group.node().name, chip.arch),
       math_(p_, rows_.space.width, tiles_.pitch()) {
   in_ = take(2 * elements() * rows_.views[0].bytes);
+  numbers_ = take(spread_rows() * 8);
 }
 
 u64 RowKernel::take(u64 bytes) {
@@ -113,11 +138,13 @@ KernelProgram RowKernel::build() {
     for (usize i = 0; i < group_.inputs().size() + group_.outputs().size(); ++i)
       pointers_.push_back(p_.arg(i < group_.inputs().size() ? fmt::format("in{}", i) : "out"));
     tiles_.prepare(p_);
-    math_.prepare();
     // Elements behind the last one of a row are computed with; they must be numbers.
     if (tiles_.padded())
       in_repeats(p_, false, 2 * elements() * rows_.views[0].bytes / 2,
                  [&](u64 e, u64 n) { p_.vector_dup(Type::f16, in_ + e * 2, 0, n, 1, 1, 8, 8); });
+    // Numbers are spread by 16.
+    in_repeats(p_, false, spread_rows() * 4,
+               [&](u64 e, u64 n) { p_.vector_dup(Type::f16, numbers_ + e * 2, 0, n, 1, 1, 8, 8); });
     prologue();
   };
   pipeline.locate = [&](isa::ProgramBuilder&, Reg tile) { tiles_.locate(p_, tile); };

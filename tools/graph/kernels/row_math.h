@@ -15,33 +15,36 @@ namespace vinci::graph {
 class RowMath {
  public:
   RowMath(isa::ProgramBuilder& p, u64 width, u64 pitch) : p_(p), width_(width), pitch_(pitch) {}
-  void prepare();  // registers; in the prologue
 
-  // Bytes of UB that make() takes for each row.
-  static constexpr u64 kLaneBytes = 256;
+  // Bytes of UB that combine() and spread() take for each row, of a multiple of 16 rows.
+  static constexpr u64 kLaneBytes = 256, kSpreadBytes = 352;
 
   // One number for each row at `dst`: lanes of `wide` rows, or of f16, are combined by `each` (vadd, vmax, vmin), and
   // then across by the reduction of that name (vcadd, vcmax, vcmin).
   void combine(std::string_view each, bool wide, u64 dst, u64 src, u64 lanes, u64 rows);
   void sum(u64 dst, u64 src, u64 lanes, u64 rows) { combine("vadd", true, dst, src, lanes, rows); }
-  // Bytes from number to number: largest and smallest numbers come with their position.
-  static u64 apart(std::string_view each, bool wide) { return (wide ? 4 : 2) * (each == "vadd" ? 1 : 2); }
+  // From number to number, in numbers: on c100, the largest and smallest come with their position.
+  u64 step(std::string_view each) const { return each != "vadd" && p_.arch() == isa::Arch::c100 ? 2 : 1; }
 
-  // body(number, address of the row), for each row; the number as it lies at `numbers`.
-  void each_row(u64 numbers, u64 apart, bool wide, u64 src, u64 rows,
-                const std::function<void(isa::Reg number, isa::Reg row)>& body);
-  // row = row <name> number, f32.
-  void with_number(std::string_view name, isa::Reg row, isa::Reg number);
+  // A block of f32 for each row, with its number in all places; `step` numbers apart. `room`: kSpreadBytes for each
+  // row.
+  struct Blocks {
+    u64 at = 0, apart = 1;  // in blocks
+  };
+  Blocks spread(u64 numbers, bool wide, u64 step, u64 rows, u64 room);
+  // rows = rows <name> the number of each.
+  void with_numbers(std::string_view name, u64 src, const Blocks& numbers, u64 rows);
   // All rows with one row: dst = src <name> row.
   void with_row(std::string_view name, u64 dst, u64 src, u64 row, u64 rows);
 
  private:
-  // body(first element, lanes) in steps of a repeat, with the mask for the last one.
+  // body(first element) in steps of a repeat, with the mask for the last one.
   void slabs(bool wide, const std::function<void(u64 first)>& body, u64 from = 0);
+  void to_f32(u64 dst, u64 src, u64 elements);
+  void to_f16(u64 dst, u64 src, u64 elements);
 
   isa::ProgramBuilder& p_;
   u64 width_, pitch_;
-  isa::Reg from_, to_, number_, rest_;
 };
 
 // The rest of a kernel on rows: tensors with rows in two slots, and room in UB.
@@ -56,6 +59,7 @@ class RowKernel {
   virtual void compute(u32 slot, u64 rows) = 0;
   virtual void store(u32 slot) = 0;
   u64 take(u64 bytes);  // of UB
+  u64 spread_rows() const { return align_up<u64>(tiles_.rows(), 16); }
   u64 elements() const { return tiles_.rows() * tiles_.pitch(); }
   u64 in_at(u32 slot) const { return in_ + slot * elements() * rows_.views[0].bytes; }
 
@@ -69,6 +73,9 @@ class RowKernel {
 
  private:
   u64 in_ = 0, end_ = 0;
+
+ protected:
+  u64 numbers_ = 0;  // 8 bytes for each row, of a multiple of 16 rows; 0 at first
 };
 
 // Sum of extents of tensors that are rows along the last `axes` axes: the input, and outputs of the same shape.

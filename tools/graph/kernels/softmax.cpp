@@ -8,7 +8,7 @@
 namespace vinci::graph {
 namespace {
 
-using isa::PipeId, isa::Reg, isa::Type;
+using isa::PipeId, isa::Type;
 
 bool is_log(const Node& node) { return node.type == "LogSoftmaxV2"; }
 
@@ -16,8 +16,8 @@ Rows softmax_rows(const Group& group) { return last_axes_as_rows(*group.node().i
 
 // Of an element: two slots of the input and of the output, and the row in f32.
 u64 softmax_element_bytes(const Group& group) { return 4 * info(group.node().input(0)->type).bytes + 4; }
-constexpr u64 kSoftmaxRowBytes = RowMath::kLaneBytes + 16;
-constexpr u64 kSoftmaxFixed = 1024;
+constexpr u64 kSoftmaxRowBytes = RowMath::kLaneBytes + RowMath::kSpreadBytes + 8;
+constexpr u64 kSoftmaxFixed = 1024 + 16 * RowMath::kSpreadBytes;
 
 class SoftmaxWriter final : public RowKernel {
  public:
@@ -27,7 +27,7 @@ class SoftmaxWriter final : public RowKernel {
         work_(take(elements() * 4)),
         out_(take(2 * elements() * bytes())),
         lanes_(take(tiles_.rows() * RowMath::kLaneBytes)),
-        numbers_(take(tiles_.rows() * 8)),
+        spread_(take(spread_rows() * RowMath::kSpreadBytes)),
         ones_(take(256)) {}
 
  private:
@@ -46,23 +46,17 @@ class SoftmaxWriter final : public RowKernel {
       wide_ ? p_.vmuls(Type::f32, work_ + e * 4, in + e * 4, isa::f32(1), n, 1, 1, 8, 8)
             : p_.vconv_f162f32(work_ + e * 4, in + e * 2, n, 1, 1, 8, 4);
     });
-    math_.each_row(numbers_, RowMath::apart("vmax", wide_), wide_, work_, rows, [&](Reg largest, Reg row) {
-      if (!wide_) p_.conv_f162f32(largest, largest);
-      p_.xor_(largest, largest, u64{1} << 31);
-      math_.with_number("vadds", row, largest);
-    });
+    math_.with_numbers("vsub", work_, math_.spread(numbers_, wide_, math_.step("vmax"), rows, spread_), rows);
     const bool log = is_log(group_.node());
     // The logarithm needs the exponentials for their sum alone: the input is read once more for it.
-    const u64 powers = work_;
     if (log) keep_shifted(slot, all);
-    in_repeats(p_, true, all, [&](u64 e, u64 n) { p_.vexp(Type::f32, powers + e * 4, powers + e * 4, n, 1, 1, 8, 8); });
-    math_.sum(numbers_, powers, lanes_, rows);
+    in_repeats(p_, true, all, [&](u64 e, u64 n) { p_.vexp(Type::f32, work_ + e * 4, work_ + e * 4, n, 1, 1, 8, 8); });
+    math_.sum(numbers_, work_, lanes_, rows);
     if (log) return finish_log(slot, rows);
     in_repeats(p_, true, rows, [&](u64 e, u64 n) {
       p_.vdiv(Type::f32, numbers_ + e * 4, ones_, numbers_ + e * 4, n, 1, 0, 1, 8, 0, 8);
     });
-    math_.each_row(numbers_, 4, true, work_, rows,
-                   [&](Reg factor, Reg row) { math_.with_number("vmuls", row, factor); });
+    math_.with_numbers("vmul", work_, math_.spread(numbers_, true, 1, rows, spread_), rows);
     put(slot, work_, all);
   }
 
@@ -77,10 +71,7 @@ class SoftmaxWriter final : public RowKernel {
       wide_ ? p_.vmuls(Type::f32, work_ + e * 4, in_at(slot) + e * 4, isa::f32(1), n, 1, 1, 8, 8)
             : p_.vconv_f162f32(work_ + e * 4, in_at(slot) + e * 2, n, 1, 1, 8, 4);
     });
-    math_.each_row(numbers_, 4, true, work_, rows, [&](Reg sum, Reg row) {
-      p_.xor_(sum, sum, u64{1} << 31);
-      math_.with_number("vadds", row, sum);
-    });
+    math_.with_numbers("vsub", work_, math_.spread(numbers_, true, 1, rows, spread_), rows);
     put(slot, work_, all);
   }
 
@@ -95,11 +86,12 @@ class SoftmaxWriter final : public RowKernel {
   void store(u32 slot) override { tiles_.store(p_, rows_.views[1], pointers_[1], out_at(slot)); }
 
   const bool wide_;
-  const u64 work_, out_, lanes_, numbers_, ones_;
+  const u64 work_, out_, lanes_, spread_, ones_;
 };
 
 std::vector<Tiling> softmax_tilings(const Group& group, const config::ChipConfig& chip) {
-  return whole_row_tilings(softmax_rows(group).space, chip, kSoftmaxFixed, softmax_element_bytes(group), kSoftmaxRowBytes);
+  return whole_row_tilings(softmax_rows(group).space, chip, kSoftmaxFixed, softmax_element_bytes(group),
+                           kSoftmaxRowBytes);
 }
 
 std::string softmax_refuses(const Group& group, const config::ChipConfig& chip) {
@@ -108,7 +100,7 @@ std::string softmax_refuses(const Group& group, const config::ChipConfig& chip) 
   if (std::string reason = not_rows(group); !reason.empty()) return reason;
   const usize rank = node.input(0)->shape.rank();
   if (axis_of(node, node.integer("axis", -1), rank) != rank - 1) return "its axis is not the last one";
-  if (chip.arch == isa::Arch::c100 && node.input(0)->type == DataType::f32) return "c100 has no vcmax of f32";
+  if (is_joint(chip) && node.input(0)->type == DataType::f32) return "a joint core has no way to repeat numbers of f32";
   if (softmax_tilings(group, chip).empty()) return "a row does not fit UB";
   return "";
 }
@@ -119,7 +111,8 @@ Formats softmax_formats(const Group&, const config::ChipConfig&) {
 
 Footprint softmax_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
   const u64 pitch = align_up<u64>(softmax_rows(group).space.width, 16);
-  return {.ub = kSoftmaxFixed + static_cast<u64>(tiling.at("rows")) * (pitch * softmax_element_bytes(group) + kSoftmaxRowBytes)};
+  return {.ub = kSoftmaxFixed +
+                static_cast<u64>(tiling.at("rows")) * (pitch * softmax_element_bytes(group) + kSoftmaxRowBytes)};
 }
 
 KernelProgram softmax_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
@@ -128,7 +121,7 @@ KernelProgram softmax_build(const Group& group, const config::ChipConfig& chip, 
 
 }  // namespace
 
-const Kernel kSoftmaxKernel{"softmax",         softmax_refuses,   softmax_formats,
+const Kernel kSoftmaxKernel{"softmax",       softmax_refuses,   softmax_formats,
                             softmax_tilings, softmax_footprint, softmax_build};
 
 }  // namespace vinci::graph

@@ -14,7 +14,9 @@
 namespace vinci::graph {
 namespace {
 
-void write_reciprocal(VectorWriter& w, u64 dst, u64 src, u32, const Node&) { w.binary("vdiv", dst, w.number_block(1), src, true); }
+void write_reciprocal(VectorWriter& w, u64 dst, u64 src, u32, const Node&) {
+  w.binary("vdiv", dst, w.number_block(1), src, true);
+}
 
 void write_rsqrt(VectorWriter& w, u64 dst, u64 src, u32 free, const Node&) {
   w.unary("vsqrt", w.scratch(free), src);

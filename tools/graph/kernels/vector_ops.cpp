@@ -81,7 +81,11 @@ void write_clip(VectorWriter& w, const Operands& x, const Node& node) {
     w.scalar("vmaxs", x.dst, from, *low);
     from = x.dst;
   }
-  if (const auto high = scalar(node.input(2))) w.scalar("vmins", x.dst, from, *high);
+  if (const auto high = scalar(node.input(2))) {
+    w.scalar("vmins", x.dst, from, *high);
+    from = x.dst;
+  }
+  if (from != x.dst) w.copy(x.dst, from);
 }
 void write_cast(VectorWriter& w, const Operands& x, const Node& node) {
   if (node.output()->type == node.input(0)->type) return w.copy(x.dst, x.src[0]);
