@@ -64,6 +64,8 @@ extern const Kernel kConvolutionKernel;
 extern const Kernel kLayerNormKernel;
 extern const Kernel kMapReductionKernel;
 extern const Kernel kMatmulKernel;
+extern const Kernel kMoveKernel;
+extern const Kernel kMoveElementsKernel;
 extern const Kernel kPoolingKernel;
 extern const Kernel kReductionKernel;
 extern const Kernel kSoftmaxKernel;

@@ -35,15 +35,14 @@ std::optional<gen::GemmBatch> batch_of(std::span<const i64> operand, std::span<c
   return gen::GemmBatch{.below = product(out.subspan(last)), .count = product(out.subspan(first, last - first))};
 }
 
-std::span<const i64> batch_axes(const Shape& s) {
-  return std::span(s.dims()).first(s.rank() < 2 ? 0 : s.rank() - 2);
-}
+std::span<const i64> batch_axes(const Shape& s) { return std::span(s.dims()).first(s.rank() < 2 ? 0 : s.rank() - 2); }
 
 // None where operands are repeated in a way that the GEMM does not know.
 std::optional<gen::GemmProblem> problem_of(const Group& group) {
   const Node& node = product_of(group);
   const Shape &a = group.resolve(node.input(0))->shape, &b = group.resolve(node.input(1))->shape;
-  gen::GemmProblem p{.b_transposed = b.rank() > 1 && node.integer("adj_x2") != 0, .bias = node.input(2) != nullptr,
+  gen::GemmProblem p{.b_transposed = b.rank() > 1 && node.integer("adj_x2") != 0,
+                     .bias = node.input(2) != nullptr,
                      .relu = group.nodes().size() > 1};
   p.k = static_cast<u64>(a[a.rank() - 1]);
   p.m = a.rank() > 1 ? static_cast<u64>(a[a.rank() - 2]) : 1;
@@ -99,10 +98,10 @@ struct Field {
   u32 gen::GemmTiling::*member;
 };
 constexpr std::array kFields{
-    Field{"m", &gen::GemmTiling::tile_m},         Field{"n", &gen::GemmTiling::tile_n},
-    Field{"l1_k", &gen::GemmTiling::l1_k},        Field{"l0_k", &gen::GemmTiling::l0_k},
-    Field{"l1", &gen::GemmTiling::l1_slots},      Field{"l0", &gen::GemmTiling::l0_slots},
-    Field{"l0c", &gen::GemmTiling::l0c_slots},    Field{"ub", &gen::GemmTiling::ub_slots},
+    Field{"m", &gen::GemmTiling::tile_m},           Field{"n", &gen::GemmTiling::tile_n},
+    Field{"l1_k", &gen::GemmTiling::l1_k},          Field{"l0_k", &gen::GemmTiling::l0_k},
+    Field{"l1", &gen::GemmTiling::l1_slots},        Field{"l0", &gen::GemmTiling::l0_slots},
+    Field{"l0c", &gen::GemmTiling::l0c_slots},      Field{"ub", &gen::GemmTiling::ub_slots},
     Field{"stages", &gen::GemmTiling::stage_slots}, Field{"stage", &gen::GemmTiling::stage_bytes},
     Field{"strip", &gen::GemmTiling::strip}};
 
@@ -151,8 +150,8 @@ KernelProgram matmul_build(const Group& group, const config::ChipConfig& chip, c
     const Value* const v = group.resolve(product_of(group).input(operand));
     return static_cast<u32>(std::ranges::find(group.inputs(), v) - group.inputs().begin());
   };
-  const gen::GemmArguments arguments{.a = argument(0), .b = argument(1),
-                                     .c = static_cast<u32>(group.inputs().size()), .bias = argument(2)};
+  const gen::GemmArguments arguments{
+      .a = argument(0), .b = argument(1), .c = static_cast<u32>(group.inputs().size()), .bias = argument(2)};
   return {.program = gen::gemm_program(p, t, {.a = p.k, .b = p.b_transposed ? p.k : p.n, .c = p.n}, chip, arguments),
           .type = is_joint(chip) ? task::KernelType::AI_CORE : task::KernelType::AIC_ONLY,
           .blocks = t.blocks};
@@ -160,7 +159,6 @@ KernelProgram matmul_build(const Group& group, const config::ChipConfig& chip, c
 
 }  // namespace
 
-const Kernel kMatmulKernel{"matmul",       matmul_refuses,   matmul_formats,
-                           matmul_tilings, matmul_footprint, matmul_build};
+const Kernel kMatmulKernel{"matmul", matmul_refuses, matmul_formats, matmul_tilings, matmul_footprint, matmul_build};
 
 }  // namespace vinci::graph

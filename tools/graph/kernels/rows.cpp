@@ -98,9 +98,7 @@ std::vector<RowTiling> row_tilings(const RowSpace& space, const config::ChipConf
 }
 
 RowTiles::RowTiles(RowSpace space, const config::ChipConfig& chip, RowTiling tiling)
-    : space_(std::move(space)),
-      joint_(is_joint(chip)),
-      tiling_(tiling) {
+    : space_(std::move(space)), joint_(is_joint(chip)), tiling_(tiling) {
   tiling_.rows = std::min(tiling_.rows, group());
   VINCI_CHECK(tiling_.columns == space_.width || tiling_.rows == 1);
 }
@@ -114,6 +112,18 @@ u32 RowTiles::blocks() const { return joint_ && padded() ? 1 : ~u32{0}; }
 void RowTiles::prepare(ProgramBuilder& p) {
   for (Reg* const r : {&row_, &count_, &column_, &columns_, &at_, &t_, &length_, &gap_, &place_})
     *r = p.reg("row");
+}
+
+void RowTiles::share(const RowTiles& other) {
+  row_ = other.row_;
+  count_ = other.count_;
+  column_ = other.column_;
+  columns_ = other.columns_;
+  at_ = other.at_;
+  t_ = other.t_;
+  length_ = other.length_;
+  gap_ = other.gap_;
+  place_ = other.place_;
 }
 
 void RowTiles::locate(ProgramBuilder& p, const isa::Value& tile) {
@@ -217,8 +227,8 @@ void RowTiles::copy(ProgramBuilder& p, const Copy& c) {
 }
 
 void RowTiles::load(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at) {
-  copy(p, {.load = true, .view = view, .pointer = pointer, .at = at,
-           .pitch = view.step == 0 ? 32 : pitch() * view.bytes});
+  copy(p,
+       {.load = true, .view = view, .pointer = pointer, .at = at, .pitch = view.step == 0 ? 32 : pitch() * view.bytes});
 }
 
 void RowTiles::store(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at) {

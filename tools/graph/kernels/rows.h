@@ -68,11 +68,12 @@ class RowTiles {
 
   // Registers; in the prologue.
   void prepare(isa::ProgramBuilder& p);
+  void share(const RowTiles& other);  // the registers of another one
   // The tile of this number; its rows() and columns() of the moment are registers.
   void locate(isa::ProgramBuilder& p, const isa::Value& tile);
-  isa::Reg row() const { return row_; }              // the first row
-  isa::Reg row_count() const { return count_; }      // of the tile
-  isa::Reg column_count() const { return columns_; } // of the tile
+  isa::Reg row() const { return row_; }               // the first row
+  isa::Reg row_count() const { return count_; }       // of the tile
+  isa::Reg column_count() const { return columns_; }  // of the tile
   // The rows of the tile between memory and UB. A view with step 0 fills a block of 32 B for each row.
   void load(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at);
   void store(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at);

@@ -38,8 +38,7 @@ void VectorWriter::scalar(std::string_view name, u64 dst, u64 src, double by) {
   // c100 has neither vmaxs nor vmins.
   if (p_.arch() == isa::Arch::c100 && (name == "vmaxs" || name == "vmins"))
     return binary(name.substr(0, 4), dst, src, number_block(by), false, true);
-  each(
-      [&](u64 e, u64 n) { p_.call(name, type(), {dst + e * bytes(), src + e * bytes(), number(by), n, 1, 1, 8, 8}); });
+  each([&](u64 e, u64 n) { p_.call(name, type(), {dst + e * bytes(), src + e * bytes(), number(by), n, 1, 1, 8, 8}); });
 }
 
 void VectorWriter::binary(std::string_view name, u64 dst, u64 a, u64 b, bool a_is_block, bool b_is_block) {

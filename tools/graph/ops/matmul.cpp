@@ -10,9 +10,7 @@ namespace {
 
 // Leading axes broadcast, the last two multiply, transposed before where adj_x1 or adj_x2 say so; a vector is a row
 // (first operand) or a column (second). Input 2, which ONNX does not have, is a bias for each column.
-bool adjoint(const Node& node, usize operand) {
-  return node.integer(operand == 0 ? "adj_x1" : "adj_x2") != 0;
-}
+bool adjoint(const Node& node, usize operand) { return node.integer(operand == 0 ? "adj_x1" : "adj_x2") != 0; }
 // The last two extents of an operand, as it is multiplied.
 std::array<i64, 2> matrix_of(const Node& node, const Dims& d, usize operand) {
   if (d.size() == 1) return operand == 0 ? std::array{i64{1}, d[0]} : std::array{d[0], i64{1}};
@@ -55,11 +53,10 @@ void matmul(Evaluation& x) {
   const auto stored = [&](const Array& from, u64 matrix, i64 rows, i64 columns, usize operand) {
     const bool turned = from.rank() > 1 && adjoint(x.node, operand);
     return MatrixView{&from.values[matrix * static_cast<u64>(rows * columns)], turned ? columns : rows,
-                  turned ? rows : columns, turned};
+                      turned ? rows : columns, turned};
   };
   for (usize i = 0; i < from_a.size() && m * n * k != 0; ++i)
-    add_product(stored(a, from_a[i], m, k, 0), stored(b, from_b[i], k, n, 1),
-                &out.values[i * static_cast<u64>(m * n)]);
+    add_product(stored(a, from_a[i], m, k, 0), stored(b, from_b[i], k, n, 1), &out.values[i * static_cast<u64>(m * n)]);
   if (!x.has(2)) return;
   for (usize i = 0; i < out.size(); ++i)
     out.values[i] += x.input(2).values[i % static_cast<usize>(n)];

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+
+#include "tests/graph/network_fixture.h"
+
+// Kernels that move elements, by node: the result is exact.
+namespace vinci::graph {
+namespace {
+
+class MoveKernels : public NetworkTest {
+ protected:
+  void check(Net& net, Value* out) {
+    const Network network = compiled(net, out);
+    for (const NodeCheck& row : checked(network)) {
+      const bool moves = row.node->kernel->name != "elementwise";
+      EXPECT_TRUE(!moves || row.error == 0) << row.node->kernel->name;
+    }
+    race_free(network);
+  }
+};
+
+TEST_P(MoveKernels, Transposes) {
+  struct Case {
+    Shape in;
+    std::vector<i64> perm;
+  };
+  for (const Case& c : {Case{{1, 128, 12, 64}, {0, 2, 1, 3}}, Case{{2, 5, 3, 16}, {0, 2, 1, 3}},
+                        Case{{2, 5, 3, 10}, {0, 2, 1, 3}}, Case{{40, 24}, {1, 0}}, Case{{2, 3, 4, 5}, {3, 1, 0, 2}},
+                        Case{{3, 4, 32}, {1, 0, 2}}, Case{{2, 16, 3, 64}, {0, 2, 3, 1}}, Case{{7, 1, 6}, {2, 1, 0}}}) {
+    SCOPED_TRACE(text(c.in));
+    Net net;
+    check(net, net.node("TransposeD", {net.input(c.in)}, {{"perm", c.perm}}));
+  }
+}
+
+TEST_P(MoveKernels, Slices) {
+  struct Case {
+    Shape in;
+    std::vector<i64> starts, ends, axes, steps;
+  };
+  for (const Case& c :
+       {Case{{20, 64}, {3}, {17}, {0}, {1}}, Case{{20, 64}, {16}, {48}, {1}, {1}}, Case{{20, 50}, {7}, {43}, {1}, {1}},
+        Case{{20, 50}, {-1}, {-100}, {0}, {-2}}, Case{{4, 6, 50}, {1, 2}, {3, 5}, {1, 2}, {1, 2}}}) {
+    SCOPED_TRACE(text(c.in));
+    Net net;
+    check(net, net.node("StridedSliceV2", {net.input(c.in), net.integers(c.starts), net.integers(c.ends),
+                                           net.integers(c.axes), net.integers(c.steps)}));
+  }
+}
+
+TEST_P(MoveKernels, Pieces) {
+  for (const i64 axis : {0, 1, 2}) {
+    for (const i64 width : {32, 5}) {
+      SCOPED_TRACE(fmt::format("axis {} of rows of {}", axis, width));
+      Dims dims{3, 4, width}, other{3, 4, width};
+      other[static_cast<usize>(axis)] = width == 32 ? 16 : 2;
+      Net net;
+      Value* const a = net.input(dims);
+      Value* const b = net.input(other);
+      check(net, net.node("ConcatD", {a, b, a}, {{"axis", axis}}));
+      // The parts of the sum are as long as they were.
+      Net parts;
+      Value* const x = parts.input(dims);
+      const Node* const split =
+          parts.graph->add_node("SplitV", "split", {x, parts.integers({dims[static_cast<usize>(axis)]})});
+      split->output()->producer()->attributes["axis"] = axis;
+      infer(*split->output()->producer());
+      check(parts, split->output());
+    }
+  }
+}
+
+TEST_P(MoveKernels, Repetitions) {
+  for (const i64 width : {32, 7}) {
+    SCOPED_TRACE(width);
+    Net to, tile;
+    check(to, to.node("BroadcastTo", {to.input({1, 4, width}), to.integers({3, 4, width})}));
+    check(tile, tile.node("Tile", {tile.input({2, 3, width}), tile.integers({2, 1, 3})}));
+    Net last;
+    check(last, last.node("BroadcastTo", {last.input({4, 1}), last.integers({4, width})}));
+  }
+}
+
+TEST_P(MoveKernels, DepthAndSpace) {
+  for (const char* const mode : {"DCR", "CRD"}) {
+    Net net;
+    check(net,
+          net.node("DepthToSpace", {net.input({2, 12, 3, 5})}, {{"blocksize", i64{2}}, {"mode", std::string(mode)}}));
+  }
+  Net net;
+  check(net, net.node("SpaceToDepth", {net.input({2, 3, 4, 6})}, {{"blocksize", i64{2}}}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Chips, MoveKernels, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
+
+}  // namespace
+}  // namespace vinci::graph
