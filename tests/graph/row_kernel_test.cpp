@@ -23,7 +23,8 @@ class RowKernels : public NetworkTest {
   }
 };
 
-const std::vector<Shape> kShapes{{2, 64}, {3, 5}, {1, 1}, {70, 100}, {2, 3, 128}, {5, 768}, {300, 17}, {2, 5000}, {33, 2048}};
+const std::vector<Shape> kShapes{{2, 64},  {3, 5},    {1, 1},    {70, 100}, {2, 3, 128},
+                                 {5, 768}, {300, 17}, {2, 5000}, {33, 2048}};
 
 TEST_P(RowKernels, Softmax) {
   check_all("SoftmaxV2", kShapes);
@@ -37,8 +38,8 @@ TEST_P(RowKernels, SoftmaxOfLargeNumbers) {
 }
 
 TEST_P(RowKernels, Reductions) {
-  for (const char* const type : {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceMax", "ReduceMean", "ReduceMin",
-                                 "ReduceSum", "ReduceSumSquare"})
+  for (const char* const type :
+       {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "ReduceSumSquare"})
     check_all(type, kShapes, {}, {-1});
 }
 
@@ -47,6 +48,14 @@ TEST_P(RowKernels, ReductionsOfSeveralAxes) {
     check_all(type, {{4, 3, 20}, {40, 5, 7}}, {{"keepdims", i64{0}}}, {1, 2});
     check_all(type, {{4, 3, 20}}, {}, {0, 1, 2});
   }
+}
+
+TEST_P(RowKernels, AxesThatAreNotTheLastOnes) {
+  for (const i64 keep : {0, 1}) {
+    check_all("ReduceSum", {{3, 20, 32}, {5, 7, 9}}, {{"keepdims", keep}}, {1});
+    check_all("ReduceMax", {{3, 4, 5, 6}}, {{"keepdims", keep}}, {0, -2});
+  }
+  check_all("SoftmaxV2", {{3, 20, 32}, {2, 7, 5}}, {{"axis", i64{1}}});
 }
 
 // A sum of many numbers of one sign would lose its last addends in f16.

@@ -38,7 +38,8 @@ bool same_places(const isa::TensorLayout& a, const isa::TensorLayout& b) {
 u64 allocated_bytes(const Value& value) { return align_up<u64>(stored_bytes(value) + 32, kLineBytes); }
 
 bool is_alias(const Node& node) {
-  if (node.type == "Reshape") return true;
+  if (node.type == "Reshape" || node.type == "FlattenV2" || node.type == "Squeeze" || node.type == "Unsqueeze")
+    return true;
   if (node.type != "TransData") return false;
   const Value &in = *node.input(0), &out = *node.output();
   // A padded tensor has room for one without padding, not the other way round.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+
 #include "tools/graph/ops/op.h"
 #include "tools/graph/passes/match.h"
 #include "tools/graph/passes/pass.h"
@@ -76,6 +78,7 @@ Visit fuse_matmul_bias(Graph& graph, Node& node) {
     if (!fits || product->inputs().size() > 2 || graph.sole_user(product->output()) != &node) return Visit::matched;
     Node* const made =
         graph.add_node("BatchMatMulV2", product->name, {product->input(0), product->input(1), bias}, 1, &node);
+    made->attributes = product->attributes;
     take_place(graph, *made, {product, &node}, node.output());
     graph.erase(&node);
     erase_unused(graph, product);
@@ -84,10 +87,37 @@ Visit fuse_matmul_bias(Graph& graph, Node& node) {
   return Visit::none;
 }
 
+// A transpose whose last axis was the last but one, in front of the second operand: the product reads the operand
+// transposed, and what is left of the transpose keeps its last axis.
+Visit fuse_transpose_matmul(Graph& graph, Node& node) {
+  if (node.type != "BatchMatMulV2" || node.inputs().size() < 2) return Visit::none;
+  Node* const transpose = producer(node.input(1), "TransposeD");
+  if (transpose == nullptr) return Visit::none;
+  std::vector<i64> perm = transpose->integers("perm");
+  const auto rank = std::ssize(perm);
+  if (rank < 2 || perm[static_cast<usize>(rank - 2)] != rank - 1) return Visit::none;
+  if (graph.sole_user(transpose->output()) != &node) return Visit::matched;
+  std::swap(perm[static_cast<usize>(rank - 2)], perm[static_cast<usize>(rank - 1)]);
+  Value* operand = transpose->input(0);
+  if (!std::ranges::is_sorted(perm)) {
+    Node* const rest = graph.add_node("TransposeD", transpose->name, {operand}, 1, &node);
+    rest->origins = transpose->origins;
+    rest->attributes["perm"] = perm;
+    infer(*rest);
+    operand = rest->output();
+  } else {
+    node.origins.insert(node.origins.end(), transpose->origins.begin(), transpose->origins.end());
+  }
+  node.set_input(1, operand);
+  node.attributes["adj_x2"] = i64{node.integer("adj_x2") == 0};
+  graph.erase(transpose);
+  return Visit::changed;
+}
+
 // A Reshape of [N, C, H, W] to [N, C * H * W] and a product with constant weights are a convolution with a kernel of
 // H x W, which reads the map as it lies there.
 Visit full_connection(Graph& graph, Node& node) {
-  if (node.type != "BatchMatMulV2") return Visit::none;
+  if (node.type != "BatchMatMulV2" || node.integer("adj_x1") != 0 || node.integer("adj_x2") != 0) return Visit::none;
   Node* const flat = producer(node.input(0), "Reshape");
   const Value* const weights = node.input(1);
   if (flat == nullptr || !weights->constant || weights->shape.rank() != 2) return Visit::none;

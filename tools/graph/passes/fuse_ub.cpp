@@ -70,8 +70,8 @@ Node* join(Graph& graph, const Node& first, const Node& second) {
   return fused;
 }
 
-bool begins_with_conv(const Node& node) {
-  return node.type == "Conv2D" || (node.type == "FusedOp" && node.bodies[0]->nodes().front()->type == "Conv2D");
+bool begins_with(const Node& node, std::string_view type) {
+  return node.type == type || (node.type == "FusedOp" && node.bodies[0]->nodes().front()->type == type);
 }
 
 // `node` and the producer of one of its operands, if `kernel` computes both together and the producer is of `kind`.
@@ -104,15 +104,22 @@ Visit fuse_with_producer(Graph& graph, Node& node, const Target& target, const K
 }  // namespace
 
 Visit fuse_conv_elementwise(Graph& graph, Node& node, const Target& target) {
-  return fuse_with_producer(graph, node, target, kConvolutionKernel,
-                            [](const Node& before, const config::ChipConfig&) { return begins_with_conv(before); });
+  return fuse_with_producer(graph, node, target, kConvolutionKernel, [](const Node& before, const config::ChipConfig&) {
+    return begins_with(before, "Conv2D");
+  });
+}
+
+Visit fuse_matmul_elementwise(Graph& graph, Node& node, const Target& target) {
+  return fuse_with_producer(graph, node, target, kMatmulKernel, [](const Node& before, const config::ChipConfig&) {
+    return begins_with(before, "BatchMatMulV2");
+  });
 }
 
 Visit fuse_elementwise(Graph& graph, Node& node, const Target& target) {
-  return fuse_with_producer(
-      graph, node, target, kElementwiseKernel, [](const Node& before, const config::ChipConfig& chip) {
-        return !begins_with_conv(before) && kElementwiseKernel.refuses(Group(before), chip).empty();
-      });
+  return fuse_with_producer(graph, node, target, kElementwiseKernel,
+                            [](const Node& before, const config::ChipConfig& chip) {
+                              return kElementwiseKernel.refuses(Group(before), chip).empty();
+                            });
 }
 
 }  // namespace vinci::graph

@@ -43,6 +43,9 @@ constexpr auto kPasses = std::to_array<Pass>({
      "GEMM becomes BatchMatMulV2; alpha and beta become Mul", gemm_to_matmul},
     {"MatMulBiasAddFusionPass", OptimizeOriginalGraph, O3, kExact,
      "BatchMatMulV2 and an Add of a constant vector become one with bias", fuse_matmul_bias},
+    {"TransposeBatchMatMulFusionPass", OptimizeOriginalGraph, O3, kExact,
+     "a transpose of the last two axes in front of a product becomes an attribute of the product",
+     fuse_transpose_matmul},
     {"RealDiv2MulsFusionPass", OptimizeOriginalGraph, O3, kRounds, "x / c becomes x * (1 / c)", divide_by_constant},
     {"MatmulToFullyConnectionPass", OptimizeOriginalGraph, O3, kExact,
      "a product of a flattened map and constant weights becomes a convolution over the whole map", full_connection},
@@ -54,6 +57,8 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"RedundantCastRemovePass", RefineRunningPrecision, O1, kExact, "a Cast to the type that it has by now is removed",
      remove_cast},
 
+    {"TransposeInsertPass", RefineRunningFormat, O1, kExact,
+     "the axes of reductions and of Softmax become the last ones, by transposes", nullptr, nullptr, move_axes_last},
     {"TransDataInsertPass", RefineRunningFormat, O1, kExact, "formats from the kernels, with TransData where they meet",
      nullptr, nullptr, nullptr, select_formats},
 
@@ -66,6 +71,9 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"TbeConv2DEltwiseFusionPass", UbFusion, O3, kExact,
      "element-wise nodes behind a convolution are computed before it stores (split core: Relu, by FIXPIPE)", nullptr,
      nullptr, fuse_conv_elementwise},
+    {"TbeMatmulElemwiseFusionPass", UbFusion, O3, kExact,
+     "element-wise nodes behind a product are computed before it stores (split core: Relu, by FIXPIPE)", nullptr,
+     nullptr, fuse_matmul_elementwise},
     {"TbeEltwiseFusionPass", UbFusion, O3, kExact, "chains of element-wise nodes become one pass over memory", nullptr,
      nullptr, fuse_elementwise},
 });

@@ -97,6 +97,7 @@ Visit fuse_gelu(Graph& graph, Node& node);
 Visit gemm_to_matmul(Graph& graph, Node& node);
 Visit fuse_matmul_bias(Graph& graph, Node& node);
 Visit divide_by_constant(Graph& graph, Node& node);
+Visit fuse_transpose_matmul(Graph& graph, Node& node);
 
 Visit full_connection(Graph& graph, Node& node);
 
@@ -104,10 +105,12 @@ Visit full_connection(Graph& graph, Node& node);
 Effect insert_casts(Graph& graph, const Target& target);
 
 // RefineRunningFormat
+Visit move_axes_last(Graph& graph, Node& node, const Target& target);
 Effect select_formats(Graph& graph, const Target& target);
 
 // UbFusion
 Visit fuse_conv_elementwise(Graph& graph, Node& node, const Target& target);
+Visit fuse_matmul_elementwise(Graph& graph, Node& node, const Target& target);
 Visit fuse_elementwise(Graph& graph, Node& node, const Target& target);
 
 // Optimize1

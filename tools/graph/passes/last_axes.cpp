@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+#include <numeric>
+
+#include "tools/graph/ops/op.h"
+#include "tools/graph/passes/match.h"
+#include "tools/graph/passes/pass.h"
+
+// Kernels of reductions and of Softmax work along the last axes: a transpose brings the others there.
+namespace vinci::graph {
+namespace {
+
+Node* insert_before(Graph& graph, std::string_view type, std::vector<Value*> inputs, Attributes attributes,
+                    const Node& before) {
+  Node* const made = graph.add_node(type, before.name + "/" + std::string(type), std::move(inputs), 1, &before);
+  made->origins = before.origins;
+  made->attributes = std::move(attributes);
+  infer(*made);
+  return made;
+}
+
+Value* constant_of(Graph& graph, const std::string& name, const std::vector<i64>& values) {
+  Array a(DataType::i64, {std::ssize(values)});
+  a.values.assign(values.begin(), values.end());
+  return graph.add_constant(name, Tensor(a));
+}
+
+// Which axes a reduction has; none where they are not known or are the last ones.
+std::vector<bool> reduced_in_front(const Node& node) {
+  const usize rank = node.input(0)->shape.rank();
+  if (node.input(1) == nullptr || !node.input(1)->constant) return {};
+  std::vector<bool> reduced(rank);
+  for (const i64 a : node.input(1)->constant->array().integers())
+    reduced[axis_of(node, a, rank)] = true;
+  // Axes of one element are where they need to be.
+  const auto first = std::ranges::find(reduced, true);
+  const bool last = std::all_of(first, reduced.end(), [](bool r) { return r; });
+  return last ? std::vector<bool>{} : reduced;
+}
+
+Visit reduce_last(Graph& graph, Node& node) {
+  const std::vector<bool> reduced = reduced_in_front(node);
+  if (reduced.empty() || !node.output()->shape.known()) return Visit::none;
+  std::vector<i64> perm, axes;
+  for (const bool which : {false, true}) {
+    for (usize a = 0; a < reduced.size(); ++a) {
+      if (reduced[a] == which) perm.push_back(static_cast<i64>(a));
+    }
+  }
+  for (i64 a = 1; a <= std::ranges::count(reduced, true); ++a)
+    axes.push_back(-a);
+  Node* const turned = insert_before(graph, "TransposeD", {node.input(0)}, {{"perm", perm}}, node);
+  Attributes attributes = node.attributes;
+  attributes["keepdims"] = i64{0};
+  Node* const made = insert_before(graph, node.type, {turned->output(), constant_of(graph, node.name + "/axes", axes)},
+                                   attributes, node);
+  Value* const shape = constant_of(graph, node.name + "/shape", node.output()->shape.dims());
+  Node* const out = insert_before(graph, "Reshape", {made->output(), shape}, {}, node);
+  take_place(graph, *out, {}, node.output());
+  graph.erase(&node);
+  return Visit::gone;
+}
+
+Visit softmax_last(Graph& graph, Node& node) {
+  const usize rank = node.input(0)->shape.rank();
+  const usize axis = axis_of(node, node.integer("axis", -1), rank);
+  if (axis + 1 == rank) return Visit::none;
+  std::vector<i64> perm(rank);
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[axis], perm[rank - 1]);  // its own inverse
+  Node* const turned = insert_before(graph, "TransposeD", {node.input(0)}, {{"perm", perm}}, node);
+  Attributes attributes = node.attributes;
+  attributes["axis"] = i64{-1};
+  Node* const made = insert_before(graph, node.type, {turned->output()}, attributes, node);
+  Node* const out = insert_before(graph, "TransposeD", {made->output()}, {{"perm", perm}}, node);
+  take_place(graph, *out, {}, node.output());
+  graph.erase(&node);
+  return Visit::gone;
+}
+
+}  // namespace
+
+Visit move_axes_last(Graph& graph, Node& node, const Target& target) {
+  if (target.chip == nullptr || node.inputs().empty() || node.input(0) == nullptr) return Visit::none;
+  const Shape& in = node.input(0)->shape;
+  if (!in.known() || in.rank() < 2) return Visit::none;
+  if (node.type == "SoftmaxV2" || node.type == "LogSoftmaxV2") return softmax_last(graph, node);
+  return node.type.starts_with("Reduce") ? reduce_last(graph, node) : Visit::none;
+}
+
+}  // namespace vinci::graph
