@@ -50,6 +50,30 @@ class Builder:
         pooled = self.node("Flatten", self.node("GlobalAveragePool", x))
         return self.linear(pooled, channels, classes)
 
+    def product(self, x, inputs, outputs):
+        """x * w + b on the last axis, as exporters write it: MatMul and Add."""
+        w = self.random.normal(0, np.sqrt(1.0 / inputs), (inputs, outputs)).astype(np.float32)
+        b = self.random.uniform(-0.1, 0.1, outputs).astype(np.float32)
+        return self.node("Add", self.constant(b), self.node("MatMul", x, self.constant(w)))
+
+    def layer_norm(self, x, width):
+        """As nodes of operator set 13, which has no LayerNormalization."""
+        centred = self.node("Sub", x, self.node("ReduceMean", x, axes=[-1]))
+        squares = self.node("Pow", centred, self.constant(np.float32(2)))
+        variance = self.node("ReduceMean", squares, axes=[-1])
+        deviation = self.node("Sqrt", self.node("Add", variance, self.constant(np.float32(1e-5))))
+        scale = self.constant(self.random.uniform(0.8, 1.2, width).astype(np.float32))
+        offset = self.constant(self.random.uniform(-0.1, 0.1, width).astype(np.float32))
+        return self.node("Add", self.node("Mul", self.node("Div", centred, deviation), scale), offset)
+
+    def gelu(self, x):
+        erf = self.node("Erf", self.node("Div", x, self.constant(np.float32(np.sqrt(2)))))
+        half = self.node("Mul", x, self.node("Add", erf, self.constant(np.float32(1))))
+        return self.node("Mul", half, self.constant(np.float32(0.5)))
+
+    def shaped(self, x, *extents):
+        return self.node("Reshape", x, self.constant(np.array(extents, np.int64)))
+
     def save(self, path, name, inputs, output, shape):
         values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in inputs.items()]
         out = helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)
@@ -134,13 +158,39 @@ def alexnet(b, batch, path):
     b.save(path, "alexnet", {"x": [batch, 3, 224, 224]}, classifier(b, x, 256 * 36, (4096, 4096)), [batch, 1000])
 
 
+def attention(b, x, o):
+    """Scores of all heads, a mask, Softmax, the weighted sum of the values."""
+    def heads(perm):
+        y = b.shaped(b.product(x, o.hidden, o.hidden), o.batch, o.sequence, o.heads, o.hidden // o.heads)
+        return b.node("Transpose", y, perm=perm)
+
+    queries, keys, values = heads([0, 2, 1, 3]), heads([0, 2, 3, 1]), heads([0, 2, 1, 3])
+    scale = b.constant(np.float32(np.sqrt(o.hidden // o.heads)))
+    scores = b.node("Div", b.node("MatMul", queries, keys), scale)
+    weights = b.node("Softmax", b.node("Add", scores, "mask"), axis=-1)
+    sums = b.node("Transpose", b.node("MatMul", weights, values), perm=[0, 2, 1, 3])
+    return b.product(b.shaped(sums, o.batch, o.sequence, o.hidden), o.hidden, o.hidden)
+
+
+def bert(b, o):
+    """Layers of an encoder as BERT has them; the mask is added to the scores."""
+    x = "x"
+    for _ in range(o.layers):
+        x = b.layer_norm(b.node("Add", attention(b, x, o), x), o.hidden)
+        inner = b.product(b.gelu(b.product(x, o.hidden, 4 * o.hidden)), 4 * o.hidden, o.hidden)
+        x = b.layer_norm(b.node("Add", inner, x), o.hidden)
+    shape = [o.batch, o.sequence, o.hidden]
+    b.save(o.file, "bert", {"x": shape, "mask": [o.batch, 1, 1, o.sequence]}, x, shape)
+
+
 NETWORKS = {
-    "alexnet": alexnet,
-    "block": block,
-    "resnet18": lambda b, batch, path: resnet(b, batch, path, "resnet18", [2, 2, 2, 2], basic_block, 1),
-    "resnet50": lambda b, batch, path: resnet(b, batch, path, "resnet50", [3, 4, 6, 3], bottleneck, 4),
-    "resnet152": lambda b, batch, path: resnet(b, batch, path, "resnet152", [3, 8, 36, 3], bottleneck, 4),
-    "vgg16": vgg16,
+    "alexnet": lambda b, o: alexnet(b, o.batch, o.file),
+    "bert": bert,
+    "block": lambda b, o: block(b, o.batch, o.file),
+    "resnet18": lambda b, o: resnet(b, o.batch, o.file, "resnet18", [2, 2, 2, 2], basic_block, 1),
+    "resnet50": lambda b, o: resnet(b, o.batch, o.file, "resnet50", [3, 4, 6, 3], bottleneck, 4),
+    "resnet152": lambda b, o: resnet(b, o.batch, o.file, "resnet152", [3, 8, 36, 3], bottleneck, 4),
+    "vgg16": lambda b, o: vgg16(b, o.batch, o.file),
 }
 
 
@@ -148,12 +198,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("network", choices=sorted(NETWORKS))
     parser.add_argument("file", help="the .onnx file to write")
-    parser.add_argument("--batch", type=int, default=1, help="images (1)")
+    parser.add_argument("--batch", type=int, default=1, help="images or sentences (1)")
+    parser.add_argument("--layers", type=int, default=1, help="bert: layers (1)")
+    parser.add_argument("--hidden", type=int, default=768, help="bert: width of a token (768)")
+    parser.add_argument("--heads", type=int, default=12, help="bert: of attention (12)")
+    parser.add_argument("--sequence", type=int, default=128, help="bert: tokens of a sentence (128)")
     parser.add_argument("--seed", type=int, default=1, help="of the weights (1)")
     chosen = parser.parse_args()
-    if chosen.batch < 1:
-        parser.error("--batch is at least 1")
-    NETWORKS[chosen.network](Builder(chosen.seed), chosen.batch, chosen.file)
+    for name in ("batch", "layers", "hidden", "heads", "sequence"):
+        if getattr(chosen, name) < 1:
+            parser.error(f"--{name} is at least 1")
+    if chosen.hidden % chosen.heads != 0:
+        parser.error("--hidden is a multiple of --heads")
+    NETWORKS[chosen.network](Builder(chosen.seed), chosen)
     return 0
 
 

@@ -27,9 +27,9 @@ class Compile(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
-    def compiled(self, soc, *options):
+    def compiled(self, soc, *options, model=None):
         out = self.work / f"{soc}{len(list(self.work.iterdir()))}"
-        result = vinci("compile", self.model, "--soc_version", soc, "-o", out, "--check_nodes", *options)
+        result = vinci("compile", model or self.model, "--soc_version", soc, "-o", out, "--check_nodes", *options)
         self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
         passes = json.loads((out / "fusion_result.json").read_text())[0]["session_and_graph_id_0_0"]
         return out, (out / "nodes.txt").read_text(), passes
@@ -44,6 +44,23 @@ class Compile(unittest.TestCase):
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
             self.assertIn("no findings", run.stdout)
             self.assertTrue((out / "run" / "Gemm_12.npy").exists())
+
+    def test_an_encoder_layer_of_bert(self):
+        bert = self.work / "bert.onnx"
+        subprocess.run([sys.executable, MAKE, "bert", bert, "--hidden", "128", "--heads", "4", "--sequence", "48"],
+                       check=True)
+        # 8 products, 4 transposes, 2 LayerNorm, scale and mask, Softmax, Gelu, 2 sums, 3 Casts at the borders; without
+        # fusion of element-wise nodes, scale and mask are two.
+        for options, tasks in (([], 22), (["--optimization_switch", "TbeEltwiseFusionPass:off"], 23)):
+            for soc in ("Ascend910B1", "Ascend310P3", "Ascend910A"):
+                chip = soc.lower().replace("ascend", "ascend-")
+                out, table, passes = self.compiled(soc, *options, model=bert)
+                self.assertIn(f"{tasks} tasks on {chip}", table)
+                self.assertEqual(passes["graph_fusion"]["LayerNormONNXFusionPass"]["effect_times"], "2")
+                self.assertEqual(passes["graph_fusion"]["TransposeBatchMatMulFusionPass"]["effect_times"], "1")
+                run = vinci("run", out / "bert.yaml", "--chip", chip, "--check", "-o", out / "run")
+                self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+                self.assertIn("no findings", run.stdout)
 
     def test_switches_turn_fusion_off(self):
         switches = self.work / "switches.cfg"
