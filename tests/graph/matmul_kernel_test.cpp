@@ -31,8 +31,8 @@ TEST_P(MatmulKernels, MatricesOfManyShapes) {
     const auto k = static_cast<double>(c.k);
     check(net, net.node("BatchMatMulV2", {net.input({c.m, c.k}), net.weights({c.k, c.n}, k)}));
     Net biased;
-    check(biased, biased.node("BatchMatMulV2", {biased.input({c.m, c.k}), biased.weights({c.k, c.n}, k),
-                                                biased.weights({c.n}, 1)}));
+    check(biased, biased.node("BatchMatMulV2",
+                              {biased.input({c.m, c.k}), biased.weights({c.k, c.n}, k), biased.weights({c.n}, 1)}));
     Net turned;
     check(turned, turned.node("BatchMatMulV2", {turned.input({c.m, c.k}), turned.weights({c.n, c.k}, k)},
                               {{"adj_x2", i64{1}}}));
@@ -43,9 +43,10 @@ TEST_P(MatmulKernels, Batches) {
   struct Case {
     Shape a, b;
   };
-  for (const Case& c : {Case{{3, 20, 32}, {32, 48}}, Case{{3, 20, 32}, {3, 32, 48}}, Case{{2, 3, 16, 64}, {2, 3, 64, 32}},
-                        Case{{2, 3, 16, 64}, {3, 64, 32}}, Case{{2, 3, 16, 64}, {2, 1, 64, 32}},
-                        Case{{16, 64}, {4, 64, 32}}, Case{{1, 12, 128, 64}, {1, 12, 64, 128}}, Case{{64}, {5, 64, 32}}}) {
+  for (const Case& c :
+       {Case{{3, 20, 32}, {32, 48}}, Case{{3, 20, 32}, {3, 32, 48}}, Case{{2, 3, 16, 64}, {2, 3, 64, 32}},
+        Case{{2, 3, 16, 64}, {3, 64, 32}}, Case{{2, 3, 16, 64}, {2, 1, 64, 32}}, Case{{16, 64}, {4, 64, 32}},
+        Case{{1, 12, 128, 64}, {1, 12, 64, 128}}, Case{{64}, {5, 64, 32}}}) {
     SCOPED_TRACE(text(c.a) + " and " + text(c.b));
     Net net;
     Value* const a = net.input(c.a);

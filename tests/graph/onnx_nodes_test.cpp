@@ -9,6 +9,7 @@
 #include <set>
 
 #include "isa/base/error.h"
+#include "tests/graph/onnx_testdata.h"
 #include "tools/graph/import/import.h"
 #include "tools/graph/ops/run.h"
 
@@ -18,20 +19,6 @@ namespace vinci::graph {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path data_folder() {
-  const char* const other = std::getenv("VINCI_ONNX_TESTDATA");
-  return other != nullptr ? other : "/usr/lib/python3/dist-packages/onnx/backend/test/data";
-}
-
-std::vector<Array> arrays(const fs::path& set, const std::string& prefix) {
-  std::vector<Array> out;
-  for (usize i = 0;; ++i) {
-    const fs::path file = set / (prefix + "_" + std::to_string(i) + ".pb");
-    if (!fs::exists(file)) return out;
-    out.push_back(read_onnx_tensor(file.string()).array());
-  }
-}
 
 // The tolerance of ONNX's own runner, relative to the element.
 ::testing::AssertionResult close(const Array& got, const Array& wanted) {
@@ -70,8 +57,8 @@ void run_case(const fs::path& folder, Outcome& outcome) {
     const std::unique_ptr<Graph> graph = import_model(read_onnx((folder / "model.onnx").string()));
     for (usize set = 0; fs::exists(folder / ("test_data_set_" + std::to_string(set))); ++set) {
       const fs::path data = folder / ("test_data_set_" + std::to_string(set));
-      const std::vector<Array> wanted = arrays(data, "output");
-      std::vector<Array> in = arrays(data, "input");
+      const std::vector<Array> wanted = onnx_arrays(data, "output");
+      std::vector<Array> in = onnx_arrays(data, "input");
       for (usize i = 0; i < in.size(); ++i)
         in[i] = as_type(in[i], graph->inputs.at(i)->type);
       const std::vector<Array> got = run(*graph, in);
@@ -92,7 +79,7 @@ void run_case(const fs::path& folder, Outcome& outcome) {
 }
 
 TEST(OnnxNodes, AllThatAreSupportedAreRight) {
-  const fs::path nodes = data_folder() / "node";
+  const fs::path nodes = onnx_testdata() / "node";
   if (!fs::exists(nodes)) GTEST_SKIP() << nodes << " is missing: install libonnx-testdata";
   Outcome outcome;
   for (const auto& entry : fs::directory_iterator(nodes))
