@@ -295,7 +295,7 @@ std::vector<Pass> passes_of(Kinds kinds) {
 class Compilation {
  public:
   explicit Compilation(const CommandLine& line) : line_(line) {
-    common_ = {kCompiler, fmt::format("-D__NPU_ARCH__={}", line.arch.macro), "-D__VINCI_CC__=1"};
+    common_ = {kCompiler, fmt::format("-D__NPU_ARCH__={}", line.arch.macro), "-D__CCE__=1", "-D__VINCI_CC__=1"};
     common_.insert(common_.end(), line.options.begin(), line.options.end());
     const std::vector<std::string> ours = options_of("compile.txt");
     common_.insert(common_.end(), ours.begin(), ours.end());

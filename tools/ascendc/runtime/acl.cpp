@@ -54,6 +54,9 @@ bool is_pinned(const void* at) {
   return p < begin + bytes;
 }
 
+// The address of the flags between cores: any but 0, as they are not in memory here.
+void* const kFlagsOfCores = reinterpret_cast<void*>(u64{1});
+
 u64 address_of(const void* p) { return reinterpret_cast<u64>(p); }
 bool on_device(const void* p, u64 bytes) { return device().gm().find(address_of(p), bytes) != nullptr; }
 bool in_device_space(const void* p) {
@@ -201,6 +204,11 @@ aclError aclrtGetDevice(int32_t* id) {
 aclError aclrtGetDeviceCount(uint32_t* count) {
   if (const aclError e = need(count, "count")) return e;
   *count = 1;
+  return ACL_SUCCESS;
+}
+aclError aclrtGetHardwareSyncAddr(void** addr) {
+  if (const aclError e = need(addr, "addr")) return e;
+  *addr = kFlagsOfCores;
   return ACL_SUCCESS;
 }
 aclError aclrtGetDeviceInfo(uint32_t, aclrtDevAttr attribute, int64_t* value) {
@@ -382,7 +390,7 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* statu
 
 rtError_t rtGetC2cCtrlAddr(uint64_t* address, uint32_t* bytes) {
   if (const aclError e = need(address, "address")) return e;
-  *address = 1;  // any but 0: the flags are not in memory here
+  *address = reinterpret_cast<uint64_t>(kFlagsOfCores);
   if (bytes != nullptr) *bytes = sizeof(uint64_t);
   return RT_ERROR_NONE;
 }

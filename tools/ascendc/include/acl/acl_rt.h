@@ -71,6 +71,8 @@ aclError aclrtResetDeviceForce(int32_t device);
 aclError aclrtGetDevice(int32_t* device);
 aclError aclrtGetDeviceCount(uint32_t* count);
 aclError aclrtGetDeviceInfo(uint32_t device, aclrtDevAttr attribute, int64_t* value);
+// What kernels pass to set_ffts_base_addr.
+aclError aclrtGetHardwareSyncAddr(void** addr);
 aclError aclrtGetRunMode(aclrtRunMode* mode);
 const char* aclrtGetSocName();
 aclError aclrtSynchronizeDevice();

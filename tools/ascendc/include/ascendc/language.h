@@ -181,6 +181,15 @@ template <class T>
 constexpr uint64_t BytesOf(uint64_t elements) {
   return elements * kBitsOf<T> / 8;
 }
+}  // namespace vinci_detail
+
+// The bits of an element.
+template <class T>
+struct SizeOfBits {
+  static constexpr size_t value = vinci_detail::kBitsOf<std::remove_cv_t<T>>;
+};
+
+namespace vinci_detail {
 
 // The suffix of an instruction for a type of lanes.
 template <class T>
