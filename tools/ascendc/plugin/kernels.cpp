@@ -9,6 +9,7 @@
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 
 #include "tools/ascendc/plugin/accesses.h"
+#include "tools/ascendc/plugin/divisions.h"
 #include "tools/ascendc/plugin/entries.h"
 #include "tools/ascendc/plugin/kinds.h"
 #include "tools/ascendc/plugin/module.h"
@@ -28,6 +29,7 @@ void rewrite(Module& m, const Pass& pass) {
   write_entries(m, pass, kernels, literals);
   if (pass.host && pass.kind != "both" && !kernels.by_entry.empty()) device = copy_shared_code(kernels, device);
   instrument(m, device, literals);
+  guard_divisions(device);
   if (!pass.headers.empty()) mark_counted(device, pass.headers);
   if (!pass.host) leave_only_kernels(m, kernels, device);
 }

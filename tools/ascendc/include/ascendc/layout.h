@@ -102,6 +102,17 @@ void TransDataTo5HD(const LocalTensor<T> (&dstList)[NCHW_CONV_ADDR_LIST_SIZE],
   }
   TransDataTo5HD<T>(to, from, nchwconvParams, place);
 }
+// By pointers, under the name that templates of compilers call.
+template <typename T>
+void TransDataTo5HDImpl(__ubuf__ T* dstList[NCHW_CONV_ADDR_LIST_SIZE], __ubuf__ T* srcList[NCHW_CONV_ADDR_LIST_SIZE],
+                        const TransDataTo5HDParams& nchwconvParams, VINCI_PLACE) {
+  uint64_t to[NCHW_CONV_ADDR_LIST_SIZE], from[NCHW_CONV_ADDR_LIST_SIZE];
+  for (int32_t i = 0; i < NCHW_CONV_ADDR_LIST_SIZE; ++i) {
+    to[i] = reinterpret_cast<uint64_t>(dstList[i]);
+    from[i] = reinterpret_cast<uint64_t>(srcList[i]);
+  }
+  TransDataTo5HD<T>(to, from, nchwconvParams, place);
+}
 // Lists of addresses that are in UB themselves.
 template <typename T>
 void TransDataTo5HD(const LocalTensor<uint64_t>& dst, const LocalTensor<uint64_t>& src,
