@@ -63,7 +63,7 @@ TEST_P(MoveKernels, Pieces) {
       Net parts;
       Value* const x = parts.input(dims);
       const Node* const split =
-          parts.graph->add_node("SplitV", "split", {x, parts.integers({dims[static_cast<usize>(axis)]})});
+          parts.graph.add_node("SplitV", "split", {x, parts.integers({dims[static_cast<usize>(axis)]})});
       split->output()->producer()->attributes["axis"] = axis;
       infer(*split->output()->producer());
       check(parts, split->output());
