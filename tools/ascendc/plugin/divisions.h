@@ -8,6 +8,10 @@
 // the program; kernels compute quotients ahead that they do not use.
 namespace vinci::plugin {
 
-void guard_divisions(const Functions& device);
+// Before optimisation, which mixes functions of kernels with others.
+void mark_divisions(const Functions& device);
+// At the end, where only divisions are left whose divisors are not known: what is added is neither optimised nor
+// counted. Whether there are any.
+bool guard_divisions(llvm::Module& m);
 
 }  // namespace vinci::plugin

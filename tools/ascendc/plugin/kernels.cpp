@@ -29,7 +29,7 @@ void rewrite(Module& m, const Pass& pass) {
   write_entries(m, pass, kernels, literals);
   if (pass.host && pass.kind != "both" && !kernels.by_entry.empty()) device = copy_shared_code(kernels, device);
   instrument(m, device, literals);
-  guard_divisions(device);
+  mark_divisions(device);
   if (!pass.headers.empty()) mark_counted(device, pass.headers);
   if (!pass.host) leave_only_kernels(m, kernels, device);
 }
@@ -47,7 +47,8 @@ struct KernelsPass : PassInfoMixin<KernelsPass> {
 
 struct ScalarCodePass : PassInfoMixin<ScalarCodePass> {
   static PreservedAnalyses run(Module& m, ModuleAnalysisManager& /*analyses*/) {
-    return count_operations(m) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    const bool counted = count_operations(m), guarded = guard_divisions(m);
+    return counted || guarded ? PreservedAnalyses::none() : PreservedAnalyses::all();
   }
   static bool isRequired() { return true; }
 };

@@ -29,6 +29,11 @@ class Rewriter {
         copy(from, tokens_[i].begin);
         i = last;
         from = tokens_[i].end;
+      } else if (const std::string_view kind = kind_attribute(i); !kind.empty()) {
+        copy(from, tokens_[i].begin);
+        out_ += "__attribute__((annotate(\"vinci.type " + std::string(kind) + "\")))";
+        i += kKindAttribute;
+        from = tokens_[i].end;
       } else if (is_kind_test(i)) {
         copy(from, tokens_[i].end);
         out_ += " constexpr";
@@ -116,6 +121,14 @@ class Rewriter {
   }
   bool is_subscript(usize i) const {
     return i > 0 && (tokens_[i - 1].kind == Token::Kind::name || is(i - 1, ']') || is(i - 1, ')'));
+  }
+
+  // The kind of cores that __attribute__((aic)) or ((aiv)), which begins at i, states for a kernel; "" for another
+  // token.
+  static constexpr usize kKindAttribute = 5;  // its last token
+  std::string_view kind_attribute(usize i) const {
+    if (text(i) != "__attribute__" || !is(i + 1, '(') || !is(i + 2, '(') || !is(i + 4, ')')) return {};
+    return text(i + 3) == "aic" ? "cube" : text(i + 3) == "aiv" ? "vector" : "";
   }
 
   // The `if` of `if ASCEND_IS_AIC` and the like, after preprocessing.

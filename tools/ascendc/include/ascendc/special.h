@@ -151,3 +151,7 @@ void ResetCtrlSpr(VINCI_PLACE) {
 
 // The instructions that follow, in units of 2 KiB.
 #define PRELOAD(length) ::AscendC::ICachePreLoad(length)
+inline void icache_preload(int64_t length,
+                           ::AscendC::vinci_detail::Place place = ::AscendC::vinci_detail::Place::here()) {
+  ::AscendC::ICachePreLoad(length, place);
+}

@@ -10,7 +10,7 @@
 
 namespace op {
 
-// The upper half of a float. Arithmetic is that of float, rounded to nearest even where a result is stored.
+// The upper half of a float. Each operation rounds to nearest even.
 struct bfloat16 {
   uint16_t value = 0;  // the bits
 
@@ -28,10 +28,14 @@ struct bfloat16 {
     return out;
   }
 
-  bfloat16& operator+=(bfloat16 other) { return *this = float(*this) + float(other); }
-  bfloat16& operator-=(bfloat16 other) { return *this = float(*this) - float(other); }
-  bfloat16& operator*=(bfloat16 other) { return *this = float(*this) * float(other); }
-  bfloat16& operator/=(bfloat16 other) { return *this = float(*this) / float(other); }
+  friend bfloat16 operator+(bfloat16 a, bfloat16 b) { return float(a) + float(b); }
+  friend bfloat16 operator-(bfloat16 a, bfloat16 b) { return float(a) - float(b); }
+  friend bfloat16 operator*(bfloat16 a, bfloat16 b) { return float(a) * float(b); }
+  friend bfloat16 operator/(bfloat16 a, bfloat16 b) { return float(a) / float(b); }
+  bfloat16& operator+=(bfloat16 other) { return *this = *this + other; }
+  bfloat16& operator-=(bfloat16 other) { return *this = *this - other; }
+  bfloat16& operator*=(bfloat16 other) { return *this = *this * other; }
+  bfloat16& operator/=(bfloat16 other) { return *this = *this / other; }
 
  private:
   static uint16_t Round(float number) {

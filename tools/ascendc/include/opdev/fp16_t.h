@@ -8,7 +8,7 @@
 // Numbers of 16 bits in host code, as operators of CANN name them.
 namespace op {
 
-// IEEE 754 binary16. Arithmetic is that of float, rounded to nearest even where a result is stored.
+// IEEE 754 binary16. Each operation rounds to nearest even.
 struct fp16_t {
   uint16_t val = 0;  // the bits
 
@@ -32,10 +32,14 @@ struct fp16_t {
   }
   float toFloat() const { return *this; }
 
-  fp16_t& operator+=(fp16_t other) { return *this = float(*this) + float(other); }
-  fp16_t& operator-=(fp16_t other) { return *this = float(*this) - float(other); }
-  fp16_t& operator*=(fp16_t other) { return *this = float(*this) * float(other); }
-  fp16_t& operator/=(fp16_t other) { return *this = float(*this) / float(other); }
+  friend fp16_t operator+(fp16_t a, fp16_t b) { return float(a) + float(b); }
+  friend fp16_t operator-(fp16_t a, fp16_t b) { return float(a) - float(b); }
+  friend fp16_t operator*(fp16_t a, fp16_t b) { return float(a) * float(b); }
+  friend fp16_t operator/(fp16_t a, fp16_t b) { return float(a) / float(b); }
+  fp16_t& operator+=(fp16_t other) { return *this = *this + other; }
+  fp16_t& operator-=(fp16_t other) { return *this = *this - other; }
+  fp16_t& operator*=(fp16_t other) { return *this = *this * other; }
+  fp16_t& operator/=(fp16_t other) { return *this = *this / other; }
 };
 
 }  // namespace op
