@@ -98,6 +98,22 @@ TEST_P(Networks, MaxPoolsOfManyShapes) {
   }
 }
 
+// A classifier rarely has a multiple of 16 classes.
+TEST_P(Networks, ProductsWhoseRowsEndInsideABlock) {
+  for (const i64 columns : {10, 1000}) {
+    for (const bool by_rows : {false, true}) {
+      MapNet net;
+      Value* const x = net.input({5, 64});
+      Value* const w = net.weights(by_rows ? Dims{columns, 64} : Dims{64, columns}, 64);
+      Value* const y = net.node("BatchMatMulV2", {x, w, net.weights({columns}, 1)}, {{"adj_x2", i64{by_rows}}});
+      const Network network = compiled(net, y);
+      checked(network);
+      const bool joint = network.chip.vector_cores == 0;
+      EXPECT_EQ(std::ranges::count(kernels(network), joint ? "move" : "matmul"), 1);
+    }
+  }
+}
+
 TEST_P(Networks, AResidualBlock) {
   MapNet net;
   Value* const x = net.input({1, 16, 32, 32});

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
 
+#include "tools/graph/kernels/kernel.h"
 #include "tools/graph/ops/op.h"
 #include "tools/graph/passes/match.h"
 #include "tools/graph/passes/pass.h"
@@ -114,6 +115,46 @@ Visit fuse_transpose_matmul(Graph& graph, Node& node) {
   return Visit::changed;
 }
 
+// A joint core copies whole blocks of 32 B. Rows of a product that would end inside one get columns of zeros as
+// weights, which are cut off behind the product.
+Visit align_columns(Graph& graph, Node& node, const Target& target) {
+  if (target.chip == nullptr || !is_joint(*target.chip) || node.type != "BatchMatMulV2") return Visit::none;
+  Value *const weights = node.input(1), *const bias = node.input(2);
+  if (!weights->constant || weights->shape.rank() != 2 || weights->type != DataType::f16) return Visit::none;
+  const bool by_rows = node.integer("adj_x2") != 0;  // the weights of a column are a row
+  const auto columns = static_cast<u64>(weights->shape[by_rows ? 0 : 1]), wide = align_up(columns, kC0);
+  if (wide == columns) return Visit::none;
+  if (node.output()->shape.rank() != 2 || (bias != nullptr && !bias->constant)) return Visit::matched;
+  const auto widened = [&](const Value* v, usize axis) {
+    Dims dims = v->shape.dims();
+    dims[axis] = static_cast<i64>(wide);
+    const Array from = v->constant->array();
+    Array to(from.type, dims);
+    const u64 row = axis + 1 == dims.size() ? columns : from.size();
+    for (u64 i = 0; i < from.size(); ++i)
+      to.values[i / row * wide + i % row] = from.values[i];
+    return graph.add_constant(v->name, Tensor(to));
+  };
+  std::vector<Value*> operands{node.input(0), widened(weights, by_rows ? 0 : 1)};
+  if (bias != nullptr) operands.push_back(widened(bias, 0));
+  Node* const product = insert(graph, "BatchMatMulV2", node.name, operands, node);
+  product->attributes = node.attributes;
+  infer(*product);
+  product->output()->type = node.output()->type;
+  const auto index = [&](i64 value) {
+    return graph.add_constant(node.name + "/columns", Tensor(Array(DataType::i64, {1}, {static_cast<double>(value)})));
+  };
+  Node* const cut = insert(graph, "StridedSliceV2", node.name + "/columns",
+                           {product->output(), index(0), index(static_cast<i64>(columns)), index(1), index(1)}, node);
+  infer(*cut);
+  cut->origins.clear();
+  product->origins.clear();
+  take_place(graph, *cut, {&node}, node.output());
+  product->origins = cut->origins;
+  graph.erase(&node);
+  return Visit::gone;
+}
+
 // A Reshape of [N, C, H, W] to [N, C * H * W] and a product with constant weights are a convolution with a kernel of
 // H x W, which reads the map as it lies there.
 Visit full_connection(Graph& graph, Node& node) {
@@ -123,7 +164,8 @@ Visit full_connection(Graph& graph, Node& node) {
   if (flat == nullptr || !weights->constant || weights->shape.rank() != 2) return Visit::none;
   Value* const map = flat->input(0);
   const Shape &in = map->shape, &rows = flat->output()->shape;
-  const bool whole = in.known() && in.rank() == 4 && rows.known() && rows.rank() == 2 && rows[0] == in[0];
+  // Each image would read all weights.
+  const bool whole = in.known() && in.rank() == 4 && in[0] == 1 && rows.known() && rows.rank() == 2 && rows[0] == in[0];
   if (!whole || (node.input(2) != nullptr && !node.input(2)->constant)) return Visit::matched;
   const i64 filters = weights->shape[1];
   const Array from = weights->constant->array();

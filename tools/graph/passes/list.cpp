@@ -59,6 +59,9 @@ constexpr auto kPasses = std::to_array<Pass>({
 
     {"TransposeInsertPass", RefineRunningFormat, O1, kExact,
      "the axes of reductions and of Softmax become the last ones, by transposes", nullptr, nullptr, move_axes_last},
+    {"AlignColumnsPass", RefineRunningFormat, O1, kExact,
+     "joint core: a product by constant weights whose rows do not fill blocks is padded and cut", nullptr, nullptr,
+     align_columns},
     {"TransDataInsertPass", RefineRunningFormat, O1, kExact, "formats from the kernels, with TransData where they meet",
      nullptr, nullptr, nullptr, select_formats},
 

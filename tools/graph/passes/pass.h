@@ -106,6 +106,7 @@ Effect insert_casts(Graph& graph, const Target& target);
 
 // RefineRunningFormat
 Visit move_axes_last(Graph& graph, Node& node, const Target& target);
+Visit align_columns(Graph& graph, Node& node, const Target& target);
 Effect select_formats(Graph& graph, const Target& target);
 
 // UbFusion
