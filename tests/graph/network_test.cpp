@@ -77,6 +77,7 @@ TEST_P(Networks, OperandsByChannel) {
     Value* const gate = net.node("GlobalAveragePool", {scaled});
     const Network network = compiled(net, net.node("Mul", {scaled, gate}));
     checked(network);
+    race_free(network);
     EXPECT_EQ(std::ranges::count(kernels(network), "trans_data"), 2) << "at the borders";
   }
 }

@@ -109,6 +109,10 @@ class TransDataWriter {
     out_ = p_.arg("out");
     for (Reg* const r : {&rows_, &planes_, &count_, &block_, &range_, &t_, &channels_, &gap_})
       *r = p_.reg("t");
+    // Positions behind the last one are transposed, too.
+    if (x_.to_planes && x_.positions % kC0 != 0)
+      in_repeats(p_, false, 2 * tile_ * kC0,
+                 [&](u64 e, u64 n) { p_.vector_dup(Type::f16, in_at(0) + e * 2, 0, n, 1, 1, 8, 8); });
     if (x_.rest() == 0 || x_.to_planes) return;
     in_repeats(p_, false, tile_, [&](u64 e, u64 n) { p_.vector_dup(Type::f16, zeros_at() + e * 2, 0, n, 1, 1, 8, 8); });
   }
@@ -152,9 +156,12 @@ class TransDataWriter {
     for (u64 c = 0; c < kC0; ++c) {
       p_.if_(isa::Value(channels_) > c, [&] {
         const u64 plane = at + c * tile_ * 2;
-        if (load) {
+        if (load && joint_) {
           p_.copy_gm_to_ubuf(plane, planes_, 0, 1, t_, 0, 0);
+        } else if (load) {
+          p_.copy_gm_to_ubuf_align_b16(plane, planes_, 0, 1, gap_, 0, 0, 0, 0);
         } else if (joint_) {
+          p_.pipe_barrier(isa::PipeId::MTE3);  // it goes over the end of the plane before
           p_.copy_ubuf_to_gm(planes_, plane, 0, 1, t_, 0, 0);
         } else {
           p_.copy_ubuf_to_gm_align_b16(planes_, plane, 0, 1, gap_, 0, 0, 0, 0);
