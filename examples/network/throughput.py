@@ -21,7 +21,8 @@ HERE = pathlib.Path(__file__).parent
 def simulated(vinci, row, options, folder):
     """Images a second, or None with the reason."""
     model = folder / f"{row['network']}.onnx"
-    subprocess.run([sys.executable, HERE / "make_network.py", row["network"], model, "--batch", row["batch"]], check=True)
+    subprocess.run([sys.executable, HERE / "make_network.py", row["network"], model, "--batch", row["batch"],
+                    *row["options"].split()], check=True)
     run = subprocess.run([vinci, "compile", model, "--soc_version", row["chip"], "-o", folder / "out", *options],
                          capture_output=True, text=True, check=False)
     found = re.search(r"tasks on \S+, ([\d.]+) us", run.stdout)
