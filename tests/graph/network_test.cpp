@@ -82,7 +82,7 @@ TEST_P(Networks, OperandsByChannel) {
   }
 }
 
-TEST_P(Networks, MaxPoolsOfManyShapes) {
+TEST_P(Networks, PoolsOfManyShapes) {
   struct Case {
     Shape in;
     i64 kernel, stride, pad;
@@ -90,12 +90,15 @@ TEST_P(Networks, MaxPoolsOfManyShapes) {
   for (const Case& c : {Case{{1, 16, 8, 8}, 2, 2, 0}, Case{{1, 64, 112, 112}, 3, 2, 1}, Case{{2, 20, 9, 13}, 3, 1, 1},
                         Case{{1, 16, 7, 7}, 7, 1, 0}, Case{{1, 3, 64, 90}, 5, 3, 2}}) {
     SCOPED_TRACE(text(c.in) + " kernel " + std::to_string(c.kernel));
-    MapNet net;
-    Value* const y = net.node("MaxPool", {net.input(c.in)},
-                              {{"kernel_shape", std::vector<i64>{c.kernel, c.kernel}},
-                               {"strides", std::vector<i64>{c.stride, c.stride}},
-                               {"pads", std::vector<i64>{c.pad, c.pad, c.pad, c.pad}}});
-    checked(compiled(net, y));
+    for (const char* const type : {"MaxPool", "AvgPool"}) {
+      MapNet net;
+      Value* const y = net.node(type, {net.input(c.in)},
+                                {{"kernel_shape", std::vector<i64>{c.kernel, c.kernel}},
+                                 {"strides", std::vector<i64>{c.stride, c.stride}},
+                                 {"pads", std::vector<i64>{c.pad, c.pad, c.pad, c.pad}},
+                                 {"count_include_pad", i64{1}}});
+      checked(compiled(net, y));
+    }
   }
 }
 

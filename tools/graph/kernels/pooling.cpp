@@ -8,9 +8,10 @@
 #include "tools/graph/kernels/vector_ops.h"
 #include "tools/graph/ops/window.h"
 
-// The largest element of each window of an NC1HWC0 map. A tile is some rows of the result of one block of channels; the
-// rows of the map under it lie in UB with their padding, which is minus infinity. Each point of the window is one vmax
-// over a row, which steps over the map by blocks of 16 channels.
+// The largest element of each window of an NC1HWC0 map, or their mean. A tile is some rows of the result of one block
+// of channels; the rows of the map under it lie in UB with their padding, which is minus infinity or zero. Each point
+// of the window is one instruction over a row, which steps over the map by blocks of 16 channels: vmax, or vaxpy with
+// the part that a point is of the window.
 namespace vinci::graph {
 namespace {
 
@@ -29,6 +30,7 @@ struct Pool {
     width = static_cast<u64>(in[3]);
     out_height = static_cast<u64>(window.out[0]);
     out_width = static_cast<u64>(window.out[1]);
+    mean = node.type == "AvgPool";
   }
   u64 pitch() const {
     return width + static_cast<u64>(window.pad_begin[1] + window.pad_end[1]);
@@ -45,18 +47,25 @@ struct Pool {
 
   Window window;
   u64 planes, height, width, out_height, out_width;
+  bool mean;
 };
+
+bool is_padded(const Window& w) {
+  return w.pad_begin[0] != 0 || w.pad_begin[1] != 0 || w.pad_end[0] != 0 || w.pad_end[1] != 0;
+}
 
 u64 ub_bytes(const Pool& x, u64 rows) { return 2 * (x.in_bytes(rows) + x.out_bytes(rows)); }
 
 std::string pool_refuses(const Group& group, const config::ChipConfig& chip) {
   const Node& node = group.node();
-  if (node.type != "MaxPool") return "it is no MaxPool";
+  if (node.type != "MaxPool" && node.type != "AvgPool") return "it is no MaxPool or AvgPool";
   if (node.outputs().size() > 1) return "it also gives positions";
   const Value& in = *node.input(0);
   if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16)
     return "its input is no f16 map of four axes";
   const Pool x(group);
+  const bool parts = node.integer("ceil_mode") != 0 || (is_padded(x.window) && node.integer("count_include_pad") == 0);
+  if (x.mean && parts) return "its windows have different numbers of points";
   if (x.stride(1) * kRowBlocks > 255) return "its stride is beyond that of a vector instruction";
   if (x.out_pitch() / kRowBlocks > kMaxRowRepeats) return "a row is beyond a vector instruction";
   if (x.pitch() - x.width > kMaxCopyGap || x.width > kMaxCopyGap) return "a row is beyond a copy";
@@ -92,7 +101,7 @@ KernelProgram pool_build(const Group& group, const config::ChipConfig& chip, con
   const auto out_at = [&](u64 slot) { return 2 * x.in_bytes(rows) + slot * x.out_bytes(rows); };
   const auto pad = [&](u64 slot) {
     in_repeats(p, false, x.in_bytes(rows) / 2, [&](u64 e, u64 n) {
-      p.vector_dup(Type::f16, in_at(slot) + e * 2, isa::f16(-HUGE_VALF), n, 1, 1, 8, 8);
+      p.vector_dup(Type::f16, in_at(slot) + e * 2, isa::f16(x.mean ? 0 : -HUGE_VALF), n, 1, 1, 8, 8);
     });
   };
   gen::TilePipeline pipeline{.tiles = tiles};
@@ -139,6 +148,15 @@ KernelProgram pool_build(const Group& group, const config::ChipConfig& chip, con
           const u64 src = in_at(slot) + (row * x.pitch() + static_cast<u64>(kw * w.dilation[1])) * 32;
           const u64 dst = out_at(slot) + r * x.out_pitch() * 32;
           const bool begin = kh == 0 && kw == 0;
+          if (x.mean) {
+            const auto part = isa::f16(1.0F / static_cast<float>(w.kernel[0] * w.kernel[1]));
+            if (begin) {
+              p.vmuls(Type::f16, dst, src, part, repeats, 1, step, kRowBlocks, step * kRowBlocks);
+            } else {
+              p.vaxpy(Type::f16, dst, src, part, repeats, 1, step, kRowBlocks, step * kRowBlocks);
+            }
+            continue;
+          }
           // The first point is compared with itself.
           p.vmax(Type::f16, dst, begin ? src : dst, src, repeats, 1, begin ? step : 1, step, kRowBlocks,
                  begin ? step * kRowBlocks : kRowBlocks, step * kRowBlocks);
