@@ -8,6 +8,10 @@ import sys
 import tempfile
 import unittest
 
+import numpy
+import onnx
+import onnx.numpy_helper
+
 VINCI, MAKE = sys.argv[1:3]
 
 
@@ -90,8 +94,8 @@ class Compile(unittest.TestCase):
                            "simulate", "--op_compiler_cache_dir", cache, "--op_compiler_cache_mode", mode)
             self.assertEqual(result.returncode, 0, result.stderr)
             said.append(next(line for line in result.stdout.splitlines() if line.startswith("tilings of")))
-        self.assertRegex(said[0], r"tilings of (\d+) nodes, 0 of them from the cache; 8 simulations: .* loses \d+\.\d %")
-        self.assertRegex(said[1], r"tilings of (\d+) nodes, \1 of them from the cache; 0 simulations$")
+        self.assertRegex(said[0], r"tilings of (\d+) different nodes, 0 of them from the cache; 8 simulations: .* loses \d+\.\d %")
+        self.assertRegex(said[1], r"tilings of (\d+) different nodes, \1 of them from the cache; 0 simulations$")
         self.assertRegex(said[2], "; 8 simulations")
         self.assertEqual(len(list(cache.iterdir())), 1)
 
@@ -106,6 +110,39 @@ class Compile(unittest.TestCase):
         result = vinci("compile", self.model, "--mode", 3)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("all nodes can be read", result.stdout)
+
+    def saved(self, name, nodes, inputs, outputs, constants=()):
+        """A model of these nodes; inputs and outputs are pairs of name and shape."""
+        def values(pairs):
+            return [onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, s) for n, s in pairs]
+        graph = onnx.helper.make_graph(nodes, "g", values(inputs), values(outputs), list(constants))
+        path = self.work / f"{name}.onnx"
+        onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)]), path)
+        return path
+
+    def runs(self, model, chip="Ascend910B1"):
+        """Compiles and runs a model; the names of its outputs' files."""
+        out = model.with_suffix("")
+        result = vinci("compile", model, "--soc_version", chip, "-o", out, "--check_nodes")
+        self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
+        run = vinci("run", out / f"{model.stem}.yaml", "--chip", chip.lower().replace("ascend", "ascend-"), "-o",
+                    out / "run")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        return sorted(p.name for p in (out / "run").glob("*.npy"))
+
+    def test_names_of_the_model_may_collide(self):
+        node = onnx.helper.make_node
+        model = self.saved("names", [node("Add", ["x/y", "x_y"], ["a/b"], name="line\nbreak"),
+                                     node("Mul", ["weights", "in_x_y"], ["a_b"])],
+                           [(n, [4]) for n in ("x/y", "x_y", "weights", "in_x_y")], [("a/b", [4]), ("a_b", [4])])
+        self.assertEqual(self.runs(model), ["a_b.npy", "a_b_1.npy"])
+
+    def test_outputs_may_be_constants_and_scalars(self):
+        node = onnx.helper.make_node
+        constant = onnx.numpy_helper.from_array(numpy.float32([[1, 2], [3, 4]]), "w")
+        model = self.saved("scalars", [node("Mul", ["x", "s"], ["y"]), node("ReduceMax", ["x"], ["z"], keepdims=0)],
+                           [("x", [6]), ("s", [])], [("y", [6]), ("z", []), ("w", [2, 2])], [constant])
+        self.assertEqual(self.runs(model), ["w.npy", "y.npy", "z.npy"])
 
     def test_errors_name_what_is_wrong(self):
         cases = (

@@ -118,6 +118,55 @@ TEST_P(Networks, ProductsWhoseRowsEndInsideABlock) {
   }
 }
 
+// The last window of a row is beyond the map and its padding: it must not see the row below.
+TEST_P(Networks, WindowsBeyondThePadding) {
+  MapNet net;
+  Value* const x = net.input({1, 16, 4, 5});
+  Value* const y =
+      net.node("MaxPool", {x},
+               {{"kernel_shape", std::vector<i64>{2, 2}}, {"strides", std::vector<i64>{2, 2}}, {"ceil_mode", i64{1}}});
+  const Network network = compiled(net, y);
+  Array in(DataType::f32, {1, 16, 4, 5});
+  for (usize i = 0; i < in.size(); ++i)
+    in.values[i] = i % 5 == 0 ? 1 : -1;
+  for (const NodeCheck& row : check_nodes(network, {in}))
+    EXPECT_TRUE(row.right()) << row.node->node->name << ": " << row.error;
+}
+
+// The result of the convolution is repeated over a larger map, so it is no epilogue.
+TEST_P(Networks, AGateBeforeALargerMap) {
+  for (const char* const type : {"Mul", "Add"}) {
+    MapNet net;
+    Value* const gate = net.conv(net.node("GlobalAveragePool", {net.input({1, 16, 8, 8})}), 16, 1, 1, 0);
+    Value* const y = net.node(type, {gate, net.graph.inputs[0]});
+    checked(compiled(net, y));
+  }
+}
+
+// What is behind the last channel is multiplied by zero in a convolution: it must stay a number.
+TEST_P(Networks, PaddingOfChannelsStaysFinite) {
+  for (const auto& [type, channels, format] :
+       {std::tuple{"Reciprocal", i64{3}, isa::Format::ND}, std::tuple{"Reciprocal", i64{32}, isa::Format::NC1HWC0},
+        std::tuple{"Exp", i64{3}, isa::Format::NC1HWC0}}) {
+    MapNet net;
+    Value* const x = net.conv(net.input({1, channels, 6, 6}), channels, 1, 1, 0);
+    const Network network = compiled(net, net.conv(net.node(type, {x}), 16, 1, 1, 0));
+    const auto node = std::ranges::find_if(network.graph->nodes(), [&](const auto& n) { return n->type == type; });
+    if (node == network.graph->nodes().end()) continue;  // in a convolution
+    EXPECT_EQ((*node)->output()->format, format) << type << " of " << channels;
+  }
+}
+
+TEST_P(Networks, ManyInputsAreRefusedAndFusionStopsBefore) {
+  MapNet net;
+  Value* sum = net.input({64}, DataType::f16);
+  for (usize i = 0; i < 40; ++i)
+    sum = net.node("Add", {sum, net.input({64}, DataType::f16)});
+  const Network network = compiled(net, sum);
+  EXPECT_GE(network.nodes.size(), 3U);
+  checked(network);
+}
+
 TEST_P(Networks, AResidualBlock) {
   MapNet net;
   Value* const x = net.input({1, 16, 32, 32});

@@ -120,8 +120,12 @@ void choose_tilings(graph::Network& network, const CompileOptions& o, StepProgre
   graph::TilingCache cache = folder.empty() ? graph::TilingCache() : graph::TilingCache(folder, network.chip);
   const graph::TilingReport r = graph::choose_tilings(
       network, cache, [&](u32 begun, u32 all) { progress.show(fmt::format("simulation {} of {}", begun, all)); });
-  cache.save();
-  std::string text = fmt::format("tilings of {} nodes, {} of them from the cache; {}", r.chosen, r.from_cache,
+  try {
+    cache.save();
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "warning: tilings are not kept: {}\n", e.what());
+  }
+  std::string text = fmt::format("tilings of {} different nodes, {} of them from the cache; {}", r.chosen, r.from_cache,
                                  counted(r.simulations, "simulation"));
   if (r.simulations > 0) {
     text += fmt::format(": {:.2f} us instead of {:.2f} us with those of the estimate, which loses {:.1f} %",
@@ -190,8 +194,9 @@ void add_compile(CLI::App& app) {
   sub->add_option("--soc_version", o->soc,
                   "Chip to compile for: Ascend910B1, Ascend310P3 ... (see `vinci chips`), or a chip file")
       ->capture_default_str();
-  sub->add_option("-o,--output", o->folder, "Folder for the task stream, nodes.txt and fusion_result.json");
-  sub->add_option("--mode", o->mode, "0: compile; 3: only list which nodes are supported")
+  sub->add_option("-o,--output", o->folder,
+                  "Folder for the task stream, nodes.txt and fusion_result.json; needed but with --mode 3");
+  sub->add_option("--mode", o->mode, "0: compile; 3: only list which nodes can be read")
       ->capture_default_str()
       ->check(CLI::IsMember({0, 3}));
   sub->add_option("--input_shape", o->shapes, "Shapes of inputs: \"x:1,3,224,224;mask:1,128\"");

@@ -24,7 +24,8 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
   const auto value_of = [&](const Value* v) { return v->constant ? v->constant->array() : reference.at(v); };
 
   task::StreamBuilder s("check", network.chip.arch);
-  const DeviceBuffers buffers(network, s);
+  PlainNames names;
+  const DeviceBuffers buffers(network, s, names);
   task::StreamRef main = s.stream("main");
   buffers.load_weights(s, main);
   std::vector<std::pair<NodeCheck, task::BufferRef>> checks;
@@ -36,13 +37,12 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
       const Value* const stored = storage_of(v);
       std::vector<std::byte> bytes = to_storage(*stored, value_of(stored));
       const u64 count = bytes.size();
-      const task::BufferRef host =
-          s.host({.name = fmt::format("in_{}_{}", checks.size(), plain_name(v->name)), .data = std::move(bytes)});
+      const task::BufferRef host = s.host({.name = names.add("host_" + v->name), .data = std::move(bytes)});
       main.memcpy(buffers.at(v), host, count);
     }
-    main.launch(kernels.add(n), n.program.blocks, buffers.arguments(*n.node), n.node->name);
+    main.launch(kernels.add(n), n.program.blocks, buffers.arguments(*n.node), task_name(n.node->name));
     for (const Value* const v : group.outputs()) {
-      const task::BufferRef host = s.host({.name = fmt::format("out_{}", checks.size()), .bytes = stored_bytes(*v)});
+      const task::BufferRef host = s.host({.name = names.add("out_" + v->name), .bytes = stored_bytes(*v)});
       main.memcpy(host, buffers.at(v), stored_bytes(*v));
       checks.push_back({{.node = &n, .output = v}, host});
     }
@@ -56,10 +56,10 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
     const Array got = from_storage(*check.output, memory.host(host.index)), wanted = value_of(check.output);
     double most = 0, error = 0;
     for (usize i = 0; i < got.size(); ++i) {
-      const double difference = std::abs(got.values[i] - wanted.values[i]);
-      most = std::max(most, std::abs(wanted.values[i]));
-      if (got.values[i] == wanted.values[i]) continue;
-      error = std::isnan(difference) ? HUGE_VAL : std::max(error, difference);
+      const double x = got.values[i], r = wanted.values[i], difference = std::abs(x - r);
+      if (std::isfinite(r)) most = std::max(most, std::abs(r));
+      if (x == r || (std::isnan(x) && std::isnan(r))) continue;
+      error = std::isfinite(difference) ? std::max(error, difference) : HUGE_VAL;
     }
     check.error = error == 0 ? 0 : error / most;
     check.allowed = check.output->type == DataType::f32 ? 1e-4 : is_float(check.output->type) ? 1e-2 : 0;

@@ -23,6 +23,11 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
   MemoryPlan plan;
   for (usize i = 0; i < graph.inputs.size(); ++i)
     plan.places[graph.inputs[i]] = {MemoryPlan::Area::input, i};
+  const auto place_constant = [&](const Value* v) {
+    if (!v->constant || plan.places.contains(v)) return;
+    plan.places[v] = {MemoryPlan::Area::weights, plan.weights};
+    plan.weights += allocated_bytes(*v);
+  };
   std::map<const Value*, usize> index;
   std::vector<Life> lives;
   const auto use = [&](const Value* v, usize step) {
@@ -34,10 +39,7 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
     if (!is_alias(*node)) {
       const Group group(*node);
       for (const Value* const v : group.inputs()) {
-        if (v->constant && !plan.places.contains(v)) {
-          plan.places[v] = {MemoryPlan::Area::weights, plan.weights};
-          plan.weights += allocated_bytes(*v);
-        }
+        place_constant(v);
         use(v, step);
       }
       for (const Value* const v : node->outputs()) {
@@ -46,8 +48,10 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
       }
     }
   }
-  for (const Value* const v : graph.outputs)
+  for (const Value* const v : graph.outputs) {
+    place_constant(storage_of(v));
     use(v, step + 1);
+  }
   // Largest first; each takes the lowest place that no value of its time has.
   std::vector<Life*> order;
   for (Life& life : lives)

@@ -3,6 +3,7 @@
 #include "tools/graph/compile/network.h"
 
 #include <algorithm>
+#include <array>
 
 #include "isa/base/error.h"
 #include "tools/graph/compile/storage.h"
@@ -27,6 +28,9 @@ void check_formats(const Group& group, const Kernel& kernel, const config::ChipC
 }  // namespace
 
 Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, const CompileOptions& options) {
+  constexpr std::array kArchs{isa::Arch::c220, isa::Arch::m200, isa::Arch::c100};
+  if (std::ranges::find(kArchs, chip.arch) == kArchs.end())
+    fail(Fault::Unsupported, "{} is a {}; there are kernels for c220, m200 and c100", chip.name, isa::name(chip.arch));
   Network out{.graph = std::move(graph), .chip = chip, .passes = {}, .nodes = {}, .memory = {}};
   out.passes = optimise(*out.graph, {.switches = options.switches,
                                      .target = {.chip = &out.chip, .precision = options.precision},

@@ -9,19 +9,24 @@
 namespace vinci::graph {
 namespace {
 
-std::vector<u64> extents(const Value& value) { return {value.shape.dims().begin(), value.shape.dims().end()}; }
+// A scalar is an array of one element: buffers have a shape.
+std::vector<u64> extents(const Value& value) {
+  if (value.shape.rank() == 0) return {1};
+  return {value.shape.dims().begin(), value.shape.dims().end()};
+}
 
 }  // namespace
 
 task::BuiltStream to_task_stream(const Network& network, const std::string& name) {
   const Graph& graph = *network.graph;
   task::StreamBuilder s(name, network.chip.arch, 1, fmt::format("{}, compiled for {}", graph.name, network.chip.name));
-  const DeviceBuffers buffers(network, s);
+  PlainNames names, files;
+  const DeviceBuffers buffers(network, s, names);
   task::StreamRef main = s.stream("main");
   buffers.load_weights(s, main);
   for (const Value* const v : graph.inputs) {
     const task::BufferRef host = s.host(
-        {.name = plain_name(v->name), .dtype = std::string(info(v->type).npy), .shape = extents(*v), .random = true});
+        {.name = names.add(v->name), .dtype = std::string(info(v->type).npy), .shape = extents(*v), .random = true});
     main.memcpy(buffers.at(v), host, v->shape.elements() * info(v->type).bytes);
   }
   const task::ModelRef model = s.model("network");
@@ -29,10 +34,10 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
   task::StreamRef body = s.stream(std::string(kModelStream), {.model = model});
   NodeKernels kernels(s);
   for (const CompiledNode& n : network.nodes)
-    body.launch(kernels.add(n), n.program.blocks, buffers.arguments(*n.node), n.node->name);
+    body.launch(kernels.add(n), n.program.blocks, buffers.arguments(*n.node), task_name(n.node->name));
   for (const Value* const v : graph.outputs) {
-    const task::BufferRef host = s.host({.name = "out_" + plain_name(v->name),
-                                         .output = plain_name(v->name) + ".npy",
+    const task::BufferRef host = s.host({.name = names.add("out_" + v->name),
+                                         .output = files.add(v->name) + ".npy",
                                          .dtype = std::string(info(v->type).npy),
                                          .shape = extents(*v)});
     main.memcpy(host, buffers.at(v), v->shape.elements() * info(v->type).bytes);

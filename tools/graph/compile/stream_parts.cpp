@@ -11,17 +11,35 @@
 
 namespace vinci::graph {
 
-std::string plain_name(std::string_view name) {
-  std::string out(name);
+namespace {
+
+constexpr usize kLongestName = 100;  // of a file system there are 255, and endings come behind it
+
+}  // namespace
+
+std::string PlainNames::add(std::string_view name) {
+  std::string plain(name.empty() ? "value" : name.substr(0, kLongestName));
   std::ranges::replace_if(
-      out, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.' && c != '-'; },
-      '_');
-  return out.empty() ? "value" : out;
+      plain,
+      [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.' && c != '-'; }, '_');
+  std::string out = plain;
+  for (u32 n = 1; !given_.insert(out).second; ++n)
+    out = fmt::format("{}_{}", plain, n);
+  return out;
 }
 
-DeviceBuffers::DeviceBuffers(const Network& network, task::StreamBuilder& stream) : network_(network) {
+std::string task_name(std::string name) {
+  std::ranges::replace_if(
+      name, [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, '_');
+  return name;
+}
+
+DeviceBuffers::DeviceBuffers(const Network& network, task::StreamBuilder& stream, PlainNames& names)
+    : network_(network) {
+  for (const char* const own : {"weights", "features", "weights_host"})
+    names.add(own);
   for (const Value* const v : network.graph->inputs)
-    inputs_.push_back(stream.device("in_" + plain_name(v->name), allocated_bytes(*v)));
+    inputs_.push_back(stream.device(names.add("in_" + v->name), allocated_bytes(*v)));
   weights_ = stream.device("weights", std::max(network.memory.weights, kLineBytes));
   features_ = stream.device("features", std::max(network.memory.features, kLineBytes));
 }
@@ -61,9 +79,7 @@ std::vector<std::byte> DeviceBuffers::stored_weights() const {
 }
 
 task::KernelRef NodeKernels::add(const CompiledNode& node) {
-  std::string name = plain_name(node.node->name);
-  if (const u32 before = names_[name]++; before > 0) name += fmt::format("_{}", before);
-  return stream_.kernel(name, node.program.type, node.program.program);
+  return stream_.kernel(names_.add(node.node->name), node.program.type, node.program.program);
 }
 
 }  // namespace vinci::graph

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,13 +13,21 @@
 // What each task stream of a network is put together from: buffers on the device, and a kernel for each node.
 namespace vinci::graph {
 
-// A name of the model as a name of buffers and files: other characters than letters, digits, '_', '.' and '-' become
-// '_'.
-std::string plain_name(std::string_view name);
+// Names of the model as names of buffers, kernels and files: other characters than letters, digits, '_', '.' and '-'
+// become '_', long names are cut, and a name that was given before gets a number.
+class PlainNames {
+ public:
+  std::string add(std::string_view name);
+
+ private:
+  std::set<std::string> given_;
+};
+// A name of the model as the name of a task, which may contain all but control characters.
+std::string task_name(std::string name);
 
 class DeviceBuffers {
  public:
-  DeviceBuffers(const Network& network, task::StreamBuilder& stream);
+  DeviceBuffers(const Network& network, task::StreamBuilder& stream, PlainNames& names);
 
   task::BufferRef at(const Value* value) const;
   // Inputs and outputs of a node, in this order.
@@ -43,7 +51,7 @@ class NodeKernels {
 
  private:
   task::StreamBuilder& stream_;
-  std::map<std::string, u32> names_;
+  PlainNames names_;
 };
 
 }  // namespace vinci::graph

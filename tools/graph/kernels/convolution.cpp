@@ -31,12 +31,14 @@ std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
     if (w.kernel[a] > 255 || w.stride[a] > 63 || w.dilation[a] > 255 || w.pad_begin[a] > 255 || w.pad_end[a] > 255 ||
         w.pad_begin[a] < 0 || w.pad_end[a] < 0)
       return "its window is beyond the operands of load3d";
+    if (w.pad_begin[a] >= w.span(a) || w.pad_end[a] >= w.span(a)) return "a window may lie in the padding alone";
   }
   if (x.width > 32767 || x.height > 32767) return "the map is too large";
   for (const auto* const v : group.inputs()) {
     if (v->shape.rank() == 4 && v != &weights && group.resolve(v)->type != DataType::f16) return "a tensor is not f16";
   }
   if (x.biased && group.resolve(conv.input(2))->type != DataType::f32) return "its bias is not f32";
+  if (conv.output()->shape != group.outputs()[0]->shape) return "its epilogue repeats the result";
   if (!is_joint(chip)) {
     const bool relu = group.nodes().size() == 2 && group.nodes()[1]->type == "Relu";
     if (group.nodes().size() != 1 && !relu) return "FIXPIPE applies no epilogue but Relu";

@@ -75,6 +75,7 @@ extern const Kernel kTransDataKernel;
 // -------------------------------------------------------------------------------------------
 
 inline constexpr u64 kC0 = 16;             // channels of a block of NC1HWC0, rows and columns of a fractal, of f16
+inline constexpr usize kMostTensors = 16;  // inputs of a kernel: the address of each has a register
 inline constexpr u64 kMaxCopyGap = 65535;  // blocks of 32 B between pieces of a copy
 
 // Cube and vector unit in one core.

@@ -45,7 +45,7 @@ std::string move_refuses(const Group& group, const config::ChipConfig& chip) {
   if (!copies) return "it is no move with known positions";
   const std::vector<Part> parts = parts_of(group);
   if (parts.empty()) return "it moves nothing";
-  if (parts.size() > 16) return "it has more than 16 pieces";
+  if (parts.size() > kMostTensors) return "it has more pieces than there are registers for addresses";
   for (const Part& part : parts) {
     const u32 bytes = part.rows.views[0].bytes;
     if (bytes != 2 && bytes != 4) return "its elements have neither 2 nor 4 bytes";

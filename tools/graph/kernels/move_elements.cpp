@@ -25,6 +25,7 @@ std::string elements_refuse(const Group& group, const config::ChipConfig&) {
   const auto copies = strided_copies(group);
   if (!copies) return "it is no move with known positions";
   if (copies->empty()) return "it moves nothing";
+  if (group.inputs().size() > kMostTensors) return "it reads more tensors than there are registers for addresses";
   if (copies->size() > 1 && group.node().type != "ConcatD") return "it has several pieces";
   for (const StridedCopy& copy : *copies) {
     if (copy.input >= group.inputs().size()) return "an operand is a number";

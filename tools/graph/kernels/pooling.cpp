@@ -32,9 +32,11 @@ struct Pool {
     out_width = static_cast<u64>(window.out[1]);
     mean = node.type == "AvgPool";
   }
+  // Blocks of a row in UB. With ceil_mode, the last window may go beyond the padding.
   u64 pitch() const {
-    return width + static_cast<u64>(window.pad_begin[1] + window.pad_end[1]);
-  }  // blocks of a row in UB
+    const u64 windows = (out_width - 1) * stride(1) + static_cast<u64>(window.span(1));
+    return std::max(windows, width + static_cast<u64>(window.pad_begin[1] + window.pad_end[1]));
+  }
   u64 out_pitch() const { return align_up(out_width, kRowBlocks); }
   u64 stride(usize axis) const { return static_cast<u64>(window.stride[axis]); }
   u64 in_rows(u64 rows) const { return (rows - 1) * stride(0) + static_cast<u64>(window.span(0)); }
@@ -66,6 +68,9 @@ std::string pool_refuses(const Group& group, const config::ChipConfig& chip) {
   const Pool x(group);
   const bool parts = node.integer("ceil_mode") != 0 || (is_padded(x.window) && node.integer("count_include_pad") == 0);
   if (x.mean && parts) return "its windows have different numbers of points";
+  for (usize a = 0; a < 2; ++a) {
+    if (x.window.pad_begin[a] >= x.window.span(a)) return "a window may lie in the padding alone";
+  }
   if (x.stride(1) * kRowBlocks > 255) return "its stride is beyond that of a vector instruction";
   if (x.out_pitch() / kRowBlocks > kMaxRowRepeats) return "a row is beyond a vector instruction";
   if (x.pitch() - x.width > kMaxCopyGap || x.width > kMaxCopyGap) return "a row is beyond a copy";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <optional>
 
 #include "tools/graph/kernels/kernel.h"
@@ -63,9 +65,58 @@ class Converter {
 
 }  // namespace
 
+namespace {
+
+// What the channels behind the last one hold in NC1HWC0: zero, until an element-wise node makes something else of it.
+// The next convolution multiplies it by zero, so it must be a number.
+class Padding {
+ public:
+  // Notes it for the output of an element-wise node; false where it is no number in f16.
+  bool stays_finite(const Node& node) {
+    const Shape& out = node.output()->shape;
+    if (out.rank() == 4 && out[1] % static_cast<i64>(kC0) == 0) return true;
+    Graph one("padding");
+    std::vector<Value*> operands;
+    std::vector<Array> values;
+    for (const Value* const v : node.inputs()) {
+      if (v == nullptr) {
+        operands.push_back(nullptr);
+        continue;
+      }
+      operands.push_back(one.add_input("x", v->type, {1}));
+      values.emplace_back(v->type, Dims{1}, std::vector<double>{of(v)});
+    }
+    Node* const copy = one.add_node(node.type, node.type, operands);
+    copy->attributes = node.attributes;
+    infer(*copy);
+    std::vector<const Array*> in;
+    usize next = 0;
+    for (const Value* const v : operands)
+      in.push_back(v == nullptr ? nullptr : &values[next++]);
+    const double made = evaluate(*copy, in)[0].values.at(0);
+    if (!(std::abs(made) <= kMaxF16)) return false;
+    made_[node.output()] = made;
+    return true;
+  }
+
+ private:
+  static constexpr double kMaxF16 = 65504;
+
+  double of(const Value* v) const {
+    if (v->constant && v->shape.elements() == 1) return v->constant->array().values[0];
+    const auto at = made_.find(v);
+    return at == made_.end() ? 0 : at->second;
+  }
+
+  std::map<const Value*, double> made_;
+};
+
+}  // namespace
+
 Effect select_formats(Graph& graph, const Target& target) {
   if (target.chip == nullptr) return {};
   Converter converter(graph);
+  Padding padding;
   for (const auto& node : graph.nodes()) {
     if (node->type == "TransData") continue;
     Group group(*node);
@@ -90,10 +141,10 @@ Effect select_formats(Graph& graph, const Target& target) {
       const bool any = std::ranges::any_of(group.inputs(), [](const Value* v) { return v->format == Format::NC1HWC0; });
       const bool lanes = kElementwiseKernel.refuses(group, *target.chip).find("no vector") == std::string::npos;
       // Blocks of 16 channels are those of f16.
-      const Format format =
-          any && lanes && node->output()->type == DataType::f16 && std::ranges::all_of(group.inputs(), spreads)
-              ? Format::NC1HWC0
-              : Format::ND;
+      const Format format = any && lanes && node->output()->type == DataType::f16 &&
+                                    std::ranges::all_of(group.inputs(), spreads) && padding.stays_finite(*node)
+                                ? Format::NC1HWC0
+                                : Format::ND;
       wanted = {.inputs = std::vector(group.inputs().size(), format),
                 .outputs = std::vector(node->outputs().size(), format)};
     }
