@@ -15,7 +15,7 @@ import freeze
 from baseline import Baseline
 from cases import Case
 from compare import compare, report
-from tools import Failed, same_environment
+from tools import Failed, instructions_of, same_environment
 from values import Value, canonical, csv_value, numbered, same, stats_values, text_values
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -133,6 +133,32 @@ class HostInstructions(unittest.TestCase):
         self.assertTrue(same_environment(here, here + ", libboost_filesystem.so.1.74.0"))
         for other in ("valgrind-3.20.0", "c++ 13.1.0", "avx none", "libsystemc-2.3.3.so"):
             self.assertFalse(same_environment(here, other), other)
+
+    def test_a_library_and_what_it_calls_are_left_out(self):
+        profile = """\
+ob=(1) /usr/bin/vinci
+fn=(1) main
+1 100
+calls=1 0
+2 60
+ob=(2) /usr/lib/libhwy.so.1.0.3
+fn=(2) start
++1 10
+calls=3 0
+* 20
+cob=(3) /usr/lib/libc.so.6
+calls=1 0
+-4 7
+ob=(1)
+fn=(1)
+9 5
+
+totals: 500
+"""
+        self.assertEqual(instructions_of(profile.splitlines(), without="/libhwy.so"), 500 - 10 - 7)
+        self.assertEqual(instructions_of(profile.splitlines(), without="/libm.so"), 500)
+        with self.assertRaises(Failed):
+            instructions_of(["ob=(1) /usr/bin/vinci"])
 
     def test_fewer_are_welcome(self):
         self.assertEqual(self.differences(10_000, 20_000), [])
