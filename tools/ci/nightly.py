@@ -55,10 +55,14 @@ STEPS = {
     "asan": Step("the complete test suite under AddressSanitizer and UndefinedBehaviorSanitizer", "./dev asan"),
     "tsan": Step("the tests that have threads under ThreadSanitizer", *preset("tsan", THREADED_TARGETS, THREADED_TESTS)),
     "memcheck": Step(
-        "the C and the Python interface under valgrind's memcheck",
+        "the C and the Python interface and the virtual platform under valgrind's memcheck",
         "cmake --preset release -DVINCI_TESTS=ON -DVINCI_PYTHON=ON",
-        f"cmake --build build/release -j {JOBS} --target vinci_test_capi vinci_python vinci",
+        f"cmake --build build/release -j {JOBS} --target vinci_test_capi vinci_python vinci "
+        "vinci_test_platform vinci_test_sc_main",
         f"{MEMCHECK} build/release/tests/capi/vinci_test_capi",
+        # Values on the stacks that SystemC switches are unknown to valgrind.
+        *(f"{MEMCHECK} --undef-value-errors=no build/release/tests/platform/vinci_test_{test}"
+          for test in ("platform", "sc_main")),
         *(f"env PYTHONMALLOC=malloc PYTHONPATH=build/release/tools/python {MEMCHECK} /usr/bin/python3 tests/python/{call}"
           for call in ("module_test.py build/release/tools/vinci/vinci", "misuse_test.py Lifetimes Values", "random_calls.py 20"))),
     "coverage": Step("line and branch coverage of the tests", "./dev coverage"),
