@@ -156,12 +156,32 @@ void dropout(const AicpuArgs& args, Data& data) {
   }
 }
 
+// MapIndex of the Graph Engine: y = the row of table [rows, count] that is equal to x [count], all int32; the number of
+// rows where there is none.
+constexpr auto kMapIndexParameters = std::to_array<std::string_view>({"x", "table", "y", "count", "rows"});
+
+std::vector<Operand> map_index_operands(const AicpuArgs& args) {
+  const u64 row = args.product({args.number(3), sizeof(i32)});
+  return {{.argument = 0, .bytes = row, .read = true},
+          {.argument = 1, .bytes = args.product({row, args.number(4)}), .read = true},
+          {.argument = 2, .bytes = sizeof(i32), .write = true}};
+}
+void map_index(const AicpuArgs& args, Data& data) {
+  const u64 rows = args.number(4), bytes = data[0].size();
+  i32 row = 0;
+  while (static_cast<u64>(row) < rows &&
+         !std::equal(data[0].begin(), data[0].end(), data[1].begin() + static_cast<std::ptrdiff_t>(row * bytes)))
+    ++row;
+  std::memcpy(data[2].data(), &row, sizeof row);
+}
+
 constexpr auto kFunctions = std::to_array<AicpuFunction>({
     {"Assign", kAssignParameters, assign_operands, assign},
     {"AssignAdd", kAssignParameters, assign_add_operands, assign_add},
     {"Cast", kCastParameters, cast_operands, cast},
     {"Dropout", kDropoutParameters, dropout_operands, dropout},
     {"ExtractImagePatches", kPatchesParameters, patches_operands, patches},
+    {"MapIndex", kMapIndexParameters, map_index_operands, map_index},
 });
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "sim/task/run_memory.h"
 #include "tests/graph/net.h"
 #include "tools/graph/compile/check.h"
+#include "tools/graph/compile/storage.h"
 #include "tools/graph/compile/stream.h"
 #include "tools/graph/compile/timing.h"
 #include "tools/graph/ops/run.h"
@@ -46,6 +47,23 @@ class NetworkTest : public ::testing::TestWithParam<const char*> {
       // A joint core copies whole blocks: behind the last row it reads what nothing depends on.
       if (network.chip.vector_cores == 0 && finding.id == isa::check::FaultId::uninitialised_gm_read) continue;
       ADD_FAILURE() << finding.message << "\n  " << finding.suggestion;
+    }
+  }
+  // Outputs of the task stream, beside those of the reference.
+  static void right_end_to_end(const Network& network, const std::vector<Array>& inputs) {
+    const task::BuiltStream stream = to_task_stream(network, "whole", {.inputs = inputs});
+    task::RunMemory memory(stream.stream(), true);
+    models::run_functional(network.chip, stream.stream(), memory, {});
+    const std::vector<Array> wanted = run(*network.graph, inputs);
+    for (usize i = 0; i < wanted.size(); ++i) {
+      const Value& v = *network.graph->outputs[i];
+      const auto buffer = std::ranges::find(stream.stream().buffers, "out_" + v.name, &task::Buffer::name);
+      ASSERT_NE(buffer, stream.stream().buffers.end());
+      const auto bytes = memory.host(static_cast<u32>(buffer - stream.stream().buffers.begin()));
+      const Array got = Tensor(v.type, v.shape.dims(), {bytes.begin(), bytes.end()}).array();
+      for (usize e = 0; e < wanted[i].size(); ++e)
+        ASSERT_NEAR(got.values[e], wanted[i].values[e], 1e-2 * (1 + std::abs(wanted[i].values[e])))
+            << v.name << " " << e;
     }
   }
   static std::vector<std::string_view> kernels(const Network& network) {

@@ -91,6 +91,40 @@ TEST(Passes, NodesThatDoNothingAreRemoved) {
   EXPECT_THAT(n.types(), ElementsAre("Relu"));
 }
 
+TEST(Passes, TransposesInARowBecomeOneOrNothing) {
+  PassNet n;
+  Value* const x = n.input({2, 3, 4});
+  const auto transpose = [&](Value* v, std::vector<i64> perm) { return n.node("TransposeD", {v}, {{"perm", perm}}); };
+  n.output(n.node("Relu", {transpose(transpose(x, {1, 2, 0}), {2, 0, 1})}));
+  n.output(n.node("Abs", {transpose(transpose(x, {1, 2, 0}), {1, 2, 0})}));
+  n.optimised();
+  EXPECT_THAT(n.types(), ElementsAre("Relu", "TransposeD", "Abs"));
+}
+
+TEST(Passes, CastsThatLoseNothingGoInPairs) {
+  const auto cast = [](Net& n, Value* v, DataType to) {
+    return n.node("Cast", {v}, {{"to", static_cast<i64>(enum_index(to))}});
+  };
+  PassNet n;
+  Value* const x = n.input({4});
+  Value* const half = cast(n, x, DataType::f16);
+  n.output(n.node("Relu", {cast(n, half, DataType::f32)}));  // not undone: it rounds
+  n.output(n.node("Abs", {cast(n, cast(n, half, DataType::f32), DataType::f16)}));
+  n.optimised();
+  EXPECT_THAT(n.types(), ElementsAre("Cast", "Cast", "Relu", "Abs"));
+}
+
+TEST(Passes, WithoutPruningDeadNodesStay) {
+  for (const bool on : {true, false}) {
+    PassNet n;
+    Value* const x = n.input({4});
+    n.node("Exp", {n.node("Neg", {x})});
+    n.output(n.node("Relu", {x}));
+    n.optimised({.switches = {.passes = {{"PrunePass", on}}}});
+    EXPECT_EQ(n.types().size(), on ? 1U : 3U);
+  }
+}
+
 TEST(Passes, AnOutputKeepsItsName) {
   PassNet n;
   Value* const y = n.node("Identity", {n.node("Relu", {n.input({2})})});

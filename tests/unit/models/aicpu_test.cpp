@@ -48,6 +48,26 @@ TEST_F(Aicpu, AssignAndAssignAdd) {
             (std::vector<u16>{isa::f16_bits(2048)}));
 }
 
+TEST_F(Aicpu, MapIndexFindsTheRow) {
+  const std::vector<i32> table{1, 4, 2, 8, 2, 4};
+  const auto index = [&](std::vector<i32> key) {
+    stream_.buffers.clear();
+    stream_.streams.clear();
+    const u32 hx = host_values("hx", key), ht = host_values("ht", table), hy = host_values("hy", std::vector<i32>{-1});
+    const u32 dx = device_buffer("dx", 8), dt = device_buffer("dt", 24), dy = device_buffer("dy", 4);
+    add(copy(dx, hx, 8), copy(dt, ht, 24),
+        task::CpuKernelLaunch{
+            .kernel = "MapIndex",
+            .args = {task::Slice{.buffer = dx}, task::Slice{.buffer = dt}, task::Slice{.buffer = dy}, u64{2}, u64{3}}},
+        copy(hy, dy, 4));
+    run();
+    return values<i32>(host_, hy).at(0);
+  };
+  EXPECT_EQ(index({1, 4}), 0);
+  EXPECT_EQ(index({2, 4}), 2);
+  EXPECT_EQ(index({4, 2}), 3) << "no row";
+}
+
 TEST_F(Aicpu, CastTruncatesAndSaturates) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(call<float>("Cast", {1.9f, -1.9f, 300.f, -1e30f, nan}, std::vector<i8>(5), {5, kF32, kI8}).second,

@@ -15,12 +15,28 @@
 #include "tools/graph/ops/run.h"
 
 namespace vinci::graph {
+namespace {
+
+// Each value of a graph and of all branches in it, the ones that are not taken as well.
+void observe(const Graph& graph, const std::vector<Array>& inputs, std::map<const Value*, Array>& values) {
+  run(graph, inputs, {.rounded = true, .observe = [&](const Value& v, const Array& a) { values[&v] = a; }});
+  for (const auto& node : graph.nodes()) {
+    if (!node->branches()) continue;
+    std::vector<Array> in;
+    for (usize i = 1; i < node->inputs().size(); ++i)
+      in.push_back(node->input(i)->constant ? node->input(i)->constant->array() : values.at(node->input(i)));
+    for (usize branch = 0; branch < node->bodies.size(); ++branch)
+      observe(*node->bodies[branch], branch_inputs(*node, branch, in), values);
+  }
+}
+
+}  // namespace
 
 std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Array>& inputs) {
   const Graph& graph = *network.graph;
   // The reference, with each value rounded to the type that it has in memory.
   std::map<const Value*, Array> reference;
-  run(graph, inputs, {.rounded = true, .observe = [&](const Value& v, const Array& a) { reference[&v] = a; }});
+  observe(graph, inputs, reference);
   const auto value_of = [&](const Value* v) { return v->constant ? v->constant->array() : reference.at(v); };
 
   task::StreamBuilder s("check", network.chip.arch);
@@ -29,7 +45,7 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
   task::StreamRef main = s.stream("main");
   buffers.load_weights(s, main);
   std::vector<std::pair<NodeCheck, task::BufferRef>> checks;
-  NodeKernels kernels(s);
+  NodeTasks tasks(s, buffers);
   for (const CompiledNode& n : network.nodes) {
     const Group group(*n.node);
     for (const Value* const v : group.inputs()) {
@@ -40,7 +56,7 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
       const task::BufferRef host = s.host({.name = names.add("host_" + v->name), .data = std::move(bytes)});
       main.memcpy(buffers.at(v), host, count);
     }
-    main.launch(kernels.add(n), n.program.blocks, buffers.arguments(*n.node), task_name(n.node->name));
+    tasks.add(main, n);
     for (const Value* const v : group.outputs()) {
       const task::BufferRef host = s.host({.name = names.add("out_" + v->name), .bytes = stored_bytes(*v)});
       main.memcpy(host, buffers.at(v), stored_bytes(*v));

@@ -3,8 +3,12 @@
 #include "tools/graph/compile/memory_plan.h"
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
 
 #include "tools/graph/compile/storage.h"
+#include "tools/graph/compile/tasks.h"
 #include "tools/graph/kernels/kernel.h"
 
 namespace vinci::graph {
@@ -17,41 +21,94 @@ struct Life {
   u64 offset = 0;
 };
 
+// Places of constants. Those with the same bytes share one, whatever their shapes and types.
+class Weights {
+ public:
+  explicit Weights(MemoryPlan& plan) : plan_(plan) {}
+
+  void place(const Value* v) {
+    if (!v->constant || plan_.places.contains(v)) return;
+    const auto bytes = v->constant->bytes();
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const usize key = std::hash<std::string_view>{}(text);
+    const auto [from, to] = placed_.equal_range(key);
+    for (auto at = from; at != to; ++at) {
+      if (!same_storage(*at->second, *v)) continue;
+      plan_.places[v] = plan_.places.at(at->second);
+      return;
+    }
+    placed_.emplace(key, v);
+    plan_.places[v] = {MemoryPlan::Area::weights, plan_.weights};
+    plan_.weights += allocated_bytes(*v);
+  }
+
+ private:
+  static bool same_storage(const Value& a, const Value& b) {
+    const bool same_order = a.format == isa::Format::ND || (a.shape == b.shape && a.type == b.type);
+    return a.format == b.format && same_order && std::ranges::equal(a.constant->bytes(), b.constant->bytes());
+  }
+
+  MemoryPlan& plan_;
+  std::unordered_multimap<usize, const Value*> placed_;
+};
+
 }  // namespace
 
 MemoryPlan plan_memory(const Graph& graph, bool reuse) {
   MemoryPlan plan;
   for (usize i = 0; i < graph.inputs.size(); ++i)
     plan.places[graph.inputs[i]] = {MemoryPlan::Area::input, i};
-  const auto place_constant = [&](const Value* v) {
-    if (!v->constant || plan.places.contains(v)) return;
-    plan.places[v] = {MemoryPlan::Area::weights, plan.weights};
-    plan.weights += allocated_bytes(*v);
-  };
+  Weights weights(plan);
   std::map<const Value*, usize> index;
   std::vector<Life> lives;
-  const auto use = [&](const Value* v, usize step) {
-    if (const auto at = index.find(storage_of(v)); at != index.end()) lives[at->second].last = step;
+  // Inputs and outputs of branches, with the values around them whose place they have.
+  std::map<const Value*, const Value*> around;
+  const auto root = [&](const Value* v) {
+    v = storage_of(v);
+    for (auto at = around.find(v); at != around.end(); at = around.find(v))
+      v = storage_of(at->second);
+    return v;
   };
   usize step = 0;
-  for (const auto& node : graph.nodes()) {
-    ++step;
-    if (!is_alias(*node)) {
-      const Group group(*node);
-      for (const Value* const v : group.inputs()) {
-        place_constant(v);
-        use(v, step);
-      }
-      for (const Value* const v : node->outputs()) {
-        index[v] = lives.size();
-        lives.push_back({.value = v, .first = step, .last = step, .bytes = allocated_bytes(*v)});
-      }
+  const auto use = [&](const Value* v) {
+    weights.place(root(v));
+    if (const auto at = index.find(root(v)); at != index.end()) lives[at->second].last = step;
+  };
+  const auto make = [&](const Value* v) {
+    if (around.contains(v)) return use(v);
+    if (v->producer() != nullptr && engine_of(*v->producer()) == Engine::aicpu) {
+      plan.places[v] = {MemoryPlan::Area::control, plan.control};
+      plan.control += allocated_bytes(*v);
+      return;
     }
-  }
-  for (const Value* const v : graph.outputs) {
-    place_constant(storage_of(v));
-    use(v, step + 1);
-  }
+    index[v] = lives.size();
+    lives.push_back({.value = v, .first = step, .last = step, .bytes = allocated_bytes(*v)});
+  };
+  for_each_task(
+      graph,
+      [&](const Node& node) {
+        ++step;
+        const Group group(node);
+        for (const Value* const v : group.inputs())
+          use(v);
+        for (const Value* const v : node.outputs())
+          make(v);
+      },
+      [&](const Node& node) {
+        ++step;
+        use(node.input(0));
+        for (const Value* const v : node.outputs())
+          make(v);
+        for (const auto& body : node.bodies) {
+          for (usize i = 0; i < body->inputs.size(); ++i)
+            around[body->inputs[i]] = node.input(i + 1);
+          for (usize i = 0; i < body->outputs.size(); ++i)
+            around[storage_of(body->outputs[i])] = node.output(i);
+        }
+      });
+  ++step;
+  for (const Value* const v : graph.outputs)
+    use(v);
   // Largest first; each takes the lowest place that no value of its time has.
   std::vector<Life*> order;
   for (Life& life : lives)
@@ -73,6 +130,9 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
     plan.places[life->value] = {MemoryPlan::Area::features, life->offset};
     plan.features = std::max(plan.features, life->offset + life->bytes);
     plan.without_reuse += life->bytes;
+  }
+  for (const auto& [inner, outer] : around) {
+    if (const auto at = plan.places.find(root(inner)); at != plan.places.end()) plan.places[inner] = at->second;
   }
   for (usize now = 1; now <= step; ++now) {
     u64 alive = 0;

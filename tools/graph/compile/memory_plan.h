@@ -10,7 +10,8 @@ namespace vinci::graph {
 
 // Where values lie in device memory.
 struct MemoryPlan {
-  enum class Area : u8 { input, weights, features };
+  // control: what chooses branches, apart from what kernels touch, so that runs without data know it.
+  enum class Area : u8 { input, weights, features, control };
   struct Place {
     Area area = Area::features;
     u64 offset = 0;  // in the area; of an input, its number
@@ -18,6 +19,7 @@ struct MemoryPlan {
   std::map<const Value*, Place> places;
   u64 weights = 0;   // bytes of the area of constants
   u64 features = 0;  // of the area of values in between: the peak
+  u64 control = 0;
   // Of the values in between: the sum of all, and the most that is alive at a time, which no plan can undercut.
   u64 without_reuse = 0, lower_bound = 0;
 };

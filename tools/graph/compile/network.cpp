@@ -25,6 +25,19 @@ void check_formats(const Group& group, const Kernel& kernel, const config::ChipC
   check(group.outputs(), formats.outputs);
 }
 
+void check_shapes(const Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    for (const Value* const v : node->outputs()) {
+      if (!v->shape.known())
+        fail(Fault::Unsupported, "{} ({}): the shape {} of {} is not known; give --input_shape", node->name, node->type,
+             text(v->shape), v->name);
+    }
+    if (!node->branches()) continue;
+    for (const auto& body : node->bodies)
+      check_shapes(*body);
+  }
+}
+
 }  // namespace
 
 Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, const CompileOptions& options) {
@@ -35,21 +48,20 @@ Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, co
   out.passes = optimise(*out.graph, {.switches = options.switches,
                                      .target = {.chip = &out.chip, .precision = options.precision},
                                      .dump = options.dump});
-  for (const auto& node : out.graph->nodes()) {
-    for (const Value* const v : node->outputs()) {
-      if (!v->shape.known())
-        fail(Fault::Unsupported, "{} ({}): the shape {} of {} is not known; give --input_shape", node->name, node->type,
-             text(v->shape), v->name);
+  check_shapes(*out.graph);
+  copy_branch_outputs(*out.graph);
+  for_each_task(*out.graph, [&](const Node& node) {
+    if (engine_of(node) != Engine::aicore) {
+      out.nodes.push_back({.node = &node});
+      return;
     }
-    if (is_alias(*node)) continue;
-    const Group group(*node);
+    const Group group(node);
     const Kernel& kernel = kernel_for(group, out.chip);
     check_formats(group, kernel, out.chip);
     Tiling tiling = kernel.tilings(group, out.chip).at(0);
     KernelProgram program = kernel.build(group, out.chip, tiling);
-    out.nodes.push_back(
-        {.node = node.get(), .kernel = &kernel, .tiling = std::move(tiling), .program = std::move(program)});
-  }
+    out.nodes.push_back({.node = &node, .kernel = &kernel, .tiling = std::move(tiling), .program = std::move(program)});
+  });
   out.memory = plan_memory(*out.graph, options.reuse_memory);
   return out;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/graph/compile/memory_plan.h"
+#include "tools/graph/compile/tasks.h"
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/passes/optimise.h"
 
@@ -15,16 +16,16 @@ namespace vinci::graph {
 
 struct CompiledNode {
   const Node* node = nullptr;
-  const Kernel* kernel = nullptr;
+  const Kernel* kernel = nullptr;  // null where no core computes it (engine_of)
   Tiling tiling = {};
-  KernelProgram program;
+  KernelProgram program = {};
 };
 
 struct Network {
   std::unique_ptr<Graph> graph;
   config::ChipConfig chip;
   std::vector<PassRecord> passes;
-  std::vector<CompiledNode> nodes;  // that are tasks, in order
+  std::vector<CompiledNode> nodes;  // that are tasks, in order, those of all branches among them
   MemoryPlan memory;
 };
 

@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
+#include "tools/graph/compile/storage.h"
 #include "tools/graph/compile/stream_parts.h"
 
 namespace vinci::graph {
@@ -15,18 +19,80 @@ std::vector<u64> extents(const Value& value) {
   return {value.shape.dims().begin(), value.shape.dims().end()};
 }
 
+// The tasks of the model: those of a graph in order, and around branches the jumps.
+class ModelTasks {
+ public:
+  ModelTasks(const Network& network, task::StreamBuilder& builder, task::StreamRef& stream,
+             const DeviceBuffers& buffers)
+      : builder_(builder), stream_(stream), buffers_(buffers), tasks_(builder, buffers) {
+    for (const CompiledNode& n : network.nodes)
+      compiled_[n.node] = &n;
+    positions.resize(network.nodes.size());
+    first_ = network.nodes.data();
+  }
+
+  void add(const Graph& graph) {
+    for (const auto& node : graph.nodes()) {
+      if (is_alias(*node)) continue;
+      if (node->branches()) {
+        add_branches(*node);
+        continue;
+      }
+      const CompiledNode& compiled = *compiled_.at(node.get());
+      positions[static_cast<usize>(&compiled - first_)] = stream_.size();
+      tasks_.add(stream_, compiled);
+    }
+  }
+
+  std::vector<u32> positions;  // of the task of each compiled node in the stream
+
+ private:
+  void add_branches(const Node& node) {
+    const std::string name = names_.add(node.name);
+    std::vector<u32> labels;
+    for (usize i = 0; i < node.bodies.size(); ++i)
+      labels.push_back(builder_.label(fmt::format("{}/branch{}", name, i)).index);
+    const u32 end = builder_.label(name + "/end").index;
+    // The condition of If is 1 for its first branch.
+    std::vector<u32> targets = labels;
+    if (node.type == "If") std::ranges::reverse(targets);
+    stream_.add(task::LabelSwitch{.index = task::Slice(buffers_.at(node.input(0))), .labels = targets}, name);
+    for (usize i = 0; i < node.bodies.size(); ++i) {
+      stream_.add(task::LabelSet{labels[i]});
+      add(*node.bodies[i]);
+      if (i + 1 < node.bodies.size()) stream_.add(task::LabelGoto{end});
+    }
+    stream_.add(task::LabelSet{end});
+  }
+
+  task::StreamBuilder& builder_;
+  task::StreamRef& stream_;
+  const DeviceBuffers& buffers_;
+  NodeTasks tasks_;
+  std::map<const Node*, const CompiledNode*> compiled_;
+  const CompiledNode* first_ = nullptr;
+  PlainNames names_;  // of labels
+};
+
 }  // namespace
 
-task::BuiltStream to_task_stream(const Network& network, const std::string& name) {
+task::BuiltStream to_task_stream(const Network& network, const std::string& name, const StreamOptions& options) {
   const Graph& graph = *network.graph;
   task::StreamBuilder s(name, network.chip.arch, 1, fmt::format("{}, compiled for {}", graph.name, network.chip.name));
   PlainNames names, files;
   const DeviceBuffers buffers(network, s, names);
   task::StreamRef main = s.stream("main");
   buffers.load_weights(s, main);
-  for (const Value* const v : graph.inputs) {
-    const task::BufferRef host = s.host(
-        {.name = names.add(v->name), .dtype = std::string(info(v->type).npy), .shape = extents(*v), .random = true});
+  for (usize i = 0; i < graph.inputs.size(); ++i) {
+    const Value* const v = graph.inputs[i];
+    task::Buffer contents{.name = names.add(v->name), .dtype = std::string(info(v->type).npy), .shape = extents(*v)};
+    if (i < options.inputs.size()) {
+      const Tensor tensor(options.inputs[i]);
+      contents.data.assign(tensor.bytes().begin(), tensor.bytes().end());
+    } else {
+      contents.random = true;
+    }
+    const task::BufferRef host = s.host(std::move(contents));
     const u64 bytes = v->shape.elements() * info(v->type).bytes;
     main.memcpy(buffers.at(v), host, bytes);
     // Kernels on joint cores read whole blocks, so what is behind the last element must be there.
@@ -35,9 +101,9 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
   const task::ModelRef model = s.model("network");
   main.execute(model);
   task::StreamRef body = s.stream(std::string(kModelStream), {.model = model});
-  NodeKernels kernels(s);
-  for (const CompiledNode& n : network.nodes)
-    body.launch(kernels.add(n), n.program.blocks, buffers.arguments(*n.node), task_name(n.node->name));
+  ModelTasks tasks(network, s, body, buffers);
+  tasks.add(graph);
+  if (options.positions != nullptr) *options.positions = std::move(tasks.positions);
   for (const Value* const v : graph.outputs) {
     const task::BufferRef host = s.host({.name = names.add("out_" + v->name),
                                          .output = files.add(v->name) + ".npy",

@@ -14,7 +14,13 @@ namespace vinci::graph {
 inline constexpr std::string_view kModelStream = "network";
 
 // The network as a task stream: weights and inputs go to the device, one task executes the model, the outputs come
-// back. Inputs are host buffers of random contents; outputs are files <name>.npy.
-task::BuiltStream to_task_stream(const Network& network, const std::string& name);
+// back. Outputs are files <name>.npy.
+struct StreamOptions {
+  // Of the inputs of the network, in their order; those that are not there get random contents.
+  std::vector<Array> inputs = {};
+  // Gets the place of the task of each of Network::nodes in the stream of the model.
+  std::vector<u32>* positions = nullptr;
+};
+task::BuiltStream to_task_stream(const Network& network, const std::string& name, const StreamOptions& options = {});
 
 }  // namespace vinci::graph

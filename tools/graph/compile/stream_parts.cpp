@@ -36,12 +36,13 @@ std::string task_name(std::string name) {
 
 DeviceBuffers::DeviceBuffers(const Network& network, task::StreamBuilder& stream, PlainNames& names)
     : network_(network) {
-  for (const char* const own : {"weights", "features", "weights_host"})
+  for (const char* const own : {"weights", "features", "control", "weights_host"})
     names.add(own);
   for (const Value* const v : network.graph->inputs)
     inputs_.push_back(stream.device(names.add("in_" + v->name), allocated_bytes(*v)));
   weights_ = stream.device("weights", std::max(network.memory.weights, kLineBytes));
   features_ = stream.device("features", std::max(network.memory.features, kLineBytes));
+  if (network.memory.control > 0) control_ = stream.device("control", network.memory.control);
 }
 
 task::BufferRef DeviceBuffers::at(const Value* value) const {
@@ -49,6 +50,7 @@ task::BufferRef DeviceBuffers::at(const Value* value) const {
   switch (place.area) {
     case MemoryPlan::Area::input: return inputs_[place.offset];
     case MemoryPlan::Area::weights: return weights_ + place.offset;
+    case MemoryPlan::Area::control: return control_ + place.offset;
     case MemoryPlan::Area::features: break;
   }
   return features_ + place.offset;
@@ -78,8 +80,48 @@ std::vector<std::byte> DeviceBuffers::stored_weights() const {
   return bytes;
 }
 
-task::KernelRef NodeKernels::add(const CompiledNode& node) {
-  return stream_.kernel(names_.add(node.node->name), node.program.type, node.program.program);
+namespace {
+
+// Numbers of ge::DataType.
+u64 ge_type(DataType type) {
+  switch (type) {
+    case DataType::f32: return 0;
+    case DataType::f16: return 1;
+    case DataType::i8: return 2;
+    case DataType::i32: return 3;
+    case DataType::u8: return 4;
+    case DataType::i16: return 6;
+    case DataType::u16: return 7;
+    case DataType::u32: return 8;
+    case DataType::i64: return 9;
+    case DataType::u64: return 10;
+    case DataType::f64: return 11;
+    case DataType::boolean: return 12;
+    case DataType::bf16: break;
+  }
+  return 27;
+}
+
+}  // namespace
+
+void NodeTasks::add(task::StreamRef& stream, const CompiledNode& node) {
+  const Node& n = *node.node;
+  const std::string name = task_name(n.name);
+  if (node.kernel != nullptr) {
+    const task::KernelRef kernel = builder_.kernel(names_.add(n.name), node.program.type, node.program.program);
+    stream.launch(kernel, node.program.blocks, buffers_.arguments(n), name);
+    return;
+  }
+  const task::BufferRef from = buffers_.at(n.input(0)), to = buffers_.at(n.output());
+  const u64 count = n.input(0)->shape.elements();
+  if (n.type == "Cast") {
+    stream.launch_cpu("Cast", {from, to, count, ge_type(n.input(0)->type), ge_type(n.output()->type)}, 1, 0, name);
+  } else if (n.type == "MapIndex") {
+    stream.launch_cpu("MapIndex", {from, buffers_.at(n.input(1)), to, count, n.input(1)->shape.elements() / count}, 1,
+                      0, name);
+  } else {
+    stream.memcpy(to, from, stored_bytes(*n.input(0)), name);
+  }
 }
 
 }  // namespace vinci::graph

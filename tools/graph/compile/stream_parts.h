@@ -40,17 +40,18 @@ class DeviceBuffers {
 
   const Network& network_;
   std::vector<task::BufferRef> inputs_;
-  task::BufferRef weights_, features_;
+  task::BufferRef weights_, features_, control_;
 };
 
-// Adds the kernels of nodes; several nodes may have one name.
-class NodeKernels {
+// Adds the tasks of nodes, with their kernels; several nodes may have one name.
+class NodeTasks {
  public:
-  explicit NodeKernels(task::StreamBuilder& stream) : stream_(stream) {}
-  task::KernelRef add(const CompiledNode& node);
+  NodeTasks(task::StreamBuilder& builder, const DeviceBuffers& buffers) : builder_(builder), buffers_(buffers) {}
+  void add(task::StreamRef& stream, const CompiledNode& node);
 
  private:
-  task::StreamBuilder& stream_;
+  task::StreamBuilder& builder_;
+  const DeviceBuffers& buffers_;
   PlainNames names_;
 };
 

@@ -56,6 +56,7 @@ std::map<std::string, Choice> open_choices(Network& network, TilingCache& cache,
   std::map<std::string, const Tiling*> known;
   for (usize i = 0; i < network.nodes.size(); ++i) {
     const CompiledNode& n = network.nodes[i];
+    if (n.kernel == nullptr) continue;
     const std::string signature = tiling_signature(n);
     if (const auto at = open.find(signature); at != open.end()) {
       at->second.nodes.push_back(i);

@@ -6,9 +6,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "models/soc/simulate.h"
 #include "sim/task/run_memory.h"
+#include "tools/graph/compile/storage.h"
 #include "tools/graph/compile/stream.h"
 
 namespace vinci::graph {
@@ -18,28 +20,47 @@ namespace {
 class ModelTasks final : public models::TaskSink {
  public:
   void task(const models::TaskRecord& record) override {
-    if (record.stream == kModelStream && record.kind.starts_with("KERNEL")) records.push_back(record);
+    if (record.stream == kModelStream) records.push_back(record);
   }
 
   std::vector<models::TaskRecord> records;
 };
 
+// A kernel makes what chooses a branch: only a run with data knows it.
+bool chooses_by_kernels(const Network& network) {
+  const auto made = [&](const Value* v) {
+    const auto at = network.memory.places.find(storage_of(v));
+    return at != network.memory.places.end() && at->second.area == MemoryPlan::Area::features;
+  };
+  bool found = false;
+  const auto task = [&](const Node& node) {
+    found = found || (engine_of(node) == Engine::aicpu && made(node.input(0)));
+  };
+  for_each_task(*network.graph, task, [&](const Node& node) { found = found || made(node.input(0)); });
+  return found;
+}
+
 }  // namespace
 
 NetworkTime time_network(const Network& network) {
-  const task::BuiltStream stream = to_task_stream(network, "timing");
-  task::RunMemory memory(stream.stream(), false);
+  std::vector<u32> positions;
+  const task::BuiltStream stream = to_task_stream(network, "timing", {.positions = &positions});
+  task::RunMemory memory(stream.stream(), chooses_by_kernels(network));
   ModelTasks tasks;
   models::simulate(network.chip, stream.stream(), memory, {.progress = {}, .tasks = &tasks});
-  std::ranges::sort(tasks.records, {}, &models::TaskRecord::task_id);
-  VINCI_CHECK(tasks.records.size() == network.nodes.size());
+  std::map<u32, const models::TaskRecord*> at;
+  for (const models::TaskRecord& r : tasks.records)
+    at[r.task_id] = &r;
   const double us = 1e6 / static_cast<double>(network.chip.clock);
   NetworkTime out;
   u64 first = ~u64{0}, last = 0;
-  for (usize i = 0; i < tasks.records.size(); ++i) {
-    const models::TaskRecord& r = tasks.records[i];
+  for (usize i = 0; i < network.nodes.size(); ++i) {
+    NodeTime& n = out.nodes.emplace_back(NodeTime{.node = &network.nodes[i]});
+    const auto found = at.find(positions[i]);
+    if (found == at.end()) continue;  // in a branch that has not run
+    const models::TaskRecord& r = *found->second;
     const auto cycles = static_cast<double>(r.end - r.start);
-    NodeTime& n = out.nodes.emplace_back(NodeTime{.node = &network.nodes[i], .microseconds = cycles * us});
+    n.microseconds = cycles * us;
     for (const models::CoreSums& core : r.cores) {
       n.cube_use += static_cast<double>(core.busy[enum_index(isa::PipeId::M)]) / (cycles * network.chip.ai_cores);
       n.read_bytes += core.work.gm_read_bytes;
@@ -54,6 +75,15 @@ NetworkTime time_network(const Network& network) {
   return out;
 }
 
+namespace {
+
+std::string_view unit_name(const CompiledNode& n) {
+  if (n.kernel != nullptr) return n.kernel->name;
+  return engine_of(*n.node) == Engine::aicpu ? "(AICPU)" : "(copy)";
+}
+
+}  // namespace
+
 std::string node_table(const Network& network, const NetworkTime& time) {
   std::string out =
       fmt::format("{:>4} {:<28} {:<14} {:>7} {:>9} {:>6} {:>6} {:>9} {:>9}  {:<30} {}\n", "task", "node", "kernel",
@@ -65,7 +95,7 @@ std::string node_table(const Network& network, const NetworkTime& time) {
     const NodeTime& t = time.nodes[i];
     const CompiledNode& n = *t.node;
     out += fmt::format("{:>4} {:<28} {:<14} {:>7} {:>9.2f} {:>5.1f}% {:>5.1f}% {:>9} {:>9}  {:<30} {}\n", i,
-                       n.node->name, n.kernel->name, n.program.blocks, t.microseconds,
+                       n.node->name, unit_name(n), n.program.blocks, t.microseconds,
                        sum == 0 ? 0 : 100 * t.microseconds / sum, 100 * t.cube_use, ceil_div<u64>(t.read_bytes, 1024),
                        ceil_div<u64>(t.written_bytes, 1024), text(n.tiling), fmt::join(n.node->origins, " "));
   }

@@ -162,12 +162,14 @@ usize Graph::prune() {
       node.set_input(i, nullptr);
     dead.insert(&node);
   }
-  std::erase_if(values_, [&](const auto& v) {
-    const bool unused_constant = v->constant && use_count(v.get()) == 0;
-    return unused_constant || (v->producer_ != nullptr && dead.contains(v->producer_));
-  });
+  std::erase_if(values_, [&](const auto& v) { return v->producer_ != nullptr && dead.contains(v->producer_); });
   nodes_.remove_if([&](const auto& node) { return dead.contains(node.get()); });
+  remove_unused_constants();
   return dead.size();
+}
+
+void Graph::remove_unused_constants() {
+  std::erase_if(values_, [&](const auto& v) { return v->constant && use_count(v.get()) == 0; });
 }
 
 std::unique_ptr<Graph> Graph::clone() const {

@@ -22,6 +22,10 @@ namespace vinci::graph {
 class Graph;
 class Node;
 
+// An attribute of a Case whose branches are one network for different extents of its inputs: a branch gets and makes
+// the first elements of tensors that have room for the largest.
+inline constexpr std::string_view kBins = "_ascend_mbatch";
+
 using Attribute =
     std::variant<i64, double, std::string, std::vector<i64>, std::vector<double>, std::vector<std::string>, Tensor>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
@@ -85,6 +89,8 @@ class Node {
   std::vector<i64> integers(std::string_view key, std::vector<i64> otherwise = {}) const;
   std::vector<double> numbers(std::string_view key, std::vector<double> otherwise = {}) const;
   bool has(std::string_view key) const { return attributes.contains(key); }
+  // If and Case: one of the bodies runs, which gets the inputs behind the first one and makes the outputs.
+  bool branches() const { return type == "If" || type == "Case"; }
 
  private:
   friend class Graph;
@@ -136,6 +142,7 @@ class Graph {
   void erase(Node* node);
   // Removes nodes that no output depends on, and unused constants; returns how many nodes.
   usize prune();
+  void remove_unused_constants();
 
   std::unique_ptr<Graph> clone() const;
 

@@ -27,24 +27,74 @@ void hand_in(const Inference& x, Graph& body, usize first, usize body_first = 0)
   }
 }
 
-// Then, else; input 0 is the condition.
-void infer_if(Inference& x) {
-  if (x.node().bodies.size() != 2) x.refuse("it has {} branches", x.node().bodies.size());
-  Graph &then = *x.node().bodies[0], &otherwise = *x.node().bodies[1];
-  for (Graph* const body : {&then, &otherwise}) {
+// Extents that are enough for both.
+Shape larger(const Shape& a, const Shape& b) {
+  if (!a.known() || !b.known() || a.rank() != b.rank()) return common(a, b);
+  Dims dims = a.dims();
+  for (usize i = 0; i < dims.size(); ++i)
+    dims[i] = std::max(dims[i], b[i]);
+  return dims;
+}
+
+// Inputs behind the first one are those of each branch. Branches for the bins of a dynamic batch give a tensor with
+// room for the largest; other branches that differ give an unknown extent.
+void infer_branches(Inference& x) {
+  if (x.node().bodies.empty()) x.refuse("it has no branches");
+  for (const auto& body : x.node().bodies) {
     if (body->outputs.size() != x.node().outputs().size()) x.refuse("a branch has {} outputs", body->outputs.size());
-    hand_in(x, *body, 1);
+    if (x.node().has(kBins)) {
+      for (usize i = 0; i < body->inputs.size(); ++i)
+        body->inputs[i]->type = x.type(1 + i);
+    } else {
+      hand_in(x, *body, 1);
+    }
     infer(*body);
   }
-  for (usize i = 0; i < then.outputs.size(); ++i)
-    x.set(i, then.outputs[i]->type, common(then.outputs[i]->shape, otherwise.outputs[i]->shape));
+  for (usize i = 0; i < x.node().outputs().size(); ++i) {
+    const auto& first = *x.node().bodies[0]->outputs[i];
+    Shape shape = first.shape;
+    for (const auto& body : x.node().bodies)
+      shape = x.node().has(kBins) ? larger(shape, body->outputs[i]->shape) : common(shape, body->outputs[i]->shape);
+    x.set(i, first.type, shape);
+  }
 }
-void run_if(Evaluation& x) {
-  const bool condition = x.input(0).values.at(0) != 0;
+void infer_if(Inference& x) {
+  if (x.node().bodies.size() != 2) x.refuse("it has {} branches", x.node().bodies.size());
+  infer_branches(x);
+}
+
+void run_branch(Evaluation& x, usize branch) {
   std::vector<Array> in;
   for (usize i = 1; i < x.in.size(); ++i)
     in.push_back(x.input(i));
-  x.out = run(*x.node.bodies[condition ? 0 : 1], std::move(in));
+  std::vector<Array> made = run(*x.node.bodies[branch], branch_inputs(x.node, branch, std::move(in)));
+  for (usize i = 0; i < made.size(); ++i) {
+    if (x.node.has(kBins)) {
+      x.out[i] = Array(made[i].type, x.node.output(i)->shape.dims());
+      std::ranges::copy(made[i].values, x.out[i].values.begin());
+    } else {
+      x.out[i] = std::move(made[i]);
+    }
+  }
+}
+// Then, else; input 0 is the condition.
+void run_if(Evaluation& x) { run_branch(x, x.input(0).values.at(0) != 0 ? 0 : 1); }
+// Input 0 is the number of the branch; where there are not so many, the last one.
+void run_case(Evaluation& x) {
+  const double number = x.input(0).values.at(0);
+  const usize last = x.node.bodies.size() - 1;
+  run_branch(x, number >= 0 && number < static_cast<double>(last) ? static_cast<usize>(number) : last);
+}
+
+// The row of the table (input 1) that is equal to input 0; the number of rows where there is none.
+void infer_map_index(Inference& x) { x.set(0, DataType::i32, Shape()); }
+void run_map_index(Evaluation& x) {
+  const std::vector<double>&key = x.input(0).values, &table = x.input(1).values;
+  usize row = 0;
+  while ((row + 1) * key.size() <= table.size() &&
+         !std::equal(key.begin(), key.end(), table.begin() + static_cast<std::ptrdiff_t>(row * key.size())))
+    ++row;
+  x.out[0].values = {static_cast<double>(row)};
 }
 
 // Trip count, condition, carried values, what the body uses. The body gets iteration, condition, carried values, what
@@ -138,6 +188,8 @@ void run_fused(Evaluation& x) {
 
 constexpr auto kControlOps = std::to_array<Op>({
     {"If", infer_if, run_if},
+    {"Case", infer_branches, run_case},
+    {"MapIndex", infer_map_index, run_map_index},
     {"While", infer_loop, run_loop},
     {"FusedOp", infer_fused, run_fused, false},
 });

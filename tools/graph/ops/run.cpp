@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/graph/ops/run.h"
 
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -72,6 +73,16 @@ std::vector<Array> run(const Graph& graph, std::vector<Array> inputs, const RunO
   for (const Value* const output : graph.outputs)
     outputs.push_back(*values.take(output));
   return outputs;
+}
+
+std::vector<Array> branch_inputs(const Node& node, usize branch, std::vector<Array> inputs) {
+  if (!node.has(kBins)) return inputs;
+  for (usize i = 0; i < inputs.size(); ++i) {
+    Array front(inputs[i].type, node.bodies[branch]->inputs[i]->shape.dims());
+    std::copy_n(inputs[i].values.begin(), front.size(), front.values.begin());
+    inputs[i] = std::move(front);
+  }
+  return inputs;
 }
 
 std::vector<Array> random_inputs(const Graph& graph, u64 seed) {

@@ -22,6 +22,9 @@ struct RunOptions {
 // Outputs of a graph for its inputs, computed on the host. Values that are not used any more are dropped.
 std::vector<Array> run(const Graph& graph, std::vector<Array> inputs, const RunOptions& options = {});
 
+// What branch `branch` of a node gets, of the inputs of the node behind the first one.
+std::vector<Array> branch_inputs(const Node& node, usize branch, std::vector<Array> inputs);
+
 // Values for the inputs of a graph: random, each rounded to the type of its input.
 std::vector<Array> random_inputs(const Graph& graph, u64 seed);
 

@@ -51,7 +51,7 @@ Effect remove_same_constants(Graph& graph) {
       if (known->second != value) node->set_input(i, known->second);
     }
   }
-  graph.prune();
+  graph.remove_unused_constants();
   return effect;
 }
 

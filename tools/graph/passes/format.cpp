@@ -162,7 +162,7 @@ Effect select_formats(Graph& graph, const Target& target) {
     if (made != output) std::swap(made->name, output->name);
     output = made;
   }
-  graph.prune();
+  graph.remove_unused_constants();
   return converter.effect;
 }
 

@@ -10,6 +10,7 @@
 
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
+#include "tools/graph/ops/op.h"
 
 namespace vinci::graph {
 namespace {
@@ -78,7 +79,13 @@ bool looks_at_nodes(const Pass& pass) { return pass.node != nullptr || pass.node
 
 constexpr usize kMaxVisits = 10;  // of each node, on average; as in GE
 
-// One walk of neighbours in the list that look at nodes. Nodes that a visit inserts are visited next.
+Target in_branch(Target target) {
+  target.branch = true;
+  return target;
+}
+
+// One walk of neighbours in the list that look at nodes. Nodes that a visit inserts are visited next; branches of a
+// node before the node itself.
 void walk(Graph& graph, std::span<PassRecord> group, const Target& target) {
   usize left = kMaxVisits * (graph.size() + 1);
   for (auto at = graph.nodes().begin(); at != graph.nodes().end();) {
@@ -87,6 +94,11 @@ void walk(Graph& graph, std::span<PassRecord> group, const Target& target) {
     auto next = std::next(at);
     const u64 first_new = graph.next_id();
     Node& node = **at;
+    if (node.branches()) {
+      infer(node);  // hands shapes to the branches
+      for (const auto& body : node.bodies)
+        walk(*body, group, in_branch(target));
+    }
     bool again = false;
     for (PassRecord& record : group) {
       const Pass& pass = *record.pass;
@@ -102,6 +114,17 @@ void walk(Graph& graph, std::span<PassRecord> group, const Target& target) {
       --next;
     at = next;
   }
+}
+
+// Branches first: a node that has them follows from them.
+Effect whole(const Pass& pass, Graph& graph, const Target& target) {
+  Effect effect;
+  for (const auto& node : graph.nodes()) {
+    if (!node->branches()) continue;
+    for (const auto& body : node->bodies)
+      effect += whole(pass, *body, in_branch(target));
+  }
+  return effect += pass.graph != nullptr ? pass.graph(graph) : pass.graph_for(graph, target);
 }
 
 }  // namespace
@@ -126,7 +149,7 @@ std::vector<PassRecord> optimise(Graph& graph, const OptimiseOptions& options) {
     const Stage stage = records[i].pass->stage;
     usize end = i + 1;
     if (const Pass& pass = *records[i].pass; !looks_at_nodes(pass)) {
-      records[i].effect = pass.graph != nullptr ? pass.graph(graph) : pass.graph_for(graph, options.target);
+      records[i].effect = whole(pass, graph, options.target);
     } else {
       while (end < records.size() && records[end].pass->stage == stage && looks_at_nodes(*records[end].pass))
         ++end;

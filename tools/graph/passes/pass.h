@@ -50,6 +50,7 @@ enum class PrecisionMode : u8 { force_fp16, must_keep_origin_dtype };
 struct Target {
   const config::ChipConfig* chip = nullptr;  // null: no pass that asks for kernels changes anything
   PrecisionMode precision = PrecisionMode::force_fp16;
+  bool branch = false;  // the graph is a branch of a node, not the network
 };
 
 struct Pass {
@@ -74,6 +75,10 @@ std::span<const Pass> all_passes();
 // The parts of the list
 // -------------------------------------------------------------------------------------------------
 
+// What several passes do: all uses of the node's only output use `value`, and the node is erased, unless both have
+// names that outputs of the network must keep.
+Visit bypass(Graph& graph, Node& node, Value* value);
+
 // Prepare
 Visit infer_shape(Graph& graph, Node& node);
 Visit compute_dimension(Graph& graph, Node& node);
@@ -97,6 +102,7 @@ Visit fuse_gelu(Graph& graph, Node& node);
 Visit gemm_to_matmul(Graph& graph, Node& node);
 Visit fuse_matmul_bias(Graph& graph, Node& node);
 Visit divide_by_constant(Graph& graph, Node& node);
+Visit fuse_transposes(Graph& graph, Node& node);
 Visit fuse_transpose_matmul(Graph& graph, Node& node);
 
 Visit full_connection(Graph& graph, Node& node);
@@ -115,6 +121,8 @@ Visit fuse_matmul_elementwise(Graph& graph, Node& node, const Target& target);
 Visit fuse_elementwise(Graph& graph, Node& node, const Target& target);
 
 // Optimize1
+Visit remove_symmetry(Graph& graph, Node& node);
+Visit convert_condition(Graph& graph, Node& node);
 Effect remove_same_constants(Graph& graph);
 Effect eliminate_common_subexpressions(Graph& graph);
 

@@ -47,6 +47,10 @@ Effect insert_casts(Graph& graph, const Target& target) {
   std::map<const Value*, Value*> narrow;
   for (Value* const input : std::vector<Value*>(graph.inputs)) {
     if (input->type != DataType::f32 || input->uses().empty()) continue;
+    if (target.branch) {
+      input->type = DataType::f16;
+      continue;
+    }
     const std::vector<Use> uses = input->uses();
     Value* const made = cast(graph, input, DataType::f16, first);
     ++effect.matches;
@@ -69,6 +73,10 @@ Effect insert_casts(Graph& graph, const Target& target) {
   }
   for (usize i = 0; i < graph.outputs.size(); ++i) {
     Value* const value = graph.outputs[i];
+    if (target.branch) {
+      if (value->constant && value->type == DataType::f32) graph.outputs[i] = as_f16(graph, *value);
+      continue;
+    }
     if (value->type == outputs[i]) continue;
     Value* const made = cast(graph, value, outputs[i], nullptr);
     std::swap(made->name, value->name);

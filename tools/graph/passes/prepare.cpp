@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
-#include <unordered_map>
 
 #include "tools/graph/ops/op.h"
 #include "tools/graph/passes/match.h"
@@ -14,7 +13,8 @@ namespace {
 // A constant with more elements than this is made where the network runs, unless the operands are as large.
 constexpr u64 kMaxFoldedElements = u64{1} << 26;
 
-// All uses of the node's only output use `value`; the node is erased.
+}  // namespace
+
 Visit bypass(Graph& graph, Node& node, Value* value) {
   Value* const output = node.output();
   if (graph.is_output(output)) {
@@ -26,6 +26,8 @@ Visit bypass(Graph& graph, Node& node, Value* value) {
   graph.erase(&node);
   return Visit::gone;
 }
+
+namespace {
 
 Visit become_constant(Graph& graph, Node& node, std::vector<Array> arrays) {
   for (usize i = 0; i < arrays.size(); ++i) {
@@ -84,42 +86,6 @@ Visit fold_constant(Graph& graph, Node& node) {
     }
   }
   return become_constant(graph, node, evaluate(node, std::move(inputs)));
-}
-
-Visit remove_condition(Graph& graph, Node& node) {
-  if (node.type != "If") return Visit::none;
-  const auto condition = scalar(node.input(0));
-  if (!condition) return Visit::matched;
-  const Graph& body = *node.bodies[*condition != 0 ? 0 : 1];
-  std::unordered_map<const Value*, Value*> to{{nullptr, nullptr}};
-  for (usize i = 0; i < body.inputs.size(); ++i)
-    to[body.inputs[i]] = node.input(i + 1);
-  const auto here = [&](const Value* v) {
-    if (const auto at = to.find(v); at != to.end()) return at->second;
-    return to[v] = graph.add_constant(v->name, *v->constant);
-  };
-  for (const auto& from : body.nodes()) {
-    std::vector<Value*> inputs;
-    for (const Value* const v : from->inputs())
-      inputs.push_back(here(v));
-    Node* const made = graph.add_node(from->type, from->name, std::move(inputs), from->outputs().size(), &node);
-    made->attributes = from->attributes;
-    made->origins = from->origins;
-    for (const auto& inner : from->bodies)
-      made->bodies.push_back(inner->clone());
-    for (usize i = 0; i < from->outputs().size(); ++i)
-      to[from->output(i)] = made->output(i);
-    infer(*made);
-  }
-  for (usize i = 0; i < body.outputs.size(); ++i) {
-    // An Identity keeps the name; IdentityPass removes it where it can.
-    Node* const made = graph.add_node("Identity", node.name, {here(body.outputs[i])}, 1, &node);
-    infer(*made);
-    take_place(graph, *made, {}, node.output(i));
-    infer(*made);
-  }
-  graph.erase(&node);
-  return Visit::gone;
 }
 
 Visit remove_identity(Graph& graph, Node& node) {

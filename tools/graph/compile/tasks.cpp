@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/compile/tasks.h"
+
+#include <set>
+
+#include "tools/graph/compile/storage.h"
+#include "tools/graph/ops/op.h"
+
+namespace vinci::graph {
+namespace {
+
+void copy_outputs(Graph& branch) {
+  std::set<const Value*> taken;
+  for (Value*& output : branch.outputs) {
+    const Value* const stored = storage_of(output);
+    const bool made_here = stored->producer() != nullptr && !stored->producer()->branches();
+    if (made_here && taken.insert(stored).second) continue;
+    Node* const copy = branch.add_node("Identity", output->name + "/copy", {output});
+    infer(*copy);
+    copy->output()->format = output->format;
+    output = copy->output();
+  }
+}
+
+}  // namespace
+
+Engine engine_of(const Node& node) {
+  if (node.type == "Identity") return Engine::sdma;
+  const bool to_number = node.type == "Cast" && node.output()->type == DataType::i32 &&
+                         node.output()->shape.known() && node.output()->shape.elements() == 1;
+  return node.type == "MapIndex" || to_number ? Engine::aicpu : Engine::aicore;
+}
+
+void for_each_task(const Graph& graph, const std::function<void(const Node&)>& task,
+                   const std::function<void(const Node&)>& branches) {
+  for (const auto& node : graph.nodes()) {
+    if (is_alias(*node)) continue;
+    if (!node->branches()) {
+      task(*node);
+      continue;
+    }
+    if (branches) branches(*node);
+    for (const auto& body : node->bodies)
+      for_each_task(*body, task, branches);
+  }
+}
+
+void copy_branch_outputs(Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    if (!node->branches()) continue;
+    for (const auto& body : node->bodies) {
+      copy_branch_outputs(*body);
+      copy_outputs(*body);
+    }
+  }
+}
+
+}  // namespace vinci::graph
