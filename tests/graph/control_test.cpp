@@ -2,7 +2,9 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include <gmock/gmock.h>
 
+#include "isa/base/error.h"
 #include "tests/graph/network_fixture.h"
+#include "tools/graph/compile/bins.h"
 
 // Networks with branches: the device decides, and both branches are right.
 namespace vinci::graph {
@@ -97,6 +99,47 @@ TEST_P(Control, BranchesShareMemory) {
   checked(network);
   EXPECT_LE(network.memory.features, 3 * (allocated_bytes(*network.graph->outputs[0]) + 64));
   EXPECT_GE(network.memory.without_reuse, 9 * 2 * 64 * 1024U);
+}
+
+// A convolution and a product behind it, for batches of 1, 2 and 5.
+TEST_P(Control, BinsHaveABranchEach) {
+  Net net;
+  Value* const x = net.input({-1, 16, 6, 6});
+  Value* const y = net.node("Conv2D", {x, net.weights({16, 16, 3, 3}, 144)}, {{"pads", std::vector<i64>{1, 1, 1, 1}}});
+  net.output(net.node("Relu", {y}));
+  const Network one = compile(clone_for_bins(*net.owned, {{1}, {2}}), config::load_chip(GetParam()));
+  const Network network = compile(clone_for_bins(*net.owned, {{1}, {2}, {5}}), config::load_chip(GetParam()));
+  EXPECT_EQ(network.graph->inputs[0]->shape, Shape({5, 16, 6, 6}));
+  EXPECT_EQ(network.graph->inputs[1]->name, kBinInput);
+  EXPECT_EQ(one.memory.weights, network.memory.weights) << "each weight is there once";
+  checked(network);
+  race_free(network);
+  std::vector<Array> inputs = random_inputs(*network.graph, 3);
+  for (const double batch : {1.0, 2.0, 5.0}) {
+    inputs[1].values = {batch};
+    right_end_to_end(network, inputs);
+  }
+}
+
+TEST(Bins, RefuseWhatTheInputsDoNotHave) {
+  Net net;
+  Value* const x = net.input({-1, 4, -1});
+  net.output(net.node("Relu", {x}));
+  const auto message = [&](const std::vector<std::vector<i64>>& bins) {
+    try {
+      clone_for_bins(net.graph, bins);
+    } catch (const Error& e) {
+      return e.message();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message({{1, 2}, {2, 3}}), "");
+  EXPECT_THAT(message({{1}}), ::testing::HasSubstr("E10035"));
+  EXPECT_THAT(message(std::vector<std::vector<i64>>(101, {1})), ::testing::HasSubstr("E10036"));
+  EXPECT_THAT(message({{1, 2, 3}, {1, 2, 4}}), ::testing::HasSubstr("E10045: a bin has 3 values, but the inputs have 2"));
+  EXPECT_THAT(message({{1, 2}, {1}}), ::testing::HasSubstr("E10037"));
+  EXPECT_THAT(message({{1, 0}, {1, 1}}), ::testing::HasSubstr("E10038"));
+  EXPECT_THAT(message({{1, 2}, {1, 2}}), ::testing::HasSubstr("E10039: the bin 1,2 is there twice"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, Control, ::testing::Values("ascend-910b1", "ascend-310p3"));

@@ -15,6 +15,7 @@ std::span<const Entry> entries() {
       Entry{"S07", sink_loop},
       Entry{"S08", host_op},
       Entry{"S09", transdata},
+      Entry{"S14", graph_optimisation},
       Entry{"S22", conv_bn_relu},
       Entry{"S23", prefetch},
       Entry{"S24", gradient_exchange},

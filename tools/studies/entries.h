@@ -9,6 +9,7 @@ namespace vinci::studies {
 
 void conv_bn_relu(Study& study);
 void fused_optimizer(Study& study);
+void graph_optimisation(Study& study);
 void gradient_exchange(Study& study);
 void hierarchical_allreduce(Study& study);
 void host_op(Study& study);

@@ -24,8 +24,8 @@ struct Stage {
   bool fast_transdata = false;
 };
 
-// Parts of a step in s.
-struct Parts {
+// StepParts of a step in s.
+struct StepParts {
   double py_func = 0, patches = 0;  // the operator on the host, without its copies, and on the device
   double exchange = 0;
   double transdata = 0;  // with the kernels of the stage
@@ -40,7 +40,7 @@ struct Waterfall {
 
 constexpr u64 kConversions = 20;  // TransData kernels in a step
 
-task::BuiltStream task_stream(std::string name, const config::ChipConfig& chip, const Stage& stage, const Parts& p,
+task::BuiltStream task_stream(std::string name, const config::ChipConfig& chip, const Stage& stage, const StepParts& p,
                               u64 steps, u64 length) {
   struct Kernels {
     task::KernelRef backbone, heads, transdata, patches;
@@ -108,7 +108,7 @@ void siammask(Study& study) {
   const double speedup = transdata_speedup(study, study.whole("mebibytes"));
   study.fact("TransData: faster by", speedup, "x");
   const auto run = [&](const Stage& stage) {
-    const Parts parts{.py_func = study.number("py_func"),
+    const StepParts parts{.py_func = study.number("py_func"),
                       .patches = study.number("patches") * 1e-3,
                       .exchange = study.number("exchange"),
                       .transdata = study.number("transdata") / (stage.fast_transdata ? speedup : 1),

@@ -15,6 +15,7 @@
 #include "sim/io/folder_lock.h"
 #include "sim/io/input_file.h"
 #include "tools/graph/compile/ablation.h"
+#include "tools/graph/compile/bins.h"
 #include "tools/graph/compile/check.h"
 #include "tools/graph/compile/stream.h"
 #include "tools/graph/compile/tiling.h"
@@ -34,7 +35,7 @@ constexpr int kNodesWrong = 1;
 
 struct CompileOptions {
   std::string model, soc = "Ascend910B1", folder, shapes, switches, optimization, precision = "force_fp16",
-                     level = "O3", tiling = "model", cache_mode = "enable", cache;
+                     level = "O3", tiling = "model", cache_mode = "enable", cache, batches, dims;
   u32 mode = 0;
   bool check = false, dump = false, no_reuse = false, ablation = false;
   u64 seed = 1;
@@ -46,6 +47,14 @@ std::string chip_of(const std::string& soc) {
   return "ascend-" + lower(std::string_view(soc).substr(6));
 }
 
+i64 extent_of(std::string_view option, const std::string& text, i64 least) {
+  i64 value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > (i64{1} << 40))
+    fail_at(Fault::Input, std::string(option), "'{}' is no extent", text);
+  return value;
+}
+
 // "x:1,3,224,224;mask:1,128"; -1 is an unknown extent.
 std::map<std::string, graph::Shape> parse_shapes(std::string_view text) {
   std::map<std::string, graph::Shape> out;
@@ -55,13 +64,28 @@ std::map<std::string, graph::Shape> parse_shapes(std::string_view text) {
       fail_at(Fault::Input, "--input_shape", "'{}' is no name:extents", part);
     graph::Dims dims;
     for (const std::string& extent : run::split_list(std::string_view(part).substr(colon + 1), ',')) {
-      i64 value = 0;
-      const auto [end, error] = std::from_chars(extent.data(), extent.data() + extent.size(), value);
-      if (error != std::errc() || end != extent.data() + extent.size() || value < -1 || value > (i64{1} << 40))
-        fail_at(Fault::Input, "--input_shape", "'{}' is no extent", extent);
-      dims.push_back(value);
+      dims.push_back(extent_of("--input_shape", extent, -1));
     }
     out.insert_or_assign(part.substr(0, colon), graph::Shape(dims));
+  }
+  return out;
+}
+
+// --dynamic_batch_size "1,2,4", --dynamic_dims "1,64;4,128".
+std::vector<std::vector<i64>> parse_bins(const CompileOptions& o) {
+  std::vector<std::vector<i64>> out;
+  if (!o.batches.empty() && !o.dims.empty())
+    fail(Fault::Input, "E10056: --dynamic_batch_size and --dynamic_dims exclude each other");
+  if (!o.batches.empty()) {
+    for (const std::string& v : run::split_list(o.batches, ','))
+      out.push_back({extent_of("--dynamic_batch_size", v, 1)});
+  }
+  if (!o.dims.empty()) {
+    for (const std::string& bin : run::split_list(o.dims, ';')) {
+      std::vector<i64>& values = out.emplace_back();
+      for (const std::string& v : run::split_list(bin, ','))
+        values.push_back(extent_of("--dynamic_dims", v, 1));
+    }
   }
   return out;
 }
@@ -102,7 +126,7 @@ void check(const graph::Network& network, u64 seed) {
   }
   const auto count = std::ranges::count_if(rows, [](const graph::NodeCheck& r) { return !r.right(); });
   print_out(fmt::format("{} of {} wrong; the first one is {} ({}): {:.2e} of the largest element, allowed {:.2e}\n",
-                        count, counted(rows.size(), "node"), wrong->node->node->name, wrong->node->kernel->name,
+                        count, counted(rows.size(), "node"), wrong->node->node->name, graph::unit_name(*wrong->node),
                         wrong->error, wrong->allowed));
   throw CLI::RuntimeError(kNodesWrong);
 }
@@ -154,6 +178,7 @@ void compile(const CompileOptions& o) {
   const config::ChipConfig chip = config::load_chip(chip_of(o.soc));
   const graph::Switches switches = switches_of(o);
   std::unique_ptr<graph::Graph> imported = graph::import_model(model, {.input_shapes = parse_shapes(o.shapes)});
+  if (const auto bins = parse_bins(o); !bins.empty()) imported = graph::clone_for_bins(*imported, bins);
   const std::string name = std::filesystem::path(o.model).stem().string();
   const io::LockedFolder folder(o.folder);
   u32 dumps = 0;
@@ -200,6 +225,9 @@ void add_compile(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::IsMember({0, 3}));
   sub->add_option("--input_shape", o->shapes, "Shapes of inputs: \"x:1,3,224,224;mask:1,128\"");
+  sub->add_option("--dynamic_batch_size", o->batches,
+                  "Bins for the extent -1 of --input_shape, \"1,2,4,8\": the input ascend_mbatch_shape_data chooses one");
+  sub->add_option("--dynamic_dims", o->dims, "Bins with a value for each extent -1, \"1,64;4,128\"");
   sub->add_option("--precision_mode", o->precision, "Types of the nodes")
       ->capture_default_str()
       ->check(CLI::IsMember({"force_fp16", "must_keep_origin_dtype"}));

@@ -36,7 +36,7 @@ std::vector<AblationRow> ablation(const Graph& graph, const config::ChipConfig& 
   tell("");
   const Network all = compile(graph.clone(), chip, without);
   std::vector<AblationRow> rows{row_of(all)};
-  for (const PassRecord& record : all.passes) {
+  for (const PassRecord& record : by_name(all.passes)) {
     if (record.effect.changes == 0) continue;
     const std::string name(record.pass->name);
     tell(name);

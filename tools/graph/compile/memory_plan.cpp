@@ -84,10 +84,19 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
     index[v] = lives.size();
     lives.push_back({.value = v, .first = step, .last = step, .bytes = allocated_bytes(*v)});
   };
+  // A function of the AICPU that chooses a branch reads no memory that kernels touch.
+  const auto place_table = [&](const Node& node) {
+    for (const Value* const v : node.inputs()) {
+      if (!v->constant || plan.places.contains(v)) continue;
+      plan.places[v] = {MemoryPlan::Area::control, plan.control};
+      plan.control += allocated_bytes(*v);
+    }
+  };
   for_each_task(
       graph,
       [&](const Node& node) {
         ++step;
+        if (engine_of(node) == Engine::aicpu) place_table(node);
         const Group group(node);
         for (const Value* const v : group.inputs())
           use(v);

@@ -40,6 +40,11 @@ void check_shapes(const Graph& graph) {
 
 }  // namespace
 
+std::string_view unit_name(const CompiledNode& node) {
+  if (node.kernel != nullptr) return node.kernel->name;
+  return engine_of(*node.node) == Engine::aicpu ? "(AICPU)" : "(copy)";
+}
+
 Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, const CompileOptions& options) {
   constexpr std::array kArchs{isa::Arch::c220, isa::Arch::m200, isa::Arch::c100};
   if (std::ranges::find(kArchs, chip.arch) == kArchs.end())

@@ -36,6 +36,9 @@ struct CompileOptions {
   std::function<void(Stage, const Graph&)> dump = {};
 };
 
+// What runs the task of a node, for tables: the name of its kernel, or of the unit.
+std::string_view unit_name(const CompiledNode& node);
+
 // Throws Fault::Unsupported with the name of the first node that no kernel computes.
 Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, const CompileOptions& options = {});
 

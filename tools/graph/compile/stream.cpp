@@ -5,7 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
+#include <optional>
+#include <span>
 
 #include "tools/graph/compile/storage.h"
 #include "tools/graph/compile/stream_parts.h"
@@ -17,6 +21,24 @@ namespace {
 std::vector<u64> extents(const Value& value) {
   if (value.shape.rank() == 0) return {1};
   return {value.shape.dims().begin(), value.shape.dims().end()};
+}
+
+// What the input that chooses a bin is without a value: the row of MapIndex's table with the largest product.
+std::optional<std::vector<std::byte>> largest_bin(const Value& value) {
+  if (value.uses().empty() || value.uses()[0].node->type != "MapIndex") return std::nullopt;
+  const Array table = value.uses()[0].node->input(1)->constant->array();
+  const usize count = value.shape.elements();
+  Array best(DataType::i32, value.shape.dims());
+  double most = 0;
+  for (usize row = 0; row < table.size(); row += count) {
+    const std::span bin(table.values.begin() + static_cast<std::ptrdiff_t>(row), count);
+    const double product = std::accumulate(bin.begin(), bin.end(), 1.0, std::multiplies<>());
+    if (product <= most) continue;
+    most = product;
+    best.values.assign(bin.begin(), bin.end());
+  }
+  const Tensor tensor(best);
+  return std::vector<std::byte>(tensor.bytes().begin(), tensor.bytes().end());
 }
 
 // The tasks of the model: those of a graph in order, and around branches the jumps.
@@ -81,7 +103,7 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
   task::StreamBuilder s(name, network.chip.arch, 1, fmt::format("{}, compiled for {}", graph.name, network.chip.name));
   PlainNames names, files;
   const DeviceBuffers buffers(network, s, names);
-  task::StreamRef main = s.stream("main");
+  task::StreamRef main = s.stream(options.sunk ? "main" : std::string(kModelStream));
   buffers.load_weights(s, main);
   for (usize i = 0; i < graph.inputs.size(); ++i) {
     const Value* const v = graph.inputs[i];
@@ -89,6 +111,8 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
     if (i < options.inputs.size()) {
       const Tensor tensor(options.inputs[i]);
       contents.data.assign(tensor.bytes().begin(), tensor.bytes().end());
+    } else if (const auto bin = largest_bin(*v)) {
+      contents.data = *bin;
     } else {
       contents.random = true;
     }
@@ -98,12 +122,18 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
     // Kernels on joint cores read whole blocks, so what is behind the last element must be there.
     if (bytes % 32 != 0) main.memset(buffers.at(v) + bytes, 0, 32);
   }
-  const task::ModelRef model = s.model("network");
-  main.execute(model);
-  task::StreamRef body = s.stream(std::string(kModelStream), {.model = model});
-  ModelTasks tasks(network, s, body, buffers);
-  tasks.add(graph);
-  if (options.positions != nullptr) *options.positions = std::move(tasks.positions);
+  const auto add_tasks = [&](task::StreamRef stream) {
+    ModelTasks tasks(network, s, stream, buffers);
+    tasks.add(graph);
+    if (options.positions != nullptr) *options.positions = std::move(tasks.positions);
+  };
+  if (options.sunk) {
+    const task::ModelRef model = s.model("network");
+    main.execute(model);
+    add_tasks(s.stream(std::string(kModelStream), {.model = model}));
+  } else {
+    add_tasks(main);
+  }
   for (const Value* const v : graph.outputs) {
     const task::BufferRef host = s.host({.name = names.add("out_" + v->name),
                                          .output = files.add(v->name) + ".npy",

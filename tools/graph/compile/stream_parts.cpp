@@ -36,7 +36,7 @@ std::string task_name(std::string name) {
 
 DeviceBuffers::DeviceBuffers(const Network& network, task::StreamBuilder& stream, PlainNames& names)
     : network_(network) {
-  for (const char* const own : {"weights", "features", "control", "weights_host"})
+  for (const char* const own : {"weights", "features", "control", "weights_host", "control_host"})
     names.add(own);
   for (const Value* const v : network.graph->inputs)
     inputs_.push_back(stream.device(names.add("in_" + v->name), allocated_bytes(*v)));
@@ -67,13 +67,18 @@ std::vector<task::LaunchArg> DeviceBuffers::arguments(const Node& node) const {
 }
 
 void DeviceBuffers::load_weights(task::StreamBuilder& builder, task::StreamRef& stream) const {
-  stream.memcpy(weights_, builder.host({.name = "weights_host", .data = stored_weights()}));
+  using enum MemoryPlan::Area;
+  const MemoryPlan& plan = network_.memory;
+  stream.memcpy(weights_, builder.host({.name = "weights_host",
+                                        .data = stored(weights, std::max(plan.weights, kLineBytes))}));
+  if (plan.control > 0)
+    stream.memcpy(control_, builder.host({.name = "control_host", .data = stored(control, plan.control)}));
 }
 
-std::vector<std::byte> DeviceBuffers::stored_weights() const {
-  std::vector<std::byte> bytes(std::max(network_.memory.weights, kLineBytes));
+std::vector<std::byte> DeviceBuffers::stored(MemoryPlan::Area area, u64 size) const {
+  std::vector<std::byte> bytes(size);
   for (const auto& [value, place] : network_.memory.places) {
-    if (place.area != MemoryPlan::Area::weights) continue;
+    if (place.area != area || !value->constant) continue;
     const std::vector<std::byte> stored = stored_constant(*value);
     std::ranges::copy(stored, bytes.begin() + static_cast<std::ptrdiff_t>(place.offset));
   }

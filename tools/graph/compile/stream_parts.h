@@ -36,7 +36,8 @@ class DeviceBuffers {
   void load_weights(task::StreamBuilder& builder, task::StreamRef& stream) const;
 
  private:
-  std::vector<std::byte> stored_weights() const;
+  // The constants of an area of so many bytes.
+  std::vector<std::byte> stored(MemoryPlan::Area area, u64 bytes) const;
 
   const Network& network_;
   std::vector<task::BufferRef> inputs_;

@@ -75,15 +75,6 @@ NetworkTime time_network(const Network& network) {
   return out;
 }
 
-namespace {
-
-std::string_view unit_name(const CompiledNode& n) {
-  if (n.kernel != nullptr) return n.kernel->name;
-  return engine_of(*n.node) == Engine::aicpu ? "(AICPU)" : "(copy)";
-}
-
-}  // namespace
-
 std::string node_table(const Network& network, const NetworkTime& time) {
   std::string out =
       fmt::format("{:>4} {:<28} {:<14} {:>7} {:>9} {:>6} {:>6} {:>9} {:>9}  {:<30} {}\n", "task", "node", "kernel",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "tools/graph/ops/op.h"
 #include "tools/graph/passes/match.h"
@@ -46,12 +48,17 @@ Visit remove_condition(Graph& graph, Node& node) {
       to[from->output(i)] = made->output(i);
     infer(*made);
   }
+  std::set<const Value*> named;
   for (usize i = 0; i < body->outputs.size(); ++i) {
-    // An Identity keeps the name; IdentityPass removes it where it can.
-    Node* const made = graph.add_node("Identity", node.name, {here(body->outputs[i])}, 1, &node);
-    infer(*made);
-    take_place(graph, *made, {}, node.output(i));
-    infer(*made);
+    Value* made = here(body->outputs[i]);
+    const bool own = body->outputs[i]->producer() != nullptr && named.insert(made).second;
+    if (!own) {
+      // What the branch hands on keeps its name; IdentityPass removes the copy where it can.
+      made = graph.add_node("Identity", node.name, {made}, 1, &node)->output();
+      infer(*made->producer());
+    }
+    std::swap(made->name, node.output(i)->name);
+    graph.replace(node.output(i), made);
   }
   graph.erase(&node);
   return Visit::gone;

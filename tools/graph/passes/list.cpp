@@ -11,6 +11,10 @@ using enum Stage;
 using enum Level;
 constexpr bool kExact = false, kRounds = true;
 
+// Of passes that run in two stages.
+constexpr std::string_view kCasts = "a Cast to the type that its operand has is removed",
+                           kSymmetry = "a TransposeD, TransData or Cast that undoes the one before it is removed with it";
+
 constexpr auto kPasses = std::to_array<Pass>({
     {"InferShapePass", Prepare, O1, kExact, "types and shapes of what nodes make", infer_shape},
     {"DimensionComputePass", Prepare, O1, kExact, "Shape and Size of a known shape become constants",
@@ -20,7 +24,7 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"CondPass", Prepare, O1, kExact, "the condition of If and Case becomes an i32", convert_condition},
     {"IdentityPass", Prepare, O3, kExact, "Identity is removed", remove_identity},
     {"DropOutPass", Prepare, O3, kExact, "Dropout is removed, as in inference", remove_dropout},
-    {"CastRemovePass", Prepare, O3, kExact, "a Cast to the type that it has is removed", remove_cast},
+    {"CastRemovePass", Prepare, O3, kExact, kCasts, remove_cast},
     {"UnchangedTransposeRemovePass", Prepare, O3, kExact,
      "a transpose that moves no element becomes a Reshape or nothing", remove_transpose},
     {"NoUseReshapeRemovePass", Prepare, O1, kExact, "a Reshape to the shape that it has is removed, chains become one",
@@ -32,17 +36,18 @@ constexpr auto kPasses = std::to_array<Pass>({
      "Conv2D and an Add of a constant for each channel become Conv2D with bias", fuse_conv_bias},
     {"ConvBatchnormFusionPass", OptimizeOriginalGraph, O3, kRounds,
      "Conv2D and BatchNorm become Conv2D with other weights and bias", fuse_conv_batchnorm},
-    {"BatchNormBnInferFusionPass", OptimizeOriginalGraph, O3, kRounds,
+    {"BatchNormBnInferFusionPass", OptimizeOriginalGraph, O1, kRounds,
      "BatchNorm of constants becomes x * scale + offset", infer_batchnorm},
-    {"Globalavgpoolpass", OptimizeOriginalGraph, O3, kExact, "GlobalAveragePool becomes ReduceMean",
+    {"Globalavgpoolpass", OptimizeOriginalGraph, O1, kExact, "GlobalAveragePool becomes ReduceMean",
      reduce_global_pool},
     {"LayerNormONNXFusionPass", OptimizeOriginalGraph, O3, kRounds,
      "the nodes of a layer normalisation become LayerNorm", fuse_layer_norm},
+    {"TransOpSymmetryEliminationPass", OptimizeOriginalGraph, O3, kExact, kSymmetry, remove_symmetry},
     {"TransOpWithoutReshapeFusionPass", OptimizeOriginalGraph, O3, kExact, "a transpose of a transpose becomes one",
      fuse_transposes},
     {"GeluONNXFusionPass", OptimizeOriginalGraph, O3, kRounds, "the nodes of x * (1 + erf(x / sqrt 2)) / 2 become Gelu",
      fuse_gelu},
-    {"GemmToMatmulFusionPass", OptimizeOriginalGraph, O3, kExact,
+    {"GemmToMatmulFusionPass", OptimizeOriginalGraph, O1, kExact,
      "GEMM becomes BatchMatMulV2; alpha and beta become Mul", gemm_to_matmul},
     {"MatMulBiasAddFusionPass", OptimizeOriginalGraph, O3, kExact,
      "BatchMatMulV2 and an Add of a constant vector become one with bias", fuse_matmul_bias},
@@ -55,8 +60,7 @@ constexpr auto kPasses = std::to_array<Pass>({
 
     {"InsertCastPass", RefineRunningPrecision, O1, kRounds, "types by --precision_mode, with Cast at the borders",
      nullptr, nullptr, nullptr, insert_casts},
-    {"RedundantCastRemovePass", RefineRunningPrecision, O1, kExact, "a Cast to the type that it has by now is removed",
-     remove_cast},
+    {"CastRemovePass", RefineRunningPrecision, O3, kExact, kCasts, remove_cast},
 
     {"TransposeInsertPass", RefineRunningFormat, O1, kExact,
      "the axes of reductions and of Softmax become the last ones, by transposes", nullptr, nullptr, move_axes_last},
@@ -66,8 +70,7 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"TransDataInsertPass", RefineRunningFormat, O1, kExact, "formats from the kernels, with TransData where they meet",
      nullptr, nullptr, nullptr, select_formats},
 
-    {"TransOpSymmetryEliminationPass", Optimize1, O3, kExact,
-     "a TransposeD, TransData or Cast that undoes the one before it is removed with it", remove_symmetry},
+    {"TransOpSymmetryEliminationPass", Optimize1, O3, kExact, kSymmetry, remove_symmetry},
     {"RemoveSameConstPass", Optimize1, O3, kExact, "constants with equal type, shape and bytes become one", nullptr,
      remove_same_constants},
     {"CommonSubexpressionEliminationPass", Optimize1, O3, kExact,

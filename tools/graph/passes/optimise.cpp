@@ -161,9 +161,22 @@ std::vector<PassRecord> optimise(Graph& graph, const OptimiseOptions& options) {
   return records;
 }
 
+std::vector<PassRecord> by_name(const std::vector<PassRecord>& records) {
+  std::vector<PassRecord> out;
+  for (const PassRecord& r : records) {
+    const auto at = std::ranges::find(out, r.pass->name, [](const PassRecord& o) { return o.pass->name; });
+    if (at == out.end()) {
+      out.push_back(r);
+    } else {
+      at->effect += r.effect;
+    }
+  }
+  return out;
+}
+
 std::string fusion_result(const std::vector<PassRecord>& records) {
   nlohmann::ordered_json graph_fusion = nlohmann::ordered_json::object(), ub_fusion = graph_fusion;
-  for (const PassRecord& r : records) {
+  for (const PassRecord& r : by_name(records)) {
     if (r.effect.matches == 0) continue;
     nlohmann::ordered_json row{{"effect_times", fmt::format("{}", r.effect.changes)},
                                {"match_times", fmt::format("{}", r.effect.matches)}};

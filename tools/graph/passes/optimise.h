@@ -39,6 +39,8 @@ struct OptimiseOptions {
 // Runs the passes that are on; returns what each of them did, in the order of the list.
 std::vector<PassRecord> optimise(Graph& graph, const OptimiseOptions& options = {});
 
+// Records of the same pass in several stages as one.
+std::vector<PassRecord> by_name(const std::vector<PassRecord>& records);
 // The records as fusion_result.json of CANN has them.
 std::string fusion_result(const std::vector<PassRecord>& records);
 

@@ -22,7 +22,7 @@ enum class Stage : u8 {
 };
 inline constexpr auto kStageNames = enum_names<Stage>;
 
-// The lowest optimisation level (--oo_level) at which a pass runs. O1 is what makes shapes known.
+// The lowest optimisation level (--oo_level) at which a pass runs. O1 is what makes shapes known and what kernels need.
 enum class Level : u8 { O1, O3 };
 
 // How often the pattern of a pass was found, and how often it led to a change.
@@ -54,7 +54,7 @@ struct Target {
 };
 
 struct Pass {
-  std::string_view name;  // in switch files; GE's where GE has the pass
+  std::string_view name;  // in switch files; GE's where GE has the pass. A pass of two stages is there twice
   Stage stage;
   Level level;
   bool changes_values;  // results may differ beyond their order of rounding

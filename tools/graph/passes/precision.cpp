@@ -14,9 +14,20 @@ namespace {
 constexpr double kMaxF16 = 65504;  // weights are clipped to it, as --is_weight_clip=1 does
 
 // A sum in L0C begins with a bias of f32.
+bool is_bias(const Node& node, usize input) {
+  return input == 2 && (node.type == "Conv2D" || node.type == "BatchMatMulV2");
+}
 bool stays_f32(const Node& node, usize input) {
-  const bool bias = input == 2 && (node.type == "Conv2D" || node.type == "BatchMatMulV2");
-  return bias || (node.type == "Resize" && input > 0);
+  return is_bias(node, input) || (node.type == "Resize" && input > 0);
+}
+
+// The bias of a model in f16.
+void widen_bias(Graph& graph, Node& node) {
+  Value* const bias = node.input(2);
+  if (!is_bias(node, 2) || bias == nullptr || !bias->constant || bias->type != DataType::f16) return;
+  Array a = bias->constant->array();
+  a.type = DataType::f32;
+  node.set_input(2, graph.add_constant(bias->name, Tensor(a)));
 }
 
 Value* cast(Graph& graph, Value* value, DataType type, const Node* before) {
@@ -38,7 +49,10 @@ Value* as_f16(Graph& graph, const Value& constant) {
 
 // force_fp16: whatever is f32 becomes f16, with Casts behind the inputs and in front of the outputs of the network.
 Effect insert_casts(Graph& graph, const Target& target) {
-  if (target.precision != PrecisionMode::force_fp16 || target.chip == nullptr) return {};
+  if (target.chip == nullptr) return {};
+  for (const auto& node : graph.nodes())
+    widen_bias(graph, *node);
+  if (target.precision != PrecisionMode::force_fp16) return {};
   Effect effect;
   std::vector<DataType> outputs;
   for (const Value* const v : graph.outputs)

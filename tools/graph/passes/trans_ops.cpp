@@ -66,7 +66,7 @@ Visit fuse_transposes(Graph& graph, Node& node) {
   if (before == nullptr || node.type != "TransposeD") return Visit::none;
   const std::vector<i64> first = permutation(*before), second = permutation(node);
   if (first.empty() || first.size() != second.size()) return Visit::none;
-  if (undoes(node, *before)) return remove_symmetry(graph, node);
+  if (undoes(node, *before)) return Visit::none;  // TransOpSymmetryEliminationPass
   std::vector<i64> both(second.size());
   std::ranges::transform(second, both.begin(), [&](i64 axis) { return first[static_cast<usize>(axis)]; });
   Node* const made = graph.add_node("TransposeD", node.name, {before->input(0)}, 1, &node);
