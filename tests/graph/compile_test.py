@@ -49,6 +49,30 @@ class Compile(unittest.TestCase):
             self.assertIn("no findings", run.stdout)
             self.assertTrue((out / "run" / "Gemm_12.npy").exists())
 
+    def test_bins_of_a_dynamic_batch(self):
+        graph = onnx.helper.make_graph(
+            [onnx.helper.make_node("Relu", ["x"], ["r"]), onnx.helper.make_node("Softmax", ["r"], ["y"], axis=-1)], "net",
+            [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["batch", 48])],
+            [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["batch", 48])])
+        model = self.work / "dynamic.onnx"
+        onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)]), str(model))
+        out, table, _ = self.compiled("Ascend910B1", "--input_shape", "x:-1,48", "--dynamic_batch_size", "1,4,16", model=model)
+        self.assertIn("(AICPU)", table)
+        stream = out / "dynamic.yaml"
+        text = stream.read_text()
+        self.assertIn("label_switch", text)
+        for mode in ("timing", "full"):
+            run = vinci("run", stream, "--chip", "ascend-910b1", "--mode", mode, "-o", out / mode)
+            self.assertEqual(run.returncode, 0, run.stderr)
+        y = numpy.load(out / "full" / "y.npy")
+        self.assertEqual(y.shape, (16, 48))
+        numpy.testing.assert_allclose(y.sum(axis=1), 1, atol=2e-2)  # the largest bin, without another choice
+        for options, message in ((["--dynamic_batch_size", "1,1"], "E10039"), (["--dynamic_batch_size", "4"], "E10035"),
+                                 (["--dynamic_dims", "1,2;3,4"], "E10045"), (["--dynamic_batch_size", "x"], "no extent")):
+            failed = vinci("compile", model, "-o", out / "bad", "--input_shape", "x:-1,48", *options)
+            self.assertEqual(failed.returncode, 2 if message == "no extent" else failed.returncode)
+            self.assertIn(message, failed.stderr)
+
     def test_an_encoder_layer_of_bert(self):
         bert = self.work / "bert.onnx"
         subprocess.run([sys.executable, MAKE, "bert", bert, "--hidden", "128", "--heads", "4", "--sequence", "48"],

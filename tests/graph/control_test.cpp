@@ -64,7 +64,8 @@ TEST_P(Control, AConditionThatAKernelMakes) {
   Net net;
   Value* const x = net.input({1});
   Value* const y = net.input({40});
-  Value* const number = net.node("Cast", {net.node("Relu", {x})}, {{"to", static_cast<i64>(enum_index(DataType::i32))}});
+  Value* const number =
+      net.node("Cast", {net.node("Relu", {x})}, {{"to", static_cast<i64>(enum_index(DataType::i32))}});
   Node* const node = net.graph.add_node("Case", "case", {number, y});
   branch(*node, {"Exp"}, {40});
   branch(*node, {"Neg"}, {40});
@@ -136,7 +137,8 @@ TEST(Bins, RefuseWhatTheInputsDoNotHave) {
   EXPECT_EQ(message({{1, 2}, {2, 3}}), "");
   EXPECT_THAT(message({{1}}), ::testing::HasSubstr("E10035"));
   EXPECT_THAT(message(std::vector<std::vector<i64>>(101, {1})), ::testing::HasSubstr("E10036"));
-  EXPECT_THAT(message({{1, 2, 3}, {1, 2, 4}}), ::testing::HasSubstr("E10045: a bin has 3 values, but the inputs have 2"));
+  EXPECT_THAT(message({{1, 2, 3}, {1, 2, 4}}),
+              ::testing::HasSubstr("E10045: a bin has 3 values, but the inputs have 2"));
   EXPECT_THAT(message({{1, 2}, {1}}), ::testing::HasSubstr("E10037"));
   EXPECT_THAT(message({{1, 0}, {1, 1}}), ::testing::HasSubstr("E10038"));
   EXPECT_THAT(message({{1, 2}, {1, 2}}), ::testing::HasSubstr("E10039: the bin 1,2 is there twice"));

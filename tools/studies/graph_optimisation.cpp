@@ -87,14 +87,16 @@ struct Recipe : GraphBuilder {
     const i64 c = v->shape[1];
     v = node("Conv2D", {v, half(weights({c, c, 3, 3}, static_cast<double>(9 * c)))},
              {{"pads", std::vector<i64>{1, 1, 1, 1}}});
-    v = node("BatchNorm", {v, half(positive({c}, 0.5)), half(weights({c}, 1)), half(weights({c}, 1)),
-                           half(positive({c}, 0.5))});
+    v = node("BatchNorm",
+             {v, half(positive({c}, 0.5)), half(weights({c}, 1)), half(weights({c}, 1)), half(positive({c}, 0.5))});
     return node("Relu", {v});
   }
 };
 
 graph::CompileOptions options(graph::Switches switches, bool reuse = true) {
-  return {.switches = std::move(switches), .precision = graph::PrecisionMode::must_keep_origin_dtype, .reuse_memory = reuse};
+  return {.switches = std::move(switches),
+          .precision = graph::PrecisionMode::must_keep_origin_dtype,
+          .reuse_memory = reuse};
 }
 
 // The largest difference of elements of f16 in any output, as a part of the largest element of that output; 0 where all
@@ -149,7 +151,8 @@ void graph_optimisation(Study& study) {
   double exact = 0, rounded = 0;
   for (const Ablation& a : {
            // Element-wise fusion would make one node of the constants' nodes.
-           Ablation{"without_folding", without({"ConstantFoldingPass", "DimensionComputePass", "TbeEltwiseFusionPass"})},
+           Ablation{"without_folding",
+                    without({"ConstantFoldingPass", "DimensionComputePass", "TbeEltwiseFusionPass"})},
            Ablation{"without_cse", without({"CommonSubexpressionEliminationPass"})},
            Ablation{"without_pruning", without({"PrunePass"})},
            Ablation{"without_branch_removal", without({"CondRemovePass"})},

@@ -55,8 +55,8 @@ Value* number(graph::GraphBuilder& net, graph::DataType type, double value) {
   return net.graph.add_constant("number", graph::Tensor(graph::Array(type, {}, {value})));
 }
 
-Node* branches(graph::GraphBuilder& net, std::string_view type, Value* condition,
-               const std::vector<Value*>& operands, const std::vector<std::vector<std::string_view>>& bodies) {
+Node* branches(graph::GraphBuilder& net, std::string_view type, Value* condition, const std::vector<Value*>& operands,
+               const std::vector<std::vector<std::string_view>>& bodies) {
   Node* const node = net.graph.add_node(type, type, {condition});
   for (Value* const v : operands)
     node->add_input(v);

@@ -109,10 +109,10 @@ void siammask(Study& study) {
   study.fact("TransData: faster by", speedup, "x");
   const auto run = [&](const Stage& stage) {
     const StepParts parts{.py_func = study.number("py_func"),
-                      .patches = study.number("patches") * 1e-3,
-                      .exchange = study.number("exchange"),
-                      .transdata = study.number("transdata") / (stage.fast_transdata ? speedup : 1),
-                      .rest = study.number("rest")};
+                          .patches = study.number("patches") * 1e-3,
+                          .exchange = study.number("exchange"),
+                          .transdata = study.number("transdata") / (stage.fast_transdata ? speedup : 1),
+                          .rest = study.number("rest")};
     const u64 steps = stage.sunk ? length : 2;
     const std::string name = fmt::format("{}_{}_{}", stage.op_on_device ? "device" : "host",
                                          stage.sunk ? "sunk" : "eager", stage.fast_transdata ? "fast" : "slow");

@@ -225,8 +225,9 @@ void add_compile(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::IsMember({0, 3}));
   sub->add_option("--input_shape", o->shapes, "Shapes of inputs: \"x:1,3,224,224;mask:1,128\"");
-  sub->add_option("--dynamic_batch_size", o->batches,
-                  "Bins for the extent -1 of --input_shape, \"1,2,4,8\": the input ascend_mbatch_shape_data chooses one");
+  sub->add_option(
+      "--dynamic_batch_size", o->batches,
+      "Bins for the extent -1 of --input_shape, \"1,2,4,8\": the input ascend_mbatch_shape_data chooses one");
   sub->add_option("--dynamic_dims", o->dims, "Bins with a value for each extent -1, \"1,64;4,128\"");
   sub->add_option("--precision_mode", o->precision, "Types of the nodes")
       ->capture_default_str()

@@ -26,8 +26,10 @@ usize unknown_extents(const Graph& graph) {
 }
 
 void check(const std::vector<std::vector<i64>>& bins, usize extents) {
-  if (bins.size() < kLeastBins) fail(Fault::Input, "E10035: {} bins, but at least {} are needed", bins.size(), kLeastBins);
-  if (bins.size() > kMostBins) fail(Fault::Input, "E10036: {} bins, but at most {} are allowed", bins.size(), kMostBins);
+  if (bins.size() < kLeastBins)
+    fail(Fault::Input, "E10035: {} bins, but at least {} are needed", bins.size(), kLeastBins);
+  if (bins.size() > kMostBins)
+    fail(Fault::Input, "E10036: {} bins, but at most {} are allowed", bins.size(), kMostBins);
   if (extents == 0) fail(Fault::Input, "E10040: bins need an extent of -1 in --input_shape");
   std::set<std::vector<i64>> seen;
   for (const std::vector<i64>& bin : bins) {

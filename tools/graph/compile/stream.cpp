@@ -122,6 +122,7 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
     // Kernels on joint cores read whole blocks, so what is behind the last element must be there.
     if (bytes % 32 != 0) main.memset(buffers.at(v) + bytes, 0, 32);
   }
+  u32 first = 0, last = 0;  // tasks that the host launches one by one
   const auto add_tasks = [&](task::StreamRef stream) {
     ModelTasks tasks(network, s, stream, buffers);
     tasks.add(graph);
@@ -132,7 +133,9 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
     main.execute(model);
     add_tasks(s.stream(std::string(kModelStream), {.model = model}));
   } else {
+    first = main.size();
     add_tasks(main);
+    last = main.size();
   }
   for (const Value* const v : graph.outputs) {
     const task::BufferRef host = s.host({.name = names.add("out_" + v->name),
@@ -140,6 +143,13 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
                                          .dtype = std::string(info(v->type).npy),
                                          .shape = extents(*v)});
     main.memcpy(host, buffers.at(v), v->shape.elements() * info(v->type).bytes);
+  }
+  if (options.host_seconds > 0 && last > first) {
+    task::ThreadRef host = s.thread("main");
+    host.enqueue(main, 0, first).synchronize(main);
+    for (u32 i = first; i < last; ++i)
+      host.compute(options.host_seconds, "prepare").enqueue(main, i, 1);
+    host.enqueue(main, last);
   }
   return s.finish();
 }

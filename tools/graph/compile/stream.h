@@ -18,8 +18,9 @@ inline constexpr std::string_view kModelStream = "network";
 struct StreamOptions {
   // Of the inputs of the network, in their order; those that are not there get random contents.
   std::vector<Array> inputs = {};
-  // One task of the host executes the model; else the host launches each task.
+  // One task of the host executes the model; else the host launches each task, and works so long in front of it.
   bool sunk = true;
+  double host_seconds = 0;
   // Gets the place of the task of each of Network::nodes in the stream of the model.
   std::vector<u32>* positions = nullptr;
 };

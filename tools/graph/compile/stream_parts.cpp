@@ -69,8 +69,8 @@ std::vector<task::LaunchArg> DeviceBuffers::arguments(const Node& node) const {
 void DeviceBuffers::load_weights(task::StreamBuilder& builder, task::StreamRef& stream) const {
   using enum MemoryPlan::Area;
   const MemoryPlan& plan = network_.memory;
-  stream.memcpy(weights_, builder.host({.name = "weights_host",
-                                        .data = stored(weights, std::max(plan.weights, kLineBytes))}));
+  stream.memcpy(weights_,
+                builder.host({.name = "weights_host", .data = stored(weights, std::max(plan.weights, kLineBytes))}));
   if (plan.control > 0)
     stream.memcpy(control_, builder.host({.name = "control_host", .data = stored(control, plan.control)}));
 }

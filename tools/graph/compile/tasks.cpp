@@ -28,8 +28,8 @@ void copy_outputs(Graph& branch) {
 Engine engine_of(const Node& node) {
   // Dropout of inference, without a mask, is a copy.
   if (node.type == "Identity" || (node.type == "Dropout" && node.outputs().size() == 1)) return Engine::sdma;
-  const bool to_number = node.type == "Cast" && node.output()->type == DataType::i32 &&
-                         node.output()->shape.known() && node.output()->shape.elements() == 1;
+  const bool to_number = node.type == "Cast" && node.output()->type == DataType::i32 && node.output()->shape.known() &&
+                         node.output()->shape.elements() == 1;
   return node.type == "MapIndex" || to_number ? Engine::aicpu : Engine::aicore;
 }
 

@@ -115,6 +115,7 @@ class Graph {
   std::string name;
   std::vector<Value*> inputs;
   std::vector<Value*> outputs;
+  u32 inferences = 0;  // how often all shapes were inferred from its inputs
 
   // In order. Whoever erases nodes meanwhile goes over node_list().
   const Nodes& nodes() const { return nodes_; }

@@ -116,7 +116,8 @@ void infer_loop(Inference& x) {
     for (usize i = 0; i < n; ++i) {
       Value& in = *body.inputs[2 + i];
       const Shape both = common(in.shape, body.outputs.at(1 + i)->shape);
-      again = again || both != in.shape;
+      // A lone value of unknown rank changes nothing else.
+      again = again || (both != in.shape && (both.ranked() || x.node().outputs().size() > 1));
       in.shape = both;
     }
   }

@@ -44,6 +44,7 @@ class Values {
 }  // namespace
 
 void infer(Graph& graph) {
+  ++graph.inferences;
   for (const auto& node : graph.nodes())
     infer(*node);
 }

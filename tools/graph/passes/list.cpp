@@ -13,7 +13,8 @@ constexpr bool kExact = false, kRounds = true;
 
 // Of passes that run in two stages.
 constexpr std::string_view kCasts = "a Cast to the type that its operand has is removed",
-                           kSymmetry = "a TransposeD, TransData or Cast that undoes the one before it is removed with it";
+                           kSymmetry =
+                               "a TransposeD, TransData or Cast that undoes the one before it is removed with it";
 
 constexpr auto kPasses = std::to_array<Pass>({
     {"InferShapePass", Prepare, O1, kExact, "types and shapes of what nodes make", infer_shape},

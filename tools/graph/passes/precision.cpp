@@ -17,9 +17,7 @@ constexpr double kMaxF16 = 65504;  // weights are clipped to it, as --is_weight_
 bool is_bias(const Node& node, usize input) {
   return input == 2 && (node.type == "Conv2D" || node.type == "BatchMatMulV2");
 }
-bool stays_f32(const Node& node, usize input) {
-  return is_bias(node, input) || (node.type == "Resize" && input > 0);
-}
+bool stays_f32(const Node& node, usize input) { return is_bias(node, input) || (node.type == "Resize" && input > 0); }
 
 // The bias of a model in f16.
 void widen_bias(Graph& graph, Node& node) {

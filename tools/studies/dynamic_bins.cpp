@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// S17: requests of one to eight images: a network for a few batches of which each request chooses one, a network that
+// the host launches node by node for each batch, and the largest batch for all.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "isa/base/random.h"
+#include "tools/graph/compile/bins.h"
+#include "tools/graph/compile/stream.h"
+#include "tools/graph/ops/run.h"
+#include "tools/studies/entries.h"
+#include "tools/studies/graph_parts.h"
+
+namespace vinci::studies {
+namespace {
+
+using graph::Array, graph::DataType, graph::GraphBuilder, graph::Network, graph::Tensor, graph::Value;
+
+// The last block of ResNet-50 with the mean and the full connection behind it. `batch` may be -1.
+GraphBuilder resnet_head(i64 batch, i64 edge) {
+  GraphBuilder net;
+  constexpr i64 kWide = 2048, kThin = 512, kClasses = 1000;
+  const auto half = [&](graph::Dims dims, double products) {
+    Array a = net.weights(std::move(dims), products)->constant->array();
+    a.type = DataType::f16;
+    return net.graph.add_constant("w", Tensor(a));
+  };
+  const auto conv = [&](Value* v, i64 from, i64 to, i64 kernel) {
+    const i64 pad = kernel / 2;
+    return net.node("Conv2D", {v, half({to, from, kernel, kernel}, static_cast<double>(from * kernel * kernel))},
+                    {{"pads", std::vector<i64>{pad, pad, pad, pad}}});
+  };
+  Value* const x = net.input({batch, kWide, edge, edge}, DataType::f16);
+  Value* v = net.node("Relu", {conv(x, kWide, kThin, 1)});
+  v = net.node("Relu", {conv(v, kThin, kThin, 3)});
+  v = net.node("Relu", {net.node("Add", {conv(v, kThin, kWide, 1), x})});
+  v = net.node("FlattenV2", {net.node("GlobalAveragePool", {v})});
+  net.output(net.node("BatchMatMulV2", {v, half({kWide, kClasses}, kWide)}));
+  return net;
+}
+
+// From the end of the last copy to the device to the end of the last kernel.
+double span(const Run& run) {
+  u64 begin = 0, end = 0;
+  for (const models::TaskTime& t : run.result.tasks) {
+    if (t.kind.starts_with("KERNEL_AICORE")) end = std::max(end, t.end);
+  }
+  for (const models::TaskTime& t : run.result.tasks) {
+    if (t.kind == "MEMCPY_ASYNC" && t.start < end) begin = std::max(begin, t.end);
+  }
+  return run.us(end - begin) * 1e-6;
+}
+
+}  // namespace
+
+void dynamic_bins(Study& study) {
+  const i64 edge = static_cast<i64>(study.whole("edge")), most = static_cast<i64>(study.whole("most"));
+  std::vector<std::vector<i64>> bins;
+  for (i64 b = 1; b < most; b *= 2)
+    bins.push_back({b});
+  bins.push_back({most});
+  // For one image alone the full connection would be a convolution, with its weights in another order.
+  const graph::CompileOptions options{.switches = without({"MatmulToFullyConnectionPass"})};
+  const auto compiled = [&](const GraphBuilder& net) {
+    return graph::compile(net.graph.clone(), study.chip(), options);
+  };
+  const Network binned =
+      graph::compile(graph::clone_for_bins(*resnet_head(-1, edge).owned, bins), study.chip(), options);
+  const Network largest = compiled(resnet_head(most, edge));
+  study.measured("weights", static_cast<double>(binned.memory.weights) / static_cast<double>(largest.memory.weights));
+  study.measured("buffers", static_cast<double>(binned.memory.features) / static_cast<double>(largest.memory.features));
+  usize switches = 0;
+  for (const auto& stream : graph::to_task_stream(binned, "bins").stream().streams) {
+    for (const task::Task& t : stream.tasks)
+      switches += std::holds_alternative<task::LabelSwitch>(t.op) ? 1 : 0;
+  }
+  study.measured("switches", static_cast<double>(switches));
+
+  // The time of the device for each batch: in its bin, and alone, launched by the host.
+  const auto bin_of = [&](i64 batch) {
+    return std::ranges::find_if(bins, [&](const auto& b) { return b[0] >= batch; })->at(0);
+  };
+  std::vector<Array> inputs = graph::random_inputs(*binned.graph, 17);
+  std::map<i64, double> in_bin;
+  double other = 0;  // kernels beyond those of one bin
+  for (const std::vector<i64>& bin : bins) {
+    inputs.back().values = {static_cast<double>(bin[0])};
+    const Run run = study.time(fmt::format("bin-{}", bin[0]), graph::to_task_stream(binned, "bin", {.inputs = inputs}),
+                               study.chip());
+    in_bin[bin[0]] = span(run);
+    other += static_cast<double>(run.kernels()) - static_cast<double>((binned.nodes.size() - 1) / bins.size());
+  }
+  study.measured("other_kernels", other);
+  std::vector<Network> exact;
+  for (i64 batch = 1; batch <= most; ++batch)
+    exact.push_back(compiled(resnet_head(batch, edge)));
+  // In front of each launch, the host infers shapes and chooses a tiling, for so many seconds.
+  const auto launched = [&](i64 batch, double host) {
+    const task::BuiltStream stream =
+        graph::to_task_stream(exact[static_cast<usize>(batch - 1)], "dynamic", {.sunk = false, .host_seconds = host});
+    return span(study.time(fmt::format("dynamic-{}-{:.1f}us", batch, host * 1e6), stream, study.chip()));
+  };
+
+  Random random(17);
+  double with_bins = 0, padded = 0, images = 0, slots = 0;
+  std::map<i64, double> requests;  // by batch
+  for (u64 i = 0; i < study.whole("requests"); ++i) {
+    const i64 batch = 1 + static_cast<i64>(random.next() % static_cast<u64>(most));
+    with_bins += in_bin[bin_of(batch)];
+    ++requests[batch];
+    padded += in_bin[most];
+    images += static_cast<double>(batch);
+    slots += static_cast<double>(bin_of(batch));
+  }
+  const auto dynamic_with = [&](double host) {
+    double sum = 0;
+    for (const auto& [batch, count] : requests)
+      sum += count * launched(batch, host);
+    return sum;
+  };
+  const double dynamic = dynamic_with(study.number("host"));
+  constexpr double kPublished = 1.2;
+  double low = 0, high = 100e-6;
+  for (int i = 0; i < 8; ++i) {
+    const double middle = (low + high) / 2;
+    (dynamic_with(middle) > kPublished * with_bins ? high : low) = middle;
+  }
+  study.fact("host time of a node from which bins are 1.2 times as fast", high * 1e6, "us");
+  study.fact("padding of the bins", 100 * (1 - images / slots), "%");
+  study.fact("bins: time of all requests", with_bins * 1e6, "us");
+  study.fact("launched by the host: time of all requests", dynamic * 1e6, "us");
+  study.fact("largest batch for all: time of all requests", padded * 1e6, "us");
+  study.fact("launched by the host, to bins", dynamic / with_bins, "x");
+  study.measured("published_ratio", dynamic_with(high) / with_bins);
+  study.measured("bins_by_largest", with_bins / padded);
+}
+
+}  // namespace vinci::studies
