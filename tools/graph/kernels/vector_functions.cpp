@@ -72,7 +72,22 @@ void write_erf(VectorWriter& w, u64 dst, u64 src, u32 free, const Node&) {
   w.binary("vdiv", dst, dst, q);
 }
 
+// x / (1 + e^(-2 sqrt(2 / pi) (x + 0.044715 x^3))), as CANN's Gelu; within 5e-4.
+void write_gelu_by_tanh(VectorWriter& w, u64 dst, u64 src, u32 free) {
+  const double slope = -2 * std::sqrt(2 / std::numbers::pi);
+  const u64 t = w.scratch(free);
+  w.binary("vmul", t, src, src);
+  w.scalar("vmuls", t, t, 0.044715 * slope);
+  w.scalar("vadds", t, t, slope);
+  w.binary("vmul", t, t, src);
+  w.unary("vexp", t, t);
+  w.scalar("vadds", t, t, 1);
+  w.binary("vdiv", dst, src, t);
+}
+
+// f16 cannot tell the form with tanh from the one with erf.
 void write_gelu(VectorWriter& w, u64 dst, u64 src, u32 free, const Node& node) {
+  if (node.input(0)->type == DataType::f16) return write_gelu_by_tanh(w, dst, src, free);
   const u64 t = w.scratch(free + 3);
   w.scalar("vmuls", t, src, 1 / std::numbers::sqrt2);
   write_erf(w, dst, t, free, node);
