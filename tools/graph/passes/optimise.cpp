@@ -15,14 +15,14 @@
 namespace vinci::graph {
 namespace {
 
-// `all`: the stages whose passes "ALL" stands for.
+// `all`: the stages whose passes "ALL" stands for; those that kernels need stay on.
 void set_switch(Switches& out, const std::string& name, const std::string& state, std::span<const Stage> all,
                 const std::string& where) {
   if (state != "on" && state != "off") fail_at(Fault::Input, where, "pass {}: '{}' is neither on nor off", name, state);
   const bool on = state == "on";
   if (name == "ALL") {
     for (const Pass& pass : all_passes()) {
-      if (std::ranges::find(all, pass.stage) != all.end()) out.passes.try_emplace(std::string(pass.name), on);
+      if (pass.level != Level::O1 && std::ranges::find(all, pass.stage) != all.end()) out.passes.try_emplace(std::string(pass.name), on);
     }
     return;
   }
