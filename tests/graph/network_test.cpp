@@ -33,6 +33,7 @@ TEST_P(Networks, ElementwiseChainsOfAnyLength) {
     const Network network = compiled(net, y);
     EXPECT_EQ(network.nodes.size(), 1U) << "the Casts at the borders, too";
     checked(network);
+    race_free(network);
   }
 }
 
@@ -61,7 +62,9 @@ TEST_P(Networks, ConvolutionsOfManyShapes) {
     MapNet net;
     Value* const y = net.conv(net.input(c.in), c.filters, c.kernel, c.stride, c.pad, c.bias);
     SCOPED_TRACE(text(c.in) + " filters " + std::to_string(c.filters) + " kernel " + std::to_string(c.kernel));
-    checked(compiled(net, net.node("Relu", {y})));
+    const Network network = compiled(net, net.node("Relu", {y}));
+    checked(network);
+    race_free(network);
   }
 }
 
@@ -97,7 +100,9 @@ TEST_P(Networks, PoolsOfManyShapes) {
                                  {"strides", std::vector<i64>{c.stride, c.stride}},
                                  {"pads", std::vector<i64>{c.pad, c.pad, c.pad, c.pad}},
                                  {"count_include_pad", i64{1}}});
-      checked(compiled(net, y));
+      const Network network = compiled(net, y);
+      checked(network);
+      race_free(network);
     }
   }
 }
@@ -112,6 +117,7 @@ TEST_P(Networks, ProductsWhoseRowsEndInsideABlock) {
       Value* const y = net.node("BatchMatMulV2", {x, w, net.weights({columns}, 1)}, {{"adj_x2", i64{by_rows}}});
       const Network network = compiled(net, y);
       checked(network);
+      race_free(network);
       const bool joint = network.chip.vector_cores == 0;
       EXPECT_EQ(std::ranges::count(kernels(network), joint ? "move" : "matmul"), 1);
     }
@@ -185,6 +191,7 @@ TEST_P(Networks, AResidualBlock) {
                                                          "elementwise", "map_reduction", "convolution", "elementwise"));
   }
   checked(network);
+  race_free(network);
   EXPECT_LE(network.memory.lower_bound, network.memory.features);
   EXPECT_LE(network.memory.features, network.memory.without_reuse);
 }

@@ -48,6 +48,10 @@ void run_case(const fs::path& folder, PrecisionMode precision, const config::Chi
           fmt::format("{}: {} ({}) is off by {:.2e}", name, row.node->node->name, row.node->kernel->name, row.error));
       return;
     }
+    for (const std::string& text : checker_findings(network)) {
+      outcome.wrong.insert(name + ": " + text);
+      return;
+    }
     outcome.right.insert(name);
   } catch (const Error& e) {
     if (e.fault() == Fault::Unsupported) {

@@ -17,16 +17,26 @@
 namespace vinci::graph {
 namespace {
 
+// What a chip in mode saturation has in place of infinity and NaN (docs/numerics.md).
+void saturate(const Value&, Array& results) {
+  const double largest = results.type == DataType::f16 ? 65504 : results.type == DataType::bf16 ? 0x1.fep127 : 0;
+  if (largest == 0) return;
+  for (double& v : results.values)
+    v = std::isnan(v) ? 0 : std::clamp(v, -largest, largest);
+}
+
 // Each value of a graph and of all branches in it, the ones that are not taken as well.
-void observe(const Graph& graph, const std::vector<Array>& inputs, std::map<const Value*, Array>& values) {
-  run(graph, inputs, {.rounded = true, .observe = [&](const Value& v, const Array& a) { values[&v] = a; }});
+void observe(const Graph& graph, const std::vector<Array>& inputs, RunOptions& options,
+             std::map<const Value*, Array>& values) {
+  options.observe = [&](const Value& v, const Array& a) { values[&v] = a; };
+  run(graph, inputs, options);
   for (const auto& node : graph.nodes()) {
     if (!node->branches()) continue;
     std::vector<Array> in;
     for (usize i = 1; i < node->inputs().size(); ++i)
       in.push_back(node->input(i)->constant ? node->input(i)->constant->array() : values.at(node->input(i)));
     for (usize branch = 0; branch < node->bodies.size(); ++branch)
-      observe(*node->bodies[branch], branch_inputs(*node, branch, in), values);
+      observe(*node->bodies[branch], branch_inputs(*node, branch, in), options, values);
   }
 }
 
@@ -36,7 +46,9 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
   const Graph& graph = *network.graph;
   // The reference, with each value rounded to the type that it has in memory.
   std::map<const Value*, Array> reference;
-  observe(graph, inputs, reference);
+  RunOptions options{.rounded = true, .adjust = {}, .observe = {}};
+  if (network.chip.numerics.overflow_mode == isa::OverflowMode::saturation) options.adjust = saturate;
+  observe(graph, inputs, options, reference);
   const auto value_of = [&](const Value* v) { return v->constant ? v->constant->array() : reference.at(v); };
 
   task::StreamBuilder s("check", network.chip.arch);

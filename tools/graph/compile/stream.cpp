@@ -13,6 +13,7 @@
 
 #include "tools/graph/compile/storage.h"
 #include "tools/graph/compile/stream_parts.h"
+#include "tools/graph/kernels/kernel.h"
 
 namespace vinci::graph {
 namespace {
@@ -96,6 +97,12 @@ class ModelTasks {
   PlainNames names_;  // of labels
 };
 
+
+// Kernels copy whole blocks, from any element on: what is behind the last one must be there.
+void fill_behind(const Value& value, const DeviceBuffers& buffers, task::StreamRef& stream) {
+  if (value.format == isa::Format::ND) stream.memset(buffers.at(&value) + stored_bytes(value), 0, 32);
+}
+
 }  // namespace
 
 task::BuiltStream to_task_stream(const Network& network, const std::string& name, const StreamOptions& options) {
@@ -117,10 +124,12 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
       contents.random = true;
     }
     const task::BufferRef host = s.host(std::move(contents));
-    const u64 bytes = v->shape.elements() * info(v->type).bytes;
-    main.memcpy(buffers.at(v), host, bytes);
-    // Kernels on joint cores read whole blocks, so what is behind the last element must be there.
-    if (bytes % 32 != 0) main.memset(buffers.at(v) + bytes, 0, 32);
+    main.memcpy(buffers.at(v), host, v->shape.elements() * info(v->type).bytes);
+    fill_behind(*v, buffers, main);
+  }
+  for (const CompiledNode& n : network.nodes) {
+    for (const Value* const v : n.node->outputs())
+      fill_behind(*v, buffers, main);
   }
   u32 first = 0, last = 0;  // tasks that the host launches one by one
   const auto add_tasks = [&](task::StreamRef stream) {

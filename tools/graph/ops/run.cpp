@@ -66,6 +66,7 @@ std::vector<Array> run(const Graph& graph, std::vector<Array> inputs, const RunO
     }
     std::vector<Array> out = evaluate(*node, std::move(in), options.rounded);
     for (usize i = 0; i < out.size(); ++i) {
+      if (options.adjust) options.adjust(*node->output(i), out[i]);
       if (options.observe) options.observe(*node->output(i), out[i]);
       values.put(node->output(i), std::move(out[i]));
     }

@@ -15,6 +15,8 @@ void infer(Graph& graph);
 struct RunOptions {
   // Floating-point results are rounded to their types; without it they stay double.
   bool rounded = true;
+  // Changes the results of a node of the graph itself before anything uses them.
+  std::function<void(const Value&, Array&)> adjust = {};
   // Told each value of the graph itself, not those of bodies, when it is there.
   std::function<void(const Value&, const Array&)> observe = {};
 };
