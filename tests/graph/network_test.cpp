@@ -68,6 +68,41 @@ TEST_P(Networks, ConvolutionsOfManyShapes) {
   }
 }
 
+TEST_P(Networks, ConvolutionsInGroups) {
+  struct Case {
+    Shape in;
+    i64 filters, groups, kernel, stride, dilation;
+  };
+  for (const Case& c : {Case{{1, 32, 9, 9}, 32, 32, 3, 1, 1}, Case{{2, 48, 8, 8}, 48, 48, 5, 2, 1},
+                        Case{{1, 20, 7, 7}, 40, 20, 3, 1, 1}, Case{{1, 64, 8, 8}, 128, 2, 3, 1, 1},
+                        Case{{1, 96, 6, 6}, 96, 3, 1, 1, 1}, Case{{1, 64, 12, 12}, 64, 16, 3, 2, 1},
+                        Case{{1, 32, 16, 16}, 32, 32, 3, 1, 2}, Case{{1, 80, 14, 14}, 80, 1, 3, 1, 2},
+                        Case{{1, 6, 5, 5}, 9, 3, 3, 1, 1}, Case{{1, 176, 7, 7}, 176, 176, 5, 1, 1}}) {
+    SCOPED_TRACE(text(c.in) + " filters " + std::to_string(c.filters) + " groups " + std::to_string(c.groups));
+    MapNet net;
+    const i64 channels = c.in[1] / c.groups, pad = c.kernel / 2 * c.dilation;
+    Value* const weights =
+        net.weights({c.filters, channels, c.kernel, c.kernel}, static_cast<double>(channels * c.kernel * c.kernel));
+    Value* const y = net.node("Conv2D", {net.input(c.in), weights, net.weights({c.filters}, 1)},
+                              {{"group", c.groups},
+                               {"strides", std::vector<i64>{c.stride, c.stride}},
+                               {"dilations", std::vector<i64>{c.dilation, c.dilation}},
+                               {"pads", std::vector<i64>{pad, pad, pad, pad}}});
+    const Network network = compiled(net, net.node("Relu", {y}));
+    checked(network);
+    race_free(network);
+  }
+}
+
+TEST_P(Networks, MapsOfOneAxis) {
+  MapNet net;
+  Value* const y = net.node("Conv2D", {net.input({2, 16, 40}), net.weights({32, 16, 5}, 80)},
+                            {{"strides", std::vector<i64>{2}}, {"pads", std::vector<i64>{2, 1}}});
+  const Network network = compiled(net, net.node("MaxPool", {y}, {{"kernel_shape", std::vector<i64>{3}}}));
+  checked(network);
+  race_free(network);
+}
+
 // A factor and an offset for each channel, as constants and as a tensor that the network makes.
 TEST_P(Networks, OperandsByChannel) {
   for (const Shape& shape : {Shape{1, 16, 8, 8}, Shape{2, 40, 7, 9}, Shape{1, 64, 28, 28}}) {

@@ -25,12 +25,21 @@ void check_formats(const Group& group, const Kernel& kernel, const config::ChipC
   check(group.outputs(), formats.outputs);
 }
 
+// Tensors without elements have no place in memory.
+void refuse_empty(const Value& value, const std::string& where) {
+  if (value.shape.known() && value.shape.elements() == 0)
+    fail(Fault::Unsupported, "{}: {} has the shape {}, which has no elements", where, value.name, text(value.shape));
+}
+
 void check_shapes(const Graph& graph) {
   for (const auto& node : graph.nodes()) {
     for (const Value* const v : node->outputs()) {
       if (!v->shape.known())
         fail(Fault::Unsupported, "{} ({}): the shape {} of {} is not known; give --input_shape", node->name, node->type,
              text(v->shape), v->name);
+    }
+    for (const Value* const v : node->inputs()) {
+      if (v != nullptr) refuse_empty(*v, node->name);
     }
     if (!node->branches()) continue;
     for (const auto& body : node->bodies)
@@ -53,6 +62,10 @@ Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, co
   out.passes = optimise(*out.graph, {.switches = options.switches,
                                      .target = {.chip = &out.chip, .precision = options.precision},
                                      .dump = options.dump});
+  for (const auto* const list : {&out.graph->inputs, &out.graph->outputs}) {
+    for (const Value* const v : *list)
+      refuse_empty(*v, "the network");
+  }
   check_shapes(*out.graph);
   copy_branch_outputs(*out.graph);
   for_each_task(*out.graph, [&](const Node& node) {

@@ -24,7 +24,9 @@ std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
   if (!in.shape.known() || in.shape.rank() != 4) return "its input has no known shape of four axes";
   if (in.type != DataType::f16 || weights.type != DataType::f16 || group.resolve(conv.output())->type != DataType::f16)
     return "its types are not f16";
-  if (conv.integer("group", 1) != 1) return "it has groups";
+  if (conv.integer("group", 1) != 1 && (weights.shape[1] % static_cast<i64>(kC0) != 0 ||
+                                        weights.shape[0] / conv.integer("group", 1) % static_cast<i64>(kC0) != 0))
+    return "its groups are no whole blocks of channels";
   const ConvProblem x(group);
   const Window& w = x.window;
   for (usize a = 0; a < 2; ++a) {
@@ -112,7 +114,7 @@ class ConvWriter {
 
   void prologue() {
     p_.comment(fmt::format("{} images of {} x {} x {}, {} filters of {} x {}; tiles of {} positions and {} filters",
-                           x_.images, x_.c1 * kC0, x_.height, x_.width, x_.n1 * kC0, x_.window.kernel[0],
+                           x_.images, x_.groups * x_.c1 * kC0, x_.height, x_.width, x_.n1 * kC0, x_.window.kernel[0],
                            x_.window.kernel[1], s_.m, s_.n));
     p_.comment("arguments: the inputs, then the output");
     if (first_load3d_) {
@@ -169,10 +171,8 @@ class ConvWriter {
     }
     p_.rem(m0_, t0_, m_tiles_);
     p_.div(image_, t0_, m_tiles_);
-    p_.mul(n0_, n0_, s_.n / kC0);
+    first_filter();
     p_.mul(m0_, m0_, s_.m);
-    p_.sub(n1_, x_.n1, n0_);
-    p_.min(n1_, n1_, s_.n / kC0);
     p_.sub(m_, x_.positions, m0_);
     p_.min(m_, m_, s_.m);
     // t0: first row of the output, t1: row of the map behind the last one that is read.
@@ -204,6 +204,24 @@ class ConvWriter {
     p_.max(m2_, m_, 2);
     p_.add(m1_, m_, 15);
     p_.shr(m1_, m1_, 4);
+  }
+
+  // n0: number of the tile by filters, then its first block of filters; n1: its blocks.
+  void first_filter() {
+    if (x_.groups == 1) {
+      p_.mul(n0_, n0_, s_.n / kC0);
+      p_.sub(n1_, x_.n1, n0_);
+      p_.min(n1_, n1_, s_.n / kC0);
+      return;
+    }
+    const u64 in_group = n_tiles_ / x_.groups;
+    p_.div(t0_, n0_, in_group);
+    p_.rem(n1_, n0_, in_group);
+    p_.mul(t0_, t0_, x_.group_n1());
+    p_.mul(n1_, n1_, s_.n / kC0);
+    p_.add(n0_, t0_, n1_);
+    p_.sub(n1_, x_.group_n1(), n1_);
+    p_.min(n1_, n1_, s_.n / kC0);
   }
 
   void products() {
@@ -241,8 +259,13 @@ class ConvWriter {
   void load_l1() {
     p_.wait_flag(PipeId::MTE1, PipeId::MTE2, slot_);
     p_.comment("rows of the map to L1");
-    p_.mul(t0_, image_, x_.c1);
+    p_.mul(t0_, image_, x_.groups * x_.c1);
     p_.add(t0_, t0_, c_);
+    if (x_.groups > 1) {
+      p_.div(t1_, n0_, x_.group_n1());
+      p_.mul(t1_, t1_, x_.c1);
+      p_.add(t0_, t0_, t1_);
+    }
     p_.mul(t0_, t0_, x_.height);
     p_.add(t0_, t0_, from_);
     p_.mul(t0_, t0_, x_.width * 32);
@@ -522,7 +545,7 @@ class ConvWriter {
   const ConvSizes s_;
   const bool joint_;
   const std::vector<const Value*> residuals_ = conv_residuals(group_);
-  const u64 m_tiles_ = ceil_div(x_.positions, s_.m), n_tiles_ = ceil_div(x_.n1 * kC0, s_.n);
+  const u64 m_tiles_ = ceil_div(x_.positions, s_.m), n_tiles_ = x_.n_tiles(s_.n);
   isa::ProgramBuilder p_;
   const bool first_load3d_ = p_.arch() == isa::Arch::c100;  // has version 1 alone
   const Reg tile_ = p_.reg("tile"), image_ = p_.reg("image"), m0_ = p_.reg("m0"), n0_ = p_.reg("n0"), m_ = p_.reg("m"),

@@ -21,9 +21,9 @@ double rate(const config::CostLine& line) { return line.bytes_per_cycle > 0 ? li
 // Cycles of the slowest core: tiles in turn, each as long as its slowest part.
 double estimate(const ConvProblem& x, const ConvSizes& s, const config::ChipConfig& chip) {
   const auto n = [](u64 v) { return static_cast<double>(v); };
-  const u64 m_tiles = ceil_div(x.positions, s.m), n_tiles = ceil_div(x.n1 * kC0, s.n);
+  const u64 m_tiles = ceil_div(x.positions, s.m), n_tiles = x.n_tiles(s.n);
   const double waves = n(ceil_div(x.images * m_tiles * n_tiles, u64{chip.ai_cores}));
-  const double m = n(std::min(s.m, align_up(x.positions, kC0))), columns = n(std::min(s.n, x.n1 * kC0));
+  const double m = n(std::min(s.m, align_up(x.positions, kC0))), columns = n(std::min(s.n, x.group_n1() * kC0));
   const double depth = n(x.depth());
   const double cube = m * columns * depth / 4096 + n(ceil_div(x.depth(), s.k)) * chip.core.cube.startup;
   const auto& move = chip.core.move;
@@ -47,7 +47,8 @@ ConvProblem::ConvProblem(const Group& group) {
   images = static_cast<u64>(in[0]);
   height = static_cast<u64>(in[2]);
   width = static_cast<u64>(in[3]);
-  c1 = ceil_div<u64>(static_cast<u64>(in[1]), kC0);
+  groups = static_cast<u64>(conv.integer("group", 1));
+  c1 = ceil_div<u64>(static_cast<u64>(weights[1]), kC0);
   n1 = ceil_div<u64>(static_cast<u64>(weights[0]), kC0);
   out_width = static_cast<u64>(window.out[1]);
   positions = static_cast<u64>(window.out[0]) * out_width;
@@ -91,7 +92,7 @@ std::vector<Tiling> conv_tilings(const Group& group, const config::ChipConfig& c
   };
   std::vector<Choice> choices;
   for (u64 m = kC0; m <= std::min<u64>(512, align_up(x.positions, kC0)); m += kC0) {
-    for (u64 n1 = 1; n1 <= std::min<u64>(16, x.n1); n1 *= 2) {
+    for (u64 n1 = 1; n1 <= std::min<u64>(16, x.group_n1()); n1 *= 2) {
       const u64 n = n1 * kC0;
       // The bias table holds two tiles; a vector instruction takes a whole tile.
       if (!is_joint(chip) && x.biased && 2 * n * 4 > chip.core.buffers.bt) continue;

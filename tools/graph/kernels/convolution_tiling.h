@@ -17,6 +17,9 @@ inline constexpr u64 kMaxRepeat = 255;     // fractals of a load from L1, repeat
 struct ConvProblem {
   explicit ConvProblem(const Group& group);
   u64 depth() const { return c1 * points * kC0; }  // of the product
+  u64 group_n1() const { return n1 / groups; }
+  // Tiles of `n` filters lie in one group each.
+  u64 n_tiles(u64 n) const { return groups * ceil_div(group_n1() * kC0, n); }
   // Rows of the map that `m` positions can need.
   u64 rows(u64 m) const {
     const u64 out_rows = std::min<u64>(static_cast<u64>(window.out[0]), (m + out_width - 2) / out_width + 1);
@@ -24,7 +27,9 @@ struct ConvProblem {
   }
 
   Window window;
-  u64 images, height, width, c1, n1, out_width, positions, points;
+  u64 groups;  // each has whole blocks of channels and of filters, or there is one
+  u64 images, height, width, out_width, positions, points;
+  u64 c1, n1;  // blocks of channels of a group, of all filters
   bool biased;
 };
 

@@ -83,6 +83,7 @@ Visit bypass(Graph& graph, Node& node, Value* value);
 Visit infer_shape(Graph& graph, Node& node);
 Visit compute_dimension(Graph& graph, Node& node);
 Visit fold_constant(Graph& graph, Node& node);
+Visit replace_empty(Graph& graph, Node& node);
 Visit remove_condition(Graph& graph, Node& node);
 Visit remove_identity(Graph& graph, Node& node);
 Visit remove_dropout(Graph& graph, Node& node);
@@ -111,6 +112,8 @@ Visit full_connection(Graph& graph, Node& node);
 Effect insert_casts(Graph& graph, const Target& target);
 
 // RefineRunningFormat
+Visit widen_map(Graph& graph, Node& node, const Target& target);
+Visit regroup_convolution(Graph& graph, Node& node, const Target& target);
 Visit move_axes_last(Graph& graph, Node& node, const Target& target);
 Visit align_columns(Graph& graph, Node& node, const Target& target);
 Effect select_formats(Graph& graph, const Target& target);

@@ -88,6 +88,24 @@ Visit fold_constant(Graph& graph, Node& node) {
   return become_constant(graph, node, evaluate(node, std::move(inputs)));
 }
 
+Visit replace_empty(Graph& graph, Node& node) {
+  const auto empty = [](const Value* v) { return v != nullptr && v->shape.known() && v->shape.elements() == 0; };
+  if (!node.outputs().empty() && std::ranges::all_of(node.outputs(), empty)) {
+    std::vector<Array> arrays;
+    for (const Value* const v : node.outputs())
+      arrays.emplace_back(v->type, v->shape.dims());
+    return become_constant(graph, node, std::move(arrays));
+  }
+  if (node.type != "ConcatD" || std::ranges::none_of(node.inputs(), empty)) return Visit::none;
+  std::vector<Value*> rest;
+  std::ranges::remove_copy_if(node.inputs(), std::back_inserter(rest), empty);
+  Node* const made = graph.add_node(node.type, node.name, std::move(rest), 1, &node);
+  made->attributes = node.attributes;
+  take_place(graph, *made, {&node}, node.output());
+  graph.erase(&node);
+  return Visit::gone;
+}
+
 Visit remove_identity(Graph& graph, Node& node) {
   return node.type == "Identity" ? bypass(graph, node, node.input(0)) : Visit::none;
 }
