@@ -51,6 +51,15 @@ void Sequencer::refuse_unknown(const CodeInst& inst, u8 reg) const {
        inst.row->name, reg, load.row->name, load.line);
 }
 
+bool Sequencer::stores_unknown(const CodeInst& inst, u32 tainted) {
+  if (inst.row->opcode != insn::StDev::opcode && inst.row->opcode != insn::StUbuf::opcode) return false;
+  for (u8 p = 0; p < inst.patch_count; ++p) {
+    const auto [field, reg] = inst.patches[p];
+    if (field->name != "value" && (tainted >> reg & 1) != 0) return false;
+  }
+  return true;
+}
+
 void Sequencer::patch(const CodeInst& inst, ArgsStorage& args) const {
   for (u8 p = 0; p < inst.patch_count; ++p) {
     const auto [field, reg] = inst.patches[p];
@@ -87,9 +96,11 @@ u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
     if (observer_ != nullptr) observer_->ended();
     return 0;
   }
-  const u32 tainted = inst.sources & unknown_;
+  u32 tainted = inst.sources & unknown_;
+  if (tainted != 0 && stores_unknown(inst, tainted)) [[unlikely]]
+    tainted = 0;
   if (tainted != 0 && (inst.written == CodeInst::kNoRegister || inst.row->footprint != nullptr)) [[unlikely]] {
-    // A branch, a special register, or the address or value of a scalar access.
+    // A branch, a special register, or the address of a scalar access.
     refuse_unknown(inst, static_cast<u8>(std::countr_zero(tainted)));
   }
 

@@ -136,6 +136,8 @@ class Sequencer {
   bool refused(const Error& e, const Issued& inst);
   void leave_out(const CodeInst& inst);  // goes on behind it; its result is 0
   void patch(const CodeInst& inst, ArgsStorage& args) const;
+  // Whether a store has registers `tainted` in its value alone: a run without data stores nothing.
+  static bool stores_unknown(const CodeInst& inst, u32 tainted);
   void refuse_unknown(const CodeInst& inst, u8 reg) const;
   u64 bytes_at(const Access& access) const;  // of a scalar access, as a number
 

@@ -36,13 +36,6 @@ namespace fs = std::filesystem;
   return ::testing::AssertionSuccess();
 }
 
-// Files of bf16 have the type u16: the data are written by numpy, which has no bf16.
-Array as_type(const Array& stored, DataType type) {
-  if (type != DataType::bf16 || stored.type != DataType::u16) return stored;
-  const Tensor bits(stored);
-  return Tensor(DataType::bf16, stored.dims, {bits.bytes().begin(), bits.bytes().end()}).array();
-}
-
 // Tests whose expected data differ from CANN on purpose: ONNX 1.12 truncates f32 to bf16, CANN rounds to nearest even.
 const std::set<std::string> kOtherRounding{"test_cast_FLOAT_to_BFLOAT16", "test_castlike_FLOAT_to_BFLOAT16",
                                            "test_castlike_FLOAT_to_BFLOAT16_expanded"};

@@ -17,6 +17,13 @@ inline std::filesystem::path onnx_testdata() {
   return other != nullptr ? other : "/usr/lib/python3/dist-packages/onnx/backend/test/data";
 }
 
+// Files of bf16 have the type u16: the data are written by numpy, which has no bf16.
+inline Array as_type(const Array& stored, DataType type) {
+  if (type != DataType::bf16 || stored.type != DataType::u16) return stored;
+  const Tensor bits(stored);
+  return Tensor(DataType::bf16, stored.dims, {bits.bytes().begin(), bits.bytes().end()}).array();
+}
+
 // <prefix>_0.pb and the following ones of a folder.
 inline std::vector<Array> onnx_arrays(const std::filesystem::path& set, const std::string& prefix) {
   std::vector<Array> out;

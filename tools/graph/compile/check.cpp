@@ -17,12 +17,12 @@
 namespace vinci::graph {
 namespace {
 
-// What a chip in mode saturation has in place of infinity and NaN (docs/numerics.md).
+// What a chip in mode saturation has in place of infinity and NaN of f16 (docs/numerics.md).
 void saturate(const Value&, Array& results) {
-  const double largest = results.type == DataType::f16 ? 65504 : results.type == DataType::bf16 ? 0x1.fep127 : 0;
-  if (largest == 0) return;
+  constexpr double kLargest = 65504;
+  if (results.type != DataType::f16) return;
   for (double& v : results.values)
-    v = std::isnan(v) ? 0 : std::clamp(v, -largest, largest);
+    v = std::isnan(v) ? 0 : std::clamp(v, -kLargest, kLargest);
 }
 
 // Each value of a graph and of all branches in it, the ones that are not taken as well.

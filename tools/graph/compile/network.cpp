@@ -38,9 +38,6 @@ void check_shapes(const Graph& graph) {
         fail(Fault::Unsupported, "{} ({}): the shape {} of {} is not known; give --input_shape", node->name, node->type,
              text(v->shape), v->name);
     }
-    for (const Value* const v : node->inputs()) {
-      if (v != nullptr) refuse_empty(*v, node->name);
-    }
     if (!node->branches()) continue;
     for (const auto& body : node->bodies)
       check_shapes(*body);
@@ -74,6 +71,8 @@ Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, co
       return;
     }
     const Group group(node);
+    for (const Value* const v : group.inputs())
+      refuse_empty(*v, node.name);
     const Kernel& kernel = kernel_for(group, out.chip);
     check_formats(group, kernel, out.chip);
     Tiling tiling = kernel.tilings(group, out.chip).at(0);

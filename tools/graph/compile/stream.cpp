@@ -97,6 +97,11 @@ class ModelTasks {
   PlainNames names_;  // of labels
 };
 
+// Of a file; NumPy has no bf16, whose bits are written.
+std::string dtype_of(const Value& value) {
+  const std::string_view name = info(value.type).npy;
+  return std::string(name.empty() ? info(DataType::u16).npy : name);
+}
 
 // Kernels copy whole blocks, from any element on: what is behind the last one must be there.
 void fill_behind(const Value& value, const DeviceBuffers& buffers, task::StreamRef& stream) {
@@ -114,7 +119,7 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
   buffers.load_weights(s, main);
   for (usize i = 0; i < graph.inputs.size(); ++i) {
     const Value* const v = graph.inputs[i];
-    task::Buffer contents{.name = names.add(v->name), .dtype = std::string(info(v->type).npy), .shape = extents(*v)};
+    task::Buffer contents{.name = names.add(v->name), .dtype = dtype_of(*v), .shape = extents(*v)};
     if (i < options.inputs.size()) {
       const Tensor tensor(options.inputs[i]);
       contents.data.assign(tensor.bytes().begin(), tensor.bytes().end());
@@ -149,7 +154,7 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
   for (const Value* const v : graph.outputs) {
     const task::BufferRef host = s.host({.name = names.add("out_" + v->name),
                                          .output = files.add(v->name) + ".npy",
-                                         .dtype = std::string(info(v->type).npy),
+                                         .dtype = dtype_of(*v),
                                          .shape = extents(*v)});
     main.memcpy(host, buffers.at(v), v->shape.elements() * info(v->type).bytes);
   }

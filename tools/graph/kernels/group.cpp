@@ -3,10 +3,24 @@
 #include "tools/graph/kernels/group.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "tools/graph/passes/match.h"
 
 namespace vinci::graph {
+
+namespace {
+
+// Constants of i64 beside the first operand are axes, extents or pads, which programs contain.
+bool has_constant_operands(const Node& node) {
+  static constexpr auto kTypes =
+      std::to_array<std::string_view>({"BroadcastTo", "Cumsum", "PadV3", "Reshape", "Resize", "SplitV", "Squeeze",
+                                       "StridedSliceV2", "Tile", "TopKV2", "Trilu", "Unsqueeze"});
+  return node.type.starts_with("Reduce") || std::ranges::find(kTypes, node.type) != kTypes.end();
+}
+
+}  // namespace
 
 Group::Group(const Node& node) : node_(&node) {
   if (node.type == "FusedOp") {
@@ -23,7 +37,8 @@ Group::Group(const Node& node) : node_(&node) {
            });
   };
   for (const Value* const v : node.inputs()) {
-    if (v == nullptr || is_number(v) || (v->constant && v->type == DataType::i64)) continue;
+    if (v == nullptr || is_number(v) || (v->constant && v->type == DataType::i64 && has_constant_operands(node)))
+      continue;
     if (std::ranges::find(inputs_, v) != inputs_.end()) continue;
     inputs_.push_back(v);
   }

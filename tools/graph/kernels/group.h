@@ -16,8 +16,8 @@ class Group {
 
   const Node& node() const { return *node_; }
   const std::vector<const Node*>& nodes() const { return nodes_; }
-  // Tensors that the kernel reads, in order and each once. Scalar constants, and constants of i64 (axes, shapes), are
-  // not among them: programs contain them.
+  // Tensors that the kernel reads, in order and each once. Constant numbers, and constants that are
+  // axes, extents or pads, are not among them: programs contain them.
   const std::vector<const Value*>& inputs() const { return inputs_; }
   const std::vector<const Value*>& outputs() const { return outputs_; }
   // The tensor that an operand of a node of the group is: of the node around where it comes from there.

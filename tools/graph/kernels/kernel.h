@@ -68,6 +68,7 @@ extern const Kernel kMoveKernel;
 extern const Kernel kMoveElementsKernel;
 extern const Kernel kPoolingKernel;
 extern const Kernel kReductionKernel;
+extern const Kernel kScalarKernel;
 extern const Kernel kSoftmaxKernel;
 extern const Kernel kTransDataKernel;
 

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tests/graph/network_fixture.h"
+
+// Nodes on the scalar unit: types without vector instructions, and positions that data name.
+namespace vinci::graph {
+namespace {
+
+class ScalarKernels : public NetworkTest {
+ protected:
+  static Array array(DataType type, Dims dims, const std::function<double(usize)>& element) {
+    Array a(type, std::move(dims));
+    for (usize i = 0; i < a.size(); ++i)
+      a.values[i] = element(i);
+    a.round();
+    return a;
+  }
+  // The node of these operands, all of which are inputs of the network; it has one task and is right.
+  static void right(std::string_view type, const std::vector<Array>& operands, const Attributes& attributes = {}) {
+    Net net;
+    std::vector<Value*> inputs;
+    for (const Array& a : operands)
+      inputs.push_back(net.input(a.dims, a.type));
+    Value* const out = net.node(type, inputs, attributes);
+    const Network network = compiled(net, out);
+    EXPECT_TRUE(std::ranges::count(kernels(network), "scalar") == 1) << type;
+    for (const NodeCheck& row : check_nodes(network, operands))
+      EXPECT_TRUE(row.right()) << type << " of " << info(operands[0].type).name << ": " << row.error;
+    for (const std::string& finding : checker_findings(network))
+      ADD_FAILURE() << type << ": " << finding;
+  }
+};
+
+TEST_P(ScalarKernels, IntegersOfAllTypes) {
+  for (const DataType type : {DataType::i8, DataType::u8, DataType::i16, DataType::u16, DataType::i32, DataType::u32,
+                              DataType::i64}) {
+    const double lowest = std::max(info(type).lowest, -6e7), highest = std::min(info(type).highest, 6e7);
+    const auto some = [&](double seed) {
+      return [=](usize i) {
+        const double v = std::fmod(std::abs(std::sin(static_cast<double>(i) + seed)) * 1e9, highest - lowest) + lowest;
+        return std::floor(v) == 0 ? 1 : std::floor(v);
+      };
+    };
+    const Array a = array(type, {3, 7}, some(1)), b = array(type, {7}, some(2));
+    for (const char* const node : {"Add", "Sub", "Mul", "RealDiv", "Mod", "Maximum", "Minimum", "Equal", "Greater",
+                                   "GreaterEqual", "Less", "LessEqual"})
+      right(node, {a, b});
+  }
+}
+
+TEST_P(ScalarKernels, TheHighestBitOfU64IsNoSign) {
+  const Array a = array(DataType::u64, {4}, [](usize i) { return i < 2 ? 0x1p63 : 5; });
+  const Array b = array(DataType::u64, {4}, [](usize i) { return i % 2 == 0 ? 7 : 0x1.8p63; });
+  for (const char* const node : {"Maximum", "Minimum", "Less", "LessEqual"})
+    right(node, {a, b});
+}
+
+TEST_P(ScalarKernels, BooleansAndSelection) {
+  const Array a = array(DataType::boolean, {4, 5}, [](usize i) { return i % 2; });
+  const Array b = array(DataType::boolean, {5}, [](usize i) { return i % 3 == 0; });
+  for (const char* const node : {"LogicalAnd", "LogicalOr", "LogicalXor"})
+    right(node, {a, b});
+  right("LogicalNot", {a});
+  const auto ramp = [](usize i) { return static_cast<double>(i) - 7; };
+  right("SelectV2", {a, array(DataType::f16, {4, 1}, ramp), array(DataType::f16, {5}, ramp)});
+  right("SelectV2", {b, array(DataType::i64, {3, 5}, ramp), array(DataType::i64, {1}, ramp)});
+}
+
+TEST_P(ScalarKernels, CastsBetweenAllTypes) {
+  constexpr std::array kTypes{DataType::f16, DataType::bf16, DataType::i8, DataType::u8,     DataType::i16,
+                              DataType::i32, DataType::u32,  DataType::i64, DataType::boolean};
+  for (const DataType from : kTypes) {
+    const Array a = array(from, {33}, [&](usize i) {
+      return (static_cast<double>(i) - (info(from).lowest < 0 || is_float(from) ? 16 : 0)) * (is_float(from) ? 0.75 : 1);
+    });
+    for (const DataType to : kTypes) {
+      if (from == to || (is_float(from) && info(to).lowest == 0 && !is_float(to))) continue;
+      right("Cast", {a}, {{"to", static_cast<i64>(enum_index(to))}});
+    }
+  }
+}
+
+TEST_P(ScalarKernels, PositionsThatDataName) {
+  const auto ramp = [](usize i) { return static_cast<double>(i) * 0.25 - 3; };
+  const Array data = array(DataType::f16, {3, 4, 5}, ramp);
+  const Array index = array(DataType::i64, {2, 3}, [](usize i) { return static_cast<double>(i % 3) - 1; });
+  for (const i64 axis : {0, 1, -1})
+    right("GatherV2", {data, index}, {{"axis", axis}});
+  const Array each = array(DataType::i32, {3, 2, 5}, [](usize i) { return static_cast<double>(i % 4); });
+  right("GatherElements", {data, each}, {{"axis", i64{1}}});
+  right("ScatterElements", {data, each, array(DataType::f16, {3, 2, 5}, ramp)}, {{"axis", i64{1}}});
+  right("ScatterElements", {data, each, array(DataType::f16, {3, 2, 5}, ramp)},
+        {{"axis", i64{1}}, {"reduction", std::string("add")}});
+  const Array pairs = array(DataType::i64, {4, 2}, [](usize i) { return static_cast<double>(i % 3); });
+  right("GatherNd", {data, pairs});
+  right("ScatterNdUpdate", {data, pairs, array(DataType::f16, {4, 5}, ramp)});
+  right("GatherNd", {data, array(DataType::i64, {3, 2, 1}, [](usize i) { return static_cast<double>(i % 4); })},
+        {{"batch_dims", i64{1}}});
+}
+
+TEST_P(ScalarKernels, RowsAlongAnyAxis) {
+  const auto jump = [](usize i) { return static_cast<double>(i * 7 % 11) - 5; };
+  for (const DataType type : {DataType::f16, DataType::i32}) {
+    const Array data = array(type, {3, 6, 4}, jump);
+    for (const i64 axis : {0, 1, 2}) {
+      for (const char* const node : {"ArgMaxV2", "ArgMin"}) {
+        for (const i64 last : {0, 1})
+          right(node, {data}, {{"axis", axis}, {"select_last_index", last}});
+      }
+    }
+    for (const i64 axis : {1, -1})
+      right("Hardmax", {data}, {{"axis", axis}});
+  }
+}
+
+TEST_P(ScalarKernels, SortsAndSums) {
+  for (const i64 largest : {0, 1}) {
+    Net net;
+    Value* const x = net.input({4, 9}, DataType::f16);
+    Node* const node = net.graph.add_node("TopKV2", "top", {x, net.integers({5})}, 2);
+    node->attributes = {{"largest", largest}};
+    infer(*node);
+    net.output(node->output(0));
+    net.output(node->output(1));
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+    const Array in = array(DataType::f16, {4, 9}, [](usize i) { return static_cast<double>(i * 5 % 7); });
+    for (const NodeCheck& row : check_nodes(network, {in}))
+      EXPECT_TRUE(row.right()) << row.output->name << ": " << row.error;
+  }
+  for (const i64 flags : {0, 1, 2, 3}) {
+    Net net;
+    checked(compiled(net, net.node("Cumsum", {net.input({3, 8, 2}), net.integers({1})},
+                                   {{"exclusive", flags & 1}, {"reverse", flags >> 1}})));
+  }
+}
+
+TEST_P(ScalarKernels, BordersOfAllModes) {
+  for (const char* const mode : {"constant", "edge", "reflect"}) {
+    Net net;
+    Value* const x = net.input({2, 3, 4}, DataType::f16);
+    const Network network =
+        compiled(net, net.node("PadV3", {x, net.integers({1, 0, 2, 0, 2, 3})}, {{"mode", std::string(mode)}}));
+    checked(network);
+    race_free(network);
+  }
+}
+
+TEST_P(ScalarKernels, WindowsOfAnyMap) {
+  struct Case {
+    const char* type;
+    Shape in;
+    Attributes attributes;
+  };
+  using L = std::vector<i64>;
+  for (const Case& c :
+       {Case{"MaxPool", {1, 3, 5, 6, 4}, {{"kernel_shape", L{2, 3, 2}}, {"strides", L{1, 2, 2}}}},
+        Case{"AvgPool", {1, 2, 7, 5}, {{"kernel_shape", L{3, 3}}, {"pads", L{2, 2, 1, 1}}, {"strides", L{2, 2}}}},
+        Case{"AvgPool", {1, 2, 7, 5}, {{"kernel_shape", L{3, 3}}, {"strides", L{2, 2}}, {"ceil_mode", i64{1}}}},
+        Case{"LpPool", {1, 2, 6, 6}, {{"kernel_shape", L{2, 2}}, {"p", i64{2}}}}}) {
+    SCOPED_TRACE(c.type);
+    Net net;
+    checked(compiled(net, net.node(c.type, {net.input(c.in)}, c.attributes)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Chips, ScalarKernels, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
+
+}  // namespace
+}  // namespace vinci::graph
