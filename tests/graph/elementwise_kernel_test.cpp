@@ -22,6 +22,31 @@ TEST_P(ElementwiseKernels, FunctionsOfOneOperand) {
   }
 }
 
+TEST_P(ElementwiseKernels, TrigonometricFunctions) {
+  for (const auto& [type, factor, offset] : {std::tuple{"Sin", 20.0, 0.0},
+                                             {"Cos", 20.0, 3.0},
+                                             {"Tan", 1.4, 0.0},
+                                             {"Asin", 1.0, 0.0},
+                                             {"Acos", 1.0, 0.0},
+                                             {"Atan", 5.0, 0.0},
+                                             {"Sinh", 4.0, 0.0},
+                                             {"Cosh", 4.0, 0.0},
+                                             {"Asinh", 8.0, 0.0},
+                                             {"Acosh", 3.0, 4.5},
+                                             {"Atanh", 0.9, 0.0}}) {
+    for (const DataType dtype : {DataType::f16, DataType::f32}) {
+      SCOPED_TRACE(type);
+      Net net;
+      Value* const x = net.input({300}, dtype);
+      const auto number = [&](double v) { return net.graph.add_constant("n", Tensor(Array(dtype, {}, {v}))); };
+      Value* const wide = net.node("Add", {net.node("Mul", {x, number(factor)}), number(offset)});
+      net.output(net.node(type, {wide}));
+      checked(compile(std::move(net.owned), config::load_chip(GetParam()),
+                      {.precision = PrecisionMode::must_keep_origin_dtype}));
+    }
+  }
+}
+
 // Steps: an input in front of a step must have no other rounding than in the reference.
 TEST_P(ElementwiseKernels, WholeNumbers) {
   for (const char* const type : {"Ceil", "Floor", "Round"}) {

@@ -59,6 +59,9 @@ struct OpReader {
   std::vector<Value*> (*read)(Reading& x) = nullptr;
 };
 
+std::vector<Value*> read_negative_likelihood(Reading& x);
+std::vector<Value*> read_softmax_cross_entropy(Reading& x);
+
 // Null where ONNX's operator cannot be read.
 const OpReader* find_reader(std::string_view domain, std::string_view op);
 std::span<const OpReader> all_readers();

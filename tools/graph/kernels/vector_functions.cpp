@@ -8,6 +8,7 @@
 #include <numbers>
 #include <span>
 
+#include "tools/graph/kernels/vector_trigonometry.h"
 #include "tools/graph/passes/match.h"
 
 // Activations and other functions as sequences of vector instructions on f32.
@@ -230,7 +231,10 @@ constexpr auto kVectorFunctions = std::to_array<VectorFunction>({
 
 const VectorFunction* find_vector_function(std::string_view type) {
   const auto at = std::ranges::find(kVectorFunctions, type, &VectorFunction::type);
-  return at == kVectorFunctions.end() ? nullptr : at;
+  if (at != kVectorFunctions.end()) return at;
+  const std::span<const VectorFunction> more = trigonometric_functions();
+  const auto found = std::ranges::find(more, type, &VectorFunction::type);
+  return found == more.end() ? nullptr : &*found;
 }
 
 }  // namespace vinci::graph

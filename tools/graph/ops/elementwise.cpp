@@ -171,6 +171,8 @@ void cast(Evaluation& x) {
   const Array& in = x.input(0);
   const bool to_whole = is_float(in.type) && !is_float(x.out[0].type) && x.out[0].type != DataType::boolean;
   std::ranges::transform(in.values, x.out[0].values.begin(), [&](double v) { return to_whole ? std::trunc(v) : v; });
+  // The only purpose of a Cast is its rounding, so it rounds in double, too.
+  x.out[0].round();
 }
 
 void infer_dropout(Inference& x) {
