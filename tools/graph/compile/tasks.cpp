@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/graph/compile/tasks.h"
 
+#include <algorithm>
 #include <set>
 
 #include "tools/graph/compile/storage.h"
@@ -28,9 +29,10 @@ void copy_outputs(Graph& branch) {
 Engine engine_of(const Node& node) {
   // Dropout of inference, without a mask, is a copy.
   if (node.type == "Identity" || (node.type == "Dropout" && node.outputs().size() == 1)) return Engine::sdma;
-  const bool to_number = node.type == "Cast" && node.output()->type == DataType::i32 && node.output()->shape.known() &&
-                         node.output()->shape.elements() == 1;
-  return node.type == "MapIndex" || to_number ? Engine::aicpu : Engine::aicore;
+  const bool chooses = node.type == "Cast" && std::ranges::any_of(node.output()->uses(), [](const Use& use) {
+    return use.node->branches() && use.input == 0;
+  });
+  return node.type == "MapIndex" || chooses ? Engine::aicpu : Engine::aicore;
 }
 
 void for_each_task(const Graph& graph, const std::function<void(const Node&)>& task,

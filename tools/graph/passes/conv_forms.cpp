@@ -45,8 +45,11 @@ void replace_node(Graph& graph, Node& node, Value* made) {
 // With an axis of 1 in front of the only axis of a map.
 Attributes with_second_axis(const Node& node) {
   Attributes out = node.attributes;
-  for (const auto& [key, fill, at] : {std::tuple{"kernel_shape", i64{1}, 0}, {"strides", i64{1}, 0},
-                                      {"dilations", i64{1}, 0}, {"pads", i64{0}, 0}, {"pads", i64{0}, 2}}) {
+  for (const auto& [key, fill, at] : {std::tuple{"kernel_shape", i64{1}, 0},
+                                      {"strides", i64{1}, 0},
+                                      {"dilations", i64{1}, 0},
+                                      {"pads", i64{0}, 0},
+                                      {"pads", i64{0}, 2}}) {
     const auto found = out.find(key);
     if (found == out.end()) continue;
     auto& list = std::get<std::vector<i64>>(found->second);
@@ -67,9 +70,7 @@ Visit widen_map(Graph& graph, Node& node, const Target& target) {
   const Shape& in = node.input(0)->shape;
   if (!in.known() || in.rank() != 3) return Visit::none;
   if (node.outputs().size() != 1 || node.has("output_shape") || node.has("output_padding")) return Visit::matched;
-  const auto wide = [&](Value* v) {
-    return reshaped(graph, v, {v->shape[0], v->shape[1], 1, v->shape[2]}, node);
-  };
+  const auto wide = [&](Value* v) { return reshaped(graph, v, {v->shape[0], v->shape[1], 1, v->shape[2]}, node); };
   std::vector<Value*> operands{wide(node.input(0))};
   for (usize i = 1; i < node.inputs().size(); ++i)
     operands.push_back(i == 1 ? wide(node.input(i)) : node.input(i));

@@ -120,14 +120,15 @@ Visit infer_batchnorm(Graph& graph, Node& node) {
 }
 
 Visit reduce_global_pool(Graph& graph, Node& node) {
-  if (node.type != "GlobalAveragePool") return Visit::none;
+  const bool mean = node.type == "GlobalAveragePool";
+  if (!mean && node.type != "GlobalMaxPool") return Visit::none;
   const Shape& in = node.input(0)->shape;
   if (!in.ranked()) return Visit::matched;
   Array axes(DataType::i64, {std::ssize(in.dims()) - 2});
   for (usize i = 0; i < axes.size(); ++i)
     axes.values[i] = static_cast<double>(i + 2);
   Value* const over = graph.add_constant(node.name + "/axes", Tensor(axes));
-  Node* const made = graph.add_node("ReduceMean", node.name, {node.input(0), over}, 1, &node);
+  Node* const made = graph.add_node(mean ? "ReduceMean" : "ReduceMax", node.name, {node.input(0), over}, 1, &node);
   take_place(graph, *made, {&node}, node.output());
   graph.erase(&node);
   return Visit::gone;

@@ -77,7 +77,8 @@ Switches from_lines(std::string_view text, const std::string& where) {
 
 bool looks_at_nodes(const Pass& pass) { return pass.node != nullptr || pass.node_for != nullptr; }
 
-constexpr usize kMaxVisits = 10;  // of each node, on average; as in GE
+constexpr usize kMaxVisits = 10;     // of each node, on average; as in GE
+constexpr usize kMaxInserted = 100;  // nodes that a small graph may get beside its own
 
 Target in_branch(Target target) {
   target.branch = true;
@@ -87,7 +88,7 @@ Target in_branch(Target target) {
 // One walk of neighbours in the list that look at nodes. Nodes that a visit inserts are visited next; branches of a
 // node before the node itself.
 void walk(Graph& graph, std::span<PassRecord> group, const Target& target) {
-  usize left = kMaxVisits * (graph.size() + 1);
+  usize left = kMaxVisits * (graph.size() + kMaxInserted);
   for (auto at = graph.nodes().begin(); at != graph.nodes().end();) {
     if (left-- == 0) fail(Fault::Internal, "graph {}: passes change the same nodes again and again", graph.name);
     // A visit erases its node and nodes in front of it; those behind stay.

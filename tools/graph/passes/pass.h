@@ -106,6 +106,7 @@ Visit divide_by_constant(Graph& graph, Node& node);
 Visit fuse_transposes(Graph& graph, Node& node);
 Visit fuse_transpose_matmul(Graph& graph, Node& node);
 
+Visit decompose(Graph& graph, Node& node, const Target& target);
 Visit full_connection(Graph& graph, Node& node);
 
 // RefineRunningPrecision
