@@ -86,7 +86,7 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
       --budget;
       ++executed_;
       if (inst.row->role == Role::scalar || inst.row->role == Role::end) {
-        status_ |= front_.step(status_, results_, executed_);
+        status_ |= isa::step(front_, status_, results_, executed_, census_, launch_, name_);
         if (front_.changed_memory()) change();
       } else {
         if (const auto issued = front_.issue()) {

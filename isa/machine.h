@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 
-#include "isa/census/census.h"
 #include "isa/cross_core.h"
 #include "isa/flags.h"
 #include "isa/sequencer.h"
@@ -15,6 +14,8 @@
 #include "isa/unit_flags.h"
 
 namespace vinci::isa {
+
+struct Census;  // isa/census/census.h
 
 // The untimed reference machine: one core without a clock. Instructions run as soon as flags and barriers allow, pipes
 // in order; for a program without races the result is the one of every legal schedule, so it is what the timed core is

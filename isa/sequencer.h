@@ -54,6 +54,8 @@ class Sequencer {
   const Code& code() const { return *code_; }
   bool done() const { return done_; }
   u32 pc() const { return pc_; }
+  OverflowMode overflow() const { return overflow_of(core_, spr_); }
+  u64 issued() const { return issued_; }  // instructions of this block that went to pipes
   // What the next instruction that is issued touches, so that it is not computed again; it must stay until then.
   void set_footprint(const Footprint* footprint) { footprint_ = footprint; }
   // The instruction at pc; throws when the program runs past its end.

@@ -5,36 +5,23 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "isa/base/enums.h"
 #include "isa/base/types.h"
+#include "isa/numeric/events.h"
 
 // The census of numeric events: which results overflowed, turned into NaN, were saturated, are subnormal, vanished, or
 // swallowed an addend; how often, at which instruction of which task, and with which operands the first time. Filled by
 // the instructions while they execute; without a census they only test one null pointer. See docs/numerics.md.
 namespace vinci::isa {
 
-enum class NumericEvent : u8 {
-  overflow,   // finite operands, but the IEEE 754 result is infinite; an integer result that wraps
-  nan,        // no operand is NaN, but the IEEE 754 result is
-  saturated,  // the result was replaced: infinity by the largest value, NaN by 0, an integer by its limit
-  subnormal,  // the result is subnormal
-  flushed,    // the result is zero, but the exact value is not
-  absorbed,   // an addend other than zero changed nothing: x + y == x with y != 0
-};
-inline constexpr usize kNumericEvents = enum_count<NumericEvent>;
-inline constexpr auto kNumericEventNames = enum_names<NumericEvent>;
-constexpr std::string_view name(NumericEvent e) { return kNumericEventNames[static_cast<usize>(e)]; }
-
-// A set of events, as a bit mask.
-using NumericEvents = u8;
-constexpr NumericEvents bit(NumericEvent e) { return static_cast<NumericEvents>(1u << static_cast<unsigned>(e)); }
-
-// An instruction of a task.
+// An instruction of a task, or a task that is no kernel.
 struct Site {
+  static constexpr u32 kNoKernel = ~u32{0};
+
   u32 kernel = 0;  // index in the task stream; a MIX task has two
   u32 pc = 0;      // index in its program
 
@@ -56,14 +43,19 @@ struct NumericOperand {
   double value = 0;
 };
 
-// One event of one result.
-struct Occurrence {
-  Moment moment;
-  std::string core;  // "core3.AIV"
-  u64 element = 0;   // of the instruction, counted over its repeats with the lanes that are masked off
+// A result with the operands that it came from.
+struct Result {
   std::array<NumericOperand, 3> operands{};
   u8 operand_count = 0;
   double result = 0;
+};
+
+// One event of one result.
+struct Occurrence : Result {
+  Moment moment;
+  std::string core;  // "core3.AIV"
+  u64 element = 0;   // of the instruction, counted over its repeats with the lanes that are masked off
+  u32 cause = 0;  // where a special operand comes from: a node of Origins, 0: it is not known, or no operand is special
 };
 
 // What the executions of one instruction in one task did.
@@ -84,25 +76,43 @@ struct FirstOverflow {
 };
 
 struct TaskCensus {
+  u64 sequence = 0;  // tasks count in the order in which they begin to compute
   std::map<Site, SiteCensus> sites;
   FirstOverflow first_overflow;  // of a core
   FirstOverflow first_atomic;    // of an atomic write to global memory
 };
 
+class Origins;  // isa/census/origins.h
+
 // Of a whole run.
 struct Census {
   std::map<u32, TaskCensus> tasks;  // by Launch::task, the position of the task in the order of the task stream
+  std::shared_ptr<Origins> origins;
+
+  // The census of a task, which begins with it.
+  TaskCensus& of(u32 task);
 };
 
-// Where an instruction that executes reports its results: one object for each execution.
+// Where an instruction that executes reports its results: one object for each execution. Instructions that report
+// nothing leave no site.
 class CensusPoint {
  public:
   CensusPoint(TaskCensus& task, const Site& site, const Moment& moment, std::string_view core)
-      : task_(task), site_(task.sites[site]), id_(site), moment_(moment), core_(core) {
-    ++site_.executions;
-  }
+      : task_(task), id_(site), moment_(moment), core_(core) {}
 
-  void add_results(u64 count) { site_.results += count; }
+  // From where special operands of this execution come, a node of Origins.
+  void set_cause(u32 node) { cause_ = node; }
+  // Events that this execution had although no operand was special, of those that leave special values behind.
+  NumericEvents born() const { return born_; }
+  const Site& id() const { return id_; }
+
+  void add_results(u64 count) { site().results += count; }
+  // `count` results had an event; `element` is the first of them, and describe() gives it as a Result.
+  template <class Describe>
+  void add(NumericEvent event, u64 count, u64 element, Describe describe) {
+    if (is_first(event, element) || leaves_special(event)) record(event, element, describe());
+    site().counts[static_cast<usize>(event)] += count;
+  }
   // `events` happened to the result of this element.
   void add(NumericEvents events, u64 element, std::span<const NumericOperand> operands, double result);
   // The bits of STATUS that the whole execution raised.
@@ -111,13 +121,22 @@ class CensusPoint {
   void add_atomic(u64 code);
 
  private:
+  SiteCensus& site();
+  bool is_first(NumericEvent event, u64 element);
+  // Whether it leaves infinities, NaN, largest values or zeros behind, whose way is followed.
+  static bool leaves_special(NumericEvent event) {
+    return event == NumericEvent::overflow || event == NumericEvent::nan || event == NumericEvent::flushed;
+  }
+  void record(NumericEvent event, u64 element, const Result& result);
   void note(FirstOverflow& first, u64 status) const;
 
   TaskCensus& task_;
-  SiteCensus& site_;
+  SiteCensus* site_ = nullptr;
   Site id_;
   Moment moment_;
   std::string_view core_;
+  u32 cause_ = 0;
+  NumericEvents born_ = 0;
 };
 
 }  // namespace vinci::isa

@@ -2,7 +2,10 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/census/execute.h"
 
+#include <optional>
 #include <utility>
+
+#include "isa/census/scalar.h"
 
 namespace vinci::isa {
 
@@ -11,7 +14,7 @@ void execute(const Issued& inst, ExecContext& context, Census* census, const Lau
     inst.row->execute(inst.args, context);
     return;
   }
-  CensusPoint point(census->tasks[launch.task], {launch.kernel, inst.pc}, {launch.block_idx, inst.order, launch.part},
+  CensusPoint point(census->of(launch.task), {launch.kernel, inst.pc}, {launch.block_idx, inst.order, launch.part},
                     core);
   u64 raised = 0;  // by this execution alone; STATUS is sticky, and so is the code of atomic writes
   const u64 atomic_before = std::exchange(context.results.l2_atomic, 0);
@@ -28,6 +31,21 @@ void execute(const Issued& inst, ExecContext& context, Census* census, const Lau
   point.add_status(raised);
   point.add_atomic(context.results.l2_atomic);
   if (atomic_before != 0) context.results.l2_atomic = atomic_before;
+}
+
+u64 step(Sequencer& front, u64 status, const ResultRegisters& results, u64 sys_cnt, Census* census,
+         const Launch& launch, std::string_view core) {
+  if (census == nullptr) return front.step(status, results, sys_cnt);
+  const std::optional<ScalarCensus> counted = ScalarCensus::of(front);
+  const u32 pc = front.pc();
+  const u64 raised = front.step(status, results, sys_cnt);
+  if (counted) {
+    CensusPoint point(census->of(launch.task), {launch.kernel, pc}, {launch.block_idx, front.issued(), launch.part},
+                      core);
+    counted->count(front, point);
+    point.add_status(raised);
+  }
+  return raised;
 }
 
 }  // namespace vinci::isa

@@ -10,4 +10,8 @@ namespace vinci::isa {
 // Executes an instruction of a block; its results are counted where there is a census.
 void execute(const Issued& inst, ExecContext& context, Census* census, const Launch& launch, std::string_view core);
 
+// Sequencer::step(); an f32 result of the scalar unit is counted where there is a census.
+u64 step(Sequencer& front, u64 status, const ResultRegisters& results, u64 sys_cnt, Census* census,
+         const Launch& launch, std::string_view core);
+
 }  // namespace vinci::isa

@@ -4,108 +4,162 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
-#include <limits>
+
+#include "isa/census/integers.h"
+#include "isa/census/lane_masks.h"
+#include "isa/numeric/lane_access.h"
+#include "isa/sem/fractal_kernel.h"
 
 namespace vinci::isa {
 namespace {
 
-template <class T>
-T load(const LaneBuffer& lanes, u32 i) {
-  T v;
-  std::memcpy(&v, lanes.bytes.data() + usize{i} * sizeof(T), sizeof v);
-  return v;
+using Words = LaneBits;
+
+u32 sign_bit(LaneType type) { return type == LaneType::f32 ? 0x80000000u : 0x8000u; }
+
+bool adds(LaneRule rule) { return rule == LaneRule::sum || rule == LaneRule::sub; }
+
+// The bits of the second addend that the sum is compared with: of a difference, with the other sign.
+u32 flipped(const LaneResults& r) { return r.rule == LaneRule::sub ? sign_bit(r.dst) : 0; }
+
+// A cast whose rounding mode may return the largest value for a larger one, and did for some lane, or overflowed.
+bool may_return_largest(const LaneResults& r) {
+  const bool directed = r.round != RoundMode::rint && r.round != RoundMode::round;
+  return directed && r.rule == LaneRule::convert && (r.raised & kVectorStatus.overflow) != 0;
 }
 
-// The smallest normal number of a float type.
-double smallest_normal(LaneType type) { return type == LaneType::f16 ? 0x1p-14 : 0x1p-126; }
+bool has_zero_events(LaneRule rule) {
+  return rule == LaneRule::product || rule == LaneRule::quotient || rule == LaneRule::nonzero ||
+         rule == LaneRule::convert || is_fused(rule);
+}
 
-// First and last value of an integer type.
-struct Limits {
-  double low, high;
+// Whether a result is infinite or NaN. Where none is, all operands are finite, or what they are does not matter; only
+// quotients and exponentials make a finite result of an infinity.
+bool any_special(const LaneResults& r, const LaneClasses& result) {
+  if (r.rule == LaneRule::quotient || r.rule == LaneRule::nonzero) return true;
+  return ((result[0].special() & r.active[0]) | (result[1].special() & r.active[1])) != 0;
+}
+
+// Of an integer nothing but zero matters.
+LaneClasses classes_of(LaneType type, const LaneBuffer* lanes, u32 count, bool special) {
+  if (lanes == nullptr) return {};
+  if (is_float(type)) return special ? classify_lanes(type, *lanes) : zero_lanes(type, *lanes);
+  LaneClasses out{};
+  for (u32 i = 0; i < count; ++i)
+    out[i / 64].zero |= static_cast<u64>(lane_value(type, *lanes, i) == 0) << (i % 64);
+  return out;
+}
+
+// A fused form is x * y + z; which operands these are.
+struct Fused {
+  const LaneBuffer& x;
+  const LaneBuffer& y;
+  const LaneBuffer& z;
 };
-Limits limits(LaneType type) {
-  const int bits = static_cast<int>(lane_bits(type));
-  if (!is_signed_int(type)) return {0, std::ldexp(1.0, bits) - 1};
-  return {-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1) - 1};
+Fused fused_of(const LaneResults& r) {
+  return r.rule == LaneRule::mla ? Fused{*r.a, *r.b, *r.old} : Fused{*r.old, *r.a, *r.b};
 }
 
-// Whether adding y to x, with this result, changed nothing although y is not zero.
-bool absorbed(double x, double y, double sum) { return y != 0 && x != 0 && sum == x && std::isfinite(x); }
-
-// The operands of one result.
-struct Lane {
-  double a = 0, b = 0, old = 0, result = 0;
+// f16 operands beside f32 results as f32.
+struct Widened {
+  LaneBuffer a, b;
 };
-
-// The exact value, or one that is zero, and out of the range of an integer type, exactly where the exact one is: sums
-// and products of f16 are exact in binary64, and so are products of f32 and their being zero.
-double exact(LaneRule rule, const Lane& v) {
-  switch (rule) {
-    case LaneRule::sum: return v.a + v.b;
-    case LaneRule::sub: return v.a - v.b;
-    case LaneRule::product: return v.a * v.b;
-    case LaneRule::quotient: return std::isinf(v.b) ? 0 : v.a;
-    case LaneRule::nonzero: return std::isinf(v.a) ? 0 : 1;
-    case LaneRule::madd: return v.old * v.a + v.b;
-    case LaneRule::mla: return v.old + v.a * v.b;
-    case LaneRule::convert: return v.a;
-    case LaneRule::moved:
-    case LaneRule::function: break;
-  }
-  return 0;
+LaneResults widened(const LaneResults& r, Widened& to) {
+  LaneResults wide = r;
+  widen_f16(r.a->bytes.data(), reinterpret_cast<float*>(to.a.bytes.data()), r.lanes);
+  widen_f16(r.b->bytes.data(), reinterpret_cast<float*>(to.b.bytes.data()), r.lanes);
+  wide.a = &to.a;
+  wide.b = &to.b;
+  wide.src = wide.second = LaneType::f32;
+  return wide;
 }
 
-bool swallows(LaneRule rule, const Lane& v) {
-  switch (rule) {
-    case LaneRule::sum: return absorbed(v.a, v.b, v.result) || absorbed(v.b, v.a, v.result);
-    case LaneRule::sub: return absorbed(v.a, v.b, v.result) || absorbed(-v.b, v.a, v.result);
-    case LaneRule::madd: return absorbed(v.b, v.old * v.a, v.result) || absorbed(v.old * v.a, v.b, v.result);
-    case LaneRule::mla: return absorbed(v.old, v.a * v.b, v.result) || absorbed(v.a * v.b, v.old, v.result);
-    default: return false;
-  }
+// Calls f(lane) for the bits of a mask.
+template <class F>
+void each_bit(u64 mask, usize word, F f) {
+  for (; mask != 0; mask &= mask - 1)
+    f(static_cast<u32>(word * 64) + static_cast<u32>(std::countr_zero(mask)));
 }
 
-NumericEvents float_events(const LaneResults& r, const Lane& v) {
-  NumericEvents events = 0;
-  const bool finite = std::isfinite(v.a) && std::isfinite(v.b) && std::isfinite(v.old);
-  if (std::isnan(v.result)) {
-    if (!std::isnan(v.a) && !std::isnan(v.b) && !std::isnan(v.old)) events |= bit(NumericEvent::nan);
-  } else if (std::isinf(v.result)) {
-    if (finite) events |= bit(NumericEvent::overflow);
+LaneEvents fused_events(const LaneResults& r) {
+  const Fused f = fused_of(r);
+  const Words addend = equal_lanes(r.dst, *r.ieee, f.z);
+  Words product = equal_products(r.dst, f.x, f.y, *r.ieee);
+  LaneEvents out{};
+  const auto value = [&](const LaneBuffer& lanes, u32 i) { return lane_value(r.dst, lanes, i); };
+  const LaneClasses result = classify_lanes(r.dst, *r.ieee);
+  const bool special = any_special(r, result);
+  const LaneClasses a = classes_of(r.dst, r.a, r.lanes, special), b = classes_of(r.dst, r.b, r.lanes, special),
+                    old = classes_of(r.dst, r.old, r.lanes, special);
+  for (usize w = 0; w < out.size(); ++w) {
+    if (r.active[w] == 0) continue;
+    u64 is_exact = ~u64{0};
+    // Products of f16 and f32 are exact in binary64.
+    each_bit(product[w] & r.active[w], w, [&](u32 i) {
+      if (value(f.x, i) * value(f.y, i) != value(*r.ieee, i)) product[w] &= ~(u64{1} << (i % 64));
+    });
+    each_bit(result[w].zero & r.active[w], w, [&](u32 i) {
+      if (value(f.x, i) * value(f.y, i) != -value(f.z, i)) is_exact &= ~(u64{1} << (i % 64));
+    });
+    u64 to_zero = 0;
+    each_bit(r.relu ? result[w].inf : 0, w, [&](u32 i) {
+      if (value(*r.ieee, i) < 0) to_zero |= u64{1} << (i % 64);
+    });
+    out[w] = classify({.rule = r.rule,
+                       .saturates = r.saturates,
+                       .a = a[w],
+                       .b = b[w],
+                       .old = old[w],
+                       .r = result[w],
+                       .to_zero = to_zero,
+                       .is_addend = addend[w],
+                       .is_product = product[w],
+                       .is_exact = is_exact});
   }
-  if (!std::isfinite(v.result)) {
-    return r.saturate ? static_cast<NumericEvents>(events | bit(NumericEvent::saturated)) : events;
-  }
-  if (v.result == 0) {
-    if (exact(r.rule, v) != 0) events |= bit(NumericEvent::flushed);
-  } else if (std::fabs(v.result) < smallest_normal(r.dst)) {
-    events |= bit(NumericEvent::subnormal);
-  }
-  if (swallows(r.rule, v)) events |= bit(NumericEvent::absorbed);
-  return events;
+  return out;
 }
 
-double rounded(double value, RoundMode mode) {
-  switch (mode) {
-    case RoundMode::rint: return std::nearbyint(value);
-    case RoundMode::floor: return std::floor(value);
-    case RoundMode::ceil: return std::ceil(value);
-    case RoundMode::round: return std::round(value);
-    case RoundMode::trunc:
-    case RoundMode::odd: break;
+LaneEvents float_events(const LaneResults& r) {
+  const bool to_largest = may_return_largest(r);
+  LaneEvents out{};
+  const LaneClasses result = classify_lanes(r.dst, *r.ieee);
+  const bool special = any_special(r, result) || to_largest;
+  const LaneClasses a = classes_of(r.src, r.a, r.lanes, special), b = classes_of(r.second, r.b, r.lanes, special);
+  Words is_a{}, is_b{};
+  if (adds(r.rule)) {
+    is_a = equal_lanes(r.dst, *r.ieee, *r.a);
+    is_b = equal_lanes(r.dst, *r.ieee, *r.b, flipped(r));
   }
-  return std::trunc(value);
+  const LaneEvents raised = to_largest ? raised_cast_events(r) : LaneEvents{};
+  for (usize w = 0; w < out.size(); ++w) {
+    if (r.active[w] == 0) continue;
+    u64 to_zero = 0;
+    each_bit(r.relu ? result[w].inf & r.active[w] : 0, w, [&](u32 i) {
+      if (lane_value(r.dst, *r.ieee, i) < 0) to_zero |= u64{1} << (i % 64);
+    });
+    out[w] = classify({.rule = r.rule,
+                       .saturates = r.saturates,
+                       .a = a[w],
+                       .b = b[w],
+                       .r = result[w],
+                       .to_zero = to_zero,
+                       .to_largest = raised[w][NumericEvent::overflow],
+                       .is_addend = is_a[w] | is_b[w]});
+  }
+  return out;
 }
 
-NumericEvents int_events(const LaneResults& r, const Lane& v) {
-  const bool from_float = is_float(r.src);
-  if (r.rule == LaneRule::function || r.rule == LaneRule::moved) return 0;
-  if (from_float && std::isnan(v.a)) return bit(NumericEvent::saturated);  // casts turn NaN into 0
-  const Limits limit = limits(r.dst);
-  const double value = from_float ? rounded(v.a, r.round) : exact(r.rule, v);
-  if (value >= limit.low && value <= limit.high) return 0;
-  return bit(from_float || r.saturate ? NumericEvent::saturated : NumericEvent::overflow);
+LaneEvents all_events(const LaneResults& r) {
+  if (!is_float(r.dst)) {
+    if (r.raised == 0) return {};
+    if (r.rule == LaneRule::convert) return raised_cast_events(r);
+    const bool computes = r.rule == LaneRule::sum || r.rule == LaneRule::sub || r.rule == LaneRule::product;
+    return computes ? integer_events(r) : LaneEvents{};
+  }
+  if (!is_fused(r.rule)) return float_events(r);
+  if (r.src == r.dst) return fused_events(r);
+  Widened wide;
+  return fused_events(widened(r, wide));
 }
 
 }  // namespace
@@ -122,9 +176,12 @@ LaneRule lane_rule(UnaryOp op) {
 
 LaneRule lane_rule(BinaryOp op) {
   switch (op) {
-    case BinaryOp::add: return LaneRule::sum;
-    case BinaryOp::sub: return LaneRule::sub;
-    case BinaryOp::mul: return LaneRule::product;
+    case BinaryOp::add:
+    case BinaryOp::add_relu: return LaneRule::sum;
+    case BinaryOp::sub:
+    case BinaryOp::sub_relu: return LaneRule::sub;
+    case BinaryOp::mul:
+    case BinaryOp::lrelu: return LaneRule::product;  // lrelu of a positive value is that value: never zero
     case BinaryOp::div: return LaneRule::quotient;
     default: return LaneRule::moved;
   }
@@ -132,52 +189,112 @@ LaneRule lane_rule(BinaryOp op) {
 
 LaneRule lane_rule(TernaryOp op) { return op == TernaryOp::mla ? LaneRule::mla : LaneRule::madd; }
 
-NumericEvents sum_events(double a, double b, double sum, LaneType type, bool saturate) {
-  return float_events({.rule = LaneRule::sum, .dst = type, .saturate = saturate}, {.a = a, .b = b, .result = sum});
+bool may_have_events(const LaneResults& r) {
+  if (!is_float(r.dst)) return r.raised != 0;
+  if (may_return_largest(r)) return true;
+  if (!is_fused(r.rule)) {
+    return may_have_events(r.dst, *r.ieee, has_zero_events(r.rule), adds(r.rule) ? r.a : nullptr,
+                           adds(r.rule) ? r.b : nullptr, flipped(r));
+  }
+  if (r.src != r.dst) return true;
+  const Fused f = fused_of(r);
+  const Words product = equal_products(r.dst, f.x, f.y, *r.ieee);
+  if (((product[0] & r.active[0]) | (product[1] & r.active[1])) != 0) return true;
+  return may_have_events(r.dst, *r.ieee, true, &f.z, nullptr, 0);
 }
 
-NumericEvents cast_events(double value, double result, LaneType to, bool saturate) {
-  return float_events({.rule = LaneRule::convert, .dst = to, .saturate = saturate}, {.a = value, .result = result});
+LaneEvents events_of(const LaneResults& r) {
+  LaneEvents events = all_events(r);
+  for (usize w = 0; w < events.size(); ++w) {
+    for (u64& mask : events[w])
+      mask &= r.active[w];
+  }
+  return events;
+}
+
+namespace {
+
+// The lanes of a word that exist.
+u64 existing(u32 lanes, usize word) {
+  return lanes >= 64 * (word + 1) ? ~u64{0} : lanes <= 64 * word ? 0 : (u64{1} << (lanes - 64 * word)) - 1;
+}
+
+}  // namespace
+
+u64 count_active(u32 lanes, const LaneBits& active) {
+  const u64 low = active[0] & existing(lanes, 0), high = active[1] & existing(lanes, 1);
+  const bool all = low == existing(lanes, 0) && high == existing(lanes, 1);
+  return all ? lanes : static_cast<u64>(std::popcount(low) + std::popcount(high));
+}
+
+void report(CensusPoint& point, const LaneEvents& events, u32 lanes, const LaneBits& active, u64 first_element,
+            std::span<const NamedLanes> operands, const NamedLanes& result) {
+  point.add_results(count_active(lanes, active));
+  u64 any = 0;
+  for (usize e = 0; e < kNumericEvents; ++e)
+    any |= events[0].at(e) | events[1].at(e);
+  if (any == 0) return;
+  for (usize e = 0; e < kNumericEvents; ++e) {
+    const u64 low = events[0].at(e) & existing(lanes, 0), high = events[1].at(e) & existing(lanes, 1);
+    if ((low | high) == 0) continue;
+    const auto lane = static_cast<u32>(low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(high));
+    point.add(static_cast<NumericEvent>(e), static_cast<u64>(std::popcount(low) + std::popcount(high)),
+              first_element + lane, [&] {
+                Result out{.result = lane_value(result.type, *result.lanes, lane)};
+                for (const NamedLanes& o : operands)
+                  out.operands[out.operand_count++] = {o.name, lane_value(o.type, *o.lanes, lane)};
+                return out;
+              });
+  }
+}
+
+FloatClass class_of(double value, LaneType type) {
+  const double magnitude = std::fabs(value);
+  const double normal = type == LaneType::f16 ? 0x1p-14 : 0x1p-126;
+  return {.nan = std::isnan(value),
+          .inf = std::isinf(value),
+          .zero = value == 0,
+          .subnormal = magnitude > 0 && magnitude < normal};
+}
+
+NumericEvents sum_events(double a, double b, double sum, LaneType type, bool saturates) {
+  return classify({.rule = LaneRule::sum,
+                   .saturates = saturates,
+                   .a = class_of(a, type),
+                   .b = class_of(b, type),
+                   .r = class_of(sum, type),
+                   .is_addend = sum == a || sum == b})
+      .of(0);
+}
+
+NumericEvents moved_events(double value, LaneType type, bool saturates) {
+  const FloatClass only = class_of(value, type);
+  return classify({.rule = LaneRule::moved, .saturates = saturates, .a = only, .r = only}).of(0);
+}
+
+NumericEvents cast_events(double value, double result, LaneType to, bool saturates) {
+  return classify({.rule = LaneRule::convert,
+                   .saturates = saturates,
+                   .a = class_of(value, LaneType::f32),
+                   .r = class_of(result, to)})
+      .of(0);
 }
 
 double lane_value(LaneType type, const LaneBuffer& lanes, u32 i) {
   switch (type) {
-    case LaneType::f16: return f16_value(load<u16>(lanes, i));
-    case LaneType::bf16: return std::bit_cast<float>(u32{load<u16>(lanes, i)} << 16);
-    case LaneType::f32: return load<float>(lanes, i);
-    case LaneType::s8: return load<i8>(lanes, i);
-    case LaneType::u8: return load<u8>(lanes, i);
-    case LaneType::s16: return load<i16>(lanes, i);
-    case LaneType::u16: return load<u16>(lanes, i);
-    case LaneType::s32: return load<i32>(lanes, i);
-    case LaneType::u32: return load<u32>(lanes, i);
-    case LaneType::s64: return static_cast<double>(load<i64>(lanes, i));
-    case LaneType::s4: {
-      const u32 nibble = load<u8>(lanes, i / 2) >> (i % 2 * 4) & 15u;
-      return nibble < 8 ? nibble : static_cast<double>(nibble) - 16;
-    }
+    case LaneType::f16: return f16_value(lane<u16>(lanes, i));
+    case LaneType::bf16: return bf16_value(lane<u16>(lanes, i));
+    case LaneType::f32: return std::bit_cast<float>(lane<u32>(lanes, i));
+    case LaneType::s8: return lane<i8>(lanes, i);
+    case LaneType::u8: return lane<u8>(lanes, i);
+    case LaneType::s16: return lane<i16>(lanes, i);
+    case LaneType::u16: return lane<u16>(lanes, i);
+    case LaneType::s32: return lane<i32>(lanes, i);
+    case LaneType::u32: return lane<u32>(lanes, i);
+    case LaneType::s64: return static_cast<double>(lane<i64>(lanes, i));
+    case LaneType::s4: return typed_lane<LaneType::s4>(lanes, i);
   }
   return 0;
-}
-
-void census_of(const LaneResults& r, CensusPoint& point) {
-  u64 results = 0;
-  for (u32 i = 0; i < r.lanes; ++i) {
-    if ((r.active[i / 64] >> (i % 64) & 1) == 0) continue;
-    ++results;
-    Lane v{.a = r.a != nullptr ? lane_value(r.src, *r.a, i) : 0, .result = lane_value(r.dst, *r.ieee, i)};
-    if (r.b != nullptr) v.b = lane_value(r.src, *r.b, i);
-    if (r.old != nullptr) v.old = lane_value(r.dst, *r.old, i);
-    const NumericEvents events = is_float(r.dst) ? float_events(r, v) : int_events(r, v);
-    if (events == 0) continue;
-    std::array<NumericOperand, 3> operands;
-    usize count = 0;
-    if (r.a != nullptr) operands[count++] = {r.names[0], v.a};
-    if (r.b != nullptr) operands[count++] = {r.names[1], v.b};
-    if (r.old != nullptr) operands[count++] = {"dst", v.old};
-    point.add(events, r.first_element + i, std::span(operands).first(count), v.result);
-  }
-  point.add_results(results);
 }
 
 }  // namespace vinci::isa

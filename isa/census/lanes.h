@@ -5,25 +5,12 @@
 #include <span>
 
 #include "isa/census/census.h"
+#include "isa/census/classify.h"
 #include "isa/numeric/lanes.h"
 
 namespace vinci::isa {
 
-// What the exact value of a result is, as far as the census must know.
-enum class LaneRule : u8 {
-  moved,     // nothing is computed (max, and, a selection)
-  sum,       // a + b
-  sub,       // a - b
-  product,   // a * b
-  quotient,  // a / b
-  nonzero,   // a function that is not zero for finite operands: e^a
-  function,  // another function of one operand
-  madd,      // old * a + b, where old is what the destination held
-  mla,       // old + a * b
-  convert,   // a, in another type
-};
-
-// The rule of a lane kernel.
+// The rule of a lane kernel; that of a form with relu is the one of what is computed before.
 LaneRule lane_rule(UnaryOp op);
 LaneRule lane_rule(BinaryOp op);
 LaneRule lane_rule(TernaryOp op);
@@ -33,23 +20,49 @@ struct LaneResults {
   LaneRule rule = LaneRule::moved;
   LaneType src = LaneType::f16, dst = LaneType::f16;
   const LaneBuffer* a = nullptr;
-  const LaneBuffer* b = nullptr;                 // null: the rule has one operand
-  const LaneBuffer* old = nullptr;               // of madd and mla
-  const LaneBuffer* ieee = nullptr;              // the results without saturation; those of integers as they are
-  std::span<const std::string_view> names = {};  // of a, b, old
-  RoundMode round = RoundMode::rint;             // of a cast to an integer
-  bool saturate = false;                         // float results are saturated, or integer results are
+  const LaneBuffer* b = nullptr;     // null: the rule has one operand
+  LaneType second = LaneType::f16;   // the type of b
+  const LaneBuffer* old = nullptr;   // of madd and mla
+  const LaneBuffer* ieee = nullptr;  // the results without relu and saturation; those of integers as they are
+  RoundMode round = RoundMode::rint;
+  bool relu = false;       // follows
+  bool saturates = false;  // infinite and NaN results are replaced, or integer results stop at the limits
+  bool wraps = false;      // of a cast to integers: it keeps the low bits
+  u64 raised = 0;          // STATUS of the repeat
   u32 lanes = 0;
   LaneBits active{~u64{0}, ~u64{0}};
-  u64 first_element = 0;
 };
-void census_of(const LaneResults& r, CensusPoint& point);
 
-// What an addition to `sum`, the IEEE 754 result, did.
-NumericEvents sum_events(double a, double b, double sum, LaneType type, bool saturate);
+// Whether a lane may have an event; quick, and never false where one has.
+bool may_have_events(const LaneResults& r);
 
-// What a cast of `value` to a floating-point type did, whose IEEE 754 result is `result`.
-NumericEvents cast_events(double value, double result, LaneType to, bool saturate);
+// A word for each 64 lanes.
+using LaneEvents = std::array<EventMasks, 2>;
+LaneEvents events_of(const LaneResults& r);
+
+u64 count_active(u32 lanes, const LaneBits& active);
+
+// Operands of a result, for a report.
+struct NamedLanes {
+  std::string_view name;
+  LaneType type = LaneType::f16;
+  const LaneBuffer* lanes = nullptr;
+};
+// Counts the active lanes as results and their events.
+void report(CensusPoint& point, const LaneEvents& events, u32 lanes, const LaneBits& active, u64 first_element,
+            std::span<const NamedLanes> operands, const NamedLanes& result);
+
+// The events of a sum whose IEEE 754 result is `sum`.
+NumericEvents sum_events(double a, double b, double sum, LaneType type, bool saturates);
+
+// The events of one result that is an operand.
+NumericEvents moved_events(double value, LaneType type, bool saturates);
+
+// The events of one float that was rounded to the IEEE 754 result `result`; `value` is the exact one.
+NumericEvents cast_events(double value, double result, LaneType to, bool saturates);
+
+// What a class says of one value, in bit 0.
+FloatClass class_of(double value, LaneType type);
 
 // The value of lane i; exact for all types but s64, which is rounded.
 double lane_value(LaneType type, const LaneBuffer& lanes, u32 i);

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "isa/base/enums.h"
-#include "isa/census/census.h"
+#include "isa/census/lanes.h"
 #include "isa/numeric/bfloat16.h"
 #include "isa/numeric/float16.h"
 
@@ -51,16 +51,19 @@ AtomicType checked_type(const Spr& spr, Arch arch) {
 
 // A format as the host adds it: a sum in f32 of f16 or bf16 is rounded once more without harm, 24 >= 2 * 11 + 2.
 struct AtomicF32 : Binary32 {
+  static constexpr LaneType type = LaneType::f32;
   static constexpr bool kSaturates = false;
   static float value(u32 b) { return std::bit_cast<float>(b); }
   static u32 round(float v) { return std::bit_cast<u32>(v); }
 };
 struct AtomicF16 : Binary16 {
+  static constexpr LaneType type = LaneType::f16;
   static constexpr bool kSaturates = true;
   static float value(u16 b) { return f16_value(b); }
   static u16 round(float v) { return f32_to_f16(std::bit_cast<u32>(v)); }
 };
 struct AtomicBf16 : Bfloat16 {
+  static constexpr LaneType type = LaneType::bf16;
   static constexpr bool kSaturates = true;
   static float value(u16 b) { return bf16_value(b); }
   static u16 round(float v) { return f32_to_bf16(std::bit_cast<u32>(v)); }
@@ -76,60 +79,74 @@ template <class Bits>
 struct Combined {
   Bits bits{};
   AtomicOverflow code = AtomicOverflow::none;
-  NumericEvents events = 0;
+  Bits ieee{};  // before saturation
 };
 
 template <class F>
-Combined<typename F::Bits> combine_float(typename F::Bits dst, typename F::Bits src, const Rules& rules) {
+struct Floats {
   using Bits = typename F::Bits;
-  Combined<Bits> r{.bits = F::kNan};
-  if (F::nan(dst) || F::nan(src)) {
-    r.code = !F::nan(src) ? AtomicOverflow::dst_nan : F::nan(dst) ? AtomicOverflow::both_nan : AtomicOverflow::src_nan;
-  } else if (rules.op != AtomicOp::add) {
-    r.bits = rules.op == AtomicOp::max ? max_of<F>(dst, src) : min_of<F>(dst, src);
-  } else if (const float sum = F::value(dst) + F::value(src); sum != sum) {
-    r.events |= bit(NumericEvent::nan);
-  } else {
-    r.bits = F::round(sum);
-    if (F::finite(dst) && F::finite(src) && !F::finite(r.bits)) {
-      r.code = sum > 0 ? AtomicOverflow::above : AtomicOverflow::below;
-      r.events |= bit(NumericEvent::overflow);
+
+  static Combined<Bits> combine(Bits dst, Bits src, const Rules& rules) {
+    Combined<Bits> r{.ieee = F::kNan};
+    if (F::nan(dst) || F::nan(src)) {
+      r.code = !F::nan(src)  ? AtomicOverflow::dst_nan
+               : F::nan(dst) ? AtomicOverflow::both_nan
+                             : AtomicOverflow::src_nan;
+    } else if (rules.op != AtomicOp::add) {
+      r.ieee = rules.op == AtomicOp::max ? max_of<F>(dst, src) : min_of<F>(dst, src);
+    } else if (const float sum = F::value(dst) + F::value(src); sum == sum) {
+      r.ieee = F::round(sum);
+      if (F::finite(dst) && F::finite(src) && !F::finite(r.ieee))
+        r.code = sum > 0 ? AtomicOverflow::above : AtomicOverflow::below;
     }
-    if (!F::zero(r.bits) && (r.bits & F::kMagnitude) <= F::kFraction) r.events |= bit(NumericEvent::subnormal);
-    if (F::finite(dst) && r.bits == dst && !F::zero(src)) r.events |= bit(NumericEvent::absorbed);
+    r.bits = r.ieee;
+    if (saturates(rules) && !F::finite(r.bits)) r.bits = F::nan(r.bits) ? Bits{0} : static_cast<Bits>(r.bits - 1);
+    return r;
   }
-  if (F::kSaturates && rules.saturate_float && !F::finite(r.bits)) {
-    r.bits = F::nan(r.bits) ? Bits{0} : static_cast<Bits>(r.bits - 1);
-    r.events |= bit(NumericEvent::saturated);
+  static NumericEvents events(Bits dst, Bits src, const Combined<Bits>& r, const Rules& rules) {
+    if (rules.op != AtomicOp::add) return moved_events(value(r.ieee), F::type, saturates(rules));
+    return sum_events(value(dst), value(src), value(r.ieee), F::type, saturates(rules));
   }
-  return r;
-}
+  static double value(Bits bits) { return F::value(bits); }
+  static bool saturates(const Rules& rules) { return F::kSaturates && rules.saturate_float; }
+};
 
 template <class T>
-Combined<T> combine_int(T dst, T src, const Rules& rules) {
-  if (rules.op == AtomicOp::max) return {.bits = std::max(dst, src)};
-  if (rules.op == AtomicOp::min) return {.bits = std::min(dst, src)};
-  constexpr i64 kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
-  const i64 sum = i64{dst} + src;
-  if (sum >= kLow && sum <= kHigh) return {.bits = static_cast<T>(sum)};
-  return {.bits = static_cast<T>(rules.saturate_int ? std::clamp(sum, kLow, kHigh) : sum),
-          .code = sum > 0 ? AtomicOverflow::above : AtomicOverflow::below,
-          .events = bit(rules.saturate_int ? NumericEvent::saturated : NumericEvent::overflow)};
-}
+struct Integers {
+  using Bits = T;
+
+  static Combined<T> combine(T dst, T src, const Rules& rules) {
+    if (rules.op == AtomicOp::max) return {.bits = std::max(dst, src)};
+    if (rules.op == AtomicOp::min) return {.bits = std::min(dst, src)};
+    constexpr i64 kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
+    const i64 sum = i64{dst} + src;
+    if (sum >= kLow && sum <= kHigh) return {.bits = static_cast<T>(sum)};
+    return {.bits = static_cast<T>(rules.saturate_int ? std::clamp(sum, kLow, kHigh) : sum),
+            .code = sum > 0 ? AtomicOverflow::above : AtomicOverflow::below};
+  }
+  static NumericEvents events(T, T, const Combined<T>& r, const Rules& rules) {
+    if (r.code == AtomicOverflow::none) return 0;
+    return bit(rules.saturate_int ? NumericEvent::saturated : NumericEvent::wrapped);
+  }
+  static double value(T v) { return static_cast<double>(v); }
+};
 
 // dst = dst op src, element by element; the first one has the number `element` in the instruction.
-template <class Bits, class Combine, class Value>
-void each(std::span<std::byte> dst, std::span<const std::byte> src, u64 element, const Rules& rules, ExecContext& c,
-          Combine combine, Value value) {
+template <class Elements>
+void each(std::span<std::byte> dst, std::span<const std::byte> src, u64 element, const Rules& rules, ExecContext& c) {
+  using Bits = typename Elements::Bits;
+  const auto value = &Elements::value;
   for (usize i = 0; i < dst.size(); i += sizeof(Bits), ++element) {
     Bits d, s;
     std::memcpy(&d, dst.data() + i, sizeof d);
     std::memcpy(&s, src.data() + i, sizeof s);
-    const Combined<Bits> r = combine(d, s, rules);
+    const Combined<Bits> r = Elements::combine(d, s, rules);
     if (c.results.l2_atomic == 0) c.results.l2_atomic = static_cast<u64>(r.code);
-    if (c.census != nullptr && r.events != 0) {
-      c.census->add(r.events, element, std::array{NumericOperand{"dst", value(d)}, NumericOperand{"src", value(s)}},
-                    value(r.bits));
+    if (c.census != nullptr) {
+      if (const NumericEvents events = Elements::events(d, s, r, rules); events != 0) {
+        c.census->add(events, element, std::array{NumericOperand{"dst", value(d)}, NumericOperand{"src", value(s)}},
+                      value(r.bits));
+      }
     }
     std::memcpy(dst.data() + i, &r.bits, sizeof r.bits);
   }
@@ -138,21 +155,14 @@ void each(std::span<std::byte> dst, std::span<const std::byte> src, u64 element,
 
 void combine(AtomicType type, std::span<std::byte> dst, std::span<const std::byte> src, u64 element, const Rules& rules,
              ExecContext& c) {
-  const auto floats = [&]<class F>(F) {
-    each<typename F::Bits>(dst, src, element, rules, c, combine_float<F>,
-                           [](typename F::Bits b) { return double{F::value(b)}; });
-  };
-  const auto integers = [&]<class T>(T) {
-    each<T>(dst, src, element, rules, c, combine_int<T>, [](T v) { return static_cast<double>(v); });
-  };
   switch (type) {
     case AtomicType::none: return;
-    case AtomicType::f32: return floats(AtomicF32{});
-    case AtomicType::f16: return floats(AtomicF16{});
-    case AtomicType::bf16: return floats(AtomicBf16{});
-    case AtomicType::s16: return integers(i16{});
-    case AtomicType::s32: return integers(i32{});
-    case AtomicType::s8: return integers(i8{});
+    case AtomicType::f32: return each<Floats<AtomicF32>>(dst, src, element, rules, c);
+    case AtomicType::f16: return each<Floats<AtomicF16>>(dst, src, element, rules, c);
+    case AtomicType::bf16: return each<Floats<AtomicBf16>>(dst, src, element, rules, c);
+    case AtomicType::s16: return each<Integers<i16>>(dst, src, element, rules, c);
+    case AtomicType::s32: return each<Integers<i32>>(dst, src, element, rules, c);
+    case AtomicType::s8: return each<Integers<i8>>(dst, src, element, rules, c);
   }
 }
 

@@ -158,9 +158,7 @@ void Mad::execute(const Args& x, ExecContext& c) {
                   .unsigned_sums = x.type == u8u8 && c.arch != Arch::m200};
   if (x.type == f162f16) mode.saturate = c.overflow == OverflowMode::saturation;
   std::optional<MadCensus> census;
-  if (c.census != nullptr && is_float(input_type(x.type))) {
-    census.emplace(tile, input_type(x.type), x.type == f162f16, mode);
-  }
+  if (c.census != nullptr) census.emplace(tile, input_type(x.type), x.type == f162f16, mode);
   const MatmulResult r = x.type == f162f16 ? matmul_f16_f16(tile, mode) : matmul(tile, input_type(x.type), mode);
   if (census) census->count(r, *c.census);
   if (r.overflow) c.status |= status::kCubeOverflow;
@@ -241,7 +239,11 @@ void MadSp::execute(const Args& x, ExecContext& c) {
                         .init = x.init != 0,
                         .gemv = false};
   if (has_bias(dense)) start_from_bias(tile, c.mem[BufId::BT].bytes(x.bias, size.bias).data());
-  const MatmulResult r = matmul(tile, MatmulType::s8, {.saturate = (c.spr.ctrl & ctrl::kSaturateInt) != 0});
+  const MatmulMode mode{.saturate = (c.spr.ctrl & ctrl::kSaturateInt) != 0};
+  std::optional<MadCensus> census;
+  if (c.census != nullptr) census.emplace(tile, MatmulType::s8, false, mode);
+  const MatmulResult r = matmul(tile, MatmulType::s8, mode);
+  if (census) census->count(r, *c.census);
   if (r.overflow) c.status |= status::kCubeOverflow;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include <cstring>
 
+#include "isa/census/lanes.h"
 #include "isa/insns/vsort.h"
 
 namespace vinci::isa::insn {
@@ -67,7 +68,9 @@ class Calculator {
   }
   Row16 operator()(BinaryOp op, const Row16& a, const Row16& b) {
     Row16 out{};
-    c_.status |= binary_kernel(op, type_)(a, b, out, mode_);
+    const u64 raised = binary_kernel(op, type_)(a, b, out, mode_);
+    if (c_.census != nullptr) count(op, a, b, raised);
+    c_.status |= raised;
     return out;
   }
   // to - from + offset
@@ -77,8 +80,32 @@ class Calculator {
   Row16 not_negative(const Row16& a) { return (*this)(BinaryOp::max, a, Row16{}); }
 
  private:
+  void count(BinaryOp op, const Row16& a, const Row16& b, u64 raised) {
+    LaneMode ieee = mode_;
+    ieee.overflow = OverflowMode::inf_nan;
+    Row16 result{};
+    binary_kernel(op, type_)(a, b, result, ieee);
+    const LaneBits row{(u64{1} << kProposals) - 1, 0};
+    const LaneEvents events =
+        events_of({.rule = lane_rule(op),
+                   .src = type_,
+                   .dst = type_,
+                   .a = &a,
+                   .b = &b,
+                   .second = type_,
+                   .ieee = &result,
+                   .saturates = type_ == LaneType::f16 && mode_.overflow == OverflowMode::saturation,
+                   .raised = raised,
+                   .lanes = kProposals,
+                   .active = row});
+    report(*c_.census, events, kProposals, row, element_,
+           std::array{NamedLanes{"left", type_, &a}, NamedLanes{"right", type_, &b}}, {"", type_, &result});
+    element_ += kProposals;
+  }
+
   ExecContext& c_;
   LaneType type_;
+  u64 element_ = 0;
   LaneMode mode_;
   Row16 offset_{};
 };

@@ -129,14 +129,21 @@ struct Channel {
   float positive = 1, negative = 1;  // factors
 };
 
+// A value of L0C, its factor and their product.
+struct Scaled {
+  double src;
+  float factor, value;
+};
+
 // The factors of all columns, and what becomes of a value.
 class Converter {
  public:
   Converter(const FixpipeArgs& x, u32 columns, ExecContext& c)
       : mode_(mode_of(x)),
         relu_(x.reluPre),
+        columns_(x.nSize),
         context_(c),
-        census_(mode_.output == Output::f16 || mode_.output == Output::bf16 ? c.census : nullptr,
+        census_(mode_.output == Output::b32 ? nullptr : c.census,
                 mode_.output == Output::bf16 ? LaneType::bf16 : LaneType::f16, saturating()) {
     if (!scales()) return;
     const View& fb = c.mem[BufId::FB];
@@ -165,35 +172,48 @@ class Converter {
     if (!scales()) {
       const bool relu = relu_ == static_cast<u8>(ReluPre::normal);
       if (mode_.number == QuantPre::none) return copy(from, into, count, relu);
-      census_.add({from, count * sizeof(float)}, relu);
-      return record(narrow_f32(from, into, count, {.saturate = saturating(), .relu = relu}));
+      if (first + width <= columns_) return record(narrow(from, into, count, relu));
+      return narrow_with_padding(from, into, count, first, width, relu);
     }
     u8 nibble = 0;
     for (u64 i = 0; i < count; ++i) {
-      const Channel& channel = channels_[first + i % width];
+      const u32 column = first + i % width;
+      const Channel& channel = channels_[column];
+      const bool padding = column >= columns_;  // leaves with the matrix, but is none of it
+      if (padding) census_.skip(1);
+      const bool counts = census_ && !padding;
       if (mode_.output == Output::s16) {
-        put(into + 2 * i, shifted(from + 4 * i, channel));
+        const i32 value = s32_at(from + 4 * i);
+        put(into + 2 * i, static_cast<i16>(shifted_s16(value, channel.quant.shift)));
+        if (counts)
+          census_.add_integer(value, clips_s16(value, channel.quant.shift), shifted_s16(value, channel.quant.shift));
         continue;
       }
-      const float v = scaled(from + 4 * i, channel);
-      if (census_) census_.add(v);
+      const Scaled v = scaled(from + 4 * i, channel);
       switch (mode_.output) {
         case Output::b32:  // copied above
         case Output::s16: break;
         case Output::f16: {
-          const RoundedF16 r = round_f32_to_f16(std::bit_cast<u32>(v));
-          record({.overflow = r.overflow, .underflow = r.underflow});
+          const RoundedF16 r = round_f32_to_f16(std::bit_cast<u32>(v.value));
+          const bool made = !std::isfinite(v.value) && std::isfinite(v.src);
+          if (!padding) record({.overflow = r.overflow || made, .underflow = r.underflow});
           put(into + 2 * i, saturate_f16(r.bits, saturating() ? OverflowMode::saturation : OverflowMode::inf_nan));
+          if (counts) census_.add(v.src, v.factor, v.value);
           break;
         }
         case Output::bf16:
-          put(into + 2 * i, saturate_bf16(f32_to_bf16(std::bit_cast<u32>(v)), context_.overflow));
+          put(into + 2 * i, saturate_bf16(f32_to_bf16(std::bit_cast<u32>(v.value)), context_.overflow));
+          if (counts) census_.add(v.src, v.factor, v.value);
           break;
-        case Output::b8:
-          put(into + i, static_cast<u8>(quantise(v, channel.quant.offset, range_b8(channel.quant.is_signed))));
+        case Output::b8: {
+          const auto bits = static_cast<u8>(quantise(v.value, channel.quant.offset, range_b8(channel.quant.is_signed)));
+          put(into + i, bits);
+          if (counts) count_quantised(v, channel, range_b8(channel.quant.is_signed));
           break;
+        }
         case Output::s4: {  // the lower nibble first
-          const auto bits = static_cast<u8>(quantise(v, channel.quant.offset, kRangeS4) & 15);
+          const auto bits = static_cast<u8>(quantise(v.value, channel.quant.offset, kRangeS4) & 15);
+          if (counts) count_quantised(v, channel, kRangeS4);
           if (i % 2 == 0) {
             nibble = bits;
           } else {
@@ -221,24 +241,47 @@ class Converter {
     if (n.overflow) context_.status |= status::kL0cToUbOverflow;
     if (n.underflow) context_.status |= status::kL0cToUbUnderflow;
   }
+  Narrowed narrow(const std::byte* from, std::byte* into, u64 count, bool relu) {
+    census_.add({from, count * sizeof(float)}, relu);
+    return narrow_f32(from, into, count, {.saturate = saturating(), .relu = relu});
+  }
+  // Columns beyond the matrix leave, too, but raise nothing.
+  void narrow_with_padding(const std::byte* from, std::byte* into, u64 count, u32 first, u32 width, bool relu) {
+    const u32 matrix = columns_ - std::min(first, columns_);
+    for (u64 i = 0; i < count; i += width) {
+      record(narrow(from + 4 * i, into + 2 * i, matrix, relu));
+      narrow_f32(from + 4 * (i + matrix), into + 2 * (i + matrix), width - matrix,
+                 {.saturate = saturating(), .relu = relu});
+      census_.skip(width - matrix);
+    }
+  }
+  void count_quantised(const Scaled& v, const Channel& channel, IntRange range) {
+    const bool shifted = mode_.from_s32 && channel.quant.shift_first;
+    const bool clipped = (shifted && clips_s16(static_cast<i32>(v.src), channel.quant.shift)) ||
+                         clips(v.value, channel.quant.offset, range);
+    census_.add_integer(v.src, clipped, quantise(v.value, channel.quant.offset, range));
+  }
   // No factor: the sum of integers keeps all its bits until the shift.
-  i16 shifted(const std::byte* from, const Channel& channel) const {
+  i32 s32_at(const std::byte* from) const {
     i32 value = 0;
     std::memcpy(&value, from, sizeof value);
-    if (relu_ == static_cast<u8>(ReluPre::normal)) value = std::max(value, 0);
-    return static_cast<i16>(shifted_s16(value, channel.quant.shift));
+    return relu_ == static_cast<u8>(ReluPre::normal) ? std::max(value, 0) : value;
   }
-  float scaled(const std::byte* from, const Channel& channel) const {
+  Scaled scaled(const std::byte* from, const Channel& channel) const {
     float v = 0;
+    double src = 0;
     if (mode_.from_s32) {
       i32 bits = 0;
       std::memcpy(&bits, from, sizeof bits);
       v = dequant_input(bits, channel.quant);
+      src = bits;
     } else {
       std::memcpy(&v, from, sizeof v);
+      src = v;
     }
-    if (relu_ == static_cast<u8>(ReluPre::normal) && v <= 0) return 0;
-    return v * (v < 0 ? channel.negative : channel.positive);
+    if (relu_ == static_cast<u8>(ReluPre::normal) && v <= 0) return {src, 0, 0};
+    const float factor = v < 0 ? channel.negative : channel.positive;
+    return {src, factor, v * factor};
   }
   // The instruction does not say whether the bits are f32 or s32, so relu looks at the sign alone, which is right for
   // both: NaN that the cube makes have no sign.
@@ -253,6 +296,7 @@ class Converter {
 
   const QuantMode& mode_;
   u8 relu_;
+  u32 columns_;  // of the matrix
   ExecContext& context_;
   CastCensus census_;
   std::vector<Channel> channels_;  // empty where no value is scaled

@@ -160,10 +160,12 @@ float scaled(float v, const QuantParameter& q) {
   return q.relu && product <= 0 ? 0 : product;
 }
 
-u16 to_f16(float v, CastCensus& census, ExecContext& c) {
-  census.add(v);
+u16 to_f16(double src, float value, const QuantParameter& q, CastCensus& census, ExecContext& c) {
+  const float v = scaled(value, q);
+  if (census) census.add(src, q.relu && v == 0 ? 0 : q.scale, v);
   const RoundedF16 r = round_f32_to_f16(std::bit_cast<u32>(v));
-  record(r.overflow, r.underflow, c);
+  const bool made = !std::isfinite(v) && std::isfinite(value);
+  record(r.overflow || made, r.underflow, c);
   return saturate_f16(r.bits, c.overflow);
 }
 
@@ -195,20 +197,21 @@ void convert(const Plan& p, u8 type, u64 piece, std::span<const std::byte> from,
       return;
     case CrMode::f16_to_f32: each<u16, u32>(from, into, [](u16 v, usize) { return f16_to_f32(v); }); return;
     case CrMode::f16_mul:
-      each<u16, u16>(from, into, [&](u16 v, usize i) { return to_f16(scaled(f16_value(v), q[i]), census, c); });
+      each<u16, u16>(from, into, [&](u16 v, usize i) { return to_f16(f16_value(v), f16_value(v), q[i], census, c); });
       return;
     case CrMode::s32_to_f16:
     case CrMode::vdeq:
     case CrMode::vdeq16:
     case CrMode::deq16:
-      each<i32, u16>(from, into,
-                     [&](i32 v, usize i) { return to_f16(scaled(dequant_input(v, q[i]), q[i]), census, c); });
+      each<i32, u16>(from, into, [&](i32 v, usize i) { return to_f16(v, dequant_input(v, q[i]), q[i], census, c); });
       return;
     case CrMode::vdeqs16:
     case CrMode::deqs16:
       each<i32, i16>(from, into, [&](i32 v, usize i) {
         const i32 shifted = shifted_s16(v, q[i].shift);
-        return static_cast<i16>(q[i].relu ? std::max(shifted, 0) : shifted);
+        const i32 result = q[i].relu ? std::max(shifted, 0) : shifted;
+        census.add_integer(v, clips_s16(v, q[i].shift) && result == shifted, result);
+        return static_cast<i16>(result);
       });
       return;
     case CrMode::vdeq8:
@@ -217,7 +220,11 @@ void convert(const Plan& p, u8 type, u64 piece, std::span<const std::byte> from,
         std::byte* at = into + (p.halves ? row * kBlockBytes + p.ub_offset : row * kFractalColumns);
         each<i32, u8>(from.subspan(row * kFractalColumns * 4, kFractalColumns * 4), at, [&](i32 v, usize i) {
           const float product = scaled(dequant_input(v, q[i]), q[i]);
-          return static_cast<u8>(quantise(product, q[i].offset, range_b8(q[i].is_signed)));
+          const IntRange range = range_b8(q[i].is_signed);
+          const i32 result = quantise(product, q[i].offset, range);
+          const bool shifted = q[i].shift_first && clips_s16(v, q[i].shift);
+          if (census) census.add_integer(v, shifted || clips(product, q[i].offset, range), result);
+          return static_cast<u8>(result);
         });
       }
       return;

@@ -152,7 +152,7 @@ MatmulResult RangeWatch::result(const MatmulTile& t, bool special) const {
   MatmulResult r{.underflow = underflow_, .non_finite = non_finite_};
   for (usize row = 0; special && row < t.m; ++row) {
     for (usize column = 0; column < t.n && !row_[row]; ++column) {
-      if (column_[column] || (!c_.empty() && c_[row * t.n + column])) continue;
+      if (this->special(row, column)) continue;
       r.overflow |= !std::isfinite(f32_at(t.c, c_at(t, row, column)));
     }
   }

@@ -39,6 +39,10 @@ class RangeWatch {
   RangeWatch(const MatmulTile& t, const MatmulInputs& in);
   // Looks at C after the product; `special`: it holds an infinite or NaN element.
   MatmulResult result(const MatmulTile& t, bool special) const;
+  // Whether an element of A, B or C that this result comes from is infinite or NaN.
+  bool special(usize row, usize column) const {
+    return row_[row] || column_[column] || (!c_.empty() && c_[row * column_.size() + column]);
+  }
 
  private:
   std::vector<bool> row_, column_, c_;  // where an element is infinite or NaN; c_ may be empty: nowhere

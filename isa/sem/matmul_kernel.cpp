@@ -370,8 +370,26 @@ MatmulResult matmul(const MatmulTile& t, MatmulType type, const MatmulMode& mode
                 mode.unsigned_sums ? HWY_DYNAMIC_DISPATCH(multiply_u32)(job) : HWY_DYNAMIC_DISPATCH(multiply_s32)(job)};
   }
   const RangeWatch watch(t, in);
-  return watch.result(
+  MatmulResult result = watch.result(
       t, in_steps ? multiply_in_steps(t, in, k0, mode.accumulation) : HWY_DYNAMIC_DISPATCH(multiply_f32)(job));
+  if (mode.accumulation == Accumulation::fractal) result.underflow = false;  // it rounds no product
+  return result;
+}
+
+std::vector<bool> special_results(const MatmulTile& t, MatmulType type, const MatmulMode& mode) {
+  const Scratch scratch = scratch_for(t, type);
+  if (type == MatmulType::f16) {
+    HWY_DYNAMIC_DISPATCH(widen_f16_tile)(t, scratch.in);
+  } else {
+    widen_portable(t, type, mode.hf32, scratch.in);
+  }
+  const RangeWatch watch(t, scratch.in);
+  std::vector<bool> out(usize{t.m} * t.n);
+  for (usize row = 0; row < t.m; ++row) {
+    for (usize column = 0; column < t.n; ++column)
+      out[row * t.n + column] = watch.special(row, column);
+  }
+  return out;
 }
 
 MatmulResult matmul_f16_f16(const MatmulTile& t, const MatmulMode& mode) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "isa/base/enums.h"
 #include "isa/base/types.h"
@@ -61,6 +62,10 @@ struct MatmulResult {
 // C f32 or s32 (+)= A * B. A NaN in C is 0x7fc00000. The sum of integer products is exact; adding it to C wraps, or
 // saturates.
 MatmulResult matmul(const MatmulTile& t, MatmulType type, const MatmulMode& mode);
+
+// For each element of C, row by row, whether one that it comes from is infinite or NaN; before the product, of
+// floating-point types. C is f32.
+std::vector<bool> special_results(const MatmulTile& t, MatmulType type, const MatmulMode& mode);
 
 // C f16 (+)= A f16 * B f16. Accumulates in f32 from the f16 value of C and rounds once, to nearest even, at the end.
 MatmulResult matmul_f16_f16(const MatmulTile& t, const MatmulMode& mode);

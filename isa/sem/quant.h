@@ -42,6 +42,8 @@ constexpr float fixpipe_factor(u32 bits) { return std::bit_cast<float>(bits & ~0
 
 constexpr i32 shifted_s16(i32 value, unsigned shift) { return std::clamp(value >> shift, -0x8000, 0x7fff); }
 
+constexpr bool clips_s16(i32 value, unsigned shift) { return shifted_s16(value, shift) != value >> shift; }
+
 // An s32 of L0C as the factor meets it.
 constexpr float dequant_input(i32 value, const QuantParameter& p) {
   return static_cast<float>(p.shift_first ? shifted_s16(value, p.shift) : value);
@@ -57,6 +59,14 @@ inline constexpr IntRange kRangeS4{-8, 7};
 inline i32 quantise(float value, i32 offset, IntRange range) {
   const float bounded = value != value ? 0 : std::clamp(value, -256.0f, 255.0f);
   return std::clamp(static_cast<i32>(std::nearbyint(bounded)) + offset, range.least, range.most);
+}
+
+// Whether that limits the value, or makes something of a NaN.
+inline bool clips(float value, i32 offset, IntRange range) {
+  const float rounded = std::nearbyint(value);
+  if (!(rounded >= -256 && rounded <= 255)) return true;
+  const i32 sum = static_cast<i32>(rounded) + offset;
+  return sum < range.least || sum > range.most;
 }
 
 }  // namespace vinci::isa

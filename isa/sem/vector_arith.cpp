@@ -79,6 +79,11 @@ Footprint brcb_footprint(const VectorUnaryArgs& x, LaneType type) {
            .operand = "dst"}};
 }
 
+BinaryKernel before_relu(BinaryOp op, LaneType type) {
+  if (op == BinaryOp::add_relu) return binary_kernel(BinaryOp::add, type);
+  return op == BinaryOp::sub_relu ? binary_kernel(BinaryOp::sub, type) : nullptr;
+}
+
 void compute_binary(const BinaryOperands& o, BinaryOp op, ExecContext& c) {
   const BinaryKernel kernel = binary_kernel(op, o.dst.type);
   VINCI_CHECK(kernel != nullptr);
@@ -86,7 +91,7 @@ void compute_binary(const BinaryOperands& o, BinaryOp op, ExecContext& c) {
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
   for_each_repeat<2>(c, compute_in_place(c, selection, binary_repeats(op, o.dst.type), o.dst, src), o.dst, src,
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], in[1], out, mode); },
-                     {.rule = lane_rule(op)});
+                     {.rule = lane_rule(op), .before_relu = before_relu(op, o.dst.type)});
 }
 
 void compute_ternary(const BinaryOperands& o, TernaryOp op, ExecContext& c) {
@@ -95,12 +100,15 @@ void compute_ternary(const BinaryOperands& o, TernaryOp op, ExecContext& c) {
   const std::array src{o.src0, o.src1};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
   const RepeatsKernel repeats = ternary_repeats(op, o.dst.type, o.src0.type);
-  for_each_repeat<3>(c, compute_in_place(c, selection, repeats, o.dst, src), o.dst, {o.src0, o.src1, o.dst},
-                     [&](const auto& in, LaneBuffer& out, LaneMode mode) {
-                       out = in[2];
-                       return kernel(in[0], in[1], out, mode);
-                     },
-                     {.rule = lane_rule(op), .reads_dst = true});
+  for_each_repeat<3>(
+      c, compute_in_place(c, selection, repeats, o.dst, src), o.dst, {o.src0, o.src1, o.dst},
+      [&](const auto& in, LaneBuffer& out, LaneMode mode) {
+        out = in[2];
+        return kernel(in[0], in[1], out, mode);
+      },
+      {.rule = lane_rule(op),
+       .reads_dst = true,
+       .before_relu = op == TernaryOp::madd_relu ? ternary_kernel(TernaryOp::madd, o.dst.type, o.src0.type) : nullptr});
 }
 
 void compute_unary(const UnaryOperands& o, UnaryOp op, ExecContext& c) {
@@ -121,7 +129,7 @@ void compute_scalar(const UnaryOperands& o, BinaryOp op, u64 scalar_value, ExecC
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
   for_each_repeat<1>(c, compute_in_place(c, selection, binary_repeats(op, o.dst.type), o.dst, src, &scalar), o.dst, src,
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], scalar, out, mode); },
-                     {.rule = lane_rule(op), .names = {"src", "scalar"}, .second = &scalar});
+                     {.rule = lane_rule(op), .names = {"src", "scalar"}, .second = &scalar, .second_type = o.src.type});
 }
 
 void compute_axpy(const UnaryOperands& o, u64 scalar_value, ExecContext& c) {
@@ -136,7 +144,11 @@ void compute_axpy(const UnaryOperands& o, u64 scalar_value, ExecContext& c) {
                        out = in[1];
                        return kernel(in[0], scalar, out, mode);
                      },
-                     {.rule = LaneRule::mla, .names = {"src", "scalar"}, .second = &scalar, .reads_dst = true});
+                     {.rule = LaneRule::mla,
+                      .names = {"src", "scalar"},
+                      .second = &scalar,
+                      .second_type = o.src.type,
+                      .reads_dst = true});
 }
 
 void copy_lanes(const UnaryOperands& o, ExecContext& c) {

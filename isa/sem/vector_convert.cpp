@@ -40,8 +40,15 @@ Factors factors(const ExecContext& c, bool vector) {
   return f;
 }
 
+// An 8-bit result of a dequantisation, and what happened to it.
+struct Deq8 {
+  u8 bits = 0;
+  NumericEvents events = 0;
+  u64 raised = 0;
+};
+
 // s16 to s8 or u8 with a quantisation parameter: scaled, rounded and limited to 9 bits, then offset and limited.
-u8 deq8(i16 value, u64 parameter, u64& raised) {
+Deq8 deq8(i16 value, u64 parameter) {
   const QuantParameter p = quant_parameter(parameter);
   const float scaled = static_cast<float>(value) * p.scale;
   const IntRange range = range_b8(p.is_signed);
@@ -49,10 +56,11 @@ u8 deq8(i16 value, u64 parameter, u64& raised) {
   const i32 sum = quantise(scaled, p.offset, kWide);
   const i32 result = std::clamp(sum, range.least, range.most);
   const float nine_bits = std::nearbyint(scaled);
-  if (sum != result || nine_bits < -256 || nine_bits > 255) raised |= status::kFloatOverflow;
-  if (!p.is_signed && sum < 0) raised |= status::kNegativeToUnsigned;
-  if (!std::isfinite(p.scale)) raised |= status::kVectorNanInf;
-  return static_cast<u8>(result);
+  const bool fits = sum == result && nine_bits >= -256 && nine_bits <= 255;
+  Deq8 out{.bits = static_cast<u8>(result), .events = fits ? NumericEvents{0} : bit(NumericEvent::clipped)};
+  out.raised = status_of(out.events, !std::isfinite(p.scale));
+  if (!p.is_signed && sum < 0 && std::isfinite(p.scale)) out.raised |= status::kNegativeToUnsigned;
+  return out;
 }
 
 // A mask of 16-bit lanes as it falls on one half of each block of 8-bit results.
@@ -67,7 +75,18 @@ OperandMask half_mask(const LaneBits& mask, Half half) {
   return m;
 }
 
-// The repeats of a dequantisation to 8 bits. `values` gives the s16 lanes of the sources.
+// Where the lanes of a dequantisation to 8 bits go.
+u32 deq8_byte(u32 lane, Half half) {
+  if (half == Half::packed) return lane;
+  return lane / kHalfBlock * kBlockBytes + (half == Half::high ? kHalfBlock : 0) + lane % kHalfBlock;
+}
+
+// The repeats of a dequantisation to 8 bits. values(sources, s16 lanes, active lanes, repeat) gives what is
+// dequantised, its STATUS, and its events where there is a census.
+struct Deq8Input {
+  u64 raised = 0;
+  LaneEvents events{};
+};
 template <usize N, class Values>
 void deq8_repeats(ExecContext& c, u32 repeat, bool vector, Half half, const std::array<Operand, N>& src,
                   const Operand& dst, Values values) {
@@ -75,28 +94,28 @@ void deq8_repeats(ExecContext& c, u32 repeat, bool vector, Half half, const std:
   const Selection selection(c.spr, c.arch, lanes, repeat);
   if (selection.empty()) return;
   const Factors f = factors(c, vector);
-  const auto kernel = [&](const auto& in, auto byte_of, LaneBuffer& out, const LaneBits& mask) {
-    LaneBuffer s16;
-    u64 raised = values(in, s16);
-    for (u32 i = 0; i < lanes; ++i) {
-      if ((mask[i / 64] >> (i % 64) & 1) == 0) continue;  // an offset makes something of every lane
-      out.bytes[byte_of(i)] = static_cast<std::byte>(deq8(lane<i16>(s16, i), f[i % kFactors], raised));
-    }
-    return raised;
-  };
   const View& ub = c.mem[BufId::UB];
   for_each_source<N>(c, selection, src, [&](const Run& run, u32 r, const auto& in) {
-    LaneBuffer out;
-    if (half == Half::packed) {
-      c.status |= kernel(
-          in, [](u32 i) { return i; }, out, run.mask);
-      store_lanes(ub, dst, r, OperandMask(run.mask, lanes, dst.type), out);
-    } else {
-      const u32 first = half == Half::high ? kHalfBlock : 0;
-      const auto byte_of = [first](u32 i) { return i / kHalfBlock * kBlockBytes + first + i % kHalfBlock; };
-      c.status |= kernel(in, byte_of, out, run.mask);
-      store_lanes(ub, dst, r, half_mask(run.mask, half), out);
+    LaneBuffer s16, out, results{};
+    Deq8Input input = values(in, s16, run.mask);
+    for (u32 i = 0; i < lanes; ++i) {
+      if ((run.mask[i / 64] >> (i % 64) & 1) == 0) continue;  // an offset makes something of every lane
+      const Deq8 value = deq8(lane<i16>(s16, i), f[i % kFactors]);
+      out.bytes[deq8_byte(i, half)] = results.bytes[i] = static_cast<std::byte>(value.bits);
+      input.raised |= value.raised;
+      if (has(value.events, NumericEvent::clipped)) input.events[i / 64][NumericEvent::clipped] |= u64{1} << (i % 64);
     }
+    c.status |= input.raised;
+    if (c.census != nullptr) {
+      std::array<NamedLanes, N> operands;
+      for (usize s = 0; s < N; ++s)
+        operands[s] = {N == 1 ? "src" : s == 0 ? "src0" : "src1", LaneType::s16, &in[s]};
+      const bool is_signed = quant_parameter(f[0]).is_signed;
+      report(*c.census, input.events, lanes, run.mask, u64{r} * lanes, operands,
+             {"", is_signed ? LaneType::s8 : LaneType::u8, &results});
+    }
+    store_lanes(ub, dst, r, half == Half::packed ? OperandMask(run.mask, lanes, dst.type) : half_mask(run.mask, half),
+                out);
   });
 }
 
@@ -140,15 +159,19 @@ void convert_lanes(const UnaryOperands& o, RoundMode round, ExecContext& c) {
   const RepeatsKernel repeats = wrapping != nullptr ? nullptr : convert_repeats(o.src.type, o.dst.type, round);
   for_each_repeat<1>(c, compute_in_place(c, selection, repeats, o.dst, src), o.dst, src,
                      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); },
-                     {.rule = LaneRule::convert, .names = {"src"}, .round = round});
+                     {.rule = o.src.type == o.dst.type ? LaneRule::moved : LaneRule::convert,
+                      .names = {"src"},
+                      .round = round,
+                      .wraps = wrapping != nullptr});
 }
 
 void deq_lanes(const UnaryOperands& o, ExecContext& c) {
   const u16 scale = static_cast<u16>(c.spr[SprId::deqscale]);
+  const LaneBuffer scales = broadcast(scale, LaneType::f16);
   for_each_repeat<1>(
       c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src},
       [&](const auto& in, LaneBuffer& out, LaneMode mode) { return deq16_lanes(in[0], scale, out, mode); },
-      {.rule = LaneRule::function, .names = {"src"}});
+      {.rule = LaneRule::product, .names = {"src", "deqscale"}, .second = &scales, .second_type = LaneType::f16});
 }
 
 void convert_execute(const VectorUnaryArgs& x, LaneType from, LaneType to, RoundMode round, ExecContext& c) {
@@ -170,9 +193,9 @@ Footprint deq8_footprint(const VectorUnaryArgs& x, bool vector, Half half, const
 
 void deq8_execute(const VectorUnaryArgs& x, bool vector, Half half, ExecContext& c) {
   deq8_repeats<1>(c, x.repeat, vector, half, {src_of(x, LaneType::s16)}, dst_of(x, deq8_blocks(half), c.arch),
-                  [](const auto& in, LaneBuffer& s16) {
+                  [](const auto& in, LaneBuffer& s16, const LaneBits&) {
                     s16 = in[0];
-                    return u64{0};
+                    return Deq8Input{};
                   });
 }
 
@@ -183,17 +206,108 @@ Footprint fused_footprint(const VectorBinaryArgs& x, const LaneShape& shape, con
   return binary_footprint(x, shape, spr, arch);
 }
 
+namespace {
+
+// The rule and the types of one half of a form that computes and then converts.
+struct Stage {
+  LaneRule rule;
+  LaneType src, dst;
+  BinaryKernel before_relu = nullptr;
+};
+
+LaneMode unsaturated(LaneMode mode) {
+  mode.overflow = OverflowMode::inf_nan;
+  return mode;
+}
+
+LaneEvents stage_events(const ExecContext& c, const Stage& stage, const LaneBuffer& a, const LaneBuffer* b,
+                        const LaneBuffer& ieee, u64 raised, u32 lanes, const LaneBits& active) {
+  const bool floats = is_float(stage.dst) && stage.dst != LaneType::f32;
+  return events_of({.rule = stage.rule,
+                    .src = stage.src,
+                    .dst = stage.dst,
+                    .a = &a,
+                    .b = b,
+                    .second = stage.rule == LaneRule::product && stage.src == LaneType::s32 ? LaneType::f16 : stage.src,
+                    .ieee = &ieee,
+                    .relu = stage.before_relu != nullptr,
+                    .saturates = floats ? c.overflow == OverflowMode::saturation : lane_mode(c).saturate_int,
+                    .raised = raised,
+                    .lanes = lanes,
+                    .active = active});
+}
+
+// Computes without saturation and relu; the events of that.
+LaneEvents first_stage_events(const ExecContext& c, const Stage& stage, BinaryKernel compute, const LaneBuffer& a,
+                              const LaneBuffer& b, u32 lanes, const LaneBits& active) {
+  LaneBuffer result;
+  const u64 raised =
+      (stage.before_relu != nullptr ? stage.before_relu : compute)(a, b, result, unsaturated(lane_mode(c)));
+  return stage_events(c, stage, a, &b, result, raised, lanes, active);
+}
+
+LaneEvents operator|(LaneEvents a, const LaneEvents& b) {
+  for (usize w = 0; w < a.size(); ++w)
+    a[w] |= b[w];
+  return a;
+}
+
+template <class F>
+void finite_middle(const LaneBuffer& a, const LaneBuffer& b, const LaneBuffer& middle, LaneBuffer& out) {
+  using Bits = typename F::Bits;
+  for (usize i = 0; i < kRepeatBytes / sizeof(Bits); ++i) {
+    const Bits m = lane<Bits>(middle, i);
+    const bool finite = F::finite(lane<Bits>(a, i)) && F::finite(lane<Bits>(b, i));
+    const Bits bits = !finite ? Bits{F::kOne} : F::finite(m) ? m : static_cast<Bits>((m & F::kSign) | F::kMax);
+    std::memcpy(out.bytes.data() + i * sizeof bits, &bits, sizeof bits);
+  }
+}
+
+// What a conversion raises whose source was computed from `a` and `b`. An infinity that they made counts as the largest
+// value, so that both overflow modes raise the same; lanes with an operand that is infinite or NaN raise nothing more.
+u64 status_behind(LaneType type, UnaryKernel convert, const LaneBuffer& a, const LaneBuffer& b,
+                  const LaneBuffer& middle, LaneMode mode) {
+  LaneBuffer finite, unused;
+  if (type == LaneType::f16) {
+    finite_middle<Binary16>(a, b, middle, finite);
+  } else {
+    finite_middle<Binary32>(a, b, middle, finite);
+  }
+  return convert(finite, unused, mode);
+}
+
+}  // namespace
+
 void compute_fused(const BinaryOperands& o, BinaryOp op, ExecContext& c) {
-  const BinaryKernel compute = binary_kernel(op, o.src0.type);
-  const UnaryKernel convert = convert_kernel(o.src0.type, o.dst.type, RoundMode::rint);
+  const LaneType type = o.src0.type;
+  const BinaryKernel compute = binary_kernel(op, type);
+  const UnaryKernel convert = convert_kernel(type, o.dst.type, RoundMode::rint);
   VINCI_CHECK(compute != nullptr && convert != nullptr);
-  for_each_repeat<2>(c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src0, o.src1},
-                     [&](const auto& in, LaneBuffer& out, LaneMode mode) {
-                       LaneBuffer middle;
-                       const u64 raised = compute(in[0], in[1], middle, mode);
-                       return raised | convert(middle, out, mode);
-                     },
-                     {.rule = LaneRule::function});
+  const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
+  const LaneMode mode = lane_mode(c);
+  const auto both = [&](const auto& in, LaneBuffer& middle, LaneBuffer& out) {
+    const u64 raised = compute(in[0], in[1], middle, mode);
+    const u64 converted = convert(middle, out, mode);
+    const bool plain = !is_float(type) || (raised & (status::kFloatOverflow | status::kVectorNanInf)) == 0;
+    return raised | (plain ? converted : status_behind(type, convert, in[0], in[1], middle, mode));
+  };
+  const u32 lanes = selection.lanes();
+  const std::array src{o.src0, o.src1};
+  const Stage first{lane_rule(op), type, type, before_relu(op, type)}, second{LaneRule::convert, type, o.dst.type};
+  const auto count = [&](const Run& run, u32 r, const auto& in, const LaneBuffer& middle, const LaneBuffer& out) {
+    LaneBuffer ieee;
+    const u64 raised = convert(middle, ieee, unsaturated(mode));
+    const LaneEvents events = first_stage_events(c, first, compute, in[0], in[1], lanes, run.mask) |
+                              stage_events(c, second, middle, nullptr, ieee, raised, lanes, run.mask);
+    report(*c.census, events, lanes, run.mask, u64{r} * lanes,
+           std::array{NamedLanes{"src0", type, &in[0]}, NamedLanes{"src1", type, &in[1]}}, {"", o.dst.type, &out});
+  };
+  for_each_repeat<2>(c, selection, o.dst, src, [&](const auto& in, LaneBuffer& out, const Run& run, u32 r) {
+    LaneBuffer middle;
+    const u64 raised = both(in, middle, out);
+    if (c.census != nullptr) count(run, r, in, middle, out);
+    return raised;
+  });
 }
 
 void fused_execute(const VectorBinaryArgs& x, BinaryOp op, const LaneShape& shape, ExecContext& c) {
@@ -215,9 +329,16 @@ void fused_deq8_execute(const VectorBinaryArgs& x, BinaryOp op, ExecContext& c) 
   const BinaryKernel compute = binary_kernel(op, LaneType::s16);
   VINCI_CHECK(compute != nullptr);
   const LaneMode mode = lane_mode(c);
+  const Stage stage{lane_rule(op), LaneType::s16, LaneType::s16, before_relu(op, LaneType::s16)};
+  const u32 lanes = lanes_per_repeat(LaneType::s16);
   deq8_repeats<2>(c, x.repeat, true, x.option != 0 ? Half::high : Half::low,
                   {src0_of(x, LaneType::s16), src1_of(x, LaneType::s16)}, dst_of(x, LaneType::s16, c.arch),
-                  [&](const auto& in, LaneBuffer& s16) { return compute(in[0], in[1], s16, mode); });
+                  [&](const auto& in, LaneBuffer& s16, const LaneBits& active) {
+                    Deq8Input input{.raised = compute(in[0], in[1], s16, mode)};
+                    if (c.census != nullptr)
+                      input.events = first_stage_events(c, stage, compute, in[0], in[1], lanes, active);
+                    return input;
+                  });
 }
 
 void add_deq_relu_execute(const VectorBinaryArgs& x, ExecContext& c) {
@@ -225,14 +346,29 @@ void add_deq_relu_execute(const VectorBinaryArgs& x, ExecContext& c) {
   const UnaryKernel relu = unary_kernel(UnaryOp::relu, LaneType::f16);
   VINCI_CHECK(add != nullptr && relu != nullptr);
   const u16 scale = static_cast<u16>(c.spr[SprId::deqscale]);
-  for_each_repeat<2>(c, {c.spr, c.arch, lanes_per_repeat(LaneType::s32), x.repeat}, dst_of(x, LaneType::f16, c.arch),
-                     {src0_of(x, LaneType::s32), src1_of(x, LaneType::s32)},
-                     [&](const auto& in, LaneBuffer& out, LaneMode mode) {
+  const u32 lanes = lanes_per_repeat(LaneType::s32);
+  const Selection selection(c.spr, c.arch, lanes, x.repeat);
+  const std::array src{src0_of(x, LaneType::s32), src1_of(x, LaneType::s32)};
+  const LaneBuffer scales = broadcast(scale, LaneType::f16);
+  const LaneMode mode = lane_mode(c);
+  const Stage first{LaneRule::sum, LaneType::s32, LaneType::s32};
+  const Stage second{LaneRule::product, LaneType::s32, LaneType::f16, add};
+  const auto count = [&](const Run& run, u32 r, const auto& in, const LaneBuffer& sum) {
+    LaneBuffer scaled{};
+    const u64 raised = deq16_lanes(sum, scale, scaled, unsaturated(mode));
+    const LaneEvents events = first_stage_events(c, first, add, in[0], in[1], lanes, run.mask) |
+                              stage_events(c, second, sum, &scales, scaled, raised, lanes, run.mask);
+    report(*c.census, events, lanes, run.mask, u64{r} * lanes,
+           std::array{NamedLanes{"src0", LaneType::s32, &in[0]}, NamedLanes{"src1", LaneType::s32, &in[1]}},
+           {"", LaneType::f16, &scaled});
+  };
+  for_each_repeat<2>(c, selection, dst_of(x, LaneType::f16, c.arch), src,
+                     [&](const auto& in, LaneBuffer& out, const Run& run, u32 r) {
                        LaneBuffer sum, scaled{};
                        const u64 raised = add(in[0], in[1], sum, mode) | deq16_lanes(sum, scale, scaled, mode);
+                       if (c.census != nullptr) count(run, r, in, sum);
                        return raised | relu(scaled, out, mode);
-                     },
-                     {.rule = LaneRule::function});
+                     });
 }
 
 }  // namespace vinci::isa::insn

@@ -243,25 +243,38 @@ u32 scalar_bits(u64 scalar, LaneType type) {
 }
 
 void count_lanes(const ExecContext& c, const LaneCensus& census, LaneType src, LaneType dst,
-                 std::span<const LaneBuffer> in, const LaneBuffer& ieee, u32 lanes, const LaneBits& active,
+                 std::span<const LaneBuffer> in, const LaneBuffer& ieee, u64 raised, u32 lanes, const LaneBits& active,
                  u32 repeat) {
   const usize sources = in.size() - (census.reads_dst ? 1 : 0);
-  const bool saturate =
+  const bool saturates =
       is_float(dst) ? dst != LaneType::f32 && c.overflow == OverflowMode::saturation : lane_mode(c).saturate_int;
-  census_of({.rule = census.rule,
-             .src = src,
-             .dst = dst,
-             .a = sources > 0 ? &in[0] : nullptr,
-             .b = sources > 1 ? &in[1] : census.second,
-             .old = census.reads_dst ? &in.back() : nullptr,
-             .ieee = &ieee,
-             .names = census.names,
-             .round = census.round,
-             .saturate = saturate,
-             .lanes = lanes,
-             .active = active,
-             .first_element = u64{repeat} * lanes},
-            *c.census);
+  const LaneBuffer* a = sources > 0 ? &in[0] : nullptr;
+  const LaneBuffer* b = sources > 1 ? &in[1] : census.second;
+  const LaneType second = sources > 1 ? src : census.second_type;
+  const LaneBuffer* old = census.reads_dst ? &in.back() : nullptr;
+  const LaneResults results{.rule = census.rule,
+                            .src = src,
+                            .dst = dst,
+                            .a = a,
+                            .b = b,
+                            .second = second,
+                            .old = old,
+                            .ieee = &ieee,
+                            .round = census.round,
+                            .relu = census.before_relu != nullptr,
+                            .saturates = saturates,
+                            .wraps = census.wraps,
+                            .raised = raised,
+                            .lanes = lanes,
+                            .active = active};
+  if (!may_have_events(results)) return c.census->add_results(count_active(lanes, active));
+  const LaneEvents events = events_of(results);
+  std::array<NamedLanes, 3> operands;
+  usize count = 0;
+  if (a != nullptr) operands[count++] = {census.names[0], src, a};
+  if (b != nullptr) operands[count++] = {census.names[1], second, b};
+  if (old != nullptr) operands[count++] = {"dst", dst, old};
+  report(*c.census, events, lanes, active, u64{repeat} * lanes, std::span(operands).first(count), {"", dst, &ieee});
 }
 
 namespace {

@@ -187,12 +187,17 @@ void for_each_source(const ExecContext& c, const Selection& selection, const std
 struct LaneCensus {
   LaneRule rule = LaneRule::moved;
   std::array<std::string_view, 2> names{"src0", "src1"};
-  const LaneBuffer* second = nullptr;  // the second operand, where it is no source in UB (a scalar)
-  RoundMode round = RoundMode::rint;   // of a cast
-  bool reads_dst = false;              // the last source is what the destination holds
+  const LaneBuffer* second = nullptr;    // the second operand, where it is no source in UB (a scalar)
+  LaneType second_type = LaneType::f16;  // of it
+  RoundMode round = RoundMode::rint;     // of a cast
+  bool wraps = false;                    // of a cast: it keeps the low bits
+  bool reads_dst = false;                // the last source is what the destination holds
+  BinaryKernel before_relu = nullptr;    // of a form with relu: what it computes before
 };
+// One repeat: the sources, and the IEEE 754 results, before relu, with the STATUS that they raised.
 void count_lanes(const ExecContext& c, const LaneCensus& census, LaneType src, LaneType dst,
-                 std::span<const LaneBuffer> in, const LaneBuffer& ieee, u32 lanes, const LaneBits& active, u32 repeat);
+                 std::span<const LaneBuffer> in, const LaneBuffer& ieee, u64 raised, u32 lanes, const LaneBits& active,
+                 u32 repeat);
 
 // Computes the first repeats where they lie, if their lanes are all selected and contiguous; returns what is left to
 // do. Without `kernel`, and where a census asks for every lane, that is everything. A second source is src[1] or, if
@@ -201,7 +206,8 @@ Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKe
                            std::span<const Operand> src, const LaneBuffer* scalar = nullptr);
 
 // The repeats of an instruction that computes lane by lane: calls kernel(sources, result, mode), or without mode where
-// nothing is rounded, which returns STATUS bits, and stores the active lanes.
+// nothing is rounded, or kernel(sources, result, run, repeat), which counts by itself; it returns STATUS bits. Stores
+// the active lanes.
 template <usize N, class Kernel>
 void for_each_repeat(ExecContext& c, const Selection& selection, const Operand& dst, const std::array<Operand, N>& src,
                      Kernel kernel, const LaneCensus& census = {}) {
@@ -219,10 +225,21 @@ void for_each_repeat(ExecContext& c, const Selection& selection, const Operand& 
         // Without saturation, so that what was replaced is seen.
         LaneMode ieee = mode;
         ieee.overflow = OverflowMode::inf_nan;
-        kernel(in, out, ieee);
-        count_lanes(c, census, src[0].type, dst.type, in, out, lanes, run.mask, r);
+        u64 raised = 0;
+        if (census.before_relu != nullptr) {
+          if (census.reads_dst) out = in[N - 1];
+          if constexpr (N >= 2) raised = census.before_relu(in[0], in[1], out, ieee);
+        } else {
+          raised = kernel(in, out, ieee);
+        }
+        count_lanes(c, census, src[0].type, dst.type, in, out, raised, lanes, run.mask, r);
+        c.status |= raised;
+        if (census.before_relu != nullptr || mode.overflow != OverflowMode::inf_nan) kernel(in, out, mode);
+      } else {
+        c.status |= kernel(in, out, mode);
       }
-      c.status |= kernel(in, out, mode);
+    } else if constexpr (std::is_invocable_v<Kernel, decltype(in), LaneBuffer&, const Run&, u32>) {
+      c.status |= kernel(in, out, run, r);
     } else {
       c.status |= kernel(in, out);
     }

@@ -35,6 +35,8 @@ void compute_unary(const UnaryOperands& o, UnaryOp op, ExecContext& c);
 void compute_scalar(const UnaryOperands& o, BinaryOp op, u64 scalar, ExecContext& c);
 void compute_axpy(const UnaryOperands& o, u64 scalar, ExecContext& c);
 void copy_lanes(const UnaryOperands& o, ExecContext& c);
+// What a form with relu computes before, for the census; null for others.
+BinaryKernel before_relu(BinaryOp op, LaneType type);
 
 // isa/sem/vector_convert.cpp
 void convert_lanes(const UnaryOperands& o, RoundMode round, ExecContext& c);

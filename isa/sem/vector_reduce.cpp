@@ -42,8 +42,7 @@ struct Taken {
 template <class Format>
 class Reducer {
  public:
-  Reducer(ReduceOp op, const ExecContext& c)
-      : op_(op), overflow_(c.overflow), census_(op == ReduceOp::add ? c.census : nullptr) {}
+  Reducer(ReduceOp op, const ExecContext& c) : op_(op), overflow_(c.overflow), census_(c.census) {}
 
   u64 raised() const { return raised_; }
 
@@ -53,7 +52,7 @@ class Reducer {
                                          : Format::min(a, b);
     if (op_ != ReduceOp::add) return r;  // saturated at the end: NaN wins until then
     if (census_ != nullptr) [[unlikely]]
-      count(a, b, r);
+      count_sum(a, b, r);
     if (!Format::finite(r) && Format::finite(a) && Format::finite(b)) raised_ |= status::kFloatOverflow;
     return finish(r);
   }
@@ -81,20 +80,33 @@ class Reducer {
       }
     }
     for (u32 i = 0; i < lanes; i += group)
-      t.bits[i] = finish(t.bits[i]);
+      t.bits[i] = t.active[i] ? result(t.bits[i]) : finish(t.bits[i]);
   }
 
+  // A result that is stored. That of an extremum is counted here; the sums of a tree are all counted where they are
+  // made.
+  u32 result(u32 bits) {
+    if (census_ != nullptr && op_ != ReduceOp::add) [[unlikely]]
+      count_extremum(bits);
+    return finish(bits);
+  }
   u32 finish(u32 bits) const { return Format::finish(bits, overflow_); }
 
  private:
+  bool saturates() const { return Format::type != LaneType::f32 && overflow_ == OverflowMode::saturation; }
+
   // Every node of a tree is a result of its own, numbered in the order of computation.
-  void count(u32 a, u32 b, u32 sum) {
+  void count_sum(u32 a, u32 b, u32 sum) {
     const double x = Format::value(a), y = Format::value(b), r = Format::value(sum);
-    const bool saturate = Format::type != LaneType::f32 && overflow_ == OverflowMode::saturation;
-    const NumericEvents events = sum_events(x, y, r, Format::type, saturate);
-    if (events != 0) {
-      census_->add(events, element_, std::array{NumericOperand{"left", x}, NumericOperand{"right", y}}, r);
-    }
+    add(sum_events(x, y, r, Format::type, saturates()),
+        std::array{NumericOperand{"left", x}, NumericOperand{"right", y}}, r);
+  }
+  void count_extremum(u32 bits) {
+    const double r = Format::value(bits);
+    add(moved_events(r, Format::type, saturates()), std::array{NumericOperand{"src", r}}, r);
+  }
+  void add(NumericEvents events, std::span<const NumericOperand> operands, double r) {
+    if (events != 0) census_->add(events, element_, operands, r);
     census_->add_results(1);
     ++element_;
   }
@@ -224,7 +236,7 @@ void extremum_execute(const VectorReduceArgs& x, ReduceOp op, LaneType type, Exe
                            if (t.active[i]) improve(best, t.bits[i], i);
                          }
                          improve(whole, best.bits, r * lanes + best.index);
-                         best.bits = reducer.finish(best.bits);
+                         best.bits = reducer.result(best.bits);
                          const View& ub = c.mem[BufId::UB];
                          const u64 at = x.dst + u64{r} * x.dstRepStride * extremum_bytes(order, type);
                          switch (order) {

@@ -83,6 +83,10 @@ u64 Core::execute(const isa::Issued& inst, isa::CoreMem& mem) {
   return raised;
 }
 
+u64 Core::step_counted(isa::Sequencer& front, u64 status, u64 sys_cnt) {
+  return isa::step(front, status, results_, sys_cnt, census_, block_.launch, name_);
+}
+
 bool Core::drained() const {
   for (const auto& p : pipes_) {
     if (p != nullptr && !p->drained()) return false;

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 
-#include "isa/census/census.h"
 #include "isa/check/core_checker.h"
 #include "isa/sequencer.h"
 #include "isa/unit_flags.h"
@@ -23,6 +22,10 @@
 #include "models/core/scalar_unit.h"
 #include "models/cost/cost.h"
 #include "models/memory/memory_system.h"
+
+namespace vinci::isa {
+struct Census;  // isa/census/census.h
+}
 
 namespace vinci::models {
 
@@ -111,6 +114,9 @@ class Core {
   }
   const NativeCode& native_code() const { return native_code_; }
   void raise_status(u64 bits) { scalar_status_ |= bits; }  // by the scalar unit
+  // Sequencer::step(), whose result a census counts.
+  u64 step_counted(isa::Sequencer& front, u64 status, u64 sys_cnt);
+  bool counts() const { return census_ != nullptr; }
   CrossCore& cross() { return cross_; }
   // wait_flag_dev: whether other cores have set the flag; it is then counted down.
   bool take_cross_flag(u32 flag) { return block_.cross->take(block_.self, flag); }

@@ -256,7 +256,8 @@ bool ScalarUnit::run(u64 t) {
       if (!timeless) core_.finish_data();
       const u64 sys_cnt = inst->row->reads_results ? static_cast<u64>(static_cast<double>(t) * sys_cnt_per_cycle_) : 0;
       const u64 status = inst->row->reads_results ? core_.status() : 0;
-      core_.raise_status(front_.step(status, core_.results(), sys_cnt));
+      core_.raise_status(core_.counts() ? core_.step_counted(front_, status, sys_cnt)
+                                        : front_.step(status, core_.results(), sys_cnt));
       if (front_.changed_memory()) ++env_.changes;
       if (front_.stated_cycles() != 0) core_.charge_native(*inst, pc, front_.stated_cycles(), front_.counted_cycles());
       mask_set_ |= inst->row->sets_mask;

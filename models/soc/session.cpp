@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/soc/session.h"
 
+#include "isa/census/census.h"
 #include "models/soc/soc.h"
 #include "sim/kernel/context.h"
 #include "sim/kernel/run.h"

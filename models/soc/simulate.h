@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "isa/arch.h"
-#include "isa/census/census.h"
 #include "isa/check/checker.h"
 #include "models/memory/dram_model.h"
 #include "models/runtime/task_sink.h"
@@ -22,6 +21,10 @@
 #include "sim/trace/trace.h"
 
 // The door to the timed simulation, for the tool, for tests and for programs that link the library.
+namespace vinci::isa {
+struct Census;  // isa/census/census.h
+}
+
 namespace vinci::models {
 
 struct Progress {

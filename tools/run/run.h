@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/census/census.h"
 #include "models/soc/session.h"
 #include "sim/trace/instruction_csv.h"
 #include "tools/profile/simulator_tree.h"

@@ -376,5 +376,161 @@ TEST(Census, BitsAreTheSameWithAndWithout) {
   }
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// One definition for the census and STATUS: each family where they could disagree.
+
+u32 f32_bits(float v) { return std::bit_cast<u32>(v); }
+
+TEST(CensusAndStatus, TwoStagesRaiseTheSameInBothModes) {
+  for (const OverflowMode mode : {OverflowMode::inf_nan, OverflowMode::saturation}) {
+    CountingCore core(mode);
+    core.put16(kA, {300, 300, -300, 3});
+    core.put16(kB, {300, 1, 300, 3});
+    core.spr.vector_mask = {15, 0};
+    VectorBinaryArgs args = binary_args(1);
+    const SiteCensus& site = core.count<insn::VmulconvF162s8>(args);
+    EXPECT_EQ(site.results, 4u);
+    EXPECT_EQ(site.count(overflow), 2u);  // in f16
+    EXPECT_EQ(core.status, status::kFloatOverflow);
+    EXPECT_EQ(core.task.first_overflow.status, status::kFloatOverflow);
+  }
+}
+
+TEST(CensusAndStatus, AnInfinityOfTheFirstStageIsNoOperand) {
+  CountingCore core;
+  for (u32 i = 0; i < 64; ++i) {
+    core.mem[BufId::UB].store<float>(kA + 4 * i, 3e38f);
+    core.mem[BufId::UB].store<float>(kB + 4 * i, 3e38f);
+  }
+  const SiteCensus& site = core.count<insn::VaddreluconvF322f16>(binary_args(1));
+  EXPECT_EQ(site.count(overflow), 64u);
+  EXPECT_EQ(core.status, status::kFloatOverflow);
+}
+
+TEST(CensusAndStatus, OneInfinityInTheCubeHidesItsRowAlone) {
+  CountingCore core;
+  for (u32 i = 0; i < 256; ++i) {
+    core.mem[BufId::L0A].store<u16>(2 * i, f16_bits(250));
+    core.mem[BufId::L0B].store<u16>(2 * i, f16_bits(250));
+  }
+  core.mem[BufId::L0A].store<u16>(2 * (15 * 16 + 3), kF16Inf);
+  const SiteCensus& site =
+      core.count<insn::Mad>({.c = 0, .a = 0, .b = 0, .m = 16, .k = 16, .n = 16, .init = 1, .type = insn::Mad::f162f16});
+  EXPECT_EQ(site.results, 256u);
+  EXPECT_EQ(site.count(overflow), 240u);
+  EXPECT_EQ(core.status, status::kCubeOverflow | status::kCubeNanInf);
+}
+
+TEST(CensusAndStatus, IntegersOfTheCubeWrapOrStop) {
+  for (const bool stops : {false, true}) {
+    CountingCore core;
+    for (u32 i = 0; i < 512; ++i) {
+      core.mem[BufId::L0A].store<i8>(i, 1);
+      core.mem[BufId::L0B].store<i8>(i, 1);
+    }
+    for (u32 i = 0; i < 256; ++i)
+      core.mem[BufId::L0C].store<i32>(4 * i, i % 2 == 0 ? 0x7fffffff : 5);
+    if (stops) core.spr.ctrl |= ctrl::kSaturateInt;
+    const SiteCensus& site =
+        core.count<insn::Mad>({.c = 0, .a = 0, .b = 0, .m = 16, .k = 32, .n = 16, .init = 0, .type = insn::Mad::s8});
+    EXPECT_EQ(site.results, 256u);
+    EXPECT_EQ(site.count(stops ? saturated : wrapped), 128u);
+    EXPECT_EQ(core.status, status::kCubeOverflow);
+  }
+}
+
+TEST(CensusAndStatus, ExactProductsOfAStepDoNotUnderflow) {
+  CountingCore core;
+  core.context.numerics.accumulation = Accumulation::fractal;
+  for (u32 i = 0; i < 256; ++i) {
+    core.mem[BufId::L0A].store<u32>(4 * (i % 128), f32_bits(i % 8 == 0 ? 1.0f : 0x1p-100f));
+    core.mem[BufId::L0B].store<u32>(4 * (i % 128), f32_bits(i % 8 == 0 ? 1.0f : 0x1p-100f));
+  }
+  core.count<insn::Mad>({.c = 0, .a = 0, .b = 0, .m = 16, .k = 8, .n = 16, .init = 1, .type = insn::Mad::f322f32});
+  EXPECT_EQ(core.status, 0u);
+}
+
+// What stands in L0C beside a matrix of 8 columns leaves with it, but is not the program's.
+TEST(CensusAndStatus, PaddingColumnsRaiseNothing) {
+  for (const u8 mode : {1, 16}) {  // f32 to f16, f32 to bf16
+    CountingCore core;
+    core.gm.allocate(1 << 20, "out");
+    for (u32 i = 0; i < 256; ++i)
+      core.mem[BufId::L0C].store<float>(4 * i, i % 16 < 8 ? 1.0f : 3.4e38f);
+    insn::CopyMatrixCcToGm::Args args{};
+    GlobalMemory first;
+    args.dst = first.allocate(1, "the first address");
+    args.nSize = 8;
+    args.mSize = args.srcStride = args.dstStride = 16;
+    args.quantPre = mode;
+    const SiteCensus& site = core.count<insn::CopyMatrixCcToGm>(args);
+    EXPECT_EQ(site.results, 128u);
+    EXPECT_EQ(total(site), 0u);
+    EXPECT_EQ(core.status, 0u);
+  }
+}
+
+// 1000 does not fit s8; a parameter that is NaN makes NaN of every value.
+TEST(CensusAndStatus, RequantisationClipsAndNanParametersShow) {
+  CountingCore core;
+  core.gm.allocate(1 << 20, "out");
+  for (u32 i = 0; i < 256; ++i)
+    core.mem[BufId::L0C].store<i32>(4 * i, i % 4 == 0 ? 1000 : 7);
+  insn::CopyMatrixCcToGm::Args args{};
+  GlobalMemory first;
+  args.dst = first.allocate(1, "the first address");
+  args.nSize = args.mSize = args.srcStride = args.dstStride = 16;
+  args.quantPre = 9;  // req8
+  core.spr.parameters.write()[SprId::quant_pre] = f32_bits(1) | u64{1} << 46;
+  const SiteCensus& site = core.count<insn::CopyMatrixCcToGm>(args);
+  EXPECT_EQ(site.results, 256u);
+  EXPECT_EQ(site.count(clipped), 64u);
+  EXPECT_EQ(core.status, 0u);
+  CountingCore scaled;
+  scaled.gm.allocate(1 << 20, "out");
+  for (u32 i = 0; i < 256; ++i)
+    scaled.mem[BufId::L0C].store<i32>(4 * i, 7);
+  args.quantPre = 11;  // deqf16
+  scaled.spr.parameters.write()[SprId::quant_pre] = f32_bits(NAN);
+  const SiteCensus& nans = scaled.count<insn::CopyMatrixCcToGm>(args);
+  EXPECT_EQ(nans.count(nan), 256u);
+  EXPECT_EQ(scaled.status, status::kL0cToUbOverflow);
+}
+
+TEST(CensusAndStatus, AnExtremumThatIsReplacedIsCounted) {
+  CountingCore core(OverflowMode::saturation);
+  core.put16(kA, {INFINITY, 1});
+  core.spr.vector_mask = {3, 0};
+  insn::Vcmax::Args args{};
+  args.dst = kOut;
+  args.src = kA;
+  args.repeat = 1;
+  args.dstRepStride = args.srcBlkStride = 1;
+  args.srcRepStride = 8;
+  const SiteCensus& site = core.count<insn::Vcmax>(args);
+  EXPECT_EQ(site.results, 1u);
+  EXPECT_EQ(site.count(saturated), 1u);
+  EXPECT_EQ(core.status, status::kVectorNanInf);
+}
+
+TEST(CensusAndStatus, DequantisationToBytesClips) {
+  CountingCore core;
+  for (u32 i = 0; i < 128; ++i)
+    core.mem[BufId::UB].store<i16>(kA + 2 * i, static_cast<i16>(i < 3 ? 1000 : 1));
+  core.spr.parameters.write()[SprId::deqscale] = f32_bits(1) | u64{1} << 46;
+  const SiteCensus& site = core.count<insn::VconvDeqs162b8>({.scalar = 0,
+                                                             .dst = kOut,
+                                                             .src = kA,
+                                                             .dstBlkStride = 1,
+                                                             .srcBlkStride = 1,
+                                                             .repeat = 1,
+                                                             .dstRepStride = 4,
+                                                             .srcRepStride = 8,
+                                                             .type = 0});
+  EXPECT_EQ(site.results, 128u);
+  EXPECT_EQ(site.count(clipped), 3u);
+  EXPECT_EQ(core.status, status::kFloatOverflow);
+}
+
 }  // namespace
 }  // namespace vinci::isa
