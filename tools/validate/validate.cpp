@@ -10,7 +10,7 @@
 
 #include "isa/base/error.h"
 #include "sim/config/load.h"
-#include "tools/validate/processes.h"
+#include "tools/processes/processes.h"
 
 namespace vinci::validate {
 namespace {
@@ -137,7 +137,7 @@ std::vector<GroupOutcome> run(const std::vector<Group>& groups, const Options& o
   const std::vector<Piece> pieces = pieces_of(groups, chips, options);
   std::function<void(usize)> progress;
   if (options.progress) progress = [&](usize begun) { options.progress(begun, pieces.size()); };
-  const std::vector<std::string> texts = in_processes(
+  const std::vector<std::string> texts = processes::in_processes(
       pieces.size(), options.jobs, [&](usize i) { return simulate(pieces[i]); }, progress);
   std::vector<GroupOutcome> out;
   for (const Group& g : groups)

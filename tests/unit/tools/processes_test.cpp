@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include "tools/processes/processes.h"
+
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -15,9 +17,8 @@
 #include <thread>
 
 #include "isa/base/error.h"
-#include "tools/validate/processes.h"
 
-namespace vinci::validate {
+namespace vinci::processes {
 namespace {
 
 // Starts a process that has two workers, who never end; gives its id and, through the pipe, those of the workers.
@@ -80,4 +81,4 @@ TEST(Processes, SayWhetherTheSystemOrAFaultEndedThem) {
 }
 
 }  // namespace
-}  // namespace vinci::validate
+}  // namespace vinci::processes

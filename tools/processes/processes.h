@@ -8,7 +8,7 @@
 
 #include "isa/base/types.h"
 
-namespace vinci::validate {
+namespace vinci::processes {
 
 // The texts that `f` returns for 0 .. count - 1, worked out by `jobs` processes, or as many as the system allows: a
 // simulation belongs to its process. `f` reports errors in its text; a process that dies is Fault::Internal, one that
@@ -17,4 +17,4 @@ namespace vinci::validate {
 std::vector<std::string> in_processes(usize count, unsigned jobs, const std::function<std::string(usize)>& f,
                                       const std::function<void(usize)>& progress = {});
 
-}  // namespace vinci::validate
+}  // namespace vinci::processes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "tools/validate/processes.h"
+#include "tools/processes/processes.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@
 #include "isa/base/error.h"
 #include "sim/io/program.h"
 
-namespace vinci::validate {
+namespace vinci::processes {
 namespace {
 
 struct Close {
@@ -144,4 +144,4 @@ std::vector<std::string> in_processes(usize count, unsigned jobs, const std::fun
   return out;
 }
 
-}  // namespace vinci::validate
+}  // namespace vinci::processes
