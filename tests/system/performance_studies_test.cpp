@@ -4,12 +4,15 @@
 // must not say so any more. And the frame that studies stand in.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <cstdio>
+#include <fstream>
+#include <sstream>
 
 #include "isa/base/error.h"
-#include "tools/studies/study.h"
+#include "tools/studies/summary.h"
 
 namespace vinci::studies {
 namespace {
@@ -29,17 +32,32 @@ INSTANTIATE_TEST_SUITE_P(All, PerformanceStudies, testing::ValuesIn(ids()),
 TEST_P(PerformanceStudies, CriteriaHoldUnlessTheyAreOpen) {
   const Study study = run_study(GetParam(), {});
   std::printf("%s", study.report().c_str());
-  for (usize i = 0; i < study.values().size(); ++i) {
+  for (usize i = 0; i < study.findings().values.size(); ++i) {
     const Criterion& c = study.definition().criteria[i];
-    ASSERT_TRUE(study.values()[i]) << c.name;
-    EXPECT_EQ(c.holds(*study.values()[i]), c.open.empty())
-        << c.name << ": " << *study.values()[i] << ", " << c.bound_text();
+    ASSERT_TRUE(study.findings().values[i]) << c.name;
+    EXPECT_EQ(c.holds(*study.findings().values[i]), c.open.empty())
+        << c.name << ": " << *study.findings().values[i] << ", " << c.bound_text();
   }
+  EXPECT_THAT(study.findings().answer(), Not(HasSubstr("nothing")));
+  EXPECT_FALSE(study.findings().bars().empty());
+  const std::string& advice = study.definition().advice;
+  const usize end = advice.find(". ");
+  EXPECT_TRUE(end != std::string::npos && advice.find(". ", end + 1) == std::string::npos)
+      << "two sentences: " << advice;
+  // The programs of the tests themselves are larger under a sanitizer.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  rusage use{};
+  ::getrusage(RUSAGE_SELF, &use);
+  EXPECT_LT(use.ru_maxrss, 500 * 1024) << "KiB; two processes at a time take less than a GiB";
+#endif
 }
 
 constexpr std::string_view kDefinition = R"(title: T
 question: Q
 from: document F
+answer: "exact {exact}, band {band}; {much of it} of it, {other}."
+advice: A1. A2.
+chart: {bars: [exact, much]}
 chip: tiny
 knobs:
   n: {default: 4, range: [1, 8], doc: D}
@@ -105,6 +123,62 @@ TEST(StudyFrame, AStudyPassesOnlyWhenAllCriteriaWereMeasuredAndHold) {
   EXPECT_THROW(twice.measured("exact", 3), Error);
 }
 
+TEST(StudyFrame, TheAnswerHasTheFiguresOfCriteriaAndFacts) {
+  Study study = make({});
+  study.measured("exact", 3);
+  study.measured("band", 0.01234);
+  study.fact("much of it", 12345.6, "s");
+  EXPECT_EQ(study.findings().answer(), "exact 3, band 0.0123; 12346 of it, nothing.");
+  EXPECT_EQ(study.findings().verdict(), "1 of 4, 1 open, 2 missed");
+  const std::vector<Fact> bars = study.findings().bars();
+  ASSERT_EQ(bars.size(), 2u);
+  EXPECT_EQ(bars[0].what, "exact");
+  EXPECT_EQ(bars[1].what, "much of it");
+  for (const auto& [value, text] : std::vector<std::pair<double, std::string>>{
+           {0, "0"}, {1, "1"}, {0.5, "0.5"}, {2.999, "3"}, {-12.34, "-12.3"}, {1e-9, "1e-09"}, {1234.4, "1234"}})
+    EXPECT_EQ(readable(value), text);
+}
+
+TEST(StudyFrame, VariantsRunInProcessesAndHandErrorsOver) {
+  for (const unsigned jobs : {1u, 3u}) {
+    std::vector<usize> begun;
+    const Study study = make({.jobs = jobs, .progress = [&](usize count, usize) { begun.push_back(count); }});
+    struct Point {
+      double x, y;
+    };
+    const auto points = study.variants(5, [](usize i) {
+      return Point{static_cast<double>(i), 2.0 * static_cast<double>(i)};
+    });
+    ASSERT_EQ(points.size(), 5u);
+    EXPECT_EQ(points[3].y, 6);
+    EXPECT_EQ(begun.back(), 5u);
+    const auto lists = study.variants(2, [](usize i) { return std::vector<u64>(i, 7); });
+    EXPECT_TRUE(lists[0].empty());
+    EXPECT_EQ(lists[1], std::vector<u64>{7});
+    try {
+      study.variants(4, [](usize i) -> double { fail_at(Fault::Unsupported, "here", "variant {}", i); });
+      ADD_FAILURE();
+    } catch (const Error& e) {
+      EXPECT_EQ(e.fault(), Fault::Unsupported);
+      EXPECT_STREQ(e.what(), "here: variant 0");
+    }
+  }
+}
+
+// Open criteria are counted apart, and what a study says is text in the page.
+TEST(StudyFrame, ThePageAndTheTableHaveAnswersAndCriteria) {
+  Outcome done{.findings = Findings(parse_definition(kDefinition, "S00", "s.yaml"))};
+  done.findings.values = {3, 2, 9, 0.5};
+  done.findings.facts = {{"much of it", 1, "s"}, {"other", 2, "<s>"}};
+  Outcome failed{.findings = done.findings, .fault = "no memory"};
+  const std::vector<Outcome> outcomes{done, failed};
+  EXPECT_THAT(table(outcomes), AllOf(HasSubstr("exact 3, band 0.5; 1 of it, 2."), HasSubstr("3 of 4, 1 open"),
+                                     HasSubstr("open: band: for a reason"), HasSubstr("no memory")));
+  EXPECT_THAT(markdown(outcomes), HasSubstr("| S00 | Q | exact 3, band 0.5; 1 of it, 2. | 3 of 4, 1 open |"));
+  EXPECT_THAT(page(outcomes),
+              AllOf(HasSubstr("<svg"), HasSubstr("A1. A2."), HasSubstr("Open:"), Not(HasSubstr("<s>"))));
+}
+
 TEST(StudyFrame, DefinitionsAreCheckedWithPositions) {
   const auto message = [](const std::string& from, const std::string& to) {
     std::string text(kDefinition);
@@ -116,8 +190,8 @@ TEST(StudyFrame, DefinitionsAreCheckedWithPositions) {
     }
     return std::string("accepted");
   };
-  EXPECT_THAT(message("range: [1, 8]", "range: [5, 8]"), HasSubstr("s.yaml:6:6: the default of n: 4 is not within"));
-  EXPECT_THAT(message("equals: 3, ", ""), HasSubstr("s.yaml:10:10: exact has one of equals"));
+  EXPECT_THAT(message("range: [1, 8]", "range: [5, 8]"), HasSubstr("s.yaml:9:6: the default of n: 4 is not within"));
+  EXPECT_THAT(message("equals: 3, ", ""), HasSubstr("s.yaml:13:10: exact has one of equals"));
   EXPECT_THAT(message("mechanism", "mechanics"), HasSubstr("a kind is one of"));
   EXPECT_THAT(message("chip: tiny\n", ""), HasSubstr("a study has a title"));
   EXPECT_THAT(message("question: Q", "questions: Q"), HasSubstr("s.yaml:2:12: unknown key 'questions'"));

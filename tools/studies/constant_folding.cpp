@@ -3,8 +3,8 @@
 // S15: a Reshape whose extents are computed from a Shape: folding and inference of shapes one after the other, and in
 // turns.
 #include "isa/base/error.h"
-#include "tools/studies/entries.h"
 #include "tools/studies/graph_parts.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {

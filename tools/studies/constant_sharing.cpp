@@ -3,8 +3,8 @@
 // S18: constants with equal bytes, in one shape, in another, in another type: what the host and the device hold.
 #include "tools/graph/compile/stream.h"
 #include "tools/graph/ops/run.h"
-#include "tools/studies/entries.h"
 #include "tools/studies/graph_parts.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {

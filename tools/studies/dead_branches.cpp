@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "tools/graph/compile/stream.h"
-#include "tools/studies/entries.h"
 #include "tools/studies/graph_parts.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {

@@ -43,6 +43,12 @@ class Reader {
         d.question = text(value);
       else if (key == "from")
         d.from = text(value);
+      else if (key == "answer")
+        d.answer = text(value);
+      else if (key == "advice")
+        d.advice = text(value);
+      else if (key == "chart")
+        d.chart = chart(value);
       else if (key == "chip")
         d.chip = text(value);
       else if (key == "knobs")
@@ -52,9 +58,11 @@ class Reader {
       else
         unknown(value, key);
     });
-    for (const std::string* needed : {&d.title, &d.question, &d.from, &d.chip}) {
-      if (needed->empty()) fail_at(Fault::Input, source_, "a study has a title, a question, from and a chip");
+    for (const std::string* needed : {&d.title, &d.question, &d.from, &d.chip, &d.answer, &d.advice}) {
+      if (needed->empty())
+        fail_at(Fault::Input, source_, "a study has a title, a question, from, a chip, an answer and advice");
     }
+    if (d.chart.bars.empty()) fail_at(Fault::Input, source_, "a study has a chart with bars");
     if (d.criteria.empty()) fail_at(Fault::Input, source_, "a study has criteria");
     return d;
   }
@@ -85,6 +93,20 @@ class Reader {
       fail_at(Fault::Input, at(node), "[lowest, highest] belongs here");
     }
     return {number(node.children()[0]), number(node.children()[1])};
+  }
+
+  Chart chart(const YamlTree::Node& node) const {
+    Chart c;
+    each(node, [&](const std::string& key, const YamlTree::Node& value) {
+      if (key == "bars")
+        for (const YamlTree::Node& child : value.children())
+          c.bars.push_back(text(child));
+      else if (key == "scale" && text(value) == "logarithmic")
+        c.logarithmic = true;
+      else
+        unknown(value, key);
+    });
+    return c;
   }
 
   Knob knob(const std::string& name, const YamlTree::Node& node) const {

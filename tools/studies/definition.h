@@ -48,11 +48,20 @@ struct Criterion {
 };
 inline constexpr auto kBoundNames = enum_names<Criterion::Bound>;
 
+// What a page draws: a bar for each criterion of one of these names, and for each fact whose name contains one of them.
+struct Chart {
+  std::vector<std::string> bars = {};
+  bool logarithmic = false;
+};
+
 struct Definition {
   std::string id = {};  // S09
   std::string title = {};
   std::string question = {};
-  std::string from = {};  // where figures and bounds come from
+  std::string from = {};    // where figures and bounds come from
+  std::string answer = {};  // in a line; {name} is the value of a criterion or of a fact
+  std::string advice = {};  // what a reader does with the answer
+  Chart chart = {};
   std::string chip = {};  // that it runs on unless another is asked for
   std::vector<Knob> knobs = {};
   std::vector<Criterion> criteria = {};

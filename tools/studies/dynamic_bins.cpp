@@ -12,8 +12,8 @@
 #include "tools/graph/compile/bins.h"
 #include "tools/graph/compile/stream.h"
 #include "tools/graph/ops/run.h"
-#include "tools/studies/entries.h"
 #include "tools/studies/graph_parts.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {

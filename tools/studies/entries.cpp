@@ -1,33 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "tools/studies/entries.h"
-
 #include <array>
+
+#include "tools/studies/study.h"
+
+// One function for each study, in a file of its own. A new study adds its line here.
+#define VINCI_STUDIES(STUDY)         \
+  STUDY(S01, swin_attention)         \
+  STUDY(S02, swin_sink)              \
+  STUDY(S05, fused_optimizer)        \
+  STUDY(S06, siammask)               \
+  STUDY(S07, sink_loop)              \
+  STUDY(S08, host_op)                \
+  STUDY(S09, transdata)              \
+  STUDY(S14, graph_optimisation)     \
+  STUDY(S15, constant_folding)       \
+  STUDY(S16, while_shape)            \
+  STUDY(S17, dynamic_bins)           \
+  STUDY(S18, constant_sharing)       \
+  STUDY(S19, subexpressions)         \
+  STUDY(S20, pruning)                \
+  STUDY(S21, dead_branches)          \
+  STUDY(S22, conv_bn_relu)           \
+  STUDY(S23, prefetch)               \
+  STUDY(S24, gradient_exchange)      \
+  STUDY(S25, hierarchical_allreduce)
 
 namespace vinci::studies {
 
+#define VINCI_DECLARE_STUDY(id, function) void function(Study& study);
+VINCI_STUDIES(VINCI_DECLARE_STUDY)
+#undef VINCI_DECLARE_STUDY
+
 std::span<const Entry> entries() {
-  static constexpr std::array kEntries{
-      Entry{"S01", swin_attention},
-      Entry{"S02", swin_sink},
-      Entry{"S05", fused_optimizer},
-      Entry{"S06", siammask},
-      Entry{"S07", sink_loop},
-      Entry{"S08", host_op},
-      Entry{"S09", transdata},
-      Entry{"S14", graph_optimisation},
-      Entry{"S15", constant_folding},
-      Entry{"S16", while_shape},
-      Entry{"S17", dynamic_bins},
-      Entry{"S18", constant_sharing},
-      Entry{"S19", subexpressions},
-      Entry{"S20", pruning},
-      Entry{"S21", dead_branches},
-      Entry{"S22", conv_bn_relu},
-      Entry{"S23", prefetch},
-      Entry{"S24", gradient_exchange},
-      Entry{"S25", hierarchical_allreduce},
-  };
+#define VINCI_STUDY_ENTRY(id, function) Entry{#id, function},
+  static constexpr std::array kEntries{VINCI_STUDIES(VINCI_STUDY_ENTRY)};
+#undef VINCI_STUDY_ENTRY
   return kEntries;
 }
 

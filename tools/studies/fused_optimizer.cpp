@@ -9,7 +9,7 @@
 
 #include "isa/base/random.h"
 #include "tools/gen/tile_pipeline.h"
-#include "tools/studies/entries.h"
+#include "tools/studies/study.h"
 #include "tools/studies/resnet50.h"
 
 namespace vinci::studies {

@@ -10,9 +10,9 @@
 
 #include "isa/base/random.h"
 #include "sim/config/load.h"
-#include "tools/studies/entries.h"
 #include "tools/studies/resnet50.h"
 #include "tools/studies/stream_parts.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {

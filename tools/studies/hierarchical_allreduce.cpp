@@ -11,8 +11,8 @@
 #include "isa/base/enums.h"
 #include "isa/base/random.h"
 #include "sim/config/load.h"
-#include "tools/studies/entries.h"
 #include "tools/studies/stream_parts.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {

@@ -13,8 +13,8 @@
 #include "isa/base/enums.h"
 #include "isa/base/random.h"
 #include "tools/gen/tile_pipeline.h"
-#include "tools/studies/entries.h"
 #include "tools/studies/stream_parts.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tools/studies/entries.h"
 #include "tools/studies/stream_parts.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {

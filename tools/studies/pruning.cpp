@@ -3,8 +3,8 @@
 // S20: a chain that no output needs, with an input of its own.
 #include "tools/graph/compile/stream.h"
 #include "tools/graph/compile/timing.h"
-#include "tools/studies/entries.h"
 #include "tools/studies/graph_parts.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {

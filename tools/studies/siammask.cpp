@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 
-#include "tools/studies/entries.h"
 #include "tools/studies/sink_loop.h"
 #include "tools/studies/stream_parts.h"
+#include "tools/studies/study.h"
 #include "tools/studies/transdata.h"
 
 namespace vinci::studies {

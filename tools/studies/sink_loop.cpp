@@ -11,8 +11,8 @@
 #include <span>
 #include <utility>
 
-#include "tools/studies/entries.h"
 #include "tools/studies/stream_parts.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {

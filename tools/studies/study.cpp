@@ -12,6 +12,7 @@
 
 #include "isa/base/suggest.h"
 #include "sim/config/load.h"
+#include "sim/io/atomic_file.h"
 #include "sim/io/folder_lock.h"
 
 namespace vinci::studies {
@@ -67,20 +68,18 @@ u64 Run::busy_cycles(isa::PipeId pipe) const {
 }
 
 Study::Study(Definition definition, Request request)
-    : definition_(std::move(definition)),
-      request_(std::move(request)),
-      chip_(load(definition_, request_)),
-      values_(definition_.criteria.size()) {
-  for (const Knob& k : definition_.knobs)
+    : findings_(std::move(definition)), request_(std::move(request)), chip_(load(findings_.definition, request_)) {
+  const Definition& d = findings_.definition;
+  for (const Knob& k : d.knobs)
     knobs_.push_back(k.fallback);
   for (const auto& [name, text] : request_.set) {
     const std::string where = fmt::format("--set {}={}", name, text);
-    const usize i = index_of(definition_.knobs, name);
+    const usize i = index_of(d.knobs, name);
     if (i == knobs_.size()) {
-      fail_at(Fault::Input, where, "{} has no knob '{}'{} (see `vinci study {} --list`)", definition_.id, name,
-              did_you_mean(name, names_of(definition_.knobs)), definition_.id);
+      fail_at(Fault::Input, where, "{} has no knob '{}'{} (see `vinci study {} --list`)", d.id, name,
+              did_you_mean(name, names_of(d.knobs)), d.id);
     }
-    if (const std::string why = definition_.knobs[i].why_not(text); !why.empty()) {
+    if (const std::string why = d.knobs[i].why_not(text); !why.empty()) {
       fail_at(Fault::Input, where, "{}", why);
     }
     knobs_[i] = text;
@@ -92,11 +91,11 @@ Study::Study(Definition definition, Request request)
 }
 
 config::ChipConfig Study::chip_with(const std::vector<std::string>& overrides) const {
-  return load(definition_, request_, overrides);
+  return load(findings_.definition, request_, overrides);
 }
 
 const std::string& Study::value_of(std::string_view knob) const {
-  const usize i = index_of(definition_.knobs, knob);
+  const usize i = index_of(findings_.definition.knobs, knob);
   VINCI_CHECK(i < knobs_.size());
   return knobs_[i];
 }
@@ -108,16 +107,23 @@ u64 Study::whole(std::string_view knob) const { return static_cast<u64>(number(k
 const std::string& Study::choice(std::string_view knob) const { return value_of(knob); }
 
 Run Study::simulate(std::string_view variant, const task::BuiltStream& built, const config::ChipConfig& chip,
-                    bool with_data, trace::Sink* trace) const {
-  Run out{.stream = built.stream(), .result = {}, .hertz = chip.clock, .host = {}};
-  task::RunMemory memory(out.stream, with_data);
-  out.result =
-      models::simulate(chip, out.stream, memory, {.interrupted = request_.interrupted, .trace = trace, .progress = {}});
+                    bool with_data, Watchers watchers) const {
+  Run out{.stream = {}, .result = {}, .hertz = chip.clock, .host = {}};
+  task::RunMemory memory(built.stream(), with_data);
+  models::Options options;
+  options.interrupted = request_.interrupted;
+  options.trace = watchers.trace;
+  options.census = watchers.census;
+  out.result = models::simulate(chip, built.stream(), memory, options);
   if (!request_.folder.empty()) {
     const std::string folder = fmt::format("{}/{}", request_.folder, variant);
     built.write(folder);
+    if (chip.name != chip_.name) io::write_file_atomically(folder + "/chip.txt", chip.name + "\n");
     if (with_data) memory.write_outputs(folder);
   }
+  out.stream = built.stream();
+  for (task::Buffer& b : out.stream.buffers)
+    b.data = {};  // what a run leaves is in `host`
   if (!with_data) return out;
   for (u32 i = 0; i < out.stream.buffers.size(); ++i) {
     if (out.stream.buffers[i].place != task::Buffer::Place::host) continue;
@@ -129,44 +135,55 @@ Run Study::simulate(std::string_view variant, const task::BuiltStream& built, co
 
 Run Study::run(std::string_view variant, const task::BuiltStream& stream, const config::ChipConfig& chip,
                trace::Sink* trace) const {
-  return simulate(variant, stream, chip, true, trace);
+  return simulate(variant, stream, chip, true, {.trace = trace});
+}
+
+Run Study::count(std::string_view variant, const task::BuiltStream& stream, isa::Census& census) const {
+  return simulate(variant, stream, chip_, true, {.census = &census});
 }
 
 Run Study::time(std::string_view variant, const task::BuiltStream& stream, const config::ChipConfig& chip) const {
-  return simulate(variant, stream, chip, false, nullptr);
+  return simulate(variant, stream, chip, false, {});
 }
 
 void Study::measured(std::string_view criterion, double value) {
-  const usize i = index_of(definition_.criteria, criterion);
-  VINCI_CHECK(i < values_.size() && !values_[i] && !std::isnan(value));
-  values_[i] = value;
+  const usize i = index_of(findings_.definition.criteria, criterion);
+  VINCI_CHECK(i < findings_.values.size() && !findings_.values[i] && !std::isnan(value));
+  findings_.values[i] = value;
 }
 
 void Study::fact(std::string_view what, double value, std::string_view unit) {
-  facts_.push_back({std::string(what), value, std::string(unit)});
+  findings_.facts.push_back({std::string(what), value, std::string(unit)});
 }
 
-bool Study::passed() const {
-  for (usize i = 0; i < values_.size(); ++i) {
-    if (!values_[i] || !definition_.criteria[i].holds(*values_[i])) return false;
-  }
-  return true;
+std::function<void(usize)> Study::begun(usize all) const {
+  if (!request_.progress && !request_.interrupted) return {};
+  return [this, all](usize count) {
+    if (request_.interrupted && request_.interrupted()) {
+      fail(Fault::Limit, "interrupted when {} of {} variants had begun", count, all);
+    }
+    if (request_.progress) request_.progress(count, all);
+  };
 }
 
 std::string Study::report() const {
-  const Definition& d = definition_;
-  std::string out = fmt::format("{}  {}\n{}\nfrom {}\n\non {}", d.id, d.title, d.question, d.from, chip_.name);
+  const Definition& d = findings_.definition;
+  std::string out = fmt::format("{}  {}\n{}\nfrom {}\n\n", d.id, d.title, d.question, d.from);
+  if (std::ranges::all_of(findings_.values, [](const auto& v) { return v.has_value(); })) {
+    out += fmt::format("{}\n{}\n\n", findings_.answer(), d.advice);
+  }
+  out += fmt::format("on {}", chip_.name);
   for (usize i = 0; i < knobs_.size(); ++i)
     out += fmt::format("{}{}={}{}", i == 0 ? " with " : ", ", d.knobs[i].name, knobs_[i],
                        d.knobs[i].unit.empty() ? "" : " " + d.knobs[i].unit);
   out += "\n\n";
-  for (const Fact& f : facts_)
+  for (const Fact& f : findings_.facts)
     out += fmt::format("  {:<58} {:>14.6g} {}\n", f.what, f.value, f.unit);
   out += fmt::format("\n{:<28} {:<10} {:>16} {:>14} {:<6}\n", "criterion", "kind", "bound", "measured", "");
   for (usize i = 0; i < d.criteria.size(); ++i) {
     const Criterion& c = d.criteria[i];
-    const std::string value = values_[i] ? fmt::format("{:.6g}", *values_[i]) : "nothing";
-    const bool holds = values_[i] && c.holds(*values_[i]);
+    const std::string value = findings_.values[i] ? fmt::format("{:.6g}", *findings_.values[i]) : "nothing";
+    const bool holds = findings_.holds(i);
     out +=
         fmt::format("{:<28} {:<10} {:>16} {:>14} {:<6} {}\n", c.name, kCriterionKindNames[static_cast<usize>(c.kind)],
                     c.bound_text(), value, c.unit, holds ? "pass" : "FAIL");

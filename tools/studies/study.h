@@ -14,7 +14,8 @@
 
 #include "models/soc/simulate.h"
 #include "tools/gen/stream_folder.h"
-#include "tools/studies/definition.h"
+#include "tools/studies/findings.h"
+#include "tools/studies/variants.h"
 
 namespace vinci::io {
 class LockedFolder;
@@ -58,11 +59,13 @@ struct Run {
 
 // What was asked for.
 struct Request {
-  std::string chip;                                      // built-in name or file; "" = the one of the definition
-  std::vector<std::string> overrides;                    // of the chip: core.cube.startup=30
-  std::vector<std::pair<std::string, std::string>> set;  // knobs
-  std::string folder;  // where task streams and their outputs are kept, one folder each; "" = nowhere
+  std::string chip = {};                                      // built-in name or file; "" = the one of the definition
+  std::vector<std::string> overrides = {};                    // of the chip: core.cube.startup=30
+  std::vector<std::pair<std::string, std::string>> set = {};  // knobs
+  std::string folder = {};  // where task streams and their outputs are kept, one folder each; "" = nowhere
   std::function<bool()> interrupted = {};  // asked from time to time; true ends the study with Fault::Limit
+  unsigned jobs = 1;                       // processes that simulate variants
+  std::function<void(usize begun, usize all)> progress = {};  // of the variants of a call of variants()
 };
 
 // One execution of a study.
@@ -73,7 +76,7 @@ class Study {
   // report of an earlier study is removed, so that a study that fails is not mistaken for it.
   Study(Definition definition, Request request);
 
-  const Definition& definition() const { return definition_; }
+  const Definition& definition() const { return findings_.definition; }
   const config::ChipConfig& chip() const { return chip_; }
   // The chip with further values changed, which win over the user's.
   config::ChipConfig chip_with(const std::vector<std::string>& overrides) const;
@@ -87,43 +90,53 @@ class Study {
   Run run(std::string_view variant, const task::BuiltStream& stream) const { return run(variant, stream, chip_); }
   Run run(std::string_view variant, const task::BuiltStream& stream, const config::ChipConfig& chip,
           trace::Sink* trace = nullptr) const;
+  // The same with the numeric events of the run.
+  Run count(std::string_view variant, const task::BuiltStream& stream, isa::Census& census) const;
   // The same in mode timing: a Run without contents of host buffers.
   Run time(std::string_view variant, const task::BuiltStream& stream, const config::ChipConfig& chip) const;
+
+  // f(0), f(1), ... f(count - 1), each where it need not share memory with the others: `jobs` processes work at the
+  // same time. f returns a struct of numbers, or a vector of such; it states no facts and measures nothing, because
+  // what it does to variables stays in its process.
+  template <class F>
+  auto variants(usize count, const F& f) const {
+    using T = std::invoke_result_t<F, usize>;
+    std::vector<T> out;
+    const auto bytes = [&f](usize i) { return to_bytes(f(i)); };
+    for (const std::string& found : run_variants(count, request_.jobs, bytes, begun(count)))
+      out.push_back(FromBytes<T>::read(found));
+    return out;
+  }
 
   // What was found: the value of a criterion, once, and facts that explain it.
   void measured(std::string_view criterion, double value);
   void fact(std::string_view what, double value, std::string_view unit);
 
-  struct Fact {
-    std::string what;
-    double value = 0;
-    std::string unit;
-  };
-  const std::vector<Fact>& facts() const { return facts_; }
-  // By criterion; nothing where the study has not measured it.
-  const std::vector<std::optional<double>>& values() const { return values_; }
-  // Every criterion was measured and holds.
-  bool passed() const;
-  // Knobs, facts and criteria as text.
+  const Findings& findings() const { return findings_; }
+  bool passed() const { return findings_.passed(); }
+  // Answer, knobs, facts and criteria as text.
   std::string report() const;
   // Where the folder of the request keeps it.
   std::string report_file() const { return request_.folder + "/report.txt"; }
 
  private:
+  struct Watchers {
+    trace::Sink* trace = nullptr;
+    isa::Census* census = nullptr;
+  };
   Run simulate(std::string_view variant, const task::BuiltStream& built, const config::ChipConfig& chip, bool with_data,
-               trace::Sink* trace) const;
+               Watchers watchers) const;
   const std::string& value_of(std::string_view knob) const;
+  std::function<void(usize)> begun(usize all) const;
 
-  Definition definition_;
+  Findings findings_;
   Request request_;
   config::ChipConfig chip_;
   std::vector<std::string> knobs_;  // values, in the order of the definition
-  std::vector<Fact> facts_;
-  std::vector<std::optional<double>> values_;
   std::shared_ptr<io::LockedFolder> locked_;
 };
 
-// All studies: their names, and what they do.
+// All studies: their names, and what they do (entries.cpp).
 struct Entry {
   std::string_view id;
   void (*run)(Study& study);

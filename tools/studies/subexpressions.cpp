@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 // S19: equal products of elements, and equal convolutions, of one tensor.
 #include "tools/graph/compile/timing.h"
-#include "tools/studies/entries.h"
 #include "tools/studies/graph_parts.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {

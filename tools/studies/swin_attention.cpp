@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "tools/studies/entries.h"
+#include "tools/studies/study.h"
 #include "tools/studies/swin_streams.h"
 
 namespace vinci::studies {
@@ -60,6 +60,46 @@ Errors largest_errors(const Data& d, const std::vector<u16>& ten, const std::vec
   return largest;
 }
 
+// The chip with its assumed costs times a factor: starts, ends and least occupancies of all vector instructions and
+// moves whose source says so.
+std::vector<std::string> scaled_costs(const config::ChipConfig& chip, double factor) {
+  const config::VectorCosts& v = chip.core.vector;
+  const config::MoveCosts& m = chip.core.move;
+  const std::vector<std::pair<std::string_view, const config::CostLine*>> lines{
+      {"vector.unary", &v.unary},       {"vector.binary", &v.binary},    {"vector.scalar", &v.scalar},
+      {"vector.dup", &v.dup},           {"vector.convert", &v.convert},  {"vector.compare", &v.compare},
+      {"vector.select", &v.select},     {"vector.reduce", &v.reduce},    {"vector.transpose", &v.transpose},
+      {"cube", &chip.core.cube},        {"move.gm_to_ub", &m.gm_to_ub},  {"move.gm_to_l1", &m.gm_to_l1},
+      {"move.ub_to_gm", &m.ub_to_gm},   {"move.ub_to_l1", &m.ub_to_l1},  {"move.l1_to_l0a", &m.l1_to_l0a},
+      {"move.l1_to_l0b", &m.l1_to_l0b}, {"move.l0c_to_ub", &m.l0c_to_ub}};
+  std::vector<std::string> out;
+  for (const auto& [name, line] : lines) {
+    if (line->from.find("assumed") == std::string::npos) continue;
+    for (const auto& [part, cost] :
+         {std::pair{"head", line->head}, {"startup", line->startup}, {"minimum", line->minimum}, {"tail", line->tail}})
+      if (cost > 0) out.push_back(fmt::format("core.{}.{}={:.3f}", name, part, cost * factor));
+  }
+  return out;
+}
+
+// What the two narrow criteria would be.
+struct Margin {
+  double gap_share = 0, speedup = 0;
+};
+Margin margin(const Study& study, const gen::StreamFolder& ten, const gen::StreamFolder& one, double factor) {
+  std::vector<std::string> costs = scaled_costs(study.chip(), factor);
+  const std::string name = fmt::format("costs_{:.3f}", factor);
+  const config::ChipConfig chip = study.chip_with(costs);
+  const double launch =
+      calibrated_launch_us(study.time(name + "-calibration", ten.resident_files(), chip), study.number("unfused_us"));
+  costs.push_back(fmt::format("host.launch={:.4f}us", launch));
+  const config::ChipConfig slow = study.chip_with(costs);
+  const Run a = study.time(name + "-unfused", ten.resident_files(), slow),
+            b = study.time(name + "-fused", one.resident_files(), slow);
+  return {.gap_share = 100 * (1 - a.kernel_us() / a.kernel_span_us()),
+          .speedup = a.kernel_span_us() / b.kernel_span_us()};
+}
+
 }  // namespace
 
 void swin_attention(Study& study) {
@@ -84,6 +124,14 @@ void swin_attention(Study& study) {
   study.fact("launch of the host", launch, "us");
   study.fact("from the first to the last kernel", a.kernel_span_us(), "us");
   study.fact("largest difference of the outputs", errors.difference, "ulp");
+  // The margins are narrow, and many costs of the chip are assumed.
+  const double more = 1 + study.number("assumed") / 100;
+  const auto margins = study.variants(2, [&](usize i) { return margin(study, ten, one, i == 0 ? 1 / more : more); });
+  for (usize i = 0; i < margins.size(); ++i) {
+    const char* what = i == 0 ? "smaller" : "larger";
+    study.fact(fmt::format("assumed costs {}: gap share", what), margins[i].gap_share, "%");
+    study.fact(fmt::format("assumed costs {}: speed-up", what), margins[i].speedup, "x");
+  }
   // S is written and read by five pairs of kernels; the fused kernel has neither it nor q, k, v and o in memory.
   const auto inputs = static_cast<double>((d.qkv.size() + d.shape.windows * kTokens * kHeads * kDepth) * 2);
   const double small = static_cast<double>(chip.ai_cores * (d.table.size() * 2 + 3 * kScoreBytes));

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tools/studies/entries.h"
+#include "tools/studies/study.h"
 #include "tools/studies/swin_streams.h"
 
 namespace vinci::studies {

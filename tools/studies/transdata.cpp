@@ -14,7 +14,7 @@
 #include "isa/mem/trans_data.h"
 #include "isa/numeric/float16.h"
 #include "tools/gen/tile_pipeline.h"
-#include "tools/studies/entries.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {

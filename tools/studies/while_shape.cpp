@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "tools/graph/ops/op.h"
-#include "tools/studies/entries.h"
 #include "tools/studies/graph_parts.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {
