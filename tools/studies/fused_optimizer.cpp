@@ -9,8 +9,8 @@
 
 #include "isa/base/random.h"
 #include "tools/gen/tile_pipeline.h"
-#include "tools/studies/study.h"
 #include "tools/studies/resnet50.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {
@@ -74,7 +74,8 @@ struct Parameters {
   std::vector<float> g, v, w;
 };
 
-Parameters make_parameters(u64 divisor) {
+// With values, or sizes alone.
+Parameters make_parameters(u64 divisor, bool values) {
   Parameters p;
   for (const Resnet50Layer& layer : resnet50()) {
     for (const u64 n : layer.tensors()) {
@@ -82,6 +83,7 @@ Parameters make_parameters(u64 divisor) {
       p.all += p.elements.back();
     }
   }
+  if (!values) return p;
   Random random(1);
   for (std::vector<float>* list : {&p.g, &p.v, &p.w}) {
     list->resize(p.all);
@@ -94,9 +96,8 @@ Parameters make_parameters(u64 divisor) {
 gen::StreamFolder task_stream(const config::ChipConfig& chip, const Parameters& p, bool fused) {
   const u64 cores = chip.vector_cores > 0 ? chip.vector_cores : chip.ai_cores;
   gen::StreamFolder s(fused ? "fused" : "unfused", chip, "Momentum SGD of ResNet-50: w, v and g in f32");
-  s.input<float>("g", "f4", p.g);
-  s.input<float>("v", "f4", p.v);
-  s.input<float>("w", "f4", p.w);
+  for (const auto& [name, values] : {std::pair{"g", &p.g}, {"v", &p.v}, {"w", &p.w}})
+    values->empty() ? s.random_input(name, "f4", p.all) : s.input<float>(name, "f4", *values);
   s.output_after("v", "f4", p.all);
   s.output_after("w", "f4", p.all);
   std::set<u64> written;  // one kernel for each size
@@ -132,30 +133,59 @@ double largest_error(const Parameters& p, const Run& run) {
   return largest * 0x1p23;
 }
 
+// A run in mode timing, on data that are on the device already.
+struct Timed {
+  double kernel_us = 0, span_us = 0, kernels = 0, bytes = 0;
+};
+Timed timed(const Study& study, u64 divisor, bool fused) {
+  const Parameters p = make_parameters(divisor, false);
+  const gen::StreamFolder s = task_stream(study.chip(), p, fused);
+  const Run run = study.time(fused ? "fused-resident" : "unfused-resident", s.resident_files(), study.chip());
+  return {.kernel_us = run.kernel_us(),
+          .span_us = run.kernel_span_us(),
+          .kernels = static_cast<double>(run.kernels()),
+          .bytes = static_cast<double>(run.gm_bytes())};
+}
+
+struct Bits {
+  u64 hash = 0;
+  double error = 0;
+};
+Bits bits(const Study& study, u64 divisor, bool fused) {
+  const Parameters p = make_parameters(divisor, true);
+  const Run run = study.run(fused ? "fused" : "unfused", task_stream(study.chip(), p, fused).files());
+  Bits out{.error = largest_error(p, run)};
+  for (const char* name : {"v_after", "w_after"})
+    for (const u32 word : run.values<u32>(name))
+      out.hash = (out.hash ^ word) * 0x100000001b3;
+  return out;
+}
+
 }  // namespace
 
 void fused_optimizer(Study& study) {
-  const Parameters p = make_parameters(study.whole("divisor"));
   const config::ChipConfig& chip = study.chip();
-  const gen::StreamFolder loop = task_stream(chip, p, false), one = task_stream(chip, p, true);
-  const Run loop_bits = study.run("unfused", loop.files()), fused_bits = study.run("fused", one.files());
-  const Run unfused = study.time("unfused-resident", loop.resident_files(), chip);
-  const Run fused = study.time("fused-resident", one.resident_files(), chip);
-  const double ideal_us = 20 * static_cast<double>(p.all) / chip.memory.hbm.bandwidth * 1e6;
+  const u64 divisor = study.whole("divisor");
+  const auto values =
+      study.variants(2, [&](usize i) { return bits(study, divisor * study.whole("bits_divisor"), i == 1); });
+  const auto times = study.variants(2, [&](usize i) { return timed(study, divisor, i == 1); });
+  const Timed &unfused = times[0], &fused = times[1];
+  const u64 parameters = make_parameters(divisor, false).all;
+  const double ideal_us = 20 * static_cast<double>(parameters) / chip.memory.hbm.bandwidth * 1e6;
   const double launch_us = chip.host.launch * 1e6;
-  study.fact("parameters", static_cast<double>(p.all), "");
-  study.fact("unfused: kernels", unfused.kernel_us(), "us");
-  study.fact("unfused: first to last", unfused.kernel_span_us(), "us");
-  study.fact("fused: kernels", fused.kernel_us(), "us");
+  study.fact("parameters", static_cast<double>(parameters), "");
+  study.fact("unfused: kernels", unfused.kernel_us, "us");
+  study.fact("unfused: first to last", unfused.span_us, "us");
+  study.fact("fused: kernels", fused.kernel_us, "us");
   study.fact("20 B of each parameter at the bandwidth of GM", ideal_us, "us");
-  study.fact("faster by", unfused.kernel_span_us() / fused.kernel_span_us(), "x");
-  study.measured("tensors", static_cast<double>(unfused.kernels()));
-  study.measured("fused_launches", static_cast<double>(fused.kernels()));
-  study.measured("bytes", static_cast<double>(fused.gm_bytes()) / static_cast<double>(unfused.gm_bytes()));
-  study.measured("different_results", loop_bits.host == fused_bits.host ? 0 : 1);
-  study.measured("error", largest_error(p, fused_bits));
-  study.measured("fused_time", fused.kernel_us() / ideal_us);
-  study.measured("unfused_time", unfused.kernel_span_us() / (static_cast<double>(unfused.kernels()) * launch_us));
+  study.fact("faster by", unfused.span_us / fused.span_us, "x");
+  study.measured("tensors", unfused.kernels);
+  study.measured("fused_launches", fused.kernels);
+  study.measured("bytes", fused.bytes / unfused.bytes);
+  study.measured("different_results", values[0].hash == values[1].hash ? 0 : 1);
+  study.measured("error", std::max(values[0].error, values[1].error));
+  study.measured("fused_time", fused.kernel_us / ideal_us);
+  study.measured("unfused_time", unfused.span_us / (unfused.kernels * launch_us));
 }
 
 }  // namespace vinci::studies

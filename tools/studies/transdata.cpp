@@ -277,36 +277,61 @@ double transdata_speedup(const Study& study, u64 mebibytes) {
   return slow / fast;
 }
 
-void transdata(Study& study) {
-  const auto images = [&](std::string_view knob, u64 channels) {
-    return ceil_div<u64>(study.whole(knob) << 20, channels * kPixels * 2);
-  };
-  double least_speedup = std::numeric_limits<double>::infinity(), least_efficiency = least_speedup;
+namespace {
+
+// Of a case: figures of its runs.
+struct Found {
   u64 wrong = 0, other_bytes = 0;
+  double speedup = 0, efficiency = 0;  // x; of the bandwidth of global memory in percent, 0 for few channels
+};
+
+Found compare(const Study& study, const Case& c, const Case& large) {
+  Found out;
+  {
+    const Data data = make_data(c, 1);
+    const Run slow = convert(study, c, data, true), fast = convert(study, c, data, false);
+    out.wrong = u64{!same(c, data, slow)} + u64{!same(c, data, fast)};
+    out.other_bytes = slow.gm_read_bytes() != fast.gm_read_bytes() || slow.gm_write_bytes() != fast.gm_write_bytes();
+    out.speedup = slow.kernel_us() / fast.kernel_us();
+  }
+  if (c.channels < 64) return out;
+  // The larger tensor makes the start of the kernel small beside the stream.
+  const Data data = make_data(large, 2);
+  const Run stream = convert(study, large, data, false);
+  out.wrong += !same(large, data, stream);
+  const auto& hbm = stream.result.stats["hbm"];
+  const double bytes = hbm["read_bytes"].get<double>() + hbm["write_bytes"].get<double>();
+  out.efficiency = 100 * bytes / (stream.kernel_us() * 1e-6) / study.chip().memory.hbm.bandwidth;
+  return out;
+}
+
+}  // namespace
+
+void transdata(Study& study) {
+  std::vector<Case> cases, larger;
   for (const u64 channels : {kFewChannels, u64{64}, u64{256}}) {
+    const auto images = [&](std::string_view knob) {
+      return ceil_div<u64>(study.whole(knob) << 20, channels * kPixels * 2);
+    };
     for (const isa::Format plain : {isa::Format::NCHW, isa::Format::NHWC}) {
       for (const bool to_5hd : {true, false}) {
-        const Case c{plain, to_5hd, channels, images("mebibytes", channels)};
-        const Data data = make_data(c, 1);
-        const Run slow = convert(study, c, data, true), fast = convert(study, c, data, false);
-        wrong += !same(c, data, slow) + !same(c, data, fast);
-        other_bytes += slow.gm_read_bytes() != fast.gm_read_bytes() || slow.gm_write_bytes() != fast.gm_write_bytes();
-        const double speedup = slow.kernel_us() / fast.kernel_us();
-        study.fact(c.name() + ": faster by", speedup, "x");
-        least_speedup = std::min(least_speedup, speedup);
-        if (channels < 64) continue;
-        // The larger tensor makes the start of the kernel small beside the stream.
-        const Case large{plain, to_5hd, channels, images("stream_mebibytes", channels)};
-        const Data large_data = make_data(large, 2);
-        const Run stream = convert(study, large, large_data, false);
-        wrong += !same(large, large_data, stream);
-        const auto& hbm = stream.result.stats["hbm"];
-        const double bytes = hbm["read_bytes"].get<double>() + hbm["write_bytes"].get<double>();
-        const double efficiency = 100 * bytes / (stream.kernel_us() * 1e-6) / study.chip().memory.hbm.bandwidth;
-        study.fact(c.name() + ": use of global memory", efficiency, "%");
-        least_efficiency = std::min(least_efficiency, efficiency);
+        cases.push_back({plain, to_5hd, channels, images("mebibytes")});
+        larger.push_back({plain, to_5hd, channels, images("stream_mebibytes")});
       }
     }
+  }
+  const auto found = study.variants(cases.size(), [&](usize i) { return compare(study, cases[i], larger[i]); });
+  double least_speedup = std::numeric_limits<double>::infinity(), least_efficiency = least_speedup;
+  u64 wrong = 0, other_bytes = 0;
+  for (usize i = 0; i < cases.size(); ++i) {
+    const Found& f = found[i];
+    wrong += f.wrong;
+    other_bytes += f.other_bytes;
+    study.fact(cases[i].name() + ": faster by", f.speedup, "x");
+    least_speedup = std::min(least_speedup, f.speedup);
+    if (cases[i].channels < 64) continue;
+    study.fact(cases[i].name() + ": use of global memory", f.efficiency, "%");
+    least_efficiency = std::min(least_efficiency, f.efficiency);
   }
   study.measured("different_results", static_cast<double>(wrong));
   study.measured("different_bytes", static_cast<double>(other_bytes));
