@@ -9,6 +9,7 @@
   STUDY(S01, swin_attention)         \
   STUDY(S02, swin_sink)              \
   STUDY(S03, device_index)           \
+  STUDY(S04, batched_assignment)     \
   STUDY(S05, fused_optimizer)        \
   STUDY(S06, siammask)               \
   STUDY(S07, sink_loop)              \
