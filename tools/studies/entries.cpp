@@ -27,7 +27,8 @@
   STUDY(S22, conv_bn_relu)           \
   STUDY(S23, prefetch)               \
   STUDY(S24, gradient_exchange)      \
-  STUDY(S25, hierarchical_allreduce)
+  STUDY(S25, hierarchical_allreduce) \
+  STUDY(S26, compressed_exchange)
 
 namespace vinci::studies {
 
