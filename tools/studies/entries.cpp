@@ -28,7 +28,8 @@
   STUDY(S23, prefetch)               \
   STUDY(S24, gradient_exchange)      \
   STUDY(S25, hierarchical_allreduce) \
-  STUDY(S26, compressed_exchange)
+  STUDY(S26, compressed_exchange)    \
+  STUDY(S28, hf32)
 
 namespace vinci::studies {
 
