@@ -29,7 +29,8 @@
   STUDY(S24, gradient_exchange)      \
   STUDY(S25, hierarchical_allreduce) \
   STUDY(S26, compressed_exchange)    \
-  STUDY(S28, hf32)
+  STUDY(S28, hf32)                   \
+  STUDY(S30, dropout)
 
 namespace vinci::studies {
 
