@@ -30,7 +30,8 @@
   STUDY(S25, hierarchical_allreduce) \
   STUDY(S26, compressed_exchange)    \
   STUDY(S28, hf32)                   \
-  STUDY(S30, dropout)
+  STUDY(S30, dropout)                \
+  STUDY(S31, imbalance)
 
 namespace vinci::studies {
 
