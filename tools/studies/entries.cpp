@@ -31,7 +31,8 @@
   STUDY(S26, compressed_exchange)    \
   STUDY(S28, hf32)                   \
   STUDY(S30, dropout)                \
-  STUDY(S31, imbalance)
+  STUDY(S31, imbalance)              \
+  STUDY(S32, accumulation)
 
 namespace vinci::studies {
 
