@@ -76,7 +76,7 @@ Elementwise log1p16() {
 
 }  // namespace
 
-std::string write_db_log1p(const Log1pStudy& study, const config::ChipConfig& chip, const std::string& folder) {
+StreamFolder db_log1p_stream(const Log1pStudy& study, const config::ChipConfig& chip) {
   const u64 n = study.elements;
   const Logits logits = make_logits(n, study.seed);
   StreamFolder s("db-log1p", chip, "Binary cross entropy with logits: where does log(1 + e^-|z|) vanish?");
@@ -111,7 +111,11 @@ std::string write_db_log1p(const Log1pStudy& study, const config::ChipConfig& ch
   s.task("mul", binary16("vmul.f16"), n, {"z", "y", "z_times_y"});
   s.task("sub", binary16("vsub.f16"), n, {"relu_z", "z_times_y", "difference"});
   s.task("loss", binary16("vadd.f16"), n, {"difference", "log1p", "loss"});
-  return s.write(folder);
+  return s;
+}
+
+std::string write_db_log1p(const Log1pStudy& study, const config::ChipConfig& chip, const std::string& folder) {
+  return db_log1p_stream(study, chip).write(folder);
 }
 
 }  // namespace vinci::gen

@@ -33,8 +33,7 @@ Elementwise difference() {
 
 }  // namespace
 
-std::string write_db_loss_scale(const LossScaleStudy& study, const config::ChipConfig& chip,
-                                const std::string& folder) {
+StreamFolder db_loss_scale_stream(const LossScaleStudy& study, const config::ChipConfig& chip) {
   const u64 n = study.elements;
   const Logits logits = make_logits(n, study.seed);
   const double scale = std::ldexp(1.0, static_cast<int>(study.log2_scale));
@@ -51,7 +50,12 @@ std::string write_db_loss_scale(const LossScaleStudy& study, const config::ChipC
   s.task("difference", difference(), n, {"sigmoid", "y", "difference"});
   s.task("store_gradient", scaled_store(), n, {"difference", "gradient"}, {bits(scale / kGradientCount)});
   s.task("store_loss", scaled_store(), kLosses, {"raw_loss", "loss"}, {bits(scale)});
-  return s.write(folder);
+  return s;
+}
+
+std::string write_db_loss_scale(const LossScaleStudy& study, const config::ChipConfig& chip,
+                                const std::string& folder) {
+  return db_loss_scale_stream(study, chip).write(folder);
 }
 
 }  // namespace vinci::gen

@@ -159,8 +159,7 @@ class MaxPoolGrad : Plane {
 
 }  // namespace
 
-std::string write_db_maxpoolgrad(const MaxPoolGradStudy& study, const config::ChipConfig& chip,
-                                 const std::string& folder) {
+StreamFolder db_maxpoolgrad_stream(const MaxPoolGradStudy& study, const config::ChipConfig& chip) {
   const u64 in = u64{study.planes} * kInBlocks * 16, out = u64{study.planes} * kOutBlocks * 16;
   Random random(study.seed);
   std::vector<u16> x(in);
@@ -179,7 +178,12 @@ std::string write_db_maxpoolgrad(const MaxPoolGradStudy& study, const config::Ch
   s.task("LossScale", scaled_store(), out, {"raw_dy", "dy"}, {std::bit_cast<u32>(static_cast<float>(study.scale))});
   s.task("MaxPool", MaxPool(chip.arch).program(), study.planes, {"x", "y"});
   s.task("MaxPoolGrad", MaxPoolGrad(chip.arch).program(), study.planes, {"x", "y", "dy", "dx"});
-  return s.write(folder);
+  return s;
+}
+
+std::string write_db_maxpoolgrad(const MaxPoolGradStudy& study, const config::ChipConfig& chip,
+                                 const std::string& folder) {
+  return db_maxpoolgrad_stream(study, chip).write(folder);
 }
 
 }  // namespace vinci::gen

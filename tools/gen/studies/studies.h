@@ -8,10 +8,11 @@
 
 #include "isa/base/enums.h"
 #include "sim/config/chip_config.h"
+#include "tools/gen/stream_folder.h"
 
 // Task streams of FP16 phenomena that users met in training: which addend is absorbed, which gradients vanish, which
 // operator overflows first. Source of the cases: a published retrospective of DB_ResNet training on the Ascend 910.
-// Each function writes a folder that `vinci run --numerics` runs, and returns the path of its task stream.
+// Each function with `write` writes a folder that `vinci run --numerics` runs, and returns the path of its task stream.
 namespace vinci::gen {
 
 // Binary cross entropy with logits, max(z, 0) - z * y + log(1 + e^-|z|), each operation a task of its own. Logits are
@@ -27,6 +28,7 @@ struct Log1pStudy {
   Log1pVariant variant = Log1pVariant::naive;
   u64 seed = 1;
 };
+StreamFolder db_log1p_stream(const Log1pStudy& study, const config::ChipConfig& chip);
 std::string write_db_log1p(const Log1pStudy& study, const config::ChipConfig& chip, const std::string& folder);
 
 // The gradient of the same loss, (sigmoid(z) - y) / N with N = 1.31 million, times a loss scale, stored in f16; and the
@@ -37,6 +39,7 @@ struct LossScaleStudy {
   u64 seed = 1;
 };
 inline constexpr double kGradientCount = 1310720;  // N: the positives of a batch and three times as many negatives
+StreamFolder db_loss_scale_stream(const LossScaleStudy& study, const config::ChipConfig& chip);
 std::string write_db_loss_scale(const LossScaleStudy& study, const config::ChipConfig& chip, const std::string& folder);
 
 // MaxPool of 3 x 3 with stride 2 and its gradient in f16: windows overlap, so that up to four gradients meet in a cell.
@@ -48,6 +51,7 @@ struct MaxPoolGradStudy {
   double scale = 65536;
   u64 seed = 1;
 };
+StreamFolder db_maxpoolgrad_stream(const MaxPoolGradStudy& study, const config::ChipConfig& chip);
 std::string write_db_maxpoolgrad(const MaxPoolGradStudy& study, const config::ChipConfig& chip,
                                  const std::string& folder);
 
