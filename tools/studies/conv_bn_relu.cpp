@@ -8,233 +8,21 @@
 #include <bit>
 #include <cmath>
 
+#include "isa/base/enums.h"
 #include "isa/base/random.h"
 #include "isa/mem/trans_data.h"
 #include "isa/numeric/float16.h"
-#include "tools/gen/tile_pipeline.h"
-#include "tools/studies/study.h"
+#include "sim/config/load.h"
+#include "tools/gen/stream_folder.h"
+#include "tools/studies/convolution.h"
 #include "tools/studies/overlap.h"
+#include "tools/studies/split_convolution.h"
+#include "tools/studies/study.h"
 
 namespace vinci::studies {
 namespace {
 
-using isa::PipeId, isa::ProgramBuilder, isa::Reg, isa::Type;
-
-// 3 x 3, stride 1, padding 1, 64 channels in and out, 56 x 56: conv2_x of ResNet-50.
-constexpr u64 kEdge = 56, kPixels = kEdge * kEdge, kChannels = 64, kC0 = 16, kC1 = kChannels / kC0, kPoints = 9;
-constexpr u64 kBlock = 32, kFractal = 512;
-constexpr u64 kImageBytes = kC1 * kPixels * kBlock;
-
-// A tile is two rows of the output: 7 rows of fractals. The sum over k runs in 4 parts, one for each c1.
-constexpr u64 kTileRows = 2, kTilePixels = kTileRows * kEdge, kM1 = kTilePixels / kC0, kTiles = kEdge / kTileRows;
-constexpr u64 kPartA = kM1 * kPoints * kFractal, kPartB = kPoints * kC1 * kFractal;
-constexpr u64 kTileC = kM1 * kC1 * 1024, kTileUb = kC1 * kTilePixels * kBlock;
-// The image arrives in L1 in pieces of 14 rows, behind the weights.
-constexpr u64 kWeightBytes = kC1 * kPartB, kPieces = 4, kPieceRows = kEdge / kPieces;
-static_assert(kTilePixels % kC0 == 0 && 2 * kPartA <= 64 * 1024 && 2 * kPartB <= 64 * 1024);
-
-// Scale and offset of the channels stand in UB from 0 on, then tiles.
-constexpr u64 kScale = 0, kOffset = kChannels * 2, kUbTiles = 512;
-
-// y = relu(x * scale + offset) in place.
-class Normalisation {
- public:
-  // X19 to X23 are free for it, and those below are not.
-  explicit Normalisation(ProgramBuilder& p)
-      : at(p.reg("at", 19)),
-        first(p.reg("first", 23)),
-        p_(p),
-        dst_(p.reg("dst", 20)),
-        by_(p.reg("by", 21)),
-        parameters_(p.reg("parameters", 22)) {}
-
-  // Scale and offset of the channels, from an argument of the launch.
-  void load_parameters(u32 argument) {
-    p_.ld_arg(parameters_, argument);
-    p_.copy_gm_to_ubuf(kScale, parameters_, 0, 1, 2 * kChannels * 2 / kBlock, 0, 0);
-    p_.hand_over(PipeId::MTE2, PipeId::V, 2);
-  }
-  // For channel blocks [0, groups) of `blocks` pixels each at `at`. A block of scale and offset goes with all pixels:
-  // strides of 0. `before` is added to their addresses.
-  void write(u64 groups, u64 blocks, Reg before) {
-    const u64 repeats = blocks / 8;
-    for (const u64 from : {kScale, kOffset}) {
-      for (u64 g = 0; g < groups; ++g) {
-        p_.add(dst_, at, g * blocks * kBlock);
-        p_.add(by_, before, from + g * kBlock);
-        p_.call(from == kScale ? "vmul" : "vadd", Type::f16, {dst_, dst_, by_, repeats, 1, 1, 0, 8, 8, 0});
-      }
-      p_.pipe_barrier(PipeId::V);
-    }
-    for (u64 g = 0; g < groups; ++g) {
-      p_.add(dst_, at, g * blocks * kBlock);
-      p_.vrelu(Type::f16, dst_, dst_, repeats, 1, 1, 8, 8);
-    }
-  }
-
-  const Reg at, first;
-
- private:
-  ProgramBuilder& p_;
-  const Reg dst_, by_, parameters_;
-};
-
-// One block of the launch convolves every block_num-th image. Arguments: x, weights, y, and when fused the parameters
-// of the normalisation. The loop over the tiles of an image is unrolled.
-class Convolution {
- public:
-  Convolution(u64 images, bool fused, u64 ub_buffers, isa::Arch arch)
-      : fused_(fused),
-        ub_buffers_(ub_buffers),
-        p_(fused ? "conv_bn_relu" : "conv", arch),
-        images_(p_.constant("IMAGES", static_cast<i64>(images))) {}
-
-  isa::BuiltProgram program() {
-    p_.get_block_idx(image);
-    p_.get_block_num(step);
-    p_.ld_arg(x, 0);
-    p_.ld_arg(weights, 1);
-    p_.ld_arg(y, 2);
-    p_.set_fmatrix(kEdge | kEdge << 16 | 0x01010101ull << 32);
-    p_.set_padding(0);
-    p_.set_l1_3d_size(0);
-    if (fused_) normalise_.load_parameters(3);
-    p_.copy_gm_to_cbuf(0, weights, 0, 1, kWeightBytes / kBlock, 0, 0);
-    all_free(true);
-    const isa::Target next = p_.here("image"), finish = p_.label("finish");
-    p_.bge(image, images_, finish);
-    p_.mul(offset, image, kImageBytes);
-    p_.add(x_at, x, offset);
-    p_.add(y_at, y, offset);
-    load_image();
-    for (u64 tile = 0; tile < kTiles; ++tile)
-      compute_tile(tile);
-    p_.set_flag(PipeId::MTE1, PipeId::MTE2, 0);
-    p_.add(image, image, step);
-    p_.b(next);
-    p_.bind(finish);
-    all_free(false);
-    p_.pipe_barrier(PipeId::ALL);
-    p_.end();
-    return p_.finish();
-  }
-
- private:
-  void all_free(bool set) {
-    const auto flag = [&](PipeId from, PipeId to, u64 event) {
-      set ? p_.set_flag(from, to, event) : p_.wait_flag(from, to, event);
-    };
-    flag(PipeId::MTE1, PipeId::MTE2, 0);
-    for (u64 i = 0; i < 2; ++i) {
-      flag(PipeId::M, PipeId::MTE1, i);
-      flag(PipeId::V, PipeId::M, i);
-    }
-    for (u64 i = 0; i < ub_buffers_; ++i)
-      flag(PipeId::MTE3, PipeId::V, i);
-  }
-
-  void load_image() {
-    p_.wait_flag(PipeId::MTE1, PipeId::MTE2, 0);
-    for (u64 piece = 0; piece < kPieces; ++piece) {
-      const u64 from = piece * kPieceRows * kEdge, blocks = kPieceRows * kEdge;
-      p_.add(gm, x_at, from * kBlock);
-      p_.copy_gm_to_cbuf(kWeightBytes + from * kBlock, gm, 0, kC1, blocks, kPixels - blocks, kPixels - blocks);
-      p_.set_flag(PipeId::MTE2, PipeId::MTE1, piece);
-    }
-  }
-
-  void compute_tile(u64 tile) {
-    const u64 slot_c = tile % 2;
-    // The rows under the tile end one row below it.
-    const auto piece_of = [](u64 t) { return std::min(t * kTileRows + kTileRows, kEdge - 1) / kPieceRows; };
-    if (tile == 0 || piece_of(tile) != piece_of(tile - 1)) p_.wait_flag(PipeId::MTE2, PipeId::MTE1, piece_of(tile));
-    p_.wait_flag(PipeId::V, PipeId::M, slot_c);
-    for (u64 part = 0; part < kC1; ++part)
-      add_part(tile, part, slot_c);
-    p_.hand_over(PipeId::M, PipeId::V, slot_c);
-    store_tile(tile, slot_c);
-  }
-  // The products with the channels of one c1.
-  void add_part(u64 tile, u64 part, u64 slot_c) {
-    const u64 slot = part % 2;
-    p_.wait_flag(PipeId::M, PipeId::MTE1, slot);
-    for (u64 m1 = 0; m1 < kM1; ++m1) {
-      const u64 pixel = tile * kTilePixels + m1 * kC0;
-      p_.img2col_cbuf_to_ca(Type::b16, slot * kPartA + m1 * kPoints * kFractal, kWeightBytes, 0, 0,
-                            static_cast<i64>(pixel % kEdge) - 1, static_cast<i64>(pixel / kEdge) - 1, part, 1, 1, 3, 3,
-                            1, 1, 1, 0, kPoints, 0);
-    }
-    p_.load_cbuf_to_cb(slot * kPartB, 0, part * kPoints * kC1, kPoints * kC1, 1, 0, 0);
-    p_.hand_over(PipeId::MTE1, PipeId::M, slot);
-    p_.mad(Type::f162f32, slot_c * kTileC, slot * kPartA, slot * kPartB, kTilePixels, kPoints * kC0, kChannels,
-           part == 0 ? 1 : 0);
-    p_.set_flag(PipeId::M, PipeId::MTE1, slot);
-  }
-
-  // L0C to UB as f16, what is fused, and to global memory.
-  void store_tile(u64 tile, u64 slot_c) {
-    const u64 slot = tile % ub_buffers_, at = kUbTiles + slot * kTileUb;
-    p_.wait_flag(PipeId::MTE3, PipeId::V, slot);
-    p_.copy_matrix_cc_to_ubuf(Type::f32, at, slot_c * kTileC, 0, 1, kM1 * kC1, 0, 0, 1);
-    p_.set_flag(PipeId::V, PipeId::M, slot_c);
-    if (fused_) {
-      p_.pipe_barrier(PipeId::V);
-      p_.mov(normalise_.at, at);
-      p_.mov(normalise_.first, 0);
-      normalise_.write(kC1, kTilePixels, normalise_.first);
-    }
-    p_.hand_over(PipeId::V, PipeId::MTE3, slot);
-    p_.add(gm, y_at, tile * kTilePixels * kBlock);
-    p_.copy_ubuf_to_gm(gm, at, 0, kC1, kTilePixels, 0, kPixels - kTilePixels);
-    p_.set_flag(PipeId::MTE3, PipeId::V, slot);
-  }
-
-  const bool fused_;
-  const u64 ub_buffers_;
-  ProgramBuilder p_;
-  const isa::Const images_;
-  const Reg image = p_.reg("image"), step = p_.reg("step"), x = p_.reg("x"), weights = p_.reg("weights"),
-            y = p_.reg("y"), offset = p_.reg("offset"), x_at = p_.reg("x_at"), y_at = p_.reg("y_at"), gm = p_.reg("gm");
-  Normalisation normalise_{p_};
-};
-
-// Normalisation and ReLU as a kernel of their own. Arguments: y, z, parameters. A tile is half a plane of 16 channels.
-isa::BuiltProgram bn_relu(u64 images, u32 ub_buffers, isa::Arch arch) {
-  constexpr u64 kBlocks = kPixels / 2;
-  ProgramBuilder b("bn_relu", arch);
-  const Reg y = b.reg("y", 3), z = b.reg("z", 4);
-  const Reg before = b.reg("before", 5);            // bytes before the tile
-  const Reg of_channels = b.reg("of_channels", 6);  // bytes before the parameters of its channels
-  const Reg gm = b.reg("gm", 7);
-  Normalisation normalise(b);
-  gen::TilePipeline t{.tiles = images * kC1 * 2, .slots = ub_buffers, .in_place = true};
-  const auto at = [](u32 slot) { return kUbTiles + slot * kBlocks * kBlock; };
-  t.prologue = [&](ProgramBuilder& p) {
-    p.ld_arg(y, 0);
-    p.ld_arg(z, 1);
-    normalise.load_parameters(2);
-  };
-  t.locate = [&](ProgramBuilder& p, Reg tile) {
-    p.mul(before, tile, kBlocks * kBlock);
-    p.shr(of_channels, tile, 1);
-    p.rem(of_channels, of_channels, kC1);
-    p.mul(of_channels, of_channels, kBlock);
-  };
-  t.load = [&](ProgramBuilder& p, u32 slot) {
-    p.add(gm, y, before);
-    p.copy_gm_to_ubuf(at(slot), gm, 0, 1, kBlocks, 0, 0);
-  };
-  t.compute = [&](ProgramBuilder& p, u32 slot) {
-    p.mov(normalise.at, at(slot));
-    normalise.write(1, kBlocks, of_channels);
-  };
-  t.store = [&](ProgramBuilder& p, u32 slot) {
-    p.add(gm, z, before);
-    p.copy_ubuf_to_gm(gm, at(slot), 0, 1, kBlocks, 0, 0);
-  };
-  write_tile_pipeline(b, t);
-  return b.finish();
-}
+using isa::PipeId;
 
 struct Data {
   std::vector<u16> x, weights, weights_z, parameters;
@@ -242,7 +30,7 @@ struct Data {
 
 double f16(u16 v) { return isa::f16_value(v); }
 
-Data make_data(u64 images) {
+Data make_data(const ConvShape& shape, u64 images) {
   Random random(1);
   const auto values = [&](u64 n, float scale, float shift) {
     std::vector<u16> out(n);
@@ -250,40 +38,41 @@ Data make_data(u64 images) {
       v = isa::f32_to_f16(std::bit_cast<u32>(random.uniform() * scale + shift));
     return out;
   };
-  Data d{.x = values(images * kImageBytes / 2, 1, 0),
-         .weights = values(kChannels * kChannels * kPoints, 0.0625f, 0),
-         .weights_z = std::vector<u16>(kWeightBytes / 2),
-         .parameters = values(kChannels, 0.5f, 1)};
-  const std::vector<u16> offsets = values(kChannels, 0.5f, 0);
+  Data d{.x = values(images * shape.in_bytes() / 2, 1, 0),
+         .weights = values(shape.out * shape.in * shape.points(), 0.0625f, 0),
+         .weights_z = std::vector<u16>(shape.weight_bytes() / 2),
+         .parameters = values(shape.out, 0.5f, 1)};
+  const std::vector<u16> offsets = values(shape.out, 0.5f, 0);
   d.parameters.insert(d.parameters.end(), offsets.begin(), offsets.end());
-  const std::vector<u64> shape{kChannels, kChannels, 3, 3};
-  isa::trans_data(isa::TensorLayout(isa::Format::NCHW, shape, kC0), std::as_bytes(std::span(d.weights)),
-                  isa::TensorLayout(isa::Format::FRACTAL_Z, shape, kC0), std::as_writable_bytes(std::span(d.weights_z)),
-                  2);
+  const std::vector<u64> of_weights{shape.out, shape.in, shape.window, shape.window};
+  isa::trans_data(isa::TensorLayout(isa::Format::NCHW, of_weights, ConvShape::kC0), std::as_bytes(std::span(d.weights)),
+                  isa::TensorLayout(isa::Format::FRACTAL_Z, of_weights, ConvShape::kC0),
+                  std::as_writable_bytes(std::span(d.weights_z)), 2);
   return d;
 }
 
 // The largest error of the last image against FP64, in ulps of f16 at the size of scale * sum and offset.
-double largest_error(const Data& d, const std::vector<u16>& z) {
-  const usize image = d.x.size() - kImageBytes / 2;
-  const auto at = [](u64 c, u64 h, u64 w) { return ((c / kC0 * kEdge + h) * kEdge + w) * kC0 + c % kC0; };
-  std::vector<double> x(kImageBytes / 2), weights(d.weights.size());
-  std::ranges::transform(d.x.begin() + static_cast<std::ptrdiff_t>(image), d.x.end(), x.begin(), f16);
+double largest_error(const ConvShape& s, const Data& d, const std::vector<u16>& z) {
+  const usize x_from = d.x.size() - s.in_bytes() / 2, z_from = z.size() - s.out_bytes() / 2;
+  constexpr u64 kC0 = ConvShape::kC0;
+  const auto at = [&](u64 c, u64 h, u64 w) { return ((c / kC0 * s.edge + h) * s.edge + w) * kC0 + c % kC0; };
+  std::vector<double> x(s.in_bytes() / 2), weights(d.weights.size());
+  std::ranges::transform(d.x.begin() + static_cast<std::ptrdiff_t>(x_from), d.x.end(), x.begin(), f16);
   std::ranges::transform(d.weights, weights.begin(), f16);
+  const u64 pad = s.window / 2;
   double largest = 0;
-  for (u64 n = 0; n < kChannels; n += 7) {
-    for (u64 h = 0; h < kEdge; ++h) {
-      for (u64 w = 0; w < kEdge; ++w) {
+  for (u64 n = 0; n < s.out; n += 7) {
+    for (u64 h = 0; h < s.edge; ++h) {
+      for (u64 w = 0; w < s.edge; ++w) {
         double sum = 0;
-        for (u64 c = 0; c < kChannels; ++c) {
-          for (u64 i = 0; i < kPoints; ++i) {
-            const u64 y = h + i / 3, v = w + i % 3;  // one more than in the image
-            if (y >= 1 && y <= kEdge && v >= 1 && v <= kEdge)
-              sum += x[at(c, y - 1, v - 1)] * weights[(n * kChannels + c) * kPoints + i];
+        for (u64 c = 0; c < s.in; ++c) {
+          for (u64 i = 0; i < s.points(); ++i) {
+            const u64 y = h + i / s.window - pad, v = w + i % s.window - pad;  // beyond the image where below 0
+            if (y < s.edge && v < s.edge) sum += x[at(c, y, v)] * weights[(n * s.in + c) * s.points() + i];
           }
         }
-        const double scaled = f16(d.parameters[n]) * sum, offset = f16(d.parameters[kChannels + n]);
-        const double error = std::fabs(f16(z[image + at(n, h, w)]) - std::max(scaled + offset, 0.0));
+        const double scaled = f16(d.parameters[n]) * sum, offset = f16(d.parameters[s.out + n]);
+        const double error = std::fabs(f16(z[z_from + at(n, h, w)]) - std::max(scaled + offset, 0.0));
         largest = std::max(largest, error / (std::fabs(scaled) + std::fabs(offset)));
       }
     }
@@ -291,32 +80,146 @@ double largest_error(const Data& d, const std::vector<u16>& z) {
   return largest * 0x1p10;
 }
 
+// Of a variant: figures of its run, which live in a process of their own.
 struct Measured {
-  Run run;
-  Overlap overlap;
+  double kernel_us = 0, cube = 0, vector = 0, cube_and_vector = 0, vector_and_stores = 0;  // shares in percent
+  u64 read = 0, written = 0;
+  u64 hash = 0;      // of the bits of the result
+  double error = 0;  // against FP64, ulp
 };
 
-Measured convolve(const Study& study, const Data& d, bool fused, u32 ub_buffers) {
+Measured convolve(const Study& study, const ConvShape& shape, const Data& d, bool fused, u32 ub_buffers) {
   const config::ChipConfig& chip = study.chip();
-  const u64 images = d.x.size() * 2 / kImageBytes;
+  const u64 images = d.x.size() * 2 / shape.in_bytes(), results = images * shape.out_bytes() / 2;
   const std::string variant = fmt::format("{}-{}", fused ? "fused" : "unfused", ub_buffers);
   gen::StreamFolder s(variant, chip, "Convolution, batch normalisation and ReLU");
   s.input<u16>("x", "f2", d.x);
   s.input<u16>("weights", "f2", d.weights_z);
   s.input<u16>("parameters", "f2", d.parameters);
-  if (!fused) s.intermediate("y", "f2", d.x.size());
-  s.output("z", "f2", d.x.size());
+  if (!fused) s.intermediate("y", "f2", results);
+  s.output("z", "f2", results);
   const auto blocks = static_cast<u32>(std::min<u64>(chip.ai_cores, images));
   if (fused) {
-    s.task("conv_bn_relu", Convolution(images, true, ub_buffers, chip.arch).program(), blocks,
+    s.task("conv_bn_relu", convolution(shape, images, true, ub_buffers, chip.arch), blocks,
            {"x", "weights", "z", "parameters"});
   } else {
-    s.task("conv", Convolution(images, false, ub_buffers, chip.arch).program(), blocks, {"x", "weights", "y"});
-    s.task("bn_relu", bn_relu(images, ub_buffers, chip.arch), blocks, {"y", "z", "parameters"});
+    s.task("conv", convolution(shape, images, false, ub_buffers, chip.arch), blocks, {"x", "weights", "y"});
+    s.task("bn_relu", bn_relu(shape, images, ub_buffers, chip.arch), blocks, {"y", "z", "parameters"});
   }
-  Measured out;
-  out.run = study.run(variant, s.files(), chip, &out.overlap);
+  Overlap overlap;
+  const Run run = study.run(variant, s.files(), chip, &overlap);
+  const auto share = [&](u64 cycles) { return 100 * run.us(cycles) / blocks / run.kernel_us(); };
+  const std::vector<u16> z = run.values<u16>("z");
+  Measured out{.kernel_us = run.kernel_us(),
+               .cube = share(run.busy_cycles(PipeId::M)),
+               .vector = share(run.busy_cycles(PipeId::V)),
+               .cube_and_vector = share(overlap.cycles("M", "V")),
+               .vector_and_stores = share(overlap.cycles("V", "MTE3")),
+               .read = run.gm_read_bytes(),
+               .written = run.gm_write_bytes(),
+               .error = fused ? largest_error(shape, d, z) : 0};
+  for (const u16 v : z)
+    out.hash = (out.hash ^ v) * 0x100000001b3;
   return out;
+}
+
+// The split core: two kernels, one whose normalisation is in weights, bias and FIXPIPE, and a MIX task.
+enum class SplitWay : u8 { kernels, fixpipe, mix };
+constexpr auto kSplitWayNames = enum_names<SplitWay>;
+
+// Weights times the scale of their channel, and the offsets as bias: what a compiler folds. Scales are powers of two
+// here, so that the weights stay what they are.
+Data folded(const ConvShape& s, Data d) {
+  const u64 per_channel = s.in * s.points();
+  for (u64 n = 0; n < s.out; ++n)
+    for (u64 i = 0; i < per_channel; ++i) {
+      u16& w = d.weights[n * per_channel + i];
+      w = isa::f32_to_f16(std::bit_cast<u32>(static_cast<float>(f16(w) * f16(d.parameters[n]))));
+    }
+  const std::vector<u64> shape{s.out, s.in, s.window, s.window};
+  isa::trans_data(isa::TensorLayout(isa::Format::NCHW, shape, ConvShape::kC0), std::as_bytes(std::span(d.weights)),
+                  isa::TensorLayout(isa::Format::FRACTAL_Z, shape, ConvShape::kC0),
+                  std::as_writable_bytes(std::span(d.weights_z)), 2);
+  return d;
+}
+
+Measured convolve_split(const Study& study, const config::ChipConfig& chip, const ConvShape& shape, const Data& d,
+                        SplitWay way) {
+  const u64 images = d.x.size() * 2 / shape.in_bytes(), out_bytes = images * shape.out_bytes();
+  const auto blocks = static_cast<u32>(std::min<u64>(chip.ai_cores, images));
+  const std::string variant = fmt::format("split-{}", kSplitWayNames[usize(way)]);
+  task::StreamBuilder s(variant, chip.arch);
+  using enum task::KernelType;
+  const Data fold = way == SplitWay::fixpipe ? folded(shape, d) : Data{};
+  const auto in = [&](const char* name, const std::vector<u16>& values) {
+    return s.host_data<u16>(name, "f2", values);
+  };
+  const task::BufferRef x = s.device("x_dev", d.x.size() * 2), weights = s.device("weights_dev", shape.weight_bytes()),
+                        parameters = s.device("parameters_dev", shape.out * 4), z = s.device("z_dev", out_bytes);
+  task::StreamRef main = s.stream("main");
+  main.memcpy(x, in("x", d.x)).memcpy(weights, in("weights", way == SplitWay::fixpipe ? fold.weights_z : d.weights_z));
+  if (way == SplitWay::fixpipe) {
+    std::vector<float> bias;
+    for (u64 n = 0; n < shape.out; ++n)
+      bias.push_back(static_cast<float>(f16(d.parameters[shape.out + n])));
+    main.memcpy(parameters, s.host_data<float>("bias", "f4", bias));
+    main.launch(s.kernel("conv", AIC_ONLY, split_convolution(shape, images, SplitForm::fixpipe, chip.arch)), blocks,
+                {x, weights, z, parameters});
+  } else {
+    const task::BufferRef y = s.device("y_dev", out_bytes);
+    main.memcpy(parameters, in("parameters", d.parameters));
+    if (way == SplitWay::kernels) {
+      main.launch(s.kernel("conv", AIC_ONLY, split_convolution(shape, images, SplitForm::plain, chip.arch)), blocks,
+                  {x, weights, y, y});
+      main.launch(s.kernel("bn_relu", AIV_ONLY, bn_relu(shape, images, 2, chip.arch)), chip.vector_cores,
+                  {y, z, parameters});
+    } else {
+      main.launch_mix(s.kernel("conv", AIC_ONLY, split_convolution(shape, images, SplitForm::mix, chip.arch)),
+                      s.kernel("bn_relu", AIV_ONLY, mix_bn_relu(shape, images, chip.arch)), 2, blocks,
+                      {x, weights, y, z, parameters});
+    }
+  }
+  main.memcpy(s.host({.name = "z", .output = "z.npy", .dtype = "f2", .shape = {out_bytes / 2}}), z);
+  s.thread("main").enqueue(main);
+  const Run run = study.run(variant, s.finish(), chip);
+  const std::vector<u16> result = run.values<u16>("z");
+  Measured out{.kernel_us = run.kernel_span_us(),
+               .read = run.gm_read_bytes(),
+               .written = run.gm_write_bytes(),
+               .error = largest_error(shape, d, result)};
+  out.cube = 100 * run.us(run.busy_cycles(PipeId::M)) / blocks / out.kernel_us;
+  for (const u16 v : result)
+    out.hash = (out.hash ^ v) * 0x100000001b3;
+  return out;
+}
+
+void split_core(Study& study, ConvShape shape) {
+  const config::ChipConfig chip = config::load_chip(study.choice("split_chip"));
+  shape = shape.checked(true);
+  Data d = make_data(shape, study.whole("batch"));
+  for (u64 n = 0; n < shape.out; ++n)
+    d.parameters[n] = isa::f32_to_f16(std::bit_cast<u32>(n % 2 == 0 ? 1.0f : 0.5f));
+  const auto found = study.variants(kSplitWayNames.size(),
+                                    [&](usize i) { return convolve_split(study, chip, shape, d, SplitWay(i)); });
+  for (usize i = 0; i < found.size(); ++i) {
+    study.fact(fmt::format("split core, {}: time", kSplitWayNames[i]), found[i].kernel_us, "us");
+    study.fact(fmt::format("split core, {}: cube", kSplitWayNames[i]), found[i].cube, "%");
+  }
+  const Measured &kernels = found[0], &fixpipe = found[1], &mix = found[2];
+  const auto activation = static_cast<double>(study.whole("batch") * shape.out_bytes());
+  // Every vector core reads the parameters, every cube core a bias in f32 of the same size.
+  const double parameters = static_cast<double>(shape.out * 4);
+  const double cubes = static_cast<double>(std::min<u64>(chip.ai_cores, study.whole("batch"))),
+               vectors = chip.vector_cores;
+  const auto removed = [&](u64 before, u64 after, double more) {
+    return (static_cast<double>(before) - static_cast<double>(after) - more) / activation;
+  };
+  study.measured("fixpipe_writes_removed", removed(kernels.written, fixpipe.written, 0));
+  study.measured("fixpipe_reads_removed", removed(kernels.read, fixpipe.read, (vectors - cubes) * parameters));
+  study.measured("fixpipe_error", fixpipe.error);
+  study.measured("mix_different_results", mix.hash == kernels.hash ? 0 : 1);
+  study.measured("fixpipe_gain", kernels.kernel_us / fixpipe.kernel_us);
+  study.measured("mix_gain", kernels.kernel_us / mix.kernel_us);
 }
 
 }  // namespace
@@ -326,34 +229,44 @@ void conv_bn_relu(Study& study) {
     fail(Fault::Unsupported, "S22 needs a joint core, whose cube results reach UB; {} has a split one",
          study.chip().name);
   }
-  const Data d = make_data(study.whole("batch"));
+  const ConvShape shape = ConvShape{.edge = study.whole("edge"),
+                                    .in = study.whole("channels"),
+                                    .out = study.whole("channels"),
+                                    .window = study.whole("window")}
+                              .checked();
+  const Data d = make_data(shape, study.whole("batch"));
   const auto buffers = static_cast<u32>(study.whole("ub_buffers"));
-  const Measured unfused = convolve(study, d, false, buffers), fused = convolve(study, d, true, buffers);
-  const Measured single = convolve(study, d, false, 1), several = convolve(study, d, false, 2);
-  const double cores = std::min<double>(study.chip().ai_cores, static_cast<double>(study.whole("batch")));
-  const auto share = [&](const Run& run, u64 cycles) { return 100 * run.us(cycles) / cores / run.kernel_us(); };
-  const auto cube = [&](const Measured& m) { return share(m.run, m.run.busy_cycles(isa::PipeId::M)); };
-  for (const auto& [name, m] : {std::pair<std::string, const Measured&>{"unfused", unfused},
-                                {"fused", fused},
-                                {"unfused, 1 buffer", single},
-                                {"unfused, 2 buffers", several}}) {
-    study.fact(name + ": kernels", m.run.kernel_us(), "us");
-    study.fact(name + ": cube", cube(m), "%");
-    study.fact(name + ": vector unit", share(m.run, m.run.busy_cycles(isa::PipeId::V)), "%");
-    study.fact(name + ": cube and vector unit", share(m.run, m.overlap.cycles("M", "V")), "%");
-    study.fact(name + ": vector unit and stores", share(m.run, m.overlap.cycles("V", "MTE3")), "%");
+  struct Variant {
+    std::string name;
+    bool fused;
+    u32 buffers;
+  };
+  const std::vector<Variant> variants{{"unfused", false, buffers},
+                                      {"fused", true, buffers},
+                                      {"unfused, 1 buffer", false, 1},
+                                      {"unfused, 2 buffers", false, 2}};
+  const auto found = study.variants(
+      variants.size(), [&](usize i) { return convolve(study, shape, d, variants[i].fused, variants[i].buffers); });
+  for (usize i = 0; i < found.size(); ++i) {
+    study.fact(variants[i].name + ": kernels", found[i].kernel_us, "us");
+    study.fact(variants[i].name + ": cube", found[i].cube, "%");
+    study.fact(variants[i].name + ": vector unit", found[i].vector, "%");
+    study.fact(variants[i].name + ": cube and vector unit", found[i].cube_and_vector, "%");
+    study.fact(variants[i].name + ": vector unit and stores", found[i].vector_and_stores, "%");
   }
-  const auto activation = static_cast<double>(d.x.size() * 2);
+  const Measured &unfused = found[0], &fused = found[1], &single = found[2], &several = found[3];
+  const auto activation = static_cast<double>(study.whole("batch") * shape.out_bytes());
   const auto less = [&](u64 before, u64 after) {
     return (static_cast<double>(before) - static_cast<double>(after)) / activation;
   };
-  study.measured("writes_removed", less(unfused.run.gm_write_bytes(), fused.run.gm_write_bytes()));
-  study.measured("reads_removed", less(unfused.run.gm_read_bytes(), fused.run.gm_read_bytes()));
-  study.measured("different_results", unfused.run.host == fused.run.host && fused.run.host == single.run.host ? 0 : 1);
-  study.measured("error", largest_error(d, fused.run.values<u16>("z")));
-  study.measured("cube_utilisation_gain", cube(fused) / cube(unfused));
-  study.measured("overlap_1_buffer", share(single.run, single.overlap.cycles("V", "MTE3")));
-  study.measured("overlap_2_buffers", share(several.run, several.overlap.cycles("V", "MTE3")));
+  study.measured("writes_removed", less(unfused.written, fused.written));
+  study.measured("reads_removed", less(unfused.read, fused.read));
+  study.measured("different_results", unfused.hash == fused.hash && fused.hash == single.hash ? 0 : 1);
+  study.measured("error", fused.error);
+  study.measured("cube_utilisation_gain", fused.cube / unfused.cube);
+  study.measured("overlap_1_buffer", single.vector_and_stores);
+  study.measured("overlap_2_buffers", several.vector_and_stores);
+  split_core(study, shape);
 }
 
 }  // namespace vinci::studies
