@@ -17,6 +17,7 @@
   STUDY(S09, transdata)              \
   STUDY(S10, log1p_underflow)        \
   STUDY(S11, loss_scale)             \
+  STUDY(S12, maxpool_scale)          \
   STUDY(S13, static_topk)            \
   STUDY(S14, graph_optimisation)     \
   STUDY(S15, constant_folding)       \
