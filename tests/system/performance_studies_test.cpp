@@ -52,6 +52,17 @@ TEST_P(PerformanceStudies, CriteriaHoldUnlessTheyAreOpen) {
 #endif
 }
 
+// The README has the table of all studies; its figures are written by `./dev studies`.
+TEST(StudyDocuments, TheReadmeHasEveryStudy) {
+  std::ifstream file(README_DOC);
+  std::stringstream text;
+  text << file.rdbuf();
+  for (const Entry& e : entries()) {
+    const Definition d = builtin_definition(e.id);
+    EXPECT_THAT(text.str(), HasSubstr("| " + d.id + " | " + std::string(short_question(d)) + " |"));
+  }
+}
+
 constexpr std::string_view kDefinition = R"(title: T
 question: Q
 from: document F
