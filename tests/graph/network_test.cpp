@@ -159,6 +159,65 @@ TEST_P(Networks, ProductsWhoseRowsEndInsideABlock) {
   }
 }
 
+// 197 tokens of a vision transformer: neither operand is constant.
+TEST_P(Networks, ProductsOfTensorsThatFillNoBlocks) {
+  for (const bool by_rows : {false, true}) {
+    MapNet net;
+    Value* const a = net.input({2, 3, 21, 37}, DataType::f16);
+    Value* const b = net.input(by_rows ? Shape{2, 3, 19, 37} : Shape{2, 3, 37, 19}, DataType::f16);
+    const Network network = compiled(net, net.node("BatchMatMulV2", {a, b}, {{"adj_x2", i64{by_rows}}}));
+    checked(network);
+    race_free(network);
+  }
+}
+
+// Each stride, padding, dilation and group of a transposed convolution, against its definition.
+TEST_P(Networks, TransposedConvolutions) {
+  using L = std::vector<i64>;
+  for (const Attributes& attributes :
+       {Attributes{}, Attributes{{"strides", L{2, 2}}}, Attributes{{"strides", L{2, 3}}, {"pads", L{1, 0, 1, 2}}},
+        Attributes{{"strides", L{2, 2}}, {"pads", L{1, 1, 1, 1}}, {"output_padding", L{1, 1}}},
+        Attributes{{"dilations", L{2, 2}}, {"strides", L{3, 1}}},
+        Attributes{{"group", i64{2}}, {"strides", L{2, 2}}}}) {
+    MapNet net;
+    const i64 groups = attributes.contains("group") ? 2 : 1;
+    Value* const x = net.input({2, 6, 5, 4});
+    Value* const y =
+        net.node("Conv2DTranspose", {x, net.weights({6, 8 / groups, 3, 3}, 54), net.weights({8}, 1)}, attributes);
+    const std::unique_ptr<Graph> before = [&] {
+      net.output(y);
+      return net.graph.clone();
+    }();
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+    checked(network);
+    const std::vector<Array> in = random_inputs(*before, 3);
+    const Array wanted = run(*before, in)[0], got = run(*network.graph, in)[0];
+    for (usize i = 0; i < wanted.size(); ++i)
+      ASSERT_NEAR(got.values[i], wanted.values[i], 0.02) << i;
+  }
+}
+
+TEST_P(Networks, ResizesByTaps) {
+  for (const char* const mode : {"nearest", "linear", "cubic"}) {
+    for (const char* const rule : {"half_pixel", "asymmetric", "align_corners"}) {
+      SCOPED_TRACE(std::string(mode) + " " + rule);
+      MapNet net;
+      Value* const x = net.input({1, 3, 5, 6});
+      const Array scales(DataType::f32, {4}, {1, 1, 2, 1.5});
+      Value* const y = net.node("Resize", {x, nullptr, net.graph.add_constant("s", Tensor(scales))},
+                                {{"mode", std::string(mode)}, {"coordinate_transformation_mode", std::string(rule)}});
+      net.output(y);
+      const std::unique_ptr<Graph> before = net.graph.clone();
+      const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+      checked(network);
+      const std::vector<Array> in = random_inputs(*before, 3);
+      const Array wanted = run(*before, in)[0], got = run(*network.graph, in)[0];
+      for (usize i = 0; i < wanted.size(); ++i)
+        ASSERT_NEAR(got.values[i], wanted.values[i], 0.02) << i;
+    }
+  }
+}
+
 // The last window of a row is beyond the map and its padding: it must not see the row below.
 TEST_P(Networks, WindowsBeyondThePadding) {
   MapNet net;

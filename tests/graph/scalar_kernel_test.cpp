@@ -32,8 +32,8 @@ class ScalarKernels : public NetworkTest {
 };
 
 TEST_P(ScalarKernels, IntegersOfAllTypes) {
-  for (const DataType type : {DataType::i8, DataType::u8, DataType::i16, DataType::u16, DataType::i32, DataType::u32,
-                              DataType::i64}) {
+  for (const DataType type :
+       {DataType::i8, DataType::u8, DataType::i16, DataType::u16, DataType::i32, DataType::u32, DataType::i64}) {
     const double lowest = std::max(info(type).lowest, -6e7), highest = std::min(info(type).highest, 6e7);
     const auto some = [&](double seed) {
       return [=](usize i) {
@@ -67,11 +67,12 @@ TEST_P(ScalarKernels, BooleansAndSelection) {
 }
 
 TEST_P(ScalarKernels, CastsBetweenAllTypes) {
-  constexpr std::array kTypes{DataType::f16, DataType::bf16, DataType::i8, DataType::u8,     DataType::i16,
+  constexpr std::array kTypes{DataType::f16, DataType::bf16, DataType::i8,  DataType::u8,     DataType::i16,
                               DataType::i32, DataType::u32,  DataType::i64, DataType::boolean};
   for (const DataType from : kTypes) {
     const Array a = array(from, {33}, [&](usize i) {
-      return (static_cast<double>(i) - (info(from).lowest < 0 || is_float(from) ? 16 : 0)) * (is_float(from) ? 0.75 : 1);
+      return (static_cast<double>(i) - (info(from).lowest < 0 || is_float(from) ? 16 : 0)) *
+             (is_float(from) ? 0.75 : 1);
     });
     for (const DataType to : kTypes) {
       if (from == to || (is_float(from) && info(to).lowest == 0 && !is_float(to))) continue;

@@ -69,7 +69,6 @@ KernelProgram scalar_build(const Group& group, const config::ChipConfig& chip, c
 
 }  // namespace
 
-const Kernel kScalarKernel{"scalar",       scalar_refuses,   scalar_formats,
-                           scalar_tilings, scalar_footprint, scalar_build};
+const Kernel kScalarKernel{"scalar", scalar_refuses, scalar_formats, scalar_tilings, scalar_footprint, scalar_build};
 
 }  // namespace vinci::graph

@@ -19,8 +19,8 @@ using isa::Reg, isa::Type;
 struct Element {
   ScalarWriter& w;
   const Node& node;
-  Lane lane;        // of the operands
-  DataType type;    // of the first operand
+  Lane lane;      // of the operands
+  DataType type;  // of the first operand
   std::array<Reg, 3> x;
   std::array<bool, 3> there{};
 
@@ -35,7 +35,8 @@ struct LaneOp {
   Body body;
 };
 
-void arithmetic(const Element& e, void (isa::InstructionCalls::*write)(Type, Reg, const isa::Value&, const isa::Value&)) {
+void arithmetic(const Element& e,
+                void (isa::InstructionCalls::*write)(Type, Reg, const isa::Value&, const isa::Value&)) {
   (e.p().*write)(e.f32() ? Type::f32 : Type::s64, e.x[0], e.x[0], e.x[1]);
 }
 void add(const Element& e) { arithmetic(e, &isa::InstructionCalls::add); }
@@ -255,8 +256,11 @@ std::string lanes_refuse(const Group& group) {
 void write_lanes(ScalarWriter& w, Reg item) {
   const Node& node = w.node();
   const Value& out = *node.output();
-  Element e{.w = w, .node = node, .lane = lane_of(node.input(node.type == "SelectV2" ? 1 : 0)->type),
-            .type = node.input(0)->type, .x = {w.reg("a"), w.reg("b"), w.reg("c")}};
+  Element e{.w = w,
+            .node = node,
+            .lane = lane_of(node.input(node.type == "SelectV2" ? 1 : 0)->type),
+            .type = node.input(0)->type,
+            .x = {w.reg("a"), w.reg("b"), w.reg("c")}};
   const Reg element = w.reg("element");
   for (usize i = 0; i < operands(node); ++i) {
     const Value* const v = node.input(i);

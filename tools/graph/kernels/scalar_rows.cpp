@@ -99,9 +99,7 @@ void write_top_k(ScalarWriter& w, Reg item) {
   const Reg first = w.reg(), to = w.reg(), before = w.reg(), before_at = w.reg(), best = w.reg(), index = w.reg(),
             value = w.reg(), better = w.reg(), c = w.reg(), at = w.reg(), i = w.reg();
   // yes = x comes before y in the order.
-  const auto precedes = [&](Reg yes, Reg x, Reg y) {
-    w.compare(yes, "lt", lane, largest ? y : x, largest ? x : y);
-  };
+  const auto precedes = [&](Reg yes, Reg x, Reg y) { w.compare(yes, "lt", lane, largest ? y : x, largest ? x : y); };
   first_of_row(w, first, item, a);
   first_of_row(w, to, item, {.extent = k, .inner = a.inner});
   p.mov(before_at, -1);
@@ -219,7 +217,8 @@ void write_reduction(ScalarWriter& w, Reg item) {
     }
     p.add(at, at, 1);
   });
-  if (node.type == "ReduceMean" && lane == Lane::f32) p.div(Type::f32, result, result, isa::f32(static_cast<float>(count)));
+  if (node.type == "ReduceMean" && lane == Lane::f32)
+    p.div(Type::f32, result, result, isa::f32(static_cast<float>(count)));
   if (node.type == "ReduceMean" && lane != Lane::f32) p.div(result, result, count);
   if (node.type == "ReduceL2") p.sqrt(Type::f32, result, result);
   w.store(node.output(), item, result);
@@ -237,7 +236,8 @@ std::string window_refuses(const Group& group) {
   const Node& node = group.node();
   if (node.outputs().size() > 1 && node.integer("storage_order") != 0) return "its indices go by columns";
   if (node.input(0)->shape.rank() > 5) return "it has more than three axes";
-  if (node.type == "LpPool" && node.integer("p", 2) != 1 && node.integer("p", 2) != 2) return "its p is neither 1 nor 2";
+  if (node.type == "LpPool" && node.integer("p", 2) != 1 && node.integer("p", 2) != 2)
+    return "its p is neither 1 nor 2";
   if (lane_of(node.input(0)->type) == Lane::integer && node.type != "MaxPool") return "it is no pooling of floats";
   return "";
 }
@@ -266,8 +266,8 @@ class PoolWriter {
  private:
   const Value* in() const { return w_.node().input(0); }
 
-  // Points along the axes from `a` on. `at` is the element so far; below 0 where the point is in the padding, which only
-  // means that count their padding have.
+  // Points along the axes from `a` on. `at` is the element so far; below 0 where the point is in the padding, which
+  // only means that count their padding have.
   void axis(usize a, Reg at) {
     if (a == window_.axes()) return point(at);
     const isa::ProgramBuilder::Scope scope(p_.scope());

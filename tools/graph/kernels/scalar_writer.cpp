@@ -50,7 +50,8 @@ void ScalarWriter::address(Reg to, const Value* v, const isa::Value& element) {
 
 void ScalarWriter::load(Reg to, const Value* v, const isa::Value& element) {
   const bool wide = lane_of(v->type) == Lane::f32;
-  if (const auto number = scalar(v)) return p_.mov(to, wide ? isa::Value(u64{bits(*number)}) : static_cast<i64>(*number));
+  if (const auto number = scalar(v))
+    return p_.mov(to, wide ? isa::Value(u64{bits(*number)}) : static_cast<i64>(*number));
   address(address_, v, element);
   p_.ld_dev(width(v), to, address_);
   if (v->type == DataType::f16) p_.conv_f162f32(to, to);

@@ -88,13 +88,13 @@ bool local_response(Graph& graph, Node& node) {
   Value* const squares = make("PadV3", {make("Mul", {x, x}), make.integers(pads)});
   Value* sum = nullptr;
   for (i64 i = 0; i < size; ++i) {
-    Value* const piece = make("StridedSliceV2", {squares, make.integers({i}), make.integers({i + x->shape[1]}),
-                                                 make.integers({1})});
+    Value* const piece =
+        make("StridedSliceV2", {squares, make.integers({i}), make.integers({i + x->shape[1]}), make.integers({1})});
     sum = sum == nullptr ? piece : make("Add", {sum, piece});
   }
   const double alpha = node.number("alpha", 1e-4) / static_cast<double>(size);
-  Value* const base = make("Add", {make("Mul", {sum, make.number(x->type, alpha)}),
-                                   make.number(x->type, node.number("bias", 1))});
+  Value* const base =
+      make("Add", {make("Mul", {sum, make.number(x->type, alpha)}), make.number(x->type, node.number("bias", 1))});
   make.replace({make("Mul", {x, make("Pow", {base, make.number(x->type, -node.number("beta", 0.75))})})});
   return true;
 }
@@ -245,8 +245,12 @@ struct TransposedAxis {
   i64 stride, points, begin, out, places, behind;
 };
 TransposedAxis transposed_axis(const Window& w, usize a) {
-  TransposedAxis t{.stride = w.stride[a], .points = ceil_div(w.span(a), w.stride[a]), .begin = w.pad_begin[a],
-                   .out = w.out[a], .places = 0, .behind = 0};
+  TransposedAxis t{.stride = w.stride[a],
+                   .points = ceil_div(w.span(a), w.stride[a]),
+                   .begin = w.pad_begin[a],
+                   .out = w.out[a],
+                   .places = 0,
+                   .behind = 0};
   t.behind = t.points - 1;
   t.places = w.in[a] + t.behind;
   const i64 missing = ceil_div<i64>(t.begin + t.out, t.stride) - t.places;
@@ -278,7 +282,8 @@ bool transposed_convolution(Graph& graph, Node& node) {
           if (ky % w.dilation[0] != 0 || kx % w.dilation[1] != 0) continue;
           const i64 py = ky / w.dilation[0], px = kx / w.dilation[1];
           if (py >= shape[2] || px >= shape[3]) continue;
-          const i64 from = (((filter / filters * channels + c) * filters + filter % filters) * shape[2] + py) * shape[3];
+          const i64 from =
+              (((filter / filters * channels + c) * filters + filter % filters) * shape[2] + py) * shape[3];
           weights.values[to] = old.values[static_cast<usize>(from + px)];
         }
       }

@@ -78,6 +78,9 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"AlignColumnsPass", RefineRunningFormat, O1, kExact,
      "joint core: a product by constant weights whose rows do not fill blocks is padded and cut", nullptr, nullptr,
      align_columns},
+    {"AlignProductPass", RefineRunningFormat, O1, kExact,
+     "joint core: operands of a product whose rows do not fill blocks get zeros, and the result is cut", nullptr,
+     nullptr, align_product},
     {"TransDataInsertPass", RefineRunningFormat, O1, kExact, "formats from the kernels, with TransData where they meet",
      nullptr, nullptr, nullptr, select_formats},
 

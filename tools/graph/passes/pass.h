@@ -116,6 +116,7 @@ Effect insert_casts(Graph& graph, const Target& target);
 Visit widen_map(Graph& graph, Node& node, const Target& target);
 Visit regroup_convolution(Graph& graph, Node& node, const Target& target);
 Visit move_axes_last(Graph& graph, Node& node, const Target& target);
+Visit align_product(Graph& graph, Node& node, const Target& target);
 Visit align_columns(Graph& graph, Node& node, const Target& target);
 Effect select_formats(Graph& graph, const Target& target);
 

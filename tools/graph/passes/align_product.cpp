@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/kernels/kernel.h"
+#include "tools/graph/passes/maker.h"
+#include "tools/graph/passes/pass.h"
+
+// Products on joint cores, whose copies are whole blocks of 32 B.
+namespace vinci::graph {
+namespace {
+
+// The tensor with zeros behind it along an axis.
+Value* with_zeros(Maker& make, Value* v, usize axis, i64 more) {
+  if (more == 0) return v;
+  Dims dims = v->shape.dims();
+  dims[axis] = more;
+  if (!v->constant) {
+    Value* const zeros = make.constant(Array(v->type, dims));
+    return make("ConcatD", {v, zeros}, {{"axis", static_cast<i64>(axis)}});
+  }
+  const Array from = v->constant->array();
+  dims[axis] += v->shape[axis];
+  Array to(from.type, dims);
+  const AroundAxis narrow = around_axis(from.dims, axis), wide = around_axis(dims, axis);
+  for (u64 i = 0; i < from.size(); ++i) {
+    const u64 row = narrow.extent * narrow.inner;
+    to.values[i / row * wide.extent * wide.inner + i % row] = from.values[i];
+  }
+  return make.constant(to);
+}
+
+}  // namespace
+
+Visit align_product(Graph& graph, Node& node, const Target& target) {
+  if (target.chip == nullptr || !is_joint(*target.chip) || node.type != "BatchMatMulV2") return Visit::none;
+  Value *const a = node.input(0), *const b = node.input(1), *const bias = node.input(2);
+  if (!a->shape.known() || !b->shape.known() || a->shape.rank() < 2 || b->shape.rank() < 2) return Visit::none;
+  if (a->type != DataType::f16 || node.integer("adj_x1") != 0) return Visit::none;
+  const bool by_rows = node.integer("adj_x2") != 0;
+  const usize last = b->shape.rank() - 1, columns_at = by_rows ? last - 1 : last, depth_at = by_rows ? last : last - 1;
+  const auto missing = [](i64 extent) { return align_up(extent, static_cast<i64>(kC0)) - extent; };
+  const i64 depth = missing(b->shape[depth_at]), columns = missing(b->shape[columns_at]);
+  if (depth == 0 && columns == 0) return Visit::none;
+  if (bias != nullptr && (!bias->constant || bias->shape.rank() != 1)) return Visit::matched;
+  const i64 wanted = b->shape[columns_at];
+  Maker make(graph, node);
+  std::vector<Value*> operands{with_zeros(make, a, a->shape.rank() - 1, depth),
+                               with_zeros(make, with_zeros(make, b, depth_at, depth), columns_at, columns)};
+  if (bias != nullptr) operands.push_back(with_zeros(make, bias, 0, columns));
+  Value* product = make("BatchMatMulV2", operands, node.attributes);
+  product->type = node.output()->type;
+  if (columns != 0)
+    product = make("StridedSliceV2", {product, make.integers({0}), make.integers({wanted}), make.integers({-1})});
+  make.replace({product});
+  return Visit::gone;
+}
+
+}  // namespace vinci::graph
