@@ -34,14 +34,14 @@ struct FloatClass {
 
 struct FloatResults {
   LaneRule rule = LaneRule::moved;
-  bool saturates = false;  // the overflow mode replaces infinities and NaN of this type
+  bool saturates = false;      // the overflow mode replaces infinities and NaN of this type
   FloatClass a{}, b{}, old{};  // operands that a rule does not have: nothing is set
-  FloatClass r{};          // the IEEE 754 result, before relu and saturation
-  u64 to_zero = 0;         // results that relu makes zero
-  u64 to_largest = 0;      // beyond the largest value, which the rounding mode returns
-  u64 is_addend = 0;       // the result equals an addend: a, b (of a difference -b), of a fused form the one outside
-  u64 is_product = 0;      // of a fused form: the result equals the exact product
-  u64 is_exact = 0;        // of a fused form: a result that is zero is exact
+  FloatClass r{};              // the IEEE 754 result, before relu and saturation
+  u64 to_zero = 0;             // results that relu makes zero
+  u64 to_largest = 0;          // beyond the largest value, which the rounding mode returns
+  u64 is_addend = 0;   // the result equals an addend: a, b (of a difference -b), of a fused form the one outside
+  u64 is_product = 0;  // of a fused form: the result equals the exact product
+  u64 is_exact = 0;    // of a fused form: a result that is zero is exact
 };
 
 // The results of which each event is true.

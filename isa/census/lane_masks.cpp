@@ -9,7 +9,6 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "isa/census/lane_masks.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once for each target
-
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -115,7 +114,8 @@ bool may_have_events_as(const LaneBuffer& r, Bits<I> format, bool zeros, const L
   for (usize i = 0; i < kRepeatBytes / sizeof(I); i += hn::Lanes(d)) {
     const auto result = load<I>(r, i);
     const auto magnitude = hn::And(result, hn::Set(d, Bits<I>::kMagnitude));
-    seen = hn::Or(seen, hn::Or(hn::Gt(magnitude, finite), hn::And(hn::Gt(magnitude, least), hn::Lt(magnitude, normal))));
+    seen =
+        hn::Or(seen, hn::Or(hn::Gt(magnitude, finite), hn::And(hn::Gt(magnitude, least), hn::Lt(magnitude, normal))));
     if (x != nullptr) seen = hn::Or(seen, hn::Eq(result, load<I>(*x, i)));
     if (y != nullptr) seen = hn::Or(seen, hn::Eq(result, hn::Xor(load<I>(*y, i), hn::Set(d, flip))));
   }

@@ -47,8 +47,7 @@ inline constexpr NumericEvents kOutOfRange = bit(NumericEvent::overflow) | bit(N
 // What the events of one result raise. An operand that is infinite or NaN hides them.
 constexpr u64 status_of(NumericEvents events, bool special_operand, const StatusBits& unit = kVectorStatus) {
   if (special_operand) return unit.special;
-  return ((events & kOutOfRange) != 0 ? unit.overflow : 0) |
-         (has(events, NumericEvent::flushed) ? unit.underflow : 0);
+  return ((events & kOutOfRange) != 0 ? unit.overflow : 0) | (has(events, NumericEvent::flushed) ? unit.underflow : 0);
 }
 
 }  // namespace vinci::isa

@@ -15,8 +15,8 @@
 // nothing with the classification that it tests but the names of events and types.
 namespace vinci::isa::model {
 
-// Products of two f32 and their sums with an f32 are exact here but for bits far below the last one, which change neither
-// a sign nor a comparison.
+// Products of two f32 and their sums with an f32 are exact here but for bits far below the last one, which change
+// neither a sign nor a comparison.
 __extension__ typedef __float128 Wide;
 
 struct Format {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include "tests/unit/isa/census_model.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,11 +13,10 @@
 #include "isa/census/execute.h"
 #include "isa/spr.h"
 #include "isa/table.h"
-#include "tests/unit/isa/census_model.h"
 #include "tests/unit/isa/test_core.h"
 
-// Random instances of the lane-wise forms of the vector unit: the census, STATUS and the first overflow of a task against
-// the model. VINCI_INSTANCES sets how many, VINCI_SEED where they start.
+// Random instances of the lane-wise forms of the vector unit: the census, STATUS and the first overflow of a task
+// against the model. VINCI_INSTANCES sets how many, VINCI_SEED where they start.
 namespace vinci::isa {
 namespace {
 
@@ -76,18 +77,18 @@ std::vector<Form> all_forms() {
     decltype(Form::binary) shape;
   };
   static const std::array kNamed{
-      Named{"vadd", "vadd", Kind::sum, Form::binary},          Named{"vsub", "vsub", Kind::sub, Form::binary},
-      Named{"vmul", "vmul", Kind::product, Form::binary},      Named{"vdiv", "vdiv", Kind::quotient, Form::binary},
-      Named{"vmax", "vmax", Kind::moved, Form::binary},        Named{"vmin", "vmin", Kind::moved, Form::binary},
-      Named{"vaddrelu", "vadd", Kind::sum, Form::binary},      Named{"vsubrelu", "vsub", Kind::sub, Form::binary},
-      Named{"vmadd", "vmadd", Kind::fused, Form::ternary},     Named{"vmaddrelu", "vmadd", Kind::fused, Form::ternary},
-      Named{"vmla", "vmla", Kind::fused, Form::ternary},       Named{"vrelu", "vrelu", Kind::moved, Form::unary},
-      Named{"vabs", "vabs", Kind::moved, Form::unary},         Named{"vexp", "vexp", Kind::exponential, Form::unary},
-      Named{"vln", "vln", Kind::function, Form::unary},        Named{"vrec", "vrec", Kind::function, Form::unary},
-      Named{"vsqrt", "vsqrt", Kind::function, Form::unary},    Named{"vrsqrt", "vrsqrt", Kind::function, Form::unary},
-      Named{"vadds", "vadds", Kind::sum, Form::scalar},        Named{"vmuls", "vmuls", Kind::product, Form::scalar},
-      Named{"vmaxs", "vmaxs", Kind::moved, Form::scalar},      Named{"vmins", "vmins", Kind::moved, Form::scalar},
-      Named{"vlrelu", "vlrelu", Kind::product, Form::scalar},  Named{"vaxpy", "vaxpy", Kind::fused, Form::axpy}};
+      Named{"vadd", "vadd", Kind::sum, Form::binary},         Named{"vsub", "vsub", Kind::sub, Form::binary},
+      Named{"vmul", "vmul", Kind::product, Form::binary},     Named{"vdiv", "vdiv", Kind::quotient, Form::binary},
+      Named{"vmax", "vmax", Kind::moved, Form::binary},       Named{"vmin", "vmin", Kind::moved, Form::binary},
+      Named{"vaddrelu", "vadd", Kind::sum, Form::binary},     Named{"vsubrelu", "vsub", Kind::sub, Form::binary},
+      Named{"vmadd", "vmadd", Kind::fused, Form::ternary},    Named{"vmaddrelu", "vmadd", Kind::fused, Form::ternary},
+      Named{"vmla", "vmla", Kind::fused, Form::ternary},      Named{"vrelu", "vrelu", Kind::moved, Form::unary},
+      Named{"vabs", "vabs", Kind::moved, Form::unary},        Named{"vexp", "vexp", Kind::exponential, Form::unary},
+      Named{"vln", "vln", Kind::function, Form::unary},       Named{"vrec", "vrec", Kind::function, Form::unary},
+      Named{"vsqrt", "vsqrt", Kind::function, Form::unary},   Named{"vrsqrt", "vrsqrt", Kind::function, Form::unary},
+      Named{"vadds", "vadds", Kind::sum, Form::scalar},       Named{"vmuls", "vmuls", Kind::product, Form::scalar},
+      Named{"vmaxs", "vmaxs", Kind::moved, Form::scalar},     Named{"vmins", "vmins", Kind::moved, Form::scalar},
+      Named{"vlrelu", "vlrelu", Kind::product, Form::scalar}, Named{"vaxpy", "vaxpy", Kind::fused, Form::axpy}};
   std::vector<Form> out;
   for (const Named& n : kNamed) {
     const Row* row = row_of(n.name);
@@ -301,7 +302,8 @@ Instance draw_instance(Random& random, const std::vector<Form>& forms) {
   // Mostly quiet, or wild everywhere: an event alone must be found as well as many.
   const u64 wild = std::array<u64, 3>{2, 64, 1}[random.next() % 3];
   const auto fill = [&](std::vector<u64>& to, LaneType type) {
-    const u64 quiet = is_float(type) ? static_cast<u64>(model::format_of(type).most_exponent) << model::format_of(type).fraction : 3;
+    const u64 quiet =
+        is_float(type) ? static_cast<u64>(model::format_of(type).most_exponent) << model::format_of(type).fraction : 3;
     for (u32 i = 0; i < x.lanes * x.repeat; ++i)
       to.push_back(random.next() % wild == 0 ? draw(random, type) : quiet);
   };
@@ -349,7 +351,8 @@ TEST(CensusModel, EveryLaneWiseFormAgreesWithTheTable) {
     if (what.empty()) continue;
     ++wrong[x.form.name()];
     if (example.size() < 2000) {
-      example += fmt::format("{} (instance {}, ctrl {:x}, saturation {}):{}\n", x.form.name(), n, x.ctrl, x.saturation, what);
+      example +=
+          fmt::format("{} (instance {}, ctrl {:x}, saturation {}):{}\n", x.form.name(), n, x.ctrl, x.saturation, what);
     }
   }
   EXPECT_GT(events, instances);

@@ -30,8 +30,8 @@ Engine engine_of(const Node& node) {
   // Dropout of inference, without a mask, is a copy.
   if (node.type == "Identity" || (node.type == "Dropout" && node.outputs().size() == 1)) return Engine::sdma;
   const bool chooses = node.type == "Cast" && std::ranges::any_of(node.output()->uses(), [](const Use& use) {
-    return use.node->branches() && use.input == 0;
-  });
+                         return use.node->branches() && use.input == 0;
+                       });
   return node.type == "MapIndex" || chooses ? Engine::aicpu : Engine::aicore;
 }
 

@@ -11,8 +11,8 @@
 namespace vinci::graph {
 namespace {
 
-Node* insert_before(Graph& graph, std::string_view type, std::vector<Value*> inputs, Attributes attributes,
-                    const Node& before) {
+Node* node_before(Graph& graph, std::string_view type, std::vector<Value*> inputs, Attributes attributes,
+                  const Node& before) {
   Node* const made = graph.add_node(type, before.name + "/" + std::string(type), std::move(inputs), 1, &before);
   made->origins = before.origins;
   made->attributes = std::move(attributes);
@@ -50,13 +50,13 @@ Visit reduce_last(Graph& graph, Node& node) {
   }
   for (i64 a = 1; a <= std::ranges::count(reduced, true); ++a)
     axes.push_back(-a);
-  Node* const turned = insert_before(graph, "TransposeD", {node.input(0)}, {{"perm", perm}}, node);
+  Node* const turned = node_before(graph, "TransposeD", {node.input(0)}, {{"perm", perm}}, node);
   Attributes attributes = node.attributes;
   attributes["keepdims"] = i64{0};
-  Node* const made = insert_before(graph, node.type, {turned->output(), constant_of(graph, node.name + "/axes", axes)},
-                                   attributes, node);
+  Node* const made = node_before(graph, node.type, {turned->output(), constant_of(graph, node.name + "/axes", axes)},
+                                 attributes, node);
   Value* const shape = constant_of(graph, node.name + "/shape", node.output()->shape.dims());
-  Node* const out = insert_before(graph, "Reshape", {made->output(), shape}, {}, node);
+  Node* const out = node_before(graph, "Reshape", {made->output(), shape}, {}, node);
   take_place(graph, *out, {}, node.output());
   graph.erase(&node);
   return Visit::gone;
@@ -69,11 +69,11 @@ Visit softmax_last(Graph& graph, Node& node) {
   std::vector<i64> perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[axis], perm[rank - 1]);  // its own inverse
-  Node* const turned = insert_before(graph, "TransposeD", {node.input(0)}, {{"perm", perm}}, node);
+  Node* const turned = node_before(graph, "TransposeD", {node.input(0)}, {{"perm", perm}}, node);
   Attributes attributes = node.attributes;
   attributes["axis"] = i64{-1};
-  Node* const made = insert_before(graph, node.type, {turned->output()}, attributes, node);
-  Node* const out = insert_before(graph, "TransposeD", {made->output()}, {{"perm", perm}}, node);
+  Node* const made = node_before(graph, node.type, {turned->output()}, attributes, node);
+  Node* const out = node_before(graph, "TransposeD", {made->output()}, {{"perm", perm}}, node);
   take_place(graph, *out, {}, node.output());
   graph.erase(&node);
   return Visit::gone;

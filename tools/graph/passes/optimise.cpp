@@ -22,7 +22,8 @@ void set_switch(Switches& out, const std::string& name, const std::string& state
   const bool on = state == "on";
   if (name == "ALL") {
     for (const Pass& pass : all_passes()) {
-      if (pass.level != Level::O1 && std::ranges::find(all, pass.stage) != all.end()) out.passes.try_emplace(std::string(pass.name), on);
+      if (pass.level != Level::O1 && std::ranges::find(all, pass.stage) != all.end())
+        out.passes.try_emplace(std::string(pass.name), on);
     }
     return;
   }
