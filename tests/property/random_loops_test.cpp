@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "isa/census/census.h"
 #include "isa/codec.h"
 #include "isa/loops.h"
 #include "isa/program_file.h"

@@ -3,6 +3,7 @@
 #include "models/soc/session.h"
 
 #include "isa/base/random.h"
+#include "isa/census/census.h"
 #include "sim/config/load.h"
 #include "tests/unit/models/runtime_fixture.h"
 
