@@ -6,41 +6,12 @@
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/ops/op.h"
 #include "tools/graph/ops/window.h"
-#include "tools/graph/passes/match.h"
+#include "tools/graph/passes/maker.h"
 #include "tools/graph/passes/pass.h"
 
 // Convolutions and poolings in the forms that kernels compute: maps of two axes, groups of whole blocks of channels.
 namespace vinci::graph {
 namespace {
-
-Node* insert_before(Graph& graph, std::string_view type, std::vector<Value*> inputs, Attributes attributes,
-                    const Node& before) {
-  Node* const made = graph.add_node(type, before.name + "/" + std::string(type), std::move(inputs), 1, &before);
-  made->origins = before.origins;
-  made->attributes = std::move(attributes);
-  infer(*made);
-  return made;
-}
-
-Value* reshaped(Graph& graph, Value* value, const Dims& dims, const Node& before) {
-  if (value->constant) {
-    const auto bytes = value->constant->bytes();
-    return graph.add_constant(value->name, Tensor(value->type, dims, {bytes.begin(), bytes.end()}));
-  }
-  Array shape(DataType::i64, {std::ssize(dims)});
-  shape.values.assign(dims.begin(), dims.end());
-  return insert_before(graph, "Reshape", {value, graph.add_constant(before.name + "/shape", Tensor(shape))}, {}, before)
-      ->output();
-}
-
-// The result of `made`, in the shape of the output of `node`, takes its place.
-void replace_node(Graph& graph, Node& node, Value* made) {
-  Value* const old = node.output();
-  Node* out = made->producer();
-  if (made->shape != old->shape) out = reshaped(graph, made, old->shape.dims(), node)->producer();
-  take_place(graph, *out, {}, old);
-  graph.erase(&node);
-}
 
 // With an axis of 1 in front of the only axis of a map.
 Attributes with_second_axis(const Node& node) {
@@ -70,11 +41,17 @@ Visit widen_map(Graph& graph, Node& node, const Target& target) {
   const Shape& in = node.input(0)->shape;
   if (!in.known() || in.rank() != 3) return Visit::none;
   if (node.outputs().size() != 1 || node.has("output_shape") || node.has("output_padding")) return Visit::matched;
-  const auto wide = [&](Value* v) { return reshaped(graph, v, {v->shape[0], v->shape[1], 1, v->shape[2]}, node); };
+  Maker make(graph, node);
+  const auto wide = [&](Value* v) {
+    const Dims dims{v->shape[0], v->shape[1], 1, v->shape[2]};
+    if (!v->constant) return make.reshape(v, dims);
+    const auto bytes = v->constant->bytes();
+    return graph.add_constant(v->name, Tensor(v->type, dims, {bytes.begin(), bytes.end()}));
+  };
   std::vector<Value*> operands{wide(node.input(0))};
   for (usize i = 1; i < node.inputs().size(); ++i)
     operands.push_back(i == 1 ? wide(node.input(i)) : node.input(i));
-  replace_node(graph, node, insert_before(graph, node.type, operands, with_second_axis(node), node)->output());
+  make.replace({make(node.type, operands, with_second_axis(node))});
   return Visit::gone;
 }
 
