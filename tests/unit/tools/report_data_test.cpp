@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "isa/census/census.h"
 #include "sim/config/load.h"
 #include "tools/report/page.h"
 
@@ -200,13 +201,11 @@ TEST(ReportData, ThePageStaysSmallWithTheLargestNamesAndNumbers) {
 
 TEST(ReportData, NumericEvents) {
   const auto site = [](u64 task_id, const char* place, u64 overflow, u64 block) {
-    Json s = {{"task_id", task_id},   {"task", "t"},
-              {"stream", "main"},     {"pc", 1},
-              {"place", place},       {"instruction", "vadd.f16"},
-              {"executions", 1},      {"results", 100},
-              {"overflow", overflow}, {"nan", 0},
-              {"saturated", 0},       {"subnormal", 0},
-              {"flushed", 0},         {"absorbed", 0}};
+    Json s = {{"task_id", task_id},        {"task", "t"},     {"stream", "main"}, {"pc", 1}, {"place", place},
+              {"instruction", "vadd.f16"}, {"executions", 1}, {"results", 100}};
+    for (const std::string_view event : isa::kNumericEventNames)
+      s[std::string(event)] = 0;
+    s["overflow"] = overflow;
     s["first"] = Json::object();
     if (overflow > 0)
       s["first"]["overflow"] = {
