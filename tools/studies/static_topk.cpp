@@ -47,7 +47,7 @@ Case make_case(u64 tiles, double positives, double host) {
 // Records of the scores: tiles, then lists of four until one is left.
 class Sorter {
  public:
-  Sorter(task::StreamBuilder& s, const config::ChipConfig& chip, const Case& c) : s_(s), chip_(chip), c_(c) {
+  Sorter(task::StreamBuilder& s, const config::ChipConfig& chip, const Case& c) : chip_(chip), c_(c) {
     using enum task::KernelType;
     sort_ = s.kernel("sort_tiles", AIV_ONLY, sort_tiles(chip.arch));
     merge_ = s.kernel("merge_lists", AIV_ONLY, merge_lists(chip.arch));
@@ -71,7 +71,6 @@ class Sorter {
   }
 
  private:
-  task::StreamBuilder& s_;
   const config::ChipConfig& chip_;
   const Case& c_;
   task::KernelRef sort_ = {}, merge_ = {};
