@@ -62,4 +62,19 @@ inline std::string csv_field(std::string_view s) {
   return s.find_first_of(",\"\n\r") == std::string_view::npos ? csv_text(s) : csv_quoted(s);
 }
 
+// A text of others as the text of an HTML element or the value of an attribute.
+inline std::string html_text(std::string_view s) {
+  std::string out;
+  for (const char c : s) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
 }  // namespace vinci::io

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/io/text_file.h"
 #include "tools/studies/summary.h"
 
 namespace vinci::studies {
 namespace {
+
+using io::html_text;
 
 constexpr std::string_view kStyle = R"(
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 1000px; margin: 2em auto; padding: 0 1em; color: #222; }
@@ -18,20 +21,6 @@ th, td { text-align: left; vertical-align: top; padding: .3em .6em; border-botto
 td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 section { margin-top: 3em; } svg { width: 100%; } .open { color: #a60; } .missed { color: #b00; }
 )";
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
 
 // Horizontal bars, each with its name and its value. A logarithmic scale begins a decade below the least value.
 std::string chart(const Findings& f) {
@@ -58,8 +47,8 @@ std::string chart(const Findings& f) {
         "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"13\">{}</text>"
         "<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"#4477aa\"/>"
         "<text x=\"{:.1f}\" y=\"{}\" font-size=\"13\">{} {}</text>\n",
-        kName, y + 15, escaped(b.what), kName + 8, y + 2, width, kRow - 4, kName + 14 + width, y + 15,
-        readable(b.value), escaped(b.unit));
+        kName, y + 15, html_text(b.what), kName + 8, y + 2, width, kRow - 4, kName + 14 + width, y + 15,
+        readable(b.value), html_text(b.unit));
     y += kRow;
   }
   return out + "</svg>\n" + (logarithmic ? "<p>Logarithmic scale.</p>\n" : "");
@@ -70,12 +59,12 @@ std::string criteria(const Findings& f) {
   for (usize i = 0; i < f.values.size(); ++i) {
     const Criterion& c = f.definition.criteria[i];
     const std::string_view state = f.holds(i) ? "met" : c.open.empty() ? "missed" : "open";
-    std::string doc = escaped(c.doc);
-    if (state == "open") doc += fmt::format(" <b>Open:</b> {}", escaped(c.open));
+    std::string doc = html_text(c.doc);
+    if (state == "open") doc += fmt::format(" <b>Open:</b> {}", html_text(c.open));
     out += fmt::format(
         "<tr><td>{}<br><small>{}</small></td><td>{}</td><td class=n>{} {}</td><td class=n>{}</td><td "
         "class={}>{}</td></tr>\n",
-        c.name, doc, kCriterionKindNames[static_cast<usize>(c.kind)], escaped(c.bound_text()), escaped(c.unit),
+        c.name, doc, kCriterionKindNames[static_cast<usize>(c.kind)], html_text(c.bound_text()), html_text(c.unit),
         f.values[i] ? readable(*f.values[i]) : "nothing", state, state);
   }
   return out + "</table>\n";
@@ -85,12 +74,12 @@ std::string section(const Outcome& o) {
   const Findings& f = o.findings;
   const Definition& d = f.definition;
   std::string out =
-      fmt::format("<section id={0}><h2>{0} {1}</h2>\n<p>{2}</p>\n", d.id, escaped(d.title), escaped(d.question));
-  if (!o.fault.empty()) return out + fmt::format("<p class=missed>{}</p></section>\n", escaped(o.fault));
+      fmt::format("<section id={0}><h2>{0} {1}</h2>\n<p>{2}</p>\n", d.id, html_text(d.title), html_text(d.question));
+  if (!o.fault.empty()) return out + fmt::format("<p class=missed>{}</p></section>\n", html_text(o.fault));
   out +=
-      fmt::format("<p><b>{}</b></p>\n{}<p>{}</p>\n{}", escaped(f.answer()), chart(f), escaped(d.advice), criteria(f));
+      fmt::format("<p><b>{}</b></p>\n{}<p>{}</p>\n{}", html_text(f.answer()), chart(f), html_text(d.advice), criteria(f));
   return out +
-         fmt::format("<p><small>From: {}. Default chip: {}.</small></p></section>\n", escaped(d.from), escaped(d.chip));
+         fmt::format("<p><small>From: {}. Default chip: {}.</small></p></section>\n", html_text(d.from), html_text(d.chip));
 }
 
 }  // namespace
@@ -103,8 +92,8 @@ std::string page(const std::vector<Outcome>& outcomes) {
   for (const Outcome& o : outcomes) {
     const Definition& d = o.findings.definition;
     out += fmt::format("<tr><td><a href=\"#{0}\">{0}</a></td><td>{1}</td><td>{2}</td><td>{3}</td></tr>\n", d.id,
-                       escaped(short_question(d)), escaped(o.fault.empty() ? o.findings.answer() : o.fault),
-                       escaped(o.findings.verdict()));
+                       html_text(short_question(d)), html_text(o.fault.empty() ? o.findings.answer() : o.fault),
+                       html_text(o.findings.verdict()));
   }
   out += "</table>\n";
   for (const Outcome& o : outcomes)

@@ -25,6 +25,7 @@ void add_report(CLI::App& app);
 void add_run(CLI::App& app);
 void add_sim(CLI::App& app);
 void add_study(CLI::App& app);
+void add_sweep(CLI::App& app);
 void add_validate(CLI::App& app);
 
 }  // namespace vinci::cli
