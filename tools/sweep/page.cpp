@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "sim/io/text_file.h"
@@ -39,15 +40,14 @@ class Scale {
       high_ = count_ == 0 ? *value : std::max(high_, *value);
       ++count_;
     }
-    if (numeric_ && count_ > 0) {
-      // Values of several sizes stand by their logarithms.
-      logarithmic_ = low_ > 0 && high_ / low_ >= 50;
-      return;
-    }
-    numeric_ = false;
+    numeric_ &= count_ > 0;
+    // Values of several sizes stand by their logarithms.
+    logarithmic_ = numeric_ && low_ > 0 && high_ / low_ >= 8;
     for (const Row& r : o.rows) {
       for (const Setting& s : r.point) {
-        if (column_of(s.key) == column && std::ranges::find(texts_, s.value) == texts_.end()) texts_.push_back(s.value);
+        if (column_of(s.key) != column || std::ranges::find(texts_, s.value) != texts_.end()) continue;
+        texts_.push_back(s.value);
+        text_values_.push_back(value_of(r, column).value_or(0));
       }
     }
   }
@@ -72,9 +72,12 @@ class Scale {
   };
   std::vector<Mark> marks() const {
     std::vector<Mark> out;
-    if (!numeric_) {
-      for (usize i = 0; i < std::min<usize>(texts_.size(), 8); ++i)
-        out.push_back({(static_cast<double>(i) + 0.5) / static_cast<double>(texts_.size()), texts_[i]});
+    // A few values that were asked for are marked as they were written.
+    if (!numeric_ || (!texts_.empty() && texts_.size() <= kMostMarks)) {
+      for (usize i = 0; i < std::min(texts_.size(), kMostMarks); ++i) {
+        const double between = (static_cast<double>(i) + 0.5) / static_cast<double>(texts_.size());
+        out.push_back({numeric_ ? share(text_values_[i]) : between, texts_[i]});
+      }
       return out;
     }
     for (const double f : {0.0, 0.5, 1.0}) {
@@ -94,7 +97,9 @@ class Scale {
   bool numeric_ = true, logarithmic_ = false;
   double low_ = 0, high_ = 0;
   usize count_ = 0;
-  std::vector<std::string> texts_;
+  static constexpr usize kMostMarks = 6;
+  std::vector<std::string> texts_;  // of a key, in the order in which they appear
+  std::vector<double> text_values_;
 };
 
 std::string point_text(const Row& r) {
@@ -106,12 +111,13 @@ std::string point_text(const Row& r) {
 
 // A plot of one column over another.
 std::string scatter(const Outcome& o, const std::string& x, const std::string& y) {
-  constexpr double kLeft = 62, kTop = 12, kWidth = 420, kHeight = 230;
+  constexpr double kLeft = 62, kTop = 16, kWidth = 396, kHeight = 230;
   const Scale across(o, x), up(o, y);
   std::string out = fmt::format(
       "<figure><svg viewBox=\"0 0 500 290\" role=\"img\"><title>{} over {}</title>"
       "<path d=\"M{} {}V{}H{}\" fill=\"none\" stroke=\"#999\"/>\n",
       html_text(y), html_text(x), kLeft, kTop, kTop + kHeight, kLeft + kWidth);
+  out += fmt::format("<text x=\"{}\" y=\"{}\" font-weight=\"600\">{}</text>\n", kLeft + 6, kTop + 2, html_text(y));
   const auto x_of = [&](double f) { return kLeft + 12 + f * (kWidth - 24); };
   const auto y_of = [&](double f) { return kTop + kHeight - 10 - f * (kHeight - 20); };
   for (const Scale::Mark& m : across.marks())
@@ -122,7 +128,10 @@ std::string scatter(const Outcome& o, const std::string& x, const std::string& y
                        html_text(m.text));
   out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" font-weight=\"600\">{}</text>\n",
                      kLeft + kWidth / 2, kTop + kHeight + 36, html_text(x));
-  for (usize i = 0; i < o.rows.size(); ++i) {
+  std::vector<usize> order(o.rows.size());
+  std::iota(order.begin(), order.end(), usize{0});
+  std::ranges::stable_partition(order, [&](usize i) { return !o.front[i]; });  // the front over all others
+  for (const usize i : order) {
     const Row& r = o.rows[i];
     const auto fx = across.place(r, x), fy = up.place(r, y);
     if (!r.error.empty() || !fx || !fy) continue;
@@ -130,7 +139,7 @@ std::string scatter(const Outcome& o, const std::string& x, const std::string& y
                        o.front[i] ? " class=\"front\"" : "", x_of(*fx), y_of(*fy), html_text(point_text(r)),
                        html_text(y), number_of(r, y));
   }
-  return out + fmt::format("</svg><figcaption>{} over {}</figcaption></figure>\n", html_text(y), html_text(x));
+  return out + "</svg></figure>\n";
 }
 
 std::string table(const Outcome& o) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <deque>
 #include <filesystem>
 #include <thread>
@@ -164,16 +165,28 @@ usize Outcome::failed() const {
   return static_cast<usize>(std::ranges::count_if(rows, [](const Row& r) { return !r.error.empty(); }));
 }
 
+namespace {
+
+// "512 KiB" as 524288, "64 B/cycle" as 64.
+std::optional<double> number_with_unit(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  std::string_view unit = text.substr(static_cast<usize>(end - text.data()));
+  while (unit.starts_with(' '))
+    unit.remove_prefix(1);
+  const usize power =
+      unit.size() > 1 && unit[1] == 'i' ? std::string_view("KMGT").find(unit[0]) : std::string_view::npos;
+  return power == std::string_view::npos ? number : std::ldexp(number, static_cast<int>(10 * (power + 1)));
+}
+
+}  // namespace
+
 std::optional<double> value_of(const Row& row, const std::string& column) {
   if (const auto at = row.stats.find(column); at != row.stats.end()) return at->second;
   const auto at = std::ranges::find(row.point, column, [](const Setting& s) { return column_of(s.key); });
   if (at == row.point.end()) return std::nullopt;
-  double number = 0;
-  const std::string& text = at->value;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) return std::nullopt;
-  // Values of one key may have different units: then they cannot be compared as they stand.
-  return end == text.data() + text.size() || *end == ' ' ? std::optional(number) : std::nullopt;
+  return number_with_unit(at->value);
 }
 
 std::vector<bool> pareto_front(const std::vector<Row>& rows, const std::vector<std::string>& columns) {

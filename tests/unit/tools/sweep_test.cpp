@@ -209,6 +209,9 @@ TEST(SweepFront, NoPointOfTheFrontIsBeaten) {
   const std::vector<Row> rows{row(10, "4 KiB"), row(12, "2 KiB"),          row(12, "4 KiB"),
                               row(20, "1 KiB"), row(1, "1 KiB", "failed"), row(10, "4 KiB")};
   EXPECT_THAT(pareto_front(rows, {"us", "size"}), ElementsAre(true, true, false, true, false, true));
+  EXPECT_DOUBLE_EQ(value_of(row(1, "1 MiB"), "size").value(), 1048576);
+  EXPECT_DOUBLE_EQ(value_of(row(1, "64 B/cycle"), "size").value(), 64);
+  EXPECT_FALSE(value_of(row(1, "wide"), "size").has_value());
   EXPECT_THAT(pareto_front(rows, {}), ElementsAre(false, false, false, false, false, false));
 }
 
