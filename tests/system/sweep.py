@@ -9,6 +9,7 @@ import csv
 import os
 import pathlib
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -143,6 +144,14 @@ class Sweep(unittest.TestCase):
         self.assertEqual(good["error"], "")
         self.assertIn("--m", bad["error"])
         self.assertEqual(bad["us"], "")
+
+    def test_the_example(self):
+        example = pathlib.Path(__file__).parents[2] / "examples" / "sweep" / "buffers.yaml"
+        shutil.copy(example, self.folder / "points.yaml")
+        self.run_sweep("out")
+        self.assertEqual(len(self.rows("out")), 12)
+        page = (self.folder / "out" / "index.html").read_text(encoding="utf-8")
+        self.assertEqual(page.count("<figure>"), 3)  # the front, and a plot of each key
 
     def test_wrong_files_end_with_2(self):
         for text in ("", "command: gen gemm", "grid: [1", GRID.format(high=64).replace("AIC.M.busy", "AIC.M.bussy")):

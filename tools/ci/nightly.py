@@ -65,6 +65,12 @@ STEPS = {
           for test in ("platform", "sc_main")),
         *(f"env PYTHONMALLOC=malloc PYTHONPATH=build/release/tools/python {MEMCHECK} /usr/bin/python3 tests/python/{call}"
           for call in ("module_test.py build/release/tools/vinci/vinci", "misuse_test.py Lifetimes Values", "random_calls.py 20"))),
+    "slurm": Step(
+        "a sweep on a cluster of one node, with a real slurmctld and slurmd (root)",
+        "./dev install-deps optional",
+        "cmake --preset release -DVINCI_TESTS=ON",
+        f"cmake --build build/release -j {JOBS} --target vinci",
+        "/usr/bin/python3 tests/system/slurm.py build/release/tools/vinci/vinci"),
     "coverage": Step("line and branch coverage of the tests", "./dev coverage"),
     "tidy": Step("clang-tidy over all sources", "./dev tidy"),
     "freeze": Step("times, counters and bits against the committed values, all cases", "./dev freeze"),
