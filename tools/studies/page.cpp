@@ -76,10 +76,10 @@ std::string section(const Outcome& o) {
   std::string out =
       fmt::format("<section id={0}><h2>{0} {1}</h2>\n<p>{2}</p>\n", d.id, html_text(d.title), html_text(d.question));
   if (!o.fault.empty()) return out + fmt::format("<p class=missed>{}</p></section>\n", html_text(o.fault));
-  out +=
-      fmt::format("<p><b>{}</b></p>\n{}<p>{}</p>\n{}", html_text(f.answer()), chart(f), html_text(d.advice), criteria(f));
-  return out +
-         fmt::format("<p><small>From: {}. Default chip: {}.</small></p></section>\n", html_text(d.from), html_text(d.chip));
+  out += fmt::format("<p><b>{}</b></p>\n{}<p>{}</p>\n{}", html_text(f.answer()), chart(f), html_text(d.advice),
+                     criteria(f));
+  return out + fmt::format("<p><small>From: {}. Default chip: {}.</small></p></section>\n", html_text(d.from),
+                           html_text(d.chip));
 }
 
 }  // namespace

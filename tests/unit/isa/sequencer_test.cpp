@@ -180,8 +180,8 @@ TEST(SequencerWithoutData, FollowsValuesThroughArithmetic) {
 }
 
 TEST(SequencerWithoutData, RefusesAddressesAndSpecialRegistersFromLoadedValues) {
-  for (const std::string use : {"ld_ubuf.b32 X2, X1", "st_ubuf.b32 0, X1", "set_vector_mask 0, X1",
-                                "set_ctrl X1", "set_flag PIPE_M, PIPE_V, X1"}) {
+  for (const std::string use : {"ld_ubuf.b32 X2, X1", "st_ubuf.b32 0, X1", "set_vector_mask 0, X1", "set_ctrl X1",
+                                "set_flag PIPE_M, PIPE_V, X1"}) {
     EXPECT_THAT(fault("ld_ubuf.b32 X1, 0\n" + use + "\nend", false), HasSubstr("depends on X1")) << use;
     EXPECT_EQ(fault("ld_ubuf.b32 X1, 0\n" + use + "\nend", true), "") << use;
   }
