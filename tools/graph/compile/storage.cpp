@@ -53,16 +53,23 @@ const Value* storage_of(const Value* value) {
   return value;
 }
 
+namespace {
+
+// A tensor of the type and the extents of the value, as it lies on the device.
+std::vector<std::byte> to_storage(const Value& value, const Tensor& tensor) {
+  if (value.format == isa::Format::ND) return {tensor.bytes().begin(), tensor.bytes().end()};
+  const isa::TensorLayout to = layout_of(value, value.format);
+  std::vector<std::byte> out(to.elements() * info(value.type).bytes);
+  isa::trans_data(layout_of(value, plain_format(value)), tensor.bytes(), to, out, info(value.type).bytes);
+  return out;
+}
+
+}  // namespace
+
 std::vector<std::byte> to_storage(const Value& value, const Array& array) {
   Array typed = array;
   typed.type = value.type;
-  const Tensor tensor(typed);
-  std::vector<std::byte> out(tensor.bytes().begin(), tensor.bytes().end());
-  if (value.format == isa::Format::ND) return out;
-  const isa::TensorLayout to = layout_of(value, value.format);
-  out.assign(to.elements() * info(value.type).bytes, std::byte{0});
-  isa::trans_data(layout_of(value, plain_format(value)), tensor.bytes(), to, out, info(value.type).bytes);
-  return out;
+  return to_storage(value, Tensor(typed));
 }
 
 Array from_storage(const Value& value, std::span<const std::byte> bytes) {
@@ -77,7 +84,9 @@ Array from_storage(const Value& value, std::span<const std::byte> bytes) {
 }
 
 std::vector<std::byte> stored_constant(const Value& value) {
-  std::vector<std::byte> bytes = to_storage(value, value.constant->array());
+  const Tensor& constant = *value.constant;
+  std::vector<std::byte> bytes =
+      constant.type() == value.type ? to_storage(value, constant) : to_storage(value, constant.array());
   bytes.resize(allocated_bytes(value));
   return bytes;
 }
