@@ -56,23 +56,20 @@ std::array<u16, 4> lengths(const MergeArgs& x) { return {x.len0, x.len1, x.len2,
 std::array<u16, 4> merge(const std::array<std::span<const std::byte>, 4>& lists, const Record& r, bool suspend,
                          std::vector<std::byte>& out) {
   std::array<u16, 4> taken{};
-  const auto left = [&](usize i) { return taken[i] * r.bytes < lists[i].size(); };
+  const auto next = [&](usize i) { return lists[i].subspan(usize{taken[i]} * r.bytes); };
+  // The key of the next element of each list plus one; 0 where none is left.
+  std::array<u64, 4> keys{};
+  const auto look = [&](usize i) { keys[i] = next(i).empty() ? 0 : u64{record_key(next(i).data(), r)} + 1; };
+  for (usize i = 0; i < lists.size(); ++i)
+    look(i);
   while (true) {
-    usize best = lists.size();
-    u32 best_key = 0;
-    for (usize i = 0; i < lists.size(); ++i) {
-      if (!left(i)) continue;
-      const u32 key = record_key(lists[i].data() + usize{taken[i]} * r.bytes, r);
-      if (best == lists.size() || key > best_key) {
-        best = i;
-        best_key = key;
-      }
-    }
-    if (best == lists.size()) return taken;
-    const std::byte* from = lists[best].data() + usize{taken[best]} * r.bytes;
+    const auto best = static_cast<usize>(std::ranges::max_element(keys) - keys.begin());  // the first of equal ones
+    if (keys[best] == 0) return taken;
+    const std::byte* const from = next(best).data();
     out.insert(out.end(), from, from + r.bytes);
     ++taken[best];
-    if (suspend && !left(best)) return taken;
+    look(best);
+    if (suspend && keys[best] == 0) return taken;
   }
 }
 
@@ -168,6 +165,7 @@ void merge_lists(const MergeArgs& x, LaneType type, ExecContext& c) {
   const View& ub = c.mem[BufId::UB];
   const u64 step = merged_elements(x) * r.bytes;
   std::vector<std::byte> out;
+  out.reserve(step);
   for (u32 i = 0; i < x.repeat; ++i) {
     std::array<std::span<const std::byte>, 4> lists{};
     for (usize l = 0; l < lists.size(); ++l) {
