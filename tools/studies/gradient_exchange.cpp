@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "isa/base/random.h"
@@ -181,38 +181,45 @@ void gradient_exchange(Study& study) {
   study.fact("parameters", static_cast<double>(parameters), "");
   study.measured("tensors", static_cast<double>(tensors));
 
-  // From a bucket for each tensor to one for all.
+  // From a bucket for each tensor to one for all; then the split of HCCL where nothing is searched: 96.54 % of the
+  // gradients, then the rest.
   const std::vector<u64> kib{0, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072};
-  std::vector<double> exposed;
-  double error = 0, least_gain = 1e300;
-  for (const u64 size : kib) {
-    const std::string what = fmt::format("{}KiB", size);
-    const std::vector<Bucket> buckets = buckets_of(kernels, size * 1024);
-    const Times after = timed({.buckets = buckets, .overlap = false}, what);
+  struct Point {
+    double backward = 0, overlapped = 0, after = 0;  // s; the exposed exchange with overlap and without
+    double error = 0;                                // of the former, as a part of the time of the exchange
+    u64 buckets = 0;
+  };
+  const auto points = study.variants(kib.size() + 1, [&](usize i) {
+    const bool searched = i < kib.size();
+    const u64 bytes = searched ? kib[i] * 1024 : static_cast<u64>(0.9654 * static_cast<double>(parameters)) * 4;
+    const std::string what = searched ? fmt::format("{}KiB", kib[i]) : "9654";
+    const std::vector<Bucket> buckets = buckets_of(kernels, bytes);
     const Times overlap = timed({.buckets = buckets}, what);
-    exposed.push_back(overlap.exposed());
-    error = std::max(error, std::fabs(overlap.exposed() - overlap.expected(after.lengths)) / overlap.exchange);
-    least_gain = std::min(least_gain, after.exposed() / overlap.exposed());
-    if (size == 0) study.fact("backward", overlap.backward * 1e3, "ms");
-    study.fact(fmt::format("{} KiB, {} all-reduces: exposed, overlapped", size, buckets.size()),
-               overlap.exposed() * 1e3, "ms");
-    study.fact(fmt::format("{} KiB, {} all-reduces: exposed, after backward", size, buckets.size()),
-               after.exposed() * 1e3, "ms");
+    Point out{.backward = overlap.backward, .overlapped = overlap.exposed(), .buckets = buckets.size()};
+    if (!searched) return out;
+    const Times after = timed({.buckets = buckets, .overlap = false}, what);
+    out.after = after.exposed();
+    out.error = std::fabs(overlap.exposed() - overlap.expected(after.lengths)) / overlap.exchange;
+    return out;
+  });
+  const std::span<const Point> searched = std::span(points).first(kib.size());
+  double error = 0, least_gain = 1e300;
+  study.fact("backward", points[0].backward * 1e3, "ms");
+  for (usize i = 0; i < searched.size(); ++i) {
+    const Point& p = searched[i];
+    error = std::max(error, p.error);
+    least_gain = std::min(least_gain, p.after / p.overlapped);
+    study.fact(fmt::format("{} KiB, {} all-reduces: exposed, overlapped", kib[i], p.buckets), p.overlapped * 1e3, "ms");
+    study.fact(fmt::format("{} KiB, {} all-reduces: exposed, after backward", kib[i], p.buckets), p.after * 1e3, "ms");
   }
-  const auto best = std::ranges::min_element(exposed) - exposed.begin();
-  study.fact("best bucket", static_cast<double>(kib[static_cast<usize>(best)]), "KiB");
+  const auto best = std::ranges::min_element(searched, {}, &Point::overlapped);
+  study.fact("best bucket", static_cast<double>(kib[static_cast<usize>(best - searched.begin())]), "KiB");
+  study.fact(fmt::format("split at 96.54 %, {} all-reduces: exposed, overlapped", points.back().buckets),
+             points.back().overlapped * 1e3, "ms");
   study.measured("exposed_error", 100 * error);
   study.measured("least_gain", least_gain);
-  study.measured("largest_bucket", exposed.back() / *std::ranges::min_element(exposed));
-  study.measured("smallest_bucket", exposed.front() / *std::ranges::min_element(exposed));
-
-  // The split of HCCL where nothing is searched: 96.54 % of the gradients, then the rest.
-  {
-    std::vector<Bucket> two =
-        buckets_of(kernels, static_cast<u64>(0.9654 * static_cast<double>(parameters)) * sizeof(float));
-    study.fact(fmt::format("split at 96.54 %, {} all-reduces: exposed, overlapped", two.size()),
-               timed({.buckets = two}, "9654").exposed() * 1e3, "ms");
-  }
+  study.measured("largest_bucket", searched.back().overlapped / best->overlapped);
+  study.measured("smallest_bucket", searched.front().overlapped / best->overlapped);
 
   // Bits, with smaller tensors.
   const std::vector<Kernel> small = backward(chip, 1, 1, study.whole("divisor"));
@@ -224,23 +231,29 @@ void gradient_exchange(Study& study) {
     for (float& g : x.gradients.back())
       g = random.uniform();
   }
-  std::array<Run, 2> runs;
-  for (const bool overlap : {false, true}) {
-    x.overlap = overlap;
-    x.name = overlap ? "bits-overlap" : "bits-after";
-    runs[overlap] = study.run(x.name, task_stream(chip, small, x));
-  }
+  // The sums of all devices, one device after the other.
+  const auto sums = study.variants(2, [&](usize i) {
+    x.overlap = i == 1;
+    x.name = x.overlap ? "bits-overlap" : "bits-after";
+    const Run run = study.run(x.name, task_stream(chip, small, x));
+    std::vector<float> out;
+    for (u64 d = 0; d < devices; ++d) {
+      const std::vector<float> mine = run.values<float>(fmt::format("sum{}", d));
+      out.insert(out.end(), mine.begin(), mine.end());
+    }
+    return out;
+  });
   u64 different = 0;
   double largest = 0;
   for (u64 d = 0; d < devices; ++d) {
-    const std::string name = fmt::format("sum{}", d);
-    const std::vector<float> sums = runs[1].values<float>(name);
-    if (runs[0].values<float>(name) != sums || sums != runs[1].values<float>("sum0")) ++different;
+    const std::span first = std::span(sums[1]).first(all), mine = std::span(sums[1]).subspan(d * all, all);
+    if (!std::ranges::equal(std::span(sums[0]).subspan(d * all, all), mine) || !std::ranges::equal(mine, first))
+      ++different;
     for (u64 i = 0; i < all; ++i) {
       double exact = 0, size = 0;
       for (const auto& g : x.gradients)
         exact += g[i], size += std::fabs(g[i]);
-      largest = std::max(largest, std::fabs(sums[i] - exact) / size);
+      largest = std::max(largest, std::fabs(mine[i] - exact) / size);
     }
   }
   study.measured("different_results", static_cast<double>(different));

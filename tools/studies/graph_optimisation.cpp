@@ -131,8 +131,8 @@ void graph_optimisation(Study& study) {
   const auto compiled = [&](graph::Switches switches, bool reuse = true) {
     return graph::compile(std::move(recipe().owned), chip, options(std::move(switches), reuse));
   };
-  const auto run = [&](std::string_view name, const Network& network, bool sunk = true) {
-    return study.run(name, graph::to_task_stream(network, std::string(name), {.inputs = inputs, .sunk = sunk}));
+  const auto stream = [&](std::string_view name, const Network& network, bool sunk = true) {
+    return graph::to_task_stream(network, std::string(name), {.inputs = inputs, .sunk = sunk});
   };
 
   // All passes, and what each is worth.
@@ -141,38 +141,48 @@ void graph_optimisation(Study& study) {
   study.measured("tasks", static_cast<double>(all.nodes.size() - borders));
   study.measured("trans_data", static_cast<double>(borders));
   study.measured("casts", static_cast<double>(nodes_of_type(*all.graph, "Cast")));
-  const Run best = run("all", all);
+  const Run best = study.run("all", stream("all", all));
   const auto wanted = outputs_of(all, best);
   struct Ablation {
     const char* criterion;
     graph::Switches switches;
     bool rounds = false;
   };
-  double exact = 0, rounded = 0;
-  for (const Ablation& a : {
-           // Element-wise fusion would make one node of the constants' nodes.
-           Ablation{"without_folding",
-                    without({"ConstantFoldingPass", "DimensionComputePass", "TbeEltwiseFusionPass"})},
-           Ablation{"without_cse", without({"CommonSubexpressionEliminationPass"})},
-           Ablation{"without_pruning", without({"PrunePass"})},
-           Ablation{"without_branch_removal", without({"CondRemovePass"})},
-           Ablation{"without_conv_bn", without({"ConvBatchnormFusionPass"}), true},
-           Ablation{"without_conv_relu", without({"TbeConv2DEltwiseFusionPass"})},
-           Ablation{"without_identity", without({"IdentityPass"})},
-           Ablation{"without_cast", without({"CastRemovePass"})},
-           Ablation{"without_dropout", without({"DropOutPass"})},
-           Ablation{"without_symmetry", without({"TransOpSymmetryEliminationPass"})},
-       }) {
+  const std::vector<Ablation> ablations{
+      // Element-wise fusion would make one node of the constants' nodes.
+      {"without_folding", without({"ConstantFoldingPass", "DimensionComputePass", "TbeEltwiseFusionPass"})},
+      {"without_cse", without({"CommonSubexpressionEliminationPass"})},
+      {"without_pruning", without({"PrunePass"})},
+      {"without_branch_removal", without({"CondRemovePass"})},
+      {"without_conv_bn", without({"ConvBatchnormFusionPass"}), true},
+      {"without_conv_relu", without({"TbeConv2DEltwiseFusionPass"})},
+      {"without_identity", without({"IdentityPass"})},
+      {"without_cast", without({"CastRemovePass"})},
+      {"without_dropout", without({"DropOutPass"})},
+      {"without_symmetry", without({"TransOpSymmetryEliminationPass"})},
+  };
+  struct Ablated {
+    double nodes = 0, seconds = 0, difference = 0;
+  };
+  const auto found = study.variants(ablations.size(), [&](usize i) {
+    const Ablation& a = ablations[i];
     Recipe r = recipe();
     const graph::CompileOptions o = options(a.switches);
     graph::optimise(r.graph, {.switches = o.switches, .target = {.chip = &chip, .precision = o.precision}});
-    study.measured(a.criterion, static_cast<double>(computing_nodes(r.graph) - nodes_of_type(r.graph, "TransData")));
-    if (std::string_view(a.criterion) == "without_folding") continue;  // its shapes are not known
+    Ablated out{.nodes = static_cast<double>(computing_nodes(r.graph) - nodes_of_type(r.graph, "TransData"))};
+    if (i == 0) return out;  // its shapes are not known
     const Network network = compiled(a.switches);
-    const Run ablated = run(a.criterion, network);
-    (a.rounds ? rounded : exact) =
-        std::max(a.rounds ? rounded : exact, difference(outputs_of(network, ablated), wanted));
-    study.fact(fmt::format("{}: time", a.criterion), ablated.seconds() * 1e6, "us");
+    const Run ablated = study.run(a.criterion, stream(a.criterion, network));
+    out.difference = difference(outputs_of(network, ablated), wanted);
+    out.seconds = ablated.seconds();
+    return out;
+  });
+  double exact = 0, rounded = 0;
+  for (usize i = 0; i < ablations.size(); ++i) {
+    study.measured(ablations[i].criterion, found[i].nodes);
+    double& largest = ablations[i].rounds ? rounded : exact;
+    largest = std::max(largest, found[i].difference);
+    if (i > 0) study.fact(fmt::format("{}: time", ablations[i].criterion), found[i].seconds * 1e6, "us");
   }
   study.measured("bits_changed", exact);
   study.measured("rounding_changed", rounded);
@@ -181,8 +191,11 @@ void graph_optimisation(Study& study) {
   graph::Switches none;
   none.level = graph::Level::O1;
   const Network plain = compiled(none, false);
-  const Run launched = run("none", plain, false);
-  const double before = launched.seconds(), passes = run("passes", all, false).seconds(), sunk = best.seconds();
+  const auto launched = study.variants(2, [&](usize i) {
+    const char* const name = i == 0 ? "none" : "passes";
+    return study.time(name, stream(name, i == 0 ? plain : all, false), chip).seconds();
+  });
+  const double before = launched[0], passes = launched[1], sunk = best.seconds();
   study.fact("no optimisation: time", before * 1e6, "us");
   study.fact("passes: time saved", (before - passes) * 1e6, "us");
   study.fact("sinking: time saved", (passes - sunk) * 1e6, "us");

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "isa/base/enums.h"
@@ -108,15 +111,62 @@ u64 wrong_sums(const Study& study, const config::ChipConfig& chip, const Cluster
       sums[i] += g[i];
     }
   }
-  u64 wrong = 0;
-  for (const Way way : {Way::flat, Way::rings, Way::mesh}) {
-    const std::string name = fmt::format("bits-{}", kWayNames[static_cast<usize>(way)]);
-    const Run run = study.run(name, task_stream(chip, name, way, c, count, 1e-6, data), chip);
+  const auto wrong = study.variants(kWayNames.size(), [&](usize i) {
+    const std::string name = fmt::format("bits-{}", kWayNames[i]);
+    const Run run = study.run(name, task_stream(chip, name, Way(i), c, count, 1e-6, data), chip);
+    u64 out = 0;
     for (u64 d = 0; d < c.devices(); ++d)
-      wrong += run.values<float>(fmt::format("sum{}", d)) != sums;
-  }
-  return wrong;
+      out += run.values<float>(fmt::format("sum{}", d)) != sums;
+    return out;
+  });
+  return std::accumulate(wrong.begin(), wrong.end(), u64{0});
 }
+
+struct Network {
+  std::string name;
+  config::ChipConfig chip;
+};
+
+// Steps that are asked for first and simulated together, each once.
+class Steps {
+ public:
+  Steps(const Cluster& cluster, double compute) : cluster_(cluster), compute_(compute) {}
+
+  // The number of a step whose compute takes `factor` times as long as that of the study.
+  usize add(Way way, const Network& network, double factor = 1) {
+    const std::string name = fmt::format("{}_{}_compute_{}", kWayNames[static_cast<usize>(way)], network.name, factor);
+    const auto it = std::ranges::find(steps_, name, &Step::name);
+    if (it != steps_.end()) return static_cast<usize>(it - steps_.begin());
+    steps_.push_back({name, way, &network, factor});
+    return steps_.size() - 1;
+  }
+  // In s, by number.
+  std::vector<double> simulate(const Study& study) const {
+    return study.variants(steps_.size(), [&](usize i) {
+      const Step& s = steps_[i];
+      const u64 count = kParameters - kParameters % cluster_.cards;
+      const config::ChipConfig& chip = s.network->chip;
+      return study.time(s.name, task_stream(chip, s.name, s.way, cluster_, count, s.factor * compute_), chip).seconds();
+    });
+  }
+
+ private:
+  struct Step {
+    std::string name;
+    Way way;
+    const Network* network;
+    double factor;
+  };
+  Cluster cluster_;
+  double compute_;
+  std::vector<Step> steps_;
+};
+
+// Throughput that a hierarchy gains over the flat ring: a fact, from two steps.
+struct Gain {
+  std::string fact;
+  usize flat, hierarchy;
+};
 
 }  // namespace
 
@@ -131,53 +181,55 @@ void hierarchical_allreduce(Study& study) {
   const double network = study.number("network");
   const double flops = config::summarize(study.chip()).peak_fp16_tflops * 1e12 * study.number("efficiency") / 100;
   const double compute = 3 * 2 * kMacs * static_cast<double>(study.whole("images")) / flops;
-  const u64 count = kParameters - kParameters % c.cards;
-  const auto step = [&](Way way, const config::ChipConfig& chip, double seconds) {
-    const std::string name =
-        fmt::format("{}_{}", kWayNames[static_cast<usize>(way)], std::llround(chip.links.roce_bandwidth * 8e-6));
-    return study.time(name, task_stream(chip, name, way, c, count, seconds), chip).seconds();
-  };
-  // Throughput that a hierarchy gains over the flat ring, in percent.
-  const auto gain = [&](Way way, const config::ChipConfig& chip, double seconds) {
-    return 100 * (step(Way::flat, chip, seconds) / step(way, chip, seconds) - 1);
-  };
+  const config::LinksConfig& links = study.chip().links;
+  const double inside = links.hccs_bandwidth * 8e-9;
+  const Network slow{"given", chip_of(network)};
+  // The flat ring leaves a node through one port; a hierarchy on one port for a node has a share of it for each card.
+  const Network shared{"shared_port", chip_of(network / static_cast<double>(c.cards))};
+  // Faster networks, up to one that equals the links inside a node.
+  constexpr std::array kShares{0.25, 0.5, 1.0};
+  std::vector<Network> faster;
+  for (const double share : kShares) {
+    std::vector<std::string> more;
+    if (share == 1) more.push_back(fmt::format("links.roce_latency={}ns", std::llround(links.hccs_latency * 1e9)));
+    faster.push_back({fmt::format("{}_of_inside", share), chip_of(share * inside, more)});
+  }
 
-  const config::ChipConfig slow = chip_of(network);
+  Steps steps(c, compute);
+  const auto gain = [&](std::string fact, Way way, const Network& n, double factor = 1) {
+    return Gain{std::move(fact), steps.add(Way::flat, n, factor), steps.add(way, n, factor)};
+  };
+  const Gain given = gain("", Way::rings, slow);
+  const std::vector<Gain> others{gain("rings: gain with half of the compute", Way::rings, slow, 0.5),
+                                 gain("rings: gain with twice the compute", Way::rings, slow, 2),
+                                 gain("mesh: gain", Way::mesh, slow),
+                                 {"rings: gain where the cards of a node share one port", steps.add(Way::flat, slow),
+                                  steps.add(Way::rings, shared)},
+                                 gain("mesh: gain at equal bandwidth", Way::mesh, faster.back())};
+  std::vector<Gain> on_faster;
+  for (usize i = 0; i < faster.size(); ++i)
+    on_faster.push_back(gain(fmt::format("rings: gain at {:.1f} Gbit/s", kShares[i] * inside), Way::rings, faster[i]));
+  const std::vector<double> seconds = steps.simulate(study);
+  const auto percent = [&](const Gain& g) { return 100 * (seconds[g.flat] / seconds[g.hierarchy] - 1); };
+
   study.fact("compute", compute * 1e3, "ms");
   for (const Way way : {Way::flat, Way::rings, Way::mesh})
     study.fact(fmt::format("{}: all-reduce", kWayNames[static_cast<usize>(way)]),
-               (step(way, slow, compute) - compute) * 1e3, "ms");
-  const double gained = gain(Way::rings, slow, compute);
-  study.measured("gain", gained);
-  study.fact("rings: gain with half of the compute", gain(Way::rings, slow, compute / 2), "%");
-  study.fact("rings: gain with twice the compute", gain(Way::rings, slow, 2 * compute), "%");
-  study.fact("mesh: gain", gain(Way::mesh, slow, compute), "%");
-  // The flat ring leaves a node through one port; a hierarchy on one port for a node has a share of it for each card.
-  const config::ChipConfig shared = chip_of(network / static_cast<double>(c.cards));
-  study.fact("rings: gain where the cards of a node share one port",
-             100 * (step(Way::flat, slow, compute) / step(Way::rings, shared, compute) - 1), "%");
-
-  // Faster networks, up to the links inside a node.
-  const config::LinksConfig& links = study.chip().links;
-  const double inside = links.hccs_bandwidth * 8e-9;
-  double last = gained, least_fall = 1e300;
-  for (const double gigabits : {0.25 * inside, 0.5 * inside, inside}) {
-    const bool equal = gigabits == inside;
-    std::vector<std::string> more;
-    if (equal) more.push_back(fmt::format("links.roce_latency={}ns", std::llround(links.hccs_latency * 1e9)));
-    const config::ChipConfig chip = chip_of(gigabits, more);
-    const double now = gain(Way::rings, chip, compute);
-    study.fact(fmt::format("rings: gain at {:.1f} Gbit/s", gigabits), now, "%");
-    if (gigabits > network) {
-      least_fall = std::min(least_fall, last - now);
-      last = now;
-    }
-    if (!equal) continue;
-    study.measured("gain_at_equal_bandwidth", now);
-    study.fact("mesh: gain at equal bandwidth", gain(Way::mesh, chip, compute), "%");
+               (seconds[steps.add(way, slow)] - compute) * 1e3, "ms");
+  for (const Gain& g : others)
+    study.fact(g.fact, percent(g), "%");
+  double last = percent(given), least_fall = 1e300;
+  for (usize i = 0; i < faster.size(); ++i) {
+    const double now = percent(on_faster[i]);
+    study.fact(on_faster[i].fact, now, "%");
+    if (kShares[i] * inside <= network) continue;
+    least_fall = std::min(least_fall, last - now);
+    last = now;
   }
+  study.measured("gain", percent(given));
+  study.measured("gain_at_equal_bandwidth", percent(on_faster.back()));
   study.measured("least_fall", least_fall);
-  study.measured("wrong_sums", static_cast<double>(wrong_sums(study, slow, c)));
+  study.measured("wrong_sums", static_cast<double>(wrong_sums(study, slow.chip, c)));
 }
 
 }  // namespace vinci::studies
