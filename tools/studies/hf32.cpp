@@ -91,10 +91,17 @@ Matrices make_matrices(u64 edge) {
     for (float& v : *list)
       v = random.uniform();
   m.exact.resize(edge * edge);
-  for (u64 i = 0; i < edge; ++i)
-    for (u64 j = 0; j < edge; ++j)
-      for (u64 k = 0; k < edge; ++k)
-        m.exact[i * edge + j] += double{m.a[i * edge + k]} * m.b[j * edge + k];
+  // Sums in the order of k, for a part of B at a time that stays in the cache of the host.
+  std::vector<double> part(kTile * edge);  // of B as [k, n]
+  for (u64 first = 0; first < edge; first += kTile) {
+    for (u64 k = 0; k < kTile; ++k)
+      for (u64 j = 0; j < edge; ++j)
+        part[k * edge + j] = m.b[j * edge + first + k];
+    for (u64 i = 0; i < edge; ++i)
+      for (u64 k = 0; k < kTile; ++k)
+        for (u64 j = 0; j < edge; ++j)
+          m.exact[i * edge + j] += double{m.a[i * edge + first + k]} * part[k * edge + j];
+  }
   return m;
 }
 
