@@ -193,9 +193,8 @@ Measured convolve_split(const Study& study, const config::ChipConfig& chip, cons
   return out;
 }
 
-void split_core(Study& study, ConvShape shape) {
+void split_core(Study& study, const ConvShape& shape) {
   const config::ChipConfig chip = config::load_chip(study.choice("split_chip"));
-  shape = shape.checked(true);
   Data d = make_data(shape, study.whole("batch"));
   for (u64 n = 0; n < shape.out; ++n)
     d.parameters[n] = isa::f32_to_f16(std::bit_cast<u32>(n % 2 == 0 ? 1.0f : 0.5f));
@@ -229,11 +228,11 @@ void conv_bn_relu(Study& study) {
     fail(Fault::Unsupported, "S22 needs a joint core, whose cube results reach UB; {} has a split one",
          study.chip().name);
   }
-  const ConvShape shape = ConvShape{.edge = study.whole("edge"),
-                                    .in = study.whole("channels"),
-                                    .out = study.whole("channels"),
-                                    .window = study.whole("window")}
-                              .checked();
+  const ConvShape given{.edge = study.whole("edge"),
+                        .in = study.whole("channels"),
+                        .out = study.whole("channels"),
+                        .window = study.whole("window")};
+  const ConvShape shape = given.checked(), split_shape = given.checked(true);
   const Data d = make_data(shape, study.whole("batch"));
   const auto buffers = static_cast<u32>(study.whole("ub_buffers"));
   struct Variant {
@@ -266,7 +265,7 @@ void conv_bn_relu(Study& study) {
   study.measured("cube_utilisation_gain", fused.cube / unfused.cube);
   study.measured("overlap_1_buffer", single.vector_and_stores);
   study.measured("overlap_2_buffers", several.vector_and_stores);
-  split_core(study, shape);
+  split_core(study, split_shape);
 }
 
 }  // namespace vinci::studies

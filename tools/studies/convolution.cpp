@@ -2,7 +2,10 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/studies/convolution.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 
 #include "isa/base/error.h"
 #include "tools/gen/tile_pipeline.h"
@@ -231,25 +234,40 @@ isa::BuiltProgram bn_relu(const ConvShape& shape, u64 images, u32 ub_buffers, is
 }
 
 ConvShape ConvShape::checked(bool split) const {
-  constexpr u64 kHalfL0 = 32 * 1024;
-  const u64 half_l0c = (split ? 64 : 128) * 1024, ub = (split ? 192 : 240) * 1024, l1 = (split ? 512 : 1024) * 1024;
+  constexpr u64 kKiB = 1024, kHalfL0 = 32 * kKiB;
+  const u64 half_l0c = (split ? 64 : 128) * kKiB, ub = (split ? 192 : 240) * kKiB, l1 = (split ? 512 : 1024) * kKiB;
+  const auto require = [&](bool holds, const std::string& why) {
+    if (holds) return;
+    fail(Fault::Input,
+         "a convolution of {0} x {0} pixels, {1} to {2} channels, with a window of {3} x {3} does not fit {4}", edge,
+         in, out, window, why);
+  };
+  const std::string core = split ? "the split core" : "the joint core";
+  require(window % 2 == 1, "the kernel: the window must be odd");
+  require(in % kC0 == 0 && out % kC0 == 0, "the kernel: channels must be multiples of 16");
+  require(edge % kPieces == 0, "the kernel: the edge must be a multiple of 4");
+  const u64 bytes = weight_bytes() + in_bytes() + out * 4;
+  require(bytes <= l1,
+          fmt::format("{}: all weights and an image take {} KiB of {} in L1; take fewer channels or pixels", core,
+                      ceil_div(bytes, kKiB), l1 / kKiB));
+  require(part_b() <= kHalfL0,
+          fmt::format("{}: the weights of 16 channels take {} KiB of {} in L0B; take fewer channels "
+                      "or a smaller window",
+                      core, ceil_div(part_b(), kKiB), kHalfL0 / kKiB));
   ConvShape s = *this;
   s.tile_rows = 0;
+  bool whole = false;
   for (u64 rows = 1; rows <= edge; ++rows) {
     ConvShape t = *this;
     t.tile_rows = rows;
-    const bool whole = edge % rows == 0 && t.tile_pixels() % kC0 == 0 && edge % kPieces == 0;
-    if (whole && t.part_a() <= kHalfL0 && t.tile_c() <= half_l0c && t.ub_tiles() + 2 * t.tile_ub() <= ub) s = t;
+    if (edge % rows != 0 || t.tile_pixels() % kC0 != 0) continue;
+    whole = true;
+    if (t.part_a() <= kHalfL0 && t.tile_c() <= half_l0c && t.ub_tiles() + 2 * t.tile_ub() <= ub) s = t;
   }
-  const bool channels = in % kC0 == 0 && out % kC0 == 0 && window % 2 == 1;
-  if (!channels || s.tile_rows == 0 || s.part_b() > kHalfL0 || s.weight_bytes() + s.in_bytes() + s.out * 4 > l1) {
-    fail(Fault::Input,
-         "the {4} core: a convolution of {0} x {0} pixels, {1} to {2} channels, with a window of {3} x {3} does not "
-         "fit the kernel: "
-         "an image with all "
-         "weights fits L1, rows of a tile are whole fractals, channels are multiples of 16",
-         edge, in, out, window, split ? "split" : "joint");
-  }
+  require(whole, "the kernel: no rows of the image are whole fractals of 16 pixels");
+  require(s.tile_rows != 0, core +
+                                ": the fewest rows that are whole fractals of 16 pixels are too large for half of "
+                                "L0A, L0C or UB; take fewer channels or a smaller window");
   return s;
 }
 

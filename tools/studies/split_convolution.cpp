@@ -132,34 +132,33 @@ isa::BuiltProgram split_convolution(const ConvShape& shape, u64 images, SplitFor
 }
 
 isa::BuiltProgram mix_bn_relu(const ConvShape& shape, u64 images, isa::Arch arch) {
-  VINCI_CHECK(shape.out1() % 2 == 0);
   ProgramBuilder p("bn_relu", arch);
   const Reg y = p.arg("y", 2), z = p.arg("z", 3), parameters = p.arg("parameters", 4);
   const auto [image, step, mine, gm, before, scale, offset] =
       p.regs("image", "step", "mine", "gm", "before", "scale", "offset");
-  u64 parts = 1;  // of a plane, of at most 255 repeats
-  while (shape.pixels() % (8 * parts) != 0 || shape.pixels() / parts > 255 * 8)
+  // Each of the two cores works on half of each plane of 16 channels, in parts of at most 255 repeats.
+  const u64 half = shape.pixels() / 2;
+  u64 parts = 1;
+  while (half % (8 * parts) != 0 || half / parts > 255 * 8)
     ++parts;
-  const u64 blocks = shape.pixels() / parts, bytes = blocks * kBlock, half = shape.out1() / 2;
+  const u64 blocks = half / parts, bytes = blocks * kBlock;
   p.copy_gm_to_ubuf(0, parameters, 0, 1, 2 * shape.out * 2 / kBlock, 0, 0);
   p.hand_over(PipeId::MTE2, PipeId::V, 2);
   p.set_ffts_base_addr(1);
   p.get_subblockid(mine);
-  p.mul(mine, mine, half);  // the first of its planes
+  p.mul(mine, mine, half * kBlock);
   for (u64 slot = 0; slot < 2; ++slot)
     p.set_flag(PipeId::MTE3, PipeId::MTE2, slot);
   p.get_block_idx(image);
   p.get_block_num(step);
   p.loop(image, images, step, [&] {
     p.wait_flag_dev(kImageDone);
-    for (u64 piece = 0; piece < half * parts; ++piece) {
+    for (u64 piece = 0; piece < shape.out1() * parts; ++piece) {
       const u64 slot = piece % 2, plane = piece / parts, at = shape.ub_tiles() + slot * bytes, repeats = blocks / 8;
       p.mul(before, image, shape.out_bytes());
-      p.mul(gm, mine, shape.pixels() * kBlock);
-      p.add(before, before, gm);
+      p.add(before, before, mine);
       p.add(before, before, plane * shape.pixels() * kBlock + piece % parts * bytes);
-      p.mul(scale, mine, kBlock);
-      p.add(scale, scale, plane * kBlock);
+      p.mov(scale, plane * kBlock);
       p.add(offset, scale, shape.out * 2);
       p.wait_flag(PipeId::MTE3, PipeId::MTE2, slot);
       p.add(gm, y, before);
