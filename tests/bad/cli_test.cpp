@@ -314,5 +314,34 @@ TEST_F(Cli, WritesThroughLinksAndDevices) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
+TEST_F(Cli, StudiesRefuseWhatTheyWouldIgnore) {
+  expect(vinci("study --all --list"), 2,
+         "error: --all runs every study with its defaults: without STUDY, --set, --chip and --list\n");
+  for (const char* const option : {"--set batch=3", "--chip tiny", "-o out"}) {
+    expect(vinci(std::string("study ") + option), 2,
+           "error: --set, --chip and --output belong to one STUDY, such as S09; `vinci study` lists all\n");
+  }
+  expect(vinci("study S09 --set chanels=3"), 2,
+         "error: --set chanels=3: S09 has no knob 'chanels' (it has mebibytes, stream_mebibytes); `vinci study S09 "
+         "--list` describes them\n");
+  expect(vinci("study S28 --set largest=100"), 2,
+         "error: --set largest=100: '100' is none of 64, 128, 256, 512, 1024; did you mean '128'?\n");
+}
+
+// A convolution that one of the two cores cannot hold is refused before anything runs, with the buffer that is full.
+TEST_F(Cli, AStudySaysWhyAConvolutionDoesNotFit) {
+  const auto refused = [&](const std::string& knobs, const std::string& why) {
+    const Result r = vinci("study S22 --jobs 1 --set batch=1 " + knobs);
+    EXPECT_EQ(r.exit_code, 2) << r.output;
+    EXPECT_THAT(r.output, AllOf(testing::HasSubstr(why), Not(testing::HasSubstr("variant"))));
+  };
+  refused("--set channels=256 --set window=1 --set edge=28",
+          "the split core: all weights and an image take 521 KiB of 512 in L1");
+  refused("--set channels=128 --set edge=28", "the joint core: the weights of 16 channels take 36 KiB of 32 in L0B");
+  refused("--set channels=40", "channels must be multiples of 16");
+  refused("--set window=4", "the window must be odd");
+  refused("--set edge=18", "the edge must be a multiple of 4");
+}
+
 }  // namespace
 }  // namespace vinci

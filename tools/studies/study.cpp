@@ -3,6 +3,7 @@
 #include "tools/studies/study.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -76,8 +77,8 @@ Study::Study(Definition definition, Request request)
     const std::string where = fmt::format("--set {}={}", name, text);
     const usize i = index_of(d.knobs, name);
     if (i == knobs_.size()) {
-      fail_at(Fault::Input, where, "{} has no knob '{}'{} (see `vinci study {} --list`)", d.id, name,
-              did_you_mean(name, names_of(d.knobs)), d.id);
+      fail_at(Fault::Input, where, "{} has no knob '{}' (it has {}){}; `vinci study {} --list` describes them", d.id,
+              name, fmt::join(names_of(d.knobs), ", "), did_you_mean(name, names_of(d.knobs)), d.id);
     }
     if (const std::string why = d.knobs[i].why_not(text); !why.empty()) {
       fail_at(Fault::Input, where, "{}", why);

@@ -56,8 +56,8 @@ std::string describe(const studies::Definition& d) {
 
 // Every study with its defaults: the table, and in the folder the page and the table for documents.
 void run_all(const StudyOptions& o) {
-  if (!o.id.empty() || !o.set.empty() || !o.chip.empty()) {
-    fail(Fault::Input, "--all runs every study with its defaults: without STUDY, --set and --chip");
+  if (!o.id.empty() || !o.set.empty() || !o.chip.empty() || o.list) {
+    fail(Fault::Input, "--all runs every study with its defaults: without STUDY, --set, --chip and --list");
   }
   StepProgress progress;
   run::catch_interrupts();
@@ -76,6 +76,9 @@ void run_all(const StudyOptions& o) {
 
 void study(const StudyOptions& o) {
   if (o.all) return run_all(o);
+  if (o.id.empty() && (!o.set.empty() || !o.chip.empty() || !o.folder.empty())) {
+    fail(Fault::Input, "--set, --chip and --output belong to one STUDY, such as S09; `vinci study` lists all");
+  }
   if (o.id.empty()) return print_out(all_studies());
   if (o.list) return print_out(describe(studies::builtin_definition(studies::entry(o.id).id)));
   StepProgress progress;
@@ -109,8 +112,9 @@ void add_study(CLI::App& app) {
   const auto o = std::make_shared<StudyOptions>();
   o->jobs = std::clamp(std::thread::hardware_concurrency(), 1u, kMostJobs);
   sub->add_option("STUDY", o->id, "Its name, such as S09; without it, all are listed");
-  sub->add_option("--set", o->set,
-                  "A knob of the study, batch=4, or a value of the chip, core.cube.startup=30; may be repeated")
+  sub->add_option(
+         "--set", o->set,
+         "A knob of the study (see --list), batch=4, or a value of the chip, core.cube.startup=30; may be repeated")
       ->allow_extra_args(false);
   sub->add_flag("--all", o->all,
                 "Run every study with its defaults; -o gets a page with charts, index.html, and table.md");
@@ -121,7 +125,7 @@ void add_study(CLI::App& app) {
   sub->footer(
       "Exit code 0 if all criteria hold, 1 if one does not; with --all, open criteria do not count. Errors as "
       "everywhere.\n"
-      "Example: vinci study S09 --set channels=256");
+      "Examples: vinci study S22 --list; vinci study S22 --set channels=32 --set core.cube.startup=30 -o out");
   sub->callback([o] { study(*o); });
 }
 
