@@ -26,7 +26,7 @@ T element(const std::byte* c, u64 i) {
 // Which of the 16 elements of a row of a fractal may have an event, from their bits alone: not finite or the largest
 // value, subnormal or zero, or what the element was before. A zero that stays zero has none.
 template <class Bits>
-struct Screen {
+struct RowScreen {
   Bits largest, normal;
   bool zero;  // is of interest
 
@@ -95,8 +95,8 @@ double MadCensus::old_value(u64 i) const {
 }
 
 std::vector<MadCensus::Candidate> MadCensus::float_candidates() const {
-  constexpr Screen<u16> kHalf{kF16Max, 0x400, true};
-  constexpr Screen<u32> kSingle{kF32Inf, 0x800000, false};
+  constexpr RowScreen<u16> kHalf{kF16Max, 0x400, true};
+  constexpr RowScreen<u32> kSingle{kF32Inf, 0x800000, false};
   std::array<std::byte, 64> zeros{};
   std::vector<Candidate> out;
   const u64 bytes = f16_result_ ? 2 : 4;

@@ -104,22 +104,29 @@ LaneBits equal_products_f16(const LaneBuffer& x, const LaneBuffer& y, const Lane
 }
 
 template <class I>
-bool may_have_events_as(const LaneBuffer& r, Bits<I> format, bool zeros, const LaneBuffer* x, const LaneBuffer* y,
-                        I flip) {
+u32 next_with_events_as(const Screen& s, Bits<I> format, u32 from) {
   const Lanes<I> d;
   const auto finite = hn::Set(d, static_cast<I>(format.infinity - 1));
   const auto normal = hn::Set(d, format.normal);
-  const auto least = hn::Set(d, static_cast<I>(zeros ? -1 : 0));
-  auto seen = hn::MaskFromVec(hn::Zero(d));
-  for (usize i = 0; i < kRepeatBytes / sizeof(I); i += hn::Lanes(d)) {
-    const auto result = load<I>(r, i);
-    const auto magnitude = hn::And(result, hn::Set(d, Bits<I>::kMagnitude));
-    seen =
-        hn::Or(seen, hn::Or(hn::Gt(magnitude, finite), hn::And(hn::Gt(magnitude, least), hn::Lt(magnitude, normal))));
-    if (x != nullptr) seen = hn::Or(seen, hn::Eq(result, load<I>(*x, i)));
-    if (y != nullptr) seen = hn::Or(seen, hn::Eq(result, hn::Xor(load<I>(*y, i), hn::Set(d, flip))));
+  const auto least = hn::Set(d, static_cast<I>(s.zeros ? -1 : 0));
+  const auto flip = hn::Set(d, static_cast<I>(s.flip));
+  const auto at = [](const Repeats::Source& source, u32 repeat) {
+    return source.first == nullptr ? nullptr : reinterpret_cast<const I*>(source.at(repeat));
+  };
+  for (u32 repeat = from; repeat < s.count; ++repeat) {
+    const I *r = at(s.r, repeat), *x = at(s.x, repeat), *y = at(s.y, repeat);
+    auto seen = hn::MaskFromVec(hn::Zero(d));
+    for (usize i = 0; i < s.bytes / sizeof(I); i += hn::Lanes(d)) {
+      const auto result = hn::LoadU(d, r + i);
+      const auto magnitude = hn::And(result, hn::Set(d, Bits<I>::kMagnitude));
+      seen =
+          hn::Or(seen, hn::Or(hn::Gt(magnitude, finite), hn::And(hn::Gt(magnitude, least), hn::Lt(magnitude, normal))));
+      if (x != nullptr) seen = hn::Or(seen, hn::Eq(result, hn::LoadU(d, x + i)));
+      if (y != nullptr) seen = hn::Or(seen, hn::Eq(result, hn::Xor(hn::LoadU(d, y + i), flip)));
+    }
+    if (!hn::AllFalse(d, seen)) return repeat;
   }
-  return !hn::AllFalse(d, seen);
+  return s.count;
 }
 
 constexpr Bits<i16> kHalf{0x7c00, 0x400}, kBrain{0x7f80, 0x80};
@@ -143,10 +150,9 @@ LaneBits equal_products_any(LaneType type, const LaneBuffer& x, const LaneBuffer
   return type == LaneType::f32 ? equal_products_f32(x, y, r) : equal_products_f16(x, y, r);
 }
 
-bool may_have_events_any(LaneType type, const LaneBuffer& r, bool zeros, const LaneBuffer* x, const LaneBuffer* y,
-                         u32 flip) {
-  if (type == LaneType::f32) return may_have_events_as<i32>(r, kSingle, zeros, x, y, static_cast<i32>(flip));
-  return may_have_events_as<i16>(r, type == LaneType::f16 ? kHalf : kBrain, zeros, x, y, static_cast<i16>(flip));
+u32 next_with_events_any(const Screen& s, u32 from) {
+  if (s.type == LaneType::f32) return next_with_events_as<i32>(s, kSingle, from);
+  return next_with_events_as<i16>(s, s.type == LaneType::f16 ? kHalf : kBrain, from);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -162,7 +168,7 @@ HWY_EXPORT(classify_any);
 HWY_EXPORT(zeros_any);
 HWY_EXPORT(equal_any);
 HWY_EXPORT(equal_products_any);
-HWY_EXPORT(may_have_events_any);
+HWY_EXPORT(next_with_events_any);
 }  // namespace
 
 LaneClasses classify_lanes(LaneType type, const LaneBuffer& lanes) {
@@ -175,9 +181,8 @@ LaneBits equal_lanes(LaneType type, const LaneBuffer& x, const LaneBuffer& y, u3
 LaneBits equal_products(LaneType type, const LaneBuffer& x, const LaneBuffer& y, const LaneBuffer& r) {
   return HWY_DYNAMIC_DISPATCH(equal_products_any)(type, x, y, r);
 }
-bool may_have_events(LaneType type, const LaneBuffer& r, bool zeros, const LaneBuffer* x, const LaneBuffer* y,
-                     u32 flip) {
-  return HWY_DYNAMIC_DISPATCH(may_have_events_any)(type, r, zeros, x, y, flip);
+u32 next_with_events(const Screen& screen, u32 from) {
+  return HWY_DYNAMIC_DISPATCH(next_with_events_any)(screen, from);
 }
 
 }  // namespace vinci::isa

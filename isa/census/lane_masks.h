@@ -21,9 +21,17 @@ LaneBits equal_lanes(LaneType type, const LaneBuffer& x, const LaneBuffer& y, u3
 // Lanes in which x * y rounded to f32, or exact for f16, is the value of r.
 LaneBits equal_products(LaneType type, const LaneBuffer& x, const LaneBuffer& y, const LaneBuffer& r);
 
-// Whether any lane may have an event: a result that is infinite, NaN, subnormal, with `zeros` zero, or an addend (null:
-// not asked for; `flip` as above, of y).
-bool may_have_events(LaneType type, const LaneBuffer& r, bool zeros, const LaneBuffer* x, const LaneBuffer* y,
-                     u32 flip);
+// Repeats that may have events: those with a result that is infinite, NaN, subnormal, with `zeros` zero, or an addend.
+struct Screen {
+  LaneType type = LaneType::f16;
+  usize bytes = kRepeatBytes;  // of the results of a repeat
+  bool zeros = false;
+  u32 flip = 0;  // bits that are changed in y before
+  Repeats::Source r;
+  Repeats::Source x, y;  // addends; null: not asked for
+  u32 count = 1;
+};
+// The first of them from `from` on; `count`: none.
+u32 next_with_events(const Screen& screen, u32 from);
 
 }  // namespace vinci::isa

@@ -189,18 +189,58 @@ LaneRule lane_rule(BinaryOp op) {
 
 LaneRule lane_rule(TernaryOp op) { return op == TernaryOp::mla ? LaneRule::mla : LaneRule::madd; }
 
+namespace {
+
+Screen screen_of(const LaneResults& r) {
+  const auto lanes = [](const LaneBuffer* b) {
+    return Repeats::Source{b == nullptr ? nullptr : b->bytes.data(), kRepeatBytes};
+  };
+  Screen s{.type = r.dst,
+           .bytes = kRepeatBytes,
+           .zeros = has_zero_events(r.rule),
+           .flip = flipped(r),
+           .r = lanes(r.ieee),
+           .x = {},
+           .y = {}};
+  if (adds(r.rule)) {
+    s.x = lanes(r.a);
+    s.y = lanes(r.b);
+  }
+  if (is_fused(r.rule)) s.x = lanes(&fused_of(r).z);
+  return s;
+}
+
+}  // namespace
+
 bool may_have_events(const LaneResults& r) {
   if (!is_float(r.dst)) return r.raised != 0;
   if (may_return_largest(r)) return true;
-  if (!is_fused(r.rule)) {
-    return may_have_events(r.dst, *r.ieee, has_zero_events(r.rule), adds(r.rule) ? r.a : nullptr,
-                           adds(r.rule) ? r.b : nullptr, flipped(r));
+  if (is_fused(r.rule)) {
+    if (r.src != r.dst) return true;
+    const Fused f = fused_of(r);
+    const Words product = equal_products(r.dst, f.x, f.y, *r.ieee);
+    if (((product[0] & r.active[0]) | (product[1] & r.active[1])) != 0) return true;
   }
-  if (r.src != r.dst) return true;
-  const Fused f = fused_of(r);
-  const Words product = equal_products(r.dst, f.x, f.y, *r.ieee);
-  if (((product[0] & r.active[0]) | (product[1] & r.active[1])) != 0) return true;
-  return may_have_events(r.dst, *r.ieee, true, &f.z, nullptr, 0);
+  return next_with_events(screen_of(r), 0) == 0;
+}
+
+std::optional<Screen> screen_of(LaneRule rule, LaneType dst, RoundMode round, u64 raised, const Repeats& job,
+                                usize bytes) {
+  const LaneResults r{.rule = rule, .dst = dst, .round = round, .raised = raised};
+  if (may_return_largest(r)) return {};
+  Screen s{.type = dst,
+           .bytes = bytes,
+           .zeros = has_zero_events(rule),
+           .flip = flipped(r),
+           .r = {job.out, job.out_stride},
+           .x = {},
+           .y = {},
+           .count = static_cast<u32>(job.count)};
+  if (adds(rule)) {
+    s.x = job.a;
+    s.y = job.b;
+  }
+  return s;
 }
 
 LaneEvents events_of(const LaneResults& r) {
@@ -264,6 +304,15 @@ NumericEvents sum_events(double a, double b, double sum, LaneType type, bool sat
                    .b = class_of(b, type),
                    .r = class_of(sum, type),
                    .is_addend = sum == a || sum == b})
+      .of(0);
+}
+
+NumericEvents product_events(double a, double b, double product, LaneType type, bool saturates) {
+  return classify({.rule = LaneRule::product,
+                   .saturates = saturates,
+                   .a = class_of(a, type),
+                   .b = class_of(b, type),
+                   .r = class_of(product, type)})
       .of(0);
 }
 

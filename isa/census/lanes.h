@@ -2,10 +2,12 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "isa/census/census.h"
 #include "isa/census/classify.h"
+#include "isa/census/lane_masks.h"
 #include "isa/numeric/lanes.h"
 
 namespace vinci::isa {
@@ -36,6 +38,10 @@ struct LaneResults {
 // Whether a lane may have an event; quick, and never false where one has.
 bool may_have_events(const LaneResults& r);
 
+// The same question for repeats that were computed where they lie, in floats of `bytes` a repeat; nothing: each may.
+std::optional<Screen> screen_of(LaneRule rule, LaneType dst, RoundMode round, u64 raised, const Repeats& job,
+                                usize bytes);
+
 // A word for each 64 lanes.
 using LaneEvents = std::array<EventMasks, 2>;
 LaneEvents events_of(const LaneResults& r);
@@ -54,6 +60,9 @@ void report(CensusPoint& point, const LaneEvents& events, u32 lanes, const LaneB
 
 // The events of a sum whose IEEE 754 result is `sum`.
 NumericEvents sum_events(double a, double b, double sum, LaneType type, bool saturates);
+
+// The same of a product.
+NumericEvents product_events(double a, double b, double product, LaneType type, bool saturates);
 
 // The events of one result that is an operand.
 NumericEvents moved_events(double value, LaneType type, bool saturates);

@@ -89,9 +89,12 @@ void compute_binary(const BinaryOperands& o, BinaryOp op, ExecContext& c) {
   VINCI_CHECK(kernel != nullptr);
   const std::array src{o.src0, o.src1};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
-  for_each_repeat<2>(c, compute_in_place(c, selection, binary_repeats(op, o.dst.type), o.dst, src), o.dst, src,
-                     [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], in[1], out, mode); },
-                     {.rule = lane_rule(op), .before_relu = before_relu(op, o.dst.type)});
+  const LaneCensus census{.rule = lane_rule(op),
+                          .before_relu = c.census != nullptr ? before_relu(op, o.dst.type) : nullptr};
+  const RepeatsKernel repeats = binary_repeats(op, o.dst.type);
+  for_each_repeat<2>(
+      c, compute_in_place(c, selection, repeats, o.dst, src, census), o.dst, src,
+      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], in[1], out, mode); }, census);
 }
 
 void compute_ternary(const BinaryOperands& o, TernaryOp op, ExecContext& c) {
@@ -100,15 +103,17 @@ void compute_ternary(const BinaryOperands& o, TernaryOp op, ExecContext& c) {
   const std::array src{o.src0, o.src1};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
   const RepeatsKernel repeats = ternary_repeats(op, o.dst.type, o.src0.type);
+  const bool relu = c.census != nullptr && op == TernaryOp::madd_relu;
+  const LaneCensus census{.rule = lane_rule(op),
+                          .reads_dst = true,
+                          .before_relu = relu ? ternary_kernel(TernaryOp::madd, o.dst.type, o.src0.type) : nullptr};
   for_each_repeat<3>(
-      c, compute_in_place(c, selection, repeats, o.dst, src), o.dst, {o.src0, o.src1, o.dst},
+      c, compute_in_place(c, selection, repeats, o.dst, src, census), o.dst, {o.src0, o.src1, o.dst},
       [&](const auto& in, LaneBuffer& out, LaneMode mode) {
         out = in[2];
         return kernel(in[0], in[1], out, mode);
       },
-      {.rule = lane_rule(op),
-       .reads_dst = true,
-       .before_relu = op == TernaryOp::madd_relu ? ternary_kernel(TernaryOp::madd, o.dst.type, o.src0.type) : nullptr});
+      census);
 }
 
 void compute_unary(const UnaryOperands& o, UnaryOp op, ExecContext& c) {
@@ -116,9 +121,11 @@ void compute_unary(const UnaryOperands& o, UnaryOp op, ExecContext& c) {
   VINCI_CHECK(kernel != nullptr);
   const std::array src{o.src};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
-  for_each_repeat<1>(c, compute_in_place(c, selection, unary_repeats(op, o.dst.type), o.dst, src), o.dst, src,
-                     [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); },
-                     {.rule = lane_rule(op), .names = {"src"}});
+  const LaneCensus census{.rule = lane_rule(op), .names = {"src"}};
+  const RepeatsKernel repeats = unary_repeats(op, o.dst.type);
+  for_each_repeat<1>(
+      c, compute_in_place(c, selection, repeats, o.dst, src, census), o.dst, src,
+      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); }, census);
 }
 
 void compute_scalar(const UnaryOperands& o, BinaryOp op, u64 scalar_value, ExecContext& c) {
@@ -127,9 +134,12 @@ void compute_scalar(const UnaryOperands& o, BinaryOp op, u64 scalar_value, ExecC
   const LaneBuffer scalar = broadcast(scalar_bits(scalar_value, o.src.type), o.src.type);
   const std::array src{o.src};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
-  for_each_repeat<1>(c, compute_in_place(c, selection, binary_repeats(op, o.dst.type), o.dst, src, &scalar), o.dst, src,
-                     [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], scalar, out, mode); },
-                     {.rule = lane_rule(op), .names = {"src", "scalar"}, .second = &scalar, .second_type = o.src.type});
+  const LaneCensus census{
+      .rule = lane_rule(op), .names = {"src", "scalar"}, .second = &scalar, .second_type = o.src.type};
+  const RepeatsKernel repeats = binary_repeats(op, o.dst.type);
+  for_each_repeat<1>(
+      c, compute_in_place(c, selection, repeats, o.dst, src, census, &scalar), o.dst, src,
+      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], scalar, out, mode); }, census);
 }
 
 void compute_axpy(const UnaryOperands& o, u64 scalar_value, ExecContext& c) {
@@ -139,16 +149,18 @@ void compute_axpy(const UnaryOperands& o, u64 scalar_value, ExecContext& c) {
   const std::array src{o.src};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
   const RepeatsKernel repeats = ternary_repeats(TernaryOp::mla, o.dst.type, o.src.type);
-  for_each_repeat<2>(c, compute_in_place(c, selection, repeats, o.dst, src, &scalar), o.dst, {o.src, o.dst},
-                     [&](const auto& in, LaneBuffer& out, LaneMode mode) {
-                       out = in[1];
-                       return kernel(in[0], scalar, out, mode);
-                     },
-                     {.rule = LaneRule::mla,
-                      .names = {"src", "scalar"},
-                      .second = &scalar,
-                      .second_type = o.src.type,
-                      .reads_dst = true});
+  const LaneCensus census{.rule = LaneRule::mla,
+                          .names = {"src", "scalar"},
+                          .second = &scalar,
+                          .second_type = o.src.type,
+                          .reads_dst = true};
+  for_each_repeat<2>(
+      c, compute_in_place(c, selection, repeats, o.dst, src, census, &scalar), o.dst, {o.src, o.dst},
+      [&](const auto& in, LaneBuffer& out, LaneMode mode) {
+        out = in[1];
+        return kernel(in[0], scalar, out, mode);
+      },
+      census);
 }
 
 void copy_lanes(const UnaryOperands& o, ExecContext& c) {

@@ -157,12 +157,13 @@ void convert_lanes(const UnaryOperands& o, RoundMode round, ExecContext& c) {
   const std::array src{o.src};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
   const RepeatsKernel repeats = wrapping != nullptr ? nullptr : convert_repeats(o.src.type, o.dst.type, round);
-  for_each_repeat<1>(c, compute_in_place(c, selection, repeats, o.dst, src), o.dst, src,
-                     [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); },
-                     {.rule = o.src.type == o.dst.type ? LaneRule::moved : LaneRule::convert,
-                      .names = {"src"},
-                      .round = round,
-                      .wraps = wrapping != nullptr});
+  const LaneCensus census{.rule = o.src.type == o.dst.type ? LaneRule::moved : LaneRule::convert,
+                          .names = {"src"},
+                          .round = round,
+                          .wraps = wrapping != nullptr};
+  for_each_repeat<1>(
+      c, compute_in_place(c, selection, repeats, o.dst, src, census), o.dst, src,
+      [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], out, mode); }, census);
 }
 
 void deq_lanes(const UnaryOperands& o, ExecContext& c) {

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/sem/vector_lanes.h"
 
+#include <optional>
+
 #include "isa/insns/vector.h"
 
 namespace vinci::isa::insn {
@@ -291,12 +293,60 @@ std::byte* place_of(const View& ub, const Operand& o, const Run& run, u32 lanes)
 
 }  // namespace
 
-Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKernel kernel, const Operand& dst,
-                           std::span<const Operand> src, const LaneBuffer* scalar) {
-  const u32 lanes = selection.lanes();
-  if (kernel == nullptr || c.census != nullptr || selection.empty() || !selection.begin()->full(lanes)) {
-    return selection;
+namespace {
+
+// Whether the results of a job leave its operands and each other as they are.
+bool keeps_operands(const Repeats& job, usize operands, usize result_bytes) {
+  if (job.count > 1 && job.out_stride < result_bytes) return false;  // repeats overwrite each other
+  const std::byte* end = job.out + (job.count - 1) * job.out_stride + kRepeatBytes;
+  const auto apart = [&](const Repeats::Source& s) {
+    return s.first + (job.count - 1) * s.stride + kRepeatBytes <= job.out || end <= s.first;
+  };
+  return apart(job.a) && (operands < 2 || apart(job.b));
+}
+
+// Counts the repeats of a job that was computed.
+void count_repeats(const ExecContext& c, const LaneCensus& census, RepeatsKernel kernel, const Repeats& job,
+                   LaneType src, LaneType dst, usize sources, const Run& run, u32 lanes, u64 raised) {
+  const LaneType widest = wider(src, dst);
+  const auto bytes = [&](LaneType t) { return usize{kRepeatBytes} * lane_bits(t) / lane_bits(widest); };
+  // Where results were replaced, the results before have to be computed again.
+  const bool replaced = is_float(dst) && dst != LaneType::f32 && c.overflow == OverflowMode::saturation &&
+                        (raised & (kVectorStatus.overflow | kVectorStatus.special)) != 0;
+  std::optional<Screen> screen;
+  if (is_float(dst) && !replaced) screen = screen_of(census.rule, dst, census.round, raised, job, bytes(dst));
+  const u32 count = static_cast<u32>(job.count);
+  u64 quiet = count;
+  for (u32 r = 0; r < count; ++r) {
+    if (!is_float(dst) && raised == 0) break;
+    if (screen) r = next_with_events(*screen, r);
+    if (r == count) break;
+    std::array<LaneBuffer, 2> in{};
+    LaneBuffer ieee{};
+    std::memcpy(in[0].bytes.data(), job.a.at(r), bytes(src));
+    if (sources == 2) std::memcpy(in[1].bytes.data(), job.b.at(r), bytes(src));
+    std::memcpy(ieee.bytes.data(), job.out + r * job.out_stride, bytes(dst));
+    if (replaced) {
+      Repeats again = job;
+      again.a.first = job.a.at(r);
+      if (job.b.first != nullptr) again.b.first = job.b.at(r);
+      again.out = ieee.bytes.data();
+      again.count = 1;
+      again.mode.overflow = OverflowMode::inf_nan;
+      kernel(again);
+    }
+    count_lanes(c, census, src, dst, std::span(in).first(sources), ieee, raised, lanes, run.mask, run.first + r);
+    --quiet;
   }
+  c.census->add_results(quiet * lanes);
+}
+
+}  // namespace
+
+Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKernel kernel, const Operand& dst,
+                           std::span<const Operand> src, const LaneCensus& census, const LaneBuffer* scalar) {
+  const u32 lanes = selection.lanes();
+  if (kernel == nullptr || selection.empty() || !selection.begin()->full(lanes)) return selection;
   const View& ub = c.mem[BufId::UB];
   const Run& run = *selection.begin();
   const auto source = [&](const Operand& o) { return Repeats::Source{place_of(ub, o, run, lanes), o.repeat_stride}; };
@@ -307,7 +357,16 @@ Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKe
                     run.count,
                     lane_mode(c)};
   if (job.a.first == nullptr || job.b.first == nullptr || job.out == nullptr) return selection;
-  c.status |= kernel(job);
+  if (c.census == nullptr) {
+    c.status |= kernel(job);
+    return selection.without_first();
+  }
+  const usize result_bytes = usize{lanes} * lane_bits(dst.type) / 8;
+  if (census.reads_dst || census.before_relu != nullptr || !keeps_operands(job, src.size(), result_bytes))
+    return selection;
+  const u64 raised = kernel(job);
+  c.status |= raised;
+  count_repeats(c, census, kernel, job, src.front().type, dst.type, src.size(), run, lanes, raised);
   return selection.without_first();
 }
 

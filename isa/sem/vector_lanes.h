@@ -200,10 +200,10 @@ void count_lanes(const ExecContext& c, const LaneCensus& census, LaneType src, L
                  u32 repeat);
 
 // Computes the first repeats where they lie, if their lanes are all selected and contiguous; returns what is left to
-// do. Without `kernel`, and where a census asks for every lane, that is everything. A second source is src[1] or, if
-// given, the lanes of a scalar.
+// do. Without `kernel` that is everything, and with a census also where operands would be gone before it has looked at
+// them. A second source is src[1] or, if given, the lanes of a scalar.
 Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKernel kernel, const Operand& dst,
-                           std::span<const Operand> src, const LaneBuffer* scalar = nullptr);
+                           std::span<const Operand> src, const LaneCensus& census, const LaneBuffer* scalar = nullptr);
 
 // The repeats of an instruction that computes lane by lane: calls kernel(sources, result, mode), or without mode where
 // nothing is rounded, or kernel(sources, result, run, repeat), which counts by itself; it returns STATUS bits. Stores

@@ -159,6 +159,7 @@ struct Instance {
   Form form;
   u32 lanes = 0, repeat = 1;
   std::array<u64, 2> mask{};
+  u32 dst = 0;
   u64 scalar = 0, ctrl = 0;
   bool saturation = false;
   std::vector<u64> a, b, old;  // bits by element
@@ -204,7 +205,7 @@ ArgsStorage args_of_form(const Instance& x, const Row& row) {
     set(stride, 1);
   for (const std::string_view stride : {"dstRepStride", "srcRepStride", "src0RepStride", "src1RepStride"})
     set(stride, 8);
-  set("dst", kOut);
+  set("dst", x.dst);
   set("src", kA);
   set("src0", kA);
   set("src1", kB);
@@ -222,7 +223,7 @@ Verdict lane_verdict(const Instance& x, const TestCore& ieee, u32 r, u32 i) {
   const auto in = [&](u64 bits) { return model::decode(f.types.src, bits); };
   const long double a = in(x.a[at]), b = in(f.shape == Form::scalar || f.shape == Form::axpy ? x.scalar : x.b[at]);
   const long double old = model::decode(f.types.dst, x.old[at]);
-  const long double result = model::decode(f.types.dst, load_lane(ieee, kOut, f.types.dst, r, i));
+  const long double result = model::decode(f.types.dst, load_lane(ieee, x.dst, f.types.dst, r, i));
   if (f.shape == Form::cast) return model::cast_result(f.types.src, f.types.dst, a, result, f.mode, s);
   if (!is_float(f.types.dst)) {
     switch (f.kind) {
@@ -290,6 +291,10 @@ Instance draw_instance(Random& random, const std::vector<Form>& forms) {
   const u32 widest = std::max(lane_bits(x.form.types.src), lane_bits(x.form.types.dst));
   x.lanes = widest == 64 ? 32 : std::min(128u, 2048 / widest);
   x.repeat = 1 + random.next() % 2;
+  // Results beside the operands, or in the place of one.
+  const bool in_place = random.next() % 4 == 0 && x.form.types.src == x.form.types.dst &&
+                        x.form.shape != Form::ternary && x.form.shape != Form::axpy;
+  x.dst = in_place ? kA : kOut;
   switch (random.next() % 3) {
     case 0: x.mask = {~u64{0}, ~u64{0}}; break;
     case 1: x.mask = {random.next(), random.next()}; break;
