@@ -45,7 +45,7 @@ void CensusPoint::record(NumericEvent event, u64 element, const Result& result) 
   bool special = false;
   for (u8 i = 0; i < result.operand_count; ++i)
     special |= is_special(result.operands[i].value);
-  if (!special) born_ |= bit(event);
+  if (!special && leaves_special(event)) born_ |= bit(event);
   if (!is_first(event, element)) return;
   Occurrence& first = site().first[static_cast<usize>(event)];
   static_cast<Result&>(first) = result;

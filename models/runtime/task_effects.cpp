@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "isa/census/origins.h"
 #include "models/runtime/aicpu.h"
 #include "models/runtime/task_place.h"
 
@@ -138,7 +139,7 @@ void TaskEffects::end_kernel(u32 stream, u64 status) {
 void TaskEffects::perform(u32 stream, u32 task) {
   const task::Task& t = stream_.streams[stream].tasks[task];
   if (std::holds_alternative<task::KernelLaunch>(t.op)) return;
-  const Run run{.stream = stream, .task = checker_ != nullptr ? begin(stream, task) : 0};
+  const Run run{.stream = stream, .position = task, .task = checker_ != nullptr ? begin(stream, task) : 0};
   with_place(stream_, stream, task, [&] { std::visit([&](const auto& op) { perform(op, run); }, t.op); });
 }
 
@@ -149,6 +150,7 @@ void TaskEffects::perform(const task::MemcpyAsync& op, Run run) {
     check(op, run.task);
   }
   memory_.copy(op);
+  follow(op, run);
 }
 
 void TaskEffects::perform(const task::MemsetAsync& op, Run run) {
@@ -159,6 +161,26 @@ void TaskEffects::perform(const task::ReduceAsync& op, Run run) {
   if (touch(run, op.src, op.bytes, "reduce_async from", false) &&
       touch(run, op.dst, op.bytes, "reduce_async to", false) && touch(run, op.dst, op.bytes, "reduce_async to", true))
     memory_.reduce(op);
+}
+
+// Special values that a copy takes along. What comes from the host has no history.
+void TaskEffects::follow(const task::MemcpyAsync& op, Run run) {
+  if (census_ == nullptr || census_->origins == nullptr || census_->origins->empty()) return;
+  isa::Origins& origins = *census_->origins;
+  const u32 task = number(run.stream, run.position);
+  const auto at_host = [&](const task::Slice& s) {
+    return stream_.buffers[s.buffer].place == task::Buffer::Place::host;
+  };
+  for (u64 row = 0; row < op.height; ++row) {
+    if (at_host(op.src)) {
+      origins.clear(nullptr, memory_.address(op.dst) + row * op.dst_pitch, op.width);
+    } else if (at_host(op.dst)) {
+      origins.leave(memory_.address(op.src) + row * op.src_pitch, op.width, task);
+    } else {
+      origins.copy(memory_.address(op.src) + row * op.src_pitch, memory_.address(op.dst) + row * op.dst_pitch, op.width,
+                   task);
+    }
+  }
 }
 
 void TaskEffects::perform(const task::Free& op, Run run) {

@@ -25,6 +25,8 @@ class TaskEffects {
   // Takes over what the task stream has gained at its end: streams and tasks.
   void append();
 
+  // Follows special values through copies from now on.
+  void count(isa::Census* census) { census_ = census; }
   isa::check::Checker* checker() const { return checker_; }
   // The number of a task for the census and the checker.
   u32 number(u32 stream, u32 task) const { return numbers_->number(stream, task); }
@@ -64,9 +66,10 @@ class TaskEffects {
   double aicpu_seconds(const task::CpuKernelLaunch& op, double bandwidth) const;
 
  private:
-  // Of a task that runs: its stream, and its number for the checker.
+  // Of a task that runs: its stream, its position there, and its number for the checker.
   struct Run {
     u32 stream = 0;
+    u32 position = 0;
     u32 task = 0;
   };
 
@@ -80,6 +83,7 @@ class TaskEffects {
   void perform(const task::MemcpyAsync& op, Run run);
   void perform(const task::MemsetAsync& op, Run run);
   void perform(const task::ReduceAsync& op, Run run);
+  void follow(const task::MemcpyAsync& op, Run run);
   void perform(const task::Free& op, Run run);
   void perform(const task::NpuGetFloatStatus& op, Run run);
   void perform(const task::NpuClearFloatStatus& op, Run run);
@@ -100,6 +104,7 @@ class TaskEffects {
   const task::TaskStream& stream_;
   task::RunMemory& memory_;
   isa::check::Checker* checker_;
+  isa::Census* census_ = nullptr;
   Collectives collectives_;
   std::vector<bool> float_overflow_;  // the float status by device: sticky until a task clears it
   u32 threads_, semaphores_;          // of the host

@@ -203,6 +203,7 @@ class Run final : public Carrier {
         kernels_(chip, stream, memory, options, effects_),
         streams_(stream, chip, effects_, *this),
         host_(stream, streams_, effects_, *this) {
+    effects_.count(options.census);
     for (u32 thread = 0; thread < host_.count(); ++thread)
       wake_host(thread);
   }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/soc/session.h"
 
-#include "isa/census/census.h"
+#include "isa/census/origins.h"
 #include "models/soc/soc.h"
 #include "sim/kernel/context.h"
 #include "sim/kernel/run.h"
@@ -101,6 +101,9 @@ class Session::Impl {
       auto node = by_number.extract(by_number.begin());
       node.key() = numbers.position(node.key());
       census.tasks.insert(std::move(node));
+    }
+    if (census.origins != nullptr) {
+      census.origins->renumber_tasks([&](u32 number) { return numbers.position(number); });
     }
   }
 

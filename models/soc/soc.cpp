@@ -110,6 +110,7 @@ Soc::Soc(const config::ChipConfig& config, const task::TaskStream& stream, task:
   scheduler_ = std::make_unique<TaskScheduler>(env_, config, stream, memory, chips_, stats_, options.checker,
                                                TaskScheduler::Sink{.tasks = *this, .sums = options.tasks != nullptr},
                                                host_link, program);
+  scheduler_->count(options.census);
 }
 
 void Soc::append() {

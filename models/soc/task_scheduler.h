@@ -43,6 +43,8 @@ class TaskScheduler : public sim::Module, private Carrier {
   // The cycle in which the latest record of an event was over.
   std::optional<u64> recorded(u32 event) const { return event < recorded_.size() ? recorded_[event] : std::nullopt; }
   const TaskNumbers& numbers() const { return effects_.numbers(); }
+  // See TaskEffects.
+  void count(isa::Census* census) { effects_.count(census); }
 
   bool finished() const { return streams_.idle() && host_.finished(); }
   // When the last task or host step was over.
