@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -44,9 +45,11 @@ TEST_F(Numerics, ModesAgree) {
   EXPECT_EQ(file("full/gradient.npy"), file("functional/gradient.npy"));
   json a = json::parse(file("full/numerics.json")), b = json::parse(file("functional/numerics.json"));
   for (json* report : {&a, &b}) {
-    for (json& site : (*report)["sites"]) {
-      for (json& first : site["first"])
-        first.erase("core");
+    for (const char* list : {"sites", "lines"}) {
+      for (json& entry : (*report)[list]) {
+        for (json& first : entry["first"])
+          first.erase("core");
+      }
     }
   }
   EXPECT_EQ(a, b);
@@ -98,6 +101,114 @@ TEST_F(Numerics, NothingIsWrittenUnasked) {
   const auto timing = vinci("run study/db-loss-scale.yaml --numerics --mode timing");
   EXPECT_EQ(timing.exit_code, 2);
   EXPECT_THAT(timing.output, HasSubstr("--numerics looks at data; mode timing has none"));
+}
+
+// Small task streams of one's own.
+class NumericsOf : public Numerics {
+ protected:
+  void SetUp() override {}
+  // Runs it in a mode; returns numerics.json.
+  json census(const std::string& text, const std::string& mode = "full") {
+    std::ofstream(folder_ / "stream.yaml") << text;
+    out_ = vinci("run stream.yaml --numerics --out o --mode " + mode);
+    EXPECT_EQ(out_.exit_code, 0) << out_.output;
+    return json::parse(file("o/numerics.json"));
+  }
+  json opdebug() const { return json::parse(file("o/opdebug.json")); }
+
+  test::ShellResult out_;
+};
+
+// The consumer stands first in the file and overflows, too, because the producer did.
+TEST_F(NumericsOf, TheTaskThatComputesFirstIsNamed) {
+  const std::string text = R"(vinci: 1
+name: order
+arch: c100
+kernels:
+  producer:
+    code: |
+      set_vector_mask -1, -1
+      vector_dup.f16 0, 0x5cb0, 1, 1, 0, 8, 0
+      vmul.f16 256, 0, 0, 1, 1, 1, 1, 8, 8, 8
+      end
+  consumer:
+    code: |
+      set_vector_mask -1, -1
+      vector_dup.f16 0, 0x7bff, 1, 1, 0, 8, 0
+      vadd.f16 256, 0, 0, 1, 1, 1, 1, 8, 8, 8
+      end
+streams:
+  s1:
+    - stream_wait_event: ready
+    - kernel_launch: {kernel: consumer, name: after}
+  s2:
+    - kernel_launch: {kernel: producer, name: before}
+    - event_record: ready
+)";
+  for (const char* mode : {"full", "functional"}) {
+    const json report = census(text, mode);
+    EXPECT_THAT(out_.output, HasSubstr("first: task 'before', vmul.f16")) << out_.output;
+    EXPECT_EQ(opdebug().at("AI Core").at("task_id"), 2);
+    EXPECT_EQ(report.at("lines").at(0).at("place"), "stream.yaml:9");
+    EXPECT_EQ(report.at("lines").at(0).at("harm"), "wrong");
+  }
+}
+
+// Two launches of one kernel: a line each of the source, a site each of the launches.
+TEST_F(NumericsOf, LinesSumUpWhatTheirInstructionsDid) {
+  const json report = census(R"(vinci: 1
+name: lines
+arch: c220
+kernels:
+  k:
+    type: AIV_ONLY
+    code: |
+      set_vector_mask -1, -1
+      vector_dup.f16 0, 0x6400, 1, 1, 0, 8, 0
+      vector_dup.f16 256, 0x0001, 1, 1, 0, 8, 0
+      vadd.f16 512, 0, 256, 2, 1, 1, 1, 0, 0, 0
+      vmul.f16 512, 0, 0, 1, 1, 1, 1, 8, 8, 8
+      end
+streams:
+  s:
+    - kernel_launch: {kernel: k, block_dim: 3}
+    - kernel_launch: {kernel: k}
+)");
+  ASSERT_EQ(report.at("lines").size(), 2u);
+  const json& worst = report.at("lines").at(0);
+  EXPECT_EQ(worst.at("place"), "stream.yaml:12");
+  EXPECT_EQ(worst.at("overflow"), 4 * 128);
+  EXPECT_EQ(worst.at("sites"), 2);
+  EXPECT_EQ(worst.at("executions"), 4);
+  const json& many = report.at("lines").at(1);
+  EXPECT_EQ(many.at("absorbed"), 4 * 256);
+  EXPECT_EQ(many.at("harm"), "rounding");
+  EXPECT_EQ(report.at("sites").size(), 4u);
+}
+
+TEST_F(NumericsOf, TheScalarUnitIsCounted) {
+  const json report = census(R"(vinci: 1
+name: scalar
+arch: c220
+kernels:
+  k:
+    type: AIV_ONLY
+    code: |
+      mov X1, 0x7f000000
+      mul.f32 X2, X1, X1
+      conv_f322f16 X3, X1
+      add.f32 X4, X1, 0x1
+      end
+streams:
+  s:
+    - kernel_launch: {kernel: k}
+)");
+  ASSERT_EQ(report.at("sites").size(), 3u);
+  EXPECT_EQ(report.at("sites").at(0).at("overflow"), 1);
+  EXPECT_EQ(report.at("sites").at(1).at("overflow"), 1);
+  EXPECT_EQ(report.at("sites").at(2).at("absorbed"), 1);
+  EXPECT_EQ(opdebug().at("AI Core").at("status"), 32);
+  EXPECT_EQ(opdebug().at("AI Core").at("pc_start"), "0x20");
 }
 
 }  // namespace

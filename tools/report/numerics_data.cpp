@@ -19,10 +19,10 @@ u64 all_events(const Json& site) {
   return sum;
 }
 
-// Earlier in the run, whatever the schedule: by task, then block, then program order.
+// Earlier in the run: by the task that computes first, then block, then program order.
 auto moment(const Json& site, const std::string& event) {
   const Json& first = site.at("first").at(event);
-  return std::tuple(site.at("task_id").get<u64>(), first.at("block").get<u64>(), first.at("order").get<u64>());
+  return std::tuple(site.at("sequence").get<u64>(), first.at("block").get<u64>(), first.at("order").get<u64>());
 }
 
 Json event_row(const std::string& event, const Json& sites, u64 results) {

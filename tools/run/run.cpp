@@ -13,10 +13,10 @@
 #include "sim/trace/instruction_csv.h"
 #include "sim/trace/perfetto_trace.h"
 #include "tools/results/findings.h"
+#include "tools/results/numerics.h"
 #include "tools/results/stats_json.h"
 #include "tools/run/arguments.h"
 #include "tools/run/interrupts.h"
-#include "tools/run/numerics.h"
 #include "tools/run/report.h"
 #include "tools/run/run_info.h"
 #include "tools/run/summary.h"
@@ -201,11 +201,11 @@ void Run::report_findings(const Error* cut_short) const {
 }
 
 std::string Run::write_numerics() const {
-  const CensusReport report{chip_, stream_, census_};
-  io::write_file_atomically(out_.path("numerics.json"), numerics_json(report));
-  io::write_file_atomically(out_.path("numerics.csv"), numerics_csv(report));
-  io::write_file_atomically(out_.path("opdebug.json"), opdebug_json(report));
-  return numerics_summary(report);
+  const results::CensusReport report{chip_, stream_, census_};
+  io::write_file_atomically(out_.path("numerics.json"), results::numerics_json(report));
+  io::write_file_atomically(out_.path("numerics.csv"), results::numerics_csv(report));
+  io::write_file_atomically(out_.path("opdebug.json"), results::opdebug_json(report));
+  return results::numerics_summary(report);
 }
 
 }  // namespace vinci::run

@@ -9,7 +9,7 @@
 #include "sim/task/task.h"
 
 // What --numerics writes: the census of a run, as text.
-namespace vinci::run {
+namespace vinci::results {
 
 // What instruction sites are named by: the programs of the task stream.
 struct CensusReport {
@@ -18,13 +18,14 @@ struct CensusReport {
   const isa::Census& census;
 };
 
-// numerics.json: every site with all its counts and first occurrences.
+// numerics.json: every line of the source and every instruction, with all their counts and first occurrences.
 std::string numerics_json(const CensusReport& report);
 // numerics.csv: the same counts, a row for each site.
 std::string numerics_csv(const CensusReport& report);
 // opdebug.json: the first overflow of the run in the shape of the vendor's parsed Opdebug dump.
 std::string opdebug_json(const CensusReport& report);
-// A table for people: each event with its count and its first occurrence, and the sites that had most.
+// A table for people: each event with its count and its first occurrence, and the lines of the source with events, the
+// worst first.
 std::string numerics_summary(const CensusReport& report);
 
-}  // namespace vinci::run
+}  // namespace vinci::results
