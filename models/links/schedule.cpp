@@ -3,6 +3,7 @@
 #include "models/links/schedule.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -55,13 +56,15 @@ Algorithm choose_algorithm(Op op, const std::vector<u32>& groups, u64 bytes) {
 }
 
 void carry_out(const Schedule& schedule, task::Hccl::Reduce reduce, task::ElementType type,
-               std::vector<std::vector<std::byte>>& work) {
+               std::vector<std::vector<std::byte>>& work, isa::CensusPoint* census) {
   const u64 element = task::element_bytes(type);
   for (const Schedule::Transfer& t : schedule.transfers) {
     const auto src = std::span<const std::byte>(work[t.from]).subspan(t.src * element, t.count * element);
     const auto dst = std::span(work[t.to]).subspan(t.dst * element, t.count * element);
     if (t.reduce) {
-      task::reduce(reduce, type, dst, src);
+      std::optional<isa::ReductionCensus> counted;
+      if (census != nullptr) counted.emplace(isa::ReductionCensus{*census, t.dst});
+      task::reduce(reduce, type, dst, src, counted ? &*counted : nullptr);
     } else {
       std::ranges::copy(src, dst.begin());
     }

@@ -8,6 +8,10 @@
 #include "models/links/topology.h"
 #include "sim/task/task.h"
 
+namespace vinci::isa {
+class CensusPoint;  // isa/census/census.h
+}
+
 namespace vinci::models {
 
 // A collective as plain data: what each rank sends to whom, and in which order the sums are made. Each rank has `work`
@@ -65,6 +69,6 @@ task::Hccl::Algorithm choose_algorithm(task::Hccl::Op op, const std::vector<u32>
 
 // Carries a schedule out at once. `work`: by rank, Schedule::work elements, with the inputs in their places.
 void carry_out(const Schedule& schedule, task::Hccl::Reduce reduce, task::ElementType type,
-               std::vector<std::vector<std::byte>>& work);
+               std::vector<std::vector<std::byte>>& work, isa::CensusPoint* census = nullptr);
 
 }  // namespace vinci::models

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
+#include "isa/census/census.h"
 #include "models/runtime/task_place.h"
 
 namespace vinci::models {
@@ -108,7 +110,14 @@ void Collectives::compute(Call& call) const {
       memory_.read(in, std::span(call.work[r]).subspan(input.begin * element, input.count * element), "hccl from");
     });
   }
-  if (with_data) carry_out(s, all.reduce, all.type, call.work);
+  if (!with_data) return;
+  std::optional<isa::CensusPoint> counted;
+  if (census_ != nullptr && all.reduces()) {
+    const u32 number = numbers_->number(call.ranks.front().stream, call.ranks.front().position);
+    counted.emplace(census_->of(number), isa::Site{isa::Site::kNoKernel, 0}, isa::Moment{0, call.number, 0},
+                    "collective");
+  }
+  carry_out(s, all.reduce, all.type, call.work, counted ? &*counted : nullptr);
 }
 
 void Collectives::deliver(u32 stream) {

@@ -10,7 +10,12 @@
 #include <vector>
 
 #include "models/links/schedule.h"
+#include "models/runtime/task_numbers.h"
 #include "sim/task/run_memory.h"
+
+namespace vinci::isa {
+struct Census;  // isa/census/census.h
+}
 
 namespace vinci::models {
 
@@ -40,6 +45,11 @@ class Collectives {
   // A stream comes to its collective. When it is the last, the call, valid until the first rank is delivered; else
   // null. Throws Fault::Program where ranks that meet do not mean the same.
   const Call* arrive(u32 stream, u32 task);
+  // Counts what reductions do from now on, as of the task of rank 0.
+  void count(isa::Census* census, const TaskNumbers& numbers) {
+    census_ = census;
+    numbers_ = &numbers;
+  }
   // Takes over the streams that the task stream has gained.
   void append() { present_.resize(stream_.streams.size()); }
   // The task of a stream is over: writes what its rank receives.
@@ -69,6 +79,8 @@ class Collectives {
   const config::LinksConfig& links_;
   task::RunMemory& memory_;
   bool lenient_;
+  isa::Census* census_ = nullptr;
+  const TaskNumbers* numbers_ = nullptr;
   std::map<Key, Call> calls_;              // not delivered to all
   std::vector<std::vector<u64>> reached_;  // collectives so far, by communicator and rank
   std::vector<Key> present_;               // by stream

@@ -160,7 +160,7 @@ void TaskEffects::perform(const task::MemsetAsync& op, Run run) {
 void TaskEffects::perform(const task::ReduceAsync& op, Run run) {
   if (touch(run, op.src, op.bytes, "reduce_async from", false) &&
       touch(run, op.dst, op.bytes, "reduce_async to", false) && touch(run, op.dst, op.bytes, "reduce_async to", true))
-    memory_.reduce(op);
+    reduce(op, run);
 }
 
 // Special values that a copy takes along. What comes from the host has no history.
@@ -181,6 +181,15 @@ void TaskEffects::follow(const task::MemcpyAsync& op, Run run) {
                    task);
     }
   }
+}
+
+void TaskEffects::reduce(const task::ReduceAsync& op, Run run) {
+  if (census_ == nullptr || !memory_.with_data()) return memory_.reduce(op);
+  isa::TaskCensus& task = census_->of(number(run.stream, run.position));
+  const u64 times =
+      task.sites.contains({isa::Site::kNoKernel, 0}) ? task.sites.at({isa::Site::kNoKernel, 0}).executions : 0;
+  isa::CensusPoint point(task, {isa::Site::kNoKernel, 0}, {0, times, 0}, "SDMA");
+  memory_.reduce(op, &point);
 }
 
 void TaskEffects::perform(const task::Free& op, Run run) {

@@ -25,8 +25,11 @@ class TaskEffects {
   // Takes over what the task stream has gained at its end: streams and tasks.
   void append();
 
-  // Follows special values through copies from now on.
-  void count(isa::Census* census) { census_ = census; }
+  // Counts from now on what reductions in memory do.
+  void count(isa::Census* census) {
+    census_ = census;
+    collectives_.count(census, *numbers_);
+  }
   isa::check::Checker* checker() const { return checker_; }
   // The number of a task for the census and the checker.
   u32 number(u32 stream, u32 task) const { return numbers_->number(stream, task); }
@@ -83,6 +86,7 @@ class TaskEffects {
   void perform(const task::MemcpyAsync& op, Run run);
   void perform(const task::MemsetAsync& op, Run run);
   void perform(const task::ReduceAsync& op, Run run);
+  void reduce(const task::ReduceAsync& op, Run run);
   void follow(const task::MemcpyAsync& op, Run run);
   void perform(const task::Free& op, Run run);
   void perform(const task::NpuGetFloatStatus& op, Run run);

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include "isa/base/error.h"
 #include "isa/base/random.h"
@@ -229,7 +230,7 @@ void RunMemory::fill(const MemsetAsync& op) {
   }
 }
 
-void RunMemory::reduce(const ReduceAsync& op) {
+void RunMemory::reduce(const ReduceAsync& op, isa::CensusPoint* census) {
   need(op.src.buffer, "reduce_async from");
   need(op.dst.buffer, "reduce_async to");
   if (!has_bytes(op.dst.buffer)) return;
@@ -239,7 +240,10 @@ void RunMemory::reduce(const ReduceAsync& op) {
     const u64 n = std::min<u64>(src.size(), op.bytes - done);
     gm_.read(address(op.src) + done, std::span(src).first(n));
     gm_.read(address(op.dst) + done, std::span(dst).first(n));
-    task::reduce(reduce_of(op.kind), op.type, std::span(dst).first(n), std::span(src).first(n));
+    std::optional<isa::ReductionCensus> counted;
+    if (census != nullptr) counted.emplace(isa::ReductionCensus{*census, done / element_bytes(op.type)});
+    task::reduce(reduce_of(op.kind), op.type, std::span(dst).first(n), std::span(src).first(n),
+                 counted ? &*counted : nullptr);
     gm_.write(address(op.dst) + done, std::span(dst).first(n));
   }
 }

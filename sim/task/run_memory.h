@@ -11,6 +11,10 @@
 #include "isa/mem/global_memory.h"
 #include "sim/task/task.h"
 
+namespace vinci::isa {
+class CensusPoint;  // isa/census/census.h
+}
+
 namespace vinci::task {
 
 // The memories of one run: host buffers as bytes, device buffers as allocations of global memory. The timed and the
@@ -38,7 +42,7 @@ class RunMemory {
   void copy(const MemcpyAsync& op);
   void fill(const MemsetAsync& op);
   void free(const Free& op);
-  void reduce(const ReduceAsync& op);
+  void reduce(const ReduceAsync& op, isa::CensusPoint* census = nullptr);
   void put_float_status(const NpuGetFloatStatus& op, bool overflow);
   // Whether a buffer can still be used; host buffers always can.
   bool alive(u32 buffer) const { return !freed_[buffer]; }

@@ -186,6 +186,39 @@ streams:
   EXPECT_EQ(report.at("sites").size(), 4u);
 }
 
+constexpr std::string_view kReduction = R"(vinci: 1
+name: sums
+arch: c100
+buffers:
+  a: {place: host, dtype: f2, shape: [4], file: a.npy}
+  x: {place: device, bytes: 8}
+  y: {place: device, bytes: 8}
+streams:
+  s:
+    - memcpy_async: {dst: x, src: a}
+    - memcpy_async: {dst: y, src: a}
+    - reduce_async: {dst: x, src: y, kind: ADD, dtype: f2, name: grads}
+)";
+
+TEST_F(NumericsOf, ReductionsInMemoryAreCounted) {
+  // 60000, 1, 2048, -60000 as f16
+  std::ofstream(folder_ / "a.npy", std::ios::binary)
+      << std::string("\x93NUMPY\x01\x00\x76\x00", 10) + "{'descr': '<f2', 'fortran_order': False, 'shape': (4,), }" +
+             std::string(60, ' ') + "\n" + std::string("\x53\x7b\x00\x3c\x00\x68\x53\xfb", 8);
+  for (const char* mode : {"full", "functional"}) {
+    const json report = census(std::string(kReduction), mode);
+    ASSERT_EQ(report.at("sites").size(), 1u) << report.dump(2);
+    const json& site = report.at("sites").at(0);
+    EXPECT_EQ(site.at("task"), "grads");
+    EXPECT_EQ(site.at("instruction"), "reduce_async");
+    EXPECT_EQ(site.at("place"), "stream.yaml:12");
+    EXPECT_EQ(site.at("results"), 4);
+    EXPECT_EQ(site.at("overflow"), 2);
+    EXPECT_EQ(site.at("first").at("overflow").at("operands").at("src"), 60000);
+    EXPECT_EQ(opdebug().at("AI Core").at("status"), 0);  // SDMA raises no STATUS
+  }
+}
+
 TEST_F(NumericsOf, TheScalarUnitIsCounted) {
   const json report = census(R"(vinci: 1
 name: scalar
