@@ -3,6 +3,8 @@
 // The library as a program sees it, beside the simulator behind it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
 #include <vinci/vinci.h>
 
 #include <atomic>
@@ -257,6 +259,28 @@ TEST(CApi, FindingsOfTheCheckAreAFailure) {
   ASSERT_EQ(vinci_device_submit(d.device, &checked, &run.p), VINCI_OK);
   EXPECT_EQ(vinci_wait(run), VINCI_ERROR_PROGRAM);
   EXPECT_THAT(vinci_run_findings(run), HasSubstr("racy"));
+}
+
+TEST(CApi, NumericEventsAreThoseOfTheTool) {
+  DeviceBench d;
+  const std::string adds = "set_vector_mask -1, -1\nvector_dup.f16 0, 0x7bff, 1, 1, 0, 8, 0\n"
+                           "vadd.f16 256, 0, 0, 1, 1, 1, 1, 8, 8, 8\nend\n";
+  vinci_kernel* kernel = nullptr;
+  ASSERT_EQ(vinci_kernel_create(d.device, "adds", VINCI_CORE_VECTOR, adds.data(), adds.size(), &kernel), VINCI_OK);
+  ASSERT_EQ(vinci_launch(kernel, 2, nullptr, 0), VINCI_OK);
+  vinci_options counted = VINCI_OPTIONS_INIT;
+  counted.numerics = 1;
+  RunHandle run;
+  ASSERT_EQ(vinci_device_submit(d.device, &counted, &run.p), VINCI_OK);
+  EXPECT_STREQ(vinci_run_numerics(run), "");
+  EXPECT_EQ(vinci_wait(run), VINCI_OK);
+  const auto report = nlohmann::json::parse(vinci_run_numerics(run));
+  ASSERT_EQ(report.at("lines").size(), 1u);
+  EXPECT_EQ(report.at("lines").at(0).at("overflow"), 2 * 128);
+  EXPECT_EQ(report.at("causes").at(0).at("born").at("instruction"), "vadd.f16");
+  counted.mode = VINCI_MODE_TIMING;
+  vinci_run* none = nullptr;
+  EXPECT_EQ(vinci_device_submit(d.device, &counted, &none), VINCI_ERROR_INPUT);
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ struct vinci_run {
   std::string error;  // of the status
   std::unique_ptr<vinci::task::RunMemory> memory;
   vinci::models::Result result;
-  std::string stats, findings;
+  std::string stats, findings, numerics;
   std::vector<vinci::u32> outputs;                     // buffers that have one
   std::vector<std::vector<vinci::u64>> output_shapes;  // in their order
 };

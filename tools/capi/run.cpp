@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "isa/base/error.h"
+#include "isa/census/census.h"
 #include "isa/check/checker.h"
 #include "models/soc/functional.h"
 #include "tools/capi/handles.h"
 #include "tools/capi/turn.h"
 #include "tools/results/findings.h"
+#include "tools/results/numerics.h"
 #include "tools/results/stats_json.h"
 
 namespace vinci::capi {
@@ -40,12 +43,16 @@ void simulate(vinci_run& r) {
   if (with_data) with_device(r, put_device_memory);
   std::unique_ptr<isa::check::Checker> checker;
   if (r.options.check != 0) checker = std::make_unique<isa::check::Checker>(r.memory->gm());
+  std::optional<isa::Census> census;
+  if (r.options.numerics != 0) census.emplace();
   const models::Options options{.max_cycles = r.options.max_cycles,
                                 .interrupted = [&r] { return r.cancelled.load(); },
+                                .census = census ? &*census : nullptr,
                                 .checker = checker.get(),
                                 .threads = r.options.threads};
   const auto report = [&](const Error* cut_short) {
     if (checker) r.findings = results::findings_json(checker->findings(), cut_short);
+    if (census) r.numerics = results::numerics_json({chip, tasks, *census});
   };
   try {
     if (timed) {
@@ -88,6 +95,8 @@ vinci_options checked(const vinci_options* given) {
   check_size(given->size, kFirstOptions, "vinci_options");
   std::memcpy(&out, given, std::min(given->size, sizeof out));
   check_enumerator(out.mode, VINCI_MODE_TIMING, "mode");
+  if (out.numerics != 0 && out.mode == VINCI_MODE_TIMING)
+    fail(Fault::Input, "numerics looks at data; mode timing has none, full and functional have");
   if (out.threads > kMostThreads)
     fail(Fault::Input, "threads = {}: 1 to {} are possible, or 0", out.threads, kMostThreads);
   return out;
@@ -172,6 +181,7 @@ double vinci_run_seconds(const vinci_run* run) { return is_done(run) ? run->resu
 uint64_t vinci_run_kernel_cycles(const vinci_run* run) { return is_done(run) ? run->result.kernel_cycles : 0; }
 uint64_t vinci_run_instructions(const vinci_run* run) { return is_done(run) ? run->result.instructions : 0; }
 const char* vinci_run_stats(const vinci_run* run) { return is_done(run) ? run->stats.c_str() : ""; }
+const char* vinci_run_numerics(const vinci_run* run) { return is_done(run) ? run->numerics.c_str() : ""; }
 const char* vinci_run_findings(const vinci_run* run) { return is_done(run) ? run->findings.c_str() : ""; }
 
 vinci_status vinci_run_counter(const vinci_run* run, const char* path, uint64_t* value) {

@@ -200,6 +200,7 @@ PYBIND11_MODULE(vinci, m) {
       .def_property_readonly(
           "stats", [](const Run& r) { return json(vinci_run_stats(r.get())); }, "stats.json")
       .def_property_readonly("findings", [](const Run& r) { return json(vinci_run_findings(r.get())); })
+      .def_property_readonly("numerics", [](const Run& r) { return json(vinci_run_numerics(r.get())); })
       .def("counter", &Run::counter, py::arg("path"), "Such as 'core0.AIC/M/busy'.")
       .def("output", &output, py::arg("name"), "An array on the memory of the run; None without data.")
       .def_property_readonly("outputs", &outputs);
@@ -212,6 +213,7 @@ PYBIND11_MODULE(vinci, m) {
   const auto seed = py::arg("seed") = std::uint64_t{0};
   const auto threads = py::arg("threads") = 0u;
   const auto check = py::arg("check") = false;
+  const auto numerics = py::arg("numerics") = false;
   using Text = const std::string&;
   using Number = std::uint64_t;
 
@@ -224,18 +226,18 @@ PYBIND11_MODULE(vinci, m) {
       .def("set_input", &TaskStream::set_input, py::arg("buffer"), py::arg("data"), "The contents of a host buffer.")
       .def(
           "submit",
-          [](const TaskStream& s, const Chip& chip, Text m_, Number c, Number s_, std::uint32_t t, bool check_) {
-            return s.submit(chip, options(m_, c, s_, t, check_));
-          },
-          py::arg("chip"), mode, max_cycles, seed, threads, check, "A run that wait() does.")
+          [](const TaskStream& s, const Chip& chip, Text m_, Number c, Number s_, std::uint32_t t, bool check_,
+             bool numerics_) { return s.submit(chip, options(m_, c, s_, t, check_, numerics_)); },
+          py::arg("chip"), mode, max_cycles, seed, threads, check, numerics, "A run that wait() does.")
       .def(
           "run",
-          [](const TaskStream& s, const Chip& chip, Text m_, Number c, Number s_, std::uint32_t t, bool check_) {
-            auto run = s.submit(chip, options(m_, c, s_, t, check_));
+          [](const TaskStream& s, const Chip& chip, Text m_, Number c, Number s_, std::uint32_t t, bool check_,
+             bool numerics_) {
+            auto run = s.submit(chip, options(m_, c, s_, t, check_, numerics_));
             run->wait();
             return run;
           },
-          py::arg("chip"), mode, max_cycles, seed, threads, check, "A run that is done.");
+          py::arg("chip"), mode, max_cycles, seed, threads, check, numerics, "A run that is done.");
 
   bind_stream_builder(m);
 
@@ -290,16 +292,16 @@ PYBIND11_MODULE(vinci, m) {
           py::arg("program"), py::arg("core") = "vector", py::arg("name") = "kernel", "From a vinci.Program.")
       .def(
           "submit",
-          [](const Device& d, Text m_, Number c, Number s_, std::uint32_t t, bool check_) {
-            return d.submit(options(m_, c, s_, t, check_));
+          [](const Device& d, Text m_, Number c, Number s_, std::uint32_t t, bool check_, bool numerics_) {
+            return d.submit(options(m_, c, s_, t, check_, numerics_));
           },
-          mode, max_cycles, seed, threads, check, "A run of what was called since the last; wait() does it.")
+          mode, max_cycles, seed, threads, check, numerics, "A run of what was called since the last; wait() does it.")
       .def(
           "run",
-          [](const Device& d, Text m_, Number c, Number s_, std::uint32_t t, bool check_) {
-            auto run = d.submit(options(m_, c, s_, t, check_));
+          [](const Device& d, Text m_, Number c, Number s_, std::uint32_t t, bool check_, bool numerics_) {
+            auto run = d.submit(options(m_, c, s_, t, check_, numerics_));
             run->wait();
             return run;
           },
-          mode, max_cycles, seed, threads, check, "A run that is done.");
+          mode, max_cycles, seed, threads, check, numerics, "A run that is done.");
 }

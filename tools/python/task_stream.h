@@ -18,7 +18,7 @@
 namespace vinci::python {
 
 inline vinci_options options(const std::string& mode, std::uint64_t max_cycles, std::uint64_t seed,
-                             std::uint32_t threads, bool check) {
+                             std::uint32_t threads, bool check, bool numerics) {
   vinci_options o = VINCI_OPTIONS_INIT;
   if (mode == "full") {
     o.mode = VINCI_MODE_FULL;
@@ -33,6 +33,7 @@ inline vinci_options options(const std::string& mode, std::uint64_t max_cycles, 
   o.seed = seed;
   o.threads = threads;
   o.check = check ? 1 : 0;
+  o.numerics = numerics ? 1 : 0;
   return o;
 }
 

@@ -77,7 +77,9 @@ Settings Settings::from_environment() {
   if (&vinci_ascendc_auto_sync_log != nullptr) s.auto_sync_log = vinci_ascendc_auto_sync_log;
   s.quiet = environment("VINCI_VERBOSE") != "1";
   s.watchdog = WatchdogLimits::from_environment();
-  const std::string mode = environment("VINCI_MODE", &vinci_ascendc_mode != nullptr ? vinci_ascendc_mode : "timing");
+  // A census looks at data.
+  const char* usual = s.options.find("--numerics") != std::string::npos ? "full" : "timing";
+  const std::string mode = environment("VINCI_MODE", &vinci_ascendc_mode != nullptr ? vinci_ascendc_mode : usual);
   if (mode == "functional") {
     s.mode = Mode::functional;
   } else if (mode == "timing") {

@@ -100,10 +100,11 @@ typedef struct vinci_options {
   uint64_t seed;       /* of buffers with random contents */
   uint32_t threads;    /* of the host, that move data, at most 1024; 0: one for each processor */
   uint32_t check;      /* not 0: look for races and the like; a run with findings is VINCI_ERROR_PROGRAM */
+  uint32_t numerics;   /* not 0: count what happens to numeric results; not in mode timing */
 } vinci_options;
 /* What a run has without options. */
 #define VINCI_OPTIONS_INIT \
-  { sizeof(vinci_options), VINCI_MODE_FULL, UINT64_MAX, 0, 0, 0 }
+  { sizeof(vinci_options), VINCI_MODE_FULL, UINT64_MAX, 0, 0, 0, 0 }
 
 /* Does the run, on this thread, where it is not done. Its status; that of the run again if it is done. */
 VINCI_API vinci_status vinci_wait(vinci_run* run);
@@ -125,6 +126,8 @@ VINCI_API vinci_status vinci_run_counter(const vinci_run* run, const char* path,
 VINCI_API const char* vinci_run_stats(const vinci_run* run);
 /* Findings of the check as JSON, "" without one. */
 VINCI_API const char* vinci_run_findings(const vinci_run* run);
+/* The file numerics.json (docs/outputs.md), also of a run that failed; "" where nothing was counted. */
+VINCI_API const char* vinci_run_numerics(const vinci_run* run);
 
 /* The host buffers of a task stream that have an `output`. */
 typedef struct vinci_output {
