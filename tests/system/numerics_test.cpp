@@ -140,9 +140,11 @@ kernels:
 streams:
   s1:
     - stream_wait_event: ready
-    - kernel_launch: {kernel: consumer, name: after}
+    - kernel_launch: {kernel: consumer}
+      name: after
   s2:
-    - kernel_launch: {kernel: producer, name: before}
+    - kernel_launch: {kernel: producer}
+      name: before
     - event_record: ready
 )";
   for (const char* mode : {"full", "functional"}) {
@@ -197,7 +199,8 @@ streams:
   s:
     - memcpy_async: {dst: x, src: a}
     - memcpy_async: {dst: y, src: a}
-    - reduce_async: {dst: x, src: y, kind: ADD, dtype: f2, name: grads}
+    - reduce_async: {dst: x, src: y, kind: ADD, dtype: f2}
+      name: grads
 )";
 
 TEST_F(NumericsOf, ReductionsInMemoryAreCounted) {
