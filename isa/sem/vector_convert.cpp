@@ -223,7 +223,7 @@ LaneMode unsaturated(LaneMode mode) {
 
 LaneEvents stage_events(const ExecContext& c, const Stage& stage, const LaneBuffer& a, const LaneBuffer* b,
                         const LaneBuffer& ieee, u64 raised, u32 lanes, const LaneBits& active) {
-  const bool floats = is_float(stage.dst) && stage.dst != LaneType::f32;
+  const bool replaces = stage.dst != LaneType::f32 && c.overflow == OverflowMode::saturation;
   return events_of({.rule = stage.rule,
                     .src = stage.src,
                     .dst = stage.dst,
@@ -232,7 +232,7 @@ LaneEvents stage_events(const ExecContext& c, const Stage& stage, const LaneBuff
                     .second = stage.rule == LaneRule::product && stage.src == LaneType::s32 ? LaneType::f16 : stage.src,
                     .ieee = &ieee,
                     .relu = stage.before_relu != nullptr,
-                    .saturates = floats ? c.overflow == OverflowMode::saturation : lane_mode(c).saturate_int,
+                    .saturates = is_float(stage.dst) ? replaces : lane_mode(c).saturate_int,
                     .raised = raised,
                     .lanes = lanes,
                     .active = active});
@@ -368,7 +368,8 @@ void add_deq_relu_execute(const VectorBinaryArgs& x, ExecContext& c) {
                        LaneBuffer sum, scaled{};
                        const u64 raised = add(in[0], in[1], sum, mode) | deq16_lanes(sum, scale, scaled, mode);
                        if (c.census != nullptr) count(run, r, in, sum);
-                       return raised | relu(scaled, out, mode);
+                       relu(scaled, out, mode);  // an infinity that it meets has raised its bits
+                       return f16_finite(scale) ? raised : status::kVectorNanInf;
                      });
 }
 

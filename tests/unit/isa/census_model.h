@@ -84,6 +84,22 @@ inline bool beyond(LaneType t, long double x, char mode) {
   return std::fabs(std::ldexp(round_whole(std::ldexp(x, -last), mode), last)) > largest(t);
 }
 
+// x, rounded to a value of the type; |x| beyond the largest one becomes infinite.
+inline long double rounded(LaneType t, long double x, char mode = 'r') {
+  if (x == 0 || !std::isfinite(x)) return x;
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  const Format f = format_of(t);
+  const int last = std::max(exponent - 1, f.least_exponent) - f.fraction;
+  const long double y = std::ldexp(round_whole(std::ldexp(x, -last), mode), last);
+  return std::fabs(y) > largest(t) ? std::copysign(std::numeric_limits<long double>::infinity(), y) : y;
+}
+// What the overflow mode makes of it.
+inline long double saturated_value(LaneType t, long double x) {
+  if (std::isnan(x)) return 0;
+  return std::isinf(x) ? std::copysign(static_cast<long double>(largest(t)), x) : x;
+}
+
 struct Verdict {
   NumericEvents events = 0;
   u64 status = 0;

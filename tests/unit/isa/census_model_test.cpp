@@ -4,15 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <optional>
 
-#include "isa/base/random.h"
 #include "isa/census/execute.h"
 #include "isa/spr.h"
 #include "isa/table.h"
+#include "tests/unit/isa/census_check.h"
 #include "tests/unit/isa/test_core.h"
 
 // Random instances of the lane-wise forms of the vector unit: the census, STATUS and the first overflow of a task
@@ -20,14 +19,11 @@
 namespace vinci::isa {
 namespace {
 
+using model::draw;
+using model::Expected;
 using model::Kind;
 using model::Switches;
 using model::Verdict;
-
-u64 setting(const char* name, u64 fallback) {
-  const char* given = std::getenv(name);
-  return given != nullptr ? std::strtoull(given, nullptr, 0) : fallback;
-}
 
 struct Types {
   LaneType src, dst;
@@ -120,40 +116,6 @@ std::vector<Form> all_forms() {
 }
 
 constexpr u32 kA = 0, kB = 8192, kOut = 16384;
-
-// Values where things happen: near limits, powers of two, special ones, and pairs that absorb each other.
-u64 draw(Random& random, LaneType type) {
-  const u64 r = random.next();
-  const u32 bits = lane_bits(type);
-  const u64 mask = bits == 64 ? ~u64{0} : (u64{1} << bits) - 1;
-  if (!is_float(type)) {
-    const u64 sign = u64{1} << (bits - 1);
-    switch (r % 6) {
-      case 0: return r >> 8 & 0xf & mask;
-      case 1: return (sign - 2 + (r >> 8 & 3)) & mask;
-      case 2: return (mask - (r >> 8 & 3)) & mask;
-      case 3: return (u64{1} << (r >> 8) % bits) & mask;
-      default: return random.next() & mask;
-    }
-  }
-  const model::Format f = model::format_of(type);
-  const u64 sign = (r >> 60 & 1) << (f.bits - 1), infinity = static_cast<u64>(2 * f.most_exponent + 1) << f.fraction;
-  const u64 noise = random.next() & ((u64{1} << f.fraction) - 1);
-  const auto power = [&](int e) { return static_cast<u64>(e + f.most_exponent) << f.fraction; };
-  switch (r % 12) {
-    case 0: return sign | 0;
-    case 1: return sign | infinity;
-    case 2: return sign | infinity | (noise | 1);
-    case 3: return sign | (infinity - 1 - (noise & 1));
-    case 4: return sign | noise;  // subnormal
-    case 5: return sign | power(0);
-    case 6: return sign | power(static_cast<int>(random.next() % 16) - 1) | noise;
-    case 7: return sign | power(f.fraction + 1);
-    case 8: return sign | power(-f.fraction - 1) | (noise & 1);
-    case 9: return sign | power(std::min(static_cast<int>(random.next() % 66), f.most_exponent));
-    default: return random.next() & mask;
-  }
-}
 
 struct Instance {
   Form form;
@@ -259,12 +221,6 @@ Verdict lane_verdict(const Instance& x, const TestCore& ieee, u32 r, u32 i) {
   return model::float_result(c, s);
 }
 
-struct Expected {
-  u64 results = 0, status = 0;
-  std::array<u64, kNumericEvents> counts{};
-  std::array<u64, kNumericEvents> first{};
-};
-
 Expected expect(const Instance& x) {
   TestCore ieee(Arch::c220, OverflowMode::inf_nan);
   prepare(ieee, x);
@@ -274,12 +230,7 @@ Expected expect(const Instance& x) {
   for (u32 r = 0; r < x.repeat; ++r) {
     for (u32 i = 0; i < x.lanes; ++i) {
       if ((x.mask[i / 64] >> (i % 64) & 1) == 0) continue;
-      const Verdict v = lane_verdict(x, ieee, r, i);
-      ++out.results;
-      out.status |= v.status;
-      for (usize e = 0; e < kNumericEvents; ++e) {
-        if ((v.events >> e & 1) != 0 && out.counts[e]++ == 0) out.first[e] = u64{r} * x.lanes + i;
-      }
+      out.add(lane_verdict(x, ieee, r, i), u64{r} * x.lanes + i);
     }
   }
   return out;
@@ -321,50 +272,18 @@ Instance draw_instance(Random& random, const std::vector<Form>& forms) {
 TEST(CensusModel, EveryLaneWiseFormAgreesWithTheTable) {
   const std::vector<Form> forms = all_forms();
   ASSERT_GT(forms.size(), 130u);
-  const u64 seed = setting("VINCI_SEED", 20), instances = setting("VINCI_INSTANCES", 4000);
-  std::cout << "seed " << seed << " (VINCI_SEED), " << instances << " instances (VINCI_INSTANCES)\n";
-  Random random(seed);
-  std::map<std::string, u64> wrong;
-  std::string example;
-  u64 events = 0;
-  for (u64 n = 0; n < instances; ++n) {
-    const Instance x = draw_instance(random, forms);
+  model::Instances instances(4000);
+  for (u64 n = 0; n < instances.count; ++n) {
+    const Instance x = draw_instance(instances.random, forms);
     const Expected expected = expect(x);
     TestCore core(Arch::c220, x.saturation ? OverflowMode::saturation : OverflowMode::inf_nan);
     prepare(core, x);
     Census census;
     const Issued issued{.row = x.form.row, .args = args_of_form(x, *x.form.row), .spr = core.spr, .type = x.form.type};
     execute(issued, core.context, &census, {}, "core0");
-    const TaskCensus& task = census.of(0);
-    const auto site = task.sites.find({0, 0});
-    const SiteCensus none;
-    const SiteCensus& counted = site == task.sites.end() ? none : site->second;
-    std::string what;
-    const auto differ = [&](const std::string& name, u64 is, u64 should) {
-      if (is != should) what += fmt::format(" {} {} in place of {}", name, is, should);
-    };
-    differ("results", counted.results, expected.results);
-    differ("STATUS", core.status, expected.status);
-    differ("first overflow", task.first_overflow.status, expected.status & status::kOverflows);
-    for (usize e = 0; e < kNumericEvents; ++e) {
-      const std::string name(kNumericEventNames[e]);
-      differ(name, counted.counts[e], expected.counts[e]);
-      events += expected.counts[e];
-      if (counted.counts[e] != 0 && expected.counts[e] != 0)
-        differ("first " + name, counted.first[e].element, expected.first[e]);
-    }
-    if (what.empty()) continue;
-    ++wrong[x.form.name()];
-    if (example.size() < 2000) {
-      example +=
-          fmt::format("{} (instance {}, ctrl {:x}, saturation {}):{}\n", x.form.name(), n, x.ctrl, x.saturation, what);
-    }
+    instances.check(x.form.name(), fmt::format("instance {}, ctrl {:x}, saturation {}", n, x.ctrl, x.saturation),
+                    expected, census, core.status);
   }
-  EXPECT_GT(events, instances);
-  u64 sum = 0;
-  for (const auto& [name, count] : wrong)
-    sum += count;
-  EXPECT_EQ(sum, 0u) << example;
 }
 
 }  // namespace
