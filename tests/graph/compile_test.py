@@ -75,8 +75,7 @@ class Compile(unittest.TestCase):
 
     def test_an_encoder_layer_of_bert(self):
         bert = self.work / "bert.onnx"
-        subprocess.run([sys.executable, MAKE, "bert", bert, "--hidden", "128", "--heads", "4", "--sequence", "48"],
-                       check=True)
+        subprocess.run([sys.executable, MAKE, "bert", bert, "--size", "small"], check=True)
         # 8 products, 4 transposes, 2 LayerNorm, scale and mask, Softmax, Gelu, 2 sums, 3 Casts at the borders; without
         # fusion of element-wise nodes, scale and mask are two.
         for options, tasks in (([], 22), (["--optimization_switch", "TbeEltwiseFusionPass:off"], 23)):
