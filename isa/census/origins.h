@@ -25,9 +25,9 @@ class Origins {
   struct Node {
     u32 task = 0;
     Site site;
-    u32 birth = 0;   // the node at which they were born; itself
-    u32 parent = 0;  // the node that they came from, 0: born here
-    NumericEvents events = 0;       // of a birth
+    u32 birth = 0;                   // the node at which they were born; itself
+    u32 parent = 0;                  // the node that they came from, 0: born here
+    NumericEvents events = 0;        // of a birth
     bool leaves_the_device = false;  // a copy to the host
   };
   // By number, from 1 on, in the order of their first execution.

@@ -3,13 +3,12 @@
 // The library as a program sees it, beside the simulator behind it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 #include <vinci/vinci.h>
 
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -263,8 +262,9 @@ TEST(CApi, FindingsOfTheCheckAreAFailure) {
 
 TEST(CApi, NumericEventsAreThoseOfTheTool) {
   DeviceBench d;
-  const std::string adds = "set_vector_mask -1, -1\nvector_dup.f16 0, 0x7bff, 1, 1, 0, 8, 0\n"
-                           "vadd.f16 256, 0, 0, 1, 1, 1, 1, 8, 8, 8\nend\n";
+  const std::string adds =
+      "set_vector_mask -1, -1\nvector_dup.f16 0, 0x7bff, 1, 1, 0, 8, 0\n"
+      "vadd.f16 256, 0, 0, 1, 1, 1, 1, 8, 8, 8\nend\n";
   vinci_kernel* kernel = nullptr;
   ASSERT_EQ(vinci_kernel_create(d.device, "adds", VINCI_CORE_VECTOR, adds.data(), adds.size(), &kernel), VINCI_OK);
   ASSERT_EQ(vinci_launch(kernel, 2, nullptr, 0), VINCI_OK);

@@ -14,9 +14,9 @@ namespace vinci::results {
 struct CensusCause {
   u32 node = 0;  // of isa::Origins
   CensusSites::Name born{};
-  isa::NumericEvents events = 0;                // that bore it
-  const isa::Occurrence* first = nullptr;       // of them
-  std::vector<CensusSites::Name> through{};     // lines, in the order of their first execution
+  isa::NumericEvents events = 0;                 // that bore it
+  const isa::Occurrence* first = nullptr;        // of them
+  std::vector<CensusSites::Name> through{};      // lines, in the order of their first execution
   std::vector<CensusSites::Name> to_the_host{};  // copies
 };
 

@@ -72,8 +72,8 @@ CensusSites::Name CensusSites::name_of(u32 task_id, const isa::Site& site) const
 }
 
 const CensusSite* CensusSites::find(u32 task_id, const isa::Site& site) const {
-  const auto found = std::ranges::find_if(
-      sites_, [&](const CensusSite& s) { return s.task_id == task_id && s.site == site; });
+  const auto found =
+      std::ranges::find_if(sites_, [&](const CensusSite& s) { return s.task_id == task_id && s.site == site; });
   return found == sites_.end() ? nullptr : &*found;
 }
 
