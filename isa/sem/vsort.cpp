@@ -24,8 +24,13 @@ Record sort_record(LaneType t) { return {kSortRecordBytes, 0, t}; }
 u32 score_key(const std::byte* score, LaneType type) {
   constexpr u32 kSign = 0x80000000;
   u32 bits = 0;
-  std::memcpy(&bits, score, lane_bytes(type));
-  if (type == LaneType::f16) bits = f16_to_f32(static_cast<u16>(bits));
+  if (type == LaneType::f16) {
+    u16 half = 0;
+    std::memcpy(&half, score, sizeof half);
+    bits = f16_to_f32(half);
+  } else {
+    std::memcpy(&bits, score, sizeof bits);
+  }
   if (f32_nan(bits)) return ~u32{0};
   if (f32_zero(bits)) return kSign;
   return (bits & kSign) != 0 ? ~bits : bits | kSign;
@@ -52,9 +57,9 @@ std::array<u8, N> descending(const std::array<u32, N>& keys) {
 std::array<u32, 4> addresses(const MergeArgs& x) { return {x.src0, x.src1, x.src2, x.src3}; }
 std::array<u16, 4> lengths(const MergeArgs& x) { return {x.len0, x.len1, x.len2, x.len3}; }
 
-// The lists of one repeat into `out`; returns how many elements of each were taken.
+// Merges the lists of one repeat to `to`; returns how many elements of each were taken.
 std::array<u16, 4> merge(const std::array<std::span<const std::byte>, 4>& lists, const Record& r, bool suspend,
-                         std::vector<std::byte>& out) {
+                         std::byte* to) {
   std::array<u16, 4> taken{};
   const auto next = [&](usize i) { return lists[i].subspan(usize{taken[i]} * r.bytes); };
   // The key of the next element of each list plus one; 0 where none is left.
@@ -66,7 +71,12 @@ std::array<u16, 4> merge(const std::array<std::span<const std::byte>, 4>& lists,
     const auto best = static_cast<usize>(std::ranges::max_element(keys) - keys.begin());  // the first of equal ones
     if (keys[best] == 0) return taken;
     const std::byte* const from = next(best).data();
-    out.insert(out.end(), from, from + r.bytes);
+    if (r.bytes == kSortRecordBytes) {  // a size that the compiler knows
+      std::memcpy(to, from, kSortRecordBytes);
+    } else {
+      std::memcpy(to, from, r.bytes);
+    }
+    to += r.bytes;
     ++taken[best];
     look(best);
     if (suspend && keys[best] == 0) return taken;
@@ -164,16 +174,15 @@ void merge_lists(const MergeArgs& x, LaneType type, ExecContext& c) {
   const Record r = split ? sort_record(type) : proposal(type);
   const View& ub = c.mem[BufId::UB];
   const u64 step = merged_elements(x) * r.bytes;
-  std::vector<std::byte> out;
-  out.reserve(step);
+  std::vector<std::byte> out(step);
   for (u32 i = 0; i < x.repeat; ++i) {
     std::array<std::span<const std::byte>, 4> lists{};
     for (usize l = 0; l < lists.size(); ++l) {
       if ((x.valid >> l & 1) != 0) lists[l] = ub.bytes(addresses(x)[l] + i * step, u64{lengths(x)[l]} * r.bytes);
     }
-    out.clear();
-    const std::array<u16, 4> taken = merge(lists, r, x.suspend != 0, out);
-    std::ranges::copy(out, ub.bytes(x.dst + i * step, out.size()).begin());
+    const std::array<u16, 4> taken = merge(lists, r, x.suspend != 0, out.data());
+    const u64 bytes = std::accumulate(taken.begin(), taken.end(), u64{0}) * r.bytes;
+    std::copy_n(out.begin(), bytes, ub.bytes(x.dst + i * step, bytes).begin());
     const unsigned bits = split ? 16 : 13;
     c.results.vms4_sr = 0;
     for (usize l = 0; l < taken.size(); ++l)
