@@ -186,7 +186,7 @@ void hierarchical_allreduce(Study& study) {
   const Network slow{"given", chip_of(network)};
   // The flat ring leaves a node through one port; a hierarchy on one port for a node has a share of it for each card.
   const Network shared{"shared_port", chip_of(network / static_cast<double>(c.cards))};
-  // Faster networks, up to one that equals the links inside a node.
+  // Other networks, up to one that equals the links inside a node.
   constexpr std::array kShares{0.25, 0.5, 1.0};
   std::vector<Network> faster;
   for (const double share : kShares) {
@@ -218,14 +218,16 @@ void hierarchical_allreduce(Study& study) {
                (seconds[steps.add(way, slow)] - compute) * 1e3, "ms");
   for (const Gain& g : others)
     study.fact(g.fact, percent(g), "%");
-  double last = percent(given), least_fall = 1e300;
+  std::vector<std::pair<double, double>> gains;  // by bandwidth, up to that inside a node
+  if (network < inside) gains.emplace_back(network, percent(given));
   for (usize i = 0; i < faster.size(); ++i) {
-    const double now = percent(on_faster[i]);
-    study.fact(on_faster[i].fact, now, "%");
-    if (kShares[i] * inside <= network) continue;
-    least_fall = std::min(least_fall, last - now);
-    last = now;
+    gains.emplace_back(kShares[i] * inside, percent(on_faster[i]));
+    study.fact(on_faster[i].fact, gains.back().second, "%");
   }
+  std::ranges::sort(gains);
+  double least_fall = 1e300;
+  for (usize i = 1; i < gains.size(); ++i)
+    least_fall = std::min(least_fall, gains[i - 1].second - gains[i].second);
   study.measured("gain", percent(given));
   study.measured("gain_at_equal_bandwidth", percent(on_faster.back()));
   study.measured("least_fall", least_fall);
