@@ -12,6 +12,7 @@ namespace vinci::task {
 namespace {
 
 namespace fb = flatbuffers;
+namespace vts = ::vinci_vts;
 
 // FlatBuffers only promise offsets inside the file; meaning starts here. Offsets may share what they point at, so
 // everything that is copied counts against one budget.

@@ -12,6 +12,7 @@ namespace vinci::task {
 namespace {
 
 namespace fb = flatbuffers;
+namespace vts = ::vinci_vts;
 
 class VtsWriter {
  public:

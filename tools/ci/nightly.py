@@ -67,7 +67,6 @@ STEPS = {
           for call in ("module_test.py build/release/tools/vinci/vinci", "misuse_test.py Lifetimes Values", "random_calls.py 20"))),
     "slurm": Step(
         "a sweep on a cluster of one node, with a real slurmctld and slurmd (root)",
-        "./dev install-deps optional",
         "cmake --preset release -DVINCI_TESTS=ON",
         f"cmake --build build/release -j {JOBS} --target vinci",
         "/usr/bin/python3 tests/system/slurm.py build/release/tools/vinci/vinci"),

@@ -14,6 +14,7 @@ void add_cc(CLI::App& app);
 void add_check(CLI::App& app);
 void add_chips(CLI::App& app);
 void add_compile(CLI::App& app);
+void add_completion(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_dis(CLI::App& app);
 void add_gen(CLI::App& app);
