@@ -15,6 +15,7 @@
 #include "isa/base/error.h"
 #include "isa/loops.h"
 #include "sim/config/load.h"
+#include "sim/config/schema.h"
 #include "sim/config/unit_text.h"
 #include "sim/task/load.h"
 #include "sim/task/notes.h"
@@ -140,6 +141,7 @@ struct CheckOptions {
   std::vector<std::string> files;
   bool chip = false;
   bool manual = false;
+  bool schema = false;
   bool assumed = false;
 };
 
@@ -187,6 +189,7 @@ std::string check_file(const std::string& file, bool chip) {
 
 void check_files(const CheckOptions& o) {
   if (o.manual) return print_out(config::manual());
+  if (o.schema) return print_out(config::chip_schema());
   if (o.assumed) {
     std::vector<std::string> chips = o.files;
     if (chips.empty())
@@ -220,6 +223,9 @@ void add_check(CLI::App& app) {
       sub->add_option("FILE", o->files, "Task streams (.yaml, .vts), chip files, or names of built-in chips");
   CLI::Option* chip = sub->add_flag("--chip", o->chip, "Take every FILE for a chip, whatever it looks like");
   sub->add_flag("--manual", o->manual, "Print every key of a chip file with unit, default, range and meaning")
+      ->excludes(files)
+      ->excludes(chip);
+  sub->add_flag("--schema", o->schema, "Print the JSON Schema of chip files, for editors")
       ->excludes(files)
       ->excludes(chip);
   sub->add_flag("--assumed", o->assumed, "List what of each chip is still assumed; of all built-in chips without FILE");

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "sim/config/schema.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "isa/base/enums.h"
+#include "sim/config/describe_chip.h"
+#include "sim/config/unit_text.h"
+
+namespace vinci::config {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+inline constexpr bool kIsCostLines = std::same_as<std::remove_const_t<T>, std::map<std::string, CostLine>>;
+template <class T>
+inline constexpr bool kIsNumber = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
+
+// An object for each group; a cost line is described once.
+struct WriteSchema {
+  Json& properties;
+
+  template <class T>
+  void operator()(std::string_view key, const T& member, std::string_view doc, Range range = {}) {
+    Json& out = properties[std::string(key)];
+    out["description"] = doc;
+    if constexpr (std::same_as<T, CostLine>) {
+      out["$ref"] = "#/$defs/cost_line";
+    } else if constexpr (kIsCostLines<T>) {
+      out["type"] = "object";
+      out["additionalProperties"]["$ref"] = "#/$defs/cost_line";
+    } else if constexpr (Described<const T>) {
+      write_group(out, member);
+    } else {
+      write_value(out, member, range);
+    }
+  }
+
+  template <class S>
+  static void write_group(Json& out, const S& group) {
+    out["type"] = "object";
+    out["additionalProperties"] = false;
+    WriteSchema inner{out["properties"]};
+    inner.properties = Json::object();
+    describe(inner, group);
+  }
+
+  template <class T>
+  static void write_value(Json& out, const T& member, Range range) {
+    if constexpr (std::same_as<T, std::string>) {
+      out["type"] = "string";
+    } else if constexpr (std::is_enum_v<T>) {
+      for (const std::string_view name : enum_names<T>)
+        out["enum"].push_back(name);
+    } else if constexpr (std::same_as<T, bool>) {
+      out["type"] = "boolean";
+      out["default"] = member;
+    } else if constexpr (kIsNumber<T>) {
+      // Cycles may be written with their unit.
+      out["type"] = std::integral<T> ? Json("integer") : Json::array({"number", "string"});
+      if (range.high > range.low) {
+        out["minimum"] = range.low;
+        out["maximum"] = range.high;
+      }
+      out["default"] = member;
+    } else {
+      out["type"] = {"string", "number"};
+      std::string doc = fmt::format("{}; {}", out["description"].get<std::string>(), how_to_write(T{}));
+      if (range.high > range.low) {
+        doc += fmt::format(", {} to {}", write_text(bound_as<T>(range.low)), write_text(bound_as<T>(range.high)));
+      }
+      out["description"] = doc;
+      out["default"] = write_text(member);
+    }
+  }
+};
+
+}  // namespace
+
+std::string chip_schema() {
+  Json out;
+  out["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  out["title"] = "Chip file of Vinci";
+  WriteSchema::write_group(out, ChipConfig());
+  out["properties"]["extends"] = {{"type", "string"},
+                                  {"description", "a built-in chip, or a chip file, that this one changes"}};
+  WriteSchema::write_group(out["$defs"]["cost_line"], CostLine());
+  return out.dump(1) + "\n";
+}
+
+}  // namespace vinci::config
