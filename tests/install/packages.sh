@@ -50,6 +50,7 @@ import vinci
 assert vinci.__file__.startswith(sys.argv[1].removesuffix("/lib/python3/dist-packages")), vinci.__file__
 print(vinci.Chip("ascend-910b1").name)
 PYTHON
+grep -q "class Chip" "$usr/lib/python/vinci.pyi" || failed "there are no types for editors"
 flatc --python -o flat "$usr/share/vinci/task_stream.fbs"
 test -e flat/vinci_vts/TaskStream.py || failed "the schema's module has another name"
 

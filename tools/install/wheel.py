@@ -47,6 +47,8 @@ def main():
         (info / "METADATA").write_text(METADATA.format(version=version, minor=minor, next=minor + 1))
         (info / "WHEEL").write_text(WHEEL.format(minor=minor, platform=platform))
         shutil.copy(module, folder)
+        if (module.parent / "vinci.pyi").exists():
+            shutil.copy(module.parent / "vinci.pyi", folder)
         for library_name in ("vinci", "vinci_builder"):
             path, soname = library(build, library_name)
             (folder / "vinci.libs").mkdir(exist_ok=True)
