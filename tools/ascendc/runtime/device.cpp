@@ -77,9 +77,9 @@ Settings Settings::from_environment() {
   if (&vinci_ascendc_auto_sync_log != nullptr) s.auto_sync_log = vinci_ascendc_auto_sync_log;
   s.quiet = environment("VINCI_VERBOSE") != "1";
   s.watchdog = WatchdogLimits::from_environment();
-  // A census looks at data.
-  const char* usual = s.options.find("--numerics") != std::string::npos ? "full" : "timing";
-  const std::string mode = environment("VINCI_MODE", &vinci_ascendc_mode != nullptr ? vinci_ascendc_mode : usual);
+  std::string_view usual = &vinci_ascendc_mode != nullptr ? vinci_ascendc_mode : "timing";
+  if (usual == "timing" && s.options.find("--numerics") != std::string::npos) usual = "full";  // a census looks at data
+  const std::string mode = environment("VINCI_MODE", std::string(usual));
   if (mode == "functional") {
     s.mode = Mode::functional;
   } else if (mode == "timing") {
