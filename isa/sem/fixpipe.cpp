@@ -129,10 +129,10 @@ struct Channel {
   float positive = 1, negative = 1;  // factors
 };
 
-// A value of L0C, its factor and their product.
+// A value of L0C, what its factor meets of it (behind a shift), the factor and their product.
 struct Scaled {
   double src;
-  float factor, value;
+  float shifted, factor, value;
 };
 
 // The factors of all columns, and what becomes of a value.
@@ -198,12 +198,12 @@ class Converter {
           const bool made = !std::isfinite(v.value) && std::isfinite(v.src);
           if (!padding) record({.overflow = r.overflow || made, .underflow = r.underflow});
           put(into + 2 * i, saturate_f16(r.bits, saturating() ? OverflowMode::saturation : OverflowMode::inf_nan));
-          if (counts) census_.add(v.src, v.factor, v.value);
+          if (counts) census_.add(v.shifted, v.factor, v.value);
           break;
         }
         case Output::bf16:
           put(into + 2 * i, saturate_bf16(f32_to_bf16(std::bit_cast<u32>(v.value)), context_.overflow));
-          if (counts) census_.add(v.src, v.factor, v.value);
+          if (counts) census_.add(v.shifted, v.factor, v.value);
           break;
         case Output::b8: {
           const auto bits = static_cast<u8>(quantise(v.value, channel.quant.offset, range_b8(channel.quant.is_signed)));
@@ -279,9 +279,9 @@ class Converter {
       std::memcpy(&v, from, sizeof v);
       src = v;
     }
-    if (relu_ == static_cast<u8>(ReluPre::normal) && v <= 0) return {src, 0, 0};
+    if (relu_ == static_cast<u8>(ReluPre::normal) && v <= 0) return {src, v, 0, 0};
     const float factor = v < 0 ? channel.negative : channel.positive;
-    return {src, factor, v * factor};
+    return {src, v, factor, v * factor};
   }
   // The instruction does not say whether the bits are f32 or s32, so relu looks at the sign alone, which is right for
   // both: NaN that the cube makes have no sign.

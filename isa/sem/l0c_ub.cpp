@@ -160,9 +160,9 @@ float scaled(float v, const QuantParameter& q) {
   return q.relu && product <= 0 ? 0 : product;
 }
 
-u16 to_f16(double src, float value, const QuantParameter& q, CastCensus& census, ExecContext& c) {
+u16 to_f16(float value, const QuantParameter& q, CastCensus& census, ExecContext& c) {
   const float v = scaled(value, q);
-  if (census) census.add(src, q.relu && v == 0 ? 0 : q.scale, v);
+  if (census) census.add(value, q.relu && v == 0 ? 0 : q.scale, v);
   const RoundedF16 r = round_f32_to_f16(std::bit_cast<u32>(v));
   const bool made = !std::isfinite(v) && std::isfinite(value);
   record(r.overflow || made, r.underflow, c);
@@ -197,13 +197,13 @@ void convert(const Plan& p, u8 type, u64 piece, std::span<const std::byte> from,
       return;
     case CrMode::f16_to_f32: each<u16, u32>(from, into, [](u16 v, usize) { return f16_to_f32(v); }); return;
     case CrMode::f16_mul:
-      each<u16, u16>(from, into, [&](u16 v, usize i) { return to_f16(f16_value(v), f16_value(v), q[i], census, c); });
+      each<u16, u16>(from, into, [&](u16 v, usize i) { return to_f16(f16_value(v), q[i], census, c); });
       return;
     case CrMode::s32_to_f16:
     case CrMode::vdeq:
     case CrMode::vdeq16:
     case CrMode::deq16:
-      each<i32, u16>(from, into, [&](i32 v, usize i) { return to_f16(v, dequant_input(v, q[i]), q[i], census, c); });
+      each<i32, u16>(from, into, [&](i32 v, usize i) { return to_f16(dequant_input(v, q[i]), q[i], census, c); });
       return;
     case CrMode::vdeqs16:
     case CrMode::deqs16:

@@ -297,7 +297,7 @@ float factor_of(u32 bits) { return std::bit_cast<float>(bits & 0xffffe000u); }
 
 struct ScaledValue {
   long double src = 0;
-  float factor = 1, product = 0;
+  float shifted = 0, factor = 1, product = 0;
   bool shift_clips = false;
 };
 ScaledValue scaled(const FixpipeCase& x, u64 bits, u32 column) {
@@ -309,14 +309,14 @@ ScaledValue scaled(const FixpipeCase& x, u64 bits, u32 column) {
     v = std::clamp(shifted, -32768.0L, 32767.0L);
     out.shift_clips = v != shifted;
   }
-  const auto single = static_cast<float>(v);
+  out.shifted = static_cast<float>(v);
   const float positive = x.way.scales ? factor_of(p.scale) : 1;
   float negative = positive;
   if (x.relu == 1) negative = 0;
   if (x.relu >= 2) negative = factor_of(x.alphas[column]);
-  if (x.relu == 1 && single <= 0) return {out.src, 0, 0, out.shift_clips};
-  out.factor = single < 0 ? negative : positive;
-  out.product = single * out.factor;
+  if (x.relu == 1 && out.shifted <= 0) return {out.src, out.shifted, 0, 0, out.shift_clips};
+  out.factor = out.shifted < 0 ? negative : positive;
+  out.product = out.shifted * out.factor;
   return out;
 }
 
@@ -331,7 +331,7 @@ Verdict to_float(const FixpipeCase& x, const ScaledValue& v) {
   // Dequantisation always saturates.
   if (model::special(r) && (x.way.scales || x.saturation)) out.add(saturated);
   if (r != 0 && std::fabs(r) < model::smallest_normal(to)) out.add(subnormal);
-  if (r == 0 && v.src != 0 && v.factor != 0) out.add(flushed);
+  if (r == 0 && v.shifted != 0 && v.factor != 0) out.add(flushed);
   if (to != LaneType::f16) return out;
   if (!special && model::special(r)) out.status |= u64{1} << 8;
   if (has(out.events, flushed)) out.status |= u64{1} << 9;
