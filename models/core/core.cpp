@@ -57,6 +57,10 @@ void Core::start(const Block& block, u64 at, std::function<void()> done) {
   status_ = scalar_status_ = 0;
   results_ = {};
   if (watch_ != nullptr) watch_->begin(block_.task_id, block_.launch.block_idx, *block_.code);
+  if (block_.log != nullptr) {
+    for (const auto& p : pipes_)
+      if (p != nullptr) p->keep_log();
+  }
   scalar_->start(*block_.code, block_.launch, at, block_.prepare);
 }
 

@@ -21,6 +21,7 @@
 #include "models/core/pipe.h"
 #include "models/core/scalar_unit.h"
 #include "models/cost/cost.h"
+#include "models/explain/block_log.h"
 #include "models/memory/memory_system.h"
 
 namespace vinci::isa {
@@ -37,8 +38,9 @@ struct Block {
   std::string where = {};                           // the same: "block 3"
   std::shared_ptr<isa::CrossCoreFlags> cross = {};  // of the task
   isa::TaskCore self = {};
-  u32 task_id = 0;  // for the checker
-  u64 prepare = 0;  // cycles from the start of the block to the first instruction
+  u32 task_id = 0;          // for the checker
+  u64 prepare = 0;          // cycles from the start of the block to the first instruction
+  BlockLog* log = nullptr;  // keeps why its instructions began when they did; may be null
 };
 
 // One core: buffers, flags, a scalar unit and the pipes that its kind has. Wiring only.
@@ -95,6 +97,8 @@ class Core {
   const std::string& name() const { return name_; }
   const isa::CoreSpec& spec() const { return spec_; }
   const Block& block() const { return block_; }
+  // Of the present block; null where nobody asks.
+  BlockLog* log() const { return block_.log; }
   // Of the present or latest block, and of all blocks so far; after finish_data().
   u64 status() const { return status_ | scalar_status_; }
   u64 status_seen() const { return earlier_status_ | status(); }

@@ -9,7 +9,7 @@
 
 namespace vinci::models {
 
-void CrossCore::set(const Core& from, const isa::Issued& inst, trace::TrackId track) {
+void CrossCore::set(const Core& from, const isa::Issued& inst, trace::TrackId track, u32 node) {
   const Block& block = from.block();
   const auto what = isa::CrossCoreSet::parse(isa::args_of<isa::insn::FftsCrossCoreSync>(inst.args).config);
   const bool pair = what.mode == isa::CrossCoreSet::kPair;
@@ -25,7 +25,9 @@ void CrossCore::set(const Core& from, const isa::Issued& inst, trace::TrackId tr
                     .setter = block.self,
                     .code = block.code,
                     .pc = inst.pc,
-                    .track = track});
+                    .track = track,
+                    .log = block.log,
+                    .node = node});
   }
   wake_for_next();
 }
@@ -61,6 +63,7 @@ void CrossCore::deliver(const Increment& i) {
   const auto to = std::ranges::find_if(
       cores_, [&](const Core* c) { return !c->idle() && c->block().cross == i.flags && c->block().self == i.to; });
   if (to == cores_.end()) return;  // its block has ended without waiting
+  if (BlockLog* log = (*to)->log()) log->arrived(i.flag, i.log, i.node, i.set_at);
   (*to)->scalar().wake();
   if (env_.trace != nullptr)
     env_.trace->flow(i.track, i.set_at, (*to)->scalar().track(), i.at, fmt::format("flag {}", i.flag));

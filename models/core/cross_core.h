@@ -15,6 +15,7 @@
 
 namespace vinci::models {
 
+class BlockLog;
 class Core;
 
 // Cross-core flags in time: what a core sets reaches the others `delay` cycles later. There is one FFTS for all cores,
@@ -26,7 +27,8 @@ class CrossCore : public sim::Module {
   void connect(std::vector<Core*> cores) { cores_ = std::move(cores); }
 
   // A core executes ffts_cross_core_sync now, on the pipe that shows itself on `track`.
-  void set(const Core& from, const isa::Issued& inst, trace::TrackId track);
+  // `node` is the instruction in the log of its block, if there is one.
+  void set(const Core& from, const isa::Issued& inst, trace::TrackId track, u32 node);
 
  private:
   // An increment on its way.
@@ -40,6 +42,8 @@ class CrossCore : public sim::Module {
     const isa::Code* code = nullptr;
     u32 pc = 0;
     trace::TrackId track = 0;
+    const BlockLog* log = nullptr;
+    u32 node = 0;
   };
 
   using Queue = std::deque<Increment>;  // first in, first out

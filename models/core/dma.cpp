@@ -32,6 +32,7 @@ void Dma::begin(u64 at, const isa::Footprint& footprint, double body, bool by_ro
     bytes += a.bytes();
   }
   part_ = 0;
+  if (log_ != nullptr) log_->begin();
   by_rows_ = by_rows;
   exhausted_ = bytes == 0;
   finished_ = false;
@@ -117,9 +118,23 @@ void Dma::next_row_of_pieces() {
   if (!exhausted_) start_part();
 }
 
+template <bool kLogged>
+inline MemorySystem::Train::Response Dma::request(u64 now, u64 address, RequestStages& stages) {
+  if constexpr (!kLogged) {
+    return run_.train.access(now, address);
+  } else {
+    return run_.train.access(now, address, [&](u64 first, u64 second, u64 third, u64 done) {
+      stages = gm_.write ? RequestStages::write(to_ticks(now), first, second, third)
+                         : RequestStages::read(to_ticks(now), first, second, third, done,
+                                               {memory_.noc_latency(), memory_.hbm_latency()});
+    });
+  }
+}
+
 // In order: the mover keeps the sequence of its requests. What changes with each of them is kept in local variables,
 // because the host would wait for its own stores.
-inline void Dma::send_chunk(u64 now) {
+template <bool kLogged>
+void Dma::send_chunk(u64 now) {
   u64* const under_way = under_way_.data();
   const usize requests = under_way_.size();
   u64 chunk_left = chunk_left_, done = done_, first = first_;
@@ -133,11 +148,13 @@ inline void Dma::send_chunk(u64 now) {
     do {
       room = under_way[oldest] <= now;
       if (!room) break;
-      const MemorySystem::Train::Response response = run_.train.access(now, address);
+      [[maybe_unused]] RequestStages stages;
+      const MemorySystem::Train::Response response = request<kLogged>(now, address, stages);
       done = std::max(done, response.done);
       first = std::min(first, response.done);
       for (u32 places = response.from_l2 ? 1 : run_.places; places != 0; --places) {
         under_way[oldest] = done;
+        if constexpr (kLogged) log_->request(oldest, response.done, stages);
         oldest = oldest + 1 < requests ? oldest + 1 : 0;
       }
       port_time += port_cycles;
@@ -160,9 +177,12 @@ u64 Dma::pump(u64 now) {
   while (!exhausted_) {
     const u64 port_free = whole_cycles(port_time_);
     if (port_free > now) return port_free;
-    if (const u64 room = under_way_[oldest_]; room > now) return room;
+    if (const u64 room = under_way_[oldest_]; room > now) {
+      if (log_ != nullptr) log_->waits_for(oldest_, room - now);
+      return room;
+    }
     port_time_ = std::max(port_time_, static_cast<double>(now));
-    send_chunk(now);
+    log_ != nullptr ? send_chunk<true>(now) : send_chunk<false>(now);
   }
   if (!finished_ && delivery_ > 0) delivered_ = std::max(delivered_, static_cast<double>(first_)) + delivery_;
   finished_ = true;

@@ -2,9 +2,11 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "isa/insn.h"
+#include "models/explain/copy_log.h"
 #include "models/memory/memory_system.h"
 
 namespace vinci::models {
@@ -33,9 +35,17 @@ class Dma {
   bool finished() const { return finished_; }
   // When the data of the last finished transfer, and of all before it, have arrived and entered their buffer.
   u64 done() const;
+  // From the next transfer on it notes what it waits for.
+  void keep_log() {
+    if (log_ == nullptr) log_ = std::make_unique<CopyLog>(under_way_.size());
+  }
+  const CopyLog& log() const { return *log_; }
 
  private:
+  template <bool kLogged>
   void send_chunk(u64 now);
+  template <bool kLogged>
+  MemorySystem::Train::Response request(u64 now, u64 address, RequestStages& stages);
   void start_part();
   void start_piece(u64 address);
   void start_run();
@@ -83,6 +93,7 @@ class Dma {
   u64 unit_ = 0;                // it is cut at multiples of so many bytes
   u64 place_unit_ = 0;          // and a request that L2 does not serve takes a place for each of so many
   isa::Footprint parts_;        // accesses of global memory that are not empty
+  std::unique_ptr<CopyLog> log_;
 };
 
 }  // namespace vinci::models

@@ -120,6 +120,7 @@ inline void Pipe::pump_dma(u64 t) {
   free_at_ = f.end;
   busy_until_ = f.done;
   occupation_.busy(t, busy_until_);
+  if (BlockLog* log = core_.log()) log->copied(f.node, f.end, f.done, dma_.log());
 }
 
 void Pipe::retire(const Entry& f, u64 t) {
@@ -128,6 +129,7 @@ void Pipe::retire(const Entry& f, u64 t) {
     try {
       const bool awaited = a.dst != isa::PipeId::S && core_.pipe(a.dst)->awaits(t, a);
       const u64 visible = core_.flags().raise(t, a, awaited);
+      if (BlockLog* log = core_.log()) log->raised(a, f.node, t);
       if (a.dst == isa::PipeId::S) {
         core_.scalar().wake_at(visible);
       } else {
@@ -141,7 +143,7 @@ void Pipe::retire(const Entry& f, u64 t) {
   }
   if (f.inst.row->role == isa::Role::cross_set) {
     try {
-      core_.cross().set(core_, f.inst, track_);
+      core_.cross().set(core_, f.inst, track_, f.node);
     } catch (const Error& e) {
       core_.blame(e, f.inst.pc, &f.inst, id_);
     }
@@ -205,6 +207,7 @@ bool Pipe::start_next(u64 t) {
       }
       const u64 set_at = core_.flags().set_at(a);
       core_.flags().lower(a);
+      if (BlockLog* log = core_.log()) log->wait_flag(id_, q.inst, q.queued, t, set_at, free_at_);
       if (a.inserted != 0) pass_inserted(t, q.inst, Doing::wait_flag);
       if (env_.trace != nullptr) {
         const u64 since = occupation_.doing() == Doing::wait_flag ? waiting_since_ : t;
@@ -221,6 +224,7 @@ bool Pipe::start_next(u64 t) {
         note_waiting(t, Doing::barrier);
         return false;
       }
+      if (BlockLog* log = core_.log()) log->barrier(id_, q.inst, q.queued, t);
       if (is_inserted(q.inst)) pass_inserted(t, q.inst, Doing::barrier);
       if (occupation_.doing() == Doing::barrier) occupation_.enter(t, Doing::idle);
       break;
@@ -239,6 +243,8 @@ bool Pipe::start_next(u64 t) {
         }
       }
       q.end = q.done = q.begin;
+      if (BlockLog* log = core_.log())
+        q.node = log->set_flag(id_, q.inst, q.queued, t, q.begin, !global_ && !flying_.empty());
       flying_.push_back(&q);
       flies = true;
       break;
@@ -310,7 +316,13 @@ void Pipe::start_work(u64 t, Entry& f) {
     dma_tail_ = c.latency - c.occupancy;
     const double body = body_cycles(line, q.work);
     const double delivery = line.delivery > 0 ? std::max(line.minimum, line.delivery * body) : 0;
-    dma_.begin(t + whole_cycles(line.startup), footprint_of(f.inst), body, line.per_piece > 0, delivery);
+    const isa::Footprint footprint = footprint_of(f.inst);
+    dma_.begin(t + whole_cycles(line.startup), footprint, body, line.per_piece > 0, delivery);
+    if (BlockLog* log = core_.log()) {
+      f.node = log->work(id_, f.inst, q, f.queued, t, t, t, f.alone);
+      for (const isa::Access& a : footprint)
+        if (a.buffer == isa::BufId::GM) log->touches(f.node, a.address);
+    }
     f.end = f.done = kUnknown;
     flying_.push_back(&f);
     occupation_.busy(t, kUnknown);
@@ -319,6 +331,7 @@ void Pipe::start_work(u64 t, Entry& f) {
     return;
   }
   if (!flying_.empty()) f.done = std::max(f.done, flying_.back()->done);  // retire in order
+  if (BlockLog* log = core_.log()) f.node = log->work(id_, f.inst, q, f.queued, t, f.end, f.done, f.alone);
   flying_.push_back(&f);
   free_at_ = f.end;
   occupation_.busy(t, std::max(free_at_, busy_until_));

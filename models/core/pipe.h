@@ -41,6 +41,8 @@ class Pipe final : public sim::Module {
   void push(const isa::Issued& inst, const Resolved* resolved, u64 at, bool alone = false);
   // Nothing is queued or executing.
   bool drained() const { return queue_.empty() && flying_.empty(); }
+  // Copies note what they wait for, for the log of a block.
+  void keep_log() { dma_.keep_log(); }
   void settle(u64 at) { occupation_.settle(at); }
   const Occupation& occupation() const { return occupation_; }
   u64 macs() const { return macs_; }
@@ -58,6 +60,7 @@ class Pipe final : public sim::Module {
     isa::Issued inst;
     const Resolved* resolved = nullptr;  // of work, at the latest when it is the head of the queue
     bool alone = false;                  // it begins when the one before is done
+    u32 node = 0;                        // in the log of the block, if there is one
     u64 queued = 0;                      // when it gets into the queue
     u64 begin = 0, end = 0, done = 0;
   };

@@ -61,6 +61,7 @@ void ScalarUnit::wait(u64 t, Doing why) {
 void ScalarUnit::end_wait(u64 t) {
   const Doing doing = occupation_.doing();
   if (doing == Doing::busy || doing == Doing::idle) return;
+  if (core_.log() != nullptr) note_wait(doing, t);
   show(kDoingNames[static_cast<usize>(doing)], waiting_since_, t);
   busy_since_ = t;
 }
@@ -86,6 +87,7 @@ void ScalarUnit::act() {
     const u64 t = now();
     if (t < free_at_) continue;
     if (prepare_ > 0) {
+      note(CostKind::program_start, nullptr, t, t + prepare_);
       occupation_.busy(t, t + prepare_);
       free_at_ = t + std::exchange(prepare_, 0);
       continue;
@@ -129,6 +131,7 @@ bool ScalarUnit::deliver(u64 t) {
           wait(t, Doing::wait_flag);
           return false;
         }
+        flag_set_at_ = core_.flags().set_at(a);
         core_.flags().lower(a);
         if (a.inserted != 0) {
           const u64 waited = occupation_.doing() == Doing::wait_flag ? t - waiting_since_ : 0;
@@ -139,6 +142,7 @@ bool ScalarUnit::deliver(u64 t) {
       case isa::Role::set_flag: {
         const auto& a = isa::args_of<isa::insn::SetFlag>(inst.args);
         core_.pipe(a.dst)->wake_at(core_.flags().raise(t, a, core_.pipe(a.dst)->awaits(t, a)));
+        if (BlockLog* log = core_.log()) log->raised(a, Cause::kScalar, t);
         if (a.inserted != 0) core_.charge_inserted(inst, issue_cycles_);
         break;
       }
@@ -168,6 +172,7 @@ bool ScalarUnit::deliver(u64 t) {
   end_wait(t);
   pending_ = false;
   free_at_ = t + issue_cycles_;
+  note(CostKind::issue, &next_, t, free_at_);
   occupation_.busy(t, free_at_);
   return true;
 }
@@ -209,6 +214,45 @@ void ScalarUnit::stop_livelock() {
   if (spun_++ % kAsk == 0 && env_.alone && env_.agenda.only_spins()) sim::report_deadlock(env_);
 }
 
+// One at a time, so that each is charged to its line.
+u32 ScalarUnit::run_plain_logged(u64& at) {
+  const isa::CodeInst& inst = front_.current();
+  const u32 pc = front_.pc();
+  const u64 begin = at;
+  const u32 ran = run_plain(1, at);
+  note(CostKind::scalar, inst, pc, begin, at);
+  return ran;
+}
+
+void ScalarUnit::note(CostKind kind, const isa::CodeInst& inst, u32 pc, u64 begin, u64 end) {
+  if (BlockLog* log = core_.log()) log->scalar(kind, inst.row, pc, inst.line, begin, end);
+}
+
+void ScalarUnit::note(CostKind kind, const isa::Issued* inst, u64 begin, u64 end) {
+  BlockLog* log = core_.log();
+  if (log == nullptr) return;
+  if (inst == nullptr) {
+    log->scalar(kind, nullptr, 0, 0, begin, end);
+  } else {
+    log->scalar(kind, inst->row, inst->pc, inst->line, begin, end);
+  }
+}
+
+void ScalarUnit::note_wait(Doing waited, u64 t) {
+  BlockLog& log = *core_.log();
+  switch (waited) {
+    case Doing::queue_full: return log.waited_for_room(next_, waiting_since_, t);
+    case Doing::barrier: return log.waited_for_pipes(&next_, waiting_since_, t);
+    case Doing::drain: return log.waited_for_pipes(nullptr, waiting_since_, t);
+    default: break;
+  }
+  if (next_.row->role == isa::Role::cross_wait) {
+    log.waited_for_core(next_, waiting_since_, t, isa::args_of<isa::insn::WaitFlagDev>(next_.args).flag);
+  } else {
+    log.waited_for_flag(next_, waiting_since_, t, flag_set_at_);
+  }
+}
+
 void ScalarUnit::count(u32 instructions) {
   watch_.ran(instructions);
   env_.instructions += instructions;
@@ -227,7 +271,11 @@ bool ScalarUnit::run(u64 t) {
   for (u32 n = 0; n < kRunAhead; ++n) {
     u32 pc = front_.pc();
     try {
-      n += run_plain(kRunAhead - n, at);
+      if (core_.log() == nullptr) {
+        n += run_plain(kRunAhead - n, at);
+      } else {
+        n += run_plain_logged(at);
+      }
       pc = front_.pc();
       const isa::CodeInst* inst = &front_.current();
       const bool scalar = inst->row->role == isa::Role::scalar || inst->row->role == isa::Role::end;
@@ -235,6 +283,7 @@ bool ScalarUnit::run(u64 t) {
         count(1);
         if (inst->row->role != isa::Role::pipe_barrier) ++env_.changes;
         if (!issue()) {  // left out
+          note(CostKind::issue, *inst, pc, at, at + issue_cycles_);
           at += issue_cycles_;
           break;
         }
@@ -242,6 +291,7 @@ bool ScalarUnit::run(u64 t) {
         if (queued && !core_.pipe(next_.pipe)->full()) {
           push(*core_.pipe(next_.pipe), at);
           pending_ = false;
+          note(CostKind::issue, &next_, at, at + issue_cycles_);
           at += issue_cycles_;
           continue;
         }
@@ -261,7 +311,9 @@ bool ScalarUnit::run(u64 t) {
       if (front_.changed_memory()) ++env_.changes;
       if (front_.stated_cycles() != 0) core_.charge_native(*inst, pc, front_.stated_cycles(), front_.counted_cycles());
       mask_set_ |= inst->row->sets_mask;
+      const u64 begin = at;
       at += scalar_cost(*inst, at);
+      note(timeless ? CostKind::scalar : CostKind::scalar_load, *inst, pc, begin, at);
       if (front_.done()) break;
     } catch (const Error& e) {
       if (at == t) core_.blame(e, pc, pending_ ? &next_ : nullptr, isa::PipeId::S);

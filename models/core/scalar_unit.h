@@ -10,6 +10,7 @@
 #include "models/core/occupation.h"
 #include "models/core/resolved.h"
 #include "models/cost/cost.h"
+#include "models/explain/cost_kind.h"
 #include "models/memory/memory_system.h"
 #include "sim/kernel/module.h"
 
@@ -49,6 +50,11 @@ class ScalarUnit final : public sim::Module {
   // wake it.
   bool run(u64 t);
   u32 run_plain(u32 most, u64& at);
+  u32 run_plain_logged(u64& at);
+  // For the log of the block, if there is one.
+  void note(CostKind kind, const isa::CodeInst& inst, u32 pc, u64 begin, u64 end);
+  void note(CostKind kind, const isa::Issued* inst, u64 begin, u64 end);
+  void note_wait(Doing waited, u64 t);
   void stop_livelock();
   void count(u32 instructions);
   void finish(u64 t);
@@ -86,7 +92,8 @@ class ScalarUnit final : public sim::Module {
   std::optional<Thrown> ahead_;  // by an instruction whose time, free_at_, lies ahead
   u64 free_at_ = 0;
   u64 waiting_since_ = 0;
-  u64 busy_since_ = 0;  // since when it has not waited, for the timeline
+  u64 flag_set_at_ = 0;  // of the flag that the latest wait_flag took
+  u64 busy_since_ = 0;   // since when it has not waited, for the timeline
   Occupation occupation_;
   u64 instructions_ = 0;
   trace::TrackId track_ = 0;

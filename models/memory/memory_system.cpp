@@ -27,6 +27,7 @@ MemorySystem::MemorySystem(const config::MemoryConfig& config, double hertz, u32
       noc_latency_(to_ticks(config.noc.latency)),
       hit_latency_(to_ticks(config.l2.hit_latency)),
       atomic_(to_ticks(config.l2.atomic)),
+      hbm_latency_(to_ticks(config.hbm.latency)),
       port_read_(rate_of(config.noc.port_read, config)),
       port_write_(rate_of(config.noc.port_write, config)),
       slice_read_(rate_of(config.l2.slice_read, config)),

@@ -34,6 +34,9 @@ class MemorySystem {
   u64 line_bytes() const { return line_bytes_; }  // a power of two
   CacheHint hint(u64 address) const { return hints_.of(address); }
   CacheHints& hints() { return hints_; }
+  // Ticks that an idle network and idle device memory take.
+  u64 noc_latency() const { return noc_latency_; }
+  u64 hbm_latency() const { return hbm_latency_; }
 
  private:
   struct Ways {
@@ -69,7 +72,7 @@ class MemorySystem {
   u64 line_bytes_;
   int line_shift_;
   u64 min_request_;
-  u64 noc_latency_, hit_latency_, atomic_;
+  u64 noc_latency_, hit_latency_, atomic_, hbm_latency_;
   Rate port_read_, port_write_, slice_read_, slice_write_;
   Divider group_of_;
   int region_shift_;  // of a line to its region, inside which lines go to the groups strictly in turn
@@ -99,7 +102,14 @@ class MemorySystem::Train {
     bool from_l2;  // which had the line, or expected it already
   };
   // As MemorySystem::access(), but for the counters.
-  Response access(u64 now, u64 address);
+  Response access(u64 now, u64 address) {
+    return access(now, address, [](u64, u64, u64, u64) {});
+  }
+  // The same; `watch` gets the ticks of its way: of a read when it has been looked up, the data are at L2, the port has
+  // received them, the core has them; of a write when it was sent, when the slice had time for it, and twice when it
+  // was taken, each less the time of its way to L2.
+  template <class Watch>
+  Response access(u64 now, u64 address, Watch&& watch);
   // Counts the requests that have been made since this was called last; how many, the caller knows.
   void count(u64 requests) {
     memory_->hits_ += hits_;
@@ -130,7 +140,9 @@ inline u64 MemorySystem::Train::hit(u64 at, L2Tags::Line& line) {
   return request_.atomic ? memory_->update(line, at) : at;
 }
 
-[[gnu::always_inline]] inline MemorySystem::Train::Response MemorySystem::Train::access(u64 now, u64 address) {
+template <class Watch>
+[[gnu::always_inline]] inline MemorySystem::Train::Response MemorySystem::Train::access(u64 now, u64 address,
+                                                                                        Watch&& watch) {
   MemorySystem& memory = *memory_;
   memory.tags_.prefetch(memory.line_of(address + kAhead * step_));
   const u64 number = memory.line_of(address);
@@ -144,7 +156,9 @@ inline u64 MemorySystem::Train::hit(u64 at, L2Tags::Line& line) {
   };
   if (request_.write) {
     const u64 sent = port_->reserve(to_ticks(now), port_ticks_);
-    const u64 taken = serve(slice.write.reserve(sent + memory.noc_latency_, slice_ticks_));
+    const u64 reserved = slice.write.reserve(sent + memory.noc_latency_, slice_ticks_);
+    const u64 taken = serve(reserved);
+    watch(sent, reserved - memory.noc_latency_, taken - memory.noc_latency_, taken - memory.noc_latency_);
     return {to_cycles(taken - memory.noc_latency_),
             line != nullptr};  // posted: it may leave as soon as there will be room for it
   }
@@ -152,7 +166,9 @@ inline u64 MemorySystem::Train::hit(u64 at, L2Tags::Line& line) {
   const u64 data = serve(looked_up);
   // The port has other data to receive while these are on their way from the device memory.
   const u64 received = port_->reserve(looked_up, port_ticks_);
-  return {to_cycles(std::max(data, received) + memory.hit_latency_), line != nullptr};
+  const u64 done = std::max(data, received) + memory.hit_latency_;
+  watch(looked_up, data, std::max(data, received), done);
+  return {to_cycles(done), line != nullptr};
 }
 
 }  // namespace vinci::models

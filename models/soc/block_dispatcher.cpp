@@ -29,13 +29,14 @@ WorkSums work_of(const Core& core) {
 }  // namespace
 
 BlockDispatcher::BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
-                                 const KernelCodes& codes, std::vector<Core*> cores, bool sums, Callbacks callbacks)
+                                 const KernelCodes& codes, std::vector<Core*> cores, Observe observe,
+                                 Callbacks callbacks)
     : env_(env),
       chip_(chip),
       stream_(stream),
       codes_(codes),
       cores_(std::move(cores)),
-      with_sums_(sums),
+      observe_(observe),
       callbacks_(std::move(callbacks)),
       interval_(env.clock.cover(chip.scheduler.block_interval)),
       mix_interval_(env.clock.cover(chip.scheduler.mix_block_interval)),
@@ -65,6 +66,14 @@ void BlockDispatcher::add(u32 stream, const task::KernelLaunch& op, const isa::L
                                      .launch = launch,
                                      .shape = shape,
                                      .cross = std::make_shared<isa::CrossCoreFlags>(shape.task())});
+  if (observe_.causes) {
+    auto log = std::make_unique<KernelLog>();
+    log->ready = env_.agenda.now();
+    log->blocks_asked = launch.block_num;
+    log->slots = shape.slots();
+    log->parts = shape.parts();
+    launches_[stream]->ended.log = std::move(log);
+  }
   waiting_[cores_class(shape)].insert({stream_.streams[stream].priority, launches_[stream]->order, stream});
 }
 
@@ -96,7 +105,7 @@ void BlockDispatcher::dispatch(u64 t) {
     // would never all be there if those of another launch came between.
     const u64 start = std::max(t, next_start_);
     next_start_ = start + (l.shape.parts() > 1 ? mix_interval_ : interval_);
-    start_block(l, slot, start + dispatch_cycles_);
+    start_block(l, slot, start + dispatch_cycles_, t);
     if (l.next_block == l.launch.block_num) waiting_[c].erase(best->begin());
   }
 }
@@ -111,17 +120,48 @@ u64 BlockDispatcher::first_start_cycles(const Launch& l, const BlockShape::Part&
   return env_.clock.cover(s.first_start + ai_cores * s.first_start_per_core);
 }
 
-void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at) {
+BlockLog::Start BlockDispatcher::waited(const Launch& l, u32 slot, u64 asked) const {
+  BlockLog::Start out{.asked = asked};
+  u64 last = 0;
+  for (u32 n = 0; n < l.shape.parts(); ++n) {
+    const Slot& s = slots_[core_index(l.shape.part(slot, l.next_block, n))];
+    if (s.freed_at != asked || s.freed_at < last) continue;
+    last = s.freed_at;
+    const bool own = s.stream == l.stream && s.freed_at > l.ended.log->ready;
+    out.waited_for = own ? s.log : nullptr;
+  }
+  out.core_was_taken = out.waited_for == nullptr && asked > l.ended.log->ready;
+  return out;
+}
+
+BlockLog* BlockDispatcher::log_block(Launch& l, const BlockShape::Part& part, const BlockLog::Start& start) {
+  const u32 core = core_index(part);
+  const isa::Code* code = opaque_cycles_[part.kernel] > 0 ? nullptr : codes_[part.kernel].get();
+  const std::string name = cores_.empty() ? fmt::format("core{}", core) : cores_[core]->name();
+  return &l.ended.log->blocks.emplace_back(*l.ended.log, name, part.self.block, code, start);
+}
+
+void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at, u64 asked) {
+  BlockLog::Start start;
+  if (observe_.causes) start = waited(l, slot, asked);
   for (u32 n = 0; n < l.shape.parts(); ++n) {
     const BlockShape::Part part = l.shape.part(slot, l.next_block, n);
     const u32 core = core_index(part);
     const u64 cycles = opaque_cycles_[part.kernel];
-    slots_[core] = {.busy = true, .opaque = cycles > 0, .since = at};
+    slots_[core] = {.busy = true, .opaque = cycles > 0, .since = at, .stream = l.stream};
+    const u64 cold = cycles > 0 ? 0 : first_start_cycles(l, part);
+    l.ended.cold = std::max(l.ended.cold, cold);
+    if (observe_.causes) {
+      start.dispatched = at;
+      start.begin = at + cold;
+      slots_[core].log = log_block(l, part, start);
+      if (cycles > 0) slots_[core].log->scalar(CostKind::opaque, nullptr, 0, 0, at, at + cycles);
+    }
     if (cycles > 0) {
       callbacks_.later(at + cycles, l.stream, core);
       continue;
     }
-    if (with_sums_) slots_[core].busy_before = busy_cycles(*cores_[core]);
+    if (observe_.sums) slots_[core].busy_before = busy_cycles(*cores_[core]);
     slots_[core].work_before = work_of(*cores_[core]);
     const Block block{.code = codes_[part.kernel].get(),
                       .launch = l.shape.launch(l.launch, part),
@@ -130,9 +170,9 @@ void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at) {
                       .cross = l.cross,
                       .self = part.self,
                       .task_id = l.task_id,
-                      .prepare = start_cycles_};
-    cores_[core]->start(block, at + first_start_cycles(l, part),
-                        [this, stream = l.stream, core] { part_done(stream, core); });
+                      .prepare = start_cycles_,
+                      .log = slots_[core].log};
+    cores_[core]->start(block, at + cold, [this, stream = l.stream, core] { part_done(stream, core); });
   }
   ++l.next_block;
 }
@@ -156,7 +196,7 @@ void BlockDispatcher::account(Launch& l, u32 core) {
   sums.cycles += env_.agenda.now() - slots_[core].since;
   if (slots_[core].opaque) return;
   sums.work += work_of(*cores_[core]) - slots_[core].work_before;
-  if (!with_sums_) return;
+  if (!observe_.sums) return;
   const auto now = busy_cycles(*cores_[core]);
   for (usize p = 0; p < now.size(); ++p)
     sums.busy[p] += now[p] - slots_[core].busy_before[p];
@@ -167,13 +207,19 @@ void BlockDispatcher::part_done(u32 stream, u32 core) {
   ++done_units_;
   account(l, core);
   slots_[core].busy = false;
+  slots_[core].freed_at = env_.agenda.now();
+  if (l.ended.log != nullptr) {
+    slots_[core].log->ended(env_.agenda.now());
+    l.ended.log->last = slots_[core].log;
+    l.ended.log->blocks_done = env_.agenda.now();
+  }
   callbacks_.freed();
   if (--l.parts_left == 0) callbacks_.done(stream);
 }
 
 BlockDispatcher::Ended BlockDispatcher::finish(u32 stream) {
   const auto launch = std::move(launches_[stream]);
-  return launch->ended;
+  return std::move(launch->ended);
 }
 
 }  // namespace vinci::models

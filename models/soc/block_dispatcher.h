@@ -27,10 +27,13 @@ class BlockDispatcher {
     // All blocks of the kernel of a stream have ended.
     std::function<void(u32 stream)> done;
   };
-  // `cores` of the chip, cube or joint ones first; empty where no kernel has a program. `sums`: cores are asked what
-  // they did for each block.
+  struct Observe {
+    bool sums = false;    // cores are asked what they did for each block
+    bool causes = false;  // a log is kept of why each instruction began when it did
+  };
+  // `cores` of the chip, cube or joint ones first; empty where no kernel has a program.
   BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
-                  const KernelCodes& codes, std::vector<Core*> cores, bool sums, Callbacks callbacks);
+                  const KernelCodes& codes, std::vector<Core*> cores, Observe observe, Callbacks callbacks);
 
   // Takes over the streams and kernels that the task stream has gained.
   void append();
@@ -45,6 +48,8 @@ class BlockDispatcher {
   struct Ended {
     u64 status = 0;                   // STATUS of all its blocks, together
     std::array<CoreSums, 3> cores{};  // what the cores did for it, by CoreKind
+    u64 cold = 0;                     // cycles of the longest cold start of a block
+    std::unique_ptr<KernelLog> log = {};
   };
   Ended finish(u32 stream);
   u64 done_units() const { return done_units_; }
@@ -72,6 +77,9 @@ class BlockDispatcher {
     bool busy = false;
     bool opaque = false;  // with a kernel that has no program
     u64 since = 0;
+    u64 freed_at = 0;
+    BlockLog* log = nullptr;   // of the present or latest block
+    u32 stream = task::kNone;  // of that block
     std::array<u64, isa::kPipeCount> busy_before{};
     WorkSums work_before{};
   };
@@ -82,7 +90,10 @@ class BlockDispatcher {
   bool has_free_slot(const Launch& l, u32& slot) const;
   // How long a core waits for the code of a program that it has not run before; from then on it has.
   u64 first_start_cycles(const Launch& l, const BlockShape::Part& part);
-  void start_block(Launch& l, u32 slot, u64 at);
+  void start_block(Launch& l, u32 slot, u64 at, u64 asked);
+  BlockLog* log_block(Launch& l, const BlockShape::Part& part, const BlockLog::Start& start);
+  // Why the cores of a slot were not free before `asked`.
+  BlockLog::Start waited(const Launch& l, u32 slot, u64 asked) const;
   std::array<u64, isa::kPipeCount> busy_cycles(Core& core) const;
   void account(Launch& l, u32 core);
 
@@ -91,7 +102,7 @@ class BlockDispatcher {
   const task::TaskStream& stream_;
   const KernelCodes& codes_;
   std::vector<Core*> cores_;
-  bool with_sums_;
+  Observe observe_;
   Callbacks callbacks_;
   u64 interval_, mix_interval_, dispatch_cycles_, start_cycles_;
   u64 next_start_ = 0;                             // of a block, earliest

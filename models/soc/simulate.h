@@ -27,6 +27,8 @@ struct Census;  // isa/census/census.h
 
 namespace vinci::models {
 
+class CauseSink;  // models/explain/block_log.h
+
 struct Progress {
   u64 instructions = 0;
   u64 cycles = 0;
@@ -40,6 +42,7 @@ struct Options {
   isa::Census* census = nullptr;                       // gets the numeric events of the run; null: they are not counted
   std::function<void(const Progress&)> progress = {};  // called a few times a second
   TaskSink* tasks = nullptr;                           // gets every task as it ends, with what the cores did for it
+  CauseSink* causes = nullptr;  // gets why each kernel took its time (models/explain); null: nothing is kept for it
   // Looks for faults that a run can hide; then what a core would trap on is reported and left out. Null: no checks.
   isa::check::Checker* checker = nullptr;
   DramFactory dram = {};  // another model of the device memory; null: the built-in one
@@ -94,6 +97,7 @@ struct Result {
   u64 cube_macs = 0;  // multiply-accumulates of all mad instructions
   std::vector<PipeTime> pipes;
   u64 kernel_cycles = 0;  // in which at least one kernel was under way
+  u64 cold_cycles = 0;    // of the cold starts of all kernels
   static constexpr usize kTasksKept = 100'000;
   std::vector<TaskTime> tasks;                                             // the first so many that ended
   u64 task_count = 0;                                                      // all of them

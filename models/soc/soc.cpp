@@ -107,9 +107,10 @@ Soc::Soc(const config::ChipConfig& config, const task::TaskStream& stream, task:
   chips_ = build_chips(env_, config, stream, memory, stats_, {.census = options.census, .checker = options.checker},
                        options.dram, crew_, all_cores);
   add_hints();
-  scheduler_ = std::make_unique<TaskScheduler>(env_, config, stream, memory, chips_, stats_, options.checker,
-                                               TaskScheduler::Sink{.tasks = *this, .sums = options.tasks != nullptr},
-                                               host_link, program);
+  scheduler_ = std::make_unique<TaskScheduler>(
+      env_, config, stream, memory, chips_, stats_, options.checker,
+      TaskScheduler::Sink{.tasks = *this, .sums = options.tasks != nullptr, .causes = options.causes}, host_link,
+      program);
   scheduler_->count(options.census);
 }
 
@@ -168,6 +169,7 @@ void Soc::complete(Result& result, u64 now) {
   result.seconds = env_.clock.seconds(result.cycles);
   result.instructions = env_.instructions;
   result.kernel_cycles = scheduler_->kernel_cycles();
+  result.cold_cycles = scheduler_->cold_cycles();
   std::map<InsertedSync::Site, InsertedSync::Sum> inserted;
   std::map<NativeCode::Site, NativeCode::Sum> native;
   for (const auto& chip : chips_) {

@@ -58,7 +58,8 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
 
 TaskScheduler::Device::Device(TaskScheduler& s, Chip& chip)
     : engines(s.config_, s.env_.clock, s.stream_, s.links_),
-      blocks(s.env_, s.config_, s.stream_, s.codes_, chip.all_cores(), s.sink_.sums,
+      blocks(s.env_, s.config_, s.stream_, s.codes_, chip.all_cores(),
+             {.sums = s.sink_.sums, .causes = s.sink_.causes != nullptr},
              {.later = [&s](u64 at, u32 stream, u32 core) { s.later(at, What::block, stream, core); },
               .freed = [&s] { s.wake(); },
               .done = [&s](u32 stream) { s.later(s.now() + s.task_completion_, What::task, stream); }}) {
@@ -306,6 +307,17 @@ void TaskScheduler::kernel_ready(u32 stream) {
       t.name, effects_.begin_kernel(stream, task));
 }
 
+void TaskScheduler::explain(u32 stream, KernelLog& log) {
+  const Streams::Present& present = streams_.present(stream);
+  log.name = streams_.task(stream).name;
+  log.device = stream_.streams[stream].device;
+  log.stream = stream;
+  log.task = present.task;
+  log.start = starts_[stream];
+  log.end = now();
+  sink_.causes->kernel(log);
+}
+
 void TaskScheduler::ended(u32 stream) {
   const u64 t = now();
   Device& device = device_of(stream);
@@ -314,6 +326,8 @@ void TaskScheduler::ended(u32 stream) {
   std::array<CoreSums, 3> sums{};
   if (kernel) {
     const BlockDispatcher::Ended launch = device.blocks.finish(stream);
+    cold_cycles_ += launch.cold;
+    if (launch.log != nullptr) explain(stream, *launch.log);
     effects_.end_kernel(stream, launch.status);
     sums = launch.cores;
     if (--kernels_ == 0) kernel_cycles_ += t - kernels_since_;

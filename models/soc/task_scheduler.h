@@ -26,7 +26,8 @@ class TaskScheduler : public sim::Module, private Carrier {
  public:
   struct Sink {
     TaskSink& tasks;
-    bool sums = false;  // whether it wants to know what the cores did
+    bool sums = false;            // whether it wants to know what the cores did
+    CauseSink* causes = nullptr;  // gets why each kernel took its time; may be null
   };
   // `chips` by device; `checker` and `host_link` may be null.
   TaskScheduler(sim::Env& env, const config::ChipConfig& config, const task::TaskStream& stream,
@@ -51,6 +52,8 @@ class TaskScheduler : public sim::Module, private Carrier {
   u64 end() const { return end_; }
   // Cycles in which at least one kernel was under way.
   u64 kernel_cycles() const { return kernel_cycles_; }
+  // Of the cold starts of all kernels, each as long as that of its slowest block.
+  u64 cold_cycles() const { return cold_cycles_; }
   // Of the kernel blocks and other tasks that the host program enqueues.
   double done_fraction() const;
 
@@ -115,6 +118,7 @@ class TaskScheduler : public sim::Module, private Carrier {
   bool begin_collective(u32 stream);
   void carry_on(u32 collective, u32 transfer, bool begin);
   void kernel_ready(u32 stream);
+  void explain(u32 stream, KernelLog& log);
   void go_on(u32 thread);
   void next_step(u32 thread);
   void add_tracks();
@@ -149,6 +153,7 @@ class TaskScheduler : public sim::Module, private Carrier {
   u32 next_collective_ = 0;
   u64 end_ = 0, control_units_ = 0;
   u64 kernels_ = 0, kernels_since_ = 0, kernel_cycles_ = 0;
+  u64 cold_cycles_ = 0;
   u64 host_busy_ = 0;
 };
 

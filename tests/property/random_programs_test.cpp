@@ -15,6 +15,7 @@
 #include "sim/config/load.h"
 #include "sim/kernel/context.h"
 #include "sim/kernel/run.h"
+#include "tests/support/path_check.h"
 #include "tests/support/program_gen.h"
 #include "tests/support/timed_run.h"
 
@@ -119,6 +120,12 @@ class Case {
     write_input(memory);
     isa::check::Checker checker(memory.gm());
     return models::simulate(chip_, stream_, memory, {.max_cycles = 10'000'000, .checker = &checker});
+  }
+
+  // What explains its time does not change it, and leaves nothing unexplained.
+  models::Result explained(PathCheck& check) const {
+    task::RunMemory memory(stream_, false);
+    return models::simulate(chip_, stream_, memory, {.max_cycles = 10'000'000, .causes = &check});
   }
 
   // The same without one of its set_flag, so that a wait_flag waits for ever.
@@ -238,6 +245,9 @@ void check(const Case& c) {
   EXPECT_EQ(full.stats.dump(), timing.stats.dump());
   EXPECT_EQ(timing.cycles, full.cycles);
   EXPECT_EQ(timing.instructions, full.instructions);
+  PathCheck path;
+  EXPECT_EQ(c.explained(path).stats.dump(), full.stats.dump());
+  EXPECT_EQ(path.kernels(), 1u);
 
   if (c.program().flags > 0) {
     const Case broken = c.without_a_set_flag();

@@ -13,6 +13,7 @@
 
 #include "models/soc/functional.h"
 #include "models/soc/simulate.h"
+#include "tests/support/path_check.h"
 #include "tests/system/freeze_folder.h"
 
 namespace vinci::test {
@@ -36,7 +37,8 @@ struct Outcome {
 };
 
 // Runs in the modes full, functional and timing, and expects what must hold for any task stream without races: the
-// first two give the same bits, the first and the last the same time and counters, and the time of each pipe adds up.
+// first two give the same bits, the first and the last the same time and counters, the time of each pipe adds up, and
+// the critical path of each kernel explains its time.
 inline Outcome run_all_modes(const config::ChipConfig& chip, const task::TaskStream& stream,
                              trace::Sink* trace = nullptr) {
   constexpr u64 kPlenty = std::numeric_limits<u64>::max();
@@ -49,7 +51,8 @@ inline Outcome run_all_modes(const config::ChipConfig& chip, const task::TaskStr
     out.host.emplace_back(a.begin(), a.end());
     EXPECT_TRUE(std::ranges::equal(a, b)) << "functional differs in " << stream.buffers[i].name;
   }
-  const models::Result timing = models::simulate(chip, stream, none, {});
+  PathCheck paths;
+  const models::Result timing = models::simulate(chip, stream, none, {.causes = &paths});
   EXPECT_EQ(out.result.cycles, timing.cycles);
   EXPECT_EQ(out.result.instructions, timing.instructions);
   EXPECT_EQ(out.result.stats, timing.stats);
