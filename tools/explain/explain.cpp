@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/explain/explain.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "isa/base/error.h"
+#include "tools/explain/collector.h"
+#include "tools/explain/without.h"
+
+namespace vinci::explain {
+namespace {
+
+using models::CostKind;
+
+// The longest launch of each position in the task stream.
+class KernelTimes final : public models::TaskSink {
+ public:
+  void task(const models::TaskRecord& r) override {
+    u64& t = times_[{r.stream_id, r.task_id}];
+    t = std::max(t, r.end - r.start);
+  }
+  std::optional<u64> of(const KernelExplanation& k) const {
+    const auto it = times_.find({k.stream, k.task});
+    return it == times_.end() ? std::nullopt : std::optional(it->second);
+  }
+
+ private:
+  std::map<std::pair<u32, u32>, u64> times_;
+};
+
+void simulate(const config::ChipConfig& chip, const task::TaskStream& stream, const Options& o, bool with_data,
+              models::CauseSink* causes, models::TaskSink* tasks) {
+  task::RunMemory memory(stream, with_data, o.seed);
+  models::simulate(chip, stream, memory,
+                   {.max_cycles = o.max_cycles, .interrupted = o.interrupted, .tasks = tasks, .causes = causes});
+}
+
+// Without data where that is possible: it is faster. A program that computes with loaded data needs them.
+template <class F>
+void simulate_fastest(const Options& o, F&& attempt) {
+  try {
+    attempt(false);
+  } catch (const Error& e) {
+    if (e.fault() != Fault::Unsupported || !o.data) throw;
+    attempt(true);
+  }
+}
+
+// A pipe's instructions on the critical path of a kernel.
+std::set<std::string> instructions_of(const KernelExplanation& k, CostKind kind) {
+  std::set<std::string> out;
+  for (const ChainStep& s : k.chain)
+    if (s.kind == kind && !s.what.empty()) out.insert(s.what);
+  return out;
+}
+
+bool is_wanted(const KernelExplanation& k, const Limit& limit) {
+  constexpr u64 kLeast = 20;  // one part of so many
+  return limit.cycles * kLeast >= k.slowest;
+}
+
+}  // namespace
+
+Explanation explain(const config::ChipConfig& chip, const task::TaskStream& stream, const Options& o) {
+  Explanation out;
+  simulate_fastest(o, [&](bool with_data) {
+    Collector collector;
+    simulate(chip, stream, o, with_data, &collector, nullptr);
+    out = collector.take();
+  });
+  add_limits(out, chip, stream, o);
+  return out;
+}
+
+void add_limits(Explanation& explanation, const config::ChipConfig& chip, const task::TaskStream& stream,
+                const Options& o) {
+  if (o.limits == 0) return;
+  const std::span kernels(explanation.kernels.data(), std::min<usize>(o.kernels, explanation.kernels.size()));
+  std::map<CostKind, std::set<std::string>> wanted;
+  for (const KernelExplanation& k : kernels) {
+    for (usize i = 0; i < std::min<usize>(o.limits, k.limits.size()); ++i)
+      if (is_wanted(k, k.limits[i])) wanted[k.limits[i].kind].merge(instructions_of(k, k.limits[i].kind));
+  }
+  for (const auto& [kind, instructions] : wanted) {
+    const auto cheaper = without(chip, kind, instructions);
+    if (!cheaper) continue;
+    if (o.progress) o.progress(fmt::format("without {}", name(kind)));
+    KernelTimes times;
+    simulate_fastest(o, [&](bool with_data) {
+      times = {};
+      simulate(*cheaper, stream, o, with_data, nullptr, &times);
+    });
+    for (KernelExplanation& k : kernels) {
+      for (Limit& limit : k.limits)
+        if (limit.kind == kind && is_wanted(k, limit)) limit.without = times.of(k);
+    }
+  }
+}
+
+}  // namespace vinci::explain
