@@ -37,6 +37,16 @@ class Gemm(unittest.TestCase):
         self.assertEqual(run.cycles, run.stats["cycles"])
         self.assertEqual(run.counter("core0.AIC/M/busy"), run.stats["counters"]["core0.AIC"]["M"]["busy"])
 
+    def test_why_kernels_take_their_time(self):
+        run = self.stream.run(self.chip)
+        with self.assertRaises(vinci.Error):
+            self.stream.run(self.chip, mode="functional").explain()
+        why = run.explain()
+        kernel = why["kernels"][0]
+        self.assertEqual(kernel["slowest"]["cycles"], run.kernel_cycles)
+        self.assertAlmostEqual(sum(part["share"] for part in kernel["path"]), 1)
+        self.assertTrue(kernel["limited_by"].startswith("limited by "))
+
     def test_arrays_in_and_out(self):
         rng = numpy.random.default_rng(2)
         a = rng.integers(-8, 8, (100, 70)).astype(numpy.float16)

@@ -274,6 +274,7 @@ vinci_status vinci_device_submit(vinci_device* device, const vinci_options* opti
     vinci::task::verify(tasks, "device", vinci::task::MemoryFiles());
     auto run = make_run(d.config, std::make_shared<const vinci::task::TaskStream>(std::move(tasks)), options);
     run->device = &d;
+    run->of_device = true;
     run->pending = std::exchange(d.pending, begin(*d.config));
     run->pending.tasks = {};
     d.run = run.get();

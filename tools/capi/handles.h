@@ -83,6 +83,8 @@ struct vinci_run {
   std::unique_ptr<vinci::task::RunMemory> memory;
   vinci::models::Result result;
   std::string stats, findings, numerics;
+  std::string explanation;                             // from the first vinci_run_explain() on
+  bool of_device = false;                              // also when it is done
   std::vector<vinci::u32> outputs;                     // buffers that have one
   std::vector<std::vector<vinci::u64>> output_shapes;  // in their order
 };

@@ -12,6 +12,7 @@
 #include "models/soc/functional.h"
 #include "tools/capi/handles.h"
 #include "tools/capi/turn.h"
+#include "tools/explain/explain.h"
 #include "tools/results/findings.h"
 #include "tools/results/numerics.h"
 #include "tools/results/stats_json.h"
@@ -114,6 +115,17 @@ const nlohmann::ordered_json* find_counter(const nlohmann::ordered_json& stats, 
   return member->is_number() ? &*member : nullptr;
 }
 
+// Buffers of a device held what they hold no more.
+std::string explanation_of(const vinci_run& r) {
+  if (r.options.mode == VINCI_MODE_FUNCTIONAL) fail(Fault::Unsupported, "a run of mode functional has no time");
+  const Turn turn(r.cancelled);
+  const explain::Options options{.seed = r.options.seed,
+                                 .data = !r.of_device,
+                                 .max_cycles = r.options.max_cycles,
+                                 .interrupted = [&r] { return r.cancelled.load(); }};
+  return explain::to_json(explain::explain(*r.config, *r.tasks, options), r.config->clock);
+}
+
 // Carries the run out on this thread, where no thread has done so.
 void carry_out(vinci_run& run) {
   const std::scoped_lock alone(run.waiting);
@@ -192,6 +204,15 @@ vinci_status vinci_run_counter(const vinci_run* run, const char* path, uint64_t*
     const nlohmann::ordered_json* counter = vinci::capi::find_counter(run->result.stats, name);
     if (counter == nullptr) vinci::fail(vinci::Fault::Input, "there is no counter '{}'", name);
     result = counter->get<uint64_t>();
+  });
+}
+
+vinci_status vinci_run_explain(vinci_run* run, const char** text) {
+  return guarded([&] {
+    const char*& out = need(text, "text");
+    if (!is_done(&need(run, "run"))) vinci::fail(vinci::Fault::Input, "the run is not done");
+    if (run->explanation.empty()) run->explanation = vinci::capi::explanation_of(*run);
+    out = run->explanation.c_str();
   });
 }
 

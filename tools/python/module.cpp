@@ -199,6 +199,14 @@ PYBIND11_MODULE(vinci, m) {
       .def_property_readonly("instructions", [](const Run& r) { return vinci_run_instructions(r.get()); })
       .def_property_readonly(
           "stats", [](const Run& r) { return json(vinci_run_stats(r.get())); }, "stats.json")
+      .def(
+          "explain",
+          [](const Run& r) {
+            const char* text = nullptr;
+            must(vinci_run_explain(r.get(), &text));
+            return json(text);
+          },
+          "Why the kernels took their time, as explain.json: critical paths, lines, limits, advice")
       .def_property_readonly("findings", [](const Run& r) { return json(vinci_run_findings(r.get())); })
       .def_property_readonly("numerics", [](const Run& r) { return json(vinci_run_numerics(r.get())); })
       .def("counter", &Run::counter, py::arg("path"), "Such as 'core0.AIC/M/busy'.")

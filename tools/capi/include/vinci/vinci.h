@@ -128,6 +128,10 @@ VINCI_API const char* vinci_run_stats(const vinci_run* run);
 VINCI_API const char* vinci_run_findings(const vinci_run* run);
 /* The file numerics.json (docs/outputs.md), also of a run that failed; "" where nothing was counted. */
 VINCI_API const char* vinci_run_numerics(const vinci_run* run);
+/* Why the kernels of a run that is done took their time, as the file explain.json (docs/explain.md). The first call
+ * simulates again, several times. `text` lives as long as the run. VINCI_ERROR_UNSUPPORTED for runs without time, and
+ * for those of a device whose programs depend on what its buffers held. Calls for one run must not overlap. */
+VINCI_API vinci_status vinci_run_explain(vinci_run* run, const char** text);
 
 /* The host buffers of a task stream that have an `output`. */
 typedef struct vinci_output {
