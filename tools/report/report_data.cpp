@@ -106,6 +106,23 @@ Json findings_data(const Json& findings) {
   return out;
 }
 
+// Chains of instructions stay in explain.json.
+Json explanation_data(const Json& explanation) {
+  Json out = {{"clock_hz", explanation.at("clock_hz")}, {"total", explanation.at("kernels").size()}};
+  Json kernels = Json::array();
+  for (const Json& kernel : explanation.at("kernels")) {
+    if (kernels.size() == kKernelsExplained) break;
+    if (kernel.at("path").empty()) continue;
+    Json shown = kernel;
+    shown.erase("chain");
+    if (Json& lines = shown.at("lines"); lines.size() > kLinesExplained)
+      lines.erase(lines.begin() + kLinesExplained, lines.end());
+    kernels.push_back(std::move(shown));
+  }
+  out["kernels"] = std::move(kernels);
+  return out;
+}
+
 }  // namespace
 
 Json report_data(const RunFiles& files) {
@@ -115,6 +132,7 @@ Json report_data(const RunFiles& files) {
   }
   if (!files.stats.is_null()) add_timed(files, out);
   if (!files.numerics.is_null()) out["numerics"] = numerics_data(files.numerics);
+  if (!files.explanation.is_null()) out["explanation"] = explanation_data(files.explanation);
   if (!files.findings.is_null()) out["findings"] = findings_data(files.findings);
   return out;
 }

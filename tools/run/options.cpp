@@ -29,6 +29,7 @@ void check(const Options& o) {
   if (o.profile_level == "all" && o.mode == "functional")
     fail(Fault::Input, "--profile shows time; mode functional has none");
   if (!o.trace.empty() && o.mode == "functional") fail(Fault::Input, "--trace shows time; mode functional has none");
+  if (o.explain && o.mode == "functional") fail(Fault::Input, "--explain is about time; mode functional has none");
   if (o.numerics && o.mode == "timing") fail(Fault::Input, "--numerics looks at data; mode timing has none");
   if (o.report && o.mode == "functional" && !o.numerics && !o.check) {
     fail(Fault::Input, "--report shows time, numeric events and findings; mode functional alone has none of them");
@@ -90,6 +91,10 @@ void add_options(CLI::App& command, Options& o) {
       "--check", o.check,
       "Look for races, reads of what was never written, accesses outside and flags that do not pair; what is "
       "found is printed and written to findings.json, with exit code 3");
+  command.add_flag(
+      "--explain", o.explain,
+      "Also say why the kernels take their time: shares of the critical path, lines, what each cost is worth, advice; "
+      "printed and written to explain.json. Simulates up to ten times more; `vinci explain` does it later");
   command.add_flag(
       "--report", o.report,
       "Also make report.html, one page with timeline, pipes, roofline, traffic, numeric events and findings, "

@@ -29,6 +29,7 @@ struct Options {
   std::string profile_kernels, profile_cores;  // Add|Sub, 0|31
   bool numerics = false;
   bool check = false;
+  bool explain = false;
   bool report = false;
   bool quiet = false;
 };

@@ -12,6 +12,7 @@
 #include "sim/trace/chrome_trace.h"
 #include "sim/trace/instruction_csv.h"
 #include "sim/trace/perfetto_trace.h"
+#include "tools/explain/explain.h"
 #include "tools/results/findings.h"
 #include "tools/results/numerics.h"
 #include "tools/results/stats_json.h"
@@ -22,9 +23,7 @@
 #include "tools/run/summary.h"
 
 namespace vinci::run {
-namespace {
 
-// The built-in chip that a task stream runs on when none is named.
 std::string_view default_chip(isa::Arch arch) {
   switch (arch) {
     case isa::Arch::m100: return "ascend-310";
@@ -34,8 +33,6 @@ std::string_view default_chip(isa::Arch arch) {
   }
   return "ascend-910b1";
 }
-
-}  // namespace
 
 Run::Run(const Options& o, const task::TaskStream& stream, Host host, std::FILE* out,
          std::shared_ptr<const io::LockedFolder> reserved)
@@ -51,6 +48,7 @@ Run::Run(const Options& o, const task::TaskStream& stream, Host host, std::FILE*
   memory_.emplace(stream, o.mode != "timing", o.seed);
   if (o_.check) checker_ = std::make_unique<isa::check::Checker>(memory_->gm());
   if (o_.mode != "functional") make_sinks();
+  if (o_.explain) causes_.emplace();
 }
 
 Run::~Run() = default;
@@ -66,6 +64,7 @@ models::Options Run::model_options() {
   if (line_.enabled()) out.progress = [this](const models::Progress& p) { line_.show(p); };
   if (tee_) out.trace = &*tee_;
   if (tables_) out.tasks = &*tables_;
+  if (causes_) out.causes = &*causes_;
   return out;
 }
 
@@ -164,6 +163,7 @@ std::string Run::execute() {
 void Run::finish() {
   std::string text = execute();
   if (o_.numerics) text += write_numerics();
+  if (o_.explain) text += write_explanation();
   const std::vector<std::string> outputs = memory_->write_outputs(out_.folder());
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   io::write_file_atomically(out_.path("summary.txt"), text);
@@ -198,6 +198,20 @@ void Run::report_findings(const Error* cut_short) const {
   io::write_file_atomically(out_.path("findings.json"), results::findings_json(checker_->findings(), cut_short));
   if (!o_.quiet || cut_short != nullptr || !checker_->findings().empty())
     print(results::findings_text(checker_->findings(), kShown, cut_short));
+}
+
+std::string Run::write_explanation() {
+  explain::Explanation why = causes_->take();
+  session_.reset();
+  try {
+    explain::add_limits(why, chip_, stream_,
+                        {.seed = o_.seed, .max_cycles = o_.max_cycles, .interrupted = interrupted});
+  } catch (const Error& e) {
+    // A recording may hold what only the run itself could do; the path is known without.
+    if (e.fault() != Fault::Unsupported && e.fault() != Fault::Program) throw;
+  }
+  io::write_file_atomically(out_.path("explain.json"), explain::to_json(why, chip_.clock));
+  return "\n" + explain::to_text(why, chip_.clock);
 }
 
 std::string Run::write_numerics() const {

@@ -14,12 +14,16 @@
 #include "isa/census/census.h"
 #include "models/soc/session.h"
 #include "sim/trace/instruction_csv.h"
+#include "tools/explain/collector.h"
 #include "tools/profile/simulator_tree.h"
 #include "tools/run/options.h"
 #include "tools/run/output_folder.h"
 #include "tools/run/progress.h"
 
 namespace vinci::run {
+
+// The built-in chip that a task stream runs on when none is named.
+std::string_view default_chip(isa::Arch arch);
 
 // One run of a task stream that leaves a folder: what `vinci run` does, and what a program in Ascend C does at its end.
 class Run {
@@ -53,6 +57,8 @@ class Run {
   void commit();
   std::string write_numerics() const;
   void report_findings(const Error* cut_short) const;
+  // Why the kernels took their time; returns it as text.
+  std::string write_explanation();
   void print(std::string_view text) const;
   void print_result(const std::string& text, const std::vector<std::string>& outputs, double wall) const;
 
@@ -69,6 +75,7 @@ class Run {
   std::unique_ptr<isa::check::Checker> checker_;
   std::vector<std::unique_ptr<trace::FileSink>> sinks_;
   std::optional<trace::Tee> tee_;
+  std::optional<explain::Collector> causes_;
   std::optional<profile::Profile> tables_;
   std::optional<models::Session> session_;
   u64 instructions_ = 0;

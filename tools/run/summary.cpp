@@ -178,7 +178,14 @@ std::string summary(const config::ChipConfig& chip, const task::TaskStream& stre
   std::string out = fmt::format("{} on {} ({}), mode {}\n\n", stream.name, chip.name, chip.product, mode);
   out += fmt::format("simulated time      {:.3f} us, {} cycles of {:g} GHz\n", r.seconds * 1e6, r.cycles,
                      chip.clock / 1e9);
-  if (kernel_cycles > 0) out += fmt::format("kernels             {:.3f} us\n", kernel_seconds * 1e6);
+  if (kernel_cycles > 0) {
+    const double cold = static_cast<double>(std::min(r.cold_cycles, kernel_cycles)) / chip.clock;
+    out += fmt::format("kernels             {:.3f} us", kernel_seconds * 1e6);
+    if (r.cold_cycles > 0) {
+      out += fmt::format(": warm {:.3f} us, cold start {:.3f} us", (kernel_seconds - cold) * 1e6, cold * 1e6);
+    }
+    out += '\n';
+  }
   if (programs) out += fmt::format("instructions        {}\n", r.instructions);
   if (r.cube_macs > 0 && kernel_cycles > 0) {
     const double achieved = 2 * static_cast<double>(r.cube_macs) / kernel_seconds * 1e-12;

@@ -26,10 +26,10 @@ namespace vinci::cli {
 namespace {
 
 // In the order of the help text.
-constexpr void (*kCommands[])(CLI::App&) = {add_run,   add_report, add_gen,        add_asm,   add_dis,
-                                            add_isa,   add_chips,  add_check,      add_pack,  add_convert,
-                                            add_study, add_sweep,  add_validate,   add_cc,    add_compile,
-                                            add_sim,   add_record, add_completion, add_msprof};
+constexpr void (*kCommands[])(CLI::App&) = {
+    add_run,      add_report, add_explain, add_diff, add_gen,     add_asm,        add_dis,
+    add_isa,      add_chips,  add_check,   add_pack, add_convert, add_study,      add_sweep,
+    add_validate, add_cc,     add_compile, add_sim,  add_record,  add_completion, add_msprof};
 
 // A message with its control characters spelled out: names in it are chosen by others and must not steer a terminal.
 std::string printable(std::string_view message) {

@@ -18,7 +18,7 @@ namespace {
 
 struct SimOptions {
   std::string soc, chip, output = {}, mode = "timing", application, kernels, cores;
-  bool check = false, numerics = false, trace = false, report = false, quiet = false;
+  bool check = false, numerics = false, trace = false, explain = false, report = false, quiet = false;
   std::vector<std::string> overrides;
   double timeout = 0;               // minutes
   std::string metrics, mstx, dump;  // of other tools, without effect
@@ -45,8 +45,11 @@ void simulate(const SimOptions& o, std::vector<std::string> program) {
   set_variable("VINCI_MODE", o.numerics && o.mode == "timing" ? "full" : o.mode);
   set_variable("VINCI_VERBOSE", o.quiet ? "0" : "1");
   std::string run = "--profile";
-  for (const auto& [on, option] :
-       {std::pair{o.check, " --check"}, {o.numerics, " --numerics"}, {o.trace, " --trace"}, {o.report, " --report"}}) {
+  for (const auto& [on, option] : {std::pair{o.check, " --check"},
+                                   {o.numerics, " --numerics"},
+                                   {o.trace, " --trace"},
+                                   {o.explain, " --explain"},
+                                   {o.report, " --report"}}) {
     if (on) run += option;
   }
   if (!o.kernels.empty()) run += " --profile-kernels=" + checked("--kernel-name", o.kernels);
@@ -78,6 +81,7 @@ void add_options(CLI::App* sub) {
   sub->add_flag("--check", o->check, "Look for races and the like, as `vinci run --check`");
   sub->add_flag("--numerics", o->numerics, "Count numeric events, as `vinci run --numerics`; implies --mode full");
   sub->add_flag("--trace", o->trace, "Also write the timeline trace.json");
+  sub->add_flag("--explain", o->explain, "Also say why the kernels take their time, as `vinci run --explain`");
   sub->add_flag("--report", o->report, "Also make report.html");
   sub->add_option("--kernel-name", o->kernels,
                   "Show only these kernels in the simulator folder, by the beginning of their names: Add|Sub");

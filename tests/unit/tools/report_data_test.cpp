@@ -240,6 +240,24 @@ TEST(ReportData, WithoutTimeThereIsNoRun) {
   EXPECT_EQ(d["findings"]["total"], 0);
 }
 
+TEST(ReportData, ExplanationsAreCutToWhatAPageCanHold) {
+  Json kernel = {{"name", "k"}, {"path", {{{"kind", "MTE2"}}}}, {"lines", Json::array()}, {"chain", {1, 2, 3}}};
+  for (usize i = 0; i < kLinesExplained + 5; ++i)
+    kernel["lines"].push_back({{"at", "k.s:1"}});
+  Json explanation = {{"clock_hz", 1e9}, {"kernels", Json::array()}};
+  for (usize i = 0; i < kKernelsExplained + 5; ++i)
+    explanation["kernels"].push_back(kernel);
+  explanation["kernels"][0]["path"] = Json::array();  // it has none
+  const Json d =
+      report_data({.chip = chip(), .stats = stats(), .numerics = {}, .findings = {}, .explanation = explanation});
+  const Json& why = d["explanation"];
+  EXPECT_EQ(why["total"], kKernelsExplained + 5);
+  EXPECT_EQ(why["kernels"].size(), kKernelsExplained);
+  EXPECT_EQ(why["kernels"][0]["lines"].size(), kLinesExplained);
+  EXPECT_FALSE(why["kernels"][0].contains("chain"));
+  EXPECT_FALSE(report_data({.chip = chip(), .stats = stats()}).contains("explanation"));
+}
+
 TEST(ReportPage, NamesCannotLeaveTheData) {
   Json s = stats();
   s["task_stream"] = "<b>&</title>";
