@@ -12,7 +12,7 @@
 namespace vinci::task {
 namespace {
 
-std::string quoted(std::string_view s) {
+std::string yaml_quoted(std::string_view s) {
   std::string out = "\"";
   for (const char c : s) {
     if (c == '"' || c == '\\') out += '\\';
@@ -29,7 +29,7 @@ std::string name_text(std::string_view s) {
     plain = plain && (letter(c) || (c >= '0' && c <= '9') || c == '.');
   for (const std::string_view word : {"null", "Null", "NULL"})
     plain = plain && s != word;
-  return plain ? std::string(s) : quoted(s);
+  return plain ? std::string(s) : yaml_quoted(s);
 }
 
 class YamlWriter {
@@ -73,7 +73,7 @@ class YamlWriter {
   }
 
   // YAML limits an implicit key to 1024 characters; a longer one is announced.
-  static std::string key(std::string_view s) { return s.size() <= 900 ? name_text(s) : "? " + quoted(s) + "\n  "; }
+  static std::string key(std::string_view s) { return s.size() <= 900 ? name_text(s) : "? " + yaml_quoted(s) + "\n  "; }
 
   void name_list(std::string_view what, const std::vector<std::string>& names) {
     if (!names.empty()) line("{}:", what);
@@ -98,10 +98,10 @@ class YamlWriter {
     std::string more;
     if (!b.dtype.empty()) more += ", dtype: " + b.dtype;
     if (!b.shape.empty()) more += fmt::format(", shape: [{}]", fmt::join(b.shape, ", "));
-    if (!b.file.empty()) more += ", file: " + quoted(b.file);
-    if (!b.output.empty()) more += ", output: " + quoted(b.output);
+    if (!b.file.empty()) more += ", file: " + yaml_quoted(b.file);
+    if (!b.output.empty()) more += ", output: " + yaml_quoted(b.output);
     if (!data_file.empty()) {
-      more += ", file: " + quoted(data_file);
+      more += ", file: " + yaml_quoted(data_file);
     } else if (!b.data.empty()) {
       more += ", data: \"";
       for (const std::byte x : b.data)
@@ -123,7 +123,7 @@ class YamlWriter {
       return;
     }
     if (!k.entries.empty()) line("    entries: [{}]", fmt::join(k.entries, ", "));
-    if (!source.empty()) return line("    source: {}", quoted(source));
+    if (!source.empty()) return line("    source: {}", yaml_quoted(source));
     line("    code: |");
     std::string_view text;
     const std::string assembly = isa::disassemble(k.program);
