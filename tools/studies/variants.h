@@ -41,7 +41,7 @@ template <class T>
 struct FromBytes<std::vector<T>> {
   static std::vector<T> read(std::string_view bytes) {
     std::vector<T> out(bytes.size() / sizeof(T));
-    std::memcpy(out.data(), bytes.data(), bytes.size());
+    if (!out.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
     return out;
   }
 };
