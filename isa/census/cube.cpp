@@ -30,16 +30,22 @@ struct RowScreen {
   Bits largest, normal;
   bool zero;  // is of interest
 
-  bool operator()(Bits now, Bits before) const {
+  // 1 or 0, without branches: compilers make vector code of any().
+  Bits operator()(Bits now, Bits before) const {
     constexpr Bits kMagnitude = static_cast<Bits>(std::numeric_limits<Bits>::max() >> 1);
     const Bits magnitude = now & kMagnitude;
-    return magnitude >= largest || (magnitude != 0 ? magnitude < normal || now == before : zero);
+    const Bits is_zero = magnitude == 0, is_large = magnitude >= largest, is_small = magnitude < normal,
+               stays = now == before;
+    return static_cast<Bits>(is_large | (is_zero & Bits{zero}) | ((is_zero ^ 1) & (is_small | stays)));
   }
   bool any(const std::byte* now, const std::byte* before) const {
-    bool found = false;
+    std::array<Bits, kFractalEdge> a, b;
+    std::memcpy(a.data(), now, sizeof a);
+    std::memcpy(b.data(), before, sizeof b);
+    Bits found = 0;
     for (u64 i = 0; i < kFractalEdge; ++i)
-      found |= (*this)(element<Bits>(now, i), element<Bits>(before, i));
-    return found;
+      found |= (*this)(a[i], b[i]);
+    return found != 0;
   }
 };
 
@@ -107,8 +113,8 @@ std::vector<MadCensus::Candidate> MadCensus::float_candidates() const {
       const std::byte* before = old_.empty() ? zeros.data() : old_.data() + begin * bytes;
       if (!(f16_result_ ? kHalf.any(now, before) : kSingle.any(now, before))) continue;
       for (u32 i = 0; i < std::min<u64>(kFractalEdge, tile_.n - first); ++i) {
-        const bool found = f16_result_ ? kHalf(element<u16>(now, i), element<u16>(before, i))
-                                       : kSingle(element<u32>(now, i), element<u32>(before, i));
+        const bool found = f16_result_ ? kHalf(element<u16>(now, i), element<u16>(before, i)) != 0
+                                       : kSingle(element<u32>(now, i), element<u32>(before, i)) != 0;
         if (found) out.push_back({row, first + i, begin + i});
       }
     }
