@@ -71,6 +71,7 @@ void Machine::start(const Code& code, const Launch& launch, CrossCoreFlags* flag
   status_ = 0;
   results_ = {};
   change();
+  if (census_ != nullptr) census_->of(launch.task);  // tasks count in the order in which they begin
   front_.start(code, launch);
 }
 

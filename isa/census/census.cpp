@@ -45,14 +45,15 @@ void CensusPoint::record(NumericEvent event, u64 element, const Result& result) 
   bool special = false;
   for (u8 i = 0; i < result.operand_count; ++i)
     special |= is_special(result.operands[i].value);
-  if (!special && leaves_special(event)) born_ |= bit(event);
+  const bool caused = special && cause_ != 0;
+  if (!caused && leaves_special(event)) born_ |= bit(event);
   if (!is_first(event, element)) return;
   Occurrence& first = site().first[static_cast<usize>(event)];
   static_cast<Result&>(first) = result;
   first.moment = moment_;
   first.core = core_;
   first.element = element;
-  first.cause = special ? cause_ : 0;
+  first.cause = caused ? cause_ : 0;
 }
 
 void CensusPoint::add(NumericEvents events, u64 element, std::span<const NumericOperand> operands, double result) {

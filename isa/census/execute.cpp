@@ -9,48 +9,6 @@
 #include "isa/census/scalar.h"
 
 namespace vinci::isa {
-namespace {
-
-// One execution as special values see it: asks before it runs where those that it reads come from, and marks afterwards
-// what it wrote.
-class FollowedExecution {
- public:
-  FollowedExecution(const Issued& inst, const ExecContext& context, Census& census, u32 task, CensusPoint& point)
-      : inst_(inst), context_(context), census_(census), task_(task), point_(point) {
-    if (census.origins == nullptr || census.origins->empty()) return;
-    cause_ = census.origins->read_by(footprint(), context.mem);
-    point.set_cause(cause_);
-  }
-  void finish() {
-    const bool has_marks = census_.origins != nullptr && !census_.origins->empty();
-    if (point_.born() == 0 && !has_marks) return;
-    if (census_.origins == nullptr) census_.origins = std::make_shared<Origins>();
-    Origins& origins = *census_.origins;
-    u32 node = 0;
-    if (point_.born() != 0) {
-      node = origins.born(task_, point_.id(), point_.born());
-    } else if (cause_ != 0) {
-      node = origins.passed(cause_, task_, point_.id());
-    }
-    origins.written_by(footprint(), context_.mem, node);
-  }
-
- private:
-  const Footprint& footprint() {
-    if (!footprint_) footprint_ = inst_.row->footprint(inst_.args, context_.spr, context_.arch);
-    return *footprint_;
-  }
-
-  const Issued& inst_;
-  const ExecContext& context_;
-  Census& census_;
-  u32 task_;
-  CensusPoint& point_;
-  u32 cause_ = 0;
-  std::optional<Footprint> footprint_;
-};
-
-}  // namespace
 
 void execute(const Issued& inst, ExecContext& context, Census* census, const Launch& launch, std::string_view core) {
   if (census == nullptr) {
@@ -59,7 +17,12 @@ void execute(const Issued& inst, ExecContext& context, Census* census, const Lau
   }
   CensusPoint point(census->of(launch.task), {launch.kernel, inst.pc}, {launch.block_idx, inst.order, launch.part},
                     core);
-  FollowedExecution followed(inst, context, *census, launch.task, point);
+  FollowedResults followed(*census, point, launch.task, context.overflow == OverflowMode::saturation);
+  std::optional<Footprint> footprint;
+  if (followed.reads()) {
+    footprint = inst.row->footprint(inst.args, context.spr, context.arch);
+    followed.read(*footprint, context.mem);
+  }
   u64 raised = 0;  // by this execution alone; STATUS is sticky, and so is the code of atomic writes
   const u64 atomic_before = std::exchange(context.results.l2_atomic, 0);
   ExecContext counted{.mem = context.mem,
@@ -71,7 +34,10 @@ void execute(const Issued& inst, ExecContext& context, Census* census, const Lau
                       .numerics = context.numerics,
                       .census = &point};
   inst.row->execute(inst.args, counted);
-  followed.finish();
+  if (followed.writes()) {
+    if (!footprint) footprint = inst.row->footprint(inst.args, context.spr, context.arch);
+    followed.wrote(*footprint, context.mem);
+  }
   context.status |= raised;
   point.add_status(raised);
   point.add_atomic(context.results.l2_atomic);

@@ -3,7 +3,6 @@
 #include "isa/census/origins.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace vinci::isa {
@@ -21,22 +20,33 @@ void each_piece(const Access& a, F f) {
 }
 
 // Whether a block may hold an infinity, a NaN or a largest value of f16, bf16 or f32, or a zero.
-bool is_special(std::span<const std::byte> block, bool zeros) {
+bool is_special(std::span<const std::byte> block) {
   for (usize i = 0; i + 2 <= block.size(); i += 2) {
     u16 bits = 0;
     std::memcpy(&bits, &block[i], sizeof bits);
     const u16 magnitude = bits & 0x7fff;
-    if (magnitude >= 0x7bff || magnitude == 0x7f7f || (zeros && magnitude == 0)) return true;
+    if (magnitude >= 0x7bff || magnitude == 0x7f7f || magnitude == 0) return true;
   }
   return false;
 }
 
+// Calls f(block, first byte, bytes) for the blocks that some bytes lie in.
+template <class F>
+void each_block(u64 begin, u64 bytes, F f) {
+  for (u64 at = begin; at < begin + bytes;) {
+    const u64 next = std::min((at / Origins::kBlock + 1) * Origins::kBlock, begin + bytes);
+    f(at / Origins::kBlock, at, next - at);
+    at = next;
+  }
+}
+
 }  // namespace
 
-u32 Origins::born(u32 task, const Site& site, NumericEvents events) {
+u32 Origins::born(u32 task, const Site& site, NumericEvents events, bool replaced) {
   const auto [known, is_new] = known_.try_emplace({0, task, site}, static_cast<u32>(nodes_.size()));
   if (is_new) nodes_.push_back({.task = task, .site = site, .birth = known->second});
   nodes_[known->second].events |= events;
+  nodes_[known->second].replaced |= replaced;
   return known->second;
 }
 
@@ -48,79 +58,77 @@ u32 Origins::passed(u32 from, u32 task, const Site& site) {
   return known->second;
 }
 
-u32& Origins::slot(Space space, u64 block) {
-  if (space == nullptr) return global_[block];
-  std::vector<u32>& marks = local_[space];
-  if (marks.empty()) marks.resize(space->size() / kBlock + 1);
-  return marks.at(block);
+bool Origins::has_marks(Space space) const {
+  return space.is_global() ? !global_.empty() : local_.contains(space.key_);
 }
 
 u32 Origins::find(Space space, u64 block) const {
-  if (space == nullptr) {
+  if (space.is_global()) {
     const auto found = global_.find(block);
     return found == global_.end() ? 0 : found->second;
   }
-  const auto marks = local_.find(space);
+  const auto marks = local_.find(space.key_);
   return marks == local_.end() || block >= marks->second.size() ? 0 : marks->second[block];
 }
 
-u32 Origins::at(Space space, u64 begin, u64 bytes) const {
-  if (bytes == 0 || (space == nullptr ? global_.empty() : !local_.contains(space))) return 0;
-  u32 first = 0;
-  for (u64 block = begin / kBlock; block <= (begin + bytes - 1) / kBlock; ++block) {
-    const u32 found = find(space, block);
-    if (found != 0 && (first == 0 || found < first)) first = found;
+void Origins::mark(Space space, u64 block, u32 node) {
+  const u32 before = find(space, block);
+  if (before == node) return;
+  marks_ += before == 0 ? 1 : 0;
+  marks_ -= node == 0 ? 1 : 0;
+  if (!space.is_global()) {
+    std::vector<u32>& marks = local_[space.key_];
+    if (block >= marks.size()) marks.resize(block + 1);
+    marks[block] = node;
+  } else if (node == 0) {
+    global_.erase(block);
+  } else {
+    global_[block] = node;
   }
+}
+
+u32 Origins::at(const Place& place, u64 bytes) const {
+  if (!has_marks(place.space)) return 0;
+  u32 first = 0;
+  each_block(place.begin, bytes, [&](u64 block, u64, u64) {
+    const u32 found = find(place.space, block);
+    if (found != 0 && (first == 0 || found < first)) first = found;
+  });
   return first;
 }
 
-void Origins::mark(Space space, u64 block, u32 node) {
-  if (node == 0) {
-    if (find(space, block) == 0) return;
-    --marks_;
-    if (space == nullptr) {
-      global_.erase(block);
-    } else {
-      slot(space, block) = 0;
-    }
-    return;
-  }
-  u32& now = slot(space, block);
-  if (now == 0) ++marks_;
-  now = node;
+void Origins::clear(const Place& place, u64 bytes) {
+  if (!has_marks(place.space)) return;
+  each_block(place.begin, bytes, [&](u64 block, u64, u64) { mark(place.space, block, 0); });
 }
 
-void Origins::clear(Space space, u64 begin, u64 bytes) {
-  if (bytes == 0 || (space == nullptr ? global_.empty() : !local_.contains(space))) return;
-  for (u64 block = begin / kBlock; block <= (begin + bytes - 1) / kBlock; ++block)
-    mark(space, block, 0);
+void Origins::wrote(const Place& place, std::span<const std::byte> contents, u32 node) {
+  if (node == 0) return clear(place, contents.size());
+  const bool all = hides(node);
+  each_block(place.begin, contents.size(), [&](u64 block, u64 first, u64 bytes) {
+    const bool marked = all || is_special(contents.subspan(first - place.begin, bytes));
+    mark(place.space, block, marked ? node : 0);
+  });
 }
 
-void Origins::copy(u64 from, u64 to, u64 bytes, u32 task) {
-  if (empty()) return;
-  const auto blocks = (bytes + kBlock - 1) / kBlock;
-  for (u64 i = 0; i < blocks; ++i) {
-    const u32 source = find(nullptr, from / kBlock + i);
-    mark(nullptr, to / kBlock + i, source == 0 ? 0 : passed(source, task, {Site::kNoKernel, 0}));
-  }
-}
-
-void Origins::leave(u64 from, u64 bytes, u32 task) {
-  if (empty() || bytes == 0) return;
-  for (u64 block = from / kBlock; block <= (from + bytes - 1) / kBlock; ++block) {
-    const u32 source = find(nullptr, block);
-    if (source != 0) nodes_[passed(source, task, {Site::kNoKernel, 0})].leaves_the_device = true;
-  }
+void Origins::copy(const Place& from, const Place& to, u64 bytes, u32 task) {
+  if (!has_marks(from.space)) return clear(to, bytes);
+  each_block(to.begin, bytes, [&](u64 block, u64 first, u64 size) {
+    const u32 source = at({from.space, from.begin + (first - to.begin)}, size);
+    const u32 node = source == 0 ? 0 : passed(source, task, {Site::kNoKernel, 0});
+    if (node != 0 && to.space.is_host()) nodes_[node].leaves_the_device = true;
+    mark(to.space, block, node);
+  });
 }
 
 u32 Origins::read_by(const Footprint& footprint, const CoreMem& mem) const {
   u32 first = 0;
   for (const Access& a : footprint) {
     if (a.write && !a.atomic) continue;
-    const Space space = a.buffer == BufId::GM ? nullptr : &mem[a.buffer];
-    if (space == nullptr ? global_.empty() : !local_.contains(space)) continue;
+    const Space space = a.buffer == BufId::GM ? Space::global() : Space::core(mem[a.buffer]);
+    if (!has_marks(space)) continue;
     each_piece(a, [&](u64 address) {
-      const u32 found = at(space, address, a.len);
+      const u32 found = at({space, address}, a.len);
       if (found != 0 && (first == 0 || found < first)) first = found;
     });
   }
@@ -128,24 +136,36 @@ u32 Origins::read_by(const Footprint& footprint, const CoreMem& mem) const {
 }
 
 void Origins::written_by(const Footprint& footprint, const CoreMem& mem, u32 node) {
-  const bool zeros = node != 0 && has(nodes_[nodes_[node].birth].events, NumericEvent::flushed);
+  std::vector<std::byte> contents;
   for (const Access& a : footprint) {
     if (!a.write) continue;
-    const Space space = a.buffer == BufId::GM ? nullptr : &mem[a.buffer];
+    const bool global = a.buffer == BufId::GM;
+    const Space space = global ? Space::global() : Space::core(mem[a.buffer]);
     each_piece(a, [&](u64 address) {
-      if (node == 0) return clear(space, address, a.len);
-      for (u64 at = address; at < address + a.len; at = (at / kBlock + 1) * kBlock) {
-        std::array<std::byte, kBlock> bytes{};
-        const auto piece = std::span(bytes).first(std::min(address + a.len, (at / kBlock + 1) * kBlock) - at);
-        if (space == nullptr) {
-          mem.gm().read(at, piece);
-        } else {
-          std::memcpy(piece.data(), space->bytes(at, piece.size()).data(), piece.size());
-        }
-        mark(space, at / kBlock, is_special(piece, zeros) ? node : 0);
-      }
+      if (node == 0) return clear({space, address}, a.len);
+      if (!global) return wrote({space, address}, mem[a.buffer].bytes(address, a.len), node);
+      contents.resize(a.len);
+      mem.gm().read(address, contents);
+      wrote({space, address}, contents, node);
     });
   }
+}
+
+void FollowedResults::read(u32 mark) {
+  if (mark == 0 || (cause_ != 0 && cause_ <= mark)) return;
+  cause_ = mark;
+  point_.set_cause(mark);
+}
+
+u32 FollowedResults::node() {
+  constexpr NumericEvents kReplaced = bit(NumericEvent::overflow) | bit(NumericEvent::nan);
+  const NumericEvents born = point_.born();
+  if (born != 0 && census_.origins == nullptr) census_.origins = std::make_shared<Origins>();
+  if (census_.origins == nullptr) return 0;
+  Origins& origins = *census_.origins;
+  if (born != 0 && !origins.hides(cause_))
+    return origins.born(task_, point_.id(), born, replaces_ && (born & kReplaced) != 0);
+  return cause_ == 0 ? 0 : origins.passed(cause_, task_, point_.id());
 }
 
 }  // namespace vinci::isa

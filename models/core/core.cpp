@@ -16,8 +16,7 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
       census_(s.census) {
   stats::Group& group = s.stats.group(core_name(kind, id));
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
-  if (s.with_data && s.census == nullptr && s.checker == nullptr)
-    backlog_.emplace(s.crew, *this, s.gm, s.chip.ai_cores);
+  if (s.with_data && s.checker == nullptr) backlog_.emplace(s.crew, *this, s.gm, s.chip.ai_cores);
   const config::QueueDepths& q = s.chip.core.queues;
   const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
   const u32 port = kind == isa::CoreKind::vector ? s.chip.ai_cores + id : id;
@@ -56,6 +55,7 @@ void Core::start(const Block& block, u64 at, std::function<void()> done) {
   earlier_status_ |= status();
   status_ = scalar_status_ = 0;
   results_ = {};
+  if (census_ != nullptr) census_->of(block_.launch.task);  // data move late: tasks begin in this order
   if (watch_ != nullptr) watch_->begin(block_.task_id, block_.launch.block_idx, *block_.code);
   if (block_.log != nullptr) {
     for (const auto& p : pipes_)

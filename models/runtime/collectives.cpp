@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <span>
 
-#include "isa/census/census.h"
+#include "isa/census/origins.h"
 #include "models/runtime/task_place.h"
 
 namespace vinci::models {
@@ -111,13 +110,18 @@ void Collectives::compute(Call& call) const {
     });
   }
   if (!with_data) return;
-  std::optional<isa::CensusPoint> counted;
-  if (census_ != nullptr && all.reduces()) {
-    const u32 number = numbers_->number(call.ranks.front().stream, call.ranks.front().position);
-    counted.emplace(census_->of(number), isa::Site{isa::Site::kNoKernel, 0}, isa::Moment{0, call.number, 0},
-                    "collective");
+  if (census_ == nullptr) return carry_out(s, all.reduce, all.type, call.work);
+  const u32 number = numbers_->number(call.ranks.front().stream, call.ranks.front().position);
+  isa::CensusPoint point(census_->of(number), {isa::Site::kNoKernel, 0}, {0, call.number, 0}, "collective");
+  isa::FollowedResults followed(*census_, point, number, false);
+  for (u32 r = 0; r < s.ranks; ++r) {
+    const task::Hccl& op = call.ranks[r].op();
+    const task::Slice& in = op.op == Op::broadcast ? op.recv : op.send;
+    if (s.input[r].count == 0 || !memory_.alive(in.buffer)) continue;
+    followed.read({isa::Origins::Space::global(), memory_.address(in)}, s.input[r].count * element);
   }
-  carry_out(s, all.reduce, all.type, call.work, counted ? &*counted : nullptr);
+  carry_out(s, all.reduce, all.type, call.work, all.reduces() ? &point : nullptr);
+  call.origin = followed.node();
 }
 
 void Collectives::deliver(u32 stream) {
@@ -130,7 +134,10 @@ void Collectives::deliver(u32 stream) {
   if (!skipped && !call.work.empty()) {
     const u64 element = task::element_bytes(op.type);
     const Schedule::Range& out = call.schedule->output[r];
-    memory_.write(op.recv, std::span(call.work[r]).subspan(out.begin * element, out.count * element), "hccl to");
+    const auto received = std::span<const std::byte>(call.work[r]).subspan(out.begin * element, out.count * element);
+    memory_.write(op.recv, received, "hccl to");
+    if (census_ != nullptr && census_->origins != nullptr)
+      census_->origins->wrote({isa::Origins::Space::global(), memory_.address(op.recv)}, received, call.origin);
   }
   if (++call.delivered == call.ranks.size()) calls_.erase(key);
 }

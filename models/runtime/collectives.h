@@ -41,11 +41,12 @@ class Collectives {
     u32 arrived = 0, delivered = 0;
     std::shared_ptr<const Schedule> schedule;  // when all have come
     std::vector<std::vector<std::byte>> work;  // by rank, with data
+    u32 origin = 0;                            // of special values that it delivers: a node of Origins
   };
   // A stream comes to its collective. When it is the last, the call, valid until the first rank is delivered; else
   // null. Throws Fault::Program where ranks that meet do not mean the same.
   const Call* arrive(u32 stream, u32 task);
-  // Counts what reductions do from now on, as of the task of rank 0.
+  // Counts what reductions do from now on, as of the task of rank 0, and follows special values.
   void count(isa::Census* census, const TaskNumbers& numbers) {
     census_ = census;
     numbers_ = &numbers;

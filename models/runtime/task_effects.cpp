@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "isa/census/origins.h"
 #include "models/runtime/aicpu.h"
 #include "models/runtime/task_place.h"
 
@@ -154,7 +153,9 @@ void TaskEffects::perform(const task::MemcpyAsync& op, Run run) {
 }
 
 void TaskEffects::perform(const task::MemsetAsync& op, Run run) {
-  if (touch(run, op.dst, op.bytes, "memset_async of", true)) memory_.fill(op);
+  if (!touch(run, op.dst, op.bytes, "memset_async of", true)) return;
+  memory_.fill(op);
+  if (isa::Origins* origins = marked()) origins->clear(place(op.dst), op.bytes);
 }
 
 void TaskEffects::perform(const task::ReduceAsync& op, Run run) {
@@ -163,33 +164,42 @@ void TaskEffects::perform(const task::ReduceAsync& op, Run run) {
     reduce(op, run);
 }
 
-// Special values that a copy takes along. What comes from the host has no history.
+isa::Origins* TaskEffects::marked() const {
+  return census_ == nullptr || census_->origins == nullptr || census_->origins->empty() ? nullptr
+                                                                                        : census_->origins.get();
+}
+
+isa::Origins::Place TaskEffects::place(const task::Slice& s) const {
+  using Space = isa::Origins::Space;
+  if (stream_.buffers[s.buffer].place == task::Buffer::Place::host) return {Space::host(s.buffer), s.offset};
+  return {Space::global(), memory_.address(s)};
+}
+
 void TaskEffects::follow(const task::MemcpyAsync& op, Run run) {
-  if (census_ == nullptr || census_->origins == nullptr || census_->origins->empty()) return;
-  isa::Origins& origins = *census_->origins;
-  const u32 task = number(run.stream, run.position);
-  const auto at_host = [&](const task::Slice& s) {
-    return stream_.buffers[s.buffer].place == task::Buffer::Place::host;
-  };
+  isa::Origins* origins = marked();
+  if (origins == nullptr) return;
+  const isa::Origins::Place from = place(op.src), to = place(op.dst);
   for (u64 row = 0; row < op.height; ++row) {
-    if (at_host(op.src)) {
-      origins.clear(nullptr, memory_.address(op.dst) + row * op.dst_pitch, op.width);
-    } else if (at_host(op.dst)) {
-      origins.leave(memory_.address(op.src) + row * op.src_pitch, op.width, task);
-    } else {
-      origins.copy(memory_.address(op.src) + row * op.src_pitch, memory_.address(op.dst) + row * op.dst_pitch, op.width,
-                   task);
-    }
+    origins->copy({from.space, from.begin + row * op.src_pitch}, {to.space, to.begin + row * op.dst_pitch}, op.width,
+                  number(run.stream, run.position));
   }
 }
 
 void TaskEffects::reduce(const task::ReduceAsync& op, Run run) {
   if (census_ == nullptr || !memory_.with_data()) return memory_.reduce(op);
-  isa::TaskCensus& task = census_->of(number(run.stream, run.position));
-  const u64 times =
-      task.sites.contains({isa::Site::kNoKernel, 0}) ? task.sites.at({isa::Site::kNoKernel, 0}).executions : 0;
-  isa::CensusPoint point(task, {isa::Site::kNoKernel, 0}, {0, times, 0}, "SDMA");
+  const u32 task = number(run.stream, run.position);
+  constexpr isa::Site kSite{isa::Site::kNoKernel, 0};
+  isa::TaskCensus& counted = census_->of(task);
+  const auto before = counted.sites.find(kSite);
+  isa::CensusPoint point(counted, kSite, {0, before == counted.sites.end() ? 0 : before->second.executions, 0}, "SDMA");
+  isa::FollowedResults followed(*census_, point, task, false);
+  followed.read(place(op.src), op.bytes);
+  followed.read(place(op.dst), op.bytes);
   memory_.reduce(op, &point);
+  if (!followed.writes()) return;
+  std::vector<std::byte> contents(op.bytes);
+  memory_.read(op.dst, contents, "reduce_async to");
+  followed.wrote(place(op.dst), contents);
 }
 
 void TaskEffects::perform(const task::Free& op, Run run) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/census/origins.h"
 #include "isa/check/checker.h"
 #include "models/runtime/collectives.h"
 #include "models/runtime/task_numbers.h"
@@ -87,7 +88,10 @@ class TaskEffects {
   void perform(const task::MemsetAsync& op, Run run);
   void perform(const task::ReduceAsync& op, Run run);
   void reduce(const task::ReduceAsync& op, Run run);
+  // Special values that a copy takes along.
   void follow(const task::MemcpyAsync& op, Run run);
+  isa::Origins* marked() const;  // null where no special value is followed
+  isa::Origins::Place place(const task::Slice& s) const;
   void perform(const task::Free& op, Run run);
   void perform(const task::NpuGetFloatStatus& op, Run run);
   void perform(const task::NpuClearFloatStatus& op, Run run);

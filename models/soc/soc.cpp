@@ -89,7 +89,11 @@ std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::Chip
   return chips;
 }
 
-u32 helpers(u32 threads) { return (threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency())) - 1; }
+// Threads that move data beside this one. A census is no place where several may write.
+u32 helpers(const Options& options) {
+  if (options.census != nullptr) return 0;
+  return (options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency())) - 1;
+}
 
 }  // namespace
 
@@ -100,7 +104,7 @@ Soc::Soc(const config::ChipConfig& config, const task::TaskStream& stream, task:
       memory_(memory),
       env_{.clock = clock, .trace = options.trace},
       next_sink_(options.tasks),
-      crew_(helpers(options.threads)) {
+      crew_(helpers(options)) {
   check_fit(config, stream);
   // What is appended may launch kernels.
   const bool all_cores = program == HostThreads::Program::open;

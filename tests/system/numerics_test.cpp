@@ -156,6 +156,66 @@ streams:
   }
 }
 
+// An exponential vanishes, goes to the host and back, and the logarithm of its zero is infinite.
+TEST_F(NumericsOf, CausesNameTheWholeWay) {
+  const std::string text = R"(vinci: 1
+name: way
+arch: c220
+buffers:
+  x: {place: device, bytes: 256}
+  h: {place: host, dtype: f2, shape: [128]}
+  y: {place: device, bytes: 256}
+  z: {place: host, dtype: f2, shape: [128], output: z.npy}
+kernels:
+  exponential:
+    type: AIV_ONLY
+    code: |
+      ld_arg X1, 0
+      set_vector_mask -1, -1
+      vector_dup.f16 0, 0xcd00, 1, 1, 0, 8, 0
+      vexp.f16 256, 0, 1, 1, 1, 8, 8
+      set_flag PIPE_V, PIPE_MTE3, EVENT_ID0
+      wait_flag PIPE_V, PIPE_MTE3, EVENT_ID0
+      copy_ubuf_to_gm X1, 256, sid=0, nBurst=1, lenBurst=8, srcGap=0, dstGap=0
+      end
+  logarithm:
+    type: AIV_ONLY
+    code: |
+      ld_arg X1, 0
+      copy_gm_to_ubuf 0, X1, sid=0, nBurst=1, lenBurst=8, srcGap=0, dstGap=0
+      set_flag PIPE_MTE2, PIPE_V, EVENT_ID0
+      wait_flag PIPE_MTE2, PIPE_V, EVENT_ID0
+      set_vector_mask -1, -1
+      vln.f16 256, 0, 1, 1, 1, 8, 8
+      set_flag PIPE_V, PIPE_MTE3, EVENT_ID0
+      wait_flag PIPE_V, PIPE_MTE3, EVENT_ID0
+      copy_ubuf_to_gm X1, 256, sid=0, nBurst=1, lenBurst=8, srcGap=0, dstGap=0
+      end
+streams:
+  s:
+    - kernel_launch: {kernel: exponential, args: [x]}
+    - memcpy_async: {dst: h, src: x}
+    - memcpy_async: {dst: y, src: h}
+    - kernel_launch: {kernel: logarithm, args: [y]}
+    - memcpy_async: {dst: z, src: y}
+)";
+  for (const char* mode : {"full", "functional"}) {
+    const json causes = census(text, mode).at("causes");
+    ASSERT_EQ(causes.size(), 1u) << causes.dump(2);
+    const json& cause = causes.at(0);
+    EXPECT_EQ(cause.at("born").at("place"), "stream.yaml:16");
+    EXPECT_EQ(cause.at("events"), json::array({"flushed"}));
+    std::vector<std::string> way;
+    for (const json& step : cause.at("through"))
+      way.push_back(step.at("place"));
+    EXPECT_THAT(way, testing::ElementsAre("stream.yaml:19", "stream.yaml:38", "stream.yaml:25", "stream.yaml:29",
+                                          "stream.yaml:32"));
+    ASSERT_EQ(cause.at("to_the_host").size(), 2u);
+    EXPECT_EQ(cause.at("to_the_host").at(1).at("place"), "stream.yaml:40");
+    EXPECT_THAT(out_.output, HasSubstr("flushed    task 'exponential', vexp.f16 (stream.yaml:16), block 0, element 0"));
+  }
+}
+
 // Two launches of one kernel: a line each of the source, a site each of the launches.
 TEST_F(NumericsOf, LinesSumUpWhatTheirInstructionsDid) {
   const json report = census(R"(vinci: 1

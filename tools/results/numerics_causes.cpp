@@ -60,6 +60,10 @@ std::vector<CensusCause> census_causes(const CensusSites& sites, const isa::Cens
   if (census.origins == nullptr) return out;
   std::map<u32, usize> by_birth;
   std::map<std::string, usize> by_place;  // launches of a kernel are one cause
+  const auto sequence_of = [&](u32 task) {
+    const auto counted = census.tasks.find(task);
+    return counted == census.tasks.end() ? u64{0} : counted->second.sequence;
+  };
   u32 number = 0;
   for (const isa::Origins::Node& n : census.origins->nodes()) {
     ++number;
@@ -67,15 +71,14 @@ std::vector<CensusCause> census_causes(const CensusSites& sites, const isa::Cens
     if (n.parent == 0) {
       const auto [known, is_new] = by_place.try_emplace(name.place, out.size());
       by_birth.emplace(number, known->second);
-      if (!is_new) {
-        out[known->second].events |= n.events;
-        continue;
-      }
+      if (is_new) out.emplace_back();
+      CensusCause& cause = out[known->second];
+      cause.events |= n.events;
+      if (!is_new && cause.sequence <= sequence_of(n.task)) continue;
       const CensusSite* site = sites.find(n.task, n.site);
-      out.push_back({.node = number,
-                     .born = std::move(name),
-                     .events = n.events,
-                     .first = site != nullptr ? first_of(*site, n.events) : nullptr});
+      cause.born = std::move(name);
+      cause.sequence = sequence_of(n.task);
+      cause.first = site != nullptr ? first_of(*site, n.events) : nullptr;
       continue;
     }
     CensusCause& cause = out[by_birth.at(n.birth)];
@@ -85,7 +88,13 @@ std::vector<CensusCause> census_causes(const CensusSites& sites, const isa::Cens
       add_line(cause.through, std::move(name));
     }
   }
-  std::ranges::stable_partition(out, [](const CensusCause& c) { return !c.to_the_host.empty(); });
+  // Data of cores move in batches, so that nodes do not come in the order of time.
+  std::ranges::stable_sort(out, [](const CensusCause& a, const CensusCause& b) {
+    if (a.to_the_host.empty() != b.to_the_host.empty()) return b.to_the_host.empty();
+    if (a.sequence != b.sequence) return a.sequence < b.sequence;
+    if (a.first == nullptr || b.first == nullptr) return a.first != nullptr && b.first == nullptr;
+    return a.first->moment < b.first->moment;
+  });
   return out;
 }
 

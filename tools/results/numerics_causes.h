@@ -12,8 +12,8 @@
 namespace vinci::results {
 
 struct CensusCause {
-  u32 node = 0;  // of isa::Origins
   CensusSites::Name born{};
+  u64 sequence = 0;                              // of its task
   isa::NumericEvents events = 0;                 // that bore it
   const isa::Occurrence* first = nullptr;        // of them
   std::vector<CensusSites::Name> through{};      // lines, in the order of their first execution
