@@ -369,7 +369,7 @@ void add_deq_relu_execute(const VectorBinaryArgs& x, ExecContext& c) {
                        const u64 raised = add(in[0], in[1], sum, mode) | deq16_lanes(sum, scale, scaled, mode);
                        if (c.census != nullptr) count(run, r, in, sum);
                        relu(scaled, out, mode);  // an infinity that it meets has raised its bits
-                       return f16_finite(scale) ? raised : status::kVectorNanInf;
+                       return raised;
                      });
 }
 

@@ -212,7 +212,6 @@ TEST(CensusModel, DequantisationToHalfIsAProduct) {
       const long double a = model::decode(LaneType::s32, x.a[i]), b = model::decode(LaneType::s32, x.b[i]);
       FirstStage first{.middle = a};
       if (adds) first = first_stage(Kind::sum, LaneType::s32, false, a, b, s);
-      first.special = model::special(scale);
       const Verdict second = scaled(first.middle, scale, s, adds);
       expected.add(both(first, second, second.status), i);
     }
@@ -288,7 +287,6 @@ TEST(CensusModel, DequantisationToBytesClips) {
       FirstStage first{.middle = a};
       if (f.kind) first = first_stage(*f.kind, LaneType::s16, true, a, b, s);
       const Parameter& p = parameters[i % x.lanes % 16];
-      first.special = model::special(p.scale);
       const Verdict second = to_byte(first.middle, p);
       expected.add(both(first, second, second.status), i);
     }
