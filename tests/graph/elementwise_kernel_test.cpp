@@ -132,6 +132,20 @@ TEST_P(ElementwiseKernels, ResultsBeyondF16) {
   checked(network);
 }
 
+// A tile has one block of such numbers, whatever its own size: nothing behind them is read.
+TEST_P(ElementwiseKernels, AFunctionOfANumberForEachChannel) {
+  for (const i64 side : {3, 24}) {
+    SCOPED_TRACE(side);
+    MapNet net;
+    Value* const y = net.conv(net.input({2, 16, side, side}), 48, 1, 1, 0);
+    Value* const mean = net.node("ReduceMean", {y, net.integers({2, 3})}, {{"keepdims", i64{1}}});
+    Value* const gate = net.node("Sigmoid", {net.conv(mean, 48, 1, 1, 0)});
+    const Network network = compiled(net, net.node("Tanh", {net.node("Mul", {gate, net.node("Abs", {y})})}));
+    checked(network);
+    race_free(network);
+  }
+}
+
 TEST_P(ElementwiseKernels, SlopesForEachChannel) {
   Net net;
   checked(compiled(net, net.node("PRelu", {net.input({2, 5, 30}), net.weights({5, 1}, 1)})));

@@ -8,21 +8,6 @@
 namespace vinci::graph {
 namespace {
 
-struct MapNet : Net {
-  Value* conv(Value* x, i64 filters, i64 kernel, i64 stride, i64 pad, bool bias = false) {
-    const i64 channels = x->shape[1];
-    std::vector<Value*> in{
-        x, weights({filters, channels, kernel, kernel}, static_cast<double>(channels * kernel * kernel))};
-    if (bias) in.push_back(weights({filters}, 1));
-    return node("Conv2D", in,
-                {{"strides", std::vector<i64>{stride, stride}}, {"pads", std::vector<i64>{pad, pad, pad, pad}}});
-  }
-  Value* batch_norm(Value* x) {
-    const i64 c = x->shape[1];
-    return node("BatchNorm", {x, positive({c}, 0.5), weights({c}, 1), weights({c}, 1), positive({c}, 0.5)});
-  }
-};
-
 class Networks : public NetworkTest {};
 
 TEST_P(Networks, ElementwiseChainsOfAnyLength) {

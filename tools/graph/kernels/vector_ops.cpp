@@ -21,6 +21,7 @@ using isa::PipeId;
 using isa::ProgramBuilder;
 
 constexpr u64 kMaxRepeats = 255;
+constexpr u64 kBlockElements = 16;  // of f16 in a block of 32 B: a number for each channel of a block
 
 struct Operands {
   u64 dst = 0;
@@ -169,6 +170,12 @@ std::string node_refuses(const Group& group, const Node& node) {
   return "";
 }
 
+// Whether it is computed in lanes of 32 bits: a Cast has those of the wider type.
+bool is_wide(const Group& group, const Node& node) {
+  return find_vector_op(node.type)->in_f32 || group.resolve(node.output())->type == DataType::f32 ||
+         group.resolve(node.input(0))->type == DataType::f32;
+}
+
 }  // namespace
 
 bool is_by_channel(const Value& operand, const Value& map) {
@@ -232,15 +239,22 @@ void write_vector_nodes(ProgramBuilder& p, const Group& group, usize first, cons
     }
     find_vector_op(node.type)->write(w, x, node);
   };
+  // What has one number for each channel is one block, whatever the size of the tile.
+  const auto one_block = [&](const Node& node) {
+    return is_by_channel(*group.resolve(node.output()), *group.outputs()[0]);
+  };
   const auto each = [&](const auto& body) {
     for (usize i = first; i < group.nodes().size(); ++i) {
       const Node& node = *group.nodes()[i];
-      // A Cast has the lanes of the wider type.
-      const bool wide = find_vector_op(node.type)->in_f32 || group.resolve(node.output())->type == DataType::f32 ||
-                        group.resolve(node.input(0))->type == DataType::f32;
+      if (one_block(node)) continue;
+      const bool wide = is_wide(group, node);
       body(node, wide, wide ? kLanes32 : kLanes16);
     }
   };
+  for (usize i = first; i < group.nodes().size(); ++i) {
+    const Node& node = *group.nodes()[i];
+    if (one_block(node)) write(node, {.wide = is_wide(group, node), .first = 0, .repeats = 1}, kBlockElements);
+  }
   if (whole != 0) {
     each([&](const Node& node, bool wide, u64 lanes) {
       write(node, {.wide = wide, .first = 0, .repeats = whole / lanes}, 0);
