@@ -33,12 +33,12 @@ struct Map {
 };
 
 // A core without copies of bytes writes whole blocks: the end of a plane goes over the beginning of the next one, which
-// must be written later. So one core writes all planes, each at once.
+// must be written later. So one core writes all planes, their ends first where they have several tiles.
 bool in_order(const Map& x, const config::ChipConfig& chip) { return x.to_planes && !x.aligned() && is_joint(chip); }
 
 u64 room(const config::ChipConfig& chip) { return (chip.core.buffers.ub - 64) / (4 * kC0 * 2 + 2) / kC0 * kC0; }
 
-std::string trans_data_refuses(const Group& group, const config::ChipConfig& chip) {
+std::string trans_data_refuses(const Group& group, const config::ChipConfig&) {
   const Node& node = group.node();
   if (node.type != "TransData") return "it is no TransData";
   const Value &in = *node.input(0), &out = *node.output();
@@ -48,9 +48,6 @@ std::string trans_data_refuses(const Group& group, const config::ChipConfig& chi
   if (!known) return "its formats are not NCHW and NC1HWC0";
   if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16)
     return "its input is no f16 map of four axes";
-  const Map x(group);
-  if (in_order(x, chip) && x.positions > room(chip))
-    return "a plane does not fit UB, and does not end at a block of 32 B";
   return "";
 }
 
@@ -62,7 +59,7 @@ std::vector<Tiling> trans_data_tilings(const Group& group, const config::ChipCon
   const Map x(group);
   // So that each core has a tile, if there is enough.
   const u64 each = ceil_div(x.images * x.c1 * x.positions, u64{vector_cores(chip)});
-  const u64 tile = in_order(x, chip) ? align_up(x.positions, kC0)
+  const u64 tile = in_order(x, chip) ? std::min(align_up(x.positions, kC0), room(chip))
                                      : std::clamp(align_up(each, kC0), kC0, std::min(kMaxPositions, room(chip)));
   return {{{"tile", static_cast<i64>(tile)}}};
 }
@@ -76,7 +73,11 @@ Footprint trans_data_footprint(const Group&, const config::ChipConfig&, const Ti
 class TransDataWriter {
  public:
   TransDataWriter(const Group& group, const config::ChipConfig& chip, u64 tile)
-      : x_(group), joint_(is_joint(chip)), tile_(tile), p_(group.node().name, chip.arch) {}
+      : x_(group),
+        joint_(is_joint(chip)),
+        ends_first_(in_order(x_, chip)),
+        tile_(tile),
+        p_(group.node().name, chip.arch) {}
 
   u64 tiles() const { return x_.images * x_.c1 * ranges(); }
 
@@ -119,8 +120,14 @@ class TransDataWriter {
 
   // Image and block (as one number), range of positions.
   void locate(Reg number) {
-    p_.rem(range_, number, ranges());
-    p_.div(block_, number, ranges());
+    if (ends_first_) {
+      p_.div(range_, number, x_.images * x_.c1);
+      p_.rem(block_, number, x_.images * x_.c1);
+      p_.sub(range_, ranges() - 1, range_);
+    } else {
+      p_.rem(range_, number, ranges());
+      p_.div(block_, number, ranges());
+    }
     p_.mul(t_, range_, tile_);
     p_.sub(count_, x_.positions, t_);
     p_.min(count_, count_, tile_);
@@ -214,7 +221,7 @@ class TransDataWriter {
   }
 
   const Map x_;
-  const bool joint_;
+  const bool joint_, ends_first_;
   const u64 tile_;
   isa::ProgramBuilder p_;
   Reg in_, out_, rows_, planes_, count_, block_, range_, t_, channels_, gap_;
