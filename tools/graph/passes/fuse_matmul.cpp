@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
+#include <cstring>
+#include <span>
 
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/ops/op.h"
@@ -17,15 +19,39 @@ Node* insert(Graph& graph, std::string_view type, const std::string& name, std::
   return made;
 }
 
+// Columns of a matrix of elements of N bytes as rows, in squares that stay in the cache of the host.
+template <usize N>
+void transpose_elements(std::span<const std::byte> from, std::span<std::byte> to, usize rows, usize columns) {
+  constexpr usize kSquare = 32;
+  for (usize row = 0; row < rows; row += kSquare) {
+    for (usize column = 0; column < columns; column += kSquare) {
+      for (usize r = row; r < std::min(rows, row + kSquare); ++r) {
+        for (usize c = column; c < std::min(columns, column + kSquare); ++c)
+          std::memcpy(&to[(c * rows + r) * N], &from[(r * columns + c) * N], N);
+      }
+    }
+  }
+}
+
+// Element by element as it is: weights may have hundreds of MiB.
+Tensor transposed_matrix(const Tensor& matrix) {
+  const auto rows = static_cast<usize>(matrix.dims()[0]), columns = static_cast<usize>(matrix.dims()[1]);
+  std::vector<std::byte> to(matrix.bytes().size());
+  switch (info(matrix.type()).bytes) {
+    case 1: transpose_elements<1>(matrix.bytes(), to, rows, columns); break;
+    case 2: transpose_elements<2>(matrix.bytes(), to, rows, columns); break;
+    case 4: transpose_elements<4>(matrix.bytes(), to, rows, columns); break;
+    default: transpose_elements<8>(matrix.bytes(), to, rows, columns); break;
+  }
+  return Tensor(matrix.type(), {matrix.dims()[1], matrix.dims()[0]}, std::move(to));
+}
+
 Value* transposed(Graph& graph, Value* matrix, const Node& before) {
+  if (matrix->constant) return graph.add_constant(matrix->name, transposed_matrix(*matrix->constant));
   Node* const made = insert(graph, "TransposeD", before.name + "/transposed", {matrix}, before);
   made->attributes["perm"] = std::vector<i64>{1, 0};
   infer(*made);
-  if (!matrix->constant) return made->output();
-  const Array in = matrix->constant->array();
-  Value* const folded = graph.add_constant(matrix->name, Tensor(evaluate(*made, {&in})[0]));
-  graph.erase(made);
-  return folded;
+  return made->output();
 }
 
 Value* times(Graph& graph, Value* value, double factor, const Node& before) {
@@ -168,12 +194,9 @@ Visit full_connection(Graph& graph, Node& node) {
   const bool whole = in.known() && in.rank() == 4 && in[0] == 1 && rows.known() && rows.rank() == 2 && rows[0] == in[0];
   if (!whole || (node.input(2) != nullptr && !node.input(2)->constant)) return Visit::matched;
   const i64 filters = weights->shape[1];
-  const Array from = weights->constant->array();
-  Array kernel(from.type, {filters, in[1], in[2], in[3]});
-  const u64 depth = static_cast<u64>(rows[1]);
-  for (u64 i = 0; i < kernel.size(); ++i)
-    kernel.values[i] = from.values[i % depth * static_cast<u64>(filters) + i / depth];
-  std::vector<Value*> operands{map, graph.add_constant(weights->name, Tensor(kernel))};
+  const Tensor each = transposed_matrix(*weights->constant);
+  const Tensor kernel(weights->type, {filters, in[1], in[2], in[3]}, {each.bytes().begin(), each.bytes().end()});
+  std::vector<Value*> operands{map, graph.add_constant(weights->name, kernel)};
   if (node.input(2) != nullptr) operands.push_back(node.input(2));
   Node* const conv = graph.add_node("Conv2D", node.name, operands, 1, &node);
   conv->origins = flat->origins;
