@@ -306,5 +306,35 @@ TEST(Passes, FusionResultHasTheFormOfCann) {
                 })"));
 }
 
+TEST(Passes, PositionsThatAreEquallyFarApartAreASlice) {
+  struct Case {
+    Dims extents;  // of the positions
+    std::vector<double> positions;
+    std::string_view type;
+  };
+  for (const Case& c :
+       {Case{{}, {1}, "StridedSliceV2"}, Case{{}, {-2}, "StridedSliceV2"}, Case{{2}, {1, 3}, "StridedSliceV2"},
+        Case{{3}, {4, 2, 0}, "StridedSliceV2"}, Case{{1, 2}, {-1, -2}, "StridedSliceV2"},
+        Case{{3}, {0, 1, 3}, "GatherV2"}, Case{{2}, {1, 1}, "GatherV2"}}) {
+    PassNet n;
+    Value* const positions = n.graph.add_constant("i", Tensor(Array(DataType::i64, c.extents, c.positions)));
+    n.output(n.node("GatherV2", {n.input({2, 5, 3}), positions}, {{"axis", i64{1}}}));
+    n.optimised();
+    EXPECT_EQ(n.types().front(), c.type) << c.positions[0];
+  }
+}
+
+TEST(Passes, ChannelsOfAMapGoBehindMergedPixels) {
+  for (const auto& [extents, first] : {std::pair{Dims{2, 6, 20}, "TransposeD"}, {Dims{2, 30, 4}, "Reshape"}}) {
+    PassNet n;
+    const std::vector<double> dims(extents.begin(), extents.end());
+    Value* const pixels = n.node("Reshape", {n.input({2, 6, 5, 4}), n.integers(dims)});
+    n.output(n.node("TransposeD", {pixels}, {{"perm", std::vector<i64>{0, 2, 1}}}));
+    n.optimised();
+    EXPECT_EQ(n.types().front(), first);
+    EXPECT_EQ(n.types().size(), 2U);
+  }
+}
+
 }  // namespace
 }  // namespace vinci::graph

@@ -105,6 +105,8 @@ Visit fuse_matmul_bias(Graph& graph, Node& node);
 Visit divide_by_constant(Graph& graph, Node& node);
 Visit fuse_transposes(Graph& graph, Node& node);
 Visit fuse_transpose_matmul(Graph& graph, Node& node);
+Visit gather_to_slice(Graph& graph, Node& node);
+Visit transpose_before_reshape(Graph& graph, Node& node);
 
 Visit decompose(Graph& graph, Node& node, const Target& target);
 Visit full_connection(Graph& graph, Node& node);

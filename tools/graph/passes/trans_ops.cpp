@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tools/graph/passes/maker.h"
 #include "tools/graph/passes/match.h"
 #include "tools/graph/passes/pass.h"
 
@@ -73,6 +74,43 @@ Visit fuse_transposes(Graph& graph, Node& node) {
   made->attributes["perm"] = both;
   take_place(graph, *made, {before, &node}, node.output());
   erase_unused(graph, &node);
+  return Visit::gone;
+}
+
+// Rows and columns of a map that become one axis, and channels that go behind it: as a transpose of the map, which
+// moves whole blocks of channels.
+Visit transpose_before_reshape(Graph& graph, Node& node) {
+  Node* const merge = producer(node.input(0), "Reshape");
+  if (merge == nullptr || node.type != "TransposeD" || !merge->input(0)->shape.known()) return Visit::none;
+  const Dims map = merge->input(0)->shape.dims(), merged = merge->output()->shape.dims();
+  if (map.size() != 4 || merged != Dims{map[0], map[1], map[2] * map[3]} || permutation(node) != Dims{0, 2, 1})
+    return Visit::none;
+  Maker make(graph, node);
+  make.replace({make("TransposeD", {merge->input(0)}, {{"perm", std::vector<i64>{0, 2, 3, 1}}})});
+  erase_unused(graph, merge);
+  return Visit::gone;
+}
+
+Visit gather_to_slice(Graph& graph, Node& node) {
+  if (node.type != "GatherV2" || !node.input(1)->constant || !node.output()->shape.known()) return Visit::none;
+  const Shape& in = node.input(0)->shape;
+  const usize axis = axis_of(node, node.integer("axis"), in.rank());
+  const i64 extent = in[axis];
+  std::vector<i64> index = node.input(1)->constant->array().integers();
+  for (i64& i : index)
+    i += i < 0 ? extent : 0;
+  const i64 step = index.size() > 1 ? index[1] - index[0] : 1;
+  if (index.empty() || step == 0) return Visit::matched;
+  for (usize i = 0; i < index.size(); ++i) {
+    if (index[i] < 0 || index[i] >= extent) return Visit::matched;
+    if (index[i] != index[0] + static_cast<i64>(i) * step) return Visit::matched;
+  }
+  Maker make(graph, node);
+  const i64 end = index.back() + (step > 0 ? 1 : -1);
+  // An end in front of the first element is written as one far below.
+  make.replace(
+      {make("StridedSliceV2", {node.input(0), make.integers({index[0]}), make.integers({end < 0 ? -extent - 1 : end}),
+                               make.integers({static_cast<i64>(axis)}), make.integers({step})})});
   return Visit::gone;
 }
 
