@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <span>
 
 #include "tools/gen/tile_pipeline.h"
 #include "tools/graph/kernels/strided_copy.h"
@@ -13,19 +15,62 @@ namespace {
 
 using isa::Reg;
 
+// A tensor with fewer elements is loaded for each of its repetitions: its tiles would not give each core one.
+constexpr u64 kWorthRepeating = u64{1} << 14;
+
+// What is stored several times: so often, so many elements apart.
+struct Repetition {
+  i64 times, apart;
+};
+
 struct Part {
   StridedCopy copy;
   Rows rows;  // from, to
+  std::vector<Repetition> repetitions = {};
 };
+
+Rows rows_of(const StridedCopy& copy) {
+  const std::vector<StridedTensor> tensors{copy.from, copy.to};
+  return as_rows(copy.dims, tensors);
+}
+
+// The copy without the axes along which it reads the same elements; those become `repetitions`.
+StridedCopy without_repetitions(StridedCopy copy, std::vector<Repetition>& repetitions) {
+  for (usize a = 0; a + 1 < copy.dims.size(); ++a) {
+    if (copy.from.strides[a] != 0 || copy.to.strides[a] == 0 || copy.dims[a] == 1) continue;
+    repetitions.push_back({.times = copy.dims[a], .apart = copy.to.strides[a]});
+    copy.dims[a] = 1;
+  }
+  return copy;
+}
 
 std::vector<Part> parts_of(const Group& group) {
   std::vector<Part> out;
   for (StridedCopy& copy : strided_copies(group).value_or(std::vector<StridedCopy>{})) {
-    const std::vector<StridedTensor> tensors{copy.from, copy.to};
-    Rows rows = as_rows(copy.dims, tensors);
-    out.push_back({.copy = std::move(copy), .rows = std::move(rows)});
+    std::vector<Repetition> repetitions;
+    const StridedCopy once = without_repetitions(copy, repetitions);
+    const Rows rows = rows_of(once);
+    // Rows that fill no blocks are stored in the order of memory.
+    const bool blocks = rows.space.width * rows.views[0].bytes % 32 == 0;
+    if (!repetitions.empty() && blocks && element_count(once.dims) >= kWorthRepeating) {
+      out.push_back({.copy = once, .rows = rows, .repetitions = std::move(repetitions)});
+    } else {
+      out.push_back({.copy = copy, .rows = rows_of(copy)});
+    }
   }
   return out;
+}
+
+// store(at) for each repetition from `next` on; `pointer` is where the first one goes.
+void repeat(isa::ProgramBuilder& p, std::span<const Repetition> repetitions, u64 bytes, Reg pointer,
+            const std::function<void()>& store) {
+  if (repetitions.empty()) return store();
+  const i64 apart = repetitions[0].apart * static_cast<i64>(bytes);
+  p.loop(repetitions[0].times, [&](Reg) {
+    repeat(p, repetitions.subspan(1), bytes, pointer, store);
+    p.add(pointer, pointer, apart);
+  });
+  p.sub(pointer, pointer, apart * repetitions[0].times);
 }
 
 // Rows follow each other in the order in which they are stored, so that the end of a block may go over the next one.
@@ -57,9 +102,14 @@ std::string move_refuses(const Group& group, const config::ChipConfig& chip) {
   return "";
 }
 
+// Those that the tensors have: there are copies for them.
 Formats move_formats(const Group& group, const config::ChipConfig&) {
-  return {.inputs = std::vector(group.inputs().size(), isa::Format::ND),
-          .outputs = std::vector(group.outputs().size(), isa::Format::ND)};
+  Formats out;
+  for (const Value* const v : group.inputs())
+    out.inputs.push_back(v->format);
+  for (const Value* const v : group.outputs())
+    out.outputs.push_back(v->format);
+  return out;
 }
 
 RowTiling part_tiling(const Part& part, const config::ChipConfig& chip, const Tiling& tiling) {
@@ -133,8 +183,9 @@ KernelProgram move_build(const Group& group, const config::ChipConfig& chip, con
   };
   pipeline.store = [&](isa::ProgramBuilder&, u32 slot) {
     of_tile([&](usize i) {
-      const usize output = group.inputs().size() + parts[i].copy.output;
-      tiles[i].store(p, parts[i].rows.views[1], pointers[output], slot * slot_size);
+      const Reg output = pointers[group.inputs().size() + parts[i].copy.output];
+      const RowView& to = parts[i].rows.views[1];
+      repeat(p, parts[i].repetitions, to.bytes, output, [&] { tiles[i].store(p, to, output, slot * slot_size); });
     });
   };
   gen::write_tile_pipeline(p, pipeline);

@@ -22,6 +22,9 @@ constexpr u64 kElements = 512;  // of 16 bits of a tile, at most
 std::string elements_refuse(const Group& group, const config::ChipConfig&) {
   if (group.nodes().size() != 1) return "it has several nodes";
   if (group.outputs().size() != 1) return "it has more than one output";
+  const auto in_blocks = [](const Value* v) { return v->format != isa::Format::ND; };
+  if (std::ranges::any_of(group.inputs(), in_blocks) || std::ranges::any_of(group.outputs(), in_blocks))
+    return "blocks of a map move as they are";
   const auto copies = strided_copies(group);
   if (!copies) return "it is no move with known positions";
   if (copies->empty()) return "it moves nothing";

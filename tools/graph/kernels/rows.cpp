@@ -205,6 +205,10 @@ void RowTiles::copy(ProgramBuilder& p, const Copy& c) {
     if (over) p.pipe_barrier(isa::PipeId::MTE3);
     return rows(c.at, 1, 0, 0);
   }
+  if (apart == row_bytes && row_bytes == static_cast<i64>(c.pitch)) {
+    p.mul(length_, count_, row_bytes / (joint_ ? 32 : 1));
+    return rows(c.at, 1, 0, 0);
+  }
   if (apart >= row_bytes && (blocks || !joint_)) {
     if (joint_) {
       p.sub(t_, apart / 32, length_);

@@ -340,6 +340,7 @@ constexpr auto kIndexOps = std::to_array<ScalarOp>({
     {"Tile", copies_refuse, output_elements, write_copies},
     {"TransposeD", copies_refuse, output_elements, write_copies},
     {"Trilu", triangle_refuses, output_elements, write_triangle},
+    {"Upsample", copies_refuse, output_elements, write_copies},
 });
 
 }  // namespace

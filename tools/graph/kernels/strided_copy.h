@@ -9,7 +9,8 @@
 
 namespace vinci::graph {
 
-// Nodes that move elements without arithmetic, as copies whose positions are linear in the indices.
+// Nodes that move elements without arithmetic, as copies whose positions are linear in the indices. A map in NC1HWC0
+// has axes for images, blocks of channels, rows, columns, and the 16 channels of a block.
 struct StridedCopy {
   usize input = 0;  // of the group
   usize output = 0;
@@ -19,5 +20,9 @@ struct StridedCopy {
 
 // None where the node is something else, or depends on operands that are no constants.
 std::optional<std::vector<StridedCopy>> strided_copies(const Group& group);
+
+// Formats in which a node copies whole blocks of 16 channels of f16 maps, where operands of it are in NC1HWC0 or a
+// kernel wants its result so. None where elements move inside of blocks.
+std::optional<Formats> block_formats(const Node& node);
 
 }  // namespace vinci::graph

@@ -94,6 +94,7 @@ std::span<const Op> elementwise_ops();
 std::span<const Op> index_ops();
 std::span<const Op> matmul_ops();
 std::span<const Op> normalisation_ops();
+std::span<const Op> pixel_ops();
 std::span<const Op> quantise_ops();
 std::span<const Op> reduction_ops();
 std::span<const Op> shape_ops();

@@ -441,52 +441,6 @@ void trilu(Evaluation& x) {
   });
 }
 
-// Blocks of pixels and channels
-// -------------------------------------------------------------------------------------------
-
-void infer_depth_to_space(Inference& x) {
-  const Shape& in = x.shape(0);
-  const i64 b = x.node().integer("blocksize", 1);
-  if (!in.known()) return x.set(0, x.type(0), unknown_of_rank(4));
-  if (in.rank() != 4 || b <= 0 || in[1] % (b * b) != 0) x.refuse("{} has no blocks of {}", text(in), b);
-  x.set(0, x.type(0), {in[0], in[1] / (b * b), in[2] * b, in[3] * b});
-}
-void depth_to_space(Evaluation& x) {
-  const Array& in = x.input(0);
-  Array& out = x.out[0];
-  const i64 b = x.node.integer("blocksize", 1), channels = out.dims[1];
-  const bool dcr = x.node.string("mode", "DCR") == "DCR";
-  const std::vector<u64> from = strides_of(in.dims);
-  usize n = 0;
-  for_each_index(out.dims, [&](std::span<const i64> i) {
-    const i64 block = (i[2] % b) * b + i[3] % b;
-    const i64 c = dcr ? block * channels + i[1] : i[1] * b * b + block;
-    out.values[n++] = in.values[static_cast<u64>(i[0]) * from[0] + static_cast<u64>(c) * from[1] +
-                                static_cast<u64>(i[2] / b) * from[2] + static_cast<u64>(i[3] / b)];
-  });
-}
-
-void infer_space_to_depth(Inference& x) {
-  const Shape& in = x.shape(0);
-  const i64 b = x.node().integer("blocksize", 1);
-  if (!in.known()) return x.set(0, x.type(0), unknown_of_rank(4));
-  if (in.rank() != 4 || b <= 0 || in[2] % b != 0 || in[3] % b != 0) x.refuse("{} has no blocks of {}", text(in), b);
-  x.set(0, x.type(0), {in[0], in[1] * b * b, in[2] / b, in[3] / b});
-}
-void space_to_depth(Evaluation& x) {
-  const Array& in = x.input(0);
-  Array& out = x.out[0];
-  const i64 b = x.node.integer("blocksize", 1), channels = in.dims[1];
-  const std::vector<u64> from = strides_of(in.dims);
-  usize n = 0;
-  for_each_index(out.dims, [&](std::span<const i64> i) {
-    const i64 block = i[1] / channels;
-    out.values[n++] =
-        in.values[static_cast<u64>(i[0]) * from[0] + static_cast<u64>(i[1] % channels) * from[1] +
-                  static_cast<u64>(i[2] * b + block / b) * from[2] + static_cast<u64>(i[3] * b + block % b)];
-  });
-}
-
 void reverse_sequence(Evaluation& x) {
   const Array& in = x.input(0);
   const usize batch = axis_of(x.node, x.node.integer("batch_axis", 1), in.rank());
@@ -521,8 +475,6 @@ constexpr auto kShapeOps = std::to_array<Op>({
     {"Range", infer_range, range},
     {"EyeLike", infer_eye, eye},
     {"Trilu", infer_same, trilu},
-    {"DepthToSpace", infer_depth_to_space, depth_to_space},
-    {"SpaceToDepth", infer_space_to_depth, space_to_depth},
     {"ReverseSequence", infer_same, reverse_sequence},
 });
 

@@ -15,7 +15,7 @@ const Table& table() {
     Table out;
     for (const std::span<const Op> part :
          {control_ops(), convolution_ops(), elementwise_ops(), index_ops(), matmul_ops(), normalisation_ops(),
-          quantise_ops(), reduction_ops(), shape_ops()}) {
+          pixel_ops(), quantise_ops(), reduction_ops(), shape_ops()}) {
       for (const Op& op : part)
         VINCI_CHECK(out.emplace(op.type, &op).second);
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
 
 #include "tools/graph/kernels/kernel.h"
+#include "tools/graph/kernels/strided_copy.h"
 #include "tools/graph/ops/op.h"
 #include "tools/graph/passes/match.h"
 #include "tools/graph/passes/pass.h"
@@ -63,14 +65,26 @@ class Converter {
   std::map<std::pair<const Value*, Format>, Value*> made_;
 };
 
-}  // namespace
-
-namespace {
-
 // What the channels behind the last one hold in NC1HWC0: zero, until an element-wise node makes something else of it.
 // The next convolution multiplies it by zero, so it must be a number.
 class Padding {
  public:
+  // Notes it for the results of a node that moves blocks; false where they would have several.
+  bool stays_one(const Node& node) {
+    const bool pieces = node.type == "ConcatD" && axis_of(node, node.integer("axis"), 4) == 1;
+    std::optional<double> one;
+    for (usize i = 0; i < node.inputs().size(); ++i) {
+      const Value* const v = node.input(i);
+      if (v == nullptr || v->shape.rank() != 4 || v->shape[1] % static_cast<i64>(kC0) == 0) continue;
+      if (pieces && i + 1 < node.inputs().size()) continue;
+      if (one && *one != of(v)) return false;
+      one = of(v);
+    }
+    for (const Value* const v : node.outputs())
+      made_[v] = one.value_or(0);
+    return true;
+  }
+
   // Notes it for the output of an element-wise node; false where it is no number in f16.
   bool stays_finite(const Node& node) {
     const Shape& out = node.output()->shape;
@@ -111,6 +125,33 @@ class Padding {
   std::map<const Value*, double> made_;
 };
 
+constexpr std::array kMapKernels{&kConvolutionKernel, &kPoolingKernel, &kMapReductionKernel};
+
+// Those that a kernel for maps needs; none where no such kernel computes the node.
+std::optional<Formats> map_formats(const Node& node, const config::ChipConfig& chip) {
+  const Group group(node);
+  for (const Kernel* const kernel : kMapKernels) {
+    if (kernel->refuses(group, chip).empty()) return kernel->formats(group, chip);
+  }
+  return std::nullopt;
+}
+
+bool wanted_in_blocks(const Value& v, const config::ChipConfig& chip) {
+  return std::ranges::any_of(
+      v.uses(), [&](const Use& use) { return use.input == 0 && map_formats(*use.node, chip).has_value(); });
+}
+
+// Those of a node that moves whole blocks of a map, where a map comes or goes in NC1HWC0.
+std::optional<Formats> moved_formats(const Node& node, const config::ChipConfig& chip, Padding& padding) {
+  const std::optional<Formats> formats = block_formats(node);
+  if (!formats) return std::nullopt;
+  const Group group(node);
+  const bool given = std::ranges::any_of(group.inputs(), [](const Value* v) { return v->format == Format::NC1HWC0; });
+  if (formats->inputs[0] == Format::NC1HWC0 ? !given : !wanted_in_blocks(*node.output(), chip)) return std::nullopt;
+  if (!padding.stays_one(node)) return std::nullopt;
+  return formats;
+}
+
 }  // namespace
 
 Effect select_formats(Graph& graph, const Target& target) {
@@ -120,10 +161,8 @@ Effect select_formats(Graph& graph, const Target& target) {
   for (const auto& node : graph.nodes()) {
     if (node->type == "TransData") continue;
     Group group(*node);
-    std::optional<Formats> wanted;
-    for (const Kernel* const kernel : {&kConvolutionKernel, &kPoolingKernel, &kMapReductionKernel}) {
-      if (!wanted && kernel->refuses(group, *target.chip).empty()) wanted = kernel->formats(group, *target.chip);
-    }
+    std::optional<Formats> wanted = map_formats(*node, *target.chip);
+    if (!wanted) wanted = moved_formats(*node, *target.chip, padding);
     if (!wanted) {
       // A map in NC1HWC0 stays so in nodes whose other operands are maps of the same shape, or numbers.
       const Value& out = *node->output();

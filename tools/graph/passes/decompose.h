@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include "tools/graph/ir/graph.h"
+
+// Parts of DecompositionPass: each puts other nodes in the place of one, or returns false.
+namespace vinci::graph {
+
+bool decompose_convolution(Graph& graph, Node& node);
+bool decompose_pad(Graph& graph, Node& node);
+bool decompose_resize(Graph& graph, Node& node);
+bool decompose_transposed_convolution(Graph& graph, Node& node);
+
+}  // namespace vinci::graph
