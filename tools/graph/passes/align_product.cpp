@@ -3,32 +3,10 @@
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/passes/maker.h"
 #include "tools/graph/passes/pass.h"
+#include "tools/graph/passes/wide_rows.h"
 
 // Products on joint cores, whose copies are whole blocks of 32 B.
 namespace vinci::graph {
-namespace {
-
-// The tensor with zeros behind it along an axis.
-Value* with_zeros(Maker& make, Value* v, usize axis, i64 more) {
-  if (more == 0) return v;
-  Dims dims = v->shape.dims();
-  dims[axis] = more;
-  if (!v->constant) {
-    Value* const zeros = make.constant(Array(v->type, dims));
-    return make("ConcatD", {v, zeros}, {{"axis", static_cast<i64>(axis)}});
-  }
-  const Array from = v->constant->array();
-  dims[axis] += v->shape[axis];
-  Array to(from.type, dims);
-  const AroundAxis narrow = around_axis(from.dims, axis), wide = around_axis(dims, axis);
-  for (u64 i = 0; i < from.size(); ++i) {
-    const u64 row = narrow.extent * narrow.inner;
-    to.values[i / row * wide.extent * wide.inner + i % row] = from.values[i];
-  }
-  return make.constant(to);
-}
-
-}  // namespace
 
 Visit align_product(Graph& graph, Node& node, const Target& target) {
   if (target.chip == nullptr || !is_joint(*target.chip) || node.type != "BatchMatMulV2") return Visit::none;
@@ -43,14 +21,18 @@ Visit align_product(Graph& graph, Node& node, const Target& target) {
   if (bias != nullptr && (!bias->constant || bias->shape.rank() != 1)) return Visit::matched;
   const i64 wanted = b->shape[columns_at];
   Maker make(graph, node);
-  std::vector<Value*> operands{with_zeros(make, a, a->shape.rank() - 1, depth),
+  Value* const softmax =
+      depth == 0 ? nullptr : softmax_with_zeros(graph, make, a, a->shape[a->shape.rank() - 1] + depth);
+  std::vector<Value*> operands{softmax != nullptr ? softmax : with_zeros(make, a, a->shape.rank() - 1, depth),
                                with_zeros(make, with_zeros(make, b, depth_at, depth), columns_at, columns)};
   if (bias != nullptr) operands.push_back(with_zeros(make, bias, 0, columns));
   Value* product = make("BatchMatMulV2", operands, node.attributes);
   product->type = node.output()->type;
   if (columns != 0)
     product = make("StridedSliceV2", {product, make.integers({0}), make.integers({wanted}), make.integers({-1})});
+  Node* const before = a->producer();
   make.replace({product});
+  if (softmax != nullptr) erase_unused(graph, before);
   return Visit::gone;
 }
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/passes/wide_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace vinci::graph {
+
+// The tensor with zeros behind it along an axis.
+Value* with_zeros(Maker& make, Value* v, usize axis, i64 more) {
+  if (more == 0) return v;
+  Dims dims = v->shape.dims();
+  dims[axis] = more;
+  if (!v->constant) {
+    Value* const zeros = make.constant(Array(v->type, dims));
+    return make("ConcatD", {v, zeros}, {{"axis", static_cast<i64>(axis)}});
+  }
+  const Array from = v->constant->array();
+  dims[axis] += v->shape[axis];
+  Array to(from.type, dims);
+  const AroundAxis narrow = around_axis(from.dims, axis), wide = around_axis(dims, axis);
+  for (u64 i = 0; i < from.size(); ++i) {
+    const u64 row = narrow.extent * narrow.inner;
+    to.values[i / row * wide.extent * wide.inner + i % row] = from.values[i];
+  }
+  return make.constant(to);
+}
+
+namespace {
+
+constexpr double kFarBelow = -65504;  // as an element, it has an exponential of zero beside any other
+constexpr u64 kFewElements = 4;       // a tensor that has so many times fewer elements than the result costs little
+
+// Rows of a chain of nodes, from `from` columns to `to`; surplus ones hold any numbers.
+class RowWidener {
+ public:
+  RowWidener(const Graph& graph, Maker& make, i64 from, i64 to) : graph_(graph), make_(make), from_(from), to_(to) {}
+
+  // Whether a chain that makes as many elements as `v` ends in products that have the columns anyway.
+  bool can(const Value& v) const { return can(v, v.shape.elements()); }
+
+  Value* wide(Value* v) {
+    if (as_it_is(*v)) return v;
+    if (v->constant) return with_zeros(make_, v, v->shape.rank() - 1, to_ - from_);
+    if (Value* const product = cut_product(*v); product != nullptr) return product;
+    Node* const node = v->producer();
+    if (!passes_rows_on(*v)) return with_zeros(make_, v, v->shape.rank() - 1, to_ - from_);
+    if (node->type == "Reshape") {
+      Dims dims = v->shape.dims();
+      dims.back() = to_;
+      return make_.reshape(wide(node->input(0)), dims);
+    }
+    std::vector<Value*> operands;
+    for (Value* const operand : node->inputs())
+      operands.push_back(wide(operand));
+    Value* const made = make_(node->type, operands, node->attributes);
+    made->producer()->origins = node->origins;
+    return made;
+  }
+
+ private:
+  bool can(const Value& v, u64 elements) const {
+    if (as_it_is(v)) return true;
+    if (v.shape.rank() == 0 || v.shape.dims().back() != from_) return false;
+    if (v.constant || cut_product(v) != nullptr) return true;
+    if (passes_rows_on(v)) {
+      return std::ranges::all_of(v.producer()->inputs(), [&](const Value* operand) {
+        return (v.producer()->type == "Reshape" && operand->constant) || can(*operand, elements);
+      });
+    }
+    return v.shape.elements() * kFewElements <= elements;
+  }
+
+  // Numbers, and columns of one element, are repeated whatever the rows have.
+  static bool as_it_is(const Value& v) { return v.shape.elements() == 1 || v.shape.dims().back() == 1; }
+
+  // The product whose first columns a value is.
+  Value* cut_product(const Value& v) const {
+    const Node* const cut = producer(&v, "StridedSliceV2");
+    if (cut == nullptr || producer(cut->input(0), "BatchMatMulV2") == nullptr) return nullptr;
+    Dims dims = v.shape.dims();
+    dims.back() = to_;
+    const bool first = cut->input(1)->constant && scalar(cut->input(1)) == 0.0;
+    return first && cut->input(4) == nullptr && cut->input(0)->shape.dims() == dims ? cut->input(0) : nullptr;
+  }
+
+  // Made of the same rows of its operands, and by a node that only this chain uses.
+  bool passes_rows_on(const Value& v) const {
+    static constexpr auto kTypes =
+        std::to_array<std::string_view>({"Add", "Maximum", "Minimum", "Mul", "Neg", "Relu", "Sub"});
+    const Node* const node = v.producer();
+    if (node == nullptr || graph_.sole_user(&v) == nullptr) return false;
+    if (node->type == "Reshape")
+      return node->input(0)->shape.rank() > 0 && node->input(0)->shape.dims().back() == from_;
+    return std::ranges::find(kTypes, node->type) != kTypes.end();
+  }
+
+  const Graph& graph_;
+  Maker& make_;
+  i64 from_, to_;
+};
+
+}  // namespace
+
+Value* softmax_with_zeros(const Graph& graph, Maker& make, Value* v, i64 columns) {
+  Node* const node = producer(v, "SoftmaxV2");
+  if (node == nullptr || graph.sole_user(v) == nullptr || v->type != DataType::f16) return nullptr;
+  const usize last = v->shape.rank() - 1;
+  const i64 from = v->shape[last];
+  Value* const in = node->input(0);
+  if (axis_of(*node, node->integer("axis", -1), last + 1) != last || graph.sole_user(in) == nullptr) return nullptr;
+  RowWidener rows(graph, make, from, columns);
+  if (in->constant || in->producer() == nullptr || !rows.can(*in)) return nullptr;
+  Array surplus(v->type, {columns});
+  std::fill(surplus.values.begin() + from, surplus.values.end(), kFarBelow);
+  Value* const masked = make("Add", {rows.wide(in), make.constant(surplus)});
+  Attributes attributes = node->attributes;
+  attributes["axis"] = i64{-1};
+  Value* const made = make("SoftmaxV2", {masked}, attributes);
+  masked->producer()->origins = made->producer()->origins = node->origins;
+  return made;
+}
+
+}  // namespace vinci::graph
