@@ -116,12 +116,11 @@ void print_support(const graph::Model& model) {
 void check(const graph::Network& network, u64 seed) {
   const std::vector<graph::NodeCheck> rows = graph::check_nodes(network, graph::random_inputs(*network.graph, seed));
   const auto wrong = std::ranges::find_if(rows, [](const graph::NodeCheck& r) { return !r.right(); });
-  double most = 0;
-  for (const graph::NodeCheck& row : rows)
-    most = std::max(most, row.error);
   if (wrong == rows.end()) {
-    print_out(fmt::format("{} right; the largest error is {:.2e} of the largest element\n",
-                          counted(rows.size(), "node"), most));
+    const auto worst = std::ranges::max_element(rows, {}, &graph::NodeCheck::error);
+    print_out(fmt::format("{} right; the largest error is {:.2e} of the largest element{}\n",
+                          counted(rows.size(), "node"), worst == rows.end() ? 0 : worst->error,
+                          worst == rows.end() ? "" : fmt::format(", of {}", worst->node->node->name)));
     return;
   }
   const auto count = std::ranges::count_if(rows, [](const graph::NodeCheck& r) { return !r.right(); });
