@@ -119,10 +119,10 @@ const nlohmann::ordered_json* find_counter(const nlohmann::ordered_json& stats, 
 std::string explanation_of(const vinci_run& r) {
   if (r.options.mode == VINCI_MODE_FUNCTIONAL) fail(Fault::Unsupported, "a run of mode functional has no time");
   const Turn turn(r.cancelled);
-  const explain::Options options{.seed = r.options.seed,
-                                 .data = !r.of_device,
-                                 .max_cycles = r.options.max_cycles,
-                                 .interrupted = [&r] { return r.cancelled.load(); }};
+  const explain::Options options{
+      .seed = r.options.seed, .data = !r.of_device, .max_cycles = r.options.max_cycles, .interrupted = [&r] {
+        return r.cancelled.load();
+      }};
   return explain::to_json(explain::explain(*r.config, *r.tasks, options), r.config->clock);
 }
 
