@@ -133,6 +133,25 @@ TEST_P(BlockMoves, Borders) {
   EXPECT_EQ(conversions(net, net.conv(wide, 16, 3, 1, 1)), 2);
 }
 
+// A window of an input with a border: blocks from the input on, where little of it is cut off.
+TEST_P(BlockMoves, AWindowOfAnInput) {
+  for (const i64 end : {8, 2}) {
+    SCOPED_TRACE(end);
+    MapNet net;
+    Value* const wide = net.node("PadV3", {net.input({1, 16, 9, 7}), net.integers({0, 0, 1, 2, 0, 0, 1, 2})});
+    Value* const rows = net.node("StridedSliceV2", {wide, net.integers({0}), net.integers({end}), net.integers({2})});
+    EXPECT_EQ(conversions(net, net.conv(rows, 16, 3, 1, 1)), 2);
+    MapNet cut;
+    Value* const part = cut.node("StridedSliceV2",
+                                 {cut.input({1, 16, 9, 7}), cut.integers({0}), cut.integers({end}), cut.integers({2})});
+    const Network network = compiled(cut, cut.conv(part, 16, 3, 1, 1));
+    // Behind the Cast of the input.
+    EXPECT_EQ(kernels(network).at(1) == "trans_data", end == 8);
+    checked(network);
+    race_free(network);
+  }
+}
+
 // Sigmoid makes 0.5 of the channels that only fill a block; pieces with other fillings are not joined in blocks.
 TEST_P(BlockMoves, FillingsThatDiffer) {
   MapNet net;

@@ -136,9 +136,28 @@ std::optional<Formats> map_formats(const Node& node, const config::ChipConfig& c
   return std::nullopt;
 }
 
+// Whether all nodes that use a value work on blocks: kernels for maps, and moves on the way to them.
 bool wanted_in_blocks(const Value& v, const config::ChipConfig& chip) {
-  return std::ranges::any_of(
-      v.uses(), [&](const Use& use) { return use.input == 0 && map_formats(*use.node, chip).has_value(); });
+  return !v.uses().empty() && std::ranges::all_of(v.uses(), [&](const Use& use) {
+    const Node& node = *use.node;
+    if (use.input == 0 && map_formats(node, chip)) return true;
+    const std::optional<Formats> formats = block_formats(node);
+    return formats && formats->inputs[0] == Format::NC1HWC0 && wanted_in_blocks(*node.output(), chip);
+  });
+}
+
+// Whether it is worth while to convert what a node moves in front of it: one tensor, which is hardly larger than what
+// is left of it.
+bool converts_early(const Node& node, const config::ChipConfig& chip) {
+  constexpr u64 kMostTimes = 2;
+  const Group group(node);
+  u64 elements = 0, tensors = 0;
+  for (const Value* const v : group.inputs()) {
+    elements += v->constant ? 0 : v->shape.elements();
+    tensors += v->constant ? 0 : 1;
+  }
+  const Value& out = *node.output();
+  return tensors == 1 && elements <= kMostTimes * out.shape.elements() && wanted_in_blocks(out, chip);
 }
 
 // Those of a node that moves whole blocks of a map, where a map comes or goes in NC1HWC0.
@@ -147,7 +166,9 @@ std::optional<Formats> moved_formats(const Node& node, const config::ChipConfig&
   if (!formats) return std::nullopt;
   const Group group(node);
   const bool given = std::ranges::any_of(group.inputs(), [](const Value* v) { return v->format == Format::NC1HWC0; });
-  if (formats->inputs[0] == Format::NC1HWC0 ? !given : !wanted_in_blocks(*node.output(), chip)) return std::nullopt;
+  const bool takes_blocks = formats->inputs[0] == Format::NC1HWC0;
+  if (takes_blocks ? !given && !converts_early(node, chip) : !wanted_in_blocks(*node.output(), chip))
+    return std::nullopt;
   if (!padding.stays_one(node)) return std::nullopt;
   return formats;
 }
