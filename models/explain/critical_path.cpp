@@ -104,7 +104,9 @@ class Walk {
     if (n->copy != ~u32{0}) memory(b, *n, step);
     spend(n->begin, step);
     step.kind = kind_of_gap(n->cause.why);
-    if (n->cause.why != Why::order) {
+    // A set_flag is behind the results of its pipe by its nature.
+    const bool natural = n->cause.why == Why::results && n->row->role != isa::Role::pipe_barrier;
+    if (n->cause.why != Why::order && !natural) {
       const isa::PipeId from = n->cause.node == Cause::kScalar ? isa::PipeId::S : b.nodes()[n->cause.node].pipe;
       const u64 idle_since = n->previous == Cause::kScalar ? t_ : b.nodes()[n->previous].end;
       path_.edges.push_back({.why = n->cause.why,

@@ -256,7 +256,7 @@ TEST(ExplainRules, MemoryBandwidth) {
       t.line("copy_gm_to_ubuf 0, X1, 0, 1, 1024, 0, 0").line("add X1, X1, {}", step);
     return t.end();
   };
-  const std::vector<std::string> slow{"memory.hbm.bandwidth=600e9"};
+  const std::vector<std::string> slow{"memory.hbm.bandwidth=600GB/s"};
   EXPECT_THAT(rules_of(kernel(1 << 20, 32 << 10), 48, isa::CoreKind::vector, slow), Contains("memory-bandwidth"));
   EXPECT_THAT(rules_of(kernel(1 << 20, 0), 48, isa::CoreKind::vector, slow), Not(Contains("memory-bandwidth")));
 }
