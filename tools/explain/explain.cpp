@@ -81,8 +81,12 @@ void add_limits(Explanation& explanation, const config::ChipConfig& chip, const 
   const std::span kernels(explanation.kernels.data(), std::min<usize>(o.kernels, explanation.kernels.size()));
   std::map<CostKind, std::set<std::string>> wanted;
   for (const KernelExplanation& k : kernels) {
-    for (usize i = 0; i < std::min<usize>(o.limits, k.limits.size()); ++i)
-      if (is_wanted(k, k.limits[i])) wanted[k.limits[i].kind].merge(instructions_of(k, k.limits[i].kind));
+    u32 taken = 0;  // the cold start is no cost of the program
+    for (const Limit& limit : k.limits) {
+      if (taken == o.limits || !is_wanted(k, limit)) break;
+      taken += limit.kind == CostKind::cold_start ? 0 : 1;
+      wanted[limit.kind].merge(instructions_of(k, limit.kind));
+    }
   }
   for (const auto& [kind, instructions] : wanted) {
     const auto cheaper = without(chip, kind, instructions);

@@ -45,8 +45,8 @@ Side read_side(const std::string& folder) {
 
 // Microseconds of both, and what the second takes more.
 std::string row(std::string_view what, double a, double b) {
-  const double change = a == 0 ? 0 : 100 * (b - a) / a;
-  return fmt::format("{:<32} {:>14.3f} {:>14.3f} {:>14.3f} {:>+8.1f} %\n", what, a, b, b - a, change);
+  const std::string change = a == 0 ? "" : fmt::format("{:>+8.1f} %", 100 * (b - a) / a);
+  return fmt::format("{:<32} {:>14.3f} {:>14.3f} {:>+14.3f} {}\n", what, a, b, b - a, change);
 }
 
 // Of all kernels with one name, in microseconds.
@@ -100,7 +100,7 @@ std::string compare(const Side& a, const Side& b) {
     auto path = path_of(a, kernel), other = path_of(b, kernel);
     if (path.empty() || other.empty()) continue;
     for (const std::string& kind : by_difference(path, other))
-      out += row("  " + kind, path[kind], other[kind]);
+      if (path[kind] != other[kind]) out += row("  " + kind, path[kind], other[kind]);
   }
   if (a.explanation.is_null() || b.explanation.is_null())
     out += "\nWith `vinci explain` of both folders before, this also compares the critical paths.\n";
