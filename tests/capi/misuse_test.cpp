@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -79,14 +80,21 @@ TEST(CApiMisuse, ThreadsAreLimited) {
 
 TEST(CApiMisuse, StructuresHaveASizeOfAVersion) {
   const Bench b;
-  for (const size_t wrong :
-       {size_t{0}, size_t{1}, sizeof(size_t), sizeof(vinci_options) - 1, size_t{4097}, kMostSize}) {
+  constexpr size_t kFirst = offsetof(vinci_options, numerics);
+  for (const size_t wrong : {size_t{0}, size_t{1}, sizeof(size_t), kFirst - 1, size_t{4097}, kMostSize}) {
     vinci_options o = VINCI_OPTIONS_INIT;
     o.size = wrong;
     vinci_run* run = nullptr;
     EXPECT_EQ(vinci_submit(b.chip, b.stream, &o, &run), VINCI_ERROR_INPUT) << wrong;
     EXPECT_THAT(vinci_last_error(), HasSubstr("vinci_options.size is " + std::to_string(wrong)));
   }
+  // A program of the first version has no `numerics`: what stands behind its structure is not read.
+  vinci_options earlier = VINCI_OPTIONS_INIT;
+  earlier.size = kFirst;
+  earlier.mode = VINCI_MODE_TIMING;
+  earlier.numerics = 1;
+  RunHandle timed;
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, &earlier, &timed.p), VINCI_OK) << vinci_last_error();
   // A program of a later version: what follows is unknown and not looked at.
   struct {
     vinci_options known = VINCI_OPTIONS_INIT;
