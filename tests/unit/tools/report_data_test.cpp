@@ -201,8 +201,11 @@ TEST(ReportData, ThePageStaysSmallWithTheLargestNamesAndNumbers) {
 
 TEST(ReportData, NumericEvents) {
   const auto site = [](u64 task_id, const char* place, u64 overflow, u64 block) {
-    Json s = {{"task_id", task_id},        {"task", "t"},     {"stream", "main"}, {"pc", 1}, {"place", place},
-              {"instruction", "vadd.f16"}, {"executions", 1}, {"results", 100}};
+    Json s = {{"task_id", task_id}, {"task", "t"},
+              {"stream", "main"},   {"pc", 1},
+              {"place", place},     {"instruction", "vadd.f16"},
+              {"executions", 1},    {"results", 100},
+              {"sequence", task_id}};
     for (const std::string_view event : isa::kNumericEventNames)
       s[std::string(event)] = 0;
     s["overflow"] = overflow;
