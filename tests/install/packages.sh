@@ -27,7 +27,7 @@ for file in share/man/man1/vinci.1 share/man/man1/vinci-run.1 share/doc/vinci/RE
   share/doc/vinci/copyright share/vinci/examples/axpy.asc share/vinci/task_stream.fbs share/bash-completion/completions/vinci; do
   [ -s "$usr/$file" ] || failed "$file is not installed"
 done
-grep -q -- --set "$usr/share/man/man1/vinci-run.1" || failed "the manual page has no options"
+grep -qF '\-\-set' "$usr/share/man/man1/vinci-run.1" || failed "the manual page has no options"
 
 echo "== completion"
 complete_words() {  # what bash offers for these words
