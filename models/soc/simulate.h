@@ -105,7 +105,7 @@ struct Result {
   std::vector<InsertedAt> inserted;                                        // by place and kind
   std::vector<NativeAt> native;                                            // by place
   nlohmann::ordered_json stats;                                            // every counter, deterministic
-  u32 threads_missing = 0;  // of the host, that the system refused to start; the others did their work
+  u32 threads_missing = 0;  // of the host, because the system refused to start one; the others did the work
 };
 
 // Runs a task stream on a chip. Whether data exist follows from `memory`; without them only time is found. Throws

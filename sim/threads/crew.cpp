@@ -19,14 +19,27 @@ Crew::~Crew() {
     t.join();
 }
 
-// A process or a container may be at its limit of threads: then the threads that there are do all jobs.
+// A process or a container may be at its limit of threads or of memory: then the threads that there are do all jobs.
+// Half of them end, so that the others have the memory of their stacks to work with. None has a job yet.
 void Crew::start_helpers() {
   try {
     while (helpers_.size() < most_ && !refused_)
       helpers_.emplace_back([this, thread = static_cast<u32>(helpers_.size() + 1)] { help(thread); });
   } catch (const std::system_error&) {
     refused_ = true;
+    keep_helpers(helpers_.size() / 2);
   }
+}
+
+void Crew::keep_helpers(usize count) {
+  {
+    const std::lock_guard lock(mutex_);
+    kept_ = count;
+  }
+  posted_.notify_all();
+  for (usize i = count; i < helpers_.size(); ++i)
+    helpers_[i].join();
+  helpers_.resize(count);
 }
 
 void Crew::post(Job& job) {
@@ -103,14 +116,15 @@ void Crew::finish(Job& job) {
 void Crew::help(u32 thread) {
   std::unique_lock lock(mutex_);
   while (true) {
-    const auto something = [this] { return ending_ || !waiting_.empty() || !shared_.empty(); };
+    const auto ends = [&] { return ending_ || thread > kept_; };
+    const auto something = [&] { return ends() || !waiting_.empty() || !shared_.empty(); };
     if (!something()) {
       lock.unlock();
       patience([this] { return offers_ != 0 || sharing_ != 0; });
       lock.lock();
       posted_.wait(lock, something);
     }
-    if (ending_) return;
+    if (ends()) return;
     if (!waiting_.empty()) {
       run_one(*waiting_.front(), thread, lock);
     } else {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -40,7 +41,7 @@ class Crew {
 
   bool has_helpers() const { return most_ > 0; }
   u32 threads() const { return most_ + 1; }
-  // Helpers that the system refused to start.
+  // Helpers that are not there because the system refused to start one.
   u32 missing() const { return refused_ ? most_ - static_cast<u32>(helpers_.size()) : 0; }
   static bool idle(const Job& job) { return job.state_.load(std::memory_order_acquire) == Job::State::idle; }
   // Whether there are more jobs than somebody has begun.
@@ -54,6 +55,7 @@ class Crew {
 
  private:
   void start_helpers();
+  void keep_helpers(usize count);
   void help(u32 thread);
   void run_one(Job& job, u32 thread, std::unique_lock<std::mutex>& lock);
   void join(Job& job, u32 thread, std::unique_lock<std::mutex>& lock);
@@ -66,6 +68,7 @@ class Crew {
   std::deque<Job*> waiting_, shared_;
   std::atomic<usize> offers_ = 0, sharing_ = 0;  // how many there are of them, for those who do not hold the lock
   bool ending_ = false, refused_ = false;
+  usize kept_ = std::numeric_limits<usize>::max();  // helpers that go on
   std::vector<std::thread> helpers_;
 };
 

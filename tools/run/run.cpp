@@ -154,7 +154,7 @@ std::string Run::execute() {
   commit();
   instructions_ = result.instructions;
   if (result.threads_missing > 0)
-    fmt::print(stderr, "vinci: the system refused to start {} threads; the others did their work\n",
+    fmt::print(stderr, "vinci: the system refused to start more threads; {} fewer did the work\n",
                result.threads_missing);
   io::write_file_atomically(out_.path("stats.json"), results::stats_json(chip_, stream_, result));
   return summary(chip_, stream_, result, o_.mode);
