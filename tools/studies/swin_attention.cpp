@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 
+#include "sim/config/load.h"
 #include "tools/studies/study.h"
+#include "tools/studies/swin_split.h"
 #include "tools/studies/swin_streams.h"
 
 namespace vinci::studies {
@@ -19,11 +21,12 @@ double f16(u16 v) { return isa::f16_value(v); }
 
 // In ulps of f16 at the size of the addends, sum of P |v|.
 struct Errors {
-  double unfused = 0, fused = 0, difference = 0;
+  double unfused = 0, fused = 0, split = 0, difference = 0;
 };
 
 // The largest of the outputs, of windows of a few images.
-Errors largest_errors(const Data& d, const std::vector<u16>& ten, const std::vector<u16>& one) {
+Errors largest_errors(const Data& d, const std::vector<u16>& ten, const std::vector<u16>& one,
+                      const std::vector<u16>& split) {
   Errors largest;
   const double scale = f16(factor());
   for (u64 w = 0; w < d.shape.windows; w += w % kWindowsOfImage >= 56 ? 1 : 5) {
@@ -50,8 +53,12 @@ Errors largest_errors(const Data& d, const std::vector<u16>& ten, const std::vec
           }
           const double ulp = std::ldexp(1, std::ilogb(size) - 10);
           const usize at = query * kHeads * kDepth + h * kDepth + c;
-          largest.unfused = std::max(largest.unfused, std::fabs(f16(ten[at]) - exact) / ulp);
-          largest.fused = std::max(largest.fused, std::fabs(f16(one[at]) - exact) / ulp);
+          const auto note = [&](double& most, const std::vector<u16>& output) {
+            most = std::max(most, std::fabs(f16(output[at]) - exact) / ulp);
+          };
+          note(largest.unfused, ten);
+          note(largest.fused, one);
+          note(largest.split, split);
           largest.difference = std::max(largest.difference, std::fabs(f16(ten[at]) - f16(one[at])) / ulp);
         }
       }
@@ -108,7 +115,10 @@ void swin_attention(Study& study) {
   const Data d = make_data(study.whole("batch"));
   const gen::StreamFolder ten = unfused(chip, d), one = fused(chip, d);
   const Run ten_bits = study.run("unfused", ten.files()), one_bits = study.run("fused", one.files());
-  const Errors errors = largest_errors(d, ten_bits.values<u16>("out"), one_bits.values<u16>("out"));
+  const config::ChipConfig split_chip = config::load_chip(study.choice("split_chip"));
+  const Run mix = study.run("split", split(split_chip, d), split_chip);
+  const Errors errors =
+      largest_errors(d, ten_bits.values<u16>("out"), one_bits.values<u16>("out"), mix.values<u16>("out"));
 
   const double launch = calibrated_launch_us(ten_bits, study.number("unfused_us"));
   const config::ChipConfig slow = study.chip_with({fmt::format("host.launch={:.4f}us", launch)});
@@ -124,6 +134,8 @@ void swin_attention(Study& study) {
   study.fact("launch of the host", launch, "us");
   study.fact("from the first to the last kernel", a.kernel_span_us(), "us");
   study.fact("largest difference of the outputs", errors.difference, "ulp");
+  study.fact("split core, MIX: kernel", mix.kernel_us(), "us");
+  study.fact("split core, MIX: bytes", static_cast<double>(mix.gm_bytes()) * 1e-6, "MB");
   // The margins are narrow, and many costs of the chip are assumed.
   const double more = 1 + study.number("assumed") / 100;
   const auto margins = study.variants(2, [&](usize i) { return margin(study, ten, one, i == 0 ? 1 / more : more); });
@@ -135,6 +147,9 @@ void swin_attention(Study& study) {
   // S is written and read by five pairs of kernels; the fused kernel has neither it nor q, k, v and o in memory.
   const auto inputs = static_cast<double>((d.qkv.size() + d.shape.windows * kTokens * kHeads * kDepth) * 2);
   const double small = static_cast<double>(chip.ai_cores * (d.table.size() * 2 + 3 * kScoreBytes));
+  const u64 pairs = d.shape.windows * kHeads;
+  const double split_constants =
+      static_cast<double>(std::min<u64>(split_chip.ai_cores, d.shape.windows / 2) * 2 * kSplitConstants);
   study.measured("launches", static_cast<double>(a.kernels()));
   study.measured("fused_launches", static_cast<double>(b.kernels()));
   study.measured("bytes_beside_in_and_out", std::max(0.0, static_cast<double>(b.gm_bytes()) - inputs - small));
@@ -144,6 +159,10 @@ void swin_attention(Study& study) {
   study.measured("fused_us", b.kernel_span_us());
   study.measured("unfused_error", errors.unfused);
   study.measured("fused_error", errors.fused);
+  study.measured("split_launches", static_cast<double>(mix.kernels()));
+  study.measured("split_bytes_of_pair",
+                 (static_cast<double>(mix.gm_bytes()) - inputs - split_constants) / static_cast<double>(pairs));
+  study.measured("split_error", errors.split);
 }
 
 }  // namespace vinci::studies
