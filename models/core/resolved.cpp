@@ -28,7 +28,7 @@ bool same(const isa::Issued& a, const isa::Issued& b) {
 Resolved::Resolved(const isa::Issued& inst, const isa::Footprint& footprint, const CostTable& costs, isa::Arch arch)
     : line(&costs.line(inst)),
       work(inst.row->work(inst.args, inst.spr)),
-      steady(steady_cycles(*line, work,
+      steady(steady_cycles(*line, costs.in_steps(inst, work),
                            inst.pipe == isa::PipeId::V ? cycles_in_ub(*line, footprint, costs.ub_banks()) : 0)),
       unit(isa::unit_flag_use(inst, arch)) {
   for (const isa::Access& a : footprint) {

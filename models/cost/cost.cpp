@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "isa/base/error.h"
+#include "isa/insns/cube.h"
 
 namespace vinci::models {
 
@@ -72,6 +73,28 @@ CostTable::CostTable(const config::CoreConfig& core) : core_(core) {
     for (usize t = 0; t < usize{1} << isa::kTypeBits; ++t)
       scalar_latency_.push_back(t < forms.size() ? cycles(*forms[t], {}, false).latency : 0);
   }
+}
+
+isa::Work CostTable::in_steps(const isa::Issued& inst, const isa::Work& work) const {
+  static const config::CoreRates kFractal;
+  const config::CoreRates& r = core_.rates;
+  if (inst.row->cost != isa::CostClass::cube || work.steps == 0) return work;
+  if (r.m == kFractal.m && r.n == kFractal.n && r.k == kFractal.k) return work;
+  isa::Work out = work;
+  const auto steps = [&](u64 m, u64 k, u64 n, u64 step) {
+    out.bursts = ceil_div<u64>(m, r.m);
+    out.steps = out.bursts * ceil_div<u64>(k, std::max<u64>(1, step * r.k / kFractal.k)) * ceil_div<u64>(n, r.n);
+  };
+  if (inst.row->opcode == isa::insn::Mad::opcode) {
+    const auto& x = isa::args_of<isa::insn::Mad>(inst.args);
+    // Of f32 a fractal takes two steps, which HF32 does not.
+    const bool halves = x.type == isa::insn::Mad::f322f32 && (inst.spr.ctrl & isa::ctrl::kHf32) == 0;
+    steps(x.m, x.k, x.n, halves ? 4 : isa::insn::Mad::k0(x.type));
+  } else {
+    const auto& x = isa::args_of<isa::insn::MadSp>(inst.args);
+    steps(x.m, x.weights(), x.n, 32);
+  }
+  return out;
 }
 
 const config::CostLine& CostTable::line(const isa::Row& row, u8 type, const isa::ArgsStorage& args) const {

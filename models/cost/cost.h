@@ -60,6 +60,9 @@ class CostTable {
 
   const config::UbBanks& ub_banks() const { return core_.ub_banks; }
 
+  // The work of an instruction in steps of this chip: those of its cube in place of fractals.
+  isa::Work in_steps(const isa::Issued& inst, const isa::Work& work) const;
+
   // Cycles until the result of an instruction of the scalar unit is visible, by isa::form_index(); it has no work that
   // could grow.
   std::span<const u64> scalar_latencies() const { return scalar_latency_; }

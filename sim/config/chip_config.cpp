@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "isa/base/error.h"
+#include "isa/table.h"
 
 namespace vinci::config {
 
@@ -18,9 +19,27 @@ void scale(CostLine& line, double factor) {
   line.sustained.value /= factor;
 }
 
+bool is_vector(isa::CostClass c) { return c >= isa::CostClass::vector_unary && c <= isa::CostClass::vector_sort; }
+
+// What a repeat takes is stated for 128 lanes.
+void count_repeats(CoreConfig& core) {
+  if (core.rates.lanes == CoreRates().lanes) return;
+  const double factor = static_cast<double>(CoreRates().lanes) / core.rates.lanes;
+  core.rates.lanes = CoreRates().lanes;
+  VectorCosts& v = core.vector;
+  for (CostLine* line : {&v.unary, &v.binary, &v.scalar, &v.dup, &v.convert, &v.compare, &v.select, &v.reduce,
+                         &v.transpose, &v.gather, &v.sort})
+    line->per_step *= factor;
+  for (auto& [form, line] : core.instructions) {
+    const isa::Row* row = isa::row_of(std::string_view(form).substr(0, form.find('.')));
+    if (row != nullptr && is_vector(row->cost)) line.per_step *= factor;
+  }
+}
+
 }  // namespace
 
 ChipConfig in_core_cycles(ChipConfig chip) {
+  count_repeats(chip.core);
   MemoryConfig& memory = chip.memory;
   if (memory.clock == 0 || memory.clock == chip.clock) return chip;
   const double factor = chip.clock / memory.clock;

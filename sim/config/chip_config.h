@@ -134,8 +134,19 @@ struct UbBanks {
   friend bool operator==(const UbBanks&, const UbBanks&) = default;
 };
 
+// What the units of a core compute in a cycle: the size of the cube and the lanes of the vector unit. Fractals and
+// repeats, the units of the instructions, stay what they are.
+struct CoreRates {
+  u32 m = 16, n = 16, k = 16;  // rows of A, columns of B, and of f16 columns of A: of s8 twice as many, and so on
+  u32 lanes = 128;             // of 16 bits; a repeat has 128
+  std::string from = "assumed";
+
+  friend bool operator==(const CoreRates&, const CoreRates&) = default;
+};
+
 struct CoreConfig {
   BufferSizes buffers;
+  CoreRates rates;
   UbBanks ub_banks;
   QueueDepths queues;
   u32 flags_per_pair = 8;  // event ids of each ordered pair of pipes
@@ -304,6 +315,16 @@ struct NumericsConfig {
   friend bool operator==(const NumericsConfig&, const NumericsConfig&) = default;
 };
 
+// How far off an assumed number or group may be: factors of its times, and why these. Rates and depths of queues are
+// divided by them.
+struct AssumedRange {
+  double low = 0.5;
+  double high = 2;
+  std::string reason;
+
+  friend bool operator==(const AssumedRange&, const AssumedRange&) = default;
+};
+
 struct ChipConfig {
   std::string name;     // ascend-910b1
   std::string product;  // what it is sold as
@@ -320,12 +341,14 @@ struct ChipConfig {
   LinksConfig links;
   HostConfig host;
   NumericsConfig numerics;
-  std::string from = "assumed";  // of the clock and the counts
+  std::map<std::string, AssumedRange> ranges;  // by group, "core.queues", or key, "memory.noc.latency"
+  std::string from = "assumed";                // of the clock and the counts
 
   friend bool operator==(const ChipConfig&, const ChipConfig&) = default;
 };
 
-// The same chip with all cycles those of its cores: times and rates of the clock of its memory are converted.
+// The same chip with all cycles those of its cores and of repeats: times and rates of the clock of its memory are
+// converted, and what a repeat takes on another number of lanes.
 ChipConfig in_core_cycles(ChipConfig chip);
 
 // The cost line of a class of instructions.

@@ -149,6 +149,22 @@ void describe(V& visit, S& s) {
   visit("from", s.from, kFromDoc);
 }
 
+template <class V, Is<CoreRates> S>
+void describe(V& visit, S& s) {
+  visit("m", s.m, "rows of A that the cube multiplies in a cycle", Range{1, 4096});
+  visit("n", s.n, "columns of B", Range{1, 4096});
+  visit("k", s.k, "columns of A in f16: of s8 twice as many, of f32 a quarter", Range{1, 4096});
+  visit("lanes", s.lanes, "of 16 bits of the vector unit; a repeat has 128", Range{1, 65536});
+  visit("from", s.from, kFromDoc);
+}
+
+template <class V, Is<AssumedRange> S>
+void describe(V& visit, S& s) {
+  visit("low", s.low, "factor of the times where they are the smallest; rates are divided by it", Range{0.01, 1});
+  visit("high", s.high, "the same where they are the largest", Range{1, 100});
+  visit("reason", s.reason, "why these");
+}
+
 template <class V, Is<UbBanks> S>
 void describe(V& visit, S& s) {
   visit("groups", s.groups, "of banks, consecutive 32 B go to them in turn; 0: conflicts are not modelled",
@@ -173,6 +189,7 @@ void describe(V& visit, S& s) {
 template <class V, Is<CoreConfig> S>
 void describe(V& visit, S& s) {
   visit("buffers", s.buffers, "sizes of the buffers of a core");
+  visit("rates", s.rates, "what the cube and the vector unit compute in a cycle");
   visit("ub_banks", s.ub_banks, "banks of UB, and what meets in them");
   visit("queues", s.queues, "instructions that wait before a pipe until the scalar unit stalls");
   visit("flags_per_pair", s.flags_per_pair, "event ids of each ordered pair of pipes", Range{1, 64});
@@ -368,6 +385,7 @@ void describe(V& visit, S& s) {
   visit("links", s.links, "between devices");
   visit("host", s.host, "the computer around the device");
   visit("numerics", s.numerics, "what happens to results that are infinite or NaN");
+  visit("ranges", s.ranges, "how far off assumed numbers may be, by group or key: core.queues, memory.noc.latency");
 }
 
 // A struct that has a description of its own: a group of keys.
@@ -379,6 +397,12 @@ template <class S>
 concept Described = requires(AnyVisitor& visit, S& s) {
   describe(visit, s);
 };
+
+// Members that are maps: cost lines by instruction, ranges by group or key.
+template <class T>
+inline constexpr bool kIsLines = std::same_as<std::remove_const_t<T>, std::map<std::string, CostLine>>;
+template <class T>
+inline constexpr bool kIsRanges = std::same_as<std::remove_const_t<T>, std::map<std::string, AssumedRange>>;
 
 // A group that says where its numbers come from.
 template <class S>

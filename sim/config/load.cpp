@@ -133,15 +133,27 @@ ChipConfig load_chip(const std::string& name_or_file, const std::vector<std::str
   return load_text(builtin->text, fmt::format("configs/{}", builtin->path), std::nullopt, overrides);
 }
 
+constexpr double kLeastStep = 1e-9;  // a step that takes no time has no peak
+
+double peak_operations(const ChipConfig& chip, std::string_view form) {
+  const CoreRates& r = chip.core.rates;
+  const double per_step = cost_line(chip.core, isa::CostClass::cube, "mad", form).per_step;
+  return chip.ai_cores * 2.0 * r.m * r.n * r.k / std::max(kLeastStep, per_step) * chip.clock;
+}
+
+double peak_vector_operations(const ChipConfig& chip) {
+  const double per_step = chip.core.vector.binary.per_step, units = std::max(chip.ai_cores, chip.vector_cores);
+  return units * chip.core.rates.lanes / std::max(kLeastStep, per_step) * chip.clock;
+}
+
 ChipSummary summarize(const ChipConfig& chip) {
-  constexpr double kFlopsPerCycle = 2 * 16 * 16 * 16;
   return {.name = chip.name,
           .product = chip.product,
           .arch = chip.arch,
           .ai_cores = chip.ai_cores,
           .vector_cores = chip.vector_cores,
           .clock = chip.clock,
-          .peak_fp16_tflops = chip.ai_cores * kFlopsPerCycle * chip.clock / 1e12,
+          .peak_fp16_tflops = peak_operations(chip) / 1e12,
           .hbm_size = chip.memory.hbm.size,
           .hbm_bandwidth = chip.memory.hbm.bandwidth,
           .l2_size = chip.memory.l2.size};

@@ -27,11 +27,17 @@ struct ChipSummary {
   u32 ai_cores = 0;
   u32 vector_cores = 0;
   Hertz clock;
-  double peak_fp16_tflops = 0;  // ai_cores * 8192 * clock: one 16x16x16 fractal product a cycle and core
+  double peak_fp16_tflops = 0;  // peak_operations()
   Bytes hbm_size;
   BytesPerSecond hbm_bandwidth;
   Bytes l2_size;
 };
+
+// Operations a second of all cubes, two for each multiply-accumulate of f16: ai_cores * 2 * m * n * k of core.rates *
+// clock / per_step of the form of mad.
+double peak_operations(const ChipConfig& chip, std::string_view form = "f162f32");
+// Operations a second of all vector units, of instructions on two operands of 16 bits, without their starts.
+double peak_vector_operations(const ChipConfig& chip);
 
 ChipSummary summarize(const ChipConfig& chip);
 // The built-in chips, by name.

@@ -14,6 +14,7 @@
 #include "isa/base/suggest.h"
 #include "isa/table.h"
 #include "sim/config/describe_chip.h"
+#include "sim/config/ranges.h"
 #include "sim/config/unit_text.h"
 #include "sim/io/yaml_tree.h"
 
@@ -131,8 +132,22 @@ class Apply {
         }
       }
       const std::string full = path + "." + name;
-      places_[full] = locate_(key);
+      places_.set(full, locate_(key));
       group(value, lines[name], full);
+    });
+  }
+
+  void ranges(const Node& node, std::map<std::string, AssumedRange>& ranges, const std::string& path) {
+    if (node.kind != Kind::map) {
+      problem(node, "{}: {}; write groups or keys below it: core.queues, or memory.noc.latency", shown(path),
+              what_it_is(node));
+      return;
+    }
+    for_each_key(node, path, [&](const Node& key, const Node& value) {
+      const std::string name(key.text());
+      const std::string full = path + "." + name;
+      places_.set(full, locate_(key));
+      group(value, ranges[name], full);
     });
   }
 
@@ -153,11 +168,13 @@ class Apply {
       found = true;
       if constexpr (Described<T>) {
         apply.group(value, member, path);
-      } else if constexpr (std::same_as<T, std::map<std::string, CostLine>>) {
+      } else if constexpr (kIsLines<T>) {
         apply.instructions(value, member, path);
+      } else if constexpr (kIsRanges<T>) {
+        apply.ranges(value, member, path);
       } else {
         is_number = !std::same_as<T, std::string>;
-        apply.places_[path] = apply.locate_(value);
+        apply.places_.set(path, apply.locate_(value));
         if (apply.is_single(value, path)) apply.read(value, member, path, range);
       }
     }
@@ -258,6 +275,27 @@ class Apply {
   Locate locate_;
 };
 
+// The multiples of a number beside another one: "24 and 48".
+std::string nearest_multiples(u64 value, u64 of) {
+  const u64 below = value / of * of;
+  return below == 0 ? fmt::format("{}", of) : fmt::format("{} and {}", below, below + of);
+}
+
+// How a cache can have about its size: other multiples, or another number of slices.
+std::string nearest_l2(const L2Config& l2) {
+  const u64 set = l2.line * l2.ways * l2.slices;
+  const u64 below = l2.size / set * set;
+  std::string out =
+      below == 0 ? fmt::format("the least is {}", write_text(Bytes(set)))
+                 : fmt::format("the nearest are {} and {}", write_text(Bytes(below)), write_text(Bytes(below + set)));
+  u32 slices = l2.slices;
+  while (slices > 1 && (l2.size % (l2.line * l2.ways * slices) != 0 || slices % l2.groups != 0))
+    --slices;
+  if (slices % l2.groups == 0 && l2.size % (l2.line * l2.ways * slices) == 0)
+    out += fmt::format(", and memory.l2.slices: {} takes {}", slices, write_text(l2.size));
+  return out;
+}
+
 // Text as a double-quoted YAML scalar.
 std::string yaml_quoted(std::string_view text) {
   std::string out = "\"";
@@ -307,11 +345,14 @@ void ChipReader::read_override(const std::string& text) {
   const std::string path = text.substr(0, equals);
   std::vector<std::string> keys;
   // The name of an instruction form has a dot of its own: core.instructions.vexp.f16.per_step
-  constexpr std::string_view kInstructions = "core.instructions.";
+  constexpr std::string_view kInstructions = "core.instructions.", kRanges = "ranges.";
   if (path.starts_with(kInstructions) && path.rfind('.') >= kInstructions.size()) {
     const usize last = path.rfind('.');
     keys = {"core", "instructions", path.substr(kInstructions.size(), last - kInstructions.size()),
             path.substr(last + 1)};
+  } else if (path.starts_with(kRanges) && path.rfind('.') >= kRanges.size()) {
+    const usize last = path.rfind('.');
+    keys = {"ranges", path.substr(kRanges.size(), last - kRanges.size()), path.substr(last + 1)};
   } else {
     std::istringstream parts(path);
     for (std::string key; std::getline(parts, key, '.');)
@@ -334,10 +375,13 @@ void ChipReader::read_override(const std::string& text) {
 }
 
 void ChipReader::check(const std::string& source) {
-  const auto complain = [&](std::string_view path, const std::string& message) {
-    const auto place = places_.find(path);
-    problems_.add(place == places_.end() ? source : place->second, shown(path) + message);
+  // Where several keys do not fit together, the place is that of the one that was set last: a chip of one's own changes
+  // the others' values, not those of its parent.
+  const auto complain_of = [&](std::initializer_list<std::string_view> paths, const std::string& message) {
+    const Place* place = places_.last(paths);
+    problems_.add(place == nullptr ? source : place->location, shown(*paths.begin()) + message);
   };
+  const auto complain = [&](std::string_view path, const std::string& message) { complain_of({path}, message); };
   for (const std::string_view key : {"arch", "clock", "ai_cores"}) {
     if (!places_.contains(key)) complain(key, " is missing");
   }
@@ -347,36 +391,46 @@ void ChipReader::check(const std::string& source) {
   if (split && c.vector_cores == 0)
     complain("vector_cores", fmt::format(" = 0, but {} has vector cores", name(c.arch)));
   if (split && c.ai_cores != 0 && c.vector_cores % c.ai_cores != 0) {
-    complain("vector_cores",
-             fmt::format(" = {}, but an AI core has a whole number of vector cores: write a multiple of "
-                         "ai_cores = {}",
-                         c.vector_cores, c.ai_cores));
+    complain_of({"vector_cores", "ai_cores"},
+                fmt::format(" = {}, but an AI core has a whole number of vector cores: write a multiple of "
+                            "ai_cores = {}, such as {}",
+                            c.vector_cores, c.ai_cores, nearest_multiples(c.vector_cores, c.ai_cores)));
   }
   if (!split && c.vector_cores != 0) {
-    complain("vector_cores", fmt::format(" = {}, but the joint cores of {} are counted in ai_cores; write 0",
-                                         c.vector_cores, name(c.arch)));
+    complain_of(
+        {"vector_cores", "arch"},
+        fmt::format(" = {}, but the joint cores of {} are counted in ai_cores; write 0", c.vector_cores, name(c.arch)));
   }
   const L2Config& l2 = c.memory.l2;
   if (!std::has_single_bit(u64{l2.line})) {
-    complain("memory.l2.line", fmt::format(" = {} is not a power of two", write_text(l2.line)));
+    complain("memory.l2.line", fmt::format(" = {} is not a power of two; the nearest are {} and {}",
+                                           write_text(l2.line), write_text(Bytes(std::bit_floor(u64{l2.line}))),
+                                           write_text(Bytes(std::bit_ceil(u64{l2.line})))));
   } else if (const u64 set = l2.line * l2.ways * l2.slices; l2.size % set != 0) {
-    complain("memory.l2.size", fmt::format(" = {} is not a multiple of line * ways * slices = {}", write_text(l2.size),
-                                           write_text(Bytes{set})));
+    complain_of({"memory.l2.size", "memory.l2.line", "memory.l2.ways", "memory.l2.slices"},
+                fmt::format(" = {} is not a multiple of line * ways * slices = {}; {}", write_text(l2.size),
+                            write_text(Bytes{set}), nearest_l2(l2)));
   }
   if (l2.slices % l2.groups != 0) {
-    complain("memory.l2.slices", fmt::format(" = {} is not a multiple of groups = {}", l2.slices, l2.groups));
+    complain_of({"memory.l2.slices", "memory.l2.groups"},
+                fmt::format(" = {} is not a multiple of groups = {}; the nearest are {}", l2.slices, l2.groups,
+                            nearest_multiples(l2.slices, l2.groups)));
   }
   if (l2.group_region != 0 && (!std::has_single_bit(u64{l2.group_region}) || l2.group_region < l2.line)) {
-    complain("memory.l2.group_region", fmt::format(" = {} is neither 0B nor a power of two of at least line = {}",
-                                                   write_text(l2.group_region), write_text(l2.line)));
+    complain_of({"memory.l2.group_region", "memory.l2.line"},
+                fmt::format(" = {} is neither 0B nor a power of two of at least line = {}", write_text(l2.group_region),
+                            write_text(l2.line)));
   }
   const HbmConfig& hbm = c.memory.hbm;
   if (hbm.channels % hbm.stacks != 0) {
-    complain("memory.hbm.channels", fmt::format(" = {} is not a multiple of stacks = {}", hbm.channels, hbm.stacks));
+    complain_of({"memory.hbm.channels", "memory.hbm.stacks"},
+                fmt::format(" = {} is not a multiple of stacks = {}; the nearest are {}", hbm.channels, hbm.stacks,
+                            nearest_multiples(hbm.channels, hbm.stacks)));
   }
   if (hbm.stacks > 1 && hbm.stack_region % hbm.interleave != 0) {
-    complain("memory.hbm.stack_region", fmt::format(" = {} is not a multiple of interleave = {}",
-                                                    write_text(hbm.stack_region), write_text(hbm.interleave)));
+    complain_of({"memory.hbm.stack_region", "memory.hbm.interleave"},
+                fmt::format(" = {} is not a multiple of interleave = {}", write_text(hbm.stack_region),
+                            write_text(hbm.interleave)));
   }
   const NumericsConfig& n = c.numerics;
   const bool has_mode = n.overflow_mode == isa::OverflowMode::saturation ? n.saturation : n.inf_nan;
@@ -384,6 +438,8 @@ void ChipReader::check(const std::string& source) {
     complain("numerics.overflow_mode",
              fmt::format(" = {}, but numerics.{} is false", name(n.overflow_mode), name(n.overflow_mode)));
   }
+  for (const BadRange& bad : bad_ranges(c))
+    complain("ranges." + bad.key, bad.why);
   for (const auto& [form, line] : c.core.instructions) {
     const usize dot = std::min(form.find('.'), form.size());
     const isa::Row& row = *isa::row_of(std::string_view(form).substr(0, dot));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -13,7 +14,29 @@
 namespace vinci::config {
 
 // Where each key was set last: "core.cube.startup" to "file:line:column" or "--set ...".
-using Places = std::map<std::string, std::string, std::less<>>;
+struct Place {
+  std::string location;
+  usize order = 0;  // places with a larger one were set later
+};
+class Places {
+ public:
+  void set(const std::string& path, std::string location) { all_[path] = {std::move(location), ++last_}; }
+  void erase(const std::string& path) { all_.erase(path); }
+  bool contains(std::string_view path) const { return all_.contains(path); }
+  // Of these keys the one that was set last; null where none was.
+  const Place* last(std::initializer_list<std::string_view> paths) const {
+    const Place* out = nullptr;
+    for (const std::string_view path : paths) {
+      const auto it = all_.find(path);
+      if (it != all_.end() && (out == nullptr || it->second.order > out->order)) out = &it->second;
+    }
+    return out;
+  }
+
+ private:
+  std::map<std::string, Place, std::less<>> all_;
+  usize last_ = 0;
+};
 
 // Applies chip files and overrides to a chip, one after the other.
 class ChipReader {

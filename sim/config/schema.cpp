@@ -16,8 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 template <class T>
-inline constexpr bool kIsCostLines = std::same_as<std::remove_const_t<T>, std::map<std::string, CostLine>>;
-template <class T>
 inline constexpr bool kIsNumber = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
 
 // An object for each group; a cost line is described once.
@@ -30,9 +28,12 @@ struct WriteSchema {
     out["description"] = doc;
     if constexpr (std::same_as<T, CostLine>) {
       out["$ref"] = "#/$defs/cost_line";
-    } else if constexpr (kIsCostLines<T>) {
+    } else if constexpr (kIsLines<T>) {
       out["type"] = "object";
       out["additionalProperties"]["$ref"] = "#/$defs/cost_line";
+    } else if constexpr (kIsRanges<T>) {
+      out["type"] = "object";
+      write_group(out["additionalProperties"], AssumedRange());
     } else if constexpr (Described<const T>) {
       write_group(out, member);
     } else {
@@ -79,7 +80,43 @@ struct WriteSchema {
   }
 };
 
+// Values in units of 1.
+struct WriteJson {
+  Json& out;
+
+  template <class T>
+  void operator()(std::string_view key, const T& member, std::string_view, Range = {}) {
+    Json& here = out[std::string(key)];
+    if constexpr (kIsLines<T> || kIsRanges<T>) {
+      here = Json::object();
+      for (const auto& [name, line] : member)
+        write(here[name], line);
+    } else if constexpr (Described<const T>) {
+      write(here, member);
+    } else if constexpr (std::is_enum_v<T>) {
+      here = name(member);
+    } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
+      here = member;
+    } else {
+      here = member.value;
+    }
+  }
+
+  template <class S>
+  static void write(Json& out, const S& group) {
+    out = Json::object();
+    WriteJson inner{out};
+    describe(inner, group);
+  }
+};
+
 }  // namespace
+
+std::string chip_json(const ChipConfig& chip) {
+  Json out;
+  WriteJson::write(out, chip);
+  return out.dump();
+}
 
 std::string chip_schema() {
   Json out;

@@ -29,10 +29,7 @@ template <class E>
 requires std::is_enum_v<E> std::string write_text(E value) { return std::string(name(value)); }
 using config::write_text;
 
-template <class T>
-inline constexpr bool kIsLines = std::same_as<std::remove_const_t<T>, std::map<std::string, CostLine>>;
-
-// A cost line as one line: {head: 0, startup: 2, ...}
+// A cost line or a range as one line: {head: 0, startup: 2, ...}
 struct WriteFlow {
   std::string out;
   template <class T>
@@ -41,9 +38,10 @@ struct WriteFlow {
   }
 };
 
-std::string write_flow(const CostLine& line) {
+template <class S>
+std::string write_flow(const S& s) {
   WriteFlow flow;
-  describe(flow, line);
+  describe(flow, s);
   return "{" + flow.out + "}";
 }
 
@@ -61,7 +59,7 @@ struct WriteBlock {
       out += begin + '\n';
       WriteBlock inner{out, indent + 2};
       describe(inner, member);
-    } else if constexpr (kIsLines<T>) {
+    } else if constexpr (kIsLines<T> || kIsRanges<T>) {
       out += begin + (member.empty() ? " {}\n" : "\n");
       for (const auto& [name, line] : member) {
         out += fmt::format("{:{}}{}: {}\n", "", indent + 2, name, write_flow(line));
@@ -95,6 +93,11 @@ struct WriteManual {
       out += fmt::format("{}\n    a cost line: {}\n", here, doc);
     } else if constexpr (kIsLines<T>) {
       out += fmt::format("{}.<instruction>\n    a cost line: {}\n", here, doc);
+    } else if constexpr (kIsRanges<T>) {
+      out += fmt::format("{}\n    {}\n", here, doc);
+      WriteManual inner{out, here + ".<key>"};
+      const AssumedRange example;
+      describe(inner, example);
     } else if constexpr (Described<const T>) {
       out += fmt::format("{}\n    {}\n", here, doc);
       WriteManual inner{out, here};

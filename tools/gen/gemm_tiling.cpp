@@ -123,7 +123,9 @@ double estimate(const GemmTiling& t, const GemmProblem& p, const config::ChipCon
   const double l1_steps = static_cast<double>(ceil_div<u64>(p.k, t.l1_k));
   const double l0_steps = static_cast<double>(ceil_div<u64>(p.k, t.l0_k));
 
-  const double cube = m * n * k / 4096 * std::max(chip.core.cube.per_step, 1e-3) + l0_steps * chip.core.cube.startup;
+  const config::CoreRates& rates = chip.core.rates;
+  const double steps = std::ceil(m / rates.m) * std::ceil(n / rates.n) * std::ceil(k / rates.k);
+  const double cube = steps * std::max(chip.core.cube.per_step, 1e-3) + l0_steps * chip.core.cube.startup;
   const double l0 = m * k * kInputBytes / rate(move.l1_to_l0a) + n * k * kInputBytes / rate(move.l1_to_l0b) +
                     k / kUnit * (move.l1_to_l0a.startup + move.l1_to_l0b.startup);
   double out = m * n * static_cast<double>(out_bytes(p)) / rate(joint(chip) ? move.ub_to_gm : move.l0c_to_gm_nz2nd) +

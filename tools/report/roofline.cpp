@@ -49,11 +49,10 @@ double all_repeats(const Json& device) {
 }  // namespace
 
 Ceilings ceilings(const config::ChipConfig& chip, usize devices) {
-  const double vector_units = chip.vector_cores > 0 ? chip.vector_cores : chip.ai_cores;
   const auto n = static_cast<double>(devices);
   const double hertz = chip.clock;
-  return {.cube = n * config::summarize(chip).peak_fp16_tflops * 1e12,
-          .vector = n * vector_units * hertz * kOperationsPerRepeat / std::max(1e-9, chip.core.vector.binary.per_step),
+  return {.cube = n * config::peak_operations(chip),
+          .vector = n * config::peak_vector_operations(chip),
           .l2 = n * chip.memory.l2.slices * (chip.memory.l2.slice_read + chip.memory.l2.slice_write) * hertz,
           .hbm = n * chip.memory.hbm.bandwidth};
 }

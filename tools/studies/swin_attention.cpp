@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "sim/config/load.h"
+#include "sim/config/ranges.h"
 #include "tools/studies/study.h"
 #include "tools/studies/swin_split.h"
 #include "tools/studies/swin_streams.h"
@@ -67,26 +68,18 @@ Errors largest_errors(const Data& d, const std::vector<u16>& ten, const std::vec
   return largest;
 }
 
-// The chip with its assumed costs times a factor: starts, ends and least occupancies of all vector instructions and
-// moves whose source says so.
-std::vector<std::string> scaled_costs(const config::ChipConfig& chip, double factor) {
-  const config::VectorCosts& v = chip.core.vector;
-  const config::MoveCosts& m = chip.core.move;
-  const std::vector<std::pair<std::string_view, const config::CostLine*>> lines{
-      {"vector.unary", &v.unary},       {"vector.binary", &v.binary},    {"vector.scalar", &v.scalar},
-      {"vector.dup", &v.dup},           {"vector.convert", &v.convert},  {"vector.compare", &v.compare},
-      {"vector.select", &v.select},     {"vector.reduce", &v.reduce},    {"vector.transpose", &v.transpose},
-      {"cube", &chip.core.cube},        {"move.gm_to_ub", &m.gm_to_ub},  {"move.gm_to_l1", &m.gm_to_l1},
-      {"move.ub_to_gm", &m.ub_to_gm},   {"move.ub_to_l1", &m.ub_to_l1},  {"move.l1_to_l0a", &m.l1_to_l0a},
-      {"move.l1_to_l0b", &m.l1_to_l0b}, {"move.l0c_to_ub", &m.l0c_to_ub}};
-  std::vector<std::string> out;
-  for (const auto& [name, line] : lines) {
-    if (line->from.find("assumed") == std::string::npos) continue;
-    for (const auto& [part, cost] :
-         {std::pair{"head", line->head}, {"startup", line->startup}, {"minimum", line->minimum}, {"tail", line->tail}})
-      if (cost > 0) out.push_back(fmt::format("core.{}.{}={:.3f}", name, part, cost * factor));
-  }
-  return out;
+// The chip with its assumed costs times a factor: starts, ends and least occupancies of the cube, of vector
+// instructions and of moves whose source says so.
+config::ChipConfig scaled_costs(config::ChipConfig chip, double factor) {
+  constexpr std::array kLines{
+      "core.vector.unary",   "core.vector.binary",    "core.vector.scalar", "core.vector.dup",    "core.vector.convert",
+      "core.vector.compare", "core.vector.select",    "core.vector.reduce", "core.cube",          "core.move.gm_to_ub",
+      "core.move.gm_to_l1",  "core.vector.transpose", "core.move.ub_to_gm", "core.move.ub_to_l1", "core.move.l1_to_l0a",
+      "core.move.l1_to_l0b", "core.move.l0c_to_ub"};
+  for (const config::AssumedCost& cost : config::assumed_costs(chip))
+    if (std::ranges::find(kLines, cost.key) != kLines.end())
+      chip = config::scaled(chip, cost.key, factor, config::Part::starts);
+  return chip;
 }
 
 // What the two narrow criteria would be.
@@ -94,13 +87,11 @@ struct Margin {
   double gap_share = 0, speedup = 0;
 };
 Margin margin(const Study& study, const gen::StreamFolder& ten, const gen::StreamFolder& one, double factor) {
-  std::vector<std::string> costs = scaled_costs(study.chip(), factor);
   const std::string name = fmt::format("costs_{:.3f}", factor);
-  const config::ChipConfig chip = study.chip_with(costs);
+  const config::ChipConfig chip = scaled_costs(study.chip(), factor);
   const double launch =
       calibrated_launch_us(study.time(name + "-calibration", ten.resident_files(), chip), study.number("unfused_us"));
-  costs.push_back(fmt::format("host.launch={:.4f}us", launch));
-  const config::ChipConfig slow = study.chip_with(costs);
+  const config::ChipConfig slow = scaled_costs(study.chip_with({fmt::format("host.launch={:.4f}us", launch)}), factor);
   const Run a = study.time(name + "-unfused", ten.resident_files(), slow),
             b = study.time(name + "-fused", one.resident_files(), slow);
   return {.gap_share = 100 * (1 - a.kernel_us() / a.kernel_span_us()),

@@ -15,6 +15,7 @@
 #include "isa/base/error.h"
 #include "isa/loops.h"
 #include "sim/config/load.h"
+#include "sim/config/ranges.h"
 #include "sim/config/schema.h"
 #include "sim/config/unit_text.h"
 #include "sim/task/load.h"
@@ -127,13 +128,17 @@ std::string describe(const std::string& file, const config::ChipConfig& chip) {
 
 // What of a chip still rests on assumption, a line for each group.
 std::string list_assumed(const std::string& name) {
-  const config::Assumptions a = config::assumptions(config::load_chip(name));
+  const config::ChipConfig chip = config::load_chip(name);
+  const config::Assumptions a = config::assumptions(chip);
   Summary out;
   out.line("{}: {} of {} parameter groups are assumed, {} in part", name, a.assumed.size(), a.total, a.partly.size());
   for (const std::string& group : a.assumed)
     out.line("  {}", group);
   for (const std::string& group : a.partly)
     out.line("  {}", group);
+  out.line("how far off their times may be:");
+  for (const config::AssumedCost& cost : config::assumed_costs(chip))
+    out.line("  {} {:g} to {:g} times: {}", cost.key, cost.range.low, cost.range.high, cost.range.reason);
   return out.text();
 }
 

@@ -40,7 +40,10 @@ std::string print_table(const std::vector<config::ChipSummary>& chips) {
       fmt::format_to(std::back_inserter(out), "{:<{}}  ", line[i], widths[i]);
     out += line.back() + '\n';
   }
-  return out + "\nCores are joint cores, or cube cores + vector cores. The peak is cores * 8192 * clock.\n";
+  return out +
+         "\nCores are joint cores, or cube cores + vector cores. The peak is cores * 2 * m * n * k of core.rates * "
+         "clock, "
+         "8192 operations a cycle and core with 16 x 16 x 16.\n";
 }
 
 struct ChipsOptions {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "isa/insns/cube.h"
 #include "isa/table.h"
 
 namespace vinci::models {
@@ -121,6 +122,28 @@ const isa::Row& row(std::string_view name) {
   const isa::Row* r = isa::row_of(name);
   if (r == nullptr) fail(Fault::Internal, "no instruction {}", name);
   return *r;
+}
+
+// A cube of another size takes whole steps of its own; another type has as many bytes of k.
+TEST(CostTable, CountsStepsOfTheCubeOfTheChip) {
+  config::CoreConfig core;
+  core.rates.m = core.rates.n = 32;
+  core.rates.k = 64;
+  const CostTable table(core);
+  const auto work = [&](u8 type, u16 m, u16 k, u16 n) {
+    isa::Issued mad;
+    mad.row = isa::row_of("mad");
+    mad.type = type;
+    isa::args_of<isa::insn::Mad>(mad.args) = {.c = 0, .a = 0, .b = 0, .m = m, .k = k, .n = n, .init = 1, .type = type};
+    return table.in_steps(mad, mad.row->work(mad.args, mad.spr));
+  };
+  using isa::insn::Mad;
+  EXPECT_EQ(work(Mad::f162f32, 32, 64, 32).steps, 1u);
+  EXPECT_EQ(work(Mad::f162f32, 16, 16, 16).steps, 1u);  // a part of it
+  EXPECT_EQ(work(Mad::f162f32, 48, 128, 64).steps, 2u * 2 * 2);
+  EXPECT_EQ(work(Mad::f162f32, 48, 128, 64).bursts, 2u);
+  EXPECT_EQ(work(Mad::s8, 32, 128, 32).steps, 1u);
+  EXPECT_EQ(work(Mad::f322f32, 32, 64, 32).steps, 4u);
 }
 
 TEST(CostTable, TheMostSpecificLineWins) {

@@ -9,6 +9,7 @@
 #include "isa/base/error.h"
 #include "isa/table.h"
 #include "sim/config/load.h"
+#include "sim/config/ranges.h"
 
 namespace vinci::config {
 namespace {
@@ -141,6 +142,115 @@ TEST(InCoreCycles, LeavesAChipOfOneClockAlone) {
   ChipConfig chip;
   chip.memory.clock = Hertz(0);
   EXPECT_EQ(in_core_cycles(chip), chip);
+}
+
+TEST(InCoreCycles, CountsRepeatsOfOtherLanes) {
+  const ChipConfig chip = in_core_cycles(load_chip("tiny", {"core.rates.lanes=256"}));
+  const ChipConfig plain = in_core_cycles(load_chip("tiny"));
+  EXPECT_EQ(chip.core.vector.binary.per_step, plain.core.vector.binary.per_step / 2);
+  EXPECT_EQ(chip.core.instructions.at("vexp.f16").per_step, plain.core.instructions.at("vexp.f16").per_step / 2);
+  EXPECT_EQ(chip.core.vector.binary.head, plain.core.vector.binary.head);
+  EXPECT_EQ(chip.core.move, plain.core.move);
+  EXPECT_EQ(in_core_cycles(chip), chip);
+}
+
+TEST(Peak, FollowsFromTheChip) {
+  const auto peak = [](const std::vector<std::string>& overrides) {
+    return peak_operations(load_chip("ascend-910b1", overrides));
+  };
+  EXPECT_DOUBLE_EQ(peak({}), 24 * 8192 * 1.85e9);
+  EXPECT_DOUBLE_EQ(peak({"core.cube.per_step=0.25"}), 4 * peak({}));
+  EXPECT_DOUBLE_EQ(peak({"core.rates.m=32", "core.rates.n=32", "core.rates.k=32"}), 8 * peak({}));
+  const double vectors = peak_vector_operations(load_chip("ascend-910b1"));
+  EXPECT_DOUBLE_EQ(vectors, 48 * 128 * 1.85e9);
+  EXPECT_DOUBLE_EQ(peak_vector_operations(load_chip("ascend-910b1", {"core.rates.lanes=64"})), vectors / 2);
+}
+
+// Each assumed cost of a built-in chip has a range of its own with its reason.
+TEST(Ranges, OfBuiltinChipsHaveReasons) {
+  for (const ChipSummary& summary : builtin_chips()) {
+    const ChipConfig chip = load_chip(summary.name);
+    const std::vector<AssumedCost> costs = assumed_costs(chip);
+    EXPECT_GT(costs.size(), 8u) << chip.name;
+    for (const AssumedCost& cost : costs) {
+      EXPECT_TRUE(chip.ranges.contains(cost.key)) << chip.name << ' ' << cost.key;
+      EXPECT_LT(cost.range.low, cost.range.high) << chip.name << ' ' << cost.key;
+      EXPECT_FALSE(scaled(chip, cost.key, 3) == chip) << chip.name << ' ' << cost.key;
+    }
+  }
+}
+
+TEST(Ranges, ScaleTimesAndDivideRates) {
+  const ChipConfig chip = parse_chip(R"(
+extends: ascend-910b1
+core:
+  queues: {from: assumed, v: 32}
+  move:
+    fill_l1: {from: assumed, startup: 2, bytes_per_cycle: 256B/cycle, delivery: 0.5}
+  vector:
+    reduce: {from: document somewhere (rate; the rest assumed), head: 14, per_step: 7, minimum: 7, tail: 20}
+ranges:
+  core.move.fill_l1.startup: {low: 1, high: 3, reason: of its own}
+)",
+                                     "chip.yaml");
+  EXPECT_EQ(scaled(chip, "core.queues", 2).core.queues.v, 16u);
+  EXPECT_EQ(scaled(chip, "core.scalar.load", 0.5).core.scalar.load.minimum, 5);
+  const CostLine fill = scaled(chip, "core.move.fill_l1", 2).core.move.fill_l1;
+  EXPECT_EQ(fill.bytes_per_cycle, 128);
+  EXPECT_EQ(fill.startup, 2);  // it has a range of its own
+  EXPECT_EQ(fill.delivery, 0.5);
+  EXPECT_EQ(scaled(chip, "core.move.fill_l1.startup", 2).core.move.fill_l1.startup, 4);
+  const CostLine reduce = scaled(chip, "core.vector.reduce", 2).core.vector.reduce;
+  EXPECT_EQ(reduce.per_step, 7);  // documented
+  EXPECT_EQ(reduce.tail, 40);
+  EXPECT_EQ(scaled(chip, "memory.noc.latency", 2).memory.noc.latency, 2 * chip.memory.noc.latency);
+  EXPECT_EQ(scaled(chip, "memory.noc.latency", 2).memory.noc.port_read, chip.memory.noc.port_read);
+  const auto costs = assumed_costs(chip);
+  const auto key = [&](std::string_view wanted) { return std::ranges::count(costs, wanted, &AssumedCost::key); };
+  EXPECT_EQ(key("core.move.fill_l1"), 1);
+  EXPECT_EQ(key("core.move.fill_l1.startup"), 1);
+  EXPECT_EQ(key("memory.noc.latency"), 1);
+  EXPECT_EQ(key("memory.noc"), 0);
+  EXPECT_EQ(key("core.cube"), 0);  // measured
+}
+
+// A measured group has no range, whatever a parent says.
+TEST(Ranges, EndWhereAGroupIsMeasured) {
+  const auto costs =
+      assumed_costs(parse_chip("extends: ascend-910b1\ncore: {queues: {from: measured here, v: 8}}\n", "x.yaml"));
+  EXPECT_EQ(std::ranges::count(costs, "core.queues", &AssumedCost::key), 0);
+}
+
+TEST(Ranges, OfNoTimeAreRefused) {
+  EXPECT_EQ(
+      error_of("tiny", {"ranges.core.queue.high=3"}),
+      "--set ranges.core.queue.high=3: chip.ranges.core.queue: there is no such key; did you mean 'core.queues'?");
+  EXPECT_EQ(error_of("tiny", {"ranges.core.buffers.l1.high=3"}),
+            "--set ranges.core.buffers.l1.high=3: chip.ranges.core.buffers.l1: it is no time and no rate, so it has no "
+            "range");
+  EXPECT_EQ(load_chip("tiny", {"ranges.core.queues.high=8"}).ranges.at("core.queues").high, 8);
+}
+
+// The position is that of the value that was changed, and the message says what would do.
+TEST(Errors, NameNearestValuesInTheFileOfTheUser) {
+  const auto error = [](std::string_view text) -> std::string {
+    try {
+      parse_chip(text, "mine.yaml");
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(
+      error("extends: ascend-910b1\nai_cores: 40\n"),
+      "mine.yaml:2:11: chip.vector_cores = 48, but an AI core has a whole number of vector cores: write a multiple "
+      "of ai_cores = 40, such as 40 and 80");
+  EXPECT_EQ(
+      error("extends: ascend-910b1\nmemory: {l2: {size: 8MiB}}\n"),
+      "mine.yaml:2:21: chip.memory.l2.size = 8MiB is not a multiple of line * ways * slices = 192KiB; the nearest "
+      "are 8064KiB and 8256KiB, and memory.l2.slices: 16 takes 8MiB");
+  EXPECT_EQ(error("extends: ascend-910b1\nmemory: {hbm: {stacks: 3}}\n"),
+            "mine.yaml:2:24: chip.memory.hbm.channels = 32 is not a multiple of stacks = 3; the nearest are 30 and 33");
 }
 
 TEST(CostLine, OfAnInstructionIsTheMostSpecific) {
