@@ -50,7 +50,8 @@ struct Advice {
   std::string rule;   // "double-buffer"
   std::string found;  // what the path shows, with numbers and lines
   std::string todo;   // the remedy
-  double share = 0;   // of the time of the kernel that it is about
+  double share = 0;   // of the time of the kernel, without launch and starts, that it is about: a bound of the gain
+  std::optional<double> gain = {};  // of that time, predicted where the remedy leaves what the model can add up
 };
 
 // All launches of the kernels with one name. Lines, hand-overs, chain and advice are of the slowest launch.

@@ -51,7 +51,11 @@ Json handovers_json(const KernelExplanation& k) {
 Json advice_json(const KernelExplanation& k) {
   Json out = Json::array();
   for (const Advice& a : k.advice)
-    out.push_back({{"rule", a.rule}, {"share", a.share}, {"found", a.found}, {"todo", a.todo}});
+    out.push_back({{"rule", a.rule},
+                   {"share", a.share},
+                   {"gain", a.gain ? Json(*a.gain) : Json(nullptr)},
+                   {"found", a.found},
+                   {"todo", a.todo}});
   return out;
 }
 

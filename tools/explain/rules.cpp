@@ -35,7 +35,8 @@ std::optional<Advice> double_buffer(const Facts& f) {
                 .todo =
                     "use two buffers (BUFFER_NUM 2 of a TQue, two event ids), so that MTE2 fills one while the "
                     "other is in use; where there are two, use more or larger tiles",
-                .share = std::min(in, rest)};
+                .share = f.turns(),
+                .gain = f.turns(back + 1)};
 }
 
 // The scalar unit waits for a pipe and only then issues the next copy.
@@ -59,20 +60,23 @@ std::optional<Advice> prefetch(const Facts& f) {
                                      "reduction or of other vector work",
                                      times),
                 .todo = "issue the copy of the next tile before the wait (GetValue, DeQue of a reduction)",
-                .share = f.share(waited)};
+                .share = f.turns(),
+                .gain = f.turns(times + 1)};
 }
 
 std::optional<Advice> scalar_loop(const Facts& f) {
   const auto loads = f.sites([](const models::SiteSums& s) { return s.pipe == PipeId::S && s.row != nullptr; });
-  const double share = f.share({CostKind::scalar_load});
-  if (loads.sum.count < 64 || share < 0.1) return std::nullopt;
+  if (loads.sum.count < 64 || f.share({CostKind::scalar_load}) < 0.1) return std::nullopt;
+  // The loop goes with the accesses.
+  const double share = f.share({CostKind::scalar_load, CostKind::scalar, CostKind::issue});
   return Advice{.rule = "scalar-access",
                 .found = fmt::format("the scalar unit reads or writes single elements {} times, most often at {}",
                                      loads.sum.count, loads.place),
                 .todo =
                     "replace GetValue and SetValue in a loop by vector instructions (Duplicate, Gather, a "
                     "reduction, a copy)",
-                .share = share};
+                .share = share,
+                .gain = share};
 }
 
 // Vector instructions of few repeats, each of which is issued by itself.
@@ -82,12 +86,14 @@ std::optional<Advice> small_instructions(const Facts& f) {
   const auto all = f.sites([](const models::SiteSums& s) { return s.pipe == PipeId::V; });
   const double share = f.share({CostKind::issue, CostKind::scalar, CostKind::vector});
   if (small.sum.count < 64 || 2 * small.sum.count < all.sum.count || share < 0.3) return std::nullopt;
-  return Advice{.rule = "small-instructions",
-                .found = fmt::format("{} vector instructions compute at most four repeats each, most often {} at {}; "
-                                     "their start and their issue take longer than the work",
-                                     small.sum.count, small.what, small.place),
-                .todo = "give one instruction the repeats of all (repeat count and strides, or a larger calCount)",
-                .share = share};
+  return Advice{
+      .rule = "small-instructions",
+      .found = fmt::format("{} vector instructions compute at most four repeats each, most often {} at {}; "
+                           "their start and their issue take longer than the work",
+                           small.sum.count, small.what, small.place),
+      .todo = "give one instruction the repeats of all (repeat count and strides, or a larger calCount)",
+      .share = share,
+      .gain = share - std::min(share, f.share(f.of_a_core(small.sum.steps + static_cast<u64>(small.sum.conflicts))))};
 }
 
 std::optional<Advice> bank_conflicts(const Facts& f) {
@@ -102,7 +108,8 @@ std::optional<Advice> bank_conflicts(const Facts& f) {
                 .todo =
                     "move an operand by one block of 32 B, or change block strides, so that operands lie in "
                     "different bank groups",
-                .share = share};
+                .share = share,
+                .gain = share};
 }
 
 std::optional<Advice> fixpipe(const Facts& f) {
@@ -115,7 +122,8 @@ std::optional<Advice> fixpipe(const Facts& f) {
   return Advice{.rule = "fixpipe",
                 .found = fmt::format("the cube waits {} times until FIXPIPE has emptied L0C", count),
                 .todo = "use two tiles of L0C in turn, add up more of K in L0C before FIXPIPE writes, or unitFlag",
-                .share = share};
+                .share = f.turns(),
+                .gain = f.turns(count + 1)};
 }
 
 // pipe_barrier PIPE_ALL inside a block; its end drains the pipes, too.
@@ -136,7 +144,8 @@ std::optional<Advice> barriers(const Facts& f) {
       .todo =
           "order the two instructions alone that depend on each other: set_flag and wait_flag, or "
           "PipeBarrier of one pipe",
-      .share = f.share(waited)};
+      .share = f.turns(),
+      .gain = f.turns(stops)};
 }
 
 constexpr std::array<Rule, 7> kPipelineRules{double_buffer,  prefetch, scalar_loop, small_instructions,
@@ -167,6 +176,38 @@ double Facts::copies_in() const {
   for (const models::PathStep& s : path.steps)
     sum += s.pipe == PipeId::MTE2 ? s.end - s.begin : 0;
   return share(sum);
+}
+
+double Facts::turns() const {
+  u64 in = 0;
+  for (const models::PathStep& s : path.steps) {
+    const bool latency = s.kind == CostKind::l2 || s.kind == CostKind::hbm_latency;
+    in += s.pipe == PipeId::MTE2 && !latency ? s.end - s.begin : 0;
+  }
+  // A pipe that is occupied for less than the path spends there has its end in the latency of the last request.
+  const auto copies = sites([](const models::SiteSums& s) { return s.pipe == PipeId::MTE2; });
+  double longest = std::min(share(in), share(of_a_core(copies.sum.cycles)));
+  for (const CostKind k : {CostKind::cube, CostKind::vector, CostKind::mte1, CostKind::mte3, CostKind::fixpipe})
+    longest = std::max(longest, share({k}));
+  longest = std::max(longest, share({CostKind::scalar, CostKind::scalar_load, CostKind::issue}));
+  // What is hidden now is the next limit.
+  for (const PipeId p : {PipeId::V, PipeId::M, PipeId::MTE1, PipeId::MTE3, PipeId::FIX})
+    longest = std::max(longest, share(of_a_core(sites([&](const auto& s) { return s.pipe == p; }).sum.cycles)));
+  u64 scalar = 0;
+  for (const models::ScalarNode& n : log.last->scalars())
+    scalar += n.waits ? 0 : n.end - n.begin;
+  if (log.blocks_asked <= log.slots) longest = std::max(longest, share(scalar));
+  return 1 - std::min(1.0, longest);
+}
+
+std::optional<double> Facts::turns(u64 tiles) const {
+  constexpr double kShared = 0.1;  // more waiting for what all cores share, and they would wait for it together
+  if (share({CostKind::hbm_busy, CostKind::l2_busy}) > kShared) return std::nullopt;
+  return turns() * (1 - 1 / static_cast<double>(std::max<u64>(1, tiles)));
+}
+
+u64 Facts::of_a_core(u64 cycles) const {
+  return cycles / std::max<u64>(1, std::min<u64>(log.blocks_asked, log.slots) * log.parts);
 }
 
 double Facts::compute() const { return share({CostKind::cube, CostKind::vector}); }
@@ -204,7 +245,10 @@ std::vector<Advice> find_advice(const models::KernelLog& log, const models::Crit
     for (const Rule rule : rules)
       if (auto advice = rule(facts)) out.push_back(std::move(*advice));
   }
-  std::ranges::stable_sort(out, std::ranges::greater(), &Advice::share);
+  std::ranges::stable_sort(out, std::ranges::greater(), [](const Advice& a) {
+    constexpr double kUnknown = 0.5;  // of the bound, where no gain is predicted
+    return a.gain.value_or(kUnknown * a.share);
+  });
   return out;
 }
 

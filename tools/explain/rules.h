@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,14 @@ struct Facts {
   double share(u64 cycles) const;
   double copies_in() const;  // MTE2 and what it waits for in memory
   double compute() const;    // cube and vector unit
+  // What pipes that take turns lose against pipes that go beside each other: all of the path but its longest part,
+  // where latencies of copies and flags are no part, because copies that follow each other hide them. A bound.
+  double turns() const;
+  // The same in so many tiles, of which one fills the pipes. Predicts the gain of a second buffer, of a copy that is
+  // issued earlier, of flags in place of barriers. None where memory is busy: then the cores wait for each other.
+  std::optional<double> turns(u64 tiles) const;
+
+  u64 of_a_core(u64 cycles) const;  // of cycles or steps of all blocks
 
   using Where = std::function<bool(const models::PathEdge&)>;
   u64 count(const Where& where) const;
@@ -45,7 +54,7 @@ std::span<const Rule> rules_of_pipelines();
 std::span<const Rule> rules_of_copies();
 std::span<const Rule> rules_of_cores();
 
-// What all rules find, the largest share first.
+// What all rules find, the largest gain first; where none is predicted half of the share stands for it.
 std::vector<Advice> find_advice(const models::KernelLog& log, const models::CriticalPath& path);
 
 }  // namespace vinci::explain

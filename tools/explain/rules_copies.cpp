@@ -27,6 +27,12 @@ std::optional<Advice> short_bursts(const Facts& f) {
       f.sites([](const SiteSums& s) { return is_copy(s) && s.bursts >= 8 * s.count && s.bytes < kBurst * s.bursts; });
   const double share = copies(f);
   if (bad.sum.bursts == 0 || 3 * bad.sum.cycles < all.sum.cycles || share < 0.2) return std::nullopt;
+  // Reads take a request for each piece; writes are collected, so that their gain depends on what else L2 does.
+  std::optional<double> gain;
+  if (f.copies_in() >= f.share({CostKind::mte3})) {
+    gain = share * static_cast<double>(bad.sum.cycles) / static_cast<double>(all.sum.cycles) *
+           (1 - static_cast<double>(bad.sum.bytes) / static_cast<double>(kBurst * bad.sum.bursts));
+  }
   return Advice{.rule = "short-bursts",
                 .found = fmt::format("copies move pieces of {} B, at {} ({}); each is a request of its own, and L2 "
                                      "serves 512 B at the same cost",
@@ -34,23 +40,30 @@ std::optional<Advice> short_bursts(const Facts& f) {
                 .todo =
                     "copy whole rows or blocks that are contiguous in global memory, 512 B or more a piece; "
                     "change the layout of the tensor or the axis that blocks share",
-                .share = share};
+                .share = share,
+                .gain = gain};
 }
 
 std::optional<Advice> small_tiles(const Facts& f) {
   constexpr u64 kTile = 16 * 1024;
-  const auto small =
-      f.sites([](const SiteSums& s) { return is_copy(s) && s.bytes < kTile * s.count && s.bytes >= 512 * s.bursts; });
+  const bool in = f.copies_in() >= f.share({CostKind::mte3});  // the path is about copies of this direction
+  const auto small = f.sites([&](const SiteSums& s) {
+    return is_copy(s) && (s.pipe == PipeId::MTE2) == in && s.bytes < kTile * s.count && s.bytes >= 512 * s.bursts;
+  });
   const auto all = f.sites(is_copy);
   const double share = copies(f);
   if (small.sum.count < 8 * std::max<u64>(1, f.log.blocks_asked) || 2 * small.sum.cycles < all.sum.cycles ||
       share < 0.3)
     return std::nullopt;
-  return Advice{.rule = "tile-too-small",
-                .found = fmt::format("{} copies move {} B each, at {} ({}); start and latency are paid for each",
-                                     small.sum.count, small.sum.bytes / small.sum.count, small.place, small.what),
-                .todo = "choose larger tiles, 16 KiB or more a copy, as far as the local buffers allow",
-                .share = share};
+  // What does not grow with the bytes: starts, latencies, and what else each tile takes.
+  const double each = 1 - std::min(1.0, f.share({CostKind::port, CostKind::hbm_busy, CostKind::l2_busy}));
+  return Advice{
+      .rule = "tile-too-small",
+      .found = fmt::format("{} copies move {} B each, at {} ({}); start and latency are paid for each", small.sum.count,
+                           small.sum.bytes / small.sum.count, small.place, small.what),
+      .todo = "choose larger tiles, 16 KiB or more a copy, as far as the local buffers allow",
+      .share = each,
+      .gain = each * (1 - static_cast<double>(small.sum.bytes) / static_cast<double>(kTile * small.sum.count))};
 }
 
 std::optional<Advice> same_address(const Facts& f) {
@@ -62,7 +75,8 @@ std::optional<Advice> same_address(const Facts& f) {
                                      "serves them one after the other",
                                      same.sum.blocks, same.place, same.what),
                 .todo = "let each block begin at another tile (rotate the order by the number of the block)",
-                .share = share};
+                .share = share,
+                .gain = share};
 }
 
 std::optional<Advice> memory_bandwidth(const Facts& f) {

@@ -25,7 +25,8 @@ std::optional<Advice> waves(const Facts& f) {
                 .found = fmt::format("{} blocks run on {} cores in {} turns; in the last turn {} cores are idle",
                                      blocks, slots, turns, turns * slots - blocks),
                 .todo = fmt::format("launch {} blocks, or a multiple of it, and let each loop over more tiles", slots),
-                .share = idle};
+                .share = idle,
+                .gain = idle};
 }
 
 std::optional<Advice> few_blocks(const Facts& f) {
@@ -34,7 +35,8 @@ std::optional<Advice> few_blocks(const Facts& f) {
   return Advice{.rule = "idle-cores",
                 .found = fmt::format("{} of {} cores have no block", slots - blocks, slots),
                 .todo = "split the work over all cores: more blocks, or split K where rows and columns are few",
-                .share = 1 - static_cast<double>(blocks) / slots};
+                .share = 1 - static_cast<double>(blocks) / slots,
+                .gain = 1 - static_cast<double>(blocks) / slots};
 }
 
 // Blocks of one turn that take longer than the mean.
@@ -55,7 +57,8 @@ std::optional<Advice> imbalance(const Facts& f) {
                 .found = fmt::format("block {} on {} takes {} cycles, the mean of all blocks {:.0f}", slowest->block(),
                                      slowest->core(), longest, mean),
                 .todo = "give each block the same work, also the tail: tiles in turn to blocks, not a whole range each",
-                .share = share};
+                .share = share,
+                .gain = share};
 }
 
 std::optional<Advice> short_kernel(const Facts& f) {
