@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <vector>
 
 #include "sim/io/atomic_file.h"
@@ -24,18 +25,26 @@ class ChromeTrace final : public FileSink {
   void commit() override;
 
  private:
+  struct Group {
+    std::string name;
+    u32 lanes = 0;
+    bool named = false;
+  };
   struct Track {
     u32 pid = 0;
     u32 tid = 0;
+    std::string name;
+    bool named = false;
   };
+  // The track, which is named in the file when it is first used: cores without work do not show.
+  const Track& used(TrackId track);
   u64 nanoseconds(u64 cycle) const { return static_cast<u64>(static_cast<double>(cycle) * (1e9 / hertz_)); }
   void flush_if_full();
 
   io::AtomicFile file_;
   double hertz_;
-  std::vector<std::string> groups_;
+  std::vector<Group> groups_;
   std::vector<Track> tracks_;
-  std::vector<u32> lanes_;  // by group
   u64 flows_ = 0;
   fmt::memory_buffer buffer_;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "isa/base/enums.h"
 #include "sim/trace/proto.h"
@@ -101,11 +102,22 @@ TrackId PerfettoTrace::track(std::string_view group, std::string_view name) {
   if (it == groups_.end()) {
     groups_.push_back({.name = std::string(group), .uuid = ++uuids_});
     it = std::prev(groups_.end());
-    describe(it->uuid, 0, groups_.size(), group);
   }
-  describe(++uuids_, it->uuid, ++it->lanes, name);
-  tracks_.push_back(uuids_);
+  tracks_.push_back({.uuid = ++uuids_,
+                     .rank = ++it->lanes,
+                     .group = static_cast<usize>(it - groups_.begin()),
+                     .name = std::string(name)});
   return static_cast<TrackId>(tracks_.size() - 1);
+}
+
+u64 PerfettoTrace::used(TrackId track) {
+  Track& t = tracks_[track];
+  if (!std::exchange(t.described, true)) {
+    Group& group = groups_[t.group];
+    if (!std::exchange(group.described, true)) describe(group.uuid, 0, t.group + 1, group.name);
+    describe(t.uuid, group.uuid, t.rank, t.name);
+  }
+  return t.uuid;
 }
 
 void PerfettoTrace::begin_event(u64 type, u64 uuid) {
@@ -149,7 +161,7 @@ void PerfettoTrace::packet(u64 cycle, std::string_view event, std::string_view f
 }
 
 void PerfettoTrace::span(const Span& s) {
-  const u64 uuid = tracks_[s.track];
+  const u64 uuid = used(s.track);
   const bool point = s.begin == s.end;
   begin_event(point ? instant_event : slice_begin, uuid);
   name(s.name);
@@ -168,7 +180,7 @@ void PerfettoTrace::span(const Span& s) {
 }
 
 void PerfettoTrace::instant(TrackId track, u64 cycle, std::string_view text, u32 flow_field, u64 flow) {
-  begin_event(instant_event, tracks_[track]);
+  begin_event(instant_event, used(track));
   name(text);
   proto::fixed64(event_, flow_field, flow);
   packet(cycle, event_, fresh_);

@@ -45,11 +45,20 @@ class PerfettoTrace final : public FileSink {
     std::string name;
     u64 uuid = 0;
     u64 lanes = 0;
+    bool described = false;
+  };
+  struct Track {
+    u64 uuid = 0, rank = 0;
+    usize group = 0;
+    std::string name;
+    bool described = false;
   };
 
   u64 nanoseconds(u64 cycle) const { return static_cast<u64>(static_cast<double>(cycle) * (1e9 / hertz_)); }
   // Ends a packet with the event, the track and the time that it concerns.
   void packet(u64 cycle, std::string_view event, std::string_view fresh);
+  // The uuid of a track, which is described in the file when it is first used: cores without work do not show.
+  u64 used(TrackId track);
   void describe(u64 uuid, u64 parent, u64 rank, std::string_view name);
   void name(std::string_view s);
   void text_note(u64 note, std::string_view text);
@@ -61,7 +70,7 @@ class PerfettoTrace final : public FileSink {
   io::AtomicFile file_;
   double hertz_;
   std::vector<Group> groups_;
-  std::vector<u64> tracks_;  // uuid, by TrackId
+  std::vector<Track> tracks_;
   u64 uuids_ = 0;
   u64 flows_ = 0;
   Interned names_, values_;
