@@ -54,6 +54,7 @@ struct TaskRecord {
   u64 enqueued = 0;                 // cycle in which the device knew of it
   u64 start = 0;
   u64 end = 0;
+  u64 cold = 0;                     // of kernels: cycles of the longest cold start of a block
   std::array<CoreSums, 3> cores{};  // of kernels, by CoreKind
 };
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
@@ -82,7 +83,10 @@ struct TaskTime {
   u32 blocks = 0;
   u64 bytes = 0;
   u64 enqueued = 0, start = 0, end = 0;  // cycles
+  u64 cold = 0;                          // of them, of kernels: the longest cold start of a block
   WorkSums work;                         // of kernels
+
+  u64 warm() const { return end - start - std::min(cold, end - start); }
 };
 
 // All tasks of a kind together. Tasks may overlap, so cycles are the sum of their durations.
@@ -97,7 +101,8 @@ struct Result {
   u64 cube_macs = 0;  // multiply-accumulates of all mad instructions
   std::vector<PipeTime> pipes;
   u64 kernel_cycles = 0;  // in which at least one kernel was under way
-  u64 cold_cycles = 0;    // of the cold starts of all kernels
+  u64 cold_cycles = 0;    // of these, of cold starts of kernels
+  u64 warm_cycles() const { return kernel_cycles - std::min(cold_cycles, kernel_cycles); }
   static constexpr usize kTasksKept = 100'000;
   std::vector<TaskTime> tasks;                                             // the first so many that ended
   u64 task_count = 0;                                                      // all of them

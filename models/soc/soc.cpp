@@ -151,6 +151,7 @@ void Soc::task(const TaskRecord& r) {
                              .enqueued = r.enqueued,
                              .start = r.start,
                              .end = r.end,
+                             .cold = r.cold,
                              .work = all_work(r)});
   }
   if (next_sink_ != nullptr) next_sink_->task(r);

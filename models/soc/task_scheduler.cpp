@@ -324,9 +324,13 @@ void TaskScheduler::ended(u32 stream) {
   const task::Task& task = streams_.task(stream);
   const bool kernel = std::holds_alternative<task::KernelLaunch>(task.op);
   std::array<CoreSums, 3> sums{};
+  u64 cold = 0;
   if (kernel) {
     const BlockDispatcher::Ended launch = device.blocks.finish(stream);
-    cold_cycles_ += launch.cold;
+    cold = launch.cold;
+    const u64 cold_end = starts_[stream] + cold;
+    cold_cycles_ += cold_end - std::min(cold_end, std::max(starts_[stream], cold_until_));
+    cold_until_ = std::max(cold_until_, cold_end);
     if (launch.log != nullptr) explain(stream, *launch.log);
     effects_.end_kernel(stream, launch.status);
     sums = launch.cores;
@@ -360,6 +364,7 @@ void TaskScheduler::ended(u32 stream) {
   record.enqueued = present.enqueued;
   record.start = starts_[stream];
   record.end = t;
+  record.cold = cold;
   record.cores = sums;
   sink_.tasks.task(record);
 }

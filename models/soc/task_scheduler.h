@@ -52,7 +52,7 @@ class TaskScheduler : public sim::Module, private Carrier {
   u64 end() const { return end_; }
   // Cycles in which at least one kernel was under way.
   u64 kernel_cycles() const { return kernel_cycles_; }
-  // Of the cold starts of all kernels, each as long as that of its slowest block.
+  // Of these, of cold starts, each as long as that of its slowest block; those that overlap count once.
   u64 cold_cycles() const { return cold_cycles_; }
   // Of the kernel blocks and other tasks that the host program enqueues.
   double done_fraction() const;
@@ -153,7 +153,7 @@ class TaskScheduler : public sim::Module, private Carrier {
   u32 next_collective_ = 0;
   u64 end_ = 0, control_units_ = 0;
   u64 kernels_ = 0, kernels_since_ = 0, kernel_cycles_ = 0;
-  u64 cold_cycles_ = 0;
+  u64 cold_cycles_ = 0, cold_until_ = 0;
   u64 host_busy_ = 0;
 };
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "isa/base/error.h"
 #include "tools/explain/collector.h"
+#include "tools/explain/simulate.h"
 #include "tools/explain/without.h"
 
 namespace vinci::explain {
@@ -30,24 +30,6 @@ class KernelTimes final : public models::TaskSink {
  private:
   std::map<std::pair<u32, u32>, u64> times_;
 };
-
-void simulate(const config::ChipConfig& chip, const task::TaskStream& stream, const Options& o, bool with_data,
-              models::CauseSink* causes, models::TaskSink* tasks) {
-  task::RunMemory memory(stream, with_data, o.seed);
-  models::simulate(chip, stream, memory,
-                   {.max_cycles = o.max_cycles, .interrupted = o.interrupted, .tasks = tasks, .causes = causes});
-}
-
-// Without data where that is possible: it is faster. A program that computes with loaded data needs them.
-template <class F>
-void simulate_fastest(const Options& o, F&& attempt) {
-  try {
-    attempt(false);
-  } catch (const Error& e) {
-    if (e.fault() != Fault::Unsupported || !o.data) throw;
-    attempt(true);
-  }
-}
 
 // A pipe's instructions on the critical path of a kernel.
 std::set<std::string> instructions_of(const KernelExplanation& k, CostKind kind) {

@@ -34,23 +34,34 @@ std::string why(const Handover& h) {
   return {};
 }
 
-std::string shares(const KernelExplanation& k, double hertz) {
+u64 shown(const KernelExplanation& k, bool cold) { return cold ? k.slowest : k.slowest - k.cold; }
+
+std::string shares(const KernelExplanation& k, double hertz, bool cold) {
+  const auto without = [&](const Limit& l) -> std::string {
+    if (!l.without || l.kind == CostKind::cold_start) return {};
+    return fmt::format("{} at most", us(*l.without - (cold ? 0 : std::min(*l.without, k.cold)), hertz));
+  };
   std::string out = fmt::format("\n  {:<20} {:>10} {:>8}  {}\n", "critical path", "cycles", "share", "without it");
+  std::string start;  // shares of the warm time add up to 100 % without it
   for (const Limit& l : k.limits) {
-    out += fmt::format("  {:<20} {:>10} {:>6.1f} %  {}\n", name(l.kind), l.cycles, percent(l.cycles, k.slowest),
-                       l.without ? fmt::format("{} at most", us(*l.without, hertz)) : "");
+    if (l.kind == CostKind::cold_start && !cold) {
+      start = fmt::format("  {:<20} {:>10}           besides, of a first launch\n", name(l.kind), l.cycles);
+      continue;
+    }
+    out += fmt::format("  {:<20} {:>10} {:>6.1f} %  {}\n", name(l.kind), l.cycles, percent(l.cycles, shown(k, cold)),
+                       without(l));
   }
-  return out;
+  return out + start;
 }
 
-std::string lines(const KernelExplanation& k) {
+std::string lines(const KernelExplanation& k, bool cold) {
   if (k.lines.empty()) return {};
   std::string out =
       fmt::format("\n  {:<28} {:<26} {:>10} {:>8}  {}\n", "line", "instruction", "cycles", "share", "mostly");
   for (usize i = 0; i < std::min(kLines, k.lines.size()); ++i) {
     const LineCost& l = k.lines[i];
     out += fmt::format("  {:<28} {:<26} {:>10} {:>6.1f} %  {}\n", l.place, l.what, l.cycles,
-                       percent(l.cycles, k.slowest), name(l.kind));
+                       percent(l.cycles, shown(k, cold)), name(l.kind));
   }
   if (k.lines.size() > kLines) out += fmt::format("  ... and {} more: explain.json\n", k.lines.size() - kLines);
   return out;
@@ -69,18 +80,23 @@ std::string handovers(const KernelExplanation& k) {
 std::string advice(const KernelExplanation& k) {
   std::string out;
   for (const Advice& a : k.advice)
-    out += fmt::format("\n  {} ({:.0f} %): {}.\n    -> {}.\n", a.rule, 100 * a.share, a.found, a.todo);
+    out += fmt::format("\n  {} ({:.0f} %{}): {}.\n    -> {}.\n", a.rule, 100 * a.share,
+                       a.gain ? fmt::format(", about {:.0f} % to gain", 100 * *a.gain) : "", a.found, a.todo);
   return out;
 }
 
-std::string kernel_text(const KernelExplanation& k, double hertz) {
-  std::string out = fmt::format("{}: {}, {} cycles; {} block{} on {} core{}{}\n", k.name, us(k.slowest, hertz),
-                                k.slowest, k.blocks, k.blocks == 1 ? "" : "s", k.slots, k.slots == 1 ? "" : "s",
+std::string kernel_text(const KernelExplanation& k, double hertz, bool cold) {
+  const u64 time = shown(k, cold);
+  std::string out = fmt::format("{}: {}, {} cycles; {} block{} on {} core{}{}\n", k.name, us(time, hertz), time,
+                                k.blocks, k.blocks == 1 ? "" : "s", k.slots, k.slots == 1 ? "" : "s",
                                 k.launches > 1 ? fmt::format("; the slowest of {} launches", k.launches) : "");
   if (!k.complete && k.limits.empty()) return out + "  too many instructions for a critical path\n";
-  out += fmt::format("  warm {}, cold start {}\n  {}\n", us(k.slowest - k.cold, hertz), us(k.cold, hertz),
-                     limit_sentence(k, hertz));
-  return out + shares(k, hertz) + lines(k) + handovers(k) + advice(k);
+  if (k.cold > 0) {
+    out += cold ? fmt::format("  with a cold start of {}; warm {}\n", us(k.cold, hertz), us(k.slowest - k.cold, hertz))
+                : fmt::format("  warm; a first launch takes {} more, its cold start\n", us(k.cold, hertz));
+  }
+  out += fmt::format("  {}\n", limit_sentence(k, hertz));
+  return out + shares(k, hertz, cold) + lines(k, cold) + handovers(k) + advice(k);
 }
 
 }  // namespace
@@ -97,10 +113,10 @@ std::string limit_sentence(const KernelExplanation& k, double hertz) {
   return {};
 }
 
-std::string to_text(const Explanation& e, double hertz, usize most) {
+std::string to_text(const Explanation& e, double hertz, usize most, bool cold) {
   std::string out;
   for (usize i = 0; i < std::min(most, e.kernels.size()); ++i)
-    out += (i > 0 ? "\n" : "") + kernel_text(e.kernels[i], hertz);
+    out += (i > 0 ? "\n" : "") + kernel_text(e.kernels[i], hertz, cold);
   if (e.kernels.empty()) out = "no kernels ran\n";
   if (e.kernels.size() > most) out += fmt::format("\n... and {} more kernels: explain.json\n", e.kernels.size() - most);
   return out;

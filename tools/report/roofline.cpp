@@ -9,6 +9,7 @@
 
 #include "sim/config/load.h"
 #include "tools/report/core_data.h"
+#include "tools/report/task_data.h"
 
 namespace vinci::report {
 namespace {
@@ -67,7 +68,7 @@ Json roofline(const Json& stats, const Ceilings& c, u64 kernel_cycles) {
     w.macs += work->at("cube_macs").get<double>();
     w.repeats += work->at("vector_repeats").get<double>();
     w.bytes += work->at("gm_read_bytes").get<double>() + work->at("gm_write_bytes").get<double>();
-    w.seconds += static_cast<double>(t.at("end").get<u64>() - t.at("start").get<u64>()) / hertz;
+    w.seconds += static_cast<double>(warm_duration(t)) / hertz;
     ++w.count;
   }
   std::vector<Json> points;

@@ -42,6 +42,11 @@ bool does_work(const std::string& kind) {
 
 }  // namespace
 
+u64 warm_duration(const Json& task) {
+  const u64 all = task.at("end").get<u64>() - task.at("start").get<u64>();
+  return all - std::min(all, task.value("cold", u64{0}));
+}
+
 Json task_columns(const Json& stats) {
   const Json& tasks = stats.at("tasks");
   const usize shown = std::min(tasks.size(), kTasksShown);
@@ -74,7 +79,7 @@ Json operators(const Json& stats) {
   std::map<std::pair<std::string, std::string>, Sums> sums;
   for (const Json& t : stats.at("tasks")) {
     Sums& s = sums[{t.at("name"), t.at("type")}];
-    const u64 duration = t.at("end").get<u64>() - t.at("start").get<u64>();
+    const u64 duration = warm_duration(t);
     ++s.count;
     s.total += duration;
     s.shortest = std::min(s.shortest, duration);

@@ -12,6 +12,9 @@ Json task_columns(const Json& stats);
 // A row for each name and kind of task, longest in total first.
 Json operators(const Json& stats);
 
+// Cycles of a task without the cold start of a kernel.
+u64 warm_duration(const Json& task);
+
 // Cycles in which at least one task did work; tasks that only order others do none. Null where that is not known,
 // because the run had more tasks than stats.json keeps.
 Json task_cycles(const Json& stats);

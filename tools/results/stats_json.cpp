@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/results/stats_json.h"
 
+#include <algorithm>
+
 namespace vinci::results {
 namespace {
 
@@ -21,6 +23,7 @@ std::string stats_json(const config::ChipConfig& chip, const task::TaskStream& s
   for (const models::TaskTime& t : r.tasks) {
     Json task = {{"name", t.name},   {"type", t.kind},         {"stream", t.stream}, {"blocks", t.blocks},
                  {"bytes", t.bytes}, {"enqueued", t.enqueued}, {"start", t.start},   {"end", t.end}};
+    if (t.cold > 0) task["cold"] = t.cold;
     if (t.work != models::WorkSums{}) task["work"] = work_json(t.work);
     tasks.push_back(std::move(task));
   }
@@ -38,6 +41,7 @@ std::string stats_json(const config::ChipConfig& chip, const task::TaskStream& s
               {"instructions", r.instructions},
               {"cube_macs", r.cube_macs},
               {"kernel_cycles", r.kernel_cycles},
+              {"cold_cycles", std::min(r.cold_cycles, r.kernel_cycles)},
               {"task_count", r.task_count},
               {"tasks", std::move(tasks)},
               {"pipes", std::move(pipes)},

@@ -30,6 +30,7 @@ void check(const Options& o) {
     fail(Fault::Input, "--profile shows time; mode functional has none");
   if (!o.trace.empty() && o.mode == "functional") fail(Fault::Input, "--trace shows time; mode functional has none");
   if (o.explain && o.mode == "functional") fail(Fault::Input, "--explain is about time; mode functional has none");
+  if (o.range && o.mode == "functional") fail(Fault::Input, "--range is about time; mode functional has none");
   if (o.numerics && o.mode == "timing") fail(Fault::Input, "--numerics looks at data; mode timing has none");
   if (o.report && o.mode == "functional" && !o.numerics && !o.check) {
     fail(Fault::Input, "--report shows time, numeric events and findings; mode functional alone has none of them");
@@ -95,6 +96,15 @@ void add_options(CLI::App& command, Options& o) {
       "--explain", o.explain,
       "Also say why the kernels take their time: shares of the critical path, lines, what each cost is worth, advice; "
       "printed and written to explain.json. Simulates up to ten times more; `vinci explain` does it later");
+  command.add_flag(
+      "--range", o.range,
+      "Also say how far off the time may be by what the chip assumes: simulates again with each assumed cost at both "
+      "ends\n"
+      "of its range (docs/chips.md), in processes; printed and written to range.json");
+  command.add_flag(
+      "--cold", o.cold,
+      "Print kernel times with the cold start, as a first launch takes; without it, times are warm and the "
+      "cold start is a row of its own");
   command.add_flag(
       "--report", o.report,
       "Also make report.html, one page with timeline, pipes, roofline, traffic, numeric events and findings, "

@@ -30,6 +30,9 @@ struct Options {
   bool numerics = false;
   bool check = false;
   bool explain = false;
+  bool range = false;
+  bool cold = false;
+  u32 jobs = 0;  // processes of --range; 0: one for each processor
   bool report = false;
   bool quiet = false;
 };

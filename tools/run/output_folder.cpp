@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::array kOwnFiles{"summary.txt",  "stats.json",       "run-info.json",        "chip.yaml",
                                "trace.json",   "instructions.csv", "numerics.json",        "numerics.csv",
                                "opdebug.json", "findings.json",    "trace.perfetto-trace", "report.html",
-                               "explain.json"};
+                               "explain.json", "range.json"};
 
 std::string default_folder(const std::string& task_file) {
   const fs::path path = fs::path(task_file).lexically_normal();

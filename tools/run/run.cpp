@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "models/soc/functional.h"
 #include "sim/config/load.h"
@@ -13,6 +14,7 @@
 #include "sim/trace/instruction_csv.h"
 #include "sim/trace/perfetto_trace.h"
 #include "tools/explain/explain.h"
+#include "tools/explain/range.h"
 #include "tools/results/findings.h"
 #include "tools/results/numerics.h"
 #include "tools/results/stats_json.h"
@@ -157,13 +159,14 @@ std::string Run::execute() {
     fmt::print(stderr, "vinci: the system refused to start more threads; {} fewer did the work\n",
                result.threads_missing);
   io::write_file_atomically(out_.path("stats.json"), results::stats_json(chip_, stream_, result));
-  return summary(chip_, stream_, result, o_.mode);
+  return summary(chip_, stream_, result, o_.mode, o_.cold);
 }
 
 void Run::finish() {
   std::string text = execute();
   if (o_.numerics) text += write_numerics();
   if (o_.explain) text += write_explanation();
+  if (o_.range) text += write_range();
   const std::vector<std::string> outputs = memory_->write_outputs(out_.folder());
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   io::write_file_atomically(out_.path("summary.txt"), text);
@@ -201,6 +204,7 @@ void Run::report_findings(const Error* cut_short) const {
 }
 
 std::string Run::write_explanation() {
+  constexpr usize kExplained = 5;
   explain::Explanation why = causes_->take();
   session_.reset();
   try {
@@ -211,7 +215,22 @@ std::string Run::write_explanation() {
     if (e.fault() != Fault::Unsupported && e.fault() != Fault::Program) throw;
   }
   io::write_file_atomically(out_.path("explain.json"), explain::to_json(why, chip_.clock));
-  return "\n" + explain::to_text(why, chip_.clock);
+  return "\n" + explain::to_text(why, chip_.clock, kExplained, o_.cold);
+}
+
+std::string Run::write_range() {
+  session_.reset();
+  try {
+    const explain::TimeRange range =
+        explain::time_range(chip_, stream_, {.seed = o_.seed, .max_cycles = o_.max_cycles, .interrupted = interrupted},
+                            o_.jobs > 0 ? o_.jobs : std::max(1u, std::thread::hardware_concurrency()));
+    io::write_file_atomically(out_.path("range.json"), explain::range_json(range, chip_.clock));
+    return "\n" + explain::range_text(range, chip_.clock);
+  } catch (const Error& e) {
+    // A recording may hold what only the run itself could do.
+    if (e.fault() != Fault::Unsupported && e.fault() != Fault::Program) throw;
+    return fmt::format("\nno range of the time: {}\n", e.what());
+  }
 }
 
 std::string Run::write_numerics() const {

@@ -59,6 +59,8 @@ class Run {
   void report_findings(const Error* cut_short) const;
   // Why the kernels took their time; returns it as text.
   std::string write_explanation();
+  // How far off the time may be; returns it as text.
+  std::string write_range();
   void print(std::string_view text) const;
   void print_result(const std::string& text, const std::vector<std::string>& outputs, double wall) const;
 

@@ -30,15 +30,19 @@ u64 counter(const task::TaskStream& stream, const models::Result& r, const char*
   return sum;
 }
 
-std::string tasks(const models::Result& r, double hertz, bool devices) {
+// Durations without the cold starts, which have a column of their own; `cold`: with them.
+std::string tasks(const models::Result& r, double hertz, bool devices, bool cold) {
   const auto us = [&](u64 cycles) { return static_cast<double>(cycles) / hertz * 1e6; };
-  std::string out = fmt::format("\n{:<24} {:<22} {}{:<10} {:>7} {:>13} {:>13}\n", "task", "type",
-                                devices ? "device " : "", "stream", "blocks", "start(us)", "duration(us)");
+  const bool column = !cold && r.cold_cycles > 0;
+  std::string out =
+      fmt::format("\n{:<24} {:<22} {}{:<10} {:>7} {:>13} {:>13}{}\n", "task", "type", devices ? "device " : "",
+                  "stream", "blocks", "start(us)", "duration(us)", column ? "  cold start(us)" : "");
   for (usize i = 0; i < std::min(kShownTasks, r.tasks.size()); ++i) {
     const models::TaskTime& t = r.tasks[i];
-    out += fmt::format("{:<24} {:<22} {}{:<10} {:>7} {:>13.3f} {:>13.3f}\n", t.name, t.kind,
+    out += fmt::format("{:<24} {:<22} {}{:<10} {:>7} {:>13.3f} {:>13.3f}{}\n", t.name, t.kind,
                        devices ? fmt::format("{:>6} ", t.device) : "", t.stream, t.blocks, us(t.start),
-                       us(t.end - t.start));
+                       us(cold ? t.end - t.start : t.warm()),
+                       column && t.cold > 0 ? fmt::format(" {:>15.3f}", us(t.cold)) : "");
   }
   if (r.task_count > kShownTasks) {
     out += fmt::format(
@@ -155,8 +159,8 @@ std::string native_code(const models::Result& r) {
 }
 
 // What kernels moved through L2 and HBM.
-std::string memory(const config::ChipConfig& chip, const task::TaskStream& stream, const models::Result& r) {
-  const double seconds = static_cast<double>(r.kernel_cycles) / chip.clock;
+std::string memory(const config::ChipConfig& chip, const task::TaskStream& stream, const models::Result& r,
+                   double seconds) {
   const auto rate = [&](u64 bytes) { return static_cast<double>(bytes) / seconds; };
   const u64 hits = counter(stream, r, "l2", "hits"), misses = counter(stream, r, "l2", "misses");
   const u64 l2_read = counter(stream, r, "l2", "read_bytes"), l2_write = counter(stream, r, "l2", "write_bytes");
@@ -171,35 +175,38 @@ std::string memory(const config::ChipConfig& chip, const task::TaskStream& strea
 }  // namespace
 
 std::string summary(const config::ChipConfig& chip, const task::TaskStream& stream, const models::Result& r,
-                    std::string_view mode) {
-  const u64 kernel_cycles = r.kernel_cycles;
+                    std::string_view mode, bool cold) {
+  const u64 kernel_cycles = cold ? r.kernel_cycles : r.warm_cycles();
   const bool programs = kernel_cycles > 0 && r.instructions > 0;  // not only opaque kernels
   const double kernel_seconds = static_cast<double>(kernel_cycles) / chip.clock;
   std::string out = fmt::format("{} on {} ({}), mode {}\n\n", stream.name, chip.name, chip.product, mode);
   out += fmt::format("simulated time      {:.3f} us, {} cycles of {:g} GHz\n", r.seconds * 1e6, r.cycles,
                      chip.clock / 1e9);
   if (kernel_cycles > 0) {
-    const double cold = static_cast<double>(std::min(r.cold_cycles, kernel_cycles)) / chip.clock;
+    const double first = static_cast<double>(r.kernel_cycles - r.warm_cycles()) / chip.clock;
     out += fmt::format("kernels             {:.3f} us", kernel_seconds * 1e6);
-    if (r.cold_cycles > 0) {
-      out += fmt::format(": warm {:.3f} us, cold start {:.3f} us", (kernel_seconds - cold) * 1e6, cold * 1e6);
+    if (r.cold_cycles > 0 && cold) {
+      out += fmt::format(", of which {:.3f} us are the cold start", first * 1e6);
+    } else if (r.cold_cycles > 0) {
+      out += fmt::format(" warm\ncold start          {:.3f} us more, the first time that a core runs a program",
+                         first * 1e6);
     }
     out += '\n';
   }
   if (programs) out += fmt::format("instructions        {}\n", r.instructions);
   if (r.cube_macs > 0 && kernel_cycles > 0) {
     const double achieved = 2 * static_cast<double>(r.cube_macs) / kernel_seconds * 1e-12;
-    const double peak = config::summarize(chip).peak_fp16_tflops * stream.devices;
+    const double peak = config::peak_operations(chip) * 1e-12 * stream.devices;
     out += fmt::format("cube                {:.2f} TFLOPS in kernels, {:.1f} % of the FP16 peak of {:.1f}\n", achieved,
                        100 * achieved / peak, peak);
   }
-  if (programs) out += memory(chip, stream, r);
+  if (programs) out += memory(chip, stream, r, kernel_seconds);
   out += other_work(r, chip.clock);
   const config::Assumptions a = config::assumptions(chip);
   out +=
       fmt::format("calibration         {} of {} parameter groups of this chip are assumed, the others have a source\n",
                   a.assumed.size(), a.total);
-  out += tasks(r, chip.clock, stream.devices > 1);
+  out += tasks(r, chip.clock, stream.devices > 1, cold);
   if (programs) out += pipes(r, kernel_cycles) + inserted(r) + native_code(r);
   return out;
 }

@@ -254,7 +254,9 @@ std::map<std::string, double> columns_of(std::string_view text) {
     if (value.is_number() && key != "format") out[key] = value.get<double>();
   }
   out["us"] = out.at("seconds") * 1e6;
-  out["kernel_us"] = out.at("kernel_cycles") / out.at("clock_hz") * 1e6;
+  const double cold = out.contains("cold_cycles") ? out.at("cold_cycles") : 0;
+  out["cold_us"] = cold / out.at("clock_hz") * 1e6;
+  out["kernel_us"] = (out.at("kernel_cycles") - cold) / out.at("clock_hz") * 1e6;
   for (const auto& [unit, counters] : stats.at("counters").items())
     add_counters(counters, kind_of(unit), out);
   return out;

@@ -12,6 +12,7 @@
 #include "isa/base/error.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/folder_lock.h"
+#include "tools/explain/explanation.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
 
@@ -20,10 +21,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+const std::string kColdStart(explain::name(models::CostKind::cold_start));
+
 // One of the two runs.
 struct Side {
   Json stats, explanation;  // the second is null where the run was not explained
   double hertz = 1;
+  bool cold = false;  // times of kernels contain their cold starts
 };
 
 Json read_json(const std::string& path) {
@@ -35,11 +39,12 @@ Json read_json(const std::string& path) {
   }
 }
 
-Side read_side(const std::string& folder) {
+Side read_side(const std::string& folder, bool cold) {
   const io::FolderLock lock(folder, io::FolderLock::Use::read);
   Side out{.stats = read_json(folder + "/stats.json"), .explanation = read_json(folder + "/explain.json")};
   if (out.stats.is_null()) fail_at(Fault::Input, folder, "no stats.json: this is not the output folder of a timed run");
   out.hertz = out.stats.at("clock_hz");
+  out.cold = cold;
   return out;
 }
 
@@ -49,13 +54,18 @@ std::string row(std::string_view what, double a, double b) {
   return fmt::format("{:<32} {:>14.3f} {:>14.3f} {:>+14.3f} {}\n", what, a, b, b - a, change);
 }
 
+u64 cycles_of(const Json& task, bool cold) {
+  const u64 all = task.at("end").get<u64>() - task.at("start").get<u64>();
+  return cold ? all : all - std::min(all, task.value("cold", u64{0}));
+}
+
 // Of all kernels with one name, in microseconds.
 std::map<std::string, double> kernels_of(const Side& side) {
   std::map<std::string, double> out;
   for (const Json& t : side.stats.at("tasks")) {
     const std::string kind = t.at("type");
     if (!kind.starts_with("KERNEL_")) continue;
-    out[t.at("name")] += (t.at("end").get<double>() - t.at("start").get<double>()) / side.hertz * 1e6;
+    out[t.at("name")] += static_cast<double>(cycles_of(t, side.cold)) / side.hertz * 1e6;
   }
   return out;
 }
@@ -67,7 +77,7 @@ std::map<std::string, double> path_of(const Side& side, const std::string& kerne
   for (const Json& k : side.explanation.at("kernels")) {
     if (k.at("name") != kernel) continue;
     for (const auto& [kind, cycles] : k.at("by_kind").items())
-      out[kind] = cycles.get<double>() / side.hertz * 1e6;
+      if (side.cold || kind != kColdStart) out[kind] = cycles.get<double>() / side.hertz * 1e6;
   }
   return out;
 }
@@ -93,7 +103,10 @@ std::string compare(const Side& a, const Side& b) {
   std::string out =
       fmt::format("{:<32} {:>14} {:>14} {:>14} {:>10}\n", "us", "first", "second", "difference", "change");
   out += row("simulated time", us(a, "cycles"), us(b, "cycles"));
-  out += row("kernels", us(a, "kernel_cycles"), us(b, "kernel_cycles"));
+  const auto cold_us = [&](const Side& s) { return s.stats.contains("cold_cycles") ? us(s, "cold_cycles") : 0; };
+  const auto kernels = [&](const Side& s) { return us(s, "kernel_cycles") - (s.cold ? 0 : cold_us(s)); };
+  out += row(a.cold ? "kernels" : "kernels, warm", kernels(a), kernels(b));
+  out += row("cold start", cold_us(a), cold_us(b));
   auto first = kernels_of(a), second = kernels_of(b);
   for (const std::string& kernel : by_difference(first, second)) {
     out += row(kernel, first[kernel], second[kernel]);
@@ -112,16 +125,19 @@ std::string compare(const Side& a, const Side& b) {
 void add_diff(CLI::App& app) {
   struct Options {
     std::string first, second;
+    bool cold = false;
   };
   CLI::App* sub = app.add_subcommand("diff", "Compare the times of two runs, kernel by kernel");
   const auto o = std::make_shared<Options>();
   sub->add_option("RUN", o->first, "Output folder of a run")->required();
   sub->add_option("OTHER", o->second, "Output folder of another run")->required();
+  sub->add_flag("--cold", o->cold,
+                "Compare kernels with their cold starts, as first launches; without it they are warm");
   sub->footer(
       "Where both folders have an explain.json, the shares of the critical paths are compared, too.\n"
       "Example: vinci diff out/before out/after");
   sub->callback([o] {
-    const Side first = read_side(o->first), second = read_side(o->second);
+    const Side first = read_side(o->first, o->cold), second = read_side(o->second, o->cold);
     try {
       print_out(compare(first, second));
     } catch (const Json::exception& e) {

@@ -4,15 +4,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "isa/base/error.h"
 #include "sim/config/load.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/folder_lock.h"
 #include "sim/task/load.h"
+#include "tools/explain/range.h"
 #include "tools/run/interrupts.h"
 #include "tools/run/run.h"
 #include "tools/vinci/commands.h"
@@ -26,7 +29,8 @@ struct ExplainOptions {
   std::string run, chip, output;
   std::vector<std::string> overrides;
   u64 seed = 0;
-  u32 kernels = 5, limits = 4;
+  u32 kernels = 5, limits = 4, jobs = std::max(1u, std::thread::hardware_concurrency());
+  bool range = false, cold = false;
 };
 
 // The task stream of a run, from its folder.
@@ -55,6 +59,13 @@ explain::Explanation with_progress(const config::ChipConfig& chip, const task::T
   return explain::explain(chip, stream, options);
 }
 
+explain::TimeRange range_with_progress(const config::ChipConfig& chip, const task::TaskStream& stream,
+                                       explain::Options options, unsigned jobs) {
+  StepProgress progress;
+  options.progress = [&](std::string_view what) { progress.show(fmt::format("simulates {}", what)); };
+  return explain::time_range(chip, stream, options, jobs);
+}
+
 void explain_run(const ExplainOptions& o) {
   const bool folder = std::filesystem::is_directory(o.run);
   std::optional<io::FolderLock> lock;
@@ -67,12 +78,17 @@ void explain_run(const ExplainOptions& o) {
   run::catch_interrupts();
   explain::Options options{.seed = o.seed, .limits = o.limits, .kernels = o.kernels, .interrupted = run::interrupted};
   const explain::Explanation why = with_progress(chip, stream, options);
-  print_out(explain::to_text(why, chip.clock, o.kernels));
+  print_out(explain::to_text(why, chip.clock, o.kernels, o.cold));
   const std::string json = !o.output.empty() ? o.output : folder ? o.run + "/explain.json" : std::string();
-  if (json.empty()) return;
-  lock.reset();
-  io::remove_abandoned_beside(json);
-  io::write_file_atomically(json, explain::to_json(why, chip.clock));
+  if (!json.empty()) {
+    lock.reset();
+    io::remove_abandoned_beside(json);
+    io::write_file_atomically(json, explain::to_json(why, chip.clock));
+  }
+  if (!o.range) return;
+  const explain::TimeRange range = range_with_progress(chip, stream, options, o.jobs);
+  print_out("\n" + explain::range_text(range, chip.clock));
+  if (folder) io::write_file_atomically(o.run + "/range.json", explain::range_json(range, chip.clock));
 }
 
 }  // namespace
@@ -93,6 +109,11 @@ void add_explain(CLI::App& app) {
       ->capture_default_str()
       ->transform(integer(0, 20));
   sub->add_option("-o,--output", o->output, "explain.json; of a folder FOLDER/explain.json if not given");
+  sub->add_flag("--range", o->range,
+                "Also say how far off the time may be by what the chip assumes; of a folder written to range.json");
+  sub->add_option("-j,--jobs", o->jobs, "Processes of --range; one for each processor if not given")
+      ->transform(integer(1, 1024));
+  sub->add_flag("--cold", o->cold, "Print times with the cold start, as a first launch takes");
   sub->footer(
       "Prints shares of the critical path, which add up to 100 %, the lines on it, what each cost is worth, and "
       "advice.\n"

@@ -18,7 +18,8 @@ namespace {
 
 struct SimOptions {
   std::string soc, chip, output = {}, mode = "timing", application, kernels, cores;
-  bool check = false, numerics = false, trace = false, explain = false, report = false, quiet = false;
+  bool check = false, numerics = false, trace = false, explain = false, range = false, cold = false, report = false,
+       quiet = false;
   std::vector<std::string> overrides;
   double timeout = 0;               // minutes
   std::string metrics, mstx, dump;  // of other tools, without effect
@@ -49,6 +50,8 @@ void simulate(const SimOptions& o, std::vector<std::string> program) {
                                    {o.numerics, " --numerics"},
                                    {o.trace, " --trace"},
                                    {o.explain, " --explain"},
+                                   {o.range, " --range"},
+                                   {o.cold, " --cold"},
                                    {o.report, " --report"}}) {
     if (on) run += option;
   }
@@ -82,6 +85,8 @@ void add_options(CLI::App* sub) {
   sub->add_flag("--numerics", o->numerics, "Count numeric events, as `vinci run --numerics`; implies --mode full");
   sub->add_flag("--trace", o->trace, "Also write the timeline trace.json");
   sub->add_flag("--explain", o->explain, "Also say why the kernels take their time, as `vinci run --explain`");
+  sub->add_flag("--range", o->range, "Also say how far off the time may be, as `vinci run --range`");
+  sub->add_flag("--cold", o->cold, "Print kernel times with the cold start, as a first launch takes");
   sub->add_flag("--report", o->report, "Also make report.html");
   sub->add_option("--kernel-name", o->kernels,
                   "Show only these kernels in the simulator folder, by the beginning of their names: Add|Sub");

@@ -9,6 +9,7 @@
 
 #include "tests/support/path_check.h"
 #include "tests/support/timed_run.h"
+#include "tools/explain/range.h"
 
 // Numbers follow from the cost lines of round_chip(): issue 1, a load of 512 B 36 and 300 more until HBM has answered,
 // vadd 3 (+ 10 if the pipe was empty, + 14 until its result is visible).
@@ -99,7 +100,7 @@ TEST(Explain, ColdStartIsARowOfItsOwn) {
   EXPECT_EQ(cold.kernels[0].cold, 5000u);
   EXPECT_EQ(cold.kernels[0].slowest - cold.kernels[0].cold, warm.kernels[0].slowest);
   EXPECT_EQ(limit(cold.kernels[0], CostKind::cold_start).without, warm.kernels[0].slowest);
-  EXPECT_THAT(explain::to_text(cold, 1e9), HasSubstr("cold start 5.000 us"));
+  EXPECT_THAT(explain::to_text(cold, 1e9), HasSubstr("a first launch takes 5.000 us more, its cold start"));
 }
 
 TEST(Explain, JsonHasTheSharesOfThePath) {
@@ -120,6 +121,66 @@ TEST(Explain, KernelsWithOneNameAreAddedUp) {
   ASSERT_EQ(why.kernels.size(), 1u);
   EXPECT_EQ(why.kernels[0].launches, 2u);
   EXPECT_LT(why.kernels[0].cycles, 2 * why.kernels[0].slowest);  // the second hits in L2
+}
+
+// Costs of round_chip() are all assumed, so each is halved and doubled where its range says nothing else.
+class Range : public testing::Test {
+ protected:
+  explain::TimeRange of(const std::string& text, unsigned jobs = 1) const {
+    return explain::time_range(chip_, kernel_stream(chip_, text), {}, jobs);
+  }
+  static const explain::Contribution& part(const explain::TimeRange& range, const std::string& key) {
+    const auto it = std::ranges::find_if(range.contributions, [&](const auto& c) { return c.cost.key == key; });
+    EXPECT_NE(it, range.contributions.end()) << key;
+    return *it;
+  }
+  config::ChipConfig chip_ = round_chip(isa::Arch::c100);
+};
+
+TEST_F(Range, OfAChainIsThatOfItsParts) {
+  const explain::TimeRange range = of(kLoadAndAdd);
+  const auto& add = part(range, "core.vector.binary");  // head 10, step 3, tail 14
+  EXPECT_EQ(add.high.kernels, range.as_is.kernels + 27);
+  EXPECT_EQ(add.low.kernels, range.as_is.kernels - 13);  // 5, 2 of 1.5, 7
+  EXPECT_GE(range.high.kernels, add.high.kernels);
+  EXPECT_LE(range.low.kernels, add.low.kernels);
+  EXPECT_THAT(range.without_effect, testing::Contains("core.cube"));  // it has no mad
+  u64 last = ~u64{0};
+  for (const explain::Contribution& c : range.contributions) {
+    EXPECT_LE(c.high.kernels - c.low.kernels, last);
+    last = c.high.kernels - c.low.kernels;
+  }
+}
+
+TEST_F(Range, TakesFactorsOfTheChip) {
+  chip_.ranges["core.vector.binary"] = {.low = 1, .high = 3, .reason = "a test"};
+  const explain::TimeRange range = of(kLoadAndAdd);
+  const auto& add = part(range, "core.vector.binary");
+  EXPECT_EQ(add.low, range.as_is);
+  EXPECT_EQ(add.high.kernels, range.as_is.kernels + 54);
+  EXPECT_THAT(explain::range_text(range, 1e9), HasSubstr("a test"));
+  const auto json = nlohmann::json::parse(explain::range_json(range, 1e9));
+  EXPECT_EQ(json.at("as_is").at("kernel_cycles"), range.as_is.kernels);
+}
+
+TEST_F(Range, MultipliesScalarCodeOfRecordings) {
+  chip_.ranges["core.scalar.api"] = {.low = 0.5, .high = 3, .reason = "a test"};
+  const explain::TimeRange range = of("nop 100, 40\nend\n");
+  EXPECT_EQ(part(range, "core.scalar.api").high.kernels, range.as_is.kernels + 120);
+  EXPECT_EQ(part(range, "core.scalar.api").low.kernels, range.as_is.kernels - 30);
+  EXPECT_EQ(part(range, "core.scalar.code").high.kernels, range.as_is.kernels + 40);
+  EXPECT_GE(range.high.kernels, range.as_is.kernels + 160);
+}
+
+TEST_F(Range, IsThatOfSeveralProcesses) {
+  const explain::TimeRange one = of(kChain), two = of(kChain, 2);
+  EXPECT_EQ(explain::range_json(one, 1e9), explain::range_json(two, 1e9));
+}
+
+TEST_F(Range, LeavesColdStartsOut) {
+  const u64 warm = of(kChain).as_is.kernels;
+  chip_.scheduler.first_start = config::Seconds(5e-6);
+  EXPECT_EQ(of(kChain).as_is.kernels, warm);
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ run::Options run_options(const Settings& settings) {
     fail(Fault::Input, "VINCI_RUN_OPTIONS: {}", e.what());
   }
   run::check(o);
+  o.jobs = 1;  // the program may have threads, so nothing is forked
   return o;
 }
 

@@ -19,7 +19,9 @@ function keyFigures({ run, chip, cube, l2, traffic, tasks }) {
   const add = (...values) => list.append(figure(...values));
   add("time", "simulated time", fixed(run.seconds * 1e6, 3), "us",
     `${integer(run.cycles)} cycles of ${gigahertz(chip.clock_hz)} GHz`);
-  add("kernels", "kernels", us(run.kernel_cycles), "us", `${percent(inKernels)} % of the time`, inKernels);
+  const cold = run.cold_cycles > 0 ? `; a first launch takes ${us(run.cold_cycles)} us more, its cold start` : "";
+  add("kernels", run.cold_cycles > 0 ? "kernels, warm" : "kernels", us(run.kernel_cycles), "us",
+    `${percent(inKernels)} % of the time${cold}`, inKernels);
   if (run.gap_share !== undefined) {
     add("gap", "launch gaps", percent(run.gap_share), "%", "of the time no task was at work", run.gap_share);
   }

@@ -68,8 +68,8 @@ function whyKernel(kernel, clock) {
   const us = (cycles) => fixed((cycles / clock) * 1e6, 3);
   const many = kernel.launches > 1 ? `, the slowest of ${counted(kernel.launches, "launch").replace(/hs$/, "hes")}` : "";
   return element("div", { class: "why" },
-    element("h3", {}, `${kernel.name}: ${us(kernel.slowest.cycles)} us${many}`),
-    element("p", { class: "note" }, `Warm ${us(kernel.warm_cycles)} us, cold start ${us(kernel.cold_cycles)} us; ` +
+    element("h3", {}, `${kernel.name}: ${us(kernel.warm_cycles)} us${many}`),
+    element("p", { class: "note" }, (kernel.cold_cycles > 0 ? `Warm; a first launch takes ${us(kernel.cold_cycles)} us more, its cold start. ` : "") +
       `${counted(kernel.blocks, "block")} on ${counted(kernel.slots, "core")}.`),
     element("p", {}, kernel.limited_by ? `${kernel.limited_by[0].toUpperCase()}${kernel.limited_by.slice(1)}.` : ""),
     whyBar(kernel, us), whyLegend(kernel), adviceList(kernel), whyTables(kernel, us));
