@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/base/error.h"
 #include "sim/config/load.h"
+#include "sim/config/schema.h"
 #include "tools/capi/handles.h"
 
 namespace {
@@ -20,6 +21,7 @@ std::vector<std::string> texts(const char* const* items, size_t count) {
 vinci_chip* made(vinci::config::ChipConfig config) {
   auto out = std::make_unique<vinci_chip>();
   out->text = vinci::config::write_chip(config);
+  out->json = vinci::config::chip_json(config);
   out->config = std::make_shared<const vinci::config::ChipConfig>(std::move(config));
   return out.release();
 }
@@ -58,5 +60,6 @@ const char* vinci_chip_arch(const vinci_chip* chip) {
 double vinci_chip_clock(const vinci_chip* chip) { return chip == nullptr ? 0 : chip->config->clock.value; }
 uint32_t vinci_chip_ai_cores(const vinci_chip* chip) { return chip == nullptr ? 0 : chip->config->ai_cores; }
 uint32_t vinci_chip_vector_cores(const vinci_chip* chip) { return chip == nullptr ? 0 : chip->config->vector_cores; }
+const char* vinci_chip_json(const vinci_chip* chip) { return chip == nullptr ? "" : chip->json.c_str(); }
 const char* vinci_chip_text(const vinci_chip* chip) { return chip == nullptr ? "" : chip->text.c_str(); }
 }

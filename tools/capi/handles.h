@@ -21,6 +21,7 @@
 struct vinci_chip {
   std::shared_ptr<const vinci::config::ChipConfig> config;
   std::string text;  // as a chip file
+  std::string json;  // its values
 };
 
 struct vinci_stream {
@@ -84,6 +85,7 @@ struct vinci_run {
   vinci::models::Result result;
   std::string stats, findings, numerics;
   std::string explanation;                             // from the first vinci_run_explain() on
+  std::string range, trace, report;                    // the same of these
   bool of_device = false;                              // also when it is done
   std::vector<vinci::u32> outputs;                     // buffers that have one
   std::vector<std::vector<vinci::u64>> output_shapes;  // in their order

@@ -10,9 +10,14 @@
 #include "isa/census/census.h"
 #include "isa/check/checker.h"
 #include "models/soc/functional.h"
+#include "sim/io/atomic_file.h"
+#include "sim/io/temp_folder.h"
+#include "sim/trace/chrome_trace.h"
 #include "tools/capi/handles.h"
 #include "tools/capi/turn.h"
-#include "tools/explain/explain.h"
+#include "tools/explain/range.h"
+#include "tools/explain/simulate.h"
+#include "tools/report/page.h"
 #include "tools/results/findings.h"
 #include "tools/results/numerics.h"
 #include "tools/results/stats_json.h"
@@ -115,15 +120,66 @@ const nlohmann::ordered_json* find_counter(const nlohmann::ordered_json& stats, 
   return member->is_number() ? &*member : nullptr;
 }
 
+explain::Options options_of(const vinci_run& r) {
+  return {.seed = r.options.seed, .data = !r.of_device, .max_cycles = r.options.max_cycles, .interrupted = [&r] {
+            return r.cancelled.load();
+          }};
+}
+
+void need_time(const vinci_run& r) {
+  if (r.options.mode == VINCI_MODE_FUNCTIONAL) fail(Fault::Unsupported, "a run of mode functional has no time");
+}
+
 // Buffers of a device held what they hold no more.
 std::string explanation_of(const vinci_run& r) {
-  if (r.options.mode == VINCI_MODE_FUNCTIONAL) fail(Fault::Unsupported, "a run of mode functional has no time");
+  need_time(r);
   const Turn turn(r.cancelled);
-  const explain::Options options{
-      .seed = r.options.seed, .data = !r.of_device, .max_cycles = r.options.max_cycles, .interrupted = [&r] {
-        return r.cancelled.load();
-      }};
-  return explain::to_json(explain::explain(*r.config, *r.tasks, options), r.config->clock);
+  return explain::to_json(explain::explain(*r.config, *r.tasks, options_of(r)), r.config->clock);
+}
+
+std::string range_of(const vinci_run& r) {
+  need_time(r);
+  const Turn turn(r.cancelled);
+  return explain::range_json(explain::time_range(*r.config, *r.tasks, options_of(r), 1), r.config->clock);
+}
+
+std::string trace_of(const vinci_run& r) {
+  need_time(r);
+  const Turn turn(r.cancelled);
+  const io::TempFolder folder("trace");
+  const std::string path = folder / "trace.json";
+  explain::simulate_fastest(options_of(r), [&](bool with_data) {
+    trace::ChromeTrace sink(path, r.config->clock);
+    task::RunMemory memory(*r.tasks, with_data, r.options.seed);
+    models::simulate(
+        *r.config, *r.tasks, memory,
+        {.max_cycles = r.options.max_cycles, .interrupted = [&r] { return r.cancelled.load(); }, .trace = &sink});
+    sink.commit();
+  });
+  return io::read_file(path);
+}
+
+std::string report_of(const vinci_run& r) {
+  const auto parsed = [](const std::string& text) { return text.empty() ? report::Json() : report::Json::parse(text); };
+  const report::RunFiles files{.chip = *r.config,
+                               .stats = parsed(r.stats),
+                               .numerics = parsed(r.numerics),
+                               .findings = parsed(r.findings),
+                               .explanation = parsed(r.explanation)};
+  if (files.stats.is_null() && files.numerics.is_null() && files.findings.is_null())
+    fail(Fault::Unsupported, "a run of mode functional without check and numerics has nothing to report");
+  return report::page(report::report_data(files));
+}
+
+// The text that `make` gives of a run that is done, made once.
+vinci_status text_of(vinci_run* run, const char** text, std::string vinci_run::*kept,
+                     std::string (*make)(const vinci_run&)) {
+  return guarded([&] {
+    const char*& out = need(text, "text");
+    if (!need(run, "run").done) fail(Fault::Input, "the run is not done");
+    if ((run->*kept).empty()) run->*kept = make(*run);
+    out = (run->*kept).c_str();
+  });
 }
 
 // Carries the run out on this thread, where no thread has done so.
@@ -191,6 +247,9 @@ void vinci_run_destroy(vinci_run* run) {
 uint64_t vinci_run_cycles(const vinci_run* run) { return is_done(run) ? run->result.cycles : 0; }
 double vinci_run_seconds(const vinci_run* run) { return is_done(run) ? run->result.seconds : 0; }
 uint64_t vinci_run_kernel_cycles(const vinci_run* run) { return is_done(run) ? run->result.kernel_cycles : 0; }
+uint64_t vinci_run_cold_cycles(const vinci_run* run) {
+  return is_done(run) ? run->result.kernel_cycles - run->result.warm_cycles() : 0;
+}
 uint64_t vinci_run_instructions(const vinci_run* run) { return is_done(run) ? run->result.instructions : 0; }
 const char* vinci_run_stats(const vinci_run* run) { return is_done(run) ? run->stats.c_str() : ""; }
 const char* vinci_run_numerics(const vinci_run* run) { return is_done(run) ? run->numerics.c_str() : ""; }
@@ -214,6 +273,17 @@ vinci_status vinci_run_explain(vinci_run* run, const char** text) {
     if (run->explanation.empty()) run->explanation = vinci::capi::explanation_of(*run);
     out = run->explanation.c_str();
   });
+}
+
+vinci_status vinci_run_range(vinci_run* run, const char** text) {
+  return vinci::capi::text_of(run, text, &vinci_run::range, vinci::capi::range_of);
+}
+vinci_status vinci_run_trace(vinci_run* run, const char** text) {
+  return vinci::capi::text_of(run, text, &vinci_run::trace, vinci::capi::trace_of);
+}
+vinci_status vinci_run_report(vinci_run* run, const char** text) {
+  if (run != nullptr && run->done) run->report.clear();  // an explanation may have come
+  return vinci::capi::text_of(run, text, &vinci_run::report, vinci::capi::report_of);
 }
 
 size_t vinci_run_output_count(const vinci_run* run) { return run == nullptr ? 0 : run->outputs.size(); }

@@ -18,6 +18,7 @@
 
 #include "tools/python/bodies.h"
 #include "tools/python/built_stream.h"
+#include "tools/python/embedded.h"
 #include "tools/python/program.h"
 #include "tools/python/run.h"
 #include "tools/python/task_stream.h"
@@ -187,7 +188,12 @@ PYBIND11_MODULE(vinci, m) {
       .def_property_readonly("clock", [](const Chip& c) { return vinci_chip_clock(c.get()); })
       .def_property_readonly("ai_cores", [](const Chip& c) { return vinci_chip_ai_cores(c.get()); })
       .def_property_readonly("vector_cores", [](const Chip& c) { return vinci_chip_vector_cores(c.get()); })
-      .def_property_readonly("text", [](const Chip& c) { return vinci_chip_text(c.get()); });
+      .def_property_readonly(
+          "text", [](const Chip& c) { return vinci_chip_text(c.get()); }, "As a chip file.")
+      .def_property_readonly(
+          "values",
+          [](const Chip& c) { return py::module_::import("vinci").attr("Group")(json(vinci_chip_json(c.get()))); },
+          "All keys as nested objects, a Group; chip.core.cube.startup is short for chip.values.core.cube.startup.");
 
   py::class_<Run>(m, "Run", "A run; its numbers are there when it is done.")
       .def("wait", &Run::wait, "Does the run, if it is not done.")
@@ -196,6 +202,12 @@ PYBIND11_MODULE(vinci, m) {
       .def_property_readonly("cycles", [](const Run& r) { return vinci_run_cycles(r.get()); })
       .def_property_readonly("seconds", [](const Run& r) { return vinci_run_seconds(r.get()); })
       .def_property_readonly("kernel_cycles", [](const Run& r) { return vinci_run_kernel_cycles(r.get()); })
+      .def_property_readonly(
+          "cold_cycles", [](const Run& r) { return vinci_run_cold_cycles(r.get()); },
+          "Of kernel_cycles, those of cold starts, which a first launch has.")
+      .def_property_readonly(
+          "warm_cycles", [](const Run& r) { return vinci_run_kernel_cycles(r.get()) - vinci_run_cold_cycles(r.get()); },
+          "In which kernels ran, without their cold starts, as when they are launched again.")
       .def_property_readonly("instructions", [](const Run& r) { return vinci_run_instructions(r.get()); })
       .def_property_readonly(
           "stats", [](const Run& r) { return json(vinci_run_stats(r.get())); }, "stats.json")
@@ -207,6 +219,30 @@ PYBIND11_MODULE(vinci, m) {
             return json(text);
           },
           "Why the kernels took their time, as explain.json: critical paths, lines, limits, advice")
+      .def(
+          "range",
+          [](const Run& r) {
+            const char* text = nullptr;
+            must(vinci_run_range(r.get(), &text));
+            return json(text);
+          },
+          "How far off the time may be by what the chip assumes, as range.json; simulates again, many times.")
+      .def(
+          "trace",
+          [](const Run& r) {
+            const char* text = nullptr;
+            must(vinci_run_trace(r.get(), &text));
+            return json(text);
+          },
+          "The timeline in the Chrome trace format, as trace.json; simulates again. spans() has it as columns.")
+      .def(
+          "report",
+          [](const Run& r) {
+            const char* text = nullptr;
+            must(vinci_run_report(r.get(), &text));
+            return std::string(text);
+          },
+          "The run as a page, as report.html; a notebook shows a run that way.")
       .def_property_readonly("findings", [](const Run& r) { return json(vinci_run_findings(r.get())); })
       .def_property_readonly("numerics", [](const Run& r) { return json(vinci_run_numerics(r.get())); })
       .def("counter", &Run::counter, py::arg("path"), "Such as 'core0.AIC/M/busy'.")
@@ -312,4 +348,11 @@ PYBIND11_MODULE(vinci, m) {
             return run;
           },
           mode, max_cycles, seed, threads, check, numerics, "A run that is done.");
+
+  for (const EmbeddedFile& file : embedded_files()) {
+    const py::module_ builtins = py::module_::import("builtins");
+    const py::object code =
+        builtins.attr("compile")(std::string(file.text), "<vinci " + std::string(file.path) + ">", "exec");
+    builtins.attr("exec")(code, m.attr("__dict__"));
+  }
 }

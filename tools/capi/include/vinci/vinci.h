@@ -85,6 +85,10 @@ VINCI_API uint32_t vinci_chip_vector_cores(const vinci_chip* chip); /* 0 where A
 /* The effective chip as a chip file. */
 VINCI_API const char* vinci_chip_text(const vinci_chip* chip);
 
+/* Its values as JSON, an object for each group: sizes in bytes, rates in bytes a cycle or a second, times in seconds or
+ * cycles, frequencies in Hz. */
+VINCI_API const char* vinci_chip_json(const vinci_chip* chip);
+
 /* ---- Runs ---- */
 
 typedef enum vinci_mode VINCI_ENUM {
@@ -119,6 +123,9 @@ VINCI_API uint64_t
 vinci_run_cycles(const vinci_run* run); /* from the first call of the host to the end of the last task */
 VINCI_API double vinci_run_seconds(const vinci_run* run);
 VINCI_API uint64_t vinci_run_kernel_cycles(const vinci_run* run); /* with at least one kernel under way */
+/* Of these, the cold starts: cores that fetch the code of a program that they have not run before. What a kernel takes
+   when it is launched again is vinci_run_kernel_cycles() less this. */
+VINCI_API uint64_t vinci_run_cold_cycles(const vinci_run* run);
 VINCI_API uint64_t vinci_run_instructions(const vinci_run* run);
 /* A counter by its path in the member `counters` of the statistics: "core0.AIC/M/busy". */
 VINCI_API vinci_status vinci_run_counter(const vinci_run* run, const char* path, uint64_t* value);
@@ -132,6 +139,12 @@ VINCI_API const char* vinci_run_numerics(const vinci_run* run);
  * simulates again, several times. `text` lives as long as the run. VINCI_ERROR_UNSUPPORTED for runs without time, and
  * for those of a device whose programs depend on what its buffers held. Calls for one run must not overlap. */
 VINCI_API vinci_status vinci_run_explain(vinci_run* run, const char** text);
+/* The same rules for: how far off the time may be by what the chip assumes, as range.json; the timeline as trace.json
+ * of the Chrome trace format; and report.html, the run as a page, with its explanation if vinci_run_explain() was
+ * called. */
+VINCI_API vinci_status vinci_run_range(vinci_run* run, const char** text);
+VINCI_API vinci_status vinci_run_trace(vinci_run* run, const char** text);
+VINCI_API vinci_status vinci_run_report(vinci_run* run, const char** text);
 
 /* The host buffers of a task stream that have an `output`. */
 typedef struct vinci_output {
