@@ -60,6 +60,7 @@ struct NumericOptions {
 };
 
 class CensusPoint;  // isa/census/census.h
+class ShadowPoint;  // isa/shadow/shadow.h
 
 // What a non-scalar instruction executes on.
 struct ExecContext {
@@ -71,6 +72,7 @@ struct ExecContext {
   ResultRegisters& results;
   NumericOptions numerics = {};
   CensusPoint* census = nullptr;  // where results are reported to; null: nobody asks
+  ShadowPoint* shadow = nullptr;  // where their references are computed; null: there are none
 };
 
 // What the scalar unit executes on. Values that depend on loaded data are `unknown` in timing-only runs.

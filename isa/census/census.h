@@ -83,11 +83,15 @@ struct TaskCensus {
 };
 
 class Origins;  // isa/census/origins.h
+class Shadow;   // isa/shadow/shadow.h
 
 // Of a whole run.
 struct Census {
   std::map<u32, TaskCensus> tasks;  // by Launch::task, the position of the task in the order of the task stream
   std::shared_ptr<Origins> origins;
+  bool events = true;               // they are counted
+  std::shared_ptr<Shadow> shadow;   // references beside the elements; null: there are none
+  std::shared_ptr<Shadow> what_if;  // the same of a program with other formats; only beside `shadow`
 
   // The census of a task, which begins with it.
   TaskCensus& of(u32 task);

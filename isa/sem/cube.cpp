@@ -10,6 +10,7 @@
 #include "isa/census/cube.h"
 #include "isa/insns/move.h"
 #include "isa/sem/matmul_kernel.h"
+#include "isa/shadow/cube.h"
 
 namespace vinci::isa::insn {
 namespace {
@@ -159,8 +160,17 @@ void Mad::execute(const Args& x, ExecContext& c) {
   if (x.type == f162f16) mode.saturate = c.overflow == OverflowMode::saturation;
   std::optional<MadCensus> census;
   if (c.census != nullptr) census.emplace(tile, input_type(x.type), x.type == f162f16, mode);
+  std::optional<MadShadow> shadow;
+  if (c.shadow != nullptr && is_float(input_type(x.type))) {
+    shadow.emplace(tile, input_type(x.type), x.type == f162f16, mode,
+                   MadPlaces{.a = x.a, .b = x.b, .c = x.c, .from_bias = has_bias(x), .bias = x.bias});
+  } else if (c.shadow != nullptr) {
+    for (ShadowPoint* point = c.shadow; point != nullptr; point = point->next)
+      point->space(BufId::L0C).clear(x.c, size.c);
+  }
   const MatmulResult r = x.type == f162f16 ? matmul_f16_f16(tile, mode) : matmul(tile, input_type(x.type), mode);
   if (census) census->count(r, *c.census);
+  if (shadow) shadow->count(c.shadow);
   if (r.overflow) c.status |= status::kCubeOverflow;
   if (r.underflow) c.status |= status::kCubeUnderflow;
   if (r.non_finite) c.status |= status::kCubeNanInf;

@@ -12,6 +12,7 @@
 #include "isa/sem/atomic.h"
 #include "isa/sem/fractal_kernel.h"
 #include "isa/sem/quant.h"
+#include "isa/shadow/shadow.h"
 
 // STATUS bits 8 and 9 record what f16 results did (a modelling choice: the public bit descriptions name L0C to UB
 // only).
@@ -410,6 +411,87 @@ void write_rows(u64 src, u64 dst, const FixpipeArgs& x, const Layout& l, Convert
   }
 }
 
+// The references of what has left L0C.
+class FixpipeShadow {
+ public:
+  FixpipeShadow(const FixpipeArgs& x, BufId dst, const Layout& l, const ExecContext& c)
+      : x_(x), dst_(dst), l_(l), c_(c), mode_(mode_of(x)) {}
+
+  void count(ShadowPoint& point) const {
+    for (u64 matrix = 0; matrix < l_.matrices; ++matrix) {
+      for (u64 row = 0; row < x_.mSize; ++row) {
+        for (u32 first = 0; first < l_.columns; first += kColumns / 2)
+          count_piece(point, matrix, row, first, std::min(kColumns / 2, l_.columns - first));
+      }
+    }
+  }
+
+ private:
+  u64 address(u64 matrix, u64 row, u32 column) const {
+    if (x_.nz2nd != 0) return x_.dst + matrix * l_.dst_matrix + row * l_.row_step + l_.bytes(column);
+    const u32 block = column / l_.width, width = std::min(l_.width, l_.columns - block * l_.width);
+    return x_.dst + block * l_.block_step + l_.bytes(row * width + column % l_.width);
+  }
+  // Columns of one row that lie side by side on both sides.
+  void count_piece(ShadowPoint& point, u64 matrix, u64 row, u32 first, u32 count) const {
+    RefSpace& to = point.space(dst_);
+    const u64 at = address(matrix, row, first);
+    const u64 from = x_.src + matrix * l_.src_matrix + (u64{first / kColumns} * x_.srcStride + row) * kRowBytes +
+                     first % kColumns * 4;
+    const bool narrows = mode_.number == QuantPre::f32_to_f16 || mode_.number == QuantPre::f32_to_bf16;
+    if ((!narrows && mode_.number != QuantPre::none) || x_.reluPre > static_cast<u8>(ReluPre::normal))
+      return to.clear(at, std::max<u64>(1, l_.bytes(count)));
+    const RefSpace& l0c = point.space(BufId::L0C);
+    if (!narrows && l0c.type(from, count * 4) == RefType::none) return to.clear(at, l_.bytes(count));
+    std::array<double, kColumns / 2> own{}, reference{}, value{};
+    for (u32 i = 0; i < count; ++i)
+      own[i] = c_.mem[BufId::L0C].load<float>(from + 4 * i);
+    const auto some = [count](auto& of) { return std::span(of).first(count); };
+    point.add_restarted(l0c.load(LaneType::f32, from, some(own), some(reference)));
+    u64 decided = 0;
+    for (u32 i = 0; x_.reluPre != 0 && i < count; ++i) {
+      decided += (own[i] > 0 && reference[i] < 0) || (own[i] < 0 && reference[i] > 0) ? 1 : 0;
+      if (own[i] < 0 || (own[i] == 0 && reference[i] < 0)) reference[i] = 0;
+      if (own[i] < 0) own[i] = 0;
+    }
+    point.add_decided(decided);
+    const LaneType type = !narrows                                     ? LaneType::f32
+                          : mode_.number == QuantPre::f32_to_f16 ? LaneType::f16
+                                                                 : LaneType::bf16;
+    // Columns beyond the matrix leave with it, but count for nothing.
+    const u32 counted = std::min(count, x_.nSize - std::min<u32>(first, x_.nSize));
+    if (narrows && counted != 0) {
+      read(at, type, std::span(value).first(counted));
+      point.count(type, std::span(value).first(counted), std::span(own).first(counted),
+                  std::span(reference).first(counted), (matrix * x_.mSize + row) * x_.nSize + first);
+    }
+    to.store(type, at, some(reference));
+  }
+  void read(u64 address, LaneType type, std::span<double> into) const {
+    std::array<u16, kColumns> bits{};
+    const auto bytes = std::as_writable_bytes(std::span(bits)).first(into.size() * sizeof(u16));
+    if (dst_ == BufId::GM) {
+      c_.mem.gm().read(address, bytes);
+    } else {
+      std::ranges::copy(c_.mem[dst_].bytes(address, bytes.size()), bytes.begin());
+    }
+    for (usize i = 0; i < into.size(); ++i)
+      into[i] = type == LaneType::f16 ? f16_value(bits[i]) : bf16_value(bits[i]);
+  }
+
+  const FixpipeArgs& x_;
+  BufId dst_;
+  const Layout& l_;
+  const ExecContext& c_;
+  const QuantMode& mode_;
+};
+
+void write_matrices(const FixpipeArgs& x, BufId dst, const Layout& l, Converter& convert, ExecContext& c) {
+  if (x.nz2nd == 0) return write_blocks(x, dst, l, convert, c);
+  for (u64 matrix = 0; matrix < l.matrices; ++matrix)
+    write_rows(x.src + matrix * l.src_matrix, x.dst + matrix * l.dst_matrix, x, l, convert, c);
+}
+
 }  // namespace
 
 void fixpipe_execute(const FixpipeArgs& x, BufId dst, ExecContext& c) {
@@ -417,9 +499,9 @@ void fixpipe_execute(const FixpipeArgs& x, BufId dst, ExecContext& c) {
   const Layout l = layout_of(x, c.spr);
   if (l.columns == 0) return;
   Converter convert(x, l.columns, c);
-  if (x.nz2nd == 0) return write_blocks(x, dst, l, convert, c);
-  for (u64 matrix = 0; matrix < l.matrices; ++matrix)
-    write_rows(x.src + matrix * l.src_matrix, x.dst + matrix * l.dst_matrix, x, l, convert, c);
+  write_matrices(x, dst, l, convert, c);
+  for (ShadowPoint* point = c.shadow; point != nullptr; point = point->next)
+    FixpipeShadow(x, dst, l, c).count(*point);
 }
 
 }  // namespace vinci::isa::insn

@@ -90,6 +90,7 @@ void compute_binary(const BinaryOperands& o, BinaryOp op, ExecContext& c) {
   const std::array src{o.src0, o.src1};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
   const LaneCensus census{.rule = lane_rule(op),
+                          .op = op,
                           .before_relu = c.census != nullptr ? before_relu(op, o.dst.type) : nullptr};
   const RepeatsKernel repeats = binary_repeats(op, o.dst.type);
   for_each_repeat<2>(
@@ -105,6 +106,7 @@ void compute_ternary(const BinaryOperands& o, TernaryOp op, ExecContext& c) {
   const RepeatsKernel repeats = ternary_repeats(op, o.dst.type, o.src0.type);
   const bool relu = c.census != nullptr && op == TernaryOp::madd_relu;
   const LaneCensus census{.rule = lane_rule(op),
+                          .op = op,
                           .reads_dst = true,
                           .before_relu = relu ? ternary_kernel(TernaryOp::madd, o.dst.type, o.src0.type) : nullptr};
   for_each_repeat<3>(
@@ -121,7 +123,7 @@ void compute_unary(const UnaryOperands& o, UnaryOp op, ExecContext& c) {
   VINCI_CHECK(kernel != nullptr);
   const std::array src{o.src};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
-  const LaneCensus census{.rule = lane_rule(op), .names = {"src"}};
+  const LaneCensus census{.rule = lane_rule(op), .op = op, .names = {"src"}};
   const RepeatsKernel repeats = unary_repeats(op, o.dst.type);
   for_each_repeat<1>(
       c, compute_in_place(c, selection, repeats, o.dst, src, census), o.dst, src,
@@ -135,7 +137,7 @@ void compute_scalar(const UnaryOperands& o, BinaryOp op, u64 scalar_value, ExecC
   const std::array src{o.src};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
   const LaneCensus census{
-      .rule = lane_rule(op), .names = {"src", "scalar"}, .second = &scalar, .second_type = o.src.type};
+      .rule = lane_rule(op), .op = op, .names = {"src", "scalar"}, .second = &scalar, .second_type = o.src.type};
   const RepeatsKernel repeats = binary_repeats(op, o.dst.type);
   for_each_repeat<1>(
       c, compute_in_place(c, selection, repeats, o.dst, src, census, &scalar), o.dst, src,
@@ -150,6 +152,7 @@ void compute_axpy(const UnaryOperands& o, u64 scalar_value, ExecContext& c) {
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
   const RepeatsKernel repeats = ternary_repeats(TernaryOp::mla, o.dst.type, o.src.type);
   const LaneCensus census{.rule = LaneRule::mla,
+                          .op = TernaryOp::mla,
                           .names = {"src", "scalar"},
                           .second = &scalar,
                           .second_type = o.src.type,

@@ -4,6 +4,7 @@
 
 #include "isa/issue.h"
 #include "isa/sem/vector_ops.h"
+#include "isa/shadow/kernels.h"
 
 namespace vinci::isa::insn {
 namespace {
@@ -25,6 +26,53 @@ LaneBits load_bits(const View& ub, u64 address, u32 lanes) {
   LaneBits bits{};
   std::memcpy(bits.data(), ub.bytes(address, lanes / 8).data(), lanes / 8);
   return bits;
+}
+
+bool compared(CompareOp op, double a, double b) {
+  switch (op) {
+    case CompareOp::eq: return a == b;
+    case CompareOp::ne: return a < b || a > b;
+    case CompareOp::lt: return a < b;
+    case CompareOp::le: return a <= b;
+    case CompareOp::gt: return a > b;
+    case CompareOp::ge: return a >= b;
+  }
+  return false;
+}
+
+// Counts comparisons of a repeat that the references would decide otherwise. `scalar`: the second operand, if it is no
+// source.
+template <usize N>
+void shadow_compare(const ExecContext& c, CompareOp op, const std::array<Operand, N>& src,
+                    const std::array<LaneBuffer, N>& in, const LaneBuffer* scalar, u32 lanes, const Run& run, u32 r) {
+  namespace kernels = shadow_kernels;
+  const LaneType type = src[0].type;
+  if (!is_float(type)) return;
+  std::array<DoubleLanes, 2> own, references;
+  for (ShadowPoint* point = c.shadow; point != nullptr; point = point->next) {
+    bool any = false;
+    for (usize i = 0; i < 2; ++i) {
+      kernels::lane_doubles(type, i < N ? in[i] : *scalar, lanes, own[i]);
+      references[i] = own[i];
+      PlaneLanes planes;
+      if (i >= N || !load_planes(*point, src[i], r, BlockSpan(run.mask, type), planes)) continue;
+      kernels::decode(lane_bytes(type), planes, own[i].v.data(), references[i].v.data(), lanes);
+      any = true;
+    }
+    if (!any) continue;
+    u64 otherwise = 0;
+    for (u32 i = 0; i < lanes; ++i) {
+      if ((run.mask[i / 64] >> (i % 64) & 1) == 0) continue;
+      otherwise += compared(op, own[0].v[i], own[1].v[i]) != compared(op, references[0].v[i], references[1].v[i]) ? 1 : 0;
+    }
+    point->add_decided(otherwise);
+  }
+}
+
+// Bits have no references.
+void clear_bits(const ExecContext& c, u64 address, u32 lanes) {
+  for (ShadowPoint* point = c.shadow; point != nullptr; point = point->next)
+    point->space(BufId::UB).clear(address, lanes / 8);
 }
 
 // The address of the masks that mode 2 of vsel reads is known when it executes, not when it is issued: the lower 32
@@ -59,9 +107,11 @@ void compare_to_register(const BinaryOperands& o, CompareOp op, ExecContext& c) 
   const CompareKernel kernel = compare_kernel(op, o.src0.type);
   VINCI_CHECK(kernel != nullptr);
   for_each_source<2>(c, {c.spr, c.arch, o.lanes(), o.repeat}, {o.src0, o.src1},
-                     [&](const Run& run, u32, const auto& in) {
+                     [&](const Run& run, u32 r, const auto& in) {
                        LaneBits bits{};
                        c.status |= kernel(in[0], in[1], bits);
+                       if (c.shadow != nullptr)
+                         shadow_compare<2>(c, op, {o.src0, o.src1}, in, nullptr, o.lanes(), run, r);
                        for (usize w = 0; w < bits.size(); ++w)
                          c.results.cmpmask[w] = (c.results.cmpmask[w] & ~run.mask[w]) | (bits[w] & run.mask[w]);
                      });
@@ -84,9 +134,13 @@ void compare_execute(const VectorBinaryArgs& x, CompareOp op, LaneType type, Exe
   const CompareKernel kernel = compare_kernel(op, type);
   VINCI_CHECK(kernel != nullptr);
   const auto selection = Selection::unmasked(c.spr, c.arch, lanes_per_repeat(type), x.repeat);
-  for_each_source<2>(c, selection, {src0_of(x, type), src1_of(x, type)}, [&](const Run&, u32 r, const auto& in) {
+  for_each_source<2>(c, selection, {src0_of(x, type), src1_of(x, type)}, [&](const Run& run, u32 r, const auto& in) {
     LaneBits bits{};
     c.status |= kernel(in[0], in[1], bits);
+    if (c.shadow != nullptr) {
+      shadow_compare<2>(c, op, {src0_of(x, type), src1_of(x, type)}, in, nullptr, selection.lanes(), run, r);
+      clear_bits(c, x.dst + u64{r} * selection.lanes() / 8, selection.lanes());
+    }
     store_bits(c.mem[BufId::UB], x.dst + u64{r} * selection.lanes() / 8, selection.lanes(), bits);
   });
 }
@@ -105,9 +159,13 @@ void compare_scalar_execute(const VectorUnaryArgs& x, CompareOp op, LaneType typ
   VINCI_CHECK(kernel != nullptr);
   const auto selection = Selection::unmasked(c.spr, c.arch, lanes_per_repeat(type), x.repeat);
   const LaneBuffer scalar = broadcast(scalar_bits(x.scalar, type), type);
-  for_each_source<1>(c, selection, {src_of(x, type)}, [&](const Run&, u32 r, const auto& in) {
+  for_each_source<1>(c, selection, {src_of(x, type)}, [&](const Run& run, u32 r, const auto& in) {
     LaneBits bits{};
     c.status |= kernel(in[0], scalar, bits);
+    if (c.shadow != nullptr) {
+      shadow_compare<1>(c, op, {src_of(x, type)}, in, &scalar, selection.lanes(), run, r);
+      clear_bits(c, x.dst + u64{r} * selection.lanes() / 8, selection.lanes());
+    }
     store_bits(c.mem[BufId::UB], x.dst + u64{r} * selection.lanes() / 8, selection.lanes(), bits);
   });
 }

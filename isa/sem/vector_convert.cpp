@@ -158,6 +158,7 @@ void convert_lanes(const UnaryOperands& o, RoundMode round, ExecContext& c) {
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
   const RepeatsKernel repeats = wrapping != nullptr ? nullptr : convert_repeats(o.src.type, o.dst.type, round);
   const LaneCensus census{.rule = o.src.type == o.dst.type ? LaneRule::moved : LaneRule::convert,
+                          .op = LaneOp::Kind::convert,
                           .names = {"src"},
                           .round = round,
                           .wraps = wrapping != nullptr};
@@ -172,7 +173,7 @@ void deq_lanes(const UnaryOperands& o, ExecContext& c) {
   for_each_repeat<1>(
       c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src},
       [&](const auto& in, LaneBuffer& out, LaneMode mode) { return deq16_lanes(in[0], scale, out, mode); },
-      {.rule = LaneRule::product, .names = {"src", "deqscale"}, .second = &scales, .second_type = LaneType::f16});
+      {.rule = LaneRule::product, .op = LaneOp::Kind::scale, .names = {"src", "deqscale"}, .second = &scales, .second_type = LaneType::f16});
 }
 
 void convert_execute(const VectorUnaryArgs& x, LaneType from, LaneType to, RoundMode round, ExecContext& c) {

@@ -346,6 +346,7 @@ void count_repeats(const ExecContext& c, const LaneCensus& census, RepeatsKernel
 Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKernel kernel, const Operand& dst,
                            std::span<const Operand> src, const LaneCensus& census, const LaneBuffer* scalar) {
   const u32 lanes = selection.lanes();
+  if (c.shadow != nullptr) return selection;  // it looks at each repeat before the next
   if (kernel == nullptr || selection.empty() || !selection.begin()->full(lanes)) return selection;
   const View& ub = c.mem[BufId::UB];
   const Run& run = *selection.begin();
@@ -368,6 +369,76 @@ Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKe
   c.status |= raised;
   count_repeats(c, census, kernel, job, src.front().type, dst.type, src.size(), run, lanes, raised);
   return selection.without_first();
+}
+
+namespace {
+
+// Calls f(address, bytes) for the pieces of UB that some blocks of one repeat are.
+template <class F>
+void each_extent(const Operand& o, u32 repeat, BlockSpan span, F f) {
+  const u64 offset = u64{repeat} * o.repeat_stride;
+  if (o.contiguous()) return f(o.blocks[span.first] + offset, u64{span.count} * kBlockBytes);
+  for (u32 b = span.first; b < span.first + span.count; ++b)
+    f(o.blocks[b] + offset, u64{o.piece});
+}
+
+}  // namespace
+
+bool load_planes(const ShadowPoint& shadow, const Operand& o, u32 repeat, BlockSpan span, PlaneLanes& to) {
+  const LocalRefs& ub = shadow.core().buffers[index(BufId::UB)];
+  if (ub.clean()) return false;
+  bool any = false;
+  each_extent(o, repeat, span, [&](u64 at, u64 bytes) { any |= ub.type(at, bytes) != RefType::none; });
+  if (!any) return false;
+  for (u32 p = 0; p < kPlanes; ++p)
+    load_lanes(ub.views[p], o, repeat, span, to[p]);
+  return true;
+}
+
+void shadow_lanes(const ExecContext& c, const LaneCensus& census, const Operand& dst, std::span<const Operand> src,
+                  std::span<const LaneBuffer> in, const LaneBuffer& out, u32 lanes, const Run& run, u32 repeat,
+                  const OperandMask* mask) {
+  std::array<PlaneLanes, 3> planes;
+  PlaneLanes results;
+  const usize sources = in.size() - (census.reads_dst ? 1 : 0);
+  const BlockSpan written = mask != nullptr ? mask->span : BlockSpan(run.mask, dst.type, dst.piece);
+  for (ShadowPoint* point = c.shadow; point != nullptr; point = point->next) {
+    const auto operand = [&](usize i) {
+      const BlockSpan span(run.mask, src[i].type, src[i].piece);
+      const bool has = load_planes(*point, src[i], repeat, span, planes[i]);
+      return ShadowOperand{src[i].type, &in[i], has ? &planes[i] : nullptr};
+    };
+    ShadowLanes job{.op = census.op,
+                    .round = census.round,
+                    .dst = dst.type,
+                    .out = &out,
+                    .lanes = lanes,
+                    .active = run.mask,
+                    .element = u64{repeat} * lanes};
+    if (sources > 0) job.a = operand(0);
+    if (sources > 1) {
+      job.b = operand(1);
+    } else if (census.second != nullptr) {
+      job.b = {census.second_type, census.second, nullptr};
+    }
+    if (census.reads_dst) job.old = operand(in.size() - 1);
+    LocalRefs& ub = point->core().buffers[index(BufId::UB)];
+    const bool has = point->compute(job, results);
+    if (!has) {
+      bool stale = false;
+      each_extent(dst, repeat, written, [&](u64 at, u64 bytes) { stale |= ub.type(at, bytes) != RefType::none; });
+      if (!stale) continue;
+      results = {};
+    }
+    for (u32 p = 0; p < kPlanes; ++p) {
+      if (mask != nullptr) {
+        store_lanes(ub.views[p], dst, repeat, *mask, results[p]);
+      } else {
+        store_lanes(ub.views[p], dst, repeat, dst.pieces_of(lanes), results[p]);
+      }
+    }
+    if (has) each_extent(dst, repeat, written, [&](u64 at, u64 bytes) { ub.set_type(at, bytes, ref_type(dst.type)); });
+  }
 }
 
 LaneMode lane_mode(const ExecContext& c) {

@@ -15,6 +15,7 @@
 #include "isa/insn.h"
 #include "isa/insns/vector.h"
 #include "isa/numeric/lanes.h"
+#include "isa/shadow/shadow.h"
 
 // How instructions of the vector unit walk over UB: operands, masks and repeats. What they do to the lanes of one
 // repeat is in isa/numeric/lanes.h.
@@ -186,6 +187,7 @@ void for_each_source(const ExecContext& c, const Selection& selection, const std
 // What the census must know of an instruction that computes lane by lane.
 struct LaneCensus {
   LaneRule rule = LaneRule::moved;
+  LaneOp op;  // for the shadow
   std::array<std::string_view, 2> names{"src0", "src1"};
   const LaneBuffer* second = nullptr;    // the second operand, where it is no source in UB (a scalar)
   LaneType second_type = LaneType::f16;  // of it
@@ -198,6 +200,13 @@ struct LaneCensus {
 void count_lanes(const ExecContext& c, const LaneCensus& census, LaneType src, LaneType dst,
                  std::span<const LaneBuffer> in, const LaneBuffer& ieee, u64 raised, u32 lanes, const LaneBits& active,
                  u32 repeat);
+
+// The references of one repeat, before its results are stored; `mask` is null where all lanes are active.
+void shadow_lanes(const ExecContext& c, const LaneCensus& census, const Operand& dst, std::span<const Operand> src,
+                  std::span<const LaneBuffer> in, const LaneBuffer& out, u32 lanes, const Run& run, u32 repeat,
+                  const OperandMask* mask);
+// What one operand of a repeat has in the planes of a shadow; false: no references.
+bool load_planes(const ShadowPoint& shadow, const Operand& o, u32 repeat, BlockSpan span, PlaneLanes& to);
 
 // Computes the first repeats where they lie, if their lanes are all selected and contiguous; returns what is left to
 // do. Without `kernel` that is everything, and with a census also where operands would be gone before it has looked at
@@ -244,6 +253,8 @@ void for_each_repeat(ExecContext& c, const Selection& selection, const Operand& 
       c.status |= kernel(in, out);
     }
     if (run.full(lanes)) {
+      if (c.shadow != nullptr) [[unlikely]]
+        shadow_lanes(c, census, dst, src, in, out, lanes, run, r, nullptr);
       store_lanes(ub, dst, r, blocks, out);
       return;
     }
@@ -251,6 +262,8 @@ void for_each_repeat(ExecContext& c, const Selection& selection, const Operand& 
       mask = OperandMask(run.mask, lanes, dst.type, dst.piece);
       masked = &run;
     }
+    if (c.shadow != nullptr) [[unlikely]]
+      shadow_lanes(c, census, dst, src, in, out, lanes, run, r, &mask);
     store_lanes(ub, dst, r, mask, out);
   });
 }

@@ -2,7 +2,10 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/insns/vector_reduce.h"
 
+#include <cmath>
+
 #include "isa/sem/vector_lanes.h"
+#include "isa/shadow/kernels.h"
 
 namespace vinci::isa::insn {
 namespace {
@@ -128,6 +131,85 @@ void with_format(LaneType type, Body body) {
   }
 }
 
+// Reductions of one repeat as the shadows see them: of each group of lanes, results of a type at some address; an
+// address of kNoAddress has no result.
+struct ShadowedGroups {
+  static constexpr u64 kNoAddress = ~u64{0};
+  ReduceOp op;
+  LaneType type;
+  const Operand& src;
+  u32 lanes, group;
+};
+// address(g), value(g): of the result of a group.
+template <class Address, class Value>
+void shadow_groups(const ExecContext& c, const ShadowedGroups& s, const Run& run, u32 repeat, const LaneBuffer& in,
+                   Address address, Value value) {
+  namespace kernels = shadow_kernels;
+  DoubleLanes own, references, tree;
+  kernels::lane_doubles(s.type, in, s.lanes, own);
+  const auto active = [&](u32 i) { return (run.mask[i / 64] >> (i % 64) & 1) != 0; };
+  for (ShadowPoint* point = c.shadow; point != nullptr; point = point->next) {
+    PlaneLanes planes;
+    const bool has = load_planes(*point, s.src, repeat, BlockSpan(run.mask, s.type), planes);
+    u64 ended = 0;
+    if (has) ended = kernels::decode(lane_bytes(s.type), planes, own.v.data(), references.v.data(), s.lanes);
+    const DoubleLanes& r = has ? references : own;
+    DoubleLanes values, exact, results;
+    std::array<u64, kShadowLanes> places{};
+    u32 count = 0;
+    for (u32 first = 0; first < s.lanes; first += s.group) {
+      const u64 place = address(first / s.group);
+      double sum = 0, best = 0;
+      u32 at = s.lanes;  // of the best
+      tree = r;
+      std::array<bool, kShadowLanes> taken{};
+      for (u32 i = first; i < first + s.group; ++i) {
+        taken[i] = active(i);
+        if (!taken[i]) continue;
+        sum += own.v[i];
+        const bool better = s.op == ReduceOp::max ? own.v[i] > best : own.v[i] < best;
+        if (at == s.lanes || better) best = own.v[at = i];
+      }
+      if (at == s.lanes || place == ShadowedGroups::kNoAddress) continue;
+      values.v[count] = value(first / s.group);
+      if (s.op == ReduceOp::add) {
+        for (u32 step = 1; step < s.group; step *= 2) {
+          for (u32 i = first; i + step < first + s.group; i += 2 * step) {
+            if (!taken[i + step]) continue;
+            tree.v[i] = taken[i] ? tree.v[i] + tree.v[i + step] : tree.v[i + step];
+            taken[i] = true;
+            if (point->rounds()) point->round(s.type, std::span(tree.v).subspan(i, 1));
+          }
+        }
+        exact.v[count] = sum;
+        results.v[count] = tree.v[first];
+      } else {
+        bool otherwise = false;
+        for (u32 i = first; has && i < first + s.group; ++i) {
+          if (!active(i) || own.v[i] == best) continue;
+          otherwise |= s.op == ReduceOp::max ? r.v[i] > r.v[at] : r.v[i] < r.v[at];
+        }
+        point->add_decided(otherwise ? 1 : 0);
+        exact.v[count] = best;
+        results.v[count] = r.v[at];
+      }
+      places[count++] = place;
+    }
+    if (count == 0) continue;
+    point->add_restarted(std::min<u64>(ended, count));
+    const auto first = [count](DoubleLanes& of) { return std::span(of.v).first(count); };
+    point->count(s.type, first(values), first(exact), first(results), u64{repeat} * (s.lanes / s.group));
+    for (u32 i = 0; i < count; ++i)
+      point->space(BufId::UB).store(s.type, places[i], std::span(results.v).subspan(i, 1));
+  }
+}
+
+// The references of an index end.
+void clear_index(const ExecContext& c, u64 address, u64 bytes) {
+  for (ShadowPoint* point = c.shadow; point != nullptr; point = point->next)
+    point->space(BufId::UB).clear(address, bytes);
+}
+
 Selection selection_of(const VectorReduceArgs& x, LaneType type, const Spr& spr, Arch arch) {
   return {spr, arch, lanes_per_repeat(type), x.repeat};
 }
@@ -189,6 +271,13 @@ void sum_execute(const VectorReduceArgs& x, LaneType type, ExecContext& c) {
                        [&](const Run& run, u32 r, const auto& in) {
                          Taken t = reducer.take(in[0], lanes, bytes, run.mask);
                          reducer.reduce_groups(t, lanes, lanes);
+                         if (c.shadow != nullptr && x.option == 0) {
+                           const Operand src = source_of(x, type);
+                           shadow_groups(
+                               c, {ReduceOp::add, type, src, lanes, lanes}, run, r, in[0],
+                               [&](u32) { return x.dst + u64{r} * x.dstRepStride * bytes; },
+                               [&](u32) { return Format::value(t.bits[0]); });
+                         }
                          if (x.option != 0) {
                            c.results.acc_val = reducer.apply(static_cast<u32>(c.results.acc_val), t.bits[0]);
                          } else {
@@ -239,6 +328,15 @@ void extremum_execute(const VectorReduceArgs& x, ReduceOp op, LaneType type, Exe
                          best.bits = reducer.result(best.bits);
                          const View& ub = c.mem[BufId::UB];
                          const u64 at = x.dst + u64{r} * x.dstRepStride * extremum_bytes(order, type);
+                         if (c.shadow != nullptr) {
+                           const Operand src = source_of(x, type);
+                           const u64 value = order == ReduceOrder::index_value ? at + bytes : at;
+                           if (order != ReduceOrder::only_value) clear_index(c, at, extremum_bytes(order, type));
+                           shadow_groups(
+                               c, {op, type, src, lanes, lanes}, run, r, in[0],
+                               [&](u32) { return order == ReduceOrder::only_index ? ShadowedGroups::kNoAddress : value; },
+                               [&](u32) { return Format::value(best.bits); });
+                         }
                          switch (order) {
                            case ReduceOrder::value_index:
                              store_result(ub, at, best.bits, bytes);
@@ -280,6 +378,13 @@ void groups_execute(const VectorReduceArgs& x, ReduceOp op, u32 group, LaneType 
                        [&](const Run& run, u32 r, const auto& in) {
                          Taken t = reducer.take(in[0], lanes, bytes, run.mask);
                          reducer.reduce_groups(t, lanes, group);
+                         if (c.shadow != nullptr) {
+                           const Operand src = source_of(x, type);
+                           shadow_groups(
+                               c, {op, type, src, lanes, group}, run, r, in[0],
+                               [&](u32 g) { return x.dst + u64{r} * x.dstRepStride * unit + u64{g} * bytes; },
+                               [&](u32 g) { return Format::value(t.bits[g * group]); });
+                         }
                          for (u32 i = 0; i < lanes; i += group) {
                            if (!t.active[i]) continue;
                            store_result(c.mem[BufId::UB], x.dst + u64{r} * x.dstRepStride * unit + i / group * bytes,

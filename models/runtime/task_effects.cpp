@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "isa/shadow/shadow.h"
 #include "models/runtime/aicpu.h"
 #include "models/runtime/task_place.h"
 
@@ -155,6 +156,7 @@ void TaskEffects::perform(const task::MemcpyAsync& op, Run run) {
 void TaskEffects::perform(const task::MemsetAsync& op, Run run) {
   if (!touch(run, op.dst, op.bytes, "memset_async of", true)) return;
   memory_.fill(op);
+  clear_references(op.dst, op.bytes);
   if (isa::Origins* origins = marked()) origins->clear(place(op.dst), op.bytes);
 }
 
@@ -175,7 +177,24 @@ isa::Origins::Place TaskEffects::place(const task::Slice& s) const {
   return {Space::global(), memory_.address(s)};
 }
 
+isa::RefSpace& TaskEffects::references(isa::Shadow& shadow, const task::Slice& s) const {
+  if (stream_.buffers[s.buffer].place == task::Buffer::Place::host) return shadow.host(s.buffer);
+  return shadow.global();
+}
+
+// Bytes that are written with values which are their own references.
+void TaskEffects::clear_references(const task::Slice& s, u64 bytes) const {
+  for_each_shadow([&](isa::Shadow& shadow) { references(shadow, s).clear(place(s).begin, bytes); });
+}
+
 void TaskEffects::follow(const task::MemcpyAsync& op, Run run) {
+  for_each_shadow([&](isa::Shadow& shadow) {
+    for (u64 row = 0; row < op.height; ++row) {
+      references(shadow, op.dst)
+          .copy(references(shadow, op.src), place(op.src).begin + row * op.src_pitch,
+                place(op.dst).begin + row * op.dst_pitch, op.width);
+    }
+  });
   isa::Origins* origins = marked();
   if (origins == nullptr) return;
   const isa::Origins::Place from = place(op.src), to = place(op.dst);
@@ -196,6 +215,7 @@ void TaskEffects::reduce(const task::ReduceAsync& op, Run run) {
   followed.read(place(op.src), op.bytes);
   followed.read(place(op.dst), op.bytes);
   memory_.reduce(op, &point);
+  clear_references(op.dst, op.bytes);
   if (!followed.writes()) return;
   std::vector<std::byte> contents(op.bytes);
   memory_.read(op.dst, contents, "reduce_async to");

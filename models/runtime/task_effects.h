@@ -9,6 +9,7 @@
 
 #include "isa/census/origins.h"
 #include "isa/check/checker.h"
+#include "isa/shadow/shadow.h"
 #include "models/runtime/collectives.h"
 #include "models/runtime/task_numbers.h"
 #include "sim/task/run_memory.h"
@@ -90,6 +91,14 @@ class TaskEffects {
   void reduce(const task::ReduceAsync& op, Run run);
   // Special values that a copy takes along.
   void follow(const task::MemcpyAsync& op, Run run);
+  template <class F>
+  void for_each_shadow(F f) const {
+    if (census_ == nullptr || census_->shadow == nullptr) return;
+    f(*census_->shadow);
+    if (census_->what_if != nullptr) f(*census_->what_if);
+  }
+  isa::RefSpace& references(isa::Shadow& shadow, const task::Slice& s) const;
+  void clear_references(const task::Slice& s, u64 bytes) const;
   isa::Origins* marked() const;  // null where no special value is followed
   isa::Origins::Place place(const task::Slice& s) const;
   void perform(const task::Free& op, Run run);

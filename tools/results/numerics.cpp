@@ -11,6 +11,7 @@
 
 #include "sim/io/text_file.h"
 #include "tools/results/numerics_causes.h"
+#include "tools/results/shadow.h"
 
 namespace vinci::results {
 namespace {
@@ -94,7 +95,7 @@ std::string numerics_json(const CensusReport& r) {
     lines.push_back(line_json(line));
   for (const CensusSite& s : all)
     sites.push_back(site_json(r, s));
-  const Json out = {{"format", 2},
+  Json out = {{"format", 2},
                     {"task_stream", r.stream.name},
                     {"chip", r.chip.name},
                     {"overflow_mode", isa::name(r.chip.numerics.overflow_mode)},
@@ -103,6 +104,8 @@ std::string numerics_json(const CensusReport& r) {
                     {"causes", causes_json(census_causes(all, r.census))},
                     {"lines", std::move(lines)},
                     {"sites", std::move(sites)}};
+  if (r.census.shadow != nullptr)
+    out["shadow"] = shadow_json(r, r.outputs != nullptr ? *r.outputs : std::vector<ShadowOutput>{});
   return out.dump(2) + "\n";
 }
 
@@ -191,9 +194,7 @@ std::string joined(const std::vector<std::string>& names) {
                            : fmt::format("{}, {} and {} more", names[0], names[1], names.size() - 2);
 }
 
-}  // namespace
-
-std::string numerics_summary(const CensusReport& r) {
+std::string events_summary(const CensusReport& r) {
   const CensusSites sites(r);
   std::vector<CensusLine> lines = census_lines(sites);
   u64 results = 0;
@@ -214,6 +215,15 @@ std::string numerics_summary(const CensusReport& r) {
   }
   if (lines.size() > kShownLines)
     out += fmt::format("... and {} more lines (all of them in numerics.json)\n", lines.size() - kShownLines);
+  return out;
+}
+
+}  // namespace
+
+std::string numerics_summary(const CensusReport& r) {
+  std::string out = events_summary(r);
+  if (r.census.shadow != nullptr)
+    out += shadow_summary(r, r.outputs != nullptr ? *r.outputs : std::vector<ShadowOutput>{});
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "isa/census/census.h"
 #include "sim/config/chip_config.h"
@@ -12,10 +13,13 @@
 namespace vinci::results {
 
 // What instruction sites are named by: the programs of the task stream.
+struct ShadowOutput;  // tools/results/shadow.h
+
 struct CensusReport {
   const config::ChipConfig& chip;
   const task::TaskStream& stream;
   const isa::Census& census;
+  const std::vector<ShadowOutput>* outputs = nullptr;  // of a shadow; null: they are not known
 };
 
 // numerics.json: every line of the source and every instruction, with all their counts and first occurrences.

@@ -31,8 +31,13 @@ void check(const Options& o) {
   if (!o.trace.empty() && o.mode == "functional") fail(Fault::Input, "--trace shows time; mode functional has none");
   if (o.explain && o.mode == "functional") fail(Fault::Input, "--explain is about time; mode functional has none");
   if (o.range && o.mode == "functional") fail(Fault::Input, "--range is about time; mode functional has none");
-  if (o.numerics && o.mode == "timing") fail(Fault::Input, "--numerics looks at data; mode timing has none");
-  if (o.report && o.mode == "functional" && !o.numerics && !o.check) {
+  if (!o.numerics.empty() && o.numerics != "events" && o.numerics != "shadow") {
+    fail(Fault::Input, "--numerics={}: there are events and shadow{}", o.numerics,
+         did_you_mean(o.numerics, std::array{"events", "shadow"}));
+  }
+  if (!o.what_if.empty() && o.numerics != "shadow") fail(Fault::Input, "--what-if needs --numerics=shadow");
+  if (!o.numerics.empty() && o.mode == "timing") fail(Fault::Input, "--numerics looks at data; mode timing has none");
+  if (o.report && o.mode == "functional" && o.numerics.empty() && !o.check) {
     fail(Fault::Input, "--report shows time, numeric events and findings; mode functional alone has none of them");
   }
 }
@@ -85,9 +90,15 @@ void add_options(CLI::App& command, Options& o) {
                   "simulated time zero, whatever it says")
       ->capture_default_str();
   command.add_flag(
-      "--numerics", o.numerics,
+      "--numerics{events}", o.numerics,
       "Also count overflows, NaN, saturation, subnormals, results flushed to zero and absorbed addends of every\n"
-      "instruction, with first occurrences: numerics.json, numerics.csv, opdebug.json");
+      "instruction, with first occurrences: numerics.json, numerics.csv, opdebug.json. --numerics=shadow: also errors "
+      "of\n"
+      "results and outputs against a reference in double, by line and task");
+  command.add_option(
+      "--what-if", o.what_if,
+      "With --numerics=shadow, also the errors of the outputs if a line, a task or `all` had another format:\n"
+      "LINE=f32, TASK=bf16, all=f64; TASK=f16*2^10 with a loss scale of 2^10");
   command.add_flag(
       "--check", o.check,
       "Look for races, reads of what was never written, accesses outside and flags that do not pair; what is "

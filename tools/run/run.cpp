@@ -17,6 +17,7 @@
 #include "tools/explain/range.h"
 #include "tools/results/findings.h"
 #include "tools/results/numerics.h"
+#include "tools/results/shadow.h"
 #include "tools/results/stats_json.h"
 #include "tools/run/arguments.h"
 #include "tools/run/interrupts.h"
@@ -51,6 +52,8 @@ Run::Run(const Options& o, const task::TaskStream& stream, Host host, std::FILE*
   if (o_.check) checker_ = std::make_unique<isa::check::Checker>(memory_->gm());
   if (o_.mode != "functional") make_sinks();
   if (o_.explain) causes_.emplace();
+  if (o_.numerics == "shadow") census_.shadow = std::make_shared<isa::Shadow>();
+  if (!o_.what_if.empty()) census_.what_if = std::make_shared<isa::Shadow>(results::parse_what_if(o_.what_if, stream_));
 }
 
 Run::~Run() = default;
@@ -60,7 +63,7 @@ void Run::print(std::string_view text) const { std::fwrite(text.data(), 1, text.
 models::Options Run::model_options() {
   models::Options out{.max_cycles = o_.max_cycles,
                       .interrupted = interrupted,
-                      .census = o_.numerics ? &census_ : nullptr,
+                      .census = o_.numerics.empty() ? nullptr : &census_,
                       .checker = checker_.get(),
                       .threads = o_.threads};
   if (line_.enabled()) out.progress = [this](const models::Progress& p) { line_.show(p); };
@@ -133,9 +136,9 @@ void Run::keep_timeline(const Error& fault) {
 
 // What came before the fault may be its cause.
 void Run::explain(const Error& fault) {
-  if (o_.numerics) write_numerics();
+  if (!o_.numerics.empty()) write_numerics();
   if (checker_) report_findings(&fault);
-  if (o_.report && (o_.numerics || checker_)) write_report(out_.folder());
+  if (o_.report && (!o_.numerics.empty() || checker_)) write_report(out_.folder());
 }
 
 // Runs to the end in the mode that was asked for; returns the summary.
@@ -164,7 +167,7 @@ std::string Run::execute() {
 
 void Run::finish() {
   std::string text = execute();
-  if (o_.numerics) text += write_numerics();
+  if (!o_.numerics.empty()) text += write_numerics();
   if (o_.explain) text += write_explanation();
   if (o_.range) text += write_range();
   const std::vector<std::string> outputs = memory_->write_outputs(out_.folder());
@@ -234,7 +237,9 @@ std::string Run::write_range() {
 }
 
 std::string Run::write_numerics() const {
-  const results::CensusReport report{chip_, stream_, census_};
+  std::vector<results::ShadowOutput> outputs;
+  if (census_.shadow != nullptr) outputs = results::shadow_outputs(census_, stream_, *memory_);
+  const results::CensusReport report{chip_, stream_, census_, &outputs};
   io::write_file_atomically(out_.path("numerics.json"), results::numerics_json(report));
   io::write_file_atomically(out_.path("numerics.csv"), results::numerics_csv(report));
   io::write_file_atomically(out_.path("opdebug.json"), results::opdebug_json(report));

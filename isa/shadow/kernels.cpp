@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/shadow/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "isa/sem/hwy_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "isa/shadow/kernels.cpp"
+#include <hwy/foreach_target.h>
+// It must come after foreach_target.h.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace vinci::isa::shadow_kernels {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<double, 8>;
+using U = hn::RebindToUnsigned<D>;
+using I = hn::RebindToSigned<D>;
+using U32 = hn::Rebind<u32, D>;
+using U16 = hn::Rebind<u16, D>;
+
+HWY_INLINE auto load16(const LaneBuffer& plane, usize i) {
+  return hn::PromoteTo(U(), hn::PromoteTo(U32(), hn::LoadU(U16(), reinterpret_cast<const u16*>(plane.bytes.data()) + i)));
+}
+HWY_INLINE auto load32(const LaneBuffer& plane, usize i) {
+  return hn::PromoteTo(U(), hn::LoadU(U32(), reinterpret_cast<const u32*>(plane.bytes.data()) + i));
+}
+
+u64 decode(u32 element_bytes, const PlaneLanes& planes, const double* values, double* to, usize count) {
+  const D d;
+  const U u;
+  u64 ended = 0;
+  for (usize i = 0; i < count; i += hn::Lanes(d)) {
+    const auto top = element_bytes == 2 ? load16(planes[3], i) : load32(planes[3], i);
+    const auto is_none = hn::Eq(top, hn::Zero(u));
+    const auto value = hn::LoadU(d, values + i);
+    if (hn::AllTrue(u, is_none)) {
+      hn::StoreU(value, d, to + i);
+      continue;
+    }
+    if (element_bytes == 2) {
+      const auto bits = hn::Or(hn::Or(load16(planes[0], i), hn::ShiftLeft<16>(load16(planes[1], i))),
+                               hn::Or(hn::ShiftLeft<32>(load16(planes[2], i)),
+                                      hn::ShiftLeft<48>(hn::Xor(top, hn::Set(u, reference::kFlip)))));
+      const auto is_ended =
+          hn::Or(hn::Eq(top, hn::Set(u, reference::kEnded)), hn::Eq(top, hn::Set(u, reference::kWide)));
+      ended += hn::CountTrue(u, is_ended);
+      hn::StoreU(hn::IfThenElse(hn::RebindMask(d, hn::Or(is_none, is_ended)), value, hn::BitCast(d, bits)), d, to + i);
+    } else {
+      const auto bits = hn::Or(load32(planes[0], i), hn::ShiftLeft<32>(load32(planes[1], i)));
+      const auto has = hn::Eq(top, hn::Set(u, reference::kWideMark));
+      ended += hn::Lanes(d) - hn::CountTrue(u, hn::Or(is_none, has));
+      hn::StoreU(hn::IfThenElse(hn::RebindMask(d, has), hn::BitCast(d, bits), value), d, to + i);
+    }
+  }
+  return ended;
+}
+
+void encode(u32 element_bytes, const double* from, PlaneLanes& planes, usize count) {
+  const D d;
+  const U u;
+  for (usize i = 0; i < count; i += hn::Lanes(d)) {
+    const auto v = hn::LoadU(d, from + i);
+    const auto bits =
+        hn::IfThenElse(hn::RebindMask(u, hn::Eq(v, v)), hn::BitCast(u, v), hn::Set(u, u64{0x7ff8} << 48));
+    if (element_bytes == 2) {
+      const auto put = [&](usize p, auto word) {
+        hn::StoreU(hn::TruncateTo(U16(), word), U16(), reinterpret_cast<u16*>(planes[p].bytes.data()) + i);
+      };
+      const auto low = hn::Set(u, 0xffff);
+      put(0, hn::And(bits, low));
+      put(1, hn::And(hn::ShiftRight<16>(bits), low));
+      put(2, hn::And(hn::ShiftRight<32>(bits), low));
+      put(3, hn::Xor(hn::ShiftRight<48>(bits), hn::Set(u, reference::kFlip)));
+    } else {
+      const auto put = [&](usize p, auto word) {
+        hn::StoreU(hn::TruncateTo(U32(), word), U32(), reinterpret_cast<u32*>(planes[p].bytes.data()) + i);
+      };
+      put(0, hn::And(bits, hn::Set(u, 0xffffffff)));
+      put(1, hn::ShiftRight<32>(bits));
+      put(2, hn::Zero(u));
+      put(3, hn::Set(u, reference::kWideMark));
+    }
+  }
+}
+
+// 2^(fraction - exponent) for the exponent of a value, limited to those of the range: 1 / ulp.
+template <class V>
+HWY_INLINE V inverse_ulp(FloatRange range, V value) {
+  const D d;
+  const I i;
+  auto exponent = hn::And(hn::ShiftRight<52>(hn::BitCast(i, value)), hn::Set(i, 0x7ff));
+  exponent = hn::Min(hn::Max(exponent, hn::Set(i, range.least + 1023)), hn::Set(i, range.most + 1023));
+  return hn::BitCast(d, hn::ShiftLeft<52>(hn::Sub(hn::Set(i, 2046 + range.fraction), exponent)));
+}
+
+void round_to(FloatRange range, int scale, double* values, usize count) {
+  const D d;
+  const auto up = hn::Set(d, std::ldexp(1.0, scale)), down = hn::Set(d, std::ldexp(1.0, -scale));
+  const auto limit = hn::Set(d, std::ldexp(2.0 - std::ldexp(1.0, -range.fraction), range.most));
+  const auto infinity = hn::Set(d, std::numeric_limits<double>::infinity());
+  const auto magic = hn::Set(d, 0x1.8p52);
+  for (usize i = 0; i < count; i += hn::Lanes(d)) {
+    const auto x = hn::Mul(hn::LoadU(d, values + i), up);
+    const auto inverse = inverse_ulp(range, x);
+    // Below 2^(fraction + 1) ulp: the sum with the constant rounds to an integer.
+    const auto integer = hn::Sub(hn::Add(hn::Mul(x, inverse), magic), magic);
+    auto r = hn::Div(integer, inverse);
+    r = hn::CopySign(hn::IfThenElse(hn::Gt(hn::Abs(r), limit), infinity, hn::Abs(r)), x);
+    r = hn::IfThenElse(hn::Lt(hn::Abs(x), infinity), r, x);
+    hn::StoreU(hn::Mul(r, down), d, values + i);
+  }
+}
+
+void tally(FloatRange range, const double* value, const double* exact, const double* reference, usize count,
+           Tally& to) {
+  const D d;
+  const auto zero = hn::Zero(d), one = hn::Set(d, 1);
+  const auto infinity = hn::Set(d, std::numeric_limits<double>::infinity());
+  std::array<decltype(hn::Zero(d)), 3> max_ulp{zero, zero, zero}, max_relative = max_ulp, ulps = max_ulp,
+                                              relatives = max_ulp;
+  u64 wrong = 0;
+  for (usize i = 0; i < count; i += hn::Lanes(d)) {
+    const auto in = hn::FirstN(d, std::min(hn::Lanes(d), count - i));
+    const auto load = [&](const double* from) { return hn::IfThenElse(in, hn::LoadU(d, from + i), one); };
+    const auto v = load(value), e = load(exact), r = load(reference);
+    const auto inverse = inverse_ulp(range, r);
+    const auto magnitude = hn::Abs(r);
+    const auto share = hn::IfThenElse(hn::And(hn::Gt(magnitude, zero), hn::Lt(magnitude, infinity)),
+                                      hn::Div(one, magnitude), zero);
+    const auto add = [&](usize kind, auto difference) {
+      const auto error = hn::Abs(difference);
+      const auto finite = hn::IfThenElse(hn::Lt(error, infinity), error, zero);
+      const auto ulp = hn::Mul(finite, inverse), relative = hn::Mul(finite, share);
+      max_ulp[kind] = hn::Max(max_ulp[kind], ulp);
+      max_relative[kind] = hn::Max(max_relative[kind], relative);
+      ulps[kind] = hn::MulAdd(ulp, ulp, ulps[kind]);
+      relatives[kind] = hn::MulAdd(relative, relative, relatives[kind]);
+    };
+    const auto total = hn::Sub(v, r);
+    const auto same = hn::Or(hn::Eq(v, r), hn::And(hn::Ne(v, v), hn::Ne(r, r)));
+    wrong += hn::Lanes(d) - hn::CountTrue(d, hn::Or(same, hn::Lt(hn::Abs(total), infinity)));
+    add(0, total);
+    add(1, hn::Sub(v, e));
+    add(2, hn::Sub(e, r));
+  }
+  to.wrong += wrong;
+  for (usize kind = 0; kind < 3; ++kind) {
+    const double most = hn::GetLane(hn::MaxOfLanes(d, max_ulp[kind]));
+    if (kind == 0) to.worst_ulp = most;
+    to.errors[kind].add({.max_ulp = most,
+                         .squares_ulp = hn::GetLane(hn::SumOfLanes(d, ulps[kind])),
+                         .max_relative = hn::GetLane(hn::MaxOfLanes(d, max_relative[kind])),
+                         .squares_relative = hn::GetLane(hn::SumOfLanes(d, relatives[kind]))});
+  }
+}
+
+void add_products(const RowTimesPanel& job, double* c) {
+  const D d;
+  const hn::Rebind<float, D> f;
+  for (usize at = 0; at < 16; at += hn::Lanes(d)) {
+    auto sum = hn::LoadU(d, c + at), other = hn::Zero(d);
+    const auto product = [&](usize k) {
+      const auto a = hn::Set(f, job.a[k]), b = hn::LoadU(f, job.b + k * 16 + at);
+      return job.exact_products ? hn::PromoteTo(d, hn::Mul(a, b)) : hn::Mul(hn::PromoteTo(d, a), hn::PromoteTo(d, b));
+    };
+    usize k = 0;
+    for (; k + 1 < job.k; k += 2) {
+      sum = hn::Add(sum, product(k));
+      other = hn::Add(other, product(k + 1));
+    }
+    if (k < job.k) sum = hn::Add(sum, product(k));
+    hn::StoreU(hn::Add(sum, other), d, c + at);
+  }
+}
+
+void add_double_products(const double* a, const double* b, usize k, double* c) {
+  const D d;
+  for (usize at = 0; at < 16; at += hn::Lanes(d)) {
+    auto sum = hn::LoadU(d, c + at), other = hn::Zero(d);
+    usize i = 0;
+    for (; i + 1 < k; i += 2) {
+      sum = hn::MulAdd(hn::Set(d, a[i]), hn::LoadU(d, b + i * 16 + at), sum);
+      other = hn::MulAdd(hn::Set(d, a[i + 1]), hn::LoadU(d, b + (i + 1) * 16 + at), other);
+    }
+    if (i < k) sum = hn::MulAdd(hn::Set(d, a[i]), hn::LoadU(d, b + i * 16 + at), sum);
+    hn::StoreU(hn::Add(sum, other), d, c + at);
+  }
+}
+
+Absorbed accumulate(const RowTimesPanel& job, float* c) {
+  const hn::CappedTag<float, 16> f;
+  const hn::RebindToSigned<decltype(f)> i32s;
+  Absorbed out;
+  for (usize at = 0; at < 16; at += hn::Lanes(f)) {
+    auto sum = hn::LoadU(f, c + at);
+    auto same = hn::Zero(i32s), none = same;  // counts as negative numbers
+    for (usize k = 0; k < job.k; ++k) {
+      const auto product = hn::Mul(hn::Set(f, job.a[k]), hn::LoadU(f, job.b + k * 16 + at));
+      const auto next = hn::Add(sum, product);
+      same = hn::Add(same, hn::VecFromMask(i32s, hn::RebindMask(i32s, hn::Eq(next, sum))));
+      none = hn::Add(none, hn::VecFromMask(i32s, hn::RebindMask(i32s, hn::Eq(product, hn::Zero(f)))));
+      sum = next;
+    }
+    hn::StoreU(sum, f, c + at);
+    const auto total = [&](auto counts) { return static_cast<u64>(-hn::GetLane(hn::SumOfLanes(i32s, counts))); };
+    const u64 zeros = total(none);
+    out.absorbed += total(same) - std::min(total(same), zeros);
+    out.addends += job.k * hn::Lanes(f) - zeros;
+  }
+  return out;
+}
+
+template <class F>
+HWY_INLINE void each(const double* a, const double* b, const double* c, double* to, usize count, F f) {
+  const D d;
+  for (usize i = 0; i < count; i += hn::Lanes(d))
+    hn::StoreU(f(hn::LoadU(d, a + i), hn::LoadU(d, b + i), hn::LoadU(d, c + i)), d, to + i);
+}
+
+void apply(Math op, const double* a, const double* b, const double* c, double* to, usize count) {
+  const D d;
+  if (b == nullptr) b = a;
+  if (c == nullptr) c = a;
+  const auto run = [&](auto f) { each(a, b, c, to, count, f); };
+  switch (op) {
+    case Math::add: return run([](auto x, auto y, auto) { return hn::Add(x, y); });
+    case Math::sub: return run([](auto x, auto y, auto) { return hn::Sub(x, y); });
+    case Math::mul: return run([](auto x, auto y, auto) { return hn::Mul(x, y); });
+    case Math::div: return run([](auto x, auto y, auto) { return hn::Div(x, y); });
+    case Math::mul_add: return run([](auto x, auto y, auto z) { return hn::Add(hn::Mul(x, y), z); });
+    case Math::rec: return run([d](auto x, auto, auto) { return hn::Div(hn::Set(d, 1), x); });
+    case Math::sqrt: return run([](auto x, auto, auto) { return hn::Sqrt(x); });
+    case Math::rsqrt: return run([d](auto x, auto, auto) { return hn::Div(hn::Set(d, 1), hn::Sqrt(x)); });
+    case Math::abs: return run([](auto x, auto, auto) { return hn::Abs(x); });
+    case Math::exp:
+      for (usize i = 0; i < count; ++i)
+        to[i] = std::exp(a[i]);
+      return;
+    case Math::ln:
+      for (usize i = 0; i < count; ++i)
+        to[i] = std::log(a[i]);
+      return;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace vinci::isa::shadow_kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace vinci::isa::shadow_kernels {
+
+HWY_EXPORT(decode);
+HWY_EXPORT(encode);
+HWY_EXPORT(round_to);
+HWY_EXPORT(tally);
+HWY_EXPORT(apply);
+HWY_EXPORT(add_products);
+HWY_EXPORT(add_double_products);
+HWY_EXPORT(accumulate);
+
+u64 decode(u32 element_bytes, const PlaneLanes& planes, const double* values, double* to, usize count) {
+  return HWY_DYNAMIC_DISPATCH(decode)(element_bytes, planes, values, to, count);
+}
+void encode(u32 element_bytes, const double* from, PlaneLanes& planes, usize count) {
+  HWY_DYNAMIC_DISPATCH(encode)(element_bytes, from, planes, count);
+}
+void round_to(FloatRange range, int scale, double* values, usize count) {
+  HWY_DYNAMIC_DISPATCH(round_to)(range, scale, values, count);
+}
+void tally(FloatRange range, const double* value, const double* exact, const double* reference, usize count,
+           Tally& to) {
+  HWY_DYNAMIC_DISPATCH(tally)(range, value, exact, reference, count, to);
+}
+void add_products(const RowTimesPanel& job, double* c) { HWY_DYNAMIC_DISPATCH(add_products)(job, c); }
+void add_double_products(const double* a, const double* b, usize k, double* c) {
+  HWY_DYNAMIC_DISPATCH(add_double_products)(a, b, k, c);
+}
+Absorbed accumulate(const RowTimesPanel& job, float* c) { return HWY_DYNAMIC_DISPATCH(accumulate)(job, c); }
+void apply(Math op, const double* a, const double* b, const double* c, double* to, usize count) {
+  HWY_DYNAMIC_DISPATCH(apply)(op, a, b, c, to, count);
+}
+
+}  // namespace vinci::isa::shadow_kernels
+#endif
