@@ -420,8 +420,9 @@ class FixpipeShadow {
   void count(ShadowPoint& point) const {
     for (u64 matrix = 0; matrix < l_.matrices; ++matrix) {
       for (u64 row = 0; row < x_.mSize; ++row) {
-        for (u32 first = 0; first < l_.columns; first += kColumns / 2)
-          count_piece(point, matrix, row, first, std::min(kColumns / 2, l_.columns - first));
+        const u32 piece = x_.channelSplit != 0 ? kColumns / 2 : kColumns;
+        for (u32 first = 0; first < l_.columns; first += piece)
+          count_piece(point, matrix, row, first, std::min(piece, l_.columns - first));
       }
     }
   }
@@ -443,7 +444,7 @@ class FixpipeShadow {
       return to.clear(at, std::max<u64>(1, l_.bytes(count)));
     const RefSpace& l0c = point.space(BufId::L0C);
     if (!narrows && l0c.type(from, count * 4) == RefType::none) return to.clear(at, l_.bytes(count));
-    std::array<double, kColumns / 2> own{}, reference{}, value{};
+    std::array<double, kColumns> own{}, reference{}, value{};
     for (u32 i = 0; i < count; ++i)
       own[i] = c_.mem[BufId::L0C].load<float>(from + 4 * i);
     const auto some = [count](auto& of) { return std::span(of).first(count); };

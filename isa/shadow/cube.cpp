@@ -8,6 +8,7 @@
 #include "isa/numeric/bfloat16.h"
 #include "isa/numeric/float16.h"
 #include "isa/numeric/hf32.h"
+#include "isa/sem/fractal_kernel.h"
 #include "isa/shadow/kernels.h"
 
 namespace vinci::isa {
@@ -33,52 +34,67 @@ float element(MatmulType type, const std::byte* at, Hf32 hf32) {
   return std::bit_cast<float>(hf32 == Hf32::off ? word : round_to_hf32(word, hf32 == Hf32::ties_to_zero));
 }
 
+std::vector<float> widened(MatmulType type, const std::byte* from, u64 count, Hf32 hf32) {
+  std::vector<float> to(count);
+  if (type == MatmulType::f16) {
+    widen_f16(from, to.data(), count);
+  } else {
+    for (u64 i = 0; i < count; ++i)
+      to[i] = element(type, from + i * element_bits(type) / 8, hf32);
+  }
+  return to;
+}
+
 }  // namespace
 
 // A by rows, B by panels of 16 columns: [panel][k][16].
 struct MadShadow::Operands {
   std::vector<float> a, b;
+  bool zeros = true;  // products may be zero
 };
 
 MadShadow::MadShadow(const MatmulTile& tile, MatmulType type, bool f16_result, const MatmulMode& mode,
                      const MadPlaces& places)
     : tile_(tile), type_(type), f16_result_(f16_result), mode_(mode), places_(places) {
   const u64 panels = ceil_div<u64>(tile.n, kPanel), rows = align_up<u64>(tile.m, kPanel);
-  old_.resize(u64{tile.m} * panels * kPanel);
+  old_.resize(panels * rows * kPanel);
   if (tile.init) return;
-  for (u64 row = 0; row < tile.m; ++row) {
-    for (u64 p = 0; p < panels; ++p) {
-      for (u64 i = 0; i < kPanel && p * kPanel + i < tile.n; ++i) {
-        const u64 at = (p * rows + row) * kPanel + i;
-        double& old = old_[(row * panels + p) * kPanel + i];
-        old = f16_result ? element(MatmulType::f16, tile.c + at * 2, Hf32::off)
-                         : element(MatmulType::f32, tile.c + at * 4, Hf32::off);
-      }
-    }
+  if (f16_result) {
+    widen_f16(tile.c, old_.data(), old_.size());
+  } else {
+    std::memcpy(old_.data(), tile.c, old_.size() * sizeof(float));
   }
 }
 
 void MadShadow::count(ShadowPoint* first) const {
-  const u64 bits = element_bits(type_), size = bits / 8, k0 = matmul_k0(type_), n1 = ceil_div<u64>(tile_.n, kPanel);
+  const u64 k0 = matmul_k0(type_), n1 = ceil_div<u64>(tile_.n, kPanel);
+  const u64 a_rows = tile_.gemv ? 1 : align_up<u64>(tile_.m, kPanel);
+  const std::vector<float> a = widened(type_, tile_.a, tile_.gemv ? u64{tile_.k} : a_rows * tile_.a_k1 * k0,
+                                       mode_.hf32);
+  const std::vector<float> b = widened(type_, tile_.b, ceil_div<u64>(tile_.k, k0) * n1 * kPanel * k0, mode_.hf32);
   Operands simulated;
   simulated.a.resize(u64{tile_.m} * tile_.k);
   simulated.b.resize(n1 * tile_.k * kPanel);
   for (u64 row = 0; row < tile_.m; ++row) {
-    for (u64 k = 0; k < tile_.k; ++k) {
-      const u64 at = tile_.gemv ? k * size
-                                : (row / 16 * tile_.a_k1 + k / k0) * kFractal + row % 16 * kFractalRow + k % k0 * size;
-      simulated.a[row * tile_.k + k] = element(type_, tile_.a + at, mode_.hf32);
+    float* to = &simulated.a[row * tile_.k];
+    for (u64 k = 0; k < tile_.k; k += k0) {
+      const float* from = tile_.gemv ? &a[k] : &a[((row / 16 * tile_.a_k1 + k / k0) * 16 + row % 16) * k0];
+      std::copy_n(from, std::min<u64>(k0, tile_.k - k), to + k);
     }
   }
   for (u64 k = 0; k < tile_.k; ++k) {
-    for (u64 n = 0; n < tile_.n; ++n) {
-      const u64 fractal = k / k0 * n1 + n / kPanel;
+    for (u64 p = 0; p < n1; ++p) {
+      const u64 fractal = k / k0 * n1 + p, columns = std::min<u64>(kPanel, tile_.n - p * kPanel);
       const bool turned = tile_.b_turned != nullptr && tile_.b_turned[fractal] != 0;
-      const u64 line = turned ? k % k0 : n % kPanel, place = turned ? n % kPanel : k % k0;
-      simulated.b[(n / kPanel * tile_.k + k) * kPanel + n % kPanel] =
-          element(type_, tile_.b + fractal * kFractal + line * kFractalRow + place * size, mode_.hf32);
+      const float* from = &b[fractal * kPanel * k0] + (turned ? k % k0 * kPanel : k % k0);
+      const u64 step = turned ? 1 : k0;
+      float* to = &simulated.b[(p * tile_.k + k) * kPanel];
+      for (u64 i = 0; i < columns; ++i)
+        to[i] = from[i * step];
     }
   }
+  const auto has_zero = [](const std::vector<float>& v) { return std::ranges::find(v, 0.0f) != v.end(); };
+  simulated.zeros = type_ != MatmulType::f16 || has_zero(simulated.a) || has_zero(simulated.b);
   for (ShadowPoint* point = first; point != nullptr; point = point->next)
     count_one(*point, simulated);
 }
@@ -136,56 +152,70 @@ void MadShadow::count_one(ShadowPoint& point, const Operands& simulated) const {
     narrow_a.assign(a.begin(), a.end());
     narrow_b.assign(b.begin(), b.end());
   }
-  std::array<double, kPanel> value{}, exact, reference;
+  constexpr u64 kRows = kernels::RowsTimesPanel::kRows;
+  using Block = std::array<double, kRows * kPanel>;
+  Block old, value, exact, old_reference, reference;
+  std::array<float, kRows * kPanel> sums;
   kernels::Absorbed absorbed;
   for (u64 p = 0; p < panels; ++p) {
     const u64 columns = std::min(kPanel, n - p * kPanel);
-    for (u64 row = 0; row < m; ++row) {
-      const double* old = &old_[(row * panels + p) * kPanel];
-      const kernels::RowTimesPanel job{.a = &simulated.a[row * k],
-                                       .b = &simulated.b[p * k * kPanel],
-                                       .k = k,
-                                       .exact_products = type_ != MatmulType::f32};
-      const u64 at = places_.c + ((p * rows + row) * kPanel) * out_size;
-      std::array<double, kPanel> old_reference;
-      std::copy_n(old, kPanel, old_reference.begin());
+    const u64 at_once = columns == kPanel ? kRows : 1;
+    std::array<double, kPanel> bias{}, bias_reference{};
+    if (places_.from_bias) {
+      std::copy_n(&old_[p * rows * kPanel], kPanel, bias.begin());
+      point.space(BufId::BT).load(LaneType::f32, places_.bias + p * kPanel * 4, std::span(bias).first(columns),
+                                  bias_reference);
+    }
+    for (u64 row = 0; row < m; row += at_once) {
+      const u64 count = std::min(at_once, m - row), element_count = (count - 1) * kPanel + columns;
+      const u64 first = (p * rows + row) * kPanel, at = places_.c + first * out_size;
+      const auto some = [element_count](auto& of) { return std::span(of).first(element_count); };
+      std::copy_n(&old_[first], count * kPanel, old.begin());
+      std::copy_n(&old_[first], count * kPanel, sums.begin());
+      exact = old_reference = old;
       if (places_.from_bias) {
-        point.space(BufId::BT).load(LaneType::f32, places_.bias + p * kPanel * 4, std::span(old, columns), old_reference);
+        for (u64 i = 0; i < count * kPanel; ++i)
+          old_reference[i] = bias_reference[i % kPanel];
       } else if (!tile_.init) {
-        point.add_restarted(l0c.load(output, at, std::span(old, columns), old_reference));
+        point.add_restarted(l0c.load(output, at, some(old), some(old_reference)));
       }
-      std::copy_n(old, kPanel, exact.begin());
-      kernels::add_products(job, exact.data());
+      const kernels::RowsTimesPanel job{.a = &simulated.a[row * k],
+                                        .b = &simulated.b[p * k * kPanel],
+                                        .k = k,
+                                        .rows = count,
+                                        .exact_products = type_ != MatmulType::f32,
+                                        .zeros = simulated.zeros};
+      const kernels::Absorbed now = kernels::accumulate(job, exact.data(), sums.data());
+      absorbed.absorbed += now.absorbed;
+      absorbed.addends += now.addends;
       if (in_f32) {
-        std::array<float, kPanel> sum;
-        std::ranges::copy(old_reference, sum.begin());
-        kernels::RowTimesPanel other = job;
+        std::ranges::copy(old_reference, sums.begin());
+        kernels::RowsTimesPanel other = job;
         if (referenced) other.a = &narrow_a[row * k], other.b = &narrow_b[p * k * kPanel];
-        kernels::accumulate(other, sum.data());
-        std::ranges::copy(sum, reference.begin());
+        Block unused = old_reference;
+        kernels::accumulate(other, unused.data(), sums.data());
+        std::ranges::copy(sums, reference.begin());
       } else if (referenced) {
         reference = old_reference;
-        kernels::add_double_products(&a[row * k], &b[p * k * kPanel], k, reference.data());
+        kernels::add_products(&a[row * k], &b[p * k * kPanel], k, count, reference.data());
       } else {
-        for (u64 i = 0; i < kPanel; ++i)
+        for (u64 i = 0; i < reference.size(); ++i)
           reference[i] = exact[i] + (old_reference[i] - old[i]);
       }
-      if (mode_.accumulation == Accumulation::sequential && !point.rounds()) {
-        std::array<float, kPanel> sum;
-        std::copy_n(old, kPanel, sum.begin());
-        const kernels::Absorbed now = kernels::accumulate(job, sum.data());
-        absorbed.absorbed += now.absorbed;
-        absorbed.addends += now.addends;
+      if (f16_result_) {
+        std::array<float, kRows * kPanel> wide;
+        widen_f16(tile_.c + first * 2, wide.data(), element_count);
+        std::ranges::copy(wide, value.begin());
+      } else {
+        std::array<float, kRows * kPanel> wide;
+        std::memcpy(wide.data(), tile_.c + first * 4, element_count * 4);
+        std::ranges::copy(wide, value.begin());
       }
-      for (u64 i = 0; i < columns; ++i) {
-        value[i] = f16_result_ ? element(MatmulType::f16, tile_.c + ((p * rows + row) * kPanel + i) * 2, Hf32::off)
-                               : element(MatmulType::f32, tile_.c + ((p * rows + row) * kPanel + i) * 4, Hf32::off);
-      }
-      point.count(output, std::span(value).first(columns), std::span(exact).first(columns),
-                  std::span(reference).first(columns), row * n + p * kPanel);
-      l0c.store(output, at, std::span(reference).first(columns));
+      point.count(output, some(value), some(exact), some(reference), row * n + p * kPanel);
+      l0c.store(output, at, some(reference));
     }
   }
+  if (mode_.accumulation != Accumulation::sequential || point.rounds()) absorbed = {};  // its order is another
   point.add_absorbed(absorbed.absorbed, absorbed.addends);
 }
 

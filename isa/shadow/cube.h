@@ -33,7 +33,7 @@ class MadShadow {
   bool f16_result_;
   MatmulMode mode_;
   MadPlaces places_;
-  std::vector<double> old_;  // what C starts from, by row and column of whole panels
+  std::vector<float> old_;  // what C starts from, as it lies in L0C
 };
 
 }  // namespace vinci::isa

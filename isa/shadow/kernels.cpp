@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "isa/sem/hwy_targets.h"
 
@@ -161,58 +163,106 @@ void tally(FloatRange range, const double* value, const double* exact, const dou
   }
 }
 
-void add_products(const RowTimesPanel& job, double* c) {
+void add_products(const double* a, const double* b, usize k, usize rows, double* c) {
   const D d;
-  const hn::Rebind<float, D> f;
-  for (usize at = 0; at < 16; at += hn::Lanes(d)) {
-    auto sum = hn::LoadU(d, c + at), other = hn::Zero(d);
-    const auto product = [&](usize k) {
-      const auto a = hn::Set(f, job.a[k]), b = hn::LoadU(f, job.b + k * 16 + at);
-      return job.exact_products ? hn::PromoteTo(d, hn::Mul(a, b)) : hn::Mul(hn::PromoteTo(d, a), hn::PromoteTo(d, b));
-    };
-    usize k = 0;
-    for (; k + 1 < job.k; k += 2) {
-      sum = hn::Add(sum, product(k));
-      other = hn::Add(other, product(k + 1));
+  for (usize row = 0; row < rows; ++row) {
+    for (usize at = 0; at < 16; at += hn::Lanes(d)) {
+      auto sum = hn::LoadU(d, c + row * 16 + at), other = hn::Zero(d);
+      const double* of_row = a + row * k;
+      usize i = 0;
+      for (; i + 1 < k; i += 2) {
+        sum = hn::MulAdd(hn::Set(d, of_row[i]), hn::LoadU(d, b + i * 16 + at), sum);
+        other = hn::MulAdd(hn::Set(d, of_row[i + 1]), hn::LoadU(d, b + (i + 1) * 16 + at), other);
+      }
+      if (i < k) sum = hn::MulAdd(hn::Set(d, of_row[i]), hn::LoadU(d, b + i * 16 + at), sum);
+      hn::StoreU(hn::Add(sum, other), d, c + row * 16 + at);
     }
-    if (k < job.k) sum = hn::Add(sum, product(k));
-    hn::StoreU(hn::Add(sum, other), d, c + at);
   }
 }
 
-void add_double_products(const double* a, const double* b, usize k, double* c) {
-  const D d;
-  for (usize at = 0; at < 16; at += hn::Lanes(d)) {
-    auto sum = hn::LoadU(d, c + at), other = hn::Zero(d);
-    usize i = 0;
-    for (; i + 1 < k; i += 2) {
-      sum = hn::MulAdd(hn::Set(d, a[i]), hn::LoadU(d, b + i * 16 + at), sum);
-      other = hn::MulAdd(hn::Set(d, a[i + 1]), hn::LoadU(d, b + (i + 1) * 16 + at), other);
-    }
-    if (i < k) sum = hn::MulAdd(hn::Set(d, a[i]), hn::LoadU(d, b + i * 16 + at), sum);
-    hn::StoreU(hn::Add(sum, other), d, c + at);
-  }
+// Floats, and the doubles of their halves.
+#if HWY_TARGET == HWY_SCALAR
+using F = hn::CappedTag<float, 1>;
+template <class V>
+HWY_INLINE auto lower(V v) {
+  return hn::PromoteTo(D(), v);
 }
+template <class V>
+HWY_INLINE auto upper(V v) {
+  return lower(v);  // never used
+}
+constexpr bool kHasUpper = false;
+#else
+using F = hn::Repartition<float, D>;
+template <class V>
+HWY_INLINE auto lower(V v) {
+  return hn::PromoteTo(D(), hn::LowerHalf(v));
+}
+template <class V>
+HWY_INLINE auto upper(V v) {
+  return hn::PromoteTo(D(), hn::UpperHalf(hn::Half<F>(), v));
+}
+constexpr bool kHasUpper = true;
+#endif
 
-Absorbed accumulate(const RowTimesPanel& job, float* c) {
-  const hn::CappedTag<float, 16> f;
-  const hn::RebindToSigned<decltype(f)> i32s;
-  Absorbed out;
+template <bool kExact, bool kZeros, usize kRows>
+Absorbed accumulate_rows(const RowsTimesPanel& job, double* exact, float* sums) {
+  const F f;
+  const D d;
+  const usize half = hn::Lanes(d);
+  u64 same = 0, none = 0;
   for (usize at = 0; at < 16; at += hn::Lanes(f)) {
-    auto sum = hn::LoadU(f, c + at);
-    auto same = hn::Zero(i32s), none = same;  // counts as negative numbers
-    for (usize k = 0; k < job.k; ++k) {
-      const auto product = hn::Mul(hn::Set(f, job.a[k]), hn::LoadU(f, job.b + k * 16 + at));
-      const auto next = hn::Add(sum, product);
-      same = hn::Add(same, hn::VecFromMask(i32s, hn::RebindMask(i32s, hn::Eq(next, sum))));
-      none = hn::Add(none, hn::VecFromMask(i32s, hn::RebindMask(i32s, hn::Eq(product, hn::Zero(f)))));
-      sum = next;
+    decltype(hn::Zero(f)) sum[kRows];
+    decltype(hn::Zero(d)) low[kRows], high[kRows];
+    for (usize row = 0; row < kRows; ++row) {
+      sum[row] = hn::LoadU(f, sums + row * 16 + at);
+      low[row] = hn::LoadU(d, exact + row * 16 + at);
+      high[row] = kHasUpper ? hn::LoadU(d, exact + row * 16 + at + half) : low[row];
     }
-    hn::StoreU(sum, f, c + at);
-    const auto total = [&](auto counts) { return static_cast<u64>(-hn::GetLane(hn::SumOfLanes(i32s, counts))); };
-    const u64 zeros = total(none);
-    out.absorbed += total(same) - std::min(total(same), zeros);
-    out.addends += job.k * hn::Lanes(f) - zeros;
+    for (usize k = 0; k < job.k; ++k) {
+      const auto b = hn::LoadU(f, job.b + k * 16 + at);
+      for (usize row = 0; row < kRows; ++row) {
+        const auto a = hn::Set(f, job.a[row * job.k + k]);
+        const auto product = hn::Mul(a, b);
+        const auto next = hn::Add(sum[row], product);
+        same += hn::CountTrue(f, hn::Eq(next, sum[row]));
+        if (kZeros) none += hn::CountTrue(f, hn::Eq(product, hn::Zero(f)));
+        sum[row] = next;
+        if constexpr (kExact) {
+          low[row] = hn::Add(low[row], lower(product));
+          if constexpr (kHasUpper) high[row] = hn::Add(high[row], upper(product));
+        } else {
+          low[row] = hn::MulAdd(lower(a), lower(b), low[row]);
+          if constexpr (kHasUpper) high[row] = hn::MulAdd(upper(a), upper(b), high[row]);
+        }
+      }
+    }
+    for (usize row = 0; row < kRows; ++row) {
+      hn::StoreU(sum[row], f, sums + row * 16 + at);
+      hn::StoreU(low[row], d, exact + row * 16 + at);
+      if (kHasUpper) hn::StoreU(high[row], d, exact + row * 16 + at + half);
+    }
+  }
+  // A product that is zero changes nothing either.
+  return {.absorbed = same - std::min(same, none), .addends = job.k * kRows * 16 - none};
+}
+
+Absorbed accumulate(const RowsTimesPanel& job, double* exact, float* sums) {
+  const auto run = [&]<usize kRows>(std::integral_constant<usize, kRows>, const RowsTimesPanel& some, double* e,
+                                    float* s) {
+    if (some.exact_products)
+      return some.zeros ? accumulate_rows<true, true, kRows>(some, e, s) : accumulate_rows<true, false, kRows>(some, e, s);
+    return accumulate_rows<false, true, kRows>(some, e, s);
+  };
+  if (job.rows == RowsTimesPanel::kRows)
+    return run(std::integral_constant<usize, RowsTimesPanel::kRows>(), job, exact, sums);
+  Absorbed out;
+  for (usize row = 0; row < job.rows; ++row) {
+    RowsTimesPanel one = job;
+    one.a += row * job.k;
+    const Absorbed now = run(std::integral_constant<usize, 1>(), one, exact + row * 16, sums + row * 16);
+    out.absorbed += now.absorbed;
+    out.addends += now.addends;
   }
   return out;
 }
@@ -263,7 +313,6 @@ HWY_EXPORT(round_to);
 HWY_EXPORT(tally);
 HWY_EXPORT(apply);
 HWY_EXPORT(add_products);
-HWY_EXPORT(add_double_products);
 HWY_EXPORT(accumulate);
 
 u64 decode(u32 element_bytes, const PlaneLanes& planes, const double* values, double* to, usize count) {
@@ -279,11 +328,12 @@ void tally(FloatRange range, const double* value, const double* exact, const dou
            Tally& to) {
   HWY_DYNAMIC_DISPATCH(tally)(range, value, exact, reference, count, to);
 }
-void add_products(const RowTimesPanel& job, double* c) { HWY_DYNAMIC_DISPATCH(add_products)(job, c); }
-void add_double_products(const double* a, const double* b, usize k, double* c) {
-  HWY_DYNAMIC_DISPATCH(add_double_products)(a, b, k, c);
+void add_products(const double* a, const double* b, usize k, usize rows, double* c) {
+  HWY_DYNAMIC_DISPATCH(add_products)(a, b, k, rows, c);
 }
-Absorbed accumulate(const RowTimesPanel& job, float* c) { return HWY_DYNAMIC_DISPATCH(accumulate)(job, c); }
+Absorbed accumulate(const RowsTimesPanel& job, double* exact, float* sums) {
+  return HWY_DYNAMIC_DISPATCH(accumulate)(job, exact, sums);
+}
 void apply(Math op, const double* a, const double* b, const double* c, double* to, usize count) {
   HWY_DYNAMIC_DISPATCH(apply)(op, a, b, c, to, count);
 }

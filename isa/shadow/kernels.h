@@ -37,22 +37,23 @@ struct Tally {
 void tally(FloatRange range, const double* value, const double* exact, const double* reference, usize count,
            Tally& to);
 
-// A row of A times 16 columns of B, which lie side by side for each k, added to C in ascending k.
-struct RowTimesPanel {
+// Up to four rows of A, `k` apart, times 16 columns of B, which lie side by side for each k, in ascending k.
+struct RowsTimesPanel {
+  static constexpr usize kRows = 4;
   const float* a = nullptr;
   const float* b = nullptr;
-  usize k = 0;
+  usize k = 0, rows = kRows;
   bool exact_products = false;  // in f32
+  bool zeros = true;            // products may be zero
 };
-// The sums in double; C is added to.
-void add_products(const RowTimesPanel& job, double* c);
-// The same of doubles.
-void add_double_products(const double* a, const double* b, usize k, double* c);
-// The sums in f32, each rounded. Returns how many addends other than zero changed nothing, and how many there were.
+// Addends other than zero that changed nothing in the sums, and how many there were.
 struct Absorbed {
   u64 absorbed = 0, addends = 0;
 };
-Absorbed accumulate(const RowTimesPanel& job, float* c);
+// Adds the products to both, row by row: to `exact` in double, to `sums` in f32 with a rounding each.
+Absorbed accumulate(const RowsTimesPanel& job, double* exact, float* sums);
+// The same of doubles.
+void add_products(const double* a, const double* b, usize k, usize rows, double* c);
 
 enum class Math : u8 { add, sub, mul, div, mul_add, exp, ln, rec, sqrt, rsqrt, abs };  // mul_add: a * b + c
 void apply(Math op, const double* a, const double* b, const double* c, double* to, usize count);

@@ -53,10 +53,14 @@ struct Group {
       worst_task = task;
     }
   }
-  // The worst first: results that are infinite or NaN, then the largest relative error.
+  // The worst first: results that are infinite or NaN, then the mean relative error. The largest would be of the
+  // reference that is next to zero.
+  double mean() const {
+    return sums.results == 0 ? 0 : sums.total.squares_relative / static_cast<double>(sums.results);
+  }
   bool operator<(const Group& o) const {
     if ((sums.wrong != 0) != (o.sums.wrong != 0)) return sums.wrong != 0;
-    return sums.total.max_relative > o.sums.total.max_relative;
+    return mean() > o.mean();
   }
 };
 
@@ -279,7 +283,8 @@ std::string shadow_summary(const CensusReport& r, const std::vector<ShadowOutput
     }
   }
   if (groups.lines.empty()) return out;
-  out += fmt::format("\n{:<24} {:>12} {:>10} {:>10} {:>10} {:>8}  {:<34} {}\n", "line", "max relative", "max ulp",
+  out += fmt::format("\n{:<24} {:>12} {:>12} {:>10} {:>10} {:>10} {:>8}  {:<34} {}\n", "line", "rms relative",
+                     "max relative", "max ulp",
                      "made", "come in", "inf, nan", "of note", "task, instruction");
   for (usize i = 0; i < std::min(groups.lines.size(), kShadowLinesShown); ++i) {
     const Group& g = groups.lines[i];
@@ -292,7 +297,8 @@ std::string shadow_summary(const CensusReport& r, const std::vector<ShadowOutput
     note("otherwise", s.decided);
     note("absorbed", s.absorbed);
     note("ended", s.ended);
-    out += fmt::format("{:<24} {:>12.3e} {:>10.4g} {:>10.4g} {:>10.4g} {:>8}  {:<34} {}; {}\n", g.name,
+    out += fmt::format("{:<24} {:>12.3e} {:>12.3e} {:>10.4g} {:>10.4g} {:>10.4g} {:>8}  {:<34} {}; {}\n", g.name,
+                       std::sqrt(g.mean()),
                        s.total.max_relative, s.total.max_ulp, s.made.max_ulp, s.come_in.max_ulp, s.wrong,
                        fmt::format("{}", fmt::join(notes, ", ")), list_of(g.tasks), list_of(g.instructions));
   }
