@@ -155,7 +155,7 @@ void MadShadow::count_one(ShadowPoint& point, const Operands& simulated) const {
   constexpr u64 kRows = kernels::RowsTimesPanel::kRows;
   using Block = std::array<double, kRows * kPanel>;
   Block old, value, exact, old_reference, reference;
-  std::array<float, kRows * kPanel> sums;
+  std::array<float, kRows * kPanel> sums{};
   kernels::Absorbed absorbed;
   for (u64 p = 0; p < panels; ++p) {
     const u64 columns = std::min(kPanel, n - p * kPanel);
@@ -170,8 +170,9 @@ void MadShadow::count_one(ShadowPoint& point, const Operands& simulated) const {
       const u64 count = std::min(at_once, m - row), element_count = (count - 1) * kPanel + columns;
       const u64 first = (p * rows + row) * kPanel, at = places_.c + first * out_size;
       const auto some = [element_count](auto& of) { return std::span(of).first(element_count); };
-      std::copy_n(&old_[first], count * kPanel, old.begin());
-      std::copy_n(&old_[first], count * kPanel, sums.begin());
+      std::memcpy(sums.data(), &old_[first], count * kPanel * sizeof(float));
+      for (u64 i = 0; i < sums.size(); ++i)
+        old[i] = sums[i];
       exact = old_reference = old;
       if (places_.from_bias) {
         for (u64 i = 0; i < count * kPanel; ++i)
@@ -203,14 +204,12 @@ void MadShadow::count_one(ShadowPoint& point, const Operands& simulated) const {
           reference[i] = exact[i] + (old_reference[i] - old[i]);
       }
       if (f16_result_) {
-        std::array<float, kRows * kPanel> wide;
-        widen_f16(tile_.c + first * 2, wide.data(), element_count);
-        std::ranges::copy(wide, value.begin());
+        widen_f16(tile_.c + first * 2, sums.data(), element_count);
       } else {
-        std::array<float, kRows * kPanel> wide;
-        std::memcpy(wide.data(), tile_.c + first * 4, element_count * 4);
-        std::ranges::copy(wide, value.begin());
+        std::memcpy(sums.data(), tile_.c + first * 4, element_count * 4);
       }
+      for (u64 i = 0; i < sums.size(); ++i)
+        value[i] = sums[i];
       point.count(output, some(value), some(exact), some(reference), row * n + p * kPanel);
       l0c.store(output, at, some(reference));
     }

@@ -10,6 +10,7 @@ namespace vinci::isa {
 namespace {
 
 constexpr std::array<std::byte, 4096> kZeros{};
+constexpr usize kVector = 8;  // doubles; no vector of the kernels has more
 
 // Calls f(offset, bytes) for pieces of some bytes.
 template <class F>
@@ -120,12 +121,17 @@ u64 RefSpace::load(LaneType type, u64 address, std::span<const double> values, s
   u64 ended = 0;
   for (usize i = 0; i < values.size();) {
     const usize now = std::min<usize>(values.size() - i, kRepeatBytes / bytes_each);
-    DoubleLanes own, references;
-    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i), now, own.v.begin());
     for (u32 p = 0; p < kPlanes; ++p) {
       if (now * bytes_each != kRepeatBytes) planes[p] = {};
       read(p, address + i * bytes_each, std::span(planes[p].bytes).first(now * bytes_each));
     }
+    if (now % kVector == 0) {  // in place
+      ended += shadow_kernels::decode(static_cast<u32>(bytes_each), planes, &values[i], &into[i], now);
+      i += now;
+      continue;
+    }
+    DoubleLanes own, references;
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i), now, own.v.begin());
     ended += shadow_kernels::decode(static_cast<u32>(bytes_each), planes, own.v.data(), references.v.data(), now);
     std::copy_n(references.v.begin(), now, into.begin() + static_cast<std::ptrdiff_t>(i));
     i += now;
@@ -138,9 +144,13 @@ void RefSpace::store(LaneType type, u64 address, std::span<const double> from) {
   PlaneLanes planes;
   for (usize i = 0; i < from.size();) {
     const usize now = std::min<usize>(from.size() - i, kRepeatBytes / bytes_each);
-    DoubleLanes some{};
-    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i), now, some.v.begin());
-    shadow_kernels::encode(static_cast<u32>(bytes_each), some.v.data(), planes, now);
+    if (now % kVector == 0) {
+      shadow_kernels::encode(static_cast<u32>(bytes_each), &from[i], planes, now);
+    } else {
+      DoubleLanes some{};
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i), now, some.v.begin());
+      shadow_kernels::encode(static_cast<u32>(bytes_each), some.v.data(), planes, now);
+    }
     for (u32 p = 0; p < kPlanes; ++p)
       write(p, address + i * bytes_each, std::span<const std::byte>(planes[p].bytes).first(now * bytes_each));
     i += now;
