@@ -83,6 +83,8 @@ class Sequencer {
     cycles += sum;
     return n;
   }
+  // Null in runs without data.
+  const CoreMem* mem() const { return mem_; }
   // What the last scalar load or store accessed; empty when the last step was none.
   const std::optional<Access>& last_access() const { return last_access_; }
   // Whether the last step was a store that has changed a byte.

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "isa/census/origins.h"
 #include "isa/census/scalar.h"
@@ -16,44 +17,81 @@ namespace {
 class Shadowed {
  public:
   Shadowed(const Issued& inst, const ExecContext& context, Census& census, const Launch& launch, std::string_view core)
-      : inst_(inst), context_(context), census_(census), class_(class_of(inst, context)) {
+      : inst_(inst), context_(context), class_(shadow_class(*inst.row)) {
     const Site site{launch.kernel, inst.pc};
     const Moment moment{launch.block_idx, inst.order, launch.part};
-    CoreRefs& refs = census.shadow->core(context.mem);
-    first_.emplace(*census.shadow, &refs, launch.task, site, moment, core);
+    first_.emplace(*census.shadow, &census.shadow->core(context.mem), launch.task, site, moment, core);
     if (census.what_if != nullptr) {
       second_.emplace(*census.what_if, &census.what_if->core(context.mem), launch.task, site, moment, core);
       first_->next = &*second_;
     }
+    if (atomic_type(context.spr.ctrl) == AtomicType::none || class_ == ShadowClass::other) return;
+    for (const Access& a : footprint()) {
+      if (a.atomic) atomic_.emplace_back(a);
+    }
   }
-  ShadowPoint* point() { return class_ == ShadowClass::computes ? &*first_ : nullptr; }
+  // Where the body of the instruction reports to.
+  ShadowPoint* point() { return class_ == ShadowClass::computes && atomic_.empty() ? &*first_ : nullptr; }
   void before() {
+    if (!atomic_.empty()) return before_atomic();
     if (class_ != ShadowClass::moves) return;
-    shadow_move(inst_, context_, *census_.shadow);
-    if (second_) shadow_move(inst_, context_, *census_.what_if);
+    each([&](ShadowPoint& point) { shadow_move(inst_, context_, point.shadow()); });
   }
   void after() {
+    if (!atomic_.empty()) return after_atomic();
     if (class_ != ShadowClass::other) return;
-    const Footprint footprint = inst_.row->footprint(inst_.args, context_.spr, context_.arch);
-    shadow_write(footprint, context_.mem, *census_.shadow, *first_);
-    if (second_) shadow_write(footprint, context_.mem, *census_.what_if, *second_);
+    each([&](ShadowPoint& point) { shadow_write(footprint(), context_.mem, point); });
   }
 
  private:
-  // Atomic writes compute, and have no references.
-  static ShadowClass class_of(const Issued& inst, const ExecContext& context) {
-    if (atomic_type(context.spr.ctrl) == AtomicType::none) return shadow_class(*inst.row);
-    for (const Access& a : inst.row->footprint(inst.args, context.spr, context.arch)) {
-      if (a.atomic) return ShadowClass::other;
+  Footprint footprint() const { return inst_.row->footprint(inst_.args, context_.spr, context_.arch); }
+  template <class F>
+  void each(F f) {
+    for (ShadowPoint* point = &*first_; point != nullptr; point = point->next)
+      f(*point);
+  }
+
+  // An atomic write runs as a plain one first, so that what comes and its references are known; the memory then gets
+  // back what was there.
+  void before_atomic() {
+    combined_.type = lane_type(atomic_type(context_.spr.ctrl));
+    combined_.op = static_cast<ShadowCombined::Op>(atomic_op(context_.spr.ctrl));
+    combined_.mem = &context_.mem.gm();
+    for (const Access& a : atomic_)
+      combined_.add(a);
+    combined_.take_before(&*first_);
+    Issued plain = inst_;
+    plain.spr.ctrl &= ~ctrl::kAtomicType;
+    u64 status = 0;
+    ResultRegisters results = context_.results;
+    ExecContext on{.mem = context_.mem,
+                   .spr = plain.spr,
+                   .arch = context_.arch,
+                   .overflow = context_.overflow,
+                   .status = status,
+                   .results = results,
+                   .numerics = context_.numerics,
+                   .shadow = class_ == ShadowClass::computes ? &*first_ : nullptr};
+    if (class_ == ShadowClass::moves) each([&](ShadowPoint& point) { shadow_move(plain, on, point.shadow()); });
+    plain.row->execute(plain.args, on);
+    combined_.take_source(&*first_);
+  }
+  void after_atomic() { combined_.count(&*first_); }
+  static std::optional<LaneType> lane_type(AtomicType type) {
+    switch (type) {
+      case AtomicType::f32: return LaneType::f32;
+      case AtomicType::f16: return LaneType::f16;
+      case AtomicType::bf16: return LaneType::bf16;
+      default: return {};
     }
-    return shadow_class(*inst.row);
   }
 
   const Issued& inst_;
   const ExecContext& context_;
-  Census& census_;
   ShadowClass class_;
   std::optional<ShadowPoint> first_, second_;
+  std::vector<Access> atomic_;  // that it writes to global memory
+  ShadowCombined combined_;
 };
 
 }  // namespace
@@ -108,9 +146,15 @@ void execute(const Issued& inst, ExecContext& context, Census* census, const Lau
 u64 step(Sequencer& front, u64 status, const ResultRegisters& results, u64 sys_cnt, Census* census,
          const Launch& launch, std::string_view core) {
   if (census == nullptr) return front.step(status, results, sys_cnt);
-  const std::optional<ScalarCensus> counted = ScalarCensus::of(front);
+  const std::optional<ScalarCensus> counted = census->events ? ScalarCensus::of(front) : std::nullopt;
   const u32 pc = front.pc();
   const u64 raised = front.step(status, results, sys_cnt);
+  if (census->shadow != nullptr && front.last_access() && front.last_access()->write && front.mem() != nullptr) {
+    const Access& a = *front.last_access();
+    for (Shadow* shadow : {census->shadow.get(), census->what_if.get()}) {
+      if (shadow != nullptr) shadow->space(*front.mem(), a.buffer).clear(a.address, a.bytes());
+    }
+  }
   if (counted) {
     CensusPoint point(census->of(launch.task), {launch.kernel, pc}, {launch.block_idx, front.issued(), launch.part},
                       core);

@@ -159,16 +159,25 @@ void RefSpace::store(LaneType type, u64 address, std::span<const double> from) {
 }
 
 void HostRefs::read(u32 plane, u64 address, std::span<std::byte> into) const {
-  const std::vector<std::byte>& bytes = planes_[plane];
-  const u64 held = address >= bytes.size() ? 0 : std::min<u64>(into.size(), bytes.size() - address);
-  std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(held == 0 ? 0 : address), held, into.begin());
-  std::ranges::fill(into.subspan(held), std::byte{0});
+  for (u64 done = 0; done < into.size();) {
+    const u64 at = address + done, offset = at % PageTable::kPageBytes;
+    const u64 now = std::min<u64>(into.size() - done, PageTable::kPageBytes - offset);
+    if (const std::byte* page = planes_[plane].find(at / PageTable::kPageBytes)) {
+      std::memcpy(into.data() + done, page + offset, now);
+    } else {
+      std::memset(into.data() + done, 0, now);
+    }
+    done += now;
+  }
 }
 
 void HostRefs::write(u32 plane, u64 address, std::span<const std::byte> from) {
-  std::vector<std::byte>& bytes = planes_[plane];
-  if (bytes.size() < address + from.size()) bytes.resize(address + from.size());
-  std::ranges::copy(from, bytes.begin() + static_cast<std::ptrdiff_t>(address));
+  for (u64 done = 0; done < from.size();) {
+    const u64 at = address + done, offset = at % PageTable::kPageBytes;
+    const u64 now = std::min<u64>(from.size() - done, PageTable::kPageBytes - offset);
+    std::memcpy(planes_[plane].make(at / PageTable::kPageBytes) + offset, from.data() + done, now);
+    done += now;
+  }
 }
 
 CoreRefs::CoreRefs(const CoreMem& mem, GlobalRefs& gm) {

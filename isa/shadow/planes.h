@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "isa/insn.h"
+#include "isa/mem/page_table.h"
 #include "isa/mem/view.h"
 #include "isa/numeric/lane_type.h"
 
@@ -104,7 +105,7 @@ class HostRefs final : public RefSpace {
   void write(u32 plane, u64 address, std::span<const std::byte> from) override;
 
  private:
-  std::array<std::vector<std::byte>, kPlanes> planes_;
+  std::array<PageTable, kPlanes> planes_;
 };
 
 // The planes of a core.

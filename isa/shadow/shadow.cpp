@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "isa/census/lanes.h"
 #include "isa/shadow/kernels.h"
 #include "isa/table.h"
 
@@ -265,7 +266,8 @@ void shadow_move(const Issued& inst, const ExecContext& c, Shadow& shadow) {
   }
 }
 
-void shadow_write(const Footprint& footprint, const CoreMem& mem, Shadow& shadow, ShadowPoint& point) {
+void shadow_write(const Footprint& footprint, const CoreMem& mem, ShadowPoint& point) {
+  Shadow& shadow = point.shadow();
   CoreRefs& core = shadow.core(mem);
   const auto space = [&](BufId b) -> RefSpace& {
     return b == BufId::GM ? static_cast<RefSpace&>(shadow.global()) : core.buffers[index(b)];
@@ -283,6 +285,105 @@ void shadow_write(const Footprint& footprint, const CoreMem& mem, Shadow& shadow
     if (!reads && s.clean()) continue;
     each_piece(a, [&](u64 at) { reads ? s.end(at, a.len) : s.clear(at, a.len); });
     if (reads) point.add_ended(a.bytes() / 4);
+  }
+}
+
+void ShadowCombined::add(const Access& a) {
+  each_piece(a, [&](u64 at) { pieces.push_back({at, a.len}); });
+}
+
+ShadowCombined::Values ShadowCombined::values(ShadowPoint* first, std::span<const Piece> at) const {
+  Values out;
+  if (!type) return out;
+  const u64 size = lane_bytes(*type);
+  for (const Piece& p : at) {
+    std::vector<std::byte> bytes(p.bytes);
+    mem->read(p.address, bytes);
+    for (u64 i = 0; i + size <= p.bytes; i += size) {
+      LaneBuffer one{};
+      std::copy_n(&bytes[i], size, one.bytes.begin());
+      out.simulated.push_back(lane_value(*type, one, 0));
+    }
+  }
+  for (ShadowPoint* point = first; point != nullptr; point = point->next) {
+    std::vector<double>& references = out.references.emplace_back(out.simulated.size());
+    u64 done = 0;
+    for (const Piece& p : at) {
+      const u64 count = p.bytes / size;
+      point->add_restarted(point->space(BufId::GM).load(*type, p.address, std::span(out.simulated).subspan(done, count),
+                                                        std::span(references).subspan(done, count)));
+      done += count;
+    }
+  }
+  return out;
+}
+
+void ShadowCombined::take_before(ShadowPoint* first) {
+  for (const Piece& p : pieces) {
+    kept_.resize(kept_.size() + p.bytes);
+    mem->read(p.address, std::span(kept_).last(p.bytes));
+  }
+  before_ = values(first, pieces);
+}
+
+void ShadowCombined::take_source(ShadowPoint* first) {
+  source_ = values(first, pieces);
+  u64 done = 0;
+  for (const Piece& p : pieces) {
+    mem->write(p.address, std::span<const std::byte>(kept_).subspan(done, p.bytes));
+    done += p.bytes;
+  }
+}
+
+void ShadowCombined::take_source_at(ShadowPoint* first, u64 address) {
+  std::vector<Piece> at;
+  u64 bytes = 0;
+  for (const Piece& p : pieces) {
+    at.push_back({address + bytes, p.bytes});
+    bytes += p.bytes;
+  }
+  source_ = values(first, at);
+}
+
+void ShadowCombined::count(ShadowPoint* first) {
+  if (!type) {
+    for (ShadowPoint* point = first; point != nullptr; point = point->next) {
+      for (const Piece& p : pieces)
+        point->space(BufId::GM).clear(p.address, p.bytes);
+    }
+    return;
+  }
+  const std::vector<double> now = values(nullptr, pieces).simulated;
+  usize shadow = 0;
+  for (ShadowPoint* point = first; point != nullptr; point = point->next, ++shadow) {
+    const std::vector<double>&x = before_.simulated, &y = source_.simulated;
+    const std::vector<double>&rx = before_.references[shadow], &ry = source_.references[shadow];
+    std::vector<double> exact(now.size()), reference(now.size());
+    u64 decided = 0;
+    for (usize i = 0; i < now.size(); ++i) {
+      if (op == Op::add) {
+        exact[i] = x[i] + y[i];
+        reference[i] = rx[i] + ry[i];
+        continue;
+      }
+      const double sign = op == Op::max ? 1 : -1;
+      const double a = sign * x[i], b = sign * y[i], ra = sign * rx[i], rb = sign * ry[i];
+      decided += (a > b && ra < rb) || (a < b && ra > rb) ? 1 : 0;
+      exact[i] = sign * std::max(a, b);
+      reference[i] = sign * (a > b ? ra : a < b ? rb : std::max(ra, rb));
+    }
+    point->add_decided(decided);
+    for (usize i = 0; i < now.size(); i += kShadowLanes) {
+      const usize count = std::min<usize>(kShadowLanes, now.size() - i);
+      point->count(*type, std::span(now).subspan(i, count), std::span(exact).subspan(i, count),
+                   std::span(reference).subspan(i, count), i);
+    }
+    u64 done = 0;
+    for (const Piece& p : pieces) {
+      const u64 count = p.bytes / lane_bytes(*type);
+      point->space(BufId::GM).store(*type, p.address, std::span(reference).subspan(done, count));
+      done += count;
+    }
   }
 }
 

@@ -78,6 +78,9 @@ class Shadow {
   GlobalRefs& global() { return gm_; }
   HostRefs& host(u32 buffer) { return hosts_[buffer]; }
   CoreRefs& core(const CoreMem& mem);
+  RefSpace& space(const CoreMem& mem, BufId b) {
+    return b == BufId::GM ? static_cast<RefSpace&>(gm_) : core(mem).buffers[index(b)];
+  }
   const std::optional<WhatIf>& what_if() const { return what_if_; }
 
   template <class F>
@@ -146,6 +149,7 @@ class ShadowPoint {
 
   ShadowPoint* next = nullptr;  // of another shadow of the run
 
+  Shadow& shadow() const { return shadow_; }
   CoreRefs& core() const { return *core_; }
   RefSpace& space(BufId b) const {
     return b == BufId::GM ? static_cast<RefSpace&>(shadow_.global()) : core_->buffers[index(b)];
@@ -204,6 +208,39 @@ ShadowClass shadow_class(const Row& row);
 // An instruction that runs on the planes of a shadow, before it does on the memory.
 void shadow_move(const Issued& inst, const ExecContext& context, Shadow& shadow);
 // The references of what an instruction has written that neither computes nor moves them.
-void shadow_write(const Footprint& footprint, const CoreMem& mem, Shadow& shadow, ShadowPoint& point);
+void shadow_write(const Footprint& footprint, const CoreMem& mem, ShadowPoint& point);
+
+// Elements of global memory that are combined with others: by an atomic write, or a task. `pieces` are where they lie;
+// `source` where the others come from, if that is not what a plain write would leave there.
+struct ShadowCombined {
+  enum class Op : u8 { add, max, min };
+  struct Piece {
+    u64 address, bytes;
+  };
+
+  GlobalMemory* mem = nullptr;
+  Op op = Op::add;
+  std::optional<LaneType> type;  // nothing: integers
+  std::vector<Piece> pieces;
+
+  void add(const Access& a);
+  // What is there, before a plain write; what that has left, with which memory gets back what was there; and when they
+  // are combined. `first`: the shadows.
+  void take_before(ShadowPoint* first);
+  void take_source(ShadowPoint* first);
+  // The same where the others lie at `address`.
+  void take_source_at(ShadowPoint* first, u64 address);
+  void count(ShadowPoint* first);
+
+ private:
+  struct Values {
+    std::vector<double> simulated;
+    std::vector<std::vector<double>> references;  // by shadow
+  };
+  Values values(ShadowPoint* first, std::span<const Piece> at) const;
+
+  std::vector<std::byte> kept_;
+  Values before_, source_;
+};
 
 }  // namespace vinci::isa

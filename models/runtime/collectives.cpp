@@ -8,6 +8,7 @@
 #include <span>
 
 #include "isa/census/origins.h"
+#include "isa/shadow/shadow.h"
 #include "models/runtime/task_place.h"
 
 namespace vinci::models {
@@ -136,6 +137,11 @@ void Collectives::deliver(u32 stream) {
     const Schedule::Range& out = call.schedule->output[r];
     const auto received = std::span<const std::byte>(call.work[r]).subspan(out.begin * element, out.count * element);
     memory_.write(op.recv, received, "hccl to");
+    if (census_ != nullptr && census_->shadow != nullptr) {  // references end here
+      for (isa::Shadow* shadow : {census_->shadow.get(), census_->what_if.get()}) {
+        if (shadow != nullptr) shadow->global().clear(memory_.address(op.recv), received.size());
+      }
+    }
     if (census_ != nullptr && census_->origins != nullptr)
       census_->origins->wrote({isa::Origins::Space::global(), memory_.address(op.recv)}, received, call.origin);
   }

@@ -214,12 +214,39 @@ void TaskEffects::reduce(const task::ReduceAsync& op, Run run) {
   isa::FollowedResults followed(*census_, point, task, false);
   followed.read(place(op.src), op.bytes);
   followed.read(place(op.dst), op.bytes);
-  memory_.reduce(op, &point);
-  clear_references(op.dst, op.bytes);
+  if (census_->shadow == nullptr) {
+    memory_.reduce(op, &point);
+  } else {
+    reduce_with_shadow(op, task, point);
+  }
   if (!followed.writes()) return;
   std::vector<std::byte> contents(op.bytes);
   memory_.read(op.dst, contents, "reduce_async to");
   followed.wrote(place(op.dst), contents);
+}
+
+void TaskEffects::reduce_with_shadow(const task::ReduceAsync& op, u32 task, isa::CensusPoint& point) {
+  const isa::Moment moment{0, 0, 0};
+  isa::ShadowPoint first(*census_->shadow, nullptr, task, point.id(), moment, "SDMA");
+  std::optional<isa::ShadowPoint> second;
+  if (census_->what_if != nullptr)
+    first.next = &second.emplace(*census_->what_if, nullptr, task, point.id(), moment, "SDMA");
+  isa::ShadowCombined combined;
+  combined.mem = &memory_.gm();
+  combined.op = op.kind == task::ReduceAsync::Kind::ADD   ? isa::ShadowCombined::Op::add
+                : op.kind == task::ReduceAsync::Kind::MAX ? isa::ShadowCombined::Op::max
+                                                          : isa::ShadowCombined::Op::min;
+  switch (op.type) {
+    case task::ElementType::float16: combined.type = isa::LaneType::f16; break;
+    case task::ElementType::float32: combined.type = isa::LaneType::f32; break;
+    case task::ElementType::bfloat16: combined.type = isa::LaneType::bf16; break;
+    default: break;
+  }
+  combined.pieces = {{memory_.address(op.dst), op.bytes}};
+  combined.take_before(&first);
+  combined.take_source_at(&first, memory_.address(op.src));
+  memory_.reduce(op, &point);
+  combined.count(&first);
 }
 
 void TaskEffects::perform(const task::Free& op, Run run) {
@@ -270,7 +297,10 @@ void TaskEffects::perform(const task::CpuKernelLaunch& op, Run run) {
   if (!has_bytes) return;
   aicpu.function->run(aicpu.args, data);
   for (usize i = 0; i < aicpu.operands.size(); ++i) {
-    if (aicpu.operands[i].write) memory_.write(aicpu.args.slice(aicpu.operands[i].argument), data[i], op.kernel);
+    if (!aicpu.operands[i].write) continue;
+    const task::Slice to = aicpu.args.slice(aicpu.operands[i].argument);
+    memory_.write(to, data[i], op.kernel);
+    clear_references(to, data[i].size());
   }
 }
 

@@ -89,6 +89,7 @@ class TaskEffects {
   void perform(const task::MemsetAsync& op, Run run);
   void perform(const task::ReduceAsync& op, Run run);
   void reduce(const task::ReduceAsync& op, Run run);
+  void reduce_with_shadow(const task::ReduceAsync& op, u32 task, isa::CensusPoint& point);
   // Special values that a copy takes along.
   void follow(const task::MemcpyAsync& op, Run run);
   template <class F>

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "isa/base/suggest.h"
-#include "isa/census/lanes.h"
 #include "isa/shadow/kernels.h"
 #include "models/soc/kernel_codes.h"
 #include "tools/results/numerics_lines.h"
@@ -149,32 +148,35 @@ std::optional<isa::LaneType> float_type(const task::Buffer& b, isa::RefType stor
   }
 }
 
-double value_at(isa::LaneType type, std::span<const std::byte> bytes) {
-  isa::LaneBuffer lanes{};
-  std::ranges::copy(bytes, lanes.bytes.begin());
-  return isa::lane_value(type, lanes, 0);
-}
-
-OutputError error_of(const std::string& name, isa::LaneType type, std::span<const double> values,
-                     std::span<const double> references) {
-  namespace kernels = isa::shadow_kernels;
-  OutputError out{.buffer = name, .dtype = std::string(isa::name(type)), .elements = values.size()};
-  kernels::Tally t;
-  for (usize i = 0; i < values.size(); i += isa::kShadowLanes) {
-    const usize now = std::min<usize>(isa::kShadowLanes, values.size() - i);
-    isa::DoubleLanes v{}, r{};
-    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i), now, v.v.begin());
-    std::copy_n(references.begin() + static_cast<std::ptrdiff_t>(i), now, r.v.begin());
-    kernels::tally(kernels::range_of(type), v.v.data(), v.v.data(), r.v.data(), now, t);
+// Gathers the errors of a buffer, some elements at a time.
+class Gathered {
+ public:
+  Gathered(std::string buffer, isa::LaneType type) : type_(type) {
+    out_.buffer = std::move(buffer);
+    out_.dtype = isa::name(type);
   }
-  const u64 finite = values.size() - t.wrong;
-  out.wrong = t.wrong;
-  out.max_ulp = t.errors[0].max_ulp;
-  out.rms_ulp = rms(t.errors[0].squares_ulp, finite);
-  out.max_relative = t.errors[0].max_relative;
-  out.rms_relative = rms(t.errors[0].squares_relative, finite);
-  return out;
-}
+  // `count` at most kShadowLanes; `values` and `references` have zeros behind it.
+  void add(const isa::DoubleLanes& values, const isa::DoubleLanes& references, usize count) {
+    namespace kernels = isa::shadow_kernels;
+    kernels::tally(kernels::range_of(type_), values.v.data(), values.v.data(), references.v.data(), count, tally_);
+    out_.elements += count;
+  }
+  OutputError result() const {
+    OutputError out = out_;
+    const u64 finite = out.elements - tally_.wrong;
+    out.wrong = tally_.wrong;
+    out.max_ulp = tally_.errors[0].max_ulp;
+    out.rms_ulp = rms(tally_.errors[0].squares_ulp, finite);
+    out.max_relative = tally_.errors[0].max_relative;
+    out.rms_relative = rms(tally_.errors[0].squares_relative, finite);
+    return out;
+  }
+
+ private:
+  isa::LaneType type_;
+  OutputError out_;
+  isa::shadow_kernels::Tally tally_;
+};
 
 Json output_json(const OutputError& e) {
   return {{"max_ulp", six_digits(e.max_ulp)},
@@ -203,17 +205,23 @@ std::vector<ShadowOutput> shadow_outputs(const isa::Census& census, const task::
     if (stored == isa::RefType::none) continue;
     const std::optional<isa::LaneType> type = float_type(b, stored);
     if (!type) continue;
-    const usize size = isa::lane_bytes(*type), count = bytes.size() / size;
-    std::vector<double> values(count), reference(count);
-    for (usize e = 0; e < count; ++e)
-      values[e] = value_at(*type, bytes.subspan(e * size, size));
-    references.load(*type, 0, values, reference);
-    ShadowOutput o{.as_it_is = error_of(b.name, *type, values, reference), .what_if = {}};
-    if (census.what_if != nullptr) {
-      std::vector<double> other(count);
-      census.what_if->host(i).load(*type, 0, values, other);
-      o.what_if = error_of(b.name, *type, other, reference);
+    const usize size = isa::lane_bytes(*type), count = bytes.size() / size, at_once = isa::kRepeatBytes / size;
+    Gathered as_it_is(b.name, *type), what_if(b.name, *type);
+    for (usize e = 0; e < count; e += at_once) {
+      const usize now = std::min(at_once, count - e);
+      isa::LaneBuffer lanes{};
+      std::ranges::copy(bytes.subspan(e * size, now * size), lanes.bytes.begin());
+      isa::DoubleLanes values{}, reference{}, other{};
+      isa::shadow_kernels::lane_doubles(*type, lanes, static_cast<u32>(now), values);
+      const auto some = [now](isa::DoubleLanes& of) { return std::span(of.v).first(now); };
+      references.load(*type, e * size, some(values), some(reference));
+      as_it_is.add(values, reference, now);
+      if (census.what_if == nullptr) continue;
+      census.what_if->host(i).load(*type, e * size, some(values), some(other));
+      what_if.add(other, reference, now);
     }
+    ShadowOutput o{.as_it_is = as_it_is.result(), .what_if = {}};
+    if (census.what_if != nullptr) o.what_if = what_if.result();
     out.push_back(std::move(o));
   }
   return out;
