@@ -153,7 +153,7 @@ ShadowSite& ShadowPoint::site() {
 void ShadowPoint::round(LaneType type, std::span<double> reference) const {
   const WhatIf& w = *shadow_.what_if();
   if (chosen_ && w.format == ShadowFormat::f64) return;
-  const LaneType to = !chosen_                            ? type
+  const LaneType to = !chosen_ || w.format == ShadowFormat::own ? type
                       : w.format == ShadowFormat::f16     ? LaneType::f16
                       : w.format == ShadowFormat::bf16    ? LaneType::bf16
                                                           : LaneType::f32;

@@ -55,8 +55,8 @@ struct ShadowSite {
 
 using TaskShadow = std::map<Site, ShadowSite>;
 
-// A format that a reference is rounded to.
-enum class ShadowFormat : u8 { f16, bf16, f32, f64 };
+// A format that a reference is rounded to; own: the one that the result has in the simulated program.
+enum class ShadowFormat : u8 { f16, bf16, f32, f64, own };
 inline constexpr auto kShadowFormatNames = enum_names<ShadowFormat>;
 
 // What the second shadow of a what-if does to results: those of chosen tasks or instructions get a format and a scale

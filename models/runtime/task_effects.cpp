@@ -263,8 +263,9 @@ void TaskEffects::perform(const task::Free& op, Run run) {
 }
 
 void TaskEffects::perform(const task::NpuGetFloatStatus& op, Run run) {
-  if (touch(run, op.dst, op.kBytes, "npu_get_float_status to", true))
-    memory_.put_float_status(op, float_overflow_[stream_.streams[run.stream].device]);
+  if (!touch(run, op.dst, op.kBytes, "npu_get_float_status to", true)) return;
+  memory_.put_float_status(op, float_overflow_[stream_.streams[run.stream].device]);
+  clear_references(op.dst, op.kBytes);
 }
 
 void TaskEffects::perform(const task::NpuClearFloatStatus&, Run run) {

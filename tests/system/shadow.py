@@ -321,12 +321,16 @@ def softmax(rng):
     return case
 
 
-def log1p(rng):
-    """ln(1 + x): what 1 + x loses comes in at ln."""
+def log1p(rng, wide=False):
+    """ln(1 + x): what 1 + x loses comes in at ln. `wide`: both in f32."""
     case = Case("log1p")
     x = case.constant("f16", 10.0**rng.uniform(-5, 1, (16, 128)))
     k = Vector(case, "log1p")
-    y = k.store(k.ln(k.adds(k.load(x), 1)))
+    x = k.load(x)
+    one = k.adds(k.widen(x) if wide else x, 1)
+    case.add = k.code[-1][0]
+    y = k.ln(one)
+    y = k.store(k.narrow(y) if wide else y)
     k.launch()
     case.output("y", y)
     return case
@@ -374,17 +378,21 @@ def _rows(t, count):
 
 
 def adam(rng, kind="f16"):
-    """One step; the second moment in f16 loses small gradients."""
+    """One step; the second moment in f16 loses small gradients. Inputs and constants are f16 in both types."""
     case = Case("adam")
-    shape = (8, 128) if kind == "f16" else (16, 64)
-    g = case.constant(kind, rng.normal(0, 1, shape) * 10.0**rng.uniform(-3, -1, shape))
-    m, v = case.constant(kind, rng.normal(0, 1e-2, shape)), case.constant(kind, 10.0**rng.uniform(-5, -2, shape))
-    p = case.constant(kind, rng.normal(0, 1, shape))
+    shape = (8 * 128 // LANES[kind], LANES[kind])
+
+    def half(values):
+        return case.constant(kind, rounded(values, "f16"))
+
+    g = half(rng.normal(0, 1, shape) * 10.0**rng.uniform(-3, -1, shape))
+    m, v = half(rng.normal(0, 1e-2, shape)), half(10.0**rng.uniform(-5, -2, shape))
+    p = half(rng.normal(0, 1, shape))
     k = Vector(case, "adam")
     g, m, v, p = (k.load(t) for t in (g, m, v, p))
-    m = k.add(k.muls(m, 0.9), k.muls(g, 0.1))
-    v = k.add(k.muls(v, 0.999), k.muls(k.mul(g, g), 0.001))
-    step = k.muls(k.div(m, k.adds(k.sqrt(v), 1e-4)), -1e-3)
+    m = k.add(k.muls(m, 0.875), k.muls(g, 0.125))
+    v = k.add(k.muls(v, 1 - 2.0**-8), k.muls(k.mul(g, g), 2.0**-8))
+    step = k.muls(k.div(m, k.adds(k.sqrt(v), 2.0**-13)), -(2.0**-10))
     p = k.store(k.add(p, step))
     v = k.store(v)
     k.launch()
@@ -502,6 +510,39 @@ def check(vinci, case, folder):
     return problems
 
 
+def what_if(vinci, folder, seed):
+    """Errors that --what-if foretells, and those of programs that are written so."""
+
+    def errors(case, key, *options):
+        (folder / case.name).mkdir(parents=True, exist_ok=True)
+        shadow, _, _ = run(vinci, case, folder / case.name, options)
+        return {o["buffer"]: o[key]["rms_relative"] for o in shadow["outputs"]}
+
+    def rng():
+        return np.random.default_rng(seed)
+
+    log = log1p(rng())
+    line = log.text()[1][log.add]
+    scaling = loss_scaling(rng())
+    scaled = errors(scaling, "error")
+    questions = [
+        ("log1p, the sum in f32", errors(log, "what_if", "--what-if", f"{line}=f32")["y"],
+         errors(log1p(rng(), wide=True), "error")["y"]),
+        ("adam in f32", errors(adam(rng()), "what_if", "--what-if", "all=f32")["p"],
+         errors(adam(rng(), "f32"), "error")["p"]),
+        ("gradients times 2^12", errors(scaling, "what_if", "--what-if", "plain=own*2^12")["plain_g"],
+         scaled["scaled_g"]),
+    ]
+    problems = []
+    if not scaled["plain_g"] > 4 * scaled["scaled_g"]:
+        problems.append("a loss scale of 2^12 gains nothing")
+    for name, foretold, rerun in questions:
+        print(f"what if: {name}: {foretold:.4g} foretold, {rerun:.4g} when rerun")
+        if not 0 < max(foretold, rerun) <= 2 * min(foretold, rerun):
+            problems.append(f"what if: {name}: {foretold:.4g} foretold, {rerun:.4g} when rerun")
+    return problems
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("vinci")
@@ -519,6 +560,11 @@ def main():
             problems = check(options.vinci, build(np.random.default_rng(options.seed)), folder)
             print(f"{name}: {'ok' if not problems else f'{len(problems)} problems'}")
             for problem in problems[:20]:
+                print("  " + problem)
+            failed |= bool(problems)
+        if options.case is None:
+            problems = what_if(options.vinci, (options.keep or pathlib.Path(temporary)) / "what_if", options.seed)
+            for problem in problems:
                 print("  " + problem)
             failed |= bool(problems)
     sys.exit(1 if failed else 0)

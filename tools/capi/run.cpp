@@ -20,6 +20,7 @@
 #include "tools/report/page.h"
 #include "tools/results/findings.h"
 #include "tools/results/numerics.h"
+#include "tools/results/shadow.h"
 #include "tools/results/stats_json.h"
 
 namespace vinci::capi {
@@ -51,6 +52,7 @@ void simulate(vinci_run& r) {
   if (r.options.check != 0) checker = std::make_unique<isa::check::Checker>(r.memory->gm());
   std::optional<isa::Census> census;
   if (r.options.numerics != 0) census.emplace();
+  if (r.options.numerics == VINCI_NUMERICS_SHADOW) census->shadow = std::make_shared<isa::Shadow>();
   const models::Options options{.max_cycles = r.options.max_cycles,
                                 .interrupted = [&r] { return r.cancelled.load(); },
                                 .census = census ? &*census : nullptr,
@@ -58,7 +60,10 @@ void simulate(vinci_run& r) {
                                 .threads = r.options.threads};
   const auto report = [&](const Error* cut_short) {
     if (checker) r.findings = results::findings_json(checker->findings(), cut_short);
-    if (census) r.numerics = results::numerics_json({chip, tasks, *census});
+    if (!census) return;
+    std::vector<results::ShadowOutput> outputs;
+    if (census->shadow != nullptr) outputs = results::shadow_outputs(*census, tasks, *r.memory);
+    r.numerics = results::numerics_json({chip, tasks, *census, &outputs});
   };
   try {
     if (timed) {

@@ -257,7 +257,7 @@ PYBIND11_MODULE(vinci, m) {
   const auto seed = py::arg("seed") = std::uint64_t{0};
   const auto threads = py::arg("threads") = 0u;
   const auto check = py::arg("check") = false;
-  const auto numerics = py::arg("numerics") = false;
+  const auto numerics = py::arg("numerics") = Numerics(false);
   using Text = const std::string&;
   using Number = std::uint64_t;
 
@@ -271,12 +271,12 @@ PYBIND11_MODULE(vinci, m) {
       .def(
           "submit",
           [](const TaskStream& s, const Chip& chip, Text m_, Number c, Number s_, std::uint32_t t, bool check_,
-             bool numerics_) { return s.submit(chip, options(m_, c, s_, t, check_, numerics_)); },
+             const Numerics& numerics_) { return s.submit(chip, options(m_, c, s_, t, check_, numerics_)); },
           py::arg("chip"), mode, max_cycles, seed, threads, check, numerics, "A run that wait() does.")
       .def(
           "run",
           [](const TaskStream& s, const Chip& chip, Text m_, Number c, Number s_, std::uint32_t t, bool check_,
-             bool numerics_) {
+             const Numerics& numerics_) {
             auto run = s.submit(chip, options(m_, c, s_, t, check_, numerics_));
             run->wait();
             return run;
@@ -336,13 +336,13 @@ PYBIND11_MODULE(vinci, m) {
           py::arg("program"), py::arg("core") = "vector", py::arg("name") = "kernel", "From a vinci.Program.")
       .def(
           "submit",
-          [](const Device& d, Text m_, Number c, Number s_, std::uint32_t t, bool check_, bool numerics_) {
+          [](const Device& d, Text m_, Number c, Number s_, std::uint32_t t, bool check_, const Numerics& numerics_) {
             return d.submit(options(m_, c, s_, t, check_, numerics_));
           },
           mode, max_cycles, seed, threads, check, numerics, "A run of what was called since the last; wait() does it.")
       .def(
           "run",
-          [](const Device& d, Text m_, Number c, Number s_, std::uint32_t t, bool check_, bool numerics_) {
+          [](const Device& d, Text m_, Number c, Number s_, std::uint32_t t, bool check_, const Numerics& numerics_) {
             auto run = d.submit(options(m_, c, s_, t, check_, numerics_));
             run->wait();
             return run;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "tools/python/arguments.h"
@@ -17,8 +18,19 @@
 // Chips and task streams of the module.
 namespace vinci::python {
 
+// False: nothing; true or "events": counted; "shadow": also compared with references.
+using Numerics = std::variant<bool, std::string>;
+
+inline std::uint32_t numerics_option(const Numerics& numerics) {
+  if (const bool* counted = std::get_if<bool>(&numerics)) return *counted ? VINCI_NUMERICS_EVENTS : VINCI_NUMERICS_OFF;
+  const std::string& word = std::get<std::string>(numerics);
+  if (word == "events") return VINCI_NUMERICS_EVENTS;
+  if (word == "shadow") return VINCI_NUMERICS_SHADOW;
+  throw Failure{VINCI_ERROR_INPUT, "numerics '" + word + "': there are events and shadow, or a bool"};
+}
+
 inline vinci_options options(const std::string& mode, std::uint64_t max_cycles, std::uint64_t seed,
-                             std::uint32_t threads, bool check, bool numerics) {
+                             std::uint32_t threads, bool check, const Numerics& numerics) {
   vinci_options o = VINCI_OPTIONS_INIT;
   if (mode == "full") {
     o.mode = VINCI_MODE_FULL;
@@ -33,7 +45,7 @@ inline vinci_options options(const std::string& mode, std::uint64_t max_cycles, 
   o.seed = seed;
   o.threads = threads;
   o.check = check ? 1 : 0;
-  o.numerics = numerics ? 1 : 0;
+  o.numerics = numerics_option(numerics);
   return o;
 }
 

@@ -318,7 +318,7 @@ std::string shadow_summary(const CensusReport& r, const std::vector<ShadowOutput
 isa::WhatIf parse_what_if(const std::string& text, const task::TaskStream& stream) {
   const usize equals = text.rfind('=');
   const auto refuse = [&](std::string_view why) {
-    fail(Fault::Input, "--what-if {}: {}; expected WHAT=FORMAT or WHAT=FORMAT*2^S, WHAT one of all, a task, a line", text,
+    fail(Fault::Input, "--what-if {}: {}; expected WHAT=FORMAT or WHAT=FORMAT*2^S, where WHAT is all, a task or a line", text,
          why);
   };
   if (equals == std::string::npos) refuse("no '='");

@@ -36,7 +36,8 @@ nlohmann::ordered_json shadow_json(const CensusReport& report, const std::vector
 std::string shadow_summary(const CensusReport& report, const std::vector<ShadowOutput>& outputs);
 
 // What `--what-if` asks for: "WHAT=FORMAT" or "WHAT=FORMAT*2^S", where WHAT is `all`, the name of a task, or a line as
-// reports name it, and FORMAT f16, bf16, f32 or f64. Throws Fault::Input.
+// reports name it, and FORMAT f16, bf16, f32, f64 or own. Throws
+// Fault::Input.
 isa::WhatIf parse_what_if(const std::string& text, const task::TaskStream& stream);
 
 }  // namespace vinci::results

@@ -98,7 +98,7 @@ void add_options(CLI::App& command, Options& o) {
   command.add_option(
       "--what-if", o.what_if,
       "With --numerics=shadow, also the errors of the outputs if a line, a task or `all` had another format:\n"
-      "LINE=f32, TASK=bf16, all=f64; TASK=f16*2^10 with a loss scale of 2^10");
+      "LINE=f32, TASK=bf16, all=f64; own*2^10 keeps formats, with a loss scale of 2^10");
   command.add_flag(
       "--check", o.check,
       "Look for races, reads of what was never written, accesses outside and flags that do not pair; what is "

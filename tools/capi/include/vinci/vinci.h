@@ -97,6 +97,12 @@ typedef enum vinci_mode VINCI_ENUM {
   VINCI_MODE_TIMING = 2      /* time; buffers have no contents */
 } vinci_mode;
 
+typedef enum vinci_numerics VINCI_ENUM {
+  VINCI_NUMERICS_OFF = 0,
+  VINCI_NUMERICS_EVENTS = 1, /* count what happens to numeric results */
+  VINCI_NUMERICS_SHADOW = 2  /* also compare them with references in double */
+} vinci_numerics;
+
 typedef struct vinci_options {
   size_t size; /* of this structure */
   vinci_mode mode;
@@ -104,7 +110,7 @@ typedef struct vinci_options {
   uint64_t seed;       /* of buffers with random contents */
   uint32_t threads;    /* of the host, that move data, at most 1024; 0: one for each processor */
   uint32_t check;      /* not 0: look for races and the like; a run with findings is VINCI_ERROR_PROGRAM */
-  uint32_t numerics;   /* not 0: count what happens to numeric results; not in mode timing */
+  uint32_t numerics;   /* vinci_numerics; others than 0 not in mode timing */
 } vinci_options;
 /* What a run has without options. */
 #define VINCI_OPTIONS_INIT \
