@@ -456,7 +456,7 @@ class FixpipeShadow {
       if (own[i] < 0) own[i] = 0;
     }
     point.add_decided(decided);
-    const LaneType type = !narrows                                     ? LaneType::f32
+    const LaneType type = !narrows                               ? LaneType::f32
                           : mode_.number == QuantPre::f32_to_f16 ? LaneType::f16
                                                                  : LaneType::bf16;
     // Columns beyond the matrix leave with it, but count for nothing.

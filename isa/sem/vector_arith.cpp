@@ -89,9 +89,8 @@ void compute_binary(const BinaryOperands& o, BinaryOp op, ExecContext& c) {
   VINCI_CHECK(kernel != nullptr);
   const std::array src{o.src0, o.src1};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
-  const LaneCensus census{.rule = lane_rule(op),
-                          .op = op,
-                          .before_relu = c.census != nullptr ? before_relu(op, o.dst.type) : nullptr};
+  const LaneCensus census{
+      .rule = lane_rule(op), .op = op, .before_relu = c.census != nullptr ? before_relu(op, o.dst.type) : nullptr};
   const RepeatsKernel repeats = binary_repeats(op, o.dst.type);
   for_each_repeat<2>(
       c, compute_in_place(c, selection, repeats, o.dst, src, census), o.dst, src,

@@ -63,7 +63,8 @@ void shadow_compare(const ExecContext& c, CompareOp op, const std::array<Operand
     u64 otherwise = 0;
     for (u32 i = 0; i < lanes; ++i) {
       if ((run.mask[i / 64] >> (i % 64) & 1) == 0) continue;
-      otherwise += compared(op, own[0].v[i], own[1].v[i]) != compared(op, references[0].v[i], references[1].v[i]) ? 1 : 0;
+      otherwise +=
+          compared(op, own[0].v[i], own[1].v[i]) != compared(op, references[0].v[i], references[1].v[i]) ? 1 : 0;
     }
     point->add_decided(otherwise);
   }

@@ -173,7 +173,11 @@ void deq_lanes(const UnaryOperands& o, ExecContext& c) {
   for_each_repeat<1>(
       c, {c.spr, c.arch, o.lanes(), o.repeat}, o.dst, {o.src},
       [&](const auto& in, LaneBuffer& out, LaneMode mode) { return deq16_lanes(in[0], scale, out, mode); },
-      {.rule = LaneRule::product, .op = LaneOp::Kind::scale, .names = {"src", "deqscale"}, .second = &scales, .second_type = LaneType::f16});
+      {.rule = LaneRule::product,
+       .op = LaneOp::Kind::scale,
+       .names = {"src", "deqscale"},
+       .second = &scales,
+       .second_type = LaneType::f16});
 }
 
 void convert_execute(const VectorUnaryArgs& x, LaneType from, LaneType to, RoundMode round, ExecContext& c) {

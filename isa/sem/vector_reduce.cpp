@@ -317,39 +317,39 @@ void extremum_execute(const VectorReduceArgs& x, ReduceOp op, LaneType type, Exe
       if (!best.any || better != best.bits) best = {better, index, true};
     };
     Best whole;
-    for_each_source<1>(c, selection_of(x, type, c.spr, c.arch), {source_of(x, type)},
-                       [&](const Run& run, u32 r, const auto& in) {
-                         const Taken t = reducer.take(in[0], lanes, bytes, run.mask);
-                         Best best;
-                         for (u32 i = 0; i < lanes; ++i) {
-                           if (t.active[i]) improve(best, t.bits[i], i);
-                         }
-                         improve(whole, best.bits, r * lanes + best.index);
-                         best.bits = reducer.result(best.bits);
-                         const View& ub = c.mem[BufId::UB];
-                         const u64 at = x.dst + u64{r} * x.dstRepStride * extremum_bytes(order, type);
-                         if (c.shadow != nullptr) {
-                           const Operand src = source_of(x, type);
-                           const u64 value = order == ReduceOrder::index_value ? at + bytes : at;
-                           if (order != ReduceOrder::only_value) clear_index(c, at, extremum_bytes(order, type));
-                           shadow_groups(
-                               c, {op, type, src, lanes, lanes}, run, r, in[0],
-                               [&](u32) { return order == ReduceOrder::only_index ? ShadowedGroups::kNoAddress : value; },
-                               [&](u32) { return Format::value(best.bits); });
-                         }
-                         switch (order) {
-                           case ReduceOrder::value_index:
-                             store_result(ub, at, best.bits, bytes);
-                             store_result(ub, at + bytes, best.index, bytes);
-                             break;
-                           case ReduceOrder::index_value:
-                             store_result(ub, at, best.index, bytes);
-                             store_result(ub, at + bytes, best.bits, bytes);
-                             break;
-                           case ReduceOrder::only_value: store_result(ub, at, best.bits, bytes); break;
-                           case ReduceOrder::only_index: store_result(ub, at, best.index, sizeof(u32)); break;
-                         }
-                       });
+    for_each_source<1>(
+        c, selection_of(x, type, c.spr, c.arch), {source_of(x, type)}, [&](const Run& run, u32 r, const auto& in) {
+          const Taken t = reducer.take(in[0], lanes, bytes, run.mask);
+          Best best;
+          for (u32 i = 0; i < lanes; ++i) {
+            if (t.active[i]) improve(best, t.bits[i], i);
+          }
+          improve(whole, best.bits, r * lanes + best.index);
+          best.bits = reducer.result(best.bits);
+          const View& ub = c.mem[BufId::UB];
+          const u64 at = x.dst + u64{r} * x.dstRepStride * extremum_bytes(order, type);
+          if (c.shadow != nullptr) {
+            const Operand src = source_of(x, type);
+            const u64 value = order == ReduceOrder::index_value ? at + bytes : at;
+            if (order != ReduceOrder::only_value) clear_index(c, at, extremum_bytes(order, type));
+            shadow_groups(
+                c, {op, type, src, lanes, lanes}, run, r, in[0],
+                [&](u32) { return order == ReduceOrder::only_index ? ShadowedGroups::kNoAddress : value; },
+                [&](u32) { return Format::value(best.bits); });
+          }
+          switch (order) {
+            case ReduceOrder::value_index:
+              store_result(ub, at, best.bits, bytes);
+              store_result(ub, at + bytes, best.index, bytes);
+              break;
+            case ReduceOrder::index_value:
+              store_result(ub, at, best.index, bytes);
+              store_result(ub, at + bytes, best.bits, bytes);
+              break;
+            case ReduceOrder::only_value: store_result(ub, at, best.bits, bytes); break;
+            case ReduceOrder::only_index: store_result(ub, at, best.index, sizeof(u32)); break;
+          }
+        });
     if (whole.any) c.results.max_min_cnt = u64{whole.index} << 32 | reducer.finish(whole.bits);
     c.status |= reducer.raised();
   });

@@ -14,8 +14,8 @@
 namespace vinci::isa {
 namespace {
 
-constexpr u64 kPanel = 16;         // columns of a panel of B and C
-constexpr u64 kFractalRow = 32;    // bytes
+constexpr u64 kPanel = 16;       // columns of a panel of B and C
+constexpr u64 kFractalRow = 32;  // bytes
 constexpr u64 kFractal = 16 * kFractalRow;
 
 LaneType lane_of(MatmulType type) {
@@ -69,8 +69,8 @@ MadShadow::MadShadow(const MatmulTile& tile, MatmulType type, bool f16_result, c
 void MadShadow::count(ShadowPoint* first) const {
   const u64 k0 = matmul_k0(type_), n1 = ceil_div<u64>(tile_.n, kPanel);
   const u64 a_rows = tile_.gemv ? 1 : align_up<u64>(tile_.m, kPanel);
-  const std::vector<float> a = widened(type_, tile_.a, tile_.gemv ? u64{tile_.k} : a_rows * tile_.a_k1 * k0,
-                                       mode_.hf32);
+  const std::vector<float> a =
+      widened(type_, tile_.a, tile_.gemv ? u64{tile_.k} : a_rows * tile_.a_k1 * k0, mode_.hf32);
   const std::vector<float> b = widened(type_, tile_.b, ceil_div<u64>(tile_.k, k0) * n1 * kPanel * k0, mode_.hf32);
   Operands simulated;
   simulated.a.resize(u64{tile_.m} * tile_.k);
@@ -118,7 +118,8 @@ void MadShadow::count_one(ShadowPoint& point, const Operands& simulated) const {
         const u64 count = tile_.gemv ? k : std::min(k0, k - at);
         std::vector<double> own(simulated.a.begin() + static_cast<std::ptrdiff_t>(row * k + at),
                                 simulated.a.begin() + static_cast<std::ptrdiff_t>(row * k + at + count));
-        const u64 place = tile_.gemv ? at * size : (row / 16 * tile_.a_k1 + at / k0) * kFractal + row % 16 * kFractalRow;
+        const u64 place =
+            tile_.gemv ? at * size : (row / 16 * tile_.a_k1 + at / k0) * kFractal + row % 16 * kFractalRow;
         ended += l0a.load(input, places_.a + place, own, std::span(a).subspan(row * k + at, count));
         at += count;
       }
@@ -134,8 +135,9 @@ void MadShadow::count_one(ShadowPoint& point, const Operands& simulated) const {
         const auto index = [&](u64 i) { return (column / kPanel * k + at + i) * kPanel + column % kPanel; };
         for (u64 i = 0; i < count; ++i)
           own[i] = simulated.b[index(i)];
-        ended += l0b.load(input, places_.b + (at / k0 * panels + column / kPanel) * kFractal + column % 16 * kFractalRow,
-                          std::span(own).first(count), std::span(references).first(count));
+        ended +=
+            l0b.load(input, places_.b + (at / k0 * panels + column / kPanel) * kFractal + column % 16 * kFractalRow,
+                     std::span(own).first(count), std::span(references).first(count));
         for (u64 i = 0; i < count; ++i)
           b[index(i)] = references[i];
       }

@@ -28,7 +28,8 @@ using U32 = hn::Rebind<u32, D>;
 using U16 = hn::Rebind<u16, D>;
 
 HWY_INLINE auto load16(const LaneBuffer& plane, usize i) {
-  return hn::PromoteTo(U(), hn::PromoteTo(U32(), hn::LoadU(U16(), reinterpret_cast<const u16*>(plane.bytes.data()) + i)));
+  return hn::PromoteTo(U(),
+                       hn::PromoteTo(U32(), hn::LoadU(U16(), reinterpret_cast<const u16*>(plane.bytes.data()) + i)));
 }
 HWY_INLINE auto load32(const LaneBuffer& plane, usize i) {
   return hn::PromoteTo(U(), hn::LoadU(U32(), reinterpret_cast<const u32*>(plane.bytes.data()) + i));
@@ -69,8 +70,7 @@ void encode(u32 element_bytes, const double* from, PlaneLanes& planes, usize cou
   const U u;
   for (usize i = 0; i < count; i += hn::Lanes(d)) {
     const auto v = hn::LoadU(d, from + i);
-    const auto bits =
-        hn::IfThenElse(hn::RebindMask(u, hn::Eq(v, v)), hn::BitCast(u, v), hn::Set(u, u64{0x7ff8} << 48));
+    const auto bits = hn::IfThenElse(hn::RebindMask(u, hn::Eq(v, v)), hn::BitCast(u, v), hn::Set(u, u64{0x7ff8} << 48));
     if (element_bytes == 2) {
       const auto put = [&](usize p, auto word) {
         hn::StoreU(hn::TruncateTo(U16(), word), U16(), reinterpret_cast<u16*>(planes[p].bytes.data()) + i);
@@ -126,7 +126,7 @@ void tally(FloatRange range, const double* value, const double* exact, const dou
   const auto zero = hn::Zero(d), one = hn::Set(d, 1);
   const auto infinity = hn::Set(d, std::numeric_limits<double>::infinity());
   std::array<decltype(hn::Zero(d)), 3> max_ulp{zero, zero, zero}, max_relative = max_ulp, ulps = max_ulp,
-                                              relatives = max_ulp;
+                                                                  relatives = max_ulp;
   u64 wrong = 0;
   for (usize i = 0; i < count; i += hn::Lanes(d)) {
     const auto in = hn::FirstN(d, std::min(hn::Lanes(d), count - i));
@@ -134,8 +134,8 @@ void tally(FloatRange range, const double* value, const double* exact, const dou
     const auto v = load(value), e = load(exact), r = load(reference);
     const auto inverse = inverse_ulp(range, r);
     const auto magnitude = hn::Abs(r);
-    const auto share = hn::IfThenElse(hn::And(hn::Gt(magnitude, zero), hn::Lt(magnitude, infinity)),
-                                      hn::Div(one, magnitude), zero);
+    const auto share =
+        hn::IfThenElse(hn::And(hn::Gt(magnitude, zero), hn::Lt(magnitude, infinity)), hn::Div(one, magnitude), zero);
     const auto add = [&](usize kind, auto difference) {
       const auto error = hn::Abs(difference);
       const auto finite = hn::IfThenElse(hn::Lt(error, infinity), error, zero);
@@ -251,7 +251,8 @@ Absorbed accumulate(const RowsTimesPanel& job, double* exact, float* sums) {
   const auto run = [&]<usize kRows>(std::integral_constant<usize, kRows>, const RowsTimesPanel& some, double* e,
                                     float* s) {
     if (some.exact_products)
-      return some.zeros ? accumulate_rows<true, true, kRows>(some, e, s) : accumulate_rows<true, false, kRows>(some, e, s);
+      return some.zeros ? accumulate_rows<true, true, kRows>(some, e, s)
+                        : accumulate_rows<true, false, kRows>(some, e, s);
     return accumulate_rows<false, true, kRows>(some, e, s);
   };
   if (job.rows == RowsTimesPanel::kRows)

@@ -13,8 +13,9 @@ struct FloatRange {
   int fraction, least, most;
 };
 constexpr FloatRange range_of(LaneType t) {
-  return t == LaneType::f16 ? FloatRange{10, -14, 15} : t == LaneType::bf16 ? FloatRange{7, -126, 127}
-                                                                             : FloatRange{23, -126, 127};
+  return t == LaneType::f16    ? FloatRange{10, -14, 15}
+         : t == LaneType::bf16 ? FloatRange{7, -126, 127}
+                               : FloatRange{23, -126, 127};
 }
 
 // References from planes; where there is none, the value. Returns how many have ended.
@@ -34,8 +35,7 @@ struct Tally {
   u64 wrong = 0;
   double worst_ulp = 0;  // of this call
 };
-void tally(FloatRange range, const double* value, const double* exact, const double* reference, usize count,
-           Tally& to);
+void tally(FloatRange range, const double* value, const double* exact, const double* reference, usize count, Tally& to);
 
 // Up to four rows of A, `k` apart, times 16 columns of B, which lie side by side for each k, in ascending k.
 struct RowsTimesPanel {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include "isa/census/lanes.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "isa/census/lanes.h"
 #include "isa/sem/fractal_kernel.h"
 #include "isa/shadow/kernels.h"
 #include "isa/shadow/shadow.h"
@@ -81,9 +82,7 @@ Math math_of(UnaryOp op) {
 }
 
 // What stays of a sum in its larger addend: half of the bits of the type are lost.
-double half_of_bits(LaneType type) {
-  return std::ldexp(1.0, -((shadow_kernels::range_of(type).fraction + 1) / 2));
-}
+double half_of_bits(LaneType type) { return std::ldexp(1.0, -((shadow_kernels::range_of(type).fraction + 1) / 2)); }
 
 // Sums that lost at least half of their bits, and whose operands had errors: more than an ulp comes in.
 u64 cancellations(LaneType type, const double* x, const double* y, const DoubleLanes& exact,

@@ -28,16 +28,14 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 }
 
 ShadowClass classify_row(const Row& row) {
-  const std::string_view plain = row.name.starts_with("scatter_") && !row.name.starts_with("scatter_vnchwconv")
-                                     ? row.name.substr(8)
-                                     : row.name;
-  if (is_one_of(plain, {"vector_dup", "vcopy", "vmov", "vector_mov", "vbrcb", "vsel", "vtranspose", "v4dtrans",
-                        "vpadding", "vmergech", "vgather", "vgatherb", "vscatter", "vreduce", "vreducev2", "vconcat",
-                        "vextract"}))
+  const std::string_view plain =
+      row.name.starts_with("scatter_") && !row.name.starts_with("scatter_vnchwconv") ? row.name.substr(8) : row.name;
+  if (is_one_of(plain,
+                {"vector_dup", "vcopy", "vmov", "vector_mov", "vbrcb", "vsel", "vtranspose", "v4dtrans", "vpadding",
+                 "vmergech", "vgather", "vgatherb", "vscatter", "vreduce", "vreducev2", "vconcat", "vextract"}))
     return ShadowClass::moves;
-  for (const std::string_view start :
-       {"copy_gm_to_", "copy_ubuf_to_", "copy_cbuf_to_", "load_cbuf_to_c", "load_gm_to_c", "img2col",
-        "create_c", "scatter_vnchwconv"}) {
+  for (const std::string_view start : {"copy_gm_to_", "copy_ubuf_to_", "copy_cbuf_to_", "load_cbuf_to_c",
+                                       "load_gm_to_c", "img2col", "create_c", "scatter_vnchwconv"}) {
     if (row.name.starts_with(start) && row.name != "copy_cbuf_to_fbuf" && row.name != "copy_cbuf_to_bt")
       return ShadowClass::moves;
   }
@@ -47,8 +45,8 @@ ShadowClass classify_row(const Row& row) {
     case CostClass::vector_scalar:
     case CostClass::vector_convert: break;
     default:
-      return is_one_of(row.name, {"mad", "copy_matrix_cc_to_gm", "copy_matrix_cc_to_cbuf",
-                                  "vcadd", "vcgadd", "vcpadd", "vcmax", "vcmin", "vcgmax", "vcgmin"}) ||
+      return is_one_of(row.name, {"mad", "copy_matrix_cc_to_gm", "copy_matrix_cc_to_cbuf", "vcadd", "vcgadd", "vcpadd",
+                                  "vcmax", "vcmin", "vcgmax", "vcgmin"}) ||
                      row.name.starts_with("vcmp")
                  ? ShadowClass::computes
                  : ShadowClass::other;
@@ -154,9 +152,9 @@ void ShadowPoint::round(LaneType type, std::span<double> reference) const {
   const WhatIf& w = *shadow_.what_if();
   if (chosen_ && w.format == ShadowFormat::f64) return;
   const LaneType to = !chosen_ || w.format == ShadowFormat::own ? type
-                      : w.format == ShadowFormat::f16     ? LaneType::f16
-                      : w.format == ShadowFormat::bf16    ? LaneType::bf16
-                                                          : LaneType::f32;
+                      : w.format == ShadowFormat::f16           ? LaneType::f16
+                      : w.format == ShadowFormat::bf16          ? LaneType::bf16
+                                                                : LaneType::f32;
   shadow_kernels::round_to(shadow_kernels::range_of(to), chosen_ ? w.scale : 0, reference.data(), reference.size());
 }
 
@@ -204,12 +202,10 @@ void shadow_move(const Issued& inst, const ExecContext& c, Shadow& shadow) {
   };
   RefType read = RefType::none;
   bool written = false;  // something stands where it writes
-  bool atomic = false;
   u64 repeats = 0;
   for (const Access& a : footprint) {
     const RefSpace& s = space(a.buffer);
     if (a.write) {
-      atomic |= a.atomic;
       repeats += a.repeats.count;
     }
     if (s.clean() || (!a.write && steers(row, inst, a))) continue;
@@ -229,7 +225,6 @@ void shadow_move(const Issued& inst, const ExecContext& c, Shadow& shadow) {
   put_field(row, moved.args, "scalar", 0);
   put_field(row, moved.args, "value", 0);
   Spr spr = c.spr;
-  if (atomic) spr.ctrl &= ~ctrl::kAtomicType;
   if (spr[SprId::padding] != 0) spr.parameters.write()[SprId::padding] = 0;
   if (spr[SprId::mov_pad_val] != 0) spr.parameters.write()[SprId::mov_pad_val] = 0;
   if (spr[SprId::l0_set_value] != 0) spr.parameters.write()[SprId::l0_set_value] = 0;
@@ -241,10 +236,11 @@ void shadow_move(const Issued& inst, const ExecContext& c, Shadow& shadow) {
     overlays.push_back(std::make_unique<Overlay>(core, c.mem, begin, bytes));
   }
   if (row.name == "vsel" || row.name == "scatter_vsel") {
-    const u64 option = field(row, inst.args, "mode");
+    const u64 option = field(row, inst.args, "mode"), lanes = row.types[inst.type].name.ends_with("32") ? 64 : 128;
     if (option == 1) results.cmpmask = {};
     if (option == 2)
-      overlays.push_back(std::make_unique<Overlay>(core, c.mem, static_cast<u32>(c.results.cmpmask[0]), repeats * 16));
+      overlays.push_back(
+          std::make_unique<Overlay>(core, c.mem, static_cast<u32>(c.results.cmpmask[0]), repeats * lanes / 8));
   }
   for (u32 p = 0; p < kPlanes; ++p) {
     u64 status = 0;

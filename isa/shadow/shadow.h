@@ -32,17 +32,17 @@ struct ErrorSums {
 // How far the results of one instruction in one task are from their references.
 struct ShadowSite {
   u64 executions = 0;
-  u64 results = 0;     // of a floating-point type
-  u64 restarted = 0;   // of them, those with an operand whose reference had ended: it is taken for exact
-  u64 ended = 0;       // results of any type that were made bit by bit from values with references
-  u64 wrong = 0;       // infinite or NaN where the reference is not, or the other way round; no part of the sums
-  ErrorSums total;     // the result and its reference
-  ErrorSums made;      // the result and what the exact operation makes of the same operands
-  ErrorSums come_in;   // what the exact operation makes of the operands, and of their references
-  u64 cancelled = 0;   // sums that lost at least half of their bits and whose operands had errors
-  u64 decided = 0;     // decisions that the references would take otherwise
-  u64 absorbed = 0;    // of `mad`: addends of the k-loop that changed nothing
-  u64 addends = 0;     // of `mad`: all of them, but products that are zero
+  u64 results = 0;    // of a floating-point type
+  u64 restarted = 0;  // of them, those with an operand whose reference had ended: it is taken for exact
+  u64 ended = 0;      // results of any type that were made bit by bit from values with references
+  u64 wrong = 0;      // infinite or NaN where the reference is not, or the other way round; no part of the sums
+  ErrorSums total;    // the result and its reference
+  ErrorSums made;     // the result and what the exact operation makes of the same operands
+  ErrorSums come_in;  // what the exact operation makes of the operands, and of their references
+  u64 cancelled = 0;  // sums that lost at least half of their bits and whose operands had errors
+  u64 decided = 0;    // decisions that the references would take otherwise
+  u64 absorbed = 0;   // of `mad`: addends of the k-loop that changed nothing
+  u64 addends = 0;    // of `mad`: all of them, but products that are zero
 
   // The result with the largest error in ulp.
   struct Worst {

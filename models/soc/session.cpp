@@ -3,6 +3,7 @@
 #include "models/soc/session.h"
 
 #include "isa/census/origins.h"
+#include "isa/shadow/shadow.h"
 #include "models/soc/soc.h"
 #include "sim/kernel/context.h"
 #include "sim/kernel/run.h"
@@ -101,6 +102,9 @@ class Session::Impl {
       auto node = by_number.extract(by_number.begin());
       node.key() = numbers.position(node.key());
       census.tasks.insert(std::move(node));
+    }
+    for (isa::Shadow* shadow : {census.shadow.get(), census.what_if.get()}) {
+      if (shadow != nullptr) shadow->renumber_tasks([&](u32 number) { return numbers.position(number); });
     }
     if (census.origins != nullptr) {
       census.origins->renumber_tasks([&](u32 number) { return numbers.position(number); });

@@ -61,6 +61,7 @@ class Case:
     def __init__(self, name):
         self.name, self.buffers, self.kernels, self.tasks = name, [], [], []
         self.files, self.outputs, self.expected, self.decided = {}, {}, {}, {}
+        self.restarted, self.ended = 0, 0
 
     def constant(self, kind, values, raw=None):
         t = Tensor(kind, rounded(values, kind))
@@ -70,6 +71,12 @@ class Case:
         self.buffers += [f"  {t.buffer}h: {{place: host, bytes: {t.bytes}, file: {t.buffer}.bin}}",
                          f"  {t.buffer}: {{place: device, bytes: {t.bytes}}}"]
         self.tasks.append(f"    - memcpy_async: {{dst: {t.buffer}, src: {t.buffer}h}}")
+        return t
+
+    def table(self, data):
+        """Bytes that are no floats."""
+        t = self.constant("f32", np.zeros(data.nbytes // 4))
+        self.files[t.buffer] = data
         return t
 
     def device(self, t):
@@ -222,6 +229,13 @@ class Vector:
         n = a.v.size // 64
         return self.made(f"vconv_f322f16 {{}}, {a.at}, {n}, 1, 1, 4, 8", "f16", a.v, a.r)
 
+    def moved(self, text, v, r, kind="f16"):
+        """An instruction that moves elements."""
+        self.line("pipe_barrier PIPE_V")
+        out = self.place(Tensor(kind, v, r))
+        self.line(text.format(out.at))
+        return out
+
     def row_sum(self, a):
         """Of rows of one repeat: a tree of pairs, each rounded."""
         tree = a.v
@@ -249,9 +263,11 @@ class Vector:
         self.stored.append(t)
         return t
 
-    def launch(self):
+    def launch(self, before_stores=()):
         self.line("set_flag PIPE_V, PIPE_MTE3, EVENT_ID0")
         self.line("wait_flag PIPE_V, PIPE_MTE3, EVENT_ID0")
+        for text in before_stores:
+            self.line(text)
         for t in self.stored:
             self.line(f"ld_arg X1, {len(self.args)}")
             self.args.append(t.buffer)
@@ -442,7 +458,72 @@ def residual(rng):
     return case
 
 
-CASES = {f.__name__: f for f in (log1p, softmax, layer_norm, adam, loss_scaling, attention, residual)}
+def moves(rng):
+    """Selection by a mask, a gather, and arithmetic on what they give."""
+    case = Case("moves")
+    x, y = (case.constant("f16", rng.normal(0, 1, (4, 128))) for _ in range(2))
+    bits_of_mask = rng.integers(0, 2, 128).astype(np.uint8)
+    mask = case.table(np.concatenate([np.packbits(bits_of_mask, bitorder="little"), np.zeros(16, np.uint8)]))
+    order = rng.permutation(512)
+    k = Vector(case, "moves")
+    x, y, mask = k.load(x), k.load(y), k.load(mask)
+    a, b = k.mul(x, y), k.add(x, y)
+    offsets = k.load(case.table((a.at + 2 * order).astype(np.uint32)))
+    k.line("set_flag PIPE_MTE2, PIPE_V, EVENT_ID1")
+    k.line("wait_flag PIPE_MTE2, PIPE_V, EVENT_ID1")
+    k.line(f"set_cmpmask {mask.at}")
+    chosen = bits_of_mask[None, :] != 0
+    s = k.moved(f"vsel.f16 {{}}, {a.at}, {b.at}, 4, 1, 1, 1, 8, 8, 8, 0", np.where(chosen, a.v, b.v),
+                np.where(chosen, a.r, b.r))
+    g = k.moved(f"vgather.f16 {{}}, {offsets.at}, 0, 8, 4", np.ravel(a.v)[order].reshape(a.v.shape),
+                np.ravel(a.r)[order].reshape(a.v.shape))
+    out = k.store(k.sub(s, g))
+    k.launch()
+    case.output("y", out)
+    return case
+
+
+def sums_in_memory(rng):
+    """An atomic write and reduce_async."""
+    case = Case("sums_in_memory")
+    x, y = (case.constant("f16", rng.normal(0, 1, (4, 128))) for _ in range(2))
+    k = Vector(case, "plain")
+    total = k.store(k.mul(k.load(x), k.load(y)))
+    k.launch()
+    k = Vector(case, "atomic")
+    addend = k.muls(k.load(x), 0.3)
+    buffer, addend.buffer = total.buffer, total.buffer
+    k.stored.append(addend)
+    k.launch(["set_atomic_add", "set_atomic_f16"])
+    exact, reference = total.v + addend.v, total.r + addend.r
+    total = Tensor("f16", rounded(exact, "f16"), reference)
+    case.expect(k.code[-2][0], "f16", total.v, exact, reference)
+    k = Vector(case, "more")
+    addend = k.store(k.muls(k.load(y), 0.7))
+    k.launch()
+    case.tasks.append(f"    - reduce_async: {{dst: {buffer}, src: {addend.buffer}, dtype: f2}}")
+    total = Tensor("f16", rounded(total.v + addend.v, "f16"), total.r + addend.r)
+    total.buffer = buffer
+    case.output("y", total)
+    return case
+
+
+def bits_end(rng):
+    """Bits end references; what is computed from them begins anew."""
+    case = Case("bits_end")
+    x, y = (case.constant("f16", rng.normal(0, 1, (4, 128))) for _ in range(2))
+    k = Vector(case, "bits")
+    a = k.add(k.load(x), k.load(y))
+    b = k.moved(f"vand.s16 {{}}, {a.at}, {a.at}, 4, 1, 1, 1, 8, 8, 8", a.v, a.v)
+    out = k.store(k.muls(b, 0.3))
+    k.launch()
+    case.output("y", out)
+    case.ended = case.restarted = a.v.size
+    return case
+
+
+CASES = {f.__name__: f for f in (log1p, softmax, layer_norm, adam, loss_scaling, attention, residual, moves,
+                                   sums_in_memory, bits_end)}
 WITHIN = 1.01  # of each figure; the promise is a factor of two
 
 
@@ -505,7 +586,7 @@ def check(vinci, case, folder):
             outputs[name]["error"], 0)}
         v, r = np.ravel(t.v), np.ravel(t.r)
         check_errors(f"output {name}", [(t.kind, v, r, r)], entry, problems)
-    if shadow["restarted"] != 0 or shadow["ended"] != 0:
+    if shadow["restarted"] != case.restarted or shadow["ended"] != case.ended:
         problems.append(f"{shadow['restarted']} results restarted, {shadow['ended']} ended")
     return problems
 

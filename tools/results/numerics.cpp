@@ -96,14 +96,14 @@ std::string numerics_json(const CensusReport& r) {
   for (const CensusSite& s : all)
     sites.push_back(site_json(r, s));
   Json out = {{"format", 2},
-                    {"task_stream", r.stream.name},
-                    {"chip", r.chip.name},
-                    {"overflow_mode", isa::name(r.chip.numerics.overflow_mode)},
-                    {"precision", isa::name(r.chip.numerics.precision)},
-                    {"accumulation", isa::name(r.chip.numerics.accumulation)},
-                    {"causes", causes_json(census_causes(all, r.census))},
-                    {"lines", std::move(lines)},
-                    {"sites", std::move(sites)}};
+              {"task_stream", r.stream.name},
+              {"chip", r.chip.name},
+              {"overflow_mode", isa::name(r.chip.numerics.overflow_mode)},
+              {"precision", isa::name(r.chip.numerics.precision)},
+              {"accumulation", isa::name(r.chip.numerics.accumulation)},
+              {"causes", causes_json(census_causes(all, r.census))},
+              {"lines", std::move(lines)},
+              {"sites", std::move(sites)}};
   if (r.census.shadow != nullptr)
     out["shadow"] = shadow_json(r, r.outputs != nullptr ? *r.outputs : std::vector<ShadowOutput>{});
   return out.dump(2) + "\n";

@@ -63,9 +63,7 @@ struct Group {
   }
 };
 
-double rms(double squares, u64 results) {
-  return results == 0 ? 0 : std::sqrt(squares / static_cast<double>(results));
-}
+double rms(double squares, u64 results) { return results == 0 ? 0 : std::sqrt(squares / static_cast<double>(results)); }
 
 Json errors_json(const isa::ErrorSums& e, u64 results) {
   return {{"max_ulp", six_digits(e.max_ulp)},
@@ -259,25 +257,20 @@ Json shadow_json(const CensusReport& r, const std::vector<ShadowOutput>& outputs
       sites.push_back(std::move(entry));
     }
   }
-  return {{"results", groups.all.results},
-          {"restarted", groups.all.restarted},
-          {"ended", groups.all.ended},
-          {"outputs", std::move(made)},
-          {"lines", std::move(lines)},
-          {"tasks", std::move(tasks)},
+  return {{"results", groups.all.results}, {"restarted", groups.all.restarted}, {"ended", groups.all.ended},
+          {"outputs", std::move(made)},    {"lines", std::move(lines)},         {"tasks", std::move(tasks)},
           {"sites", std::move(sites)}};
 }
 
 std::string shadow_summary(const CensusReport& r, const std::vector<ShadowOutput>& outputs) {
   const Groups groups = groups_of(r);
   const isa::ShadowSite& all = groups.all;
-  const double covered =
-      all.results + all.ended == 0
-          ? 100
-          : 100 * static_cast<double>(all.results - std::min(all.results, all.restarted)) /
-                static_cast<double>(all.results + all.ended);
-  std::string out = fmt::format("\nshadow of {} results in double, {:.2f} % with a whole reference\n", all.results,
-                                covered);
+  const double covered = all.results + all.ended == 0
+                             ? 100
+                             : 100 * static_cast<double>(all.results - std::min(all.results, all.restarted)) /
+                                   static_cast<double>(all.results + all.ended);
+  std::string out =
+      fmt::format("\nshadow of {} results in double, {:.2f} % with a whole reference\n", all.results, covered);
   if (!outputs.empty()) {
     out += fmt::format("\n{:<24} {:<5} {:>10} {:>11} {:>11} {:>12} {:>12} {:>8}\n", "output", "type", "elements",
                        "max ulp", "rms ulp", "max relative", "rms relative", "inf, nan");
@@ -292,8 +285,7 @@ std::string shadow_summary(const CensusReport& r, const std::vector<ShadowOutput
   }
   if (groups.lines.empty()) return out;
   out += fmt::format("\n{:<24} {:>12} {:>12} {:>10} {:>10} {:>10} {:>8}  {:<34} {}\n", "line", "rms relative",
-                     "max relative", "max ulp",
-                     "made", "come in", "inf, nan", "of note", "task, instruction");
+                     "max relative", "max ulp", "made", "come in", "inf, nan", "of note", "task, instruction");
   for (usize i = 0; i < std::min(groups.lines.size(), kShadowLinesShown); ++i) {
     const Group& g = groups.lines[i];
     const isa::ShadowSite& s = g.sums;
@@ -306,20 +298,20 @@ std::string shadow_summary(const CensusReport& r, const std::vector<ShadowOutput
     note("absorbed", s.absorbed);
     note("ended", s.ended);
     out += fmt::format("{:<24} {:>12.3e} {:>12.3e} {:>10.4g} {:>10.4g} {:>10.4g} {:>8}  {:<34} {}; {}\n", g.name,
-                       std::sqrt(g.mean()),
-                       s.total.max_relative, s.total.max_ulp, s.made.max_ulp, s.come_in.max_ulp, s.wrong,
-                       fmt::format("{}", fmt::join(notes, ", ")), list_of(g.tasks), list_of(g.instructions));
+                       std::sqrt(g.mean()), s.total.max_relative, s.total.max_ulp, s.made.max_ulp, s.come_in.max_ulp,
+                       s.wrong, fmt::format("{}", fmt::join(notes, ", ")), list_of(g.tasks), list_of(g.instructions));
   }
   if (groups.lines.size() > kShadowLinesShown)
-    out += fmt::format("... and {} more lines (all of them in numerics.json)\n", groups.lines.size() - kShadowLinesShown);
+    out +=
+        fmt::format("... and {} more lines (all of them in numerics.json)\n", groups.lines.size() - kShadowLinesShown);
   return out;
 }
 
 isa::WhatIf parse_what_if(const std::string& text, const task::TaskStream& stream) {
   const usize equals = text.rfind('=');
   const auto refuse = [&](std::string_view why) {
-    fail(Fault::Input, "--what-if {}: {}; expected WHAT=FORMAT or WHAT=FORMAT*2^S, where WHAT is all, a task or a line", text,
-         why);
+    fail(Fault::Input, "--what-if {}: {}; expected WHAT=FORMAT or WHAT=FORMAT*2^S, where WHAT is all, a task or a line",
+         text, why);
   };
   if (equals == std::string::npos) refuse("no '='");
   const std::string what = text.substr(0, equals);

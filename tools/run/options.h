@@ -27,8 +27,8 @@ struct Options {
   std::string profile_level = "csv";  // off, csv, all
   std::string timestamp{profile::kTimestamp};
   std::string profile_kernels, profile_cores;  // Add|Sub, 0|31
-  std::string numerics;                       // "", events, shadow
-  std::string what_if;                        // "": nothing
+  std::string numerics;                        // "", events, shadow
+  std::string what_if;                         // "": nothing
   bool check = false;
   bool explain = false;
   bool range = false;

@@ -18,9 +18,9 @@ namespace {
 
 struct SimOptions {
   std::string soc, chip, output = {}, mode = "timing", application, kernels, cores;
-  bool check = false, numerics = false, trace = false, explain = false, range = false, cold = false, report = false,
-       quiet = false;
+  bool check = false, trace = false, explain = false, range = false, cold = false, report = false, quiet = false;
   std::vector<std::string> overrides;
+  std::string numerics;             // "", events, shadow
   double timeout = 0;               // minutes
   std::string metrics, mstx, dump;  // of other tools, without effect
 };
@@ -43,11 +43,10 @@ void simulate(const SimOptions& o, std::vector<std::string> program) {
   if (program.empty()) fail(Fault::Input, "no program; Example: vinci sim ./add");
   set_chip(o.chip, o.soc);
   if (!o.output.empty()) set_variable("VINCI_OUTPUT", o.output);
-  set_variable("VINCI_MODE", o.numerics && o.mode == "timing" ? "full" : o.mode);
+  set_variable("VINCI_MODE", !o.numerics.empty() && o.mode == "timing" ? "full" : o.mode);
   set_variable("VINCI_VERBOSE", o.quiet ? "0" : "1");
   std::string run = "--profile";
   for (const auto& [on, option] : {std::pair{o.check, " --check"},
-                                   {o.numerics, " --numerics"},
                                    {o.trace, " --trace"},
                                    {o.explain, " --explain"},
                                    {o.range, " --range"},
@@ -55,6 +54,7 @@ void simulate(const SimOptions& o, std::vector<std::string> program) {
                                    {o.report, " --report"}}) {
     if (on) run += option;
   }
+  if (!o.numerics.empty()) run += " --numerics=" + checked("--numerics", o.numerics);
   if (!o.kernels.empty()) run += " --profile-kernels=" + checked("--kernel-name", o.kernels);
   if (!o.cores.empty()) run += " --profile-cores=" + checked("--core-id", o.cores);
   for (const std::string& value : o.overrides)
@@ -82,7 +82,8 @@ void add_options(CLI::App* sub) {
                   "compared; functional: no time")
       ->capture_default_str();
   sub->add_flag("--check", o->check, "Look for races and the like, as `vinci run --check`");
-  sub->add_flag("--numerics", o->numerics, "Count numeric events, as `vinci run --numerics`; implies --mode full");
+  sub->add_flag("--numerics{events}", o->numerics,
+                "Count numeric events, as `vinci run --numerics`; --numerics=shadow as there; implies --mode full");
   sub->add_flag("--trace", o->trace, "Also write the timeline trace.json");
   sub->add_flag("--explain", o->explain, "Also say why the kernels take their time, as `vinci run --explain`");
   sub->add_flag("--range", o->range, "Also say how far off the time may be, as `vinci run --range`");
