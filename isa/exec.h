@@ -51,10 +51,19 @@ enum class Accumulation : u8 { sequential, fractal, pairwise };
 inline constexpr auto kAccumulationNames = enum_names<Accumulation>;
 constexpr std::string_view name(Accumulation a) { return kAccumulationNames[static_cast<usize>(a)]; }
 
+// How often vmadd, vmaddrelu, vmla and vaxpy round where operands and result have one type; public sources disagree
+// (docs/numerics.md).
+//   once   the exact sum
+//   twice  the product, then the sum
+enum class MultiplyAdd : u8 { once, twice };
+inline constexpr auto kMultiplyAddNames = enum_names<MultiplyAdd>;
+constexpr std::string_view name(MultiplyAdd m) { return kMultiplyAddNames[static_cast<usize>(m)]; }
+
 // What public sources leave open, as options of a chip (numerics: of a chip file).
 struct NumericOptions {
   Precision precision = Precision::high_performance;
   Accumulation accumulation = Accumulation::sequential;
+  MultiplyAdd multiply_add = MultiplyAdd::once;
 
   friend bool operator==(const NumericOptions&, const NumericOptions&) = default;
 };

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/insns/vector_arith.h"
 
-#include "isa/sem/vector_ops.h"
+#include "isa/sem/vector_stages.h"
 
 namespace vinci::isa::insn {
 namespace {
@@ -97,6 +97,56 @@ void compute_binary(const BinaryOperands& o, BinaryOp op, ExecContext& c) {
       [&](const auto& in, LaneBuffer& out, LaneMode mode) { return kernel(in[0], in[1], out, mode); }, census);
 }
 
+namespace {
+
+// x * y + z
+struct MultiplyAddLanes {
+  const LaneBuffer &x, &y, &z;
+};
+
+bool rounds_twice(const ExecContext& c, LaneType dst, LaneType src) {
+  return c.numerics.multiply_add == MultiplyAdd::twice && dst == src;
+}
+
+// A fused form whose product is rounded before it is added: lanes(sources) says which operand is which. Its reference
+// is that of the form.
+template <usize N, class Lanes>
+void round_twice(ExecContext& c, const Selection& selection, const Operand& dst, const std::array<Operand, N>& src,
+                 const LaneCensus& form, bool relu, const std::array<std::string_view, 3>& names, const Lanes& lanes) {
+  const LaneType type = dst.type;
+  const BinaryKernel multiply = binary_kernel(BinaryOp::mul, type), plain = binary_kernel(BinaryOp::add, type),
+                     add = relu ? binary_kernel(BinaryOp::add_relu, type) : plain;
+  VINCI_CHECK(multiply != nullptr && add != nullptr);
+  const LaneMode mode = lane_mode(c);
+  const Stage product_stage{LaneRule::product, type, type},
+      sum_stage{LaneRule::sum, type, type, relu ? plain : nullptr};
+  const auto count = [&](const Run& run, u32 r, const MultiplyAddLanes& l, const LaneBuffer& product,
+                         const LaneBuffer& out) {
+    const u32 width = selection.lanes();
+    const LaneEvents events = first_stage_events(c, product_stage, multiply, l.x, l.y, width, run.mask) |
+                              first_stage_events(c, sum_stage, add, product, l.z, width, run.mask);
+    report(*c.census, events, width, run.mask, u64{r} * width,
+           std::array{NamedLanes{names[0], type, &l.x}, NamedLanes{names[1], type, &l.y},
+                      NamedLanes{names[2], type, &l.z}},
+           {"", type, &out});
+  };
+  for_each_repeat<N>(
+      c, selection, dst, src,
+      [&](const auto& in, LaneBuffer& out, const Run& run, u32 r) {
+        const MultiplyAddLanes l = lanes(in);
+        LaneBuffer product, unused;
+        const u64 raised = multiply(l.x, l.y, product, mode);
+        u64 added = add(product, l.z, out, mode);
+        if ((raised & (kVectorStatus.overflow | kVectorStatus.special)) != 0)
+          added = add(finite_between(type, l.x, l.y, product), l.z, unused, mode);
+        if (c.census != nullptr) count(run, r, l, product, out);
+        return raised | added;
+      },
+      form);
+}
+
+}  // namespace
+
 void compute_ternary(const BinaryOperands& o, TernaryOp op, ExecContext& c) {
   const TernaryKernel kernel = ternary_kernel(op, o.dst.type, o.src0.type);
   VINCI_CHECK(kernel != nullptr);
@@ -108,6 +158,18 @@ void compute_ternary(const BinaryOperands& o, TernaryOp op, ExecContext& c) {
                           .op = op,
                           .reads_dst = true,
                           .before_relu = relu ? ternary_kernel(TernaryOp::madd, o.dst.type, o.src0.type) : nullptr};
+  if (rounds_twice(c, o.dst.type, o.src0.type)) {
+    const std::array sources{o.src0, o.src1, o.dst};
+    if (op == TernaryOp::mla) {
+      return round_twice<3>(c, selection, o.dst, sources, census, false, {"src0", "src1", "dst"}, [](const auto& in) {
+        return MultiplyAddLanes{in[0], in[1], in[2]};
+      });
+    }
+    return round_twice<3>(c, selection, o.dst, sources, census, op == TernaryOp::madd_relu, {"dst", "src0", "src1"},
+                          [](const auto& in) {
+                            return MultiplyAddLanes{in[2], in[0], in[1]};
+                          });
+  }
   for_each_repeat<3>(
       c, compute_in_place(c, selection, repeats, o.dst, src, census), o.dst, {o.src0, o.src1, o.dst},
       [&](const auto& in, LaneBuffer& out, LaneMode mode) {
@@ -156,6 +218,12 @@ void compute_axpy(const UnaryOperands& o, u64 scalar_value, ExecContext& c) {
                           .second = &scalar,
                           .second_type = o.src.type,
                           .reads_dst = true};
+  if (rounds_twice(c, o.dst.type, o.src.type)) {
+    return round_twice<2>(c, selection, o.dst, {o.src, o.dst}, census, false, {"src", "scalar", "dst"},
+                          [&](const auto& in) {
+                            return MultiplyAddLanes{in[0], scalar, in[1]};
+                          });
+  }
   for_each_repeat<2>(
       c, compute_in_place(c, selection, repeats, o.dst, src, census, &scalar), o.dst, {o.src, o.dst},
       [&](const auto& in, LaneBuffer& out, LaneMode mode) {

@@ -4,6 +4,7 @@
 
 #include "isa/sem/quant.h"
 #include "isa/sem/vector_ops.h"
+#include "isa/sem/vector_stages.h"
 
 namespace vinci::isa::insn {
 namespace {
@@ -214,72 +215,11 @@ Footprint fused_footprint(const VectorBinaryArgs& x, const LaneShape& shape, con
 
 namespace {
 
-// The rule and the types of one half of a form that computes and then converts.
-struct Stage {
-  LaneRule rule;
-  LaneType src, dst;
-  BinaryKernel before_relu = nullptr;
-};
-
-LaneMode unsaturated(LaneMode mode) {
-  mode.overflow = OverflowMode::inf_nan;
-  return mode;
-}
-
-LaneEvents stage_events(const ExecContext& c, const Stage& stage, const LaneBuffer& a, const LaneBuffer* b,
-                        const LaneBuffer& ieee, u64 raised, u32 lanes, const LaneBits& active) {
-  const bool replaces = stage.dst != LaneType::f32 && c.overflow == OverflowMode::saturation;
-  return events_of({.rule = stage.rule,
-                    .src = stage.src,
-                    .dst = stage.dst,
-                    .a = &a,
-                    .b = b,
-                    .second = stage.rule == LaneRule::product && stage.src == LaneType::s32 ? LaneType::f16 : stage.src,
-                    .ieee = &ieee,
-                    .relu = stage.before_relu != nullptr,
-                    .saturates = is_float(stage.dst) ? replaces : lane_mode(c).saturate_int,
-                    .raised = raised,
-                    .lanes = lanes,
-                    .active = active});
-}
-
-// Computes without saturation and relu; the events of that.
-LaneEvents first_stage_events(const ExecContext& c, const Stage& stage, BinaryKernel compute, const LaneBuffer& a,
-                              const LaneBuffer& b, u32 lanes, const LaneBits& active) {
-  LaneBuffer result;
-  const u64 raised =
-      (stage.before_relu != nullptr ? stage.before_relu : compute)(a, b, result, unsaturated(lane_mode(c)));
-  return stage_events(c, stage, a, &b, result, raised, lanes, active);
-}
-
-LaneEvents operator|(LaneEvents a, const LaneEvents& b) {
-  for (usize w = 0; w < a.size(); ++w)
-    a[w] |= b[w];
-  return a;
-}
-
-template <class F>
-void finite_middle(const LaneBuffer& a, const LaneBuffer& b, const LaneBuffer& middle, LaneBuffer& out) {
-  using Bits = typename F::Bits;
-  for (usize i = 0; i < kRepeatBytes / sizeof(Bits); ++i) {
-    const Bits m = lane<Bits>(middle, i);
-    const bool finite = F::finite(lane<Bits>(a, i)) && F::finite(lane<Bits>(b, i));
-    const Bits bits = !finite ? Bits{F::kOne} : F::finite(m) ? m : static_cast<Bits>((m & F::kSign) | F::kMax);
-    std::memcpy(out.bytes.data() + i * sizeof bits, &bits, sizeof bits);
-  }
-}
-
-// What a conversion raises whose source was computed from `a` and `b`. An infinity that they made counts as the largest
-// value, so that both overflow modes raise the same; lanes with an operand that is infinite or NaN raise nothing more.
+// What a conversion raises whose source was computed from `a` and `b`.
 u64 status_behind(LaneType type, UnaryKernel convert, const LaneBuffer& a, const LaneBuffer& b,
                   const LaneBuffer& middle, LaneMode mode) {
-  LaneBuffer finite, unused;
-  if (type == LaneType::f16) {
-    finite_middle<Binary16>(a, b, middle, finite);
-  } else {
-    finite_middle<Binary32>(a, b, middle, finite);
-  }
-  return convert(finite, unused, mode);
+  LaneBuffer unused;
+  return convert(finite_between(type, a, b, middle), unused, mode);
 }
 
 }  // namespace

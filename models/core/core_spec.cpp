@@ -18,7 +18,9 @@ isa::CoreSpec core_spec(const config::ChipConfig& chip, isa::CoreKind kind) {
                      .flags_per_pair = chip.core.flags_per_pair,
                      .overflow = chip.numerics.overflow_mode,
                      .overflow_selectable = chip.numerics.saturation && chip.numerics.inf_nan,
-                     .numerics = {.precision = chip.numerics.precision, .accumulation = chip.numerics.accumulation}};
+                     .numerics = {.precision = chip.numerics.precision,
+                                  .accumulation = chip.numerics.accumulation,
+                                  .multiply_add = chip.numerics.multiply_add}};
   const auto set = [&](isa::BufId id, u64 bytes) { spec.sizes[isa::index(id)] = bytes; };
   if (kind != isa::CoreKind::vector) {
     set(isa::BufId::L1, b.l1);

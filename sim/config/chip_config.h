@@ -310,6 +310,7 @@ struct NumericsConfig {
   isa::OverflowMode overflow_mode = isa::OverflowMode::inf_nan;  // the one it starts in
   isa::Precision precision = isa::Precision::high_performance;
   isa::Accumulation accumulation = isa::Accumulation::sequential;
+  isa::MultiplyAdd multiply_add = isa::MultiplyAdd::once;
   std::string from = "assumed";
 
   friend bool operator==(const NumericsConfig&, const NumericsConfig&) = default;

@@ -364,6 +364,8 @@ void describe(V& visit, S& s) {
   visit("overflow_mode", s.overflow_mode, "the mode that a run starts in");
   visit("precision", s.precision, "of vrec, vrsqrt, vexp, vln: high_performance or high_precision (correctly rounded)");
   visit("accumulation", s.accumulation, "order of the sums in the cube: sequential, fractal or pairwise; not public");
+  visit("multiply_add", s.multiply_add,
+        "vmadd, vmla and vaxpy of one type round once or twice; public sources disagree");
   visit("from", s.from, kFromDoc);
 }
 

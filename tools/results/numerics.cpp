@@ -101,6 +101,7 @@ std::string numerics_json(const CensusReport& r) {
               {"overflow_mode", isa::name(r.chip.numerics.overflow_mode)},
               {"precision", isa::name(r.chip.numerics.precision)},
               {"accumulation", isa::name(r.chip.numerics.accumulation)},
+              {"multiply_add", isa::name(r.chip.numerics.multiply_add)},
               {"causes", causes_json(census_causes(all, r.census))},
               {"lines", std::move(lines)},
               {"sites", std::move(sites)}};

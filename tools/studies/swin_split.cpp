@@ -11,9 +11,9 @@
 namespace vinci::studies::swin {
 namespace {
 
-constexpr u64 kWindows = 2, kPairs = kWindows * kHeads, kBatchTokens = kWindows * kTokens;  // of a batch
+constexpr u64 kWindows = 2, kPairs = kWindows * kHeads, kBatchTokens = kWindows * kTokens;    // of a batch
 constexpr u64 kScoresOfPair = kTokens * kPadded * 4, kChancesOfPair = kTokens * kPadded * 2;  // S and P in memory
-constexpr u64 kPlaces = 3;  // for S and P of a block: batches that are between the cores
+constexpr u64 kPlaces = 3;                          // for S and P of a block: batches that are between the cores
 constexpr u32 kScoresThere = 0, kChancesThere = 1;  // cross-core flags
 
 // How far S is ahead of the product with v, and qkv ahead of it. Both are at most kPlaces.
@@ -249,8 +249,8 @@ class Vector final : BatchWriter {
     p_.hand_over(PipeId::MTE2, PipeId::V, 2);
     lanes(p_, kTokens);
     for (u64 row = 0; row < kRows; ++row)
-      p_.vgather(Type::f16, kUbChances + row * kRow / 2, kUbOffsets, kUbTable + entry(row % kTokens) + row / kTokens * 2,
-                 8, 1);
+      p_.vgather(Type::f16, kUbChances + row * kRow / 2, kUbOffsets,
+                 kUbTable + entry(row % kTokens) + row / kTokens * 2, 8, 1);
     fence(p_);
     p_.vconv_f162f32(kUbBias, kUbChances, kRows, 1, 1, 8, 4);
     fence(p_);
