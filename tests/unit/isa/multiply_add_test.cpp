@@ -65,7 +65,8 @@ class Core {
   }
   static u32 bits16(std::mt19937_64& random) { return one16(random) | one16(random) << 16; }
   static u32 bits32(std::mt19937_64& random) {
-    constexpr std::array<u32, 8> kRare{0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 1, 0x00800000, 0x80000000};
+    constexpr std::array<u32, 8> kRare{0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
+                                       0x7fc00000, 1,          0x00800000, 0x80000000};
     const u64 r = random();
     if (r % 16 == 0) return kRare[r / 16 % kRare.size()];
     return static_cast<u32>((r >> 8 & 0x807fffff) | (120 + (r >> 40) % 14) << 23);
@@ -136,7 +137,8 @@ void compare(const Case& test, u64 mask, u64 seed) {
   }
   EXPECT_EQ(fused.words(result), apart.words(kSum)) << test.what;
   // A lane may have an event in both.
-  for (const NumericEvent e : {NumericEvent::overflow, NumericEvent::nan, NumericEvent::flushed, NumericEvent::absorbed}) {
+  for (const NumericEvent e :
+       {NumericEvent::overflow, NumericEvent::nan, NumericEvent::flushed, NumericEvent::absorbed}) {
     const u64 product = apart.count(0, e), sum = apart.count(1, e), both = fused.count(0, e);
     EXPECT_GE(both, std::max(product, sum)) << test.what << ' ' << static_cast<int>(e);
     EXPECT_LE(both, product + sum) << test.what << ' ' << static_cast<int>(e);
