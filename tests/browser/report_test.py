@@ -70,6 +70,7 @@ class ReportTest(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory(prefix="vinci_browser_")
         cls.vinci("gen gemm --m 256 --n 256 --k 128 --chip tiny -o gemm")
         cls.vinci("run gemm/gemm.yaml --chip tiny --report --out out/gemm")
+        cls.vinci("run gemm/gemm.yaml --chip tiny --explain --range --report --out out/why")
         cls.vinci("gen db-loss-scale --elements 4096 --log2-scale 14 -o num")
         cls.vinci("run num/db-loss-scale.yaml --numerics --check --report --out out/num")
         with open(os.path.join(cls.folder.name, "race.yaml"), "w", encoding="utf-8") as file:
@@ -138,7 +139,7 @@ class ReportTest(unittest.TestCase):
             canvas, round(x - canvas.size["width"] / 2), round(y - canvas.size["height"] / 2))
 
     def test_loads_without_errors_and_without_network(self):
-        for run in ("out/gemm", "out/num", "out/race"):
+        for run in ("out/gemm", "out/num", "out/race", "out/why"):
             self.open(run)
             self.assertIn("Roofline", self.text("nav"))
             ids = [e.get_attribute("id") for e in self.driver.find_elements(By.CSS_SELECTOR, "[id]")]
@@ -177,6 +178,37 @@ class ReportTest(unittest.TestCase):
         self.assertEqual([row[0] for row in each], [t["name"] for t in stats["tasks"]])
         for row, task in zip(each, stats["tasks"]):
             self.assertEqual(number(row[6]), round((task["end"] - task["start"]) / stats["clock_hz"] * 1e6, 3))
+
+    def test_shares_of_the_critical_path_are_of_the_warm_time(self):
+        self.open("out/why")
+        kernel = self.json("out/why/explain.json")["kernels"][0]
+        self.assertGreater(kernel["cold_cycles"], 0)
+        parts = self.driver.find_elements(By.CSS_SELECTOR, "#why .bar > i")
+        widths = [float(re.search(r"width: ([\d.]+)%", part.get_attribute("style")).group(1)) for part in parts]
+        self.assertEqual(len(widths), len(kernel["path"]) - 1)
+        self.assertAlmostEqual(sum(widths), 100, delta=0.01)
+        self.driver.execute_script("document.querySelector('#why details').open = true")
+        costs = self.rows("#why details")[:len(widths)]
+        self.assertNotIn("cold start", [row[0] for row in costs])
+        self.assertAlmostEqual(sum(number(row[2]) for row in costs), 100, delta=0.05 * len(costs))
+
+    def test_range_is_that_of_the_summary(self):
+        self.open("out/why")
+        summary = self.text_of_file("out/why/summary.txt")
+        line = re.search(r"kernels, warm +([\d.]+) us, ([\d.]+) to ([\d.]+) us", summary)
+        shown = re.search(r"([\d.]+) us, ([\d.]+) to ([\d.]+) us", self.text("#range-time").replace("\u202f", ""))
+        self.assertEqual(shown.groups(), line.groups())
+        contributions = self.json("out/why/range.json")["contributions"]
+        self.assertGreater(len(contributions), 0)
+        rows = self.rows("#range-costs")
+        self.assertEqual([row[0] for row in rows], [c["key"] for c in contributions])
+        clock = self.json("out/why/range.json")["clock_hz"]
+        for row, c in zip(rows, contributions):
+            both = sorted(c[end]["kernel_cycles"] for end in ("low", "high"))
+            self.assertLessEqual(number(row[2]), round(both[0] / clock * 1e6, 3) + 0.0005)
+            self.assertGreaterEqual(number(row[3]), round(both[1] / clock * 1e6, 3) - 0.0005)
+        bars = self.driver.find_elements(By.CSS_SELECTOR, "#range-costs .span > i")
+        self.assertEqual(len(bars), len(rows))
 
     def test_pipes_are_those_of_the_summary(self):
         for run in ("out/gemm", "out/num"):

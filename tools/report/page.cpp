@@ -14,8 +14,9 @@ namespace vinci::report {
 namespace {
 
 // In the order in which they use each other.
-constexpr std::array kScripts{"format.js",   "table.js",   "lanes.js", "timeline_draw.js", "timeline.js", "charts.js",
-                              "roofline.js", "figures.js", "why.js",   "sections.js",      "checks.js",   "main.js"};
+constexpr std::array kScripts{"format.js",   "table.js",    "lanes.js",   "timeline_draw.js", "timeline.js",
+                              "charts.js",   "roofline.js", "figures.js", "why.js",           "range.js",
+                              "sections.js", "checks.js",   "main.js"};
 
 std::string_view file(std::string_view name) {
   const auto files = embedded_files();

@@ -140,6 +140,7 @@ Json report_data(const RunFiles& files) {
   if (!files.stats.is_null()) add_timed(files, out);
   if (!files.numerics.is_null()) out["numerics"] = numerics_data(files.numerics);
   if (!files.explanation.is_null()) out["explanation"] = explanation_data(files.explanation);
+  if (!files.range.is_null()) out["range"] = files.range;
   if (!files.findings.is_null()) out["findings"] = findings_data(files.findings);
   return out;
 }

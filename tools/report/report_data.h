@@ -17,6 +17,7 @@ struct RunFiles {
   Json numerics = {};       // numerics.json
   Json findings = {};       // findings.json
   Json explanation = {};    // explain.json
+  Json range = {};          // range.json
 };
 
 // What a page can hold and stay usable; what is beyond is counted in the totals, and the page says how much it shows.

@@ -35,7 +35,8 @@ report::RunFiles read_folder(const std::string& folder) {
                          .stats = read_json(folder + "/stats.json"),
                          .numerics = read_json(folder + "/numerics.json"),
                          .findings = read_json(folder + "/findings.json"),
-                         .explanation = read_json(folder + "/explain.json")};
+                         .explanation = read_json(folder + "/explain.json"),
+                         .range = read_json(folder + "/range.json")};
   if (files.stats.is_null() && files.numerics.is_null() && files.findings.is_null()) {
     fail_at(Fault::Input, folder, "nothing to report: no stats.json, numerics.json or findings.json");
   }

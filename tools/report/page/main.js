@@ -3,6 +3,7 @@
 
 const kSections = [
   ["why", "Why kernels take their time", whySection],
+  ["time-range", "How far off the time may be", rangeSection],
   ["timeline", "Timeline", timelineSection],
   ["findings", "Findings of the check", findingsSection],
   ["tasks", "Tasks", taskTables],
@@ -36,7 +37,7 @@ function footer(data) {
     element("p", {},
       `${assumed.length} of ${groups} parameter groups of this chip are assumed, the others have a source` +
       (assumed.length > 0 ? `. Assumed: ${assumed.join(", ")}.` : ".")),
-    element("p", {}, "Every number is from explain.json, stats.json, numerics.json and findings.json of the same folder."));
+    element("p", {}, "Every number is from explain.json, range.json, stats.json, numerics.json and findings.json of the same folder."));
 }
 
 function build(data) {

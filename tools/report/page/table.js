@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table that sorts by the column whose header is pressed. All rows are sorted, the first of them shown.
 
-// columns: {title, value: row => number | string, text: row => string (default: the value), number: boolean}
+// columns: {title, value: row => number | string, text: row => string (default: the value), number: boolean,
+// node: row => an element in place of a text}
 // `sorted`: the column by which the rows come already ordered, downwards; none: in an order of their own.
 function sortableTable({ caption, columns, rows, sorted = null, step = 100 }) {
   let order = rows;
@@ -31,8 +32,8 @@ function sortableTable({ caption, columns, rows, sorted = null, step = 100 }) {
 
   function draw() {
     body.replaceChildren(...order.slice(0, shown).map((row) => element("tr", {}, ...columns.map((column) => {
-      const text = column.text ? column.text(row) : column.value(row);
-      return element("td", { class: column.number ? "number" : "text" }, String(text));
+      const content = column.node ? column.node(row) : String(column.text ? column.text(row) : column.value(row));
+      return element("td", { class: column.number ? "number" : "text" }, content);
     }))));
     more.replaceChildren();
     if (shown >= rows.length) return;

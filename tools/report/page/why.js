@@ -5,13 +5,24 @@
 const kWhyColours = {
   "cube": "busy", "vector": "kernel-aivec", "MTE1": "copy", "MTE2": "drain", "MTE3": "fill", "FIXPIPE": "kernel-mix",
   "L2 latency": "wait_flag", "L2 busy": "wait_flag", "HBM latency": "collective", "HBM busy": "barrier",
-  "port": "collective", "scalar code": "queue_full", "scalar loads": "queue_full", "instruction issue": "kernel-aicpu", "cold start": "rule-strong",
+  "port": "collective", "scalar code": "queue_full", "scalar loads": "queue_full", "flags": "queue_full",
+  "instruction issue": "kernel-aicpu", "program start": "rule-strong",
 };
 const whyColour = (kind) => `var(--${kWhyColours[kind] ?? "control"})`;
 
-function whyBar(kernel, us) {
+// The parts of the warm time: all but the cold start, which a first launch takes besides.
+function warmPath(kernel) {
+  const warm = Math.max(1, kernel.warm_cycles);
+  return kernel.path.filter((part) => part.kind !== "cold start").map((part) => ({
+    ...part,
+    share: part.cycles / warm,
+    without: part.without === null ? null : Math.max(0, part.without - kernel.cold_cycles),
+  }));
+}
+
+function whyBar(path, us) {
   const bar = element("div", { class: "bar" });
-  for (const part of kernel.path) {
+  for (const part of path) {
     const node = element("i", { style: `width: ${100 * part.share}%; background: ${whyColour(part.kind)}` });
     const rows = [["share", `${percent(part.share)} %`], ["time", `${us(part.cycles)} us`], ["what", part.meaning]];
     if (part.without !== null) rows.push(["without it at most", `${us(part.without)} us`]);
@@ -21,8 +32,8 @@ function whyBar(kernel, us) {
   return bar;
 }
 
-function whyLegend(kernel) {
-  const shown = kernel.path.filter((part) => part.share >= 0.01);
+function whyLegend(path) {
+  const shown = path.filter((part) => part.share >= 0.01);
   return element("ul", { class: "legend" }, ...shown.map((part) => element("li", {},
     element("i", { style: `background: ${whyColour(part.kind)}` }), `${part.kind} ${percent(part.share)} %`)));
 }
@@ -30,16 +41,17 @@ function whyLegend(kernel) {
 function adviceList(kernel) {
   if (kernel.advice.length === 0) return null;
   return element("div", {}, ...kernel.advice.map((advice) => element("div", { class: "finding advice" },
-    element("h3", {}, `${advice.rule}: ${percent(advice.share, 0)} %`),
+    element("h3", {}, `${advice.rule}: ${percent(advice.share, 0)} %` +
+      (advice.gain === null ? "" : `, about ${percent(advice.gain, 0)} % to gain`)),
     element("p", {}, `${advice.found}.`),
     element("p", {}, `Remedy: ${advice.todo}.`))));
 }
 
-function whyTables(kernel, us) {
+function whyTables(kernel, path, us) {
   const number = (title, value, text) => ({ title, value, text, number: true });
-  const share = (r) => r.cycles / Math.max(1, kernel.slowest.cycles);
+  const share = (r) => r.cycles / Math.max(1, kernel.warm_cycles);
   const costs = sortableTable({
-    rows: kernel.path,
+    rows: path,
     sorted: "time(us)",
     columns: [
       { title: "critical path", value: (r) => r.kind },
@@ -67,12 +79,13 @@ function whyTables(kernel, us) {
 function whyKernel(kernel, clock) {
   const us = (cycles) => fixed((cycles / clock) * 1e6, 3);
   const many = kernel.launches > 1 ? `, the slowest of ${counted(kernel.launches, "launch").replace(/hs$/, "hes")}` : "";
+  const path = warmPath(kernel);
   return element("div", { class: "why" },
     element("h3", {}, `${kernel.name}: ${us(kernel.warm_cycles)} us${many}`),
     element("p", { class: "note" }, (kernel.cold_cycles > 0 ? `Warm; a first launch takes ${us(kernel.cold_cycles)} us more, its cold start. ` : "") +
       `${counted(kernel.blocks, "block")} on ${counted(kernel.slots, "core")}.`),
     element("p", {}, kernel.limited_by ? `${kernel.limited_by[0].toUpperCase()}${kernel.limited_by.slice(1)}.` : ""),
-    whyBar(kernel, us), whyLegend(kernel), adviceList(kernel), whyTables(kernel, us));
+    whyBar(path, us), whyLegend(path), adviceList(kernel), whyTables(kernel, path, us));
 }
 
 function whySection(data) {
@@ -82,6 +95,6 @@ function whySection(data) {
     ? ` Shown are the ${why.kernels.length} of ${integer(why.total)} kernels that take longest.` : "";
   return element("div", {},
     element("p", { class: "note" },
-      "The critical path is the chain of events that made a kernel end when it did. Its shares add up to 100 %." + cut),
+      "The critical path is the chain of events that made a kernel end when it did. Its shares of the warm time add up to 100 %." + cut),
     ...why.kernels.map((kernel) => whyKernel(kernel, why.clock_hz)));
 }
