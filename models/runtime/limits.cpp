@@ -3,21 +3,19 @@
 #include "models/runtime/limits.h"
 
 #include "isa/base/error.h"
-#include "models/runtime/overloaded.h"
 
 namespace vinci::models {
 
 void Limits::Needs::add(const task::Task& task) {
-  std::visit(Overloaded{
-                 [&](const task::EventRecord& op) { events.insert(op.event); },
-                 [&](const task::StreamWaitEvent& op) { events.insert(op.event); },
-                 [&](const task::EventReset& op) { events.insert(op.event); },
-                 [&](const task::NotifyRecord& op) { notifies.insert(op.notify); },
-                 [&](const task::NotifyWait& op) { notifies.insert(op.notify); },
-                 [&](const task::LabelSet& op) { labels.insert(op.label); },
-                 [](const auto&) {},
-             },
-             task.op);
+  std::visit(
+      [&]<class Op>(const Op& op) {
+        task::for_each_spelled<task::as::event, Op>([&](const auto& field) { events.insert(field.of(op)); });
+        task::for_each_spelled<task::as::notify, Op>([&](const auto& field) { notifies.insert(field.of(op)); });
+        task::for_each_spelled<task::as::label, Op>([&](const auto& field) {
+          if (field.spelling.declares) labels.insert(field.of(op));
+        });
+      },
+      task.op);
 }
 
 void Limits::append() {

@@ -163,21 +163,20 @@ bool Streams::admit(u32 stream) {
     return false;
   };
   return std::visit(Overloaded{
-                        [&](const task::StreamWaitEvent& op) {
-                          effects_.reach(stream, s.present.task);
-                          Flag& event = events_[op.event];
-                          return event.set || wait_in(event.waiters);
-                        },
-                        [&](const task::NotifyWait& op) {
-                          effects_.reach(stream, s.present.task);
-                          Flag& notify = notifies_[op.notify];
-                          return notify.set ? !(notify.set = false) : wait_in(notify.waiters);
-                        },
                         [&](const task::ModelExecute& op) {
                           ModelState& model = models_[op.model];
                           return !model.running || wait_in(model.waiters);
                         },
-                        [](const auto&) { return true; },
+                        [&](const auto& op) {
+                          if constexpr (requires { op.waits_for(); }) {
+                            const task::Signal signal = op.waits_for();
+                            effects_.reach(stream, s.present.task);
+                            Flag& flag = flag_of(signal);
+                            if (!flag.set) return wait_in(flag.waiters);
+                            if (signal.is_notify()) flag.set = false;
+                          }
+                          return true;
+                        },
                     },
                     task(stream).op);
 }
@@ -215,29 +214,7 @@ void Streams::complete(u32 stream) {
 // What a task does to streams.
 void Streams::control(u32 stream) {
   std::visit(Overloaded{
-                 [&](const task::EventRecord& op) {
-                   Flag& event = events_[op.event];
-                   event.set = true;
-                   std::deque<u32> waiters;
-                   waiters.swap(event.waiters);
-                   for (const u32 waiter : waiters) {
-                     if ((waiter & kHost) == 0) {
-                       states_[waiter].granted = true;
-                     } else {
-                       host_granted_.insert(waiter & ~kHost);
-                     }
-                     wake(waiter);
-                   }
-                 },
                  [&](const task::EventReset& op) { events_[op.event].set = false; },
-                 [&](const task::NotifyRecord& op) {
-                   Flag& notify = notifies_[op.notify];
-                   notify.set = notify.waiters.empty();
-                   if (notify.set) return;
-                   states_[notify.waiters.front()].granted = true;  // one wait takes it, and it is down again
-                   wake(notify.waiters.front());
-                   notify.waiters.pop_front();
-                 },
                  [&](const task::StreamSwitch& op) {
                    if (effects_.holds(stream, states_[stream].present.task))
                      activate(op.true_stream, stream, states_[stream].turn);
@@ -246,15 +223,42 @@ void Streams::control(u32 stream) {
                  [&](const task::LabelGoto& op) { jump(stream, op.label); },
                  [&](const task::LabelSwitch& op) {
                    const u64 last = op.labels.size() - 1;
-                   jump(stream, op.labels[std::min<u64>(effects_.index(stream, states_[stream].present.task), last)]);
+                   const u32 index = effects_.index(stream, states_[stream].present.task, op.index);
+                   jump(stream, op.labels[std::min<u64>(index, last)]);
                  },
                  [&](const task::ModelEndGraph& op) {
                    if (models_[op.model].running) effects_.follow(models_[op.model].executor, stream);
                    end_model(op.model);
                  },
-                 [](const auto&) {},
+                 [&](const auto& op) {
+                   if constexpr (requires { op.records(); }) record(op.records());
+                 },
              },
              task(stream).op);
+}
+
+// An event goes to all that wait for it, and stays up. A notify goes to one; it stays up where none waits.
+void Streams::record(const task::Signal& signal) {
+  Flag& flag = flag_of(signal);
+  if (signal.is_notify()) {
+    flag.set = flag.waiters.empty();
+    if (flag.set) return;
+    states_[flag.waiters.front()].granted = true;
+    wake(flag.waiters.front());
+    flag.waiters.pop_front();
+    return;
+  }
+  flag.set = true;
+  std::deque<u32> waiters;
+  waiters.swap(flag.waiters);
+  for (const u32 waiter : waiters) {
+    if ((waiter & kHost) == 0) {
+      states_[waiter].granted = true;
+    } else {
+      host_granted_.insert(waiter & ~kHost);
+    }
+    wake(waiter);
+  }
 }
 
 void Streams::jump(u32 stream, u32 label) { states_[stream].next = label_at_[label]; }

@@ -110,6 +110,7 @@ class Streams {
     bool set = false;
     std::deque<u32> waiters;
   };
+  Flag& flag_of(const task::Signal& signal) { return (signal.is_notify() ? notifies_ : events_)[signal.index]; }
   struct ModelState {
     std::vector<u32> streams;
     bool running = false;
@@ -142,6 +143,7 @@ class Streams {
   bool settle(u32 stream);
   void complete(u32 stream);
   void control(u32 stream);
+  void record(const task::Signal& signal);
   void rest(u32 stream);
   void activate(u32 stream, u32 by, u64 turn);
   void jump(u32 stream, u32 label);

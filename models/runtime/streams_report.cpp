@@ -6,32 +6,9 @@
 
 #include <map>
 
-#include "models/runtime/overloaded.h"
 #include "models/runtime/streams.h"
 
 namespace vinci::models {
-namespace {
-
-// What a task signals or waits for; events come first, then notifies.
-struct Signal {
-  bool notify = false;
-  u32 index = 0;
-  auto operator<=>(const Signal&) const = default;
-};
-
-std::optional<Signal> waits_for(const task::Task& task) {
-  if (const auto* op = std::get_if<task::StreamWaitEvent>(&task.op)) return Signal{false, op->event};
-  if (const auto* op = std::get_if<task::NotifyWait>(&task.op)) return Signal{true, op->notify};
-  return {};
-}
-
-std::optional<Signal> records(const task::Task& task) {
-  if (const auto* op = std::get_if<task::EventRecord>(&task.op)) return Signal{false, op->event};
-  if (const auto* op = std::get_if<task::NotifyRecord>(&task.op)) return Signal{true, op->notify};
-  return {};
-}
-
-}  // namespace
 
 // A task that would record a signal: one that has not run, of any stream.
 struct Streams::Recorder {
@@ -57,14 +34,14 @@ std::string Streams::why(u32 stream, const Recorder* recorder) const {
 }
 
 bool Streams::report(std::vector<std::string>& lines) const {
-  std::map<Signal, std::optional<Recorder>> recorders;
+  std::map<task::Signal, std::optional<Recorder>> recorders;  // events first, then notifies
   for (u32 i = 0; i < states_.size(); ++i) {
     if (states_[i].state != State::waiting) continue;
-    if (const auto signal = waits_for(task(i))) recorders.try_emplace(*signal);
+    if (const auto signal = task::awaited_by(task(i).op)) recorders.try_emplace(*signal);
   }
   for (u32 s = 0; s < states_.size() && !recorders.empty(); ++s) {
     for (u32 t = 0; t < stream_.streams[s].tasks.size(); ++t) {
-      const auto signal = records(stream_.streams[s].tasks[t]);
+      const auto signal = task::recorded_by(stream_.streams[s].tasks[t].op);
       const auto it = signal ? recorders.find(*signal) : recorders.end();
       const bool left = stream_.streams[s].model != task::kNone || states_[s].past[t].executions == 0;
       if (it != recorders.end() && !it->second && left) it->second = Recorder{s, t};
@@ -75,11 +52,11 @@ bool Streams::report(std::vector<std::string>& lines) const {
     if (states_[i].state != State::waiting) continue;
     const task::Task& t = task(i);
     std::string what = "its turn";
-    if (const auto signal = waits_for(t)) {
+    if (const auto signal = task::awaited_by(t.op)) {
       const auto& recorder = recorders.at(*signal);
       if (recorder) next[i] = recorder->stream;
-      what = fmt::format("{} '{}'; {}", signal->notify ? "notify" : "event",
-                         (signal->notify ? stream_.notifies : stream_.events)[signal->index],
+      what = fmt::format("{} '{}'; {}", signal->is_notify() ? "notify" : "event",
+                         (signal->is_notify() ? stream_.notifies : stream_.events)[signal->index],
                          why(i, recorder ? &*recorder : nullptr));
     } else if (const auto* model = std::get_if<task::ModelExecute>(&t.op)) {
       what = fmt::format("model '{}'", stream_.models[model->model]);

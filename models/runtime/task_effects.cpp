@@ -81,10 +81,13 @@ void TaskEffects::reach(u32 stream, u32 task) {
   const task::Task& t = stream_.streams[stream].tasks[task];
   const u32 reached = checker_->reach_task(of_stream(stream), number(stream, task), t.name);
   reached_[stream] = reached;
-  if (const auto* op = std::get_if<task::StreamWaitEvent>(&t.op))
-    checker_->reach_event_wait(reached, op->event, stream_.events[op->event]);
-  if (const auto* op = std::get_if<task::NotifyWait>(&t.op))
-    checker_->reach_notify_wait(reached, op->notify, stream_.notifies[op->notify]);
+  const auto signal = task::awaited_by(t.op);
+  if (!signal) return;
+  if (signal->is_notify()) {
+    checker_->reach_notify_wait(reached, signal->index, stream_.notifies[signal->index]);
+  } else {
+    checker_->reach_event_wait(reached, signal->index, stream_.events[signal->index]);
+  }
 }
 
 void TaskEffects::host_reaches(u32 thread, u32 event) {
@@ -136,13 +139,57 @@ void TaskEffects::end_kernel(u32 stream, u64 status) {
   if ((status & isa::status::kOverflows) != 0) float_overflow_[stream_.streams[stream].device] = true;
 }
 
-void TaskEffects::perform(u32 stream, u32 task) {
-  const task::Task& t = stream_.streams[stream].tasks[task];
-  if (std::holds_alternative<task::KernelLaunch>(t.op)) return;
-  const Run run{.stream = stream, .position = task, .task = checker_ != nullptr ? begin(stream, task) : 0};
-  with_place(stream_, stream, task, [&] { std::visit([&](const auto& op) { perform(op, run); }, t.op); });
+// Operations. What none of them says steers streams only, or has begin_kernel() and end_kernel().
+
+template <class Op>
+void TaskEffects::perform(const Op& op, [[maybe_unused]] Run run) {
+  if constexpr (requires { op.records(); }) record(op.records(), run);
+  if constexpr (requires { op.waits_for(); }) pass(op.waits_for(), run);
 }
 
+// What is read alone comes first. Then follows what is written; an update reads it before.
+template <class Op>
+bool TaskEffects::touch_parts(const Op& op, Run run) {
+  using enum task::as::Access;
+  const auto touch_part = [&](const auto& field, bool write) {
+    const task::Slice& part = field.of(op);
+    // The text is for messages about a buffer that is freed.
+    const std::string what =
+        memory_.alive(part.buffer) ? std::string() : fmt::format("{} {}", Op::info.key, field.spelling.preposition);
+    if (checker_ != nullptr) return touch(run, part, op.extent().bytes, what, write);
+    memory_.need(part.buffer, what);
+    return true;
+  };
+  bool all = true;
+  task::for_each_spelled<task::as::part, Op>([&](const auto& field) {
+    if (field.spelling.access == read && !touch_part(field, false)) all = false;
+  });
+  task::for_each_spelled<task::as::part, Op>([&](const auto& field) {
+    if (field.spelling.access == update) all = all && touch_part(field, false);
+    if (field.spelling.access != read) all = all && touch_part(field, true);
+  });
+  return all;
+}
+
+void TaskEffects::record(const task::Signal& signal, Run run) {
+  if (checker_ == nullptr) return;
+  if (signal.is_notify()) {
+    checker_->record_notify(run.task, signal.index, stream_.notifies[signal.index]);
+  } else {
+    checker_->record_event(run.task, signal.index, stream_.events[signal.index]);
+  }
+}
+
+void TaskEffects::pass(const task::Signal& signal, Run run) {
+  if (checker_ == nullptr) return;
+  if (signal.is_notify()) {
+    checker_->wait_notify(run.task, signal.index);
+  } else {
+    checker_->wait_event(run.task, signal.index);
+  }
+}
+
+template <>
 void TaskEffects::perform(const task::MemcpyAsync& op, Run run) {
   if (checker_ != nullptr) {
     if (!alive(op.src.buffer, run.task, "memcpy_async from")) return;
@@ -153,17 +200,11 @@ void TaskEffects::perform(const task::MemcpyAsync& op, Run run) {
   follow(op, run);
 }
 
-void TaskEffects::perform(const task::MemsetAsync& op, Run run) {
-  if (!touch(run, op.dst, op.bytes, "memset_async of", true)) return;
+template <>
+void TaskEffects::perform(const task::MemsetAsync& op, Run) {
   memory_.fill(op);
   clear_references(op.dst, op.bytes);
   if (isa::Origins* origins = marked()) origins->clear(place(op.dst), op.bytes);
-}
-
-void TaskEffects::perform(const task::ReduceAsync& op, Run run) {
-  if (touch(run, op.src, op.bytes, "reduce_async from", false) &&
-      touch(run, op.dst, op.bytes, "reduce_async to", false) && touch(run, op.dst, op.bytes, "reduce_async to", true))
-    reduce(op, run);
 }
 
 isa::Origins* TaskEffects::marked() const {
@@ -204,28 +245,8 @@ void TaskEffects::follow(const task::MemcpyAsync& op, Run run) {
   }
 }
 
-void TaskEffects::reduce(const task::ReduceAsync& op, Run run) {
-  if (census_ == nullptr || !memory_.with_data()) return memory_.reduce(op);
-  const u32 task = number(run.stream, run.position);
-  constexpr isa::Site kSite{isa::Site::kNoKernel, 0};
-  isa::TaskCensus& counted = census_->of(task);
-  const auto before = counted.sites.find(kSite);
-  isa::CensusPoint point(counted, kSite, {0, before == counted.sites.end() ? 0 : before->second.executions, 0}, "SDMA");
-  isa::FollowedResults followed(*census_, point, task, false);
-  followed.read(place(op.src), op.bytes);
-  followed.read(place(op.dst), op.bytes);
-  if (census_->shadow == nullptr) {
-    memory_.reduce(op, &point);
-  } else {
-    reduce_with_shadow(op, task, point);
-  }
-  if (!followed.writes()) return;
-  std::vector<std::byte> contents(op.bytes);
-  memory_.read(op.dst, contents, "reduce_async to");
-  followed.wrote(place(op.dst), contents);
-}
-
-void TaskEffects::reduce_with_shadow(const task::ReduceAsync& op, u32 task, isa::CensusPoint& point) {
+template <class Op>
+void TaskEffects::reduce_with_shadow(const Op& op, u32 task, isa::CensusPoint& point) {
   const isa::Moment moment{0, 0, 0};
   isa::ShadowPoint first(*census_->shadow, nullptr, task, point.id(), moment, "SDMA");
   std::optional<isa::ShadowPoint> second;
@@ -233,9 +254,9 @@ void TaskEffects::reduce_with_shadow(const task::ReduceAsync& op, u32 task, isa:
     first.next = &second.emplace(*census_->what_if, nullptr, task, point.id(), moment, "SDMA");
   isa::ShadowCombined combined;
   combined.mem = &memory_.gm();
-  combined.op = op.kind == task::ReduceAsync::Kind::ADD   ? isa::ShadowCombined::Op::add
-                : op.kind == task::ReduceAsync::Kind::MAX ? isa::ShadowCombined::Op::max
-                                                          : isa::ShadowCombined::Op::min;
+  combined.op = op.kind == task::ReduceKind::ADD   ? isa::ShadowCombined::Op::add
+                : op.kind == task::ReduceKind::MAX ? isa::ShadowCombined::Op::max
+                                                   : isa::ShadowCombined::Op::min;
   switch (op.type) {
     case task::ElementType::float16: combined.type = isa::LaneType::f16; break;
     case task::ElementType::float32: combined.type = isa::LaneType::f32; break;
@@ -245,10 +266,33 @@ void TaskEffects::reduce_with_shadow(const task::ReduceAsync& op, u32 task, isa:
   combined.pieces = {{memory_.address(op.dst), op.bytes}};
   combined.take_before(&first);
   combined.take_source_at(&first, memory_.address(op.src));
-  memory_.reduce(op, &point);
+  memory_.reduce(op.dst, op.src, op.bytes, op.kind, op.type, &point);
   combined.count(&first);
 }
 
+template <>
+void TaskEffects::perform(const task::ReduceAsync& op, Run run) {
+  if (census_ == nullptr || !memory_.with_data()) return memory_.reduce(op.dst, op.src, op.bytes, op.kind, op.type);
+  const u32 task = number(run.stream, run.position);
+  constexpr isa::Site kSite{isa::Site::kNoKernel, 0};
+  isa::TaskCensus& counted = census_->of(task);
+  const auto before = counted.sites.find(kSite);
+  isa::CensusPoint point(counted, kSite, {0, before == counted.sites.end() ? 0 : before->second.executions, 0}, "SDMA");
+  isa::FollowedResults followed(*census_, point, task, false);
+  followed.read(place(op.src), op.bytes);
+  followed.read(place(op.dst), op.bytes);
+  if (census_->shadow == nullptr) {
+    memory_.reduce(op.dst, op.src, op.bytes, op.kind, op.type, &point);
+  } else {
+    reduce_with_shadow(op, task, point);
+  }
+  if (!followed.writes()) return;
+  std::vector<std::byte> contents(op.bytes);
+  memory_.read(op.dst, contents, "reduce_async to");
+  followed.wrote(place(op.dst), contents);
+}
+
+template <>
 void TaskEffects::perform(const task::Free& op, Run run) {
   if (checker_ != nullptr) {
     if (!memory_.alive(op.buffer)) {
@@ -262,25 +306,18 @@ void TaskEffects::perform(const task::Free& op, Run run) {
   memory_.free(op);
 }
 
+template <>
 void TaskEffects::perform(const task::NpuGetFloatStatus& op, Run run) {
-  if (!touch(run, op.dst, op.kBytes, "npu_get_float_status to", true)) return;
   memory_.put_float_status(op, float_overflow_[stream_.streams[run.stream].device]);
   clear_references(op.dst, op.kBytes);
 }
 
+template <>
 void TaskEffects::perform(const task::NpuClearFloatStatus&, Run run) {
   float_overflow_[stream_.streams[run.stream].device] = false;
 }
 
-void TaskEffects::perform(const task::StreamSwitch& op, Run run) {
-  touch(run, op.value, op.bytes, "stream_switch on", false);
-  touch(run, op.target, op.bytes, "stream_switch on", false);
-}
-
-void TaskEffects::perform(const task::LabelSwitch& op, Run run) {
-  touch(run, op.index, sizeof(u32), "label_switch on", false);
-}
-
+template <>
 void TaskEffects::perform(const task::CpuKernelLaunch& op, Run run) {
   const AicpuTask aicpu = aicpu_task(stream_, op);
   if (aicpu.function == nullptr) return;
@@ -328,6 +365,7 @@ const Collectives::Call* TaskEffects::arrive(u32 stream, u32 task_id) {
   return call;
 }
 
+template <>
 void TaskEffects::perform(const task::Hccl& op, Run run) {
   const Collectives::Sizes bytes = collectives_.bytes(op);
   if (op.op != task::Hccl::Op::broadcast) touch(run, op.send, bytes.send, "hccl from", false);
@@ -335,26 +373,22 @@ void TaskEffects::perform(const task::Hccl& op, Run run) {
   collectives_.deliver(run.stream);
 }
 
-// What the checker is told of tasks that order streams.
-
-void TaskEffects::perform(const task::EventRecord& op, Run run) {
-  if (checker_ != nullptr) checker_->record_event(run.task, op.event, stream_.events[op.event]);
-}
-
-void TaskEffects::perform(const task::StreamWaitEvent& op, Run run) {
-  if (checker_ != nullptr) checker_->wait_event(run.task, op.event);
-}
-
+template <>
 void TaskEffects::perform(const task::EventReset& op, Run run) {
   if (checker_ != nullptr) checker_->reset_event(run.task, op.event, stream_.events[op.event]);
 }
 
-void TaskEffects::perform(const task::NotifyRecord& op, Run run) {
-  if (checker_ != nullptr) checker_->record_notify(run.task, op.notify, stream_.notifies[op.notify]);
-}
-
-void TaskEffects::perform(const task::NotifyWait& op, Run run) {
-  if (checker_ != nullptr) checker_->wait_notify(run.task, op.notify);
+void TaskEffects::perform(u32 stream, u32 task) {
+  const task::Task& t = stream_.streams[stream].tasks[task];
+  if (std::holds_alternative<task::KernelLaunch>(t.op)) return;
+  const Run run{.stream = stream, .position = task, .task = checker_ != nullptr ? begin(stream, task) : 0};
+  const auto perform_op = [&](const auto& op) {
+    if constexpr (requires { op.extent(); }) {
+      if (!touch_parts(op, run)) return;
+    }
+    perform(op, run);
+  };
+  with_place(stream_, stream, task, [&] { std::visit(perform_op, t.op); });
 }
 
 bool TaskEffects::holds(u32 stream, u32 task) const {
@@ -377,9 +411,9 @@ bool TaskEffects::holds(u32 stream, u32 task) const {
   return false;
 }
 
-u64 TaskEffects::index(u32 stream, u32 task) const {
-  const auto& op = std::get<task::LabelSwitch>(stream_.streams[stream].tasks[task].op);
-  return with_place(stream_, stream, task, [&] { return memory_.read<u32>(op.index, "label_switch on"); });
+u32 TaskEffects::index(u32 stream, u32 task, const task::Slice& slice) const {
+  const std::string_view key = stream_.streams[stream].tasks[task].info().key;
+  return with_place(stream_, stream, task, [&] { return memory_.read<u32>(slice, fmt::format("{} on", key)); });
 }
 
 void TaskEffects::refuse(u32 stream, u32 task, const std::string& message) {

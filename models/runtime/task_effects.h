@@ -62,9 +62,9 @@ class TaskEffects {
   const Collectives::Call* arrive(u32 stream, u32 task);
   const Collectives& collectives() const { return collectives_; }
 
-  // What a stream_switch and a label_switch read from device memory.
+  // What tasks that steer read from device memory: whether a comparison holds, and an index.
   bool holds(u32 stream, u32 task) const;
-  u64 index(u32 stream, u32 task) const;
+  u32 index(u32 stream, u32 task, const task::Slice& slice) const;
   // Ends the run: what the task asks for cannot be. Fault::Program, and a finding of the checker.
   [[noreturn]] void refuse(u32 stream, u32 task, const std::string& message);
   // How long each block of an AICPU task takes, in seconds, on a processor of such bandwidth in bytes per second.
@@ -85,11 +85,17 @@ class TaskEffects {
   u32 begin(u32 stream, u32 task);
   void check_arguments(u32 stream, u32 task) const;
   bool touch(Run run, const task::Slice& slice, u64 bytes, std::string_view what, bool write);
-  void perform(const task::MemcpyAsync& op, Run run);
-  void perform(const task::MemsetAsync& op, Run run);
-  void perform(const task::ReduceAsync& op, Run run);
-  void reduce(const task::ReduceAsync& op, Run run);
-  void reduce_with_shadow(const task::ReduceAsync& op, u32 task, isa::CensusPoint& point);
+  // Whether a task may touch its described parts: with a checker, a part that it may not touch is reported.
+  template <class Op>
+  bool touch_parts(const Op& op, Run run);
+  // The effect of an operation on memory and on the device, behind touch_parts().
+  template <class Op>
+  void perform(const Op& op, Run run);
+  // For the checker: a task records a signal, or is past its wait for it.
+  void record(const task::Signal& signal, Run run);
+  void pass(const task::Signal& signal, Run run);
+  template <class Op>
+  void reduce_with_shadow(const Op& op, u32 task, isa::CensusPoint& point);
   // Special values that a copy takes along.
   void follow(const task::MemcpyAsync& op, Run run);
   template <class F>
@@ -102,20 +108,6 @@ class TaskEffects {
   void clear_references(const task::Slice& s, u64 bytes) const;
   isa::Origins* marked() const;  // null where no special value is followed
   isa::Origins::Place place(const task::Slice& s) const;
-  void perform(const task::Free& op, Run run);
-  void perform(const task::NpuGetFloatStatus& op, Run run);
-  void perform(const task::NpuClearFloatStatus& op, Run run);
-  void perform(const task::StreamSwitch& op, Run run);
-  void perform(const task::LabelSwitch& op, Run run);
-  void perform(const task::CpuKernelLaunch& op, Run run);
-  void perform(const task::Hccl& op, Run run);
-  void perform(const task::EventRecord& op, Run run);
-  void perform(const task::StreamWaitEvent& op, Run run);
-  void perform(const task::EventReset& op, Run run);
-  void perform(const task::NotifyRecord& op, Run run);
-  void perform(const task::NotifyWait& op, Run run);
-  template <class Op>
-  void perform(const Op&, Run) {}  // steers streams only, or has begin_kernel() and end_kernel()
   void check(const task::MemcpyAsync& op, u32 task);
   bool alive(u32 buffer, u32 task, std::string_view what);
 

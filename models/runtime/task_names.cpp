@@ -7,16 +7,6 @@
 namespace vinci::models {
 namespace {
 
-// By alternative of Task::op; of a kernel, the name where it runs on no vector core. Names of rtModelTaskType_t and
-// TS_TASK_TYPE_*; of collectives, which the runtime does not know as one task, msprof's.
-constexpr auto kKinds = std::to_array<std::string_view>(
-    {"KERNEL_AICORE", "MEMCPY_ASYNC",         "MEMSET_ASYNC",           "EVENT_RECORD",  "STREAM_WAIT_EVENT",
-     "FREE",          "NPU_GET_FLOAT_STATUS", "NPU_CLEAR_FLOAT_STATUS", "REDUCE_ASYNC",  "EVENT_RESET",
-     "NOTIFY_RECORD", "NOTIFY_WAIT",          "STREAM_SWITCH",          "STREAM_ACTIVE", "LABEL_SET",
-     "LABEL_GOTO",    "LABEL_SWITCH",         "KERNEL_AICPU",           "MODEL_EXECUTE", "MODEL_END_GRAPH",
-     "COMMUNICATION"});
-static_assert(kKinds.size() == task::kOpNames.size());
-
 std::string_view direction(const task::Buffer& dst, const task::Buffer& src) {
   using enum task::Buffer::Place;
   if (src.place == host) return "host to device";
@@ -30,7 +20,7 @@ std::string_view task_kind(const task::TaskStream& stream, const task::Task& tas
     if (op->mix()) return "KERNEL_MIX_AIC";
     if (stream.kernels[op->kernel].type == task::KernelType::AIV_ONLY) return "KERNEL_AIVEC";
   }
-  return kKinds[task.op.index()];
+  return task.info().kind;
 }
 
 TaskRecord task_record(const task::TaskStream& stream, u32 stream_id, u32 task_id) {
@@ -49,16 +39,16 @@ TaskRecord task_record(const task::TaskStream& stream, u32 stream_id, u32 task_i
                  },
                  [&](const task::CpuKernelLaunch& op) { out.block_dim = op.block_dim; },
                  [&](const task::MemcpyAsync& op) {
-                   out.bytes = op.bytes();
                    out.direction = direction(stream.buffers[op.dst.buffer], stream.buffers[op.src.buffer]);
                  },
-                 [&](const task::MemsetAsync& op) { out.bytes = op.bytes; },
-                 [&](const task::NpuGetFloatStatus& op) { out.bytes = op.kBytes; },
-                 [&](const task::ReduceAsync& op) { out.bytes = op.bytes; },
-                 [&](const task::Hccl& op) { out.bytes = op.count * task::element_bytes(op.type); },
                  [](const auto&) {},
              },
              task.op);
+  std::visit(
+      [&](const auto& op) {
+        if constexpr (requires { op.traffic(); }) out.bytes = op.traffic();
+      },
+      task.op);
   return out;
 }
 

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "models/runtime/overloaded.h"
 #include "sim/task/task.h"
 
 namespace vinci::models {
@@ -20,16 +19,7 @@ class Turns {
 
   // Whether it does work. Other tasks only order and steer: the test of a loop precedes its body as often as it
   // follows.
-  static bool works(const task::Task& task) {
-    return std::visit(
-        Overloaded{[](const task::EventRecord&) { return false; }, [](const task::StreamWaitEvent&) { return false; },
-                   [](const task::EventReset&) { return false; }, [](const task::NotifyRecord&) { return false; },
-                   [](const task::NotifyWait&) { return false; }, [](const task::StreamSwitch&) { return false; },
-                   [](const task::StreamActive&) { return false; }, [](const task::LabelSet&) { return false; },
-                   [](const task::LabelGoto&) { return false; }, [](const task::LabelSwitch&) { return false; },
-                   [](const task::ModelEndGraph&) { return false; }, [](const auto&) { return true; }},
-        task.op);
-  }
+  static bool works(const task::Task& task) { return task.info().role == task::TaskRole::work; }
 };
 
 }  // namespace vinci::models

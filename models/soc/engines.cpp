@@ -42,13 +42,11 @@ Engines::Job Engines::copy(u64 now, const task::MemcpyAsync& op) {
   return {.start = wire.start, .end = wire.end};
 }
 
-Engines::Job Engines::fill(u64 now, const task::MemsetAsync& op) { return sdma(now, op.bytes, op.bytes); }
-
-Engines::Job Engines::reduce(u64 now, const task::ReduceAsync& op) {
-  const u32 from = stream_.buffers[op.src.buffer].device, to = stream_.buffers[op.dst.buffer].device;
-  if (from == to) return sdma(now, op.bytes, 3 * op.bytes);
-  d2d_bytes_ += op.bytes;
-  const Links::Transfer wire = links_.transfer(now, from, to, op.bytes);
+Engines::Job Engines::run(u64 now, const task::SdmaWork& work) {
+  const u32 from = stream_.buffers[work.src.buffer].device, to = stream_.buffers[work.dst.buffer].device;
+  if (from == to) return sdma(now, work.written, work.moved);
+  d2d_bytes_ += work.written;
+  const Links::Transfer wire = links_.transfer(now, from, to, work.written);
   return {.start = wire.start, .end = wire.end};
 }
 

@@ -35,8 +35,7 @@ class Engines {
     u64 free = 0;                   // of a lane: cycle in which the engine can take the next job
   };
   Job copy(u64 now, const task::MemcpyAsync& op);
-  Job fill(u64 now, const task::MemsetAsync& op);
-  Job reduce(u64 now, const task::ReduceAsync& op);
+  Job run(u64 now, const task::SdmaWork& work);
   // `seconds` of each block, which AICPU threads share.
   struct ThreadJob {
     u32 thread = 0;

@@ -156,8 +156,6 @@ bool TaskScheduler::begin(u32 stream) {
             return false;
           },
           [&](const task::MemcpyAsync& op) { return begin_copy(stream, op); },
-          [&](const task::MemsetAsync& op) { return begin_job(stream, engines.fill(t, op)); },
-          [&](const task::ReduceAsync& op) { return begin_job(stream, engines.reduce(t, op)); },
           [&](const task::CpuKernelLaunch& op) { return begin_aicpu(stream, op); },
           [&](const task::Hccl&) { return begin_collective(stream); },
           // The scheduler starts and completes these like a kernel.
@@ -166,13 +164,15 @@ bool TaskScheduler::begin(u32 stream) {
           },
           [&](const task::NpuClearFloatStatus&) { return begin_control(stream, task_start_ + task_completion_); },
           [&](const task::ModelExecute&) { return begin_control(stream, task_start_); },
-          // Jumps take a cycle at least, so that no loop stands still in time.
-          [&](const task::StreamSwitch&) { return begin_control(stream, 1); },
-          [&](const task::StreamActive&) { return begin_control(stream, 1); },
-          [&](const task::LabelGoto&) { return begin_control(stream, 1); },
-          [&](const task::LabelSwitch&) { return begin_control(stream, 1); },
           [&](const task::Free&) { return true; },
-          [&](const auto&) { return begin_control(stream, 0); },
+          [&](const auto& op) {
+            if constexpr (requires { op.sdma(); }) {
+              return begin_job(stream, engines.run(t, op.sdma()));
+            } else {
+              // A jump takes at least one cycle, so that time passes in each loop.
+              return begin_control(stream, op.info.role == task::TaskRole::steer ? 1 : 0);
+            }
+          },
       },
       streams_.task(stream).op);
 }

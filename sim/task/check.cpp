@@ -206,7 +206,7 @@ std::string default_task_name(const TaskStream& s, const Task& t) {
   if (const auto* launch = std::get_if<CpuKernelLaunch>(&t.op)) return launch->kernel;
   if (const auto* hccl = std::get_if<Hccl>(&t.op))
     return fmt::format("hccl_{}", kHcclOpNames[static_cast<usize>(hccl->op)]);
-  return std::string(kOpNames[t.op.index()]);
+  return std::string(t.info().key);
 }
 
 std::string shown(std::string_view text) {

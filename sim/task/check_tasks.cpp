@@ -56,10 +56,9 @@ class TaskChecker {
 
   // What other tasks, maybe of earlier streams, count on.
   void declare(u32 stream, const Task& task, const Path& path) {
-    if (const auto* record = std::get_if<EventRecord>(&task.op)) {
-      if (record->event < recorded_.size()) recorded_[record->event] = true;
-    } else if (const auto* notify = std::get_if<NotifyRecord>(&task.op)) {
-      if (notify->notify < notified_.size()) notified_[notify->notify] = true;
+    if (const auto signal = recorded_by(task.op)) {
+      std::vector<bool>& known = signalled(signal->kind);
+      if (signal->index < known.size()) known[signal->index] = true;
     } else if (const auto* label = std::get_if<LabelSet>(&task.op)) {
       if (label->label >= label_stream_.size()) return;
       u32& set = label_stream_[label->label];
@@ -67,6 +66,8 @@ class TaskChecker {
       set = stream;
     }
   }
+
+  std::vector<bool>& signalled(Signal::Kind kind) { return kind == Signal::Kind::event ? recorded_ : notified_; }
 
   // Memory ------------------------------------------------------------------------------------------------------------
 
@@ -88,12 +89,12 @@ class TaskChecker {
   }
 
   // A part of device memory, of the stream's device unless `any_device`, whose elements are aligned.
-  bool check_part(const Slice& slice, std::optional<u64> bytes, std::string_view what, const Path& path, u64 align = 1,
+  bool check_part(const Slice& slice, std::optional<u64> bytes, const OpInfo& info, const Path& path, u64 align = 1,
                   bool any_device = false) {
     const Buffer* b = buffer(slice.buffer, path);
     if (b == nullptr) return false;
     if (on_host(*b)) {
-      c_.report(path, "{}; '{}' is on the host", what, shown(b->name));
+      c_.report(path, "{} {}; '{}' is on the host", info.key, info.memory, shown(b->name));
       return false;
     }
     if (!any_device && !is_local(*b, path)) return false;
@@ -178,18 +179,6 @@ class TaskChecker {
     if (aiv_known) need_type(op.aiv_kernel, KernelType::AIV_ONLY, path / "aiv_kernel");
   }
 
-  // Whether a function of that name is registered, those who run it know.
-  void check_op(CpuKernelLaunch& op, const Path& path) {
-    // A name that is not there has been reported as such.
-    const char* why = op.kernel.empty() && c_.any_problem() ? nullptr : why_bad_name(op.kernel);
-    if (why != nullptr) c_.report(path / "kernel", "the name of the kernel {}", why);
-    check_block_dim(op.block_dim, path / "block_dim");
-    check_args(op.args, path / "args");
-    if (!(op.seconds >= 0 && op.seconds <= kMaxSeconds)) {
-      c_.report(path / "time", "cpu_kernel_launch: its time must be more than 0, at most {:.0f}s", kMaxSeconds);
-    }
-  }
-
   // Copies ------------------------------------------------------------------------------------------------------------
 
   void check_op(MemcpyAsync& op, const Path& path) {
@@ -231,64 +220,105 @@ class TaskChecker {
     }
   }
 
-  void check_op(MemsetAsync& op, const Path& path) {
-    const Buffer* dst = buffer(op.dst.buffer, path / "dst");
-    if (dst != nullptr && op.bytes == 0) {
-      c_.report(path, "memset_async of 0 bytes sets nothing");
-    } else {
-      check_part(op.dst, op.bytes, "memset_async fills device buffers", path / "dst");
+  // The other operations, from their descriptions -----------------------------------------------------------------
+
+  template <class Op>
+  void check_op(Op& op, const Path& path) {
+    if (!sizes_known(op, path)) return;
+    bool sound = true;
+    for_each_field<Op>([&](const auto& field) {
+      if (!check_field(op, field, field.key.empty() ? path : path / field.key)) sound = false;
+    });
+    if (sound) check_whole(op, path);
+  }
+
+  // Whether the sizes of the parts mean something.
+  template <class Op>
+  bool sizes_known(const Op& op, const Path& path) {
+    bool known = true;
+    for_each_spelled<as::integer_type, Op>([&](const auto& field) {
+      const u64 bytes = field.of(op);
+      known = bytes == 4 || bytes == 8;
+      if (!known) c_.report(path / field.key, "{} of integers of {} bytes; they have 4 or 8", Op::info.key, bytes);
+    });
+    return known;
+  }
+
+  // What only the parts together can be wrong about.
+  template <class Op>
+  void check_whole(const Op& op, const Path& path) {
+    if constexpr (requires { op.why_not(); }) {
+      const std::string why = op.why_not();
+      if (!why.empty()) return c_.report(path, "{} {}", Op::info.key, why);
+    }
+    if constexpr (spelled_count<as::part, Op>() == 2 && spelled_count<as::extent, Op>() == 1) {
+      const u64 bytes = op.extent().bytes;
+      if (overlap(op.dst, bytes, op.src, bytes)) {
+        c_.report(path / "dst", "source and destination overlap in buffer '{}'", shown(s_.buffers[op.dst.buffer].name));
+      }
     }
   }
 
-  void check_op(NpuGetFloatStatus& op, const Path& path) {
-    check_part(op.dst, NpuGetFloatStatus::kBytes, "npu_get_float_status writes device buffers", path / "dst");
-  }
-  void check_op(NpuClearFloatStatus&, const Path&) {}
-
-  void check_op(ReduceAsync& op, const Path& path) {
-    constexpr std::string_view kWhat = "reduce_async reduces device buffers";
-    const u64 element = element_bytes(op.type);
-    const bool both = static_cast<int>(check_part(op.dst, op.bytes, kWhat, path / "dst", element)) &
-                      static_cast<int>(check_part(op.src, op.bytes, kWhat, path / "src", element, true));
-    if (!both) return;
-    if (op.bytes == 0) {
-      c_.report(path, "reduce_async of 0 bytes reduces nothing");
-    } else if (op.bytes % element != 0) {
-      c_.report(path, "reduce_async of {} bytes: no whole number of {}", op.bytes,
-                kElementTypeNames[static_cast<usize>(op.type)]);
-    } else if (overlap(op.dst, op.bytes, op.src, op.bytes)) {
-      c_.report(path / "dst", "source and destination overlap in buffer '{}'", shown(s_.buffers[op.dst.buffer].name));
+  // Whether a field is right by itself.
+  template <class Op, class F>
+  bool check_field(const Op& op, const F& field, const Path& path) {
+    constexpr std::string_view kKey = Op::info.key;
+    const auto& value = field.of(op);
+    if constexpr (is_spelled<as::part, F>) {
+      const Extent extent = op.extent();
+      return check_part(value, extent.bytes, Op::info, path, extent.align, field.spelling.any_device);
+    } else if constexpr (is_spelled<as::event, F>) {
+      if (c_.known(value, s_.events, "event", path)) check_wait(op, s_.events, "event", path);
+    } else if constexpr (is_spelled<as::notify, F>) {
+      if (c_.known(value, s_.notifies, "notify", path)) check_wait(op, s_.notifies, "notify", path);
+    } else if constexpr (is_spelled<as::label, F>) {
+      if (!field.spelling.declares) {
+        check_jump(value, kKey, path);
+      } else if (c_.known(value, s_.labels, "label", path)) {
+        in_model(kKey, path);
+      }
+    } else if constexpr (is_spelled<as::labels, F>) {
+      if (value.empty()) c_.report(path, "{} without labels leads nowhere", kKey);
+      for (usize i = 0; i < value.size(); ++i)
+        check_jump(value[i], kKey, path / i);
+    } else if constexpr (is_spelled<as::stream, F>) {
+      check_start(value, kKey, path);
+    } else if constexpr (is_spelled<as::buffer, F>) {
+      check_whole_buffer(value, Op::info, path);
+    } else if constexpr (is_spelled<as::text, F>) {
+      // A name that is not there has been reported as such.
+      const char* why = value.empty() && c_.any_problem() ? nullptr : why_bad_name(value);
+      if (why != nullptr) c_.report(path, "the name of the {} {}", field.key, why);
+    } else if constexpr (is_spelled<as::block_dim, F>) {
+      check_block_dim(value, path);
+    } else if constexpr (is_spelled<as::args, F>) {
+      check_args(value, path);
+    } else if constexpr (is_spelled<as::time, F>) {
+      if (!(value >= 0 && value <= kMaxSeconds))
+        c_.report(path, "{}: its time must be more than 0, at most {:.0f}s", kKey, kMaxSeconds);
     }
+    return true;  // the others hold whatever their type does
   }
 
   // Whether a buffer that is freed is still needed depends on how the streams run: that is a fault of the run.
-  void check_op(Free& op, const Path& path) {
-    const Buffer* b = buffer(op.buffer, path);
+  void check_whole_buffer(u32 index, const OpInfo& info, const Path& path) {
+    const Buffer* b = buffer(index, path);
     if (b == nullptr) return;
     if (on_host(*b)) {
-      c_.report(path, "free returns device memory; '{}' is on the host", shown(b->name));
+      c_.report(path, "{} {}; '{}' is on the host", info.key, info.memory, shown(b->name));
     } else {
       is_local(*b, path);
     }
   }
 
-  // Events and notifies -----------------------------------------------------------------------------------------------
-
-  void check_op(EventRecord& op, const Path& path) { c_.known(op.event, s_.events, "event", path); }
-  void check_op(EventReset& op, const Path& path) { c_.known(op.event, s_.events, "event", path); }
-  void check_op(NotifyRecord& op, const Path& path) { c_.known(op.notify, s_.notifies, "notify", path); }
-
-  void check_op(StreamWaitEvent& op, const Path& path) {
-    if (!c_.known(op.event, s_.events, "event", path) || recorded_[op.event]) return;
-    c_.report(path, "event '{}' is waited for but never recorded", shown(s_.events[op.event]));
+  template <class Op>
+  void check_wait(const Op& op, const std::vector<std::string>& names, std::string_view what, const Path& path) {
+    if constexpr (requires { op.waits_for(); }) {
+      const Signal signal = op.waits_for();
+      if (signalled(signal.kind)[signal.index]) return;
+      c_.report(path, "{} '{}' is waited for but never recorded", what, shown(names[signal.index]));
+    }
   }
-
-  void check_op(NotifyWait& op, const Path& path) {
-    if (!c_.known(op.notify, s_.notifies, "notify", path) || notified_[op.notify]) return;
-    c_.report(path, "notify '{}' is waited for but never recorded", shown(s_.notifies[op.notify]));
-  }
-
-  // Models ------------------------------------------------------------------------------------------------------------
 
   // Control flow exists in the streams of a model alone: the queue of another stream forgets what is done.
   bool in_model(std::string_view what, const Path& path) {
@@ -296,19 +326,6 @@ class TaskChecker {
     if (stream_->model == kNone) c_.report(path, "{} in stream '{}', which is of no model", what, shown(stream_->name));
     return false;
   }
-
-  void check_op(StreamSwitch& op, const Path& path) {
-    constexpr std::string_view kWhat = "stream_switch compares device memory";
-    if (op.bytes != 4 && op.bytes != 8) {
-      c_.report(path / "dtype", "stream_switch of integers of {} bytes; they have 4 or 8", op.bytes);
-      return;
-    }
-    check_part(op.value, op.bytes, kWhat, path / "value", op.bytes);
-    check_part(op.target, op.bytes, kWhat, path / "target", op.bytes);
-    check_start(op.true_stream, "stream_switch", path / "true_stream");
-  }
-
-  void check_op(StreamActive& op, const Path& path) { check_start(op.stream, "stream_active", path); }
 
   void check_start(u32 target, std::string_view what, const Path& path) {
     if (!in_model(what, path) || !c_.known(target, s_.streams, "stream", path)) return;
@@ -319,19 +336,6 @@ class TaskChecker {
       c_.report(path, "{}: streams '{}' and '{}' are not of the same model", what, shown(stream_->name),
                 shown(other.name));
     }
-  }
-
-  void check_op(LabelSet& op, const Path& path) {
-    if (c_.known(op.label, s_.labels, "label", path)) in_model("label_set", path);
-  }
-
-  void check_op(LabelGoto& op, const Path& path) { check_jump(op.label, "label_goto", path); }
-
-  void check_op(LabelSwitch& op, const Path& path) {
-    check_part(op.index, 4, "label_switch reads device memory", path / "index", 4);
-    if (op.labels.empty()) c_.report(path / "labels", "label_switch without labels leads nowhere");
-    for (usize i = 0; i < op.labels.size(); ++i)
-      check_jump(op.labels[i], "label_switch", path / "labels" / i);
   }
 
   void check_jump(u32 label, std::string_view what, const Path& path) {
@@ -345,6 +349,8 @@ class TaskChecker {
                 shown(s_.streams[set].name));
     }
   }
+
+  // Models ------------------------------------------------------------------------------------------------------------
 
   void check_op(ModelExecute& op, const Path& path) {
     if (!c_.known(op.model, s_.models, "model", path)) return;
@@ -391,15 +397,14 @@ class TaskChecker {
     const bool wide_send = op.op == Op::reduce_scatter || op.op == Op::all_to_all;
     const bool wide_recv = op.op == Op::all_gather || op.op == Op::all_to_all;
     const std::optional<u64> send = hccl_bytes(op, wide_send ? ranks : 1), recv = hccl_bytes(op, wide_recv ? ranks : 1);
-    constexpr std::string_view kWhat = "hccl moves device memory";
     const u64 element = element_bytes(op.type);
-    const bool recv_good = check_part(op.recv, recv, kWhat, path / "recv", element);
+    const bool recv_good = check_part(op.recv, recv, op.info, path / "recv", element);
     if (broadcast) {
       if (op.send != Slice{})
         c_.report(path / "send", "hccl: a broadcast has one buffer, 'recv', which the root sends");
       return;
     }
-    if (check_part(op.send, send, kWhat, path / "send", element) && recv_good) check_in_place(op, *send, *recv, path);
+    if (check_part(op.send, send, op.info, path / "send", element) && recv_good) check_in_place(op, *send, *recv, path);
   }
 
   static std::optional<u64> hccl_bytes(const Hccl& op, u64 parts) {

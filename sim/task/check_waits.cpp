@@ -108,20 +108,18 @@ class Reach {
     const auto& op = stream.tasks[at.task].op;
     if (!can_be_done(op, at)) return;
     streams_[at.stream].tasks[at.task] = State::done;
-    if (const auto* jump = std::get_if<LabelGoto>(&op)) {
-      reach({at.stream, label_task_[jump->label]});
-    } else if (const auto* jumps = std::get_if<LabelSwitch>(&op)) {
-      for (const u32 label : jumps->labels)
-        reach({at.stream, label_task_[label]});
-    } else {
-      carry_out(op);
-      reach({at.stream, at.task + 1});
-    }
+    const std::span<const u32> jumps = jumps_of(op);
+    for (const u32 label : jumps)
+      reach({at.stream, label_task_[label]});
+    if (!jumps.empty()) return;
+    carry_out(op);
+    reach({at.stream, at.task + 1});
   }
 
-  bool can_be_done(const decltype(Task::op)& op, At at) {
-    if (const auto* event = std::get_if<StreamWaitEvent>(&op)) return wait(happened_[event->event], at);
-    if (const auto* notify = std::get_if<NotifyWait>(&op)) return wait(notified_[notify->notify], at);
+  Condition& condition(const Signal& signal) { return (signal.is_notify() ? notified_ : happened_)[signal.index]; }
+
+  bool can_be_done(const TaskOp& op, At at) {
+    if (const auto signal = awaited_by(op)) return wait(condition(*signal), at);
     if (const auto* hccl = std::get_if<Hccl>(&op)) {
       Group& group = comms_[hccl->comm];
       group.devices.insert(s_.streams[at.stream].device);
@@ -140,12 +138,10 @@ class Reach {
     return true;
   }
 
-  void carry_out(const decltype(Task::op)& op) {
-    if (const auto* event = std::get_if<EventRecord>(&op)) hold(happened_[event->event]);
-    if (const auto* notify = std::get_if<NotifyRecord>(&op)) hold(notified_[notify->notify]);
+  void carry_out(const TaskOp& op) {
+    if (const auto signal = recorded_by(op)) hold(condition(*signal));
     if (const auto* end = std::get_if<ModelEndGraph>(&op)) hold(models_[end->model]);
-    if (const auto* active = std::get_if<StreamActive>(&op)) start(active->stream);
-    if (const auto* branch = std::get_if<StreamSwitch>(&op)) start(branch->true_stream);
+    if (const u32 stream = started_by(op); stream != kNone) start(stream);
   }
 
   const TaskStream& s_;
@@ -222,14 +218,17 @@ class Diagnosis {
     }
   };
 
-  void enter(const decltype(Task::op)& op, Helper at) {
-    if (const auto* event = std::get_if<EventRecord>(&op)) recorders_[event->event].offer(at);
-    if (const auto* notify = std::get_if<NotifyRecord>(&op)) notifiers_[notify->notify].offer(at);
+  void enter(const TaskOp& op, Helper at) {
+    if (const auto signal = recorded_by(op)) helpers(*signal)[signal->index].offer(at);
     if (const auto* end = std::get_if<ModelEndGraph>(&op)) enders_[end->model].offer(at);
     if (const auto* execute = std::get_if<ModelExecute>(&op)) executers_[execute->model].offer(at);
-    if (const auto* active = std::get_if<StreamActive>(&op)) starters_[active->stream].offer(at);
-    if (const auto* branch = std::get_if<StreamSwitch>(&op)) starters_[branch->true_stream].offer(at);
+    if (const u32 stream = started_by(op); stream != kNone) starters_[stream].offer(at);
     if (const auto* hccl = std::get_if<Hccl>(&op)) comers_.try_emplace({hccl->comm, s_.streams[at.stream].device}, at);
+  }
+
+  std::vector<Helper>& helpers(const Signal& signal) { return signal.is_notify() ? notifiers_ : recorders_; }
+  const std::vector<Helper>& helpers(const Signal& signal) const {
+    return signal.is_notify() ? notifiers_ : recorders_;
   }
 
   std::string task_text(u32 stream, u32 task) const {
@@ -248,12 +247,10 @@ class Diagnosis {
     std::string what;
     std::string_view does = "records";
     Helper who;
-    if (const auto* event = std::get_if<StreamWaitEvent>(&op)) {
-      what = fmt::format("event '{}'", shown(s_.events[event->event]));
-      who = recorders_[event->event];
-    } else if (const auto* notify = std::get_if<NotifyWait>(&op)) {
-      what = fmt::format("notify '{}'", shown(s_.notifies[notify->notify]));
-      who = notifiers_[notify->notify];
+    if (const auto signal = awaited_by(op)) {
+      what = fmt::format("{} '{}'", signal->is_notify() ? "notify" : "event",
+                         shown((signal->is_notify() ? s_.notifies : s_.events)[signal->index]));
+      who = helpers(*signal)[signal->index];
     } else if (const auto* hccl = std::get_if<Hccl>(&op)) {
       return collective(out, *hccl);
     } else {

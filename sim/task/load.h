@@ -19,7 +19,6 @@ inline constexpr u64 kMaxTasks = 1'000'000;            // of all streams togethe
 inline constexpr u64 kMaxNameBytes = 64 * 1024;
 inline constexpr u64 kMaxArgs = 8191;  // of a launch: their size in bytes is a 16-bit field of the task
 inline constexpr u32 kMaxBlockDim = 65535;
-inline constexpr u32 kMaxDevices = 4096;
 inline constexpr double kMaxSeconds =
     9000;  // of a kernel or a step of the host that states its time; simulated time ends at 9,223 s
 inline constexpr u64 kMaxRepeats = 1'000'000'000'000;  // of a repeat of the host

@@ -24,8 +24,7 @@ struct Used {
       if (launch->mix()) kernels[launch->aiv_kernel] = true;
     }
     if (const auto* op = std::get_if<ModelExecute>(&t.op)) models[op->model] = true;
-    if (const auto* op = std::get_if<StreamActive>(&t.op)) started[op->stream] = true;
-    if (const auto* op = std::get_if<StreamSwitch>(&t.op)) started[op->true_stream] = true;
+    if (const u32 stream = started_by(t.op); stream != kNone) started[stream] = true;
   }
 
   std::vector<bool> kernels, models, started;

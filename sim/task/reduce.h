@@ -17,11 +17,11 @@ namespace vinci::task {
 void reduce(Hccl::Reduce op, ElementType type, std::span<std::byte> dst, std::span<const std::byte> src,
             isa::ReductionCensus* census = nullptr);
 
-constexpr Hccl::Reduce reduce_of(ReduceAsync::Kind kind) {
+constexpr Hccl::Reduce reduce_of(ReduceKind kind) {
   switch (kind) {
-    case ReduceAsync::Kind::ADD: return Hccl::Reduce::sum;
-    case ReduceAsync::Kind::MAX: return Hccl::Reduce::max;
-    case ReduceAsync::Kind::MIN: return Hccl::Reduce::min;
+    case ReduceKind::ADD: return Hccl::Reduce::sum;
+    case ReduceKind::MAX: return Hccl::Reduce::max;
+    case ReduceKind::MIN: return Hccl::Reduce::min;
   }
   return Hccl::Reduce::sum;
 }

@@ -88,30 +88,26 @@ void RunMemory::append() {
   }
 }
 
-// Whether a task reads memory to decide what streams do; looks at tasks once.
-bool RunMemory::steers_streams() {
-  known_.resize(stream_.streams.size());
-  for (usize s = 0; s < known_.size(); ++s) {
-    const auto& tasks = stream_.streams[s].tasks;
-    for (usize& t = known_[s]; t < tasks.size(); ++t) {
-      steered_ = steered_ || std::holds_alternative<StreamSwitch>(tasks[t].op) ||
-                 std::holds_alternative<LabelSwitch>(tasks[t].op);
-    }
-  }
-  return steered_;
-}
-
 namespace {
+
+// Calls visit(slice) for each part whose contents decide what streams do.
+template <class Op, class Visit>
+void for_each_steering(const Op& op, const Visit& visit) {
+  for_each_spelled<as::part, Op>([&](const auto& field) {
+    if (field.spelling.steers) visit(field.of(op));
+  });
+}
 
 // Calls `flow(to, from)` for the buffers between which a task moves bytes, other than through kernels on cores; an
 // AICPU task may move them between all of its arguments.
 template <class Flow>
 void for_each_flow(const Task& task, const Flow& flow) {
-  if (const auto* copy = std::get_if<MemcpyAsync>(&task.op)) {
-    flow(copy->dst.buffer, copy->src.buffer);
-  } else if (const auto* reduce = std::get_if<ReduceAsync>(&task.op)) {
-    flow(reduce->dst.buffer, reduce->src.buffer);
-  } else if (const auto* aicpu = std::get_if<CpuKernelLaunch>(&task.op)) {
+  std::visit(
+      [&]<class Op>(const Op& op) {
+        if constexpr (requires { op.dst, op.src; }) flow(op.dst.buffer, op.src.buffer);
+      },
+      task.op);
+  if (const auto* aicpu = std::get_if<CpuKernelLaunch>(&task.op)) {
     for (const Arg& to : aicpu->args) {
       for (const Arg& from : aicpu->args) {
         if (std::holds_alternative<Slice>(to) && std::holds_alternative<Slice>(from))
@@ -122,6 +118,18 @@ void for_each_flow(const Task& task, const Flow& flow) {
 }
 
 }  // namespace
+
+// Whether a task reads memory to decide what streams do; looks at tasks once.
+bool RunMemory::steers_streams() {
+  known_.resize(stream_.streams.size());
+  for (usize s = 0; s < known_.size(); ++s) {
+    const auto& tasks = stream_.streams[s].tasks;
+    for (usize& t = known_[s]; t < tasks.size(); ++t) {
+      std::visit([&](const auto& op) { for_each_steering(op, [&](const Slice&) { steered_ = true; }); }, tasks[t].op);
+    }
+  }
+  return steered_;
+}
 
 void RunMemory::find_control_buffers() {
   bool any = false;
@@ -138,12 +146,7 @@ void RunMemory::find_control_buffers() {
     }
   };
   for_each_task([&](const Task& t) {
-    if (const auto* op = std::get_if<StreamSwitch>(&t.op)) {
-      mark(op->value.buffer);
-      mark(op->target.buffer);
-    } else if (const auto* index = std::get_if<LabelSwitch>(&t.op)) {
-      mark(index->index.buffer);
-    }
+    std::visit([&](const auto& op) { for_each_steering(op, [&](const Slice& s) { mark(s.buffer); }); }, t.op);
   });
   for (bool more = any; more;) {
     more = false;
@@ -230,21 +233,20 @@ void RunMemory::fill(const MemsetAsync& op) {
   }
 }
 
-void RunMemory::reduce(const ReduceAsync& op, isa::CensusPoint* census) {
-  need(op.src.buffer, "reduce_async from");
-  need(op.dst.buffer, "reduce_async to");
-  if (!has_bytes(op.dst.buffer)) return;
+void RunMemory::reduce(const Slice& dst, const Slice& src, u64 bytes, ReduceKind kind, ElementType type,
+                       isa::CensusPoint* census) {
+  if (!has_bytes(dst.buffer)) return;
   constexpr u64 kPiece = 1 << 16;
-  std::vector<std::byte> src(std::min(op.bytes, kPiece)), dst(src.size());
-  for (u64 done = 0; done < op.bytes; done += src.size()) {
-    const u64 n = std::min<u64>(src.size(), op.bytes - done);
-    gm_.read(address(op.src) + done, std::span(src).first(n));
-    gm_.read(address(op.dst) + done, std::span(dst).first(n));
+  std::vector<std::byte> from(std::min(bytes, kPiece)), to(from.size());
+  for (u64 done = 0; done < bytes; done += from.size()) {
+    const u64 n = std::min<u64>(from.size(), bytes - done);
+    gm_.read(address(src) + done, std::span(from).first(n));
+    gm_.read(address(dst) + done, std::span(to).first(n));
     std::optional<isa::ReductionCensus> counted;
-    if (census != nullptr) counted.emplace(isa::ReductionCensus{*census, done / element_bytes(op.type)});
-    task::reduce(reduce_of(op.kind), op.type, std::span(dst).first(n), std::span(src).first(n),
+    if (census != nullptr) counted.emplace(isa::ReductionCensus{*census, done / element_bytes(type)});
+    task::reduce(reduce_of(kind), type, std::span(to).first(n), std::span(from).first(n),
                  counted ? &*counted : nullptr);
-    gm_.write(address(op.dst) + done, std::span(dst).first(n));
+    gm_.write(address(dst) + done, std::span(to).first(n));
   }
 }
 

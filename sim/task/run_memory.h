@@ -42,7 +42,9 @@ class RunMemory {
   void copy(const MemcpyAsync& op);
   void fill(const MemsetAsync& op);
   void free(const Free& op);
-  void reduce(const ReduceAsync& op, isa::CensusPoint* census = nullptr);
+  // dst[i] = dst[i] kind src[i], on `bytes` of elements of a type.
+  void reduce(const Slice& dst, const Slice& src, u64 bytes, ReduceKind kind, ElementType type,
+              isa::CensusPoint* census = nullptr);
   void put_float_status(const NpuGetFloatStatus& op, bool overflow);
   // Whether a buffer can still be used; host buffers always can.
   bool alive(u32 buffer) const { return !freed_[buffer]; }

@@ -101,8 +101,6 @@ class LaunchArg {
 
 class StreamBuilder;
 
-using TaskOp = decltype(Task::op);
-
 // Adds tasks to a stream, in order. `name` is what reports call the task; by default its kernel, or what it does.
 class StreamRef {
  public:

@@ -6,7 +6,7 @@
 #include "sim/task/draft.h"
 #include "sim/task/fold.h"
 #include "sim/task/load.h"
-#include "task_stream_generated.h"
+#include "sim/task/vts_tables.h"
 
 namespace vinci::task {
 namespace {
@@ -222,93 +222,50 @@ class VtsReader {
   Task task(const vts::Task& in, const Path& path) {
     Task t;
     t.name = text(in.name());
-    switch (in.op_type()) {
-      case vts::Op::KernelLaunch: {
-        const vts::KernelLaunch& op = *in.op_as_KernelLaunch();
-        KernelLaunch launch{
-            .kernel = op.kernel(), .block_dim = op.block_dim(), .aivs = op.aivs(), .aiv_kernel = op.aiv_kernel()};
-        launch.args = args(op.args(), path / "kernel_launch" / "args");
-        t.op = std::move(launch);
-        break;
-      }
-      case vts::Op::MemcpyAsync: {
-        const vts::MemcpyAsync& op = *in.op_as_MemcpyAsync();
-        t.op = MemcpyAsync{slice(*op.dst()), slice(*op.src()), op.width(), op.height(), op.dst_pitch(), op.src_pitch()};
-        break;
-      }
-      case vts::Op::MemsetAsync: {
-        const vts::MemsetAsync& op = *in.op_as_MemsetAsync();
-        t.op = MemsetAsync{slice(*op.dst()), op.bytes(), op.value()};
-        break;
-      }
-      case vts::Op::EventRecord: t.op = EventRecord{in.op_as_EventRecord()->event()}; break;
-      case vts::Op::StreamWaitEvent: t.op = StreamWaitEvent{in.op_as_StreamWaitEvent()->event()}; break;
-      case vts::Op::Free: t.op = Free{in.op_as_Free()->buffer()}; break;
-      case vts::Op::NpuGetFloatStatus: t.op = NpuGetFloatStatus{slice(*in.op_as_NpuGetFloatStatus()->dst())}; break;
-      case vts::Op::NpuClearFloatStatus: t.op = NpuClearFloatStatus{}; break;
-      case vts::Op::ReduceAsync: {
-        const vts::ReduceAsync& op = *in.op_as_ReduceAsync();
-        const Path at = path / "reduce_async";
-        t.op = ReduceAsync{slice(*op.dst()), slice(*op.src()), op.bytes(),
-                           enumerator<ReduceAsync::Kind>(op.kind(), kReduceKindNames.size(), at / "kind"),
-                           element_type(op.type(), at)};
-        break;
-      }
-      case vts::Op::EventReset: t.op = EventReset{in.op_as_EventReset()->event()}; break;
-      case vts::Op::NotifyRecord: t.op = NotifyRecord{in.op_as_NotifyRecord()->notify()}; break;
-      case vts::Op::NotifyWait: t.op = NotifyWait{in.op_as_NotifyWait()->notify()}; break;
-      case vts::Op::StreamSwitch: {
-        const vts::StreamSwitch& op = *in.op_as_StreamSwitch();
-        t.op = StreamSwitch{slice(*op.value()), slice(*op.target()),
-                            enumerator<Condition>(op.cond(), kConditionNames.size(), path / "stream_switch" / "cond"),
-                            op.bytes(), op.true_stream()};
-        break;
-      }
-      case vts::Op::StreamActive: t.op = StreamActive{in.op_as_StreamActive()->stream()}; break;
-      case vts::Op::LabelSet: t.op = LabelSet{in.op_as_LabelSet()->label()}; break;
-      case vts::Op::LabelGoto: t.op = LabelGoto{in.op_as_LabelGoto()->label()}; break;
-      case vts::Op::LabelSwitch: {
-        const vts::LabelSwitch& op = *in.op_as_LabelSwitch();
-        t.op = LabelSwitch{slice(*op.index()), numbers<u32>(op.labels())};
-        break;
-      }
-      case vts::Op::CpuKernelLaunch: {
-        const vts::CpuKernelLaunch& op = *in.op_as_CpuKernelLaunch();
-        t.op = CpuKernelLaunch{text(op.kernel()), op.block_dim(), args(op.args(), path / "cpu_kernel_launch" / "args"),
-                               op.seconds()};
-        break;
-      }
-      case vts::Op::ModelExecute: t.op = ModelExecute{in.op_as_ModelExecute()->model()}; break;
-      case vts::Op::ModelEndGraph: t.op = ModelEndGraph{in.op_as_ModelEndGraph()->model()}; break;
-      case vts::Op::Hccl: t.op = hccl(*in.op_as_Hccl(), path / "hccl"); break;
-      default:
-        // Nothing behind an unknown tag has been verified; it must not be touched.
-        fail_at(Fault::Input, where_.at(path / "op_type"), "value {} is no kind of task",
-                static_cast<unsigned>(in.op_type()));
+    bool known = false;
+    for_each_op([&]<class Op>(std::type_identity<Op>) {
+      if (in.op_type() != vts::OpTraits<TableOf<Op>>::enum_value) return;
+      known = true;
+      read(*in.op_as<TableOf<Op>>(), path / Op::info.key, t.op.emplace<Op>());
+    });
+    if (!known) {
+      // Nothing behind an unknown tag has been verified; it must not be touched.
+      fail_at(Fault::Input, where_.at(path / "op_type"), "value {} is no kind of task",
+              static_cast<unsigned>(in.op_type()));
     }
     return t;
   }
 
-  ElementType element_type(vts::ElementType in, const Path& path) {
-    return enumerator<ElementType>(in, kElementTypeNames.size(), path / "dtype");
+  // Each described member from the field of the same name.
+  template <class Op, class Table>
+  void read(const Table& in, const Path& path, Op& op) {
+    for_each_field<Op>([&](const auto& field) {
+      constexpr usize kAt = position_in_table<Op, std::remove_cvref_t<decltype(field)>>();
+      read_field(in.template get_field<kAt>(), path, field, op);
+    });
   }
 
-  Hccl hccl(const vts::Hccl& in, const Path& path) {
-    Hccl op;
-    op.op = enumerator<Hccl::Op>(in.op(), kHcclOpNames.size(), path / "op");
-    op.comm = in.comm();
-    if (in.send() != nullptr) {
-      op.send = slice(*in.send());
-    } else if (op.op != Hccl::Op::broadcast) {
-      report(path / "send", "hccl: 'send' is missing");
+  template <class Stored, class F, class Op>
+  void read_field(const Stored& in, const Path& path, const F& field, Op& op) {
+    using Value = typename F::Value;
+    Value& out = field.of(op);
+    if constexpr (std::is_same_v<Value, Slice>) {
+      if (in != nullptr) {
+        out = slice(*in);
+      } else if (field.applies(op)) {
+        report(path / field.key, fmt::format("{}: '{}' is missing", Op::info.key, field.key));
+      }
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+      out = text(in);
+    } else if constexpr (std::is_same_v<Value, std::vector<Arg>>) {
+      out = args(in, path / field.key);
+    } else if constexpr (std::is_same_v<Value, std::vector<u32>>) {
+      out = numbers<u32>(in);
+    } else if constexpr (std::is_enum_v<Value>) {
+      out = enumerator<Value>(in, enum_count<Value>, path / field.key);
+    } else {
+      out = in;
     }
-    op.recv = slice(*in.recv());
-    op.count = in.count();
-    op.type = element_type(in.type(), path);
-    op.reduce = enumerator<Hccl::Reduce>(in.reduce(), kHcclReduceNames.size(), path / "reduce");
-    op.root = in.root();
-    op.algorithm = enumerator<Hccl::Algorithm>(in.algorithm(), kHcclAlgorithmNames.size(), path / "algorithm");
-    return op;
   }
 
   HostStep host_step(const vts::HostStep& in, const Path& path) {

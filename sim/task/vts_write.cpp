@@ -5,8 +5,8 @@
 
 #include "sim/task/fold.h"
 #include "sim/task/load.h"
+#include "sim/task/vts_tables.h"
 #include "sim/task/write.h"
-#include "task_stream_generated.h"
 
 namespace vinci::task {
 namespace {
@@ -161,9 +161,47 @@ class VtsWriter {
     return vts::CreateTask(fbb_, name, type, op);
   }
 
+  // Operations: each field of the table from the member of the same name.
+
   using AnyOp = std::pair<vts::Op, fb::Offset<void>>;
 
-  static vts::Slice slice(const Slice& s) { return {s.offset, s.buffer}; }
+  template <class Op>
+  AnyOp op(const Op& o) {
+    using Table = TableOf<Op>;
+    return with_fields<Table>([&](auto... index) {
+      // In braces, so that texts and lists are created in the order of the table.
+      const std::tuple values{stored<Op, Table, index>(o)...};
+      const auto table =
+          std::apply([&](const auto&... value) { return Table::Traits::Create(fbb_, given(value)...); }, values);
+      return AnyOp{vts::OpTraits<Table>::enum_value, table.Union()};
+    });
+  }
+
+  template <class Op, class Table, usize Index>
+  auto stored(const Op& o) {
+    constexpr const auto& kField = field_of_table<Op, Table, Index>();
+    using Stored = typename Table::Traits::template FieldType<Index>;
+    return stored<Stored>(kField.of(o), kField.applies(o));
+  }
+  template <class Stored, class Value>
+  auto stored(const Value& value, bool applies) {
+    if constexpr (std::is_same_v<Value, Slice>) {
+      return applies ? std::optional(vts::Slice(value.offset, value.buffer)) : std::nullopt;
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+      return fbb_.CreateSharedString(value);
+    } else if constexpr (std::is_same_v<Value, std::vector<Arg>>) {
+      return args(value);
+    } else if constexpr (std::is_same_v<Value, std::vector<u32>>) {
+      return numbers(value);
+    } else {
+      return static_cast<Stored>(value);
+    }
+  }
+  static const vts::Slice* given(const std::optional<vts::Slice>& slice) { return slice ? &*slice : nullptr; }
+  template <class T>
+  static const T& given(const T& value) {
+    return value;
+  }
 
   fb::Offset<fb::Vector<const vts::Arg*>> args(const std::vector<Arg>& list) {
     std::vector<vts::Arg> out;
@@ -175,74 +213,6 @@ class VtsWriter {
       }
     }
     return out.empty() ? 0 : fbb_.CreateVectorOfStructs(out);
-  }
-
-  AnyOp op(const KernelLaunch& o) {
-    const auto list = args(o.args);
-    return {vts::Op::KernelLaunch,
-            vts::CreateKernelLaunch(fbb_, o.kernel, o.block_dim, list, o.aivs, o.aiv_kernel).Union()};
-  }
-  AnyOp op(const MemcpyAsync& o) {
-    const vts::Slice dst = slice(o.dst), src = slice(o.src);
-    return {vts::Op::MemcpyAsync,
-            vts::CreateMemcpyAsync(fbb_, &dst, &src, o.width, o.height, o.dst_pitch, o.src_pitch).Union()};
-  }
-  AnyOp op(const MemsetAsync& o) {
-    const vts::Slice dst = slice(o.dst);
-    return {vts::Op::MemsetAsync, vts::CreateMemsetAsync(fbb_, &dst, o.bytes, o.value).Union()};
-  }
-  AnyOp op(const EventRecord& o) { return {vts::Op::EventRecord, vts::CreateEventRecord(fbb_, o.event).Union()}; }
-  AnyOp op(const StreamWaitEvent& o) {
-    return {vts::Op::StreamWaitEvent, vts::CreateStreamWaitEvent(fbb_, o.event).Union()};
-  }
-  AnyOp op(const Free& o) { return {vts::Op::Free, vts::CreateFree(fbb_, o.buffer).Union()}; }
-
-  AnyOp op(const NpuGetFloatStatus& o) {
-    const vts::Slice dst = slice(o.dst);
-    return {vts::Op::NpuGetFloatStatus, vts::CreateNpuGetFloatStatus(fbb_, &dst).Union()};
-  }
-  AnyOp op(const NpuClearFloatStatus&) {
-    return {vts::Op::NpuClearFloatStatus, vts::CreateNpuClearFloatStatus(fbb_).Union()};
-  }
-  AnyOp op(const ReduceAsync& o) {
-    const vts::Slice dst = slice(o.dst), src = slice(o.src);
-    return {vts::Op::ReduceAsync,
-            vts::CreateReduceAsync(fbb_, &dst, &src, o.bytes, static_cast<vts::ReduceKind>(o.kind),
-                                   static_cast<vts::ElementType>(o.type))
-                .Union()};
-  }
-  AnyOp op(const EventReset& o) { return {vts::Op::EventReset, vts::CreateEventReset(fbb_, o.event).Union()}; }
-  AnyOp op(const NotifyRecord& o) { return {vts::Op::NotifyRecord, vts::CreateNotifyRecord(fbb_, o.notify).Union()}; }
-  AnyOp op(const NotifyWait& o) { return {vts::Op::NotifyWait, vts::CreateNotifyWait(fbb_, o.notify).Union()}; }
-  AnyOp op(const StreamSwitch& o) {
-    const vts::Slice value = slice(o.value), target = slice(o.target);
-    return {vts::Op::StreamSwitch,
-            vts::CreateStreamSwitch(fbb_, &value, &target, static_cast<vts::Condition>(o.cond), o.bytes, o.true_stream)
-                .Union()};
-  }
-  AnyOp op(const StreamActive& o) { return {vts::Op::StreamActive, vts::CreateStreamActive(fbb_, o.stream).Union()}; }
-  AnyOp op(const LabelSet& o) { return {vts::Op::LabelSet, vts::CreateLabelSet(fbb_, o.label).Union()}; }
-  AnyOp op(const LabelGoto& o) { return {vts::Op::LabelGoto, vts::CreateLabelGoto(fbb_, o.label).Union()}; }
-  AnyOp op(const LabelSwitch& o) {
-    const vts::Slice index = slice(o.index);
-    const auto labels = numbers(o.labels);
-    return {vts::Op::LabelSwitch, vts::CreateLabelSwitch(fbb_, &index, labels).Union()};
-  }
-  AnyOp op(const CpuKernelLaunch& o) {
-    const auto kernel = fbb_.CreateSharedString(o.kernel);
-    const auto list = args(o.args);
-    return {vts::Op::CpuKernelLaunch, vts::CreateCpuKernelLaunch(fbb_, kernel, o.block_dim, list, o.seconds).Union()};
-  }
-  AnyOp op(const ModelExecute& o) { return {vts::Op::ModelExecute, vts::CreateModelExecute(fbb_, o.model).Union()}; }
-  AnyOp op(const ModelEndGraph& o) { return {vts::Op::ModelEndGraph, vts::CreateModelEndGraph(fbb_, o.model).Union()}; }
-  AnyOp op(const Hccl& o) {
-    const vts::Slice send = slice(o.send), recv = slice(o.recv);
-    const bool sends = o.op != Hccl::Op::broadcast;
-    return {vts::Op::Hccl,
-            vts::CreateHccl(fbb_, static_cast<vts::HcclOp>(o.op), o.comm, sends ? &send : nullptr, &recv, o.count,
-                            static_cast<vts::ElementType>(o.type), static_cast<vts::HcclReduce>(o.reduce), o.root,
-                            static_cast<vts::HcclAlgorithm>(o.algorithm))
-                .Union()};
   }
 
   fb::Offset<vts::HostThread> thread(const HostThread& t) {

@@ -166,56 +166,46 @@ class YamlWriter {
     return fmt::format("{{dst: {}, src: {}, width: {}, height: {}, dst_pitch: {}, src_pitch: {}}}", slice(op.dst),
                        slice(op.src), op.width, op.height, op.dst_pitch, op.src_pitch);
   }
-  std::string text(const MemsetAsync& op) const {
-    return fmt::format("{{dst: {}, value: {}, count: {}}}", slice(op.dst), op.value, op.bytes);
-  }
-  std::string text(const EventRecord& op) const { return name_text(s_.events[op.event]); }
-  std::string text(const StreamWaitEvent& op) const { return name_text(s_.events[op.event]); }
-  std::string text(const Free& op) const { return name_text(s_.buffers[op.buffer].name); }
-  std::string text(const NpuGetFloatStatus& op) const { return fmt::format("{{dst: {}}}", slice(op.dst)); }
-  std::string text(const NpuClearFloatStatus&) const { return "{}"; }
-
-  std::string text(const ReduceAsync& op) const {
-    return fmt::format("{{dst: {}, src: {}, count: {}, kind: {}, dtype: {}}}", slice(op.dst), slice(op.src), op.bytes,
-                       kReduceKindNames[static_cast<usize>(op.kind)], dtype(op.type));
-  }
-  std::string text(const EventReset& op) const { return name_text(s_.events[op.event]); }
-  std::string text(const NotifyRecord& op) const { return name_text(s_.notifies[op.notify]); }
-  std::string text(const NotifyWait& op) const { return name_text(s_.notifies[op.notify]); }
-  std::string text(const StreamSwitch& op) const {
-    return fmt::format("{{value: {}, cond: {}, target: {}, true_stream: {}, dtype: {}}}", slice(op.value),
-                       kConditionNames[static_cast<usize>(op.cond)], slice(op.target),
-                       name_text(s_.streams[op.true_stream].name), kSwitchTypeNames[op.bytes / 4 - 1]);
-  }
-  std::string text(const StreamActive& op) const { return name_text(s_.streams[op.stream].name); }
-  std::string text(const LabelSet& op) const { return name_text(s_.labels[op.label]); }
-  std::string text(const LabelGoto& op) const { return name_text(s_.labels[op.label]); }
-  std::string text(const LabelSwitch& op) const {
-    std::string labels;
-    for (const u32 label : op.labels)
-      labels += (labels.empty() ? "" : ", ") + name_text(s_.labels[label]);
-    return fmt::format("{{index: {}, labels: [{}]}}", slice(op.index), labels);
-  }
-  std::string text(const CpuKernelLaunch& op) const {
-    return fmt::format("{{kernel: {}, block_dim: {}, args: [{}]{}}}", name_text(op.kernel), op.block_dim, args(op.args),
-                       op.seconds > 0 ? ", time: " + time(op.seconds) : "");
-  }
-  std::string text(const ModelExecute& op) const { return name_text(s_.models[op.model]); }
-  std::string text(const ModelEndGraph& op) const { return name_text(s_.models[op.model]); }
-  std::string text(const Hccl& op) const {
-    std::string more;
-    if (op.reduces()) more += fmt::format(", reduce: {}", kHcclReduceNames[static_cast<usize>(op.reduce)]);
-    if (op.op == Hccl::Op::broadcast) {
-      more += fmt::format(", root: {}", op.root);
-    } else {
-      more += ", send: " + slice(op.send);
-    }
-    return fmt::format("{{op: {}, comm: {}{}, recv: {}, count: {}, dtype: {}, algorithm: {}}}",
-                       kHcclOpNames[static_cast<usize>(op.op)], name_text(s_.comms[op.comm].name), more, slice(op.recv),
-                       op.count, dtype(op.type), kHcclAlgorithmNames[static_cast<usize>(op.algorithm)]);
+  // The other operations, from their descriptions.
+  template <class Op>
+  std::string text(const Op& op) const {
+    std::string out;
+    for_each_field<Op>([&](const auto& field) {
+      if (!field.applies(op)) return;
+      const std::string value = text(field.of(op), field.spelling);
+      if (value.empty()) return;
+      if (!out.empty()) out += ", ";
+      if (!field.key.empty()) out.append(field.key).append(": ");
+      out += value;
+    });
+    return is_bare<Op>() ? out : "{" + out + "}";
   }
 
-  static std::string_view dtype(ElementType type) { return kElementTypeNames[static_cast<usize>(type)]; }
+  std::string text(const Slice& value, const as::part&) const { return slice(value); }
+  std::string text(u64 value, as::extent) const { return fmt::format("{}", value); }
+  std::string text(u32 value, as::event) const { return name_text(s_.events[value]); }
+  std::string text(u32 value, as::notify) const { return name_text(s_.notifies[value]); }
+  std::string text(u32 value, as::label) const { return name_text(s_.labels[value]); }
+  std::string text(const std::vector<u32>& value, as::labels) const {
+    std::string out;
+    for (const u32 label : value)
+      out += (out.empty() ? "" : ", ") + name_text(s_.labels[label]);
+    return "[" + out + "]";
+  }
+  std::string text(u32 value, as::stream) const { return name_text(s_.streams[value].name); }
+  std::string text(u32 value, as::model) const { return name_text(s_.models[value]); }
+  std::string text(u32 value, as::buffer) const { return name_text(s_.buffers[value].name); }
+  std::string text(u32 value, as::communicator) const { return name_text(s_.comms[value].name); }
+  std::string text(u64 value, const as::number&) const { return fmt::format("{}", value); }
+  std::string text(u64 value, as::block_dim) const { return fmt::format("{}", value); }
+  template <const auto& Names, class E>
+  std::string text(E value, const as::choice<Names>&) const {
+    return std::string(Names[enum_index(value)]);
+  }
+  std::string text(u8 value, as::integer_type) const { return std::string(kSwitchTypeNames[value / 4 - 1]); }
+  std::string text(const std::vector<Arg>& value, as::args) const { return "[" + args(value) + "]"; }
+  std::string text(const std::string& value, as::text) const { return name_text(value); }
+  std::string text(double value, as::time) const { return value > 0 ? time(value) : std::string(); }
 
   void stream(const Stream& s) {
     const std::string_view empty = s.tasks.empty() ? " []" : "";

@@ -155,15 +155,22 @@ class YamlReader {
     yaml_.visit(task);
     if (task.kind != NodeKind::map) return;
     for (const auto& [key, name] : task.entries()) {
-      const std::string_view op = key.text();
-      const bool event = op == "event_record", notify = op == "notify_record", label = op == "label_set";
-      if (!yaml_.scalar(name) || !(event || notify || label)) continue;
-      yaml_.visit(name);
-      if (event) YamlNames::declare(name.text(), names_.events, s_.events);
-      if (notify) YamlNames::declare(name.text(), names_.notifies, s_.notifies);
-      if (label) YamlNames::declare(name.text(), names_.labels, s_.labels);
+      if (!yaml_.scalar(name)) continue;
+      for_each_op([&]<class Op>(std::type_identity<Op>) {
+        for_each_field<Op>([&](const auto& field) {
+          if constexpr (requires { field.spelling.declares; }) {
+            if (!field.spelling.declares || key.text() != Op::info.key) return;
+            yaml_.visit(name);
+            declare(name.text(), field.spelling);
+          }
+        });
+      });
     }
   }
+
+  void declare(std::string_view name, as::event) { YamlNames::declare(name, names_.events, s_.events); }
+  void declare(std::string_view name, as::notify) { YamlNames::declare(name, names_.notifies, s_.notifies); }
+  void declare(std::string_view name, as::label) { YamlNames::declare(name, names_.labels, s_.labels); }
 
   void read_models(const Node& node) {
     yaml_.each_entry(node, "models", [&](const std::string& key, const Node& value) {

@@ -120,7 +120,7 @@ class TaskReader {
   void read(const Node& node, KernelLaunch& op, std::string_view what) {
     op.kernel = kUnresolved;
     if (!yaml_.expect(node, NodeKind::map, what)) return;
-    const auto f = yaml_.fields<5>(node, what, {"kernel", "block_dim", "args", "type", "aiv_kernel"});
+    const auto f = yaml_.fields(node, what, keys_of<KernelLaunch>());
     if (yaml_.need(node, f[0], what, "kernel")) op.kernel = kernel(*f[0]);
     read_launch_type(node, f[3], f[4], op);
     if (f[1]) op.block_dim = block_dim(*f[1]);
@@ -182,116 +182,141 @@ class TaskReader {
     return src.value_or(dst.value_or(1));
   }
 
-  void read(const Node& node, MemsetAsync& op, std::string_view what) {
-    op.dst.buffer = kUnresolved;
-    if (!yaml_.expect(node, NodeKind::map, what)) return;
-    const auto f = yaml_.fields<3>(node, what, {"dst", "value", "count"});
-    op.dst = need_slice(node, f[0], what, "dst");
-    if (yaml_.need(node, f[1], what, "value")) op.value = static_cast<u8>(yaml_.read_count(*f[1], "value", 255));
-    op.bytes = f[2] ? yaml_.read_size(*f[2], "count") : rest(op.dst).value_or(1);
-  }
+  // The other operations, from their descriptions -----------------------------------------------------------------
 
-  void read(const Node& node, EventRecord& op, std::string_view) { op.event = event(node); }
-  void read(const Node& node, StreamWaitEvent& op, std::string_view) { op.event = event(node); }
-  void read(const Node& node, Free& op, std::string_view) { op.buffer = buffer(node); }
-
-  void read(const Node& node, NpuGetFloatStatus& op, std::string_view what) {
-    op.dst.buffer = kUnresolved;
-    if (!yaml_.expect(node, NodeKind::map, what)) return;
-    const auto f = yaml_.fields<1>(node, what, {"dst"});
-    op.dst = need_slice(node, f[0], what, "dst");
-  }
-
-  void read(const Node& node, NpuClearFloatStatus&, std::string_view what) {
-    if (yaml_.expect(node, NodeKind::map, what) && !node.children().empty())
-      yaml_.report(node, "{} has no keys; write {{}}", what);
-  }
-
-  void read(const Node& node, ReduceAsync& op, std::string_view what) {
-    op.dst.buffer = op.src.buffer = kUnresolved;
-    if (!yaml_.expect(node, NodeKind::map, what)) return;
-    const u64 before = yaml_.reports();
-    const auto f = yaml_.fields<5>(node, what, {"dst", "src", "count", "kind", "dtype"});
-    op.dst = need_slice(node, f[0], what, "dst");
-    op.src = need_slice(node, f[1], what, "src");
-    if (yaml_.need(node, f[4], what, "dtype")) yaml_.read_name(*f[4], "dtype", kElementTypeNames, op.type);
-    read_optional(f[3], "kind", kReduceKindNames, op.kind);
-    op.bytes = f[2] ? yaml_.read_size(*f[2], "count") : whole(node, op.dst, op.src, what);
-    if (yaml_.reports() != before) op.dst.buffer = op.src.buffer = kUnresolved;
-  }
-
-  void read(const Node& node, EventReset& op, std::string_view) { op.event = event(node); }
-  void read(const Node& node, NotifyRecord& op, std::string_view) { op.notify = notify(node); }
-  void read(const Node& node, NotifyWait& op, std::string_view) { op.notify = notify(node); }
-
-  void read(const Node& node, StreamSwitch& op, std::string_view what) {
-    op.value.buffer = op.target.buffer = op.true_stream = kUnresolved;
-    if (!yaml_.expect(node, NodeKind::map, what)) return;
-    const auto f = yaml_.fields<5>(node, what, {"value", "cond", "target", "true_stream", "dtype"});
-    op.value = need_slice(node, f[0], what, "value");
-    if (yaml_.need(node, f[1], what, "cond")) yaml_.read_name(*f[1], "cond", kConditionNames, op.cond);
-    op.target = need_slice(node, f[2], what, "target");
-    if (yaml_.need(node, f[3], what, "true_stream")) op.true_stream = stream(*f[3]);
-    usize wide = 0;
-    read_optional(f[4], "dtype", kSwitchTypeNames, wide);
-    op.bytes = wide == 0 ? 4 : 8;
-  }
-
-  void read(const Node& node, StreamActive& op, std::string_view) { op.stream = stream(node); }
-  void read(const Node& node, LabelSet& op, std::string_view) { op.label = label(node); }
-  void read(const Node& node, LabelGoto& op, std::string_view) { op.label = label(node); }
-
-  void read(const Node& node, LabelSwitch& op, std::string_view what) {
-    op.index.buffer = kUnresolved;
-    if (!yaml_.expect(node, NodeKind::map, what)) return;
-    const auto f = yaml_.fields<2>(node, what, {"index", "labels"});
-    op.index = need_slice(node, f[0], what, "index");
-    if (yaml_.need(node, f[1], what, "labels"))
-      yaml_.each_item(*f[1], "labels", [&](const Node& item) { op.labels.push_back(label(item)); });
-  }
-
-  void read(const Node& node, CpuKernelLaunch& op, std::string_view what) {
-    if (!yaml_.expect(node, NodeKind::map, what)) return;
-    const u64 before = yaml_.reports();
-    const auto f = yaml_.fields<4>(node, what, {"kernel", "block_dim", "args", "time"});
-    if (yaml_.need(node, f[0], what, "kernel")) op.kernel = yaml_.read_text(*f[0], "kernel");
-    if (f[1]) op.block_dim = block_dim(*f[1]);
-    read_args(f[2], op.args);
-    if (f[3]) op.seconds = yaml_.read_time(*f[3], "time");
-    if (f[3] && yaml_.reports() == before && op.seconds <= 0)
-      yaml_.report(*f[3], "{}: its time must be more than 0", what);
-  }
-
-  void read(const Node& node, ModelExecute& op, std::string_view) { op.model = model(node); }
-  void read(const Node& node, ModelEndGraph& op, std::string_view) { op.model = model(node); }
-
-  void read(const Node& node, Hccl& op, std::string_view what) {
-    op.comm = kUnresolved;
-    if (!yaml_.expect(node, NodeKind::map, what)) return;
-    const u64 before = yaml_.reports();
-    const auto f =
-        yaml_.fields<9>(node, what, {"op", "comm", "send", "recv", "count", "dtype", "reduce", "root", "algorithm"});
-    if (yaml_.need(node, f[0], what, "op")) yaml_.read_name(*f[0], "op", kHcclOpNames, op.op);
-    op.comm = comm(f[1]);
-    if (op.op != Hccl::Op::broadcast) {
-      op.send = need_slice(node, f[2], what, "send");
-    } else if (f[2]) {
-      yaml_.report(*f[2], "hccl: a broadcast has one buffer, 'recv', which the root sends");
+  template <class Op>
+  void read(const Node& node, Op& op, std::string_view what) {
+    set_unresolved(op);
+    if constexpr (is_bare<Op>()) {
+      for_each_field<Op>([&](const auto& field) { field.of(op) = resolve(node, field.spelling); });
+    } else {
+      if (!yaml_.expect(node, NodeKind::map, what)) return;
+      if constexpr (field_count<Op> == 0) {
+        if (!node.children().empty()) yaml_.report(node, "{} has no keys; write {{}}", what);
+      } else {
+        read_fields(node, op, what);
+      }
     }
-    op.recv = need_slice(node, f[3], what, "recv");
-    if (yaml_.need(node, f[4], what, "count")) op.count = yaml_.read_count(*f[4], "count", ~u64{0}, 1);
-    if (yaml_.need(node, f[5], what, "dtype")) yaml_.read_name(*f[5], "dtype", kElementTypeNames, op.type);
-    read_optional(f[6], "reduce", kHcclReduceNames, op.reduce);
-    if (f[7]) op.root = static_cast<u32>(yaml_.read_count(*f[7], "root", kMaxDevices - 1));
-    read_optional(f[8], "algorithm", kHcclAlgorithmNames, op.algorithm);
-    const auto only = [&](const Node* n, std::string_view key, bool fits, std::string_view ops) {
-      if (n != nullptr && !fits) yaml_.report(*n, "hccl: '{}' is a key of {}", key, ops);
-    };
-    if (yaml_.reports() == before) {
-      only(f[6], "reduce", op.reduces(), "all_reduce and reduce_scatter");
-      only(f[7], "root", op.op == Hccl::Op::broadcast, "broadcast");
+  }
+
+  template <class Op>
+  void read_fields(const Node& node, Op& op, std::string_view what) {
+    const u64 before = yaml_.reports();
+    const auto nodes = yaml_.fields(node, what, keys_of<Op>());
+    usize k = 0;
+    for (const bool last : {false, true}) {
+      for_each_field<Op>([&](const auto& field) {
+        if (field.listed_last == last) read_field(Place{node, nodes[k++], what, before}, field, op);
+      });
     }
-    if (yaml_.reports() != before) op.comm = kUnresolved;
+    k = 0;
+    for (const bool last : {false, true}) {
+      for_each_field<Op>([&](const auto& field) {
+        if (field.listed_last != last) return;
+        const Node* given = nodes[k++];
+        if (yaml_.reports() == before && given != nullptr && !field.applies(op))
+          yaml_.report(*given, "{}: {}", what, field.refusal);
+      });
+    }
+    // Without all of its sizes or its meaning, an operation is not checked any further.
+    if (yaml_.reports() == before) return;
+    if constexpr (spelled_count<as::communicator, Op>() > 0 ||
+                  (spelled_count<as::extent, Op>() > 0 && spelled_count<as::part, Op>() > 1)) {
+      set_unresolved(op);
+    }
+  }
+
+  template <class Op>
+  static void set_unresolved(Op& op) {
+    for_each_field<Op>([&](const auto& field) {
+      using Value = typename std::remove_cvref_t<decltype(field)>::Value;
+      if constexpr (std::is_same_v<Value, Slice>) {
+        field.of(op).buffer = kUnresolved;
+      } else if constexpr (std::is_same_v<Value, u32> && !is_number<decltype(field)>) {
+        field.of(op) = kUnresolved;
+      }
+    });
+  }
+  template <class F>
+  static constexpr bool is_number = is_spelled<as::number, F> || is_spelled<as::block_dim, F>;
+
+  // Where a field is read: its operation, its own node (null: left out), the name of the operation, and how many
+  // reports there were before the operation.
+  struct Place {
+    const Node& parent;
+    const Node* node;
+    std::string_view what;
+    u64 before;
+  };
+
+  template <class F, class Op>
+  void read_field(const Place& at, const F& field, Op& op) {
+    if constexpr (is_spelled<as::part, F>) {
+      if (field.applies(op)) {
+        field.of(op) = need_slice(at.parent, at.node, at.what, field.key);
+      } else {
+        field.of(op) = {};
+        if (at.node != nullptr) yaml_.report(*at.node, "{}: {}", at.what, field.refusal);
+      }
+    } else if constexpr (is_spelled<as::extent, F>) {
+      field.of(op) = at.node != nullptr ? yaml_.read_size(*at.node, field.key) : all_of(at, op);
+    } else if constexpr (is_spelled<as::communicator, F>) {
+      field.of(op) = comm(at.node);
+    } else if constexpr (requires { field.spelling.required; }) {
+      if (field.spelling.required && !yaml_.need(at.parent, at.node, at.what, field.key)) return;
+      if (at.node != nullptr) read_value(*at.node, field.key, field.spelling, field.of(op));
+    } else if constexpr (is_spelled<as::integer_type, F>) {
+      usize wide = 0;
+      read_optional(at.node, field.key, kSwitchTypeNames, wide);
+      field.of(op) = wide == 0 ? 4 : 8;
+    } else if constexpr (is_spelled<as::block_dim, F>) {
+      if (at.node != nullptr) field.of(op) = block_dim(*at.node);
+    } else if constexpr (is_spelled<as::args, F>) {
+      read_args(at.node, field.of(op));
+    } else if constexpr (is_spelled<as::time, F>) {
+      if (at.node == nullptr) return;
+      field.of(op) = yaml_.read_time(*at.node, field.key);
+      if (yaml_.reports() == at.before && field.of(op) <= 0)
+        yaml_.report(*at.node, "{}: its time must be more than 0", at.what);
+    } else {
+      if (!yaml_.need(at.parent, at.node, at.what, field.key)) return;
+      if constexpr (is_spelled<as::text, F>) {
+        field.of(op) = yaml_.read_text(*at.node, field.key);
+      } else if constexpr (is_spelled<as::labels, F>) {
+        yaml_.each_item(*at.node, field.key, [&](const Node& item) { field.of(op).push_back(label(item)); });
+      } else {
+        field.of(op) = resolve(*at.node, field.spelling);
+      }
+    }
+  }
+
+  template <class Value>
+  void read_value(const Node& node, std::string_view key, const as::number& spelling, Value& out) {
+    out = static_cast<Value>(yaml_.read_count(node, key, spelling.max, spelling.min));
+  }
+  template <const auto& Names, class Value>
+  void read_value(const Node& node, std::string_view key, const as::choice<Names>&, Value& out) {
+    yaml_.read_name(node, key, Names, out);
+  }
+
+  u32 resolve(const Node& node, as::event) { return event(node); }
+  u32 resolve(const Node& node, as::notify) { return notify(node); }
+  u32 resolve(const Node& node, as::label) { return label(node); }
+  u32 resolve(const Node& node, as::stream) { return stream(node); }
+  u32 resolve(const Node& node, as::model) { return model(node); }
+  u32 resolve(const Node& node, as::buffer) { return buffer(node); }
+
+  // The bytes of an operation that says none: all of its parts.
+  template <class Op>
+  u64 all_of(const Place& at, const Op& op) {
+    std::array<Slice, spelled_count<as::part, Op>()> parts;
+    usize k = 0;
+    for_each_spelled<as::part, Op>([&](const auto& field) { parts[k++] = field.of(op); });
+    if constexpr (parts.size() == 2) {
+      return whole(at.parent, parts[0], parts[1], at.what);
+    } else {
+      return rest(parts[0]).value_or(1);
+    }
   }
 
   YamlNodes& yaml_;

@@ -215,7 +215,7 @@ class Generator {
       for (u32 i = 0; i < kWords; ++i) {
         i32& d = memory[reduce->dst.buffer][i];
         const i32 s = memory[reduce->src.buffer][i];
-        using enum task::ReduceAsync::Kind;
+        using enum task::ReduceKind;
         d = reduce->kind == ADD ? wrap(d, s) : reduce->kind == MAX ? std::max(d, s) : std::min(d, s);
       }
     } else if (const auto* call = std::get_if<task::CpuKernelLaunch>(&t.op)) {

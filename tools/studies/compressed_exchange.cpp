@@ -51,7 +51,7 @@ struct Exchange {
 
 void add_collectives(task::StreamRef main, const Exchange& x, Way way, u32 comm, task::BufferRef whole,
                      task::BufferRef other, const std::function<void()>& between) {
-  using enum task::Hccl::Op;
+  using enum task::HcclOp;
   using enum task::ElementType;
   const auto hccl = [&](task::Hccl::Op op, task::BufferRef send, task::BufferRef recv, u64 count,
                         task::ElementType type) {
@@ -122,7 +122,7 @@ u64 wrong_votes(const Study& study, const config::ChipConfig& chip) {
                           shares = device("shares", kElements / 8), out = device("out_dev", kElements * 4);
     task::StreamRef main = s.stream(fmt::format("rank{}", r), {.device = r});
     main.memcpy(in, s.host_data<float>(fmt::format("g{}", r), "f4", g[r])).launch(pack, 4, {in, bits});
-    using enum task::Hccl::Op;
+    using enum task::HcclOp;
     const auto hccl = [&](task::Hccl::Op op, task::BufferRef send, task::BufferRef recv) {
       main.add(task::Hccl{.op = op,
                           .comm = world.index,

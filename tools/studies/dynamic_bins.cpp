@@ -124,7 +124,7 @@ void dynamic_bins(Study& study) {
   usize switches = 0;
   for (const auto& stream : graph::to_task_stream(binned, "bins").stream().streams) {
     for (const task::Task& t : stream.tasks)
-      switches += std::holds_alternative<task::LabelSwitch>(t.op) ? 1 : 0;
+      switches += task::jumps_of(t.op).size() > 1 ? 1 : 0;
   }
   study.measured("switches", static_cast<double>(switches));
 

@@ -60,8 +60,8 @@ Comms communicators(task::StreamBuilder& s, const Cluster& c) {
 // `whole` is the buffer of the device.
 void add_collectives(task::StreamRef stream, const Comms& comms, Way way, const Cluster& c, u64 device,
                      task::BufferRef whole, u64 count) {
-  using enum task::Hccl::Op;
-  using enum task::Hccl::Algorithm;
+  using enum task::HcclOp;
+  using enum task::HcclAlgorithm;
   const auto hccl = [&](task::Hccl::Op op, task::CommRef comm, task::BufferRef send, task::BufferRef recv, u64 n,
                         task::Hccl::Algorithm algorithm) {
     stream.add(
