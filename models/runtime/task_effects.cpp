@@ -313,6 +313,14 @@ void TaskEffects::perform(const task::NpuGetFloatStatus& op, Run run) {
 }
 
 template <>
+void TaskEffects::perform(const task::ValueWrite& op, Run) {
+  if (!memory_.has_bytes(op.dst.buffer)) return;
+  memory_.write(op.dst, std::as_bytes(std::span(&op.value, 1)), op.info.key);
+  clear_references(op.dst, sizeof op.value);
+  if (isa::Origins* origins = marked()) origins->clear(place(op.dst), sizeof op.value);
+}
+
+template <>
 void TaskEffects::perform(const task::NpuClearFloatStatus&, Run run) {
   float_overflow_[stream_.streams[run.stream].device] = false;
 }

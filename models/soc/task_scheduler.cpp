@@ -169,12 +169,22 @@ bool TaskScheduler::begin(u32 stream) {
             if constexpr (requires { op.sdma(); }) {
               return begin_job(stream, engines.run(t, op.sdma()));
             } else {
-              // A jump takes at least one cycle, so that time passes in each loop.
-              return begin_control(stream, op.info.role == task::TaskRole::steer ? 1 : 0);
+              return begin_control(stream, least_cycles(op));
             }
           },
       },
       streams_.task(stream).op);
+}
+
+// Of a task that the scheduler carries out by itself. What it writes is visible after the latency of the memory. A jump
+// takes at least one cycle, so that time passes in each loop.
+template <class Op>
+u64 TaskScheduler::least_cycles(const Op&) const {
+  bool writes = false;
+  task::for_each_spelled<task::as::part, Op>(
+      [&](const auto& field) { writes = writes || field.spelling.access == task::as::Access::write; });
+  if (writes) return config_.memory.hbm.latency;
+  return Op::info.role == task::TaskRole::steer ? 1 : 0;
 }
 
 bool TaskScheduler::begin_job(u32 stream, const Engines::Job& job) {

@@ -115,6 +115,8 @@ class TaskScheduler : public sim::Module, private Carrier {
   bool begin_copy(u32 stream, const task::MemcpyAsync& op);
   void host_copy_due(u32 stream);
   bool begin_control(u32 stream, u64 least);
+  template <class Op>
+  u64 least_cycles(const Op& op) const;
   bool begin_collective(u32 stream);
   void carry_on(u32 collective, u32 transfer, bool begin);
   void kernel_ready(u32 stream);

@@ -15,7 +15,7 @@
 // the reference in docs/task-stream.md iterate over the descriptions in sim/task/ops.h.
 namespace vinci::task {
 
-// What a task does to the run beside its own effect.
+// What a task means for the order of the run.
 enum class TaskRole : u8 {
   work,   // changes memory or state of the device; begins turns of loops
   order,  // only orders other tasks

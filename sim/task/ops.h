@@ -563,6 +563,29 @@ struct Hccl {
 
   friend bool operator==(const Hccl&, const Hccl&) = default;
 };
+// aclrtValueWrite: writes 64 bits of memory of the stream's device.
+struct ValueWrite {
+  Slice dst;
+  u64 value = 0;
+
+  static Extent extent() { return {.bytes = sizeof(u64), .align = sizeof(u64)}; }
+  static u64 traffic() { return sizeof(u64); }
+
+  static constexpr OpInfo info{
+      .key = "value_write",
+      .kind = "VALUE_WRITE",
+      .memory = "writes device buffers",
+      .doc =
+          "`dst` (device; its offset is a multiple of 8) and `value`: receives the value as a little-endian "
+          "integer of 64 bits"};
+  static constexpr auto fields() {
+    return std::tuple(field<&ValueWrite::dst>("dst", as::part{.access = as::Access::write, .preposition = "to"}),
+                      field<&ValueWrite::value>("value", as::number{}));
+  }
+
+  friend bool operator==(const ValueWrite&, const ValueWrite&) = default;
+};
+
 // "all_reduce (sum) of 100 f4, root 0, algorithm auto"
 std::string to_string(const Hccl& op);
 
@@ -588,7 +611,8 @@ std::string to_string(const Hccl& op);
   X(CpuKernelLaunch)      \
   X(ModelExecute)         \
   X(ModelEndGraph)        \
-  X(Hccl)
+  X(Hccl)                 \
+  X(ValueWrite)
 
 namespace detail {
 template <class, class... Op>

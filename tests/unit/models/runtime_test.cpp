@@ -357,6 +357,35 @@ TEST_F(Runtime, ReductionsAreCarriedOutByTheSdma) {
   }
 }
 
+TEST_F(Runtime, AValueIsWrittenInTheOrderOfItsStream) {
+  const u32 d = device_buffer("d", 24), out = host_buffer("out", 24);
+  add(task::MemsetAsync{.dst = {.buffer = d}, .bytes = 24, .value = 0xff},
+      task::ValueWrite{.dst = {.buffer = d, .offset = 8}, .value = 0x0123456789abcdef}, copy(out, d, 24));
+  run();
+  EXPECT_EQ(values<u64>(host_, out), (std::vector<u64>{~u64{0}, 0x0123456789abcdef, ~u64{0}}));
+  EXPECT_EQ(functional(), host_);
+  EXPECT_EQ(of("s0.1").end - of("s0.1").start, 200u);  // the latency of the memory
+  EXPECT_EQ(of("s0.1").kind, "VALUE_WRITE");
+  EXPECT_EQ(of("s0.1").bytes, 8u);
+}
+
+TEST_F(Runtime, AValueMaySteerStreamsWithoutData) {
+  const u32 flag = device_buffer("flag", 8), zero = device_buffer("zero", 8);
+  stream_.models = {"m"};
+  add(task::ValueWrite{.dst = {.buffer = flag}, .value = 1}, task::ValueWrite{.dst = {.buffer = zero}},
+      task::ModelExecute{.model = 0});
+  add_bound(0, true,
+            task::StreamSwitch{.value = {.buffer = flag},
+                               .target = {.buffer = zero},
+                               .cond = task::Condition::GREATER,
+                               .bytes = 8,
+                               .true_stream = 2});
+  add_bound(0, false, launch(10));
+  with_data_ = false;
+  run();
+  EXPECT_EQ(records_.count("s2.0"), 1u);
+}
+
 TEST_F(Runtime, AicpuThreadsWorkBesideTheCores) {
   chip_.aicpu = {.threads = 2, .dispatch = cycles(10), .bandwidth = config::BytesPerSecond(1e9)};
   const u32 x = device_buffer("x", 100), y = device_buffer("y", 100);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "sim/task/ops.h"
+#include "tests/unit/sim/task_round_trip.h"
 
 namespace vinci::task {
 namespace {
@@ -55,6 +56,21 @@ TEST(TaskDescription, FieldsThatDoNotBelongToAnOperationDoNotApply) {
   EXPECT_TRUE(applies["send"]);
   EXPECT_TRUE(applies["reduce"]);
   EXPECT_FALSE(applies["root"]);
+}
+
+TEST(TaskDescription, AnOperationOfTwoFieldsNeedsNoMoreThanItsDescription) {
+  TaskStream s = test::parse_text(R"(vinci: 1
+name: t
+arch: c100
+buffers:
+  d: {place: device, bytes: 64}
+streams:
+  s: [{value_write: {dst: {buffer: d, offset: 8}, value: 0xfedcba9876543210}}]
+)");
+  const ValueWrite expected{.dst = {.buffer = 0, .offset = 8}, .value = 0xfedcba9876543210};
+  EXPECT_EQ(std::get<ValueWrite>(s.streams[0].tasks[0].op), expected);
+  EXPECT_EQ(s.streams[0].tasks[0].name, "value_write");
+  test::expect_round_trip(s);
 }
 
 // The row of each operation is its description. VINCI_UPDATE_EXPECTED=1 in the environment rewrites the rows.
