@@ -283,5 +283,76 @@ TEST(CApi, NumericEventsAreThoseOfTheTool) {
   EXPECT_EQ(vinci_device_submit(d.device, &counted, &none), VINCI_ERROR_INPUT);
 }
 
+// The file of a run, "" where there is none.
+std::string file(const RunHandle& run, const char* name) {
+  const void* data = nullptr;
+  size_t bytes = 0;
+  if (vinci_run_file(run.p, name, &data, &bytes) != VINCI_OK) return {};
+  return {static_cast<const char*>(data), bytes};
+}
+
+std::vector<std::string> file_names(const RunHandle& run) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < vinci_run_file_count(run); ++i)
+    out.emplace_back(vinci_run_file_name(run, i));
+  return out;
+}
+
+TEST(CApi, AFileOfARunHasTheNameThatItHasInTheFolderOfTheTool) {
+  const Bench b;
+  vinci_options options = VINCI_OPTIONS_INIT;
+  options.check = options.numerics = 1;
+  RunHandle run, plain;
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, &options, &run.p), VINCI_OK) << vinci_last_error();
+  EXPECT_THAT(file_names(run), testing::IsEmpty());
+  EXPECT_EQ(file(run, "stats.json"), "");
+  EXPECT_STREQ(vinci_last_error(), "the run is not done");
+  ASSERT_EQ(vinci_wait(run), VINCI_OK) << vinci_last_error();
+  EXPECT_THAT(file_names(run), testing::ElementsAre("chip.yaml", "findings.json", "numerics.csv", "numerics.json",
+                                                    "opdebug.json", "stats.json"));
+  EXPECT_STREQ(vinci_run_file_name(run, 6), "");
+  EXPECT_EQ(file(run, "chip.yaml"), vinci_chip_text(b.chip));
+  EXPECT_EQ(file(run, "stats.json"), vinci_run_stats(run));
+  EXPECT_EQ(file(run, "numerics.json"), vinci_run_numerics(run));
+  EXPECT_EQ(file(run, "findings.json"), vinci_run_findings(run));
+  EXPECT_THAT(file(run, "numerics.csv"), testing::StartsWith("task"));
+  EXPECT_THAT(file(run, "opdebug.json"), testing::StartsWith("{"));
+
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, nullptr, &plain.p), VINCI_OK);
+  ASSERT_EQ(vinci_wait(plain), VINCI_OK);
+  EXPECT_EQ(file(plain, "numerics.json"), "");
+  EXPECT_STREQ(vinci_last_error(),
+               "the run has no file 'numerics.json'; it has chip.yaml, stats.json, explain.json, range.json, "
+               "trace.json, report.html");
+}
+
+TEST(CApi, FilesThatTakeTimeAreMadeWhenTheyAreAskedFor) {
+  const Bench b;
+  RunHandle run;
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, nullptr, &run.p), VINCI_OK) << vinci_last_error();
+  ASSERT_EQ(vinci_wait(run), VINCI_OK) << vinci_last_error();
+  const std::string before = file(run, "report.html"), explanation = file(run, "explain.json");
+  EXPECT_THAT(explanation, HasSubstr("kernels"));
+  const char* text = nullptr;
+  ASSERT_EQ(vinci_run_explain(run, &text), VINCI_OK);
+  EXPECT_EQ(explanation, text);
+  EXPECT_GT(file(run, "report.html").size(), before.size());  // with the explanation
+  EXPECT_THAT(file_names(run), testing::ElementsAre("chip.yaml", "stats.json"));
+}
+
+TEST(CApi, ARunThatIsCutShortHasTheFilesThatExplainIt) {
+  const Bench b;
+  vinci_options options = VINCI_OPTIONS_INIT;
+  options.check = 1;
+  options.numerics = VINCI_NUMERICS_SHADOW;
+  options.max_cycles = 10;
+  RunHandle run;
+  ASSERT_EQ(vinci_submit(b.chip, b.stream, &options, &run.p), VINCI_OK) << vinci_last_error();
+  ASSERT_EQ(vinci_wait(run), VINCI_ERROR_LIMIT);
+  EXPECT_THAT(file_names(run),
+              testing::ElementsAre("chip.yaml", "findings.json", "numerics.csv", "numerics.json", "opdebug.json"));
+  EXPECT_THAT(file(run, "findings.json"), HasSubstr("max-cycles"));
+}
+
 }  // namespace
 }  // namespace vinci

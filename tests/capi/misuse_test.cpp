@@ -170,6 +170,8 @@ TEST(CApiMisuse, NullIsRefusedOrNothing) {
   EXPECT_EQ(vinci_run_output_count(nullptr), 0u);
   EXPECT_STREQ(vinci_run_stats(nullptr), "");
   EXPECT_STREQ(vinci_run_findings(nullptr), "");
+  EXPECT_EQ(vinci_run_file_count(nullptr), 0u);
+  EXPECT_STREQ(vinci_run_file_name(nullptr, 0), "");
   const Bench b;
   const DeviceBench d;
   const std::string text = stream_text();
@@ -204,6 +206,7 @@ TEST(CApiMisuse, NullIsRefusedOrNothing) {
                                     vinci_kernel_create(d.device, "k", VINCI_CORE_VECTOR, "end\n", 4, nullptr),
                                     vinci_wait(nullptr),
                                     vinci_run_counter(nullptr, "a", &value),
+                                    vinci_run_file(nullptr, "stats.json", nullptr, nullptr),
                                     vinci_run_output(nullptr, 0, &out),
                                     vinci_run_find_output(nullptr, "b", &out)}) {
     EXPECT_EQ(status, VINCI_ERROR_INPUT);

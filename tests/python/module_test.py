@@ -37,6 +37,29 @@ class Gemm(unittest.TestCase):
         self.assertEqual(run.cycles, run.stats["cycles"])
         self.assertEqual(run.counter("core0.AIC/M/busy"), run.stats["counters"]["core0.AIC"]["M"]["busy"])
 
+    def test_files_are_those_of_the_tool(self):
+        out = self.folder / "out"
+        subprocess.run([TOOL, "run", self.folder / "gemm/gemm.yaml", "--out", out, "-q", "--check", "--numerics=shadow"],
+                       check=True)
+        run = self.stream.run(self.chip, check=True, numerics="shadow")
+        self.assertEqual(run.files, ["chip.yaml", "findings.json", "numerics.csv", "numerics.json", "opdebug.json",
+                                     "stats.json"])
+        for name in run.files:
+            self.assertEqual(run.file(name), (out / name).read_bytes(), name)
+        with self.assertRaisesRegex(vinci.Error, "the run has no file 'stat.json'; it has chip.yaml"):
+            run.file("stat.json")
+
+    def test_files_of_a_run_that_fails(self):
+        run = self.stream.submit(self.chip, check=True, max_cycles=10)
+        with self.assertRaises(vinci.Error):
+            run.wait()
+        self.assertEqual(run.files, ["chip.yaml", "findings.json"])
+        out = self.folder / "failed"
+        self.assertEqual(subprocess.run([TOOL, "run", self.folder / "gemm/gemm.yaml", "--out", out, "-q", "--check",
+                                         "--max-cycles", "10"], capture_output=True).returncode, 7)
+        for name in run.files:
+            self.assertEqual(run.file(name), (out / name).read_bytes(), name)
+
     def test_why_kernels_take_their_time(self):
         run = self.stream.run(self.chip)
         with self.assertRaises(vinci.Error):

@@ -83,12 +83,20 @@ struct vinci_run {
   std::string error;  // of the status
   std::unique_ptr<vinci::task::RunMemory> memory;
   vinci::models::Result result;
-  std::string stats, findings, numerics;
-  std::string explanation;                             // from the first vinci_run_explain() on
-  std::string range, trace, report;                    // the same of these
+  using Files = std::map<std::string, std::string, std::less<>>;
+  Files files;                                         // by name; not changed when the run is done
+  Files requested;                                     // those that are made when they are asked for
   bool of_device = false;                              // also when it is done
   std::vector<vinci::u32> outputs;                     // buffers that have one
   std::vector<std::vector<vinci::u64>> output_shapes;  // in their order
+
+  const std::string& file(std::string_view name) const {
+    static const std::string none;
+    for (const Files* list : {&files, &requested}) {
+      if (const auto it = list->find(name); it != list->end()) return it->second;
+    }
+    return none;
+  }
 };
 
 namespace vinci::capi {

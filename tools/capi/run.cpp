@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -19,9 +20,7 @@
 #include "tools/explain/simulate.h"
 #include "tools/report/page.h"
 #include "tools/results/findings.h"
-#include "tools/results/numerics.h"
-#include "tools/results/shadow.h"
-#include "tools/results/stats_json.h"
+#include "tools/results/outputs.h"
 
 namespace vinci::capi {
 namespace {
@@ -58,25 +57,26 @@ void simulate(vinci_run& r) {
                                 .census = census ? &*census : nullptr,
                                 .checker = checker.get(),
                                 .threads = r.options.threads};
-  const auto report = [&](const Error* cut_short) {
-    if (checker) r.findings = results::findings_json(checker->findings(), cut_short);
-    if (!census) return;
-    std::vector<results::ShadowOutput> outputs;
-    if (census->shadow != nullptr) outputs = results::shadow_outputs(*census, tasks, *r.memory);
-    r.numerics = results::numerics_json({chip, tasks, *census, &outputs});
+  const auto make_files = [&](const Error* cut_short) {
+    results::EndedRun end{.chip = chip, .stream = tasks, .census = census ? &*census : nullptr, .cut_short = cut_short};
+    if (timed && cut_short == nullptr) end.result = &r.result;
+    if (checker) end.findings = &checker->findings();
+    end.shadow = results::shadow_of(end.census, tasks, *r.memory);
+    for (const results::OutputFile* file : results::kOutputFiles) {
+      if (file->exists(end)) r.files.emplace(file->name, file->contents(end));
+    }
   };
   try {
     if (timed) {
       r.result = models::simulate(chip, tasks, *r.memory, options);
-      r.stats = results::stats_json(chip, tasks, r.result);
     } else {
       r.result.instructions = models::run_functional(chip, tasks, *r.memory, options);
     }
   } catch (const Error& e) {
-    report(&e);
+    make_files(&e);
     throw;
   }
-  report(nullptr);
+  make_files(nullptr);
   if (checker && !checker->findings().empty()) {
     fail(Fault::Program, "the check found faults in the program: {}",
          results::findings_text(checker->findings(), 5, nullptr));
@@ -167,24 +167,54 @@ std::string trace_of(const vinci_run& r) {
 std::string report_of(const vinci_run& r) {
   const auto parsed = [](const std::string& text) { return text.empty() ? report::Json() : report::Json::parse(text); };
   const report::RunFiles files{.chip = *r.config,
-                               .stats = parsed(r.stats),
-                               .numerics = parsed(r.numerics),
-                               .findings = parsed(r.findings),
-                               .explanation = parsed(r.explanation)};
+                               .stats = parsed(r.file("stats.json")),
+                               .numerics = parsed(r.file("numerics.json")),
+                               .findings = parsed(r.file("findings.json")),
+                               .explanation = parsed(r.file("explain.json"))};
   if (files.stats.is_null() && files.numerics.is_null() && files.findings.is_null())
     fail(Fault::Unsupported, "a run of mode functional without check and numerics has nothing to report");
   return report::page(report::report_data(files));
 }
 
-// The text that `make` gives of a run that is done, made once.
-vinci_status text_of(vinci_run* run, const char** text, std::string vinci_run::*kept,
-                     std::string (*make)(const vinci_run&)) {
+// Files that are made when they are asked for, because they take time.
+struct OnRequest {
+  std::string_view name;
+  std::string (*make)(const vinci_run&);
+  bool again = false;  // made anew each time: it contains other files
+};
+constexpr std::array kOnRequest{OnRequest{"explain.json", explanation_of}, OnRequest{"range.json", range_of},
+                                OnRequest{"trace.json", trace_of}, OnRequest{"report.html", report_of, true}};
+
+std::string known_files(const vinci_run& r) {
+  std::string out;
+  for (const auto& [name, contents] : r.files)
+    out += (out.empty() ? "" : ", ") + name;
+  for (const OnRequest& file : kOnRequest)
+    out.append(out.empty() ? "" : ", ").append(file.name);
+  return out;
+}
+
+// The contents of a file of a run that is done.
+const std::string& file_of(vinci_run& run, std::string_view name) {
+  if (!run.done) fail(Fault::Input, "the run is not done");
+  if (const auto file = run.files.find(name); file != run.files.end()) return file->second;
+  const auto* request = std::ranges::find(kOnRequest, name, &OnRequest::name);
+  if (request == kOnRequest.end()) fail(Fault::Input, "the run has no file '{}'; it has {}", name, known_files(run));
+  const auto kept = run.requested.find(name);
+  if (kept != run.requested.end() && !request->again) return kept->second;
+  return run.requested.insert_or_assign(std::string(name), request->make(run)).first->second;
+}
+
+vinci_status text_of(vinci_run* run, const char** text, std::string_view name) {
   return guarded([&] {
     const char*& out = need(text, "text");
-    if (!need(run, "run").done) fail(Fault::Input, "the run is not done");
-    if ((run->*kept).empty()) run->*kept = make(*run);
-    out = (run->*kept).c_str();
+    out = file_of(need(run, "run"), name).c_str();
   });
+}
+
+// The text of a file that the run has without being asked, "" where it has none.
+const char* text_of(const vinci_run* run, std::string_view name) {
+  return run != nullptr && run->done ? run->file(name).c_str() : "";
 }
 
 // Carries the run out on this thread, where no thread has done so.
@@ -256,9 +286,24 @@ uint64_t vinci_run_cold_cycles(const vinci_run* run) {
   return is_done(run) ? run->result.kernel_cycles - run->result.warm_cycles() : 0;
 }
 uint64_t vinci_run_instructions(const vinci_run* run) { return is_done(run) ? run->result.instructions : 0; }
-const char* vinci_run_stats(const vinci_run* run) { return is_done(run) ? run->stats.c_str() : ""; }
-const char* vinci_run_numerics(const vinci_run* run) { return is_done(run) ? run->numerics.c_str() : ""; }
-const char* vinci_run_findings(const vinci_run* run) { return is_done(run) ? run->findings.c_str() : ""; }
+const char* vinci_run_stats(const vinci_run* run) { return vinci::capi::text_of(run, "stats.json"); }
+const char* vinci_run_numerics(const vinci_run* run) { return vinci::capi::text_of(run, "numerics.json"); }
+const char* vinci_run_findings(const vinci_run* run) { return vinci::capi::text_of(run, "findings.json"); }
+
+vinci_status vinci_run_file(vinci_run* run, const char* name, const void** data, size_t* bytes) {
+  return guarded([&] {
+    const void*& to = need(data, "data");
+    size_t& size = need(bytes, "bytes");
+    const std::string& contents = vinci::capi::file_of(need(run, "run"), &need(name, "name"));
+    to = contents.data();
+    size = contents.size();
+  });
+}
+size_t vinci_run_file_count(const vinci_run* run) { return is_done(run) ? run->files.size() : 0; }
+const char* vinci_run_file_name(const vinci_run* run, size_t index) {
+  if (index >= vinci_run_file_count(run)) return "";
+  return std::next(run->files.begin(), static_cast<std::ptrdiff_t>(index))->first.c_str();
+}
 
 vinci_status vinci_run_counter(const vinci_run* run, const char* path, uint64_t* value) {
   return guarded([&] {
@@ -272,23 +317,16 @@ vinci_status vinci_run_counter(const vinci_run* run, const char* path, uint64_t*
 }
 
 vinci_status vinci_run_explain(vinci_run* run, const char** text) {
-  return guarded([&] {
-    const char*& out = need(text, "text");
-    if (!is_done(&need(run, "run"))) vinci::fail(vinci::Fault::Input, "the run is not done");
-    if (run->explanation.empty()) run->explanation = vinci::capi::explanation_of(*run);
-    out = run->explanation.c_str();
-  });
+  return vinci::capi::text_of(run, text, "explain.json");
 }
-
 vinci_status vinci_run_range(vinci_run* run, const char** text) {
-  return vinci::capi::text_of(run, text, &vinci_run::range, vinci::capi::range_of);
+  return vinci::capi::text_of(run, text, "range.json");
 }
 vinci_status vinci_run_trace(vinci_run* run, const char** text) {
-  return vinci::capi::text_of(run, text, &vinci_run::trace, vinci::capi::trace_of);
+  return vinci::capi::text_of(run, text, "trace.json");
 }
 vinci_status vinci_run_report(vinci_run* run, const char** text) {
-  if (run != nullptr && run->done) run->report.clear();  // an explanation may have come
-  return vinci::capi::text_of(run, text, &vinci_run::report, vinci::capi::report_of);
+  return vinci::capi::text_of(run, text, "report.html");
 }
 
 size_t vinci_run_output_count(const vinci_run* run) { return run == nullptr ? 0 : run->outputs.size(); }

@@ -245,6 +245,24 @@ PYBIND11_MODULE(vinci, m) {
           "The run as a page, as report.html; a notebook shows a run that way.")
       .def_property_readonly("findings", [](const Run& r) { return json(vinci_run_findings(r.get())); })
       .def_property_readonly("numerics", [](const Run& r) { return json(vinci_run_numerics(r.get())); })
+      .def(
+          "file",
+          [](const Run& r, const std::string& name) {
+            const void* data = nullptr;
+            std::size_t size = 0;
+            must(vinci_run_file(r.get(), c_text(name), &data, &size));
+            return py::bytes(static_cast<const char*>(data), size);
+          },
+          py::arg("name"), "The bytes of a file of the run, by its name in the folder of `vinci run`: 'numerics.csv'.")
+      .def_property_readonly(
+          "files",
+          [](const Run& r) {
+            py::list names;
+            for (std::size_t i = 0; i < vinci_run_file_count(r.get()); ++i)
+              names.append(vinci_run_file_name(r.get(), i));
+            return names;
+          },
+          "The names of files that file() has without simulating again.")
       .def("counter", &Run::counter, py::arg("path"), "Such as 'core0.AIC/M/busy'.")
       .def("output", &output, py::arg("name"), "An array on the memory of the run; None without data.")
       .def_property_readonly("outputs", &outputs);

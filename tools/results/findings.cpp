@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "tools/results/outputs.h"
+
 namespace vinci::results {
 namespace {
 
@@ -124,5 +126,10 @@ std::string findings_json(const isa::check::Findings& findings, const Error* cut
   out["findings"] = std::move(list);
   return out.dump(2) + "\n";
 }
+
+constinit const OutputFile files::findings_json{
+    .name = "findings.json",
+    .exists = [](const EndedRun& r) { return r.findings != nullptr; },
+    .contents = [](const EndedRun& r) { return results::findings_json(*r.findings, r.cut_short); }};
 
 }  // namespace vinci::results

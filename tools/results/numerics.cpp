@@ -11,6 +11,7 @@
 
 #include "sim/io/text_file.h"
 #include "tools/results/numerics_causes.h"
+#include "tools/results/outputs.h"
 #include "tools/results/shadow.h"
 
 namespace vinci::results {
@@ -227,5 +228,24 @@ std::string numerics_summary(const CensusReport& r) {
     out += shadow_summary(r, r.outputs != nullptr ? *r.outputs : std::vector<ShadowOutput>{});
   return out;
 }
+
+namespace {
+
+constexpr bool counted(const EndedRun& r) { return r.census != nullptr; }
+
+}  // namespace
+
+constinit const OutputFile files::numerics_json{
+    .name = "numerics.json", .exists = counted, .contents = [](const EndedRun& r) {
+      return results::numerics_json(r.census_report());
+    }};
+constinit const OutputFile files::numerics_csv{
+    .name = "numerics.csv", .exists = counted, .contents = [](const EndedRun& r) {
+      return results::numerics_csv(r.census_report());
+    }};
+constinit const OutputFile files::opdebug_json{
+    .name = "opdebug.json", .exists = counted, .contents = [](const EndedRun& r) {
+      return results::opdebug_json(r.census_report());
+    }};
 
 }  // namespace vinci::results

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tools/results/outputs.h"
+
 namespace vinci::results {
 namespace {
 
@@ -52,5 +54,10 @@ std::string stats_json(const config::ChipConfig& chip, const task::TaskStream& s
     out["scalar_code"].push_back({{"at", n.place}, {"own", n.own}, {"api", n.api}});
   return out.dump(2) + "\n";
 }
+
+constinit const OutputFile files::stats_json{
+    .name = "stats.json",
+    .exists = [](const EndedRun& r) { return r.result != nullptr; },
+    .contents = [](const EndedRun& r) { return results::stats_json(r.chip, r.stream, *r.result); }};
 
 }  // namespace vinci::results

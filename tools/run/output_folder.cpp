@@ -3,13 +3,13 @@
 #include "tools/run/output_folder.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "isa/base/error.h"
 #include "sim/io/atomic_file.h"
 #include "sim/task/locate.h"
 #include "tools/profile/profile.h"
+#include "tools/results/outputs.h"
 
 namespace vinci::run {
 namespace {
@@ -17,10 +17,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // Names that a run writes itself, for every task stream.
-constexpr std::array kOwnFiles{"summary.txt",  "stats.json",       "run-info.json",        "chip.yaml",
-                               "trace.json",   "instructions.csv", "numerics.json",        "numerics.csv",
-                               "opdebug.json", "findings.json",    "trace.perfetto-trace", "report.html",
-                               "explain.json", "range.json"};
+std::vector<std::string_view> own_files() {
+  std::vector<std::string_view> out{"summary.txt",          "run-info.json", "trace.json",   "instructions.csv",
+                                    "trace.perfetto-trace", "report.html",   "explain.json", "range.json"};
+  for (const results::OutputFile* file : results::kOutputFiles)
+    out.push_back(file->name);
+  return out;
+}
 
 std::string default_folder(const std::string& task_file) {
   const fs::path path = fs::path(task_file).lexically_normal();
@@ -53,14 +56,16 @@ template <class... A>
 // The first part of an output's path must not be a name that the run uses itself.
 void refuse_reserved(const std::string& task_file, const task::TaskStream& stream, usize buffer) {
   const std::string first = fs::path(stream.buffers[buffer].output).lexically_normal().begin()->string();
-  if (std::ranges::find(kOwnFiles, first) != kOwnFiles.end())
+  const std::vector<std::string_view> own = own_files();
+  if (std::ranges::find(own, first) != own.end())
     refuse_output(task_file, stream, buffer, "which is a file of every run; choose another name");
   if (profile::is_profile_name(first))
     refuse_output(task_file, stream, buffer, "which is a name of the profile; choose another name");
 }
 
 std::vector<std::string> files_written(const std::string& task_file, const task::TaskStream& stream) {
-  std::vector<std::string> out(kOwnFiles.begin(), kOwnFiles.end());
+  const std::vector<std::string_view> own = own_files();
+  std::vector<std::string> out(own.begin(), own.end());
   for (usize i = 0; i < stream.buffers.size(); ++i) {
     if (stream.buffers[i].output.empty()) continue;
     refuse_reserved(task_file, stream, i);

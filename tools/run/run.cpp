@@ -17,8 +17,8 @@
 #include "tools/explain/range.h"
 #include "tools/results/findings.h"
 #include "tools/results/numerics.h"
+#include "tools/results/outputs.h"
 #include "tools/results/shadow.h"
-#include "tools/results/stats_json.h"
 #include "tools/run/arguments.h"
 #include "tools/run/interrupts.h"
 #include "tools/run/report.h"
@@ -47,7 +47,9 @@ Run::Run(const Options& o, const task::TaskStream& stream, Host host, std::FILE*
       out_(o.out, o.file, o.chip, stream, std::move(reserved)),
       line_(o.quiet, chip_.clock) {
   // The chip comes first: it shows before a long run whether the folder can be written at all.
-  io::write_file_atomically(out_.path("chip.yaml"), config::write_chip(chip_));
+  for (const results::OutputFile* file : results::kOutputFiles) {
+    if (file->early) io::write_file_atomically(out_.path(std::string(file->name)), file->contents(ended(nullptr)));
+  }
   memory_.emplace(stream, o.mode != "timing", o.seed);
   if (o_.check) checker_ = std::make_unique<isa::check::Checker>(memory_->gm());
   if (o_.mode != "functional") make_sinks();
@@ -136,7 +138,7 @@ void Run::keep_timeline(const Error& fault) {
 
 // What came before the fault may be its cause.
 void Run::explain(const Error& fault) {
-  if (!o_.numerics.empty()) write_numerics();
+  write_files(ended(&fault));
   if (checker_) report_findings(&fault);
   if (o_.report && (!o_.numerics.empty() || checker_)) write_report(out_.folder());
 }
@@ -154,20 +156,21 @@ std::string Run::execute() {
     return fmt::format("{} on {} ({}), mode functional (no time)\n\ninstructions        {}\n", stream_.name, chip_.name,
                        chip_.product, instructions_);
   }
-  models::Result result;
+  models::Result& result = result_.emplace();
   advance([&](models::Session& session) { result = session.finish(); });
   commit();
   instructions_ = result.instructions;
   if (result.threads_missing > 0)
     fmt::print(stderr, "vinci: the system refused to start more threads; {} fewer did the work\n",
                result.threads_missing);
-  io::write_file_atomically(out_.path("stats.json"), results::stats_json(chip_, stream_, result));
   return summary(chip_, stream_, result, o_.mode, o_.cold);
 }
 
 void Run::finish() {
   std::string text = execute();
-  if (!o_.numerics.empty()) text += write_numerics();
+  const results::EndedRun end = ended(nullptr);
+  write_files(end);
+  if (end.census != nullptr) text += results::numerics_summary(end.census_report());
   if (o_.explain) text += write_explanation();
   if (o_.range) text += write_range();
   const std::vector<std::string> outputs = memory_->write_outputs(out_.folder());
@@ -201,7 +204,6 @@ void Run::print_result(const std::string& text, const std::vector<std::string>& 
 
 void Run::report_findings(const Error* cut_short) const {
   constexpr usize kShown = 20;
-  io::write_file_atomically(out_.path("findings.json"), results::findings_json(checker_->findings(), cut_short));
   if (!o_.quiet || cut_short != nullptr || !checker_->findings().empty())
     print(results::findings_text(checker_->findings(), kShown, cut_short));
 }
@@ -236,14 +238,19 @@ std::string Run::write_range() {
   }
 }
 
-std::string Run::write_numerics() const {
-  std::vector<results::ShadowOutput> outputs;
-  if (census_.shadow != nullptr) outputs = results::shadow_outputs(census_, stream_, *memory_);
-  const results::CensusReport report{chip_, stream_, census_, &outputs};
-  io::write_file_atomically(out_.path("numerics.json"), results::numerics_json(report));
-  io::write_file_atomically(out_.path("numerics.csv"), results::numerics_csv(report));
-  io::write_file_atomically(out_.path("opdebug.json"), results::opdebug_json(report));
-  return results::numerics_summary(report);
+results::EndedRun Run::ended(const Error* cut_short) const {
+  const isa::Census* census = o_.numerics.empty() ? nullptr : &census_;
+  results::EndedRun out{.chip = chip_, .stream = stream_, .census = census, .cut_short = cut_short};
+  if (result_ && cut_short == nullptr) out.result = &*result_;
+  if (checker_) out.findings = &checker_->findings();
+  if (memory_) out.shadow = results::shadow_of(census, stream_, *memory_);
+  return out;
+}
+
+void Run::write_files(const results::EndedRun& run) const {
+  results::for_each_output(run, [&](std::string_view name, const std::string& contents) {
+    io::write_file_atomically(out_.path(std::string(name)), contents);
+  });
 }
 
 }  // namespace vinci::run

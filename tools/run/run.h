@@ -16,6 +16,7 @@
 #include "sim/trace/instruction_csv.h"
 #include "tools/explain/collector.h"
 #include "tools/profile/simulator_tree.h"
+#include "tools/results/outputs.h"
 #include "tools/run/options.h"
 #include "tools/run/output_folder.h"
 #include "tools/run/progress.h"
@@ -55,7 +56,9 @@ class Run {
   void keep_timeline(const Error& fault);
   void explain(const Error& fault);
   void commit();
-  std::string write_numerics() const;
+  // What the files of tools/results/outputs.h are made from.
+  results::EndedRun ended(const Error* cut_short) const;
+  void write_files(const results::EndedRun& run) const;
   void report_findings(const Error* cut_short) const;
   // Why the kernels took their time; returns it as text.
   std::string write_explanation();
@@ -80,6 +83,7 @@ class Run {
   std::optional<explain::Collector> causes_;
   std::optional<profile::Profile> tables_;
   std::optional<models::Session> session_;
+  std::optional<models::Result> result_;  // of a run with time that came to its end
   u64 instructions_ = 0;
 };
 

@@ -152,6 +152,16 @@ VINCI_API vinci_status vinci_run_range(vinci_run* run, const char** text);
 VINCI_API vinci_status vinci_run_trace(vinci_run* run, const char** text);
 VINCI_API vinci_status vinci_run_report(vinci_run* run, const char** text);
 
+/* A file of a run that is done, by its name in the folder of `vinci run` (docs/outputs.md): those of the functions
+ * above, and "chip.yaml", "numerics.csv", "opdebug.json". Runs that failed have the files that explain why. The bytes
+ * end with the run; those of report.html also when the file is asked for again. The rules of vinci_run_explain() hold
+ * for "explain.json", "range.json", "trace.json" and "report.html". VINCI_ERROR_INPUT: the run has no such file; the
+ * message lists those that it has. */
+VINCI_API vinci_status vinci_run_file(vinci_run* run, const char* name, const void** data, size_t* bytes);
+/* The names of the files that a run that is done has, but for those four; "" behind the last one. */
+VINCI_API size_t vinci_run_file_count(const vinci_run* run);
+VINCI_API const char* vinci_run_file_name(const vinci_run* run, size_t index);
+
 /* The host buffers of a task stream that have an `output`. */
 typedef struct vinci_output {
   size_t size;       /* of this structure, set by the caller */
