@@ -47,27 +47,27 @@ void CrossCoreFlags::list_setters(const TaskCore& core, u32 mode, std::vector<Ta
 std::span<const TaskCore> CrossCoreFlags::set(const TaskCore& core, const CrossCoreSet& what) {
   if (what.mode == 0 && shape_.blocks > shape_.resident) {
     fail_issue(
-        Breach::cross_core_setup,
+        FaultId::cross_core_setup,
         "mode 0 synchronises all {} blocks of the task, but the chip holds only {} at once; the others would never "
         "start",
         shape_.blocks, shape_.resident);
   }
   if (what.mode != 0 && !shape_.mix()) {
-    fail_issue(Breach::cross_core_setup,
+    fail_issue(FaultId::cross_core_setup,
                "mode {} works inside the blocks of a MIX task; this task runs on {} cores only", what.mode,
                shape_.cube ? "AIC" : "AIV");
   }
-  if (what.mode == 1 && core.part == 0) fail_issue(Breach::cross_core_setup, "mode 1 is between AIVs; this is an AIC");
+  if (what.mode == 1 && core.part == 0) fail_issue(FaultId::cross_core_setup, "mode 1 is between AIVs; this is an AIC");
   if (states_.empty()) states_.resize(index({shape_.blocks, 0}));
   if (what.mode == CrossCoreSet::kPair) {
     if (what.aiv > shape_.vector_cores || (core.part != 0 && core.part != what.aiv))
-      fail_issue(Breach::cross_core_setup, "a pair of AIV{} is not {}'s", what.aiv - 1, name(core));
+      fail_issue(FaultId::cross_core_setup, "a pair of AIV{} is not {}'s", what.aiv - 1, name(core));
     released_.assign(1, {core.block, core.part == 0 ? what.aiv : 0});
     return released_;
   }
   u8& ahead = state(core).ahead[what.mode][what.flag];
   if (ahead == kMaxCrossCoreCount) {
-    fail_issue(Breach::cross_core_overflow,
+    fail_issue(FaultId::cross_core_overflow,
                "ccu_cross_core_set_ovfl_err: {} has set flag {} {} times more often than its partners in mode {}",
                name(core), what.flag, kMaxCrossCoreCount, what.mode);
   }
@@ -104,7 +104,7 @@ bool CrossCoreFlags::full(const TaskCore& core, const CrossCoreSet& what) {
 void CrossCoreFlags::increment(const TaskCore& core, u32 flag) {
   u8& count = state(core).count[flag];
   if (count == kMaxCrossCoreCount) {
-    fail_issue(Breach::cross_core_overflow,
+    fail_issue(FaultId::cross_core_overflow,
                "ccu_cross_core_set_ovfl_err: flag {} of {} is set {} times and not waited for", flag, name(core),
                kMaxCrossCoreCount);
   }

@@ -28,7 +28,7 @@ Extent extent(const Access& a) {
   std::string buffer(name(a.buffer));
   std::ranges::transform(buffer, buffer.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  throw IllegalIssue(Breach::out_of_bounds,
+  throw IllegalIssue(FaultId::out_of_bounds,
                      fmt::format("the {} address out of bounds: {} {} [{:#x}, {:#x}) but {} has {:#x} bytes", buffer,
                                  a.operand, a.write ? "writes" : "reads", e.begin, e.end, name(a.buffer), size),
                      &a, e.begin, e.end);
@@ -43,7 +43,7 @@ std::string_view gm_fault(const Access& a, PipeId by) {
 
 [[noreturn]] void fail_gm(const Access& a, u64 begin, u64 end, PipeId by, const GlobalMemory& gm) {
   if (const auto* freed = gm.find_freed(begin, end - begin)) {
-    throw IllegalIssue(Breach::freed,
+    throw IllegalIssue(FaultId::use_after_free,
                        fmt::format("use after free: {}: {} [{:#x}, {:#x}) is in '{}', which a task has freed",
                                    gm_fault(a, by), a.operand, begin, end, freed->name),
                        &a, begin, end);
@@ -54,7 +54,7 @@ std::string_view gm_fault(const Access& a, PipeId by) {
     hint = fmt::format("nearest is '{}' [{:#x}, {:#x})", near->name, near->begin, near->begin + near->bytes);
   }
   throw IllegalIssue(
-      Breach::gm_out_of_bounds,
+      FaultId::gm_out_of_bounds,
       fmt::format("{}: {} [{:#x}, {:#x}) is in no allocation; {}", gm_fault(a, by), a.operand, begin, end, hint), &a,
       begin, end);
 }
@@ -65,7 +65,7 @@ std::string_view gm_fault(const Access& a, PipeId by) {
     const auto pipe = static_cast<PipeId>(p);
     if ((pipes_of(kind) & bit(pipe)) != 0) has += fmt::format("{}{}", has.empty() ? "" : ", ", name(pipe));
   }
-  throw IllegalIssue(Breach::missing_unit,
+  throw IllegalIssue(FaultId::missing_unit,
                      fmt::format("a core of type {} has no PIPE_{}; its pipes are {}", name(kind), name(missing), has));
 }
 
@@ -89,7 +89,7 @@ void check_footprint(const Footprint& footprint, PipeId by, const CoreSpec& core
   for (const Access& a : footprint) {
     if (a.empty()) continue;
     if (a.align > 1 && a.address % a.align != 0) [[unlikely]] {
-      throw IllegalIssue(Breach::misaligned,
+      throw IllegalIssue(FaultId::misaligned_access,
                          fmt::format("unaligned access: {} = {:#x} in {} must be a multiple of {} bytes", a.operand,
                                      a.address, name(a.buffer), a.align),
                          &a, a.address, a.address + a.len);
@@ -100,7 +100,7 @@ void check_footprint(const Footprint& footprint, PipeId by, const CoreSpec& core
     }
     const u64 size = core.sizes[index(a.buffer)];
     if (size == 0) [[unlikely]] {
-      throw IllegalIssue(Breach::missing_unit,
+      throw IllegalIssue(FaultId::missing_unit,
                          fmt::format("a core of type {} has no {}", name(core.kind), name(a.buffer)), &a, a.address,
                          a.address + a.len);
     }
@@ -114,7 +114,7 @@ void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& g
   const u32 pipes = pipes_of(core.kind);
   const auto need_pipe = [&](PipeId p) {
     if (p == PipeId::ALL) [[unlikely]]
-      throw IllegalIssue(Breach::missing_unit, "PIPE_ALL is no pipe that a flag can belong to; name one");
+      throw IllegalIssue(FaultId::missing_unit, "PIPE_ALL is no pipe that a flag can belong to; name one");
     if ((pipes & bit(p)) == 0) [[unlikely]]
       fail_pipe(p, core.kind);
   };
@@ -133,11 +133,11 @@ void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& g
       need_pipe(a.src);
       need_pipe(a.dst);
       if (a.src == a.dst) {
-        throw IllegalIssue(Breach::flag_to_itself,
+        throw IllegalIssue(FaultId::flag_to_itself,
                            fmt::format("{} from PIPE_{} to itself; use pipe_barrier", inst.row->name, name(a.src)));
       }
       if (a.event >= core.flags_per_pair) {
-        throw IllegalIssue(Breach::event_id,
+        throw IllegalIssue(FaultId::event_out_of_range,
                            fmt::format("event id {} out of range: this chip has EVENT_ID0..EVENT_ID{}", a.event,
                                        core.flags_per_pair - 1));
       }
@@ -149,7 +149,7 @@ void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& g
     case Role::cross_set: {
       const auto& a = args_of<insn::FftsCrossCoreSync>(inst.args);
       if (a.which == PipeId::S || a.which == PipeId::ALL) {
-        fail_issue(Breach::missing_unit, "{} on PIPE_{}: a pipe that executes instructions is needed", inst.row->name,
+        fail_issue(FaultId::missing_unit, "{} on PIPE_{}: a pipe that executes instructions is needed", inst.row->name,
                    name(a.which));
       }
       need_pipe(a.which);
@@ -158,7 +158,7 @@ void check_issue(const Issued& inst, const CoreSpec& core, const GlobalMemory& g
     }
     case Role::cross_wait:
       if (inst.spr[SprId::ffts_base_addr] == 0) {
-        fail_issue(Breach::cross_core_setup, "{} before set_ffts_base_addr", inst.row->name);
+        fail_issue(FaultId::cross_core_setup, "{} before set_ffts_base_addr", inst.row->name);
       }
       return;
     case Role::scalar:

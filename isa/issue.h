@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "isa/base/error.h"
+#include "isa/check/fault_id.h"
 #include "isa/exec.h"
 #include "isa/insn.h"
 
@@ -41,47 +42,32 @@ inline OverflowMode overflow_of(const CoreSpec& core, const Spr& spr) {
   return (spr.ctrl & ctrl::kInfNan) != 0 ? OverflowMode::inf_nan : OverflowMode::saturation;
 }
 
-// What is wrong with an instruction, where it is one of the things that users look for.
-enum class Breach : u8 {
-  operand,
-  out_of_bounds,     // of a buffer of the core
-  gm_out_of_bounds,  // in no allocation of global memory
-  misaligned,
-  freed,
-  missing_unit,
-  flag_to_itself,
-  event_id,
-  argument,  // of the kernel, which the launch does not pass
-  division_by_zero,
-  cross_core_setup,  // a flag between cores that could never reach its partners
-  cross_core_overflow,
-  missing_end,
-};
+using check::FaultId;
 
 // Fault::Program with the bytes that it is about, where it is about an access.
 class IllegalIssue : public Error {
  public:
-  IllegalIssue(Breach breach, std::string message, const Access* access = nullptr, u64 begin = 0, u64 end = 0)
-      : Error(Fault::Program, std::move(message)), breach_(breach), begin_(begin), end_(end) {
+  IllegalIssue(FaultId id, std::string message, const Access* access = nullptr, u64 begin = 0, u64 end = 0)
+      : Error(Fault::Program, std::move(message)), id_(id), begin_(begin), end_(end) {
     if (access != nullptr) access_ = *access;
   }
   IllegalIssue with_message(std::string message) const {
-    return {breach_, std::move(message), access_ ? &*access_ : nullptr, begin_, end_};
+    return {id_, std::move(message), access_ ? &*access_ : nullptr, begin_, end_};
   }
-  Breach breach() const { return breach_; }
+  FaultId id() const { return id_; }
   const std::optional<Access>& access() const { return access_; }
   u64 begin() const { return begin_; }  // first byte that is refused, in the buffer of the access
   u64 end() const { return end_; }
 
  private:
-  Breach breach_;
+  FaultId id_;
   std::optional<Access> access_;
   u64 begin_, end_;
 };
 
 template <class... A>
-[[noreturn]] void fail_issue(Breach breach, fmt::format_string<A...> text, A&&... args) {
-  throw IllegalIssue(breach, fmt::format(text, std::forward<A>(args)...));
+[[noreturn]] void fail_issue(FaultId id, fmt::format_string<A...> text, A&&... args) {
+  throw IllegalIssue(id, fmt::format(text, std::forward<A>(args)...));
 }
 
 // Refuses what the hardware would trap on: a pipe or buffer that the core does not have, an address out of a buffer or

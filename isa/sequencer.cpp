@@ -41,7 +41,7 @@ void Sequencer::start(const Code& code, const Launch& launch) {
 }
 
 void Sequencer::fail_missing_end() {
-  fail_issue(Breach::missing_end, "the program runs past its last instruction; `end` is missing");
+  fail_issue(FaultId::missing_end, "the program runs past its last instruction; `end` is missing");
 }
 
 void Sequencer::refuse_unknown(const CodeInst& inst, u8 reg) const {

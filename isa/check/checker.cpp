@@ -28,6 +28,14 @@ std::string access_text(const Site& s, bool with_block, bool with_task) {
   return fmt::format("{}PIPE_{} {} by {} ({})", where, name(s.pipe), what, mnemonic, s.place);
 }
 
+// A text of FaultText with the two sides of a finding in it.
+std::string filled(std::string_view text, const Site& at, const Site& other) {
+  return fmt::format(fmt::runtime(text), fmt::arg("at_pipe", name(at.pipe)), fmt::arg("at_line", line_of(at)),
+                     fmt::arg("at_task", at.task), fmt::arg("at_core", at.core),
+                     fmt::arg("other_pipe", name(other.pipe)), fmt::arg("other_line", line_of(other)),
+                     fmt::arg("other_task", other.task), fmt::arg("other_core", other.core));
+}
+
 }  // namespace
 
 Checker::Checker(const GlobalMemory& gm) : gm_(gm) {}
@@ -62,7 +70,7 @@ void Checker::report_cross_waits() {
           "circular wait, the task cannot go on (on a device: aicore timeout, 507014): {} waits for flag {}, which {} "
           "would set behind its own wait_flag_dev",
           core->core_name(), wait->flag, later->core_name());
-      f.suggestion = "set the flags before the waits that hold them up";
+      f.suggestion = text(f.id).suggestion;
     } else {
       f.id = FaultId::wait_without_set;
       f.message = fmt::format(
@@ -90,101 +98,13 @@ void Checker::report_unpaired_cross_sets() {
 // ---------------------------------------------------------------------------------------------------------------------
 // Tasks
 
-Checker::Stream& Checker::stream(u32 index) {
-  if (index >= streams_.size()) streams_.resize(index + 1);
-  return streams_[index];
-}
-
-u32 Checker::begin_task(u32 stream_index, u32 number, std::string name) {
-  const u32 task = reach_task(stream_index, number, std::move(name));
-  begin_reached(task);
-  return task;
-}
-
-u32 Checker::reach_task(u32 stream_index, u32 number, std::string name) {
-  const Stream& s = stream(stream_index);
-  tasks_.push_back(
-      {.name = std::move(name), .stream = stream_index, .position = s.begun, .number = number, .knows = s.knows});
+u32 Checker::add_task(u32 number, std::string name) {
+  tasks_.push_back({.name = std::move(name), .number = number});
   return static_cast<u32>(tasks_.size() - 1);
 }
 
-void Checker::hand_over(u32 stream_index, u32 host_thread) {
-  stream(std::max(stream_index, host_thread));  // so that the next reference stays
-  Stream& host = stream(host_thread);
-  const u32 known = host.knows->size() > host_thread ? (*host.knows)[host_thread] : 0;
-  if (known != host.begun) host.knows = std::make_shared<std::vector<u32>>(known_after(host_thread));
-  stream(stream_index).handed.push_back(host.knows);
-}
-
-void Checker::come_to_handed(u32 stream_index) {
-  Stream& s = stream(stream_index);
-  if (s.handed.empty()) return;
-  if (s.handed.front() != s.learned) learn(s, *s.handed.front());
-  s.learned = std::move(s.handed.front());
-  s.handed.pop_front();
-}
-
-// What is finished once the present task of a stream is.
-std::vector<u32> Checker::known_after(u32 stream_index) {
-  const Stream& s = stream(stream_index);
-  std::vector<u32> knows = *s.knows;
-  if (knows.size() <= stream_index) knows.resize(stream_index + 1);
-  knows[stream_index] = s.begun;
-  return knows;
-}
-
-void Checker::learn(Stream& s, const std::vector<u32>& known) {
-  auto knows = std::make_shared<std::vector<u32>>(*s.knows);
-  knows->resize(std::max(knows->size(), known.size()));
-  for (usize i = 0; i < known.size(); ++i)
-    (*knows)[i] = std::max((*knows)[i], known[i]);
-  s.knows = std::move(knows);
-}
-
-// An event stays recorded until it is reset, so whoever waits for it comes after one of its records, nobody knows
-// which.
-void Checker::record_event(u32 task, u32 event, std::string_view name) {
-  order_.event_record(task, event, name);
-  const std::vector<u32> after = known_after(tasks_[task].stream);
-  const auto [it, first] = events_.try_emplace(event, after);
-  if (first) return;
-  std::vector<u32>& known = it->second;
-  known.resize(std::min(known.size(), after.size()));
-  for (usize i = 0; i < known.size(); ++i)
-    known[i] = std::min(known[i], after[i]);
-}
-
-void Checker::wait_event(u32 task, u32 event) {
-  order_.event_passed(task, event);
-  if (const auto it = events_.find(event); it != events_.end()) learn(stream(tasks_[task].stream), it->second);
-}
-
-void Checker::reset_event(u32 task, u32 event, std::string_view name) {
-  order_.event_reset(task, event, name, events_.erase(event) != 0);
-}
-
-// One wait takes a notify; a record of one that is up is lost.
-void Checker::record_notify(u32 task, u32 notify, std::string_view name) {
-  if (order_.notify_record(task, notify, name)) notifies_.insert_or_assign(notify, known_after(tasks_[task].stream));
-}
-
-void Checker::wait_notify(u32 task, u32 notify) {
-  if (const auto it = notifies_.find(notify); it != notifies_.end()) learn(stream(tasks_[task].stream), it->second);
-}
-
-void Checker::follow(u32 stream_index, u32 earlier) {
-  if (stream_index == earlier) return;
-  const std::vector<u32> known = known_after(earlier);
-  learn(stream(stream_index), known);
-}
-
-bool Checker::task_before(const Task& earlier, const Task& later) const {
-  if (earlier.stream == later.stream) return earlier.position < later.position;
-  return earlier.stream < later.knows->size() && (*later.knows)[earlier.stream] > earlier.position;
-}
-
 void Checker::task_access(u32 task, u64 address, u64 bytes, bool write) {
-  static const Clock kNothing;
+  static const VectorClock kNothing;
   actors_.push_back({.task = task});
   const Record record{.actor = static_cast<u32>(actors_.size() - 1)};
   const Access access{.buffer = BufId::GM, .write = write, .address = address, .len = 1, .count = {1, 1, 1}};
@@ -208,9 +128,8 @@ void Checker::task_frees(u32 task, u64 address, u64 bytes) {
 }
 
 bool Checker::freed_before(u32 task, u64 address) const {
-  return std::ranges::any_of(freed_, [&](const Freed& f) {
-    return address >= f.begin && address < f.end && task_before(tasks_[f.task], tasks_[task]);
-  });
+  return std::ranges::any_of(
+      freed_, [&](const Freed& f) { return address >= f.begin && address < f.end && happens_before(f.task, task); });
 }
 
 void Checker::task_fault(u32 task, FaultId id, const std::string& message) {
@@ -243,7 +162,7 @@ bool Checker::ordered(const Record& e, bool earlier_writes, const Present& now, 
   if (a.task == b.task) {  // what a task that is no kernel does, it does in order
     return a.block == kNoBlock || (now.clock.of(e.actor, e.pipe) >= e.position && e.position > 0);
   }
-  return task_before(tasks_[a.task], tasks_[b.task]);
+  return happens_before(a.task, b.task);
 }
 
 void Checker::touch_gm(Present now, const Footprint& footprint) {
@@ -311,31 +230,6 @@ Findings::Moment Checker::moment(const Record& r) const {
   return {tasks_[a.task].number, a.block, r.issued};
 }
 
-std::string Checker::suggestion(FaultId id, const Site& at, const Site& other) const {
-  switch (id) {
-    case FaultId::raw_hazard:
-    case FaultId::war_hazard:
-    case FaultId::waw_hazard: {
-      const std::string flag = fmt::format("(PIPE_{}, PIPE_{}, EVENT_ID..)", name(other.pipe), name(at.pipe));
-      return fmt::format("set_flag{} after {}, wait_flag{} before {}", flag, line_of(other), flag, line_of(at));
-    }
-    case FaultId::missing_pipe_barrier:
-      return fmt::format("pipe_barrier(PIPE_{}) after {}, before {}", name(at.pipe), line_of(other), line_of(at));
-    case FaultId::block_overlap: return "give each block a range of its own, or order the blocks with cross-core flags";
-    case FaultId::core_overlap:
-      return fmt::format("ffts_cross_core_sync PIPE_{} after {}, wait_flag_dev before {}", name(other.pipe),
-                         line_of(other), line_of(at));
-    case FaultId::task_overlap:
-    case FaultId::unordered_free:
-    case FaultId::unordered_collective:
-      return fmt::format("event_record behind task '{}', stream_wait_event before task '{}'", other.task, at.task);
-    case FaultId::unordered_event_reset:
-    case FaultId::unordered_notify:
-      return fmt::format("order task '{}' and task '{}' by a further event or notify", other.task, at.task);
-    default: return {};
-  }
-}
-
 void Checker::name_allocation(Finding& f) const {
   if (f.buffer != BufId::GM || f.end <= f.begin) return;
   const auto* a = gm_.find(f.begin, 1);
@@ -374,12 +268,8 @@ void Checker::conflict(const Record& other, bool other_writes, const Present& no
     const bool tasks = a.task != b.task;
     f.message = fmt::format("Potential {} hazard detected at {}: {}, {}", kind, name(access.buffer),
                             access_text(*f.other, blocks, tasks), access_text(f.at, blocks, tasks));
-    if (id == FaultId::block_overlap) f.message += "; blocks of one task run at once (multi-core corruption)";
-    if (id == FaultId::core_overlap)
-      f.message += fmt::format("; {} and {} run at once (multi-core corruption)", f.other->core, f.at.core);
-    if (id == FaultId::task_overlap) f.message += "; nothing orders the two tasks";
-    if (id == FaultId::unordered_free) f.message += "; use after free: nothing orders the free before or after the use";
-    f.suggestion = suggestion(id, f.at, *f.other);
+    f.message += filled(text(id).conflict, f.at, *f.other);
+    f.suggestion = filled(text(id).suggestion, f.at, *f.other);
     name_allocation(f);
     return f;
   });
@@ -396,7 +286,7 @@ void Checker::undefined(const Present& now, const Access& access, u64 begin, u64
         fmt::format("Uninitialized read detected at {}: {}; {}", name(access.buffer), access_text(f.at, false, false),
                     access.buffer == BufId::GM ? fmt::format("'{}' was never written there", f.allocation)
                                                : std::string("this block has written nothing there"));
-    f.suggestion = access.buffer == BufId::GM ? "copy or set the whole range before" : "load the whole range before";
+    f.suggestion = text(id).suggestion;
     return f;
   });
 }
@@ -409,7 +299,7 @@ void Checker::report_unordered(FaultId id, u32 one, u32 other, std::string messa
   };
   const Record at = record_of(one), with = record_of(other);
   Finding f{.id = id, .message = std::move(message)};
-  f.suggestion = suggestion(id, site(at, nullptr, false), site(with, nullptr, false));
+  f.suggestion = filled(text(id).suggestion, site(at, nullptr, false), site(with, nullptr, false));
   report(std::move(f), at, nullptr, &with);
 }
 

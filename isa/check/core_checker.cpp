@@ -12,25 +12,6 @@ namespace {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-FaultId fault_of(Breach b) {
-  switch (b) {
-    case Breach::operand: return FaultId::illegal_operand;
-    case Breach::out_of_bounds: return FaultId::out_of_bounds;
-    case Breach::gm_out_of_bounds: return FaultId::gm_out_of_bounds;
-    case Breach::misaligned: return FaultId::misaligned_access;
-    case Breach::freed: return FaultId::use_after_free;
-    case Breach::missing_unit: return FaultId::missing_unit;
-    case Breach::flag_to_itself: return FaultId::flag_to_itself;
-    case Breach::event_id: return FaultId::event_out_of_range;
-    case Breach::argument: return FaultId::missing_argument;
-    case Breach::division_by_zero: return FaultId::division_by_zero;
-    case Breach::cross_core_setup: return FaultId::cross_core_setup;
-    case Breach::cross_core_overflow: return FaultId::cross_core_overflow;
-    case Breach::missing_end: return FaultId::missing_end;
-  }
-  return FaultId::illegal_operand;
-}
-
 }  // namespace
 
 std::string name_of(const insn::FlagBase::Args& a) {
@@ -94,7 +75,7 @@ void CoreChecker::accessed(const Issued& inst) {
   cross_released();
   ++issued_;
   last_pc_ = inst.pc;
-  Clock& own = clocks_[index(PipeId::S)];
+  VectorClock& own = clocks_[index(PipeId::S)];
   own.own[index(PipeId::S)] = ++positions_[index(PipeId::S)];
   touch(inst, {.actor = actor_,
                .position = positions_[index(PipeId::S)],
@@ -108,7 +89,7 @@ Finding CoreChecker::finding_of(const Error& why, FaultId otherwise) const {
   Finding f{.id = otherwise, .message = first_line(why.message())};
   const auto* illegal = dynamic_cast<const IllegalIssue*>(&why);
   if (illegal == nullptr) return f;
-  f.id = fault_of(illegal->breach());
+  f.id = illegal->id();
   f.begin = illegal->begin();
   f.end = illegal->end();
   if (const auto& access = illegal->access()) {
@@ -166,7 +147,7 @@ void CoreChecker::drain() {
   }
 }
 
-bool CoreChecker::run(const Issued& inst, u32 issued, const Clock& clock) {
+bool CoreChecker::run(const Issued& inst, u32 issued, const VectorClock& clock) {
   const Role role = inst.row->role;
   const bool all = inst.pipe == PipeId::ALL;
   if (role == Role::wait_flag && flag(inst.args).up.empty()) return false;
@@ -175,7 +156,7 @@ bool CoreChecker::run(const Issued& inst, u32 issued, const Clock& clock) {
   if (unit && !unit_flags_.ready(*unit)) return false;
 
   const PipeId pipe = all ? PipeId::S : inst.pipe;
-  Clock& own = clocks_[index(pipe)];
+  VectorClock& own = clocks_[index(pipe)];
   const u32 position = ++positions_[index(pipe)];
   if (pipe == PipeId::S) {
     own.own[index(pipe)] = position;  // the scalar unit does one thing after the other
@@ -198,7 +179,7 @@ bool CoreChecker::run(const Issued& inst, u32 issued, const Clock& clock) {
     case Role::wait_flag: lower(inst, record); break;
     case Role::pipe_barrier:
       own.own[index(pipe)] = position;
-      if (all) learn_all();
+      if (all) join_all_pipes();
       break;
     case Role::cross_set: cross_set(inst, record); break;
     case Role::cross_wait: cross_wait_ = {args_of<insn::WaitFlagDev>(inst.args).flag, record, inst}; break;
@@ -226,7 +207,7 @@ CoreChecker::Flag& CoreChecker::flag(const ArgsStorage& args) {
 void CoreChecker::raise(const Issued& inst, const Record& record) {
   const auto& a = args_of<insn::SetFlag>(inst.args);
   Flag& f = flag(inst.args);
-  const Clock& known = clocks_[index(record.pipe)];
+  const VectorClock& known = clocks_[index(record.pipe)];
   const bool still_up = !f.up.empty();
   const bool perhaps_up = f.taken && a.dst != PipeId::S && known.own[index(a.dst)] < f.taken->position;
   if (still_up || perhaps_up) {
@@ -244,7 +225,7 @@ void CoreChecker::raise(const Issued& inst, const Record& record) {
                     name(a.dst));
     checker_.report(std::move(finding), record, &inst, &before);
   }
-  Clock clock = known;
+  VectorClock clock = known;
   clock.own[index(record.pipe)] = record.position;
   f.up.push_back({std::move(clock), record});
   f.set = record;
@@ -252,25 +233,25 @@ void CoreChecker::raise(const Issued& inst, const Record& record) {
 
 void CoreChecker::lower(const Issued& inst, const Record& record) {
   Flag& f = flag(inst.args);
-  const Clock clock = std::move(f.up.front().clock);
+  const VectorClock clock = std::move(f.up.front().clock);
   f.up.erase(f.up.begin());
   f.taken = record;
   if (record.pipe == PipeId::S) {
-    learn(clock);
+    join_scalar(clock);
   } else {
     clocks_[index(record.pipe)].join(clock);
   }
 }
 
-// A unit flag carries the clock of who changed it to who waits for it.
+// A unit flag carries the clock of the pipe that changed it to the pipe that waits for it.
 void CoreChecker::pass_unit_flags(const UnitFlagUse& unit, const Record& record) {
-  Clock& own = clocks_[index(record.pipe)];
+  VectorClock& own = clocks_[index(record.pipe)];
   each_block(unit, [&](u64 i) {
     if (i < unit_clocks_.size()) own.join(unit_clocks_[i]);
   });
   unit_flags_.finish(unit);
   if (!unit.update) return;
-  Clock clock = own;
+  VectorClock clock = own;
   clock.own[index(record.pipe)] = record.position;
   each_block(unit, [&](u64 i) {
     if (i >= unit_clocks_.size()) unit_clocks_.resize(i + 1);
@@ -280,17 +261,17 @@ void CoreChecker::pass_unit_flags(const UnitFlagUse& unit, const Record& record)
 
 // The scalar unit issues everything, so what it knows, all later instructions know; except of its own loads and stores,
 // which set_flag(PIPE_S, ..) or a barrier orders before other pipes.
-void CoreChecker::learn(const Clock& clock) {
+void CoreChecker::join_scalar(const VectorClock& clock) {
   clocks_[index(PipeId::S)].join(clock);
   issue_clock_.join(clock);
 }
 
-void CoreChecker::learn_all() {
-  Clock all;
-  for (const Clock& c : clocks_)
+void CoreChecker::join_all_pipes() {
+  VectorClock all;
+  for (const VectorClock& c : clocks_)
     all.join(c);
   all.own = positions_;
-  learn(all);
+  join_scalar(all);
 }
 
 void CoreChecker::cross_set(const Issued& inst, const Record& record) {
@@ -307,24 +288,24 @@ void CoreChecker::cross_released() {
   acquire(checker_.cross_rounds().wait({task_, block_, spec_.kind}, flag, cross_waits_[flag]++));
 }
 
-Clock CoreChecker::release(PipeId pipe) const {
-  const Clock& known = clocks_[index(pipe)];
-  Marks marks = known.own;
+VectorClock CoreChecker::release(PipeId pipe) const {
+  const VectorClock& known = clocks_[index(pipe)];
+  PipeCounts marks = known.own;
   marks[index(pipe)] = positions_[index(pipe)];
-  Clock out;
+  VectorClock out;
   if (known.others != nullptr) out.others = known.others;
   out.join_others({{actor_, marks}});
   return out;
 }
 
-void CoreChecker::acquire(const Clock& from) {
-  Clock clock;
+void CoreChecker::acquire(const VectorClock& from) {
+  VectorClock clock;
   clock.others = from.others;
   if (from.others != nullptr) {
     const auto mine = from.others->find(actor_);
     if (mine != from.others->end()) clock.own = mine->second;
   }
-  learn(clock);
+  join_scalar(clock);
   if (waiting_ != 0) drain();
 }
 
@@ -362,7 +343,7 @@ void CoreChecker::touch(const Issued& inst, Record record) {
 }
 
 void CoreChecker::met(const Checker::Present& now, const Access& a, u32 other, bool was_write, u64 begin, u64 end) {
-  if (!records_.knows(other) || other == now.number) return;
+  if (!records_.holds(other) || other == now.number) return;
   const Record& r = records_[other];
   if (checker_.ordered(r, was_write, now, a)) return;
   checker_.conflict(r, was_write, now, a, begin, end);
@@ -377,12 +358,12 @@ void CoreChecker::check_repeats(const Issued& inst, const Footprint& footprint, 
     f.id = FaultId::repeat_dependency;
     f.message = fmt::format("UB aliasing: repeat {} of {} writes a block of {} that repeat {} reads", fault->repeat,
                             inst.row->name, fault->src->operand, fault->src_repeat);
-    f.suggestion = "let dst and src be the same blocks in every repeat, or have none in common";
+    f.suggestion = text(f.id).suggestion;
   } else {
     f.id = FaultId::repeat_overlap;
     f.message = fmt::format("UB aliasing: in repeat {} of {}, dst and {} overlap in part", fault->repeat,
                             inst.row->name, fault->src->operand);
-    f.suggestion = "let dst and src of a repeat be the same blocks, or have none in common";
+    f.suggestion = text(f.id).suggestion;
   }
   checker_.report(std::move(f), record, &inst);
 }

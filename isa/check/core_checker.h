@@ -37,8 +37,8 @@ class CoreChecker final : public Observer {
 
   // Between cores, for cross-core flags: what a pipe has finished with its latest instruction, and that from now on the
   // scalar unit, and with it all that it issues, comes after what another block released.
-  Clock release(PipeId pipe) const;
-  void acquire(const Clock& from);
+  VectorClock release(PipeId pipe) const;
+  void acquire(const VectorClock& from);
 
   // Reports what a block that can no longer end waits for, except of wait_flag_dev: that depends on other cores.
   void finish();
@@ -58,10 +58,10 @@ class CoreChecker final : public Observer {
   struct Waiting {
     Issued inst;
     u32 issued = 0;
-    Clock clock;  // of the scalar unit when it was issued
+    VectorClock clock;  // of the scalar unit when it was issued
   };
   struct Raised {
-    Clock clock;
+    VectorClock clock;
     Record by;
   };
   struct Flag {
@@ -72,7 +72,7 @@ class CoreChecker final : public Observer {
 
   // What a fault is called; `otherwise` where it is none of those that have a name.
   Finding finding_of(const Error& why, FaultId otherwise) const;
-  bool run(const Issued& inst, u32 issued, const Clock& clock);  // false: it must wait
+  bool run(const Issued& inst, u32 issued, const VectorClock& clock);  // false: it must wait
   void drain();
   void touch(const Issued& inst, Record record);
   void pass_unit_flags(const UnitFlagUse& unit, const Record& record);
@@ -80,8 +80,8 @@ class CoreChecker final : public Observer {
   void check_repeats(const Issued& inst, const Footprint& footprint, const Record& record);
   void raise(const Issued& inst, const Record& record);
   void lower(const Issued& inst, const Record& record);
-  void learn(const Clock& clock);  // by the scalar unit
-  void learn_all();
+  void join_scalar(const VectorClock& clock);  // the scalar unit, and what it issues from now on
+  void join_all_pipes();
   void cross_set(const Issued& inst, const Record& record);
   void cross_released();
   Flag& flag(const ArgsStorage& args);
@@ -102,10 +102,10 @@ class CoreChecker final : public Observer {
   u32 issued_ = 0;                           // instructions of the block so far
   u32 last_pc_ = 0;                          // of the latest
   std::array<u32, kPipeCount> positions_{};  // instructions that each pipe has begun
-  std::array<Clock, kPipeCount> clocks_;
+  std::array<VectorClock, kPipeCount> clocks_;
   UnitFlags unit_flags_;
-  std::vector<Clock> unit_clocks_;  // of whoever changed the unit flag of a block of L0C
-  Clock issue_clock_;               // what all that is issued now comes after
+  std::vector<VectorClock> unit_clocks_;  // of the pipe that changed the unit flag of a block of L0C
+  VectorClock issue_clock_;               // what all that is issued now comes after
   std::array<std::deque<Waiting>, kPipeCount> queues_;
   usize waiting_ = 0;        // in all queues
   std::vector<Flag> flags_;  // by source, destination, event

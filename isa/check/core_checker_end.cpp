@@ -118,14 +118,14 @@ void CoreChecker::finish() {
       f.message =
           fmt::format("circular wait, the block cannot go on (on a device: aicore timeout, 507014): {}{}", chain,
                       queues_[index(pipe)].empty() ? " <- the scalar unit, which waits for room in a queue" : "");
-      f.suggestion = "set the flags before the waits that hold them up";
+      f.suggestion = text(f.id).suggestion;
     } else if (head.inst.row->role == Role::work) {
       f.id = FaultId::unit_flag_wait;
       f.message = fmt::format(
           "wait without set: nothing is left that would {} the unit flags of L0C, the block cannot go "
           "on (on a device: aicore timeout, 507014)",
           at == PipeId::M ? "lower" : "raise");
-      f.suggestion = "give mad and FIXPIPE the same unitFlag on the same blocks of L0C, 3 at the last";
+      f.suggestion = text(f.id).suggestion;
     } else {
       f.id = FaultId::wait_without_set;
       const auto& w = args_of<insn::WaitFlag>(head.inst.args);

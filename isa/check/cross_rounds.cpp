@@ -10,15 +10,16 @@ std::array<CrossRounds::Key, CrossCoreSet::kModes> CrossRounds::releasing(const 
           Key{core.task, flag, 2, core.block, other}, Key{core.task, flag, CrossCoreSet::kPair, core.block, other}};
 }
 
-void CrossRounds::set(const Core& core, const CrossCoreSet& what, u32 nth, const Clock& released, const Record& by) {
+void CrossRounds::set(const Core& core, const CrossCoreSet& what, u32 nth, const VectorClock& released,
+                      const Record& by) {
   std::vector<Round>& rounds = rounds_[{core.task, what.flag, what.mode, what.mode == 0 ? 0 : core.block, core.kind}];
   if (rounds.size() <= nth) rounds.resize(nth + 1);
   rounds[nth].clock.join(released);
   rounds[nth].by = by;
 }
 
-Clock CrossRounds::wait(const Core& core, u32 flag, u32 nth) const {
-  Clock out;
+VectorClock CrossRounds::wait(const Core& core, u32 flag, u32 nth) const {
+  VectorClock out;
   for (const Key& key : releasing(core, flag)) {
     const auto it = rounds_.find(key);
     if (it != rounds_.end() && nth < it->second.size()) out.join(it->second[nth].clock);

@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "isa/check/clock.h"
 #include "isa/check/record.h"
+#include "isa/check/vector_clock.h"
 #include "isa/cross_core.h"
 
 namespace vinci::isa::check {
@@ -25,10 +25,10 @@ class CrossRounds {
   };
 
   // `nth` counts the sets of this core in that mode and for that flag, from 0.
-  void set(const Core& core, const CrossCoreSet& what, u32 nth, const Clock& released, const Record& by);
+  void set(const Core& core, const CrossCoreSet& what, u32 nth, const VectorClock& released, const Record& by);
 
   // All that the `nth` wait of a core for a flag comes after, from 0.
-  Clock wait(const Core& core, u32 flag, u32 nth) const;
+  VectorClock wait(const Core& core, u32 flag, u32 nth) const;
 
   // A core has reached its end, after so many waits for each flag.
   void ended(const Core& core, const Counts& waits) { ended_.push_back({core, waits}); }
@@ -43,7 +43,7 @@ class CrossRounds {
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   struct Round {
-    Clock clock;
+    VectorClock clock;
     Record by;  // the latest that set
   };
   struct Ended {

@@ -11,88 +11,10 @@
 #include <vector>
 
 #include "isa/arch.h"
-#include "isa/base/enums.h"
 #include "isa/base/types.h"
+#include "isa/check/fault_id.h"
 
 namespace vinci::isa::check {
-
-// The classes of faults, with ids that stay. docs/checker.md explains them; a test keeps the two lists equal.
-enum class FaultId : u8 {
-  out_of_bounds,
-  gm_out_of_bounds,
-  misaligned_access,
-  use_after_free,
-  unordered_free,
-  double_free,
-  illegal_operand,
-  missing_argument,
-  division_by_zero,
-  missing_unit,
-  flag_to_itself,
-  event_out_of_range,
-  uninitialised_read,
-  uninitialised_gm_read,
-  raw_hazard,
-  war_hazard,
-  waw_hazard,
-  missing_pipe_barrier,
-  block_overlap,
-  core_overlap,
-  task_overlap,
-  unordered_event_reset,
-  unordered_notify,
-  unordered_collective,
-  repeat_overlap,
-  repeat_dependency,
-  duplicate_set_flag,
-  unpaired_set_flag,
-  wait_without_set,
-  unit_flag_wait,
-  circular_wait,
-  cross_core_setup,
-  cross_core_overflow,
-  unpaired_cross_core_set,
-  missing_end,
-  program_fault,
-};
-inline constexpr auto kFaultIds =
-    enum_table<FaultId, std::string_view>({{FaultId::out_of_bounds, "out-of-bounds"},
-                                           {FaultId::gm_out_of_bounds, "gm-out-of-bounds"},
-                                           {FaultId::misaligned_access, "misaligned-access"},
-                                           {FaultId::use_after_free, "use-after-free"},
-                                           {FaultId::unordered_free, "unordered-free"},
-                                           {FaultId::double_free, "double-free"},
-                                           {FaultId::illegal_operand, "illegal-operand"},
-                                           {FaultId::missing_argument, "missing-argument"},
-                                           {FaultId::division_by_zero, "division-by-zero"},
-                                           {FaultId::missing_unit, "missing-unit"},
-                                           {FaultId::flag_to_itself, "flag-to-itself"},
-                                           {FaultId::event_out_of_range, "event-out-of-range"},
-                                           {FaultId::uninitialised_read, "uninitialised-read"},
-                                           {FaultId::uninitialised_gm_read, "uninitialised-gm-read"},
-                                           {FaultId::raw_hazard, "raw-hazard"},
-                                           {FaultId::war_hazard, "war-hazard"},
-                                           {FaultId::waw_hazard, "waw-hazard"},
-                                           {FaultId::missing_pipe_barrier, "missing-pipe-barrier"},
-                                           {FaultId::block_overlap, "block-overlap"},
-                                           {FaultId::core_overlap, "core-overlap"},
-                                           {FaultId::task_overlap, "task-overlap"},
-                                           {FaultId::unordered_event_reset, "unordered-event-reset"},
-                                           {FaultId::unordered_notify, "unordered-notify"},
-                                           {FaultId::unordered_collective, "unordered-collective"},
-                                           {FaultId::repeat_overlap, "repeat-overlap"},
-                                           {FaultId::repeat_dependency, "repeat-dependency"},
-                                           {FaultId::duplicate_set_flag, "duplicate-set-flag"},
-                                           {FaultId::unpaired_set_flag, "unpaired-set-flag"},
-                                           {FaultId::wait_without_set, "wait-without-set"},
-                                           {FaultId::unit_flag_wait, "unit-flag-wait"},
-                                           {FaultId::circular_wait, "circular-wait"},
-                                           {FaultId::cross_core_setup, "cross-core-setup"},
-                                           {FaultId::cross_core_overflow, "cross-core-overflow"},
-                                           {FaultId::unpaired_cross_core_set, "unpaired-cross-core-set"},
-                                           {FaultId::missing_end, "missing-end"},
-                                           {FaultId::program_fault, "program-fault"}});
-constexpr std::string_view name(FaultId id) { return kFaultIds[static_cast<usize>(id)]; }
 
 // One side of a finding: an instruction of a block, or a task that is no kernel.
 struct Site {

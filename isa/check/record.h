@@ -32,7 +32,7 @@ class Records {
     return first_ + static_cast<u32>(list_.size()) - 1;
   }
   // Whether a shadow cell holds the number of a record that still exists; 0 never is one.
-  bool knows(u32 number) const { return number >= first_; }
+  bool holds(u32 number) const { return number >= first_; }
   const Record& operator[](u32 number) const { return list_[number - first_]; }
   // Forgets all; false when the numbers are used up, then every shadow that holds some must be cleared.
   bool forget() {

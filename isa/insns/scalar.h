@@ -24,7 +24,7 @@ inline u64 add(u64 a, u64 b) { return a + b; }
 inline u64 sub(u64 a, u64 b) { return a - b; }
 inline u64 mul(u64 a, u64 b) { return a * b; }
 inline void check_divisor(u64 b) {
-  if (b == 0) fail_issue(Breach::division_by_zero, "division by zero");
+  if (b == 0) fail_issue(FaultId::division_by_zero, "division by zero");
 }
 inline u64 div(u64 a, u64 b) {
   check_divisor(b);
@@ -182,7 +182,8 @@ struct LdArg : ScalarBase {
   static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}, Field<&Args::index>{"index", 16}};
   static void execute(const Args& x, ScalarContext& c) {
     if (x.index >= c.args.size()) {
-      fail_issue(Breach::argument, "kernel argument {} does not exist; the launch passes {}", x.index, c.args.size());
+      fail_issue(FaultId::missing_argument, "kernel argument {} does not exist; the launch passes {}", x.index,
+                 c.args.size());
     }
     c.x[x.rd] = c.args[x.index];
   }

@@ -112,7 +112,7 @@ struct SetVaRegSb : ScalarBase {
     VaRegister va{};
     for (usize i = 0; i < va.size(); ++i) {
       if (addresses[i] % 32 != 0) {
-        fail_issue(Breach::misaligned, "unaligned access: operand a{} = {:#x} is no multiple of 32 bytes", i,
+        fail_issue(FaultId::misaligned_access, "unaligned access: operand a{} = {:#x} is no multiple of 32 bytes", i,
                    addresses[i]);
       }
       va[i] = static_cast<u16>(addresses[i] / 32);

@@ -14,7 +14,7 @@ namespace vinci::isa::insn {
 
 // Digit by digit in base 2: exact, without a floating-point unit.
 u64 alu::sqrt(u64 a) {
-  if (s(a) < 0) fail_issue(Breach::operand, "ccu_neg_sqrt: root of {}", s(a));
+  if (s(a) < 0) fail_issue(FaultId::illegal_operand, "ccu_neg_sqrt: root of {}", s(a));
   u64 root = 0;
   for (u64 bit = u64{1} << 62; bit != 0; bit >>= 2) {
     const bool fits = a >= root + bit;

@@ -83,11 +83,11 @@ u64 mask_address(const ExecContext& c, const Selection& selection) {
   const u64 bytes = u64{selection.repeats()} * selection.lanes() / 8;
   const u64 size = c.mem[BufId::UB].size();
   if (address % kBlockBytes != 0) {
-    fail_issue(Breach::misaligned, "unaligned access: CMPMASK = {:#x} in UB must be a multiple of {} bytes", address,
-               kBlockBytes);
+    fail_issue(FaultId::misaligned_access, "unaligned access: CMPMASK = {:#x} in UB must be a multiple of {} bytes",
+               address, kBlockBytes);
   }
   if (address > size || bytes > size - address) {
-    fail_issue(Breach::out_of_bounds,
+    fail_issue(FaultId::out_of_bounds,
                "the ub address out of bounds: CMPMASK reads [{:#x}, {:#x}) but UB has {:#x} bytes", address,
                address + bytes, size);
   }

@@ -28,11 +28,12 @@ Selection selection_of(const GatherArgs& x, LaneType type, const Spr& spr, Arch 
 // `bytes` of UB at an address that the program computed.
 std::span<std::byte> at_computed(const View& ub, u32 address, u32 bytes, std::string_view what, u64 element) {
   if (address % bytes != 0) {
-    fail_issue(Breach::misaligned, "unaligned access: {} {} is at {:#x} in UB, which is no multiple of {} bytes", what,
-               element, address, bytes);
+    fail_issue(FaultId::misaligned_access,
+               "unaligned access: {} {} is at {:#x} in UB, which is no multiple of {} bytes", what, element, address,
+               bytes);
   }
   if (u64{address} + bytes > ub.size()) {
-    fail_issue(Breach::out_of_bounds, "the ub address out of bounds: {} {} is at {:#x}, but UB has {:#x} bytes", what,
+    fail_issue(FaultId::out_of_bounds, "the ub address out of bounds: {} {} is at {:#x}, but UB has {:#x} bytes", what,
                element, address, ub.size());
   }
   return ub.bytes(address, bytes);

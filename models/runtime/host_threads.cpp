@@ -177,7 +177,7 @@ bool HostThreads::carry(u32 thread, const task::HostEnqueue& op, Outcome& out) {
           streams_.watch_stream(op.stream, thread);
           return false;
         }
-        effects_.hand_over(op.stream, thread);
+        effects_.enqueue(op.stream, thread);
         t.phase = Phase::handed;
         t.ticket = streams_.handed(op.stream);
         break;

@@ -147,7 +147,7 @@ bool Streams::reach(u32 stream) {
                .iteration = s.past[next.task].executions,
                .turn = next.turn};
   s.reached = true;
-  if (!bound) effects_.come_to_handed(stream);
+  if (!bound) effects_.dequeue(stream);
   return true;
 }
 

@@ -15,6 +15,12 @@ namespace vinci::models {
 
 using isa::check::FaultId;
 
+namespace {
+
+task::Signal event_of(u32 index) { return {.kind = task::Signal::Kind::event, .index = index}; }
+
+}  // namespace
+
 TaskEffects::TaskEffects(const task::TaskStream& stream, const config::LinksConfig& links, task::RunMemory& memory,
                          isa::check::Checker* checker)
     : stream_(stream),
@@ -28,6 +34,7 @@ TaskEffects::TaskEffects(const task::TaskStream& stream, const config::LinksConf
       host_reached_(threads_) {
   append();
   if (checker_ == nullptr) return;
+  tasks_.emplace(*checker_);
   checker_->set_places([&stream, numbers = numbers_](u32 number) {
     const auto at = numbers->place(number);
     return at ? task::place(stream, at->stream, at->task) : std::string();  // else a host thread
@@ -56,54 +63,54 @@ void TaskEffects::check_arguments(u32 stream, u32 task) const {
 u32 TaskEffects::begin(u32 stream, u32 task) {
   if (reached_[stream]) {
     const u32 reached = *std::exchange(reached_[stream], std::nullopt);
-    checker_->begin_reached(reached);
+    tasks_->begin(reached);
     return reached;
   }
-  return checker_->begin_task(of_stream(stream), number(stream, task), stream_.streams[stream].tasks[task].name);
+  const u32 begun = tasks_->reach(of_stream(stream), number(stream, task), stream_.streams[stream].tasks[task].name);
+  tasks_->begin(begun);
+  return begun;
 }
 
 u32 TaskEffects::begin_kernel(u32 stream, u32 task) { return checker_ != nullptr ? begin(stream, task) : 0; }
 
 void TaskEffects::order(u32 later, u32 earlier) {
-  if (checker_ != nullptr) checker_->follow(later, earlier);
+  if (tasks_) tasks_->order(later, earlier);
 }
 
-void TaskEffects::hand_over(u32 stream, u32 thread) {
-  if (checker_ != nullptr) checker_->hand_over(of_stream(stream), thread);
+void TaskEffects::enqueue(u32 stream, u32 thread) {
+  if (tasks_) tasks_->enqueue(of_stream(stream), thread);
 }
 
-void TaskEffects::come_to_handed(u32 stream) {
-  if (checker_ != nullptr) checker_->come_to_handed(of_stream(stream));
+void TaskEffects::dequeue(u32 stream) {
+  if (tasks_) tasks_->dequeue(of_stream(stream));
 }
 
 void TaskEffects::reach(u32 stream, u32 task) {
   if (checker_ == nullptr) return;
   const task::Task& t = stream_.streams[stream].tasks[task];
-  const u32 reached = checker_->reach_task(of_stream(stream), number(stream, task), t.name);
+  const u32 reached = tasks_->reach(of_stream(stream), number(stream, task), t.name);
   reached_[stream] = reached;
-  const auto signal = task::awaited_by(t.op);
-  if (!signal) return;
-  if (signal->is_notify()) {
-    checker_->reach_notify_wait(reached, signal->index, stream_.notifies[signal->index]);
-  } else {
-    checker_->reach_event_wait(reached, signal->index, stream_.events[signal->index]);
-  }
+  if (const auto signal = task::awaited_by(t.op)) tasks_->reach_wait(reached, *signal, name_of(*signal));
+}
+
+const std::string& TaskEffects::name_of(const task::Signal& signal) const {
+  return (signal.is_notify() ? stream_.notifies : stream_.events)[signal.index];
 }
 
 void TaskEffects::host_reaches(u32 thread, u32 event) {
   if (checker_ == nullptr) return;
   constexpr u32 kBehindTasks = u32{1} << 31;
   const u32 reached =
-      checker_->reach_task(thread, kBehindTasks + thread,
-                           fmt::format("synchronize_event of host thread {}", stream_.host.threads[thread].name));
+      tasks_->reach(thread, kBehindTasks + thread,
+                    fmt::format("synchronize_event of host thread {}", stream_.host.threads[thread].name));
   host_reached_[thread] = reached;
-  checker_->reach_event_wait(reached, event, stream_.events[event]);
+  tasks_->reach_wait(reached, event_of(event), stream_.events[event]);
 }
 
 void TaskEffects::host_passes(u32 thread, u32 event) {
   if (checker_ == nullptr) return;
-  checker_->begin_reached(host_reached_[thread]);
-  checker_->wait_event(host_reached_[thread], event);
+  tasks_->begin(host_reached_[thread]);
+  tasks_->pass_wait(host_reached_[thread], event_of(event));
 }
 
 bool TaskEffects::alive(u32 buffer, u32 task, std::string_view what) {
@@ -172,21 +179,11 @@ bool TaskEffects::touch_parts(const Op& op, Run run) {
 }
 
 void TaskEffects::record(const task::Signal& signal, Run run) {
-  if (checker_ == nullptr) return;
-  if (signal.is_notify()) {
-    checker_->record_notify(run.task, signal.index, stream_.notifies[signal.index]);
-  } else {
-    checker_->record_event(run.task, signal.index, stream_.events[signal.index]);
-  }
+  if (tasks_) tasks_->record(run.task, signal, name_of(signal));
 }
 
 void TaskEffects::pass(const task::Signal& signal, Run run) {
-  if (checker_ == nullptr) return;
-  if (signal.is_notify()) {
-    checker_->wait_notify(run.task, signal.index);
-  } else {
-    checker_->wait_event(run.task, signal.index);
-  }
+  if (tasks_) tasks_->pass_wait(run.task, signal);
 }
 
 template <>
@@ -355,9 +352,9 @@ const Collectives::Call* TaskEffects::arrive(u32 stream, u32 task_id) {
   if (checker_ == nullptr) return collectives_.arrive(stream, task_id);
   const auto& op = std::get<task::Hccl>(task.op);
   const u32 device = stream_.streams[stream].device;
-  const u32 reached = checker_->reach_task(of_stream(stream), number(stream, task_id), task.name);
-  checker_->reach_collective(reached, u64{op.comm} << 32 | device,
-                             fmt::format("comm '{}' on npu{}", stream_.comms[op.comm].name, device));
+  const u32 reached = tasks_->reach(of_stream(stream), number(stream, task_id), task.name);
+  tasks_->reach_collective(reached, u64{op.comm} << 32 | device,
+                           fmt::format("comm '{}' on npu{}", stream_.comms[op.comm].name, device));
   const Collectives::Call* call = nullptr;
   try {
     call = collectives_.arrive(stream, task_id);
@@ -383,7 +380,7 @@ void TaskEffects::perform(const task::Hccl& op, Run run) {
 
 template <>
 void TaskEffects::perform(const task::EventReset& op, Run run) {
-  if (checker_ != nullptr) checker_->reset_event(run.task, op.event, stream_.events[op.event]);
+  if (tasks_) tasks_->reset(run.task, op.event, stream_.events[op.event]);
 }
 
 void TaskEffects::perform(u32 stream, u32 task) {

@@ -10,6 +10,7 @@
 #include "isa/census/origins.h"
 #include "isa/check/checker.h"
 #include "isa/shadow/shadow.h"
+#include "models/check/task_checker.h"
 #include "models/runtime/collectives.h"
 #include "models/runtime/task_numbers.h"
 #include "sim/task/run_memory.h"
@@ -48,15 +49,16 @@ class TaskEffects {
   // The same of a host thread that synchronizes with an event.
   void host_reaches(u32 thread, u32 event);
   void host_passes(u32 thread, u32 event);
-  // What one does from now on comes after all that the other has done so far: streams, a host thread that waits for a
+  // What one does from now on happens after all that the other has done so far: streams, a host thread that waits for a
   // stream, a host thread that adds to a semaphore, and one that takes from it.
   void follow(u32 stream, u32 earlier) { order(of_stream(stream), of_stream(earlier)); }
   void host_follows(u32 thread, u32 stream) { order(thread, of_stream(stream)); }
   void posts(u32 thread, u32 semaphore) { order(of_semaphore(semaphore), thread); }
   void takes(u32 thread, u32 semaphore) { order(thread, of_semaphore(semaphore)); }
-  // The next task of a stream comes after all that a host thread has done so far; the stream comes to that task.
-  void hand_over(u32 stream, u32 thread);
-  void come_to_handed(u32 stream);
+  // A host thread enqueues the next task of a stream, which happens after all that the thread has done so far; the
+  // stream comes to that task.
+  void enqueue(u32 stream, u32 thread);
+  void dequeue(u32 stream);
 
   // A stream comes to its collective, as Collectives::arrive(); the effect follows with perform().
   const Collectives::Call* arrive(u32 stream, u32 task);
@@ -94,6 +96,7 @@ class TaskEffects {
   // For the checker: a task records a signal, or is past its wait for it.
   void record(const task::Signal& signal, Run run);
   void pass(const task::Signal& signal, Run run);
+  const std::string& name_of(const task::Signal& signal) const;
   template <class Op>
   void reduce_with_shadow(const Op& op, u32 task, isa::CensusPoint& point);
   // Special values that a copy takes along.
@@ -114,6 +117,7 @@ class TaskEffects {
   const task::TaskStream& stream_;
   task::RunMemory& memory_;
   isa::check::Checker* checker_;
+  std::optional<TaskChecker> tasks_;  // with a checker
   isa::Census* census_ = nullptr;
   Collectives collectives_;
   std::vector<bool> float_overflow_;  // the float status by device: sticky until a task clears it

@@ -120,9 +120,9 @@ TEST(Records, NumbersStartAnew) {
   Records records;
   EXPECT_EQ(records.add({}), 1u);
   EXPECT_TRUE(records.forget());
-  EXPECT_FALSE(records.knows(1));
+  EXPECT_FALSE(records.holds(1));
   EXPECT_EQ(records.add({}), 2u);
-  EXPECT_TRUE(records.knows(2));
+  EXPECT_TRUE(records.holds(2));
 
   Records few(3);
   few.add({});
@@ -179,8 +179,8 @@ class TwoBlocks : public testing::Test {
                             "copy_gm_to_ubuf 0, 0x100000000, 0, 1, 1, 0, 0\nend",
                             "b.s", Arch::c220)) {
     gm_.allocate(4096, "x");
-    const u32 task = checker_.begin_task(0, 0, "t");
-    checker_.task_access(checker_.begin_task(1, 1, "set"), 0x1'0000'0000, 4096, true);
+    const u32 task = checker_.add_task(0, "t");
+    checker_.task_access(checker_.add_task(1, "set"), 0x1'0000'0000, 4096, true);
     first_.begin(task, 0, code_);
     second_.begin(task, 1, code_);
   }
@@ -245,8 +245,26 @@ TEST(Page, ListsEveryFaultId) {
   std::stringstream text;
   text << file.rdbuf();
   ASSERT_FALSE(text.str().empty());
-  for (const std::string_view id : kFaultIds)
-    EXPECT_NE(text.str().find("| `" + std::string(id) + "` |"), std::string::npos) << id;
+  for (const FaultText& fault : kFaultTexts) {
+    const std::string row = "| `" + std::string(fault.id) + "` | " + std::string(fault.what) + " |";
+    EXPECT_NE(text.str().find(row), std::string::npos) << row;
+  }
+}
+
+TEST(FaultTexts, NameNothingButTheSidesOfAFinding) {
+  for (const FaultText& fault : kFaultTexts) {
+    for (const std::string_view text : {fault.suggestion, fault.conflict}) {
+      std::string rest(text);
+      for (const std::string_view side : {"at", "other"}) {
+        for (const std::string_view what : {"pipe", "line", "task", "core"}) {
+          const std::string name = "{" + std::string(side) + "_" + std::string(what) + "}";
+          for (usize at = rest.find(name); at != std::string::npos; at = rest.find(name))
+            rest.erase(at, name.size());
+        }
+      }
+      EXPECT_EQ(rest.find_first_of("{}"), std::string::npos) << fault.id << ": " << text;
+    }
+  }
 }
 
 }  // namespace

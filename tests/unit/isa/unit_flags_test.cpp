@@ -123,7 +123,7 @@ TEST(UnitFlags, TheCheckerKnowsTheOrderThatTheyGive) {
     b.machine.set_observer(&core);
     const std::string text = mad(1, unit) + fixpipe(b.out, unit) + mad(1, unit) + fixpipe(b.out + 4096, unit) + "end";
     const Code code(assemble(text, "k.s", Arch::c220));
-    core.begin(checker.begin_task(0, 0, "task"), 0, code);
+    core.begin(checker.add_task(0, "task"), 0, code);
     u64 budget = 1000;
     b.machine.run(code, {.args = {b.out}}, budget);
     checker.finish();

@@ -13,24 +13,24 @@
 
 namespace vinci::isa::check {
 
-// Of each pipe of a block, how many of its instructions are known to be finished. An instruction of pipe p with
-// position n (the first is 1) comes before whoever knows marks[p] >= n.
-using Marks = std::array<u32, kPipeCount>;
+// Of each pipe of a block, how many of its instructions are finished. An instruction of pipe p with position n (the
+// first is 1) happens before what has counts[p] >= n.
+using PipeCounts = std::array<u32, kPipeCount>;
 
-inline void join(Marks& into, const Marks& from) {
+inline void join(PipeCounts& into, const PipeCounts& from) {
   for (usize p = 0; p < kPipeCount; ++p)
     into[p] = std::max(into[p], from[p]);
 }
 
-// What one pipe knows: marks of its own block, and of the blocks of the same task that it has heard of through
+// The vector clock of a pipe: counts of its own block, and of the other blocks of its task that released it through
 // cross-core flags.
-struct Clock {
-  using Others = std::map<u32, Marks>;  // by actor: a core in one block of a task
+struct VectorClock {
+  using Others = std::map<u32, PipeCounts>;  // by actor: a core in one block of a task
 
-  Marks own{};
+  PipeCounts own{};
   std::shared_ptr<const Others> others;  // shared because it is copied often and changes rarely; null: none
 
-  void join(const Clock& from) {
+  void join(const VectorClock& from) {
     check::join(own, from.own);
     if (from.others != nullptr && from.others != others) join_others(*from.others);
   }
@@ -40,7 +40,7 @@ struct Clock {
       check::join((*all)[actor], marks);
     others = std::move(all);
   }
-  // What is known of a pipe of another actor.
+  // The instructions of a pipe of another actor that are finished.
   u32 of(u32 actor, PipeId pipe) const {
     if (others == nullptr) return 0;
     const auto it = others->find(actor);

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/check/task_order.h"
+#include "models/check/signal_order.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
-#include "isa/check/checker.h"
+namespace vinci::models {
 
-namespace vinci::isa::check {
+using isa::check::FaultId;
 
-// Whichever of two came first in this run: were they ordered, the later one would know.
+// Which of the two came first in this run does not matter: were they ordered, the earlier one would happen before.
 template <class Text>
-void TaskOrder::require_order(FaultId id, u32 task, const Users& others, const Text& text) {
+void SignalOrder::require_order(FaultId id, u32 task, const Users& others, const Text& text) {
   const u32 number = checker_.number_of(task);
   for (const auto& [other_number, other] : others) {
-    if (other == task || checker_.task_before(other, task)) continue;
+    if (other == task || clocks_.happens_before(other, task)) continue;
     if (!reported_.emplace(id, std::min(number, other_number), std::max(number, other_number)).second) continue;
     checker_.report_unordered(id, task, other, text());
   }
 }
 
-void TaskOrder::enter(Users& users, u32 task) { users[checker_.number_of(task)] = task; }
+void SignalOrder::enter(Users& users, u32 task) { users[checker_.number_of(task)] = task; }
 
 namespace {
 
@@ -38,22 +39,34 @@ std::string lost_text(std::string_view name) {
 
 }  // namespace
 
-void TaskOrder::event_record(u32 task, u32 event, std::string_view name) {
+bool SignalOrder::record(u32 task, const task::Signal& signal, std::string_view name) {
+  if (signal.is_notify()) return record_notify(task, signal.index, name);
+  record_event(task, signal.index, name);
+  return true;
+}
+
+void SignalOrder::reach(u32 task, const task::Signal& signal, std::string_view name) {
+  signal.is_notify() ? reach_notify(task, signal.index, name) : reach_event(task, signal.index, name);
+}
+
+void SignalOrder::record_event(u32 task, u32 event, std::string_view name) {
   Event& e = events_[event];
   require_order(FaultId::unordered_event_reset, task, e.resets, [&] { return reset_text(name, "record"); });
   enter(e.records, task);
 }
 
 // A reset of what is down does nothing to a wait that comes after it.
-void TaskOrder::event_wait(u32 task, u32 event, std::string_view name) {
+void SignalOrder::reach_event(u32 task, u32 event, std::string_view name) {
   Event& e = events_[event];
   require_order(FaultId::unordered_event_reset, task, e.effective, [&] { return reset_text(name, "wait"); });
   enter(e.waits, task);
 }
 
-void TaskOrder::event_passed(u32 task, u32 event) { enter(events_[event].passed, task); }
+void SignalOrder::pass(u32 task, const task::Signal& signal) {
+  if (!signal.is_notify()) enter(events_[signal.index].passed, task);
+}
 
-void TaskOrder::event_reset(u32 task, u32 event, std::string_view name, bool was_up) {
+void SignalOrder::reset(u32 task, u32 event, std::string_view name, bool was_up) {
   Event& e = events_[event];
   require_order(FaultId::unordered_event_reset, task, e.records, [&] { return reset_text(name, "record"); });
   // While the event is down, a wait that has not passed goes on waiting, whatever is reset.
@@ -63,7 +76,7 @@ void TaskOrder::event_reset(u32 task, u32 event, std::string_view name, bool was
   if (was_up) enter(e.effective, task);
 }
 
-bool TaskOrder::notify_record(u32 task, u32 notify, std::string_view name) {
+bool SignalOrder::record_notify(u32 task, u32 notify, std::string_view name) {
   Notify& n = notifies_[notify];
   require_order(FaultId::unordered_notify, task, n.taken, [&] { return lost_text(name); });
   if (!n.waiting.empty()) {
@@ -75,7 +88,7 @@ bool TaskOrder::notify_record(u32 task, u32 notify, std::string_view name) {
   return !std::exchange(n.up, true);
 }
 
-void TaskOrder::notify_wait(u32 task, u32 notify, std::string_view name) {
+void SignalOrder::reach_notify(u32 task, u32 notify, std::string_view name) {
   Notify& n = notifies_[notify];
   const auto two_waits = [&] {
     return fmt::format("nothing orders the two waits for notify '{}': either may take what the other one waits for",
@@ -93,7 +106,7 @@ void TaskOrder::notify_wait(u32 task, u32 notify, std::string_view name) {
   }
 }
 
-void TaskOrder::collective(u32 task, u64 group, std::string_view name) {
+void SignalOrder::collective(u32 task, u64 group, std::string_view name) {
   Users& users = groups_[group];
   require_order(FaultId::unordered_collective, task, users, [&] {
     return fmt::format(
@@ -104,4 +117,4 @@ void TaskOrder::collective(u32 task, u64 group, std::string_view name) {
   enter(users, task);
 }
 
-}  // namespace vinci::isa::check
+}  // namespace vinci::models
