@@ -18,7 +18,7 @@ namespace vinci::models {
 // Tasks whose order decides where a run goes, not only what it reads. Of an event: resets against records and waits. Of
 // a notify: all records and waits, because one wait takes it and a record of one that is up is lost. Of a communicator
 // on a device: all collectives, because the n-th of each rank belong together. A pair of tasks that nothing orders is
-// reported once. Tasks are those of isa::check::Checker; of repeated ones the latest execution stands for all.
+// reported once. Tasks are those of isa::check::Checker; of a repeated task the latest execution represents all.
 class SignalOrder {
  public:
   SignalOrder(isa::check::Checker& checker, const TaskClocks& clocks) : checker_(checker), clocks_(clocks) {}

@@ -91,7 +91,7 @@ struct Window {
       pad = needs > size ? (needs - size) / 2 : 0;
     }
   }
-  // Where element `k` of patch `o` lies in the image; nothing: outside.
+  // The position of element `k` of patch `o` in the image; nothing: outside.
   std::optional<u64> at(u64 o, u64 k) const {
     const u64 p = o * stride + k * rate;
     if (p < pad || p - pad >= size) return {};

@@ -10,7 +10,7 @@ namespace vinci::models {
 
 // The host program without time: threads that hand tasks to streams, compute, and wait for the device and for each
 // other. A task stream without a host program has one thread, which enqueues a task of each stream in turn and waits
-// for the end. Whoever drives it decides how long a step takes.
+// for the end. The caller decides how long a step takes.
 class HostThreads {
  public:
   // With an open program, steps may be appended: a thread that comes to the end of its steps is out of steps, not at

@@ -151,7 +151,7 @@ bool Streams::reach(u32 stream) {
   return true;
 }
 
-// Whether the present task can go ahead; if not, the stream stands in the list of those who wait for the same.
+// Whether the present task can go ahead; if not, the stream is appended to the list of streams that wait for the same.
 bool Streams::admit(u32 stream) {
   StreamState& s = states_[stream];
   if (s.granted) {

@@ -22,7 +22,7 @@ class Carrier {
   virtual ~Carrier() = default;
   virtual u64 now() const = 0;
   // Starts the present task of a stream. True: it is over already; else Streams::done() follows. What the task does to
-  // memory and to other streams is not the carrier's affair, except for kernels.
+  // memory and to other streams, Streams and TaskEffects carry out; of kernels the carrier does.
   virtual bool begin(u32 stream) = 0;
   // The present task of a stream is over, and its effect is visible.
   virtual void ended(u32 stream) = 0;

@@ -16,7 +16,7 @@ Chip::Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats,
              ticks_of(config_.scheduler.cross_core_flag, config_.clock)),
       resolved_{ResolvedTable(costs_, config_.arch), ResolvedTable(costs_, config_.arch),
                 ResolvedTable(costs_, config_.arch)} {
-  stats.group("device");  // before the cores, for whoever reads the counters from top to bottom
+  stats.group("device");  // before the cores, because reports show counters in this order
 }
 
 void Chip::build_cores(task::RunMemory& memory, const Observers& observers, sim::Crew& crew) {

@@ -17,8 +17,8 @@
 
 namespace vinci::models {
 
-// What a chip has beside its cores, in time: the PCIe DMA of each direction, the SDMA, and the AICPU threads. A job
-// occupies its engine in the order in which jobs are given.
+// The engines of a chip other than its cores, in time: the PCIe DMA of each direction, the SDMA, and the AICPU threads.
+// A job occupies its engine in the order in which jobs are given.
 class Engines {
  public:
   Engines(const config::ChipConfig& chip, const sim::Clock& clock, const task::TaskStream& stream, Links& links);

@@ -8,7 +8,7 @@
 
 namespace vinci::models {
 
-// Where host memory lies outside of the simulated chip: carries out what a copy between host and device does to memory.
+// For host memory outside of the simulated chip: carries out what a copy between host and device does to memory.
 class HostLink {
  public:
   virtual ~HostLink() = default;

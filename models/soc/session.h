@@ -15,7 +15,7 @@ namespace vinci::models {
 class Session {
  public:
   // What the steps of a host thread mean. Complete: at their end the thread ends. Open: more may be appended, and until
-  // they are, time stands still where the thread would begin the next one.
+  // they are, time stops where the thread would begin the next one.
   enum class Host : u8 { complete, open };
 
   // All arguments must outlive the session; `options` are copied, what they point to is not. Throws as simulate().

@@ -67,7 +67,7 @@ struct InsertedAt {
   u64 cycles = 0;  // of the scalar unit to issue it, and of pipes that waited there
 };
 
-// Scalar code that runs natively (docs/front-end.md), over all cores: cycles for which nop stands.
+// Scalar code that runs natively (docs/front-end.md), over all cores: cycles that nop represents.
 struct NativeAt {
   std::string place;  // "add.asc:30"
   u64 own = 0;        // of the program's own code

@@ -89,7 +89,7 @@ std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::Chip
   return chips;
 }
 
-// Threads that move data beside this one. A census is no place where several may write.
+// Threads that move data while this one simulates. Only one thread may write to a census.
 u32 helpers(const Options& options) {
   if (options.census != nullptr) return 0;
   return (options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency())) - 1;

@@ -20,7 +20,7 @@
 
 namespace vinci::models {
 
-// Streams and host threads in time, for all devices. Everything that ends at a known cycle stands in one agenda; cores
+// Streams and host threads in time, for all devices. Everything that ends at a known cycle is in one agenda; cores
 // report by themselves that a block has ended.
 class TaskScheduler : public sim::Module, private Carrier {
  public:

@@ -12,7 +12,7 @@
 namespace vinci::task {
 namespace {
 
-// What stands at the top: names, kernels, communicators, streams and their models.
+// The top of a task stream: names, kernels, communicators, streams and their models.
 class Checker {
  public:
   explicit Checker(Checks& checks) : c_(checks) {}

@@ -216,7 +216,7 @@ class HostChecker {
   const TaskStream& s_;
   std::vector<Queue> queues_;  // by stream
   std::vector<Uses> semaphores_;
-  std::vector<bool> recorded_;  // by event, once somebody asks
+  std::vector<bool> recorded_;  // by event; filled at the first question
 };
 
 }  // namespace

@@ -29,10 +29,10 @@ inline constexpr u64 kMaxSemaphore = u64{1} << 32;     // initial count
 // folder.
 TaskStream load_task_stream(const std::string& path);
 
-// The same from memory: `name` stands for the path in messages, `files` for the folder.
+// The same from memory: messages show `name` in place of the path, `files` takes the place of the folder.
 TaskStream parse_task_stream(std::span<const std::byte> bytes, const std::string& name, const Files& files);
 
-// Checks a task stream that a program has built, as loading does; `name` stands in front of messages. Sizes and types
+// Checks a task stream that a program has built, as loading does; messages begin with `name`. Sizes and types
 // that buffers leave open are filled in from their files.
 void verify(TaskStream& stream, const std::string& name, const Files& files);
 

@@ -81,7 +81,7 @@ struct SdmaWork {
 // A kernel argument: a number, or the address of a part of a device buffer.
 using Arg = std::variant<u64, Slice>;
 
-// A MIX task runs one kernel on cube cores and another on the vector cores beside them: a block is one AIC and `aivs`
+// A MIX task runs one kernel on cube cores and another on their vector cores: a block is one AIC and `aivs`
 // AIVs of the same AI core, all with the same arguments.
 struct KernelLaunch {
   u32 kernel = 0;  // of a MIX task: what the AIC runs

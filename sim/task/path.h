@@ -54,7 +54,7 @@ class Path {
   usize size_ = 0;
 };
 
-// Where a part stands, as a message says it: the two spellings differ.
+// The place of a part, as a message says it: the two spellings differ.
 class Locator {
  public:
   virtual ~Locator() = default;

@@ -58,14 +58,14 @@ struct TaskStream {
   friend bool operator==(const TaskStream&, const TaskStream&) = default;
 };
 
-// The position of a task when the streams are read one after the other, as they stand in the file.
+// The position of a task when the streams are read one after the other, in the order of the file.
 inline u32 position(const TaskStream& s, usize stream, usize task) {
   for (usize i = 0; i < stream; ++i)
     task += s.streams[i].tasks.size();
   return static_cast<u32>(task);
 }
 
-// Where a task stands, for messages: "gemm.yaml:31", of a .vts "gemm.vts: streams[0].tasks[3]".
+// The place of a task, for messages: "gemm.yaml:31", of a .vts "gemm.vts: streams[0].tasks[3]".
 std::string place(const TaskStream& s, usize stream, usize task);
 // The same for a step of a host thread.
 std::string place_of_step(const TaskStream& s, usize thread, usize step);

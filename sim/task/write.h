@@ -11,7 +11,8 @@
 // names.
 namespace vinci::task {
 
-// Parts of a task stream that its YAML leaves to files beside it: by kernel and buffer the name of the file, or "".
+// Parts of a task stream that its YAML leaves to files of the same folder: by kernel and buffer the name of the file,
+// or "".
 struct FilesOfYaml {
   std::vector<std::string> kernels = {}, buffers = {};
   std::string comment = {};  // the first line

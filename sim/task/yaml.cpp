@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-// Reads the YAML spelling: what stands at the top of a file. Its larger parts have files of their own.
+// Reads the YAML spelling: the top of a file. Its larger parts have files of their own.
 #include "sim/task/load.h"
 #include "sim/task/yaml_host.h"
 #include "sim/task/yaml_kernel.h"
@@ -139,7 +139,7 @@ class YamlReader {
     });
   }
 
-  // What stands in front of the tasks that refer to it, wherever it is: the streams, and what a task declares.
+  // Enters the streams, and what tasks declare, before the tasks that refer to them are read.
   void declare_streams(const Node& node) {
     yaml_.each_entry(node, "streams", [&](const std::string& key, const Node& value) {
       names_.streams.emplace(key, size(s_.streams));

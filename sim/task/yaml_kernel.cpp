@@ -66,7 +66,7 @@ class KernelReader {
     if (yaml_.read_name(node, "kernel type", kKernelTypeWords, word)) type = kernel_type_of_word(word);
   }
 
-  // A file beside the task stream, as messages name it.
+  // A file in the folder of the task stream, as messages name it.
   std::string beside(std::string_view file) const {
     const std::filesystem::path folder = std::filesystem::path(yaml_.where().name()).parent_path();
     return (folder / file).string();
