@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/core/core.h"
-
 namespace vinci::models {
 namespace {
 
@@ -19,13 +17,14 @@ constexpr usize kMostWrites = 4, kMostWritesOfOne = 32;
 
 }  // namespace
 
-Backlog::Backlog(sim::Crew& crew, Core& core, isa::GlobalMemory& gm, u32 cores)
+Backlog::Backlog(sim::Crew& crew, Body& core, const isa::CoreSpec& spec, isa::GlobalMemory& gm, u32 cores)
     : crew_(crew),
       core_(core),
+      spec_(spec),
       gm_(gm),
       most_(crew.has_helpers() ? std::max(kMost, kMostOfOne / cores) : kMost),
       most_writes_(crew.has_helpers() ? std::max(kMostWrites, kMostWritesOfOne / cores) : kMostWrites),
-      slices_(core.spec()) {}
+      slices_(spec) {}
 
 Backlog::~Backlog() {
   crew_.finish(*this);
@@ -35,7 +34,7 @@ Backlog::~Backlog() {
 // What is in the way of its accesses to global memory is done, and they are safe from now on. False where they are too
 // much spread out to be followed.
 bool Backlog::put_off(const isa::Issued& inst) {
-  const isa::Footprint footprint = inst.row->footprint(inst.args, inst.spr, core_.spec().arch);
+  const isa::Footprint footprint = inst.row->footprint(inst.args, inst.spr, spec_.arch);
   const auto for_each = [&](const auto& visit) {
     for (const isa::Access& a : footprint) {
       if (a.buffer == isa::BufId::GM && !a.empty()) visit(a, isa::LateAccess::Rows::of(a));
@@ -88,7 +87,7 @@ void Backlog::run(u32 thread) {
 void Backlog::help(u32 /*thread*/) {
   const isa::LateAccess::Doing doing;
   for (u32 slice = next_++; slice < slices_.count(); slice = next_++) {
-    isa::CoreMem& mem = slices_.memory(slice, *core_.mem());
+    isa::CoreMem& mem = slices_.memory(slice, core_.buffers());
     const std::span<const u32> all = slices_[slice];
     if (std::ranges::all_of(all, [&](u32 i) { return execute(i, mem); })) slices_.keep(slice, mem);
   }
@@ -97,14 +96,14 @@ void Backlog::help(u32 /*thread*/) {
 void Backlog::run_alone() {
   slices_.clear();
   const isa::LateAccess::Doing doing;
-  for (u32 i = 0; i < handed_.size() && execute(i, *core_.mem()); ++i) {
+  for (u32 i = 0; i < handed_.size() && execute(i, core_.buffers()); ++i) {
   }
 }
 
 // False where it throws.
 bool Backlog::execute(u32 at, isa::CoreMem& mem) {
   try {
-    if (const u64 raised = core_.execute(handed_[at], mem)) core_.raise_late(raised);
+    if (const u64 raised = core_.execute(handed_[at], mem)) core_.raise(raised);
     return true;
   } catch (...) {
     const std::lock_guard lock(mutex_);
@@ -118,7 +117,7 @@ bool Backlog::execute(u32 at, isa::CoreMem& mem) {
 
 // After handed_ has been executed, by whomever.
 void Backlog::joined() {
-  slices_.put_back(*core_.mem());
+  slices_.put_back(core_.buffers());
   rethrow();
 }
 
@@ -134,7 +133,7 @@ void Backlog::finish() {
     } else {
       run_alone();
     }
-    slices_.put_back(*core_.mem());
+    slices_.put_back(core_.buffers());
   }
   gm_.late().forget(*this);
   writes_ = 0;
@@ -148,7 +147,7 @@ void Backlog::rethrow() {
   try {
     std::rethrow_exception(std::exchange(error_, nullptr));
   } catch (const Error& e) {
-    core_.blame(e, inst.pc, &inst, inst.pipe);
+    core_.blame(e, inst);
   }
 }
 

@@ -14,8 +14,6 @@
 
 namespace vinci::models {
 
-class Core;
-
 // Instructions of one core that have retired in time and whose data have not moved yet. They are executed in their
 // order, before anything else looks at what they touch: a scalar load or the end of the block at buffers of the core,
 // others at global memory (isa::LateAccess). So bits are those of executing each at once, but a core's buffers stay in
@@ -23,8 +21,22 @@ class Core;
 // are more threads than cores that have something to do.
 class Backlog final : private sim::Crew::Job, private isa::LateAccess::Owner {
  public:
+  // What executes the instructions of a core; of several at the same time on several threads.
+  class Body {
+   public:
+    // Returns the bits of STATUS that it raises. On the buffers of the core or on others.
+    virtual u64 execute(const isa::Issued& inst, isa::CoreMem& mem) = 0;
+    // These bits of STATUS go up; read after finish() alone.
+    virtual void raise(u64 status) = 0;
+    virtual isa::CoreMem& buffers() = 0;
+    // Rethrows what an instruction has thrown, with its place.
+    [[noreturn]] virtual void blame(const Error& e, const isa::Issued& inst) = 0;
+
+   protected:
+    ~Body() = default;
+  };
   // `cores`: how many there are that threads may be busy with.
-  Backlog(sim::Crew& crew, Core& core, isa::GlobalMemory& gm, u32 cores);
+  Backlog(sim::Crew& crew, Body& core, const isa::CoreSpec& spec, isa::GlobalMemory& gm, u32 cores);
   ~Backlog() override;
 
   // False where it has to be executed at once, after finish().
@@ -45,7 +57,8 @@ class Backlog final : private sim::Crew::Job, private isa::LateAccess::Owner {
   void rethrow();
 
   sim::Crew& crew_;
-  Core& core_;
+  Body& core_;
+  const isa::CoreSpec& spec_;
   isa::GlobalMemory& gm_;
   std::vector<isa::Issued> open_;    // the youngest
   std::vector<isa::Issued> handed_;  // posted to the crew, which only reads it: copies share counts without a lock

@@ -2,100 +2,115 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/core/core.h"
 
-#include "isa/census/execute.h"
-#include "models/core/core_spec.h"
+#include "models/core/cube_unit.h"
+#include "models/core/dma.h"
+#include "models/core/fixpipe.h"
+#include "models/core/mte1.h"
+#include "models/core/mte2.h"
+#include "models/core/mte3.h"
+#include "models/core/vector_unit.h"
 
 namespace vinci::models {
 
 Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
-    : name_(s.chip_name + core_name(kind, id)),
-      spec_(core_spec(s.chip, kind)),
-      mem_(s.with_data ? std::make_unique<isa::CoreMem>(spec_.sizes, s.gm) : nullptr),
+    : spec_(core_spec(s.chip, kind)),
+      port_(kind == isa::CoreKind::vector ? s.chip.ai_cores + id : id),
+      journal_(s.chip_name + core_name(kind, id)),
+      executor_({.spec = spec_,
+                 .gm = s.gm,
+                 .with_data = s.with_data,
+                 .at_once = s.checker != nullptr,
+                 .census = s.census,
+                 .crew = s.crew,
+                 .cores = s.chip.ai_cores},
+                journal_),
       flags_(whole_cycles(s.chip.core.scalar.sync.tail)),
-      cross_(s.cross),
-      census_(s.census) {
+      memory_(s.memory),
+      cross_(s.cross) {
   stats::Group& group = s.stats.group(core_name(kind, id));
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
-  if (s.with_data && s.checker == nullptr) backlog_.emplace(s.crew, *this, s.gm, s.chip.ai_cores);
-  const config::QueueDepths& q = s.chip.core.queues;
-  const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
-  const u32 port = kind == isa::CoreKind::vector ? s.chip.ai_cores + id : id;
-  scalar_ = std::make_unique<ScalarUnit>(s.env, *this, s.chip, s.costs, s.memory, s.resolved[static_cast<usize>(kind)],
-                                         port, s.gm, id, group.group("S"));
+  scalar_ = std::make_unique<ScalarUnit>(ScalarUnit::Setup{.env = s.env,
+                                                           .ports = {.flags = flags_,
+                                                                     .executor = executor_,
+                                                                     .memory = *this,
+                                                                     .journal = journal_,
+                                                                     .block_done = [this] { block_done(); }},
+                                                           .chip = s.chip,
+                                                           .costs = s.costs,
+                                                           .table = s.resolved[static_cast<usize>(kind)],
+                                                           .spec = spec_,
+                                                           .gm = s.gm,
+                                                           .buffers = executor_.memory(),
+                                                           .core_id = id,
+                                                           .stats = group.group("S")});
+  flags_.connect(isa::index(isa::PipeId::S), *scalar_);
   if (s.checker != nullptr) {
-    watch_ = &s.checker->add_core(spec_, name_);
-    scalar_->set_observer(watch_);
+    isa::check::CoreChecker& watch = s.checker->add_core(spec_, name());
+    journal_.watch(watch);
+    scalar_->set_observer(&watch);
     flags_.be_lenient();
   }
   for (usize p = 1; p < isa::kPipeCount; ++p) {
     const auto pipe = static_cast<isa::PipeId>(p);
-    if ((isa::pipes_of(kind) & isa::bit(pipe)) == 0) continue;
-    pipes_[p] = std::make_unique<Pipe>(Pipe::Setup{.env = s.env,
-                                                   .core = *this,
-                                                   .costs = s.costs,
-                                                   .memory = s.memory,
-                                                   .port = port,
-                                                   .stats = group.group(isa::name(pipe)),
-                                                   .queue_depth = depths[p],
-                                                   .dma_chunk = s.chip.core.dma_chunk,
-                                                   .dma_requests = s.chip.core.dma_requests,
-                                                   .dma_unaligned = s.chip.core.dma_unaligned},
-                                       pipe);
+    if ((isa::pipes_of(kind) & isa::bit(pipe)) != 0) add_pipe(s, pipe, group.group(isa::name(pipe)));
   }
+  Pipe *cube = pipes_[isa::index(isa::PipeId::M)].get(), *fixpipe = pipes_[isa::index(isa::PipeId::FIX)].get();
+  if (cube != nullptr && fixpipe != nullptr) l0c_.connect(*cube, *fixpipe);
+}
+
+void Core::add_pipe(const Setup& s, isa::PipeId pipe, stats::Group& stats) {
+  const config::QueueDepths& q = s.chip.core.queues;
+  const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
+  auto& made = pipes_[isa::index(pipe)];
+  made = std::make_unique<Pipe>(Pipe::Setup{
+      .env = s.env,
+      .ports = {.flags = flags_, .executor = executor_, .issuer = *scalar_, .cross = *this, .journal = journal_},
+      .name = isa::name(pipe),
+      .log = PipeLog(journal_.log(), pipe),
+      .units = units_of(s, pipe),
+      .costs = s.costs,
+      .arch = spec_.arch,
+      .stats = stats,
+      .queue_depth = depths[isa::index(pipe)]});
+  scalar_->connect(pipe, *made);
+  flags_.connect(isa::index(pipe), *made);
+}
+
+std::vector<std::unique_ptr<Unit>> Core::units_of(const Setup& s, isa::PipeId pipe) {
+  const auto copies = [&] {
+    return CopyRule(std::make_unique<Dma>(s.memory, port_, s.chip.core.dma_chunk, s.chip.core.dma_requests,
+                                          s.chip.core.dma_unaligned),
+                    spec_.arch);
+  };
+  std::vector<std::unique_ptr<Unit>> out;
+  switch (pipe) {
+    case isa::PipeId::M: out.push_back(std::make_unique<CubeUnit>(l0c_)); break;
+    case isa::PipeId::V: out.push_back(std::make_unique<VectorUnit>()); break;
+    case isa::PipeId::MTE1: out.push_back(std::make_unique<Mte1>()); break;
+    case isa::PipeId::MTE2: out.push_back(std::make_unique<Mte2>(copies())); break;
+    case isa::PipeId::MTE3: out.push_back(std::make_unique<Mte3>(copies())); break;
+    case isa::PipeId::FIX: out.push_back(std::make_unique<Fixpipe>(copies(), l0c_)); break;
+    case isa::PipeId::S:
+    case isa::PipeId::ALL: break;
+  }
+  return out;
 }
 
 void Core::start(const Block& block, u64 at, std::function<void()> done) {
   VINCI_CHECK(!running_);
   running_ = true;
   ++blocks_;
-  block_ = block;
   done_ = std::move(done);
   flags_.clear();
-  unit_flags_.clear();
+  l0c_.clear();
   earlier_status_ |= status();
-  status_ = scalar_status_ = 0;
-  results_ = {};
-  if (census_ != nullptr) census_->of(block_.launch.task);  // data move late: tasks begin in this order
-  if (watch_ != nullptr) watch_->begin(block_.task_id, block_.launch.block_idx, *block_.code);
-  if (block_.log != nullptr) {
+  journal_.begin(block);
+  executor_.begin();
+  if (block.log != nullptr) {
     for (const auto& p : pipes_)
       if (p != nullptr) p->keep_log();
   }
-  scalar_->start(*block_.code, block_.launch, at, block_.prepare);
-}
-
-void Core::move_data(const isa::Issued& inst, bool touches_gm) {
-  if (backlog_ && backlog_->add(inst, touches_gm)) return;
-  finish_data();
-  try {
-    status_ |= execute(inst, *mem_);
-  } catch (const Error& e) {
-    blame(e, inst.pc, &inst, inst.pipe);
-  }
-}
-
-u64 Core::execute(const isa::Issued& inst, isa::CoreMem& mem) {
-  u64 raised = 0;
-  isa::ExecContext context{.mem = mem,
-                           .spr = inst.spr,
-                           .arch = spec_.arch,
-                           .overflow = isa::overflow_of(spec_, inst.spr),
-                           .status = raised,
-                           .results = results_,
-                           .numerics = spec_.numerics};
-  isa::execute(inst, context, census_, block_.launch, name_);
-  return raised;
-}
-
-u64 Core::step_counted(isa::Sequencer& front, u64 status, u64 sys_cnt) {
-  return isa::step(front, status, results_, sys_cnt, census_, block_.launch, name_);
-}
-
-bool Core::drained() const {
-  for (const auto& p : pipes_) {
-    if (p != nullptr && !p->drained()) return false;
-  }
-  return true;
+  scalar_->start(*block.code, journal_.block().launch, at, block.prepare);
 }
 
 void Core::block_done() {
@@ -104,21 +119,11 @@ void Core::block_done() {
   done_();
 }
 
-void Core::blame(const Error& e, u32 pc, const isa::Issued* inst, isa::PipeId pipe) const {
-  failed(pc, inst, e);
-  throw Error(e.fault(),
-              fmt::format("{}{}\n  task '{}', {}, {}, PIPE_{}", e.message(),
-                          inst != nullptr ? "\n  in " + isa::to_string(*inst) : std::string(), block_.task,
-                          block_.where, name_, isa::name(pipe)),
-              e.location().empty() ? block_.code->place(pc) : e.location());
-}
+void Core::set(const isa::Issued& inst, trace::TrackId track, u32 node) { cross_.set(*this, inst, track, node); }
 
-std::string Core::why_down(const isa::insn::FlagBase::Args& flag) const {
-  const Pipe* src = pipes_[isa::index(flag.src)].get();
-  const isa::Issued* set = src != nullptr ? src->queued_set_flag(flag) : nullptr;
-  if (set == nullptr) return "; no set_flag for it was issued";
-  return fmt::format("; its set_flag ({}) is behind the head of PIPE_{}", block_.code->place(set->pc),
-                     isa::name(flag.src));
+u64 Core::request(u64 now, const isa::Access& a) {
+  return memory_.access(
+      now, {.port = port_, .bytes = a.len, .address = a.address, .write = a.write, .hint = memory_.hint(a.address)});
 }
 
 void Core::settle(u64 at) {

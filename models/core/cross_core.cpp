@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "isa/insns/sync.h"
-#include "models/core/core.h"
+#include "models/explain/block_log.h"
 
 namespace vinci::models {
 
-void CrossCore::set(const Core& from, const isa::Issued& inst, trace::TrackId track, u32 node) {
-  const Block& block = from.block();
+void CrossCore::set(const Party& from, const isa::Issued& inst, trace::TrackId track, u32 node) {
+  const Block& block = *from.running();
   const auto what = isa::CrossCoreSet::parse(isa::args_of<isa::insn::FftsCrossCoreSync>(inst.args).config);
   const bool pair = what.mode == isa::CrossCoreSet::kPair;
   const u64 passed = pair ? now() : to_cycles(ffts_.reserve(to_ticks(now()), interval_) - interval_);
@@ -56,17 +56,18 @@ void CrossCore::deliver(const Increment& i) {
   try {
     i.flags->increment(i.to, i.flag);
   } catch (const Error& e) {
-    const Block& now = i.from->block();  // another one may have begun there since
-    if (now.cross == i.flags && now.self == i.setter) i.from->failed(i.pc, nullptr, e);
+    const Block& now = i.from->latest();  // another one may have begun there since
+    if (now.cross == i.flags && now.self == i.setter) i.from->failed(i.pc, e);
     throw Error(e.fault(), e.message(), i.code->place(i.pc));
   }
-  const auto to = std::ranges::find_if(
-      cores_, [&](const Core* c) { return !c->idle() && c->block().cross == i.flags && c->block().self == i.to; });
+  const auto to = std::ranges::find_if(cores_, [&](const Party* c) {
+    const Block* block = c->running();
+    return block != nullptr && block->cross == i.flags && block->self == i.to;
+  });
   if (to == cores_.end()) return;  // its block has ended without waiting
-  if (BlockLog* log = (*to)->log()) log->arrived(i.flag, i.log, i.node, i.set_at);
-  (*to)->scalar().wake();
-  if (env_.trace != nullptr)
-    env_.trace->flow(i.track, i.set_at, (*to)->scalar().track(), i.at, fmt::format("flag {}", i.flag));
+  if (BlockLog* log = (*to)->running()->log) log->arrived(i.flag, i.log, i.node, i.set_at);
+  (*to)->flag_arrived();
+  if (env_.trace != nullptr) env_.trace->flow(i.track, i.set_at, (*to)->track(), i.at, fmt::format("flag {}", i.flag));
 }
 
 }  // namespace vinci::models

@@ -11,7 +11,6 @@ namespace vinci::models {
 namespace {
 
 constexpr u64 kBlock = 32;
-constexpr u64 kNever = ~u64{0};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "isa/insn.h"
+#include "models/core/ports.h"
 #include "models/explain/copy_log.h"
 #include "models/memory/memory_system.h"
 
@@ -14,7 +15,7 @@ namespace vinci::models {
 // The mover of one pipe: walks the global-memory side of a copy, asks the memory system for it in chunks, at the pace
 // of the core's port and with a bounded amount outstanding. The next copy may begin when the requests of the one before
 // have been made, while its data are on their way. Passive: the pipe calls pump() at the cycles it names.
-class Dma {
+class Dma final : public MemoryPort {
  public:
   // `port` is that of the core; `chunk_bytes` are asked for in one go, `requests` may be under way at once.
   // Pieces that do not begin at a block of 32 B are cut at multiples of `unaligned_bytes`; 0: at lines, as all are.
@@ -27,19 +28,15 @@ class Dma {
   // have takes a place among those under way for each unit of what the address is a multiple of, from unaligned_bytes
   // to half a line. `delivery`: cycles in which the data, from when the first of them arrive, enter their buffer, after
   // those of the transfer before; 0: as they arrive.
-  void begin(u64 at, const isa::Footprint& footprint, double body, bool by_rows = false, double delivery = 0);
+  void begin(u64 at, const isa::Footprint& footprint, double body, bool by_rows = false, double delivery = 0) override;
 
-  // Makes the requests that are due at `now`. Returns the cycle to call again; when finished() is then true, all have
-  // been made, and it is the cycle in which the port is free for another copy.
-  u64 pump(u64 now);
-  bool finished() const { return finished_; }
-  // When the data of the last finished transfer, and of all before it, have arrived and entered their buffer.
-  u64 done() const;
-  // From the next transfer on it notes what it waits for.
-  void keep_log() {
+  u64 pump(u64 now) override;
+  bool finished() const override { return finished_; }
+  u64 done() const override;
+  void keep_log() override {
     if (log_ == nullptr) log_ = std::make_unique<CopyLog>(under_way_.size());
   }
-  const CopyLog& log() const { return *log_; }
+  const CopyLog& log() const override { return *log_; }
 
  private:
   template <bool kLogged>

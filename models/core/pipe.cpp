@@ -3,182 +3,317 @@
 #include "models/core/pipe.h"
 
 #include <algorithm>
-
-#include "isa/insns/sync.h"
-#include "models/core/core.h"
+#include <utility>
 
 namespace vinci::models {
 
+using isa::insn::PipeBarrier;
 using isa::insn::SetFlag;
 using isa::insn::WaitFlag;
 
-namespace {
+const Pipe::Kind Pipe::kWork{&Pipe::leave_work, &Pipe::retire_work};
+const Pipe::Kind Pipe::kWaitFlag{&Pipe::leave_wait_flag, nullptr};  // it is never in flight
+const Pipe::Kind Pipe::kSetFlag{&Pipe::leave_set_flag, &Pipe::retire_set_flag};
+const Pipe::Kind Pipe::kBarrier{&Pipe::leave_barrier, nullptr};
+const Pipe::Kind Pipe::kCrossSet{&Pipe::leave_set_flag, &Pipe::retire_cross_set};
 
-bool same_flag(const isa::Issued& a, const isa::Issued& b) {
-  if (a.row->role != isa::Role::set_flag || b.row->role != isa::Role::set_flag) return false;
-  const auto &x = isa::args_of<SetFlag>(a.args), &y = isa::args_of<SetFlag>(b.args);
-  return x.src == y.src && x.dst == y.dst && x.event == y.event;
-}
-
-}  // namespace
-
-Pipe::Pipe(const Setup& s, isa::PipeId id)
+Pipe::Pipe(Setup s)
     : Module(s.env),
-      id_(id),
       queue_(s.queue_depth),
-      flying_(s.queue_depth + 64),
-      core_(s.core),
+      unit_(s.units.front().get()),
+      ports_(s.ports),
+      log_(s.log),
+      name_(s.name),
+      units_(std::move(s.units)),
       costs_(s.costs),
-      dma_(s.memory, s.port, s.dma_chunk, s.dma_requests, s.dma_unaligned) {
+      arch_(s.arch) {
   occupation_.register_in(s.stats);
   s.stats.add("instructions", instructions_, "instructions", "retired, synchronisation not counted");
   s.stats.add("steps", steps_, "steps", "fractal steps, repeats or fractals of its instructions");
   s.stats.add("read_bytes", read_bytes_, "B", "bytes that its instructions read, from their footprints");
   s.stats.add("write_bytes", write_bytes_, "B", "bytes that its instructions wrote, from their footprints");
-  if (env_.trace != nullptr) track_ = env_.trace->track(core_.name(), isa::name(id));
+  if (env_.trace != nullptr) track_ = env_.trace->track(ports_.journal.name(), name_);
   env_.waiters.push_back([this](Waits& waits) { report_waiting(waits); });
 }
 
-void Pipe::push(const isa::Issued& inst, const Resolved* resolved, u64 at, bool alone) {
-  VINCI_CHECK(!queue_.full());
-  Entry& e = slots_.take();
-  e.inst = inst;
-  e.resolved = resolved;
-  e.alone = alone;
-  e.queued = at;
-  queue_.push_back(&e);
-  if (queue_.size() == 1 && !moving_) wake_at(looked_at(e));
+void Pipe::keep_log() {
+  for (const auto& unit : units_)
+    if (MemoryPort* port = unit->port()) port->keep_log();
 }
 
-// When the head of the queue, which has not got there yet, is looked at: work, when the pipe is free for it too.
-u64 Pipe::looked_at(const Entry& head) const {
-  return head.inst.row->role == isa::Role::work ? std::max(head.queued, free_at_) : head.queued;
-}
-
-inline void Pipe::retire_due(u64 t) {
-  while (!flying_.empty() && flying_.front()->done <= t) {
-    Entry& f = *flying_.front();
-    retire(f, t);
-    flying_.pop_front();
-    slots_.leave(f);
-  }
-}
-
-// When there is something to do again; kUnknown: when somebody else says so.
-inline u64 Pipe::next_wake(u64 t) {
-  u64 next = kUnknown;
-  if (moving_) {
-    next = std::max(dma_wake_, t + 1);
-  } else if (!queue_.empty()) {
-    if (queue_.front()->queued > t) {
-      next = looked_at(*queue_.front());
-    } else if (free_at_ > t) {
-      next = free_at_;
-    }
-  }
-  if (!queue_.empty()) next = std::min(next, std::max(flag_wake_, t + 1));
-  if (!flying_.empty()) next = std::min(next, flying_.front()->done);
-  flag_wake_ = kUnknown;
-  return next;
-}
+// ---------------------------------------------------------------------------------------------------------------------
+// The order of events of a cycle
 
 void Pipe::act() {
   for (;;) {
     const u64 t = now();
     u64 next = 0;
-    if (t < other_wake_) {  // there is nothing to do but for the Dma
-      if (t >= dma_wake_) pump_dma(t);
-      next = std::min(std::max(dma_wake_, t + 1), other_wake_);
+    if (t < other_wake_) {  // there is nothing to do but for the copy
+      if (t >= copy_wake_) pump(t);
+      next = std::min(std::max(copy_wake_, t + 1), other_wake_);
     }
-    if (t >= other_wake_ || !moving_) next = act_on_all(t);
-    if (next == kUnknown || !go_on_to(next)) return;
+    if (t >= other_wake_ || moving_ == nullptr) next = act_on_all(t);
+    if (next == kNever || !go_on_to(next)) return;
   }
 }
 
 // Returns when there is something to do again.
 u64 Pipe::act_on_all(u64 t) {
   const bool had_work = !drained();
-  if (moving_ && t >= dma_wake_) pump_dma(t);
+  if (moving_ != nullptr && t >= copy_wake_) pump(t);
   retire_due(t);
-  while (!moving_ && !queue_.empty() && queue_.front()->queued <= t && start_next(t)) {
+  while (moving_ == nullptr && !queue_.empty() && queue_.head().queued <= t && leave_head(t))
     retire_due(t);
-  }
   const u64 next = next_wake(t);
-  other_wake_ = moving_ ? flying_.front()->done : 0;
-  if (had_work && drained()) core_.scalar().pipe_drained();
+  other_wake_ = moving_ != nullptr ? queue_.oldest().done : 0;
+  if (had_work && drained()) ports_.issuer.pipe_drained();
   return next;
 }
 
-inline void Pipe::pump_dma(u64 t) {
-  dma_wake_ = dma_.pump(t);
-  if (!dma_.finished()) return;
-  moving_ = false;
-  Entry& f = *flying_.back();
-  f.end = std::max(dma_wake_, dma_floor_);
-  f.done = std::max(f.end, dma_.done()) + dma_tail_;
-  if (flying_.size() > 1) f.done = std::max(f.done, flying_[flying_.size() - 2]->done);  // retire in order
-  free_at_ = f.end;
-  busy_until_ = f.done;
-  occupation_.busy(t, busy_until_);
-  if (BlockLog* log = core_.log()) log->copied(f.node, f.end, f.done, dma_.log());
+inline void Pipe::retire_due(u64 t) {
+  while (!queue_.idle() && queue_.oldest().done <= t) {
+    const Entry& e = queue_.oldest();
+    (this->*e.kind->retire)(e, t);
+    queue_.retire_oldest();
+  }
 }
 
-void Pipe::retire(const Entry& f, u64 t) {
-  if (f.inst.row->role == isa::Role::set_flag) {
-    const auto& a = isa::args_of<SetFlag>(f.inst.args);
-    try {
-      const bool awaited = a.dst != isa::PipeId::S && core_.pipe(a.dst)->awaits(t, a);
-      const u64 visible = core_.flags().raise(t, a, awaited);
-      if (BlockLog* log = core_.log()) log->raised(a, f.node, t);
-      if (a.dst == isa::PipeId::S) {
-        core_.scalar().wake_at(visible);
-      } else {
-        core_.pipe(a.dst)->wake_at(visible);
-      }
-    } catch (const Error& e) {
-      core_.blame(e, f.inst.pc, &f.inst, id_);
-    }
-    show(f);
-    return;
-  }
-  if (f.inst.row->role == isa::Role::cross_set) {
-    try {
-      core_.cross().set(core_, f.inst, track_, f.node);
-    } catch (const Error& e) {
-      core_.blame(e, f.inst.pc, &f.inst, id_);
-    }
-    show(f);
-    return;
-  }
-  if (core_.with_data()) core_.move_data(f.inst, f.resolved->global);
-  if (id_ == isa::PipeId::FIX && f.resolved->unit) {  // the data have moved: the whole of them is free
-    core_.unit_flags().finish(*f.resolved->unit, t, t);
-    core_.pipe(isa::PipeId::M)->wake_at(t);
-  }
-  ++instructions_;
-  show(f);
-}
-
-void Pipe::show(const Entry& f) const {
-  if (env_.trace == nullptr) return;
-  env_.trace->span({.track = track_,
-                    .name = f.inst.row->name,
-                    .queued = f.queued,
-                    .begin = f.begin,
-                    .end = f.end,
-                    .done = f.done,
-                    .detail = isa::to_string(f.inst),
-                    .source = core_.block().code->source(f.inst.pc),
-                    .line = f.inst.line,
-                    .pc = f.inst.pc,
-                    .task = core_.block().task});
-}
-
-void Pipe::pop() {
+inline bool Pipe::leave_head(u64 t) {
   const bool was_full = queue_.full();
-  queue_.pop_front();
-  if (was_full) core_.scalar().queue_has_room();
+  Entry& e = queue_.head();
+  if (!(this->*e.kind->leave)(e, t)) return false;
+  if (was_full) ports_.issuer.queue_has_room();
+  return true;
 }
+
+// When there is something to do again; kNever: when another part says so.
+inline u64 Pipe::next_wake(u64 t) {
+  u64 next = kNever;
+  if (moving_ != nullptr) {
+    next = std::max(copy_wake_, t + 1);
+  } else if (!queue_.empty()) {
+    if (queue_.head().queued > t) {
+      next = looked_at(queue_.head());
+    } else if (free_at_ > t) {
+      next = free_at_;
+    }
+  }
+  if (!queue_.empty()) next = std::min(next, std::max(head_wake_, t + 1));
+  if (!queue_.idle()) next = std::min(next, queue_.oldest().done);
+  head_wake_ = kNever;
+  return next;
+}
+
+// When the head of the queue, which has not got there yet, is looked at: work, when the pipe is free for it too.
+u64 Pipe::looked_at(const Entry& head) const {
+  return head.kind == &kWork ? std::max(head.queued, free_at_) : head.queued;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Into the queue
+
+Pipe::Entry& Pipe::put(const Kind& kind, const isa::Issued& inst, u64 at) {
+  VINCI_CHECK(!queue_.full());
+  Entry& e = queue_.push();
+  e.inst = inst;
+  e.kind = &kind;
+  e.queued = at;
+  return e;
+}
+
+void Pipe::wake_for_first(const Entry& e) {
+  if (queue_.size() == 1 && moving_ == nullptr) wake_at(looked_at(e));
+}
+
+void Pipe::work(const isa::Issued& inst, const Resolved* resolved, u64 at, bool alone) {
+  Entry& e = put(kWork, inst, at);
+  e.resolved = resolved;
+  e.alone = alone;
+  wake_for_first(e);
+}
+
+void Pipe::push(const Kind& kind, const isa::Issued& inst, u64 at) { wake_for_first(put(kind, inst, at)); }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Flags and barriers
+
+bool Pipe::leave_wait_flag(Entry& e, u64 t) {
+  // It is looked at when the pipe is free for work, and takes its time even if the flag is up already.
+  if (free_at_ > t) return false;
+  const auto& a = isa::args_of<WaitFlag>(e.inst.args);
+  const auto look = ports_.flags.look(t, a, free_at_);
+  head_wake_ = look == EventFlags::Look::not_yet ? ports_.flags.visible_at(a, free_at_) : kNever;
+  if (look != EventFlags::Look::up) {
+    note_waiting(t, Doing::wait_flag);
+    return false;
+  }
+  const u64 set_at = ports_.flags.set_at(a);
+  ports_.flags.lower(a);
+  if (log_) log_.wait_flag(e.inst, e.queued, t, set_at, free_at_);
+  if (a.inserted != 0) pass_inserted(t, e.inst, Doing::wait_flag);
+  const bool waited = occupation_.doing() == Doing::wait_flag;
+  if (env_.trace != nullptr) {
+    e.begin = waited ? waiting_since_ : t;
+    e.end = e.done = t;
+    show(e);
+    env_.trace->flow(ports_.flags.setter_track(a), set_at, track_, t, fmt::format("EVENT_ID{}", a.event));
+  }
+  if (waited) occupation_.enter(t, Doing::idle);
+  queue_.drop();
+  return true;
+}
+
+bool Pipe::leave_barrier(Entry& e, u64 t) {
+  if (!queue_.idle()) {
+    note_waiting(t, Doing::barrier);
+    return false;
+  }
+  if (log_) log_.barrier(e.inst, e.queued, t);
+  if (isa::args_of<PipeBarrier>(e.inst.args).inserted != 0) pass_inserted(t, e.inst, Doing::barrier);
+  if (occupation_.doing() == Doing::barrier) occupation_.enter(t, Doing::idle);
+  queue_.drop();
+  return true;
+}
+
+// It takes effect when all before it has retired; also one for other cores.
+bool Pipe::leave_set_flag(Entry& e, u64 t) {
+  if (queue_.flight_full()) return false;
+  const bool behind = !queue_.idle();
+  e.begin = t;
+  if (behind) {
+    // Two of one flag are a cycle apart: a pipe that waits already takes the first.
+    const Entry& last = queue_.newest();
+    const bool again = e.kind == &kSetFlag && last.kind == &kSetFlag &&
+                       same_flag(isa::args_of<SetFlag>(last.inst.args), isa::args_of<SetFlag>(e.inst.args));
+    e.begin = std::max(t, last.done + (again ? 1 : 0));
+    // Inside the core nothing begins before the flag is set; copies from and to global memory go on.
+    if (!global_) {
+      if (e.kind == &kSetFlag && isa::args_of<SetFlag>(e.inst.args).inserted != 0)
+        ports_.journal.charge_inserted(e.inst, last.done - std::min(free_at_, last.done));
+      free_at_ = std::max(free_at_, last.done);
+    }
+  }
+  e.end = e.done = e.begin;
+  if (log_) e.node = log_.set_flag(e.inst, e.queued, t, e.begin, behind && !global_);
+  queue_.begin();
+  return true;
+}
+
+void Pipe::retire_set_flag(const Entry& e, u64 t) {
+  const auto& a = isa::args_of<SetFlag>(e.inst.args);
+  if (log_) log_.raised(a, e.node, t);
+  try {
+    ports_.flags.raise(t, a);
+  } catch (const Error& error) {
+    ports_.journal.blame(error, e.inst.pc, &e.inst, name_);
+  }
+  show(e);
+}
+
+void Pipe::retire_cross_set(const Entry& e, u64 /*t*/) {
+  try {
+    ports_.cross.set(e.inst, track_, e.node);
+  } catch (const Error& error) {
+    ports_.journal.blame(error, e.inst.pc, &e.inst, name_);
+  }
+  show(e);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Work
+
+bool Pipe::leave_work(Entry& e, u64 t) {
+  if (free_at_ > t || queue_.flight_full()) return false;
+  if (e.alone && !queue_.idle()) return false;
+  const Resolved& work = resolve(e);
+  if (work.handover && waits_for_handover(t, work)) return false;
+  begin(e, t);
+  return true;
+}
+
+const Resolved& Pipe::resolve(Entry& e) {
+  if (e.resolved == nullptr) {
+    const isa::Footprint footprint = e.inst.row->footprint(e.inst.args, e.inst.spr, arch_);
+    e.resolved = &e.resolved_here.emplace(e.inst, footprint, costs_, arch_);
+  }
+  return *e.resolved;
+}
+
+bool Pipe::waits_for_handover(u64 t, const Resolved& work) {
+  head_wake_ = unit_->ready_at(work, {.t = t, .empty = queue_.idle()});
+  if (head_wake_ > t) {
+    note_waiting(t, Doing::wait_flag);
+    return true;
+  }
+  head_wake_ = kNever;
+  if (occupation_.doing() == Doing::wait_flag) occupation_.enter(t, Doing::idle);
+  return false;
+}
+
+void Pipe::begin(Entry& e, u64 t) {
+  const Resolved& work = *e.resolved;
+  steps_ += work.work.steps;
+  macs_ += work.work.macs;
+  read_bytes_ += work.read_bytes;
+  write_bytes_ += work.write_bytes;
+  gm_read_bytes_ += work.gm_read_bytes;
+  gm_write_bytes_ += work.gm_write_bytes;
+  const double early = t == free_at_ && !work.global ? slack_ : 0;
+  const Cycles c = unit_->begin(e.inst, work, {.t = t, .empty = queue_.idle(), .early = early});
+  slack_ = work.global ? 0 : c.slack;
+  global_ = work.global;
+  e.begin = t;
+  e.end = t + c.occupancy;
+  e.done = t + c.latency;
+  if (work.global) return begin_copy(e, t);
+  if (!queue_.idle()) e.done = std::max(e.done, queue_.newest().done);  // retire in order
+  if (log_) e.node = log_.work(e.inst, work, e.queued, t, e.end, e.done, e.alone);
+  queue_.begin();
+  free_at_ = e.end;
+  occupation_.busy(t, std::max(free_at_, busy_until_));
+  if (work.handover) unit_->began(work, t, e.done);
+}
+
+// The port says when it ends.
+void Pipe::begin_copy(Entry& e, u64 t) {
+  moving_ = unit_->port();
+  copy_floor_ = e.end;
+  copy_tail_ = e.done - e.end;
+  if (log_) {
+    e.node = log_.work(e.inst, *e.resolved, e.queued, t, t, t, e.alone);
+    for (const isa::Access& a : e.inst.row->footprint(e.inst.args, e.inst.spr, arch_))
+      if (a.buffer == isa::BufId::GM) log_.touches(e.node, a.address);
+  }
+  e.end = e.done = kNever;
+  queue_.begin();
+  occupation_.busy(t, kNever);
+  free_at_ = kNever;
+  pump(t);
+}
+
+inline void Pipe::pump(u64 t) {
+  copy_wake_ = moving_->pump(t);
+  if (!moving_->finished()) return;
+  const MemoryPort& port = *std::exchange(moving_, nullptr);
+  Entry& e = queue_.newest();
+  e.end = std::max(copy_wake_, copy_floor_);
+  e.done = std::max(e.end, port.done()) + copy_tail_;
+  if (queue_.in_flight() > 1) e.done = std::max(e.done, queue_.second_newest().done);  // retire in order
+  free_at_ = e.end;
+  busy_until_ = e.done;
+  occupation_.busy(t, busy_until_);
+  if (log_) log_.copied(e.node, e.end, e.done, port.log());
+}
+
+void Pipe::retire_work(const Entry& e, u64 t) {
+  ports_.executor.retire(e.inst, e.resolved->global);
+  if (e.resolved->handover) unit_->retired(*e.resolved, t);
+  ++instructions_;
+  show(e);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What is told of it
 
 void Pipe::note_waiting(u64 t, Doing why) {
   if (free_at_ > t || busy_until_ > t) return;  // still busy with the instruction before, or with its data
@@ -188,184 +323,46 @@ void Pipe::note_waiting(u64 t, Doing why) {
 }
 
 void Pipe::pass_inserted(u64 t, const isa::Issued& inst, Doing waited) {
-  core_.pass_inserted(inst, occupation_.doing() == waited ? t - waiting_since_ : 0);
+  ports_.journal.pass_inserted(inst, occupation_.doing() == waited ? t - waiting_since_ : 0);
 }
 
-bool Pipe::start_next(u64 t) {
-  Entry& q = *queue_.front();
-  bool flies = false;
-  switch (q.inst.row->role) {
-    case isa::Role::wait_flag: {
-      const auto& a = isa::args_of<WaitFlag>(q.inst.args);
-      // It is looked at when what stands before it has been taken, and takes its time even if the flag is up already.
-      if (free_at_ > t) return false;
-      const auto look = core_.flags().look(t, a, free_at_);
-      flag_wake_ = look == EventFlags::Look::not_yet ? core_.flags().visible_at(a, free_at_) : kUnknown;
-      if (look != EventFlags::Look::up) {
-        note_waiting(t, Doing::wait_flag);
-        return false;
-      }
-      const u64 set_at = core_.flags().set_at(a);
-      core_.flags().lower(a);
-      if (BlockLog* log = core_.log()) log->wait_flag(id_, q.inst, q.queued, t, set_at, free_at_);
-      if (a.inserted != 0) pass_inserted(t, q.inst, Doing::wait_flag);
-      if (env_.trace != nullptr) {
-        const u64 since = occupation_.doing() == Doing::wait_flag ? waiting_since_ : t;
-        show({.inst = q.inst, .queued = q.queued, .begin = since, .end = t, .done = t});
-        const Pipe* from = a.src == isa::PipeId::S ? nullptr : core_.pipe(a.src);
-        env_.trace->flow(from != nullptr ? from->track() : core_.scalar().track(), set_at, track_, t,
-                         fmt::format("EVENT_ID{}", a.event));
-      }
-      if (occupation_.doing() == Doing::wait_flag) occupation_.enter(t, Doing::idle);
-      break;
-    }
-    case isa::Role::pipe_barrier:
-      if (!flying_.empty()) {
-        note_waiting(t, Doing::barrier);
-        return false;
-      }
-      if (BlockLog* log = core_.log()) log->barrier(id_, q.inst, q.queued, t);
-      if (is_inserted(q.inst)) pass_inserted(t, q.inst, Doing::barrier);
-      if (occupation_.doing() == Doing::barrier) occupation_.enter(t, Doing::idle);
-      break;
-    case isa::Role::cross_set:
-    case isa::Role::set_flag: {
-      if (flying_.full()) return false;
-      q.begin = t;
-      if (!flying_.empty()) {
-        // Two of one flag are a cycle apart: a pipe that waits already takes the first.
-        const Entry& last = *flying_.back();
-        q.begin = std::max(t, last.done + (same_flag(last.inst, q.inst) ? 1 : 0));
-        // Inside the core nothing begins before the flag is set; copies from and to global memory go on.
-        if (!global_) {
-          if (is_inserted(q.inst)) core_.charge_inserted(q.inst, last.done - std::min(free_at_, last.done));
-          free_at_ = std::max(free_at_, last.done);
-        }
-      }
-      q.end = q.done = q.begin;
-      if (BlockLog* log = core_.log())
-        q.node = log->set_flag(id_, q.inst, q.queued, t, q.begin, !global_ && !flying_.empty());
-      flying_.push_back(&q);
-      flies = true;
-      break;
-    }
-    default: {
-      if (free_at_ > t || flying_.full()) return false;
-      if (q.alone && !flying_.empty()) return false;
-      const Resolved& resolved = resolve(q);
-      if (resolved.unit && wait_for_unit_flags(t, resolved)) return false;
-      start_work(t, q);
-      flies = true;
-    }
-  }
-  pop();
-  if (!flies) slots_.leave(q);
-  return true;
-}
-
-isa::Footprint Pipe::footprint_of(const isa::Issued& inst) const {
-  return inst.row->footprint(inst.args, inst.spr, core_.spec().arch);
-}
-
-const Resolved& Pipe::resolve(Entry& q) {
-  if (q.resolved == nullptr) {
-    q.resolved = &slots_.resolved(q).emplace(q.inst, footprint_of(q.inst), costs_, core_.spec().arch);
-  }
-  return *q.resolved;
-}
-
-// FIXPIPE may start before the mad that it waits for is through: as soon as no block is met too early.
-bool Pipe::wait_for_unit_flags(u64 t, const Resolved& q) {
-  const isa::UnitFlags& flags = core_.unit_flags();
-  flag_wake_ = kUnknown;
-  if (flags.ready(*q.unit)) {
-    flag_wake_ = t;
-    if (flags.changed() > t) {
-      flag_wake_ = flags.earliest(*q.unit, cycles_of(*q.line, q.steady, flying_.empty()).occupancy);
-    }
-  }
-  if (flag_wake_ > t) {
-    note_waiting(t, Doing::wait_flag);
-    return true;
-  }
-  flag_wake_ = kUnknown;
-  if (occupation_.doing() == Doing::wait_flag) occupation_.enter(t, Doing::idle);
-  return false;
-}
-
-void Pipe::start_work(u64 t, Entry& f) {
-  const Resolved& q = *f.resolved;
-  const config::CostLine& line = *q.line;
-  steps_ += q.work.steps;
-  macs_ += q.work.macs;
-  read_bytes_ += q.read_bytes;
-  write_bytes_ += q.write_bytes;
-  gm_read_bytes_ += q.gm_read_bytes;
-  gm_write_bytes_ += q.gm_write_bytes;
-  const Cycles c = cycles_of(line, q.steady, flying_.empty(), t == free_at_ && !q.global ? slack_ : 0);
-  slack_ = q.global ? 0 : c.slack;
-  global_ = q.global;
-  f.begin = t;
-  f.end = t + c.occupancy;
-  f.done = t + c.latency;
-  if (q.unit && id_ == isa::PipeId::FIX) core_.unit_flags().take(*q.unit);
-  if (q.global) {
-    // The port's own time, as the cost line gives it, is the floor; the memory system can only add to it.
-    moving_ = true;
-    dma_floor_ = f.end;
-    dma_tail_ = c.latency - c.occupancy;
-    const double body = body_cycles(line, q.work);
-    const double delivery = line.delivery > 0 ? std::max(line.minimum, line.delivery * body) : 0;
-    const isa::Footprint footprint = footprint_of(f.inst);
-    dma_.begin(t + whole_cycles(line.startup), footprint, body, line.per_piece > 0, delivery);
-    if (BlockLog* log = core_.log()) {
-      f.node = log->work(id_, f.inst, q, f.queued, t, t, t, f.alone);
-      for (const isa::Access& a : footprint)
-        if (a.buffer == isa::BufId::GM) log->touches(f.node, a.address);
-    }
-    f.end = f.done = kUnknown;
-    flying_.push_back(&f);
-    occupation_.busy(t, kUnknown);
-    free_at_ = kUnknown;
-    pump_dma(t);
-    return;
-  }
-  if (!flying_.empty()) f.done = std::max(f.done, flying_.back()->done);  // retire in order
-  if (BlockLog* log = core_.log()) f.node = log->work(id_, f.inst, q, f.queued, t, f.end, f.done, f.alone);
-  flying_.push_back(&f);
-  free_at_ = f.end;
-  occupation_.busy(t, std::max(free_at_, busy_until_));
-  if (q.unit && id_ == isa::PipeId::M) {  // its blocks come one after the other
-    core_.unit_flags().finish(*q.unit, t, f.done);
-    core_.pipe(isa::PipeId::FIX)->wake_at(t);
-  }
+void Pipe::show(const Entry& e) const {
+  if (env_.trace == nullptr) return;
+  const Block& block = ports_.journal.block();
+  env_.trace->span({.track = track_,
+                    .name = e.inst.row->name,
+                    .queued = e.queued,
+                    .begin = e.begin,
+                    .end = e.end,
+                    .done = e.done,
+                    .detail = isa::to_string(e.inst),
+                    .source = block.code->source(e.inst.pc),
+                    .line = e.inst.line,
+                    .pc = e.inst.pc,
+                    .task = block.task});
 }
 
 void Pipe::report_waiting(Waits& waits) const {
   if (queue_.empty()) return;
-  const Entry& q = *queue_.front();
-  const bool flag = q.inst.row->role == isa::Role::wait_flag;
+  const Entry& e = queue_.head();
+  const isa::Code& code = *ports_.journal.block().code;
   waits.units.push_back(
-      {.core = core_.name(),
-       .unit = std::string(isa::name(id_)),
-       .what = fmt::format("waits for {} ({})", isa::to_string(q.inst), core_.block().code->place(q.inst.pc)),
-       .why = flag ? core_.why_down(isa::args_of<WaitFlag>(q.inst.args)) : "",
+      {.core = ports_.journal.name(),
+       .unit = name_,
+       .what = fmt::format("waits for {} ({})", isa::to_string(e.inst), code.place(e.inst.pc)),
+       .why = e.kind == &kWaitFlag ? ports_.flags.why_down(isa::args_of<WaitFlag>(e.inst.args), code) : "",
        .since = waiting_since_});
 }
 
-bool Pipe::awaits(u64 t, const isa::insn::FlagBase::Args& flag) const {
-  if (queue_.empty() || free_at_ >= t) return false;
-  const isa::Issued& head = queue_.front()->inst;
-  if (head.row->role != isa::Role::wait_flag) return false;
-  const auto& a = isa::args_of<WaitFlag>(head.args);
-  return a.src == flag.src && a.dst == flag.dst && a.event == flag.event;
+bool Pipe::awaits(u64 t, const Flag& flag) const {
+  if (queue_.empty() || free_at_ >= t || queue_.head().kind != &kWaitFlag) return false;
+  return same_flag(isa::args_of<WaitFlag>(queue_.head().inst.args), flag);
 }
 
-const isa::Issued* Pipe::queued_set_flag(const isa::insn::FlagBase::Args& flag) const {
-  for (const Entry* q : queue_) {
-    if (q->inst.row->role != isa::Role::set_flag) continue;
-    const auto& a = isa::args_of<SetFlag>(q->inst.args);
-    if (a.src == flag.src && a.dst == flag.dst && a.event == flag.event) return &q->inst;
+const isa::Issued* Pipe::queued_set_flag(const Flag& flag) const {
+  for (auto e = queue_.begin_waiting(); e != queue_.end_waiting(); ++e) {
+    const bool sets = (*e)->kind == &kSetFlag;
+    if (sets && same_flag(isa::args_of<SetFlag>((*e)->inst.args), flag)) return &(*e)->inst;
   }
   return nullptr;
 }

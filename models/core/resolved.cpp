@@ -5,8 +5,6 @@
 #include <bit>
 #include <cstring>
 
-#include "models/cost/ub_banks.h"
-
 namespace vinci::models {
 namespace {
 
@@ -28,9 +26,8 @@ bool same(const isa::Issued& a, const isa::Issued& b) {
 Resolved::Resolved(const isa::Issued& inst, const isa::Footprint& footprint, const CostTable& costs, isa::Arch arch)
     : line(&costs.line(inst)),
       work(inst.row->work(inst.args, inst.spr)),
-      steady(steady_cycles(*line, costs.in_steps(inst, work),
-                           inst.pipe == isa::PipeId::V ? cycles_in_ub(*line, footprint, costs.ub_banks()) : 0)),
-      unit(isa::unit_flag_use(inst, arch)) {
+      steady(costs.steady(inst, *line, work, footprint)),
+      handover(isa::unit_flag_use(inst, arch)) {
   for (const isa::Access& a : footprint) {
     (a.write ? write_bytes : read_bytes) += a.bytes();
     if (a.buffer != isa::BufId::GM || a.empty()) continue;

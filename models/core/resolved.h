@@ -12,7 +12,7 @@
 
 namespace vinci::models {
 
-// What a pipe needs to know of an instruction of Role::work, as far as it follows from its operands and special
+// What a pipe needs to know of an instruction that it executes, as far as it follows from its operands and special
 // registers.
 struct Resolved {
   Resolved(const isa::Issued& inst, const isa::Footprint& footprint, const CostTable& costs, isa::Arch arch);
@@ -23,7 +23,7 @@ struct Resolved {
   u64 read_bytes = 0, write_bytes = 0;
   u64 gm_read_bytes = 0, gm_write_bytes = 0;  // of these
   bool global = false;                        // touches global memory
-  std::optional<isa::UnitFlagUse> unit;
+  std::optional<isa::UnitFlagUse> handover;   // of blocks of L0C, by unit flags
 };
 
 // Instructions that cores of one kind have issued before and that touch nothing but their buffers: those that come

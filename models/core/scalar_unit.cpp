@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "isa/insns/sync.h"
-#include "models/core/core.h"
+#include "models/explain/block_log.h"
 #include "sim/kernel/run.h"
 
 namespace vinci::models {
@@ -20,24 +20,27 @@ bool queues(const isa::Issued& inst) { return inst.pipe != isa::PipeId::S && ins
 
 }  // namespace
 
-ScalarUnit::ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip, const CostTable& costs,
-                       MemorySystem& memory, ResolvedTable& table, u32 port, const isa::GlobalMemory& gm, u32 core_id,
-                       stats::Group& stats)
-    : Module(env, Counts::itself),
-      core_(core),
-      costs_(costs),
-      memory_(memory),
-      table_(table),
-      port_(port),
-      front_(core.spec(), gm, core.mem(), core_id),
-      gm_(gm),
-      mask_waits_(chip.core.mask_waits),
-      issue_cycles_(cycles(chip.core.scalar.sync, {}, false).occupancy),
-      sys_cnt_per_cycle_(chip.core.sys_cnt.frequency / chip.clock) {
-  occupation_.register_in(stats);
-  stats.add("instructions", instructions_, "instructions", "executed by the scalar unit or handed to a pipe");
-  if (env_.trace != nullptr) track_ = env_.trace->track(core_.name(), "S");
+ScalarUnit::ScalarUnit(Setup s)
+    : Module(s.env, Counts::itself),
+      ports_(std::move(s.ports)),
+      costs_(s.costs),
+      table_(s.table),
+      front_(s.spec, s.gm, s.buffers, s.core_id),
+      gm_(s.gm),
+      mask_waits_(s.chip.core.mask_waits),
+      issue_cycles_(cycles(s.chip.core.scalar.sync, {}, false).occupancy),
+      sys_cnt_per_cycle_(s.chip.core.sys_cnt.frequency / s.chip.clock) {
+  occupation_.register_in(s.stats);
+  s.stats.add("instructions", instructions_, "instructions", "executed by the scalar unit or handed to a pipe");
+  if (env_.trace != nullptr) track_ = env_.trace->track(ports_.journal.name(), "S");
   env_.waiters.push_back([this](Waits& waits) { report_waiting(waits); });
+}
+
+bool ScalarUnit::drained() const {
+  for (const IssuePort* p : pipes_) {
+    if (p != nullptr && !p->drained()) return false;
+  }
+  return true;
 }
 
 void ScalarUnit::start(const isa::Code& code, const isa::Launch& launch, u64 at, u64 prepare) {
@@ -61,7 +64,7 @@ void ScalarUnit::wait(u64 t, Doing why) {
 void ScalarUnit::end_wait(u64 t) {
   const Doing doing = occupation_.doing();
   if (doing == Doing::busy || doing == Doing::idle) return;
-  if (core_.log() != nullptr) note_wait(doing, t);
+  if (ports_.journal.log() != nullptr) note_wait(doing, t);
   show(kDoingNames[static_cast<usize>(doing)], waiting_since_, t);
   busy_since_ = t;
 }
@@ -75,10 +78,10 @@ void ScalarUnit::show(std::string_view what, u64 begin, u64 end) {
                     .end = end,
                     .done = end,
                     .detail = pending_ ? isa::to_string(next_) : std::string(),
-                    .source = core_.block().code->source(pending_ ? next_.pc : 0),
+                    .source = ports_.journal.block().code->source(pending_ ? next_.pc : 0),
                     .line = pending_ ? next_.line : 0,
                     .pc = pending_ ? next_.pc : 0,
-                    .task = core_.block().task});
+                    .task = ports_.journal.block().task});
 }
 
 void ScalarUnit::act() {
@@ -104,7 +107,7 @@ void ScalarUnit::throw_ahead() {
   try {
     std::rethrow_exception(ahead_->error);
   } catch (const Error& e) {
-    core_.blame(e, ahead_->pc, nullptr, isa::PipeId::S);
+    ports_.journal.blame(e, ahead_->pc, nullptr, "S");
   }
 }
 
@@ -125,46 +128,46 @@ bool ScalarUnit::deliver(u64 t) {
     switch (inst.row->role) {
       case isa::Role::wait_flag: {
         const auto& a = isa::args_of<isa::insn::WaitFlag>(inst.args);
-        const auto look = core_.flags().look(t, a);
-        if (look == EventFlags::Look::not_yet) wake_at(core_.flags().visible_at(a));
+        const auto look = ports_.flags.look(t, a);
+        if (look == EventFlags::Look::not_yet) wake_at(ports_.flags.visible_at(a));
         if (look != EventFlags::Look::up) {
           wait(t, Doing::wait_flag);
           return false;
         }
-        flag_set_at_ = core_.flags().set_at(a);
-        core_.flags().lower(a);
+        flag_set_at_ = ports_.flags.set_at(a);
+        ports_.flags.lower(a);
         if (a.inserted != 0) {
           const u64 waited = occupation_.doing() == Doing::wait_flag ? t - waiting_since_ : 0;
-          core_.pass_inserted(inst, waited + issue_cycles_);
+          ports_.journal.pass_inserted(inst, waited + issue_cycles_);
         }
         break;
       }
       case isa::Role::set_flag: {
         const auto& a = isa::args_of<isa::insn::SetFlag>(inst.args);
-        core_.pipe(a.dst)->wake_at(core_.flags().raise(t, a, core_.pipe(a.dst)->awaits(t, a)));
-        if (BlockLog* log = core_.log()) log->raised(a, Cause::kScalar, t);
-        if (a.inserted != 0) core_.charge_inserted(inst, issue_cycles_);
+        ports_.flags.raise(t, a);
+        if (BlockLog* log = ports_.journal.log()) log->raised(a, Cause::kScalar, t);
+        if (a.inserted != 0) ports_.journal.charge_inserted(inst, issue_cycles_);
         break;
       }
       case isa::Role::cross_wait:
-        if (!core_.take_cross_flag(isa::args_of<isa::insn::WaitFlagDev>(inst.args).flag)) {
+        if (!take_cross_flag(isa::args_of<isa::insn::WaitFlagDev>(inst.args).flag)) {
           wait(t, Doing::wait_flag);
           return false;
         }
         break;
       default:  // pipe_barrier; everything scalar before it has already happened
-        waiting_for_pipes_ = inst.pipe == isa::PipeId::ALL && !core_.drained();
+        waiting_for_pipes_ = inst.pipe == isa::PipeId::ALL && !drained();
         if (waiting_for_pipes_) {
           wait(t, Doing::barrier);
           return false;
         }
         if (is_inserted(inst)) {
           const u64 waited = occupation_.doing() == Doing::barrier ? t - waiting_since_ : 0;
-          core_.pass_inserted(inst, waited + issue_cycles_);
+          ports_.journal.pass_inserted(inst, waited + issue_cycles_);
         }
     }
   } else {
-    Pipe& pipe = *core_.pipe(inst.pipe);
+    IssuePort& pipe = pipe_of(inst);
     if (pipe.full() || t > free_at_) wait(free_at_, Doing::queue_full);
     if (pipe.full()) return false;
     push(pipe, t);
@@ -177,21 +180,32 @@ bool ScalarUnit::deliver(u64 t) {
   return true;
 }
 
-// Where it is so (core.mask_waits), a vector instruction does not overlap with the one before it if the mask was set
-// between them, to whatever value.
-void ScalarUnit::push(Pipe& pipe, u64 at) {
-  const bool vector = next_.pipe == isa::PipeId::V && next_.row->role == isa::Role::work;
-  if (is_inserted(next_)) core_.charge_inserted(next_, issue_cycles_);
-  pipe.push(next_, resolved_, at, vector && std::exchange(mask_set_, false) && mask_waits_);
+// Counts down a flag that other cores have set; false: they have not.
+bool ScalarUnit::take_cross_flag(u32 flag) {
+  const Block& block = ports_.journal.block();
+  return block.cross->take(block.self, flag);
+}
+
+void ScalarUnit::push(IssuePort& pipe, u64 at) {
+  if (is_inserted(next_)) ports_.journal.charge_inserted(next_, issue_cycles_);
+  switch (next_.row->role) {
+    case isa::Role::wait_flag: return pipe.wait_flag(next_, at);
+    case isa::Role::set_flag: return pipe.set_flag(next_, at);
+    case isa::Role::pipe_barrier: return pipe.barrier(next_, at);
+    case isa::Role::cross_set: return pipe.cross_set(next_, at);
+    default: break;
+  }
+  // Where it is so (core.mask_waits), a vector instruction does not overlap with the one before it if the mask was set
+  // between them, to whatever value.
+  const bool vector = next_.pipe == isa::PipeId::V;
+  pipe.work(next_, resolved_, at, vector && std::exchange(mask_set_, false) && mask_waits_);
 }
 
 u64 ScalarUnit::scalar_cost(const isa::CodeInst& inst, u64 t) {
   u64 c = std::max(costs_.scalar_latencies()[inst.form], front_.stated_cycles());
   // A load from global memory waits for the memory system.
   if (const auto& a = front_.last_access(); a && a->buffer == isa::BufId::GM) {
-    const u64 done = memory_.access(
-        t,
-        {.port = port_, .bytes = a->len, .address = a->address, .write = a->write, .hint = memory_.hint(a->address)});
+    const u64 done = ports_.memory.request(t, *a);
     if (!a->write) c += done - t;
   }
   return c;
@@ -225,11 +239,11 @@ u32 ScalarUnit::run_plain_logged(u64& at) {
 }
 
 void ScalarUnit::note(CostKind kind, const isa::CodeInst& inst, u32 pc, u64 begin, u64 end) {
-  if (BlockLog* log = core_.log()) log->scalar(kind, inst.row, pc, inst.line, begin, end);
+  if (BlockLog* log = ports_.journal.log()) log->scalar(kind, inst.row, pc, inst.line, begin, end);
 }
 
 void ScalarUnit::note(CostKind kind, const isa::Issued* inst, u64 begin, u64 end) {
-  BlockLog* log = core_.log();
+  BlockLog* log = ports_.journal.log();
   if (log == nullptr) return;
   if (inst == nullptr) {
     log->scalar(kind, nullptr, 0, 0, begin, end);
@@ -239,7 +253,7 @@ void ScalarUnit::note(CostKind kind, const isa::Issued* inst, u64 begin, u64 end
 }
 
 void ScalarUnit::note_wait(Doing waited, u64 t) {
-  BlockLog& log = *core_.log();
+  BlockLog& log = *ports_.journal.log();
   switch (waited) {
     case Doing::queue_full: return log.waited_for_room(next_, waiting_since_, t);
     case Doing::barrier: return log.waited_for_pipes(&next_, waiting_since_, t);
@@ -271,7 +285,7 @@ bool ScalarUnit::run(u64 t) {
   for (u32 n = 0; n < kRunAhead; ++n) {
     u32 pc = front_.pc();
     try {
-      if (core_.log() == nullptr) {
+      if (ports_.journal.log() == nullptr) {
         n += run_plain(kRunAhead - n, at);
       } else {
         n += run_plain_logged(at);
@@ -288,8 +302,8 @@ bool ScalarUnit::run(u64 t) {
           break;
         }
         const bool queued = queues(next_);
-        if (queued && !core_.pipe(next_.pipe)->full()) {
-          push(*core_.pipe(next_.pipe), at);
+        if (queued && !pipe_of(next_).full()) {
+          push(pipe_of(next_), at);
           pending_ = false;
           note(CostKind::issue, &next_, at, at + issue_cycles_);
           at += issue_cycles_;
@@ -303,20 +317,19 @@ bool ScalarUnit::run(u64 t) {
                             !inst->row->reads_results;
       if (!timeless && at > t) break;
       count(1);
-      if (!timeless) core_.finish_data();
-      const u64 sys_cnt = inst->row->reads_results ? static_cast<u64>(static_cast<double>(t) * sys_cnt_per_cycle_) : 0;
-      const u64 status = inst->row->reads_results ? core_.status() : 0;
-      core_.raise_status(core_.counts() ? core_.step_counted(front_, status, sys_cnt)
-                                        : front_.step(status, core_.results(), sys_cnt));
+      if (!timeless) ports_.executor.finish();
+      const bool reads = inst->row->reads_results;
+      ports_.executor.step(front_, reads, reads ? static_cast<u64>(static_cast<double>(t) * sys_cnt_per_cycle_) : 0);
       if (front_.changed_memory()) ++env_.changes;
-      if (front_.stated_cycles() != 0) core_.charge_native(*inst, pc, front_.stated_cycles(), front_.counted_cycles());
+      if (front_.stated_cycles() != 0)
+        ports_.journal.charge_native(*inst, pc, front_.stated_cycles(), front_.counted_cycles());
       mask_set_ |= inst->row->sets_mask;
       const u64 begin = at;
       at += scalar_cost(*inst, at);
       note(timeless ? CostKind::scalar : CostKind::scalar_load, *inst, pc, begin, at);
       if (front_.done()) break;
     } catch (const Error& e) {
-      if (at == t) core_.blame(e, pc, pending_ ? &next_ : nullptr, isa::PipeId::S);
+      if (at == t) ports_.journal.blame(e, pc, pending_ ? &next_ : nullptr, "S");
       ahead_ = {std::current_exception(), pc};
       break;
     }
@@ -327,7 +340,7 @@ bool ScalarUnit::run(u64 t) {
 }
 
 void ScalarUnit::finish(u64 t) {
-  waiting_for_pipes_ = !core_.drained();
+  waiting_for_pipes_ = !drained();
   if (waiting_for_pipes_) {
     wait(t, Doing::drain);
     return;
@@ -340,46 +353,48 @@ void ScalarUnit::finish(u64 t) {
   running_ = false;
   ++env_.changes;
   occupation_.enter(t, Doing::idle);
-  core_.block_done();
+  ports_.block_done();
 }
 
 std::string ScalarUnit::why_waiting() const {
   if (occupation_.doing() != Doing::wait_flag) return "";
-  if (next_.row->role != isa::Role::cross_wait) return core_.why_down(isa::args_of<isa::insn::WaitFlag>(next_.args));
-  const Block& block = core_.block();
+  if (next_.row->role != isa::Role::cross_wait) {
+    return ports_.flags.why_down(isa::args_of<isa::insn::WaitFlag>(next_.args), *ports_.journal.block().code);
+  }
+  const Block& block = ports_.journal.block();
   return fmt::format("; it is {}, {}", block.cross->name(block.self),
                      block.cross->missing(block.self, isa::args_of<isa::insn::WaitFlagDev>(next_.args).flag));
 }
 
 void ScalarUnit::report_waiting(Waits& waits) const {
   if (!running_) return;
-  const isa::Code& code = *core_.block().code;
+  const isa::Code& code = *ports_.journal.block().code;
   if (pending_) {
     std::string what = isa::to_string(next_);
     if (queues(next_)) what = fmt::format("room in the queue of PIPE_{}, to issue {}", isa::name(next_.pipe), what);
-    waits.units.push_back({.core = core_.name(),
+    waits.units.push_back({.core = ports_.journal.name(),
                            .unit = "S",
                            .what = fmt::format("waits for {} ({})", what, code.place(next_.pc)),
                            .why = why_waiting(),
                            .since = waiting_since_});
   } else if (waiting_for_pipes_) {
-    waits.units.push_back({.core = core_.name(),
+    waits.units.push_back({.core = ports_.journal.name(),
                            .unit = "S",
                            .what = "waits for the other pipes at the end of",
-                           .block = core_.block().launch.block_idx,
+                           .block = ports_.journal.block().launch.block_idx,
                            .since = waiting_since_});
   } else if (spins()) {
-    waits.units.push_back({.core = core_.name(),
+    waits.units.push_back({.core = ports_.journal.name(),
                            .unit = "S",
                            .what = fmt::format("repeats {} of", watch_.where()),
                            .why = watch_.why(gm_),
-                           .block = core_.block().launch.block_idx});
+                           .block = ports_.journal.block().launch.block_idx});
   } else if (front_.pc() < code.size()) {
     waits.units.push_back(
-        {.core = core_.name(),
+        {.core = ports_.journal.name(),
          .unit = "S",
          .what = fmt::format("is at {} ({}) of", code[front_.pc()].row->name, code.place(front_.pc())),
-         .block = core_.block().launch.block_idx});
+         .block = ports_.journal.block().launch.block_idx});
   }
 }
 

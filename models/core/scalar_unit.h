@@ -2,49 +2,75 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <array>
 #include <exception>
+#include <functional>
 #include <optional>
 
 #include "isa/sequencer.h"
 #include "isa/spin_watch.h"
+#include "models/core/flag_board.h"
+#include "models/core/journal.h"
 #include "models/core/occupation.h"
+#include "models/core/ports.h"
 #include "models/core/resolved.h"
 #include "models/cost/cost.h"
 #include "models/explain/cost_kind.h"
-#include "models/memory/memory_system.h"
 #include "sim/kernel/module.h"
 
 namespace vinci::models {
 
-class Core;
-class Pipe;
-
 // The scalar unit of a core: runs the scalar instructions of the program and hands the others to the pipes.
-class ScalarUnit final : public sim::Module {
+class ScalarUnit final : public sim::Module, public Issuer, public FlagUser {
  public:
-  ScalarUnit(sim::Env& env, Core& core, const config::ChipConfig& chip, const CostTable& costs, MemorySystem& memory,
-             ResolvedTable& table, u32 port, const isa::GlobalMemory& gm, u32 core_id, stats::Group& stats);
+  // What it is joined to, besides the pipes.
+  struct Ports {
+    FlagBoard& flags;
+    Executor& executor;
+    RequestPort& memory;
+    Journal& journal;
+    std::function<void()> block_done;  // the program has ended and all pipes have drained
+  };
+  struct Setup {
+    sim::Env& env;
+    Ports ports;
+    const config::ChipConfig& chip;
+    const CostTable& costs;
+    ResolvedTable& table;
+    const isa::CoreSpec& spec;
+    const isa::GlobalMemory& gm;
+    isa::CoreMem* buffers;  // null in timing-only runs
+    u32 core_id;
+    stats::Group& stats;
+  };
+  explicit ScalarUnit(Setup setup);
 
+  void connect(isa::PipeId pipe, IssuePort& port) { pipes_[isa::index(pipe)] = &port; }
   void set_observer(isa::Observer* observer) { front_.set_observer(observer); }
   // The program begins `prepare` cycles after `at`, for which the unit is busy.
   void start(const isa::Code& code, const isa::Launch& launch, u64 at, u64 prepare);
 
-  // Called by a pipe whose queue was full, and by one that has just drained.
-  void queue_has_room() {
+  void queue_has_room() override {
     if (pending_) wake();
   }
-  void pipe_drained() {
+  void pipe_drained() override {
     if (waiting_for_pipes_) wake();
   }
+  // It looks at a flag when it gets there, and not before.
+  bool awaits(u64 /*t*/, const Flag& /*flag*/) const override { return false; }
+  void flag_visible_at(u64 cycle) override { wake_at(cycle); }
+  const isa::Issued* queued_set_flag(const Flag& /*flag*/) const override { return nullptr; }
+  trace::TrackId track() const override { return track_; }
   bool spins() const override { return running_ && watch_.spins(env_.changes); }
-  trace::TrackId track() const { return track_; }
   void settle(u64 at) { occupation_.settle(at); }
   const Occupation& occupation() const { return occupation_; }
 
  private:
   void act() override;
   bool issue();  // false: there is nothing to hand on
-  void push(Pipe& pipe, u64 at);
+  IssuePort& pipe_of(const isa::Issued& inst) const { return *pipes_[isa::index(inst.pipe)]; }
+  bool drained() const;
+  void push(IssuePort& pipe, u64 at);
   bool deliver(u64 t);  // hands next_ on; false when it must wait
   // Runs the program up to the next thing that needs the present time. True: it goes on at free_at_; false: when others
   // wake it.
@@ -60,17 +86,17 @@ class ScalarUnit final : public sim::Module {
   void finish(u64 t);
   [[noreturn]] void throw_ahead();
   std::string why_waiting() const;
+  bool take_cross_flag(u32 flag);
   u64 scalar_cost(const isa::CodeInst& inst, u64 t);
   void wait(u64 t, Doing why);
   void end_wait(u64 t);  // shows a wait that is over
   void show(std::string_view what, u64 begin, u64 end);
   void report_waiting(Waits& waits) const;
 
-  Core& core_;
+  Ports ports_;
+  std::array<IssuePort*, isa::kPipeCount> pipes_{};  // null: the core does not have it
   const CostTable& costs_;
-  MemorySystem& memory_;
   ResolvedTable& table_;
-  u32 port_;
   isa::Sequencer front_;
   isa::SpinWatch watch_;
   u32 spun_ = 0;  // runs in which it spins, to ask not each time whether all others do

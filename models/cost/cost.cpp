@@ -6,6 +6,7 @@
 
 #include "isa/base/error.h"
 #include "isa/insns/cube.h"
+#include "models/cost/ub_banks.h"
 
 namespace vinci::models {
 
@@ -73,6 +74,12 @@ CostTable::CostTable(const config::CoreConfig& core) : core_(core) {
     for (usize t = 0; t < usize{1} << isa::kTypeBits; ++t)
       scalar_latency_.push_back(t < forms.size() ? cycles(*forms[t], {}, false).latency : 0);
   }
+}
+
+double CostTable::steady(const isa::Issued& inst, const config::CostLine& line, const isa::Work& work,
+                         const isa::Footprint& footprint) const {
+  const bool vector = inst.pipe == isa::PipeId::V;
+  return steady_cycles(line, in_steps(inst, work), vector ? cycles_in_ub(line, footprint, core_.ub_banks) : 0);
 }
 
 isa::Work CostTable::in_steps(const isa::Issued& inst, const isa::Work& work) const {

@@ -58,7 +58,9 @@ class CostTable {
   const config::CostLine& line(const isa::Issued& inst) const { return line(*inst.row, inst.type, inst.args); }
   const config::CostLine& line(const isa::Row& row, u8 type, const isa::ArgsStorage& args) const;
 
-  const config::UbBanks& ub_banks() const { return core_.ub_banks; }
+  // steady_cycles() of an instruction on this chip: with the conflicts of vector instructions in the banks of UB.
+  double steady(const isa::Issued& inst, const config::CostLine& line, const isa::Work& work,
+                const isa::Footprint& footprint) const;
 
   // The work of an instruction in steps of this chip: those of its cube in place of fractals.
   isa::Work in_steps(const isa::Issued& inst, const isa::Work& work) const;

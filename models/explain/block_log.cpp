@@ -86,8 +86,8 @@ u32 BlockLog::work(isa::PipeId pipe, const isa::Issued& inst, const Resolved& re
   PipeState& s = state(pipe);
   Cause cause = later(later(s.free, s.head), issued(queued));
   if (alone) cause = later(cause, s.done);
-  if (resolved.unit) {
-    const u32 other = state(pipe == isa::PipeId::M ? isa::PipeId::FIX : isa::PipeId::M).unit;
+  if (resolved.handover) {
+    const u32 other = handed_over_[resolved.handover->writes ? 0 : 1];
     if (cause.at < t && other != Cause::kScalar) cause = {.why = Why::unit_flag, .node = other, .at = t};
   }
   const u32 n = add({.begin = t, .end = end, .done = done, .cause = cause}, pipe, inst);
@@ -108,7 +108,7 @@ u32 BlockLog::work(isa::PipeId pipe, const isa::Issued& inst, const Resolved& re
   s.latest_work = n;
   s.free = {.why = Why::order, .node = n, .at = end};
   s.done = {.why = Why::results, .node = n, .at = done};
-  if (resolved.unit) s.unit = n;
+  if (resolved.handover) handed_over_[resolved.handover->writes ? 1 : 0] = n;
   return n;
 }
 

@@ -153,10 +153,9 @@ class BlockLog {
   struct PipeState {
     u32 latest = Cause::kScalar;  // node that has left the queue last
     u32 latest_work = Cause::kScalar;
-    Cause free;                 // when the pipe takes more work
-    Cause head;                 // when the head of the queue was looked at
-    Cause done;                 // the latest result
-    u32 unit = Cause::kScalar;  // the latest with unit flags
+    Cause free;  // when the pipe takes more work
+    Cause head;  // when the head of the queue was looked at
+    Cause done;  // the latest result
   };
   PipeState& state(isa::PipeId pipe) { return pipes_[isa::index(pipe)]; }
   u32 add(PipeNode node, isa::PipeId pipe, const isa::Issued& inst);
@@ -174,6 +173,8 @@ class BlockLog {
   std::vector<CopyNode> copies_;
   std::vector<ScalarNode> scalars_;
   std::array<PipeState, isa::kPipeCount> pipes_{};
+  // The latest instruction with unit flags that empties blocks of L0C, and the latest that fills them.
+  std::array<u32, 2> handed_over_{Cause::kScalar, Cause::kScalar};
   struct Raised {
     u32 node;
     u64 at;

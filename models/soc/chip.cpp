@@ -40,7 +40,10 @@ void Chip::build_cores(task::RunMemory& memory, const Observers& observers, sim:
   for (u32 i = 0; i < config_.vector_cores; ++i) {
     cores_.push_back(std::make_unique<Core>(setup, isa::CoreKind::vector, i));
   }
-  cross_.connect(all_cores());
+  std::vector<CrossCore::Party*> parties;
+  for (const auto& core : cores_)
+    parties.push_back(&core->cross_core_party());
+  cross_.connect(std::move(parties));
 }
 
 std::vector<Core*> Chip::all_cores() const {
