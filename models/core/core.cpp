@@ -82,14 +82,19 @@ std::vector<std::unique_ptr<Unit>> Core::units_of(const Setup& s, isa::PipeId pi
                                           s.chip.core.dma_unaligned),
                     spec_.arch);
   };
+  const config::UnitCounts& counts = s.chip.core.units;
   std::vector<std::unique_ptr<Unit>> out;
+  const auto add = [&](u32 count, const auto& make) {
+    for (u32 i = 0; i < count; ++i)
+      out.push_back(make());
+  };
   switch (pipe) {
-    case isa::PipeId::M: out.push_back(std::make_unique<CubeUnit>(l0c_)); break;
-    case isa::PipeId::V: out.push_back(std::make_unique<VectorUnit>()); break;
-    case isa::PipeId::MTE1: out.push_back(std::make_unique<Mte1>()); break;
-    case isa::PipeId::MTE2: out.push_back(std::make_unique<Mte2>(copies())); break;
-    case isa::PipeId::MTE3: out.push_back(std::make_unique<Mte3>(copies())); break;
-    case isa::PipeId::FIX: out.push_back(std::make_unique<Fixpipe>(copies(), l0c_)); break;
+    case isa::PipeId::M: add(counts.cube, [&] { return std::make_unique<CubeUnit>(l0c_); }); break;
+    case isa::PipeId::V: add(counts.vector, [] { return std::make_unique<VectorUnit>(); }); break;
+    case isa::PipeId::MTE1: add(counts.mte1, [] { return std::make_unique<Mte1>(); }); break;
+    case isa::PipeId::MTE2: add(1, [&] { return std::make_unique<Mte2>(copies()); }); break;
+    case isa::PipeId::MTE3: add(1, [&] { return std::make_unique<Mte3>(copies()); }); break;
+    case isa::PipeId::FIX: add(1, [&] { return std::make_unique<Fixpipe>(copies(), l0c_); }); break;
     case isa::PipeId::S:
     case isa::PipeId::ALL: break;
   }

@@ -48,6 +48,7 @@ class Core final : private CrossCorePort, private RequestPort, private CrossCore
   // All that has retired has moved its data.
   void finish_data() { executor_.finish(); }
   const std::string& name() const { return journal_.name(); }
+  const isa::CoreSpec& spec() const { return spec_; }
   const ScalarUnit& scalar() const { return *scalar_; }
   const Pipe* pipe(isa::PipeId p) const { return pipes_[isa::index(p)].get(); }
   isa::CoreMem* mem() { return executor_.memory(); }

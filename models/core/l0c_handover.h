@@ -7,7 +7,7 @@
 
 namespace vinci::models {
 
-// Blocks of L0C that the cube fills and FIXPIPE empties, by unit flags, in time. It wakes the pipe of the other side
+// Blocks of L0C that one unit fills and another one empties, by unit flags, in time. It wakes the pipe of the other side
 // where a flag changes.
 class L0cHandover {
  public:
@@ -23,12 +23,12 @@ class L0cHandover {
     if (!flags_.ready(use)) return kNever;
     return flags_.changed() > t ? flags_.earliest(use, span) : t;
   }
-  // The cube has begun: its blocks are full one after the other, from `t` to `done`.
+  // An instruction that fills blocks has begun: they are full one after the other, from `t` to `done`.
   void fill(const isa::UnitFlagUse& use, u64 t, u64 done) {
     flags_.finish(use, t, done);
     empties_->wake_for_work(t);
   }
-  // FIXPIPE has begun to read what it is going to empty.
+  // An instruction has begun to read what it is going to empty.
   void take(const isa::UnitFlagUse& use) { flags_.take(use); }
   // The data have moved: all blocks are free at once.
   void empty(const isa::UnitFlagUse& use, u64 t) {

@@ -20,11 +20,9 @@ const Pipe::Kind Pipe::kCrossSet{&Pipe::leave_set_flag, &Pipe::retire_cross_set}
 Pipe::Pipe(Setup s)
     : Module(s.env),
       queue_(s.queue_depth),
-      unit_(s.units.front().get()),
       ports_(s.ports),
       log_(s.log),
       name_(s.name),
-      units_(std::move(s.units)),
       costs_(s.costs),
       arch_(s.arch) {
   occupation_.register_in(s.stats);
@@ -32,13 +30,23 @@ Pipe::Pipe(Setup s)
   s.stats.add("steps", steps_, "steps", "fractal steps, repeats or fractals of its instructions");
   s.stats.add("read_bytes", read_bytes_, "B", "bytes that its instructions read, from their footprints");
   s.stats.add("write_bytes", write_bytes_, "B", "bytes that its instructions wrote, from their footprints");
-  if (env_.trace != nullptr) track_ = env_.trace->track(ports_.journal.name(), name_);
+  for (auto& unit : s.units)
+    lanes_.push_back({.unit = std::move(unit)});
+  for (usize i = 0; i < lanes_.size(); ++i) {
+    const std::string lane = i == 0 ? name_ : fmt::format("{}.{}", name_, i + 1);  // "M", "M.2"
+    if (env_.trace != nullptr) lanes_[i].track = env_.trace->track(ports_.journal.name(), lane);
+    if (lanes_.size() == 1) continue;
+    stats::Group& group = s.stats.group(fmt::format("unit{}", i + 1));
+    group.add("instructions", lanes_[i].instructions, "instructions", "that this unit began");
+    group.add("busy", lanes_[i].cycles, "cycles", "in which this unit could not take another one");
+  }
+  track_ = lanes_.front().track;
   env_.waiters.push_back([this](Waits& waits) { report_waiting(waits); });
 }
 
 void Pipe::keep_log() {
-  for (const auto& unit : units_)
-    if (MemoryPort* port = unit->port()) port->keep_log();
+  for (const Lane& lane : lanes_)
+    if (MemoryPort* port = lane.unit->port()) port->keep_log();
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -118,6 +126,7 @@ Pipe::Entry& Pipe::put(const Kind& kind, const isa::Issued& inst, u64 at) {
   e.inst = inst;
   e.kind = &kind;
   e.queued = at;
+  e.lane = 0;
   return e;
 }
 
@@ -129,6 +138,9 @@ void Pipe::work(const isa::Issued& inst, const Resolved* resolved, u64 at, bool 
   Entry& e = put(kWork, inst, at);
   e.resolved = resolved;
   e.alone = alone;
+  if (lanes_.size() > 1) e.operands.assign(inst, inst.row->footprint(inst.args, inst.spr, arch_));
+  e.behind_end = 0;
+  e.behind_node = PipeLog::kNone;
   wake_for_first(e);
 }
 
@@ -179,6 +191,7 @@ bool Pipe::leave_barrier(Entry& e, u64 t) {
 bool Pipe::leave_set_flag(Entry& e, u64 t) {
   if (queue_.flight_full()) return false;
   const bool behind = !queue_.idle();
+  const bool holds = behind && !global_;  // inside the core nothing begins before the flag is up
   e.begin = t;
   if (behind) {
     // Two of one flag are a cycle apart: a pipe that waits already takes the first.
@@ -186,15 +199,15 @@ bool Pipe::leave_set_flag(Entry& e, u64 t) {
     const bool again = e.kind == &kSetFlag && last.kind == &kSetFlag &&
                        same_flag(isa::args_of<SetFlag>(last.inst.args), isa::args_of<SetFlag>(e.inst.args));
     e.begin = std::max(t, last.done + (again ? 1 : 0));
-    // Inside the core nothing begins before the flag is set; copies from and to global memory go on.
-    if (!global_) {
+    if (holds) {
       if (e.kind == &kSetFlag && isa::args_of<SetFlag>(e.inst.args).inserted != 0)
         ports_.journal.charge_inserted(e.inst, last.done - std::min(free_at_, last.done));
-      free_at_ = std::max(free_at_, last.done);
+      for (Lane& lane : lanes_)
+        occupy(lane, std::max(lane.free_at, last.done));
     }
   }
   e.end = e.done = e.begin;
-  if (log_) e.node = log_.set_flag(e.inst, e.queued, t, e.begin, behind && !global_);
+  if (log_) e.node = log_.set_flag(e.inst, e.queued, t, e.begin, holds);
   queue_.begin();
   return true;
 }
@@ -225,6 +238,7 @@ void Pipe::retire_cross_set(const Entry& e, u64 /*t*/) {
 bool Pipe::leave_work(Entry& e, u64 t) {
   if (free_at_ > t || queue_.flight_full()) return false;
   if (e.alone && !queue_.idle()) return false;
+  if (lanes_.size() > 1 && waits_for_operands(e, t)) return false;
   const Resolved& work = resolve(e);
   if (work.handover && waits_for_handover(t, work)) return false;
   begin(e, t);
@@ -239,8 +253,40 @@ const Resolved& Pipe::resolve(Entry& e) {
   return *e.resolved;
 }
 
+// For instructions that occupy other units and share operands with it.
+bool Pipe::waits_for_operands(Entry& e, u64 t) {
+  bool waits = false;
+  for (usize i = 0; i < queue_.in_flight(); ++i) {
+    const Entry& other = queue_.in_flight(i);
+    if (other.kind != &kWork || other.end <= std::max(t, e.behind_end) || !other.operands.meet(e.operands)) continue;
+    waits = true;
+    e.behind_end = other.end;
+    e.behind_slack = lanes_[other.lane].slack;
+    e.behind_node = other.node;
+  }
+  if (e.behind_end > t) head_wake_ = e.behind_end;
+  return waits || e.behind_end > t;
+}
+
+// The first unit that is free.
+usize Pipe::free_lane(u64 t) const {
+  usize i = 0;
+  while (lanes_[i].free_at > t)
+    ++i;
+  return i;
+}
+
+void Pipe::occupy(Lane& lane, u64 until) {
+  lane.free_at = until;
+  free_at_ = all_free_at_ = lanes_.front().free_at;
+  for (usize i = 1; i < lanes_.size(); ++i) {
+    free_at_ = std::min(free_at_, lanes_[i].free_at);
+    all_free_at_ = std::max(all_free_at_, lanes_[i].free_at);
+  }
+}
+
 bool Pipe::waits_for_handover(u64 t, const Resolved& work) {
-  head_wake_ = unit_->ready_at(work, {.t = t, .empty = queue_.idle()});
+  head_wake_ = lanes_.front().unit->ready_at(work, {.t = t, .empty = queue_.idle()});
   if (head_wake_ > t) {
     note_waiting(t, Doing::wait_flag);
     return true;
@@ -258,36 +304,48 @@ void Pipe::begin(Entry& e, u64 t) {
   write_bytes_ += work.write_bytes;
   gm_read_bytes_ += work.gm_read_bytes;
   gm_write_bytes_ += work.gm_write_bytes;
-  const double early = t == free_at_ && !work.global ? slack_ : 0;
-  const Cycles c = unit_->begin(e.inst, work, {.t = t, .empty = queue_.idle(), .early = early});
-  slack_ = work.global ? 0 : c.slack;
+  e.lane = free_lane(t);
+  Lane& lane = lanes_[e.lane];
+  double early = 0;
+  if (t == lane.free_at) {
+    early = lane.slack;
+  } else if (t == e.behind_end) {
+    early = e.behind_slack;
+  }
+  if (work.global) early = 0;
+  const Cycles c = lane.unit->begin(e.inst, work, {.t = t, .empty = queue_.idle(), .early = early});
+  lane.slack = work.global ? 0 : c.slack;
   global_ = work.global;
   e.begin = t;
   e.end = t + c.occupancy;
   e.done = t + c.latency;
   if (work.global) return begin_copy(e, t);
   if (!queue_.idle()) e.done = std::max(e.done, queue_.newest().done);  // retire in order
-  if (log_) e.node = log_.work(e.inst, work, e.queued, t, e.end, e.done, e.alone);
+  if (log_)
+    e.node = log_.work(e.inst, work, e.queued, t, e.end, e.done, e.alone, {e.lane, lanes_.size(), e.behind_node});
   queue_.begin();
-  free_at_ = e.end;
-  occupation_.busy(t, std::max(free_at_, busy_until_));
-  if (work.handover) unit_->began(work, t, e.done);
+  occupy(lane, e.end);
+  ++lane.instructions;
+  lane.cycles += e.end - t;
+  occupation_.busy(t, std::max(all_free_at_, busy_until_));
+  if (work.handover) lane.unit->began(work, t, e.done);
 }
 
 // The port says when it ends.
 void Pipe::begin_copy(Entry& e, u64 t) {
-  moving_ = unit_->port();
+  Lane& lane = lanes_[e.lane];
+  moving_ = lane.unit->port();
   copy_floor_ = e.end;
   copy_tail_ = e.done - e.end;
   if (log_) {
-    e.node = log_.work(e.inst, *e.resolved, e.queued, t, t, t, e.alone);
+    e.node = log_.work(e.inst, *e.resolved, e.queued, t, t, t, e.alone, {});
     for (const isa::Access& a : e.inst.row->footprint(e.inst.args, e.inst.spr, arch_))
       if (a.buffer == isa::BufId::GM) log_.touches(e.node, a.address);
   }
   e.end = e.done = kNever;
   queue_.begin();
   occupation_.busy(t, kNever);
-  free_at_ = kNever;
+  occupy(lane, kNever);
   pump(t);
 }
 
@@ -299,7 +357,7 @@ inline void Pipe::pump(u64 t) {
   e.end = std::max(copy_wake_, copy_floor_);
   e.done = std::max(e.end, port.done()) + copy_tail_;
   if (queue_.in_flight() > 1) e.done = std::max(e.done, queue_.second_newest().done);  // retire in order
-  free_at_ = e.end;
+  occupy(lanes_[e.lane], e.end);
   busy_until_ = e.done;
   occupation_.busy(t, busy_until_);
   if (log_) log_.copied(e.node, e.end, e.done, port.log());
@@ -307,7 +365,7 @@ inline void Pipe::pump(u64 t) {
 
 void Pipe::retire_work(const Entry& e, u64 t) {
   ports_.executor.retire(e.inst, e.resolved->global);
-  if (e.resolved->handover) unit_->retired(*e.resolved, t);
+  if (e.resolved->handover) lanes_[e.lane].unit->retired(*e.resolved, t);
   ++instructions_;
   show(e);
 }
@@ -316,7 +374,7 @@ void Pipe::retire_work(const Entry& e, u64 t) {
 // What is told of it
 
 void Pipe::note_waiting(u64 t, Doing why) {
-  if (free_at_ > t || busy_until_ > t) return;  // still busy with the instruction before, or with its data
+  if (all_free_at_ > t || busy_until_ > t) return;  // still busy with the instruction before, or with its data
   if (occupation_.doing() == why) return;
   waiting_since_ = t;
   occupation_.enter(t, why);
@@ -329,7 +387,7 @@ void Pipe::pass_inserted(u64 t, const isa::Issued& inst, Doing waited) {
 void Pipe::show(const Entry& e) const {
   if (env_.trace == nullptr) return;
   const Block& block = ports_.journal.block();
-  env_.trace->span({.track = track_,
+  env_.trace->span({.track = lanes_[e.lane].track,
                     .name = e.inst.row->name,
                     .queued = e.queued,
                     .begin = e.begin,

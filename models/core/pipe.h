@@ -10,6 +10,7 @@
 #include "models/core/in_order_queue.h"
 #include "models/core/journal.h"
 #include "models/core/occupation.h"
+#include "models/core/operands.h"
 #include "models/core/ports.h"
 #include "models/core/unit.h"
 #include "models/explain/pipe_log.h"
@@ -17,8 +18,8 @@
 
 namespace vinci::models {
 
-// The queue of the units of one kind. Instructions leave it in order, may overlap in the units, and retire in order;
-// their data move when they retire. docs/core.md has the order of events.
+// The queue of the units of one kind. Instructions leave it in order, each to the first unit that is free, may overlap
+// there, and retire in order; their data move when they retire. docs/core.md has the order of events.
 class Pipe final : public sim::Module, public IssuePort, public FlagUser, public Wake {
  public:
   // What it is joined to.
@@ -82,6 +83,20 @@ class Pipe final : public sim::Module, public IssuePort, public FlagUser, public
     u64 queued = 0;                      // when it gets into the queue
     u64 begin = 0, end = 0, done = 0;
     std::optional<Resolved> resolved_here = {};  // where no table has resolved it
+    // Where there are several units: the one it runs on, what it touches, and the last instruction that it waited for.
+    usize lane = 0;
+    Operands operands = {};
+    u64 behind_end = 0;
+    double behind_slack = 0;
+    u32 behind_node = PipeLog::kNone;
+  };
+  // A unit, and when it takes the next instruction.
+  struct Lane {
+    std::unique_ptr<Unit> unit;
+    u64 free_at = 0;
+    double slack = 0;  // how much earlier it could, were it not for whole cycles
+    trace::TrackId track = 0;
+    u64 instructions = 0, cycles = 0;  // occupied
   };
 
   void act() override;
@@ -103,6 +118,9 @@ class Pipe final : public sim::Module, public IssuePort, public FlagUser, public
   void retire_cross_set(const Entry& e, u64 t);
 
   const Resolved& resolve(Entry& e);
+  bool waits_for_operands(Entry& e, u64 t);
+  usize free_lane(u64 t) const;
+  void occupy(Lane& lane, u64 until);
   bool waits_for_handover(u64 t, const Resolved& work);
   void begin(Entry& e, u64 t);
   void begin_copy(Entry& e, u64 t);
@@ -117,14 +135,14 @@ class Pipe final : public sim::Module, public IssuePort, public FlagUser, public
   u64 other_wake_ = 0;  // while a copy makes its requests: when there is something else to do
   u64 copy_wake_ = 0;
   MemoryPort* moving_ = nullptr;  // of the newest in flight, a copy that still makes requests
-  u64 free_at_ = 0;               // when the next work can begin
+  u64 free_at_ = 0;               // when the first unit can take work
   u64 head_wake_ = kNever;        // when the head is looked at again; kNever: another part wakes the pipe
   InOrderQueue<Entry> queue_;
-  u64 busy_until_ = 0;  // when the data of the copies from and to global memory are through
-  double slack_ = 0;    // how much earlier than free_at_ it could, were it not for whole cycles
+  u64 busy_until_ = 0;   // when the data of the copies from and to global memory are through
+  u64 all_free_at_ = 0;  // when the last unit can take work
   u64 waiting_since_ = 0;
   Occupation occupation_;
-  Unit* unit_;
+  std::vector<Lane> lanes_;
   Ports ports_;
   PipeLog log_;
   bool global_ = false;  // the latest work moves data from or to global memory
@@ -134,7 +152,6 @@ class Pipe final : public sim::Module, public IssuePort, public FlagUser, public
   u64 gm_read_bytes_ = 0, gm_write_bytes_ = 0;
   trace::TrackId track_ = 0;
   std::string name_;
-  std::vector<std::unique_ptr<Unit>> units_;
   const CostTable& costs_;
   isa::Arch arch_;
 };

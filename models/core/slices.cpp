@@ -10,6 +10,7 @@
 #include "isa/insns/cube.h"
 #include "isa/insns/load2d.h"
 #include "isa/insns/nd2nz.h"
+#include "isa/unit_registers.h"
 
 namespace vinci::models {
 namespace {
@@ -18,7 +19,7 @@ using isa::BufId;
 using isa::insn::Mad;
 
 bool runs_on_core(const isa::Issued& inst, const isa::Footprint& footprint) {
-  return inst.pipe == isa::PipeId::V || std::ranges::any_of(footprint, &isa::Access::atomic);
+  return isa::keeps_registers(inst) || std::ranges::any_of(footprint, &isa::Access::atomic);
 }
 
 // Whether it is certain that each byte of what it may write is written. A footprint may have padding that is not.

@@ -56,12 +56,15 @@ u32 BlockLog::add_point(isa::PipeId pipe, const isa::Issued& inst, u64 t, const 
   return n;
 }
 
+Cause BlockLog::first_free(const PipeState& s) { return *std::ranges::min_element(s.free, {}, &Cause::at); }
+
 u32 BlockLog::wait_flag(isa::PipeId pipe, const isa::Issued& inst, u64 queued, u64 t, u64 set_at, u64 since) {
   PipeState& s = state(pipe);
   const u32 setter = lowered(isa::args_of<isa::insn::WaitFlag>(inst.args), set_at);
   // The pipe looks at the flag when it is free for work; then, or when it is set, it takes a while to be seen.
   const Cause flag{.why = Why::flag, .node = setter, .at = set_at};
-  const Cause look{.why = Why::flag, .node = s.free.node, .at = s.free.at};
+  const Cause free = first_free(s);
+  const Cause look{.why = Why::flag, .node = free.node, .at = free.at};
   const Cause& seen = set_at >= since ? flag : look;
   const Cause before = later(s.head, issued(queued));
   return add_point(pipe, inst, t, before.at < t ? seen : before);
@@ -76,15 +79,20 @@ u32 BlockLog::set_flag(isa::PipeId pipe, const isa::Issued& inst, u64 queued, u6
   PipeState& s = state(pipe);
   const Cause before = effect > t ? s.done : later(later(s.done.at <= t ? s.done : Cause{}, s.head), issued(queued));
   const u32 n = add({.begin = effect, .end = effect, .done = effect, .cause = before}, pipe, inst);
-  if (holds && s.done.at > s.free.at) s.free = {.why = Why::results, .node = s.done.node, .at = s.done.at};
+  for (Cause& free : s.free)
+    if (holds && s.done.at > free.at) free = {.why = Why::results, .node = s.done.node, .at = s.done.at};
   if (n != Cause::kScalar) s.done = {.why = Why::results, .node = n, .at = effect};
   return n;
 }
 
 u32 BlockLog::work(isa::PipeId pipe, const isa::Issued& inst, const Resolved& resolved, u64 queued, u64 t, u64 end,
-                   u64 done, bool alone) {
+                   u64 done, bool alone, const UnitOf& unit) {
   PipeState& s = state(pipe);
-  Cause cause = later(later(s.free, s.head), issued(queued));
+  s.free.resize(unit.count);
+  Cause& free = s.free[unit.number];
+  Cause cause = later(later(free, s.head), issued(queued));
+  if (unit.behind != Cause::kScalar)
+    cause = later(cause, {.why = Why::order, .node = unit.behind, .at = nodes_[unit.behind].end});
   if (alone) cause = later(cause, s.done);
   if (resolved.handover) {
     const u32 other = handed_over_[resolved.handover->writes ? 0 : 1];
@@ -106,7 +114,7 @@ u32 BlockLog::work(isa::PipeId pipe, const isa::Issued& inst, const Resolved& re
            .global = resolved.global};
   if (n == Cause::kScalar) return n;
   s.latest_work = n;
-  s.free = {.why = Why::order, .node = n, .at = end};
+  free = {.why = Why::order, .node = n, .at = end};
   s.done = {.why = Why::results, .node = n, .at = done};
   if (resolved.handover) handed_over_[resolved.handover->writes ? 1 : 0] = n;
   return n;
@@ -123,7 +131,7 @@ void BlockLog::copied(u32 node, u64 end, u64 done, const CopyLog& log) {
   const u64 answered = std::min(std::max(log.latest_done(), end), done);
   copies_.push_back({.before_end = log.waits(), .after_end = log.tail(answered - end)});
   PipeState& s = state(n.pipe);
-  s.free = {.why = Why::order, .node = node, .at = end};
+  s.free.front() = {.why = Why::order, .node = node, .at = end};  // copies have one unit
   s.done = {.why = Why::results, .node = node, .at = done};
 }
 

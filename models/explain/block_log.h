@@ -115,8 +115,12 @@ class BlockLog {
   u32 set_flag(isa::PipeId pipe, const isa::Issued& inst, u64 queued, u64 t, u64 effect, bool holds);
   // Work that begins at `t` and leaves its pipe free at `end`; `alone`: not before the results of the one before.
   // A copy from or to global memory ends later, see copied().
+  struct UnitOf {
+    usize number = 0, count = 1;  // of the units of the pipe
+    u32 behind = Cause::kScalar;  // work in another unit that it waited for, because of its operands; kScalar: none
+  };
   u32 work(isa::PipeId pipe, const isa::Issued& inst, const Resolved& resolved, u64 queued, u64 t, u64 end, u64 done,
-           bool alone);
+           bool alone, const UnitOf& unit);
   void copied(u32 node, u64 end, u64 done, const CopyLog& log);
   // The first byte of global memory that the work of this node touches.
   void touches(u32 node, u64 address);
@@ -153,10 +157,11 @@ class BlockLog {
   struct PipeState {
     u32 latest = Cause::kScalar;  // node that has left the queue last
     u32 latest_work = Cause::kScalar;
-    Cause free;  // when the pipe takes more work
-    Cause head;  // when the head of the queue was looked at
-    Cause done;  // the latest result
+    std::vector<Cause> free = std::vector<Cause>(1);  // when each of its units takes more work
+    Cause head;                                       // when the head of the queue was looked at
+    Cause done;                                       // the latest result
   };
+  static Cause first_free(const PipeState& s);
   PipeState& state(isa::PipeId pipe) { return pipes_[isa::index(pipe)]; }
   u32 add(PipeNode node, isa::PipeId pipe, const isa::Issued& inst);
   u32 add_point(isa::PipeId pipe, const isa::Issued& inst, u64 t, const Cause& cause);
@@ -172,7 +177,7 @@ class BlockLog {
   std::vector<PipeNode> nodes_;
   std::vector<CopyNode> copies_;
   std::vector<ScalarNode> scalars_;
-  std::array<PipeState, isa::kPipeCount> pipes_{};
+  std::array<PipeState, isa::kPipeCount> pipes_;
   // The latest instruction with unit flags that empties blocks of L0C, and the latest that fills them.
   std::array<u32, 2> handed_over_{Cause::kScalar, Cause::kScalar};
   struct Raised {

@@ -10,6 +10,7 @@ namespace vinci::models {
 // BlockLog.
 class PipeLog {
  public:
+  static constexpr u32 kNone = Cause::kScalar;  // no instruction
   // `log` is that of the present block of the core.
   PipeLog(BlockLog* const& log, isa::PipeId pipe) : log_(log), pipe_(pipe) {}
 
@@ -21,8 +22,9 @@ class PipeLog {
   u32 set_flag(const isa::Issued& inst, u64 queued, u64 t, u64 effect, bool holds) const {
     return log_->set_flag(pipe_, inst, queued, t, effect, holds);
   }
-  u32 work(const isa::Issued& inst, const Resolved& resolved, u64 queued, u64 t, u64 end, u64 done, bool alone) const {
-    return log_->work(pipe_, inst, resolved, queued, t, end, done, alone);
+  u32 work(const isa::Issued& inst, const Resolved& resolved, u64 queued, u64 t, u64 end, u64 done, bool alone,
+           const BlockLog::UnitOf& unit) const {
+    return log_->work(pipe_, inst, resolved, queued, t, end, done, alone, unit);
   }
   void copied(u32 node, u64 end, u64 done, const CopyLog& log) const { log_->copied(node, end, done, log); }
   void touches(u32 node, u64 address) const { log_->touches(node, address); }

@@ -114,6 +114,14 @@ struct QueueDepths {
   friend bool operator==(const QueueDepths&, const QueueDepths&) = default;
 };
 
+// Units of a kind that a core has; they share the queue of their pipe.
+struct UnitCounts {
+  u32 cube = 1, vector = 1, mte1 = 1;
+  std::string from = "assumed";
+
+  friend bool operator==(const UnitCounts&, const UnitCounts&) = default;
+};
+
 // What get_sys_cnt counts.
 struct SystemCounter {
   Hertz frequency{50e6};
@@ -148,6 +156,7 @@ struct CoreConfig {
   BufferSizes buffers;
   CoreRates rates;
   UbBanks ub_banks;
+  UnitCounts units;
   QueueDepths queues;
   u32 flags_per_pair = 8;  // event ids of each ordered pair of pipes
   ScalarCosts scalar;

@@ -29,6 +29,7 @@ inline constexpr Range kApiRange{0, 65535};
 inline constexpr Range kRateRange{0, 1e6};
 inline constexpr Range kBufferRange{0, 16.0 * 1024 * 1024};  // addresses of a buffer have 24 bits
 inline constexpr Range kQueueRange{1, 65536};
+inline constexpr Range kUnitRange{1, 16};
 inline constexpr Range kTimeRange{0, 1};
 inline constexpr Range kDramTimeRange{0, 1e-3};
 inline constexpr std::string_view kFromDoc =
@@ -175,6 +176,14 @@ void describe(V& visit, S& s) {
   visit("from", s.from, kFromDoc);
 }
 
+template <class V, Is<UnitCounts> S>
+void describe(V& visit, S& s) {
+  visit("cube", s.cube, "cube units", kUnitRange);
+  visit("vector", s.vector, "vector units", kUnitRange);
+  visit("mte1", s.mte1, "units that move data out of L1; the other movers share the port to the memory", kUnitRange);
+  visit("from", s.from, kFromDoc);
+}
+
 template <class V, Is<QueueDepths> S>
 void describe(V& visit, S& s) {
   visit("v", s.v, "vector unit", kQueueRange);
@@ -191,6 +200,9 @@ void describe(V& visit, S& s) {
   visit("buffers", s.buffers, "sizes of the buffers of a core");
   visit("rates", s.rates, "what the cube and the vector unit compute in a cycle");
   visit("ub_banks", s.ub_banks, "banks of UB, and what meets in them");
+  visit("units", s.units,
+        "units of a kind, which share the queue of their pipe: an instruction begins on the first free one when its "
+        "operands meet those of none that is busy");
   visit("queues", s.queues, "instructions that wait before a pipe until the scalar unit stalls");
   visit("flags_per_pair", s.flags_per_pair, "event ids of each ordered pair of pipes", Range{1, 64});
   visit("mask_waits", s.mask_waits,

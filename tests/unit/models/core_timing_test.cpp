@@ -75,6 +75,40 @@ TEST(Pipe, PaysTheHeadOnlyWhenNothingIsUnderWay) {
   EXPECT_EQ(late.end_of("vadd", 1), 40u);
 }
 
+TEST(Units, TwoCubesHalveIndependentProductsAndLeaveDependentOnes) {
+  config::ChipConfig two = round_chip(Arch::c100);
+  two.core.units.cube = 2;
+  const auto steps = [](bool independent) {  // 16 mads of 8 steps, on two tiles of L0C or on one
+    std::string text;
+    for (int i = 0; i < 16; ++i)
+      text += fmt::format("mad.f162f32 {}, 0, 0, 32, 32, 32, {}\n", independent ? i % 2 * 4096 : 0, i < 2 ? 1 : 0);
+    return text + "end";
+  };
+  const auto end = [](const Ran& r) { return r.end_of("mad", 15); };
+  const Ran one = joint(steps(true)), half = run_program(two, steps(true));
+  EXPECT_EQ(end(one), 16u * 10);
+  EXPECT_EQ(end(half), 8u * 10 + 1);  // the second is issued a cycle after the first
+  EXPECT_EQ(end(run_program(two, steps(false))), end(joint(steps(false))));
+  EXPECT_EQ(half.result.cube_macs, one.result.cube_macs);
+  EXPECT_EQ(half.stat("core0.AI_CORE/M/unit1/instructions"), 8u);
+  EXPECT_EQ(half.stat("core0.AI_CORE/M/unit2/instructions"), 8u);
+  EXPECT_EQ(half.stat("core0.AI_CORE/M/busy"), 81u);
+  EXPECT_EQ(half.seen.nth("mad", 1).pipe, "M.2");
+}
+
+TEST(Units, TwoVectorUnitsShareTheQueueOfTheirPipe) {
+  config::ChipConfig two = round_chip(Arch::c100);
+  two.core.units.vector = 2;
+  const std::string long_dup = "vector_dup.f16 0, 0, 40, 1, 1, 8, 8\n";
+  const std::string short_dup = "vector_dup.f16 16384, 0, 4, 1, 1, 8, 8\n";
+  const Ran r = run_program(two, long_dup + short_dup + short_dup + long_dup + short_dup + "end");
+  EXPECT_EQ(r.begin_of("vector_dup", 1), 1u);
+  EXPECT_EQ(r.begin_of("vector_dup", 2), 5u);
+  EXPECT_EQ(r.begin_of("vector_dup", 3), 40u);  // it writes what the first one writes
+  EXPECT_EQ(r.begin_of("vector_dup", 4), 40u);  // and holds up all behind it
+  EXPECT_EQ(r.done_of("vector_dup", 1), 40u);   // results appear in order
+}
+
 TEST(Pipe, BarrierWaitsForResults) {
   const Ran r = joint(kVadd + "pipe_barrier PIPE_V\n" + kVadd + "end");
   EXPECT_EQ(r.begin_of("vadd", 1), 27u);
