@@ -70,6 +70,11 @@ STEPS = {
         "cmake --preset release -DVINCI_TESTS=ON",
         f"cmake --build build/release -j {JOBS} --target vinci",
         "/usr/bin/python3 tests/system/slurm.py build/release/tools/vinci/vinci"),
+    "mutations": Step(
+        "rules of the units of a core, broken one at a time: each time a unit test fails",
+        "cmake --preset release -DVINCI_TESTS=ON",
+        f"cmake --build build/release -j {JOBS} --target vinci_test_core_units",
+        "tools/ci/mutations.py"),
     "coverage": Step("line and branch coverage of the tests", "./dev coverage"),
     "tidy": Step("clang-tidy over all sources", "./dev tidy"),
     "freeze": Step("times, counters and bits against the committed values, all cases", "./dev freeze"),
@@ -108,6 +113,9 @@ def summary(text):
     if found:
         _, failed, total = found[-1]
         return f"{int(total) - int(failed)} of {total} tests pass"
+    mutations = re.findall(r"^\d+ mutations, \d+ survived$", text, re.MULTILINE)
+    if mutations:
+        return mutations[-1]
     lines = re.findall(r"^(isa|sim|models|tools)\s+lines\s+([\d.]+%)", text, re.MULTILINE)
     return "lines " + ", ".join(f"{folder} {share}" for folder, share in lines) if lines else ""
 
