@@ -3,6 +3,7 @@
 #include "isa/census/origins.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace vinci::isa {
@@ -19,13 +20,25 @@ void each_piece(const Access& a, F f) {
   }
 }
 
+bool is_special(u16 bits) {
+  const u16 magnitude = bits & 0x7fff;
+  return magnitude >= 0x7bff || magnitude == 0x7f7f || magnitude == 0;
+}
+
 // Whether a block may hold an infinity, a NaN or a largest value of f16, bf16 or f32, or a zero.
 bool is_special(std::span<const std::byte> block) {
+  if (block.size() == Origins::kBlock) {
+    std::array<u16, Origins::kBlock / 2> all;
+    std::memcpy(all.data(), block.data(), sizeof all);
+    u16 any = 0;  // without branches, so that the compiler makes vector code of it
+    for (const u16 bits : all)
+      any |= static_cast<u16>(is_special(bits));
+    return any != 0;
+  }
   for (usize i = 0; i + 2 <= block.size(); i += 2) {
     u16 bits = 0;
     std::memcpy(&bits, &block[i], sizeof bits);
-    const u16 magnitude = bits & 0x7fff;
-    if (magnitude >= 0x7bff || magnitude == 0x7f7f || magnitude == 0) return true;
+    if (is_special(bits)) return true;
   }
   return false;
 }
@@ -58,17 +71,24 @@ u32 Origins::passed(u32 from, u32 task, const Site& site) {
   return known->second;
 }
 
-bool Origins::has_marks(Space space) const {
-  return space.is_global() ? !global_.empty() : local_.contains(space.key_);
-}
+bool Origins::has_marks(Space space) const { return space.is_global() ? !global_.empty() : marks_of(space) != nullptr; }
 
 u32 Origins::find(Space space, u64 block) const {
   if (space.is_global()) {
     const auto found = global_.find(block);
     return found == global_.end() ? 0 : found->second;
   }
-  const auto marks = local_.find(space.key_);
-  return marks == local_.end() || block >= marks->second.size() ? 0 : marks->second[block];
+  const std::vector<u32>* marks = marks_of(space);
+  return marks == nullptr || block >= marks->size() ? 0 : (*marks)[block];
+}
+
+std::vector<u32>* Origins::marks_of(Space space) const {
+  if (space.key_ == last_key_) return last_;
+  const auto found = local_.find(space.key_);
+  if (found == local_.end()) return nullptr;
+  last_key_ = space.key_;
+  last_ = const_cast<std::vector<u32>*>(&found->second);  // stays where it is
+  return last_;
 }
 
 void Origins::mark(Space space, u64 block, u32 node) {
@@ -77,7 +97,8 @@ void Origins::mark(Space space, u64 block, u32 node) {
   marks_ += before == 0 ? 1 : 0;
   marks_ -= node == 0 ? 1 : 0;
   if (!space.is_global()) {
-    std::vector<u32>& marks = local_[space.key_];
+    std::vector<u32>* of_space = marks_of(space);
+    std::vector<u32>& marks = of_space != nullptr ? *of_space : local_[space.key_];
     if (block >= marks.size()) marks.resize(block + 1);
     marks[block] = node;
   } else if (node == 0) {

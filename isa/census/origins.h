@@ -85,12 +85,15 @@ class Origins {
   u32 find(Space space, u64 block) const;
   void mark(Space space, u64 block, u32 node);
   bool has_marks(Space space) const;
+  std::vector<u32>* marks_of(Space space) const;  // not of global memory; null: none
 
   std::vector<Node> nodes_{1};
   std::map<std::tuple<u32, u32, Site>, u32> known_;  // by birth (0: a birth), task, site
   std::unordered_map<u64, std::vector<u32>> local_;  // by space, then block
   std::unordered_map<u64, u32> global_;              // by block
   u64 marks_ = 0;
+  mutable u64 last_key_ = 0;  // of local_: that was found last
+  mutable std::vector<u32>* last_ = nullptr;
 };
 
 // One execution of an instruction, or of a task that is no kernel, as special values see it: what it reads, before it

@@ -305,6 +305,11 @@ bool keeps_operands(const Repeats& job, usize operands, usize result_bytes) {
   return apart(job.a) && (operands < 2 || apart(job.b));
 }
 
+// Whether a source lies where the results go, repeat by repeat.
+bool is_updated(const Repeats& job, const Repeats::Source& s) {
+  return s.first == job.out && s.stride == job.out_stride;
+}
+
 // Counts the repeats of a job that was computed.
 void count_repeats(const ExecContext& c, const LaneCensus& census, RepeatsKernel kernel, const Repeats& job,
                    LaneType src, LaneType dst, usize sources, const Run& run, u32 lanes, u64 raised) {
@@ -363,11 +368,44 @@ Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKe
     return selection.without_first();
   }
   const usize result_bytes = usize{lanes} * lane_bits(dst.type) / 8;
-  if (census.reads_dst || census.before_relu != nullptr || !keeps_operands(job, src.size(), result_bytes))
+  if (census.reads_dst || census.before_relu != nullptr) return selection;
+  const auto count = [&](const Repeats& some, u32 first) {
+    const u64 raised = kernel(some);
+    c.status |= raised;
+    Run part = run;
+    part.first += first;
+    count_repeats(c, census, kernel, some, src.front().type, dst.type, src.size(), part, lanes, raised);
+  };
+  if (keeps_operands(job, src.size(), result_bytes)) {
+    count(job, 0);
+    return selection.without_first();
+  }
+  // Operands that results replace are kept for a while, some repeats at a time.
+  const bool two = src.size() == 2;
+  const bool update_a = is_updated(job, job.a), update_b = two && is_updated(job, job.b);
+  Repeats apart = job;
+  if (update_a) apart.a = {};
+  if (update_b) apart.b = {};
+  const auto is_apart = [&](const Repeats::Source& s) {
+    const std::byte* end = job.out + (job.count - 1) * job.out_stride + kRepeatBytes;
+    return s.first == nullptr || s.first + (job.count - 1) * s.stride + kRepeatBytes <= job.out || end <= s.first;
+  };
+  const bool same_width = lane_bits(src.front().type) == lane_bits(dst.type) && result_bytes == kRepeatBytes;
+  if (!same_width || job.out_stride < kRepeatBytes || !is_apart(apart.a) || (two && !is_apart(apart.b)))
     return selection;
-  const u64 raised = kernel(job);
-  c.status |= raised;
-  count_repeats(c, census, kernel, job, src.front().type, dst.type, src.size(), run, lanes, raised);
+  constexpr u32 kAtOnce = 16;
+  std::array<LaneBuffer, kAtOnce> kept;
+  for (u32 first = 0; first < job.count; first += kAtOnce) {
+    Repeats some = job;
+    some.count = std::min<usize>(kAtOnce, job.count - first);
+    some.out += first * job.out_stride;
+    for (u32 r = 0; r < some.count; ++r)
+      std::memcpy(kept[r].bytes.data(), some.out + r * job.out_stride, kRepeatBytes);
+    const Repeats::Source of_kept{kept.front().bytes.data(), sizeof(LaneBuffer)};
+    some.a = update_a ? of_kept : Repeats::Source{job.a.at(first), job.a.stride};
+    if (two) some.b = update_b ? of_kept : Repeats::Source{job.b.at(first), job.b.stride};
+    count(some, first);
+  }
   return selection.without_first();
 }
 
