@@ -9,6 +9,7 @@
 #include "isa/census/origins.h"
 #include "isa/census/scalar.h"
 #include "isa/shadow/shadow.h"
+#include "isa/shadow/sorted.h"
 
 namespace vinci::isa {
 namespace {
@@ -25,6 +26,7 @@ class Shadowed {
       second_.emplace(*census.what_if, &census.what_if->core(context.mem), launch.task, site, moment, core);
       first_->next = &*second_;
     }
+    if (SortedRecords::sorts(*inst.row)) sorted_.emplace(inst, context);
     if (atomic_type(context.spr.ctrl) == AtomicType::none || class_ == ShadowClass::other) return;
     for (const Access& a : footprint()) {
       if (a.atomic) atomic_.emplace_back(a);
@@ -33,11 +35,13 @@ class Shadowed {
   // Where the body of the instruction reports to.
   ShadowPoint* point() { return class_ == ShadowClass::computes && atomic_.empty() ? &*first_ : nullptr; }
   void before() {
+    if (sorted_) return sorted_->take(&*first_);
     if (!atomic_.empty()) return before_atomic();
     if (class_ != ShadowClass::moves) return;
     each([&](ShadowPoint& point) { shadow_move(inst_, context_, point.shadow()); });
   }
   void after() {
+    if (sorted_) return sorted_->put(&*first_);
     if (!atomic_.empty()) return after_atomic();
     if (class_ != ShadowClass::other) return;
     each([&](ShadowPoint& point) { shadow_write(footprint(), context_.mem, point); });
@@ -90,6 +94,7 @@ class Shadowed {
   const ExecContext& context_;
   ShadowClass class_;
   std::optional<ShadowPoint> first_, second_;
+  std::optional<SortedRecords> sorted_;
   std::vector<Access> atomic_;  // that it writes to global memory
   ShadowCombined combined_;
 };

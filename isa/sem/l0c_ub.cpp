@@ -9,6 +9,7 @@
 #include "isa/census/cast.h"
 #include "isa/sem/fractal_kernel.h"
 #include "isa/sem/quant.h"
+#include "isa/shadow/shadow.h"
 
 // f32 becomes f16 to nearest even, with the saturation of the run; STATUS bits 8 and 9 record what that did.
 namespace vinci::isa::insn {
@@ -232,6 +233,56 @@ void convert(const Plan& p, u8 type, u64 piece, std::span<const std::byte> from,
   }
 }
 
+// The references of a piece of floats. Integers are their own.
+void shadow_piece(const L0cUbForm& form, const L0cUbArgs& x, const Plan& p, u64 l0c_at, u64 ub_at, const ExecContext& c,
+                  ShadowPoint& point) {
+  const u64 from = form.to_ub ? l0c_at : ub_at, to = form.to_ub ? ub_at : l0c_at;
+  RefSpace &source = point.space(form.to_ub ? BufId::L0C : BufId::UB),
+           &target = point.space(form.to_ub ? BufId::UB : BufId::L0C);
+  const u64 target_bytes = form.to_ub ? p.ub_bytes : p.l0c_bytes;
+  if (x.type == kL0cS32) return target.clear(to, target_bytes);
+  LaneType read = x.type == kL0cF16 ? LaneType::f16 : LaneType::f32, written = read;
+  if (!form.to_ub && p.mode == CrMode::f16_to_f32) read = LaneType::f16;
+  if (form.to_ub && p.mode == CrMode::f16_to_f32) written = LaneType::f32;
+  const bool narrows = p.mode == CrMode::f32_to_f16 || p.mode == CrMode::f32_to_f16_relu;
+  const bool relus = p.mode == CrMode::f32_to_f16_relu || p.mode == CrMode::relu;
+  if (narrows) written = LaneType::f16;
+  const bool rounds = narrows || p.mode == CrMode::f16_mul;
+  const double factor = p.mode == CrMode::f16_mul ? f16_value(static_cast<u16>(c.spr[SprId::deqscale])) : 1;
+  const auto value = [](const View& memory, LaneType type, u64 at) -> double {
+    return type == LaneType::f16 ? f16_value(memory.load<u16>(at)) : memory.load<float>(at);
+  };
+  const View &memory = c.mem[form.to_ub ? BufId::L0C : BufId::UB],
+             &results = c.mem[form.to_ub ? BufId::UB : BufId::L0C];
+  for (u64 first = 0; first < p.elements; first += kShadowLanes) {
+    const u32 count = static_cast<u32>(std::min<u64>(kShadowLanes, p.elements - first));
+    const u64 source_at = from + first * lane_bytes(read), target_at = to + first * lane_bytes(written);
+    if (!rounds && !relus && source.type(source_at, count * lane_bytes(read)) == RefType::none) {
+      target.clear(target_at, count * lane_bytes(written));
+      continue;
+    }
+    std::array<double, kShadowLanes> own{}, reference{}, result{};
+    const auto some = [count](auto& of) { return std::span(of).first(count); };
+    for (u32 i = 0; i < count; ++i)
+      own[i] = value(memory, read, source_at + i * lane_bytes(read));
+    point.add_restarted(source.load(read, source_at, some(own), some(reference)));
+    u64 decided = 0;
+    for (u32 i = 0; i < count; ++i) {
+      result[i] = value(results, written, target_at + i * lane_bytes(written));
+      if (relus) {
+        decided += (own[i] > 0 && reference[i] < 0) || (own[i] < 0 && reference[i] > 0) ? 1 : 0;
+        if (own[i] < 0 || (own[i] == 0 && reference[i] < 0)) reference[i] = 0;
+        if (own[i] < 0) own[i] = 0;
+      }
+      own[i] *= factor;
+      reference[i] *= factor;
+    }
+    point.add_decided(decided);
+    if (rounds || relus) point.count(written, some(result), some(own), some(reference), first);
+    target.store(written, target_at, some(reference));
+  }
+}
+
 }  // namespace
 
 Footprint l0c_ub_footprint(const L0cUbForm& form, const L0cUbArgs& x, const Spr& spr) {
@@ -282,6 +333,8 @@ void l0c_ub_execute(const L0cUbForm& form, const L0cUbArgs& x, ExecContext& c) {
     } else {
       std::memcpy(l0c.data(), ub.data(), ub.size());
     }
+    for (ShadowPoint* point = c.shadow; point != nullptr; point = point->next)
+      shadow_piece(form, x, p, l0c_at, ub_at, c, *point);
   }
 }
 

@@ -172,7 +172,17 @@ void shadow_groups(const ExecContext& c, const ShadowedGroups& s, const Run& run
       }
       if (at == s.lanes || place == ShadowedGroups::kNoAddress) continue;
       values.v[count] = value(first / s.group);
-      if (s.op == ReduceOp::add) {
+      if (s.op == ReduceOp::add && point->order() != SumOrder::own) {
+        std::array<double, kShadowLanes> addends{};
+        usize taken_lanes = 0;
+        for (u32 i = first; i < first + s.group; ++i)
+          if (taken[i]) addends[taken_lanes++] = r.v[i];
+        exact.v[count] = sum;
+        results.v[count] = ordered_sum(std::span(addends).first(taken_lanes), point->order(), [&](double partial) {
+          point->round(s.type, std::span(&partial, 1));
+          return partial;
+        });
+      } else if (s.op == ReduceOp::add) {
         for (u32 step = 1; step < s.group; step *= 2) {
           for (u32 i = first; i + step < first + s.group; i += 2 * step) {
             if (!taken[i + step]) continue;

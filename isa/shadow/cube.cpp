@@ -47,6 +47,28 @@ std::vector<float> widened(MatmulType type, const std::byte* from, u64 count, Hf
 
 }  // namespace
 
+namespace {
+
+// The products added to what `sums` hold, in f32 with a rounding each.
+void add_in_order(const shadow_kernels::RowsTimesPanel& job, SumOrder order, float* sums) {
+  std::vector<float> products(job.k);
+  for (usize row = 0; row < job.rows; ++row) {
+    for (usize column = 0; column < kPanel; ++column) {
+      float& sum = sums[row * kPanel + column];
+      if (order == SumOrder::pairwise) {
+        for (usize k = 0; k < job.k; ++k)
+          products[k] = job.a[row * job.k + k] * job.b[k * kPanel + column];
+        sum += ordered_sum(std::span(products), order, [](float partial) { return partial; });
+        continue;
+      }
+      for (usize k = job.k; k-- > 0;)
+        sum += job.a[row * job.k + k] * job.b[k * kPanel + column];
+    }
+  }
+}
+
+}  // namespace
+
 // A by rows, B by panels of 16 columns: [panel][k][16].
 struct MadShadow::Operands {
   std::vector<float> a, b;
@@ -195,8 +217,12 @@ void MadShadow::count_one(ShadowPoint& point, const Operands& simulated) const {
         std::ranges::copy(old_reference, sums.begin());
         kernels::RowsTimesPanel other = job;
         if (referenced) other.a = &narrow_a[row * k], other.b = &narrow_b[p * k * kPanel];
-        Block unused = old_reference;
-        kernels::accumulate(other, unused.data(), sums.data());
+        if (point.order() == SumOrder::own || point.order() == SumOrder::sequential) {
+          Block unused = old_reference;
+          kernels::accumulate(other, unused.data(), sums.data());
+        } else {
+          add_in_order(other, point.order(), sums.data());
+        }
         std::ranges::copy(sums, reference.begin());
       } else if (referenced) {
         reference = old_reference;

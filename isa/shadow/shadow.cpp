@@ -28,6 +28,9 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 }
 
 ShadowClass classify_row(const Row& row) {
+  if (is_one_of(row.name, {"copy_matrix_cc_to_ubuf", "copy_matrix_ubuf_to_cc", "copy_vector_cc_to_ubuf",
+                           "copy_vector_ubuf_to_cc"}))
+    return ShadowClass::computes;
   const std::string_view plain =
       row.name.starts_with("scatter_") && !row.name.starts_with("scatter_vnchwconv") ? row.name.substr(8) : row.name;
   if (is_one_of(plain,

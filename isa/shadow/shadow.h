@@ -59,11 +59,40 @@ using TaskShadow = std::map<Site, ShadowSite>;
 enum class ShadowFormat : u8 { f16, bf16, f32, f64, own };
 inline constexpr auto kShadowFormatNames = enum_names<ShadowFormat>;
 
-// What the second shadow of a what-if does to results: those of chosen tasks or instructions get a format and a scale
-// of 2^scale, the others the format that they have in the simulated program.
+// The order in which a sum of many addends is rounded: of `mad` along k, behind what C held; of a reduction from the
+// first lane on.
+//   own         as it is: of `mad` one after the other, of a reduction a tree of pairs
+//   sequential  one after the other
+//   reversed    the same from the last to the first
+//   pairwise    a tree of adjacent pairs
+enum class SumOrder : u8 { own, sequential, reversed, pairwise };
+inline constexpr auto kSumOrderNames = enum_names<SumOrder>;
+
+// The sum of addends in an order; `round` is called with each partial sum.
+template <class T, class Round>
+T ordered_sum(std::span<T> addends, SumOrder order, Round&& round) {
+  if (addends.empty()) return 0;
+  if (order == SumOrder::pairwise) {
+    for (usize left = addends.size(); left > 1; left = (left + 1) / 2) {
+      for (usize i = 0; i < left / 2; ++i)
+        addends[i] = round(addends[2 * i] + addends[2 * i + 1]);
+      if (left % 2 != 0) addends[left / 2] = addends[left - 1];
+    }
+    return addends[0];
+  }
+  const bool reversed = order == SumOrder::reversed;
+  T sum = reversed ? addends.back() : addends.front();
+  for (usize i = 1; i < addends.size(); ++i)
+    sum = round(sum + addends[reversed ? addends.size() - 1 - i : i]);
+  return sum;
+}
+
+// What the second shadow of a what-if does to results: those of chosen tasks or instructions get a format, a scale of
+// 2^scale and an order of their sums, the others the format and the order that they have in the simulated program.
 struct WhatIf {
   ShadowFormat format = ShadowFormat::f32;
   int scale = 0;
+  SumOrder order = SumOrder::own;
   std::function<bool(u32 task, const Site&)> chosen;
 };
 
@@ -181,6 +210,8 @@ class ShadowPoint {
   bool rounds() const { return shadow_.what_if().has_value(); }
   // Whether it is a double all the same.
   bool in_double() const { return chosen_ && shadow_.what_if()->format == ShadowFormat::f64; }
+  // The order of sums: of a what-if.
+  SumOrder order() const { return chosen_ && rounds() ? shadow_.what_if()->order : SumOrder::own; }
   // Rounds to the format that results of this type have here; only of a what-if.
   void round(LaneType type, std::span<double> reference) const;
 

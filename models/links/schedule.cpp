@@ -56,11 +56,12 @@ Algorithm choose_algorithm(Op op, const std::vector<u32>& groups, u64 bytes) {
 }
 
 void carry_out(const Schedule& schedule, task::Hccl::Reduce reduce, task::ElementType type,
-               std::vector<std::vector<std::byte>>& work, isa::CensusPoint* census) {
+               std::vector<std::vector<std::byte>>& work, isa::CensusPoint* census, TransferObserver* observer) {
   const u64 element = task::element_bytes(type);
   for (const Schedule::Transfer& t : schedule.transfers) {
     const auto src = std::span<const std::byte>(work[t.from]).subspan(t.src * element, t.count * element);
     const auto dst = std::span(work[t.to]).subspan(t.dst * element, t.count * element);
+    if (observer != nullptr) observer->before(t);
     if (t.reduce) {
       std::optional<isa::ReductionCensus> counted;
       if (census != nullptr) counted.emplace(isa::ReductionCensus{*census, t.dst});
@@ -68,6 +69,7 @@ void carry_out(const Schedule& schedule, task::Hccl::Reduce reduce, task::Elemen
     } else {
       std::ranges::copy(src, dst.begin());
     }
+    if (observer != nullptr) observer->after(t);
   }
 }
 

@@ -67,8 +67,17 @@ Schedule schedule(const CollectiveShape& shape);
 inline constexpr u64 kSmallCollective = 256 * 1024;
 task::Hccl::Algorithm choose_algorithm(task::Hccl::Op op, const std::vector<u32>& groups, u64 bytes);
 
+// Who is told of each transfer of a schedule, before its bytes move and when they have.
+class TransferObserver {
+ public:
+  virtual ~TransferObserver() = default;
+  virtual void before(const Schedule::Transfer& transfer) = 0;
+  virtual void after(const Schedule::Transfer& transfer) = 0;
+};
+
 // Carries a schedule out at once. `work`: by rank, Schedule::work elements, with the inputs in their places.
 void carry_out(const Schedule& schedule, task::Hccl::Reduce reduce, task::ElementType type,
-               std::vector<std::vector<std::byte>>& work, isa::CensusPoint* census = nullptr);
+               std::vector<std::vector<std::byte>>& work, isa::CensusPoint* census = nullptr,
+               TransferObserver* observer = nullptr);
 
 }  // namespace vinci::models

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
+#include "isa/census/lanes.h"
 #include "isa/census/origins.h"
 #include "isa/shadow/shadow.h"
 #include "models/runtime/task_place.h"
@@ -15,6 +17,93 @@ namespace vinci::models {
 namespace {
 
 using Op = task::Hccl::Op;
+
+std::optional<isa::LaneType> float_type(task::ElementType type) {
+  switch (type) {
+    case task::ElementType::float16: return isa::LaneType::f16;
+    case task::ElementType::float32: return isa::LaneType::f32;
+    case task::ElementType::bfloat16: return isa::LaneType::bf16;
+    default: return {};
+  }
+}
+
+// Does to the references of a collective what its transfers do to its elements.
+class ReferenceCarrier final : public TransferObserver {
+ public:
+  using References = std::vector<std::vector<std::vector<double>>>;
+  ReferenceCarrier(isa::LaneType type, task::Hccl::Reduce reduce, const std::vector<std::vector<std::byte>>& work,
+                   References& references, isa::ShadowPoint* first)
+      : type_(type), reduce_(reduce), work_(work), references_(references), first_(first) {}
+
+  // Elements as doubles.
+  static void values(isa::LaneType type, std::span<const std::byte> bytes, std::span<double> into) {
+    const usize size = isa::lane_bytes(type);
+    for (usize i = 0; i < into.size(); ++i) {
+      isa::LaneBuffer one{};
+      std::ranges::copy(bytes.subspan(i * size, size), one.bytes.begin());
+      into[i] = isa::lane_value(type, one, 0);
+    }
+  }
+
+  void before(const Schedule::Transfer& t) override {
+    if (!t.reduce) return;
+    x_ = values_of(t.to, t.dst, t.count);
+    y_ = values_of(t.from, t.src, t.count);
+  }
+  void after(const Schedule::Transfer& t) override {
+    if (!t.reduce) {
+      for (auto& by_rank : references_)
+        std::copy_n(by_rank[t.from].begin() + static_cast<std::ptrdiff_t>(t.src), t.count,
+                    by_rank[t.to].begin() + static_cast<std::ptrdiff_t>(t.dst));
+      return;
+    }
+    const std::vector<double> now = values_of(t.to, t.dst, t.count);
+    usize shadow = 0;
+    for (isa::ShadowPoint* point = first_; point != nullptr; point = point->next, ++shadow) {
+      const double* from = &references_[shadow][t.from][t.src];
+      double* to = &references_[shadow][t.to][t.dst];
+      std::vector<double> exact(t.count);
+      u64 decided = 0;
+      for (usize i = 0; i < t.count; ++i)
+        combine(x_[i], y_[i], from[i], exact[i], to[i], decided);
+      point->add_decided(decided);
+      for (usize i = 0; i < t.count; i += isa::kShadowLanes) {
+        const usize some = std::min<usize>(isa::kShadowLanes, t.count - i);
+        point->count(type_, std::span(now).subspan(i, some), std::span(exact).subspan(i, some), std::span(to + i, some),
+                     t.dst + i);
+      }
+    }
+  }
+
+ private:
+  std::vector<double> values_of(u32 rank, u64 first, u64 count) const {
+    const usize size = isa::lane_bytes(type_);
+    std::vector<double> out(count);
+    values(type_, std::span(work_[rank]).subspan(first * size, count * size), out);
+    return out;
+  }
+  void combine(double x, double y, double other, double& exact, double& reference, u64& decided) const {
+    switch (reduce_) {
+      case task::Hccl::Reduce::sum: exact = x + y, reference += other; return;
+      case task::Hccl::Reduce::prod: exact = x * y, reference *= other; return;
+      default: break;
+    }
+    const double sign = reduce_ == task::Hccl::Reduce::max ? 1 : -1;
+    decided += (sign * x > sign * y && sign * reference < sign * other) ||
+                       (sign * x < sign * y && sign * reference > sign * other)
+                   ? 1
+                   : 0;
+    exact = sign * std::max(sign * x, sign * y);
+    reference = x == y ? sign * std::max(sign * reference, sign * other) : sign * x > sign * y ? reference : other;
+  }
+
+  isa::LaneType type_;
+  task::Hccl::Reduce reduce_;
+  const std::vector<std::vector<std::byte>>& work_;
+  References& references_;
+  isa::ShadowPoint* first_;
+  std::vector<double> x_, y_;
+};
 
 std::string_view op_name(const task::Hccl& op) { return task::kHcclOpNames[static_cast<usize>(op.op)]; }
 
@@ -121,8 +210,41 @@ void Collectives::compute(Call& call) const {
     if (s.input[r].count == 0 || !memory_.alive(in.buffer)) continue;
     followed.read({isa::Origins::Space::global(), memory_.address(in)}, s.input[r].count * element);
   }
-  carry_out(s, all.reduce, all.type, call.work, all.reduces() ? &point : nullptr);
+  if (census_->shadow != nullptr && float_type(all.type)) {
+    carry_references(call, number, &point);
+  } else {
+    carry_out(s, all.reduce, all.type, call.work, all.reduces() ? &point : nullptr);
+  }
   call.origin = followed.node();
+}
+
+void Collectives::carry_references(Call& call, u32 task, isa::CensusPoint* point) const {
+  const Schedule& s = *call.schedule;
+  const task::Hccl& all = call.ranks.front().op();
+  const isa::LaneType type = *float_type(all.type);
+  const u64 element = task::element_bytes(all.type);
+  const isa::Moment moment{0, call.number, 0};
+  isa::ShadowPoint first(*census_->shadow, nullptr, task, point->id(), moment, "collective");
+  std::optional<isa::ShadowPoint> second;
+  if (census_->what_if != nullptr)
+    first.next = &second.emplace(*census_->what_if, nullptr, task, point->id(), moment, "collective");
+  for (isa::ShadowPoint* p = &first; p != nullptr; p = p->next) {
+    auto& by_rank = call.references.emplace_back(s.ranks, std::vector<double>(s.work));
+    for (u32 r = 0; r < s.ranks; ++r) {
+      const task::Hccl& op = call.ranks[r].op();
+      const task::Slice& in = op.op == Op::broadcast ? op.recv : op.send;
+      const Schedule::Range& input = s.input[r];
+      if (input.count == 0 || !memory_.alive(in.buffer)) continue;
+      std::vector<double> own(input.count);
+      ReferenceCarrier::values(type, std::span(call.work[r]).subspan(input.begin * element, input.count * element),
+                               own);
+      const u64 ended = p->shadow().global().load(type, memory_.address(in), own,
+                                                  std::span(by_rank[r]).subspan(input.begin, input.count));
+      if (all.reduces()) p->add_restarted(ended);
+    }
+  }
+  ReferenceCarrier carrier(type, all.reduce, call.work, call.references, &first);
+  carry_out(s, all.reduce, all.type, call.work, all.reduces() ? point : nullptr, &carrier);
 }
 
 void Collectives::deliver(u32 stream) {
@@ -137,9 +259,18 @@ void Collectives::deliver(u32 stream) {
     const Schedule::Range& out = call.schedule->output[r];
     const auto received = std::span<const std::byte>(call.work[r]).subspan(out.begin * element, out.count * element);
     memory_.write(op.recv, received, "hccl to");
-    if (census_ != nullptr && census_->shadow != nullptr) {  // references end here
+    if (census_ != nullptr && census_->shadow != nullptr) {
+      usize number = 0;
       for (isa::Shadow* shadow : {census_->shadow.get(), census_->what_if.get()}) {
-        if (shadow != nullptr) shadow->global().clear(memory_.address(op.recv), received.size());
+        if (shadow == nullptr) continue;
+        const u64 address = memory_.address(op.recv);
+        if (call.references.empty()) {  // integers
+          shadow->global().clear(address, received.size());
+        } else {
+          shadow->global().store(*float_type(op.type), address,
+                                 std::span(call.references[number][r]).subspan(out.begin, out.count));
+        }
+        ++number;
       }
     }
     if (census_ != nullptr && census_->origins != nullptr)

@@ -42,6 +42,8 @@ class Collectives {
     std::shared_ptr<const Schedule> schedule;  // when all have come
     std::vector<std::vector<std::byte>> work;  // by rank, with data
     u32 origin = 0;                            // of special values that it delivers: a node of Origins
+    // References of the elements of `work`, by shadow and rank; empty where there are none.
+    std::vector<std::vector<std::vector<double>>> references = {};
   };
   // A stream comes to its collective. When it is the last, the call, valid until the first rank is delivered; else
   // null. Throws Fault::Program where ranks that meet do not mean the same.
@@ -75,6 +77,7 @@ class Collectives {
   std::string task_text(const Rank& rank) const;
   std::shared_ptr<const Schedule> schedule_of(const task::Hccl& op);
   void compute(Call& call) const;
+  void carry_references(Call& call, u32 task, isa::CensusPoint* point) const;
 
   const task::TaskStream& stream_;
   const config::LinksConfig& links_;

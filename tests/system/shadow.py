@@ -59,9 +59,17 @@ class Case:
     """A task stream, with the errors that each of its lines must have."""
 
     def __init__(self, name):
-        self.name, self.buffers, self.kernels, self.tasks = name, [], [], []
+        self.name, self.buffers, self.kernels = name, [], []
+        self.arch, self.on, self.streams = "c220", 0, {0: []}  # on: the device of what comes next
         self.files, self.outputs, self.expected, self.decided = {}, {}, {}, {}
         self.restarted, self.ended = 0, 0
+
+    @property
+    def tasks(self):
+        return self.streams.setdefault(self.on, [])
+
+    def place(self):
+        return f"place: device, device: {self.on}" if self.on else "place: device"
 
     def constant(self, kind, values, raw=None):
         t = Tensor(kind, rounded(values, kind))
@@ -69,7 +77,7 @@ class Case:
         data = (t.v if raw is None else raw(t.v)).astype("<f2" if kind == "f16" else "<f4")
         self.files[t.buffer] = data
         self.buffers += [f"  {t.buffer}h: {{place: host, bytes: {t.bytes}, file: {t.buffer}.bin}}",
-                         f"  {t.buffer}: {{place: device, bytes: {t.bytes}}}"]
+                         f"  {t.buffer}: {{{self.place()}, bytes: {t.bytes}}}"]
         self.tasks.append(f"    - memcpy_async: {{dst: {t.buffer}, src: {t.buffer}h}}")
         return t
 
@@ -81,7 +89,7 @@ class Case:
 
     def device(self, t):
         t.buffer = f"b{len(self.buffers)}"
-        self.buffers.append(f"  {t.buffer}: {{place: device, bytes: {t.bytes}}}")
+        self.buffers.append(f"  {t.buffer}: {{{self.place()}, bytes: {t.bytes}}}")
         return t
 
     def output(self, name, t):
@@ -94,15 +102,19 @@ class Case:
         self.expected.setdefault(key, []).append((kind, *(np.ravel(x) for x in (value, exact, reference))))
 
     def text(self):
-        out = ["vinci: 1", f"name: {self.name}", "arch: c220", "buffers:", *self.buffers, "kernels:"]
+        out = ["vinci: 1", f"name: {self.name}", f"arch: {self.arch}", *(["devices: 2"] if 1 in self.streams else []),
+               "buffers:", *self.buffers, "kernels:"]
         places = {}
         for name, kind, code in self.kernels:
-            out += [f"  {name}:", f"    type: {kind}", "    code: |"]
+            out += [f"  {name}:", *([f"    type: {kind}"] if kind else []), "    code: |"]
             for key, line in code:
                 out.append("      " + line)
                 if key is not None:
                     places[key] = f"{self.name}.yaml:{len(out)}"
-        return "\n".join(out + ["streams:", "  s:", *self.tasks]) + "\n", places
+        out.append("streams:")
+        for device, tasks in self.streams.items():
+            out += [f"  s{device}:", f"    device: {device}", "    tasks:", *tasks]
+        return "\n".join(out) + "\n", places
 
 
 class Vector:
@@ -352,6 +364,131 @@ def log1p(rng, wide=False):
     return case
 
 
+def log1p_stable(rng, stable=True):
+    """ln(1 + x) * x / ((1 + x) - 1): what 1 + x loses does not count."""
+    case = Case("log1p_stable" if stable else "log1p_naive")
+    x = case.constant("f16", 10.0**rng.uniform(-2.5, 1, (16, 128)))
+    k = Vector(case, "log1p")
+    x = k.load(x)
+    u = k.adds(x, 1)
+    y = k.ln(u)
+    y = k.store(k.mul(y, k.div(x, k.adds(u, -1))) if stable else y)
+    k.launch()
+    case.output("y", y)
+    return case
+
+
+def sums_by_order(rng):
+    """A row of f16 summed by vcadd, and a product whose f32 sums cancel: both depend on the order."""
+    case = Case("sums_by_order")
+    x = case.constant("f16", rng.normal(0, 1, (32, 128)))
+    k = Vector(case, "rows")
+    y = k.store(k.row_sum(k.load(x)))
+    k.launch()
+    case.output("y", y)
+    case.rows = x.v
+    a = rng.normal(0, 1, (16, 64)) * np.where(rng.integers(0, 2, (16, 64)) == 1, 2048, 1 / 64)
+    a[:, 32:] = -a[:, :32] + rng.normal(0, 1 / 64, (16, 32))
+    b = np.tile(rng.normal(0, 1, (32, 16)), (2, 1))
+    case.a, case.b = case.constant("f16", a), case.constant("f16", b, nz)
+    case.output("c", matmul(case, "product", case.a, case.b))
+    return case
+
+
+def in_order(addends, order, kind):
+    """Sums along the last axis, with a rounding each."""
+    x = np.asarray(addends, np.float64)
+    if order == "pairwise":
+        while x.shape[-1] > 1:
+            odd = x[..., -1:] if x.shape[-1] % 2 else x[..., :0]
+            x = np.concatenate([rounded(x[..., 0:-1:2] + x[..., 1::2], kind), odd], axis=-1)
+        return x[..., 0]
+    if order == "reversed":
+        x = x[..., ::-1]
+    total = x[..., 0]
+    for i in range(1, x.shape[-1]):
+        total = rounded(total + x[..., i], kind)
+    return total
+
+
+def sorted_scores(rng):
+    """Sort32 of products: each record takes its reference along."""
+    case = Case("sorted_scores")
+    x, y = (case.constant("f16", rng.normal(0, 1, (4, 128))) for _ in range(2))
+    index = case.table(np.arange(512, dtype=np.uint32))
+    k = Vector(case, "sort")
+    a = k.mul(k.load(x), k.load(y))
+    index = k.load(index)
+    k.line("set_flag PIPE_MTE2, PIPE_V, EVENT_ID1")
+    k.line("wait_flag PIPE_MTE2, PIPE_V, EVENT_ID1")
+    k.line("pipe_barrier PIPE_V")
+    records = k.place(Tensor("f32", np.zeros(1024)))
+    k.line(f"vbitsort32.f16 {records.at}, {a.at}, {index.at}, 16")
+    rows, references = a.v.reshape(16, 32), a.r.reshape(16, 32)
+    order = np.argsort(-rows, axis=1, kind="stable")
+    v, r = (np.take_along_axis(t, order, 1).reshape(4, 128) for t in (rows, references))
+    offsets = k.load(case.table((records.at + 8 * np.arange(512)).astype(np.uint32)))
+    k.line("set_flag PIPE_MTE2, PIPE_V, EVENT_ID2")
+    k.line("wait_flag PIPE_MTE2, PIPE_V, EVENT_ID2")
+    g = k.moved(f"vgather.f16 {{}}, {offsets.at}, 0, 8, 4", v, r)
+    out = k.store(k.muls(g, 0.3))
+    k.launch()
+    case.output("y", out)
+    return case
+
+
+def through_ub(rng):
+    """A product that leaves L0C for UB on a joint core."""
+    case = Case("through_ub")
+    case.arch = "c100"
+    a, b = (case.constant("f16", rng.normal(0, 1, (16, 16))) for _ in range(2))  # one fractal of A, and of B as nZ
+    total = np.zeros((16, 16))
+    for i in range(16):
+        total = rounded(total + rounded(a.v[:, i:i + 1] * b.v[:, i], "f32"), "f32")
+    exact = a.v @ b.v.T
+    half = Tensor("f16", rounded(np.maximum(total, 0), "f16"), np.maximum(exact, 0))
+    half.r = np.where(total > 0, exact, np.where(total < 0, 0, np.maximum(exact, 0)))
+    scaled = rounded(half.v * rounded(0.3, "f16"), "f16")
+    out = case.device(Tensor("f16", scaled, half.r * float(rounded(0.3, "f16"))))
+    lines = [
+        "ld_arg X1, 0", "ld_arg X2, 1", "ld_arg X3, 2", "load_gm_to_ca 0, X1, 0, 1, 1, 0", "load_gm_to_cb 0, X2, 0, 1, 1, 0",
+        "set_flag PIPE_MTE2, PIPE_M, EVENT_ID0", "wait_flag PIPE_MTE2, PIPE_M, EVENT_ID0",
+        "mad.f162f32 0, 0, 0, 16, 16, 16, 1", "set_flag PIPE_M, PIPE_V, EVENT_ID0", "wait_flag PIPE_M, PIPE_V, EVENT_ID0",
+        "copy_matrix_cc_to_ubuf.f32 0, 0, 0, 1, 1, 0, 0, 2", "pipe_barrier PIPE_V", "set_vector_mask -1, -1",
+        f"vmuls.f16 1024, 0, {bits(0.3, 'f16')}, 2, 1, 1, 8, 8", "set_flag PIPE_V, PIPE_MTE3, EVENT_ID0",
+        "wait_flag PIPE_V, PIPE_MTE3, EVENT_ID0", "copy_ubuf_to_gm X3, 1024, 0, 1, 16, 0, 0", "end"
+    ]
+    code = [(("through", i), line) for i, line in enumerate(lines)]
+    case.expect(("through", 7), "f32", total, exact, exact)
+    case.expect(("through", 10), "f16", half.v, np.maximum(total, 0), half.r)
+    case.expect(("through", 13), "f16", scaled, half.v * float(rounded(0.3, "f16")), out.r)
+    case.kernels.append(("through", "", code))
+    case.tasks.append(f"    - {{name: through, kernel_launch: {{kernel: through, block_dim: 1, "
+                      f"args: [{a.buffer}, {b.buffer}, {out.buffer}]}}}}")
+    case.output("y", out)
+    return case
+
+
+def reduced_over_devices(rng):
+    """An all_reduce of products of two devices."""
+    case = Case("reduced_over_devices")
+    parts = []
+    for device in range(2):
+        case.on = device
+        x, y = (case.constant("f16", rng.normal(0, 1, (4, 128))) for _ in range(2))
+        k = Vector(case, f"product{device}")
+        parts.append(k.store(k.mul(k.load(x), k.load(y))))
+        k.launch()
+    exact, reference = parts[0].v + parts[1].v, parts[0].r + parts[1].r
+    for device in range(2):
+        case.on = device
+        total = case.device(Tensor("f16", rounded(exact, "f16"), reference))
+        case.tasks.append(f"    - hccl: {{op: all_reduce, send: {parts[device].buffer}, recv: {total.buffer}, "
+                          "count: 512, dtype: f2, reduce: sum}")
+        case.output(f"y{device}", total)
+    return case
+
+
 def layer_norm(rng):
     case = Case("layer_norm")
     x = case.constant("f16", rng.normal(3, 1, (32, 128)))
@@ -522,8 +659,9 @@ def bits_end(rng):
     return case
 
 
-CASES = {f.__name__: f for f in (log1p, softmax, layer_norm, adam, loss_scaling, attention, residual, moves,
-                                   sums_in_memory, bits_end)}
+CASES = {f.__name__: f for f in (log1p, log1p_stable, softmax, layer_norm, adam, loss_scaling, attention, residual, moves,
+                                   sums_in_memory, bits_end, sorted_scores, through_ub, reduced_over_devices,
+                                   sums_by_order)}
 WITHIN = 1.01  # of each figure; the promise is a factor of two
 
 
@@ -617,6 +755,21 @@ def what_if(vinci, folder, seed):
     problems = []
     if not scaled["plain_g"] > 4 * scaled["scaled_g"]:
         problems.append("a loss scale of 2^12 gains nothing")
+    stable = errors(log1p_stable(rng()), "error")["y"]
+    naive = errors(log1p_stable(rng(), stable=False), "error")["y"]
+    print(f"log1p: {naive:.4g} naive, {stable:.4g} stable")
+    if not naive > 4 * stable:
+        problems.append(f"log1p: the stable one, {stable:.4g}, is no better than the naive one, {naive:.4g}")
+    orders = sums_by_order(rng())
+    exact = orders.rows.sum(1)
+    products = rounded(orders.a.v[:, None, :] * orders.b.v.T[None, :, :], "f32")
+    c = orders.a.v @ orders.b.v
+    for order in ("sequential", "reversed", "pairwise"):
+        for task, key, values, right in (("rows", "y", in_order(orders.rows, order, "f16"), exact),
+                                         ("product", "c", rounded(in_order(products, order, "f32"), "f16"), c)):
+            got = errors(sums_by_order(rng()), "what_if", "--what-if", f"{task}=own@{order}")[key]
+            share = (values - right) / right
+            questions.append((f"{task}, sums {order}", got, float(np.sqrt(np.mean(share**2)))))
     for name, foretold, rerun in questions:
         print(f"what if: {name}: {foretold:.4g} foretold, {rerun:.4g} when rerun")
         if not 0 < max(foretold, rerun) <= 2 * min(foretold, rerun):

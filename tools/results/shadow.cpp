@@ -52,13 +52,14 @@ struct Group {
       worst_task = task;
     }
   }
-  // The worst first: results that are infinite or NaN, then the mean relative error. The largest would be of the
-  // reference that is next to zero.
+  // The worst first: results that are infinite or NaN, then decisions that would be others, then the mean relative
+  // error. The largest would be of the reference that is next to zero.
   double mean() const {
     return sums.results == 0 ? 0 : sums.total.squares_relative / static_cast<double>(sums.results);
   }
   bool operator<(const Group& o) const {
     if ((sums.wrong != 0) != (o.sums.wrong != 0)) return sums.wrong != 0;
+    if ((sums.decided != 0) != (o.sums.decided != 0)) return sums.decided != 0;
     return mean() > o.mean();
   }
 };
@@ -310,13 +311,25 @@ std::string shadow_summary(const CensusReport& r, const std::vector<ShadowOutput
 isa::WhatIf parse_what_if(const std::string& text, const task::TaskStream& stream) {
   const usize equals = text.rfind('=');
   const auto refuse = [&](std::string_view why) {
-    fail(Fault::Input, "--what-if {}: {}; expected WHAT=FORMAT or WHAT=FORMAT*2^S, where WHAT is all, a task or a line",
+    fail(Fault::Input,
+         "--what-if {}: {}; expected WHAT=FORMAT, WHAT=FORMAT*2^S or WHAT=FORMAT@ORDER, where WHAT is all, a task or a "
+         "line",
          text, why);
   };
   if (equals == std::string::npos) refuse("no '='");
   const std::string what = text.substr(0, equals);
   std::string format = text.substr(equals + 1);
   isa::WhatIf out;
+  if (const usize at = format.find('@'); at != std::string::npos) {
+    const std::string order = format.substr(at + 1);
+    const auto known = std::ranges::find(isa::kSumOrderNames, order);
+    if (known == isa::kSumOrderNames.end()) {
+      refuse(fmt::format("the orders of sums are {}{}", fmt::join(isa::kSumOrderNames, ", "),
+                         did_you_mean(order, isa::kSumOrderNames)));
+    }
+    out.order = static_cast<isa::SumOrder>(known - isa::kSumOrderNames.begin());
+    format.resize(at);
+  }
   if (const usize star = format.find("*2^"); star != std::string::npos) {
     const char* begin = format.data() + star + 3;
     const char* end = format.data() + format.size();

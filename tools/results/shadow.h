@@ -35,8 +35,8 @@ nlohmann::ordered_json shadow_json(const CensusReport& report, const std::vector
 // Tables for people: the outputs, and the lines with the largest relative errors.
 std::string shadow_summary(const CensusReport& report, const std::vector<ShadowOutput>& outputs);
 
-// What `--what-if` asks for: "WHAT=FORMAT" or "WHAT=FORMAT*2^S", where WHAT is `all`, the name of a task, or a line as
-// reports name it, and FORMAT f16, bf16, f32, f64 or own. Throws
+// What `--what-if` asks for: "WHAT=FORMAT", "WHAT=FORMAT*2^S", and either with "@ORDER" of sums behind it, where WHAT
+// is `all`, the name of a task, or a line as reports name it, and FORMAT f16, bf16, f32, f64 or own. Throws
 // Fault::Input.
 isa::WhatIf parse_what_if(const std::string& text, const task::TaskStream& stream);
 

@@ -98,7 +98,8 @@ void add_options(CLI::App& command, Options& o) {
   command.add_option(
       "--what-if", o.what_if,
       "With --numerics=shadow, also the errors of the outputs if a line, a task or `all` had another format:\n"
-      "LINE=f32, TASK=bf16, all=f64; own*2^10 keeps formats, with a loss scale of 2^10");
+      "LINE=f32, TASK=bf16, all=f64; own*2^10 keeps formats, with a loss scale of 2^10; own@reversed keeps them, with\n"
+      "another order of sums (sequential, reversed, pairwise)");
   command.add_flag(
       "--check", o.check,
       "Look for races, reads of what was never written, accesses outside and flags that do not pair; what is "
