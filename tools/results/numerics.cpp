@@ -69,9 +69,9 @@ Json site_json(const CensusReport& r, const CensusSite& s) {
 }
 
 Json line_json(const CensusLine& line) {
-  Json out = {{"place", line.place},      {"tasks", line.tasks},           {"instructions", line.instructions},
-              {"sites", line.sites},      {"executions", line.executions}, {"results", line.results},
-              {"harm", name(line.harm())}};
+  Json out = {{"place", line.place},       {"tasks", line.tasks},           {"instructions", line.instructions},
+              {"sites", line.sites},       {"executions", line.executions}, {"results", line.results},
+              {"harm", name(line.harm())}, {"reaches", line.reaches}};
   add_counts(out, line.counts);
   Json first = Json::object();
   for (usize e = 0; e < isa::kNumericEvents; ++e) {
@@ -92,7 +92,8 @@ Json line_json(const CensusLine& line) {
 std::string numerics_json(const CensusReport& r) {
   const CensusSites all(r);
   Json sites = Json::array(), lines = Json::array();
-  for (const CensusLine& line : census_lines(all))
+  const std::vector<CensusCause> causes = census_causes(all, r.census);
+  for (const CensusLine& line : census_lines(all, reaching_lines(causes)))
     lines.push_back(line_json(line));
   for (const CensusSite& s : all)
     sites.push_back(site_json(r, s));
@@ -103,7 +104,7 @@ std::string numerics_json(const CensusReport& r) {
               {"precision", isa::name(r.chip.numerics.precision)},
               {"accumulation", isa::name(r.chip.numerics.accumulation)},
               {"multiply_add", isa::name(r.chip.numerics.multiply_add)},
-              {"causes", causes_json(census_causes(all, r.census))},
+              {"causes", causes_json(causes)},
               {"lines", std::move(lines)},
               {"sites", std::move(sites)}};
   if (r.census.shadow != nullptr)
@@ -198,7 +199,8 @@ std::string joined(const std::vector<std::string>& names) {
 
 std::string events_summary(const CensusReport& r) {
   const CensusSites sites(r);
-  std::vector<CensusLine> lines = census_lines(sites);
+  const std::vector<CensusCause> causes = census_causes(sites, r.census);
+  std::vector<CensusLine> lines = census_lines(sites, reaching_lines(causes));
   u64 results = 0;
   for (const CensusSite& s : sites)
     results += s.census->results;
@@ -207,13 +209,15 @@ std::string events_summary(const CensusReport& r) {
   for (usize e = 0; e < isa::kNumericEvents; ++e)
     out += event_line(sites, e, results);
   std::erase_if(lines, [](const CensusLine& line) { return line.harm() == Harm::none; });
-  out += causes_text(census_causes(sites, r.census));
+  out += causes_text(causes);
   if (lines.empty()) return out;
-  out += fmt::format("\n{:<24} {:<9} {:>12}  {:<40} {}\n", "line", "harm", "results", "events", "task, instruction");
+  out += fmt::format("\n{:<24} {:<9} {:<7} {:>12}  {:<40} {}\n", "line", "harm", "reaches", "results", "events",
+                     "task, instruction");
   for (usize i = 0; i < std::min(lines.size(), kShownLines); ++i) {
     const CensusLine& line = lines[i];
-    out += fmt::format("{:<24} {:<9} {:>12}  {:<40} {}, {}\n", line.place, name(line.harm()), line.results,
-                       counts_text(line), joined(line.tasks), joined(line.instructions));
+    out += fmt::format("{:<24} {:<9} {:<7} {:>12}  {:<40} {}, {}\n", line.place, name(line.harm()),
+                       line.reaches ? "yes" : "", line.results, counts_text(line), joined(line.tasks),
+                       joined(line.instructions));
   }
   if (lines.size() > kShownLines)
     out += fmt::format("... and {} more lines (all of them in numerics.json)\n", lines.size() - kShownLines);

@@ -98,6 +98,18 @@ std::vector<CensusCause> census_causes(const CensusSites& sites, const isa::Cens
   return out;
 }
 
+std::set<std::string> reaching_lines(const std::vector<CensusCause>& causes) {
+  const auto compares = [](const CensusSites::Name& n) {
+    return n.instruction.starts_with("vcmp") || n.instruction.starts_with("scatter_vcmp") ||
+           n.instruction.starts_with("vbitsort") || n.instruction.starts_with("vmrgsort");
+  };
+  std::set<std::string> out;
+  for (const CensusCause& c : causes) {
+    if (!c.to_the_host.empty() || std::ranges::any_of(c.through, compares)) out.insert(c.born.place);
+  }
+  return out;
+}
+
 Json causes_json(const std::vector<CensusCause>& causes) {
   Json out = Json::array();
   for (const CensusCause& c : causes) {

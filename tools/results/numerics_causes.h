@@ -23,6 +23,9 @@ struct CensusCause {
 // Those that reach the host first; of equal ones the earliest.
 std::vector<CensusCause> census_causes(const CensusSites& sites, const isa::Census& census);
 
+// Lines whose special values reach the host or a comparison.
+std::set<std::string> reaching_lines(const std::vector<CensusCause>& causes);
+
 nlohmann::ordered_json causes_json(const std::vector<CensusCause>& causes);
 // The first of them, for people; "" where there is none.
 std::string causes_text(const std::vector<CensusCause>& causes);

@@ -112,7 +112,7 @@ u64 CensusLine::harmful() const {
   return sum;
 }
 
-std::vector<CensusLine> census_lines(const CensusSites& sites) {
+std::vector<CensusLine> census_lines(const CensusSites& sites, const std::set<std::string>& reaching) {
   std::map<std::string, usize> by_place;
   std::vector<CensusLine> out;
   for (const CensusSite& s : sites) {
@@ -131,8 +131,11 @@ std::vector<CensusLine> census_lines(const CensusSites& sites) {
       if (first == nullptr || comes_before(s, *first, static_cast<isa::NumericEvent>(e))) first = &s;
     }
   }
+  for (CensusLine& line : out)
+    line.reaches = reaching.contains(line.place);
   std::ranges::stable_sort(out, [](const CensusLine& a, const CensusLine& b) {
     const Harm harm = a.harm();
+    if (a.reaches != b.reaches) return a.reaches;
     if (harm != b.harm()) return harm > b.harm();
     if (harm == Harm::none) return false;
     if (harm == Harm::rounding) return a.harmful() > b.harmful();

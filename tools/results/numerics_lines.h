@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,13 +72,14 @@ struct CensusLine {
   u64 sites = 0, executions = 0, results = 0;
   std::array<u64, isa::kNumericEvents> counts{};
   std::array<const CensusSite*, isa::kNumericEvents> first{};  // of the events that occurred
+  bool reaches = false;  // special values that were born here reach the host, or a comparison
 
   Harm harm() const;
   u64 harmful() const;  // events of that harm
 };
 
-// Lines with the worst harm first; of equal ones that which is first in the run, so that a cause stands before its
-// consequences.
-std::vector<CensusLine> census_lines(const CensusSites& sites);
+// Lines from which something `reaches` an output or a decision first, then those with the worst harm; of equal ones
+// that which is first in the run, so that a cause stands before its consequences.
+std::vector<CensusLine> census_lines(const CensusSites& sites, const std::set<std::string>& reaching);
 
 }  // namespace vinci::results
