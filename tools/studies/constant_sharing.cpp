@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // S18: constants with equal bytes, in one shape, in another, in another type: what the host and the device hold.
+#include <algorithm>
+#include <set>
+
 #include "tools/graph/compile/stream.h"
 #include "tools/graph/ops/run.h"
 #include "tools/studies/graph_parts.h"
