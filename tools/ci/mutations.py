@@ -19,7 +19,6 @@ import os
 import pathlib
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 
@@ -72,16 +71,28 @@ def mutated(m):
     return f"(::vinci_mutant({m['number']}) ? ({m['new']}) : ({m['old']}))"
 
 
+def put(path, text):
+    """Writes a file unless it has this text already."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
 def write_sources(mutations, folder):
-    """The sources with all mutations; only files that change are written again."""
-    (folder / "models").mkdir(parents=True, exist_ok=True)
-    (folder / "mutant.h").write_text(HOOK, encoding="utf-8")
-    shutil.copytree(ROOT / "models", folder / "models", dirs_exist_ok=True)
-    for name in sorted({m["file"] for m in mutations}):
-        text = (ROOT / name).read_text(encoding="utf-8")
+    """The sources with all mutations."""
+    put(folder / "mutant.h", HOOK)
+    for path in sorted((ROOT / "models").rglob("*.[ch]*")):
+        name = str(path.relative_to(ROOT))
+        text = path.read_text(encoding="utf-8")
         for m in (m for m in mutations if m["file"] == name):
             text = text.replace(m["old"], mutated(m))
-        (folder / name).write_text(text, encoding="utf-8")
+        put(folder / name, text)
+
+
+def is_new(out, path, folder):
+    """Whether an object is newer than its source and all headers that may be mutated or are of the tests."""
+    others = [*folder.rglob("*.h"), *(ROOT / FOLDER).glob("*.h"), path]
+    return out.exists() and out.stat().st_mtime > max(p.stat().st_mtime for p in others)
 
 
 def compile_all(mutations, build, folder):
@@ -97,12 +108,14 @@ def compile_all(mutations, build, folder):
     for source in tests + sources:
         path = ROOT / source if source in tests else folder / source
         out = folder / (source.replace("/", "_") + ".o")
-        # Header guards are #pragma once: a folder of mutated headers that comes first hides the others.
-        jobs.append((out, ["c++", "-std=c++20", "-O0", "-fPIC", "-ffp-contract=off", "-I", str(folder), "-include", str(folder / "mutant.h"),
-                           *includes, "-c", str(path), "-o", str(out)]))
+        # The folder of mutated headers comes first and hides the others.
+        jobs.append((out, path, ["c++", "-std=c++20", "-O0", "-fPIC", "-ffp-contract=off", "-I", str(folder), "-include",
+                                 str(folder / "mutant.h"), *includes, "-c", str(path), "-o", str(out)]))
     running = []
     width = int(os.environ.get("JOBS") or os.cpu_count())
-    for out, command in jobs:
+    for out, path, command in jobs:
+        if is_new(out, path, folder):
+            continue
         running.append(subprocess.Popen(command))
         if len(running) >= width and running.pop(0).wait() != 0:
             sys.exit(f"error: {out.name} does not compile")
@@ -116,7 +129,7 @@ def compile_all(mutations, build, folder):
     words[words.index("-o") + 1] = str(binary)
     # The mutated objects come first, and their functions win over those of the libraries.
     at = next(i for i, w in enumerate(words) if w.endswith(".a"))
-    words[at:at] = [str(out) for out, _ in jobs] + ["-Wl,--allow-multiple-definition"]
+    words[at:at] = [str(out) for out, _, _ in jobs] + ["-Wl,--allow-multiple-definition"]
     subprocess.run(words, cwd=build, check=True)
     return binary
 

@@ -27,8 +27,9 @@ constexpr std::array kLanes{Lane{"S", "SCALAR", "thread_state_runnable"},
                             Lane{"MTE3", "MTE3", "startup"},
                             Lane{"FIX", "FIXP", "good"}};
 
+// Of a pipe; of a further unit of a pipe ("M.2") that of its pipe.
 const Lane* lane_of(std::string_view pipe) {
-  const auto it = std::ranges::find(kLanes, pipe, &Lane::pipe);
+  const auto it = std::ranges::find(kLanes, pipe.substr(0, pipe.find('.')), &Lane::pipe);
   return it == kLanes.end() ? nullptr : &*it;
 }
 

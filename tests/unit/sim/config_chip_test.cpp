@@ -161,7 +161,9 @@ TEST(Peak, FollowsFromTheChip) {
   EXPECT_DOUBLE_EQ(peak({}), 24 * 8192 * 1.85e9);
   EXPECT_DOUBLE_EQ(peak({"core.cube.per_step=0.25"}), 4 * peak({}));
   EXPECT_DOUBLE_EQ(peak({"core.rates.m=32", "core.rates.n=32", "core.rates.k=32"}), 8 * peak({}));
+  EXPECT_DOUBLE_EQ(peak({"core.units.cube=2"}), 2 * peak({}));
   const double vectors = peak_vector_operations(load_chip("ascend-910b1"));
+  EXPECT_DOUBLE_EQ(peak_vector_operations(load_chip("ascend-910b1", {"core.units.vector=3"})), 3 * vectors);
   EXPECT_DOUBLE_EQ(vectors, 48 * 128 * 1.85e9);
   EXPECT_DOUBLE_EQ(peak_vector_operations(load_chip("ascend-910b1", {"core.rates.lanes=64"})), vectors / 2);
 }

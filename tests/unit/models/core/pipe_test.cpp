@@ -93,6 +93,12 @@ TEST_F(PipeTest, InstructionsRetireInOrder) {
   EXPECT_EQ(events[3], "25 vadd");
 }
 
+TEST_F(PipeTest, AResultIsVisibleNoEarlierThanThoseBeforeIt) {
+  unit_setup = [](MockUnit& u) { u.times = {{.occupancy = 4, .latency = 25}, {.occupancy = 1, .latency = 1}}; };
+  push(kMad + kVadd + kSet0 + kMad);
+  EXPECT_EQ(seen("begin").back(), "25 begin mad in an empty pipe");
+}
+
 TEST_F(PipeTest, OneThatGetsThereLaterBeginsLater) {
   make(kMad);
   script.at(0, [&] { pipe->work((*program)[0], nullptr, 7, false); });
@@ -160,6 +166,7 @@ TEST_F(PipeTest, WorkWaitsUntilTheFlagBeforeItIsVisible) {
   make("wait_flag PIPE_V, PIPE_M, 0\n" + kMad);
   script.at(0, [&] { push_one(0), push_one(1); });
   script.at(10, [&] { flags.raise(10, {.src = isa::PipeId::V, .dst = isa::PipeId::M, .event = 0}); });
+  script.at(12, [&] { pipe->wake_for_work(12); });
   run();
   EXPECT_EQ(events[0], "13 begin mad in an empty pipe");
   EXPECT_EQ(stat(models::Doing::wait_flag), 13u);
@@ -239,6 +246,7 @@ TEST_F(PipeTest, CopiesRetireInOrder) {
   push(kLoad + kLoad);
   EXPECT_EQ(seen("of global"),
             (Events{"606 copy_gm_to_ubuf of global memory", "606 copy_gm_to_ubuf of global memory"}));
+  EXPECT_EQ(stat(models::Doing::busy), 606u);
 }
 
 TEST_F(PipeTest, ThePipeIsBusyUntilTheDataOfACopyAreThere) {
@@ -273,18 +281,22 @@ TEST_F(TwoUnits, DependentWorkTakesAsLongAsInOneUnit) {
 }
 
 TEST_F(TwoUnits, PartsOfACycleCarryOverToDependentWork) {
-  unit_setup = [](MockUnit& u) { u.times = {{.occupancy = 4, .latency = 25, .slack = 0.5}}; };
+  unit_setup = [](MockUnit& u) {
+    const bool first = u.name == " on 1";  // it is free before
+    u.times = {{.occupancy = first ? 2u : 4u, .latency = 25, .slack = first ? 0 : 0.5}};
+  };
   push_at_once(mad(0) + mad(1024) + mad(1024, 0));
   EXPECT_EQ(seen("begin").back(), "4 begin mad on 1, 0.50 early");
 }
 
 TEST_F(TwoUnits, WorkWaitsForTheOperandsThatItReads) {
-  chip = round_chip(isa::Arch::c220);
-  // The first two read at 0; the third reads at 4096 what the first writes.
-  const std::string copy = "vadds.f16 4096, 0, 1, 1, 1, 1, 8, 8\n", reads = "vadds.f16 8192, 4096, 1, 1, 1, 1, 8, 8\n",
-                    beside = "vadds.f16 12288, 0, 1, 1, 1, 1, 8, 8\n";
-  push_at_once(copy + beside + reads);
-  EXPECT_EQ(seen("begin"), (Events{"0 begin vadds on 1 in an empty pipe", "0 begin vadds on 2", "4 begin vadds on 1"}));
+  push_at_once("vadds.f16 4096, 0, 1, 1, 1, 1, 8, 8\nvadds.f16 8192, 4096, 1, 1, 1, 1, 8, 8\n");
+  EXPECT_EQ(seen("begin"), (Events{"0 begin vadds on 1 in an empty pipe", "4 begin vadds on 1"}));
+}
+
+TEST_F(TwoUnits, TwoThatReadTheSameDoNotWait) {
+  push_at_once("vadds.f16 4096, 0, 1, 1, 1, 1, 8, 8\nvadds.f16 8192, 0, 1, 1, 1, 1, 8, 8\n");
+  EXPECT_EQ(seen("begin"), (Events{"0 begin vadds on 1 in an empty pipe", "0 begin vadds on 2"}));
 }
 
 TEST_F(TwoUnits, WorkThatUsesRegistersOfTheUnitRunsOneAfterTheOther) {

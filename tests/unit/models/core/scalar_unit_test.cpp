@@ -20,7 +20,7 @@ struct ScalarUnitTest : Bench {
     spec = models::core_spec(chip, isa::CoreKind::joint);
     table.emplace(costs, chip.arch);
     gm.allocate(4096, "gm");
-    cross = std::make_shared<isa::CrossCoreFlags>(isa::TaskShape{.cube = false, .vector_cores = 1});
+    cross = std::make_shared<isa::CrossCoreFlags>(isa::TaskShape{.vector_cores = 1});
     journal.begin({.code = &*code, .launch = {}, .cross = cross, .self = {.part = 1}});
     unit.emplace(models::ScalarUnit::Setup{
         .env = env,
@@ -122,6 +122,7 @@ TEST_F(ScalarUnitTest, TheBlockEndsWhenAllPipesHaveDrained) {
 TEST_F(ScalarUnitTest, WaitsUntilItsFlagIsVisible) {
   start("wait_flag PIPE_M, PIPE_S, 0\n" + kMad);
   script.at(10, [&] { flags.raise(10, {.src = isa::PipeId::M, .dst = isa::PipeId::S, .event = 0}); });
+  script.at(12, [&] { unit->wake(); });
   run();
   EXPECT_EQ(seen("mad"), (Events{"14 mad at 14"}));
   EXPECT_EQ(stat(models::Doing::wait_flag), 13u);
@@ -147,7 +148,8 @@ TEST_F(ScalarUnitTest, OneThatWaitsForOtherCoresGoesOnWhenAFlagHasArrived) {
   start("set_ffts_base_addr 1\nwait_flag_dev 3\n" + kVadd);
   script.at(20, [&] { unit->wake(); });
   script.at(40, [&] {
-    cross->increment({.part = 1}, 3);
+    for (const isa::TaskCore& to : cross->set({.part = 0}, {.mode = 2, .flag = 3}))
+      cross->increment(to, 3);
     unit->wake();
   });
   run();
