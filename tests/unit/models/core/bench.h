@@ -235,7 +235,7 @@ class MockRequestPort final : public models::RequestPort, private Mock {
   }
 };
 
-// What all units have around them: a clock of 1 GHz, a block whose log nobody keeps, flags that are seen 3 cycles after
+// What all units have around them: a clock of 1 GHz, a block without a log, flags that are seen 3 cycles after
 // they go up.
 struct Bench : testing::Test {
   // Runs until nothing happens any more.

@@ -68,7 +68,7 @@ TEST_F(CrossCoreTest, PairsPassTheOthersBy) {
   EXPECT_EQ(events, (Events{"120 part 1", "124 part 1"}));
 }
 
-TEST_F(CrossCoreTest, AFlagForABlockThatHasEndedWakesNobody) {
+TEST_F(CrossCoreTest, AFlagForABlockThatHasEndedWakesNoCore) {
   vector.runs = false;
   set(20);
   run();

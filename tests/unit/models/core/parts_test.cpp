@@ -153,7 +153,7 @@ TEST_F(UnitTest, ACubeFillsItsBlocksFromItsBeginToItsResult) {
   EXPECT_EQ(cube.ready_at(work, {.t = 7}), 7u);
   cube.began(work, 10, 30);
   EXPECT_EQ(events, (Events{"0 FIXPIPE wakes at 10"}));
-  EXPECT_EQ(cube.ready_at(work, {.t = 40}), models::kNever);  // nobody has emptied them
+  EXPECT_EQ(cube.ready_at(work, {.t = 40}), models::kNever);  // they are not empty yet
 }
 
 TEST_F(UnitTest, FixpipeEmptiesItsBlocksWhenItsDataHaveMoved) {
