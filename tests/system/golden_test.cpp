@@ -63,19 +63,64 @@ TEST(Golden, ModesWriteTheSameFiles) {
   EXPECT_FALSE(std::filesystem::exists(folder / "functional/stats.json"));
 }
 
-// A line of golden.txt is what a pinned run gives: chip, shape, options, cycles, hash of stats.json, hash of c.npy.
+using Json = nlohmann::ordered_json;
+
+std::string line_of(std::string_view name, const Json& counters) {
+  std::string out = fmt::format("  {}:", name);
+  for (const auto& [key, value] : counters.items())
+    out += fmt::format(" {} {}", key, value.get<u64>());
+  return out + "\n";
+}
+
+// The counters of a run: those of the chip as they are, those of cores summed up by pipe.
+std::string counters_of(const Json& counters) {
+  std::string out;
+  Json pipes = Json::object();
+  for (const auto& [name, group] : counters.items()) {
+    if (!name.starts_with("core")) {
+      out += line_of(name, group);
+      continue;
+    }
+    for (const auto& [pipe, values] : group.items()) {
+      if (!values.is_object()) continue;
+      for (const auto& [key, value] : values.items()) {
+        Json& sum = pipes[pipe][key];
+        sum = (sum.is_null() ? 0 : sum.get<u64>()) + value.get<u64>();
+      }
+    }
+  }
+  for (const auto& [pipe, values] : pipes.items())
+    out += line_of("all " + pipe, values);
+  return out;
+}
+
+// The result: its last bytes as they are, so that a difference can be looked at, and a hash of all for the others.
+std::string result_of(const std::string& npy) {
+  const std::string header = npy.substr(npy.find('{'), npy.find('}') + 1 - npy.find('{'));
+  std::string last;
+  for (const char c : npy.substr(npy.size() - 16))
+    last += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return fmt::format("  c.npy: {} ends with {}, FNV-1a of the file {:016x}\n", header, last, fnv1a(npy));
+}
+
+// What golden.txt says of a run: its command, times, counters and the result.
 std::string measure(const std::string& chip, const std::string& shape, const std::string& options) {
   const test::TempFolder folder(folder_name());
-  const auto gen = shell(folder.path(),
-                         fmt::format("'" VINCI_BINARY "' gen gemm --chip {} {} {} -o gemm 2>&1", chip, shape, options));
+  const std::string command = fmt::format("gen gemm --chip {} {} {}", chip, shape, options);
+  const auto gen = shell(folder.path(), fmt::format("'" VINCI_BINARY "' {} -o gemm 2>&1", command));
   if (gen.exit_code != 0) return gen.output;
   const auto run =
       shell(folder.path(), fmt::format("'" VINCI_BINARY "' run gemm/gemm.yaml --chip {} -q --out out 2>&1", chip));
   if (run.exit_code != 0) return run.output;
-  const std::string stats = slurp(folder / "out/stats.json");
-  return fmt::format("{} {} {}: cycles {} stats {:016x} data {:016x}\n", chip, shape, options,
-                     nlohmann::json::parse(stats).at("cycles").get<u64>(), fnv1a(stats),
-                     fnv1a(slurp(folder / "out/c.npy")));
+  const Json stats = Json::parse(slurp(folder / "out/stats.json"));
+  std::string out = command + "\n";
+  for (const std::string key : {"cycles", "instructions", "cube_macs", "kernel_cycles", "cold_cycles"})
+    out += fmt::format("  {}: {}\n", key, stats.at(key).get<u64>());
+  for (const Json& task : stats.at("tasks")) {
+    out += fmt::format("  {}: enqueued {} start {} end {}\n", task.at("name").get<std::string>(),
+                       task.at("enqueued").get<u64>(), task.at("start").get<u64>(), task.at("end").get<u64>());
+  }
+  return out + counters_of(stats.at("counters")) + result_of(slurp(folder / "out/c.npy"));
 }
 
 TEST(Golden, PinnedRuns) {
