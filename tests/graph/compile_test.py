@@ -49,6 +49,21 @@ class Compile(unittest.TestCase):
             self.assertIn("no findings", run.stdout)
             self.assertTrue((out / "run" / "Gemm_12.npy").exists())
 
+    def test_shadow_reports_by_node(self):
+        out, table, _ = self.compiled("Ascend910B1")
+        run = vinci("run", out / "block.yaml", "--chip", "ascend-910b1", "--numerics=shadow", "--mode", "functional", "-o",
+                    out / "run")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        shadow = json.loads((out / "run" / "numerics.json").read_text())["shadow"]
+        tasks = {t["task"]: t for t in shadow["tasks"]}
+        for node in ("Conv_0", "Conv_3", "Conv_6", "Add_8", "GlobalAveragePool_10", "Gemm_12"):
+            self.assertIn(node, table)
+            self.assertGreater(tasks[node]["results"], 0)
+            self.assertIn(f"\n{node} ", run.stdout)
+        self.assertLess(shadow["restarted"] + shadow["ended"], shadow["results"] / 1000)
+        error = {o["buffer"]: o["error"]["rms_relative"] for o in shadow["outputs"]}["out_Gemm_12"]
+        self.assertTrue(0 < error < 0.01, error)
+
     def test_bins_of_a_dynamic_batch(self):
         graph = onnx.helper.make_graph(
             [onnx.helper.make_node("Relu", ["x"], ["r"]), onnx.helper.make_node("Softmax", ["r"], ["y"], axis=-1)], "net",

@@ -285,6 +285,18 @@ std::string shadow_summary(const CensusReport& r, const std::vector<ShadowOutput
     }
   }
   if (groups.lines.empty()) return out;
+  if (groups.tasks.size() > 1) {  // of a compiled network its nodes
+    out += fmt::format("\n{:<32} {:>10} {:>12} {:>10} {:>10} {:>8}\n", "task", "results", "rms relative", "made",
+                       "come in", "inf, nan");
+    for (usize i = 0; i < std::min(groups.tasks.size(), kShadowLinesShown); ++i) {
+      const isa::ShadowSite& s = groups.tasks[i].sums;
+      out += fmt::format("{:<32} {:>10} {:>12.3e} {:>10.4g} {:>10.4g} {:>8}\n", groups.tasks[i].name, s.results,
+                         std::sqrt(groups.tasks[i].mean()), s.made.max_ulp, s.come_in.max_ulp, s.wrong);
+    }
+    if (groups.tasks.size() > kShadowLinesShown)
+      out += fmt::format("... and {} more tasks (all of them in numerics.json)\n",
+                         groups.tasks.size() - kShadowLinesShown);
+  }
   out += fmt::format("\n{:<24} {:>12} {:>12} {:>10} {:>10} {:>10} {:>8}  {:<34} {}\n", "line", "rms relative",
                      "max relative", "max ulp", "made", "come in", "inf, nan", "of note", "task, instruction");
   for (usize i = 0; i < std::min(groups.lines.size(), kShadowLinesShown); ++i) {
