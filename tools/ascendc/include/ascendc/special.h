@@ -147,6 +147,30 @@ void ResetCtrlSpr(VINCI_PLACE) {
   SetCtrlSpr<startBit, endBit>(0, place);
 }
 
+// What results beyond the range of their type become: of floats of 16 bits, of integers, of casts to integers.
+enum class SaturationMode : uint8_t { FLOAT, INT, CAST };
+
+namespace vinci_detail {
+template <SaturationMode mode>
+constexpr int8_t kSaturationBit = mode == SaturationMode::FLOAT ? 48
+                                  : mode == SaturationMode::INT ? 53
+                                                                : 59;
+// Of integers 1 says that they stop at the limits, of the others 0.
+template <SaturationMode mode>
+constexpr bool kSaturationIsOne = mode == SaturationMode::INT;
+}  // namespace vinci_detail
+
+template <SaturationMode mode>
+void SetSaturationFlag(bool enableSat, VINCI_PLACE) {
+  constexpr int8_t bit = vinci_detail::kSaturationBit<mode>;
+  SetCtrlSpr<bit, bit>(enableSat == vinci_detail::kSaturationIsOne<mode> ? 1 : 0, place);
+}
+template <SaturationMode mode>
+bool GetSaturationFlag(VINCI_PLACE) {
+  constexpr int8_t bit = vinci_detail::kSaturationBit<mode>;
+  return (GetCtrlSpr<bit, bit>(place) != 0) == vinci_detail::kSaturationIsOne<mode>;
+}
+
 }  // namespace AscendC
 
 // The instructions that follow, in units of 2 KiB.
