@@ -65,6 +65,16 @@ STEPS = {
           for test in ("platform", "sc_main")),
         *(f"env PYTHONMALLOC=malloc PYTHONPATH=build/release/tools/python {MEMCHECK} /usr/bin/python3 tests/python/{call}"
           for call in ("module_test.py build/release/tools/vinci/vinci", "misuse_test.py Lifetimes Values", "random_calls.py 20"))),
+    "numerics": Step(
+        "a million random instances for the census, 1000 planted events, mutants of all kernels in Ascend C, what a census "
+        "and a shadow cost",
+        "cmake --preset release -DVINCI_TESTS=ON",
+        f"cmake --build build/release -j {JOBS} --target vinci vinci_test_census vinci_kernel_mutants",
+        "env VINCI_INSTANCES=1000000 build/release/tests/unit/isa/vinci_test_census --gtest_filter=CensusModel.*",
+        "/usr/bin/python3 tests/system/planted_origins.py build/release/tools/vinci/vinci --programs 1000",
+        "/usr/bin/python3 tests/check/kernels/kernel_mutants.py build/release/tools/vinci/vinci "
+        "build/release/tests/check/vinci_kernel_mutants tests/ascendc/kernels --each 2 --least 500",
+        "/usr/bin/python3 tests/speed/numerics_cost.py build/release/tools/vinci/vinci"),
     "slurm": Step(
         "a sweep on a cluster of one node, with a real slurmctld and slurmd (root)",
         "cmake --preset release -DVINCI_TESTS=ON",
