@@ -32,6 +32,7 @@ inline constexpr u64 kCubeUnderflow = u64{1} << 11;
 inline constexpr u64 kScalarNanInf = u64{1} << 13;
 inline constexpr u64 kVectorNanInf = u64{1} << 14;
 inline constexpr u64 kCubeNanInf = u64{1} << 15;
+inline constexpr u64 kMovedNanInf = u64{1} << 61;
 // What the overflow dump of the vendor reports.
 inline constexpr u64 kOverflows = kFloatOverflow | kNegativeToUnsigned | kL0cToUbOverflow | kCubeOverflow;
 }  // namespace status
@@ -47,7 +48,8 @@ constexpr std::string_view name(Precision p) { return kPrecisionNames[static_cas
 //   sequential  one product after the other
 //   fractal     the k0 products of a step exactly, rounded once, then added to C
 //   pairwise    the k0 products of a step as a tree of adjacent pairs, then added to C
-enum class Accumulation : u8 { sequential, fractal, pairwise };
+//   fused       one product after the other, with one rounding for product and sum; of f16 that is sequential
+enum class Accumulation : u8 { sequential, fractal, pairwise, fused };
 inline constexpr auto kAccumulationNames = enum_names<Accumulation>;
 constexpr std::string_view name(Accumulation a) { return kAccumulationNames[static_cast<usize>(a)]; }
 
@@ -59,11 +61,37 @@ enum class MultiplyAdd : u8 { once, twice };
 inline constexpr auto kMultiplyAddNames = enum_names<MultiplyAdd>;
 constexpr std::string_view name(MultiplyAdd m) { return kMultiplyAddNames[static_cast<usize>(m)]; }
 
+// When `mad` to f16 rounds its sums; only the 910 and 310P have it, and no page says.
+//   instruction  once, at its end; within it sums are f32
+//   step         after each step of k0 = 16 products, which reads C as f16 again
+enum class HalfSums : u8 { instruction, step };
+inline constexpr auto kHalfSumsNames = enum_names<HalfSums>;
+constexpr std::string_view name(HalfSums h) { return kHalfSumsNames[static_cast<usize>(h)]; }
+
+// Which of two HF32 that are as near an f32 is rounded to where CTRL[47] is 0.
+enum class Hf32Ties : u8 { even, away };
+inline constexpr auto kHf32TiesNames = enum_names<Hf32Ties>;
+constexpr std::string_view name(Hf32Ties h) { return kHf32TiesNames[static_cast<usize>(h)]; }
+
+// What subnormal results of vexp, vln and vsqrt become: they stay, or become zero and count as flushed.
+enum class SubnormalResults : u8 { kept, flushed };
+inline constexpr auto kSubnormalResultsNames = enum_names<SubnormalResults>;
+constexpr std::string_view name(SubnormalResults s) { return kSubnormalResultsNames[static_cast<usize>(s)]; }
+
+// Whether an infinite or NaN value that FIXPIPE, or a copy from L0C to UB, moves raises STATUS[61].
+enum class MovedSpecials : u8 { ignored, raised };
+inline constexpr auto kMovedSpecialsNames = enum_names<MovedSpecials>;
+constexpr std::string_view name(MovedSpecials m) { return kMovedSpecialsNames[static_cast<usize>(m)]; }
+
 // What public sources leave open, as options of a chip (numerics: of a chip file).
 struct NumericOptions {
   Precision precision = Precision::high_performance;
   Accumulation accumulation = Accumulation::sequential;
   MultiplyAdd multiply_add = MultiplyAdd::once;
+  HalfSums half_sums = HalfSums::instruction;
+  Hf32Ties hf32_ties = Hf32Ties::even;
+  SubnormalResults subnormals = SubnormalResults::kept;
+  MovedSpecials moved_specials = MovedSpecials::ignored;
 
   friend bool operator==(const NumericOptions&, const NumericOptions&) = default;
 };

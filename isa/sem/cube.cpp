@@ -67,9 +67,10 @@ void start_from_bias(const MatmulTile& t, const std::byte* bias) {
   }
 }
 
-Hf32 hf32_of(u64 ctrl_value) {
+Hf32 hf32_of(u64 ctrl_value, Hf32Ties ties) {
   if ((ctrl_value & ctrl::kHf32) == 0) return Hf32::off;
-  return (ctrl_value & ctrl::kHf32TiesToZero) != 0 ? Hf32::ties_to_zero : Hf32::ties_to_even;
+  if ((ctrl_value & ctrl::kHf32TiesToZero) != 0) return Hf32::ties_to_zero;
+  return ties == Hf32Ties::away ? Hf32::ties_away : Hf32::ties_to_even;
 }
 
 MatmulType input_type(u8 type) {
@@ -134,6 +135,58 @@ Footprint Mad::footprint(const Args& x, const Spr&, Arch arch) {
   return footprint_of(x, sizes(x, arch), false);
 }
 
+namespace {
+
+// Whether an element of A, B or C, all f16, is infinite or NaN.
+bool reads_specials(const MatmulTile& tile, const MatmulMode& mode) {
+  MatmulTile inputs = tile;
+  inputs.init = true;
+  const std::vector<bool> special = special_results(inputs, MatmulType::f16, mode);
+  if (std::ranges::find(special, true) != special.end()) return true;
+  for (u64 n = 0; !tile.init && n < tile.n; ++n) {
+    for (u64 row = 0; row < tile.m; ++row) {
+      u16 bits = 0;
+      std::memcpy(&bits, tile.c + 2 * ((n / 16 * align_up<u64>(tile.m, 16) + row) * 16 + n % 16), sizeof bits);
+      if (!f16_finite(bits)) return true;
+    }
+  }
+  return false;
+}
+
+// `mad` to f16 whose sums are rounded after each step of k0 products: as many instructions, each of which reads C.
+void execute_in_steps(const Mad::Args& x, const MatmulTile& tile, const MatmulMode& mode, ExecContext& c) {
+  const u32 k0 = matmul_k0(MatmulType::f16);
+  const u64 n1 = ceil_div<u64>(tile.n, 16);
+  if (reads_specials(tile, mode)) c.status |= status::kCubeNanInf;  // not: sums between
+  for (u32 k = 0; k < tile.k; k += k0) {
+    const u64 j = k / k0;
+    MatmulTile step = tile;
+    step.a += j * (tile.gemv ? k0 * sizeof(u16) : kFractalBytes);
+    step.b += j * n1 * kFractalBytes;
+    if (step.b_turned != nullptr) step.b_turned += j * n1;
+    step.k = std::min(k0, tile.k - k);
+    step.init = tile.init && k == 0;
+    std::optional<MadCensus> census;
+    if (c.census != nullptr) census.emplace(step, MatmulType::f16, true, mode);
+    std::optional<MadShadow> shadow;
+    if (c.shadow != nullptr) {
+      shadow.emplace(step, MatmulType::f16, true, mode,
+                     MadPlaces{.a = x.a + j * (tile.gemv ? k0 * sizeof(u16) : kFractalBytes),
+                               .b = x.b + j * n1 * kFractalBytes,
+                               .c = x.c,
+                               .from_bias = false,
+                               .bias = 0});
+    }
+    const MatmulResult r = matmul_f16_f16(step, mode);
+    if (census) census->count(r, *c.census);
+    if (shadow) shadow->count(c.shadow);
+    if (r.overflow) c.status |= status::kCubeOverflow;
+    if (r.underflow) c.status |= status::kCubeUnderflow;
+  }
+}
+
+}  // namespace
+
 // A sum of f16 products cannot leave f32 (each is below 2^32, and adding less than 2^44 to a finite f32 never reaches
 // infinity), so a non-finite f32 element always comes from a non-finite input.
 void Mad::execute(const Args& x, ExecContext& c) {
@@ -154,10 +207,11 @@ void Mad::execute(const Args& x, ExecContext& c) {
                         .gemv = is_gemv(x, c.arch)};
   if (has_bias(x)) start_from_bias(tile, c.mem[BufId::BT].bytes(x.bias, size.bias).data());
   MatmulMode mode{.accumulation = c.numerics.accumulation,
-                  .hf32 = hf32_of(c.spr.ctrl),
+                  .hf32 = hf32_of(c.spr.ctrl, c.numerics.hf32_ties),
                   .saturate = (c.spr.ctrl & ctrl::kSaturateInt) != 0,
                   .unsigned_sums = x.type == u8u8 && c.arch != Arch::m200};
   if (x.type == f162f16) mode.saturate = c.overflow == OverflowMode::saturation;
+  if (x.type == f162f16 && c.numerics.half_sums == HalfSums::step) return execute_in_steps(x, tile, mode, c);
   std::optional<MadCensus> census;
   if (c.census != nullptr) census.emplace(tile, input_type(x.type), x.type == f162f16, mode);
   std::optional<MadShadow> shadow;

@@ -487,6 +487,21 @@ class FixpipeShadow {
   const QuantMode& mode_;
 };
 
+// Whether an element of the matrices is infinite or NaN; false where it does not say that they are floats.
+bool moves_specials(const FixpipeArgs& x, const Layout& l, const ExecContext& c) {
+  const QuantMode& mode = mode_of(x);
+  if (mode.number == QuantPre::none || mode.from_s32) return false;
+  for (u64 matrix = 0; matrix < l.matrices; ++matrix) {
+    for (u64 row = 0; row < x.mSize; ++row) {
+      for (u32 column = 0; column < x.nSize; ++column) {
+        const u64 at = x.src + matrix * l.src_matrix + (u64{column / kColumns} * x.srcStride + row) * kRowBytes;
+        if (!f32_finite(c.mem[BufId::L0C].load<u32>(at + column % kColumns * sizeof(u32)))) return true;
+      }
+    }
+  }
+  return false;
+}
+
 void write_matrices(const FixpipeArgs& x, BufId dst, const Layout& l, Converter& convert, ExecContext& c) {
   if (x.nz2nd == 0) return write_blocks(x, dst, l, convert, c);
   for (u64 matrix = 0; matrix < l.matrices; ++matrix)
@@ -499,6 +514,7 @@ void fixpipe_execute(const FixpipeArgs& x, BufId dst, ExecContext& c) {
   check(x, dst);
   const Layout l = layout_of(x, c.spr);
   if (l.columns == 0) return;
+  if (c.numerics.moved_specials == MovedSpecials::raised && moves_specials(x, l, c)) c.status |= status::kMovedNanInf;
   Converter convert(x, l.columns, c);
   write_matrices(x, dst, l, convert, c);
   for (ShadowPoint* point = c.shadow; point != nullptr; point = point->next)

@@ -130,6 +130,15 @@ void each(std::span<const std::byte> from, std::byte* into, F&& f) {
   }
 }
 
+template <class From, class F>
+void each(std::span<const std::byte> from, F&& f) {
+  for (usize i = 0; i < from.size() / sizeof(From); ++i) {
+    From v;
+    std::memcpy(&v, from.data() + i * sizeof v, sizeof v);
+    f(v);
+  }
+}
+
 // The factors of the 16 columns of one piece.
 struct Columns {
   std::array<QuantParameter, kFractalColumns> parameters;  // relu is set in all or none
@@ -153,6 +162,13 @@ Columns columns_of(const Plan& p, u64 piece, ExecContext& c) {
     if (p.parameter_bytes != 0) q.relu = (deqscale >> 15 & 1) != 0;
     if (p.mode == CrMode::s32_to_f16 || p.mode == CrMode::f16_mul) q.relu = false;
   }
+  return out;
+}
+
+bool has_specials(u8 type, std::span<const std::byte> from) {
+  bool out = false;
+  if (type == kL0cF32) each<u32>(from, [&](u32 bits) { out |= !f32_finite(bits); });
+  if (type == kL0cF16) each<u16>(from, [&](u16 bits) { out |= !f16_finite(bits); });
   return out;
 }
 
@@ -327,6 +343,8 @@ void l0c_ub_execute(const L0cUbForm& form, const L0cUbArgs& x, ExecContext& c) {
     const std::span<std::byte> l0c = c.mem[BufId::L0C].bytes(l0c_at, p.l0c_bytes);
     const std::span<std::byte> ub = c.mem[BufId::UB].bytes(ub_at, p.ub_bytes);
     if (form.to_ub) {
+      if (c.numerics.moved_specials == MovedSpecials::raised && has_specials(x.type, l0c))
+        c.status |= status::kMovedNanInf;
       convert(p, x.type, i, l0c, ub.data(), census, c);
     } else if (p.mode == CrMode::f16_to_f32) {
       each<u16, u32>(ub, l0c.data(), [](u16 v, usize) { return f16_to_f32(v); });

@@ -29,7 +29,7 @@ struct ReadF32 {
   Hf32 mode;
   u32 operator()(const std::byte* row, usize i) const {
     const u32 bits = load<u32>(row + 4 * i);
-    return mode == Hf32::off ? bits : round_to_hf32(bits, mode == Hf32::ties_to_zero);
+    return round_to_hf32(bits, mode);
   }
 };
 struct U8 {
@@ -278,8 +278,13 @@ bool multiply_in_steps(const MatmulTile& t, const MatmulInputs& in, u32 k0, Accu
         const float* a_step = a + in.a_row(row) + k / in.chunk * in.a_step() + k % in.chunk;
         const float* b_step = b_column + k * kEdge;
         const usize count = std::min<usize>(k0, t.k - k);
-        sum += order == Accumulation::fractal ? fractal_step(a_step, b_step, count)
-                                              : pairwise_step(a_step, b_step, count, k0);
+        if (order == Accumulation::fused) {
+          for (usize i = 0; i < count; ++i)
+            sum = std::fma(a_step[i], b_step[i * kEdge], sum);
+        } else {
+          sum += order == Accumulation::fractal ? fractal_step(a_step, b_step, count)
+                                                : pairwise_step(a_step, b_step, count, k0);
+        }
       }
       special |= !std::isfinite(sum);
       sum = canonical_f32(sum);

@@ -49,8 +49,8 @@ class RangeWatch {
   bool underflow_ = false, non_finite_ = false;
 };
 
-// C = C + A * B with the products of one k0 added first, as `order` says; not for Accumulation::sequential. Returns
-// whether C got an infinite or NaN element.
+// C = C + A * B with the products of one k0 added first, as `order` says, or with fused operations one after the other;
+// not for Accumulation::sequential. Returns whether C got an infinite or NaN element.
 bool multiply_in_steps(const MatmulTile& t, const MatmulInputs& in, u32 k0, Accumulation order);
 
 }  // namespace vinci::isa

@@ -291,6 +291,13 @@ void widen_f16_tile(const MatmulTile& t, const MatmulInputs& in) {
 bool multiply_f16(const MatmulJob& job) { return multiply<FloatKind<true>, WidenedNow<F16Input>>(job); }
 bool multiply_s8(const MatmulJob& job) { return multiply<IntKind<false>, WidenedNow<S8Input>>(job); }
 bool multiply_f32(const MatmulJob& job) { return multiply<FloatKind<false>>(job); }
+#if HWY_NATIVE_FMA
+bool multiply_fused(const MatmulJob& job) { return multiply<FloatKind<true>>(job); }
+#else
+bool multiply_fused(const MatmulJob& job) {
+  return multiply_in_steps(job.tile, job.in, matmul_k0(MatmulType::f32), Accumulation::fused);
+}
+#endif
 bool multiply_s32(const MatmulJob& job) { return multiply<IntKind<false>>(job); }
 bool multiply_u32(const MatmulJob& job) { return multiply<IntKind<true>>(job); }
 
@@ -307,6 +314,7 @@ HWY_EXPORT(widen_f16_tile);
 HWY_EXPORT(multiply_f16);
 HWY_EXPORT(multiply_s8);
 HWY_EXPORT(multiply_f32);
+HWY_EXPORT(multiply_fused);
 HWY_EXPORT(multiply_s32);
 HWY_EXPORT(multiply_u32);
 
@@ -356,7 +364,7 @@ MatmulResult matmul(const MatmulTile& t, MatmulType type, const MatmulMode& mode
   const Scratch scratch = scratch_for(t, type);
   const MatmulInputs& in = scratch.in;
   const MatmulJob job{t, in, scratch.column, mode.saturate};
-  const bool in_steps = mode.accumulation != Accumulation::sequential;
+  const bool in_steps = mode.accumulation == Accumulation::fractal || mode.accumulation == Accumulation::pairwise;
   const u32 k0 = matmul_k0(type);
   if (type == MatmulType::s8) return {.overflow = HWY_DYNAMIC_DISPATCH(multiply_s8)(job)};
   if (type == MatmulType::f16) {  // what is not finite in C comes from the inputs: see Mad::execute
@@ -370,9 +378,12 @@ MatmulResult matmul(const MatmulTile& t, MatmulType type, const MatmulMode& mode
                 mode.unsigned_sums ? HWY_DYNAMIC_DISPATCH(multiply_u32)(job) : HWY_DYNAMIC_DISPATCH(multiply_s32)(job)};
   }
   const RangeWatch watch(t, in);
-  MatmulResult result = watch.result(
-      t, in_steps ? multiply_in_steps(t, in, k0, mode.accumulation) : HWY_DYNAMIC_DISPATCH(multiply_f32)(job));
-  if (mode.accumulation == Accumulation::fractal) result.underflow = false;  // it rounds no product
+  const bool fused = mode.accumulation == Accumulation::fused;
+  MatmulResult result = watch.result(t, in_steps ? multiply_in_steps(t, in, k0, mode.accumulation)
+                                        : fused  ? HWY_DYNAMIC_DISPATCH(multiply_fused)(job)
+                                                 : HWY_DYNAMIC_DISPATCH(multiply_f32)(job));
+  // These round no product.
+  if (fused || mode.accumulation == Accumulation::fractal) result.underflow = false;
   return result;
 }
 

@@ -8,11 +8,12 @@
 #include "isa/base/enums.h"
 #include "isa/base/types.h"
 #include "isa/exec.h"
+#include "isa/numeric/hf32.h"
 
 // The inner loops of `mad` on the bytes of L0A, L0B and L0C, in vector code chosen at run time. The bits do not depend
 // on the host: each element of C takes its products in ascending k with one rounding each. A product of two f16 is
 // exact in f32, so that fused and separate multiply-add agree; products of bf16 and f32 are rounded before they are
-// added.
+// added, except with Accumulation::fused and fractal.
 namespace vinci::isa {
 
 // Elements of A and B; s4 is packed, the lower nibble first.
@@ -40,9 +41,6 @@ struct MatmulTile {
   bool init = false;  // C starts at zero
   bool gemv = false;  // m is 1 and A a plain row
 };
-
-// f32 elements as they are, or rounded to HF32: 8 bits of exponent, 11 of fraction.
-enum class Hf32 : u8 { off, ties_to_even, ties_to_zero };
 
 struct MatmulMode {
   Accumulation accumulation = Accumulation::sequential;

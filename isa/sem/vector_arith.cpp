@@ -179,12 +179,48 @@ void compute_ternary(const BinaryOperands& o, TernaryOp op, ExecContext& c) {
       census);
 }
 
+namespace {
+
+// Subnormal lanes become zeros with their sign. Returns STATUS bits.
+template <class F>
+u64 flush_lanes(LaneBuffer& lanes) {
+  using Bits = typename F::Bits;
+  u64 raised = 0;
+  for (usize i = 0; i < kRepeatBytes / sizeof(Bits); ++i) {
+    Bits bits;
+    std::memcpy(&bits, lanes.bytes.data() + i * sizeof bits, sizeof bits);
+    const Bits magnitude = bits & static_cast<Bits>(~F::kSign);
+    if (magnitude == 0 || magnitude >> F::kFractionBits != 0) continue;
+    bits &= F::kSign;
+    std::memcpy(lanes.bytes.data() + i * sizeof bits, &bits, sizeof bits);
+    raised = kVectorStatus.underflow;
+  }
+  return raised;
+}
+
+bool flushes(UnaryOp op, const ExecContext& c) {
+  return c.numerics.subnormals == SubnormalResults::flushed &&
+         (op == UnaryOp::exp || op == UnaryOp::ln || op == UnaryOp::sqrt);
+}
+
+}  // namespace
+
 void compute_unary(const UnaryOperands& o, UnaryOp op, ExecContext& c) {
   const UnaryKernel kernel = unary_kernel(op, o.dst.type);
   VINCI_CHECK(kernel != nullptr);
   const std::array src{o.src};
   const Selection selection(c.spr, c.arch, o.lanes(), o.repeat);
   const LaneCensus census{.rule = lane_rule(op), .op = op, .names = {"src"}};
+  if (flushes(op, c)) {
+    const auto flush = o.dst.type == LaneType::f16 ? flush_lanes<Binary16> : flush_lanes<Binary32>;
+    return for_each_repeat<1>(
+        c, selection, o.dst, src,
+        [&](const auto& in, LaneBuffer& out, LaneMode mode) {
+          const u64 raised = kernel(in[0], out, mode);
+          return raised | flush(out);
+        },
+        census);
+  }
   const RepeatsKernel repeats = unary_repeats(op, o.dst.type);
   for_each_repeat<1>(
       c, compute_in_place(c, selection, repeats, o.dst, src, census), o.dst, src,

@@ -31,7 +31,7 @@ float element(MatmulType type, const std::byte* at, Hf32 hf32) {
     default: break;
   }
   std::memcpy(&word, at, sizeof word);
-  return std::bit_cast<float>(hf32 == Hf32::off ? word : round_to_hf32(word, hf32 == Hf32::ties_to_zero));
+  return std::bit_cast<float>(round_to_hf32(word, hf32));
 }
 
 std::vector<float> widened(MatmulType type, const std::byte* from, u64 count, Hf32 hf32) {

@@ -20,7 +20,11 @@ isa::CoreSpec core_spec(const config::ChipConfig& chip, isa::CoreKind kind) {
                      .overflow_selectable = chip.numerics.saturation && chip.numerics.inf_nan,
                      .numerics = {.precision = chip.numerics.precision,
                                   .accumulation = chip.numerics.accumulation,
-                                  .multiply_add = chip.numerics.multiply_add}};
+                                  .multiply_add = chip.numerics.multiply_add,
+                                  .half_sums = chip.numerics.half_sums,
+                                  .hf32_ties = chip.numerics.hf32_ties,
+                                  .subnormals = chip.numerics.subnormals,
+                                  .moved_specials = chip.numerics.moved_specials}};
   const auto set = [&](isa::BufId id, u64 bytes) { spec.sizes[isa::index(id)] = bytes; };
   if (kind != isa::CoreKind::vector) {
     set(isa::BufId::L1, b.l1);

@@ -320,6 +320,10 @@ struct NumericsConfig {
   isa::Precision precision = isa::Precision::high_performance;
   isa::Accumulation accumulation = isa::Accumulation::sequential;
   isa::MultiplyAdd multiply_add = isa::MultiplyAdd::once;
+  isa::HalfSums half_sums = isa::HalfSums::instruction;
+  isa::Hf32Ties hf32_ties = isa::Hf32Ties::even;
+  isa::SubnormalResults subnormals = isa::SubnormalResults::kept;
+  isa::MovedSpecials moved_specials = isa::MovedSpecials::ignored;
   std::string from = "assumed";
 
   friend bool operator==(const NumericsConfig&, const NumericsConfig&) = default;

@@ -375,9 +375,16 @@ void describe(V& visit, S& s) {
   visit("inf_nan", s.inf_nan, "the chip has INF_NAN mode: IEEE 754");
   visit("overflow_mode", s.overflow_mode, "the mode that a run starts in");
   visit("precision", s.precision, "of vrec, vrsqrt, vexp, vln: high_performance or high_precision (correctly rounded)");
-  visit("accumulation", s.accumulation, "order of the sums in the cube: sequential, fractal or pairwise; not public");
+  visit("accumulation", s.accumulation,
+        "order of the sums in the cube: sequential, fused, fractal or pairwise; not public");
   visit("multiply_add", s.multiply_add,
         "vmadd, vmla and vaxpy of one type round once or twice; public sources disagree");
+  visit("half_sums", s.half_sums,
+        "mad to f16 rounds at the end of the instruction or after each step of 16; not public");
+  visit("hf32_ties", s.hf32_ties, "ties of HF32 with CTRL[47] = 0 go to even or away from zero; sources disagree");
+  visit("subnormals", s.subnormals, "subnormal results of vexp, vln and vsqrt are kept or flushed; not public");
+  visit("moved_specials", s.moved_specials,
+        "infinite and NaN values that leave L0C are ignored, or raised in STATUS[61]; not public");
   visit("from", s.from, kFromDoc);
 }
 

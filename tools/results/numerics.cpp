@@ -104,6 +104,10 @@ std::string numerics_json(const CensusReport& r) {
               {"precision", isa::name(r.chip.numerics.precision)},
               {"accumulation", isa::name(r.chip.numerics.accumulation)},
               {"multiply_add", isa::name(r.chip.numerics.multiply_add)},
+              {"half_sums", isa::name(r.chip.numerics.half_sums)},
+              {"hf32_ties", isa::name(r.chip.numerics.hf32_ties)},
+              {"subnormals", isa::name(r.chip.numerics.subnormals)},
+              {"moved_specials", isa::name(r.chip.numerics.moved_specials)},
               {"causes", causes_json(causes)},
               {"lines", std::move(lines)},
               {"sites", std::move(sites)}};

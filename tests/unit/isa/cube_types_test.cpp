@@ -413,6 +413,102 @@ TEST(MadOrders, InfinityAndNanPassThroughEveryOrder) {
   }
 }
 
+// (1 + 2^-12)^2 - 1 is 2^-11 + 2^-24 with one rounding, 2^-11 with two.
+TEST(MadOrders, FusedSumsRoundOnce) {
+  each_target([] {
+    for (const Accumulation order : {Accumulation::sequential, Accumulation::fused}) {
+      Product t(args_of(Mad::f322f32, 3, 2, 17, true), Arch::c220, [](bool) { return kF32One; });
+      t.set_a(1, 0, std::bit_cast<u32>(-1.0f));
+      for (u32 j = 0; j < 17; ++j)
+        t.set_b(1, j, std::bit_cast<u32>(1 + 0x1p-12f));
+      t.set_a(1, 1, std::bit_cast<u32>(1 + 0x1p-12f));
+      t.context.numerics.accumulation = order;
+      t.mad();
+      const float expected = order == Accumulation::fused ? 0x1p-11f + 0x1p-24f : 0x1p-11f;
+      for (const u32 j : {0u, 16u})
+        EXPECT_EQ(std::bit_cast<float>(t.c(1, j)), expected);
+    }
+  });
+}
+
+TEST(MadOrders, FusedSumsEqualFmaInSequence) {
+  each_target([] {
+    for (const u8 type : {Mad::bf162f32, Mad::f322f32}) {
+      Random random(3);
+      Product t(args_of(type, 5, 37, 18, true), Arch::c220,
+                [&](bool) { return draw_float(random, type, Values::ordinary); });
+      t.context.numerics.accumulation = Accumulation::fused;
+      t.mad();
+      t.each_c([&](u32 i, u32 j) {
+        float sum = 0;
+        for (u32 k = 0; k < t.args.k; ++k)
+          sum = std::fma(float_value(type, t.a[i * t.args.k + k]), float_value(type, t.b[k * t.args.n + j]), sum);
+        ASSERT_EQ(t.c(i, j), std::bit_cast<u32>(canonical_f32(sum))) << i << " " << j;
+      });
+    }
+  });
+}
+
+// Rounded after each step of 16 products, 2048 + 1 + 1 stays 2048; at the end it is 2050.
+TEST(MadF16, SumsAreRoundedAtTheEndOrAfterEachStep) {
+  for (const HalfSums sums : {HalfSums::instruction, HalfSums::step}) {
+    Product t(args_of(Mad::f162f16, 3, 40, 17, true), Arch::c100, [](bool) { return 0u; });
+    for (u32 j = 0; j < 17; ++j) {
+      for (const u32 k : {0u, 16u, 32u})
+        t.set_b(k, j, kF16One);
+    }
+    t.set_a(1, 0, f16_bits(2048));
+    t.set_a(1, 16, kF16One);
+    t.set_a(1, 32, kF16One);
+    t.context.numerics.half_sums = sums;
+    t.mad();
+    const auto value = [&](u32 i, u32 j) { return f16_value(t.mem[BufId::L0C].load<u16>(t.c_at(i, j) / 2)); };
+    for (const u32 j : {0u, 16u}) {
+      EXPECT_EQ(value(1, j), sums == HalfSums::step ? 2048.0f : 2050.0f) << j;
+      EXPECT_EQ(value(0, j), 0.0f);
+    }
+    EXPECT_EQ(t.status, 0u);
+  }
+}
+
+// An infinity that a step makes is an overflow; the next step does not read one.
+TEST(MadF16, AStepThatOverflowsIsNoInput) {
+  for (const OverflowMode mode : {OverflowMode::inf_nan, OverflowMode::saturation}) {
+    Product t(args_of(Mad::f162f16, 1, 32, 1, true), Arch::c100, [](bool) { return 0u; });
+    t.context.overflow = mode;
+    t.set_a(0, 0, f16_bits(60000));
+    t.set_a(0, 1, f16_bits(60000));
+    t.set_a(0, 16, f16_bits(-60000));
+    for (const u32 k : {0u, 1u, 16u})
+      t.set_b(k, 0, kF16One);
+    t.context.numerics.half_sums = HalfSums::step;
+    t.mad();
+    const float c = f16_value(t.mem[BufId::L0C].load<u16>(0));
+    EXPECT_EQ(c, mode == OverflowMode::inf_nan ? std::numeric_limits<float>::infinity() : f16_value(f16_bits(5504)));
+    EXPECT_EQ(t.status, status::kCubeOverflow);
+  }
+  Product t(args_of(Mad::f162f16, 2, 32, 1, true), Arch::c100, [](bool) { return u32{kF16One}; });
+  t.set_a(1, 20, kF16Inf);
+  t.context.numerics.half_sums = HalfSums::step;
+  t.mad();
+  EXPECT_EQ(t.status, status::kCubeNanInf);
+}
+
+// 1 + 2^-12 is as far from 1 as from 1 + 2^-11.
+TEST(MadHf32, TiesGoToEvenOrAwayFromZero) {
+  for (const Hf32Ties ties : {Hf32Ties::even, Hf32Ties::away}) {
+    Product t(args_of(Mad::f322f32, 1, 1, 1, true), Arch::c220, [](bool) { return kF32One; });
+    t.set_a(0, 0, std::bit_cast<u32>(-1 - 0x1p-12f));
+    t.spr.ctrl |= ctrl::kHf32;
+    t.context.numerics.hf32_ties = ties;
+    t.mad();
+    EXPECT_EQ(std::bit_cast<float>(t.c(0, 0)), ties == Hf32Ties::even ? -1.0f : -1 - 0x1p-11f);
+    t.spr.ctrl |= ctrl::kHf32TiesToZero;
+    t.mad();
+    EXPECT_EQ(std::bit_cast<float>(t.c(0, 0)), -1.0f);
+  }
+}
+
 TEST(MadOrders, F16ResultsUseThemToo) {
   for (const Accumulation order : {Accumulation::sequential, Accumulation::fractal}) {
     Product t(args_of(Mad::f162f16, 1, 3, 1, true), Arch::c100, [](bool) { return u32{kF16One}; });

@@ -3,7 +3,9 @@
 #include "isa/insns/fixpipe.h"
 
 #include <bit>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "isa/mem/layout.h"
@@ -130,6 +132,29 @@ TEST_F(Fixpipe, RowMajorF32) {
   EXPECT_EQ(f.begin()[1].bytes(), u64{m} * n * 4);
   EXPECT_EQ(f.begin()[1].stride[0], 160);
   EXPECT_EQ(f.begin()[1].align, 1);
+}
+
+// STATUS[61] is an option of the chip; where QuantPRE does not say that the values are f32, none raises it.
+TEST_F(Fixpipe, SpecialValuesThatItMovesAreAnOption) {
+  for (const u8 quant : {0, 1, 16}) {
+    auto a = args(out);
+    a.nz2nd = 1;
+    a.dstStride = n;
+    a.quantPre = quant;
+    for (const MovedSpecials option : {MovedSpecials::ignored, MovedSpecials::raised}) {
+      for (const float v : {1.0f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+        core.context.numerics.moved_specials = option;
+        core.mem[BufId::L0C].store<float>(1024 + 4 * layout_offset(Layout::zN, {rows, 48}, 16, 18, 36), v);
+        // Beyond the matrix.
+        core.mem[BufId::L0C].store<float>(1024 + 4 * layout_offset(Layout::zN, {rows, 48}, 16, 18, 37),
+                                          std::numeric_limits<float>::infinity());
+        core.status = 0;
+        core.run<CopyMatrixCcToGm>(a);
+        const bool raised = option == MovedSpecials::raised && quant != 0 && !std::isfinite(v);
+        EXPECT_EQ(core.status & status::kMovedNanInf, raised ? status::kMovedNanInf : 0u) << +quant << " " << v;
+      }
+    }
+  }
 }
 
 TEST_F(Fixpipe, RowMajorF16WithRelu) {

@@ -190,10 +190,13 @@ TEST(Convert, Hf32MatchesMpfr) {
   for (const u64 x : inputs(f32)) {
     const u32 bits = static_cast<u32>(x);
     const double value = oracle::f32(bits);
-    ASSERT_EQ(round_to_hf32(bits, false), oracle::f32_encode(rounder.value(value, MPFR_RNDN))) << std::hex << bits;
+    const auto expected = [&](mpfr_rnd_t mode) { return oracle::f32_encode(rounder.value(value, mode)); };
+    ASSERT_EQ(round_to_hf32(bits, Hf32::ties_to_even), expected(MPFR_RNDN)) << std::hex << bits;
     // MPFR has ties to even only; a tie has the upper one of the 12 bits that go.
-    const auto mode = f32_finite(bits) && (bits & 0xfff) == 0x800 ? MPFR_RNDZ : MPFR_RNDN;
-    ASSERT_EQ(round_to_hf32(bits, true), oracle::f32_encode(rounder.value(value, mode))) << std::hex << bits;
+    const bool tie = f32_finite(bits) && (bits & 0xfff) == 0x800;
+    ASSERT_EQ(round_to_hf32(bits, Hf32::ties_to_zero), expected(tie ? MPFR_RNDZ : MPFR_RNDN)) << std::hex << bits;
+    ASSERT_EQ(round_to_hf32(bits, Hf32::ties_away), expected(tie ? MPFR_RNDA : MPFR_RNDN)) << std::hex << bits;
+    ASSERT_EQ(round_to_hf32(bits, Hf32::off), bits);
   }
 }
 
