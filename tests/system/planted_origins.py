@@ -11,6 +11,7 @@ chance: it may spread, make other lines overflow, or be lost.
 Usage: planted_origins.py VINCI [--programs N] [--seed S] [--keep FOLDER]
 """
 import argparse
+import collections
 import json
 import pathlib
 import random
@@ -262,9 +263,8 @@ class Program:
         return "\n".join(out) + "\n", line
 
 
-def check(vinci, seed, folder):
+def check(vinci, program, seed, folder):
     """None where the planted place is named first, else what happened."""
-    program = Program(seed)
     text, line = program.text()
     (folder / "stream.yaml").write_text(text)
     command = [vinci, "run", "stream.yaml", "--numerics", "-q", "--mode", program.run_mode, "--out", "out", "--set",
@@ -288,10 +288,13 @@ def main():
     parser.add_argument("--keep", help="folder for the programs that were missed")
     options = parser.parse_args()
     missed = []
+    seen = collections.Counter()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for seed in range(options.seed, options.seed + options.programs):
-            problem = check(str(pathlib.Path(options.vinci).resolve()), seed, folder)
+            program = Program(seed)
+            seen.update([program.kind, program.mode, f"{program.devices} devices", f"{len(program.streams)} streams"])
+            problem = check(str(pathlib.Path(options.vinci).resolve()), program, seed, folder)
             if problem is None:
                 continue
             missed.append(problem)
@@ -300,6 +303,7 @@ def main():
                 keep = pathlib.Path(options.keep)
                 keep.mkdir(parents=True, exist_ok=True)
                 (keep / f"{seed}.yaml").write_text((folder / "stream.yaml").read_text())
+    print(", ".join(f"{what}: {count}" for what, count in sorted(seen.items())))
     print(f"{options.programs - len(missed)} of {options.programs} programs: the planted line is the first cause")
     # 10 of 1000 may be missed; of a few programs none.
     return 0 if len(missed) * 100 <= options.programs else 1
