@@ -163,6 +163,71 @@ TEST(Census, RandomSumsAgreeWithIntegers) { random_pairs<insn::Vadd>(false, 1); 
 TEST(Census, RandomDifferencesAgreeWithIntegers) { random_pairs<insn::Vsub>(false, -1); }
 TEST(Census, RandomProductsAgreeWithIntegers) { random_pairs<insn::Vmul>(true, 1); }
 
+// Where results replace one operand, both, or part of one, the census is that of the same operands elsewhere.
+template <class I>
+void same_in_place(u8 type, OverflowMode mode) {
+  constexpr u8 kRepeats = 41;   // more than are kept at a time
+  constexpr u32 kRoom = 16384;  // of an operand
+  const auto fill = [](CountingCore& core, u32 address, u64 seed) {
+    Random random(seed);
+    for (u32 i = 0; i < kRoom; i += 2)
+      core.mem[BufId::UB].store<u16>(address + i, static_cast<u16>(random.next()));
+  };
+  for (const u32 place : {0u, 1u, 2u, 3u}) {  // dst: apart, in place of src0, of src1, one block behind src0
+    CountingCore core(mode), apart(mode);
+    const u32 src0 = 0, src1 = kRoom, elsewhere = 2 * kRoom;
+    for (CountingCore* c : {&core, &apart}) {
+      fill(*c, src0, 11);
+      fill(*c, src1, 12);
+    }
+    VectorBinaryArgs args = binary_args(kRepeats);
+    args.type = type;
+    args.src0 = src0;
+    args.src1 = src1;
+    args.dst = place == 1 ? src0 : place == 2 ? src1 : place == 3 ? src0 + 32 : elsewhere;
+    const SiteCensus got = core.count<I>(args);
+    const u32 dst = args.dst;
+    SiteCensus want;
+    if (place == 3) {  // a repeat reads what the one before has written: one after the other
+      for (u32 r = 0; r < kRepeats; ++r) {
+        VectorBinaryArgs one = args;
+        one.repeat = 1;
+        one.src0 += r * 256;
+        one.src1 += r * 256;
+        one.dst += r * 256;
+        want = apart.count<I>(one, {0, r});
+      }
+    } else {
+      args.dst = elsewhere;
+      want = apart.count<I>(args);
+    }
+    EXPECT_EQ(got.counts, want.counts) << place;
+    EXPECT_EQ(got.results, want.results) << place;
+    EXPECT_EQ(core.status, apart.status) << place;
+    for (usize e = 0; place != 3 && e < kNumericEvents; ++e) {
+      if (got.counts[e] == 0) continue;
+      EXPECT_EQ(got.first[e].element, want.first[e].element) << place << " " << e;
+      EXPECT_EQ(got.first[e].operands[0].value, want.first[e].operands[0].value) << place << " " << e;
+    }
+    for (u32 i = 0; i < kRepeats * 256u; i += 2) {
+      ASSERT_EQ(core.mem[BufId::UB].load<u16>(dst + i), apart.mem[BufId::UB].load<u16>(args.dst + i))
+          << place << " " << i;
+    }
+  }
+}
+
+TEST(Census, ResultsInPlaceOfOperandsAreCountedAlike) {
+  for (const OverflowMode mode : {OverflowMode::inf_nan, OverflowMode::saturation}) {
+    for (const u8 type : {0, 1}) {
+      same_in_place<insn::Vadd>(type, mode);
+      same_in_place<insn::Vsub>(type, mode);
+      same_in_place<insn::Vmul>(type, mode);
+      same_in_place<insn::Vmax>(type, mode);
+      same_in_place<insn::Vdiv>(type, mode);
+    }
+  }
+}
+
 TEST(Census, TheFirstOccurrenceHasItsOperands) {
   CountingCore core;
   core.put16(kA, {1, 1, 2048});
