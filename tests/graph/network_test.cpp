@@ -79,6 +79,35 @@ TEST_P(Networks, ConvolutionsInGroups) {
   }
 }
 
+// Patches of a vision transformer, the first layer of a detector, sound: the map goes through L1 in strips.
+TEST_P(Networks, ConvolutionsWhoseRowsDoNotFitL1) {
+  struct Case {
+    Shape in;
+    i64 filters;
+    std::vector<i64> kernel, stride, pad, dilation;
+    i64 groups = 1;
+  };
+  for (const Case& c : {Case{{1, 3, 48, 224}, 48, {16, 16}, {16, 16}, {0, 0, 0, 0}, {1, 1}},
+                        Case{{2, 3, 64, 1056}, 20, {32, 32}, {32, 32}, {0, 0, 0, 0}, {1, 1}},
+                        Case{{1, 3, 21, 1280}, 64, {7, 7}, {2, 2}, {3, 3, 3, 3}, {1, 1}},
+                        Case{{1, 3, 9, 4000}, 32, {6, 6}, {2, 2}, {2, 2, 2, 2}, {1, 1}},
+                        Case{{1, 20, 3, 6000}, 16, {3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}},
+                        Case{{1, 32, 2, 9000}, 32, {3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 2},
+                        Case{{1, 5, 20, 900}, 16, {3, 3}, {1, 1}, {12, 12, 12, 12}, {12, 12}},
+                        Case{{1, 1, 1, 40000}, 24, {1, 10}, {1, 5}, {0, 4, 0, 3}, {1, 1}}}) {
+    SCOPED_TRACE(text(c.in) + " filters " + std::to_string(c.filters));
+    MapNet net;
+    const i64 channels = c.in[1] / c.groups;
+    Value* const weights = net.weights({c.filters, channels, c.kernel[0], c.kernel[1]},
+                                       static_cast<double>(channels * c.kernel[0] * c.kernel[1]));
+    Value* const y = net.node("Conv2D", {net.input(c.in), weights, net.weights({c.filters}, 1)},
+                              {{"group", c.groups}, {"strides", c.stride}, {"pads", c.pad}, {"dilations", c.dilation}});
+    const Network network = compiled(net, net.node("Relu", {y}));
+    checked(network);
+    race_free(network);
+  }
+}
+
 TEST_P(Networks, MapsOfOneAxis) {
   MapNet net;
   Value* const y = net.node("Conv2D", {net.input({2, 16, 40}), net.weights({32, 16, 5}, 80)},

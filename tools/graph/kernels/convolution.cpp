@@ -9,8 +9,9 @@
 
 // Convolution as a matrix product whose left matrix load3d makes from the feature map: NC1HWC0 in, weights FRACTAL_Z,
 // NC1HWC0 out. A tile is `m` positions of an image by `n` output channels; `c1` blocks of channels go through L1 at a
-// time, `k` columns through L0. On the split core FIXPIPE rounds, applies Relu and stores; on the joint core the tile
-// goes through UB, where the epilogue is any chain of element-wise nodes.
+// time, `k` columns through L0. Where the rows under a tile do not fit L1, they go through it as strips: those under
+// one row of the window, and of long rows the columns under the tile. On the split core FIXPIPE rounds, applies Relu
+// and stores; on the joint core the tile goes through UB, where the epilogue is any chain of element-wise nodes.
 namespace vinci::graph {
 namespace {
 
@@ -35,7 +36,6 @@ std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
       return "its window is beyond the operands of load3d";
     if (w.pad_begin[a] >= w.span(a) || w.pad_end[a] >= w.span(a)) return "a window may lie in the padding alone";
   }
-  if (x.width > 32767 || x.height > 32767) return "the map is too large";
   for (const auto* const v : group.inputs()) {
     if (v->shape.rank() == 4 && v != &weights && group.resolve(v)->type != DataType::f16) return "a tensor is not f16";
   }
@@ -117,10 +117,16 @@ class ConvWriter {
                            x_.images, x_.groups * x_.c1 * kC0, x_.height, x_.width, x_.n1 * kC0, x_.window.kernel[0],
                            x_.window.kernel[1], s_.m, s_.n));
     p_.comment("arguments: the inputs, then the output");
+    if (s_.strip) {
+      fresh_ = p_.reg("fresh");
+      kernel_row_ = p_.alias("kernel_row", from_);
+      columns_ = p_.alias("columns", rows_);
+    }
+    if (s_.resident) loaded_ = p_.reg("loaded");
     if (first_load3d_) {
       top_ = p_.reg("top");
       channel_ = p_.reg("channel");
-      point_h_ = p_.reg("point_h");
+      if (!s_.strip) point_h_ = p_.reg("point_h");
       point_w_ = p_.reg("point_w");
     }
     p_.comment("each block has tiles that follow each other");
@@ -172,9 +178,14 @@ class ConvWriter {
     p_.rem(m0_, t0_, m_tiles_);
     p_.div(image_, t0_, m_tiles_);
     first_filter();
+    if (s_.row) return place_in_row();
     p_.mul(m0_, m0_, s_.m);
     p_.sub(m_, x_.positions, m0_);
     p_.min(m_, m_, s_.m);
+    if (s_.strip) {
+      p_.rem(column_, m0_, x_.out_width);
+      return count_fractals();
+    }
     // t0: first row of the output, t1: row of the map behind the last one that is read.
     p_.div(t0_, m0_, x_.out_width);
     p_.mul(column_, t0_, x_.out_width);
@@ -192,14 +203,37 @@ class ConvWriter {
     p_.min(rows_, t1_, x_.height);
     p_.sub(t1_, t1_, rows_);  // and below
     p_.sub(rows_, rows_, from_);
+    set_map(rows_);
+    count_fractals();
+  }
+
+  // The map in L1: rows of padding above in t0 and below in t1; both padded to the sides, of the width of the map.
+  void set_map(Reg rows) {
     p_.shl(t0_, t0_, 48);
     p_.shl(t1_, t1_, 56);
     p_.or_(t0_, t0_, t1_);
-    p_.shl(t1_, rows_, 16);
+    p_.shl(t1_, rows, 16);
     p_.or_(t0_, t0_, t1_);
-    p_.mov(t1_, x_.width | static_cast<u64>(w.pad_begin[1]) << 32 | static_cast<u64>(w.pad_end[1]) << 40);
+    p_.mov(t1_,
+           x_.width | static_cast<u64>(x_.window.pad_begin[1]) << 32 | static_cast<u64>(x_.window.pad_end[1]) << 40);
     p_.or_(t0_, t0_, t1_);
     p_.set_fmatrix(t0_);
+  }
+
+  // m0: number of the tile in the image, then its first position.
+  void place_in_row() {
+    p_.rem(m_, m0_, s_.row_tiles(x_));
+    p_.div(m0_, m0_, s_.row_tiles(x_));
+    p_.mul(m_, m_, s_.m);
+    p_.mul(m0_, m0_, x_.out_width);
+    p_.add(m0_, m0_, m_);
+    p_.sub(m_, x_.out_width, m_);
+    p_.min(m_, m_, s_.m);
+    p_.mov(column_, 0);
+    count_fractals();
+  }
+
+  void count_fractals() {
     p_.comment("one row would be a vector in another layout");
     p_.max(m2_, m_, 2);
     p_.add(m1_, m_, 15);
@@ -227,12 +261,18 @@ class ConvWriter {
   void products() {
     begin_tile();
     p_.mov(c_, 0);
+    if (s_.strip) p_.mov(fresh_, 1);
     const Target channels = p_.here("channels");
-    p_.sub(count_, x_.c1, c_);
-    p_.min(count_, count_, s_.c1);
-    load_l1();
-    multiply();
-    p_.xor_(slot_, slot_, 1);
+    if (s_.strip) {
+      p_.mov(count_, 1);
+      p_.loop(kernel_row_, 0, x_.window.kernel[0], 1, [&] { strip(); });
+    } else {
+      p_.sub(count_, x_.c1, c_);
+      p_.min(count_, count_, s_.c1);
+      load_l1();
+      multiply();
+      p_.xor_(slot_, slot_, 1);
+    }
     p_.add(c_, c_, s_.c1);
     p_.blt(c_, x_.c1, channels);
     p_.set_flag(PipeId::M, out_pipe(), c_slot_);
@@ -255,17 +295,118 @@ class ConvWriter {
     p_.hand_over(PipeId::V, PipeId::M, 2);
   }
 
+  // The products of a row of the window, with the rows of the map that it meets: in L1 they follow each other.
+  void strip() {
+    const Window& w = x_.window;
+    const Reg first = k0_, rows = k_, gm = first_, l1 = bias_;  // multiply() sets these
+    const Target done = p_.label("padding");
+    // The first row of the output whose row of the map is there, and how many there are.
+    p_.mul(t2_, kernel_row_, w.dilation[0]);
+    p_.sub(t2_, t2_, w.pad_begin[0]);  // row of the map under row 0 of the output
+    p_.div(t0_, m0_, x_.out_width);
+    p_.set(t1_, m0_ + m_ - 1);
+    p_.div(t1_, t1_, x_.out_width);
+    p_.add(t1_, t1_, 1);
+    p_.sub(first, w.stride[0] - 1, t2_);
+    p_.max(first, first, 0);
+    p_.div(first, first, w.stride[0]);
+    p_.max(first, first, t0_);
+    p_.sub(rows, x_.height + static_cast<u64>(w.stride[0]) - 1, t2_);
+    p_.max(rows, rows, 0);
+    p_.div(rows, rows, w.stride[0]);
+    p_.min(rows, rows, t1_);
+    p_.sub(t0_, first, t0_);  // rows of padding above
+    p_.sub(t1_, t1_, rows);   // and below
+    p_.sub(rows, rows, first);
+    p_.ble(rows, 0, done);
+    if (first_load3d_) p_.mov(top_, t0_);
+    p_.mul(first, first, w.stride[0]);
+    p_.add(first, first, t2_);
+    if (s_.row) {
+      set_columns();
+    } else {
+      set_map(rows);
+    }
+    p_.wait_flag(PipeId::MTE1, PipeId::MTE2, slot_);
+    p_.comment("rows of the map to L1");
+    first_block(gm);
+    p_.mul(gm, gm, x_.height);
+    p_.add(gm, gm, first);
+    p_.mul(gm, gm, x_.width);
+    if (s_.row) p_.add(gm, gm, t3_);
+    p_.shl(gm, gm, 5);
+    p_.ld_arg(t1_, 0);
+    p_.add(gm, gm, t1_);
+    p_.mul(l1, slot_, s_.map_bytes(x_));
+    const u64 apart = x_.width * static_cast<u64>(w.stride[0]);
+    if (s_.row) {
+      p_.copy_gm_to_cbuf(l1, gm, 0, 1, columns_, 0, 0);
+    } else if (apart - x_.width <= kMaxCopyGap) {
+      p_.copy_gm_to_cbuf(l1, gm, 0, rows, x_.width, apart - x_.width, 0);
+    } else {
+      p_.loop(rows, [&](Reg) {
+        p_.copy_gm_to_cbuf(l1, gm, 0, 1, x_.width, 0, 0);
+        p_.add(gm, gm, apart * 32);
+        p_.add(l1, l1, x_.width * 32);
+      });
+    }
+    if (!s_.resident) {
+      p_.comment("weights to L1");
+      p_.mul(t0_, c_, x_.window.kernel[0]);
+      p_.add(t0_, t0_, kernel_row_);
+      p_.mul(t0_, t0_, x_.kernel_width() * x_.n1);
+      p_.add(t0_, t0_, n0_);
+      p_.mul(t1_, slot_, s_.weight_bytes(x_) / 2);
+      p_.add(t1_, t1_, weights_at());
+      p_.mov(t2_, x_.kernel_width());
+      load_weights(t1_, t0_, t2_);
+    }
+    p_.set_flag(PipeId::MTE2, PipeId::MTE1, slot_);
+    multiply();
+    p_.mov(fresh_, 0);
+    p_.xor_(slot_, slot_, 1);
+    p_.bind(done);
+  }
+
+  // The columns of the map under the tile: t3 is the first one. The map in L1 has them alone.
+  void set_columns() {
+    const Window& w = x_.window;
+    p_.rem(t0_, m0_, x_.out_width);
+    p_.mul(t0_, t0_, w.stride[1]);
+    p_.sub(t0_, t0_, w.pad_begin[1]);  // column under the first point
+    p_.sub(t1_, m_, 1);
+    p_.mul(t1_, t1_, w.stride[1]);
+    p_.add(t1_, t1_, t0_);
+    p_.add(t1_, t1_, w.span(1));  // behind the last one
+    p_.max(t3_, t0_, 0);
+    p_.min(columns_, t1_, x_.width);
+    p_.sub(t0_, t3_, t0_);       // padding to the left
+    p_.sub(t1_, t1_, columns_);  // and to the right
+    p_.sub(columns_, columns_, t3_);
+    if (first_load3d_) p_.neg(column_, t0_);
+    p_.shl(t0_, t0_, 32);
+    p_.shl(t1_, t1_, 40);
+    p_.or_(t0_, t0_, t1_);
+    p_.or_(t0_, t0_, columns_);
+    p_.or_(t0_, t0_, u64{1} << 16);
+    p_.set_fmatrix(t0_);
+  }
+
+  // Number of the block of channels c of the image, of all blocks.
+  void first_block(Reg to) {
+    p_.mul(to, image_, x_.groups * x_.c1);
+    p_.add(to, to, c_);
+    if (x_.groups == 1) return;
+    p_.div(t1_, n0_, x_.group_n1());
+    p_.mul(t1_, t1_, x_.c1);
+    p_.add(to, to, t1_);
+  }
+
   // Blocks c .. c + count of the map and their weights.
   void load_l1() {
     p_.wait_flag(PipeId::MTE1, PipeId::MTE2, slot_);
     p_.comment("rows of the map to L1");
-    p_.mul(t0_, image_, x_.groups * x_.c1);
-    p_.add(t0_, t0_, c_);
-    if (x_.groups > 1) {
-      p_.div(t1_, n0_, x_.group_n1());
-      p_.mul(t1_, t1_, x_.c1);
-      p_.add(t0_, t0_, t1_);
-    }
+    first_block(t0_);
     p_.mul(t0_, t0_, x_.height);
     p_.add(t0_, t0_, from_);
     p_.mul(t0_, t0_, x_.width * 32);
@@ -331,6 +472,10 @@ class ConvWriter {
     p_.mul(src_, slot_, s_.map_bytes(x_));
     if (s_.resident) {
       p_.mul(w_src_, c_, x_.points);
+      if (s_.strip) {
+        p_.mul(t0_, kernel_row_, x_.kernel_width());
+        p_.add(w_src_, w_src_, t0_);
+      }
       p_.mul(w_src_, w_src_, n1_);
       p_.shl(w_src_, w_src_, 9);
     } else {
@@ -339,12 +484,18 @@ class ConvWriter {
     p_.add(w_src_, w_src_, weights_at());
     p_.mov(k0_, 0);
     const Target step = p_.here("depth");
-    p_.mul(t0_, count_, x_.points * kC0);
+    const u64 points = s_.points(x_);
+    p_.mul(t0_, count_, points * kC0);
     p_.sub(k_, t0_, k0_);
     p_.min(k_, k_, s_.k);
     p_.wait_flag(PipeId::M, PipeId::MTE1, l0_);
-    p_.or_(t0_, c_, k0_);
-    p_.cmp_eq(first_, t0_, 0);
+    if (s_.strip) {
+      p_.cmp_eq(first_, k0_, 0);
+      p_.and_(first_, first_, fresh_);
+    } else {
+      p_.or_(t0_, c_, k0_);
+      p_.cmp_eq(first_, t0_, 0);
+    }
     if (x_.biased && !joint_) load_bias();
     const Window& w = x_.window;
     p_.mul(t0_, l0_, s_.m * s_.k * 2);
@@ -352,8 +503,8 @@ class ConvWriter {
     if (first_load3d_) {
       load_l0a_by_fractals();
     } else {
-      p_.img2colv2_cbuf_to_ca(Type::b16, t0_, src_, k_, m2_, k0_, column_, w.stride[1], w.stride[0], w.kernel[1],
-                              w.kernel[0], w.dilation[1], w.dilation[0], 0, 0, 0, 0, t1_);
+      p_.img2colv2_cbuf_to_ca(Type::b16, t0_, src_, k_, m2_, k0_, column_, w.stride[1], step_h(), w.kernel[1],
+                              kernel_h(), w.dilation[1], s_.strip ? 1 : w.dilation[0], 0, 0, 0, 0, t1_);
     }
     p_.mul(t1_, l0_, s_.n * s_.k * 2);
     p_.shr(t2_, k_, 4);
@@ -377,7 +528,7 @@ class ConvWriter {
     p_.set_flag(PipeId::M, PipeId::MTE1, l0_);
     p_.xor_(l0_, l0_, 1);
     p_.add(k0_, k0_, s_.k);
-    p_.mul(t0_, count_, x_.points * kC0);
+    p_.mul(t0_, count_, points * kC0);
     p_.blt(k0_, t0_, step);
     p_.set_flag(PipeId::MTE1, PipeId::MTE2, slot_);
   }
@@ -387,25 +538,37 @@ class ConvWriter {
     const Window& w = x_.window;
     p_.comment("load3d by rows of fractals: point of the window and block of channels, then 16 positions each");
     p_.shr(t1_, k0_, 4);
-    p_.div(channel_, t1_, x_.points);
-    p_.rem(t1_, t1_, x_.points);
-    p_.div(point_h_, t1_, w.kernel[1]);
-    p_.rem(point_w_, t1_, w.kernel[1]);
+    if (s_.strip) {
+      p_.mov(channel_, 0);
+      p_.mov(point_w_, t1_);
+    } else {
+      p_.div(channel_, t1_, x_.points);
+      p_.rem(t1_, t1_, x_.points);
+      p_.div(point_h_, t1_, w.kernel[1]);
+      p_.rem(point_w_, t1_, w.kernel[1]);
+    }
+    const isa::Value point_h = s_.strip ? isa::Value(0) : isa::Value(point_h_);
     p_.mov(t3_, column_);
     p_.loop(m1_, [&](Reg) {
-      p_.div(t2_, t3_, x_.out_width);
-      p_.mul(t1_, t2_, x_.out_width);
-      p_.sub(t1_, t3_, t1_);
-      p_.mul(t1_, t1_, w.stride[1]);
-      p_.sub(t1_, t1_, w.pad_begin[1]);
-      p_.mul(t2_, t2_, w.stride[0]);
-      p_.sub(t2_, t2_, top_);
+      if (s_.row) {
+        // t3: column of the map in L1
+        p_.mov(t1_, t3_);
+        p_.mov(t2_, 0);
+      } else {
+        p_.div(t2_, t3_, x_.out_width);
+        p_.mul(t1_, t2_, x_.out_width);
+        p_.sub(t1_, t3_, t1_);
+        p_.mul(t1_, t1_, w.stride[1]);
+        p_.sub(t1_, t1_, w.pad_begin[1]);
+        p_.mul(t2_, t2_, step_h());
+        p_.sub(t2_, t2_, top_);
+      }
       p_.shr(bias_, k_, 4);
-      p_.img2col_cbuf_to_ca(Type::b16, t0_, src_, point_w_, point_h_, t1_, t2_, channel_, w.stride[1], w.stride[0],
-                            w.kernel[1], w.kernel[0], w.dilation[1], w.dilation[0], 1, 0, bias_, 0);
+      p_.img2col_cbuf_to_ca(Type::b16, t0_, src_, point_w_, point_h, t1_, t2_, channel_, w.stride[1], step_h(),
+                            w.kernel[1], kernel_h(), w.dilation[1], s_.strip ? 1 : w.dilation[0], 1, 0, bias_, 0);
       p_.shl(bias_, k_, 5);
       p_.add(t0_, t0_, bias_);
-      p_.add(t3_, t3_, kC0);
+      p_.add(t3_, t3_, s_.row ? static_cast<i64>(kC0) * w.stride[1] : static_cast<i64>(kC0));
     });
     p_.mul(t0_, l0_, s_.m * s_.k * 2);
   }
@@ -532,6 +695,9 @@ class ConvWriter {
         c_slot_ == 0, [&] { write(0); }, [&] { write(1); });
   }
 
+  // Of the window over what is in L1.
+  i64 step_h() const { return s_.strip ? 1 : x_.window.stride[0]; }
+  i64 kernel_h() const { return s_.strip ? 1 : x_.window.kernel[0]; }
   u64 tile_bytes() const { return s_.m * s_.n * 2; }
   // Places in L1 and UB.
   u64 weights_at() const { return 2 * s_.map_bytes(x_); }
@@ -545,7 +711,7 @@ class ConvWriter {
   const ConvSizes s_;
   const bool joint_;
   const std::vector<const Value*> residuals_ = conv_residuals(group_);
-  const u64 m_tiles_ = ceil_div(x_.positions, s_.m), n_tiles_ = x_.n_tiles(s_.n);
+  const u64 m_tiles_ = s_.m_tiles(x_), n_tiles_ = x_.n_tiles(s_.n);
   isa::ProgramBuilder p_;
   const bool first_load3d_ = p_.arch() == isa::Arch::c100;  // has version 1 alone
   const Reg tile_ = p_.reg("tile"), image_ = p_.reg("image"), m0_ = p_.reg("m0"), n0_ = p_.reg("n0"), m_ = p_.reg("m"),
@@ -554,7 +720,9 @@ class ConvWriter {
             k_ = p_.reg("k"), slot_ = p_.reg("slot"), l0_ = p_.reg("l0"), c_slot_ = p_.reg("c_slot"),
             src_ = p_.reg("src"), w_src_ = p_.reg("w_src"), first_ = p_.reg("first"), t0_ = p_.reg("t0"),
             t1_ = p_.reg("t1"), t2_ = p_.reg("t2"), t3_ = p_.reg("t3"), bias_ = p_.reg("bias");
-  const Reg loaded_ = p_.reg("loaded");  // first filter of the weights that stay in L1
+  Reg loaded_;  // first filter of the weights that stay in L1
+  // Of strips: whether the tile has no product yet, the row of the window, columns of the map in L1.
+  Reg fresh_, kernel_row_, columns_;
   // Of version 1 of load3d.
   Reg top_, channel_, point_h_, point_w_;
 };

@@ -10,7 +10,8 @@
 namespace vinci::graph {
 namespace {
 
-constexpr u64 kMaxBursts = 4095;  // pieces of a copy
+constexpr u64 kMaxBursts = 4095;    // pieces of a copy
+constexpr u64 kMaxMapEdge = 32767;  // of a map in L1
 
 bool fits(const Footprint& f, const config::BufferSizes& b) {
   return f.l1 <= b.l1 && f.l0a <= b.l0a && f.l0b <= b.l0b && f.l0c <= b.l0c && f.ub <= b.ub;
@@ -21,21 +22,80 @@ double rate(const config::CostLine& line) { return line.bytes_per_cycle > 0 ? li
 // Cycles of the slowest core: tiles in turn, each as long as its slowest part.
 double estimate(const ConvProblem& x, const ConvSizes& s, const config::ChipConfig& chip) {
   const auto n = [](u64 v) { return static_cast<double>(v); };
-  const u64 m_tiles = ceil_div(x.positions, s.m), n_tiles = x.n_tiles(s.n);
+  const u64 m_tiles = s.m_tiles(x), n_tiles = x.n_tiles(s.n);
   const double waves = n(ceil_div(x.images * m_tiles * n_tiles, u64{chip.ai_cores}));
   const double m = n(std::min(s.m, align_up(x.positions, kC0))), columns = n(std::min(s.n, x.group_n1() * kC0));
   const double depth = n(x.depth());
-  const double cube = m * columns * depth / 4096 + n(ceil_div(x.depth(), s.k)) * chip.core.cube.startup;
+  const u64 strips = s.strip ? static_cast<u64>(x.window.kernel[0]) : 1;
+  const u64 l0_steps = s.strip ? x.c1 * strips * ceil_div(x.kernel_width() * kC0, s.k) : ceil_div(x.depth(), s.k);
+  const double cube = m * columns * depth / 4096 + n(l0_steps) * chip.core.cube.startup;
   const auto& move = chip.core.move;
-  const double l1_steps = n(ceil_div(x.c1, s.c1));
+  const double l1_steps = n(ceil_div(x.c1, s.c1) * strips);
   // Weights that stay are loaded when the filters change, and products wait for them.
   const double weights = depth * columns * 2 / rate(move.gm_to_l1);
   const double before = s.resident ? (n(n_tiles) / n(chip.ai_cores) + 1) * (weights + move.gm_to_l1.startup) : 0;
-  const double load = n(x.c1 * x.rows(s.m) * x.width) * 32 / rate(move.gm_to_l1) + (s.resident ? 0 : weights) +
-                      (s.resident ? 1 : 2) * l1_steps * move.gm_to_l1.startup;
+  const double load = n(x.c1 * strips * s.map_rows(x) * s.map_columns(x)) * 32 / rate(move.gm_to_l1) +
+                      (s.resident ? 0 : weights) + (s.resident ? 1 : 2) * l1_steps * move.gm_to_l1.startup;
   const double l0 = m * depth * 2 / rate(move.l1_to_l0a) + columns * depth * 2 / rate(move.l1_to_l0b);
   const double out = m * columns * 2 / (is_joint(chip) ? rate(move.ub_to_gm) : rate(move.gm_to_l1));
   return before + waves * (std::max({cube, load, l0, out}) + 0.1 * (load + out) + 200);
+}
+
+struct Choice {
+  double time;
+  Tiling tiling;
+};
+
+// Where the rows of a map go through L1: as many as a tile needs, or those under one row of the window at a time.
+enum class Way : u8 { whole, strips, row };
+
+void add_choices(const Group& group, const config::ChipConfig& chip, const ConvProblem& x, Way way,
+                 std::vector<Choice>& choices) {
+  const u64 extent = way == Way::row ? x.out_width : x.positions;
+  const u64 points = way == Way::whole ? x.points : x.kernel_width();
+  for (u64 m = kC0; m <= std::min<u64>(512, align_up(extent, kC0)); m += kC0) {
+    for (u64 n1 = 1; n1 <= std::min<u64>(16, x.group_n1()); n1 *= 2) {
+      const u64 n = n1 * kC0;
+      // The bias table holds two tiles; a vector instruction takes a whole tile.
+      if (!is_joint(chip) && x.biased && 2 * n * 4 > chip.core.buffers.bt) continue;
+      if (is_joint(chip) && m * n / 128 > kMaxRepeat) continue;
+      const u64 k_fit = std::min(chip.core.buffers.l0a / (4 * m), chip.core.buffers.l0b / (4 * n)) / kC0 * kC0;
+      const u64 k_limit = std::min(k_fit, kMaxRepeat / n1 * kC0);
+      if (k_limit == 0) continue;
+      for (const bool resident : {false, true}) {
+        if (resident && x.c1 * x.points > kMaxBursts) continue;
+        for (u64 c1 = way == Way::whole ? std::min<u64>(x.c1, 16) : 1; c1 > 0; --c1) {
+          const u64 chunk = c1 * points * kC0;
+          if (c1 * points > kMaxBursts) continue;
+          const u64 steps = ceil_div(chunk, k_limit), k = align_up(ceil_div(chunk, steps), kC0);
+          Tiling t{{"m", static_cast<i64>(m)},
+                   {"n", static_cast<i64>(n)},
+                   {"c1", static_cast<i64>(c1)},
+                   {"k", static_cast<i64>(k)}};
+          if (resident) t["resident"] = 1;
+          if (way != Way::whole) t["strip"] = 1;
+          if (way == Way::row) t["row"] = 1;
+          if (!fits(conv_footprint(group, chip, t), chip.core.buffers)) continue;
+          choices.push_back({estimate(x, ConvSizes(t), chip), std::move(t)});
+          break;
+        }
+      }
+    }
+  }
+}
+
+// Whether each row of the output meets the map with some row of its windows.
+bool meets_map(const ConvProblem& x) {
+  const Window& w = x.window;
+  for (i64 out = 0; out < w.out[0]; ++out) {
+    bool any = false;
+    for (i64 k = 0; k < w.kernel[0] && !any; ++k) {
+      const i64 row = out * w.stride[0] - w.pad_begin[0] + k * w.dilation[0];
+      any = row >= 0 && row < static_cast<i64>(x.height);
+    }
+    if (!any) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -86,37 +146,15 @@ Footprint conv_footprint(const Group& group, const config::ChipConfig& chip, con
 
 std::vector<Tiling> conv_tilings(const Group& group, const config::ChipConfig& chip) {
   const ConvProblem x(group);
-  struct Choice {
-    double time;
-    Tiling tiling;
-  };
   std::vector<Choice> choices;
-  for (u64 m = kC0; m <= std::min<u64>(512, align_up(x.positions, kC0)); m += kC0) {
-    for (u64 n1 = 1; n1 <= std::min<u64>(16, x.group_n1()); n1 *= 2) {
-      const u64 n = n1 * kC0;
-      // The bias table holds two tiles; a vector instruction takes a whole tile.
-      if (!is_joint(chip) && x.biased && 2 * n * 4 > chip.core.buffers.bt) continue;
-      if (is_joint(chip) && m * n / 128 > kMaxRepeat) continue;
-      const u64 k_fit = std::min(chip.core.buffers.l0a / (4 * m), chip.core.buffers.l0b / (4 * n)) / kC0 * kC0;
-      const u64 k_limit = std::min(k_fit, kMaxRepeat / n1 * kC0);
-      if (k_limit == 0) continue;
-      for (const bool resident : {false, true}) {
-        if (resident && x.c1 * x.points > kMaxBursts) continue;
-        for (u64 c1 = std::min<u64>(x.c1, 16); c1 > 0; --c1) {
-          const u64 chunk = c1 * x.points * kC0;
-          if (c1 * x.points > kMaxBursts) continue;
-          const u64 steps = ceil_div(chunk, k_limit), k = align_up(ceil_div(chunk, steps), kC0);
-          Tiling t{{"m", static_cast<i64>(m)},
-                   {"n", static_cast<i64>(n)},
-                   {"c1", static_cast<i64>(c1)},
-                   {"k", static_cast<i64>(k)}};
-          if (resident) t["resident"] = 1;
-          if (!fits(conv_footprint(group, chip, t), chip.core.buffers)) continue;
-          choices.push_back({estimate(x, ConvSizes(t), chip), std::move(t)});
-          break;
-        }
-      }
-    }
+  if (x.width <= kMaxMapEdge && x.height <= kMaxMapEdge) add_choices(group, chip, x, Way::whole, choices);
+  // Tiles of few positions load the weights again and again.
+  constexpr i64 kFewPositions = 64;
+  const i64 enough = std::min<i64>(kFewPositions, static_cast<i64>(align_up(x.positions, kC0)));
+  const bool cramped = std::ranges::none_of(choices, [&](const Choice& c) { return c.tiling.at("m") >= enough; });
+  if (cramped && meets_map(x)) {
+    if (x.width <= kMaxMapEdge) add_choices(group, chip, x, Way::strips, choices);
+    add_choices(group, chip, x, Way::row, choices);
   }
   std::ranges::stable_sort(choices, {}, &Choice::time);
   std::vector<Tiling> out;

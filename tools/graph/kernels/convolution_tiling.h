@@ -20,11 +20,19 @@ struct ConvProblem {
   u64 group_n1() const { return n1 / groups; }
   // Tiles of `n` filters lie in one group each.
   u64 n_tiles(u64 n) const { return groups * ceil_div(group_n1() * kC0, n); }
+  // Rows of the output that `m` positions can lie in.
+  u64 out_rows(u64 m) const {
+    return std::min<u64>(static_cast<u64>(window.out[0]), (m + out_width - 2) / out_width + 1);
+  }
   // Rows of the map that `m` positions can need.
   u64 rows(u64 m) const {
-    const u64 out_rows = std::min<u64>(static_cast<u64>(window.out[0]), (m + out_width - 2) / out_width + 1);
-    return std::min(height, (out_rows - 1) * static_cast<u64>(window.stride[0]) + static_cast<u64>(window.span(0)));
+    return std::min(height, (out_rows(m) - 1) * static_cast<u64>(window.stride[0]) + static_cast<u64>(window.span(0)));
   }
+  // Columns of the map that `m` positions of a row need.
+  u64 columns(u64 m) const {
+    return std::min(width, (m - 1) * static_cast<u64>(window.stride[1]) + static_cast<u64>(window.span(1)));
+  }
+  u64 kernel_width() const { return static_cast<u64>(window.kernel[1]); }
 
   Window window;
   u64 groups;  // each has whole blocks of channels and of filters, or there is one
@@ -39,16 +47,30 @@ struct ConvSizes {
         n(static_cast<u64>(t.at("n"))),
         c1(static_cast<u64>(t.at("c1"))),
         k(static_cast<u64>(t.at("k"))),
-        resident(t.contains("resident")) {}
+        resident(t.contains("resident")),
+        strip(t.contains("strip")),
+        row(t.contains("row")) {}
   u64 m, n, c1, k;
   bool resident;  // all weights of the filters of a tile stay in L1 until other filters come
+  bool strip;     // one row of the window and one block of channels go through L1 at a time, with the rows it meets
+  bool row;       // a strip whose tile lies in one row of the output: L1 holds the columns that it needs
+  // Rows and columns of the map in L1.
+  u64 map_rows(const ConvProblem& x) const { return row ? 1 : strip ? x.out_rows(m) : x.rows(m); }
+  u64 map_columns(const ConvProblem& x) const { return row ? x.columns(m) : x.width; }
   u64 map_bytes(const ConvProblem& x) const {
-    return align_up<u64>(c1 * x.rows(m) * x.width * 32, kFractalBytes);
-  }  // in L1
+    return align_up<u64>(c1 * map_rows(x) * map_columns(x) * 32, kFractalBytes);
+  }
+  // Points of the window whose weights come at a time.
+  u64 points(const ConvProblem& x) const { return strip ? x.kernel_width() : x.points; }
   // Of the weights that are in L1 at a time.
   u64 weight_bytes(const ConvProblem& x) const {
-    return (resident ? x.c1 : 2 * c1) * x.points * (n / kC0) * kFractalBytes;
+    return (resident ? x.c1 * x.points : 2 * c1 * points(x)) * (n / kC0) * kFractalBytes;
   }
+  // Tiles by positions, of an image and of a row of them.
+  u64 m_tiles(const ConvProblem& x) const {
+    return row ? static_cast<u64>(x.window.out[0]) * row_tiles(x) : ceil_div(x.positions, m);
+  }
+  u64 row_tiles(const ConvProblem& x) const { return ceil_div(x.out_width, m); }
 };
 
 // Tensors that the nodes behind the convolution read from memory; the map itself may be among them.
