@@ -31,6 +31,63 @@ TEST_P(RowKernels, Softmax) {
   check_all("LogSoftmaxV2", kShapes);
 }
 
+// Logits of a vocabulary, attention over long sequences, groups of a map: a row does not fit UB.
+const std::vector<Shape> kLongShapes{{3, 32000}, {18, 40962}, {1, 128256}, {2, 65537}};
+
+TEST_P(RowKernels, SoftmaxOfLongRows) {
+  check_all("SoftmaxV2", kLongShapes);
+  check_all("LogSoftmaxV2", {{3, 32003}, {1, 128256}});
+}
+
+TEST_P(RowKernels, ReductionsOfLongRows) {
+  for (const char* const type :
+       {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceMax", "ReduceMin", "ReduceSum", "ReduceSumSquare"})
+    check_all(type, {{3, 32000}, {18, 40962}, {1, 300000}}, {}, {-1});
+  check_all("ReduceMean", kLongShapes, {}, {-1});
+}
+
+TEST_P(RowKernels, LayerNormOfLongRows) {
+  for (const Shape& shape : {Shape{5, 8192}, Shape{2, 12289}, Shape{18, 20000}}) {
+    SCOPED_TRACE(text(shape));
+    for (const bool affine : {false, true}) {
+      Net net;
+      std::vector<Value*> inputs{net.node("Add", {net.input(shape), net.number(0.5)})};
+      if (affine) inputs.insert(inputs.end(), {net.weights({shape[1]}, 1), net.weights({shape[1]}, 1)});
+      const Network network = compiled(net, net.node("LayerNorm", inputs, {{"axis", i64{-1}}, {"epsilon", 1e-5}}));
+      checked(network);
+      race_free(network);
+    }
+  }
+}
+
+// The mean of a large map, as GlobalAveragePool and the gates of a network for large images have it.
+TEST_P(RowKernels, MeansOfLargeMaps) {
+  for (const Shape& shape : {Shape{1, 40, 112, 112}, Shape{2, 16, 333, 97}}) {
+    Net net;
+    Value* const map = net.node("MaxPool", {net.input(shape)}, {{"kernel_shape", std::vector<i64>{1, 1}}});
+    const Network network = compiled(net, net.node("GlobalAveragePool", {map}));
+    checked(network);
+    race_free(network);
+    EXPECT_EQ(std::ranges::count(kernels(network), "map_reduction"), 1);
+  }
+}
+
+// In f32, which a joint core cannot repeat for many rows at a time.
+TEST_P(RowKernels, RowsOfF32) {
+  for (const char* const type : {"SoftmaxV2", "LayerNorm"}) {
+    for (const Shape& shape : {Shape{5, 200}, Shape{2, 40000}}) {
+      Net net;
+      Value* const y = net.node(type, {net.node("Add", {net.input(shape), net.number(0.5)})},
+                                {{"axis", i64{-1}}, {"epsilon", 1e-5}});
+      net.graph.outputs = {y};
+      const Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                      {.precision = PrecisionMode::must_keep_origin_dtype});
+      checked(network);
+      race_free(network);
+    }
+  }
+}
+
 // The largest element is far from the others: exponentials must not overflow.
 TEST_P(RowKernels, SoftmaxOfLargeNumbers) {
   Net net;

@@ -62,6 +62,7 @@ const Kernel& kernel_for(const Group& group, const config::ChipConfig& chip);
 extern const Kernel kElementwiseKernel;
 extern const Kernel kConvolutionKernel;
 extern const Kernel kLayerNormKernel;
+extern const Kernel kLongRowKernel;
 extern const Kernel kMapReductionKernel;
 extern const Kernel kMatmulKernel;
 extern const Kernel kMoveKernel;

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "tools/graph/kernels/row_math.h"
+#include "tools/graph/kernels/row_reduction.h"
 #include "tools/graph/kernels/spread.h"
 #include "tools/graph/kernels/vector_ops.h"
 #include "tools/graph/ops/op.h"
@@ -15,14 +15,7 @@ namespace {
 
 using isa::PipeId, isa::Reg, isa::Type;
 
-struct Reduce {
-  std::string_view type;
-  std::string_view each;         // vadd, vmax, vmin
-  std::string_view before = {};  // of an element, in f32
-  std::string_view after = {};   // of a sum
-  bool mean = false;
-};
-constexpr auto kReduces = std::to_array<Reduce>({
+constexpr auto kReduces = std::to_array<RowReduction>({
     {.type = "ReduceL1", .each = "vadd", .before = "vabs"},
     {.type = "ReduceL2", .each = "vadd", .before = "vmul", .after = "vsqrt"},
     {.type = "ReduceLogSum", .each = "vadd", .after = "vln"},
@@ -32,12 +25,13 @@ constexpr auto kReduces = std::to_array<Reduce>({
     {.type = "ReduceSum", .each = "vadd"},
     {.type = "ReduceSumSquare", .each = "vadd", .before = "vmul"},
 });
-const Reduce* find_reduce(std::string_view type) {
-  const auto at = std::ranges::find(kReduces, type, &Reduce::type);
+}  // namespace
+
+const RowReduction* row_reduction(std::string_view type) {
+  const auto at = std::ranges::find(kReduces, type, &RowReduction::type);
   return at == kReduces.end() ? nullptr : at;
 }
 
-// How many of the last axes are reduced; none where others are.
 std::optional<usize> last_reduced_axes(const Node& node) {
   const auto rank = static_cast<i64>(node.input(0)->shape.rank());
   std::vector<bool> reduced(static_cast<usize>(rank), true);
@@ -57,11 +51,13 @@ std::optional<usize> last_reduced_axes(const Node& node) {
   return others || count == 0 ? std::nullopt : std::optional(count);
 }
 
+namespace {
+
 Rows reduce_rows(const Group& group) {
   return last_axes_as_rows(*group.node().input(0), *group.node().output(), *last_reduced_axes(group.node()));
 }
 bool reduces_in_f32(const Node& node) {
-  return find_reduce(node.type)->each == "vadd" || node.input(0)->type == DataType::f32;
+  return row_reduction(node.type)->each == "vadd" || node.input(0)->type == DataType::f32;
 }
 u64 reduce_element_bytes(const Group& group) {
   return 2 * info(group.node().input(0)->type).bytes + (reduces_in_f32(group.node()) ? 4 : 0);
@@ -72,7 +68,7 @@ class ReduceWriter final : public RowKernel {
  public:
   ReduceWriter(const Group& group, const config::ChipConfig& chip, RowTiling tiling)
       : RowKernel(group, chip, reduce_rows(group), tiling),
-        x_(*find_reduce(group.node().type)),
+        x_(*row_reduction(group.node().type)),
         wide_(group.node().input(0)->type == DataType::f32),
         in_f32_(reduces_in_f32(group.node())),
         work_(take(in_f32_ ? elements() * 4 : 0)),
@@ -154,7 +150,7 @@ class ReduceWriter final : public RowKernel {
           : p_.copy_ubuf_to_gm_align_b16(at_, out_at(slot), 0, 1, length_, 0, 0, 0, 0);
   }
 
-  const Reduce& x_;
+  const RowReduction& x_;
   const bool wide_, in_f32_;
   const u64 work_, lanes_, out_, spread_, trash_;
   Reg at_, length_;
@@ -173,10 +169,10 @@ std::vector<Tiling> reduce_tilings(const Group& group, const config::ChipConfig&
 
 std::string reduce_refuses(const Group& group, const config::ChipConfig& chip) {
   const Node& node = group.node();
-  if (find_reduce(node.type) == nullptr) return "it is no reduction";
+  if (row_reduction(node.type) == nullptr) return "it is no reduction";
   if (std::string reason = not_rows(group); !reason.empty()) return reason;
   if (!last_reduced_axes(node)) return "its axes are not the last ones";
-  if (chip.arch == isa::Arch::c100 && find_reduce(node.type)->each != "vadd" && node.input(0)->type == DataType::f32)
+  if (chip.arch == isa::Arch::c100 && row_reduction(node.type)->each != "vadd" && node.input(0)->type == DataType::f32)
     return "c100 has no vcmax of f32";
   if (reduce_tilings(group, chip).empty()) return "a row does not fit UB";
   return "";
