@@ -58,6 +58,78 @@ TEST_P(ElementwiseKernels, WholeNumbers) {
   }
 }
 
+// Masks: comparisons of tensors and of numbers, logic, and selection, in one pass or in several.
+TEST_P(ElementwiseKernels, ComparisonsAndLogic) {
+  for (const DataType type : {DataType::f16, DataType::f32}) {
+    for (const i64 n : {1, 129, 5000, 200000}) {
+      for (const char* const op : {"Equal", "Greater", "GreaterEqual", "Less", "LessEqual"}) {
+        SCOPED_TRACE(std::string(op) + " of " + std::to_string(n));
+        Net net;
+        // Few values, so that some are equal.
+        Value* const x = net.input({n}, type);
+        Value* const y = net.input({n}, type);
+        const auto number = [&](double v) { return net.graph.add_constant("n", Tensor(Array(type, {}, {v}))); };
+        Value* const few = net.node("Relu", {x});
+        Value* const first = net.node(op, {few, net.node("Relu", {y})});
+        Value* const second = net.node("LogicalNot", {net.node(op, {number(0.25), x})});
+        Value* const both = net.node("LogicalAnd", {first, second});
+        Value* const any = net.node("LogicalXor", {both, net.node("LogicalOr", {first, second})});
+        net.output(any);
+        const Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                        {.precision = PrecisionMode::must_keep_origin_dtype});
+        checked(network);
+        for (const std::string_view kernel : kernels(network))
+          EXPECT_EQ(kernel, "elementwise");
+        if (n < 10000) race_free(network);
+      }
+    }
+  }
+}
+
+TEST_P(ElementwiseKernels, Selections) {
+  for (const DataType type : {DataType::f16, DataType::f32}) {
+    for (const i64 n : {1, 129, 5000, 100000}) {
+      SCOPED_TRACE(n);
+      Net net;
+      Value* const x = net.input({n}, type);
+      Value* const y = net.input({n}, type);
+      Value* const mask = net.graph.add_input("mask", DataType::boolean, {n});
+      const auto number = [&](double v) { return net.graph.add_constant("n", Tensor(Array(type, {}, {v}))); };
+      Value* const chosen = net.node("SelectV2", {mask, x, y});
+      Value* const masked = net.node("SelectV2", {net.node("LogicalNot", {mask}), chosen, number(-60000)});
+      Value* const seldom = net.node("SelectV2", {net.node("Less", {x, y}), number(1), masked});
+      Value* const as_number = net.node("Cast", {mask}, {{"to", static_cast<i64>(enum_index(type))}});
+      Value* const back = net.node("Cast", {as_number}, {{"to", static_cast<i64>(enum_index(DataType::boolean))}});
+      net.output(net.node("SelectV2", {back, seldom, net.node("Add", {as_number, y})}));
+      const Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                      {.precision = PrecisionMode::must_keep_origin_dtype});
+      checked(network);
+      for (const std::string_view kernel : kernels(network))
+        EXPECT_EQ(kernel, "elementwise");
+      if (n < 10000) race_free(network);
+    }
+  }
+}
+
+// A causal mask is the same for all heads, one of padding for all rows.
+TEST_P(ElementwiseKernels, MasksThatAreRepeated) {
+  for (const i64 columns : {32, 48, 77, 300}) {
+    SCOPED_TRACE(columns);
+    Net net;
+    Value* const x = net.input({2, 3, 20, columns});
+    Value* const causal = net.graph.add_input("causal", DataType::boolean, {1, 1, 20, columns});
+    Value* const padding = net.graph.add_input("padding", DataType::boolean, {2, 1, 1, columns});
+    Value* const masked = net.node("SelectV2", {causal, x, net.number(-1e9)});
+    net.output(net.node("SelectV2", {padding, masked, net.number(-1e9)}));
+    net.output(net.node("LogicalAnd", {net.node("Greater", {x, net.number(0)}), causal}));
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+    checked(network);
+    for (const std::string_view kernel : kernels(network))
+      EXPECT_EQ(kernel, "elementwise");
+    race_free(network);
+  }
+}
+
 TEST_P(ElementwiseKernels, FunctionsOfPositiveNumbers) {
   for (const char* const type : {"Log", "Reciprocal", "Rsqrt", "Sqrt"}) {
     SCOPED_TRACE(type);

@@ -44,10 +44,11 @@ u64 row_elements(const Group& group) {
 // Bytes in UB for each element of a tile; blocks of channels come on top.
 u64 bytes_per_element(const Group& group) {
   u64 bytes = 0;
+  const auto as_f16 = [](const Value* v) { return u64{is_byte(v->type) ? 2U : 0U}; };
   for (const Value* const v : group.inputs())
-    bytes += by_channel(group, v) ? 0 : 2 * info(v->type).bytes;
+    bytes += by_channel(group, v) ? 0 : 2 * info(v->type).bytes + as_f16(v);
   for (const Value* const v : group.outputs())
-    bytes += 2 * info(v->type).bytes;
+    bytes += 2 * info(v->type).bytes + as_f16(v);
   return bytes + 4 * temporaries(group, 0).count +
          (scratch_bytes(group, 0, kGrain) - scratch_bytes(group, 0, 0)) / kGrain;
 }
@@ -81,18 +82,25 @@ Footprint elementwise_footprint(const Group& group, const config::ChipConfig&, c
 
 KernelProgram elementwise_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
   if (in_rows(group)) return row_elementwise_build(group, chip, tiling);
-  const u64 elements = stored_elements(*group.outputs()[0]), tile = static_cast<u64>(tiling.at("tile"));
-  const u64 row = row_elements(group), rows = elements / row, in_row = ceil_div(row, tile);
+  const u64 all = stored_elements(*group.outputs()[0]), tile = static_cast<u64>(tiling.at("tile"));
+  const u64 row = row_elements(group), rows = all / row, in_row = ceil_div(row, tile);
   const u64 tiles = rows * in_row, last = row - (in_row - 1) * tile;
   isa::ProgramBuilder p(group.node().name, chip.arch);
   // Two slots for each tensor in memory, then what lies in between.
-  std::map<const Value*, u64> place;
+  std::map<const Value*, u64> place, bytes_as_f16;
   u64 end = 0;
   const auto bytes = [](const Value* v) { return u64{info(v->type).bytes}; };
   for (const auto* const list : {&group.inputs(), &group.outputs()}) {
     for (const Value* const v : *list) {
       place[v] = end;
       end += by_channel(group, v) ? 64 : 2 * tile * bytes(v);
+    }
+  }
+  for (const auto* const list : {&group.inputs(), &group.outputs()}) {
+    for (const Value* const v : *list) {
+      if (!is_byte(v->type)) continue;
+      bytes_as_f16[v] = end;
+      end += 2 * tile;
     }
   }
   const Temporaries between = temporaries(group, 0);
@@ -144,15 +152,23 @@ KernelProgram elementwise_build(const Group& group, const config::ChipConfig& ch
   pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) {
     const Addresses where = [&](const Value* v) {
       const Value* const outer = group.resolve(v);
+      if (const auto wide = bytes_as_f16.find(outer); wide != bytes_as_f16.end()) return wide->second;
       const auto found = place.find(outer);
       if (found == place.end()) return end + between.of.at(v) * tile * 4;
       return found->second + slot * (by_channel(group, outer) ? 32 : tile * bytes(outer));
     };
     const VectorPlace at_slot{.at = where, .scratch = end + between.count * tile * 4};
-    if (last == tile) return write_vector_nodes(p, group, 0, at_slot, tile);
+    const auto write = [&](u64 elements) {
+      for (const Value* const v : group.inputs()) {
+        if (bytes_as_f16.contains(v)) widen_bytes(p, v->type, bytes_as_f16[v], place[v] + slot * tile, elements);
+      }
+      write_vector_nodes(p, group, 0, at_slot, elements);
+      const Value* const out = group.outputs()[0];
+      if (bytes_as_f16.contains(out)) narrow_bytes(p, out->type, place[out] + slot * tile, bytes_as_f16[out], elements);
+    };
+    if (last == tile) return write(tile);
     p.if_(
-        isa::Value(size) == last, [&] { write_vector_nodes(p, group, 0, at_slot, last); },
-        [&] { write_vector_nodes(p, group, 0, at_slot, tile); });
+        isa::Value(size) == last, [&] { write(last); }, [&] { write(tile); });
   };
   pipeline.store = [&](isa::ProgramBuilder&, u32 slot) {
     const Value* const v = group.outputs()[0];

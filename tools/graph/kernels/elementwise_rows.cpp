@@ -18,6 +18,8 @@ namespace {
 using isa::PipeId, isa::Reg, isa::Type;
 
 u64 element_bytes(const Value* v) { return info(v->type).bytes; }
+bool is_bytes(const Value* v) { return is_byte(v->type); }
+u64 as_f16_bytes(const Value* v) { return is_bytes(v) ? 2 : 0; }
 
 // Rows of the inputs and, behind them, of the output.
 Rows element_rows(const Group& group) {
@@ -37,10 +39,11 @@ RowRoom row_room(const Group& group, const Rows& rows) {
   RowRoom out;
   for (usize i = 0; i < group.inputs().size(); ++i) {
     const bool one = rows.views[i].step == 0;
-    out.element += (one ? 1 : 2) * element_bytes(group.inputs()[i]);
+    out.element += (one ? 1 : 2) * element_bytes(group.inputs()[i]) + as_f16_bytes(group.inputs()[i]);
     out.row += one ? 64 : 0;
   }
-  out.element += 2 * element_bytes(group.outputs()[0]) + 4 * temporaries(group, 0).count;
+  out.element += 2 * element_bytes(group.outputs()[0]) + as_f16_bytes(group.outputs()[0]);
+  out.element += 4 * temporaries(group, 0).count;
   out.element += (scratch_bytes(group, 0, 128) - scratch_bytes(group, 0, 0)) / 128;
   // Scratch is a multiple of 128 elements.
   out.fixed = scratch_bytes(group, 0, 0) + out.element * 128 + 16 * out.row + 1024;
@@ -63,6 +66,11 @@ class RowElementwiseWriter {
       place_[v] = take((rows_.views[i].step == 0 ? 1 : 2) * tile_bytes(v));
     }
     place_[out()] = take(2 * tile_bytes(out()));
+    for (const auto* const list : {&group.inputs(), &group.outputs()}) {
+      for (const Value* const v : *list) {
+        if (is_bytes(v)) as_f16_[v] = take(elements() * 2);
+      }
+    }
     between_at_ = take(between_.count * elements() * 4);
     numbers_at_ = take(512);
     trash_at_ = take(kTrashBytes);
@@ -115,15 +123,24 @@ class RowElementwiseWriter {
     if (!ones_.empty()) spread(slot);
     const Addresses where = [&](const Value* v) {
       const Value* const outer = group_.resolve(v);
+      if (const auto wide = as_f16_.find(outer); wide != as_f16_.end()) return wide->second;
       const auto found = place_.find(outer);
       if (found == place_.end()) return between_at_ + between_.of.at(v) * elements() * 4;
       return found->second + (ones_.contains(outer) ? 0 : slot * tile_bytes(outer));
     };
     const VectorPlace place{.at = where, .scratch = scratch_at_};
-    if (tiles_.last_rows() == tiles_.rows()) return write_vector_nodes(p_, group_, 0, place, elements());
+    const auto write = [&](u64 count) {
+      for (const Value* const v : group_.inputs()) {
+        if (is_bytes(v)) widen_bytes(p_, v->type, as_f16_.at(v), place_.at(v) + slot * tile_bytes(v), count);
+      }
+      write_vector_nodes(p_, group_, 0, place, count);
+      if (is_bytes(out()))
+        narrow_bytes(p_, out()->type, place_.at(out()) + slot * tile_bytes(out()), as_f16_.at(out()), count);
+    };
+    if (tiles_.last_rows() == tiles_.rows()) return write(elements());
     p_.if_(
-        isa::Value(tiles_.row_count()) == tiles_.rows(), [&] { write_vector_nodes(p_, group_, 0, place, elements()); },
-        [&] { write_vector_nodes(p_, group_, 0, place, tiles_.last_rows() * tiles_.pitch()); });
+        isa::Value(tiles_.row_count()) == tiles_.rows(), [&] { write(elements()); },
+        [&] { write(tiles_.last_rows() * tiles_.pitch()); });
   }
 
   // Rows of one number. On the split core the copy has filled a block with it.
@@ -153,7 +170,7 @@ class RowElementwiseWriter {
   RowTiles tiles_;
   isa::ProgramBuilder p_;
   const Temporaries between_ = temporaries(group_, 0);
-  std::map<const Value*, u64> place_, ones_;
+  std::map<const Value*, u64> place_, ones_, as_f16_;
   u64 end_ = 0, between_at_ = 0, numbers_at_ = 0, trash_at_ = 0, scratch_at_ = 0;
   const bool joint_;
   std::vector<Reg> pointers_;
@@ -174,7 +191,9 @@ std::string rows_refuse(const Group& group, const config::ChipConfig& chip) {
   if (group.inputs().size() > 8) return "it reads more than 8 tensors";
   const Rows rows = element_rows(group);
   for (usize i = 0; i < group.inputs().size(); ++i) {
-    if (is_joint(chip) && rows.views[i].step == 0 && group.inputs()[i]->type != DataType::f16)
+    if (rows.views[i].step != 0) continue;
+    if (is_bytes(group.inputs()[i])) return "a byte is repeated over a row";
+    if (is_joint(chip) && group.inputs()[i]->type != DataType::f16)
       return "a joint core has no way to repeat numbers of f32";
   }
   return "";
@@ -196,14 +215,15 @@ Footprint row_elementwise_footprint(const Group& group, const Tiling& tiling) {
   const Rows rows = element_rows(group);
   const RowRoom room = row_room(group, rows);
   const u64 count = static_cast<u64>(tiling.at("rows")),
-            columns = align_up<u64>(static_cast<u64>(tiling.at("columns")), 16);
+            columns = align_up<u64>(static_cast<u64>(tiling.at("columns")), rows.space.grain);
   return {.ub = room.fixed + count * (columns * room.element + room.row)};
 }
 
 KernelProgram row_elementwise_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
   RowElementwiseWriter writer(group, chip, tiling);
   isa::BuiltProgram program = writer.program();
-  const u64 blocks = std::min<u64>({writer.tiles().tiles(), vector_cores(chip), writer.tiles().blocks()});
+  const u64 shared = writer.tiles().blocks(element_bytes(group.outputs()[0]));
+  const u64 blocks = std::min<u64>({writer.tiles().tiles(), vector_cores(chip), shared});
   return {.program = std::move(program), .type = vector_kernel_type(chip), .blocks = static_cast<u32>(blocks)};
 }
 

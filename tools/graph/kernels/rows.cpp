@@ -15,7 +15,6 @@ using isa::ProgramBuilder;
 using isa::Reg;
 
 constexpr u64 kMaxRows = 255;  // of a tile: repeats of an instruction
-constexpr u64 kRowGrain = 16;  // elements of UB at which rows begin
 
 }  // namespace
 
@@ -58,6 +57,8 @@ Rows as_rows(std::span<const i64> dims, std::span<const StridedTensor> tensors, 
   if (outer.empty()) outer.push_back({1, std::vector<i64>(tensors.size(), 0)});
   Rows out;
   out.space.width = row[0].extent;
+  constexpr u64 kByteGrain = 32;
+  if (std::ranges::any_of(tensors, [](const StridedTensor& t) { return t.bytes == 1; })) out.space.grain = kByteGrain;
   for (usize a = outer.size(); a-- > 0;)
     out.space.outer.push_back(outer[a].extent);
   for (usize i = 0; i < tensors.size(); ++i) {
@@ -82,7 +83,7 @@ std::vector<i64> broadcast_strides(std::span<const i64> from, std::span<const i6
 
 std::vector<RowTiling> row_tilings(const RowSpace& space, const config::ChipConfig& chip, u64 room, u64 bytes,
                                    u64 row_bytes, bool whole_rows) {
-  const u64 pitch = align_up(space.width, kRowGrain);
+  const u64 pitch = align_up(space.width, space.grain);
   if (!whole_rows && pitch * bytes + row_bytes > room) {
     const u64 columns = (room - row_bytes) / bytes / 128 * 128;
     return {{.rows = 1, .columns = columns}};
@@ -103,11 +104,14 @@ RowTiles::RowTiles(RowSpace space, const config::ChipConfig& chip, RowTiling til
   VINCI_CHECK(tiling_.columns == space_.width || tiling_.rows == 1);
 }
 
-u64 RowTiles::pitch() const { return align_up(std::min(tiling_.columns, space_.width), kRowGrain); }
+u64 RowTiles::pitch() const { return align_up(std::min(tiling_.columns, space_.width), space_.grain); }
 
 u64 RowTiles::tiles() const { return space_.rows() / group() * in_group() * chunks(); }
 
-u32 RowTiles::blocks() const { return joint_ && padded() ? 1 : ~u32{0}; }
+u32 RowTiles::blocks(u64 stored_bytes) const {
+  const u64 whole = stored_bytes == 1 ? 32 : 16;
+  return joint_ && space_.width % whole != 0 ? 1 : ~u32{0};
+}
 
 void RowTiles::prepare(ProgramBuilder& p) {
   for (Reg* const r : {&row_, &count_, &column_, &columns_, &at_, &t_, &length_, &gap_, &place_})

@@ -9,7 +9,7 @@
 #include "tools/graph/kernels/kernel.h"
 
 // Tensors in ND as rows: what kernels have in common whose tiles are some rows, or a part of one row. In UB each row
-// begins at a multiple of 16 elements.
+// begins at a multiple of 16 elements, and of 32 where one of the tensors has elements of one byte.
 namespace vinci::graph {
 
 // The rows of a tensor, and how their elements lie in it. All distances are in elements.
@@ -23,6 +23,7 @@ struct RowView {
 struct RowSpace {
   std::vector<u64> outer = {};  // extents of the axes of rows, the last one fastest; at least one axis
   u64 width = 1;                // elements of a row
+  u64 grain = 16;               // elements of UB at which rows begin: those of a block of 32 B, at least
 
   u64 rows() const;
 };
@@ -62,9 +63,9 @@ class RowTiles {
   u64 last_rows() const { return group() - (in_group() - 1) * tiling_.rows; }
   u64 last_columns() const { return space_.width - (chunks() - 1) * tiling_.columns; }
   // The cores that may share the tiles: one, where what it stores of a row goes over the next one's beginning.
-  u32 blocks() const;
+  u32 blocks(u64 stored_bytes = 2) const;
   // Elements in UB that no copy writes.
-  bool padded() const { return space_.width % 16 != 0; }
+  bool padded() const { return space_.width % space_.grain != 0; }
 
   // Registers; in the prologue.
   void prepare(isa::ProgramBuilder& p);

@@ -23,11 +23,13 @@ using isa::ProgramBuilder;
 constexpr u64 kMaxRepeats = 255;
 constexpr u64 kBlockElements = 16;  // of f16 in a block of 32 B: a number for each channel of a block
 
+constexpr usize kMostOperands = 3;
+
 struct Operands {
   u64 dst = 0;
-  std::array<u64, 2> src{};
-  std::array<std::optional<double>, 2> scalar{};  // in place of an address
-  std::array<bool, 2> block{};                    // one block for all positions
+  std::array<u64, kMostOperands> src{};
+  std::array<std::optional<double>, kMostOperands> scalar{};  // in place of an address
+  std::array<bool, kMostOperands> block{};                    // one block for all positions
 };
 using Write = void (*)(VectorWriter& w, const Operands& x, const Node& node);
 
@@ -88,9 +90,74 @@ void write_clip(VectorWriter& w, const Operands& x, const Node& node) {
   }
   if (from != x.dst) w.copy(x.dst, from);
 }
+
+// Comparisons, logic and selection: Booleans are 1 and 0 of f16 in UB. Scratch: bits, two numbers, a tensor.
+struct ChoiceRoom {
+  explicit ChoiceRoom(const VectorWriter& w)
+      : bits(w.scratch(0)), x(w.scratch(1)), y(w.scratch(1) + kNumberBytes), tensor(w.scratch(2)) {}
+  u64 bits, x, y, tensor;
+};
+constexpr u32 kChoiceBuffers = 3;
+
+// dst = a <op> b ? yes : no, as a Boolean.
+void write_boolean(VectorWriter& w, u64 dst, std::string_view op, VectorWriter::Lanes a, VectorWriter::Lanes b,
+                   double yes = 1, double no = 0) {
+  const ChoiceRoom room(w);
+  w.choose(w.wide() ? room.tensor : dst,
+           {.op = op,
+            .a = a,
+            .b = b,
+            .x = {w.number_block_at(room.x, yes), true},
+            .y = {w.number_block_at(room.y, no), true}},
+           room.bits);
+  if (w.wide()) w.to_f16(dst, room.tensor);
+}
+template <const char* op>
+void write_comparison(VectorWriter& w, const Operands& given, const Node&) {
+  const Operands x = in_buffers(w, given);
+  write_boolean(w, x.dst, op, {x.src[0], x.block[0]}, {x.src[1], x.block[1]});
+}
+constexpr char kIsEq[] = "eq", kIsLt[] = "lt", kIsLe[] = "le", kIsGt[] = "gt", kIsGe[] = "ge";
+void write_is_nan(VectorWriter& w, const Operands& x, const Node&) {
+  write_boolean(w, x.dst, "eq", {x.src[0]}, {x.src[0]}, 0, 1);
+}
+template <const char* name>
+void write_logic(VectorWriter& w, const Operands& given, const Node&) {
+  const Operands x = in_buffers(w, given);
+  w.binary(name, x.dst, x.src[0], x.src[1], x.block[0], x.block[1]);
+}
+void write_xor(VectorWriter& w, const Operands& given, const Node&) {
+  const Operands x = in_buffers(w, given);
+  w.binary("vsub", x.dst, x.src[0], x.src[1], x.block[0], x.block[1]);
+  w.unary("vabs", x.dst, x.dst);
+}
+void write_not(VectorWriter& w, const Operands& x, const Node&) {
+  w.scalar("vmuls", x.dst, x.src[0], -1);
+  w.scalar("vadds", x.dst, x.dst, 1);
+}
+void write_select(VectorWriter& w, const Operands& x, const Node&) {
+  const ChoiceRoom room(w);
+  u64 condition = x.src[0];
+  if (w.wide()) {
+    w.to_f32(room.tensor, condition);
+    condition = room.tensor;
+  }
+  const auto chosen = [&](usize i, u64 at) -> VectorWriter::Lanes {
+    if (x.scalar[i]) return {w.number_block_at(at, *x.scalar[i]), true};
+    return {x.src[i], x.block[i]};
+  };
+  w.choose(
+      x.dst,
+      {.op = "ne", .a = {condition}, .b = {w.number_block(0), true}, .x = chosen(1, room.x), .y = chosen(2, room.y)},
+      room.bits);
+}
 void write_cast(VectorWriter& w, const Operands& x, const Node& node) {
-  if (node.output()->type == node.input(0)->type) return w.copy(x.dst, x.src[0]);
-  node.output()->type == DataType::f16 ? w.to_f16(x.dst, x.src[0]) : w.to_f32(x.dst, x.src[0]);
+  const DataType from = node.input(0)->type, to = node.output()->type;
+  if (to == DataType::boolean && from != DataType::boolean)
+    return write_boolean(w, x.dst, "ne", {x.src[0]}, {w.number_block(0), true});
+  if (is_float(from) && !is_float(to)) return w.to_whole_bytes(x.dst, x.src[0], w.scratch(0), to == DataType::i8);
+  if (to == DataType::f32 && from != DataType::f32) return w.to_f32(x.dst, x.src[0]);
+  from == DataType::f32&& to == DataType::f16 ? w.to_f16(x.dst, x.src[0]) : w.copy(x.dst, x.src[0]);
 }
 
 // A function in f32, for tensors of f16 with a cast before and behind it.
@@ -105,17 +172,29 @@ void write_function(VectorWriter& w, const Operands& x, const Node& node) {
 struct VectorOp {
   std::string_view type;
   Write write;
-  std::array<bool, 2> takes_number{};  // in place of a tensor, by operand
-  u32 scratch = 0;                     // buffers of f32
-  bool in_f32 = false;                 // whatever the type of its tensors
+  std::array<bool, kMostOperands> takes_number{};  // in place of a tensor, by operand
+  u32 scratch = 0;                                 // buffers of f32
+  bool in_f32 = false;                             // whatever the type of its tensors
+  bool boolean = false;                            // its result
+  std::array<bool, kMostOperands> of_booleans{};   // operands
 };
 constexpr auto kVectorOps = std::to_array<VectorOp>({
     {"Abs", write_unary<kVAbs>},
     {"Add", write_commutative<kVAdd, kVAdds>, {true, true}},
-    {"Cast", write_cast},
+    {"Cast", write_cast, {}, kChoiceBuffers},
     {"ClipByValue", write_clip},
+    {"Equal", write_comparison<kIsEq>, {true, true}, kChoiceBuffers, false, true},
     {"Exp", write_unary<kVExp>},
+    {"Greater", write_comparison<kIsGt>, {true, true}, kChoiceBuffers, false, true},
+    {"GreaterEqual", write_comparison<kIsGe>, {true, true}, kChoiceBuffers, false, true},
+    {"IsNan", write_is_nan, {}, kChoiceBuffers, false, true},
+    {"Less", write_comparison<kIsLt>, {true, true}, kChoiceBuffers, false, true},
+    {"LessEqual", write_comparison<kIsLe>, {true, true}, kChoiceBuffers, false, true},
     {"Log", write_unary<kVLog>},
+    {"LogicalAnd", write_logic<kVMin>, {true, true}, 1, false, true, {true, true}},
+    {"LogicalNot", write_not, {}, 0, false, true, {true}},
+    {"LogicalOr", write_logic<kVMax>, {true, true}, 1, false, true, {true, true}},
+    {"LogicalXor", write_xor, {true, true}, 1, false, true, {true, true}},
     {"Maximum", write_commutative<kVMax, kVMaxs>, {true, true}},
     {"Minimum", write_commutative<kVMin, kVMins>, {true, true}},
     {"Mul", write_commutative<kVMul, kVMuls>, {true, true}},
@@ -123,6 +202,7 @@ constexpr auto kVectorOps = std::to_array<VectorOp>({
     {"PRelu", write_prelu, {false, true}, 1},
     {"RealDiv", write_divide, {true, true}},
     {"Relu", write_unary<kVRelu>},
+    {"SelectV2", write_select, {false, true, true}, kChoiceBuffers, false, false, {true}},
     {"Sqrt", write_unary<kVSqrt>},
     {"Sub", write_subtract, {true, true}},
 });
@@ -136,6 +216,14 @@ std::optional<VectorOp> find_vector_op(std::string_view type) {
 
 bool float_16_or_32(DataType t) { return t == DataType::f16 || t == DataType::f32; }
 
+// A cast between types that vector instructions have; bytes are f16 there.
+bool casts_in_lanes(const Node& node, const Value& in, const Value& out) {
+  const auto there = [](DataType t) { return float_16_or_32(t) || is_byte(t); };
+  // Between i8 and u8 numbers wrap.
+  const bool wraps = in.type != out.type && !is_float(in.type) && !is_float(out.type) && out.type != DataType::boolean;
+  return node.type == "Cast" && there(in.type) && there(out.type) && !wraps;
+}
+
 // Operands that are tensors: those of a clip beside the first one are numbers of its own.
 usize tensor_operands(const Node& node) {
   return node.type == "ClipByValue" || find_vector_function(node.type) != nullptr ? 1 : node.inputs().size();
@@ -148,7 +236,9 @@ std::string node_refuses(const Group& group, const Node& node) {
     if (const std::string_view reason = f->refuses(node); !reason.empty()) return std::string(reason);
   }
   const auto& out = *group.resolve(node.output());
-  if (!float_16_or_32(out.type)) return fmt::format("{} is of type {}", out.name, info(out.type).name);
+  const bool cast = casts_in_lanes(node, *group.resolve(node.input(0)), out);
+  if (op->boolean ? out.type != DataType::boolean : !cast && !float_16_or_32(out.type))
+    return fmt::format("{} is of type {}", out.name, info(out.type).name);
   for (usize i = 0; i < node.inputs().size(); ++i) {
     const Value* const in = group.resolve(node.input(i));
     if (i >= tensor_operands(node)) {
@@ -159,21 +249,55 @@ std::string node_refuses(const Group& group, const Node& node) {
       if (op->takes_number.at(i)) continue;
       return fmt::format("operand {} of {} is a number", i, node.name);
     }
-    if (!float_16_or_32(in->type)) return fmt::format("{} is of type {}", in->name, info(in->type).name);
+    const bool boolean = i < kMostOperands && op->of_booleans.at(i);
+    if (boolean ? in->type != DataType::boolean : !cast && !float_16_or_32(in->type))
+      return fmt::format("{} is of type {}", in->name, info(in->type).name);
     if (is_by_channel(*in, out) && node.inputs().size() == 2 && in->type == DataType::f16 && out.type == DataType::f16)
       continue;
-    if (is_broadcast(group, *in, out) && in->type == out.type) continue;
+    // What a comparison compares has one type, and what a selection chooses from has that of the result.
+    const Value* const like = op->boolean ? group.resolve(node.input(scalar(node.input(0)) ? 1 : 0)) : &out;
+    if (!cast && !boolean && in->type != like->type)
+      return fmt::format("{} and {} differ in type", in->name, like->name);
+    if (is_broadcast(group, *in, out)) continue;
     if (in->shape != out.shape || in->format != out.format)
       return fmt::format("{} has another shape or format than {}", in->name, out.name);
-    if (node.type != "Cast" && in->type != out.type) return fmt::format("{} and {} differ in type", in->name, out.name);
   }
   return "";
 }
 
+// Whether the result jumps where an operand crosses a limit.
+bool is_step(const Node& node) {
+  const std::optional<VectorOp> op = find_vector_op(node.type);
+  if (node.type == "Cast") return is_byte(node.output()->type) && is_float(node.input(0)->type);
+  return op && op->boolean && !op->of_booleans[0];
+}
+
+// Results that go to memory are rounded there; in between, the last bit may differ from what other programs have, and
+// a comparison would say something else.
+std::string step_refuses(const Group& group, const Node& node) {
+  static constexpr auto kExact = std::to_array<std::string_view>(
+      {"Abs", "Cast", "Ceil", "ClipByValue", "Floor", "Maximum", "Minimum", "Neg", "Relu", "Round", "SelectV2"});
+  for (const Value* const v : node.inputs()) {
+    const Node* const before = v == nullptr ? nullptr : v->producer();
+    const auto here = [&](const Node* n) { return n == before; };
+    if (before == nullptr || std::ranges::none_of(group.nodes(), here)) continue;
+    if (std::ranges::find(kExact, before->type) == kExact.end())
+      return fmt::format("{} compares what {} computes", node.name, before->name);
+  }
+  return "";
+}
+
+// Buffers of scratch of a node.
+u32 scratch_buffers(const VectorOp& op, const Node& node) {
+  return node.type == "Cast" && !is_step(node) ? 0 : op.scratch;
+}
+
 // Whether it is computed in lanes of 32 bits: a Cast has those of the wider type.
 bool is_wide(const Group& group, const Node& node) {
-  return find_vector_op(node.type)->in_f32 || group.resolve(node.output())->type == DataType::f32 ||
-         group.resolve(node.input(0))->type == DataType::f32;
+  const auto wide = [&](const Value* v) { return v != nullptr && group.resolve(v)->type == DataType::f32; };
+  const usize tensors = std::min(node.inputs().size(), tensor_operands(node));
+  return find_vector_op(node.type)->in_f32 || wide(node.output()) ||
+         std::any_of(node.inputs().begin(), node.inputs().begin() + static_cast<std::ptrdiff_t>(tensors), wide);
 }
 
 }  // namespace
@@ -199,8 +323,25 @@ bool is_broadcast(const Group& group, const Value& operand, const Value& out) {
 std::string vector_refuses(const Group& group, usize first, const config::ChipConfig&) {
   for (usize i = first; i < group.nodes().size(); ++i) {
     if (std::string reason = node_refuses(group, *group.nodes()[i]); !reason.empty()) return reason;
+    if (is_step(*group.nodes()[i])) {
+      if (std::string reason = step_refuses(group, *group.nodes()[i]); !reason.empty()) return reason;
+    }
   }
   return "";
+}
+
+bool is_byte(DataType type) { return type == DataType::boolean || type == DataType::i8 || type == DataType::u8; }
+void widen_bytes(ProgramBuilder& p, DataType type, u64 dst, u64 src, u64 elements) {
+  in_repeats(p, false, elements, [&](u64 e, u64 n) {
+    type == DataType::i8 ? p.vconv_s82f16(dst + e * 2, src + e, n, 1, 1, 8, 4)
+                         : p.vconv_u82f16(dst + e * 2, src + e, n, 1, 1, 8, 4);
+  });
+}
+void narrow_bytes(ProgramBuilder& p, DataType type, u64 dst, u64 src, u64 elements) {
+  in_repeats(p, false, elements, [&](u64 e, u64 n) {
+    type == DataType::i8 ? p.vconv_f162s8(dst + e, src + e * 2, n, 1, 1, 4, 8)
+                         : p.vconv_f162u8(dst + e, src + e * 2, n, 1, 1, 4, 8);
+  });
 }
 
 u64 scratch_bytes(const Group& group, usize first, u64 elements) {
@@ -210,9 +351,10 @@ u64 scratch_bytes(const Group& group, usize first, u64 elements) {
     const Node& node = *group.nodes()[i];
     const std::optional<VectorOp> op = find_vector_op(node.type);
     if (!op) continue;
-    buffers = std::max<u64>(buffers, op->scratch);
+    const u32 scratch = scratch_buffers(*op, node);
+    buffers = std::max<u64>(buffers, scratch);
     // Numbers in blocks: divided by, or where an architecture lacks an instruction with a scalar.
-    any = any || op->scratch != 0 || op->type == "RealDiv" || op->type == "Maximum" || op->type == "Minimum" ||
+    any = any || scratch != 0 || op->type == "RealDiv" || op->type == "Maximum" || op->type == "Minimum" ||
           op->type == "ClipByValue" || (op->type == "Relu" && group.resolve(node.output())->type == DataType::f32);
   }
   return any ? kNumberBytes + buffers * align_up(elements, kLanes16) * 4 : 0;
@@ -229,7 +371,7 @@ void write_vector_nodes(ProgramBuilder& p, const Group& group, usize first, cons
     }
     VectorWriter w(p, part, place.scratch, align_up(elements, kLanes16) * 4);
     Operands x{.dst = place.at(node.output())};
-    for (usize o = 0; o < std::min<usize>(tensor_operands(node), 2); ++o) {
+    for (usize o = 0; o < std::min(tensor_operands(node), kMostOperands); ++o) {
       if (const auto number = scalar(group.resolve(node.input(o)))) {
         x.scalar[o] = number;
       } else {

@@ -32,6 +32,12 @@ bool is_broadcast(const Group& group, const Value& operand, const Value& out);
 // "" where vector instructions compute all nodes [first, end) of the group on the chip; else the reason why not.
 std::string vector_refuses(const Group& group, usize first, const config::ChipConfig& chip);
 
+// Types of one byte, which nodes compute with as f16 in UB: Booleans, i8 and u8.
+bool is_byte(DataType type);
+// Between bytes, as they are in memory, and f16.
+void widen_bytes(isa::ProgramBuilder& p, DataType type, u64 dst, u64 src, u64 elements);
+void narrow_bytes(isa::ProgramBuilder& p, DataType type, u64 dst, u64 src, u64 elements);
+
 // Bytes of UB that the nodes [first, end) take for so many elements, beside their values.
 u64 scratch_bytes(const Group& group, usize first, u64 elements);
 

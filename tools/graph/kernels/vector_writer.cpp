@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/graph/kernels/vector_writer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace vinci::graph {
@@ -61,14 +63,63 @@ void VectorWriter::to_f16(u64 dst, u64 src) {
 void VectorWriter::to_f32(u64 dst, u64 src) {
   each([&](u64 e, u64 n) { p_.vconv_f162f32(dst + e * 4, src + e * 2, n, 1, 1, 8, 4); });
 }
+// 128 lanes of f16 are 4 blocks of bytes.
+void VectorWriter::to_whole_bytes(u64 dst, u64 src, u64 room, bool with_sign) {
+  if (part_.wide) {
+    convert("vconv_f322s32z", room, src);
+    convert("vconv_s322f32", room, room);
+    scalar("vmaxs", room, room, with_sign ? -128 : 0);
+    scalar("vmins", room, room, with_sign ? 127 : 255);
+    return to_f16(dst, room);
+  }
+  each([&](u64 e, u64 n) {
+    const u64 at = room + e;
+    with_sign ? p_.vconv_f162s8z(at, src + e * 2, n, 1, 1, 4, 8) : p_.vconv_f162u8z(at, src + e * 2, n, 1, 1, 4, 8);
+    p_.pipe_barrier(isa::PipeId::V);
+    with_sign ? p_.vconv_s82f16(dst + e * 2, at, n, 1, 1, 8, 4) : p_.vconv_u82f16(dst + e * 2, at, n, 1, 1, 8, 4);
+  });
+}
 void VectorWriter::convert(std::string_view name, u64 dst, u64 src) {
   each([&](u64 e, u64 n) { p_.call(name, {dst + e * 4, src + e * 4, n, 1, 1, 8, 8}); });
 }
 
-u64 VectorWriter::number_block(double value) {
-  p_.vector_dup(type(), scratch_, number(value), 1, 1, 1, 8, 8);
+u64 VectorWriter::number_block(double value) { return number_block_at(scratch_, value); }
+u64 VectorWriter::number_block_at(u64 at, double value) {
+  p_.vector_dup(type(), at, number(value), 1, 1, 1, 8, 8);
   p_.pipe_barrier(isa::PipeId::V);
-  return scratch_;
+  return at;
+}
+
+void VectorWriter::choose(u64 dst, const Choice& c, u64 bits) {
+  using isa::PipeId;
+  const auto at = [&](const Lanes& l, u64 e) { return l.block ? l.at : l.at + e * bytes(); };
+  const auto step = [](const Lanes& l, u64 blocks) { return l.block ? 0 : blocks; };
+  each([&](u64 e, u64 n) {
+    if (n > 1 && p_.arch() != isa::Arch::c100) {
+      // The bits of all repeats go to UB, and CMPMASK says where they are.
+      p_.call(fmt::format("vcmpv_{}", c.op), type(),
+              {bits, at(c.a, e), at(c.b, e), n, 1, step(c.a, 1), step(c.b, 1), 8, step(c.a, 8), step(c.b, 8)});
+      const u64 address = bits + n * lanes() / 8;  // a block of 32 B
+      p_.vector_dup(isa::Type::s32, align_up<u64>(address, 32), bits, 1, 1, 1, 8, 8);
+      p_.pipe_barrier(PipeId::V);
+      p_.set_cmpmask(align_up<u64>(address, 32));
+      p_.pipe_barrier(PipeId::V);
+      constexpr u64 kBitsInMemory = 2;
+      return p_.call("vsel", type(),
+                     {dst + e * bytes(), at(c.x, e), at(c.y, e), n, 1, step(c.x, 1), step(c.y, 1), 8, step(c.x, 8),
+                      step(c.y, 8), kBitsInMemory});
+    }
+    // CMPMASK has the bits of one repeat.
+    for (u64 r = 0; r < n; ++r) {
+      const u64 first = e + r * lanes();
+      p_.call(fmt::format("vcmp_{}", c.op), type(),
+              {at(c.a, first), at(c.b, first), 1, 1, step(c.a, 1), step(c.b, 1), 8, 8, 8});
+      p_.pipe_barrier(PipeId::V);
+      p_.call("vsel", type(),
+              {dst + first * bytes(), at(c.x, first), at(c.y, first), 1, 1, step(c.x, 1), step(c.y, 1), 8, 8, 8});
+      p_.pipe_barrier(PipeId::V);
+    }
+  });
 }
 
 }  // namespace vinci::graph

@@ -37,10 +37,24 @@ class VectorWriter {
   void fill(u64 dst, double value);
   void to_f16(u64 dst, u64 src);
   void to_f32(u64 dst, u64 src);
+  // dst (f16) = the nearest number toward zero that i8 (or u8) has; `scratch`: a buffer.
+  void to_whole_bytes(u64 dst, u64 src, u64 scratch, bool with_sign);
   void convert(std::string_view name, u64 dst, u64 src);  // between types of 32 bits
   void copy(u64 dst, u64 src) { scalar("vmuls", dst, src, 1); }
   // A block of lanes of this number, until the next one.
   u64 number_block(double value);
+  u64 number_block_at(u64 at, double value);
+  // dst = a <op> b ? x : y, lane by lane; op: "eq", "ne", "lt", "le", "gt", "ge". `bits`: a buffer of scratch.
+  struct Lanes {
+    u64 at = 0;
+    bool block = false;  // one block for all positions
+  };
+  struct Choice {
+    std::string_view op;
+    Lanes a, b;  // compared
+    Lanes x, y;  // chosen from
+  };
+  void choose(u64 dst, const Choice& choice, u64 bits);
 
  private:
   isa::Type type() const { return part_.wide ? isa::Type::f32 : isa::Type::f16; }

@@ -201,7 +201,9 @@ Effect select_formats(Graph& graph, const Target& target) {
       const bool any = std::ranges::any_of(group.inputs(), [](const Value* v) { return v->format == Format::NC1HWC0; });
       const bool lanes = kElementwiseKernel.refuses(group, *target.chip).find("no vector") == std::string::npos;
       // Blocks of 16 channels are those of f16.
+      const auto halves = [](const Value* v) { return v->type == DataType::f16; };
       const Format format = any && lanes && node->output()->type == DataType::f16 &&
+                                    std::ranges::all_of(group.inputs(), halves) &&
                                     std::ranges::all_of(group.inputs(), spreads) && padding.stays_finite(*node)
                                 ? Format::NC1HWC0
                                 : Format::ND;
