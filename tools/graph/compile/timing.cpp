@@ -40,16 +40,31 @@ bool chooses_by_kernels(const Network& network) {
   return found;
 }
 
+// Tasks of the model with their times. Some programs take addresses from data, which only a run with data has.
+std::vector<models::TaskRecord> timed_tasks(const Network& network, const task::TaskStream& stream) {
+  const auto with_data = [&](bool data) {
+    task::RunMemory memory(stream, data);
+    ModelTasks tasks;
+    models::simulate(network.chip, stream, memory, {.progress = {}, .tasks = &tasks});
+    return std::move(tasks.records);
+  };
+  if (chooses_by_kernels(network)) return with_data(true);
+  try {
+    return with_data(false);
+  } catch (const Error& e) {
+    if (e.fault() != Fault::Unsupported) throw;
+  }
+  return with_data(true);
+}
+
 }  // namespace
 
 NetworkTime time_network(const Network& network) {
   std::vector<u32> positions;
   const task::BuiltStream stream = to_task_stream(network, "timing", {.positions = &positions});
-  task::RunMemory memory(stream.stream(), chooses_by_kernels(network));
-  ModelTasks tasks;
-  models::simulate(network.chip, stream.stream(), memory, {.progress = {}, .tasks = &tasks});
+  const std::vector<models::TaskRecord> records = timed_tasks(network, stream.stream());
   std::map<u32, const models::TaskRecord*> at;
-  for (const models::TaskRecord& r : tasks.records)
+  for (const models::TaskRecord& r : records)
     at[r.task_id] = &r;
   const double us = 1e6 / static_cast<double>(network.chip.clock);
   NetworkTime out;

@@ -78,8 +78,9 @@ Visit gemm_to_matmul(Graph& graph, Node& node) {
     if (c == nullptr || beta == 0) {
       made = product->producer();
     } else {
-      // A vector with beta = 1 is the bias of the product.
-      const bool bias = alpha == 1 && beta == 1 && c->constant && c->shape.rank() == 1 && c->shape[0] == b->shape[1];
+      // A vector with beta = 1 is the bias of the product; a number is none, as programs contain it.
+      const bool bias = alpha == 1 && beta == 1 && c->constant && c->shape.rank() == 1 && c->shape[0] == b->shape[1] &&
+                        c->shape[0] > 1;
       if (bias) {
         made->add_input(c);
       } else {
@@ -101,7 +102,7 @@ Visit fuse_matmul_bias(Graph& graph, Node& node) {
     Value* const bias = node.input(1 - i);
     const Shape& out = node.output()->shape;
     const bool fits = bias->constant && bias->shape.rank() == 1 && out.ranked() && out.rank() > 0 &&
-                      bias->shape[0] == out[out.rank() - 1] && out == product->output()->shape;
+                      bias->shape[0] == out[out.rank() - 1] && bias->shape[0] > 1 && out == product->output()->shape;
     if (!fits || product->inputs().size() > 2 || graph.sole_user(product->output()) != &node) return Visit::matched;
     Node* const made =
         graph.add_node("BatchMatMulV2", product->name, {product->input(0), product->input(1), bias}, 1, &node);
