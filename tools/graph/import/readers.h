@@ -59,7 +59,14 @@ struct OpReader {
   std::vector<Value*> (*read)(Reading& x) = nullptr;
 };
 
+std::vector<Value*> read_einsum(Reading& x);
+std::vector<Value*> read_gelu(Reading& x);
+std::vector<Value*> read_group_norm(Reading& x);
+std::vector<Value*> read_gru(Reading& x);
+std::vector<Value*> read_lstm(Reading& x);
+std::vector<Value*> read_mish(Reading& x);
 std::vector<Value*> read_negative_likelihood(Reading& x);
+std::vector<Value*> read_rnn(Reading& x);
 std::vector<Value*> read_softmax_cross_entropy(Reading& x);
 
 // Null where ONNX's operator cannot be read.

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <sstream>
+#include <string>
+
+#include "tools/graph/import/readers.h"
+
+// Operators that are sums, products and other operators of the table.
+namespace vinci::graph {
+namespace {
+
+// An operand of Einsum: a letter for each axis.
+struct Labelled {
+  Value* value = nullptr;
+  std::string labels = {};
+
+  bool has(char label) const { return labels.find(label) != std::string::npos; }
+};
+
+class EinsumReading {
+ public:
+  explicit EinsumReading(Reading& x) : x_(x) {
+    const auto* const given = x.attribute<std::string>("equation");
+    if (given == nullptr) x.unsupported("it has no equation");
+    std::string equation = *given;
+    std::erase(equation, ' ');
+    if (equation.find('.') != std::string::npos) x.unsupported("its equation '{}' has an ellipsis", *given);
+    const usize arrow = equation.find("->");
+    std::istringstream terms(equation.substr(0, arrow));
+    std::string term;
+    while (std::getline(terms, term, ','))
+      operands_.push_back({x.in.at(operands_.size()), term});
+    if (operands_.size() != x.in.size()) x.unsupported("its equation '{}' has another number of operands", *given);
+    std::map<char, int> times;
+    for (const Labelled& o : operands_) {
+      if (!o.value->shape.known() || o.value->shape.rank() != o.labels.size())
+        x.unsupported("the extents of its operands are not known, or have no letter");
+      std::map<char, int> here;
+      for (usize a = 0; a < o.labels.size(); ++a) {
+        if (++here[o.labels[a]] > 1) x.unsupported("its equation '{}' takes a diagonal", *given);
+        ++times[o.labels[a]];
+        extent_[o.labels[a]] = std::max(extent_[o.labels[a]], o.value->shape[a]);
+      }
+    }
+    if (arrow != std::string::npos) {
+      result_ = equation.substr(arrow + 2);
+    } else {
+      for (const auto& [label, count] : times) {
+        if (count == 1) result_ += label;
+      }
+    }
+  }
+
+  Value* read() {
+    Labelled sum = operands_[0];
+    for (usize i = 1; i < operands_.size(); ++i)
+      sum = product(sum, operands_[i], i + 1);
+    return ordered(reduced(sum, [&](char label) { return result_.find(label) != std::string::npos; }), result_);
+  }
+
+ private:
+  // Whether a label is still needed behind the operands before `next`.
+  bool needed(char label, usize next) const {
+    if (result_.find(label) != std::string::npos) return true;
+    return std::any_of(operands_.begin() + static_cast<std::ptrdiff_t>(next), operands_.end(),
+                       [&](const Labelled& o) { return o.has(label); });
+  }
+
+  // Summed over the axes that are not kept.
+  template <class Keep>
+  Labelled reduced(const Labelled& v, const Keep& keep) {
+    std::vector<i64> axes;
+    std::string rest;
+    for (usize a = 0; a < v.labels.size(); ++a) {
+      if (keep(v.labels[a])) {
+        rest += v.labels[a];
+      } else {
+        axes.push_back(static_cast<i64>(a));
+      }
+    }
+    if (axes.empty()) return v;
+    return {x_.make("ReduceSum", {v.value, x_.integers(axes)}, {{"keepdims", i64{0}}}), rest};
+  }
+
+  Value* ordered(const Labelled& v, const std::string& labels) {
+    std::vector<i64> perm;
+    for (const char label : labels)
+      perm.push_back(static_cast<i64>(v.labels.find(label)));
+    if (v.labels == labels) return x_.make("Identity", {v.value});
+    return x_.make("TransposeD", {v.value}, {{"perm", perm}});
+  }
+
+  i64 size(const std::string& labels) const {
+    i64 out = 1;
+    for (const char label : labels)
+      out *= extent_.at(label);
+    return out;
+  }
+
+  // A product of matrices: labels of both that stay are a batch, those of both that go are summed over.
+  Labelled product(Labelled a, Labelled b, usize next) {
+    a = reduced(a, [&](char label) { return b.has(label) || needed(label, next); });
+    b = reduced(b, [&](char label) { return a.has(label) || needed(label, next); });
+    std::string batch, inner, left, right;
+    for (const char label : a.labels)
+      (!b.has(label) ? left : needed(label, next) ? batch : inner) += label;
+    for (const char label : b.labels) {
+      if (!a.has(label)) right += label;
+    }
+    for (const Labelled* const o : {&a, &b}) {
+      for (usize i = 0; i < o->labels.size(); ++i) {
+        if (o->value->shape[i] != extent_.at(o->labels[i])) x_.unsupported("an axis of extent 1 is repeated");
+      }
+    }
+    Value* const rows = shaped(ordered(a, batch + left + inner), {size(batch), size(left), size(inner)});
+    Value* const columns = shaped(ordered(b, batch + inner + right), {size(batch), size(inner), size(right)});
+    Dims dims;
+    for (const char label : batch + left + right)
+      dims.push_back(extent_.at(label));
+    return {shaped(x_.make("BatchMatMulV2", {rows, columns}), dims), batch + left + right};
+  }
+
+  Value* shaped(Value* v, const Dims& dims) {
+    return x_.make("Reshape", {v, x_.integers(dims)}, {{"allowzero", i64{1}}});
+  }
+
+  Reading& x_;
+  std::vector<Labelled> operands_;
+  std::string result_;
+  std::map<char, i64> extent_;
+};
+
+}  // namespace
+
+std::vector<Value*> read_einsum(Reading& x) { return {EinsumReading(x).read()}; }
+
+std::vector<Value*> read_gelu(Reading& x) {
+  const auto* const how = x.attribute<std::string>("approximate");
+  Value* const v = x.in.at(0);
+  if (how == nullptr || *how == "none") return {x.make("Gelu", {v})};
+  if (*how != "tanh") x.unsupported("no approximation '{}'", *how);
+  const auto number = [&](double n) { return x.scalar(v->type, n); };
+  Value* const cube = x.make("Mul", {x.make("Mul", {v, x.make("Mul", {v, v})}), number(0.044715)});
+  Value* const inner = x.make("Mul", {x.make("Add", {v, cube}), number(std::sqrt(2 / std::numbers::pi))});
+  Value* const half = x.make("Mul", {v, number(0.5)});
+  return {x.make("Mul", {half, x.make("Add", {x.make("Tanh", {inner}), number(1)})})};
+}
+
+std::vector<Value*> read_mish(Reading& x) {
+  return {x.make("Mul", {x.in.at(0), x.make("Tanh", {x.make("Softplus", {x.in[0]})})})};
+}
+
+// Scale and offset are those of groups (version 18) or of channels.
+std::vector<Value*> read_group_norm(Reading& x) {
+  Value* const in = x.in.at(0);
+  const i64 groups = x.integer("num_groups", 1);
+  if (!in->shape.known() || in->shape.rank() < 2 || groups < 1 || in->shape[1] % groups != 0)
+    x.unsupported("the extents of its input are not known, or are no {} groups", groups);
+  const Dims dims = in->shape.dims();
+  const auto shaped = [&](Value* v, const Dims& to) {
+    return x.make("Reshape", {v, x.integers(to)}, {{"allowzero", i64{1}}});
+  };
+  const double* const epsilon = x.attribute<double>("epsilon");
+  const Attributes attributes{{"axis", i64{-1}}, {"epsilon", epsilon == nullptr ? 1e-5 : *epsilon}};
+  const i64 size = static_cast<i64>(in->shape.elements()) / (dims[0] * groups);
+  Value* y = x.make("LayerNorm", {shaped(in, {dims[0], groups, size})}, attributes);
+  const bool by_group = x.in.at(1)->shape.elements() == static_cast<u64>(groups);
+  Dims across(by_group ? 2 : dims.size() - 1, 1);
+  across[0] = by_group ? groups : dims[1];
+  if (!by_group) y = shaped(y, dims);
+  y = x.make("Add", {x.make("Mul", {y, shaped(x.in[1], across)}), shaped(x.in.at(2), across)});
+  return {by_group ? shaped(y, dims) : y};
+}
+
+}  // namespace vinci::graph
