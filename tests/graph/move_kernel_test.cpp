@@ -34,6 +34,33 @@ TEST_P(MoveKernels, Transposes) {
   }
 }
 
+// Of channels and pixels, tokens and heads: a joint core does it by blocks, not element by element.
+TEST_P(MoveKernels, TransposesOfMatrices) {
+  struct Case {
+    Shape in;
+    std::vector<i64> perm;
+  };
+  for (const Case& c : {Case{{2, 48, 100}, {0, 2, 1}}, Case{{1, 49, 96}, {0, 2, 1}}, Case{{64, 80}, {1, 0}},
+                        Case{{2, 30, 4, 32}, {0, 2, 3, 1}}, Case{{1, 7, 9, 32}, {0, 3, 1, 2}},
+                        Case{{1, 32, 7, 9}, {0, 2, 3, 1}}, Case{{3, 5, 7, 2, 16}, {0, 3, 4, 1, 2}}}) {
+    SCOPED_TRACE(text(c.in));
+    Net net;
+    net.output(net.node("TransposeD", {net.node("Relu", {net.input(c.in)})}, {{"perm", c.perm}}));
+    const std::unique_ptr<Graph> before = net.graph.clone();
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+    checked(network);
+    race_free(network);
+    const std::vector<Array> in = random_inputs(*before, 3);
+    right_end_to_end(network, in);
+    const Array wanted = run(*before, in)[0], got = run(*network.graph, in)[0];
+    for (usize i = 0; i < wanted.size(); ++i)
+      ASSERT_NEAR(got.values[i], wanted.values[i], 1e-3) << i;
+    if (network.chip.vector_cores == 0) {
+      EXPECT_EQ(std::ranges::count(kernels(network), "move_elements"), 0);
+    }
+  }
+}
+
 TEST_P(MoveKernels, Slices) {
   struct Case {
     Shape in;

@@ -108,6 +108,112 @@ TEST_P(Networks, ConvolutionsWhoseRowsDoNotFitL1) {
   }
 }
 
+// What load3d cannot describe: padding wider than 255 or than the window, points that are far from each other.
+TEST_P(Networks, ConvolutionsBeyondLoad3d) {
+  struct Case {
+    Shape in;
+    i64 filters;
+    std::vector<i64> kernel, stride, pad, dilation;
+  };
+  for (const Case& c : {Case{{1, 16, 1200}, 32, {2}, {1}, {512, 0}, {512}},
+                        Case{{1, 20, 6, 7}, 16, {1, 1}, {1, 1}, {1, 1, 1, 1}, {1, 1}},
+                        Case{{1, 16, 4, 300}, 16, {3, 3}, {1, 2}, {1, 300, 1, 260}, {1, 260}}}) {
+    SCOPED_TRACE(text(c.in));
+    MapNet net;
+    Dims dims{c.filters, c.in[1]};
+    dims.insert(dims.end(), c.kernel.begin(), c.kernel.end());
+    Value* const y = net.node(
+        "Conv2D", {net.input(c.in), net.weights(dims, static_cast<double>(c.in[1] * 4)), net.weights({c.filters}, 1)},
+        {{"strides", c.stride}, {"pads", c.pad}, {"dilations", c.dilation}});
+    net.output(net.node("Relu", {y}));
+    const std::unique_ptr<Graph> before = net.graph.clone();
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+    checked(network);
+    const std::vector<Array> in = random_inputs(*before, 3);
+    const Array wanted = run(*before, in)[0], got = run(*network.graph, in)[0];
+    for (usize i = 0; i < wanted.size(); ++i)
+      ASSERT_NEAR(got.values[i], wanted.values[i], 0.02) << i;
+  }
+}
+
+// Video, volumes: slices become channels.
+TEST_P(Networks, ConvolutionsOverThreeAxes) {
+  using L = std::vector<i64>;
+  for (const Attributes& attributes : {Attributes{}, Attributes{{"strides", L{2, 1, 2}}, {"pads", L{1, 1, 0, 1, 1, 2}}},
+                                       Attributes{{"dilations", L{2, 1, 1}}, {"pads", L{2, 1, 1, 2, 1, 1}}}}) {
+    MapNet net;
+    Value* const x = net.input({2, 5, 6, 7, 8});
+    net.output(net.node("Conv2D", {x, net.weights({16, 5, 3, 3, 3}, 135), net.weights({16}, 1)}, attributes));
+    const std::unique_ptr<Graph> before = net.graph.clone();
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+    checked(network);
+    const std::vector<Array> in = random_inputs(*before, 3);
+    const Array wanted = run(*before, in)[0], got = run(*network.graph, in)[0];
+    for (usize i = 0; i < wanted.size(); ++i)
+      ASSERT_NEAR(got.values[i], wanted.values[i], 0.02) << i;
+  }
+}
+
+// A score for each row: the bias is one number.
+TEST_P(Networks, ProductsWithOneColumn) {
+  for (const bool gemm : {false, true}) {
+    MapNet net;
+    Value* const x = net.input({20, 64});
+    Value *const w = net.weights({64, 1}, 64), *const b = net.weights({1}, 1);
+    Value* const y = gemm ? net.node("GEMM", {x, w, b}) : net.node("Add", {net.node("BatchMatMulV2", {x, w}), b});
+    const Network network = compiled(net, net.node("Sigmoid", {y}));
+    checked(network);
+    race_free(network);
+  }
+}
+
+// Products and windows in f16, all else in f32.
+TEST_P(Networks, AllowF32ToF16) {
+  MapNet net;
+  Value* const x = net.node("Relu", {net.conv(net.input({1, 16, 12, 12}), 32, 3, 1, 1, true)});
+  Value* const pooled = net.node("MaxPool", {x}, {{"kernel_shape", std::vector<i64>{2, 2}}});
+  Value* const rows = net.node("Reshape", {pooled, net.integers({32, 144})});
+  net.output(net.node("SoftmaxV2", {net.node("BatchMatMulV2", {rows, net.weights({144, 48}, 144)})}));
+  const Network network =
+      compile(std::move(net.owned), config::load_chip(GetParam()), {.precision = PrecisionMode::allow_fp32_to_fp16});
+  checked(network);
+  race_free(network);
+  EXPECT_EQ(network.graph->outputs[0]->type, DataType::f32);
+  for (const CompiledNode& n : network.nodes) {
+    const DataType type = n.node->output()->type;
+    if (n.node->type == "SoftmaxV2") {
+      EXPECT_EQ(type, DataType::f32);
+    } else if (n.node->type == "BatchMatMulV2") {
+      EXPECT_EQ(type, DataType::f16);
+    }
+  }
+}
+
+// A Cast of the model may have any name.
+TEST_P(Networks, CastsAreKnownByWhatTheyAre) {
+  MapNet net;
+  Value* const x = net.graph.add_input("x", DataType::i8, {4, 64});
+  Value* const wide = net.node("Cast", {x}, {{"to", static_cast<i64>(enum_index(DataType::f32))}});
+  wide->name = "x/Cast";
+  checked(compiled(net, net.node("BatchMatMulV2", {wide, net.weights({64, 32}, 64 * 5000)})));
+}
+
+// An integer network: quantised, multiplied as f16, and quantised again, without the scalar unit.
+TEST_P(Networks, QuantisedTensorsInLanes) {
+  for (const DataType type : {DataType::i8, DataType::u8}) {
+    MapNet net;
+    Value* const x = net.input({3, 1000});
+    Value* const scale = net.number(1.0 / 64);
+    Value* const zero = net.graph.add_constant("z", Tensor(Array(type, {}, {type == DataType::u8 ? 128.0 : 0.0})));
+    Value* const q = net.node("AscendQuantV2", {x, scale, zero});
+    const Network network = compiled(net, net.node("AscendDequantV2", {q, scale, zero}));
+    checked(network);
+    race_free(network);
+    for (const std::string_view kernel : kernels(network))
+      EXPECT_EQ(kernel, "elementwise");
+  }
+}
+
 TEST_P(Networks, MapsOfOneAxis) {
   MapNet net;
   Value* const y = net.node("Conv2D", {net.input({2, 16, 40}), net.weights({32, 16, 5}, 80)},
@@ -224,6 +330,7 @@ TEST_P(Networks, ResizesByTaps) {
       const std::unique_ptr<Graph> before = net.graph.clone();
       const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
       checked(network);
+      EXPECT_EQ(std::ranges::count(kernels(network), "scalar"), 0) << "sums are products with a matrix";
       const std::vector<Array> in = random_inputs(*before, 3);
       const Array wanted = run(*before, in)[0], got = run(*network.graph, in)[0];
       for (usize i = 0; i < wanted.size(); ++i)

@@ -54,6 +54,20 @@ Effect effect_of(const std::vector<PassRecord>& records, std::string_view pass) 
   return {};
 }
 
+TEST(Passes, BroadcastInFrontOfWhatRepeatsAnyway) {
+  PassNet n;
+  Value* const x = n.input({2, 3, 4});
+  Value* const wide = n.node("BroadcastTo", {n.input({3, 1}), n.integers({2, 3, 4})});
+  n.graph.outputs = {n.node("Mul", {x, wide})};
+  EXPECT_EQ(effect_of(n.optimised(), "BroadcastRemovePass").changes, 1U);
+  EXPECT_THAT(n.types(), ElementsAre("Mul"));
+  // Here the result would be smaller.
+  PassNet other;
+  Value* const repeated = other.node("BroadcastTo", {other.input({3, 1}), other.integers({2, 3, 4})});
+  other.graph.outputs = {other.node("Mul", {other.input({3, 4}), repeated})};
+  EXPECT_EQ(effect_of(other.optimised(), "BroadcastRemovePass").changes, 0U);
+}
+
 TEST(Passes, ShapesOfConstantsFoldUntilNothingIsLeft) {
   PassNet n;
   Value* const x = n.input({2, 3, 4});

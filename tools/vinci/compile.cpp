@@ -157,6 +157,12 @@ void choose_tilings(graph::Network& network, const CompileOptions& o, StepProgre
   print_out(text + "\n");
 }
 
+graph::PrecisionMode precision_of(const std::string& mode) {
+  if (mode == "force_fp16") return graph::PrecisionMode::force_fp16;
+  if (mode == "allow_fp32_to_fp16") return graph::PrecisionMode::allow_fp32_to_fp16;
+  return graph::PrecisionMode::must_keep_origin_dtype;
+}
+
 void print_ablation(const graph::Graph& graph, const config::ChipConfig& chip, const graph::CompileOptions& options,
                     const std::string& folder) {
   std::vector<graph::AblationRow> rows;
@@ -188,12 +194,8 @@ void compile(const CompileOptions& o) {
     io::write_file_atomically(stem + ".txt", graph::to_text(g));
     io::write_file_atomically(stem + ".dot", graph::to_dot(g));
   };
-  const graph::CompileOptions options{.switches = switches,
-                                      .precision = o.precision == "force_fp16"
-                                                       ? graph::PrecisionMode::force_fp16
-                                                       : graph::PrecisionMode::must_keep_origin_dtype,
-                                      .reuse_memory = !o.no_reuse,
-                                      .dump = dump};
+  const graph::CompileOptions options{
+      .switches = switches, .precision = precision_of(o.precision), .reuse_memory = !o.no_reuse, .dump = dump};
   if (o.ablation) return print_ablation(*imported, chip, options, o.folder);
   StepProgress progress;
   progress.show("passes and kernels");
@@ -230,7 +232,7 @@ void add_compile(CLI::App& app) {
   sub->add_option("--dynamic_dims", o->dims, "Bins with a value for each extent -1, \"1,64;4,128\"");
   sub->add_option("--precision_mode", o->precision, "Types of the nodes")
       ->capture_default_str()
-      ->check(CLI::IsMember({"force_fp16", "must_keep_origin_dtype"}));
+      ->check(CLI::IsMember({"force_fp16", "allow_fp32_to_fp16", "must_keep_origin_dtype"}));
   sub->add_option("--fusion_switch_file", o->switches, "File with lines \"Pass:off\", or JSON as CANN has it");
   sub->add_option("--optimization_switch", o->optimization, "\"PassA:off;PassB:on\"; wins over the file");
   sub->add_option("--oo_level", o->level, "O1: only what makes shapes known; O3: all passes")

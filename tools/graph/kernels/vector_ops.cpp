@@ -268,6 +268,7 @@ std::string node_refuses(const Group& group, const Node& node) {
 // Whether the result jumps where an operand crosses a limit.
 bool is_step(const Node& node) {
   const std::optional<VectorOp> op = find_vector_op(node.type);
+  if (node.type == "Ceil" || node.type == "Floor" || node.type == "Round") return true;
   if (node.type == "Cast") return is_byte(node.output()->type) && is_float(node.input(0)->type);
   return op && op->boolean && !op->of_booleans[0];
 }

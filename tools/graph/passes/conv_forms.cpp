@@ -55,6 +55,69 @@ Visit widen_map(Graph& graph, Node& node, const Target& target) {
   return Visit::gone;
 }
 
+// A window that load3d cannot describe: padding becomes part of the map, and points that are far from each other become
+// channels.
+Visit unroll_window(Graph& graph, Node& node, const Target& target) {
+  constexpr i64 kMost = 255;
+  if (target.chip == nullptr || node.type != "Conv2D") return Visit::none;
+  const Shape &in = node.input(0)->shape, &shape = node.input(1)->shape;
+  if (!in.known() || in.rank() != 4 || !shape.known()) return Visit::none;
+  const Window w = window_of(node, {in[2], in[3]}, {shape[2], shape[3]});
+  bool far = false, outside = false;
+  for (usize a = 0; a < 2; ++a) {
+    if (w.pad_begin[a] < 0 || w.pad_end[a] < 0) return Visit::matched;
+    far = far || w.dilation[a] > kMost;
+    for (const i64 pad : {w.pad_begin[a], w.pad_end[a]})
+      outside = outside || pad > kMost || (pad != 0 && pad >= w.span(a));
+  }
+  if (!far && !outside) return Visit::none;
+  if (far && (node.integer("group", 1) != 1 || !node.input(1)->constant)) return Visit::matched;
+  Maker make(graph, node);
+  Value* x = node.input(0);
+  for (const usize axis : {usize{2}, usize{3}}) {
+    const auto zeros = [&](i64 extent) {
+      Dims dims = x->shape.dims();
+      dims[axis] = extent;
+      return make.constant(Array(x->type, dims));
+    };
+    std::vector<Value*> pieces{x};
+    if (const i64 pad = w.pad_begin[axis - 2]; pad != 0) pieces.insert(pieces.begin(), zeros(pad));
+    if (const i64 pad = w.pad_end[axis - 2]; pad != 0) pieces.push_back(zeros(pad));
+    if (pieces.size() > 1) x = make("ConcatD", pieces, {{"axis", static_cast<i64>(axis)}});
+  }
+  Attributes attributes = node.attributes;
+  attributes.erase("auto_pad");
+  attributes["pads"] = std::vector<i64>{0, 0, 0, 0};
+  Value* weights = node.input(1);
+  if (far) {
+    const i64 filters = shape[0], channels = shape[1], points = shape[2] * shape[3];
+    const Array old = weights->constant->array();
+    Array turned(old.type, {filters, points * channels, 1, 1});
+    for (i64 f = 0; f < filters; ++f) {
+      for (i64 c = 0; c < channels; ++c) {
+        for (i64 p = 0; p < points; ++p)
+          turned.values[static_cast<usize>((f * points + p) * channels + c)] =
+              old.values[static_cast<usize>((f * channels + c) * points + p)];
+      }
+    }
+    weights = make.constant(turned);
+    std::vector<Value*> pieces;
+    for (i64 p = 0; p < points; ++p) {
+      const i64 row = p / shape[3] * w.dilation[0], column = p % shape[3] * w.dilation[1];
+      pieces.push_back(make("StridedSliceV2", {x, make.integers({row, column}),
+                                               make.integers({row + (w.out[0] - 1) * w.stride[0] + 1,
+                                                              column + (w.out[1] - 1) * w.stride[1] + 1}),
+                                               make.integers({2, 3}), make.integers({w.stride[0], w.stride[1]})}));
+    }
+    x = pieces.size() == 1 ? pieces[0] : make("ConcatD", pieces, {{"axis", i64{1}}});
+    attributes = {};
+  }
+  std::vector<Value*> operands{x, weights};
+  if (node.input(2) != nullptr) operands.push_back(node.input(2));
+  make.replace({make("Conv2D", operands, attributes)});
+  return Visit::gone;
+}
+
 // Groups that share blocks of channels become one: weights between different groups are zero.
 Visit regroup_convolution(Graph& graph, Node& node, const Target& target) {
   if (target.chip == nullptr || node.type != "Conv2D" || node.integer("group", 1) == 1) return Visit::none;

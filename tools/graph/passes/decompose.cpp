@@ -131,6 +131,22 @@ bool quantise(Graph& graph, Node& node) {
   return true;
 }
 
+// To u8 over the range of the tensor, which includes 0: the numbers, scale and zero point.
+bool dynamic_quantise(Graph& graph, Node& node) {
+  Maker make(graph, node);
+  Value* const x = node.input(0);
+  const auto number = [&](double v) { return make.number(x->type, v); };
+  const auto whole = [&](Value* v) { return make("ClipByValue", {v, number(0), number(255)}); };
+  const Attributes flat{{"keepdims", i64{0}}};
+  Value* const low = make("Minimum", {make("ReduceMin", {x}, flat), number(0)});
+  Value* const high = make("Maximum", {make("ReduceMax", {x}, flat), number(0)});
+  Value* const scale = make("Mul", {make("Sub", {high, low}), number(1.0 / 255)});
+  Value* const zero = whole(make("Round", {make("RealDiv", {make("Neg", {low}), scale})}));
+  Value* const y = whole(make("Add", {make("Round", {make("RealDiv", {x, scale})}), zero}));
+  make.replace({make.cast(y, DataType::u8), scale, make.cast(zero, DataType::u8)});
+  return true;
+}
+
 struct Decomposition {
   std::string_view type;
   Rewrite rewrite;
@@ -140,27 +156,29 @@ constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"AscendQuantV2", quantise},
     {"Conv2D", decompose_convolution},
     {"Conv2DTranspose", decompose_transposed_convolution},
+    {"DynamicQuant", dynamic_quantise},
     {"InstanceNorm", instance_norm},
     {"LRN", local_response},
     {"LayerNorm", layer_norm},
     {"MVNV2", mean_variance},
     {"ReduceLogSumExp", log_sum_exp},
     {"PadV3", decompose_pad},
-    {"Resize", decompose_resize},
 });
 
 }  // namespace
 
 Visit decompose(Graph& graph, Node& node, const Target& target) {
   if (target.chip == nullptr) return Visit::none;
+  const bool resize = node.type == "Resize";
   const auto at = std::ranges::find(kDecompositions, node.type, &Decomposition::type);
-  if (at == kDecompositions.end()) return Visit::none;
+  if (!resize && at == kDecompositions.end()) return Visit::none;
   for (const auto* const list : {&node.inputs(), &node.outputs()}) {
     for (const Value* const v : *list) {
       if (v != nullptr && !v->shape.known()) return Visit::matched;
     }
   }
-  return at->rewrite(graph, node) ? Visit::gone : Visit::matched;
+  const bool done = resize ? decompose_resize(graph, node, target) : at->rewrite(graph, node);
+  return done ? Visit::gone : Visit::matched;
 }
 
 }  // namespace vinci::graph

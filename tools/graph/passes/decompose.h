@@ -3,13 +3,14 @@
 #pragma once
 
 #include "tools/graph/ir/graph.h"
+#include "tools/graph/passes/pass.h"
 
 // Parts of DecompositionPass: each puts other nodes in the place of one, or returns false.
 namespace vinci::graph {
 
 bool decompose_convolution(Graph& graph, Node& node);
 bool decompose_pad(Graph& graph, Node& node);
-bool decompose_resize(Graph& graph, Node& node);
+bool decompose_resize(Graph& graph, Node& node, const Target& target);
 bool decompose_transposed_convolution(Graph& graph, Node& node);
 
 }  // namespace vinci::graph

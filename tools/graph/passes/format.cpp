@@ -167,7 +167,9 @@ std::optional<Formats> moved_formats(const Node& node, const config::ChipConfig&
   const Group group(node);
   const bool given = std::ranges::any_of(group.inputs(), [](const Value* v) { return v->format == Format::NC1HWC0; });
   const bool takes_blocks = formats->inputs[0] == Format::NC1HWC0;
-  if (takes_blocks ? !given && !converts_early(node, chip) : !wanted_in_blocks(*node.output(), chip))
+  // A joint core would move the elements of a transpose one by one.
+  const bool always = node.type == "TransposeD" && is_joint(chip);
+  if (!always && (takes_blocks ? !given && !converts_early(node, chip) : !wanted_in_blocks(*node.output(), chip)))
     return std::nullopt;
   if (!padding.stays_one(node)) return std::nullopt;
   return formats;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "tools/graph/passes/pass.h"
+#include "tools/graph/passes/trans_ops.h"
 
 namespace vinci::graph {
 namespace {
@@ -40,6 +41,8 @@ constexpr auto kPasses = std::to_array<Pass>({
      nullptr, nullptr, decompose},
     {"GatherToSliceFusionPass", OptimizeOriginalGraph, O3, kExact,
      "GatherV2 of constant positions that are equally far apart becomes StridedSliceV2", gather_to_slice},
+    {"BroadcastRemovePass", OptimizeOriginalGraph, O3, kExact,
+     "BroadcastTo in front of a node that repeats its operands anyway is removed", remove_broadcast},
     {"AABiasaddConvFusion", OptimizeOriginalGraph, O3, kExact,
      "Conv2D and an Add of a constant for each channel become Conv2D with bias", fuse_conv_bias},
     {"ConvBatchnormFusionPass", OptimizeOriginalGraph, O3, kRounds,
@@ -74,6 +77,9 @@ constexpr auto kPasses = std::to_array<Pass>({
 
     {"WidenMapPass", RefineRunningFormat, O1, kExact, "a map of one axis becomes one of two axes", nullptr, nullptr,
      widen_map},
+    {"UnrollWindowPass", RefineRunningFormat, O1, kExact,
+     "padding and dilations of a convolution that load3d does not have become pieces of the map", nullptr, nullptr,
+     unroll_window},
     {"GroupConv2DFusionPass", RefineRunningFormat, O1, kExact,
      "groups of a convolution that share blocks of 16 channels become one, with weights of zero between them", nullptr,
      nullptr, regroup_convolution},
@@ -85,6 +91,9 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"AlignProductPass", RefineRunningFormat, O1, kRounds,
      "joint core: operands of a product whose rows do not fill blocks are filled, and the result is cut", nullptr,
      nullptr, align_product},
+    {"TransposeByBlocksPass", RefineRunningFormat, O3, kExact,
+     "joint core: a transpose of matrices becomes one of a map, whose blocks of 16 channels move", nullptr, nullptr,
+     transpose_by_blocks},
     {"TransDataInsertPass", RefineRunningFormat, O1, kExact, "formats from the kernels, with TransData where they meet",
      nullptr, nullptr, nullptr, select_formats},
 

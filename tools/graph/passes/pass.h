@@ -44,7 +44,7 @@ enum class Visit : u8 {
   gone,  // changed, and the node exists no more
 };
 
-enum class PrecisionMode : u8 { force_fp16, must_keep_origin_dtype };
+enum class PrecisionMode : u8 { force_fp16, must_keep_origin_dtype, allow_fp32_to_fp16 };
 
 // What a graph is compiled for.
 struct Target {
@@ -106,6 +106,7 @@ Visit divide_by_constant(Graph& graph, Node& node);
 Visit fuse_transposes(Graph& graph, Node& node);
 Visit fuse_transpose_matmul(Graph& graph, Node& node);
 Visit gather_to_slice(Graph& graph, Node& node);
+Visit remove_broadcast(Graph& graph, Node& node);
 Visit transpose_before_reshape(Graph& graph, Node& node);
 
 Visit decompose(Graph& graph, Node& node, const Target& target);
@@ -116,6 +117,7 @@ Effect insert_casts(Graph& graph, const Target& target);
 
 // RefineRunningFormat
 Visit widen_map(Graph& graph, Node& node, const Target& target);
+Visit unroll_window(Graph& graph, Node& node, const Target& target);
 Visit regroup_convolution(Graph& graph, Node& node, const Target& target);
 Visit move_axes_last(Graph& graph, Node& node, const Target& target);
 Visit align_product(Graph& graph, Node& node, const Target& target);

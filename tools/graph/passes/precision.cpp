@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "tools/graph/ops/op.h"
 #include "tools/graph/passes/match.h"
@@ -43,6 +45,46 @@ Value* as_f16(Graph& graph, const Value& constant) {
   return graph.add_constant(constant.name, Tensor(a));
 }
 
+// Nodes whose kernels have f16 alone, or are far faster with it.
+bool prefers_f16(const Node& node) {
+  static constexpr auto kTypes =
+      std::to_array<std::string_view>({"AvgPool", "BatchMatMulV2", "Conv2D", "Conv2DTranspose", "MaxPool", "Upsample"});
+  return std::ranges::find(kTypes, node.type) != kTypes.end() && node.outputs().size() == 1;
+}
+
+// allow_fp32_to_fp16: products and windows of f32 are computed in f16, with a Cast in front of them and one behind; all
+// other nodes keep their types.
+Effect narrow_products(Graph& graph) {
+  Effect effect;
+  std::map<const Value*, Value*> narrow;
+  for (auto at = graph.nodes().begin(); at != graph.nodes().end(); ++at) {
+    Node& node = **at;
+    if (!prefers_f16(node) || node.output()->type != DataType::f32) continue;
+    ++effect.matches;
+    ++effect.changes;
+    for (usize i = 0; i < node.inputs().size(); ++i) {
+      Value* const value = node.input(i);
+      if (value == nullptr || value->type != DataType::f32 || is_bias(node, i)) continue;
+      Value*& made = narrow[value];
+      if (made == nullptr) made = value->constant ? as_f16(graph, *value) : cast(graph, value, DataType::f16, &node);
+      node.set_input(i, made);
+    }
+    infer(node);
+    Value* const product = node.output();
+    const std::vector<Use> uses = product->uses();
+    const auto next = std::next(at);
+    Value* const wide = cast(graph, product, DataType::f32, next == graph.nodes().end() ? nullptr : next->get());
+    for (const Use& use : uses)
+      use.node->set_input(use.input, wide);
+    for (Value*& output : graph.outputs) {
+      if (output != product) continue;
+      std::swap(wide->name, product->name);
+      output = wide;
+    }
+  }
+  return effect;
+}
+
 }  // namespace
 
 // force_fp16: whatever is f32 becomes f16, with Casts behind the inputs and in front of the outputs of the network.
@@ -50,6 +92,7 @@ Effect insert_casts(Graph& graph, const Target& target) {
   if (target.chip == nullptr) return {};
   for (const auto& node : graph.nodes())
     widen_bias(graph, *node);
+  if (target.precision == PrecisionMode::allow_fp32_to_fp16) return narrow_products(graph);
   if (target.precision != PrecisionMode::force_fp16) return {};
   Effect effect;
   std::vector<DataType> outputs;
@@ -57,6 +100,7 @@ Effect insert_casts(Graph& graph, const Target& target) {
     outputs.push_back(v->type);
   const Node* const first = graph.size() == 0 ? nullptr : graph.nodes().front().get();
   std::map<const Value*, Value*> narrow;
+  std::set<const Node*> made_here;
   for (Value* const input : std::vector<Value*>(graph.inputs)) {
     if (input->type != DataType::f32 || input->uses().empty()) continue;
     if (target.branch) {
@@ -65,13 +109,14 @@ Effect insert_casts(Graph& graph, const Target& target) {
     }
     const std::vector<Use> uses = input->uses();
     Value* const made = cast(graph, input, DataType::f16, first);
+    made_here.insert(made->producer());
     ++effect.matches;
     ++effect.changes;
     for (const Use& use : uses)
       use.node->set_input(use.input, made);
   }
   for (const auto& node : graph.nodes()) {
-    if (node->type == "Cast" && node->output()->name.ends_with("/Cast")) continue;  // made above
+    if (made_here.contains(node.get())) continue;
     for (usize i = 0; i < node->inputs().size(); ++i) {
       Value* const value = node->input(i);
       if (value == nullptr || !value->constant || value->type != DataType::f32 || stays_f32(*node, i)) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
+#include <array>
 
 #include "tools/graph/ops/op.h"
 #include "tools/graph/passes/match.h"
@@ -121,6 +122,35 @@ Visit remove_dropout(Graph& graph, Node& node) {
 Visit remove_cast(Graph& graph, Node& node) {
   if (node.type != "Cast") return Visit::none;
   return node.output()->type == node.input(0)->type ? bypass(graph, node, node.input(0)) : Visit::none;
+}
+
+// In front of an element-wise node whose other operands have the extents.
+Visit remove_broadcast(Graph& graph, Node& node) {
+  static constexpr auto kTypes = std::to_array<std::string_view>(
+      {"Add", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "LogicalXor",
+       "Maximum", "Minimum", "Mul", "RealDiv", "SelectV2", "Sub"});
+  if (std::ranges::find(kTypes, node.type) == kTypes.end() || !node.output()->shape.known()) return Visit::none;
+  bool matched = false;
+  for (usize i = 0; i < node.inputs().size(); ++i) {
+    Node* const before = producer(node.input(i), "BroadcastTo");
+    if (before == nullptr || !before->input(0)->shape.known()) continue;
+    matched = true;
+    // The extents without it, from the last axis on.
+    Dims dims(node.output()->shape.rank(), 1);
+    for (usize other = 0; other < node.inputs().size(); ++other) {
+      const Shape& s = other == i ? before->input(0)->shape : node.input(other)->shape;
+      if (!s.known()) return Visit::matched;
+      for (usize a = 0; a < s.rank(); ++a) {
+        i64& extent = dims[dims.size() - 1 - a];
+        extent = std::max(extent, s[s.rank() - 1 - a]);
+      }
+    }
+    if (dims != node.output()->shape.dims()) continue;
+    node.set_input(i, before->input(0));
+    erase_unused(graph, before);
+    return Visit::changed;
+  }
+  return matched ? Visit::matched : Visit::none;
 }
 
 // Only axes of extent 1 move: the order of the elements stays.

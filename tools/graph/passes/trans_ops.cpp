@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/passes/trans_ops.h"
+
 #include <algorithm>
 #include <numeric>
 
+#include "tools/graph/kernels/kernel.h"
 #include "tools/graph/passes/maker.h"
 #include "tools/graph/passes/match.h"
 #include "tools/graph/passes/pass.h"
@@ -88,6 +91,46 @@ Visit transpose_before_reshape(Graph& graph, Node& node) {
   Maker make(graph, node);
   make.replace({make("TransposeD", {merge->input(0)}, {{"perm", std::vector<i64>{0, 2, 3, 1}}})});
   erase_unused(graph, merge);
+  return Visit::gone;
+}
+
+// A joint core moves single elements slowly, since each takes a block of 32 B. A transpose of matrices becomes one of a
+// map, whose channels are the rows or the columns: TransData exchanges 16 x 16, and blocks of 16 channels move.
+Visit transpose_by_blocks(Graph& graph, Node& node, const Target& target) {
+  if (target.chip == nullptr || !is_joint(*target.chip) || node.type != "TransposeD") return Visit::none;
+  const Value& in = *node.input(0);
+  if (!in.shape.known() || in.type != DataType::f16) return Visit::none;
+  const std::vector<i64> perm = permutation(node);
+  const auto rank = static_cast<i64>(perm.size());
+  const auto at = [&](i64 i) { return perm[static_cast<usize>(i)]; };
+  i64 outer = 0;
+  while (outer < rank && at(outer) == outer)
+    ++outer;
+  if (outer == rank) return Visit::none;
+  // The axes behind are two groups that have changed places: [first, rank) and [outer, first).
+  const i64 first = at(outer);
+  for (i64 i = outer; i < rank; ++i) {
+    const i64 moved = i - outer;
+    if (at(i) != (moved < rank - first ? first + moved : outer + moved - (rank - first))) return Visit::none;
+  }
+  const auto extent = [&](i64 from, i64 to) {
+    i64 product = 1;
+    for (i64 a = from; a < to; ++a)
+      product *= in.shape[static_cast<usize>(a)];
+    return product;
+  };
+  const i64 batch = extent(0, outer), rows = extent(outer, first), columns = extent(first, rank);
+  const auto whole = [](i64 n) { return n % static_cast<i64>(kC0) == 0; };
+  // Such a transpose of a map chooses its format itself.
+  const bool map = rank == 4 && outer == 1 && (first == 2 ? whole(rows) : first == 3 && whole(columns));
+  constexpr i64 kFewElements = 1024;
+  if (map || (!whole(rows) && !whole(columns)) || rows * columns < kFewElements) return Visit::matched;
+  Maker make(graph, node);
+  const bool last = whole(rows);  // the rows are channels, which go behind the columns
+  Value* const matrix =
+      make.reshape(node.input(0), last ? Dims{batch, rows, 1, columns} : Dims{batch, 1, rows, columns});
+  make.replace(
+      {make("TransposeD", {matrix}, {{"perm", last ? std::vector<i64>{0, 2, 3, 1} : std::vector<i64>{0, 3, 1, 2}}})});
   return Visit::gone;
 }
 
