@@ -36,6 +36,13 @@ class Builder:
         return self.node("BatchNormalization", x, vector(0.8 * gain, 1.2 * gain), vector(-0.1, 0.1), vector(-0.1, 0.1),
                          vector(0.8, 1.2))
 
+    def split(self, x, parts, axis):
+        """Pieces of one size along an axis."""
+        name = f"Split_{len(self.nodes)}"
+        pieces = [f"{name}_{i}" for i in range(parts)]
+        self.nodes.append(helper.make_node("Split", [x], pieces, name=name, axis=axis))
+        return pieces
+
     def linear(self, x, inputs, outputs):
         w = self.random.normal(0, np.sqrt(1.0 / inputs), (outputs, inputs)).astype(np.float32)
         b = self.random.uniform(-0.1, 0.1, outputs).astype(np.float32)
@@ -88,10 +95,11 @@ class Builder:
         return self.node("Resize", x, "", self.constant(np.array(scales, np.float32)), mode="nearest",
                          coordinate_transformation_mode="asymmetric", nearest_mode="floor")
 
-    def save(self, path, name, inputs, outputs):
-        """`inputs` and `outputs`: shapes by name."""
+    def save(self, path, name, inputs, outputs, integers=()):
+        """`inputs` and `outputs`: shapes by name; those of `integers` are i64."""
         def values(shapes):
-            return [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in shapes.items()]
+            return [helper.make_tensor_value_info(n, TensorProto.INT64 if n in integers else TensorProto.FLOAT, s)
+                    for n, s in shapes.items()]
         graph = helper.make_graph(self.nodes, name, values(inputs), values(outputs), self.weights)
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), path)
 

@@ -148,3 +148,30 @@ def siammask(b, o):
         outputs[pointwise(b, y, o.hidden, filters)] = [o.batch, filters, found, found]
     outputs[refine(b, o, x, ["f0", "f1", "f2"])] = [o.batch, 127 * 127]
     b.save(o.file, "siammask", inputs, outputs)
+
+
+def deeplab(b, o):
+    """Pyramid of dilated convolutions and decoder of DeepLabV3+, behind a short backbone."""
+    def unit(x, channels, filters, kernel=1, stride=1, dilation=1):
+        scale = np.sqrt(2.0 / (channels * kernel * kernel))
+        w = b.random.normal(0, scale, (filters, channels, kernel, kernel)).astype(np.float32)
+        y = b.node("Conv", x, b.constant(w), kernel_shape=[kernel] * 2, strides=[stride] * 2,
+                   pads=[kernel // 2 * dilation] * 4, dilations=[dilation] * 2)
+        return b.node("Relu", b.batch_norm(y, filters))
+
+    def resized(x, channels, extent):
+        return b.node("Resize", x, "", "", b.integers(o.batch, channels, extent, extent), mode="linear",
+                      coordinate_transformation_mode="half_pixel")
+
+    quarter, small = [(o.image - 1) // s + 1 for s in (4, 16)]
+    low = unit(unit("x", 3, o.hidden // 4, 7, 2), o.hidden // 4, o.hidden, 3, 2)
+    x = unit(unit(low, o.hidden, 2 * o.hidden, 3, 2), 2 * o.hidden, 4 * o.hidden, 3, 2)
+    branches = [unit(x, 4 * o.hidden, o.hidden)]
+    branches += [unit(x, 4 * o.hidden, o.hidden, 3, dilation=d) for d in (6, 12, 18)]
+    mean = unit(b.node("GlobalAveragePool", x), 4 * o.hidden, o.hidden)
+    branches.append(resized(mean, o.hidden, small))
+    x = resized(unit(b.node("Concat", *branches, axis=1), 5 * o.hidden, o.hidden), o.hidden, quarter)
+    x = b.node("Concat", x, unit(low, o.hidden, 48), axis=1)
+    x = pointwise(b, unit(x, o.hidden + 48, o.hidden, 3), o.hidden, o.classes)
+    x = resized(x, o.classes, o.image)
+    b.save(o.file, "deeplab", {"x": [o.batch, 3, o.image, o.image]}, {x: [o.batch, o.classes, o.image, o.image]})

@@ -13,10 +13,11 @@ import sys
 from builder import Builder
 from convolutional import (alexnet, basic_block, block, bottleneck, densenet121, efficientnet_b0, mobilenet_v2, resnet,
                            unet, vgg16)
-from heads import db, siammask, yolo
+from heads import db, deeplab, siammask, yolo
 from llama import llama
+from recurrent import lstm
 from swin import swin
-from transformers import bert, vit
+from transformers import bert, gpt2, vit
 
 
 def residual(name, layers, unit, expansion):
@@ -33,10 +34,15 @@ NETWORKS = {
              {"layers": 12, "hidden": 768, "heads": 12, "sequence": 128}),
     "block": (block, {}, {}),
     "db": (db, {"image": 64, "hidden": 64}, {"image": 640, "hidden": 256}),
+    "deeplab": (deeplab, {"image": 65, "hidden": 32, "classes": 5}, {"image": 513, "hidden": 256, "classes": 21}),
     "densenet121": (densenet121, {"image": 32, "layers": (2, 2, 3, 2)}, {"image": 224, "layers": (6, 12, 24, 16)}),
     "efficientnet_b0": (efficientnet_b0, {"image": 32}, {"image": 224}),
+    "gpt2": (gpt2, {"layers": 1, "hidden": 64, "heads": 2, "sequence": 40, "classes": 128},
+             {"layers": 12, "hidden": 768, "heads": 12, "sequence": 1024, "classes": 50257}),
     "llama_decode": (lambda b, o: llama(b, o, True), *LLAMA),
     "llama_prefill": (lambda b, o: llama(b, o, False), *LLAMA),
+    "lstm": (lstm, {"layers": 1, "hidden": 32, "sequence": 4, "classes": 16, "batch": 3},
+             {"layers": 2, "hidden": 512, "sequence": 32, "classes": 128, "batch": 32}),
     "mobilenet_v2": (mobilenet_v2, {"image": 32}, {"image": 224}),
     "resnet18": (residual("resnet18", [2, 2, 2, 2], basic_block, 1), {"image": 32}, {"image": 224}),
     "resnet50": (residual("resnet50", [3, 4, 6, 3], bottleneck, 4), {"image": 32}, {"image": 224}),

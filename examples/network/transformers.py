@@ -51,3 +51,28 @@ def vit(b, o):
         x = b.node("Add", b.product(inner, 4 * o.hidden, o.hidden), x)
     first = b.node("Gather", b.layer_norm(x, o.hidden), b.constant(np.int64(0)), axis=1)
     b.save(o.file, "vit", {"x": [o.batch, 3, o.image, o.image]}, {b.linear(first, o.hidden, 1000): [o.batch, 1000]})
+
+
+def gpt2(b, o):
+    """Layers of a decoder as GPT-2 has them: tokens by number, a causal mask that Where applies, Gelu by Tanh."""
+    head = o.hidden // o.heads
+    table = b.constant(b.random.normal(0, 0.5, (o.classes, o.hidden)).astype(np.float32))
+    places = b.constant(b.random.normal(0, 0.3, (o.sequence, o.hidden)).astype(np.float32))
+    x = b.node("Add", b.node("Gather", table, "ids", axis=0), places)
+    causal = b.constant(np.tril(np.ones((1, 1, o.sequence, o.sequence), bool)))
+    for _ in range(o.layers):
+        parts = b.split(b.product(b.layer_norm(x, o.hidden), o.hidden, 3 * o.hidden), 3, 2)
+        queries, keys, values = [
+            b.node("Transpose", b.shaped(y, o.batch, o.sequence, o.heads, head), perm=perm)
+            for y, perm in zip(parts, ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))]
+        scores = b.node("Div", b.node("MatMul", queries, keys), b.number(np.sqrt(head)))
+        weights = b.node("Softmax", b.node("Where", causal, scores, b.number(-10000.0)), axis=-1)
+        sums = b.node("Transpose", b.node("MatMul", weights, values), perm=[0, 2, 1, 3])
+        x = b.node("Add", x, b.product(b.shaped(sums, o.batch, o.sequence, o.hidden), o.hidden, o.hidden))
+        y = b.product(b.layer_norm(x, o.hidden), o.hidden, 4 * o.hidden)
+        cube = b.node("Mul", b.node("Pow", y, b.number(3)), b.number(0.044715))
+        inner = b.node("Tanh", b.node("Mul", b.node("Add", y, cube), b.number(np.sqrt(2 / np.pi))))
+        y = b.node("Mul", b.node("Mul", y, b.number(0.5)), b.node("Add", inner, b.number(1)))
+        x = b.node("Add", x, b.product(y, 4 * o.hidden, o.hidden))
+    logits = b.matrix(b.layer_norm(x, o.hidden), o.hidden, o.classes)
+    b.save(o.file, "gpt2", {"ids": [o.batch, o.sequence]}, {logits: [o.batch, o.sequence, o.classes]}, ["ids"])
