@@ -3,9 +3,12 @@
 # SPDX-FileCopyrightText: The Vinci authors
 """Simulated throughput of networks beside the published one: throughput.py VINCI [NETWORK...].
 
-Reads published.csv: images or sentences per second of one chip, f16, with the source; and what the simulator said when it
-saw the network for the first time, before anything was changed because of it, with the commit. Each network is made
-with random weights, compiled and simulated; one execution of the model counts, without copies from and to the host.
+Reads published.csv: images or sentences per second of one chip, f16, with the source; how many executions of the network
+are the work of one image (3 for a step of training: the backward pass has twice the products of the forward pass); and what
+the simulator said when it saw the network for the first time, before anything was changed because of it, with the commit.
+Each network is made with random weights, compiled and simulated; a warm execution of the model counts, without copies from
+and to the host. Rows of first sight up to commit e513e46 are of a first execution. With --docs the table goes into a
+document, between the lines that begin and end it.
 """
 import argparse
 import csv
@@ -16,6 +19,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
+BEGIN, END = "<!-- throughput: written by examples/network/throughput.py -->", "<!-- end of throughput -->"
 
 
 def simulated(vinci, row, options, folder):
@@ -28,7 +32,7 @@ def simulated(vinci, row, options, folder):
     found = re.search(r"tasks on \S+, ([\d.]+) us", run.stdout)
     if run.returncode != 0 or not found:
         return None, (run.stderr.splitlines() or ["no time"])[0]
-    return int(row["batch"]) * 1e6 / float(found.group(1)), ""
+    return int(row["batch"]) * 1e6 / (float(found.group(1)) * int(row["work"])), ""
 
 
 def error(value, published):
@@ -40,11 +44,13 @@ def main():
     parser.add_argument("vinci", help="the tool")
     parser.add_argument("networks", nargs="*", help="only these")
     parser.add_argument("--tiling", default="model", help="as of `vinci compile` (model)")
+    parser.add_argument("--docs", type=pathlib.Path, help="the document that has the table")
     chosen = parser.parse_args()
     with open(HERE / "published.csv", encoding="utf-8") as file:
         rows = [r for r in csv.DictReader(file) if not chosen.networks or r["network"] in chosen.networks]
-    print("| network | chip | batch | published | at first sight | | now | |")
-    print("|---|---|---:|---:|---:|---:|---:|---:|")
+    lines = ["| network | chip | batch | published | of | at first sight | | now | |",
+             "|---|---|---:|---:|---|---:|---:|---:|---:|"]
+    print("\n".join(lines))
     failed = False
     for row in rows:
         with tempfile.TemporaryDirectory() as folder:
@@ -53,7 +59,14 @@ def main():
         first = f"{row['first_sight']} | {error(float(row['first_sight']), published)}" if row["first_sight"] else "- |"
         here = f"{now:.0f} | {error(now, published)}" if now else f"{reason} |"
         failed = failed or now is None
-        print(f"| {row['network']} | {row['chip']} | {row['batch']} | {row['published']} | {first} | {here} |", flush=True)
+        kind = "inference" if row["work"] == "1" else "training"
+        lines.append(f"| {row['network']} {row['options']} | {row['chip']} | {row['batch']} | {row['published']} | {kind} | "
+                     f"{first} | {here} |")
+        print(lines[-1], flush=True)
+    if chosen.docs:
+        text = chosen.docs.read_text(encoding="utf-8")
+        before, rest = text.split(BEGIN)
+        chosen.docs.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{rest.split(END)[1]}", encoding="utf-8")
     return 1 if failed else 0
 
 
