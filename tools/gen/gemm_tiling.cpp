@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "isa/base/error.h"
@@ -175,28 +176,38 @@ double estimate(const GemmTiling& t, const GemmProblem& p, const config::ChipCon
 
 }  // namespace
 
-GemmTiling choose_tiling(const GemmProblem& p, const config::ChipConfig& chip) {
-  GemmTiling best;
-  double best_time = 0;
+std::vector<GemmTiling> choose_tilings(const GemmProblem& p, const config::ChipConfig& chip, usize most) {
+  struct Choice {
+    double time = 0;
+    GemmTiling tiling;
+  };
+  std::vector<Choice> choices;  // the best one of each tile
   const auto limit = [](u64 extent) { return static_cast<u32>(std::min<u64>(align_up<u64>(extent, kUnit), kMaxTile)); };
   for (u32 tm = kUnit; tm <= limit(p.m); tm += kUnit) {
     for (u32 tn = kUnit; tn <= limit(p.n); tn += kUnit) {
       GemmTiling tile{.tile_m = tm, .tile_n = tn};
       if (!fits(tile, p, chip)) continue;
+      std::optional<Choice> best;
       for (const GemmTiling& t : steps_of_k(tile, p, chip)) {
         const double time = estimate(t, p, chip);
-        if (best_time == 0 || time < best_time) {
-          best_time = time;
-          best = t;
-        }
+        if (!best || time < best->time) best = Choice{.time = time, .tiling = t};
       }
+      if (best) choices.push_back(*best);
     }
   }
-  if (best_time == 0) fail(Fault::Unsupported, "{}: the buffers are too small for a 16 x 16 tile", chip.name);
-  // The tiles under way together are about a square of C.
-  const double square = std::sqrt(static_cast<double>(best.blocks) * best.tile_n / best.tile_m);
-  best.strip = std::min(std::bit_floor(static_cast<u32>(std::max(square, 1.0))), best.m_tiles);
-  return best;
+  if (choices.empty()) fail(Fault::Unsupported, "{}: the buffers are too small for a 16 x 16 tile", chip.name);
+  std::ranges::stable_sort(choices, {}, &Choice::time);
+  std::vector<GemmTiling> out;
+  for (usize i = 0; i < std::min(most, choices.size()); ++i) {
+    GemmTiling t = choices[i].tiling;
+    // The tiles under way together are about a square of C.
+    const double square = std::sqrt(static_cast<double>(t.blocks) * t.tile_n / t.tile_m);
+    t.strip = std::min(std::bit_floor(static_cast<u32>(std::max(square, 1.0))), t.m_tiles);
+    out.push_back(t);
+  }
+  return out;
 }
+
+GemmTiling choose_tiling(const GemmProblem& p, const config::ChipConfig& chip) { return choose_tilings(p, chip, 1)[0]; }
 
 }  // namespace vinci::gen

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <vector>
+
 #include "sim/config/chip_config.h"
 
 namespace vinci::gen {
@@ -45,5 +47,7 @@ struct GemmTiling {
 // The tiling with the least estimated time on the chip's cube cores, from the rates of its cost lines and memory
 // (docs/gemm.md).
 GemmTiling choose_tiling(const GemmProblem& problem, const config::ChipConfig& chip);
+// That one and the next ones, each with another tile_m or tile_n, at most `most`.
+std::vector<GemmTiling> choose_tilings(const GemmProblem& problem, const config::ChipConfig& chip, usize most);
 
 }  // namespace vinci::gen

@@ -12,7 +12,7 @@ namespace vinci::profile {
 void OpStatistic::task(const models::TaskRecord& r) {
   if (!is_operator(r)) return;
   const u64 duration = target_.duration(r);
-  Sum& s = sums_[{r.device, op_type(target_.stream(), r), task_type(r)}];
+  Sum& s = sums_[{r.device, target_.op_type(r), task_type(r)}];
   ++s.count;
   s.total += duration;
   s.min = std::min(s.min, duration);

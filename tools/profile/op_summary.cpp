@@ -105,13 +105,18 @@ void OpSummary::task(const models::TaskRecord& r) {
   latest->second = {start, duration};
 
   file_.print("{},{},{},{},{},{},{},{},{}\t,{},{},{},", r.device, target_.model(r), task_id(r), r.stream_id,
-              io::csv_field(r.name), io::csv_field(op_type(target_.stream(), r)), kMissing, task_type(r),
-              microseconds(start), microseconds(duration), microseconds(wait), r.block_dim);
+              io::csv_field(r.name), io::csv_field(target_.op_type(r)), kMissing, task_type(r), microseconds(start),
+              microseconds(duration), microseconds(wait), r.block_dim);
   const auto sums = [&](CoreKind kind) -> const CoreSums& { return r.cores[static_cast<usize>(kind)]; };
   // Of a MIX task the blocks of the vector cores.
   if (target_.split()) file_.print("{},", r.mix ? sums(CoreKind::vector).blocks : 0);
-  // HF32 Eligible; shapes, types and formats of inputs and outputs: a task stream has none
-  file_.print("{}{}", kMissing, missing(6));
+  file_.print("{}", kMissing);  // HF32 Eligible
+  if (const OpDescription* const op = target_.describe(r)) {
+    for (const auto* const t : {&op->inputs, &op->outputs})
+      file_.print(",{},{},{}", io::csv_field(t->shapes), io::csv_field(t->types), io::csv_field(t->formats));
+  } else {
+    file_.print("{}", missing(6));  // a task stream has no shapes, types and formats
+  }
   const double hertz = target_.hertz();
   if (target_.split()) {
     file_.print("{}", missing(1));  // Context ID: of FFTS+ sub-tasks

@@ -33,6 +33,11 @@ u64 Target::host_nanoseconds(const models::TaskRecord& r) const {
   return static_cast<u64>(seconds * 1e9);
 }
 
+std::string_view Target::op_type(const models::TaskRecord& r) const {
+  const OpDescription* const known = describe(r);
+  return known != nullptr ? std::string_view(known->type) : profile::op_type(stream_, r);
+}
+
 std::string_view task_type(const models::TaskRecord& r) {
   const auto it = std::ranges::find(kTypes, r.kind, &TypeOfKind::kind);
   return it == kTypes.end() ? r.kind : it->type;

@@ -2,7 +2,10 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "isa/arch.h"
 #include "models/runtime/task_sink.h"
@@ -13,10 +16,24 @@
 // What all files of a profile need to know of the run.
 namespace vinci::profile {
 
+// What a task stream does not say of an operator: its type, and of its tensors shapes ("1,64,56,56;64,64,3,3"), data
+// types
+// ("FLOAT16;FLOAT16") and formats ("NC1HWC0;FRACTAL_Z"), in the vendor's words.
+struct OpDescription {
+  std::string type;
+  struct Tensors {
+    std::string shapes, types, formats;
+  } inputs, outputs;
+};
+
 class Target {
  public:
-  // Both must outlive the profile.
-  Target(const config::ChipConfig& chip, const task::TaskStream& stream) : chip_(chip), stream_(stream) {}
+  // Null where nothing is known.
+  using Describe = std::function<const OpDescription*(const models::TaskRecord&)>;
+
+  // Chip and stream must outlive the profile.
+  Target(const config::ChipConfig& chip, const task::TaskStream& stream, Describe describe = {})
+      : chip_(chip), stream_(stream), describe_(std::move(describe)) {}
 
   const task::TaskStream& stream() const { return stream_; }
   bool split() const { return chip_.vector_cores > 0; }  // cube and vector cores
@@ -37,10 +54,14 @@ class Target {
     return std::get_if<task::Hccl>(&stream_.streams[r.stream_id].tasks[r.task_id].op);
   }
   bool bound(const models::TaskRecord& r) const { return model(r) != task::kNone; }
+  const OpDescription* describe(const models::TaskRecord& r) const { return describe_ ? describe_(r) : nullptr; }
+  // The operator's type: as it is described, else the kernel, the AICPU function or the collective that a task runs.
+  std::string_view op_type(const models::TaskRecord& r) const;
 
  private:
   const config::ChipConfig& chip_;
   const task::TaskStream& stream_;
+  Describe describe_;
 };
 
 // Whether a task is an operator, as op_summary and op_statistic list them: a kernel or a collective.
@@ -49,7 +70,7 @@ bool is_operator(const models::TaskRecord& r);
 bool on_cores(const models::TaskRecord& r);
 // AI_CORE, AI_VECTOR_CORE, MIX_AIC, AI_CPU, COMMUNICATION; of other tasks their kind.
 std::string_view task_type(const models::TaskRecord& r);
-// The operator's type: the kernel, the AICPU function or the collective that a task runs.
+// The kernel, the AICPU function or the collective that a task runs.
 std::string_view op_type(const task::TaskStream& stream, const models::TaskRecord& r);
 
 // The number of a task in its stream as the hardware holds it, 16 bits, and how often those have rolled over.

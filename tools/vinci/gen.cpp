@@ -10,6 +10,7 @@
 #include "tools/gen/gemm.h"
 #include "tools/gen/studies/studies.h"
 #include "tools/vinci/commands.h"
+#include "tools/vinci/gen_op.h"
 #include "tools/vinci/options.h"
 
 namespace vinci::cli {
@@ -113,6 +114,7 @@ void add_gen(CLI::App& app) {
   gemm->add_option("-o,--output", o->folder, "Folder for gemm.yaml, gemm.s, a.npy and b.npy")->required();
   gemm->footer("Example: vinci gen gemm --m 1024 --n 1024 --k 1024 -o gemm && vinci run gemm/gemm.yaml");
   gemm->callback([o] { generate(*o); });
+  add_gen_ops(*sub);
   add_studies(*sub);
 }
 

@@ -66,6 +66,19 @@ std::vector<std::byte> to_storage(const Value& value, const Tensor& tensor) {
 
 }  // namespace
 
+std::vector<u64> stored_extents(const Value& value) {
+  if (value.format == isa::Format::ND) {
+    // A scalar is an array of one element: buffers have a shape.
+    if (value.shape.rank() == 0) return {1};
+    return {value.shape.dims().begin(), value.shape.dims().end()};
+  }
+  const isa::TensorLayout layout = layout_of(value, value.format);
+  std::vector<u64> out;
+  for (usize i = 0; i < layout.dims(); ++i)
+    out.push_back(layout.dim(i));
+  return out;
+}
+
 std::vector<std::byte> to_storage(const Value& value, const Array& array) {
   Array typed = array;
   typed.type = value.type;

@@ -23,6 +23,8 @@ bool is_alias(const Node& node);
 const Value* storage_of(const Value* value);
 // A constant as it lies in memory, with zeros behind it up to allocated_bytes().
 std::vector<std::byte> stored_constant(const Value& value);
+// Extents of a tensor as it lies in memory.
+std::vector<u64> stored_extents(const Value& value);
 // A tensor as it lies in memory, and back.
 std::vector<std::byte> to_storage(const Value& value, const Array& array);
 Array from_storage(const Value& value, std::span<const std::byte> bytes);

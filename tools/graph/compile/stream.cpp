@@ -18,12 +18,6 @@
 namespace vinci::graph {
 namespace {
 
-// A scalar is an array of one element: buffers have a shape.
-std::vector<u64> extents(const Value& value) {
-  if (value.shape.rank() == 0) return {1};
-  return {value.shape.dims().begin(), value.shape.dims().end()};
-}
-
 // What the input that chooses a bin is without a value: the row of MapIndex's table with the largest product.
 std::optional<std::vector<std::byte>> largest_bin(const Value& value) {
   if (value.uses().empty() || value.uses()[0].node->type != "MapIndex") return std::nullopt;
@@ -119,17 +113,16 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
   buffers.load_weights(s, main);
   for (usize i = 0; i < graph.inputs.size(); ++i) {
     const Value* const v = graph.inputs[i];
-    task::Buffer contents{.name = names.add(v->name), .dtype = dtype_of(*v), .shape = extents(*v)};
+    task::Buffer contents{.name = names.add(v->name), .dtype = dtype_of(*v), .shape = stored_extents(*v)};
     if (i < options.inputs.size()) {
-      const Tensor tensor(options.inputs[i]);
-      contents.data.assign(tensor.bytes().begin(), tensor.bytes().end());
+      contents.data = to_storage(*v, options.inputs[i]);
     } else if (const auto bin = largest_bin(*v)) {
       contents.data = *bin;
     } else {
       contents.random = true;
     }
     const task::BufferRef host = s.host(std::move(contents));
-    main.memcpy(buffers.at(v), host, v->shape.elements() * info(v->type).bytes);
+    main.memcpy(buffers.at(v), host, stored_bytes(*v));
     fill_behind(*v, buffers, main);
   }
   for (const CompiledNode& n : network.nodes) {
@@ -144,7 +137,8 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
   };
   if (options.sunk) {
     const task::ModelRef model = s.model("network");
-    main.execute(model);
+    for (u32 i = 0; i < options.executions; ++i)
+      main.execute(model);
     add_tasks(s.stream(std::string(kModelStream), {.model = model}));
   } else {
     first = main.size();
@@ -155,8 +149,8 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
     const task::BufferRef host = s.host({.name = names.add("out_" + v->name),
                                          .output = files.add(v->name) + ".npy",
                                          .dtype = dtype_of(*v),
-                                         .shape = extents(*v)});
-    main.memcpy(host, buffers.at(v), v->shape.elements() * info(v->type).bytes);
+                                         .shape = stored_extents(*v)});
+    main.memcpy(host, buffers.at(v), stored_bytes(*v));
   }
   if (options.host_seconds > 0 && last > first) {
     task::ThreadRef host = s.thread("main");

@@ -20,6 +20,8 @@ struct StreamOptions {
   std::vector<Array> inputs = {};
   // One task of the host executes the model; else the host launches each task, and works so long in front of it.
   bool sunk = true;
+  // How often the model is executed, where it is sunk. The second execution finds caches as the first one left them.
+  u32 executions = 1;
   double host_seconds = 0;
   // Gets the place of the task of each of Network::nodes in the stream of the model.
   std::vector<u32>* positions = nullptr;

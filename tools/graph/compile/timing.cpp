@@ -12,6 +12,8 @@
 #include "sim/task/run_memory.h"
 #include "tools/graph/compile/storage.h"
 #include "tools/graph/compile/stream.h"
+#include "tools/profile/op_statistic.h"
+#include "tools/profile/op_summary.h"
 
 namespace vinci::graph {
 namespace {
@@ -57,22 +59,92 @@ std::vector<models::TaskRecord> timed_tasks(const Network& network, const task::
   return with_data(true);
 }
 
+// Of ge::DataType.
+std::string_view ge_name(DataType type) {
+  switch (type) {
+    case DataType::f16: return "FLOAT16";
+    case DataType::bf16: return "DT_BF16";
+    case DataType::f32: return "FLOAT";
+    case DataType::f64: return "DOUBLE";
+    case DataType::i8: return "INT8";
+    case DataType::i16: return "INT16";
+    case DataType::i32: return "INT32";
+    case DataType::i64: return "INT64";
+    case DataType::u8: return "UINT8";
+    case DataType::u16: return "UINT16";
+    case DataType::u32: return "UINT32";
+    case DataType::u64: return "UINT64";
+    case DataType::boolean: return "BOOL";
+  }
+  return "";
+}
+
+profile::OpDescription::Tensors described(const std::vector<const Value*>& values) {
+  std::vector<std::string> shapes;
+  std::vector<std::string_view> types, formats;
+  for (const Value* const v : values) {
+    shapes.push_back(fmt::format("{}", fmt::join(v->shape.dims(), ",")));
+    types.push_back(ge_name(v->type));
+    formats.push_back(isa::name(v->format));
+  }
+  return {.shapes = fmt::format("{}", fmt::join(shapes, ";")),
+          .types = fmt::format("{}", fmt::join(types, ";")),
+          .formats = fmt::format("{}", fmt::join(formats, ";"))};
+}
+
+// The type of a fused node is that of its first one, as CANN has it.
+profile::OpDescription described(const Node& node) {
+  const Group group(node);
+  return {.type = group.nodes()[0]->type, .inputs = described(group.inputs()), .outputs = described(group.outputs())};
+}
+
+void write_profile(const Network& network, const task::TaskStream& stream, const std::vector<u32>& positions,
+                   const std::vector<const models::TaskRecord*>& records, const std::string& folder) {
+  std::map<u32, profile::OpDescription> at;
+  for (usize i = 0; i < network.nodes.size(); ++i)
+    at[positions[i]] = described(*network.nodes[i].node);
+  const profile::Target target(network.chip, stream, [&](const models::TaskRecord& r) {
+    const auto found = at.find(r.task_id);
+    return found == at.end() ? nullptr : &found->second;
+  });
+  profile::OpSummary summary(folder + "/op_summary.csv", target);
+  profile::OpStatistic statistic(folder + "/op_statistic.csv", target);
+  for (profile::Writer* const writer : std::initializer_list<profile::Writer*>{&summary, &statistic}) {
+    for (const models::TaskRecord* const r : records)
+      writer->task(*r);
+    writer->commit();
+  }
+}
+
 }  // namespace
 
-NetworkTime time_network(const Network& network) {
+NetworkTime time_network(const Network& network, u32 executions, const std::string& profile) {
   std::vector<u32> positions;
-  const task::BuiltStream stream = to_task_stream(network, "timing", {.positions = &positions});
+  const task::BuiltStream stream =
+      to_task_stream(network, "timing", {.executions = executions, .positions = &positions});
   const std::vector<models::TaskRecord> records = timed_tasks(network, stream.stream());
-  std::map<u32, const models::TaskRecord*> at;
-  for (const models::TaskRecord& r : records)
+  // Tasks end in the order of the stream: the last record of a task is that of the last execution.
+  std::map<u32, const models::TaskRecord*> at, first_at;
+  for (const models::TaskRecord& r : records) {
     at[r.task_id] = &r;
+    first_at.emplace(r.task_id, &r);
+  }
   const double us = 1e6 / static_cast<double>(network.chip.clock);
+  const auto span = [&](const std::map<u32, const models::TaskRecord*>& records) {
+    u64 first = ~u64{0}, last = 0;
+    for (const u32 position : positions) {
+      const auto found = records.find(position);
+      if (found == records.end()) continue;  // in a branch that has not run
+      first = std::min(first, found->second->start);
+      last = std::max(last, found->second->end);
+    }
+    return last > 0 ? static_cast<double>(last - first) * us : 0;
+  };
   NetworkTime out;
-  u64 first = ~u64{0}, last = 0;
   for (usize i = 0; i < network.nodes.size(); ++i) {
     NodeTime& n = out.nodes.emplace_back(NodeTime{.node = &network.nodes[i]});
     const auto found = at.find(positions[i]);
-    if (found == at.end()) continue;  // in a branch that has not run
+    if (found == at.end()) continue;
     const models::TaskRecord& r = *found->second;
     const auto cycles = static_cast<double>(r.end - r.start);
     n.microseconds = cycles * us;
@@ -83,10 +155,16 @@ NetworkTime time_network(const Network& network) {
     }
     out.read_bytes += n.read_bytes;
     out.written_bytes += n.written_bytes;
-    first = std::min(first, r.start);
-    last = std::max(last, r.end);
   }
-  if (last > 0) out.microseconds = static_cast<double>(last - first) * us;
+  out.microseconds = span(at);
+  out.first_microseconds = span(first_at);
+  if (!profile.empty()) {
+    std::vector<const models::TaskRecord*> last;
+    for (const auto& [position, record] : at)
+      last.push_back(record);
+    std::ranges::stable_sort(last, {}, &models::TaskRecord::start);
+    write_profile(network, stream.stream(), positions, last, profile);
+  }
   return out;
 }
 
@@ -105,9 +183,11 @@ std::string node_table(const Network& network, const NetworkTime& time) {
                        sum == 0 ? 0 : 100 * t.microseconds / sum, 100 * t.cube_use, ceil_div<u64>(t.read_bytes, 1024),
                        ceil_div<u64>(t.written_bytes, 1024), text(n.tiling), fmt::join(n.node->origins, " "));
   }
-  out += fmt::format("{} tasks on {}, {:.2f} us; buffers of {} KiB, {} KiB without reuse, at least {} KiB\n",
-                     network.nodes.size(), network.chip.name, time.microseconds, network.memory.features / 1024,
-                     network.memory.without_reuse / 1024, network.memory.lower_bound / 1024);
+  out += fmt::format(
+      "{} tasks on {}, {:.2f} us warm, {:.2f} us in the first execution; buffers of {} KiB, {} KiB without "
+      "reuse, at least {} KiB\n",
+      network.nodes.size(), network.chip.name, time.microseconds, time.first_microseconds,
+      network.memory.features / 1024, network.memory.without_reuse / 1024, network.memory.lower_bound / 1024);
   return out;
 }
 

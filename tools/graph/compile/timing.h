@@ -9,7 +9,7 @@
 
 namespace vinci::graph {
 
-// A task of a network in time.
+// A task of a network in time, in the last execution.
 struct NodeTime {
   const CompiledNode* node = nullptr;
   double microseconds = 0;                // from the start of the first block to the end of the last one
@@ -20,11 +20,14 @@ struct NodeTime {
 struct NetworkTime {
   std::vector<NodeTime> nodes;            // in order
   double microseconds = 0;                // from the start of the first task of the model to the end of the last one
+  double first_microseconds = 0;          // of the first execution, whose caches are cold
   u64 read_bytes = 0, written_bytes = 0;  // of global memory, all tasks
 };
 
-// Simulates one execution of the model without data.
-NetworkTime time_network(const Network& network);
+// Simulates so many executions of the model without data. The second one is warm: caches of instructions and L2 have
+// what the first one left there. With `profile`, op_summary.csv and op_statistic.csv of the last execution are written
+// into that folder, as the vendor's profiler has them.
+NetworkTime time_network(const Network& network, u32 executions = 1, const std::string& profile = "");
 
 // A line for each node: name, kernel, tiling, blocks, time and share, use of the cube units, traffic of global memory,
 // nodes of the model.

@@ -3,6 +3,7 @@
 #include "tools/graph/kernels/convolution_tiling.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "isa/base/error.h"
 #include "tools/graph/kernels/vector_ops.h"
@@ -28,7 +29,9 @@ double estimate(const ConvProblem& x, const ConvSizes& s, const config::ChipConf
   const double depth = n(x.depth());
   const u64 strips = s.strip ? static_cast<u64>(x.window.kernel[0]) : 1;
   const u64 l0_steps = s.strip ? x.c1 * strips * ceil_div(x.kernel_width() * kC0, s.k) : ceil_div(x.depth(), s.k);
-  const double cube = m * columns * depth / 4096 + n(l0_steps) * chip.core.cube.startup;
+  const config::CoreRates& rates = chip.core.rates;
+  const double steps = std::ceil(m / rates.m) * std::ceil(columns / rates.n) * std::ceil(depth / rates.k);
+  const double cube = steps * chip.core.cube.per_step + n(l0_steps) * chip.core.cube.startup;
   const auto& move = chip.core.move;
   const double l1_steps = n(ceil_div(x.c1, s.c1) * strips);
   // Weights that stay are loaded when the filters change, and products wait for them.

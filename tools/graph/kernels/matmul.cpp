@@ -106,12 +106,15 @@ constexpr std::array kFields{
     Field{"strip", &gen::GemmTiling::strip}};
 
 std::vector<Tiling> matmul_tilings(const Group& group, const config::ChipConfig& chip) {
-  const gen::GemmTiling t = gen::choose_tiling(*problem_of(group), chip);
-  Tiling out;
-  for (const Field& f : kFields) {
-    if (t.*f.member > 1) out[std::string(f.name)] = t.*f.member;
+  constexpr usize kMost = 8;
+  std::vector<Tiling> out;
+  for (const gen::GemmTiling& t : gen::choose_tilings(*problem_of(group), chip, kMost)) {
+    Tiling& tiling = out.emplace_back();
+    for (const Field& f : kFields) {
+      if (t.*f.member > 1) tiling[std::string(f.name)] = t.*f.member;
+    }
   }
-  return {out};
+  return out;
 }
 
 gen::GemmTiling gemm_tiling(const gen::GemmProblem& p, const config::ChipConfig& chip, const Tiling& tiling) {

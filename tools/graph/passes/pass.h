@@ -57,7 +57,7 @@ struct Pass {
   std::string_view name;  // in switch files; GE's where GE has the pass. A pass of two stages is there twice
   Stage stage;
   Level level;
-  bool changes_values;  // results may differ beyond their order of rounding
+  bool changes_values;  // bits of results may differ; without it, they are equal
   std::string_view doc;
   // One of these. Neighbours in the list that look at nodes share one walk over the graph: each node is seen by all of
   // them before the next one, so that shapes and constants reach those behind it. A visit may insert nodes in front of
