@@ -36,6 +36,7 @@ build app
 compile --tiling-key=9 --op-host="$folder/shared"
 build app
 ./app f 1 0.5 0
+"$tool" cc -c "$folder/op_kernel/affine_own.cpp" -o kernel.o --op-host="$folder/op_host" --op-type=AffineMap
 compile --op-type=AffineListed --op-config=2  # int32 and int32, of 2 x 2
 build app
 ./app i 3 4 6

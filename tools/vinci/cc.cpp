@@ -425,7 +425,9 @@ class Compilation {
                  {"-fno-vectorize", "-fno-slp-vectorize", "-fpass-plugin=" + plugin().string(),
                   "-Wno-unused-command-line-argument", "-Wno-parentheses-equality", "-Wno-deprecated-declarations",
                   // `object.template IterateAll(c)` is what samples write, and what other compilers take.
-                  "-Wno-missing-template-arg-list-after-template-kw"});
+                  "-Wno-missing-template-arg-list-after-template-kw",
+                  // So are numbers in braces that may not fit, which clang refuses otherwise.
+                  "-Wno-error=c++11-narrowing"});
     words.insert(words.end(), {"-c", "-x", "c++-cpp-output", input, "-o", object});
     run(words);
   }

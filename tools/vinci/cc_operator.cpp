@@ -46,6 +46,7 @@ class Joined {
     const fs::path normal = fs::weakly_canonical(file);
     if (std::ranges::find(seen_, normal) != seen_.end()) return;
     seen_.push_back(normal);
+    bool first = true;
     std::istringstream text(io::read_file(file.string()));
     for (std::string line; std::getline(text, line);) {
       usize at = line.find_first_not_of(" \t");
@@ -57,6 +58,9 @@ class Joined {
       const auto directive = [&](std::string_view name) {
         return at != std::string::npos && line.compare(at, name.size(), name) == 0;
       };
+      // Files of different sources may have the same guard.
+      if (first && directive("ifndef ")) out_ += "#undef " + line.substr(at + 7) + "\n";
+      first = first && directive("pragma");
       if (!directive("include")) {
         // A test for another package's version may not hold where its headers are left out.
         if (!directive("pragma") && !directive("error") && !directive("warning")) out_ += line + "\n";
@@ -175,6 +179,19 @@ constexpr std::array kTypes{Type{0, "DT_FLOAT", "float"},
                             Type{35, "DT_FLOAT8_E5M2", "fp8_e5m2_t"},
                             Type{36, "DT_FLOAT8_E4M3FN", "fp8_e4m3fn_t"}};
 
+// Whether the text defines a struct of that name.
+bool defines(std::string_view text, std::string_view name) {
+  constexpr std::string_view kStruct = "struct";
+  const auto skip = [&](usize at) { return std::min(text.find_first_not_of(" \t\r\n", at), text.size()); };
+  for (usize at = text.find(kStruct); at != std::string_view::npos; at = text.find(kStruct, at + 1)) {
+    const usize begin = skip(at + kStruct.size()), end = begin + name.size();
+    if (text.substr(begin, name.size()) != name) continue;
+    const usize next = skip(end);
+    if (next < text.size() && (text[next] == '{' || text[next] == ':')) return true;
+  }
+  return false;
+}
+
 std::string macros_of(const Definition& definition) {
   std::string out;
   std::vector<std::string> seen;
@@ -274,9 +291,13 @@ std::string write_operator_header(const OperatorOptions& options, const std::vec
   run_compiler(words);
   const ascendc::TilingStructs structs(io::read_file(preprocessed));
   const auto registered = structs.of(definition.name);
+  Joined kernel(folders);
+  kernel.add(source);
+  const std::string kernel_text = kernel.take();
   std::vector<std::string> types;
   std::string own;
   for (const auto& [name, type] : registered) {
+    if (defines(kernel_text, type)) continue;  // the kernel has its own, perhaps in a namespace
     types.push_back(type);
     if (name == definition.name && own.empty()) own = type;
     if (options.tiling_key && name == fmt::format("{}_{}", definition.name, *options.tiling_key)) own = type;

@@ -131,8 +131,16 @@ class Rewriter {
     return text(i + 3) == "aic" ? "cube" : text(i + 3) == "aiv" ? "vector" : "";
   }
 
-  // The `if` of `if ASCEND_IS_AIC` and the like, after preprocessing.
-  bool is_kind_test(usize i) const { return text(i) == "if" && is(i + 1, '(') && text(i + 2) == "vinci_core_type"; }
+  // The `if` of `if ASCEND_IS_AIC` and the like, after preprocessing; no condition with other parts, which need not be
+  // constant.
+  bool is_kind_test(usize i) const {
+    if (text(i) != "if" || !is(i + 1, '(') || text(i + 2) != "vinci_core_type") return false;
+    const usize close = closing(i + 1);
+    for (usize k = i + 3; k < close && k < tokens_.size(); ++k) {
+      if (is(k, '&') || is(k, '|') || text(k) == "and" || text(k) == "or") return false;
+    }
+    return true;
+  }
 
   // The "[" of the declaration of an array in a memory of the core, which begins at i with its address space. C++ has
   // such variables in no function.

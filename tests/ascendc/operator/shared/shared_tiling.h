@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#pragma once
+#ifndef VINCI_TEST_SHARED_TILING_H
+#define VINCI_TEST_SHARED_TILING_H
 
 #include "register/tilingdata_base.h"
 
@@ -8,3 +9,4 @@
 namespace optiling {
 REGISTER_TILING_DATA_CLASS(AffineMap_9, AffineShort)
 }  // namespace optiling
+#endif

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#define VINCI_KERNEL_OF_OPERATOR
+
 // The same numbers for the preprocessor: kernels of operators compare them with ORIG_DTYPE_<NAME> and FORMAT_<NAME>.
 // The enumerators of host code have these names, so headers with such enumerators go before this one.
 #include "ascendc/graph_types.h"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "ascendc/graph_types.h"
+#include "ascendc/graph_operator.h"
 
 // Definitions of operators: inputs and outputs with their data types, by chip. `vinci cc --op-host` compiles and runs
 // one to learn the macros of its kernel. Documentation: Ascend C operator prototype registration.
@@ -27,10 +27,13 @@ enum class FollowType { ALL, DTYPE, FORMAT, SHAPE, INVALID_TYPE };
 enum class FormatCheckOption { DEFAULT, STRICT, MAX };
 enum class ItemFindStatus { ITEM_FIND, ITEM_NOEXIST };
 enum class InitValueType { INIT_VALUE_DEFAULT, INIT_VALUE_UINT64_T };
+enum class ScalarType { UINT64, INT64, UINT32, INT32, UINT16, INT16, UINT8, INT8, FLOAT32, FLOAT16, INVALID_TYPE };
 enum class HcclServerType { AICPU, AICORE, CCU, MAX };
+// What an output is filled with, as a value of a type.
 struct ScalarVar {
-  template <class... T>
-  ScalarVar(T&&...) {}
+  ScalarVar() = default;
+  template <class T>
+  ScalarVar(ScalarType, T) {}
 };
 
 // Every function that has no say in the kernel's macros: accepted, without an effect.
@@ -78,7 +81,8 @@ class OpParamDef {
   VINCI_OP_IGNORED(OpParamDef, AutoContiguous)
   VINCI_OP_IGNORED(OpParamDef, IgnoreContiguous)
   VINCI_OP_IGNORED(OpParamDef, Version)
-  VINCI_OP_IGNORED(OpParamDef, InitValue)
+  OpParamDef& InitValue(std::uint64_t) { return *this; }
+  OpParamDef& InitValue(const ScalarVar&) { return *this; }
   OpParamDef& InitValue(const std::vector<ScalarVar>&) { return *this; }
   VINCI_OP_IGNORED(OpParamDef, OutputShapeDependOnCompute)
   VINCI_OP_IGNORED(OpParamDef, Comment)

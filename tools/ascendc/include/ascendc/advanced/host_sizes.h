@@ -8,36 +8,10 @@
 #include <vector>
 
 #include "ascendc/advanced/sizes.h"
-#include "ascendc/graph_types.h"
+#include "ascendc/graph_operator.h"
 
 // Host functions that say how much temporary memory a function of the high-level API needs at least, and how much it
 // can use. Documentation: Ascend C API, high-level API, the functions Get..TmpSize.
-namespace ge {
-
-class Shape {
- public:
-  Shape() = default;
-  Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
-  explicit Shape(const std::vector<int64_t>& dims) : dims_(dims) {}
-
-  std::size_t GetDimNum() const { return dims_.size(); }
-  int64_t GetDim(std::size_t index) const { return dims_[index]; }
-  int64_t SetDim(std::size_t index, int64_t value) { return dims_[index] = value; }
-  std::vector<int64_t> GetDims() const { return dims_; }
-  // The number of elements.
-  int64_t GetShapeSize() const {
-    int64_t size = dims_.empty() ? 0 : 1;
-    for (const int64_t dim : dims_)
-      size *= dim;
-    return size;
-  }
-
- private:
-  std::vector<int64_t> dims_;
-};
-
-}  // namespace ge
-
 namespace AscendC {
 
 using TensorShape = ge::Shape;

@@ -5,9 +5,9 @@
 #include "vinci/ascendc.h"
 
 // What the host asks of the platform: the chip that the program runs on. Documentation: platform information.
-enum class NpuArch : uint32_t { DAV_1001 = 1001, DAV_2002 = 2002, DAV_2201 = 2201, DAV_3510 = 3510 };
-
 namespace platform_ascendc {
+
+enum class NpuArch : uint32_t { DAV_1001 = 1001, DAV_2002 = 2002, DAV_2201 = 2201, DAV_3510 = 3510 };
 
 enum class CoreMemType { L0_A = 0, L0_B = 1, L0_C = 2, L1 = 3, L2 = 4, UB = 5, HBM = 6, FB = 7, BT = 8, RESERVED };
 enum class SocVersion { ASCEND910 = 0, ASCEND910B, ASCEND310P, ASCEND310B, RESERVED_VERSION = 99999 };
@@ -61,3 +61,7 @@ class PlatformAscendCManager {
 };
 
 }  // namespace platform_ascendc
+
+#ifndef VINCI_KERNEL_OF_OPERATOR  // such kernels may have the name for something else
+using platform_ascendc::NpuArch;  // NOLINT(google-global-names-in-headers): as published
+#endif
