@@ -31,6 +31,7 @@
 #include "ascendc/fixpipe.h"
 #include "ascendc/fused.h"
 #include "ascendc/gather.h"
+#include "ascendc/hccl.h"
 #include "ascendc/image.h"
 #include "ascendc/layout.h"
 #include "ascendc/limits.h"

@@ -59,7 +59,9 @@ namespace __cce_scalar {
 // The order in which load_* take fractals of the source.
 enum addr_cal_mode_t { inc = 0, dec };
 }  // namespace __cce_scalar
-using __cce_scalar::addr_cal_mode_t;  // older compilers have it here
+using __cce_scalar::addr_cal_mode_t;  // NOLINT(google-global-names-in-headers): older compilers have them here
+using __cce_scalar::dec;              // NOLINT(google-global-names-in-headers)
+using __cce_scalar::inc;              // NOLINT(google-global-names-in-headers)
 
 // What a pointer to a tile is to the compiler: the pointer.
 #define __cce_get_tile_ptr(pointer) (pointer)

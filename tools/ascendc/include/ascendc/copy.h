@@ -12,7 +12,8 @@ namespace AscendC {
 // Rows of blockLen bytes; strides are bytes in global memory and blocks of 32 bytes in the core.
 struct DataCopyExtParams {
   DataCopyExtParams() = default;
-  DataCopyExtParams(uint16_t count, uint32_t length, uint32_t src_stride, uint32_t dst_stride, uint32_t reserved)
+  constexpr DataCopyExtParams(uint16_t count, uint32_t length, uint32_t src_stride, uint32_t dst_stride,
+                              uint32_t reserved)
       : blockCount(count), blockLen(length), srcStride(src_stride), dstStride(dst_stride), rsv(reserved) {}
   uint16_t blockCount = 1;
   uint32_t blockLen = 0, srcStride = 0, dstStride = 0, rsv = 0;
@@ -20,7 +21,7 @@ struct DataCopyExtParams {
 
 struct DataCopyPadParams {
   DataCopyPadParams() = default;
-  DataCopyPadParams(bool pad, uint8_t left, uint8_t right, uint64_t value)
+  constexpr DataCopyPadParams(bool pad, uint8_t left, uint8_t right, uint64_t value)
       : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
   bool isPad = false;
   uint8_t leftPadding = 0, rightPadding = 0;
@@ -30,7 +31,7 @@ struct DataCopyPadParams {
 template <typename T>
 struct DataCopyPadExtParams {
   DataCopyPadExtParams() = default;
-  DataCopyPadExtParams(bool pad, uint8_t left, uint8_t right, T value)
+  constexpr DataCopyPadExtParams(bool pad, uint8_t left, uint8_t right, T value)
       : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
   bool isPad = false;
   uint8_t leftPadding = 0, rightPadding = 0;

@@ -22,10 +22,10 @@ enum class DeqScale : uint8_t { DEQ_NONE = 0, DEQ, VDEQ, DEQ8, VDEQ8, DEQ16, VDE
 
 struct DataCopyEnhancedParams {
   DataCopyEnhancedParams() = default;
-  DataCopyEnhancedParams(BlockMode mode, DeqScale scale, uint64_t value, uint8_t store_mode, bool relu)
+  constexpr DataCopyEnhancedParams(BlockMode mode, DeqScale scale, uint64_t value, uint8_t store_mode, bool relu)
       : blockMode(mode), deqScale(scale), deqValue(value), sidStoreMode(store_mode), isRelu(relu) {}
-  DataCopyEnhancedParams(BlockMode mode, DeqScale scale, uint64_t value, uint8_t store_mode, bool relu, pad_t pad,
-                         uint64_t pad_value)
+  constexpr DataCopyEnhancedParams(BlockMode mode, DeqScale scale, uint64_t value, uint8_t store_mode, bool relu,
+                                   pad_t pad, uint64_t pad_value)
       : DataCopyEnhancedParams(mode, scale, value, store_mode, relu) {
     padMode = pad;
     padValue = pad_value;

@@ -13,8 +13,8 @@ namespace AscendC {
 // of 8 bits, and counted so: dValue and the strides of elements are half of them. Source: the published samples.
 struct Nd2NzParams {
   Nd2NzParams() = default;
-  Nd2NzParams(uint16_t matrices, uint16_t rows, uint16_t columns, uint16_t src_matrix, uint16_t src_row,
-              uint16_t dst_column, uint16_t dst_row, uint16_t dst_matrix)
+  constexpr Nd2NzParams(uint16_t matrices, uint16_t rows, uint16_t columns, uint16_t src_matrix, uint16_t src_row,
+                        uint16_t dst_column, uint16_t dst_row, uint16_t dst_matrix)
       : ndNum(matrices),
         nValue(rows),
         dValue(columns),

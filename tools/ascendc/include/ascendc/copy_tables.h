@@ -11,7 +11,7 @@ namespace AscendC {
 // Rows of blockLen blocks of 32 bytes; strides are the blocks between the end of a row and the next one.
 struct DataCopyParams {
   DataCopyParams() = default;
-  DataCopyParams(uint16_t count, uint16_t length, uint16_t src_stride, uint16_t dst_stride)
+  constexpr DataCopyParams(uint16_t count, uint16_t length, uint16_t src_stride, uint16_t dst_stride)
       : blockCount(count), blockLen(length), srcStride(src_stride), dstStride(dst_stride) {}
   uint16_t blockCount = 1, blockLen = 0;
   union {

@@ -258,6 +258,7 @@ class GroupBarrier {
 
 constexpr uint64_t RESERVED_WORKSPACE = __NPU_ARCH__ == 2201 ? 16 * 1024 * 1024 : 2 * 1024 * 1024;
 inline void SetSysWorkspace(GM_ADDR workspace) { ::vinci::ascendc::core().workspace = (void*)workspace; }
+inline void SetSysWorkspaceForce(GM_ADDR workspace) { SetSysWorkspace(workspace); }
 inline GM_ADDR GetSysWorkSpacePtr() { return (GM_ADDR)::vinci::ascendc::core().workspace; }
 inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) {
   GM_ADDR const system = GetSysWorkSpacePtr();
@@ -267,6 +268,7 @@ inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) {
 }  // namespace AscendC
 
 // Samples name them both ways.
-using AscendC::GetSysWorkSpacePtr;  // NOLINT(google-global-names-in-headers)
-using AscendC::GetUserWorkspace;    // NOLINT(google-global-names-in-headers)
-using AscendC::SetSysWorkspace;     // NOLINT(google-global-names-in-headers)
+using AscendC::GetSysWorkSpacePtr;    // NOLINT(google-global-names-in-headers)
+using AscendC::GetUserWorkspace;      // NOLINT(google-global-names-in-headers)
+using AscendC::SetSysWorkspace;       // NOLINT(google-global-names-in-headers)
+using AscendC::SetSysWorkspaceForce;  // NOLINT(google-global-names-in-headers)

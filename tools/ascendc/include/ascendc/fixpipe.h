@@ -24,10 +24,11 @@ inline constexpr FixpipeConfig CFG_ROW_MAJOR = {CO2Layout::ROW_MAJOR};
 // elements between rows.
 struct FixpipeParamsV220 {
   FixpipeParamsV220() = default;
-  FixpipeParamsV220(uint16_t n, uint16_t m, uint16_t src_stride, uint32_t dst_stride, bool relu)
+  constexpr FixpipeParamsV220(uint16_t n, uint16_t m, uint16_t src_stride, uint32_t dst_stride, bool relu)
       : nSize(n), mSize(m), srcStride(src_stride), dstStride(dst_stride), reluEn(relu) {}
-  FixpipeParamsV220(uint16_t n, uint16_t m, uint16_t src_stride, uint32_t dst_stride, bool relu, QuantMode_t quant,
-                    uint64_t scale, uint16_t matrices, uint16_t src_matrix, uint16_t dst_matrix, uint8_t unit_flag)
+  constexpr FixpipeParamsV220(uint16_t n, uint16_t m, uint16_t src_stride, uint32_t dst_stride, bool relu,
+                              QuantMode_t quant, uint64_t scale, uint16_t matrices, uint16_t src_matrix,
+                              uint16_t dst_matrix, uint8_t unit_flag)
       : nSize(n),
         mSize(m),
         srcStride(src_stride),
@@ -54,8 +55,8 @@ struct FixpipeParamsV220 {
 // NZ, the elements between rows if row-major.
 struct QuantParams {
   QuantParams() = default;
-  QuantParams(QuantMode_t quant) : quantPre(quant) {}  // NOLINT(google-explicit-constructor): as published
-  QuantParams(QuantMode_t quant, uint64_t scale) : quantPre(quant), deqScalar(scale) {}
+  constexpr QuantParams(QuantMode_t quant) : quantPre(quant) {}  // NOLINT(google-explicit-constructor): as published
+  constexpr QuantParams(QuantMode_t quant, uint64_t scale) : quantPre(quant), deqScalar(scale) {}
   QuantMode_t quantPre = QuantMode_t::NoQuant;
   uint64_t deqScalar = 0;
 };
@@ -66,7 +67,7 @@ struct Nz2NdParams {
 template <typename T>
 struct FixpipeParams {
   FixpipeParams() = default;
-  FixpipeParams(uint16_t count, uint16_t length, uint16_t src_stride, uint32_t dst_stride)
+  constexpr FixpipeParams(uint16_t count, uint16_t length, uint16_t src_stride, uint32_t dst_stride)
       : cburstNum(count), burstLen(length), srcStride(src_stride), dstStride(dst_stride) {}
   uint16_t cburstNum = 1, burstLen = 0, srcStride = 0;
   uint32_t dstStride = 0;
@@ -79,8 +80,8 @@ struct FixpipeParams {
 // For DataCopy from L0C, whose registers the program sets itself.
 struct DataCopyCO12DstParams {
   DataCopyCO12DstParams() = default;
-  DataCopyCO12DstParams(uint16_t n, uint16_t m, uint32_t dst_stride, uint16_t src_stride, QuantMode_t quant,
-                        uint8_t relu, bool split, bool nz2nd)
+  constexpr DataCopyCO12DstParams(uint16_t n, uint16_t m, uint32_t dst_stride, uint16_t src_stride, QuantMode_t quant,
+                                  uint8_t relu, bool split, bool nz2nd)
       : nSize(n),
         mSize(m),
         dstStride(dst_stride),
@@ -110,9 +111,13 @@ constexpr bool IsVectorQuant(QuantMode_t quant) {
 }
 }  // namespace vinci_detail
 
-inline void SetFixpipeNz2ndFlag(uint16_t ndNum, uint16_t srcNdStride, uint16_t dstNdStride, VINCI_PLACE) {
+// The register by itself, and its fields.
+inline void SetNdParaImpl(uint64_t ndPara, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_nd_para");
-  ::vinci::ascendc::issue(insn, {ndNum | uint64_t{srcNdStride} << 16 | uint64_t{dstNdStride} << 32}, place);
+  ::vinci::ascendc::issue(insn, {ndPara}, place);
+}
+inline void SetFixpipeNz2ndFlag(uint16_t ndNum, uint16_t srcNdStride, uint16_t dstNdStride, VINCI_PLACE) {
+  SetNdParaImpl(ndNum | uint64_t{srcNdStride} << 16 | uint64_t{dstNdStride} << 32, place);
 }
 inline void SetFixpipePreQuantFlag(uint64_t config, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("set_quant_pre");

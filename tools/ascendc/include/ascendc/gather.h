@@ -11,7 +11,8 @@ namespace AscendC {
 
 struct GatherRepeatParams {
   GatherRepeatParams() = default;
-  GatherRepeatParams(uint8_t dst_block, uint8_t dst_repeat) : dstBlkStride(dst_block), dstRepStride(dst_repeat) {}
+  constexpr GatherRepeatParams(uint8_t dst_block, uint8_t dst_repeat)
+      : dstBlkStride(dst_block), dstRepStride(dst_repeat) {}
   uint32_t blockNumber = 8;
   uint16_t dstBlkStride = 1, dstRepStride = 8;
   bool repeatStrideMode = false, strideSizeMode = false;
@@ -104,7 +105,7 @@ void Scatter(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTe
 // Elements whose bit in a pattern is 1, one behind the other.
 struct GatherMaskParams {
   GatherMaskParams() = default;
-  GatherMaskParams(uint8_t src0_block, uint16_t repeats, uint16_t src0_repeat, uint8_t src1_repeat)
+  constexpr GatherMaskParams(uint8_t src0_block, uint16_t repeats, uint16_t src0_repeat, uint8_t src1_repeat)
       : src0BlockStride(src0_block),
         repeatTimes(repeats),
         src0RepeatStride(src0_repeat),

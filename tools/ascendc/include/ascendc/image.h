@@ -15,10 +15,11 @@ enum class FmatrixMode : uint8_t { FMATRIX_LEFT = 0, FMATRIX_RIGHT = 1 };
 template <typename T>
 struct LoadData3DParamsV1 {
   LoadData3DParamsV1() = default;
-  LoadData3DParamsV1(const uint8_t padding[PAD_SIZE], uint16_t height, uint16_t width, uint16_t c1, uint8_t fetch_w,
-                     uint8_t fetch_h, int16_t left_top_w, int16_t left_top_h, uint8_t stride_w, uint8_t stride_h,
-                     uint8_t filter_w, uint8_t filter_h, uint8_t dilation_w, uint8_t dilation_h, uint8_t jump,
-                     uint8_t mode, uint8_t repeats, uint8_t c_size, T pad)
+  constexpr LoadData3DParamsV1(const uint8_t padding[PAD_SIZE], uint16_t height, uint16_t width, uint16_t c1,
+                               uint8_t fetch_w, uint8_t fetch_h, int16_t left_top_w, int16_t left_top_h,
+                               uint8_t stride_w, uint8_t stride_h, uint8_t filter_w, uint8_t filter_h,
+                               uint8_t dilation_w, uint8_t dilation_h, uint8_t jump, uint8_t mode, uint8_t repeats,
+                               uint8_t c_size, T pad)
       : l1H(height),
         l1W(width),
         c1Index(c1),
@@ -52,11 +53,11 @@ struct LoadData3DParamsV1 {
 template <typename T>
 struct LoadData3DParamsV2 {
   LoadData3DParamsV2() = default;
-  LoadData3DParamsV2(const uint8_t padding[PAD_SIZE], uint16_t height, uint16_t width, uint16_t channels,
-                     uint16_t k_extension, uint16_t m_extension, uint16_t k_start, uint16_t m_start, uint8_t stride_w,
-                     uint8_t stride_h, uint8_t filter_w, uint8_t filter_h, uint8_t dilation_w, uint8_t dilation_h,
-                     bool transpose, bool small_k, T pad, bool filter_size_w = false, bool filter_size_h = false,
-                     bool right = false)
+  constexpr LoadData3DParamsV2(const uint8_t padding[PAD_SIZE], uint16_t height, uint16_t width, uint16_t channels,
+                               uint16_t k_extension, uint16_t m_extension, uint16_t k_start, uint16_t m_start,
+                               uint8_t stride_w, uint8_t stride_h, uint8_t filter_w, uint8_t filter_h,
+                               uint8_t dilation_w, uint8_t dilation_h, bool transpose, bool small_k, T pad,
+                               bool filter_size_w = false, bool filter_size_h = false, bool right = false)
       : l1H(height),
         l1W(width),
         channelSize(channels),
@@ -90,8 +91,8 @@ struct LoadData3DParamsV2 {
 // filterConfig: strides, size and dilation of the filter in the order of V2, 8 bits each.
 struct LoadData3DParamsV2Pro {
   LoadData3DParamsV2Pro() = default;
-  LoadData3DParamsV2Pro(uint16_t channels, bool transpose, bool small_k, bool filter_size_w, bool filter_size_h,
-                        bool right, uint64_t extension, uint64_t filter)
+  constexpr LoadData3DParamsV2Pro(uint16_t channels, bool transpose, bool small_k, bool filter_size_w,
+                                  bool filter_size_h, bool right, uint64_t extension, uint64_t filter)
       : channelSize(channels),
         enTranspose(transpose),
         enSmallK(small_k),

@@ -37,6 +37,12 @@
 #define KERNEL_TASK_TYPE(key, type) vinci_kernel_type(#type);
 #define __schedmode__(mode)
 #define __aicore__
+// What a function of the vendor's library says of its pipes.
+#define __in_pipe__(...)
+#define __out_pipe__(...)
+#define __inout_pipe__(...)
+// A variable of each core; a core is a thread.
+#define __BLOCK_LOCAL__ thread_local
 #define __host_aicore__
 #define __tf__
 #define __in__
@@ -91,6 +97,11 @@ struct CoreVariable {
 }  // namespace vinci::ascendc
 inline constexpr ::vinci::ascendc::CoreVariable<get_block_idx<int64_t>> block_idx{};
 inline constexpr ::vinci::ascendc::CoreVariable<get_block_num> block_num{};
+
+// What the runtime tells a kernel of the L2 cache; kernels define the variable g_opSystemRunCfg.
+struct OpSystemRunCfg {
+  uint64_t l2Cacheoffset;
+};
 
 namespace AscendC {
 

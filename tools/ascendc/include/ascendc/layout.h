@@ -13,7 +13,7 @@ namespace AscendC {
 
 struct CopyRepeatParams {
   CopyRepeatParams() = default;
-  CopyRepeatParams(uint16_t dst_block, uint16_t src_block, uint16_t dst_repeat, uint16_t src_repeat)
+  constexpr CopyRepeatParams(uint16_t dst_block, uint16_t src_block, uint16_t dst_repeat, uint16_t src_repeat)
       : dstStride(dst_block), srcStride(src_block), dstRepeatSize(dst_repeat), srcRepeatSize(src_repeat) {}
   uint16_t dstStride = 1, srcStride = 1, dstRepeatSize = 8, srcRepeatSize = 8;
 };
@@ -42,10 +42,18 @@ void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t m
   if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);
   vinci_detail::IssueVectorCopy(dst, src, repeatTime, repeatParams, place);
 }
+namespace vinci_detail {
+// A count that whole numbers convert to, so that a program's own Copy of three parameters fits better.
+struct ElementCount {
+  template <typename N>
+  ElementCount(N n) : value(static_cast<uint64_t>(n)) {}  // NOLINT(google-explicit-constructor): it is an argument
+  uint64_t value;
+};
+}  // namespace vinci_detail
 template <typename T>
-void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count, VINCI_PLACE) {
+void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, vinci_detail::ElementCount count, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
-  vinci_detail::CountedMask mask(count, place);
+  vinci_detail::CountedMask mask(count.value, place);
   vinci_detail::IssueVectorCopy(dst, src, 1, {}, place);
   mask.Reset();
 }
@@ -54,7 +62,8 @@ void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t c
 constexpr int32_t NCHW_CONV_ADDR_LIST_SIZE = 16;
 struct TransDataTo5HDParams {
   TransDataTo5HDParams() = default;
-  TransDataTo5HDParams(bool dst_high, bool src_high, uint8_t repeats, uint16_t dst_stride, uint16_t src_stride)
+  constexpr TransDataTo5HDParams(bool dst_high, bool src_high, uint8_t repeats, uint16_t dst_stride,
+                                 uint16_t src_stride)
       : dstHighHalf(dst_high),
         srcHighHalf(src_high),
         repeatTimes(repeats),

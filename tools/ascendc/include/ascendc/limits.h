@@ -127,6 +127,8 @@ using std::true_type;
 using std::tuple;
 using std::tuple_element;
 using std::tuple_size;
+template <typename T, typename U>
+using IsSame = std::is_same<T, U>;  // its older name
 template <size_t v>
 using Int = std::integral_constant<size_t, v>;
 template <typename T>

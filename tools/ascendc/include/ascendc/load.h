@@ -11,8 +11,8 @@ namespace AscendC {
 // `repeatTimes` fractals, source fractal startIndex +- i * srcStride, to fractals i * (dstGap + 1).
 struct LoadData2DParams {
   LoadData2DParams() = default;
-  LoadData2DParams(uint16_t start, uint8_t repeats, uint16_t src_stride, uint8_t id, uint16_t dst_gap, bool transpose,
-                   uint8_t mode)
+  constexpr LoadData2DParams(uint16_t start, uint8_t repeats, uint16_t src_stride, uint8_t id, uint16_t dst_gap,
+                             bool transpose, uint8_t mode)
       : startIndex(start),
         dstGap(dst_gap),
         srcStride(src_stride),
@@ -30,8 +30,8 @@ using LoadData2dParams = LoadData2DParams;  // an older spelling
 // Fractals by rows and columns of the matrix: a load of other architectures.
 struct LoadData2DParamsV2 {
   LoadData2DParamsV2() = default;
-  LoadData2DParamsV2(uint32_t m_start, uint32_t k_start, uint16_t m_step, uint16_t k_step, int32_t src_stride,
-                     uint16_t dst_stride, bool transpose, uint8_t id)
+  constexpr LoadData2DParamsV2(uint32_t m_start, uint32_t k_start, uint16_t m_step, uint16_t k_step, int32_t src_stride,
+                               uint16_t dst_stride, bool transpose, uint8_t id)
       : mStartPosition(m_start),
         kStartPosition(k_start),
         mStep(m_step),
@@ -51,8 +51,8 @@ struct LoadData2DParamsV2 {
 // Squares of 64 x 64 elements of 4 bits, 32 x 32 of 8, 16 x 16 of 16 and 32 bits, transposed.
 struct LoadData2dTransposeParams {
   LoadData2dTransposeParams() = default;
-  LoadData2dTransposeParams(uint16_t start, uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,
-                            uint16_t dst_fractal_gap, uint8_t mode = 0)
+  constexpr LoadData2dTransposeParams(uint16_t start, uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,
+                                      uint16_t dst_fractal_gap, uint8_t mode = 0)
       : startIndex(start),
         repeatTimes(repeats),
         srcStride(src_stride),
@@ -70,9 +70,9 @@ struct LoadData2dTransposeParams {
 template <typename T>
 struct InitConstValueParams {
   InitConstValueParams() = default;
-  InitConstValueParams(uint16_t repeats, uint16_t blocks, uint16_t dst_gap, T value)
+  constexpr InitConstValueParams(uint16_t repeats, uint16_t blocks, uint16_t dst_gap, T value)
       : repeatTimes(repeats), blockNum(blocks), dstGap(dst_gap), initValue(value) {}
-  InitConstValueParams(uint16_t repeats, T value) : repeatTimes(repeats), blockNum(1), initValue(value) {}
+  constexpr InitConstValueParams(uint16_t repeats, T value) : repeatTimes(repeats), blockNum(1), initValue(value) {}
   uint16_t repeatTimes = 0, blockNum = 0, dstGap = 0;
   T initValue{};
 };

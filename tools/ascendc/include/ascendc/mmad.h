@@ -9,8 +9,8 @@ namespace AscendC {
 
 struct MmadParams {
   MmadParams() = default;
-  MmadParams(uint16_t rows, uint16_t columns, uint16_t depth, bool bias, int32_t fm_offset, bool sparse,
-             bool winograd_a, bool winograd_b)
+  constexpr MmadParams(uint16_t rows, uint16_t columns, uint16_t depth, bool bias, int32_t fm_offset, bool sparse,
+                       bool winograd_a, bool winograd_b)
       : m(rows),
         n(columns),
         k(depth),
@@ -19,7 +19,7 @@ struct MmadParams {
         enSsparse(sparse),
         enWinogradA(winograd_a),
         enWinogradB(winograd_b) {}
-  MmadParams(uint16_t rows, uint16_t columns, uint16_t depth, uint8_t unit_flag, bool source, bool init)
+  constexpr MmadParams(uint16_t rows, uint16_t columns, uint16_t depth, uint8_t unit_flag, bool source, bool init)
       : m(rows), n(columns), k(depth), unitFlag(unit_flag), cmatrixSource(source), cmatrixInitVal(init) {}
   uint16_t m = 0, n = 0, k = 0;
   bool isBias = false;   // adds to what C holds

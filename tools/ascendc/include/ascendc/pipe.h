@@ -328,6 +328,7 @@ class TQueBind {
   void DeQue(LocalTensor<T>& tensor, VINCI_PLACE) {
     tensor = DeQue<T>(place);
   }
+  TBufHandle DeQue(VINCI_PLACE) { return &TakenBuffer(kEvents.filled, place); }
 
   template <typename T>
   void FreeTensor(const LocalTensor<T>& tensor, VINCI_PLACE) {
@@ -419,6 +420,12 @@ class TQueBind {
   }
   template <typename T>
   LocalTensor<T> Taken(HardEvent event, vinci_detail::Place place) {
+    vinci_detail::QueueBuffer& b = TakenBuffer(event, place);
+    LocalTensor<T> out{kBuffer, b.address, b.bytes, &b};
+    out.SetUserTag(b.tag);
+    return out;
+  }
+  vinci_detail::QueueBuffer& TakenBuffer(HardEvent event, vinci_detail::Place place) {
     if (queued_ == 0) ::vinci::ascendc::wrong("DeQue: the queue is empty; EnQue is missing", place);
     vinci_detail::QueueBuffer& b = *order_[head_];
     head_ = (head_ + 1) % kMaxQueued;
@@ -432,9 +439,7 @@ class TQueBind {
       b.filled = -1;
     }
     b.state = vinci_detail::QueueBuffer::State::taken;
-    LocalTensor<T> out{kBuffer, b.address, b.bytes, &b};
-    out.SetUserTag(b.tag);
-    return out;
+    return b;
   }
 
   TPipe* pipe_ = nullptr;  // that has given it its buffers

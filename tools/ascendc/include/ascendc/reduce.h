@@ -12,7 +12,8 @@ enum class ReduceOrder : uint8_t { ORDER_VALUE_INDEX = 0, ORDER_INDEX_VALUE, ORD
 
 struct BrcbRepeatParams {
   BrcbRepeatParams() = default;
-  BrcbRepeatParams(uint16_t dst_block, uint16_t dst_repeat) : dstBlkStride(dst_block), dstRepStride(dst_repeat) {}
+  constexpr BrcbRepeatParams(uint16_t dst_block, uint16_t dst_repeat)
+      : dstBlkStride(dst_block), dstRepStride(dst_repeat) {}
   uint32_t blockNumber = 8;
   uint16_t dstBlkStride = 1, dstRepStride = 8;
 };

@@ -64,6 +64,16 @@ class TensorElement {
 #undef VINCI_ASSIGNMENT
   TensorElement& operator++() { return *this += 1; }
   TensorElement& operator--() { return *this -= 1; }
+  T operator++(int) {
+    const T before = *this;
+    *this = static_cast<T>(before + 1);
+    return before;
+  }
+  T operator--(int) {
+    const T before = *this;
+    *this = static_cast<T>(before - 1);
+    return before;
+  }
 
  private:
   Tensor tensor_;

@@ -91,16 +91,21 @@ constexpr T convert_from_bytes(const std::uint8_t* bytes) {
 #define TILING_KEY_LIST(...) ::vinci::ascendc::tiling_key_in(TILING_KEY_VAR, {__VA_ARGS__})
 #define GET_TILING_DATA_PTR_WITH_STRUCT(type, to, from) \
   type* to = reinterpret_cast<type*>(reinterpret_cast<std::uintptr_t>(from))
-#define COPY_TILING_WITH_STRUCT(type, from, to) \
-  ::vinci::ascendc::read_tiling(*reinterpret_cast<type*>(to), from, ::vinci::ascendc::Place::here())
+// Declare `to`: a pointer to a copy of the struct or the array that `from` points to.
+#define COPY_TILING_WITH_STRUCT(type, from, to)                                          \
+  type vinci_copy_##to;                                                                  \
+  ::vinci::ascendc::read_tiling(vinci_copy_##to, from, ::vinci::ascendc::Place::here()); \
+  const type* to = &vinci_copy_##to
 // What generated code copies tiling data with.
 template <class From>
 void copy_data_align64(std::uint8_t* to, From* from, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i)
     to[i] = static_cast<std::uint8_t>(from[i]);
 }
-#define COPY_TILING_WITH_ARRAY(type, count, from, to) \
-  ::vinci::ascendc::read_tiling(*reinterpret_cast<type(*)[count]>(to), from, ::vinci::ascendc::Place::here())
+#define COPY_TILING_WITH_ARRAY(type, count, from, to)                                    \
+  type vinci_copy_##to[count];                                                           \
+  ::vinci::ascendc::read_tiling(vinci_copy_##to, from, ::vinci::ascendc::Place::here()); \
+  const type(*to)[count] = &vinci_copy_##to
 
 // What kinds a kernel template is compiled for: nothing is to be generated here, the launch names its arguments.
 #define ASCENDC_TPL_ARGS_DECL(...)

@@ -11,8 +11,8 @@ namespace AscendC {
 
 struct BinaryRepeatParams {
   BinaryRepeatParams() = default;
-  BinaryRepeatParams(uint8_t dst_block, uint8_t src0_block, uint8_t src1_block, uint8_t dst_repeat, uint8_t src0_repeat,
-                     uint8_t src1_repeat)
+  constexpr BinaryRepeatParams(uint8_t dst_block, uint8_t src0_block, uint8_t src1_block, uint8_t dst_repeat,
+                               uint8_t src0_repeat, uint8_t src1_repeat)
       : dstBlkStride(dst_block),
         src0BlkStride(src0_block),
         src1BlkStride(src1_block),
@@ -27,9 +27,10 @@ struct BinaryRepeatParams {
 
 struct UnaryRepeatParams {
   UnaryRepeatParams() = default;
-  UnaryRepeatParams(uint16_t dst_block, uint16_t src_block, uint8_t dst_repeat, uint8_t src_repeat)
+  constexpr UnaryRepeatParams(uint16_t dst_block, uint16_t src_block, uint8_t dst_repeat, uint8_t src_repeat)
       : dstBlkStride(dst_block), srcBlkStride(src_block), dstRepStride(dst_repeat), srcRepStride(src_repeat) {}
-  UnaryRepeatParams(uint16_t dst_block, uint16_t src_block, uint8_t dst_repeat, uint8_t src_repeat, bool half_block)
+  constexpr UnaryRepeatParams(uint16_t dst_block, uint16_t src_block, uint8_t dst_repeat, uint8_t src_repeat,
+                              bool half_block)
       : UnaryRepeatParams(dst_block, src_block, dst_repeat, src_repeat) {
     halfBlock = half_block;
   }

@@ -2,4 +2,5 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include "ascendc/hccl.h"
 #include "ascendc/matmul/tiling_data.h"

@@ -229,54 +229,36 @@ void MapElements(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const Lo
 }
 }  // namespace vinci_detail
 
-// The forms of a function of one tensor: with temporary memory or without, of the first elements or of all.
-#define VINCI_MAP_FORMS(Name, formula)                                                                                \
-  template <typename T, bool isReuseSource = false>                                                                   \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,                                         \
-            const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount, VINCI_PLACE) {                      \
-    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, srcTensor, sharedTmpBuffer, calCount, place,   \
-                                                            formula);                                                 \
-  }                                                                                                                   \
-  template <typename T, bool isReuseSource = false>                                                                   \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,                                         \
-            const LocalTensor<uint8_t>& sharedTmpBuffer, VINCI_PLACE) {                                               \
-    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, srcTensor, sharedTmpBuffer,                    \
-                                                            srcTensor.GetSize(), place, formula);                     \
-  }                                                                                                                   \
-  template <typename T, bool isReuseSource = false>                                                                   \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, const uint32_t calCount, VINCI_PLACE) { \
-    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, srcTensor, vinci_detail::StackBuffer(place),   \
-                                                            calCount, place, formula);                                \
-  }                                                                                                                   \
-  template <typename T, bool isReuseSource = false>                                                                   \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, VINCI_PLACE) {                          \
-    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, srcTensor, vinci_detail::StackBuffer(place),   \
-                                                            srcTensor.GetSize(), place, formula);                     \
+// A form of a function of tensors: the parameters, temporary memory and count that it has. Kernels also take the
+// address of one (VINCI_WITH_PLACE).
+#define VINCI_MAP_FORM(Name, formula, parameters, arguments, count)                                       \
+  template <typename T, bool isReuseSource = false>                                                       \
+  void Name(VINCI_LIST parameters, VINCI_PLACE) VINCI_WITH_PLACE {                                        \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(VINCI_LIST arguments, count, place, formula); \
+  }                                                                                                       \
+  template <typename T, bool isReuseSource = false>                                                       \
+  void Name(VINCI_LIST parameters) {                                                                      \
+    constexpr auto place = VINCI_NO_PLACE;                                                                \
+    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(VINCI_LIST arguments, count, place, formula); \
   }
-// And of two tensors.
-#define VINCI_MAP2_FORMS(Name, formula)                                                                              \
-  template <typename T, bool isReuseSource = false>                                                                  \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1,                 \
-            const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount, VINCI_PLACE) {                     \
-    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, src0, src1, sharedTmpBuffer, calCount, place, \
-                                                            formula);                                                \
-  }                                                                                                                  \
-  template <typename T, bool isReuseSource = false>                                                                  \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1,                 \
-            const LocalTensor<uint8_t>& sharedTmpBuffer, VINCI_PLACE) {                                              \
-    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, src0, src1, sharedTmpBuffer, src0.GetSize(),  \
-                                                            place, formula);                                         \
-  }                                                                                                                  \
-  template <typename T, bool isReuseSource = false>                                                                  \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1,                 \
-            const uint32_t calCount, VINCI_PLACE) {                                                                  \
-    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, src0, src1, vinci_detail::StackBuffer(place), \
-                                                            calCount, place, formula);                               \
-  }                                                                                                                  \
-  template <typename T, bool isReuseSource = false>                                                                  \
-  void Name(const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1, VINCI_PLACE) {  \
-    vinci_detail::MapElements<vinci_detail::TmpNodes::Name>(dstTensor, src0, src1, vinci_detail::StackBuffer(place), \
-                                                            src0.GetSize(), place, formula);                         \
-  }
+#define VINCI_LIST(...) __VA_ARGS__
+// With temporary memory or without, of the first elements or of all.
+#define VINCI_ALL_MAP_FORMS(Name, formula, parameters, arguments, whole)                                        \
+  VINCI_MAP_FORM(Name, formula,                                                                                 \
+                 (VINCI_LIST parameters, const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount), \
+                 (VINCI_LIST arguments, sharedTmpBuffer), calCount)                                             \
+  VINCI_MAP_FORM(Name, formula, (VINCI_LIST parameters, const LocalTensor<uint8_t>& sharedTmpBuffer),           \
+                 (VINCI_LIST arguments, sharedTmpBuffer), whole)                                                \
+  VINCI_MAP_FORM(Name, formula, (VINCI_LIST parameters, const uint32_t calCount),                               \
+                 (VINCI_LIST arguments, vinci_detail::StackBuffer(place)), calCount)                            \
+  VINCI_MAP_FORM(Name, formula, parameters, (VINCI_LIST arguments, vinci_detail::StackBuffer(place)), whole)
+// A function of one tensor, and of two.
+#define VINCI_MAP_FORMS(Name, formula)                                                                   \
+  VINCI_ALL_MAP_FORMS(Name, formula, (const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor), \
+                      (dstTensor, srcTensor), srcTensor.GetSize())
+#define VINCI_MAP2_FORMS(Name, formula)                                                                          \
+  VINCI_ALL_MAP_FORMS(Name, formula,                                                                             \
+                      (const LocalTensor<T>& dstTensor, const LocalTensor<T>& src0, const LocalTensor<T>& src1), \
+                      (dstTensor, src0, src1), src0.GetSize())
 
 }  // namespace AscendC

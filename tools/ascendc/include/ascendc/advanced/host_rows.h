@@ -33,28 +33,7 @@ inline uint32_t GetSoftMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t d
 inline void SoftMaxTilingFunc(const ge::Shape& srcShape, const uint32_t dataTypeSize, const uint32_t localWorkSpaceSize,
                               SoftMaxTiling& t) {
   const vinci_detail::RowShape s(srcShape);
-  uint32_t at_once = s.rows;
-  while (at_once > 1 &&
-         vinci_detail::SoftmaxWords(at_once, s.columns, dataTypeSize == 4) * sizeof(float) > localWorkSpaceSize)
-    --at_once;
-  const uint32_t block = 32 / dataTypeSize;
-  const uint32_t whole = at_once == 0 ? 0 : s.rows / at_once, tail = at_once == 0 ? 0 : s.rows % at_once;
-  t.srcM = s.rows;
-  t.srcK = s.columns;
-  t.srcSize = s.rows * s.columns;
-  t.outMaxM = s.rows;
-  t.outMaxK = block;
-  t.outMaxSize = s.rows * block;
-  t.splitM = at_once;
-  t.splitK = s.columns;
-  t.splitSize = at_once * s.columns;
-  t.reduceM = at_once;
-  t.reduceK = block;
-  t.reduceSize = at_once * block;
-  t.rangeM = whole;
-  t.tailM = tail;
-  t.tailSplitSize = tail * s.columns;
-  t.tailReduceSize = tail * block;
+  t = vinci_detail::SoftmaxTilingOf(s.rows, s.columns, dataTypeSize, localWorkSpaceSize);
 }
 inline bool IsBasicBlockInSoftMax(SoftMaxTiling& tiling, const uint32_t /*dataTypeSize*/ = 2) {
   return tiling.srcK % 64 == 0 && tiling.srcK < 2048 && tiling.srcM % 8 == 0;
@@ -330,16 +309,17 @@ inline void GetConfusionTransposeMaxMinTmpSize(const ge::Shape& srcShape, const 
 }
 // The shape is batch, heads, sequence, head size; of a matrix (type 7), rows and columns.
 inline void GetTransposeTilingInfo(const ge::Shape& srcShape, const uint32_t /*stackBufferSize*/,
-                                   const uint32_t /*typeSize*/, const uint32_t /*transposeTypeIn*/,
+                                   const uint32_t typeSize, const uint32_t /*transposeTypeIn*/,
                                    ConfusionTransposeTiling& tiling) {
   const std::size_t dims = srcShape.GetDimNum();
   const auto dim = [&](std::size_t from_last) {
     return dims > from_last ? static_cast<uint32_t>(srcShape.GetDim(dims - 1 - from_last)) : 1;
   };
-  tiling.headSize = dim(0);
-  tiling.sequence = dim(1);
-  tiling.heads = dim(2);
-  tiling.batch = dim(3);
+  tiling.param0 = 32 / typeSize;
+  tiling.param1 = tiling.param8 = dim(1);
+  tiling.param2 = tiling.param9 = dim(0);
+  tiling.param6 = dim(3);
+  tiling.param7 = dim(2);
 }
 inline void GetConfusionTransposeTilingInfo(const ge::Shape& srcShape, const uint32_t stackBufferSize,
                                             const uint32_t typeSize, const uint32_t transposeTypeIn,

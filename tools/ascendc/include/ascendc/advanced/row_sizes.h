@@ -97,12 +97,27 @@ VINCI_TILING_FIELD(srcHeight)
 VINCI_TILING_FIELD(srcWidth)
 END_TILING_DATA_DEF;
 
-// Of a matrix, sequence and headSize are its rows and columns.
+// Of a matrix param1 and param2 are its rows and columns, as kernels that fill it themselves know. Of heads param6 to
+// param9 are batch, heads, sequence and size of a head.
 BEGIN_TILING_DATA_DEF(ConfusionTransposeTiling)
-VINCI_TILING_FIELD(batch)
-VINCI_TILING_FIELD(heads)
-VINCI_TILING_FIELD(sequence)
-VINCI_TILING_FIELD(headSize)
+VINCI_TILING_FIELD(param0)
+VINCI_TILING_FIELD(param1)
+VINCI_TILING_FIELD(param2)
+VINCI_TILING_FIELD(param3)
+VINCI_TILING_FIELD(param4)
+VINCI_TILING_FIELD(param5)
+VINCI_TILING_FIELD(param6)
+VINCI_TILING_FIELD(param7)
+VINCI_TILING_FIELD(param8)
+VINCI_TILING_FIELD(param9)
+VINCI_TILING_FIELD(param10)
+VINCI_TILING_FIELD(param11)
+VINCI_TILING_FIELD(param12)
+VINCI_TILING_FIELD(param13)
+VINCI_TILING_FIELD(param14)
+VINCI_TILING_FIELD(param15)
+VINCI_TILING_FIELD(param16)
+VINCI_TILING_FIELD(param17)
 END_TILING_DATA_DEF;
 
 #define VINCI_TILING_NAMES          \
@@ -142,6 +157,32 @@ constexpr uint32_t kSoftmaxBlocks = 4;  // numbers of rows as blocks: max, sum, 
 constexpr uint32_t SoftmaxWords(uint32_t rows, uint32_t stride, bool is_float) {
   const uint32_t aligned = (rows + 7) / 8 * 8;
   return rows * (64 + (is_float ? 0 : stride)) + aligned * (2 + 8 * kSoftmaxBlocks);
+}
+// As many rows at once as the temporary memory allows.
+constexpr SoftMaxTiling SoftmaxTilingOf(uint32_t rows, uint32_t columns, uint32_t bytes_of_element, uint32_t memory) {
+  uint32_t at_once = rows;
+  while (at_once > 1 && SoftmaxWords(at_once, columns, bytes_of_element == 4) * sizeof(float) > memory)
+    --at_once;
+  const uint32_t block = 32 / bytes_of_element;
+  const uint32_t whole = at_once == 0 ? 0 : rows / at_once, tail = at_once == 0 ? 0 : rows % at_once;
+  SoftMaxTiling t{};
+  t.srcM = rows;
+  t.srcK = columns;
+  t.srcSize = rows * columns;
+  t.outMaxM = rows;
+  t.outMaxK = block;
+  t.outMaxSize = rows * block;
+  t.splitM = at_once;
+  t.splitK = columns;
+  t.splitSize = at_once * columns;
+  t.reduceM = at_once;
+  t.reduceK = block;
+  t.reduceSize = at_once * block;
+  t.rangeM = whole;
+  t.tailM = tail;
+  t.tailSplitSize = tail * columns;
+  t.tailReduceSize = tail * block;
+  return t;
 }
 // SoftmaxFlashV3: the rows, 64 sums of each, two numbers, and six as blocks.
 constexpr uint32_t SoftmaxFlash3Words(uint32_t rows, uint32_t stride) {

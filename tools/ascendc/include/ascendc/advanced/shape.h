@@ -98,15 +98,18 @@ void UnPad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor, con
 // a row at a time, for each head and 16 columns. Or a matrix transposed.
 template <typename T>
 void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& sharedTmpBuffer,
-               TransposeType transposeType, const ConfusionTransposeTiling& t, VINCI_PLACE) {
+               TransposeType transposeType, const ConfusionTransposeTiling& tiling, VINCI_PLACE) {
   constexpr uint32_t kFractal = 16, kGroup = kFractal * sizeof(T) / ONE_BLK_SIZE;
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if (transposeType == TransposeType::TRANSPOSE_ND2ND_ONLY) {
-    vinci_detail::MatrixTranspose<T>(sharedTmpBuffer, t.sequence, t.headSize, place).Run(dst, src);
+    vinci_detail::MatrixTranspose<T>(sharedTmpBuffer, tiling.param1, tiling.param2, place).Run(dst, src);
     return vinci_detail::IssueBarrier(PIPE_V, place);
   }
   if (transposeType < TransposeType::TRANSPOSE_NZ2ND_0213 || transposeType > TransposeType::TRANSPOSE_ND2ND_ONLY)
     ::vinci::ascendc::unsupported("this type of Transpose", place);
+  const struct {
+    uint32_t batch, heads, sequence, headSize;
+  } t = {tiling.param6, tiling.param7, tiling.param8, tiling.param9};
   if (t.headSize % kFractal != 0 || t.sequence % kFractal != 0)
     ::vinci::ascendc::unsupported("Transpose of heads or sequences that are no multiples of 16", place);
   const uint32_t parts = t.headSize / kFractal, whole_heads = (t.heads + kFractal - 1) / kFractal * kFractal;

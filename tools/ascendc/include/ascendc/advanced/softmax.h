@@ -5,18 +5,30 @@
 #include "ascendc/advanced/row_sizes.h"
 #include "ascendc/advanced/rows.h"
 
-// Softmax of rows and its relatives. Sums and maxima of rows are blocks of 32 bytes filled with the number; they may be
-// f32 where the matrix is f16. Documentation: Ascend C API, high-level API, SoftMax.
+// Softmax of rows and its relatives. Sums and maxima of rows are blocks of 32 bytes filled with the number, or one
+// number each, as the mode says; they may be f32 where the matrix is f16. Documentation: Ascend C API, high-level API,
+// SoftMax.
 namespace AscendC {
 
 struct SoftMaxShapeInfo {
   uint32_t srcM = 0, srcK = 0, oriSrcM = 0, oriSrcK = 0;
 };
+enum class SoftmaxMode { SOFTMAX_NORMAL = 0, SOFTMAX_OUTPUT_WITHOUT_BRC = 1 };
 struct SoftmaxConfig {
   bool isCheckTiling = true;
   uint32_t oriSrcM = 0, oriSrcK = 0;
+  SoftmaxMode mode = SoftmaxMode::SOFTMAX_NORMAL;
 };
-inline constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0};
+inline constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0, SoftmaxMode::SOFTMAX_NORMAL};
+
+// The tiling of a shape that the kernel finds.
+constexpr SoftMaxTiling SoftMaxFlashV2TilingFunc(const SoftMaxShapeInfo& shapeInfo, const uint32_t dataTypeSize1,
+                                                 const uint32_t /*dataTypeSize2*/, const uint32_t localWorkSpaceSize,
+                                                 const bool /*isUpdate*/ = false, const bool /*isBasicBlock*/ = false,
+                                                 const bool /*isDataFormatNZ*/ = false,
+                                                 const bool /*isFlashOutputBrc*/ = false) {
+  return vinci_detail::SoftmaxTilingOf(shapeInfo.srcM, shapeInfo.srcK, dataTypeSize1, localWorkSpaceSize);
+}
 
 namespace vinci_detail {
 // What is computed besides exp(src - max of the row).
@@ -27,7 +39,13 @@ struct SoftmaxKind {
   bool divide = true;      // by the sum
   bool scaled = false;     // the factor of older results has the quotient of the sums in it, too
   bool log = false;        // the logarithm of the result, to base 10
+  bool compact = false;    // sums, maxima and factors are a number for each row
 };
+constexpr SoftmaxKind KindOf(const SoftmaxConfig& config) {
+  SoftmaxKind kind;
+  kind.compact = config.mode == SoftmaxMode::SOFTMAX_OUTPUT_WITHOUT_BRC;
+  return kind;
+}
 // S is the type of the numbers of rows.
 template <typename T, typename S>
 struct SoftmaxOperands {
@@ -68,7 +86,7 @@ class Softmax {
   static constexpr uint32_t kStatistic = ONE_BLK_SIZE / sizeof(S);  // elements of a block of sum and max
 
   void Run(const Rows& rows, uint32_t first) {
-    const uint32_t at = first * stride_, number = first * kStatistic;
+    const uint32_t at = first * stride_, number = first * (kind_.compact ? 1 : kStatistic);
     F s, d;
     if constexpr (kFloat) {
       s = x_.src[at];
@@ -109,7 +127,7 @@ class Softmax {
       m.Add(sum, sum, blocks_[3]);
       if (kind_.scaled) m.Div(old, blocks_[3], sum);
       m.Done();
-      Store(rows, LocalTensor<T>(x_.exp_max[first * (ONE_BLK_SIZE / sizeof(T))]), old);
+      Store(rows, LocalTensor<T>(x_.exp_max[first * (kind_.compact ? 1 : ONE_BLK_SIZE / sizeof(T))]), old);
     }
     if (kind_.divide) rows.DivRow(d, d, sum);
     if (kind_.log) {
@@ -128,6 +146,11 @@ class Softmax {
   }
   // Numbers of rows as blocks of f32.
   F Load(const Rows& rows, const LocalTensor<S>& from, const F& blocks) {
+    if (kind_.compact) {
+      LoadNumbers(vals_, from, rows.rows(), narrow_, place_);
+      rows.ToBlocks(blocks, vals_);
+      return blocks;
+    }
     if constexpr (std::is_same_v<S, float>) {
       return from;
     } else {
@@ -143,6 +166,11 @@ class Softmax {
   void Store(const Rows& rows, const LocalTensor<N>& to, const F& blocks) {
     static ::vinci::ascendc::Insn copy("copy_ubuf_to_ubuf");
     F from = blocks;
+    if (kind_.compact) {
+      rows.FromBlocks(vals_, blocks);
+      PutNumbers(to, vals_, rows.rows(), narrow_, place_);
+      return;
+    }
     if constexpr (!std::is_same_v<N, float>) {
       rows.FromBlocks(vals_, blocks);
       Elements m(rows.rows(), place_);
@@ -179,8 +207,8 @@ void SoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<S>& sumTensor, c
              const LocalTensor<T>& srcTensor, const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,
              const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
   vinci_detail::RefuseNz<isDataFormatNZ>();
-  vinci_detail::Softmax<T, S>({dstTensor, srcTensor, {}, sumTensor, maxTensor, {}, {}}, {}, sharedTmpBuffer, tiling,
-                              softmaxShapeInfo, place);
+  vinci_detail::Softmax<T, S>({dstTensor, srcTensor, {}, sumTensor, maxTensor, {}, {}}, vinci_detail::KindOf(config),
+                              sharedTmpBuffer, tiling, softmaxShapeInfo, place);
 }
 VINCI_SOFTMAX_TEMPLATE
 void SoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<S>& sumTensor, const LocalTensor<S>& maxTensor,
@@ -214,7 +242,7 @@ void SimpleSoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<S>& inSumT
                    const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,
                    const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
   vinci_detail::RefuseNz<isDataFormatNZ>();
-  vinci_detail::SoftmaxKind kind;
+  vinci_detail::SoftmaxKind kind = vinci_detail::KindOf(config);
   kind.statistics = false;
   kind.given = true;
   vinci_detail::Softmax<T, S>({dstTensor, srcTensor, {}, {}, {}, inSumTensor, inMaxTensor}, kind, sharedTmpBuffer,
@@ -269,7 +297,7 @@ void SoftmaxFlashV2(const LocalTensor<T>& dstTensor, const LocalTensor<S>& expSu
                     const LocalTensor<S>& inMaxTensor, const LocalTensor<uint8_t>& sharedTmpBuffer,
                     const SoftMaxTiling& tiling, const SoftMaxShapeInfo& softmaxShapeInfo = {}, VINCI_PLACE) {
   vinci_detail::RefuseNz<isDataFormatNZ>();
-  vinci_detail::SoftmaxKind kind;
+  vinci_detail::SoftmaxKind kind = vinci_detail::KindOf(config);
   kind.update = isUpdate;
   kind.divide = false;
   vinci_detail::Softmax<T, S>(
