@@ -33,6 +33,7 @@
 #include "ascendc/gather.h"
 #include "ascendc/hccl.h"
 #include "ascendc/image.h"
+#include "ascendc/kernel_meta.h"
 #include "ascendc/layout.h"
 #include "ascendc/limits.h"
 #include "ascendc/load.h"

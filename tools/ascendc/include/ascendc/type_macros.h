@@ -10,6 +10,11 @@
 #include "kernel_operator.h"
 #include "tiling/tiling_api.h"
 
+// Kernels have constants of these names, which the vendor's headers leave free.
+#undef FLT_MAX
+#undef INT_MAX
+#undef INT_MIN
+
 #define DT_FLOAT 0
 #define DT_FLOAT16 1
 #define DT_INT8 2

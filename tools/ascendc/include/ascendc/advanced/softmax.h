@@ -29,6 +29,16 @@ constexpr SoftMaxTiling SoftMaxFlashV2TilingFunc(const SoftMaxShapeInfo& shapeIn
                                                  const bool /*isFlashOutputBrc*/ = false) {
   return vinci_detail::SoftmaxTilingOf(shapeInfo.srcM, shapeInfo.srcK, dataTypeSize1, localWorkSpaceSize);
 }
+// The same as kernels call it that have no shape; the memory is in words.
+constexpr SoftMaxTiling SoftMaxFlashV2TilingFuncImpl(const uint32_t srcM, const uint32_t srcK,
+                                                     const uint32_t dataTypeSize1, const uint32_t dataTypeSize2,
+                                                     const uint32_t localWorkSpaceSize, const bool isUpdate = false,
+                                                     const bool isBasicBlock = false, const bool isDataFormatNZ = false,
+                                                     const bool isFlashOutputBrc = false) {
+  return SoftMaxFlashV2TilingFunc({srcM, srcK, srcM, srcK}, dataTypeSize1, dataTypeSize2,
+                                  localWorkSpaceSize * static_cast<uint32_t>(sizeof(float)), isUpdate, isBasicBlock,
+                                  isDataFormatNZ, isFlashOutputBrc);
+}
 
 namespace vinci_detail {
 // What is computed besides exp(src - max of the row).

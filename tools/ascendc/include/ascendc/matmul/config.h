@@ -313,7 +313,7 @@ constexpr const MatmulConfig& ConfigOf(const MatmulApiStaticTiling& t) { return 
 // Kernels name them without AscendC, or in the older namespace matmul.
 // clang-format off
 #define VINCI_MATMUL_NAMES(NAME) \
-  NAME(LayoutMode) NAME(IterateOrder) NAME(ScheduleType) NAME(BatchMode) NAME(MatmulType) NAME(SparseMatmulType) NAME(MatmulConfig) \
+  NAME(LayoutMode) NAME(IterateOrder) NAME(ScheduleType) NAME(BatchMode) NAME(BatchOutMode) NAME(MatmulType) NAME(SparseMatmulType) NAME(MatmulConfig) \
   NAME(GetNormalConfig) NAME(GetMDLConfig) NAME(GetSpecialMDLConfig) NAME(GetIBShareNormConfig) NAME(GetBasicConfig) \
   NAME(GetSpecialBasicConfig) NAME(GetMMConfig) NAME(MatmulConfigMode) NAME(MatmulShapeParams) \
   NAME(MatmulQuantParams) NAME(MatmulBatchParams) NAME(MatmulFuncParams) NAME(MatmulApiStaticTiling) \
