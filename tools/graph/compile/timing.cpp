@@ -130,11 +130,11 @@ NetworkTime time_network(const Network& network, u32 executions, const std::stri
     first_at.emplace(r.task_id, &r);
   }
   const double us = 1e6 / static_cast<double>(network.chip.clock);
-  const auto span = [&](const std::map<u32, const models::TaskRecord*>& records) {
+  const auto span = [&](const std::map<u32, const models::TaskRecord*>& of) {
     u64 first = ~u64{0}, last = 0;
     for (const u32 position : positions) {
-      const auto found = records.find(position);
-      if (found == records.end()) continue;  // in a branch that has not run
+      const auto found = of.find(position);
+      if (found == of.end()) continue;  // in a branch that has not run
       first = std::min(first, found->second->start);
       last = std::max(last, found->second->end);
     }
