@@ -29,7 +29,7 @@ class FlagUser {
   ~FlagUser() = default;
 };
 
-// The flags of a core, with those who use them: wakes who waits for a flag that goes up.
+// The flags of a core, with the parts that use them: wakes the part that waits for a flag that goes up.
 class FlagBoard {
  public:
   explicit FlagBoard(u64 delay) : flags_(delay) {}

@@ -7,8 +7,8 @@
 
 namespace vinci::models {
 
-// Blocks of L0C that one unit fills and another one empties, by unit flags, in time. It wakes the pipe of the other side
-// where a flag changes.
+// Blocks of L0C that one unit fills and another one empties, by unit flags, in time. It wakes the pipe of the other
+// side where a flag changes.
 class L0cHandover {
  public:
   void connect(Wake& fills, Wake& empties) {

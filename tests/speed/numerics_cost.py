@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-TURNS = 12
+TURNS = 40
 EMPTY = "vinci: 1\nname: empty\narch: c220\nstreams:\n  main: []\n"
 # Bounds for the census and the shadow. In `arithmetic` nothing but contiguous operations of f16 happens, of which the
 # host needs two instructions for a result; a reference alone is 16 B.
