@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Vinci authors
 """`vinci compile` as a user meets it: compile_test.py VINCI MAKE_NETWORK."""
+import csv
 import json
 import pathlib
 import subprocess
@@ -143,6 +144,47 @@ class Compile(unittest.TestCase):
         self.assertRegex(result.stdout, r"\(all passes\) +9 +\d")
         self.assertRegex(result.stdout, r"ConvBatchnormFusionPass +3 +11 +\d+\.\d\d +\+\d")
         self.assertEqual((self.work / "ablation" / "ablation.txt").read_text(), result.stdout)
+
+    def test_tables_as_the_profiler_has_them(self):
+        for soc in ("Ascend910B1", "Ascend310P3"):
+            out, table, _ = self.compiled(soc)
+            self.assertRegex(table, r"us warm, \d+\.\d+ us in the first execution")
+            with open(out / "op_summary.csv", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            first = next(row for row in rows if row["OP Type"] == "Conv2D")
+            self.assertEqual(first["Input Shapes"], "1,16,32,32;64,16,3,3;64")
+            self.assertEqual(first["Input Data Types"], "FLOAT16;FLOAT16;FLOAT")
+            self.assertTrue(first["Input Formats"].startswith("NC1HWC0;FRACTAL_Z;"), first["Input Formats"])
+            self.assertEqual(first["Output Shapes"], "1,64,32,32")
+            with open(out / "op_statistic.csv", encoding="utf-8") as file:
+                counts = {row["OP Type"]: int(row["Count"]) for row in csv.DictReader(file)}
+            self.assertEqual(counts["Conv2D"], sum(row["OP Type"] == "Conv2D" for row in rows))
+
+    def test_kernels_alone(self):
+        out = self.work / "alone"
+        for chip in ("ascend-910b1", "ascend-310p3"):
+            for name, *args in (("conv", "--shape", "1,32,12,12", "--filters", "48", "--pad", "1", "--bias"),
+                                ("pool", "--shape", "1,32,12,12", "--kernel", "2", "--stride", "2"),
+                                ("softmax", "--shape", "4,33"), ("layer_norm", "--shape", "5,64"),
+                                ("reduce", "--shape", "5,64", "--op", "ReduceMax"),
+                                ("transpose", "--shape", "4,6,32", "--perm", "1,0,2"),
+                                ("elementwise", "--shape", "4,32", "--op", "Add", "--other", "4,32"),
+                                ("op", "BatchMatMulV2", "--input", "3,16,32", "--input", "3,32,48")):
+                made = vinci("gen", name, *args, "--chip", chip, "--check", "-o", out)
+                self.assertEqual(made.returncode, 0, made.stderr + made.stdout)
+                self.assertIn("right: off by", made.stdout)
+                run = vinci("run", out / f"{name}.yaml", "--chip", chip, "--check", "-o", out / "run")
+                self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+                self.assertIn("no findings", run.stdout)
+        listed = vinci("gen", "conv", "--shape", "1,32,28,28", "--pad", "1", "--list-tilings")
+        self.assertGreaterEqual(len(listed.stdout.splitlines()), 3, listed.stderr)
+        for args, message in ((["--tiling", "m=100000"], "bytes of L1"), (["--tiling", "m=17"], "takes multiples of 16"),
+                              (["--tiling", "q=1"], "has no 'q'"), (["--tiling", "m"], "is no name=size"),
+                              (["--groups", "5"], "do not divide")):
+            failed = vinci("gen", "conv", "--shape", "1,32,28,28", "-o", out, *args)
+            self.assertEqual(failed.returncode, 2, failed.stdout)
+            self.assertIn(message, failed.stderr)
+        self.assertIn("did you mean 'Conv2D'", vinci("gen", "op", "Conv2", "--input", "4", "-o", out).stderr)
 
     def test_lists_support_without_compiling(self):
         result = vinci("compile", self.model, "--mode", 3)

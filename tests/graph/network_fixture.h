@@ -24,15 +24,31 @@
 // Networks that tests build node by node, compile for each chip and compare with the reference.
 namespace vinci::graph {
 
-// What the checker says of the network as a task stream.
-inline std::vector<std::string> checker_findings(const Network& network) {
-  const task::BuiltStream stream = to_task_stream(network, "checked");
+// The network as a task stream, run without time under the checker.
+struct DeviceRun {
+  std::vector<Array> outputs;
+  std::vector<std::vector<std::byte>> bytes;  // of the outputs
+  std::vector<std::string> findings;
+};
+
+// Inputs that are not given are random.
+inline DeviceRun run_on_device(const Network& network, const std::vector<Array>& inputs = {}) {
+  const task::BuiltStream stream = to_task_stream(network, "whole", {.inputs = inputs});
   task::RunMemory memory(stream.stream(), true);
   isa::check::Checker checker(memory.gm());
   models::run_functional(network.chip, stream.stream(), memory, {.checker = &checker});
-  std::vector<std::string> out;
+  DeviceRun out;
   for (const isa::check::Finding& finding : checker.findings().sorted())
-    out.push_back(finding.message + "\n  " + finding.suggestion);
+    out.findings.push_back(finding.message + "\n  " + finding.suggestion);
+  // Buffers of outputs are the last ones, in the order of the outputs.
+  const auto& buffers = stream.stream().buffers;
+  const usize first = buffers.size() - network.graph->outputs.size();
+  for (usize i = 0; i < network.graph->outputs.size(); ++i) {
+    const Value& v = *network.graph->outputs[i];
+    const auto bytes = memory.host(static_cast<u32>(first + i));
+    out.bytes.emplace_back(bytes.begin(), bytes.end());
+    out.outputs.push_back(Tensor(v.type, v.shape.dims(), out.bytes.back()).array());
+  }
   return out;
 }
 
@@ -68,24 +84,16 @@ class NetworkTest : public ::testing::TestWithParam<const char*> {
   // The network as a task stream has no races, and computes nothing from bytes that are undefined.
   static void race_free(const Network& network) {
     EXPECT_GT(time_network(network).microseconds, 0) << "times do not depend on data";
-    for (const std::string& text : checker_findings(network))
+    for (const std::string& text : run_on_device(network).findings)
       ADD_FAILURE() << text;
   }
   // Outputs of the task stream, beside those of the reference.
   static void right_end_to_end(const Network& network, const std::vector<Array>& inputs) {
-    const task::BuiltStream stream = to_task_stream(network, "whole", {.inputs = inputs});
-    task::RunMemory memory(stream.stream(), true);
-    models::run_functional(network.chip, stream.stream(), memory, {});
-    const std::vector<Array> wanted = run(*network.graph, inputs);
+    const std::vector<Array> got = run_on_device(network, inputs).outputs, wanted = run(*network.graph, inputs);
     for (usize i = 0; i < wanted.size(); ++i) {
-      const Value& v = *network.graph->outputs[i];
-      const auto buffer = std::ranges::find(stream.stream().buffers, "out_" + v.name, &task::Buffer::name);
-      ASSERT_NE(buffer, stream.stream().buffers.end());
-      const auto bytes = memory.host(static_cast<u32>(buffer - stream.stream().buffers.begin()));
-      const Array got = Tensor(v.type, v.shape.dims(), {bytes.begin(), bytes.end()}).array();
       for (usize e = 0; e < wanted[i].size(); ++e)
-        ASSERT_NEAR(got.values[e], wanted[i].values[e], 1e-2 * (1 + std::abs(wanted[i].values[e])))
-            << v.name << " " << e;
+        ASSERT_NEAR(got[i].values[e], wanted[i].values[e], 1e-2 * (1 + std::abs(wanted[i].values[e])))
+            << network.graph->outputs[i]->name << " " << e;
     }
   }
   static std::vector<std::string_view> kernels(const Network& network) {

@@ -26,7 +26,7 @@ class ScalarKernels : public NetworkTest {
     EXPECT_TRUE(std::ranges::count(kernels(network), "scalar") == 1) << type;
     for (const NodeCheck& row : check_nodes(network, operands))
       EXPECT_TRUE(row.right()) << type << " of " << info(operands[0].type).name << ": " << row.error;
-    for (const std::string& finding : checker_findings(network))
+    for (const std::string& finding : run_on_device(network).findings)
       ADD_FAILURE() << type << ": " << finding;
   }
 };
