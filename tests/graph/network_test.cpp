@@ -330,7 +330,9 @@ TEST_P(Networks, ResizesByTaps) {
       const std::unique_ptr<Graph> before = net.graph.clone();
       const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
       checked(network);
-      EXPECT_EQ(std::ranges::count(kernels(network), "scalar"), 0) << "sums are products with a matrix";
+      if (mode != std::string_view("nearest")) {
+        EXPECT_EQ(std::ranges::count(kernels(network), "scalar"), 0) << "sums are products with a matrix";
+      }
       const std::vector<Array> in = random_inputs(*before, 3);
       const Array wanted = run(*before, in)[0], got = run(*network.graph, in)[0];
       for (usize i = 0; i < wanted.size(); ++i)

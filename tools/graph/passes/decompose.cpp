@@ -112,11 +112,20 @@ Value* along_axis(Maker& make, const Node& node, Value* value) {
   return make.reshape(value, dims);
 }
 
+// A zero point in the type that it is added to; of a constant another one.
+Value* zero_point(Maker& make, Value* value, DataType type) {
+  if (!value->constant) return make.cast(value, type);
+  Array a = value->constant->array();
+  a.type = type;
+  a.round();
+  return make.constant(a);
+}
+
 bool dequantise(Graph& graph, Node& node) {
   Maker make(graph, node);
   const DataType type = node.output()->type;
   Value* x = make.cast(node.input(0), type);
-  if (node.input(2) != nullptr) x = make("Sub", {x, make.cast(along_axis(make, node, node.input(2)), type)});
+  if (node.input(2) != nullptr) x = make("Sub", {x, along_axis(make, node, zero_point(make, node.input(2), type))});
   make.replace({make("Mul", {x, along_axis(make, node, node.input(1))})});
   return true;
 }
@@ -125,7 +134,7 @@ bool quantise(Graph& graph, Node& node) {
   Maker make(graph, node);
   const DataType type = node.input(0)->type, to = node.output()->type;
   Value* x = make("Round", {make("RealDiv", {node.input(0), along_axis(make, node, node.input(1))})});
-  if (node.input(2) != nullptr) x = make("Add", {x, make.cast(along_axis(make, node, node.input(2)), type)});
+  if (node.input(2) != nullptr) x = make("Add", {x, along_axis(make, node, zero_point(make, node.input(2), type))});
   x = make("ClipByValue", {x, make.number(type, info(to).lowest), make.number(type, info(to).highest)});
   make.replace({make.cast(x, to)});
   return true;

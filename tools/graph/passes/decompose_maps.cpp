@@ -118,7 +118,8 @@ Value* resize_axis(Maker& make, Value* x, usize axis, const AxisTaps& taps, bool
     wide[axis + 1] = *times;
     return make.reshape(make("BroadcastTo", {make.reshape(x, apart), make.integers(wide)}), to);
   }
-  if (products && dims[axis] > 1) return resize_by_product(make, x, axis, taps);
+  const bool sums = taps.index.size() > 1 || std::ranges::any_of(taps.weight[0], [](double w) { return w != 1; });
+  if (products && sums && dims[axis] > 1) return resize_by_product(make, x, axis, taps);
   Value* sum = nullptr;
   for (usize t = 0; t < taps.index.size(); ++t) {
     Value* piece = make("GatherV2", {x, make.integers(taps.index[t])}, {{"axis", static_cast<i64>(axis)}});
