@@ -2,6 +2,9 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/graph/compile/single.h"
 
+#include <algorithm>
+#include <map>
+
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
 
@@ -60,14 +63,15 @@ std::vector<Tiling> offered_tilings(const Network& network) {
 void use_tiling(Network& network, const Tiling& tiling) {
   CompiledNode& n = network.nodes.at(0);
   const Group group(*n.node);
-  std::map<std::string_view, i64> units;  // of each size: 16 where only multiples of it are offered
+  // Of each size: 16 where only multiples of it are offered, 0 where it may be 0.
+  std::map<std::string_view, i64> units;
   std::vector<std::string_view> names;
   const std::vector<Tiling> offered = offered_tilings(network);
   for (const Tiling& t : offered) {
     for (const auto& [name, size] : t) {
       names.push_back(name);
-      const auto [at, fresh] = units.emplace(name, kFractal);
-      if (size % kFractal != 0 || size == 0) at->second = size == 0 ? 0 : 1;
+      const auto at = units.emplace(name, kFractal).first;
+      at->second = std::min<i64>(at->second, size == 0 ? 0 : size % kFractal == 0 ? kFractal : 1);
     }
   }
   for (const auto& [name, size] : tiling) {
