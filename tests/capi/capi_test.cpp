@@ -351,7 +351,7 @@ TEST(CApi, ARunThatIsCutShortHasTheFilesThatExplainIt) {
   ASSERT_EQ(vinci_wait(run), VINCI_ERROR_LIMIT);
   EXPECT_THAT(file_names(run),
               testing::ElementsAre("chip.yaml", "findings.json", "numerics.csv", "numerics.json", "opdebug.json"));
-  EXPECT_THAT(file(run, "findings.json"), HasSubstr("max-cycles"));
+  EXPECT_THAT(file(run, "findings.json"), HasSubstr("the limit of 10 cycles is reached"));
 }
 
 }  // namespace
