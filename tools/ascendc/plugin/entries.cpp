@@ -61,7 +61,19 @@ class Entries {
   struct Facts {
     std::string text;
     bool works = false, matmul = false;
+    bool vector = false, cube = false;  // whether it has instructions that one kind alone has
   };
+  // The constructor of an instruction of the API, which has its name.
+  static void add_instruction(const CallBase& call, StringRef callee, Facts& out) {
+    if (!callee.starts_with("_ZN5vinci7ascendc4InsnC") || call.arg_size() < 2) return;
+    const auto name = string_of(call.getArgOperand(1));
+    if (!name) return;
+    const bool cube = name->starts_with("mad") || name->starts_with("load_cbuf_to_c") ||
+                      name->starts_with("load_gm_to_c") || name->starts_with("img2col") ||
+                      name->starts_with("copy_matrix_cc");
+    out.cube = out.cube || cube;
+    out.vector = out.vector || name->starts_with("v") || (name->contains("ubuf") && !name->contains("cbuf"));
+  }
   // What a kernel does, as far as two kinds of cores are to be compared.
   Facts facts_of(Function& body) {
     Facts out;
@@ -76,6 +88,7 @@ class Entries {
         if (const auto* call = dyn_cast<CallBase>(&i)) {
           if (const Function* callee = call->getCalledFunction()) {
             text << callee->getName();
+            add_instruction(*call, callee->getName(), out);
             out.works = out.works || callee->getName().starts_with("_ZN5vinci7ascendc5issue") ||
                         callee->getName().starts_with("_ZN5vinci7ascendc4load") ||
                         callee->getName().starts_with("_ZN5vinci7ascendc5store") ||
@@ -96,6 +109,9 @@ class Entries {
         text << '\n';
       }
     }
+    // Code that is for the other kind, of which only parts ask for the kind: `if ASCEND_IS_AIV` in a vector kernel.
+    if (pass_.kind == "cube" && out.vector && !out.cube) out.works = false;
+    if (pass_.kind == "vector" && out.cube && !out.vector) out.works = false;
     return out;
   }
 

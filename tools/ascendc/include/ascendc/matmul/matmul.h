@@ -68,6 +68,8 @@ class MatmulImpl {
     Begin();
     if (role_ == Role::none && ::vinci::ascendc::core().kind == ::vinci::ascendc::CoreKind::cube) role_ = Role::direct;
     if (role_ == Role::client) return;
+    if (role_ == Role::none && ::vinci::ascendc::core().mix) role_ = Role::idle;
+    if (role_ == Role::idle) return;
     if (role_ == Role::none)
       ::vinci::ascendc::wrong(
           "Matmul on a vector core without an AIC: mark the kernel __cube__, __mix__(1, 2), or by "
@@ -167,6 +169,7 @@ class MatmulImpl {
   // Of a cube core by itself.
   void SetHF32(bool enableHF32 = false, int32_t transMode = 0, VINCI_PLACE) {
     if (role_ == Role::client) ::vinci::ascendc::unsupported("SetHF32 of an AIV", place);
+    if (role_ == Role::idle) return;
     SetHF32Mode(enableHF32, place);
     SetHF32TransMode(transMode == 1, place);
   }
@@ -272,7 +275,7 @@ class MatmulImpl {
       m.target = target;
       client_.Send(m, place);
       if (sync) client_.Settle(place);
-    } else {
+    } else if (role_ != Role::idle) {
       All(engines_[0], work_, target, place);
     }
   }
@@ -373,7 +376,8 @@ class MatmulImpl {
   }
 
  private:
-  enum class Role : uint8_t { none, direct, client, server };
+  // idle: of an AIV whose AIC has an object of its own.
+  enum class Role : uint8_t { none, direct, client, server, idle };
   struct Shape {
     uint32_t rows, columns;
   };
@@ -495,14 +499,14 @@ class MatmulImpl {
     return kept == vinci_detail::KeptBlocks::upper ? b.mi <= b.ni : b.mi >= b.ni;
   }
   void Compute(bool partial, vinci_detail::Place place) {
-    if (!Keeps(work_, index_)) return;
+    if (role_ == Role::idle || !Keeps(work_, index_)) return;
     if (role_ != Role::client) return engines_[0].Multiply(work_, index_, partial, place);
     Message m = About(Message::Kind::multiply);
     m.partial = partial;
     client_.Send(m, place);
   }
   void Bring(const vinci_detail::MatmulTarget& target, vinci_detail::Place place) {
-    if (!Keeps(work_, index_)) return;
+    if (role_ == Role::idle || !Keeps(work_, index_)) return;
     if (role_ != Role::client) return Store(engines_[0], work_, index_, target, place);
     Message m = About(Message::Kind::store);
     m.target = target;
