@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Vinci authors
-"""Counts the kernels of networks with fusion on and off, beside what CANN's rules give: kernel_counts.py VINCI.
+"""Counts the kernels of networks with fusion on and off, next to what CANN's rules give: kernel_counts.py VINCI.
 
 Reads kernel_counts.csv: a row for each network, chip and set of switches, with the count derived from the rules of CANN's
 passes with its derivation, the count that is expected here, and why the two differ. Tasks that replace no node of the model (Cast and
@@ -48,7 +48,7 @@ def main():
     chosen = parser.parse_args()
     with open(HERE / "kernel_counts.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    lines = ["| network | chip | fusion | derived | here | beside them | derived from | why it differs |",
+    lines = ["| network | chip | fusion | derived | here | other tasks | derived from | why it differs |",
              "|---|---|---|---:|---:|---:|---|---|"]
     wrong = []
     with tempfile.TemporaryDirectory() as name:

@@ -305,7 +305,7 @@ bool keeps_operands(const Repeats& job, usize operands, usize result_bytes) {
   return apart(job.a) && (operands < 2 || apart(job.b));
 }
 
-// Whether a source lies where the results go, repeat by repeat.
+// Whether a source is where the results go, repeat by repeat.
 bool is_updated(const Repeats& job, const Repeats::Source& s) {
   return s.first == job.out && s.stride == job.out_stride;
 }

@@ -26,7 +26,7 @@ class SortedRecords {
   using Planes = std::array<Bytes, kPlanes>;
   struct Record {
     u64 address;          // of what has the references
-    Bytes key;            // as it stands in the result
+    Bytes key;            // as the result has it
     u64 bytes_with_refs;  // from the start of a record
   };
 

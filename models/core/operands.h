@@ -10,7 +10,7 @@
 
 namespace vinci::models {
 
-// What an instruction touches, to tell whether it may run beside another one in a unit of the same kind.
+// What an instruction touches, to tell whether it may run with another one in a unit of the same kind.
 class Operands {
  public:
   void assign(const isa::Issued& inst, const isa::Footprint& footprint) {

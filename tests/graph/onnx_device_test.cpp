@@ -77,7 +77,7 @@ Case compiled(const fs::path& folder, PrecisionMode precision, const config::Chi
   }
 }
 
-// What is wrong with an output of the device, beside the one of the model as it was imported; "" where nothing is.
+// What is wrong with an output of the device, compared with that of the model as it was imported; "" where nothing is.
 std::string difference(const Array& got, const Array& wanted, bool f16) {
   if (got.dims != wanted.dims) return fmt::format("has the shape {}", text(Shape(got.dims)));
   double most = 0;

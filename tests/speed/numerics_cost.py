@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Vinci authors
-"""What --numerics and --numerics=shadow cost: instructions of the host beside mode full with one thread, less those of a
+"""What --numerics and --numerics=shadow cost: instructions of the host as a multiple of mode full with one thread, less those of a
 run of nothing. Callgrind counts them, so that the load of the machine does not matter; it has no AVX-512.
 
 Usage: numerics_cost.py VINCI

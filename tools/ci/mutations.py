@@ -7,7 +7,7 @@
     tools/ci/mutations.py --check                                  # only whether the list fits the sources
 
 The list is tests/unit/models/core/mutations.yaml: the rule in words, the file, the text of the source (`old`, which
-must occur once), what stands there instead (`new`), and the test (a gtest filter) that must fail. `old` and `new` are
+must occur once), what replaces it (`new`), and the test (a gtest filter) that must fail. `old` and `new` are
 statements when they end with `;`, else expressions of one type.
 
 All mutations are built at once, into a copy of the sources: each chooses between old and new text by the environment

@@ -433,7 +433,7 @@ LegalSchedules::Result LegalSchedules::run(Random* random, u64 pattern, bool dig
   for (usize i = 0; i < cores_.size(); ++i) {
     Core& c = cores_[i];
     c.mem = std::make_unique<isa::CoreMem>(logs_[i].spec.sizes, memory_->gm());
-    // Nobody says what local memories hold at first. Subnormals and small numbers: whatever is computed of them by
+    // What local memories hold at first is not defined. Subnormals and small numbers: whatever is computed of them by
     // lanes that nothing looks at should not trap.
     for (const isa::BufId b : {isa::BufId::UB, isa::BufId::L1, isa::BufId::L0A, isa::BufId::L0B}) {
       if ((*c.mem)[b].size() == 0) continue;

@@ -6,7 +6,7 @@
 
 namespace vinci::graph {
 
-// A graph of one node as a network: the first kernel that computes the node, alone. No pass runs; the tensors lie on
+// A graph of one node as a network: the first kernel that computes the node, alone. No pass runs; the tensors are on
 // the device in the formats that the kernel asks for, without a Cast or a TransData around it. `sizes` replaces sizes
 // of the tiling that the kernel's estimate puts first. Throws Fault::Unsupported where no kernel computes the node, and
 // Fault::Input for a size that the tiling does not have and for a tiling that does not fit the buffers of the chip.

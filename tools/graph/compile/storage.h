@@ -17,7 +17,7 @@ inline constexpr u64 kLineBytes = 512;
 // Bytes that a value needs: behind its last element there is room for copies of whole blocks of 32 B.
 u64 allocated_bytes(const Value& value);
 
-// Whether a node is no task: its output is its input as it lies in memory.
+// Whether a node is no task: its output has the bytes of its input.
 bool is_alias(const Node& node);
 // The value whose memory a value has.
 const Value* storage_of(const Value* value);

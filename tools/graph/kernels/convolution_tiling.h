@@ -18,9 +18,9 @@ struct ConvProblem {
   explicit ConvProblem(const Group& group);
   u64 depth() const { return c1 * points * kC0; }  // of the product
   u64 group_n1() const { return n1 / groups; }
-  // Tiles of `n` filters lie in one group each.
+  // Tiles of `n` filters are of one group each.
   u64 n_tiles(u64 n) const { return groups * ceil_div(group_n1() * kC0, n); }
-  // Rows of the output that `m` positions can lie in.
+  // Rows of the output that `m` positions can be of.
   u64 out_rows(u64 m) const {
     return std::min<u64>(static_cast<u64>(window.out[0]), (m + out_width - 2) / out_width + 1);
   }

@@ -305,7 +305,7 @@ bool convolution_of_volumes(Graph& graph, Node& node) {
   };
   std::vector<Value*> padded{x};
   if (w.pad_begin[0] != 0) padded.insert(padded.begin(), zeros(w.pad_begin[0]));
-  // The last slice may lie behind the padding where the output is rounded up.
+  // The last slice may be behind the padding where the output is rounded up.
   const i64 last = (w.out[0] - 1) * w.stride[0] + (depth - 1) * w.dilation[0] + 1;
   if (const i64 behind = last - w.pad_begin[0] - in[2]; behind > 0) padded.push_back(zeros(behind));
   if (padded.size() > 1) x = make("ConcatD", padded, {{"axis", i64{1}}});
