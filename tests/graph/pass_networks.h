@@ -115,8 +115,8 @@ inline void redundant_network(MapNet& net) {
   const Array equal(DataType::f32, {16}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7});
   Value* const sum = net.node("Add", {twice, net.graph.add_constant("c", Tensor(equal))});
   Value* const scaled = net.node("Mul", {sum, net.graph.add_constant("d", Tensor(equal))});
-  const auto cast = [&](Value* v, DataType to) {
-    return net.node("Cast", {v}, {{"to", static_cast<i64>(enum_index(to))}});
+  const auto cast = [&](Value* v, DataType type) {
+    return net.node("Cast", {v}, {{"to", static_cast<i64>(enum_index(type))}});
   };
   Value* const half = net.input({48}, DataType::f16);
   net.output(net.node("Abs", {cast(cast(half, DataType::f32), DataType::f16)}));

@@ -19,7 +19,8 @@ constexpr uint32_t kBlock = 32;
 }
 constexpr int32_t INT_MAX = 2147483647;
 static const struct FunLevelMixCoreType meta __attribute__((used, section(".ascend.meta.affine_own"))) = {
-    {{F_TYPE_KTYPE, sizeof(unsigned int)}, K_TYPE_MIX_AIC_MAIN}, {{F_TYPE_MIX_TASK_RATION, sizeof(unsigned int)}, 1, 1}};
+    {{F_TYPE_KTYPE, sizeof(unsigned int)}, K_TYPE_MIX_AIC_MAIN},
+    {{F_TYPE_MIX_TASK_RATION, sizeof(unsigned int)}, 1, 1}};
 
 extern "C" __global__ __aicore__ void affine_own(GM_ADDR x, GM_ADDR y, GM_ADDR workspace, GM_ADDR tiling) {
   REGISTER_TILING_DEFAULT(AffineTiling);

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-// Records in which a program states the types of its kernels to the vendor's runtime, in sections of the object. They have
-// no effect here: the type of a kernel is that of its code (docs/ascendc.md).
+// Records in which a program states the types of its kernels to the vendor's runtime, in sections of the object. They
+// have no effect here: the type of a kernel is that of its code (docs/ascendc.md).
 enum FuncMetaType { F_TYPE_KTYPE = 1, F_TYPE_CROSS_CORE_SYNC = 2, F_TYPE_MIX_TASK_RATION = 3, F_TYPE_MAX };
 enum {
   K_TYPE_AICORE = 1,
