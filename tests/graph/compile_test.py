@@ -178,7 +178,7 @@ class Compile(unittest.TestCase):
                 self.assertIn("no findings", run.stdout)
         listed = vinci("gen", "conv", "--shape", "1,32,28,28", "--pad", "1", "--list-tilings")
         self.assertGreaterEqual(len(listed.stdout.splitlines()), 3, listed.stderr)
-        for args, message in ((["--tiling", "m=100000"], "bytes of L1"), (["--tiling", "m=17"], "takes multiples of 16"),
+        for args, message in ((["--tiling", "m=100000"], "bytes of L0A"), (["--tiling", "m=17"], "takes multiples of 16"),
                               (["--tiling", "q=1"], "has no 'q'"), (["--tiling", "m"], "is no name=size"),
                               (["--groups", "5"], "do not divide")):
             failed = vinci("gen", "conv", "--shape", "1,32,28,28", "-o", out, *args)

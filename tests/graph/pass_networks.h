@@ -30,7 +30,8 @@ inline void residual_network(MapNet& net) {
   net.output(net.node("GEMM", {mean, net.weights({10, 32}, 32), net.weights({10}, 1)}, by_rows));
 }
 
-// Biases and norms apart from their convolutions, groups, a map of one axis, transposed convolution and Resize.
+// Biases and norms apart from their convolutions, groups, a map of one axis, transposed convolution, padding as wide as
+// its window.
 inline void map_network(MapNet& net) {
   Value* const x = net.input({1, 32, 12, 12});
   Value* const biased = net.node("Add", {net.conv(x, 32, 3, 1, 1), net.weights({32, 1, 1}, 1)});
@@ -42,6 +43,7 @@ inline void map_network(MapNet& net) {
   // Channels behind merged pixels, as a transformer takes them.
   Value* const tokens = net.node("Reshape", {up, net.integers({1, 16, 576})});
   net.output(net.node("TransposeD", {tokens}, {{"perm", std::vector<i64>{0, 2, 1}}}));
+  net.output(net.conv(depthwise, 16, 1, 1, 1));
   Value* const row = net.node("Reshape", {depthwise, net.integers({1, 32, 144})});
   net.output(net.node("Conv2D", {row, net.weights({16, 32, 3}, 96)}, {{"pads", std::vector<i64>{1, 1}}}));
 }
@@ -118,6 +120,7 @@ inline void redundant_network(MapNet& net) {
   const auto cast = [&](Value* v, DataType type) {
     return net.node("Cast", {v}, {{"to", static_cast<i64>(enum_index(type))}});
   };
+  net.output(net.node("Mul", {x, net.node("BroadcastTo", {net.input({16, 1}), net.integers({8, 16, 32})})}));
   Value* const half = net.input({48}, DataType::f16);
   net.output(net.node("Abs", {cast(cast(half, DataType::f32), DataType::f16)}));
   Value* const yes = net.graph.add_constant("yes", Tensor(Array(DataType::boolean, {}, {1})));
