@@ -241,8 +241,13 @@ class VtsReader {
   void read(const Table& in, const Path& path, Op& op) {
     for_each_field<Op>([&](const auto& field) {
       constexpr usize kAt = position_in_table<Op, std::remove_cvref_t<decltype(field)>>();
-      read_field(in.template get_field<kAt>(), path, field, op);
+      read_field(stored<kAt>(in), path, field, op);
     });
+  }
+  // The field at a position of its table. A function of its own, because tables without fields have no get_field.
+  template <usize kAt, class Table>
+  static auto stored(const Table& in) {
+    return in.template get_field<kAt>();
   }
 
   template <class Stored, class F, class Op>
