@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from documents import replace_table
+
 HERE = pathlib.Path(__file__).parent
 BEGIN, END = "<!-- kernel counts: written by examples/network/kernel_counts.py -->", "<!-- end of kernel counts -->"
 SWITCHES = {
@@ -68,9 +70,7 @@ def main():
                          f"{others} | {row['derivation']} | {row['why']} |")
             print(lines[-1], flush=True)
     if chosen.docs:
-        text = chosen.docs.read_text(encoding="utf-8")
-        before, rest = text.split(BEGIN)
-        chosen.docs.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{rest.split(END)[1]}", encoding="utf-8")
+        replace_table(chosen.docs, BEGIN, END, lines)
     return "\n".join(wrong) if wrong else 0
 
 

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+from documents import replace_table
+
 HERE = pathlib.Path(__file__).parent
 NETWORKS = ("resnet50", "vgg16", "bert", "mobilenet_v2", "efficientnet_b0", "densenet121", "unet", "yolo", "db", "siammask", "vit", "swin_t",
             "llama_prefill", "llama_decode")
@@ -80,9 +82,7 @@ def main():
                 lines.append(f"| {network} | {chip} | " + " | ".join(cells) + " |")
                 print(lines[-1], flush=True)
     if chosen.docs:
-        text = chosen.docs.read_text(encoding="utf-8")
-        before, rest = text.split(BEGIN)
-        chosen.docs.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{rest.split(END)[1]}", encoding="utf-8")
+        replace_table(chosen.docs, BEGIN, END, lines)
     return 1 if failed else 0
 
 

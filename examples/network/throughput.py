@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+from documents import replace_table
+
 HERE = pathlib.Path(__file__).parent
 BEGIN, END = "<!-- throughput: written by examples/network/throughput.py -->", "<!-- end of throughput -->"
 
@@ -64,9 +66,7 @@ def main():
                      f"{first} | {here} |")
         print(lines[-1], flush=True)
     if chosen.docs:
-        text = chosen.docs.read_text(encoding="utf-8")
-        before, rest = text.split(BEGIN)
-        chosen.docs.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{rest.split(END)[1]}", encoding="utf-8")
+        replace_table(chosen.docs, BEGIN, END, lines)
     return 1 if failed else 0
 
 
