@@ -26,7 +26,11 @@ class GemmMoves : protected GemmWriter {
   void store_tile();         // C out of L0C, on the joint core to UB
   void store_from_ub();      // joint core: the tile before `tile`
 
+  Reg factors_at;  // of the tile: in L1, or as DEQSCALE has it
+
  private:
+  void to_nz(const Value& from, const Value& count, const Value& columns, const Value& pitch, const Value& column_rows);
+  u32 quant_pre() const;
   void through_ub(const Part& x);
 };
 

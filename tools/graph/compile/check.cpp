@@ -91,9 +91,12 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
     }
     check.error = error == 0 ? 0 : error / most;
     check.allowed = check.output->type == DataType::f32 ? 1e-4 : is_float(check.output->type) ? 1e-2 : 0;
-    // What is read in f16 has its precision.
+    // What is read in f16 has its precision, HF32 a fraction of 11 bits.
     const Group group(*check.node->node);
     for (const Node* const inner : group.nodes()) {
+      // A scale may be rounded, so that a quantised value is the next one.
+      if (inner->type == "AscendQuant" || inner->type == "AscendRequant") check.allowed = most > 0 ? 1 / most : 0;
+      if (inner->integer("enable_hf32") != 0) check.allowed = std::max(check.allowed, 1e-3);
       if (inner->output()->type == DataType::f16 || group.resolve(inner->input(0))->type == DataType::f16)
         check.allowed = std::max(check.allowed, 1e-2);
     }

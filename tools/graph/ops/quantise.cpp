@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "tools/graph/ops/op.h"
@@ -77,7 +78,46 @@ void dynamic(Evaluation& x) {
   x.out[2].values[0] = zero;
 }
 
+// Sums of products of bytes times a factor for each slice along an axis (the last one), as quantisation parameters have
+// it: f32 in bits 31 to 0, an offset in bits 45 to 37 (isa/sem/quant.h).
+struct Parameters {
+  Parameters(const Evaluation& x) : list(x.input(1).values) {
+    const Array& in = x.input(0);
+    const usize axis = axis_of(x.node, x.node.integer("axis", -1), in.rank());
+    const AroundAxis a = around_axis(in.dims, axis);
+    inner = a.inner;
+    if (list.size() != a.extent)
+      fail(Fault::Input, "{} ({}): {} quantisation parameters for {}", x.node.name, x.node.type, list.size(), a.extent);
+  }
+  u64 bits(u64 i) const { return static_cast<u64>(list[i / inner % list.size()]); }
+  double scale(u64 i) const { return std::bit_cast<float>(static_cast<u32>(bits(i))); }
+  i32 offset(u64 i) const { return static_cast<i32>(static_cast<u32>(bits(i) >> 37) << 23) >> 23; }
+
+  std::vector<double> list;
+  u64 inner = 1;
+};
+void infer_ascend_dequant(Inference& x) { x.set(0, DataType::f16, x.shape(0)); }
+void ascend_dequant(Evaluation& x) {
+  const Parameters p(x);
+  for (u64 i = 0; i < x.out[0].size(); ++i)
+    x.out[0].values[i] = x.input(0).values[i] * p.scale(i);
+}
+// `dtype`: i8 or u8. `relu_flag`: values below zero become zero before the offset.
+void infer_requant(Inference& x) {
+  x.set(0, static_cast<DataType>(x.node().integer("dtype", static_cast<i64>(enum_index(DataType::i8)))), x.shape(0));
+}
+void requant(Evaluation& x) {
+  const Parameters p(x);
+  const bool relu = x.node.integer("relu_flag") != 0;
+  for (u64 i = 0; i < x.out[0].size(); ++i) {
+    const double v = x.input(0).values[i] * p.scale(i);
+    x.out[0].values[i] = to_limits(x.out[0].type, std::nearbyint(relu ? std::max(v, 0.0) : v) + p.offset(i));
+  }
+}
+
 constexpr auto kQuantiseOps = std::to_array<Op>({
+    {"AscendDequant", infer_ascend_dequant, ascend_dequant},
+    {"AscendRequant", infer_requant, requant},
     {"AscendQuantV2", infer_quantise, quantise},
     {"AscendDequantV2", infer_dequantise, dequantise},
     {"DynamicQuant", infer_dynamic, dynamic},

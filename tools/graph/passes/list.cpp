@@ -104,6 +104,9 @@ constexpr auto kPasses = std::to_array<Pass>({
      "nodes of one type with equal inputs and attributes become one; convolutions and products stay", nullptr,
      eliminate_common_subexpressions},
 
+    {"TbeConvDequantFusionPass", UbFusion, O1, kExact,
+     "AscendDequant and AscendRequant become part of the product or convolution of bytes before them", nullptr, nullptr,
+     fuse_dequantisation},
     {"TbeConv2DEltwiseFusionPass", UbFusion, O3, kExact,
      "element-wise nodes behind a convolution are computed before it stores (split core: Relu, by FIXPIPE)", nullptr,
      nullptr, fuse_conv_elementwise},
