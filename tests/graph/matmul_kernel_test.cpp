@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <bit>
-#include <cmath>
 
 #include "tests/graph/network_fixture.h"
 
@@ -113,26 +111,6 @@ TEST_P(MatmulKernels, AttentionOverRowsThatFillNoBlocks) {
     }
   }
 }
-
-// Operands of all types of the cube, each with bias and with Relu. `parameters`: scale and offset of a column.
-struct TypedNet : Net {
-  Value* typed(Dims dims, DataType type) {
-    Array a(type, std::move(dims));
-    for (double& v : a.values)
-      v = is_float(type) ? static_cast<double>(random.uniform()) / 8 : std::floor(random.uniform() * 128);
-    a.round();
-    return graph.add_constant("w", Tensor(a));
-  }
-  Value* parameters(i64 columns, double scale, i64 offset, bool is_signed) {
-    Array a(DataType::u64, {columns});
-    for (i64 c = 0; c < columns; ++c) {
-      const auto factor = static_cast<float>(scale * (1 + static_cast<double>(c % 7) / 8));
-      const u64 bits = std::bit_cast<u32>(factor) | (static_cast<u64>(offset) & 0x1ff) << 37 | u64{is_signed} << 46;
-      a.values[static_cast<usize>(c)] = static_cast<double>(bits);
-    }
-    return graph.add_constant("scale", Tensor(a));
-  }
-};
 
 class TypedMatmuls : public MatmulKernels {
  protected:

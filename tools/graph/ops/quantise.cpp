@@ -115,7 +115,25 @@ void requant(Evaluation& x) {
   }
 }
 
+// Of one scale and offset: to bytes (`dtype`), round(x * scale) + offset, and back, (x + offset) * scale.
+void infer_ascend_quant(Inference& x) {
+  x.set(0, static_cast<DataType>(x.node().integer("dtype", static_cast<i64>(enum_index(DataType::i8)))), x.shape(0));
+}
+void ascend_quant(Evaluation& x) {
+  const double scale = x.node.number("scale", 1), offset = x.node.number("offset");
+  for (u64 i = 0; i < x.out[0].size(); ++i)
+    x.out[0].values[i] = to_limits(x.out[0].type, std::nearbyint(quotient(x.input(0).values[i] * scale, 1)) + offset);
+}
+void infer_anti_quant(Inference& x) { x.set(0, DataType::f16, x.shape(0)); }
+void anti_quant(Evaluation& x) {
+  const double scale = x.node.number("scale", 1), offset = x.node.number("offset");
+  for (u64 i = 0; i < x.out[0].size(); ++i)
+    x.out[0].values[i] = (x.input(0).values[i] + offset) * scale;
+}
+
 constexpr auto kQuantiseOps = std::to_array<Op>({
+    {"AscendAntiQuant", infer_anti_quant, anti_quant},
+    {"AscendQuant", infer_ascend_quant, ascend_quant},
     {"AscendDequant", infer_ascend_dequant, ascend_dequant},
     {"AscendRequant", infer_requant, requant},
     {"AscendQuantV2", infer_quantise, quantise},
