@@ -45,10 +45,10 @@ Value* conv(TypedNet& net, Value* map, const Shape4& s, DataType weights, DataTy
   attributes["strides"] = std::vector<i64>{s.stride, s.stride};
   attributes["pads"] = std::vector<i64>{s.pad, s.pad, s.pad, s.pad};
   const i64 groups = attributes.contains("group") ? std::get<i64>(attributes["group"]) : 1;
-  return net.node("Conv2D",
-                  {map, net.typed({s.filters, s.channels / groups, s.kernel, s.kernel}, weights),
-                   net.typed({s.filters}, bias)},
-                  attributes);
+  return net.node(
+      "Conv2D",
+      {map, net.typed({s.filters, s.channels / groups, s.kernel, s.kernel}, weights), net.typed({s.filters}, bias)},
+      attributes);
 }
 
 TEST_P(TypedMaps, ConvolutionsOfFloats) {
@@ -87,9 +87,8 @@ TEST_P(TypedMaps, GroupsOfF32) {
   for (const i64 groups : {2, 24}) {
     TypedNet net;
     const Shape4 s{24, 10, 10, 48, 3, 1, 1};
-    expect_right(
-        net, conv(net, net.input({1, 24, 10, 10}), s, DataType::f32, DataType::f32, {{"group", groups}}),
-        {"trans_data", "convolution", "trans_data"});
+    expect_right(net, conv(net, net.input({1, 24, 10, 10}), s, DataType::f32, DataType::f32, {{"group", groups}}),
+                 {"trans_data", "convolution", "trans_data"});
   }
 }
 
@@ -125,7 +124,8 @@ TEST_P(TypedMaps, ConvolutionsOfBytes) {
       }
       TypedNet scaled;
       expect_right(scaled,
-                   scaled.node("Relu", {scaled.node("AscendDequant", {sums(scaled), scaled.parameters(s.filters, scale, 0, false)},
+                   scaled.node("Relu", {scaled.node("AscendDequant",
+                                                    {sums(scaled), scaled.parameters(s.filters, scale, 0, false)},
                                                     {{"axis", i64{1}}})}),
                    {"trans_data", "quantise", "convolution", "trans_data"});
       if (joint() || (s.filters + 15) / 16 % 2 != 0) continue;

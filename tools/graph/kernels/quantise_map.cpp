@@ -6,15 +6,15 @@
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/kernels/vector_ops.h"
 
-// AscendQuant and AscendAntiQuant of maps in NC1HWC0: f16 in blocks of 16 channels to bytes in blocks of 32, and back. Two
-// blocks of f16 alternate in UB, position by position, so that bytes are in order when they are converted. A tile is a
-// range of positions of a block of 32 channels.
+// AscendQuant and AscendAntiQuant of maps in NC1HWC0: f16 in blocks of 16 channels to bytes in blocks of 32, and back.
+// Two blocks of f16 alternate in UB, position by position, so that bytes are in order when they are converted. A tile
+// is a range of positions of a block of 32 channels.
 namespace vinci::graph {
 namespace {
 
 using isa::Reg, isa::Type;
 
-constexpr u64 kMaxPositions = 1024;               // of a tile
+constexpr u64 kMaxPositions = 1024;                // of a tile
 constexpr u64 kWideBytes = 64, kNarrowBytes = 32;  // of a position
 
 struct Map {
@@ -121,7 +121,8 @@ KernelProgram quantise_build(const Group& group, const config::ChipConfig& chip,
     const auto scale = isa::f16(static_cast<float>(node.number("scale", 1)));
     const auto offset = isa::f16(static_cast<float>(node.number("offset")));
     const auto times = [&] {
-      in_repeats(p, false, elements, [&](u64 e, u64 n) { p.vmuls(Type::f16, at + e * 2, at + e * 2, scale, n, 1, 1, 8, 8); });
+      in_repeats(p, false, elements,
+                 [&](u64 e, u64 n) { p.vmuls(Type::f16, at + e * 2, at + e * 2, scale, n, 1, 1, 8, 8); });
     };
     const auto plus = [&] {
       if (node.number("offset") == 0) return;

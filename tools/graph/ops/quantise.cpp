@@ -137,7 +137,8 @@ constexpr auto kQuantiseOps = std::to_array<Op>({
     {"AscendDequant", infer_ascend_dequant, ascend_dequant},
     {"AscendRequant", infer_requant, requant},
     {"AscendQuantV2", infer_quantise, quantise},
-    {"AscendDequantV2", infer_dequantise, dequantise},
+    // Not folded, as products of bytes begin with it.
+    {"AscendDequantV2", infer_dequantise, dequantise, false},
     {"DynamicQuant", infer_dynamic, dynamic},
 });
 

@@ -36,6 +36,9 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"UselessBinaryOpRemovePass", Prepare, O3, kExact, "x + 0, x - 0, x * 1 and x / 1 become x", remove_binary},
     {"PrunePass", Prepare, O3, kExact, "nodes that no output depends on are removed", nullptr, prune},
 
+    {"QuantizedProductPass", OptimizeOriginalGraph, O3, kRounds,
+     "a product between QuantizeLinear and DequantizeLinear becomes AscendQuant, a product of bytes, AscendDequant",
+     nullptr, nullptr, nullptr, quantise_products},
     {"DecompositionPass", OptimizeOriginalGraph, O1, kRounds,
      "operators without a kernel become nodes that have one: Resize, transposed convolution, norms, quantisation",
      nullptr, nullptr, decompose},
