@@ -175,11 +175,11 @@ class Entries {
     }
     const DISubprogram* subprogram = kernel.body->getSubprogram();
     Constant* name = literals_[subprogram != nullptr ? subprogram->getName() : entry.getName()];
-    auto* type = StructType::get(pointer, builder_.getInt32Ty(), pointer, pointer);
+    auto* type = StructType::get(pointer, builder_.getInt32Ty(), pointer, pointer, pointer);
     auto* table = new GlobalVariable(
         m_, type, true, GlobalValue::PrivateLinkage,
-        ConstantStruct::get(
-            type, {name, builder_.getInt32(kernel.type ? static_cast<unsigned>(*kernel.type) : ~0u), vector, cube}),
+        ConstantStruct::get(type, {name, builder_.getInt32(kernel.type ? static_cast<unsigned>(*kernel.type) : ~0u),
+                                   vector, cube, call_with_block(entry, kernel)}),
         "vinci_kernel");
     write_entry(entry, kernel, *table);
     // Where the object with the host's code has an entry of this name, the linker takes that one.
@@ -187,6 +187,34 @@ class Entries {
       entry.setLinkage(GlobalValue::WeakAnyLinkage);
       entry.setComdat(nullptr);
     }
+  }
+
+  // A function that calls the entry with arguments that are one behind the other in memory, each aligned to its size.
+  Function* call_with_block(Function& entry, const Kernel& kernel) {
+    LLVMContext& context = m_.getContext();
+    auto* pointer = PointerType::getUnqual(context);
+    auto* type = FunctionType::get(Type::getVoidTy(context), {pointer}, false);
+    Function* out = Function::Create(type, GlobalValue::PrivateLinkage, entry.getName() + "$block", m_);
+    builder_.SetInsertPoint(BasicBlock::Create(context, "", out));
+    builder_.SetCurrentDebugLocation(DebugLoc());
+    const DataLayout& layout = m_.getDataLayout();
+    uint64_t at = 0;
+    std::vector<Value*> arguments;
+    for (const Argument& a : kernel.body->args()) {
+      Type* of = a.hasByValAttr() ? a.getParamByValType() : a.getType();
+      at = alignTo(at, layout.getABITypeAlign(of));
+      Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), out->getArg(0), at);
+      if (a.hasByValAttr())
+        arguments.push_back(builder_.CreateAddrSpaceCast(place, a.getType()));
+      else
+        arguments.push_back(builder_.CreateAlignedLoad(of, place, Align(1)));
+      at += layout.getTypeAllocSize(of);
+    }
+    CallInst* call = builder_.CreateCall(entry.getFunctionType(), &entry, arguments);
+    call->setAttributes(kernel.body->getAttributes().removeFnAttributes(context));
+    call->setCallingConv(entry.getCallingConv());
+    builder_.CreateRetVoid();
+    return out;
   }
 
   void write_entry(Function& entry, const Kernel& kernel, GlobalVariable& table) {

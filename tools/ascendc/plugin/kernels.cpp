@@ -9,11 +9,13 @@
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 
 #include "tools/ascendc/plugin/accesses.h"
+#include "tools/ascendc/plugin/device_binary.h"
 #include "tools/ascendc/plugin/divisions.h"
 #include "tools/ascendc/plugin/entries.h"
 #include "tools/ascendc/plugin/kinds.h"
 #include "tools/ascendc/plugin/module.h"
 #include "tools/ascendc/plugin/scalar_code.h"
+#include "tools/ascendc/plugin/waits.h"
 
 namespace vinci::plugin {
 namespace {
@@ -25,6 +27,7 @@ void rewrite(Module& m, const Pass& pass) {
   Literals literals(m);
   for (auto& [entry, kernel] : kernels.by_entry)
     separate(m, *entry, kernel);
+  if (pass.host) write_device_binary(m, pass, kernels);
   Functions device = kernels.reachable();
   write_entries(m, pass, kernels, literals);
   if (pass.host && pass.kind != "both" && !kernels.by_entry.empty()) device = copy_shared_code(kernels, device);
@@ -47,8 +50,8 @@ struct KernelsPass : PassInfoMixin<KernelsPass> {
 
 struct ScalarCodePass : PassInfoMixin<ScalarCodePass> {
   static PreservedAnalyses run(Module& m, ModuleAnalysisManager& /*analyses*/) {
-    const bool counted = count_operations(m), guarded = guard_divisions(m);
-    return counted || guarded ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    const bool waits = mark_waits(m), counted = count_operations(m), guarded = guard_divisions(m);
+    return waits || counted || guarded ? PreservedAnalyses::none() : PreservedAnalyses::all();
   }
   static bool isRequired() { return true; }
 };

@@ -346,6 +346,8 @@ void mark_counted(const Functions& device, StringRef headers) {
     f->addFnAttr(kMark, headers);
 }
 
+bool is_marked_counted(const Function& f) { return f.hasFnAttribute(kMark); }
+
 bool count_operations(Module& m) {
   std::vector<Function*> all;
   for (Function& f : m) {

@@ -10,6 +10,8 @@ namespace vinci::plugin {
 // Of these functions, before anything is optimised: their code will be counted, without that of files in `headers`.
 void mark_counted(const Functions& device, llvm::StringRef headers);
 
+bool is_marked_counted(const llvm::Function& f);
+
 // In what optimisation has left of them. Returns whether there was any.
 bool count_operations(llvm::Module& m);
 

@@ -171,8 +171,12 @@ void* system_workspace(std::size_t bytes) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 void repeat(std::uint32_t from, std::int32_t value, Place place) {
-  if (!device().recorder().with_data()) return;
-  located(place, [&] { need_core().repeat(from, value, place); });
+  located(place, [&] {
+    if (device().recorder().with_data())
+      need_core().repeat(from, value, place);
+    else
+      need_core().note_wait(place);
+  });
 }
 
 CoreInfo& core() { return need_core().info; }

@@ -63,6 +63,10 @@ void Core::start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::Tas
   polls_ = 0;
   polling_ = false;
   known_.clear();
+  awaits_ = false;
+  awaited_.clear();
+  waits_ = 0;
+  found_again_ = false;
   native_.start(launch, flags, self, source);
 }
 
@@ -159,7 +163,8 @@ void Core::issue(const isa::Inst& inst, Place place) {
   move_on();
 }
 
-bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place, Through through) {
+bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place, Through through,
+                  bool kept) {
   static constexpr auto kMemoryNames = enum_table<Memory, std::string_view>({{Memory::gm, "GM"},
                                                                              {Memory::l1, "L1"},
                                                                              {Memory::l0a, "L0A"},
@@ -182,7 +187,7 @@ bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 va
     log_inserted(place);
   }
   // What other cores can see is always recorded.
-  const bool seen = write && memory == Memory::gm;
+  const bool seen = kept || (write && memory == Memory::gm);
   if (accesses_ >= kRecordedAccesses && address % bytes == 0 && !seen) {
     left_out_ = left_out_ || write;
     if (ub) touch(address, bytes, write, place);
@@ -251,8 +256,40 @@ std::string Core::waits_for() const {
   return fmt::format("{} polls global memory at {:#x} ({}:{})", name(), polled_, poll_.file, poll_.line);
 }
 
+void Core::note_wait(Place place) {
+  static const isa::Row& nop = row("nop");
+  note(immediate(nop, {1, std::exchange(found_again_, false) ? 1u : 0u, 1}), place);
+  if (owed_ > 0) --owed_;  // its own cycle
+}
+
+bool Core::waited(Memory memory, u64 address, u64 value) {
+  const auto [it, fresh] = awaited_.try_emplace({memory, address}, value);
+  return std::exchange(it->second, value) == value && !fresh;
+}
+
 u64 Core::load(Memory memory, u64 address, unsigned bytes, Place place, Through through) {
+  const bool awaits = std::exchange(awaits_, false);
   if (memory == Memory::gm) poll(address, place);
+  const bool there = memory == Memory::gm   ? native_.machine().mem().gm().find(address, bytes) != nullptr
+                     : memory == Memory::ub ? address + bytes <= native_.machine().mem()[isa::BufId::UB].size()
+                                            : false;
+  if (awaits && there) {
+    const u64 found = peek(memory == Memory::gm ? isa::BufId::GM : isa::BufId::UB, address, bytes);
+    found_again_ = waited(memory, address, found);
+    if (!found_again_) {
+      waits_ = 0;
+      access(memory, address, bytes, false, 0, place, through, true);
+      if (memory == Memory::gm) learn(address, found);
+      return found;
+    }
+    // What it reads came from global memory by a copy, so polls of it are not seen there.
+    if (memory == Memory::ub && ++waits_ >= kPolls) {
+      waits_ = 0;
+      polled_ = 0;
+      poll_ = place;
+      polls();
+    }
+  }
   access(memory, address, bytes, false, 0, place, through);
   u64 value = 0;
   if (memory == Memory::gm) {

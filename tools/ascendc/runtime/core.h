@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -57,6 +58,10 @@ class Core {
 
   isa::NativeCore& native() { return native_; }
   isa::CoreKind kind() const { return kind_; }
+  // The next load is one that a loop of the program waits for.
+  void awaits() { awaits_ = true; }
+  // The loop has ended: says so behind that load, for the checker of a recording.
+  void note_wait(Place place);
   // Whether what it stored in some block is not in the recording.
   bool left_out_stores() const { return left_out_; }
   CoreInfo info;
@@ -89,7 +94,11 @@ class Core {
   void learn(u64 address, u64 value);
   // At an instruction after which native code may read that address through a pointer, unseen.
   void look(u64 address, Place place);
-  bool access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place, Through through);
+  // `kept`: an instruction in any case, however many accesses were before it.
+  bool access(Memory memory, u64 address, unsigned bytes, bool write, u64 value, Place place, Through through,
+              bool kept = false);
+  // A load that the program waits for has found `value`. Whether it had found the same before.
+  bool waited(Memory memory, u64 address, u64 value);
   u16 file_number(Place place);
   void log_inserted(Place place) {
     if (auto_sync_log_ != nullptr && !native_.inserted().empty()) auto_sync_log_->add(place, native_.inserted());
@@ -107,6 +116,10 @@ class Core {
   u64 polled_ = 0;    // the address of the latest load from global memory
   u32 polls_ = 0;     // loads in a row of which all but the first found what was there before
   u64 progress_ = 0;
+  bool awaits_ = false;                            // the next load is one that the program waits for
+  std::map<std::pair<Memory, u64>, u64> awaited_;  // what such loads have found last, by address
+  bool found_again_ = false;                       // the latest has found what it had found before
+  u32 waits_ = 0;                       // loads of UB in a row that the program waits for and that found the same
   std::unordered_map<u64, u64> known_;  // what loads from global memory have found since the core moved on, by address
   bool polling_ = false, left_out_ = false, stirred_ = false, looks_ = false, rereads_several_ = false;
   Place poll_{nullptr, 0};

@@ -62,6 +62,14 @@ KernelType declared_type(const Launch& launch, Call kernel, void* context) {
   return type_of(*t_answer);
 }
 
+const VinciKernel* kernel_of(void (*entry)()) {
+  t_asked = true;
+  t_answer = nullptr;
+  entry();  // which says only so: it looks at no argument
+  t_asked = false;
+  return t_answer;
+}
+
 }  // namespace vinci::ascendc
 
 using namespace vinci::ascendc;  // NOLINT(google-build-using-namespace): the C interface of this file
@@ -130,6 +138,22 @@ void vinci_kernel_loop(std::uint64_t ops, std::uint64_t reals, std::uint64_t acc
   vinci_kernel_operations[1] += reals;
   vinci_kernel_operations[2] += accesses;
   if (Core* core = present()) core->pay({file, line});
+}
+
+void vinci_kernel_awaits() {
+  if (Core* core = present()) core->awaits();
+}
+
+void vinci_kernel_waited(const char* file, std::int32_t line) {
+  if (Core* core = present()) core->note_wait({file, line});
+}
+
+void vinci_kernel_await(const void* address, std::uint32_t bytes, const char* file, std::int32_t line) {
+  const auto at = reinterpret_cast<u64>(address);
+  Core* core = present();
+  if (core == nullptr || device().gm().find(at, bytes) == nullptr) return;
+  core->awaits();
+  pointer_load(Memory::gm, at, bytes, {file, line});
 }
 
 int vinci_kernel_printf(const char* format, ...) {

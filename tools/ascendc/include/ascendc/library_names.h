@@ -29,14 +29,14 @@ void DuplicateIntrinsicsImpl(T* dst, U value, uint8_t repeatTime, uint16_t dstBl
   vinci_detail::IssueDuplicate(vinci_detail::TensorAt(dst), static_cast<Value>(value), repeatTime, dstBlkStride,
                                dstRepStride, place);
 }
-#define VINCI_BLOCK_REDUCE(Name)                                                                                   \
-  template <typename T>                                                                                            \
-  void Name##IntrinsicsImpl(T* dst, T* src, int32_t repeatTime, int32_t dstRepStride, int32_t srcBlkStride,        \
-                            int32_t srcRepStride, VINCI_PLACE) {                                                   \
-    using Value = vinci_detail::Element<T>;                                                                        \
-    vinci_detail::IssueReduce(vinci_detail::Name##Insn<Value>(), vinci_detail::TensorAt(dst),                      \
-                              vinci_detail::TensorAt(src), repeatTime, dstRepStride, srcBlkStride, srcRepStride,   \
-                              place);                                                                              \
+#define VINCI_BLOCK_REDUCE(Name)                                                                                 \
+  template <typename T>                                                                                          \
+  void Name##IntrinsicsImpl(T* dst, T* src, int32_t repeatTime, int32_t dstRepStride, int32_t srcBlkStride,      \
+                            int32_t srcRepStride, VINCI_PLACE) {                                                 \
+    using Value = vinci_detail::Element<T>;                                                                      \
+    vinci_detail::IssueReduce(vinci_detail::Name##Insn<Value>(), vinci_detail::TensorAt(dst),                    \
+                              vinci_detail::TensorAt(src), repeatTime, dstRepStride, srcBlkStride, srcRepStride, \
+                              place);                                                                            \
   }
 VINCI_BLOCK_REDUCE(BlockReduceSum)
 VINCI_BLOCK_REDUCE(BlockReduceMax)
@@ -52,20 +52,20 @@ template <typename T>
 void DuplicateImpl(T* dst, vinci_detail::Element<T> value, const int32_t& calCount, VINCI_PLACE) {
   Duplicate(vinci_detail::TensorAt(dst), value, calCount, place);
 }
-#define VINCI_BINARY(Name)                                                                    \
-  template <typename T>                                                                       \
-  void Name##Impl(T* dst, T* src0, T* src1, const int32_t& calCount, VINCI_PLACE) {           \
+#define VINCI_BINARY(Name)                                                                                          \
+  template <typename T>                                                                                             \
+  void Name##Impl(T* dst, T* src0, T* src1, const int32_t& calCount, VINCI_PLACE) {                                 \
     Name(vinci_detail::TensorAt(dst), vinci_detail::TensorAt(src0), vinci_detail::TensorAt(src1), calCount, place); \
   }
-#define VINCI_SCALAR(Name)                                                                                         \
-  template <typename T>                                                                                            \
-  void Name##Impl(T* dst, T* src, vinci_detail::Element<T> scalar, const int32_t& calCount, VINCI_PLACE) {         \
-    Name(vinci_detail::TensorAt(dst), vinci_detail::TensorAt(src), scalar, calCount, place);                       \
+#define VINCI_SCALAR(Name)                                                                                 \
+  template <typename T>                                                                                    \
+  void Name##Impl(T* dst, T* src, vinci_detail::Element<T> scalar, const int32_t& calCount, VINCI_PLACE) { \
+    Name(vinci_detail::TensorAt(dst), vinci_detail::TensorAt(src), scalar, calCount, place);               \
   }
-#define VINCI_UNARY(Name)                                                                     \
-  template <typename T>                                                                       \
-  void Name##Impl(T* dst, T* src, const int32_t& calCount, VINCI_PLACE) {                     \
-    Name(vinci_detail::TensorAt(dst), vinci_detail::TensorAt(src), calCount, place);          \
+#define VINCI_UNARY(Name)                                                            \
+  template <typename T>                                                              \
+  void Name##Impl(T* dst, T* src, const int32_t& calCount, VINCI_PLACE) {            \
+    Name(vinci_detail::TensorAt(dst), vinci_detail::TensorAt(src), calCount, place); \
   }
 VINCI_BINARY(Add)
 VINCI_BINARY(Sub)
@@ -106,7 +106,8 @@ struct ReduceLastND {
   uint32_t originalSrcM = 0, originalSrcK = 0, srcM = 0, srcK = 0, dstM = 0, dstK = 0;
 };
 
-// Names the range that a kernel uses beyond its arguments, for the vendor's check of addresses. Here allocations are known.
+// Names the range that a kernel uses beyond its arguments, for the vendor's check of addresses. Here allocations are
+// known.
 template <typename T>
 void OOMCheckAddrRange(__gm__ T* /*address*/, const uint64_t /*bytes*/) {}
 

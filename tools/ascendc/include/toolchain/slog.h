@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-// The log of host code: warnings and errors go to the standard error, the rest nowhere. Names as programs that are public
-// use them.
+// The log of host code: warnings and errors go to the standard error, the rest nowhere. Names as programs that are
+// public use them.
 #define DLOG_DEBUG 0
 #define DLOG_INFO 1
 #define DLOG_WARN 2

@@ -23,6 +23,8 @@ struct VinciKernel {
   std::int32_t type;
   const VinciKernelBody* vector;  // null where that kind was not compiled
   const VinciKernelBody* cube;
+  void (*call)(
+      const void* arguments);  // calls it with arguments that are one behind the other, each aligned to its size
 };
 void (*vinci_kernel_code(const VinciKernel* kernel))();
 
@@ -50,6 +52,13 @@ extern __thread std::uint64_t vinci_kernel_operations[3];
 // The end of a loop of such code: so much more of each, at its line.
 void vinci_kernel_loop(std::uint64_t ops, std::uint64_t reals, std::uint64_t accesses, const char* file,
                        std::int32_t line);
+
+// In front of a load of the scalar unit that a loop of the program waits for: it goes on until the load finds another
+// value (docs/checker.md). The other one is for a load through a pointer of so many bytes, which becomes an instruction
+// if the pointer is to global memory. The third one is where the loop ends.
+void vinci_kernel_awaits();
+void vinci_kernel_waited(const char* file, std::int32_t line);
+void vinci_kernel_await(const void* address, std::uint32_t bytes, const char* file, std::int32_t line);
 
 // Marks a kernel with its type, as KERNEL_TASK_TYPE_DEFAULT; the plugin removes the call.
 void vinci_kernel_type(const char* type);
