@@ -245,10 +245,9 @@ void Checker::settle_copies(u32 actor) {
 }
 
 void Checker::close_wait(OpenWait wait, const VectorClock& clock) {
-  for (const Pending& p : wait.conflicts) {
-    const Record& r = p.now.actor == wait.actor ? p.other : p.now;
-    if (clock.of(r.actor, r.pipe) < r.position || r.position == 0) take_up(p);
-  }
+  closed_waits_.push_back({wait.actor, wait.issued, clock});
+  for (const Pending& p : wait.conflicts)
+    take_up(p);
 }
 
 void Checker::close_waits(const Release& release, const Pieces& written) {
@@ -414,6 +413,13 @@ void Checker::conflict(const Record& other, bool other_writes, const Present& no
 void Checker::hold_or_report(const Record& other, bool other_writes, const Present& now, const Access& access,
                              u64 begin, u64 end) {
   if (access.buffer == BufId::GM && other.actor != now.record.actor) {
+    for (const ClosedWait& w : closed_waits_) {
+      for (const auto& [mine, its] : {std::pair{&other, &now.record}, {&now.record, &other}}) {
+        if (mine->actor == w.actor && mine->issued > w.issued && its->position != 0 &&
+            w.clock.of(its->actor, its->pipe) >= its->position)
+          return;
+      }
+    }
     for (OpenWait& w : open_waits_) {
       const auto behind = [&](const Record& r) { return r.actor == w.actor && r.issued > w.issued; };
       if (!behind(other) && !behind(now.record)) continue;

@@ -154,6 +154,11 @@ class Checker {
     VectorClock before;  // of an earlier write of these bytes that the core has waited for
     std::vector<Pending> conflicts;
   };
+  // One whose write has come: what its actor did from `issued` on comes after `clock`.
+  struct ClosedWait {
+    u32 actor = 0, issued = 0;
+    VectorClock clock;
+  };
   struct Passed {
     u32 record = 0;
     VectorClock clock;
@@ -200,6 +205,7 @@ class Checker {
   std::unordered_map<u32, std::vector<u64>> copies_of_;  // by actor
   std::unordered_set<u64> polls_;
   std::vector<OpenWait> open_waits_;
+  std::vector<ClosedWait> closed_waits_;
   std::map<std::pair<u32, u64>, Passed> passed_;  // the latest write that an actor has waited for, by address
   Findings findings_;
 };

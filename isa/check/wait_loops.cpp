@@ -19,8 +19,8 @@ WaitLoops::Loop WaitLoops::find(const Code& code, u32 pc) {
   constexpr u32 kReach = 64;  // instructions of such a loop behind the load
   const u8 loaded = code[pc].written;
   u32 known = loaded == CodeInst::kNoRegister ? 0 : u32{1} << loaded;  // registers that come from the load
-  u32 exit = kNone;                                                   // where a branch on one of them leaves to
-  bool latest = true;                                                 // no other load has come
+  u32 exit = kNone;                                                    // where a branch on one of them leaves to
+  bool latest = true;                                                  // no other load has come
   for (u32 at = pc + 1; at < std::min(code.size(), pc + kReach); ++at) {
     const CodeInst& inst = code[at];
     if (inst.row->opcode == insn::Nop::opcode) {
@@ -32,8 +32,7 @@ WaitLoops::Loop WaitLoops::find(const Code& code, u32 pc) {
     const bool asks = (inst.sources & known) != 0;
     if (inst.branches) {
       const bool always = inst.sources == 0;
-      if (inst.target <= pc && (asks || (always && exit != kNone && exit > at)))
-        return {Kind::loop, inst.target};
+      if (inst.target <= pc && (asks || (always && exit != kNone && exit > at))) return {Kind::loop, inst.target};
       if (always) break;
       if (asks && inst.target > at) exit = inst.target;
       continue;

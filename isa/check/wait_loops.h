@@ -9,15 +9,15 @@
 namespace vinci::isa::check {
 
 // Which scalar loads a program waits for: those in a loop that goes on or ends by what they have read. In assembly that
-// is a branch back to the load or further, on a register that comes from it, or a branch out of such a loop; in recorded
-// kernels, whose loops are gone, a `nop` behind the last load of the loop with the operand `awaited`.
+// is a branch back to the load or further, on a register that comes from it, or a branch out of such a loop; in
+// recorded kernels, whose loops are gone, a `nop` behind the last load of the loop with the operand `awaited`.
 class WaitLoops {
  public:
   enum class Kind : u8 {
     none,
-    loop,    // the program repeats the load here, too
-    mark,    // it did when it was recorded, until the load found what it had not found before
-    again    // the same, but it had found that before
+    loop,  // the program repeats the load here, too
+    mark,  // it did when it was recorded, until the load found what it had not found before
+    again  // the same, but it had found that before
   };
   // How the program waits for what the load at `pc` has read, in a loop that begins at `first` or earlier.
   Kind waits(const Code& code, u32 pc, u32 first) {
