@@ -41,7 +41,7 @@ void observe(const Graph& graph, const std::vector<Array>& inputs, RunOptions& o
   }
 }
 
-// By how much a result may differ because a value of f16 that the group computes is rounded to the whole number beside
+// By how much a result may differ because a value of f16 that the group computes is rounded to the whole number next to
 // the one of the reference: 1, times the numbers that it is multiplied by.
 double whole_step(const Group& group) {
   double step = 0;

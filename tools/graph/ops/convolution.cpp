@@ -51,7 +51,7 @@ i64 source(const Window& w, usize axis, i64 o, i64 k) {
 }
 
 // The matrix of image to columns of one channel: for each point of the kernel a row of all outputs. `outside`: what
-// lies around the map.
+// is around the map.
 void columns_of(const Window& w, const double* map, double outside, double* columns) {
   const std::vector<u64> strides = strides_of(w.in);
   for_each_index(w.kernel, [&](std::span<const i64> k) {
@@ -73,7 +73,7 @@ void conv(Evaluation& x) {
   Array& out = x.out[0];
   const Window w = window_of(x.node, spatial(in.dims), spatial(weights.dims));
   const auto group = static_cast<u64>(x.node.integer("group", 1));
-  const auto outside = static_cast<double>(x.node.integer("offset_x"));  // of quantised maps: what stands for zero
+  const auto outside = static_cast<double>(x.node.integer("offset_x"));  // the zero point of quantised maps
   const u64 batch = static_cast<u64>(in.dims[0]), channels = static_cast<u64>(weights.dims[1]);
   const u64 filters = static_cast<u64>(weights.dims[0]) / group;
   const u64 map = element_count(w.in), points = element_count(w.kernel), places = element_count(w.out);
