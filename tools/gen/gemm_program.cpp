@@ -119,7 +119,7 @@ class GemmProgramWriter : GemmMoves {
     if (p_.b_transposed) {
       out_.mul(load_b, n0, LDB * size);
     } else {
-      out_.mul(load_b, n0, size);
+      out_.shl(load_b, n0, std::countr_zero(in_bytes()));
     }
     out_.add(load_b, load_b, b_gm);
     add_matrix(load_b, load_tile, p_.batch_b, (p_.b_transposed ? p_.n : p_.k) * pitch_.b * in_bytes());

@@ -41,13 +41,13 @@ void observe(const Graph& graph, const std::vector<Array>& inputs, RunOptions& o
   }
 }
 
-// By how much a result may differ because a value of f16 that the group computes is rounded to the whole number next to
+// By how much a result may differ because a value that the group computes is rounded to the whole number next to
 // the one of the reference: 1, times the numbers that it is multiplied by.
 double whole_step(const Group& group) {
   double step = 0;
   for (usize i = 1; i < group.nodes().size(); ++i) {
     const Node& node = *group.nodes()[i];
-    if (node.type == "Round" && node.output()->type == DataType::f16) step = 1;
+    if (node.type == "Round") step = 1;
     const auto factor = scalar_operand(node);
     if (node.type == "Mul" && factor) step *= std::abs(factor->scalar);
   }
