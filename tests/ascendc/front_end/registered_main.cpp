@@ -44,7 +44,8 @@ int main(int, char** argv) {
   wrong += expect("launch", rtKernelLaunchWithHandleV2(vector, 7, 2, &arguments, nullptr, nullptr, &config), 0);
   back();
   wrong += expect("first block", host[0], 5) + expect("second block", host[15], 5) + expect("behind", host[16], 0);
-  wrong += expect("unknown key", rtKernelLaunchWithHandleV2(vector, 8, 1, &arguments, nullptr, nullptr, &config), 107000);
+  wrong +=
+      expect("unknown key", rtKernelLaunchWithHandleV2(vector, 8, 1, &arguments, nullptr, nullptr, &config), 107000);
 
   wrong += expect("load both", rtBinaryLoadWithoutTilingKey(both.data(), both.size(), &mix), 0);
   struct {

@@ -21,8 +21,8 @@ using namespace llvm;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// A load of the scalar unit that the library does: of a tensor, or through a pointer to a memory of the core. Its address
-// is the operand of this number.
+// A load of the scalar unit that the library does: of a tensor, or through a pointer to a memory of the core. Its
+// address is the operand of this number.
 std::optional<unsigned> address_of_load(const CallBase& call) {
   const Function* callee = call.getCalledFunction();
   if (callee == nullptr) return std::nullopt;
@@ -49,7 +49,8 @@ class Waits {
   }
 
  private:
-  // What a value of a loop comes from. False where it, or the address of a load, counts the turns, or comes from a call.
+  // What a value of a loop comes from. False where it, or the address of a load, counts the turns, or comes from a
+  // call.
   bool comes_from(Value* from, const Loop& loop, SmallVectorImpl<Instruction*>& loads) {
     SmallPtrSet<Value*, 16> seen, path;
     return follow(from, loop, loads, seen, path);
@@ -101,7 +102,8 @@ class Waits {
     if (callee == nullptr || callee->isDeclaration() || !is_marked_counted(*callee)) return false;
     SmallVector<Value*, 8> rest;
     for (BasicBlock& block : *callee) {
-      if (auto* back = dyn_cast<ReturnInst>(block.getTerminator()); back != nullptr && back->getReturnValue() != nullptr)
+      if (auto* back = dyn_cast<ReturnInst>(block.getTerminator());
+          back != nullptr && back->getReturnValue() != nullptr)
         rest.push_back(back->getReturnValue());
     }
     SmallPtrSet<Value*, 16> seen;
@@ -149,8 +151,8 @@ class Waits {
     }
   }
 
-  // Optimisation puts the first turn's question in front of a loop: a branch that leads into the loop or past it, on loads
-  // of the same lines.
+  // Optimisation puts the first turn's question in front of a loop: a branch that leads into the loop or past it, on
+  // loads of the same lines.
   void look_in_front(const Loop& loop, ArrayRef<Instruction*> loads) {
     BasicBlock* in_front = nullptr;
     for (BasicBlock* before : predecessors(loop.getHeader())) {

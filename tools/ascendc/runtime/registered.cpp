@@ -72,11 +72,13 @@ const VinciKernel* kernel_named(std::string name) {
 }
 
 rtError_t load(const void* data, u64 length, void** handle) {
-  if (data == nullptr || handle == nullptr) return acl_failed(ACL_ERROR_RT_PARAM_INVALID, "a binary or a handle is null");
+  if (data == nullptr || handle == nullptr)
+    return acl_failed(ACL_ERROR_RT_PARAM_INVALID, "a binary or a handle is null");
   const std::span file(static_cast<const char*>(data), length);
   const auto head = at<Elf64_Ehdr>(file, 0);
   if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64)
-    return acl_failed(ACL_ERROR_RT_PARAM_INVALID, fmt::format("a binary of {} bytes that is no ELF file of 64 bits", length));
+    return acl_failed(ACL_ERROR_RT_PARAM_INVALID,
+                      fmt::format("a binary of {} bytes that is no ELF file of 64 bits", length));
   std::vector<Elf64_Shdr> sections;
   for (u64 i = 0; i < head->e_shnum; ++i) {
     const auto section = at<Elf64_Shdr>(file, head->e_shoff + i * sizeof(Elf64_Shdr));
@@ -96,14 +98,16 @@ rtError_t load(const void* data, u64 length, void** handle) {
     if (s.sh_type != SHT_SYMTAB || s.sh_link >= sections.size()) continue;
     for (u64 i = 0; i < s.sh_size / sizeof(Elf64_Sym); ++i) {
       const auto symbol = at<Elf64_Sym>(file, s.sh_offset + i * sizeof(Elf64_Sym));
-      if (!symbol || ELF64_ST_BIND(symbol->st_info) != STB_GLOBAL || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC) continue;
+      if (!symbol || ELF64_ST_BIND(symbol->st_info) != STB_GLOBAL || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
+        continue;
       const std::string kernel(text(file, sections[s.sh_link], symbol->st_name));
       const VinciKernel* found = kernel_named(kernel);
       if (found == nullptr) {
-        return acl_failed(ACL_ERROR_RT_PARAM_INVALID,
-                          fmt::format("the binary names a kernel '{}', which is neither in the program nor in a library "
-                                      "that it has loaded",
-                                      kernel));
+        return acl_failed(
+            ACL_ERROR_RT_PARAM_INVALID,
+            fmt::format("the binary names a kernel '{}', which is neither in the program nor in a library "
+                        "that it has loaded",
+                        kernel));
       }
       out.kernels.emplace(kernel, found);
     }
