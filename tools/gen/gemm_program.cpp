@@ -56,6 +56,7 @@ class GemmProgramWriter : GemmMoves {
     if (!joint_) return;
     each(t_.stage_slots, PipeId::MTE3, PipeId::MTE2);
     each(t_.ub_slots, PipeId::MTE3, PipeId::V);
+    if (p_.epilogue != nullptr && !p_.epilogue->operands.empty()) each(t_.operand_slots, PipeId::V, PipeId::MTE2);
   }
 
   void prologue() {
@@ -68,6 +69,7 @@ class GemmProgramWriter : GemmMoves {
     if (t_.l1_slots == 2) out_.mov(left, NONE);
     out_.comment("every slot is free");
     each_slot([&](PipeId from, PipeId to, u32 slot) { out_.set_flag(from, to, slot); });
+    if (p_.epilogue != nullptr) clear_for_epilogue();
     if (p_.bias) load_bias();
     out_.bge(tile, TILES, finish_);
   }
@@ -151,6 +153,7 @@ class GemmProgramWriter : GemmMoves {
     std::optional<Target> store;
     if (joint_) store = store_before();
     out_.blt(0, left, loop_);
+    load_operands();
     store_tile();
     out_.add(tile, tile, step);
     out_.blt(tile, TILES, loop_);
@@ -163,6 +166,11 @@ class GemmProgramWriter : GemmMoves {
     out_.comment("the tile before goes out while the cube works on this one");
     out_.beq(c_at, 0, stored);
     const Target store = out_.here("store");
+    if (p_.epilogue != nullptr) {
+      work_on_tile();
+      // MTE3 fills L1 too: it must not wait for that work while the cube needs operands of this tile.
+      out_.blt(0, left, stored);
+    }
     store_from_ub();
     out_.mov(c_at, 0);
     out_.bge(tile, TILES, finish_);

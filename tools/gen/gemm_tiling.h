@@ -2,16 +2,13 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "sim/config/chip_config.h"
+#include "tools/gen/gemm_epilogue.h"
 
 namespace vinci::gen {
-
-// Which matrix of an operand product `i` of a batch reads: i / below % count.
-struct GemmBatch {
-  u64 below = 1, count = 1;
-};
 
 // C[M,N] = A[M,K] * B[K,N], row-major, FP16 inputs, FP32 accumulation.
 struct GemmProblem {
@@ -23,6 +20,8 @@ struct GemmProblem {
   bool b_transposed = false;  // B is [N,K]
   bool bias = false;          // FP32, a number for each column
   bool relu = false;          // of the result; split core
+  std::shared_ptr<const GemmEpilogue> epilogue = nullptr;  // joint core: work on a tile in UB; FP16 results
+  GemmLayout layout = {};                                  // joint core: where results go; empty: to rows of C
 };
 
 // What the bias takes in L1, or in UB of the joint core.
@@ -36,6 +35,8 @@ struct GemmTiling {
   u32 l1_slots = 2, l0_slots = 2, l0c_slots = 1;
   u32 ub_slots = 1;                      // joint core: of results in UB
   u32 stage_slots = 1, stage_bytes = 0;  // joint core: of rows in UB on their way to L1
+  u32 operand_slots = 1;                 // of the epilogue's operands in UB
+  u32 chunk = 0;                         // columns of a tile that the epilogue works on at a time
   u32 m_tiles = 1, n_tiles = 1, matrices = 1;
   u32 strip = 1;   // rows of tiles that are dealt to the cores column by column, before the next ones
   u32 blocks = 1;  // cores that get work
@@ -43,6 +44,9 @@ struct GemmTiling {
   u64 tiles_of_matrix() const { return u64{m_tiles} * n_tiles; }
   u64 tiles() const { return matrices * tiles_of_matrix(); }
 };
+
+// Whether a tile of 128 x 128, or the whole result, fits the buffers beside what its epilogue takes.
+bool fits_epilogue(const GemmProblem& problem, const config::ChipConfig& chip);
 
 // The tiling with the least estimated time on the chip's cube cores, from the rates of its cost lines and memory
 // (docs/gemm.md).

@@ -42,6 +42,7 @@ GemmWriter::GemmWriter(const GemmProblem& p, const GemmTiling& t, const GemmPitc
       UB_SLOT(constant("UB_SLOT", u64{t.tile_m} * t.tile_n * out_bytes())),
       bias_base_(joint_ ? u64{t.stage_bytes} * t.stage_slots + u64{t.tile_m} * t.tile_n * out_bytes() * t.ub_slots
                         : (u64{t.tile_m} + t.tile_n) * t.l1_k * 2 * t.l1_slots),
+      operands_base_(bias_base_ + gemm_bias_bytes(p)),
       a_gm(out_.reg("a_gm")),
       b_gm(out_.reg("b_gm")),
       c_gm(out_.reg("c_gm")),

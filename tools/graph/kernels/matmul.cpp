@@ -8,33 +8,16 @@
 
 #include "tools/gen/gemm_program.h"
 #include "tools/graph/kernels/kernel.h"
+#include "tools/graph/kernels/matmul_epilogue.h"
 
 // Products of matrices in ND, by the GEMM of tools/gen: batches, B transposed, a bias; on the split core with Relu, by
-// FIXPIPE.
+// FIXPIPE; on the joint core with element-wise nodes, and a transpose that moves whole blocks.
 namespace vinci::graph {
 namespace {
 
 const Node& product_of(const Group& group) { return *group.nodes()[0]; }
 
-u64 product(std::span<const i64> dims) {
-  return static_cast<u64>(std::accumulate(dims.begin(), dims.end(), i64{1}, std::multiplies<>()));
-}
-
-// The axes of a batch that an operand has must follow each other: its matrix is then i / below % count.
-std::optional<gen::GemmBatch> batch_of(std::span<const i64> operand, std::span<const i64> out) {
-  std::vector<i64> dims(out.size() - operand.size(), 1);
-  dims.insert(dims.end(), operand.begin(), operand.end());
-  usize first = 0, last = dims.size();
-  while (first < last && dims[first] == 1)
-    ++first;
-  while (first < last && dims[last - 1] == 1)
-    --last;
-  for (usize a = first; a < last; ++a) {
-    if (dims[a] != out[a]) return std::nullopt;
-  }
-  return gen::GemmBatch{.below = product(out.subspan(last)), .count = product(out.subspan(first, last - first))};
-}
-
+u64 product(std::span<const i64> dims) { return elements_of(dims); }
 std::span<const i64> batch_axes(const Shape& s) { return std::span(s.dims()).first(s.rank() < 2 ? 0 : s.rank() - 2); }
 
 // None where operands are repeated in a way that the GEMM does not know.
@@ -43,7 +26,7 @@ std::optional<gen::GemmProblem> problem_of(const Group& group) {
   const Shape &a = group.resolve(node.input(0))->shape, &b = group.resolve(node.input(1))->shape;
   gen::GemmProblem p{.b_transposed = b.rank() > 1 && node.integer("adj_x2") != 0,
                      .bias = node.input(2) != nullptr,
-                     .relu = group.nodes().size() > 1};
+                     .relu = false};
   p.k = static_cast<u64>(a[a.rank() - 1]);
   p.m = a.rank() > 1 ? static_cast<u64>(a[a.rank() - 2]) : 1;
   p.n = b.rank() < 2 ? 1 : static_cast<u64>(b[b.rank() - (p.b_transposed ? 2 : 1)]);
@@ -53,10 +36,10 @@ std::optional<gen::GemmProblem> problem_of(const Group& group) {
     p.m *= product(batch_a);
     return p;
   }
-  const Shape& out = group.outputs()[0]->shape;
+  const Shape& out = node.output()->shape;
   const std::span<const i64> batch =
       std::span(out.dims()).first(out.rank() - (a.rank() > 1 ? 1 : 0) - (b.rank() > 1 ? 1 : 0));
-  const auto of_a = batch_of(batch_a, batch), of_b = batch_of(batch_b, batch);
+  const auto of_a = matrices_of(batch_a, batch), of_b = matrices_of(batch_b, batch);
   if (!of_a || !of_b) return std::nullopt;
   p.matrices = product(batch);
   p.batch_a = *of_a;
@@ -80,12 +63,11 @@ std::string matmul_refuses(const Group& group, const config::ChipConfig& chip) {
   if (!p) return "its operands are repeated along axes that do not follow each other";
   if (bias != nullptr && (bias->type != DataType::f32 || bias->shape.elements() != p->n || p->n == 1))
     return "its bias is no f32 vector with a number for each column";
-  const bool relu = group.nodes().size() == 2 && group.nodes()[1]->type == "Relu";
-  if (group.nodes().size() > 1 && (!relu || is_joint(chip))) return "only FIXPIPE has an epilogue, and that is Relu";
+  if (!is_joint(chip) && group.nodes().size() > 1 && !only_relu(group)) return "FIXPIPE applies no epilogue but Relu";
   if (group.outputs()[0]->type != DataType::f16) return "its result is not f16";
   if (is_joint(chip) && (p->k % 16 != 0 || p->n % 16 != 0))
     return "a joint core copies whole blocks, and k or n is no multiple of 16";
-  return "";
+  return is_joint(chip) ? epilogue_refuses(group, *p, chip) : "";
 }
 
 Formats matmul_formats(const Group& group, const config::ChipConfig&) {
@@ -103,12 +85,24 @@ constexpr std::array kFields{
     Field{"l1", &gen::GemmTiling::l1_slots},        Field{"l0", &gen::GemmTiling::l0_slots},
     Field{"l0c", &gen::GemmTiling::l0c_slots},      Field{"ub", &gen::GemmTiling::ub_slots},
     Field{"stages", &gen::GemmTiling::stage_slots}, Field{"stage", &gen::GemmTiling::stage_bytes},
-    Field{"strip", &gen::GemmTiling::strip}};
+    Field{"strip", &gen::GemmTiling::strip},        Field{"operands", &gen::GemmTiling::operand_slots},
+    Field{"chunk", &gen::GemmTiling::chunk}};
+
+// The problem with what is behind the product.
+gen::GemmProblem problem_on(const Group& group, const config::ChipConfig& chip) {
+  gen::GemmProblem p = *problem_of(group);
+  if (is_joint(chip)) {
+    add_epilogue(p, group, chip);
+  } else {
+    p.relu = only_relu(group);
+  }
+  return p;
+}
 
 std::vector<Tiling> matmul_tilings(const Group& group, const config::ChipConfig& chip) {
   constexpr usize kMost = 8;
   std::vector<Tiling> out;
-  for (const gen::GemmTiling& t : gen::choose_tilings(*problem_of(group), chip, kMost)) {
+  for (const gen::GemmTiling& t : gen::choose_tilings(problem_on(group, chip), chip, kMost)) {
     Tiling& tiling = out.emplace_back();
     for (const Field& f : kFields) {
       if (t.*f.member > 1) tiling[std::string(f.name)] = t.*f.member;
@@ -132,7 +126,7 @@ gen::GemmTiling gemm_tiling(const gen::GemmProblem& p, const config::ChipConfig&
 }
 
 Footprint matmul_footprint(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
-  const gen::GemmProblem p = *problem_of(group);
+  const gen::GemmProblem p = problem_on(group, chip);
   const gen::GemmTiling t = gemm_tiling(p, chip, tiling);
   Footprint f{.l1 = u64{t.l1_slots} * (t.tile_m + t.tile_n) * t.l1_k * 2,
               .l0a = u64{t.l0_slots} * t.tile_m * t.l0_k * 2,
@@ -140,6 +134,8 @@ Footprint matmul_footprint(const Group& group, const config::ChipConfig& chip, c
               .l0c = u64{t.l0c_slots} * t.tile_m * t.tile_n * 4};
   if (is_joint(chip)) {
     f.ub = u64{t.ub_slots} * t.tile_m * t.tile_n * 2 + u64{t.stage_slots} * t.stage_bytes + gen::gemm_bias_bytes(p);
+    if (p.epilogue != nullptr)
+      f.ub += gen::epilogue_bytes(*p.epilogue, t.tile_m, t.tile_n, t.operand_slots, t.chunk);
   } else {
     f.l1 += gen::gemm_bias_bytes(p);
   }
@@ -147,7 +143,7 @@ Footprint matmul_footprint(const Group& group, const config::ChipConfig& chip, c
 }
 
 KernelProgram matmul_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
-  const gen::GemmProblem p = *problem_of(group);
+  const gen::GemmProblem p = problem_on(group, chip);
   const gen::GemmTiling t = gemm_tiling(p, chip, tiling);
   const auto argument = [&](usize operand) {
     const Value* const v = group.resolve(product_of(group).input(operand));

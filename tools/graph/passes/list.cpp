@@ -110,6 +110,9 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"TbeMatmulElemwiseFusionPass", UbFusion, O3, kExact,
      "element-wise nodes behind a product are computed before it stores (split core: Relu, by FIXPIPE)", nullptr,
      nullptr, fuse_matmul_elementwise},
+    {"MatmulConfusiontransposeUbFusion", UbFusion, O3, kExact,
+     "joint core: a transpose behind a product that moves whole blocks is done where the product stores", nullptr,
+     nullptr, fuse_matmul_transpose},
     {"TbeEltwiseFusionPass", UbFusion, O3, kExact, "chains of element-wise nodes become one pass over memory", nullptr,
      nullptr, fuse_elementwise},
 });

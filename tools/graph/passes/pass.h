@@ -126,6 +126,7 @@ Effect select_formats(Graph& graph, const Target& target);
 
 // UbFusion
 Visit fuse_conv_elementwise(Graph& graph, Node& node, const Target& target);
+Visit fuse_matmul_transpose(Graph& graph, Node& node, const Target& target);
 Visit fuse_matmul_elementwise(Graph& graph, Node& node, const Target& target);
 Visit fuse_elementwise(Graph& graph, Node& node, const Target& target);
 
