@@ -162,7 +162,6 @@ TEST_P(Epilogues, AreRightWithEachTiling) {
     if (small.contains("chunk")) small["chunk"] = 16;
     tilings.push_back(small);
     small.erase("ub");
-    small.erase("operands");
     tilings.push_back(small);
     for (const Tiling& tiling : tilings) {
       SCOPED_TRACE(text(tiling));

@@ -20,21 +20,21 @@ usize GemmEpilogue::whole_operands() const {
   return static_cast<usize>(std::ranges::count(operands, false, &Operand::row));
 }
 
-u64 epilogue_bytes(const GemmEpilogue& e, u64 tile_m, u64 tile_n, u64 slots, u64 chunk) {
+u64 epilogue_bytes(const GemmEpilogue& e, u64 tile_m, u64 chunk) {
   const u64 whole = e.whole_operands(), rows = e.operands.size() - whole;
-  return slots * tile_n * kBytes * (whole * tile_m + rows) + e.operands.size() * tile_m * chunk * kBytes +
+  return kOperandSlots * chunk * kBytes * (whole * tile_m + rows) + e.operands.size() * tile_m * chunk * kBytes +
          e.room(tile_m * chunk);
 }
 
-u64 GemmMoves::operand_at(usize i, u64 slot) const {
+u64 GemmMoves::operand_at(usize i) const {
   u64 at = operands_base_;
   for (usize o = 0; o < i; ++o)
-    at += t_.operand_slots * operand_bytes(o);
-  return slot == 0 ? at : at + slot * operand_bytes(i);
+    at += kOperandSlots * operand_bytes(o);
+  return at;
 }
 
 u64 GemmMoves::operand_bytes(usize i) const {
-  return u64{t_.tile_n} * kBytes * (p_.epilogue->operands[i].row ? 1 : t_.tile_m);
+  return u64{t_.chunk} * kBytes * (p_.epilogue->operands[i].row ? 1 : t_.tile_m);
 }
 
 // What an epilogue has computed with and no copy has written must be numbers.
@@ -48,19 +48,25 @@ void GemmMoves::clear_for_epilogue() {
   clear(results, results + t_.ub_slots * tile_bytes);
   // Behind the operands is room for the work.
   if (const usize all = p_.epilogue->operands.size(); all > 0)
-    clear(operand_at(0, 0), align_up<u64>(operand_at(all, 0), kLanes * kBytes));
+    clear(operand_at(0), align_up<u64>(operand_at(all), kLanes * kBytes));
   out_.pipe_barrier(PipeId::ALL);
 }
 
-// The operands of the tile: rows as they are in memory.
+// The operands of the part of the tile before that c_at is the number of: rows as they are in memory.
 void GemmMoves::load_operands() {
-  if (p_.epilogue == nullptr || p_.epilogue->operands.empty()) return;
+  const GemmEpilogue& e = *p_.epilogue;
+  if (e.operands.empty()) return;
   out_.comment("what is computed with the results");
-  place(tile);
-  const Value slot = operand_slot();
-  out_.wait_flag(PipeId::V, PipeId::MTE2, slot);
-  for (usize i = 0; i < p_.epilogue->operands.size(); ++i) {
-    const GemmEpilogue::Operand& operand = p_.epilogue->operands[i];
+  out_.sub(j, tile, step);
+  place(j);
+  extent(rows, M, m0, TILE_M);
+  out_.sub(t1, static_cast<i64>(chunks()), c_at);
+  out_.mul(t1, t1, i64{t_.chunk});
+  out_.add(n0, n0, t1);
+  out_.and_(t1, c_at, 1);
+  out_.wait_flag(PipeId::V, PipeId::MTE2, t1);
+  for (usize i = 0; i < e.operands.size(); ++i) {
+    const GemmEpilogue::Operand& operand = e.operands[i];
     if (operand.row) {
       out_.mov(src, n0);
     } else {
@@ -70,35 +76,40 @@ void GemmMoves::load_operands() {
     out_.shl(src, src, 1);
     out_.ld_arg(t0, operand.argument);
     out_.add(src, src, t0);
-    add_matrix(src, tile, operand.batch, (operand.row ? 1 : p_.m) * p_.n * kBytes);
-    out_.mul(dst, slot, operand_bytes(i));
-    out_.add(dst, dst, operand_at(i, 0));
+    add_matrix(src, j, operand.batch, (operand.row ? 1 : p_.m) * p_.n * kBytes);
+    out_.and_(dst, c_at, 1);
+    out_.mul(dst, dst, operand_bytes(i));
+    out_.add(dst, dst, operand_at(i));
+    out_.sub(t1, N, n0);
+    out_.min(t1, t1, i64{t_.chunk});
+    out_.shr(t1, t1, 4);
     if (operand.row) {
-      out_.copy_gm_to_ubuf(dst, src, 0, 1, n1, 0, 0);
+      out_.copy_gm_to_ubuf(dst, src, 0, 1, t1, 0, 0);
       continue;
     }
-    out_.sub(t0, N / 16, n1);
-    out_.sub(t1, TILE_N / 16, n1);
-    out_.copy_gm_to_ubuf(dst, src, 0, m, n1, t0, t1);
+    out_.sub(t0, N / 16, t1);
+    out_.sub(gap, i64{t_.chunk} / 16, t1);
+    out_.copy_gm_to_ubuf(dst, src, 0, rows, t1, t0, gap);
   }
-  out_.set_flag(PipeId::MTE2, PipeId::V, slot);
+  out_.and_(t1, c_at, 1);
+  out_.set_flag(PipeId::MTE2, PipeId::V, t1);
 }
 
 // A part of the tile is some columns, the last ones first: an operand comes into the order of the tile, then the work is
-// done. Both slots have turned the same number of times.
+// done.
 void GemmMoves::work_on_tile() {
-  const bool operands = !p_.epilogue->operands.empty();
   const Target done = out_.label("worked"), next = out_.here("work");
   const auto all = static_cast<i64>(chunks());
   out_.comment("work on a part of the tile before");
   out_.bgt(c_at, all, done);
+  load_operands();
   const auto write = [&](u64 slot) {
     const u64 tile_at = u64{t_.stage_slots} * t_.stage_bytes + slot * t_.tile_m * t_.tile_n * kBytes;
     const Target end = out_.label(fmt::format("worked_{}", slot));
     for (i64 part = 0; part < all; ++part) {
       const Target other = out_.label(fmt::format("part_{}_{}", slot, part + 1));
       if (part + 1 < all) out_.bne(c_at, part + 1, other);
-      work_on_columns(static_cast<u64>(all - 1 - part) * t_.chunk, tile_at, t_.operand_slots == 2 ? slot : 0);
+      work_on_columns(static_cast<u64>(all - 1 - part) * t_.chunk, tile_at, static_cast<u64>(part + 1) % 2);
       if (part + 1 < all) out_.b(end);
       out_.bind(other);
     }
@@ -113,7 +124,6 @@ void GemmMoves::work_on_tile() {
   out_.add(c_at, c_at, 1);
   const Target rest = out_.label("work_left");
   out_.ble(c_at, all, rest);
-  if (operands) out_.set_flag(PipeId::V, PipeId::MTE2, t_.operand_slots == 2 ? ub_slot : Value(0));
   out_.set_flag(PipeId::V, PipeId::MTE3, ub_slot);
   out_.bind(rest);
   out_.bge(0, left, next);
@@ -122,23 +132,25 @@ void GemmMoves::work_on_tile() {
 
 void GemmMoves::work_on_columns(u64 first, u64 tile_at, u64 operand_slot) {
   const GemmEpilogue& e = *p_.epilogue;
-  const u64 columns = std::min<u64>(t_.chunk, t_.tile_n - first), elements = columns * t_.tile_m;
-  const u64 chunk_bytes = u64{t_.chunk} * t_.tile_m * kBytes;
+  const u64 elements = u64{t_.chunk} * t_.tile_m;
   GemmEpilogue::Place place{.results = tile_at + first * t_.tile_m * kBytes, .operands = {}, .room = 0};
-  u64 at = operand_at(e.operands.size(), 0);
+  u64 at = operand_at(e.operands.size());
+  if (!e.operands.empty()) out_.wait_flag(PipeId::MTE2, PipeId::V, operand_slot);
   for (usize i = 0; i < e.operands.size(); ++i) {
-    const bool row = e.operands[i].row;
-    const u64 far = row ? 0 : t_.tile_n / kColumns;  // blocks from row to row
-    for (u64 c = 0; c < columns; c += kColumns) {
-      const u64 from = operand_at(i, operand_slot) + (first + c) * kBytes;
+    const u64 far = e.operands[i].row ? 0 : t_.chunk / kColumns;  // blocks from row to row
+    for (u64 c = 0; c < t_.chunk; c += kColumns) {
+      const u64 from = operand_at(i) + operand_slot * operand_bytes(i) + c * kBytes;
       // Of a word and itself: bits stay as they are, where a product with 1 would change infinity.
       out_.vor(isa::Type::u16, at + c * t_.tile_m * kBytes, from, from, t_.tile_m * kColumns / kLanes, 1, far, far, 8,
                8 * far, 8 * far);
     }
     place.operands.push_back(at);
-    at += chunk_bytes;
+    at += elements * kBytes;
   }
-  if (!e.operands.empty()) out_.pipe_barrier(PipeId::V);
+  if (!e.operands.empty()) {
+    out_.pipe_barrier(PipeId::V);
+    out_.set_flag(PipeId::V, PipeId::MTE2, operand_slot);
+  }
   place.room = at;
   e.write(out_, place, elements);
 }

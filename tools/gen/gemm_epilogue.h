@@ -20,7 +20,7 @@ struct GemmBatch {
 
 // Element-wise work on a tile in UB. Results and operands are FP16, and lie in UB as the tile does: block columns of 16.
 struct GemmEpilogue {
-  // A tensor that is read with each tile.
+  // A tensor of which each part of a tile reads some columns.
   struct Operand {
     u32 argument = 0;      // of the launch: its address
     GemmBatch batch = {};  // which of its matrices
@@ -43,8 +43,9 @@ struct GemmEpilogue {
   u64 room(u64 elements) const { return elements * element_bytes + fixed_bytes; }
 };
 
-// Bytes of UB for the operands of a tile in `slots` slots, and for the work on `chunk` columns of it.
-u64 epilogue_bytes(const GemmEpilogue& epilogue, u64 tile_m, u64 tile_n, u64 slots, u64 chunk);
+// Bytes of UB for the work on `chunk` columns of a tile, with its operands.
+u64 epilogue_bytes(const GemmEpilogue& epilogue, u64 tile_m, u64 chunk);
+inline constexpr u32 kOperandSlots = 2;  // operands of the next part come while V works
 
 // Where the results of a transposed product go: the number of a matrix, of a row and of a column are taken apart into
 // indices, the last one fastest, each with its distance in elements. The last distance of columns is 1; all other

@@ -85,7 +85,6 @@ void GemmMoves::store_tile() {
     }
     out_.set_flag(PipeId::V, PipeId::M, c_slot);
     if (p_.epilogue != nullptr) {
-      if (!p_.epilogue->operands.empty()) out_.wait_flag(PipeId::MTE2, PipeId::V, operand_slot());
       out_.pipe_barrier(PipeId::V);
       out_.comment("c_at: parts of the tile that have been worked on, or that it does not have, and 1");
       out_.mov(c_at, 1);

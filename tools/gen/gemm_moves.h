@@ -28,7 +28,6 @@ class GemmMoves : protected GemmWriter {
 
   // Joint core: the epilogue (gemm_epilogue.cpp).
   void clear_for_epilogue();
-  void load_operands();  // of the tile
   // The work on the tile before: one part of it with each step of k, so that the queue of V is never full and the loads
   // of this tile go on; all that is left with the last step.
   void work_on_tile();
@@ -38,10 +37,10 @@ class GemmMoves : protected GemmWriter {
   // Block columns of results in UB are as far apart as those of a whole tile.
   bool results_in_columns() const { return p_.epilogue != nullptr || !p_.layout.empty(); }
   u64 result_rows() const { return t_.tile_m; }
-  u64 operand_at(usize i, u64 slot) const;
+  u64 operand_at(usize i) const;
   u64 operand_bytes(usize i) const;  // of a slot
-  Value operand_slot() const { return t_.operand_slots == 2 ? c_slot : Value(0); }
-  u64 chunks() const { return ceil_div<u64>(t_.tile_n, t_.chunk); }
+  void load_operands();
+  u64 chunks() const { return t_.tile_n / t_.chunk; }
   void work_on_columns(u64 first, u64 tile_at, u64 operand_slot);
   void store_transposed();
   void add_distance(Reg to, Reg of, const std::vector<GemmLayout::Axis>& axes);

@@ -56,7 +56,7 @@ class GemmProgramWriter : GemmMoves {
     if (!joint_) return;
     each(t_.stage_slots, PipeId::MTE3, PipeId::MTE2);
     each(t_.ub_slots, PipeId::MTE3, PipeId::V);
-    if (p_.epilogue != nullptr && !p_.epilogue->operands.empty()) each(t_.operand_slots, PipeId::V, PipeId::MTE2);
+    if (p_.epilogue != nullptr && !p_.epilogue->operands.empty()) each(kOperandSlots, PipeId::V, PipeId::MTE2);
   }
 
   void prologue() {
@@ -153,7 +153,6 @@ class GemmProgramWriter : GemmMoves {
     std::optional<Target> store;
     if (joint_) store = store_before();
     out_.blt(0, left, loop_);
-    load_operands();
     store_tile();
     out_.add(tile, tile, step);
     out_.blt(tile, TILES, loop_);

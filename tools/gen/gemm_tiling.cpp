@@ -36,23 +36,18 @@ u64 out_bytes(const GemmProblem& p) { return p.out_f32 ? 4 : 2; }
 // it does not fit.
 std::optional<u64> fit_epilogue(GemmTiling& t, const GemmProblem& p, u64 ub) {
   if (p.epilogue == nullptr) return 0;
-  constexpr u64 kEnough = 8192;     // results that an instruction of each pass should work on
-  constexpr u32 kMostColumns = 496;  // blocks of a row that an instruction steps over
-  if (!p.epilogue->operands.empty() && t.tile_n > kMostColumns) return std::nullopt;
+  constexpr u64 kEnough = 8192;  // results that an instruction of each pass should work on
   const u64 bias = gemm_bias_bytes(p), out = u64{t.tile_m} * t.tile_n * out_bytes(p);
   const u32 most = std::clamp(round_down(kEnough / t.tile_m, kUnit), kUnit, t.tile_n);
-  // Two slots are worth more than few instructions: V then works on a tile while the one before goes out.
-  for (const u64 stage : {kStage / 2, kStage / 4}) {
+  for (const u64 stage : {kStage * 3 / 4, kStage / 2, kStage / 4}) {
+    // Two slots are worth more than few instructions: V then works on a tile while the one before goes out.
     for (u32 slots = p.double_buffer ? 2 : 1; slots > 0; --slots) {
-      for (u32 operands = std::min(slots, t.l0c_slots); operands > 0; --operands) {
-        for (u32 chunk = most; chunk > 0; chunk = chunk / 2 / kUnit * kUnit) {
-          const u64 bytes = epilogue_bytes(*p.epilogue, t.tile_m, t.tile_n, operands, chunk);
-          if (bias + bytes + slots * out + t.stage_slots * stage > ub) continue;
-          t.ub_slots = slots;
-          t.operand_slots = operands;
-          t.chunk = chunk;
-          return bytes;
-        }
+      for (u32 chunk = most; chunk > 0; chunk -= kUnit) {
+        const u64 bytes = epilogue_bytes(*p.epilogue, t.tile_m, chunk);
+        if (t.tile_n % chunk != 0 || bias + bytes + slots * out + t.stage_slots * stage > ub) continue;
+        t.ub_slots = slots;
+        t.chunk = chunk;
+        return bytes;
       }
     }
   }

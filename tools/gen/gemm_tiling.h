@@ -35,8 +35,7 @@ struct GemmTiling {
   u32 l1_slots = 2, l0_slots = 2, l0c_slots = 1;
   u32 ub_slots = 1;                      // joint core: of results in UB
   u32 stage_slots = 1, stage_bytes = 0;  // joint core: of rows in UB on their way to L1
-  u32 operand_slots = 1;                 // of the epilogue's operands in UB
-  u32 chunk = 0;                         // columns of a tile that the epilogue works on at a time
+  u32 chunk = 0;                         // columns of a tile that the epilogue works on at a time; tile_n is a multiple
   u32 m_tiles = 1, n_tiles = 1, matrices = 1;
   u32 strip = 1;   // rows of tiles that are dealt to the cores column by column, before the next ones
   u32 blocks = 1;  // cores that get work

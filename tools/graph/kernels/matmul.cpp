@@ -85,8 +85,7 @@ constexpr std::array kFields{
     Field{"l1", &gen::GemmTiling::l1_slots},        Field{"l0", &gen::GemmTiling::l0_slots},
     Field{"l0c", &gen::GemmTiling::l0c_slots},      Field{"ub", &gen::GemmTiling::ub_slots},
     Field{"stages", &gen::GemmTiling::stage_slots}, Field{"stage", &gen::GemmTiling::stage_bytes},
-    Field{"strip", &gen::GemmTiling::strip},        Field{"operands", &gen::GemmTiling::operand_slots},
-    Field{"chunk", &gen::GemmTiling::chunk}};
+    Field{"strip", &gen::GemmTiling::strip},        Field{"chunk", &gen::GemmTiling::chunk}};
 
 // The problem with what is behind the product.
 gen::GemmProblem problem_on(const Group& group, const config::ChipConfig& chip) {
@@ -135,7 +134,7 @@ Footprint matmul_footprint(const Group& group, const config::ChipConfig& chip, c
   if (is_joint(chip)) {
     f.ub = u64{t.ub_slots} * t.tile_m * t.tile_n * 2 + u64{t.stage_slots} * t.stage_bytes + gen::gemm_bias_bytes(p);
     if (p.epilogue != nullptr)
-      f.ub += gen::epilogue_bytes(*p.epilogue, t.tile_m, t.tile_n, t.operand_slots, t.chunk);
+      f.ub += gen::epilogue_bytes(*p.epilogue, t.tile_m, t.chunk);
   } else {
     f.l1 += gen::gemm_bias_bytes(p);
   }
