@@ -95,8 +95,8 @@ void GemmMoves::load_operands() {
   out_.set_flag(PipeId::MTE2, PipeId::V, t1);
 }
 
-// A part of the tile is some columns, the last ones first: an operand comes into the order of the tile, then the work is
-// done.
+// A part of the tile is some columns, the last ones first: an operand comes into the order of the tile, then the work
+// is done.
 void GemmMoves::work_on_tile() {
   const Target done = out_.label("worked"), next = out_.here("work");
   const auto all = static_cast<i64>(chunks());

@@ -18,7 +18,8 @@ struct GemmBatch {
   u64 below = 1, count = 1;
 };
 
-// Element-wise work on a tile in UB. Results and operands are FP16, and lie in UB as the tile does: block columns of 16.
+// Element-wise work on a tile in UB. Results and operands are FP16, and have in UB the order of the tile: block columns
+// of 16.
 struct GemmEpilogue {
   // A tensor of which each part of a tile reads some columns.
   struct Operand {
@@ -27,10 +28,10 @@ struct GemmEpilogue {
     bool row = false;      // a matrix has one row, of N numbers, for all rows of the result
   };
   std::vector<Operand> operands;
-  double cycles = 0;       // of V for each 128 results
-  double once = 0;         // and for each part of a tile
-  u64 element_bytes = 0;   // of UB, for each result that is worked on
-  u64 fixed_bytes = 0;     // and beside them
+  double cycles = 0;      // of V for each 128 results
+  double once = 0;        // and for each part of a tile
+  u64 element_bytes = 0;  // of UB, for each result that is worked on
+  u64 fixed_bytes = 0;    // and once
   // Addresses in UB.
   struct Place {
     u64 results = 0;  // read and written

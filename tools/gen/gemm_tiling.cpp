@@ -32,8 +32,8 @@ u32 round_down(u64 value, u64 unit) { return static_cast<u32>(value / unit * uni
 bool joint(const config::ChipConfig& chip) { return chip.vector_cores == 0; }
 u64 out_bytes(const GemmProblem& p) { return p.out_f32 ? 4 : 2; }
 
-// Joint core: fills in what the epilogue takes, as much at a time as leaves room for the rest; bytes of UB, or none where
-// it does not fit.
+// Joint core: fills in what the epilogue takes, as much at a time as leaves room for the rest; bytes of UB, or none
+// where it does not fit.
 std::optional<u64> fit_epilogue(GemmTiling& t, const GemmProblem& p, u64 ub) {
   if (p.epilogue == nullptr) return 0;
   constexpr u64 kEnough = 8192;  // results that an instruction of each pass should work on

@@ -17,9 +17,9 @@ struct GemmProblem {
   bool double_buffer = true;  // two slots in L1 and L0, so that copies overlap with the cube
   u64 matrices = 1;           // products; matrices of an operand follow each other
   GemmBatch batch_a = {}, batch_b = {};
-  bool b_transposed = false;  // B is [N,K]
-  bool bias = false;          // FP32, a number for each column
-  bool relu = false;          // of the result; split core
+  bool b_transposed = false;                               // B is [N,K]
+  bool bias = false;                                       // FP32, a number for each column
+  bool relu = false;                                       // of the result; split core
   std::shared_ptr<const GemmEpilogue> epilogue = nullptr;  // joint core: work on a tile in UB; FP16 results
   GemmLayout layout = {};                                  // joint core: where results go; empty: to rows of C
 };
@@ -44,7 +44,7 @@ struct GemmTiling {
   u64 tiles() const { return matrices * tiles_of_matrix(); }
 };
 
-// Whether a tile of 128 x 128, or the whole result, fits the buffers beside what its epilogue takes.
+// Whether a tile of 128 x 128, or the whole result, fits the buffers together with what its epilogue takes.
 bool fits_epilogue(const GemmProblem& problem, const config::ChipConfig& chip);
 
 // The tiling with the least estimated time on the chip's cube cores, from the rates of its cost lines and memory
