@@ -97,8 +97,15 @@ Value* moved(Net& net, Value* x, const std::vector<i64>& shape, std::vector<i64>
   return net.node("TransposeD", {net.node("Reshape", {x, net.integers(shape)})}, {{"perm", std::move(perm)}});
 }
 const std::vector<Behind> kBehind{
-    {"relu", [](Net& net) { return net.node("Relu", {product(net, {70, 64}, {64, 96})}); }, true},
-    {"gelu", [](Net& net) { return net.node("Gelu", {product(net, {100, 48}, {48, 208}, true)}); }},
+    {"relu",
+     [](Net& net) {
+       return net.node("Relu", {product(net, {70, 64}, {64, 96})});
+     },
+     true},
+    {"gelu",
+     [](Net& net) {
+       return net.node("Gelu", {product(net, {100, 48}, {48, 208}, true)});
+     }},
     {"sum",
      [](Net& net) {
        return net.node("Add", {net.input({2, 50, 96}, DataType::f16), product(net, {2, 50, 64}, {64, 96}, true)});
@@ -123,9 +130,14 @@ const std::vector<Behind> kBehind{
        Value* const y = net.node("Add", {net.node("Mul", {x, net.number(0.2)}), net.input({3, 20, 48}, DataType::f16)});
        return net.node("Add", {y, net.input({2, 1, 1, 48}, DataType::f16)});
      }},
-    {"row", [](Net& net) { return net.node("Mul", {product(net, {50, 64}, {64, 96}), net.input({96}, DataType::f16)}); }},
+    {"row",
+     [](Net& net) {
+       return net.node("Mul", {product(net, {50, 64}, {64, 96}), net.input({96}, DataType::f16)});
+     }},
     {"heads",
-     [](Net& net) { return moved(net, product(net, {2, 37, 64}, {64, 96}, true), {2, 37, 3, 32}, {0, 2, 1, 3}); }},
+     [](Net& net) {
+       return moved(net, product(net, {2, 37, 64}, {64, 96}, true), {2, 37, 3, 32}, {0, 2, 1, 3});
+     }},
     {"together",
      [](Net& net) {
        return net.node("TransposeD", {product(net, {2, 3, 21, 32}, {2, 3, 32, 32})},

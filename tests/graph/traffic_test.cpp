@@ -184,7 +184,8 @@ TEST_P(RepeatedOperand, IsReadOnceForManyRows) {
     Network network = compile(std::move(net.owned), chip, {.precision = PrecisionMode::must_keep_origin_dtype});
     ASSERT_EQ(network.nodes.size(), 1U);
     CompiledNode& node = network.nodes[0];
-    const u64 whole = x->shape.elements() * info(c.type).bytes, row = static_cast<u64>(c.shape.back()) * info(c.type).bytes;
+    const u64 whole = x->shape.elements() * info(c.type).bytes,
+              row = static_cast<u64>(c.shape.back()) * info(c.type).bytes;
     for (const Tiling& tiling : node.kernel->tilings(Group(*node.node), chip)) {
       SCOPED_TRACE(text(tiling));
       node.tiling = tiling;

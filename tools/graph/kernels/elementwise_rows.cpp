@@ -223,6 +223,8 @@ class RowElementwiseWriter {
 
 }  // namespace
 
+u64 row_width(const Group& group) { return element_rows(group).space.width; }
+
 bool in_rows(const Group& group) {
   const Value& out = *group.outputs()[0];
   return std::ranges::any_of(group.inputs(), [&](const Value* v) { return is_broadcast(group, *v, out); });

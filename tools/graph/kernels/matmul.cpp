@@ -24,9 +24,8 @@ std::span<const i64> batch_axes(const Shape& s) { return std::span(s.dims()).fir
 std::optional<gen::GemmProblem> problem_of(const Group& group) {
   const Node& node = product_of(group);
   const Shape &a = group.resolve(node.input(0))->shape, &b = group.resolve(node.input(1))->shape;
-  gen::GemmProblem p{.b_transposed = b.rank() > 1 && node.integer("adj_x2") != 0,
-                     .bias = node.input(2) != nullptr,
-                     .relu = false};
+  gen::GemmProblem p{
+      .b_transposed = b.rank() > 1 && node.integer("adj_x2") != 0, .bias = node.input(2) != nullptr, .relu = false};
   p.k = static_cast<u64>(a[a.rank() - 1]);
   p.m = a.rank() > 1 ? static_cast<u64>(a[a.rank() - 2]) : 1;
   p.n = b.rank() < 2 ? 1 : static_cast<u64>(b[b.rank() - (p.b_transposed ? 2 : 1)]);
@@ -133,8 +132,7 @@ Footprint matmul_footprint(const Group& group, const config::ChipConfig& chip, c
               .l0c = u64{t.l0c_slots} * t.tile_m * t.tile_n * 4};
   if (is_joint(chip)) {
     f.ub = u64{t.ub_slots} * t.tile_m * t.tile_n * 2 + u64{t.stage_slots} * t.stage_bytes + gen::gemm_bias_bytes(p);
-    if (p.epilogue != nullptr)
-      f.ub += gen::epilogue_bytes(*p.epilogue, t.tile_m, t.chunk);
+    if (p.epilogue != nullptr) f.ub += gen::epilogue_bytes(*p.epilogue, t.tile_m, t.chunk);
   } else {
     f.l1 += gen::gemm_bias_bytes(p);
   }

@@ -27,8 +27,11 @@ void RowMath::slabs(u64 rows, const std::function<void(const Slabs&)>& body) {
   if (apart > kMaxStride || rows < whole) {
     for (u64 row = 0; row < rows; ++row) {
       for (u64 slab = 0; slab < whole; slab += kMaxRepeat)
-        body({.first = row * pitch_ + slab * lanes, .row = row, .column = slab * lanes,
-              .count = std::min(kMaxRepeat, whole - slab), .along = true});
+        body({.first = row * pitch_ + slab * lanes,
+              .row = row,
+              .column = slab * lanes,
+              .count = std::min(kMaxRepeat, whole - slab),
+              .along = true});
     }
   } else {
     for (u64 slab = 0; slab < whole; ++slab)
@@ -59,16 +62,18 @@ void RowMath::gather_lanes(std::string_view each, bool wide, u64 src, u64 lanes_
       body(row, u64{1}, u64{0});
   };
   each_row([&](u64 row, u64 count, u64 apart) {
-    p_.call("vmuls", type,
-            {lanes_at + row * kLaneBytes, src + row * row_bytes, wide ? isa::f32(1) : isa::f16(1), count, 1, 1, 8, apart});
+    p_.call(
+        "vmuls", type,
+        {lanes_at + row * kLaneBytes, src + row * row_bytes, wide ? isa::f32(1) : isa::f16(1), count, 1, 1, 8, apart});
   });
   p_.pipe_barrier(PipeId::V);
   const u64 slabs = width_ / lanes, rest = width_ % lanes;
   for (u64 slab = 1; slab < slabs; slab += kMaxRepeat) {
     for (u64 row = 0; row < rows; ++row) {
       const u64 to = lanes_at + row * kLaneBytes;
-      p_.call(each, type, {to, src + row * row_bytes + slab * lanes * bytes, to, std::min(kMaxRepeat, slabs - slab), 1, 1,
-                           1, 0, 8, 0});
+      p_.call(
+          each, type,
+          {to, src + row * row_bytes + slab * lanes * bytes, to, std::min(kMaxRepeat, slabs - slab), 1, 1, 1, 0, 8, 0});
     }
     p_.pipe_barrier(PipeId::V);
   }
@@ -153,16 +158,16 @@ RowMath::Blocks RowMath::spread(u64 numbers, bool wide, u64 step, u64 rows, u64 
 void RowMath::with_numbers(std::string_view name, u64 src, const Blocks& numbers, u64 rows) {
   slabs(rows, [&](const Slabs& s) {
     const u64 at = src + s.first * 4, apart = from_slab(s), number = s.along || s.count == 1 ? 0 : numbers.apart;
-    p_.call(name, Type::f32,
-            {at, at, numbers.at + s.row * numbers.apart * 32, s.count, 1, 1, 0, apart, apart, number});
+    p_.call(name, Type::f32, {at, at, numbers.at + s.row * numbers.apart * 32, s.count, 1, 1, 0, apart, apart, number});
   });
 }
 
 void RowMath::with_row(std::string_view name, u64 dst, u64 src, u64 row, u64 rows) {
   slabs(rows, [&](const Slabs& s) {
     const u64 apart = from_slab(s);
-    p_.call(name, Type::f32, {dst + s.first * 4, src + s.first * 4, row + s.column * 4, s.count, 1, 1, 1, apart, apart,
-                              s.along ? apart : 0});
+    p_.call(name, Type::f32,
+            {dst + s.first * 4, src + s.first * 4, row + s.column * 4, s.count, 1, 1, 1, apart, apart,
+             s.along ? apart : 0});
   });
 }
 

@@ -44,8 +44,8 @@ class RowMath {
  private:
   // What an instruction on f32 takes: `count` slabs of 64 lanes, of rows below each other or along one row.
   struct Slabs {
-    u64 first = 0;              // element of all rows
-    u64 row = 0, column = 0;    // of it
+    u64 first = 0;            // element of all rows
+    u64 row = 0, column = 0;  // of it
     u64 count = 1;
     bool along = false;
   };

@@ -169,7 +169,7 @@ struct RowTiles::Copy {
   bool load;
   const RowView& view;
   Reg pointer;
-  u64 at, pitch;  // in UB, bytes
+  u64 at, pitch;     // in UB, bytes
   bool one = false;  // the first row of the tile alone
 };
 

@@ -107,8 +107,8 @@ class RowTiles {
   isa::Reg row_, count_, column_, columns_, at_, t_, length_, gap_, place_;
 };
 
-// Writes `count` rows of `row_bytes`, a multiple of 32, that are as the one at `from`, one behind the other from `to` on;
-// `from` may be the first of them.
+// Writes `count` rows of `row_bytes`, a multiple of 32, that are as the one at `from`, one behind the other from `to`
+// on; `from` may be the first of them.
 void repeat_row(isa::ProgramBuilder& p, u64 to, u64 from, u64 count, u64 row_bytes);
 
 // The tilings of rows that take `bytes` of UB for each element and `row_bytes` for each row: as many rows as fit or as

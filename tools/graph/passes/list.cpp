@@ -94,6 +94,9 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"TransposeByBlocksPass", RefineRunningFormat, O3, kExact,
      "joint core: a transpose of matrices becomes one of a map, whose blocks of 16 channels move", nullptr, nullptr,
      transpose_by_blocks},
+    {"BroadcastConstPass", RefineRunningFormat, O3, kExact,
+     "joint core: a constant that an element-wise node repeats over rows that fill no blocks is written out", nullptr,
+     nullptr, write_out_constants},
     {"TransDataInsertPass", RefineRunningFormat, O1, kExact, "formats from the kernels, with TransData where they meet",
      nullptr, nullptr, nullptr, select_formats},
 
