@@ -36,6 +36,13 @@ class Builder:
         return self.node("BatchNormalization", x, vector(0.8 * gain, 1.2 * gain), vector(-0.1, 0.1), vector(-0.1, 0.1),
                          vector(0.8, 1.2))
 
+    def several(self, op, count, *inputs):
+        """The results of a node with `count` of them."""
+        name = f"{op}_{len(self.nodes)}"
+        results = [f"{name}_{i}" for i in range(count)]
+        self.nodes.append(helper.make_node(op, list(inputs), results, name=name))
+        return results
+
     def split(self, x, parts, axis):
         """Pieces of one size along an axis."""
         name = f"Split_{len(self.nodes)}"

@@ -15,6 +15,7 @@ from convolutional import (alexnet, basic_block, block, bottleneck, densenet121,
                            unet, vgg16)
 from heads import db, deeplab, siammask, yolo
 from llama import llama
+from quantised import mlp_dynamic, resnet18_qdq
 from recurrent import lstm
 from swin import swin
 from transformers import bert, gpt2, vit
@@ -43,8 +44,10 @@ NETWORKS = {
     "llama_prefill": (lambda b, o: llama(b, o, False), *LLAMA),
     "lstm": (lstm, {"layers": 1, "hidden": 32, "sequence": 4, "classes": 16, "batch": 3},
              {"layers": 2, "hidden": 512, "sequence": 32, "classes": 128, "batch": 32}),
+    "mlp_dynamic": (mlp_dynamic, {"hidden": 64, "sequence": 20}, {"hidden": 768, "sequence": 128}),
     "mobilenet_v2": (mobilenet_v2, {"image": 32}, {"image": 224}),
     "resnet18": (residual("resnet18", [2, 2, 2, 2], basic_block, 1), {"image": 32}, {"image": 224}),
+    "resnet18_qdq": (resnet18_qdq, {"image": 32}, {"image": 224}),
     "resnet50": (residual("resnet50", [3, 4, 6, 3], bottleneck, 4), {"image": 32}, {"image": 224}),
     "resnet152": (residual("resnet152", [3, 8, 36, 3], bottleneck, 4), {"image": 32}, {"image": 224}),
     "siammask": (siammask, {"image": 15, "hidden": 64, "classes": 49}, {"image": 31, "hidden": 256, "classes": 3969}),

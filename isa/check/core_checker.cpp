@@ -38,6 +38,7 @@ void CoreChecker::begin(u32 task, u32 block, const Code& code) {
   issued_ = 0;
   last_pc_ = 0;
   positions_ = {};
+  worked_ = {};
   clocks_ = {};
   issue_clock_ = {};
   unit_flags_.clear();
@@ -77,12 +78,41 @@ void CoreChecker::accessed(const Issued& inst) {
   last_pc_ = inst.pc;
   VectorClock& own = clocks_[index(PipeId::S)];
   own.own[index(PipeId::S)] = ++positions_[index(PipeId::S)];
-  touch(inst, {.actor = actor_,
-               .position = positions_[index(PipeId::S)],
-               .issued = issued_,
-               .pc = inst.pc,
-               .pipe = PipeId::S,
-               .opcode = inst.row->opcode});
+  Record record{.actor = actor_,
+                .position = positions_[index(PipeId::S)],
+                .issued = issued_,
+                .pc = inst.pc,
+                .pipe = PipeId::S,
+                .opcode = inst.row->opcode};
+  WaitLoops::Kind kind = WaitLoops::Kind::none;
+  const Checker::Pieces waited = waited_for(inst, record, kind);
+  touch(inst, record);
+  if (!waited.empty()) checker_.waited(*this, issued_, waited, kind);
+}
+
+Checker::Pieces CoreChecker::waited_for(const Issued& inst, Record& record, WaitLoops::Kind& kind) {
+  Checker::Pieces out;
+  for (const Access& a : inst.row->footprint(inst.args, inst.spr, spec_.arch)) {
+    if (a.write || a.empty()) continue;
+    each_piece(a, [&](u64 begin, u64 end) {
+      if (a.buffer == BufId::GM) {
+        kind = checker_.waits(*code_, inst.pc, inst.pc);
+        record.polls = kind != WaitLoops::Kind::none;
+        if (record.polls) out.emplace_back(begin, end);
+      } else {
+        shadows_[index(a.buffer)]->latest_writes(begin, end, [&](u32 number, u64, u64) {
+          if (!records_.holds(number) || records_[number].pipe != PipeId::MTE2) return;
+          const Record& copy = records_[number];
+          const WaitLoops::Kind found = checker_.waits(*code_, inst.pc, copy.pc);
+          if (found == WaitLoops::Kind::none) return;
+          kind = found;
+          for (const auto& piece : checker_.take_copy(copy))
+            out.push_back(piece);
+        });
+      }
+    });
+  }
+  return out;
 }
 
 Finding CoreChecker::finding_of(const Error& why, FaultId otherwise) const {
@@ -129,6 +159,7 @@ void CoreChecker::failed(u32 pc, const Issued* inst, const Error& why) {
 void CoreChecker::ended() {
   cross_released();
   checker_.cross_rounds().ended({task_, block_, spec_.kind}, cross_waits_);
+  checker_.settle_copies(actor_);
   if (waiting_ != 0) return;
   running_ = false;
   report_leftovers();
@@ -320,8 +351,12 @@ void CoreChecker::touch(const Issued& inst, Record record) {
     record.atomic |= a.atomic;
   }
   check_repeats(inst, footprint, record);
-  const Checker::Present now{
-      .record = record, .clock = clocks_[index(record.pipe)], .inst = &inst, .number = records_.add(record)};
+  const Checker::Present now{.record = record,
+                             .clock = clocks_[index(record.pipe)],
+                             .inst = &inst,
+                             .number = records_.add(record),
+                             .before = worked_[index(record.pipe)]};
+  worked_[index(record.pipe)] = record.position;
   if (gm) checker_.touch_gm(now, footprint);
   for (const Access& a : footprint) {
     if (a.buffer == BufId::GM || a.write) continue;

@@ -52,6 +52,7 @@ class CoreChecker final : public Observer {
   // Whether a block that is stuck would set a cross-core flag, could it go on.
   bool would_set(u32 flag) const;
   u32 task() const { return task_; }
+  u32 actor() const { return actor_; }
   const std::string& core_name() const { return name_; }
 
  private:
@@ -75,6 +76,9 @@ class CoreChecker final : public Observer {
   bool run(const Issued& inst, u32 issued, const VectorClock& clock);  // false: it must wait
   void drain();
   void touch(const Issued& inst, Record record);
+  // A load that the program waits for, from global memory or of what a copy has brought from there: what it has waited
+  // for.
+  Checker::Pieces waited_for(const Issued& inst, Record& record, WaitLoops::Kind& kind);
   void pass_unit_flags(const UnitFlagUse& unit, const Record& record);
   void met(const Checker::Present& now, const Access& access, u32 other, bool was_write, u64 begin, u64 end);
   void check_repeats(const Issued& inst, const Footprint& footprint, const Record& record);
@@ -102,6 +106,7 @@ class CoreChecker final : public Observer {
   u32 issued_ = 0;                           // instructions of the block so far
   u32 last_pc_ = 0;                          // of the latest
   std::array<u32, kPipeCount> positions_{};  // instructions that each pipe has begun
+  std::array<u32, kPipeCount> worked_{};     // of the latest that is no flag and no barrier
   std::array<VectorClock, kPipeCount> clocks_;
   UnitFlags unit_flags_;
   std::vector<VectorClock> unit_clocks_;  // of the pipe that changed the unit flag of a block of L0C

@@ -122,6 +122,16 @@ void GmShadow::write(const Record& r, u32 number, u64 begin, u64 end, const Met&
   });
 }
 
+void GmShadow::latest_writes(u64 begin, u64 end, const Met& met) {
+  each_page(begin, end, [&](const Page& p, u64 base, u64 from, u64 to) {
+    const u64 first = from / kGranule, last = ceil_div(to, kGranule);
+    meet_cells(p, base, first, last, false, met);
+    for (u64 g = first; g < last; ++g) {
+      if (p.split[g] != 0) meet_parts(base / kGranule + g, ~u32{0}, false, met);
+    }
+  });
+}
+
 void GmShadow::undefined(u64 begin, u64 end, const std::function<void(u64, u64)>& f) {
   each_page(begin, end, [&](const Page& p, u64 base, u64 from, u64 to) {
     each_undefined(p.defined.data(), from, to, kGranule, [&](u64 b, u64 e) { f(base + b, base + e); });

@@ -25,6 +25,8 @@ class GmShadow {
 
   void read(const Record& r, u32 number, u64 begin, u64 end, const Met& met);
   void write(const Record& r, u32 number, u64 begin, u64 end, const Met& met);
+  // Calls met for the latest writes of these bytes, and enters nothing.
+  void latest_writes(u64 begin, u64 end, const Met& met);
   // Calls f(begin, end) for what was never written.
   void undefined(u64 begin, u64 end, const std::function<void(u64, u64)>& f);
 

@@ -47,6 +47,12 @@ class LocalShadow {
     define(defined_.data(), begin, end);
   }
 
+  // Calls met(record, begin, end) for the latest writes of these bytes, and enters nothing.
+  template <class F>
+  void latest_writes(u64 begin, u64 end, F&& met) const {
+    meet(written_, begin / kGranule, ceil_div(end, kGranule), met);
+  }
+
   // Calls f(begin, end) for what was never written in this block, see each_undefined().
   template <class F>
   void undefined(u64 begin, u64 end, u64 unit, F&& f) const {

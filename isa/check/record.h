@@ -19,6 +19,7 @@ struct Record {
   u16 opcode = 0;
   bool forwards = false;  // see Row::forwards
   bool atomic = false;    // its writes add up with other atomic ones in any order
+  bool polls = false;     // it reads what its program waits for, see Checker::await
 };
 
 // Records by number. Numbers grow for ever, so that shadow cells need no cleaning when older records are forgotten.
@@ -31,6 +32,8 @@ class Records {
     list_.push_back(r);
     return first_ + static_cast<u32>(list_.size()) - 1;
   }
+  // The number of the latest.
+  u32 latest() const { return first_ + static_cast<u32>(list_.size()) - 1; }
   // Whether a shadow cell holds the number of a record that still exists; 0 never is one.
   bool holds(u32 number) const { return number >= first_; }
   const Record& operator[](u32 number) const { return list_[number - first_]; }

@@ -137,6 +137,7 @@ struct Nop : ScalarBase {
   struct Args {
     u64 cycles;
     u64 counted = 0;
+    u64 awaited = 0;
   };
   static constexpr std::string_view name = "nop";
   static constexpr std::string_view doc =
@@ -145,7 +146,10 @@ struct Nop : ScalarBase {
   static constexpr std::tuple fields{
       Field<&Args::cycles>{"cycles", 32, OperandKind::value, "at least 1", true, 1},
       Field<&Args::counted>{"counted", 32, OperandKind::value,
-                            "of them, those of a program's own code (docs/front-end.md); only reports tell", true, 0}};
+                            "of them, those of a program's own code (docs/front-end.md); only reports tell", true, 0},
+      Field<&Args::awaited>{"awaited", 1, OperandKind::value,
+                            "1: a loop of the program waits for what the load before has read (docs/checker.md)", true,
+                            0}};
   static void execute(const Args&, ScalarContext&) {}
 };
 

@@ -247,6 +247,112 @@ TEST(Small, CrossCoreFlagsOrderBlocks) {
   }
 }
 
+// Block 0 writes data and then a flag of 32 bytes behind them; block 1 waits until it sees the flag, and reads the
+// data.
+struct FlagInMemory {
+  std::string between = "pipe_barrier PIPE_ALL\n";
+  std::string wait;
+  std::string before_wait;
+
+  std::string text() const {
+    return "ld_arg X0, 0\n"
+           "get_block_idx X1\n"
+           "bne X1, 0, reader\n"
+           "vector_dup.f32 0, 0x3f800000, 1, 1, 1, 8, 8\n"
+           "pipe_barrier PIPE_ALL\n"
+           "copy_ubuf_to_gm X0, 0, 0, 1, 8, 0, 0\n" +
+           between +
+           "add X2, X0, 1024\n"
+           "copy_ubuf_to_gm X2, 0, 0, 1, 1, 0, 0\n"
+           "end\n"
+           "reader:\n"
+           "add X2, X0, 1024\n" +
+           before_wait + wait +
+           "copy_gm_to_ubuf 0x1000, X0, 0, 1, 8, 0, 0\n"
+           "end\n";
+  }
+  Checked run(Mode mode = Mode::functional) const {
+    auto chip = round_chip(isa::Arch::c220);
+    chip.vector_cores = 2;
+    return check(chip, launch_stream(chip, isa::CoreKind::vector, text(), {{"x", 4096}}, 2), mode);
+  }
+};
+const std::string kLoadLoop = "again:\nld_dev.b32 X3, X2, 0\nbne X3, 0x3f800000, again\n";
+const std::string kCopyLoop =
+    "again:\n"
+    "copy_gm_to_ubuf 0, X2, 0, 1, 1, 0, 0\n"
+    "set_flag PIPE_MTE2, PIPE_S, EVENT_ID0\n"
+    "wait_flag PIPE_MTE2, PIPE_S, EVENT_ID0\n"
+    "ld_ubuf.b32 X3, 0, 0\n"
+    "bne X3, 0x3f800000, again\n";
+
+TEST(WaitThroughMemory, OrdersWhatIsBehindIt) {
+  for (const std::string& wait : {kLoadLoop, kCopyLoop}) {
+    for (const Mode mode : {Mode::functional, Mode::full})
+      EXPECT_EQ((FlagInMemory{.wait = wait, .before_wait = {}}.run(mode).text()), "") << wait;
+  }
+  // The branch out of the loop is the one that asks.
+  const std::string out = "again:\nld_dev.b32 X3, X2, 0\nbeq X3, 0x3f800000, seen\nb again\nseen:\n";
+  EXPECT_EQ((FlagInMemory{.wait = out, .before_wait = {}}.run().text()), "");
+}
+
+// A recorded kernel has no loop; its mark says that there was one, also where the run has no data.
+TEST(WaitThroughMemory, IsMarkedInRecordings) {
+  const std::string load = "ld_dev.b32 X3, X2, 0\nnop 1, 0, 1\n";
+  const std::string copy = kCopyLoop.substr(0, kCopyLoop.find("bne")) + "nop 1, 0, 1\n";
+  for (const Mode mode : {Mode::functional, Mode::timing}) {
+    EXPECT_EQ((FlagInMemory{.wait = load, .before_wait = {}}.run(mode).text()), "");
+    EXPECT_EQ((FlagInMemory{.wait = copy, .before_wait = {}}.run(mode).text()), "");
+  }
+}
+
+TEST(WaitThroughMemory, MissesAreFound) {
+  using isa::check::FaultId;
+  const auto overlaps = [](const FlagInMemory& x) { return x.run().has(FaultId::block_overlap); };
+  // No wait at all, and a look at the flag whose answer changes nothing.
+  EXPECT_TRUE(overlaps({.wait = {}, .before_wait = {}}));
+  EXPECT_TRUE(overlaps({.wait = "ld_dev.b32 X3, X2, 0\n", .before_wait = {}}));
+  EXPECT_TRUE(overlaps({.wait = kCopyLoop.substr(0, kCopyLoop.find("bne")), .before_wait = {}}));
+  // A loop that waits for something else.
+  EXPECT_TRUE(overlaps(
+      {.wait = "mov X4, 0\nagain:\nld_dev.b32 X3, X2, 0\nadd X4, X4, 1\nblt X4, 9, again\n", .before_wait = {}}));
+  // The data are read before the wait.
+  for (const std::string& wait : {kLoadLoop, kCopyLoop}) {
+    EXPECT_TRUE(overlaps({.wait = wait, .before_wait = "copy_gm_to_ubuf 0x2000, X0, 0, 1, 8, 0, 0\n"}));
+    // Nothing says that the data are written when the flag is.
+    EXPECT_TRUE(overlaps({.between = "", .wait = wait, .before_wait = {}}));
+  }
+}
+
+// Cores add to one word, and the reader waits for the sum.
+TEST(WaitThroughMemory, ComesAfterAllWhoAdd) {
+  auto chip = round_chip(isa::Arch::c220);
+  chip.vector_cores = 3;
+  const auto text = [](const std::string& enough) {
+    return "ld_arg X0, 0\n"
+           "get_block_idx X1\n"
+           "add X2, X0, 2048\n"
+           "beq X1, 2, reader\n"
+           "vector_dup.s32 0, 1, 1, 1, 1, 8, 8\n"
+           "pipe_barrier PIPE_ALL\n"
+           "shl X3, X1, 8\n"
+           "add X3, X3, X0\n"
+           "copy_ubuf_to_gm X3, 0, 0, 1, 8, 0, 0\n"
+           "pipe_barrier PIPE_ALL\n" +
+           enough +
+           "copy_ubuf_to_gm X2, 0, 0, 1, 1, 0, 0\n"
+           "end\n"
+           "reader:\n"
+           "again:\nld_dev.b32 X3, X2, 0\nblt X3, 2, again\n"
+           "copy_gm_to_ubuf 0x1000, X0, 0, 1, 16, 0, 0\n"
+           "end\n";
+  };
+  const auto run = [&](const std::string& enough) {
+    return check(chip, launch_stream(chip, isa::CoreKind::vector, text(enough), {{"x", 4096}}, 3));
+  };
+  EXPECT_EQ(run("set_atomic_add\nset_atomic_s32\n").text(), "");
+}
+
 // A wait comes after what its event's first record comes after, and no more.
 TEST(Small, EventsOrderTasks) {
   const auto chip = round_chip(isa::Arch::c220);

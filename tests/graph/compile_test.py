@@ -169,13 +169,26 @@ class Compile(unittest.TestCase):
                                 ("reduce", "--shape", "5,64", "--op", "ReduceMax"),
                                 ("transpose", "--shape", "4,6,32", "--perm", "1,0,2"),
                                 ("elementwise", "--shape", "4,32", "--op", "Add", "--other", "4,32"),
-                                ("op", "BatchMatMulV2", "--input", "3,16,32", "--input", "3,32,48")):
+                                ("op", "BatchMatMulV2", "--input", "3,16,32", "--input", "3,32,48"),
+                                ("matmul", "--m", "20", "--n", "48", "--k", "64", "--batch", "2", "--transpose-b"),
+                                ("matmul", "--m", "20", "--n", "48", "--k", "64", "--type", "i8", "--bias"),
+                                ("matmul", "--m", "20", "--n", "48", "--k", "64", "--type", "u8"),
+                                ("conv", "--shape", "1,32,12,12", "--filters", "40", "--pad", "1", "--type", "i8", "--bias")):
                 made = vinci("gen", name, *args, "--chip", chip, "--check", "-o", out)
                 self.assertEqual(made.returncode, 0, made.stderr + made.stdout)
                 self.assertIn("right: off by", made.stdout)
                 run = vinci("run", out / f"{name}.yaml", "--chip", chip, "--check", "-o", out / "run")
                 self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
                 self.assertIn("no findings", run.stdout)
+        for args in (("matmul", "--m", "20", "--n", "48", "--k", "64"), ("conv", "--shape", "1,24,12,12", "--bias")):
+            for kind in ("bf16", "f32", "f32 --hf32"):
+                options = (*args, "--type", *kind.split(), "--check", "-o", out)
+                made = vinci("gen", *options)
+                self.assertEqual(made.returncode, 0, made.stderr + made.stdout)
+                self.assertIn("right: off by", made.stdout)
+                refused = vinci("gen", *options, "--chip", "ascend-310p3")
+                self.assertEqual(refused.returncode, 2, refused.stdout)
+                self.assertIn("no kernel computes", refused.stderr)
         listed = vinci("gen", "conv", "--shape", "1,32,28,28", "--pad", "1", "--list-tilings")
         self.assertGreaterEqual(len(listed.stdout.splitlines()), 3, listed.stderr)
         for args, message in ((["--tiling", "m=100000"], "bytes of L0A"), (["--tiling", "m=17"], "takes multiples of 16"),

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include <fmt/format.h>
 
+#include <array>
+
 #include "tests/graph/network_fixture.h"
 
 // Products of matrices by node.
@@ -260,6 +262,106 @@ TEST_P(MatmulKernels, AttentionOverRowsThatFillNoBlocks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, Epilogues, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
+class TypedMatmuls : public MatmulKernels {
+ protected:
+  // As it is, without passes that change types.
+  static Network compiled(TypedNet& net, Value* output) {
+    net.graph.outputs = {output};
+    return compile(std::move(net.owned), config::load_chip(GetParam()),
+                   {.precision = PrecisionMode::must_keep_origin_dtype});
+  }
+  static void expect_right(TypedNet& net, Value* output, usize tasks) {
+    const Network network = compiled(net, output);
+    checked(network);
+    race_free(network);
+    EXPECT_EQ(network.nodes.size(), tasks);
+  }
+};
+
+constexpr auto kShapes =
+    std::to_array<std::array<i64, 3>>({{16, 32, 16}, {100, 768, 304}, {1, 64, 48}, {40, 3072, 256}});
+constexpr auto kRaggedShapes =
+    std::to_array<std::array<i64, 3>>({{7, 5, 3}, {65, 33, 130}, {17, 1031, 20}, {30, 8, 9}});
+
+TEST_P(TypedMatmuls, FloatsOfTheSplitCore) {
+  using enum DataType;
+  for (const DataType type : {bf16, f32}) {
+    if (joint()) {
+      TypedNet net;
+      Value* const x = net.node("BatchMatMulV2", {net.input({16, 16}, type), net.typed({16, 16}, type)});
+      EXPECT_THROW(compiled(net, x), Error);
+      continue;
+    }
+    for (const auto* const list : {&kShapes, &kRaggedShapes}) {
+      for (const auto& [m, k, n] : *list) {
+        SCOPED_TRACE(fmt::format("{} {} x {} x {}", info(type).name, m, k, n));
+        TypedNet net;
+        expect_right(net, net.node("BatchMatMulV2", {net.input({m, k}, type), net.typed({k, n}, type)}), 1);
+        TypedNet biased;
+        expect_right(
+            biased,
+            biased.node("Relu",
+                        {biased.node("BatchMatMulV2",
+                                     {biased.input({m, k}, type), biased.typed({n, k}, type), biased.typed({n}, f32)},
+                                     {{"adj_x2", vinci::i64{1}}})}),
+            1);
+      }
+    }
+    TypedNet batch;
+    expect_right(
+        batch, batch.node("BatchMatMulV2", {batch.input({2, 3, 20, 40}, type), batch.input({2, 3, 40, 24}, type)}), 1);
+  }
+}
+
+TEST_P(TypedMatmuls, Hf32HasElevenBits) {
+  if (joint()) return;
+  TypedNet net;
+  Value* const y = net.node("BatchMatMulV2", {net.input({64, 512}), net.typed({512, 64}, DataType::f32)},
+                            {{"enable_hf32", vinci::i64{1}}});
+  const Network network = compiled(net, y);
+  const std::vector<NodeCheck> rows = checked(network);
+  EXPECT_GT(rows[0].error, 1e-5) << "f32 is closer";
+}
+
+TEST_P(TypedMatmuls, Bytes) {
+  using enum DataType;
+  for (const DataType type : {i8, u8}) {
+    for (const auto* const list : {&kShapes, &kRaggedShapes}) {
+      for (const auto& [m, k, n] : *list) {
+        if (joint() && (k % 32 != 0 || n % 16 != 0)) continue;
+        SCOPED_TRACE(fmt::format("{} {} x {} x {}", info(type).name, m, k, n));
+        const auto product = [&, m = m, k = k, n = n](TypedNet& net, bool bias) {
+          std::vector<Value*> operands{net.input({m, k}, type), net.typed({n, k}, i8)};
+          if (bias) operands.push_back(net.typed({n}, i32));
+          return net.node("BatchMatMulV2", operands, {{"adj_x2", vinci::i64{1}}});
+        };
+        TypedNet plain;
+        expect_right(plain, product(plain, false), 1);
+        const double scale = 0.5 / static_cast<double>(k);
+        TypedNet scaled;
+        expect_right(scaled,
+                     scaled.node("AscendDequant", {product(scaled, true), scaled.parameters(n, scale, 0, false)}), 1);
+        TypedNet relu;
+        expect_right(
+            relu,
+            relu.node("Relu", {relu.node("AscendDequant", {product(relu, true), relu.parameters(n, scale, 0, false)})}),
+            1);
+        if (joint()) continue;
+        for (const DataType to : {i8, u8}) {
+          TypedNet bytes;
+          expect_right(
+              bytes,
+              bytes.node("AscendRequant",
+                         {product(bytes, true), bytes.parameters(n, scale, to == i8 ? -3 : 120, to == i8)},
+                         {{"dtype", static_cast<vinci::i64>(enum_index(to))}, {"relu_flag", vinci::i64{to == i8}}}),
+              1);
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Chips, TypedMatmuls, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 INSTANTIATE_TEST_SUITE_P(Chips, MatmulKernels, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <bit>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -65,6 +67,27 @@ struct MapNet : Net {
   Value* batch_norm(Value* x) {
     const i64 c = x->shape[1];
     return node("BatchNorm", {x, positive({c}, 0.5), weights({c}, 1), weights({c}, 1), positive({c}, 0.5)});
+  }
+};
+
+// With constants of any type. `parameters`: scale and offset of each column or filter, for AscendDequant and
+// AscendRequant.
+struct TypedNet : MapNet {
+  Value* typed(Dims dims, DataType type) {
+    Array a(type, std::move(dims));
+    for (double& v : a.values)
+      v = is_float(type) ? static_cast<double>(random.uniform()) / 8 : std::floor(random.uniform() * 128);
+    a.round();
+    return graph.add_constant("w", Tensor(a));
+  }
+  Value* parameters(i64 columns, double scale, i64 offset, bool is_signed) {
+    Array a(DataType::u64, {columns});
+    for (i64 c = 0; c < columns; ++c) {
+      const auto factor = static_cast<float>(scale * (1 + static_cast<double>(c % 7) / 8));
+      const u64 bits = std::bit_cast<u32>(factor) | (static_cast<u64>(offset) & 0x1ff) << 37 | u64{is_signed} << 46;
+      a.values[static_cast<usize>(c)] = static_cast<double>(bits);
+    }
+    return graph.add_constant("scale", Tensor(a));
   }
 };
 

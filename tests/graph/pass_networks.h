@@ -139,10 +139,56 @@ inline void redundant_network(MapNet& net) {
   }
 }
 
+// QuantizeLinear and DequantizeLinear, as exporters of quantised networks put them around products.
+struct QuantisedNet {
+  MapNet& net;
+
+  Value* quantised(DataType type, Dims dims, i64 most) {
+    Array a(type, std::move(dims));
+    for (double& v : a.values)
+      v = std::floor(net.random.uniform() * static_cast<double>(most));
+    a.round();
+    return net.graph.add_constant("q", Tensor(a));
+  }
+  Value* zero(DataType type, double v) { return net.graph.add_constant("zero", Tensor(Array(type, {}, {v}))); }
+  // To bytes and back.
+  Value* bytes(Value* x, double scale, DataType type, double point) {
+    Value* const q = net.node("AscendQuantV2", {x, net.number(scale), zero(type, point)});
+    return net.node("AscendDequantV2", {q, net.number(scale), zero(type, point)});
+  }
+  Value* filters(Dims dims, i64 axis) {
+    Value* const q = quantised(DataType::i8, dims, 127);
+    Array scales(DataType::f32, {dims[static_cast<usize>(axis)]});
+    for (usize i = 0; i < scales.size(); ++i)
+      scales.values[i] = 0.002 * (1 + static_cast<double>(i % 5) / 4);
+    scales.round();
+    return net.node("AscendDequantV2", {q, net.graph.add_constant("scales", Tensor(scales))}, {{"axis", axis}});
+  }
+  Value* conv(Value* x, i64 count, i64 kernel, i64 pad) {
+    const i64 channels = x->shape[1];
+    return net.node("Conv2D", {x, filters({count, channels, kernel, kernel}, 0), net.weights({count}, 1)},
+                    {{"pads", std::vector<i64>{pad, pad, pad, pad}}});
+  }
+};
+
+// A residual block between quantised maps, and a classifier.
+inline void quantised_network(MapNet& net) {
+  QuantisedNet q{net};
+  using enum DataType;
+  Value* const x = q.bytes(net.input({2, 24, 10, 10}), 0.01, u8, 100);
+  Value* const y = q.bytes(net.node("Relu", {q.conv(x, 32, 3, 1)}), 0.02, u8, 0);
+  Value* const z = q.bytes(q.conv(y, 24, 3, 1), 0.03, i8, -5);
+  Value* const sum = net.node("Relu", {net.node("Add", {z, x})});
+  Value* const mean = net.node("FlattenV2", {net.node("GlobalAveragePool", {sum})});
+  Value* const rows = q.bytes(mean, 0.01, i8, 3);
+  net.output(net.node("GEMM", {rows, q.filters({20, 24}, 0), net.weights({20}, 1)}, {{"transB", vinci::i64{1}}}));
+}
+
 inline const std::vector<PassNetwork>& pass_networks() {
-  static const std::vector<PassNetwork> list{{"residual", residual_network}, {"maps", map_network},
-                                             {"encoder", encoder_of_blocks}, {"encoder of 37", encoder_of_197},
-                                             {"products", product_network},  {"redundant", redundant_network}};
+  static const std::vector<PassNetwork> list{{"residual", residual_network},  {"maps", map_network},
+                                             {"encoder", encoder_of_blocks},  {"encoder of 37", encoder_of_197},
+                                             {"products", product_network},   {"redundant", redundant_network},
+                                             {"quantised", quantised_network}};
   return list;
 }
 

@@ -31,8 +31,11 @@ class GemmMoves : protected GemmWriter {
   // The work on the tile before: one part of it with each step of k, so that the queue of V is never full and the loads
   // of this tile go on; all that is left with the last step.
   void work_on_tile();
+  Reg factors_at;  // of the tile: in L1, or as DEQSCALE has it
 
  private:
+  void to_nz(const Value& from, const Value& count, const Value& columns, const Value& pitch, const Value& column_rows);
+  u32 quant_pre() const;
   void through_ub(const Part& x);
   // Block columns of results in UB are as far apart as those of a whole tile.
   bool results_in_columns() const { return p_.epilogue != nullptr || !p_.layout.empty(); }

@@ -20,6 +20,7 @@ class GemmProgramWriter : GemmMoves {
                     const GemmArguments& arguments)
       : GemmMoves(p, t, pitch, chip), arguments_(arguments) {
     if (p.bias && !joint_) bias_at_ = out_.reg("bias_at");
+    if (p.scaled) factors_at = out_.reg("factors_at");
   }
 
   isa::BuiltProgram program() {
@@ -34,13 +35,19 @@ class GemmProgramWriter : GemmMoves {
 
  private:
   void header() {
-    out_.comment(fmt::format("C[{0},{1}] = A[{0},{2}] * B[{2},{1}], FP16 in, FP32 accumulation, {3} out", p_.m, p_.n,
-                             p_.k, p_.out_f32 ? "FP32" : "FP16"));
+    const bool whole = is_integer(p_.input);
+    out_.comment(fmt::format("C[{0},{1}] = A[{0},{2}] * B[{2},{1}], {3} in, {4} accumulation, {5} out", p_.m, p_.n,
+                             p_.k, kInputs[static_cast<usize>(p_.input)], whole ? "S32" : "FP32",
+                             p_.out_f32                    ? (whole ? "S32" : "FP32")
+                             : p_.out_b8                   ? "8 bits"
+                             : p_.input == GemmInput::bf16 ? "BF16"
+                                                           : "FP16"));
     out_.comment(
         fmt::format("{} tiles of {} x {} on {} blocks, in strips of {} rows of tiles; k in steps of {} "
                     "through L1 and {} through L0",
                     t_.tiles(), t_.tile_m, t_.tile_n, t_.blocks, t_.strip, t_.l1_k, t_.l0_k));
-    out_.comment(p_.bias ? "arguments: addresses of A, B, bias, C" : "arguments: addresses of A, B, C");
+    out_.comment(fmt::format("arguments: addresses of A, B,{}{} C", p_.bias ? " bias," : "",
+                             p_.scaled ? " quantisation parameters," : ""));
   }
 
   // Every slot is free at the start: its consumer says so, as it will after each use.
@@ -66,24 +73,37 @@ class GemmProgramWriter : GemmMoves {
     out_.get_block_num(step);
     out_.get_block_idx(load_tile);
     out_.mov(tile, load_tile);
+    if (p_.hf32) {
+      out_.comment("HF32");
+      out_.get_ctrl(t0);
+      out_.or_(t0, t0, isa::ctrl::kHf32);
+      out_.set_ctrl(t0);
+    }
+    if (by_load3d_) {
+      out_.comment("B in L1 as a map of one column, whose channels are columns of B");
+      out_.mov(t0, 1 | u64{t_.l1_k} << 16);
+      out_.set_fmatrix(t0);
+    }
     if (t_.l1_slots == 2) out_.mov(left, NONE);
     out_.comment("every slot is free");
     each_slot([&](PipeId from, PipeId to, u32 slot) { out_.set_flag(from, to, slot); });
     if (p_.epilogue != nullptr) clear_for_epilogue();
-    if (p_.bias) load_bias();
+    if (p_.bias) load_table(arguments_.bias, bias_base_, p_.n * 4, joint_ ? PipeId::V : PipeId::MTE1, kBiasEvent);
+    if (p_.scaled)
+      load_table(arguments_.factors, factor_base_, p_.n * 8, joint_ ? PipeId::V : PipeId::FIX, kBiasEvent + 1);
     out_.bge(tile, TILES, finish_);
   }
 
-  void load_bias() {
-    const u64 blocks = ceil_div<u64>(p_.n * 4, 32);
-    out_.ld_arg(t0, arguments_.bias);
+  // A number for each column, to L1 or UB, where `reader` takes it from.
+  void load_table(u32 argument, u64 to, u64 bytes, PipeId reader, u32 event) {
+    const u64 blocks = ceil_div<u64>(bytes, 32);
+    out_.ld_arg(t0, argument);
     if (joint_) {
-      out_.copy_gm_to_ubuf(bias_base_, t0, 0, 1, blocks, 0, 0);
-      out_.hand_over(PipeId::MTE2, PipeId::V, kBiasEvent);
+      out_.copy_gm_to_ubuf(to, t0, 0, 1, blocks, 0, 0);
     } else {
-      out_.copy_gm_to_cbuf(bias_base_, t0, 0, 1, blocks, 0, 0);
-      out_.hand_over(PipeId::MTE2, PipeId::MTE1, kBiasEvent);
+      out_.copy_gm_to_cbuf(to, t0, 0, 1, blocks, 0, 0);
     }
+    out_.hand_over(PipeId::MTE2, reader, event);
   }
 
   void load_step() {
@@ -94,16 +114,17 @@ class GemmProgramWriter : GemmMoves {
     place(load_tile);
     extent(load_m, M, m0, TILE_M);
     extent(load_n, N, n0, TILE_N);
-    out_.mul(load_a, m0, LDA * 2);
+    const i64 size = in_bytes();
+    out_.mul(load_a, m0, LDA * size);
     out_.add(load_a, load_a, a_gm);
-    add_matrix(load_a, load_tile, p_.batch_a, p_.m * pitch_.a * 2);
+    add_matrix(load_a, load_tile, p_.batch_a, p_.m * pitch_.a * in_bytes());
     if (p_.b_transposed) {
-      out_.mul(load_b, n0, LDB * 2);
+      out_.mul(load_b, n0, LDB * size);
     } else {
-      out_.shl(load_b, n0, 1);
+      out_.mul(load_b, n0, size);
     }
     out_.add(load_b, load_b, b_gm);
-    add_matrix(load_b, load_tile, p_.batch_b, (p_.b_transposed ? p_.n : p_.k) * pitch_.b * 2);
+    add_matrix(load_b, load_tile, p_.batch_b, (p_.b_transposed ? p_.n : p_.k) * pitch_.b * in_bytes());
     out_.bind(same_tile);
     extent(kk, K, load_k, L1_K);
     out_.wait_flag(PipeId::MTE1, in_pipe(), load_slot);
@@ -118,8 +139,8 @@ class GemmProgramWriter : GemmMoves {
     }
     out_.set_flag(in_pipe(), PipeId::MTE1, load_slot);
     turn(load_slot, t_.l1_slots);
-    out_.add(load_a, load_a, L1_K * 2);
-    out_.add(load_b, load_b, p_.b_transposed ? L1_K * 2 : L1_K * LDB * 2);
+    out_.add(load_a, load_a, L1_K * size);
+    out_.add(load_b, load_b, p_.b_transposed ? L1_K * size : L1_K * LDB * size);
     out_.add(load_k, load_k, L1_K);
     out_.blt(load_k, K, done);
     out_.mov(load_k, 0);
@@ -192,6 +213,16 @@ class GemmProgramWriter : GemmMoves {
     if (!joint_) address_of_c(tile);
     out_.mov(left, K);
     if (!unit_flag_) out_.wait_flag(out_pipe(), PipeId::M, c_slot);
+    if (p_.scaled) {
+      if (joint_) {
+        out_.shr(factors_at, n0, 2);
+        out_.add(factors_at, factors_at, factor_base_ / 32);
+        if (p_.relu) out_.or_(factors_at, factors_at, 1 << 15);
+      } else {
+        out_.shl(factors_at, n0, 3);
+        out_.add(factors_at, factors_at, factor_base_);
+      }
+    }
     if (!p_.bias) return;
     if (joint_) return begin_with_bias();
     out_.shl(bias_at_, n0, 2);
@@ -244,8 +275,8 @@ class GemmProgramWriter : GemmMoves {
     if (!whole_k_) out_.min(k.reg(), kk, L0_K);
     out_.wait_flag(PipeId::M, PipeId::MTE1, slot);
     if (!whole_k_) {
-      out_.add(t0, k, 15);
-      out_.shr(t0, t0, 4);
+      out_.add(t0, k, p_.c0() - 1);
+      out_.shr(t0, t0, c0_shift());
     }
     if (p_.bias && !joint_) load_bias_table(slot);
     load_l0a(slot);
@@ -253,8 +284,9 @@ class GemmProgramWriter : GemmMoves {
     out_.hand_over(PipeId::MTE1, PipeId::M, slot);
     mad(slot);
     out_.set_flag(PipeId::M, PipeId::MTE1, slot);
-    out_.add(a_src, a_src, L0_K * TILE_M * 2);
-    out_.add(b_src, b_src, p_.b_transposed ? L0_K * TILE_N * 2 : L0_K * 32);
+    const i64 size = in_bytes();
+    out_.add(a_src, a_src, L0_K * TILE_M * size);
+    out_.add(b_src, b_src, p_.b_transposed ? L0_K * TILE_N * size : L0_K * 32);
     out_.sub(left, left, L0_K);
     out_.sub(kk, kk, L0_K);
   }
@@ -290,6 +322,7 @@ class GemmProgramWriter : GemmMoves {
   // Rows of fractals, each transposed unless B is.
   void load_l0b(i64 slot) {
     const i64 at = slot * L0B_SLOT, k1 = l0_k1();
+    if (by_load3d_) return load_l0b_by_load3d(at);
     const Target end = out_.label(fmt::format("l0b_{}_done", slot));
     if (!whole_n_) {
       out_.shl(t1, n1, 9);
@@ -305,6 +338,18 @@ class GemmProgramWriter : GemmMoves {
       }
     }
     out_.bind(end);
+  }
+
+  // FP32, which load2d does not transpose: k are the positions of a map, columns its channels.
+  void load_l0b_by_load3d(i64 at) {
+    Value columns = t_.tile_n;
+    if (!whole_n_) {  // whole blocks, which are there
+      columns = t1;
+      out_.add(t1, n, p_.c0() - 1);
+      out_.shr(t1, t1, c0_shift());
+      out_.shl(t1, t1, c0_shift());
+    }
+    out_.img2colv2_cbuf_to_cb(isa::Type::b32, at, b_src, columns, k, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, t_.tile_n);
   }
 
   void load_row_of_b(const Value& to, i64 f) {
@@ -357,9 +402,12 @@ class GemmProgramWriter : GemmMoves {
       out_.add(t0, t0, 2);
     }
     const Value a = slot * L0A_SLOT, b = slot * L0B_SLOT;
-    if (!p_.bias) return out_.mad(isa::Type::f162f32, c, a, b, rows_of_a, k, n, j, unit);
-    if (joint_) return out_.mad(isa::Type::f162f32, c, a, b, rows_of_a, k, n, 0, unit);
-    out_.mad(isa::Type::f162f32, c, a, b, rows_of_a, k, n, 0, unit, 0, j, slot * TILE_N * 4);
+    static constexpr std::array kTypes{isa::Type::f162f32, isa::Type::bf162f32, isa::Type::f322f32, isa::Type::s8,
+                                       isa::Type::u8s8};
+    const isa::Type type = kTypes[static_cast<usize>(p_.input)];
+    if (!p_.bias) return out_.mad(type, c, a, b, rows_of_a, k, n, j, unit);
+    if (joint_) return out_.mad(type, c, a, b, rows_of_a, k, n, 0, unit);
+    out_.mad(type, c, a, b, rows_of_a, k, n, 0, unit, 0, j, slot * TILE_N * 4);
   }
 
   void epilogue() {
@@ -370,7 +418,9 @@ class GemmProgramWriter : GemmMoves {
     out_.end();
   }
 
+  static constexpr std::array<std::string_view, 5> kInputs{"FP16", "BF16", "FP32", "S8", "U8 and S8"};  // GemmInput
   static constexpr u32 kBiasEvent = 2;
+  const bool by_load3d_ = p_.input == GemmInput::f32 && !p_.b_transposed;
   const GemmArguments arguments_;
   Reg bias_at_;
   const Target loop_ = out_.label("loop"), finish_ = out_.label("finish");
@@ -380,12 +430,16 @@ class GemmProgramWriter : GemmMoves {
 
 GemmPitches choose_pitches(const GemmProblem& p, const config::ChipConfig& chip) {
   const bool joint = chip.vector_cores == 0;
-  const auto padded = [&](u64 columns) { return joint ? align_up<u64>(columns, 16) : columns; };
+  const auto padded = [&](u64 columns) { return joint ? align_up<u64>(columns, std::max<u32>(p.c0(), 16)) : columns; };
   return {.a = padded(p.k), .b = padded(p.b_transposed ? p.k : p.n), .c = padded(p.n)};
 }
 
 isa::BuiltProgram gemm_program(const GemmProblem& problem, const GemmTiling& tiling, const GemmPitches& pitches,
                                const config::ChipConfig& chip, const GemmArguments& arguments) {
+  if (chip.vector_cores == 0 && (problem.input == GemmInput::bf16 || problem.input == GemmInput::f32 || problem.out_b8))
+    fail(Fault::Unsupported, "{}: its cube has no products of BF16 and FP32, and no 8-bit results", chip.name);
+  if (is_integer(problem.input) && !problem.b_transposed)
+    fail(Fault::Unsupported, "a product of integers needs B transposed");
   return GemmProgramWriter(problem, tiling, pitches, chip, arguments).program();
 }
 

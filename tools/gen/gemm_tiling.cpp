@@ -13,9 +13,8 @@
 namespace vinci::gen {
 namespace {
 
-constexpr u32 kUnit = 16;       // edge of a fractal
-constexpr u32 kInputBytes = 2;  // FP16
-constexpr u32 kAccBytes = 4;    // FP32 in L0C
+constexpr u32 kUnit = 16;     // edge of a fractal
+constexpr u32 kAccBytes = 4;  // FP32 or S32 in L0C
 constexpr u32 kMaxTile = 512;
 constexpr u32 kMaxL0K = 4080;  // mad's k has 12 bits
 constexpr u32 kMaxL1K = 2048;
@@ -30,14 +29,13 @@ constexpr double kHandOver = 100, kUnitFlags = 200;  // cycles between two tiles
 u32 round_down(u64 value, u64 unit) { return static_cast<u32>(value / unit * unit); }
 
 bool joint(const config::ChipConfig& chip) { return chip.vector_cores == 0; }
-u64 out_bytes(const GemmProblem& p) { return p.out_f32 ? 4 : 2; }
 
 // Joint core: fills in what the epilogue takes, as much at a time as leaves room for the rest; bytes of UB, or none
 // where it does not fit.
 std::optional<u64> fit_epilogue(GemmTiling& t, const GemmProblem& p, u64 ub) {
   if (p.epilogue == nullptr) return 0;
   constexpr u64 kEnough = 8192;  // results that an instruction of each pass should work on
-  const u64 bias = gemm_bias_bytes(p), out = u64{t.tile_m} * t.tile_n * out_bytes(p);
+  const u64 bias = gemm_table_bytes(p), out = u64{t.tile_m} * t.tile_n * p.out_bytes();
   const u32 most = std::clamp(round_down(kEnough / t.tile_m, kUnit), kUnit, t.tile_n);
   for (const u64 stage : {kStage * 3 / 4, kStage / 2, kStage / 4}) {
     // Two slots are worth more than few instructions: V then works on a tile while the one before goes out.
@@ -64,8 +62,8 @@ bool fits(GemmTiling& t, const GemmProblem& p, const config::ChipConfig& chip) {
     t.stage_slots = p.double_buffer ? 2 : 1;
     const std::optional<u64> epilogue = fit_epilogue(t, p, b.ub);
     if (!epilogue) return false;
-    const u64 out = u64{t.tile_m} * t.tile_n * out_bytes(p),
-              ub = b.ub - std::min<u64>(b.ub, gemm_bias_bytes(p) + *epilogue);
+    const u64 out = u64{t.tile_m} * t.tile_n * p.out_bytes(),
+              ub = b.ub - std::min<u64>(b.ub, gemm_table_bytes(p) + *epilogue);
     if (p.epilogue == nullptr) t.ub_slots = p.double_buffer && 2 * out + t.stage_slots * kStage <= ub ? 2 : 1;
     if (out * t.ub_slots > ub) return false;
     t.stage_bytes = round_down(std::min((ub - out * t.ub_slots) / t.stage_slots, kStage), 512);
@@ -85,20 +83,20 @@ bool fits(GemmTiling& t, const GemmProblem& p, const config::ChipConfig& chip) {
 // through L0 that a step through L1 consists of are as long as L0 allows and all the same.
 std::vector<GemmTiling> steps_of_k(GemmTiling t, const GemmProblem& p, const config::ChipConfig& chip) {
   const config::BufferSizes& b = chip.core.buffers;
-  const u32 line = static_cast<u32>(chip.memory.l2.line) / kInputBytes;
-  const u64 k = align_up<u64>(p.k, kUnit);
-  const u32 l0_fit = round_down(std::min({b.l0a / (u64{t.tile_m} * kInputBytes * t.l0_slots),
-                                          b.l0b / (u64{t.tile_n} * kInputBytes * t.l0_slots), u64{kMaxL0K}}),
-                                kUnit);
-  const u64 l1 = b.l1 - (joint(chip) ? 0 : std::min<u64>(b.l1, gemm_bias_bytes(p)));
-  const u64 l1_fit =
-      std::min<u64>(l1 / ((u64{t.tile_m} + t.tile_n) * kInputBytes * t.l1_slots), std::max(kMaxL1K, l0_fit));
+  const u32 in = p.in_bytes(), unit = p.k_unit();
+  const u32 line = static_cast<u32>(chip.memory.l2.line) / in;
+  const u64 k = align_up<u64>(p.k, unit);
+  const u32 l0_fit = round_down(
+      std::min({b.l0a / (u64{t.tile_m} * in * t.l0_slots), b.l0b / (u64{t.tile_n} * in * t.l0_slots), u64{kMaxL0K}}),
+      unit);
+  const u64 l1 = b.l1 - (joint(chip) ? 0 : std::min<u64>(b.l1, gemm_table_bytes(p)));
+  const u64 l1_fit = std::min<u64>(l1 / ((u64{t.tile_m} + t.tile_n) * in * t.l1_slots), std::max(kMaxL1K, l0_fit));
   std::vector<GemmTiling> out;
   const auto add = [&](u64 l1_k) {
     if (l0_fit == 0 || l1_k == 0) return;
     u64 steps = ceil_div<u64>(l1_k, l0_fit);
-    if (l1_k > kUnit) steps = align_up<u64>(steps, t.l0_slots);
-    t.l0_k = static_cast<u32>(align_up<u64>(ceil_div(l1_k, steps), kUnit));
+    if (l1_k > unit) steps = align_up<u64>(steps, t.l0_slots);
+    t.l0_k = static_cast<u32>(align_up<u64>(ceil_div(l1_k, steps), unit));
     if (t.l0_k * steps > l1_fit) steps = std::max<u64>(steps, t.l0_slots) - t.l0_slots;
     t.l1_k = static_cast<u32>(t.l0_k * steps);
     if (t.l1_k > 0 && t.l1_k <= l1_fit) out.push_back(t);
@@ -106,7 +104,7 @@ std::vector<GemmTiling> steps_of_k(GemmTiling t, const GemmProblem& p, const con
   if (k <= l1_fit) add(k);
   for (u64 l1_k = line / 2; l1_k < std::min(k, l1_fit + 1); l1_k += line / 2)
     add(l1_k);
-  if (l1_fit < std::min<u64>(k, line / 2)) add(round_down(l1_fit, kUnit));
+  if (l1_fit < std::min<u64>(k, line / 2)) add(round_down(l1_fit, unit));
   return out;
 }
 
@@ -138,6 +136,12 @@ Reads reads(u64 rows, u64 bytes, u64 pitch, const GemmTiling& t, const config::C
           .port = line.startup * copies + std::max({by_bytes, n * line.per_burst, n * pieces * line.per_piece})};
 }
 
+// Elements along k of a step of the cube.
+double cube_depth(const GemmProblem& p, const config::CoreRates& rates) {
+  const double depth = static_cast<double>(rates.k) * 2 / p.in_bytes();
+  return p.input == GemmInput::f32 && !p.hf32 ? depth / 2 : depth;
+}
+
 // Cycles of the kernel. A tile takes what the busiest part of the core takes, and what does not overlap.
 double estimate(const GemmTiling& t, const GemmProblem& p, const config::ChipConfig& chip) {
   const config::MoveCosts& move = chip.core.move;
@@ -145,24 +149,26 @@ double estimate(const GemmTiling& t, const GemmProblem& p, const config::ChipCon
     return line.bytes_per_cycle > 0 ? line.bytes_per_cycle.value : 1e9;
   };
   const double m = t.tile_m, n = t.tile_n;
-  const auto k = static_cast<double>(align_up<u64>(p.k, kUnit));
+  const double in_bytes = p.in_bytes();
+  const auto k = static_cast<double>(align_up<u64>(p.k, p.k_unit()));
   const double l1_steps = static_cast<double>(ceil_div<u64>(p.k, t.l1_k));
   const double l0_steps = static_cast<double>(ceil_div<u64>(p.k, t.l0_k));
 
   const config::CoreRates& rates = chip.core.rates;
-  const double steps = std::ceil(m / rates.m) * std::ceil(n / rates.n) * std::ceil(k / rates.k);
+  const double steps = std::ceil(m / rates.m) * std::ceil(n / rates.n) * std::ceil(k / cube_depth(p, rates));
   const double cube = steps * std::max(chip.core.cube.per_step, 1e-3) + l0_steps * chip.core.cube.startup;
-  const double l0 = m * k * kInputBytes / rate(move.l1_to_l0a) + n * k * kInputBytes / rate(move.l1_to_l0b) +
-                    k / kUnit * (move.l1_to_l0a.startup + move.l1_to_l0b.startup);
-  double out = m * n * static_cast<double>(out_bytes(p)) / rate(joint(chip) ? move.ub_to_gm : move.l0c_to_gm_nz2nd) +
+  const double l0 = m * k * in_bytes / rate(move.l1_to_l0a) + n * k * in_bytes / rate(move.l1_to_l0b) +
+                    k / p.c0() * (move.l1_to_l0a.startup + move.l1_to_l0b.startup);
+  double out = m * n * static_cast<double>(p.out_bytes()) / rate(joint(chip) ? move.ub_to_gm : move.l0c_to_gm_nz2nd) +
                (joint(chip) ? n / kUnit * move.ub_to_gm.startup : 0);
 
   // One step of k to L1: by the port of the core, by its requests under way, by all cores at L2.
   const u64 l1_k = std::min<u64>(t.l1_k, p.k);
-  const Reads a = reads(std::min<u64>(t.tile_m, p.m), l1_k * kInputBytes, p.k * kInputBytes, t, chip);
+  const u64 in = p.in_bytes();
+  const Reads a = reads(std::min<u64>(t.tile_m, p.m), l1_k * in, p.k * in, t, chip);
   const u64 columns = std::min<u64>(t.tile_n, p.n);
-  const Reads b = p.b_transposed ? reads(columns, l1_k * kInputBytes, p.k * kInputBytes, t, chip)
-                                 : reads(l1_k, columns * kInputBytes, p.n * kInputBytes, t, chip);
+  const Reads b =
+      p.b_transposed ? reads(columns, l1_k * in, p.k * in, t, chip) : reads(l1_k, columns * in, p.n * in, t, chip);
   const config::L2Config& l2 = chip.memory.l2;
   const double hit =
       static_cast<double>(u64{chip.memory.noc.latency}) + static_cast<double>(u64{l2.hit_latency}) + kAnswer;
@@ -173,12 +179,12 @@ double estimate(const GemmTiling& t, const GemmProblem& p, const config::ChipCon
   const double latency = hit + miss * std::min(cold, 1.0);
   const double requests = a.requests + b.requests;
   const double l2_bytes =
-      std::max((m + n) * static_cast<double>(l1_k * kInputBytes), requests * static_cast<double>(u64{l2.min_request}));
+      std::max((m + n) * static_cast<double>(l1_k * in), requests * static_cast<double>(u64{l2.min_request}));
   const double step = std::max({a.port + b.port, requests * latency / chip.core.dma_requests,
                                 l2_bytes * t.blocks / (kL2Share * l2.slices * l2.slice_read.value)});
   double load = step * l1_steps;
   // Lines that a row of C covers in part are fetched first.
-  const u64 c_row = std::min<u64>(t.tile_n, p.n) * out_bytes(p), c_pitch = p.n * out_bytes(p);
+  const u64 c_row = std::min<u64>(t.tile_n, p.n) * p.out_bytes(), c_pitch = p.n * p.out_bytes();
   if (!joint(chip) && c_row != c_pitch && (c_row % u64{l2.line} != 0 || c_pitch % u64{l2.line} != 0))
     out = std::max(out, m * (hit + miss) * t.blocks / (l2.slices * l2.fetches));
 
@@ -186,14 +192,14 @@ double estimate(const GemmTiling& t, const GemmProblem& p, const config::ChipCon
   double drain = 0, mte3 = 0, vector = 0;
   if (joint(chip)) {
     drain = m * n * kAccBytes / rate(move.l0c_to_ub);
-    mte3 = (m + n) * k * kInputBytes / rate(move.ub_to_l1) +
-           l1_steps * (static_cast<double>(l1_k) + n) / kUnit * move.ub_to_l1.startup + drain + out;
+    mte3 = (m + n) * k * in_bytes / rate(move.ub_to_l1) +
+           l1_steps * (static_cast<double>(l1_k) + n) / p.c0() * move.ub_to_l1.startup + drain + out;
     if (p.epilogue != nullptr) {
       const double chunks = std::ceil(n / t.chunk), operands = static_cast<double>(p.epilogue->operands.size());
       vector = drain + m * n / 128 * (p.epilogue->cycles + operands) + chunks * p.epilogue->once;
       if (t.ub_slots == 1) vector += out;
       load += static_cast<double>(p.epilogue->whole_operands()) *
-              (move.gm_to_ub.startup + m * n * kInputBytes / rate(move.gm_to_ub));
+              (move.gm_to_ub.startup + m * n * in_bytes / rate(move.gm_to_ub));
     }
   }
 

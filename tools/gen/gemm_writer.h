@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <bit>
+
 #include "isa/builder/program_builder.h"
 #include "tools/gen/gemm_program.h"
 
@@ -25,10 +27,12 @@ class GemmWriter {
   }
   PipeId in_pipe() const { return joint_ ? PipeId::MTE3 : PipeId::MTE2; }  // writes L1
   PipeId out_pipe() const { return joint_ ? PipeId::V : PipeId::FIX; }
-  u32 out_bytes() const { return p_.out_f32 ? 4 : 2; }
+  u32 out_bytes() const { return p_.out_bytes(); }
+  u32 in_bytes() const { return p_.in_bytes(); }
+  u32 c0_shift() const { return static_cast<u32>(std::countr_zero(p_.c0())); }
   u32 tile_m1() const { return t_.tile_m / 16; }
   u32 tile_n1() const { return t_.tile_n / 16; }
-  u32 l0_k1() const { return t_.l0_k / 16; }
+  u32 l0_k1() const { return t_.l0_k / p_.c0(); }
 
   // m0, n0: first row and column of a tile.
   void place(Reg tile);
@@ -62,7 +66,7 @@ class GemmWriter {
   const Const NONE;  // of `left`: before the first step has been loaded
   const Const M_TILES, N_TILES, L1A_SLOT, L1B_BASE, L1B_SLOT, L0A_SLOT, L0B_SLOT, L0C_SLOT;
   const Const STAGE, UB_BASE, UB_SLOT;  // joint core
-  const u64 bias_base_;                 // in L1, or UB of the joint core
+  const u64 bias_base_, factor_base_;   // in L1, or UB of the joint core
   const u64 operands_base_;             // of the epilogue, in UB
 
   const Reg a_gm, b_gm, c_gm, step, load_tile, load_k, load_slot, load_m, load_n, load_a, load_b, tile, left, l1_slot,

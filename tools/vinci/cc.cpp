@@ -66,6 +66,13 @@ constexpr std::array kArchitectures{Architecture{"dav-2201", "2201", "ascend-910
                                     Architecture{"dav-1001", "1001", "ascend-910a", "ascend910", Kinds::joint},
                                     Architecture{"dav-c100", "1001", "ascend-910a", "ascend910", Kinds::joint}};
 
+// Libraries of the vendor's that programs link. What Vinci has of them is in its own library; a file of that name in a
+// folder of -L goes first.
+constexpr std::array<std::string_view, 20> kLibraries{
+    "ascendcl",     "acl_rt",   "runtime",    "ascendc_runtime", "runtime_camodel", "tiling_api",   "register",
+    "platform",     "graph",    "graph_base", "exe_graph",       "metadef",         "c_sec",        "mmpa",
+    "unified_dlog", "nnopbase", "profapi",    "ascendalog",      "ascend_dump",     "error_manager"};
+
 // Options of the vendor's code generator that change neither what a program computes nor what it issues: its stack,
 // the layout of its objects, its messages. They are accepted without an effect.
 constexpr std::array<std::string_view, 20> kWithoutEffect{
@@ -105,6 +112,7 @@ struct CommandLine {
 
   explicit CommandLine(const std::vector<std::string>& args) {
     bool optimised = false, standard = false, debug = false, arch_given = false;
+    std::vector<std::string> library_folders;
     for (usize i = 0; i < args.size(); ++i) {
       const std::string& a = args[i];
       const auto value = [&]() -> const std::string& {
@@ -158,7 +166,11 @@ struct CommandLine {
         options.push_back(a);
         options.push_back(value());
         if (a == "-I") op.include.push_back(options.back());
-      } else if (a.starts_with("-l") || a.starts_with("-L") || a.starts_with("-Wl,")) {
+      } else if (a.starts_with("-L")) {
+        rest.push_back(a);
+        library_folders.push_back(a.size() == 2 ? value() : a.substr(2));
+        if (a.size() == 2) rest.push_back(library_folders.back());
+      } else if (a.starts_with("-l") || a.starts_with("-Wl,")) {
         rest.push_back(a);
       } else if (a.starts_with("-") && a.size() > 1) {
         optimised = optimised || a.starts_with("-O");
@@ -177,7 +189,9 @@ struct CommandLine {
     options.insert(options.begin(), "-gdwarf-4");
     // Instructions have lines; what else a debugger needs takes a quarter of the time to compile.
     if (!debug) options.emplace_back(mode == "functional" ? "-g" : "-gline-tables-only");
-    if (!standard) options.emplace_back("-std=gnu++20");
+    std::erase_if(rest, [&](const std::string& word) { return vendors_library(word, library_folders); });
+    // Packages of operators are built as C++17: in C++20 a class that declares a defaulted constructor is no aggregate.
+    if (!standard) options.emplace_back("-std=gnu++17");
     if (cce && !arch_given) set_arch("--cce-aicore-arch", "dav-c220");
     if (sources.empty() && rest.empty()) fail(Fault::Input, "no input file; Example: vinci cc add.asc -o add");
     if (compile_only && !output.empty() && sources.size() > 1)
@@ -192,6 +206,13 @@ struct CommandLine {
     if (error != std::errc() || end != value.data() + value.size())
       fail(Fault::Input, "{}: a whole number from 0", option);
     return out;
+  }
+  static bool vendors_library(const std::string& word, const std::vector<std::string>& folders) {
+    if (!word.starts_with("-l") || std::ranges::find(kLibraries, word.substr(2)) == kLibraries.end()) return false;
+    return std::ranges::none_of(folders, [&](const fs::path& folder) {
+      const std::string file = "lib" + word.substr(2);
+      return fs::exists(folder / (file + ".so")) || fs::exists(folder / (file + ".a"));
+    });
   }
   static bool is_source(const std::string& name) {
     static constexpr std::array kEndings{".asc", ".cpp", ".cc", ".cxx", ".cce"};

@@ -38,6 +38,7 @@ struct CompileOptions {
   std::string model, soc = "Ascend910B1", folder, shapes, switches, optimization, precision = "force_fp16",
                      level = "O3", tiling = "model", cache_mode = "enable", cache, batches, dims;
   u32 mode = 0;
+  std::string hf32 = "false";
   bool check = false, dump = false, no_reuse = false, ablation = false;
   u64 seed = 1;
 };
@@ -195,8 +196,11 @@ void compile(const CompileOptions& o) {
     io::write_file_atomically(stem + ".txt", graph::to_text(g));
     io::write_file_atomically(stem + ".dot", graph::to_dot(g));
   };
-  const graph::CompileOptions options{
-      .switches = switches, .precision = precision_of(o.precision), .reuse_memory = !o.no_reuse, .dump = dump};
+  const graph::CompileOptions options{.switches = switches,
+                                      .precision = precision_of(o.precision),
+                                      .hf32 = o.hf32 == "true",
+                                      .reuse_memory = !o.no_reuse,
+                                      .dump = dump};
   if (o.ablation) return print_ablation(*imported, chip, options, o.folder);
   StepProgress progress;
   progress.show("passes and kernels");
@@ -236,6 +240,10 @@ void add_compile(CLI::App& app) {
   sub->add_option("--precision_mode", o->precision, "Types of the nodes")
       ->capture_default_str()
       ->check(CLI::IsMember({"force_fp16", "allow_fp32_to_fp16", "must_keep_origin_dtype"}));
+  sub->add_option("--allow_hf32", o->hf32,
+                  "true: products of f32 round their operands to HF32, twice as fast (910B, must_keep_origin_dtype)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"true", "false"}));
   sub->add_option("--fusion_switch_file", o->switches, "File with lines \"Pass:off\", or JSON as CANN has it");
   sub->add_option("--optimization_switch", o->optimization, "\"PassA:off;PassB:on\"; wins over the file");
   sub->add_option("--oo_level", o->level, "O1: only what makes shapes known; O3: all passes")

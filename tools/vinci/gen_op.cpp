@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <charconv>
 #include <memory>
 
@@ -202,8 +203,23 @@ std::string joined(const std::vector<i64>& v) { return fmt::format("{}", fmt::jo
 // Generators of families: options in the words of the family.
 // ---------------------------------------------------------------------------------------------
 
+constexpr std::array kProductTypes{"f16", "bf16", "f32", "i8", "u8"};
+
+void add_product_type(CLI::App* sub, std::string& type, bool& hf32) {
+  sub->add_option(
+         "--type", type,
+         "Type of the operands: f16; bf16 and f32 on a split core; i8, or u8 with i8 weights, whose sums are i32")
+      ->capture_default_str()
+      ->check(CLI::IsMember(kProductTypes));
+  sub->add_flag("--hf32", hf32, "f32 operands are rounded to HF32");
+}
+
+std::string weight_type(const std::string& type) { return type == "u8" ? "i8" : type; }
+std::string bias_type(const std::string& type) { return type == "i8" || type == "u8" ? "i32" : "f32"; }
+
 struct MapOptions {
   std::string shape, type = "f16";
+  bool hf32 = false;
   i64 filters = 64, kernel = 3, stride = 1, pad = 0, dilation = 1, groups = 1;
   bool bias = false, mean = false;
 };
@@ -228,9 +244,10 @@ void add_window(CLI::App* sub, MapOptions& m) {
 }
 
 void add_conv(CLI::App& gen) {
-  CLI::App* sub = gen.add_subcommand("conv", "Convolution of a map in NC1HWC0, f16");
+  CLI::App* sub = gen.add_subcommand("conv", "Convolution of a map in NC1HWC0");
   const auto m = std::make_shared<MapOptions>();
   add_window(sub, *m);
+  add_product_type(sub, m->type, m->hf32);
   sub->add_option("--filters", m->filters, "Channels of the result")
       ->capture_default_str()
       ->transform(integer(1, 1 << 16));
@@ -243,11 +260,49 @@ void add_conv(CLI::App& gen) {
     if (dims[1] % m->groups != 0 || m->filters % m->groups != 0)
       fail_at(Fault::Input, "--groups", "{} groups do not divide {} channels and {} filters", m->groups, dims[1],
               m->filters);
-    NodeSpec spec{.type = "Conv2D",
-                  .inputs = {joined(dims), joined({m->filters, dims[1] / m->groups, m->kernel, m->kernel})},
-                  .attributes = window(*m)};
-    if (m->bias) spec.inputs.push_back(fmt::format("f32:{}", m->filters));
+    NodeSpec spec{
+        .type = "Conv2D",
+        .inputs = {m->type + ":" + joined(dims),
+                   weight_type(m->type) + ":" + joined({m->filters, dims[1] / m->groups, m->kernel, m->kernel})},
+        .attributes = window(*m)};
+    if (m->bias) spec.inputs.push_back(fmt::format("{}:{}", bias_type(m->type), m->filters));
+    if (m->hf32) spec.attributes["enable_hf32"] = i64{1};
     spec.attributes["group"] = m->groups;
+    run(spec, *o);
+  });
+}
+
+struct MatmulOptions {
+  i64 m = 0, n = 0, k = 0, batch = 1;
+  std::string type = "f16";
+  bool bias = false, b_by_rows = false, hf32 = false;
+};
+
+void add_matmul(CLI::App& gen) {
+  CLI::App* sub =
+      gen.add_subcommand("matmul", "Product of matrices by the graph engine's kernel: batches, bias, types");
+  const auto x = std::make_shared<MatmulOptions>();
+  constexpr u64 kMost = 1 << 20;
+  sub->add_option("--m", x->m, "Rows of A")->required()->transform(integer(1, kMost));
+  sub->add_option("--n", x->n, "Columns of B")->required()->transform(integer(1, kMost));
+  sub->add_option("--k", x->k, "Columns of A")->required()->transform(integer(1, kMost));
+  sub->add_option("--batch", x->batch, "Matrices")->capture_default_str()->transform(integer(1, kMost));
+  sub->add_flag("--transpose-b", x->b_by_rows, "B is [n, k]; that of i8 always is");
+  sub->add_flag("--bias", x->bias, "A number for each column is added");
+  add_product_type(sub, x->type, x->hf32);
+  const auto o = add_common(sub, "matmul", "matmul --m 512 --n 768 --k 768 --type i8 --bias -o product --check");
+  sub->callback([x, o] {
+    const bool by_rows = x->b_by_rows || bias_type(x->type) == "i32";
+    graph::Dims a{x->m, x->k}, b = by_rows ? graph::Dims{x->n, x->k} : graph::Dims{x->k, x->n};
+    if (x->batch > 1) {
+      a.insert(a.begin(), x->batch);
+      b.insert(b.begin(), x->batch);
+    }
+    NodeSpec spec{.type = "BatchMatMulV2",
+                  .inputs = {x->type + ":" + joined(a), weight_type(x->type) + ":" + joined(b)},
+                  .attributes = {{"adj_x2", i64{by_rows}}}};
+    if (x->bias) spec.inputs.push_back(fmt::format("{}:{}", bias_type(x->type), x->n));
+    if (x->hf32) spec.attributes["enable_hf32"] = i64{1};
     run(spec, *o);
   });
 }
@@ -350,6 +405,7 @@ void add(CLI::App& gen) {
       spec->attributes.insert(parse_attribute(text));
     run(*spec, *o);
   });
+  add_matmul(gen);
   add_conv(gen);
   add_pool(gen);
   add_rows(gen);

@@ -35,6 +35,7 @@
 #include "ascendc/image.h"
 #include "ascendc/kernel_meta.h"
 #include "ascendc/layout.h"
+#include "ascendc/library_names.h"
 #include "ascendc/limits.h"
 #include "ascendc/load.h"
 #include "ascendc/log.h"

@@ -7,12 +7,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <new>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "runtime/rt.h"
+#include "tools/ascendc/runtime/acl_error.h"
 #include "tools/ascendc/runtime/kernel_code.h"
 #include "tools/ascendc/runtime/launch.h"
 
@@ -23,19 +25,20 @@ thread_local std::string t_message;  // of the latest failure
 thread_local bool t_failed = false;
 thread_local aclError t_last = ACL_SUCCESS;  // its code, until it is asked for
 
-aclError failed(aclError code, std::string message) {
-  t_message = fmt::format("[{}] {}", code, message);
-  t_failed = true;
-  t_last = code;
-  return code;
-}
+aclError failed(aclError code, std::string message) { return acl_failed(code, std::move(message)); }
 
 struct Stream {
   u32 id = 0;
+  std::map<aclrtStreamAttr, aclrtStreamAttrValue> attributes;
 };
 struct Event {
   std::optional<u32> recorded;
 };
+
+Stream& stream_of(aclrtStream stream) {
+  static Stream of_device;
+  return stream == nullptr ? of_device : *static_cast<Stream*>(stream);
+}
 
 u32 id_of(aclrtStream stream) {
   return stream == nullptr ? device().default_stream() : static_cast<const Stream*>(stream)->id;
@@ -123,7 +126,7 @@ aclError set_stream(aclrtStream* stream) {
   return call([&] {
     if (const aclError e = need(stream, "stream")) return e;
     device().default_stream();
-    *stream = new Stream{device().recorder().add_stream()};
+    *stream = new Stream{device().recorder().add_stream(), {}};
     return ACL_SUCCESS;
   });
 }
@@ -135,6 +138,13 @@ aclError set_event(aclrtEvent* event) {
 }
 
 }  // namespace
+
+aclError acl_failed(aclError code, std::string message) {
+  t_message = fmt::format("[{}] {}", code, message);
+  t_failed = true;
+  t_last = code;
+  return code;
+}
 
 void* allocate_shared(std::size_t bytes) {
   void* address = nullptr;
@@ -262,6 +272,35 @@ aclError aclrtSynchronizeStream(aclrtStream stream) {
 }
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t) { return aclrtSynchronizeStream(stream); }
 
+aclError aclrtStreamGetId(aclrtStream stream, int32_t* id) {
+  return call([&] {
+    if (const aclError e = need(id, "id")) return e;
+    *id = static_cast<int32_t>(id_of(stream));
+    return ACL_SUCCESS;
+  });
+}
+aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr attribute, aclrtStreamAttrValue* value) {
+  if (const aclError e = need(value, "value")) return e;
+  if (attribute < ACL_STREAM_ATTR_FAILURE_MODE || attribute > ACL_STREAM_ATTR_CACHE_OP_INFO)
+    return failed(ACL_ERROR_RT_PARAM_INVALID, fmt::format("a stream has no attribute {}", static_cast<int>(attribute)));
+  stream_of(stream).attributes[attribute] = *value;
+  return ACL_SUCCESS;
+}
+aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr attribute, aclrtStreamAttrValue* value) {
+  if (const aclError e = need(value, "value")) return e;
+  if (attribute < ACL_STREAM_ATTR_FAILURE_MODE || attribute > ACL_STREAM_ATTR_CACHE_OP_INFO)
+    return failed(ACL_ERROR_RT_PARAM_INVALID, fmt::format("a stream has no attribute {}", static_cast<int>(attribute)));
+  const auto& known = stream_of(stream).attributes;
+  const auto at = known.find(attribute);
+  *value = at == known.end() ? aclrtStreamAttrValue{} : at->second;
+  return ACL_SUCCESS;
+}
+aclError aclrtStreamQuery(aclrtStream, aclrtStreamStatus* status) {
+  if (const aclError e = need(status, "status")) return e;
+  *status = ACL_STREAM_STATUS_COMPLETE;
+  return ACL_SUCCESS;
+}
+
 aclError aclrtMalloc(void** address, size_t size, aclrtMemMallocPolicy) {
   return call([&] {
     if (const aclError e = need(address, "address")) return e;
@@ -329,6 +368,17 @@ aclError aclrtMemset(void* address, size_t capacity, int32_t value, size_t size)
 }
 aclError aclrtMemsetAsync(void* address, size_t capacity, int32_t value, size_t size, aclrtStream stream) {
   return call([&] { return fill(address, capacity, value, size, stream); });
+}
+
+aclError aclrtCmoAsync(void* address, size_t size, aclrtCmoType type, aclrtStream) {
+  if (type < ACL_RT_CMO_TYPE_PREFETCH || type > ACL_RT_CMO_TYPE_FLUSH)
+    return failed(ACL_ERROR_RT_PARAM_INVALID, fmt::format("cache operation {} does not exist", static_cast<int>(type)));
+  if (size == 0 || !on_device(address, size)) {
+    return failed(
+        ACL_ERROR_RT_PARAM_INVALID,
+        fmt::format("a cache operation on {:#x} with {} bytes: not memory of the device", address_of(address), size));
+  }
+  return ACL_SUCCESS;
 }
 
 aclError aclrtCreateEvent(aclrtEvent* event) { return set_event(event); }

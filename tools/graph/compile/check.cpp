@@ -13,6 +13,7 @@
 #include "tools/graph/compile/storage.h"
 #include "tools/graph/compile/stream_parts.h"
 #include "tools/graph/ops/run.h"
+#include "tools/graph/passes/match.h"
 
 namespace vinci::graph {
 namespace {
@@ -38,6 +39,19 @@ void observe(const Graph& graph, const std::vector<Array>& inputs, RunOptions& o
     for (usize branch = 0; branch < node->bodies.size(); ++branch)
       observe(*node->bodies[branch], branch_inputs(*node, branch, in), options, values);
   }
+}
+
+// By how much a result may differ because a value of f16 that the group computes is rounded to the whole number beside
+// the one of the reference: 1, times the numbers that it is multiplied by.
+double whole_step(const Group& group) {
+  double step = 0;
+  for (usize i = 1; i < group.nodes().size(); ++i) {
+    const Node& node = *group.nodes()[i];
+    if (node.type == "Round" && node.output()->type == DataType::f16) step = 1;
+    const auto factor = scalar_operand(node);
+    if (node.type == "Mul" && factor) step *= std::abs(factor->scalar);
+  }
+  return step;
 }
 
 }  // namespace
@@ -91,12 +105,16 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
     }
     check.error = error == 0 ? 0 : error / most;
     check.allowed = check.output->type == DataType::f32 ? 1e-4 : is_float(check.output->type) ? 1e-2 : 0;
-    // What is read in f16 has its precision.
+    // What is read in f16 has its precision, HF32 a fraction of 11 bits.
     const Group group(*check.node->node);
     for (const Node* const inner : group.nodes()) {
+      // A scale may be rounded, so that a quantised value is the next one.
+      if (inner->type == "AscendQuant" || inner->type == "AscendRequant") check.allowed = most > 0 ? 1 / most : 0;
+      if (inner->integer("enable_hf32") != 0) check.allowed = std::max(check.allowed, 1e-3);
       if (inner->output()->type == DataType::f16 || group.resolve(inner->input(0))->type == DataType::f16)
         check.allowed = std::max(check.allowed, 1e-2);
     }
+    if (most > 0) check.allowed += whole_step(group) / most;
     out.push_back(check);
   }
   return out;

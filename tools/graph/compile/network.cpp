@@ -56,9 +56,10 @@ Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, co
   if (std::ranges::find(kArchs, chip.arch) == kArchs.end())
     fail(Fault::Unsupported, "{} is a {}; there are kernels for c220, m200 and c100", chip.name, isa::name(chip.arch));
   Network out{.graph = std::move(graph), .chip = chip, .passes = {}, .nodes = {}, .memory = {}};
-  out.passes = optimise(*out.graph, {.switches = options.switches,
-                                     .target = {.chip = &out.chip, .precision = options.precision},
-                                     .dump = options.dump});
+  out.passes =
+      optimise(*out.graph, {.switches = options.switches,
+                            .target = {.chip = &out.chip, .precision = options.precision, .hf32 = options.hf32},
+                            .dump = options.dump});
   for (const auto* const list : {&out.graph->inputs, &out.graph->outputs}) {
     for (const Value* const v : *list)
       refuse_empty(*v, "the network");

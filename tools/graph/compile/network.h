@@ -32,6 +32,7 @@ struct Network {
 struct CompileOptions {
   Switches switches = {};
   PrecisionMode precision = PrecisionMode::force_fp16;
+  bool hf32 = false;  // --allow_hf32
   bool reuse_memory = true;
   std::function<void(Stage, const Graph&)> dump = {};
 };

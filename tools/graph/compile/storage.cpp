@@ -13,7 +13,7 @@ namespace {
 isa::TensorLayout layout_of(const Value& value, isa::Format format) {
   std::vector<u64> dims(value.shape.dims().begin(), value.shape.dims().end());
   if (format == isa::Format::ND && dims.size() < 2) dims.insert(dims.begin(), 2 - dims.size(), 1);
-  return isa::tensor_layout(format, dims, info(value.type).bytes == 1 ? 32 : 16);
+  return isa::tensor_layout(format, dims, c0_of(value.type));
 }
 
 // The format of the model, for maps under the name that has their axes.

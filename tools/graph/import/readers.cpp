@@ -381,6 +381,7 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"QLinearConv", "Conv2D", qlinear_conv},
     {"QLinearMatMul", "BatchMatMulV2", qlinear_matmul},
     {"QuantizeLinear", "AscendQuantV2"},
+    {"RMSNormalization", "Rsqrt", read_rms_norm},
     {"RNN", "BatchMatMulV2", read_rnn},
     {"Range", "Range"},
     {"Reciprocal", "Reciprocal"},
@@ -407,6 +408,7 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"Shrink", "HardShrink"},
     {"Sigmoid", "Sigmoid"},
     {"Sign", "Sign"},
+    {"SimplifiedLayerNormalization", "Rsqrt", read_rms_norm},
     {"Sin", "Sin"},
     {"Sinh", "Sinh"},
     {"Size", "Size"},
@@ -421,6 +423,7 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"Squeeze", "Squeeze", with_axes<kSqueeze>},
     {"Sub", "Sub", arithmetic<kSub>},
     {"Sum", "Add", fold_of<kAdd>},
+    {"Swish", "Sigmoid", read_swish},
     {"Tan", "Tan"},
     {"Tanh", "Tanh"},
     {"ThresholdedRelu", "ThresholdedRelu"},
@@ -438,9 +441,10 @@ static_assert(std::ranges::is_sorted(kReaders, {}, &OpReader::op));
 }  // namespace
 
 const OpReader* find_reader(std::string_view domain, std::string_view op) {
-  if (!domain.empty()) return nullptr;
-  const auto at = std::ranges::lower_bound(kReaders, op, {}, &OpReader::op);
-  return at != kReaders.end() && at->op == op ? &*at : nullptr;
+  if (!domain.empty() && domain != "com.microsoft") return nullptr;
+  const std::span<const OpReader> readers = domain.empty() ? all_readers() : contrib_readers();
+  const auto at = std::ranges::lower_bound(readers, op, {}, &OpReader::op);
+  return at != readers.end() && at->op == op ? &*at : nullptr;
 }
 
 std::span<const OpReader> all_readers() { return kReaders; }

@@ -66,11 +66,14 @@ std::vector<Value*> read_gru(Reading& x);
 std::vector<Value*> read_lstm(Reading& x);
 std::vector<Value*> read_mish(Reading& x);
 std::vector<Value*> read_negative_likelihood(Reading& x);
+std::vector<Value*> read_rms_norm(Reading& x);
 std::vector<Value*> read_rnn(Reading& x);
 std::vector<Value*> read_softmax_cross_entropy(Reading& x);
+std::vector<Value*> read_swish(Reading& x);
 
 // Null where ONNX's operator cannot be read.
 const OpReader* find_reader(std::string_view domain, std::string_view op);
-std::span<const OpReader> all_readers();
+std::span<const OpReader> all_readers();      // of ONNX
+std::span<const OpReader> contrib_readers();  // of com.microsoft
 
 }  // namespace vinci::graph

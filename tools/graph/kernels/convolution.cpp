@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <optional>
 
+#include "isa/insns/fixpipe.h"
 #include "tools/graph/kernels/convolution_tiling.h"
 #include "tools/graph/kernels/vector_ops.h"
 
@@ -17,17 +20,45 @@ namespace {
 
 using isa::PipeId, isa::Reg, isa::Target, isa::Type;
 
+// The form of mad for a map and weights of these types; none where the cube of the chip has none.
+std::optional<Type> mad_of(DataType map, DataType weights, const config::ChipConfig& chip) {
+  using enum DataType;
+  if (weights == i8 && map == i8) return Type::s8;
+  if (weights == i8 && map == u8) return Type::u8s8;
+  if (map != weights) return std::nullopt;
+  if (map == f16) return Type::f162f32;
+  if (is_joint(chip)) return std::nullopt;
+  return map == bf16 ? std::optional(Type::bf162f32) : map == f32 ? std::optional(Type::f322f32) : std::nullopt;
+}
+
 std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
   const Node& conv = *group.nodes()[0];
   if (conv.type != "Conv2D") return "it does not begin with Conv2D";
   const auto& in = *group.resolve(conv.input(0));
   const auto& weights = *group.resolve(conv.input(1));
   if (!in.shape.known() || in.shape.rank() != 4) return "its input has no known shape of four axes";
-  if (in.type != DataType::f16 || weights.type != DataType::f16 || group.resolve(conv.output())->type != DataType::f16)
-    return "its types are not f16";
-  if (conv.integer("group", 1) != 1 && (weights.shape[1] % static_cast<i64>(kC0) != 0 ||
-                                        weights.shape[0] / conv.integer("group", 1) % static_cast<i64>(kC0) != 0))
+  if (!mad_of(in.type, weights.type, chip)) return "the cube has no product of its types";
+  const bool whole = weights.type == DataType::i8;
+  const DataType sums = whole ? DataType::i32 : in.type, result = group.outputs()[0]->type;
+  const i64 groups = conv.integer("group", 1);
+  const auto fill = [](i64 channels, DataType type) { return channels % static_cast<i64>(c0_of(type)) == 0; };
+  if (groups != 1 && (!fill(weights.shape[1], in.type) || weights.shape[0] / groups % static_cast<i64>(kC0) != 0 ||
+                      !fill(weights.shape[0] / groups, result)))
     return "its groups are no whole blocks of channels";
+  const Node* const scaling = conv_scaling(group);
+  const usize used = conv_epilogue(group);
+  if (scaling == nullptr && group.resolve(conv.output())->type != sums) return "its result has another type";
+  if (scaling != nullptr) {
+    const Value* const factors = group.resolve(scaling->input(1));
+    if (!whole || factors->type != DataType::u64 || !factors->constant ||
+        factors->shape.elements() != static_cast<u64>(weights.shape[0]) || weights.shape[0] == 1)
+      return "it has no quantisation parameter for each filter";
+    const DataType scaled = group.resolve(scaling->output())->type;
+    if (scaled != DataType::f16 && is_joint(chip)) return "a joint core stores f16 of scaled sums alone";
+    // FIXPIPE stores pairs of blocks of 16 channels as one of 32 bytes.
+    if (scaled != DataType::f16 && (ceil_div<i64>(weights.shape[0], 16) % 2 != 0 || group.nodes().size() > used))
+      return "its blocks of 16 filters are no pairs";
+  }
   const ConvProblem x(group);
   const Window& w = x.window;
   for (usize a = 0; a < 2; ++a) {
@@ -37,16 +68,17 @@ std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
     if (w.pad_begin[a] >= w.span(a) || w.pad_end[a] >= w.span(a)) return "a window may lie in the padding alone";
   }
   for (const auto* const v : group.inputs()) {
-    if (v->shape.rank() == 4 && v != &weights && group.resolve(v)->type != DataType::f16) return "a tensor is not f16";
+    if (v->shape.rank() == 4 && v != &weights && v != &in && v->type != DataType::f16) return "a tensor is not f16";
   }
-  if (x.biased && group.resolve(conv.input(2))->type != DataType::f32) return "its bias is not f32";
+  if (x.biased && group.resolve(conv.input(2))->type != (whole ? DataType::i32 : DataType::f32))
+    return "its bias is not of the type of the sums";
   if (conv.output()->shape != group.outputs()[0]->shape) return "its epilogue repeats the result";
   if (!is_joint(chip)) {
-    const bool relu = group.nodes().size() == 2 && group.nodes()[1]->type == "Relu";
-    if (group.nodes().size() != 1 && !relu) return "FIXPIPE applies no epilogue but Relu";
-  } else {
-    if (std::string reason = vector_refuses(group, 1, chip); !reason.empty()) return reason;
-    for (usize i = 1; i < group.nodes().size(); ++i) {
+    const bool relu = group.nodes().size() == used + 1 && group.nodes().back()->type == "Relu";
+    if (group.nodes().size() != used && !relu) return "FIXPIPE applies no epilogue but Relu";
+  } else if (group.nodes().size() > used) {
+    if (std::string reason = vector_refuses(group, used, chip); !reason.empty()) return reason;
+    for (usize i = used; i < group.nodes().size(); ++i) {
       if (group.resolve(group.nodes()[i]->output())->type != DataType::f16) return "its epilogue is not f16 alone";
     }
     for (const Value* const v : conv_residuals(group)) {
@@ -59,8 +91,12 @@ std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
 Formats conv_formats(const Group& group, const config::ChipConfig&) {
   using enum isa::Format;
   Formats out{.inputs = {}, .outputs = {NC1HWC0}};
-  for (usize i = 0; i < group.inputs().size(); ++i)
-    out.inputs.push_back(i == 1 ? FRACTAL_Z : i == 2 && group.nodes()[0]->input(2) != nullptr ? ND : NC1HWC0);
+  const Node* const scaling = conv_scaling(group);
+  for (usize i = 0; i < group.inputs().size(); ++i) {
+    const bool table = (i == 2 && group.nodes()[0]->input(2) != nullptr) ||
+                       (scaling != nullptr && group.resolve(scaling->input(1)) == group.inputs()[i]);
+    out.inputs.push_back(i == 1 ? FRACTAL_Z : table ? ND : NC1HWC0);
+  }
   return out;
 }
 
@@ -68,7 +104,13 @@ Formats conv_formats(const Group& group, const config::ChipConfig&) {
 class ConvWriter {
  public:
   ConvWriter(const Group& group, const config::ChipConfig& chip, const Tiling& tiling)
-      : group_(group), x_(group), s_(tiling), joint_(is_joint(chip)), p_(group.node().name, chip.arch) {}
+      : group_(group),
+        x_(group),
+        s_(tiling),
+        joint_(is_joint(chip)),
+        mad_(*mad_of(group.resolve(group.nodes()[0]->input(0))->type, group.resolve(group.nodes()[0]->input(1))->type,
+                     chip)),
+        p_(group.node().name, chip.arch) {}
 
   isa::BuiltProgram program() {
     prologue();
@@ -114,7 +156,7 @@ class ConvWriter {
 
   void prologue() {
     p_.comment(fmt::format("{} images of {} x {} x {}, {} filters of {} x {}; tiles of {} positions and {} filters",
-                           x_.images, x_.groups * x_.c1 * kC0, x_.height, x_.width, x_.n1 * kC0, x_.window.kernel[0],
+                           x_.images, x_.groups * x_.c1 * x_.c0, x_.height, x_.width, x_.n1 * kC0, x_.window.kernel[0],
                            x_.window.kernel[1], s_.m, s_.n));
     p_.comment("arguments: the inputs, then the output");
     if (s_.strip) {
@@ -136,26 +178,43 @@ class ConvWriter {
     for (const Reg r : {slot_, l0_, c_slot_})
       p_.mov(r, 0);
     each_slot([&](PipeId from, PipeId to, u32 slot) { p_.set_flag(from, to, slot); });
-    if (x_.biased) {
-      const u64 blocks = conv_bias_bytes(x_) / 32;
-      p_.ld_arg(t0_, 2);
-      if (joint_) {
-        p_.copy_gm_to_ubuf(0, t0_, 0, 1, blocks, 0, 0);
-        p_.hand_over(PipeId::MTE2, PipeId::V, 2);
-      } else {
-        p_.copy_gm_to_cbuf(bias_at(), t0_, 0, 1, blocks, 0, 0);
-        p_.hand_over(PipeId::MTE2, PipeId::MTE1, 2);
-      }
+    if (x_.biased) load_table(2, bias_at(), joint_ ? PipeId::V : PipeId::MTE1, conv_bias_bytes(x_), 2);
+    if (x_.scaling != nullptr) {
+      const Value* const factors = group_.resolve(x_.scaling->input(1));
+      load_table(argument_of(factors), factors_at(), joint_ ? PipeId::V : PipeId::FIX, x_.factor_bytes(), 3);
     }
-    if (group_.nodes().size() > 1 && joint_) {
+    if (conv_hf32()) {
+      p_.get_ctrl(t0_);
+      p_.or_(t0_, t0_, isa::ctrl::kHf32);
+      p_.set_ctrl(t0_);
+    }
+    if (has_epilogue() && joint_) {
       // Rows behind the last position of a tile are computed with; they must be numbers.
       const u64 bytes = between_at() - out_at();
       for (u64 done = 0; done < bytes; done += kMaxRepeat * 256)
         p_.vector_dup(Type::f16, out_at() + done, 0, std::min(kMaxRepeat, (bytes - done) / 256), 1, 1, 8, 8);
       p_.pipe_barrier(PipeId::ALL);
     }
-    p_.set_padding(0);
+    // In both bytes of a pair, as positions outside the map are zero before an offset is added.
+    p_.set_padding(static_cast<u64>(group_.nodes()[0]->integer("offset_x") & 0xff) * 0x0101);
   }
+
+  // A number for each filter, for `reader`.
+  void load_table(u64 argument, u64 to, PipeId reader, u64 bytes, u32 event) {
+    p_.ld_arg(t0_, argument);
+    if (joint_) {
+      p_.copy_gm_to_ubuf(to, t0_, 0, 1, bytes / 32, 0, 0);
+    } else {
+      p_.copy_gm_to_cbuf(to, t0_, 0, 1, bytes / 32, 0, 0);
+    }
+    p_.hand_over(PipeId::MTE2, reader, event);
+  }
+  u64 argument_of(const Value* v) const {
+    return static_cast<u64>(std::ranges::find(group_.inputs(), v) - group_.inputs().begin());
+  }
+  bool conv_hf32() const { return group_.nodes()[0]->integer("enable_hf32") != 0; }
+  usize first_behind() const { return conv_epilogue(group_); }
+  bool has_epilogue() const { return group_.nodes().size() > first_behind(); }
 
   // Of a block: its number becomes that of its first tile.
   void first_tile(Reg block) {
@@ -485,7 +544,7 @@ class ConvWriter {
     p_.mov(k0_, 0);
     const Target step = p_.here("depth");
     const u64 points = s_.points(x_);
-    p_.mul(t0_, count_, points * kC0);
+    p_.mul(t0_, count_, points * x_.c0);
     p_.sub(k_, t0_, k0_);
     p_.min(k_, k_, s_.k);
     p_.wait_flag(PipeId::M, PipeId::MTE1, l0_);
@@ -498,16 +557,19 @@ class ConvWriter {
     }
     if (x_.biased && !joint_) load_bias();
     const Window& w = x_.window;
-    p_.mul(t0_, l0_, s_.m * s_.k * 2);
-    p_.shl(t1_, count_, 4);
+    p_.mul(t0_, l0_, l0a_slot());
+    p_.shl(t1_, count_, c0_shift());
     if (first_load3d_) {
       load_l0a_by_fractals();
     } else {
-      p_.img2colv2_cbuf_to_ca(Type::b16, t0_, src_, k_, m2_, k0_, column_, w.stride[1], step_h(), w.kernel[1],
-                              kernel_h(), w.dilation[1], s_.strip ? 1 : w.dilation[0], 0, 0, 0, 0, t1_);
+      p_.img2colv2_cbuf_to_ca(x_.c0 == 32  ? Type::b8
+                              : x_.c0 == 8 ? Type::b32
+                                           : Type::b16,
+                              t0_, src_, k_, m2_, k0_, column_, w.stride[1], step_h(), w.kernel[1], kernel_h(),
+                              w.dilation[1], s_.strip ? 1 : w.dilation[0], 0, 0, 0, 0, t1_);
     }
-    p_.mul(t1_, l0_, s_.n * s_.k * 2);
-    p_.shr(t2_, k_, 4);
+    p_.mul(t1_, l0_, s_.n * s_.k * x_.element());
+    p_.shr(t2_, k_, c0_shift());
     p_.mul(t2_, t2_, n1_);
     p_.load_cbuf_to_cb(t1_, w_src_, 0, t2_, 1, 0, 0);
     p_.shl(t2_, t2_, 9);
@@ -517,18 +579,18 @@ class ConvWriter {
     p_.shl(t3_, n1_, 4);
     if (joint_) {
       const isa::Value init = x_.biased ? isa::Value(0) : isa::Value(first_);
-      p_.mad(Type::f162f32, t2_, t0_, t1_, m2_, k_, t3_, init);
+      p_.mad(mad_, t2_, t0_, t1_, m2_, k_, t3_, init);
     } else if (x_.biased) {
       p_.mul(bias_, c_slot_, s_.n * 4);
-      p_.mad(Type::f162f32, t2_, t0_, t1_, m2_, k_, t3_, 0, 0, 0, first_, bias_);
+      p_.mad(mad_, t2_, t0_, t1_, m2_, k_, t3_, 0, 0, 0, first_, bias_);
     } else {
-      p_.mad(Type::f162f32, t2_, t0_, t1_, m2_, k_, t3_, first_);
+      p_.mad(mad_, t2_, t0_, t1_, m2_, k_, t3_, first_);
     }
     fence_short();
     p_.set_flag(PipeId::M, PipeId::MTE1, l0_);
     p_.xor_(l0_, l0_, 1);
     p_.add(k0_, k0_, s_.k);
-    p_.mul(t0_, count_, points * kC0);
+    p_.mul(t0_, count_, points * x_.c0);
     p_.blt(k0_, t0_, step);
     p_.set_flag(PipeId::MTE1, PipeId::MTE2, slot_);
   }
@@ -537,7 +599,7 @@ class ConvWriter {
   void load_l0a_by_fractals() {
     const Window& w = x_.window;
     p_.comment("load3d by rows of fractals: point of the window and block of channels, then 16 positions each");
-    p_.shr(t1_, k0_, 4);
+    p_.shr(t1_, k0_, c0_shift());
     if (s_.strip) {
       p_.mov(channel_, 0);
       p_.mov(point_w_, t1_);
@@ -563,14 +625,15 @@ class ConvWriter {
         p_.mul(t2_, t2_, step_h());
         p_.sub(t2_, t2_, top_);
       }
-      p_.shr(bias_, k_, 4);
-      p_.img2col_cbuf_to_ca(Type::b16, t0_, src_, point_w_, point_h, t1_, t2_, channel_, w.stride[1], step_h(),
-                            w.kernel[1], kernel_h(), w.dilation[1], s_.strip ? 1 : w.dilation[0], 1, 0, bias_, 0);
-      p_.shl(bias_, k_, 5);
+      p_.shr(bias_, k_, c0_shift());
+      p_.img2col_cbuf_to_ca(x_.c0 == 32 ? Type::b8 : Type::b16, t0_, src_, point_w_, point_h, t1_, t2_, channel_,
+                            w.stride[1], step_h(), w.kernel[1], kernel_h(), w.dilation[1], s_.strip ? 1 : w.dilation[0],
+                            1, 0, bias_, 0);
+      p_.shl(bias_, bias_, 9);
       p_.add(t0_, t0_, bias_);
       p_.add(t3_, t3_, s_.row ? static_cast<i64>(kC0) * w.stride[1] : static_cast<i64>(kC0));
     });
-    p_.mul(t0_, l0_, s_.m * s_.k * 2);
+    p_.mul(t0_, l0_, l0a_slot());
   }
 
   // The row of the tile to its half of the bias table; the tile before last is through with it.
@@ -602,8 +665,14 @@ class ConvWriter {
 
   // Address of the tile in a tensor of the shape of the output.
   void tile_in(Reg to, usize argument) {
-    p_.mul(to, image_, x_.n1);
-    p_.add(to, to, n0_);
+    p_.mul(to, image_, x_.out_c1);
+    if (x_.out_c0 == kC0) {
+      p_.add(to, to, n0_);
+    } else {
+      p_.mul(t3_, n0_, kC0);
+      p_.div(t3_, t3_, x_.out_c0);
+      p_.add(to, to, t3_);
+    }
     p_.mul(to, to, x_.positions);
     p_.add(to, to, m0_);
     p_.shl(to, to, 5);
@@ -612,15 +681,37 @@ class ConvWriter {
   }
 
   void store_by_fixpipe() {
-    const bool relu = group_.nodes().size() == 2;
+    const bool relu = has_epilogue() || (x_.scaling != nullptr && x_.scaling->integer("relu_flag") != 0);
     p_.comment("the tile is complete");
     p_.wait_flag(PipeId::M, PipeId::FIX, c_slot_);
+    if (x_.scaling != nullptr) {
+      p_.comment("the parameters of the filters, when FIXPIPE is through with those before");
+      p_.mul(t0_, n0_, kC0 * 8);
+      p_.add(t0_, t0_, factors_at());
+      p_.pipe_barrier(PipeId::FIX);
+      p_.copy_cbuf_to_fbuf(0, t0_, 1, n1_, 0, 0);
+      p_.pipe_barrier(PipeId::FIX);
+    }
     tile_in(t0_, group_.inputs().size());
     p_.mul(t1_, c_slot_, s_.m * s_.n * 4);
     p_.shl(t2_, n1_, 4);
+    if (x_.out_bytes == 4) {  // blocks of 8 channels, of which the last one of 16 may have one
+      p_.mul(t3_, n0_, kC0);
+      p_.sub(t3_, x_.out_c1 * x_.out_c0, t3_);
+      p_.min(t2_, t2_, t3_);
+    }
     p_.shl(t3_, m1_, 4);
-    p_.copy_matrix_cc_to_gm(t0_, t1_, 0, t2_, m_, x_.positions, t3_, 0, 1, relu ? 1 : 0, 0, 0);
+    p_.copy_matrix_cc_to_gm(t0_, t1_, 0, t2_, m_, x_.positions, t3_, 0, quant_pre(), relu ? 1 : 0,
+                            x_.out_bytes == 4 ? 1 : 0, 0);
     p_.set_flag(PipeId::FIX, PipeId::M, c_slot_);
+  }
+
+  // What FIXPIPE makes of the sums, as QuantMode_t numbers it.
+  u32 quant_pre() const {
+    using isa::insn::QuantPre;
+    if (x_.scaling != nullptr) return static_cast<u32>(x_.out_bytes == 1 ? QuantPre::vreq8 : QuantPre::vdeqf16);
+    if (x_.out_bytes == 4) return static_cast<u32>(QuantPre::none);
+    return static_cast<u32>(mad_ == Type::bf162f32 ? QuantPre::f32_to_bf16 : QuantPre::f32_to_f16);
   }
 
   void store_through_ub() {
@@ -641,8 +732,17 @@ class ConvWriter {
     p_.mul(t0_, c_slot_, s_.m * s_.n * 4);
     p_.mul(t1_, c_slot_, tile_bytes());
     p_.add(t1_, t1_, out_at());
-    p_.mul(t2_, m1_, n1_);
-    p_.copy_matrix_cc_to_ubuf(Type::f32, t1_, t0_, 0, 1, t2_, 0, 0, 1);
+    if (x_.scaling != nullptr) {   // a piece for each 16 filters, which have parameters of their own
+      constexpr u64 kVdeq16 = 10;  // CRMODE
+      p_.shl(t2_, n0_, 2);
+      p_.add(t2_, t2_, factors_at() / 32);
+      p_.set_deqscale(t2_);
+      p_.copy_matrix_cc_to_ubuf(Type::s32, t1_, t0_, 0, n1_, m1_, 0, 0, kVdeq16);
+    } else {
+      p_.mul(t2_, m1_, n1_);
+      p_.copy_matrix_cc_to_ubuf(x_.out_bytes == 4 ? Type::s32 : Type::f32, t1_, t0_, 0, 1, t2_, 0, 0,
+                                x_.out_bytes == 4 ? 0 : 1);
+    }
     p_.set_flag(PipeId::V, PipeId::M, c_slot_);
     epilogue();
     if (extra > 0) p_.set_flag(PipeId::V, PipeId::MTE2, c_slot_);
@@ -658,6 +758,7 @@ class ConvWriter {
 
   // The tile between memory, at t0, and UB, at t1, with t2 rows of padding behind each block of channels in UB.
   void between(Reg gm, Reg ub, Reg gap, bool load) {
+    if (x_.out_bytes == 4) return store_halves(gm, ub);
     const auto copy = [&](const isa::Value& count, const isa::Value& far, const isa::Value& near) {
       if (load) return p_.copy_gm_to_ubuf(ub, gm, 0, count, m_, far, near);
       p_.copy_ubuf_to_gm(gm, ub, 0, count, m_, near, far);
@@ -674,21 +775,48 @@ class ConvWriter {
     });
   }
 
+  // Sums of 32 bits: rows of 16 in UB are two blocks of 8 channels in memory.
+  void store_halves(Reg gm, Reg ub) {
+    const Target next = p_.label("halves"), done = p_.label("halves_done");
+    p_.mul(t2_, n0_, kC0 / x_.out_c0);
+    p_.sub(t2_, x_.out_c1, t2_);  // blocks of 8 from the tile on
+    p_.shl(k_, n1_, 1);
+    p_.min(t2_, t2_, k_);
+    p_.mov(k_, 0);
+    p_.shl(t3_, m1_, 10);
+    p_.bind(next);
+    p_.bge(k_, t2_, done);
+    p_.copy_ubuf_to_gm(gm, ub, 0, m_, 1, 1, 0);
+    p_.add(gm, gm, x_.positions * 32);
+    p_.and_(first_, k_, 1);
+    p_.if_(
+        first_ == 0, [&] { p_.add(ub, ub, 32); },
+        [&] {
+          p_.add(ub, ub, t3_);
+          p_.sub(ub, ub, 32);
+        });
+    p_.add(k_, k_, 1);
+    p_.b(next);
+    p_.bind(done);
+  }
+
   // Nodes behind the convolution, in both slots of UB: addresses are numbers.
   void epilogue() {
-    if (group_.nodes().size() == 1) return;
+    if (!has_epilogue()) return;
     p_.pipe_barrier(PipeId::V);
-    const Temporaries inner = temporaries(group_, 1);
+    const usize first = first_behind();
+    const Temporaries inner = temporaries(group_, first);
     const auto write = [&](u64 slot) {
       const Addresses where = [&](const Value* v) {
         const Value* const outer = group_.resolve(v);
-        if (v == group_.nodes()[0]->output() || outer == group_.outputs()[0]) return out_at() + slot * tile_bytes();
+        if (v == group_.nodes()[first - 1]->output() || outer == group_.outputs()[0])
+          return out_at() + slot * tile_bytes();
         for (usize i = 0; i < residuals_.size(); ++i) {
           if (outer == residuals_[i]) return residual_at() + (i * 2 + slot) * tile_bytes();
         }
         return between_at() + inner.of.at(v) * tile_bytes();
       };
-      write_vector_nodes(p_, group_, 1, {.at = where, .scratch = between_at() + inner.count * tile_bytes()},
+      write_vector_nodes(p_, group_, first, {.at = where, .scratch = between_at() + inner.count * tile_bytes()},
                          s_.m * s_.n);
     };
     p_.if_(
@@ -698,11 +826,14 @@ class ConvWriter {
   // Of the window over what is in L1.
   i64 step_h() const { return s_.strip ? 1 : x_.window.stride[0]; }
   i64 kernel_h() const { return s_.strip ? 1 : x_.window.kernel[0]; }
-  u64 tile_bytes() const { return s_.m * s_.n * 2; }
+  u64 tile_bytes() const { return s_.m * s_.n * x_.out_bytes; }
+  u64 l0a_slot() const { return s_.m * s_.k * x_.element(); }
+  u64 c0_shift() const { return static_cast<u64>(std::countr_zero(x_.c0)); }
   // Places in L1 and UB.
   u64 weights_at() const { return 2 * s_.map_bytes(x_); }
-  u64 bias_at() const { return weights_at() + s_.weight_bytes(x_); }
-  u64 out_at() const { return conv_bias_bytes(x_); }
+  u64 bias_at() const { return joint_ ? 0 : weights_at() + s_.weight_bytes(x_); }
+  u64 factors_at() const { return bias_at() + conv_bias_bytes(x_); }
+  u64 out_at() const { return x_.table_bytes(); }
   u64 residual_at() const { return out_at() + 2 * tile_bytes(); }
   u64 between_at() const { return residual_at() + 2 * residuals_.size() * tile_bytes(); }
 
@@ -710,6 +841,7 @@ class ConvWriter {
   const ConvProblem x_;
   const ConvSizes s_;
   const bool joint_;
+  const Type mad_;
   const std::vector<const Value*> residuals_ = conv_residuals(group_);
   const u64 m_tiles_ = s_.m_tiles(x_), n_tiles_ = x_.n_tiles(s_.n);
   isa::ProgramBuilder p_;

@@ -10,13 +10,14 @@
 // How a convolution is cut into tiles.
 namespace vinci::graph {
 
-inline constexpr u64 kFractalBytes = 512;  // of f16
-inline constexpr u64 kMaxRepeat = 255;     // fractals of a load from L1, repeats of a vector instruction
+inline constexpr u64 kFractalBytes = 512;
+inline constexpr u64 kMaxRepeat = 255;  // fractals of a load from L1, repeats of a vector instruction
 
 // The sizes of a convolution, in the terms of its kernel.
 struct ConvProblem {
   explicit ConvProblem(const Group& group);
-  u64 depth() const { return c1 * points * kC0; }  // of the product
+  u64 depth() const { return c1 * points * c0; }  // of the product
+  u64 element() const { return 32 / c0; }         // bytes of an element of the map
   u64 group_n1() const { return n1 / groups; }
   // Tiles of `n` filters are of one group each.
   u64 n_tiles(u64 n) const { return groups * ceil_div(group_n1() * kC0, n); }
@@ -35,10 +36,16 @@ struct ConvProblem {
   u64 kernel_width() const { return static_cast<u64>(window.kernel[1]); }
 
   Window window;
+  u64 c0;      // channels of a block of the map
   u64 groups;  // each has whole blocks of channels and of filters, or there is one
   u64 images, height, width, out_width, positions, points;
-  u64 c1, n1;  // blocks of channels of a group, of all filters
+  u64 c1, n1;  // blocks of channels of a group, blocks of 16 of all filters
   bool biased;
+  // Of the result: bytes of an element, channels of a block, blocks.
+  u64 out_bytes, out_c0, out_c1;
+  const Node* scaling;  // AscendDequant or AscendRequant behind the sums; null where there is none
+  u64 table_bytes() const { return (biased ? n1 * kC0 * 4 : 0) + factor_bytes(); }
+  u64 factor_bytes() const { return scaling != nullptr ? n1 * kC0 * 8 : 0; }
 };
 
 struct ConvSizes {
@@ -76,6 +83,10 @@ struct ConvSizes {
 // Tensors that the nodes behind the convolution read from memory; the map itself may be among them.
 std::vector<const Value*> conv_residuals(const Group& group);
 inline u64 conv_bias_bytes(const ConvProblem& x) { return x.biased ? x.n1 * kC0 * 4 : 0; }
+// The node that scales the sums of bytes; null where there is none.
+const Node* conv_scaling(const Group& group);
+// The number of the first node behind the convolution and its scaling.
+inline usize conv_epilogue(const Group& group) { return conv_scaling(group) != nullptr ? 2 : 1; }
 
 // As a Kernel has them.
 Footprint conv_footprint(const Group& group, const config::ChipConfig& chip, const Tiling& tiling);

@@ -69,6 +69,7 @@ extern const Kernel kMoveKernel;
 extern const Kernel kMoveColumnsKernel;
 extern const Kernel kMoveElementsKernel;
 extern const Kernel kPoolingKernel;
+extern const Kernel kQuantiseMapKernel;
 extern const Kernel kReductionKernel;
 extern const Kernel kScalarKernel;
 extern const Kernel kSoftmaxKernel;
@@ -87,6 +88,8 @@ inline u32 vector_cores(const config::ChipConfig& chip) { return is_joint(chip) 
 inline task::KernelType vector_kernel_type(const config::ChipConfig& chip) {
   return is_joint(chip) ? task::KernelType::AI_CORE : task::KernelType::AIV_ONLY;
 }
+// Channels of a block of NC1HWC0 and FRACTAL_Z: those of 32 B, and 16 of types of 8 bytes.
+constexpr u32 c0_of(DataType type) { return info(type).bytes > 4 ? kC0 : 32 / info(type).bytes; }
 // Elements of a tensor in memory, with the padding of its format.
 u64 stored_elements(const Value& value);
 u64 stored_bytes(const Value& value);

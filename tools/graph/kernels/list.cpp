@@ -11,9 +11,9 @@
 namespace vinci::graph {
 
 std::span<const Kernel> all_kernels() {
-  static const std::array kKernels{kConvolutionKernel, kMatmulKernel,      kPoolingKernel,   kMapReductionKernel,
-                                   kReductionKernel,   kSoftmaxKernel,     kLayerNormKernel, kLongRowKernel,
-                                   kTransDataKernel,   kMoveColumnsKernel, kMoveKernel,      kMoveElementsKernel,
+  static const std::array kKernels{kConvolutionKernel, kMatmulKernel,    kPoolingKernel, kMapReductionKernel,
+                                   kQuantiseMapKernel, kReductionKernel, kSoftmaxKernel, kLayerNormKernel,
+                                   kLongRowKernel,     kTransDataKernel, kMoveColumnsKernel, kMoveKernel,    kMoveElementsKernel,
                                    kElementwiseKernel, kScalarKernel};
   return kKernels;
 }
@@ -39,9 +39,7 @@ std::string text(const Tiling& tiling) {
 u64 stored_elements(const Value& value) {
   if (value.format == isa::Format::ND) return value.shape.elements();
   std::vector<u64> dims(value.shape.dims().begin(), value.shape.dims().end());
-  // C0 of 16 whatever the type, but for bytes.
-  const u32 c0 = info(value.type).bytes == 1 ? 32 : 16;
-  return isa::tensor_layout(value.format, dims, c0).elements();
+  return isa::tensor_layout(value.format, dims, c0_of(value.type)).elements();
 }
 
 u64 stored_bytes(const Value& value) { return stored_elements(value) * info(value.type).bytes; }

@@ -174,8 +174,6 @@ std::optional<gen::GemmBatch> matrices_of(std::span<const i64> operand, std::spa
                         .count = elements_of(out.subspan(first, last - first))};
 }
 
-bool only_relu(const Group& group) { return group.nodes().size() == 2 && group.nodes()[1]->type == "Relu"; }
-
 std::string epilogue_refuses(const Group& group, const gen::GemmProblem& p, const config::ChipConfig& chip) {
   if (group.nodes().size() == 1) return "";
   if (std::string reason = vector_refuses(group, 1, chip); !reason.empty()) return reason;

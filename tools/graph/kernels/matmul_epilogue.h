@@ -18,9 +18,6 @@ u64 elements_of(std::span<const i64> dims);
 // operand has must follow each other; none where they do not.
 std::optional<gen::GemmBatch> matrices_of(std::span<const i64> operand, std::span<const i64> out);
 
-// The product and a Relu: what FIXPIPE does.
-bool only_relu(const Group& group);
-
 // "" where a joint core computes what is behind the product of the group, else the reason why not.
 std::string epilogue_refuses(const Group& group, const gen::GemmProblem& product, const config::ChipConfig& chip);
 

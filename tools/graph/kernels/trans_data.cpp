@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
+#include <bit>
 
 #include "tools/gen/tile_pipeline.h"
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/kernels/vector_ops.h"
 
-// TransData between NCHW and NC1HWC0: 16 channels by 16 positions are transposed by one scatter_vnchwconv. A tile is a
-// range of positions of one block of channels. In NC1HWC0, channels behind the last one are zero.
+// TransData between NCHW and NC1HWC0: a block of channels (16 of 2 bytes, 8 of 4 bytes) by 16 positions is transposed
+// by one scatter_vnchwconv. A tile is a range of positions of one block of channels. In NC1HWC0, channels behind the
+// last one are zero.
 namespace vinci::graph {
 namespace {
 
 using isa::Reg, isa::Type;
 
 constexpr u64 kMaxPositions = 1024;  // of a tile
+constexpr u64 kStep = 16;            // positions that are transposed at a time
 
 struct Map {
   explicit Map(const Group& group) {
@@ -22,23 +25,30 @@ struct Map {
     images = static_cast<u64>(s[0]);
     channels = static_cast<u64>(s[1]);
     positions = static_cast<u64>(s[2] * s[3]);
-    c1 = ceil_div(channels, kC0);
+    c0 = c0_of(node.input(0)->type);
+    bytes = 32 / c0;
+    c1 = ceil_div(channels, c0);
     to_planes = node.output()->format != isa::Format::NC1HWC0;
   }
-  u64 images, channels, positions, c1;
-  bool to_planes;                              // to NCHW
-  u64 rest() const { return channels % kC0; }  // channels of the last block if it is not full
+  u64 images, channels, positions, c0, c1;
+  u64 bytes;                                  // of an element
+  bool to_planes;                             // to NCHW
+  u64 rest() const { return channels % c0; }  // channels of the last block if it is not full
   // Planes begin at blocks of 32 B, a distance apart that one copy can step over.
-  bool aligned() const { return positions % kC0 == 0 && positions / kC0 <= kMaxCopyGap; }
+  bool aligned() const { return positions % c0 == 0 && positions / c0 <= kMaxCopyGap; }
 };
 
 // A core without copies of bytes writes whole blocks: the end of a plane goes over the beginning of the next one, which
 // must be written later. So one core writes all planes, their ends first where they have several tiles.
 bool in_order(const Map& x, const config::ChipConfig& chip) { return x.to_planes && !x.aligned() && is_joint(chip); }
 
-u64 room(const config::ChipConfig& chip) { return (chip.core.buffers.ub - 64) / (4 * kC0 * 2 + 2) / kC0 * kC0; }
+// Two slots of the planes and of the positions, and a plane of zeros.
+u64 tile_bytes(const Map& x, u64 tile) { return tile * (4 * 32 + x.bytes); }
+u64 room(const Map& x, const config::ChipConfig& chip) {
+  return (chip.core.buffers.ub - 64) / tile_bytes(x, 1) / kStep * kStep;
+}
 
-std::string trans_data_refuses(const Group& group, const config::ChipConfig&) {
+std::string trans_data_refuses(const Group& group, const config::ChipConfig& chip) {
   const Node& node = group.node();
   if (node.type != "TransData") return "it is no TransData";
   const Value &in = *node.input(0), &out = *node.output();
@@ -46,8 +56,10 @@ std::string trans_data_refuses(const Group& group, const config::ChipConfig&) {
   const bool known =
       (planes(in) && out.format == isa::Format::NC1HWC0) || (in.format == isa::Format::NC1HWC0 && planes(out));
   if (!known) return "its formats are not NCHW and NC1HWC0";
-  if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16)
-    return "its input is no f16 map of four axes";
+  const u32 bytes = info(in.type).bytes;
+  if (!in.shape.known() || in.shape.rank() != 4 || (bytes != 2 && bytes != 4))
+    return "its input is no map of four axes and elements of 16 or 32 bits";
+  if (bytes == 4 && chip.arch == isa::Arch::c100) return "this chip transposes elements of 16 bits alone";
   return "";
 }
 
@@ -59,14 +71,13 @@ std::vector<Tiling> trans_data_tilings(const Group& group, const config::ChipCon
   const Map x(group);
   // So that each core has a tile, if there is enough.
   const u64 each = ceil_div(x.images * x.c1 * x.positions, u64{vector_cores(chip)});
-  const u64 tile = in_order(x, chip) ? std::min(align_up(x.positions, kC0), room(chip))
-                                     : std::clamp(align_up(each, kC0), kC0, std::min(kMaxPositions, room(chip)));
+  const u64 tile = in_order(x, chip) ? std::min(align_up(x.positions, kStep), room(x, chip))
+                                     : std::clamp(align_up(each, kStep), kStep, std::min(kMaxPositions, room(x, chip)));
   return {{{"tile", static_cast<i64>(tile)}}};
 }
 
-// Two slots of the planes and of the positions, and a plane of zeros.
-Footprint trans_data_footprint(const Group&, const config::ChipConfig&, const Tiling& tiling) {
-  return {.ub = static_cast<u64>(tiling.at("tile")) * (4 * kC0 * 2 + 2)};
+Footprint trans_data_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
+  return {.ub = tile_bytes(Map(group), static_cast<u64>(tiling.at("tile")))};
 }
 
 // Writes the program of a TransData.
@@ -101,21 +112,24 @@ class TransDataWriter {
  private:
   u64 ranges() const { return ceil_div(x_.positions, tile_); }
   u64 last() const { return x_.positions - (ranges() - 1) * tile_; }
-  u64 in_at(u64 slot) const { return slot * tile_ * kC0 * 2; }
-  u64 out_at(u64 slot) const { return (2 + slot) * tile_ * kC0 * 2; }
-  u64 zeros_at() const { return 4 * tile_ * kC0 * 2; }
+  u64 in_at(u64 slot) const { return slot * tile_ * 32; }
+  u64 out_at(u64 slot) const { return (2 + slot) * tile_ * 32; }
+  u64 zeros_at() const { return 4 * tile_ * 32; }
+  u64 c0_shift() const { return static_cast<u64>(std::countr_zero(x_.c0)); }
+  u64 byte_shift() const { return 5 - c0_shift(); }
 
   void prologue() {
     in_ = p_.arg("in");
     out_ = p_.arg("out");
     for (Reg* const r : {&rows_, &planes_, &count_, &block_, &range_, &t_, &channels_, &gap_})
       *r = p_.reg("t");
-    // Positions behind the last one are transposed, too.
-    if (x_.to_planes && x_.positions % kC0 != 0)
-      in_repeats(p_, false, 2 * tile_ * kC0,
+    // Positions behind the last one are transposed, too; of 2 bytes, planes are loaded in blocks of as many.
+    if (x_.positions % kStep != 0 && (x_.to_planes || x_.bytes == 4))
+      in_repeats(p_, false, 2 * tile_ * 16,
                  [&](u64 e, u64 n) { p_.vector_dup(Type::f16, in_at(0) + e * 2, 0, n, 1, 1, 8, 8); });
     if (x_.rest() == 0 || x_.to_planes) return;
-    in_repeats(p_, false, tile_, [&](u64 e, u64 n) { p_.vector_dup(Type::f16, zeros_at() + e * 2, 0, n, 1, 1, 8, 8); });
+    in_repeats(p_, false, tile_ * x_.bytes / 2,
+               [&](u64 e, u64 n) { p_.vector_dup(Type::f16, zeros_at() + e * 2, 0, n, 1, 1, 8, 8); });
   }
 
   // Image and block (as one number), range of positions.
@@ -135,34 +149,34 @@ class TransDataWriter {
     p_.add(rows_, rows_, t_);
     p_.shl(rows_, rows_, 5);
     p_.add(rows_, rows_, x_.to_planes ? in_ : out_);
-    // First plane of the block: image * channels + c1 * 16.
+    // First plane of the block: image * channels + c1 * c0.
     p_.div(planes_, block_, x_.c1);
     p_.rem(block_, block_, x_.c1);
     p_.mul(planes_, planes_, x_.channels);
-    p_.shl(channels_, block_, 4);
+    p_.shl(channels_, block_, c0_shift());
     p_.add(planes_, planes_, channels_);
     p_.sub(channels_, x_.channels, channels_);
-    p_.min(channels_, channels_, kC0);
+    p_.min(channels_, channels_, x_.c0);
     p_.mul(planes_, planes_, x_.positions);
     p_.add(planes_, planes_, t_);
-    p_.shl(planes_, planes_, 1);
+    p_.shl(planes_, planes_, byte_shift());
     p_.add(planes_, planes_, x_.to_planes ? out_ : in_);
   }
 
   // The planes of the tile between memory and UB.
   void copy_planes(u64 at, bool load) {
-    p_.add(t_, count_, kC0 - 1);
-    p_.shr(t_, t_, 4);
+    p_.add(t_, count_, x_.c0 - 1);
+    p_.shr(t_, t_, c0_shift());
     if (x_.aligned()) {
-      p_.sub(range_, x_.positions / kC0, t_);
-      p_.sub(gap_, tile_ / kC0, t_);
+      p_.sub(range_, x_.positions / x_.c0, t_);
+      p_.sub(gap_, tile_ / x_.c0, t_);
       if (load) return p_.copy_gm_to_ubuf(at, planes_, 0, channels_, t_, range_, gap_);
       return p_.copy_ubuf_to_gm(planes_, at, 0, channels_, t_, gap_, range_);
     }
-    p_.shl(gap_, count_, 1);
-    for (u64 c = 0; c < kC0; ++c) {
+    p_.shl(gap_, count_, byte_shift());
+    for (u64 c = 0; c < x_.c0; ++c) {
       p_.if_(isa::Value(channels_) > c, [&] {
-        const u64 plane = at + c * tile_ * 2;
+        const u64 plane = at + c * tile_ * x_.bytes;
         if (load && joint_) {
           p_.copy_gm_to_ubuf(plane, planes_, 0, 1, t_, 0, 0);
         } else if (load) {
@@ -173,20 +187,30 @@ class TransDataWriter {
         } else {
           p_.copy_ubuf_to_gm_align_b16(planes_, plane, 0, 1, gap_, 0, 0, 0, 0);
         }
-        p_.add(planes_, planes_, x_.positions * 2);
+        p_.add(planes_, planes_, x_.positions * x_.bytes);
       });
     }
   }
 
-  // VA0, VA1: sources; VA2, VA3: results. Channels that do not exist are read from zeros.
+  // VA0, VA1: sources; VA2, VA3: results. Channels that do not exist are read from zeros. Of 4 bytes, a plane has two
+  // blocks of 8 positions: as sources the first ones of all planes come first, as results they alternate, as do
+  // positions 0, 8, 1, 9 and so on.
   void set_addresses(u64 planes_at, u64 rows_at, u64 channels) {
     const u64 planes_va = x_.to_planes ? 2 : 0;
     for (u64 half = 0; half < 2; ++half) {
-      const auto plane = [&](u64 i) {
-        const u64 c = half * 8 + i;
-        return isa::Value(c < channels ? planes_at + c * tile_ * 2 : zeros_at());
+      const auto block_of = [&](u64 c, u64 block) {
+        return isa::Value(c < channels ? planes_at + c * tile_ * x_.bytes + block * 32 : zeros_at());
       };
-      const auto row = [&](u64 i) { return isa::Value(rows_at + (half * 8 + i) * 32); };
+      const auto plane = [&](u64 i) {
+        const u64 k = half * 8 + i;
+        if (x_.bytes == 2) return block_of(k, 0);
+        return x_.to_planes ? block_of(k / 2, k % 2) : block_of(k % 8, k / 8);
+      };
+      const auto row = [&](u64 i) {
+        const u64 k = half * 8 + i;
+        const u64 position = x_.bytes == 4 && !x_.to_planes ? k % 2 * 8 + k / 2 : k;
+        return isa::Value(rows_at + position * 32);
+      };
       p_.set_va_reg_sb(planes_va + half, plane(0), plane(1), plane(2), plane(3), plane(4), plane(5), plane(6),
                        plane(7));
       p_.set_va_reg_sb(2 - planes_va + half, row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7));
@@ -196,20 +220,24 @@ class TransDataWriter {
   // `block_` is still the block of channels.
   void transpose(u64 slot) {
     if (x_.to_planes) {
-      set_addresses(out_at(slot), in_at(slot), kC0);
+      set_addresses(out_at(slot), in_at(slot), x_.c0);
     } else if (x_.rest() == 0) {
-      set_addresses(in_at(slot), out_at(slot), kC0);
+      set_addresses(in_at(slot), out_at(slot), x_.c0);
     } else {
       p_.if_(
           isa::Value(block_) == x_.c1 - 1, [&] { set_addresses(in_at(slot), out_at(slot), x_.rest()); },
-          [&] { set_addresses(in_at(slot), out_at(slot), kC0); });
+          [&] { set_addresses(in_at(slot), out_at(slot), x_.c0); });
     }
     const auto write = [&](u64 positions) {
-      const u64 repeats = ceil_div(positions, kC0), rows = kC0, planes = 1;
+      const u64 repeats = ceil_div(positions, kStep), rows = kStep, planes = x_.bytes / 2;
       // A single repeat would begin one stride on.
       const auto stride = [&](u64 blocks) { return repeats == 1 ? 0 : blocks; };
-      p_.scatter_vnchwconv_b16(2, 0, repeats, stride(x_.to_planes ? planes : rows),
-                               stride(x_.to_planes ? rows : planes));
+      const u64 to = stride(x_.to_planes ? planes : rows), from = stride(x_.to_planes ? rows : planes);
+      if (x_.bytes == 2) {
+        p_.scatter_vnchwconv_b16(2, 0, repeats, to, from);
+      } else {
+        p_.scatter_vnchwconv_b32(2, 0, repeats, to, from);
+      }
     };
     if (last() == tile_) {
       write(tile_);

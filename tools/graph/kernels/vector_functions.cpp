@@ -171,9 +171,17 @@ void round_to_whole(VectorWriter& w, u64 dst, u64 src, u32, const Node&) {
   w.convert("vconv_s322f32", dst, dst);
 }
 constexpr char kFloor[] = "vconv_f322s32f", kCeil[] = "vconv_f322s32c", kNearest[] = "vconv_f322s32r";
-// Beyond s32 the conversion saturates: f16 stays inside.
-std::string_view only_f16(const Node& node) {
-  return node.input(0)->type == DataType::f16 ? "" : "whole numbers of f32 may not fit s32";
+// Beyond s32 the conversion saturates: f16 stays inside, and what was limited before.
+std::string_view fits_s32(const Node& node) {
+  if (node.input(0)->type == DataType::f16) return "";
+  const Node* before = node.input(0)->producer();
+  if (before != nullptr && before->type == "FusedOp") before = before->bodies[0]->outputs[0]->producer();
+  const Node* const limit = before != nullptr && before->type == "ClipByValue" ? before : nullptr;
+  const auto inside = [&](usize i) {
+    const auto bound = scalar(limit->input(i));
+    return bound && std::abs(*bound) < 0x1p31;
+  };
+  return limit != nullptr && inside(1) && inside(2) ? "" : "whole numbers of f32 may not fit s32";
 }
 
 // x^n by squaring; other exponents as e^(c ln x), which is NaN for negative x, as x^c is.
@@ -206,18 +214,18 @@ std::string_view constant_exponent(const Node& node) {
 }
 
 constexpr auto kVectorFunctions = std::to_array<VectorFunction>({
-    {"Ceil", round_to_whole<kCeil>, 0, only_f16},
+    {"Ceil", round_to_whole<kCeil>, 0, fits_s32},
     {"CeluV2", write_celu, 1},
     {"Elu", write_elu, 1},
     {"Erf", write_erf, 3},
-    {"Floor", round_to_whole<kFloor>, 0, only_f16},
+    {"Floor", round_to_whole<kFloor>, 0, fits_s32},
     {"Gelu", write_gelu, 4},
     {"HardSigmoid", write_hard_sigmoid},
     {"HardSwish", write_hard_swish},
     {"LeakyRelu", write_leaky_relu, 1},
     {"Pow", write_power, 1, constant_exponent},
     {"Reciprocal", write_reciprocal},
-    {"Round", round_to_whole<kNearest>, 0, only_f16},
+    {"Round", round_to_whole<kNearest>, 0, fits_s32},
     {"Rsqrt", write_rsqrt, 1},
     {"Selu", write_selu, 1},
     {"Sigmoid", write_sigmoid, 1},

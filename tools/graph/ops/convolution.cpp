@@ -27,9 +27,12 @@ void check_ranks(Inference& x, usize least) {
 // Convolution
 // -----------------------------------------------------------------------------------------------------------
 
+// Products of integers are added up in i32.
+DataType sums_of(DataType operand) { return is_float(operand) ? operand : DataType::i32; }
+
 void infer_conv(Inference& x) {
   const Shape &in = x.shape(0), &w = x.shape(1);
-  if (!in.ranked() || !w.known()) return x.set(0, x.type(0), Shape::unranked());
+  if (!in.ranked() || !w.known()) return x.set(0, sums_of(x.type(0)), Shape::unranked());
   check_ranks(x, 3);
   if (w.rank() != in.rank()) x.refuse("{} on {}", text(w), text(in));
   const i64 group = x.node().integer("group", 1);
@@ -38,7 +41,7 @@ void infer_conv(Inference& x) {
     x.refuse("{} input channels, but the weights {} are for {}", in[1], text(w), w[1] * group);
   const Window window = window_of(x.node(), spatial(in.dims()), x.node().integers("kernel_shape", spatial(w.dims())));
   if (window.kernel != spatial(w.dims())) x.refuse("kernel_shape differs from the weights {}", text(w));
-  x.set(0, x.type(0), with_spatial(in[0], w[0], window.out));
+  x.set(0, sums_of(x.type(0)), with_spatial(in[0], w[0], window.out));
 }
 
 // One axis of the map at a time: where the point `k` of the kernel lies for output `o`; -1 in the padding.
@@ -47,8 +50,9 @@ i64 source(const Window& w, usize axis, i64 o, i64 k) {
   return at >= 0 && at < w.in[axis] ? at : -1;
 }
 
-// The matrix of image to columns of one channel: for each point of the kernel a row of all outputs.
-void columns_of(const Window& w, const double* map, double* columns) {
+// The matrix of image to columns of one channel: for each point of the kernel a row of all outputs. `outside`: what
+// lies around the map.
+void columns_of(const Window& w, const double* map, double outside, double* columns) {
   const std::vector<u64> strides = strides_of(w.in);
   for_each_index(w.kernel, [&](std::span<const i64> k) {
     for_each_index(w.out, [&](std::span<const i64> o) {
@@ -59,7 +63,7 @@ void columns_of(const Window& w, const double* map, double* columns) {
         inside = inside && from >= 0;
         at += static_cast<u64>(from) * strides[a];
       }
-      *columns++ = inside ? map[at] : 0;
+      *columns++ = inside ? map[at] : outside;
     });
   });
 }
@@ -69,6 +73,7 @@ void conv(Evaluation& x) {
   Array& out = x.out[0];
   const Window w = window_of(x.node, spatial(in.dims), spatial(weights.dims));
   const auto group = static_cast<u64>(x.node.integer("group", 1));
+  const auto outside = static_cast<double>(x.node.integer("offset_x"));  // of quantised maps: what stands for zero
   const u64 batch = static_cast<u64>(in.dims[0]), channels = static_cast<u64>(weights.dims[1]);
   const u64 filters = static_cast<u64>(weights.dims[0]) / group;
   const u64 map = element_count(w.in), points = element_count(w.kernel), places = element_count(w.out);
@@ -77,7 +82,7 @@ void conv(Evaluation& x) {
   for (u64 n = 0; n < batch; ++n) {
     for (u64 g = 0; g < group; ++g) {
       for (u64 c = 0; c < channels; ++c)
-        columns_of(w, &in.values[((n * group + g) * channels + c) * map], &columns[c * points * places]);
+        columns_of(w, &in.values[((n * group + g) * channels + c) * map], outside, &columns[c * points * places]);
       add_product({&weights.values[g * filters * channels * points], static_cast<i64>(filters),
                    static_cast<i64>(channels * points)},
                   {columns.data(), static_cast<i64>(channels * points), static_cast<i64>(places)},

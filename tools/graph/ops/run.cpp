@@ -3,6 +3,7 @@
 #include "tools/graph/ops/run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -92,8 +93,12 @@ std::vector<Array> random_inputs(const Graph& graph, u64 seed) {
   std::vector<Array> out;
   for (const Value* const v : graph.inputs) {
     Array& a = out.emplace_back(v->type, v->shape.dims());
-    for (double& e : a.values)
+    // Of bytes the whole range: quantised values.
+    const bool byte = v->type == DataType::i8 || v->type == DataType::u8;
+    for (double& e : a.values) {
       e = random.uniform();
+      if (byte) e = std::floor(e * 128) + (v->type == DataType::u8 ? 128 : 0);
+    }
     a.round();
   }
   return out;

@@ -12,13 +12,13 @@ Visit align_product(Graph& graph, Node& node, const Target& target) {
   if (target.chip == nullptr || !is_joint(*target.chip) || node.type != "BatchMatMulV2") return Visit::none;
   Value *const a = node.input(0), *const b = node.input(1), *const bias = node.input(2);
   if (!a->shape.known() || !b->shape.known() || a->shape.rank() < 2 || b->shape.rank() < 2) return Visit::none;
-  if (a->type != DataType::f16 || node.integer("adj_x1") != 0) return Visit::none;
+  if ((a->type != DataType::f16 && info(a->type).bytes != 1) || node.integer("adj_x1") != 0) return Visit::none;
   const bool by_rows = node.integer("adj_x2") != 0;
   const usize last = b->shape.rank() - 1, columns_at = by_rows ? last - 1 : last, depth_at = by_rows ? last : last - 1;
-  const auto missing = [](i64 extent) { return align_up(extent, static_cast<i64>(kC0)) - extent; };
-  const i64 depth = missing(b->shape[depth_at]), columns = missing(b->shape[columns_at]);
+  const auto missing = [](i64 extent, i64 block) { return align_up(extent, block) - extent; };
+  const i64 depth = missing(b->shape[depth_at], c0_of(a->type)), columns = missing(b->shape[columns_at], kC0);
   if (depth == 0 && columns == 0) return Visit::none;
-  if (bias != nullptr && (!bias->constant || bias->shape.rank() != 1)) return Visit::matched;
+  if (bias != nullptr && bias->shape.rank() != 1) return Visit::matched;
   const i64 wanted = b->shape[columns_at];
   Maker make(graph, node);
   Value* const softmax =

@@ -29,7 +29,9 @@ Attributes with_second_axis(const Node& node) {
   return out;
 }
 
-i64 least_common_multiple_with_block(i64 channels) { return std::lcm(channels, static_cast<i64>(kC0)) / channels; }
+i64 least_common_multiple_with_block(i64 channels, u64 c0) {
+  return std::lcm(channels, static_cast<i64>(c0)) / channels;
+}
 
 }  // namespace
 
@@ -78,7 +80,9 @@ Visit unroll_window(Graph& graph, Node& node, const Target& target) {
     const auto zeros = [&](i64 extent) {
       Dims dims = x->shape.dims();
       dims[axis] = extent;
-      return make.constant(Array(x->type, dims));
+      Array border(x->type, dims);
+      std::ranges::fill(border.values, static_cast<double>(node.integer("offset_x")));
+      return make.constant(border);
     };
     std::vector<Value*> pieces{x};
     if (const i64 pad = w.pad_begin[axis - 2]; pad != 0) pieces.insert(pieces.begin(), zeros(pad));
@@ -124,7 +128,9 @@ Visit regroup_convolution(Graph& graph, Node& node, const Target& target) {
   const Shape& shape = node.input(1)->shape;
   if (!node.input(1)->constant || !shape.known()) return Visit::matched;
   const i64 groups = node.integer("group"), channels = shape[1], filters = shape[0] / groups;
-  i64 together = std::lcm(least_common_multiple_with_block(channels), least_common_multiple_with_block(filters));
+  const DataType type = node.input(0)->type;
+  i64 together = std::lcm(least_common_multiple_with_block(channels, c0_of(type)),
+                          least_common_multiple_with_block(filters, std::max<u64>(kC0, c0_of(type))));
   if (together == 1) return Visit::none;
   if (groups % together != 0) together = groups;
   const Array old = node.input(1)->constant->array();

@@ -122,6 +122,19 @@ Value* zero_point(Maker& make, Value* value, DataType type) {
 }
 
 bool dequantise(Graph& graph, Node& node) {
+  const bool constant =
+      std::ranges::all_of(node.inputs(), [](const Value* v) { return v == nullptr || v->constant.has_value(); });
+  if (constant && !graph.is_output(node.output())) {
+    std::vector<Array> in;
+    for (const Value* const v : node.inputs())
+      in.push_back(v == nullptr ? Array() : v->constant->array());
+    std::vector<const Array*> operands;
+    for (usize i = 0; i < in.size(); ++i)
+      operands.push_back(node.input(i) == nullptr ? nullptr : &in[i]);
+    graph.replace(node.output(), graph.add_constant(node.output()->name, Tensor(evaluate(node, operands)[0])));
+    graph.erase(&node);
+    return true;
+  }
   Maker make(graph, node);
   const DataType type = node.output()->type;
   Value* x = make.cast(node.input(0), type);
@@ -133,9 +146,17 @@ bool dequantise(Graph& graph, Node& node) {
 bool quantise(Graph& graph, Node& node) {
   Maker make(graph, node);
   const DataType type = node.input(0)->type, to = node.output()->type;
-  Value* x = make("Round", {make("RealDiv", {node.input(0), along_axis(make, node, node.input(1))})});
-  if (node.input(2) != nullptr) x = make("Add", {x, along_axis(make, node, zero_point(make, node.input(2), type))});
-  x = make("ClipByValue", {x, make.number(type, info(to).lowest), make.number(type, info(to).highest)});
+  Value* x = make("RealDiv", {node.input(0), along_axis(make, node, node.input(1))});
+  const auto zero = node.input(2) == nullptr ? std::optional(0.0) : scalar(node.input(2));
+  if (zero) {
+    // Limits in front of Round, which then fits s32.
+    const auto limit = [&](double v) { return make.number(type, v - *zero); };
+    x = make("Round", {make("ClipByValue", {x, limit(info(to).lowest), limit(info(to).highest)})});
+    if (*zero != 0) x = make("Add", {x, make.number(type, *zero)});
+  } else {
+    x = make("Add", {make("Round", {x}), along_axis(make, node, zero_point(make, node.input(2), type))});
+    x = make("ClipByValue", {x, make.number(type, info(to).lowest), make.number(type, info(to).highest)});
+  }
   make.replace({make.cast(x, to)});
   return true;
 }
@@ -145,13 +166,14 @@ bool dynamic_quantise(Graph& graph, Node& node) {
   Maker make(graph, node);
   Value* const x = node.input(0);
   const auto number = [&](double v) { return make.number(x->type, v); };
-  const auto whole = [&](Value* v) { return make("ClipByValue", {v, number(0), number(255)}); };
+  const auto limited = [&](Value* v, double least) { return make("ClipByValue", {v, number(least), number(255)}); };
   const Attributes flat{{"keepdims", i64{0}}};
   Value* const low = make("Minimum", {make("ReduceMin", {x}, flat), number(0)});
   Value* const high = make("Maximum", {make("ReduceMax", {x}, flat), number(0)});
   Value* const scale = make("Mul", {make("Sub", {high, low}), number(1.0 / 255)});
-  Value* const zero = whole(make("Round", {make("RealDiv", {make("Neg", {low}), scale})}));
-  Value* const y = whole(make("Add", {make("Round", {make("RealDiv", {x, scale})}), zero}));
+  Value* const zero = make("Round", {limited(make("RealDiv", {make("Neg", {low}), scale}), 0)});
+  Value* const rounded = make("Round", {limited(make("RealDiv", {x, scale}), -255)});
+  Value* const y = limited(make("Add", {rounded, zero}), 0);
   make.replace({make.cast(y, DataType::u8), scale, make.cast(zero, DataType::u8)});
   return true;
 }

@@ -88,7 +88,7 @@ class Padding {
   // Notes it for the output of an element-wise node; false where it is no number in f16.
   bool stays_finite(const Node& node) {
     const Shape& out = node.output()->shape;
-    if (out.rank() == 4 && out[1] % static_cast<i64>(kC0) == 0) return true;
+    if (out.rank() == 4 && out[1] % static_cast<i64>(c0_of(node.output()->type)) == 0) return true;
     Graph one("padding");
     std::vector<Value*> operands;
     std::vector<Array> values;
@@ -125,7 +125,7 @@ class Padding {
   std::map<const Value*, double> made_;
 };
 
-constexpr std::array kMapKernels{&kConvolutionKernel, &kPoolingKernel, &kMapReductionKernel};
+constexpr std::array kMapKernels{&kConvolutionKernel, &kPoolingKernel, &kMapReductionKernel, &kQuantiseMapKernel};
 
 // Those that a kernel for maps needs; none where no such kernel computes the node.
 std::optional<Formats> map_formats(const Node& node, const config::ChipConfig& chip) {
@@ -134,6 +134,13 @@ std::optional<Formats> map_formats(const Node& node, const config::ChipConfig& c
     if (kernel->refuses(group, chip).empty()) return kernel->formats(group, chip);
   }
   return std::nullopt;
+}
+
+// What scales the sums of a convolution takes them as they are.
+std::optional<Formats> scaled_formats(const Node& node) {
+  if (node.type != "AscendDequant" && node.type != "AscendRequant") return std::nullopt;
+  const Format format = node.input(0)->format;
+  return Formats{.inputs = {format, Format::ND}, .outputs = {format}};
 }
 
 // Whether all nodes that use a value work on blocks: kernels for maps, and moves on the way to them.
@@ -185,6 +192,7 @@ Effect select_formats(Graph& graph, const Target& target) {
     if (node->type == "TransData") continue;
     Group group(*node);
     std::optional<Formats> wanted = map_formats(*node, *target.chip);
+    if (!wanted) wanted = scaled_formats(*node);
     if (!wanted) wanted = moved_formats(*node, *target.chip, padding);
     if (!wanted) {
       // A map in NC1HWC0 stays so in nodes whose other operands are maps of the same shape, or numbers.
@@ -202,10 +210,15 @@ Effect select_formats(Graph& graph, const Target& target) {
       group = Group(*node);
       const bool any = std::ranges::any_of(group.inputs(), [](const Value* v) { return v->format == Format::NC1HWC0; });
       const bool lanes = kElementwiseKernel.refuses(group, *target.chip).find("no vector") == std::string::npos;
-      // Blocks of 16 channels are those of f16.
-      const auto halves = [](const Value* v) { return v->type == DataType::f16; };
-      const Format format = any && lanes && node->output()->type == DataType::f16 &&
-                                    std::ranges::all_of(group.inputs(), halves) &&
+      // Blocks are those of one type; a number for each channel is spread over blocks of f16.
+      const DataType type = out.type;
+      const auto alike = [&](const Value* v) {
+        return v->type == type && (type == DataType::f16 || v->shape == out.shape);
+      };
+      // FIXPIPE has Relu of all types.
+      const bool relu = type == DataType::bf16 && producer(node->input(0), "Conv2D") != nullptr && node->type == "Relu";
+      const Format format = any && ((lanes && (type == DataType::f16 || type == DataType::f32)) || relu) &&
+                                    std::ranges::all_of(group.inputs(), alike) &&
                                     std::ranges::all_of(group.inputs(), spreads) && padding.stays_finite(*node)
                                 ? Format::NC1HWC0
                                 : Format::ND;

@@ -147,7 +147,9 @@ Visit fuse_transpose_matmul(Graph& graph, Node& node) {
 Visit align_columns(Graph& graph, Node& node, const Target& target) {
   if (target.chip == nullptr || !is_joint(*target.chip) || node.type != "BatchMatMulV2") return Visit::none;
   Value *const weights = node.input(1), *const bias = node.input(2);
-  if (!weights->constant || weights->shape.rank() != 2 || weights->type != DataType::f16) return Visit::none;
+  if (!weights->constant || weights->shape.rank() != 2 ||
+      (weights->type != DataType::f16 && weights->type != DataType::i8))
+    return Visit::none;
   const bool by_rows = node.integer("adj_x2") != 0;  // the weights of a column are a row
   const auto columns = static_cast<u64>(weights->shape[by_rows ? 0 : 1]), wide = align_up(columns, kC0);
   if (wide == columns) return Visit::none;

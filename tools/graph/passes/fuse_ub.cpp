@@ -88,24 +88,31 @@ bool begins_with(const Node& node, std::string_view type) {
   return node.type == type || (node.type == "FusedOp" && node.bodies[0]->nodes().front()->type == type);
 }
 
+// One node in the place of `before` and `node`, which uses it, if `kernel` computes both together.
+bool fuse_pair(Graph& graph, Node& before, Node& node, const Target& target, const Kernel& kernel) {
+  const std::array parts{&before, &node};
+  Node* const fused = join(graph, std::array<const Node*, 2>{&before, &node});
+  if (!kernel.refuses(Group(*fused), *target.chip).empty()) {
+    graph.erase(fused);
+    return false;
+  }
+  take_parts(graph, *fused, parts);
+  return true;
+}
+
 // `node` and the producer of one of its operands, if `kernel` computes both together and the producer is of `kind`.
 Visit fuse_with_producer(Graph& graph, Node& node, const Target& target, const Kernel& kernel,
                          bool (*kind)(const Node&, const config::ChipConfig&)) {
-  if (target.chip == nullptr || !kElementwiseKernel.refuses(Group(node), *target.chip).empty()) return Visit::none;
+  if (target.chip == nullptr) return Visit::none;
+  // FIXPIPE has a Relu of all types.
+  const bool relu = node.type == "Relu" && !is_joint(*target.chip);
+  if (!relu && !kElementwiseKernel.refuses(Group(node), *target.chip).empty()) return Visit::none;
   bool matched = false;
   for (Value* const input : std::vector<Value*>(node.inputs())) {
     Node* const before = input == nullptr ? nullptr : input->producer();
     if (before == nullptr || !kind(*before, *target.chip)) continue;
     matched = true;
-    if (graph.sole_user(input) != &node) continue;
-    const std::array parts{before, &node};
-    Node* const fused = join(graph, std::array<const Node*, 2>{before, &node});
-    if (!kernel.refuses(Group(*fused), *target.chip).empty()) {
-      graph.erase(fused);
-      continue;
-    }
-    take_parts(graph, *fused, parts);
-    return Visit::gone;
+    if (graph.sole_user(input) == &node && fuse_pair(graph, *before, node, target, kernel)) return Visit::gone;
   }
   return matched ? Visit::matched : Visit::none;
 }
@@ -144,6 +151,18 @@ Visit fuse_matmul_transpose(Graph& graph, Node& node, const Target& target) {
   }
   take_parts(graph, *fused, parts);
   return Visit::gone;
+}
+
+// What scales the sums of a product of bytes, on their way out of L0C.
+Visit fuse_dequantisation(Graph& graph, Node& node, const Target& target) {
+  if (target.chip == nullptr || (node.type != "AscendDequant" && node.type != "AscendRequant")) return Visit::none;
+  Node* const before = node.input(0)->producer();
+  if (before == nullptr || graph.sole_user(node.input(0)) != &node) return Visit::none;
+  const Kernel* const kernel = before->type == "BatchMatMulV2" ? &kMatmulKernel
+                               : before->type == "Conv2D"      ? &kConvolutionKernel
+                                                               : nullptr;
+  if (kernel == nullptr) return Visit::none;
+  return fuse_pair(graph, *before, node, target, *kernel) ? Visit::gone : Visit::matched;
 }
 
 Visit fuse_elementwise(Graph& graph, Node& node, const Target& target) {

@@ -36,6 +36,9 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"UselessBinaryOpRemovePass", Prepare, O3, kExact, "x + 0, x - 0, x * 1 and x / 1 become x", remove_binary},
     {"PrunePass", Prepare, O3, kExact, "nodes that no output depends on are removed", nullptr, prune},
 
+    {"QuantizedProductPass", OptimizeOriginalGraph, O3, kRounds,
+     "a product between QuantizeLinear and DequantizeLinear becomes AscendQuant, a product of bytes, AscendDequant",
+     nullptr, nullptr, nullptr, quantise_products},
     {"DecompositionPass", OptimizeOriginalGraph, O1, kRounds,
      "operators without a kernel become nodes that have one: Resize, transposed convolution, norms, quantisation",
      nullptr, nullptr, decompose},
@@ -107,6 +110,9 @@ constexpr auto kPasses = std::to_array<Pass>({
      "nodes of one type with equal inputs and attributes become one; convolutions and products stay", nullptr,
      eliminate_common_subexpressions},
 
+    {"TbeConvDequantFusionPass", UbFusion, O1, kExact,
+     "AscendDequant and AscendRequant become part of the product or convolution of bytes before them", nullptr, nullptr,
+     fuse_dequantisation},
     {"TbeConv2DEltwiseFusionPass", UbFusion, O3, kExact,
      "element-wise nodes behind a convolution are computed before it stores (split core: Relu, by FIXPIPE)", nullptr,
      nullptr, fuse_conv_elementwise},

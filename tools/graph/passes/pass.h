@@ -50,6 +50,7 @@ enum class PrecisionMode : u8 { force_fp16, must_keep_origin_dtype, allow_fp32_t
 struct Target {
   const config::ChipConfig* chip = nullptr;  // null: no pass that asks for kernels changes anything
   PrecisionMode precision = PrecisionMode::force_fp16;
+  bool hf32 = false;    // products of f32 round their operands to HF32
   bool branch = false;  // the graph is a branch of a node, not the network
 };
 
@@ -109,6 +110,7 @@ Visit gather_to_slice(Graph& graph, Node& node);
 Visit remove_broadcast(Graph& graph, Node& node);
 Visit transpose_before_reshape(Graph& graph, Node& node);
 
+Effect quantise_products(Graph& graph, const Target& target);
 Visit decompose(Graph& graph, Node& node, const Target& target);
 Visit full_connection(Graph& graph, Node& node);
 
@@ -129,6 +131,7 @@ Effect select_formats(Graph& graph, const Target& target);
 Visit fuse_conv_elementwise(Graph& graph, Node& node, const Target& target);
 Visit fuse_matmul_transpose(Graph& graph, Node& node, const Target& target);
 Visit fuse_matmul_elementwise(Graph& graph, Node& node, const Target& target);
+Visit fuse_dequantisation(Graph& graph, Node& node, const Target& target);
 Visit fuse_elementwise(Graph& graph, Node& node, const Target& target);
 
 // Optimize1

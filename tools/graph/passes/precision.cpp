@@ -85,6 +85,19 @@ Effect narrow_products(Graph& graph) {
   return effect;
 }
 
+// Products of f32 whose operands are rounded to HF32.
+Effect allow_hf32(Graph& graph) {
+  Effect effect;
+  for (const auto& node : graph.nodes()) {
+    const bool product = node->type == "Conv2D" || node->type == "BatchMatMulV2";
+    if (!product || node->output()->type != DataType::f32) continue;
+    ++effect.matches;
+    ++effect.changes;
+    node->attributes["enable_hf32"] = i64{1};
+  }
+  return effect;
+}
+
 }  // namespace
 
 // force_fp16: whatever is f32 becomes f16, with Casts behind the inputs and in front of the outputs of the network.
@@ -93,7 +106,7 @@ Effect insert_casts(Graph& graph, const Target& target) {
   for (const auto& node : graph.nodes())
     widen_bias(graph, *node);
   if (target.precision == PrecisionMode::allow_fp32_to_fp16) return narrow_products(graph);
-  if (target.precision != PrecisionMode::force_fp16) return {};
+  if (target.precision != PrecisionMode::force_fp16) return target.hf32 ? allow_hf32(graph) : Effect{};
   Effect effect;
   std::vector<DataType> outputs;
   for (const Value* const v : graph.outputs)

@@ -54,6 +54,38 @@ typedef enum aclrtDevAttr {
 #define ACL_EVENT_TIME_LINE 0x00000008u
 #define ACL_STREAM_FAST_LAUNCH 0x00000001u
 #define ACL_STREAM_FAST_SYNC 0x00000002u
+#define ACL_STREAM_PERSISTENT 0x00000004u
+#define ACL_STREAM_HUGE 0x00000008u
+#define ACL_STREAM_CPU_SCHEDULE 0x00000010u
+#define ACL_STREAM_DEVICE_USE_ONLY 0x00000020u
+
+typedef enum aclrtStreamAttr {
+  ACL_STREAM_ATTR_FAILURE_MODE = 1,
+  ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK = 2,
+  ACL_STREAM_ATTR_USER_CUSTOM_TAG = 3,
+  ACL_STREAM_ATTR_CACHE_OP_INFO = 4,
+} aclrtStreamAttr;
+
+typedef union aclrtStreamAttrValue {
+  uint64_t failureMode;
+  uint32_t overflowSwitch;
+  uint32_t userCustomTag;
+  uint32_t cacheOpInfoSwitch;
+  uint32_t reserve[4];
+} aclrtStreamAttrValue;
+
+typedef enum aclrtStreamStatus {
+  ACL_STREAM_STATUS_COMPLETE = 0,
+  ACL_STREAM_STATUS_NOT_READY = 1,
+  ACL_STREAM_STATUS_RESERVED = 0xFFFF,
+} aclrtStreamStatus;
+
+typedef enum aclrtCmoType {
+  ACL_RT_CMO_TYPE_PREFETCH,
+  ACL_RT_CMO_TYPE_WRITEBACK,
+  ACL_RT_CMO_TYPE_INVALID,
+  ACL_RT_CMO_TYPE_FLUSH,
+} aclrtCmoType;
 
 typedef enum aclrtLastErrLevel { ACL_RT_THREAD_LEVEL = 0 } aclrtLastErrLevel;
 
@@ -89,6 +121,13 @@ aclError aclrtDestroyStreamForce(aclrtStream stream);
 aclError aclrtSynchronizeStream(aclrtStream stream);
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
 
+// The number of a stream, unique in the program; the default stream for null.
+aclError aclrtStreamGetId(aclrtStream stream, int32_t* id);
+// A stream keeps the value and has no other use for it: the first fault of a kernel ends the program.
+aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr attribute, aclrtStreamAttrValue* value);
+aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr attribute, aclrtStreamAttrValue* value);
+aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
+
 aclError aclrtMalloc(void** address, size_t size, aclrtMemMallocPolicy policy);
 aclError aclrtMallocAlign32(void** address, size_t size, aclrtMemMallocPolicy policy);
 aclError aclrtMallocCached(void** address, size_t size, aclrtMemMallocPolicy policy);
@@ -101,6 +140,10 @@ aclError aclrtMemcpyAsync(void* dst, size_t capacity, const void* src, size_t si
                           aclrtStream stream);
 aclError aclrtMemset(void* address, size_t capacity, int32_t value, size_t size);
 aclError aclrtMemsetAsync(void* address, size_t capacity, int32_t value, size_t size, aclrtStream stream);
+
+// Checks its operands: the model of L2 has no operation that moves lines by request, so times do not change. Kernels
+// see the same data with and without it.
+aclError aclrtCmoAsync(void* address, size_t size, aclrtCmoType type, aclrtStream stream);
 
 aclError aclrtCreateEvent(aclrtEvent* event);
 aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);

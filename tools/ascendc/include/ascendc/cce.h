@@ -57,6 +57,14 @@ auto min(A a, B... b) {
   return (b, ...) < a ? (b, ...) : a;
 }
 
+// The sum stays in its register with mode 1, so programs give no address.
+template <typename T>
+void vcadd(std::nullptr_t, __ubuf__ T* src, ::vinci::ascendc::cce::Number repeat,
+           ::vinci::ascendc::cce::Number dstRepStride, ::vinci::ascendc::cce::Number srcBlkStride,
+           ::vinci::ascendc::cce::Number srcRepStride, ::vinci::ascendc::cce::Number mode, VINCI_PLACE) {
+  vcadd(static_cast<__ubuf__ T*>(nullptr), src, repeat, dstRepStride, srcBlkStride, srcRepStride, mode, place);
+}
+
 // Global memory past the data cache; the offset is in bytes. What is stored at the base address of the cross-core flags
 // sets a flag, as ffts_cross_core_sync does; here by a pipe, since the scalar unit has no instruction for it.
 template <typename T>

@@ -60,6 +60,37 @@ struct IbVerbsData {
   MemDetails remoteInput, remoteOutput, localInput, localOutput;
   uint8_t res[24];
 };
+// What the address of GetHcclContext names: the ranks of a communicator and the windows of memory that each can write.
+struct HcclCombineOpParam {
+  uint64_t workSpace;
+  uint64_t workSpaceSize;
+  uint32_t rankId, rankNum;
+  uint64_t winSize;
+  uint64_t windowsIn[HCCL_MAX_RANK_NUM], windowsOut[HCCL_MAX_RANK_NUM];  // addresses, by rank
+  uint8_t res[8328];
+  uint8_t multiFlag;
+  __gm__ IbVerbsData* data;
+};
+// The form for more ranks: those of the others are found by `rWinStart`, the bytes from here to an array of
+// RemoteResPtr.
+namespace HcclContextDef {
+struct HcclRankRelationResV2 {
+  uint32_t remoteUsrRankId = 0, remoteWorldRank = 0;
+  uint64_t windowsIn = 0, windowsOut = 0, windowsExp = 0;
+};
+struct RemoteResPtr {
+  HcclRankRelationResV2* nextHostPtr;
+  HcclRankRelationResV2* nextDevicePtr;
+};
+struct HcclOpResParam {
+  uint64_t workSpace, workSpaceSize;
+  uint32_t rankId, rankNum;
+  uint64_t winSize, localWindowsIn, localWindowsOut;
+  char hcomId[128];
+  uint64_t winExpSize, localWindowsExp;
+  uint32_t rWinStart;
+};
+}  // namespace HcclContextDef
 
 namespace tiling {
 // What the host says of a kernel's collectives; its fields are the vendor's.

@@ -77,7 +77,32 @@ using float16_t = half;
 using float32_t = float;
 
 enum pipe_t : uint8_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
+// Programs may have macros of these names, for compilers that do not know them.
+#pragma push_macro("EVENT_ID0")
+#undef EVENT_ID0
+#pragma push_macro("EVENT_ID1")
+#undef EVENT_ID1
+#pragma push_macro("EVENT_ID2")
+#undef EVENT_ID2
+#pragma push_macro("EVENT_ID3")
+#undef EVENT_ID3
+#pragma push_macro("EVENT_ID4")
+#undef EVENT_ID4
+#pragma push_macro("EVENT_ID5")
+#undef EVENT_ID5
+#pragma push_macro("EVENT_ID6")
+#undef EVENT_ID6
+#pragma push_macro("EVENT_ID7")
+#undef EVENT_ID7
 enum event_t : uint8_t { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
+#pragma pop_macro("EVENT_ID0")
+#pragma pop_macro("EVENT_ID1")
+#pragma pop_macro("EVENT_ID2")
+#pragma pop_macro("EVENT_ID3")
+#pragma pop_macro("EVENT_ID4")
+#pragma pop_macro("EVENT_ID5")
+#pragma pop_macro("EVENT_ID6")
+#pragma pop_macro("EVENT_ID7")
 
 // A template, since programs declare a function of this name themselves; the library has that one, too.
 template <typename T = int64_t>

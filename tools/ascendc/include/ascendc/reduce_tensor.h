@@ -59,6 +59,8 @@ template <typename T>
 T GetAccVal(VINCI_PLACE) {
   return GetReduceRepeatSumSpr<T>(place);
 }
+// Its bits, which kernels read as the type that they have summed.
+inline int64_t GetAccVal(VINCI_PLACE) { return GetReduceRepeatSumSpr<int64_t>(place); }
 template <typename T>
 void GetReduceRepeatMaxMinSpr(T& maxMinValue, T& maxMinIndex, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("get_max_min_cnt");

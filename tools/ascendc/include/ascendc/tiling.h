@@ -71,6 +71,8 @@ constexpr T convert_from_bytes(const std::uint8_t* bytes) {
 #define REGISTER_TILING_DATA_CLASS(op, type)
 
 // In the kernel: the type of the data where no other is named.
+// Says that a kernel has a variant with results that do not depend on the order of cores; the variant is a tiling key.
+#define ENABLE_DETERMINISTIC()
 #define REGISTER_TILING_DEFAULT(type) using VinciTilingData = type
 #define REGISTER_TILING_FOR_TILINGKEY(condition, type)
 #define REGISTER_NONE_TILING

@@ -117,6 +117,9 @@ void CumSum(const LocalTensor<T>& dstTensor, const LocalTensor<T>& lastRowTensor
 struct DropOutShapeInfo {
   uint32_t firstAxis = 0, srcLastAxis = 0, maskLastAxis = 0;
 };
+// Prepares the buffer for DropOut with isInitBitMode, whose modes of bits need no preparation here.
+inline void DropOutBitModeInit(const LocalTensor<uint8_t>& /*sharedTmpBuffer*/) {}
+inline void DropOutBitModeInit() {}
 template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
 void DropOut(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const LocalTensor<uint8_t>& maskLocal,
              const LocalTensor<uint8_t>& sharedTmpBuffer, const float keepProb, const DropOutShapeInfo& info,

@@ -235,8 +235,12 @@ struct MatmulFuncParams {
   bool enableReuse = true, enableUBReuse = true, isPartialOutput = false, isA2B2Shared = false;
   bool isEnableChannelSplit = false, enableKdimReorderLoad = false;
 };
+struct MatmulBiasParams {
+  bool enableSetBias = true;
+};
 
 namespace vinci_detail {
+constexpr void SetPart(MatmulConfig& c, const MatmulBiasParams& p) { c.enableSetBias = p.enableSetBias; }
 constexpr void SetPart(MatmulConfig& c, const MatmulShapeParams& p) {
   c.singleCoreM = p.singleCoreM;
   c.singleCoreN = p.singleCoreN;
@@ -307,6 +311,8 @@ namespace vinci_detail {
 constexpr const MatmulConfig& ConfigOf(const MatmulConfig& c) { return c; }
 constexpr const MatmulConfig& ConfigOf(const MatmulApiStaticTiling& t) { return t.cfg; }
 }  // namespace vinci_detail
+constexpr const MatmulConfig& ToMatmulConfig(const MatmulConfig& c) { return c; }
+constexpr const MatmulConfig& ToMatmulConfig(const MatmulApiStaticTiling& t) { return t.cfg; }
 
 }  // namespace AscendC
 
@@ -316,8 +322,8 @@ constexpr const MatmulConfig& ConfigOf(const MatmulApiStaticTiling& t) { return 
   NAME(LayoutMode) NAME(IterateOrder) NAME(ScheduleType) NAME(BatchMode) NAME(BatchOutMode) NAME(MatmulType) NAME(SparseMatmulType) NAME(MatmulConfig) \
   NAME(GetNormalConfig) NAME(GetMDLConfig) NAME(GetSpecialMDLConfig) NAME(GetIBShareNormConfig) NAME(GetBasicConfig) \
   NAME(GetSpecialBasicConfig) NAME(GetMMConfig) NAME(MatmulConfigMode) NAME(MatmulShapeParams) \
-  NAME(MatmulQuantParams) NAME(MatmulBatchParams) NAME(MatmulFuncParams) NAME(MatmulApiStaticTiling) \
-  NAME(GetMatmulApiTiling) NAME(CFG_NORM) NAME(CFG_MDL) NAME(CFG_IBSHARE_NORM) NAME(MM_CFG_BB)
+  NAME(MatmulQuantParams) NAME(MatmulBatchParams) NAME(MatmulFuncParams) NAME(MatmulBiasParams) NAME(MatmulApiStaticTiling) \
+  NAME(GetMatmulApiTiling) NAME(ToMatmulConfig) NAME(CFG_NORM) NAME(CFG_MDL) NAME(CFG_IBSHARE_NORM) NAME(MM_CFG_BB)
 // clang-format on
 #define VINCI_USING(name) using AscendC::name;
 VINCI_MATMUL_NAMES(VINCI_USING)

@@ -212,7 +212,10 @@ class MatmulEngine : public MatmulProduct<typename A::T, B::isSparse, typename B
     } else {
       GlobalTensor<TC> gm;
       gm.SetGlobalBuffer(reinterpret_cast<__gm__ TC*>(target.address));
-      FixpipeTo(gm[offset], result, table, p, layout, place);
+      if (w.copy_out != nullptr)
+        CopyOwn(w, block, gm[offset].GetPhyAddr(), result, p, table.Address());
+      else
+        FixpipeTo(gm[offset], result, table, p, layout, place);
     }
     if (w.quant_table != 0) MatmulUnit::Set(u.table_read, HardEvent::FIX_MTE2, 0, place);
     if (target.atomic != 0) SetAtomicNone(place);
@@ -221,6 +224,22 @@ class MatmulEngine : public MatmulProduct<typename A::T, B::isSparse, typename B
 
  private:
   using Product::half_c_, Product::x_a_, Product::x_b_, Product::Table;
+
+  // The program's own copy: the parameters in the older form, from those of the newer one.
+  static void CopyOwn(const MatmulWork& w, const MatmulBlock& block, const __gm__ void* gm,
+                      const LocalTensor<Sum>& result, const FixpipeParamsV220& p, uint64_t table) {
+    constexpr uint32_t kRowBlocks = 16 * sizeof(Sum) / ONE_BLK_SIZE;  // of a row of 16 sums
+    const uint32_t length = p.mSize * kRowBlocks;
+    const bool nz = C::format == CubeFormat::NZ;
+    DataCopyOutParams own(static_cast<uint16_t>(Parts(p.nSize, 16u)), static_cast<uint16_t>(length), 0,
+                          nz ? p.dstStride - p.mSize * (sizeof(TC) == 4 ? 2 : 1) : p.dstStride,
+                          static_cast<uint16_t>(block.n), false, static_cast<int>(block.mi),
+                          static_cast<int>(block.ni));
+    own.quantMode = static_cast<uint8_t>(p.quantPre);
+    own.quantScalar = p.deqScalar;
+    own.cbufWorkspaceAddr = table;
+    w.copy_out(gm, result.template ReinterpretCast<int8_t>(), &own, w.user_info, w.user_data);
+  }
 
   static QuantMode_t Quantisation(const MatmulWork& w) {
     if constexpr (std::is_same_v<Sum, float>) {

@@ -7,7 +7,41 @@
 
 // How the cube core of a Matmul gets its operands: pieces of matrices in L1, in turn. Nothing here depends on the types
 // of results and biases, so it is compiled once for a type of operands.
+namespace AscendC {
+
+// What a program's own copy of a base block of results gets to know: for a FixpipeParams of the older form, cBurstNum
+// block columns of burstLen blocks of 32 bytes in L0C. dstStride: the elements between rows if row-major, the blocks of
+// 32 bytes between block columns in NZ. oriNSize: columns of the result. cbufWorkspaceAddr: of the table of factors in
+// L1. Documentation: Ascend C API, MatmulCallBackFunc.
+struct DataCopyOutParams {
+  DataCopyOutParams() = default;
+  DataCopyOutParams(uint16_t count, uint16_t length, uint16_t src_stride, uint32_t dst_stride, uint16_t n,
+                    bool unit_flag, int m_block, int n_block)
+      : cBurstNum(count),
+        burstLen(length),
+        srcStride(src_stride),
+        dstStride(dst_stride),
+        oriNSize(n),
+        enUnitFlag(unit_flag),
+        curM(m_block),
+        curN(n_block) {}
+  uint8_t quantMode = 0;
+  uint16_t cBurstNum = 0, burstLen = 0, srcStride = 0;
+  uint32_t dstStride = 0;
+  uint16_t oriNSize = 0;
+  bool enUnitFlag = false;
+  uint64_t quantScalar = 0;
+  int curM = 0, curN = 0;  // the number of the block along m and n
+  uint64_t cbufWorkspaceAddr = 0;
+};
+
+}  // namespace AscendC
+
 namespace AscendC::vinci_detail {
+
+// A copy of a base block of results from L0C, by the program: where to, the block, its DataCopyOutParams, and what
+// SetUserDefInfo and SetSelfDefineData have said.
+using MatmulCopyOut = void (*)(const __gm__ void*, const LocalTensor<int8_t>&, const void*, uint64_t, uint64_t);
 
 // A copy of the program's own of a base block to L1: where to, the whole matrix, the number of the block along m and k
 // (k and n), its sizes, and what SetUserDefInfo and SetSelfDefineData have said.
@@ -23,6 +57,7 @@ struct MatmulWork {
   uint64_t sparse_index = 0;                            // of B: the address of the indices of its weights
   uint32_t index_rows = 0;                              // of all of them, whole fractals
   MatmulCopyIn copy_a = nullptr, copy_b = nullptr;
+  MatmulCopyOut copy_out = nullptr;
   uint64_t user_info = 0, user_data = 0;
   uint64_t version = 0;  // of the matrices: pieces in L1 are good for one
 

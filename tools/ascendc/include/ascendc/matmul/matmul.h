@@ -10,11 +10,10 @@
 // it has the AIC compute. Documentation: Ascend C API, high-level API, Matmul.
 namespace AscendC {
 
-// Functions of the program for copies of base blocks to L1.
+// Functions of the program for copies of base blocks from L0C to global memory, and to L1.
 template <auto DataCopyOut = nullptr, auto CopyA1 = nullptr, auto CopyB1 = nullptr>
 struct MatmulCallBackFunc {
-  static_assert(std::is_null_pointer_v<decltype(DataCopyOut)>,
-                "MatmulCallBackFunc with a function for results is not supported by Vinci");
+  static constexpr vinci_detail::MatmulCopyOut kCopyOut = DataCopyOut;
   static constexpr vinci_detail::MatmulCopyIn kCopyA = CopyA1, kCopyB = CopyB1;
 };
 
@@ -61,6 +60,7 @@ class MatmulImpl {
     work_.tiling = t;
     work_.copy_a = CallBack::kCopyA;
     work_.copy_b = CallBack::kCopyB;
+    work_.copy_out = CallBack::kCopyOut;
     work_.m = Unsigned(t.singleCoreM);
     work_.n = Unsigned(t.singleCoreN);
     work_.k = Unsigned(t.singleCoreK);

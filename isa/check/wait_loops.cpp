@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "isa/check/wait_loops.h"
+
+#include <algorithm>
+
+#include "isa/insns/system.h"
+
+namespace vinci::isa::check {
+
+const WaitLoops::Loop& WaitLoops::at(const Code& code, u32 pc) {
+  const auto [it, fresh] = known_[&code].try_emplace(pc);
+  if (fresh) it->second = find(code, pc);
+  return it->second;
+}
+
+WaitLoops::Loop WaitLoops::find(const Code& code, u32 pc) {
+  constexpr u32 kNone = ~u32{0};
+  constexpr u32 kReach = 64;  // instructions of such a loop behind the load
+  const u8 loaded = code[pc].written;
+  u32 known = loaded == CodeInst::kNoRegister ? 0 : u32{1} << loaded;  // registers that come from the load
+  u32 exit = kNone;                                                   // where a branch on one of them leaves to
+  bool latest = true;                                                 // no other load has come
+  for (u32 at = pc + 1; at < std::min(code.size(), pc + kReach); ++at) {
+    const CodeInst& inst = code[at];
+    if (inst.row->opcode == insn::Nop::opcode) {
+      const auto& nop = args_of<insn::Nop>(inst.args);
+      if (nop.awaited != 0 && latest) return {nop.counted != 0 ? Kind::again : Kind::mark, 0};
+      continue;
+    }
+    if (inst.row->role == Role::end) break;
+    const bool asks = (inst.sources & known) != 0;
+    if (inst.branches) {
+      const bool always = inst.sources == 0;
+      if (inst.target <= pc && (asks || (always && exit != kNone && exit > at)))
+        return {Kind::loop, inst.target};
+      if (always) break;
+      if (asks && inst.target > at) exit = inst.target;
+      continue;
+    }
+    if (inst.written == CodeInst::kNoRegister) continue;
+    latest = latest && inst.row->footprint == nullptr;
+    const u32 bit = u32{1} << inst.written;
+    known = asks ? known | bit : known & ~bit;
+  }
+  return {};
+}
+
+}  // namespace vinci::isa::check

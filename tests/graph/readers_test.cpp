@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include "tools/graph/import/readers.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <string>
+
+#include "isa/base/error.h"
+#include "isa/base/random.h"
+#include "tools/graph/import/import.h"
+#include "tools/graph/ops/run.h"
+
+// Operators that are read as several nodes: their value is that of the formula in ONNX's or onnxruntime's documents.
+namespace vinci::graph {
+namespace {
+
+struct OneNode {
+  std::string domain, op;
+  std::vector<Array> inputs;  // one without elements is absent
+  Attributes attributes = {};
+  usize outputs = 1;
+  i64 opset = 21;
+};
+
+Array random_array(Dims dims, u64 seed, DataType type = DataType::f32) {
+  Random random(seed);
+  Array a(type, std::move(dims));
+  for (double& v : a.values)
+    v = is_float(type) ? static_cast<double>(random.uniform()) : std::floor(random.uniform() * 100);
+  a.round();
+  return a;
+}
+const Array kAbsent(DataType::f32, {0});
+
+std::vector<Array> value_of(const OneNode& node) {
+  Model model;
+  model.opsets[""] = node.opset;
+  model.opsets["com.microsoft"] = 1;
+  model.graph.name = "g";
+  ModelNode n{.name = "n",
+              .domain = node.domain,
+              .op = node.op,
+              .inputs = {},
+              .outputs = {},
+              .attributes = node.attributes,
+              .bodies = {}};
+  std::vector<Array> given;
+  for (usize i = 0; i < node.inputs.size(); ++i) {
+    const Array& a = node.inputs[i];
+    n.inputs.push_back(a.size() == 0 ? "" : "x" + std::to_string(i));
+    if (a.size() == 0) continue;
+    model.graph.inputs.push_back({.name = n.inputs.back(), .type = a.type, .shape = Shape(a.dims)});
+    given.push_back(a);
+  }
+  for (usize i = 0; i < node.outputs; ++i) {
+    n.outputs.push_back(i == 1 || i == 2 ? "" : "y" + std::to_string(i));
+    if (!n.outputs.back().empty()) model.graph.outputs.push_back({.name = n.outputs.back()});
+  }
+  model.graph.nodes = {n};
+  return run(*import_model(model), given);
+}
+
+void expect_near(const Array& got, const Dims& dims, const std::function<double(usize)>& wanted) {
+  ASSERT_EQ(got.dims, dims);
+  for (usize i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got.values[i], wanted(i), 1e-5 * (1 + std::abs(wanted(i)))) << i;
+}
+
+double gelu(double v) { return v * (1 + std::erf(v / std::sqrt(2.0))) / 2; }
+double tanh_gelu(double v) {
+  return v / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v)));
+}
+double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
+
+TEST(Readers, FunctionsOfAnElement) {
+  const Array x = random_array({3, 8}, 1), b = random_array({8}, 2);
+  const auto at = [&](usize i) { return x.values[i]; };
+  const auto sum = [&](usize i) { return x.values[i] + b.values[i % 8]; };
+  struct Case {
+    OneNode node;
+    std::function<double(usize)> wanted;
+  };
+  for (const Case& c : {
+           Case{{"", "Gelu", {x}}, [&](usize i) { return gelu(at(i)); }},
+           Case{{"", "Gelu", {x}, {{"approximate", std::string("tanh")}}}, [&](usize i) { return tanh_gelu(at(i)); }},
+           Case{{"", "Mish", {x}}, [&](usize i) { return at(i) * std::tanh(std::log1p(std::exp(at(i)))); }},
+           Case{{"", "Swish", {x}}, [&](usize i) { return at(i) * sigmoid(at(i)); }},
+           Case{{"com.microsoft", "Gelu", {x}}, [&](usize i) { return gelu(at(i)); }},
+           Case{{"com.microsoft", "FastGelu", {x, b}}, [&](usize i) { return tanh_gelu(sum(i)); }},
+           Case{{"com.microsoft", "BiasGelu", {x, b}}, [&](usize i) { return gelu(sum(i)); }},
+           Case{{"com.microsoft", "QuickGelu", {x}}, [&](usize i) { return at(i) * sigmoid(1.702 * at(i)); }},
+       }) {
+    SCOPED_TRACE(c.node.op);
+    expect_near(value_of(c.node)[0], x.dims, c.wanted);
+  }
+  EXPECT_THROW(value_of({"", "Gelu", {x}, {{"approximate", std::string("cubic")}}}), Error);
+}
+
+struct Moments {
+  double mean = 0, variance = 0, squares = 0;
+};
+Moments moments_of(const Array& a, usize from, usize count) {
+  Moments m;
+  for (usize i = from; i < from + count; ++i)
+    m.mean += a.values[i] / static_cast<double>(count);
+  for (usize i = from; i < from + count; ++i) {
+    m.variance += (a.values[i] - m.mean) * (a.values[i] - m.mean) / static_cast<double>(count);
+    m.squares += a.values[i] * a.values[i] / static_cast<double>(count);
+  }
+  return m;
+}
+
+// Scale and offset are those of groups before version 21, of channels from then on.
+TEST(Readers, GroupNormalization) {
+  const Array x = random_array({2, 6, 4, 3}, 3);
+  for (const bool by_group : {true, false}) {
+    const Array scale = random_array({by_group ? 3 : 6}, 4), offset = random_array({by_group ? 3 : 6}, 5);
+    const OneNode node{"", "GroupNormalization", {x, scale, offset}, {{"num_groups", i64{3}}, {"epsilon", 1e-3}}};
+    expect_near(value_of(node)[0], x.dims, [&](usize i) {
+      const usize group = i / 24, channel = i / 12 % 6, which = by_group ? channel / 2 : channel;
+      const Moments m = moments_of(x, group * 24, 24);
+      return (x.values[i] - m.mean) / std::sqrt(m.variance + 1e-3) * scale.values[which] + offset.values[which];
+    });
+  }
+  const Array three = random_array({3}, 4);
+  EXPECT_THROW(value_of({"", "GroupNormalization", {x, three, three}, {{"num_groups", i64{4}}}}), Error);
+}
+
+TEST(Readers, NormsOfRows) {
+  const Array x = random_array({2, 5, 8}, 6), skip = random_array({2, 5, 8}, 7);
+  const Array scale = random_array({8}, 8), offset = random_array({8}, 9), bias = random_array({8}, 10);
+  Array sum = x, biased = x;
+  for (usize i = 0; i < x.size(); ++i) {
+    sum.values[i] += skip.values[i];
+    biased.values[i] = sum.values[i] + bias.values[i % 8];
+  }
+  const auto rms = [&](const Array& a, usize i, double epsilon) {
+    return a.values[i] / std::sqrt(moments_of(a, i / 8 * 8, 8).squares + epsilon) * scale.values[i % 8];
+  };
+  for (const char* const op : {"RMSNormalization", "SimplifiedLayerNormalization"})
+    expect_near(value_of({"", op, {x, scale}})[0], x.dims, [&](usize i) { return rms(x, i, 1e-5); });
+  const std::vector<Array> simple =
+      value_of({"com.microsoft", "SkipSimplifiedLayerNormalization", {x, skip, scale}, {{"epsilon", 1e-4}}, 4});
+  expect_near(simple[0], x.dims, [&](usize i) { return rms(sum, i, 1e-4); });
+  expect_near(simple[1], x.dims, [&](usize i) { return sum.values[i]; });
+  const std::vector<Array> full =
+      value_of({"com.microsoft", "SkipLayerNormalization", {x, skip, scale, offset, bias}, {{"epsilon", 1e-4}}, 4});
+  expect_near(full[0], x.dims, [&](usize i) {
+    const Moments m = moments_of(biased, i / 8 * 8, 8);
+    return (biased.values[i] - m.mean) / std::sqrt(m.variance + 1e-4) * scale.values[i % 8] + offset.values[i % 8];
+  });
+  expect_near(full[1], x.dims, [&](usize i) { return biased.values[i]; });
+}
+
+TEST(Readers, FusedProducts) {
+  const Array a = random_array({3, 4}, 11), b = random_array({5, 3}, 12), c = random_array({5}, 13);
+  const auto product = [&](usize i) {  // a' * b'
+    double sum = 0;
+    for (usize k = 0; k < 3; ++k)
+      sum += a.values[k * 4 + i / 5] * b.values[i % 5 * 3 + k];
+    return sum;
+  };
+  expect_near(
+      value_of({"com.microsoft", "FusedMatMul", {a, b}, {{"transA", i64{1}}, {"transB", i64{1}}, {"alpha", 0.5}}})[0],
+      {4, 5}, [&](usize i) { return product(i) / 2; });
+  expect_near(value_of({"com.microsoft",
+                        "FusedGemm",
+                        {a, b, c},
+                        {{"transA", i64{1}},
+                         {"transB", i64{1}},
+                         {"activation", std::string("LeakyRelu")},
+                         {"activation_alpha", 0.1}}})[0],
+              {4, 5}, [&](usize i) {
+                const double v = product(i) + c.values[i % 5];
+                return v < 0 ? 0.1 * v : v;
+              });
+  const Array map = random_array({1, 2, 3, 3}, 14), weights = random_array({2, 2, 1, 1}, 15);
+  expect_near(value_of({"com.microsoft", "FusedConv", {map, weights}, {{"activation", std::string("Relu")}}})[0],
+              {1, 2, 3, 3}, [&](usize i) {
+                return std::max(0.0, map.values[i % 9] * weights.values[i / 9 * 2] +
+                                         map.values[9 + i % 9] * weights.values[i / 9 * 2 + 1]);
+              });
+  EXPECT_THROW(value_of({"com.microsoft", "FusedGemm", {a, b, c}, {{"activation", std::string("Cosine")}}}), Error);
+}
+
+Array number(DataType type, double v) { return Array(type, {}, {v}); }
+
+TEST(Readers, QuantisedNodes) {
+  const Array a = random_array({4, 6}, 16, DataType::u8), b = random_array({4, 6}, 17, DataType::u8);
+  const auto scale = [](double v) { return number(DataType::f32, v); };
+  const auto zero = [](double v) { return number(DataType::u8, v); };
+  const std::vector<Array> in{a, scale(0.5), zero(3), b, scale(0.25), zero(7), scale(0.125), zero(100)};
+  const auto quantised = [](double v) { return std::clamp(std::nearbyint(v / 0.125) + 100, 0.0, 255.0); };
+  expect_near(value_of({"com.microsoft", "QLinearAdd", in})[0], a.dims,
+              [&](usize i) { return quantised((a.values[i] - 3) * 0.5 + (b.values[i] - 7) * 0.25); });
+  const Array rows = random_array({3, 4}, 18, DataType::u8), weights = random_array({4, 5}, 19, DataType::i8);
+  const Array bias = random_array({5}, 20);
+  expect_near(value_of({"com.microsoft",
+                        "MatMulIntegerToFloat",
+                        {rows, weights, scale(0.5), scale(0.25), zero(9), kAbsent, bias}})[0],
+              {3, 5}, [&](usize i) {
+                double sum = 0;
+                for (usize k = 0; k < 4; ++k)
+                  sum += (rows.values[i / 5 * 4 + k] - 9) * weights.values[k * 5 + i % 5];
+                return sum * 0.125 + bias.values[i % 5];
+              });
+}
+
+// Two heads of 3 elements, 4 tokens; the last one is masked in the second sentence.
+TEST(Readers, Attention) {
+  constexpr usize kTokens = 4, kHeads = 2, kWidth = 3, kAll = kHeads * kWidth;
+  const Array q = random_array({2, 4, 6}, 21), k = random_array({2, 4, 6}, 22), v = random_array({2, 4, 6}, 23);
+  Array mask(DataType::i32, {2, 4}, {1, 1, 1, 1, 1, 1, 1, 0});
+  const auto wanted = [&](usize i) {
+    const usize batch = i / (kTokens * kAll), row = i / kAll % kTokens, head = i % kAll / kWidth, element = i % kWidth;
+    const auto at = [&](const Array& a, usize token, usize e) {
+      return a.values[(batch * kTokens + token) * kAll + head * kWidth + e];
+    };
+    double total = 0, sum = 0;
+    for (usize t = 0; t < kTokens; ++t) {
+      double score = mask.values[batch * kTokens + t] == 0 ? -10000 : 0;
+      for (usize e = 0; e < kWidth; ++e)
+        score += at(q, row, e) * at(k, t, e) / std::sqrt(3.0);
+      total += std::exp(score);
+      sum += std::exp(score) * at(v, t, element);
+    }
+    return sum / total;
+  };
+  expect_near(value_of({"com.microsoft", "MultiHeadAttention", {q, k, v, kAbsent, mask}, {{"num_heads", i64{2}}}})[0],
+              q.dims, wanted);
+  // The same from one tensor: the weights pick its thirds.
+  Array x(DataType::f32, {2, 4, 18}), pick(DataType::f32, {18, 18});
+  for (usize row = 0; row < 8; ++row) {
+    for (usize e = 0; e < 6; ++e) {
+      x.values[row * 18 + e] = q.values[row * 6 + e];
+      x.values[row * 18 + 6 + e] = k.values[row * 6 + e];
+      x.values[row * 18 + 12 + e] = v.values[row * 6 + e];
+    }
+  }
+  for (usize i = 0; i < 18; ++i)
+    pick.values[i * 19] = 1;
+  expect_near(
+      value_of({"com.microsoft", "Attention", {x, pick, Array(DataType::f32, {18}), mask}, {{"num_heads", i64{2}}}})[0],
+      q.dims, wanted);
+}
+
+TEST(Readers, RotaryEmbedding) {
+  constexpr usize kTokens = 3, kHeads = 2, kWidth = 4;
+  const Array x = random_array({1, 3, 8}, 24), cosines = random_array({5, 2}, 25), sines = random_array({5, 2}, 26);
+  const Array positions(DataType::i64, {1, 3}, {4, 0, 2});
+  for (const bool interleaved : {false, true}) {
+    const OneNode node{"com.microsoft",
+                       "RotaryEmbedding",
+                       {x, positions, cosines, sines},
+                       {{"num_heads", i64{2}}, {"interleaved", i64{interleaved}}}};
+    expect_near(value_of(node)[0], x.dims, [&](usize i) {
+      const usize token = i / (kHeads * kWidth) % kTokens, e = i % kWidth, base = i - e;
+      const usize pair = interleaved ? e / 2 : e % 2, side = interleaved ? e % 2 : e / 2;
+      const auto angle = static_cast<usize>(positions.values[token]) * 2 + pair;
+      const double a = x.values[base + (interleaved ? 2 * pair : pair)];
+      const double b = x.values[base + (interleaved ? 2 * pair + 1 : pair + 2)];
+      return side == 0 ? a * cosines.values[angle] - b * sines.values[angle]
+                       : a * sines.values[angle] + b * cosines.values[angle];
+    });
+  }
+}
+
+}  // namespace
+}  // namespace vinci::graph
