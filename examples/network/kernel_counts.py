@@ -23,7 +23,8 @@ HERE = pathlib.Path(__file__).parent
 BEGIN, END = "<!-- kernel counts: written by examples/network/kernel_counts.py -->", "<!-- end of kernel counts -->"
 SWITCHES = {
     "all": "",
-    "without UB fusion": "TbeConv2DEltwiseFusionPass:off;TbeMatmulElemwiseFusionPass:off;TbeEltwiseFusionPass:off",
+    "without UB fusion": "TbeConv2DEltwiseFusionPass:off;TbeMatmulElemwiseFusionPass:off;"
+                         "MatmulConfusiontransposeUbFusion:off;TbeEltwiseFusionPass:off",
     "without TbeEltwiseFusionPass": "TbeEltwiseFusionPass:off",
 }
 

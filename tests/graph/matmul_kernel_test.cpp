@@ -74,8 +74,157 @@ TEST_P(MatmulKernels, ABiasThatIsAddedBehind) {
   const Network network = compiled(net, net.node("Relu", {net.node("Add", {net.weights({96}, 1), product})}));
   checked(network);
   race_free(network);
-  // The Relu is FIXPIPE's, or with the Cast behind it a task of its own.
+  // The Relu is FIXPIPE's, or of the epilogue of a joint core.
   EXPECT_EQ(network.nodes.size(), 3U);
+}
+
+// Networks of one product with something behind it, on f16.
+struct Behind {
+  std::string_view name;
+  Value* (*build)(Net& net);
+  bool fixpipe = false;  // the split core does it too
+};
+Value* product(Net& net, const Dims& a, const Dims& b, bool bias = false) {
+  std::vector<Value*> operands{net.input(a, DataType::f16)};
+  const auto k = static_cast<double>(b[b.size() - 2]);
+  if (b.size() > 2) {
+    operands.push_back(net.input(b, DataType::f16));
+  } else {
+    operands.push_back(net.weights(b, k));
+  }
+  if (bias) operands.push_back(net.weights({b.back()}, 1));
+  return net.node("BatchMatMulV2", operands);
+}
+Value* moved(Net& net, Value* x, const std::vector<i64>& shape, std::vector<i64> perm) {
+  return net.node("TransposeD", {net.node("Reshape", {x, net.integers(shape)})}, {{"perm", std::move(perm)}});
+}
+const std::vector<Behind> kBehind{
+    {"relu",
+     [](Net& net) {
+       return net.node("Relu", {product(net, {70, 64}, {64, 96})});
+     },
+     true},
+    {"gelu",
+     [](Net& net) {
+       return net.node("Gelu", {product(net, {100, 48}, {48, 208}, true)});
+     }},
+    {"sum",
+     [](Net& net) {
+       return net.node("Add", {net.input({2, 50, 96}, DataType::f16), product(net, {2, 50, 64}, {64, 96}, true)});
+     }},
+    // The operand of the product too.
+    {"residual",
+     [](Net& net) {
+       Value* const x = net.input({83, 96}, DataType::f16);
+       return net.node("Add", {net.node("BatchMatMulV2", {x, net.weights({96, 96}, 96)}), x});
+     }},
+    {"chain",
+     [](Net& net) {
+       Value* const x = product(net, {45, 64}, {64, 144});
+       Value* const gate = net.node("Sigmoid", {x});
+       Value* const y = net.node("Mul", {net.node("Mul", {gate, x}), net.input({45, 144}, DataType::f16)});
+       return net.node("Maximum", {y, net.number(-0.5)});
+     }},
+    // Scores: a scale, a bias for each head, a mask for each sentence.
+    {"scores",
+     [](Net& net) {
+       Value* const x = product(net, {2, 3, 20, 32}, {2, 3, 32, 48});
+       Value* const y = net.node("Add", {net.node("Mul", {x, net.number(0.2)}), net.input({3, 20, 48}, DataType::f16)});
+       return net.node("Add", {y, net.input({2, 1, 1, 48}, DataType::f16)});
+     }},
+    {"row",
+     [](Net& net) {
+       return net.node("Mul", {product(net, {50, 64}, {64, 96}), net.input({96}, DataType::f16)});
+     }},
+    {"heads",
+     [](Net& net) {
+       return moved(net, product(net, {2, 37, 64}, {64, 96}, true), {2, 37, 3, 32}, {0, 2, 1, 3});
+     }},
+    {"together",
+     [](Net& net) {
+       return net.node("TransposeD", {product(net, {2, 3, 21, 32}, {2, 3, 32, 32})},
+                       {{"perm", std::vector<i64>{0, 2, 1, 3}}});
+     }},
+    {"windows",
+     [](Net& net) {
+       Value* const x = net.node("Relu", {product(net, {96, 32}, {32, 48})});
+       return moved(net, x, {2, 4, 3, 4, 48}, {0, 2, 1, 3, 4});
+     }},
+};
+
+class Epilogues : public MatmulKernels {};
+
+// In one task on a joint core, with each tiling that is offered and with small tiles, which repeat all slots.
+TEST_P(Epilogues, AreRightWithEachTiling) {
+  for (const Behind& behind : kBehind) {
+    SCOPED_TRACE(behind.name);
+    Net net;
+    net.output(behind.build(net));
+    Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+    if (joint() || behind.fixpipe) {
+      ASSERT_EQ(network.nodes.size(), 1U);
+    } else {
+      EXPECT_GT(network.nodes.size(), 1U);
+      continue;
+    }
+    CompiledNode& node = network.nodes[0];
+    const Group group(*node.node);
+    std::vector<Tiling> tilings = node.kernel->tilings(group, network.chip);
+    Tiling small = tilings[0];
+    small["m"] = 16;
+    small["n"] = 32;
+    if (small.contains("chunk")) small["chunk"] = 16;
+    tilings.push_back(small);
+    small.erase("ub");
+    tilings.push_back(small);
+    for (const Tiling& tiling : tilings) {
+      SCOPED_TRACE(text(tiling));
+      node.tiling = tiling;
+      node.program = node.kernel->build(group, network.chip, tiling);
+      EXPECT_LE(node.kernel->footprint(group, network.chip, tiling).ub, network.chip.core.buffers.ub);
+      checked(network);
+      race_free(network);
+    }
+  }
+}
+
+// A pass that is off leaves the nodes apart.
+TEST_P(Epilogues, AreSwitched) {
+  for (const Behind& behind : kBehind) {
+    SCOPED_TRACE(behind.name);
+    Net net;
+    net.output(behind.build(net));
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                    {.switches = {.passes = {{"TbeMatmulElemwiseFusionPass", false},
+                                                             {"MatmulConfusiontransposeUbFusion", false}}}});
+    EXPECT_GT(network.nodes.size(), 1U);
+  }
+}
+
+// What tiles do not have stays a task.
+TEST_P(Epilogues, LeaveWhatTheyCannotDo) {
+  const std::vector<Behind> cases{
+      {"a number for each row",
+       [](Net& net) {
+         return net.node("Mul", {product(net, {48, 64}, {64, 96}), net.input({48, 1}, DataType::f16)});
+       }},
+      {"columns apart",
+       [](Net& net) {
+         return net.node("TransposeD", {product(net, {48, 64}, {64, 96})}, {{"perm", std::vector<i64>{1, 0}}});
+       }},
+      {"two users", [](Net& net) {
+         Value* const x = product(net, {48, 64}, {64, 96});
+         net.output(x);
+         return net.node("Relu", {x});
+       }}};
+  for (const Behind& behind : cases) {
+    SCOPED_TRACE(behind.name);
+    Net net;
+    net.output(behind.build(net));
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+    EXPECT_GT(network.nodes.size(), 1U);
+    checked(network);
+  }
 }
 
 // Rows of 17 and 33 elements between two products: on a joint core they keep the columns that fill their blocks.
@@ -112,6 +261,7 @@ TEST_P(MatmulKernels, AttentionOverRowsThatFillNoBlocks) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Chips, Epilogues, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 class TypedMatmuls : public MatmulKernels {
  protected:
   // As it is, without passes that change types.

@@ -119,6 +119,53 @@ TEST_P(MoveKernels, DepthAndSpace) {
   check(net, net.node("SpaceToDepth", {net.input({2, 3, 4, 6})}, {{"blocksize", i64{2}}}));
 }
 
+// Columns of rows that fill no blocks: on a joint core by transposes of 16 streams of rows, by all cores.
+TEST_P(MoveKernels, ColumnsOfManyRows) {
+  const auto slice = [](Net& net, Value* x, i64 from, i64 to) {
+    return net.node("StridedSliceV2",
+                    {x, net.integers({from}), net.integers({to}), net.integers({-1}), net.integers({1})});
+  };
+  const std::vector<std::pair<std::string_view, Value* (*)(Net&, decltype(slice)&)>> cases{
+      {"pieces",
+       [](Net& net, decltype(slice)&) {
+         return net.node("ConcatD",
+                         {net.input({3, 300, 2}, DataType::f16), net.input({3, 300, 5}, DataType::f16),
+                          net.input({3, 300, 80}, DataType::f16)},
+                         {{"axis", i64{2}}});
+       }},
+      {"a pair twice",
+       [](Net& net, decltype(slice)&) {
+         Value* const x = net.input({512, 3}, DataType::f16);
+         return net.node("ConcatD", {x, net.input({512, 1}, DataType::f16), x}, {{"axis", i64{1}}});
+       }},
+      {"first columns",
+       [](Net& net, decltype(slice)& s) {
+         return s(net, net.input({3, 20, 20, 85}, DataType::f16), 0, 2);
+       }},
+      {"one column",
+       [](Net& net, decltype(slice)& s) {
+         return s(net, net.input({1000, 85}, DataType::f16), 4, 5);
+       }},
+      {"last columns",
+       [](Net& net, decltype(slice)& s) {
+         return s(net, net.input({256, 270}, DataType::f16), 4, 270);
+       }},
+  };
+  for (const auto& [name, build] : cases) {
+    SCOPED_TRACE(name);
+    Net net;
+    net.output(build(net, slice));
+    const config::ChipConfig chip = config::load_chip(GetParam());
+    const Network network = compile(std::move(net.owned), chip);
+    ASSERT_EQ(network.nodes.size(), 1U);
+    const bool by_columns = network.nodes[0].kernel->name == "move_columns";
+    EXPECT_EQ(by_columns, is_joint(chip) && name != "last columns") << network.nodes[0].kernel->name;
+    for (const NodeCheck& row : checked(network))
+      EXPECT_EQ(row.error, 0);
+    race_free(network);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Chips, MoveKernels, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 
 }  // namespace

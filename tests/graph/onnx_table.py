@@ -12,6 +12,9 @@ import re
 import subprocess
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "examples" / "network"))
+from documents import replace_table
+
 BEGIN, END = "<!-- node tests: written by tests/graph/onnx_table.py -->", "<!-- end of node tests -->"
 LINE = re.compile(r"^node tests on (.+): (\d+) right,(?: (\d+) without a task,)? (\d+) not supported; "
                   r"of the (\d+) of the measure (\d+) right$", re.MULTILINE)
@@ -38,10 +41,7 @@ def main():
         print(run.stdout[-3000:], file=sys.stderr)
         return 1
     if chosen.docs:
-        text = chosen.docs.read_text(encoding="utf-8")
-        before, rest = text.split(BEGIN)
-        body = "\n".join(lines)
-        chosen.docs.write_text(f"{before}{BEGIN}\n{body}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+        replace_table(chosen.docs, BEGIN, END, lines)
     return 0
 
 

@@ -87,7 +87,8 @@ inline void encoder_network(MapNet& net, i64 tokens) {
 inline void encoder_of_blocks(MapNet& net) { encoder_network(net, 48); }
 inline void encoder_of_197(MapNet& net) { encoder_network(net, 37); }
 
-// A product with Relu, one whose rows end inside a block, axes that are not the last ones, rows that are taken apart.
+// A product with Relu, one whose rows end inside a block, axes that are not the last ones, rows that are taken apart, a
+// constant that such rows share.
 inline void product_network(MapNet& net) {
   Value* const x = net.input({32, 64});
   Value* const wide = net.node("Relu", {net.node("BatchMatMulV2", {x, net.weights({64, 48}, 64)})});
@@ -95,6 +96,7 @@ inline void product_network(MapNet& net) {
   net.output(net.node("SoftmaxV2", {wide}, {{"axis", i64{0}}}));
   net.output(net.node("ReduceMean", {wide, net.integers({0})}));
   net.output(net.node("Abs", {net.node("GatherV2", {wide, net.integers({1, 3, 5})})}));
+  net.output(net.node("Mul", {net.input({4, 9, 5}), net.weights({9, 5}, 1)}));
 }
 
 // What folds away, and what is there twice.

@@ -34,6 +34,17 @@ void product_relu(MapNet& net) {
   Value* const x = net.input({256, 128}, DataType::f16);
   net.output(net.node("Relu", {net.node("BatchMatMulV2", {x, net.weights({128, 512}, 128)})}));
 }
+void product_sum(MapNet& net) {
+  Value* const x = net.input({256, 128}, DataType::f16);
+  Value* const product = net.node("BatchMatMulV2", {x, net.weights({128, 512}, 128)});
+  net.output(net.node("Add", {product, net.input({256, 512}, DataType::f16)}));
+}
+void product_heads(MapNet& net) {
+  Value* const x = net.input({256, 128}, DataType::f16);
+  Value* const product = net.node("BatchMatMulV2", {x, net.weights({128, 512}, 128)});
+  Value* const heads = net.node("Reshape", {product, net.integers({256, 8, 64})});
+  net.output(net.node("TransposeD", {heads}, {{"perm", std::vector<i64>{1, 0, 2}}}));
+}
 void product_bias(MapNet& net) {
   Value* const x = net.input({256, 128}, DataType::f16);
   net.output(net.node("Add", {net.node("BatchMatMulV2", {x, net.weights({128, 512}, 128)}), net.weights({512}, 1)}));
@@ -64,7 +75,9 @@ void gelu(MapNet& net) {
 const std::vector<Fusion> kFusions{
     {"conv_relu", "TbeConv2DEltwiseFusionPass", {}, conv_relu, 1, true, true},
     {"conv_add_relu", "TbeConv2DEltwiseFusionPass", {}, conv_add_relu, 1, false, true},
-    {"product_relu", "TbeMatmulElemwiseFusionPass", {}, product_relu, 1, true, false},
+    {"product_relu", "TbeMatmulElemwiseFusionPass", {}, product_relu, 1, true, true},
+    {"product_sum", "TbeMatmulElemwiseFusionPass", {}, product_sum, 1, false, true},
+    {"product_heads", "MatmulConfusiontransposeUbFusion", {}, product_heads, 1, false, true},
     {"chain", "TbeEltwiseFusionPass", {}, chain, 2, true, true},
     {"conv_norm", "ConvBatchnormFusionPass", {"TbeConv2DEltwiseFusionPass"}, conv_norm, 1, true, true},
     {"conv_bias", "AABiasaddConvFusion", {"TbeConv2DEltwiseFusionPass"}, conv_bias, 1, true, true},
@@ -115,7 +128,7 @@ struct Traffic {
   }
 };
 
-// A bias, or an operand of element-wise nodes that is repeated: each core reads it again, at most for each row.
+// A bias, or an operand of element-wise nodes that is repeated: each core reads it again.
 bool is_small(const Value& v, const Group& group) {
   const Shape &in = v.shape, &out = group.outputs()[0]->shape;
   if (in.elements() * 64 > out.elements()) return false;
@@ -135,12 +148,9 @@ Traffic of_tensors(const Group& group) {
 // The most that a task reads of its small operands.
 u64 of_small(const CompiledNode& node) {
   const Group group(*node.node);
-  const Shape& shape = group.outputs()[0]->shape;
-  const u64 rows = shape.rank() == 0 ? 1 : shape.elements() / static_cast<u64>(shape.dims().back());
   u64 out = 0;
   for (const Value* const v : group.inputs())
-    out +=
-        is_small(*v, group) ? align_up<u64>(stored_bytes(*v), 32) * std::max<u64>(rows, 32 * node.program.blocks) : 0;
+    out += is_small(*v, group) ? align_up<u64>(stored_bytes(*v), 32) * 32 * node.program.blocks : 0;
   return out;
 }
 
@@ -152,6 +162,46 @@ std::set<std::string> made(const Network& network) {
   }
   return out;
 }
+
+// An operand that is repeated for all rows: each core reads it once. One that some rows have: once for a tile.
+class RepeatedOperand : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(RepeatedOperand, IsReadOnceForManyRows) {
+  struct Case {
+    Dims shape, operand;
+    DataType type;
+    bool always;  // the same for all rows
+  };
+  for (const Case& c : {Case{{512, 256}, {256}, DataType::f16, true}, Case{{4, 100, 80}, {80}, DataType::f32, true},
+                        Case{{3, 4, 33, 50}, {50}, DataType::f16, true}, Case{{100, 9000}, {9000}, DataType::f16, true},
+                        Case{{4, 128, 256}, {4, 1, 256}, DataType::f16, false},
+                        Case{{3, 2, 50, 48}, {3, 1, 1, 48}, DataType::f32, false}}) {
+    SCOPED_TRACE(text(Shape(c.shape)));
+    const config::ChipConfig chip = config::load_chip(GetParam());
+    MapNet net;
+    Value* const x = net.input(c.shape, c.type);
+    net.output(net.node("Mul", {x, net.input(c.operand, c.type)}));
+    Network network = compile(std::move(net.owned), chip, {.precision = PrecisionMode::must_keep_origin_dtype});
+    ASSERT_EQ(network.nodes.size(), 1U);
+    CompiledNode& node = network.nodes[0];
+    const u64 whole = x->shape.elements() * info(c.type).bytes,
+              row = static_cast<u64>(c.shape.back()) * info(c.type).bytes;
+    for (const Tiling& tiling : node.kernel->tilings(Group(*node.node), chip)) {
+      SCOPED_TRACE(text(tiling));
+      node.tiling = tiling;
+      node.program = node.kernel->build(Group(*node.node), chip, tiling);
+      const u64 rows = x->shape.elements() / static_cast<u64>(c.shape.back());
+      const u64 times = c.always ? node.program.blocks : ceil_div<u64>(rows, static_cast<u64>(tiling.at("rows"))) * 2;
+      const u64 read = time_network(network).read_bytes;
+      EXPECT_GT(read, whole);
+      EXPECT_LE(read, align_up(whole, u64{32}) + rows * (row % 32 == 0 ? 0 : 32) + times * align_up(row, u64{32}));
+      for (const NodeCheck& check : check_nodes(network, random_inputs(*network.graph, 5)))
+        EXPECT_TRUE(check.right()) << check.error;
+      EXPECT_THAT(run_on_device(network).findings, ::testing::IsEmpty());
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Chips, RepeatedOperand, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 
 class FusionTraffic : public ::testing::TestWithParam<std::tuple<const char*, usize>> {};
 
@@ -199,8 +249,10 @@ TEST_P(FusionTraffic, IsThatOfTheTensorsInside) {
   u64 bytes = 0, uses = 0;
   for (const CompiledNode& n : apart.nodes) {
     const Group group(*n.node);
-    for (const Value* const v : group.inputs())
-      uses += inside.contains(v->name) && !is_small(*v, group) ? inside.at(v->name) : 0;
+    for (const Value* const v : group.inputs()) {
+      const std::string& stored = storage_of(v)->name;  // what a Reshape reads
+      uses += inside.contains(stored) && !is_small(*v, group) ? inside.at(stored) : 0;
+    }
   }
   for (const auto& [value, size] : inside)
     bytes += size;

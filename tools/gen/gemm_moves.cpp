@@ -98,7 +98,11 @@ void GemmMoves::store_tile() {
     out_.wait_flag(PipeId::MTE3, PipeId::V, ub_slot);
     out_.mul(dst, ub_slot, UB_SLOT);
     out_.add(dst, dst, UB_BASE);
-    if (p_.scaled) {  // a piece for each 16 columns, which have parameters of their own
+    if (results_in_columns() && !whole_m_) {
+      out_.sub(t0, tile_m1(), m1);
+      out_.shl(t0, t0, 4);
+      out_.copy_matrix_cc_to_ubuf(isa::Type::f32, dst, src, 0, n1, m1, 0, t0, 1);
+    } else if (p_.scaled) {  // a piece for each 16 columns, which have parameters of their own
       out_.set_deqscale(factors_at);
       out_.copy_matrix_cc_to_ubuf(isa::Type::s32, dst, src, 0, n1, m1, 0, 0, kVdeq16);
     } else {
@@ -107,9 +111,20 @@ void GemmMoves::store_tile() {
       out_.copy_matrix_cc_to_ubuf(sums, dst, src, 0, 1, t0, 0, 0, p_.out_f32 ? 0 : 1);
     }
     out_.set_flag(PipeId::V, PipeId::M, c_slot);
-    out_.set_flag(PipeId::V, PipeId::MTE3, ub_slot);
-    out_.comment("c_at: to be stored");
-    out_.mov(c_at, 1);
+    if (p_.epilogue != nullptr) {
+      out_.pipe_barrier(PipeId::V);
+      out_.comment("c_at: parts of the tile that have been worked on, or that it does not have, and 1");
+      out_.mov(c_at, 1);
+      if (!whole_n_) {
+        out_.add(t0, n, i64{t_.chunk} - 1);
+        out_.div(t0, t0, i64{t_.chunk});
+        out_.sub(c_at, static_cast<i64>(chunks()) + 1, t0);
+      }
+    } else {
+      out_.set_flag(PipeId::V, PipeId::MTE3, ub_slot);
+      out_.comment("c_at: to be stored");
+      out_.mov(c_at, 1);
+    }
   } else {
     if (p_.scaled) {
       out_.comment("the parameters of the columns, when FIXPIPE is through with those before");
@@ -129,13 +144,26 @@ void GemmMoves::store_from_ub() {
   const i64 blocks = out_bytes() * 16 / 32;  // 32 B blocks of a row of 16 results
   out_.sub(j, tile, step);
   place(j);
-  address_of_c(j);
+  if (p_.layout.empty()) address_of_c(j);
   extent(rows, M, m0, TILE_M);
+  if (!p_.layout.empty()) {
+    out_.wait_flag(PipeId::V, PipeId::MTE3, ub_slot);
+    out_.mul(dst, ub_slot, UB_SLOT);
+    out_.add(dst, dst, UB_BASE);
+    store_transposed();
+    out_.set_flag(PipeId::MTE3, PipeId::V, ub_slot);
+    turn(ub_slot, t_.ub_slots);
+    return;
+  }
   extent(j, N, n0, TILE_N);
   out_.add(j, j, 15);
   out_.shr(j, j, 4);
-  out_.add(t1, rows, 15);
-  out_.shr(t1, t1, 4);
+  if (results_in_columns()) {
+    out_.mov(t1, tile_m1());
+  } else {
+    out_.add(t1, rows, 15);
+    out_.shr(t1, t1, 4);
+  }
   out_.wait_flag(PipeId::V, PipeId::MTE3, ub_slot);
   out_.mul(dst, ub_slot, UB_SLOT);
   out_.add(dst, dst, UB_BASE);

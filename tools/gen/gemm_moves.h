@@ -26,12 +26,27 @@ class GemmMoves : protected GemmWriter {
   void store_tile();         // C out of L0C, on the joint core to UB
   void store_from_ub();      // joint core: the tile before `tile`
 
+  // Joint core: the epilogue (gemm_epilogue.cpp).
+  void clear_for_epilogue();
+  // The work on the tile before: one part of it with each step of k, so that the queue of V is never full and the loads
+  // of this tile go on; all that is left with the last step.
+  void work_on_tile();
   Reg factors_at;  // of the tile: in L1, or as DEQSCALE has it
 
  private:
   void to_nz(const Value& from, const Value& count, const Value& columns, const Value& pitch, const Value& column_rows);
   u32 quant_pre() const;
   void through_ub(const Part& x);
+  // Block columns of results in UB are as far apart as those of a whole tile.
+  bool results_in_columns() const { return p_.epilogue != nullptr || !p_.layout.empty(); }
+  u64 result_rows() const { return t_.tile_m; }
+  u64 operand_at(usize i) const;
+  u64 operand_bytes(usize i) const;  // of a slot
+  void load_operands();
+  u64 chunks() const { return t_.tile_n / t_.chunk; }
+  void work_on_columns(u64 first, u64 tile_at, u64 operand_slot);
+  void store_transposed();
+  void add_distance(Reg to, Reg of, const std::vector<GemmLayout::Axis>& axes);
 };
 
 }  // namespace vinci::gen

@@ -63,6 +63,7 @@ class GemmProgramWriter : GemmMoves {
     if (!joint_) return;
     each(t_.stage_slots, PipeId::MTE3, PipeId::MTE2);
     each(t_.ub_slots, PipeId::MTE3, PipeId::V);
+    if (p_.epilogue != nullptr && !p_.epilogue->operands.empty()) each(kOperandSlots, PipeId::V, PipeId::MTE2);
   }
 
   void prologue() {
@@ -86,6 +87,7 @@ class GemmProgramWriter : GemmMoves {
     if (t_.l1_slots == 2) out_.mov(left, NONE);
     out_.comment("every slot is free");
     each_slot([&](PipeId from, PipeId to, u32 slot) { out_.set_flag(from, to, slot); });
+    if (p_.epilogue != nullptr) clear_for_epilogue();
     if (p_.bias) load_table(arguments_.bias, bias_base_, p_.n * 4, joint_ ? PipeId::V : PipeId::MTE1, kBiasEvent);
     if (p_.scaled)
       load_table(arguments_.factors, factor_base_, p_.n * 8, joint_ ? PipeId::V : PipeId::FIX, kBiasEvent + 1);
@@ -184,6 +186,11 @@ class GemmProgramWriter : GemmMoves {
     out_.comment("the tile before goes out while the cube works on this one");
     out_.beq(c_at, 0, stored);
     const Target store = out_.here("store");
+    if (p_.epilogue != nullptr) {
+      work_on_tile();
+      // MTE3 fills L1 too: it must not wait for that work while the cube needs operands of this tile.
+      out_.blt(0, left, stored);
+    }
     store_from_ub();
     out_.mov(c_at, 0);
     out_.bge(tile, TILES, finish_);

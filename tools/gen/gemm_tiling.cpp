@@ -30,6 +30,28 @@ u32 round_down(u64 value, u64 unit) { return static_cast<u32>(value / unit * uni
 
 bool joint(const config::ChipConfig& chip) { return chip.vector_cores == 0; }
 
+// Joint core: fills in what the epilogue takes, as much at a time as leaves room for the rest; bytes of UB, or none
+// where it does not fit.
+std::optional<u64> fit_epilogue(GemmTiling& t, const GemmProblem& p, u64 ub) {
+  if (p.epilogue == nullptr) return 0;
+  constexpr u64 kEnough = 8192;  // results that an instruction of each pass should work on
+  const u64 bias = gemm_table_bytes(p), out = u64{t.tile_m} * t.tile_n * p.out_bytes();
+  const u32 most = std::clamp(round_down(kEnough / t.tile_m, kUnit), kUnit, t.tile_n);
+  for (const u64 stage : {kStage * 3 / 4, kStage / 2, kStage / 4}) {
+    // Two slots are worth more than few instructions: V then works on a tile while the one before goes out.
+    for (u32 slots = p.double_buffer ? 2 : 1; slots > 0; --slots) {
+      for (u32 chunk = most; chunk > 0; chunk -= kUnit) {
+        const u64 bytes = epilogue_bytes(*p.epilogue, t.tile_m, chunk);
+        if (t.tile_n % chunk != 0 || bias + bytes + slots * out + t.stage_slots * stage > ub) continue;
+        t.ub_slots = slots;
+        t.chunk = chunk;
+        return bytes;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 // Fills in what follows from tile_m and tile_n, but for k; false when they do not fit the buffers.
 bool fits(GemmTiling& t, const GemmProblem& p, const config::ChipConfig& chip) {
   const config::BufferSizes& b = chip.core.buffers;
@@ -37,9 +59,12 @@ bool fits(GemmTiling& t, const GemmProblem& p, const config::ChipConfig& chip) {
   if (acc > b.l0c) return false;
   t.l0c_slots = p.double_buffer && 2 * acc <= b.l0c ? 2 : 1;
   if (joint(chip)) {
-    const u64 out = u64{t.tile_m} * t.tile_n * p.out_bytes(), ub = b.ub - std::min<u64>(b.ub, gemm_table_bytes(p));
     t.stage_slots = p.double_buffer ? 2 : 1;
-    t.ub_slots = p.double_buffer && 2 * out + t.stage_slots * kStage <= ub ? 2 : 1;
+    const std::optional<u64> epilogue = fit_epilogue(t, p, b.ub);
+    if (!epilogue) return false;
+    const u64 out = u64{t.tile_m} * t.tile_n * p.out_bytes(),
+              ub = b.ub - std::min<u64>(b.ub, gemm_table_bytes(p) + *epilogue);
+    if (p.epilogue == nullptr) t.ub_slots = p.double_buffer && 2 * out + t.stage_slots * kStage <= ub ? 2 : 1;
     if (out * t.ub_slots > ub) return false;
     t.stage_bytes = round_down(std::min((ub - out * t.ub_slots) / t.stage_slots, kStage), 512);
     if (t.stage_bytes < kStage / 4) return false;
@@ -157,30 +182,44 @@ double estimate(const GemmTiling& t, const GemmProblem& p, const config::ChipCon
       std::max((m + n) * static_cast<double>(l1_k * in), requests * static_cast<double>(u64{l2.min_request}));
   const double step = std::max({a.port + b.port, requests * latency / chip.core.dma_requests,
                                 l2_bytes * t.blocks / (kL2Share * l2.slices * l2.slice_read.value)});
-  const double load = step * l1_steps;
+  double load = step * l1_steps;
   // Lines that a row of C covers in part are fetched first.
   const u64 c_row = std::min<u64>(t.tile_n, p.n) * p.out_bytes(), c_pitch = p.n * p.out_bytes();
   if (!joint(chip) && c_row != c_pitch && (c_row % u64{l2.line} != 0 || c_pitch % u64{l2.line} != 0))
     out = std::max(out, m * (hit + miss) * t.blocks / (l2.slices * l2.fetches));
 
   // The joint core: through UB, where MTE3 brings what goes in and what comes out.
-  double drain = 0, mte3 = 0;
+  double drain = 0, mte3 = 0, vector = 0;
   if (joint(chip)) {
     drain = m * n * kAccBytes / rate(move.l0c_to_ub);
     mte3 = (m + n) * k * in_bytes / rate(move.ub_to_l1) +
            l1_steps * (static_cast<double>(l1_k) + n) / p.c0() * move.ub_to_l1.startup + drain + out;
+    if (p.epilogue != nullptr) {
+      const double chunks = std::ceil(n / t.chunk), operands = static_cast<double>(p.epilogue->operands.size());
+      vector = drain + m * n / 128 * (p.epilogue->cycles + operands) + chunks * p.epilogue->once;
+      if (t.ub_slots == 1) vector += out;
+      load += static_cast<double>(p.epilogue->whole_operands()) *
+              (move.gm_to_ub.startup + m * n * in_bytes / rate(move.gm_to_ub));
+    }
   }
 
   const double first = step + miss + hit + (l0 + cube) / l0_steps;
-  if (!p.double_buffer) return waves * (load + l1_steps * latency + l0 + cube + (joint(chip) ? mte3 : out));
+  if (!p.double_buffer) return waves * (load + l1_steps * latency + l0 + cube + vector + (joint(chip) ? mte3 : out));
   // With one slot of L0C the next tile waits until it is empty, or with unit flags nearly.
   const double exposed = t.l0c_slots == 2 ? kHandOver
                          : joint(chip)    ? kHandOver + drain
                                           : kUnitFlags + std::max(0.0, out - cube / l0_steps);
-  return first + waves * (std::max({cube, load, l0, mte3, out}) + kShown * load + exposed) + out;
+  return first + waves * (std::max({cube, load, l0, mte3, out, vector}) + kShown * load + exposed) + vector + out;
 }
 
 }  // namespace
+
+bool fits_epilogue(const GemmProblem& p, const config::ChipConfig& chip) {
+  constexpr u64 kEdge = 128;
+  GemmTiling tile{.tile_m = static_cast<u32>(std::min(align_up<u64>(p.m, kUnit), kEdge)),
+                  .tile_n = static_cast<u32>(std::min(align_up<u64>(p.n, kUnit), kEdge))};
+  return fits(tile, p, chip);
+}
 
 std::vector<GemmTiling> choose_tilings(const GemmProblem& p, const config::ChipConfig& chip, usize most) {
   struct Choice {

@@ -2,16 +2,13 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "sim/config/chip_config.h"
+#include "tools/gen/gemm_epilogue.h"
 
 namespace vinci::gen {
-
-// Which matrix of an operand product `i` of a batch reads: i / below % count.
-struct GemmBatch {
-  u64 below = 1, count = 1;
-};
 
 // Types of A and B, and what the cube adds up: f32 for floats, s32 for integers. bf16 and f32 are of the split core.
 enum class GemmInput : u8 { f16, bf16, f32, s8, u8s8 };
@@ -33,6 +30,8 @@ struct GemmProblem {
   // Sums of integers meet a quantisation parameter (isa/sem/quant.h) for each column, 64 bits each, and become FP16, or
   // 8 bits on the split core.
   bool scaled = false, out_b8 = false;
+  std::shared_ptr<const GemmEpilogue> epilogue = nullptr;  // joint core, f16: work on a tile in UB
+  GemmLayout layout = {};  // joint core, f16: where results go; empty: to rows of C
 
   u32 in_bytes() const { return input_bytes(input); }
   u32 c0() const { return 32 / in_bytes(); }                      // elements of a block of 32 B
@@ -53,6 +52,7 @@ struct GemmTiling {
   u32 l1_slots = 2, l0_slots = 2, l0c_slots = 1;
   u32 ub_slots = 1;                      // joint core: of results in UB
   u32 stage_slots = 1, stage_bytes = 0;  // joint core: of rows in UB on their way to L1
+  u32 chunk = 0;                         // columns of a tile that the epilogue works on at a time; tile_n is a multiple
   u32 m_tiles = 1, n_tiles = 1, matrices = 1;
   u32 strip = 1;   // rows of tiles that are dealt to the cores column by column, before the next ones
   u32 blocks = 1;  // cores that get work
@@ -60,6 +60,9 @@ struct GemmTiling {
   u64 tiles_of_matrix() const { return u64{m_tiles} * n_tiles; }
   u64 tiles() const { return matrices * tiles_of_matrix(); }
 };
+
+// Whether a tile of 128 x 128, or the whole result, fits the buffers together with what its epilogue takes.
+bool fits_epilogue(const GemmProblem& problem, const config::ChipConfig& chip);
 
 // The tiling with the least estimated time on the chip's cube cores, from the rates of its cost lines and memory
 // (docs/gemm.md).

@@ -43,6 +43,7 @@ GemmWriter::GemmWriter(const GemmProblem& p, const GemmTiling& t, const GemmPitc
       bias_base_(joint_ ? u64{t.stage_bytes} * t.stage_slots + u64{t.tile_m} * t.tile_n * p.out_bytes() * t.ub_slots
                         : (u64{t.tile_m} + t.tile_n) * t.l1_k * p.in_bytes() * t.l1_slots),
       factor_base_(bias_base_ + gemm_bias_bytes(p)),
+      operands_base_(bias_base_ + gemm_table_bytes(p)),
       a_gm(out_.reg("a_gm")),
       b_gm(out_.reg("b_gm")),
       c_gm(out_.reg("c_gm")),

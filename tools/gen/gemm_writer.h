@@ -67,6 +67,7 @@ class GemmWriter {
   const Const M_TILES, N_TILES, L1A_SLOT, L1B_BASE, L1B_SLOT, L0A_SLOT, L0B_SLOT, L0C_SLOT;
   const Const STAGE, UB_BASE, UB_SLOT;  // joint core
   const u64 bias_base_, factor_base_;   // in L1, or UB of the joint core
+  const u64 operands_base_;             // of the epilogue, in UB
 
   const Reg a_gm, b_gm, c_gm, step, load_tile, load_k, load_slot, load_m, load_n, load_a, load_b, tile, left, l1_slot,
       c_at, m0, n0, kk, src, dst, j, t0, t1;

@@ -62,8 +62,10 @@ class RowElementwiseWriter {
         joint_(is_joint(chip)) {
     for (usize i = 0; i < group.inputs().size(); ++i) {
       const Value* const v = group.inputs()[i];
-      if (rows_.views[i].step == 0) ones_[v] = take(2 * ones_bytes());
-      place_[v] = take((rows_.views[i].step == 0 ? 1 : 2) * tile_bytes(v));
+      const RowView& view = rows_.views[i];
+      if (view.step == 0) ones_[v] = take(2 * ones_bytes());
+      if (repeated(view) && !tiles_.repeats_always(view)) one_row_[v] = take(2 * row_bytes(v));
+      place_[v] = take((in_slots(view) ? 2 : 1) * tile_bytes(v));
     }
     place_[out()] = take(2 * tile_bytes(out()));
     for (const auto* const list : {&group.inputs(), &group.outputs()}) {
@@ -86,9 +88,14 @@ class RowElementwiseWriter {
     pipeline.load = [&](isa::ProgramBuilder&, u32 slot) {
       for (usize i = 0; i < group_.inputs().size(); ++i) {
         const Value* const v = group_.inputs()[i];
-        const u64 at =
-            rows_.views[i].step == 0 ? ones_.at(v) + slot * ones_bytes() : place_.at(v) + slot * tile_bytes(v);
-        tiles_.load(p_, rows_.views[i], pointers_[i], at);
+        const RowView& view = rows_.views[i];
+        if (tiles_.repeats_always(view)) continue;
+        if (const auto row = one_row_.find(v); row != one_row_.end()) {
+          tiles_.load_row(p_, view, pointers_[i], row->second + slot * row_bytes(v));
+          continue;
+        }
+        const u64 at = view.step == 0 ? ones_.at(v) + slot * ones_bytes() : place_.at(v) + slot * tile_bytes(v);
+        tiles_.load(p_, view, pointers_[i], at);
       }
     };
     pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) { compute(slot); };
@@ -103,6 +110,19 @@ class RowElementwiseWriter {
   const Value* out() const { return group_.outputs()[0]; }
   u64 elements() const { return tiles_.rows() * tiles_.pitch(); }
   u64 tile_bytes(const Value* v) const { return elements() * element_bytes(v); }
+  u64 row_bytes(const Value* v) const { return tiles_.pitch() * element_bytes(v); }
+  // Whether tiles have one row of the operand for all of theirs.
+  bool repeated(const RowView& view) const {
+    return tiles_.repeats_always(view) || (tiles_.repeats(view) && tiles_.rows() > 1);
+  }
+  // Whether the tile in UB is what a copy loads, while the one before is computed with.
+  bool in_slots(const RowView& view) const { return view.step != 0 && !repeated(view); }
+  u64 slot_bytes(const Value* v) const {
+    const auto at = std::ranges::find(group_.inputs(), v);
+    const bool slots =
+        at == group_.inputs().end() || in_slots(rows_.views[static_cast<usize>(at - group_.inputs().begin())]);
+    return slots ? tile_bytes(v) : 0;
+  }
   u64 take(u64 bytes) {
     const u64 at = end_;
     end_ += align_up<u64>(bytes, 32);
@@ -117,21 +137,46 @@ class RowElementwiseWriter {
     if (tiles_.padded() || tiles_.columns() != tiles_.space().width || !ones_.empty())
       in_repeats(p_, false, align_up<u64>(scratch_at_, 256) / 2,
                  [&](u64 e, u64 n) { p_.vector_dup(Type::f16, e * 2, 0, n, 1, 1, 8, 8); });
+    load_repeated();
+  }
+
+  // Operands that are the same for all tiles, once: a row, and from it the rows of a tile.
+  void load_repeated() {
+    constexpr u32 kEvent = 2;  // the pipeline has those before
+    bool any = false;
+    for (usize i = 0; i < group_.inputs().size(); ++i) {
+      if (!tiles_.repeats_always(rows_.views[i])) continue;
+      if (!any) {
+        p_.pipe_barrier(PipeId::ALL);
+        tiles_.locate_first(p_);
+      }
+      any = true;
+      tiles_.load_row(p_, rows_.views[i], pointers_[i], place_.at(group_.inputs()[i]));
+    }
+    if (!any) return;
+    p_.hand_over(PipeId::MTE2, PipeId::V, kEvent);
+    for (usize i = 0; i < group_.inputs().size(); ++i) {
+      const Value* const v = group_.inputs()[i];
+      if (tiles_.repeats_always(rows_.views[i]))
+        repeat_row(p_, place_.at(v), place_.at(v), tiles_.rows(), row_bytes(v));
+    }
   }
 
   void compute(u32 slot) {
     if (!ones_.empty()) spread(slot);
+    for (const auto& [v, row] : one_row_)
+      repeat_row(p_, place_.at(v), row + slot * row_bytes(v), tiles_.rows(), row_bytes(v));
     const Addresses where = [&](const Value* v) {
       const Value* const outer = group_.resolve(v);
       if (const auto wide = as_f16_.find(outer); wide != as_f16_.end()) return wide->second;
       const auto found = place_.find(outer);
       if (found == place_.end()) return between_at_ + between_.of.at(v) * elements() * 4;
-      return found->second + (ones_.contains(outer) ? 0 : slot * tile_bytes(outer));
+      return found->second + slot * slot_bytes(outer);
     };
     const VectorPlace place{.at = where, .scratch = scratch_at_};
     const auto write = [&](u64 count) {
       for (const Value* const v : group_.inputs()) {
-        if (is_bytes(v)) widen_bytes(p_, v->type, as_f16_.at(v), place_.at(v) + slot * tile_bytes(v), count);
+        if (is_bytes(v)) widen_bytes(p_, v->type, as_f16_.at(v), place_.at(v) + slot * slot_bytes(v), count);
       }
       write_vector_nodes(p_, group_, 0, place, count);
       if (is_bytes(out()))
@@ -170,13 +215,15 @@ class RowElementwiseWriter {
   RowTiles tiles_;
   isa::ProgramBuilder p_;
   const Temporaries between_ = temporaries(group_, 0);
-  std::map<const Value*, u64> place_, ones_, as_f16_;
+  std::map<const Value*, u64> place_, ones_, one_row_, as_f16_;
   u64 end_ = 0, between_at_ = 0, numbers_at_ = 0, trash_at_ = 0, scratch_at_ = 0;
   const bool joint_;
   std::vector<Reg> pointers_;
 };
 
 }  // namespace
+
+u64 row_width(const Group& group) { return element_rows(group).space.width; }
 
 bool in_rows(const Group& group) {
   const Value& out = *group.outputs()[0];

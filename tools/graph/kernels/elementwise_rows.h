@@ -10,6 +10,8 @@
 // Element-wise nodes in ND some of whose operands are repeated to the shape of the result: tiles are rows.
 namespace vinci::graph {
 
+// Elements of the rows of the group.
+u64 row_width(const Group& group);
 bool in_rows(const Group& group);
 std::string rows_refuse(const Group& group, const config::ChipConfig& chip);
 std::vector<Tiling> row_elementwise_tilings(const Group& group, const config::ChipConfig& chip);

@@ -22,6 +22,12 @@ bool has_constant_operands(const Node& node) {
 
 }  // namespace
 
+bool is_view(const Node& node) {
+  static constexpr auto kTypes =
+      std::to_array<std::string_view>({"FlattenV2", "Reshape", "Squeeze", "TransposeD", "Unsqueeze"});
+  return std::ranges::find(kTypes, node.type) != kTypes.end();
+}
+
 Group::Group(const Node& node) : node_(&node) {
   if (node.type == "FusedOp") {
     for (const auto& inner : node.bodies.at(0)->nodes())
@@ -36,9 +42,19 @@ Group::Group(const Node& node) : node_(&node) {
                     std::ranges::any_of(n->inputs(), [&](const Value* o) { return resolve(o) == v; });
            });
   };
+  vector_end_ = nodes_.size();
+  if (nodes_[0]->type == "BatchMatMulV2") {
+    while (is_view(*nodes_[vector_end_ - 1]))
+      --vector_end_;
+  }
+  const auto is_constant_operand = [&](const Value* v) {
+    return v->constant && v->type == DataType::i64 && std::ranges::any_of(nodes_, [&](const Node* n) {
+             return has_constant_operands(*n) &&
+                    std::ranges::any_of(n->inputs(), [&](const Value* o) { return resolve(o) == v; });
+           });
+  };
   for (const Value* const v : node.inputs()) {
-    if (v == nullptr || is_number(v) || (v->constant && v->type == DataType::i64 && has_constant_operands(node)))
-      continue;
+    if (v == nullptr || is_number(v) || is_constant_operand(v)) continue;
     if (std::ranges::find(inputs_, v) != inputs_.end()) continue;
     inputs_.push_back(v);
   }

@@ -66,6 +66,7 @@ extern const Kernel kLongRowKernel;
 extern const Kernel kMapReductionKernel;
 extern const Kernel kMatmulKernel;
 extern const Kernel kMoveKernel;
+extern const Kernel kMoveColumnsKernel;
 extern const Kernel kMoveElementsKernel;
 extern const Kernel kPoolingKernel;
 extern const Kernel kQuantiseMapKernel;

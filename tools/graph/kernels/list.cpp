@@ -13,7 +13,7 @@ namespace vinci::graph {
 std::span<const Kernel> all_kernels() {
   static const std::array kKernels{kConvolutionKernel, kMatmulKernel,    kPoolingKernel, kMapReductionKernel,
                                    kQuantiseMapKernel, kReductionKernel, kSoftmaxKernel, kLayerNormKernel,
-                                   kLongRowKernel,     kTransDataKernel, kMoveKernel,    kMoveElementsKernel,
+                                   kLongRowKernel,     kTransDataKernel, kMoveColumnsKernel, kMoveKernel,    kMoveElementsKernel,
                                    kElementwiseKernel, kScalarKernel};
   return kKernels;
 }

@@ -8,34 +8,17 @@
 
 #include "tools/gen/gemm_program.h"
 #include "tools/graph/kernels/kernel.h"
+#include "tools/graph/kernels/matmul_epilogue.h"
 
 // Products of matrices in ND, by the GEMM of tools/gen: batches, B transposed, a bias; on the split core with Relu, by
-// FIXPIPE. Operands are f16, on the split core bf16 or f32, or bytes with B transposed, whose sums are i32:
+// FIXPIPE; on the joint core with element-wise nodes, and a transpose that moves whole blocks. Operands are f16, on the split core bf16 or f32, or bytes with B transposed, whose sums are i32:
 // AscendDequant behind them makes f16 of these, AscendRequant bytes (split core), on their way out of L0C.
 namespace vinci::graph {
 namespace {
 
 const Node& product_of(const Group& group) { return *group.nodes()[0]; }
 
-u64 product(std::span<const i64> dims) {
-  return static_cast<u64>(std::accumulate(dims.begin(), dims.end(), i64{1}, std::multiplies<>()));
-}
-
-// The axes of a batch that an operand has must follow each other: its matrix is then i / below % count.
-std::optional<gen::GemmBatch> batch_of(std::span<const i64> operand, std::span<const i64> out) {
-  std::vector<i64> dims(out.size() - operand.size(), 1);
-  dims.insert(dims.end(), operand.begin(), operand.end());
-  usize first = 0, last = dims.size();
-  while (first < last && dims[first] == 1)
-    ++first;
-  while (first < last && dims[last - 1] == 1)
-    --last;
-  for (usize a = first; a < last; ++a) {
-    if (dims[a] != out[a]) return std::nullopt;
-  }
-  return gen::GemmBatch{.below = product(out.subspan(last)), .count = product(out.subspan(first, last - first))};
-}
-
+u64 product(std::span<const i64> dims) { return elements_of(dims); }
 std::span<const i64> batch_axes(const Shape& s) { return std::span(s.dims()).first(s.rank() < 2 ? 0 : s.rank() - 2); }
 
 // What the cube multiplies; none where it has no such product.
@@ -82,10 +65,10 @@ std::optional<gen::GemmProblem> problem_of(const Group& group) {
     p.m *= product(batch_a);
     return p;
   }
-  const Shape& out = group.outputs()[0]->shape;
+  const Shape& out = node.output()->shape;
   const std::span<const i64> batch =
       std::span(out.dims()).first(out.rank() - (a.rank() > 1 ? 1 : 0) - (b.rank() > 1 ? 1 : 0));
-  const auto of_a = batch_of(batch_a, batch), of_b = batch_of(batch_b, batch);
+  const auto of_a = matrices_of(batch_a, batch), of_b = matrices_of(batch_b, batch);
   if (!of_a || !of_b) return std::nullopt;
   p.matrices = product(batch);
   p.batch_a = *of_a;
@@ -119,8 +102,9 @@ std::string matmul_refuses(const Group& group, const config::ChipConfig& chip) {
   const Node* const scaling = scaling_of(group);
   const usize used = scaling == nullptr ? 1 : 2;
   const bool relu = group.nodes().size() == used + 1 && group.nodes().back()->type == "Relu";
-  if (group.nodes().size() != used && !relu) return "its epilogue is more than Relu";
-  if (relu && is_joint(chip) && scaling == nullptr) return "only FIXPIPE has an epilogue, and that is Relu";
+  const bool floats_on_joint = is_joint(chip) && scaling == nullptr;
+  if (!floats_on_joint && group.nodes().size() != used && !relu) return "its epilogue is more than Relu";
+  if (floats_on_joint && whole && group.nodes().size() > 1) return "only products of f16 have an epilogue on a joint core";
   const DataType result = group.outputs()[0]->type;
   if (scaling != nullptr) {
     const Value* const factors = group.resolve(scaling->input(1));
@@ -134,7 +118,7 @@ std::string matmul_refuses(const Group& group, const config::ChipConfig& chip) {
   const u64 block = p->k_unit();
   if (is_joint(chip) && (p->k % block != 0 || p->n % kC0 != 0))
     return "a joint core copies whole blocks, which k or n do not fill";
-  return "";
+  return floats_on_joint ? epilogue_refuses(group, *p, chip) : "";
 }
 
 Formats matmul_formats(const Group& group, const config::ChipConfig&) {
@@ -152,12 +136,21 @@ constexpr std::array kFields{
     Field{"l1", &gen::GemmTiling::l1_slots},        Field{"l0", &gen::GemmTiling::l0_slots},
     Field{"l0c", &gen::GemmTiling::l0c_slots},      Field{"ub", &gen::GemmTiling::ub_slots},
     Field{"stages", &gen::GemmTiling::stage_slots}, Field{"stage", &gen::GemmTiling::stage_bytes},
-    Field{"strip", &gen::GemmTiling::strip}};
+    Field{"strip", &gen::GemmTiling::strip},        Field{"chunk", &gen::GemmTiling::chunk}};
+
+// The problem with what is behind the product.
+gen::GemmProblem problem_on(const Group& group, const config::ChipConfig& chip) {
+  gen::GemmProblem p = *problem_of(group);
+  if (!is_joint(chip) || p.scaled) return p;
+  p.relu = false;
+  add_epilogue(p, group, chip);
+  return p;
+}
 
 std::vector<Tiling> matmul_tilings(const Group& group, const config::ChipConfig& chip) {
   constexpr usize kMost = 8;
   std::vector<Tiling> out;
-  for (const gen::GemmTiling& t : gen::choose_tilings(*problem_of(group), chip, kMost)) {
+  for (const gen::GemmTiling& t : gen::choose_tilings(problem_on(group, chip), chip, kMost)) {
     Tiling& tiling = out.emplace_back();
     for (const Field& f : kFields) {
       if (t.*f.member > 1) tiling[std::string(f.name)] = t.*f.member;
@@ -181,7 +174,7 @@ gen::GemmTiling gemm_tiling(const gen::GemmProblem& p, const config::ChipConfig&
 }
 
 Footprint matmul_footprint(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
-  const gen::GemmProblem p = *problem_of(group);
+  const gen::GemmProblem p = problem_on(group, chip);
   const gen::GemmTiling t = gemm_tiling(p, chip, tiling);
   Footprint f{.l1 = u64{t.l1_slots} * (t.tile_m + t.tile_n) * t.l1_k * p.in_bytes(),
               .l0a = u64{t.l0_slots} * t.tile_m * t.l0_k * p.in_bytes(),
@@ -190,6 +183,7 @@ Footprint matmul_footprint(const Group& group, const config::ChipConfig& chip, c
   if (is_joint(chip)) {
     f.ub = u64{t.ub_slots} * t.tile_m * t.tile_n * p.out_bytes() + u64{t.stage_slots} * t.stage_bytes +
            gen::gemm_table_bytes(p);
+    if (p.epilogue != nullptr) f.ub += gen::epilogue_bytes(*p.epilogue, t.tile_m, t.chunk);
   } else {
     f.l1 += gen::gemm_table_bytes(p);
   }
@@ -197,7 +191,7 @@ Footprint matmul_footprint(const Group& group, const config::ChipConfig& chip, c
 }
 
 KernelProgram matmul_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
-  const gen::GemmProblem p = *problem_of(group);
+  const gen::GemmProblem p = problem_on(group, chip);
   const gen::GemmTiling t = gemm_tiling(p, chip, tiling);
   const auto number = [&](const Value* operand) {
     const Value* const v = group.resolve(operand);

@@ -7,6 +7,7 @@
 #include "tools/graph/kernels/row_reduction.h"
 #include "tools/graph/kernels/spread.h"
 #include "tools/graph/kernels/vector_ops.h"
+#include "tools/graph/kernels/vector_writer.h"
 #include "tools/graph/ops/op.h"
 
 // Reductions over the last axes: whole rows, sums in f32; largest and smallest elements in the type of the tensor.
@@ -63,15 +64,24 @@ u64 reduce_element_bytes(const Group& group) {
   return 2 * info(group.node().input(0)->type).bytes + (reduces_in_f32(group.node()) ? 4 : 0);
 }
 constexpr u64 kReduceRowBytes = RowMath::kLaneBytes + 88, kReduceFixed = 4096;
+constexpr i64 kBlockRows = 16;  // whose results fill a block of f16
+
+Footprint reduce_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
+  const u64 pitch = align_up<u64>(reduce_rows(group).space.width, 16), rows = static_cast<u64>(tiling.at("rows"));
+  if (!tiling.contains("by_rows"))
+    return {.ub = kReduceFixed + rows * (pitch * reduce_element_bytes(group) + kReduceRowBytes)};
+  return {.ub = kReduceFixed + pitch * 4 + rows * (pitch * info(group.node().input(0)->type).bytes + kReduceRowBytes)};
+}
 
 class ReduceWriter final : public RowKernel {
  public:
-  ReduceWriter(const Group& group, const config::ChipConfig& chip, RowTiling tiling)
-      : RowKernel(group, chip, reduce_rows(group), tiling),
+  ReduceWriter(const Group& group, const config::ChipConfig& chip, RowTiling tiling, bool by_rows)
+      : RowKernel(group, chip, reduce_rows(group), tiling, by_rows ? 1 : 2),
         x_(*row_reduction(group.node().type)),
         wide_(group.node().input(0)->type == DataType::f32),
         in_f32_(reduces_in_f32(group.node())),
-        work_(take(in_f32_ ? elements() * 4 : 0)),
+        by_rows_(by_rows),
+        work_(take(in_f32_ ? (by_rows ? tiles_.pitch() : elements()) * 4 : 0)),
         lanes_(take(tiles_.rows() * RowMath::kLaneBytes)),
         out_(take(2 * slot_bytes())),
         spread_(take(spread_rows() * 64)),
@@ -93,6 +103,21 @@ class ReduceWriter final : public RowKernel {
       math_.combine(x_.each, false, numbers_, in, lanes_, rows);
       return compact(slot, rows);
     }
+    if (by_rows_) {
+      for (u64 row = 0; row < rows; ++row) {
+        put_in_work(in + row * tiles_.pitch() * bytes(), tiles_.pitch());
+        math_.gather_lanes(x_.each, true, work_, lanes_ + row * RowMath::kLaneBytes, 1);
+      }
+      math_.across_lanes(x_.each, true, numbers_, lanes_, rows);
+    } else {
+      put_in_work(in, all);
+      math_.combine(x_.each, true, numbers_, work_, lanes_, rows);
+    }
+    finish(slot, rows);
+  }
+
+  // Elements in f32, as they are combined.
+  void put_in_work(u64 in, u64 all) {
     in_repeats(p_, true, all, [&](u64 e, u64 n) {
       wide_ ? p_.vmuls(Type::f32, work_ + e * 4, in + e * 4, isa::f32(1), n, 1, 1, 8, 8)
             : p_.vconv_f162f32(work_ + e * 4, in + e * 2, n, 1, 1, 8, 4);
@@ -105,7 +130,10 @@ class ReduceWriter final : public RowKernel {
       in_repeats(p_, true, all, [&](u64 e, u64 n) {
         p_.call(x_.before, Type::f32, {work_ + e * 4, work_ + e * 4, n, 1, 1, 8, 8});
       });
-    math_.combine(x_.each, true, numbers_, work_, lanes_, rows);
+  }
+
+  // From the combined elements to results.
+  void finish(u32 slot, u64 rows) {
     if (x_.each != "vadd") return compact(slot, rows);
     if (x_.mean) {
       const auto share = static_cast<float>(1 / static_cast<double>(rows_.space.width));
@@ -151,7 +179,7 @@ class ReduceWriter final : public RowKernel {
   }
 
   const RowReduction& x_;
-  const bool wide_, in_f32_;
+  const bool wide_, in_f32_, by_rows_;
   const u64 work_, lanes_, out_, spread_, trash_;
   Reg at_, length_;
 };
@@ -159,11 +187,18 @@ class ReduceWriter final : public RowKernel {
 std::vector<Tiling> reduce_tilings(const Group& group, const config::ChipConfig& chip) {
   const RowSpace space = reduce_rows(group).space;
   std::vector<Tiling> out = whole_row_tilings(space, chip, kReduceFixed, reduce_element_bytes(group), kReduceRowBytes);
-  // A tile of a joint core ends with a block of 32 B of results.
+  if (!is_joint(chip)) return out;
+  // A tile of a joint core ends with a block of 32 B of results. Where so many rows do not fit twice, and as f32, they
+  // come once, and become f32 row by row.
   for (Tiling& t : out) {
     i64& rows = t.at("rows");
-    if (is_joint(chip)) rows = rows >= 16 ? rows / 16 * 16 : rows;
+    rows = rows >= kBlockRows ? rows / kBlockRows * kBlockRows : rows;
   }
+  const Tiling by_rows{{"rows", kBlockRows}, {"by_rows", 1}};
+  const bool few = !out.empty() && out[0].at("rows") < kBlockRows && space.rows() > kBlockRows;
+  if (few && space.outer.back() % kBlockRows == 0 && space.width > kLanes32 && reduces_in_f32(group.node()) &&
+      reduce_footprint(group, chip, by_rows).ub <= chip.core.buffers.ub)
+    out.insert(out.begin(), by_rows);
   return out;
 }
 
@@ -182,15 +217,9 @@ Formats reduce_formats(const Group&, const config::ChipConfig&) {
   return {.inputs = {isa::Format::ND}, .outputs = {isa::Format::ND}};
 }
 
-Footprint reduce_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
-  const u64 pitch = align_up<u64>(reduce_rows(group).space.width, 16);
-  return {.ub = kReduceFixed +
-                static_cast<u64>(tiling.at("rows")) * (pitch * reduce_element_bytes(group) + kReduceRowBytes)};
-}
-
 KernelProgram reduce_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
   const RowTiling rows = row_tiling(reduce_rows(group).space, tiling);
-  KernelProgram out = ReduceWriter(group, chip, rows).build();
+  KernelProgram out = ReduceWriter(group, chip, rows, tiling.contains("by_rows")).build();
   // Else the blocks of a tile go over the results of the next one, which must be stored later.
   if (is_joint(chip) && rows.rows % 16 != 0) out.blocks = 1;
   return out;

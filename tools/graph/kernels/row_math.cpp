@@ -17,38 +17,93 @@ namespace {
 using isa::PipeId, isa::Reg, isa::Type;
 
 constexpr u64 kMaxStride = 255;  // 32 B blocks from repeat to repeat
+constexpr u64 kMaxRepeat = 255;
 
 }  // namespace
 
-void RowMath::slabs(bool wide, const std::function<void(u64)>& body, u64 from) {
-  const u64 lanes = wide ? kLanes32 : kLanes16;
-  for (u64 e = from; e < width_; e += lanes) {
-    const bool masked = width_ - e < lanes;
-    if (masked) set_mask(p_, width_ - e);
-    body(e);
-    p_.pipe_barrier(PipeId::V);
-    if (masked) p_.set_vector_mask(~u64{0}, ~u64{0});
+// Rows by many, a slab of each with an instruction; or row by row, where rows are too far apart for that or few.
+void RowMath::slabs(u64 rows, const std::function<void(const Slabs&)>& body) {
+  const u64 lanes = kLanes32, whole = width_ / lanes, rest = width_ % lanes, apart = pitch_ / 8;
+  if (apart > kMaxStride || rows < whole) {
+    for (u64 row = 0; row < rows; ++row) {
+      for (u64 slab = 0; slab < whole; slab += kMaxRepeat)
+        body({.first = row * pitch_ + slab * lanes,
+              .row = row,
+              .column = slab * lanes,
+              .count = std::min(kMaxRepeat, whole - slab),
+              .along = true});
+    }
+  } else {
+    for (u64 slab = 0; slab < whole; ++slab)
+      body({.first = slab * lanes, .row = 0, .column = slab * lanes, .count = rows, .along = false});
   }
+  if (rest != 0) {
+    set_mask(p_, rest);
+    if (apart > kMaxStride) {
+      for (u64 row = 0; row < rows; ++row)
+        body({.first = row * pitch_ + whole * lanes, .row = row, .column = whole * lanes, .count = 1, .along = true});
+    } else {
+      body({.first = whole * lanes, .row = 0, .column = whole * lanes, .count = rows, .along = false});
+    }
+    p_.set_vector_mask(~u64{0}, ~u64{0});
+  }
+  p_.pipe_barrier(PipeId::V);
+}
+
+// lanes = the first slab, then lanes <each> slab for the others of each row: an instruction whose repeats add to the
+// same lanes, as documented for a dst that is src1.
+void RowMath::gather_lanes(std::string_view each, bool wide, u64 src, u64 lanes_at, u64 rows) {
+  const Type type = wide ? Type::f32 : Type::f16;
+  const u64 bytes = wide ? 4 : 2, lanes = wide ? kLanes32 : kLanes16, row_bytes = pitch_ * bytes;
+  const bool far = row_bytes / 32 > kMaxStride;
+  const auto each_row = [&](const auto& body) {  // body(row, rows, from row to row in blocks)
+    if (!far) return body(u64{0}, rows, rows == 1 ? 0 : row_bytes / 32);
+    for (u64 row = 0; row < rows; ++row)
+      body(row, u64{1}, u64{0});
+  };
+  each_row([&](u64 row, u64 count, u64 apart) {
+    p_.call(
+        "vmuls", type,
+        {lanes_at + row * kLaneBytes, src + row * row_bytes, wide ? isa::f32(1) : isa::f16(1), count, 1, 1, 8, apart});
+  });
+  p_.pipe_barrier(PipeId::V);
+  const u64 slabs = width_ / lanes, rest = width_ % lanes;
+  for (u64 slab = 1; slab < slabs; slab += kMaxRepeat) {
+    for (u64 row = 0; row < rows; ++row) {
+      const u64 to = lanes_at + row * kLaneBytes;
+      p_.call(
+          each, type,
+          {to, src + row * row_bytes + slab * lanes * bytes, to, std::min(kMaxRepeat, slabs - slab), 1, 1, 1, 0, 8, 0});
+    }
+    p_.pipe_barrier(PipeId::V);
+  }
+  if (rest == 0) return;
+  set_mask(p_, rest);
+  each_row([&](u64 row, u64 count, u64 apart) {
+    const u64 to = lanes_at + row * kLaneBytes;
+    p_.call(each, type, {to, to, src + row * row_bytes + slabs * lanes * bytes, count, 1, 1, 1, 8, 8, apart});
+  });
+  p_.pipe_barrier(PipeId::V);
+  p_.set_vector_mask(~u64{0}, ~u64{0});
 }
 
 void RowMath::combine(std::string_view each, bool wide, u64 dst, u64 src, u64 lanes_at, u64 rows) {
-  const Type type = wide ? Type::f32 : Type::f16;
   const u64 bytes = wide ? 4 : 2, lanes = wide ? kLanes32 : kLanes16;
-  const u64 apart = rows == 1 ? 0 : pitch_ * bytes / 32;  // blocks from row to row
-  u64 at = src, step = apart, active = width_;
   if (width_ > lanes) {
-    p_.call("vmuls", type, {lanes_at, src, wide ? isa::f32(1) : isa::f16(1), rows, 1, 1, 8, apart});
-    p_.pipe_barrier(PipeId::V);
-    slabs(
-        wide,
-        [&](u64 e) {
-          p_.call(each, type, {lanes_at, lanes_at, src + e * bytes, rows, 1, 1, 1, 8, 8, apart});
-        },
-        lanes);
-    at = lanes_at;
-    step = 8;
-    active = lanes;
+    gather_lanes(each, wide, src, lanes_at, rows);
+    return across_lanes(each, wide, dst, lanes_at, rows);
   }
+  across(each, wide, dst, src, rows == 1 ? 0 : pitch_ * bytes / 32, width_, rows);
+}
+
+void RowMath::across_lanes(std::string_view each, bool wide, u64 dst, u64 lanes_at, u64 rows) {
+  across(each, wide, dst, lanes_at, kLaneBytes / 32, wide ? kLanes32 : kLanes16, rows);
+}
+
+// Of `active` lanes of each row.
+void RowMath::across(std::string_view each, bool wide, u64 dst, u64 at, u64 step, u64 active, u64 rows) {
+  const Type type = wide ? Type::f32 : Type::f16;
+  const u64 lanes = wide ? kLanes32 : kLanes16;
   if (active < lanes) set_mask(p_, active);
   const std::string across = fmt::format("vc{}", each.substr(1));
   if (each == "vadd" || p_.arch() == isa::Arch::c100) {
@@ -101,28 +156,30 @@ RowMath::Blocks RowMath::spread(u64 numbers, bool wide, u64 step, u64 rows, u64 
 }
 
 void RowMath::with_numbers(std::string_view name, u64 src, const Blocks& numbers, u64 rows) {
-  const u64 apart = rows == 1 ? 0 : pitch_ / 8;
-  slabs(true, [&](u64 e) {
-    p_.call(name, Type::f32,
-            {src + e * 4, src + e * 4, numbers.at, rows, 1, 1, 0, apart, apart, rows == 1 ? 0 : numbers.apart});
+  slabs(rows, [&](const Slabs& s) {
+    const u64 at = src + s.first * 4, apart = from_slab(s), number = s.along || s.count == 1 ? 0 : numbers.apart;
+    p_.call(name, Type::f32, {at, at, numbers.at + s.row * numbers.apart * 32, s.count, 1, 1, 0, apart, apart, number});
   });
 }
 
 void RowMath::with_row(std::string_view name, u64 dst, u64 src, u64 row, u64 rows) {
-  const u64 apart = rows == 1 ? 0 : pitch_ / 8;
-  slabs(true, [&](u64 e) {
-    p_.call(name, Type::f32, {dst + e * 4, src + e * 4, row + e * 4, rows, 1, 1, 1, apart, apart, 0});
+  slabs(rows, [&](const Slabs& s) {
+    const u64 apart = from_slab(s);
+    p_.call(name, Type::f32,
+            {dst + s.first * 4, src + s.first * 4, row + s.column * 4, s.count, 1, 1, 1, apart, apart,
+             s.along ? apart : 0});
   });
 }
 
-RowKernel::RowKernel(const Group& group, const config::ChipConfig& chip, Rows rows, RowTiling tiling)
+RowKernel::RowKernel(const Group& group, const config::ChipConfig& chip, Rows rows, RowTiling tiling, u32 slots)
     : group_(group),
       chip_(chip),
+      slots_(slots),
       rows_(std::move(rows)),
       tiles_(rows_.space, chip, tiling),
       p_(group.node().name, chip.arch),
       math_(p_, rows_.space.width, tiles_.pitch()) {
-  in_ = take(2 * elements() * rows_.views[0].bytes);
+  in_ = take(slots_ * elements() * rows_.views[0].bytes);
   numbers_ = take(spread_rows() * 8);
 }
 
@@ -133,14 +190,14 @@ u64 RowKernel::take(u64 bytes) {
 }
 
 KernelProgram RowKernel::build() {
-  gen::TilePipeline pipeline{.tiles = tiles_.tiles()};
+  gen::TilePipeline pipeline{.tiles = tiles_.tiles(), .slots = slots_};
   pipeline.prologue = [&](isa::ProgramBuilder&) {
     for (usize i = 0; i < group_.inputs().size() + group_.outputs().size(); ++i)
       pointers_.push_back(p_.arg(i < group_.inputs().size() ? fmt::format("in{}", i) : "out"));
     tiles_.prepare(p_);
     // Elements behind the last one of a row are computed with; they must be numbers.
     if (tiles_.padded())
-      in_repeats(p_, false, 2 * elements() * rows_.views[0].bytes / 2,
+      in_repeats(p_, false, slots_ * elements() * rows_.views[0].bytes / 2,
                  [&](u64 e, u64 n) { p_.vector_dup(Type::f16, in_ + e * 2, 0, n, 1, 1, 8, 8); });
     // Numbers are spread by 16.
     in_repeats(p_, false, spread_rows() * 4,
@@ -187,8 +244,7 @@ std::vector<Tiling> whole_row_tilings(const RowSpace& space, const config::ChipC
   std::vector<Tiling> out;
   if (fixed + pitch * bytes + row_bytes > chip.core.buffers.ub) return out;
   for (const RowTiling& t : row_tilings(space, chip, chip.core.buffers.ub - fixed, bytes, row_bytes, true)) {
-    const u64 rows = pitch / 8 > kMaxStride ? 1 : t.rows;
-    out.push_back({{"rows", static_cast<i64>(rows)}});
+    out.push_back({{"rows", static_cast<i64>(t.rows)}});
   }
   return out;
 }

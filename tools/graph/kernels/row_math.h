@@ -22,6 +22,10 @@ class RowMath {
   // One number for each row at `dst`: lanes of `wide` rows, or of f16, are combined by `each` (vadd, vmax, vmin), and
   // then across by the reduction of that name (vcadd, vcmax, vcmin).
   void combine(std::string_view each, bool wide, u64 dst, u64 src, u64 lanes, u64 rows);
+  // Its two steps: 64 lanes of f32 (128 of f16) for each row, kLaneBytes apart; rows must have more elements. Then a
+  // number of each.
+  void gather_lanes(std::string_view each, bool wide, u64 src, u64 lanes, u64 rows);
+  void across_lanes(std::string_view each, bool wide, u64 dst, u64 lanes, u64 rows);
   void sum(u64 dst, u64 src, u64 lanes, u64 rows) { combine("vadd", true, dst, src, lanes, rows); }
   // From number to number, in numbers: on c100, the largest and smallest come with their position.
   u64 step(std::string_view each) const { return each != "vadd" && p_.arch() == isa::Arch::c100 ? 2 : 1; }
@@ -38,8 +42,17 @@ class RowMath {
   void with_row(std::string_view name, u64 dst, u64 src, u64 row, u64 rows);
 
  private:
-  // body(first element) in steps of a repeat, with the mask for the last one.
-  void slabs(bool wide, const std::function<void(u64 first)>& body, u64 from = 0);
+  // What an instruction on f32 takes: `count` slabs of 64 lanes, of rows below each other or along one row.
+  struct Slabs {
+    u64 first = 0;            // element of all rows
+    u64 row = 0, column = 0;  // of it
+    u64 count = 1;
+    bool along = false;
+  };
+  // body() for all elements of the rows, with the mask set; then a barrier.
+  void slabs(u64 rows, const std::function<void(const Slabs&)>& body);
+  u64 from_slab(const Slabs& s) const { return s.count == 1 ? 0 : s.along ? 8 : pitch_ / 8; }
+  void across(std::string_view each, bool wide, u64 dst, u64 src, u64 apart, u64 active, u64 rows);
   void to_f32(u64 dst, u64 src, u64 elements);
   void to_f16(u64 dst, u64 src, u64 elements);
 
@@ -50,7 +63,8 @@ class RowMath {
 // The rest of a kernel on rows: tensors with rows in two slots, and room in UB.
 class RowKernel {
  public:
-  RowKernel(const Group& group, const config::ChipConfig& chip, Rows rows, RowTiling tiling);
+  // With one slot, rows are loaded when those before have been computed with.
+  RowKernel(const Group& group, const config::ChipConfig& chip, Rows rows, RowTiling tiling, u32 slots = 2);
   virtual ~RowKernel() = default;
   KernelProgram build();
 
@@ -65,6 +79,7 @@ class RowKernel {
 
   const Group& group_;
   const config::ChipConfig& chip_;
+  const u32 slots_;
   const Rows rows_;
   RowTiles tiles_;
   isa::ProgramBuilder p_;
@@ -82,7 +97,7 @@ class RowKernel {
 Rows last_axes_as_rows(const Value& in, const Value& out, usize axes);
 // "" where the input is a tensor of f16 or f32 in ND with known extents.
 std::string not_rows(const Group& group);
-// Whole rows of at most 2040 elements by many, longer ones one by one; none where a row does not fit.
+// Tiles of whole rows; none where a row does not fit.
 std::vector<Tiling> whole_row_tilings(const RowSpace& space, const config::ChipConfig& chip, u64 fixed, u64 bytes,
                                       u64 row_bytes);
 RowTiling row_tiling(const RowSpace& space, const Tiling& tiling);

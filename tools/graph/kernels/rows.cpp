@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "isa/base/error.h"
+#include "tools/graph/kernels/vector_writer.h"
 
 namespace vinci::graph {
 namespace {
@@ -168,7 +169,8 @@ struct RowTiles::Copy {
   bool load;
   const RowView& view;
   Reg pointer;
-  u64 at, pitch;  // in UB, bytes
+  u64 at, pitch;     // in UB, bytes
+  bool one = false;  // the first row of the tile alone
 };
 
 void RowTiles::copy(ProgramBuilder& p, const Copy& c) {
@@ -205,7 +207,7 @@ void RowTiles::copy(ProgramBuilder& p, const Copy& c) {
   address(p, at_, c.view, c.pointer);
   // Whole blocks of a row go over the beginning of the next one, which must be stored later.
   const bool over = joint_ && !c.load && !blocks;
-  if (tiling_.rows == 1) {
+  if (tiling_.rows == 1 || c.one) {
     if (over) p.pipe_barrier(isa::PipeId::MTE3);
     return rows(c.at, 1, 0, 0);
   }
@@ -237,6 +239,40 @@ void RowTiles::copy(ProgramBuilder& p, const Copy& c) {
 void RowTiles::load(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at) {
   copy(p,
        {.load = true, .view = view, .pointer = pointer, .at = at, .pitch = view.step == 0 ? 32 : pitch() * view.bytes});
+}
+
+void RowTiles::load_row(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at) {
+  copy(p, {.load = true, .view = view, .pointer = pointer, .at = at, .pitch = 32, .one = true});
+}
+
+void RowTiles::locate_first(ProgramBuilder& p) {
+  p.mov(row_, 0);
+  p.mov(column_, 0);
+  p.mov(count_, tiling_.rows);
+  p.mov(columns_, space_.width);
+}
+
+void repeat_row(ProgramBuilder& p, u64 to, u64 from, u64 count, u64 row_bytes) {
+  constexpr u64 kBlock = 32, kRepeat = 256, kMostFar = 255;
+  const u64 blocks = row_bytes / kBlock;
+  if (to == from) {
+    to += row_bytes;
+    --count;
+  }
+  if (blocks > kMostFar) {
+    for (u64 row = 0; row < count; ++row)
+      p.copy_ubuf_to_ubuf(to + row * row_bytes, from, 0, 1, blocks, 0, 0);
+    return p.pipe_barrier(isa::PipeId::V);
+  }
+  if (count == 0) return;
+  // Of a word and itself: bits stay as they are, where a product with 1 would change infinity.
+  for (u64 at = 0; at < row_bytes; at += kRepeat) {
+    const bool masked = row_bytes - at < kRepeat;
+    if (masked) set_mask(p, (row_bytes - at) / 2);
+    p.vor(isa::Type::u16, to + at, from + at, from + at, count, 1, 1, 1, blocks, 0, 0);
+    if (masked) p.set_vector_mask(~u64{0}, ~u64{0});
+  }
+  p.pipe_barrier(isa::PipeId::V);
 }
 
 void RowTiles::store(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at) {

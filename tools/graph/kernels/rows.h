@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -78,6 +79,17 @@ class RowTiles {
   // The rows of the tile between memory and UB. A view with step 0 fills a block of 32 B for each row.
   void load(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at);
   void store(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at);
+  // The first row of the tile alone.
+  void load_row(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at);
+  // As locate() of the first tile, with whole rows.
+  void locate_first(isa::ProgramBuilder& p);
+  // Whether tiles of several rows have the same row of the view many times.
+  bool repeats(const RowView& view) const { return view.step == 1 && view.strides.back() == 0 && group() > 1; }
+  // Whether all tiles do.
+  bool repeats_always(const RowView& view) const {
+    return view.step == 1 && tiling_.columns == space_.width &&
+           std::ranges::all_of(view.strides, [](i64 s) { return s == 0; });
+  }
   // Whether all tiles have as many rows, and columns.
   bool even() const { return last_rows() == tiling_.rows && last_columns() == tiling_.columns; }
 
@@ -94,6 +106,10 @@ class RowTiles {
   RowTiling tiling_;
   isa::Reg row_, count_, column_, columns_, at_, t_, length_, gap_, place_;
 };
+
+// Writes `count` rows of `row_bytes`, a multiple of 32, that are as the one at `from`, one behind the other from `to`
+// on; `from` may be the first of them.
+void repeat_row(isa::ProgramBuilder& p, u64 to, u64 from, u64 count, u64 row_bytes);
 
 // The tilings of rows that take `bytes` of UB for each element and `row_bytes` for each row: as many rows as fit or as
 // give each core some, then fewer.

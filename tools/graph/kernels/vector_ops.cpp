@@ -11,6 +11,8 @@
 #include <set>
 #include <string_view>
 
+#include "isa/codec.h"
+#include "models/cost/cost.h"
 #include "tools/graph/kernels/vector_functions.h"
 #include "tools/graph/passes/match.h"
 
@@ -292,7 +294,10 @@ std::string step_refuses(const Group& group, const Node& node) {
 
 // Buffers of scratch of a node.
 u32 scratch_buffers(const VectorOp& op, const Node& node) {
-  return node.type == "Cast" && !is_step(node) ? 0 : op.scratch;
+  if (node.type == "Cast" && !is_step(node)) return 0;
+  // The form with tanh has one value in between, that with erf four.
+  if (node.type == "Gelu" && node.input(0)->type == DataType::f16) return 3;
+  return op.scratch;
 }
 
 // Whether it is computed in lanes of 32 bits: a Cast has those of the wider type.
@@ -324,7 +329,7 @@ bool is_broadcast(const Group& group, const Value& operand, const Value& out) {
 }
 
 std::string vector_refuses(const Group& group, usize first, const config::ChipConfig&) {
-  for (usize i = first; i < group.nodes().size(); ++i) {
+  for (usize i = first; i < group.vector_end(); ++i) {
     if (std::string reason = node_refuses(group, *group.nodes()[i]); !reason.empty()) return reason;
     if (is_step(*group.nodes()[i])) {
       if (std::string reason = step_refuses(group, *group.nodes()[i]); !reason.empty()) return reason;
@@ -350,7 +355,7 @@ void narrow_bytes(ProgramBuilder& p, DataType type, u64 dst, u64 src, u64 elemen
 u64 scratch_bytes(const Group& group, usize first, u64 elements) {
   u64 buffers = 0;
   bool any = false;
-  for (usize i = first; i < group.nodes().size(); ++i) {
+  for (usize i = first; i < group.vector_end(); ++i) {
     const Node& node = *group.nodes()[i];
     const std::optional<VectorOp> op = find_vector_op(node.type);
     if (!op) continue;
@@ -389,14 +394,14 @@ void write_vector_nodes(ProgramBuilder& p, const Group& group, usize first, cons
     return is_by_channel(*group.resolve(node.output()), *group.outputs()[0]);
   };
   const auto each = [&](const auto& body) {
-    for (usize i = first; i < group.nodes().size(); ++i) {
+    for (usize i = first; i < group.vector_end(); ++i) {
       const Node& node = *group.nodes()[i];
       if (one_block(node)) continue;
       const bool wide = is_wide(group, node);
       body(node, wide, wide ? kLanes32 : kLanes16);
     }
   };
-  for (usize i = first; i < group.nodes().size(); ++i) {
+  for (usize i = first; i < group.vector_end(); ++i) {
     const Node& node = *group.nodes()[i];
     if (one_block(node)) write(node, {.wide = is_wide(group, node), .first = 0, .repeats = 1}, kBlockElements);
   }
@@ -426,16 +431,42 @@ void in_repeats(ProgramBuilder& p, bool wide, u64 elements, const std::function<
   p.pipe_barrier(PipeId::V);
 }
 
+VectorWork vector_work(const Group& group, usize first, const config::ChipConfig& chip) {
+  const models::CostTable costs(chip.core);
+  VectorWork out;
+  for (usize i = first; i < group.vector_end(); ++i) {
+    const Node& node = *group.nodes()[i];
+    // The node on its own, on 128 elements in buffers anywhere.
+    ProgramBuilder p("work", chip.arch);
+    const u64 repeats = is_wide(group, node) ? kLanes16 / kLanes32 : 1;
+    VectorWriter w(p, {.wide = repeats != 1, .first = 0, .repeats = repeats}, 0, kLanes16 * 4);
+    Operands x;
+    for (usize o = 0; o < std::min(tensor_operands(node), kMostOperands); ++o)
+      x.scalar[o] = scalar(group.resolve(node.input(o)));
+    find_vector_op(node.type)->write(w, x, node);
+    p.end();
+    const isa::BuiltProgram built = p.finish();
+    for (const isa::Word& word : built.program().code) {
+      const isa::Inst inst = isa::decode(word);
+      if (!inst.row->name.starts_with('v')) continue;
+      const config::CostLine& line = costs.line(*inst.row, inst.type, {});
+      out.cycles += line.per_step * static_cast<double>(repeats);
+      out.once += line.head + line.startup + line.tail;
+    }
+  }
+  return out;
+}
+
 Temporaries temporaries(const Group& group, usize first) {
   Temporaries out;
   std::map<const Value*, usize> last;  // node that reads it last
-  for (usize i = first; i < group.nodes().size(); ++i) {
+  for (usize i = first; i < group.vector_end(); ++i) {
     for (const auto* const v : group.nodes()[i]->inputs())
       last[v] = i;
   }
   std::map<const Value*, u32> live;
   std::set<u32> free;
-  for (usize i = first; i < group.nodes().size(); ++i) {
+  for (usize i = first; i < group.vector_end(); ++i) {
     const auto* const made = group.nodes()[i]->output();
     const bool outer = group.resolve(made) != made || group.node().type != "FusedOp";
     if (!outer) {

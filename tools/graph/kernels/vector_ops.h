@@ -51,6 +51,13 @@ void write_vector_nodes(isa::ProgramBuilder& p, const Group& group, usize first,
 void in_repeats(isa::ProgramBuilder& p, bool wide, u64 elements,
                 const std::function<void(u64 first, u64 repeats)>& body);
 
+// What the nodes [first, end) take of the vector unit, by its cost lines: cycles for each 128 elements, and once for
+// each part of the elements that instructions work on.
+struct VectorWork {
+  double cycles = 0, once = 0;
+};
+VectorWork vector_work(const Group& group, usize first, const config::ChipConfig& chip);
+
 // Buffers in UB for the nodes [first, end): index of the buffer of each value, by order of the nodes' outputs, so that
 // values that live at the same time have different ones. Inputs and outputs of the group are not counted.
 struct Temporaries {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
+#include <array>
+#include <span>
 #include <unordered_map>
 
 #include "tools/graph/kernels/kernel.h"
@@ -12,9 +14,10 @@
 namespace vinci::graph {
 namespace {
 
-// The nodes of `first` and then those of `second`, as one node in front of `second`; both stay. `second` uses the
-// output of `first`.
-Node* join(Graph& graph, const Node& first, const Node& second) {
+// The nodes of all parts as one node in front of the last one; the parts stay. Each part uses the output of the one
+// before.
+Node* join(Graph& graph, std::span<const Node* const> parts) {
+  const Node &first = *parts.front(), &second = *parts.back();
   Node* const fused = graph.add_node("FusedOp", first.name, {}, 0, &second);
   Graph& body = *fused->bodies.emplace_back(std::make_unique<Graph>(first.name));
   std::unordered_map<const Value*, Value*> to{{nullptr, nullptr}};
@@ -41,7 +44,7 @@ Node* join(Graph& graph, const Node& first, const Node& second) {
     }
     return made;
   };
-  for (const Node* const part : {&first, &second}) {
+  for (const Node* const part : parts) {
     if (part->type != "FusedOp") {
       Node* const made = copy(*part, inside);
       for (usize i = 0; i < part->outputs().size(); ++i)
@@ -65,9 +68,20 @@ Node* join(Graph& graph, const Node& first, const Node& second) {
   out->type = second.output()->type;
   out->shape = second.output()->shape;
   out->format = second.output()->format;
-  fused->origins = first.origins;
-  fused->origins.insert(fused->origins.end(), second.origins.begin(), second.origins.end());
+  for (const Node* const part : parts)
+    fused->origins.insert(fused->origins.end(), part->origins.begin(), part->origins.end());
   return fused;
+}
+
+// Puts the joined node in the place of its parts.
+void take_parts(Graph& graph, Node& fused, std::span<Node* const> parts) {
+  Value* const old = parts.back()->output();
+  std::string name = old->name;
+  graph.replace(old, fused.output());
+  old->name += "/replaced";
+  fused.output()->name = std::move(name);
+  for (usize i = parts.size(); i-- > 0;)
+    graph.erase(parts[i]);
 }
 
 bool begins_with(const Node& node, std::string_view type) {
@@ -76,18 +90,13 @@ bool begins_with(const Node& node, std::string_view type) {
 
 // One node in the place of `before` and `node`, which uses it, if `kernel` computes both together.
 bool fuse_pair(Graph& graph, Node& before, Node& node, const Target& target, const Kernel& kernel) {
-  Node* const fused = join(graph, before, node);
+  const std::array parts{&before, &node};
+  Node* const fused = join(graph, std::array<const Node*, 2>{&before, &node});
   if (!kernel.refuses(Group(*fused), *target.chip).empty()) {
     graph.erase(fused);
     return false;
   }
-  Value* const old = node.output();
-  std::string name = old->name;
-  graph.replace(old, fused->output());
-  old->name += "/replaced";
-  fused->output()->name = std::move(name);
-  graph.erase(&node);
-  graph.erase(&before);
+  take_parts(graph, *fused, parts);
   return true;
 }
 
@@ -120,6 +129,28 @@ Visit fuse_matmul_elementwise(Graph& graph, Node& node, const Target& target) {
   return fuse_with_producer(graph, node, target, kMatmulKernel, [](const Node& before, const config::ChipConfig&) {
     return begins_with(before, "BatchMatMulV2");
   });
+}
+
+// A product, nodes that change its shape, and a transpose: the product stores where the transpose would.
+Visit fuse_matmul_transpose(Graph& graph, Node& node, const Target& target) {
+  if (target.chip == nullptr || !is_joint(*target.chip) || node.type != "TransposeD") return Visit::none;
+  std::vector<Node*> parts{&node};
+  while (true) {
+    Node* const before = parts.front()->input(0)->producer();
+    if (before == nullptr) return Visit::none;
+    const bool product = begins_with(*before, "BatchMatMulV2");
+    if (!product && (!is_view(*before) || before->type == "TransposeD")) return Visit::none;
+    if (graph.sole_user(parts.front()->input(0)) != parts.front()) return product ? Visit::matched : Visit::none;
+    parts.insert(parts.begin(), before);
+    if (product) break;
+  }
+  Node* const fused = join(graph, std::vector<const Node*>(parts.begin(), parts.end()));
+  if (!kMatmulKernel.refuses(Group(*fused), *target.chip).empty()) {
+    graph.erase(fused);
+    return Visit::matched;
+  }
+  take_parts(graph, *fused, parts);
+  return Visit::gone;
 }
 
 // What scales the sums of a product of bytes, on their way out of L0C.

@@ -97,6 +97,9 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"TransposeByBlocksPass", RefineRunningFormat, O3, kExact,
      "joint core: a transpose of matrices becomes one of a map, whose blocks of 16 channels move", nullptr, nullptr,
      transpose_by_blocks},
+    {"BroadcastConstPass", RefineRunningFormat, O3, kExact,
+     "joint core: a constant that an element-wise node repeats over rows that fill no blocks is written out", nullptr,
+     nullptr, write_out_constants},
     {"TransDataInsertPass", RefineRunningFormat, O1, kExact, "formats from the kernels, with TransData where they meet",
      nullptr, nullptr, nullptr, select_formats},
 
@@ -116,6 +119,9 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"TbeMatmulElemwiseFusionPass", UbFusion, O3, kExact,
      "element-wise nodes behind a product are computed before it stores (split core: Relu, by FIXPIPE)", nullptr,
      nullptr, fuse_matmul_elementwise},
+    {"MatmulConfusiontransposeUbFusion", UbFusion, O3, kExact,
+     "joint core: a transpose behind a product that moves whole blocks is done where the product stores", nullptr,
+     nullptr, fuse_matmul_transpose},
     {"TbeEltwiseFusionPass", UbFusion, O3, kExact, "chains of element-wise nodes become one pass over memory", nullptr,
      nullptr, fuse_elementwise},
 });

@@ -124,10 +124,12 @@ Visit regroup_convolution(Graph& graph, Node& node, const Target& target);
 Visit move_axes_last(Graph& graph, Node& node, const Target& target);
 Visit align_product(Graph& graph, Node& node, const Target& target);
 Visit align_columns(Graph& graph, Node& node, const Target& target);
+Visit write_out_constants(Graph& graph, Node& node, const Target& target);
 Effect select_formats(Graph& graph, const Target& target);
 
 // UbFusion
 Visit fuse_conv_elementwise(Graph& graph, Node& node, const Target& target);
+Visit fuse_matmul_transpose(Graph& graph, Node& node, const Target& target);
 Visit fuse_matmul_elementwise(Graph& graph, Node& node, const Target& target);
 Visit fuse_dequantisation(Graph& graph, Node& node, const Target& target);
 Visit fuse_elementwise(Graph& graph, Node& node, const Target& target);
