@@ -115,6 +115,7 @@ u32 BlockLog::work(isa::PipeId pipe, const isa::Issued& inst, const Resolved& re
   if (n == Cause::kScalar) return n;
   s.latest_work = n;
   free = {.why = Why::order, .node = n, .at = end};
+  s.head = {.why = Why::order, .node = n, .at = t};  // in another unit the next one may begin at the same time
   s.done = {.why = Why::results, .node = n, .at = done};
   if (resolved.handover) handed_over_[resolved.handover->writes ? 1 : 0] = n;
   return n;

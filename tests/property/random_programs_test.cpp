@@ -299,7 +299,7 @@ TEST_P(RandomPrograms, KeepTheLawsWithSeveralUnits) {
   chip.core.buffers.l1 = config::Bytes(32 << 10);
   chip.core.buffers.ub = config::Bytes(32 << 10);
   usize faster = 0;
-  for (int i = 0; i < kPrograms / 10; ++i) {
+  for (int i = 0; i < kPrograms / 5; ++i) {
     const u64 seed = 20261127 + static_cast<u64>(i);
     const Case one(chip, kind, seed);
     config::ChipConfig several = chip;
