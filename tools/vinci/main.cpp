@@ -25,11 +25,31 @@
 namespace vinci::cli {
 namespace {
 
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App&);
+};
 // In the order of the help text.
-constexpr void (*kCommands[])(CLI::App&) = {
-    add_run,      add_report, add_explain, add_diff, add_gen,     add_asm,        add_dis,
-    add_isa,      add_chips,  add_check,   add_pack, add_convert, add_study,      add_sweep,
-    add_validate, add_cc,     add_compile, add_sim,  add_record,  add_completion, add_msprof};
+constexpr Command kCommands[] = {
+    {"run", add_run},         {"report", add_report}, {"explain", add_explain},   {"diff", add_diff},
+    {"gen", add_gen},         {"asm", add_asm},       {"dis", add_dis},           {"isa", add_isa},
+    {"chips", add_chips},     {"check", add_check},   {"pack", add_pack},         {"convert", add_convert},
+    {"study", add_study},     {"sweep", add_sweep},   {"validate", add_validate}, {"cc", add_cc},
+    {"compile", add_compile}, {"sim", add_sim},       {"record", add_record},     {"completion", add_completion},
+    {"msprof", add_msprof},
+};
+
+// Adds the command that the first argument names, with its options: those of others take longer than a small run. Where
+// it names none, and for the completion, which lists all, adds all.
+void add_commands(CLI::App& app, const std::vector<std::string>& arguments) {
+  const auto named = std::ranges::find(kCommands, arguments.empty() ? "" : arguments.front(), &Command::name);
+  if (named != std::end(kCommands) && named->name != "completion") {
+    named->add(app);
+  } else {
+    for (const Command& command : kCommands)
+      command.add(app);
+  }
+}
 
 // A message with its control characters spelled out: names in it are chosen by others and must not steer a terminal.
 std::string printable(std::string_view message) {
@@ -124,11 +144,9 @@ int run(int argc, char** argv) {
       "output that cannot be opened),\n"
       "3 program fault or findings of --check, 4 unsupported, 5 uncalibrated, 6 deadlock or livelock, 7 limit (also an "
       "interruption, a full disk, no memory, stdout that cannot be written), 8 internal error");
-  for (const auto add : kCommands)
-    add(app);
-  refuse_empty_values(app);
-
   const std::vector<std::string> arguments(argv + 1, argv + argc);
+  add_commands(app, arguments);
+  refuse_empty_values(app);
   refuse_unknown_command(app, arguments);
   refuse_empty_assignment(arguments);
   try {
