@@ -67,49 +67,4 @@ constexpr u32 pipes_of(CoreKind k) {
   return 0;
 }
 
-// How the cost of an instruction grows. A chip file gives a cost line for each class, and may give a more specific one
-// for an instruction ("vexp") or one of its types ("vexp.f16").
-enum class CostClass : u8 {
-  scalar,
-  scalar_load,
-  scalar_store,
-  sync,
-  cross_core,
-  cube,
-  vector_unary,
-  vector_binary,
-  vector_scalar,
-  vector_dup,
-  vector_convert,
-  vector_compare,
-  vector_select,
-  vector_reduce,
-  vector_transpose,
-  vector_gather,
-  vector_sort,
-  gm_to_ub,
-  gm_to_l1,
-  gm_to_l1_nd2nz,
-  ub_to_gm,
-  ub_to_ub,
-  ub_to_l1,
-  l1_to_ub,
-  l1_to_l0a,
-  l1_to_l0b,
-  l0c_to_ub,
-  ub_to_l0c,
-  l0c_to_gm,
-  l0c_to_gm_nz2nd,
-  l0c_to_l1,
-  gm_to_l0a,
-  gm_to_l0b,
-  l1_to_gm,
-  l1_to_bt,
-  l1_to_fb,
-  fill_l0,
-  fill_l1,
-};
-inline constexpr auto kCostClassNames = enum_names<CostClass>;
-constexpr std::string_view name(CostClass c) { return kCostClassNames[static_cast<usize>(c)]; }
-
 }  // namespace vinci::isa

@@ -14,6 +14,7 @@
 
 #include "isa/arch.h"
 #include "isa/base/types.h"
+#include "isa/cost_class.h"
 #include "isa/exec.h"
 
 // The contract of an instruction. One struct says everything about it (isa/insns/*.h); the fold in isa/table.h turns
@@ -103,7 +104,8 @@ struct TypeForm {
 struct Work {
   u64 steps = 0;   // fractal steps of the cube, repeats of the vector unit, fractals of load2d
   u64 bytes = 0;   // payload moved
-  u64 bursts = 0;  // contiguous pieces; of a mad, rows of fractals of A
+  u64 bursts = 0;  // contiguous pieces
+  u64 rows = 0;    // of fractals of A, of a mad
   u64 macs = 0;    // multiply-accumulates, for rates; costs nothing by itself
 };
 
@@ -223,7 +225,7 @@ struct Row {
   std::string_view doc;
   u16 opcode = 0;
   Role role = Role::work;
-  CostClass cost = CostClass::scalar;
+  CostClass cost = "scalar.alu"_cost;
   ArchSet archs = kAllArchs;
   std::span<const TypeForm> types;
   std::span<const FieldInfo> fields;
@@ -240,6 +242,7 @@ struct Row {
   bool reads_results = false;  // a scalar instruction that reads what may change without it: STATUS, ResultRegisters,
                                // the system counter
   bool sets_mask = false;      // a scalar instruction that sets the vector mask
+  bool remark = false;         // a scalar instruction for the checker alone: it takes no time, and is not counted
   bool first_type_is_default = false;  // text may leave out the suffix of types[0]
 };
 
@@ -424,6 +427,7 @@ constexpr Row make_row() {
   if constexpr (requires { I::first_type_is_default; }) r.first_type_is_default = I::first_type_is_default;
   if constexpr (requires { I::reads_results; }) r.reads_results = I::reads_results;
   if constexpr (requires { I::sets_mask; }) r.sets_mask = I::sets_mask;
+  if constexpr (requires { I::remark; }) r.remark = I::remark;
   if constexpr (role_of<I>() == Role::scalar) {
     r.execute_scalar = [](const ArgsStorage& s, ScalarContext& c) { I::execute(args_of<I>(s), c); };
   }

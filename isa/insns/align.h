@@ -29,7 +29,7 @@ struct AlignCopy {
   static constexpr std::string_view doc = Doc.view();
   static constexpr u16 opcode = Opcode;
   static constexpr ArchSet archs = kSplitArchs;
-  static constexpr CostClass cost = ToGm ? CostClass::ub_to_gm : CostClass::gm_to_ub;
+  static constexpr CostClass cost = ToGm ? "move.ub_to_gm"_cost : "move.gm_to_ub"_cost;
   static constexpr std::string_view kGapInGm = "bytes skipped after a piece";
   static constexpr std::string_view kGapInUb = "32 B blocks skipped after a piece";
   static constexpr std::tuple fields{

@@ -46,7 +46,7 @@ struct Mad {
       "on the split core only, where init is cmatrixInitVal and m = 1 reads A as plain elements";
   static constexpr u16 opcode = 0x140;
   static constexpr ArchSet archs = kAllArchs;
-  static constexpr CostClass cost = CostClass::cube;
+  static constexpr CostClass cost = "cube"_cost;
   static constexpr std::tuple fields{
       address_in<&Args::c>(BufId::L0C, "c"),
       address_in<&Args::a>(BufId::L0A, "a"),
@@ -77,7 +77,7 @@ struct Mad {
     const u32 step = x.type == f322f32 && (spr.ctrl & ctrl::kHf32) == 0 ? 4 : k0(x.type);
     return {.steps = ceil_div<u64>(x.m, 16) * ceil_div<u64>(x.k, step) * ceil_div<u64>(x.n, 16),
             .bytes = u64{x.m} * x.n * output_bytes(x.type),
-            .bursts = ceil_div<u64>(x.m, 16),  // rows of fractals of A
+            .rows = ceil_div<u64>(x.m, 16),
             .macs = u64{x.m} * x.k * x.n};
   }
   static Footprint footprint(const Args& x, const Spr&, Arch arch);  // isa/sem/cube.cpp
@@ -124,7 +124,7 @@ struct MadSp {
       "those of mad.s8";
   static constexpr u16 opcode = 0x141;
   static constexpr ArchSet archs = kSplitArchs;
-  static constexpr CostClass cost = CostClass::cube;
+  static constexpr CostClass cost = "cube"_cost;
   static constexpr std::tuple fields{
       address_in<&Args::c>(BufId::L0C, "c"),
       address_in<&Args::a>(BufId::L0A, "a"),
@@ -144,7 +144,7 @@ struct MadSp {
     if (x.m == 0 || x.k == 0 || x.n == 0) return {};
     return {.steps = ceil_div<u64>(x.m, 16) * ceil_div<u64>(x.weights(), 32) * ceil_div<u64>(x.n, 16),
             .bytes = u64{x.m} * x.n * 4,
-            .bursts = ceil_div<u64>(x.m, 16),
+            .rows = ceil_div<u64>(x.m, 16),
             .macs = u64{x.m} * x.weights() * x.n};
   }
   static Footprint footprint(const Args& x, const Spr&, Arch arch);  // isa/sem/cube.cpp

@@ -28,7 +28,7 @@ struct FillMatrix {
   static constexpr std::string_view doc = Doc.view();
   static constexpr u16 opcode = Opcode;
   static constexpr ArchSet archs = Archs;
-  static constexpr CostClass cost = Dst == BufId::L1 ? CostClass::fill_l1 : CostClass::fill_l0;
+  static constexpr CostClass cost = Dst == BufId::L1 ? "move.fill_l1"_cost : "move.fill_l0"_cost;
   static constexpr auto types = [] {
     if constexpr (Wide) {
       return std::array{TypeForm{"b16"}, TypeForm{"b32", kSplitArchs}};
@@ -78,7 +78,7 @@ struct BroadcastUbToCc {
       "rows of 16 elements of UB to fractals of L0C, each row 16 times; f162f32 widens on the way";
   static constexpr u16 opcode = 0x13f;
   static constexpr ArchSet archs = kJointArchs;
-  static constexpr CostClass cost = CostClass::ub_to_l0c;
+  static constexpr CostClass cost = "move.ub_to_l0c"_cost;
   static constexpr std::tuple fields{
       address_in<&Args::dst>(BufId::L0C, "dst"),
       address_in<&Args::src>(BufId::UB, "src"),

@@ -76,7 +76,7 @@ struct Fixpipe {
   static constexpr std::string_view doc = Doc.view();
   static constexpr u16 opcode = Opcode;
   static constexpr ArchSet archs = kSplitArchs;
-  static constexpr CostClass cost = Dst == BufId::GM ? CostClass::l0c_to_gm : CostClass::l0c_to_l1;
+  static constexpr CostClass cost = Dst == BufId::GM ? "move.l0c_to_gm"_cost : "move.l0c_to_l1"_cost;
   static constexpr std::tuple fields{
       address_in<&Args::dst>(Dst, "dst"),
       address_in<&Args::src>(BufId::L0C, "src"),
@@ -96,7 +96,7 @@ struct Fixpipe {
       Field<&Args::channelSplit>{"channelSplit", 1, OperandKind::value, "1: NZ of f32 in block columns of 8"},
       Field<&Args::nz2nd>{"NZ2ND_EN", 1, OperandKind::value, "1: row-major, 0: NZ"}};
   static PipeId pipe(const Args&, Arch) { return PipeId::FIX; }
-  static CostClass cost_of(const Args& x) { return Dst == BufId::GM && x.nz2nd ? CostClass::l0c_to_gm_nz2nd : cost; }
+  static CostClass cost_of(const Args& x) { return Dst == BufId::GM && x.nz2nd ? "move.l0c_to_gm_nz2nd"_cost : cost; }
   static Work work(const Args& x, const Spr& spr) {
     const u64 columns = ceil_div<u64>(x.nSize, 16);
     const u64 matrices = x.nz2nd != 0 ? std::max<u64>(spr[SprId::nd_para] & 0xffff, 1) : 1;

@@ -23,9 +23,9 @@ constexpr u32 c0(u8 type) { return kBlockBytes * 8 / bits(type); }  // elements 
 }  // namespace img2col
 
 template <BufId Dst>
-inline constexpr CostClass kImg2colCost = Dst == BufId::L0A   ? CostClass::l1_to_l0a
-                                          : Dst == BufId::L0B ? CostClass::l1_to_l0b
-                                                              : CostClass::l1_to_ub;
+inline constexpr CostClass kImg2colCost = Dst == BufId::L0A   ? "move.l1_to_l0a"_cost
+                                          : Dst == BufId::L0B ? "move.l1_to_l0b"_cost
+                                                              : "move.l1_to_ub"_cost;
 
 // Version 1: each of repeatTime fractals holds C0 channels of one point of the filter, fetchFilterW/H, at 16 positions.
 // The first position has its corner at leftTopW/H, inside the padding when negative; positions go to the right in steps

@@ -55,7 +55,7 @@ struct L0cUbCopy {
   static constexpr std::string_view doc = Doc.view();
   static constexpr u16 opcode = Opcode;
   static constexpr ArchSet archs = kJointArchs;
-  static constexpr CostClass cost = kToUb ? CostClass::l0c_to_ub : CostClass::ub_to_l0c;
+  static constexpr CostClass cost = kToUb ? "move.l0c_to_ub"_cost : "move.ub_to_l0c"_cost;
   static constexpr L0cUbForm form{Name.view(), kToUb, kUnit};
   static constexpr std::string_view kL0cStride = "512 B (f16) or 1024 B skipped after a piece";
   static constexpr std::string_view kUbStride = "32 B blocks skipped after a piece";

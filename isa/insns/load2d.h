@@ -58,23 +58,23 @@ struct Load2d {
   static void execute(const Args& x, ExecContext& c) { load2d(x, Dst, Src, c); }
 };
 
-using LoadCbufToCa = Load2d<"load_cbuf_to_ca", 0x120, BufId::L0A, BufId::L1, CostClass::l1_to_l0a, kAllArchs, false,
+using LoadCbufToCa = Load2d<"load_cbuf_to_ca", 0x120, BufId::L0A, BufId::L1, "move.l1_to_l0a"_cost, kAllArchs, false,
                             "L1 to L0A in fractals of 512 B">;
-using LoadCbufToCb = Load2d<"load_cbuf_to_cb", 0x121, BufId::L0B, BufId::L1, CostClass::l1_to_l0b, kAllArchs, false,
+using LoadCbufToCb = Load2d<"load_cbuf_to_cb", 0x121, BufId::L0B, BufId::L1, "move.l1_to_l0b"_cost, kAllArchs, false,
                             "L1 to L0B in fractals of 512 B">;
-using LoadCbufToCaS4 = Load2d<"load_cbuf_to_ca_s4", 0x122, BufId::L0A, BufId::L1, CostClass::l1_to_l0a, kSecondArchs,
+using LoadCbufToCaS4 = Load2d<"load_cbuf_to_ca_s4", 0x122, BufId::L0A, BufId::L1, "move.l1_to_l0a"_cost, kSecondArchs,
                               true, "L1 to L0A in fractals of 16 x 64 elements of 4 bits">;
-using LoadCbufToCbS4 = Load2d<"load_cbuf_to_cb_s4", 0x123, BufId::L0B, BufId::L1, CostClass::l1_to_l0b, kSecondArchs,
+using LoadCbufToCbS4 = Load2d<"load_cbuf_to_cb_s4", 0x123, BufId::L0B, BufId::L1, "move.l1_to_l0b"_cost, kSecondArchs,
                               true, "L1 to L0B in fractals of 64 x 16 elements of 4 bits">;
-using LoadGmToCa = Load2d<"load_gm_to_ca", 0x124, BufId::L0A, BufId::GM, CostClass::gm_to_l0a, kAllArchs, false,
+using LoadGmToCa = Load2d<"load_gm_to_ca", 0x124, BufId::L0A, BufId::GM, "move.gm_to_l0a"_cost, kAllArchs, false,
                           "global memory to L0A in fractals of 512 B">;
-using LoadGmToCb = Load2d<"load_gm_to_cb", 0x125, BufId::L0B, BufId::GM, CostClass::gm_to_l0b, kAllArchs, false,
+using LoadGmToCb = Load2d<"load_gm_to_cb", 0x125, BufId::L0B, BufId::GM, "move.gm_to_l0b"_cost, kAllArchs, false,
                           "global memory to L0B in fractals of 512 B">;
-using LoadGmToCbuf = Load2d<"load_gm_to_cbuf", 0x126, BufId::L1, BufId::GM, CostClass::gm_to_l1, kAllArchs, false,
+using LoadGmToCbuf = Load2d<"load_gm_to_cbuf", 0x126, BufId::L1, BufId::GM, "move.gm_to_l1"_cost, kAllArchs, false,
                             "global memory to L1 in fractals of 512 B">;
-using LoadGmToCaS4 = Load2d<"load_gm_to_ca_s4", 0x127, BufId::L0A, BufId::GM, CostClass::gm_to_l0a, kSplitArchs, true,
+using LoadGmToCaS4 = Load2d<"load_gm_to_ca_s4", 0x127, BufId::L0A, BufId::GM, "move.gm_to_l0a"_cost, kSplitArchs, true,
                             "global memory to L0A in fractals of 16 x 64 elements of 4 bits">;
-using LoadGmToCbS4 = Load2d<"load_gm_to_cb_s4", 0x128, BufId::L0B, BufId::GM, CostClass::gm_to_l0b, kSplitArchs, true,
+using LoadGmToCbS4 = Load2d<"load_gm_to_cb_s4", 0x128, BufId::L0B, BufId::GM, "move.gm_to_l0b"_cost, kSplitArchs, true,
                             "global memory to L0B in fractals of 64 x 16 elements of 4 bits">;
 
 // `repeat` squares from L1, transposed: square indexID +- i * srcStride, whose fractals follow each other in L1. A
@@ -123,14 +123,14 @@ struct LoadTranspose {
   static void execute(const Args& x, ExecContext& c) { load_squares(x, Dst, c); }
 };
 
-using LoadCbufToCaTranspose = LoadTranspose<"load_cbuf_to_ca_transpose", 0x129, BufId::L0A, CostClass::l1_to_l0a,
+using LoadCbufToCaTranspose = LoadTranspose<"load_cbuf_to_ca_transpose", 0x129, BufId::L0A, "move.l1_to_l0a"_cost,
                                             "L1 to L0A in squares of 1 or 2 fractals, transposed">;
-using LoadCbufToCbTranspose = LoadTranspose<"load_cbuf_to_cb_transpose", 0x12a, BufId::L0B, CostClass::l1_to_l0b,
+using LoadCbufToCbTranspose = LoadTranspose<"load_cbuf_to_cb_transpose", 0x12a, BufId::L0B, "move.l1_to_l0b"_cost,
                                             "L1 to L0B in squares of 1 or 2 fractals, transposed">;
 
 // The same on elements of 4 bits; only L0B has it.
 struct LoadCbufToCbTransposeS4
-    : LoadTranspose<"load_cbuf_to_cb_transpose_s4", 0x12b, BufId::L0B, CostClass::l1_to_l0b,
+    : LoadTranspose<"load_cbuf_to_cb_transpose_s4", 0x12b, BufId::L0B, "move.l1_to_l0b"_cost,
                     "L1 to L0B in squares of 4 fractals, 64 x 64 elements of 4 bits, transposed"> {
   static constexpr std::array types{TypeForm{"s4"}};
   static Args as_b4(Args x) {
@@ -156,7 +156,7 @@ struct LoadCbufToCbSp {
       "address in IDX; mad_sp reads both";
   static constexpr u16 opcode = 0x142;
   static constexpr ArchSet archs = kSplitArchs;
-  static constexpr CostClass cost = CostClass::l1_to_l0b;
+  static constexpr CostClass cost = "move.l1_to_l0b"_cost;
   static constexpr std::tuple fields{
       address_in<&Args::dst>(BufId::L0B, "dst"), address_in<&Args::src>(BufId::L1, "src"),
       bytes_in<&Args::index>(BufId::L1, "index", "byte address in L1 of the indices"),

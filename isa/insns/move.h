@@ -62,19 +62,19 @@ struct BurstCopy {
   static void execute(const Args& x, ExecContext& c) { burst_copy(x, Dst, Src, c); }
 };
 
-using CopyGmToUbuf = BurstCopy<"copy_gm_to_ubuf", 0x110, BufId::UB, BufId::GM, PipeId::MTE2, CostClass::gm_to_ub,
+using CopyGmToUbuf = BurstCopy<"copy_gm_to_ubuf", 0x110, BufId::UB, BufId::GM, PipeId::MTE2, "move.gm_to_ub"_cost,
                                kAllArchs, "global memory to UB in bursts of 32 B blocks">;
-using CopyGmToCbuf = BurstCopy<"copy_gm_to_cbuf", 0x111, BufId::L1, BufId::GM, PipeId::MTE2, CostClass::gm_to_l1,
+using CopyGmToCbuf = BurstCopy<"copy_gm_to_cbuf", 0x111, BufId::L1, BufId::GM, PipeId::MTE2, "move.gm_to_l1"_cost,
                                kAllArchs, "global memory to L1 in bursts of 32 B blocks (PAD_NONE)">;
-using CopyUbufToGm = BurstCopy<"copy_ubuf_to_gm", 0x112, BufId::GM, BufId::UB, PipeId::MTE3, CostClass::ub_to_gm,
+using CopyUbufToGm = BurstCopy<"copy_ubuf_to_gm", 0x112, BufId::GM, BufId::UB, PipeId::MTE3, "move.ub_to_gm"_cost,
                                kAllArchs, "UB to global memory in bursts of 32 B blocks; atomic when CTRL says so">;
-using CopyUbufToUbuf = BurstCopy<"copy_ubuf_to_ubuf", 0x113, BufId::UB, BufId::UB, PipeId::V, CostClass::ub_to_ub,
+using CopyUbufToUbuf = BurstCopy<"copy_ubuf_to_ubuf", 0x113, BufId::UB, BufId::UB, PipeId::V, "move.ub_to_ub"_cost,
                                  kAllArchs, "UB to UB in bursts of 32 B blocks">;
-using CopyUbufToCbuf = BurstCopy<"copy_ubuf_to_cbuf", 0x114, BufId::L1, BufId::UB, PipeId::MTE3, CostClass::ub_to_l1,
+using CopyUbufToCbuf = BurstCopy<"copy_ubuf_to_cbuf", 0x114, BufId::L1, BufId::UB, PipeId::MTE3, "move.ub_to_l1"_cost,
                                  kJointArchs, "UB to L1 in bursts of 32 B blocks">;
-using CopyCbufToUbuf = BurstCopy<"copy_cbuf_to_ubuf", 0x115, BufId::UB, BufId::L1, PipeId::MTE1, CostClass::l1_to_ub,
+using CopyCbufToUbuf = BurstCopy<"copy_cbuf_to_ubuf", 0x115, BufId::UB, BufId::L1, PipeId::MTE1, "move.l1_to_ub"_cost,
                                  kJointArchs, "L1 to UB in bursts of 32 B blocks">;
-using CopyCbufToGm = BurstCopy<"copy_cbuf_to_gm", 0x116, BufId::GM, BufId::L1, PipeId::MTE3, CostClass::l1_to_gm,
+using CopyCbufToGm = BurstCopy<"copy_cbuf_to_gm", 0x116, BufId::GM, BufId::L1, PipeId::MTE3, "move.l1_to_gm"_cost,
                                kSplitArchs, "L1 to global memory in bursts of 32 B blocks; atomic when CTRL says so">;
 
 using MoveInsns =

@@ -24,7 +24,7 @@ struct Nd2Nz {
   static constexpr std::string_view doc = "row-major matrices in global memory to NZ in L1";
   static constexpr u16 opcode = Opcode;
   static constexpr ArchSet archs = kSplitArchs;
-  static constexpr CostClass cost = CostClass::gm_to_l1_nd2nz;
+  static constexpr CostClass cost = "move.gm_to_l1_nd2nz"_cost;
   static constexpr std::tuple fields{
       address_in<&Args::dst>(BufId::L1, "dst"),
       address_in<&Args::src>(BufId::GM, "src"),

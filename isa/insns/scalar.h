@@ -143,7 +143,7 @@ struct End {
   static constexpr std::string_view doc = "end of the block; it completes when all pipes have drained";
   static constexpr u16 opcode = 0x027;
   static constexpr ArchSet archs = kAllArchs;
-  static constexpr CostClass cost = CostClass::scalar;
+  static constexpr CostClass cost = "scalar.alu"_cost;
   static constexpr std::tuple<> fields{};
 };
 
@@ -178,7 +178,7 @@ struct LdArg : ScalarBase {
   static constexpr std::string_view name = "ld_arg";
   static constexpr std::string_view doc = "Xd = kernel argument `index` (8 bytes each; a pointer is a device address)";
   static constexpr u16 opcode = 0x036;
-  static constexpr CostClass cost = CostClass::scalar_load;
+  static constexpr CostClass cost = "scalar.load"_cost;
   static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst}, Field<&Args::index>{"index", 16}};
   static void execute(const Args& x, ScalarContext& c) {
     if (x.index >= c.args.size()) {
@@ -230,7 +230,7 @@ struct Load : ScalarBase {
   static constexpr std::string_view doc = Doc.view();
   static constexpr u16 opcode = Opcode;
   static constexpr ArchSet archs = Archs;
-  static constexpr CostClass cost = CostClass::scalar_load;
+  static constexpr CostClass cost = "scalar.load"_cost;
   static constexpr std::array types = kScalarWidths;
   static constexpr std::tuple fields{Field<&Args::rd>{"rd", 5, OperandKind::reg_dst},
                                      Field<&Args::address>{"address", AddressBits},
@@ -257,7 +257,7 @@ struct Store : ScalarBase {
   static constexpr std::string_view doc = Doc.view();
   static constexpr u16 opcode = Opcode;
   static constexpr ArchSet archs = Archs;
-  static constexpr CostClass cost = CostClass::scalar_store;
+  static constexpr CostClass cost = "scalar.store"_cost;
   static constexpr std::array types = kScalarWidths;
   static constexpr std::tuple fields{Field<&Args::value>{"value", 64}, Field<&Args::address>{"address", AddressBits},
                                      Field<&Args::offset>{"offset", 32, OperandKind::value, "bytes", true, 0}};
@@ -293,7 +293,7 @@ struct TouchUbuf : ScalarBase {
       "no effect, but the scalar unit counts as having loaded these bytes of UB, or stored them; recordings of native "
       "code have it in place of long runs of loads and stores";
   static constexpr u16 opcode = 0x044;
-  static constexpr CostClass cost = CostClass::scalar;
+  static constexpr CostClass cost = "scalar.alu"_cost;
   static constexpr std::tuple fields{Field<&Args::address>{"address", 24}, Field<&Args::bytes>{"bytes", 24},
                                      Field<&Args::write>{"write", 1, OperandKind::value, "1: stored, 0: loaded"}};
   static Footprint footprint(const Args& x, const Spr&, Arch) {

@@ -21,7 +21,7 @@ struct Text {
 struct ScalarBase {
   static constexpr Role role = Role::scalar;
   static constexpr ArchSet archs = kAllArchs;
-  static constexpr CostClass cost = CostClass::scalar;
+  static constexpr CostClass cost = "scalar.alu"_cost;
 };
 
 // Xd = f(a, b)

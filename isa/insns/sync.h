@@ -17,7 +17,7 @@ struct FlagBase {
     u8 inserted = 0;
   };
   static constexpr ArchSet archs = kAllArchs;
-  static constexpr CostClass cost = CostClass::sync;
+  static constexpr CostClass cost = "scalar.sync"_cost;
   static constexpr std::tuple fields{
       Field<&Args::src>{"src", 4, OperandKind::pipe, "pipe that sets"},
       Field<&Args::dst>{"dst", 4, OperandKind::pipe, "pipe that waits"},
@@ -54,7 +54,7 @@ struct PipeBarrier {
   static constexpr std::string_view doc = "later work of the pipe starts when all its earlier work has finished";
   static constexpr u16 opcode = 0x102;
   static constexpr ArchSet archs = kAllArchs;
-  static constexpr CostClass cost = CostClass::sync;
+  static constexpr CostClass cost = "scalar.sync"_cost;
   static constexpr std::tuple fields{Field<&Args::which>{"pipe", 4, OperandKind::pipe, "PIPE_ALL: every pipe"},
                                      Field<&Args::inserted>{"inserted", 1, OperandKind::value, kInsertedDoc, true, 0}};
   static PipeId pipe(const Args& x, Arch) { return x.which; }
@@ -71,7 +71,7 @@ struct FftsCrossCoreSync {
   static constexpr std::string_view doc = "set a flag for other cores when all earlier work of the pipe has finished";
   static constexpr u16 opcode = 0x103;
   static constexpr ArchSet archs = kSplitArchs;
-  static constexpr CostClass cost = CostClass::cross_core;
+  static constexpr CostClass cost = "scalar.cross_core"_cost;
   static constexpr std::tuple fields{
       Field<&Args::which>{"pipe", 4, OperandKind::pipe, "any but PIPE_S and PIPE_ALL"},
       Field<&Args::config>{"config", 64, OperandKind::value,
@@ -90,7 +90,7 @@ struct WaitFlagDev {
   static constexpr std::string_view doc = "stop issuing until other cores have set the flag, then count it down";
   static constexpr u16 opcode = 0x104;
   static constexpr ArchSet archs = kSplitArchs;
-  static constexpr CostClass cost = CostClass::sync;
+  static constexpr CostClass cost = "scalar.sync"_cost;
   static constexpr std::tuple fields{Field<&Args::flag>{"flagId", 4}};
   static PipeId pipe(const Args&, Arch) { return PipeId::S; }
 };

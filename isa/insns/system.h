@@ -76,7 +76,7 @@ struct Dsb : ScalarBase {
   static constexpr std::string_view doc =
       "wait for the accesses of the scalar unit; they are always in order here, so it only costs its issue";
   static constexpr u16 opcode = 0x068;
-  static constexpr CostClass cost = CostClass::sync;
+  static constexpr CostClass cost = "scalar.sync"_cost;
   static constexpr std::tuple fields{
       Field<&Args::mode>{"mode", 2, OperandKind::value, "0 DSB_ALL, 1 DSB_DDR, 2 DSB_UB, 3 DSB_SEQ"}};
   static void execute(const Args&, ScalarContext&) {}
@@ -153,7 +153,50 @@ struct Nop : ScalarBase {
   static void execute(const Args&, ScalarContext&) {}
 };
 
-using SystemInsns =
-    InsnList<GetSubblockid, GetSubblockdim, GetSysCnt, GetOverflowStatus, Trap, Dsb, Dcci, DcPreload, Preload, Nop>;
+// Ours: remarks, which a front end leaves for the checker. They take no time, and do not count as instructions.
+struct Remark : ScalarBase {
+  static constexpr bool remark = true;
+};
+
+// A buffer that the program has made in a memory of its core. What begins in it and goes past its end is a finding.
+struct LocalBuffer : Remark {
+  struct Args {
+    u8 memory;
+    u64 address, bytes;
+  };
+  static constexpr std::string_view name = "local_buffer";
+  static constexpr std::string_view doc =
+      "from here on these bytes are one buffer of the program, in place of all that it overlaps; ours, a remark for "
+      "the "
+      "checker";
+  static constexpr u16 opcode = 0x06d;
+  static constexpr std::tuple fields{
+      Field<&Args::memory>{"memory", 4, OperandKind::value, "1 L1, 2 L0A, 3 L0B, 4 L0C, 5 UB, 6 BT, 7 FB"},
+      Field<&Args::address>{"address", 24, OperandKind::value, "its first byte"},
+      Field<&Args::bytes>{"bytes", 25, OperandKind::value, "its size; 0: the memory has no buffers any more"}};
+  static void execute(const Args&, ScalarContext&) {}
+};
+
+// A value that a call of an API may not have, and that leaves no trace in the instructions of the call.
+struct Misuse : Remark {
+  enum What : u8 { mask = 1, cross_core_flag = 2 };
+  struct Args {
+    u8 what;
+    u64 value, limit;
+  };
+  static constexpr std::string_view name = "misuse";
+  static constexpr std::string_view doc =
+      "a call of an API has a value beyond its limit, which its instructions do not show; ours, a remark for the "
+      "checker";
+  static constexpr u16 opcode = 0x06e;
+  static constexpr std::tuple fields{
+      Field<&Args::what>{"what", 4, OperandKind::value, "1 elements of a mask, 2 flag between cores"},
+      Field<&Args::value>{"value", 32, OperandKind::value, "the value"},
+      Field<&Args::limit>{"limit", 32, OperandKind::value, "the most that it may be"}};
+  static void execute(const Args&, ScalarContext&) {}
+};
+
+using SystemInsns = InsnList<GetSubblockid, GetSubblockdim, GetSysCnt, GetOverflowStatus, Trap, Dsb, Dcci, DcPreload,
+                             Preload, Nop, LocalBuffer, Misuse>;
 
 }  // namespace vinci::isa::insn

@@ -22,7 +22,7 @@ struct CopyCbufToBt {
   static constexpr std::string_view doc = "L1 to the bias table, as it is or widened from f16 to f32";
   static constexpr u16 opcode = 0x11b;
   static constexpr ArchSet archs = kSplitArchs;
-  static constexpr CostClass cost = CostClass::l1_to_bt;
+  static constexpr CostClass cost = "move.l1_to_bt"_cost;
   static constexpr std::tuple fields{
       address_in<&Args::dst>(BufId::BT, "dst"),
       address_in<&Args::src>(BufId::L1, "src"),
@@ -48,7 +48,7 @@ struct CopyCbufToFbuf {
   static constexpr std::string_view doc = "L1 to the FIXPIPE buffer: parameters of quantisation and relu by channel";
   static constexpr u16 opcode = 0x11c;
   static constexpr ArchSet archs = kSplitArchs;
-  static constexpr CostClass cost = CostClass::l1_to_fb;
+  static constexpr CostClass cost = "move.l1_to_fb"_cost;
   static constexpr std::tuple fields{
       address_in<&Args::dst>(BufId::FB, "dst"),
       address_in<&Args::src>(BufId::L1, "src"),

@@ -219,15 +219,15 @@ using ScalarTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::
                                 VectorType{LaneType::s16, kVectorArchs2}, VectorType{LaneType::s32, kVectorArchs2}>;
 using LogicTypes = VectorTypes<VectorType{LaneType::s16}, VectorType{LaneType::u16}>;
 template <Text Name, u16 Opcode, BinaryOp Op, class Types, Text Doc, ArchSet Archs = kAllArchs>
-using VectorBinary = VectorInsn<Name, Opcode, CostClass::vector_binary, BinaryForm<Op, Types>, Doc, Archs>;
+using VectorBinary = VectorInsn<Name, Opcode, "vector.binary"_cost, BinaryForm<Op, Types>, Doc, Archs>;
 template <Text Name, u16 Opcode, TernaryOp Op, class Types, Text Doc>
-using VectorTernary = VectorInsn<Name, Opcode, CostClass::vector_binary, TernaryForm<Op, Types>, Doc>;
+using VectorTernary = VectorInsn<Name, Opcode, "vector.binary"_cost, TernaryForm<Op, Types>, Doc>;
 template <Text Name, u16 Opcode, UnaryOp Op, class Types, Text Doc, ArchSet Archs = kAllArchs>
-using VectorUnary = VectorInsn<Name, Opcode, CostClass::vector_unary, UnaryForm<Op, Types>, Doc, Archs>;
+using VectorUnary = VectorInsn<Name, Opcode, "vector.unary"_cost, UnaryForm<Op, Types>, Doc, Archs>;
 template <Text Name, u16 Opcode, BinaryOp Op, class Types, Text Doc, ArchSet Archs = kAllArchs>
-using VectorScalar = VectorInsn<Name, Opcode, CostClass::vector_scalar, ScalarForm<Op, Types>, Doc, Archs>;
+using VectorScalar = VectorInsn<Name, Opcode, "vector.scalar"_cost, ScalarForm<Op, Types>, Doc, Archs>;
 
-using VectorDup = VectorInsn<"vector_dup", 0x180, CostClass::vector_dup, DupForm<CopyTypes>,
+using VectorDup = VectorInsn<"vector_dup", 0x180, "vector.dup"_cost, DupForm<CopyTypes>,
                              "dst = scalar in every lane; bits are copied, no STATUS">;
 
 using Vadd = VectorBinary<"vadd", 0x181, BinaryOp::add, ArithTypes, "dst = src0 + src1">;
@@ -261,9 +261,9 @@ using Vsqrt =
 using Vrsqrt = VectorUnary<"vrsqrt", 0x196, UnaryOp::rsqrt, FloatTypes,
                            "dst = 1 / square root of src, approximate; numerics.precision chooses the implementation">;
 using Vnot = VectorUnary<"vnot", 0x197, UnaryOp::not_, LogicTypes, "dst = ~src">;
-using Vcopy = VectorInsn<"vcopy", 0x198, CostClass::vector_unary, VcopyForm, "dst = src; bits are copied, no STATUS",
-                         kSplitArchs>;
-using Vbrcb = VectorInsn<"vbrcb", 0x199, CostClass::vector_dup, BrcbForm<CopyTypes>,
+using Vcopy =
+    VectorInsn<"vcopy", 0x198, "vector.unary"_cost, VcopyForm, "dst = src; bits are copied, no STATUS", kSplitArchs>;
+using Vbrcb = VectorInsn<"vbrcb", 0x199, "vector.dup"_cost, BrcbForm<CopyTypes>,
                          "each of 8 elements of src fills a block of dst; without mask", kSplitArchs>;
 
 using Vadds = VectorScalar<"vadds", 0x1a0, BinaryOp::add, ScalarTypes, "dst = src + scalar">;
@@ -274,11 +274,11 @@ using Vmins =
     VectorScalar<"vmins", 0x1a3, BinaryOp::min, ScalarTypes, "dst = min(src, scalar); NaN wins", kVectorArchs2>;
 using Vlrelu =
     VectorScalar<"vlrelu", 0x1a4, BinaryOp::lrelu, FloatTypes, "dst = src < 0 ? src * scalar : src", kVectorArchs2>;
-using Vaxpy = VectorInsn<"vaxpy", 0x1a5, CostClass::vector_scalar, AxpyForm<MixedFloatTypes>,
+using Vaxpy = VectorInsn<"vaxpy", 0x1a5, "vector.scalar"_cost, AxpyForm<MixedFloatTypes>,
                          "dst = dst + src * scalar; fmix: src and scalar f16, destination f32, 64 lanes">;
-using Vshl = VectorInsn<"vshl", 0x1a6, CostClass::vector_scalar, ShiftLeftForm,
+using Vshl = VectorInsn<"vshl", 0x1a6, "vector.scalar"_cost, ShiftLeftForm,
                         "dst = src << distance; bits that leave are lost, no STATUS", kSplitArchs>;
-using Vshr = VectorInsn<"vshr", 0x1a7, CostClass::vector_scalar, ShiftRightForm,
+using Vshr = VectorInsn<"vshr", 0x1a7, "vector.scalar"_cost, ShiftRightForm,
                         "dst = src >> distance, arithmetic for s16 and s32, logical for u16 and u32", kSplitArchs>;
 
 using VectorArithInsns = InsnList<VectorDup, Vadd, Vsub, Vmul, Vdiv, Vmax, Vmin, Vand, Vor, Vaddrelu, Vsubrelu, Vmadd,

@@ -147,11 +147,11 @@ using CompareEqTypes =
     VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32, kNotMini}, VectorType{LaneType::s32, kSplitArchs}>;
 
 template <Text Name, u16 Opcode, CompareOp Op, Text Doc>
-using Vcmp = VectorInsn<Name, Opcode, CostClass::vector_compare, CompareToRegisterForm<Op, CompareTypes>, Doc>;
+using Vcmp = VectorInsn<Name, Opcode, "vector.compare"_cost, CompareToRegisterForm<Op, CompareTypes>, Doc>;
 template <Text Name, u16 Opcode, CompareOp Op, Text Doc, class Types = CompareTypes>
-using Vcmpv = VectorInsn<Name, Opcode, CostClass::vector_compare, CompareForm<Op, Types>, Doc>;
+using Vcmpv = VectorInsn<Name, Opcode, "vector.compare"_cost, CompareForm<Op, Types>, Doc>;
 template <Text Name, u16 Opcode, CompareOp Op, Text Doc, class Types = CompareTypes>
-using Vcmpvs = VectorInsn<Name, Opcode, CostClass::vector_compare, CompareScalarForm<Op, Types>, Doc, kVectorArchs2>;
+using Vcmpvs = VectorInsn<Name, Opcode, "vector.compare"_cost, CompareScalarForm<Op, Types>, Doc, kVectorArchs2>;
 
 using VcmpEq = Vcmp<"vcmp_eq", 0x2c8, CompareOp::eq, "CMPMASK = src0 == src1, active lanes; the last repeat stays">;
 using VcmpNe = Vcmp<"vcmp_ne", 0x2c9, CompareOp::ne, "CMPMASK = src0 != src1, active lanes; the last repeat stays">;
@@ -174,12 +174,12 @@ using VcmpvsLe = Vcmpvs<"vcmpvs_le", 0x2d7, CompareOp::le, "dst = bits of src <=
 using VcmpvsGt = Vcmpvs<"vcmpvs_gt", 0x2d8, CompareOp::gt, "dst = bits of src > scalar; without mask">;
 using VcmpvsGe = Vcmpvs<"vcmpvs_ge", 0x2d9, CompareOp::ge, "dst = bits of src >= scalar; without mask">;
 
-using Vsel = VectorInsn<"vsel", 0x2da, CostClass::vector_select, SelectForm<CompareTypes>,
+using Vsel = VectorInsn<"vsel", 0x2da, "vector.select"_cost, SelectForm<CompareTypes>,
                         "dst = bit ? src0 : src1, active lanes; bits are copied, no STATUS">;
 using SetCmpmask =
-    VectorInsn<"set_cmpmask", 0x2db, CostClass::vector_compare, CmpmaskForm<false, "src">, "CMPMASK = 16 bytes of UB">;
+    VectorInsn<"set_cmpmask", 0x2db, "vector.compare"_cost, CmpmaskForm<false, "src">, "CMPMASK = 16 bytes of UB">;
 using GetCmpmask =
-    VectorInsn<"get_cmpmask", 0x2dc, CostClass::vector_compare, CmpmaskForm<true, "dst">, "16 bytes of UB = CMPMASK">;
+    VectorInsn<"get_cmpmask", 0x2dc, "vector.compare"_cost, CmpmaskForm<true, "dst">, "16 bytes of UB = CMPMASK">;
 
 using VectorCompareInsns =
     InsnList<VcmpEq, VcmpNe, VcmpLt, VcmpLe, VcmpGt, VcmpGe, VcmpvEq, VcmpvNe, VcmpvLt, VcmpvLe, VcmpvGt, VcmpvGe,

@@ -194,7 +194,7 @@ struct Vconv : CastForm<From, To, mode_of(R)> {
   static constexpr std::string_view doc = detail::kCastDoc<From, To, R>.view();
   static constexpr u16 opcode = kFirstCast + kPair * kRoundingSuffixes.size() + static_cast<usize>(R);
   static constexpr ArchSet archs = kCasts[kPair].archs[static_cast<usize>(R)];
-  static constexpr CostClass cost = CostClass::vector_convert;
+  static constexpr CostClass cost = "vector.convert"_cost;
   static PipeId pipe(const VectorUnaryArgs&, Arch) { return PipeId::V; }
 };
 
@@ -277,9 +277,9 @@ struct AddDeqReluForm {
 };
 
 template <Text Name, u16 Opcode, class Form, Text Doc, ArchSet Archs>
-using Convert = VectorInsn<Name, Opcode, CostClass::vector_convert, Form, Doc, Archs>;
+using Convert = VectorInsn<Name, Opcode, "vector.convert"_cost, Form, Doc, Archs>;
 template <Text Name, u16 Opcode, class Form, Text Doc, ArchSet Archs>
-using BinaryConvert = VectorInsn<Name, Opcode, CostClass::vector_binary, Form, Doc, Archs>;
+using BinaryConvert = VectorInsn<Name, Opcode, "vector.binary"_cost, Form, Doc, Archs>;
 
 using VaddreluconvF162s8 =
     BinaryConvert<"vaddreluconv_f162s8", 0x1b0, FusedReluForm<BinaryOp::add_relu, LaneType::f16, LaneType::s8>,

@@ -102,7 +102,7 @@ using SumTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32
 using ReduceTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::f32, kVectorArchs2}>;
 
 template <Text Name, u16 Opcode, class Form, Text Doc>
-using Reduce = VectorInsn<Name, Opcode, CostClass::vector_reduce, Form, Doc>;
+using Reduce = VectorInsn<Name, Opcode, "vector.reduce"_cost, Form, Doc>;
 
 using Vcadd =
     Reduce<"vcadd", 0x2e0, SumForm<SumTypes>, "dst = sum of the active lanes of a repeat, as a tree of pairs">;

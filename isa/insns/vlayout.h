@@ -89,7 +89,7 @@ template <class Args>
 inline constexpr std::tuple kLayoutDstSrc{address_in<&Args::dst>(BufId::UB, "dst"),
                                           address_in<&Args::src>(BufId::UB, "src")};
 
-struct Vtranspose : BlockInsn<"vtranspose", 0x300, CostClass::vector_transpose, kAllArchs,
+struct Vtranspose : BlockInsn<"vtranspose", 0x300, "vector.transpose"_cost, kAllArchs,
                               "16 x 16 elements of 16 bits: dst[j][i] = src[i][j]; dst may be src"> {
   using Args = TransposeArgs;
   using Types = VectorTypes<VectorType{LaneType::u16}, VectorType{LaneType::s16}, VectorType{LaneType::f16}>;
@@ -102,7 +102,7 @@ struct Vtranspose : BlockInsn<"vtranspose", 0x300, CostClass::vector_transpose, 
 
 // 16 blocks at the addresses of two VA registers become 16 others, each made of one element of every source block.
 template <Text Name, u16 Opcode, u32 Bytes, ArchSet Archs, Text Doc>
-struct ScatterVnchwconv : BlockInsn<Name, Opcode, CostClass::vector_transpose, Archs, Doc> {
+struct ScatterVnchwconv : BlockInsn<Name, Opcode, "vector.transpose"_cost, Archs, Doc> {
   using Args = VnchwconvArgs;
   static constexpr std::tuple kVa{
       Field<&Args::dst>{"dst", kVaBits, OperandKind::value, "first of two VA registers with 16 block addresses"},
@@ -138,7 +138,7 @@ using ScatterVnchwconvB32 =
                      "16 x 8 elements of 32 bits: dst[2e][k] = src[k][e], dst[2e + 1][k] = src[8 + k][e]. The mask is "
                      "ignored; a single repeat starts one stride after the addresses">;
 
-struct V4dtrans : BlockInsn<"v4dtrans", 0x304, CostClass::vector_transpose, only(Arch::m200),
+struct V4dtrans : BlockInsn<"v4dtrans", 0x304, "vector.transpose"_cost, only(Arch::m200),
                             "image of nChannel planes (CHW) to pixels of nChannel elements (HWC), or back"> {
   using Args = TransposeArgs;
   using Types = VectorTypes<VectorType{LaneType::s8}, VectorType{LaneType::u8}, VectorType{LaneType::s16},
@@ -159,7 +159,7 @@ struct V4dtrans : BlockInsn<"v4dtrans", 0x304, CostClass::vector_transpose, only
 
 // The source is read regardless of the mask.
 struct Vpadding
-    : BlockInsn<"vpadding", 0x305, CostClass::vector_unary, only(Arch::m200),
+    : BlockInsn<"vpadding", 0x305, "vector.unary"_cost, only(Arch::m200),
                 "padding beside each block of src, as whole blocks: mode 0 repeats the edge element, 1 mirrors the "
                 "block, 2 mirrors it without the edge element and ends with 0; side 0 left, 1 right"> {
   using Args = PaddingArgs;
@@ -186,7 +186,7 @@ struct Vpadding
   static void execute(const Args& x, ExecContext& c) { padding(x, Types::lane(x.type), c); }
 };
 
-struct Vmergech : BlockInsn<"vmergech", 0x306, CostClass::vector_transpose, archs(Arch::c100, Arch::m200),
+struct Vmergech : BlockInsn<"vmergech", 0x306, "vector.transpose"_cost, archs(Arch::c100, Arch::m200),
                             "the first 4 elements of each block of src, packed into dst; a repeat is one block"> {
   using Args = TransposeArgs;
   using Types = VectorTypes<VectorType{LaneType::s8}, VectorType{LaneType::u8}, VectorType{LaneType::f16},
@@ -202,7 +202,7 @@ struct Vmergech : BlockInsn<"vmergech", 0x306, CostClass::vector_transpose, arch
 
 // Addresses of elements come from UB, so the footprint of gathers and scatters has the addresses and the regular side,
 // not the elements themselves; those are checked when the instruction executes.
-struct Vgather : BlockInsn<"vgather", 0x308, CostClass::vector_gather, kVectorArchs2,
+struct Vgather : BlockInsn<"vgather", 0x308, "vector.gather"_cost, kVectorArchs2,
                            "dst[i] = element at byte address offsetAddr + src[i]; src holds one u32 per lane, without "
                            "gaps between repeats"> {
   using Args = GatherArgs;
@@ -222,7 +222,7 @@ struct Vgather : BlockInsn<"vgather", 0x308, CostClass::vector_gather, kVectorAr
   static void execute(const Args& x, ExecContext& c) { gather(x, GatherTypes::lane(x.type), c); }
 };
 
-struct Vgatherb : BlockInsn<"vgatherb", 0x309, CostClass::vector_gather, kSplitArchs,
+struct Vgatherb : BlockInsn<"vgatherb", 0x309, "vector.gather"_cost, kSplitArchs,
                             "dst block i = the 32 B block at offsetAddr + src[i]; 8 offsets u32 in a repeat, without "
                             "gaps; the mask is ignored"> {
   using Args = GatherArgs;
@@ -238,7 +238,7 @@ struct Vgatherb : BlockInsn<"vgatherb", 0x309, CostClass::vector_gather, kSplitA
   static void execute(const Args& x, ExecContext& c) { gather_blocks(x, c); }
 };
 
-struct Vscatter : BlockInsn<"vscatter", 0x30a, CostClass::vector_gather, only(Arch::m200),
+struct Vscatter : BlockInsn<"vscatter", 0x30a, "vector.gather"_cost, only(Arch::m200),
                             "element at byte address offsetAddr + dst[i] = src[i], in the order of i; dst holds one "
                             "u32 per lane, without gaps between repeats"> {
   using Args = GatherArgs;
@@ -262,7 +262,7 @@ struct Vscatter : BlockInsn<"vscatter", 0x30a, CostClass::vector_gather, only(Ar
 // Keeps the elements whose bit in the pattern is 1 and packs them, over all repeats, from dst on. RSVD_CNT = how many.
 // The mask is ignored in normal mode.
 template <Text Name, u16 Opcode, bool V2, ArchSet Archs, Text Doc>
-struct ReducePattern : BlockInsn<Name, Opcode, CostClass::vector_gather, Archs, Doc> {
+struct ReducePattern : BlockInsn<Name, Opcode, "vector.gather"_cost, Archs, Doc> {
   using Args = ReduceArgs;
   static constexpr auto types = GatherTypes::types;
   static constexpr std::tuple kAddresses{
@@ -312,7 +312,7 @@ using Vreducev2 = ReducePattern<"vreducev2", 0x30c, true, kSplitArchs,
                                 "how many. Counter mode: mask[31:0] elements of each repeat">;
 
 // Products and sums round to f16 one by one, and the sums start at zero: ours, not public.
-struct Vbi : BlockInsn<"vbi", 0x30d, CostClass::vector_gather, only(Arch::m200),
+struct Vbi : BlockInsn<"vbi", 0x30d, "vector.gather"_cost, only(Arch::m200),
                        "vRepeat times: dst = sum over hRepeat of 8 blocks at the addresses src0[..], each times an "
                        "f16 of src1 (repeatMode 0: one for the 8 blocks, 1: one for each)"> {
   using Args = BilinearArgs;
@@ -333,7 +333,7 @@ struct Vbi : BlockInsn<"vbi", 0x30d, CostClass::vector_gather, only(Arch::m200),
 // The reverse of img2col_cbuf_to_ub: adds a fractal of 16 positions x 16 channels to the feature map (FCOL2IMG).
 // Positions outside of the map are dropped.
 struct Col2img
-    : BlockInsn<"col2img", 0x30e, CostClass::vector_gather, archs(Arch::c100, Arch::m200),
+    : BlockInsn<"col2img", 0x30e, "vector.gather"_cost, archs(Arch::c100, Arch::m200),
                 "dst[position][channel] += src, a fractal of 16 positions x 16 channels in each repeat; repeatMode "
                 "0: the next repeat is the next filter point, 1: the next 16 positions"> {
   using Args = Col2ImgArgs;

@@ -132,7 +132,7 @@ struct Scatter : Plain::template On<detail::VaArgs<typename Plain::Args>> {
 // The copy has no plain form on these architectures; this one only names it.
 using MovTypes = VectorTypes<VectorType{LaneType::f16}, VectorType{LaneType::s16}, VectorType{LaneType::u16}>;
 using VectorMov =
-    VectorInsn<"vector_mov", 0, CostClass::vector_unary, CopyForm<MovTypes>, "dst = src; bits are copied, no STATUS">;
+    VectorInsn<"vector_mov", 0, "vector.unary"_cost, CopyForm<MovTypes>, "dst = src; bits are copied, no STATUS">;
 
 // The casts that every architecture has.
 inline constexpr u16 kFirstScatterCast = 0x400;

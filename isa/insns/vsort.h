@@ -71,7 +71,7 @@ inline constexpr std::tuple kSortSrc{address_in<&SortArgs::src>(BufId::UB, "src"
 inline constexpr std::tuple kSortSources{address_in<&SortArgs::src>(BufId::UB, "src0"),
                                          address_in<&SortArgs::src1>(BufId::UB, "src1")};
 
-struct Vbitsort : BlockInsn<"vbitsort", 0x320, CostClass::vector_sort, kJointArchs,
+struct Vbitsort : BlockInsn<"vbitsort", 0x320, "vector.sort"_cost, kJointArchs,
                             "each repeat sorts 16 proposals by descending score; equal scores keep their order"> {
   using Args = SortArgs;
   static constexpr auto types = ProposalTypes::types;
@@ -85,7 +85,7 @@ struct Vbitsort : BlockInsn<"vbitsort", 0x320, CostClass::vector_sort, kJointArc
 
 // The public intrinsic is vbitsort with other operands; platform files call this form vbitsort32.
 struct Vbitsort32
-    : BlockInsn<"vbitsort32", 0x321, CostClass::vector_sort, kSplitArchs,
+    : BlockInsn<"vbitsort32", 0x321, "vector.sort"_cost, kSplitArchs,
                 "vbitsort of c220 (Sort32): each repeat sorts 32 scores of src0 with the u32 of src1 into records of 8 "
                 "bytes (score, index), by descending score; equal scores keep their order"> {
   using Args = SortArgs;
@@ -104,7 +104,7 @@ struct Vbitsort32
 // ifExhaustedSuspension the merge ends with the element that exhausts the first list; what hardware has taken of the
 // others by then depends on its timing, here it is what the merge needed.
 template <Text Name, u16 Opcode, u8 LengthBits, ArchSet Archs, class Types, Text Doc>
-struct MergeSort : BlockInsn<Name, Opcode, CostClass::vector_sort, Archs, Doc> {
+struct MergeSort : BlockInsn<Name, Opcode, "vector.sort"_cost, Archs, Doc> {
   using Args = MergeArgs;
   static constexpr auto types = Types::types;
   static constexpr std::tuple fields{
@@ -140,7 +140,7 @@ using Vmrgsort4v2 = MergeSort<"vmrgsort4v2", 0x323, 16, kSplitArchs, SortTypes,
 
 // One field of 16 proposals in each repeat.
 template <Text Name, u16 Opcode, bool Concat, Text Doc>
-struct ProposalField : BlockInsn<Name, Opcode, CostClass::vector_sort, kJointArchs, Doc> {
+struct ProposalField : BlockInsn<Name, Opcode, "vector.sort"_cost, kJointArchs, Doc> {
   using Args = SortArgs;
   static constexpr auto types = ProposalTypes::types;
   static constexpr auto fields = std::tuple_cat(
@@ -166,7 +166,7 @@ using Vextract = ProposalField<"vextract", 0x325, false,
 // Areas of proposals. A side is (x2 - x1) + offset, where offset is RPN_OFFSET (set_rpn_offset; 1 on m100, which lacks
 // it). Every operation rounds to the type on its own: ours, not public.
 struct Vrpac
-    : BlockInsn<"vrpac", 0x326, CostClass::vector_unary, kJointArchs,
+    : BlockInsn<"vrpac", 0x326, "vector.unary"_cost, kJointArchs,
                 "dst = area of each proposal of src: (x2 - x1 + offset) * (y2 - y1 + offset); 16 in a repeat"> {
   using Args = SortArgs;
   static constexpr auto types = ProposalTypes::types;
@@ -177,7 +177,7 @@ struct Vrpac
 
 // Every element of src0 (16 in a repeat) with each of the 16 of src1: 256 results, those of one src0 adjacent.
 template <Text Name, u16 Opcode, u32 Elements, void (*Execute)(const SortArgs&, LaneType, ExecContext&), Text Doc>
-struct ProposalPairs : BlockInsn<Name, Opcode, CostClass::vector_binary, kJointArchs, Doc> {
+struct ProposalPairs : BlockInsn<Name, Opcode, "vector.binary"_cost, kJointArchs, Doc> {
   using Args = SortArgs;
   static constexpr auto types = ProposalTypes::types;
   static constexpr auto fields = std::tuple_cat(kSortDst, kSortSources, kBlockRepeat<Args>);
@@ -196,7 +196,7 @@ using Viou = ProposalPairs<"viou", 0x328, kProposalElements, intersections,
 // Non-maximum suppression. An element u16 of the suppression matrix belongs to one earlier proposal, its bit j to the
 // j-th of 16 new ones: 1 where the two overlap too much (what vcmpv writes after viou). An element u16 of the
 // suppression vector is 0 while its proposal is kept and 1 once it is suppressed.
-struct RpnCor : BlockInsn<"rpn_cor", 0x329, CostClass::vector_sort, kJointArchs,
+struct RpnCor : BlockInsn<"rpn_cor", 0x329, "vector.sort"_cost, kJointArchs,
                           "RPN_COR_IR |= src0[k] for every proposal k that is kept (src1[k] is 0); 16 in a repeat"> {
   using Args = RpnCorArgs;
   static constexpr auto fields = std::tuple_cat(
@@ -209,7 +209,7 @@ struct RpnCor : BlockInsn<"rpn_cor", 0x329, CostClass::vector_sort, kJointArchs,
   static void execute(const Args& x, ExecContext& c) { rpn_cor(x, c); }
 };
 struct RpnCorDiag
-    : BlockInsn<"rpn_cor_diag", 0x32a, CostClass::vector_sort, kJointArchs,
+    : BlockInsn<"rpn_cor_diag", 0x32a, "vector.sort"_cost, kJointArchs,
                 "suppression vector of 16 new proposals: dst[j] = 1 when bit j of RPN_COR_IR is set, or bit j of "
                 "src[k] for a kept k < j; else 0"> {
   using Args = SortArgs;
@@ -219,7 +219,7 @@ struct RpnCorDiag
   static void execute(const Args& x, ExecContext& c) { rpn_cor_diag(x, c); }
 };
 // Goes through the queue of the vector unit, so that it stays in order with rpn_cor.
-struct SetRpnCorIr : BlockInsn<"set_rpn_cor_ir", 0x32b, CostClass::vector_dup, kJointArchs, "RPN_COR_IR = value"> {
+struct SetRpnCorIr : BlockInsn<"set_rpn_cor_ir", 0x32b, "vector.dup"_cost, kJointArchs, "RPN_COR_IR = value"> {
   struct Args {
     u16 value;
   };

@@ -43,10 +43,10 @@ ShadowClass classify_row(const Row& row) {
       return ShadowClass::moves;
   }
   switch (row.cost) {
-    case CostClass::vector_unary:
-    case CostClass::vector_binary:
-    case CostClass::vector_scalar:
-    case CostClass::vector_convert: break;
+    case "vector.unary"_cost:
+    case "vector.binary"_cost:
+    case "vector.scalar"_cost:
+    case "vector.convert"_cost: break;
     default:
       return is_one_of(row.name, {"mad", "copy_matrix_cc_to_gm", "copy_matrix_cc_to_cbuf", "vcadd", "vcgadd", "vcpadd",
                                   "vcmax", "vcmin", "vcgmax", "vcgmin"}) ||

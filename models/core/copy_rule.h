@@ -18,10 +18,14 @@ class CopyRule {
     const Cycles c = cost_line_cycles(work, now);
     if (!work.global) return c;
     const config::CostLine& line = *work.line;
-    const double body = body_cycles(line, work.work);
-    const double delivery = line.delivery > 0 ? std::max(line.minimum, line.delivery * body) : 0;
-    port_->begin(now.t + whole_cycles(line.startup), inst.row->footprint(inst.args, inst.spr, arch_), body,
-                 line.per_piece > 0, delivery);
+    const double body = line.body(work.work);
+    const double delivery = line.of_law(0.0, [&](const auto& law) -> decltype(law.delivery.value) {
+      return law.delivery > 0 ? std::max(line.minimum, law.delivery * body) : 0;
+    });
+    const bool in_pieces =
+        line.of_law(false, [](const auto& law) -> decltype(bool{law.kInPieces}) { return law.kInPieces; });
+    port_->begin(now.t + whole_cycles(line.startup), inst.row->footprint(inst.args, inst.spr, arch_), body, in_pieces,
+                 delivery);
     return c;
   }
   MemoryPort& port() { return *port_; }

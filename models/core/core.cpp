@@ -24,7 +24,7 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
                  .crew = s.crew,
                  .cores = s.chip.ai_cores},
                 journal_),
-      flags_(whole_cycles(s.chip.core.scalar.sync.tail)),
+      flags_(whole_cycles(s.chip.core.line("scalar.sync"_cost).tail)),
       memory_(s.memory),
       cross_(s.cross) {
   stats::Group& group = s.stats.group(core_name(kind, id));

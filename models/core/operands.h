@@ -40,11 +40,11 @@ class Operands {
   // CMPMASK, and the registers that reductions, gathers and sorts leave results in.
   static bool uses_registers(const isa::Issued& inst, const isa::Footprint& footprint) {
     switch (inst.row->cost) {
-      case isa::CostClass::vector_compare:
-      case isa::CostClass::vector_select:
-      case isa::CostClass::vector_reduce:
-      case isa::CostClass::vector_gather:
-      case isa::CostClass::vector_sort: return true;
+      case "vector.compare"_cost:
+      case "vector.select"_cost:
+      case "vector.reduce"_cost:
+      case "vector.gather"_cost:
+      case "vector.sort"_cost: return true;
       default: return footprint.size() == 0;
     }
   }

@@ -28,7 +28,7 @@ ScalarUnit::ScalarUnit(Setup s)
       front_(s.spec, s.gm, s.buffers, s.core_id),
       gm_(s.gm),
       mask_waits_(s.chip.core.mask_waits),
-      issue_cycles_(cycles(s.chip.core.scalar.sync, {}, false).occupancy),
+      issue_cycles_(cycles(s.chip.core.line("scalar.sync"_cost), {}, false).occupancy),
       sys_cnt_per_cycle_(s.chip.core.sys_cnt.frequency / s.chip.clock) {
   occupation_.register_in(s.stats);
   s.stats.add("instructions", instructions_, "instructions", "executed by the scalar unit or handed to a pipe");
@@ -313,10 +313,10 @@ bool ScalarUnit::run(u64 t) {
         free_at_ = waiting_since_ = at;
         return at > t ? !queued : deliver(t);  // a pipe says when it has room
       }
-      const bool timeless = inst->row->footprint == nullptr && inst->row->cost != isa::CostClass::scalar_load &&
-                            !inst->row->reads_results;
+      const bool timeless =
+          inst->row->footprint == nullptr && inst->row->cost != "scalar.load"_cost && !inst->row->reads_results;
       if (!timeless && at > t) break;
-      count(1);
+      if (!inst->row->remark) count(1);
       if (!timeless) ports_.executor.finish();
       const bool reads = inst->row->reads_results;
       ports_.executor.step(front_, reads, reads ? static_cast<u64>(static_cast<double>(t) * sys_cnt_per_cycle_) : 0);
@@ -325,7 +325,7 @@ bool ScalarUnit::run(u64 t) {
         ports_.journal.charge_native(*inst, pc, front_.stated_cycles(), front_.counted_cycles());
       mask_set_ |= inst->row->sets_mask;
       const u64 begin = at;
-      at += scalar_cost(*inst, at);
+      if (!inst->row->remark) at += scalar_cost(*inst, at);
       note(timeless ? CostKind::scalar : CostKind::scalar_load, *inst, pc, begin, at);
       if (front_.done()) break;
     } catch (const Error& e) {

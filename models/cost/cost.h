@@ -47,9 +47,6 @@ inline Cycles cycles_of(const config::CostLine& line, double steady, bool pipe_w
   return {occupancy, occupancy + whole_cycles(line.tail), slack};
 }
 
-// The part of it that grows with the work: what the data path alone takes.
-double body_cycles(const config::CostLine& line, const isa::Work& work);
-
 // The cost line of every instruction form, looked up once: "vexp.f16", else "vexp", else the class.
 class CostTable {
  public:

@@ -87,11 +87,16 @@ double ub_conflicts(const isa::Footprint& footprint, const config::UbBanks& bank
 }
 
 double cycles_in_ub(const config::CostLine& line, const isa::Footprint& footprint, const config::UbBanks& banks) {
-  const double cycles = line.per_conflict > 0 ? line.per_conflict * ub_conflicts(footprint, banks) : 0;
-  if (line.partial == 0) return cycles;
-  const bool partial = std::any_of(footprint.begin(), footprint.end(),
-                                   [&](const isa::Access& a) { return a.write && a.len % line.unit != 0; });
-  return partial ? cycles + line.partial : cycles;
+  const auto partly = [&](u64 unit) {
+    return std::any_of(footprint.begin(), footprint.end(),
+                       [&](const isa::Access& a) { return a.write && a.len % unit != 0; });
+  };
+  return line.of_law(0.0, [&](const auto& law) -> decltype(law.per_conflict) {
+    double cycles = law.per_conflict == 0 ? 0 : law.per_conflict * ub_conflicts(footprint, banks);
+    if constexpr (requires { law.partial; })
+      if (partly(law.unit)) cycles += law.partial;
+    return cycles;
+  });
 }
 
 }  // namespace vinci::models

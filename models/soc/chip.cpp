@@ -12,7 +12,7 @@ Chip::Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats,
       name_(name),
       costs_(config_.core),
       memory_(config_.memory, config_.clock, config_.ai_cores + config_.vector_cores, stats, dram),
-      cross_(env, whole_cycles(config_.core.scalar.cross_core.tail),
+      cross_(env, whole_cycles(config_.core.line("scalar.cross_core"_cost).tail),
              ticks_of(config_.scheduler.cross_core_flag, config_.clock)),
       resolved_{ResolvedTable(costs_, config_.arch), ResolvedTable(costs_, config_.arch),
                 ResolvedTable(costs_, config_.arch)} {

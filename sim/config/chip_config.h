@@ -2,70 +2,19 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include "isa/arch.h"
+#include "isa/cost_class.h"
 #include "isa/exec.h"
+#include "sim/config/cost_laws.h"
 #include "sim/config/units.h"
 
 // A chip as data: plain structs with defaults, filled and checked by sim/config/load.h from YAML, constant afterwards.
 namespace vinci::config {
-
-// The time of one instruction in core cycles:
-//   occupancy = max(minimum, startup + max(steps * per_step + rows * per_row + fetches * per_fetch, bursts,
-//                                          bytes / bytes_per_cycle)
-//                            + conflicts * per_conflict + (partial, if it applies), bytes of a burst / sustained
-//                            - tail)
-//               + (head, if the pipe was empty)          when the pipe takes the next instruction
-//   latency   = occupancy + tail                         when the result is visible
-// Reads of global memory with a delivery enter their buffer one after the other: each takes max(minimum, delivery *
-// (bursts or bytes / bytes_per_cycle)) from when the first of it arrives, and is there a tail later.
-// Conflicts are those of the banks of UB (UbBanks), of vector instructions. A burst takes per_burst, or, where
-// per_piece is given, goes in pieces of `piece` bytes, and what is left of it in a half, a quarter and the rest:
-// per_burst for the first, per_piece for the others. There is room for five whole ones, of which the smaller ones take
-// two; a burst that wants more takes per_burst - per_piece more each time that it waits for one of these. A fetch is
-// one of what the next `fetch` steps need; the first is part of the start.
-struct CostLine {
-  double head = 0;
-  double startup = 0;
-  double per_step = 0;
-  double per_row = 0;
-  double per_burst = 0;
-  double per_piece = 0;
-  Bytes piece{256};
-  double per_fetch = 0;
-  u32 fetch = 8;
-  BytesPerCycle bytes_per_cycle{0};  // 0: bytes cost nothing here
-  BytesPerCycle sustained{0};        // a limit that each long burst meets, beside the others of its copy; 0: none
-  double delivery = 0;               // share of that which a read of global memory takes to enter its buffer
-  double per_conflict = 1;
-  double partial = 0;  // where the last unit of the destination is written in part
-  Bytes unit{32};
-  double minimum = 1;
-  double tail = 0;
-  std::string from = "assumed";  // measured <source> | document <source> | assumed
-
-  friend bool operator==(const CostLine&, const CostLine&) = default;
-};
-
-// Cost lines of the vector unit, per class of instruction.
-struct VectorCosts {
-  CostLine unary, binary, scalar, dup, convert, compare, select, reduce, transpose, gather, sort;
-
-  friend bool operator==(const VectorCosts&, const VectorCosts&) = default;
-};
-
-// Cost lines of data movement; for copies to and from global memory they are the port of the core, on top of which the
-// memory system adds its own latency and contention.
-struct MoveCosts {
-  CostLine gm_to_ub, gm_to_l1, gm_to_l1_nd2nz, ub_to_gm, ub_to_ub, ub_to_l1, l1_to_ub, l1_to_l0a, l1_to_l0b, l0c_to_ub,
-      ub_to_l0c, l0c_to_gm, l0c_to_gm_nz2nd, l0c_to_l1, gm_to_l0a, gm_to_l0b, l1_to_gm, l1_to_bt, l1_to_fb, fill_l0,
-      fill_l1;
-
-  friend bool operator==(const MoveCosts&, const MoveCosts&) = default;
-};
 
 // Cycles that an Ascend C program is charged for the scalar code inside its API: compilers' code around the intrinsics,
 // which native execution does not see (docs/ascendc.md).
@@ -89,14 +38,6 @@ struct CodeCosts {
   std::string from = "assumed";
 
   friend bool operator==(const CodeCosts&, const CodeCosts&) = default;
-};
-
-struct ScalarCosts {
-  CostLine alu, load, store, sync, cross_core;
-  ApiCosts api;
-  CodeCosts code;
-
-  friend bool operator==(const ScalarCosts&, const ScalarCosts&) = default;
 };
 
 struct BufferSizes {
@@ -152,24 +93,32 @@ struct CoreRates {
   friend bool operator==(const CoreRates&, const CoreRates&) = default;
 };
 
+// The cost lines of all classes of instructions. Those of copies to and from global memory are the port of the core, on
+// top of which the memory system adds its own latency and contention.
+using CostLines = std::array<CostLine, isa::kCostClasses.size()>;
+CostLine default_line(isa::CostClass c);  // the law of the class, with its keys at their defaults
+CostLines default_lines();
+
 struct CoreConfig {
   BufferSizes buffers;
   CoreRates rates;
   UbBanks ub_banks;
   UnitCounts units;
   QueueDepths queues;
-  u32 flags_per_pair = 8;  // event ids of each ordered pair of pipes
-  ScalarCosts scalar;
-  SystemCounter sys_cnt;
-  CostLine cube;
-  VectorCosts vector;
-  MoveCosts move;
+  u32 flags_per_pair = 8;                        // event ids of each ordered pair of pipes
+  CostLines lines = default_lines();             // by isa::CostClass
   std::map<std::string, CostLine> instructions;  // "vexp" or "vexp.f16": more specific than the class
+  ApiCosts api;
+  CodeCosts code;
+  SystemCounter sys_cnt;
   bool mask_waits = false;  // a vector instruction whose mask was set after the one before begins when that is done
   Bytes dma_unaligned{0};   // the most of a request of a row that does not begin at a block of 32 B; 0: a line
   u32 dma_requests = 128;   // requests of a pipe, of a line of L2 or less, that may be under way at once
   Bytes dma_chunk{4096};    // bytes that a copy asks the memory system for in one go; smaller is finer interleaving
   std::string from = "assumed";  // of all of these but the groups
+
+  CostLine& line(isa::CostClass c) { return lines[isa::index(c)]; }
+  const CostLine& line(isa::CostClass c) const { return lines[isa::index(c)]; }
 
   friend bool operator==(const CoreConfig&, const CoreConfig&) = default;
 };
@@ -365,31 +314,9 @@ struct ChipConfig {
 // converted, and what a repeat takes on another number of lanes.
 ChipConfig in_core_cycles(ChipConfig chip);
 
-// The cost line of a class of instructions.
-const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class);
-
 // The cost line of one instruction form: the most specific of `core.instructions` ("vexp.f16", then "vexp"), else the
 // line of its class. `type` is "" where the instruction has no type forms.
 const CostLine& cost_line(const CoreConfig& core, isa::CostClass cost_class, std::string_view mnemonic,
                           std::string_view type);
-
-// Whether an architecture moves data that way at all; the lines of other paths are never used.
-constexpr bool has_cost_class(isa::Arch arch, isa::CostClass cost_class) {
-  switch (cost_class) {
-    case isa::CostClass::cross_core:
-    case isa::CostClass::gm_to_l1_nd2nz:
-    case isa::CostClass::l0c_to_gm:
-    case isa::CostClass::l0c_to_l1:
-    case isa::CostClass::l1_to_gm:
-    case isa::CostClass::l1_to_bt:
-    case isa::CostClass::l1_to_fb:
-    case isa::CostClass::l0c_to_gm_nz2nd: return isa::contains(isa::kSplitArchs, arch);
-    case isa::CostClass::ub_to_l1:
-    case isa::CostClass::l1_to_ub:
-    case isa::CostClass::l0c_to_ub:
-    case isa::CostClass::ub_to_l0c: return isa::contains(isa::kJointArchs, arch);
-    default: return true;
-  }
-}
 
 }  // namespace vinci::config

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "isa/cost_class.h"
 #include "sim/config/chip_config.h"
 
 // Every key of a chip file, once: name, member, meaning, range. The reader, the writer, the manual and the list of
@@ -15,18 +16,10 @@
 // To add a parameter: a member in chip_config.h and a line here.
 namespace vinci::config {
 
-// What a number may be, both ends included.
-struct Range {
-  double low = 0;
-  double high = 0;
-};
-
 template <class S, class T>
 concept Is = std::same_as<std::remove_const_t<S>, T>;
 
-inline constexpr Range kCycleRange{0, 1e9};
 inline constexpr Range kApiRange{0, 65535};
-inline constexpr Range kRateRange{0, 1e6};
 inline constexpr Range kBufferRange{0, 16.0 * 1024 * 1024};  // addresses of a buffer have 24 bits
 inline constexpr Range kQueueRange{1, 65536};
 inline constexpr Range kUnitRange{1, 16};
@@ -37,70 +30,33 @@ inline constexpr std::string_view kFromDoc =
 
 template <class V, Is<CostLine> S>
 void describe(V& visit, S& s) {
+  visit("law", s.law, "by which the time grows with the work");
   visit("head", s.head, "added when the pipe was empty", kCycleRange);
   visit("startup", s.startup, "of every instruction, before the work", kCycleRange);
-  visit("per_step", s.per_step, "of a fractal of the cube, a repeat of the vector unit, a fractal of load2d",
-        kCycleRange);
-  visit("per_row", s.per_row, "of a row of fractals of A, besides its steps (mad)", kCycleRange);
-  visit("per_burst", s.per_burst, "of a contiguous row, or of its first piece", kCycleRange);
-  visit("per_piece", s.per_piece,
-        "of a further piece of a burst: those of `piece`, a half, a quarter and the rest; 0: it is one", kCycleRange);
-  visit("piece", s.piece, "see per_piece", Range{4, 1024.0 * 1024});
-  visit("per_fetch", s.per_fetch, "of a fetch of what so many steps need as `fetch` says; the first costs nothing here",
-        kCycleRange);
-  visit("fetch", s.fetch, "see per_fetch", Range{1, 65536});
-  visit("bytes_per_cycle", s.bytes_per_cycle, "rate of the payload; 0B/cycle: bytes cost nothing here", kRateRange);
-  visit("sustained", s.sustained, "no burst is faster than that, its start included; 0B/cycle: no limit", kRateRange);
-  visit("delivery", s.delivery,
-        "share of its bytes or bursts that a read of global memory takes to enter its buffer, at least `minimum`, from "
-        "when the first of it arrives; 0: it enters as it arrives",
-        Range{0, 1});
-  visit("per_conflict", s.per_conflict, "of a conflict of a vector instruction in the banks of UB", kCycleRange);
-  visit("partial", s.partial, "added where the last `unit` of the destination is written in part", kCycleRange);
-  visit("unit", s.unit, "see partial", Range{1, 1024.0 * 1024});
+  std::visit([&](auto& law) { law.describe(visit, law); }, s.law);
   visit("minimum", s.minimum, "no instruction takes less", kCycleRange);
   visit("tail", s.tail, "from the end of the work until the result is visible", kCycleRange);
   visit("from", s.from, kFromDoc);
 }
 
-template <class V, Is<VectorCosts> S>
-void describe(V& visit, S& s) {
-  visit("unary", s.unary, "one source: vabs, vrelu");
-  visit("binary", s.binary, "two sources: vadd, vmul");
-  visit("scalar", s.scalar, "a source and a scalar: vadds, vmuls");
-  visit("dup", s.dup, "vector_dup");
-  visit("convert", s.convert, "vconv");
-  visit("compare", s.compare, "vcmp, vcmpv, vcmpvs");
-  visit("select", s.select, "vsel");
-  visit("reduce", s.reduce, "vcadd, vcmax, vcgadd, vcpadd");
-  visit("transpose", s.transpose, "vtranspose, scatter_vnchwconv, col2img");
-  visit("gather", s.gather, "vgather, vgatherb, vscatter, vreduce");
-  visit("sort", s.sort, "vbitsort, vmrgsort4, proposals");
-}
+// The cost lines of a group of classes, "vector", as a group of keys. `Core` may be const.
+template <class Core>
+struct LinesOf {
+  Core& core;
+  std::string_view group;
+};
+template <class S>
+inline constexpr bool kIsLinesOf = false;
+template <class Core>
+inline constexpr bool kIsLinesOf<LinesOf<Core>> = true;
 
-template <class V, Is<MoveCosts> S>
+template <class V, class S>
+requires kIsLinesOf<std::remove_const_t<S>>
 void describe(V& visit, S& s) {
-  visit("gm_to_ub", s.gm_to_ub, "global memory to UB, on top of the latency of the memory");
-  visit("gm_to_l1", s.gm_to_l1, "global memory to L1, on top of the latency of the memory");
-  visit("gm_to_l1_nd2nz", s.gm_to_l1_nd2nz, "the same, rows into fractals");
-  visit("ub_to_gm", s.ub_to_gm, "UB to global memory; writes are posted");
-  visit("ub_to_ub", s.ub_to_ub, "within UB");
-  visit("ub_to_l1", s.ub_to_l1, "UB to L1 (joint core)");
-  visit("l1_to_ub", s.l1_to_ub, "L1 to UB (joint core)");
-  visit("l1_to_l0a", s.l1_to_l0a, "load2d into L0A");
-  visit("l1_to_l0b", s.l1_to_l0b, "load2d into L0B");
-  visit("l0c_to_ub", s.l0c_to_ub, "results of the cube to UB (joint core)");
-  visit("ub_to_l0c", s.ub_to_l0c, "initial values of the cube from UB (joint core)");
-  visit("l0c_to_gm", s.l0c_to_gm, "FIXPIPE, fractals as they are (split core); writes are posted");
-  visit("l0c_to_gm_nz2nd", s.l0c_to_gm_nz2nd, "FIXPIPE, fractals into rows (split core); writes are posted");
-  visit("l0c_to_l1", s.l0c_to_l1, "FIXPIPE, fractals into L1 (split core)");
-  visit("gm_to_l0a", s.gm_to_l0a, "load2d from global memory into L0A");
-  visit("gm_to_l0b", s.gm_to_l0b, "load2d from global memory into L0B");
-  visit("l1_to_gm", s.l1_to_gm, "L1 to global memory (split core); writes are posted");
-  visit("l1_to_bt", s.l1_to_bt, "L1 to the bias table (split core)");
-  visit("l1_to_fb", s.l1_to_fb, "L1 to the parameters of FIXPIPE (split core)");
-  visit("fill_l0", s.fill_l0, "a constant into L0A or L0B; a step is a fractal");
-  visit("fill_l1", s.fill_l1, "a constant into L1");
+  for (usize i = 0; i < isa::kCostClasses.size(); ++i) {
+    const auto c = static_cast<isa::CostClass>(i);
+    if (group_of(c) == s.group) visit(key_of(c), s.core.line(c), isa::row_of(c).doc);
+  }
 }
 
 template <class V, Is<ApiCosts> S>
@@ -121,15 +77,24 @@ void describe(V& visit, S& s) {
   visit("from", s.from, kFromDoc);
 }
 
-template <class V, Is<ScalarCosts> S>
+// The keys of the scalar unit: its cost lines, and what Ascend C programs are charged.
+template <class Core>
+struct ScalarOf {
+  Core& core;
+};
+template <class S>
+inline constexpr bool kIsScalarOf = false;
+template <class Core>
+inline constexpr bool kIsScalarOf<ScalarOf<Core>> = true;
+
+template <class V, class S>
+requires kIsScalarOf<std::remove_const_t<S>>
 void describe(V& visit, S& s) {
-  visit("alu", s.alu, "arithmetic, comparisons, branches, special registers");
-  visit("load", s.load, "from memory into a register");
-  visit("store", s.store, "from a register to memory");
-  visit("sync", s.sync, "issue of set_flag, wait_flag, pipe_barrier, wait_flag_dev");
-  visit("cross_core", s.cross_core, "ffts_cross_core_sync (split core); the tail is the way to the waiting core");
-  visit("api", s.api, "what Ascend C programs are charged for scalar code inside the API, as nop in their recordings");
-  visit("code", s.code, "the same of their own scalar code, whose operations `vinci cc` counts");
+  LinesOf lines{s.core, "scalar"};
+  describe(visit, lines);
+  visit("api", s.core.api,
+        "what Ascend C programs are charged for scalar code inside the API, as nop in their recordings");
+  visit("code", s.core.code, "the same of their own scalar code, whose operations `vinci cc` counts");
 }
 
 template <class V, Is<SystemCounter> S>
@@ -217,11 +182,13 @@ void describe(V& visit, S& s) {
   visit("dma_requests", s.dma_requests, "requests of a pipe, of a line of L2 or less, that may be under way at once",
         Range{1, 65536});
   visit("from", s.from, kFromDoc);
-  visit("scalar", s.scalar, "times of the scalar unit");
+  ScalarOf<S> scalar{s};
+  LinesOf<S> vector{s, "vector"}, move{s, "move"};
+  visit("scalar", scalar, "times of the scalar unit");
   visit("sys_cnt", s.sys_cnt, "the system counter");
-  visit("cube", s.cube, "times of mad; a step is one 16 x 16 x 32-byte fractal product");
-  visit("vector", s.vector, "times of the vector unit; a step is one repeat");
-  visit("move", s.move, "times of copies between memories");
+  visit("cube", s.line("cube"_cost), isa::row_of("cube"_cost).doc);
+  visit("vector", vector, "times of the vector unit; a step is one repeat");
+  visit("move", move, "times of copies between memories");
   visit("instructions", s.instructions, "more specific than the classes: vexp, or one type form, vexp.f16");
 }
 
@@ -424,6 +391,14 @@ template <class T>
 inline constexpr bool kIsLines = std::same_as<std::remove_const_t<T>, std::map<std::string, CostLine>>;
 template <class T>
 inline constexpr bool kIsRanges = std::same_as<std::remove_const_t<T>, std::map<std::string, AssumedRange>>;
+
+// Whether an architecture has instructions of the class of a cost line; `path` from the root of a chip file. True of
+// those that are no class.
+inline bool has_line(isa::Arch arch, std::string_view path) {
+  constexpr std::string_view kCore = "core.";
+  const auto c = path.starts_with(kCore) ? isa::cost_class(path.substr(kCore.size())) : std::nullopt;
+  return !c || isa::contains(isa::row_of(*c).archs, arch);
+}
 
 // A group that says where its numbers come from.
 template <class S>

@@ -137,13 +137,13 @@ constexpr double kLeastStep = 1e-9;  // a step that takes no time has no peak
 
 double peak_operations(const ChipConfig& chip, std::string_view form) {
   const CoreRates& r = chip.core.rates;
-  const double per_step = cost_line(chip.core, isa::CostClass::cube, "mad", form).per_step;
+  const double per_step = cost_line(chip.core, "cube"_cost, "mad", form).per_step();
   const double cubes = chip.ai_cores * chip.core.units.cube;
   return cubes * 2.0 * r.m * r.n * r.k / std::max(kLeastStep, per_step) * chip.clock;
 }
 
 double peak_vector_operations(const ChipConfig& chip) {
-  const double per_step = chip.core.vector.binary.per_step;
+  const double per_step = chip.core.line("vector.binary"_cost).per_step();
   const double units = std::max(chip.ai_cores, chip.vector_cores) * chip.core.units.vector;
   return units * chip.core.rates.lanes / std::max(kLeastStep, per_step) * chip.clock;
 }

@@ -30,16 +30,16 @@ inline constexpr bool kIsOneOf = (std::same_as<std::remove_const_t<T>, U> || ...
 
 // Whether a number of a group is a time or a rate, and not a size, a count or a choice.
 template <class S, class T>
-constexpr bool has_time(std::string_view key) {
-  if (kIsOneOf<T, double>) return key != "delivery";
+constexpr bool has_time() {
+  if (kIsOneOf<T, double>) return true;
   if (kIsOneOf<T, u32>) return kIsOneOf<S, ApiCosts, QueueDepths>;
   return kIsOneOf<T, Seconds, Cycles, BytesPerCycle, BytesPerSecond>;
 }
 
 // A number times a factor of its time; false where it is none.
 template <class S, class T>
-bool scale_number(std::string_view key, T& value, double factor) {
-  if (!has_time<S, T>(key)) return false;
+bool scale_number(T& value, double factor) {
+  if (!has_time<S, T>()) return false;
   if constexpr (std::same_as<T, double>) {
     value *= factor;
   } else if constexpr (std::same_as<T, Seconds>) {
@@ -72,7 +72,7 @@ struct ScaleGroup {
     constexpr std::array<std::string_view, 4> kStarts{"head", "startup", "minimum", "tail"};
     if (chip.ranges.contains(join(path, key))) return;
     if (std::same_as<S, CostLine> && in_part && std::ranges::find(kStarts, key) == kStarts.end()) return;
-    found |= scale_number<S>(key, member, factor);
+    found |= scale_number<S>(member, factor);
   }
 };
 
@@ -100,7 +100,7 @@ struct ScaleAt {
     } else if constexpr (Described<T>) {
       group(member, here);
     } else {
-      found |= scale_number<S>(key, member, factor);
+      found |= scale_number<S>(member, factor);
     }
   }
 
@@ -136,8 +136,7 @@ struct Groups {
       for (const auto& [name, line] : member)
         group(line, join(here, name));
     } else if constexpr (Described<const T>) {
-      const auto cost_class = parse_enum<isa::CostClass>(isa::kCostClassNames, key);
-      if (std::same_as<T, CostLine> && cost_class && !has_cost_class(arch, *cost_class)) return;
+      if (std::same_as<T, CostLine> && !has_line(arch, here)) return;
       group(member, here);
     }
   }
@@ -188,7 +187,7 @@ struct FindKey {
     } else if constexpr (Described<const T>) {
       group(member, inner);
     } else if (inner.empty()) {
-      found = std::max(found, has_time<S, T>(key) ? Found::time : Found::no_time);
+      found = std::max(found, has_time<S, T>() ? Found::time : Found::no_time);
     }
   }
   template <class G>

@@ -89,13 +89,14 @@ class Apply {
       return;
     }
     bool has_number = false, has_from = false;
+    if constexpr (std::same_as<S, CostLine>) choose_law(node, s);
     for_each_key(node, path, [&](const Node& key, const Node& value) {
       const std::string name(key.text());
       OneKey<S> one{*this, name, value, path.empty() ? name : path + "." + name};
       describe(one, s);
       if (!one.found && !(is_file_ && path.empty() && name == kExtends)) {
         problem(key, "{} has no key {}{}", shown(path), quote(name),
-                problems_.full() ? std::string{} : did_you_mean(name, keys_of(s)));
+                problems_.full() ? std::string{} : why_no_key(name, s));
       }
       has_number = has_number || one.is_number;
       has_from = has_from || name == "from";
@@ -133,7 +134,7 @@ class Apply {
       }
       const std::string full = path + "." + name;
       places_.set(full, locate_(key));
-      group(value, lines[name], full);
+      group(value, lines.try_emplace(name, default_line(row->cost)).first->second, full);
     });
   }
 
@@ -152,6 +153,29 @@ class Apply {
   }
 
  private:
+  // The law of a cost line comes first, because the other keys are those of the law.
+  static void choose_law(const Node& node, CostLine& line) {
+    for (const auto& [key, value] : node.entries()) {
+      if (key.kind != Kind::scalar || key.text() != "law" || value.kind != Kind::scalar) continue;
+      const auto law = law_named(value.text());
+      if (law && name_of(*law) != name_of(line.law)) line.law = *law;
+    }
+  }
+
+  template <class S>
+  static std::string why_no_key(std::string_view name, const S& s) {
+    if constexpr (std::same_as<S, CostLine>) {
+      std::vector<std::string_view> laws;
+      for_each_law([&](auto law) {
+        KeysOf keys;
+        law.describe(keys, law);
+        if (std::ranges::find(keys.names, name) != keys.names.end()) laws.push_back(law.name);
+      });
+      if (!laws.empty()) return fmt::format(" by the law {}; it is one of {}", name_of(s.law), fmt::join(laws, ", "));
+    }
+    return did_you_mean(name, keys_of(s));
+  }
+
   // Finds one key in the description of a group, and reads its value into the member.
   template <class S>
   struct OneKey {
@@ -250,6 +274,14 @@ class Apply {
       problem(node, "{}: cannot read {}; write one of {}{}", shown(path), quote(node.text()), fmt::join(names, ", "),
               did_you_mean(node.text(), names));
     }
+  }
+
+  // choose_law() has set it.
+  void read(const Node& node, Law& /*out*/, const std::string& path, Range) {
+    if (law_named(node.text())) return;
+    const auto names = law_names();
+    problem(node, "{}: cannot read {}; write one of {}{}", shown(path), quote(node.text()), fmt::join(names, ", "),
+            did_you_mean(node.text(), names));
   }
 
   void read(const Node& node, std::string& out, const std::string& path, Range) {

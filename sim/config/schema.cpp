@@ -18,7 +18,9 @@ using Json = nlohmann::ordered_json;
 template <class T>
 inline constexpr bool kIsNumber = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
 
-// An object for each group; a cost line is described once.
+std::string law_ref(std::string_view law) { return fmt::format("#/$defs/{}", law); }
+
+// An object for each group. A cost line is one by its law, or names another law.
 struct WriteSchema {
   Json& properties;
 
@@ -27,10 +29,12 @@ struct WriteSchema {
     Json& out = properties[std::string(key)];
     out["description"] = doc;
     if constexpr (std::same_as<T, CostLine>) {
-      out["$ref"] = "#/$defs/cost_line";
+      for (const std::string_view law : {name_of(member.law), std::string_view("named_law")})
+        out["anyOf"].push_back({{"$ref", law_ref(law)}});
     } else if constexpr (kIsLines<T>) {
       out["type"] = "object";
-      out["additionalProperties"]["$ref"] = "#/$defs/cost_line";
+      for (const std::string_view law : law_names())  // that of the class, where none is named
+        out["additionalProperties"]["anyOf"].push_back({{"$ref", law_ref(law)}});
     } else if constexpr (kIsRanges<T>) {
       out["type"] = "object";
       write_group(out["additionalProperties"], AssumedRange());
@@ -57,6 +61,8 @@ struct WriteSchema {
     } else if constexpr (std::is_enum_v<T>) {
       for (const std::string_view name : enum_names<T>)
         out["enum"].push_back(name);
+    } else if constexpr (std::same_as<T, Law>) {
+      out["const"] = name_of(member);
     } else if constexpr (std::same_as<T, bool>) {
       out["type"] = "boolean";
       out["default"] = member;
@@ -95,6 +101,8 @@ struct WriteJson {
       write(here, member);
     } else if constexpr (std::is_enum_v<T>) {
       here = name(member);
+    } else if constexpr (std::same_as<T, Law>) {
+      here = name_of(member);
     } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
       here = member;
     } else {
@@ -125,7 +133,13 @@ std::string chip_schema() {
   WriteSchema::write_group(out, ChipConfig());
   out["properties"]["extends"] = {{"type", "string"},
                                   {"description", "a built-in chip, or a chip file, that this one changes"}};
-  WriteSchema::write_group(out["$defs"]["cost_line"], CostLine());
+  Json definitions, named = {{"required", Json::array({"law"})}};
+  for_each_law([&](const auto& law) {
+    WriteSchema::write_group(definitions[std::string(law.name)], CostLine{.law = law});
+    named["anyOf"].push_back({{"$ref", law_ref(law.name)}});
+  });
+  definitions["named_law"] = std::move(named);
+  out["$defs"] = std::move(definitions);
   return out.dump(1) + "\n";
 }
 

@@ -183,6 +183,14 @@ bool read_text(std::string_view text, double& out) {
   return value.has_value();
 }
 
+bool read_text(std::string_view text, Share& out) {
+  const auto number = take_apart(text);
+  if (!number || !number->unit.empty()) return false;
+  const auto value = decimal(number->mantissa, number->exponent);
+  if (value) out = Share(*value);
+  return value.has_value();
+}
+
 bool read_text(std::string_view text, u32& out) {
   const auto number = take_apart(text);
   return number && number->unit.empty() && read_whole(number, out);
@@ -207,6 +215,7 @@ std::string write_text(BytesPerCycle value) { return write_decimal(value, kBytes
 std::string write_text(BytesPerSecond value) { return write_decimal(value, kBytesPerSecond); }
 std::string write_text(Seconds value) { return write_decimal(value, kSeconds); }
 std::string write_text(Cycles value) { return fmt::format("{}", u64{value}); }
+std::string write_text(Share value) { return fmt::format("{}", value.value); }
 std::string write_text(double value) { return fmt::format("{}", value); }
 std::string write_text(u32 value) { return fmt::format("{}", value); }
 std::string write_text(bool value) { return value ? "true" : "false"; }
@@ -216,6 +225,7 @@ std::string_view how_to_write(Hertz) { return "a frequency in Hz, kHz, MHz, GHz"
 std::string_view how_to_write(BytesPerCycle) { return "a rate in B/cycle"; }
 std::string_view how_to_write(BytesPerSecond) { return "a bandwidth in B/s, kB/s, MB/s, GB/s, TB/s"; }
 std::string_view how_to_write(Seconds) { return "a time in s, ms, us, ns, ps"; }
+std::string_view how_to_write(Share) { return "a share, such as 0.5"; }
 std::string_view how_to_write(Cycles) { return "a whole number of cycles, such as 170 or 170cycles"; }
 std::string_view how_to_write(double) { return "a number of cycles, such as 2.1 or 2.1cycles"; }
 std::string_view how_to_write(u32) { return "a whole number"; }

@@ -22,6 +22,7 @@ using Hertz = Quantity<struct HertzTag, double>;                    // 1.85GHz
 using BytesPerCycle = Quantity<struct BytesPerCycleTag, double>;    // 256B/cycle
 using BytesPerSecond = Quantity<struct BytesPerSecondTag, double>;  // 1.8TB/s; 1 GB/s is 1e9 B/s
 using Seconds = Quantity<struct SecondsTag, double>;                // 2.5us
+using Share = Quantity<struct ShareTag, double>;                    // 0.5
 using Cycles = Quantity<struct CyclesTag, u64>;                     // 170, of the core clock
 
 }  // namespace vinci::config

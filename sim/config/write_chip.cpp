@@ -28,6 +28,7 @@ std::string write_text(const std::string& text) {
 template <class E>
 requires std::is_enum_v<E> std::string write_text(E value) { return std::string(name(value)); }
 using config::write_text;
+std::string write_text(const Law& law) { return std::string(name_of(law)); }
 
 // A cost line or a range as one line: {head: 0, startup: 2, ...}
 struct WriteFlow {
@@ -77,6 +78,8 @@ std::string kind_of() {
     return "text";
   } else if constexpr (std::is_enum_v<T>) {
     return fmt::format("one of {}", fmt::join(enum_names<T>, ", "));
+  } else if constexpr (std::same_as<T, Law>) {
+    return fmt::format("one of {}", fmt::join(law_names(), ", "));
   } else {
     return std::string(how_to_write(T{}));
   }
@@ -90,9 +93,9 @@ struct WriteManual {
   void operator()(std::string_view key, const T& member, std::string_view doc, Range range = {}) {
     const std::string here = join_path(path, key);
     if constexpr (std::same_as<T, CostLine>) {
-      out += fmt::format("{}\n    a cost line: {}\n", here, doc);
+      out += fmt::format("{}\n    a cost line, law {}: {}\n", here, name_of(member.law), doc);
     } else if constexpr (kIsLines<T>) {
-      out += fmt::format("{}.<instruction>\n    a cost line: {}\n", here, doc);
+      out += fmt::format("{}.<instruction>\n    a cost line, of the law of the class: {}\n", here, doc);
     } else if constexpr (kIsRanges<T>) {
       out += fmt::format("{}\n    {}\n", here, doc);
       WriteManual inner{out, here + ".<key>"};
@@ -105,7 +108,8 @@ struct WriteManual {
     } else {
       out += fmt::format("{}\n    {}\n    {}, default {}", here, doc, kind_of<T>(), write_text(member));
       if (range.high > range.low) {
-        if constexpr (!std::same_as<T, bool> && !std::same_as<T, std::string> && !std::is_enum_v<T>) {
+        if constexpr (!std::same_as<T, bool> && !std::same_as<T, std::string> && !std::is_enum_v<T> &&
+                      !std::same_as<T, Law>) {
           out += fmt::format(", in [{}, {}]", write_text(bound_as<T>(range.low)), write_text(bound_as<T>(range.high)));
         }
       }
@@ -123,8 +127,7 @@ struct CollectAssumed {
   void operator()(std::string_view key, const T& member, std::string_view, Range = {}) {
     const std::string here = join_path(path, key);
     if constexpr (Described<const T>) {
-      const auto cost_class = parse_enum<isa::CostClass>(isa::kCostClassNames, key);
-      if (std::same_as<T, CostLine> && cost_class && !has_cost_class(arch, *cost_class)) return;
+      if (std::same_as<T, CostLine> && !has_line(arch, here)) return;
       group(member, here);
     } else if constexpr (kIsLines<T>) {
       for (const auto& [name, line] : member)
@@ -163,10 +166,14 @@ std::string manual() {
   WriteManual text{out, ""};
   const ChipConfig chip;
   describe(text, chip);
-  out += "\nA cost line\n";
+  out += "\nA cost line, whatever its law\n";
   WriteManual line{out, "<line>"};
   const CostLine cost_line;
   describe(line, cost_line);
+  for_each_law([&](const auto& law) {
+    out += fmt::format("\nThe law {}: {}\n", law.name, law.doc);
+    law.describe(line, law);
+  });
   return out;
 }
 

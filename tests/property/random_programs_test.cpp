@@ -52,7 +52,7 @@ class Case {
     chip_.core.queues = {.v = depth(), .m = depth(), .mte1 = depth(), .mte2 = depth(), .mte3 = depth(), .fix = depth()};
     chip_.core.dma_chunk = config::Bytes(u64{64} << random_() % 7);
     chip_.core.dma_requests = u32{1} << random_() % 9;
-    chip_.core.scalar.sync.tail = static_cast<double>(random_() % 3 * 4);
+    chip_.core.line("scalar.sync"_cost).tail = static_cast<double>(random_() % 3 * 4);
 
     stream_.arch = chip_.arch;
     stream_.buffers.push_back(device_buffer("in", kInBytes));

@@ -318,7 +318,7 @@ class Generator {
   }
 
   u64 crmode_of(const isa::Row& row, std::string_view type) {
-    if (row.cost == isa::CostClass::ub_to_l0c) return type == "f32" ? 4 * below(2) : 0;
+    if (row.cost == "move.ub_to_l0c"_cost) return type == "f32" ? 4 * below(2) : 0;
     if (type == "f32") return std::array<u64, 4>{0, 5, 1, 2}[below(4)];
     if (type == "f16") return std::array<u64, 4>{0, 5, 4, 6}[below(4)];
     return std::array<u64, 10>{0, 5, 3, 7, 8, 9, 10, 11, 12, 13}[below(10)];
@@ -332,22 +332,22 @@ class Generator {
 
   // A value for an operand that is no address.
   u64 value_of(const isa::Row& row, u8 type, std::string_view field) {
-    const bool vector = row.cost >= isa::CostClass::vector_unary && row.cost <= isa::CostClass::vector_sort;
+    const bool vector = isa::is_vector(row.cost);
     const bool narrow = !row.types.empty() &&
                         (row.types[type].name.find("16") != std::string_view::npos || row.types[type].name == "fmix");
-    const bool joint_l0c = row.cost == isa::CostClass::l0c_to_ub || row.cost == isa::CostClass::ub_to_l0c;
-    const bool fixpipe = row.cost == isa::CostClass::l0c_to_gm || row.cost == isa::CostClass::l0c_to_l1;
+    const bool joint_l0c = row.cost == "move.l0c_to_ub"_cost || row.cost == "move.ub_to_l0c"_cost;
+    const bool fixpipe = row.cost == "move.l0c_to_gm"_cost || row.cost == "move.l0c_to_l1"_cost;
     if (row.name.starts_with("scatter_")) {
       if (field.starts_with("dst") || field.starts_with("src")) return field.size() <= 4 ? 2 * below(4) : below(4);
       if (field == "storeHighHalf") return below(2);
       if (field == "mode") return 0;
-    } else if (row.cost >= isa::CostClass::vector_transpose && row.cost <= isa::CostClass::vector_sort) {
+    } else if (row.cost >= "vector.transpose"_cost && row.cost <= "vector.sort"_cost) {
       if (const auto v = layout_value(row, field)) return *v;
     }
     if (field == "repeat") return vector ? below(5) : between(1, 8);
     if (field == "dstBlkStride") return between(1, 2);
     if (field.ends_with("BlkStride")) return below(3);
-    if (field == "dstRepStride" && row.cost == isa::CostClass::vector_reduce) return between(1, 9);
+    if (field == "dstRepStride" && row.cost == "vector.reduce"_cost) return between(1, 9);
     if (field.ends_with("RepStride")) return below(10);
     if (field == "mode" || field == "order") return core_.arch == Arch::c220 ? below(field == "mode" ? 2 : 4) : 0;
     if (field == "h") return row.name.find("vdeq") != std::string_view::npos ? below(2) : 0;
@@ -358,7 +358,7 @@ class Generator {
     if (field == "lenBurst" && row.name.find("_align_") != std::string_view::npos) return 4 * between(1, 60);
     if (field == "lenBurst") return joint_l0c ? between(1, 3) : between(1, chance(3) ? 64 : 8);
     if (field == "srcGap" || field == "dstGap") {
-      if (row.cost == isa::CostClass::l1_to_l0a || row.cost == isa::CostClass::l1_to_l0b) {
+      if (row.cost == "move.l1_to_l0a"_cost || row.cost == "move.l1_to_l0b"_cost) {
         return contains(isa::archs(Arch::m100, Arch::c100), core_.arch) ? 0 : below(2);
       }
       return row.name.find("_align_") != std::string_view::npos ? 4 * below(4) : below(4);
@@ -390,7 +390,7 @@ class Generator {
     }
     if (field == "dstStride") return fixpipe ? between(30, 200) : below(3);
     if (field == "QuantPRE") return std::array<u64, 11>{0, 1, 8, 9, 10, 11, 12, 13, 16, 23, 24}[below(11)];
-    if (field == "NZ2ND_EN") return row.cost == isa::CostClass::l0c_to_gm ? below(2) : 0;
+    if (field == "NZ2ND_EN") return row.cost == "move.l0c_to_gm"_cost ? below(2) : 0;
     if (field == "transpose" || field == "init" || field == "ReLUPRE") {
       return below(2);
     }

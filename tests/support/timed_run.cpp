@@ -57,6 +57,7 @@ config::ChipConfig round_chip(isa::Arch arch) {
   chip.ai_cores = 1;
   chip.vector_cores = split ? 1 : 0;
   config::CoreConfig& core = chip.core;
+  using namespace config::laws;
   core.buffers = {.l1 = config::Bytes(64 << 10),
                   .l0a = config::Bytes(16 << 10),
                   .l0b = config::Bytes(16 << 10),
@@ -64,26 +65,28 @@ config::ChipConfig round_chip(isa::Arch arch) {
                   .ub = config::Bytes(64 << 10)};
   core.queues = {.v = 8, .m = 8, .mte1 = 8, .mte2 = 8, .mte3 = 8, .fix = 8};
   core.flags_per_pair = 4;
-  core.scalar.load.minimum = 10;
-  core.scalar.store.minimum = 4;
-  core.cube = {.startup = 2, .per_step = 1, .minimum = 4, .tail = 21};
-  core.vector.unary = {.per_step = 2, .tail = 5};
-  core.vector.binary = {.head = 10, .per_step = 1, .minimum = 3, .tail = 14};
-  core.vector.scalar = {.per_step = 3};
-  core.vector.dup = {.per_step = 1};
-  core.vector.convert = {.per_step = 4};
-  core.move.gm_to_ub = {.startup = 20, .bytes_per_cycle = BytesPerCycle(32)};
-  core.move.gm_to_l1 = {.startup = 20, .bytes_per_cycle = BytesPerCycle(64)};
-  core.move.gm_to_l1_nd2nz = {.startup = 20, .per_burst = 4, .bytes_per_cycle = BytesPerCycle(64)};
-  core.move.ub_to_gm = {.startup = 30, .bytes_per_cycle = BytesPerCycle(32), .tail = 7};
-  core.move.ub_to_ub = {.bytes_per_cycle = BytesPerCycle(64)};
-  core.move.l1_to_ub = {.bytes_per_cycle = BytesPerCycle(64)};
-  core.move.ub_to_l1 = {.bytes_per_cycle = BytesPerCycle(64)};
-  core.move.l1_to_l0a = {.startup = 2, .bytes_per_cycle = BytesPerCycle(256)};
-  core.move.l1_to_l0b = {.startup = 2, .bytes_per_cycle = BytesPerCycle(128)};
-  core.move.l0c_to_ub = {.startup = 2, .bytes_per_cycle = BytesPerCycle(256)};
-  core.move.l0c_to_gm = {.startup = 10, .bytes_per_cycle = BytesPerCycle(64)};
-  core.move.l0c_to_gm_nz2nd = {.startup = 10, .per_burst = 2, .bytes_per_cycle = BytesPerCycle(64)};
+  core.line("scalar.load"_cost).minimum = 10;
+  core.line("scalar.store"_cost).minimum = 4;
+  core.line("cube"_cost) = {.law = Rows{.per_step = 1}, .startup = 2, .minimum = 4, .tail = 21};
+  core.line("vector.unary"_cost) = {.law = Repeats{.per_step = 2}, .tail = 5};
+  core.line("vector.binary"_cost) = {.law = Repeats{.per_step = 1}, .head = 10, .minimum = 3, .tail = 14};
+  core.line("vector.scalar"_cost) = {.law = Repeats{.per_step = 3}};
+  core.line("vector.dup"_cost) = {.law = Repeats{.per_step = 1}};
+  core.line("vector.convert"_cost) = {.law = Repeats{.per_step = 4}};
+  core.line("move.gm_to_ub"_cost) = {.law = Port{.bytes_per_cycle = BytesPerCycle(32)}, .startup = 20};
+  core.line("move.gm_to_l1"_cost) = {.law = Port{.bytes_per_cycle = BytesPerCycle(64)}, .startup = 20};
+  core.line("move.gm_to_l1_nd2nz"_cost) = {.law = Bursts{.per_burst = 4, .bytes_per_cycle = BytesPerCycle(64)},
+                                           .startup = 20};
+  core.line("move.ub_to_gm"_cost) = {.law = Port{.bytes_per_cycle = BytesPerCycle(32)}, .startup = 30, .tail = 7};
+  core.line("move.ub_to_ub"_cost) = {.law = Rate{.bytes_per_cycle = BytesPerCycle(64)}};
+  core.line("move.l1_to_ub"_cost) = {.law = Rate{.bytes_per_cycle = BytesPerCycle(64)}};
+  core.line("move.ub_to_l1"_cost) = {.law = Rate{.bytes_per_cycle = BytesPerCycle(64)}};
+  core.line("move.l1_to_l0a"_cost) = {.law = Rate{.bytes_per_cycle = BytesPerCycle(256)}, .startup = 2};
+  core.line("move.l1_to_l0b"_cost) = {.law = Rate{.bytes_per_cycle = BytesPerCycle(128)}, .startup = 2};
+  core.line("move.l0c_to_ub"_cost) = {.law = Rate{.bytes_per_cycle = BytesPerCycle(256)}, .startup = 2};
+  core.line("move.l0c_to_gm"_cost) = {.law = Port{.bytes_per_cycle = BytesPerCycle(64)}, .startup = 10};
+  core.line("move.l0c_to_gm_nz2nd"_cost) = {.law = Bursts{.per_burst = 2, .bytes_per_cycle = BytesPerCycle(64)},
+                                            .startup = 10};
   core.dma_chunk = config::Bytes(512);
   core.dma_requests = 128;
   chip.memory.l2 = {.size = config::Bytes(1 << 20),

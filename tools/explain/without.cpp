@@ -24,7 +24,7 @@ std::optional<config::ChipConfig> without(const config::ChipConfig& chip, CostKi
                                           const std::set<std::string>& instructions) {
   config::ChipConfig out = chip;
   config::SchedulerConfig& s = out.scheduler;
-  config::ScalarCosts& scalar = out.core.scalar;
+  config::CostLine &sync = out.core.line("scalar.sync"_cost), &cross_core = out.core.line("scalar.cross_core"_cost);
   config::MemoryConfig& m = out.memory;
   const config::Seconds none(0);
   switch (kind) {
@@ -33,8 +33,10 @@ std::optional<config::ChipConfig> without(const config::ChipConfig& chip, CostKi
       break;
     case CostKind::cold_start: s.first_start = s.first_start_per_core = none; break;
     case CostKind::program_start: s.program_start = none; break;
-    case CostKind::scalar_load: scalar.load = scalar.store = config::CostLine{}; break;
-    case CostKind::issue: scalar.sync = config::CostLine{.tail = scalar.sync.tail}; break;
+    case CostKind::scalar_load:
+      out.core.line("scalar.load"_cost) = out.core.line("scalar.store"_cost) = config::CostLine{};
+      break;
+    case CostKind::issue: sync = config::CostLine{.tail = sync.tail}; break;
     case CostKind::cube:
     case CostKind::vector:
     case CostKind::mte1:
@@ -56,9 +58,9 @@ std::optional<config::ChipConfig> without(const config::ChipConfig& chip, CostKi
       m.l2.fetches = 1 << 12;
       break;
     case CostKind::port: m.noc.port_read = m.noc.port_write = config::BytesPerCycle(0); break;
-    case CostKind::flag: scalar.sync.tail = 0; break;
+    case CostKind::flag: sync.tail = 0; break;
     case CostKind::cross_core_flag:
-      scalar.cross_core.tail = 0;
+      cross_core.tail = 0;
       s.cross_core_flag = none;
       break;
     // What recordings charge for scalar code is in the program, not in the chip.

@@ -123,17 +123,14 @@ double requests_of_row(u64 bytes, u64 pitch, u64 unit) {
 }
 
 Reads reads(u64 rows, u64 bytes, u64 pitch, const GemmTiling& t, const config::ChipConfig& chip) {
-  const config::CostLine& line = joint(chip) ? chip.core.move.gm_to_ub : chip.core.move.gm_to_l1_nd2nz;
+  const config::CostLine& line = chip.core.line(joint(chip) ? "move.gm_to_ub"_cost : "move.gm_to_l1_nd2nz"_cost);
   const auto n = static_cast<double>(rows);
-  const double by_bytes = line.bytes_per_cycle > 0 ? n * static_cast<double>(bytes) / line.bytes_per_cycle.value : 0;
   const u64 unit =
       pitch % 32 == 0 || chip.core.dma_unaligned == 0 ? u64{chip.memory.l2.line} : u64{chip.core.dma_unaligned};
   const double copies =
       joint(chip) ? std::ceil(n * static_cast<double>(bytes) / static_cast<double>(t.stage_bytes)) : 1;
-  const double pieces =
-      line.per_piece > 0 ? std::ceil(static_cast<double>(bytes) / static_cast<double>(u64{line.piece})) : 0;
   return {.requests = n * requests_of_row(bytes, pitch, unit),
-          .port = line.startup * copies + std::max({by_bytes, n * line.per_burst, n * pieces * line.per_piece})};
+          .port = line.startup * copies + line.body({.bytes = rows * bytes, .bursts = rows})};
 }
 
 // Elements along k of a step of the cube.
@@ -144,9 +141,10 @@ double cube_depth(const GemmProblem& p, const config::CoreRates& rates) {
 
 // Cycles of the kernel. A tile takes what the busiest part of the core takes, and what does not overlap.
 double estimate(const GemmTiling& t, const GemmProblem& p, const config::ChipConfig& chip) {
-  const config::MoveCosts& move = chip.core.move;
-  const auto rate = [](const config::CostLine& line) {
-    return line.bytes_per_cycle > 0 ? line.bytes_per_cycle.value : 1e9;
+  const auto start = [&](isa::CostClass c) { return chip.core.line(c).startup; };
+  const auto rate = [&](isa::CostClass c) {
+    const config::BytesPerCycle given = chip.core.line(c).bytes_per_cycle();
+    return given > 0 ? given.value : 1e9;
   };
   const double m = t.tile_m, n = t.tile_n;
   const double in_bytes = p.in_bytes();
@@ -156,11 +154,12 @@ double estimate(const GemmTiling& t, const GemmProblem& p, const config::ChipCon
 
   const config::CoreRates& rates = chip.core.rates;
   const double steps = std::ceil(m / rates.m) * std::ceil(n / rates.n) * std::ceil(k / cube_depth(p, rates));
-  const double cube = steps * std::max(chip.core.cube.per_step, 1e-3) + l0_steps * chip.core.cube.startup;
-  const double l0 = m * k * in_bytes / rate(move.l1_to_l0a) + n * k * in_bytes / rate(move.l1_to_l0b) +
-                    k / p.c0() * (move.l1_to_l0a.startup + move.l1_to_l0b.startup);
-  double out = m * n * static_cast<double>(p.out_bytes()) / rate(joint(chip) ? move.ub_to_gm : move.l0c_to_gm_nz2nd) +
-               (joint(chip) ? n / kUnit * move.ub_to_gm.startup : 0);
+  const double cube = steps * std::max(chip.core.line("cube"_cost).per_step(), 1e-3) + l0_steps * start("cube"_cost);
+  const double l0 = m * k * in_bytes / rate("move.l1_to_l0a"_cost) + n * k * in_bytes / rate("move.l1_to_l0b"_cost) +
+                    k / p.c0() * (start("move.l1_to_l0a"_cost) + start("move.l1_to_l0b"_cost));
+  double out = m * n * static_cast<double>(p.out_bytes()) /
+                   rate(joint(chip) ? "move.ub_to_gm"_cost : "move.l0c_to_gm_nz2nd"_cost) +
+               (joint(chip) ? n / kUnit * start("move.ub_to_gm"_cost) : 0);
 
   // One step of k to L1: by the port of the core, by its requests under way, by all cores at L2.
   const u64 l1_k = std::min<u64>(t.l1_k, p.k);
@@ -191,15 +190,15 @@ double estimate(const GemmTiling& t, const GemmProblem& p, const config::ChipCon
   // The joint core: through UB, where MTE3 brings what goes in and what comes out.
   double drain = 0, mte3 = 0, vector = 0;
   if (joint(chip)) {
-    drain = m * n * kAccBytes / rate(move.l0c_to_ub);
-    mte3 = (m + n) * k * in_bytes / rate(move.ub_to_l1) +
-           l1_steps * (static_cast<double>(l1_k) + n) / p.c0() * move.ub_to_l1.startup + drain + out;
+    drain = m * n * kAccBytes / rate("move.l0c_to_ub"_cost);
+    mte3 = (m + n) * k * in_bytes / rate("move.ub_to_l1"_cost) +
+           l1_steps * (static_cast<double>(l1_k) + n) / p.c0() * start("move.ub_to_l1"_cost) + drain + out;
     if (p.epilogue != nullptr) {
       const double chunks = std::ceil(n / t.chunk), operands = static_cast<double>(p.epilogue->operands.size());
       vector = drain + m * n / 128 * (p.epilogue->cycles + operands) + chunks * p.epilogue->once;
       if (t.ub_slots == 1) vector += out;
       load += static_cast<double>(p.epilogue->whole_operands()) *
-              (move.gm_to_ub.startup + m * n * in_bytes / rate(move.gm_to_ub));
+              (start("move.gm_to_ub"_cost) + m * n * in_bytes / rate("move.gm_to_ub"_cost));
     }
   }
 

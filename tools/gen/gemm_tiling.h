@@ -31,7 +31,7 @@ struct GemmProblem {
   // 8 bits on the split core.
   bool scaled = false, out_b8 = false;
   std::shared_ptr<const GemmEpilogue> epilogue = nullptr;  // joint core, f16: work on a tile in UB
-  GemmLayout layout = {};  // joint core, f16: where results go; empty: to rows of C
+  GemmLayout layout = {};                                  // joint core, f16: where results go; empty: to rows of C
 
   u32 in_bytes() const { return input_bytes(input); }
   u32 c0() const { return 32 / in_bytes(); }                      // elements of a block of 32 B

@@ -486,7 +486,7 @@ TEST_F(Fixpipe, ToL1StaysNz) {
   const Footprint f = CopyMatrixCcToCbuf::footprint(a, {}, Arch::c220);
   EXPECT_EQ(f.begin()[1].buffer, BufId::L1);
   EXPECT_EQ(f.begin()[1].bytes(), 3u * m * 32);
-  EXPECT_EQ(CopyMatrixCcToCbuf::cost_of(a), CostClass::l0c_to_l1);
+  EXPECT_EQ(CopyMatrixCcToCbuf::cost_of(a), "move.l0c_to_l1"_cost);
 }
 
 TEST_F(Fixpipe, NothingToDo) {

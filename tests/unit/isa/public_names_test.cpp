@@ -54,11 +54,12 @@ TEST(PublicNames, TypesAreASuffix) {
 // Whatever the table has and public sources do not name must be the small scalar set of docs/assembly.md.
 TEST(PublicNames, OnlyTheScalarSetIsOurs) {
   static const std::set<std::string_view> kOurs{
-      "mov",          "add",       "sub",    "mul",     "div",     "rem",           "and",          "or",
-      "xor",          "shl",       "shr",    "sar",     "cmp_eq",  "cmp_ne",        "cmp_lt",       "cmp_le",
-      "neg",          "beq",       "bne",    "blt",     "ble",     "bgt",           "bge",          "b",
-      "end",          "nop",       "ld_arg", "ld_ubuf", "st_ubuf", "conv_f322s32z", "conv_s322f32", "conv_f322f16",
-      "conv_f162f32", "touch_ubuf"};
+      "mov",          "add",          "sub",          "mul",        "div",          "rem",
+      "and",          "or",           "xor",          "shl",        "shr",          "sar",
+      "cmp_eq",       "cmp_ne",       "cmp_lt",       "cmp_le",     "neg",          "beq",
+      "bne",          "blt",          "ble",          "bgt",        "bge",          "b",
+      "end",          "nop",          "ld_arg",       "ld_ubuf",    "st_ubuf",      "conv_f322s32z",
+      "conv_s322f32", "conv_f322f16", "conv_f162f32", "touch_ubuf", "local_buffer", "misuse"};
   for (const Row& row : table())
     EXPECT_EQ(public_name(row.name) == nullptr, kOurs.contains(row.name)) << row.name;
 }

@@ -517,7 +517,7 @@ TEST(VectorTable, TypesFollowTheArchitecture) {
   EXPECT_TRUE(has("vconv_f322f16z", "", Arch::c220));
   EXPECT_FALSE(has("vdiv", "s32", Arch::c220));
   EXPECT_EQ(row_of("vadd")->pipe(ArgsStorage{}, Arch::c220), PipeId::V);
-  EXPECT_EQ(row_of("vconv_f162f32")->cost, CostClass::vector_convert);
+  EXPECT_EQ(row_of("vconv_f162f32")->cost, "vector.convert"_cost);
 }
 
 }  // namespace

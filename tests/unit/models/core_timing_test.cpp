@@ -140,7 +140,7 @@ TEST(Flags, CarryTheResultToAnotherPipe) {
 
 TEST(Flags, TakeTheTimeThatTheChipFileSays) {
   config::ChipConfig chip = round_chip(Arch::c100);
-  chip.core.scalar.sync.tail = 6;
+  chip.core.line("scalar.sync"_cost).tail = 6;
   const Ran r = run_program(chip, kMad + "set_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_M, PIPE_V, 0\n" + kDup + "end");
   EXPECT_EQ(r.begin_of("set_flag"), 25u);
   EXPECT_EQ(r.begin_of("vector_dup"), 31u);
@@ -154,7 +154,7 @@ TEST(Flags, SetterGoesOnWhenTheFlagIsSet) {
 
 TEST(Flags, TakeTheirTimeWhereTheyAreUpAlready) {
   config::ChipConfig chip = round_chip(Arch::c100);
-  chip.core.scalar.sync.tail = 6;
+  chip.core.line("scalar.sync"_cost).tail = 6;
   const Ran r = run_program(
       chip, kMad + "set_flag PIPE_M, PIPE_V, 0\n" + times(20, kVadd) + "wait_flag PIPE_M, PIPE_V, 0\n" + kDup + "end");
   EXPECT_GT(r.end_of("vadd", 19), r.begin_of("set_flag") + 6);
@@ -227,7 +227,7 @@ TEST(Flags, SetTwiceBehindOneInstructionReachAPipeThatWaitsAlready) {
 
 TEST(Flags, SetTwiceWhileTheFirstIsOnItsWayReachAPipeThatWaitsAlready) {
   config::ChipConfig chip = round_chip(Arch::c100);
-  chip.core.scalar.sync.tail = 3;
+  chip.core.line("scalar.sync"_cost).tail = 3;
   const std::string pair = "set_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_M, PIPE_V, 0\n";
   EXPECT_EQ(run_program(chip, kMad + pair + pair + kDup + "end").begin_of("vector_dup"), 29u);  // 25 + 3, 26 + 3
   EXPECT_THAT(fault_of([&] { run_program(chip, "set_flag PIPE_M, PIPE_V, 0\nset_flag PIPE_M, PIPE_V, 0\nend"); }),
@@ -337,7 +337,7 @@ TEST(CrossCore, FlagsArriveAfterTheTail) {
   const std::string set = "ffts_cross_core_sync PIPE_V, 0x1 | 3 << 8\n", wait = "wait_flag_dev 3\n" + kDup + "end";
   const auto goes_on = [](u32 tail, const std::string& text) {
     config::ChipConfig chip = round_chip(Arch::c220);
-    chip.core.scalar.cross_core.tail = tail;
+    chip.core.line("scalar.cross_core"_cost).tail = tail;
     return run_program(chip, "set_ffts_base_addr 1\n" + text, {.kind = CoreKind::vector}).queued_of("vector_dup");
   };
   EXPECT_EQ(goes_on(120, set + wait), 1u + 120 + 1);
@@ -353,7 +353,7 @@ TEST(CrossCore, FlagsArriveAfterTheTail) {
 TEST(CrossCore, FlagsPassOneAfterTheOther) {
   const auto goes_on = [](u32 interval, u32 between) {
     config::ChipConfig chip = round_chip(Arch::c220);
-    chip.core.scalar.cross_core.tail = 120;
+    chip.core.line("scalar.cross_core"_cost).tail = 120;
     chip.scheduler.cross_core_flag = config::Seconds(interval * 1e-9);
     const std::string set = "ffts_cross_core_sync PIPE_V, 0x1 | 3 << 8\n", wait = "wait_flag_dev 3\n";
     return run_program(
@@ -398,9 +398,20 @@ TEST(Copies, ABarrierMakesThemPayTheLatencyOneAfterTheOther) {
   EXPECT_EQ(together.done_of("copy_gm_to_ubuf", 1), 322u);  // of the same line, which is on its way
 }
 
+TEST(Scalar, RemarksForTheCheckerTakeNoTime) {
+  const config::ChipConfig chip = round_chip(Arch::c100);
+  const std::string add = "vadd.f16 0, 0x200, 0x400, 1, 1, 1, 1, 8, 8, 8\n";
+  const Ran plain = run_program(chip, "mov X0, 1\n" + add + add + "end");
+  const Ran remarked =
+      run_program(chip, "local_buffer 5, 0, 256\nmov X0, 1\n" + add + "misuse 1, 256, 128\n" + add + "end");
+  EXPECT_EQ(remarked.result.cycles, plain.result.cycles);
+  EXPECT_EQ(remarked.result.instructions, plain.result.instructions);
+  EXPECT_EQ(remarked.begin_of("vadd", 1), plain.begin_of("vadd", 1));
+}
+
 TEST(Vector, FractionsOfACycleGoToTheNextInstruction) {
   config::ChipConfig chip = round_chip(Arch::c100);
-  chip.core.vector.binary = {.per_step = 2.5};
+  chip.core.line("vector.binary"_cost) = {.law = config::laws::Repeats{.per_step = 2.5}};
   const std::string add = "vadd.f16 0, 0x200, 0x400, 1, 1, 1, 1, 8, 8, 8\n";
   const Ran r = run_program(chip, add + add + add + add + "end");
   EXPECT_EQ(r.end_of("vadd", 0), r.begin_of("vadd", 0) + 3);
@@ -411,7 +422,7 @@ TEST(Vector, FractionsOfACycleGoToTheNextInstruction) {
 
 TEST(Vector, SourcesInOneBankGroupTakeTwiceAsLong) {
   config::ChipConfig chip = round_chip(Arch::c100);
-  chip.core.vector.binary = {.per_step = 1};
+  chip.core.line("vector.binary"_cost) = {.law = config::laws::Repeats{.per_step = 1}};
   chip.core.ub_banks.groups = 16;
   const Ran same = run_program(chip, "vadd.f16 0x8000, 0, 0x4000, 64, 1, 1, 1, 8, 8, 8\nend");
   const Ran apart = run_program(chip, "vadd.f16 0x8000, 0, 0x4100, 64, 1, 1, 1, 8, 8, 8\nend");
@@ -439,8 +450,8 @@ TEST(Copies, TheCostLineIsTheFloorOfWrites) {
 
 TEST(Copies, TakeAtLeastTheirMinimum) {
   config::ChipConfig chip = round_chip(Arch::c100);
-  chip.core.move.ub_to_gm.minimum = 100;
-  chip.core.move.gm_to_ub.minimum = 323;  // one more than the memory takes
+  chip.core.line("move.ub_to_gm"_cost).minimum = 100;
+  chip.core.line("move.gm_to_ub"_cost).minimum = 323;  // one more than the memory takes
   const Ran r = run_program(chip, kLoad512 + "copy_ubuf_to_gm 0x100000200, 0x200, 0, 1, 16, 0, 0\nend");
   EXPECT_EQ(r.end_of("copy_gm_to_ubuf"), 323u);
   EXPECT_EQ(r.begin_of("copy_ubuf_to_gm"), 1u);
@@ -479,7 +490,7 @@ TEST(UnitFlags, FixpipeStartsWhileTheMadRuns) {
 // The second FIXPIPE does not take the result that the first is still reading: it waits for the second mad.
 TEST(UnitFlags, AResultIsTakenOnce) {
   config::ChipConfig chip = round_chip(Arch::c220);
-  chip.core.move.l0c_to_gm_nz2nd.tail = 100;  // the copy after it begins while its data are under way
+  chip.core.line("move.l0c_to_gm_nz2nd"_cost).tail = 100;  // the copy after it begins while its data are under way
   const std::string mad = "mad.f162f32 0, 0, 0, 16, 256, 32, 1, 3\n";
   const std::string fixpipe = "copy_matrix_cc_to_gm 0x100000000, 0, 0, 32, 16, 32, 16, 3, 0, 0, 0, 1\n";
   const Ran r = run_program(chip, fixpipe + fixpipe + mad + mad + "end", {.kind = CoreKind::cube});
@@ -490,7 +501,7 @@ TEST(UnitFlags, AResultIsTakenOnce) {
 
 TEST(Copies, RetireInOrderToo) {
   config::ChipConfig chip = round_chip(Arch::c100);
-  chip.core.move.ub_to_l1.tail = 200;
+  chip.core.line("move.ub_to_l1"_cost).tail = 200;
   const Ran r = run_program(chip,
                             "copy_ubuf_to_cbuf 0, 0, 0, 1, 16, 0, 0\n"
                             "copy_ubuf_to_gm 0x100000000, 0, 0, 1, 16, 0, 0\n"

@@ -10,13 +10,11 @@
 namespace vinci::models {
 namespace {
 
-const config::CostLine kLine{.head = 10,
-                             .startup = 2,
-                             .per_step = 1,
-                             .per_burst = 4,
-                             .bytes_per_cycle = config::BytesPerCycle(32),
-                             .minimum = 20,
-                             .tail = 7};
+using config::BytesPerCycle;
+using config::CostLine;
+using namespace config::laws;
+
+const CostLine kLine{.law = Steps{.per_step = 1}, .head = 10, .startup = 2, .minimum = 20, .tail = 7};
 
 TEST(Cycles, AreAtLeastTheMinimum) {
   EXPECT_EQ(cycles(kLine, {}, false), (Cycles{20, 27}));
@@ -29,11 +27,11 @@ TEST(Cycles, TheHeadComesOnTopOfTheMinimumWhereThePipeWasEmpty) {
   EXPECT_EQ(cycles(kLine, {.steps = 30}, true), (Cycles{42, 49}));
 }
 
-TEST(Cycles, OnlyTheLargestOfStepsBurstsAndBytesCounts) {
-  EXPECT_EQ(cycles(kLine, {.steps = 50, .bytes = 960, .bursts = 5}, false).occupancy, 52u);
-  EXPECT_EQ(cycles(kLine, {.steps = 10, .bytes = 960, .bursts = 5}, false).occupancy, 32u);
-  EXPECT_EQ(cycles(kLine, {.steps = 10, .bytes = 960, .bursts = 10}, false).occupancy, 42u);
-  EXPECT_EQ(body_cycles(kLine, {.steps = 10, .bytes = 960, .bursts = 5}), 30.0);
+TEST(Cycles, OnlyTheLargerOfBurstsAndBytesCounts) {
+  const CostLine line{.law = Bursts{.per_burst = 4, .bytes_per_cycle = BytesPerCycle(32)}, .startup = 2, .minimum = 20};
+  EXPECT_EQ(cycles(line, {.bytes = 960, .bursts = 5}, false).occupancy, 32u);
+  EXPECT_EQ(cycles(line, {.bytes = 960, .bursts = 10}, false).occupancy, 42u);
+  EXPECT_EQ(line.body({.bytes = 960, .bursts = 5}), 30.0);
 }
 
 TEST(Cycles, MultiplyAccumulatesCostNothing) {
@@ -41,21 +39,20 @@ TEST(Cycles, MultiplyAccumulatesCostNothing) {
 }
 
 TEST(Cycles, RateOfZeroMakesBytesFree) {
-  config::CostLine line = kLine;
-  line.bytes_per_cycle = config::BytesPerCycle(0);
+  const CostLine line{.law = Port{.bytes_per_cycle = BytesPerCycle(0)}, .minimum = 20};
   EXPECT_EQ(cycles(line, {.bytes = 1'000'000}, false).occupancy, 20u);
 }
 
 TEST(Cycles, FractionsAreRoundedUpOnceAtTheEnd) {
-  const config::CostLine line{.startup = 2.1, .bytes_per_cycle = config::BytesPerCycle(256)};
+  const CostLine line{.law = Rate{.bytes_per_cycle = BytesPerCycle(256)}, .startup = 2.1};
   EXPECT_EQ(cycles(line, {.bytes = 256}, false).occupancy, 4u);       // 3.1
   EXPECT_EQ(cycles(line, {.bytes = 256 * 9}, false).occupancy, 12u);  // 11.1
-  const config::CostLine whole{.startup = 2.1, .per_step = 510.9};
+  const CostLine whole{.law = Steps{.per_step = 510.9}, .startup = 2.1};
   EXPECT_EQ(cycles(whole, {.steps = 1}, false).occupancy, 513u);  // 2.1 + 510.9 is a whole number, though not in binary
 }
 
 TEST(Cycles, WhatIsRoundedUpIsTheNextOnesGain) {
-  const config::CostLine line{.startup = 0, .per_step = 2.5};
+  const CostLine line{.law = Steps{.per_step = 2.5}};
   const Cycles first = cycles(line, {.steps = 1}, false);
   EXPECT_EQ(first.occupancy, 3u);
   EXPECT_EQ(first.slack, 0.5);
@@ -63,22 +60,22 @@ TEST(Cycles, WhatIsRoundedUpIsTheNextOnesGain) {
 }
 
 TEST(Cycles, ALimitHoldsForAllOfATransfer) {
-  const config::CostLine line{
-      .startup = 100, .bytes_per_cycle = config::BytesPerCycle(128), .sustained = config::BytesPerCycle(64)};
+  const CostLine line{.law = Port{.bytes_per_cycle = BytesPerCycle(128), .sustained = BytesPerCycle(64)},
+                      .startup = 100};
   EXPECT_EQ(cycles(line, {.bytes = 1024}, false).occupancy, 108u);
   EXPECT_EQ(cycles(line, {.bytes = 65536}, false).occupancy, 1024u);
 }
 
 TEST(Cycles, ALimitHoldsForEachBurst) {
-  const config::CostLine line{
-      .startup = 100, .bytes_per_cycle = config::BytesPerCycle(128), .sustained = config::BytesPerCycle(64)};
+  const CostLine line{.law = Port{.bytes_per_cycle = BytesPerCycle(128), .sustained = BytesPerCycle(64)},
+                      .startup = 100};
   EXPECT_EQ(cycles(line, {.bytes = 65536, .bursts = 1}, false).occupancy, 1024u);
   EXPECT_EQ(cycles(line, {.bytes = 65536, .bursts = 64}, false).occupancy, 100u + 512);
 }
 
 TEST(Cycles, ABurstGoesInPieces) {
-  const config::CostLine line{.per_burst = 3, .per_piece = 2, .piece = config::Bytes(256)};
-  const auto of_row = [&](u64 bytes) { return body_cycles(line, {.bytes = 10 * bytes, .bursts = 10}); };
+  const CostLine line{.law = Pieces{.per_burst = 3, .per_piece = 2, .piece = config::Bytes(256)}};
+  const auto of_row = [&](u64 bytes) { return line.body({.bytes = 10 * bytes, .bursts = 10}); };
   EXPECT_EQ(of_row(16), 30);                    // one piece
   EXPECT_EQ(of_row(64), 30);                    // one
   EXPECT_EQ(of_row(80), 50);                    // 64 and 16
@@ -94,7 +91,7 @@ TEST(Cycles, ABurstGoesInPieces) {
 }
 
 TEST(Cycles, AFetchServesSomeSteps) {
-  const config::CostLine line{.startup = 10, .per_step = 1, .per_fetch = 9, .fetch = 8};
+  const CostLine line{.law = Fetches{.per_step = 1, .per_fetch = 9, .fetch = 8}, .startup = 10};
   EXPECT_EQ(cycles(line, {.steps = 8}, false).occupancy, 18u);
   EXPECT_EQ(cycles(line, {.steps = 9}, false).occupancy, 28u);
   EXPECT_EQ(cycles(line, {.steps = 16}, false).occupancy, 35u);
@@ -102,9 +99,9 @@ TEST(Cycles, AFetchServesSomeSteps) {
 }
 
 TEST(Cycles, RowsOfFractalsCountBesideTheirSteps) {
-  const config::CostLine line{.per_step = 1, .per_row = 1.5, .minimum = 3};
-  EXPECT_EQ(cycles(line, {.steps = 1, .bursts = 1}, false).occupancy, 3u);
-  EXPECT_EQ(cycles(line, {.steps = 32, .bursts = 8}, false).occupancy, 44u);
+  const CostLine line{.law = Rows{.per_step = 1, .per_row = 1.5}, .minimum = 3};
+  EXPECT_EQ(cycles(line, {.steps = 1, .rows = 1}, false).occupancy, 3u);
+  EXPECT_EQ(cycles(line, {.steps = 32, .rows = 8}, false).occupancy, 44u);
 }
 
 TEST(Cycles, ExtraCountsLikeWork) {
@@ -113,8 +110,7 @@ TEST(Cycles, ExtraCountsLikeWork) {
 }
 
 TEST(Cycles, NothingIsFree) {
-  config::CostLine line;
-  line.minimum = 0;
+  const CostLine line{.minimum = 0};
   EXPECT_EQ(cycles(line, {}, false), (Cycles{1, 1}));
 }
 
@@ -141,23 +137,23 @@ TEST(CostTable, CountsStepsOfTheCubeOfTheChip) {
   EXPECT_EQ(work(Mad::f162f32, 32, 64, 32).steps, 1u);
   EXPECT_EQ(work(Mad::f162f32, 16, 16, 16).steps, 1u);  // a part of it
   EXPECT_EQ(work(Mad::f162f32, 48, 128, 64).steps, 2u * 2 * 2);
-  EXPECT_EQ(work(Mad::f162f32, 48, 128, 64).bursts, 2u);
+  EXPECT_EQ(work(Mad::f162f32, 48, 128, 64).rows, 2u);
   EXPECT_EQ(work(Mad::s8, 32, 128, 32).steps, 1u);
   EXPECT_EQ(work(Mad::f322f32, 32, 64, 32).steps, 4u);
 }
 
 TEST(CostTable, TheMostSpecificLineWins) {
   config::CoreConfig core;
-  core.vector.unary.per_step = 1;
-  core.vector.binary.per_step = 2;
-  core.instructions["vexp"].per_step = 3;
-  core.instructions["vexp.f16"].per_step = 4;
-  core.instructions["vadd.f32"].per_step = 5;
+  core.line("vector.unary"_cost) = {.law = Repeats{.per_step = 1}};
+  core.line("vector.binary"_cost) = {.law = Repeats{.per_step = 2}};
+  core.instructions["vexp"] = {.law = Repeats{.per_step = 3}};
+  core.instructions["vexp.f16"] = {.law = Repeats{.per_step = 4}};
+  core.instructions["vadd.f32"] = {.law = Repeats{.per_step = 5}};
   const CostTable table(core);
   const auto per_step = [&](std::string_view name, std::string_view type) {
     const isa::Row& r = row(name);
     for (u8 t = 0; t < r.types.size(); ++t) {
-      if (r.types[t].name == type) return table.line(r, t, {}).per_step;
+      if (r.types[t].name == type) return table.line(r, t, {}).per_step();
     }
     return -1.0;
   };
@@ -170,8 +166,8 @@ TEST(CostTable, TheMostSpecificLineWins) {
 
 TEST(CostTable, OperandsCanChooseTheClassUnlessTheInstructionHasALineOfItsOwn) {
   config::CoreConfig core;
-  core.move.l0c_to_gm.startup = 1;
-  core.move.l0c_to_gm_nz2nd.startup = 2;
+  core.line("move.l0c_to_gm"_cost).startup = 1;
+  core.line("move.l0c_to_gm_nz2nd"_cost).startup = 2;
   const isa::Row& fixpipe = row("copy_matrix_cc_to_gm");
   isa::ArgsStorage nz, nd;
   fixpipe.fields.back().set(nd, 1);  // NZ2ND_EN
@@ -186,18 +182,18 @@ TEST(CostTable, OperandsCanChooseTheClassUnlessTheInstructionHasALineOfItsOwn) {
 
 TEST(CostTable, EveryClassHasItsOwnLine) {
   config::CoreConfig core;
-  core.scalar.alu.startup = 1;
-  core.scalar.load.startup = 2;
-  core.scalar.store.startup = 3;
-  core.scalar.sync.startup = 4;
-  core.cube.startup = 5;
-  core.move.gm_to_ub.startup = 6;
-  core.move.gm_to_l1.startup = 7;
-  core.move.gm_to_l1_nd2nz.startup = 8;
-  core.move.ub_to_gm.startup = 9;
-  core.move.l1_to_l0a.startup = 10;
-  core.move.l1_to_l0b.startup = 11;
-  core.move.l0c_to_ub.startup = 12;
+  core.line("scalar.alu"_cost).startup = 1;
+  core.line("scalar.load"_cost).startup = 2;
+  core.line("scalar.store"_cost).startup = 3;
+  core.line("scalar.sync"_cost).startup = 4;
+  core.line("cube"_cost).startup = 5;
+  core.line("move.gm_to_ub"_cost).startup = 6;
+  core.line("move.gm_to_l1"_cost).startup = 7;
+  core.line("move.gm_to_l1_nd2nz"_cost).startup = 8;
+  core.line("move.ub_to_gm"_cost).startup = 9;
+  core.line("move.l1_to_l0a"_cost).startup = 10;
+  core.line("move.l1_to_l0b"_cost).startup = 11;
+  core.line("move.l0c_to_ub"_cost).startup = 12;
   const CostTable table(core);
   const auto startup = [&](std::string_view name) { return table.line(row(name), 0, {}).startup; };
   EXPECT_EQ(startup("add"), 1);

@@ -68,13 +68,17 @@ TEST(UbBanks, WithoutGroupsOrStepsThereAreNone) {
 }
 
 TEST(UbBanks, TheLineSaysWhatConflictsAndPartialBlocksCost) {
+  using config::laws::Parts, config::laws::Repeats;
   const isa::Footprint both{read(0), read(0x4000), write(0x10000)};
-  EXPECT_EQ(cycles_in_ub({.per_conflict = 2}, both, kBanks), 128);
-  EXPECT_EQ(cycles_in_ub({.per_conflict = 0}, both, kBanks), 0);
-  EXPECT_EQ(cycles_in_ub({.partial = 5}, {{.buffer = isa::BufId::UB, .write = true, .len = 48}}, kBanks), 5);
-  EXPECT_EQ(cycles_in_ub({.partial = 5}, {{.buffer = isa::BufId::UB, .write = true, .len = 64}}, kBanks), 0);
-  EXPECT_EQ(cycles_in_ub({.partial = 5}, {{.buffer = isa::BufId::UB, .write = false, .len = 48}}, kBanks), 0);
-  const config::CostLine two_repeats{.partial = 5, .unit = config::Bytes(256)};
+  EXPECT_EQ(cycles_in_ub({.law = Repeats{.per_conflict = 2}}, both, kBanks), 128);
+  EXPECT_EQ(cycles_in_ub({.law = Repeats{.per_conflict = 0}}, both, kBanks), 0);
+  EXPECT_EQ(cycles_in_ub({.law = Parts{.partial = 5}}, {{.buffer = isa::BufId::UB, .write = true, .len = 48}}, kBanks),
+            5);
+  EXPECT_EQ(cycles_in_ub({.law = Parts{.partial = 5}}, {{.buffer = isa::BufId::UB, .write = true, .len = 64}}, kBanks),
+            0);
+  EXPECT_EQ(cycles_in_ub({.law = Parts{.partial = 5}}, {{.buffer = isa::BufId::UB, .write = false, .len = 48}}, kBanks),
+            0);
+  const config::CostLine two_repeats{.law = Parts{.partial = 5, .unit = config::Bytes(256)}};
   EXPECT_EQ(cycles_in_ub(two_repeats, {{.buffer = isa::BufId::UB, .write = true, .len = 128}}, kBanks), 5);
   EXPECT_EQ(cycles_in_ub(two_repeats, {{.buffer = isa::BufId::UB, .write = true, .len = 512}}, kBanks), 0);
 }

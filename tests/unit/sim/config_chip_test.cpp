@@ -54,10 +54,10 @@ TEST(BuiltinChips, AreWhatTheirSheetsSay) {
   EXPECT_EQ(b1.arch, isa::Arch::c220);
   EXPECT_EQ(b1.vector_cores, 48u);
   EXPECT_EQ(b1.memory.l2.size, Bytes{192u << 20});
-  EXPECT_EQ(b1.core.cube.tail, 22);
+  EXPECT_EQ(b1.core.line("cube"_cost).tail, 22);
   const ChipConfig b3 = load_chip("ascend-910b3");
   EXPECT_EQ(b3.clock, Hertz{1.8e9});
-  EXPECT_EQ(b3.core.cube, b1.core.cube);
+  EXPECT_EQ(b3.core.line("cube"_cost), b1.core.line("cube"_cost));
   EXPECT_EQ(b3.core.dma_requests, 64u);
   EXPECT_EQ(b3.memory.hbm.size, b1.memory.hbm.size);
   const ChipConfig a = load_chip("ascend-910a");
@@ -66,7 +66,7 @@ TEST(BuiltinChips, AreWhatTheirSheetsSay) {
   EXPECT_FALSE(a.numerics.inf_nan);
   EXPECT_EQ(a.numerics.overflow_mode, isa::OverflowMode::saturation);
   EXPECT_EQ(load_chip("ascend-310").core.buffers.ub, Bytes{248 * 1024});
-  EXPECT_EQ(load_chip("ascend-310p3").core.move.l0c_to_ub.bytes_per_cycle, BytesPerCycle{512});
+  EXPECT_EQ(load_chip("ascend-310p3").core.line("move.l0c_to_ub"_cost).bytes_per_cycle(), BytesPerCycle{512});
 }
 
 // One core, one set of costs: the chips of the family differ in clock, cores and what is around them.
@@ -74,8 +74,8 @@ TEST(BuiltinChips, OfTheFamilyOf910BHaveOneCore) {
   const ChipConfig b1 = load_chip("ascend-910b1");
   for (const std::string name : {"ascend-910b2", "ascend-910b3", "ascend-910b4"}) {
     ChipConfig chip = load_chip(name);
-    EXPECT_NE(chip.core.move.gm_to_ub, b1.core.move.gm_to_ub) << name;  // as measured
-    chip.core.move.gm_to_ub = b1.core.move.gm_to_ub;
+    EXPECT_NE(chip.core.line("move.gm_to_ub"_cost), b1.core.line("move.gm_to_ub"_cost)) << name;  // as measured
+    chip.core.line("move.gm_to_ub"_cost) = b1.core.line("move.gm_to_ub"_cost);
     EXPECT_EQ(chip.core, b1.core) << name;
     EXPECT_EQ(chip.memory.noc, b1.memory.noc) << name;
     EXPECT_EQ(chip.vector_cores, 2 * chip.ai_cores) << name;
@@ -98,9 +98,9 @@ TEST(BuiltinChips, HaveACostForEveryInstructionTheyHave) {
     const ChipConfig chip = load_chip(summary.name);
     for (const isa::Row& row : isa::table()) {
       if (!isa::contains(row.archs, chip.arch) || row.role != isa::Role::work) continue;
-      EXPECT_TRUE(has_cost_class(chip.arch, row.cost)) << chip.name << ' ' << row.name;
-      const CostLine& line = cost_line(chip.core, row.cost);
-      EXPECT_GT(line.per_step + line.per_burst + line.bytes_per_cycle, 0) << chip.name << ' ' << row.name;
+      EXPECT_TRUE(isa::contains(isa::row_of(row.cost).archs, chip.arch)) << chip.name << ' ' << row.name;
+      EXPECT_GT(chip.core.line(row.cost).body({.steps = 1000, .bytes = 1000, .bursts = 1000}), 0)
+          << chip.name << ' ' << row.name;
     }
   }
 }
@@ -122,19 +122,21 @@ TEST(InCoreCycles, ConvertsWhatTheClockOfTheMemoryDrives) {
   chip.memory.l2.slice_read = BytesPerCycle(64);
   chip.memory.l2.atomic = Cycles(56);
   chip.memory.hbm.latency = Cycles(301);
-  chip.core.move.gm_to_ub = {.startup = 20, .bytes_per_cycle = BytesPerCycle(125), .tail = 79};
-  chip.core.move.ub_to_ub = {.startup = 20, .bytes_per_cycle = BytesPerCycle(256)};
-  chip.core.cube = {.per_step = 1};
+  chip.core.line("move.gm_to_ub"_cost) = {
+      .law = laws::Port{.bytes_per_cycle = BytesPerCycle(125), .delivery = Share(0.5)}, .startup = 20, .tail = 79};
+  chip.core.line("move.ub_to_ub"_cost) = {.law = laws::Rate{.bytes_per_cycle = BytesPerCycle(256)}, .startup = 20};
+  chip.core.line("cube"_cost) = {.law = laws::Rows{.per_step = 1}};
   const ChipConfig same = in_core_cycles(chip);
   EXPECT_EQ(same.memory.l2.hit_latency, 50u);
   EXPECT_EQ(same.memory.l2.slice_read, 128);
   EXPECT_EQ(same.memory.l2.atomic, 28u);
   EXPECT_EQ(same.memory.hbm.latency, 151u);
-  EXPECT_EQ(same.core.move.gm_to_ub.startup, 10);
-  EXPECT_EQ(same.core.move.gm_to_ub.bytes_per_cycle, 250);
-  EXPECT_EQ(same.core.move.gm_to_ub.tail, 39.5);
-  EXPECT_EQ(same.core.move.ub_to_ub, chip.core.move.ub_to_ub);
-  EXPECT_EQ(same.core.cube, chip.core.cube);
+  EXPECT_EQ(same.core.line("move.gm_to_ub"_cost).startup, 10);
+  EXPECT_EQ(same.core.line("move.gm_to_ub"_cost).bytes_per_cycle(), 250);
+  EXPECT_EQ(std::get<laws::Port>(same.core.line("move.gm_to_ub"_cost).law).delivery, 0.5);
+  EXPECT_EQ(same.core.line("move.gm_to_ub"_cost).tail, 39.5);
+  EXPECT_EQ(same.core.line("move.ub_to_ub"_cost), chip.core.line("move.ub_to_ub"_cost));
+  EXPECT_EQ(same.core.line("cube"_cost), chip.core.line("cube"_cost));
   EXPECT_EQ(in_core_cycles(same), same);
 }
 
@@ -147,10 +149,10 @@ TEST(InCoreCycles, LeavesAChipOfOneClockAlone) {
 TEST(InCoreCycles, CountsRepeatsOfOtherLanes) {
   const ChipConfig chip = in_core_cycles(load_chip("tiny", {"core.rates.lanes=256"}));
   const ChipConfig plain = in_core_cycles(load_chip("tiny"));
-  EXPECT_EQ(chip.core.vector.binary.per_step, plain.core.vector.binary.per_step / 2);
-  EXPECT_EQ(chip.core.instructions.at("vexp.f16").per_step, plain.core.instructions.at("vexp.f16").per_step / 2);
-  EXPECT_EQ(chip.core.vector.binary.head, plain.core.vector.binary.head);
-  EXPECT_EQ(chip.core.move, plain.core.move);
+  EXPECT_EQ(chip.core.line("vector.binary"_cost).per_step(), plain.core.line("vector.binary"_cost).per_step() / 2);
+  EXPECT_EQ(chip.core.instructions.at("vexp.f16").per_step(), plain.core.instructions.at("vexp.f16").per_step() / 2);
+  EXPECT_EQ(chip.core.line("vector.binary"_cost).head, plain.core.line("vector.binary"_cost).head);
+  EXPECT_EQ(chip.core.line("move.gm_to_ub"_cost), plain.core.line("move.gm_to_ub"_cost));
   EXPECT_EQ(in_core_cycles(chip), chip);
 }
 
@@ -188,7 +190,7 @@ extends: ascend-910b1
 core:
   queues: {from: assumed, v: 32}
   move:
-    fill_l1: {from: assumed, startup: 2, bytes_per_cycle: 256B/cycle, delivery: 0.5}
+    fill_l1: {from: assumed, law: port, startup: 2, bytes_per_cycle: 256B/cycle, delivery: 0.5}
   vector:
     reduce: {from: document somewhere (rate; the rest assumed), head: 14, per_step: 7, minimum: 7, tail: 20}
 ranges:
@@ -196,14 +198,14 @@ ranges:
 )",
                                      "chip.yaml");
   EXPECT_EQ(scaled(chip, "core.queues", 2).core.queues.v, 16u);
-  EXPECT_EQ(scaled(chip, "core.scalar.load", 0.5).core.scalar.load.minimum, 5);
-  const CostLine fill = scaled(chip, "core.move.fill_l1", 2).core.move.fill_l1;
-  EXPECT_EQ(fill.bytes_per_cycle, 128);
+  EXPECT_EQ(scaled(chip, "core.scalar.load", 0.5).core.line("scalar.load"_cost).minimum, 5);
+  const CostLine fill = scaled(chip, "core.move.fill_l1", 2).core.line("move.fill_l1"_cost);
+  EXPECT_EQ(fill.bytes_per_cycle(), 128);
   EXPECT_EQ(fill.startup, 2);  // it has a range of its own
-  EXPECT_EQ(fill.delivery, 0.5);
-  EXPECT_EQ(scaled(chip, "core.move.fill_l1.startup", 2).core.move.fill_l1.startup, 4);
-  const CostLine reduce = scaled(chip, "core.vector.reduce", 2).core.vector.reduce;
-  EXPECT_EQ(reduce.per_step, 7);  // documented
+  EXPECT_EQ(std::get<laws::Port>(fill.law).delivery, 0.5);
+  EXPECT_EQ(scaled(chip, "core.move.fill_l1.startup", 2).core.line("move.fill_l1"_cost).startup, 4);
+  const CostLine reduce = scaled(chip, "core.vector.reduce", 2).core.line("vector.reduce"_cost);
+  EXPECT_EQ(reduce.per_step(), 7);  // documented
   EXPECT_EQ(reduce.tail, 40);
   EXPECT_EQ(scaled(chip, "memory.noc.latency", 2).memory.noc.latency, 2 * chip.memory.noc.latency);
   EXPECT_EQ(scaled(chip, "memory.noc.latency", 2).memory.noc.port_read, chip.memory.noc.port_read);
@@ -257,21 +259,48 @@ TEST(Errors, NameNearestValuesInTheFileOfTheUser) {
 
 TEST(CostLine, OfAnInstructionIsTheMostSpecific) {
   const CoreConfig core = load_chip("ascend-910b1").core;
-  using isa::CostClass;
-  EXPECT_EQ(cost_line(core, CostClass::vector_unary, "vexp", "f16").per_step, 3.9);
-  EXPECT_EQ(cost_line(core, CostClass::vector_unary, "vexp", "f32").per_step, 2);
-  EXPECT_EQ(cost_line(core, CostClass::vector_binary, "vmul", "s32").tail, 15);
-  EXPECT_EQ(&cost_line(core, CostClass::vector_unary, "vrelu", "f16"), &core.vector.unary);
-  EXPECT_EQ(&cost_line(core, CostClass::l0c_to_gm_nz2nd, "copy_matrix_cc_to_gm", ""), &core.move.l0c_to_gm_nz2nd);
-  EXPECT_EQ(&cost_line(core, CostClass::sync), &core.scalar.sync);
+  EXPECT_EQ(cost_line(core, "vector.unary"_cost, "vexp", "f16").per_step(), 3.9);
+  EXPECT_EQ(cost_line(core, "vector.unary"_cost, "vexp", "f32").per_step(), 2);
+  EXPECT_EQ(cost_line(core, "vector.binary"_cost, "vmul", "s32").tail, 15);
+  EXPECT_EQ(&cost_line(core, "vector.unary"_cost, "vrelu", "f16"), &core.line("vector.unary"_cost));
+  EXPECT_EQ(&cost_line(core, "move.l0c_to_gm_nz2nd"_cost, "copy_matrix_cc_to_gm", ""),
+            &core.line("move.l0c_to_gm_nz2nd"_cost));
+  EXPECT_EQ(&cost_line(core, "scalar.sync"_cost, "set_flag", ""), &core.line("scalar.sync"_cost));
+}
+
+TEST(CostLine, HasTheKeysOfItsLaw) {
+  const ChipConfig chip = load_chip(
+      "tiny", {"core.vector.unary.law=fetches", "core.vector.unary.per_fetch=9", "core.instructions.vabs.law=parts"});
+  const auto& fetches = std::get<laws::Fetches>(chip.core.line("vector.unary"_cost).law);
+  EXPECT_EQ(fetches.per_fetch, 9);
+  EXPECT_EQ(fetches.per_step, 0);  // another law begins at its defaults
+  EXPECT_TRUE(std::holds_alternative<laws::Parts>(chip.core.instructions.at("vabs").law));
+  // A line of an instruction has the law of its class where it names none.
+  EXPECT_TRUE(std::holds_alternative<laws::Repeats>(
+      load_chip("tiny", {"core.instructions.vabs.per_step=3"}).core.instructions.at("vabs").law));
+  EXPECT_EQ(
+      error_of("tiny", {"core.vector.unary.per_fetch=9"}),
+      "--set core.vector.unary.per_fetch=9: chip.core.vector.unary has no key 'per_fetch' by the law repeats; it is "
+      "one of fetches");
+  EXPECT_EQ(error_of("tiny", {"core.cube.law=row"}),
+            "--set core.cube.law=row: chip.core.cube.law: cannot read 'row'; write one of fixed, steps, rows, repeats, "
+            "parts, fetches, rate, port, bursts, pieces; did you mean 'rows'?");
+}
+
+// The law may follow its keys.
+TEST(CostLine, HasItsLawWhereverTheFileNamesIt) {
+  const ChipConfig chip =
+      parse_chip("extends: tiny\ncore: {cube: {per_fetch: 4, fetch: 2, law: fetches, per_step: 1}}\n", "x.yaml");
+  const auto& law = std::get<laws::Fetches>(chip.core.line("cube"_cost).law);
+  EXPECT_EQ(law.body({.steps = 5}), 5 + 2 * 4);
 }
 
 TEST(Overrides, ApplyInOrderAfterTheFile) {
   const ChipConfig chip = load_chip("tiny", {"core.cube.startup=30", "clock=1GHz", "core.cube.startup=31",
                                              "core.instructions.vexp.f16.per_step=7", "name=tiny2"});
-  EXPECT_EQ(chip.core.cube.startup, 31);
+  EXPECT_EQ(chip.core.line("cube"_cost).startup, 31);
   EXPECT_EQ(chip.clock, Hertz{1e9});
-  EXPECT_EQ(chip.core.instructions.at("vexp.f16").per_step, 7);
+  EXPECT_EQ(chip.core.instructions.at("vexp.f16").per_step(), 7);
   EXPECT_EQ(chip.core.instructions.at("vexp.f16").tail, 18);
   EXPECT_EQ(chip.name, "tiny2");
 }
@@ -322,11 +351,11 @@ TEST(Extends, DoesNotInheritTheProduct) {
 
 TEST(From, AChangedNumberIsAssumedUnlessTheSamePlaceSaysMore) {
   const ChipConfig changed = parse_chip("extends: tiny\nname: x\ncore: {cube: {startup: 3}}", "x.yaml");
-  EXPECT_EQ(changed.core.cube.from, "assumed");
+  EXPECT_EQ(changed.core.line("cube"_cost).from, "assumed");
   EXPECT_EQ(changed.from, load_chip("tiny").from);
   const ChipConfig stated = parse_chip("extends: tiny\ncore: {cube: {startup: 3, from: measured my board}}", "x.yaml");
-  EXPECT_EQ(stated.core.cube.from, "measured my board");
-  EXPECT_EQ(load_chip("tiny", {"core.cube.startup=3"}).core.cube.from, "assumed");
+  EXPECT_EQ(stated.core.line("cube"_cost).from, "measured my board");
+  EXPECT_EQ(load_chip("tiny", {"core.cube.startup=3"}).core.line("cube"_cost).from, "assumed");
 }
 
 TEST(From, AssumptionsAreListed) {

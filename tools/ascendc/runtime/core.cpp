@@ -18,7 +18,7 @@ namespace {
 
 thread_local Core* t_core = nullptr;
 
-const config::ApiCosts& api_costs() { return device().chip().core.scalar.api; }
+const config::ApiCosts& api_costs() { return device().chip().core.api; }
 
 isa::Inst immediate(const isa::Row& row, std::initializer_list<u64> operands, u8 type = 0) {
   isa::Inst out{.row = &row, .type = type};
@@ -94,7 +94,7 @@ u64 take_counted() {
   std::swap(reals, vinci_kernel_operations[1]);
   std::swap(accesses, vinci_kernel_operations[2]);
   if ((ops | reals | accesses) == 0 || !device().settings().scalar_code) return 0;
-  const config::CodeCosts& costs = device().chip().core.scalar.code;
+  const config::CodeCosts& costs = device().chip().core.code;
   const double cycles = static_cast<double>(ops) * costs.op + static_cast<double>(reals) * costs.real +
                         static_cast<double>(accesses) * costs.access;
   return static_cast<u64>(std::llround(cycles));

@@ -19,7 +19,10 @@ bool fits(const Footprint& f, const config::BufferSizes& b) {
   return f.l1 <= b.l1 && f.l0a <= b.l0a && f.l0b <= b.l0b && f.l0c <= b.l0c && f.ub <= b.ub;
 }
 
-double rate(const config::CostLine& line) { return line.bytes_per_cycle > 0 ? line.bytes_per_cycle.value : 1e9; }
+double rate(const config::CostLine& line) {
+  const config::BytesPerCycle rate = line.bytes_per_cycle();
+  return rate > 0 ? rate.value : 1e9;
+}
 
 // Cycles of the slowest core: tiles in turn, each as long as its slowest part.
 double estimate(const ConvProblem& x, const ConvSizes& s, const config::ChipConfig& chip) {
@@ -33,16 +36,19 @@ double estimate(const ConvProblem& x, const ConvSizes& s, const config::ChipConf
   const config::CoreRates& rates = chip.core.rates;
   const double steps = std::ceil(m / rates.m) * std::ceil(columns / rates.n) *
                        std::ceil(depth * n(x.element()) * (x.element() == 4 ? 2 : 1) / (2 * rates.k));
-  const double cube = steps * chip.core.cube.per_step + n(l0_steps) * chip.core.cube.startup;
-  const auto& move = chip.core.move;
+  const config::CostLine &mad = chip.core.line("cube"_cost), &to_l1 = chip.core.line("move.gm_to_l1"_cost);
+  const double cube = steps * mad.per_step() + n(l0_steps) * mad.startup;
   const double l1_steps = n(ceil_div(x.c1, s.c1) * strips);
   // Weights that stay are loaded when the filters change, and products wait for them.
-  const double weights = depth * columns * n(x.element()) / rate(move.gm_to_l1);
-  const double before = s.resident ? (n(n_tiles) / n(chip.ai_cores) + 1) * (weights + move.gm_to_l1.startup) : 0;
-  const double load = n(x.c1 * strips * s.map_rows(x) * s.map_columns(x)) * 32 / rate(move.gm_to_l1) +
-                      (s.resident ? 0 : weights) + (s.resident ? 1 : 2) * l1_steps * move.gm_to_l1.startup;
-  const double l0 = (m * depth / rate(move.l1_to_l0a) + columns * depth / rate(move.l1_to_l0b)) * n(x.element());
-  const double out = m * columns * n(x.out_bytes) / (is_joint(chip) ? rate(move.ub_to_gm) : rate(move.gm_to_l1));
+  const double weights = depth * columns * n(x.element()) / rate(to_l1);
+  const double before = s.resident ? (n(n_tiles) / n(chip.ai_cores) + 1) * (weights + to_l1.startup) : 0;
+  const double load = n(x.c1 * strips * s.map_rows(x) * s.map_columns(x)) * 32 / rate(to_l1) +
+                      (s.resident ? 0 : weights) + (s.resident ? 1 : 2) * l1_steps * to_l1.startup;
+  const double l0 = (m * depth / rate(chip.core.line("move.l1_to_l0a"_cost)) +
+                     columns * depth / rate(chip.core.line("move.l1_to_l0b"_cost))) *
+                    n(x.element());
+  const double out =
+      m * columns * n(x.out_bytes) / (is_joint(chip) ? rate(chip.core.line("move.ub_to_gm"_cost)) : rate(to_l1));
   return before + waves * (std::max({cube, load, l0, out}) + 0.1 * (load + out) + 200);
 }
 

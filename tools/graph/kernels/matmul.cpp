@@ -11,8 +11,9 @@
 #include "tools/graph/kernels/matmul_epilogue.h"
 
 // Products of matrices in ND, by the GEMM of tools/gen: batches, B transposed, a bias; on the split core with Relu, by
-// FIXPIPE; on the joint core with element-wise nodes, and a transpose that moves whole blocks. Operands are f16, on the split core bf16 or f32, or bytes with B transposed, whose sums are i32:
-// AscendDequant behind them makes f16 of these, AscendRequant bytes (split core), on their way out of L0C.
+// FIXPIPE; on the joint core with element-wise nodes, and a transpose that moves whole blocks. Operands are f16, on the
+// split core bf16 or f32, or bytes with B transposed, whose sums are i32: AscendDequant behind them makes f16 of these,
+// AscendRequant bytes (split core), on their way out of L0C.
 namespace vinci::graph {
 namespace {
 
@@ -104,7 +105,8 @@ std::string matmul_refuses(const Group& group, const config::ChipConfig& chip) {
   const bool relu = group.nodes().size() == used + 1 && group.nodes().back()->type == "Relu";
   const bool floats_on_joint = is_joint(chip) && scaling == nullptr;
   if (!floats_on_joint && group.nodes().size() != used && !relu) return "its epilogue is more than Relu";
-  if (floats_on_joint && whole && group.nodes().size() > 1) return "only products of f16 have an epilogue on a joint core";
+  if (floats_on_joint && whole && group.nodes().size() > 1)
+    return "only products of f16 have an epilogue on a joint core";
   const DataType result = group.outputs()[0]->type;
   if (scaling != nullptr) {
     const Value* const factors = group.resolve(scaling->input(1));

@@ -450,7 +450,7 @@ VectorWork vector_work(const Group& group, usize first, const config::ChipConfig
       const isa::Inst inst = isa::decode(word);
       if (!inst.row->name.starts_with('v')) continue;
       const config::CostLine& line = costs.line(*inst.row, inst.type, {});
-      out.cycles += line.per_step * static_cast<double>(repeats);
+      out.cycles += line.per_step() * static_cast<double>(repeats);
       out.once += line.head + line.startup + line.tail;
     }
   }

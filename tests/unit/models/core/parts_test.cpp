@@ -189,8 +189,8 @@ TEST_F(UnitTest, ACopyLeavesAfterTheStartAndTheRestIsThePorts) {
 }
 
 TEST_F(UnitTest, ReadsEnterTheirBufferAtTheRateOfTheirDelivery) {
-  chip.core.move.gm_to_ub.delivery = 0.5;
-  chip.core.move.gm_to_ub.minimum = 12;
+  std::get<config::laws::Port>(chip.core.line("move.gm_to_ub"_cost).law).delivery = config::Share(0.5);
+  chip.core.line("move.gm_to_ub"_cost).minimum = 12;
   const Instructions program(chip, isa::CoreKind::joint,
                              "copy_gm_to_ubuf 0, 0x100000000, 0, 1, 16, 0, 0\n"
                              "copy_gm_to_ubuf 0, 0x100000000, 0, 1, 64, 0, 0\n");
