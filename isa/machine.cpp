@@ -85,7 +85,7 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
       const CodeInst& inst = front_.current();
       if (budget == 0) fail(Fault::Limit, "the limit of instructions is reached; a loop may not end");
       --budget;
-      ++executed_;
+      if (!inst.row->remark) ++executed_;
       if (inst.row->role == Role::scalar || inst.row->role == Role::end) {
         status_ |= isa::step(front_, status_, results_, executed_, census_, launch_, name_);
         if (front_.changed_memory()) change();

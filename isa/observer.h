@@ -15,6 +15,8 @@ class Observer {
   virtual void issued(const Issued& inst) = 0;
   // A scalar load or store; it is legal.
   virtual void accessed(const Issued& inst) = 0;
+  // A remark of the program (Row::remark).
+  virtual void remarked(const Issued& /*inst*/) {}
   // An instruction that is not legal. True: it is left out and the program goes on; false: the fault ends the run.
   virtual bool refused(const Issued& inst, const Error& why) = 0;
   // A fault that ends the run, at the instruction `pc`; `inst` is null where it was not issued to a pipe.

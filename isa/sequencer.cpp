@@ -121,6 +121,7 @@ u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
       stated_cycles_ = args_of<insn::Nop>(args).cycles;
       counted_cycles_ = args_of<insn::Nop>(args).counted;
     }
+    if (inst.row->remark && observer_ != nullptr) observer_->remarked(issued());
     if (inst.row->footprint != nullptr) {
       explained(inst, args, [&] {
         const Footprint footprint = inst.row->footprint(args, spr_, core_.arch);

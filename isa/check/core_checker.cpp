@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "isa/check/repeats.h"
 #include "isa/insns/sync.h"
+#include "isa/insns/system.h"
 
 namespace vinci::isa::check {
 namespace {
@@ -48,6 +51,8 @@ void CoreChecker::begin(u32 task, u32 block, const Code& code) {
   waiting_ = 0;
   for (Flag& f : flags_)
     f = {};
+  for (auto& buffers : buffers_)
+    buffers.clear();
   const bool fresh_numbers = !records_.forget();
   for (auto& s : shadows_) {
     if (!s) continue;
@@ -113,6 +118,27 @@ Checker::Pieces CoreChecker::waited_for(const Issued& inst, Record& record, Wait
     });
   }
   return out;
+}
+
+void CoreChecker::remarked(const Issued& inst) {
+  if (inst.row->opcode == insn::LocalBuffer::opcode) {
+    const auto& b = args_of<insn::LocalBuffer>(inst.args);
+    if (b.memory >= kBufCount) return;
+    auto& buffers = buffers_[b.memory];
+    std::erase_if(buffers, [&](const auto& old) {
+      return b.bytes == 0 || (old.first < b.address + b.bytes && b.address < old.second);
+    });
+    if (b.bytes != 0) buffers[b.address] = b.address + b.bytes;
+    return;
+  }
+  const auto& m = args_of<insn::Misuse>(inst.args);
+  const bool mask = m.what == insn::Misuse::mask;
+  Finding f{.id = FaultId::illegal_operand};
+  f.message =
+      mask ? fmt::format("a mask of {} elements: a repeat of this type has {}", m.value, m.limit)
+           : fmt::format("flag {} between cores: SyncAll and the Matmul API take those above {}", m.value, m.limit);
+  f.suggestion = mask ? "use more repeats" : fmt::format("use flags 0 to {}", m.limit);
+  checker_.report(std::move(f), {.actor = actor_, .issued = issued_ + 1, .pc = inst.pc, .pipe = PipeId::S}, &inst);
 }
 
 Finding CoreChecker::finding_of(const Error& why, FaultId otherwise) const {
@@ -350,6 +376,7 @@ void CoreChecker::touch(const Issued& inst, Record record) {
     gm |= a.buffer == BufId::GM && !a.empty();
     record.atomic |= a.atomic;
   }
+  check_buffers(inst, footprint, record);
   check_repeats(inst, footprint, record);
   const Checker::Present now{.record = record,
                              .clock = clocks_[index(record.pipe)],
@@ -382,6 +409,27 @@ void CoreChecker::met(const Checker::Present& now, const Access& a, u32 other, b
   const Record& r = records_[other];
   if (checker_.ordered(r, was_write, now, a)) return;
   checker_.conflict(r, was_write, now, a, begin, end);
+}
+
+// An access that begins in a buffer of the program ends in it.
+void CoreChecker::check_buffers(const Issued& inst, const Footprint& footprint, const Record& record) {
+  for (const Access& a : footprint) {
+    const auto& buffers = buffers_[index(a.buffer)];
+    if (a.empty() || buffers.empty()) continue;
+    const auto above = buffers.upper_bound(a.address);
+    if (above == buffers.begin()) continue;
+    const auto [begin, end] = *std::prev(above);
+    if (a.address >= end) continue;
+    u64 last = 0;
+    each_piece(a, [&](u64 /*from*/, u64 to) { last = std::max(last, to); });
+    if (last <= end) continue;
+    Finding f{.id = FaultId::buffer_overrun, .buffer = a.buffer, .begin = end, .end = last};
+    f.at.write = a.write;
+    f.message = fmt::format("{} of {} goes {} bytes past the end of its buffer: {} [{:#x}, {:#x})", a.operand,
+                            inst.row->name, last - end, name(a.buffer), begin, end);
+    f.suggestion = text(f.id).suggestion;
+    checker_.report(std::move(f), record, &inst);
+  }
 }
 
 void CoreChecker::check_repeats(const Issued& inst, const Footprint& footprint, const Record& record) {

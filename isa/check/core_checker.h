@@ -4,6 +4,7 @@
 
 #include <array>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ class CoreChecker final : public Observer {
 
   void issued(const Issued& inst) override;
   void accessed(const Issued& inst) override;
+  void remarked(const Issued& inst) override;
   bool refused(const Issued& inst, const Error& why) override;
   void failed(u32 pc, const Issued* inst, const Error& why) override;
   void ended() override;
@@ -81,6 +83,7 @@ class CoreChecker final : public Observer {
   Checker::Pieces waited_for(const Issued& inst, Record& record, WaitLoops::Kind& kind);
   void pass_unit_flags(const UnitFlagUse& unit, const Record& record);
   void met(const Checker::Present& now, const Access& access, u32 other, bool was_write, u64 begin, u64 end);
+  void check_buffers(const Issued& inst, const Footprint& footprint, const Record& record);
   void check_repeats(const Issued& inst, const Footprint& footprint, const Record& record);
   void raise(const Issued& inst, const Record& record);
   void lower(const Issued& inst, const Record& record);
@@ -118,6 +121,7 @@ class CoreChecker final : public Observer {
       cross_sets_{};  // of the block so far, by mode and flag
   std::array<u32, kCrossCoreFlags> cross_waits_{};
   std::optional<CrossWait> cross_wait_;
+  std::array<std::map<u64, u64>, kBufCount> buffers_;  // of the program: where each begins and ends
   Records records_;
   std::array<std::optional<LocalShadow>, kBufCount> shadows_;
 };

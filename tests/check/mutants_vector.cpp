@@ -196,6 +196,18 @@ std::vector<MutantClass> vector_classes() {
     m.program.replace(tag("op", t, v.ops - 1), wide.op_text(v.ops - 1, v.op_dst(t, v.ops - 1), v.op_src(t, v.ops - 1)));
     m.at = tag("op", t, v.ops - 1);
   });
+  add("load beyond its slot", FaultId::buffer_overrun, [](const V& v, Random& r, Mutant& m) {
+    const u32 t = early(v, r);
+    m.at = fmt::format("load {}", t);
+    m.program.replace(m.at, fmt::format("copy_gm_to_ubuf {:#x}, X10, 0, 1, {}, 0, 0", v.in(t), v.repeats * 8 + 1));
+  });
+  add("op with one repeat more than its slot", FaultId::buffer_overrun, [](const V& v, Random& r, Mutant& m) {
+    const u32 t = early(v, r);
+    VectorPipeline longer = v;
+    ++longer.repeats;
+    m.at = fmt::format("op {} 0", t);
+    m.program.replace(m.at, longer.op_text(0, v.op_dst(t, 0), v.op_src(t, 0)));
+  });
   add("load beyond its allocation", FaultId::gm_out_of_bounds, [](const V& v, Random& r, Mutant& m) {
     const u32 t = v.tiles - 1;  // of the last block: one block of 32 B or more too long
     m.program.replace(tag("load", t), fmt::format("copy_gm_to_ubuf {:#x}, X10, 0, 1, {}, 0, 0", v.in(t),

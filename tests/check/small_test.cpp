@@ -61,6 +61,55 @@ TEST(Small, TheEarlierOfTheProgramIsNamedFirst) {
   }
 }
 
+// The buffer of the queue has 256 bytes. Strides count: the second of two blocks may be outside.
+TEST(Small, PastTheEndOfItsBuffer) {
+  const std::string text =
+      "ld_arg X0, 0\n"
+      "local_buffer 5, 0, 256\n"
+      "local_buffer 5, 256, 512\n"
+      "copy_gm_to_ubuf 0, X0, 0, 1, 8, 0, 0\n"
+      "copy_gm_to_ubuf 0x100, X0, 0, 1, 16, 0, 0\n"
+      "copy_gm_to_ubuf 0x1000, X0, 0, 1, 64, 0, 0\n"
+      "pipe_barrier PIPE_ALL\n"
+      "copy_gm_to_ubuf 0, X0, 0, 1, 9, 0, 0\n"
+      "pipe_barrier PIPE_ALL\n"
+      "copy_gm_to_ubuf 0, X0, 0, 2, 1, 0, 7\n"
+      "pipe_barrier PIPE_ALL\n"
+      "vadds.f16 0x1000, 0x80, 0, 2, 1, 1, 8, 8\n"
+      "end\n";
+  for (const Mode mode : {Mode::functional, Mode::full, Mode::timing}) {
+    const Checked c = run(text, mode);
+    EXPECT_EQ(found(c), (std::vector<std::string>{"buffer-overrun 0 8", "buffer-overrun 0 10", "buffer-overrun 0 12"}))
+        << c.text();
+    EXPECT_EQ(c.findings[0].message,
+              "dst of copy_gm_to_ubuf goes 32 bytes past the end of its buffer: UB [0x0, 0x100)");
+  }
+}
+
+// A later buffer takes the place of what it overlaps, and a memory may have none any more.
+TEST(Small, BuffersEndWhereOthersBegin) {
+  const std::string text =
+      "ld_arg X0, 0\n"
+      "local_buffer 5, 0, 256\n"
+      "local_buffer 5, 128, 512\n"
+      "copy_gm_to_ubuf 0, X0, 0, 1, 16, 0, 0\n"
+      "pipe_barrier PIPE_ALL\n"
+      "copy_gm_to_ubuf 0x80, X0, 0, 1, 17, 0, 0\n"
+      "pipe_barrier PIPE_ALL\n"
+      "local_buffer 5, 0, 0\n"
+      "copy_gm_to_ubuf 0x80, X0, 0, 1, 17, 0, 0\n"
+      "end\n";
+  const Checked c = run(text);
+  EXPECT_EQ(found(c), std::vector<std::string>{"buffer-overrun 0 6"}) << c.text();
+}
+
+TEST(Small, MisuseOfAnApi) {
+  const Checked c = run("ld_arg X0, 0\nmisuse 1, 256, 128\nmisuse 2, 12, 10\nend\n");
+  EXPECT_EQ(found(c), (std::vector<std::string>{"illegal-operand 0 2", "illegal-operand 0 3"})) << c.text();
+  EXPECT_EQ(c.findings[0].message, "a mask of 256 elements: a repeat of this type has 128");
+  EXPECT_EQ(c.findings[1].message, "flag 12 between cores: SyncAll and the Matmul API take those above 10");
+}
+
 TEST(Small, ABarrierBehindAWaitThatNothingEnds) {
   for (const Mode mode : {Mode::functional, Mode::full}) {
     const Checked c = run("wait_flag PIPE_MTE2, PIPE_V, EVENT_ID0\npipe_barrier PIPE_ALL\nend\n", mode);

@@ -27,6 +27,8 @@ Lines VectorPipeline::program() const {
   const auto flag = [&](std::string_view what, std::string_view src, std::string_view dst, u32 event, std::string tag) {
     p.add(fmt::format("{} PIPE_{}, PIPE_{}, EVENT_ID{}", what, src, dst, event), std::move(tag));
   };
+  for (const u32 address : {in(0), in(1), bias(), out(0), out(1)})
+    p.add(fmt::format("local_buffer 5, {:#x}, {}", address, tile_bytes()));
   p.add("ld_arg X0, 0");
   p.add("ld_arg X1, 1");
   p.add("ld_arg X2, 2");

@@ -61,7 +61,7 @@ bool is_written(const Row& row) {
   const bool writes_register =
       std::ranges::any_of(row.fields, [](const FieldInfo& f) { return f.kind == OperandKind::reg_dst; });
   const bool jumps = std::ranges::any_of(row.fields, [](const FieldInfo& f) { return f.kind == OperandKind::label; });
-  if (jumps || row.name == "nop" || row.name == "touch_ubuf") return false;
+  if (jumps || row.name == "nop" || row.name == "touch_ubuf" || row.remark) return false;
   return !writes_register || row.fields.size() == 1;
 }
 

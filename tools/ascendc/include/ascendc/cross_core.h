@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ascendc/copy.h"
+#include "ascendc/remark.h"
 #include "ascendc/special.h"
 #include "ascendc/sync.h"
 #include "ascendc/system.h"
@@ -41,11 +42,19 @@ namespace AscendC {
 inline void SetSyncBaseAddr(uint64_t address, VINCI_PLACE) { set_ffts_base_addr(address, place); }
 
 // Mode 0: all AICs or all AIVs; 1: the AIVs of a block; 2: the AIC of a block to its AIVs, or these to it.
+namespace vinci_detail {
+template <uint8_t mode, pipe_t pipe>
+void SetCrossCoreFlag(uint16_t flag, Place place) {
+  ffts_cross_core_sync(pipe, 1 | uint64_t{mode} << 4 | uint64_t{flag} << 8, place);
+}
+}  // namespace vinci_detail
 template <uint8_t modeId, pipe_t pipe>
 void CrossCoreSetFlag(uint16_t flagId, VINCI_PLACE) {
   static_assert(modeId <= 2, "CrossCoreSetFlag: modes 0, 1 and 2");
   static_assert(pipe != PIPE_S && pipe != PIPE_ALL, "CrossCoreSetFlag: neither PIPE_S nor PIPE_ALL");
-  ffts_cross_core_sync(pipe, 1 | uint64_t{modeId} << 4 | uint64_t{flagId} << 8, place);
+  constexpr uint16_t kMost = 10;
+  if (flagId > kMost) vinci_detail::NoteMisuse(vinci_detail::Misuse::cross_core_flag, flagId, kMost, place);
+  vinci_detail::SetCrossCoreFlag<modeId, pipe>(flagId, place);
 }
 template <uint8_t modeId = 0, pipe_t pipe = PIPE_S>
 void CrossCoreWaitFlag(uint16_t flagId, VINCI_PLACE) {
@@ -87,18 +96,18 @@ void SyncAll(VINCI_PLACE) {
   if constexpr (isAIVOnly) {
     constexpr pipe_t trigger = config.triggerPipe == PIPE_ALL ? PIPE_MTE3 : config.triggerPipe;
     if constexpr (config.triggerPipe == PIPE_ALL) vinci_detail::IssueBarrier(PIPE_ALL, place);
-    CrossCoreSetFlag<0, trigger>(SYNC_AIV_ONLY_ALL, place);
+    vinci_detail::SetCrossCoreFlag<0, trigger>(SYNC_AIV_ONLY_ALL, place);
     CrossCoreWaitFlag(SYNC_AIV_ONLY_ALL, place);
     return;
   }
   vinci_detail::IssueBarrier(PIPE_ALL, place);
   if (vinci_detail::IsAic()) {
     CrossCoreWaitFlag(SYNC_AIV_FLAG, place);
-    CrossCoreSetFlag<0, PIPE_FIX>(SYNC_AIC_FLAG, place);
+    vinci_detail::SetCrossCoreFlag<0, PIPE_FIX>(SYNC_AIC_FLAG, place);
     CrossCoreWaitFlag(SYNC_AIC_FLAG, place);
-    CrossCoreSetFlag<2, PIPE_MTE3>(SYNC_AIC_AIV_FLAG, place);
+    vinci_detail::SetCrossCoreFlag<2, PIPE_MTE3>(SYNC_AIC_AIV_FLAG, place);
   } else {
-    CrossCoreSetFlag<2, PIPE_MTE3>(SYNC_AIV_FLAG, place);
+    vinci_detail::SetCrossCoreFlag<2, PIPE_MTE3>(SYNC_AIV_FLAG, place);
     CrossCoreWaitFlag(SYNC_AIC_AIV_FLAG, place);
   }
 }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include "ascendc/remark.h"
 #include "ascendc/tensor.h"
 
 // Which lanes vector instructions write: the vector mask, as bits or as a number of elements. Documentation: Ascend C
@@ -40,6 +41,8 @@ void SetVectorMask(int32_t count, VINCI_PLACE) {
   if constexpr (mode == MaskMode::COUNTER) {
     vinci_detail::IssueMask(0, n, place);
   } else {
+    constexpr uint64_t kMost = sizeof(T) == 8 ? 32 : sizeof(T) == 4 ? 64 : 128;  // lanes of a repeat
+    if (n > kMost) vinci_detail::NoteMisuse(vinci_detail::Misuse::mask, n, kMost, place);
     vinci_detail::IssueMask(n > 64 ? vinci_detail::LowBits(n - 64) : 0, vinci_detail::LowBits(n), place);
   }
 }

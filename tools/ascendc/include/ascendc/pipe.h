@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <utility>
 
+#include "ascendc/remark.h"
 #include "ascendc/sync.h"
 #include "ascendc/tensor.h"
 
@@ -99,8 +101,8 @@ class TPipe {
   void Reset(VINCI_PLACE) {
     Release(place);
     count_ = 0;
-    for (uint32_t& top : tops_)
-      top = 0;
+    for (unsigned memory = 0; memory < std::size(tops_); ++memory)
+      if (std::exchange(tops_[memory], 0) != 0) vinci_detail::NoteNoBuffers(memory, place);
     for (uint32_t& home : homes_)
       home = 0;
   }
@@ -115,6 +117,7 @@ class TPipe {
     bytes = vinci_detail::Rounded(bytes);
     buffer.address_ = Take(Buffer::kBuffer, bytes, place);
     buffer.bytes_ = bytes;
+    vinci_detail::NoteBuffer(Buffer::kBuffer, buffer.address_, bytes, place);
     return true;
   }
   // A pool, for other queues and buffers; or one more for the same memory.
@@ -144,6 +147,7 @@ class TPipe {
       buffers_[count_].address = address + i * bytes;
       buffers_[count_].bytes = bytes;
       buffers_[count_].home = static_cast<int8_t>(homes_[Queue::kFilled]++ % kEventIds);
+      vinci_detail::NoteBuffer(Queue::kBuffer, buffers_[count_].address, bytes, place);
       ++count_;
     }
     return true;

@@ -25,6 +25,7 @@ class TBufPool {
     bytes = vinci_detail::Rounded(bytes);
     buffer.address_ = Take(bytes, place);
     buffer.bytes_ = bytes;
+    vinci_detail::NoteBuffer(position, buffer.address_, bytes, place);
     return true;
   }
   template <class Pool>
