@@ -11,7 +11,7 @@ diff own.txt declared.txt || { echo "the library does not show what vinci/ascend
 grep '^vinci_kernel_' shown.txt | while read -r name; do
   grep -q "$name[([]" "$include/vinci/kernel_code.h" || { echo "$name is shown and not declared"; exit 1; }
 done
-sed -n 's/.*\b\(\(acl\|rt[A-Z]\)[A-Za-z0-9]*\)(.*/\1/p' "$include"/acl/*.h "$include"/runtime/*.h | sort -u > acl.txt
+sed -n 's/.*\b\(\(acl\|rt[A-Z]\)[A-Za-z0-9]*\)(.*/\1/p' "$include"/acl/*.h "$include"/aclnn/*.h "$include"/runtime/*.h | sort -u > acl.txt
 grep -e '^acl' -e '^rt[A-Z]' shown.txt | while read -r name; do
   grep -qx "$name" acl.txt || { echo "$name is shown and not declared"; exit 1; }
 done
