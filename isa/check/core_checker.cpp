@@ -103,7 +103,7 @@ Checker::Pieces CoreChecker::waited_for(const Issued& inst, Record& record, Wait
       if (a.buffer == BufId::GM) {
         kind = checker_.waits(*code_, inst.pc, inst.pc);
         record.polls = kind != WaitLoops::Kind::none;
-        if (record.polls) out.emplace_back(begin, end);
+        if (record.polls && kind != WaitLoops::Kind::poll) out.emplace_back(begin, end);
       } else {
         shadows_[index(a.buffer)]->latest_writes(begin, end, [&](u32 number, u64, u64) {
           if (!records_.holds(number) || records_[number].pipe != PipeId::MTE2) return;
@@ -112,7 +112,7 @@ Checker::Pieces CoreChecker::waited_for(const Issued& inst, Record& record, Wait
           if (found == WaitLoops::Kind::none) return;
           kind = found;
           for (const auto& piece : checker_.take_copy(copy))
-            out.push_back(piece);
+            if (kind != WaitLoops::Kind::poll) out.push_back(piece);
         });
       }
     });

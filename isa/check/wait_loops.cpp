@@ -3,19 +3,38 @@
 #include "isa/check/wait_loops.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "isa/insns/system.h"
 
 namespace vinci::isa::check {
 
+namespace {
+
+constexpr u32 kNone = ~u32{0};
+
+}  // namespace
+
+// The earlier turns of a recorded loop are known by its last one.
 const WaitLoops::Loop& WaitLoops::at(const Code& code, u32 pc) {
-  const auto [it, fresh] = known_[&code].try_emplace(pc);
-  if (fresh) it->second = find(code, pc);
-  return it->second;
+  constexpr usize kMostTurns = 4096;
+  auto& known = known_[&code];
+  if (const auto it = known.find(pc); it != known.end()) return it->second;
+  std::vector<u32> turns;
+  Loop last;
+  for (u32 at = pc; last.kind == Kind::none && at != kNone && turns.size() < kMostTurns;) {
+    u32 next = kNone;
+    last = find(code, at, next);
+    turns.push_back(at);
+    at = next;
+  }
+  const bool waits = last.kind == Kind::mark || last.kind == Kind::again;
+  for (const u32 turn : turns)
+    known.try_emplace(turn, turn == turns.back() ? last : Loop{waits ? Kind::poll : Kind::none, 0});
+  return known.at(pc);
 }
 
-WaitLoops::Loop WaitLoops::find(const Code& code, u32 pc) {
-  constexpr u32 kNone = ~u32{0};
+WaitLoops::Loop WaitLoops::find(const Code& code, u32 pc, u32& turn) {
   constexpr u32 kReach = 64;  // instructions of such a loop behind the load
   const u8 loaded = code[pc].written;
   u32 known = loaded == CodeInst::kNoRegister ? 0 : u32{1} << loaded;  // registers that come from the load
@@ -38,6 +57,7 @@ WaitLoops::Loop WaitLoops::find(const Code& code, u32 pc) {
       continue;
     }
     if (inst.written == CodeInst::kNoRegister) continue;
+    if (turn == kNone && inst.row == code[pc].row && inst.line == code[pc].line) turn = at;
     latest = latest && inst.row->footprint == nullptr;
     const u32 bit = u32{1} << inst.written;
     known = asks ? known | bit : known & ~bit;

@@ -15,9 +15,10 @@ class WaitLoops {
  public:
   enum class Kind : u8 {
     none,
-    loop,  // the program repeats the load here, too
-    mark,  // it did when it was recorded, until the load found what it had not found before
-    again  // the same, but it had found that before
+    loop,   // the program repeats the load here, too
+    mark,   // it did when it was recorded, until the load found what it had not found before
+    again,  // the same, but it had found that before
+    poll    // an earlier turn of such a recorded loop: it found nothing
   };
   // How the program waits for what the load at `pc` has read, in a loop that begins at `first` or earlier.
   Kind waits(const Code& code, u32 pc, u32 first) {
@@ -31,7 +32,8 @@ class WaitLoops {
     u32 begin = ~u32{0};
   };
   const Loop& at(const Code& code, u32 pc);
-  static Loop find(const Code& code, u32 pc);
+  // `turn`: a later load of the same line, ~0 where none is near.
+  static Loop find(const Code& code, u32 pc, u32& turn);
 
   std::unordered_map<const Code*, std::unordered_map<u32, Loop>> known_;  // by code and pc
 };

@@ -26,6 +26,13 @@ VINCI_MODE=functional ./app 1 2> several.txt || status=$?
 cat several.txt
 [ "$status" -eq 6 ] && grep -q "polls global memory at .*no_progress.asc:$several" several.txt || fail "several: exit code $status"
 
+# The same by a pointer.
+pointer=$(grep -n '// by pointer' "$source" | cut -d: -f1)
+status=0
+VINCI_MODE=functional ./app 5 2> pointer.txt || status=$?
+cat pointer.txt
+[ "$status" -eq 6 ] && grep -q "polls global memory at .*no_progress.asc:$pointer" pointer.txt || fail "pointer: exit code $status"
+
 # While its cores take turns, a kernel has its own line, also where libraries of the system have debug information. A fast
 # machine proves the deadlock before the time is over.
 status=0
