@@ -348,9 +348,10 @@ Effect quantise_products(Graph& graph, const Target& target) {
   const auto walk = [&](auto visit) {
     std::set<u64> seen;
     const auto once = [&](const auto& node) { return seen.insert(node->id()).second && visit(*node); };
-    while (std::ranges::any_of(graph.nodes(), once)) {
-    }
-    graph.prune();
+    bool changed = false;
+    while (std::ranges::any_of(graph.nodes(), once))
+      changed = true;
+    if (changed) graph.prune();  // what it was made of; without a change dead nodes are PrunePass's
   };
   walk([&](Node& node) { return quantiser.visit(node); });
   walk([&](Node& node) { return quantiser.visit_dequantised(node); });
