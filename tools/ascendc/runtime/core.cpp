@@ -149,7 +149,7 @@ void Core::pay(Place place) {
 }
 
 void Core::issue(const isa::Inst& inst, Place place) {
-  pay(place);
+  if (!inst.row->remark) pay(place);  // a remark takes no time
   if (inst.row->role != isa::Role::scalar) accesses_ = 0;
   if (inst.row->role != isa::Role::scalar && inst.row->role != isa::Role::pipe_barrier) move_on();
   static const isa::Row& dcci = row("dcci");
