@@ -16,7 +16,8 @@ namespace {
 
 using isa::PipeId, isa::Reg, isa::Type;
 
-constexpr u64 kStreams = 16, kStreamRows = 16, kTileRows = kStreams * kStreamRows, kBlock = 32, kMostRepeats = 255;
+constexpr u64 kStreams = 16, kStreamRows = 16, kTileRows = kStreams * kStreamRows, kStreamBlock = 32,
+              kMostRepeats = 255;
 
 // `width` columns of an input, from one place in a row to another.
 struct Columns {
@@ -172,7 +173,7 @@ class ColumnsWriter {
     p_.sub(blocks_, x_.rows, row_);
     p_.min(blocks_, blocks_, kTileRows);
     p_.mul(blocks_, blocks_, width * 2);
-    p_.add(blocks_, blocks_, kBlock - 1);
+    p_.add(blocks_, blocks_, kStreamBlock - 1);
     p_.shr(blocks_, blocks_, 5);
     p_.mul(at_, row_, width * 2);
     p_.add(at_, at_, pointer);
@@ -184,9 +185,9 @@ class ColumnsWriter {
       const u64 repeats = std::min(kMostRepeats, width - done), streams_va = back ? 2 : 0;
       for (u64 half = 0; half < 2; ++half) {
         const auto stream = [&](u64 i) {
-          return isa::Value(streams + (half * 8 + i) * kStreamRows * width * 2 + done * kBlock);
+          return isa::Value(streams + (half * 8 + i) * kStreamRows * width * 2 + done * kStreamBlock);
         };
-        const auto block = [&](u64 i) { return isa::Value(turned + (half * 8 + i + done * kC0) * kBlock); };
+        const auto block = [&](u64 i) { return isa::Value(turned + (half * 8 + i + done * kC0) * kStreamBlock); };
         p_.set_va_reg_sb(streams_va + half, stream(0), stream(1), stream(2), stream(3), stream(4), stream(5), stream(6),
                          stream(7));
         p_.set_va_reg_sb(2 - streams_va + half, block(0), block(1), block(2), block(3), block(4), block(5), block(6),
@@ -203,8 +204,8 @@ class ColumnsWriter {
     for (const auto& [input, width] : x_.in_width)
       transpose(in_at(input, slot), turned_in_.at(input), width, false);
     for (const Columns& c : x_.parts)
-      p_.copy_ubuf_to_ubuf(turned_out_ + c.to * kBlock, turned_in_.at(c.input) + c.from * kBlock, 0, kStreamRows,
-                           c.width, x_.in_width.at(c.input) - c.width, x_.out_width - c.width);
+      p_.copy_ubuf_to_ubuf(turned_out_ + c.to * kStreamBlock, turned_in_.at(c.input) + c.from * kStreamBlock, 0,
+                           kStreamRows, c.width, x_.in_width.at(c.input) - c.width, x_.out_width - c.width);
     p_.pipe_barrier(PipeId::V);
     transpose(out_at(slot), turned_out_, x_.out_width, true);
   }
