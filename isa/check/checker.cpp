@@ -223,6 +223,17 @@ Checker::Pieces Checker::take_copy(const Record& copy) {
   return read;
 }
 
+Checker::Pending Checker::pending(const Record& other, bool other_writes, const Present& now, const Access& access,
+                                  u64 begin, u64 end) {
+  return {.other = other,
+          .now = now.record,
+          .other_writes = other_writes,
+          .inst = now.inst != nullptr ? std::optional(*now.inst) : std::nullopt,
+          .access = access,
+          .begin = begin,
+          .end = end};
+}
+
 void Checker::take_up(const Pending& p) {
   static const VectorClock kNothing;
   hold_or_report(p.other, p.other_writes, {.record = p.now, .clock = kNothing, .inst = p.inst ? &*p.inst : nullptr},
@@ -397,13 +408,7 @@ void Checker::conflict(const Record& other, bool other_writes, const Present& no
       if (polls_.contains(key_of(*r))) return;
       const auto it = copies_.find(key_of(*r));
       if (it == copies_.end()) continue;
-      it->second.conflicts.push_back({.other = other,
-                                      .now = now.record,
-                                      .other_writes = other_writes,
-                                      .inst = now.inst != nullptr ? std::optional(*now.inst) : std::nullopt,
-                                      .access = access,
-                                      .begin = begin,
-                                      .end = end});
+      it->second.conflicts.push_back(pending(other, other_writes, now, access, begin, end));
       return;
     }
   }
@@ -423,13 +428,7 @@ void Checker::hold_or_report(const Record& other, bool other_writes, const Prese
     for (OpenWait& w : open_waits_) {
       const auto behind = [&](const Record& r) { return r.actor == w.actor && r.issued > w.issued; };
       if (!behind(other) && !behind(now.record)) continue;
-      w.conflicts.push_back({.other = other,
-                             .now = now.record,
-                             .other_writes = other_writes,
-                             .inst = now.inst != nullptr ? std::optional(*now.inst) : std::nullopt,
-                             .access = access,
-                             .begin = begin,
-                             .end = end});
+      w.conflicts.push_back(pending(other, other_writes, now, access, begin, end));
       return;
     }
   }

@@ -169,6 +169,8 @@ class Checker {
   void note_release(const Present& now, const Footprint& footprint);
   void hold_or_report(const Record& other, bool other_writes, const Present& now, const Access& access, u64 begin,
                       u64 end);
+  static Pending pending(const Record& other, bool other_writes, const Present& now, const Access& access, u64 begin,
+                         u64 end);
   void take_up(const Pending& p);
   // Conflicts of a wait that comes after `clock`: those that it orders are none.
   void close_wait(OpenWait wait, const VectorClock& clock);

@@ -3,6 +3,7 @@
 #include "isa/check/wait_loops.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "isa/insns/system.h"
@@ -12,6 +13,15 @@ namespace vinci::isa::check {
 namespace {
 
 constexpr u32 kNone = ~u32{0};
+
+// What the load that `cursor` has found last reads; nothing where registers say so, or where it is no load.
+std::optional<u64> address_of(const Cursor& cursor, const CodeInst& inst, Arch arch) {
+  if (inst.row->footprint == nullptr || inst.patch_count != 0) return std::nullopt;
+  ArgsStorage args = inst.args;
+  cursor.grow(inst, args);
+  const Footprint footprint = inst.row->footprint(args, {}, arch);
+  return footprint.size() == 1 ? std::optional(footprint.begin()->address) : std::nullopt;
+}
 
 }  // namespace
 
@@ -36,12 +46,16 @@ const WaitLoops::Loop& WaitLoops::at(const Code& code, u32 pc) {
 
 WaitLoops::Loop WaitLoops::find(const Code& code, u32 pc, u32& turn) {
   constexpr u32 kReach = 64;  // instructions of such a loop behind the load
-  const u8 loaded = code[pc].written;
+  Cursor cursor;
+  cursor.start(code);
+  const CodeInst& load = *cursor.find(pc);
+  const auto address = address_of(cursor, load, code.arch());
+  const u8 loaded = load.written;
   u32 known = loaded == CodeInst::kNoRegister ? 0 : u32{1} << loaded;  // registers that come from the load
   u32 exit = kNone;                                                    // where a branch on one of them leaves to
   bool latest = true;                                                  // no other load has come
   for (u32 at = pc + 1; at < std::min(code.size(), pc + kReach); ++at) {
-    const CodeInst& inst = code[at];
+    const CodeInst& inst = *cursor.find(at);
     if (inst.row->opcode == insn::Nop::opcode) {
       const auto& nop = args_of<insn::Nop>(inst.args);
       if (nop.awaited != 0 && latest) return {nop.counted != 0 ? Kind::again : Kind::mark, 0};
@@ -57,7 +71,7 @@ WaitLoops::Loop WaitLoops::find(const Code& code, u32 pc, u32& turn) {
       continue;
     }
     if (inst.written == CodeInst::kNoRegister) continue;
-    if (turn == kNone && inst.row == code[pc].row && inst.line == code[pc].line) turn = at;
+    if (turn == kNone && address && inst.row == load.row && address_of(cursor, inst, code.arch()) == address) turn = at;
     latest = latest && inst.row->footprint == nullptr;
     const u32 bit = u32{1} << inst.written;
     known = asks ? known | bit : known & ~bit;

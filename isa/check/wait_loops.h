@@ -32,7 +32,7 @@ class WaitLoops {
     u32 begin = ~u32{0};
   };
   const Loop& at(const Code& code, u32 pc);
-  // `turn`: a later load of the same line, ~0 where none is near.
+  // `turn`: a later load from the same address, ~0 where none is near.
   static Loop find(const Code& code, u32 pc, u32& turn);
 
   std::unordered_map<const Code*, std::unordered_map<u32, Loop>> known_;  // by code and pc

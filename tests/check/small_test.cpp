@@ -355,6 +355,17 @@ TEST(WaitThroughMemory, IsMarkedInRecordings) {
   }
 }
 
+// The turns before the marked one are a part of the loop; loads from other addresses are not.
+TEST(WaitThroughMemory, HasEarlierTurnsInRecordings) {
+  const auto load = [](u64 offset) { return fmt::format("ld_dev.b32 X3, {:#x}, 0\n", kGm + offset); };
+  const std::string turns = load(1024) + "nop 3\n" + load(1024) + "nop 500\n" + load(1024) + "nop 1, 0, 1\n";
+  for (const Mode mode : {Mode::functional, Mode::full, Mode::timing}) {
+    EXPECT_EQ((FlagInMemory{.wait = turns, .before_wait = {}}.run(mode).text()), "");
+    const Checked early = FlagInMemory{.wait = turns, .before_wait = load(0)}.run(mode);
+    EXPECT_TRUE(early.has(isa::check::FaultId::block_overlap)) << early.text();
+  }
+}
+
 TEST(WaitThroughMemory, MissesAreFound) {
   using isa::check::FaultId;
   const auto overlaps = [](const FlagInMemory& x) { return x.run().has(FaultId::block_overlap); };
