@@ -18,6 +18,9 @@ namespace vinci::config {
 
 template <class S, class T>
 concept Is = std::same_as<std::remove_const_t<S>, T>;
+// A view, LinesOf or ScalarOf, of a core.
+template <class S, template <class> class View>
+concept Of = std::same_as<std::remove_const_t<S>, View<std::remove_reference_t<decltype(std::declval<S>().core)>>>;
 
 inline constexpr Range kApiRange{0, 65535};
 inline constexpr Range kBufferRange{0, 16.0 * 1024 * 1024};  // addresses of a buffer have 24 bits
@@ -45,13 +48,7 @@ struct LinesOf {
   Core& core;
   std::string_view group;
 };
-template <class S>
-inline constexpr bool kIsLinesOf = false;
-template <class Core>
-inline constexpr bool kIsLinesOf<LinesOf<Core>> = true;
-
-template <class V, class S>
-requires kIsLinesOf<std::remove_const_t<S>>
+template <class V, Of<LinesOf> S>
 void describe(V& visit, S& s) {
   for (usize i = 0; i < isa::kCostClasses.size(); ++i) {
     const auto c = static_cast<isa::CostClass>(i);
@@ -82,13 +79,7 @@ template <class Core>
 struct ScalarOf {
   Core& core;
 };
-template <class S>
-inline constexpr bool kIsScalarOf = false;
-template <class Core>
-inline constexpr bool kIsScalarOf<ScalarOf<Core>> = true;
-
-template <class V, class S>
-requires kIsScalarOf<std::remove_const_t<S>>
+template <class V, Of<ScalarOf> S>
 void describe(V& visit, S& s) {
   LinesOf lines{s.core, "scalar"};
   describe(visit, lines);

@@ -13,7 +13,9 @@ std::optional<isa::Type> conv_mad(DataType map, DataType weights, const config::
   if (map != weights) return std::nullopt;
   if (map == f16) return isa::Type::f162f32;
   if (is_joint(chip)) return std::nullopt;
-  return map == bf16 ? std::optional(isa::Type::bf162f32) : map == f32 ? std::optional(isa::Type::f322f32) : std::nullopt;
+  return map == bf16  ? std::optional(isa::Type::bf162f32)
+         : map == f32 ? std::optional(isa::Type::f322f32)
+                      : std::nullopt;
 }
 
 isa::BuiltProgram ConvWriter::program() {

@@ -137,12 +137,12 @@ class ConvWriter {
   const u64 m_tiles_ = s_.m_tiles(x_), n_tiles_ = x_.n_tiles(s_.n);
   isa::ProgramBuilder p_;
   const bool first_load3d_ = p_.arch() == isa::Arch::c100;  // has version 1 alone
-  const Reg tile_ = p_.reg("tile"), image_ = p_.reg("image"), m0_ = p_.reg("m0"), n0_ = p_.reg("n0"),
-                 m_ = p_.reg("m"), m1_ = p_.reg("m1"), m2_ = p_.reg("m2"), n1_ = p_.reg("n1"), from_ = p_.reg("from"),
-                 rows_ = p_.reg("rows"), column_ = p_.reg("column"), c_ = p_.reg("c"), count_ = p_.reg("count"),
-                 k0_ = p_.reg("k0"), k_ = p_.reg("k"), slot_ = p_.reg("slot"), l0_ = p_.reg("l0"),
-                 c_slot_ = p_.reg("c_slot"), src_ = p_.reg("src"), w_src_ = p_.reg("w_src"), first_ = p_.reg("first"),
-                 t0_ = p_.reg("t0"), t1_ = p_.reg("t1"), t2_ = p_.reg("t2"), t3_ = p_.reg("t3"), bias_ = p_.reg("bias");
+  const Reg tile_ = p_.reg("tile"), image_ = p_.reg("image"), m0_ = p_.reg("m0"), n0_ = p_.reg("n0"), m_ = p_.reg("m"),
+            m1_ = p_.reg("m1"), m2_ = p_.reg("m2"), n1_ = p_.reg("n1"), from_ = p_.reg("from"), rows_ = p_.reg("rows"),
+            column_ = p_.reg("column"), c_ = p_.reg("c"), count_ = p_.reg("count"), k0_ = p_.reg("k0"),
+            k_ = p_.reg("k"), slot_ = p_.reg("slot"), l0_ = p_.reg("l0"), c_slot_ = p_.reg("c_slot"),
+            src_ = p_.reg("src"), w_src_ = p_.reg("w_src"), first_ = p_.reg("first"), t0_ = p_.reg("t0"),
+            t1_ = p_.reg("t1"), t2_ = p_.reg("t2"), t3_ = p_.reg("t3"), bias_ = p_.reg("bias");
   Reg loaded_;  // first filter of the weights that stay in L1
   // Of strips: whether the tile has no product yet, the row of the window, columns of the map in L1.
   Reg fresh_, kernel_row_, columns_;
