@@ -30,6 +30,18 @@ const config::ChipConfig& chip_for(isa::Arch arch) {
   return chips.emplace(arch, std::move(chip)).first->second;
 }
 
+// Steps of a host thread: those of a loop count for each turn.
+double steps_of(const std::vector<task::HostStep>& steps, usize begin, usize end) {
+  double out = 0;
+  for (usize i = begin; i < end; ++i, ++out) {
+    if (const auto* loop = std::get_if<task::HostRepeat>(&steps[i])) {
+      out += static_cast<double>(loop->times) * (1 + steps_of(steps, i + 1, i + 1 + loop->length));
+      i += loop->length;
+    }
+  }
+  return out;
+}
+
 // Whether the work of a run is small enough for a fuzzer; limits of the format are tested elsewhere.
 bool small(const task::TaskStream& stream) {
   u64 bytes = 0, blocks = 0;
@@ -40,7 +52,10 @@ bool small(const task::TaskStream& stream) {
       if (const auto* launch = std::get_if<task::KernelLaunch>(&t.op)) blocks += launch->block_dim;
     }
   }
-  return bytes <= 1 << 20 && blocks <= 64 && stream.devices <= 4;
+  double steps = 0;
+  for (const task::HostThread& t : stream.host.threads)
+    steps += steps_of(t.steps, 0, t.steps.size());
+  return bytes <= 1 << 20 && blocks <= 64 && stream.devices <= 4 && steps <= 50'000;
 }
 
 template <class F>
