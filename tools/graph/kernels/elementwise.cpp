@@ -177,9 +177,7 @@ KernelProgram elementwise_build(const Group& group, const config::ChipConfig& ch
     p.copy_ubuf_to_gm(at, place[v] + slot * tile * bytes(v), 0, 1, count, 0, 0);
   };
   gen::write_tile_pipeline(p, pipeline);
-  return {.program = p.finish(),
-          .type = vector_kernel_type(chip),
-          .blocks = static_cast<u32>(std::min<u64>(tiles, vector_cores(chip)))};
+  return vector_program(p.finish(), tiles, chip);
 }
 
 }  // namespace

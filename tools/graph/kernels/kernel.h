@@ -2,10 +2,12 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "isa/builder/program_builder.h"
@@ -87,6 +89,22 @@ inline bool is_joint(const config::ChipConfig& chip) { return chip.vector_cores 
 inline u32 vector_cores(const config::ChipConfig& chip) { return is_joint(chip) ? chip.ai_cores : chip.vector_cores; }
 inline task::KernelType vector_kernel_type(const config::ChipConfig& chip) {
   return is_joint(chip) ? task::KernelType::AI_CORE : task::KernelType::AIV_ONLY;
+}
+
+// The formats that the tensors have, of a kernel that has copies for them.
+inline Formats present_formats(const Group& group, const config::ChipConfig& /*chip*/) {
+  Formats out;
+  for (const Value* const v : group.inputs())
+    out.inputs.push_back(v->format);
+  for (const Value* const v : group.outputs())
+    out.outputs.push_back(v->format);
+  return out;
+}
+// A program for vector cores, of which each has some of the tiles.
+inline KernelProgram vector_program(isa::BuiltProgram program, u64 tiles, const config::ChipConfig& chip) {
+  return {.program = std::move(program),
+          .type = vector_kernel_type(chip),
+          .blocks = static_cast<u32>(std::min<u64>(tiles, vector_cores(chip)))};
 }
 // Channels of a block of NC1HWC0 and FRACTAL_Z: those of 32 B, and 16 of types of 8 bytes.
 constexpr u32 c0_of(DataType type) { return info(type).bytes > 4 ? kC0 : 32 / info(type).bytes; }

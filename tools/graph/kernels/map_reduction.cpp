@@ -150,9 +150,7 @@ KernelProgram reduction_build(const Group& group, const config::ChipConfig& chip
   };
   pipeline.store = [&](isa::ProgramBuilder&, u32 slot) { p.copy_ubuf_to_gm(to, x.out + slot * 64, 0, 1, 1, 0, 0); };
   gen::write_tile_pipeline(p, pipeline);
-  return {.program = p.finish(),
-          .type = vector_kernel_type(chip),
-          .blocks = static_cast<u32>(std::min<u64>(tiles, vector_cores(chip)))};
+  return vector_program(p.finish(), tiles, chip);
 }
 
 }  // namespace

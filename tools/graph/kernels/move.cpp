@@ -102,16 +102,6 @@ std::string move_refuses(const Group& group, const config::ChipConfig& chip) {
   return "";
 }
 
-// Those that the tensors have: there are copies for them.
-Formats move_formats(const Group& group, const config::ChipConfig&) {
-  Formats out;
-  for (const Value* const v : group.inputs())
-    out.inputs.push_back(v->format);
-  for (const Value* const v : group.outputs())
-    out.outputs.push_back(v->format);
-  return out;
-}
-
 RowTiling part_tiling(const Part& part, const config::ChipConfig& chip, const Tiling& tiling) {
   const std::vector<RowTiling> all =
       row_tilings(part.rows.space, chip, chip.core.buffers.ub, 2 * part.rows.views[0].bytes, 0);
@@ -196,6 +186,6 @@ KernelProgram move_build(const Group& group, const config::ChipConfig& chip, con
 
 }  // namespace
 
-const Kernel kMoveKernel{"move", move_refuses, move_formats, move_tilings, move_footprint, move_build};
+const Kernel kMoveKernel{"move", move_refuses, present_formats, move_tilings, move_footprint, move_build};
 
 }  // namespace vinci::graph

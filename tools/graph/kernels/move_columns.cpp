@@ -95,15 +95,6 @@ std::string columns_refuse(const Group& group, const config::ChipConfig& chip) {
   return "";
 }
 
-Formats columns_formats(const Group& group, const config::ChipConfig&) {
-  Formats out;
-  for (const Value* const v : group.inputs())
-    out.inputs.push_back(v->format);
-  for (const Value* const v : group.outputs())
-    out.outputs.push_back(v->format);
-  return out;
-}
-
 std::vector<Tiling> columns_tilings(const Group& group, const config::ChipConfig& chip) {
   const bool two = bytes_of(*column_move(group), 2) <= chip.core.buffers.ub;
   return {{{"slots", two ? 2 : 1}}};
@@ -223,14 +214,12 @@ class ColumnsWriter {
 KernelProgram columns_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
   ColumnsWriter writer(group, chip, static_cast<u32>(tiling.at("slots")));
   const u64 tiles = writer.tiles();
-  return {.program = writer.program(),
-          .type = vector_kernel_type(chip),
-          .blocks = static_cast<u32>(std::min<u64>(tiles, vector_cores(chip)))};
+  return vector_program(writer.program(), tiles, chip);
 }
 
 }  // namespace
 
-const Kernel kMoveColumnsKernel{"move_columns",  columns_refuse,    columns_formats,
+const Kernel kMoveColumnsKernel{"move_columns",  columns_refuse,    present_formats,
                                 columns_tilings, columns_footprint, columns_build};
 
 }  // namespace vinci::graph

@@ -205,9 +205,7 @@ class ElementMover {
 KernelProgram elements_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
   ElementMover mover(group, chip, static_cast<u64>(tiling.at("elements")));
   const u64 tiles = mover.tiles();
-  return {.program = mover.program(),
-          .type = vector_kernel_type(chip),
-          .blocks = static_cast<u32>(std::min<u64>(tiles, vector_cores(chip)))};
+  return vector_program(mover.program(), tiles, chip);
 }
 
 }  // namespace

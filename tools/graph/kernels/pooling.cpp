@@ -178,9 +178,7 @@ KernelProgram pool_build(const Group& group, const config::ChipConfig& chip, con
     p.copy_ubuf_to_gm(to, out_at(slot), 0, count, x.out_width, x.out_pitch() - x.out_width, 0);
   };
   gen::write_tile_pipeline(p, pipeline);
-  return {.program = p.finish(),
-          .type = vector_kernel_type(chip),
-          .blocks = static_cast<u32>(std::min<u64>(tiles, vector_cores(chip)))};
+  return vector_program(p.finish(), tiles, chip);
 }
 
 }  // namespace

@@ -258,9 +258,7 @@ class TransDataWriter {
 KernelProgram trans_data_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
   TransDataWriter writer(group, chip, static_cast<u64>(tiling.at("tile")));
   const u64 tiles = in_order(Map(group), chip) ? 1 : writer.tiles();
-  return {.program = writer.program(),
-          .type = vector_kernel_type(chip),
-          .blocks = static_cast<u32>(std::min<u64>(tiles, vector_cores(chip)))};
+  return vector_program(writer.program(), tiles, chip);
 }
 
 }  // namespace
