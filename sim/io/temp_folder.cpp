@@ -8,16 +8,47 @@
 #include "isa/base/error.h"
 
 namespace vinci::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kUnique = "-XXXXXX";     // as mkdtemp() wants it
+constexpr std::string_view kInside = "vinci-temp";  // by which a folder is known as one of these
+
+// Null: somebody uses it.
+std::unique_ptr<FolderLock> lock(const fs::path& folder) {
+  try {
+    return std::make_unique<FolderLock>(folder.string());
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+void remove_abandoned(const fs::path& parent, const std::string& prefix) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(parent, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() != prefix.size() + kUnique.size() || !name.starts_with(prefix + '-')) continue;
+    if (entry.is_symlink(error) || !fs::is_directory(entry.path() / kInside, error)) continue;
+    if (const auto locked = lock(entry.path())) fs::remove_all(entry.path(), error);
+  }
+}
+
+}  // namespace
 
 TempFolder::TempFolder(const std::string& prefix) {
-  std::string name = (std::filesystem::temp_directory_path() / (prefix + "-XXXXXX")).string();
+  const fs::path parent = fs::temp_directory_path();
+  remove_abandoned(parent, prefix);
+  std::string name = (parent / prefix).string().append(kUnique);
   if (::mkdtemp(name.data()) == nullptr) fail(Fault::Input, "cannot make a temporary folder {}", name);
-  path_ = name;
+  lock_ = lock(name);
+  path_ = fs::path(name) / kInside;
+  fs::create_directory(path_);
 }
 
 TempFolder::~TempFolder() {
   std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  fs::remove_all(path_.parent_path(), ignored);
 }
 
 }  // namespace vinci::io

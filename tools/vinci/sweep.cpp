@@ -54,7 +54,7 @@ void run_words(std::vector<std::string> words) {
 void do_job(const std::string& file) {
   const sweep::Job job = sweep::read_job(file);
   const fs::path folder = fs::path(file).parent_path().parent_path();
-  const io::TempFolder work("vinci-sweep-");
+  const io::TempFolder work("vinci-sweep");
   const sweep::Result result = sweep::do_job(job, work.path(), run_words);
   io::write_file_atomically((folder / "results" / (job.key + ".json")).string(), sweep::to_json(result));
 }

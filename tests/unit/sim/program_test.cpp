@@ -42,7 +42,26 @@ TEST(TempFolder, IsNewAndGoesAwayWithItsFiles) {
     std::ofstream(folder / "file") << "x";
     EXPECT_TRUE(std::filesystem::exists(path / "file"));
   }
-  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_FALSE(std::filesystem::exists(path.parent_path()));
+}
+
+TEST(TempFolder, OfAKilledProcessGoesAwayWithTheNextOne) {
+  const TempFolder used("vinci-test-killed"), names("vinci-test-names");
+  const std::string name = names / "name";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const TempFolder folder("vinci-test-killed");
+    std::ofstream(folder / "file") << "x";
+    std::ofstream(name) << folder.path().string();
+    ::kill(::getpid(), SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  std::string left;
+  std::ifstream(name) >> left;
+  EXPECT_TRUE(std::filesystem::exists(left));
+  const TempFolder next("vinci-test-killed");
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(left).parent_path()));
+  EXPECT_TRUE(std::filesystem::exists(used.path()));
 }
 
 }  // namespace

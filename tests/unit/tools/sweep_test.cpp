@@ -122,7 +122,7 @@ TEST(SweepJob, TheKeyFollowsAllThatTheResultDependsOn) {
 }
 
 TEST(SweepJob, AChangedFileMakesItsPointsAnew) {
-  const io::TempFolder folder("vinci-test-");
+  const io::TempFolder folder("vinci-sweep-test");
   const std::string model = folder / "model.onnx";
   const auto write = [&](const char* text) {
     std::FILE* f = std::fopen(model.c_str(), "w");
@@ -138,7 +138,7 @@ TEST(SweepJob, AChangedFileMakesItsPointsAnew) {
 }
 
 TEST(SweepJob, AnErrorIsAResult) {
-  const io::TempFolder folder("vinci-test-");
+  const io::TempFolder folder("vinci-sweep-test");
   Job job = make_job(definition("grid: {a: [1]}"), {}, "s");
   job.chip = "no-such-chip";
   const Result r = do_job(job, folder.path(), [](std::vector<std::string>) { FAIL() << "the chip comes first"; });
@@ -164,7 +164,7 @@ Result result(const std::string& key, double us, const std::string& stream = "s1
 }
 
 TEST(SweepTable, KeepsResultsBetweenTwoOpenings) {
-  const io::TempFolder folder("vinci-test-");
+  const io::TempFolder folder("vinci-sweep-test");
   const std::string path = folder / "sweep.db";
   {
     Table table(path);
@@ -186,14 +186,14 @@ TEST(SweepTable, KeepsResultsBetweenTwoOpenings) {
 }
 
 TEST(SweepTable, NamesWithQuotesAndDotsAreColumns) {
-  const io::TempFolder folder("vinci-test-");
+  const io::TempFolder folder("vinci-sweep-test");
   Table table(folder / "sweep.db");
   table.add(result("k1", 1), {{"a.b \"c\" 'd'", "64"}});
   EXPECT_NO_THROW(table.show({"k1"}, {"a.b \"c\" 'd'"}, {"us", "l2.hits"}));
 }
 
 TEST(SweepTable, AFileThatIsNoTableIsRefused) {
-  const io::TempFolder folder("vinci-test-");
+  const io::TempFolder folder("vinci-sweep-test");
   const std::string path = folder / "sweep.db";
   std::FILE* f = std::fopen(path.c_str(), "w");
   std::fputs("this is a letter, and no table; it is long enough to be taken for neither an empty nor a new file\n", f);
