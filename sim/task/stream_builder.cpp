@@ -177,6 +177,12 @@ KernelRef StreamBuilder::kernel(std::string name, KernelType type, const isa::Pr
   state().texts.push_back(std::move(text));
   return {static_cast<u32>(kernels.size() - 1)};
 }
+KernelRef StreamBuilder::kernel(const Kernel& kernel) {
+  auto& kernels = state().stream.kernels;
+  kernels.push_back(kernel);
+  state().texts.emplace_back();
+  return {static_cast<u32>(kernels.size() - 1)};
+}
 KernelRef StreamBuilder::opaque_kernel(std::string name, KernelType type, double seconds) {
   const KernelRef made = kernel(std::move(name), type, isa::Program{});
   state().stream.kernels.back().program.arch = state().stream.arch;

@@ -24,6 +24,7 @@ class LockedFolder;
 namespace vinci::task {
 
 class Files;
+struct Kernel;
 struct TaskStream;
 
 // The files of a task stream by name, with the one that names the others.
@@ -205,6 +206,8 @@ class StreamBuilder {
   KernelRef kernel(std::string name, KernelType type, const isa::BuiltProgram& program);
   // `text` is what files() writes; without it, the program is printed.
   KernelRef kernel(std::string name, KernelType type, const isa::Program& program, std::string text = {});
+  // As a recording has it, with the places where its cores begin.
+  KernelRef kernel(const Kernel& kernel);
   // Without a program: each block occupies its core for so long.
   KernelRef opaque_kernel(std::string name, KernelType type, double seconds);
 

@@ -25,6 +25,7 @@
 #include "tools/graph/ops/run.h"
 #include "tools/run/arguments.h"
 #include "tools/vinci/commands.h"
+#include "tools/vinci/custom_op.h"
 #include "tools/vinci/options.h"
 #include "tools/vinci/step_progress.h"
 
@@ -36,7 +37,7 @@ constexpr u32 kExecutions = 2;  // that are simulated: times are those of the la
 
 struct CompileOptions {
   std::string model, soc = "Ascend910B1", folder, shapes, switches, optimization, precision = "force_fp16",
-                     level = "O3", tiling = "model", cache_mode = "enable", cache, batches, dims;
+                     level = "O3", tiling = "model", cache_mode = "enable", cache, batches, dims, custom_ops;
   u32 mode = 0;
   std::string hf32 = "false";
   bool check = false, dump = false, no_reuse = false, ablation = false;
@@ -104,10 +105,10 @@ graph::Switches switches_of(const CompileOptions& o) {
 }
 
 // --mode=3: which nodes can be compiled.
-void print_support(const graph::Model& model) {
+void print_support(const graph::Model& model, const graph::CustomOps& custom_ops) {
   usize missing = 0;
   std::string out;
-  for (const graph::NodeSupport& row : graph::supported_nodes(model)) {
+  for (const graph::NodeSupport& row : graph::supported_nodes(model, custom_ops)) {
     missing += row.reason.empty() ? 0 : 1;
     out += fmt::format("{:<40} {:<28} {}\n", row.node, row.op, row.reason.empty() ? "supported" : row.reason);
   }
@@ -181,10 +182,12 @@ void print_ablation(const graph::Graph& graph, const config::ChipConfig& chip, c
 
 void compile(const CompileOptions& o) {
   const graph::Model model = graph::read_onnx(o.model);
-  if (o.mode == 3) return print_support(model);
+  CustomKernels kernels(o.custom_ops);
+  if (o.mode == 3) return print_support(model, kernels.ops());
   const config::ChipConfig chip = config::load_chip(chip_of(o.soc));
   const graph::Switches switches = switches_of(o);
-  std::unique_ptr<graph::Graph> imported = graph::import_model(model, {.input_shapes = parse_shapes(o.shapes)});
+  std::unique_ptr<graph::Graph> imported =
+      graph::import_model(model, {.input_shapes = parse_shapes(o.shapes), .custom_ops = kernels.ops()});
   if (const auto bins = parse_bins(o); !bins.empty()) imported = graph::clone_for_bins(*imported, bins);
   const std::string name = std::filesystem::path(o.model).stem().string();
   const io::LockedFolder folder(o.folder);
@@ -200,7 +203,10 @@ void compile(const CompileOptions& o) {
                                       .precision = precision_of(o.precision),
                                       .hf32 = o.hf32 == "true",
                                       .reuse_memory = !o.no_reuse,
-                                      .dump = dump};
+                                      .dump = dump,
+                                      .record = [&](const graph::Node& node, const config::ChipConfig& target) {
+                                        return kernels.record(node, target);
+                                      }};
   if (o.ablation) return print_ablation(*imported, chip, options, o.folder);
   StepProgress progress;
   progress.show("passes and kernels");
@@ -244,6 +250,8 @@ void add_compile(CLI::App& app) {
                   "true: products of f32 round their operands to HF32, twice as fast (910B, must_keep_origin_dtype)")
       ->capture_default_str()
       ->check(CLI::IsMember({"true", "false"}));
+  sub->add_option("--custom_op", o->custom_ops,
+                  "Kernels of yours in Ascend C for operators of the model: \"Gelu=gelu.asc;MyOp=my_op.asc\"");
   sub->add_option("--fusion_switch_file", o->switches, "File with lines \"Pass:off\", or JSON as CANN has it");
   sub->add_option("--optimization_switch", o->optimization, "\"PassA:off;PassB:on\"; wins over the file");
   sub->add_option("--oo_level", o->level, "O1: only what makes shapes known; O3: all passes")

@@ -35,6 +35,8 @@ struct CompileOptions {
   bool hf32 = false;  // --allow_hf32
   bool reuse_memory = true;
   std::function<void(Stage, const Graph&)> dump = {};
+  // Runs the user's kernel of a node of type kCustomOp on tensors of its types and shapes.
+  std::function<std::shared_ptr<const RecordedKernel>(const Node&, const config::ChipConfig&)> record = {};
 };
 
 // What runs the task of a node, for tables: the name of its kernel, or of the unit.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "isa/mem/global_memory.h"
+#include "tools/graph/compile/recorded.h"
 #include "tools/graph/compile/storage.h"
 
 namespace vinci::graph {
@@ -38,11 +40,22 @@ DeviceBuffers::DeviceBuffers(const Network& network, task::StreamBuilder& stream
     : network_(network) {
   for (const char* const own : {"weights", "features", "control", "weights_host", "control_host"})
     names.add(own);
+  isa::GlobalMemory memory;  // which gives the addresses that a run gives
+  const auto device = [&](const std::string& name, u64 bytes) {
+    addresses_.push_back(memory.allocate(bytes, name));
+    return stream.device(name, bytes);
+  };
   for (const Value* const v : network.graph->inputs)
-    inputs_.push_back(stream.device(names.add("in_" + v->name), allocated_bytes(*v)));
-  weights_ = stream.device("weights", std::max(network.memory.weights, kLineBytes));
-  features_ = stream.device("features", std::max(network.memory.features, kLineBytes));
-  if (network.memory.control > 0) control_ = stream.device("control", network.memory.control);
+    inputs_.push_back(device(names.add("in_" + v->name), allocated_bytes(*v)));
+  weights_ = device("weights", std::max(network.memory.weights, kLineBytes));
+  features_ = device("features", std::max(network.memory.features, kLineBytes));
+  if (network.memory.control > 0) control_ = device("control", network.memory.control);
+  for (const CompiledNode& n : network.nodes) {
+    if (!n.program.recorded) continue;
+    const auto& all = n.program.recorded->memory;
+    for (usize i = n.node->inputs().size() + n.node->outputs().size(); i < all.size(); ++i)
+      own_[n.node].push_back(device(names.add(n.node->name + "_workspace"), all[i].bytes));
+  }
 }
 
 task::BufferRef DeviceBuffers::at(const Value* value) const {
@@ -64,6 +77,19 @@ std::vector<task::LaunchArg> DeviceBuffers::arguments(const Node& node) const {
   for (const Value* const v : group.outputs())
     args.emplace_back(at(v));
   return args;
+}
+
+std::vector<u64> DeviceBuffers::addresses(const CompiledNode& node) const {
+  std::vector<u64> out;
+  for (const Value* const v : node.node->inputs())
+    out.push_back(address(at(v)));
+  for (const Value* const v : node.node->outputs())
+    out.push_back(address(at(v)));
+  if (const auto own = own_.find(node.node); own != own_.end()) {
+    for (const task::BufferRef& buffer : own->second)
+      out.push_back(address(buffer));
+  }
+  return out;
 }
 
 void DeviceBuffers::load_weights(task::StreamBuilder& builder, task::StreamRef& stream) const {
@@ -109,9 +135,26 @@ u64 ge_type(DataType type) {
 
 }  // namespace
 
+void NodeTasks::add_recorded(task::StreamRef& stream, const CompiledNode& node, const std::string& name) {
+  const RecordedKernel& recorded = *node.program.recorded;
+  const std::vector<u64> addresses = buffers_.addresses(node);
+  const auto add = [&](const task::Kernel& kernel) {
+    task::Kernel placed = placed_kernel(kernel, recorded, addresses, node.node->name);
+    placed.name = names_.add(node.node->name);
+    return builder_.kernel(placed);
+  };
+  const task::KernelRef kernel = add(recorded.kernel);
+  if (recorded.aiv) {
+    stream.launch_mix(kernel, add(*recorded.aiv), recorded.aivs, recorded.blocks, buffers_.arguments(*node.node), name);
+  } else {
+    stream.launch(kernel, recorded.blocks, buffers_.arguments(*node.node), name);
+  }
+}
+
 void NodeTasks::add(task::StreamRef& stream, const CompiledNode& node) {
   const Node& n = *node.node;
   const std::string name = task_name(n.name);
+  if (node.program.recorded) return add_recorded(stream, node, name);
   if (node.kernel != nullptr) {
     const task::KernelRef kernel = builder_.kernel(names_.add(n.name), node.program.type, node.program.program);
     stream.launch(kernel, node.program.blocks, buffers_.arguments(n), name);

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ class DeviceBuffers {
   task::BufferRef at(const Value* value) const;
   // Inputs and outputs of a node, in this order.
   std::vector<task::LaunchArg> arguments(const Node& node) const;
+  // Addresses of what a kernel of the user uses, in the order of RecordedKernel::memory.
+  std::vector<u64> addresses(const CompiledNode& node) const;
   // Copies all constants from a buffer of the host.
   void load_weights(task::StreamBuilder& builder, task::StreamRef& stream) const;
 
@@ -39,9 +42,13 @@ class DeviceBuffers {
   // The constants of an area of so many bytes.
   std::vector<std::byte> stored(MemoryPlan::Area area, u64 bytes) const;
 
+  u64 address(task::BufferRef place) const { return addresses_[place.index] + place.offset; }
+
   const Network& network_;
   std::vector<task::BufferRef> inputs_;
   task::BufferRef weights_, features_, control_;
+  std::map<const Node*, std::vector<task::BufferRef>> own_;  // memory of kernels of the user
+  std::vector<u64> addresses_;                               // by buffer
 };
 
 // Adds the tasks of nodes, with their kernels; several nodes may have one name.
@@ -51,6 +58,8 @@ class NodeTasks {
   void add(task::StreamRef& stream, const CompiledNode& node);
 
  private:
+  void add_recorded(task::StreamRef& stream, const CompiledNode& node, const std::string& name);
+
   task::StreamBuilder& builder_;
   const DeviceBuffers& buffers_;
   PlainNames names_;

@@ -50,7 +50,7 @@ class Scope {
 
 class Importer {
  public:
-  explicit Importer(const Model& model) : model_(model) {}
+  Importer(const Model& model, const CustomOps& custom_ops) : model_(model), custom_ops_(custom_ops) {}
 
   void graph(const ModelGraph& from, Scope& scope) {
     for (const auto& [name, tensor] : from.constants)
@@ -89,12 +89,10 @@ class Importer {
     if (node.domain.empty() && node.op == "If")
       return with_bodies(node, scope, inputs, "If", {"then_branch", "else_branch"});
     if (node.domain.empty() && node.op == "Loop") return with_bodies(node, scope, inputs, "While", {"body"});
+    if (custom_ops_.contains(node.op)) return make_custom(node, scope, inputs);
     const OpReader* const reader = find_reader(node.domain, node.op);
     if (reader == nullptr) fail(Fault::Unsupported, "{}: operator {} is not supported", node.name, node.op);
-    Reading x(scope.graph(), node, opset(node.domain), std::move(inputs));
-    if (reader->read != nullptr) return reader->read(x);
-    const std::vector<Value*> operands = x.in;
-    return x.make(reader->type, operands, node.attributes, std::max<usize>(node.outputs.size(), 1));
+    return read_with(*reader, node, scope.graph(), std::move(inputs));
   }
 
   std::vector<Value*> with_bodies(const ModelNode& node, Scope& scope, std::vector<Value*> inputs,
@@ -151,35 +149,78 @@ class Importer {
     return made->outputs();
   }
 
+  // An operator with a kernel of the user, around what the operator stands for.
+  std::vector<Value*> make_custom(const ModelNode& node, Scope& scope, const std::vector<Value*>& inputs) {
+    Node* const made = scope.graph().add_node(kCustomOp, node.name, {}, std::max<usize>(node.outputs.size(), 1));
+    made->attributes = node.attributes;
+    made->attributes["op"] = node.op;
+    made->origins = {node.name};
+    const OpReader* const reader = find_reader(node.domain, node.op);
+    std::unique_ptr<Graph> body = std::make_unique<Graph>(node.name);
+    std::vector<Value*> operands;
+    for (Value* const v : inputs) {
+      operands.push_back(v == nullptr ? nullptr : body->add_input(v->name, v->type, v->shape));
+      if (v == nullptr) continue;
+      made->add_input(v);
+      operands.back()->constant = v->constant;
+    }
+    if (reader != nullptr) {
+      body->outputs = read_with(*reader, node, *body, operands);
+      if (body->outputs.size() < made->outputs().size())
+        fail(Fault::Unsupported, "{} ({}): output {} is not supported", node.name, node.op, body->outputs.size());
+      body->outputs.resize(made->outputs().size());
+      made->bodies.push_back(std::move(body));
+    }
+    infer(*made);
+    return made->outputs();
+  }
+
+  std::vector<Value*> read_with(const OpReader& reader, const ModelNode& node, Graph& graph,
+                                std::vector<Value*> inputs) const {
+    Reading x(graph, node, opset(node.domain), std::move(inputs));
+    if (reader.read != nullptr) return reader.read(x);
+    const std::vector<Value*> operands = x.in;
+    return x.make(reader.type, operands, node.attributes, std::max<usize>(node.outputs.size(), 1));
+  }
+
   const Model& model_;
+  const CustomOps& custom_ops_;
 };
 
-void collect(const ModelGraph& graph, std::vector<NodeSupport>& out) {
+void collect(const ModelGraph& graph, const CustomOps& custom_ops, std::vector<NodeSupport>& out) {
   for (const ModelNode& node : graph.nodes) {
     NodeSupport row{.node = node.name, .op = node.domain.empty() ? node.op : node.domain + "." + node.op, .reason = {}};
     const bool control = node.domain.empty() && (node.op == "If" || node.op == "Loop");
-    if (!control && find_reader(node.domain, node.op) == nullptr) row.reason = "the operator is not supported";
+    if (!control && !custom_ops.contains(node.op) && find_reader(node.domain, node.op) == nullptr)
+      row.reason = "the operator is not supported";
     out.push_back(std::move(row));
     for (const auto& [key, body] : node.bodies)
-      collect(body, out);
+      collect(body, custom_ops, out);
   }
 }
 
 }  // namespace
 
-std::vector<NodeSupport> supported_nodes(const Model& model) {
+std::vector<NodeSupport> supported_nodes(const Model& model, const CustomOps& custom_ops) {
   std::vector<NodeSupport> out;
-  collect(model.graph, out);
+  collect(model.graph, custom_ops, out);
   return out;
 }
 
 std::unique_ptr<Graph> import_model(const Model& model, const ImportOptions& options) {
-  const std::vector<NodeSupport> nodes = supported_nodes(model);
+  const std::vector<NodeSupport> nodes = supported_nodes(model, options.custom_ops);
   const auto unsupported = [](const NodeSupport& n) { return !n.reason.empty(); };
   if (const auto first = std::ranges::find_if(nodes, unsupported); first != nodes.end()) {
     const auto more = std::ranges::count_if(nodes, unsupported) - 1;
     fail(Fault::Unsupported, "node {} ({}): {}{}", first->node, first->op, first->reason,
          more > 0 ? fmt::format("; nor {} other nodes (--mode=3 lists them)", more) : "");
+  }
+  for (const std::string& op : options.custom_ops) {
+    std::vector<std::string_view> known;
+    for (const NodeSupport& n : nodes)
+      known.push_back(std::string_view(n.op).substr(n.op.rfind('.') + 1));
+    if (std::ranges::find(known, op) == known.end())
+      fail(Fault::Input, "--custom_op: the model has no operator {}{}", op, did_you_mean(op, known));
   }
   auto out = std::make_unique<Graph>(model.graph.name);
   Scope scope(*out, nullptr);
@@ -197,7 +238,7 @@ std::unique_ptr<Graph> import_model(const Model& model, const ImportOptions& opt
       fail(Fault::Input, "input '{}' has the shape {}, not {}", input.name, text(input.shape), text(shape));
     scope.define(input.name, out->add_input(input.name, input.type, shape), nullptr);
   }
-  Importer(model).graph(model.graph, scope);
+  Importer(model, options.custom_ops).graph(model.graph, scope);
   return out;
 }
 

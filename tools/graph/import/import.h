@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,14 @@
 
 namespace vinci::graph {
 
+// Names of operators, without their domains.
+using CustomOps = std::set<std::string, std::less<>>;
+
 struct ImportOptions {
   // Shapes of inputs by name (--input_shape); a model with unknown extents needs them.
   std::map<std::string, Shape> input_shapes = {};
+  // Operators that kernels of the user compute (--custom_op).
+  CustomOps custom_ops = {};
 };
 
 // A node of the model and whether it can be imported.
@@ -27,6 +33,6 @@ struct NodeSupport {
 std::unique_ptr<Graph> import_model(const Model& model, const ImportOptions& options = {});
 
 // For each node of the model, in order, with those of bodies behind theirs.
-std::vector<NodeSupport> supported_nodes(const Model& model);
+std::vector<NodeSupport> supported_nodes(const Model& model, const CustomOps& custom_ops = {});
 
 }  // namespace vinci::graph

@@ -26,6 +26,10 @@ class Node;
 // the first elements of tensors that have room for the largest.
 inline constexpr std::string_view kBins = "_ascend_mbatch";
 
+// The type of a node that a kernel of the user computes (--custom_op). Its attributes are those of the model's node,
+// with the operator as `op`; the body is what the operator stands for, where it is known.
+inline constexpr std::string_view kCustomOp = "CustomOp";
+
 using Attribute =
     std::variant<i64, double, std::string, std::vector<i64>, std::vector<double>, std::vector<std::string>, Tensor>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
@@ -69,7 +73,7 @@ class Node {
   Attributes attributes;
   // Names of the nodes of the model that it replaces.
   std::vector<std::string> origins;
-  // Branches of If, body of Loop, content of FusedOp.
+  // Branches of If, body of Loop, content of FusedOp and of CustomOp.
   std::vector<std::unique_ptr<Graph>> bodies;
 
   // Grows with each node that a graph makes.

@@ -53,8 +53,9 @@ Group::Group(const Node& node) : node_(&node) {
                     std::ranges::any_of(n->inputs(), [&](const Value* o) { return resolve(o) == v; });
            });
   };
+  const bool custom = node.type == kCustomOp;  // its kernel reads each operand from memory
   for (const Value* const v : node.inputs()) {
-    if (v == nullptr || is_number(v) || is_constant_operand(v)) continue;
+    if (v == nullptr || (!custom && (is_number(v) || is_constant_operand(v)))) continue;
     if (std::ranges::find(inputs_, v) != inputs_.end()) continue;
     inputs_.push_back(v);
   }

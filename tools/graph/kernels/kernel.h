@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +14,7 @@
 
 #include "isa/builder/program_builder.h"
 #include "sim/config/chip_config.h"
-#include "sim/task/ops.h"
+#include "sim/task/task.h"
 #include "tools/graph/kernels/group.h"
 
 // The contract of a kernel: which nodes it computes on which chip, in which formats, with which tilings, and its
@@ -33,12 +35,25 @@ struct Formats {
   std::vector<isa::Format> inputs, outputs;
 };
 
+// A kernel of the user as it ran on the host. Its programs name addresses of that run.
+struct RecordedKernel {
+  struct Memory {
+    u64 address = 0, bytes = 0;
+  };
+
+  task::Kernel kernel = {};              // of a MIX task: what the AIC runs
+  std::optional<task::Kernel> aiv = {};  // and the AIVs
+  u32 blocks = 1, aivs = 0;              // aivs: of a block, 0 where it is no MIX task
+  std::vector<Memory> memory = {};       // of the operands of the node, of its outputs, and of the kernel's own
+};
+
 // A program for a node. Its launch arguments are the addresses of the inputs that are tensors (Group::inputs), then of
 // the outputs.
 struct KernelProgram {
-  isa::BuiltProgram program;
-  task::KernelType type;
+  isa::BuiltProgram program = {};
+  task::KernelType type = task::KernelType::AI_CORE;
   u32 blocks = 1;
+  std::shared_ptr<const RecordedKernel> recorded = {};  // in place of the program
 };
 
 struct Kernel {
@@ -61,6 +76,7 @@ const Kernel& kernel_for(const Group& group, const config::ChipConfig& chip);
 // The families
 // -----------------------------------------------------------------------------------------------------------
 
+extern const Kernel kCustomKernel;
 extern const Kernel kElementwiseKernel;
 extern const Kernel kConvolutionKernel;
 extern const Kernel kLayerNormKernel;

@@ -11,10 +11,10 @@
 namespace vinci::graph {
 
 std::span<const Kernel> all_kernels() {
-  static const std::array kKernels{kConvolutionKernel,  kMatmulKernel,      kPoolingKernel,     kMapReductionKernel,
-                                   kQuantiseMapKernel,  kReductionKernel,   kSoftmaxKernel,     kLayerNormKernel,
-                                   kLongRowKernel,      kTransDataKernel,   kMoveColumnsKernel, kMoveKernel,
-                                   kMoveElementsKernel, kElementwiseKernel, kScalarKernel};
+  static const std::array kKernels{kCustomKernel,       kConvolutionKernel,  kMatmulKernel,      kPoolingKernel,
+                                   kMapReductionKernel, kQuantiseMapKernel,  kReductionKernel,   kSoftmaxKernel,
+                                   kLayerNormKernel,    kLongRowKernel,      kTransDataKernel,   kMoveColumnsKernel,
+                                   kMoveKernel,         kMoveElementsKernel, kElementwiseKernel, kScalarKernel};
   return kKernels;
 }
 

@@ -187,12 +187,27 @@ void run_fused(Evaluation& x) {
   x.out = run(*x.node.bodies.at(0), std::move(in), {.rounded = false});
 }
 
+// An operator of --custom_op. What is known of none gives tensors like its first operand.
+void infer_custom(Inference& x) {
+  if (!x.node().bodies.empty()) return infer_fused(x);
+  if (x.inputs() == 0) x.refuse("the operator is known by its kernel alone, and has no operand to infer a shape from");
+  infer_same(x);
+}
+void run_custom(Evaluation& x) {
+  if (x.node.bodies.empty()) {
+    fail(Fault::Unsupported, "{}: the operator {} is known by its kernel alone; there is no reference for it",
+         x.node.name, x.node.string("op"));
+  }
+  run_fused(x);
+}
+
 constexpr auto kControlOps = std::to_array<Op>({
     {"If", infer_if, run_if},
     {"Case", infer_branches, run_case},
     {"MapIndex", infer_map_index, run_map_index},
     {"While", infer_loop, run_loop},
     {"FusedOp", infer_fused, run_fused, false},
+    {kCustomOp, infer_custom, run_custom, false},
 });
 
 }  // namespace

@@ -19,8 +19,8 @@ bool equal(const Attributes& a, const Attributes& b) {
 }
 
 // GE merges nodes that its host can compute; products and convolutions are not among them.
-constexpr std::array<std::string_view, 7> kKept{"Conv2D", "Conv2DTranspose", "BatchMatMulV2", "GEMM",
-                                                "If",     "While",           "FusedOp"};
+constexpr std::array<std::string_view, 8> kKept{"Conv2D", "Conv2DTranspose", "BatchMatMulV2", "GEMM",
+                                                "If",     "While",           "FusedOp",       kCustomOp};
 
 }  // namespace
 
