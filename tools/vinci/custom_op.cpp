@@ -48,13 +48,27 @@ struct Signature {
   std::vector<std::string> parameters;
 };
 
+std::string without_comments(std::string_view text) {
+  std::string out;
+  for (usize at = 0; at < text.size();) {
+    const bool line = text.substr(at).starts_with("//"), block = text.substr(at).starts_with("/*");
+    if (!line && !block) {
+      out += text[at++];
+      continue;
+    }
+    const usize end = line ? text.find('\n', at) : text.find("*/", at + 2);
+    out += ' ';
+    at = end == std::string_view::npos ? text.size() : line ? end : end + 2;
+  }
+  return out;
+}
+
 // The kernels of a file, without those in comments.
 std::vector<Signature> kernels_of(const std::string& text) {
-  static const std::regex comment(R"(//[^\n]*|/\*[^*]*\*+([^/*][^*]*\*+)*/)"),
-      kernel(
-          R"((__global__\s+(__aicore__|\[aicore\])|(__aicore__|\[aicore\])\s+__global__)\s+void\s+(\w+)\s*\(([^)]*)\))"),
+  static const std::regex kernel(
+      R"((__global__\s+(__aicore__|\[aicore\])|(__aicore__|\[aicore\])\s+__global__)\s+void\s+(\w+)\s*\(([^)]*)\))"),
       name(R"((\w+)\s*$)");
-  const std::string code = std::regex_replace(text, comment, " ");
+  const std::string code = without_comments(text);
   std::vector<Signature> out;
   for (std::sregex_iterator at(code.begin(), code.end(), kernel), end; at != end; ++at) {
     Signature& s = out.emplace_back(Signature{.kernel = (*at)[4], .parameters = {}});
@@ -210,7 +224,7 @@ std::shared_ptr<const graph::RecordedKernel> CustomKernels::record(const graph::
   io::write_file_atomically(stem + ".asc", text);
   io::write_file_atomically(stem + ".yaml", config::write_chip(chip));
   const auto step = [&](std::vector<std::string> words, std::string_view what) {
-    words.insert(words.begin(), tool);
+    words.insert(words.begin(), {"env", "VINCI_VERBOSE=0", tool});
     if (io::run_program(std::move(words), io::Stdout::to_stderr) != 0)
       fail_at(Fault::Input, source.file, "the kernel of {} ({}) {}", node.name, op, what);
   };

@@ -76,6 +76,7 @@ Settings Settings::from_environment() {
   s.whole_pages = allocation == "pages";
   if (&vinci_ascendc_auto_sync_log != nullptr) s.auto_sync_log = vinci_ascendc_auto_sync_log;
   s.quiet = environment("VINCI_VERBOSE") != "1";
+  s.says_size = environment("VINCI_VERBOSE") != "0";
   s.watchdog = WatchdogLimits::from_environment();
   std::string_view usual = &vinci_ascendc_mode != nullptr ? vinci_ascendc_mode : "timing";
   if (usual == "timing" && s.options.find("--numerics") != std::string::npos) usual = "full";  // a census looks at data

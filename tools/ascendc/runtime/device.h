@@ -30,6 +30,7 @@ struct Settings {
   bool whole_pages = false;            // VINCI_ALLOCATION=exact or pages: what aclrtMalloc gives
   std::string auto_sync_log;           // a file, as compiled (--cce-auto-sync-log); "": none
   bool quiet = true;                   // VINCI_VERBOSE=1: prints the summary at the end
+  bool says_size = true;               // VINCI_VERBOSE=0: does not print how large the recording is
   WatchdogLimits watchdog;             // VINCI_NATIVE_WARNING, VINCI_NATIVE_TIMEOUT
 
   static Settings from_environment();

@@ -135,6 +135,7 @@ void record(Recorder& recorder, const Settings& settings) {
   io::remove_abandoned_beside(settings.record);
   io::write_file_atomically(settings.record, bytes, io::Durability::durable);
   recorder.written();
+  if (!settings.says_size) return;
   usize instructions = 0, stated = 0;
   for (const task::Kernel& k : recorder.stream().kernels) {
     instructions += isa::positions(k.program);

@@ -77,9 +77,13 @@ Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, co
     const Kernel& kernel = kernel_for(group, out.chip);
     check_formats(group, kernel, out.chip);
     Tiling tiling = kernel.tilings(group, out.chip).at(0);
-    KernelProgram program = node.type == kCustomOp && options.record
-                                ? KernelProgram{.recorded = options.record(node, out.chip)}
-                                : kernel.build(group, out.chip, tiling);
+    KernelProgram program;
+    if (node.type == kCustomOp && options.record) {
+      program.recorded = options.record(node, out.chip);
+      program.blocks = program.recorded->blocks;
+    } else {
+      program = kernel.build(group, out.chip, tiling);
+    }
     out.nodes.push_back({.node = &node, .kernel = &kernel, .tiling = std::move(tiling), .program = std::move(program)});
   });
   out.memory = plan_memory(*out.graph, options.reuse_memory);

@@ -19,7 +19,7 @@ namespace vinci::graph {
 namespace {
 
 // The tasks of the model.
-class ModelTasks final : public models::TaskSink {
+class TaskRecords final : public models::TaskSink {
  public:
   void task(const models::TaskRecord& record) override {
     if (record.stream == kModelStream) records.push_back(record);
@@ -46,7 +46,7 @@ bool chooses_by_kernels(const Network& network) {
 std::vector<models::TaskRecord> timed_tasks(const Network& network, const task::TaskStream& stream) {
   const auto with_data = [&](bool data) {
     task::RunMemory memory(stream, data);
-    ModelTasks tasks;
+    TaskRecords tasks;
     models::simulate(network.chip, stream, memory, {.progress = {}, .tasks = &tasks});
     return std::move(tasks.records);
   };
