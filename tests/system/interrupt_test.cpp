@@ -99,7 +99,8 @@ class NoMoreThreads : public Interrupt {
     return shell("exec setpriv --reuid 65534 --regid 65534 --clear-groups " + limit + command);
   }
   void SetUp() override {
-    std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
+    for (const auto& folder : {folder_.path().parent_path(), folder_.path()})
+      std::filesystem::permissions(folder, std::filesystem::perms::all);
     if (as_nobody("true").exit_code != 0) GTEST_SKIP() << "needs root, setpriv and prlimit";
     if (as_nobody("'" VINCI_BINARY "' --version", "").exit_code != 0) GTEST_SKIP() << "other users cannot run the tool";
     if (as_nobody("sh -c 'true & wait $!'").exit_code == 0) GTEST_SKIP() << "the limit of processes has no effect";
