@@ -4,19 +4,15 @@
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "isa/check/cross_rounds.h"
 #include "isa/check/finding.h"
 #include "isa/check/gm_shadow.h"
-#include "isa/check/vector_clock.h"
-#include "isa/check/wait_loops.h"
+#include "isa/check/memory_waits.h"
 #include "isa/code.h"
 #include "isa/issue.h"
 
@@ -72,14 +68,6 @@ class Checker {
 
   // For CoreChecker ---------------------------------------------------------------------------------------------------
 
-  // An instruction that touches memory, and what is known when it starts.
-  struct Present {
-    Record record;
-    const VectorClock& clock;
-    const Issued* inst;  // null: a task
-    u32 number = 0;      // of the record, in the shadow at hand
-    u32 before = 0;      // position of what its pipe did before it, apart from flags and barriers
-  };
   CrossRounds& cross_rounds() { return cross_rounds_; }
   u32 new_actor(u32 task, u32 block, const Code& code, const std::string& core);
   void touch_gm(Present present, const Footprint& footprint);
@@ -88,21 +76,7 @@ class Checker {
   void conflict(const Record& other, bool other_writes, const Present& now, const Access& access, u64 begin, u64 end);
   void undefined(const Present& now, const Access& access, u64 begin, u64 end);
 
-  // Waits through global memory: a loop of the program reads a word, by a scalar load or by a copy and a load, until
-  // another core has written it. What that core had finished before it wrote happens before what follows the loop.
-  //
-  // Whether the program waits for what the load at `pc` has read, in a loop that begins at `first` or earlier.
-  using Pieces = std::vector<std::pair<u64, u64>>;
-  WaitLoops::Kind waits(const Code& code, u32 pc, u32 first) { return wait_loops_.waits(code, pc, first); }
-  // A core has waited for these bytes: it comes after their writers of other blocks of its task, of which it may have
-  // gone past some before. In a recording, whose loops are gone, the write may come later in this run than the load:
-  // then what the core does from `issued` on is compared when it comes.
-  void waited(CoreChecker& core, u32 issued, const Pieces& read, WaitLoops::Kind kind);
-  // What a copy has read, which turns out to be a part of such a loop: no access conflicts with it any more. Nothing
-  // where it read no global memory, or much of it.
-  Pieces take_copy(const Record& copy);
-  // A block ends: its copies are no part of a loop.
-  void settle_copies(u32 actor);
+  MemoryWaits& memory_waits() { return memory_waits_; }
   // A finding about one instruction, or about it and another of its block. Of `f`, all but sites, count and suggestion
   // is filled in by the caller.
   void report(Finding f, const Record& at, const Issued* inst, const Record* other = nullptr,
@@ -126,55 +100,6 @@ class Checker {
     const std::string* core = nullptr;
   };
 
-  // Bytes of global memory that an access may have to count as one of a word for waits: no more than a few blocks of 32
-  // B.
-  static constexpr u64 kWordBytes = 512;
-  // What a pipe had finished when it wrote a word.
-  struct Release {
-    VectorClock clock;
-    u32 actor = 0;
-  };
-  // A conflict with a copy that may be a part of a loop.
-  struct Pending {
-    Record other, now;
-    bool other_writes = false;
-    std::optional<Issued> inst;
-    Access access;
-    u64 begin = 0, end = 0;
-  };
-  struct Copy {
-    Pieces read;  // of global memory
-    std::vector<Pending> conflicts;
-  };
-  // A wait whose write has not come yet in this run, and conflicts with what its core did behind it.
-  struct OpenWait {
-    CoreChecker* core = nullptr;
-    u32 actor = 0, issued = 0;
-    Pieces read;
-    VectorClock before;  // of an earlier write of these bytes that the core has waited for
-    std::vector<Pending> conflicts;
-  };
-  // One whose write has come: what its actor did from `issued` on comes after `clock`.
-  struct ClosedWait {
-    u32 actor = 0, issued = 0;
-    VectorClock clock;
-  };
-  struct Passed {
-    u32 record = 0;
-    VectorClock clock;
-  };
-  static u64 key_of(const Record& r) { return u64{r.actor} << 32 | r.position; }
-  VectorClock full(const Release& release) const;
-  void note_copy(const Present& now, const Footprint& footprint);
-  void note_release(const Present& now, const Footprint& footprint);
-  void hold_or_report(const Record& other, bool other_writes, const Present& now, const Access& access, u64 begin,
-                      u64 end);
-  static Pending pending(const Record& other, bool other_writes, const Present& now, const Access& access, u64 begin,
-                         u64 end);
-  void take_up(const Pending& p);
-  // Conflicts of a wait that comes after `clock`: those that it orders are none.
-  void close_wait(OpenWait wait, const VectorClock& clock);
-  void close_waits(const Release& release, const Pieces& written);
   void report_conflict(const Record& other, bool other_writes, const Present& now, const Access& access, u64 begin,
                        u64 end);
 
@@ -200,15 +125,11 @@ class Checker {
   CrossRounds cross_rounds_;
   Records records_;
   GmShadow shadow_{records_};
-  WaitLoops wait_loops_;
-  std::unordered_map<u32, Release> releases_;  // of small writes, by record
-  // Small copies of PIPE_MTE2 from global memory of blocks that have not ended, and those that were parts of loops.
-  std::unordered_map<u64, Copy> copies_;
-  std::unordered_map<u32, std::vector<u64>> copies_of_;  // by actor
-  std::unordered_set<u64> polls_;
-  std::vector<OpenWait> open_waits_;
-  std::vector<ClosedWait> closed_waits_;
-  std::map<std::pair<u32, u64>, Passed> passed_;  // the latest write that an actor has waited for, by address
+  MemoryWaits memory_waits_{
+      records_, shadow_, [this](u32 actor) { return actors_[actor].task; },
+      [this](const Record& other, bool other_writes, const Present& now, const Access& access, u64 begin, u64 end) {
+        report_conflict(other, other_writes, now, access, begin, end);
+      }};
   Findings findings_;
 };
 

@@ -90,28 +90,28 @@ void CoreChecker::accessed(const Issued& inst) {
                 .pipe = PipeId::S,
                 .opcode = inst.row->opcode};
   WaitLoops::Kind kind = WaitLoops::Kind::none;
-  const Checker::Pieces waited = waited_for(inst, record, kind);
+  const MemoryWaits::Pieces waited = waited_for(inst, record, kind);
   touch(inst, record);
-  if (!waited.empty()) checker_.waited(*this, issued_, waited, kind);
+  if (!waited.empty()) checker_.memory_waits().waited(*this, issued_, waited, kind);
 }
 
-Checker::Pieces CoreChecker::waited_for(const Issued& inst, Record& record, WaitLoops::Kind& kind) {
-  Checker::Pieces out;
+MemoryWaits::Pieces CoreChecker::waited_for(const Issued& inst, Record& record, WaitLoops::Kind& kind) {
+  MemoryWaits::Pieces out;
   for (const Access& a : inst.row->footprint(inst.args, inst.spr, spec_.arch)) {
     if (a.write || a.empty()) continue;
     each_piece(a, [&](u64 begin, u64 end) {
       if (a.buffer == BufId::GM) {
-        kind = checker_.waits(*code_, inst.pc, inst.pc);
+        kind = checker_.memory_waits().waits(*code_, inst.pc, inst.pc);
         record.polls = kind != WaitLoops::Kind::none;
         if (record.polls && kind != WaitLoops::Kind::poll) out.emplace_back(begin, end);
       } else {
         shadows_[index(a.buffer)]->latest_writes(begin, end, [&](u32 number, u64, u64) {
           if (!records_.holds(number) || records_[number].pipe != PipeId::MTE2) return;
           const Record& copy = records_[number];
-          const WaitLoops::Kind found = checker_.waits(*code_, inst.pc, copy.pc);
+          const WaitLoops::Kind found = checker_.memory_waits().waits(*code_, inst.pc, copy.pc);
           if (found == WaitLoops::Kind::none) return;
           kind = found;
-          for (const auto& piece : checker_.take_copy(copy))
+          for (const auto& piece : checker_.memory_waits().take_copy(copy))
             if (kind != WaitLoops::Kind::poll) out.push_back(piece);
         });
       }
@@ -185,7 +185,7 @@ void CoreChecker::failed(u32 pc, const Issued* inst, const Error& why) {
 void CoreChecker::ended() {
   cross_released();
   checker_.cross_rounds().ended({task_, block_, spec_.kind}, cross_waits_);
-  checker_.settle_copies(actor_);
+  checker_.memory_waits().settle_copies(actor_);
   if (waiting_ != 0) return;
   running_ = false;
   report_leftovers();
@@ -378,11 +378,11 @@ void CoreChecker::touch(const Issued& inst, Record record) {
   }
   check_buffers(inst, footprint, record);
   check_repeats(inst, footprint, record);
-  const Checker::Present now{.record = record,
-                             .clock = clocks_[index(record.pipe)],
-                             .inst = &inst,
-                             .number = records_.add(record),
-                             .before = worked_[index(record.pipe)]};
+  const Present now{.record = record,
+                    .clock = clocks_[index(record.pipe)],
+                    .inst = &inst,
+                    .number = records_.add(record),
+                    .before = worked_[index(record.pipe)]};
   worked_[index(record.pipe)] = record.position;
   if (gm) checker_.touch_gm(now, footprint);
   for (const Access& a : footprint) {
@@ -404,7 +404,7 @@ void CoreChecker::touch(const Issued& inst, Record record) {
   }
 }
 
-void CoreChecker::met(const Checker::Present& now, const Access& a, u32 other, bool was_write, u64 begin, u64 end) {
+void CoreChecker::met(const Present& now, const Access& a, u32 other, bool was_write, u64 begin, u64 end) {
   if (!records_.holds(other) || other == now.number) return;
   const Record& r = records_[other];
   if (checker_.ordered(r, was_write, now, a)) return;

@@ -80,9 +80,9 @@ class CoreChecker final : public Observer {
   void touch(const Issued& inst, Record record);
   // A load that the program waits for, from global memory or of what a copy has brought from there: what it has waited
   // for.
-  Checker::Pieces waited_for(const Issued& inst, Record& record, WaitLoops::Kind& kind);
+  MemoryWaits::Pieces waited_for(const Issued& inst, Record& record, WaitLoops::Kind& kind);
   void pass_unit_flags(const UnitFlagUse& unit, const Record& record);
-  void met(const Checker::Present& now, const Access& access, u32 other, bool was_write, u64 begin, u64 end);
+  void met(const Present& now, const Access& access, u32 other, bool was_write, u64 begin, u64 end);
   void check_buffers(const Issued& inst, const Footprint& footprint, const Record& record);
   void check_repeats(const Issued& inst, const Footprint& footprint, const Record& record);
   void raise(const Issued& inst, const Record& record);

@@ -19,7 +19,7 @@ struct Record {
   u16 opcode = 0;
   bool forwards = false;  // see Row::forwards
   bool atomic = false;    // its writes add up with other atomic ones in any order
-  bool polls = false;     // it reads what its program waits for, see Checker::await
+  bool polls = false;     // it reads what its program waits for, see MemoryWaits
 };
 
 // Records by number. Numbers grow for ever, so that shadow cells need no cleaning when older records are forgotten.
