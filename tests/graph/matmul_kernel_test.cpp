@@ -330,7 +330,7 @@ TEST_P(TypedMatmuls, Bytes) {
       for (const auto& [m, k, n] : *list) {
         if (joint() && (k % 32 != 0 || n % 16 != 0)) continue;
         SCOPED_TRACE(fmt::format("{} {} x {} x {}", info(type).name, m, k, n));
-        const auto product = [&, m = m, k = k, n = n](TypedNet& net, bool bias) {
+        const auto product = [&](TypedNet& net, bool bias) {
           std::vector<Value*> operands{net.input({m, k}, type), net.typed({n, k}, i8)};
           if (bias) operands.push_back(net.typed({n}, i32));
           return net.node("BatchMatMulV2", operands, {{"adj_x2", vinci::i64{1}}});
