@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kUnique = "-XXXXXX";     // as mkdtemp() wants it
 constexpr std::string_view kInside = "vinci-temp";  // by which a folder is known as one of these
 
-// Null: somebody uses it.
+// Null: another process uses it.
 std::unique_ptr<FolderLock> lock(const fs::path& folder) {
   try {
     return std::make_unique<FolderLock>(folder.string());

@@ -365,6 +365,22 @@ class CustomOps(unittest.TestCase):
         _, result = self.compile(model, "Twice", self.work / "twice.asc", "--check_nodes", code=4)
         self.assertIn("the operator Twice is known by its kernel alone", result.stderr)
 
+    def test_stores_of_the_scalar_unit_reach_the_tensor(self):
+        (self.work / "ones.asc").write_text("""
+            #include "kernel_operator.h"
+            constexpr uint32_t BLOCK_DIM = 1;
+            extern "C" __global__ __aicore__ void ones(GM_ADDR x, GM_ADDR y) {
+              AscendC::GlobalTensor<DTYPE_Y> to;
+              to.SetGlobalBuffer((__gm__ DTYPE_Y*)y);
+              for (uint32_t i = 0; i < custom_op::y::size; ++i) to.SetValue(i, (DTYPE_Y)1);
+            }""")
+        model = self.model("ones", [onnx.helper.make_node("Relu", ["x"], ["a"], name="first"),
+                                    onnx.helper.make_node("Ones", ["a"], ["y"], name="ones", domain="my")], [3, 50], "my")
+        out, _ = self.compile(model, "Ones", self.work / "ones.asc")
+        run = vinci("run", out / "ones.yaml", "--chip", "ascend-910b1", "-o", out / "run")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        numpy.testing.assert_array_equal(numpy.load(out / "run" / "y.npy"), numpy.ones((3, 50), numpy.float32))
+
     def test_says_what_is_wrong(self):
         kernel = EXAMPLES / "leaky_relu.asc"
         for op, file, text, code, message in (
@@ -377,6 +393,11 @@ class CustomOps(unittest.TestCase):
                  "the kernel k has 1 parameters; first (LeakyRelu) has 1 inputs and 1 outputs"),
                 ("LeakyRelu", "bad.asc", "extern \"C\" __global__ __aicore__ void k(GM_ADDR x, GM_ADDR y) { return z; }", 2,
                  "the kernel of first (LeakyRelu) does not compile for its shapes"),
+                ("LeakyRelu", "reads.asc", "extern \"C\" __global__ __aicore__ void k(GM_ADDR x, GM_ADDR y) {\n"
+                 "AscendC::GlobalTensor<half> t, u; t.SetGlobalBuffer((__gm__ half*)x); u.SetGlobalBuffer((__gm__ half*)y);\n"
+                 "u.SetValue(0, t.GetValue(1)); }", 4, "reads.asc:4: the scalar unit reads a tensor or a result here"),
+                ("LeakyRelu", "blocks.asc", "constexpr int BLOCK_DIM = -3;\n"
+                 "extern \"C\" __global__ __aicore__ void k(GM_ADDR x, GM_ADDR y) {}", 2, "BLOCK_DIM: 1 to 65535 blocks"),
                 ("LeakyRelu", "fault.asc", "extern \"C\" __global__ __aicore__ void k(GM_ADDR x, GM_ADDR y) "
                  "{ AscendC::GlobalTensor<half> t; t.SetGlobalBuffer((__gm__ half*)x); t.SetValue(1 << 20, half(1)); }", 2,
                  "the kernel of first (LeakyRelu) does not run")):

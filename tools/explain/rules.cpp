@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/insns/scalar.h"
+
 namespace vinci::explain {
 namespace {
 
@@ -64,14 +66,21 @@ std::optional<Advice> prefetch(const Facts& f) {
                 .gain = f.turns(times + 1)};
 }
 
+// Of a long run of accesses, a recording has the first ones; the others are the time of a `nop` and what they touch.
 std::optional<Advice> scalar_loop(const Facts& f) {
-  const auto loads = f.sites([](const models::SiteSums& s) { return s.pipe == PipeId::S && s.row != nullptr; });
-  if (loads.sum.count < 64 || f.share({CostKind::scalar_load}) < 0.1) return std::nullopt;
+  const auto touches = [](const models::SiteSums& s) {
+    return s.row != nullptr && s.row->opcode == isa::insn::TouchUbuf::opcode;
+  };
+  const auto loads =
+      f.sites([&](const models::SiteSums& s) { return s.pipe == PipeId::S && s.row != nullptr && !touches(s); });
+  const bool more = f.sites(touches).sum.count > 0;
+  const double accesses = more ? f.share({CostKind::scalar_load, CostKind::scalar}) : f.share({CostKind::scalar_load});
+  if ((loads.sum.count < 64 && !more) || loads.sum.count == 0 || accesses < (more ? 0.3 : 0.1)) return std::nullopt;
   // The loop goes with the accesses.
   const double share = f.share({CostKind::scalar_load, CostKind::scalar, CostKind::issue});
   return Advice{.rule = "scalar-access",
-                .found = fmt::format("the scalar unit reads or writes single elements {} times, most often at {}",
-                                     loads.sum.count, loads.place),
+                .found = fmt::format("the scalar unit reads or writes single elements {}{} times, most often at {}",
+                                     more ? "more than " : "", loads.sum.count, loads.place),
                 .todo =
                     "replace GetValue and SetValue in a loop by vector instructions (Duplicate, Gather, a "
                     "reduction, a copy)",

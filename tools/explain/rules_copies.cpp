@@ -50,7 +50,7 @@ std::optional<Advice> small_tiles(const Facts& f) {
   const auto small = f.sites([&](const SiteSums& s) {
     return is_copy(s) && (s.pipe == PipeId::MTE2) == in && s.bytes < kTile * s.count && s.bytes >= 512 * s.bursts;
   });
-  const auto all = f.sites(is_copy);
+  const auto all = f.sites([&](const SiteSums& s) { return is_copy(s) && (s.pipe == PipeId::MTE2) == in; });
   const double share = copies(f);
   if (small.sum.count < 8 * std::max<u64>(1, f.log.blocks_asked) || 2 * small.sum.cycles < all.sum.cycles ||
       share < 0.3)

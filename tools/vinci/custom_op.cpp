@@ -63,12 +63,10 @@ std::string without_comments(std::string_view text) {
   return out;
 }
 
-// The kernels of a file, without those in comments.
-std::vector<Signature> kernels_of(const std::string& text) {
+std::vector<Signature> kernels_of(const std::string& code) {
   static const std::regex kernel(
       R"((__global__\s+(__aicore__|\[aicore\])|(__aicore__|\[aicore\])\s+__global__)\s+void\s+(\w+)\s*\(([^)]*)\))"),
       name(R"((\w+)\s*$)");
-  const std::string code = without_comments(text);
   std::vector<Signature> out;
   for (std::sregex_iterator at(code.begin(), code.end(), kernel), end; at != end; ++at) {
     Signature& s = out.emplace_back(Signature{.kernel = (*at)[4], .parameters = {}});
@@ -148,9 +146,14 @@ CustomKernels::CustomKernels(const std::string& list) {
     if (equals == std::string::npos || equals == 0 || equals + 1 == part.size())
       fail_at(Fault::Input, std::string(kOption), "'{}' is no Operator=file", part);
     const std::string op = part.substr(0, equals), file = part.substr(equals + 1);
-    const std::vector<Signature> all = kernels_of(io::read_file(file, kMostSource));
+    const std::string code = without_comments(io::read_file(file, kMostSource));
+    const std::vector<Signature> all = kernels_of(code);
     const Signature& kernel = kernel_of(all, op, file);
-    const Source source{.file = fs::absolute(file).string(), .kernel = kernel.kernel, .parameters = kernel.parameters};
+    const Source source{.file = fs::absolute(file).string(),
+                        .kernel = kernel.kernel,
+                        .parameters = kernel.parameters,
+                        .has_blocks = code.find("BLOCK_DIM") != std::string::npos,
+                        .has_workspace = code.find("WORKSPACE_BYTES") != std::string::npos};
     if (!sources_.emplace(op, source).second) fail_at(Fault::Input, std::string(kOption), "{} is there twice", op);
   }
 }
@@ -206,9 +209,9 @@ std::shared_ptr<const graph::RecordedKernel> CustomKernels::record(const graph::
   // A program of its own around the kernel may be in the file.
   text += fmt::format(
       "#define main custom_op_unused_main\n#include \"{}\"\n#undef main\n"
-      "#ifndef BLOCK_DIM\n#define BLOCK_DIM custom_op::vector_cores\n#endif\n"
-      "#ifndef WORKSPACE_BYTES\n#define WORKSPACE_BYTES (16 << 20)\n#endif\n\n",
-      source.file);
+      "{}{}static_assert((BLOCK_DIM) >= 1 && (BLOCK_DIM) <= 65535, \"BLOCK_DIM: 1 to 65535 blocks\");\n\n",
+      source.file, source.has_blocks ? "" : "#define BLOCK_DIM custom_op::vector_cores\n",
+      source.has_workspace ? "" : "#define WORKSPACE_BYTES (16 << 20)\n");
   text += fmt::format(
       "int main() {{\n  aclInit(nullptr);\n  aclrtSetDevice(0);\n  aclrtStream stream;\n  aclrtCreateStream(&stream);\n"
       "  void* memory[{0}];\n  constexpr size_t bytes[{0}] = {{{1}}};\n  for (int i = 0; i < {0}; ++i)\n"
@@ -225,8 +228,10 @@ std::shared_ptr<const graph::RecordedKernel> CustomKernels::record(const graph::
   io::write_file_atomically(stem + ".yaml", config::write_chip(chip));
   const auto step = [&](std::vector<std::string> words, std::string_view what) {
     words.insert(words.begin(), {"env", "VINCI_VERBOSE=0", tool});
-    if (io::run_program(std::move(words), io::Stdout::to_stderr) != 0)
-      fail_at(Fault::Input, source.file, "the kernel of {} ({}) {}", node.name, op, what);
+    constexpr int kUnsupported = 4;  // the exit code
+    if (const int code = io::run_program(std::move(words), io::Stdout::to_stderr); code != 0)
+      fail_at(code == kUnsupported ? Fault::Unsupported : Fault::Input, source.file, "the kernel of {} ({}) {}",
+              node.name, op, what);
   };
   step({"cc", stem + ".asc", "-o", stem, std::string(arch_option(chip)),
         "-I" + fs::path(source.file).parent_path().string()},

@@ -28,6 +28,7 @@ class CustomKernels {
   struct Source {
     std::string file, kernel;
     std::vector<std::string> parameters;
+    bool has_blocks = false, has_workspace = false;  // it says BLOCK_DIM, WORKSPACE_BYTES
   };
 
   std::map<std::string, Source, std::less<>> sources_;                            // by operator

@@ -160,6 +160,17 @@ std::string elements(std::string_view access, u64 count) {
   t.load(0, 0, 1, 1024).hand_over("MTE2", "S").line("mov X1, 0").line("loop:").line("{}", access);
   return t.line("add X1, X1, 4").line("blt X1, {}, loop", 4 * count).end();
 }
+// Eight tiles as a recording has them whose elements are added up one by one.
+std::string left_out() {
+  Text t;
+  for (int tile = 0; tile < 8; ++tile) {
+    t.load(0, 0, 1, 128).hand_over("MTE2", "S");
+    for (int i = 0; i < 32; ++i)
+      t.line("ld_ubuf.b16 X3, {}, 0", 2 * i);
+    t.line("touch_ubuf 64, 4032, 0").line("nop 22000, 2000").vadd(0, 0, 0, 1).hand_over("V", "MTE2");
+  }
+  return t.end();
+}
 std::string at_once() { return Text().load(0, 0, 1, 1024).hand_over("MTE2", "V").vadd(0, 0, 128 << 10, 64).end(); }
 
 std::string small_instructions(u64 count, u64 repeats) {
@@ -195,6 +206,19 @@ std::string tiles(u64 count, u64 blocks) {
   for (u64 i = 0; i < count; ++i)
     t.load(0, i * blocks * 32, 1, blocks).hand_over("MTE2", "V").vadd(128 << 10, 0, 0, 1).hand_over("V", "MTE2");
   return t.end();
+}
+
+// Each tile is loaded and stored, in two parts of UB.
+std::string tiles_in_and_out(u64 count, u64 blocks) {
+  Text t;
+  t.set("MTE3", "MTE2", 0).set("MTE3", "MTE2", 1);
+  for (u64 i = 0; i < count; ++i) {
+    const u64 part = i % 2, at = part * (64 << 10);
+    t.wait("MTE3", "MTE2", part).load(at, i * blocks * 32, 1, blocks).hand_over("MTE2", "V", part);
+    t.vadd(at, at, at, 1).hand_over("V", "MTE3", part).store((32 << 20) + i * blocks * 32, at, blocks);
+    t.set("MTE3", "MTE2", part);
+  }
+  return t.wait("MTE3", "MTE2", 0).wait("MTE3", "MTE2", 1).end();
 }
 
 std::string same_lines(u64 apart) {
@@ -268,12 +292,14 @@ std::vector<Plant> plants() {
       {"copy behind a long reduction", "prefetch", reduction(false, 6), reduction(true, 6)},
       {"GetValue in a loop", "scalar-access", elements("ld_ubuf.b32 X3, X1, 0", 2000), at_once()},
       {"SetValue in a loop", "scalar-access", elements("st_ubuf.b32 X3, X1, 0", 2000), at_once()},
+      {"GetValue in a long loop, recorded", "scalar-access", left_out(), at_once()},
       {"vectors of a repeat", "small-instructions", small_instructions(512, 1), small_instructions(4, 128)},
       {"two sources in one bank group", "bank-conflicts", operands(0, 64 << 10), operands(0, (64 << 10) + 256)},
       {"a stride of 16 blocks", "bank-conflicts", operands(0, (64 << 10) + 256, 16), operands(0, (64 << 10) + 256)},
       {"rows of 64 B", "short-bursts", rows(512, 2, 30), rows(1, 1024, 0)},
       {"stored rows of 32 B", "short-bursts", stored_rows(512, 1, 31), stored_rows(1, 512, 0)},
       {"tiles of 1 KiB", "tile-too-small", tiles(128, 32), tiles(4, 1024)},
+      {"tiles of 1 KiB in and out", "tile-too-small", tiles_in_and_out(128, 32), tiles_in_and_out(4, 1024)},
       {"one line for all blocks", "same-address", same_lines(0), same_lines(65536 + 512), 48, 48},
       {"one tile of L0C", "fixpipe", through_fixpipe(1, 24), through_fixpipe(2, 24), 1, 1, CoreKind::cube},
       {"barriers of all pipes", "barriers", ordered(true), ordered(false)},

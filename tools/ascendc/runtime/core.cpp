@@ -137,6 +137,8 @@ void Core::pay(Place place) {
   }
   touched_.clear();
   static const isa::Row& nop = row("nop");
+  // A loop of accesses that were left out takes its time at its own line.
+  if (const auto loop = std::exchange(loop_, std::nullopt)) place = *loop;
   constexpr u64 kMost = ~u32{0};  // of one nop
   u64 counted = take_counted();
   u64 cycles = std::exchange(owed_, 0) + counted;
@@ -192,6 +194,7 @@ bool Core::access(Memory memory, u64 address, unsigned bytes, bool write, u64 va
     left_out_ = left_out_ || write;
     if (ub) touch(address, bytes, write, place);
     charge(api_costs().access);
+    loop_ = place;
     return false;
   }
   ++accesses_;

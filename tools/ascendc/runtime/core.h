@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -121,6 +122,7 @@ class Core {
   bool found_again_ = false;                       // the latest has found what it had found before
   u32 waits_ = 0;                       // loads of UB in a row that the program waits for and that found the same
   std::unordered_map<u64, u64> known_;  // what loads from global memory have found since the core moved on, by address
+  std::optional<Place> loop_;           // the latest access since the last charge that is not in the recording
   bool polling_ = false, left_out_ = false, stirred_ = false, looks_ = false, rereads_several_ = false;
   Place poll_{nullptr, 0};
 };

@@ -149,7 +149,7 @@ class Importer {
     return made->outputs();
   }
 
-  // An operator with a kernel of the user, around what the operator stands for.
+  // An operator with a kernel of the user, around the nodes that the operator is without it.
   std::vector<Value*> make_custom(const ModelNode& node, Scope& scope, const std::vector<Value*>& inputs) {
     Node* const made = scope.graph().add_node(kCustomOp, node.name, {}, std::max<usize>(node.outputs.size(), 1));
     made->attributes = node.attributes;

@@ -27,7 +27,7 @@ class Node;
 inline constexpr std::string_view kBins = "_ascend_mbatch";
 
 // The type of a node that a kernel of the user computes (--custom_op). Its attributes are those of the model's node,
-// with the operator as `op`; the body is what the operator stands for, where it is known.
+// with the operator as `op`; the body has the nodes that the operator is without that kernel, where it is known.
 inline constexpr std::string_view kCustomOp = "CustomOp";
 
 using Attribute =
