@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,14 +22,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 def find_tool():
     here = pathlib.Path(__file__).resolve()
-    return os.environ.get("VINCI", str(here.parents[2] / "build/release/tools/vinci/vinci"))
+    built = here.parents[2] / "build/release/tools/vinci/vinci"
+    return os.environ.get("VINCI") or (str(built) if built.exists() else shutil.which("vinci") or "vinci")
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("source", help="a program in Ascend C")
     parser.add_argument("--macro", action="append", default=[], metavar="NAME=VALUE,VALUE...", help="a choice of the build")
-    parser.add_argument("--vinci", default=find_tool(), help="the tool; if not given, $VINCI, or the build of these sources")
+    parser.add_argument("--vinci", default=find_tool(), help="the tool; if not given, $VINCI, the build of these sources, or that in PATH")
     parser.add_argument("--chip", default="", help="a chip, if not that of --npu-arch")
     parser.add_argument("--cflags", default="", help="more options for vinci cc")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time")

@@ -136,7 +136,7 @@ void add_sweep(CLI::App& app) {
   sub->footer(
       "Points that sweep.db has already are not simulated again, so the same command goes on after an interruption.\n"
       "Exit code 0 if all points were simulated, 1 if one failed. Errors as everywhere.\n"
-      "Example: vinci sweep examples/sweep/l2.yaml --jobs 4");
+      "Example: vinci sweep examples/sweep/buffers.yaml --jobs 4");
   sub->callback([o] { sweep_points(*o); });
 }
 
