@@ -18,7 +18,7 @@ Visit align_product(Graph& graph, Node& node, const Target& target) {
   const auto missing = [](i64 extent, i64 block) { return align_up(extent, block) - extent; };
   const i64 depth = missing(b->shape[depth_at], c0_of(a->type)), columns = missing(b->shape[columns_at], kC0);
   if (depth == 0 && columns == 0) return Visit::none;
-  if (bias != nullptr && bias->shape.rank() != 1) return Visit::matched;
+  if (bias != nullptr && bias->shape.rank() != 1) return Visit::refused({&node}, "the bias is no vector");
   const i64 wanted = b->shape[columns_at];
   Maker make(graph, node);
   Value* const softmax =

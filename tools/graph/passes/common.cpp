@@ -75,7 +75,10 @@ Effect eliminate_common_subexpressions(Graph& graph) {
     bool named = false;  // an output of the network keeps its own value
     for (const Value* const v : node->outputs())
       named = named || graph.is_output(v);
-    if (named) continue;
+    if (named) {
+      effect.refuse(*node, "an output of the network has a value of its own");
+      continue;
+    }
     ++effect.changes;
     for (usize i = 0; i < node->outputs().size(); ++i)
       graph.replace(node->output(i), twin->output(i));

@@ -27,7 +27,8 @@ const Graph* chosen(const Node& node) {
 Visit remove_condition(Graph& graph, Node& node) {
   if (!node.branches()) return Visit::none;
   const Graph* const body = chosen(node);
-  if (body == nullptr || node.has(kBins)) return Visit::matched;
+  if (body == nullptr) return Visit::refused({&node}, "the condition is no constant");
+  if (node.has(kBins)) return Visit::refused({&node}, "its branches are bins");
   std::unordered_map<const Value*, Value*> to{{nullptr, nullptr}};
   for (usize i = 0; i < body->inputs.size(); ++i)
     to[body->inputs[i]] = node.input(i + 1);
@@ -66,7 +67,8 @@ Visit remove_condition(Graph& graph, Node& node) {
 
 Visit convert_condition(Graph& graph, Node& node) {
   if (!node.branches() || node.input(0)->type == DataType::i32 || node.input(0)->constant) return Visit::none;
-  if (!node.input(0)->shape.known() || node.input(0)->shape.elements() != 1) return Visit::matched;
+  if (!node.input(0)->shape.known() || node.input(0)->shape.elements() != 1)
+    return Visit::refused({&node}, "the condition is not one element");
   Node* const made = graph.add_node("Cast", node.name + "/condition", {node.input(0)}, 1, &node);
   made->attributes["to"] = static_cast<i64>(enum_index(DataType::i32));
   infer(*made);

@@ -42,7 +42,9 @@ Visit widen_map(Graph& graph, Node& node, const Target& target) {
     return Visit::none;
   const Shape& in = node.input(0)->shape;
   if (!in.known() || in.rank() != 3) return Visit::none;
-  if (node.outputs().size() != 1 || node.has("output_shape") || node.has("output_padding")) return Visit::matched;
+  if (node.outputs().size() != 1) return Visit::refused({&node}, "it has several outputs");
+  if (node.has("output_shape") || node.has("output_padding"))
+    return Visit::refused({&node}, "it says the extents of its output");
   Maker make(graph, node);
   const auto wide = [&](Value* v) {
     const Dims dims{v->shape[0], v->shape[1], 1, v->shape[2]};
@@ -67,13 +69,14 @@ Visit unroll_window(Graph& graph, Node& node, const Target& target) {
   const Window w = window_of(node, {in[2], in[3]}, {shape[2], shape[3]});
   bool far = false, outside = false;
   for (usize a = 0; a < 2; ++a) {
-    if (w.pad_begin[a] < 0 || w.pad_end[a] < 0) return Visit::matched;
+    if (w.pad_begin[a] < 0 || w.pad_end[a] < 0) return Visit::refused({&node}, "its padding is negative");
     far = far || w.dilation[a] > kMost;
     for (const i64 pad : {w.pad_begin[a], w.pad_end[a]})
       outside = outside || pad > kMost || (pad != 0 && pad >= w.span(a));
   }
   if (!far && !outside) return Visit::none;
-  if (far && (node.integer("group", 1) != 1 || !node.input(1)->constant)) return Visit::matched;
+  if (far && node.integer("group", 1) != 1) return Visit::refused({&node}, "it has groups");
+  if (far && !node.input(1)->constant) return Visit::refused({&node}, "the weights are no constant");
   Maker make(graph, node);
   Value* x = node.input(0);
   for (const usize axis : {usize{2}, usize{3}}) {
@@ -126,7 +129,7 @@ Visit unroll_window(Graph& graph, Node& node, const Target& target) {
 Visit regroup_convolution(Graph& graph, Node& node, const Target& target) {
   if (target.chip == nullptr || node.type != "Conv2D" || node.integer("group", 1) == 1) return Visit::none;
   const Shape& shape = node.input(1)->shape;
-  if (!node.input(1)->constant || !shape.known()) return Visit::matched;
+  if (!node.input(1)->constant || !shape.known()) return Visit::refused({&node}, "the weights are no constant");
   const i64 groups = node.integer("group"), channels = shape[1], filters = shape[0] / groups;
   const DataType type = node.input(0)->type;
   i64 together = std::lcm(least_common_multiple_with_block(channels, c0_of(type)),

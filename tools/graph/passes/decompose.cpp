@@ -205,11 +205,11 @@ Visit decompose(Graph& graph, Node& node, const Target& target) {
   if (!resize && at == kDecompositions.end()) return Visit::none;
   for (const auto* const list : {&node.inputs(), &node.outputs()}) {
     for (const Value* const v : *list) {
-      if (v != nullptr && !v->shape.known()) return Visit::matched;
+      if (v != nullptr && !v->shape.known()) return Visit::refused({&node}, "an extent is not known");
     }
   }
   const bool done = resize ? decompose_resize(graph, node, target) : at->rewrite(graph, node);
-  return done ? Visit::gone : Visit::matched;
+  return done ? Visit::gone : Visit::matched;  // most of these nodes have a kernel as they are
 }
 
 }  // namespace vinci::graph

@@ -10,12 +10,11 @@
 namespace vinci::graph {
 namespace {
 
-// A convolution with constant weights whose result only `node` uses.
-Node* constant_conv(const Graph& graph, const Value* value, const Node& node) {
-  Node* const conv = producer(value, "Conv2D");
-  if (conv == nullptr || graph.sole_user(value) != &node) return nullptr;
-  const bool bias = conv->input(2) == nullptr || conv->input(2)->constant;
-  return conv->input(1)->constant && bias ? conv : nullptr;
+// Why weights and bias of a convolution cannot take over what `node` does with its result; "" where they can.
+std::string keeps_weights(const Graph& graph, const Node& conv, const Node& node) {
+  if (std::string reason = other_use(graph, conv.output(), node); !reason.empty()) return reason;
+  if (!conv.input(1)->constant) return "the weights are no constant";
+  return conv.input(2) == nullptr || conv.input(2)->constant ? "" : "the bias is no constant";
 }
 
 // The values of a constant for each of `channels` channels of a result of `rank` axes; nothing if it varies elsewhere.
@@ -30,8 +29,8 @@ std::optional<std::vector<double>> by_channel(const Value* value, u64 channels, 
 }
 
 // The convolution with scale and offset of each output channel taken into weights and bias, in place of `node`.
-void scale_conv(Graph& graph, Node& conv, Node& node, const std::vector<double>& scale,
-                const std::vector<double>& offset) {
+Visit scale_conv(Graph& graph, Node& conv, Node& node, const std::vector<double>& scale,
+                 const std::vector<double>& offset) {
   Array weights = conv.input(1)->constant->array();
   const u64 channels = static_cast<u64>(weights.dims[0]), each = weights.size() / channels;
   for (u64 i = 0; i < weights.size(); ++i)
@@ -47,21 +46,27 @@ void scale_conv(Graph& graph, Node& conv, Node& node, const std::vector<double>&
                                      graph.add_constant(conv.name + "/bias", Tensor(bias))},
                                     1, &node);
   made->attributes = conv.attributes;
+  Join join = join_before(graph, node, {});
   take_place(graph, *made, {&conv, &node}, node.output());
   Node* const old = &conv;
   graph.erase(&node);
   erase_unused(graph, old);
+  return {Visit::gone, std::move(join)};
 }
 
 struct ScaleOffset {
   std::vector<double> scale, offset;
 };
-// y = x * scale + offset of a BatchNorm whose operands are constants.
-std::optional<ScaleOffset> inference_form(const Node& node) {
-  if (node.type != "BatchNorm" || node.integer("training_mode") != 0) return std::nullopt;
+// Why a BatchNorm is no y = x * scale + offset; "" where it is.
+std::string depends_on_data(const Node& node) {
+  if (node.integer("training_mode") != 0) return "the normalisation is one of training";
   for (usize i = 1; i <= 4; ++i) {
-    if (node.input(i) == nullptr || !node.input(i)->constant) return std::nullopt;
+    if (node.input(i) == nullptr || !node.input(i)->constant) return "an operand of the normalisation is no constant";
   }
+  return "";
+}
+// The scale and the offset, where it is.
+ScaleOffset inference_form(const Node& node) {
   const auto list = [&](usize i) { return node.input(i)->constant->array().values; };
   const std::vector<double> gamma = list(1), beta = list(2), mean = list(3), variance = list(4);
   ScaleOffset out;
@@ -80,36 +85,40 @@ Visit fuse_conv_bias(Graph& graph, Node& node) {
     Node* const conv = producer(node.input(i), "Conv2D");
     if (conv == nullptr) continue;
     const Shape& out = node.output()->shape;
-    if (constant_conv(graph, node.input(i), node) == nullptr || !out.ranked() || out != node.input(i)->shape)
-      return Visit::matched;
+    if (std::string reason = keeps_weights(graph, *conv, node); !reason.empty())
+      return Visit::refused({conv, &node}, std::move(reason));
+    if (!out.ranked() || out != node.input(i)->shape)
+      return Visit::refused({conv, &node}, "the sum has another shape than the map");
     const u64 channels = static_cast<u64>(conv->input(1)->shape[0]);
     const auto offset = by_channel(node.input(1 - i), channels, out.rank());
-    if (!offset) return Visit::matched;
-    scale_conv(graph, *conv, node, std::vector<double>(channels, 1), *offset);
-    return Visit::gone;
+    if (!offset)
+      return Visit::refused({conv, &node}, "the other operand is no constant with a number for each channel");
+    return scale_conv(graph, *conv, node, std::vector<double>(channels, 1), *offset);
   }
   return Visit::none;
 }
 
 Visit fuse_conv_batchnorm(Graph& graph, Node& node) {
-  if (node.type != "BatchNorm" || producer(node.input(0), "Conv2D") == nullptr) return Visit::none;
-  Node* const conv = constant_conv(graph, node.input(0), node);
-  const auto form = inference_form(node);
-  if (conv == nullptr || !form) return Visit::matched;
-  scale_conv(graph, *conv, node, form->scale, form->offset);
-  return Visit::gone;
+  Node* const conv = producer(node.input(0), "Conv2D");
+  if (node.type != "BatchNorm" || conv == nullptr) return Visit::none;
+  std::string reason = keeps_weights(graph, *conv, node);
+  if (reason.empty()) reason = depends_on_data(node);
+  if (!reason.empty()) return Visit::refused({conv, &node}, std::move(reason));
+  const ScaleOffset form = inference_form(node);
+  return scale_conv(graph, *conv, node, form.scale, form.offset);
 }
 
 Visit infer_batchnorm(Graph& graph, Node& node) {
   if (node.type != "BatchNorm") return Visit::none;
-  const auto form = inference_form(node);
+  if (std::string reason = depends_on_data(node); !reason.empty()) return Visit::refused({&node}, std::move(reason));
   const Shape& shape = node.output()->shape;
-  if (!form || !shape.ranked() || shape.rank() < 2) return Visit::matched;
+  if (!shape.ranked() || shape.rank() < 2) return Visit::refused({&node}, "no axis of channels is known");
+  const ScaleOffset form = inference_form(node);
   const DataType type = node.output()->type;
   Dims dims(shape.rank() - 1, 1);
-  dims[0] = std::ssize(form->scale);
-  Value* const scale = graph.add_constant(node.name + "/scale", Tensor(Array(type, dims, form->scale)));
-  Value* const offset = graph.add_constant(node.name + "/offset", Tensor(Array(type, dims, form->offset)));
+  dims[0] = std::ssize(form.scale);
+  Value* const scale = graph.add_constant(node.name + "/scale", Tensor(Array(type, dims, form.scale)));
+  Value* const offset = graph.add_constant(node.name + "/offset", Tensor(Array(type, dims, form.offset)));
   Node* const product = graph.add_node("Mul", node.name + "/scaled", {node.input(0), scale}, 1, &node);
   product->origins = node.origins;
   infer(*product);
@@ -123,7 +132,7 @@ Visit reduce_global_pool(Graph& graph, Node& node) {
   const bool mean = node.type == "GlobalAveragePool";
   if (!mean && node.type != "GlobalMaxPool") return Visit::none;
   const Shape& in = node.input(0)->shape;
-  if (!in.ranked()) return Visit::matched;
+  if (!in.ranked()) return Visit::refused({&node}, "the rank is not known");
   Array axes(DataType::i64, {std::ssize(in.dims()) - 2});
   for (usize i = 0; i < axes.size(); ++i)
     axes.values[i] = static_cast<double>(i + 2);

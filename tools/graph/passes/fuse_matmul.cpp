@@ -101,16 +101,23 @@ Visit fuse_matmul_bias(Graph& graph, Node& node) {
     if (product == nullptr) continue;
     Value* const bias = node.input(1 - i);
     const Shape& out = node.output()->shape;
-    const bool fits = bias->constant && bias->shape.rank() == 1 && out.ranked() && out.rank() > 0 &&
-                      bias->shape[0] == out[out.rank() - 1] && bias->shape[0] > 1 && out == product->output()->shape;
-    if (!fits || product->inputs().size() > 2 || graph.sole_user(product->output()) != &node) return Visit::matched;
+    const auto refused = [&](std::string reason) { return Visit::refused({product, &node}, std::move(reason)); };
+    if (!bias->constant) return refused("the other operand is no constant");
+    if (bias->shape.rank() != 1 || bias->shape[0] == 1 || !out.ranked() || out.rank() == 0 ||
+        bias->shape[0] != out[out.rank() - 1])
+      return refused("the other operand is no vector with a number for each column");
+    if (out != product->output()->shape) return refused("the sum has another shape than the product");
+    if (product->inputs().size() > 2) return refused("the product has a bias already");
+    if (std::string reason = other_use(graph, product->output(), node); !reason.empty())
+      return refused(std::move(reason));
     Node* const made =
         graph.add_node("BatchMatMulV2", product->name, {product->input(0), product->input(1), bias}, 1, &node);
     made->attributes = product->attributes;
+    Join join = join_before(graph, node, {});
     take_place(graph, *made, {product, &node}, node.output());
     graph.erase(&node);
     erase_unused(graph, product);
-    return Visit::gone;
+    return {Visit::gone, std::move(join)};
   }
   return Visit::none;
 }
@@ -124,7 +131,9 @@ Visit fuse_transpose_matmul(Graph& graph, Node& node) {
   std::vector<i64> perm = transpose->integers("perm");
   const auto rank = std::ssize(perm);
   if (rank < 2 || perm[static_cast<usize>(rank - 2)] != rank - 1) return Visit::none;
-  if (graph.sole_user(transpose->output()) != &node) return Visit::matched;
+  if (std::string reason = other_use(graph, transpose->output(), node); !reason.empty())
+    return Visit::refused({transpose, &node}, std::move(reason));
+  Visit done = Visit::changed;
   std::swap(perm[static_cast<usize>(rank - 2)], perm[static_cast<usize>(rank - 1)]);
   Value* operand = transpose->input(0);
   if (!std::ranges::is_sorted(perm)) {
@@ -134,12 +143,13 @@ Visit fuse_transpose_matmul(Graph& graph, Node& node) {
     infer(*rest);
     operand = rest->output();
   } else {
+    done.join = join_of(graph, {transpose, &node});
     node.origins.insert(node.origins.end(), transpose->origins.begin(), transpose->origins.end());
   }
   node.set_input(1, operand);
   node.attributes["adj_x2"] = i64{node.integer("adj_x2") == 0};
   graph.erase(transpose);
-  return Visit::changed;
+  return done;
 }
 
 // A joint core copies whole blocks of 32 B. Rows of a product that would end inside one get columns of zeros as
@@ -153,7 +163,8 @@ Visit align_columns(Graph& graph, Node& node, const Target& target) {
   const bool by_rows = node.integer("adj_x2") != 0;  // the weights of a column are a row
   const auto columns = static_cast<u64>(weights->shape[by_rows ? 0 : 1]), wide = align_up(columns, kC0);
   if (wide == columns) return Visit::none;
-  if (node.output()->shape.rank() != 2 || (bias != nullptr && !bias->constant)) return Visit::matched;
+  if (node.output()->shape.rank() != 2) return Visit::refused({&node}, "the product is no single matrix");
+  if (bias != nullptr && !bias->constant) return Visit::refused({&node}, "the bias is no constant");
   const auto widened = [&](const Value* v, usize axis) {
     Dims dims = v->shape.dims();
     dims[axis] = static_cast<i64>(wide);
@@ -193,9 +204,11 @@ Visit full_connection(Graph& graph, Node& node) {
   if (flat == nullptr || !weights->constant || weights->shape.rank() != 2) return Visit::none;
   Value* const map = flat->input(0);
   const Shape &in = map->shape, &rows = flat->output()->shape;
-  // Each image would read all weights.
-  const bool whole = in.known() && in.rank() == 4 && in[0] == 1 && rows.known() && rows.rank() == 2 && rows[0] == in[0];
-  if (!whole || (node.input(2) != nullptr && !node.input(2)->constant)) return Visit::matched;
+  const auto refused = [&](std::string reason) { return Visit::refused({flat, &node}, std::move(reason)); };
+  if (!in.known() || in.rank() != 4) return refused("what is flattened is no map of known extents");
+  if (in[0] != 1) return refused("each of several images would read all weights");
+  if (!rows.known() || rows.rank() != 2 || rows[0] != 1) return refused("the map does not become one row");
+  if (node.input(2) != nullptr && !node.input(2)->constant) return refused("the bias is no constant");
   const i64 filters = weights->shape[1];
   const Tensor each = transposed_matrix(*weights->constant);
   const Tensor kernel(weights->type, {filters, in[1], in[2], in[3]}, {each.bytes().begin(), each.bytes().end()});

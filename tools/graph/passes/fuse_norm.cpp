@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
 #include <numbers>
 
 #include "tools/graph/ops/op.h"
@@ -81,14 +82,21 @@ Visit fuse_layer_norm(Graph& graph, Node& node) {
   if (x == nullptr || sum == nullptr) return Visit::none;
   const auto epsilon = scalar_operand(*sum);
   Node* const mean = epsilon ? producer(epsilon->value, "ReduceMean") : nullptr;
-  const auto axis = mean_over_last(mean);
-  if (!axis || mean_over_last(producer(sub->input(1), "ReduceMean")) != axis) return Visit::none;
+  if (mean == nullptr) return Visit::none;
   const Node* const power = mean->input(0)->producer();
   const bool square = power != nullptr &&
                       ((power->type == "Pow" && scalar_is(power->input(1), 2)) ||
                        (power->type == "Mul" && power->input(0) == power->input(1))) &&
                       centred(producer(power->input(0), "Sub")) == x;
   if (!square) return Visit::none;
+  // The nodes behind the RealDiv would say the same.
+  const auto refused = [&](std::string reason) {
+    return &node == &divide ? Visit::refused({&node}, std::move(reason)) : Visit(Visit::none);
+  };
+  const auto axis = mean_over_last(mean);
+  if (!axis) return refused("its means are not over the last axes, which stay with the extent 1");
+  if (mean_over_last(producer(sub->input(1), "ReduceMean")) != axis)
+    return refused("its means are over different axes");
   // Mul and Add behind it are visited later: they find LayerNorm's pattern again and take all of it.
   Node* user = nullptr;
   if (&node == &divide && affine_operand(graph, node.output(), "Mul", *axis, user) != nullptr) return Visit::none;
@@ -98,7 +106,10 @@ Visit fuse_layer_norm(Graph& graph, Node& node) {
     if (operand != nullptr && operand->shape.dims() != tail) return Visit::none;
   }
   for (const Node* const part : parts) {
-    if (part != &node && graph.sole_user(part->output()) == nullptr) return Visit::matched;
+    if (part == &node) continue;
+    const Value* const between = part->output();
+    std::string reason = other_use(graph, between, between->uses().empty() ? node : *between->uses()[0].node);
+    if (!reason.empty()) return Visit::refused({part, &node}, std::move(reason));
   }
   Node* const made = graph.add_node("LayerNorm", divide.name, {x}, 1, &node);
   if (gamma == nullptr && beta != nullptr)
@@ -107,11 +118,12 @@ Visit fuse_layer_norm(Graph& graph, Node& node) {
   if (gamma != nullptr) made->add_input(gamma);
   if (beta != nullptr) made->add_input(beta);
   made->attributes = {{"axis", *axis}, {"epsilon", epsilon->scalar}};
+  Join join = join_before(graph, node, {});
   take_place(graph, *made, {&node}, node.output());
   for (usize i = 1; i < parts.size(); ++i)
     made->origins.insert(made->origins.end(), parts[i]->origins.begin(), parts[i]->origins.end());
   erase_unused(graph, &node);
-  return Visit::gone;
+  return {Visit::gone, std::move(join)};
 }
 
 // x * (1 + erf(x / sqrt 2)) / 2, with the factors in any order.
@@ -119,7 +131,7 @@ Visit fuse_gelu(Graph& graph, Node& node) {
   if (node.type != "Mul") return Visit::none;
   // All factors of the product: one 1/2, x, and 1 + erf(...).
   std::vector<Value*> factors;
-  std::vector<Node*> parts{&node};
+  Node* shared = nullptr;  // a product of two of them that others use
   bool half = false;
   const auto take = [&](const Node& product) {
     for (Value* const v : product.inputs()) {
@@ -131,13 +143,18 @@ Visit fuse_gelu(Graph& graph, Node& node) {
     }
   };
   take(node);
-  for (usize i = 0; i < factors.size() && factors.size() < 3; ++i) {
-    Node* const inner = producer(factors[i], "Mul");
-    if (inner == nullptr || graph.sole_user(factors[i]) != &node) continue;
-    factors.erase(factors.begin() + static_cast<std::ptrdiff_t>(i));
-    parts.push_back(inner);
+  std::vector<Node*> products;
+  for (Value* const v : factors) {
+    if (Node* const inner = producer(v, "Mul"); inner != nullptr) products.push_back(inner);
+  }
+  // One that only this product uses, if there is one.
+  const auto apart = [&](const Node* n) { return !other_use(graph, n->output(), node).empty(); };
+  std::ranges::stable_sort(products, {}, apart);
+  if (!products.empty()) {
+    Node* const inner = products.front();
+    if (apart(inner)) shared = inner;
+    factors.erase(std::ranges::find(factors, inner->output()));
     take(*inner);
-    break;
   }
   if (!half || factors.size() != 2) return Visit::none;
   for (const usize i : {usize{0}, usize{1}}) {
@@ -154,10 +171,12 @@ Visit fuse_gelu(Graph& graph, Node& node) {
     const bool multiplied = scaled->type == "Mul" && factor && factor->value == x &&
                             std::abs(factor->scalar - 1 / std::numbers::sqrt2) < 1e-3;
     if (!divided && !multiplied) continue;
+    if (shared != nullptr) return Visit::refused({shared, &node}, other_use(graph, shared->output(), node));
     Node* const made = graph.add_node("Gelu", node.name, {x}, 1, &node);
+    Join join = join_before(graph, node, {});
     take_place(graph, *made, {&node, sum, erf, scaled}, node.output());
     erase_unused(graph, &node);
-    return Visit::gone;
+    return {Visit::gone, std::move(join)};
   }
   return Visit::none;
 }
@@ -166,7 +185,9 @@ Visit divide_by_constant(Graph& graph, Node& node) {
   if (node.type != "RealDiv" || !is_float(node.output()->type)) return Visit::none;
   const auto divisor = scalar(node.input(1));
   if (!divisor) return Visit::none;
-  if (*divisor == 0 || node.input(1)->shape.rank() > node.input(0)->shape.rank()) return Visit::matched;
+  if (*divisor == 0) return Visit::refused({&node}, "it divides by zero");
+  if (node.input(1)->shape.rank() > node.input(0)->shape.rank())
+    return Visit::refused({&node}, "the divisor has more axes than the dividend");
   Value* const factor = graph.add_constant(
       node.name + "/factor", Tensor(Array(node.input(1)->type, node.input(1)->shape.dims(), {1 / *divisor})));
   Node* const made = graph.add_node("Mul", node.name, {node.input(0), factor}, 1, &node);

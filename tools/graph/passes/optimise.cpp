@@ -90,6 +90,7 @@ Target in_branch(Target target) {
 // node before the node itself.
 void walk(Graph& graph, std::span<PassRecord> group, const Target& target) {
   usize left = kMaxVisits * (graph.size() + kMaxInserted);
+  std::vector<Effect> effects(group.size());
   for (auto at = graph.nodes().begin(); at != graph.nodes().end();) {
     if (left-- == 0) fail(Fault::Internal, "graph {}: passes change the same nodes again and again", graph.name);
     // A visit erases its node and nodes in front of it; those behind stay.
@@ -102,19 +103,19 @@ void walk(Graph& graph, std::span<PassRecord> group, const Target& target) {
         walk(*body, group, in_branch(target));
     }
     bool again = false;
-    for (PassRecord& record : group) {
-      const Pass& pass = *record.pass;
-      const Visit done = pass.node != nullptr ? pass.node(graph, node) : pass.node_for(graph, node, target);
-      if (done == Visit::none) continue;
-      ++record.effect.matches;
-      if (done != Visit::matched) ++record.effect.changes;
-      if (done != Visit::gone) continue;
-      again = true;
-      break;
+    for (usize i = 0; i < group.size() && !again; ++i) {
+      const Pass& pass = *group[i].pass;
+      Visit done = pass.node != nullptr ? pass.node(graph, node) : pass.node_for(graph, node, target);
+      again = done == Visit::gone;
+      effects[i].add(std::move(done));
     }
     while (again && next != graph.nodes().begin() && (*std::prev(next))->id() >= first_new)
       --next;
     at = next;
+  }
+  for (usize i = 0; i < group.size(); ++i) {
+    effects[i].settle();
+    group[i].effect += effects[i];
   }
 }
 
@@ -127,6 +128,41 @@ Effect whole(const Pass& pass, Graph& graph, const Target& target) {
       effect += whole(pass, *body, in_branch(target));
   }
   return effect += pass.graph != nullptr ? pass.graph(graph) : pass.graph_for(graph, target);
+}
+
+// Values of nodes by name, those inside FusedOp and branches included.
+void collect(const Graph& graph, std::map<std::string_view, const Value*>& out) {
+  for (const auto& node : graph.nodes()) {
+    for (const Value* const v : node->outputs())
+      out.emplace(v->name, v);
+    for (const auto& body : node->bodies)
+      collect(*body, out);
+  }
+}
+
+// Refusals of nodes that another pass joined or replaced later are void: it asked again, or the pattern is gone.
+void drop_refusals(const std::map<std::string_view, const Value*>& values, std::vector<PassRecord>& records) {
+  const auto gone = [&](const NamedNode& node) { return !node.value.empty() && !values.contains(node.value); };
+  for (PassRecord& record : records)
+    std::erase_if(record.effect.refusals, [&](const Refusal& r) { return std::ranges::any_of(r.nodes, gone); });
+}
+
+// Bytes that joins save. Types and formats of values that a pass in front of Optimize1 removed are those that the value
+// in their place has got.
+void price_joins(const std::map<std::string_view, const Value*>& values, std::vector<PassRecord>& records) {
+  // A Cast or a TransData at a border of the network takes over the name of its output.
+  const auto made = [&](const std::string& name) {
+    const auto at = values.find(name);
+    const Value* v = at == values.end() ? nullptr : at->second;
+    while (v != nullptr && v->producer() != nullptr &&
+           (v->producer()->type == "Cast" || v->producer()->type == "TransData"))
+      v = v->producer()->input(0);
+    return v;
+  };
+  for (PassRecord& record : records) {
+    for (Join& join : record.effect.joins)
+      price(join, record.pass->stage < Stage::Optimize1 ? made(join.result) : nullptr);
+  }
 }
 
 }  // namespace
@@ -160,6 +196,10 @@ std::vector<PassRecord> optimise(Graph& graph, const OptimiseOptions& options) {
     i = end;
     if (options.dump && (i == records.size() || records[i].pass->stage != stage)) options.dump(stage, graph);
   }
+  std::map<std::string_view, const Value*> values;
+  collect(graph, values);
+  price_joins(values, records);
+  drop_refusals(values, records);
   return records;
 }
 
@@ -174,24 +214,6 @@ std::vector<PassRecord> by_name(const std::vector<PassRecord>& records) {
     }
   }
   return out;
-}
-
-std::string fusion_result(const std::vector<PassRecord>& records) {
-  nlohmann::ordered_json graph_fusion = nlohmann::ordered_json::object(), ub_fusion = graph_fusion;
-  for (const PassRecord& r : by_name(records)) {
-    if (r.effect.matches == 0) continue;
-    nlohmann::ordered_json row{{"effect_times", fmt::format("{}", r.effect.changes)},
-                               {"match_times", fmt::format("{}", r.effect.matches)}};
-    if (r.pass->stage == Stage::UbFusion) {
-      row["repository_hit_times"] = "0";
-      ub_fusion[std::string(r.pass->name)] = row;
-    } else {
-      graph_fusion[std::string(r.pass->name)] = row;
-    }
-  }
-  const nlohmann::ordered_json file = nlohmann::ordered_json::array(
-      {{{"session_and_graph_id_0_0", {{"graph_fusion", graph_fusion}, {"ub_fusion", ub_fusion}}}}});
-  return file.dump(4) + "\n";
 }
 
 }  // namespace vinci::graph

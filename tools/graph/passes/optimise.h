@@ -41,7 +41,9 @@ std::vector<PassRecord> optimise(Graph& graph, const OptimiseOptions& options = 
 
 // Records of the same pass in several stages as one.
 std::vector<PassRecord> by_name(const std::vector<PassRecord>& records);
-// The records as fusion_result.json of CANN has them.
+// The records as fusion_result.json of CANN has them, with the joins and refusals of each pass (docs/graph.md).
 std::string fusion_result(const std::vector<PassRecord>& records);
+// The same for people: what each fusion saved, and for each reason how often it kept nodes apart, with some of them.
+std::string fusion_table(const std::vector<PassRecord>& records);
 
 }  // namespace vinci::graph

@@ -8,6 +8,7 @@
 #include "isa/base/enums.h"
 #include "sim/config/chip_config.h"
 #include "tools/graph/ir/graph.h"
+#include "tools/graph/passes/notes.h"
 
 namespace vinci::graph {
 
@@ -24,25 +25,6 @@ inline constexpr auto kStageNames = enum_names<Stage>;
 
 // The lowest optimisation level (--oo_level) at which a pass runs. O1 is what makes shapes known and what kernels need.
 enum class Level : u8 { O1, O3 };
-
-// How often the pattern of a pass was found, and how often it led to a change.
-struct Effect {
-  u32 matches = 0, changes = 0;
-
-  Effect& operator+=(const Effect& other) {
-    matches += other.matches;
-    changes += other.changes;
-    return *this;
-  }
-};
-
-// What a pass that looks at one node has done with it.
-enum class Visit : u8 {
-  none,     // the pattern is not here
-  matched,  // it is, but a condition does not hold
-  changed,
-  gone,  // changed, and the node exists no more
-};
 
 enum class PrecisionMode : u8 { force_fp16, must_keep_origin_dtype, allow_fp32_to_fp16 };
 

@@ -20,7 +20,8 @@ Visit bypass(Graph& graph, Node& node, Value* value) {
   Value* const output = node.output();
   if (graph.is_output(output)) {
     // The name of an output of the network stays.
-    if (value->producer() == nullptr || graph.is_output(value)) return Visit::matched;
+    if (value->producer() == nullptr || graph.is_output(value))
+      return Visit::refused({&node}, "its output and its input both have names that stay");
     std::swap(value->name, output->name);
   }
   graph.replace(output, value);
@@ -52,9 +53,9 @@ Visit infer_shape(Graph&, Node& node) { return infer(node) ? Visit::changed : Vi
 Visit compute_dimension(Graph& graph, Node& node) {
   if (node.type != "Shape" && node.type != "Size") return Visit::none;
   const Shape& in = node.input(0)->shape;
-  if (!in.ranked()) return Visit::matched;
+  if (!in.ranked()) return Visit::refused({&node}, "the rank is not known");
   // An array without elements has the extents, which is all that is read.
-  if (!in.known()) return Visit::matched;
+  if (!in.known()) return Visit::refused({&node}, "an extent is not known");
   if (node.type == "Size")
     return become_constant(graph, node, {Array(DataType::i64, {}, {static_cast<double>(in.elements())})});
   const auto rank = static_cast<i64>(in.rank());
@@ -74,7 +75,8 @@ Visit fold_constant(Graph& graph, Node& node) {
     in += v == nullptr ? 0 : v->constant->elements();
   for (const Value* const v : node.outputs())
     out += v->shape.known() ? v->shape.elements() : 0;
-  if (out > std::max(kMaxFoldedElements, in)) return Visit::matched;
+  if (out > std::max(kMaxFoldedElements, in))
+    return Visit::refused({&node}, "the constant would have more elements than its operands, and more than 2^26");
   std::vector<Array> arrays;
   arrays.reserve(node.inputs().size());
   std::vector<const Array*> inputs;
@@ -113,9 +115,10 @@ Visit remove_identity(Graph& graph, Node& node) {
 
 Visit remove_dropout(Graph& graph, Node& node) {
   if (node.type != "Dropout") return Visit::none;
-  if (node.outputs().size() > 1 && graph.use_count(node.output(1)) != 0) return Visit::matched;
+  if (node.outputs().size() > 1 && graph.use_count(node.output(1)) != 0)
+    return Visit::refused({&node}, "its mask is used");
   if (const Value* const training = node.input(2); training != nullptr && scalar(training) != 0.0)
-    return Visit::matched;
+    return Visit::refused({&node}, "it is not known to be one of inference");
   return bypass(graph, node, node.input(0));
 }
 
@@ -130,27 +133,30 @@ Visit remove_broadcast(Graph& graph, Node& node) {
       {"Add", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "LogicalXor",
        "Maximum", "Minimum", "Mul", "RealDiv", "SelectV2", "Sub"});
   if (std::ranges::find(kTypes, node.type) == kTypes.end() || !node.output()->shape.known()) return Visit::none;
-  bool matched = false;
+  Visit visit = Visit::none;
   for (usize i = 0; i < node.inputs().size(); ++i) {
     Node* const before = producer(node.input(i), "BroadcastTo");
     if (before == nullptr || !before->input(0)->shape.known()) continue;
-    matched = true;
     // The extents without it, from the last axis on.
     Dims dims(node.output()->shape.rank(), 1);
     for (usize other = 0; other < node.inputs().size(); ++other) {
       const Shape& s = other == i ? before->input(0)->shape : node.input(other)->shape;
-      if (!s.known()) return Visit::matched;
+      if (!s.known()) return Visit::refused({before, &node}, "an extent is not known");
       for (usize a = 0; a < s.rank(); ++a) {
         i64& extent = dims[dims.size() - 1 - a];
         extent = std::max(extent, s[s.rank() - 1 - a]);
       }
     }
-    if (dims != node.output()->shape.dims()) continue;
+    if (dims != node.output()->shape.dims()) {
+      visit.refuse({before, &node}, "the other operands do not have the extents of the result");
+      continue;
+    }
+    Join join = join_of(graph, {before, &node});
     node.set_input(i, before->input(0));
     erase_unused(graph, before);
-    return Visit::changed;
+    return {Visit::changed, std::move(join)};
   }
-  return matched ? Visit::matched : Visit::none;
+  return visit;
 }
 
 // Only axes of extent 1 move: the order of the elements stays.
@@ -223,7 +229,8 @@ Visit remove_binary(Graph& graph, Node& node) {
     if (i == 0 && !either) continue;
     if (scalar(node.input(i)) != neutral) continue;
     Value* const kept = node.input(1 - i);
-    if (kept->shape != node.output()->shape || !kept->shape.known()) return Visit::matched;
+    if (kept->shape != node.output()->shape || !kept->shape.known())
+      return Visit::refused({&node}, "the result has another shape than the operand");
     return bypass(graph, node, kept);
   }
   return Visit::none;

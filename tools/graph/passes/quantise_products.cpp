@@ -171,11 +171,17 @@ class Quantiser {
     if (!p) return false;
     ++effect_.matches;
     const u64 filters = static_cast<u64>(p->filters());
-    if (!fits_i8(p->weights) || filters < 2 || filters > kMostColumns) return false;
-    // Maps of 32 bits are not transposed there.
-    if (p->scales.empty() && p->conv && target_.chip->arch == isa::Arch::c100) return false;
+    const auto refused = [&](std::string reason) {
+      effect_.refuse(node, std::move(reason));
+      return false;
+    };
+    if (!fits_i8(p->weights)) return refused("the weights without their zero point do not fit i8");
+    if (filters < 2) return refused("it has one filter or column");
+    if (filters > kMostColumns) return refused("a core has no room for the parameters of so many filters or columns");
+    if (p->scales.empty() && p->conv && target_.chip->arch == isa::Arch::c100)
+      return refused("the chip does not transpose maps of 32 bits");
     p->weights.type = DataType::i8;
-    if (!rewrite(node, *p)) return false;
+    if (!rewrite(node, *p)) return refused("the bias in units of the sums is beyond i32");
     ++effect_.changes;
     return true;
   }

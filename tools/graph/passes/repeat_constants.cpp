@@ -21,7 +21,7 @@ Visit write_out_constants(Graph& graph, Node& node, const Target& target) {
   if (row_width(group) % kC0 == 0 || out.shape.elements() > kMostElements) return Visit::none;
   const auto repeated = [&](const Value* v) { return v != nullptr && is_broadcast(group, *v, out); };
   for (const Value* const v : node.inputs()) {
-    if (repeated(v) && !v->constant) return Visit::matched;
+    if (repeated(v) && !v->constant) return Visit::refused({&node}, "an operand that is repeated is no constant");
   }
   for (usize i = 0; i < node.inputs().size(); ++i) {
     Value* const v = node.input(i);

@@ -60,8 +60,12 @@ bool undoes(const Node& second, const Node& first) {
 Visit remove_symmetry(Graph& graph, Node& node) {
   Node* const before = producer(node.input(0), node.type);
   if (before == nullptr || !undoes(node, *before)) return Visit::none;
-  const Visit done = bypass(graph, node, before->input(0));
-  if (done == Visit::gone) erase_unused(graph, before);
+  Join join = join_before(graph, node, {before->input(0)}, false);
+  Visit done = bypass(graph, node, before->input(0));
+  if (done == Visit::gone) {
+    erase_unused(graph, before);
+    done.join = std::move(join);
+  }
   return done;
 }
 
@@ -75,9 +79,10 @@ Visit fuse_transposes(Graph& graph, Node& node) {
   std::ranges::transform(second, both.begin(), [&](i64 axis) { return first[static_cast<usize>(axis)]; });
   Node* const made = graph.add_node("TransposeD", node.name, {before->input(0)}, 1, &node);
   made->attributes["perm"] = both;
+  Join join = join_before(graph, node, {});
   take_place(graph, *made, {before, &node}, node.output());
   erase_unused(graph, &node);
-  return Visit::gone;
+  return {Visit::gone, std::move(join)};
 }
 
 // Rows and columns of a map that become one axis, and channels that go behind it: as a transpose of the map, which
@@ -124,7 +129,9 @@ Visit transpose_by_blocks(Graph& graph, Node& node, const Target& target) {
   // Such a transpose of a map chooses its format itself.
   const bool map = rank == 4 && outer == 1 && (first == 2 ? whole(rows) : first == 3 && whole(columns));
   constexpr i64 kFewElements = 1024;
-  if (map || (!whole(rows) && !whole(columns)) || rows * columns < kFewElements) return Visit::matched;
+  if (map) return Visit::refused({&node}, "it is a transpose of a map already");
+  if (!whole(rows) && !whole(columns)) return Visit::refused({&node}, "neither rows nor columns are a multiple of 16");
+  if (rows * columns < kFewElements) return Visit::refused({&node}, "its matrices have fewer than 1024 elements");
   Maker make(graph, node);
   const bool last = whole(rows);  // the rows are channels, which go behind the columns
   Value* const matrix =
@@ -143,10 +150,11 @@ Visit gather_to_slice(Graph& graph, Node& node) {
   for (i64& i : index)
     i += i < 0 ? extent : 0;
   const i64 step = index.size() > 1 ? index[1] - index[0] : 1;
-  if (index.empty() || step == 0) return Visit::matched;
+  if (index.empty() || step == 0) return Visit::refused({&node}, "its positions are not different ones");
   for (usize i = 0; i < index.size(); ++i) {
-    if (index[i] < 0 || index[i] >= extent) return Visit::matched;
-    if (index[i] != index[0] + static_cast<i64>(i) * step) return Visit::matched;
+    if (index[i] < 0 || index[i] >= extent) return Visit::refused({&node}, "a position is outside the axis");
+    if (index[i] != index[0] + static_cast<i64>(i) * step)
+      return Visit::refused({&node}, "its positions are not equally far apart");
   }
   Maker make(graph, node);
   const i64 end = index.back() + (step > 0 ? 1 : -1);
