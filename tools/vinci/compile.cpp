@@ -214,6 +214,7 @@ void compile(const CompileOptions& o) {
   if (o.tiling == "simulate") choose_tilings(network, o, progress);
   graph::to_task_stream(network, name).files().write(folder);
   io::write_file_atomically(o.folder + "/fusion_result.json", graph::fusion_result(network.passes));
+  io::write_file_atomically(o.folder + "/fusion.txt", graph::fusion_table(network.passes));
   const std::string table = graph::node_table(network, graph::time_network(network, kExecutions, o.folder));
   io::write_file_atomically(o.folder + "/nodes.txt", table);
   print_out(table);
@@ -231,10 +232,9 @@ void add_compile(CLI::App& app) {
   sub->add_option("--soc_version", o->soc,
                   "Chip to compile for: Ascend910B1, Ascend310P3 ... (see `vinci chips`), or a chip file")
       ->capture_default_str();
-  sub->add_option(
-      "-o,--output", o->folder,
-      "Folder for the task stream, nodes.txt, op_summary.csv, op_statistic.csv and fusion_result.json; needed but with "
-      "--mode 3");
+  sub->add_option("-o,--output", o->folder,
+                  "Folder for the task stream, nodes.txt, op_summary.csv, op_statistic.csv, fusion.txt and "
+                  "fusion_result.json (what each fusion saved, and why nodes stayed apart); needed but with --mode 3");
   sub->add_option("--mode", o->mode, "0: compile; 3: only list which nodes can be read")
       ->capture_default_str()
       ->check(CLI::IsMember({0, 3}));
