@@ -46,6 +46,10 @@ class Compile(unittest.TestCase):
             out, table, passes = self.compiled(soc)
             self.assertIn(f"{tasks} tasks on {chip}", table)
             self.assertEqual(passes["graph_fusion"]["ConvBatchnormFusionPass"]["effect_times"], "3")
+            norms = passes["graph_fusion"]["ConvBatchnormFusionPass"]
+            self.assertEqual((len(norms["applied"]), norms["tasks_fewer"]), (3, 3))
+            saved = f"    3 x Conv2D + BatchNorm, {norms['bytes_not_written']} B not written, "
+            self.assertIn(saved, (out / "fusion.txt").read_text())
             run = vinci("run", out / "block.yaml", "--chip", chip, "--check", "-o", out / "run")
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
             self.assertIn("no findings", run.stdout)

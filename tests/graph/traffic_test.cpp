@@ -75,6 +75,7 @@ void gelu(MapNet& net) {
 const std::vector<Fusion> kFusions{
     {"conv_relu", "TbeConv2DEltwiseFusionPass", {}, conv_relu, 1, true, true},
     {"conv_add_relu", "TbeConv2DEltwiseFusionPass", {}, conv_add_relu, 1, false, true},
+    {"conv_add_relu_alone", "TbeConv2DEltwiseFusionPass", {"TbeEltwiseFusionPass"}, conv_add_relu, 2, false, true},
     {"product_relu", "TbeMatmulElemwiseFusionPass", {}, product_relu, 1, true, true},
     {"product_sum", "TbeMatmulElemwiseFusionPass", {}, product_sum, 1, false, true},
     {"product_heads", "MatmulConfusiontransposeUbFusion", {}, product_heads, 1, false, true},
@@ -151,6 +152,24 @@ u64 of_small(const CompiledNode& node) {
   u64 out = 0;
   for (const Value* const v : group.inputs())
     out += is_small(*v, group) ? align_up<u64>(stored_bytes(*v), 32) * 32 * node.program.blocks : 0;
+  return out;
+}
+
+// What the pass, or UbFusion as a whole, says that it saved.
+struct Saved {
+  Traffic traffic;
+  usize tensors = 0;
+};
+Saved saved_by(const Network& network, const auto& counts) {
+  Saved out;
+  for (const PassRecord& record : network.passes) {
+    if (!counts(*record.pass)) continue;
+    for (const Join& join : record.effect.joins) {
+      out.traffic = out.traffic + Traffic{.read = join.read_bytes, .written = join.written_bytes};
+      for (const SavedTensor& tensor : join.tensors)
+        out.tensors += tensor.written;
+    }
+  }
   return out;
 }
 
@@ -237,6 +256,18 @@ TEST_P(FusionTraffic, IsThatOfTheTensorsInside) {
   }
   EXPECT_EQ(without.written_bytes - with.written_bytes, expected.written);
   const u64 more = without.read_bytes - with.read_bytes;
+  // The pass says the same, but where another one saves part of it without the pass.
+  const Saved saved = saved_by(fused, [&](const Pass& pass) { return pass.name == fusion.pass; });
+  if (fusion.name == "conv_add_relu") {
+    EXPECT_GT(saved.tensors, fusion.tensors);
+  } else {
+    EXPECT_EQ(saved.tensors, fusion.tensors);
+    EXPECT_EQ(saved.traffic.written, without.written_bytes - with.written_bytes);
+    EXPECT_LE(saved.traffic.read, more + small);
+    if (!fusion.by_elements || !is_joint(chip)) {
+      EXPECT_GE(saved.traffic.read + small, more);
+    }
+  }
   if (fusion.by_elements && is_joint(chip)) {
     EXPECT_GE(more, expected.read);
   } else if (small == 0) {
@@ -269,6 +300,30 @@ TEST_P(FusionTraffic, IsThatOfTheTensorsInside) {
     EXPECT_LE(n.read_bytes, own.read + of_small(*n.node)) << n.node->node->name;
   }
 }
+
+// The sum over all passes of UbFusion, of a network with several: what the traffic grows by without that stage.
+class UbFusionTraffic : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(UbFusionTraffic, IsTheSumOfTheSavings) {
+  const config::ChipConfig chip = config::load_chip(GetParam());
+  const auto compiled_with = [&](bool on) {
+    MapNet net;
+    residual_network(net);
+    CompileOptions options;
+    for (const Pass& pass : all_passes()) {
+      if (pass.stage == Stage::UbFusion) options.switches.passes[std::string(pass.name)] = on;
+    }
+    return compile(std::move(net.owned), chip, options);
+  };
+  Network fused = compiled_with(true), apart = compiled_with(false);
+  hold_tilings(apart, fused);
+  const Saved saved = saved_by(fused, [](const Pass& pass) { return pass.stage == Stage::UbFusion; });
+  const NetworkTime with = time_network(fused), without = time_network(apart);
+  EXPECT_EQ(saved.tensors, apart.nodes.size() - fused.nodes.size()) << "a task for each tensor";
+  EXPECT_EQ(saved.traffic, (Traffic{.read = without.read_bytes - with.read_bytes,
+                                    .written = without.written_bytes - with.written_bytes}));
+}
+INSTANTIATE_TEST_SUITE_P(Chips, UbFusionTraffic, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 
 INSTANTIATE_TEST_SUITE_P(Fusions, FusionTraffic,
                          ::testing::Combine(::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"),
