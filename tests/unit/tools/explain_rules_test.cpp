@@ -160,14 +160,14 @@ std::string elements(std::string_view access, u64 count) {
   t.load(0, 0, 1, 1024).hand_over("MTE2", "S").line("mov X1, 0").line("loop:").line("{}", access);
   return t.line("add X1, X1, 4").line("blt X1, {}, loop", 4 * count).end();
 }
-// Eight tiles as a recording has them whose elements are added up one by one.
+// Elements that are added up one by one, in eight runs as a recording has them.
 std::string left_out() {
   Text t;
-  for (int tile = 0; tile < 8; ++tile) {
-    t.load(0, 0, 1, 128).hand_over("MTE2", "S");
+  t.load(0, 0, 1, 1024).hand_over("MTE2", "S");
+  for (int run = 0; run < 8; ++run) {
     for (int i = 0; i < 32; ++i)
-      t.line("ld_ubuf.b16 X3, {}, 0", 2 * i);
-    t.line("touch_ubuf 64, 4032, 0").line("nop 22000, 2000").vadd(0, 0, 0, 1).hand_over("V", "MTE2");
+      t.line("ld_ubuf.b16 X3, {}, 0", 4096 * run + 2 * i);
+    t.line("touch_ubuf {}, 4032, 0", 4096 * run + 64).line("nop 22000, 2000");
   }
   return t.end();
 }
