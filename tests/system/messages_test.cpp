@@ -20,6 +20,15 @@ class Messages : public testing::Test {
   test::TempFolder folder_{"vinci_messages"};
 };
 
+TEST_F(Messages, AnOptionInFrontOfAProgramIsNoProgram) {
+  for (const std::string command : {"sim", "record -o a.vts"}) {
+    const auto r = vinci(command + " --chack ./app");
+    EXPECT_EQ(r.exit_code, 2);
+    EXPECT_EQ(r.output, command == "sim" ? "error: unknown option '--chack'; did you mean '--check'?\n"
+                                         : "error: unknown option '--chack'\n");
+  }
+}
+
 TEST_F(Messages, ATaskStreamMayBeginWithAByteOrderMark) {
   write("s.yaml", "\xef\xbb\xbfvinci: 1\nname: s\narch: c220\nstreams:\n  main: []\n");
   const auto r = vinci("check s.yaml");

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "isa/base/error.h"
+#include "isa/base/suggest.h"
 #include "sim/config/load.h"
 #include "sim/io/program.h"
 #include "tools/vinci/options.h"
@@ -67,6 +68,24 @@ void set_chip(const std::string& chip, const std::string& soc_version) {
 void take_command_line(CLI::App& command, const std::string& rest) {
   command.prefix_command();
   command.formatter(std::make_shared<UsageWithRest>(rest));
+}
+
+std::string unknown_option(const CLI::App& command, const std::string& option) {
+  std::vector<std::string> names;
+  for (const CLI::Option* known : command.get_options()) {
+    for (const std::string& name : known->get_lnames())
+      names.push_back("--" + name);
+    for (const std::string& name : known->get_snames())
+      names.push_back("-" + name);
+  }
+  return "unknown option '" + option + "'" + did_you_mean(option.substr(0, option.find('=')), names);
+}
+
+std::vector<std::string> command_line_of(const CLI::App& command) {
+  std::vector<std::string> words = command.remaining();
+  if (!words.empty() && words.front().starts_with('-'))
+    fail(Fault::Input, "{}", unknown_option(command, words.front()));
+  return words;
 }
 
 void add_native_timeout(CLI::App& command) {

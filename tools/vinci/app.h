@@ -19,6 +19,11 @@ void set_chip(const std::string& chip, const std::string& soc_version);
 // A command whose last words are a program and its arguments, or a compiler's: `rest` names them in its help.
 void take_command_line(CLI::App& command, const std::string& rest);
 
+// Those words. Throws Fault::Input where an option that the command does not have is in front of them.
+std::vector<std::string> command_line_of(const CLI::App& command);
+// "unknown option '--chek'; did you mean '--check'?"
+std::string unknown_option(const CLI::App& command, const std::string& option);
+
 // The option --native-timeout of a command that runs a program.
 void add_native_timeout(CLI::App& command);
 // --cce-auto-sync for programs of `vinci cc`.

@@ -20,6 +20,7 @@
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
 #include "isa/base/types.h"
+#include "tools/vinci/app.h"
 #include "tools/vinci/commands.h"
 
 namespace vinci::cli {
@@ -101,16 +102,8 @@ std::string unknown_argument(const CLI::App& app) {
   const CLI::App& sub = chosen(app);
   const std::vector<std::string> rest = sub.remaining();
   const std::string argument = rest.empty() ? std::string() : rest.front();
-  std::vector<std::string> names;
-  for (const CLI::Option* option : sub.get_options()) {
-    for (const std::string& name : option->get_lnames())
-      names.push_back("--" + name);
-    for (const std::string& name : option->get_snames())
-      names.push_back("-" + name);
-  }
   if (!argument.starts_with('-')) return "unexpected argument '" + argument + "'" + help_hint(sub);
-  return "unknown option '" + argument + "'" + did_you_mean(argument.substr(0, argument.find('=')), names) +
-         help_hint(sub);
+  return unknown_option(sub, argument) + help_hint(sub);
 }
 
 // The words at the front that choose a command.

@@ -40,13 +40,13 @@ void add_record(CLI::App& app) {
       "The file needs no source: `vinci run app.vts --chip CHIP` runs it again, on any chip of the architecture.\n"
       "Example: vinci record -o add.vts ./add && vinci run add.vts --chip ascend-910b4");
   sub->callback([o, sub] {
-    if (sub->remaining().empty()) fail(Fault::Input, "no program; Example: vinci record -o add.vts ./add");
+    const std::vector<std::string> program = command_line_of(*sub);
+    if (program.empty()) fail(Fault::Input, "no program; Example: vinci record -o add.vts ./add");
     if (!o->output.ends_with(".vts")) fail(Fault::Input, "'{}' does not end in .vts", o->output);
     set_chip(o->chip, o->soc);
     set_variable("VINCI_RECORD", o->output);
     set_variable("VINCI_RECORD_DATA", o->no_data ? "0" : "1");
     set_variable("VINCI_MODE", "functional");
-    const auto program = sub->remaining();
     const auto before = written(o->output);
     run_to_end(program);
     if (written(o->output) == before) {

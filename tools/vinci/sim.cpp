@@ -105,7 +105,7 @@ void add_options(CLI::App* sub) {
   sub->add_option("--dump", o->dump, "Has no effect");
   sub->add_flag("-q,--quiet", o->quiet, "Print no summary");
   sub->footer("Example: vinci sim --soc-version=Ascend910B1 --output=prof ./add");
-  sub->callback([o, sub] { simulate(*o, sub->remaining()); });
+  sub->callback([o, sub] { simulate(*o, command_line_of(*sub)); });
 }
 
 }  // namespace

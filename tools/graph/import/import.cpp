@@ -192,7 +192,7 @@ void collect(const ModelGraph& graph, const CustomOps& custom_ops, std::vector<N
     NodeSupport row{.node = node.name, .op = node.domain.empty() ? node.op : node.domain + "." + node.op, .reason = {}};
     const bool control = node.domain.empty() && (node.op == "If" || node.op == "Loop");
     if (!control && !custom_ops.contains(node.op) && find_reader(node.domain, node.op) == nullptr)
-      row.reason = "the operator is not supported";
+      row.reason = "the operator is not supported; --custom_op takes a kernel of yours for it";
     out.push_back(std::move(row));
     for (const auto& [key, body] : node.bodies)
       collect(body, custom_ops, out);
