@@ -20,7 +20,8 @@ bool computes(PipeId p) { return p == PipeId::V || p == PipeId::M; }
 bool moves_on(PipeId p) { return p == PipeId::MTE1 || p == PipeId::MTE3 || p == PipeId::FIX; }
 
 // Copies in and the work on them take turns: the path goes from MTE2 to a consumer and from a consumer back to MTE2
-// again and again. With two buffers it stays in the slower one.
+// again and again. With two buffers it stays in the slower one, and two tiles are under way at a time, so that at most
+// half of the time goes.
 std::optional<Advice> double_buffer(const Facts& f) {
   const u64 back = f.count([](const PathEdge& e) {
     return e.to == PipeId::MTE2 && e.why == Why::flag && (computes(e.from) || moves_on(e.from));
@@ -29,7 +30,10 @@ std::optional<Advice> double_buffer(const Facts& f) {
       f.count([](const PathEdge& e) { return e.from == PipeId::MTE2 && e.why == Why::flag && e.to != PipeId::MTE2; });
   const double in = f.copies_in(),
                rest = f.share({CostKind::cube, CostKind::vector, CostKind::mte1, CostKind::mte3, CostKind::fixpipe});
-  if (back < 2 || there < 2 || in < 0.1 || rest < 0.1) return std::nullopt;
+  const bool latency = rest < 0.1 && f.share({CostKind::l2, CostKind::hbm_latency}) >= 0.2;
+  if (back < 2 || there < 2 || in < 0.1 || (rest < 0.1 && !latency)) return std::nullopt;
+  std::optional<double> gain = f.turns(back + 1);
+  if (gain) gain = std::min(0.5, *gain);
   return Advice{.rule = "double-buffer",
                 .found = fmt::format("copies in and the work on them take turns {} times: MTE2 waits until a buffer is "
                                      "free, and the other pipes wait for MTE2",
@@ -38,7 +42,7 @@ std::optional<Advice> double_buffer(const Facts& f) {
                     "use two buffers (BUFFER_NUM 2 of a TQue, two event ids), so that MTE2 fills one while the "
                     "other is in use; where there are two, use more or larger tiles",
                 .share = f.turns(),
-                .gain = f.turns(back + 1)};
+                .gain = gain};
 }
 
 // The scalar unit waits for a pipe and only then issues the next copy.

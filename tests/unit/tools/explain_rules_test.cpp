@@ -364,6 +364,30 @@ TEST(ExplainGain, IsBoundedAndPredicted) {
   EXPECT_GE(predicted, 15);
 }
 
+// Copies of 512 B and little work on them.
+std::string short_tiles(u64 slots) {
+  Text t;
+  for (u64 s = 0; s < slots; ++s)
+    t.set("MTE3", "MTE2", s);
+  for (u64 tile = 0; tile < 64; ++tile) {
+    const u64 s = tile % slots, ub = s * kTile;
+    t.wait("MTE3", "MTE2", s).load(ub, tile * 512, 1, 16).hand_over("MTE2", "V", s).vadd(ub, ub, ub, 2);
+    t.hand_over("V", "MTE3", s).store((32 << 20) + tile * 512, ub, 16).set("MTE3", "MTE2", s);
+  }
+  for (u64 s = 0; s < slots; ++s)
+    t.wait("MTE3", "MTE2", s);
+  return t.end();
+}
+
+TEST(ExplainGain, OfASecondBufferIsAtMostHalf) {
+  const auto before = explained(short_tiles(1)), after = explained(short_tiles(2));
+  const auto advice = std::ranges::find(before.advice, "double-buffer", &explain::Advice::rule);
+  ASSERT_NE(advice, before.advice.end());
+  const double measured = 1 - static_cast<double>(body(after)) / static_cast<double>(body(before));
+  EXPECT_NEAR(advice->gain.value(), measured, 0.2 * measured);
+  EXPECT_GE(advice->share, measured);
+}
+
 // Cores that wait for memory would wait with two buffers, too: there is a bound, but no prediction.
 TEST(ExplainGain, IsNotPredictedWhereMemoryIsBusy) {
   Text t;
