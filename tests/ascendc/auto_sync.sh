@@ -10,7 +10,8 @@ rm -rf auto_sync && mkdir auto_sync && cd auto_sync
 line() { grep -n "$1" "$source" | cut -d: -f1; }
 
 "$tool" cc --cce-auto-sync=on --cce-auto-sync-log=log.txt "$source" -o on
-VINCI_MODE=full VINCI_OUTPUT=on_out VINCI_RUN_OPTIONS=--check ./on
+VINCI_MODE=full VINCI_OUTPUT=on_out VINCI_RUN_OPTIONS=--check ./on 2> on.txt
+grep -q "vinci: the check has no findings; on_out/summary.txt" on.txt
 "$tool" cc --cce-auto-sync=off "$source" -o off
 status=0
 VINCI_MODE=full VINCI_OUTPUT=off_out VINCI_RUN_OPTIONS=--check ./off > off.txt 2>&1 || status=$?

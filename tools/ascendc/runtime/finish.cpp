@@ -217,7 +217,9 @@ void finish() {
   if (full && d.recorded_all_stores()) compare(d, settings.output, recorder);
   if (full && !d.recorded_all_stores())
     fmt::print(stderr, "vinci: results are not compared: long runs of SetValue in UB are not in the recording\n");
-  fmt::print(stderr, "vinci: {}/summary.txt\n", settings.output);
+  // With findings, the simulation has failed.
+  const bool checked = settings.quiet && settings.options.find("--check") != std::string::npos;
+  fmt::print(stderr, "vinci: {}{}/summary.txt\n", checked ? "the check has no findings; " : "", settings.output);
 }
 
 }  // namespace vinci::ascendc
