@@ -108,16 +108,25 @@ void round_to(FloatRange range, int scale, double* values, usize count) {
   const auto limit = hn::Set(d, std::ldexp(2.0 - std::ldexp(1.0, -range.fraction), range.most));
   const auto infinity = hn::Set(d, std::numeric_limits<double>::infinity());
   const auto magic = hn::Set(d, 0x1.8p52);
-  for (usize i = 0; i < count; i += hn::Lanes(d)) {
-    const auto x = hn::Mul(hn::LoadU(d, values + i), up);
+  const auto rounded = [&](const auto given) {
+    const auto x = hn::Mul(given, up);
     const auto inverse = inverse_ulp(range, x);
     // Below 2^(fraction + 1) ulp: the sum with the constant rounds to an integer.
     const auto integer = hn::Sub(hn::Add(hn::Mul(x, inverse), magic), magic);
     auto r = hn::Div(integer, inverse);
     r = hn::CopySign(hn::IfThenElse(hn::Gt(hn::Abs(r), limit), infinity, hn::Abs(r)), x);
     r = hn::IfThenElse(hn::Lt(hn::Abs(x), infinity), r, x);
-    hn::StoreU(hn::Mul(r, down), d, values + i);
-  }
+    return hn::Mul(r, down);
+  };
+  usize i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d))
+    hn::StoreU(rounded(hn::LoadU(d, values + i)), d, values + i);
+  if (i == count) return;
+  // Of the last ones, nothing beyond is touched.
+  std::array<double, HWY_MAX_BYTES / sizeof(double)> last{};
+  std::copy_n(values + i, count - i, last.begin());
+  hn::StoreU(rounded(hn::LoadU(d, last.data())), d, last.data());
+  std::copy_n(last.begin(), count - i, values + i);
 }
 
 void tally(FloatRange range, const double* value, const double* exact, const double* reference, usize count,

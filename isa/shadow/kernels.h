@@ -26,6 +26,7 @@ void encode(u32 element_bytes, const double* from, PlaneLanes& planes, usize cou
 void lane_doubles(LaneType type, const LaneBuffer& lanes, u32 count, DoubleLanes& to);
 
 // Rounds to nearest even in a format of such a range, with its subnormals and infinities, behind a factor of 2^scale.
+// The array may end behind `count`.
 void round_to(FloatRange range, int scale, double* values, usize count);
 
 // Errors of finite values; `errors` are those of total, made, come_in. Returns how many are wrong, and in `worst` a

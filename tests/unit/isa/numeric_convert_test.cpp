@@ -2,12 +2,14 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <string>
 
 #include "isa/numeric/convert.h"
 #include "isa/numeric/hf32.h"
 #include "isa/numeric/lanes.h"
+#include "isa/shadow/kernels.h"
 #include "tests/unit/isa/numeric_cast_oracle.h"
 
 namespace vinci::isa {
@@ -197,6 +199,17 @@ TEST(Convert, Hf32MatchesMpfr) {
     ASSERT_EQ(round_to_hf32(bits, Hf32::ties_to_zero), expected(tie ? MPFR_RNDZ : MPFR_RNDN)) << std::hex << bits;
     ASSERT_EQ(round_to_hf32(bits, Hf32::ties_away), expected(tie ? MPFR_RNDA : MPFR_RNDN)) << std::hex << bits;
     ASSERT_EQ(round_to_hf32(bits, Hf32::off), bits);
+  }
+}
+
+TEST(ShadowKernels, RoundToTouchesNothingBehindItsLanes) {
+  constexpr double kThird = 1.0 / 3, kRounded = 0x1.554p-2;  // to 10 bits of the fraction
+  for (usize count = 0; count <= 20; ++count) {
+    std::array<double, 32> values;
+    values.fill(kThird);
+    shadow_kernels::round_to(shadow_kernels::range_of(f16), 0, values.data(), count);
+    for (usize i = 0; i < values.size(); ++i)
+      ASSERT_EQ(values[i], i < count ? kRounded : kThird) << i << " of " << count;
   }
 }
 
