@@ -122,7 +122,8 @@ void dynamic_bins(Study& study) {
   study.measured("weights", static_cast<double>(binned.memory.weights) / static_cast<double>(largest.memory.weights));
   study.measured("buffers", static_cast<double>(binned.memory.features) / static_cast<double>(largest.memory.features));
   usize switches = 0;
-  for (const auto& stream : graph::to_task_stream(binned, "bins").stream().streams) {
+  const task::BuiltStream built = graph::to_task_stream(binned, "bins");
+  for (const auto& stream : built.stream().streams) {
     for (const task::Task& t : stream.tasks)
       switches += task::jumps_of(t.op).size() > 1 ? 1 : 0;
   }
