@@ -45,7 +45,7 @@ TEST_P(PerformanceStudies, CriteriaHoldUnlessTheyAreOpen) {
   EXPECT_TRUE(end != std::string::npos && advice.find(". ", end + 1) == std::string::npos)
       << "two sentences: " << advice;
   // The programs of the tests themselves are larger under a sanitizer.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(VINCI_SANITIZED)
   rusage use{};
   ::getrusage(RUSAGE_SELF, &use);
   EXPECT_LT(use.ru_maxrss, 500 * 1024) << "KiB; two processes at a time take less than a GiB";
