@@ -112,20 +112,6 @@ std::string without_missing_headers(const fs::path& file) {
   return out;
 }
 
-// AddLayerNorm, UpsampleBicubic2d: add_layer_norm, upsample_bicubic2d
-std::string snake(std::string_view name) {
-  std::string out;
-  for (usize i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    const bool upper = std::isupper(static_cast<unsigned char>(c)) != 0;
-    const bool after_lower = i > 0 && std::isupper(static_cast<unsigned char>(name[i - 1])) == 0;
-    const bool before_lower = i + 1 < name.size() && std::islower(static_cast<unsigned char>(name[i + 1])) != 0;
-    if (upper && i > 0 && (after_lower || before_lower)) out += '_';
-    out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return out;
-}
-
 struct Tensor {
   bool output = false;
   std::string name;
@@ -251,7 +237,7 @@ const Definition& chosen(const std::vector<Definition>& all, const OperatorOptio
   if (all.empty()) fail(Fault::Input, "--op-host={}: no operator is defined for {}", options.host, chip);
   std::string names;
   for (const Definition& d : all) {
-    if (options.type.empty() ? d.file == stem || snake(d.name) == stem : d.name == options.type) return d;
+    if (options.type.empty() ? d.file == stem || snake_case(d.name) == stem : d.name == options.type) return d;
     names += (names.empty() ? "" : ", ") + d.name;
   }
   if (options.type.empty() && all.size() == 1) return all[0];
@@ -261,6 +247,19 @@ const Definition& chosen(const std::vector<Definition>& all, const OperatorOptio
 }
 
 }  // namespace
+
+std::string snake_case(std::string_view name) {
+  std::string out;
+  for (usize i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    const bool upper = std::isupper(static_cast<unsigned char>(c)) != 0;
+    const bool after_lower = i > 0 && std::isupper(static_cast<unsigned char>(name[i - 1])) == 0;
+    const bool before_lower = i + 1 < name.size() && std::islower(static_cast<unsigned char>(name[i + 1])) != 0;
+    if (upper && i > 0 && (after_lower || before_lower)) out += '_';
+    out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
 
 std::string write_operator_header(const OperatorOptions& options, const std::vector<std::string>& compiler,
                                   const std::vector<std::string>& chips, const std::string& source,

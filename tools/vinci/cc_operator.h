@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "isa/base/types.h"
@@ -22,6 +23,9 @@ struct OperatorOptions {
       others;  // more folders, with tiling data of other operators that are registered for this one
   std::vector<std::string> include;  // the user's folders of headers
 };
+
+// "AddLayerNorm" is add_layer_norm, as packages name the files and kernels of operators.
+std::string snake_case(std::string_view name);
 
 // Writes the header that a kernel of the operator is compiled with, and returns its path. `compiler` is the command
 // with the options that find headers. `chips` are names that definitions give, such as ascend910b; the first one that a

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <regex>
@@ -18,7 +17,9 @@
 #include "sim/io/program.h"
 #include "sim/task/load.h"
 #include "tools/graph/compile/recorded.h"
+#include "tools/graph/compile/storage.h"
 #include "tools/run/arguments.h"
+#include "tools/vinci/cc_operator.h"
 
 namespace vinci::cli {
 namespace {
@@ -27,21 +28,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kOption = "--custom_op";
 constexpr u64 kMostSource = u64{16} << 20;
-constexpr u64 kBehind = 32;  // bytes behind a tensor that copies of whole blocks may touch
-
-// AddCustom is add_custom, as the vendor's packages name their kernels.
-std::string snake_case(std::string_view name) {
-  std::string out;
-  for (usize i = 0; i < name.size(); ++i) {
-    const auto c = static_cast<unsigned char>(name[i]);
-    const bool begins = std::isupper(c) != 0 && i > 0 &&
-                        (std::islower(static_cast<unsigned char>(name[i - 1])) != 0 ||
-                         (i + 1 < name.size() && std::islower(static_cast<unsigned char>(name[i + 1])) != 0));
-    if (begins) out += '_';
-    out += static_cast<char>(std::tolower(c));
-  }
-  return out;
-}
 
 struct Signature {
   std::string kernel;
@@ -130,14 +116,6 @@ bool is_identifier(std::string_view name) {
          std::ranges::all_of(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
 }
 
-std::string_view arch_option(const config::ChipConfig& chip) {
-  switch (chip.arch) {
-    case isa::Arch::c100: return "--npu-arch=dav-1001";
-    case isa::Arch::m200: return "--npu-arch=dav-2002";
-    default: return "--npu-arch=dav-2201";
-  }
-}
-
 }  // namespace
 
 CustomKernels::CustomKernels(const std::string& list) {
@@ -196,7 +174,7 @@ std::shared_ptr<const graph::RecordedKernel> CustomKernels::record(const graph::
         "struct {} {{\n  using type = {};\n  static constexpr uint32_t rank = {};\n"
         "  static constexpr int64_t dims{};\n  static constexpr uint64_t size = {};\n}};\n",
         names[i], type_name(v.type), v.shape.rank(), array_of(v.shape.dims()), size);
-    bytes.push_back(fmt::format("{}", size * graph::info(v.type).bytes + kBehind));
+    bytes.push_back(fmt::format("{}", graph::allocated_bytes(v)));
   }
   std::string attributes;
   for (const auto& [name, value] : node.attributes) {
@@ -233,7 +211,7 @@ std::shared_ptr<const graph::RecordedKernel> CustomKernels::record(const graph::
       fail_at(code == kUnsupported ? Fault::Unsupported : Fault::Input, source.file, "the kernel of {} ({}) {}",
               node.name, op, what);
   };
-  step({"cc", stem + ".asc", "-o", stem, std::string(arch_option(chip)),
+  step({"cc", stem + ".asc", "-o", stem, fmt::format("--npu-arch=dav-{}", isa::name(chip.arch)),
         "-I" + fs::path(source.file).parent_path().string()},
        "does not compile for its shapes");
   step({"record", "--no-data", "-o", stem + ".vts", "--chip", stem + ".yaml", stem}, "does not run");
