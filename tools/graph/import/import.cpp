@@ -215,10 +215,10 @@ std::unique_ptr<Graph> import_model(const Model& model, const ImportOptions& opt
     fail(Fault::Unsupported, "node {} ({}): {}{}", first->node, first->op, first->reason,
          more > 0 ? fmt::format("; nor {} other nodes (--mode=3 lists them)", more) : "");
   }
+  std::vector<std::string_view> known;
+  for (const NodeSupport& n : nodes)
+    known.push_back(std::string_view(n.op).substr(n.op.rfind('.') + 1));
   for (const std::string& op : options.custom_ops) {
-    std::vector<std::string_view> known;
-    for (const NodeSupport& n : nodes)
-      known.push_back(std::string_view(n.op).substr(n.op.rfind('.') + 1));
     if (std::ranges::find(known, op) == known.end())
       fail(Fault::Input, "--custom_op: the model has no operator {}{}", op, did_you_mean(op, known));
   }

@@ -125,6 +125,7 @@ inline KernelProgram vector_program(isa::BuiltProgram program, u64 tiles, const 
 // Channels of a block of NC1HWC0 and FRACTAL_Z: those of 32 B, and 16 of types of 8 bytes.
 constexpr u32 c0_of(DataType type) { return info(type).bytes > 4 ? kC0 : 32 / info(type).bytes; }
 // Elements of a tensor in memory, with the padding of its format.
+u64 stored_elements(const Shape& shape, isa::Format format, DataType type);
 u64 stored_elements(const Value& value);
 u64 stored_bytes(const Value& value);
 

@@ -36,11 +36,13 @@ std::string text(const Tiling& tiling) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-u64 stored_elements(const Value& value) {
-  if (value.format == isa::Format::ND) return value.shape.elements();
-  std::vector<u64> dims(value.shape.dims().begin(), value.shape.dims().end());
-  return isa::tensor_layout(value.format, dims, c0_of(value.type)).elements();
+u64 stored_elements(const Shape& shape, isa::Format format, DataType type) {
+  if (format == isa::Format::ND) return shape.elements();
+  std::vector<u64> dims(shape.dims().begin(), shape.dims().end());
+  return isa::tensor_layout(format, dims, c0_of(type)).elements();
 }
+
+u64 stored_elements(const Value& value) { return stored_elements(value.shape, value.format, value.type); }
 
 u64 stored_bytes(const Value& value) { return stored_elements(value) * info(value.type).bytes; }
 

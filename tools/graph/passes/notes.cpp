@@ -188,11 +188,9 @@ void price(Join& join, const Value* result) {
       t.type = result->type;
       if (t.shape.rank() == 4) t.format = result->format;
     }
-    std::vector<u64> dims(t.shape.dims().begin(), t.shape.dims().end());
-    const u64 elements =
-        t.format == isa::Format::ND ? t.shape.elements() : isa::tensor_layout(t.format, dims, c0_of(t.type)).elements();
-    join.written_bytes += t.written * elements * info(t.type).bytes;
-    join.read_bytes += t.read * elements * info(t.type).bytes;
+    const u64 bytes = stored_elements(t.shape, t.format, t.type) * info(t.type).bytes;
+    join.written_bytes += t.written * bytes;
+    join.read_bytes += t.read * bytes;
   }
 }
 
