@@ -100,15 +100,15 @@ std::string pipeline(u64 slots, u64 tiles = 16) {
   return t.end();
 }
 
-// Copies in, work in place and copies out, in so many slots.
-std::string in_and_out(u64 slots) {
+// Copies in of so many blocks of 32 B, work in place of so many repeats and copies out, in so many slots.
+std::string in_and_out(u64 slots, u64 tiles = 16, u64 blocks = kTile / 32, u64 repeats = 128) {
   Text t;
   for (u64 s = 0; s < slots; ++s)
     t.set("MTE3", "MTE2", s);
-  for (u64 tile = 0; tile < 16; ++tile) {
-    const u64 s = tile % slots, ub = s * kTile;
-    t.wait("MTE3", "MTE2", s).load(ub, tile * kTile, 1, kTile / 32).hand_over("MTE2", "V", s);
-    t.vadd(ub, ub, ub, 128).hand_over("V", "MTE3", s).store((32 << 20) + tile * kTile, ub, kTile / 32);
+  for (u64 tile = 0; tile < tiles; ++tile) {
+    const u64 s = tile % slots, ub = s * kTile, gm = tile * blocks * 32;
+    t.wait("MTE3", "MTE2", s).load(ub, gm, 1, blocks).hand_over("MTE2", "V", s);
+    t.vadd(ub, ub, ub, repeats).hand_over("V", "MTE3", s).store((32 << 20) + gm, ub, blocks);
     t.set("MTE3", "MTE2", s);
   }
   for (u64 s = 0; s < slots; ++s)
@@ -208,19 +208,6 @@ std::string tiles(u64 count, u64 blocks) {
   return t.end();
 }
 
-// Each tile is loaded and stored, in two parts of UB.
-std::string tiles_in_and_out(u64 count, u64 blocks) {
-  Text t;
-  t.set("MTE3", "MTE2", 0).set("MTE3", "MTE2", 1);
-  for (u64 i = 0; i < count; ++i) {
-    const u64 part = i % 2, at = part * (64 << 10);
-    t.wait("MTE3", "MTE2", part).load(at, i * blocks * 32, 1, blocks).hand_over("MTE2", "V", part);
-    t.vadd(at, at, at, 1).hand_over("V", "MTE3", part).store((32 << 20) + i * blocks * 32, at, blocks);
-    t.set("MTE3", "MTE2", part);
-  }
-  return t.wait("MTE3", "MTE2", 0).wait("MTE3", "MTE2", 1).end();
-}
-
 std::string same_lines(u64 apart) {
   Text t;
   t.line("get_block_idx X0").line("mul X1, X0, {}", apart).line("add X1, X1, {}", kGm);
@@ -299,7 +286,7 @@ std::vector<Plant> plants() {
       {"rows of 64 B", "short-bursts", rows(512, 2, 30), rows(1, 1024, 0)},
       {"stored rows of 32 B", "short-bursts", stored_rows(512, 1, 31), stored_rows(1, 512, 0)},
       {"tiles of 1 KiB", "tile-too-small", tiles(128, 32), tiles(4, 1024)},
-      {"tiles of 1 KiB in and out", "tile-too-small", tiles_in_and_out(128, 32), tiles_in_and_out(4, 1024)},
+      {"tiles of 1 KiB in and out", "tile-too-small", in_and_out(2, 128, 32, 1), in_and_out(2, 4, 1024, 1)},
       {"one line for all blocks", "same-address", same_lines(0), same_lines(65536 + 512), 48, 48},
       {"one tile of L0C", "fixpipe", through_fixpipe(1, 24), through_fixpipe(2, 24), 1, 1, CoreKind::cube},
       {"barriers of all pipes", "barriers", ordered(true), ordered(false)},
@@ -365,22 +352,8 @@ TEST(ExplainGain, IsBoundedAndPredicted) {
 }
 
 // Copies of 512 B and little work on them.
-std::string short_tiles(u64 slots) {
-  Text t;
-  for (u64 s = 0; s < slots; ++s)
-    t.set("MTE3", "MTE2", s);
-  for (u64 tile = 0; tile < 64; ++tile) {
-    const u64 s = tile % slots, ub = s * kTile;
-    t.wait("MTE3", "MTE2", s).load(ub, tile * 512, 1, 16).hand_over("MTE2", "V", s).vadd(ub, ub, ub, 2);
-    t.hand_over("V", "MTE3", s).store((32 << 20) + tile * 512, ub, 16).set("MTE3", "MTE2", s);
-  }
-  for (u64 s = 0; s < slots; ++s)
-    t.wait("MTE3", "MTE2", s);
-  return t.end();
-}
-
 TEST(ExplainGain, OfASecondBufferIsAtMostHalf) {
-  const auto before = explained(short_tiles(1)), after = explained(short_tiles(2));
+  const auto before = explained(in_and_out(1, 64, 16, 2)), after = explained(in_and_out(2, 64, 16, 2));
   const auto advice = std::ranges::find(before.advice, "double-buffer", &explain::Advice::rule);
   ASSERT_NE(advice, before.advice.end());
   const double measured = 1 - static_cast<double>(body(after)) / static_cast<double>(body(before));
