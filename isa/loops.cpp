@@ -144,6 +144,7 @@ void verify_loops(const Program& p) {
     if (s.inst >= p.code.size() || s.loop >= p.loops.size() || s.field >= kMaxOperands)
       fail(Fault::Input, "stride {} is of no instruction, no loop or no operand of the program", i);
     if (i > 0 && order(p.strides[i - 1]) >= order(s)) fail(Fault::Input, "stride {} is not in its order", i);
+    if (s.by == 0) fail(Fault::Input, "stride {} adds nothing", i);
     if (const Loop& l = p.loops[s.loop]; s.inst < l.first || s.inst - l.first >= l.length)
       fail(Fault::Input, "stride {}: loop {} does not repeat instruction {}", i, s.loop, s.inst);
   }

@@ -233,6 +233,7 @@ Program read_program(std::span<const std::byte> bytes, const std::string& file) 
     const u64 size = h.file_size() + kLoopCountBytes + u64{loops} * kLoopBytes + u64{strides} * kStrideBytes;
     if (size != bytes.size())
       fail_at(Fault::Input, file, "the header announces {} bytes, the file has {}", size, bytes.size());
+    if (loops == 0) fail_at(Fault::Input, file, "a file of format version {} without loops", version);
     p.loops.resize(loops);
     for (Loop& l : p.loops) {
       l.first = in.number<u32>();

@@ -26,6 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const vinci::u8* data, vinci::usize size) 
     return 0;
   }
   VINCI_CHECK(isa::write_program(program) == bytes);
-  VINCI_CHECK(isa::assemble(isa::disassemble(program), "fuzz.s").code == program.code);
+  const isa::Program again = isa::assemble(isa::disassemble(program), "fuzz.s");
+  VINCI_CHECK(again.code == program.code && again.loops == program.loops && again.strides == program.strides);
   return 0;
 }

@@ -49,8 +49,9 @@ function(vinci_fuzz name)
   if(VINCI_FUZZ)
     target_link_options(vinci_fuzz_${name} PRIVATE -fsanitize=fuzzer)
     add_dependencies(fuzzers vinci_fuzz_${name})
-    # The time comes from the environment, so that one build serves a minute in a test run and a night elsewhere.
-    add_test(NAME fuzz.${name} COMMAND sh -c "exec \"$0\" -max_total_time=\"$\{VINCI_FUZZ_SECONDS:-60}\" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \"$@\""
+    # Time and seed come from the environment, so that one build serves a minute in a test run, which tries the same
+    # inputs each time, and a night elsewhere.
+    add_test(NAME fuzz.${name} COMMAND sh -c "exec \"$0\" -max_total_time=\"$\{VINCI_FUZZ_SECONDS:-60}\" -seed=\"$\{VINCI_FUZZ_SEED:-0}\" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \"$@\""
       "$<TARGET_FILE:vinci_fuzz_${name}>" "${CMAKE_CURRENT_BINARY_DIR}/corpus_${name}" "${corpus}" ${arg_SEEDS})
     file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/corpus_${name}")
     set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 100000)

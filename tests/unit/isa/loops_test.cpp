@@ -128,6 +128,24 @@ TEST(Loops, ProgramFilesKeepThem) {
     EXPECT_NE(error_of([&] { read_program(std::span(bytes).first(size), "k.bin"); }), "") << size;
 }
 
+// A program has one form as text and as a file.
+TEST(Loops, StridesAddSomething) {
+  Program p = assemble(".rept 3\nnop 1 by 2\n.endr\nend\n", "k.s", Arch::c220);
+  p.strides.at(0).by = 0;
+  EXPECT_EQ(error_of([&] { verify(p); }), "input: stride 0 adds nothing");
+  EXPECT_TRUE(assemble(".rept 3\nnop 1 by 0\n.endr\nend\n", "k.s", Arch::c220).strides.empty());
+}
+
+TEST(Loops, FilesOfVersionTwoHaveLoops) {
+  std::vector<std::byte> bytes = write_program(assemble("nop 1\nend\n", "k.s", Arch::c220));
+  bytes[8] = std::byte{2};
+  bytes.resize(bytes.size() + 8);  // no loops, no strides
+  const u64 checksum = program_checksum(bytes);
+  for (usize i = 0; i < 8; ++i)
+    bytes[32 + i] = static_cast<std::byte>(checksum >> (8 * i));
+  EXPECT_EQ(error_of([&] { read_program(bytes, "k.bin"); }), "input: k.bin: a file of format version 2 without loops");
+}
+
 std::string refused(const std::string& text) {
   return error_of([&] { assemble(".arch c220\n" + text, "k.s"); });
 }
