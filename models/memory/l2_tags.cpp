@@ -2,7 +2,11 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/memory/l2_tags.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
+
+#include "isa/base/error.h"
 
 namespace vinci::models {
 
@@ -27,49 +31,49 @@ void L2Tags::Lines::remove(u64 number) {
 }
 
 L2Tags::L2Tags(u64 bytes, u64 line_bytes, u32 ways)
-    : sets_(std::max<u64>(1, bytes / line_bytes / ways)), ways_(ways), groups_(sets_.by() * ceil_div(ways, kGroup)) {}
+    : set_(std::max<u64>(1, bytes / line_bytes / ways)), ways_(ways), sets_(set_.by()), numbers_(set_.by() * ways) {
+  VINCI_CHECK(ways <= std::numeric_limits<u8>::max());
+}
 
 u64 L2Tags::set_of(u64 number) const {
-  const auto [region, member] = sets_(number);
-  const u64 set = member + scattered(region, sets_.by());
-  return set < sets_.by() ? set : set - sets_.by();
+  const auto [region, member] = set_(number);
+  const u64 set = member + scattered(region, set_.by());
+  return set < set_.by() ? set : set - set_.by();
 }
 
-void L2Tags::prefetch_set(u64 number) const {
-  const u64 set = set_of(number);
-  for (u32 w = 0; w < ways_; w += kGroup)
-    __builtin_prefetch(&way(set, w));
-}
-
-void L2Tags::prefetch_lines_of_set(u64 number) const {
-  const u64 set = set_of(number);
-  for (u32 w = 0; w < ways_ && way(set, w) != 0; ++w)
-    prefetch(way(set, w) - 1);
-}
-
-L2Tags::Way& L2Tags::oldest_of(u64 set) {
-  Way* oldest = nullptr;
-  u64 least = ~u64{0};
-  for (u32 w = 0; w < ways_; ++w) {
-    Way& candidate = way(set, w);
-    if (candidate == 0) return candidate;
-    const u64 use = lines_.at(candidate - 1).use_;
-    oldest = use < least ? &candidate : oldest;
-    least = std::min(use, least);
+void L2Tags::put_in_order(u64 set) {
+  std::array<std::pair<u64, Way>, std::numeric_limits<u8>::max()> uses;
+  const u32 lines = sets_[set].lines;
+  for (u32 n = 0; n < lines; ++n) {
+    const Way number = way(set, n);
+    Line& line = lines_.at(number);
+    line.use_ &= ~Line::kMoved;
+    uses[n] = {line.use_, number};
   }
-  return *oldest;
+  std::sort(uses.begin(), uses.begin() + lines);
+  for (u32 n = 0; n < lines; ++n)
+    way(set, n) = uses[n].second;
 }
 
 L2Tags::Allocated L2Tags::allocate(u64 number, u32 note) {
-  Way& way = oldest_of(set_of(number));
+  const u64 index = set_of(number);
+  Set& set = sets_[index];
   std::optional<u64> written_back;
-  if (way != 0) {
-    if (lines_.at(way - 1).dirty()) written_back = way - 1;
-    lines_.remove(way - 1);
+  Way& place = way(index, set.lines == ways_ ? 0 : set.lines);
+  if (set.lines == ways_) {
+    if ((lines_.at(place).use_ & Line::kMoved) != 0) put_in_order(index);
+    // Lines that came one after the other go one after the other, and their sets are neighbours.
+    prefetch(place + kAhead);
+    __builtin_prefetch(&place + 2 * kAhead);
+    if (lines_.at(place).dirty()) written_back = place;
+    lines_.remove(place);
+    set.first = set.first + 1u < ways_ ? set.first + 1 : 0;
+  } else {
+    ++set.lines;
   }
+  place = number;
   Line& line = lines_.add(number);
-  line.use_ = next_use() | u64{note} << 1;
-  way = number + 1;
+  line.use_ = next_use() | u64{note} << 2;
   return {.line = line, .written_back = written_back};
 }
 
@@ -77,11 +81,13 @@ std::optional<bool> L2Tags::drop(u64 number) {
   const Line& line = lines_.at(number);
   if (line.use_ == 0) return std::nullopt;
   const bool dirty = line.dirty();
-  const u64 set = set_of(number);
-  u32 w = 0;
-  while (way(set, w) != number + 1)
-    ++w;
-  way(set, w) = 0;
+  const u64 index = set_of(number);
+  Set& set = sets_[index];
+  u32 n = 0;
+  while (way(index, n) != number)
+    ++n;
+  for (--set.lines; n < set.lines; ++n)
+    way(index, n) = way(index, n + 1);
   lines_.remove(number);
   return dirty;
 }

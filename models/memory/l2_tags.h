@@ -17,7 +17,9 @@ namespace vinci::models {
 // region begins is hashed, so that strides do not meet in few sets.
 //
 // What is known of a line is found by its number, beside its neighbours: copies walk over neighbours, and a hit looks
-// at nothing else. Sets are looked at by misses alone.
+// at nothing else. Sets are looked at by misses alone. A set is a queue of lines in the order in which they came, and a
+// line that is found gets a mark in its record: the one at the front, without a mark, is the least recently used of its
+// set. Where it has a mark, the set is put into the order of use, and its marks go.
 class L2Tags {
  public:
   L2Tags(u64 bytes, u64 line_bytes, u32 ways);
@@ -28,7 +30,7 @@ class L2Tags {
     bool dirty() const { return (use_ & 1) != 0; }
     void make_dirty() { use_ |= 1; }
     // A number of the caller's, below kNotes, that the line has as long as it is there.
-    u32 note() const { return static_cast<u32>(use_ >> 1 & (kNotes - 1)); }
+    u32 note() const { return static_cast<u32>(use_ >> 2 & (kNotes - 1)); }
     // Its data arrive then, in the caller's time.
     void fill(u64 at) { filled_ = at; }
     // `at`, or when its data have arrived.
@@ -36,27 +38,26 @@ class L2Tags {
 
    private:
     friend class L2Tags;
-    static constexpr u64 kUse = u64{1} << 21;
-    // When it was last used, in uses of all lines [63:21]; the note [20:1]; dirty [0]. 0: it is not there.
+    static constexpr u64 kMoved = 2, kUse = u64{1} << 21;
+    // When it was last used, in uses of all lines [63:21]; the note [20:2]; used since its set was in order [1]; dirty
+    // [0]. 0: it is not there.
     u64 use_ = 0;
     u64 filled_ = 0;
   };
-  static constexpr u32 kNotes = 1u << 20;
+  static constexpr u32 kNotes = 1u << 19;
 
   // The line, now the most recently used of its set; null where it is not there. Valid until the next allocate().
   Line* find(u64 number) {
     Line& line = lines_.at(number);
     if (line.use_ == 0) return nullptr;
-    line.use_ = (line.use_ & (Line::kUse - 1)) | next_use();
+    line.use_ = (line.use_ & (Line::kUse - 1)) | Line::kMoved | next_use();
     return &line;
   }
   // Fetches what is known of a line into the cache of the host. Inlined in any case: a compiler may take it for a
   // function without effect.
   [[gnu::always_inline]] void prefetch(u64 number) const { __builtin_prefetch(&lines_.at(number)); }
 
-  // The same for allocate(), in two steps, some time apart: the set that it will look at, then the lines of that set.
-  void prefetch_set(u64 number) const;
-  void prefetch_lines_of_set(u64 number) const;
+  static constexpr u64 kAhead = 8;  // so many lines before they are needed
 
   struct Allocated {
     Line& line;                                      // clean
@@ -114,21 +115,25 @@ class L2Tags {
     std::vector<Page*> free_;  // of these, whose lines are all gone
   };
 
-  using Way = u64;  // the number of its line + 1; 0: it is free
-  static constexpr u32 kGroup = 8;
-  struct alignas(kGroup * sizeof(Way)) Group {
-    std::array<Way, kGroup> ways;
+  using Way = u64;  // the number of its line
+  // Its ways are a ring, of which `lines` from `first` on are taken.
+  struct Set {
+    u8 first = 0, lines = 0;
   };
 
   u64 next_use() { return uses_ += Line::kUse; }
-  Way& way(u64 set, u32 w) const { return groups_.at(w / kGroup * sets_.by() + set)->ways[w % kGroup]; }
-  // A free one, or that of the line that was used longest ago.
-  Way& oldest_of(u64 set);
+  // The line of a set that came as number `n`.
+  Way& way(u64 set, u32 n) const {
+    const u32 w = sets_[set].first + n;
+    return *numbers_.at((w < ways_ ? w : w - ways_) * set_.by() + set);
+  }
+  void put_in_order(u64 set);
 
-  Divider sets_;
+  Divider set_;
   u32 ways_;
   u64 uses_ = 0;
-  Zeros<Group> groups_;  // the first ways of all sets, then the next: sets that are not full touch little memory
+  std::vector<Set> sets_;
+  Zeros<Way> numbers_;  // the first way of all sets, then the next: sets that are not full touch little memory
   Lines lines_;
 };
 

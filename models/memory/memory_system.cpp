@@ -72,12 +72,7 @@ MemorySystem::Train::Train(MemorySystem& m, const Request& first, u64 step)
   slice_ticks_ = (first.write ? m.slice_write_ : m.slice_read_).ticks(served);
 }
 
-// Of a stretch in which one request misses, those that follow will miss too.
 u64 MemorySystem::Train::not_hit(u64 at, u64 address, u32 slice) {
-  if (step_ != 0) {
-    memory_->tags_.prefetch_set(memory_->line_of(address + kAhead * step_));
-    memory_->tags_.prefetch_lines_of_set(memory_->line_of(address + kAhead / 2 * step_));
-  }
   request_.address = address;
   return memory_->not_hit(at, request_, slice);
 }

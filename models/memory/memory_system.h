@@ -119,8 +119,6 @@ class MemorySystem::Train {
   }
 
  private:
-  static constexpr u64 kAhead = 8;  // requests
-
   u64 hit(u64 at, L2Tags::Line& line);
   u64 not_hit(u64 at, u64 address, u32 slice);
 
@@ -144,7 +142,7 @@ template <class Watch>
 [[gnu::always_inline]] inline MemorySystem::Train::Response MemorySystem::Train::access(u64 now, u64 address,
                                                                                         Watch&& watch) {
   MemorySystem& memory = *memory_;
-  memory.tags_.prefetch(memory.line_of(address + kAhead * step_));
+  memory.tags_.prefetch(memory.line_of(address + L2Tags::kAhead * step_));
   const u64 number = memory.line_of(address);
   L2Tags::Line* const line = request_.hint == CacheHint::bypass ? nullptr : memory.tags_.find(number);
   const u32 at_slice = line != nullptr ? line->note() : memory.slice_of(number);

@@ -89,6 +89,34 @@ TEST(Speed, TheCostOfAnInstructionDoesNotGrowWithTheRun) {
   EXPECT_LT(each_of_many, 1.5 * each_of_few) << each_of_few * 1e9 << " and " << each_of_many * 1e9 << " ns";
 }
 
+// Copies of 64 KiB, `turns` times, `step` bytes apart.
+Problem lines(u64 turns, u64 step) {
+  Problem p = kernel_on_one_core("ascend-910a", fmt::format("  ld_arg X3, 0\n  mov X0, 0\nloop:\n"
+                                                            "  copy_gm_to_ubuf 0, X3, 0, 1, 2048, 0, 0\n"
+                                                            "  add X3, X3, {}\n  add X0, X0, 1\n"
+                                                            "  blt X0, {}, loop\n  end\n",
+                                                            step, turns));
+  p.stream.buffers[0].bytes = u64{128} << 20;
+  p.chip.memory.l2.size = config::Bytes{u64{8} << 20};
+  return p;
+}
+
+TEST(Speed, ALineThatL2HasToFetchCostsFewTimesOneThatItHas) {
+  if (!optimised()) GTEST_SKIP() << "not optimised";
+  const auto run = [](const Problem& p) {
+    task::RunMemory memory(p.stream, false);
+    models::simulate(p.chip, p.stream, memory, {.threads = 1});
+  };
+  constexpr u64 kCopy = u64{64} << 10;
+  const Problem none = lines(1, 0), hits = lines(2000, 0), misses = lines(2000, kCopy);
+  const auto [start, hit, miss] = in_turns(
+      5, [&] { run(none); }, [&] { run(hits); }, [&] { run(misses); });
+  const double ratio = (miss - start) / (hit - start);
+  record("miss_to_hit", ratio);
+  EXPECT_GT(ratio, 1);
+  EXPECT_LT(ratio, 10);
+}
+
 // Units that sleep for more than a window of the calendar, beside one that acts in each cycle.
 TEST(Speed, TheCostOfAnActDoesNotGrowWithTheUnitsThatSleep) {
   if (!optimised()) GTEST_SKIP() << "not optimised";
