@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "tests/graph/network_fixture.h"
 
 // Kernels that move elements, by node: the result is exact.
@@ -95,6 +97,29 @@ TEST_P(MoveKernels, Pieces) {
       infer(*split->output()->producer());
       check(parts, split->output());
     }
+  }
+}
+
+// More than there are registers for their addresses, as behind the last layers of a dense block.
+TEST_P(MoveKernels, ManyPieces) {
+  for (const i64 width : {32, 6}) {
+    SCOPED_TRACE(width);
+    constexpr i64 kPieces = 40;
+    Net together, apart;
+    std::vector<Value*> pieces;
+    std::vector<i64> widths;
+    for (i64 i = 0; i < kPieces; ++i) {
+      widths.push_back(width * (1 + i % 2));
+      pieces.push_back(together.input({2, widths.back(), 3}));
+    }
+    check(together, together.node("ConcatD", pieces, {{"axis", i64{1}}}));
+    Value* const x = apart.input({4, std::accumulate(widths.begin(), widths.end(), i64{0}), 32});
+    Node* const split = apart.graph.add_node("SplitV", "split", {x, apart.integers(widths)}, kPieces);
+    split->attributes["axis"] = i64{1};
+    infer(*split);
+    for (Value* const piece : split->outputs())
+      apart.output(apart.node("Relu", {piece}));
+    check(apart, split->outputs().back());
   }
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/launch_arguments.h"
 #include "tools/graph/kernels/strided_copy.h"
 
 // Moves of rows that are contiguous in both tensors: copies to UB and back, without arithmetic.
@@ -84,13 +85,26 @@ bool in_order_of_memory(const Part& part) {
   return true;
 }
 
+// body(part) for the part among `first` to `end` - 1 whose tiles have `number`; leaves to `done` where others follow.
+void choose(isa::ProgramBuilder& p, Reg number, std::span<const u64> begin, usize first, usize end, isa::Target done,
+            const std::function<void(usize part)>& body) {
+  if (end - first == 1) return body(first);
+  const usize middle = first + (end - first) / 2;
+  const isa::Target later = p.label("later");
+  p.bge(number, begin[middle], later);
+  choose(p, number, begin, first, middle, done, body);
+  p.b(done);
+  p.bind(later);
+  choose(p, number, begin, middle, end, done, body);
+}
+
 std::string move_refuses(const Group& group, const config::ChipConfig& chip) {
   if (group.nodes().size() != 1) return "it has several nodes";
   const auto copies = strided_copies(group);
   if (!copies) return "it is no move with known positions";
   const std::vector<Part> parts = parts_of(group);
   if (parts.empty()) return "it moves nothing";
-  if (parts.size() > kMostTensors) return "it has more pieces than there are registers for addresses";
+  if (parts.size() > kMostPieces) return fmt::format("it has more than {} pieces", kMostPieces);
   for (const Part& part : parts) {
     const u32 bytes = part.rows.views[0].bytes;
     if (bytes != 2 && bytes != 4) return "its elements have neither 2 nor 4 bytes";
@@ -135,24 +149,17 @@ KernelProgram move_build(const Group& group, const config::ChipConfig& chip, con
   }
   const u64 slot_size = slot_bytes(parts, chip, tiling);
   isa::ProgramBuilder p(group.node().name, chip.arch);
-  std::vector<Reg> pointers;
+  LaunchArguments addresses(p, group.inputs().size() + group.outputs().size());
   Reg number;
   // body(part) for the part of the tile.
   const auto of_tile = [&](const auto& body) {
     const isa::Target done = p.label("done");
-    for (usize i = 0; i < parts.size(); ++i) {
-      const isa::Target other = p.label("other");
-      if (i + 1 < parts.size()) p.bge(number, begin[i + 1], other);
-      body(i);
-      if (i + 1 < parts.size()) p.b(done);
-      p.bind(other);
-    }
+    choose(p, number, begin, 0, parts.size(), done, body);
     p.bind(done);
   };
   gen::TilePipeline pipeline{.tiles = begin.back(), .in_place = true};
   pipeline.prologue = [&](isa::ProgramBuilder&) {
-    for (usize i = 0; i < group.inputs().size() + group.outputs().size(); ++i)
-      pointers.push_back(p.arg("tensor"));
+    addresses.load_all();
     number = p.reg("number");
     tiles[0].prepare(p);
     for (usize i = 1; i < tiles.size(); ++i)
@@ -168,12 +175,13 @@ KernelProgram move_build(const Group& group, const config::ChipConfig& chip, con
     });
   };
   pipeline.load = [&](isa::ProgramBuilder&, u32 slot) {
-    of_tile(
-        [&](usize i) { tiles[i].load(p, parts[i].rows.views[0], pointers[parts[i].copy.input], slot * slot_size); });
+    of_tile([&](usize i) {
+      tiles[i].load(p, parts[i].rows.views[0], addresses.of(parts[i].copy.input), slot * slot_size);
+    });
   };
   pipeline.store = [&](isa::ProgramBuilder&, u32 slot) {
     of_tile([&](usize i) {
-      const Reg output = pointers[group.inputs().size() + parts[i].copy.output];
+      const Reg output = addresses.of(group.inputs().size() + parts[i].copy.output);
       const RowView& to = parts[i].rows.views[1];
       repeat(p, parts[i].repetitions, to.bytes, output, [&] { tiles[i].store(p, to, output, slot * slot_size); });
     });

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/launch_arguments.h"
 #include "tools/graph/kernels/spread.h"
 #include "tools/graph/kernels/strided_copy.h"
 #include "tools/graph/kernels/vector_ops.h"
@@ -28,7 +29,7 @@ std::string elements_refuse(const Group& group, const config::ChipConfig&) {
   const auto copies = strided_copies(group);
   if (!copies) return "it is no move with known positions";
   if (copies->empty()) return "it moves nothing";
-  if (group.inputs().size() > kMostTensors) return "it reads more tensors than there are registers for addresses";
+  if (copies->size() > kMostPieces) return fmt::format("it has more than {} pieces", kMostPieces);
   if (copies->size() > 1 && group.node().type != "ConcatD") return "it has several pieces";
   for (const StridedCopy& copy : *copies) {
     if (copy.input >= group.inputs().size()) return "an operand is a number";
@@ -77,15 +78,15 @@ class ElementMover {
         all_(group.outputs()[0]->shape.elements() * parts_),
         tile_(tile),
         joint_(is_joint(chip)),
-        p_(group.node().name, chip.arch) {}
+        p_(group.node().name, chip.arch),
+        addresses_(p_, group.inputs().size() + 1) {}
 
   u64 tiles() const { return ceil_div(all_, tile_); }
 
   isa::BuiltProgram program() {
     gen::TilePipeline pipeline{.tiles = tiles()};
     pipeline.prologue = [&](isa::ProgramBuilder&) {
-      for (usize i = 0; i < group_.inputs().size() + 1; ++i)
-        pointers_.push_back(p_.arg("tensor"));
+      addresses_.load_all();
       for (Reg* const r : {&first_, &end_, &element_, &to_, &from_, &t_})
         *r = p_.reg("element");
       // Of the last tile all blocks are brought together, too.
@@ -175,7 +176,7 @@ class ElementMover {
   }
   void load(const StridedCopy& copy) {
     p_.shl(from_, from_, 1);
-    p_.add(from_, from_, pointers_[copy.input]);
+    p_.add(from_, from_, addresses_.of(copy.input));
     if (joint_) return p_.copy_gm_to_ubuf(to_, from_, 0, 1, 1, 0, 0);
     p_.copy_gm_to_ubuf_align_b16(to_, from_, 0, 1, 2, 0, 0, 0, 0);
   }
@@ -185,7 +186,7 @@ class ElementMover {
     p_.sub(t_, end_, first_);
     p_.shl(t_, t_, 1);
     p_.shl(from_, first_, 1);
-    p_.add(from_, from_, pointers_.back());
+    p_.add(from_, from_, addresses_.of(group_.inputs().size()));
     if (!joint_) return p_.copy_ubuf_to_gm_align_b16(from_, at, 0, 1, t_, 0, 0, 0, 0);
     p_.add(t_, t_, 31);
     p_.shr(t_, t_, 5);
@@ -198,7 +199,7 @@ class ElementMover {
   const u64 all_, tile_;
   const bool joint_;
   isa::ProgramBuilder p_;
-  std::vector<Reg> pointers_;
+  LaunchArguments addresses_;
   Reg first_, end_, element_, to_, from_, t_;
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -208,6 +210,8 @@ Visit full_connection(Graph& graph, Node& node) {
   if (!in.known() || in.rank() != 4) return refused("what is flattened is no map of known extents");
   if (in[0] != 1) return refused("each of several images would read all weights");
   if (!rows.known() || rows.rank() != 2 || rows[0] != 1) return refused("the map does not become one row");
+  if (std::max(in[2], in[3]) > kMaxWindow) return refused(fmt::format("a window has at most {} rows", kMaxWindow));
+  if (2 * in[1] <= static_cast<i64>(kC0)) return refused("most of each block of 16 channels would be empty");
   if (node.input(2) != nullptr && !node.input(2)->constant) return refused("the bias is no constant");
   const i64 filters = weights->shape[1];
   const Tensor each = transposed_matrix(*weights->constant);
