@@ -11,6 +11,7 @@
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
 #include "tools/graph/import/readers.h"
+#include "tools/graph/ops/known.h"
 #include "tools/graph/ops/op.h"
 
 namespace vinci::graph {
@@ -175,10 +176,21 @@ class Importer {
     return made->outputs();
   }
 
+  // What readers compute needs extents, which exporters compute from those of other values.
+  static Value* with_known_shape(Reading& x, Value* v) {
+    if (v == nullptr || v->shape.known()) return v;
+    const Shape shape = known_shape(*v);
+    return shape.known() ? x.make("Reshape", {v, x.integers(shape.dims())}, {{"allowzero", i64{1}}}) : v;
+  }
+
   std::vector<Value*> read_with(const OpReader& reader, const ModelNode& node, Graph& graph,
                                 std::vector<Value*> inputs) const {
     Reading x(graph, node, opset(node.domain), std::move(inputs));
-    if (reader.read != nullptr) return reader.read(x);
+    if (reader.read != nullptr) {
+      for (Value*& v : x.in)
+        v = with_known_shape(x, v);
+      return reader.read(x);
+    }
     const std::vector<Value*> operands = x.in;
     return x.make(reader.type, operands, node.attributes, std::max<usize>(node.outputs.size(), 1));
   }

@@ -66,6 +66,7 @@ class Recurrent {
   Value* of_direction(usize operand, i64 direction) {
     Value* const v = x_.input(operand);
     if (v == nullptr) return nullptr;
+    if (!v->shape.known() || v->shape.rank() == 0) x_.unsupported("the extents of its operands are not known");
     const Dims rest(v->shape.dims().begin() + 1, v->shape.dims().end());
     return reshape(slice(v, 0, direction, direction + 1), rest);
   }
@@ -93,8 +94,7 @@ class Recurrent {
   Value* initial(usize i, i64 direction) {
     Value* const given = x_.input(i);
     if (given == nullptr) return x_.constant(Array(type(), {batch_, hidden_}));
-    if (!batch_first_) return of_direction(i, direction);
-    return reshape(slice(given, 1, direction, direction + 1), {batch_, hidden_});
+    return reshape(slice(given, batch_first_ ? 1 : 0, direction, direction + 1), {batch_, hidden_});
   }
   // Steps in the order in which a direction takes them.
   i64 step_of(i64 direction, i64 turn) const { return backward_ || direction == 1 ? steps_ - 1 - turn : turn; }

@@ -33,6 +33,9 @@ class Inference {
   std::optional<Array> contents(usize i) const;
   std::optional<std::vector<i64>> integers(usize i) const;
 
+  // More about an input than its value says; `contents` may be null.
+  void know(usize i, Shape shape, const Array* contents);
+
   void set(usize output, DataType type, Shape shape);
   // All outputs of one type and shape.
   void set_all(DataType type, const Shape& shape);
