@@ -121,6 +121,7 @@ TEST_P(ElementwiseKernels, MasksThatAreRepeated) {
     Value* const padding = net.graph.add_input("padding", DataType::boolean, {2, 1, 1, columns});
     Value* const masked = net.node("SelectV2", {causal, x, net.number(-1e9)});
     net.output(net.node("SelectV2", {padding, masked, net.number(-1e9)}));
+    net.output(net.node("SelectV2", {causal, x, net.number(-HUGE_VAL)}));
     net.output(net.node("LogicalAnd", {net.node("Greater", {x, net.number(0)}), causal}));
     const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
     checked(network);

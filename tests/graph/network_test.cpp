@@ -108,22 +108,29 @@ TEST_P(Networks, ConvolutionsWhoseRowsDoNotFitL1) {
   }
 }
 
-// What load3d cannot describe: padding wider than 255 or than the window, points that are far from each other.
+// What load3d cannot describe: padding wider than 255 or than the window, points that are far from each other, windows
+// that move by more than 63 or have more than 255 points.
 TEST_P(Networks, ConvolutionsBeyondLoad3d) {
   struct Case {
     Shape in;
     i64 filters;
     std::vector<i64> kernel, stride, pad, dilation;
   };
-  for (const Case& c : {Case{{1, 16, 1200}, 32, {2}, {1}, {512, 0}, {512}},
-                        Case{{1, 20, 6, 7}, 16, {1, 1}, {1, 1}, {1, 1, 1, 1}, {1, 1}},
-                        Case{{1, 16, 4, 300}, 16, {3, 3}, {1, 2}, {1, 300, 1, 260}, {1, 260}}}) {
+  for (const Case& c :
+       {Case{{1, 16, 1200}, 32, {2}, {1}, {512, 0}, {512}},
+        Case{{1, 20, 6, 7}, 16, {1, 1}, {1, 1}, {1, 1, 1, 1}, {1, 1}},
+        Case{{1, 16, 4, 300}, 16, {3, 3}, {1, 2}, {1, 300, 1, 260}, {1, 260}},
+        Case{{1, 1, 4000}, 24, {400}, {160}, {0, 0}, {1}}, Case{{2, 2, 3000}, 16, {300}, {7}, {50, 43}, {1}},
+        Case{{1, 3, 150, 9}, 16, {70, 3}, {70, 2}, {0, 1, 0, 1}, {1, 1}},
+        Case{{1, 1, 140, 210}, 16, {66, 100}, {64, 100}, {3, 0, 0, 5}, {1, 1}}}) {
     SCOPED_TRACE(text(c.in));
     MapNet net;
     Dims dims{c.filters, c.in[1]};
     dims.insert(dims.end(), c.kernel.begin(), c.kernel.end());
     Value* const y = net.node(
-        "Conv2D", {net.input(c.in), net.weights(dims, static_cast<double>(c.in[1] * 4)), net.weights({c.filters}, 1)},
+        "Conv2D",
+        {net.input(c.in), net.weights(dims, static_cast<double>(c.in[1] * std::max<i64>(4, element_count(c.kernel)))),
+         net.weights({c.filters}, 1)},
         {{"strides", c.stride}, {"pads", c.pad}, {"dilations", c.dilation}});
     net.output(net.node("Relu", {y}));
     const std::unique_ptr<Graph> before = net.graph.clone();

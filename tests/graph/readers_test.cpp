@@ -270,5 +270,53 @@ TEST(Readers, RotaryEmbedding) {
   }
 }
 
+// As exporters write it: extents are computed from those of other values, here of the sequence and of the first state.
+TEST(Readers, ExtentsThatFollowFromConstants) {
+  constexpr i64 kSteps = 5, kBatch = 2, kWidth = 3, kHidden = 4;
+  const Array rows = random_array({kSteps * kBatch, kWidth}, 31), weights = random_array({1, 3 * kHidden, kWidth}, 32),
+              recurrence = random_array({1, 3 * kHidden, kHidden}, 33);
+  Array sequence = rows;
+  sequence.dims = {kSteps, kBatch, kWidth};
+  const std::vector<Array> wanted = value_of({"", "GRU", {sequence, weights, recurrence}});
+
+  Model model;
+  model.opsets[""] = 21;
+  ModelGraph& g = model.graph;
+  g.name = "g";
+  const auto node = [&](std::string op, std::vector<std::string> inputs, std::string output, Attributes a = {}) {
+    g.nodes.push_back({.name = output,
+                       .domain = "",
+                       .op = std::move(op),
+                       .inputs = std::move(inputs),
+                       .outputs = {output},
+                       .attributes = std::move(a),
+                       .bodies = {}});
+  };
+  const auto constant = [&](const std::string& name, const Array& value) { g.constants[name] = Tensor(value); };
+  const auto integers = [&](const std::string& name, std::vector<double> values) {
+    const auto n = std::ssize(values);
+    constant(name, Array(DataType::i64, {n}, std::move(values)));
+  };
+  g.inputs.push_back({.name = "rows", .type = DataType::f32, .shape = Shape(rows.dims)});
+  g.outputs.push_back({.name = "y"});
+  constant("weights", weights);
+  constant("recurrence", recurrence);
+  constant("zero", Array(DataType::f32, {1, 1, kHidden}));
+  integers("one", {1});
+  integers("steps", {kSteps});
+  integers("batch", {kBatch});
+  integers("state", {1, kBatch, kHidden});
+  node("Shape", {"rows"}, "extents");
+  node("Gather", {"extents", "one"}, "width");
+  node("Concat", {"steps", "batch", "width"}, "to", {{"axis", i64{0}}});
+  node("Reshape", {"rows", "to"}, "sequence");
+  node("Identity", {"sequence"}, "again");
+  node("Mul", {"state", "one"}, "extents_of_state");
+  node("Expand", {"zero", "extents_of_state"}, "first");
+  node("GRU", {"again", "weights", "recurrence", "", "", "first"}, "y");
+  const std::vector<Array> got = run(*import_model(model), {rows});
+  expect_near(got[0], wanted[0].dims, [&](usize i) { return wanted[0].values[i]; });
+}
+
 }  // namespace
 }  // namespace vinci::graph

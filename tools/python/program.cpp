@@ -283,7 +283,7 @@ template <class T>
 void bind_arithmetic(py::class_<Owned<ProgramState, T>>& type) {
   for (const auto& [name, op] : kOperators) {
     type.def(("__" + std::string(name) + "__").c_str(),
-             [op = op](const Owned<ProgramState, T>& a, const py::object& b) -> py::object {
+             [op](const Owned<ProgramState, T>& a, const py::object& b) -> py::object {
                if (!is_operand(b)) return not_implemented();
                return py::cast(Expr{a.owner, isa::Expr(a.value).then(op, operand(a.owner, b, "an expression"))});
              });
@@ -317,14 +317,13 @@ void bind_parts(BuilderType& builder) {
       .def("__hash__", [](const Reg& r) { return static_cast<int>(r.value.number()); })
       .def("__repr__", [](const Reg& r) { return "X" + std::to_string(r.value.number()); });
   for (const auto& [name, op] : kOperators) {
-    reg_type.def(("__r" + std::string(name) + "__").c_str(),
-                 [op = op](const Reg& a, const py::object& b) -> py::object {
-                   if (!is_operand(b)) return not_implemented();
-                   return py::cast(Expr{a.owner, isa::Expr(operand(a.owner, b, "an expression")).then(op, a.value)});
-                 });
+    reg_type.def(("__r" + std::string(name) + "__").c_str(), [op](const Reg& a, const py::object& b) -> py::object {
+      if (!is_operand(b)) return not_implemented();
+      return py::cast(Expr{a.owner, isa::Expr(operand(a.owner, b, "an expression")).then(op, a.value)});
+    });
   }
   for (const auto& [name, op] : kComparisons) {
-    reg_type.def(name, [op = op](const Reg& a, const py::object& b) -> py::object {
+    reg_type.def(name, [op](const Reg& a, const py::object& b) -> py::object {
       if (!is_operand(b)) return not_implemented();
       return py::cast(Condition{a.owner, {op, a.value, operand(a.owner, b, "a comparison")}});
     });

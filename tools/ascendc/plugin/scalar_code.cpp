@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/ascendc/plugin/scalar_code.h"
 
+#include <llvm/ADT/SmallString.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>

@@ -40,8 +40,8 @@ std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
   const ConvProblem x(group);
   const Window& w = x.window;
   for (usize a = 0; a < 2; ++a) {
-    if (std::max({w.kernel[a], w.dilation[a], w.pad_begin[a], w.pad_end[a]}) > kMaxWindow || w.stride[a] > 63 ||
-        w.pad_begin[a] < 0 || w.pad_end[a] < 0)
+    if (std::max({w.kernel[a], w.dilation[a], w.pad_begin[a], w.pad_end[a]}) > kMaxWindow ||
+        w.stride[a] > kMaxWindowStride || w.pad_begin[a] < 0 || w.pad_end[a] < 0)
       return "its window is beyond the operands of load3d";
     if (w.pad_begin[a] >= w.span(a) || w.pad_end[a] >= w.span(a)) return "a window may lie in the padding alone";
   }

@@ -58,7 +58,7 @@ template <const char* op, bool swapped>
 void compare(const Element& e) {
   e.w.compare(e.x[0], op, e.lane, e.x[swapped ? 1 : 0], e.x[swapped ? 0 : 1], e.without_sign());
 }
-constexpr char kEq[] = "eq", kNe[] = "ne", kLt[] = "lt", kLe[] = "le";
+constexpr char kEq[] = "eq", kLt[] = "lt", kLe[] = "le";
 
 // The larger (smaller) one; NaN stays.
 template <bool larger>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -33,6 +35,24 @@ i64 least_common_multiple_with_block(i64 channels, u64 c0) {
   return std::lcm(channels, static_cast<i64>(c0)) / channels;
 }
 
+// Zeros around a map as far as the window of a convolution reaches.
+Value* with_padding(Maker& make, const Node& node, Value* x, const Window& w) {
+  for (const usize axis : {usize{2}, usize{3}}) {
+    const auto zeros = [&](i64 extent) {
+      Dims dims = x->shape.dims();
+      dims[axis] = extent;
+      Array border(x->type, dims);
+      std::ranges::fill(border.values, static_cast<double>(node.integer("offset_x")));
+      return make.constant(border);
+    };
+    std::vector<Value*> pieces{x};
+    if (const i64 pad = w.pad_begin[axis - 2]; pad != 0) pieces.insert(pieces.begin(), zeros(pad));
+    if (const i64 pad = w.pad_end[axis - 2]; pad != 0) pieces.push_back(zeros(pad));
+    if (pieces.size() > 1) x = make("ConcatD", pieces, {{"axis", static_cast<i64>(axis)}});
+  }
+  return x;
+}
+
 }  // namespace
 
 Visit widen_map(Graph& graph, Node& node, const Target& target) {
@@ -59,10 +79,78 @@ Visit widen_map(Graph& graph, Node& node, const Target& target) {
   return Visit::gone;
 }
 
+// A window that moves further than load3d can, or is longer: positions modulo the stride become channels, and the
+// window moves by one. So have filters over samples of sound.
+Visit fold_stride(Graph& graph, Node& node, const Target& target) {
+  if (target.chip == nullptr || node.type != "Conv2D") return Visit::none;
+  const Shape &in = node.input(0)->shape, &shape = node.input(1)->shape;
+  if (!in.known() || in.rank() != 4 || !shape.known()) return Visit::none;
+  Window w = window_of(node, {in[2], in[3]}, {shape[2], shape[3]});
+  const auto folds = [&](usize a) {
+    return w.stride[a] > kMaxWindowStride || (w.kernel[a] > kMaxWindow && w.stride[a] > 1);
+  };
+  if (!folds(0) && !folds(1)) return Visit::none;
+  if (!node.input(1)->constant) return Visit::refused({&node}, "the weights are no constant");
+  for (const usize a : {usize{0}, usize{1}}) {
+    if (w.pad_begin[a] < 0 || w.pad_end[a] < 0) return Visit::refused({&node}, "its padding is negative");
+    if (folds(a) && w.dilation[a] != 1) return Visit::refused({&node}, "the points of its window are apart");
+    if (folds(a) && ceil_div(w.kernel[a], w.stride[a]) > kMaxWindow)
+      return Visit::refused({&node}, fmt::format("its window has more than {} strides", kMaxWindow));
+  }
+  Maker make(graph, node);
+  Value* x = with_padding(make, node, node.input(0), w);
+  Array weights = node.input(1)->constant->array();
+  for (const usize axis : {usize{2}, usize{3}}) {
+    const usize a = axis - 2;
+    if (!folds(a)) continue;
+    const i64 stride = w.stride[a], strides = ceil_div(w.kernel[a], stride);
+    const i64 wanted = (w.out[a] - 1 + strides) * stride, there = x->shape[axis];
+    if (there > wanted)
+      x = make("StridedSliceV2", {x, make.integers({0}), make.integers({wanted}),
+                                  make.integers({static_cast<i64>(axis)}), make.integers({1})});
+    if (there < wanted) {
+      Dims dims = x->shape.dims();
+      dims[axis] = wanted - there;
+      x = make("ConcatD", {x, make.constant(Array(x->type, dims))}, {{"axis", static_cast<i64>(axis)}});
+    }
+    // (..., strides, position in the stride, ...) with the position behind the channel.
+    const Dims map = x->shape.dims();
+    Dims apart = map, together = map;
+    apart[axis] = wanted / stride;
+    apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(axis) + 1, stride);
+    together[1] *= stride;
+    together[axis] = wanted / stride;
+    const std::vector<i64> order = axis == 2 ? std::vector<i64>{0, 1, 3, 2, 4} : std::vector<i64>{0, 1, 4, 2, 3};
+    x = make.reshape(make("TransposeD", {make.reshape(x, apart)}, {{"perm", order}}), together);
+    Dims folded = weights.dims;
+    folded[1] *= stride;
+    folded[axis] = strides;
+    Array turned(weights.type, folded);
+    for (i64 i = 0; i < std::ssize(weights.values); ++i) {
+      const i64 column = i % weights.dims[3], row = i / weights.dims[3] % weights.dims[2];
+      const i64 channel = i / (weights.dims[2] * weights.dims[3]);  // of all filters
+      const i64 place = axis == 2 ? row % stride : column % stride;
+      const i64 to_row = axis == 2 ? row / stride : row, to_column = axis == 3 ? column / stride : column;
+      turned.values[static_cast<usize>(((channel * stride + place) * folded[2] + to_row) * folded[3] + to_column)] =
+          weights.values[static_cast<usize>(i)];
+    }
+    weights = std::move(turned);
+    w.stride[a] = 1;
+  }
+  Attributes attributes = node.attributes;
+  attributes.erase("auto_pad");
+  attributes.erase("kernel_shape");
+  attributes["pads"] = std::vector<i64>{0, 0, 0, 0};
+  attributes["strides"] = std::vector<i64>{w.stride[0], w.stride[1]};
+  std::vector<Value*> operands{x, make.constant(weights)};
+  if (node.input(2) != nullptr) operands.push_back(node.input(2));
+  make.replace({make("Conv2D", operands, attributes)});
+  return Visit::gone;
+}
+
 // A window that load3d cannot describe: padding becomes part of the map, and points that are far from each other become
 // channels.
 Visit unroll_window(Graph& graph, Node& node, const Target& target) {
-  constexpr i64 kMost = 255;
   if (target.chip == nullptr || node.type != "Conv2D") return Visit::none;
   const Shape &in = node.input(0)->shape, &shape = node.input(1)->shape;
   if (!in.known() || in.rank() != 4 || !shape.known()) return Visit::none;
@@ -70,28 +158,15 @@ Visit unroll_window(Graph& graph, Node& node, const Target& target) {
   bool far = false, outside = false;
   for (usize a = 0; a < 2; ++a) {
     if (w.pad_begin[a] < 0 || w.pad_end[a] < 0) return Visit::refused({&node}, "its padding is negative");
-    far = far || w.dilation[a] > kMost;
+    far = far || w.dilation[a] > kMaxWindow;
     for (const i64 pad : {w.pad_begin[a], w.pad_end[a]})
-      outside = outside || pad > kMost || (pad != 0 && pad >= w.span(a));
+      outside = outside || pad > kMaxWindow || (pad != 0 && pad >= w.span(a));
   }
   if (!far && !outside) return Visit::none;
   if (far && node.integer("group", 1) != 1) return Visit::refused({&node}, "it has groups");
   if (far && !node.input(1)->constant) return Visit::refused({&node}, "the weights are no constant");
   Maker make(graph, node);
-  Value* x = node.input(0);
-  for (const usize axis : {usize{2}, usize{3}}) {
-    const auto zeros = [&](i64 extent) {
-      Dims dims = x->shape.dims();
-      dims[axis] = extent;
-      Array border(x->type, dims);
-      std::ranges::fill(border.values, static_cast<double>(node.integer("offset_x")));
-      return make.constant(border);
-    };
-    std::vector<Value*> pieces{x};
-    if (const i64 pad = w.pad_begin[axis - 2]; pad != 0) pieces.insert(pieces.begin(), zeros(pad));
-    if (const i64 pad = w.pad_end[axis - 2]; pad != 0) pieces.push_back(zeros(pad));
-    if (pieces.size() > 1) x = make("ConcatD", pieces, {{"axis", static_cast<i64>(axis)}});
-  }
+  Value* x = with_padding(make, node, node.input(0), w);
   Attributes attributes = node.attributes;
   attributes.erase("auto_pad");
   attributes["pads"] = std::vector<i64>{0, 0, 0, 0};

@@ -80,6 +80,8 @@ constexpr auto kPasses = std::to_array<Pass>({
 
     {"WidenMapPass", RefineRunningFormat, O1, kExact, "a map of one axis becomes one of two axes", nullptr, nullptr,
      widen_map},
+    {"FoldStridePass", RefineRunningFormat, O1, kExact,
+     "positions of a map become channels where a window moves further than load3d can", nullptr, nullptr, fold_stride},
     {"UnrollWindowPass", RefineRunningFormat, O1, kExact,
      "padding and dilations of a convolution that load3d does not have become pieces of the map", nullptr, nullptr,
      unroll_window},

@@ -101,6 +101,7 @@ Effect insert_casts(Graph& graph, const Target& target);
 
 // RefineRunningFormat
 Visit widen_map(Graph& graph, Node& node, const Target& target);
+Visit fold_stride(Graph& graph, Node& node, const Target& target);
 Visit unroll_window(Graph& graph, Node& node, const Target& target);
 Visit regroup_convolution(Graph& graph, Node& node, const Target& target);
 Visit move_axes_last(Graph& graph, Node& node, const Target& target);
