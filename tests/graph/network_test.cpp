@@ -298,6 +298,51 @@ TEST_P(Networks, ProductsOfTensorsThatFillNoBlocks) {
   }
 }
 
+TEST_P(Networks, ProductsWithVectorsAndOfColumns) {
+  MapNet vectors;
+  Value* const column = vectors.node("BatchMatMulV2", {vectors.weights({17, 33}, 33), vectors.input({33})});
+  vectors.output(column);
+  vectors.output(vectors.node("BatchMatMulV2", {vectors.node("Relu", {column}), vectors.weights({2, 17, 9}, 17)}));
+  MapNet columns;
+  Value* const a = columns.input({2, 37, 21}, DataType::f16);
+  columns.output(columns.node("BatchMatMulV2", {a, columns.input({2, 37, 19}, DataType::f16)}, {{"adj_x1", i64{1}}}));
+  for (MapNet* const net : {&vectors, &columns}) {
+    const Network network = compile(std::move(net->owned), config::load_chip(GetParam()));
+    checked(network);
+    race_free(network);
+  }
+}
+
+// In training mean and variance are those of the batch, and the running ones are outputs.
+TEST_P(Networks, NormsOfBatches) {
+  for (const Shape& shape : {Shape{3, 20, 6, 7}, Shape{1, 16, 5, 5}, Shape{5, 13}, Shape{2, 8, 30}}) {
+    for (const bool training : {false, true}) {
+      SCOPED_TRACE(text(shape) + (training ? " in training" : ""));
+      MapNet net;
+      const Dims c{shape[1]};
+      Value* const running = net.graph.add_input("running", DataType::f32, c);
+      Node* const norm = net.graph.add_node("BatchNorm", "norm",
+                                            {net.input(shape), net.positive(c, 0.5), net.weights(c, 1), running,
+                                             net.node("Add", {net.node("Mul", {running, running}), net.number(1)})},
+                                            training ? 3 : 1);
+      norm->attributes = {{"training_mode", i64{training}}, {"momentum", 0.75}};
+      infer(*norm);
+      for (Value* const v : norm->outputs())
+        net.output(v);
+      const std::unique_ptr<Graph> before = net.graph.clone();
+      const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+      checked(network);
+      race_free(network);
+      const std::vector<Array> in = random_inputs(*before, 3);
+      const std::vector<Array> wanted = run(*before, in), got = run(*network.graph, in);
+      for (usize o = 0; o < wanted.size(); ++o) {
+        for (usize i = 0; i < wanted[o].size(); ++i)
+          ASSERT_NEAR(got[o].values[i], wanted[o].values[i], 0.02) << "output " << o << " at " << i;
+      }
+    }
+  }
+}
+
 // Each stride, padding, dilation and group of a transposed convolution, against its definition.
 TEST_P(Networks, TransposedConvolutions) {
   using L = std::vector<i64>;

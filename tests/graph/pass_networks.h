@@ -30,8 +30,8 @@ inline void residual_network(MapNet& net) {
   net.output(net.node("GEMM", {mean, net.weights({10, 32}, 32), net.weights({10}, 1)}, by_rows));
 }
 
-// Biases and norms apart from their convolutions, groups, a map of one axis, transposed convolution, padding as wide as
-// its window.
+// Biases and norms apart from their convolutions, groups, maps of one axis, transposed convolution, padding as wide as
+// its window, a window that moves far.
 inline void map_network(MapNet& net) {
   Value* const x = net.input({1, 32, 12, 12});
   Value* const biased = net.node("Add", {net.conv(x, 32, 3, 1, 1), net.weights({32, 1, 1}, 1)});
@@ -46,6 +46,7 @@ inline void map_network(MapNet& net) {
   net.output(net.conv(depthwise, 16, 1, 1, 1));
   Value* const row = net.node("Reshape", {depthwise, net.integers({1, 32, 144})});
   net.output(net.node("Conv2D", {row, net.weights({16, 32, 3}, 96)}, {{"pads", std::vector<i64>{1, 1}}}));
+  net.output(net.node("Conv2D", {row, net.weights({16, 32, 80}, 2560)}, {{"strides", std::vector<i64>{64}}}));
 }
 
 inline Value* layer_norm_nodes(Net& net, Value* x, i64 width) {

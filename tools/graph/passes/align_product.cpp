@@ -1,18 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <numeric>
+
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/passes/maker.h"
 #include "tools/graph/passes/pass.h"
 #include "tools/graph/passes/wide_rows.h"
 
-// Products on joint cores, whose copies are whole blocks of 32 B.
+// Products in the form that the kernel computes: rows by columns, on joint cores of whole blocks of 32 B.
 namespace vinci::graph {
+namespace {
+
+// A vector on the left is a row, one on the right a column.
+Visit product_of_matrices(Graph& graph, Node& node) {
+  Maker make(graph, node);
+  std::vector<Value*> operands = node.inputs();
+  const auto length = [&](usize i) { return operands[i]->shape[0]; };
+  if (operands[0]->shape.rank() == 1) operands[0] = make.reshape(operands[0], {1, length(0)});
+  if (operands[1]->shape.rank() == 1) operands[1] = make.reshape(operands[1], {length(1), 1});
+  Value* const product = make("BatchMatMulV2", operands, node.attributes);
+  product->type = node.output()->type;
+  make.replace({product});
+  return Visit::gone;
+}
+
+// The kernel reads rows on the left.
+Visit product_of_rows(Graph& graph, Node& node) {
+  Value* const a = node.input(0);
+  const usize rank = a->shape.rank();
+  Maker make(graph, node);
+  std::vector<i64> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[rank - 1], order[rank - 2]);
+  std::vector<Value*> operands = node.inputs();
+  operands[0] = make("TransposeD", {a}, {{"perm", order}});
+  Attributes attributes = node.attributes;
+  attributes["adj_x1"] = i64{0};
+  Value* const product = make("BatchMatMulV2", operands, attributes);
+  product->type = node.output()->type;
+  make.replace({product});
+  return Visit::gone;
+}
+
+}  // namespace
 
 Visit align_product(Graph& graph, Node& node, const Target& target) {
-  if (target.chip == nullptr || !is_joint(*target.chip) || node.type != "BatchMatMulV2") return Visit::none;
+  if (target.chip == nullptr || node.type != "BatchMatMulV2") return Visit::none;
   Value *const a = node.input(0), *const b = node.input(1), *const bias = node.input(2);
-  if (!a->shape.known() || !b->shape.known() || a->shape.rank() < 2 || b->shape.rank() < 2) return Visit::none;
-  if ((a->type != DataType::f16 && info(a->type).bytes != 1) || node.integer("adj_x1") != 0) return Visit::none;
+  if (!a->shape.known() || !b->shape.known() || a->shape.rank() < 1 || b->shape.rank() < 1) return Visit::none;
+  if (a->shape.rank() == 1 || b->shape.rank() == 1) return product_of_matrices(graph, node);
+  if (node.integer("adj_x1") != 0) return product_of_rows(graph, node);
+  if (!is_joint(*target.chip) || (a->type != DataType::f16 && info(a->type).bytes != 1)) return Visit::none;
   const bool by_rows = node.integer("adj_x2") != 0;
   const usize last = b->shape.rank() - 1, columns_at = by_rows ? last - 1 : last, depth_at = by_rows ? last : last - 1;
   const auto missing = [](i64 extent, i64 block) { return align_up(extent, block) - extent; };

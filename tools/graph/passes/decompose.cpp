@@ -42,6 +42,38 @@ bool layer_norm(Graph& graph, Node& node) {
   return true;
 }
 
+// With mean and variance of the batch in training, where the running ones are outputs, too: in two phases, sums and
+// then the elements.
+bool batch_norm(Graph& graph, Node& node) {
+  Maker make(graph, node);
+  Value* const x = node.input(0);
+  const usize rank = x->shape.rank();
+  // With constants it has a pass of its own.
+  if (rank < 2 || norm_depends_on_data(node).empty()) return false;
+  Dims of_channels(rank, 1);
+  of_channels[1] = x->shape[1];
+  // Of each map first, which has a kernel for blocks of channels.
+  const auto mean_of = [&](Value* v) {
+    if (rank > 2) v = make("ReduceMean", {v, make.integers(axes_from(2, rank))}, keep_dims());
+    return make("ReduceMean", {v, make.integers({0})}, keep_dims());
+  };
+  const auto vector = [&](usize i) { return make.reshape(make.cast(node.input(i), x->type), of_channels); };
+  const bool training = node.integer("training_mode") != 0;
+  Value* const mean = training ? mean_of(x) : vector(3);
+  Value* const centred = make("Sub", {x, mean});
+  Value* const variance = training ? mean_of(make("Mul", {centred, centred})) : vector(4);
+  Value* const inverse = make("Rsqrt", {make("Add", {variance, make.number(x->type, node.number("epsilon", 1e-5))})});
+  std::vector<Value*> results{make("Add", {make("Mul", {centred, make("Mul", {inverse, vector(1)})}), vector(2)})};
+  const double kept = node.number("momentum", 0.9);
+  for (usize i = 1; i < node.outputs().size(); ++i) {
+    Value* const old = make("Mul", {vector(i + 2), make.number(x->type, kept)});
+    Value* const now = make("Mul", {i == 1 ? mean : variance, make.number(x->type, 1 - kept)});
+    results.push_back(make("Add", {old, now}));
+  }
+  make.replace(results);
+  return true;
+}
+
 bool instance_norm(Graph& graph, Node& node) {
   Maker make(graph, node);
   Value* const x = node.input(0);
@@ -185,6 +217,7 @@ struct Decomposition {
 constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"AscendDequantV2", dequantise},
     {"AscendQuantV2", quantise},
+    {"BatchNorm", batch_norm},
     {"Conv2D", decompose_convolution},
     {"Conv2DTranspose", decompose_transposed_convolution},
     {"DynamicQuant", dynamic_quantise},

@@ -57,14 +57,6 @@ Visit scale_conv(Graph& graph, Node& conv, Node& node, const std::vector<double>
 struct ScaleOffset {
   std::vector<double> scale, offset;
 };
-// Why a BatchNorm is no y = x * scale + offset; "" where it is.
-std::string depends_on_data(const Node& node) {
-  if (node.integer("training_mode") != 0) return "the normalisation is one of training";
-  for (usize i = 1; i <= 4; ++i) {
-    if (node.input(i) == nullptr || !node.input(i)->constant) return "an operand of the normalisation is no constant";
-  }
-  return "";
-}
 // The scale and the offset, where it is.
 ScaleOffset inference_form(const Node& node) {
   const auto list = [&](usize i) { return node.input(i)->constant->array().values; };
@@ -102,7 +94,7 @@ Visit fuse_conv_batchnorm(Graph& graph, Node& node) {
   Node* const conv = producer(node.input(0), "Conv2D");
   if (node.type != "BatchNorm" || conv == nullptr) return Visit::none;
   std::string reason = keeps_weights(graph, *conv, node);
-  if (reason.empty()) reason = depends_on_data(node);
+  if (reason.empty()) reason = norm_depends_on_data(node);
   if (!reason.empty()) return Visit::refused({conv, &node}, std::move(reason));
   const ScaleOffset form = inference_form(node);
   return scale_conv(graph, *conv, node, form.scale, form.offset);
@@ -110,7 +102,8 @@ Visit fuse_conv_batchnorm(Graph& graph, Node& node) {
 
 Visit infer_batchnorm(Graph& graph, Node& node) {
   if (node.type != "BatchNorm") return Visit::none;
-  if (std::string reason = depends_on_data(node); !reason.empty()) return Visit::refused({&node}, std::move(reason));
+  if (std::string reason = norm_depends_on_data(node); !reason.empty())
+    return Visit::refused({&node}, std::move(reason));
   const Shape& shape = node.output()->shape;
   if (!shape.ranked() || shape.rank() < 2) return Visit::refused({&node}, "no axis of channels is known");
   const ScaleOffset form = inference_form(node);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "tools/graph/ir/graph.h"
@@ -16,6 +17,15 @@ namespace vinci::graph {
 inline Node* producer(const Value* value, std::string_view type) {
   Node* const node = value == nullptr ? nullptr : value->producer();
   return node != nullptr && node->type == type ? node : nullptr;
+}
+
+// Why a BatchNorm is no y = x * scale + offset with constants; "" where it is.
+inline std::string norm_depends_on_data(const Node& norm) {
+  if (norm.integer("training_mode") != 0) return "the normalisation is one of training";
+  for (usize i = 1; i <= 4; ++i) {
+    if (norm.input(i) == nullptr || !norm.input(i)->constant) return "an operand of the normalisation is no constant";
+  }
+  return "";
 }
 
 // A constant of one element.
