@@ -69,6 +69,19 @@ class Compile(unittest.TestCase):
         error = {o["buffer"]: o["error"]["rms_relative"] for o in shadow["outputs"]}["out_Gemm_12"]
         self.assertTrue(0 < error < 0.01, error)
 
+    def test_says_where_f16_has_few_bits(self):
+        node, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+        graph = onnx.helper.make_graph(
+            [node("Softmax", ["x"], ["s"], axis=-1), node("Mul", ["s", "c"], ["a"], name="scale"),
+             node("HardSwish", ["a"], ["y"])], "net", [value("x", onnx.TensorProto.FLOAT, [4, 100])],
+            [value("y", onnx.TensorProto.FLOAT, None)], [onnx.helper.make_tensor("c", onnx.TensorProto.FLOAT, [], [1e-4])])
+        path = self.work / "tiny.onnx"
+        onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 14)]), str(path))
+        result = vinci("compile", path, "-o", self.work / "tiny", "--check_nodes")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("the first one is scale", result.stdout)
+        self.assertIn("below the normal numbers of f16", result.stdout)
+
     def test_bins_of_a_dynamic_batch(self):
         graph = onnx.helper.make_graph(
             [onnx.helper.make_node("Relu", ["x"], ["r"]), onnx.helper.make_node("Softmax", ["r"], ["y"], axis=-1)], "net",

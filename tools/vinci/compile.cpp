@@ -130,6 +130,12 @@ void check(const graph::Network& network, u64 seed) {
   print_out(fmt::format("{} of {} wrong; the first one is {} ({}): {:.2e} of the largest element, allowed {:.2e}\n",
                         count, counted(rows.size(), "node"), wrong->node->node->name, graph::unit_name(*wrong->node),
                         wrong->error, wrong->allowed));
+  constexpr double kLeastNormal = 6.1035e-5;
+  if (wrong->output->type == graph::DataType::f16 && wrong->largest < kLeastNormal)
+    print_out(fmt::format(
+        "its largest element is {:.1e}, below the normal numbers of f16, where few bits are left: scale the "
+        "weights, or compile with --precision_mode=must_keep_origin_dtype\n",
+        wrong->largest));
   throw CLI::RuntimeError(kNodesWrong);
 }
 

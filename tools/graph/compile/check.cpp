@@ -106,6 +106,7 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
       if (saturates && std::isinf(x) && r == std::copysign(kLargest, x)) continue;  // it was copied
       error = std::isfinite(difference) ? std::max(error, difference) : HUGE_VAL;
     }
+    check.largest = most;
     check.error = error == 0 ? 0 : error / most;
     check.allowed = check.output->type == DataType::f32 ? 1e-4 : is_float(check.output->type) ? 1e-2 : 0;
     // What is read in f16 has its precision, HF32 a fraction of 11 bits.

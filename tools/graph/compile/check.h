@@ -14,6 +14,7 @@ struct NodeCheck {
   const Value* output = nullptr;
   double error = 0;  // the largest |x - r| as a part of the largest |r|
   double allowed = 0;
+  double largest = 0;  // |r| of the reference
   bool right() const { return error <= allowed; }
 };
 
