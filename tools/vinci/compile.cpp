@@ -131,7 +131,7 @@ void check(const graph::Network& network, u64 seed) {
                         count, counted(rows.size(), "node"), wrong->node->node->name, graph::unit_name(*wrong->node),
                         wrong->error, wrong->allowed));
   constexpr double kLeastNormal = 6.1035e-5;
-  if (wrong->output->type == graph::DataType::f16 && wrong->largest < kLeastNormal)
+  if (wrong->in_f16 && wrong->largest < kLeastNormal)
     print_out(fmt::format(
         "its largest element is {:.1e}, below the normal numbers of f16, where few bits are left: scale the "
         "weights, or compile with --precision_mode=must_keep_origin_dtype\n",

@@ -116,8 +116,9 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
       if (inner->type == "AscendQuant" || inner->type == "AscendRequant") check.allowed = most > 0 ? 1 / most : 0;
       if (inner->integer("enable_hf32") != 0) check.allowed = std::max(check.allowed, 1e-3);
       if (inner->output()->type == DataType::f16 || group.resolve(inner->input(0))->type == DataType::f16)
-        check.allowed = std::max(check.allowed, 1e-2);
+        check.in_f16 = true;
     }
+    if (check.in_f16) check.allowed = std::max(check.allowed, 1e-2);
     if (most > 0) check.allowed += whole_step(group) / most;
     out.push_back(check);
   }

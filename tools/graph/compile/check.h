@@ -14,7 +14,8 @@ struct NodeCheck {
   const Value* output = nullptr;
   double error = 0;  // the largest |x - r| as a part of the largest |r|
   double allowed = 0;
-  double largest = 0;  // |r| of the reference
+  double largest = 0;   // |r| of the reference
+  bool in_f16 = false;  // so it is computed, whatever the type of the output
   bool right() const { return error <= allowed; }
 };
 
