@@ -341,6 +341,7 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"GlobalMaxPool", "GlobalMaxPool"},
     {"Greater", "Greater"},
     {"GreaterOrEqual", "GreaterEqual"},
+    {"GridSample", "GatherElements", read_grid_sample},
     {"GroupNormalization", "LayerNorm", read_group_norm},
     {"HardSigmoid", "HardSigmoid"},
     {"HardSwish", "HardSwish"},

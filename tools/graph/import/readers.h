@@ -61,6 +61,7 @@ struct OpReader {
 
 std::vector<Value*> read_einsum(Reading& x);
 std::vector<Value*> read_gelu(Reading& x);
+std::vector<Value*> read_grid_sample(Reading& x);
 std::vector<Value*> read_group_norm(Reading& x);
 std::vector<Value*> read_gru(Reading& x);
 std::vector<Value*> read_lstm(Reading& x);
