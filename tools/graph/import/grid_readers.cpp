@@ -12,7 +12,7 @@ namespace vinci::graph {
 namespace {
 
 struct Tap {
-  Value* position = nullptr;  // a whole number, in the type of the grid; it may lie outside
+  Value* position = nullptr;  // a whole number, in the type of the grid; it may be outside
   Value* weight = nullptr;    // null: 1
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "tools/graph/kernels/kernel.h"
@@ -51,6 +52,46 @@ Value* with_padding(Maker& make, const Node& node, Value* x, const Window& w) {
     if (pieces.size() > 1) x = make("ConcatD", pieces, {{"axis", static_cast<i64>(axis)}});
   }
   return x;
+}
+
+// The map cut, or zeros put behind it.
+Value* with_extent(Maker& make, Value* x, usize axis, i64 wanted) {
+  const i64 there = x->shape[axis], number = static_cast<i64>(axis);
+  if (there > wanted)
+    return make("StridedSliceV2",
+                {x, make.integers({0}), make.integers({wanted}), make.integers({number}), make.integers({1})});
+  if (there == wanted) return x;
+  Dims dims = x->shape.dims();
+  dims[axis] = wanted - there;
+  return make("ConcatD", {x, make.constant(Array(x->type, dims))}, {{"axis", number}});
+}
+
+// Positions of a map modulo the stride become channels, behind their channel.
+Value* folded(Maker& make, Value* x, usize axis, i64 stride) {
+  Dims apart = x->shape.dims(), together = apart;
+  apart[axis] /= stride;
+  apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(axis) + 1, stride);
+  together[1] *= stride;
+  together[axis] /= stride;
+  const std::vector<i64> order = axis == 2 ? std::vector<i64>{0, 1, 3, 2, 4} : std::vector<i64>{0, 1, 4, 2, 3};
+  return make.reshape(make("TransposeD", {make.reshape(x, apart)}, {{"perm", order}}), together);
+}
+// The same of weights, with zeros up to a whole stride.
+Array folded(const Array& weights, usize axis, i64 stride) {
+  Dims dims = weights.dims;
+  dims[1] *= stride;
+  dims[axis] = ceil_div(dims[axis], stride);
+  Array out(weights.type, dims);
+  for (i64 i = 0; i < std::ssize(weights.values); ++i) {
+    std::array<i64, 2> at{i / weights.dims[3] % weights.dims[2], i % weights.dims[3]};
+    const i64 channel = i / (weights.dims[2] * weights.dims[3]);  // of all filters
+    i64& along = at[axis - 2];
+    const i64 place = along % stride;
+    along /= stride;
+    out.values[static_cast<usize>(((channel * stride + place) * dims[2] + at[0]) * dims[3] + at[1])] =
+        weights.values[static_cast<usize>(i)];
+  }
+  return out;
 }
 
 }  // namespace
@@ -103,38 +144,10 @@ Visit fold_stride(Graph& graph, Node& node, const Target& target) {
   for (const usize axis : {usize{2}, usize{3}}) {
     const usize a = axis - 2;
     if (!folds(a)) continue;
-    const i64 stride = w.stride[a], strides = ceil_div(w.kernel[a], stride);
-    const i64 wanted = (w.out[a] - 1 + strides) * stride, there = x->shape[axis];
-    if (there > wanted)
-      x = make("StridedSliceV2", {x, make.integers({0}), make.integers({wanted}),
-                                  make.integers({static_cast<i64>(axis)}), make.integers({1})});
-    if (there < wanted) {
-      Dims dims = x->shape.dims();
-      dims[axis] = wanted - there;
-      x = make("ConcatD", {x, make.constant(Array(x->type, dims))}, {{"axis", static_cast<i64>(axis)}});
-    }
-    // (..., strides, position in the stride, ...) with the position behind the channel.
-    const Dims map = x->shape.dims();
-    Dims apart = map, together = map;
-    apart[axis] = wanted / stride;
-    apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(axis) + 1, stride);
-    together[1] *= stride;
-    together[axis] = wanted / stride;
-    const std::vector<i64> order = axis == 2 ? std::vector<i64>{0, 1, 3, 2, 4} : std::vector<i64>{0, 1, 4, 2, 3};
-    x = make.reshape(make("TransposeD", {make.reshape(x, apart)}, {{"perm", order}}), together);
-    Dims folded = weights.dims;
-    folded[1] *= stride;
-    folded[axis] = strides;
-    Array turned(weights.type, folded);
-    for (i64 i = 0; i < std::ssize(weights.values); ++i) {
-      const i64 column = i % weights.dims[3], row = i / weights.dims[3] % weights.dims[2];
-      const i64 channel = i / (weights.dims[2] * weights.dims[3]);  // of all filters
-      const i64 place = axis == 2 ? row % stride : column % stride;
-      const i64 to_row = axis == 2 ? row / stride : row, to_column = axis == 3 ? column / stride : column;
-      turned.values[static_cast<usize>(((channel * stride + place) * folded[2] + to_row) * folded[3] + to_column)] =
-          weights.values[static_cast<usize>(i)];
-    }
-    weights = std::move(turned);
+    const i64 stride = w.stride[a];
+    const i64 reach = (w.out[a] - 1 + ceil_div(w.kernel[a], stride)) * stride;
+    x = folded(make, with_extent(make, x, axis, reach), axis, stride);
+    weights = folded(weights, axis, stride);
     w.stride[a] = 1;
   }
   Attributes attributes = node.attributes;
