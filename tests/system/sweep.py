@@ -159,6 +159,13 @@ class Sweep(unittest.TestCase):
             self.run_sweep("out", code=2)
         self.assertEqual(subprocess.run([VINCI, "sweep"], capture_output=True).returncode, 2)
 
+    def test_a_key_that_no_chip_has_is_said_at_once(self):
+        self.write(grid(16).replace("cube.startup", "cube.startpu"))
+        done = self.run_sweep("out", code=2)
+        self.assertIn("no point has a chip that can be read", done.stderr)
+        self.assertIn("has no key 'startpu'; did you mean 'startup'?", done.stderr)
+        self.assertFalse((self.folder / "out" / "sweep.csv").exists())
+
     def test_the_optimiser_finds_the_best_of_a_grid(self):
         if subprocess.run([sys.executable, "-c", "import optuna"], capture_output=True).returncode != 0:
             self.skipTest("python3-optuna is not installed")

@@ -14,6 +14,7 @@
 
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
+#include "sim/config/load.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/text_file.h"
 #include "tools/sweep/optimiser.h"
@@ -142,6 +143,23 @@ void optimise(const Optimise& o, Work& work) {
   }
 }
 
+// What no point can be simulated with, such as a key that chip files do not have, is one mistake and not one for each.
+void check_chips(const Definition& d, const std::vector<Point>& all) {
+  constexpr usize kMost = 1000;
+  std::string first;
+  for (usize i = 0; i < all.size(); ++i) {
+    if (i == kMost) return;
+    const Job job = make_job(d, all[i], "");
+    try {
+      config::load_chip(job.chip, job.set);
+      return;
+    } catch (const Error& e) {
+      if (first.empty()) first = e.what();
+    }
+  }
+  if (!first.empty()) fail(Fault::Input, "no point has a chip that can be read; the first: {}", first);
+}
+
 // A column that no row has is a word that nobody meant.
 void check_columns(const Definition& d, const std::vector<Row>& rows) {
   const auto first = std::ranges::find_if(rows, [](const Row& r) { return r.done && r.error.empty(); });
@@ -221,6 +239,7 @@ Outcome run_sweep(const Definition& d, const Request& request, Executor& executo
     optimise(*d.optimise, work);
   } else {
     const std::vector<Point> all = points(d);
+    check_chips(d, all);
     for (const Point& p : all)
       work.add(p);
     work.finish(all.size());
