@@ -306,10 +306,29 @@ TEST_P(Networks, ProductsWithVectorsAndOfColumns) {
   MapNet columns;
   Value* const a = columns.input({2, 37, 21}, DataType::f16);
   columns.output(columns.node("BatchMatMulV2", {a, columns.input({2, 37, 19}, DataType::f16)}, {{"adj_x1", i64{1}}}));
-  for (MapNet* const net : {&vectors, &columns}) {
+  MapNet batches;  // each operand is repeated for axes of the other
+  batches.output(batches.node("BatchMatMulV2", {batches.input({2, 1, 3, 7, 20}), batches.input({4, 1, 20, 5})}));
+  for (MapNet* const net : {&vectors, &columns, &batches}) {
     const Network network = compile(std::move(net->owned), config::load_chip(GetParam()));
     checked(network);
     race_free(network);
+  }
+}
+
+TEST_P(Networks, NormsOfAnAxis) {
+  for (const i64 axis : {i64{1}, i64{-1}}) {
+    for (const i64 p : {1, 2}) {
+      SCOPED_TRACE(fmt::format("axis {}, p {}", axis, p));
+      MapNet net;
+      Value* const x = net.input({2, 5, 3, 33});
+      Value* const rows = net.node("Mul", {x, net.node("Cast", {net.node("Greater", {x, net.number(0)})},
+                                                       {{"to", static_cast<i64>(enum_index(DataType::f32))}})});
+      net.output(net.node("LpNorm", {rows}, {{"axis", axis}, {"p", p}}));
+      net.output(net.node("LpNorm", {net.node("Mul", {rows, net.number(0)})}, {{"axis", axis}, {"p", p}}));
+      const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+      checked(network);
+      race_free(network);
+    }
   }
 }
 

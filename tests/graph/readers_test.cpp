@@ -270,6 +270,46 @@ TEST(Readers, RotaryEmbedding) {
   }
 }
 
+TEST(Readers, EllipsesOfEinsum) {
+  const Array a = random_array({2, 1, 3, 4}, 41), b = random_array({5, 3, 4}, 42);
+  // Axes in front of the letters are the last ones of both, and an extent of 1 is repeated.
+  const auto sum = [&](usize i, usize row, usize column) {
+    const usize batch = i / 45 % 2, middle = i / 9 % 5;
+    double total = 0;
+    for (usize k = 0; k < 4; ++k)
+      total += a.values[(batch * 3 + row) * 4 + k] * b.values[(middle * 3 + column) * 4 + k];
+    return total;
+  };
+  const auto einsum = [&](const std::string& equation) {
+    return value_of({"", "Einsum", {a, b}, {{"equation", equation}}})[0];
+  };
+  expect_near(einsum("...ij,...kj->...ik"), {2, 5, 3, 3}, [&](usize i) { return sum(i, i / 3 % 3, i % 3); });
+  expect_near(einsum("...ij,...kj"), {2, 5, 3, 3}, [&](usize i) { return sum(i, i / 3 % 3, i % 3); });
+  EXPECT_THROW(einsum("...ij,...kj->...i.k"), Error);
+}
+
+TEST(Readers, CompressByAConstant) {
+  // The condition is an input here, and a constant in a model: both choose the same.
+  const Array x = random_array({3, 4}, 43), condition(DataType::boolean, {3}, {1, 0, 1});
+  const Array wanted = value_of({"", "Compress", {x, condition}, {{"axis", i64{1}}}})[0];
+  Model model;
+  model.opsets[""] = 21;
+  model.graph.name = "g";
+  model.graph.inputs.push_back({.name = "x", .type = DataType::f32, .shape = Shape(x.dims)});
+  model.graph.outputs.push_back({.name = "y"});
+  model.graph.constants["condition"] = Tensor(condition);
+  model.graph.nodes.push_back({.name = "n",
+                               .domain = "",
+                               .op = "Compress",
+                               .inputs = {"x", "condition"},
+                               .outputs = {"y"},
+                               .attributes = {{"axis", i64{1}}},
+                               .bodies = {}});
+  const std::unique_ptr<Graph> graph = import_model(model);
+  EXPECT_EQ(graph->outputs[0]->shape, Shape({3, 2}));
+  expect_near(run(*graph, {x})[0], wanted.dims, [&](usize i) { return wanted.values[i]; });
+}
+
 // As exporters write it: extents are computed from those of other values, here of the sequence and of the first state.
 TEST(Readers, ExtentsThatFollowFromConstants) {
   constexpr i64 kSteps = 5, kBatch = 2, kWidth = 3, kHidden = 4;

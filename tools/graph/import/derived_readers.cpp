@@ -28,15 +28,16 @@ class EinsumReading {
     if (given == nullptr) x.unsupported("it has no equation");
     std::string equation = *given;
     std::erase(equation, ' ');
-    if (equation.find('.') != std::string::npos) x.unsupported("its equation '{}' has an ellipsis", *given);
     const usize arrow = equation.find("->");
     std::istringstream terms(equation.substr(0, arrow));
     std::string term;
-    while (std::getline(terms, term, ','))
-      operands_.push_back({x.in.at(operands_.size()), term});
-    if (operands_.size() != x.in.size()) x.unsupported("its equation '{}' has another number of operands", *given);
+    while (std::getline(terms, term, ',') && operands_.size() < x.in.size())
+      operands_.push_back({x.in[operands_.size()], term});
+    if (operands_.size() != x.in.size() || std::getline(terms, term, ','))
+      x.unsupported("its equation '{}' has another number of operands", *given);
+    const std::string rest = name_ellipses(equation);
     std::map<char, int> times;
-    for (const Labelled& o : operands_) {
+    for (Labelled& o : operands_) {
       if (!o.value->shape.known() || o.value->shape.rank() != o.labels.size())
         x.unsupported("the extents of its operands are not known, or have no letter");
       std::map<char, int> here;
@@ -46,11 +47,16 @@ class EinsumReading {
         extent_[o.labels[a]] = std::max(extent_[o.labels[a]], o.value->shape[a]);
       }
     }
+    for (Labelled& o : operands_)
+      o.value = repeated(o);
     if (arrow != std::string::npos) {
       result_ = equation.substr(arrow + 2);
+      if (const usize dots = result_.find("..."); dots != std::string::npos) result_.replace(dots, 3, rest);
+      if (result_.find('.') != std::string::npos) x.unsupported("its equation '{}' has no such dots", *given);
     } else {
+      result_ = rest;
       for (const auto& [label, count] : times) {
-        if (count == 1) result_ += label;
+        if (count == 1 && rest.find(label) == std::string::npos) result_ += label;
       }
     }
   }
@@ -63,6 +69,37 @@ class EinsumReading {
   }
 
  private:
+  // An ellipsis becomes letters that the equation does not have, the last axes the same in all operands; returns them.
+  std::string name_ellipses(const std::string& equation) {
+    usize most = 0;
+    const auto dots_of = [](const Labelled& o) { return o.labels.find("..."); };
+    const auto axes_of = [](const Labelled& o) { return o.value->shape.rank() + 3 - o.labels.size(); };
+    for (const Labelled& o : operands_) {
+      if (dots_of(o) == std::string::npos) continue;
+      if (!o.value->shape.known() || o.value->shape.rank() + 3 < o.labels.size())
+        x_.unsupported("the extents of its operands are not known, or have no letter");
+      most = std::max(most, axes_of(o));
+    }
+    std::string names;
+    for (char letter = 'Z'; letter >= 'A' && names.size() < most; --letter) {
+      if (equation.find(letter) == std::string::npos) names.insert(names.begin(), letter);
+    }
+    if (names.size() < most) x_.unsupported("its equation '{}' needs more letters than there are", equation);
+    for (Labelled& o : operands_) {
+      const usize dots = dots_of(o), axes = dots == std::string::npos ? 0 : axes_of(o);
+      if (dots != std::string::npos) o.labels.replace(dots, 3, names.substr(most - axes));
+    }
+    return names;
+  }
+
+  // The operand with the extents that its letters have elsewhere.
+  Value* repeated(const Labelled& o) {
+    Dims dims;
+    for (const char label : o.labels)
+      dims.push_back(extent_.at(label));
+    return o.value->shape.dims() == dims ? o.value : x_.make("BroadcastTo", {o.value, x_.integers(dims)});
+  }
+
   // Whether a label is still needed behind the operands before `next`.
   bool needed(char label, usize next) const {
     if (result_.find(label) != std::string::npos) return true;

@@ -207,6 +207,19 @@ Results batch_norm(Reading& x) {
   return x.make("BatchNorm", x.in, without(x, {"spatial", "is_test", "consumed_inputs"}), std::max<usize>(outputs, 1));
 }
 
+// What a constant condition chooses is known.
+Results compress(Reading& x) {
+  if (!x.in.at(1)->constant) return {x.make("Compress", x.in, x.node.attributes)};
+  const std::vector<double> chosen = x.in[1]->constant->array().values;
+  std::vector<i64> positions;
+  for (usize i = 0; i < chosen.size(); ++i) {
+    if (chosen[i] != 0) positions.push_back(static_cast<i64>(i));
+  }
+  const i64* const axis = x.attribute<i64>("axis");
+  Value* const from = axis != nullptr ? x.in[0] : x.make("Reshape", {x.in[0], x.integers({-1})});
+  return {x.make("GatherV2", {from, x.integers(positions)}, {{"axis", axis == nullptr ? i64{0} : *axis}})};
+}
+
 Results max_pool(Reading& x) {
   return x.make("MaxPool", x.in, x.node.attributes, std::max<usize>(x.node.outputs.size(), 1));
 }
@@ -307,7 +320,7 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"Ceil", "Ceil"},
     {"Celu", "CeluV2"},
     {"Clip", "ClipByValue", clip},
-    {"Compress", "Compress"},
+    {"Compress", "Compress", compress},
     {"Concat", "ConcatD"},
     {"Constant", "Const", constant},
     {"ConstantOfShape", "Fill", constant_of_shape},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/passes/maker.h"
@@ -18,6 +20,31 @@ Visit product_of_matrices(Graph& graph, Node& node) {
   const auto length = [&](usize i) { return operands[i]->shape[0]; };
   if (operands[0]->shape.rank() == 1) operands[0] = make.reshape(operands[0], {1, length(0)});
   if (operands[1]->shape.rank() == 1) operands[1] = make.reshape(operands[1], {length(1), 1});
+  Value* const product = make("BatchMatMulV2", operands, node.attributes);
+  product->type = node.output()->type;
+  make.replace({product});
+  return Visit::gone;
+}
+
+// Whether a product has batches that an operand does not have, and is repeated for.
+bool is_repeated(const Node& node, usize operand) {
+  const Dims &in = node.input(operand)->shape.dims(), &out = node.output()->shape.dims();
+  const usize missing = out.size() - in.size();
+  for (usize axis = 0; axis + 2 < out.size(); ++axis) {
+    if (out[axis] != 1 && (axis < missing || in[axis - missing] == 1)) return true;
+  }
+  return false;
+}
+
+// Operands that are both repeated are written out: the kernel repeats one of them.
+Visit product_of_batches(Graph& graph, Node& node) {
+  Maker make(graph, node);
+  std::vector<Value*> operands = node.inputs();
+  for (Value*& operand : std::span(operands).first(2)) {
+    Dims dims = node.output()->shape.dims();
+    std::copy(operand->shape.dims().end() - 2, operand->shape.dims().end(), dims.end() - 2);
+    operand = make("BroadcastTo", {operand, make.integers(dims)});
+  }
   Value* const product = make("BatchMatMulV2", operands, node.attributes);
   product->type = node.output()->type;
   make.replace({product});
@@ -50,6 +77,8 @@ Visit align_product(Graph& graph, Node& node, const Target& target) {
   if (!a->shape.known() || !b->shape.known() || a->shape.rank() < 1 || b->shape.rank() < 1) return Visit::none;
   if (a->shape.rank() == 1 || b->shape.rank() == 1) return product_of_matrices(graph, node);
   if (node.integer("adj_x1") != 0) return product_of_rows(graph, node);
+  if (node.output()->shape.known() && is_repeated(node, 0) && is_repeated(node, 1))
+    return product_of_batches(graph, node);
   if (!is_joint(*target.chip) || (a->type != DataType::f16 && info(a->type).bytes != 1)) return Visit::none;
   const bool by_rows = node.integer("adj_x2") != 0;
   const usize last = b->shape.rank() - 1, columns_at = by_rows ? last - 1 : last, depth_at = by_rows ? last : last - 1;

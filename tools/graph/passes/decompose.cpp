@@ -97,6 +97,19 @@ bool mean_variance(Graph& graph, Node& node) {
   return true;
 }
 
+// x / |x| along an axis; a row of zeros stays zero.
+bool lp_norm(Graph& graph, Node& node) {
+  constexpr double kLeast = 0x1p-24;  // above 0 in f16
+  Maker make(graph, node);
+  Value* const x = node.input(0);
+  Value* const axis = make.integers({node.integer("axis", -1)});
+  const bool square = node.integer("p", 2) == 2;
+  Value* norm = make("ReduceSum", {square ? make("Mul", {x, x}) : make("Abs", {x}), axis}, keep_dims());
+  if (square) norm = make("Sqrt", {norm});
+  make.replace({make("RealDiv", {x, make("Maximum", {norm, make.number(x->type, kLeast)})})});
+  return true;
+}
+
 // max + log(sum(exp(x - max)))
 bool log_sum_exp(Graph& graph, Node& node) {
   if (node.input(1) != nullptr && !node.input(1)->constant) return false;
@@ -224,6 +237,7 @@ constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"InstanceNorm", instance_norm},
     {"LRN", local_response},
     {"LayerNorm", layer_norm},
+    {"LpNorm", lp_norm},
     {"MVNV2", mean_variance},
     {"ReduceLogSumExp", log_sum_exp},
     {"PadV3", decompose_pad},
