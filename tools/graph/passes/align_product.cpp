@@ -13,6 +13,16 @@
 namespace vinci::graph {
 namespace {
 
+Value* product_as(Maker& make, const Node& node, const std::vector<Value*>& operands, const Attributes& attributes) {
+  Value* const product = make("BatchMatMulV2", operands, attributes);
+  product->type = node.output()->type;
+  return product;
+}
+Visit replaced(Maker& make, const Node& node, const std::vector<Value*>& operands, const Attributes& attributes) {
+  make.replace({product_as(make, node, operands, attributes)});
+  return Visit::gone;
+}
+
 // A vector on the left is a row, one on the right a column.
 Visit product_of_matrices(Graph& graph, Node& node) {
   Maker make(graph, node);
@@ -20,10 +30,7 @@ Visit product_of_matrices(Graph& graph, Node& node) {
   const auto length = [&](usize i) { return operands[i]->shape[0]; };
   if (operands[0]->shape.rank() == 1) operands[0] = make.reshape(operands[0], {1, length(0)});
   if (operands[1]->shape.rank() == 1) operands[1] = make.reshape(operands[1], {length(1), 1});
-  Value* const product = make("BatchMatMulV2", operands, node.attributes);
-  product->type = node.output()->type;
-  make.replace({product});
-  return Visit::gone;
+  return replaced(make, node, operands, node.attributes);
 }
 
 // Whether a product has batches that an operand does not have, and is repeated for.
@@ -45,10 +52,7 @@ Visit product_of_batches(Graph& graph, Node& node) {
     std::copy(operand->shape.dims().end() - 2, operand->shape.dims().end(), dims.end() - 2);
     operand = make("BroadcastTo", {operand, make.integers(dims)});
   }
-  Value* const product = make("BatchMatMulV2", operands, node.attributes);
-  product->type = node.output()->type;
-  make.replace({product});
-  return Visit::gone;
+  return replaced(make, node, operands, node.attributes);
 }
 
 // The kernel reads rows on the left.
@@ -63,10 +67,7 @@ Visit product_of_rows(Graph& graph, Node& node) {
   operands[0] = make("TransposeD", {a}, {{"perm", order}});
   Attributes attributes = node.attributes;
   attributes["adj_x1"] = i64{0};
-  Value* const product = make("BatchMatMulV2", operands, attributes);
-  product->type = node.output()->type;
-  make.replace({product});
-  return Visit::gone;
+  return replaced(make, node, operands, attributes);
 }
 
 }  // namespace
@@ -93,8 +94,7 @@ Visit align_product(Graph& graph, Node& node, const Target& target) {
   std::vector<Value*> operands{softmax != nullptr ? softmax : with_zeros(make, a, a->shape.rank() - 1, depth),
                                with_zeros(make, with_zeros(make, b, depth_at, depth), columns_at, columns)};
   if (bias != nullptr) operands.push_back(with_zeros(make, bias, 0, columns));
-  Value* product = make("BatchMatMulV2", operands, node.attributes);
-  product->type = node.output()->type;
+  Value* product = product_as(make, node, operands, node.attributes);
   if (columns != 0)
     product = make("StridedSliceV2", {product, make.integers({0}), make.integers({wanted}), make.integers({-1})});
   Node* const before = a->producer();
