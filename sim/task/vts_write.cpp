@@ -173,7 +173,8 @@ class VtsWriter {
       const std::tuple values{stored<Op, Table, index>(o)...};
       const auto table =
           std::apply([&](const auto&... value) { return Table::Traits::Create(fbb_, given(value)...); }, values);
-      return AnyOp{vts::OpTraits<Table>::enum_value, table.Union()};
+      const vts::Op type = vts::OpTraits<Table>::enum_value;  // has no address without optimisation
+      return AnyOp{type, table.Union()};
     });
   }
 
