@@ -24,23 +24,6 @@
 namespace vinci::cli {
 namespace {
 
-// The built-in chip of a product name as the vendor's tools take it: Ascend910B1 is ascend-910b1.
-std::string chip_of_soc(const std::string& soc) {
-  std::string plain;
-  for (const char c : soc) {
-    if (c == '-' || c == '_' || c == ' ') continue;
-    plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  std::string names;
-  for (const config::ChipSummary& chip : config::builtin_chips()) {
-    std::string candidate = chip.name;
-    std::erase(candidate, '-');
-    if (candidate == plain) return chip.name;
-    names += (names.empty() ? "" : ", ") + chip.name;
-  }
-  fail(Fault::Input, "--soc-version={}: there is no such chip; there are {}", soc, names);
-}
-
 class UsageWithRest : public CLI::Formatter {
  public:
   explicit UsageWithRest(std::string rest) : rest_(std::move(rest)) {}
@@ -57,6 +40,22 @@ class UsageWithRest : public CLI::Formatter {
 volatile pid_t g_child = 0;
 
 }  // namespace
+
+std::string chip_of_soc(const std::string& soc) {
+  std::string plain;
+  for (const char c : soc) {
+    if (c == '-' || c == '_' || c == ' ') continue;
+    plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  std::string names;
+  for (const config::ChipSummary& chip : config::builtin_chips()) {
+    std::string candidate = chip.name;
+    std::erase(candidate, '-');
+    if (candidate == plain) return chip.name;
+    names += (names.empty() ? "" : ", ") + chip.name;
+  }
+  fail(Fault::Input, "--soc-version={}: there is no such chip; there are {}", soc, names);
+}
 
 void set_variable(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
 

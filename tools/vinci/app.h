@@ -12,6 +12,9 @@ namespace vinci::cli {
 
 void set_variable(const char* name, const std::string& value);
 
+// The built-in chip of a product name as the vendor's tools take it: Ascend910B1 is ascend-910b1.
+std::string chip_of_soc(const std::string& soc);
+
 // The chip of programs: as a built-in chip or a chip file, or by its product name as the vendor's tools take it.
 // Without either it stays the one that they were compiled for.
 void set_chip(const std::string& chip, const std::string& soc_version);

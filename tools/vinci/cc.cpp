@@ -18,6 +18,7 @@
 #include "sim/io/temp_folder.h"
 #include "tools/ascendc/prepass/launches.h"
 #include "tools/vinci/app.h"
+#include "tools/vinci/cc_compiler.h"
 #include "tools/vinci/cc_headers.h"
 #include "tools/vinci/cc_operator.h"
 #include "tools/vinci/commands.h"
@@ -26,20 +27,6 @@ namespace vinci::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The one front end: address spaces, and the compiler plugin, are its own. docs/front-end.md
-constexpr const char* kCompiler = "clang++-19";
-constexpr const char* kPackage = "clang-19";
-
-// A step of the build. The compiler has said what is wrong with the source, so this program ends without a message of
-// its own; a compiler that was ended by a signal is reported.
-void run(const std::vector<std::string>& words) {
-  const int code = io::run_program(words);
-  if (code == 127)
-    fail(Fault::Input, "cannot run {}: install the package {} (Debian 12, or apt.llvm.org)", words[0], kPackage);
-  if (code == 128) fail(Fault::Limit, "{} was ended by a signal", words[0]);
-  if (code != 0) throw CLI::RuntimeError(static_cast<int>(Fault::Input));
-}
 
 // The text as a string literal of C++.
 std::string literal(std::string_view text) {
@@ -256,26 +243,6 @@ struct CommandLine {
   }
 };
 
-// Where this program is, and the folder that it was installed into: bin/vinci, lib/vinci.
-fs::path self() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error);
-}
-
-// The options in a file of ours, one a line, with @PREFIX@ for that folder.
-std::vector<std::string> options_of(const std::string& name) {
-  const fs::path prefix = self().parent_path().parent_path();
-  std::istringstream text(io::read_file((prefix / "lib/vinci" / name).string()));
-  std::vector<std::string> out;
-  for (std::string line; std::getline(text, line);) {
-    constexpr std::string_view kPrefix = "@PREFIX@";
-    const usize at = line.find(kPrefix);
-    if (at != std::string::npos) line.replace(at, kPrefix.size(), prefix.string());
-    if (!line.empty()) out.push_back(line);
-  }
-  return out;
-}
-
 std::string object_of(const CommandLine& line, const std::string& source) {
   return line.output.empty() ? fs::path(source).stem().string() + ".o" : line.output;
 }
@@ -318,7 +285,7 @@ class Compilation {
   explicit Compilation(const CommandLine& line) : line_(line) {
     common_ = {kCompiler, fmt::format("-D__NPU_ARCH__={}", line.arch.macro), "-D__CCE__=1", "-D__VINCI_CC__=1"};
     common_.insert(common_.end(), line.options.begin(), line.options.end());
-    const std::vector<std::string> ours = options_of("compile.txt");
+    const std::vector<std::string> ours = compiler_options("compile.txt");
     common_.insert(common_.end(), ours.begin(), ours.end());
     // Kernels follow pointers of other types, and the null pointer is an address of UB.
     common_.insert(common_.end(), {"-ffp-contract=off", "-fno-strict-aliasing", "-fno-delete-null-pointer-checks"});
@@ -336,11 +303,11 @@ class Compilation {
     std::vector<std::string> words = common_;
     words.insert(words.end(), objects.begin(), objects.end());
     words.insert(words.end(), line_.rest.begin(), line_.rest.end());
-    const std::vector<std::string> libraries = options_of("link.txt");
+    const std::vector<std::string> libraries = compiler_options("link.txt");
     words.insert(words.end(), libraries.begin(), libraries.end());
     words.insert(words.end(),
                  {"-Wno-unused-command-line-argument", "-o", line_.output.empty() ? "a.out" : line_.output});
-    run(words);
+    run_compiler(words);
   }
 
  private:
@@ -373,7 +340,7 @@ class Compilation {
     std::vector<std::string> words{kCompiler, "-r", "-nostdlib"};
     words.insert(words.end(), objects.begin(), objects.end());
     words.insert(words.end(), {"-o", object});
-    run(words);
+    run_compiler(words);
   }
 
   void preprocess(const std::string& source, const std::string& output, Pass& pass, bool first) const {
@@ -383,9 +350,9 @@ class Compilation {
     if (line_.cce) words.insert(words.end(), {"-include", "ascendc/cce.h"});
     if (!line_.op.host.empty()) words.insert(words.end(), {"-include", operator_header(source)});
     words.insert(words.end(), {"-E", "-x", "c++", source, "-o", output});
-    run(words);
+    run_compiler(words);
     try {
-      pass.text = io::read_file(output);
+      pass.text = with_real_names(io::read_file(output));
       pass.asks_for_kind = asks_for_kind(pass.text);
       pass.headers = headers_.use(pass.text);
       pass.text = ascendc::rewrite_launches(pass.text);
@@ -450,7 +417,7 @@ class Compilation {
                   // So are numbers in braces that may not fit, which clang refuses otherwise.
                   "-Wno-error=c++11-narrowing"});
     words.insert(words.end(), {"-c", "-x", "c++-cpp-output", input, "-o", object});
-    run(words);
+    run_compiler(words);
   }
 
   // The compiler with the options that change what headers are, for all sources that are compiled alike. Those of one
@@ -468,21 +435,21 @@ class Compilation {
         out.push_back(word);
       }
     }
-    const std::vector<std::string> ours = options_of("compile.txt");
+    const std::vector<std::string> ours = compiler_options("compile.txt");
     out.insert(out.end(), ours.begin(), ours.end());
     return out;
   }
 
   // The folder of our headers: code in them is not the user's.
   static std::string own_headers() {
-    for (const std::string& option : options_of("compile.txt")) {
+    for (const std::string& option : compiler_options("compile.txt")) {
       if (option.starts_with("-I")) return fs::path(option.substr(2)).lexically_normal().string() + "/";
     }
     return {};
   }
 
   static fs::path plugin() {
-    fs::path out = self().parent_path().parent_path() / "lib/vinci/libvinci_kernels.so";
+    fs::path out = vinci_prefix() / "lib/vinci/libvinci_kernels.so";
     if (!fs::exists(out)) {
       fail(Fault::Input,
            "{} is missing: this Vinci was built without llvm-19-dev; install clang-19 and llvm-19-dev, then build it "

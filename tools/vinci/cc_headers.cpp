@@ -158,6 +158,31 @@ FileTexts texts_of_files(std::string_view preprocessed) {
   return out;
 }
 
+std::string with_real_names(std::string text) {
+  if (text.find("/../") == std::string::npos) return text;
+  std::map<std::string, std::string, std::less<>> known;
+  std::string out;
+  each_line(text, [&](std::string_view line) {
+    const auto file = named_by(line);
+    if (!file || file->find("/../") == std::string_view::npos) {
+      out += line;
+      return;
+    }
+    auto at = known.find(*file);
+    if (at == known.end()) {
+      std::error_code error;
+      const fs::path real = fs::canonical(*file, error);
+      const bool through_link = !error && real != fs::absolute(*file).lexically_normal();
+      at = known.emplace(*file, through_link ? real.string() : std::string(*file)).first;
+    }
+    const usize begin = line.find('"') + 1;
+    out += line.substr(0, begin);
+    out += at->second;
+    out += line.substr(begin + file->size());
+  });
+  return out;
+}
+
 bool says_the_same(const FileTexts& source, const FileTexts& precompiled, std::unordered_set<u64>& kept) {
   std::vector<const FileText*> other;  // of the source, with another text
   std::unordered_set<u64> declared;    // by headers of C that are precompiled

@@ -43,6 +43,10 @@ class PrecompiledHeaders {
 };
 
 FileTexts texts_of_files(std::string_view preprocessed);
+
+// Preprocessed text in which files that were found through a link to a folder ("../name", where a build has
+// laid links side by side) have their real names, which messages and lines of kernels then show.
+std::string with_real_names(std::string text);
 // Whether `precompiled` declares all that its files declare in `source`. The text of a file has to be the same; but the
 // headers of C declare names such as size_t in the file that is included first, so those files are compared as one.
 // Typedefs that `precompiled` does not have are stored into `kept`: the compiler sees whether they agree.

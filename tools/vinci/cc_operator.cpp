@@ -15,15 +15,12 @@
 #include "sim/io/atomic_file.h"
 #include "sim/io/program.h"
 #include "tools/ascendc/prepass/tiling_structs.h"
+#include "tools/vinci/cc_compiler.h"
 
 namespace vinci::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-void run_compiler(const std::vector<std::string>& words) {
-  if (io::run_program(words, io::Stdout::to_stderr) != 0) throw CLI::RuntimeError(static_cast<int>(Fault::Input));
-}
 
 // The C++ files below a folder, in the order of their names.
 std::vector<fs::path> sources_below(const fs::path& folder) {

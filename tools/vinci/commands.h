@@ -22,6 +22,7 @@ void add_explain(CLI::App& app);
 void add_gen(CLI::App& app);
 void add_isa(CLI::App& app);
 void add_msprof(CLI::App& app);
+void add_op(CLI::App& app);
 void add_pack(CLI::App& app);
 void add_record(CLI::App& app);
 void add_report(CLI::App& app);

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <regex>
 
 #include "isa/base/error.h"
 #include "sim/config/load.h"
@@ -20,6 +19,7 @@
 #include "tools/graph/compile/storage.h"
 #include "tools/run/arguments.h"
 #include "tools/vinci/cc_operator.h"
+#include "tools/vinci/kernel_signature.h"
 
 namespace vinci::cli {
 namespace {
@@ -28,52 +28,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kOption = "--custom_op";
 constexpr u64 kMostSource = u64{16} << 20;
-
-struct Signature {
-  std::string kernel;
-  std::vector<std::string> parameters;
-};
-
-std::string without_comments(std::string_view text) {
-  std::string out;
-  for (usize at = 0; at < text.size();) {
-    const bool line = text.substr(at).starts_with("//"), block = text.substr(at).starts_with("/*");
-    if (!line && !block) {
-      out += text[at++];
-      continue;
-    }
-    const usize end = line ? text.find('\n', at) : text.find("*/", at + 2);
-    out += ' ';
-    at = end == std::string_view::npos ? text.size() : line ? end : end + 2;
-  }
-  return out;
-}
-
-std::vector<Signature> kernels_of(const std::string& code) {
-  static const std::regex kernel(
-      R"((__global__\s+(__aicore__|\[aicore\])|(__aicore__|\[aicore\])\s+__global__)\s+void\s+(\w+)\s*\(([^)]*)\))"),
-      name(R"((\w+)\s*$)");
-  std::vector<Signature> out;
-  for (std::sregex_iterator at(code.begin(), code.end(), kernel), end; at != end; ++at) {
-    Signature& s = out.emplace_back(Signature{.kernel = (*at)[4], .parameters = {}});
-    for (const std::string& parameter : run::split_list((*at)[5].str(), ',')) {
-      std::smatch word;
-      if (std::regex_search(parameter, word, name)) s.parameters.push_back(word[1]);
-    }
-  }
-  return out;
-}
-
-const Signature& kernel_of(const std::vector<Signature>& all, const std::string& op, const std::string& file) {
-  if (all.empty()) fail_at(Fault::Input, file, "there is no kernel (`__global__ __aicore__ void name(...)`)");
-  if (all.size() == 1) return all[0];
-  const auto at = std::ranges::find(all, snake_case(op), &Signature::kernel);
-  if (at != all.end()) return *at;
-  std::vector<std::string> names;
-  for (const Signature& s : all)
-    names.push_back(s.kernel);
-  fail_at(Fault::Input, file, "none of its kernels ({}) is called {}", fmt::join(names, ", "), snake_case(op));
-}
 
 std::string_view type_name(graph::DataType type) {
   using enum graph::DataType;
@@ -125,10 +79,10 @@ CustomKernels::CustomKernels(const std::string& list) {
       fail_at(Fault::Input, std::string(kOption), "'{}' is no Operator=file", part);
     const std::string op = part.substr(0, equals), file = part.substr(equals + 1);
     const std::string code = without_comments(io::read_file(file, kMostSource));
-    const std::vector<Signature> all = kernels_of(code);
-    const Signature& kernel = kernel_of(all, op, file);
+    const std::vector<KernelSignature> all = kernels_in(code);
+    const KernelSignature& kernel = kernel_named(all, snake_case(op), file);
     const Source source{.file = fs::absolute(file).string(),
-                        .kernel = kernel.kernel,
+                        .kernel = kernel.name,
                         .parameters = kernel.parameters,
                         .has_blocks = code.find("BLOCK_DIM") != std::string::npos,
                         .has_workspace = code.find("WORKSPACE_BYTES") != std::string::npos};

@@ -37,7 +37,7 @@ constexpr Command kCommands[] = {
     {"chips", add_chips},     {"check", add_check},   {"pack", add_pack},         {"convert", add_convert},
     {"study", add_study},     {"sweep", add_sweep},   {"validate", add_validate}, {"cc", add_cc},
     {"compile", add_compile}, {"sim", add_sim},       {"record", add_record},     {"completion", add_completion},
-    {"msprof", add_msprof},
+    {"msprof", add_msprof},   {"op", add_op},
 };
 
 // Adds the command that the first argument names, with its options: those of others take longer than a small run. Where

@@ -51,7 +51,29 @@ inline errno_t memset_s(void* to, std::size_t room, int value, std::size_t count
 inline errno_t strcpy_s(char* to, std::size_t room, const char* from) {
   return memcpy_s(to, room, from, from == nullptr ? 0 : std::strlen(from) + 1);
 }
+inline errno_t strncpy_s(char* to, std::size_t room, const char* from, std::size_t count) {
+  std::size_t length = 0;
+  while (from != nullptr && length < count && from[length] != 0)
+    ++length;
+  const errno_t code = vinci::securec::check(to, room, from, length + 1);
+  if (code != EOK) return code;
+  std::memmove(to, from, length);
+  to[length] = 0;
+  return EOK;
+}
+inline errno_t strcat_s(char* to, std::size_t room, const char* from) {
+  const std::size_t length = to == nullptr ? 0 : strnlen(to, room);
+  const errno_t code = strcpy_s(to == nullptr ? nullptr : to + length, room - length, from);
+  if (code != EOK && to != nullptr && room > 0) to[0] = 0;
+  return code;
+}
 // The number of characters, or -1 where they do not fit.
+inline int vsnprintf_s(char* to, std::size_t room, std::size_t count, const char* format, std::va_list list) {
+  const int written = std::vsnprintf(to, count < room ? count + 1 : room, format, list);
+  return written >= 0 && static_cast<std::size_t>(written) <= count && static_cast<std::size_t>(written) < room
+             ? written
+             : -1;
+}
 __attribute__((format(printf, 3, 4))) inline int sprintf_s(char* to, std::size_t room, const char* format, ...) {
   std::va_list list;
   va_start(list, format);

@@ -5,14 +5,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ascendc/graph_types.h"
 
 // Shapes, and operators of a graph as far as definitions ask: whether an operator is supported, which formats it
 // prefers. Definitions are compiled for their data types; nothing calls such functions.
+// Operators use these names without std, as the published headers let them.
+#define VINCI_STANDARD_NAMES \
+  using std::map;            \
+  using std::set;            \
+  using std::string;         \
+  using std::vector;
+namespace optiling {
+VINCI_STANDARD_NAMES
+}  // namespace optiling
+
 namespace ge {
+VINCI_STANDARD_NAMES
+using char_t = char;
 
 class Shape {
  public:
@@ -82,3 +97,4 @@ class Operator {
 };
 
 }  // namespace ge
+#undef VINCI_STANDARD_NAMES

@@ -108,6 +108,13 @@ enum Format {
 
 constexpr std::uint32_t GRAPH_SUCCESS = 0;
 constexpr std::uint32_t GRAPH_FAILED = 0xFFFFFFFF;
+constexpr std::uint32_t GRAPH_PARAM_INVALID = 50331649;  // for tiling: not this implementation, try the next one
+constexpr std::uint32_t GRAPH_NOT_CHANGED = 1343242304;
 using graphStatus = std::uint32_t;
+constexpr std::int64_t UNKNOWN_DIM = -1;      // in place of an extent
+constexpr std::int64_t UNKNOWN_DIM_NUM = -2;  // in place of all of them
+using Status = std::uint32_t;
+constexpr Status SUCCESS = 0;
+constexpr Status FAILED = 0xFFFFFFFF;
 
 }  // namespace ge

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstring>
+#include <map>
+#include <vector>
 
 #include "ascendc/language.h"
 
@@ -26,6 +28,24 @@ void read_tiling(T& to, From* from, Place place) {
   }
 }
 
+// The arguments that a kernel template has for a key: the host makes keys of them, and the launch names them again.
+inline std::map<std::uint64_t, std::vector<std::uint64_t>>& template_keys() {
+  static std::map<std::uint64_t, std::vector<std::uint64_t>> all;
+  return all;
+}
+template <class... T>
+std::uint64_t template_key(T... arguments) {
+  const std::vector<std::uint64_t> values{static_cast<std::uint64_t>(arguments)...};
+  auto& all = template_keys();
+  for (const auto& [key, known] : all)
+    if (known == values) return key;
+  // Beyond the keys that packages choose themselves.
+  constexpr std::uint64_t kFirst = std::uint64_t{1} << 62;
+  const std::uint64_t key = kFirst + all.size();
+  all.emplace(key, values);
+  return key;
+}
+
 constexpr bool tiling_key_in(std::uint64_t own, std::initializer_list<std::uint64_t> keys) {
   for (const std::uint64_t key : keys)
     if (key == own) return true;
@@ -45,24 +65,67 @@ constexpr T convert_from_bytes(const std::uint8_t* bytes) {
   return __builtin_bit_cast(T, copy);
 }
 
+namespace vinci::ascendc {
+
+// Buffers that follow a struct of tiling data (SetDataPtr): what is set in the struct is set there. By the address of
+// the struct, and so also for the structs in it.
+struct TilingView {
+  std::size_t size;
+  char* to;
+};
+inline std::map<std::uintptr_t, TilingView>& tiling_views() {
+  static std::map<std::uintptr_t, TilingView> all;
+  return all;
+}
+inline void follow_tiling(const void* data, std::size_t size, void* to) {
+  tiling_views()[reinterpret_cast<std::uintptr_t>(data)] = {size, static_cast<char*>(to)};
+  std::memcpy(to, data, size);
+}
+inline void tiling_set(const void* field, std::size_t size) {
+  const auto& all = tiling_views();
+  if (all.empty()) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(field);
+  auto at = all.upper_bound(address);
+  if (at == all.begin()) return;
+  --at;
+  const std::uintptr_t offset = address - at->first;
+  if (offset + size <= at->second.size) std::memcpy(at->second.to + offset, field, size);
+}
+inline void save_tiling(const void* data, std::size_t size, void* to, std::size_t capacity) {
+  std::memcpy(to, data, capacity < size ? capacity : size);
+  tiling_views().erase(reinterpret_cast<std::uintptr_t>(data));
+}
+
+}  // namespace vinci::ascendc
+
 // On the host: a struct whose fields have functions of their own, too; SaveToBuffer copies what the kernel reads.
-#define BEGIN_TILING_DATA_DEF(name)                                               \
-  struct name {                                                                   \
-    std::size_t GetDataSize() const { return sizeof(*this); }                     \
-    void SaveToBuffer(void* to, std::size_t capacity) const {                     \
-      std::memcpy(to, this, capacity < sizeof(*this) ? capacity : sizeof(*this)); \
-    }
-#define TILING_DATA_FIELD_DEF(type, name)       \
-  type name{};                                  \
-  void set_##name(type value) { name = value; } \
+#define BEGIN_TILING_DATA_DEF(name)                                     \
+  struct name {                                                         \
+    std::size_t GetDataSize() const { return sizeof(*this); }           \
+    void SaveToBuffer(void* to, std::size_t capacity) const {           \
+      ::vinci::ascendc::save_tiling(this, sizeof(*this), to, capacity); \
+    }                                                                   \
+    void SetDataPtr(void* to) const { ::vinci::ascendc::follow_tiling(this, sizeof(*this), to); }
+#define TILING_DATA_FIELD_DEF(type, name)              \
+  type name{};                                         \
+  void set_##name(type value) {                        \
+    name = value;                                      \
+    ::vinci::ascendc::tiling_set(&name, sizeof(name)); \
+  }                                                    \
   type get_##name() const { return name; }
-#define TILING_DATA_FIELD_DEF_ARR(type, size, name)                                \
-  type name[size]{};                                                               \
-  void set_##name(const type* values) { std::memcpy(name, values, sizeof(name)); } \
+#define TILING_DATA_FIELD_DEF_ARR(type, size, name)   \
+  type name[size]{};                                  \
+  void set_##name(const type* values) {               \
+    std::memcpy(name, values, sizeof(name));          \
+    ::vinci::ascendc::tiling_set(name, sizeof(name)); \
+  }                                                   \
   type* get_##name() { return name; }
 #define TILING_DATA_FIELD_DEF_WITH_INITVALUE(type, name, value) \
   type name = value;                                            \
-  void set_##name(type new_value) { name = new_value; }         \
+  void set_##name(type new_value) {                             \
+    name = new_value;                                           \
+    ::vinci::ascendc::tiling_set(&name, sizeof(name));          \
+  }                                                             \
   type get_##name() const { return name; }
 #define TILING_DATA_FIELD_DEF_STRUCT(type, name) type name;
 #define END_TILING_DATA_DEF \
@@ -112,5 +175,7 @@ void copy_data_align64(std::uint8_t* to, From* from, std::size_t bytes) {
 // What kinds a kernel template is compiled for: nothing is to be generated here, the launch names its arguments.
 #define ASCENDC_TPL_ARGS_DECL(...)
 #define ASCENDC_TPL_SEL(...)
-#define ASCENDC_TPL_SEL_PARAM(...)
+// On the host: the key of these arguments.
+#define GET_TPL_TILING_KEY(...) ::vinci::ascendc::template_key(__VA_ARGS__)
+#define ASCENDC_TPL_SEL_PARAM(context, ...) (context)->SetTilingKey(GET_TPL_TILING_KEY(__VA_ARGS__))
 #define ASCENDC_TPL_ARGS_SEL(...)

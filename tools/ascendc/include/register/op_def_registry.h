@@ -14,10 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "ascendc/graph_operator.h"
+#include "ascendc/host/registry.h"
 
-// Definitions of operators: inputs and outputs with their data types, by chip. `vinci cc --op-host` compiles and runs
-// one to learn the macros of its kernel. Documentation: Ascend C operator prototype registration.
+// Definitions of operators: inputs and outputs with their data types, by chip, and attributes. `vinci cc --op-host`
+// compiles and runs one to learn the macros of its kernel, `vinci op` to call its host functions. Documentation: Ascend
+// C operator prototype registration.
 
 namespace ops {
 
@@ -33,7 +34,11 @@ enum class HcclServerType { AICPU, AICORE, CCU, MAX };
 struct ScalarVar {
   ScalarVar() = default;
   template <class T>
-  ScalarVar(ScalarType, T) {}
+  ScalarVar(ScalarType, T value) : zero_(value == T{}) {}
+  bool VinciIsZero() const { return zero_; }
+
+ private:
+  bool zero_ = true;
 };
 
 // Every function that has no say in the kernel's macros: accepted, without an effect.
@@ -74,23 +79,45 @@ class OpParamDef {
   OpParamDef& UnknownShapeFormat(const std::vector<ge::Format>&) { return *this; }
   OpParamDef& DataTypeForBinQuery(const std::vector<ge::DataType>&) { return *this; }
   OpParamDef& FormatForBinQuery(const std::vector<ge::Format>&) { return *this; }
-  VINCI_OP_IGNORED(OpParamDef, ValueDepend)
+  // The host's functions read the contents of this input.
+  template <class... Scope>
+  OpParamDef& ValueDepend(Option, Scope...) {
+    on_host_ = true;
+    return *this;
+  }
   VINCI_OP_IGNORED(OpParamDef, Scalar)
   VINCI_OP_IGNORED(OpParamDef, ScalarList)
   VINCI_OP_IGNORED(OpParamDef, To)
   VINCI_OP_IGNORED(OpParamDef, AutoContiguous)
   VINCI_OP_IGNORED(OpParamDef, IgnoreContiguous)
   VINCI_OP_IGNORED(OpParamDef, Version)
-  OpParamDef& InitValue(std::uint64_t) { return *this; }
-  OpParamDef& InitValue(const ScalarVar&) { return *this; }
-  OpParamDef& InitValue(const std::vector<ScalarVar>&) { return *this; }
+  // What an output holds before the kernel runs; here only zero.
+  OpParamDef& InitValue(std::uint64_t value) {
+    zeroed_ = value == 0;
+    return *this;
+  }
+  OpParamDef& InitValue(const ScalarVar& value) {
+    zeroed_ = value.VinciIsZero();
+    return *this;
+  }
+  OpParamDef& InitValue(const std::vector<ScalarVar>& values) {
+    for (const ScalarVar& value : values)
+      zeroed_ = value.VinciIsZero();
+    return *this;
+  }
   VINCI_OP_IGNORED(OpParamDef, OutputShapeDependOnCompute)
   VINCI_OP_IGNORED(OpParamDef, Comment)
+
+  const std::string& VinciName() const { return name_; }
+  Option VinciOption() const { return option_; }
+  bool VinciOnHost() const { return on_host_; }
+  bool VinciZeroed() const { return zeroed_; }
 
  private:
   friend class OpParams;
   std::string name_, follow_;
   Option option_ = IGNORE;
+  bool on_host_ = false, zeroed_ = false;
   std::vector<ge::DataType> types_, type_list_;  // a column for each combination; values for each to be combined
   std::vector<ge::Format> formats_, format_list_;
 };
@@ -129,7 +156,9 @@ class OpParams {
       out *= std::max<std::size_t>(1, param->type_list_.size()) * std::max<std::size_t>(1, param->format_list_.size());
     return out;
   }
-  static void print(const std::vector<const OpParamDef*>& params, std::size_t inputs, std::size_t combination) {
+  // The data type and the format of each in one combination.
+  static std::vector<std::pair<int, int>> chosen(const std::vector<const OpParamDef*>& params,
+                                                 std::size_t combination) {
     std::vector<std::pair<int, int>> chosen(params.size());
     std::size_t rest = combination;
     const auto pick = [&](const auto& list) {
@@ -151,9 +180,14 @@ class OpParams {
         if (!params[i]->follow_.empty() && params[k]->name_ == params[i]->follow_ && params[i]->types_.empty())
           chosen[i] = chosen[k];
       }
-      std::printf("%s %s %d %d\n", i < inputs ? "input" : "output", params[i]->name_.c_str(), chosen[i].first,
-                  chosen[i].second);
     }
+    return chosen;
+  }
+  static void print(const std::vector<const OpParamDef*>& params, std::size_t inputs, std::size_t combination) {
+    const auto of = chosen(params, combination);
+    for (std::size_t i = 0; i < params.size(); ++i)
+      std::printf("%s %s %d %d\n", i < inputs ? "input" : "output", params[i]->name_.c_str(), of[i].first,
+                  of[i].second);
   }
 
  private:
@@ -171,24 +205,69 @@ class OpParams {
   std::vector<std::unique_ptr<OpParamDef>> params_;
 };
 
+// What an attribute is, and its default as text: what `--attr` of `vinci op` takes.
+enum class AttrKind { none, boolean, integer, real, text, booleans, integers, reals, lists };
+
 class OpAttrDef {
  public:
-  VINCI_OP_IGNORED(OpAttrDef, AttrType)
-  VINCI_OP_IGNORED(OpAttrDef, Bool)
-  VINCI_OP_IGNORED(OpAttrDef, Float)
-  VINCI_OP_IGNORED(OpAttrDef, Int)
-  VINCI_OP_IGNORED(OpAttrDef, String)
+  explicit OpAttrDef(const char* name) : name_(name) {}
+
+  OpAttrDef& AttrType(Option option) {
+    option_ = option;
+    return *this;
+  }
+#define VINCI_OP_ATTRIBUTE(name, type, kind)       \
+  OpAttrDef& name() { return as(AttrKind::kind); } \
+  OpAttrDef& name(const type& value) { return as(AttrKind::kind, text(value)); }
+  VINCI_OP_ATTRIBUTE(Bool, bool, boolean)
+  VINCI_OP_ATTRIBUTE(Float, float, real)
+  VINCI_OP_ATTRIBUTE(Int, std::int64_t, integer)
+  VINCI_OP_ATTRIBUTE(String, std::string, text)
+  // Lists may be written in braces.
+  VINCI_OP_ATTRIBUTE(ListBool, std::vector<bool>, booleans)
+  VINCI_OP_ATTRIBUTE(ListFloat, std::vector<float>, reals)
+  VINCI_OP_ATTRIBUTE(ListInt, std::vector<std::int64_t>, integers)
+  VINCI_OP_ATTRIBUTE(ListListInt, std::vector<std::vector<std::int64_t>>, lists)
+#undef VINCI_OP_ATTRIBUTE
   VINCI_OP_IGNORED(OpAttrDef, Version)
   VINCI_OP_IGNORED(OpAttrDef, Comment)
-  // Lists may be written in braces.
-#define VINCI_OP_LIST(name, type)     \
-  OpAttrDef& name() { return *this; } \
-  OpAttrDef& name(const std::vector<type>&) { return *this; }
-  VINCI_OP_LIST(ListBool, bool)
-  VINCI_OP_LIST(ListFloat, float)
-  VINCI_OP_LIST(ListInt, std::int64_t)
-  VINCI_OP_LIST(ListListInt, std::vector<std::int64_t>)
-#undef VINCI_OP_LIST
+
+  const std::string& VinciName() const { return name_; }
+  AttrKind VinciKind() const { return kind_; }
+  bool VinciRequired() const { return option_ == REQUIRED; }
+  bool VinciHasDefault() const { return has_default_; }
+  const std::string& VinciDefault() const { return default_; }
+
+ private:
+  OpAttrDef& as(AttrKind kind) {
+    kind_ = kind;
+    return *this;
+  }
+  OpAttrDef& as(AttrKind kind, std::string value) {
+    default_ = std::move(value);
+    has_default_ = true;
+    return as(kind);
+  }
+  static std::string text(bool value) { return value ? "true" : "false"; }
+  static std::string text(std::int64_t value) { return std::to_string(value); }
+  static std::string text(float value) {
+    char out[32];
+    std::snprintf(out, sizeof(out), "%.9g", static_cast<double>(value));
+    return out;
+  }
+  static std::string text(const std::string& value) { return value; }
+  template <class T>
+  static std::string text(const std::vector<T>& values) {
+    std::string out = "[";
+    for (const auto& value : values)
+      out += (out.size() > 1 ? "," : "") + text(value);
+    return out + "]";
+  }
+
+  std::string name_, default_;
+  Option option_ = REQUIRED;
+  AttrKind kind_ = AttrKind::none;
+  bool has_default_ = false;
 };
 
 class OpAICoreConfig {
@@ -223,7 +302,10 @@ class OpAICoreDef {
     configs_[chip] = config;
     return *this;
   }
-  VINCI_OP_IGNORED(OpAICoreDef, SetTiling)
+  OpAICoreDef& SetTiling(std::uint32_t (*function)(gert::TilingContext*)) {
+    tiling_ = function;
+    return *this;
+  }
   VINCI_OP_IGNORED(OpAICoreDef, SetTilingParse)
   VINCI_OP_IGNORED(OpAICoreDef, SetCheckSupport)
   VINCI_OP_IGNORED(OpAICoreDef, SetOpSelectFormat)
@@ -234,6 +316,7 @@ class OpAICoreDef {
  private:
   friend class OpDef;
   std::map<std::string, OpAICoreConfig> configs_;
+  std::uint32_t (*tiling_)(gert::TilingContext*) = nullptr;
 };
 
 // A definition for other units than the AI Core; its kernels are not compiled here.
@@ -257,28 +340,52 @@ class OpDef {
 
   OpParamDef& Input(const char* name) { return inputs_[name]; }
   OpParamDef& Output(const char* name) { return outputs_[name]; }
-  OpAttrDef& Attr(const char*) { return attributes_.emplace_back(); }
+  OpAttrDef& Attr(const char* name) {
+    for (OpAttrDef& known : attributes_) {
+      if (known.VinciName() == name) return known;
+    }
+    return attributes_.emplace_back(name);
+  }
   OpAICoreDef& AICore() { return core_; }
   OpAICPUDef& AICPU() { return cpu_; }
   OpMC2Def& MC2() { return mc2_; }
-  VINCI_OP_IGNORED(OpDef, SetInferShape)
+  OpDef& SetInferShape(std::uint32_t (*function)(gert::InferShapeContext*)) {
+    infer_shape_ = function;
+    return *this;
+  }
   VINCI_OP_IGNORED(OpDef, SetInferShapeRange)
-  VINCI_OP_IGNORED(OpDef, SetInferDataType)
+  OpDef& SetInferDataType(std::uint32_t (*function)(gert::InferDataTypeContext*)) {
+    infer_type_ = function;
+    return *this;
+  }
   VINCI_OP_IGNORED(OpDef, Comment)
   VINCI_OP_IGNORED(OpDef, FormatMatchMode)
   VINCI_OP_IGNORED(OpDef, EnableFallBack)
 
-  // Prints "op NAME FILE COMBINATIONS" and the types of one combination. False if the operator is not for the chip.
-  bool print(const char* chip, std::size_t combination) const {
+  const char* VinciName() const { return name_; }
+  // False if the operator is not for the chip. Inputs come first.
+  bool VinciParams(const std::string& chip, std::vector<const OpParamDef*>& params, std::size_t& inputs) const {
     const auto found = core_.configs_.find(chip);
     if (found == core_.configs_.end()) return false;
-    const OpAICoreConfig& config = found->second;
-    std::vector<const OpParamDef*> params = OpParams::merged(inputs_, config.inputs_.get());
-    const std::size_t inputs = params.size();
-    const auto outputs = OpParams::merged(outputs_, config.outputs_.get());
+    params = OpParams::merged(inputs_, found->second.inputs_.get());
+    inputs = params.size();
+    const auto outputs = OpParams::merged(outputs_, found->second.outputs_.get());
     params.insert(params.end(), outputs.begin(), outputs.end());
-    std::printf("op %s %s %zu\n", name_, config.file_.empty() ? "-" : config.file_.c_str(),
-                OpParams::combinations(params));
+    return true;
+  }
+  const std::string& VinciFile(const std::string& chip) const { return core_.configs_.at(chip).file_; }
+  const std::deque<OpAttrDef>& VinciAttributes() const { return attributes_; }
+  auto VinciTiling() const { return core_.tiling_; }
+  auto VinciInferShape() const { return infer_shape_; }
+  auto VinciInferDataType() const { return infer_type_; }
+
+  // Prints "op NAME FILE COMBINATIONS" and the types of one combination. False if the operator is not for the chip.
+  bool print(const char* chip, std::size_t combination) const {
+    std::vector<const OpParamDef*> params;
+    std::size_t inputs = 0;
+    if (!VinciParams(chip, params, inputs)) return false;
+    const std::string& file = core_.configs_.at(chip).file_;
+    std::printf("op %s %s %zu\n", name_, file.empty() ? "-" : file.c_str(), OpParams::combinations(params));
     OpParams::print(params, inputs, combination);
     return true;
   }
@@ -290,6 +397,8 @@ class OpDef {
   OpAICoreDef core_;
   OpAICPUDef cpu_;
   OpMC2Def mc2_;
+  std::uint32_t (*infer_shape_)(gert::InferShapeContext*) = nullptr;
+  std::uint32_t (*infer_type_)(gert::InferDataTypeContext*) = nullptr;
 };
 #undef VINCI_OP_IGNORED
 

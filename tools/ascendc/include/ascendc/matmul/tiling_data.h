@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "ascendc/tiling.h"
+
 // TCubeTiling: how a product is cut for the cores and their memories; the host fills it, the kernel reads it. Names and
 // order of the fields are published: Ascend C API, Matmul tiling.
 // clang-format off
@@ -33,14 +35,17 @@ static_assert(sizeof(TCubeTiling) == 50 * sizeof(int32_t));
 namespace optiling {
 // The same on the host, with functions for each field.
 struct TCubeTiling : AscendC::tiling::TCubeTiling {
-#define VINCI_FIELD(name)                          \
-  void set_##name(int32_t value) { name = value; } \
+#define VINCI_FIELD(name)                              \
+  void set_##name(int32_t value) {                     \
+    name = value;                                      \
+    ::vinci::ascendc::tiling_set(&name, sizeof(name)); \
+  }                                                    \
   int32_t get_##name() const { return name; }
   VINCI_CUBE_TILING(VINCI_FIELD)
 #undef VINCI_FIELD
   std::size_t GetDataSize() const { return sizeof(*this); }
   void SaveToBuffer(void* to, std::size_t capacity) const {
-    std::memcpy(to, this, capacity < sizeof(*this) ? capacity : sizeof(*this));
+    ::vinci::ascendc::save_tiling(this, sizeof(*this), to, capacity);
   }
 };
 }  // namespace optiling

@@ -7,10 +7,31 @@
 // What the host asks of the platform: the chip that the program runs on. Documentation: platform information.
 namespace platform_ascendc {
 
-enum class NpuArch : uint32_t { DAV_1001 = 1001, DAV_2002 = 2002, DAV_2201 = 2201, DAV_3510 = 3510 };
+enum class NpuArch : uint32_t {
+  DAV_1001 = 1001,
+  DAV_2002 = 2002,
+  DAV_2201 = 2201,
+  DAV_3002 = 3002,
+  DAV_3102 = 3102,
+  DAV_3510 = 3510,
+  DAV_5102 = 5102,
+  DAV_RESV = 0xffff
+};
 
 enum class CoreMemType { L0_A = 0, L0_B = 1, L0_C = 2, L1 = 3, L2 = 4, UB = 5, HBM = 6, FB = 7, BT = 8, RESERVED };
-enum class SocVersion { ASCEND910 = 0, ASCEND910B, ASCEND310P, ASCEND310B, RESERVED_VERSION = 99999 };
+enum class SocVersion {
+  ASCEND910 = 0,
+  ASCEND910B,
+  ASCEND310P,
+  ASCEND310B,
+  ASCEND910_93,
+  ASCEND950,
+  ASCEND910_95 = ASCEND950,
+  ASCEND910_55,
+  KIRINX90,
+  KIRIN9030,
+  RESERVED_VERSION = 99999
+};
 
 class PlatformAscendC {
  public:

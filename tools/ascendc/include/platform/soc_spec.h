@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "tiling/platform/platform_ascendc.h"
