@@ -516,6 +516,9 @@ void run_operator(const OpRun& o) {
   if (!o.numerics.empty()) run.push_back("--numerics=" + o.numerics);
   run.push_back(program);
   step(run);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail(Fault::Input, "cannot make the folder {}: {}", folder.string(), error.message());
   std::map<std::string, usize> seen;
   for (const OperatorTensor& t : launch.outputs()) {
     const usize count = seen[t.name]++;

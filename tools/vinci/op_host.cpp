@@ -57,6 +57,26 @@ std::vector<fs::path> host_sources_below(const fs::path& folder) {
   return out;
 }
 
+// The source of a header's functions, as packages name it: in the same folder, or in src/ where the header is in inc/
+// or include/.
+std::vector<fs::path> sources_of(const fs::path& header) {
+  std::vector<fs::path> out;
+  const fs::path whole = fs::weakly_canonical(header);
+  for (const fs::path& folder : whole) {
+    if (is_left_out(folder)) return out;
+  }
+  fs::path in_src;
+  for (const fs::path& part : whole)
+    in_src /= part == "inc" || part == "include" ? fs::path("src") : part;
+  for (fs::path file : {whole, in_src}) {
+    for (const std::string_view ending : {".cpp", ".cc"}) {
+      if (fs::is_regular_file(file.replace_extension(ending)) && std::ranges::find(out, file) == out.end())
+        out.push_back(file);
+    }
+  }
+  return out;
+}
+
 // The files that a compiler's list of dependencies ("object: source header \ header") names.
 std::vector<fs::path> dependencies(const fs::path& list) {
   std::vector<fs::path> out;
@@ -168,16 +188,20 @@ class Objects {
   fs::path cache_;
 };
 
-// Functions in place of those that the linker misses: what is left out, such as code for other chips, may never be
-// called. If it is, the program ends with the name.
+// Functions in place of those that the linker misses: code for other chips, or of libraries that are not there, may
+// never be called. If it is, the program ends with the name.
 std::string stand_ins(const std::string& log) {
   static const std::regex missing("undefined reference to `([A-Za-z0-9_.$]+)'");
   std::set<std::string> names;
   for (std::sregex_iterator at(log.begin(), log.end(), missing), end; at != end; ++at)
     names.insert((*at)[1]);
   std::string out =
-      "#include <cstdio>\n#include <cstdlib>\n"
-      "static void missing(const char* name) { std::fprintf(stderr, \"left out: %s\\n\", name); std::exit(2); }\n";
+      "#include <cxxabi.h>\n#include <cstdio>\n#include <cstdlib>\n"
+      "static void missing(const char* name) {\n  int status = 0;\n"
+      "  const char* plain = abi::__cxa_demangle(name, nullptr, nullptr, &status);\n"
+      "  std::fprintf(stderr, \"%s is called, whose source is not there or does not compile; --op-lib adds a "
+      "folder\\n\",\n"
+      "               plain != nullptr ? plain : name);\n  std::exit(2);\n}\n";
   for (const std::string& name : names) {
     out += fmt::format("extern \"C\" void missing_{0}() asm(\"{1}\");\nvoid missing_{0}() {{ missing(\"{1}\"); }}\n",
                        fnv1a(name), name);
@@ -245,13 +269,10 @@ OperatorHost::OperatorHost(const OperatorSources& sources, const std::vector<std
     const std::vector<fs::path> fresh =
         objects.compile(std::vector<fs::path>(all.begin() + static_cast<std::ptrdiff_t>(done), all.end()), failed);
     done = all.size();
-    // A header of the checkout that has a source of its name next to it: functions of another operator.
     for (const fs::path& source : fresh) {
       for (const fs::path& header : objects.headers(source)) {
-        for (const std::string_view ending : {".cpp", ".cc"}) {
-          const fs::path beside = fs::weakly_canonical(fs::path(header).replace_extension(ending));
-          if (fs::is_regular_file(beside) && std::ranges::find(all, beside) == all.end()) all.push_back(beside);
-        }
+        for (const fs::path& more : sources_of(header))
+          if (std::ranges::find(all, more) == all.end()) all.push_back(more);
       }
     }
   }
@@ -292,10 +313,6 @@ OperatorHost::OperatorHost(const OperatorSources& sources, const std::vector<std
   words.insert(words.end(), ours.begin(), ours.end());
   words.emplace_back("-Wl,--no-demangle");
   const auto [code, log] = run_logged(words, scratch / "link.log");
-  if (code != 0 && failed.empty()) {
-    fmt::print(stderr, "{}", log);
-    fail_at(Fault::Input, host.string(), "parts of the host code are missing; --op-lib adds a folder of more");
-  }
   if (code != 0) {
     const std::string file = scratch / "missing.cpp";
     io::write_file_atomically(file, stand_ins(log));

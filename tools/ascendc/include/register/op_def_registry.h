@@ -237,6 +237,11 @@ class OpAttrDef {
   bool VinciRequired() const { return option_ == REQUIRED; }
   bool VinciHasDefault() const { return has_default_; }
   const std::string& VinciDefault() const { return default_; }
+  // The value of an optional one that has no default.
+  const char* VinciZero() const {
+    const bool one = kind_ == AttrKind::boolean || kind_ == AttrKind::integer || kind_ == AttrKind::real;
+    return one ? "0" : kind_ == AttrKind::text ? "" : "[]";
+  }
 
  private:
   OpAttrDef& as(AttrKind kind) {

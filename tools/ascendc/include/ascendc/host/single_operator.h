@@ -291,7 +291,7 @@ inline void add_attributes(gert::VinciNode& node, const Definition& d, const Req
     } else if (def.VinciRequired()) {
       refuse("the attribute " + def.VinciName() + " is missing");
     } else {
-      node.attributes.VinciAddNone();
+      add_attribute(node.attributes, def, def.VinciZero());
     }
   }
   for (const auto& [name, value] : request.attributes) {
