@@ -56,6 +56,15 @@ class OpTest(unittest.TestCase):
                 "y=2,64", "-q")
         numpy.testing.assert_array_equal(self.output("sum_list"), numpy.full((2, 64), 4.5, numpy.float32))
 
+    def test_writes_the_inputs_of_an_operator_without_outputs(self):
+        self.op("increment", "--input", "x=f32:64=1.5", "-q")
+        numpy.testing.assert_array_equal(self.output("increment", "x"), numpy.full(64, 2.5, numpy.float32))
+
+    def test_tensors_in_one_allocation_may_be_left_by_a_few_bytes(self):
+        # The kernel reads the block in front of x.
+        self.assertIn("is in no allocation", self.op("increment", "--input", "x=f32:64=1.5", "--attr", "back=8", code=3).stderr)
+        self.op("increment", "--input", "x=f32:64=1.5", "--attr", "back=8", "-q", "--allocation", "pages")
+
     def test_keeps_the_program(self):
         self.op("scale_add", "--input", "x=f32:64=1", "-q", "--program", "scale")
         self.assertTrue((self.folder / "scale").exists())

@@ -7,7 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstring>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -269,11 +269,13 @@ std::string cpp_string(const std::string& text) {
 // The program that launches the kernel once.
 class LaunchProgram {
  public:
-  LaunchProgram(const OperatorTiling& tiling, const OperatorUse& use, const std::string& folder)
-      : tiling_(tiling), use_(use), folder_(folder) {}
+  // `pool`: all tensors are in one allocation.
+  LaunchProgram(const OperatorTiling& tiling, const OperatorUse& use, const std::string& folder, bool pool)
+      : tiling_(tiling), use_(use), folder_(folder), pool_(pool) {}
 
   std::string text(const std::string& source, const KernelSignature& kernel) {
     usize next_input = 0;
+    all_in_place_ = std::ranges::all_of(tiling_.parameters, &OperatorParameter::input);
     for (const OperatorParameter& p : tiling_.parameters)
       add(p, next_input);
     u64 workspace = 0;
@@ -289,15 +291,27 @@ class LaunchProgram {
     }
     return fmt::format(
         "// Written by `vinci op`.\n#include \"kernel_operator.h\"\n#include \"ascendc/host/launch_operator.h\"\n"
-        "#include {}\n\nint main() {{\n  ::vinci::ascendc::host::Launch launch;\n{}"
+        "#include {}\n\nint main() {{\n  ::vinci::ascendc::host::Launch launch({});\n{}"
         "  {}{}<<<{}, nullptr, launch.stream()>>>({});\n  return launch.finish();\n}}\n",
-        cpp_string(source), body_, kernel.name, template_arguments(kernel, source), tiling_.blocks,
-        fmt::join(arguments_, ", "));
+        cpp_string(source), pool_ ? pool_bytes(workspace + data) : 0, body_, kernel.name,
+        template_arguments(kernel, source), tiling_.blocks, fmt::join(arguments_, ", "));
   }
   // The tensors that are written, each with the raw file that it is in.
   const std::vector<OperatorTensor>& outputs() const { return outputs_; }
 
  private:
+  // Of all tensors, lists of them, and `more` bytes.
+  u64 pool_bytes(u64 more) const {
+    constexpr u64 kRoom = 4096;  // around each
+    u64 bytes = more + 4 * kRoom;
+    for (const OperatorParameter& p : tiling_.parameters) {
+      bytes += kRoom;
+      for (const OperatorTensor& t : p.tensors)
+        bytes += bytes_of(t) + kRoom;
+    }
+    return bytes;
+  }
+
   void add(const OperatorParameter& p, usize& next_input) {
     std::vector<std::string> names;
     for (const OperatorTensor& t : p.tensors) {
@@ -307,18 +321,18 @@ class LaunchProgram {
         body_ += fmt::format("  uint8_t* {} = launch.input({}, {});\n", name, cpp_string(use_input(p.name, next_input)),
                              bytes_of(t));
         if (!p.list) in_place_[p.name] = name;
+        if (all_in_place_) add_in_place(t, name, name);
+        continue;
+      }
+      // An output with the name of an input is the same memory.
+      if (const auto same = in_place_.find(p.name); same != in_place_.end()) {
+        add_in_place(t, name, same->second);
         continue;
       }
       OperatorTensor out = t;
-      out.file = (fs::path(folder_) / fmt::format("{}.raw", outputs_.size())).string();
-      // An output with the name of an input is the same memory.
-      if (const auto same = in_place_.find(p.name); same != in_place_.end()) {
-        body_ += fmt::format("  uint8_t* {} = launch.written({}, {}, {}, false);\n", name, same->second,
-                             cpp_string(out.file), bytes_of(t));
-      } else {
-        body_ += fmt::format("  uint8_t* {} = launch.output({}, {}, {});\n", name, cpp_string(out.file), bytes_of(t),
-                             p.zeroed);
-      }
+      out.file = output_file();
+      body_ += fmt::format("  uint8_t* {} = launch.output({}, {}, {});\n", name, cpp_string(out.file), bytes_of(t),
+                           p.zeroed);
       outputs_.push_back(out);
     }
     if (!p.list) {
@@ -331,6 +345,16 @@ class LaunchProgram {
     const std::string list = fmt::format("list{}", arguments_.size());
     body_ += fmt::format("  uint8_t* {} = launch.list({{{}}});\n", list, fmt::join(pieces, ", "));
     arguments_.push_back(list);
+  }
+
+  std::string output_file() const { return (fs::path(folder_) / fmt::format("{}.raw", outputs_.size())).string(); }
+  // The tensor in that variable is written at the end.
+  void add_in_place(const OperatorTensor& t, const std::string& name, const std::string& variable) {
+    const std::string file = output_file();
+    OperatorTensor& out = outputs_.emplace_back(t);
+    out.file = file;
+    body_ += fmt::format("  {}{} = launch.written({}, {}, {}, false);\n", name == variable ? "" : "uint8_t* ", name,
+                         variable, cpp_string(out.file), bytes_of(t));
   }
 
   // Inputs come in the order of the definition; those of one name in that of the command line.
@@ -369,6 +393,7 @@ class LaunchProgram {
   std::map<std::string, std::string> in_place_;
   std::vector<OperatorTensor> outputs_;
   usize tensors_ = 0;
+  bool pool_, all_in_place_ = false;  // it has no outputs: it changes its inputs
 };
 
 std::string kernel_source(const OpRun& o, const OperatorTiling& tiling, const std::string& type) {
@@ -481,7 +506,9 @@ void run_operator(const OpRun& o) {
   const std::string source = kernel_source(o, tiling, use.type);
   const std::vector<KernelSignature> kernels = kernels_in(without_comments(io::read_file(source)));
   const KernelSignature& kernel = kernel_named(kernels, snake_case(use.type), source);
-  LaunchProgram launch(tiling, use, scratch.path().string());
+  const char* const allocation = std::getenv("VINCI_ALLOCATION");
+  LaunchProgram launch(tiling, use, scratch.path().string(),
+                       allocation != nullptr && std::string_view(allocation) == "pages");
   const std::string asc = scratch / (snake_case(use.type) + ".asc");
   io::write_file_atomically(asc, launch.text(source, kernel));
   const std::string tool = fs::read_symlink("/proc/self/exe").string();
@@ -506,7 +533,7 @@ void run_operator(const OpRun& o) {
     compile.push_back("-D" + macro);
   compile_kernel(std::move(compile), o.package, source, scratch / "kernel.log");
 
-  const fs::path folder = o.output.empty() ? fs::path("out") / snake_case(use.type) : fs::path(o.output);
+  const fs::path folder = o.output.empty() ? fs::path("out") / kernel.name : fs::path(o.output);
   std::vector<std::string> run{tool,     "sim",  "--chip",   chip_name,
                                "--mode", o.mode, "--output", (folder / "profile").string()};
   if (o.check) run.emplace_back("--check");
@@ -555,6 +582,7 @@ void add_op(CLI::App& app) {
   sub->add_flag("--tiling-only", o->tiling_only, "Print what the tiling function says, and run nothing");
   sub->add_option("--program", o->program, "Also keep the compiled program in this file");
   sub->add_option("--seed", o->seed, "Seed of random inputs")->capture_default_str()->transform(integer());
+  add_allocation(*sub);
   sub->add_flag("--check", o->check, "Look for races and the like");
   sub->add_flag("--numerics{events}", o->numerics, "Count numeric events, as `vinci sim`");
   sub->add_flag("--trace", o->trace, "Also write the timeline trace.json");

@@ -59,10 +59,10 @@ std::vector<fs::path> host_sources_below(const fs::path& folder) {
 
 // The source of a header's functions, as packages name it: in the same folder, or in src/ where the header is in inc/
 // or include/.
-std::vector<fs::path> sources_of(const fs::path& header) {
+std::vector<fs::path> sources_of(const fs::path& header, const fs::path& checkout) {
   std::vector<fs::path> out;
   const fs::path whole = fs::weakly_canonical(header);
-  for (const fs::path& folder : whole) {
+  for (const fs::path& folder : whole.lexically_relative(checkout)) {
     if (is_left_out(folder)) return out;
   }
   fs::path in_src;
@@ -259,7 +259,8 @@ OperatorHost::OperatorHost(const OperatorSources& sources, const std::vector<std
   for (const std::string& macro : sources.macros)
     command.push_back("-D" + macro);
   command.insert(command.end(), {"-w", "-O0", "-x", "c++", "-std=gnu++17", "-fPIC"});
-  const HeaderSearch search(checkout_of(sources.package));
+  const fs::path checkout = checkout_of(sources.package);
+  const HeaderSearch search(checkout);
   const Objects objects(command, search);
 
   std::map<fs::path, std::string> failed;
@@ -271,7 +272,7 @@ OperatorHost::OperatorHost(const OperatorSources& sources, const std::vector<std
     done = all.size();
     for (const fs::path& source : fresh) {
       for (const fs::path& header : objects.headers(source)) {
-        for (const fs::path& more : sources_of(header))
+        for (const fs::path& more : sources_of(header, checkout))
           if (std::ranges::find(all, more) == all.end()) all.push_back(more);
       }
     }
@@ -320,7 +321,6 @@ OperatorHost::OperatorHost(const OperatorSources& sources, const std::vector<std
     run_compiler(words);
   }
 
-  const fs::path checkout = checkout_of(sources.package);
   std::set<std::string> folders;
   for (const fs::path& source : all) {
     for (const fs::path& header : objects.headers(source)) {

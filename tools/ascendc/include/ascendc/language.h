@@ -215,6 +215,8 @@ template <class T>
 inline constexpr uint32_t kBitsOf = std::is_same_v<T, int4b_t> ? 4 : sizeof(T) * 8;
 template <class T>
 constexpr uint64_t BytesOf(uint64_t elements) {
+  // Without a detour over bits, so that an offset below zero, as kernels state it, wraps as the address does.
+  if constexpr (kBitsOf<T> >= 8) return elements * (kBitsOf<T> / 8);
   return elements * kBitsOf<T> / 8;
 }
 }  // namespace vinci_detail

@@ -17,16 +17,28 @@ namespace vinci::ascendc::host {
 
 class Launch {
  public:
-  Launch() {
+  // With `pool` bytes, one allocation has all tensors, as the allocator of a framework has it.
+  explicit Launch(std::uint64_t pool = 0) {
     check(aclInit(nullptr), "aclInit");
     check(aclrtSetDevice(0), "aclrtSetDevice");
     check(aclrtCreateStream(&stream_), "aclrtCreateStream");
+    if (pool == 0) return;
+    next_ = memory(pool) + kUnit;
+    end_ = next_ - kUnit + pool;
   }
+  // What a tensor takes of a pool: there is room in front of the first one and behind the last one.
+  static constexpr std::uint64_t kUnit = 512;
   aclrtStream stream() const { return stream_; }
 
   // Global memory; null for no bytes.
   std::uint8_t* memory(std::uint64_t bytes) {
     if (bytes == 0) return nullptr;
+    if (next_ != nullptr) {
+      std::uint8_t* const at = next_;
+      next_ += (bytes + 2 * kUnit - 1) / kUnit * kUnit;
+      if (next_ > end_) stop("the pool", "is too small");
+      return at;
+    }
     void* at = nullptr;
     check(aclrtMalloc(&at, bytes, ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc");
     return static_cast<std::uint8_t*>(at);
@@ -102,6 +114,7 @@ class Launch {
   }
 
   aclrtStream stream_ = nullptr;
+  std::uint8_t *next_ = nullptr, *end_ = nullptr;  // of the pool
   std::vector<Output> outputs_;
 };
 
