@@ -54,7 +54,7 @@ inline std::string stream_text() {
 
 // How much longer the process takes than by itself: valgrind runs with a library of its own in LD_PRELOAD.
 inline double slowness() {
-#if defined(VINCI_SANITIZED)
+#if defined(VINCI_SANITIZED) || !defined(__OPTIMIZE__)
   return 10;
 #else
   const char* preloaded = std::getenv("LD_PRELOAD");

@@ -20,7 +20,7 @@ TEST(TilingStructs, BecomePlainStructs) {
       "TILING_DATA_FIELD_DEF(unsigned long, m); TILING_DATA_FIELD_DEF_WITH_INITVALUE(int, k, 3); END_TILING_DATA_DEF; "
       "}");
   EXPECT_EQ(structs.declare({"A"}),
-            "namespace vinci_tiling {\nstruct A {\n  uint32_t n;\n  unsigned long m;\n  int k;\n};\n}\n"
+            "namespace vinci_tiling {\nstruct alignas(8) A {\n  uint32_t n;\n  unsigned long m;\n  int k;\n};\n}\n"
             "using vinci_tiling::A;\n");
 }
 
@@ -32,7 +32,8 @@ TEST(TilingStructs, MembersAndConstantsComeFirst) {
       "TILING_DATA_FIELD_DEF_STRUCT(TCubeTiling, cube); END_TILING_DATA_DEF;");
   EXPECT_EQ(structs.declare({"Outer", "Inner"}),
             "namespace vinci_tiling {\nconstexpr auto kTwo = 2;\nconstexpr auto kSize = kTwo*3;\n"
-            "struct Inner {\n  int64_t a[kSize];\n};\nstruct Outer {\n  Inner in;\n  TCubeTiling cube;\n};\n}\n"
+            "struct alignas(8) Inner {\n  int64_t a[kSize];\n};\nstruct alignas(8) Outer {\n  Inner in;\n  TCubeTiling "
+            "cube;\n};\n}\n"
             "using vinci_tiling::Outer;\nusing vinci_tiling::Inner;\n");
 }
 

@@ -163,7 +163,8 @@ void TilingStructs::add(const std::string& name, std::vector<std::string>& done,
     add_constants(field.constants, done, out);
     body += "  " + field.type + " " + field.name + (field.size.empty() ? "" : "[" + field.size + "]") + ";\n";
   }
-  out += "struct " + name + " {\n" + body + "};\n";
+  // Of multiples of 8 bytes, as the host's structs are, which tiling functions check.
+  out += "struct alignas(8) " + name + " {\n" + body + "};\n";
 }
 
 }  // namespace vinci::ascendc

@@ -20,7 +20,7 @@ extern "C" __global__ __aicore__ void affine_map(GM_ADDR x, GM_ADDR y, GM_ADDR w
   GET_TILING_DATA(data, tiling);
 #if TILING_KEY_VAR == 7 || TILING_KEY_VAR == 9
   const float slope = 1, offset = 0;
-  static_assert(sizeof(data) == 4, "the struct of keys 7 and 9");
+  static_assert(sizeof(data) == 8, "the struct of keys 7 and 9");
 #else
   const float slope = data.terms.slope, offset = data.terms.offset;
   static_assert(sizeof(data.counts) == 16, "8 counts");

@@ -98,9 +98,10 @@ inline void save_tiling(const void* data, std::size_t size, void* to, std::size_
 
 }  // namespace vinci::ascendc
 
-// On the host: a struct whose fields have functions of their own, too; SaveToBuffer copies what the kernel reads.
+// On the host: a struct of multiples of 8 bytes whose fields have functions of their own, too; SaveToBuffer copies what
+// the kernel reads.
 #define BEGIN_TILING_DATA_DEF(name)                                     \
-  struct name {                                                         \
+  struct alignas(8) name {                                              \
     std::size_t GetDataSize() const { return sizeof(*this); }           \
     void SaveToBuffer(void* to, std::size_t capacity) const {           \
       ::vinci::ascendc::save_tiling(this, sizeof(*this), to, capacity); \

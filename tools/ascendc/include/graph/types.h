@@ -1,5 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// SPDX-FileCopyrightText: The Vinci authors
-#pragma once
-
-#include "ascendc/graph_types.h"

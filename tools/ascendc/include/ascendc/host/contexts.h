@@ -12,6 +12,7 @@
 #include "ascendc/host/attributes.h"
 #include "ascendc/host/platform_infos.h"
 #include "ascendc/host/shape.h"
+#include "ascendc/host/type_utils.h"
 
 // What the host's functions of an operator are called with: the tensors and attributes of one use of it, and where they
 // say what they found. Documentation: operator host API, TilingContext, InferShapeContext and their kin.

@@ -31,14 +31,19 @@ using OptionalInfo = OptionalInfos;
 class PlatFormInfos {
  public:
   bool Init() { return true; }
-  std::uint32_t GetCoreNum() const { return chip_.GetCoreNumAic(); }
+  std::uint32_t GetCoreNum() const { return chip_.GetCoreNum(); }
   std::uint32_t GetCoreNumByType(const std::string& type) const {
     return type == "VectorCore" ? chip_.GetCoreNumAiv() : chip_.GetCoreNumAic();
   }
   void SetCoreNum(std::uint32_t) {}
   void SetCoreNumByCoreType(const std::string&) {}
+  // The whole memories, also what platform_ascendc keeps back.
   void GetLocalMemSize(LocalMemType type, std::uint64_t& size) const {
-    chip_.GetCoreMemSize(static_cast<platform_ascendc::CoreMemType>(type), size);
+    using ::vinci::ascendc::Memory;
+    constexpr Memory kMemories[] = {Memory::l0a,  Memory::l0b, Memory::l0c, Memory::l1,
+                                    Memory::none, Memory::ub,  Memory::gm};
+    const auto i = static_cast<unsigned>(type);
+    size = i < sizeof(kMemories) / sizeof(kMemories[0]) ? ::vinci::ascendc::size_on_chip(kMemories[i]) : 0;
   }
   // False for what is not known; `value` stays then.
   bool GetPlatformRes(const std::string& group, const std::string& name, std::string& value) const {
@@ -64,12 +69,8 @@ class PlatFormInfos {
     return none;
   }
   const Names* all(const std::string& group) const {
-    using platform_ascendc::CoreMemType;
-    const auto size = [&](CoreMemType type) {
-      std::uint64_t bytes = 0;
-      chip_.GetCoreMemSize(type, bytes);
-      return std::to_string(bytes);
-    };
+    using ::vinci::ascendc::Memory;
+    const auto size = [](Memory memory) { return std::to_string(::vinci::ascendc::size_on_chip(memory)); };
     if (groups_.empty()) {
       const bool split = chip_.GetCurNpuArch() == platform_ascendc::NpuArch::DAV_2201;
       const bool second = chip_.GetCurNpuArch() == platform_ascendc::NpuArch::DAV_2002;
@@ -84,12 +85,12 @@ class PlatFormInfos {
                             {"cube_core_cnt", std::to_string(chip_.GetCoreNumAic())},
                             {"vector_core_cnt", std::to_string(chip_.GetCoreNumAiv())},
                             {"cube_vector_combine", split ? "split" : "fuse"},
-                            {"l2_size", size(CoreMemType::L2)},
-                            {"memory_size", size(CoreMemType::HBM)}};
-      groups_["AICoreSpec"] = {{"ub_size", size(CoreMemType::UB)},     {"l1_size", size(CoreMemType::L1)},
-                               {"l0_a_size", size(CoreMemType::L0_A)}, {"l0_b_size", size(CoreMemType::L0_B)},
-                               {"l0_c_size", size(CoreMemType::L0_C)}, {"bt_size", size(CoreMemType::BT)},
-                               {"fb_size", size(CoreMemType::FB)},     {"ubblock_size", "32"}};
+                            {"l2_size", size(Memory::none)},
+                            {"memory_size", size(Memory::gm)}};
+      groups_["AICoreSpec"] = {{"ub_size", size(Memory::ub)},    {"l1_size", size(Memory::l1)},
+                               {"l0_a_size", size(Memory::l0a)}, {"l0_b_size", size(Memory::l0b)},
+                               {"l0_c_size", size(Memory::l0c)}, {"bt_size", size(Memory::bt)},
+                               {"fb_size", size(Memory::fb)},    {"ubblock_size", "32"}};
       if (split) {
         groups_["AICoreintrinsicDtypeMap"] = {{"Intrinsic_fix_pipe_l0c2out", "float16,float32,int32,bfloat16"},
                                               {"Intrinsic_data_move_l12bt", "float32,int32,bf16"},

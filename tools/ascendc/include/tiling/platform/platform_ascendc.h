@@ -44,7 +44,8 @@ class PlatformAscendC {
  public:
   explicit PlatformAscendC(const void* = nullptr) {}
 
-  uint32_t GetCoreNum() const { return GetCoreNumAic(); }
+  // Of split cores the vector cores.
+  uint32_t GetCoreNum() const { return GetCoreNumAiv(); }
   uint32_t GetCoreNumAic() const { return ::vinci::ascendc::core_count(::vinci::ascendc::CoreKind::cube); }
   uint32_t GetCoreNumAiv() const { return ::vinci::ascendc::core_count(::vinci::ascendc::CoreKind::vector); }
   uint32_t GetCoreNumVector() const { return 0; }
@@ -54,19 +55,16 @@ class PlatformAscendC {
                                     Memory::ub,  Memory::gm,  Memory::fb,  Memory::bt};
     const auto i = static_cast<unsigned>(memType);
     size = i < sizeof(kMemories) / sizeof(kMemories[0]) ? ::vinci::ascendc::size_on_chip(kMemories[i]) : 0;
+    // What messages between the cores of a block take. Source: chunk_cat of ops-math adds the 256 bytes again; L1 of
+    // 524032 bytes for Ascend C in convolution_util of ops-nn; the same in ascend-transformer-boost, for the 910B only.
+    if ((memType == CoreMemType::UB || memType == CoreMemType::L1) && IsSplit() && size > kReserved) size -= kReserved;
   }
   SocVersion GetSocVersion() const {
     return GetCurNpuArch() == NpuArch::DAV_2201   ? SocVersion::ASCEND910B
            : GetCurNpuArch() == NpuArch::DAV_2002 ? SocVersion::ASCEND310P
                                                   : SocVersion::ASCEND910;
   }
-  NpuArch GetCurNpuArch() const {
-    // Split cores, and else whether there is a second generation of them.
-    if (GetCoreNumAiv() != GetCoreNumAic()) return NpuArch::DAV_2201;
-    uint64_t size = 0;
-    GetCoreMemSize(CoreMemType::BT, size);
-    return size != 0 ? NpuArch::DAV_2201 : NpuArch::DAV_2002;
-  }
+  NpuArch GetCurNpuArch() const { return IsSplit() ? NpuArch::DAV_2201 : NpuArch::DAV_2002; }
   uint32_t GetLibApiWorkSpaceSize() const { return (GetCurNpuArch() == NpuArch::DAV_2201 ? 16u : 2u) * 1024 * 1024; }
   // The number of blocks for so many pieces of work: of AIVs, where vector cores work; AICs come with two of them.
   uint32_t CalcTschNumBlocks(uint32_t sliceNum, uint32_t aicCoreNum, uint32_t aivCoreNum) const {
@@ -76,6 +74,13 @@ class PlatformAscendC {
   }
   uint32_t CalcTschBlockDim(uint32_t sliceNum, uint32_t aicCoreNum, uint32_t aivCoreNum) const {
     return CalcTschNumBlocks(sliceNum, aicCoreNum, aivCoreNum);
+  }
+
+ private:
+  static constexpr uint64_t kReserved = 256;
+  // Split cores have a bias table, too.
+  bool IsSplit() const {
+    return GetCoreNumAiv() != GetCoreNumAic() || ::vinci::ascendc::size_on_chip(::vinci::ascendc::Memory::bt) != 0;
   }
 };
 
