@@ -197,7 +197,9 @@ class Converter {
         case Output::f16: {
           const RoundedF16 r = round_f32_to_f16(std::bit_cast<u32>(v.value));
           const bool made = !std::isfinite(v.value) && std::isfinite(v.src);
-          if (!padding) record({.overflow = r.overflow || made, .underflow = r.underflow});
+          // The product may be lost in f32 already.
+          const bool lost = v.value == 0 && v.shifted != 0 && v.factor != 0;
+          if (!padding) record({.overflow = r.overflow || made, .underflow = r.underflow || lost});
           put(into + 2 * i, saturate_f16(r.bits, saturating() ? OverflowMode::saturation : OverflowMode::inf_nan));
           if (counts) census_.add(v.shifted, v.factor, v.value);
           break;

@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 
 struct OpRun {
   std::string package, type, soc, chip, output, mode = "timing", numerics, program, opbase;
-  std::vector<std::string> inputs, outputs, attributes, include, libraries, macros;
+  std::vector<std::string> inputs, outputs, in_place, attributes, include, libraries, macros;
   bool deterministic = false, check = false, trace = false, explain = false, describe = false, tiling_only = false,
        quiet = false;
   u64 seed = 1;
@@ -270,8 +270,15 @@ std::string cpp_string(const std::string& text) {
 class LaunchProgram {
  public:
   // `pool`: all tensors are in one allocation.
-  LaunchProgram(const OperatorTiling& tiling, const OperatorUse& use, const std::string& folder, bool pool)
-      : tiling_(tiling), use_(use), folder_(folder), pool_(pool) {}
+  LaunchProgram(const OperatorTiling& tiling, const OperatorUse& use, const std::string& folder,
+                const std::vector<std::string>& in_place, bool pool)
+      : tiling_(tiling), use_(use), folder_(folder), changed_(in_place), pool_(pool) {
+    for (const std::string& name : in_place) {
+      const auto same = [&](const OperatorParameter& p) { return p.input && p.name == name; };
+      if (std::ranges::none_of(tiling.parameters, same))
+        fail(Fault::Input, "--in-place={}: there is no such input", name);
+    }
+  }
 
   std::string text(const std::string& source, const KernelSignature& kernel) {
     usize next_input = 0;
@@ -321,7 +328,7 @@ class LaunchProgram {
         body_ += fmt::format("  uint8_t* {} = launch.input({}, {});\n", name, cpp_string(use_input(p.name, next_input)),
                              bytes_of(t));
         if (!p.list) in_place_[p.name] = name;
-        if (all_in_place_) add_in_place(t, name, name);
+        if (all_in_place_ || std::ranges::find(changed_, p.name) != changed_.end()) add_in_place(t, name, name);
         continue;
       }
       // An output with the name of an input is the same memory.
@@ -389,7 +396,7 @@ class LaunchProgram {
   const OperatorTiling& tiling_;
   const OperatorUse& use_;
   std::string folder_, body_, last_;
-  std::vector<std::string> arguments_;
+  std::vector<std::string> arguments_, changed_;  // inputs that are written, too
   std::map<std::string, std::string> in_place_;
   std::vector<OperatorTensor> outputs_;
   usize tensors_ = 0;
@@ -507,7 +514,7 @@ void run_operator(const OpRun& o) {
   const std::vector<KernelSignature> kernels = kernels_in(without_comments(io::read_file(source)));
   const KernelSignature& kernel = kernel_named(kernels, snake_case(use.type), source);
   const char* const allocation = std::getenv("VINCI_ALLOCATION");
-  LaunchProgram launch(tiling, use, scratch.path().string(),
+  LaunchProgram launch(tiling, use, scratch.path().string(), o.in_place,
                        allocation != nullptr && std::string_view(allocation) == "pages");
   const std::string asc = scratch / (snake_case(use.type) + ".asc");
   io::write_file_atomically(asc, launch.text(source, kernel));
@@ -567,6 +574,7 @@ void add_op(CLI::App& app) {
   repeated("--input", o->inputs,
            "An input: NAME=FILE.npy, NAME=TYPE:SHAPE[:FORMAT] (random), and then =VALUE,... or @FILE of raw contents");
   repeated("--output", o->outputs, "The shape of an output that the operator cannot infer: NAME=[TYPE:]SHAPE");
+  repeated("--in-place", o->in_place, "An input that the kernel changes: it is written as outputs are");
   repeated("--attr", o->attributes, "An attribute: NAME=VALUE, a list as 1,2,3");
   sub->add_option("--op-type", o->type, "Which operator, if the folder defines several");
   repeated("-I,--include", o->include, "A folder of headers");

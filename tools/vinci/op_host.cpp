@@ -189,7 +189,8 @@ class Objects {
 };
 
 // Functions in place of those that the linker misses: code for other chips, or of libraries that are not there, may
-// never be called. If it is, the program ends with the name.
+// never be called. If it is, the program ends with the name; what registers itself with such a library before main()
+// does nothing.
 std::string stand_ins(const std::string& log) {
   static const std::regex missing("undefined reference to `([A-Za-z0-9_.$]+)'");
   std::set<std::string> names;
@@ -197,14 +198,16 @@ std::string stand_ins(const std::string& log) {
     names.insert((*at)[1]);
   std::string out =
       "#include <cxxabi.h>\n#include <cstdio>\n#include <cstdlib>\n"
-      "static void missing(const char* name) {\n  int status = 0;\n"
+      "extern \"C\" bool vinci_operator_started;\n"
+      "static long missing(const char* name) {\n  if (!vinci_operator_started) return 0;\n  int status = 0;\n"
       "  const char* plain = abi::__cxa_demangle(name, nullptr, nullptr, &status);\n"
       "  std::fprintf(stderr, \"%s is called, whose source is not there or does not compile; --op-lib adds a "
       "folder\\n\",\n"
       "               plain != nullptr ? plain : name);\n  std::exit(2);\n}\n";
   for (const std::string& name : names) {
-    out += fmt::format("extern \"C\" void missing_{0}() asm(\"{1}\");\nvoid missing_{0}() {{ missing(\"{1}\"); }}\n",
-                       fnv1a(name), name);
+    out += fmt::format(
+        "extern \"C\" long missing_{0}() asm(\"{1}\");\nlong missing_{0}() {{ return missing(\"{1}\"); }}\n",
+        fnv1a(name), name);
   }
   return out;
 }
@@ -331,7 +334,10 @@ OperatorHost::OperatorHost(const OperatorSources& sources, const std::vector<std
   }
   header_folders_.assign(folders.begin(), folders.end());
 
-  std::istringstream names(io::output_of({program_, "names"}));
+  const std::string list = scratch / "names.txt";
+  const auto [names_code, said] = run_logged({program_, "names", list}, scratch / "log");
+  if (names_code != 0) fail_at(Fault::Input, host.string(), "the host code does not start: {}", said);
+  std::istringstream names(io::read_file(list));
   for (std::string name; names >> name;)
     operators_.push_back(name);
   if (operators_.empty()) fail_at(Fault::Input, host.string(), "nothing defines an operator (OP_ADD)");

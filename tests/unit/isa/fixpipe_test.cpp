@@ -328,6 +328,31 @@ struct QuantCase : TestCore {
   oracle::Quantiser q;
 };
 
+// A negative value times the factor of a leaky relu may be zero in f32 already, before it becomes f16.
+TEST(FixpipeQuant, AProductThatIsLostBeforeItIsRoundedRaisesUnderflow) {
+  for (const bool lost : {true, false}) {
+    TestCore core(Arch::c220, OverflowMode::inf_nan);
+    const u64 dst = core.gm.allocate(1 << 10, "out");
+    for (u32 i = 0; i < 256; ++i)
+      core.mem[BufId::L0C].store(4 * i, lost ? -1e-30f : -1.0f);
+    core.spr.parameters.write()[SprId::lrelu_alpha] = std::bit_cast<u32>(lost ? 1e-20f : 0.5f);
+    core.run<CopyMatrixCcToGm>({.dst = dst,
+                                .src = 0,
+                                .dstStride = 16,
+                                .nSize = 16,
+                                .mSize = 16,
+                                .srcStride = 16,
+                                .sid = 0,
+                                .unitFlag = 0,
+                                .quantPre = 1,
+                                .reluPre = 2,
+                                .channelSplit = 0,
+                                .nz2nd = 1});
+    EXPECT_EQ(core.status, lost ? status::kL0cToUbUnderflow : 0);
+    EXPECT_EQ(gm_load<u16>(core.gm, dst), lost ? 0x8000 : 0xb800);
+  }
+}
+
 TEST(FixpipeQuant, EveryModeRowMajorAndNz) {
   for (const Quant& quant : kQuants) {
     for (u8 relu = 0; relu <= 3; ++relu) {

@@ -28,6 +28,7 @@ VINCI_STANDARD_NAMES
 namespace ge {
 VINCI_STANDARD_NAMES
 using char_t = char;
+using float32_t = float;
 
 class Shape {
  public:

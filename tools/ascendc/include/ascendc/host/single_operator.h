@@ -21,6 +21,8 @@
 // The program that `vinci op` makes of an operator's host code: it reads which tensors and attributes the operator is
 // used with, calls the functions for shapes and tiling, and writes what they say. Requests and answers are lines of
 // fields with tabs between them; docs/operators.md
+extern "C" inline bool vinci_operator_started = false;  // main() runs: what is missing from now on is missed
+
 namespace vinci::ascendc::host {
 
 struct Given {
@@ -491,13 +493,16 @@ class Use {
   std::deque<std::vector<char>> data_;
 };
 
-// REQUEST ANSWER TILING_DATA; REQUEST "describe"; or "names": those of the operators. Exit code 2 with a message where
+// REQUEST ANSWER TILING_DATA; REQUEST "describe"; or "names" FILE: writes those of the
+// operators. Exit code 2 with a message where
 // the operator cannot be used so.
 inline int operator_main(int argc, char** argv) {
-  if (argc == 2 && std::string(argv[1]) == "names") {
+  ::vinci_operator_started = true;
+  if (argc == 3 && std::string(argv[1]) == "names") {
+    std::ofstream out(argv[2]);
     for (const auto& op : ops::VinciDefinitions())
-      std::printf("%s\n", op->VinciName());
-    return 0;
+      out << op->VinciName() << '\n';
+    return out.flush() ? 0 : 1;
   }
   if (argc != 4 && argc != 3) return 1;
   try {
