@@ -40,18 +40,18 @@ std::string literal(std::string_view text) {
 enum class Kinds : u8 { split, vector, cube, joint };
 
 struct Architecture {
-  std::string_view option, macro, chip, soc;  // soc: as definitions of operators name it
+  std::string_view option, macro, chip;
   Kinds kinds;
 };
 // Names of --npu-arch, and those of --cce-aicore-arch.
-constexpr std::array kArchitectures{Architecture{"dav-2201", "2201", "ascend-910b1", "ascend910b", Kinds::split},
-                                    Architecture{"dav-c220", "2201", "ascend-910b1", "ascend910b", Kinds::split},
-                                    Architecture{"dav-c220-vec", "2201", "ascend-910b1", "ascend910b", Kinds::vector},
-                                    Architecture{"dav-c220-cube", "2201", "ascend-910b1", "ascend910b", Kinds::cube},
-                                    Architecture{"dav-2002", "2002", "ascend-310p3", "ascend310p", Kinds::joint},
-                                    Architecture{"dav-m200", "2002", "ascend-310p3", "ascend310p", Kinds::joint},
-                                    Architecture{"dav-1001", "1001", "ascend-910a", "ascend910", Kinds::joint},
-                                    Architecture{"dav-c100", "1001", "ascend-910a", "ascend910", Kinds::joint}};
+constexpr std::array kArchitectures{Architecture{"dav-2201", "2201", "ascend-910b1", Kinds::split},
+                                    Architecture{"dav-c220", "2201", "ascend-910b1", Kinds::split},
+                                    Architecture{"dav-c220-vec", "2201", "ascend-910b1", Kinds::vector},
+                                    Architecture{"dav-c220-cube", "2201", "ascend-910b1", Kinds::cube},
+                                    Architecture{"dav-2002", "2002", "ascend-310p3", Kinds::joint},
+                                    Architecture{"dav-m200", "2002", "ascend-310p3", Kinds::joint},
+                                    Architecture{"dav-1001", "1001", "ascend-910a", Kinds::joint},
+                                    Architecture{"dav-c100", "1001", "ascend-910a", Kinds::joint}};
 
 // Libraries of the vendor's that programs link. What Vinci has of them is in its own library; a file of that name in a
 // folder of -L goes first.
@@ -374,15 +374,10 @@ class Compilation {
     return std::ranges::any_of(line_.options, mentions) || std::ranges::any_of(texts_of_files(text), asks);
   }
 
-  // The Ascend 910_93 (A3) has the cores of the 910B.
-  static std::vector<std::string> socs_of(const Architecture& arch) {
-    std::vector<std::string> out{std::string(arch.soc)};
-    if (out[0] == "ascend910b") out.emplace_back("ascend910_93");
-    return out;
-  }
   std::string operator_header(const std::string& source) const {
     std::string& made = operator_headers_[source];
-    if (made.empty()) made = write_operator_header(line_.op, common_, socs_of(line_.arch), source, scratch_);
+    if (made.empty())
+      made = write_operator_header(line_.op, common_, definition_chips(line_.arch.macro), source, scratch_);
     return made;
   }
 

@@ -18,6 +18,11 @@ fs::path vinci_prefix() {
   return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
 }
 
+std::vector<std::string> definition_chips(std::string_view number) {
+  if (number == "2201") return {"ascend910b", "ascend910_93"};
+  return {number == "2002" ? "ascend310p" : "ascend910"};
+}
+
 std::vector<std::string> compiler_options(const std::string& file) {
   const fs::path prefix = vinci_prefix();
   std::istringstream text(io::read_file((prefix / "lib/vinci" / file).string()));

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,11 @@ inline constexpr const char* kCompiler = "clang++-19";
 
 // The folder that this program was installed into, with bin/vinci and lib/vinci in it.
 std::filesystem::path vinci_prefix();
+
+// The chips of an architecture as definitions of operators name them, the first that one has counts. `number` is that
+// of
+// __NPU_ARCH__. The Ascend 910_93 (A3) has the cores of the 910B.
+std::vector<std::string> definition_chips(std::string_view number);
 
 // The options in a file of lib/vinci: compile.txt finds headers, link.txt the library of programs.
 std::vector<std::string> compiler_options(const std::string& file);

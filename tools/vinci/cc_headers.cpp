@@ -15,6 +15,7 @@
 #include "isa/base/fnv1a.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/program.h"
+#include "tools/vinci/user_cache.h"
 
 namespace vinci::cli {
 namespace {
@@ -44,23 +45,6 @@ void each_line(std::string_view text, F&& f) {
     f(text.substr(0, end));
     text.remove_prefix(end);
   }
-}
-
-// Where the precompiled texts are; empty if there is no such place.
-std::string cache_folder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  fs::path out;
-  if (cache != nullptr && *cache == '/') {
-    out = fs::path(cache) / "vinci";
-  } else if (home != nullptr && *home == '/') {
-    out = fs::path(home) / ".cache/vinci";
-  } else {
-    return {};
-  }
-  std::error_code error;
-  fs::create_directories(out, error);
-  return ::access(out.c_str(), W_OK) == 0 ? out.string() : std::string();
 }
 
 u64 age_of(const fs::path& path) {
@@ -128,17 +112,6 @@ class Inclusions {
   std::vector<Entry> now_, shown_;
   u32 entered_ = 0;
 };
-
-// Files that no compilation has used for a month.
-void remove_old(const std::string& folder) {
-  std::error_code error;
-  const auto limit = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    std::error_code ignored;
-    if (entry.path().filename().string().starts_with("headers-") && fs::last_write_time(entry.path(), ignored) < limit)
-      fs::remove(entry.path(), ignored);
-  }
-}
 
 }  // namespace
 
@@ -248,7 +221,7 @@ std::optional<PrecompiledHeaders::Ready> PrecompiledHeaders::ready(const std::st
     if (good) fs::rename(own + ".pch", out.path, error);
     fs::remove(own + ".i", error);
     if (!good) return std::nullopt;
-    remove_old(folder);
+    remove_old(folder, "headers-");
   }
   for (const char* ending : {".pch", ".i", ".h"})
     fs::last_write_time(stem + ending, fs::file_time_type::clock::now(), error);
@@ -259,7 +232,7 @@ std::optional<PrecompiledHeaders::Ready> PrecompiledHeaders::ready(const std::st
 
 std::vector<std::string> PrecompiledHeaders::use(std::string& text) const {
   const auto files = texts_of_files(text);
-  const std::string folder = cache_folder();
+  const std::string folder = user_cache();
   if (folder.empty()) return {};
   for (const Choice& choice : kChoices) {
     const bool included =

@@ -245,6 +245,11 @@ const Definition& chosen(const std::vector<Definition>& all, const OperatorOptio
 
 }  // namespace
 
+std::string_view operator_type(int number) {
+  const auto at = std::ranges::find(kTypes, number, &Type::number);
+  return at == kTypes.end() ? std::string_view() : at->cpp;
+}
+
 std::string snake_case(std::string_view name) {
   std::string out;
   for (usize i = 0; i < name.size(); ++i) {

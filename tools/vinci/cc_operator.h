@@ -24,6 +24,9 @@ struct OperatorOptions {
   std::vector<std::string> include;  // the user's folders of headers
 };
 
+// The type of C++ of a data type by its number in the published enumeration; "" where there is none.
+std::string_view operator_type(int number);
+
 // "AddLayerNorm" is add_layer_norm, as packages name the files and kernels of operators.
 std::string snake_case(std::string_view name);
 

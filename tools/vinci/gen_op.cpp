@@ -21,6 +21,7 @@
 #include "tools/graph/ops/op.h"
 #include "tools/graph/ops/run.h"
 #include "tools/vinci/options.h"
+#include "tools/vinci/tensor_options.h"
 
 // A namespace of its own: several commands are compiled together.
 namespace vinci::cli::op {
@@ -62,15 +63,6 @@ graph::Dims extents(std::string_view text, std::string_view option) {
   return dims;
 }
 
-graph::DataType type_of(std::string_view name, std::string_view option) {
-  std::vector<std::string_view> names;
-  for (usize i = 0; i < graph::kDataTypes.size(); ++i) {
-    if (graph::kDataTypes[i].name == name) return static_cast<graph::DataType>(i);
-    names.push_back(graph::kDataTypes[i].name);
-  }
-  fail_at(Fault::Input, std::string(option), "there is no type '{}'{}", name, did_you_mean(name, names));
-}
-
 // "1,64,56,56", "f32:64", "i64=0,2" (a constant), "-" (absent).
 graph::Value* add_operand(graph::Graph& g, const std::string& text, usize i) {
   constexpr std::string_view kOption = "--input";
@@ -79,12 +71,12 @@ graph::Value* add_operand(graph::Graph& g, const std::string& text, usize i) {
   if (const usize equal = text.find('='); equal != std::string::npos) {
     std::vector<double> values = numbers<double>(std::string_view(text).substr(equal + 1), kOption);
     const auto count = std::ssize(values);
-    const graph::DataType type = type_of(std::string_view(text).substr(0, equal), kOption);
+    const graph::DataType type = type_named(std::string_view(text).substr(0, equal), kOption);
     return g.add_constant(name, graph::Tensor(graph::Array(type, {count}, std::move(values))));
   }
   const usize colon = text.find(':');
   const graph::DataType type =
-      colon == std::string::npos ? graph::DataType::f16 : type_of(std::string_view(text).substr(0, colon), kOption);
+      colon == std::string::npos ? graph::DataType::f16 : type_named(std::string_view(text).substr(0, colon), kOption);
   const std::string_view dims = std::string_view(text).substr(colon == std::string::npos ? 0 : colon + 1);
   return g.add_input(name, type, extents(dims, kOption));
 }

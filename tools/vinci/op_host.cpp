@@ -7,15 +7,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <charconv>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <regex>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "isa/base/error.h"
 #include "isa/base/fnv1a.h"
@@ -24,7 +21,9 @@
 #include "sim/io/program.h"
 #include "tools/run/arguments.h"
 #include "tools/vinci/cc_compiler.h"
-#include "tools/vinci/header_search.h"
+#include "tools/vinci/op_headers.h"
+#include "tools/vinci/op_objects.h"
+#include "tools/vinci/user_cache.h"
 
 namespace vinci::cli {
 namespace {
@@ -77,116 +76,62 @@ std::vector<fs::path> sources_of(const fs::path& header, const fs::path& checkou
   return out;
 }
 
-// The files that a compiler's list of dependencies ("object: source header \ header") names.
-std::vector<fs::path> dependencies(const fs::path& list) {
-  std::vector<fs::path> out;
-  if (!fs::exists(list)) return out;
-  std::istringstream words(io::read_file(list.string()));
-  std::string word;
-  words >> word;  // the object
-  while (words >> word)
-    if (word != "\\") out.emplace_back(word);
-  return out;
+std::vector<std::string> host_command(const OperatorSources& sources, std::vector<std::string> compiler) {
+  for (const std::string& folder : include_folders(sources))
+    compiler.push_back("-I" + folder);
+  for (const std::string& macro : sources.macros)
+    compiler.push_back("-D" + macro);
+  compiler.insert(compiler.end(), {"-w", "-O0", "-x", "c++", "-std=gnu++17", "-fPIC"});
+  return compiler;
 }
 
-fs::path cache_folder() {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  const char* const home = std::getenv("HOME");
-  const fs::path base = cache != nullptr && *cache != 0 ? fs::path(cache)
-                        : home != nullptr               ? fs::path(home) / ".cache"
-                                                        : fs::temp_directory_path();
-  fs::path out = base / "vinci/op";
-  std::error_code error;
-  fs::create_directories(out, error);
-  if (error) fail(Fault::Input, "cannot make the folder {}: {}", out.string(), error.message());
-  return out;
-}
-
-// Objects of host code, compiled two and more at a time, kept until a file that they are made of is newer.
-class Objects {
- public:
-  Objects(std::vector<std::string> command, const HeaderSearch& search)
-      : command_(std::move(command)), search_(search), cache_(cache_folder()) {}
-
-  fs::path object(const fs::path& source) const { return cache_ / (stem(source) + ".o"); }
-  std::vector<fs::path> headers(const fs::path& source) const { return dependencies(cache_ / (stem(source) + ".d")); }
-
-  // Those of the sources that compile; `failed` gets the others with the first error of each.
-  std::vector<fs::path> compile(const std::vector<fs::path>& sources, std::map<fs::path, std::string>& failed) const {
-    std::atomic<usize> next = 0;
-    std::mutex mutex;
-    const auto work = [&] {
-      for (usize i = next++; i < sources.size(); i = next++) {
-        const std::string error = compile(sources[i]);
-        const std::scoped_lock lock(mutex);
-        if (!error.empty()) failed.emplace(sources[i], error);
+// The sources of op_host that compile, and of what they include.
+std::vector<fs::path> compile_host(const Objects& objects, const fs::path& host, const fs::path& checkout) {
+  std::map<fs::path, std::string> failed;
+  std::vector<fs::path> out, next = host_sources_below(host), seen = next;
+  if (next.empty()) fail_at(Fault::Input, host.string(), "there is no source");
+  while (!next.empty()) {
+    const std::vector<fs::path> fresh = objects.compile(next, failed);
+    out.insert(out.end(), fresh.begin(), fresh.end());
+    next.clear();
+    for (const fs::path& source : fresh) {
+      for (const fs::path& header : objects.files(source)) {
+        for (const fs::path& more : sources_of(header, checkout)) {
+          if (std::ranges::find(seen, more) != seen.end()) continue;
+          seen.push_back(more);
+          next.push_back(more);
+        }
       }
-    };
-    {
-      std::vector<std::jthread> threads;
-      const usize count = std::min<usize>(std::max(1U, std::thread::hardware_concurrency()), sources.size());
-      for (usize i = 1; i < count; ++i)
-        threads.emplace_back(work);
-      work();
     }
-    std::vector<fs::path> out;
-    for (const fs::path& source : sources)
-      if (!failed.contains(source)) out.push_back(source);
-    return out;
   }
+  for (const auto& [file, error] : failed)
+    fmt::print(stderr, "vinci op: left out, as it does not compile: {}\n  {}\n", file.string(), error);
+  return out;
+}
 
- private:
-  std::string stem(const fs::path& source) const {
-    u64 hash = fnv1a(source.string());
-    for (const std::string& word : command_)
-      hash = fnv1a(word + '\n', hash);
-    return fmt::format("{}-{:016x}", source.stem().string(), hash);
+// What does not compile of a library may not be needed; else the linker misses it.
+std::vector<fs::path> compile_libraries(const Objects& objects, const std::vector<std::string>& folders) {
+  std::vector<fs::path> all;
+  for (const std::string& folder : folders) {
+    if (!fs::is_directory(folder)) fail(Fault::Input, "--op-lib={}: no such folder", folder);
+    const std::vector<fs::path> more = host_sources_below(folder);
+    all.insert(all.end(), more.begin(), more.end());
   }
-  bool is_fresh(const fs::path& source) const {
-    std::error_code error;
-    const auto made = fs::last_write_time(object(source), error);
-    if (error) return false;
-    const std::vector<fs::path> files = headers(source);
-    return !files.empty() && std::ranges::all_of(files, [&](const fs::path& file) {
-      const auto changed = fs::last_write_time(file, error);
-      return !error && changed < made;
-    });
-  }
-  // "" where it compiles, else the first error.
-  std::string compile(const fs::path& source) const {
-    if (is_fresh(source)) return {};
-    const fs::path base = cache_ / fmt::format("{}.{}", stem(source), ::getpid());
-    const std::string made = base.string() + ".o", list = base.string() + ".d", log = base.string() + ".log";
-    std::vector<std::string> words = command_;
-    words.insert(words.end(),
-                 {"-iquote", source.parent_path().string(), "-iquote", source.parent_path().parent_path().string(),
-                  "-MD", "-MF", list, "-c", source.string(), "-o", made});
-    std::error_code error;
-    constexpr int kMost = 16;  // folders that are found for one source
-    for (int i = 0;; ++i) {
-      const auto [code, text] = run_logged(words, log);
-      if (code == 0) break;
-      if (code == 127) fail(Fault::Input, "cannot run {}: install the package clang-19", command_[0]);
-      fs::remove(made, error);
-      fs::remove(list, error);
-      const std::string folder = i < kMost ? search_.folder_for(text, source) : "";
-      if (folder.empty() || std::ranges::find(words, "-I" + folder) != words.end()) return first_error(text);
-      words.push_back("-I" + folder);
-    }
-    fs::rename(list, cache_ / (stem(source) + ".d"), error);
-    fs::rename(made, object(source), error);
-    return error ? error.message() : "";
-  }
-  static std::string first_error(const std::string& text) {
-    const usize at = text.find("error:");
-    const usize begin = at == std::string::npos ? 0 : text.rfind('\n', at) + 1;
-    return text.substr(begin, text.find('\n', begin) - begin);
-  }
+  std::map<fs::path, std::string> failed;
+  return objects.compile(all, failed);
+}
 
-  std::vector<std::string> command_;
-  const HeaderSearch& search_;
-  fs::path cache_;
-};
+fs::path compile_main(const Objects& objects, const fs::path& folder) {
+  const fs::path main = folder / "operator.cpp";
+  const std::string_view text =
+      "#include \"ascendc/host/single_operator.h\"\n"
+      "int main(int argc, char** argv) { return vinci::ascendc::host::operator_main(argc, argv); }\n";
+  if (!fs::exists(main) || io::read_file(main.string()) != text) io::write_file_atomically(main.string(), text);
+  std::map<fs::path, std::string> failed;
+  objects.compile({main}, failed);
+  if (!failed.empty()) fail(Fault::Internal, "{}", failed.begin()->second);
+  return main;
+}
 
 // Functions in place of those that the linker misses: code for other chips, or of libraries that are not there, may
 // never be called. If it is, the program ends with the name; what registers itself with such a library before main()
@@ -253,94 +198,73 @@ std::vector<std::string> include_folders(const OperatorSources& sources) {
 
 OperatorHost::OperatorHost(const OperatorSources& sources, const std::vector<std::string>& compiler,
                            const io::TempFolder& scratch)
-    : scratch_(scratch) {
-  const fs::path host = fs::path(sources.package) / "op_host";
+    : scratch_(scratch), program_(scratch / "operator") {
+  const fs::path host = fs::path(sources.package) / "op_host", checkout = checkout_of(sources.package);
   if (!fs::is_directory(host)) fail_at(Fault::Input, sources.package, "there is no folder op_host");
-  std::vector<std::string> command = compiler;
-  for (const std::string& folder : include_folders(sources))
-    command.push_back("-I" + folder);
-  for (const std::string& macro : sources.macros)
-    command.push_back("-D" + macro);
-  command.insert(command.end(), {"-w", "-O0", "-x", "c++", "-std=gnu++17", "-fPIC"});
-  const fs::path checkout = checkout_of(sources.package);
+  const std::string cache = user_cache();
+  const fs::path kept = cache.empty() ? scratch.path() / "objects" : fs::path(cache) / "op";
+  fs::create_directories(kept);
+  remove_old(kept.string(), "");
+  const std::vector<std::string> command = host_command(sources, compiler);
   const HeaderSearch search(checkout);
-  const Objects objects(command, search);
+  const Objects objects(command, search, kept);
 
-  std::map<fs::path, std::string> failed;
-  std::vector<fs::path> all = host_sources_below(host);
-  if (all.empty()) fail_at(Fault::Input, host.string(), "there is no source");
-  for (usize done = 0; done < all.size();) {
-    const std::vector<fs::path> fresh =
-        objects.compile(std::vector<fs::path>(all.begin() + static_cast<std::ptrdiff_t>(done), all.end()), failed);
-    done = all.size();
-    for (const fs::path& source : fresh) {
-      for (const fs::path& header : objects.headers(source)) {
-        for (const fs::path& more : sources_of(header, checkout))
-          if (std::ranges::find(all, more) == all.end()) all.push_back(more);
-      }
-    }
+  std::vector<fs::path> compiled = compile_host(objects, host, checkout);
+  for (const fs::path& source : compiled)
+    note_headers(objects.files(source), checkout);
+  compiled.push_back(compile_main(objects, kept));
+  link(command, objects, compiled, compile_libraries(objects, sources.libraries));
+  start(host.string());
+}
+
+void OperatorHost::note_headers(const std::vector<fs::path>& files, const fs::path& checkout) {
+  for (const fs::path& file : files) {
+    std::error_code error;
+    const std::string folder = fs::weakly_canonical(file, error).parent_path().string();
+    if (!error && folder.starts_with(checkout.string()) &&
+        std::ranges::find(header_folders_, folder) == header_folders_.end())
+      header_folders_.push_back(folder);
   }
-  std::vector<fs::path> library;
-  for (const std::string& folder : sources.libraries) {
-    if (!fs::is_directory(folder)) fail(Fault::Input, "--op-lib={}: no such folder", folder);
-    const std::vector<fs::path> more = host_sources_below(folder);
-    library.insert(library.end(), more.begin(), more.end());
-  }
-  std::map<fs::path, std::string> unused;  // what does not compile of a library is not needed, or the linker says so
-  library = objects.compile(library, unused);
-  for (const auto& [file, error] : failed)
-    fmt::print(stderr, "vinci op: left out, as it does not compile: {}\n  {}\n", file.string(), error);
+}
 
-  const fs::path main = cache_folder() / "operator.cpp";
-  const std::string_view text =
-      "#include \"ascendc/host/single_operator.h\"\n"
-      "int main(int argc, char** argv) { return vinci::ascendc::host::operator_main(argc, argv); }\n";
-  if (!fs::exists(main) || io::read_file(main.string()) != text) io::write_file_atomically(main.string(), text);
-  std::map<fs::path, std::string> wrong;
-  objects.compile({main}, wrong);
-  if (!wrong.empty()) fail(Fault::Internal, "{}", wrong.begin()->second);
-
-  program_ = scratch / "operator";
-  std::vector<std::string> words = command;
-  words.insert(words.end(), {"-x", "none", "-o", program_, objects.object(main).string()});
-  for (const fs::path& source : all)
-    if (!failed.contains(source)) words.push_back(objects.object(source).string());
+void OperatorHost::link(const std::vector<std::string>& command, const Objects& objects,
+                        const std::vector<fs::path>& sources, const std::vector<fs::path>& library) const {
+  std::vector<std::string> rest{"-x", "none", "-o", program_};
+  for (const fs::path& source : sources)
+    rest.push_back(objects.object(source).string());
   if (!library.empty()) {
-    const std::string archive = scratch / "library.a";
+    const std::string archive = scratch_ / "library.a";
     std::vector<std::string> pack{"ar", "rcs", archive};
     for (const fs::path& source : library)
       pack.push_back(objects.object(source).string());
     run_compiler(pack);
-    words.push_back(archive);
+    rest.push_back(archive);
   }
   const std::vector<std::string> ours = compiler_options("link.txt");
-  words.insert(words.end(), ours.begin(), ours.end());
-  words.emplace_back("-Wl,--no-demangle");
-  const auto [code, log] = run_logged(words, scratch / "link.log");
-  if (code != 0) {
-    const std::string file = scratch / "missing.cpp";
-    io::write_file_atomically(file, stand_ins(log));
-    words.insert(words.begin() + static_cast<std::ptrdiff_t>(command.size()), file);
-    run_compiler(words);
-  }
+  rest.insert(rest.end(), ours.begin(), ours.end());
+  rest.emplace_back("-Wl,--no-demangle");
 
-  std::set<std::string> folders;
-  for (const fs::path& source : all) {
-    for (const fs::path& header : objects.headers(source)) {
-      std::error_code error;
-      const fs::path folder = fs::weakly_canonical(header, error).parent_path();
-      if (!error && folder.string().starts_with(checkout.string())) folders.insert(folder.string());
-    }
-  }
-  header_folders_.assign(folders.begin(), folders.end());
+  const auto joined = [&](std::vector<std::string> words) {
+    words.insert(words.end(), rest.begin(), rest.end());
+    return words;
+  };
+  const auto [code, log] = run_logged(joined(command), scratch_ / "link.log");
+  if (code == 0) return;
+  const std::string file = scratch_ / "missing.cpp";
+  io::write_file_atomically(file, stand_ins(log));
+  std::vector<std::string> words = command;
+  words.push_back(file);
+  run_compiler(joined(std::move(words)));
+}
 
-  const std::string list = scratch / "names.txt";
-  const auto [names_code, said] = run_logged({program_, "names", list}, scratch / "log");
-  if (names_code != 0) fail_at(Fault::Input, host.string(), "the host code does not start: {}", said);
+void OperatorHost::start(const std::string& host) {
+  const std::string list = scratch_ / "names.txt";
+  const auto [code, said] = run_logged({program_, "names", list}, scratch_ / "log");
+  if (code != 0) fail_at(Fault::Input, host, "the host code does not start: {}", said);
   std::istringstream names(io::read_file(list));
   for (std::string name; names >> name;)
     operators_.push_back(name);
-  if (operators_.empty()) fail_at(Fault::Input, host.string(), "nothing defines an operator (OP_ADD)");
+  if (operators_.empty()) fail_at(Fault::Input, host, "nothing defines an operator (OP_ADD)");
 }
 
 std::string OperatorHost::request(const OperatorUse& use) const {

@@ -2,11 +2,13 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "sim/io/temp_folder.h"
-#include "tools/graph/ir/tensor.h"
+#include "tools/vinci/op_objects.h"
+#include "tools/vinci/op_tensors.h"
 
 // The host code of an operator, compiled and asked. docs/operators.md
 namespace vinci::cli {
@@ -21,14 +23,6 @@ struct OperatorSources {
 // The folders that an operator's code finds headers in: those that are given, the folder of its checkout with what such
 // checkouts keep common headers in, and the folders around the operator.
 std::vector<std::string> include_folders(const OperatorSources& sources);
-
-// A tensor of a use of an operator. Types and formats have the numbers of the published enumerations.
-struct OperatorTensor {
-  std::string name;
-  int type = -1, format = -1;  // -1: not stated
-  graph::Dims dims;
-  std::string file;  // contents, raw; "" of an output
-};
 
 struct OperatorUse {
   std::string type;                // of the operator
@@ -74,6 +68,12 @@ class OperatorHost {
  private:
   // Writes the use as the host program reads it, and returns the file.
   std::string request(const OperatorUse& use) const;
+  void note_headers(const std::vector<std::filesystem::path>& files, const std::filesystem::path& checkout);
+  // Functions that are missing get stand-ins, which end the program with their names.
+  void link(const std::vector<std::string>& command, const Objects& objects,
+            const std::vector<std::filesystem::path>& sources, const std::vector<std::filesystem::path>& library) const;
+  // Asks the program for the names of the operators.
+  void start(const std::string& host);
 
   const io::TempFolder& scratch_;
   std::string program_;

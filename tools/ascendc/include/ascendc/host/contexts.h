@@ -73,11 +73,9 @@ struct VinciNode {
   std::shared_ptr<void> compile_info;
 
   TilingData tiling{std::size_t{64} << 10};
-  std::deque<std::size_t> workspaces;
   std::vector<std::size_t> workspace_sizes;
   std::uint64_t tiling_key = 0;
   std::uint32_t blocks = 1, schedule_mode = 0;
-  bool condition = false, needs_atomic = false;
 };
 
 class ComputeNodeInfo {
@@ -211,10 +209,7 @@ class TilingContext : public ExtendedKernelContext {
     return ge::GRAPH_SUCCESS;
   }
   std::uint32_t GetScheduleMode() const { return node_->schedule_mode; }
-  ge::graphStatus SetNeedAtomic(bool needs) const {
-    node_->needs_atomic = needs;
-    return ge::GRAPH_SUCCESS;
-  }
+  ge::graphStatus SetNeedAtomic(bool) const { return ge::GRAPH_SUCCESS; }
   ge::graphStatus SetTilingCond(std::int32_t) const { return ge::GRAPH_SUCCESS; }
   ge::graphStatus SetLocalMemorySize(std::uint32_t) const { return ge::GRAPH_SUCCESS; }
   ge::graphStatus SetDynUBufSize(std::uint32_t) const { return ge::GRAPH_SUCCESS; }

@@ -118,26 +118,4 @@ class Launch {
   std::vector<Output> outputs_;
 };
 
-// Types by their number, for arguments of templates.
-template <unsigned Type>
-struct TypeOf;
-#define VINCI_TYPE_OF(number, name) \
-  template <>                       \
-  struct TypeOf<number> {           \
-    using type = name;              \
-  };
-VINCI_TYPE_OF(0, float)
-VINCI_TYPE_OF(1, half)
-VINCI_TYPE_OF(2, std::int8_t)
-VINCI_TYPE_OF(3, std::int32_t)
-VINCI_TYPE_OF(4, std::uint8_t)
-VINCI_TYPE_OF(6, std::int16_t)
-VINCI_TYPE_OF(7, std::uint16_t)
-VINCI_TYPE_OF(8, std::uint32_t)
-VINCI_TYPE_OF(9, std::int64_t)
-VINCI_TYPE_OF(10, std::uint64_t)
-VINCI_TYPE_OF(12, bool)
-VINCI_TYPE_OF(27, bfloat16_t)
-#undef VINCI_TYPE_OF
-
 }  // namespace vinci::ascendc::host

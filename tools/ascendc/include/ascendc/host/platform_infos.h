@@ -47,27 +47,22 @@ class PlatFormInfos {
   }
   // False for what is not known; `value` stays then.
   bool GetPlatformRes(const std::string& group, const std::string& name, std::string& value) const {
-    const std::map<std::string, std::string>* const known = all(group);
-    const auto found = known == nullptr ? all_names().end() : known->find(name);
-    if (known == nullptr || found == known->end()) return false;
-    value = found->second;
+    const Names* const known = all(group);
+    if (known == nullptr || known->count(name) == 0) return false;
+    value = known->at(name);
     return true;
   }
   bool GetPlatformResWithLock(const std::string& group, const std::string& name, std::string& value) const {
     return GetPlatformRes(group, name, value);
   }
   bool GetPlatformResWithLock(const std::string& group, std::map<std::string, std::string>& values) const {
-    const auto* const known = all(group);
+    const Names* const known = all(group);
     if (known != nullptr) values = *known;
     return known != nullptr;
   }
 
  private:
   using Names = std::map<std::string, std::string>;
-  static const Names& all_names() {
-    static const Names none;
-    return none;
-  }
   const Names* all(const std::string& group) const {
     using ::vinci::ascendc::Memory;
     const auto size = [](Memory memory) { return std::to_string(::vinci::ascendc::size_on_chip(memory)); };

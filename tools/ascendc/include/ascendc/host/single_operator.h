@@ -21,7 +21,9 @@
 // The program that `vinci op` makes of an operator's host code: it reads which tensors and attributes the operator is
 // used with, calls the functions for shapes and tiling, and writes what they say. Requests and answers are lines of
 // fields with tabs between them; docs/operators.md
-extern "C" inline bool vinci_operator_started = false;  // main() runs: what is missing from now on is missed
+
+// Whether main() runs: a function that is missing is told from then on (tools/vinci/op_host.cpp).
+extern "C" inline bool vinci_operator_started = false;
 
 namespace vinci::ascendc::host {
 
@@ -169,8 +171,8 @@ inline std::string combinations_text(const Definition& d, std::size_t most) {
   return all;
 }
 
-// The first combination of data types that is that of the tensors; formats decide where several are. Throws with a list
-// of what there is.
+// The first combination that has the data types of the tensors, and their formats where one has those, too. The message
+// of the exception lists the combinations.
 inline std::size_t combination_of(const Definition& d, const Request& request) {
   const std::size_t count = ops::OpParams::combinations(d.params);
   for (const bool formats : {true, false}) {
@@ -399,7 +401,7 @@ class Use {
                  static_cast<std::streamsize>(node_.tiling.GetDataSize()));
     std::ofstream out(answer);
     out << "file\t" << definition_.file << "\ncombination\t" << combination_ << "\nkey\t" << node_.tiling_key
-        << "\nblocks\t" << node_.blocks << "\nschedule\t" << node_.schedule_mode;
+        << "\nblocks\t" << node_.blocks;
     const auto& keys = template_keys();
     if (const auto found = keys.find(node_.tiling_key); found != keys.end()) {
       out << "\narguments";
@@ -493,9 +495,11 @@ class Use {
   std::deque<std::vector<char>> data_;
 };
 
-// REQUEST ANSWER TILING_DATA; REQUEST "describe"; or "names" FILE: writes those of the
-// operators. Exit code 2 with a message where
-// the operator cannot be used so.
+// The program is called in one of three ways:
+//   REQUEST ANSWER TILING_DATA   calls the functions of the operator for the request, and writes both files
+//   REQUEST describe             prints what the operator takes
+//   names FILE                   writes the names of the operators
+// Exit code 2 with a message where the operator cannot be used so.
 inline int operator_main(int argc, char** argv) {
   ::vinci_operator_started = true;
   if (argc == 3 && std::string(argv[1]) == "names") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "tools/vinci/header_search.h"
+#include "tools/vinci/op_headers.h"
 
 #include <algorithm>
 #include <regex>
