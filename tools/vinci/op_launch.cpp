@@ -114,7 +114,9 @@ class Writer {
   bool is_changed(const std::string& input) const {
     return all_in_place_ || std::ranges::find(options_.in_place, input) != options_.in_place.end();
   }
-  std::string output_file() const { return (fs::path(options_.folder) / fmt::format("{}.raw", outputs_.size())).string(); }
+  std::string output_file() const {
+    return (fs::path(options_.folder) / fmt::format("{}.raw", outputs_.size())).string();
+  }
   // The tensor in that variable is written at the end.
   void add_in_place(const OperatorTensor& t, const std::string& name, const std::string& variable) {
     const std::string file = output_file();

@@ -46,7 +46,8 @@ std::vector<fs::path> Objects::files(const fs::path& source) const {
   return out;
 }
 
-std::vector<fs::path> Objects::compile(const std::vector<fs::path>& sources, std::map<fs::path, std::string>& failed) const {
+std::vector<fs::path> Objects::compile(const std::vector<fs::path>& sources,
+                                       std::map<fs::path, std::string>& failed) const {
   std::atomic<usize> next = 0;
   std::mutex mutex;
   std::exception_ptr thrown;
@@ -100,8 +101,8 @@ std::string Objects::compile(const fs::path& source) const {
   const std::string made = base.string() + ".o", list = base.string() + ".d", log = base.string() + ".log";
   std::vector<std::string> words = command_;
   words.insert(words.end(),
-               {"-iquote", source.parent_path().string(), "-iquote", source.parent_path().parent_path().string(),
-                "-MD", "-MF", list, "-c", source.string(), "-o", made});
+               {"-iquote", source.parent_path().string(), "-iquote", source.parent_path().parent_path().string(), "-MD",
+                "-MF", list, "-c", source.string(), "-o", made});
   std::error_code error;
   constexpr int kMost = 16;  // folders that are found for one source
   for (int i = 0;; ++i) {

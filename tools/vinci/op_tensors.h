@@ -23,8 +23,9 @@ struct OperatorTensor {
 // "NAME=REST". Throws Fault::Input at `option`.
 std::pair<std::string, std::string> name_and_value(const std::string& text, const std::string& option);
 
-// "x=x.npy", "x=f16:4,1024", "x=f16:4,1024:FRACTAL_NZ=0.5", "x=i64=1,2", "x=bf16:4,1024@x.bin". The contents go into the
-// file `raw`: floats in [-1, 1), bytes of the whole range and other integers from 0 to 99 where they are not stated.
+// "x=x.npy", "x=f16:4,1024", "x=f16:4,1024:FRACTAL_NZ=0.5", "x=i64=1,2", "x=bf16:4,1024@x.bin". The contents go into
+// the file `raw`: floats in [-1, 1), bytes of the whole range and other integers from 0 to 99 where they are not
+// stated.
 OperatorTensor parse_input(const std::string& text, Random& random, const std::string& raw);
 
 // "y=4,1024", "y=f16:4,1024".
