@@ -40,8 +40,8 @@ struct Nz2NdParamsFull {
         srcNStride(src_column),
         dstDStride(dst_row),
         dstNdMatrixStride(dst_matrix) {}
-  uint16_t ndNum = 0, nValue = 0, dValue = 0, srcNdMatrixStride = 0, srcNStride = 0, dstDStride = 0;
-  uint16_t dstNdMatrixStride = 0;
+  uint16_t ndNum = 1, nValue = 0, dValue = 0, srcNdMatrixStride = 1, srcNStride = 0, dstDStride = 0;
+  uint16_t dstNdMatrixStride = 1;
 };
 
 namespace vinci_detail {

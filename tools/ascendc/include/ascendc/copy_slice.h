@@ -11,7 +11,7 @@ namespace AscendC {
 // From startIndex to endIndex; in the first dimension pieces of burstLen blocks of 32 bytes with `stride` elements
 // between them, in others single indices with `stride` others between them. shapeValue is the size of the dimension.
 struct SliceInfo {
-  uint32_t startIndex = 0, endIndex = 0, stride = 0, burstLen = 0, shapeValue = 0;
+  uint32_t startIndex = 0, endIndex = ONE_BLK_SIZE - 1, stride = 0, burstLen = ONE_BLK_SIZE, shapeValue = 0;
 };
 
 namespace vinci_detail {

@@ -69,7 +69,7 @@ void NotifyEvent(uint16_t flagId, VINCI_PLACE) {
 inline void WaitEvent(uint16_t flagId, VINCI_PLACE) { CrossCoreWaitFlag(flagId, place); }
 
 // Runs a function on cores of one kind alone.
-enum class EngineType : int32_t { AIC, AIV };
+enum class EngineType : int32_t { AIC = 1, AIV = 2 };
 template <EngineType engine, auto funPtr, class... Args>
 void Async(Args... args) {
   if (engine == EngineType::AIC ? vinci_detail::IsAic() : vinci_detail::IsAiv()) funPtr(args...);

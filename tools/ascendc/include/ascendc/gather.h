@@ -111,8 +111,8 @@ struct GatherMaskParams {
         src0RepeatStride(src0_repeat),
         src1RepeatStride(src1_repeat) {}
   uint8_t src0BlockStride = 1;
-  uint16_t repeatTimes = 0, src0RepeatStride = 0;
-  uint8_t src1RepeatStride = 0;
+  uint16_t repeatTimes = 0, src0RepeatStride = 8;
+  uint8_t src1RepeatStride = 8;
 };
 enum class GatherMaskMode : uint8_t { VERSION_V1 = 0, VERSION_V2 = 1 };
 #if __NPU_ARCH__ == 2201

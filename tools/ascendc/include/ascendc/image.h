@@ -44,8 +44,8 @@ struct LoadData3DParamsV1 {
   uint16_t l1H = 0, l1W = 0, c1Index = 0;
   uint8_t fetchFilterW = 0, fetchFilterH = 0;
   int16_t leftTopW = 0, leftTopH = 0;
-  uint8_t strideW = 1, strideH = 1, filterW = 1, filterH = 1, dilationFilterW = 1, dilationFilterH = 1;
-  uint8_t jumpStride = 1, repeatMode = 0, repeatTime = 0, cSize = 0;
+  uint8_t strideW = 0, strideH = 0, filterW = 0, filterH = 0, dilationFilterW = 0, dilationFilterH = 0;
+  uint8_t jumpStride = 0, repeatMode = 0, repeatTime = 0, cSize = 0;
   T padValue{};
 };
 

@@ -15,7 +15,7 @@ struct CopyRepeatParams {
   CopyRepeatParams() = default;
   constexpr CopyRepeatParams(uint16_t dst_block, uint16_t src_block, uint16_t dst_repeat, uint16_t src_repeat)
       : dstStride(dst_block), srcStride(src_block), dstRepeatSize(dst_repeat), srcRepeatSize(src_repeat) {}
-  uint16_t dstStride = 1, srcStride = 1, dstRepeatSize = 8, srcRepeatSize = 8;
+  uint16_t dstStride = 0, srcStride = 0, dstRepeatSize = 8, srcRepeatSize = 8;
 };
 VINCI_INSN(CopyInsn, "vcopy", TypeName<T>())
 namespace vinci_detail {

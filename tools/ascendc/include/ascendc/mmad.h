@@ -125,8 +125,8 @@ inline void SetCubeControl(uint32_t bit, bool value, Place place) {
 }
 }  // namespace vinci_detail
 
-enum class HF32Mode : uint8_t { DISABLE = 0, ENABLE = 1 };
-enum class HF32TransMode : uint8_t { NEAREST_EVEN = 0, NEAREST_ZERO = 1 };
+enum class HF32Mode { ENABLE, DISABLE };
+enum class HF32TransMode { NEAREST_ZERO, NEAREST_EVEN };
 inline void SetHF32Mode(bool hf32Mode, VINCI_PLACE) { vinci_detail::SetCubeControl(46, hf32Mode, place); }
 inline void SetHF32Mode(HF32Mode mode, VINCI_PLACE) {
   vinci_detail::SetCubeControl(46, mode == HF32Mode::ENABLE, place);

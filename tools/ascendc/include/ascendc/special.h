@@ -152,7 +152,7 @@ void ResetCtrlSpr(VINCI_PLACE) {
 }
 
 // What results beyond the range of their type become: of floats of 16 bits, of integers, of casts to integers.
-enum class SaturationMode : uint8_t { FLOAT, INT, CAST };
+enum class SaturationMode : uint8_t { FLOAT, FLOAT8, INT, CAST };
 
 namespace vinci_detail {
 template <SaturationMode mode>

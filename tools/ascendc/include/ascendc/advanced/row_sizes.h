@@ -170,7 +170,24 @@ VINCI_TILING_NAMES
 
 namespace AscendC {
 // Axes of a tensor, of which those named R are reduced. Documentation: Ascend C API, high-level API, reductions.
-enum class ReducePattern : uint32_t { AR = 0, RA, R, ARA, ARAR, ARARA, ARARAR, ARARARA, ARARARAR, RAR, RARA, RARAR };
+enum class ReducePattern : uint32_t {
+  AR = 0,
+  RA,
+  R,
+  ARA,
+  ARAR,
+  ARARA,
+  ARARAR,
+  ARARARA,
+  ARARARAR,
+  ARARARARA,
+  RAR,
+  RARA,
+  RARAR,
+  RARARA,
+  RARARAR,
+  RARARARA
+};
 }  // namespace AscendC
 
 namespace AscendC {
