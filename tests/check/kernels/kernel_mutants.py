@@ -13,8 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-# No programs that work: they fault, wait for ever or crash; or what orders them is data, which flags do not show.
-LEFT_OUT = {"crash", "deadlock", "no_progress", "out_of_bounds", "polls_forever", "polling", "memory_sync", "matmul_one_aiv"}
+# No programs that work: they fault, are refused, wait for ever or crash; or what orders them is data, which flags do not show.
+LEFT_OUT = {"crash", "deadlock", "hccl", "no_progress", "out_of_bounds", "polls_forever", "polling", "memory_sync", "matmul_one_aiv"}
 
 
 def record(vinci, source, folder):

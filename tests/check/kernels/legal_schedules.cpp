@@ -19,7 +19,7 @@ using isa::Role;
 using Interval = LegalSchedules::Interval;
 using Entry = LegalSchedules::Entry;
 
-constexpr u64 kBlock = 32;
+constexpr u64 kBlock = 4;  // who wrote what is known by so many bytes
 
 void add(std::vector<Interval>& to, const isa::Access& a) {
   for (u32 k = 0; k < a.count[2]; ++k) {
@@ -586,13 +586,27 @@ Harm LegalSchedules::explain(u64 schedule_seed, u64 pattern) {
   return harm;
 }
 
+void LegalSchedules::note_differences(const Result& a, const Result& b, Harm& harm) const {
+  std::set<At> both(a.order.begin(), a.order.end());
+  for (const At& at : b.order) {
+    if (both.contains(at) && a.digests[at.core][at.entry] != b.digests[at.core][at.entry])
+      harm.lines.insert(logs_[at.core].entries[at.entry].place);
+  }
+}
+
 Harm LegalSchedules::explain_contents() {
   Harm harm{.kind = Harm::Kind::contents, .lines = {}, .text = "what local memories held before"};
-  const Result a = run(nullptr, 0, true), b = run(nullptr, 1, true);
-  for (usize c = 0; c < logs_.size(); ++c) {
-    for (usize e = 0; e < logs_[c].entries.size(); ++e)
-      if (a.digests[c][e] != b.digests[c][e]) harm.lines.insert(logs_[c].entries[e].place);
-  }
+  note_differences(run(nullptr, 0, true), run(nullptr, 1, true), harm);
+  return harm;
+}
+
+// What led to it: what read otherwise than in an order, or with local memories, without the fault.
+Harm LegalSchedules::explain_fault(const Result& result, u64 schedule_seed, u64 pattern, bool in_order) {
+  Harm harm{result.kind, result.lines, result.text};
+  if (result.kind != Harm::Kind::fault) return harm;
+  Random random(schedule_seed);
+  const Result here = run(in_order ? nullptr : &random, pattern, true);
+  note_differences(here, run(nullptr, in_order ? pattern + 1 : pattern, true), harm);
   return harm;
 }
 
@@ -600,7 +614,7 @@ Harm LegalSchedules::find(u32 schedules, u64 seed) {
   std::array<std::vector<std::byte>, 2> expected;
   for (u64 pattern = 0; pattern < expected.size(); ++pattern) {
     Result in_order = run(nullptr, pattern, false);
-    if (in_order.kind != Harm::Kind::none) return {in_order.kind, in_order.lines, in_order.text};
+    if (in_order.kind != Harm::Kind::none) return explain_fault(in_order, 0, pattern, true);
     expected[pattern] = std::move(in_order.memory);
   }
   if (expected[0] != expected[1]) return explain_contents();
@@ -608,7 +622,7 @@ Harm LegalSchedules::find(u32 schedules, u64 seed) {
     const u64 schedule_seed = seed * 1000 + s, pattern = s % expected.size();
     Random random(schedule_seed);
     const Result other = run(&random, pattern, false);
-    if (other.kind != Harm::Kind::none) return {other.kind, other.lines, other.text};
+    if (other.kind != Harm::Kind::none) return explain_fault(other, schedule_seed, pattern, false);
     if (other.memory != expected[pattern]) return explain(schedule_seed, pattern);
   }
   return {};

@@ -32,7 +32,8 @@ struct Harm {
   enum class Kind : u8 { none, output, contents, deadlock, duplicate_set, left_over, fault };
   Kind kind = Kind::none;
   // Lines ("file:line") that a report of it must name: of an output the instructions that changed places, of contents
-  // those that read them or what comes of them, else those of the flag.
+  // those that read them or what comes of them, of a fault also those before it that read otherwise, else those of the
+  // flag.
   std::set<std::string> lines;
   std::string text;
 };
@@ -106,7 +107,7 @@ class LegalSchedules {
     At stop{};
     bool at_end = false;
     std::vector<std::byte> read{};
-    std::map<std::tuple<u32, isa::BufId, u64>, At> writers{};  // by core (of global memory 0), buffer, block of 32 B
+    std::map<std::tuple<u32, isa::BufId, u64>, At> writers{};  // by core (of global memory 0), buffer, block
   };
 
   void record(const config::ChipConfig& chip);
@@ -120,6 +121,9 @@ class LegalSchedules {
   std::set<std::string> lines_of_flag(u32 core, isa::PipeId src, isa::PipeId dst, u32 event) const;
   Harm explain(u64 schedule_seed, u64 pattern);
   Harm explain_contents();
+  Harm explain_fault(const Result& result, u64 schedule_seed, u64 pattern, bool in_order);
+  // Adds the lines of what has read otherwise in the one run than in the other.
+  void note_differences(const Result& a, const Result& b, Harm& harm) const;
   std::vector<std::byte> bytes_of(u32 core, const std::vector<Interval>& where) const;
   std::vector<std::byte> global() const;
 
