@@ -51,8 +51,8 @@ class IllegalIssue : public Error {
       : Error(Fault::Program, std::move(message)), id_(id), begin_(begin), end_(end) {
     if (access != nullptr) access_ = *access;
   }
-  IllegalIssue with_message(std::string message) const {
-    return {id_, std::move(message), access_ ? &*access_ : nullptr, begin_, end_};
+  IllegalIssue with_message(std::string message, std::string location = {}) const {
+    return {*this, std::move(message), std::move(location)};
   }
   FaultId id() const { return id_; }
   const std::optional<Access>& access() const { return access_; }
@@ -60,6 +60,13 @@ class IllegalIssue : public Error {
   u64 end() const { return end_; }
 
  private:
+  IllegalIssue(const IllegalIssue& of, std::string message, std::string location)
+      : Error(Fault::Program, std::move(message), std::move(location)),
+        id_(of.id_),
+        access_(of.access_),
+        begin_(of.begin_),
+        end_(of.end_) {}
+
   FaultId id_;
   std::optional<Access> access_;
   u64 begin_, end_;

@@ -34,8 +34,10 @@ void Machine::located(u32 pc, const Issued* inst, F&& body) {
   } catch (const Error& e) {
     if (!e.location().empty() || e.fault() == Fault::Deadlock) throw;
     if (observer_ != nullptr) observer_->failed(pc, inst, e);
-    throw Error(e.fault(), inst != nullptr ? fmt::format("{}\n  in {}", e.message(), to_string(*inst)) : e.message(),
-                code_->place(pc));
+    const std::string text = inst != nullptr ? fmt::format("{}\n  in {}", e.message(), to_string(*inst)) : e.message();
+    if (const auto* illegal = dynamic_cast<const IllegalIssue*>(&e))
+      throw illegal->with_message(text, code_->place(pc));
+    throw Error(e.fault(), text, code_->place(pc));
   }
 }
 

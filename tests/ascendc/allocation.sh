@@ -6,6 +6,7 @@ set -e
 tool=$1 tests=$2
 "$tests/run.sh" "$tool" "$tests/front_end/over_read.asc" 3 "over_read.asc:9: The DDR address of the MTE instruction is out of range"
 cd over_read
+grep -q "may go unnoticed: so with --allocation pages" stderr.txt
 VINCI_ALLOCATION=pages VINCI_MODE=full VINCI_RUN_OPTIONS=--numerics ./over_read
 "$tool" record --allocation pages -o kept.vts ./over_read
 "$tool" run kept.vts --out run -q

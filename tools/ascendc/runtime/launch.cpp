@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "isa/issue.h"
 #include "isa/waits.h"
 
 namespace vinci::ascendc {
@@ -29,6 +30,14 @@ CoreKind shown(isa::CoreKind kind) {
   return kind == isa::CoreKind::cube     ? CoreKind::cube
          : kind == isa::CoreKind::vector ? CoreKind::vector
                                          : CoreKind::joint;
+}
+
+// What helps who wants such a kernel to run all the same.
+std::string_view hint_for(const Error& e, const Settings& settings) {
+  const auto* illegal = dynamic_cast<const isa::IllegalIssue*>(&e);
+  if (illegal == nullptr || illegal->id() != isa::FaultId::gm_out_of_bounds || settings.whole_pages) return "";
+  return "\n  on a device, whose memory comes in pages of 2 MiB, it may go unnoticed: so with --allocation pages or "
+         "VINCI_ALLOCATION=pages";
 }
 
 }  // namespace
@@ -95,8 +104,8 @@ models::BlockRunner::Turn TaskRun::advance(Slot& slot) {
       }
     } catch (const Error& e) {
       throw Error(e.fault(),
-                  fmt::format("{}\n  kernel '{}', block {}, {}", e.message(), launch_.name, part.launch.block_idx,
-                              isa::name(part.core->kind())),
+                  fmt::format("{}\n  kernel '{}', block {}, {}{}", e.message(), launch_.name, part.launch.block_idx,
+                              isa::name(part.core->kind()), hint_for(e, device_.settings())),
                   e.location());
     }
     moved = true;
