@@ -5,6 +5,8 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "ascendc/host/platform_infos.h"
 #include "ascendc/host/shape.h"
 #include "ascendc/host/type_utils.h"
+#include "securec.h"
 
 // What the host's functions of an operator are called with: the tensors and attributes of one use of it, and where they
 // say what they found. Documentation: operator host API, TilingContext, InferShapeContext and their kin.

@@ -28,6 +28,8 @@ class Launch {
   }
   // What a tensor takes of a pool: there is room in front of the first one and behind the last one.
   static constexpr std::uint64_t kUnit = 512;
+  // DataCopy moves whole blocks, also of a tensor of two bytes; aclrtMalloc of a device has that room.
+  static constexpr std::uint64_t kBlock = 32;
   aclrtStream stream() const { return stream_; }
 
   // Global memory; null for no bytes.
@@ -40,7 +42,7 @@ class Launch {
       return at;
     }
     void* at = nullptr;
-    check(aclrtMalloc(&at, bytes, ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc");
+    check(aclrtMalloc(&at, (bytes + kBlock - 1) / kBlock * kBlock, ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc");
     return static_cast<std::uint8_t*>(at);
   }
   // With the contents of a file of that size.
