@@ -27,6 +27,7 @@ class Flags {
   void clear() { bits_ = {}; }
   // A flag that is set twice stays up: somebody else reports it.
   void be_lenient() { lenient_ = true; }
+  bool lenient() const { return lenient_; }
 
  private:
   u64& bits(PipeId src, PipeId dst) { return bits_[index(src)][index(dst)]; }

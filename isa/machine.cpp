@@ -55,7 +55,7 @@ void Machine::run(const Code& code, const Launch& launch, u64& budget) {
   while (true) {
     const State state = advance(budget, kUnlimited);
     if (state == State::done) return;
-    fail_if_full();
+    fail_at_fault();
     if (state == State::waits)
       throw deadlock({.cores = {waits_for()}, .where = fmt::format("{}{}", name(core_.kind), core_id_)});
   }
@@ -106,7 +106,7 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
     });
     if (!goes_on) return State::waits;
   }
-  drain();
+  drain_all();
   for (const auto& queue : queues_) {
     if (!queue.empty()) report_deadlock(nullptr);
   }
@@ -114,6 +114,7 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
 }
 
 bool Machine::passes() {
+  if (flags_.lenient()) drain_all();
   if (waiting_->row->role == Role::cross_set) {
     if (finds_counter_full(*waiting_)) return false;
     queues_[index(waiting_->pipe)].push_back(*waiting_);
@@ -133,8 +134,9 @@ bool Machine::finds_counter_full(const Issued& inst) {
   return full;
 }
 
-void Machine::fail_if_full() {
+void Machine::fail_at_fault() {
   if (waiting_ && waiting_->row->role == Role::cross_set) cross_set(*waiting_);
+  if (waiting_) drain_all();
 }
 
 void Machine::look_for_spinning() {
@@ -178,6 +180,7 @@ bool Machine::push(const Issued& inst) {
   if (inst.row->role == Role::wait_flag && inst.pipe == PipeId::S) {
     drain();
     const auto& a = args_of<insn::WaitFlag>(inst.args);
+    if (!flags_.up(a.src, a.dst, a.event)) drain_all();
     if (!flags_.up(a.src, a.dst, a.event)) report_deadlock(&inst);
     flags_.lower(a.src, a.dst, a.event);
     return true;
@@ -189,12 +192,13 @@ bool Machine::push(const Issued& inst) {
     return true;
   }
   if (inst.row->role == Role::pipe_barrier && (inst.pipe == PipeId::S || inst.pipe == PipeId::ALL)) {
-    drain();
+    inst.pipe == PipeId::ALL ? drain_all() : drain();
     for (const auto& queue : queues_) {
       if (inst.pipe == PipeId::ALL && !queue.empty()) report_deadlock(&inst);
     }
     return true;
   }
+  if (queues_[index(inst.pipe)].size() == kQueued) drain_all();
   if (queues_[index(inst.pipe)].size() == kQueued) report_deadlock(&inst);
   queues_[index(inst.pipe)].push_back(inst);
   if (queues_[index(inst.pipe)].size() == 1) drain();
@@ -214,7 +218,8 @@ bool Machine::advance(PipeId pipe) {
     }
     case Role::set_flag: {
       const auto& a = args_of<insn::SetFlag>(inst.args);
-      located(inst.pc, &inst, [&] { flags_.raise(a.src, a.dst, a.event); });
+      if (flags_.up(a.src, a.dst, a.event)) return false;  // it comes after the wait for the earlier one, if that comes
+      flags_.raise(a.src, a.dst, a.event);
       break;
     }
     case Role::cross_set: cross_set(inst); break;
@@ -237,6 +242,18 @@ void Machine::drain() {
       while (advance(static_cast<PipeId>(p)))
         moved = true;
     }
+  }
+}
+
+void Machine::drain_all() {
+  drain();
+  for (auto& queue : queues_) {
+    if (queue.empty() || queue.front().row->role != Role::set_flag) continue;
+    const Issued inst = queue.front();
+    const auto& a = args_of<insn::SetFlag>(inst.args);
+    located(inst.pc, &inst, [&] { flags_.raise(a.src, a.dst, a.event); });
+    queue.pop_front();
+    return drain_all();
   }
 }
 

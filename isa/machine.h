@@ -44,8 +44,9 @@ class Machine {
   State advance(u64& budget, u64 quantum);
   // What the core waits for after State::waits, or what it repeats where it spins(), for messages.
   std::string waits_for() const;
-  // Where nothing moves any more: throws the fault of a core that waits for room in the counter of a cross-core flag.
-  void fail_if_full();
+  // Where nothing moves any more: throws the fault of a core that waits for room in the counter of a cross-core flag,
+  // or of a pipe that sets a flag whose earlier set nothing has taken.
+  void fail_at_fault();
 
   // From now on it counts what it does besides scalar work in `changes`, which all machines of a task share, and finds
   // out whether it repeats for ever what changes nothing.
@@ -66,7 +67,7 @@ class Machine {
   const Spr& spr() const { return front_.spr(); }
   // See Sequencer.
   void set_footprint(const Footprint* footprint) { front_.set_footprint(footprint); }
-  // The pipes whose next instruction waits for a flag that is not set yet, one bit each.
+  // The pipes whose next instruction waits for a flag that is not set yet, or not taken, one bit each.
   u32 blocked() const {
     u32 out = 0;
     for (usize p = 0; p < kPipeCount; ++p)
@@ -95,6 +96,9 @@ class Machine {
   bool passes();
   bool advance(PipeId pipe);  // runs the head of a queue; false when it must wait or there is none
   void drain();
+  // The same, to the end: a set that comes before the wait for an earlier one is a fault now, unless somebody else
+  // reports it.
+  void drain_all();
   void execute(const Issued& inst);
   [[noreturn]] void report_deadlock(const Issued* scalar) const;
 

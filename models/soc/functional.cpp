@@ -171,7 +171,7 @@ class KernelRunner {
       for (const Running::Core& c : r.cores) {
         if (r.left == 0 || c.on == nullptr || c.state == isa::Machine::State::done) continue;
         try {
-          c.on->machine.fail_if_full();
+          c.on->machine.fail_at_fault();
         } catch (const Error& e) {
           throw of_block(e, t, c);
         }

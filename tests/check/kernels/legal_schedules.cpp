@@ -213,7 +213,7 @@ void LegalSchedules::record(const config::ChipConfig& chip) {
     }
   }
   for (Running& r : running_cores) {
-    if (!r.done) r.machine->fail_if_full();
+    if (!r.done) r.machine->fail_at_fault();
   }
   for (const CoreLog& log : logs_)
     size_ += log.entries.size();

@@ -81,6 +81,20 @@ TEST(Machine, DuplicateSetFlagNamesItsLine) {
               HasSubstr("program: k.s:2: duplicate set_flag: PIPE_S -> PIPE_V EVENT_ID1"));
 }
 
+// On a device the other pipe waits already: the second set comes after the first wait.
+TEST(Machine, APipeSetsAFlagAgainWhenItsWaitHasComeByThen) {
+  const std::string sets = "set_flag PIPE_M, PIPE_V, 1\nset_flag PIPE_M, PIPE_V, 1\n",
+                    wait = "wait_flag PIPE_M, PIPE_V, 1\n";
+  EXPECT_NO_THROW(Bench().run(sets + wait + wait + "end"));
+  EXPECT_NO_THROW(
+      Bench().run("set_flag PIPE_M, PIPE_S, 1\nset_flag PIPE_M, PIPE_S, 1\n"
+                  "wait_flag PIPE_M, PIPE_S, 1\nwait_flag PIPE_M, PIPE_S, 1\nend"));
+  for (const std::string_view rest : {"end", "pipe_barrier PIPE_ALL\nend"})
+    EXPECT_THAT(error_of([&] { Bench().run(sets + std::string(rest)); }), HasSubstr("k.s:2: duplicate set_flag"));
+  EXPECT_THAT(error_of([&] { Bench().run(sets + "wait_flag PIPE_V, PIPE_S, 0\nend"); }),
+              HasSubstr("k.s:2: duplicate set_flag"));
+}
+
 TEST(Machine, FlagsDoNotOutliveTheirBlock) {
   Bench b;
   b.run("set_flag PIPE_M, PIPE_V, 1\nend");

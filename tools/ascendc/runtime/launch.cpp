@@ -126,7 +126,7 @@ void TaskRun::report_deadlock(const std::vector<std::unique_ptr<Slot>>& slots, u
   for (const auto& slot : slots) {
     for (const Part& part : slot->parts) {
       if (!part.strand) continue;
-      part.core->native().machine().fail_if_full();
+      part.core->native().machine().fail_at_fault();
       waits.cores.push_back(part.core->waits_for());
     }
   }
