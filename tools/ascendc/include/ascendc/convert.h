@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include "ascendc/vector.h"
 
@@ -49,8 +50,12 @@ constexpr uint8_t kCastRepeatStride = kBitsOf<T> >= kBitsOf<Other> ? 8 : 8 * kBi
 template <typename D, typename S>
 void IssueCast(const LocalTensor<D>& dst, const LocalTensor<S>& src, RoundMode mode, uint64_t repeat,
                const UnaryRepeatParams& p, Place place) {
+  // From words to half there is one instruction, which multiplies by the scale of SetDeqScale; it has no mode of
+  // rounding.
+  static ::vinci::ascendc::Insn scaled("vconv_deq");
+  constexpr bool kScaled = std::is_same_v<D, half> && std::is_same_v<S, int32_t>;
   ::vinci::ascendc::issue(
-      CastInsn<D, S>(mode),
+      kScaled ? scaled : CastInsn<D, S>(mode),
       {dst.Address(), src.Address(), repeat, p.dstBlkStride, p.srcBlkStride, p.dstRepStride, p.srcRepStride}, place);
 }
 }  // namespace vinci_detail

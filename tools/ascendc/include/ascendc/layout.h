@@ -54,7 +54,7 @@ template <typename T>
 void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, vinci_detail::ElementCount count, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   vinci_detail::CountedMask mask(count.value, place);
-  vinci_detail::IssueVectorCopy(dst, src, 1, {}, place);
+  vinci_detail::IssueVectorCopy(dst, src, 1, {1, 1, 8, 8}, place);
   mask.Reset();
 }
 
