@@ -96,7 +96,7 @@ class Machine {
   bool passes();
   bool advance(PipeId pipe);  // runs the head of a queue; false when it must wait or there is none
   void drain();
-  // The same, to the end: a set that comes before the wait for an earlier one is a fault now, unless somebody else
+  // The same, to the end: a set that comes before the wait for an earlier one is a fault now, unless a checker
   // reports it.
   void drain_all();
   void execute(const Issued& inst);

@@ -108,6 +108,10 @@ aclError aclrtGetHardwareSyncAddr(void** addr);
 aclError aclrtGetRunMode(aclrtRunMode* mode);
 const char* aclrtGetSocName();
 aclError aclrtSynchronizeDevice();
+// The version of a package of CANN: there is none here.
+inline aclError aclsysGetVersionNum(char* /*pkgName*/, int32_t* /*versionNum*/) {
+  return ACL_ERROR_FEATURE_UNSUPPORTED;
+}
 
 aclError aclrtCreateContext(aclrtContext* context, int32_t device);
 aclError aclrtDestroyContext(aclrtContext context);

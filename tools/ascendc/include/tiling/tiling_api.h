@@ -9,5 +9,6 @@
 #include "ascendc/advanced/host_norms.h"
 #include "ascendc/advanced/host_rows.h"
 #include "ascendc/advanced/host_sizes.h"
+#include "ascendc/constants.h"
 #include "ascendc/matmul/host_tiling.h"
 #include "securec.h"

@@ -38,9 +38,41 @@ enum class DataType : int32_t {
   DT_INT8 = 2,
   DT_INT32 = 3,
   DT_UINT8 = 4,
+  DT_INT16 = 6,
+  DT_UINT16 = 7,
+  DT_UINT32 = 8,
+  DT_INT64 = 9,
+  DT_UINT64 = 10,
+  DT_DOUBLE = 11,
+  DT_BOOL = 12,
+  DT_STRING = 13,
+  DT_DUAL_SUB_INT8 = 14,
+  DT_DUAL_SUB_UINT8 = 15,
+  DT_COMPLEX64 = 16,
+  DT_COMPLEX128 = 17,
+  DT_QINT8 = 18,
+  DT_QINT16 = 19,
+  DT_QINT32 = 20,
+  DT_QUINT8 = 21,
+  DT_QUINT16 = 22,
+  DT_RESOURCE = 23,
+  DT_STRING_REF = 24,
+  DT_DUAL = 25,
+  DT_VARIANT = 26,
   DT_BF16 = 27,
-  DT_BFLOAT16 = 27,
-  DT_INT4 = 29
+  DT_UNDEFINED = 28,
+  DT_INT4 = 29,
+  DT_UINT1 = 30,
+  DT_INT2 = 31,
+  DT_UINT2 = 32,
+  DT_BFLOAT16 = 33,
+  DT_HIFLOAT8 = 34,
+  DT_FLOAT8_E4M3FN = 35,
+  DT_FLOAT8_E5M2 = 36,
+  DT_FLOAT4_E2M1 = 37,
+  DT_FLOAT8_E8M0 = 38,
+  DT_FLOAT4_E1M2 = 39,
+  DT_MAX = 40
 };
 enum class MatrixTraverse : int32_t { NOSET = 0, FIRSTM = 1, FIRSTN = 2 };
 enum class MatrixMadType : int32_t { NORMAL = 0, HF32 = 1 };
@@ -223,7 +255,8 @@ class MatmulApiTilingBase {
       case DataType::DT_INT8:
       case DataType::DT_UINT8: return 8;
       case DataType::DT_FLOAT16:
-      case DataType::DT_BF16: return 16;
+      case DataType::DT_BF16:
+      case DataType::DT_BFLOAT16: return 16;
       default: return 32;
     }
   }
@@ -481,5 +514,34 @@ class BatchMatmulTiling : public MatmulApiTilingBase {
   }
   int32_t single_batch_m_ = 1, single_batch_n_ = 1;
 };
+
+// Bytes of the memories that the product itself takes.
+struct SysTilingTempBufSize {
+  int32_t ubSize = 0, l1Size = 0, l0cSize = 0;
+};
+// Raises `bufSize` to what a tiling needs; gives 0.
+inline int32_t MatmulGetTmpBufSize(const AscendC::tiling::TCubeTiling& tiling, SysTilingTempBufSize& bufSize) {
+  bufSize.l1Size = std::max(bufSize.l1Size, tiling.shareL1Size);
+  bufSize.l0cSize = std::max(bufSize.l0cSize, tiling.shareL0CSize);
+  // On joint cores the vector unit brings an operand into fractals, by halves.
+  bufSize.ubSize = std::max({bufSize.ubSize, tiling.shareUbSize, 2 * tiling.transLength});
+  return 0;
+}
+inline int32_t MatmulGetTmpBufSizeV2(const AscendC::tiling::TCubeTiling& tiling, SysTilingTempBufSize& bufSize) {
+  return MatmulGetTmpBufSize(tiling, bufSize);
+}
+inline int32_t MultiCoreMatmulGetTmpBufSize(const AscendC::tiling::TCubeTiling& tiling, SysTilingTempBufSize& bufSize) {
+  return MatmulGetTmpBufSize(tiling, bufSize);
+}
+inline int32_t MultiCoreMatmulGetTmpBufSizeV2(const AscendC::tiling::TCubeTiling& tiling,
+                                              SysTilingTempBufSize& bufSize) {
+  return MatmulGetTmpBufSize(tiling, bufSize);
+}
+inline int32_t BatchMatmulGetTmpBufSize(const AscendC::tiling::TCubeTiling& tiling, SysTilingTempBufSize& bufSize) {
+  return MatmulGetTmpBufSize(tiling, bufSize);
+}
+inline int32_t BatchMatmulGetTmpBufSizeV2(const AscendC::tiling::TCubeTiling& tiling, SysTilingTempBufSize& bufSize) {
+  return MatmulGetTmpBufSize(tiling, bufSize);
+}
 
 }  // namespace matmul_tiling
