@@ -44,8 +44,8 @@ TEST_P(PerformanceStudies, CriteriaHoldUnlessTheyAreOpen) {
   const usize end = advice.find(". ");
   EXPECT_TRUE(end != std::string::npos && advice.find(". ", end + 1) == std::string::npos)
       << "two sentences: " << advice;
-  // The programs of the tests themselves are larger under a sanitizer.
-#if !defined(VINCI_SANITIZED)
+  // The programs of the tests themselves are larger under a sanitizer and without optimisation.
+#if !defined(VINCI_SANITIZED) && defined(__OPTIMIZE__)
   rusage use{};
   ::getrusage(RUSAGE_SELF, &use);
   EXPECT_LT(use.ru_maxrss, 500 * 1024) << "KiB; two processes at a time take less than a GiB";
