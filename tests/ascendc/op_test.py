@@ -56,6 +56,11 @@ class OpTest(unittest.TestCase):
                 "y=2,64", "-q")
         numpy.testing.assert_array_equal(self.output("sum_list"), numpy.full((2, 64), 4.5, numpy.float32))
 
+    def test_an_operator_with_products_has_a_block_for_each_ai_core(self):
+        done = self.op("count_cores", "--input", "x=i32:8=1", "--output", "y=8")
+        self.assertIn("24 blocks, workspace 16777216 bytes", done.stdout)
+        self.assertEqual(self.output("count_cores")[0], 25)
+
     def test_writes_the_inputs_of_an_operator_without_outputs(self):
         self.op("increment", "--input", "x=f32:64=1.5", "-q")
         numpy.testing.assert_array_equal(self.output("increment", "x"), numpy.full(64, 2.5, numpy.float32))

@@ -224,7 +224,9 @@ std::vector<Definition> definitions_of(const OperatorOptions& options, const std
   io::write_file_atomically(source, text);
   std::vector<std::string> words = compiler;
   words.insert(words.end(), beside.begin(), beside.end());
-  words.insert(words.end(), {"-w", "-O0", "-x", "c++", source, "-o", program});
+  // What else is in those files, such as a tiling function that asks the platform, is not called.
+  words.insert(words.end(), {"-w", "-O0", "-x", "c++", source, "-o", program, "-fno-pie", "-no-pie",
+                             "-Wl,--unresolved-symbols=ignore-in-object-files"});
   run_compiler(words);
   return parse(io::output_of({program}));
 }

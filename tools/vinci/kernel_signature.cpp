@@ -6,9 +6,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <regex>
 
 #include "isa/base/error.h"
+#include "sim/io/input_file.h"
 #include "tools/run/arguments.h"
 
 namespace vinci::cli {
@@ -91,6 +93,21 @@ const KernelSignature& kernel_named(const std::vector<KernelSignature>& all, con
   for (const KernelSignature& s : all)
     names.push_back(s.name);
   fail_at(Fault::Input, file, "none of its kernels ({}) is called {}", fmt::join(names, ", "), name);
+}
+
+bool has_products(const std::string& folder) {
+  namespace fs = std::filesystem;
+  static const std::regex product(
+      R"(\bREGIST_MATMUL_OBJ\b|\bMatmulImpl\b|\bMmad\s*[<(]|\bKERNEL_TYPE_(MIX|AIC)|\bASCEND_IS_AIC\b)");
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string(), ending = it->path().extension().string();
+    if (it->is_directory() && name.starts_with("arch3")) it.disable_recursion_pending();
+    if (!it->is_regular_file() || it->path().stem().string().ends_with("_apt")) continue;
+    if (ending != ".h" && ending != ".cpp" && ending != ".hpp" && ending != ".asc") continue;
+    if (std::regex_search(without_comments(io::read_file(it->path().string())), product)) return true;
+  }
+  return false;
 }
 
 }  // namespace vinci::cli

@@ -29,4 +29,7 @@ std::vector<KernelSignature> kernels_in(const std::string& code);
 const KernelSignature& kernel_named(const std::vector<KernelSignature>& all, const std::string& name,
                                     const std::string& file);
 
+// Whether kernels below a folder (op_kernel) compute products, those for chips with register vectors apart.
+bool has_products(const std::string& folder);
+
 }  // namespace vinci::cli

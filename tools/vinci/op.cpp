@@ -156,6 +156,7 @@ void run_operator(const OpRun& o) {
   for (const std::string& text : o.attributes)
     use.attributes.push_back(name_and_value(text, "--attr"));
 
+  use.cube = has_products((fs::path(o.package) / "op_kernel").string());
   OperatorHost host(sources, compiler, scratch);
   use.type = chosen_type(host.operators(), o);
   if (o.describe) return host.describe(use);

@@ -268,7 +268,8 @@ void OperatorHost::start(const std::string& host) {
 }
 
 std::string OperatorHost::request(const OperatorUse& use) const {
-  std::string text = fmt::format("op\t{}\ndeterministic\t{}\n", use.type, use.deterministic ? 1 : 0);
+  std::string text =
+      fmt::format("op\t{}\ndeterministic\t{}\ncube\t{}\n", use.type, use.deterministic ? 1 : 0, use.cube ? 1 : 0);
   for (const std::string& name : use.chips)
     text += fmt::format("chip\t{}\n", name);
   for (const auto& [name, value] : use.attributes)

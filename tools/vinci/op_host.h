@@ -30,6 +30,7 @@ struct OperatorUse {
   std::vector<OperatorTensor> inputs, outputs;
   std::vector<std::pair<std::string, std::string>> attributes;
   bool deterministic = false;
+  bool cube = false;  // the kernel has products: blocks are given to AI Cores, not to vector cores
 };
 
 // A parameter of the kernel: one tensor, none, or those of a list.

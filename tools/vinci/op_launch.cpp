@@ -46,8 +46,10 @@ class Writer {
     for (const u64 bytes : tiling_.workspaces)
       workspace += bytes;
     const u64 data = fs::file_size(tiling_.data);
-    body_ += fmt::format("  uint8_t* workspace = launch.memory({});\n  uint8_t* tiling = launch.input({}, {});\n",
-                         workspace, cpp_string(tiling_.data), data);
+    body_ += fmt::format(
+        "  uint8_t* workspace = launch.memory({});\n"
+        "  ::vinci::ascendc::set_operator_workspace(workspace);\n  uint8_t* tiling = launch.input({}, {});\n",
+        workspace, cpp_string(tiling_.data), data);
     arguments_.insert(arguments_.end(), {"workspace", "tiling"});
     if (arguments_.size() != kernel.parameters.size()) {
       fail_at(Fault::Input, source, "the kernel {} has {} parameters; inputs, outputs, workspace and tiling are {}",

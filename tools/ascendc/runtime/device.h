@@ -59,6 +59,9 @@ class Device {
   // What of it the host works on directly.
   void share(u64 address) { shared_[address] = sizes_.at(address); }
   const std::map<u64, u64>& shared() const { return shared_; }
+  // See the function of this name in vinci/ascendc.h.
+  void set_operator_workspace(void* workspace) { operator_workspace_ = workspace; }
+  void* operator_workspace() const { return operator_workspace_; }
   void set_l2(u64 address, task::CacheHint hint) { recorder_.set_l2(address, hint); }
   u64 allocated() const { return allocated_; }
   // The stream that stands for null.
@@ -75,6 +78,7 @@ class Device {
   Recorder recorder_;
   AutoSyncLog auto_sync_log_;
   u64 allocated_ = 0;
+  void* operator_workspace_ = nullptr;
   std::map<u64, u64> sizes_, shared_;  // bytes of allocations, by address
   std::map<std::pair<isa::CoreKind, u32>, std::unique_ptr<Core>> cores_;
 };

@@ -74,7 +74,8 @@ void TaskRun::begin(Slot& slot, u32 index, u32 block) {
                         .subblock_num = part.launch.subblock_num,
                         .mix = mix,
                         .block_aivs = mix ? shape_.vector_cores : 0,
-                        .block = mix ? &slot.state : nullptr};
+                        .block = mix ? &slot.state : nullptr,
+                        .workspace = device_.operator_workspace()};
     part.core->start(part.launch, &flags_, part.self, launch_.place.file, info, [] { Strand::give_way(); });
     const std::string name =
         fmt::format("{}{}", isa::name(part.core->kind()),

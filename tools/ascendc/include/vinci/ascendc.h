@@ -98,6 +98,8 @@ std::uint64_t local_array(const void* site, unsigned space, std::uint64_t bytes,
 void give_way(bool stirs, Place place);
 // Device memory for messages between cores, where a program has set no workspace.
 void* system_workspace(std::size_t bytes);
+// For kernels from now on: what GetSysWorkSpacePtr gives before SetSysWorkspace, as for operators of packages.
+void set_operator_workspace(void* workspace);
 
 // What L2 does when cores access the buffer of global memory that holds the address.
 enum class L2 : std::uint8_t { normal, bypass };

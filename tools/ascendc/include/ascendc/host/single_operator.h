@@ -39,7 +39,7 @@ struct Request {
   std::vector<std::string> chips;
   std::vector<Given> inputs, outputs;
   std::vector<std::pair<std::string, std::string>> attributes;
-  bool deterministic = false;
+  bool deterministic = false, cube = false;
 };
 
 [[noreturn]] inline void refuse(const std::string& message) { throw std::runtime_error(message); }
@@ -70,6 +70,7 @@ inline Request read_request(const char* path) {
     if (f[0] == "op") out.op = f[1];
     if (f[0] == "chip") out.chips.push_back(f[1]);
     if (f[0] == "deterministic") out.deterministic = f[1] == "1";
+    if (f[0] == "cube") out.cube = f[1] == "1";
     if (f[0] == "attr") out.attributes.emplace_back(f[1], f.size() > 2 ? f[2] : "");
     if (f[0] == "input") out.inputs.push_back(tensor_of(f));
     if (f[0] == "output") out.outputs.push_back(tensor_of(f));
@@ -515,6 +516,7 @@ inline int operator_main(int argc, char** argv) {
       describe(definition_of(request));
       return 0;
     }
+    if (request.cube) platform_ascendc::PlatformAscendC::CountedCores() = CoreKind::cube;
     Use use(request);
     use.infer();
     use.tile();

@@ -44,8 +44,8 @@ class PlatformAscendC {
  public:
   explicit PlatformAscendC(const void* = nullptr) {}
 
-  // Of split cores the vector cores.
-  uint32_t GetCoreNum() const { return GetCoreNumAiv(); }
+  // Of split cores those that blocks are given to: the vector cores, or the AI Cores for an operator with products.
+  uint32_t GetCoreNum() const { return ::vinci::ascendc::core_count(CountedCores()); }
   uint32_t GetCoreNumAic() const { return ::vinci::ascendc::core_count(::vinci::ascendc::CoreKind::cube); }
   uint32_t GetCoreNumAiv() const { return ::vinci::ascendc::core_count(::vinci::ascendc::CoreKind::vector); }
   uint32_t GetCoreNumVector() const { return 0; }
@@ -74,6 +74,12 @@ class PlatformAscendC {
   }
   uint32_t CalcTschBlockDim(uint32_t sliceNum, uint32_t aicCoreNum, uint32_t aivCoreNum) const {
     return CalcTschNumBlocks(sliceNum, aicCoreNum, aivCoreNum);
+  }
+
+  // What GetCoreNum counts; `vinci op` sets it. A framework tells the host code by the kind of the operator's kernel.
+  static ::vinci::ascendc::CoreKind& CountedCores() {
+    static ::vinci::ascendc::CoreKind kind = ::vinci::ascendc::CoreKind::vector;
+    return kind;
   }
 
  private:
