@@ -22,7 +22,11 @@ constexpr uint32_t DROPOUT_MODE_BIT_ALIGN = 3;
 constexpr uint32_t DROPOUT_MODE_BIT_MISALIGN = 4;
 
 constexpr int32_t HALF_FACTOR = 2;
+#ifdef VINCI_HOST_CODE
+constexpr uint32_t BLOCK_CUBE = 16;  // as tiling_api.h has it for the host
+#else
 constexpr int32_t BLOCK_CUBE = 16;
+#endif
 constexpr int32_t CUBE_MAX_SIZE = 256;
 constexpr int32_t BYTE_PER_FRACTAL = 512;
 constexpr int32_t DEFAULT_C0_SIZE = 32;

@@ -33,9 +33,15 @@ inline std::map<std::uint64_t, std::vector<std::uint64_t>>& template_keys() {
   static std::map<std::uint64_t, std::vector<std::uint64_t>> all;
   return all;
 }
-template <class... T>
-std::uint64_t template_key(T... arguments) {
-  const std::vector<std::uint64_t> values{static_cast<std::uint64_t>(arguments)...};
+struct KeyArgument {
+  template <class T>
+  KeyArgument(T argument) : value(static_cast<std::uint64_t>(argument)) {}  // NOLINT(google-explicit-constructor)
+  std::uint64_t value;
+};
+inline std::uint64_t template_key(std::initializer_list<KeyArgument> arguments) {
+  std::vector<std::uint64_t> values;
+  for (const KeyArgument& a : arguments)
+    values.push_back(a.value);
   auto& all = template_keys();
   for (const auto& [key, known] : all)
     if (known == values) return key;
@@ -177,6 +183,7 @@ void copy_data_align64(std::uint8_t* to, From* from, std::size_t bytes) {
 #define ASCENDC_TPL_ARGS_DECL(...)
 #define ASCENDC_TPL_SEL(...)
 // On the host: the key of these arguments.
-#define GET_TPL_TILING_KEY(...) ::vinci::ascendc::template_key(__VA_ARGS__)
+// Packages leave a comma behind the last one.
+#define GET_TPL_TILING_KEY(...) ::vinci::ascendc::template_key({__VA_ARGS__})
 #define ASCENDC_TPL_SEL_PARAM(context, ...) (context)->SetTilingKey(GET_TPL_TILING_KEY(__VA_ARGS__))
 #define ASCENDC_TPL_ARGS_SEL(...)
