@@ -83,7 +83,7 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
     if (quantum-- == 0) return State::paused;
     if (changes_ != nullptr && room_-- == 0) look_for_spinning();
     bool goes_on = true;
-    located(front_.pc(), nullptr, [&] {
+    const auto step = [&] {
       const CodeInst& inst = front_.current();
       if (budget == 0) fail(Fault::Limit, "the limit of instructions is reached; a loop may not end");
       --budget;
@@ -103,7 +103,13 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
           goes_on = push(*issued);
         }
       }
-    });
+    };
+    try {
+      located(front_.pc(), nullptr, step);
+    } catch (const Error& e) {
+      if (e.fault() == Fault::Program) drain_all();  // a second set that is still there comes first
+      throw;
+    }
     if (!goes_on) return State::waits;
   }
   drain_all();
