@@ -162,7 +162,7 @@ TEST_F(OutputFolder, AFileThatCannotBeStoredIsALimitThatNamesIt) {
   for (int blocks = 8; blocks < 400; blocks += 16) {
     for (const char* trace : {"json", "perfetto"}) {
       const auto limited =
-          test::shell(folder_.path(), fmt::format("ulimit -f {}; GCOV_PREFIX=/dev/null '{}' run s.yaml --chip "
+          test::shell(folder_.path(), fmt::format("ulimit -f {}; GCOV_PREFIX=/tmp/vinci-gcov '{}' run s.yaml --chip "
                                                   "ascend-910b1 --out o --trace={} --profile -q 2>&1",
                                                   blocks, VINCI_BINARY, trace));
       if (limited.exit_code == 0) continue;
