@@ -171,6 +171,7 @@ void run(const Launch& asked, Call kernel, void* context) {
       }
     };
     copy_shared(Recorder::Direction::to_device);
+    d.begin_launch(stream);
     TaskRun(d, launch, [&] { kernel(context); }).run(stream);
     copy_shared(Recorder::Direction::from_device);
   } catch (const Error& e) {

@@ -3,6 +3,7 @@
 #include "tools/ascendc/runtime/device.h"
 
 #include <fmt/format.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -107,6 +108,30 @@ Device::Device()
   }
 }
 
+namespace {
+
+// How many bytes of a segment of the program or its libraries begin at an address; 0 where there is none.
+u64 bytes_of_program_at(u64 address) {
+  struct Search {
+    u64 address, bytes;
+  } search{address, 0};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& s = *static_cast<Search*>(data);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& segment = info->dlpi_phdr[i];
+          const u64 begin = info->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type == PT_LOAD && s.address >= begin && s.address - begin < segment.p_memsz)
+            s.bytes = segment.p_memsz - (s.address - begin);
+        }
+        return 0;
+      },
+      &search);
+  return search.bytes;
+}
+
+}  // namespace
+
 u64 Device::allocate(u64 bytes) {
   constexpr u64 kPage = u64{2} << 20;  // of device memory, as ACL_MEM_MALLOC_HUGE_FIRST names it
   const auto capacity = static_cast<u64>(chip_.memory.hbm.size);
@@ -117,6 +142,25 @@ u64 Device::allocate(u64 bytes) {
   allocated_ += bytes;
   recorder_.add_device_buffer(address, bytes);
   return address;
+}
+
+u64 Device::constants(u64 address, u64 bytes) {
+  constexpr u64 kMost = u64{1} << 20;  // of an array whose length is not known
+  const auto above = constants_.upper_bound(address);
+  if (above != constants_.begin()) {
+    const auto& [begin, known] = *std::prev(above);
+    if (address - begin + std::max<u64>(bytes, 1) <= known.bytes) return known.device + (address - begin);
+  }
+  const u64 there = bytes_of_program_at(address);
+  if (there == 0) return address;
+  bytes = bytes == 0 ? std::min(there, kMost) : std::min(bytes, there);
+  const u64 copy = allocate(bytes);
+  if (copy == 0) fail(Fault::Limit, "device memory: {} bytes of the program's own arrays do not fit", bytes);
+  const auto* from = reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
+  gm_.write(copy, {from, bytes});
+  recorder_.copy(launch_stream_, copy, address, bytes, Recorder::Direction::to_device, {from, bytes}, false);
+  constants_[address] = {bytes, copy};
+  return copy;
 }
 
 bool Device::free(u64 address) {

@@ -59,7 +59,10 @@ class Device {
   // What of it the host works on directly.
   void share(u64 address) { shared_[address] = sizes_.at(address); }
   const std::map<u64, u64>& shared() const { return shared_; }
-  // See the function of this name in vinci/ascendc.h.
+  // Arrays of the program that a kernel of this stream reads are copied in front of it.
+  void begin_launch(u32 stream) { launch_stream_ = stream; }
+  // See the functions of these names in vinci/ascendc.h.
+  u64 constants(u64 address, u64 bytes);
   void set_operator_workspace(void* workspace) { operator_workspace_ = workspace; }
   void* operator_workspace() const { return operator_workspace_; }
   void set_l2(u64 address, task::CacheHint hint) { recorder_.set_l2(address, hint); }
@@ -79,6 +82,11 @@ class Device {
   AutoSyncLog auto_sync_log_;
   u64 allocated_ = 0;
   void* operator_workspace_ = nullptr;
+  struct Constants {
+    u64 bytes = 0, device = 0;
+  };
+  std::map<u64, Constants> constants_;  // by their address in the program
+  u32 launch_stream_ = 0;
   std::map<u64, u64> sizes_, shared_;  // bytes of allocations, by address
   std::map<std::pair<isa::CoreKind, u32>, std::unique_ptr<Core>> cores_;
 };

@@ -232,10 +232,10 @@ class GlobalTensor {
   using PrimType = T;
 
   void SetGlobalBuffer(__gm__ T* buffer, uint64_t elements) {
-    pointer_ = buffer;
+    pointer_ = InDevice(buffer, elements);
     elements_ = elements;
   }
-  void SetGlobalBuffer(__gm__ T* buffer) { pointer_ = buffer; }
+  void SetGlobalBuffer(__gm__ T* buffer) { pointer_ = InDevice(buffer, 0); }
 
   T GetValue(uint64_t index, VINCI_PLACE) const {
     return vinci_detail::FromBits<T>(
@@ -277,6 +277,12 @@ class GlobalTensor {
   }
 
  private:
+  static __gm__ T* InDevice(__gm__ T* buffer, uint64_t elements) {
+    const auto at = reinterpret_cast<uint64_t>(buffer);
+    if (at < ::vinci::ascendc::kDeviceEnd) return buffer;
+    const uint64_t bytes = elements * vinci_detail::kBitsOf<T> / 8;
+    return reinterpret_cast<__gm__ T*>(::vinci::ascendc::constants(at, bytes));
+  }
   uintptr_t AddressOf(uint64_t index) const {
     return reinterpret_cast<uintptr_t>(pointer_) + vinci_detail::BytesOf<T>(index);
   }
