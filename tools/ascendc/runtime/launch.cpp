@@ -33,9 +33,13 @@ CoreKind shown(isa::CoreKind kind) {
 }
 
 // What helps who wants such a kernel to run all the same.
-std::string_view hint_for(const Error& e, const Settings& settings) {
+std::string_view hint_for(const Error& e, Device& device) {
+  constexpr u64 kPage = u64{2} << 20;
   const auto* illegal = dynamic_cast<const isa::IllegalIssue*>(&e);
-  if (illegal == nullptr || illegal->id() != isa::FaultId::gm_out_of_bounds || settings.whole_pages) return "";
+  if (illegal == nullptr || illegal->id() != isa::FaultId::gm_out_of_bounds || device.settings().whole_pages) return "";
+  const auto* near = device.gm().nearest(illegal->begin());
+  if (near == nullptr || illegal->begin() < near->begin || illegal->begin() - near->begin > near->bytes + kPage)
+    return "";
   return "\n  on a device, whose memory comes in pages of 2 MiB, it may go unnoticed: so with --allocation pages or "
          "VINCI_ALLOCATION=pages";
 }
@@ -106,7 +110,7 @@ models::BlockRunner::Turn TaskRun::advance(Slot& slot) {
     } catch (const Error& e) {
       throw Error(e.fault(),
                   fmt::format("{}\n  kernel '{}', block {}, {}{}", e.message(), launch_.name, part.launch.block_idx,
-                              isa::name(part.core->kind()), hint_for(e, device_.settings())),
+                              isa::name(part.core->kind()), hint_for(e, device_)),
                   e.location());
     }
     moved = true;
