@@ -47,7 +47,8 @@ classes='BuiltProgram|Expr|ProgramBuilder|Value|BuiltStream|StreamBuilder|Stream
 grep -vE "^((vtable|typeinfo|typeinfo name) for )?vinci::(isa|task)::($classes|InstructionCalls)\b" shown.txt |
   grep -vE '^((vtable|typeinfo|typeinfo name) for vinci::Error|vinci::isa::f16\(float\)|vinci::isa::operator!\(.*|vinci::task::to_string\(.*)$' &&
   fail "the library shows more than its classes"
-grep -n '::State' shown.txt && fail "the library shows what its classes keep inside"
+# Without optimisation the standard library's templates have functions of their own.
+grep -n '::State' shown.txt | grep -v ' std::' && fail "the library shows what its classes keep inside"
 for class in $(echo "$classes" | tr '|' ' '); do
   grep -q "^vinci::.*::$class::" shown.txt || fail "the library does not show $class"
 done
