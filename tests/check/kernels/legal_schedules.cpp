@@ -20,6 +20,7 @@ using Interval = LegalSchedules::Interval;
 using Entry = LegalSchedules::Entry;
 
 constexpr u64 kBlock = 4;  // who wrote what is known by so many bytes
+constexpr u64 kShadowed = 32;  // to the checker, by these
 
 void add(std::vector<Interval>& to, const isa::Access& a) {
   for (u32 k = 0; k < a.count[2]; ++k) {
@@ -577,9 +578,12 @@ Harm LegalSchedules::explain(u64 schedule_seed, u64 pattern) {
     const u32 owner = i.buffer == isa::BufId::GM ? 0 : victim->core;
     for (u64 b = i.begin; b < i.end; ++b, ++at) {
       if (here.read[at] == there.read[at]) continue;
+      // A checker may name another writer of the same 32 bytes, whose value happens to be the same.
       for (const Watch* w : {&here, &there}) {
-        const auto writer = w->writers.find({owner, i.buffer, b / kBlock});
-        if (writer != w->writers.end()) note(writer->second);
+        for (u64 cell = b / kShadowed * kShadowed; cell < b / kShadowed * kShadowed + kShadowed; cell += kBlock) {
+          const auto writer = w->writers.find({owner, i.buffer, cell / kBlock});
+          if (writer != w->writers.end()) note(writer->second);
+        }
       }
     }
   }
