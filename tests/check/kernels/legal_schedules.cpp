@@ -19,7 +19,7 @@ using isa::Role;
 using Interval = LegalSchedules::Interval;
 using Entry = LegalSchedules::Entry;
 
-constexpr u64 kBlock = 4;  // who wrote what is known by so many bytes
+constexpr u64 kBlock = 4;      // who wrote what is known by so many bytes
 constexpr u64 kShadowed = 32;  // to the checker, by these
 
 void add(std::vector<Interval>& to, const isa::Access& a) {
