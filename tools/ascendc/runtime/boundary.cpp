@@ -170,7 +170,9 @@ void* system_workspace(std::size_t bytes) {
   static const u64 address = device().allocate(bytes);
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
-std::uint64_t constants(std::uint64_t address, std::uint64_t bytes) { return device().constants(address, bytes); }
+std::uint64_t constants(std::uint64_t address, std::uint64_t bytes) {
+  return address < kDeviceEnd ? address : device().constants(address, bytes);
+}
 void set_operator_workspace(void* workspace) { device().set_operator_workspace(workspace); }
 void repeat(std::uint32_t from, std::int32_t value, Place place) {
   located(place, [&] {

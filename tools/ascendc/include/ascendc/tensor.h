@@ -278,10 +278,8 @@ class GlobalTensor {
 
  private:
   static __gm__ T* InDevice(__gm__ T* buffer, uint64_t elements) {
-    const auto at = reinterpret_cast<uint64_t>(buffer);
-    if (at < ::vinci::ascendc::kDeviceEnd) return buffer;
     const uint64_t bytes = elements * vinci_detail::kBitsOf<T> / 8;
-    return reinterpret_cast<__gm__ T*>(::vinci::ascendc::constants(at, bytes));
+    return reinterpret_cast<__gm__ T*>(::vinci::ascendc::constants(reinterpret_cast<uint64_t>(buffer), bytes));
   }
   uintptr_t AddressOf(uint64_t index) const {
     return reinterpret_cast<uintptr_t>(pointer_) + vinci_detail::BytesOf<T>(index);

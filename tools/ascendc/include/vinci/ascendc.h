@@ -101,7 +101,7 @@ void* system_workspace(std::size_t bytes);
 // Where device memory ends natively. Beyond it are the program's own arrays (`constexpr __gm__ int32_t table[]`), which
 // a device loads with the program: constants() gives the address of their copy in device memory. `bytes` 0: not known.
 constexpr std::uint64_t kDeviceEnd = (std::uint64_t{1} << 40) + (std::uint64_t{1} << 32);
-std::uint64_t constants(std::uint64_t address, std::uint64_t bytes);
+[[gnu::const]] std::uint64_t constants(std::uint64_t address, std::uint64_t bytes);
 // For kernels from now on: what GetSysWorkSpacePtr gives before SetSysWorkspace, as for operators of packages.
 void set_operator_workspace(void* workspace);
 
