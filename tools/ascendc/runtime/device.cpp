@@ -146,10 +146,13 @@ u64 Device::allocate(u64 bytes) {
 
 u64 Device::constants(u64 address, u64 bytes) {
   constexpr u64 kMost = u64{1} << 20;  // of an array whose length is not known
-  const auto above = constants_.upper_bound(address);
+  // Each stream has copies of its own: nothing orders the launches of one behind the copies of another.
+  const auto above = constants_.upper_bound({launch_stream_, address});
   if (above != constants_.begin()) {
-    const auto& [begin, known] = *std::prev(above);
-    if (address - begin + std::max<u64>(bytes, 1) <= known.bytes) return known.device + (address - begin);
+    const auto& [key, known] = *std::prev(above);
+    const auto [stream, begin] = key;
+    if (stream == launch_stream_ && address - begin + std::max<u64>(bytes, 1) <= known.bytes)
+      return known.device + (address - begin);
   }
   const u64 there = bytes_of_program_at(address);
   if (there == 0) return address;
@@ -159,7 +162,7 @@ u64 Device::constants(u64 address, u64 bytes) {
   const auto* from = reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
   gm_.write(copy, {from, bytes});
   recorder_.copy(launch_stream_, copy, address, bytes, Recorder::Direction::to_device, {from, bytes}, false);
-  constants_[address] = {bytes, copy};
+  constants_[{launch_stream_, address}] = {bytes, copy};
   return copy;
 }
 

@@ -85,7 +85,7 @@ class Device {
   struct Constants {
     u64 bytes = 0, device = 0;
   };
-  std::map<u64, Constants> constants_;  // by their address in the program
+  std::map<std::pair<u32, u64>, Constants> constants_;  // by stream and address in the program
   u32 launch_stream_ = 0;
   std::map<u64, u64> sizes_, shared_;  // bytes of allocations, by address
   std::map<std::pair<isa::CoreKind, u32>, std::unique_ptr<Core>> cores_;

@@ -100,7 +100,8 @@ void give_way(bool stirs, Place place);
 void* system_workspace(std::size_t bytes);
 // Where device memory ends natively. Beyond it are the program's own arrays (`constexpr __gm__ int32_t table[]`), which
 // a device loads with the program: constants() gives the address of their copy in device memory, and other addresses as
-// they are. `bytes` 0: not known.
+// they are. `bytes` 0: not known. In one launch the same array has the same address each time, so calls may be merged;
+// otherwise the compiler would compute again behind a call what the kernel has, and its scalar code would cost more.
 constexpr std::uint64_t kDeviceEnd = (std::uint64_t{1} << 40) + (std::uint64_t{1} << 32);
 [[gnu::const]] std::uint64_t constants(std::uint64_t address, std::uint64_t bytes);
 // For kernels from now on: what GetSysWorkSpacePtr gives before SetSysWorkspace, as for operators of packages.
