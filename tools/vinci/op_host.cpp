@@ -133,12 +133,12 @@ fs::path compile_main(const Objects& objects, const fs::path& folder) {
   return main;
 }
 
-// What functions of libraries give in which CANN keeps tilings of products that were found before, which are not
-// public: they are ready, and have none. Null for other functions.
-const char* answer_without_library(const std::string& mangled) {
+// What a function that the linker misses returns. Libraries in which CANN keeps tilings of products that were found
+// before are not public: they are ready, and have none. Other functions end the program.
+std::string stand_in_value(const std::string& mangled) {
   struct Answer {
     std::string_view name;  // as mangled, with the parameters left out
-    const char* value;
+    std::string_view value;
   };
   static constexpr std::array kAnswers{Answer{"_ZN8optiling23TilingPrepareForOpCacheE", "1"},
                                        Answer{"_ZN8optiling9GenTilingE", "0"},
@@ -147,7 +147,7 @@ const char* answer_without_library(const std::string& mangled) {
                                        Answer{"_ZN8optiling14GenWqbmmTilingE", "0"},
                                        Answer{"_ZN8optiling12GetTbeTilingE", "0"}};
   const auto at = std::ranges::find_if(kAnswers, [&](const Answer& a) { return mangled.starts_with(a.name); });
-  return at == kAnswers.end() ? nullptr : at->value;
+  return at == kAnswers.end() ? fmt::format("missing(\"{}\")", mangled) : std::string(at->value);
 }
 
 // Functions in place of those that the linker misses: code for other chips, or of libraries that are not there, may
@@ -167,9 +167,8 @@ std::string stand_ins(const std::string& log) {
       "folder\\n\",\n"
       "               plain != nullptr ? plain : name);\n  std::exit(2);\n}\n";
   for (const std::string& name : names) {
-    out += fmt::format(
-        "extern \"C\" long missing_{0}() asm(\"{1}\");\nlong missing_{0}() {{ return {2}; }}\n", fnv1a(name), name,
-        answer_without_library(name) != nullptr ? answer_without_library(name) : fmt::format("missing(\"{}\")", name));
+    out += fmt::format("extern \"C\" long missing_{0}() asm(\"{1}\");\nlong missing_{0}() {{ return {2}; }}\n",
+                       fnv1a(name), name, stand_in_value(name));
   }
   return out;
 }
