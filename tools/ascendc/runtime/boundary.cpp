@@ -17,7 +17,9 @@
 namespace vinci::ascendc {
 namespace {
 
+// A fault ends the kernel of this core.
 [[noreturn]] void stop(Fault fault, const std::string& text, Place place) {
+  if (Core* core = present()) core->stop();
   throw Error(fault, text, place.file == nullptr ? std::string() : fmt::format("{}:{}", place.file, place.line));
 }
 
@@ -29,14 +31,21 @@ Core& need_core() {
   return *core;
 }
 
-// Faults are thrown through the kernel, as they end its core; one that knows no line gets that of the call.
+// Faults are thrown through the kernel, as they end its core; one that knows no line gets that of the call. What
+// destructors of the kernel call on the way does nothing.
 template <class F>
 auto located(Place place, F&& body) {
+  Core* core = present();
+  if (core != nullptr && core->stopped()) return decltype(body())();
   try {
     return body();
   } catch (const Error& e) {
+    if (core != nullptr) core->stop();
     if (!e.location().empty() && !e.location().ends_with(']')) throw;
     stop(e.fault(), e.message(), place);
+  } catch (...) {
+    if (core != nullptr) core->stop();
+    throw;
   }
 }
 
@@ -64,6 +73,7 @@ void Insn::find(Place place) {
 
 void issue(Insn& insn, std::initializer_list<u64> operands, Place place) {
   Core& core = need_core();
+  if (core.stopped()) return;
   if (insn.row_ == nullptr) insn.find(place);
   const auto& row = *static_cast<const isa::Row*>(insn.row_);
   isa::Inst inst{.row = &row, .type = insn.form_};

@@ -61,6 +61,7 @@ void Core::start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::Tas
   touched_.clear();
   accesses_ = 0;
   polls_ = 0;
+  stopped_ = false;
   polling_ = false;
   known_.clear();
   awaits_ = false;

@@ -3,6 +3,7 @@
 #include "tools/ascendc/runtime/strand.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <system_error>
 #include <utility>
@@ -15,6 +16,7 @@ namespace vinci::ascendc {
 namespace {
 
 thread_local Strand* t_strand = nullptr;
+std::terminate_handler g_terminate = nullptr;  // what was there before ours
 
 }  // namespace
 
@@ -39,11 +41,30 @@ Strand::~Strand() {
 }
 
 void Strand::hand_to(Turn turn) {
-  {
-    const std::lock_guard lock(mutex_);
-    turn_ = turn;
-  }
+  const std::lock_guard lock(mutex_);
+  turn_ = turn;
   changed_.notify_all();
+}
+
+// Nothing unwinds a stack through a function that is noexcept, so the thread stays where it is.
+void Strand::park() {
+  failure_ = std::current_exception();
+  ended_ = parked_ = true;
+  hand_to(Turn::owner);
+  for (;;)
+    ::pause();
+}
+
+void Strand::on_terminate() {
+  if (t_strand != nullptr && std::current_exception() != nullptr) {
+    try {
+      std::rethrow_exception(std::current_exception());
+    } catch (const Error&) {
+      t_strand->park();
+    } catch (...) {  // a fault of the user's own code
+    }
+  }
+  g_terminate();
 }
 
 void Strand::await(Turn turn) {
@@ -53,13 +74,14 @@ void Strand::await(Turn turn) {
 
 bool Strand::resume() {
   if (!thread_.joinable()) {
+    if (g_terminate == nullptr) g_terminate = std::set_terminate(&Strand::on_terminate);
     thread_ = start_thread([this] { main(); });
     pthread_setname_np(thread_.native_handle(), name_.substr(0, 15).c_str());
   }
   hand_to(Turn::body);
   await(Turn::owner);
   if (!ended_) return false;
-  thread_.join();
+  parked_ ? thread_.detach() : thread_.join();
   if (failure_) std::rethrow_exception(failure_);
   return true;
 }

@@ -24,8 +24,8 @@ class Strand {
   Strand& operator=(const Strand&) = delete;
   ~Strand();
 
-  // Runs the body until it gives way (false) or ends (true). Rethrows what it throws. Throws Fault::Limit where the
-  // system refuses the thread.
+  // Runs the body until it gives way (false) or ends (true). Rethrows what it throws, a fault also where it leaves a
+  // destructor or another function that is noexcept. Throws Fault::Limit where the system refuses the thread.
   bool resume();
   // Called by the body: hands control back to the owner, and returns when it is resumed.
   static void give_way();
@@ -36,6 +36,8 @@ class Strand {
   void main();
   void hand_to(Turn turn);
   void await(Turn turn);
+  static void on_terminate();
+  [[noreturn]] void park();
 
   std::string name_;
   std::function<void()> body_;
@@ -43,6 +45,7 @@ class Strand {
   std::condition_variable changed_;
   Turn turn_ = Turn::owner;
   bool ended_ = false, abandoned_ = false;
+  bool parked_ = false;  // its thread cannot leave the body, and sleeps there
   std::exception_ptr failure_;
   std::thread thread_;
 };

@@ -205,9 +205,14 @@ constexpr ::vinci::ascendc::Memory MemoryOf(TPosition position) {
 }
 }  // namespace vinci_detail
 
-// Two numbers of 4 bits in a byte.
+// A number of 4 bits; in memory, two of them share a byte.
 struct int4b_t {
   uint8_t storage;
+
+  int4b_t() = default;
+  constexpr int4b_t(int32_t value) : storage(value & 15) {}
+  constexpr int4b_t(uint32_t value) : storage(value & 15) {}
+  constexpr operator int8_t() const { return static_cast<int8_t>((storage ^ 8) - 8); }
 };
 
 namespace vinci_detail {
