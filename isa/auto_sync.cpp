@@ -247,7 +247,13 @@ std::span<const Inst> AutoSync::before(const Row& row, const ArgsStorage& args) 
   } catch (const Error&) {  // the instruction is refused
     return out_;
   }
-  const Needs n = needs(pipe, footprint_);
+  Footprint touched = footprint_;
+  if (row.computes != Computes::nothing) {  // its addresses are not known yet
+    touched.add({.buffer = BufId::UB,
+                 .write = row.computes == Computes::writes,
+                 .len = static_cast<u32>(core_.sizes[static_cast<usize>(BufId::UB)])});
+  }
+  const Needs n = needs(pipe, touched);
   if (n.barrier) {
     static const Row& barrier = *row_of("pipe_barrier");
     emit(barrier, {index(pipe), 1});
@@ -255,7 +261,7 @@ std::span<const Inst> AutoSync::before(const Row& row, const ArgsStorage& args) 
   if (n.after_scalar) from_scalar(pipe);
   pass(row, args);
   if (pipe == PipeId::V) vector_work_ = positions_[index(pipe)];
-  enter(pipe, footprint_);
+  enter(pipe, touched);
   return out_;
 }
 

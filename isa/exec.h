@@ -9,6 +9,7 @@
 #include "isa/arch.h"
 #include "isa/base/enums.h"
 #include "isa/base/types.h"
+#include "isa/mem/block_set.h"
 #include "isa/mem/view.h"
 #include "isa/spr.h"
 
@@ -110,6 +111,7 @@ struct ExecContext {
   NumericOptions numerics = {};
   CensusPoint* census = nullptr;  // where results are reported to; null: nobody asks
   ShadowPoint* shadow = nullptr;  // where their references are computed; null: there are none
+  BlockSet* computed = nullptr;   // takes the addresses that come from data (Row::computes); null: they are not needed
 };
 
 // What the scalar unit executes on. Values that depend on loaded data are `unknown` in timing-only runs.

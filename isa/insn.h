@@ -219,6 +219,9 @@ struct FieldInfo {
   }
 };
 
+// What an instruction does, besides its footprint, at addresses in UB that it finds in UB itself.
+enum class Computes : u8 { nothing, reads, writes };
+
 // The type-erased instruction that every tool reads.
 struct Row {
   std::string_view name;
@@ -239,6 +242,7 @@ struct Row {
   void (*set_type)(ArgsStorage&, u8) = nullptr;
   // Whether the pipe orders it before a later one of the same kind on the same data, without pipe_barrier; null: no.
   bool (*forwards)(const ArgsStorage&, Arch) = nullptr;
+  Computes computes = Computes::nothing;
   bool reads_results = false;  // a scalar instruction that reads what may change without it: STATUS, ResultRegisters,
                                // the system counter
   bool sets_mask = false;      // a scalar instruction that sets the vector mask
@@ -425,6 +429,7 @@ constexpr Row make_row() {
     r.forwards = [](const ArgsStorage& s, Arch arch) { return I::forwards(args_of<I>(s), arch); };
   }
   if constexpr (requires { I::first_type_is_default; }) r.first_type_is_default = I::first_type_is_default;
+  if constexpr (requires { I::computes; }) r.computes = I::computes;
   if constexpr (requires { I::reads_results; }) r.reads_results = I::reads_results;
   if constexpr (requires { I::sets_mask; }) r.sets_mask = I::sets_mask;
   if constexpr (requires { I::remark; }) r.remark = I::remark;

@@ -271,7 +271,7 @@ void Machine::execute(const Issued& inst) {
                       .status = status_,
                       .results = results_,
                       .numerics = core_.numerics};
-  located(inst.pc, &inst, [&] { isa::execute(inst, context, census_, launch_, name_); });
+  located(inst.pc, &inst, [&] { isa::execute(inst, context, census_, observer_, launch_, name_); });
 }
 
 void Machine::report_deadlock(const Issued* scalar) const {

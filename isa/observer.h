@@ -3,6 +3,7 @@
 #pragma once
 
 #include "isa/issue.h"
+#include "isa/mem/block_set.h"
 
 namespace vinci::isa {
 
@@ -15,6 +16,10 @@ class Observer {
   virtual void issued(const Issued& inst) = 0;
   // A scalar load or store; it is legal.
   virtual void accessed(const Issued& inst) = 0;
+  // Around an instruction of a pipe when its data move, in the order of each pipe; never in a run without data.
+  // `computed`: what it has read or written at addresses that it found in UB (Row::computes).
+  virtual void executing(const Issued& /*inst*/) {}
+  virtual void executed(const Issued& /*inst*/, const BlockSet& /*computed*/) {}
   // A remark of the program (Row::remark).
   virtual void remarked(const Issued& /*inst*/) {}
   // An instruction that is not legal. True: it is left out and the program goes on; false: the fault ends the run.

@@ -99,9 +99,8 @@ class Shadowed {
   ShadowCombined combined_;
 };
 
-}  // namespace
-
-void execute(const Issued& inst, ExecContext& context, Census* census, const Launch& launch, std::string_view core) {
+void execute_counted(const Issued& inst, ExecContext& context, Census* census, const Launch& launch,
+                     std::string_view core) {
   if (census == nullptr) {
     inst.row->execute(inst.args, context);
     return;
@@ -135,7 +134,8 @@ void execute(const Issued& inst, ExecContext& context, Census* census, const Lau
                       .results = context.results,
                       .numerics = context.numerics,
                       .census = &point,
-                      .shadow = shadowed ? shadowed->point() : nullptr};
+                      .shadow = shadowed ? shadowed->point() : nullptr,
+                      .computed = context.computed};
   inst.row->execute(inst.args, counted);
   if (shadowed) shadowed->after();
   if (followed.writes()) {
@@ -146,6 +146,18 @@ void execute(const Issued& inst, ExecContext& context, Census* census, const Lau
   point.add_status(raised);
   point.add_atomic(context.results.l2_atomic);
   if (atomic_before != 0) context.results.l2_atomic = atomic_before;
+}
+
+}  // namespace
+
+void execute(const Issued& inst, ExecContext& context, Census* census, Observer* observer, const Launch& launch,
+             std::string_view core) {
+  if (observer == nullptr) return execute_counted(inst, context, census, launch, core);
+  BlockSet computed;
+  if (inst.row->computes != Computes::nothing) context.computed = &computed;
+  observer->executing(inst);
+  execute_counted(inst, context, census, launch, core);
+  observer->executed(inst, computed);
 }
 
 u64 step(Sequencer& front, u64 status, const ResultRegisters& results, u64 sys_cnt, Census* census,

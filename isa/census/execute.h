@@ -3,12 +3,14 @@
 #pragma once
 
 #include "isa/census/census.h"
+#include "isa/observer.h"
 #include "isa/sequencer.h"
 
 namespace vinci::isa {
 
-// Executes an instruction of a block; its results are counted where there is a census.
-void execute(const Issued& inst, ExecContext& context, Census* census, const Launch& launch, std::string_view core);
+// Executes an instruction of a block; its results are counted where there is a census, and an observer hears of it.
+void execute(const Issued& inst, ExecContext& context, Census* census, Observer* observer, const Launch& launch,
+             std::string_view core);
 
 // Sequencer::step(); an f32 result of the scalar unit is counted where there is a census.
 u64 step(Sequencer& front, u64 status, const ResultRegisters& results, u64 sys_cnt, Census* census,

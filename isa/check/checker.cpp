@@ -41,14 +41,17 @@ std::string filled(std::string_view text, const Site& at, const Site& other) {
 Checker::Checker(const GlobalMemory& gm) : gm_(gm) {}
 Checker::~Checker() = default;
 
-CoreChecker& Checker::add_core(const CoreSpec& spec, std::string name) {
-  return *cores_.emplace_back(std::make_unique<CoreChecker>(*this, spec, std::move(name)));
+CoreChecker& Checker::add_core(const CoreSpec& spec, std::string name, bool with_data) {
+  same_writes_.watch(with_data);
+  return *cores_.emplace_back(std::make_unique<CoreChecker>(*this, spec, std::move(name), with_data));
 }
 
 void Checker::finish() {
   for (const auto& core : cores_)
     core->finish();
   memory_waits_.finish();
+  same_writes_.finish();
+  findings_.set_same_writes(same_writes_.count());
   report_cross_waits();
   report_unpaired_cross_sets();
 }

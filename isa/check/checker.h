@@ -13,6 +13,7 @@
 #include "isa/check/finding.h"
 #include "isa/check/gm_shadow.h"
 #include "isa/check/memory_waits.h"
+#include "isa/check/same_writes.h"
 #include "isa/code.h"
 #include "isa/issue.h"
 
@@ -38,8 +39,9 @@ class Checker {
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
 
-  // A core of the run; lives as long as the checker.
-  CoreChecker& add_core(const CoreSpec& spec, std::string name);
+  // A core of the run; lives as long as the checker. `with_data`: its instructions have data to take addresses from, so
+  // it says Observer::computed().
+  CoreChecker& add_core(const CoreSpec& spec, std::string name, bool with_data);
 
   // Where tasks are in their file, by number, for reports; "" where nowhere.
   void set_places(std::function<std::string(u32 number)> place_of) { place_of_ = std::move(place_of); }
@@ -77,6 +79,7 @@ class Checker {
   void undefined(const Present& now, const Access& access, u64 begin, u64 end);
 
   MemoryWaits& memory_waits() { return memory_waits_; }
+  SameWrites& same_writes() { return same_writes_; }
   // A finding about one instruction, or about it and another of its block. Of `f`, all but sites, count and suggestion
   // is filled in by the caller.
   void report(Finding f, const Record& at, const Issued* inst, const Record* other = nullptr,
@@ -128,8 +131,12 @@ class Checker {
   MemoryWaits memory_waits_{
       records_, shadow_, [this](u32 actor) { return actors_[actor].task; },
       [this](const Record& other, bool other_writes, const Present& now, const Access& access, u64 begin, u64 end) {
-        report_conflict(other, other_writes, now, access, begin, end);
+        const bool both_write = other_writes && access.write;
+        if (!both_write || !same_writes_.hold(other, now, access, begin, end))
+          report_conflict(other, other_writes, now, access, begin, end);
       }};
+  SameWrites same_writes_{gm_, [this](const Record& other, const Present& now, const Access& access, u64 begin,
+                                      u64 end) { report_conflict(other, true, now, access, begin, end); }};
   Findings findings_;
 };
 

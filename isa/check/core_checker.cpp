@@ -21,8 +21,12 @@ std::string name_of(const insn::FlagBase::Args& a) {
   return fmt::format("PIPE_{} -> PIPE_{} EVENT_ID{}", name(a.src), name(a.dst), a.event);
 }
 
-CoreChecker::CoreChecker(Checker& checker, const CoreSpec& spec, std::string name)
-    : checker_(checker), spec_(spec), name_(std::move(name)), flags_(kPipeCount * kPipeCount * spec.flags_per_pair) {
+CoreChecker::CoreChecker(Checker& checker, const CoreSpec& spec, std::string name, bool with_data)
+    : checker_(checker),
+      spec_(spec),
+      name_(std::move(name)),
+      computes_(with_data),
+      flags_(kPipeCount * kPipeCount * spec.flags_per_pair) {
   for (usize b = 0; b < kBufCount; ++b) {
     if (spec.sizes[b] != 0 && static_cast<BufId>(b) != BufId::GM) shadows_[b].emplace(spec.sizes[b]);
   }
@@ -37,6 +41,7 @@ void CoreChecker::begin(u32 task, u32 block, const Code& code) {
   cross_wait_.reset();
   actor_ = checker_.new_actor(task, block, code, name_);
   running_ = true;
+  ended_ = false;
   stuck_ = false;
   issued_ = 0;
   last_pc_ = 0;
@@ -49,6 +54,7 @@ void CoreChecker::begin(u32 task, u32 block, const Code& code) {
   for (auto& q : queues_)
     q.clear();
   waiting_ = 0;
+  computed_.clear();
   for (Flag& f : flags_)
     f = {};
   for (auto& buffers : buffers_)
@@ -88,11 +94,22 @@ void CoreChecker::accessed(const Issued& inst) {
                 .issued = issued_,
                 .pc = inst.pc,
                 .pipe = PipeId::S,
-                .opcode = inst.row->opcode};
+                .opcode = inst.row->opcode,
+                .order = inst.order};
   WaitLoops::Kind kind = WaitLoops::Kind::none;
   const MemoryWaits::Pieces waited = waited_for(inst, record, kind);
   touch(inst, record);
   if (!waited.empty()) checker_.memory_waits().waited(*this, issued_, waited, kind);
+}
+
+void CoreChecker::executing(const Issued& inst) { checker_.same_writes().executing(actor_, inst); }
+
+void CoreChecker::executed(const Issued& inst, const BlockSet& computed) {
+  checker_.same_writes().executed(actor_, inst);
+  if (inst.row->computes == Computes::nothing) return;
+  computed_.push_back(computed);
+  drain();
+  end_when_drained();
 }
 
 MemoryWaits::Pieces CoreChecker::waited_for(const Issued& inst, Record& record, WaitLoops::Kind& kind) {
@@ -185,8 +202,13 @@ void CoreChecker::failed(u32 pc, const Issued* inst, const Error& why) {
 void CoreChecker::ended() {
   cross_released();
   checker_.cross_rounds().ended({task_, block_, spec_.kind}, cross_waits_);
+  ended_ = true;
+  end_when_drained();
+}
+
+void CoreChecker::end_when_drained() {
+  if (!ended_ || !running_ || waiting_ != 0) return;
   checker_.memory_waits().settle_copies(actor_);
-  if (waiting_ != 0) return;
   running_ = false;
   report_leftovers();
 }
@@ -211,6 +233,8 @@ bool CoreChecker::run(const Issued& inst, u32 issued, const VectorClock& clock) 
   if (role == Role::pipe_barrier && all && !pipes_drained()) return false;
   const auto unit = role == Role::work ? unit_flag_use(inst, spec_.arch) : std::nullopt;
   if (unit && !unit_flags_.ready(*unit)) return false;
+  const bool computes = computes_ && role == Role::work && inst.row->computes != Computes::nothing;
+  if (computes && computed_.empty()) return false;
 
   const PipeId pipe = all ? PipeId::S : inst.pipe;
   VectorClock& own = clocks_[index(pipe)];
@@ -226,6 +250,7 @@ bool CoreChecker::run(const Issued& inst, u32 issued, const VectorClock& clock) 
                       .pc = inst.pc,
                       .pipe = pipe,
                       .opcode = inst.row->opcode,
+                      .order = inst.order,
                       .forwards = inst.row->forwards != nullptr && inst.row->forwards(inst.args, spec_.arch)};
   switch (role) {
     case Role::work:
@@ -385,23 +410,24 @@ void CoreChecker::touch(const Issued& inst, Record record) {
                     .before = worked_[index(record.pipe)]};
   worked_[index(record.pipe)] = record.position;
   if (gm) checker_.touch_gm(now, footprint);
-  for (const Access& a : footprint) {
-    if (a.buffer == BufId::GM || a.write) continue;
-    LocalShadow& shadow = *shadows_[index(a.buffer)];
-    each_piece(a, [&](u64 begin, u64 end) {
-      shadow.undefined(begin, end, a.unit, [&](u64 b, u64 e) { checker_.undefined(now, a, b, e); });
-      shadow.read(record.pipe, now.number, begin, end,
-                  [&](u32 other, u64 b, u64 e) { met(now, a, other, true, b, e); });
-    });
-  }
-  for (const Access& a : footprint) {
-    if (a.buffer == BufId::GM || !a.write) continue;
-    LocalShadow& shadow = *shadows_[index(a.buffer)];
-    each_piece(a, [&](u64 begin, u64 end) {
-      shadow.write(record.pipe, now.number, begin, end,
-                   [&](u32 other, u64 b, u64 e, bool was_write) { met(now, a, other, was_write, b, e); });
-    });
-  }
+  const auto each_local = [&](bool write, auto&& f) {
+    for (const Access& a : footprint) {
+      if (a.buffer == BufId::GM || a.write != write) continue;
+      each_piece(a, [&](u64 begin, u64 end) { f(a, *shadows_[index(a.buffer)], begin, end); });
+    }
+    if (inst.row->computes != (write ? Computes::writes : Computes::reads) || computed_.empty()) return;
+    const Access a{.buffer = BufId::UB, .write = write, .operand = "an element"};
+    computed_.front().each_run([&](u64 begin, u64 end) { f(a, *shadows_[index(a.buffer)], begin, end); });
+    computed_.pop_front();
+  };
+  each_local(false, [&](const Access& a, LocalShadow& shadow, u64 begin, u64 end) {
+    shadow.undefined(begin, end, a.unit, [&](u64 b, u64 e) { checker_.undefined(now, a, b, e); });
+    shadow.read(record.pipe, now.number, begin, end, [&](u32 other, u64 b, u64 e) { met(now, a, other, true, b, e); });
+  });
+  each_local(true, [&](const Access& a, LocalShadow& shadow, u64 begin, u64 end) {
+    shadow.write(record.pipe, now.number, begin, end,
+                 [&](u32 other, u64 b, u64 e, bool was_write) { met(now, a, other, was_write, b, e); });
+  });
 }
 
 void CoreChecker::met(const Present& now, const Access& a, u32 other, bool was_write, u64 begin, u64 end) {

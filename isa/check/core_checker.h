@@ -25,13 +25,15 @@ std::string name_of(const insn::FlagBase::Args& flag);
 // instruction starts; flags and barriers carry clocks on. So a conflict is found whatever the schedule of the run was.
 class CoreChecker final : public Observer {
  public:
-  CoreChecker(Checker& checker, const CoreSpec& spec, std::string name);
+  CoreChecker(Checker& checker, const CoreSpec& spec, std::string name, bool with_data);
 
   // A block starts. `code` must live until the run is over.
   void begin(u32 task, u32 block, const Code& code);
 
   void issued(const Issued& inst) override;
   void accessed(const Issued& inst) override;
+  void executing(const Issued& inst) override;
+  void executed(const Issued& inst, const BlockSet& computed) override;
   void remarked(const Issued& inst) override;
   bool refused(const Issued& inst, const Error& why) override;
   void failed(u32 pc, const Issued* inst, const Error& why) override;
@@ -77,6 +79,7 @@ class CoreChecker final : public Observer {
   Finding finding_of(const Error& why, FaultId otherwise) const;
   bool run(const Issued& inst, u32 issued, const VectorClock& clock);  // false: it must wait
   void drain();
+  void end_when_drained();
   void touch(const Issued& inst, Record record);
   // A load that the program waits for, from global memory or of what a copy has brought from there: what it has waited
   // for.
@@ -105,6 +108,7 @@ class CoreChecker final : public Observer {
   const Code* code_ = nullptr;
   u32 task_ = 0, block_ = 0, actor_ = 0;
   bool running_ = false;
+  bool ended_ = false;                       // its program has
   bool stuck_ = false;                       // the run has ended before the block has
   u32 issued_ = 0;                           // instructions of the block so far
   u32 last_pc_ = 0;                          // of the latest
@@ -115,7 +119,11 @@ class CoreChecker final : public Observer {
   std::vector<VectorClock> unit_clocks_;  // of the pipe that changed the unit flag of a block of L0C
   VectorClock issue_clock_;               // what all that is issued now comes after
   std::array<std::deque<Waiting>, kPipeCount> queues_;
-  usize waiting_ = 0;        // in all queues
+  usize waiting_ = 0;  // in all queues
+  // Of instructions that have been executed and have not run here yet. Those that compute addresses wait for them, so
+  // they run here no earlier than in the run.
+  bool computes_;
+  std::deque<BlockSet> computed_;
   std::vector<Flag> flags_;  // by source, destination, event
   std::array<std::array<u32, kCrossCoreFlags>, CrossCoreSet::kModes>
       cross_sets_{};  // of the block so far, by mode and flag

@@ -86,6 +86,9 @@ std::optional<PipeId> CoreChecker::blocker(PipeId pipe) const {
 
 void CoreChecker::finish() {
   if (!running_) return;
+  if (std::exchange(computes_, false)) drain();  // what has not been executed by now never will be
+  end_when_drained();
+  if (!running_) return;
   running_ = false;
   stuck_ = true;
   u32 reported = 0;

@@ -83,6 +83,9 @@ class Findings {
   bool empty() const { return entries_.empty(); }
   u64 occurrences() const { return occurrences_; }
   u64 dropped() const { return dropped_; }  // occurrences of further findings, beyond kMaxKept
+  // Pairs of writes that were no finding because they had the same values (SameWrites).
+  u64 same_writes() const { return same_writes_; }
+  void set_same_writes(u64 pairs) { same_writes_ = pairs; }
   // In the order of tasks, places in the program, ids.
   std::vector<Finding> sorted() const;
 
@@ -92,7 +95,7 @@ class Findings {
     Finding finding;
   };
   std::map<Key, Entry> entries_;
-  u64 occurrences_ = 0, dropped_ = 0;
+  u64 occurrences_ = 0, dropped_ = 0, same_writes_ = 0;
 };
 
 }  // namespace vinci::isa::check

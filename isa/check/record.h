@@ -17,6 +17,7 @@ struct Record {
   u32 pc = 0;
   PipeId pipe = PipeId::S;
   u16 opcode = 0;
+  u64 order = 0;          // Issued::order
   bool forwards = false;  // see Row::forwards
   bool atomic = false;    // its writes add up with other atomic ones in any order
   bool polls = false;     // it reads what its program waits for, see MemoryWaits

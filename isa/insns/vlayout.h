@@ -201,11 +201,12 @@ struct Vmergech : BlockInsn<"vmergech", 0x306, "vector.transpose"_cost, archs(Ar
 };
 
 // Addresses of elements come from UB, so the footprint of gathers and scatters has the addresses and the regular side,
-// not the elements themselves; those are checked when the instruction executes.
+// not the elements themselves (Row::computes); those are checked when the instruction executes.
 struct Vgather : BlockInsn<"vgather", 0x308, "vector.gather"_cost, kVectorArchs2,
                            "dst[i] = element at byte address offsetAddr + src[i]; src holds one u32 per lane, without "
                            "gaps between repeats"> {
   using Args = GatherArgs;
+  static constexpr Computes computes = Computes::reads;
   static constexpr auto types = GatherTypes::types;
   static constexpr std::tuple fields{
       address_in<&Args::dst>(BufId::UB, "dst"),
@@ -226,6 +227,7 @@ struct Vgatherb : BlockInsn<"vgatherb", 0x309, "vector.gather"_cost, kSplitArchs
                             "dst block i = the 32 B block at offsetAddr + src[i]; 8 offsets u32 in a repeat, without "
                             "gaps; the mask is ignored"> {
   using Args = GatherArgs;
+  static constexpr Computes computes = Computes::reads;
   static constexpr auto types = GatherTypes::types;
   static constexpr std::tuple fields{
       address_in<&Args::dst>(BufId::UB, "dst"),
@@ -242,6 +244,7 @@ struct Vscatter : BlockInsn<"vscatter", 0x30a, "vector.gather"_cost, only(Arch::
                             "element at byte address offsetAddr + dst[i] = src[i], in the order of i; dst holds one "
                             "u32 per lane, without gaps between repeats"> {
   using Args = GatherArgs;
+  static constexpr Computes computes = Computes::writes;
   using Types = WordTypes<0>;
   static constexpr auto types = Types::types;
   static constexpr std::tuple fields{
@@ -316,6 +319,7 @@ struct Vbi : BlockInsn<"vbi", 0x30d, "vector.gather"_cost, only(Arch::m200),
                        "vRepeat times: dst = sum over hRepeat of 8 blocks at the addresses src0[..], each times an "
                        "f16 of src1 (repeatMode 0: one for the 8 blocks, 1: one for each)"> {
   using Args = BilinearArgs;
+  static constexpr Computes computes = Computes::reads;
   static constexpr std::tuple fields{
       address_in<&Args::dst>(BufId::UB, "dst"),
       bytes_in<&Args::src0>(BufId::UB, "src0", "byte address in UB of the block addresses (u32)"),

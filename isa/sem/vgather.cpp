@@ -25,8 +25,9 @@ Selection selection_of(const GatherArgs& x, LaneType type, const Spr& spr, Arch 
   return {spr, arch, lanes_per_repeat(type), x.repeat};
 }
 
-// `bytes` of UB at an address that the program computed.
-std::span<std::byte> at_computed(const View& ub, u32 address, u32 bytes, std::string_view what, u64 element) {
+// `bytes` of UB at an address that the program computed, and notes them.
+std::span<std::byte> at_computed(const ExecContext& c, u32 address, u32 bytes, std::string_view what, u64 element) {
+  const View& ub = c.mem[BufId::UB];
   if (address % bytes != 0) {
     fail_issue(FaultId::misaligned_access,
                "unaligned access: {} {} is at {:#x} in UB, which is no multiple of {} bytes", what, element, address,
@@ -36,6 +37,7 @@ std::span<std::byte> at_computed(const View& ub, u32 address, u32 bytes, std::st
     fail_issue(FaultId::out_of_bounds, "the ub address out of bounds: {} {} is at {:#x}, but UB has {:#x} bytes", what,
                element, address, ub.size());
   }
+  if (c.computed != nullptr) c.computed->add(address, bytes);
   return ub.bytes(address, bytes);
 }
 
@@ -95,7 +97,7 @@ void gather(const GatherArgs& x, LaneType type, ExecContext& c) {
         const u64 element = u64{r} * s.lanes() + i;
         const u32 address = x.base + ub.load<u32>(x.src + element * 4);  // modulo 2^32: offsets may be negative
         std::memcpy(out.bytes.data() + usize{i} * bytes,
-                    at_computed(ub, address, bytes, "gathered element", element).data(), bytes);
+                    at_computed(c, address, bytes, "gathered element", element).data(), bytes);
       }
       store_lanes(ub, dst, r, mask, out);
     }
@@ -117,7 +119,7 @@ void gather_blocks(const GatherArgs& x, ExecContext& c) {
       const u64 block = u64{r} * kRepeatBlocks + b;
       const u32 address = x.base + ub.load<u32>(x.src + block * 4);
       std::memcpy(out.data() + usize{b} * kBlockBytes,
-                  at_computed(ub, address, kBlockBytes, "gathered block", block).data(), kBlockBytes);
+                  at_computed(c, address, kBlockBytes, "gathered block", block).data(), kBlockBytes);
     }
     for (u32 b = 0; b < kRepeatBlocks; ++b) {
       const u64 at = x.dst + (u64{r} * x.dstRepStride + u64{b} * x.dstBlkStride) * kBlockBytes;
@@ -142,7 +144,7 @@ void scatter(const GatherArgs& x, LaneType type, ExecContext& c) {
       if (!lane_set(run.mask, i)) continue;
       const u64 element = u64{r} * s.lanes() + i;
       const u32 address = x.base + ub.load<u32>(x.dst + element * 4);
-      std::memcpy(at_computed(ub, address, bytes, "scattered element", element).data(),
+      std::memcpy(at_computed(c, address, bytes, "scattered element", element).data(),
                   in[0].bytes.data() + usize{i} * bytes, bytes);
     }
   });
@@ -246,7 +248,7 @@ void bilinear(const BilinearArgs& x, ExecContext& c) {
           const u64 block = term * kRepeatBlocks + b;
           const usize at = usize{b} * kBlockBytes;
           std::memcpy(loaded.bytes.data() + at,
-                      at_computed(ub, ub.load<u32>(x.src0 + block * 4), kBlockBytes, "block", block).data(),
+                      at_computed(c, ub.load<u32>(x.src0 + block * 4), kBlockBytes, "block", block).data(),
                       kBlockBytes);
           const u16 f = ub.load<u16>(x.src1 + 2 * (x.repeatMode != 0 ? block : term));
           std::memcpy(factor.bytes.data() + at, broadcast(f, LaneType::f16).bytes.data(), kBlockBytes);

@@ -40,7 +40,7 @@ u64 BlockExecutor::execute(const isa::Issued& inst, isa::CoreMem& mem) {
                            .status = raised,
                            .results = results_,
                            .numerics = spec_.numerics};
-  isa::execute(inst, context, census_, journal_.block().launch, journal_.name());
+  isa::execute(inst, context, census_, observer_, journal_.block().launch, journal_.name());
   return raised;
 }
 

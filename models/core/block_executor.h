@@ -11,8 +11,9 @@
 #include "models/core/ports.h"
 
 namespace vinci::isa {
-struct Census;  // isa/census/census.h
-}
+struct Census;   // isa/census/census.h
+class Observer;  // isa/observer.h
+}  // namespace vinci::isa
 
 namespace vinci::models {
 
@@ -30,6 +31,9 @@ class BlockExecutor final : public Executor, private Backlog::Body {
     u32 cores;  // of the chip, that threads of the host may be busy with
   };
   BlockExecutor(const Setup& setup, const Journal& journal);
+
+  // Hears of what is executed; only where data move at once.
+  void watch(isa::Observer& observer) { observer_ = &observer; }
 
   // The block of the journal begins: nothing is left of the one before.
   void begin();
@@ -53,6 +57,7 @@ class BlockExecutor final : public Executor, private Backlog::Body {
   const Journal& journal_;
   std::unique_ptr<isa::CoreMem> mem_;
   isa::Census* census_;
+  isa::Observer* observer_ = nullptr;
   u64 status_ = 0, scalar_status_ = 0;
   isa::ResultRegisters results_;
   std::optional<Backlog> backlog_;

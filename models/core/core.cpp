@@ -45,8 +45,9 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
                                                            .stats = group.group("S")});
   flags_.connect(isa::index(isa::PipeId::S), *scalar_);
   if (s.checker != nullptr) {
-    isa::check::CoreChecker& watch = s.checker->add_core(spec_, name());
+    isa::check::CoreChecker& watch = s.checker->add_core(spec_, name(), s.with_data);
     journal_.watch(watch);
+    executor_.watch(watch);
     scalar_->set_observer(&watch);
     flags_.be_lenient();
   }

@@ -74,7 +74,7 @@ class KernelRunner {
     Core(const isa::CoreSpec& spec, isa::GlobalMemory& gm, u32 id, const Options& options, std::string name)
         : machine(spec, gm, id, options.census) {
       if (options.checker == nullptr) return;
-      watch = &options.checker->add_core(spec, std::move(name));
+      watch = &options.checker->add_core(spec, std::move(name), true);
       machine.set_observer(watch);
     }
   };

@@ -59,25 +59,34 @@ Checked check(const config::ChipConfig& chip, const task::TaskStream& stream, Mo
     out.fault = e.what();
   }
   out.findings = checker.findings().sorted();
+  out.same_writes = checker.findings().same_writes();
   return out;
 }
 
 namespace {
 
-// The buffers, a stream with a memset of each, and the launch.
+// The buffers, a stream with a memset of each or a copy to it, and the launch.
 void add_launch(task::TaskStream& out, task::KernelLaunch launch, const std::vector<DeviceBuffer>& buffers) {
   task::Stream& stream = out.streams.emplace_back();
   stream.name = "s";
   for (const DeviceBuffer& b : buffers) {
-    task::Buffer buffer;
-    buffer.name = b.name;
-    buffer.bytes = b.bytes;
-    const auto index = static_cast<u32>(out.buffers.size());
-    out.buffers.push_back(buffer);
-    launch.args.push_back(task::Slice{.buffer = index});
+    launch.args.push_back(task::Slice{.buffer = static_cast<u32>(out.buffers.size())});
+    out.buffers.push_back({.name = b.name, .bytes = b.bytes});
+  }
+  for (usize i = 0; i < buffers.size(); ++i) {
+    const DeviceBuffer& b = buffers[i];
+    const task::Slice dst = std::get<task::Slice>(launch.args[i]);
     if (!b.set) continue;
+    if (!b.random) {
+      stream.tasks.push_back(
+          {.name = "set " + b.name, .op = task::MemsetAsync{.dst = dst, .bytes = b.bytes, .value = 0}});
+      continue;
+    }
+    const auto from = static_cast<u32>(out.buffers.size());
+    out.buffers.push_back(
+        {.name = "host " + b.name, .place = task::Buffer::Place::host, .bytes = b.bytes, .random = true});
     stream.tasks.push_back(
-        {.name = "set " + b.name, .op = task::MemsetAsync{.dst = {.buffer = index}, .bytes = b.bytes, .value = 0}});
+        {.name = "set " + b.name, .op = task::MemcpyAsync{.dst = dst, .src = {.buffer = from}, .width = b.bytes}});
   }
   stream.tasks.push_back({.name = "launch", .op = launch});
 }

@@ -36,17 +36,20 @@ enum class Mode : u8 { functional, full, timing };
 struct Checked {
   std::vector<isa::check::Finding> findings;
   std::string fault;
+  u64 same_writes = 0;  // see isa::check::Findings
 
   bool has(isa::check::FaultId id) const;
   std::string text() const;  // one line for each finding
 };
 Checked check(const config::ChipConfig& chip, const task::TaskStream& stream, Mode mode = Mode::functional);
 
-// Device buffers with names and sizes; a stream of a memset of each and a launch with their addresses as arguments.
+// Device buffers with names and sizes; a stream of a memset or a copy to each and a launch with their addresses as
+// arguments.
 struct DeviceBuffer {
   std::string name;
   u64 bytes = 0;
-  bool set = true;  // whether a task writes it before the kernel runs
+  bool set = true;      // whether a task writes it before the kernel runs
+  bool random = false;  // with other values than zeros
 };
 task::TaskStream launch_stream(const config::ChipConfig& chip, isa::CoreKind kind, const std::string& text,
                                const std::vector<DeviceBuffer>& buffers, u32 blocks);

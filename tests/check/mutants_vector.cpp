@@ -339,8 +339,8 @@ std::vector<MutantClass> stream_classes() {
       [](task::TaskStream& s, Random&) { erase_task(s, "set in"); });
   add("device buffer written in part", FaultId::uninitialised_gm_read,
       "load 0|load 1|load 2|load 3|load 4|load 5|load 6", [](task::TaskStream& s, Random& r) {
-        auto& op = std::get<task::MemsetAsync>(task_of(s, "set in").op);
-        op.bytes -= 32 * (1 + r() % (op.bytes / 32 - 1));
+        auto& op = std::get<task::MemcpyAsync>(task_of(s, "set in").op);
+        op.width -= 32 * (1 + r() % (op.width / 32 - 1));
       });
   add("freed before its use", FaultId::use_after_free, "load bias", [](task::TaskStream& s, Random&) {
     s.streams[0].tasks.insert(s.streams[0].tasks.end() - 1, {.name = "free", .op = task::Free{.buffer = 1}});

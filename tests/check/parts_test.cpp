@@ -205,8 +205,8 @@ class TwoBlocks : public testing::Test {
   Checker checker_{gm_};
   CoreSpec spec_;
   Code code_;
-  CoreChecker& first_ = checker_.add_core(spec_, "AIV0");
-  CoreChecker& second_ = checker_.add_core(spec_, "AIV1");
+  CoreChecker& first_ = checker_.add_core(spec_, "AIV0", false);
+  CoreChecker& second_ = checker_.add_core(spec_, "AIV1", false);
 };
 
 TEST_F(TwoBlocks, RunAtOnce) {

@@ -103,6 +103,67 @@ TEST(Small, BuffersEndWhereOthersBegin) {
   EXPECT_EQ(found(c), std::vector<std::string>{"buffer-overrun 0 6"}) << c.text();
 }
 
+// The offsets are zeros, so the gather reads the 32 B at 0x1000.
+constexpr std::string_view kLoadOffsets =
+    "ld_arg X0, 0\n"
+    "copy_gm_to_ubuf 0, X0, 0, 1, 8, 0, 0\n"
+    "copy_gm_to_ubuf 0x1100, X0, 0, 1, 8, 0, 0\n"
+    "set_flag PIPE_MTE2, PIPE_V, EVENT_ID0\n";
+
+TEST(Small, AGatherReadsWhatItsOffsetsSay) {
+  const auto text = [](const std::string& load, const std::string& behind) {
+    return std::string(kLoadOffsets) + load + "wait_flag PIPE_MTE2, PIPE_V, EVENT_ID0\n" +
+           "vgather.u32 0x2000, 0, 0x1000, 8, 1\n" + behind + "end\n";
+  };
+  const std::string early = "copy_gm_to_ubuf 0x1000, X0, 0, 1, 1, 0, 0\n";
+  for (const Mode mode : {Mode::functional, Mode::full}) {
+    const auto finds = [&](const std::string& load, const std::string& behind) {
+      return found(run(text(load, behind), mode));
+    };
+    using Found = std::vector<std::string>;
+    EXPECT_EQ(finds(early, ""), Found{"raw-hazard 5 7"});
+    EXPECT_EQ(finds("vector_dup.s32 0x1000, 0, 1, 1, 1, 8, 8\n", ""), Found{"missing-pipe-barrier 5 7"});
+    EXPECT_EQ(finds("", ""), Found{"uninitialised-read 0 6"});
+    EXPECT_EQ(finds("vector_dup.s32 0x1000, 0, 1, 1, 1, 8, 8\npipe_barrier PIPE_V\n", ""), Found{});
+    const std::string ready = "pipe_barrier PIPE_MTE2\n" + early + "pipe_barrier PIPE_ALL\n";
+    EXPECT_EQ(finds(ready, ""), Found{});
+    EXPECT_EQ(finds(ready, early), Found{"war-hazard 9 10"});
+    EXPECT_EQ(finds(ready, "pipe_barrier PIPE_ALL\n" + early), Found{});
+    EXPECT_EQ(finds(ready, "copy_gm_to_ubuf 0x1100, X0, 0, 1, 8, 0, 0\n"), Found{});
+    EXPECT_EQ(finds(ready, "set_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n"), Found{"unpaired-set-flag 0 10"});
+    EXPECT_EQ(finds(ready, "ld_arg X1, 1\ncopy_ubuf_to_gm X1, 0x1100, 0, 1, 8, 0, 0\n"), Found{});
+  }
+  EXPECT_EQ(found(run(text(early, ""), Mode::timing)), std::vector<std::string>{});  // there are no offsets
+}
+
+// All blocks write 256 B at the same place: fills of one value, or of the number of the block.
+TEST(Small, BlocksMayWriteTheSame) {
+  const auto text = [](const std::string& value) {
+    return "ld_arg X0, 0\n"
+           "get_block_idx X1\n"
+           "vector_dup.s32 0, " +
+           value +
+           ", 1, 1, 1, 8, 8\n"
+           "set_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n"
+           "wait_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n"
+           "copy_ubuf_to_gm X0, 0, 0, 1, 8, 0, 0\n"
+           "end\n";
+  };
+  for (const Mode mode : {Mode::functional, Mode::full}) {
+    const Checked same = run(text("7"), mode, 4);
+    EXPECT_EQ(found(same), std::vector<std::string>{});
+    EXPECT_EQ(same.same_writes, 3u);
+    const Checked other = run(text("X1"), mode, 4);
+    EXPECT_EQ(found(other), std::vector<std::string>{"block-overlap 6 6"}) << other.text();
+    EXPECT_EQ(other.same_writes, 0u);
+  }
+  EXPECT_EQ(found(run(text("7"), Mode::timing, 4)), std::vector<std::string>{"block-overlap 6 6"});
+  // Who reads it still has to wait for who wrote it.
+  std::string reads = text("7");
+  reads.insert(reads.find("end"), "pipe_barrier PIPE_ALL\ncopy_gm_to_ubuf 0x1000, X0, 0, 1, 8, 0, 0\n");
+  EXPECT_TRUE(has(run(reads, Mode::functional, 2), "block-overlap 8 6"));
+}
+
 TEST(Small, MisuseOfAnApi) {
   const Checked c = run("ld_arg X0, 0\nmisuse 1, 256, 128\nmisuse 2, 12, 10\nend\n");
   EXPECT_EQ(found(c), (std::vector<std::string>{"illegal-operand 0 2", "illegal-operand 0 3"})) << c.text();
@@ -262,6 +323,8 @@ TEST(Small, AtomicWritesMeet) {
             std::vector<std::string>{"uninitialised-gm-read 0 7"});
   std::string plain = text;
   plain.erase(plain.find("set_atomic_add"), 30);  // both lines
+  plain.replace(plain.find("0x3f800000"), 10, "X1");
+  plain.insert(0, "get_block_idx X1\n");
   EXPECT_TRUE(check(chip, launch_stream(chip, kind, plain, {{"x", 4096}}, 4)).has(isa::check::FaultId::block_overlap));
 }
 

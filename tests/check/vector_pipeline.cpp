@@ -14,7 +14,7 @@ VectorPipeline VectorPipeline::random(std::mt19937_64& random) {
 }
 
 std::vector<DeviceBuffer> VectorPipeline::buffers() const {
-  return {{"in", in_bytes()}, {"bias", tile_bytes()}, {"out", in_bytes(), false}};
+  return {{"in", in_bytes(), true, true}, {"bias", tile_bytes()}, {"out", in_bytes(), false}};
 }
 
 std::string VectorPipeline::op_text(u32 op, u32 dst, u32 src) const {

@@ -95,6 +95,10 @@ std::string findings_text(const isa::check::Findings& findings, usize limit, con
     out += fmt::format(": the run ended early ({}), what comes after was not checked", fault_name(cut_short->fault()));
   }
   out += '\n';
+  if (findings.same_writes() != 0) {
+    out += fmt::format("same writes         {}: of the same bytes of global memory, unordered, but of equal values\n",
+                       counted(findings.same_writes(), "pair"));
+  }
   for (usize i = 0; i < std::min(limit, all.size()); ++i)
     out += finding_text(i + 1, all[i]);
   if (all.size() > limit) out += fmt::format("\n... and {} more in findings.json\n", all.size() - limit);
@@ -123,6 +127,7 @@ std::string findings_json(const isa::check::Findings& findings, const Error* cut
   }
   out["occurrences"] = findings.occurrences();
   out["dropped"] = findings.dropped();
+  out["same_writes"] = findings.same_writes();
   out["findings"] = std::move(list);
   return out.dump(2) + "\n";
 }

@@ -32,10 +32,8 @@ struct Options {
 };
 
 struct Count {
-  u32 made = 0, harmful = 0, found = 0, unseen = 0;
+  u32 made = 0, harmful = 0, found = 0;
 };
-
-bool reads_by_data(const LegalSchedules::Entry& e) { return !e.scalar && e.inst.row->name.starts_with("vgather"); }
 
 bool points_at(const isa::check::Finding& f, const Harm& harm) {
   const auto known = [&](const isa::check::Site& s) { return harm.lines.contains(s.place); };
@@ -74,16 +72,15 @@ class Trial {
   }
 
   int report() const {
-    fmt::print("\n{:<22} {:>8} {:>8} {:>8} {:>8}\n", "class", "tried", "harmful", "found", "gathers");
+    fmt::print("\n{:<22} {:>8} {:>8} {:>8}\n", "class", "tried", "harmful", "found");
     Count all;
     for (const auto& [name, c] : counts_) {
-      fmt::print("{:<22} {:>8} {:>8} {:>8} {:>8}\n", name, c.made, c.harmful, c.found, c.unseen);
+      fmt::print("{:<22} {:>8} {:>8} {:>8}\n", name, c.made, c.harmful, c.found);
       all.made += c.made;
       all.harmful += c.harmful;
       all.found += c.found;
-      all.unseen += c.unseen;
     }
-    fmt::print("{:<22} {:>8} {:>8} {:>8} {:>8}\n", "all", all.made, all.harmful, all.found, all.unseen);
+    fmt::print("{:<22} {:>8} {:>8} {:>8}\n", "all", all.made, all.harmful, all.found);
     fmt::print("{} kernels, {} with findings of their own; seed {}\n", kernels_, dirty_, options_.seed);
     return all.harmful >= options_.least && all.found == all.harmful && dirty_ == 0 ? 0 : 1;
   }
@@ -105,9 +102,6 @@ class Trial {
       fmt::print("{}: findings of the kernel itself:\n{}", name, clean.text());
       return;
     }
-    const bool gathers = std::ranges::any_of(original.logs(), [](const LegalSchedules::CoreLog& log) {
-      return std::ranges::any_of(log.entries, reads_by_data);
-    });
     Random random(options_.seed * 7919 + kernels_);
     std::set<std::string> seen;
     u32 harmful = 0, found = 0;
@@ -128,7 +122,6 @@ class Trial {
         count.found += right ? 1 : 0;
         found += right ? 1 : 0;
         if (right) continue;
-        if (gathers && seen_by.findings.empty()) ++count.unseen;
         fmt::print("{}: {}: missed: {}: {}; lines {}\n{}", name, mutant->what, test::name(harm.kind), harm.text,
                    fmt::join(harm.lines, ", "), seen_by.text().substr(0, 2000));
       }

@@ -69,6 +69,14 @@ class Recorder final : public isa::Observer {
     note(inst, true);
     pending_ = !log_.entries.back().writes.empty();
   }
+  void executed(const isa::Issued& inst, const isa::BlockSet& computed) override {
+    if (inst.row->computes == isa::Computes::nothing) return;
+    const auto at = std::ranges::find_if(log_.entries.rbegin(), log_.entries.rend(),
+                                         [&](const Entry& e) { return !e.scalar && e.inst.order == inst.order; });
+    auto& to = inst.row->computes == isa::Computes::writes ? at->writes : at->reads;
+    computed.each_run([&](u64 begin, u64 end) { to.push_back({isa::BufId::UB, begin, end}); });
+    std::ranges::sort(to);
+  }
   bool refused(const isa::Issued&, const Error&) override { return false; }
   void failed(u32, const isa::Issued*, const Error&) override {}
   void ended() override { settle(); }

@@ -158,7 +158,7 @@ inline ArgsStorage args_of(const Row& row, u8 type, std::initializer_list<std::p
 // Executes an instruction with a census.
 inline void run_counted(const Row& row, u8 type, const ArgsStorage& args, TestCore& core, Census& census) {
   const Issued issued{.row = &row, .args = args, .spr = core.spr, .type = type};
-  execute(issued, core.context, &census, {}, "core0");
+  execute(issued, core.context, &census, nullptr, {}, "core0");
 }
 
 // A finite value of moderate size, so that events are rare where many meet.

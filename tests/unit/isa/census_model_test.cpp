@@ -280,7 +280,7 @@ TEST(CensusModel, EveryLaneWiseFormAgreesWithTheTable) {
     prepare(core, x);
     Census census;
     const Issued issued{.row = x.form.row, .args = args_of_form(x, *x.form.row), .spr = core.spr, .type = x.form.type};
-    execute(issued, core.context, &census, {}, "core0");
+    execute(issued, core.context, &census, nullptr, {}, "core0");
     instances.check(x.form.name(), fmt::format("instance {}, ctrl {:x}, saturation {}", n, x.ctrl, x.saturation),
                     expected, census, core.status);
   }

@@ -119,7 +119,7 @@ TEST(UnitFlags, TheCheckerKnowsTheOrderThatTheyGive) {
     Bench b;
     check::Checker checker(b.gm);
     check::CoreChecker& core =
-        checker.add_core({.arch = Arch::c220, .kind = CoreKind::cube, .sizes = Bench::sizes()}, "core0.AIC");
+        checker.add_core({.arch = Arch::c220, .kind = CoreKind::cube, .sizes = Bench::sizes()}, "core0.AIC", false);
     b.machine.set_observer(&core);
     const std::string text = mad(1, unit) + fixpipe(b.out, unit) + mad(1, unit) + fixpipe(b.out + 4096, unit) + "end";
     const Code code(assemble(text, "k.s", Arch::c220));
