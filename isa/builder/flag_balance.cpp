@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "isa/codec.h"
+#include "isa/table/codec.h"
 
 namespace vinci::isa {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "isa/program.h"
+#include "isa/program/program.h"
 
 namespace vinci::isa {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "isa/table.h"
+#include "isa/table/table.h"
 
 namespace vinci::isa {
 namespace {

@@ -7,9 +7,9 @@
 #include "isa/base/error.h"
 #include "isa/builder/flag_balance.h"
 #include "isa/builder/state.h"
-#include "isa/codec.h"
-#include "isa/program_file.h"
-#include "isa/table.h"
+#include "isa/program/program_file.h"
+#include "isa/table/codec.h"
+#include "isa/table/table.h"
 #include "isa/text/forms.h"
 
 namespace vinci::isa {

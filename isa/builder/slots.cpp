@@ -8,8 +8,8 @@
 
 #include "isa/base/error.h"
 #include "isa/builder/state.h"
-#include "isa/codec.h"
-#include "isa/insn.h"
+#include "isa/table/codec.h"
+#include "isa/table/insn.h"
 #include "isa/text/lexer.h"
 
 namespace vinci::isa {

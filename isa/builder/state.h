@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "isa/builder/program_builder.h"
-#include "isa/program.h"
-#include "isa/text.h"
+#include "isa/program/program.h"
+#include "isa/text/text.h"
 
 namespace vinci::isa {
 

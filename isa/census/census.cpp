@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "isa/exec.h"
+#include "isa/table/exec.h"
 
 namespace vinci::isa {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "isa/census/census.h"
-#include "isa/observer.h"
-#include "isa/sequencer.h"
+#include "isa/machine/observer.h"
+#include "isa/machine/sequencer.h"
 
 namespace vinci::isa {
 

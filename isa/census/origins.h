@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "isa/census/census.h"
-#include "isa/insn.h"
 #include "isa/mem/view.h"
+#include "isa/table/insn.h"
 
 namespace vinci::isa {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "isa/census/lanes.h"
-#include "isa/sequencer.h"
+#include "isa/machine/sequencer.h"
 
 namespace vinci::isa {
 

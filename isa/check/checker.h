@@ -14,8 +14,8 @@
 #include "isa/check/gm_shadow.h"
 #include "isa/check/memory_waits.h"
 #include "isa/check/same_writes.h"
-#include "isa/code.h"
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
+#include "isa/program/code.h"
 
 namespace vinci::isa::check {
 

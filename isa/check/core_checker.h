@@ -12,8 +12,8 @@
 #include "isa/check/checker.h"
 #include "isa/check/local_shadow.h"
 #include "isa/insns/sync.h"
-#include "isa/observer.h"
-#include "isa/unit_flags.h"
+#include "isa/machine/observer.h"
+#include "isa/machine/unit_flags.h"
 
 namespace vinci::isa::check {
 

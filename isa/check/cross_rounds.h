@@ -10,7 +10,7 @@
 
 #include "isa/check/record.h"
 #include "isa/check/vector_clock.h"
-#include "isa/cross_core.h"
+#include "isa/machine/cross_core.h"
 
 namespace vinci::isa::check {
 

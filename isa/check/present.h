@@ -4,7 +4,7 @@
 
 #include "isa/check/record.h"
 #include "isa/check/vector_clock.h"
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
 
 namespace vinci::isa::check {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "isa/insn.h"
+#include "isa/table/insn.h"
 
 // How an access is walked over: contiguous pieces of memory, and runs of equal cells of a shadow.
 namespace vinci::isa::check {

@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "isa/code.h"
+#include "isa/program/code.h"
 
 namespace vinci::isa::check {
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/insn.h"
+#include "isa/table/insn.h"
 
 namespace vinci::isa::insn {
 

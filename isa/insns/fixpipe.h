@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/insn.h"
 #include "isa/insns/move.h"
+#include "isa/table/insn.h"
 
 // FIXPIPE: the way out of L0C on the split core. Source: Ascend C Fixpipe, DataCopyCO12DstParams, SetFixPipeConfig.
 namespace vinci::isa::insn {

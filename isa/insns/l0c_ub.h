@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/insn.h"
 #include "isa/insns/move.h"
+#include "isa/table/insn.h"
 
 // L0C <-> UB on the joint core, through the vector pipe, with conversion on the way (CRMODE). The NZ order stays.
 // Source: mindspore-ai/akg (Apache-2.0), published documentation of DataCopy (L0C to UB, DataCopyEnhancedParams).

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/insn.h"
 #include "isa/insns/scalar.h"
+#include "isa/table/insn.h"
 
 // Bursts: contiguous pieces of whole blocks between two memories. Source of operands and semantics: mindspore-ai/akg
 // csim (Apache-2.0) and the published Ascend C documentation of DataCopy.

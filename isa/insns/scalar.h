@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "isa/insns/scalar_base.h"
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
 #include "isa/numeric/scalar_f32.h"
 
 // The scalar unit. The encoding of the vendor's scalar instructions is not public, their names and types are (msopprof,

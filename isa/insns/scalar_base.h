@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "isa/insn.h"
+#include "isa/table/insn.h"
 
 // Families of scalar instructions: one template defines all that differ by a function only.
 namespace vinci::isa::insn {

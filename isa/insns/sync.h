@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/insn.h"
+#include "isa/table/insn.h"
 
 // Synchronisation between the pipes of one core. Source: mindspore-ai/akg inject_sync (Apache-2.0), AscendNPU-IR.
 namespace vinci::isa::insn {

@@ -132,7 +132,8 @@ struct Preload : ScalarBase {
 };
 
 // Ours: what the scalar unit is busy with besides the instructions that a program states. A kernel that is traced
-// (isa/native_core.h) runs its scalar code natively, where nobody sees it; what it is taken to cost stands here.
+// (isa/machine/native_core.h) runs its scalar code natively, where nobody sees it; what it is taken to cost stands
+// here.
 struct Nop : ScalarBase {
   struct Args {
     u64 cycles;

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/insn.h"
 #include "isa/insns/move.h"
 #include "isa/insns/scalar.h"
 #include "isa/numeric/lanes.h"
+#include "isa/table/insn.h"
 
 // The vector unit: what its instructions share. One repeat is 8 blocks of 32 bytes (128 lanes of 16 bits or 64 of 32
 // bits); strides count blocks:

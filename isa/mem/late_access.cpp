@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "isa/insn.h"
+#include "isa/table/insn.h"
 
 namespace vinci::isa {
 namespace {

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/exec.h"
 #include "isa/numeric/float16.h"
+#include "isa/table/exec.h"
 
 // The functions of one operand that hardware computes by tables: e^x, ln x, 1/x, sqrt(x), 1/sqrt(x). All are made of
 // additions, multiplications, divisions and square roots of the host, each one IEEE 754 operation, so the bits are the

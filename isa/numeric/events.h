@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "isa/base/enums.h"
-#include "isa/exec.h"
+#include "isa/table/exec.h"
 
 // What can happen to a result, and which bits of STATUS follow from it. The table in docs/numerics.md says when each
 // event occurs in each family of instructions.

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/exec.h"
 #include "isa/numeric/format.h"
+#include "isa/table/exec.h"
 
 // binary16 and binary32 as bits: conversions, arithmetic, saturation. A NaN that a function returns is the canonical
 // one.

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "isa/base/enums.h"
-#include "isa/exec.h"
 #include "isa/numeric/float16.h"
 #include "isa/numeric/lane_type.h"
+#include "isa/table/exec.h"
 
 // What the vector unit does to the lanes of one repeat. A kernel sees whole repeats: masks and strides are the caller's
 // business. Each kernel exists as portable code; the frequent ones also as SIMD code, chosen at run time for the host,

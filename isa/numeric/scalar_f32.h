@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/exec.h"
 #include "isa/numeric/float16.h"
+#include "isa/table/exec.h"
 
 // f32 in the scalar unit, as bits. IEEE 754, to nearest even, in both overflow modes; a NaN result is the canonical
 // one. `raised` collects STATUS: kScalarNanInf for an operand that is infinite or NaN, kFloatOverflow where finite

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "isa/insn.h"
+#include "isa/table/insn.h"
 
 // Writes to global memory, plain or atomic as CTRL says: the way out of every copy from UB, L1 and L0C.
 // Source of the encodings, types and paths: published documentation of SetCtrlSpr, SetAtomicAdd, SetAtomicMax.

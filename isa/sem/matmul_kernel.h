@@ -7,8 +7,8 @@
 
 #include "isa/base/enums.h"
 #include "isa/base/types.h"
-#include "isa/exec.h"
 #include "isa/numeric/hf32.h"
+#include "isa/table/exec.h"
 
 // The inner loops of `mad` on the bytes of L0A, L0B and L0C, in vector code chosen at run time. The bits do not depend
 // on the host: each element of C takes its products in ascending k with one rounding each. A product of two f16 is

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "isa/exec.h"
-#include "isa/insn.h"
+#include "isa/table/exec.h"
+#include "isa/table/insn.h"
 
 // Blocks of UB at the addresses of VA registers.
 namespace vinci::isa::insn {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "isa/insns/vector_compare.h"
 
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
 #include "isa/sem/vector_ops.h"
 #include "isa/shadow/kernels.h"
 

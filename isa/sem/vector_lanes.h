@@ -11,11 +11,11 @@
 #include <type_traits>
 
 #include "isa/census/lanes.h"
-#include "isa/exec.h"
-#include "isa/insn.h"
 #include "isa/insns/vector.h"
 #include "isa/numeric/lanes.h"
 #include "isa/shadow/shadow.h"
+#include "isa/table/exec.h"
+#include "isa/table/insn.h"
 
 // How instructions of the vector unit walk over UB: operands, masks and repeats. What they do to the lanes of one
 // repeat is in isa/numeric/lanes.h.

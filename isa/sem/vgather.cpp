@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "isa/insns/vlayout.h"
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
 #include "isa/sem/vector_lanes.h"
 
 namespace vinci::isa::insn {

@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "isa/insn.h"
 #include "isa/mem/page_table.h"
 #include "isa/mem/view.h"
 #include "isa/numeric/lane_type.h"
+#include "isa/table/insn.h"
 
 // The references of shadow execution beside the memories of a run. Each memory has four planes of its own size and
 // layout. An element of 2 B has the four words of its reference, a double, at its own address in the four planes; an

@@ -7,7 +7,7 @@
 
 #include "isa/census/lanes.h"
 #include "isa/shadow/kernels.h"
-#include "isa/table.h"
+#include "isa/table/table.h"
 
 namespace vinci::isa {
 namespace {

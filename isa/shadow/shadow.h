@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "isa/census/census.h"
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
 #include "isa/numeric/lanes.h"
 #include "isa/shadow/planes.h"
 

@@ -11,13 +11,13 @@
 #include "isa/base/enums.h"
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
-#include "isa/codec.h"
-#include "isa/loops.h"
-#include "isa/table.h"
-#include "isa/text.h"
+#include "isa/program/loops.h"
+#include "isa/table/codec.h"
+#include "isa/table/table.h"
 #include "isa/text/expression.h"
 #include "isa/text/forms.h"
 #include "isa/text/lexer.h"
+#include "isa/text/text.h"
 
 namespace vinci::isa {
 namespace text {

@@ -13,7 +13,7 @@
 
 #include "isa/base/suggest.h"
 #include "isa/numeric/float16.h"
-#include "isa/text.h"
+#include "isa/text/text.h"
 
 namespace vinci::isa::text {
 namespace {

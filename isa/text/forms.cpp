@@ -10,9 +10,9 @@
 
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
-#include "isa/public_names.h"
-#include "isa/table.h"
-#include "isa/text.h"
+#include "isa/table/public_names.h"
+#include "isa/table/table.h"
+#include "isa/text/text.h"
 
 namespace vinci::isa::text {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "isa/program.h"
+#include "isa/program/program.h"
 #include "isa/text/expression.h"
 
 // What an instruction may be called, on which architectures it exists and which values its operands take: one set of

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "isa/base/error.h"
-#include "isa/codec.h"
-#include "isa/loops.h"
-#include "isa/text.h"
+#include "isa/program/loops.h"
+#include "isa/table/codec.h"
+#include "isa/text/text.h"
 
 namespace vinci::isa {
 namespace {

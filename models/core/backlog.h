@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
 #include "isa/mem/late_access.h"
 #include "models/core/slices.h"
 #include "sim/threads/crew.h"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "isa/cross_core.h"
-#include "isa/sequencer.h"
+#include "isa/machine/cross_core.h"
+#include "isa/machine/sequencer.h"
 
 namespace vinci::models {
 

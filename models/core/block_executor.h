@@ -12,7 +12,7 @@
 
 namespace vinci::isa {
 struct Census;   // isa/census/census.h
-class Observer;  // isa/observer.h
+class Observer;  // isa/machine/observer.h
 }  // namespace vinci::isa
 
 namespace vinci::models {

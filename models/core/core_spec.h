@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
 #include "sim/config/chip_config.h"
 #include "sim/task/task.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "isa/cross_core.h"
-#include "isa/issue.h"
+#include "isa/machine/cross_core.h"
+#include "isa/machine/issue.h"
 #include "models/core/block.h"
 #include "models/memory/timeline.h"
 #include "sim/kernel/module.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "isa/insn.h"
+#include "isa/table/insn.h"
 #include "models/core/ports.h"
 #include "models/explain/copy_log.h"
 #include "models/memory/memory_system.h"

@@ -7,8 +7,8 @@
 #include <memory>
 #include <utility>
 
-#include "isa/flags.h"
 #include "isa/insns/sync.h"
+#include "isa/machine/flags.h"
 #include "sim/trace/trace.h"
 
 namespace vinci::models {

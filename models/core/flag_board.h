@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "isa/code.h"
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
+#include "isa/program/code.h"
 #include "models/core/event_flags.h"
 
 namespace vinci::models {

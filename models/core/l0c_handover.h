@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/unit_flags.h"
+#include "isa/machine/unit_flags.h"
 #include "models/core/ports.h"
 
 namespace vinci::models {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/sequencer.h"
+#include "isa/machine/sequencer.h"
 #include "models/core/resolved.h"
 #include "models/explain/copy_log.h"
 #include "sim/trace/trace.h"

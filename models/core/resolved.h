@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "isa/issue.h"
-#include "isa/unit_flags.h"
+#include "isa/machine/issue.h"
+#include "isa/machine/unit_flags.h"
 #include "models/cost/cost.h"
 
 namespace vinci::models {

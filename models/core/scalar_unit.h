@@ -7,8 +7,8 @@
 #include <functional>
 #include <optional>
 
-#include "isa/sequencer.h"
-#include "isa/spin_watch.h"
+#include "isa/machine/sequencer.h"
+#include "isa/machine/spin_watch.h"
 #include "models/core/flag_board.h"
 #include "models/core/journal.h"
 #include "models/core/occupation.h"

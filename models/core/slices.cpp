@@ -10,7 +10,7 @@
 #include "isa/insns/cube.h"
 #include "isa/insns/load2d.h"
 #include "isa/insns/nd2nz.h"
-#include "isa/unit_registers.h"
+#include "isa/machine/unit_registers.h"
 
 namespace vinci::models {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
 #include "isa/mem/late_access.h"
 
 namespace vinci::models {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "isa/issue.h"
-#include "isa/table.h"
+#include "isa/machine/issue.h"
+#include "isa/table/table.h"
 #include "sim/config/chip_config.h"
 
 namespace vinci::models {

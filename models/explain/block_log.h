@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "isa/code.h"
 #include "isa/insns/sync.h"
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
+#include "isa/program/code.h"
 #include "models/core/resolved.h"
 #include "models/explain/copy_log.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "isa/base/enums.h"
-#include "isa/insn.h"
+#include "isa/table/insn.h"
 
 namespace vinci::models {
 

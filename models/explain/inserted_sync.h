@@ -7,9 +7,9 @@
 #include <string>
 #include <tuple>
 
-#include "isa/code.h"
 #include "isa/insns/sync.h"
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
+#include "isa/program/code.h"
 
 namespace vinci::models {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "isa/code.h"
+#include "isa/program/code.h"
 
 namespace vinci::models {
 

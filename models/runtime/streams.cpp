@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "isa/waits.h"
+#include "isa/machine/waits.h"
 #include "models/runtime/overloaded.h"
 
 namespace vinci::models {

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include "isa/cross_core.h"
-#include "isa/sequencer.h"
+#include "isa/machine/cross_core.h"
+#include "isa/machine/sequencer.h"
 #include "sim/config/chip_config.h"
 #include "sim/task/task.h"
 

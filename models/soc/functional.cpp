@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "isa/check/core_checker.h"
-#include "isa/machine.h"
-#include "isa/waits.h"
+#include "isa/machine/machine.h"
+#include "isa/machine/waits.h"
 #include "models/core/core_spec.h"
 #include "models/runtime/host_threads.h"
 #include "models/runtime/streams.h"

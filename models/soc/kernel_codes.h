@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "isa/code.h"
+#include "isa/program/code.h"
 #include "sim/task/task.h"
 
 namespace vinci::models {

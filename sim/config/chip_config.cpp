@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "isa/base/error.h"
-#include "isa/table.h"
+#include "isa/table/table.h"
 #include "sim/config/describe_chip.h"
 
 namespace vinci::config {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "isa/arch.h"
-#include "isa/cost_class.h"
-#include "isa/exec.h"
+#include "isa/table/cost_class.h"
+#include "isa/table/exec.h"
 #include "sim/config/cost_laws.h"
 #include "sim/config/units.h"
 

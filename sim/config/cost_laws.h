@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "isa/insn.h"
+#include "isa/table/insn.h"
 #include "sim/config/units.h"
 
 // The laws by which the time of an instruction grows with its work. A law is a struct with

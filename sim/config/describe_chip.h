@@ -6,7 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "isa/cost_class.h"
+#include "isa/table/cost_class.h"
 #include "sim/config/chip_config.h"
 
 // Every key of a chip file, once: name, member, meaning, range. The reader, the writer, the manual and the list of

@@ -12,7 +12,7 @@
 
 #include "isa/base/enums.h"
 #include "isa/base/suggest.h"
-#include "isa/table.h"
+#include "isa/table/table.h"
 #include "sim/config/describe_chip.h"
 #include "sim/config/ranges.h"
 #include "sim/config/unit_text.h"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "isa/waits.h"
+#include "isa/machine/waits.h"
 #include "sim/kernel/agenda.h"
 #include "sim/trace/trace.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "isa/base/error.h"
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/folder_lock.h"
 #include "sim/io/npy.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "isa/codec.h"
-#include "isa/loops.h"
-#include "isa/text.h"
+#include "isa/program/loops.h"
+#include "isa/table/codec.h"
+#include "isa/text/text.h"
 #include "sim/task/check_parts.h"
 #include "sim/task/load.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "isa/program.h"
+#include "isa/program/program.h"
 
 // Straight-line programs in less space. A recorded kernel is its loops, unrolled: the same instructions with operands
 // that advance evenly, and so do the instruction words, as numbers of 256 bits. What repeats is said once.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "isa/arch.h"
-#include "isa/program.h"
+#include "isa/program/program.h"
 #include "sim/task/ops.h"
 
 // A compiled task stream after loading: plain data, names resolved to indices, everything verified. Names follow the

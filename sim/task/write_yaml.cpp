@@ -3,7 +3,7 @@
 // Writes the YAML spelling.
 #include <fmt/ranges.h>
 
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "sim/config/unit_text.h"
 #include "sim/task/draft.h"
 #include "sim/task/load.h"

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <filesystem>
 
-#include "isa/program_file.h"
-#include "isa/text.h"
+#include "isa/program/program_file.h"
+#include "isa/text/text.h"
 
 namespace vinci::task {
 namespace {

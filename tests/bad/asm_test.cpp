@@ -5,7 +5,7 @@
 // architecture as an argument.
 #include "isa/base/enums.h"
 #include "isa/base/error.h"
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "tests/support/expected.h"
 
 namespace vinci::isa {

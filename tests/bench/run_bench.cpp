@@ -22,7 +22,7 @@
 #include <ctime>
 #include <fstream>
 
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "models/soc/functional.h"
 #include "models/soc/simulate.h"
 #include "sim/config/load.h"

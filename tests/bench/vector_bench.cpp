@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "isa/exec.h"
 #include "isa/numeric/lanes.h"
-#include "isa/table.h"
+#include "isa/table/exec.h"
+#include "isa/table/table.h"
 
 // Host speed of the vector unit, as bytes read and written per second on data in the first-level cache:
 //   memcpy/READ+WRITE   the yardstick: a copy that moves as many bytes

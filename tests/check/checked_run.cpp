@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "models/soc/functional.h"
 #include "tests/support/timed_run.h"
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "isa/insns/sync.h"
-#include "isa/machine.h"
+#include "isa/machine/machine.h"
 #include "models/core/core_spec.h"
 #include "models/soc/simulate.h"
 #include "sim/config/load.h"

@@ -9,7 +9,7 @@
 #include "isa/check/core_checker.h"
 #include "isa/check/defined.h"
 #include "isa/check/local_shadow.h"
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "tests/check/checked_run.h"
 #include "tests/support/timed_run.h"
 

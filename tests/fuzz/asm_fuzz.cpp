@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "isa/base/error.h"
-#include "isa/codec.h"
-#include "isa/text.h"
+#include "isa/table/codec.h"
+#include "isa/text/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const vinci::u8* data, vinci::usize size) {
   using namespace vinci;

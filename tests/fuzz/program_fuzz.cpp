@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "isa/base/error.h"
-#include "isa/program_file.h"
-#include "isa/text.h"
+#include "isa/program/program_file.h"
+#include "isa/text/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const vinci::u8* data, vinci::usize size) {
   using namespace vinci;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // What goes wrong, as a driver sees it: an interrupt, a code, a text, and an NPU that can be used again.
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "tests/platform/platform.h"
 #include "tests/platform/samples.h"
 

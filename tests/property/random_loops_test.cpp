@@ -8,10 +8,10 @@
 #include <random>
 
 #include "isa/census/census.h"
-#include "isa/codec.h"
-#include "isa/loops.h"
-#include "isa/program_file.h"
-#include "isa/text.h"
+#include "isa/program/loops.h"
+#include "isa/program/program_file.h"
+#include "isa/table/codec.h"
+#include "isa/text/text.h"
 #include "models/soc/functional.h"
 #include "sim/config/load.h"
 #include "sim/task/load.h"

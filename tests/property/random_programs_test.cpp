@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "isa/check/checker.h"
-#include "isa/codec.h"
-#include "isa/machine.h"
-#include "isa/text.h"
+#include "isa/machine/machine.h"
+#include "isa/table/codec.h"
+#include "isa/text/text.h"
 #include "models/soc/soc.h"
 #include "sim/config/load.h"
 #include "sim/kernel/context.h"

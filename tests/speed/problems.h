@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "sim/config/load.h"
 #include "sim/task/task.h"
 

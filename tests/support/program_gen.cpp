@@ -10,8 +10,8 @@
 #include <set>
 #include <vector>
 
-#include "isa/table.h"
-#include "isa/text.h"
+#include "isa/table/table.h"
+#include "isa/text/text.h"
 
 namespace vinci::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <random>
 #include <string>
 
-#include "isa/issue.h"
-#include "isa/program.h"
+#include "isa/machine/issue.h"
+#include "isa/program/program.h"
 
 namespace vinci::test {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "isa/program.h"
+#include "isa/program/program.h"
 
 namespace vinci::isa {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "isa/text.h"
+#include "isa/text/text.h"
 
 namespace vinci::test {
 

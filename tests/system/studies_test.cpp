@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "isa/census/census.h"
-#include "isa/code.h"
-#include "isa/exec.h"
 #include "isa/numeric/float16.h"
+#include "isa/program/code.h"
+#include "isa/table/exec.h"
 #include "models/soc/functional.h"
 #include "sim/config/load.h"
 #include "sim/task/load.h"

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "isa/base/error.h"
-#include "isa/codec.h"
-#include "isa/program_file.h"
-#include "isa/text.h"
+#include "isa/program/program_file.h"
+#include "isa/table/codec.h"
+#include "isa/text/text.h"
 #include "sim/task/load.h"
 #include "tools/capi/handles.h"
 

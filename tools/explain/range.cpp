@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "isa/codec.h"
 #include "isa/insns/system.h"
+#include "isa/table/codec.h"
 #include "tools/explain/simulate.h"
 #include "tools/processes/processes.h"
 

@@ -9,7 +9,7 @@
 
 #include "isa/base/random.h"
 #include "isa/numeric/float16.h"
-#include "isa/spr.h"
+#include "isa/table/spr.h"
 #include "tools/studies/stream_parts.h"
 #include "tools/studies/study.h"
 

@@ -11,9 +11,9 @@
 #include <optional>
 
 #include "isa/census/census.h"
-#include "isa/code.h"
-#include "isa/exec.h"
 #include "isa/numeric/float16.h"
+#include "isa/program/code.h"
+#include "isa/table/exec.h"
 #include "tools/gen/studies/loss_scaler.h"
 #include "tools/gen/studies/studies.h"
 #include "tools/studies/study.h"

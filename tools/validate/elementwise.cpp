@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "isa/base/error.h"
-#include "isa/table.h"
+#include "isa/table/table.h"
 #include "tools/validate/kernel_stream.h"
 
 namespace vinci::validate {

@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "isa/base/error.h"
-#include "isa/codec.h"
-#include "isa/table.h"
-#include "isa/text.h"
+#include "isa/table/codec.h"
+#include "isa/table/table.h"
+#include "isa/text/text.h"
 #include "tools/validate/family.h"
 #include "tools/validate/timed_run.h"
 

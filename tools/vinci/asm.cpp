@@ -7,9 +7,9 @@
 #include <string>
 
 #include "isa/base/error.h"
-#include "isa/codec.h"
-#include "isa/program_file.h"
-#include "isa/text.h"
+#include "isa/program/program_file.h"
+#include "isa/table/codec.h"
+#include "isa/text/text.h"
 #include "sim/io/atomic_file.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "isa/base/error.h"
-#include "isa/loops.h"
+#include "isa/program/loops.h"
 #include "sim/config/load.h"
 #include "sim/config/ranges.h"
 #include "sim/config/schema.h"

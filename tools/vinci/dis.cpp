@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "isa/program_file.h"
-#include "isa/text.h"
+#include "isa/program/program_file.h"
+#include "isa/text/text.h"
 #include "sim/io/atomic_file.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"

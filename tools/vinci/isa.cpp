@@ -12,10 +12,10 @@
 
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
-#include "isa/codec.h"
-#include "isa/public_forms.h"
-#include "isa/public_names.h"
-#include "isa/table.h"
+#include "isa/table/codec.h"
+#include "isa/table/public_forms.h"
+#include "isa/table/public_names.h"
+#include "isa/table/table.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/options.h"
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "isa/cross_core.h"
-#include "isa/flags.h"
-#include "isa/machine.h"
-#include "isa/unit_flags.h"
+#include "isa/machine/cross_core.h"
+#include "isa/machine/flags.h"
+#include "isa/machine/machine.h"
+#include "isa/machine/unit_flags.h"
 #include "models/soc/kernel_codes.h"
 #include "sim/config/chip_config.h"
 #include "sim/task/run_memory.h"

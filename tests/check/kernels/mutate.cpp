@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <map>
 
-#include "isa/codec.h"
 #include "isa/insns/sync.h"
-#include "isa/loops.h"
+#include "isa/program/loops.h"
+#include "isa/table/codec.h"
 
 namespace vinci::test {
 namespace {

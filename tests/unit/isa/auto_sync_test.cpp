@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/auto_sync.h"
+#include "isa/machine/auto_sync.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isa/codec.h"
-#include "isa/native_core.h"
-#include "isa/table.h"
-#include "isa/text.h"
+#include "isa/machine/native_core.h"
+#include "isa/table/codec.h"
+#include "isa/table/table.h"
+#include "isa/text/text.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "isa/builder/program_builder.h"
-#include "isa/codec.h"
-#include "isa/table.h"
-#include "isa/text.h"
+#include "isa/table/codec.h"
+#include "isa/table/table.h"
+#include "isa/text/text.h"
 
 namespace vinci::isa {
 namespace {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "isa/builder/program_builder.h"
-#include "isa/codec.h"
-#include "isa/machine.h"
-#include "isa/text.h"
+#include "isa/machine/machine.h"
+#include "isa/table/codec.h"
+#include "isa/text/text.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "isa/builder/program_builder.h"
-#include "isa/machine.h"
-#include "isa/program_file.h"
-#include "isa/text.h"
+#include "isa/machine/machine.h"
+#include "isa/program/program_file.h"
+#include "isa/text/text.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

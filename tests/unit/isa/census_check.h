@@ -16,8 +16,8 @@
 
 #include "isa/base/random.h"
 #include "isa/census/execute.h"
-#include "isa/spr.h"
-#include "isa/table.h"
+#include "isa/table/spr.h"
+#include "isa/table/table.h"
 #include "tests/unit/isa/census_model.h"
 #include "tests/unit/isa/test_core.h"
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "isa/machine.h"
-#include "isa/text.h"
+#include "isa/machine/machine.h"
+#include "isa/text/text.h"
 #include "sim/task/reduce.h"
 #include "tests/unit/isa/census_check.h"
 

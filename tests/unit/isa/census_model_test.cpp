@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "isa/census/execute.h"
-#include "isa/spr.h"
-#include "isa/table.h"
+#include "isa/table/spr.h"
+#include "isa/table/table.h"
 #include "tests/unit/isa/census_check.h"
 #include "tests/unit/isa/test_core.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/codec.h"
+#include "isa/table/codec.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "isa/base/error.h"
-#include "isa/table.h"
+#include "isa/table/table.h"
 #include "tests/support/random_inst.h"
 
 namespace vinci::isa {

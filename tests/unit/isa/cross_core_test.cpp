@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/cross_core.h"
+#include "isa/machine/cross_core.h"
 
 #include <gmock/gmock.h>
 
-#include "isa/machine.h"
-#include "isa/text.h"
+#include "isa/machine/machine.h"
+#include "isa/text/text.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

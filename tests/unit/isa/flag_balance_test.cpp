@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isa/text.h"
+#include "isa/text/text.h"
 
 namespace vinci::isa {
 namespace {

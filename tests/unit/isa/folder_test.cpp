@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // What is folded while it is recorded unfolds to what was given, and loops that were written out take little.
-#include "isa/folder.h"
+#include "isa/program/folder.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,10 +9,10 @@
 
 #include <random>
 
-#include "isa/codec.h"
-#include "isa/loops.h"
-#include "isa/table.h"
-#include "isa/text.h"
+#include "isa/program/loops.h"
+#include "isa/table/codec.h"
+#include "isa/table/table.h"
+#include "isa/text/text.h"
 
 namespace vinci::isa {
 namespace {

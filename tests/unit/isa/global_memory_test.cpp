@@ -9,8 +9,8 @@
 #include <set>
 #include <thread>
 
-#include "isa/insn.h"
 #include "isa/mem/late_access.h"
+#include "isa/table/insn.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/issue.h"
+#include "isa/machine/issue.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "isa/code.h"
-#include "isa/table.h"
-#include "isa/text.h"
+#include "isa/program/code.h"
+#include "isa/table/table.h"
+#include "isa/text/text.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // Positions in programs with loops, and what such programs look like as text and as files.
-#include "isa/loops.h"
+#include "isa/program/loops.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isa/code.h"
-#include "isa/codec.h"
-#include "isa/program_file.h"
-#include "isa/text.h"
+#include "isa/program/code.h"
+#include "isa/program/program_file.h"
+#include "isa/table/codec.h"
+#include "isa/text/text.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/native_core.h"
+#include "isa/machine/native_core.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isa/codec.h"
-#include "isa/table.h"
-#include "isa/text.h"
+#include "isa/table/codec.h"
+#include "isa/table/table.h"
+#include "isa/text/text.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

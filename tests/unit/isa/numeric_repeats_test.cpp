@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "isa/table.h"
+#include "isa/table/table.h"
 #include "tests/unit/isa/each_target.h"
 #include "tests/unit/isa/lane_samples.h"
 #include "tests/unit/isa/test_core.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/program_file.h"
+#include "isa/program/program_file.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "isa/base/error.h"
-#include "isa/text.h"
+#include "isa/text/text.h"
 
 namespace vinci::isa {
 namespace {

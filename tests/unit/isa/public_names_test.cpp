@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 // The inventory of public names against the list of the names themselves (public_names.txt: tikicpulib stub_fun.h of
 // CANN 8.1.RC1) and against the table.
-#include "isa/public_names.h"
+#include "isa/table/public_names.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "isa/public_forms.h"
-#include "isa/table.h"
+#include "isa/table/public_forms.h"
+#include "isa/table/table.h"
 #include "tests/support/expected.h"
 
 namespace vinci::isa {

@@ -4,9 +4,9 @@
 
 #include <gmock/gmock.h>
 
-#include "isa/machine.h"
-#include "isa/table.h"
-#include "isa/text.h"
+#include "isa/machine/machine.h"
+#include "isa/table/table.h"
+#include "isa/text/text.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/sequencer.h"
+#include "isa/machine/sequencer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

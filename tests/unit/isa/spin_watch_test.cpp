@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/spin_watch.h"
+#include "isa/machine/spin_watch.h"
 
 #include <gmock/gmock.h>
 #include <malloc.h>
 
 #include <random>
 
-#include "isa/machine.h"
-#include "isa/table.h"
-#include "isa/text.h"
+#include "isa/machine/machine.h"
+#include "isa/table/table.h"
+#include "isa/text/text.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

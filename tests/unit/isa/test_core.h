@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "isa/exec.h"
-#include "isa/insn.h"
+#include "isa/table/exec.h"
+#include "isa/table/insn.h"
 
 namespace vinci::isa {
 

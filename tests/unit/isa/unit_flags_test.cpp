@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/unit_flags.h"
+#include "isa/machine/unit_flags.h"
 
 #include <gmock/gmock.h>
 
 #include "isa/check/core_checker.h"
-#include "isa/machine.h"
-#include "isa/text.h"
+#include "isa/machine/machine.h"
+#include "isa/text/text.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

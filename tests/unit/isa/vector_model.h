@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "isa/numeric/lanes.h"
-#include "isa/table.h"
+#include "isa/table/table.h"
 #include "tests/unit/isa/test_core.h"
 
 // A model of the vector unit for tests: one lane after the other, straight from the address formula of the public

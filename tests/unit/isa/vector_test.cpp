@@ -5,7 +5,7 @@
 
 #include "isa/insns/vector_arith.h"
 #include "isa/insns/vector_convert.h"
-#include "isa/table.h"
+#include "isa/table/table.h"
 #include "tests/unit/isa/test_core.h"
 
 namespace vinci::isa {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "isa/insns/cube.h"
-#include "isa/table.h"
+#include "isa/table/table.h"
 
 namespace vinci::models {
 namespace {

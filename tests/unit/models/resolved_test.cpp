@@ -6,7 +6,7 @@
 
 #include "isa/insns/load2d.h"
 #include "isa/insns/nd2nz.h"
-#include "isa/table.h"
+#include "isa/table/table.h"
 #include "sim/config/load.h"
 
 namespace vinci::models {

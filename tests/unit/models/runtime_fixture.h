@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "models/soc/functional.h"
 #include "tests/support/timed_run.h"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "models/soc/functional.h"
 #include "tests/support/timed_run.h"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "isa/base/error.h"
-#include "isa/table.h"
+#include "isa/table/table.h"
 #include "sim/config/load.h"
 #include "sim/config/ranges.h"
 

@@ -7,7 +7,7 @@
 
 #include "isa/base/error.h"
 #include "isa/base/random.h"
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "sim/task/fold.h"
 #include "sim/task/load.h"
 #include "sim/task/write.h"

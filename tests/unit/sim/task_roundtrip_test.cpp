@@ -8,7 +8,7 @@
 #include <iterator>
 #include <random>
 
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "tests/unit/sim/task_round_trip.h"
 
 namespace vinci::task {

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "isa/base/error.h"
-#include "isa/text.h"
+#include "isa/text/text.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/temp_folder.h"
 #include "sim/task/load.h"

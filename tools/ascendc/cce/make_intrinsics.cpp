@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "isa/table.h"
+#include "isa/table/table.h"
 
 namespace vinci::isa {
 namespace {

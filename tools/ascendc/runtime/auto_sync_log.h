@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "isa/program.h"
+#include "isa/program/program.h"
 #include "tools/ascendc/include/vinci/ascendc.h"
 
 namespace vinci::ascendc {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "isa/base/suggest.h"
-#include "isa/table.h"
+#include "isa/table/table.h"
 #include "models/core/core_spec.h"
 #include "tools/ascendc/runtime/core.h"
 #include "tools/ascendc/runtime/device.h"

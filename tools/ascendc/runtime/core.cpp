@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "isa/base/enums.h"
-#include "isa/table.h"
+#include "isa/table/table.h"
 #include "tools/ascendc/include/vinci/kernel_code.h"
 #include "tools/ascendc/runtime/device.h"
 

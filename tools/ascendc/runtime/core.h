@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "isa/native_core.h"
+#include "isa/machine/native_core.h"
 #include "tools/ascendc/include/vinci/ascendc.h"
 #include "tools/ascendc/runtime/auto_sync_log.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <sstream>
 
-#include "isa/loops.h"
+#include "isa/program/loops.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/folder_lock.h"
 #include "sim/task/fold.h"

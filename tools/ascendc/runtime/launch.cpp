@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "isa/issue.h"
-#include "isa/waits.h"
+#include "isa/machine/issue.h"
+#include "isa/machine/waits.h"
 
 namespace vinci::ascendc {
 namespace {

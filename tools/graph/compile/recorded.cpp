@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 
-#include "isa/codec.h"
 #include "isa/insns/scalar.h"
 #include "isa/insns/system.h"
 #include "isa/mem/global_memory.h"
+#include "isa/table/codec.h"
 #include "sim/task/run_memory.h"
 
 namespace vinci::graph {

@@ -11,7 +11,7 @@
 #include <set>
 #include <string_view>
 
-#include "isa/codec.h"
+#include "isa/table/codec.h"
 #include "models/cost/cost.h"
 #include "tools/graph/kernels/vector_functions.h"
 #include "tools/graph/passes/match.h"

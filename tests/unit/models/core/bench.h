@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "isa/code.h"
-#include "isa/text.h"
+#include "isa/program/code.h"
+#include "isa/text/text.h"
 #include "models/core/core_spec.h"
 #include "models/core/flag_board.h"
 #include "models/core/journal.h"
