@@ -203,6 +203,102 @@ inline void Erfc(const vinci_detail::Elements& m, const F& d, const F& s, F* n) 
   m.Adds(d, d, 1.0f);
 }
 
+// t = s or 1 - s, whichever is larger, and where it is the latter: f(s) follows from f(1 - s). r = pi (s - the integer
+// next to s), of which p is the sine; x is used, and then r * r.
+inline void Reflect(const vinci_detail::Elements& m, const F& t, const F& below, const F& r, const F& p, const F& x,
+                    const F& s) {
+  m.Muls(t, s, -1.0f);
+  m.Adds(below, t, 0.5f);
+  m.Step(below, below);
+  m.Adds(t, t, 1.0f);
+  m.Max(t, t, s);
+  m.Clamp(r, s, -8388608.0f, 8388608.0f);  // beyond, all are integers
+  m.Round(x, r, RoundMode::CAST_RINT);
+  m.Sub(r, r, x);
+  m.Muls(r, r, kPi);
+  SineNearZero(m, p, r, x);
+}
+// y = t + 7 and u = 1 where t is below 8, else t and 0; q = the smaller of t and 8.
+inline void MoveUp(const vinci_detail::Elements& m, const F& y, const F& u, const F& q, const F& t) {
+  m.Muls(q, t, -1.0f);
+  m.Adds(q, q, 8.0f);
+  m.Step(u, q);
+  m.Mins(q, t, 8.0f);
+  m.Muls(y, u, 7.0f);
+  m.Add(y, y, t);
+}
+// ln |gamma(s)|: below 1/2 ln(pi / |sin(pi s)|) less that of 1 - s; below 8 that of s + 7 less the logarithm of
+// s (s + 1) .. (s + 6); else Stirling's series.
+inline void Lgamma(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
+  Reflect(m, n[0], n[1], n[2], n[3], d, s);
+  m.Abs(n[3], n[3]);
+  m.Muls(n[2], n[1], -1.0f);
+  m.Adds(n[2], n[2], 1.0f);
+  m.Max(n[3], n[3], n[2]);  // 1 where it does not count
+  m.Ln(n[3], n[3]);
+  m.Muls(n[3], n[3], -1.0f);
+  m.Adds(n[3], n[3], 1.14472988584940017f);
+  m.Mul(n[3], n[3], n[1]);
+  m.Muls(n[1], n[1], -2.0f);
+  m.Adds(n[1], n[1], 1.0f);
+
+  MoveUp(m, n[2], n[4], n[5], n[0]);
+  m.Set(d, 1.0f);
+  for (int k = 0; k < 7; ++k) {
+    m.Adds(n[0], n[5], static_cast<float>(k - 1));
+    m.Mul(n[0], n[0], n[4]);
+    m.Adds(n[0], n[0], 1.0f);
+    m.Mul(d, d, n[0]);
+  }
+  m.Ln(d, d);
+  m.Ln(n[4], n[2]);
+  m.Adds(n[4], n[4], -1.0f);
+  m.Adds(n[5], n[2], -0.5f);
+  m.Mul(n[4], n[4], n[5]);
+  m.Sub(d, n[4], d);
+  m.Adds(d, d, 0.418938533204672742f);  // (ln(2 pi) - 1) / 2
+  m.Set(n[4], 1.0f);
+  m.Div(n[4], n[4], n[2]);
+  m.Mul(n[2], n[4], n[4]);
+  m.Polynomial(n[5], n[2], {1 / 1260.0f, -1 / 360.0f, 1 / 12.0f});
+  m.Mul(n[5], n[5], n[4]);
+  m.Add(d, d, n[5]);
+
+  m.Mul(d, d, n[1]);
+  m.Add(d, d, n[3]);
+}
+// Its derivative: below 1/2 that of 1 - s less pi / tan(pi s); below 8 that of s + 7 less 1 / s .. 1 / (s + 6); else
+// its asymptotic series.
+inline void Digamma(const vinci_detail::Elements& m, const F& d, const F& s, F* n) {
+  Reflect(m, n[0], n[1], n[2], n[3], d, s);
+  m.Polynomial(n[4], d,
+               {2.08767569878681e-9f, -2.75573192239858907e-7f, 2.48015873015873016e-5f, -1.38888888888888889e-3f,
+                4.16666666666666667e-2f, -0.5f, 1.0f});
+  m.Mul(n[3], n[3], n[1]);
+  m.Sub(n[3], n[3], n[1]);
+  m.Adds(n[3], n[3], 1.0f);  // 1 where it does not count
+  m.Div(n[3], n[4], n[3]);
+  m.Muls(n[3], n[3], -kPi);
+  m.Mul(n[3], n[3], n[1]);
+
+  MoveUp(m, n[2], n[4], n[5], n[0]);
+  for (int k = 0; k < 7; ++k) {
+    m.Adds(n[0], n[5], static_cast<float>(k));
+    m.Div(n[0], n[4], n[0]);
+    m.Sub(n[3], n[3], n[0]);
+  }
+  m.Ln(d, n[2]);
+  m.Add(d, d, n[3]);
+  m.Set(n[4], 1.0f);
+  m.Div(n[4], n[4], n[2]);
+  m.Muls(n[5], n[4], -0.5f);
+  m.Add(d, d, n[5]);
+  m.Mul(n[4], n[4], n[4]);
+  m.Polynomial(n[5], n[4], {-1 / 252.0f, 1 / 120.0f, -1 / 12.0f});
+  m.Mul(n[5], n[5], n[4]);
+  m.Add(d, d, n[5]);
+}
+
 // exp(b ln |a|), negative where a is and b is odd, NaN where a is negative and b no integer.
 inline void Power(const vinci_detail::Elements& m, const F& d, const F& a, const F& b, F* n) {
   m.Abs(n[0], a);
@@ -253,6 +349,8 @@ VINCI_MAP_FORMS(Acosh, vinci_detail::formula::Acosh)
 VINCI_MAP_FORMS(Atanh, vinci_detail::formula::Atanh)
 VINCI_MAP_FORMS(Erf, vinci_detail::formula::Erf)
 VINCI_MAP_FORMS(Erfc, vinci_detail::formula::Erfc)
+VINCI_MAP_FORMS(Lgamma, vinci_detail::formula::Lgamma)
+VINCI_MAP_FORMS(Digamma, vinci_detail::formula::Digamma)
 VINCI_MAP2_FORMS(Fmod, vinci_detail::formula::Fmod)
 VINCI_MAP2_FORMS(Power, vinci_detail::formula::Power)
 

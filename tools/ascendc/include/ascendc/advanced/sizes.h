@@ -52,6 +52,8 @@ constexpr uint32_t kElementUnit = 64;
   X(Atanh, 1)              \
   X(Erf, 2)                \
   X(Erfc, 2)               \
+  X(Lgamma, 6)             \
+  X(Digamma, 6)            \
   X(Power, 3)              \
   X(ClampMax, 0)           \
   X(ClampMin, 0)           \
