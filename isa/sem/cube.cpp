@@ -117,7 +117,9 @@ Footprint footprint_of(const Mad::Args& x, const Sizes& size, bool indices) {
            .align = kBiasAlign,
            .address = x.bias,
            .len = static_cast<u32>(size.bias),
-           .operand = "bias"});
+           .operand = "bias",
+           // Columns beyond those of the matrix, which B has as it is loaded in squares.
+           .unit = std::max(16u, Mad::k0(x.type)) * output_bytes});
   } else if (x.init == 0) {
     f.add(c);
   }

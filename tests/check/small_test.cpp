@@ -164,6 +164,30 @@ TEST(Small, BlocksMayWriteTheSame) {
   EXPECT_TRUE(has(run(reads, Mode::functional, 2), "block-overlap 8 6"));
 }
 
+// B of 8 bits is loaded in squares of 32 columns: of the last square some may have no bias.
+TEST(Small, ABiasOfFewerColumns) {
+  const auto text = [](u32 bursts) {  // of 64 bytes
+    return fmt::format(
+        "ld_arg X0, 0\n"
+        "copy_gm_to_cbuf 0, X0, 0, 1, 128, 0, 0\n"
+        "pipe_barrier PIPE_ALL\n"
+        "load_cbuf_to_ca 0, 0, 0, 1, 1, 0, 0, 0, 0\n"
+        "load_cbuf_to_cb 0, 0, 0, 4, 1, 0, 0, 0, 0\n"
+        "copy_cbuf_to_bt 0, 0, 0, 1, {}, 0, 0\n"
+        "pipe_barrier PIPE_ALL\n"
+        "mad.s8 0, 0, 0, 16, 32, 64, 0, 0, 0, 1, 0\n"
+        "end\n",
+        bursts);
+  };
+  auto chip = round_chip(isa::Arch::c220);
+  chip.core.buffers.bt = config::Bytes(1024);
+  const auto run = [&](u32 bursts) {
+    return check(chip, launch_stream(chip, isa::CoreKind::cube, text(bursts), {{"x", 4096}}, 1));
+  };
+  EXPECT_EQ(run(3).text(), "");
+  EXPECT_EQ(found(run(2)), std::vector<std::string>{"uninitialised-read 0 8"});
+}
+
 TEST(Small, MisuseOfAnApi) {
   const Checked c = run("ld_arg X0, 0\nmisuse 1, 256, 128\nmisuse 2, 12, 10\nend\n");
   EXPECT_EQ(found(c), (std::vector<std::string>{"illegal-operand 0 2", "illegal-operand 0 3"})) << c.text();
