@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <algorithm>
+
 #include "c_api/control.h"
 
 // The C interface: copies to and from UB, and computation there. A function has up to three forms: repeats with
@@ -45,17 +47,20 @@ VINCI_ASC_COPY(asc_copy_ub2ub, __ubuf__, __ubuf__, copy_ubuf_to_ubuf)
 
 // Padding is counted in elements.
 #define VINCI_ASC_ALIGN(name, To, From, stem)                                                                        \
-  VINCI_ASC(                                                                                                         \
-      template <typename T>, name,                                                                                   \
-      (To T * dst, From T * src, uint16_t n_burst, uint32_t len_burst, uint8_t left_padding_num,                     \
-       uint8_t right_padding_num, uint32_t src_gap, uint32_t dst_gap),                                               \
-      OnVector,                                                                                                      \
-      if constexpr (sizeof(T) == 1)                                                                                  \
-          stem##_b8(dst, src, 0, n_burst, len_burst, left_padding_num, right_padding_num, src_gap, dst_gap, place);  \
-      else if constexpr (sizeof(T) == 2)                                                                             \
-          stem##_b16(dst, src, 0, n_burst, len_burst, left_padding_num, right_padding_num, src_gap, dst_gap, place); \
-      else stem##_b32(dst, src, 0, n_burst, len_burst, left_padding_num * sizeof(T) / 4,                             \
-                      right_padding_num * sizeof(T) / 4, src_gap, dst_gap, place))                                   \
+  template <typename T>                                                                                              \
+  void name(To T* dst, From T* src, uint16_t n_burst, uint32_t len_burst, uint8_t left_padding_num,                  \
+            uint8_t right_padding_num, uint32_t src_gap, uint32_t dst_gap, VINCI_PLACE) {                            \
+    if (!AscendC::vinci_detail::OnVector()) return;                                                                  \
+    if constexpr (sizeof(T) == 1) {                                                                                  \
+      stem##_b8(dst, src, 0, n_burst, len_burst, left_padding_num, right_padding_num, src_gap, dst_gap, place);      \
+    } else if constexpr (sizeof(T) == 2) {                                                                           \
+      stem##_b16(dst, src, 0, n_burst, len_burst, left_padding_num, right_padding_num, src_gap, dst_gap, place);     \
+    } else {                                                                                                         \
+      constexpr auto kWords = static_cast<uint32_t>(sizeof(T) / 4);                                                  \
+      stem##_b32(dst, src, 0, n_burst, len_burst, left_padding_num* kWords, right_padding_num* kWords, src_gap,      \
+                 dst_gap, place);                                                                                    \
+    }                                                                                                                \
+  }                                                                                                                  \
   VINCI_ASC_BOTH(template <typename T>, name, (To T * dst, From T * src, uint32_t size), (dst, src, size), OnVector, \
                  name(dst, src, 1, size, 0, 0, 0, 0, place))
 VINCI_ASC_ALIGN(asc_copy_gm2ub_align, __ubuf__, __gm__, copy_gm_to_ubuf_align)
@@ -274,12 +279,16 @@ VINCI_ASC(, asc_set_deq_scale, (half scale), OnVector, set_deqscale(scale, place
 VINCI_ASC(, asc_set_deq_scale, (float scale, int16_t offset, bool sign_mode), OnVector,
           set_deqscale(AscendC::vinci_detail::DeqScale(scale, offset, sign_mode), place))
 // Factors of 16 elements each, in a table of 128 bytes in UB.
-VINCI_ASC(, asc_set_deq_scale, (__ubuf__ uint64_t * tmp, float* scale_arr, int16_t* offset_arr, bool* sign_mode_arr),
-          OnVector, const uint64_t address = reinterpret_cast<uintptr_t>(tmp);
-          for (unsigned i = 0; i < ASC_VDEQ_SIZE; ++i)::vinci::ascendc::store(
-              ::vinci::ascendc::Memory::ub, address + i * sizeof(uint64_t), sizeof(uint64_t),
-              AscendC::vinci_detail::DeqScale(scale_arr[i], offset_arr[i], sign_mode_arr[i]), place);
-          set_deqscale(address >> 5, place))
+inline void asc_set_deq_scale(__ubuf__ uint64_t* tmp, float* scale_arr, int16_t* offset_arr, bool* sign_mode_arr,
+                              VINCI_PLACE) {
+  if (!AscendC::vinci_detail::OnVector()) return;
+  const uint64_t address = reinterpret_cast<uintptr_t>(tmp);
+  for (unsigned i = 0; i < ASC_VDEQ_SIZE; ++i) {
+    const uint64_t scale = AscendC::vinci_detail::DeqScale(scale_arr[i], offset_arr[i], sign_mode_arr[i]);
+    ::vinci::ascendc::store(::vinci::ascendc::Memory::ub, address + i * sizeof(scale), sizeof(scale), scale, place);
+  }
+  set_deqscale(address >> 5, place);
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Reductions of repeats, of blocks of 32 bytes and of pairs.
