@@ -23,14 +23,17 @@ class EventFlags {
   // it already, and takes it when it can be seen. One raised behind it while it is on the way follows it, and is up
   // then.
   u64 raise(u64 now, const isa::insn::SetFlag::Args& f, bool awaited = false) {
-    u64& follows = events(f).follows[f.event];
-    if (awaited && follows == 0 && flags_.up(f.src, f.dst, f.event) && now < set_at(f) + delay_) {
-      follows = now;
+    if (may_follow(now, f, awaited)) {
+      events(f).follows[f.event] = now;
       return now + delay_;
     }
     flags_.raise(f.src, f.dst, f.event);
     set_at(f) = now;
     return now + delay_;
+  }
+  // Whether it is up, and one that is raised now does not follow it.
+  bool blocked(u64 now, const isa::insn::SetFlag::Args& f, bool awaited) {
+    return flags_.up(f.src, f.dst, f.event) && !may_follow(now, f, awaited);
   }
   enum class Look : u8 { down, not_yet, up };
   // For a pipe that looks at it from `since` on.
@@ -56,6 +59,10 @@ class EventFlags {
   void be_lenient() { flags_.be_lenient(); }
 
  private:
+  bool may_follow(u64 now, const isa::insn::SetFlag::Args& f, bool awaited) {
+    return awaited && flags_.up(f.src, f.dst, f.event) && events(f).follows[f.event] == 0 && now < set_at(f) + delay_;
+  }
+
   static constexpr usize kMaxEvents = 64;
   isa::Flags flags_;
   u64 delay_;

@@ -21,6 +21,10 @@ class FlagUser {
   virtual bool awaits(u64 t, const Flag& flag) const = 0;
   // A flag that it may wait for can be seen from this cycle on.
   virtual void flag_visible_at(u64 cycle) = 0;
+  // Whether a wait_flag for it is queued.
+  virtual bool has_wait_for(const Flag& /*flag*/) const { return false; }
+  // A flag that it has set was taken.
+  virtual void flag_taken() {}
   // The set_flag of a flag that has not begun, for messages; null when there is none.
   virtual const isa::Issued* queued_set_flag(const Flag& flag) const = 0;
   virtual trace::TrackId track() const = 0;
@@ -38,6 +42,10 @@ class FlagBoard {
   void clear() { flags_.clear(); }
   void be_lenient() { flags_.be_lenient(); }
 
+  // Whether the flag is up and its set_flag, were it to take effect at `t`, comes too early.
+  bool blocked(u64 t, const Flag& f) { return flags_.blocked(t, f, users_[index(f.dst)]->awaits(t, f)); }
+  // Whether a wait_flag that has been issued will take it.
+  bool will_be_taken(const Flag& f) const { return users_[index(f.dst)]->has_wait_for(f); }
   // The flag goes up at `t`.
   void raise(u64 t, const Flag& f) {
     FlagUser& waits = *users_[index(f.dst)];
@@ -47,7 +55,10 @@ class FlagBoard {
   EventFlags::Look look(u64 t, const Flag& f, u64 since = 0) { return flags_.look(t, f, since); }
   u64 visible_at(const Flag& f, u64 since = 0) { return flags_.visible_at(f, since); }
   u64 set_at(const Flag& f) { return flags_.set_at(f); }
-  void lower(const Flag& f) { flags_.lower(f); }
+  void lower(const Flag& f) {
+    flags_.lower(f);
+    if (FlagUser* from = users_[index(f.src)]) from->flag_taken();
+  }
 
   // Where the setter of a flag shows itself.
   trace::TrackId setter_track(const Flag& f) const {

@@ -42,6 +42,7 @@ Pipe::Pipe(Setup s)
   }
   track_ = lanes_.front().track;
   env_.waiters.push_back([this](Waits& waits) { report_waiting(waits); });
+  env_.last_resorts.push_back([this] { return raise_held(); });
 }
 
 void Pipe::keep_log() {
@@ -70,20 +71,42 @@ u64 Pipe::act_on_all(u64 t) {
   const bool had_work = !drained();
   if (moving_ != nullptr && t >= copy_wake_) pump(t);
   retire_due(t);
-  while (moving_ == nullptr && !queue_.empty() && queue_.head().queued <= t && leave_head(t))
+  while (moving_ == nullptr && !held_ && !queue_.empty() && queue_.head().queued <= t && leave_head(t))
     retire_due(t);
   const u64 next = next_wake(t);
-  other_wake_ = moving_ != nullptr ? queue_.oldest().done : 0;
+  other_wake_ = moving_ == nullptr ? 0 : held_ ? kNever : queue_.oldest().done;
   if (had_work && drained()) ports_.issuer.pipe_drained();
   return next;
 }
 
 inline void Pipe::retire_due(u64 t) {
+  const bool was_held = std::exchange(held_, false);
   while (!queue_.idle() && queue_.oldest().done <= t) {
-    const Entry& e = queue_.oldest();
+    Entry& e = queue_.oldest();
+    if (e.kind == &kSetFlag && ports_.flags.blocked(t, isa::args_of<SetFlag>(e.inst.args))) [[unlikely]] {
+      held_ = true;
+      note_waiting(t, Doing::wait_flag);
+      return;
+    }
+    if (was_held) e.done = std::max(e.done, t);
     (this->*e.kind->retire)(e, t);
     queue_.retire_oldest();
   }
+  if (was_held && occupation_.doing() == Doing::wait_flag) occupation_.enter(t, Doing::idle);
+}
+
+// Nothing moves any more: what a set_flag waits for never comes. Throws its fault, unless a checker reports it.
+bool Pipe::raise_held() {
+  if (!std::exchange(held_, false)) return false;
+  retire_set_flag(queue_.oldest(), now());
+  queue_.retire_oldest();
+  other_wake_ = 0;
+  wake();
+  return true;
+}
+
+void Pipe::fail_if_held() {
+  if (held_ && !ports_.flags.will_be_taken(isa::args_of<SetFlag>(queue_.oldest().inst.args))) raise_held();
 }
 
 inline bool Pipe::leave_head(u64 t) {
@@ -97,6 +120,11 @@ inline bool Pipe::leave_head(u64 t) {
 // When there is something to do again; kNever: when another part says so.
 inline u64 Pipe::next_wake(u64 t) {
   u64 next = kNever;
+  if (held_) {
+    if (moving_ != nullptr) next = std::max(copy_wake_, t + 1);
+    head_wake_ = kNever;
+    return next;  // else who takes the flag wakes it
+  }
   if (moving_ != nullptr) {
     next = std::max(copy_wake_, t + 1);
   } else if (!queue_.empty()) {
@@ -187,7 +215,7 @@ bool Pipe::leave_barrier(Entry& e, u64 t) {
   return true;
 }
 
-// It takes effect when all before it has retired; also one for other cores.
+// It takes effect when all before it has retired and the flag is down; one for other cores when all before it has.
 bool Pipe::leave_set_flag(Entry& e, u64 t) {
   if (queue_.flight_full()) return false;
   const bool behind = !queue_.idle();
@@ -401,9 +429,17 @@ void Pipe::show(const Entry& e) const {
 }
 
 void Pipe::report_waiting(Waits& waits) const {
+  const isa::Code& code = *ports_.journal.block().code;
+  if (held_) {
+    const isa::Issued& set = queue_.oldest().inst;
+    waits.units.push_back({.core = ports_.journal.name(),
+                           .unit = name_,
+                           .what = fmt::format("waits with {} ({})", isa::to_string(set), code.place(set.pc)),
+                           .why = "; no wait_flag has taken the set before it",
+                           .since = waiting_since_});
+  }
   if (queue_.empty()) return;
   const Entry& e = queue_.head();
-  const isa::Code& code = *ports_.journal.block().code;
   waits.units.push_back(
       {.core = ports_.journal.name(),
        .unit = name_,
@@ -415,6 +451,12 @@ void Pipe::report_waiting(Waits& waits) const {
 bool Pipe::awaits(u64 t, const Flag& flag) const {
   if (queue_.empty() || free_at_ >= t || queue_.head().kind != &kWaitFlag) return false;
   return same_flag(isa::args_of<WaitFlag>(queue_.head().inst.args), flag);
+}
+
+bool Pipe::has_wait_for(const Flag& flag) const {
+  return std::any_of(queue_.begin_waiting(), queue_.end_waiting(), [&](const Entry* e) {
+    return e->kind == &kWaitFlag && same_flag(isa::args_of<WaitFlag>(e->inst.args), flag);
+  });
 }
 
 const isa::Issued* Pipe::queued_set_flag(const Flag& flag) const {

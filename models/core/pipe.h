@@ -50,9 +50,16 @@ class Pipe final : public sim::Module, public IssuePort, public FlagUser, public
   void set_flag(const isa::Issued& inst, u64 at) override { push(kSetFlag, inst, at); }
   void barrier(const isa::Issued& inst, u64 at) override { push(kBarrier, inst, at); }
   void cross_set(const isa::Issued& inst, u64 at) override { push(kCrossSet, inst, at); }
+  void fail_if_held() override;
 
   bool awaits(u64 t, const Flag& flag) const override;
   void flag_visible_at(u64 cycle) override { wake_at(cycle); }
+  void flag_taken() override {
+    if (!held_) return;
+    other_wake_ = 0;
+    wake();
+  }
+  bool has_wait_for(const Flag& flag) const override;
   const isa::Issued* queued_set_flag(const Flag& flag) const override;
   trace::TrackId track() const override { return track_; }
   void wake_for_work(u64 cycle) override { wake_at(cycle); }
@@ -102,6 +109,7 @@ class Pipe final : public sim::Module, public IssuePort, public FlagUser, public
   void act() override;
   u64 act_on_all(u64 t);
   void retire_due(u64 t);
+  bool raise_held();
   bool leave_head(u64 t);  // false when it has to wait
   u64 next_wake(u64 t);
   u64 looked_at(const Entry& head) const;
@@ -136,6 +144,7 @@ class Pipe final : public sim::Module, public IssuePort, public FlagUser, public
   u64 copy_wake_ = 0;
   MemoryPort* moving_ = nullptr;  // of the newest in flight, a copy that still makes requests
   u64 free_at_ = 0;               // when the first unit can take work
+  bool held_ = false;             // the oldest in flight is a set_flag whose earlier set no wait_flag has taken yet
   u64 head_wake_ = kNever;        // when the head is looked at again; kNever: another part wakes the pipe
   InOrderQueue<Entry> queue_;
   u64 busy_until_ = 0;   // when the data of the copies from and to global memory are through

@@ -26,6 +26,8 @@ class IssuePort {
   virtual void set_flag(const isa::Issued& inst, u64 at) = 0;
   virtual void barrier(const isa::Issued& inst, u64 at) = 0;
   virtual void cross_set(const isa::Issued& inst, u64 at) = 0;
+  // Nothing is issued any more, because of a fault: throws that of an earlier set_flag which can no longer take effect.
+  virtual void fail_if_held() {}
 
  protected:
   ~IssuePort() = default;

@@ -107,8 +107,16 @@ void ScalarUnit::throw_ahead() {
   try {
     std::rethrow_exception(ahead_->error);
   } catch (const Error& e) {
-    ports_.journal.blame(e, ahead_->pc, nullptr, "S");
+    blame(e, ahead_->pc, nullptr);
   }
+}
+
+void ScalarUnit::blame(const Error& e, u32 pc, const isa::Issued* inst) const {
+  if (e.fault() == Fault::Program) {
+    for (IssuePort* pipe : pipes_)
+      if (pipe != nullptr) pipe->fail_if_held();
+  }
+  ports_.journal.blame(e, pc, inst, "S");
 }
 
 bool ScalarUnit::issue() {
@@ -225,7 +233,8 @@ u32 ScalarUnit::run_plain(u32 most, u64& at) {
 // Where every unit that will be woken repeats what changes nothing, nothing ever changes.
 void ScalarUnit::stop_livelock() {
   constexpr u32 kAsk = 4096;
-  if (spun_++ % kAsk == 0 && env_.alone && env_.agenda.only_spins()) sim::report_deadlock(env_);
+  if (spun_++ % kAsk != 0 || !env_.alone || !env_.agenda.only_spins()) return;
+  if (!sim::go_on_anyway(env_)) sim::report_deadlock(env_);
 }
 
 // One at a time, so that each is charged to its line.
@@ -329,7 +338,7 @@ bool ScalarUnit::run(u64 t) {
       note(timeless ? CostKind::scalar : CostKind::scalar_load, *inst, pc, begin, at);
       if (front_.done()) break;
     } catch (const Error& e) {
-      if (at == t) ports_.journal.blame(e, pc, pending_ ? &next_ : nullptr, "S");
+      if (at == t) blame(e, pc, pending_ ? &next_ : nullptr);
       ahead_ = {std::current_exception(), pc};
       break;
     }

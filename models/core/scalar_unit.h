@@ -85,6 +85,8 @@ class ScalarUnit final : public sim::Module, public Issuer, public FlagUser {
   void count(u32 instructions);
   void finish(u64 t);
   [[noreturn]] void throw_ahead();
+  // A fault of the scalar unit, unless one that comes first in the program turns up.
+  [[noreturn]] void blame(const Error& e, u32 pc, const isa::Issued* inst) const;
   std::string why_waiting() const;
   bool take_cross_flag(u32 flag);
   u64 scalar_cost(const isa::CodeInst& inst, u64 t);

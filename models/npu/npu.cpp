@@ -196,13 +196,16 @@ void Npu::begin_run() {
 // Whether the run has come to its end, once nothing moves by itself any more.
 void Npu::look() {
   if (soc_ == nullptr) return;
-  const sim::Env& env = soc_->env();
+  sim::Env& env = soc_->env();
   if (env.error) {
     soc_->finish_data();  // a fault of what has retired before came first
     std::rethrow_exception(env.error);
   }
   if (!env.agenda.idle() || dma_.busy()) return;
-  if (!soc_->finished()) sim::report_deadlock(env);
+  if (!soc_->finished()) {
+    if (sim::go_on_anyway(env)) return;
+    sim::report_deadlock(env);
+  }
   result_ = soc_->take_result();
   soc_.reset();
   state_ = npu::State::loaded;

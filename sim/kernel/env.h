@@ -26,6 +26,8 @@ struct Env {
   std::function<void()> quiet = {};
   // Adds what waits, or where it is, for the reports of deadlocks and limits; in order of construction.
   std::vector<std::function<void(Waits&)>> waiters = {};
+  // What may still happen where nothing moves any more, before that is a deadlock; false: nothing does.
+  std::vector<std::function<bool()>> last_resorts = {};
 };
 
 }  // namespace vinci::sim

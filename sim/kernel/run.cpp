@@ -25,6 +25,10 @@ Waits all_waits(const Env& env) {
 
 }  // namespace
 
+bool go_on_anyway(Env& env) {
+  return std::ranges::any_of(env.last_resorts, [](const auto& resort) { return resort(); });
+}
+
 void report_deadlock(const Env& env) {
   const Waits waits = all_waits(env);
   u64 now = env.agenda.now();
@@ -40,7 +44,7 @@ void run(Env& env, const Limits& limits, const std::function<bool()>& finished, 
   u64 slice = 10'000;
   env.agenda.pause_when(limits.interrupted);
   env.alone = true;
-  while (sc_core::sc_pending_activity()) {
+  while (sc_core::sc_pending_activity() || (!finished() && go_on_anyway(env))) {
     const u64 now = env.agenda.now();
     if (now >= limits.max_cycles) {
       if (finished()) return;  // what is pending nobody waits for

@@ -23,4 +23,7 @@ void run(Env& env, const Limits& limits, const std::function<bool()>& finished, 
 // Throws the Fault::Deadlock of run(), for who runs modules as a part of a larger simulation.
 [[noreturn]] void report_deadlock(const Env& env);
 
+// Nothing moves any more: whether something happens all the same (Env::last_resorts). Throws what that may throw.
+bool go_on_anyway(Env& env);
+
 }  // namespace vinci::sim

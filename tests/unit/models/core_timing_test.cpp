@@ -220,6 +220,18 @@ TEST(Flags, SetTwiceIsAFaultOfTheSecond) {
   EXPECT_THAT(fault, HasSubstr("task 't', block 0, core0.AI_CORE, PIPE_M"));
 }
 
+// V takes the first flag when it is free; M, which holds at the second set, goes on then.
+TEST(Flags, TheSecondSetHoldsUntilTheFirstIsTaken) {
+  const std::string set = "set_flag PIPE_M, PIPE_V, 0\n", wait = "wait_flag PIPE_M, PIPE_V, 0\n";
+  const std::string busy = "vector_dup.f16 0, 0, 100, 1, 1, 8, 8\n";
+  const Ran held = joint(busy + set + set + kMad + wait + wait + kVadd + "end");
+  const Ran once = joint(busy + set + kMad + wait + kVadd + "end");
+  EXPECT_EQ(once.begin_of("mad"), 2u);
+  EXPECT_EQ(held.begin_of("mad"), once.begin_of("vadd"));
+  EXPECT_EQ(held.begin_of("vadd"), once.begin_of("vadd"));
+  EXPECT_EQ(held.stat("core0.AI_CORE/M/stall_wait_flag"), held.begin_of("mad") - 2);
+}
+
 TEST(Flags, SetTwiceBehindOneInstructionReachAPipeThatWaitsAlready) {
   const std::string pair = "set_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_M, PIPE_V, 0\n";
   EXPECT_EQ(joint(kMad + pair + pair + kDup + "end").begin_of("vector_dup"), 26u);  // one cycle after the first pair
