@@ -31,7 +31,7 @@ if(VINCI_SANITIZE)
   add_compile_definitions(VINCI_SANITIZED)  # leaves out tests that need the addresses or the speed of other builds
 endif()
 if(VINCI_COVERAGE)
-  add_compile_options(--coverage)
+  add_compile_options(--coverage -fprofile-update=atomic)
   add_link_options(--coverage)
 endif()
 
