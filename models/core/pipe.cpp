@@ -102,6 +102,7 @@ bool Pipe::raise_held() {
   queue_.retire_oldest();
   other_wake_ = 0;
   wake();
+  if (drained()) ports_.issuer.pipe_drained();
   return true;
 }
 
@@ -429,6 +430,7 @@ void Pipe::show(const Entry& e) const {
 }
 
 void Pipe::report_waiting(Waits& waits) const {
+  if (!held_ && queue_.empty()) return;
   const isa::Code& code = *ports_.journal.block().code;
   if (held_) {
     const isa::Issued& set = queue_.oldest().inst;
@@ -449,7 +451,7 @@ void Pipe::report_waiting(Waits& waits) const {
 }
 
 bool Pipe::awaits(u64 t, const Flag& flag) const {
-  if (queue_.empty() || free_at_ >= t || queue_.head().kind != &kWaitFlag) return false;
+  if (held_ || queue_.empty() || free_at_ >= t || queue_.head().kind != &kWaitFlag) return false;
   return same_flag(isa::args_of<WaitFlag>(queue_.head().inst.args), flag);
 }
 

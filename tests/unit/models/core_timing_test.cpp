@@ -232,6 +232,16 @@ TEST(Flags, TheSecondSetHoldsUntilTheFirstIsTaken) {
   EXPECT_EQ(held.stat("core0.AI_CORE/M/stall_wait_flag"), held.begin_of("mad") - 2);
 }
 
+// Both pipes hold, so neither comes to its waits: what looks like the end of a wait is behind the sets.
+TEST(Flags, TwoPipesThatHoldAreAFault) {
+  const std::string v = "set_flag PIPE_V, PIPE_M, 0\n", m = "set_flag PIPE_M, PIPE_V, 0\n";
+  const std::string waits = "wait_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_V, PIPE_M, 0\n";
+  for (const int late : {0, 100}) {
+    const std::string text = v + v + m + times(late, "mov X1, 1\n") + m + waits + waits + "end";
+    EXPECT_THAT(fault_of([&] { joint(text); }), HasSubstr("duplicate set_flag")) << late;
+  }
+}
+
 TEST(Flags, SetTwiceBehindOneInstructionReachAPipeThatWaitsAlready) {
   const std::string pair = "set_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_M, PIPE_V, 0\n";
   EXPECT_EQ(joint(kMad + pair + pair + kDup + "end").begin_of("vector_dup"), 26u);  // one cycle after the first pair
