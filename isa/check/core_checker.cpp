@@ -420,6 +420,8 @@ void CoreChecker::touch(const Issued& inst, Record record) {
     computed_.front().each_run([&](u64 begin, u64 end) { f(a, *shadows_[index(a.buffer)], begin, end); });
     computed_.pop_front();
   };
+  // What it writes is not known, so nothing is known to be undefined behind it.
+  if (inst.row->computes == Computes::writes && computed_.empty()) shadows_[index(BufId::UB)]->define_all();
   each_local(false, [&](const Access& a, LocalShadow& shadow, u64 begin, u64 end) {
     shadow.undefined(begin, end, a.unit, [&](u64 b, u64 e) { checker_.undefined(now, a, b, e); });
     shadow.read(record.pipe, now.number, begin, end, [&](u32 other, u64 b, u64 e) { met(now, a, other, true, b, e); });

@@ -19,6 +19,7 @@ class LocalShadow {
 
   // A new block starts: it finds nothing that it could rely on.
   void begin_block() { defined_.assign(granules_, 0); }
+  void define_all() { defined_.assign(granules_, ~u32{0}); }
   // Record numbers start anew.
   void clear() {
     written_.assign(written_.size(), 0);

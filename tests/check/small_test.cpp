@@ -188,6 +188,34 @@ TEST(Small, ABiasOfFewerColumns) {
   EXPECT_EQ(found(run(2)), std::vector<std::string>{"uninitialised-read 0 8"});
 }
 
+// At the end of a run a set that holds is a finding, and the block goes on.
+TEST(Small, ASetThatHoldsDoesNotEndTheCheck) {
+  const std::string text =
+      "set_flag PIPE_V, PIPE_MTE3, EVENT_ID0\nset_flag PIPE_V, PIPE_MTE3, EVENT_ID0\npipe_barrier PIPE_ALL\nend\n";
+  for (const Mode mode : {Mode::functional, Mode::full, Mode::timing}) {
+    const Checked c = run(text, mode, 3);
+    EXPECT_TRUE(c.has(isa::check::FaultId::duplicate_set_flag)) << c.text();
+    EXPECT_TRUE(c.has(isa::check::FaultId::unpaired_set_flag)) << c.text();
+    EXPECT_EQ(c.fault, "");
+  }
+}
+
+// Where there are no data, what a scatter writes is not known.
+TEST(Small, BehindAScatterWithoutDataNothingIsUninitialised) {
+  const std::string text =
+      "ld_arg X0, 0\n"
+      "vector_dup.s32 0, 0x1000, 1, 1, 1, 8, 8\n"
+      "pipe_barrier PIPE_ALL\n"
+      "vscatter.s32 0, 0, 0, 8, 1\n"
+      "pipe_barrier PIPE_ALL\n"
+      "copy_ubuf_to_gm X0, 0x1000, 0, 1, 1, 0, 0\n"
+      "end\n";
+  const auto chip = round_chip(isa::Arch::m200);
+  const auto stream = launch_stream(chip, isa::CoreKind::joint, text, {{"x", 4096}}, 1);
+  for (const Mode mode : {Mode::functional, Mode::full, Mode::timing})
+    EXPECT_EQ(check(chip, stream, mode).text(), "");
+}
+
 TEST(Small, MisuseOfAnApi) {
   const Checked c = run("ld_arg X0, 0\nmisuse 1, 256, 128\nmisuse 2, 12, 10\nend\n");
   EXPECT_EQ(found(c), (std::vector<std::string>{"illegal-operand 0 2", "illegal-operand 0 3"})) << c.text();
