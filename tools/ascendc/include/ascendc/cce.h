@@ -28,10 +28,10 @@ inline void dsb(mem_dsb_t mode, VINCI_PLACE) {
 
 // The scalar unit.
 inline int64_t sbitset0(int64_t value, int64_t bit) {
-  return static_cast<int64_t>(static_cast<uint64_t>(value) & ~(uint64_t{1} << bit));
+  return static_cast<int64_t>(static_cast<uint64_t>(value) & ~(uint64_t{1} << (bit & 63)));
 }
 inline int64_t sbitset1(int64_t value, int64_t bit) {
-  return static_cast<int64_t>(static_cast<uint64_t>(value) | uint64_t{1} << bit);
+  return static_cast<int64_t>(static_cast<uint64_t>(value) | uint64_t{1} << (bit & 63));
 }
 inline int64_t bcnt0(uint64_t value) { return 64 - __builtin_popcountll(value); }
 inline int64_t bcnt1(uint64_t value) { return __builtin_popcountll(value); }

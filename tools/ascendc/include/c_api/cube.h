@@ -127,16 +127,28 @@ VINCI_ASC(template <typename T>, asc_set_l13d_padding, (T config), OnCube,
           if constexpr (sizeof(T) == 8) set_padding(config << 8 | (config & 0xff), place);
           else set_padding(AscendC::vinci_detail::BitsOf(config), place))
 
+// The pages count blocks of 32 bytes, the instructions 64 bytes of the bias table and 128 of the FIXPIPE buffer.
+namespace AscendC::vinci_detail {
+inline uint64_t InUnits(uint64_t blocks, uint64_t of_unit, ::vinci::ascendc::Place place) {
+  if (blocks % of_unit != 0)
+    ::vinci::ascendc::wrong("a copy to the bias table is of whole 64 bytes, one to the FIXPIPE buffer of whole 128",
+                            place);
+  return blocks / of_unit;
+}
+}  // namespace AscendC::vinci_detail
 VINCI_ASC(, asc_copy_l12bt,
           (uint64_t dst, __cbuf__ void* src, uint16_t conv_control, uint16_t n_burst, uint16_t len_burst,
            uint16_t source_gap, uint16_t dst_gap),
-          OnCube, copy_cbuf_to_bt(dst, src, conv_control, n_burst, len_burst, source_gap, dst_gap, place))
+          OnCube,
+          copy_cbuf_to_bt(dst, src, conv_control, n_burst, AscendC::vinci_detail::InUnits(len_burst, 2, place),
+                          source_gap, AscendC::vinci_detail::InUnits(dst_gap, 2, place), place))
 VINCI_ASC_BOTH(, asc_copy_l12bt, (uint64_t dst, __cbuf__ void* src, uint32_t size), (dst, src, size), OnCube,
-               asc_copy_l12bt(dst, src, 0, 1, size / 32, 0, 0, place))
+               copy_cbuf_to_bt(dst, src, 0, 1, (size + 63) / 64, 0, 0, place))
 VINCI_ASC(, asc_copy_l12fb, (__fbuf__ void* dst, __cbuf__ void* src, VINCI_ASC_BURSTS), OnCube,
-          copy_cbuf_to_fbuf(dst, src, n_burst, len_burst, src_gap, dst_gap, place))
+          copy_cbuf_to_fbuf(dst, src, n_burst, AscendC::vinci_detail::InUnits(len_burst, 4, place), src_gap,
+                            AscendC::vinci_detail::InUnits(dst_gap, 4, place), place))
 VINCI_ASC_BOTH(, asc_copy_l12fb, (__fbuf__ void* dst, __cbuf__ void* src, uint32_t size), (dst, src, size), OnCube,
-               asc_copy_l12fb(dst, src, 1, size / 32, 0, 0, place))
+               copy_cbuf_to_fbuf(dst, src, 1, (size + 127) / 128, 0, 0, place))
 VINCI_ASC_BOTH(, asc_copy_l12gm, (__gm__ void* dst, __cbuf__ void* src, VINCI_ASC_BURSTS),
                (dst, src, n_burst, len_burst, src_gap, dst_gap), OnCube,
                copy_cbuf_to_gm(dst, src, 0, n_burst, len_burst, src_gap, dst_gap, place))

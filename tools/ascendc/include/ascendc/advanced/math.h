@@ -211,6 +211,7 @@ inline void Reflect(const vinci_detail::Elements& m, const F& t, const F& below,
   m.Adds(below, t, 0.5f);
   m.Step(below, below);
   m.Adds(t, t, 1.0f);
+  m.Mins(t, t, 1e7f);  // beyond, s is an integer
   m.Max(t, t, s);
   m.Clamp(r, s, -8388608.0f, 8388608.0f);  // beyond, all are integers
   m.Round(x, r, RoundMode::CAST_RINT);
@@ -274,9 +275,10 @@ inline void Digamma(const vinci_detail::Elements& m, const F& d, const F& s, F* 
   m.Polynomial(n[4], d,
                {2.08767569878681e-9f, -2.75573192239858907e-7f, 2.48015873015873016e-5f, -1.38888888888888889e-3f,
                 4.16666666666666667e-2f, -0.5f, 1.0f});
+  m.Muls(n[2], n[1], -1.0f);
+  m.Adds(n[2], n[2], 1.0f);
   m.Mul(n[3], n[3], n[1]);
-  m.Sub(n[3], n[3], n[1]);
-  m.Adds(n[3], n[3], 1.0f);  // 1 where it does not count
+  m.Add(n[3], n[3], n[2]);  // 1 where it does not count
   m.Div(n[3], n[4], n[3]);
   m.Muls(n[3], n[3], -kPi);
   m.Mul(n[3], n[3], n[1]);
