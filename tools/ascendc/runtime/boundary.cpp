@@ -19,8 +19,9 @@ namespace {
 
 // A fault ends the kernel of this core.
 [[noreturn]] void stop(Fault fault, const std::string& text, Place place) {
-  if (Core* core = present()) core->stop();
-  throw Error(fault, text, place.file == nullptr ? std::string() : fmt::format("{}:{}", place.file, place.line));
+  const Error e(fault, text, place.file == nullptr ? std::string() : fmt::format("{}:{}", place.file, place.line));
+  if (Core* core = present()) core->stop(std::make_exception_ptr(e));
+  throw e;
 }
 
 Core& need_core() {
@@ -40,11 +41,11 @@ auto located(Place place, F&& body) {
   try {
     return body();
   } catch (const Error& e) {
-    if (core != nullptr) core->stop();
-    if (!e.location().empty() && !e.location().ends_with(']')) throw;
-    stop(e.fault(), e.message(), place);
+    if (e.location().empty() || e.location().ends_with(']')) stop(e.fault(), e.message(), place);
+    if (core != nullptr) core->stop(std::current_exception());
+    throw;
   } catch (...) {
-    if (core != nullptr) core->stop();
+    if (core != nullptr) core->stop(std::current_exception());
     throw;
   }
 }

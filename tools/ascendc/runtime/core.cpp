@@ -61,7 +61,7 @@ void Core::start(const isa::Launch& launch, isa::CrossCoreFlags* flags, isa::Tas
   touched_.clear();
   accesses_ = 0;
   polls_ = 0;
-  stopped_ = false;
+  stopped_ = nullptr;
   polling_ = false;
   known_.clear();
   awaits_ = false;
@@ -353,6 +353,7 @@ void Core::repeat(u32 from, i32 value, Place place) {
 }
 
 void Core::end() {
+  if (stopped_) std::rethrow_exception(stopped_);
   static const isa::Row& last = row("end");
   const Place nowhere{nullptr, 0};
   pay(nowhere);

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -51,9 +52,11 @@ class Core {
   // Goes back to that position while X0, which the scalar unit has loaded last, is below `value`.
   void repeat(u32 from, i32 value, Place place);
   void end();
-  // A fault ends the kernel: the core does nothing more.
-  void stop() { stopped_ = true; }
-  bool stopped() const { return stopped_; }
+  // A fault ends the kernel: the core does nothing more, and its end throws it again if the kernel has caught it.
+  void stop(std::exception_ptr fault) {
+    if (stopped_ == nullptr) stopped_ = std::move(fault);
+  }
+  bool stopped() const { return stopped_ != nullptr; }
 
   // "AIV of block 3", for messages.
   std::string name() const;
@@ -126,8 +129,8 @@ class Core {
   u32 waits_ = 0;                       // loads of UB in a row that the program waits for and that found the same
   std::unordered_map<u64, u64> known_;  // what loads from global memory have found since the core moved on, by address
   std::optional<Place> loop_;           // the latest access since the last charge that is not in the recording
-  bool stopped_ = false, polling_ = false, left_out_ = false, stirred_ = false, looks_ = false,
-       rereads_several_ = false;
+  std::exception_ptr stopped_;
+  bool polling_ = false, left_out_ = false, stirred_ = false, looks_ = false, rereads_several_ = false;
   Place poll_{nullptr, 0};
 };
 

@@ -36,9 +36,12 @@ Strand::~Strand() {
   if (!ended_) {
     abandoned_ = true;
     hand_to(Turn::body);
+    await(Turn::owner);
   }
-  thread_.join();
+  leave();
 }
+
+void Strand::leave() { parked_ ? thread_.detach() : thread_.join(); }
 
 void Strand::hand_to(Turn turn) {
   const std::lock_guard lock(mutex_);
@@ -61,6 +64,8 @@ void Strand::on_terminate() {
       std::rethrow_exception(std::current_exception());
     } catch (const Error&) {
       t_strand->park();
+    } catch (const Abandoned&) {
+      t_strand->park();
     } catch (...) {  // a fault of the user's own code
     }
   }
@@ -81,7 +86,7 @@ bool Strand::resume() {
   hand_to(Turn::body);
   await(Turn::owner);
   if (!ended_) return false;
-  parked_ ? thread_.detach() : thread_.join();
+  leave();
   if (failure_) std::rethrow_exception(failure_);
   return true;
 }

@@ -38,6 +38,7 @@ class Strand {
   void await(Turn turn);
   static void on_terminate();
   [[noreturn]] void park();
+  void leave();  // the thread, which has ended or is parked
 
   std::string name_;
   std::function<void()> body_;
