@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -237,7 +238,8 @@ TEST(Flags, TwoPipesThatHoldAreAFault) {
   const std::string v = "set_flag PIPE_V, PIPE_M, 0\n", m = "set_flag PIPE_M, PIPE_V, 0\n";
   const std::string waits = "wait_flag PIPE_M, PIPE_V, 0\nwait_flag PIPE_V, PIPE_M, 0\n";
   for (const int late : {0, 100}) {
-    const std::string text = v + v + m + times(late, "mov X1, 1\n") + m + waits + waits + "end";
+    const std::string later = times(late, "mov X1, 1\n");
+    const std::string text = fmt::format("{0}{0}{1}{2}{1}{3}{3}end", v, m, later, waits);
     EXPECT_THAT(fault_of([&] { joint(text); }), HasSubstr("duplicate set_flag")) << late;
   }
 }

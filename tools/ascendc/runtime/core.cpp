@@ -131,7 +131,7 @@ void Core::touch(u64 address, unsigned bytes, bool write, Place place) {
 void Core::pay(Place place) {
   static const isa::Row& touched = row("touch_ubuf");
   // Loads come first: of what they have found, the run had stored nothing.
-  std::ranges::stable_partition(touched_, [](const Touched& t) { return !t.write; });
+  std::stable_partition(touched_.begin(), touched_.end(), [](const Touched& t) { return !t.write; });
   for (const Touched& t : touched_) {
     note(immediate(touched, {t.begin, t.end - t.begin, t.write}), t.place);
     if (owed_ > 0) --owed_;  // its own cycle
