@@ -40,7 +40,7 @@ class Checker {
   Checker& operator=(const Checker&) = delete;
 
   // A core of the run; lives as long as the checker. `with_data`: its instructions have data to take addresses from, so
-  // it says Observer::computed().
+  // it says Observer::executed().
   CoreChecker& add_core(const CoreSpec& spec, std::string name, bool with_data);
 
   // Where tasks are in their file, by number, for reports; "" where nowhere.

@@ -131,9 +131,9 @@ struct Preload : ScalarBase {
   static void execute(const Args&, ScalarContext&) {}
 };
 
-// Ours: what the scalar unit is busy with besides the instructions that a program states. A kernel that is traced
-// (isa/machine/native_core.h) runs its scalar code natively, where nobody sees it; what it is taken to cost stands
-// here.
+// Ours: cycles of the scalar unit for work that no instruction of the program describes. A traced kernel
+// (isa/machine/native_core.h) runs its scalar code as native code of the host, which the trace does not record. A nop
+// carries the estimated cost of that code.
 struct Nop : ScalarBase {
   struct Args {
     u64 cycles;
