@@ -278,13 +278,13 @@ void report(CensusPoint& point, const LaneEvents& events, u32 lanes, const LaneB
     const u64 low = events[0].at(e) & existing(lanes, 0), high = events[1].at(e) & existing(lanes, 1);
     if ((low | high) == 0) continue;
     const auto lane = static_cast<u32>(low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(high));
-    point.add(static_cast<NumericEvent>(e), static_cast<u64>(std::popcount(low) + std::popcount(high)),
-              first_element + lane, [&] {
-                Result out{.result = lane_value(result.type, *result.lanes, lane)};
-                for (const NamedLanes& o : operands)
-                  out.operands[out.operand_count++] = {o.name, lane_value(o.type, *o.lanes, lane)};
-                return out;
-              });
+    const int count = std::popcount(low) + std::popcount(high);
+    point.add(static_cast<NumericEvent>(e), static_cast<u64>(count), first_element + lane, [&] {
+      Result out{.result = lane_value(result.type, *result.lanes, lane)};
+      for (const NamedLanes& o : operands)
+        out.operands[out.operand_count++] = {o.name, lane_value(o.type, *o.lanes, lane)};
+      return out;
+    });
   }
 }
 

@@ -84,7 +84,7 @@ void MemoryWaits::settle_copies(u32 actor) {
   }
 }
 
-void MemoryWaits::close_wait(OpenWait wait, const VectorClock& clock) {
+void MemoryWaits::close_wait(const OpenWait& wait, const VectorClock& clock) {
   closed_waits_.push_back({wait.actor, wait.issued, clock});
   for (const Pending& p : wait.conflicts)
     take_up(p);
@@ -106,7 +106,7 @@ void MemoryWaits::close_waits(const Release& release, const Pieces& written) {
     for (const auto& piece : closed.read)
       passed_[{closed.actor, piece.first}] = {records_.latest(), clock};
     if (closed.core->actor() == closed.actor) closed.core->acquire(clock);
-    close_wait(std::move(closed), clock);
+    close_wait(closed, clock);
   }
 }
 
@@ -203,7 +203,7 @@ void MemoryWaits::finish() {
     OpenWait wait = std::move(open_waits_.back());
     open_waits_.pop_back();
     const VectorClock before = wait.before;
-    close_wait(std::move(wait), before);
+    close_wait(wait, before);
   }
 }
 

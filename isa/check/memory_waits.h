@@ -100,7 +100,7 @@ class MemoryWaits {
                          u64 end);
   void take_up(const Pending& p);
   // Conflicts of a wait that comes after `clock`: those that it orders are none.
-  void close_wait(OpenWait wait, const VectorClock& clock);
+  void close_wait(const OpenWait& wait, const VectorClock& clock);
   void close_waits(const Release& release, const Pieces& written);
 
   const Records& records_;

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <span>
 #include <type_traits>
 
@@ -14,6 +12,7 @@
 #include "isa/base/error.h"
 #include "isa/mem/fractal_order.h"
 #include "isa/mem/global_memory.h"
+#include "isa/mem/zero_pages.h"
 
 namespace vinci::isa {
 
@@ -83,12 +82,9 @@ class CoreMem {
   CoreMem(const BufSizes& sizes, GlobalMemory& gm) : gm_(gm) {
     for (usize i = 0; i < kBufCount; ++i) {
       if (static_cast<BufId>(i) == BufId::GM || sizes[i] == 0) continue;
-      // Zero; from the host as pages that cost nothing until they are touched.
-      storage_[i].reset(static_cast<std::byte*>(std::calloc(sizes[i] + kLine, 1)));
-      if (storage_[i] == nullptr) throw std::bad_alloc();
-      void* at = storage_[i].get();
-      usize room = sizes[i] + kLine;
-      const std::span<std::byte> bytes{static_cast<std::byte*>(std::align(kLine, sizes[i], at, room)), sizes[i]};
+      // They start on a cache line of the host, so that rows of fractals do not straddle two.
+      storage_[i] = ZeroPages(sizes[i]);
+      const std::span<std::byte> bytes{storage_[i].data(), sizes[i]};
       if (static_cast<BufId>(i) == BufId::L0B) l0b_order_ = std::make_unique<FractalOrder>(bytes);
       views_[i] = View(static_cast<BufId>(i), bytes, static_cast<BufId>(i) == BufId::L0B ? l0b_order_.get() : nullptr);
     }
@@ -98,14 +94,8 @@ class CoreMem {
   GlobalMemory& gm() const { return gm_; }
 
  private:
-  // Buffers start on a cache line of the host, so that rows of fractals do not straddle two.
-  static constexpr usize kLine = 64;
-  struct Free {
-    void operator()(std::byte* p) const { std::free(p); }
-  };
-
   GlobalMemory& gm_;
-  std::array<std::unique_ptr<std::byte, Free>, kBufCount> storage_;
+  std::array<ZeroPages, kBufCount> storage_;
   std::unique_ptr<FractalOrder> l0b_order_;
   std::array<View, kBufCount> views_;
 };

@@ -54,9 +54,11 @@ void shadow_compare(const ExecContext& c, CompareOp op, const std::array<Operand
     for (usize i = 0; i < 2; ++i) {
       kernels::lane_doubles(type, i < N ? in[i] : *scalar, lanes, own[i]);
       references[i] = own[i];
-      PlaneLanes planes;
-      if (i >= N || !load_planes(*point, src[i], r, BlockSpan(run.mask, type), planes)) continue;
-      kernels::decode(lane_bytes(type), planes, own[i].v.data(), references[i].v.data(), lanes);
+      if (i >= N) continue;
+      PlaneLanes room;
+      const auto planes = find_planes(*point, src[i], r, BlockSpan(run.mask, type), room);
+      if (!planes) continue;
+      kernels::decode(lane_bytes(type), *planes, own[i].v.data(), references[i].v.data(), lanes);
       any = true;
     }
     if (!any) continue;

@@ -346,12 +346,27 @@ void count_repeats(const ExecContext& c, const LaneCensus& census, RepeatsKernel
   c.census->add_results(quiet * lanes);
 }
 
+// A job that was computed as a shadow sees it.
+ShadowRepeats shadow_repeats(const Repeats& job, const LaneOp& op, const Operand& dst, std::span<const Operand> src,
+                             u32 first) {
+  const auto place = [first](const Operand& o) {
+    return ShadowRepeats::Place{o.blocks[0] + u64{first} * o.repeat_stride, o.repeat_stride};
+  };
+  ShadowRepeats out{
+      .op = op, .type = dst.type, .values = job, .a = place(src.front()), .out = place(dst), .b = {}, .first = first};
+  if (src.size() == 2) out.b = place(src.back());
+  return out;
+}
+
 }  // namespace
 
 Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKernel kernel, const Operand& dst,
                            std::span<const Operand> src, const LaneCensus& census, const LaneBuffer* scalar) {
   const u32 lanes = selection.lanes();
-  if (c.shadow != nullptr) return selection;  // it looks at each repeat before the next
+  for (const ShadowPoint* point = c.shadow; point != nullptr; point = point->next) {
+    // It looks at each repeat before the next.
+    if (src.front().type != dst.type || !point->computes_repeats(census.op, dst.type)) return selection;
+  }
   if (kernel == nullptr || selection.empty() || !selection.begin()->full(lanes)) return selection;
   const View& ub = c.mem[BufId::UB];
   const Run& run = *selection.begin();
@@ -363,7 +378,7 @@ Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKe
                     run.count,
                     lane_mode(c)};
   if (job.a.first == nullptr || job.b.first == nullptr || job.out == nullptr) return selection;
-  if (c.census == nullptr) {
+  if (c.census == nullptr && c.shadow == nullptr) {
     c.status |= kernel(job);
     return selection.without_first();
   }
@@ -374,7 +389,10 @@ Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKe
     c.status |= raised;
     Run part = run;
     part.first += first;
-    count_repeats(c, census, kernel, some, src.front().type, dst.type, src.size(), part, lanes, raised);
+    if (c.census != nullptr)
+      count_repeats(c, census, kernel, some, src.front().type, dst.type, src.size(), part, lanes, raised);
+    for (ShadowPoint* point = c.shadow; point != nullptr; point = point->next)
+      point->compute(shadow_repeats(some, census.op, dst, src, part.first));
   };
   if (keeps_operands(job, src.size(), result_bytes)) {
     count(job, 0);
@@ -422,29 +440,38 @@ void each_extent(const Operand& o, u32 repeat, BlockSpan span, F f) {
 
 }  // namespace
 
-bool load_planes(const ShadowPoint& shadow, const Operand& o, u32 repeat, BlockSpan span, PlaneLanes& to) {
+std::optional<PlanesFrom> find_planes(const ShadowPoint& shadow, const Operand& o, u32 repeat, BlockSpan span,
+                                      PlaneLanes& room) {
   const LocalRefs& ub = shadow.core().buffers[index(BufId::UB)];
-  if (ub.clean()) return false;
+  if (ub.clean()) return std::nullopt;
   bool any = false;
   each_extent(o, repeat, span, [&](u64 at, u64 bytes) { any |= ub.type(at, bytes) != RefType::none; });
-  if (!any) return false;
+  if (!any) return std::nullopt;
+  if (o.contiguous() && span.count == kRepeatBlocks) {
+    PlanesFrom out;
+    for (u32 p = 0; p < kPlanes; ++p)
+      out[p] = ub.views[p].bytes(o.blocks[0] + u64{repeat} * o.repeat_stride, u64{span.count} * kBlockBytes).data();
+    return out;
+  }
   for (u32 p = 0; p < kPlanes; ++p)
-    load_lanes(ub.views[p], o, repeat, span, to[p]);
-  return true;
+    load_lanes(ub.views[p], o, repeat, span, room[p]);
+  return places_of(std::as_const(room));
 }
 
 void shadow_lanes(const ExecContext& c, const LaneCensus& census, const Operand& dst, std::span<const Operand> src,
                   std::span<const LaneBuffer> in, const LaneBuffer& out, u32 lanes, const Run& run, u32 repeat,
                   const OperandMask* mask) {
-  std::array<PlaneLanes, 3> planes;
+  std::array<PlaneLanes, 3> rooms;
   PlaneLanes results;
   const usize sources = in.size() - (census.reads_dst ? 1 : 0);
   const BlockSpan written = mask != nullptr ? mask->span : BlockSpan(run.mask, dst.type, dst.piece);
+  const u32 blocks = dst.pieces_of(lanes);
+  const bool in_place = mask == nullptr && dst.contiguous();
   for (ShadowPoint* point = c.shadow; point != nullptr; point = point->next) {
+    std::array<std::optional<PlanesFrom>, 3> planes;
     const auto operand = [&](usize i) {
-      const BlockSpan span(run.mask, src[i].type, src[i].piece);
-      const bool has = load_planes(*point, src[i], repeat, span, planes[i]);
-      return ShadowOperand{src[i].type, &in[i], has ? &planes[i] : nullptr};
+      planes[i] = find_planes(*point, src[i], repeat, BlockSpan(run.mask, src[i].type, src[i].piece), rooms[i]);
+      return ShadowOperand{src[i].type, &in[i], planes[i] ? &*planes[i] : nullptr};
     };
     ShadowLanes job{.op = census.op,
                     .round = census.round,
@@ -461,21 +488,31 @@ void shadow_lanes(const ExecContext& c, const LaneCensus& census, const Operand&
     }
     if (census.reads_dst) job.old = operand(in.size() - 1);
     LocalRefs& ub = point->core().buffers[index(BufId::UB)];
-    const bool has = point->compute(job, results);
-    if (!has) {
+    PlanesTo to = places_of(results);
+    if (in_place) {
+      for (u32 p = 0; p < kPlanes; ++p)
+        to[p] = ub.views[p].bytes(dst.blocks[0] + u64{repeat} * dst.repeat_stride, u64{blocks} * kBlockBytes).data();
+    }
+    if (!point->compute(job, to)) {
+      if (mask == nullptr) {
+        each_extent(dst, repeat, written, [&](u64 at, u64 bytes) { ub.clear(at, bytes); });
+        continue;
+      }
       bool stale = false;
       each_extent(dst, repeat, written, [&](u64 at, u64 bytes) { stale |= ub.type(at, bytes) != RefType::none; });
       if (!stale) continue;
       results = {};
+    } else {
+      each_extent(dst, repeat, written, [&](u64 at, u64 bytes) { ub.set_type(at, bytes, ref_type(dst.type)); });
+      if (in_place) continue;
     }
     for (u32 p = 0; p < kPlanes; ++p) {
       if (mask != nullptr) {
         store_lanes(ub.views[p], dst, repeat, *mask, results[p]);
       } else {
-        store_lanes(ub.views[p], dst, repeat, dst.pieces_of(lanes), results[p]);
+        store_lanes(ub.views[p], dst, repeat, blocks, results[p]);
       }
     }
-    if (has) each_extent(dst, repeat, written, [&](u64 at, u64 bytes) { ub.set_type(at, bytes, ref_type(dst.type)); });
   }
 }
 

@@ -205,8 +205,10 @@ void count_lanes(const ExecContext& c, const LaneCensus& census, LaneType src, L
 void shadow_lanes(const ExecContext& c, const LaneCensus& census, const Operand& dst, std::span<const Operand> src,
                   std::span<const LaneBuffer> in, const LaneBuffer& out, u32 lanes, const Run& run, u32 repeat,
                   const OperandMask* mask);
-// What one operand of a repeat has in the planes of a shadow; false: no references.
-bool load_planes(const ShadowPoint& shadow, const Operand& o, u32 repeat, BlockSpan span, PlaneLanes& to);
+// What one operand of a repeat has in the planes of a shadow: its place there or, if that is not a whole
+// repeat in one piece, `room`; nothing: no references.
+std::optional<PlanesFrom> find_planes(const ShadowPoint& shadow, const Operand& o, u32 repeat, BlockSpan span,
+                                      PlaneLanes& room);
 
 // Computes the first repeats where they lie, if their lanes are all selected and contiguous; returns what is left to
 // do. Without `kernel` that is everything, and with a census also where operands would be gone before it has looked at

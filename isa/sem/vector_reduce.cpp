@@ -149,10 +149,11 @@ void shadow_groups(const ExecContext& c, const ShadowedGroups& s, const Run& run
   kernels::lane_doubles(s.type, in, s.lanes, own);
   const auto active = [&](u32 i) { return (run.mask[i / 64] >> (i % 64) & 1) != 0; };
   for (ShadowPoint* point = c.shadow; point != nullptr; point = point->next) {
-    PlaneLanes planes;
-    const bool has = load_planes(*point, s.src, repeat, BlockSpan(run.mask, s.type), planes);
+    PlaneLanes room;
+    const auto planes = find_planes(*point, s.src, repeat, BlockSpan(run.mask, s.type), room);
+    const bool has = planes.has_value();
     u64 ended = 0;
-    if (has) ended = kernels::decode(lane_bytes(s.type), planes, own.v.data(), references.v.data(), s.lanes);
+    if (has) ended = kernels::decode(lane_bytes(s.type), *planes, own.v.data(), references.v.data(), s.lanes);
     const DoubleLanes& r = has ? references : own;
     DoubleLanes values, exact, results;
     std::array<u64, kShadowLanes> places{};

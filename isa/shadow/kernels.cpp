@@ -7,13 +7,16 @@
 #include <limits>
 #include <type_traits>
 
+#include "isa/census/lanes.h"
 #include "isa/sem/hwy_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "isa/shadow/kernels.cpp"
 #include <hwy/foreach_target.h>
-// It must come after foreach_target.h.
+// They must come after foreach_target.h.
 #include <hwy/highway.h>
+
+#include "isa/shadow/kernels-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vinci::isa::shadow_kernels {
@@ -27,19 +30,19 @@ using I = hn::RebindToSigned<D>;
 using U32 = hn::Rebind<u32, D>;
 using U16 = hn::Rebind<u16, D>;
 
-HWY_INLINE auto load16(const LaneBuffer& plane, usize i) {
-  return hn::PromoteTo(U(),
-                       hn::PromoteTo(U32(), hn::LoadU(U16(), reinterpret_cast<const u16*>(plane.bytes.data()) + i)));
+HWY_INLINE auto load16(const std::byte* plane, usize i) {
+  return hn::PromoteTo(U(), hn::PromoteTo(U32(), hn::LoadU(U16(), reinterpret_cast<const u16*>(plane) + i)));
 }
-HWY_INLINE auto load32(const LaneBuffer& plane, usize i) {
-  return hn::PromoteTo(U(), hn::LoadU(U32(), reinterpret_cast<const u32*>(plane.bytes.data()) + i));
+HWY_INLINE auto load32(const std::byte* plane, usize i) {
+  return hn::PromoteTo(U(), hn::LoadU(U32(), reinterpret_cast<const u32*>(plane) + i));
 }
 
-u64 decode(u32 element_bytes, const PlaneLanes& planes, const double* values, double* to, usize count) {
+// Lanes from `first` to before `end`, whatever their planes hold.
+u64 decode_any(u32 element_bytes, const PlanesFrom& planes, const double* values, double* to, usize first, usize end) {
   const D d;
   const U u;
   u64 ended = 0;
-  for (usize i = 0; i < count; i += hn::Lanes(d)) {
+  for (usize i = first; i < end; i += hn::Lanes(d)) {
     const auto top = element_bytes == 2 ? load16(planes[3], i) : load32(planes[3], i);
     const auto is_none = hn::Eq(top, hn::Zero(u));
     const auto value = hn::LoadU(d, values + i);
@@ -65,15 +68,14 @@ u64 decode(u32 element_bytes, const PlaneLanes& planes, const double* values, do
   return ended;
 }
 
-void encode(u32 element_bytes, const double* from, PlaneLanes& planes, usize count) {
+void encode_any(u32 element_bytes, const double* from, const PlanesTo& planes, usize first, usize end) {
   const D d;
   const U u;
-  for (usize i = 0; i < count; i += hn::Lanes(d)) {
-    const auto v = hn::LoadU(d, from + i);
-    const auto bits = hn::IfThenElse(hn::RebindMask(u, hn::Eq(v, v)), hn::BitCast(u, v), hn::Set(u, u64{0x7ff8} << 48));
+  for (usize i = first; i < end; i += hn::Lanes(d)) {
+    const auto bits = hn::BitCast(u, hn::LoadU(d, from + i));
     if (element_bytes == 2) {
       const auto put = [&](usize p, auto word) {
-        hn::StoreU(hn::TruncateTo(U16(), word), U16(), reinterpret_cast<u16*>(planes[p].bytes.data()) + i);
+        hn::StoreU(hn::TruncateTo(U16(), word), U16(), reinterpret_cast<u16*>(planes[p]) + i);
       };
       const auto low = hn::Set(u, 0xffff);
       put(0, hn::And(bits, low));
@@ -82,7 +84,7 @@ void encode(u32 element_bytes, const double* from, PlaneLanes& planes, usize cou
       put(3, hn::Xor(hn::ShiftRight<48>(bits), hn::Set(u, reference::kFlip)));
     } else {
       const auto put = [&](usize p, auto word) {
-        hn::StoreU(hn::TruncateTo(U32(), word), U32(), reinterpret_cast<u32*>(planes[p].bytes.data()) + i);
+        hn::StoreU(hn::TruncateTo(U32(), word), U32(), reinterpret_cast<u32*>(planes[p]) + i);
       };
       put(0, hn::And(bits, hn::Set(u, 0xffffffff)));
       put(1, hn::ShiftRight<32>(bits));
@@ -92,14 +94,85 @@ void encode(u32 element_bytes, const double* from, PlaneLanes& planes, usize cou
   }
 }
 
-// 2^(fraction - exponent) for the exponent of a value, limited to those of the range: 1 / ulp.
+#if HWY_TARGET == HWY_SCALAR
+u64 decode(u32 element_bytes, const PlanesFrom& planes, const double* values, double* to, usize count) {
+  return decode_any(element_bytes, planes, values, to, 0, count);
+}
+void encode(u32 element_bytes, const double* from, const PlanesTo& planes, usize count) {
+  encode_any(element_bytes, from, planes, 0, count);
+}
+#else
+template <u32 kBytes>
+u64 decode_blocks(const PlanesFrom& planes, const double* values, double* to, usize count) {
+  u64 ended = 0;
+  usize i = 0;
+  for (Block<kBytes> block; i + block.kLanes <= count; i += block.kLanes) {
+    if (block.load(planes, i)) {
+      block.store(to + i);
+    } else {
+      ended += decode_any(kBytes, planes, values, to, i, i + block.kLanes);
+    }
+  }
+  return ended + decode_any(kBytes, planes, values, to, i, count);
+}
+u64 decode(u32 element_bytes, const PlanesFrom& planes, const double* values, double* to, usize count) {
+  return element_bytes == 2 ? decode_blocks<2>(planes, values, to, count) : decode_blocks<4>(planes, values, to, count);
+}
+
+template <u32 kBytes>
+void encode_blocks(const double* from, const PlanesTo& planes, usize count) {
+  usize i = 0;
+  for (Block<kBytes> block; i + block.kLanes <= count; i += block.kLanes) {
+    block.load(from + i);
+    block.store(planes, i);
+  }
+  encode_any(kBytes, from, planes, i, count);
+}
+void encode(u32 element_bytes, const double* from, const PlanesTo& planes, usize count) {
+  element_bytes == 2 ? encode_blocks<2>(from, planes, count) : encode_blocks<4>(from, planes, count);
+}
+#endif
+
+// Floats, and the doubles of their halves.
+#if HWY_TARGET == HWY_SCALAR
+using F = hn::CappedTag<float, 1>;
 template <class V>
-HWY_INLINE V inverse_ulp(FloatRange range, V value) {
+HWY_INLINE auto lower(V v) {
+  return hn::PromoteTo(D(), v);
+}
+template <class V>
+HWY_INLINE auto upper(V v) {
+  return lower(v);  // never used
+}
+constexpr bool kHasUpper = false;
+#else
+using F = hn::Repartition<float, D>;
+template <class V>
+HWY_INLINE auto lower(V v) {
+  return hn::PromoteTo(D(), hn::LowerHalf(v));
+}
+template <class V>
+HWY_INLINE auto upper(V v) {
+  return hn::PromoteTo(D(), hn::UpperHalf(hn::Half<F>(), v));
+}
+constexpr bool kHasUpper = true;
+#endif
+
+void widen(LaneType type, const std::byte* from, double* to, usize count) {
+  const F f;
   const D d;
-  const I i;
-  auto exponent = hn::And(hn::ShiftRight<52>(hn::BitCast(i, value)), hn::Set(i, 0x7ff));
-  exponent = hn::Min(hn::Max(exponent, hn::Set(i, range.least + 1023)), hn::Set(i, range.most + 1023));
-  return hn::BitCast(d, hn::ShiftLeft<52>(hn::Sub(hn::Set(i, 2046 + range.fraction), exponent)));
+  for (usize i = 0; i < count; i += hn::Lanes(f)) {
+    const auto floats = [&] {
+      if (type == LaneType::f16) return isa::HWY_NAMESPACE::widen_lanes(f, from + 2 * i);
+      if (type == LaneType::f32) return hn::LoadU(f, reinterpret_cast<const float*>(from) + i);
+      const hn::Rebind<u16, F> words;
+      const hn::RebindToUnsigned<F> bits;
+      return hn::BitCast(
+          f, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(words, reinterpret_cast<const u16*>(from) + i))));
+    }();
+    hn::StoreU(lower(floats), d, to + i);
+    if (kHasUpper) hn::StoreU(upper(floats), d, to + i + hn::Lanes(d));
+  }
 }
 
 void round_to(FloatRange range, int scale, double* values, usize count) {
@@ -129,13 +202,27 @@ void round_to(FloatRange range, int scale, double* values, usize count) {
   std::copy_n(last.begin(), count - i, values + i);
 }
 
-void tally(FloatRange range, const double* value, const double* exact, const double* reference, usize count,
-           Tally& to) {
+// Whole vectors of finite numbers. False, and nothing is added, if an error is not finite.
+bool tally_finite(FloatRange range, const double* value, const double* exact, const double* reference, usize count,
+                  Tally& to) {
   const D d;
-  const auto zero = hn::Zero(d), one = hn::Set(d, 1);
-  const auto infinity = hn::Set(d, std::numeric_limits<double>::infinity());
-  std::array<decltype(hn::Zero(d)), 3> max_ulp{zero, zero, zero}, max_relative = max_ulp, ulps = max_ulp,
-                                                                  relatives = max_ulp;
+  Results<D> results;
+  for (usize i = 0; i < count; i += hn::Lanes(d)) {
+    results.put_exact(i, hn::LoadU(d, exact + i));
+    results.put(range, i, hn::LoadU(d, value + i), hn::LoadU(d, reference + i));
+  }
+  ErrorKinds<D> kinds;
+  results.add_to(kinds, count);
+  if (!kinds.finite()) return false;
+  kinds.add_to(to);
+  return true;
+}
+
+void tally_any(FloatRange range, const double* value, const double* exact, const double* reference, usize count,
+               Tally& to) {
+  const D d;
+  const auto one = hn::Set(d, 1), infinity = hn::Set(d, std::numeric_limits<double>::infinity());
+  ErrorKinds<D> kinds;
   u64 wrong = 0;
   for (usize i = 0; i < count; i += hn::Lanes(d)) {
     const auto in = hn::FirstN(d, std::min(hn::Lanes(d), count - i));
@@ -143,33 +230,41 @@ void tally(FloatRange range, const double* value, const double* exact, const dou
     const auto v = load(value), e = load(exact), r = load(reference);
     const auto inverse = inverse_ulp(range, r);
     const auto magnitude = hn::Abs(r);
-    const auto share =
-        hn::IfThenElse(hn::And(hn::Gt(magnitude, zero), hn::Lt(magnitude, infinity)), hn::Div(one, magnitude), zero);
-    const auto add = [&](usize kind, auto difference) {
+    const auto relative = hn::And(hn::Ge(magnitude, hn::Set(d, kLeastRelative)), hn::Lt(magnitude, infinity));
+    const auto share = hn::IfThenElseZero(relative, hn::Div(one, magnitude));
+    const auto add = [&](ErrorVectors<D>& kind, auto difference) {
       const auto error = hn::Abs(difference);
-      const auto finite = hn::IfThenElse(hn::Lt(error, infinity), error, zero);
-      const auto ulp = hn::Mul(finite, inverse), relative = hn::Mul(finite, share);
-      max_ulp[kind] = hn::Max(max_ulp[kind], ulp);
-      max_relative[kind] = hn::Max(max_relative[kind], relative);
-      ulps[kind] = hn::MulAdd(ulp, ulp, ulps[kind]);
-      relatives[kind] = hn::MulAdd(relative, relative, relatives[kind]);
+      kind.add(hn::IfThenElseZero(hn::Lt(error, infinity), error), inverse, share);
     };
     const auto total = hn::Sub(v, r);
-    const auto same = hn::Or(hn::Eq(v, r), hn::And(hn::Ne(v, v), hn::Ne(r, r)));
+    const auto same = hn::Or(hn::Eq(v, r), hn::And(hn::IsNaN(v), hn::IsNaN(r)));
     wrong += hn::Lanes(d) - hn::CountTrue(d, hn::Or(same, hn::Lt(hn::Abs(total), infinity)));
-    add(0, total);
-    add(1, hn::Sub(v, e));
-    add(2, hn::Sub(e, r));
+    add(kinds.total, total);
+    add(kinds.made, hn::Sub(v, e));
+    add(kinds.come_in, hn::Sub(e, r));
   }
   to.wrong += wrong;
-  for (usize kind = 0; kind < 3; ++kind) {
-    const double most = hn::GetLane(hn::MaxOfLanes(d, max_ulp[kind]));
-    if (kind == 0) to.worst_ulp = most;
-    to.errors[kind].add({.max_ulp = most,
-                         .squares_ulp = hn::GetLane(hn::SumOfLanes(d, ulps[kind])),
-                         .max_relative = hn::GetLane(hn::MaxOfLanes(d, max_relative[kind])),
-                         .squares_relative = hn::GetLane(hn::SumOfLanes(d, relatives[kind]))});
+  kinds.add_to(to);
+}
+
+void tally(FloatRange range, const double* value, const double* exact, const double* reference, usize count,
+           Tally& to) {
+  if (count % Results<D>::kUnrolled == 0 && tally_finite(range, value, exact, reference, count, to)) return;
+  tally_any(range, value, exact, reference, count, to);
+}
+
+u64 cancellations(FloatRange range, const Sums& sums, usize count) {
+  const D d;
+  u64 out = 0;
+  for (usize i = 0; i < count; i += hn::Lanes(d)) {
+    const auto load = [&](const double* from) { return hn::LoadU(d, from + i); };
+    const auto sum = load(sums.exact);
+    const auto lost = loses_bits(range, load(sums.x), load(sums.y), sum);
+    if (hn::AllFalse(d, lost)) continue;
+    const auto which = hn::And(lost, hn::FirstN(d, std::min(hn::Lanes(d), count - i)));
+    out += hn::CountTrue(d, hn::And(which, has_incoming_error(range, sum, load(sums.reference))));
   }
+  return out;
 }
 
 void add_products(const double* a, const double* b, usize k, usize rows, double* c) {
@@ -188,31 +283,6 @@ void add_products(const double* a, const double* b, usize k, usize rows, double*
     }
   }
 }
-
-// Floats, and the doubles of their halves.
-#if HWY_TARGET == HWY_SCALAR
-using F = hn::CappedTag<float, 1>;
-template <class V>
-HWY_INLINE auto lower(V v) {
-  return hn::PromoteTo(D(), v);
-}
-template <class V>
-HWY_INLINE auto upper(V v) {
-  return lower(v);  // never used
-}
-constexpr bool kHasUpper = false;
-#else
-using F = hn::Repartition<float, D>;
-template <class V>
-HWY_INLINE auto lower(V v) {
-  return hn::PromoteTo(D(), hn::LowerHalf(v));
-}
-template <class V>
-HWY_INLINE auto upper(V v) {
-  return hn::PromoteTo(D(), hn::UpperHalf(hn::Half<F>(), v));
-}
-constexpr bool kHasUpper = true;
-#endif
 
 template <bool kExact, bool kZeros, usize kRows>
 Absorbed accumulate_rows(const RowsTimesPanel& job, double* exact, float* sums) {
@@ -310,6 +380,56 @@ void apply(Math op, const double* a, const double* b, const double* c, double* t
   }
 }
 
+// Calls body(i) for vectors; it returns the lanes in which the references decide otherwise.
+template <class Body>
+HWY_INLINE u64 decide(usize count, Body body) {
+  const D d;
+  u64 otherwise = 0;
+  for (usize i = 0; i < count; i += hn::Lanes(d)) {
+    const auto which = body(i);
+    otherwise += hn::CountTrue(d, hn::And(which, hn::FirstN(d, std::min(hn::Lanes(d), count - i))));
+  }
+  return otherwise;
+}
+
+u64 keep_positive(double* exact, double* reference, usize count) {
+  const D d;
+  const auto zero = hn::Zero(d);
+  return decide(count, [&](usize i) {
+    const auto e = hn::LoadU(d, exact + i), r = hn::LoadU(d, reference + i);
+    const auto above = hn::Gt(e, zero), below = hn::Lt(e, zero), r_below = hn::Lt(r, zero);
+    // Where the simulated sum is zero, the reference decides.
+    const auto none = hn::Or(below, hn::And(hn::Eq(e, zero), r_below));
+    hn::StoreU(hn::IfThenZeroElse(none, r), d, reference + i);
+    hn::StoreU(hn::IfThenElse(hn::Or(above, hn::IsNaN(e)), e, zero), d, exact + i);
+    return hn::Or(hn::And(above, r_below), hn::And(below, hn::Gt(r, zero)));
+  });
+}
+
+u64 scale_negative(const Terms& v, double* exact, double* reference, usize count) {
+  const D d;
+  const auto zero = hn::Zero(d);
+  return decide(count, [&](usize i) {
+    const auto a = hn::LoadU(d, v.a + i), r = hn::LoadU(d, v.ra + i);
+    const auto above = hn::Gt(a, zero), below = hn::Lt(a, zero), r_below = hn::Lt(r, zero);
+    const auto scaled = hn::Or(below, hn::And(hn::Eq(a, zero), r_below));
+    hn::StoreU(hn::IfThenElse(below, hn::Mul(a, hn::LoadU(d, v.b + i)), a), d, exact + i);
+    hn::StoreU(hn::IfThenElse(scaled, hn::Mul(r, hn::LoadU(d, v.rb + i)), r), d, reference + i);
+    return hn::Or(hn::And(below, hn::Gt(r, zero)), hn::And(above, r_below));
+  });
+}
+
+u64 choose(bool largest, const Terms& v, double* exact, double* reference, usize count) {
+  const D d;
+  return decide(count, [&](usize i) {
+    const auto load = [&](const double* from) { return hn::LoadU(d, from + i); };
+    const Choice<hn::Vec<D>> chosen(largest, load(v.a), load(v.b), load(v.ra), load(v.rb));
+    hn::StoreU(chosen.exact, d, exact + i);
+    hn::StoreU(chosen.reference, d, reference + i);
+    return chosen.otherwise;
+  });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace vinci::isa::shadow_kernels
 HWY_AFTER_NAMESPACE();
@@ -319,17 +439,39 @@ namespace vinci::isa::shadow_kernels {
 
 HWY_EXPORT(decode);
 HWY_EXPORT(encode);
+HWY_EXPORT(widen);
+HWY_EXPORT(cancellations);
+HWY_EXPORT(keep_positive);
+HWY_EXPORT(scale_negative);
+HWY_EXPORT(choose);
 HWY_EXPORT(round_to);
 HWY_EXPORT(tally);
 HWY_EXPORT(apply);
 HWY_EXPORT(add_products);
 HWY_EXPORT(accumulate);
 
-u64 decode(u32 element_bytes, const PlaneLanes& planes, const double* values, double* to, usize count) {
+u64 decode(u32 element_bytes, const PlanesFrom& planes, const double* values, double* to, usize count) {
   return HWY_DYNAMIC_DISPATCH(decode)(element_bytes, planes, values, to, count);
 }
-void encode(u32 element_bytes, const double* from, PlaneLanes& planes, usize count) {
+void encode(u32 element_bytes, const double* from, const PlanesTo& planes, usize count) {
   HWY_DYNAMIC_DISPATCH(encode)(element_bytes, from, planes, count);
+}
+void lane_doubles(LaneType type, const LaneBuffer& lanes, u32 count, DoubleLanes& to) {
+  if (is_float(type)) return HWY_DYNAMIC_DISPATCH(widen)(type, lanes.bytes.data(), to.v.data(), count);
+  for (u32 i = 0; i < count; ++i)
+    to.v[i] = lane_value(type, lanes, i);
+}
+u64 cancellations(FloatRange range, const Sums& sums, usize count) {
+  return HWY_DYNAMIC_DISPATCH(cancellations)(range, sums, count);
+}
+u64 keep_positive(double* exact, double* reference, usize count) {
+  return HWY_DYNAMIC_DISPATCH(keep_positive)(exact, reference, count);
+}
+u64 scale_negative(const Terms& v, double* exact, double* reference, usize count) {
+  return HWY_DYNAMIC_DISPATCH(scale_negative)(v, exact, reference, count);
+}
+u64 choose(bool largest, const Terms& v, double* exact, double* reference, usize count) {
+  return HWY_DYNAMIC_DISPATCH(choose)(largest, v, exact, reference, count);
 }
 void round_to(FloatRange range, int scale, double* values, usize count) {
   HWY_DYNAMIC_DISPATCH(round_to)(range, scale, values, count);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
-#include "isa/sem/fractal_kernel.h"
 #include "isa/shadow/kernels.h"
 #include "isa/shadow/shadow.h"
 
@@ -32,39 +32,7 @@ struct Operand {
   const double* references() const { return referenced ? reference.v.data() : value.v.data(); }
 };
 
-// A decision between two references: by the simulated operands, where they are equal by the references. Counts those
-// that the references would take otherwise.
-class Decisions {
- public:
-  double positive(double simulated, double reference) {
-    if (simulated > 0) {
-      count_ += reference < 0 ? 1 : 0;
-      return reference;
-    }
-    if (simulated < 0) {
-      count_ += reference > 0 ? 1 : 0;
-      return 0;
-    }
-    return simulated == 0 ? std::max(reference, 0.0) : reference;
-  }
-  double scaled_below(double simulated, double reference, double factor) {
-    const bool below = simulated < 0 || (simulated == 0 && reference < 0);
-    count_ += (simulated < 0 && reference > 0) || (simulated > 0 && reference < 0) ? 1 : 0;
-    return below ? reference * factor : reference;
-  }
-  double greater(double a, double b, double x, double y) {
-    count_ += (a > b && x < y) || (a < b && x > y) ? 1 : 0;
-    if (a > b) return x;
-    if (a < b) return y;
-    return x != x || y != y ? x + y : std::max(x, y);
-  }
-  u64 count() const { return count_; }
-
- private:
-  u64 count_ = 0;
-};
-
-struct Terms {
+struct Addresses {
   const double* a;
   const double* b;
   const double* c;
@@ -79,25 +47,6 @@ Math math_of(UnaryOp op) {
     case UnaryOp::rsqrt: return Math::rsqrt;
     default: return Math::abs;
   }
-}
-
-// What stays of a sum in its larger addend: half of the bits of the type are lost.
-double half_of_bits(LaneType type) { return std::ldexp(1.0, -((shadow_kernels::range_of(type).fraction + 1) / 2)); }
-
-// Sums that lost at least half of their bits, and whose operands had errors: more than an ulp comes in.
-u64 cancellations(LaneType type, const double* x, const double* y, const DoubleLanes& exact,
-                  const DoubleLanes& reference, u32 lanes) {
-  const double left = half_of_bits(type);
-  const shadow_kernels::FloatRange range = shadow_kernels::range_of(type);
-  u64 out = 0;
-  for (u32 i = 0; i < lanes; ++i) {
-    const double most = std::max(std::fabs(x[i]), std::fabs(y[i])), e = std::fabs(exact.v[i]);
-    if (!(e <= most * left) || most == 0) continue;
-    const double come_in = std::fabs(exact.v[i] - reference.v[i]);
-    const double ulp = std::ldexp(1.0, std::max(e == 0 ? range.least : std::ilogb(e), range.least) - range.fraction);
-    out += come_in > ulp ? 1 : 0;
-  }
-  return out;
 }
 
 // Computes a repeat twice: on what the program has, and on the references.
@@ -120,17 +69,18 @@ class Twice {
     copy(exact, reference);
     return true;
   }
-  u64 decided() const { return decisions_.count(); }
+  u64 decided() const { return decided_; }
   u64 cancelled() const { return cancelled_; }
 
  private:
-  Terms simulated() const { return {a_.values(), b_.values(), old_.values()}; }
-  Terms references() const { return {a_.references(), b_.references(), old_.references()}; }
+  Addresses simulated() const { return {a_.values(), b_.values(), old_.values()}; }
+  Addresses references() const { return {a_.references(), b_.references(), old_.references()}; }
+  shadow_kernels::Terms terms() const { return {a_.values(), b_.values(), a_.references(), b_.references()}; }
 
   void both(Math op, DoubleLanes& exact, DoubleLanes& reference) {
     both(op, simulated(), references(), exact, reference);
   }
-  void both(Math op, const Terms& v, const Terms& r, DoubleLanes& exact, DoubleLanes& reference) {
+  void both(Math op, const Addresses& v, const Addresses& r, DoubleLanes& exact, DoubleLanes& reference) {
     shadow_kernels::apply(op, v.a, v.b, v.c, exact.v.data(), s_.lanes);
     if (referenced_) {
       shadow_kernels::apply(op, r.a, r.b, r.c, reference.v.data(), s_.lanes);
@@ -142,16 +92,13 @@ class Twice {
     std::copy_n(a_.values(), s_.lanes, exact.v.begin());
     std::copy_n(a_.references(), s_.lanes, reference.v.begin());
   }
-  // relu of what was computed.
   void keep_positive(DoubleLanes& exact, DoubleLanes& reference) {
-    for (u32 i = 0; i < s_.lanes; ++i) {
-      const double before = exact.v[i];
-      reference.v[i] = decisions_.positive(before, reference.v[i]);
-      exact.v[i] = before > 0 || before != before ? before : 0;
-    }
+    decided_ += shadow_kernels::keep_positive(exact.v.data(), reference.v.data(), s_.lanes);
   }
   void look_for_cancellation(const double* x, const double* y, const DoubleLanes& exact, const DoubleLanes& reference) {
-    if (referenced_) cancelled_ += cancellations(s_.dst, x, y, exact, reference, s_.lanes);
+    if (!referenced_) return;
+    cancelled_ += shadow_kernels::cancellations(shadow_kernels::range_of(s_.dst),
+                                                {x, y, exact.v.data(), reference.v.data()}, s_.lanes);
   }
 
   bool unary(UnaryOp op, DoubleLanes& exact, DoubleLanes& reference) {
@@ -166,44 +113,33 @@ class Twice {
   }
 
   bool binary(BinaryOp op, DoubleLanes& exact, DoubleLanes& reference) {
-    const Terms v = simulated(), r = references();
     switch (op) {
       case BinaryOp::add:
       case BinaryOp::add_relu:
       case BinaryOp::sub:
       case BinaryOp::sub_relu:
         both(op == BinaryOp::add || op == BinaryOp::add_relu ? Math::add : Math::sub, exact, reference);
-        look_for_cancellation(v.a, v.b, exact, reference);
+        look_for_cancellation(a_.values(), b_.values(), exact, reference);
         if (op == BinaryOp::add_relu || op == BinaryOp::sub_relu) keep_positive(exact, reference);
         return true;
       case BinaryOp::mul: both(Math::mul, exact, reference); return true;
       case BinaryOp::div: both(Math::div, exact, reference); return true;
       case BinaryOp::max:
-      case BinaryOp::min: {
-        const double sign = op == BinaryOp::max ? 1 : -1;
-        Decisions unused;
-        for (u32 i = 0; i < s_.lanes; ++i) {
-          const double a = sign * v.a[i], b = sign * v.b[i];
-          exact.v[i] = sign * unused.greater(a, b, a, b);
-          reference.v[i] = sign * decisions_.greater(a, b, sign * r.a[i], sign * r.b[i]);
-        }
+      case BinaryOp::min:
+        decided_ += shadow_kernels::choose(op == BinaryOp::max, terms(), exact.v.data(), reference.v.data(), s_.lanes);
         return true;
-      }
       case BinaryOp::lrelu:
-        for (u32 i = 0; i < s_.lanes; ++i) {
-          exact.v[i] = v.a[i] < 0 ? v.a[i] * v.b[i] : v.a[i];
-          reference.v[i] = decisions_.scaled_below(v.a[i], r.a[i], r.b[i]);
-        }
+        decided_ += shadow_kernels::scale_negative(terms(), exact.v.data(), reference.v.data(), s_.lanes);
         return true;
       default: return false;
     }
   }
 
   bool ternary(TernaryOp op, DoubleLanes& exact, DoubleLanes& reference) {
-    const Terms v = simulated(), r = references();
+    const Addresses v = simulated(), r = references();
     const bool mla = op == TernaryOp::mla;  // old + a * b, else old * a + b
-    const Terms values = mla ? Terms{v.a, v.b, v.c} : Terms{v.c, v.a, v.b};
-    both(Math::mul_add, values, mla ? Terms{r.a, r.b, r.c} : Terms{r.c, r.a, r.b}, exact, reference);
+    const Addresses values = mla ? v : Addresses{v.c, v.a, v.b};
+    both(Math::mul_add, values, mla ? r : Addresses{r.c, r.a, r.b}, exact, reference);
     if (referenced_) {
       DoubleLanes product;
       shadow_kernels::apply(Math::mul, values.a, values.b, nullptr, product.v.data(), s_.lanes);
@@ -216,8 +152,7 @@ class Twice {
   const ShadowLanes& s_;
   const Operand &a_, &b_, &old_;
   bool referenced_;
-  Decisions decisions_;
-  u64 cancelled_ = 0;
+  u64 decided_ = 0, cancelled_ = 0;
 };
 
 // A float as an integer of the cast's rounding.
@@ -233,31 +168,17 @@ double rounded(double v, RoundMode mode) {
 
 bool is_active(const LaneBits& active, u32 lane) { return (active[lane / 64] >> (lane % 64) & 1) != 0; }
 
-}  // namespace
-
-void shadow_kernels::lane_doubles(LaneType type, const LaneBuffer& lanes, u32 count, DoubleLanes& to) {
-  switch (type) {
-    case LaneType::f16: {
-      alignas(64) std::array<float, kShadowLanes> wide;
-      widen_f16(lanes.bytes.data(), wide.data(), count);
-      for (u32 i = 0; i < count; ++i)
-        to.v[i] = wide[i];
-      return;
-    }
-    case LaneType::f32: {
-      std::array<float, kRepeatBytes / sizeof(float)> some;
-      std::memcpy(some.data(), lanes.bytes.data(), sizeof some);
-      for (u32 i = 0; i < count; ++i)
-        to.v[i] = some[i];
-      return;
-    }
-    default:
-      for (u32 i = 0; i < count; ++i)
-        to.v[i] = lane_value(type, lanes, i);
-  }
+// What is made of bits that had references.
+void end_lanes(const ShadowLanes& s, const PlanesTo& to) {
+  const usize bytes = usize{s.lanes} * lane_bits(s.dst) / 8;
+  for (u32 p = 0; p + 1 < kPlanes; ++p)
+    std::memset(to[p], 0, bytes);
+  std::fill_n(reinterpret_cast<u16*>(to[kPlanes - 1]), bytes / sizeof(u16), reference::kEnded);
 }
 
-bool ShadowPoint::compute(const ShadowLanes& s, PlaneLanes& to) {
+}  // namespace
+
+bool ShadowPoint::compute(const ShadowLanes& s, const PlanesTo& to) {
   const bool reads = s.a.planes != nullptr || s.b.planes != nullptr || s.old.planes != nullptr;
   const bool all = count_active(s.lanes, s.active) == s.lanes;
   if (!is_float(s.dst) || (s.op.kind != LaneOp::Kind::convert && !is_float(s.a.type))) {
@@ -265,9 +186,7 @@ bool ShadowPoint::compute(const ShadowLanes& s, PlaneLanes& to) {
     if (!reads) return false;
     const bool cast = s.op.kind == LaneOp::Kind::convert && is_float(s.a.type);
     if (!cast) {
-      to = {};
-      auto* marks = reinterpret_cast<u16*>(to[kPlanes - 1].bytes.data());
-      std::fill_n(marks, kRepeatBytes / sizeof(u16), reference::kEnded);
+      end_lanes(s, to);
       add_ended(count_active(s.lanes, s.active));
       return true;
     }
@@ -291,9 +210,8 @@ bool ShadowPoint::compute(const ShadowLanes& s, PlaneLanes& to) {
     }
     add_decided(decided);
   } else if (!twice.compute(exact, reference)) {
-    to = {};
     if (!reads) return false;
-    std::fill_n(reinterpret_cast<u16*>(to[kPlanes - 1].bytes.data()), kRepeatBytes / sizeof(u16), reference::kEnded);
+    end_lanes(s, to);
     add_ended(count_active(s.lanes, s.active));
     return true;
   }

@@ -3,6 +3,9 @@
 #include "isa/shadow/planes.h"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
 
 #include "isa/shadow/kernels.h"
 
@@ -11,6 +14,15 @@ namespace {
 
 constexpr std::array<std::byte, 4096> kZeros{};
 constexpr usize kVector = 8;  // doubles; no vector of the kernels has more
+
+// Eight blocks of one page whose types are the same: of a repeat.
+constexpr u64 kRepeat = 8;
+std::optional<RefType> type_of_repeat(const RefType* blocks) {
+  u64 all;
+  std::memcpy(&all, blocks, sizeof all);
+  const u64 first = all & 0xff;
+  return all == first * 0x0101010101010101 ? std::optional(static_cast<RefType>(first)) : std::nullopt;
+}
 
 // Calls f(offset, bytes) for pieces of some bytes.
 template <class F>
@@ -43,7 +55,13 @@ RefSpace::Page& RefSpace::make(u64 number) {
 RefType RefSpace::type(u64 begin, u64 bytes) const {
   if (dirty_ == 0 || bytes == 0) return RefType::none;
   RefType out = RefType::none;
-  for (u64 block = begin / kBlock; block <= (begin + bytes - 1) / kBlock; ++block) {
+  const u64 first = begin / kBlock, last = (begin + bytes - 1) / kBlock;
+  if (last - first + 1 == kRepeat && first % kPageBlocks + kRepeat <= kPageBlocks) {
+    const Page* page = find(first / kPageBlocks);
+    if (page == nullptr) return RefType::none;
+    if (const auto all = type_of_repeat(&(*page)[first % kPageBlocks])) return *all;
+  }
+  for (u64 block = first; block <= last; ++block) {
     const Page* page = find(block / kPageBlocks);
     if (page == nullptr) {
       block |= kPageBlocks - 1;  // on to the next page
@@ -76,8 +94,11 @@ void RefSpace::clear(u64 begin, u64 bytes) {
 
 void RefSpace::set_type(u64 begin, u64 bytes, RefType type) {
   if (bytes == 0) return;
-  const u64 end = begin + bytes;
-  for (u64 block = begin / kBlock; block <= (end - 1) / kBlock; ++block) {
+  const u64 end = begin + bytes, first = begin / kBlock;
+  if (bytes == kRepeat * kBlock && begin % kBlock == 0 && first % kPageBlocks + kRepeat <= kPageBlocks &&
+      type_of_repeat(&make(first / kPageBlocks)[first % kPageBlocks]) == type)
+    return;
+  for (u64 block = first; block <= (end - 1) / kBlock; ++block) {
     RefType& now = make(block / kPageBlocks)[block % kPageBlocks];
     const bool whole = begin <= block * kBlock && (block + 1) * kBlock <= end;
     dirty_ += now == RefType::none ? 1 : 0;
@@ -126,13 +147,15 @@ u64 RefSpace::load(LaneType type, u64 address, std::span<const double> values, s
       read(p, address + i * bytes_each, std::span(planes[p].bytes).first(now * bytes_each));
     }
     if (now % kVector == 0) {  // in place
-      ended += shadow_kernels::decode(static_cast<u32>(bytes_each), planes, &values[i], &into[i], now);
+      ended += shadow_kernels::decode(static_cast<u32>(bytes_each), places_of(std::as_const(planes)), &values[i],
+                                      &into[i], now);
       i += now;
       continue;
     }
     DoubleLanes own, references;
     std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i), now, own.v.begin());
-    ended += shadow_kernels::decode(static_cast<u32>(bytes_each), planes, own.v.data(), references.v.data(), now);
+    ended += shadow_kernels::decode(static_cast<u32>(bytes_each), places_of(std::as_const(planes)), own.v.data(),
+                                    references.v.data(), now);
     std::copy_n(references.v.begin(), now, into.begin() + static_cast<std::ptrdiff_t>(i));
     i += now;
   }
@@ -145,11 +168,11 @@ void RefSpace::store(LaneType type, u64 address, std::span<const double> from) {
   for (usize i = 0; i < from.size();) {
     const usize now = std::min<usize>(from.size() - i, kRepeatBytes / bytes_each);
     if (now % kVector == 0) {
-      shadow_kernels::encode(static_cast<u32>(bytes_each), &from[i], planes, now);
+      shadow_kernels::encode(static_cast<u32>(bytes_each), &from[i], places_of(planes), now);
     } else {
       DoubleLanes some{};
       std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i), now, some.v.begin());
-      shadow_kernels::encode(static_cast<u32>(bytes_each), some.v.data(), planes, now);
+      shadow_kernels::encode(static_cast<u32>(bytes_each), some.v.data(), places_of(planes), now);
     }
     for (u32 p = 0; p < kPlanes; ++p)
       write(p, address + i * bytes_each, std::span<const std::byte>(planes[p].bytes).first(now * bytes_each));

@@ -23,15 +23,13 @@ namespace vinci::isa {
 
 inline constexpr u32 kPlanes = 4;
 
-// The upper 16 bits of a reference as they stand in plane 3. NaN references are canonical, so that other NaN patterns
-// can be codes.
+// The upper 16 bits of a reference as they stand in plane 3. NaN references are quiet, as arithmetic leaves them, so
+// that signalling ones can be codes.
 namespace reference {
 inline constexpr u16 kFlip = 0x7ff1;           // the code of no reference, so that it stands there as zero
 inline constexpr u16 kEnded = 0x7ff2 ^ kFlip;  // the value was made bit by bit from values with references
 inline constexpr u16 kWide = 0x7ff4 ^ kFlip;   // both halves of plane 3 of an element of 4 B
 inline constexpr u32 kWideMark = u32{kWide} << 16 | kWide;
-
-inline u64 bits_of(double r) { return r == r ? std::bit_cast<u64>(r) : u64{0x7ff8} << 48; }
 }  // namespace reference
 
 // What the references in a block of 32 B belong to.
@@ -88,6 +86,13 @@ class LocalRefs final : public RefSpace {
   }
   void write(u32 plane, u64 address, std::span<const std::byte> from) override {
     std::memcpy(views[plane].bytes(address, from.size()).data(), from.data(), from.size());
+  }
+  // The places of some bytes in the planes.
+  std::array<std::byte*, kPlanes> places(u64 address, u64 bytes) const {
+    std::array<std::byte*, kPlanes> out;
+    for (u32 p = 0; p < kPlanes; ++p)
+      out[p] = views[p].bytes(address, bytes).data();
+    return out;
   }
   std::array<View, kPlanes> views;
 };

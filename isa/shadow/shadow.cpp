@@ -161,17 +161,22 @@ void ShadowPoint::round(LaneType type, std::span<double> reference) const {
   shadow_kernels::round_to(shadow_kernels::range_of(to), chosen_ ? w.scale : 0, reference.data(), reference.size());
 }
 
+void ShadowPoint::add_tally(const shadow_kernels::Tally& tally, u64 results) {
+  ShadowSite& s = site();
+  s.results += results;
+  s.wrong += tally.wrong;
+  s.total.add(tally.errors[0]);
+  s.made.add(tally.errors[1]);
+  s.come_in.add(tally.errors[2]);
+}
+
 void ShadowPoint::count(LaneType type, std::span<const double> value, std::span<const double> exact,
                         std::span<double> reference, u64 element) {
   if (rounds()) round(type, reference);
   ShadowSite& s = site();
   shadow_kernels::Tally t;
   shadow_kernels::tally(shadow_kernels::range_of(type), value.data(), exact.data(), reference.data(), value.size(), t);
-  s.results += value.size();
-  s.wrong += t.wrong;
-  s.total.add(t.errors[0]);
-  s.made.add(t.errors[1]);
-  s.come_in.add(t.errors[2]);
+  add_tally(t, value.size());
   if (t.worst_ulp <= s.worst.ulp) return;
   double most = -1;
   usize at = 0;

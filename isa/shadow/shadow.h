@@ -20,6 +20,9 @@
 // Shadow execution (`--numerics=shadow`, docs/numerics.md): a reference in double beside each element, and how far each
 // result is from it. Control, addresses, comparisons and sorts follow the simulated values.
 namespace vinci::isa {
+namespace shadow_kernels {
+struct Tally;
+}
 
 // One kind of error over results, in ulp of the result's type at the reference, and relative to the reference.
 struct ErrorSums {
@@ -147,12 +150,27 @@ struct alignas(64) DoubleLanes {
   std::array<double, kShadowLanes> v;
 };
 using PlaneLanes = std::array<LaneBuffer, kPlanes>;
+// The places of the words of some lanes in the planes.
+using PlanesFrom = std::array<const std::byte*, kPlanes>;
+using PlanesTo = std::array<std::byte*, kPlanes>;
+inline PlanesTo places_of(PlaneLanes& p) {
+  PlanesTo out;
+  for (u32 i = 0; i < kPlanes; ++i)
+    out[i] = p[i].bytes.data();
+  return out;
+}
+inline PlanesFrom places_of(const PlaneLanes& p) {
+  PlanesFrom out;
+  for (u32 i = 0; i < kPlanes; ++i)
+    out[i] = p[i].bytes.data();
+  return out;
+}
 
 // One operand of a repeat: its simulated lanes, and what stands in the planes; null: no references.
 struct ShadowOperand {
   LaneType type = LaneType::f16;
   const LaneBuffer* lanes = nullptr;
-  const PlaneLanes* planes = nullptr;
+  const PlanesFrom* planes = nullptr;
 };
 // One repeat of an instruction that computes lane by lane.
 struct ShadowLanes {
@@ -164,6 +182,21 @@ struct ShadowLanes {
   u32 lanes = 0;
   LaneBits active{};
   u64 element = 0;  // of lane 0
+};
+
+// Several repeats of such an instruction whose lanes are side by side, after they were computed: values, and where they
+// are in UB.
+struct ShadowRepeats {
+  struct Place {
+    u64 address = 0;  // of the first repeat, bytes
+    u64 stride = 0;   // bytes
+  };
+  LaneOp op;
+  LaneType type = LaneType::f16;
+  Repeats values;  // with the results
+  Place a, out;
+  std::optional<Place> b;  // nothing: a scalar
+  u64 first = 0;           // the number of the first repeat
 };
 
 // One execution of an instruction, or of a task that is no kernel, as one shadow sees it.
@@ -184,8 +217,11 @@ class ShadowPoint {
     return b == BufId::GM ? static_cast<RefSpace&>(shadow_.global()) : core_->buffers[index(b)];
   }
 
+  // Whether it can compute whole repeats of an operation on a type in the planes themselves; and does so.
+  bool computes_repeats(const LaneOp& op, LaneType type) const;
+  void compute(const ShadowRepeats& s);
   // Computes the references of a repeat; false: the results are their own references, or `ended` is set: no more.
-  bool compute(const ShadowLanes& s, PlaneLanes& to);
+  bool compute(const ShadowLanes& s, const PlanesTo& to);
   // The error of results: what was computed, what the exact operation makes of the same operands, and the reference,
   // which a what-if may round. Counts them as results.
   void count(LaneType type, std::span<const double> value, std::span<const double> exact, std::span<double> reference,
@@ -217,6 +253,7 @@ class ShadowPoint {
 
  private:
   ShadowSite& site();
+  void add_tally(const shadow_kernels::Tally& tally, u64 results);
 
   Shadow& shadow_;
   CoreRefs* core_;

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "isa/mem/zero_pages.h"
 #include "models/memory/divider.h"
 
 namespace vinci::models {
@@ -73,24 +73,16 @@ class L2Tags {
   u64 set_of(u64 number) const;
 
  private:
-  // Memory of zeros that costs nothing until it is touched: most runs touch little of a large L2.
+  // Most runs touch little of a large L2.
   template <class T>
   class Zeros {
    public:
-    explicit Zeros(usize n) : data_(std::calloc(n + 1, sizeof(T))) {
-      if (data_ == nullptr) throw std::bad_alloc();
-      void* aligned = data_.get();
-      usize room = (n + 1) * sizeof(T);
-      first_ = static_cast<T*>(std::align(alignof(T), n * sizeof(T), aligned, room));
-    }
-    T* at(u64 i) const { return first_ + i; }
+    explicit Zeros(usize n) : bytes_(n * sizeof(T)) {}
+    T* at(u64 i) const { return reinterpret_cast<T*>(bytes_.data()) + i; }
 
    private:
-    struct Free {
-      void operator()(void* p) const { std::free(p); }
-    };
-    std::unique_ptr<void, Free> data_;
-    T* first_;
+    static_assert(std::is_trivial_v<T> && alignof(T) <= isa::ZeroPages::kAlignment);
+    isa::ZeroPages bytes_;
   };
 
   // Lines by their numbers, in pages that exist while L2 holds a line of them.

@@ -48,6 +48,8 @@ struct LinesOf {
   Core& core;
   std::string_view group;
 };
+template <class Core>
+LinesOf(Core& core, std::string_view group) -> LinesOf<Core>;
 template <class V, Of<LinesOf> S>
 void describe(V& visit, S& s) {
   for (usize i = 0; i < isa::kCostClasses.size(); ++i) {

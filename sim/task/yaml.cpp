@@ -154,7 +154,8 @@ class YamlReader {
   void declare(const Node& task) {
     yaml_.visit(task);
     if (task.kind != NodeKind::map) return;
-    for (const auto& [key, name] : task.entries()) {
+    for (const auto& entry : task.entries()) {
+      const auto &key = entry.first, &name = entry.second;
       if (!yaml_.scalar(name)) continue;
       for_each_op([&]<class Op>(std::type_identity<Op>) {
         for_each_field<Op>([&](const auto& field) {

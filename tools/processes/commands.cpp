@@ -20,6 +20,7 @@ namespace vinci::processes {
 namespace bp = boost::process;
 
 struct Commands::Child {
+  explicit Child(bp::child p) : process(std::move(p)) {}
   bp::child process;
 };
 

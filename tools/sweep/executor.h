@@ -49,7 +49,7 @@ class LocalExecutor : public Executor {
 class SlurmExecutor : public Executor {
  public:
   // `options` are those of sbatch: "--partition=short".
-  SlurmExecutor(std::string tool, std::string folder, unsigned workers, std::vector<std::string> options);
+  SlurmExecutor(std::string tool, const std::string& folder, unsigned workers, std::vector<std::string> options);
   bool has_room() const override { return true; }
   void start(const Job& job) override { waiting_.push_back(job.key); }
   // Submits what was started since the last call, and looks for results.

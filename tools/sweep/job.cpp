@@ -97,7 +97,7 @@ void add_counters(const json& value, const std::string& name, std::map<std::stri
     out[name] += value.get<double>();
   } else if (value.is_object()) {
     for (const auto& [key, inner] : value.items())
-      add_counters(inner, name.empty() ? key : name + "." + key, out);
+      add_counters(inner, name.empty() ? key : fmt::format("{}.{}", name, key), out);
   }
 }
 
@@ -147,6 +147,7 @@ std::string simulator_id() {
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const auto& header = info->dlpi_phdr[i];
           if (header.p_type != PT_NOTE) continue;
+          // NOLINTNEXTLINE(performance-no-int-to-ptr): where the loader put it
           const char* at = reinterpret_cast<const char*>(info->dlpi_addr + header.p_vaddr);
           const char* const end = at + header.p_memsz;
           while (at + sizeof(ElfW(Nhdr)) <= end) {

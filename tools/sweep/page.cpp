@@ -130,7 +130,7 @@ std::string scatter(const Outcome& o, const std::string& x, const std::string& y
                      kLeft + kWidth / 2, kTop + kHeight + 36, html_text(x));
   std::vector<usize> order(o.rows.size());
   std::iota(order.begin(), order.end(), usize{0});
-  std::ranges::stable_partition(order, [&](usize i) { return !o.front[i]; });  // the front over all others
+  std::stable_partition(order.begin(), order.end(), [&](usize i) { return !o.front[i]; });  // the front over all others
   for (const usize i : order) {
     const Row& r = o.rows[i];
     const auto fx = across.place(r, x), fy = up.place(r, y);

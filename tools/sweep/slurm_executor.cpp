@@ -33,7 +33,8 @@ std::string shell_word(std::string_view text) {
 
 }  // namespace
 
-SlurmExecutor::SlurmExecutor(std::string tool, std::string folder, unsigned workers, std::vector<std::string> options)
+SlurmExecutor::SlurmExecutor(std::string tool, const std::string& folder, unsigned workers,
+                             std::vector<std::string> options)
     : tool_(std::move(tool)), folder_(fs::absolute(folder)), workers_(workers), options_(std::move(options)) {}
 
 void SlurmExecutor::submit() {

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/ascendc/prepass/launches.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -44,9 +46,11 @@ class Rewriter {
         const std::string element(
             s_.substr(tokens_[kAddressSpace + i].end, tokens_[bracket - 1].begin - tokens_[kAddressSpace + i].end));
         copy(from, tokens_[i].begin);
-        out_ += type + "* const " + std::string(text(bracket - 1)) + " = (" + type +
-                "*)::vinci::ascendc::local_array([]() -> const void* { static char site; return &site; }(), " +
-                std::string(text(i + 5)) + ", sizeof(" + element + ") * (";
+        out_ += fmt::format(
+            "{0}* const {1} = ({0}*)::vinci::ascendc::local_array([]() -> const void* {{ static char site; return "
+            "&site; "
+            "}}(), {2}, sizeof({3}) * (",
+            type, text(bracket - 1), text(i + 5), element);
         copy(tokens_[bracket].end, tokens_[close].begin);
         out_ += "), ::vinci::ascendc::Place::here())";
         i = close;

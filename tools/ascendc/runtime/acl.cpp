@@ -58,7 +58,7 @@ bool is_pinned(const void* at) {
 }
 
 // The address of the flags between cores: any but 0, as they are not in memory here.
-void* const kFlagsOfCores = reinterpret_cast<void*>(u64{1});
+void* const kFlagsOfCores = reinterpret_cast<void*>(u64{1});  // NOLINT(performance-no-int-to-ptr)
 
 u64 address_of(const void* p) { return reinterpret_cast<u64>(p); }
 bool on_device(const void* p, u64 bytes) { return device().gm().find(address_of(p), bytes) != nullptr; }

@@ -60,7 +60,7 @@ std::optional<KernelType> type_of_record(std::span<const char> record) {
   return std::nullopt;
 }
 
-const VinciKernel* kernel_named(std::string name) {
+const VinciKernel* kernel_named(const std::string& name) {
   for (const std::string_view suffix : {"", "_mix_aic", "_mix_aiv"}) {
     if (!name.ends_with(suffix)) continue;
     const std::string plain = name.substr(0, name.size() - suffix.size());

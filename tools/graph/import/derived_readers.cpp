@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -155,10 +157,11 @@ class EinsumReading {
     }
     Value* const rows = shaped(ordered(a, batch + left + inner), {size(batch), size(left), size(inner)});
     Value* const columns = shaped(ordered(b, batch + inner + right), {size(batch), size(inner), size(right)});
+    const std::string all = fmt::format("{}{}{}", batch, left, right);
     Dims dims;
-    for (const char label : batch + left + right)
+    for (const char label : all)
       dims.push_back(extent_.at(label));
-    return {shaped(x_.make("BatchMatMulV2", {rows, columns}), dims), batch + left + right};
+    return {shaped(x_.make("BatchMatMulV2", {rows, columns}), dims), all};
   }
 
   Value* shaped(Value* v, const Dims& dims) {

@@ -103,8 +103,8 @@ Value* Graph::add_constant(std::string_view wanted, Tensor tensor) {
   return value;
 }
 
-Node* Graph::add_node(std::string_view type, std::string_view wanted, std::vector<Value*> operands, usize results,
-                      const Node* before) {
+Node* Graph::add_node(std::string_view type, std::string_view wanted, const std::vector<Value*>& operands,
+                      usize results, const Node* before) {
   const auto at = before == nullptr ? nodes_.end() : Nodes::const_iterator(before->self_);
   const auto made = nodes_.insert(at, std::unique_ptr<Node>(new Node));
   Node* const node = made->get();

@@ -132,7 +132,7 @@ class Graph {
   Value* add_input(std::string_view wanted, DataType type, Shape shape);
   Value* add_constant(std::string_view wanted, Tensor tensor);
   // At the end, or in front of `before`. Its outputs have its name, the later ones with ":1", ":2".
-  Node* add_node(std::string_view type, std::string_view wanted, std::vector<Value*> operands, usize results = 1,
+  Node* add_node(std::string_view type, std::string_view wanted, const std::vector<Value*>& operands, usize results = 1,
                  const Node* before = nullptr);
   Value* add_output(Node* node, std::string_view wanted);
 

@@ -144,7 +144,8 @@ KernelProgram reduction_build(const Group& group, const config::ChipConfig& chip
       });
       rows -= half;
     }
-    const float factor = 1 / static_cast<float>(x.map / kC0);
+    const auto elements = x.map / kC0;
+    const float factor = 1 / static_cast<float>(elements);
     in_repeats(p, true, kC0, [&](u64, u64 n) { p.vmuls(Type::f32, x.sum, x.sum, isa::f32(factor), n, 1, 1, 8, 8); });
     in_repeats(p, true, kC0, [&](u64, u64 n) { p.vconv_f322f16(x.out + slot * 64, x.sum, n, 1, 1, 4, 8); });
   };

@@ -67,7 +67,8 @@ void batch_norm(Evaluation& x) {
   const u64 map = in.rank() > 1 ? element_count(std::span(in.dims).subspan(2)) : in.size();
   std::vector<double> mean = x.input(3).values, variance = x.input(4).values;
   if (x.node.integer("training_mode") != 0) {
-    const double count = static_cast<double>(in.size() / channels), momentum = x.node.number("momentum", 0.9);
+    const u64 of_channel = in.size() / channels;
+    const double count = static_cast<double>(of_channel), momentum = x.node.number("momentum", 0.9);
     std::vector<double> now(channels), spread(channels);
     for (u64 i = 0; i < in.size(); ++i)
       now[i / map % channels] += in.values[i] / count;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+
+#include "isa/shadow/kernels.h"
+#include "isa/shadow/shadow.h"
+
+namespace vinci::isa {
+namespace {
+
+using shadow_kernels::Math;
+
+// What the operation makes of the values of a repeat, which are finite or not.
+void compute_exact(BinaryOp op, const DoubleLanes& a, const DoubleLanes& b, u32 lanes, DoubleLanes& exact) {
+  const auto apply = [&](Math math) {
+    shadow_kernels::apply(math, a.v.data(), b.v.data(), nullptr, exact.v.data(), lanes);
+  };
+  switch (op) {
+    case BinaryOp::add: return apply(Math::add);
+    case BinaryOp::sub: return apply(Math::sub);
+    case BinaryOp::mul: return apply(Math::mul);
+    case BinaryOp::div: return apply(Math::div);
+    default: {
+      DoubleLanes unused;
+      shadow_kernels::choose(op == BinaryOp::max, {a.v.data(), b.v.data(), a.v.data(), b.v.data()}, exact.v.data(),
+                             unused.v.data(), lanes);
+    }
+  }
+}
+
+}  // namespace
+
+bool ShadowPoint::computes_repeats(const LaneOp& op, LaneType type) const {
+  return op.kind == LaneOp::Kind::binary && !rounds() &&
+         shadow_kernels::repeats_function(static_cast<BinaryOp>(op.op), type) != nullptr;
+}
+
+void ShadowPoint::compute(const ShadowRepeats& s) {
+  const BinaryOp op = static_cast<BinaryOp>(s.op.op);
+  const u32 lanes = kRepeatBytes / lane_bytes(s.type);
+  LocalRefs& ub = core_->buffers[index(BufId::UB)];
+  const u64 count = s.values.count;
+  // From the first repeat to the last.
+  const auto bytes = [count](const ShadowRepeats::Place& at) { return (count - 1) * at.stride + kRepeatBytes; };
+  const auto planes = [&](const ShadowRepeats::Place& at) {
+    std::optional<PlanesFrom> out;
+    for (u64 r = 0; r < count && !out; ++r) {
+      if (ub.type(at.address + r * at.stride, kRepeatBytes) == RefType::none) continue;
+      const PlanesTo places = ub.places(at.address, bytes(at));
+      std::ranges::copy(places, out.emplace().begin());
+    }
+    return out;
+  };
+  shadow_kernels::RepeatsJob job{.values = s.values, .out = ub.places(s.out.address, bytes(s.out))};
+  if (!ub.clean()) {
+    job.a = planes(s.a);
+    job.a_stride = s.a.stride;
+    if (s.b) {
+      job.b = planes(*s.b);
+      job.b_stride = s.b->stride;
+    }
+  }
+  shadow_kernels::RepeatsResult result;
+  shadow_kernels::repeats_function(op, s.type)(job, result);
+  for (u64 r = 0; r < count; ++r)
+    ub.set_type(s.out.address + r * s.out.stride, kRepeatBytes, ref_type(s.type));
+  add_restarted(result.restarted);
+  add_decided(result.decided);
+  add_cancelled(result.cancelled);
+  if (result.finite && result.tally.worst_ulp <= site().worst.ulp) return add_tally(result.tally, count * lanes);
+  // The results are there, one repeat after the other: which one is the worst, and which are not finite.
+  for (u64 r = 0; r < count; ++r) {
+    const auto doubles = [&](const std::byte* from, DoubleLanes& to) {
+      LaneBuffer some;
+      std::copy_n(from, kRepeatBytes, some.bytes.begin());
+      shadow_kernels::lane_doubles(s.type, some, lanes, to);
+    };
+    DoubleLanes a, b, value, exact, reference;
+    doubles(s.values.a.at(r), a);
+    doubles(s.values.b.at(r), b);
+    doubles(s.values.out + r * s.values.out_stride, value);
+    compute_exact(op, a, b, lanes, exact);
+    ub.load(s.type, s.out.address + r * s.out.stride, std::span(value.v).first(lanes),
+            std::span(reference.v).first(lanes));
+    this->count(s.type, std::span(value.v).first(lanes), std::span(exact.v).first(lanes),
+                std::span(reference.v).first(lanes), (s.first + r) * lanes);
+  }
+}
+
+}  // namespace vinci::isa
