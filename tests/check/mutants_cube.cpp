@@ -17,7 +17,7 @@ std::vector<MutantClass> cube_classes() {
   using C = CubePipeline;
   std::vector<MutantClass> out;
   const auto add = [&](std::string name, FaultId id, CubeEdit edit) {
-    out.push_back({std::move(name), id, [edit](Random& random) {
+    out.push_back({std::move(name), id, [edit = std::move(edit)](Random& random) {
                      const C c = C::random(random);
                      Mutant m{.chip = round_chip(isa::Arch::c220), .stream = {}, .program = c.program(), .at = {}};
                      edit(c, random, m);

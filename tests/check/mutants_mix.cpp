@@ -16,7 +16,7 @@ std::vector<MutantClass> mix_classes() {
   using X = MixPipeline;
   std::vector<MutantClass> out;
   const auto add = [&](std::string name, FaultId id, MixEdit edit) {
-    out.push_back({std::move(name), id, [edit](Random& random) {
+    out.push_back({std::move(name), id, [edit = std::move(edit)](Random& random) {
                      const X x = X::random(random);
                      Mutant m{.chip = x.chip(), .stream = {}, .program = x.program(), .at = {}};
                      edit(x, random, m);

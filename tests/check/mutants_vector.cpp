@@ -34,7 +34,7 @@ Mutant stream_mutant(Random& random, std::string at, const std::function<void(ta
 }
 
 MutantClass vector_class(std::string name, FaultId id, VectorEdit edit) {
-  return {std::move(name), id, [edit](Random& random) { return vector_mutant(random, edit); }};
+  return {std::move(name), id, [edit = std::move(edit)](Random& random) { return vector_mutant(random, edit); }};
 }
 
 // A tile after which the slot is used again, and one of the last two, after which it is not.
@@ -333,7 +333,8 @@ std::vector<MutantClass> stream_classes() {
   std::vector<MutantClass> out;
   const auto add = [&](std::string name, FaultId id, std::string at,
                        std::function<void(task::TaskStream&, Random&)> e) {
-    out.push_back({std::move(name), id, [at, e](Random& r) { return stream_mutant(r, at, e); }});
+    out.push_back(
+        {std::move(name), id, [at = std::move(at), e = std::move(e)](Random& r) { return stream_mutant(r, at, e); }});
   };
   add("device buffer never written", FaultId::uninitialised_gm_read, "load 0|load 1|load 2|load 3|load 4|load 5|load 6",
       [](task::TaskStream& s, Random&) { erase_task(s, "set in"); });

@@ -154,7 +154,7 @@ TEST(Findings, KeepTheFirstMoment) {
   Findings all;
   const Findings::Key key{.id = FaultId::raw_hazard, .at = 1, .other = 2, .buffer = BufId::UB};
   const auto named = [](std::string text) {
-    return [text] { return Finding{.id = FaultId::raw_hazard, .message = text}; };
+    return [text = std::move(text)] { return Finding{.id = FaultId::raw_hazard, .message = text}; };
   };
   all.add(key, {0, 3, 1}, named("later"));
   all.add(key, {0, 2, 9}, named("first"));

@@ -13,7 +13,7 @@ namespace {
 class Control : public NetworkTest {
  protected:
   // A branch on maps of `x`: the nodes in a row.
-  static void branch(Node& node, std::vector<std::string_view> types, const Shape& shape) {
+  static void branch(Node& node, const std::vector<std::string_view>& types, const Shape& shape) {
     auto& body = node.bodies.emplace_back(std::make_unique<Graph>("branch"));
     Value* v = body->add_input("in", DataType::f32, shape);
     for (const std::string_view type : types)

@@ -327,7 +327,8 @@ TEST_P(TypedMatmuls, Bytes) {
   using enum DataType;
   for (const DataType type : {i8, u8}) {
     for (const auto* const list : {&kShapes, &kRaggedShapes}) {
-      for (const auto& [m, k, n] : *list) {
+      for (const auto& [rows, inner, columns] : *list) {
+        const auto m = rows, k = inner, n = columns;
         if (joint() && (k % 32 != 0 || n % 16 != 0)) continue;
         SCOPED_TRACE(fmt::format("{} {} x {} x {}", info(type).name, m, k, n));
         const auto product = [&](TypedNet& net, bool bias) {

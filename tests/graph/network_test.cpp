@@ -439,9 +439,10 @@ TEST_P(Networks, AGateBeforeALargerMap) {
 
 // What is behind the last channel is multiplied by zero in a convolution: it must stay a number.
 TEST_P(Networks, PaddingOfChannelsStaysFinite) {
-  for (const auto& [type, channels, format] :
+  for (const auto& [op, channels, format] :
        {std::tuple{"Reciprocal", i64{3}, isa::Format::ND}, std::tuple{"Reciprocal", i64{32}, isa::Format::NC1HWC0},
         std::tuple{"Exp", i64{3}, isa::Format::NC1HWC0}}) {
+    const std::string_view type = op;
     MapNet net;
     Value* const x = net.conv(net.input({1, channels, 6, 6}), channels, 1, 1, 0);
     const Network network = compiled(net, net.conv(net.node(type, {x}), 16, 1, 1, 0));

@@ -16,12 +16,11 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 struct PassNet : Net {
   Value* weights(Dims dims) { return positive(std::move(dims), 0.1); }
   Value* number(double v) { return graph.add_constant("c", Tensor(Array(DataType::f32, {}, {v}))); }
-  Value* integers(std::vector<double> values) {
+  Value* integers(const std::vector<double>& values) {
     return graph.add_constant("i", Tensor(Array(DataType::i64, {std::ssize(values)}, values)));
   }
 

@@ -19,7 +19,8 @@ namespace {
 class GemmCheck : public testing::Test {
  protected:
   template <class T>
-  void write(const std::string& name, std::string_view dtype, std::vector<u64> shape, const std::vector<T>& values) {
+  void write(const std::string& name, std::string_view dtype, const std::vector<u64>& shape,
+             const std::vector<T>& values) {
     io::write_file_atomically(folder_ / name, io::to_npy(dtype, shape, std::as_bytes(std::span(values))));
   }
   void write_inputs() {

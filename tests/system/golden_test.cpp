@@ -52,9 +52,10 @@ TEST(Golden, SurroundingsDoNotMatter) {
 TEST(Golden, ModesWriteTheSameFiles) {
   const test::TempFolder folder(folder_name());
   ASSERT_EQ(shell(folder.path(), "'" VINCI_BINARY "' gen gemm --m 40 --n 50 --k 60 --chip tiny -o gemm").exit_code, 0);
-  for (const std::string mode : {"full", "functional", "timing"}) {
-    const auto r = shell(folder.path(), "'" VINCI_BINARY "' run gemm/gemm.yaml --chip tiny -q --mode " + mode +
-                                            " --out " + mode + " 2>&1");
+  for (const std::string_view mode : {"full", "functional", "timing"}) {
+    const std::string run =
+        fmt::format("'" VINCI_BINARY "' run gemm/gemm.yaml --chip tiny -q --mode {0} --out {0} 2>&1", mode);
+    const auto r = shell(folder.path(), run);
     ASSERT_EQ(r.exit_code, 0) << r.output;
   }
   EXPECT_EQ(slurp(folder / "full/c.npy"), slurp(folder / "functional/c.npy"));
