@@ -21,8 +21,8 @@ struct Mutant {
   config::ChipConfig chip;
   task::TaskStream stream;
   Lines program;
-  std::string at;     // tags of the instruction, or names of the task, "|" between them: any of them
-  std::string other;  // of the one that it is in conflict with; "": not asked for
+  std::string at;          // tags of the instruction, or names of the task, "|" between them: any of them
+  std::string other = {};  // of the one that it is in conflict with; "": not asked for
 };
 
 // A way to break programs, and the id under which each mutant must be found.

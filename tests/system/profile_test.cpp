@@ -33,10 +33,9 @@ class ProfileOfARun : public testing::Test {
 
 TEST_F(ProfileOfARun, AddsUpOnSplitAndJointCores) {
   for (const std::string chip : {"ascend-910b1", "ascend-910a"}) {
-    ASSERT_EQ(vinci("gen gemm --m 300 --n 500 --k 200 --chip " + chip + " -o " + chip).exit_code, 0);
-    ASSERT_EQ(
-        vinci("run " + chip + "/gemm.yaml --chip " + chip + " --mode timing -q --profile --out o-" + chip).exit_code,
-        0);
+    ASSERT_EQ(vinci(fmt::format("gen gemm --m 300 --n 500 --k 200 --chip {0} -o {0}", chip)).exit_code, 0);
+    const std::string run = fmt::format("run {0}/gemm.yaml --chip {0} --mode timing -q --profile --out o-{0}", chip);
+    ASSERT_EQ(vinci(run).exit_code, 0);
     EXPECT_EQ(problems("o-" + chip), "") << chip;
   }
   EXPECT_TRUE(

@@ -110,7 +110,9 @@ TEST(AutoSync, PutsABarrierBetweenTwoWritesButNotBetweenAReadAndAWrite) {
 TEST(AutoSync, ABarrierOfTheProgramIsEnough) {
   for (const std::string barrier : {"pipe_barrier PIPE_V\n", "pipe_barrier PIPE_ALL\n"}) {
     Bench b;
-    EXPECT_THAT(b.feed(kFirst + barrier + kSecond), IsEmpty());
+    std::string program = kFirst;
+    program.append(barrier).append(kSecond);
+    EXPECT_THAT(b.feed(program), IsEmpty());
   }
 }
 

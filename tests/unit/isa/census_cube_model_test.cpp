@@ -16,8 +16,6 @@ using model::args_of;
 using model::draw;
 using model::draw_moderate;
 using model::Expected;
-using model::Kind;
-using model::Switches;
 using model::Verdict;
 
 constexpr u64 kCubeOver = u64{1} << 10, kCubeUnder = u64{1} << 11, kCubeSpecial = u64{1} << 15;

@@ -32,7 +32,7 @@ Inst inst_of(std::string_view mnemonic) {
   return {.row = row};
 }
 
-Program program_of(std::vector<Inst> insts, Arch arch = Arch::c220) {
+Program program_of(const std::vector<Inst>& insts, Arch arch = Arch::c220) {
   Program p{.arch = arch, .source = "k.s", .code = {}, .lines = {}, .labels = {}};
   for (const Inst& i : insts) {
     p.code.push_back(encode(i));

@@ -135,7 +135,7 @@ class Reduction : public testing::Test {
     }
     core_.spr.vector_mask = {(u64{1} << values.size()) - 1, 0};
   }
-  double run(std::string_view mnemonic, std::map<std::string_view, u64> more = {}) {
+  double run(std::string_view mnemonic, const std::map<std::string_view, u64>& more = {}) {
     VectorCall call(mnemonic, "f16");
     call.operands = {{"dst", kDst},       {"src", kSrc},       {"repeat", 1},
                      {"dstRepStride", 1}, {"srcBlkStride", 1}, {"srcRepStride", 8}};

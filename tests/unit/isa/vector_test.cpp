@@ -362,7 +362,8 @@ TEST_F(Vector, CounterModeOfVcopyCountsElementsOfEachRepeat) {
   run<insn::Vcopy>(x);
   for (u32 i = 0; i < 2 * 192; ++i) {
     const u32 repeat = i / 192, element = i % 192;
-    const double want = element < 150 ? static_cast<double>(element / 16 * 64 + element % 16 + repeat * 48) : -1;
+    const u32 source = element / 16 * 64 + element % 16 + repeat * 48;
+    const double want = element < 150 ? static_cast<double>(source) : -1;
     ASSERT_EQ(get16(kC, i), want) << i;
   }
   const Footprint f = footprint<insn::Vcopy>(x);

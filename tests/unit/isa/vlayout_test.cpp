@@ -591,8 +591,10 @@ TEST_F(Col2Img, RepeatsOverFilterPointsAndChannelGroups) {
   constexpr u32 kGroups = 2, kPlane = 17 * 2 * 16 * 4;
   for (u32 i = 0; i < kGroups * kPlane; i += 4)
     ub().store<float>(kDst + i, 0);
-  for (u32 i = 0; i < 8 * 256; ++i)
-    ub().store<float>(kSrc + 4 * i, static_cast<float>(i / 256 + 1));  // a fractal holds its number
+  for (u32 i = 0; i < 8 * 256; ++i) {
+    const u32 fractal = i / 256;
+    ub().store<float>(kSrc + 4 * i, static_cast<float>(fractal + 1));
+  }
   const insn::Col2ImgArgs x{.dst = kDst,
                             .src = kSrc,
                             .strideW = 1,

@@ -17,7 +17,6 @@ namespace vinci::isa {
 namespace {
 
 using insn::MergeArgs;
-using insn::SortArgs;
 using testing::HasSubstr;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

@@ -50,7 +50,7 @@ TEST_F(Aicpu, AssignAndAssignAdd) {
 
 TEST_F(Aicpu, MapIndexFindsTheRow) {
   const std::vector<i32> table{1, 4, 2, 8, 2, 4};
-  const auto index = [&](std::vector<i32> key) {
+  const auto index = [&](const std::vector<i32>& key) {
     stream_.buffers.clear();
     stream_.streams.clear();
     const u32 hx = host_values("hx", key), ht = host_values("ht", table), hy = host_values("hy", std::vector<i32>{-1});

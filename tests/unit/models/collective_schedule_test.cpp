@@ -261,7 +261,9 @@ TEST(CollectiveSchedule, LongTransfersGoInPieces) {
 }
 
 TEST(CollectiveSchedule, AutomaticLooksAtGroupsAndSize) {
-  const auto choose = [](Op op, std::vector<u32> groups, u64 bytes) { return choose_algorithm(op, groups, bytes); };
+  const auto choose = [](Op op, const std::vector<u32>& groups, u64 bytes) {
+    return choose_algorithm(op, groups, bytes);
+  };
   EXPECT_EQ(choose(Op::all_reduce, {3, 3, 3}, 1), Algorithm::mesh);
   EXPECT_EQ(choose(Op::all_gather, {0, 0, 1, 1}, 1), Algorithm::hierarchical);
   EXPECT_EQ(choose(Op::broadcast, {0, 1, 2, 1}, 1 << 30), Algorithm::hierarchical);
