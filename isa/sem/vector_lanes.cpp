@@ -447,15 +447,11 @@ std::optional<PlanesFrom> find_planes(const ShadowPoint& shadow, const Operand& 
   bool any = false;
   each_extent(o, repeat, span, [&](u64 at, u64 bytes) { any |= ub.type(at, bytes) != RefType::none; });
   if (!any) return std::nullopt;
-  if (o.contiguous() && span.count == kRepeatBlocks) {
-    PlanesFrom out;
-    for (u32 p = 0; p < kPlanes; ++p)
-      out[p] = ub.views[p].bytes(o.blocks[0] + u64{repeat} * o.repeat_stride, u64{span.count} * kBlockBytes).data();
-    return out;
-  }
+  if (o.contiguous() && span.count == kRepeatBlocks)
+    return read_only(ub.places(o.blocks[0] + u64{repeat} * o.repeat_stride, kRepeatBytes));
   for (u32 p = 0; p < kPlanes; ++p)
     load_lanes(ub.views[p], o, repeat, span, room[p]);
-  return places_of(std::as_const(room));
+  return read_only(places_of(room));
 }
 
 void shadow_lanes(const ExecContext& c, const LaneCensus& census, const Operand& dst, std::span<const Operand> src,
@@ -488,11 +484,8 @@ void shadow_lanes(const ExecContext& c, const LaneCensus& census, const Operand&
     }
     if (census.reads_dst) job.old = operand(in.size() - 1);
     LocalRefs& ub = point->core().buffers[index(BufId::UB)];
-    PlanesTo to = places_of(results);
-    if (in_place) {
-      for (u32 p = 0; p < kPlanes; ++p)
-        to[p] = ub.views[p].bytes(dst.blocks[0] + u64{repeat} * dst.repeat_stride, u64{blocks} * kBlockBytes).data();
-    }
+    const PlanesTo to = in_place ? ub.places(dst.blocks[0] + u64{repeat} * dst.repeat_stride, u64{blocks} * kBlockBytes)
+                                 : places_of(results);
     if (!point->compute(job, to)) {
       if (mask == nullptr) {
         each_extent(dst, repeat, written, [&](u64 at, u64 bytes) { ub.clear(at, bytes); });

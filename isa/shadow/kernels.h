@@ -72,6 +72,7 @@ u64 cancellations(FloatRange range, const Sums& sums, usize count);
 
 // Decisions follow the simulated values; where these are equal, the references. They return how many the references
 // would take otherwise.
+
 // Two operands, and their references.
 struct Terms {
   const double* a;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <utility>
 
 #include "isa/shadow/kernels.h"
 
@@ -147,14 +146,14 @@ u64 RefSpace::load(LaneType type, u64 address, std::span<const double> values, s
       read(p, address + i * bytes_each, std::span(planes[p].bytes).first(now * bytes_each));
     }
     if (now % kVector == 0) {  // in place
-      ended += shadow_kernels::decode(static_cast<u32>(bytes_each), places_of(std::as_const(planes)), &values[i],
-                                      &into[i], now);
+      ended +=
+          shadow_kernels::decode(static_cast<u32>(bytes_each), read_only(places_of(planes)), &values[i], &into[i], now);
       i += now;
       continue;
     }
     DoubleLanes own, references;
     std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i), now, own.v.begin());
-    ended += shadow_kernels::decode(static_cast<u32>(bytes_each), places_of(std::as_const(planes)), own.v.data(),
+    ended += shadow_kernels::decode(static_cast<u32>(bytes_each), read_only(places_of(planes)), own.v.data(),
                                     references.v.data(), now);
     std::copy_n(references.v.begin(), now, into.begin() + static_cast<std::ptrdiff_t>(i));
     i += now;

@@ -46,8 +46,7 @@ void ShadowPoint::compute(const ShadowRepeats& s) {
     std::optional<PlanesFrom> out;
     for (u64 r = 0; r < count && !out; ++r) {
       if (ub.type(at.address + r * at.stride, kRepeatBytes) == RefType::none) continue;
-      const PlanesTo places = ub.places(at.address, bytes(at));
-      std::ranges::copy(places, out.emplace().begin());
+      out = read_only(ub.places(at.address, bytes(at)));
     }
     return out;
   };

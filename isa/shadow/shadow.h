@@ -159,12 +159,7 @@ inline PlanesTo places_of(PlaneLanes& p) {
     out[i] = p[i].bytes.data();
   return out;
 }
-inline PlanesFrom places_of(const PlaneLanes& p) {
-  PlanesFrom out;
-  for (u32 i = 0; i < kPlanes; ++i)
-    out[i] = p[i].bytes.data();
-  return out;
-}
+inline PlanesFrom read_only(const PlanesTo& p) { return {p[0], p[1], p[2], p[3]}; }
 
 // One operand of a repeat: its simulated lanes, and what stands in the planes; null: no references.
 struct ShadowOperand {

@@ -76,7 +76,7 @@ TEST(ShadowKernels, Planes) {
         want += state[i] == 2 ? 1 : 0;
       }
       DoubleLanes to{};
-      EXPECT_EQ(decode(each, places_of(std::as_const(planes)), values.v.data(), to.v.data(), count), want);
+      EXPECT_EQ(decode(each, read_only(places_of(planes)), values.v.data(), to.v.data(), count), want);
       for (u32 i = 0; i < count; ++i)
         ASSERT_TRUE(same(to.v[i], state[i] == 0 ? from.v[i] : values.v[i])) << "turn " << turn << ", lane " << i;
     }

@@ -95,7 +95,7 @@ void compute_one_by_one(Core& core, const ShadowRepeats& s) {
     const auto operand = [&](usize i, const std::optional<ShadowRepeats::Place>& place) {
       ShadowOperand out{s.type, &buffers[i], nullptr};
       if (!place || core.ub().type(place->address + r * place->stride, kRepeatBytes) == RefType::none) return out;
-      std::ranges::copy(core.ub().places(place->address + r * place->stride, kRepeatBytes), planes[i].begin());
+      planes[i] = read_only(core.ub().places(place->address + r * place->stride, kRepeatBytes));
       out.planes = &planes[i];
       return out;
     };
