@@ -225,11 +225,12 @@ std::vector<AssumedCost> assumed_costs(const ChipConfig& chip) {
       out.push_back(
           {g.path, range != chip.ranges.end() ? range->second : AssumedRange{.reason = std::string(kNoRange)}});
     }
-    for (const auto& [key, own] : chip.ranges) {
-      if (is_inside(key, g.path) && std::ranges::none_of(groups, [&g, &key = key](const auto& other) {
+    for (const auto& [path, own] : chip.ranges) {
+      const std::string_view key = path;
+      if (is_inside(key, g.path) && std::ranges::none_of(groups, [&](const auto& other) {
             return is_inside(other.path, g.path) && (key == other.path || is_inside(key, other.path));
           }))
-        out.push_back({key, own});
+        out.push_back({path, own});
     }
   }
   return out;
