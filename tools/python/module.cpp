@@ -169,6 +169,7 @@ PYBIND11_MODULE(vinci, m) {
     made.attr("code") = static_cast<int>(f.status);
     PyErr_SetObject(error.ptr(), made.ptr());
   };
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): as pybind11 calls it
   py::register_exception_translator([](std::exception_ptr p) {
     try {
       if (p) std::rethrow_exception(p);

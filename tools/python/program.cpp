@@ -281,7 +281,9 @@ constexpr std::pair<const char*, Compare> kComparisons[] = {{"__eq__", Compare::
 
 template <class T>
 void bind_arithmetic(py::class_<Owned<ProgramState, T>>& type) {
-  for (const auto& [name, op] : kOperators) {
+  for (const auto& entry : kOperators) {
+    const char* const name = entry.first;
+    const auto op = entry.second;
     type.def(("__" + std::string(name) + "__").c_str(),
              [op](const Owned<ProgramState, T>& a, const py::object& b) -> py::object {
                if (!is_operand(b)) return not_implemented();
@@ -316,14 +318,17 @@ void bind_parts(BuilderType& builder) {
   reg_type.def_property_readonly("number", [](const Reg& r) { return static_cast<int>(r.value.number()); })
       .def("__hash__", [](const Reg& r) { return static_cast<int>(r.value.number()); })
       .def("__repr__", [](const Reg& r) { return "X" + std::to_string(r.value.number()); });
-  for (const auto& [name, op] : kOperators) {
+  for (const auto& entry : kOperators) {
+    const char* const name = entry.first;
+    const auto op = entry.second;
     reg_type.def(("__r" + std::string(name) + "__").c_str(), [op](const Reg& a, const py::object& b) -> py::object {
       if (!is_operand(b)) return not_implemented();
       return py::cast(Expr{a.owner, isa::Expr(operand(a.owner, b, "an expression")).then(op, a.value)});
     });
   }
-  for (const auto& [name, op] : kComparisons) {
-    reg_type.def(name, [op](const Reg& a, const py::object& b) -> py::object {
+  for (const auto& entry : kComparisons) {
+    const Compare op = entry.second;
+    reg_type.def(entry.first, [op](const Reg& a, const py::object& b) -> py::object {
       if (!is_operand(b)) return not_implemented();
       return py::cast(Condition{a.owner, {op, a.value, operand(a.owner, b, "a comparison")}});
     });
@@ -346,6 +351,7 @@ void bind_parts(BuilderType& builder) {
   constant.def("__neg__", [number](const Const& c) { return number(c).attr("__neg__")(); });
   constant.def("__repr__", [number](const Const& c) { return py::repr(number(c)); });
 
+  // NOLINTNEXTLINE(bugprone-unused-raii): it is known to the module
   py::class_<Target>(builder, "Label", "A place to branch to.");
   py::class_<Slots>(builder, "Slots", "Parts of a buffer for fill() and drain().")
       .def_property_readonly("bytes", [](const Slots& s) { return s.value.bytes(); })

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "isa/mem/late_access.h"
+#include "isa/mem/zero_pages.h"
 #include "isa/table/insn.h"
 #include "tests/unit/isa/test_core.h"
 
@@ -200,6 +201,20 @@ TEST(LateAccess, RowsMeetWhereTheyShareBytes) {
   }
   EXPECT_GT(apart, 100u);
   EXPECT_EQ(Rows::of({.address = 5, .len = 0}).begin, Rows::of({.address = 5, .len = 0}).end);
+}
+
+// Also those that are given out again after others were written.
+TEST(ZeroPages, AreZeroAndAligned) {
+  for (int turn = 0; turn < 20; ++turn) {
+    for (const usize bytes : {usize{1}, usize{64}, usize{5000}, usize{1} << 20}) {
+      const ZeroPages pages(bytes);
+      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(pages.data()) % ZeroPages::kAlignment, 0u);
+      const std::span all(pages.data(), bytes);
+      ASSERT_TRUE(std::ranges::all_of(all, [](std::byte b) { return b == std::byte{0}; }));
+      std::ranges::fill(all, std::byte{0xff});
+    }
+  }
+  EXPECT_EQ(ZeroPages().data(), nullptr);
 }
 
 }  // namespace

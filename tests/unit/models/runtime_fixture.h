@@ -59,8 +59,8 @@ class Runtime : public testing::Test {
   }
   // A host buffer with contents.
   template <class T>
-  u32 host_values(std::string name, std::vector<T> values) {
-    const u32 id = host_buffer(std::move(name), values.size() * sizeof(T));
+  u32 host_values(const std::string& name, const std::vector<T>& values) {
+    const u32 id = host_buffer(name, values.size() * sizeof(T));
     const auto bytes = std::as_bytes(std::span(values));
     stream_.buffers[id].data.assign(bytes.begin(), bytes.end());
     return id;

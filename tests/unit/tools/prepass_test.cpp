@@ -78,8 +78,11 @@ TEST(Prepass, ArraysInAMemoryOfTheCoreArePointers) {
   EXPECT_THAT(rewrite_launches("{ x(); " + space + " std::array<half, 2> a[n]; }"),
               HasSubstr("sizeof( std::array<half, 2> ) * (n)"));
   // Pointers, parameters and what is no declaration.
-  for (const std::string other : {" float* a;", " float* a = b[2];", " float a[2], b;", " float a[];"})
-    EXPECT_EQ(rewrite_launches("{ " + space + other + " }"), "{ " + space + other + " }");
+  for (const std::string_view other : {" float* a;", " float* a = b[2];", " float a[2], b;", " float a[];"}) {
+    std::string text = "{ ";
+    text.append(space).append(other).append(" }");
+    EXPECT_EQ(rewrite_launches(text), text);
+  }
   EXPECT_EQ(rewrite_launches("void f(" + space + " float a[2]);"), "void f(" + space + " float a[2]);");
 }
 

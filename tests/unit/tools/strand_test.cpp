@@ -46,6 +46,7 @@ TEST(Strand, OneThatIsDroppedIsUnwound) {
   const auto held = std::make_shared<int>(0);
   {
     Strand s("a name longer than a debugger shows", [copy = held] {
+      // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): what is unwound
       const std::shared_ptr<int> mine = copy;
       Strand::give_way();
     });

@@ -141,7 +141,8 @@ TEST(SweepJob, AnErrorIsAResult) {
   const io::TempFolder folder("vinci-sweep-test");
   Job job = make_job(definition("grid: {a: [1]}"), {}, "s");
   job.chip = "no-such-chip";
-  const Result r = do_job(job, folder.path(), [](std::vector<std::string>) { FAIL() << "the chip comes first"; });
+  const Result r =
+      do_job(job, folder.path(), [](const std::vector<std::string>&) { FAIL() << "the chip comes first"; });
   EXPECT_THAT(r.error, HasSubstr("no-such-chip"));
   EXPECT_EQ(r.exit_code, static_cast<int>(Fault::Input));
 }
