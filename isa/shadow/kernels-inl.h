@@ -184,7 +184,7 @@ template <class D>
 struct ErrorKinds {
   ErrorVectors<D> total, made, come_in;
 
-  HWY_INLINE ErrorKinds() {}
+  HWY_INLINE ErrorKinds() {}  // NOLINT(modernize-use-equals-default): a defaulted one is not compiled for the target
   HWY_INLINE bool finite() const {
     const auto squares = [](const ErrorVectors<D>& of) { return hn::Add(of.ulps, of.relatives); };
     const auto sum = hn::Add(squares(total), hn::Add(squares(made), squares(come_in)));

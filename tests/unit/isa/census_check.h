@@ -167,8 +167,8 @@ inline u64 draw_moderate(Random& random, LaneType type) {
   if (!is_float(type)) return r & ((u64{1} << lane_bits(type)) - 1);
   const Format f = format_of(type);
   const u64 noise = r & ((u64{1} << f.fraction) - 1);
-  const auto exponent = static_cast<u64>(static_cast<int>(r >> 40 & 7) - 4 + f.most_exponent);
-  return (r >> 63) << (f.bits - 1) | exponent << f.fraction | noise;
+  const int exponent = static_cast<int>(r >> 40 & 7) - 4 + f.most_exponent;
+  return (r >> 63) << (f.bits - 1) | static_cast<u64>(exponent) << f.fraction | noise;
 }
 
 }  // namespace vinci::isa::model

@@ -42,8 +42,8 @@ struct GraphBuilder {
     a.values.assign(values.begin(), values.end());
     return graph.add_constant("i", Tensor(a));
   }
-  Value* node(std::string_view type, std::vector<Value*> inputs, Attributes attributes = {}) {
-    Node* const made = graph.add_node(type, type, std::move(inputs));
+  Value* node(std::string_view type, const std::vector<Value*>& inputs, Attributes attributes = {}) {
+    Node* const made = graph.add_node(type, type, inputs);
     made->attributes = std::move(attributes);
     made->origins = {made->output()->name};
     infer(*made);
