@@ -269,7 +269,8 @@ void batched_assignment(Study& study) {
              100 * (1 - static_cast<double>(images.all()) / static_cast<double>(batch[0].rows)), "%");
   for (const double launch : {0.0, 1e-6, 1e-5, 1e-4})
     study.fact(fmt::format("gain by the equation, launch of {} us", std::round(launch * 1e6)), ratio(launch), "x");
-  study.measured("loop_launches", static_cast<double>(loop_tasks.size() / (kAssignOps + 1) * kAssignOps));
+  const u64 launches = loop_tasks.size() / (kAssignOps + 1) * kAssignOps;
+  study.measured("loop_launches", static_cast<double>(launches));
   study.measured("batch_launches", static_cast<double>(batch_tasks.size() - 1));
   study.measured("loop_time", 100 * std::max(error(0), error(2)));
   study.measured("batch_time", 100 * std::max(error(1), error(3)));

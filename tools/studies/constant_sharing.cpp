@@ -56,10 +56,13 @@ void constant_sharing(Study& study) {
     return graph::compile(std::move(constants_network(bytes).owned), study.chip(), {.switches = std::move(switches)});
   };
   const graph::Network shared = compiled({}), apart = compiled(without({"RemoveSameConstPass"}));
-  const auto units = [&](u64 n) { return static_cast<double>(n / bytes); };
-  study.measured("constants_before", units(host_bytes(*apart.graph)));
-  study.measured("constants_on_host", units(host_bytes(*shared.graph)));
-  study.measured("constants_on_device", units(shared.memory.weights));
+  const auto units = [](u64 n, u64 unit) {
+    const u64 whole = n / unit;
+    return static_cast<double>(whole);
+  };
+  study.measured("constants_before", units(host_bytes(*apart.graph), bytes));
+  study.measured("constants_on_host", units(host_bytes(*shared.graph), bytes));
+  study.measured("constants_on_device", units(shared.memory.weights, bytes));
 
   // Equal bytes of two types.
   GraphBuilder types;
@@ -68,8 +71,8 @@ void constant_sharing(Study& study) {
   types.output(types.node("Add", {x, types.graph.add_constant("f", Tensor(Array(DataType::f32, {1024})))}));
   types.output(types.node("Add", {n, types.graph.add_constant("i", Tensor(Array(DataType::i32, {1024})))}));
   graph::optimise(types.graph);
-  study.measured("types_on_host", static_cast<double>(host_bytes(types.graph) / 4096));
-  study.measured("types_on_device", static_cast<double>(graph::plan_memory(types.graph, true).weights / 4096));
+  study.measured("types_on_host", units(host_bytes(types.graph), 4096));
+  study.measured("types_on_device", units(graph::plan_memory(types.graph, true).weights, 4096));
 
   const std::vector<Array> inputs = graph::random_inputs(*shared.graph, 18);
   const auto outputs = [&](std::string_view name, const graph::Network& network) {

@@ -10,8 +10,7 @@
 namespace vinci::studies {
 namespace {
 
-using graph::Array, graph::DataType, graph::Graph, graph::GraphBuilder, graph::Node, graph::Shape, graph::Tensor,
-    graph::Value;
+using graph::DataType, graph::Graph, graph::GraphBuilder, graph::Node, graph::Shape, graph::Value;
 
 // An If of a constant, and a Case whose number is beyond its branches.
 GraphBuilder branching_network(const Study& study) {

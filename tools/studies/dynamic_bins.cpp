@@ -146,9 +146,10 @@ void dynamic_bins(Study& study) {
   });
   std::map<i64, double> in_bin;
   double other = 0;  // kernels beyond those of one bin
+  const usize of_one = (binned.nodes.size() - 1) / bins.size();
   for (usize i = 0; i < bins.size(); ++i) {
     in_bin[bins[i][0]] = found[i].seconds;
-    other += static_cast<double>(found[i].kernels) - static_cast<double>((binned.nodes.size() - 1) / bins.size());
+    other += static_cast<double>(found[i].kernels) - static_cast<double>(of_one);
   }
   study.measured("other_kernels", other);
   // In front of each launch, the host infers shapes and chooses a tiling, for so many seconds.

@@ -16,7 +16,7 @@
 namespace vinci::studies {
 namespace {
 
-using graph::Array, graph::DataType, graph::GraphBuilder, graph::Network, graph::Node, graph::Tensor, graph::Value;
+using graph::Array, graph::DataType, graph::GraphBuilder, graph::Network, graph::Tensor, graph::Value;
 
 // Each part hangs on the inputs alone, so that what a pass is worth in one part is seen.
 struct Recipe : GraphBuilder {
