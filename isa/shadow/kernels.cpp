@@ -22,8 +22,6 @@ HWY_BEFORE_NAMESPACE();
 namespace vinci::isa::shadow_kernels {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 using D = hn::CappedTag<double, 8>;
 using U = hn::RebindToUnsigned<D>;
 using I = hn::RebindToSigned<D>;

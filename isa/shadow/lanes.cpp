@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/census/lanes.h"
+#include "isa/shadow/lanes.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "isa/census/lanes.h"
 #include "isa/shadow/kernels.h"
-#include "isa/shadow/shadow.h"
 
 namespace vinci::isa {
 namespace {
@@ -177,6 +177,15 @@ void end_lanes(const ShadowLanes& s, const PlanesTo& to) {
 }
 
 }  // namespace
+
+void exact_results(const ShadowLanes& s, DoubleLanes& exact) {
+  ShadowLanes simulated = s;
+  for (ShadowOperand* o : {&simulated.a, &simulated.b, &simulated.old})
+    o->planes = nullptr;
+  const Operand a(simulated.a, s.lanes), b(simulated.b, s.lanes), old(simulated.old, s.lanes);
+  DoubleLanes reference;  // the same
+  VINCI_CHECK(Twice(simulated, a, b, old).compute(exact, reference));
+}
 
 bool ShadowPoint::compute(const ShadowLanes& s, const PlanesTo& to) {
   const bool reads = s.a.planes != nullptr || s.b.planes != nullptr || s.old.planes != nullptr;

@@ -1,34 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
+#include <array>
 
 #include "isa/shadow/kernels.h"
-#include "isa/shadow/shadow.h"
+#include "isa/shadow/lanes.h"
 
 namespace vinci::isa {
-namespace {
-
-using shadow_kernels::Math;
-
-// What the operation makes of the values of a repeat, which are finite or not.
-void compute_exact(BinaryOp op, const DoubleLanes& a, const DoubleLanes& b, u32 lanes, DoubleLanes& exact) {
-  const auto apply = [&](Math math) {
-    shadow_kernels::apply(math, a.v.data(), b.v.data(), nullptr, exact.v.data(), lanes);
-  };
-  switch (op) {
-    case BinaryOp::add: return apply(Math::add);
-    case BinaryOp::sub: return apply(Math::sub);
-    case BinaryOp::mul: return apply(Math::mul);
-    case BinaryOp::div: return apply(Math::div);
-    default: {
-      DoubleLanes unused;
-      shadow_kernels::choose(op == BinaryOp::max, {a.v.data(), b.v.data(), a.v.data(), b.v.data()}, exact.v.data(),
-                             unused.v.data(), lanes);
-    }
-  }
-}
-
-}  // namespace
 
 bool ShadowPoint::computes_repeats(const LaneOp& op, LaneType type) const {
   return op.kind == LaneOp::Kind::binary && !rounds() &&
@@ -69,16 +47,17 @@ void ShadowPoint::compute(const ShadowRepeats& s) {
   if (result.finite && result.tally.worst_ulp <= site().worst.ulp) return add_tally(result.tally, count * lanes);
   // The results are there, one repeat after the other: which one is the worst, and which are not finite.
   for (u64 r = 0; r < count; ++r) {
-    const auto doubles = [&](const std::byte* from, DoubleLanes& to) {
-      LaneBuffer some;
-      std::copy_n(from, kRepeatBytes, some.bytes.begin());
-      shadow_kernels::lane_doubles(s.type, some, lanes, to);
-    };
-    DoubleLanes a, b, value, exact, reference;
-    doubles(s.values.a.at(r), a);
-    doubles(s.values.b.at(r), b);
-    doubles(s.values.out + r * s.values.out_stride, value);
-    compute_exact(op, a, b, lanes, exact);
+    std::array<LaneBuffer, 3> lanes_of;
+    const std::array<const std::byte*, 3> from{s.values.a.at(r), s.values.b.at(r),
+                                               s.values.out + r * s.values.out_stride};
+    for (usize i = 0; i < from.size(); ++i)
+      std::copy_n(from[i], kRepeatBytes, lanes_of[i].bytes.begin());
+    ShadowLanes repeat{.op = s.op, .dst = s.type, .lanes = lanes};
+    repeat.a = {s.type, &lanes_of[0], nullptr};
+    repeat.b = {s.type, &lanes_of[1], nullptr};
+    DoubleLanes value, exact, reference;
+    exact_results(repeat, exact);
+    shadow_kernels::lane_doubles(s.type, lanes_of[2], lanes, value);
     ub.load(s.type, s.out.address + r * s.out.stride, std::span(value.v).first(lanes),
             std::span(reference.v).first(lanes));
     this->count(s.type, std::span(value.v).first(lanes), std::span(exact.v).first(lanes),
