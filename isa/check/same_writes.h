@@ -27,7 +27,7 @@ class SameWrites {
   // Whether the run has data, and so says what it executes.
   void watch(bool with_data) { with_data_ = with_data; }
 
-  // Whether the conflict of two writes of [begin, end) is held back. False: it is one now.
+  // Whether the conflict of two writes of [begin, end) is held back, or is none. False: it is one now.
   bool hold(const Record& other, const Present& now, const Access& access, u64 begin, u64 end);
   // Around the execution of each instruction of a block.
   void executing(u32 actor, const Issued& inst);
@@ -57,7 +57,8 @@ class SameWrites {
   Report report_;
   bool with_data_ = false;
   std::list<Held> held_;
-  std::unordered_map<Key, std::vector<std::list<Held>::iterator>> of_;  // by each of the two instructions
+  // By each of the two instructions, apart from those of the scalar unit, which are executed as they are issued.
+  std::unordered_map<Key, std::vector<std::list<Held>::iterator>> of_;
   // Of each block, by pipe: how many of its instructions were issued up to the latest that was executed.
   std::unordered_map<u32, std::array<u64, kPipeCount>> reached_;
   u64 count_ = 0;

@@ -164,6 +164,29 @@ TEST(Small, BlocksMayWriteTheSame) {
   EXPECT_TRUE(has(run(reads, Mode::functional, 2), "block-overlap 8 6"));
 }
 
+// The same by stores of the scalar unit. Block 0 stores or copies two words of 7, the others store the second of them.
+TEST(Small, BlocksMayStoreTheSame) {
+  const auto with = [](const std::string& value, const std::string& block0) {
+    return "ld_arg X0, 0\nget_block_idx X1\nbne X1, 0, others\n" + block0 + "end\nothers:\nst_dev.b32 " + value +
+           ", X0, 4\nend\n";
+  };
+  const std::string store = "st_dev.b64 0x700000007, X0, 0\n";
+  const std::string copy =
+      "vector_dup.s32 0, 7, 1, 1, 1, 8, 8\nset_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n"
+      "wait_flag PIPE_V, PIPE_MTE3, EVENT_ID0\ncopy_ubuf_to_gm X0, 0, 0, 1, 8, 0, 0\n";
+  for (const Mode mode : {Mode::functional, Mode::full}) {
+    for (const std::string& block0 : {store, copy}) {
+      SCOPED_TRACE((mode == Mode::full ? "full\n" : "functional\n") + block0);
+      const Checked same = run(with("7", block0), mode, 4);
+      EXPECT_EQ(found(same), std::vector<std::string>{}) << same.text();
+      EXPECT_GE(same.same_writes, 3u);  // the latest store of another block, and the copy
+      EXPECT_EQ(found(run(with("8", block0), mode, 2)).size(), 1u);
+      EXPECT_EQ(found(run(with("X1", block0), mode, 8)).size(), 2u);  // with block 0, and among each other
+    }
+  }
+  EXPECT_EQ(found(run(with("7", store), Mode::timing, 2)).size(), 1u);
+}
+
 // B of 8 bits is loaded in squares of 32 columns: of the last square some may have no bias.
 TEST(Small, ABiasOfFewerColumns) {
   const auto text = [](u32 bursts) {  // of 64 bytes
