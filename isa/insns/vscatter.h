@@ -32,11 +32,11 @@ struct VaUnaryArgs {
 namespace detail {
 inline constexpr std::string_view kVaDoc = "VA register with the addresses of 8 blocks of 32 B in UB";
 template <auto Member>
-inline constexpr Field<Member> va_field(std::string_view name) {
+constexpr Field<Member> va_field(std::string_view name) {
   return {name, kVaBits, OperandKind::value, kVaDoc};
 }
 template <auto Member>
-inline constexpr Field<Member> va_stride_field(std::string_view name) {
+constexpr Field<Member> va_stride_field(std::string_view name) {
   return {name, 16, OperandKind::value, "32 B blocks from repeat to repeat"};
 }
 template <class Args>

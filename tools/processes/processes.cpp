@@ -54,7 +54,7 @@ void put(std::FILE* out, usize i, const std::string& text) {
 
 usize collect(std::FILE* in, std::vector<std::string>& out) {
   usize seen = 0;
-  std::rewind(in);
+  if (std::fseek(in, 0, SEEK_SET) != 0) return seen;
   for (usize head[2]; std::fread(head, sizeof head, 1, in) == 1; ++seen) {
     std::string text(head[1], '\0');
     if (head[0] >= out.size() || std::fread(text.data(), 1, text.size(), in) != text.size()) break;

@@ -74,7 +74,7 @@ Optimiser::~Optimiser() {
 }
 
 std::string Optimiser::answer(const std::string& question) {
-  process_->questions << question << std::endl;
+  process_->questions << question << '\n' << std::flush;
   std::string line;
   if (!std::getline(process_->answers, line)) fail(Fault::Internal, "the optimiser ended before its work was done");
   return line;

@@ -118,7 +118,8 @@ aclError call(F&& body) {
   }
 }
 
-aclError need(const void* p, const char* what) {
+template <class T>
+aclError need(const T* p, const char* what) {
   return p != nullptr ? ACL_SUCCESS : failed(ACL_ERROR_INVALID_PARAM, fmt::format("{} is null", what));
 }
 

@@ -67,6 +67,7 @@ void Strand::on_terminate() {
     } catch (const Abandoned&) {
       t_strand->park();
     } catch (...) {  // a fault of the user's own code
+      g_terminate();
     }
   }
   g_terminate();
@@ -107,6 +108,7 @@ void Strand::main() {
   try {
     body_();
   } catch (const Abandoned&) {
+    failure_ = nullptr;
   } catch (...) {
     failure_ = std::current_exception();
   }

@@ -14,9 +14,9 @@
 
 namespace vinci::graph {
 
-std::vector<Value*> Reading::make(std::string_view type, std::vector<Value*> inputs, Attributes attributes,
+std::vector<Value*> Reading::make(std::string_view type, const std::vector<Value*>& inputs, Attributes attributes,
                                   usize outputs) {
-  Node* const made = graph_.add_node(type, node.name, std::move(inputs), outputs);
+  Node* const made = graph_.add_node(type, node.name, inputs, outputs);
   made->attributes = std::move(attributes);
   made->origins = {node.name};
   infer(*made);

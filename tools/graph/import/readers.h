@@ -29,9 +29,10 @@ class Reading {
   bool has(usize i) const { return input(i) != nullptr; }
 
   // A node with the name of the model's node, and its outputs.
-  std::vector<Value*> make(std::string_view type, std::vector<Value*> inputs, Attributes attributes, usize outputs);
-  Value* make(std::string_view type, std::vector<Value*> inputs, Attributes attributes = {}) {
-    return make(type, std::move(inputs), std::move(attributes), 1)[0];
+  std::vector<Value*> make(std::string_view type, const std::vector<Value*>& inputs, Attributes attributes,
+                           usize outputs);
+  Value* make(std::string_view type, const std::vector<Value*>& inputs, Attributes attributes = {}) {
+    return make(type, inputs, std::move(attributes), 1)[0];
   }
   Value* constant(const Array& array);
   Value* integers(std::vector<i64> values);

@@ -23,8 +23,8 @@ const T* find(const Node& node, std::string_view key) {
 }
 
 template <class T>
-T value_or(const T* value, T otherwise) {
-  return value != nullptr ? *value : std::move(otherwise);
+T value_or(const T* value, const T& otherwise) {
+  return value != nullptr ? *value : otherwise;
 }
 
 void erase_use(std::vector<Use>& uses, const Use& use) {

@@ -40,7 +40,7 @@ Visit remove_condition(Graph& graph, Node& node) {
     std::vector<Value*> inputs;
     for (const Value* const v : from->inputs())
       inputs.push_back(here(v));
-    Node* const made = graph.add_node(from->type, from->name, std::move(inputs), from->outputs().size(), &node);
+    Node* const made = graph.add_node(from->type, from->name, inputs, from->outputs().size(), &node);
     made->attributes = from->attributes;
     made->origins = from->origins;
     for (const auto& inner : from->bodies)

@@ -14,9 +14,9 @@
 namespace vinci::graph {
 namespace {
 
-Node* insert(Graph& graph, std::string_view type, const std::string& name, std::vector<Value*> inputs,
+Node* insert(Graph& graph, std::string_view type, const std::string& name, const std::vector<Value*>& inputs,
              const Node& before) {
-  Node* const made = graph.add_node(type, name, std::move(inputs), 1, &before);
+  Node* const made = graph.add_node(type, name, inputs, 1, &before);
   made->origins = before.origins;
   return made;
 }

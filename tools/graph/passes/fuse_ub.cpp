@@ -36,7 +36,7 @@ Node* join(Graph& graph, std::span<const Node* const> parts) {
     std::vector<Value*> inputs;
     for (Value* const v : from.inputs())
       inputs.push_back(operand(v));
-    Node* const made = body.add_node(from.type, from.name, std::move(inputs), from.outputs().size());
+    Node* const made = body.add_node(from.type, from.name, inputs, from.outputs().size());
     made->attributes = from.attributes;
     made->origins = from.origins;
     for (usize i = 0; i < from.outputs().size(); ++i) {

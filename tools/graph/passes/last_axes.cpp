@@ -11,9 +11,9 @@
 namespace vinci::graph {
 namespace {
 
-Node* node_before(Graph& graph, std::string_view type, std::vector<Value*> inputs, Attributes attributes,
+Node* node_before(Graph& graph, std::string_view type, const std::vector<Value*>& inputs, Attributes attributes,
                   const Node& before) {
-  Node* const made = graph.add_node(type, before.name + "/" + std::string(type), std::move(inputs), 1, &before);
+  Node* const made = graph.add_node(type, before.name + "/" + std::string(type), inputs, 1, &before);
   made->origins = before.origins;
   made->attributes = std::move(attributes);
   infer(*made);

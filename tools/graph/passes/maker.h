@@ -15,8 +15,8 @@ class Maker {
  public:
   Maker(Graph& graph, Node& node) : graph_(graph), node_(node) {}
 
-  Value* operator()(std::string_view type, std::vector<Value*> inputs, Attributes attributes = {}) {
-    Node* const made = graph_.add_node(type, node_.name + "/" + std::string(type), std::move(inputs), 1, &node_);
+  Value* operator()(std::string_view type, const std::vector<Value*>& inputs, Attributes attributes = {}) {
+    Node* const made = graph_.add_node(type, node_.name + "/" + std::string(type), inputs, 1, &node_);
     made->origins = node_.origins;
     made->attributes = std::move(attributes);
     infer(*made);

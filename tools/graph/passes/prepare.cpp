@@ -102,7 +102,7 @@ Visit replace_empty(Graph& graph, Node& node) {
   if (node.type != "ConcatD" || std::ranges::none_of(node.inputs(), empty)) return Visit::none;
   std::vector<Value*> rest;
   std::ranges::remove_copy_if(node.inputs(), std::back_inserter(rest), empty);
-  Node* const made = graph.add_node(node.type, node.name, std::move(rest), 1, &node);
+  Node* const made = graph.add_node(node.type, node.name, rest, 1, &node);
   made->attributes = node.attributes;
   take_place(graph, *made, {&node}, node.output());
   graph.erase(&node);
