@@ -386,8 +386,8 @@ class Compilation {
         "inline constexpr int vinci_core_type = {}; namespace AscendC {{ using ::vinci_core_type; }}\n{}\n"
         "extern \"C\" {{\n__attribute__((used)) char vinci_front_end_pass[] = {};\n",
         pass.core_type, pass.text,
-        literal(fmt::format("{} {} {:016x} {}", host ? "host" : "device", pass.kind, hash,
-                            line_.scalar_code ? own_headers() : "")));
+        literal(fmt::format("{} {} {:016x} {} {}", host ? "host" : "device", pass.kind, hash,
+                            line_.scalar_code ? "counted" : "free", own_headers())));
     // What the library wants to know, for every translation unit the same.
     if (host) {
       text += fmt::format(

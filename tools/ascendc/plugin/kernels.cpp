@@ -12,9 +12,11 @@
 #include "tools/ascendc/plugin/device_binary.h"
 #include "tools/ascendc/plugin/divisions.h"
 #include "tools/ascendc/plugin/entries.h"
+#include "tools/ascendc/plugin/kernel_code.h"
 #include "tools/ascendc/plugin/kinds.h"
 #include "tools/ascendc/plugin/module.h"
 #include "tools/ascendc/plugin/scalar_code.h"
+#include "tools/ascendc/plugin/stores.h"
 #include "tools/ascendc/plugin/waits.h"
 
 namespace vinci::plugin {
@@ -33,7 +35,8 @@ void rewrite(Module& m, const Pass& pass) {
   if (pass.host && pass.kind != "both" && !kernels.by_entry.empty()) device = copy_shared_code(kernels, device);
   instrument(m, device, literals);
   mark_divisions(device);
-  if (!pass.headers.empty()) mark_counted(device, pass.headers);
+  mark_kernel_code(device, pass.headers);
+  if (pass.counted) mark_counted(device);
   if (!pass.host) leave_only_kernels(m, kernels, device);
 }
 
@@ -50,8 +53,10 @@ struct KernelsPass : PassInfoMixin<KernelsPass> {
 
 struct ScalarCodePass : PassInfoMixin<ScalarCodePass> {
   static PreservedAnalyses run(Module& m, ModuleAnalysisManager& /*analyses*/) {
-    const bool waits = mark_waits(m), counted = count_operations(m), guarded = guard_divisions(m);
-    return waits || counted || guarded ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    // In this order: what is told is not counted, and what guards a division is neither.
+    const bool waits = mark_waits(m), told = tell_stores(m), counted = count_operations(m),
+               guarded = guard_divisions(m);
+    return waits || told || counted || guarded ? PreservedAnalyses::none() : PreservedAnalyses::all();
   }
   static bool isRequired() { return true; }
 };

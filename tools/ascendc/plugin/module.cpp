@@ -25,9 +25,10 @@ std::optional<Pass> take_pass(Module& m) {
   if (mark == nullptr) return std::nullopt;
   const std::optional<StringRef> text = string_of(mark);
   if (!text) return std::nullopt;
-  SmallVector<StringRef, 4> words;
-  text->split(words, ' ', 3);
-  return Pass{words[0] == "host", words[1].str(), words[2].str(), words.size() > 3 ? words[3].str() : ""};
+  SmallVector<StringRef, 5> words;
+  text->split(words, ' ', 4);
+  if (words.size() != 5) report_fatal_error("vinci_front_end_pass is not of this version");
+  return Pass{words[0] == "host", words[1].str(), words[2].str(), words[3] == "counted", words[4].str()};
 }
 
 std::optional<KernelType> type_of(StringRef name) {

@@ -15,13 +15,13 @@
 // What the parts of the plugin know of a module: how it is compiled, its kernels, and what these reach.
 namespace vinci::plugin {
 
-// What `vinci cc` says of this compilation: a string in the text, "HOST KIND HASH HEADERS".
+// What `vinci cc` says of this compilation: a string in the text, "HOST KIND HASH COUNTED HEADERS".
 struct Pass {
   bool host = true;  // whether the object has the host's code, too
   std::string kind;  // "vector", "cube"; "both" where one compilation serves both, "only-..." where there is one kind
   std::string hash;  // of the file
-  // The folder of our headers, whose code is not the user's; empty where scalar code is not counted.
-  std::string headers;
+  bool counted = true;  // kernels' own scalar code takes time
+  std::string headers;  // the folder of our headers, whose code is not the user's
 };
 
 // Nothing in a module that is not of `vinci cc`.

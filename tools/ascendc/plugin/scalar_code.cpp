@@ -2,17 +2,18 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/ascendc/plugin/scalar_code.h"
 
-#include <llvm/ADT/SmallString.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/Support/Path.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include <array>
+
+#include "tools/ascendc/plugin/kernel_code.h"
+#include "tools/ascendc/plugin/stores.h"
 
 namespace vinci::plugin {
 
@@ -20,52 +21,11 @@ using namespace llvm;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-constexpr StringLiteral kMark = "vinci-counted";
+constexpr StringLiteral kCounted = "vinci-counted";
 
 // As vinci/kernel_code.h numbers them.
 enum Kind : unsigned { op, real, access, kinds };
 using Work = std::array<uint64_t, kinds>;
-
-// Tells instructions of the user from those of the API. An inlined function of the compiler's own library counts as its
-// caller's.
-class Owner {
- public:
-  explicit Owner(StringRef headers) : headers_(headers) {}
-
-  bool is_users(const DILocation* at) {
-    if (at == nullptr) return false;
-    for (; at != nullptr; at = at->getInlinedAt()) {
-      const Whose whose = whose_is(at->getFile());
-      if (whose != Whose::library) return whose == Whose::user;
-    }
-    return true;
-  }
-  bool is_users(const Instruction& i) { return is_users(i.getDebugLoc().get()); }
-  bool is_ours(const DIFile* file) { return whose_is(file) == Whose::ours; }
-
- private:
-  enum class Whose : uint8_t { user, ours, library };
-  // A file is named by its folder and the rest, which may share a part of the folder that is compiled in.
-  Whose whose_is(const DIFile* file) {
-    if (file == nullptr) return Whose::user;
-    const auto [it, fresh] = known_.try_emplace(file, Whose::user);
-    if (fresh) {
-      SmallString<256> path;
-      if (!sys::path::is_absolute(file->getFilename())) path = file->getDirectory();
-      sys::path::append(path, file->getFilename());
-      const StringRef name = path;
-      if (name.starts_with(headers_)) {
-        it->second = Whose::ours;
-      } else if (name.starts_with("/usr/include/") || name.starts_with("/usr/lib/")) {
-        it->second = Whose::library;
-      }
-    }
-    return it->second;
-  }
-
-  StringRef headers_;
-  DenseMap<const DIFile*, Whose> known_;
-};
 
 // A variable or an object by reference: a register, where the whole kernel is inlined as the core's compiler does it.
 bool is_variable(const Value* pointer, const DataLayout& layout) {
@@ -96,7 +56,7 @@ Work of_intrinsic(const IntrinsicInst& call) {
     const DataLayout& layout = call.getModule()->getDataLayout();
     const auto* length = dyn_cast<ConstantInt>(all->getLength());
     const uint64_t each = length == nullptr ? 1 : words(length->getZExtValue());
-    uint64_t accesses = is_variable(all->getDest(), layout) ? 0 : each;
+    uint64_t accesses = is_told(call) || is_variable(all->getDest(), layout) ? 0 : each;
     if (const auto* transfer = dyn_cast<MemTransferInst>(all))
       accesses += is_variable(transfer->getSource(), layout) ? 0 : each;
     return {0, 0, accesses};
@@ -132,9 +92,10 @@ Work work_of(const Instruction& i, Owner& owner) {
       return {computed, 0, 0};
     }
     case Instruction::Load: return {0, 0, is_variable(cast<LoadInst>(i).getPointerOperand(), layout) ? 0u : 1u};
-    case Instruction::Store: return {0, 0, is_variable(cast<StoreInst>(i).getPointerOperand(), layout) ? 0u : 1u};
+    case Instruction::Store:
+      return {0, 0, is_told(i) || is_variable(cast<StoreInst>(i).getPointerOperand(), layout) ? 0u : 1u};
     case Instruction::AtomicRMW:
-    case Instruction::AtomicCmpXchg: return {0, 0, 2};
+    case Instruction::AtomicCmpXchg: return {0, 0, is_told(i) ? 1u : 2u};
     case Instruction::Call:
     case Instruction::Invoke:
       if (const auto* intrinsic = dyn_cast<IntrinsicInst>(&i)) return of_intrinsic(*intrinsic);
@@ -149,19 +110,14 @@ Work work_of(const Instruction& i, Owner& owner) {
 // A call that may reach the library, where what was counted is to be known.
 bool may_pay(const Instruction& i) {
   const auto* call = dyn_cast<CallBase>(&i);
-  return call != nullptr && !isa<IntrinsicInst>(i) && !call->isInlineAsm() && !call->doesNotAccessMemory();
+  return call != nullptr && !isa<IntrinsicInst>(i) && !call->isInlineAsm() && !call->doesNotAccessMemory() &&
+         !is_telling(*call);
 }
 
 class Counter {
  public:
   Counter(Function& f, Literals& literals)
-      : f_(f),
-        m_(*f.getParent()),
-        literals_(literals),
-        owner_(f.getFnAttribute(kMark).getValueAsString()),
-        builder_(f.getContext()),
-        tree_(f),
-        loops_(tree_) {}
+      : f_(f), m_(*f.getParent()), literals_(literals), owner_(f), builder_(f.getContext()), tree_(f), loops_(tree_) {}
 
   bool run() {
     read();
@@ -316,12 +272,13 @@ class Counter {
   }
   const DILocation* line_of(const Loop& loop) {
     const DILocation* start = loop.getStartLoc().get();
-    if (start != nullptr && start->getLine() != 0 && owner_.is_users(start) && !owner_.is_ours(start->getFile()))
+    if (start != nullptr && start->getLine() != 0 && owner_.users_line(start) != nullptr &&
+        !owner_.is_ours(start->getFile()))
       return start;
     for (const BasicBlock* block : loop.blocks()) {
       for (const Instruction& i : *block) {
         const DILocation* at = i.getDebugLoc().get();
-        if (at != nullptr && at->getLine() != 0 && owner_.is_users(at)) return at;
+        if (at != nullptr && at->getLine() != 0 && owner_.users_line(at) != nullptr) return at;
       }
     }
     return nullptr;
@@ -342,23 +299,16 @@ class Counter {
 
 }  // namespace
 
-void mark_counted(const Functions& device, StringRef headers) {
+void mark_counted(const Functions& device) {
   for (Function* f : device)
-    f->addFnAttr(kMark, headers);
+    f->addFnAttr(kCounted);
 }
 
-bool is_marked_counted(const Function& f) { return f.hasFnAttribute(kMark); }
-
 bool count_operations(Module& m) {
-  std::vector<Function*> all;
-  for (Function& f : m) {
-    if (!f.isDeclaration() && f.hasFnAttribute(kMark)) all.push_back(&f);
-  }
   Literals literals(m);
   bool any = false;
-  for (Function* f : all) {
-    any = Counter(*f, literals).run() || any;
-    f->removeFnAttr(kMark);
+  for (Function* f : kernel_code(m)) {
+    if (f->hasFnAttribute(kCounted)) any = Counter(*f, literals).run() || any;
   }
   return any;
 }

@@ -7,10 +7,8 @@
 // Counts the operations of a kernel's own scalar code, for the library to charge. docs/front-end.md
 namespace vinci::plugin {
 
-// Of these functions, before anything is optimised: their code will be counted, without that of files in `headers`.
-void mark_counted(const Functions& device, llvm::StringRef headers);
-
-bool is_marked_counted(const llvm::Function& f);
+// Of these functions, before anything is optimised: what is the user's of their code will be counted.
+void mark_counted(const Functions& device);
 
 // In what optimisation has left of them. Returns whether there was any.
 bool count_operations(llvm::Module& m);

@@ -12,8 +12,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
-#include "tools/ascendc/plugin/module.h"
-#include "tools/ascendc/plugin/scalar_code.h"
+#include "tools/ascendc/plugin/kernel_code.h"
 
 namespace vinci::plugin {
 
@@ -99,7 +98,7 @@ class Waits {
   // Whether a call returns what a load of the function has found, with constants at most.
   static bool returns_load(const CallBase& call, SmallVectorImpl<Instruction*>& loads) {
     Function* callee = call.getCalledFunction();
-    if (callee == nullptr || callee->isDeclaration() || !is_marked_counted(*callee)) return false;
+    if (callee == nullptr || callee->isDeclaration() || !is_kernel_code(*callee)) return false;
     SmallVector<Value*, 8> rest;
     for (BasicBlock& block : *callee) {
       if (auto* back = dyn_cast<ReturnInst>(block.getTerminator());
@@ -259,12 +258,8 @@ class Waits {
 }  // namespace
 
 bool mark_waits(Module& m) {
-  std::vector<Function*> all;
-  for (Function& f : m) {
-    if (!f.isDeclaration() && is_marked_counted(f)) all.push_back(&f);
-  }
   bool any = false;
-  for (Function* f : all)
+  for (Function* f : kernel_code(m))
     any = Waits(*f).run() || any;
   return any;
 }

@@ -48,6 +48,10 @@ void in_words(u64 address, u64 bytes, F&& access) {
   }
 }
 
+bool is_device(u64 address) {
+  return address >= isa::GlobalMemory::kBase && address - isa::GlobalMemory::kBase < isa::GlobalMemory::kMappedBytes;
+}
+
 std::byte* host(u64 address) { return reinterpret_cast<std::byte*>(address); }  // NOLINT(performance-no-int-to-ptr)
 
 }  // namespace
@@ -117,6 +121,8 @@ void vinci_kernel_copy(std::uint32_t to_memory, std::uint64_t to, std::uint32_t 
     }
     if (to_local) {
       pointer_store(kMemories[to_memory], to + at, width, word, {file, line});
+    } else if (is_device(to + at)) {
+      pointer_store(Memory::gm, to + at, width, word, {file, line});
     } else {
       std::memcpy(host(to + at), &word, width);
     }
@@ -138,6 +144,19 @@ void vinci_kernel_loop(std::uint64_t ops, std::uint64_t reals, std::uint64_t acc
   vinci_kernel_operations[1] += reals;
   vinci_kernel_operations[2] += accesses;
   if (Core* core = present()) core->pay({file, line});
+}
+
+void vinci_kernel_stored(std::uint64_t address, std::uint64_t bytes, const char* file, std::int32_t line) {
+  if (present() == nullptr) return;
+  if (!is_device(address)) {
+    vinci_kernel_operations[2] += (bytes + 7) / 8;
+    return;
+  }
+  in_words(address, bytes, [&](u64 at, unsigned width) {
+    u64 word = 0;
+    std::memcpy(&word, host(address + at), width);
+    pointer_store(Memory::gm, address + at, width, word, {file, line});
+  });
 }
 
 void vinci_kernel_awaits() {

@@ -53,6 +53,9 @@ extern __thread std::uint64_t vinci_kernel_operations[3];
 void vinci_kernel_loop(std::uint64_t ops, std::uint64_t reals, std::uint64_t accesses, const char* file,
                        std::int32_t line);
 
+// The scalar code has stored so many bytes through a pointer, to global memory or elsewhere.
+void vinci_kernel_stored(std::uint64_t address, std::uint64_t bytes, const char* file, std::int32_t line);
+
 // In front of a load of the scalar unit that a loop of the program waits for: it goes on until the load finds another
 // value (docs/checker.md). The other one is for a load through a pointer of so many bytes, which becomes an instruction
 // if the pointer is to global memory. The third one is where the loop ends.
