@@ -170,6 +170,12 @@ struct ErrorVectors {
     ulps = hn::MulAdd(ulp, ulp, ulps);
     relatives = hn::MulAdd(relative, relative, relatives);
   }
+  HWY_INLINE void add(const ErrorVectors& o) {
+    max_ulp = hn::Max(max_ulp, o.max_ulp);
+    max_relative = hn::Max(max_relative, o.max_relative);
+    ulps = hn::Add(ulps, o.ulps);
+    relatives = hn::Add(relatives, o.relatives);
+  }
   HWY_INLINE ErrorSums sums() const {
     const D d;
     return {.max_ulp = hn::GetLane(hn::MaxOfLanes(d, max_ulp)),
@@ -199,48 +205,84 @@ struct ErrorKinds {
   }
 };
 
-// Some results: what was computed, what is exact, the reference, and how an error of it counts. One kind of error is
-// added after the other, so that its sums stay in registers.
+// Whether doubles are equal to others, of which none is a NaN; the first that differ end the search.
 template <class D>
-struct Results {
-  using V = hn::Vec<D>;
-  static constexpr usize kUnrolled = 4 * hn::MaxLanes(D());
-  alignas(64) std::array<double, kShadowLanes> value, exact, reference, inverse, share;
-
-  HWY_INLINE void put_exact(usize i, V e) { hn::Store(e, D(), exact.data() + i); }
-  HWY_INLINE void put(FloatRange range, usize i, V v, V r) {
-    const D d;
-    const hn::RebindToUnsigned<D> u;
-    const auto magnitude = hn::Abs(r);
-    const auto least = hn::Set(d, power_of_two(range.least)), most = hn::Set(d, power_of_two(range.most));
-    const auto normal = hn::BitCast(u, hn::Min(hn::Max(magnitude, least), most));
-    const auto bias = hn::Set(u, static_cast<u64>(2046 + range.fraction) << 52);
-    hn::Store(v, d, value.data() + i);
-    hn::Store(r, d, reference.data() + i);
-    hn::Store(hn::BitCast(d, hn::Sub(bias, hn::And(normal, hn::Set(u, u64{0x7ff} << 52)))), d, inverse.data() + i);
-    const auto is_relative = hn::Ge(magnitude, hn::Set(d, kLeastRelative));
-    hn::Store(hn::IfThenElseZero(is_relative, hn::Div(hn::Set(d, 1), magnitude)), d, share.data() + i);
+HWY_INLINE bool all_equal(const double* x, const double* y, usize count) {
+  const D d;
+  for (usize i = 0; i < count; i += hn::Lanes(d)) {
+    if (!hn::AllTrue(d, hn::Eq(hn::LoadU(d, x + i), hn::LoadU(d, y + i)))) return false;
   }
+  return true;
+}
+
+// The errors of some results: of what was computed, what is exact, and the references. One kind of error is added after
+// the other, so that its sums stay in registers.
+template <class D>
+class Errors {
+ public:
+  static constexpr usize kUnrolled = 4 * hn::MaxLanes(D());
+
   // Errors that are not finite are seen in ErrorKinds::finite(). `count` is a multiple of kUnrolled.
-  HWY_INLINE void add_to(ErrorKinds<D>& to, usize count) const {
-    add(to.total, value, reference, count);
-    add(to.made, value, exact, count);
-    add(to.come_in, exact, reference, count);
+  HWY_INLINE void add(FloatRange range, const double* value, const double* exact, const double* reference, usize count,
+                      ErrorKinds<D>& to) {
+    const bool nothing_made = all_equal<D>(value, exact, count),
+               nothing_comes_in = all_equal<D>(exact, reference, count);
+    if (nothing_made && nothing_comes_in) return;
+    if (nothing_made || nothing_comes_in) {  // all of it is the other kind
+      ErrorVectors<D> all;
+      measure<false>(range, value, reference, count, all);
+      to.total.add(all);
+      (nothing_made ? to.come_in : to.made).add(all);
+      return;
+    }
+    measure<true>(range, value, reference, count, to.total);
+    add_kind(value, exact, count, to.made);
+    add_kind(exact, reference, count, to.come_in);
   }
 
  private:
-  HWY_INLINE void add(ErrorVectors<D>& kind, const std::array<double, kShadowLanes>& x,
-                      const std::array<double, kShadowLanes>& y, usize count) const {
-    const D d;
+  using V = hn::Vec<D>;
+  template <class F>
+  static HWY_INLINE void each(usize count, ErrorVectors<D>& kind, F&& f) {
     ErrorVectors<D> sums = kind;
     for (usize i = 0; i < count; i += kUnrolled) {
-      for (usize at = i; at < i + kUnrolled; at += hn::Lanes(d)) {
-        const auto error = hn::Abs(hn::Sub(hn::Load(d, x.data() + at), hn::Load(d, y.data() + at)));
-        sums.add(error, hn::Load(d, inverse.data() + at), hn::Load(d, share.data() + at));
-      }
+      for (usize at = i; at < i + kUnrolled; at += hn::Lanes(D()))
+        f(at, sums);
     }
     kind = sums;
   }
+  // Adds total errors, and keeps how errors of these results count.
+  template <bool kKeeps>
+  HWY_INLINE void measure(FloatRange range, const double* value, const double* reference, usize count,
+                          ErrorVectors<D>& total) {
+    const D d;
+    const hn::RebindToUnsigned<D> u;
+    const auto least = hn::Set(d, power_of_two(range.least)), most = hn::Set(d, power_of_two(range.most));
+    const auto bias = hn::Set(u, static_cast<u64>(2046 + range.fraction) << 52),
+               exponents = hn::Set(u, u64{0x7ff} << 52);
+    each(count, total, [&](usize at, ErrorVectors<D>& sums) {
+      const V r = hn::LoadU(d, reference + at), magnitude = hn::Abs(r);
+      const auto normal = hn::BitCast(u, hn::Min(hn::Max(magnitude, least), most));
+      const V inverse = hn::BitCast(d, hn::Sub(bias, hn::And(normal, exponents)));
+      const auto is_relative = hn::Ge(magnitude, hn::Set(d, kLeastRelative));
+      const V share = hn::IfThenElseZero(is_relative, hn::Div(hn::Set(d, 1), magnitude));
+      if constexpr (kKeeps) {
+        hn::Store(inverse, d, inverse_.data() + at);
+        hn::Store(share, d, share_.data() + at);
+      }
+      sums.add(hn::Abs(hn::Sub(hn::LoadU(d, value + at), r)), inverse, share);
+    });
+  }
+  HWY_INLINE void add_kind(const double* x, const double* y, usize count, ErrorVectors<D>& kind) const {
+    const D d;
+    each(count, kind, [&](usize at, ErrorVectors<D>& sums) {
+      const V error = hn::Abs(hn::Sub(hn::LoadU(d, x + at), hn::LoadU(d, y + at)));
+      sums.add(error, hn::Load(d, inverse_.data() + at), hn::Load(d, share_.data() + at));
+    });
+  }
+
+  // 1 / ulp and 1 / reference.
+  alignas(64) std::array<double, kShadowLanes> inverse_, share_;
 };
 
 // Sums of x and y that lost at least half of their bits, ...

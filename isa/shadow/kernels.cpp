@@ -203,14 +203,9 @@ void round_to(FloatRange range, int scale, double* values, usize count) {
 // Whole vectors of finite numbers. False, and nothing is added, if an error is not finite.
 bool tally_finite(FloatRange range, const double* value, const double* exact, const double* reference, usize count,
                   Tally& to) {
-  const D d;
-  Results<D> results;
-  for (usize i = 0; i < count; i += hn::Lanes(d)) {
-    results.put_exact(i, hn::LoadU(d, exact + i));
-    results.put(range, i, hn::LoadU(d, value + i), hn::LoadU(d, reference + i));
-  }
   ErrorKinds<D> kinds;
-  results.add_to(kinds, count);
+  Errors<D> errors;
+  errors.add(range, value, exact, reference, count, kinds);
   if (!kinds.finite()) return false;
   kinds.add_to(to);
   return true;
@@ -247,7 +242,7 @@ void tally_any(FloatRange range, const double* value, const double* exact, const
 
 void tally(FloatRange range, const double* value, const double* exact, const double* reference, usize count,
            Tally& to) {
-  if (count % Results<D>::kUnrolled == 0 && tally_finite(range, value, exact, reference, count, to)) return;
+  if (count % Errors<D>::kUnrolled == 0 && tally_finite(range, value, exact, reference, count, to)) return;
   tally_any(range, value, exact, reference, count, to);
 }
 

@@ -14,13 +14,9 @@ namespace {
 constexpr std::array<std::byte, 4096> kZeros{};
 constexpr usize kVector = 8;  // doubles; no vector of the kernels has more
 
-// Eight blocks of one page whose types are the same: of a repeat.
-constexpr u64 kRepeat = 8;
-std::optional<RefType> type_of_repeat(const RefType* blocks) {
-  u64 all;
-  std::memcpy(&all, blocks, sizeof all);
-  const u64 first = all & 0xff;
-  return all == first * 0x0101010101010101 ? std::optional(static_cast<RefType>(first)) : std::nullopt;
+// Whether all blocks have the type of the first.
+bool are_alike(std::span<const RefType> blocks) {
+  return std::memcmp(blocks.data(), blocks.data() + 1, blocks.size() - 1) == 0;
 }
 
 // Calls f(offset, bytes) for pieces of some bytes.
@@ -54,20 +50,13 @@ RefSpace::Page& RefSpace::make(u64 number) {
 RefType RefSpace::type(u64 begin, u64 bytes) const {
   if (dirty_ == 0 || bytes == 0) return RefType::none;
   RefType out = RefType::none;
-  const u64 first = begin / kBlock, last = (begin + bytes - 1) / kBlock;
-  if (last - first + 1 == kRepeat && first % kPageBlocks + kRepeat <= kPageBlocks) {
-    const Page* page = find(first / kPageBlocks);
-    if (page == nullptr) return RefType::none;
-    if (const auto all = type_of_repeat(&(*page)[first % kPageBlocks])) return *all;
-  }
-  for (u64 block = first; block <= last; ++block) {
-    const Page* page = find(block / kPageBlocks);
-    if (page == nullptr) {
-      block |= kPageBlocks - 1;  // on to the next page
-      continue;
-    }
-    out = joined(out, (*page)[block % kPageBlocks]);
-  }
+  each_part(begin, bytes, [&](u64 page_number, u64 first, u64 blocks) {
+    const Page* page = find(page_number);
+    if (page == nullptr) return;
+    const auto part = std::span(*page).subspan(first, blocks);
+    for (const RefType now : are_alike(part) ? part.first(1) : part)
+      out = joined(out, now);
+  });
   return out;
 }
 
@@ -92,17 +81,18 @@ void RefSpace::clear(u64 begin, u64 bytes) {
 }
 
 void RefSpace::set_type(u64 begin, u64 bytes, RefType type) {
-  if (bytes == 0) return;
-  const u64 end = begin + bytes, first = begin / kBlock;
-  if (bytes == kRepeat * kBlock && begin % kBlock == 0 && first % kPageBlocks + kRepeat <= kPageBlocks &&
-      type_of_repeat(&make(first / kPageBlocks)[first % kPageBlocks]) == type)
-    return;
-  for (u64 block = first; block <= (end - 1) / kBlock; ++block) {
-    RefType& now = make(block / kPageBlocks)[block % kPageBlocks];
-    const bool whole = begin <= block * kBlock && (block + 1) * kBlock <= end;
-    dirty_ += now == RefType::none ? 1 : 0;
-    now = whole ? type : joined(now, type);
-  }
+  const u64 end = begin + bytes;
+  each_part(begin, bytes, [&](u64 page_number, u64 first, u64 blocks) {
+    const auto part = std::span(make(page_number)).subspan(first, blocks);
+    if (part[0] == type && are_alike(part)) return;
+    u64 at = (page_number * kPageBlocks + first) * kBlock;
+    for (RefType& now : part) {
+      const bool whole = begin <= at && at + kBlock <= end;
+      dirty_ += now == RefType::none ? 1 : 0;
+      now = whole ? type : joined(now, type);
+      at += kBlock;
+    }
+  });
 }
 
 void RefSpace::end(u64 begin, u64 bytes) {

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -69,6 +70,17 @@ class RefSpace {
  private:
   static constexpr u64 kPageBlocks = 2048;
   using Page = std::array<RefType, kPageBlocks>;
+  // Calls f(page, block in it, blocks) for the blocks of some bytes, page by page.
+  template <class F>
+  static void each_part(u64 begin, u64 bytes, F&& f) {
+    if (bytes == 0) return;
+    const u64 last = (begin + bytes - 1) / kBlock;
+    for (u64 block = begin / kBlock; block <= last;) {
+      const u64 first = block % kPageBlocks, blocks = std::min(kPageBlocks - first, last - block + 1);
+      f(block / kPageBlocks, first, blocks);
+      block += blocks;
+    }
+  }
   Page* find(u64 number) const;
   Page& make(u64 number);
 

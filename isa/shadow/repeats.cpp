@@ -21,12 +21,8 @@ void ShadowPoint::compute(const ShadowRepeats& s) {
   // From the first repeat to the last.
   const auto bytes = [count](const ShadowRepeats::Place& at) { return (count - 1) * at.stride + kRepeatBytes; };
   const auto planes = [&](const ShadowRepeats::Place& at) {
-    std::optional<PlanesFrom> out;
-    for (u64 r = 0; r < count && !out; ++r) {
-      if (ub.type(at.address + r * at.stride, kRepeatBytes) == RefType::none) continue;
-      out = read_only(ub.places(at.address, bytes(at)));
-    }
-    return out;
+    if (ub.type(at.address, bytes(at)) == RefType::none) return std::optional<PlanesFrom>();
+    return std::optional(read_only(ub.places(at.address, bytes(at))));
   };
   shadow_kernels::RepeatsJob job{.values = s.values, .out = ub.places(s.out.address, bytes(s.out))};
   if (!ub.clean()) {
@@ -39,8 +35,12 @@ void ShadowPoint::compute(const ShadowRepeats& s) {
   }
   shadow_kernels::RepeatsResult result;
   shadow_kernels::repeats_function(op, s.type)(job, result);
-  for (u64 r = 0; r < count; ++r)
-    ub.set_type(s.out.address + r * s.out.stride, kRepeatBytes, ref_type(s.type));
+  if (s.out.stride == kRepeatBytes) {
+    ub.set_type(s.out.address, bytes(s.out), ref_type(s.type));
+  } else {
+    for (u64 r = 0; r < count; ++r)
+      ub.set_type(s.out.address + r * s.out.stride, kRepeatBytes, ref_type(s.type));
+  }
   add_restarted(result.restarted);
   add_decided(result.decided);
   add_cancelled(result.cancelled);

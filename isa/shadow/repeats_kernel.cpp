@@ -97,7 +97,8 @@ void compute(const RepeatsJob& job, RepeatsResult& result) {
   const WordDoubles d;
   const Repeats& values = job.values;
   ErrorKinds<WordDoubles> kinds;
-  Results<WordDoubles> results;
+  Errors<WordDoubles> errors;
+  alignas(64) std::array<double, kLanes> all_values, all_exact, all_references;
   for (usize repeat = 0; repeat < values.count; ++repeat) {
     const std::byte *a_at = values.a.at(repeat), *b_at = values.b.at(repeat);
     const std::byte* out_at = values.out + repeat * values.out_stride;
@@ -111,7 +112,7 @@ void compute(const RepeatsJob& job, RepeatsResult& result) {
       if constexpr (!kChooses) {
         for (usize j = 0; j < kVectors; ++j) {
           const V exact = operation<kOp>(a.v[j], b.v[j]);
-          results.put_exact(i + j * hn::Lanes(d), exact);
+          hn::Store(exact, d, all_exact.data() + i + j * hn::Lanes(d));
           if constexpr (kSums) any_lost = hn::Or(any_lost, lost[j] = loses_bits(kRange, a.v[j], b.v[j], exact));
         }
       }
@@ -122,14 +123,15 @@ void compute(const RepeatsJob& job, RepeatsResult& result) {
       for (usize j = 0; j < kVectors; ++j) {
         if constexpr (kChooses) {
           const Choice<V> choice(kOp == BinaryOp::max, a.v[j], b.v[j], ra.v[j], rb.v[j]);
-          results.put_exact(i + j * hn::Lanes(d), choice.exact);
+          hn::Store(choice.exact, d, all_exact.data() + i + j * hn::Lanes(d));
           r.v[j] = choice.reference;
           decided += hn::CountTrue(d, choice.otherwise);
         } else {
           r.v[j] = operation<kOp>(ra.v[j], rb.v[j]);
         }
-        results.put(kRange, i + j * hn::Lanes(d), value.v[j], r.v[j]);
       }
+      value.store(all_values.data() + i);
+      r.store(all_references.data() + i);
       r.store(out_planes, i);
       if constexpr (kSums) {
         if (hn::AllFalse(d, any_lost)) continue;
@@ -139,7 +141,7 @@ void compute(const RepeatsJob& job, RepeatsResult& result) {
         }
       }
     }
-    results.add_to(kinds, kLanes);
+    errors.add(kRange, all_values.data(), all_exact.data(), all_references.data(), kLanes, kinds);
     result.restarted += std::min<u64>(ended, kLanes);
     result.decided += decided;
     result.cancelled += cancelled;
