@@ -48,8 +48,8 @@ class Recurrent {
   i64 directions() const { return directions_; }
   DataType type() const { return input_->type; }
 
-  Value* make(std::string_view type, std::vector<Value*> in, Attributes attributes = {}) {
-    return x_.make(type, std::move(in), std::move(attributes));
+  Value* make(std::string_view type, const std::vector<Value*>& in, Attributes attributes = {}) {
+    return x_.make(type, in, std::move(attributes));
   }
   Value* number(double v) { return x_.scalar(type(), v); }
   Value* activation(i64 direction, usize i, Value* v) {

@@ -23,8 +23,9 @@ const T* find(const Node& node, std::string_view key) {
 }
 
 template <class T>
-T value_or(const T* value, const T& otherwise) {
-  return value != nullptr ? *value : otherwise;
+T value_or(const T* value, T otherwise) {
+  if (value != nullptr) return *value;
+  return otherwise;
 }
 
 void erase_use(std::vector<Use>& uses, const Use& use) {
