@@ -67,6 +67,7 @@ void Machine::start(const Code& code, const Launch& launch, CrossCoreFlags* flag
   cross_ = flags;
   self_ = self;
   waiting_.reset();
+  pipe_failed_ = false;
   flags_.clear();
   unit_flags_.clear();
   earlier_status_ |= status_;
@@ -107,7 +108,8 @@ Machine::State Machine::advance(u64& budget, u64 quantum) {
     try {
       located(front_.pc(), nullptr, step);
     } catch (const Error& e) {
-      if (e.fault() == Fault::Program) drain_all();  // a second set that is still there comes first
+      // A second set that is still there comes first. What a pipe failed at is still the head of its queue.
+      if (e.fault() == Fault::Program && !pipe_failed_) drain_all();
       throw;
     }
     if (!goes_on) return State::waits;
@@ -233,7 +235,9 @@ bool Machine::advance(PipeId pipe) {
     default: {
       const auto unit = unit_flag_use(inst, core_.arch);
       if (unit && !unit_flags_.ready(*unit)) return false;
+      pipe_failed_ = true;
       execute(inst);
+      pipe_failed_ = false;
       if (unit) unit_flags_.finish(*unit);
     }
   }

@@ -108,6 +108,7 @@ class Machine {
   Flags flags_;
   UnitFlags unit_flags_;
   std::array<std::deque<Issued>, kPipeCount> queues_;
+  bool pipe_failed_ = false;  // the head of a queue has ended the run
   u64 status_ = 0, earlier_status_ = 0;
   ResultRegisters results_;
   u32 core_id_;
