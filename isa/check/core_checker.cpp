@@ -149,12 +149,22 @@ void CoreChecker::remarked(const Issued& inst) {
     return;
   }
   const auto& m = args_of<insn::Misuse>(inst.args);
-  const bool mask = m.what == insn::Misuse::mask;
   Finding f{.id = FaultId::illegal_operand};
-  f.message =
-      mask ? fmt::format("a mask of {} elements: a repeat of this type has {}", m.value, m.limit)
-           : fmt::format("flag {} between cores: SyncAll and the Matmul API take those above {}", m.value, m.limit);
-  f.suggestion = mask ? "use more repeats" : fmt::format("use flags 0 to {}", m.limit);
+  switch (m.what) {
+    case insn::Misuse::mask:
+      f.message = fmt::format("a mask of {} elements: a repeat of this type has {}", m.value, m.limit);
+      f.suggestion = "use more repeats";
+      break;
+    case insn::Misuse::repeats:
+      f.message = fmt::format("{} repeats: an instruction has 8 bits for them, so it does {}",
+                              static_cast<i32>(static_cast<u32>(m.value)), m.value & m.limit);
+      f.suggestion = fmt::format("at most {} repeats in a call, or the form with a count", m.limit);
+      break;
+    default:
+      f.message =
+          fmt::format("flag {} between cores: SyncAll and the Matmul API take those above {}", m.value, m.limit);
+      f.suggestion = fmt::format("use flags 0 to {}", m.limit);
+  }
   checker_.report(std::move(f), {.actor = actor_, .issued = issued_ + 1, .pc = inst.pc, .pipe = PipeId::S}, &inst);
 }
 

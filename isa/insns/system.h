@@ -180,7 +180,7 @@ struct LocalBuffer : Remark {
 
 // A value that a call of an API may not have, and that leaves no trace in the instructions of the call.
 struct Misuse : Remark {
-  enum What : u8 { mask = 1, cross_core_flag = 2 };
+  enum What : u8 { mask = 1, cross_core_flag = 2, repeats = 3 };
   struct Args {
     u8 what;
     u64 value, limit;
@@ -191,7 +191,7 @@ struct Misuse : Remark {
       "checker";
   static constexpr u16 opcode = 0x06e;
   static constexpr std::tuple fields{
-      Field<&Args::what>{"what", 4, OperandKind::value, "1 elements of a mask, 2 flag between cores"},
+      Field<&Args::what>{"what", 4, OperandKind::value, "1 elements of a mask, 2 flag between cores, 3 repeats"},
       Field<&Args::value>{"value", 32, OperandKind::value, "the value"},
       Field<&Args::limit>{"limit", 32, OperandKind::value, "the most that it may be"}};
   static void execute(const Args&, ScalarContext&) {}

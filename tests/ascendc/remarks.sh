@@ -24,5 +24,8 @@ compute|longer than both|buffer-overrun|past the end of its buffer
 tbuf|of the TBuf|buffer-overrun|goes 64 bytes past the end of its buffer
 mask|wide mask|illegal-operand|a mask of 256 elements: a repeat of this type has 128
 mask32|wide mask of floats|illegal-operand|a mask of 128 elements: a repeat of this type has 64
+many|as many repeats|illegal-operand|256 repeats: an instruction has 8 bits for them, so it does 0
+many_casts|many casts|illegal-operand|257 repeats: an instruction has 8 bits for them, so it does 1
+many_scalars|many products|illegal-operand|258 repeats: an instruction has 8 bits for them, so it does 2
 flag|taken flag|illegal-operand|flag 12 between cores
 CASES

@@ -211,6 +211,19 @@ TEST(Small, ABiasOfFewerColumns) {
   EXPECT_EQ(found(run(2)), std::vector<std::string>{"uninitialised-read 0 8"});
 }
 
+// A fault that ends the run is found once.
+TEST(Small, AFaultOfAPipeCountsOnce) {
+  const std::string text =
+      "set_vector_mask 0, -1\nvector_dup.s32 0, 0x7fffffff, 1, 1, 1, 8, 8\npipe_barrier PIPE_V\n"
+      "vgather.f32 0x1000, 0, 0, 8, 1\npipe_barrier PIPE_ALL\nend\n";
+  for (const Mode mode : {Mode::functional, Mode::full}) {
+    const Checked c = run(text, mode);
+    ASSERT_EQ(c.findings.size(), 1u) << c.text();
+    EXPECT_EQ(found(c)[0], "misaligned-access 0 4");
+    EXPECT_EQ(c.findings[0].count, 1u);
+  }
+}
+
 // At the end of a run a set that holds is a finding, and the block goes on.
 TEST(Small, ASetThatHoldsDoesNotEndTheCheck) {
   const std::string text =

@@ -85,12 +85,14 @@ void IssueCompare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const L
 
 template <typename T, typename U, bool isSetMask = true>
 void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
-             const uint64_t /*mask*/[], uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
+             const uint64_t /*mask*/[], vinci_detail::RepeatTime repeatTime, const BinaryRepeatParams& repeatParams,
+             VINCI_PLACE) {
   vinci_detail::IssueCompare(dst, src0, src1, cmpMode, repeatTime, repeatParams, place);
 }
 template <typename T, typename U, bool isSetMask = true>
 void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
-             const uint64_t /*mask*/, uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
+             const uint64_t /*mask*/, vinci_detail::RepeatTime repeatTime, const BinaryRepeatParams& repeatParams,
+             VINCI_PLACE) {
   vinci_detail::IssueCompare(dst, src0, src1, cmpMode, repeatTime, repeatParams, place);
 }
 namespace vinci_detail {
@@ -107,12 +109,14 @@ void IssueCompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src, T 
 
 template <typename T, typename U, bool isSetMask = true>
 void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,
-                   const uint64_t /*mask*/[], uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
+                   const uint64_t /*mask*/[], vinci_detail::RepeatTime repeatTime,
+                   const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
   vinci_detail::IssueCompareScalar(dst, src0, src1Scalar, cmpMode, repeatTime, repeatParams, place);
 }
 template <typename T, typename U, bool isSetMask = true>
 void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,
-                   const uint64_t /*mask*/, uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
+                   const uint64_t /*mask*/, vinci_detail::RepeatTime repeatTime, const UnaryRepeatParams& repeatParams,
+                   VINCI_PLACE) {
   vinci_detail::IssueCompareScalar(dst, src0, src1Scalar, cmpMode, repeatTime, repeatParams, place);
 }
 // The newer name.
@@ -123,7 +127,8 @@ void Compares(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src
 }
 template <typename T, typename U, bool isSetMask = true, typename Mask>
 void Compares(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,
-              const Mask& mask, uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
+              const Mask& mask, vinci_detail::RepeatTime repeatTime, const UnaryRepeatParams& repeatParams,
+              VINCI_PLACE) {
   CompareScalar(dst, src0, src1Scalar, cmpMode, mask, repeatTime, repeatParams, place);
 }
 

@@ -71,14 +71,14 @@ void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode&
 }
 template <typename D, typename S, bool isSetMask = true>
 void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& roundMode, const uint64_t mask[],
-          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
+          vinci_detail::RepeatTime repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (isSetMask) vinci_detail::IssueMask(sizeof(D) > 2 || sizeof(S) > 2 ? 0 : mask[1], mask[0], place);
   vinci_detail::IssueCast(dst, src, roundMode, repeatTime, repeatParams, place);
 }
 template <typename D, typename S, bool isSetMask = true>
 void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& roundMode, const uint64_t mask,
-          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
+          vinci_detail::RepeatTime repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (isSetMask) vinci_detail::SetMaskLanes<S>(mask, place);
   vinci_detail::IssueCast(dst, src, roundMode, repeatTime, repeatParams, place);

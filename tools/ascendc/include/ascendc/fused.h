@@ -104,14 +104,14 @@ void SetFusedMask(const uint64_t mask[], Place place) {
   }                                                                                                                   \
   template <typename T, typename U, bool isSetMask = true>                                                            \
   void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, const uint64_t mask[], \
-            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {                          \
+            vinci_detail::RepeatTime repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {               \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                           \
     if constexpr (isSetMask) vinci_detail::SetFusedMask<T, U>(mask, place);                                           \
     vinci_detail::IssueFused(insn, dst, src0, src1, repeatTime, repeatParams, place);                                 \
   }                                                                                                                   \
   template <typename T, typename U, bool isSetMask = true>                                                            \
   void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, uint64_t mask,         \
-            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {                          \
+            vinci_detail::RepeatTime repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {               \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                           \
     if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);                                              \
     vinci_detail::IssueFused(insn, dst, src0, src1, repeatTime, repeatParams, place);                                 \
@@ -153,15 +153,15 @@ void IssueCastDeq(const LocalTensor<T>& dst, const LocalTensor<U>& src, uint64_t
     mask.Reset();                                                                                                      \
   }                                                                                                                    \
   template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true, bool halfBlock = true>                \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src, const uint64_t mask[], uint8_t repeatTime,           \
-            const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                                                      \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src, const uint64_t mask[],                               \
+            vinci_detail::RepeatTime repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                 \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
     if constexpr (isSetMask) vinci_detail::SetFusedMask<T, U>(mask, place);                                            \
     vinci_detail::IssueCastDeq<T, U, isVecDeq, halfBlock>(dst, src, repeatTime, repeatParams, place);                  \
   }                                                                                                                    \
   template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true, bool halfBlock = true>                \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src, const int32_t mask, uint8_t repeatTime,              \
-            const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                                                      \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src, const int32_t mask,                                  \
+            vinci_detail::RepeatTime repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                 \
     ::vinci::ascendc::charge(::vinci::ascendc::Work::call);                                                            \
     if constexpr (isSetMask) vinci_detail::SetMaskLanes<U>(static_cast<uint64_t>(mask), place);                        \
     vinci_detail::IssueCastDeq<T, U, isVecDeq, halfBlock>(dst, src, repeatTime, repeatParams, place);                  \

@@ -39,16 +39,16 @@ void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTen
 }
 template <typename T>
 void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& srcOffset,
-            const uint32_t srcBaseAddr, const uint64_t mask[], const uint8_t repeatTime, const uint16_t dstRepStride,
-            VINCI_PLACE) {
+            const uint32_t srcBaseAddr, const uint64_t mask[], vinci_detail::RepeatTime repeatTime,
+            const uint16_t dstRepStride, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   vinci_detail::SetMaskBits<T>(mask, place);
   vinci_detail::IssueGather(dst, src, srcOffset, srcBaseAddr, dstRepStride, repeatTime, place);
 }
 template <typename T>
 void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& srcOffset,
-            const uint32_t srcBaseAddr, const uint64_t mask, const uint8_t repeatTime, const uint16_t dstRepStride,
-            VINCI_PLACE) {
+            const uint32_t srcBaseAddr, const uint64_t mask, vinci_detail::RepeatTime repeatTime,
+            const uint16_t dstRepStride, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   vinci_detail::SetMaskLanes<T>(mask, place);
   vinci_detail::IssueGather(dst, src, srcOffset, srcBaseAddr, dstRepStride, repeatTime, place);
@@ -58,7 +58,7 @@ void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTen
 VINCI_INSN(GatherbInsn, "vgatherb", TypeName<T>())
 template <typename T>
 void Gatherb(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<uint32_t>& offset,
-             const uint8_t repeatTime, const GatherRepeatParams& repeatParams, VINCI_PLACE) {
+             vinci_detail::RepeatTime repeatTime, const GatherRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   ::vinci::ascendc::issue(vinci_detail::GatherbInsn<T>(),
                           {dst.Address(), offset.Address(), src0.Address(), repeatParams.dstRepStride,
@@ -87,16 +87,16 @@ void Scatter(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTe
 }
 template <typename T>
 void Scatter(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& dstOffset,
-             const uint32_t dstBaseAddr, const uint64_t mask[], const uint8_t repeatTime, const uint8_t srcRepStride,
-             VINCI_PLACE) {
+             const uint32_t dstBaseAddr, const uint64_t mask[], vinci_detail::RepeatTime repeatTime,
+             const uint8_t srcRepStride, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   vinci_detail::SetMaskBits<T>(mask, place);
   vinci_detail::IssueScatter(dst, src, dstOffset, dstBaseAddr, srcRepStride, repeatTime, place);
 }
 template <typename T>
 void Scatter(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint32_t>& dstOffset,
-             const uint32_t dstBaseAddr, const uint64_t mask, const uint8_t repeatTime, const uint8_t srcRepStride,
-             VINCI_PLACE) {
+             const uint32_t dstBaseAddr, const uint64_t mask, vinci_detail::RepeatTime repeatTime,
+             const uint8_t srcRepStride, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   vinci_detail::SetMaskLanes<T>(mask, place);
   vinci_detail::IssueScatter(dst, src, dstOffset, dstBaseAddr, srcRepStride, repeatTime, place);

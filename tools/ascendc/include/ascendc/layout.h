@@ -29,15 +29,15 @@ void IssueVectorCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint6
 }  // namespace vinci_detail
 
 template <typename T, bool isSetMask = true>
-void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[], const uint8_t repeatTime,
-          const CopyRepeatParams& repeatParams, VINCI_PLACE) {
+void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[],
+          vinci_detail::RepeatTime repeatTime, const CopyRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);
   vinci_detail::IssueVectorCopy(dst, src, repeatTime, repeatParams, place);
 }
 template <typename T, bool isSetMask = true>
-void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask, const uint8_t repeatTime,
-          const CopyRepeatParams& repeatParams, VINCI_PLACE) {
+void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask,
+          vinci_detail::RepeatTime repeatTime, const CopyRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);
   vinci_detail::IssueVectorCopy(dst, src, repeatTime, repeatParams, place);
@@ -302,7 +302,7 @@ void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Local
 namespace vinci_detail {
 // The same where a mask and strides say: lane i of repeat r is firstValue + r * lanes of a repeat + i.
 template <typename T, typename Mask>
-void CreateVecIndexOfRepeats(LocalTensor<T>& dst, const T& firstValue, Mask mask, uint8_t repeatTime,
+void CreateVecIndexOfRepeats(LocalTensor<T>& dst, const T& firstValue, Mask mask, vinci_detail::RepeatTime repeatTime,
                              uint16_t dstBlkStride, uint8_t dstRepStride, Place place) {
   constexpr uint32_t kBlock = ONE_BLK_SIZE / sizeof(T), kLanes = ONE_REPEAT_BYTE_SIZE / sizeof(T);
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
@@ -323,13 +323,13 @@ void CreateVecIndexOfRepeats(LocalTensor<T>& dst, const T& firstValue, Mask mask
 }  // namespace vinci_detail
 
 template <typename T>
-void CreateVecIndex(LocalTensor<T>& dst, const T& firstValue, uint64_t mask[], uint8_t repeatTime,
+void CreateVecIndex(LocalTensor<T>& dst, const T& firstValue, uint64_t mask[], vinci_detail::RepeatTime repeatTime,
                     uint16_t dstBlkStride, uint8_t dstRepStride, VINCI_PLACE) {
   vinci_detail::CreateVecIndexOfRepeats(dst, firstValue, mask, repeatTime, dstBlkStride, dstRepStride, place);
 }
 template <typename T>
-void CreateVecIndex(LocalTensor<T>& dst, const T& firstValue, uint64_t mask, uint8_t repeatTime, uint16_t dstBlkStride,
-                    uint8_t dstRepStride, VINCI_PLACE) {
+void CreateVecIndex(LocalTensor<T>& dst, const T& firstValue, uint64_t mask, vinci_detail::RepeatTime repeatTime,
+                    uint16_t dstBlkStride, uint8_t dstRepStride, VINCI_PLACE) {
   vinci_detail::CreateVecIndexOfRepeats(dst, firstValue, mask, repeatTime, dstBlkStride, dstRepStride, place);
 }
 
@@ -356,7 +356,7 @@ void VectorPadding(const LocalTensor<T>& dst, const LocalTensor<T>& src, const u
 }
 template <typename T, bool isSetMask = true>
 void VectorPadding(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint8_t padMode, const bool padSide,
-                   const uint64_t mask[], const uint8_t repeatTime, const UnaryRepeatParams& repeatParams,
+                   const uint64_t mask[], vinci_detail::RepeatTime repeatTime, const UnaryRepeatParams& repeatParams,
                    VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);
@@ -364,7 +364,8 @@ void VectorPadding(const LocalTensor<T>& dst, const LocalTensor<T>& src, const u
 }
 template <typename T, bool isSetMask = true>
 void VectorPadding(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint8_t padMode, const bool padSide,
-                   const uint64_t mask, const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
+                   const uint64_t mask, vinci_detail::RepeatTime repeatTime, const UnaryRepeatParams& repeatParams,
+                   VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);
   vinci_detail::IssuePadding(dst, src, padMode, padSide, repeatTime, repeatParams, place);

@@ -112,7 +112,7 @@ VINCI_REDUCE_PARTS(PairReduceSum, "vcpadd")
 
 // Each of 8 elements fills a block.
 template <typename T>
-void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const uint8_t repeatTime,
+void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src0, vinci_detail::RepeatTime repeatTime,
           const BrcbRepeatParams& repeatParams, VINCI_PLACE) {
   static ::vinci::ascendc::Insn insn("vbrcb", vinci_detail::TypeName<T>());
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);

@@ -87,7 +87,7 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const Loca
 }
 template <typename T, typename U, bool isSetMask = true>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-            const LocalTensor<T>& src1, SELMODE selMode, uint64_t mask, uint8_t repeatTime,
+            const LocalTensor<T>& src1, SELMODE selMode, uint64_t mask, vinci_detail::RepeatTime repeatTime,
             const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
   static_assert(isSetMask, "Select without a mask of its own is not supported by Vinci");
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
@@ -97,7 +97,8 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const Loca
 }
 template <typename T, typename U, bool isSetMask = true>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, T src1,
-            SELMODE selMode, uint64_t mask, uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
+            SELMODE selMode, uint64_t mask, vinci_detail::RepeatTime repeatTime, const BinaryRepeatParams& repeatParams,
+            VINCI_PLACE) {
   static_assert(isSetMask, "Select without a mask of its own is not supported by Vinci");
   if (selMode != SELMODE::VSEL_TENSOR_SCALAR_MODE)
     ::vinci::ascendc::wrong("Select with a scalar needs VSEL_TENSOR_SCALAR_MODE", place);
@@ -109,7 +110,7 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const Loca
 
 template <typename T, typename U, bool isSetMask = true>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-            const LocalTensor<T>& src1, SELMODE selMode, uint64_t mask[], uint8_t repeatTime,
+            const LocalTensor<T>& src1, SELMODE selMode, uint64_t mask[], vinci_detail::RepeatTime repeatTime,
             const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
   static_assert(isSetMask, "Select without a mask of its own is not supported by Vinci");
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
@@ -119,7 +120,8 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const Loca
 }
 template <typename T, typename U, bool isSetMask = true>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, T src1,
-            SELMODE selMode, uint64_t mask[], uint8_t repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
+            SELMODE selMode, uint64_t mask[], vinci_detail::RepeatTime repeatTime,
+            const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
   static_assert(isSetMask, "Select without a mask of its own is not supported by Vinci");
   if (selMode != SELMODE::VSEL_TENSOR_SCALAR_MODE)
     ::vinci::ascendc::wrong("Select with a scalar needs VSEL_TENSOR_SCALAR_MODE", place);
@@ -130,15 +132,15 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const Loca
 }
 // With CMPMASK and the vector mask as they are: the scalar or the bits are in it already.
 template <typename T, typename U>
-void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, uint8_t repeatTime,
-            const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
+void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
+            vinci_detail::RepeatTime repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   vinci_detail::IssueSelect(dst, src0, selMask.Address(), SELMODE::VSEL_TENSOR_SCALAR_MODE, repeatTime, repeatParams,
                             place);
 }
 template <typename T, SELMODE selMode>
-void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint8_t repeatTime,
-            const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
+void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,
+            vinci_detail::RepeatTime repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   vinci_detail::IssueSelect(dst, src0, src1.Address(), selMode, repeatTime, repeatParams, place);
 }

@@ -119,6 +119,12 @@ constexpr const char* LogicType() {
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask,          \
             const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {                                        \
     Name<T, isSetMask>(dst, src0, src1, mask, repeatTime, repeatParams, VINCI_NO_PLACE);                               \
+  }                                                                                                                    \
+  template <typename T, bool isSetMask = true, typename Mask, typename Number,                                         \
+            typename = vinci_detail::OtherNumber<Number>>                                                              \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, Mask mask,              \
+            Number repeatTime, const BinaryRepeatParams& repeatParams, VINCI_PLACE) {                                  \
+    Name<T, isSetMask>(dst, src0, src1, mask, vinci_detail::Repeats(repeatTime, place), repeatParams, place);          \
   }
 VINCI_BINARY(Add, "vadd", vinci_detail::TypeName<T>())
 VINCI_BINARY(Sub, "vsub", vinci_detail::TypeName<T>())
@@ -172,6 +178,12 @@ VINCI_BINARY(Or, "vor", vinci_detail::LogicType<T>())
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask, const uint8_t repeatTime,   \
             const UnaryRepeatParams& repeatParams) {                                                         \
     Name<T, isSetMask>(dst, src, mask, repeatTime, repeatParams, VINCI_NO_PLACE);                            \
+  }                                                                                                          \
+  template <typename T, bool isSetMask = true, typename Mask, typename Number,                               \
+            typename = vinci_detail::OtherNumber<Number>>                                                    \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, Mask mask, Number repeatTime,              \
+            const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                                            \
+    Name<T, isSetMask>(dst, src, mask, vinci_detail::Repeats(repeatTime, place), repeatParams, place);       \
   }
 
 VINCI_UNARY(Exp, "vexp", vinci_detail::TypeName<T>())
@@ -231,6 +243,12 @@ VINCI_UNARY(Not, "vnot", vinci_detail::LogicType<T>())
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, uint64_t mask,                     \
             const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                                        \
     Name<T, isSetMask>(dst, src, scalar, mask, repeatTime, repeatParams, VINCI_NO_PLACE);                             \
+  }                                                                                                                   \
+  template <typename T, bool isSetMask = true, typename U = T, typename Mask, typename Number,                        \
+            typename = vinci_detail::OtherNumber<Number>>                                                             \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const U& scalar, Mask mask, Number repeatTime,      \
+            const UnaryRepeatParams& repeatParams, VINCI_PLACE) {                                                     \
+    Name<T, isSetMask>(dst, src, scalar, mask, vinci_detail::Repeats(repeatTime, place), repeatParams, place);        \
   }
 
 VINCI_SCALAR(Adds, "vadds")
@@ -264,7 +282,7 @@ void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar,
 }
 template <typename T, typename U, bool isSetMask = true>
 void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar, uint64_t mask[],
-          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
+          vinci_detail::RepeatTime repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);
   vinci_detail::IssueScalar(vinci_detail::AxpyInsn<T, U>(), dst, src, vinci_detail::BitsOf(scalar), repeatTime,
@@ -272,7 +290,7 @@ void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar,
 }
 template <typename T, typename U, bool isSetMask = true>
 void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar, uint64_t mask,
-          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
+          vinci_detail::RepeatTime repeatTime, const UnaryRepeatParams& repeatParams, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);
   vinci_detail::IssueScalar(vinci_detail::AxpyInsn<T, U>(), dst, src, vinci_detail::BitsOf(scalar), repeatTime,
@@ -302,14 +320,16 @@ void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& d
 }
 template <typename T, bool isSetMask = true>
 void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& distance, uint64_t mask[],
-                const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false, VINCI_PLACE) {
+                vinci_detail::RepeatTime repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false,
+                VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);
   vinci_detail::IssueShiftRight(dst, src, distance, repeatTime, repeatParams, roundEn, place);
 }
 template <typename T, bool isSetMask = true>
 void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& distance, uint64_t mask,
-                const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false, VINCI_PLACE) {
+                vinci_detail::RepeatTime repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false,
+                VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);
   vinci_detail::IssueShiftRight(dst, src, distance, repeatTime, repeatParams, roundEn, place);
@@ -333,14 +353,14 @@ void Duplicate(const LocalTensor<T>& dst, const U& scalar, const int32_t& count,
   mask.Reset();
 }
 template <typename T, bool isSetMask = true, typename U = T>
-void Duplicate(const LocalTensor<T>& dst, const U& scalar, uint64_t mask[], const uint8_t repeatTime,
+void Duplicate(const LocalTensor<T>& dst, const U& scalar, uint64_t mask[], vinci_detail::RepeatTime repeatTime,
                const uint16_t dstBlockStride, const uint8_t dstRepeatStride, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (isSetMask) vinci_detail::SetMaskBits<T>(mask, place);
   vinci_detail::IssueDuplicate(dst, static_cast<T>(scalar), repeatTime, dstBlockStride, dstRepeatStride, place);
 }
 template <typename T, bool isSetMask = true, typename U = T>
-void Duplicate(const LocalTensor<T>& dst, const U& scalar, uint64_t mask, const uint8_t repeatTime,
+void Duplicate(const LocalTensor<T>& dst, const U& scalar, uint64_t mask, vinci_detail::RepeatTime repeatTime,
                const uint16_t dstBlockStride, const uint8_t dstRepeatStride, VINCI_PLACE) {
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if constexpr (isSetMask) vinci_detail::SetMaskLanes<T>(mask, place);
