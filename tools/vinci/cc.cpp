@@ -20,6 +20,7 @@
 #include "tools/vinci/app.h"
 #include "tools/vinci/cc_compiler.h"
 #include "tools/vinci/cc_headers.h"
+#include "tools/vinci/cc_launch.h"
 #include "tools/vinci/cc_operator.h"
 #include "tools/vinci/commands.h"
 
@@ -349,6 +350,8 @@ class Compilation {
     words.insert(words.end(), pass.macros.begin(), pass.macros.end());
     if (line_.cce) words.insert(words.end(), {"-include", "ascendc/cce.h"});
     if (!line_.op.host.empty()) words.insert(words.end(), {"-include", operator_header(source)});
+    if (const std::string launches = write_launch_headers(source, scratch_); !launches.empty())
+      words.push_back("-I" + launches);
     words.insert(words.end(), {"-E", "-x", "c++", source, "-o", output});
     run_compiler(words);
     try {

@@ -24,7 +24,7 @@ usize common_folders(const fs::path& a, const fs::path& b) {
 
 fs::path checkout_of(const fs::path& package) {
   const fs::path whole = fs::weakly_canonical(package);
-  constexpr int kMost = 5;
+  constexpr int kMost = 8;
   fs::path at = whole;
   for (int i = 0; i < kMost && at.has_relative_path(); ++i) {
     at = at.parent_path();

@@ -82,8 +82,10 @@ class Waits {
     }
     if (address != nullptr) {
       SmallVector<Instruction*, 4> of_address;
-      SmallPtrSet<Value*, 16> seen_there, path_there;
-      if (!follow(address, loop, of_address, seen_there, path_there)) return false;
+      SmallPtrSet<Value*, 16> seen_there;
+      path.insert(i);  // an index may come from the load itself, as in a list
+      if (!follow(address, loop, of_address, seen_there, path)) return false;
+      path.erase(i);
       loads.push_back(i);
       return true;
     }

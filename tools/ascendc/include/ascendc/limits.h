@@ -178,4 +178,6 @@ T sqrt(const T src) {
 
 }  // namespace AscendC
 
-namespace tik2 = AscendC;  // its name in older samples
+namespace tik2 {  // its name in older samples, which may add to it
+using namespace AscendC;
+}

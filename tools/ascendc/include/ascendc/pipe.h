@@ -16,6 +16,10 @@
 namespace AscendC {
 
 namespace vinci_detail {
+template <class T, class = void>
+struct IsQueue : std::false_type {};
+template <class T>
+struct IsQueue<T, std::void_t<decltype(T::kFilled)>> : std::true_type {};
 // What a tensor of a queue must wait for: EnQue sets `filled` and DeQue waits for it, FreeTensor sets `freed` and
 // AllocTensor waits for it.
 struct QueueEvents {
@@ -109,6 +113,8 @@ class TPipe {
 
   template <class Queue>
   bool InitBuffer(Queue& queue, uint8_t buffers, uint32_t bytes, VINCI_PLACE) {
+    static_assert(vinci_detail::IsQueue<Queue>::value,
+                  "InitBuffer: a TBuf is one buffer, so it takes no number of buffers");
     bytes = vinci_detail::Rounded(bytes);
     return AddQueue(queue, buffers, bytes, Take(Queue::kBuffer, buffers * bytes, place), place);
   }

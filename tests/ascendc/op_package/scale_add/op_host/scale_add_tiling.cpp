@@ -35,7 +35,10 @@ static ge::graphStatus Tile(gert::TilingContext* context) {
   data.SetDataPtr(context->GetRawTilingData()->GetData());
   data.set_length(static_cast<uint32_t>(example::Divide(size, blocks)));
   data.set_hasBias(context->GetOptionalInputShape(1) != nullptr);
-  data.set_alpha(*context->GetAttrs()->GetAttrPointer<float>(0));
+  // Packages whose interface takes a double read it so.
+  const double alpha = *context->GetAttrs()->GetAttrPointer<double>(0);
+  if (static_cast<float>(alpha) != *context->GetAttrs()->GetFloat(0)) return ge::GRAPH_FAILED;
+  data.set_alpha(static_cast<float>(alpha));
   const auto* limits = context->GetAttrs()->GetListInt(1);
   int64_t values[2] = {0, 0};
   for (size_t i = 0; i < limits->GetSize() && i < 2; ++i)

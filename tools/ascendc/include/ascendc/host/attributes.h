@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -50,8 +52,12 @@ class RuntimeAttrs {
  public:
   std::size_t GetAttrNum() const { return values_.size(); }
   // The null pointer behind the last attribute, and for one that has no value.
+  // Of a Float attribute also as double: packages whose interface takes a double read it so.
   template <class T>
   const T* GetAttrPointer(std::size_t i) const {
+    if constexpr (std::is_same_v<T, double>) {
+      if (const auto wide = doubles_.find(i); wide != doubles_.end()) return &wide->second;
+    }
     return i < values_.size() ? static_cast<const T*>(values_[i]) : nullptr;
   }
   const std::int64_t* GetInt(std::size_t i) const { return GetAttrPointer<std::int64_t>(i); }
@@ -75,6 +81,7 @@ class RuntimeAttrs {
   // Keeps the value, so that pointers to it stay good.
   template <class T>
   T& VinciAdd(T value) {
+    if constexpr (std::is_same_v<T, float>) doubles_[values_.size()] = value;
     auto kept = std::make_shared<T>(std::move(value));
     owned_.push_back(kept);
     values_.push_back(kept.get());
@@ -102,6 +109,7 @@ class RuntimeAttrs {
  private:
   std::vector<std::shared_ptr<void>> owned_;
   std::vector<const void*> values_;
+  std::map<std::size_t, double> doubles_;  // of Float attributes
 };
 
 }  // namespace gert

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+// Launches a kernel of another source by the header that builds make for it.
+#include <vector>
+
+#include "../kernels/support.h"
+#include "acl/acl.h"
+#include "aclrtlaunch_scale_add.h"
+
+int main() {
+  aclInit(nullptr);
+  constexpr uint32_t kBlocks = 4;
+  std::vector<float> x(64 * kBlocks), y(x.size()), z(x.size());
+  for (uint32_t i = 0; i < x.size(); ++i)
+    x[i] = 0.25f * static_cast<float>(i);
+  auto* const dx = support::device_of(x);
+  auto *const dy = support::device_of(y), *const dz = support::device_of(z);
+  aclrtStream stream = nullptr;
+  aclrtCreateStream(&stream);
+  const int32_t b = -3;
+  if (ACLRT_LAUNCH_KERNEL(scale_add)(kBlocks, stream, dx, dy, 2.0f, b) != ACL_SUCCESS) return 1;
+  if (aclrtlaunch_scale_add(kBlocks, stream, dy, dz, 0.5f, 1) != ACL_SUCCESS) return 1;
+  aclrtSynchronizeStream(stream);
+  support::to_host(z, dz);
+  support::expect("z", z.data(), 64 * kBlocks,
+                  [](uint32_t i) { return 0.5f * (0.5f * static_cast<float>(i) - 3) + 1; });
+  return support::result();
+}
