@@ -388,6 +388,27 @@ TEST_P(Networks, TransposedConvolutions) {
   }
 }
 
+// The same along one axis, as in vocoders.
+TEST_P(Networks, TransposedConvolutionsOfLines) {
+  using L = std::vector<i64>;
+  for (const Attributes& attributes :
+       {Attributes{}, Attributes{{"strides", L{3}}, {"pads", L{1, 1}}},
+        Attributes{{"strides", L{2}}, {"pads", L{1, 1}}, {"output_padding", L{1}}}, Attributes{{"dilations", L{2}}},
+        Attributes{{"group", i64{2}}, {"strides", L{4}}}}) {
+    MapNet net;
+    const i64 groups = attributes.contains("group") ? 2 : 1;
+    Value* const x = net.input({2, 6, 9});
+    net.output(net.node("Conv2DTranspose", {x, net.weights({6, 8 / groups, 5}, 30), net.weights({8}, 1)}, attributes));
+    const std::unique_ptr<Graph> before = net.graph.clone();
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+    checked(network);
+    const std::vector<Array> in = random_inputs(*before, 3);
+    const Array wanted = run(*before, in)[0], got = run(*network.graph, in)[0];
+    for (usize i = 0; i < wanted.size(); ++i)
+      ASSERT_NEAR(got.values[i], wanted.values[i], 0.02) << i;
+  }
+}
+
 TEST_P(Networks, ResizesByTaps) {
   for (const char* const mode : {"nearest", "linear", "cubic"}) {
     for (const char* const rule : {"half_pixel", "asymmetric", "align_corners"}) {

@@ -19,6 +19,8 @@
 namespace vinci::graph {
 namespace {
 
+using namespace std::string_literals;
+
 struct OneNode {
   std::string domain, op;
   std::vector<Array> inputs;  // one without elements is absent
@@ -356,6 +358,99 @@ TEST(Readers, ExtentsThatFollowFromConstants) {
   node("GRU", {"again", "weights", "recurrence", "", "", "first"}, "y");
   const std::vector<Array> got = run(*import_model(model), {rows});
   expect_near(got[0], wanted[0].dims, [&](usize i) { return wanted[0].values[i]; });
+}
+
+// A node whose operands behind the first are constants.
+Array value_with_constants(const std::string& op, const Array& x, const std::vector<Array>& constants,
+                           const Attributes& attributes, i64 opset) {
+  Model model;
+  model.opsets[""] = opset;
+  model.graph.name = "g";
+  ModelNode n{
+      .name = "n", .domain = "", .op = op, .inputs = {"x"}, .outputs = {"y"}, .attributes = attributes, .bodies = {}};
+  for (const Array& c : constants) {
+    n.inputs.push_back(c.size() == 0 ? "" : "c" + std::to_string(n.inputs.size()));
+    if (c.size() != 0) model.graph.constants[n.inputs.back()] = Tensor(c);
+  }
+  model.graph.inputs.push_back({.name = "x", .type = x.type, .shape = Shape(x.dims)});
+  model.graph.outputs.push_back({.name = "y"});
+  model.graph.nodes = {n};
+  return run(*import_model(model), {x})[0];
+}
+Array integer_list(std::vector<double> values) {
+  const auto n = std::ssize(values);
+  return Array(DataType::i64, {n}, std::move(values));
+}
+Array ramp(Dims dims) {
+  Array a(DataType::f32, std::move(dims));
+  for (usize i = 0; i < a.size(); ++i)
+    a.values[i] = static_cast<double>(i);
+  return a;
+}
+
+TEST(Readers, AResizeOfSomeAxesOrOneScale) {
+  // 12 x 18 into 8 x 30: the smaller scale is 2 / 3, the larger one 5 / 3.
+  const Array x = ramp({1, 1, 12, 18});
+  const std::vector<Array> sizes{kAbsent, kAbsent, integer_list({30, 8})};
+  const std::vector<i64> axes{-1, 2};
+  const auto by = [&](const std::string& policy) {
+    return value_with_constants("Resize", x, sizes, {{"axes", axes}, {"keep_aspect_ratio_policy", policy}}, 19);
+  };
+  EXPECT_EQ(by("stretch").dims, (Dims{1, 1, 8, 30}));
+  EXPECT_EQ(by("not_larger").dims, (Dims{1, 1, 8, 12}));
+  EXPECT_EQ(by("not_smaller").dims, (Dims{1, 1, 20, 30}));
+  // Every second column, of each row.
+  const Array half =
+      value_with_constants("Resize", x, {kAbsent, Array(DataType::f32, {1}, {0.5})},
+                           {{"axes", std::vector<i64>{3}}, {"coordinate_transformation_mode", "asymmetric"s}}, 18);
+  expect_near(half, {1, 1, 12, 9}, [](usize i) { return static_cast<double>(i / 9 * 18 + i % 9 * 2); });
+}
+
+TEST(Readers, AResizeWithAntialiasReadsAllThatItSkips) {
+  Array impulse(DataType::f32, {1, 1, 1, 10});
+  impulse.values[4] = 1;
+  const auto smooth = [&](const std::string& mode) {
+    return value_with_constants("Resize", impulse, {kAbsent, Array(DataType::f32, {4}, {1, 1, 1, 0.5})},
+                                {{"mode", mode}, {"antialias", i64{1}}}, 18);
+  };
+  // Element o is at 2 o + 0.5; weights 1 - |d| / 2 at distances d of 0.5 and 1.5 have the sum 2.
+  expect_near(smooth("linear"), {1, 1, 1, 5}, [](usize o) { return o == 2 ? 0.375 : o == 1 ? 0.125 : 0; });
+  const auto cubic = [](double d) {
+    constexpr double a = -0.75;
+    d = std::abs(d);
+    return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+  };
+  const double all = 2 * (cubic(0.25) + cubic(0.75) + cubic(1.25) + cubic(1.75));
+  expect_near(smooth("cubic"), {1, 1, 1, 5},
+              [&](usize o) { return cubic((2 * static_cast<double>(o) + 0.5 - 4) / 2) / all; });
+}
+
+TEST(Readers, AResizeKeepsTheMiddle) {
+  // 4 * 0.6 = 2.4 elements, of which two are made, at 0.666.. and 2.333...
+  const Array y =
+      value_with_constants("Resize", ramp({1, 1, 1, 4}), {kAbsent, Array(DataType::f32, {4}, {1, 1, 1, 0.6})},
+                           {{"mode", "linear"s}, {"coordinate_transformation_mode", "half_pixel_symmetric"s}}, 19);
+  expect_near(y, {1, 1, 1, 2}, [](usize o) { return o == 0 ? 2.0 / 3 : 7.0 / 3; });
+}
+
+TEST(Readers, AReductionOfNoAxes) {
+  const Array x = ramp({2, 3});
+  const auto sum = [&](const std::vector<Array>& axes, i64 noop) {
+    return value_with_constants("ReduceSum", x, axes, {{"noop_with_empty_axes", noop}}, 18);
+  };
+  expect_near(sum({}, 1), {2, 3}, [](usize i) { return static_cast<double>(i); });
+  expect_near(sum({}, 0), {1, 1}, [](usize) { return 15; });
+  expect_near(sum({integer_list({1})}, 1), {2, 1}, [](usize i) { return i == 0 ? 3 : 12; });
+}
+
+TEST(Readers, PadsOfSomeAxesAndAround) {
+  const Array x = ramp({2, 3});
+  const Array around = value_with_constants("Pad", x, {integer_list({0, 2, 1, 4})}, {{"mode", "wrap"s}}, 19);
+  expect_near(around, {3, 9}, [](usize i) { return static_cast<double>(i / 9 % 2 * 3 + (i % 9 + 1) % 3); });
+  const Array some =
+      value_with_constants("Pad", x, {integer_list({1, 1}), kAbsent, integer_list({-1})}, {{"mode", "edge"s}}, 18);
+  expect_near(some, {2, 5},
+              [](usize i) { return static_cast<double>(i / 5 * 3) + std::clamp<double>(i % 5, 1, 3) - 1; });
 }
 
 }  // namespace

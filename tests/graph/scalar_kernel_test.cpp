@@ -23,8 +23,10 @@ class ScalarKernels : public NetworkTest {
       inputs.push_back(net.input(a.dims, a.type));
     Value* const out = net.node(type, inputs, attributes);
     const Network network = compiled(net, out);
-    // Of types of one byte, the vector unit computes some.
-    const auto computes = [](std::string_view kernel) { return kernel == "scalar" || kernel == "elementwise"; };
+    // Of types of one byte, the vector unit computes some; rows of whole blocks are copied.
+    const auto computes = [](std::string_view kernel) {
+      return kernel == "scalar" || kernel == "elementwise" || kernel == "gather_rows";
+    };
     EXPECT_EQ(std::ranges::count_if(kernels(network), computes), 1) << type;
     for (const NodeCheck& row : check_nodes(network, operands))
       EXPECT_TRUE(row.right()) << type << " of " << info(operands[0].type).name << ": " << row.error;
@@ -99,6 +101,45 @@ TEST_P(ScalarKernels, PositionsThatDataName) {
   right("ScatterNdUpdate", {data, pairs, array(DataType::f16, {4, 5}, ramp)});
   right("GatherNd", {data, array(DataType::i64, {3, 2, 1}, [](usize i) { return static_cast<double>(i % 4); })},
         {{"batch_dims", i64{1}}});
+}
+
+// Rows of whole blocks are copied; indices from the end and beyond it, several axes, rows that UB does not hold.
+TEST_P(ScalarKernels, WholeRowsAreCopied) {
+  const auto copied = [](const Array& data, const Array& index, const std::string& type, const Attributes& attributes) {
+    Net net;
+    Value* const out = net.node(type, {net.input(data.dims, data.type), net.input(index.dims, index.type)}, attributes);
+    const Network network = compiled(net, out);
+    EXPECT_EQ(std::ranges::count(kernels(network), "gather_rows"), 1) << type << " of " << info(data.type).name;
+    for (const NodeCheck& row : check_nodes(network, {data, index}))
+      EXPECT_TRUE(row.right()) << type << " of " << info(data.type).name << ": " << row.error;
+    for (const std::string& finding : run_on_device(network).findings)
+      ADD_FAILURE() << type << ": " << finding;
+  };
+  const auto jump = [](usize i) { return static_cast<double>(i * 7 % 1000) - 500; };
+  for (const DataType type : {DataType::f16, DataType::f32, DataType::i32, DataType::i64}) {
+    const Array data = array(type, {6, 5, 32}, jump);
+    const Array index = array(DataType::i64, {2, 4}, [](usize i) { return static_cast<double>(i * 3 % 9) - 4; });
+    for (const i64 axis : {0, 1})
+      copied(data, index, "GatherV2", {{"axis", axis}});
+    const Array pairs = array(DataType::i32, {7, 2}, [](usize i) { return static_cast<double>(i % 5); });
+    copied(data, pairs, "GatherNd", {});
+    const Array in_batch = array(DataType::i64, {6, 3, 1}, [](usize i) { return static_cast<double>(i % 4) - 1; });
+    copied(data, in_batch, "GatherNd", {{"batch_dims", i64{1}}});
+  }
+  copied(array(DataType::f16, {3, 160000}, jump), array(DataType::i64, {2}, [](usize i) { return i == 0 ? 2 : 0; }),
+         "GatherV2", {{"axis", i64{0}}});
+}
+
+// What a scatter does not change is copied in blocks, and what fills none by itself.
+TEST_P(ScalarKernels, AScatterCopiesTheRest) {
+  const auto jump = [](usize i) { return static_cast<double>(i * 7 % 1000) - 500; };
+  for (const usize rows : {usize{3}, usize{517}, usize{1025}}) {
+    const Array data = array(DataType::f16, {static_cast<i64>(rows), 67}, jump);
+    const Array where =
+        array(DataType::i64, {2, 1}, [&](usize i) { return i == 0 ? 1 : static_cast<double>(rows) - 1; });
+    right("ScatterNdUpdate",
+          {data, where, array(DataType::f16, {2, 67}, [](usize i) { return static_cast<double>(i); })});
+  }
 }
 
 TEST_P(ScalarKernels, RowsAlongAnyAxis) {

@@ -129,6 +129,16 @@ Results with_axes(Reading& x) {
   return {x.make(type, {x.in.at(0), input_or_attribute(x, 1, "axes")}, without(x, {"axes"}))};
 }
 constexpr char kSqueeze[] = "Squeeze", kUnsqueeze[] = "Unsqueeze";
+// A reduction; of no axes its input, where the attribute says so.
+template <const char* type>
+Results reduction(Reading& x) {
+  const i64* const noop = x.attribute<i64>("noop_with_empty_axes");
+  const Value* const axes = x.input(1);
+  const bool none = axes == nullptr ? x.attribute<std::vector<i64>>("axes") == nullptr
+                                    : axes->constant && axes->shape.elements() == 0;
+  if (noop != nullptr && *noop != 0 && none) return {x.make("Identity", {x.in.at(0)})};
+  return with_axes<type>(x);
+}
 constexpr char kReduceSum[] = "ReduceSum", kReduceMean[] = "ReduceMean", kReduceMax[] = "ReduceMax",
                kReduceMin[] = "ReduceMin", kReduceProd[] = "ReduceProd", kReduceL1[] = "ReduceL1",
                kReduceL2[] = "ReduceL2", kReduceLogSum[] = "ReduceLogSum", kReduceLogSumExp[] = "ReduceLogSumExp",
@@ -145,11 +155,30 @@ Results slice(Reading& x) {
                                     input_or_attribute(x, 3, "axes")})};
 }
 
+usize axis_in(Reading& x, i64 axis, usize rank) {
+  const auto a = static_cast<usize>(axis < 0 ? axis + static_cast<i64>(rank) : axis);
+  if (a >= rank) x.unsupported("it has no axis {}", axis);
+  return a;
+}
+
 Results pad(Reading& x) {
   Value* value = x.input(2);
   if (const double* const number = x.attribute<double>("value"); value == nullptr && number != nullptr)
     value = x.scalar(x.in.at(0)->type, *number);
-  Value* const pads = input_or_attribute(x, 1, x.opset < 2 ? "paddings" : "pads");
+  Value* pads = input_or_attribute(x, 1, x.opset < 2 ? "paddings" : "pads");
+  if (const Value* const axes = x.input(3)) {  // of these axes alone
+    const Shape& shape = x.in.at(0)->shape;
+    if (!axes->constant || !pads->constant || !shape.ranked()) x.unsupported("its axes or pads are not constants");
+    const std::vector<i64> some = axes->constant->array().integers(), ends = pads->constant->array().integers();
+    if (ends.size() != 2 * some.size()) x.unsupported("it has {} axes and {} pads", some.size(), ends.size());
+    std::vector<i64> all(2 * shape.rank());
+    for (usize i = 0; i < some.size(); ++i) {
+      const usize a = axis_in(x, some[i], shape.rank());
+      all[a] = ends[i];
+      all[a + shape.rank()] = ends[i + some.size()];
+    }
+    pads = x.integers(all);
+  }
   return {x.make("PadV3", {x.in.at(0), pads, value}, without(x, {"pads", "paddings", "value"}))};
 }
 
@@ -247,8 +276,48 @@ Results top_k(Reading& x) {
   return x.make("TopKV2", {x.in.at(0), k}, without(x, {"k"}), 2);
 }
 
+// Lists of some axes, or one scale for all of them: as scales and sizes of all axes.
+Results resize_axes(Reading& x) {
+  const Shape& shape = x.in.at(0)->shape;
+  const auto list = [&](usize i) -> std::vector<double> {
+    const Value* const v = x.input(i);
+    if (v == nullptr) return {};
+    if (!v->constant) x.unsupported("it has axes, and its scales or sizes are not constants");
+    return v->constant->array().values;
+  };
+  const std::vector<double> roi = list(1), scales = list(2), sizes = list(3);
+  if (!shape.known()) x.unsupported("it has axes, and the extents of its input are not known");
+  if (!roi.empty()) x.unsupported("it has axes and a region");
+  std::vector<i64> axes(shape.rank());
+  std::iota(axes.begin(), axes.end(), i64{0});
+  if (const auto* const some = x.attribute<std::vector<i64>>("axes")) axes = *some;
+  if (axes.size() != (sizes.empty() ? scales : sizes).size())
+    x.unsupported("it has {} axes and {} scales or sizes", axes.size(), (sizes.empty() ? scales : sizes).size());
+  const auto* const policy = x.attribute<std::string>("keep_aspect_ratio_policy");
+  std::vector<double> scale = scales;
+  if (!sizes.empty()) {
+    scale.clear();
+    for (usize i = 0; i < axes.size(); ++i)
+      scale.push_back(sizes[i] / static_cast<double>(shape[axis_in(x, axes[i], shape.rank())]));
+    if (policy != nullptr && *policy != "stretch")
+      std::ranges::fill(scale, *policy == "not_larger" ? std::ranges::min(scale) : std::ranges::max(scale));
+  }
+  Array all(DataType::f32, {static_cast<i64>(shape.rank())}, std::vector<double>(shape.rank(), 1));
+  std::vector<i64> extents = shape.dims();
+  for (usize i = 0; i < axes.size(); ++i) {
+    const usize a = axis_in(x, axes[i], shape.rank());
+    const double extent = static_cast<double>(shape[a]) * scale[i];
+    all.values[a] = scale[i];
+    extents[a] = static_cast<i64>(std::floor(sizes.empty() ? extent : extent + 0.5));
+  }
+  return {x.make("Resize", {x.in.at(0), nullptr, x.constant(all), x.integers(extents)},
+                 without(x, {"axes", "keep_aspect_ratio_policy"}))};
+}
 // Inputs x, roi, scales, sizes; version 10 has x, scales.
 Results resize(Reading& x) {
+  const auto* const policy = x.attribute<std::string>("keep_aspect_ratio_policy");
+  if (x.attribute<std::vector<i64>>("axes") != nullptr || (policy != nullptr && *policy != "stretch"))
+    return resize_axes(x);
   if (x.opset >= 11) return {x.make("Resize", x.in, x.node.attributes)};
   Attributes attributes = x.node.attributes;
   attributes.insert_or_assign("coordinate_transformation_mode", std::string("asymmetric"));
@@ -399,16 +468,16 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"RNN", "BatchMatMulV2", read_rnn},
     {"Range", "Range"},
     {"Reciprocal", "Reciprocal"},
-    {"ReduceL1", "ReduceL1", with_axes<kReduceL1>},
-    {"ReduceL2", "ReduceL2", with_axes<kReduceL2>},
-    {"ReduceLogSum", "ReduceLogSum", with_axes<kReduceLogSum>},
-    {"ReduceLogSumExp", "ReduceLogSumExp", with_axes<kReduceLogSumExp>},
-    {"ReduceMax", "ReduceMax", with_axes<kReduceMax>},
-    {"ReduceMean", "ReduceMean", with_axes<kReduceMean>},
-    {"ReduceMin", "ReduceMin", with_axes<kReduceMin>},
-    {"ReduceProd", "ReduceProd", with_axes<kReduceProd>},
-    {"ReduceSum", "ReduceSum", with_axes<kReduceSum>},
-    {"ReduceSumSquare", "ReduceSumSquare", with_axes<kReduceSumSquare>},
+    {"ReduceL1", "ReduceL1", reduction<kReduceL1>},
+    {"ReduceL2", "ReduceL2", reduction<kReduceL2>},
+    {"ReduceLogSum", "ReduceLogSum", reduction<kReduceLogSum>},
+    {"ReduceLogSumExp", "ReduceLogSumExp", reduction<kReduceLogSumExp>},
+    {"ReduceMax", "ReduceMax", reduction<kReduceMax>},
+    {"ReduceMean", "ReduceMean", reduction<kReduceMean>},
+    {"ReduceMin", "ReduceMin", reduction<kReduceMin>},
+    {"ReduceProd", "ReduceProd", reduction<kReduceProd>},
+    {"ReduceSum", "ReduceSum", reduction<kReduceSum>},
+    {"ReduceSumSquare", "ReduceSumSquare", reduction<kReduceSumSquare>},
     {"Relu", "Relu"},
     {"Reshape", "Reshape", reshape},
     {"Resize", "Resize", resize},

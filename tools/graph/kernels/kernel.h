@@ -79,6 +79,7 @@ const Kernel& kernel_for(const Group& group, const config::ChipConfig& chip);
 extern const Kernel kCustomKernel;
 extern const Kernel kElementwiseKernel;
 extern const Kernel kConvolutionKernel;
+extern const Kernel kGatherRowsKernel;
 extern const Kernel kLayerNormKernel;
 extern const Kernel kLongRowKernel;
 extern const Kernel kMapReductionKernel;

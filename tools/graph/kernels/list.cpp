@@ -14,7 +14,8 @@ std::span<const Kernel> all_kernels() {
   static const std::array kKernels{kCustomKernel,       kConvolutionKernel,  kMatmulKernel,      kPoolingKernel,
                                    kMapReductionKernel, kQuantiseMapKernel,  kReductionKernel,   kSoftmaxKernel,
                                    kLayerNormKernel,    kLongRowKernel,      kTransDataKernel,   kMoveColumnsKernel,
-                                   kMoveKernel,         kMoveElementsKernel, kElementwiseKernel, kScalarKernel};
+                                   kMoveKernel,         kMoveElementsKernel, kElementwiseKernel, kGatherRowsKernel,
+                                   kScalarKernel};
   return kKernels;
 }
 

@@ -36,7 +36,9 @@ const RowReduction* row_reduction(std::string_view type) {
 std::optional<usize> last_reduced_axes(const Node& node) {
   const auto rank = static_cast<i64>(node.input(0)->shape.rank());
   std::vector<bool> reduced(static_cast<usize>(rank), true);
-  if (node.input(1) != nullptr) {
+  if (node.input(1) == nullptr) {
+    if (node.integer("noop_with_empty_axes") != 0) return std::nullopt;
+  } else {
     if (!node.input(1)->constant) return std::nullopt;
     const std::vector<i64> axes = node.input(1)->constant->array().integers();
     if (axes.empty() && node.integer("noop_with_empty_axes") != 0) return std::nullopt;

@@ -42,7 +42,9 @@ Formats scalar_formats(const Group& group, const config::ChipConfig&) {
 }
 
 std::vector<Tiling> scalar_tilings(const Group&, const config::ChipConfig&) { return {{}}; }
-Footprint scalar_footprint(const Group&, const config::ChipConfig&, const Tiling&) { return {}; }
+Footprint scalar_footprint(const Group& group, const config::ChipConfig&, const Tiling&) {
+  return {.ub = find_scalar_op(group.node().type)->one_core ? kScatterBuffer : 0};
+}
 
 KernelProgram scalar_build(const Group& group, const config::ChipConfig& chip, const Tiling&) {
   const ScalarOp& op = *find_scalar_op(group.node().type);

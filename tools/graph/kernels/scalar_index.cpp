@@ -98,9 +98,45 @@ std::string scatter_refuses(const Group& group) {
   return "";
 }
 
+// The input as the result, in blocks by way of UB; the scalar unit copies what fills none.
 void copy_all(ScalarWriter& w) {
+  using isa::PipeId;
+  constexpr u64 kBlock = 32, kMost = kScatterBuffer / kBlock;
   const Node& node = w.node();
-  w.p().loop(node.output()->shape.elements(), [&](Reg i) { w.copy(node.output(), i, node.input(0), i); });
+  isa::ProgramBuilder& p = w.p();
+  const u64 elements = node.output()->shape.elements(), bytes = info(node.output()->type).bytes;
+  const u64 blocks = scalar(node.input(0)) ? 0 : elements * bytes / kBlock, copied = blocks * kBlock / bytes;
+  if (blocks > 0) {
+    const isa::ProgramBuilder::Scope scope(p.scope());
+    const Reg from = w.reg(), to = w.reg();
+    w.address(from, node.input(0), 0);
+    w.address(to, node.output(), 0);
+    const auto part = [&](u64 length) {
+      p.copy_gm_to_ubuf(0, from, 0, 1, length, 0, 0);
+      p.set_flag(PipeId::MTE2, PipeId::MTE3, 0);
+      p.wait_flag(PipeId::MTE2, PipeId::MTE3, 0);
+      p.copy_ubuf_to_gm(to, 0, 0, 1, length, 0, 0);
+      p.set_flag(PipeId::MTE3, PipeId::MTE2, 0);
+      p.wait_flag(PipeId::MTE3, PipeId::MTE2, 0);
+    };
+    if (blocks >= kMost) {
+      p.loop(blocks / kMost, [&](Reg) {
+        part(kMost);
+        p.add(from, from, kScatterBuffer);
+        p.add(to, to, kScatterBuffer);
+      });
+    }
+    if (blocks % kMost != 0) part(blocks % kMost);
+    p.pipe_barrier(PipeId::ALL);  // the scalar unit goes on
+  }
+  if (copied < elements) {
+    p.loop(elements - copied, [&](Reg i) {
+      const isa::ProgramBuilder::Scope scope(p.scope());
+      const Reg at = w.reg();
+      p.add(at, i, copied);
+      w.copy(node.output(), at, node.input(0), at);
+    });
+  }
 }
 
 void update(ScalarWriter& w, Reg to, const isa::Value& from) {
@@ -216,16 +252,17 @@ std::string pad_refuses(const Group& group) {
   return "";
 }
 
-// at = the position in the axis that an edge or a reflection stands for.
+// at = the position in the axis that one beyond it stands for.
 void inside_of(ScalarWriter& w, Reg at, const std::string& mode, i64 extent) {
   isa::ProgramBuilder& p = w.p();
   if (mode == "edge" || extent == 1) {
     p.max(at, at, 0);
     return p.min(at, at, extent - 1);
   }
-  const i64 period = 2 * (extent - 1);
+  const i64 period = mode == "wrap" ? extent : 2 * (extent - 1);
   p.rem(at, at, period);
   w.wrap(at, period);
+  if (mode == "wrap") return;
   const Reg other = w.reg();
   p.sub(other, period, at);
   p.min(at, at, other);
@@ -332,8 +369,8 @@ constexpr auto kIndexOps = std::to_array<ScalarOp>({
     {"OneHot", one_hot_refuses, output_elements, write_one_hot},
     {"PadV3", pad_refuses, output_elements, write_pad},
     {"ReverseSequence", never_refuses, output_elements, write_reverse},
-    {"ScatterElements", scatter_refuses, one_item, write_scatter_elements},
-    {"ScatterNdUpdate", scatter_refuses, one_item, write_scatter_nd},
+    {"ScatterElements", scatter_refuses, one_item, write_scatter_elements, true},
+    {"ScatterNdUpdate", scatter_refuses, one_item, write_scatter_nd, true},
     {"SpaceToDepth", copies_refuse, output_elements, write_copies},
     {"SplitV", copies_refuse, output_elements, write_copies},
     {"StridedSliceV2", copies_refuse, output_elements, write_copies},

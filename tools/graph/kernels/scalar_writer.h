@@ -29,6 +29,8 @@ class ScalarWriter {
   void load(isa::Reg to, const Value* v, const isa::Value& element);
   // Of an output. Integers wrap, floats round; `value` has the lane of the type of the tensor, and is destroyed.
   void store(const Value* v, const isa::Value& element, isa::Reg value);
+  // to = where an element is.
+  void address(isa::Reg to, const Value* v, const isa::Value& element);
   // The bytes of an element.
   void copy(const Value* to, const isa::Value& to_element, const Value* from, const isa::Value& from_element);
 
@@ -48,7 +50,6 @@ class ScalarWriter {
   void convert(isa::Reg to, Lane to_lane, isa::Reg value, Lane lane);
 
  private:
-  void address(isa::Reg to, const Value* v, const isa::Value& element);
   usize pointer_of(const Value* v) const;
 
   const Group& group_;
@@ -57,6 +58,9 @@ class ScalarWriter {
   isa::Reg address_, t_;
 };
 
+// Bytes of UB that a scatter takes to copy what it changes.
+inline constexpr u64 kScatterBuffer = u64{64} << 10;
+
 // A family of nodes: so many items of work, each of which the writer gets as its number. Items are independent and
 // dealt out to the cores in ranges, unless there is one core.
 struct ScalarOp {
@@ -64,7 +68,7 @@ struct ScalarOp {
   std::string (*refuses)(const Group& group);
   u64 (*items)(const Group& group);
   void (*write)(ScalarWriter& w, isa::Reg item);
-  bool one_core = false;
+  bool one_core = false;  // and takes kScatterBuffer of UB
 };
 std::span<const ScalarOp> scalar_lane_ops();
 std::span<const ScalarOp> scalar_index_ops();

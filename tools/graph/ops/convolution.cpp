@@ -256,7 +256,7 @@ void global(Evaluation& x) {
 // Resize
 // ----------------------------------------------------------------------------------------------------------------
 
-// Scale and extent of each axis of the result: inputs are x, roi, scales, sizes.
+// Scale and extent of each axis of the result: inputs are x, roi, scales, sizes. With both, sizes are the extents.
 struct Resized {
   std::vector<double> scale;
   Dims out;
@@ -267,9 +267,10 @@ std::optional<Resized> resized(const Node& node, const Dims& in, const std::opti
   const bool crop = node.string("coordinate_transformation_mode") == "tf_crop_and_resize";
   if (sizes && !sizes->empty()) {
     if (sizes->size() != in.size()) fail(Fault::Input, "{} ({}): {} sizes", node.name, node.type, sizes->size());
+    const bool scaled = scales && scales->size() == in.size();  // extents that were rounded
     for (usize a = 0; a < in.size(); ++a) {
       r.out[a] = (*sizes)[a];
-      r.scale[a] = static_cast<double>(r.out[a]) / static_cast<double>(in[a]);
+      r.scale[a] = scaled ? (*scales)[a] : static_cast<double>(r.out[a]) / static_cast<double>(in[a]);
     }
     return r;
   }
@@ -298,7 +299,7 @@ void infer_resize(Inference& x) {
 
 // One axis: weights of the elements that a coordinate reads.
 using Taps = std::vector<std::pair<i64, double>>;
-Taps taps(const Node& node, double at, i64 extent) {
+Taps taps(const Node& node, double at, i64 extent, double scale) {
   const std::string mode = node.string("mode", "nearest");
   if (mode == "nearest") {
     const std::string rule = node.string("nearest_mode", "round_prefer_floor");
@@ -308,20 +309,27 @@ Taps taps(const Node& node, double at, i64 extent) {
                                                    : std::ceil(at - 0.5);
     return {{std::clamp<i64>(static_cast<i64>(i), 0, extent - 1), 1}};
   }
-  const double low = std::floor(at), t = at - low;
+  // What an element so far away counts.
+  const double a = node.number("cubic_coeff_a", -0.75);
+  const auto weight = [&](double d) {
+    d = std::abs(d);
+    if (mode == "linear") return std::max(0.0, 1 - d);
+    if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+  };
+  // With antialias a smaller result reads as many more elements.
+  const bool smooth = node.integer("antialias") != 0 && scale < 1;
+  const double shrink = smooth ? scale : 1;
+  const auto reach = static_cast<i64>(std::ceil((mode == "linear" ? 1 : 2) / shrink));
+  const double low = std::floor(at);
   const auto first = static_cast<i64>(low);
   Taps out;
-  if (mode == "linear") {
-    out = {{first, 1 - t}, {first + 1, t}};
-  } else {
-    const double a = node.number("cubic_coeff_a", -0.75);
-    const auto near = [&](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
-    const auto far = [&](double d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
-    out = {{first - 1, far(1 + t)}, {first, near(t)}, {first + 1, near(1 - t)}, {first + 2, far(2 - t)}};
-  }
-  if (node.integer("exclude_outside") != 0) {
-    double sum = 0;
+  for (i64 e = 1 - reach; e <= reach; ++e)
+    out.emplace_back(first + e, weight((low + static_cast<double>(e) - at) * shrink));
+  if (node.integer("exclude_outside") != 0)
     std::erase_if(out, [&](const auto& tap) { return tap.first < 0 || tap.first >= extent; });
+  if (smooth || node.integer("exclude_outside") != 0) {
+    double sum = 0;
     for (const auto& tap : out)
       sum += tap.second;
     for (auto& tap : out)
@@ -370,8 +378,10 @@ void resize(Evaluation& x) {
         beyond[static_cast<usize>(o)] = at < 0 || at > length - 1;
       } else {
         at = (d + 0.5) / r->scale[a] - 0.5;
+        // The middle stays where it is though the length was rounded down.
+        if (rule == "half_pixel_symmetric") at += length / 2 * (1 - n / (length * r->scale[a]));
       }
-      of[static_cast<usize>(o)] = identity ? Taps{{o, 1}} : taps(x.node, at, extent);
+      of[static_cast<usize>(o)] = identity ? Taps{{o, 1}} : taps(x.node, at, extent, r->scale[a]);
     }
     Dims dims = now.dims;
     dims[a] = count;

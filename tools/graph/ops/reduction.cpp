@@ -14,7 +14,7 @@ namespace {
 std::optional<std::vector<bool>> reduced_axes(const Node& node, usize rank, const std::optional<std::vector<i64>>& axes,
                                               bool has_axes) {
   if (has_axes && !axes) return std::nullopt;
-  std::vector<bool> out(rank, !axes || (axes->empty() && node.integer("noop_with_empty_axes") == 0));
+  std::vector<bool> out(rank, (!axes || axes->empty()) && node.integer("noop_with_empty_axes") == 0);
   for (const i64 a : axes.value_or(Dims{}))
     out[axis_of(node, a, rank)] = true;
   return out;

@@ -318,6 +318,8 @@ void pad(Evaluation& x) {
         const i64 period = 2 * (extent - 1);
         i = ((i % period) + period) % period;
         i = i < extent ? i : period - i;
+      } else if (mode == "wrap") {
+        i = ((i % extent) + extent) % extent;
       }
       inside = inside && i >= 0 && i < extent;
       at += static_cast<u64>(i) * from[a];

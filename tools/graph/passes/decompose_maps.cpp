@@ -190,10 +190,19 @@ TransposedAxis transposed_axis(const Window& w, usize a) {
 }  // namespace
 
 bool decompose_transposed_convolution(Graph& graph, Node& node) {
-  const Shape &in = node.input(0)->shape, &shape = node.input(1)->shape;
-  if (in.rank() != 4 || !node.input(1)->constant) return false;
+  Dims in = node.input(0)->shape.dims(), shape = node.input(1)->shape.dims();
+  if ((in.size() != 3 && in.size() != 4) || !node.input(1)->constant) return false;
   if (node.input(2) != nullptr && !node.input(2)->constant) return false;
-  const Window w = transposed_window_of(node, {in[2], in[3]}, {shape[2], shape[3]});
+  Window w = transposed_window_of(node, {in.begin() + 2, in.end()}, {shape.begin() + 2, shape.end()});
+  const bool line = in.size() == 3;
+  if (line) {  // as a map of one row
+    in.insert(in.begin() + 2, 1);
+    shape.insert(shape.begin() + 2, 1);
+    for (Dims* const of : {&w.in, &w.out, &w.kernel, &w.stride, &w.dilation})
+      of->insert(of->begin(), 1);
+    for (Dims* const of : {&w.pad_begin, &w.pad_end})
+      of->insert(of->begin(), 0);
+  }
   const TransposedAxis h = transposed_axis(w, 0), v = transposed_axis(w, 1);
   if (h.begin < 0 || v.begin < 0) return false;
   const i64 groups = node.integer("group", 1), channels = shape[0] / groups, filters = shape[1];
@@ -224,7 +233,7 @@ bool decompose_transposed_convolution(Graph& graph, Node& node) {
     }
   }
   Maker make(graph, node);
-  std::vector<Value*> operands{node.input(0), make.constant(weights)};
+  std::vector<Value*> operands{line ? make.reshape(node.input(0), in) : node.input(0), make.constant(weights)};
   if (node.input(2) != nullptr) {
     const Array bias = node.input(2)->constant->array();
     Array each(bias.type, {all});
@@ -246,6 +255,7 @@ bool decompose_transposed_convolution(Graph& graph, Node& node) {
     y = make("StridedSliceV2", {y, make.integers({h.begin, v.begin}), make.integers({h.begin + h.out, v.begin + v.out}),
                                 make.integers({2, 3})});
   }
+  if (line) y = make.reshape(y, {in[0], groups * filters, v.out});
   make.replace({y});
   return true;
 }
