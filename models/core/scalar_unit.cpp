@@ -152,6 +152,10 @@ bool ScalarUnit::deliver(u64 t) {
       }
       case isa::Role::set_flag: {
         const auto& a = isa::args_of<isa::insn::SetFlag>(inst.args);
+        if (ports_.flags.blocked(t, a) && ports_.flags.will_be_taken(a)) {  // it waits as a pipe does
+          wait(t, Doing::wait_flag);
+          return false;
+        }
         ports_.flags.raise(t, a);
         if (BlockLog* log = ports_.journal.log()) log->raised(a, Cause::kScalar, t);
         if (a.inserted != 0) ports_.journal.charge_inserted(inst, issue_cycles_);

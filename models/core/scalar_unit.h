@@ -59,6 +59,9 @@ class ScalarUnit final : public sim::Module, public Issuer, public FlagUser {
   // It looks at a flag when it gets there, and not before.
   bool awaits(u64 /*t*/, const Flag& /*flag*/) const override { return false; }
   void flag_visible_at(u64 cycle) override { wake_at(cycle); }
+  void flag_taken() override {
+    if (pending_) wake();
+  }
   const isa::Issued* queued_set_flag(const Flag& /*flag*/) const override { return nullptr; }
   trace::TrackId track() const override { return track_; }
   bool spins() const override { return running_ && watch_.spins(env_.changes); }

@@ -233,6 +233,19 @@ TEST(Flags, TheSecondSetHoldsUntilTheFirstIsTaken) {
   EXPECT_EQ(held.stat("core0.AI_CORE/M/stall_wait_flag"), held.begin_of("mad") - 2);
 }
 
+// The scalar unit waits likewise if a wait for the first set is queued; behind other sets it is a fault.
+TEST(Flags, TheScalarUnitHoldsUntilItsFlagIsTaken) {
+  const std::string set = "set_flag PIPE_S, PIPE_V, 0\n", wait = "wait_flag PIPE_S, PIPE_V, 0\n";
+  const std::string busy = "vector_dup.f16 0, 0, 100, 1, 1, 8, 8\n";
+  const Ran r = joint(busy + set + wait + kVadd + set + wait + kDup + "end");
+  EXPECT_GE(r.begin_of("vadd"), 100u);
+  EXPECT_NEAR(static_cast<double>(r.stat("core0.AI_CORE/S/stall_wait_flag")), static_cast<double>(r.begin_of("vadd")),
+              6);
+  EXPECT_GT(r.begin_of("vector_dup", 1), r.begin_of("vadd"));
+  const std::string fault = fault_of([&] { joint(set + set + wait + kDup + "end"); });
+  EXPECT_THAT(fault, HasSubstr("k.s:2: duplicate set_flag: PIPE_S -> PIPE_V EVENT_ID0 is already set"));
+}
+
 // Both pipes hold, so neither comes to its waits: what looks like the end of a wait is behind the sets.
 TEST(Flags, TwoPipesThatHoldAreAFault) {
   const std::string v = "set_flag PIPE_V, PIPE_M, 0\n", m = "set_flag PIPE_M, PIPE_V, 0\n";
