@@ -96,8 +96,9 @@ struct Image {
     return l1.bytes(boundary == 0 ? at : at % boundary, kBlockBytes).data();
   }
 
-  // What positions first..last read under rows kh_first..kh_last of the filter in channels c1_first..c1_last: whole
-  // rows of the map, which is more than a narrow filter touches.
+  // What positions first..last read under rows kh_first..kh_last of the filter in channels c1_first..c1_last. Positions
+  // of one row read its columns from the first to the last; of more than one, whole rows of the map, which is more than
+  // a narrow filter touches.
   Access read(i64 first, i64 last, i64 kh_first, i64 kh_last, i64 c1_first, i64 c1_last) const {
     const i64 top_row = std::max<i64>(0, corner_h(first) + kh_first * dilation_h);
     const i64 end_row = std::min<i64>(height, corner_h(last) + kh_last * dilation_h + 1);
@@ -105,9 +106,20 @@ struct Image {
     if (top_row >= end_row) return a;
     constexpr u64 kTooMuch = u64{1} << 30;  // more than any L1, so that the check of bounds says so
     const u64 plane = static_cast<u64>(height * width) * kBlockBytes;
-    const u64 rows = static_cast<u64>((end_row - top_row) * width) * kBlockBytes;
+    u64 rows = static_cast<u64>((end_row - top_row) * width) * kBlockBytes;
     a.address += static_cast<u64>(c1_first) * plane + static_cast<u64>(top_row * width) * kBlockBytes;
     a.len = static_cast<u32>(std::min(rows, kTooMuch));
+    if (corner_h(first) == corner_h(last)) {
+      const i64 begin_column = std::max<i64>(0, corner_w(first));
+      const i64 end_column = std::min<i64>(width, corner_w(last) + (filter_w - 1) * dilation_w + 1);
+      if (begin_column >= end_column)
+        return {.buffer = BufId::L1, .align = kBlockBytes, .address = src, .operand = "src"};
+      a.address += static_cast<u64>(begin_column) * kBlockBytes;
+      a.len = static_cast<u32>((end_column - begin_column) * kBlockBytes);
+      a.count[1] = static_cast<u32>(end_row - top_row);
+      a.stride[1] = static_cast<i64>(width) * kBlockBytes;
+      rows = static_cast<u64>((end_row - top_row - 1) * width) * kBlockBytes + a.len;
+    }
     // A filter of one point takes the map as a matrix, whose last fractals may have rows without data.
     if (points() == 1) a.unit = kFractalBytes;
     a.count[0] = static_cast<u32>(c1_last - c1_first + 1);

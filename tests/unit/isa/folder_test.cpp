@@ -255,7 +255,7 @@ TEST(Folder, BranchesStayWhereTheyAre) {
     Kernel k;
     for (u32 i = 0; i < 10; ++i)
       k.issue("nop", {1}, 1);
-    const auto loop = static_cast<u64>(k.folder.positions());
+    const auto loop = k.folder.positions();
     for (u32 i = 0; i < 5; ++i) {
       k.issue("nop", {2}, 2);
       Inst branch{.row = row_of("blt")};

@@ -218,6 +218,22 @@ TEST(Img2colV2, AFilterOfOnePointReadsFractals) {
   }
 }
 
+// Positions 16 to 31 of a row of 48, in both blocks of channels: what follows them may belong to another buffer.
+TEST(Img2colV2, PositionsOfOneRowReadItsColumns) {
+  Spr spr;
+  const Conv v{32, 1, 48, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
+  spr.parameters.write()[SprId::fmatrix] = v.fmatrix();
+  const std::set<u64> in = read(
+      insn::Img2colV2CbufToCa::footprint(v2_args(v, insn::img2col::b16, 16, 16, 0, 32), spr, Arch::c220), BufId::L1);
+  constexpr u64 kBlock = 32, kPlane = 48 * kBlock, kPart = 16 * kBlock;
+  std::set<u64> wanted;
+  for (u64 b = 0; b < kPart; ++b) {
+    wanted.insert(kSrc + kPart + b);
+    wanted.insert(kSrc + kPlane + kPart + b);
+  }
+  EXPECT_EQ(in, wanted);
+}
+
 TEST(Img2colV2, FourBitsAndTheOtherFeatureMap) {
   TestCore core;
   const Conv v{64, 3, 4, 1, 0, 0, 0, 1, 2, 1, 1, 1, 1};

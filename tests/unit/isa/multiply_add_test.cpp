@@ -29,7 +29,7 @@ class Core {
 
   void fill(u32 address, std::mt19937_64& random) {
     for (u32 i = 0; i < kBytes; i += 4)
-      mem_[BufId::UB].store<u32>(address + i, static_cast<u32>(case_.type == 0 ? bits16(random) : bits32(random)));
+      mem_[BufId::UB].store<u32>(address + i, case_.type == 0 ? bits16(random) : bits32(random));
   }
   template <class I, class Args>
   void run(const Args& args, MultiplyAdd multiply_add) {

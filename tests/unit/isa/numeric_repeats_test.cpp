@@ -126,7 +126,7 @@ TEST(Repeats, Sweep) {
         std::memcpy(b.data() + 4 * usize{i}, &other, 4);
       } else {
         // An f16 widened, a tie between two, or a neighbour of these; now and then any bits.
-        const float value = static_cast<float>(f16_value(static_cast<u16>(i)));
+        const float value = f16_value(static_cast<u16>(i));
         const u32 near =
             std::bit_cast<u32>(value) + static_cast<u32>(r & 1) * 0x1000 + static_cast<u32>(r >> 1 & 3) - 1;
         const u32 bits = (r >> 8 & 63) == 0 ? static_cast<u32>(r >> 32) : near;
