@@ -403,7 +403,10 @@ TEST(Readers, AResizeOfSomeAxesOrOneScale) {
   const Array half =
       value_with_constants("Resize", x, {kAbsent, Array(DataType::f32, {1}, {0.5})},
                            {{"axes", std::vector<i64>{3}}, {"coordinate_transformation_mode", "asymmetric"s}}, 18);
-  expect_near(half, {1, 1, 12, 9}, [](usize i) { return static_cast<double>(i / 9 * 18 + i % 9 * 2); });
+  expect_near(half, {1, 1, 12, 9}, [](usize i) {
+    const usize row = i / 9, column = i % 9;
+    return static_cast<double>(row * 18 + column * 2);
+  });
 }
 
 TEST(Readers, AResizeWithAntialiasReadsAllThatItSkips) {
@@ -446,11 +449,16 @@ TEST(Readers, AReductionOfNoAxes) {
 TEST(Readers, PadsOfSomeAxesAndAround) {
   const Array x = ramp({2, 3});
   const Array around = value_with_constants("Pad", x, {integer_list({0, 2, 1, 4})}, {{"mode", "wrap"s}}, 19);
-  expect_near(around, {3, 9}, [](usize i) { return static_cast<double>(i / 9 % 2 * 3 + (i % 9 + 1) % 3); });
+  expect_near(around, {3, 9}, [](usize i) {
+    const usize row = i / 9, column = i % 9;
+    return static_cast<double>(row % 2 * 3 + (column + 1) % 3);
+  });
   const Array some =
       value_with_constants("Pad", x, {integer_list({1, 1}), kAbsent, integer_list({-1})}, {{"mode", "edge"s}}, 18);
-  expect_near(some, {2, 5},
-              [](usize i) { return static_cast<double>(i / 5 * 3) + std::clamp<double>(i % 5, 1, 3) - 1; });
+  expect_near(some, {2, 5}, [](usize i) {
+    const usize row = i / 5, column = i % 5;
+    return static_cast<double>(row * 3 + std::clamp<usize>(column, 1, 3) - 1);
+  });
 }
 
 }  // namespace

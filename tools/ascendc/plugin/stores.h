@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <llvm/IR/InstrTypes.h>
+
 #include "tools/ascendc/plugin/module.h"
 
 // Stores of a kernel's own scalar code through pointers. Only the library can tell whether such a pointer is one to
