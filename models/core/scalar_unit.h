@@ -50,6 +50,7 @@ class ScalarUnit final : public sim::Module, public Issuer, public FlagUser {
   // The program begins `prepare` cycles after `at`, for which the unit is busy.
   void start(const isa::Code& code, const isa::Launch& launch, u64 at, u64 prepare);
 
+  // What the instruction at hand may wait for: a place in a queue, a flag that another part takes.
   void queue_has_room() override {
     if (pending_) wake();
   }
@@ -59,9 +60,7 @@ class ScalarUnit final : public sim::Module, public Issuer, public FlagUser {
   // It looks at a flag when it gets there, and not before.
   bool awaits(u64 /*t*/, const Flag& /*flag*/) const override { return false; }
   void flag_visible_at(u64 cycle) override { wake_at(cycle); }
-  void flag_taken() override {
-    if (pending_) wake();
-  }
+  void flag_taken() override { queue_has_room(); }
   const isa::Issued* queued_set_flag(const Flag& /*flag*/) const override { return nullptr; }
   trace::TrackId track() const override { return track_; }
   bool spins() const override { return running_ && watch_.spins(env_.changes); }

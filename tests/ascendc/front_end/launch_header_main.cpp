@@ -3,9 +3,9 @@
 // Launches a kernel of another source by the header that builds make for it.
 #include <vector>
 
-#include "../kernels/support.h"
 #include "acl/acl.h"
 #include "aclrtlaunch_scale_add.h"
+#include "support.h"
 
 int main() {
   aclInit(nullptr);
