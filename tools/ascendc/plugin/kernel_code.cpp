@@ -3,6 +3,7 @@
 #include "tools/ascendc/plugin/kernel_code.h"
 
 #include <llvm/ADT/SmallString.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/Support/Path.h>
 
 namespace vinci::plugin {
@@ -26,6 +27,12 @@ std::vector<Function*> kernel_code(Module& m) {
     if (!f.isDeclaration() && is_kernel_code(f)) all.push_back(&f);
   }
   return all;
+}
+
+bool is_own_object(const Value* base) {
+  if (isa<AllocaInst>(base)) return true;
+  const auto* argument = dyn_cast<Argument>(base);
+  return argument != nullptr && (argument->getDereferenceableBytes() != 0 || argument->hasPointeeInMemoryValueAttr());
 }
 
 Owner::Owner(const Function& f) : headers_(f.getFnAttribute(kMark).getValueAsString()) {}

@@ -16,6 +16,10 @@ bool is_kernel_code(const llvm::Function& f);
 // All of a module, with their definitions.
 std::vector<llvm::Function*> kernel_code(llvm::Module& m);
 
+// A variable, or an object by reference: the whole kernel is inlined by the core's compiler, so they are no memory of
+// others. `base` is a pointer without offsets.
+bool is_own_object(const llvm::Value* base);
+
 // Tells instructions of the user from those of our headers. An inlined function of the compiler's own library counts as
 // its caller's.
 class Owner {

@@ -27,13 +27,10 @@ constexpr StringLiteral kCounted = "vinci-counted";
 enum Kind : unsigned { op, real, access, kinds };
 using Work = std::array<uint64_t, kinds>;
 
-// A variable or an object by reference: a register, where the whole kernel is inlined as the core's compiler does it.
+// What has a register, at a fixed offset.
 bool is_variable(const Value* pointer, const DataLayout& layout) {
   APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
-  const Value* base = pointer->stripAndAccumulateConstantOffsets(layout, offset, true);
-  if (isa<AllocaInst>(base)) return true;
-  const auto* argument = dyn_cast<Argument>(base);
-  return argument != nullptr && (argument->getDereferenceableBytes() != 0 || argument->hasPointeeInMemoryValueAttr());
+  return is_own_object(pointer->stripAndAccumulateConstantOffsets(layout, offset, true));
 }
 
 uint64_t words(uint64_t bytes) { return (bytes + 7) / 8; }

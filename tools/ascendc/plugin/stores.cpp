@@ -29,9 +29,7 @@ Value* written(Instruction& i) {
 
 bool may_be_global_memory(const Value* pointer) {
   const Value* object = getUnderlyingObject(pointer);
-  if (isa<AllocaInst, GlobalVariable>(object)) return false;
-  const auto* argument = dyn_cast<Argument>(object);
-  return argument == nullptr || (argument->getDereferenceableBytes() == 0 && !argument->hasPointeeInMemoryValueAttr());
+  return !isa<GlobalVariable>(object) && !is_own_object(object);
 }
 
 void tell(Instruction& i, Value* pointer, const DILocation* line, Literals& literals) {

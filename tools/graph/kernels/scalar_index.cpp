@@ -252,7 +252,7 @@ std::string pad_refuses(const Group& group) {
   return "";
 }
 
-// at = the position in the axis that one beyond it stands for.
+// A position outside of the axis becomes the one inside whose element is read for it.
 void inside_of(ScalarWriter& w, Reg at, const std::string& mode, i64 extent) {
   isa::ProgramBuilder& p = w.p();
   if (mode == "edge" || extent == 1) {
