@@ -61,9 +61,9 @@ TEST(StudyKnobs, TheMixTaskOfS22TakesAnyNumberOfPlanes) {
   }
 }
 
-// The README has the table of all studies; its figures are written by `./dev studies`.
-TEST(StudyDocuments, TheReadmeHasEveryStudy) {
-  std::ifstream file(README_DOC);
+// The table of answers; its figures are written by `./dev studies`.
+TEST(StudyDocuments, ThePageHasTheAnswerOfEveryStudy) {
+  std::ifstream file(STUDIES_DOC);
   std::stringstream text;
   text << file.rdbuf();
   for (const Entry& e : entries()) {
