@@ -16,6 +16,7 @@ add_compile_options(-fno-semantic-interposition)
 
 option(VINCI_TESTS "Build the tests and the benchmarks" ON)
 option(VINCI_PYTHON "Build the Python module" ON)
+option(VINCI_LEAN "Leave cc, compile, op, study, sweep and validate out of the tool: less than half the time to build" OFF)
 # Files of a group share one translation unit: names in anonymous namespaces must differ between them.
 option(VINCI_UNITY "Compile the sources of a library in groups, in less than half the time" OFF)
 set(CMAKE_UNITY_BUILD ${VINCI_UNITY})
