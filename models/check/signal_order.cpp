@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "isa/check/checker.h"
+
 namespace vinci::models {
 
 using isa::check::FaultId;

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/core/core.h"
 
+#include "isa/check/checker.h"
 #include "models/core/cube_unit.h"
 #include "models/core/dma.h"
 #include "models/core/fixpipe.h"

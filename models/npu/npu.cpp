@@ -9,6 +9,7 @@
 #include "models/runtime/limits.h"
 #include "sim/kernel/run.h"
 #include "sim/task/load.h"
+#include "sim/task/run_memory.h"
 
 namespace vinci::models {
 

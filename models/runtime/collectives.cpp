@@ -12,6 +12,7 @@
 #include "isa/census/origins.h"
 #include "isa/shadow/shadow.h"
 #include "models/runtime/task_place.h"
+#include "sim/task/run_memory.h"
 
 namespace vinci::models {
 namespace {

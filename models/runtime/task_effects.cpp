@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "isa/check/checker.h"
 #include "isa/shadow/shadow.h"
 #include "models/runtime/aicpu.h"
 #include "models/runtime/task_place.h"
+#include "sim/task/run_memory.h"
 
 namespace vinci::models {
 

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "models/soc/chip.h"
 
+#include "sim/task/run_memory.h"
+
 namespace vinci::models {
 
 Chip::Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats, const std::string& name,

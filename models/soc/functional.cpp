@@ -18,6 +18,7 @@
 #include "models/soc/block_runner.h"
 #include "models/soc/block_shape.h"
 #include "models/soc/kernel_codes.h"
+#include "sim/task/run_memory.h"
 
 namespace vinci::models {
 namespace {

@@ -7,6 +7,7 @@
 #include "models/soc/soc.h"
 #include "sim/kernel/context.h"
 #include "sim/kernel/run.h"
+#include "sim/task/run_memory.h"
 
 namespace vinci::models {
 

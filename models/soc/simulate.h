@@ -6,24 +6,29 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "isa/arch.h"
-#include "isa/check/checker.h"
 #include "models/memory/dram_model.h"
 #include "models/runtime/task_sink.h"
 #include "sim/config/chip_config.h"
-#include "sim/task/run_memory.h"
+#include "sim/stats/stats.h"
 #include "sim/task/task.h"
 #include "sim/trace/trace.h"
 
 // The door to the timed simulation, for the tool, for tests and for programs that link the library.
 namespace vinci::isa {
 struct Census;  // isa/census/census.h
+namespace check {
+class Checker;  // isa/check/checker.h
+}
+}  // namespace vinci::isa
+
+namespace vinci::task {
+class RunMemory;  // sim/task/run_memory.h
 }
 
 namespace vinci::models {
@@ -109,7 +114,7 @@ struct Result {
   std::map<std::pair<std::string_view, std::string_view>, TaskSums> sums;  // by kind and direction of a copy
   std::vector<InsertedAt> inserted;                                        // by place and kind
   std::vector<NativeAt> native;                                            // by place
-  nlohmann::ordered_json stats;                                            // every counter, deterministic
+  stats::Values stats;                                                     // every counter, deterministic
   u32 threads_missing = 0;  // of the host, because the system refused to start one; the others did the work
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "sim/task/run_memory.h"
+
 namespace vinci::models {
 namespace {
 
@@ -186,7 +188,7 @@ void Soc::complete(Result& result, u64 now) {
   }
   result.inserted = inserted_sync(inserted);
   result.native = native_code(native);
-  result.stats = stats::to_json(stats_);
+  result.stats = stats::Values(stats_);
   result.threads_missing = crew_.missing();
 }
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "isa/check/checker.h"
 #include "models/runtime/overloaded.h"
 #include "models/runtime/task_names.h"
+#include "sim/task/run_memory.h"
 
 namespace vinci::models {
 

@@ -26,4 +26,19 @@ nlohmann::ordered_json to_json(const Group& group) {
   return out;
 }
 
+Values::Values(const Group& group) : tree_(std::make_shared<const nlohmann::ordered_json>(to_json(group))) {}
+
+const nlohmann::ordered_json& Values::json() const {
+  static const nlohmann::ordered_json null;
+  return tree_ ? *tree_ : null;
+}
+
+const nlohmann::ordered_json& Values::operator[](std::string_view group) const {
+  static const nlohmann::ordered_json null;
+  const auto at = json().find(group);
+  return at == json().end() ? null : *at;
+}
+
+bool operator==(const Values& a, const Values& b) { return a.json() == b.json(); }
+
 }  // namespace vinci::stats

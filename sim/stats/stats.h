@@ -3,6 +3,7 @@
 #pragma once
 
 #include <list>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -41,5 +42,21 @@ class Group {
 
 // The tree as nested JSON objects, values only.
 nlohmann::ordered_json to_json(const Group& group);
+
+// The values of a tree at one time, as nested JSON objects: {"core0.AIC": {"M": {"busy": 12}}}. Who reads them includes
+// <nlohmann/json.hpp>; who only hands them on is spared it.
+class Values {
+ public:
+  Values() = default;  // null
+  explicit Values(const Group& group);
+
+  const nlohmann::ordered_json& json() const;
+  // A group, or null where there is none.
+  const nlohmann::ordered_json& operator[](std::string_view group) const;
+  friend bool operator==(const Values& a, const Values& b);
+
+ private:
+  std::shared_ptr<const nlohmann::ordered_json> tree_;
+};
 
 }  // namespace vinci::stats

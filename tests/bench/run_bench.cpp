@@ -28,6 +28,7 @@
 #include "sim/config/load.h"
 #include "sim/io/program.h"
 #include "sim/task/load.h"
+#include "sim/task/run_memory.h"
 #include "tests/support/gemm_folder.h"
 #include "tests/support/shell.h"
 #include "tools/gen/stream_folder.h"

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 
+#include "isa/check/checker.h"
 #include "isa/text/text.h"
 #include "models/soc/functional.h"
+#include "sim/task/run_memory.h"
 #include "tests/support/timed_run.h"
 
 namespace vinci::test {

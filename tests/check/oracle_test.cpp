@@ -8,11 +8,13 @@
 #include <map>
 #include <set>
 
+#include "isa/check/checker.h"
 #include "isa/insns/sync.h"
 #include "isa/machine/machine.h"
 #include "models/core/core_spec.h"
 #include "models/soc/simulate.h"
 #include "sim/config/load.h"
+#include "sim/task/run_memory.h"
 #include "tests/check/checked_run.h"
 #include "tests/support/program_gen.h"
 

@@ -11,6 +11,7 @@
 #include "models/soc/simulate.h"
 #include "sim/config/load.h"
 #include "sim/task/load.h"
+#include "sim/task/run_memory.h"
 
 namespace {
 

@@ -7,6 +7,7 @@
 
 #include "sim/config/load.h"
 #include "sim/task/load.h"
+#include "sim/task/run_memory.h"
 #include "tests/platform/platform.h"
 #include "tests/support/shell.h"
 

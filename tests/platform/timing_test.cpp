@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // When things happen on a platform, to the cycle of 1 ns.
+#include "sim/task/run_memory.h"
 #include "tests/platform/platform.h"
 #include "tests/platform/samples.h"
 

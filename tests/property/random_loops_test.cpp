@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "isa/census/census.h"
+#include "isa/check/checker.h"
 #include "isa/program/loops.h"
 #include "isa/program/program_file.h"
 #include "isa/table/codec.h"
@@ -15,6 +17,7 @@
 #include "models/soc/functional.h"
 #include "sim/config/load.h"
 #include "sim/task/load.h"
+#include "sim/task/run_memory.h"
 #include "sim/task/write.h"
 #include "tests/check/checked_run.h"
 #include "tests/support/timed_run.h"
@@ -156,12 +159,13 @@ class Case {
       task::RunMemory memory(stream_, true);
       Recorder recorder;
       const models::Result r = models::simulate(chip_, stream_, memory, {.max_cycles = 1'000'000, .trace = &recorder});
-      s = fmt::format("{} {}\n", r.cycles, r.instructions) + r.stats.dump() + text_of(recorder) + bytes_of(memory);
+      s = fmt::format("{} {}\n", r.cycles, r.instructions) + r.stats.json().dump() + text_of(recorder) +
+          bytes_of(memory);
     });
     run("timing", [&](std::string& s) {
       task::RunMemory memory(stream_, false);
       const models::Result r = models::simulate(chip_, stream_, memory, {.max_cycles = 1'000'000});
-      s = fmt::format("{} {}\n", r.cycles, r.instructions) + r.stats.dump();
+      s = fmt::format("{} {}\n", r.cycles, r.instructions) + r.stats.json().dump();
     });
     run("census", [&](std::string& s) {
       task::RunMemory memory(stream_, true);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "isa/check/checker.h"
 #include "isa/machine/machine.h"
@@ -15,6 +16,7 @@
 #include "sim/config/load.h"
 #include "sim/kernel/context.h"
 #include "sim/kernel/run.h"
+#include "sim/task/run_memory.h"
 #include "tests/support/path_check.h"
 #include "tests/support/program_gen.h"
 #include "tests/support/timed_run.h"
@@ -241,12 +243,12 @@ void check(const Case& c) {
   const models::Result timing = c.simulate(false);
   expect_laws(c, full);
   expect_tidy(recorder, full);
-  EXPECT_EQ(full.stats.dump(), again.stats.dump());
-  EXPECT_EQ(full.stats.dump(), timing.stats.dump());
+  EXPECT_EQ(full.stats.json().dump(), again.stats.json().dump());
+  EXPECT_EQ(full.stats.json().dump(), timing.stats.json().dump());
   EXPECT_EQ(timing.cycles, full.cycles);
   EXPECT_EQ(timing.instructions, full.instructions);
   PathCheck path;
-  EXPECT_EQ(c.explained(path).stats.dump(), full.stats.dump());
+  EXPECT_EQ(c.explained(path).stats.json().dump(), full.stats.json().dump());
   EXPECT_EQ(path.kernels(), 1u);
 
   if (c.program().flags > 0) {
@@ -276,7 +278,7 @@ TEST_P(RandomPrograms, KeepTheLaws) {
     SCOPED_TRACE(c.describe());
     ASSERT_NO_THROW(check(c));
     if (i % 16 == 0) {
-      EXPECT_EQ(c.simulate(false).stats.dump(), c.checked().stats.dump());
+      EXPECT_EQ(c.simulate(false).stats.json().dump(), c.checked().stats.json().dump());
     }
     ASSERT_FALSE(HasFailure());
     flags += c.program().flags;
@@ -313,10 +315,10 @@ TEST_P(RandomPrograms, KeepTheLawsWithSeveralUnits) {
     Recorder recorder;
     const models::Result full = c.simulate(true, &recorder);
     expect_laws(c, full);
-    EXPECT_EQ(full.stats.dump(), c.simulate(false).stats.dump());
-    EXPECT_EQ(full.stats.dump(), c.checked().stats.dump());
+    EXPECT_EQ(full.stats.json().dump(), c.simulate(false).stats.json().dump());
+    EXPECT_EQ(full.stats.json().dump(), c.checked().stats.json().dump());
     PathCheck path;
-    EXPECT_EQ(c.explained(path).stats.dump(), full.stats.dump());
+    EXPECT_EQ(c.explained(path).stats.json().dump(), full.stats.json().dump());
     std::map<std::string, u64> lane_end;
     for (const Seen& s : recorder.spans()) {
       if (s.begin == s.end || s.source.empty() || s.name == "wait_flag" || s.pipe == "S") continue;

@@ -10,6 +10,7 @@
 
 #include "isa/base/random.h"
 #include "models/soc/functional.h"
+#include "sim/task/run_memory.h"
 #include "tests/support/timed_run.h"
 
 namespace vinci::test {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "models/soc/simulate.h"
+#include "sim/task/run_memory.h"
 #include "tests/speed/problems.h"
 
 namespace vinci::test {

@@ -11,6 +11,7 @@
 
 #include "models/soc/functional.h"
 #include "models/soc/simulate.h"
+#include "sim/task/run_memory.h"
 #include "tests/speed/problems.h"
 #include "tests/support/gemm_folder.h"
 

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "isa/text/text.h"
+#include "sim/task/run_memory.h"
 
 namespace vinci::test {
 
@@ -126,7 +128,7 @@ task::TaskStream kernel_stream(const config::ChipConfig& chip, std::string_view 
 }
 
 u64 Ran::stat(std::string_view path) const {
-  return result.stats.at(nlohmann::ordered_json::json_pointer("/" + std::string(path))).get<u64>();
+  return result.stats.json().at(nlohmann::ordered_json::json_pointer("/" + std::string(path))).get<u64>();
 }
 
 Ran run_program(const config::ChipConfig& chip, std::string_view text, const Launch& launch) {

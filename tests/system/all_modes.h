@@ -13,6 +13,7 @@
 
 #include "models/soc/functional.h"
 #include "models/soc/simulate.h"
+#include "sim/task/run_memory.h"
 #include "tests/support/path_check.h"
 #include "tests/system/freeze_folder.h"
 

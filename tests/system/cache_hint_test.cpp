@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "sim/config/load.h"
 #include "sim/task/load.h"
 #include "tests/system/all_modes.h"
@@ -48,7 +50,7 @@ nlohmann::ordered_json counters(std::string_view hint) {
       task::parse_task_stream(std::as_bytes(std::span(text)), "hints.yaml", task::MemoryFiles{});
   const test::Outcome outcome = test::run_all_modes(chip, stream);
   EXPECT_EQ(outcome.host[0], outcome.host[1]) << hint;
-  return outcome.result.stats;
+  return outcome.result.stats.json();
 }
 
 u64 count(const nlohmann::ordered_json& stats, const char* group, const char* name) {

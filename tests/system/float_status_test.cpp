@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "isa/check/checker.h"
 #include "sim/config/load.h"
 #include "sim/task/load.h"
+#include "sim/task/run_memory.h"
 #include "tests/system/all_modes.h"
 
 namespace vinci {

@@ -21,6 +21,7 @@
 #include "sim/io/atomic_file.h"
 #include "sim/io/npy.h"
 #include "sim/task/load.h"
+#include "sim/task/run_memory.h"
 #include "tests/system/all_modes.h"
 #include "tools/gen/gemm_tiling.h"
 

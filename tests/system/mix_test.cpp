@@ -15,6 +15,7 @@
 #include "isa/numeric/float16.h"
 #include "sim/config/load.h"
 #include "sim/task/load.h"
+#include "sim/task/run_memory.h"
 #include "tests/system/all_modes.h"
 
 namespace vinci {

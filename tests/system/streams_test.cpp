@@ -167,7 +167,7 @@ streams:
     EXPECT_EQ(x[32 + i], i + 1) << i;
   }
   u64 blocks = 0;
-  for (const auto& [name, group] : out.result.stats.items()) {
+  for (const auto& [name, group] : out.result.stats.json().items()) {
     if (name.starts_with("core")) blocks += group.at("blocks").get<u64>();
   }
   EXPECT_EQ(blocks, 32u + 7u + 32u);

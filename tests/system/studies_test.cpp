@@ -20,6 +20,7 @@
 #include "models/soc/functional.h"
 #include "sim/config/load.h"
 #include "sim/task/load.h"
+#include "sim/task/run_memory.h"
 #include "tests/support/shell.h"
 #include "tools/gen/studies/logits.h"
 #include "tools/gen/studies/loss_scaler.h"

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
@@ -13,6 +14,7 @@
 #include "models/soc/functional.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/temp_folder.h"
+#include "sim/task/run_memory.h"
 #include "sim/trace/chrome_trace.h"
 #include "tools/capi/handles.h"
 #include "tools/capi/turn.h"
@@ -310,7 +312,7 @@ vinci_status vinci_run_counter(const vinci_run* run, const char* path, uint64_t*
     const std::string name = &need(path, "path");
     uint64_t& result = need(value, "value");
     if (!is_done(&need(run, "run"))) vinci::fail(vinci::Fault::Input, "the run is not done");
-    const nlohmann::ordered_json* counter = vinci::capi::find_counter(run->result.stats, name);
+    const nlohmann::ordered_json* counter = vinci::capi::find_counter(run->result.stats.json(), name);
     if (counter == nullptr) vinci::fail(vinci::Fault::Input, "there is no counter '{}'", name);
     result = counter->get<uint64_t>();
   });

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "isa/base/error.h"
+#include "sim/task/run_memory.h"
 #include "tools/explain/explain.h"
 
 namespace vinci::explain {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "isa/check/checker.h"
 #include "tools/results/outputs.h"
 
 namespace vinci::results {

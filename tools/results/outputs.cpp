@@ -3,6 +3,7 @@
 #include "tools/results/outputs.h"
 
 #include "sim/config/load.h"
+#include "sim/task/run_memory.h"
 
 namespace vinci::results {
 

@@ -12,6 +12,7 @@
 #include "isa/base/suggest.h"
 #include "isa/shadow/kernels.h"
 #include "models/soc/kernel_codes.h"
+#include "sim/task/run_memory.h"
 #include "tools/results/numerics_lines.h"
 
 namespace vinci::results {

@@ -3,6 +3,7 @@
 #include "tools/results/stats_json.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tools/results/outputs.h"
 
@@ -47,7 +48,7 @@ std::string stats_json(const config::ChipConfig& chip, const task::TaskStream& s
               {"task_count", r.task_count},
               {"tasks", std::move(tasks)},
               {"pipes", std::move(pipes)},
-              {"counters", r.stats}};
+              {"counters", r.stats.json()}};
   for (const models::InsertedAt& i : r.inserted)
     out["inserted"].push_back({{"before", i.place}, {"what", i.what}, {"count", i.count}, {"cycles", i.cycles}});
   for (const models::NativeAt& n : r.native)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "isa/check/checker.h"
 #include "models/soc/functional.h"
 #include "sim/config/load.h"
 #include "sim/io/atomic_file.h"

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "isa/base/enums.h"
 #include "isa/base/random.h"

@@ -9,12 +9,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "isa/base/suggest.h"
 #include "sim/config/load.h"
 #include "sim/io/atomic_file.h"
 #include "sim/io/folder_lock.h"
+#include "sim/task/run_memory.h"
 
 namespace vinci::studies {
 namespace {
@@ -60,6 +62,10 @@ double Run::kernel_span_us() const {
   }
   return end == 0 ? 0 : us(end - begin);
 }
+
+u64 Run::gm_read_bytes() const { return result.stats["l2"]["read_bytes"]; }
+
+u64 Run::gm_write_bytes() const { return result.stats["l2"]["write_bytes"]; }
 
 u64 Run::busy_cycles(isa::PipeId pipe) const {
   u64 sum = 0;

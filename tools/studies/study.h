@@ -50,8 +50,8 @@ struct Run {
   double kernel_us() const;
   double kernel_span_us() const;
   // Bytes that cores moved from and to global memory, wherever it was.
-  u64 gm_read_bytes() const { return result.stats["l2"]["read_bytes"]; }
-  u64 gm_write_bytes() const { return result.stats["l2"]["write_bytes"]; }
+  u64 gm_read_bytes() const;
+  u64 gm_write_bytes() const;
   u64 gm_bytes() const { return gm_read_bytes() + gm_write_bytes(); }
   // Cycles that all pipes of this kind were busy together.
   u64 busy_cycles(isa::PipeId pipe) const;

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "isa/base/random.h"
 #include "isa/mem/trans_data.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/task/run_memory.h"
 #include "sim/task/stream_builder.h"
 
 namespace vinci::validate {

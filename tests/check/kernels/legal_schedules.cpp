@@ -10,6 +10,7 @@
 #include "models/core/core_spec.h"
 #include "models/soc/block_shape.h"
 #include "models/soc/functional.h"
+#include "sim/task/run_memory.h"
 
 namespace vinci::test {
 namespace {

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "models/soc/functional.h"
 #include "sim/config/load.h"
+#include "sim/task/run_memory.h"
 #include "tests/support/timed_run.h"
 
 namespace vinci::test {

@@ -7,10 +7,13 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "isa/base/random.h"
+#include "isa/check/checker.h"
 #include "models/soc/functional.h"
 #include "models/soc/simulate.h"
+#include "sim/task/run_memory.h"
 #include "tests/support/timed_run.h"
 
 // Tasks hccl of whole runs, timed and untimed.

@@ -14,6 +14,7 @@
 
 #include "isa/text/text.h"
 #include "models/soc/functional.h"
+#include "sim/task/run_memory.h"
 #include "tests/support/timed_run.h"
 
 // Task streams by hand for tests of the runtime: round chips, opaque kernels whose times are cycles.

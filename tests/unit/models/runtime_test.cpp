@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // Streams and host threads in time, to the cycle.
+#include <nlohmann/json.hpp>
+
+#include "isa/check/checker.h"
+#include "sim/task/run_memory.h"
 #include "tests/unit/models/runtime_fixture.h"
 
 namespace vinci::test {

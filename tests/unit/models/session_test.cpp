@@ -5,6 +5,7 @@
 #include "isa/base/random.h"
 #include "isa/census/census.h"
 #include "sim/config/load.h"
+#include "sim/task/run_memory.h"
 #include "tests/unit/models/runtime_fixture.h"
 
 namespace vinci::test {

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "isa/text/text.h"
 #include "models/soc/functional.h"
+#include "sim/task/run_memory.h"
 #include "tests/support/timed_run.h"
 
 namespace vinci::test {

@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "sim/task/run_memory.h"
 #include "sim/trace/instruction_csv.h"
 #include "sim/trace/perfetto_trace.h"
 #include "tests/support/expected.h"

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "sim/task/run_memory.h"
 #include "sim/trace/chrome_trace.h"
 #include "sim/trace/instruction_csv.h"
 #include "tests/support/timed_run.h"

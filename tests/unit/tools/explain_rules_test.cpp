@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/config/load.h"
+#include "sim/task/run_memory.h"
 #include "tests/support/timed_run.h"
 #include "tools/explain/collector.h"
 

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include "isa/check/checker.h"
+
 namespace vinci::results {
 namespace {
 
