@@ -58,6 +58,24 @@ TEST_P(ElementwiseKernels, WholeNumbers) {
   }
 }
 
+// Of f32, numbers that s32 does not hold are whole already.
+TEST_P(ElementwiseKernels, WholeNumbersBeyondS32) {
+  for (const char* const type : {"Ceil", "Floor", "Round"}) {
+    SCOPED_TRACE(type);
+    Net net;
+    Value* const out = net.node(type, {net.graph.add_input("x", DataType::f32, {14})});
+    net.output(out);
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                    {.precision = PrecisionMode::must_keep_origin_dtype});
+    Array in(DataType::f32, {14});
+    in.values = {0.5, -0.5, 1.5, 2.5, -7.25, 8388607.5, -8388607.5, 8388608, 16777217, 3e9, -5e12, 3e38, -3e38, 0};
+    in.round();
+    for (const NodeCheck& row : check_nodes(network, {in}))
+      EXPECT_TRUE(row.right()) << row.error;
+    EXPECT_EQ(run_on_device(network, {in}).outputs[0].values, run(*network.graph, {in})[0].values);
+  }
+}
+
 // Masks: comparisons of tensors and of numbers, logic, and selection, in one pass or in several.
 TEST_P(ElementwiseKernels, ComparisonsAndLogic) {
   for (const DataType type : {DataType::f16, DataType::f32}) {

@@ -255,14 +255,21 @@ TEST_P(Networks, PoolsOfManyShapes) {
   for (const Case& c : {Case{{1, 16, 8, 8}, 2, 2, 0}, Case{{1, 64, 112, 112}, 3, 2, 1}, Case{{2, 20, 9, 13}, 3, 1, 1},
                         Case{{1, 16, 7, 7}, 7, 1, 0}, Case{{1, 3, 64, 90}, 5, 3, 2}}) {
     SCOPED_TRACE(text(c.in) + " kernel " + std::to_string(c.kernel));
-    for (const char* const type : {"MaxPool", "AvgPool"}) {
+    struct Kind {
+      const char* type;
+      i64 counts_padding, up;
+    };
+    for (const Kind& k : {Kind{"MaxPool", 0, 0}, Kind{"AvgPool", 1, 0}, Kind{"AvgPool", 0, 0}, Kind{"AvgPool", 0, 1},
+                          Kind{"AvgPool", 1, 1}}) {
       MapNet net;
-      Value* const y = net.node(type, {net.input(c.in)},
+      Value* const y = net.node(k.type, {net.input(c.in)},
                                 {{"kernel_shape", std::vector<i64>{c.kernel, c.kernel}},
                                  {"strides", std::vector<i64>{c.stride, c.stride}},
                                  {"pads", std::vector<i64>{c.pad, c.pad, c.pad, c.pad}},
-                                 {"count_include_pad", i64{1}}});
+                                 {"count_include_pad", k.counts_padding},
+                                 {"ceil_mode", k.up}});
       const Network network = compiled(net, y);
+      EXPECT_EQ(std::ranges::count(kernels(network), "pooling"), 1) << k.type;
       checked(network);
       race_free(network);
     }

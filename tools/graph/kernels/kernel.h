@@ -92,6 +92,7 @@ extern const Kernel kQuantiseMapKernel;
 extern const Kernel kReductionKernel;
 extern const Kernel kScalarKernel;
 extern const Kernel kSoftmaxKernel;
+extern const Kernel kTopKKernel;
 extern const Kernel kTransDataKernel;
 
 // What several families need

@@ -2,16 +2,19 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "tools/gen/tile_pipeline.h"
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/kernels/vector_ops.h"
+#include "tools/graph/kernels/vector_writer.h"
 #include "tools/graph/ops/window.h"
 
 // The largest element of each window of an NC1HWC0 map, or their mean. A tile is some rows of the result of one block
 // of channels; the rows of the map under it lie in UB with their padding, which is minus infinity or zero. Each point
 // of the window is one instruction over a row, which steps over the map by blocks of 16 channels: vmax, or vaxpy with
-// the part that a point is of the window.
+// the part that a point is of the window. Means of windows that have fewer points, at the borders, are multiplied by
+// what they lack: row by row, and column by column.
 namespace vinci::graph {
 namespace {
 
@@ -19,6 +22,7 @@ using isa::Reg, isa::Type;
 
 constexpr u64 kRowBlocks = 8;        // of a repeat
 constexpr u64 kMaxRowRepeats = 255;  // of an instruction
+constexpr usize kMostBorders = 32;   // windows along an axis that have fewer points than others
 
 struct Pool {
   explicit Pool(const Group& group) {
@@ -31,6 +35,28 @@ struct Pool {
     out_height = static_cast<u64>(window.out[0]);
     out_width = static_cast<u64>(window.out[1]);
     mean = node.type == "AvgPool";
+    counts_padding = node.integer("count_include_pad") != 0;
+  }
+  // Windows along an axis that have fewer points that count than others, with the factor that this makes.
+  struct Border {
+    u64 window;
+    float factor;
+  };
+  std::vector<Border> borders(usize axis) const {
+    std::vector<Border> out;
+    const i64 extent = axis == 0 ? static_cast<i64>(height) : static_cast<i64>(width);
+    const i64 low = counts_padding ? -window.pad_begin[axis] : 0;
+    const i64 high = extent + (counts_padding ? window.pad_end[axis] : 0);
+    for (i64 o = 0; mean && o < window.out[axis]; ++o) {
+      i64 points = 0;
+      for (i64 k = 0; k < window.kernel[axis]; ++k) {
+        const i64 at = o * window.stride[axis] - window.pad_begin[axis] + k * window.dilation[axis];
+        points += at >= low && at < high ? 1 : 0;
+      }
+      if (points < window.kernel[axis] && points > 0)
+        out.push_back({static_cast<u64>(o), static_cast<float>(window.kernel[axis]) / static_cast<float>(points)});
+    }
+    return out;
   }
   // Blocks of a row in UB. With ceil_mode, the last window may go beyond the padding.
   u64 pitch() const {
@@ -49,12 +75,8 @@ struct Pool {
 
   Window window;
   u64 planes, height, width, out_height, out_width;
-  bool mean;
+  bool mean, counts_padding;
 };
-
-bool is_padded(const Window& w) {
-  return w.pad_begin[0] != 0 || w.pad_begin[1] != 0 || w.pad_end[0] != 0 || w.pad_end[1] != 0;
-}
 
 u64 ub_bytes(const Pool& x, u64 rows) { return 2 * (x.in_bytes(rows) + x.out_bytes(rows)); }
 
@@ -66,8 +88,7 @@ std::string pool_refuses(const Group& group, const config::ChipConfig& chip) {
   if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16)
     return "its input is no f16 map of four axes";
   const Pool x(group);
-  const bool parts = node.integer("ceil_mode") != 0 || (is_padded(x.window) && node.integer("count_include_pad") == 0);
-  if (x.mean && parts) return "its windows have different numbers of points";
+  if (std::max(x.borders(0).size(), x.borders(1).size()) > kMostBorders) return "many windows have fewer points";
   for (usize a = 0; a < 2; ++a) {
     if (x.window.pad_begin[a] >= x.window.span(a)) return "a window may lie in the padding alone";
   }
@@ -168,6 +189,28 @@ KernelProgram pool_build(const Group& group, const config::ChipConfig& chip, con
         }
         p.pipe_barrier(isa::PipeId::V);
       }
+    }
+    for (const Pool::Border& b : x.borders(0)) {
+      p.sub(at, b.window, chunk);
+      p.if_(at >= 0, [&] {
+        p.if_(at < rows, [&] {
+          p.mul(at, at, x.out_pitch() * 32);
+          p.add(at, at, out_at(slot));
+          p.vmuls(Type::f16, at, at, isa::f16(b.factor), repeats, 1, 1, kRowBlocks, kRowBlocks);
+        });
+      });
+    }
+    if (!x.borders(0).empty()) p.pipe_barrier(isa::PipeId::V);
+    if (!x.borders(1).empty()) set_mask(p, kC0);
+    for (const Pool::Border& b : x.borders(1)) {
+      for (u64 r = 0; r < rows; ++r) {
+        const u64 dst = out_at(slot) + (r * x.out_pitch() + b.window) * 32;
+        p.vmuls(Type::f16, dst, dst, isa::f16(b.factor), 1, 1, 1, kRowBlocks, kRowBlocks);
+      }
+    }
+    if (!x.borders(1).empty()) {
+      set_mask(p, kLanes16);
+      p.pipe_barrier(isa::PipeId::V);
     }
     // The next rows have other padding.
     pad(slot);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <limits>
+
+#include "tests/graph/network_fixture.h"
+
+// The first elements of rows, in order: by sorting instructions; joint cores have them for f16.
+namespace vinci::graph {
+namespace {
+
+class TopKKernels : public NetworkTest {
+ protected:
+  // Few values, so that many are equal, and some that are infinite.
+  static Array scores(DataType type, i64 rows, i64 width) {
+    Array a(type, {rows, width});
+    for (usize i = 0; i < a.size(); ++i) {
+      const u64 draw = (i + 1) * 0x9e3779b97f4a7c15 >> 40;
+      a.values[i] = draw % 31 == 0   ? -std::numeric_limits<double>::infinity()
+                    : draw % 37 == 0 ? std::numeric_limits<double>::infinity()
+                                     : static_cast<double>(draw % 997) - 400;
+    }
+    return a;
+  }
+  static void right(const Network& network, const Array& in, std::string_view kernel) {
+    EXPECT_EQ(std::ranges::count(kernels(network), kernel), 1) << kernels(network).front();
+    for (const NodeCheck& row : check_nodes(network, {in}))
+      EXPECT_TRUE(row.right()) << row.output->name << ": " << row.error;
+    for (const std::string& finding : run_on_device(network, {in}).findings)
+      ADD_FAILURE() << finding;
+  }
+  static std::string_view kernel(DataType type) {
+    return type == DataType::f16 || std::string_view(GetParam()) == "ascend-910b1" ? "top_k" : "scalar";
+  }
+};
+
+// Rows that fill a tile, that do not, that are sorted together, and that take several tiles.
+TEST_P(TopKKernels, FirstElementsOfRows) {
+  struct Case {
+    i64 rows, width, k;
+  };
+  for (const Case& c :
+       {Case{4, 9, 5}, Case{1000, 8, 2}, Case{37, 32, 32}, Case{3, 100, 7}, Case{130, 130, 33}, Case{5, 500, 500},
+        Case{2, 2048, 300}, Case{2, 2049, 1}, Case{1, 4096, 100}, Case{1, 5000, 1024}, Case{3, 8400, 300}}) {
+    for (const DataType type : {DataType::f16, DataType::f32}) {
+      for (const i64 largest : {0, 1}) {
+        if (kernel(type) == "scalar" && c.width > 100) continue;
+        SCOPED_TRACE(std::to_string(c.k) + " of " + std::to_string(c.rows) + " x " + std::to_string(c.width));
+        Net net;
+        Value* const x = net.input({c.rows, c.width}, type);
+        Node* const node = net.graph.add_node("TopKV2", "top", {x, net.integers({c.k})}, 2);
+        node->attributes = {{"largest", largest}};
+        infer(*node);
+        net.output(node->output(0));
+        net.output(node->output(1));
+        const Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                        {.precision = PrecisionMode::must_keep_origin_dtype});
+        right(network, scores(type, c.rows, c.width), kernel(type));
+      }
+    }
+  }
+}
+
+TEST_P(TopKKernels, TheExtremeElement) {
+  for (const i64 width : {7, 300, 3000}) {
+    for (const char* const type : {"ArgMaxV2", "ArgMin"}) {
+      for (const i64 keep : {0, 1}) {
+        SCOPED_TRACE(std::string(type) + " of " + std::to_string(width));
+        Net net;
+        Value* const out = net.node(type, {net.input({6, width})}, {{"axis", i64{-1}}, {"keepdims", keep}});
+        right(compiled(net, out), scores(DataType::f16, 6, width), "top_k");
+      }
+    }
+  }
+}
+
+// 300 of 8400, as detectors have it, took 218 ms on the scalar unit.
+TEST_P(TopKKernels, ALongRowTakesMicroseconds) {
+  Net net;
+  Node* const node = net.graph.add_node("TopKV2", "top", {net.input({1, 8400}), net.integers({300})}, 2);
+  infer(*node);
+  net.output(node->output(0));
+  net.output(node->output(1));
+  EXPECT_LT(time_network(compile(std::move(net.owned), config::load_chip(GetParam()))).microseconds, 500);
+}
+
+INSTANTIATE_TEST_SUITE_P(Chips, TopKKernels, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
+
+}  // namespace
+}  // namespace vinci::graph
