@@ -247,6 +247,33 @@ TEST_P(Networks, OperandsByChannel) {
   }
 }
 
+// The host launches each task, or one task of the host executes the model; what tasks hand to each other is in L2, or
+// goes through device memory. Bits are the same.
+TEST_P(Networks, DispatchAndResidency) {
+  const auto build = [](bool sunk, task::CacheHint intermediates) {
+    MapNet net;
+    Value* x = net.input({1, 64, 56, 56});
+    for (int i = 0; i < 3; ++i)
+      x = net.conv(x, 64, 3, 1, 1);
+    net.output(x);
+    return compile(std::move(net.owned), config::load_chip(GetParam()),
+                   {.execution = {.sunk = sunk, .intermediates = intermediates}});
+  };
+  const Network plain = build(true, task::CacheHint::normal), eager = build(false, task::CacheHint::normal),
+                outside = build(true, task::CacheHint::no_allocate);
+  const auto inputs = random_inputs(*plain.graph, 3);
+  const DeviceRun wanted = run_on_device(plain, inputs);
+  EXPECT_EQ(run_on_device(eager, inputs).bytes, wanted.bytes);
+  EXPECT_EQ(run_on_device(outside, inputs).bytes, wanted.bytes);
+
+  const NetworkTime sunk_time = time_network(plain, 2), eager_time = time_network(eager, 2);
+  EXPECT_GT(eager_time.microseconds, sunk_time.microseconds);
+  ASSERT_EQ(eager_time.nodes.size(), sunk_time.nodes.size());
+  EXPECT_LT(eager_time.nodes[1].microseconds, 1.2 * sunk_time.nodes[1].microseconds) << "the gaps are not in the tasks";
+  EXPECT_LE(eager_time.microseconds, eager_time.first_microseconds) << "the second execution is warm";
+  EXPECT_GT(time_network(outside, 2).microseconds, sunk_time.microseconds);
+}
+
 TEST_P(Networks, PoolsOfManyShapes) {
   struct Case {
     Shape in;

@@ -109,15 +109,17 @@ void dynamic_bins(Study& study) {
   bins.push_back({most});
   // For one image alone the full connection would be a convolution, with its weights in another order.
   const graph::CompileOptions options{.switches = without({"MatmulToFullyConnectionPass"})};
-  const auto compiled = [&](const GraphBuilder& net) {
-    return graph::compile(net.graph.clone(), study.chip(), options);
+  const auto launched_by_host = [&](const GraphBuilder& net) {
+    graph::CompileOptions eager = options;
+    eager.execution.sunk = false;
+    return graph::compile(net.graph.clone(), study.chip(), eager);
   };
   const Weights weights = make_weights();
   const Network binned =
       graph::compile(graph::clone_for_bins(*resnet_head(-1, edge, weights).owned, bins), study.chip(), options);
   std::vector<Network> exact;
   for (i64 batch = 1; batch <= most; ++batch)
-    exact.push_back(compiled(resnet_head(batch, edge, weights)));
+    exact.push_back(launched_by_host(resnet_head(batch, edge, weights)));
   const Network& largest = exact.back();
   study.measured("weights", static_cast<double>(binned.memory.weights) / static_cast<double>(largest.memory.weights));
   study.measured("buffers", static_cast<double>(binned.memory.features) / static_cast<double>(largest.memory.features));
@@ -155,7 +157,7 @@ void dynamic_bins(Study& study) {
   // In front of each launch, the host infers shapes and chooses a tiling, for so many seconds.
   const auto launched = [&](i64 batch, double host) {
     const task::BuiltStream stream =
-        graph::to_task_stream(exact[static_cast<usize>(batch - 1)], "dynamic", {.sunk = false, .host_seconds = host});
+        graph::to_task_stream(exact[static_cast<usize>(batch - 1)], "dynamic", {.host_seconds = host});
     return span(study.time(fmt::format("dynamic-{}-{:.1f}us", batch, host * 1e6), stream, study.chip()));
   };
 

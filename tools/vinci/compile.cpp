@@ -37,7 +37,8 @@ constexpr u32 kExecutions = 2;  // that are simulated: times are those of the la
 
 struct CompileOptions {
   std::string model, soc = "Ascend910B1", folder, shapes, switches, optimization, precision = "force_fp16",
-                     level = "O3", tiling = "model", cache_mode = "enable", cache, batches, dims, custom_ops;
+                     level = "O3", tiling = "model", cache_mode = "enable", cache, batches, dims, custom_ops,
+                     dispatch = "sunk", buffers = "l2_optimize";
   u32 mode = 0;
   std::string hf32 = "false";
   bool check = false, dump = false, no_reuse = false, ablation = false;
@@ -205,14 +206,18 @@ void compile(const CompileOptions& o) {
     io::write_file_atomically(stem + ".txt", graph::to_text(g));
     io::write_file_atomically(stem + ".dot", graph::to_dot(g));
   };
-  const graph::CompileOptions options{.switches = switches,
-                                      .precision = precision_of(o.precision),
-                                      .hf32 = o.hf32 == "true",
-                                      .reuse_memory = !o.no_reuse,
-                                      .dump = dump,
-                                      .record = [&](const graph::Node& node, const config::ChipConfig& target) {
-                                        return kernels.record(node, target);
-                                      }};
+  const graph::CompileOptions options{
+      .switches = switches,
+      .precision = precision_of(o.precision),
+      .hf32 = o.hf32 == "true",
+      .reuse_memory = !o.no_reuse,
+      .execution = {.sunk = o.dispatch == "sunk",
+                    .intermediates =
+                        o.buffers == "l2_optimize" ? task::CacheHint::normal : task::CacheHint::no_allocate},
+      .dump = dump,
+      .record = [&](const graph::Node& node, const config::ChipConfig& target) {
+        return kernels.record(node, target);
+      }};
   if (o.ablation) return print_ablation(*imported, chip, options, o.folder);
   StepProgress progress;
   progress.show("passes and kernels");
@@ -271,6 +276,14 @@ void add_compile(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::IsMember({"enable", "disable"}));
   sub->add_option("--op_compiler_cache_dir", o->cache, "Where they are kept; without it in ~/.cache/vinci");
+  sub->add_option("--dispatch", o->dispatch,
+                  "sunk: one task of the host executes the model; eager: the host launches each task")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"sunk", "eager"}));
+  sub->add_option("--buffer_optimize", o->buffers,
+                  "l2_optimize: L2 keeps what tasks hand to each other; off_optimize: it goes through device memory")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"l2_optimize", "off_optimize"}));
   sub->add_flag("--disable_reuse_memory", o->no_reuse, "Each value has memory of its own");
   sub->add_flag("--check_nodes", o->check,
                 "Run each node with inputs of the reference and compare (exit code 1 if one is wrong)");

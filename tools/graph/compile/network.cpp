@@ -87,6 +87,7 @@ Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, co
     out.nodes.push_back({.node = &node, .kernel = &kernel, .tiling = std::move(tiling), .program = std::move(program)});
   });
   out.memory = plan_memory(*out.graph, options.reuse_memory);
+  out.execution = options.execution;
   return out;
 }
 

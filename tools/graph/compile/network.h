@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/task/cache_hint.h"
 #include "tools/graph/compile/memory_plan.h"
 #include "tools/graph/compile/tasks.h"
 #include "tools/graph/kernels/kernel.h"
@@ -21,12 +22,19 @@ struct CompiledNode {
   KernelProgram program = {};
 };
 
+// How the device executes a network.
+struct Execution {
+  bool sunk = true;  // one task of the host executes the model; else the host launches each task
+  task::CacheHint intermediates = task::CacheHint::normal;  // what L2 does with values between tasks
+};
+
 struct Network {
   std::unique_ptr<Graph> graph;
   config::ChipConfig chip;
   std::vector<PassRecord> passes;
   std::vector<CompiledNode> nodes;  // that are tasks, in order, those of all branches among them
   MemoryPlan memory;
+  Execution execution = {};
 };
 
 struct CompileOptions {
@@ -34,6 +42,7 @@ struct CompileOptions {
   PrecisionMode precision = PrecisionMode::force_fp16;
   bool hf32 = false;  // --allow_hf32
   bool reuse_memory = true;
+  Execution execution = {};
   std::function<void(Stage, const Graph&)> dump = {};
   // Runs the user's kernel of a node of type kCustomOp on tensors of its types and shapes.
   std::function<std::shared_ptr<const RecordedKernel>(const Node&, const config::ChipConfig&)> record = {};

@@ -109,7 +109,8 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
   task::StreamBuilder s(name, network.chip.arch, 1, fmt::format("{}, compiled for {}", graph.name, network.chip.name));
   PlainNames names, files;
   const DeviceBuffers buffers(network, s, names);
-  task::StreamRef main = s.stream(options.sunk ? "main" : std::string(kModelStream));
+  const bool sunk = network.execution.sunk;
+  task::StreamRef main = s.stream(sunk ? "main" : std::string(kModelStream));
   buffers.load_weights(s, main);
   for (usize i = 0; i < graph.inputs.size(); ++i) {
     const Value* const v = graph.inputs[i];
@@ -130,19 +131,24 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
       fill_behind(*v, buffers, main);
   }
   u32 first = 0, last = 0;  // tasks that the host launches one by one
-  const auto add_tasks = [&](task::StreamRef stream) {
+  const auto add_tasks = [&](task::StreamRef stream, u32 times) {
     ModelTasks tasks(network, s, stream, buffers);
+    const u32 begin = stream.size();
     tasks.add(graph);
-    if (options.positions != nullptr) *options.positions = std::move(tasks.positions);
+    const u32 apart = stream.size() - begin;
+    if (options.positions != nullptr)
+      *options.positions = {.tasks = tasks.positions, .apart = sunk ? 0 : apart, .end = begin + times * apart};
+    for (u32 i = 1; i < times; ++i)
+      tasks.add(graph);
   };
-  if (options.sunk) {
+  if (sunk) {
     const task::ModelRef model = s.model("network");
     for (u32 i = 0; i < options.executions; ++i)
       main.execute(model);
-    add_tasks(s.stream(std::string(kModelStream), {.model = model}));
+    add_tasks(s.stream(std::string(kModelStream), {.model = model}), 1);
   } else {
     first = main.size();
-    add_tasks(main);
+    add_tasks(main, options.executions);
     last = main.size();
   }
   for (const Value* const v : graph.outputs) {
@@ -152,11 +158,16 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
                                          .shape = stored_extents(*v)});
     main.memcpy(host, buffers.at(v), stored_bytes(*v));
   }
-  if (options.host_seconds > 0 && last > first) {
+  if (!sunk && last > first && (options.host_seconds > 0 || options.executions > 1)) {
+    // Each execution is a request: the host launches nothing of it before.
     task::ThreadRef host = s.thread("main");
     host.enqueue(main, 0, first).synchronize(main);
-    for (u32 i = first; i < last; ++i)
-      host.compute(options.host_seconds, "prepare").enqueue(main, i, 1);
+    const u32 each = (last - first) / options.executions;
+    for (u32 i = first; i < last; ++i) {
+      if (options.host_seconds > 0) host.compute(options.host_seconds, "prepare");
+      host.enqueue(main, i, 1);
+      if ((i - first) % each == each - 1) host.synchronize(main);
+    }
     host.enqueue(main, last);
   }
   return s.finish();

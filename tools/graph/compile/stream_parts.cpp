@@ -41,14 +41,14 @@ DeviceBuffers::DeviceBuffers(const Network& network, task::StreamBuilder& stream
   for (const char* const own : {"weights", "features", "control", "weights_host", "control_host"})
     names.add(own);
   isa::GlobalMemory memory;  // which gives the addresses that a run gives
-  const auto device = [&](const std::string& name, u64 bytes) {
+  const auto device = [&](const std::string& name, u64 bytes, task::CacheHint l2 = task::CacheHint::normal) {
     addresses_.push_back(memory.allocate(bytes, name));
-    return stream.device(name, bytes);
+    return stream.device(name, bytes, 0, l2);
   };
   for (const Value* const v : network.graph->inputs)
     inputs_.push_back(device(names.add("in_" + v->name), allocated_bytes(*v)));
   weights_ = device("weights", std::max(network.memory.weights, kLineBytes));
-  features_ = device("features", std::max(network.memory.features, kLineBytes));
+  features_ = device("features", std::max(network.memory.features, kLineBytes), network.execution.intermediates);
   if (network.memory.control > 0) control_ = device("control", network.memory.control);
   for (const CompiledNode& n : network.nodes) {
     if (!n.program.recorded) continue;
@@ -156,8 +156,9 @@ void NodeTasks::add(task::StreamRef& stream, const CompiledNode& node) {
   const std::string name = task_name(n.name);
   if (node.program.recorded) return add_recorded(stream, node, name);
   if (node.kernel != nullptr) {
-    const task::KernelRef kernel = builder_.kernel(names_.add(n.name), node.program.type, node.program.program);
-    stream.launch(kernel, node.program.blocks, buffers_.arguments(n), name);
+    const auto [at, added] = kernels_.try_emplace(&node);
+    if (added) at->second = builder_.kernel(names_.add(n.name), node.program.type, node.program.program);
+    stream.launch(at->second, node.program.blocks, buffers_.arguments(n), name);
     return;
   }
   const task::BufferRef from = buffers_.at(n.input(0)), to = buffers_.at(n.output());

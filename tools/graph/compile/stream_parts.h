@@ -51,7 +51,7 @@ class DeviceBuffers {
   std::vector<u64> addresses_;                               // by buffer
 };
 
-// Adds the tasks of nodes, with their kernels; several nodes may have one name.
+// Adds the tasks of nodes, with the kernel of each once; several nodes may have one name.
 class NodeTasks {
  public:
   NodeTasks(task::StreamBuilder& builder, const DeviceBuffers& buffers) : builder_(builder), buffers_(buffers) {}
@@ -63,6 +63,7 @@ class NodeTasks {
   task::StreamBuilder& builder_;
   const DeviceBuffers& buffers_;
   PlainNames names_;
+  std::map<const CompiledNode*, task::KernelRef> kernels_;
 };
 
 }  // namespace vinci::graph

@@ -98,13 +98,20 @@ profile::OpDescription described(const Node& node) {
   return {.type = group.nodes()[0]->type, .inputs = described(group.inputs()), .outputs = described(group.outputs())};
 }
 
-void write_profile(const Network& network, const task::TaskStream& stream, const std::vector<u32>& positions,
+// Where the task of a record is in the first execution.
+u32 position_of(const StreamOptions::Positions& places, const models::TaskRecord& r) {
+  if (places.apart == 0 || places.tasks.empty()) return r.task_id;
+  const u32 begin = *std::ranges::min_element(places.tasks);
+  return r.task_id < begin || r.task_id >= places.end ? r.task_id : begin + (r.task_id - begin) % places.apart;
+}
+
+void write_profile(const Network& network, const task::TaskStream& stream, const StreamOptions::Positions& places,
                    const std::vector<const models::TaskRecord*>& records, const std::string& folder) {
   std::map<u32, profile::OpDescription> at;
   for (usize i = 0; i < network.nodes.size(); ++i)
-    at[positions[i]] = described(*network.nodes[i].node);
+    at[places.tasks[i]] = described(*network.nodes[i].node);
   const profile::Target target(network.chip, stream, [&](const models::TaskRecord& r) {
-    const auto found = at.find(r.task_id);
+    const auto found = at.find(position_of(places, r));
     return found == at.end() ? nullptr : &found->second;
   });
   profile::OpSummary summary(folder + "/op_summary.csv", target);
@@ -119,15 +126,15 @@ void write_profile(const Network& network, const task::TaskStream& stream, const
 }  // namespace
 
 NetworkTime time_network(const Network& network, u32 executions, const std::string& profile) {
-  std::vector<u32> positions;
-  const task::BuiltStream stream =
-      to_task_stream(network, "timing", {.executions = executions, .positions = &positions});
+  StreamOptions::Positions places;
+  const task::BuiltStream stream = to_task_stream(network, "timing", {.executions = executions, .positions = &places});
+  const std::vector<u32>& positions = places.tasks;
   const std::vector<models::TaskRecord> records = timed_tasks(network, stream.stream());
   // Tasks end in the order of the stream: the last record of a task is that of the last execution.
   std::map<u32, const models::TaskRecord*> at, first_at;
   for (const models::TaskRecord& r : records) {
-    at[r.task_id] = &r;
-    first_at.emplace(r.task_id, &r);
+    at[position_of(places, r)] = &r;
+    first_at.emplace(position_of(places, r), &r);
   }
   const double us = 1e6 / static_cast<double>(network.chip.clock);
   const auto span = [&](const std::map<u32, const models::TaskRecord*>& of) {
@@ -163,7 +170,7 @@ NetworkTime time_network(const Network& network, u32 executions, const std::stri
     for (const auto& [position, record] : at)
       last.push_back(record);
     std::ranges::stable_sort(last, {}, &models::TaskRecord::start);
-    write_profile(network, stream.stream(), positions, last, profile);
+    write_profile(network, stream.stream(), places, last, profile);
   }
   return out;
 }
@@ -184,10 +191,11 @@ std::string node_table(const Network& network, const NetworkTime& time) {
                        ceil_div<u64>(t.written_bytes, 1024), text(n.tiling), fmt::join(n.node->origins, " "));
   }
   out += fmt::format(
-      "{} tasks on {}, {:.2f} us warm, {:.2f} us in the first execution; buffers of {} KiB, {} KiB without "
+      "{} tasks on {}{}, {:.2f} us warm, {:.2f} us in the first execution; buffers of {} KiB, {} KiB without "
       "reuse, at least {} KiB\n",
-      network.nodes.size(), network.chip.name, time.microseconds, time.first_microseconds,
-      network.memory.features / 1024, network.memory.without_reuse / 1024, network.memory.lower_bound / 1024);
+      network.nodes.size(), network.chip.name, network.execution.sunk ? "" : " that the host launches",
+      time.microseconds, time.first_microseconds, network.memory.features / 1024, network.memory.without_reuse / 1024,
+      network.memory.lower_bound / 1024);
   return out;
 }
 
