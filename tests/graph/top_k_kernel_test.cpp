@@ -73,6 +73,12 @@ TEST_P(TopKKernels, TheExtremeElement) {
   }
 }
 
+TEST_P(TopKKernels, ScoresAlone) {
+  Net net;
+  Value* const out = net.node("TopKV2", {net.input({3, 50}), net.integers({4})});
+  right(compiled(net, out), scores(DataType::f16, 3, 50), "top_k");
+}
+
 // 300 of 8400, as detectors have it, took 218 ms on the scalar unit.
 TEST_P(TopKKernels, ALongRowTakesMicroseconds) {
   Net net;

@@ -35,7 +35,7 @@ SelectionWriter::SelectionWriter(const Node& node, const Selection& selection, i
 isa::BuiltProgram SelectionWriter::write() {
   in_ = p_.arg("in");
   if (s_.scores) out_scores_ = p_.arg("scores");
-  out_positions_ = p_.arg("positions");
+  if (s_.positions) out_positions_ = p_.arg("positions");
   const Reg batch = p_.reg("batch"), step = p_.reg("step");
   count_ = p_.reg("count"), t_ = p_.reg("t"), source_ = p_.reg("source");
   best_ = p_.reg("best"), other_ = p_.reg("other");

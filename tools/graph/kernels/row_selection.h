@@ -22,10 +22,10 @@ struct SortUnit {
 
 struct Selection {
   SortUnit unit;
-  u64 rows, width, best;          // of each row, the first `best` elements in order
-  bool largest = true;            // first
-  bool scores = true;             // whether the scores are an output in addition to the positions
-  DataType type = DataType::f16;  // of the scores
+  u64 rows, width, best;                 // of each row, the first `best` elements in order
+  bool largest = true;                   // first
+  bool scores = true, positions = true;  // what the outputs are
+  DataType type = DataType::f16;         // of the scores
 
   u64 bytes() const { return info(type).bytes; }
   isa::Type lane() const { return type == DataType::f16 ? isa::Type::f16 : isa::Type::f32; }

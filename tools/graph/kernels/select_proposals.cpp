@@ -105,16 +105,18 @@ class ProposalWriter final : public SelectionWriter {
           p_.add(t_, t_, out_scores_);
           p_.st_dev(Type::b16, value, t_);
         }
-        p_.mul(t_, from, 4);
-        p_.ld_ubuf(Type::b32, number, t_, numbers_);
-        if (s_.long_rows()) {
-          p_.ld_ubuf(Type::b32, value, t_, numbers_ + result_records() * 4);
-          p_.mul(value, value, s_.unit.tile);
-          p_.add(number, number, value);
+        if (s_.positions) {
+          p_.mul(t_, from, 4);
+          p_.ld_ubuf(Type::b32, number, t_, numbers_);
+          if (s_.long_rows()) {
+            p_.ld_ubuf(Type::b32, value, t_, numbers_ + result_records() * 4);
+            p_.mul(value, value, s_.unit.tile);
+            p_.add(number, number, value);
+          }
+          p_.mul(t_, to, 8);
+          p_.add(t_, t_, out_positions_);
+          p_.st_dev(Type::b64, number, t_);
         }
-        p_.mul(t_, to, 8);
-        p_.add(t_, t_, out_positions_);
-        p_.st_dev(Type::b64, number, t_);
         p_.add(from, from, 1);
         p_.add(to, to, 1);
       });

@@ -59,7 +59,7 @@ class RecordWriter final : public SelectionWriter {
     p_.vconv_s322s64(positions_taken_, numbers_taken_, records / 32, 1, 1, 8, 4);
     p_.hand_over(PipeId::V, PipeId::MTE3, 0);
     if (s_.scores) copy_out(batch, out_scores_, scores_taken_, s_.bytes());
-    copy_out(batch, out_positions_, positions_taken_, 8);
+    if (s_.positions) copy_out(batch, out_positions_, positions_taken_, 8);
     p_.hand_over(PipeId::MTE3, PipeId::V, 0);
     p_.hand_over(PipeId::V, PipeId::MTE2, 0);
   }

@@ -23,6 +23,7 @@ Selection selection(const Node& node, const config::ChipConfig& chip) {
           .best = top_k ? static_cast<u64>(node.output()->shape.dims().back()) : 1,
           .largest = top_k ? node.integer("largest", 1) != 0 : node.type == "ArgMaxV2",
           .scores = top_k,
+          .positions = !top_k || node.outputs().size() > 1,
           .type = in->type};
 }
 
