@@ -74,18 +74,25 @@ TEST_P(Quantised, MatricesThatFillNoBlocks) {
 }
 
 // As dynamic quantisation has it: the zero point is a tensor, the sums are scaled behind the product.
+// Weights of u8 whose zero point is far from 128 do not fit i8: they are summed in parts.
 TEST_P(Quantised, SumsOfMatMulInteger) {
-  for (const bool dynamic : {false, true}) {
+  struct Case {
+    bool dynamic;
+    double zero;  // of the weights
+  };
+  for (const Case& c : {Case{false, 128}, Case{true, 128}, Case{false, 10}, Case{true, 200}, Case{false, 0}}) {
+    SCOPED_TRACE(c.zero);
     Net net;
     const auto cast = [&](Value* v, DataType to) {
       return net.node("Cast", {v}, {{"to", static_cast<i64>(enum_index(to))}});
     };
     Value* const a = net.input({5, 64}, DataType::u8);
-    Value* const zero = dynamic ? net.input(Shape(), DataType::u8)
-                                : net.graph.add_constant("zero", Tensor(Array(DataType::u8, {}, {131})));
+    Value* const zero = c.dynamic ? net.input(Shape(), DataType::u8)
+                                  : net.graph.add_constant("zero", Tensor(Array(DataType::u8, {}, {131})));
     Array weights(DataType::f32, {64, 48});
     for (double& v : weights.values)
-      v = std::floor(net.random.uniform() * 127);
+      v = std::floor((net.random.uniform() + 1) * 128) - c.zero;
+    weights.values[0] = 255 - c.zero;
     Value* const left = net.node("Sub", {cast(a, DataType::f32), cast(zero, DataType::f32)});
     Value* const y = net.node("BatchMatMulV2", {left, net.graph.add_constant("w", Tensor(weights))});
     net.output(cast(y, DataType::i32));

@@ -13,8 +13,9 @@
 
 // Products of bytes. A product between DequantizeLinear and constant weights of the same kind becomes AscendQuant, a
 // product with sums of i32, and AscendDequant. On the split core QuantizeLinear behind it becomes AscendRequant. The
-// zero point of the map goes into the bias, and around the map of a convolution; weights take theirs away. Products of
-// ConvInteger and MatMulInteger, which are products of differences, become products of bytes the same way.
+// zero point of the map goes into the bias, and around the map of a convolution; weights take theirs away, and those
+// that i8 does not hold then become a sum of some that it holds, each for a copy of the map. Products of ConvInteger
+// and MatMulInteger, which are products of differences, become products of bytes the same way.
 namespace vinci::graph {
 namespace {
 
@@ -39,7 +40,8 @@ struct Product {
   Value* map = nullptr;  // bytes
   double zero = 0;       // of the map
   Value* dynamic_zero = nullptr;
-  Array weights = {};               // [filters, ...] of i8
+  Array weights = {};  // [filters, ...] of i8, for `copies` of the map one behind the other
+  usize copies = 1;
   std::vector<double> scales = {};  // of the sums, one for each filter; empty where the sums themselves are wanted
   std::vector<double> bias = {};    // added to the scaled sums; may be empty
   bool conv = false;
@@ -58,6 +60,35 @@ Array turned(const Array& a) {
 
 bool fits_i8(const Array& a) {
   return std::ranges::all_of(a.values, [](double v) { return v >= -128 && v <= 127 && v == std::nearbyint(v); });
+}
+
+// Weights of more copies of the map, each of which fits i8: their sum is the weights. Zero where there is none.
+usize split_to_i8(Array& weights) {
+  constexpr usize kMostCopies = 3;
+  if (weights.dims.size() < 2 || !std::ranges::all_of(weights.values, [](double v) { return v == std::nearbyint(v); }))
+    return 0;
+  const u64 filters = static_cast<u64>(weights.dims[0]), each = weights.size() / filters;
+  std::vector<Array> parts;
+  for (Array rest = weights; std::ranges::any_of(rest.values, [](double v) { return v != 0; });) {
+    if (parts.size() == kMostCopies) return 0;
+    Array part = rest;
+    for (u64 i = 0; i < rest.size(); ++i) {
+      part.values[i] = std::clamp(rest.values[i], -128.0, 127.0);
+      rest.values[i] -= part.values[i];
+    }
+    parts.push_back(std::move(part));
+  }
+  Dims dims = weights.dims;
+  dims[1] *= std::ssize(parts);
+  Array out(weights.type, dims);
+  for (u64 f = 0; f < filters; ++f) {
+    for (usize p = 0; p < parts.size(); ++p) {
+      std::copy_n(parts[p].values.begin() + static_cast<std::ptrdiff_t>(f * each), each,
+                  out.values.begin() + static_cast<std::ptrdiff_t>((f * parts.size() + p) * each));
+    }
+  }
+  weights = std::move(out);
+  return parts.size();
 }
 
 // The axis of the weights that counts filters; none where the node is no product that can be of bytes.
@@ -175,7 +206,10 @@ class Quantiser {
       effect_.refuse(node, std::move(reason));
       return false;
     };
-    if (!fits_i8(p->weights)) return refused("the weights without their zero point do not fit i8");
+    if (!fits_i8(p->weights)) {
+      p->copies = p->conv && node.integer("group", 1) != 1 ? 0 : split_to_i8(p->weights);
+      if (p->copies == 0) return refused("the weights without their zero point do not fit i8");
+    }
     if (filters < 2) return refused("it has one filter or column");
     if (filters > kMostColumns) return refused("a core has no room for the parameters of so many filters or columns");
     if (p->scales.empty() && p->conv && target_.chip->arch == isa::Arch::c100)
@@ -223,7 +257,9 @@ class Quantiser {
     Maker make(graph_, *behind);
     // A joint core stores whole blocks of 16 columns.
     const u64 wide = joint_ && !p.conv ? align_up<u64>(filters, kC0) : filters;
-    std::vector<Value*> operands{p.conv ? as_map(make, p.map) : p.map, make.constant(widened(p.weights, wide))};
+    Value* map = p.map;
+    if (p.copies > 1) map = make("ConcatD", std::vector(p.copies, map), {{"axis", i64{p.conv ? 1 : -1}}});
+    std::vector<Value*> operands{p.conv ? as_map(make, map) : map, make.constant(widened(p.weights, wide))};
     if (p.dynamic_zero != nullptr) {
       Value* const zero = make.reshape(make.cast(p.dynamic_zero, DataType::i32), {1});
       operands.push_back(make("Mul", {zero, make.constant(widened(*bias, wide))}));
