@@ -58,6 +58,23 @@ TEST_P(ElementwiseKernels, WholeNumbers) {
   }
 }
 
+// The reference is beyond f16, too, so the node is right; the check says how often.
+TEST_P(ElementwiseKernels, WhatLeavesF16IsCounted) {
+  Net net;
+  Value* const x = net.graph.add_input("x", DataType::f16, {300});
+  Value* const factor = net.graph.add_constant("n", Tensor(Array(DataType::f16, {}, {1000})));
+  const Network network = compiled(net, net.node("Mul", {x, factor}));
+  Array in(DataType::f16, {300});
+  for (usize i = 0; i < in.size(); ++i)
+    in.values[i] = static_cast<double>(i);
+  const std::vector<NodeCheck> rows = check_nodes(network, {in});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_TRUE(rows[0].right()) << rows[0].error;
+  EXPECT_EQ(rows[0].overflowed, 300U - 66U) << "from 66000 on";
+  in.values.assign(300, HUGE_VAL);
+  EXPECT_EQ(check_nodes(network, {in})[0].overflowed, 0U) << "it was beyond before";
+}
+
 // Of f32, numbers that s32 does not hold are whole already.
 TEST_P(ElementwiseKernels, WholeNumbersBeyondS32) {
   for (const char* const type : {"Ceil", "Floor", "Round"}) {

@@ -73,6 +73,30 @@ TEST_P(TopKKernels, TheExtremeElement) {
   }
 }
 
+// Other axes are transposed: the classes of a map, and of a selection both outputs come back.
+TEST_P(TopKKernels, OtherAxes) {
+  for (const i64 axis : {1, 2}) {
+    Net classes;
+    Value* const out =
+        classes.node("ArgMaxV2", {classes.input({2, 21, 10, 12})}, {{"axis", axis}, {"keepdims", i64{axis == 1}}});
+    Array in = scores(DataType::f16, 42, 120);
+    in.dims = {2, 21, 10, 12};
+    right(compiled(classes, out), in, "top_k");
+
+    Net net;
+    Node* const node = net.graph.add_node("TopKV2", "top", {net.input({2, 21, 10, 12}), net.integers({3})}, 2);
+    node->attributes = {{"axis", axis}};
+    infer(*node);
+    net.output(node->output(0));
+    net.output(node->output(1));
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+    right(network, in, "top_k");
+    const std::vector<Array> got = run_on_device(network, {in}).outputs, wanted = run(*network.graph, {in});
+    for (usize i = 0; i < wanted.size(); ++i)
+      EXPECT_EQ(got[i].values, wanted[i].values) << i;
+  }
+}
+
 TEST_P(TopKKernels, ScoresAlone) {
   Net net;
   Value* const out = net.node("TopKV2", {net.input({3, 50}), net.integers({4})});

@@ -117,8 +117,19 @@ void print_support(const graph::Model& model, const graph::CustomOps& custom_ops
             (missing == 0 ? "all nodes can be read\n" : fmt::format("{} cannot be read\n", counted(missing, "node"))));
 }
 
+// The first node that leaves the range of f16: right, and often not what was wanted.
+void report_overflow(const std::vector<graph::NodeCheck>& rows) {
+  const auto first = std::ranges::find_if(rows, [](const graph::NodeCheck& r) { return r.overflowed > 0; });
+  if (first == rows.end()) return;
+  const auto count = std::ranges::count_if(rows, [](const graph::NodeCheck& r) { return r.overflowed > 0; });
+  print_out(fmt::format("{} beyond the range of f16 with operands inside it; the first one is {}: {} of {} elements\n",
+                        counted(static_cast<u64>(count), "node"), first->node->node->name, first->overflowed,
+                        first->output->shape.elements()));
+}
+
 void check(const graph::Network& network, u64 seed) {
   const std::vector<graph::NodeCheck> rows = graph::check_nodes(network, graph::random_inputs(*network.graph, seed));
+  report_overflow(rows);
   const auto wrong = std::ranges::find_if(rows, [](const graph::NodeCheck& r) { return !r.right(); });
   if (wrong == rows.end()) {
     const auto worst = std::ranges::max_element(rows, {}, &graph::NodeCheck::error);

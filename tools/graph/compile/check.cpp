@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "models/soc/functional.h"
@@ -53,6 +54,23 @@ double whole_step(const Group& group) {
     if (node.type == "Mul" && factor) step *= std::abs(factor->scalar);
   }
   return step;
+}
+
+}  // namespace
+
+namespace {
+
+// Elements of a result of f16 that are beyond it, of operands inside; 0 where an operand is outside, too.
+usize overflows(const CompiledNode& node, const Array& wanted, const std::function<Array(const Value*)>& value_of) {
+  const auto outside = [](double v) { return !(std::abs(v) < kLargest); };
+  if (wanted.type != DataType::f16) return 0;
+  const auto count = static_cast<usize>(std::ranges::count_if(wanted.values, outside));
+  if (count == 0) return 0;
+  for (const Value* const v : node.node->inputs()) {
+    if (v == nullptr || !is_float(v->type)) continue;
+    if (std::ranges::any_of(value_of(v).values, outside)) return 0;
+  }
+  return count;
 }
 
 }  // namespace
@@ -107,6 +125,7 @@ std::vector<NodeCheck> check_nodes(const Network& network, const std::vector<Arr
       error = std::isfinite(difference) ? std::max(error, difference) : HUGE_VAL;
     }
     check.largest = most;
+    check.overflowed = overflows(*check.node, wanted, value_of);
     check.error = error == 0 ? 0 : error / most;
     check.allowed = check.output->type == DataType::f32 ? 1e-4 : is_float(check.output->type) ? 1e-2 : 0;
     // What is read in f16 has its precision, HF32 a fraction of 11 bits.

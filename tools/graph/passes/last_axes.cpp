@@ -7,7 +7,7 @@
 #include "tools/graph/passes/match.h"
 #include "tools/graph/passes/pass.h"
 
-// Kernels of reductions and of Softmax work along the last axes: a transpose brings the others there.
+// Kernels of reductions, of Softmax and of selections work along the last axes: a transpose brings the others there.
 namespace vinci::graph {
 namespace {
 
@@ -62,18 +62,46 @@ Visit reduce_last(Graph& graph, Node& node) {
   return Visit::gone;
 }
 
-Visit softmax_last(Graph& graph, Node& node) {
+// A node along an axis whose outputs have the axes of its input.
+Visit along_last(Graph& graph, Node& node) {
   const usize rank = node.input(0)->shape.rank();
   const usize axis = axis_of(node, node.integer("axis", -1), rank);
   if (axis + 1 == rank) return Visit::none;
   std::vector<i64> perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[axis], perm[rank - 1]);  // its own inverse
+  std::vector<Value*> operands{node_before(graph, "TransposeD", {node.input(0)}, {{"perm", perm}}, node)->output()};
+  for (usize i = 1; i < node.inputs().size(); ++i)
+    operands.push_back(node.input(i));
+  Node* const made = graph.add_node(node.type, node.name + "/" + node.type, operands, node.outputs().size(), &node);
+  made->origins = node.origins;
+  made->attributes = node.attributes;
+  made->attributes["axis"] = i64{-1};
+  infer(*made);
+  for (usize i = 0; i < node.outputs().size(); ++i) {
+    Node* const out = node_before(graph, "TransposeD", {made->output(i)}, {{"perm", perm}}, node);
+    take_place(graph, *out, {}, node.output(i));
+  }
+  graph.erase(&node);
+  return Visit::gone;
+}
+
+// The position of the extreme element along an axis.
+Visit extreme_last(Graph& graph, Node& node) {
+  const usize rank = node.input(0)->shape.rank();
+  const usize axis = axis_of(node, node.integer("axis"), rank);
+  const Dims& in = node.input(0)->shape.dims();
+  if (std::all_of(in.begin() + static_cast<std::ptrdiff_t>(axis) + 1, in.end(), [](i64 n) { return n == 1; }) ||
+      node.integer("select_last_index") != 0)
+    return Visit::none;
+  std::vector<i64> perm(rank);
+  std::iota(perm.begin(), perm.end(), 0);
+  std::rotate(perm.begin() + static_cast<std::ptrdiff_t>(axis), perm.begin() + static_cast<std::ptrdiff_t>(axis) + 1,
+              perm.end());
   Node* const turned = node_before(graph, "TransposeD", {node.input(0)}, {{"perm", perm}}, node);
-  Attributes attributes = node.attributes;
-  attributes["axis"] = i64{-1};
-  Node* const made = node_before(graph, node.type, {turned->output()}, attributes, node);
-  Node* const out = node_before(graph, "TransposeD", {made->output()}, {{"perm", perm}}, node);
+  Node* const made = node_before(graph, node.type, {turned->output()}, {{"axis", i64{-1}}, {"keepdims", i64{0}}}, node);
+  Value* const shape = constant_of(graph, node.name + "/shape", node.output()->shape.dims());
+  Node* const out = node_before(graph, "Reshape", {made->output(), shape}, {}, node);
   take_place(graph, *out, {}, node.output());
   graph.erase(&node);
   return Visit::gone;
@@ -85,7 +113,11 @@ Visit move_axes_last(Graph& graph, Node& node, const Target& target) {
   if (target.chip == nullptr || node.inputs().empty() || node.input(0) == nullptr) return Visit::none;
   const Shape& in = node.input(0)->shape;
   if (!in.known() || in.rank() < 2) return Visit::none;
-  if (node.type == "SoftmaxV2" || node.type == "LogSoftmaxV2") return softmax_last(graph, node);
+  if (node.type == "SoftmaxV2" || node.type == "LogSoftmaxV2") return along_last(graph, node);
+  // Integers are sorted on the scalar unit, along any axis.
+  const bool sorts = is_float(node.input(0)->type) && node.output()->shape.known();
+  if (sorts && node.type == "TopKV2") return along_last(graph, node);
+  if (sorts && (node.type == "ArgMaxV2" || node.type == "ArgMin")) return extreme_last(graph, node);
   return node.type.starts_with("Reduce") ? reduce_last(graph, node) : Visit::none;
 }
 

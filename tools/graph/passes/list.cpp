@@ -25,6 +25,7 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"ReplaceWithEmptyConstPass", Prepare, O1, kExact,
      "a node that makes no elements becomes a constant; Concat loses operands without elements", replace_empty},
     {"CondRemovePass", Prepare, O1, kExact, "If with a constant condition becomes its branch", remove_condition},
+    {"LoopUnrollPass", Prepare, O1, kExact, "a loop with a known number of turns becomes its turns", unroll_loop},
     {"CondPass", Prepare, O1, kExact, "the condition of If and Case becomes an i32", convert_condition},
     {"IdentityPass", Prepare, O3, kExact, "Identity is removed", remove_identity},
     {"DropOutPass", Prepare, O3, kExact, "Dropout is removed, as in inference", remove_dropout},

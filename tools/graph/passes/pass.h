@@ -68,6 +68,7 @@ Visit compute_dimension(Graph& graph, Node& node);
 Visit fold_constant(Graph& graph, Node& node);
 Visit replace_empty(Graph& graph, Node& node);
 Visit remove_condition(Graph& graph, Node& node);
+Visit unroll_loop(Graph& graph, Node& node);
 Visit remove_identity(Graph& graph, Node& node);
 Visit remove_dropout(Graph& graph, Node& node);
 Visit remove_reshape(Graph& graph, Node& node);
