@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 
 #include "isa/base/error.h"
+#include "tools/graph/import/lists.h"
 #include "tools/graph/import/readers.h"
 #include "tools/graph/ir/text.h"
 #include "tools/graph/ops/op.h"
+#include "tools/graph/ops/run.h"
 
 namespace vinci::graph {
 namespace {
@@ -70,6 +72,72 @@ TEST(Import, SupportCoversBodies) {
   EXPECT_EQ(rows[0].reason, "");
   EXPECT_EQ(rows[1].op, "com.vendor.Relu");
   EXPECT_NE(rows[1].reason, "");
+}
+
+ModelNode model_node(const std::string& op, std::vector<std::string> inputs, std::vector<std::string> outputs,
+                     Attributes attributes = {}) {
+  return {.name = op,
+          .domain = "",
+          .op = op,
+          .inputs = std::move(inputs),
+          .outputs = std::move(outputs),
+          .attributes = std::move(attributes),
+          .bodies = {}};
+}
+
+// s = [x], then x + x and so on: each turn appends to a list, and the list is joined behind the loop.
+Model appending_loop(const Attributes& join, bool appends = true) {
+  Model model = model_of("Loop");
+  model.graph.inputs[0].shape = {2, 3};
+  Array turns(DataType::i64, {});
+  turns.values = {3};
+  model.graph.constants.emplace("turns", Tensor(turns));
+  ModelGraph body;
+  body.inputs = {{.name = "turn", .type = DataType::i64, .shape = Shape()},
+                 {.name = "go", .type = DataType::boolean, .shape = Shape()},
+                 {.name = "list", .is_sequence = true},
+                 {.name = "v", .type = DataType::f32}};
+  body.nodes = {model_node("Add", {"v", "v"}, {"twice"}), model_node("Identity", {"go"}, {"goes"})};
+  if (appends) body.nodes.push_back(model_node("SequenceInsert", {"list", "v"}, {"longer"}));
+  body.outputs = {{.name = "goes"}, {.name = appends ? "longer" : "list"}, {.name = "twice"}};
+  ModelNode loop = model_node("Loop", {"turns", "", "empty", "x"}, {"whole", "last"});
+  loop.bodies["body"] = body;
+  model.graph.nodes = {model_node("SequenceEmpty", {}, {"empty"}), loop,
+                       model_node("ConcatFromSequence", {"whole"}, {"y"}, join)};
+  return model;
+}
+
+TEST(Import, ListsThatALoopAppendsToAreStacked) {
+  struct Case {
+    Attributes join;
+    Dims shape;
+    std::vector<double> begin;
+  };
+  for (const Case& c : {Case{{{"new_axis", i64{1}}, {"axis", i64{0}}}, {3, 2, 3}, {1, 2, 3, 4, 5, 6, 2, 4}},
+                        Case{{{"new_axis", i64{1}}, {"axis", i64{-1}}}, {2, 3, 3}, {1, 2, 4, 2, 4, 8}},
+                        Case{{{"axis", i64{0}}}, {6, 3}, {1, 2, 3, 4, 5, 6, 2, 4}},
+                        Case{{{"axis", i64{1}}}, {2, 9}, {1, 2, 3, 2, 4, 6, 4, 8}}}) {
+    Model model = appending_loop(c.join);
+    stack_lists(model.graph);
+    const auto graph = import_model(model);
+    Array x(DataType::f32, {2, 3});
+    x.values = {1, 2, 3, 4, 5, 6};
+    const Array y = run(*graph, {x}).at(0);
+    EXPECT_EQ(y.dims, c.shape);
+    EXPECT_THAT(std::vector(y.values.begin(), y.values.begin() + std::ssize(c.begin)),
+                ::testing::ElementsAreArray(c.begin));
+  }
+}
+
+TEST(Import, OtherSequencesAreRefusedByName) {
+  Model model = appending_loop({{"axis", i64{0}}}, false);
+  try {
+    stack_lists(model.graph);
+    FAIL() << "not refused";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.fault(), Fault::Unsupported);
+    EXPECT_THAT(e.what(), HasSubstr("'list' is a sequence"));
+  }
 }
 
 TEST(Import, EachReaderMakesAnOperatorThatExists) {

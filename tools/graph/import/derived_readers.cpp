@@ -194,6 +194,30 @@ std::vector<Value*> read_mish(Reading& x) {
   return {x.make("Mul", {x.in.at(0), x.make("Tanh", {x.make("Softplus", {x.in[0]})})})};
 }
 
+// The list is stacked along axis 0 (lists.h).
+std::vector<Value*> read_joined_list(Reading& x) {
+  Value* const list = x.in.at(0);
+  if (!list->shape.ranked() || list->shape.rank() == 0) x.unsupported("the rank of its tensors is not known");
+  const auto rank = static_cast<i64>(list->shape.rank());
+  const bool apart = x.integer("new_axis", 0) != 0;
+  const i64 axes = apart ? rank : rank - 1, given = x.integer("axis", 0), axis = given < 0 ? given + axes : given;
+  if (axis < 0 || axis >= axes) x.unsupported("its axis {} does not exist", given);
+  // Axis 0 comes in front of the axis of this number of a tensor.
+  std::vector<i64> perm;
+  for (i64 a = 1; a < rank; ++a)
+    perm.push_back(a);
+  perm.insert(perm.begin() + axis, 0);
+  Value* const turned = x.make("TransposeD", {list}, {{"perm", perm}});
+  if (apart) return {turned};
+  Dims dims;
+  for (i64 a = 0; a + 1 < rank; ++a) {
+    const i64 extent = list->shape[static_cast<usize>(a + 1)];
+    if (a != axis && extent < 0) x.unsupported("the extents of its tensors are not known");
+    dims.push_back(a == axis ? -1 : extent);
+  }
+  return {x.make("Reshape", {turned, x.integers(dims)})};
+}
+
 // Scale and offset are those of groups (version 18) or of channels.
 std::vector<Value*> read_group_norm(Reading& x) {
   Value* const in = x.in.at(0);

@@ -16,6 +16,7 @@ struct ModelValue {
   std::string name;
   DataType type = DataType::f32;
   Shape shape = Shape::unranked();
+  bool is_sequence = false;  // or another value that is no tensor
 };
 
 struct ModelGraph;

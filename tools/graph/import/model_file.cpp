@@ -143,7 +143,10 @@ class Reader {
   ModelValue value(const onnx::ValueInfoProto& v) {
     ModelValue out{.name = v.name()};
     if (!v.has_type()) return out;  // an input of a body, whose type is that of what it is given
-    if (!v.type().has_tensor_type()) unsupported("'{}' is a sequence, or another value that is no tensor", v.name());
+    if (!v.type().has_tensor_type()) {
+      out.is_sequence = true;
+      return out;
+    }
     const auto& tensor = v.type().tensor_type();
     const std::optional<DataType> type = onnx_data_type(tensor.elem_type());
     if (!type) unsupported("'{}' has elements of type {}", v.name(), type_name(tensor.elem_type()));

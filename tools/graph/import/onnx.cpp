@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "isa/base/error.h"
+#include "tools/graph/import/lists.h"
 #include "tools/graph/import/onnx_module.h"
 
 namespace vinci::graph {
@@ -22,7 +23,11 @@ const OnnxModule& module() {
 
 }  // namespace
 
-Model read_onnx(const std::string& path) { return module().read_model(path); }
+Model read_onnx(const std::string& path) {
+  Model model = module().read_model(path);
+  stack_lists(model.graph);
+  return model;
+}
 
 Tensor read_onnx_tensor(const std::string& path) { return module().read_tensor(path); }
 

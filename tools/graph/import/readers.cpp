@@ -391,6 +391,7 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"Clip", "ClipByValue", clip},
     {"Compress", "Compress", compress},
     {"Concat", "ConcatD"},
+    {"ConcatFromSequence", "TransposeD", read_joined_list},
     {"Constant", "Const", constant},
     {"ConstantOfShape", "Fill", constant_of_shape},
     {"Conv", "Conv2D"},

@@ -65,6 +65,7 @@ std::vector<Value*> read_gelu(Reading& x);
 std::vector<Value*> read_grid_sample(Reading& x);
 std::vector<Value*> read_group_norm(Reading& x);
 std::vector<Value*> read_gru(Reading& x);
+std::vector<Value*> read_joined_list(Reading& x);
 std::vector<Value*> read_lstm(Reading& x);
 std::vector<Value*> read_mish(Reading& x);
 std::vector<Value*> read_negative_likelihood(Reading& x);
