@@ -43,8 +43,8 @@ class Group {
 // The tree as nested JSON objects, values only.
 nlohmann::ordered_json to_json(const Group& group);
 
-// The values of a tree at one time, as nested JSON objects: {"core0.AIC": {"M": {"busy": 12}}}. Who reads them includes
-// <nlohmann/json.hpp>; who only hands them on is spared it.
+// The values of a tree at one time, as nested JSON objects: {"core0.AIC": {"M": {"busy": 12}}}. Only files that read
+// them need <nlohmann/json.hpp>.
 class Values {
  public:
   Values() = default;  // null

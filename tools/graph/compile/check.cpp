@@ -60,7 +60,7 @@ double whole_step(const Group& group) {
 
 namespace {
 
-// Elements of a result of f16 that are beyond it, of operands inside; 0 where an operand is outside, too.
+// How many elements of a result exceed f16; 0 where an operand exceeds it already.
 usize overflows(const CompiledNode& node, const Array& wanted, const std::function<Array(const Value*)>& value_of) {
   const auto outside = [](double v) { return !(std::abs(v) < kLargest); };
   if (wanted.type != DataType::f16) return 0;

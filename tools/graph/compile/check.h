@@ -16,7 +16,7 @@ struct NodeCheck {
   double allowed = 0;
   double largest = 0;   // |r| of the reference
   bool in_f16 = false;  // so it is computed, whatever the type of the output
-  // Elements of the reference beyond f16, of operands that are not: the device is right to have no number there.
+  // Elements of the reference that exceed f16, where no operand does: infinite there is right.
   usize overflowed = 0;
   bool right() const { return error <= allowed; }
 };

@@ -13,8 +13,8 @@
 // The largest element of each window of an NC1HWC0 map, or their mean. A tile is some rows of the result of one block
 // of channels; the rows of the map under it lie in UB with their padding, which is minus infinity or zero. Each point
 // of the window is one instruction over a row, which steps over the map by blocks of 16 channels: vmax, or vaxpy with
-// the part that a point is of the window. Means of windows that have fewer points, at the borders, are multiplied by
-// what they lack: row by row, and column by column.
+// the part that a point is of the window. At the borders, where windows have fewer points, the mean is scaled up: row
+// by row, then column by column.
 namespace vinci::graph {
 namespace {
 
@@ -37,7 +37,7 @@ struct Pool {
     mean = node.type == "AvgPool";
     counts_padding = node.integer("count_include_pad") != 0;
   }
-  // Windows along an axis that have fewer points that count than others, with the factor that this makes.
+  // Windows along an axis in which fewer points count than in others, and the factor that scales their mean.
   struct Border {
     u64 window;
     float factor;

@@ -114,7 +114,7 @@ u64 SelectionWriter::sort() {
   return from;
 }
 
-// The first tile has as many elements as are kept.
+// The first tile fills the list of the best records.
 void SelectionWriter::sort_long_row() {
   const u64 tiles = s_.width / s_.unit.tile, rest = s_.width % s_.unit.tile;
   const isa::ProgramBuilder::Scope scope(p_.scope());

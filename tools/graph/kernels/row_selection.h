@@ -70,7 +70,7 @@ class SelectionWriter {
 
   u64 take(u64 bytes) { return std::exchange(end_, end_ + align_up<u64>(bytes, 256)); }  // of UB
   u64 sorted_rows() const { return rows_ * s_.tile(); }                                  // records at a time
-  // Records in front of which the results of all rows of a batch are.
+  // How many records hold the results of a batch.
   u64 result_records() const { return rows_ > 1 ? sorted_rows() : s_.kept(); }
   void barrier() { p_.pipe_barrier(isa::PipeId::V); }
   void fill_scores();
@@ -88,7 +88,8 @@ class SelectionWriter {
   u64 end_ = 0;
 
  protected:
-  // In UB: scores, the same or their negatives, records and room for as many.
+  // Addresses in UB: the scores, the keys that are sorted (the scores or their negatives), records, and room for as
+  // many.
   const u64 scores_, keys_, records_, scratch_;
 
  private:
