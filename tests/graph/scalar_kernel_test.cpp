@@ -25,7 +25,8 @@ class ScalarKernels : public NetworkTest {
     const Network network = compiled(net, out);
     // Of types of one byte, the vector unit computes some; rows of whole blocks are copied, and f16 is sorted.
     const auto computes = [](std::string_view kernel) {
-      return kernel == "scalar" || kernel == "elementwise" || kernel == "gather_rows" || kernel == "top_k";
+      return kernel == "scalar" || kernel == "elementwise" || kernel == "gather_rows" || kernel == "top_k" ||
+             kernel == "extreme_rows";
     };
     EXPECT_EQ(std::ranges::count_if(kernels(network), computes), 1) << type;
     for (const NodeCheck& row : check_nodes(network, operands))

@@ -79,6 +79,7 @@ const Kernel& kernel_for(const Group& group, const config::ChipConfig& chip);
 extern const Kernel kCustomKernel;
 extern const Kernel kElementwiseKernel;
 extern const Kernel kConvolutionKernel;
+extern const Kernel kExtremeRowsKernel;
 extern const Kernel kGatherRowsKernel;
 extern const Kernel kLayerNormKernel;
 extern const Kernel kLongRowKernel;
@@ -98,12 +99,13 @@ extern const Kernel kTransDataKernel;
 // What several families need
 // -------------------------------------------------------------------------------------------
 
-inline constexpr u64 kC0 = 16;               // channels of a block of NC1HWC0, rows and columns of a fractal, of f16
-inline constexpr usize kMostTensors = 16;    // inputs of a kernel where the address of each has a register
-inline constexpr usize kMostPieces = 256;    // of a tensor that is put together or taken apart
-inline constexpr i64 kMaxWindow = 255;       // rows and columns of a window of load3d, and of what pads it
-inline constexpr i64 kMaxWindowStride = 63;  // of such a window
-inline constexpr u64 kMaxCopyGap = 65535;    // blocks of 32 B between pieces of a copy
+inline constexpr u64 kC0 = 16;                // channels of a block of NC1HWC0, rows and columns of a fractal, of f16
+inline constexpr u64 kMostExtremeRows = 256;  // that ArgMax and ArgMin compare where their axis is not the last one
+inline constexpr usize kMostTensors = 16;     // inputs of a kernel where the address of each has a register
+inline constexpr usize kMostPieces = 256;     // of a tensor that is put together or taken apart
+inline constexpr i64 kMaxWindow = 255;        // rows and columns of a window of load3d, and of what pads it
+inline constexpr i64 kMaxWindowStride = 63;   // of such a window
+inline constexpr u64 kMaxCopyGap = 65535;     // blocks of 32 B between pieces of a copy
 
 // Cube and vector unit in one core.
 inline bool is_joint(const config::ChipConfig& chip) { return chip.vector_cores == 0; }

@@ -15,7 +15,7 @@ std::span<const Kernel> all_kernels() {
                                    kMapReductionKernel, kQuantiseMapKernel,  kReductionKernel,   kSoftmaxKernel,
                                    kLayerNormKernel,    kLongRowKernel,      kTransDataKernel,   kMoveColumnsKernel,
                                    kMoveKernel,         kMoveElementsKernel, kElementwiseKernel, kGatherRowsKernel,
-                                   kTopKKernel,         kScalarKernel};
+                                   kExtremeRowsKernel,  kTopKKernel,         kScalarKernel};
   return kKernels;
 }
 

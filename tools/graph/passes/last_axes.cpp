@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tools/graph/kernels/kernel.h"
 #include "tools/graph/ops/op.h"
 #include "tools/graph/passes/match.h"
 #include "tools/graph/passes/pass.h"
@@ -86,13 +87,13 @@ Visit along_last(Graph& graph, Node& node) {
   return Visit::gone;
 }
 
-// The position of the extreme element along an axis.
+// The position of the extreme element along an axis. Few elements are compared row by row.
 Visit extreme_last(Graph& graph, Node& node) {
   const usize rank = node.input(0)->shape.rank();
   const usize axis = axis_of(node, node.integer("axis"), rank);
   const Dims& in = node.input(0)->shape.dims();
   if (std::all_of(in.begin() + static_cast<std::ptrdiff_t>(axis) + 1, in.end(), [](i64 n) { return n == 1; }) ||
-      node.integer("select_last_index") != 0)
+      in[axis] <= static_cast<i64>(kMostExtremeRows) || node.integer("select_last_index") != 0)
     return Visit::none;
   std::vector<i64> perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
