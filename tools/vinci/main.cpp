@@ -41,8 +41,9 @@ constexpr Command kCommands[] = {
 };
 
 // Adds the command that the first argument names, with its options: those of others take longer than a small run. Where
-// it names none, and for the completion, which lists all, adds all.
+// it names none, and for the completion, which lists all, adds all. The version needs none.
 void add_commands(CLI::App& app, const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments.front() == "--version") return;
   const auto named = std::ranges::find(kCommands, arguments.empty() ? "" : arguments.front(), &Command::name);
   if (named != std::end(kCommands) && named->name != "completion") {
     named->add(app);

@@ -166,7 +166,7 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
     for (u32 i = first; i < last; ++i) {
       if (options.host_seconds > 0) host.compute(options.host_seconds, "prepare");
       host.enqueue(main, i, 1);
-      if ((i - first) % each == each - 1) host.synchronize(main);
+      if ((i - first) % each == each - 1 && i + 1 < last) host.synchronize(main);
     }
     host.enqueue(main, last);
   }
