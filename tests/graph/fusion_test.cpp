@@ -65,7 +65,7 @@ const std::vector<Apart> kApart{
          return net.node("Cast", {v}, {{"to", static_cast<i64>(enum_index(type))}});
        };
        Value* const x = cast(net.input({4, 32}, DataType::u8), DataType::f32);
-       Value* const weights = net.constant({32, 16}, [] { return 200.0; });
+       Value* const weights = net.constant({32, 16}, [] { return 600.0; });
        net.output(cast(net.node("BatchMatMulV2", {x, weights}), DataType::i32));
      }},
     {"DecompositionPass", "ascend-910b1", "an extent is not known",

@@ -138,6 +138,15 @@ inline void redundant_network(MapNet& net) {
     infer(*node);
     net.output(node->output());
   }
+  Node* const loop = net.graph.add_node("While", "loop", {net.integers({2}), nullptr, scaled});
+  loop->attributes["carried"] = i64{1};
+  auto& turn = loop->bodies.emplace_back(std::make_unique<Graph>("turn"));
+  turn->add_input("turn", DataType::i64, Shape());
+  Value* const go = turn->add_input("go", DataType::boolean, Shape());
+  Value* const in = turn->add_input("in", DataType::f32, scaled->shape);
+  turn->outputs = {go, turn->add_node("Sin", "sin", {in})->output()};
+  infer(*loop);
+  net.output(loop->output());
 }
 
 // QuantizeLinear and DequantizeLinear, as exporters of quantised networks put them around products.

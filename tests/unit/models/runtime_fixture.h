@@ -10,6 +10,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "isa/text/text.h"
@@ -81,13 +82,13 @@ class Runtime : public testing::Test {
   u32 add(Op... op) {
     task::Stream s;
     s.name = fmt::format("s{}", stream_.streams.size());
-    (s.tasks.push_back({.name = fmt::format("{}.{}", s.name, s.tasks.size()), .op = op}), ...);
+    (s.tasks.push_back({.name = fmt::format("{}.{}", s.name, s.tasks.size()), .op = std::move(op)}), ...);
     stream_.streams.push_back(s);
     return static_cast<u32>(stream_.streams.size() - 1);
   }
   template <class... Op>
   u32 add_bound(u32 model, bool head, Op... op) {
-    const u32 s = add(op...);
+    const u32 s = add(std::move(op)...);
     stream_.streams[s].model = model;
     stream_.streams[s].head = head;
     return s;
