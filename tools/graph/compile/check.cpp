@@ -56,10 +56,6 @@ double whole_step(const Group& group) {
   return step;
 }
 
-}  // namespace
-
-namespace {
-
 // How many elements of a result exceed f16; 0 where an operand exceeds it already.
 usize overflows(const CompiledNode& node, const Array& wanted, const std::function<Array(const Value*)>& value_of) {
   const auto outside = [](double v) { return !(std::abs(v) < kLargest); };
