@@ -36,7 +36,7 @@ def boxes(b, x, o, side, stride, anchors):
     return b.shaped(x, o.batch, 3 * side * side, values)
 
 
-def yolo(b, o):
+def levels(b, o):
     """Three levels of maps, finer ones joined with coarser ones, and their boxes; inputs: maps of 8, 16 and 32 pixels."""
     sides, channels = [o.image // s for s in (8, 16, 32)], [o.hidden, 2 * o.hidden, 4 * o.hidden]
     inputs = {f"p{i + 3}": [o.batch, channels[i], sides[i], sides[i]] for i in range(3)}
@@ -52,8 +52,28 @@ def yolo(b, o):
     for level, x in enumerate(maps):
         x = pointwise(b, x, channels[level], 3 * (5 + o.classes))
         found.append(boxes(b, x, o, sides[level], 8 << level, ANCHORS[level]))
-    count = 3 * sum(side * side for side in sides)
-    b.save(o.file, "yolo", inputs, {b.node("Concat", *found, axis=1): [o.batch, count, 5 + o.classes]})
+    return inputs, b.node("Concat", *found, axis=1), 3 * sum(side * side for side in sides)
+
+
+def yolo(b, o):
+    """All boxes with their scores."""
+    inputs, found, count = levels(b, o)
+    b.save(o.file, "yolo", inputs, {found: [o.batch, count, 5 + o.classes]})
+
+
+def yolo_nms(b, o):
+    """The boxes that overlap no better one of their class, as rows of image, class, box, and their corners: how many there
+    are follows from the maps."""
+    inputs, found, _ = levels(b, o)
+    half = b.node("Mul", b.sliced(found, 2, 2, 4), b.number(0.5))
+    centre = b.sliced(found, 2, 0, 2)
+    corners = b.node("Concat", b.node("Sub", centre, half), b.node("Add", centre, half), axis=2)
+    scores = b.node("Mul", b.sliced(found, 2, 5, 5 + o.classes), b.sliced(found, 2, 4, 5))
+    chosen = b.node("NonMaxSuppression", corners, b.node("Transpose", scores, perm=[0, 2, 1]), b.integers(100),
+                    b.constant(np.array([0.5], np.float32)), b.constant(np.array([0.6], np.float32)))
+    places = b.node("GatherND", corners, b.node("Gather", chosen, b.integers(0, 2), axis=1))
+    b.save(o.file, "yolo_nms", inputs, {chosen: ["boxes", 3], b.node("Identity", places): ["boxes", 4]},
+           integers=(chosen,))
 
 
 # Differentiable binarisation

@@ -13,7 +13,7 @@ import sys
 from builder import Builder
 from convolutional import (alexnet, basic_block, block, bottleneck, densenet121, efficientnet_b0, mobilenet_v2, resnet,
                            unet, vgg16)
-from heads import db, deeplab, siammask, yolo
+from heads import db, deeplab, siammask, yolo, yolo_nms
 from llama import llama
 from quantised import mlp_dynamic, resnet18_qdq
 from recurrent import lstm
@@ -58,6 +58,7 @@ NETWORKS = {
     "vit": (vit, {"image": 32, "layers": 1, "hidden": 64, "heads": 2},
             {"image": 224, "layers": 12, "hidden": 768, "heads": 12}),
     "yolo": (yolo, {"image": 64, "hidden": 32, "classes": 11}, {"image": 640, "hidden": 128, "classes": 80}),
+    "yolo_nms": (yolo_nms, {"image": 64, "hidden": 32, "classes": 11}, {"image": 640, "hidden": 128, "classes": 80}),
 }
 EXTENTS = {
     "batch": "images or sentences (1)",

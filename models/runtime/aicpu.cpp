@@ -28,6 +28,12 @@ const task::Slice& AicpuArgs::slice(usize i) const {
   return *value;
 }
 
+Element AicpuArgs::type(usize i) const {
+  const auto type = element(number(i));
+  if (!type) refuse(i, "is no type; write a number of ge::DataType: 0 float32, 1 float16, 3 int32, ...");
+  return *type;
+}
+
 u64 AicpuArgs::product(std::initializer_list<u64> factors) const {
   constexpr u64 kMost = u64{1} << 48;
   u64 out = 1;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/runtime/element.h"
 #include "sim/task/task.h"
 
 // Host functions that AICPU tasks run on device memory (rtCpuKernelLaunch). Each has a name, parameters, the parts of
@@ -21,6 +22,7 @@ class AicpuArgs {
 
   u64 number(usize i) const;
   const task::Slice& slice(usize i) const;
+  Element type(usize i) const;  // a number of ge::DataType
   // A product of numbers as a size in bytes, which fits the memory of any device.
   u64 product(std::initializer_list<u64> factors) const;
   [[noreturn]] void refuse(usize i, std::string_view why) const;

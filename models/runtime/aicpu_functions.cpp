@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-// The functions of the AICPU. To add one: its parameters, operands and body, and a row of the table at the end.
+// The functions of the AICPU whose results have a known size. To add one: its parameters, operands and body, and a row
+// of the table at the end.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -8,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-#include "models/runtime/aicpu.h"
+#include "models/runtime/aicpu_selection.h"
 #include "models/runtime/element.h"
 #include "models/runtime/philox.h"
 
@@ -18,17 +19,11 @@ namespace {
 using Operand = AicpuFunction::Operand;
 using Data = AicpuFunction::Data;
 
-Element element_of(const AicpuArgs& args, usize i) {
-  const auto type = element(args.number(i));
-  if (!type) args.refuse(i, "is no type; write a number of ge::DataType: 0 float32, 1 float16, 3 int32, ...");
-  return *type;
-}
-
 // Assign: ref = value; AssignAdd: ref = ref + value, integers wrap. As of TensorFlow.
 constexpr auto kAssignParameters = std::to_array<std::string_view>({"ref", "value", "count", "dtype"});
 
 std::vector<Operand> assign_operands(const AicpuArgs& args) {
-  const u64 bytes = args.product({args.number(2), bytes_of(element_of(args, 3))});
+  const u64 bytes = args.product({args.number(2), bytes_of(args.type(3))});
   return {{.argument = 0, .bytes = bytes, .write = true}, {.argument = 1, .bytes = bytes, .read = true}};
 }
 void assign(const AicpuArgs&, Data& data) { data[0] = data[1]; }
@@ -39,7 +34,7 @@ std::vector<Operand> assign_add_operands(const AicpuArgs& args) {
   return out;
 }
 void assign_add(const AicpuArgs& args, Data& data) {
-  const Element type = element_of(args, 3);
+  const Element type = args.type(3);
   for (usize i = 0; i < data[0].size(); i += bytes_of(type))
     store(type, &data[0][i], add(type, load(type, &data[0][i]), load(type, &data[1][i])));
 }
@@ -50,11 +45,11 @@ constexpr auto kCastParameters = std::to_array<std::string_view>({"x", "y", "cou
 
 std::vector<Operand> cast_operands(const AicpuArgs& args) {
   const u64 count = args.number(2);
-  return {{.argument = 0, .bytes = args.product({count, bytes_of(element_of(args, 3))}), .read = true},
-          {.argument = 1, .bytes = args.product({count, bytes_of(element_of(args, 4))}), .write = true}};
+  return {{.argument = 0, .bytes = args.product({count, bytes_of(args.type(3))}), .read = true},
+          {.argument = 1, .bytes = args.product({count, bytes_of(args.type(4))}), .write = true}};
 }
 void cast(const AicpuArgs& args, Data& data) {
-  const Element from = element_of(args, 3), to = element_of(args, 4);
+  const Element from = args.type(3), to = args.type(4);
   for (u64 i = 0; i < args.number(2); ++i)
     store(to, &data[1][i * bytes_of(to)], load(from, &data[0][i * bytes_of(from)]));
 }
@@ -104,7 +99,7 @@ std::vector<Operand> patches_operands(const AicpuArgs& args) {
   for (const usize i : {2, 5}) {
     if (args.number(i) == 0) args.refuse(i, "must not be 0");
   }
-  const u64 pixel = args.product({args.number(5), bytes_of(element_of(args, 13))});
+  const u64 pixel = args.product({args.number(5), bytes_of(args.type(13))});
   return {
       {.argument = 0, .bytes = args.product({args.number(2), h.size, w.size, pixel}), .read = true},
       {.argument = 1, .bytes = args.product({args.number(2), h.out, w.out, h.ksize, w.ksize, pixel}), .write = true}};
@@ -112,7 +107,7 @@ std::vector<Operand> patches_operands(const AicpuArgs& args) {
 
 void patches(const AicpuArgs& args, Data& data) {
   const Window h(args, 3), w(args, 4);
-  const u64 pixel = args.number(5) * bytes_of(element_of(args, 13));
+  const u64 pixel = args.number(5) * bytes_of(args.type(13));
   std::ranges::fill(data[1], std::byte{});
   std::byte* to = data[1].data();
   for (u64 n = 0; n < args.number(2); ++n) {
@@ -134,7 +129,7 @@ void patches(const AicpuArgs& args, Data& data) {
 constexpr auto kDropoutParameters = std::to_array<std::string_view>({"x", "y", "count", "keep_prob", "seed", "dtype"});
 
 std::vector<Operand> dropout_operands(const AicpuArgs& args) {
-  const Element type = element_of(args, 5);
+  const Element type = args.type(5);
   if (!is_float(type)) args.refuse(5, "must be a type of floats");
   const u64 bits = args.number(3);
   const float keep = std::bit_cast<float>(static_cast<u32>(bits));
@@ -144,7 +139,7 @@ std::vector<Operand> dropout_operands(const AicpuArgs& args) {
 }
 
 void dropout(const AicpuArgs& args, Data& data) {
-  const Element type = element_of(args, 5);
+  const Element type = args.type(5);
   const u64 bytes = bytes_of(type), seed = args.number(4);
   const double keep = std::bit_cast<float>(static_cast<u32>(args.number(3)));
   const double threshold = keep * 0x1p32;
@@ -175,7 +170,7 @@ void map_index(const AicpuArgs& args, Data& data) {
   std::memcpy(data[2].data(), &row, sizeof row);
 }
 
-constexpr auto kFunctions = std::to_array<AicpuFunction>({
+constexpr auto kPlainFunctions = std::to_array<AicpuFunction>({
     {"Assign", kAssignParameters, assign_operands, assign},
     {"AssignAdd", kAssignParameters, assign_add_operands, assign_add},
     {"Cast", kCastParameters, cast_operands, cast},
@@ -186,6 +181,14 @@ constexpr auto kFunctions = std::to_array<AicpuFunction>({
 
 }  // namespace
 
-std::span<const AicpuFunction> aicpu_functions() { return kFunctions; }
+std::span<const AicpuFunction> aicpu_functions() {
+  static const std::vector<AicpuFunction> all = [] {
+    std::vector<AicpuFunction> out(kPlainFunctions.begin(), kPlainFunctions.end());
+    const std::span more = selection_functions();
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
+  }();
+  return all;
+}
 
 }  // namespace vinci::models

@@ -42,10 +42,10 @@ inline DeviceRun run_on_device(const Network& network, const std::vector<Array>&
   DeviceRun out;
   for (const isa::check::Finding& finding : checker.findings().sorted())
     out.findings.push_back(finding.message + "\n  " + finding.suggestion);
-  // Buffers of outputs are the last ones, in the order of the outputs.
+  // Buffers of the model's outputs are the last ones, in their order.
   const auto& buffers = stream.stream().buffers;
-  const usize first = buffers.size() - network.graph->outputs.size();
-  for (usize i = 0; i < network.graph->outputs.size(); ++i) {
+  const usize count = network.graph->outputs.size() - network.graph->host_reads.size(), first = buffers.size() - count;
+  for (usize i = 0; i < count; ++i) {
     const Value& v = *network.graph->outputs[i];
     const auto bytes = memory.host(static_cast<u32>(first + i));
     out.bytes.emplace_back(bytes.begin(), bytes.end());

@@ -52,7 +52,8 @@ struct Case {
 // With `constants`, all inputs but the first are constants with the values of the test.
 Case compiled(const fs::path& folder, PrecisionMode precision, const config::ChipConfig& chip,
               std::vector<Array> inputs, bool constants) {
-  std::unique_ptr<Graph> graph = import_model(read_onnx((folder / "model.onnx").string()));
+  std::unique_ptr<Graph> graph =
+      import_model(read_onnx((folder / "model.onnx").string()), {.data = [&](const Graph&) { return inputs; }});
   for (usize i = graph->inputs.size(); constants && i-- > 1;) {
     Value* const input = graph->inputs[i];
     graph->replace(input, graph->add_constant(input->name, Tensor(inputs[i])));
@@ -99,7 +100,7 @@ std::string difference(const Array& got, const Array& wanted, bool f16) {
 std::string what_is_wrong(const Case& c, PrecisionMode precision) {
   for (const NodeCheck& row : check_nodes(c.network, c.inputs)) {
     if (!row.right())
-      return fmt::format("{} ({}) is off by {:.2e}", row.node->node->name, row.node->kernel->name, row.error);
+      return fmt::format("{} ({}) is off by {:.2e}", row.node->node->name, unit_name(*row.node), row.error);
   }
   const DeviceRun device = run_on_device(c.network, c.inputs);
   if (!device.findings.empty()) return device.findings[0];
@@ -115,7 +116,7 @@ std::string what_is_wrong(const Case& c, PrecisionMode precision) {
     }
   }
   const std::vector<Array> wanted = run(*c.imported, inputs);
-  for (usize i = 0; i < wanted.size(); ++i) {
+  for (usize i = 0; i < device.outputs.size(); ++i) {
     if (std::string text = difference(device.outputs[i], wanted[i], f16); !text.empty())
       return fmt::format("output {} {}", c.imported->outputs[i]->name, text);
   }

@@ -26,6 +26,7 @@
 #include "tools/run/arguments.h"
 #include "tools/vinci/commands.h"
 #include "tools/vinci/custom_op.h"
+#include "tools/vinci/network_inputs.h"
 #include "tools/vinci/options.h"
 #include "tools/vinci/step_progress.h"
 
@@ -38,7 +39,8 @@ constexpr u32 kExecutions = 2;  // that are simulated: times are those of the la
 struct CompileOptions {
   std::string model, soc = "Ascend910B1", folder, shapes, switches, optimization, precision = "force_fp16",
                      level = "O3", tiling = "model", cache_mode = "enable", cache, batches, dims, custom_ops,
-                     dispatch = "sunk", buffers = "l2_optimize";
+                     dispatch = "sunk", buffers = "l2_optimize", inputs, run_shapes;
+  double host_op_us = 0;
   u32 mode = 0;
   std::string hf32 = "false";
   bool check = false, dump = false, no_reuse = false, ablation = false;
@@ -60,15 +62,14 @@ i64 extent_of(std::string_view option, const std::string& text, i64 least) {
 }
 
 // "x:1,3,224,224;mask:1,128"; -1 is an unknown extent.
-std::map<std::string, graph::Shape> parse_shapes(std::string_view text) {
+std::map<std::string, graph::Shape> parse_shapes(const std::string& option, std::string_view text, i64 least) {
   std::map<std::string, graph::Shape> out;
   for (const std::string& part : run::split_list(text, ';')) {
     const usize colon = part.rfind(':');
-    if (colon == std::string::npos || colon == 0)
-      fail_at(Fault::Input, "--input_shape", "'{}' is no name:extents", part);
+    if (colon == std::string::npos || colon == 0) fail_at(Fault::Input, option, "'{}' is no name:extents", part);
     graph::Dims dims;
     for (const std::string& extent : run::split_list(std::string_view(part).substr(colon + 1), ',')) {
-      dims.push_back(extent_of("--input_shape", extent, -1));
+      dims.push_back(extent_of(option, extent, least));
     }
     out.insert_or_assign(part.substr(0, colon), graph::Shape(dims));
   }
@@ -127,8 +128,8 @@ void report_overflow(const std::vector<graph::NodeCheck>& rows) {
                         first->output->shape.elements()));
 }
 
-void check(const graph::Network& network, u64 seed) {
-  const std::vector<graph::NodeCheck> rows = graph::check_nodes(network, graph::random_inputs(*network.graph, seed));
+void check(const graph::Network& network, const NetworkInputs& inputs) {
+  const std::vector<graph::NodeCheck> rows = graph::check_nodes(network, inputs.data(*network.graph));
   report_overflow(rows);
   const auto wrong = std::ranges::find_if(rows, [](const graph::NodeCheck& r) { return !r.right(); });
   if (wrong == rows.end()) {
@@ -198,14 +199,40 @@ void print_ablation(const graph::Graph& graph, const config::ChipConfig& chip, c
   print_out(table);
 }
 
+// The shapes that the passes see: those of the run, where the options tell both.
+graph::ImportOptions import_options(const CompileOptions& o, const CustomKernels& kernels,
+                                    const NetworkInputs& inputs) {
+  graph::ImportOptions out{.input_shapes = parse_shapes("--input_shape", o.shapes, -1), .custom_ops = kernels.ops()};
+  const auto run_shapes = parse_shapes("--dymShape", o.run_shapes, 1);
+  for (const auto& [name, shape] : run_shapes) {
+    const auto declared = out.input_shapes.find(name);
+    const auto fits = [&] {
+      const graph::Shape& d = declared->second;
+      if (d.rank() != shape.rank()) return false;
+      for (usize i = 0; i < shape.rank(); ++i) {
+        if (d[i] >= 0 && d[i] != shape[i]) return false;
+      }
+      return true;
+    };
+    if (declared == out.input_shapes.end() || !fits())
+      fail_at(Fault::Input, "--dymShape", "--input_shape has no shape of {} with -1 that {} fits", name, text(shape));
+    out.declared_shapes.emplace(name, declared->second);
+    declared->second = shape;
+  }
+  // Bins have a branch for each value of an extent that is not known.
+  if (o.batches.empty() && o.dims.empty())
+    out.data = [&inputs](const graph::Graph& graph) { return inputs.data(graph); };
+  return out;
+}
+
 void compile(const CompileOptions& o) {
   const graph::Model model = graph::read_onnx(o.model);
   CustomKernels kernels(o.custom_ops);
   if (o.mode == 3) return print_support(model, kernels.ops());
   const config::ChipConfig chip = config::load_chip(chip_of(o.soc));
   const graph::Switches switches = switches_of(o);
-  std::unique_ptr<graph::Graph> imported =
-      graph::import_model(model, {.input_shapes = parse_shapes(o.shapes), .custom_ops = kernels.ops()});
+  const NetworkInputs inputs(o.inputs, o.seed);
+  std::unique_ptr<graph::Graph> imported = graph::import_model(model, import_options(o, kernels, inputs));
   if (const auto bins = parse_bins(o); !bins.empty()) imported = graph::clone_for_bins(*imported, bins);
   const std::string name = std::filesystem::path(o.model).stem().string();
   const io::LockedFolder folder(o.folder);
@@ -234,15 +261,19 @@ void compile(const CompileOptions& o) {
   progress.show("passes and kernels");
   graph::Network network = graph::compile(std::move(imported), chip, options);
   if (o.tiling == "simulate") choose_tilings(network, o, progress);
-  graph::to_task_stream(network, name).files().write(folder);
+  // Shapes that follow from data are right for these data alone.
+  graph::StreamOptions stream{.host_seconds = o.host_op_us * 1e-6};
+  if (inputs.given() || !network.graph->unknown_shapes.empty()) stream.inputs = inputs.data(*network.graph);
+  graph::to_task_stream(network, name, stream).files().write(folder);
   io::write_file_atomically(o.folder + "/fusion_result.json", graph::fusion_result(network.passes));
   io::write_file_atomically(o.folder + "/fusion.txt", graph::fusion_table(network.passes));
-  const std::string table = graph::node_table(network, graph::time_network(network, kExecutions, o.folder));
+  stream.executions = kExecutions;
+  const std::string table = graph::node_table(network, graph::time_network(network, stream, o.folder));
   io::write_file_atomically(o.folder + "/nodes.txt", table);
   print_out(table);
   print_out(fmt::format("{}/{}.yaml: run it with `vinci run {}/{}.yaml --chip {}`\n", o.folder, name, o.folder, name,
                         chip.name));
-  if (o.check) check(network, o.seed);
+  if (o.check) check(network, inputs);
 }
 
 }  // namespace
@@ -261,6 +292,12 @@ void add_compile(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::IsMember({0, 3}));
   sub->add_option("--input_shape", o->shapes, "Shapes of inputs: \"x:1,3,224,224;mask:1,128\"");
+  sub->add_option("--dymShape", o->run_shapes,
+                  "Shapes of the run for inputs with -1 in --input_shape; without bins, the host launches what follows "
+                  "from them");
+  sub->add_option("--input", o->inputs,
+                  "Data of inputs, \"x:x.npy;mask:mask.npy\"; random without it. Shapes that follow from data are "
+                  "those that these data make");
   sub->add_option(
       "--dynamic_batch_size", o->batches,
       "Bins for the extent -1 of --input_shape, \"1,2,4,8\": the input ascend_mbatch_shape_data chooses one");
@@ -291,6 +328,10 @@ void add_compile(CLI::App& app) {
                   "sunk: one task of the host executes the model; eager: the host launches each task")
       ->capture_default_str()
       ->check(CLI::IsMember({"sunk", "eager"}));
+  sub->add_option("--host_op_time", o->host_op_us,
+                  "us that the host needs for shapes and tiling in front of each task that it launches")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e6));
   sub->add_option("--buffer_optimize", o->buffers,
                   "l2_optimize: L2 keeps what tasks hand to each other; off_optimize: it goes through device memory")
       ->capture_default_str()
@@ -298,7 +339,7 @@ void add_compile(CLI::App& app) {
   sub->add_flag("--disable_reuse_memory", o->no_reuse, "Each value has memory of its own");
   sub->add_flag("--check_nodes", o->check,
                 "Run each node with inputs of the reference and compare (exit code 1 if one is wrong)");
-  sub->add_option("--seed", o->seed, "Of the inputs of --check_nodes")->capture_default_str()->transform(integer());
+  sub->add_option("--seed", o->seed, "Of random inputs")->capture_default_str()->transform(integer());
   sub->add_flag("--ablation", o->ablation,
                 "Only say what each pass is worth: compile and simulate without each one in turn (ablation.txt)");
   sub->add_flag("--dump_graph", o->dump, "Write the graph behind each stage as text and for Graphviz");

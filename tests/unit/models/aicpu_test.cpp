@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "isa/base/random.h"
 #include "isa/numeric/float16.h"
@@ -66,6 +67,88 @@ TEST_F(Aicpu, MapIndexFindsTheRow) {
   EXPECT_EQ(index({1, 4}), 0);
   EXPECT_EQ(index({2, 4}), 2);
   EXPECT_EQ(index({4, 2}), 3) << "no row";
+}
+
+// What a function that selects has in its buffers behind x: zeros where it wrote nothing.
+TEST_F(Aicpu, FunctionsThatSelect) {
+  struct Case {
+    std::string kernel;
+    std::vector<std::vector<std::byte>> buffers;  // the first `inputs` of them with data
+    std::vector<u64> numbers;
+  };
+  const auto bytes = []<class T>(std::vector<T> values) {
+    const auto view = std::as_bytes(std::span(values));
+    return std::vector<std::byte>(view.begin(), view.end());
+  };
+  // The buffers after a call, as int64.
+  const auto call = [&](const Case& c) {
+    stream_.buffers.clear();
+    stream_.streams.clear();
+    task::CpuKernelLaunch op{.kernel = c.kernel};
+    std::vector<u32> hosts, devices;
+    for (const auto& b : c.buffers) {
+      const std::string name = std::to_string(hosts.size());
+      hosts.push_back(host_values("h" + name, b));
+      devices.push_back(device_buffer("d" + name, b.size()));
+      op.args.emplace_back(task::Slice{.buffer = devices.back()});
+    }
+    op.args.insert(op.args.end(), c.numbers.begin(), c.numbers.end());
+    const u32 stream = add();
+    const auto then = [&](task::TaskOp task) {
+      stream_.streams[stream].tasks.push_back({.name = "t", .op = std::move(task)});
+    };
+    for (usize i = 0; i < hosts.size(); ++i)
+      then(copy(devices[i], hosts[i], c.buffers[i].size()));
+    then(op);
+    for (usize i = 0; i < hosts.size(); ++i)
+      then(copy(hosts[i], devices[i], c.buffers[i].size()));
+    run();
+    EXPECT_EQ(functional(), host_);
+    std::vector<std::vector<i64>> out;
+    for (usize i = 0; i < hosts.size(); ++i)
+      out.push_back(c.buffers[i].size() % 8 == 0 ? values<i64>(host_, hosts[i]) : std::vector<i64>());
+    return out;
+  };
+  const auto numbers = [&](usize count) { return bytes(std::vector<i64>(count, -1)); };
+
+  // Of [2, 3], three are not zero; room for four, then for two.
+  const auto x = bytes(std::vector<float>{0, 1, 0, -2, 0, 3});
+  const auto wide = call({"NonZero", {x, numbers(8), numbers(1)}, {kF32, 4, 2, 2, 3, 1, 1, 1, 1, 1, 1}});
+  EXPECT_EQ(wide[1], (std::vector<i64>{0, 1, 1, 0, 1, 0, 2, 0}));
+  EXPECT_EQ(wide[2], std::vector<i64>{3});
+  const auto narrow = call({"NonZero", {x, numbers(4), numbers(1)}, {kF32, 2, 2, 2, 3, 1, 1, 1, 1, 1, 1}});
+  EXPECT_EQ(narrow[1], (std::vector<i64>{0, 1, 1, 0}));
+  EXPECT_EQ(narrow[2], std::vector<i64>{3});
+
+  // Slices 0 and 2 of [2, 3, 1]; the condition is shorter than the axis.
+  const auto rows = bytes(std::vector<i64>{1, 2, 3, 4, 5, 6});
+  const auto chosen =
+      call({"Compress", {rows, bytes(std::vector<u8>{1, 0, 1}), numbers(4), numbers(1)}, {2, 3, 8, 3, 2}});
+  EXPECT_EQ(chosen[2], (std::vector<i64>{1, 3, 4, 6}));
+  EXPECT_EQ(chosen[3], std::vector<i64>{2});
+
+  // Box 1 overlaps most of box 0, which has the better score; box 2 is apart; box 3 has too small a score.
+  const auto boxes = bytes(std::vector<float>{0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 2, 2, 1, 1, 5, 5, 6, 6});
+  const auto scores = bytes(std::vector<float>{0.8f, 0.7f, 0.9f, 0.1f});
+  const auto as_bits = [](float v) { return u64{std::bit_cast<u32>(v)}; };
+  const auto kept = call({"NonMaxSuppression",
+                          {boxes, scores, numbers(9), numbers(1)},
+                          {1, 1, 4, 10, as_bits(0.5f), as_bits(0.2f), 0, kF32, 3}});
+  EXPECT_EQ(kept[2], (std::vector<i64>{0, 0, 2, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(kept[3], std::vector<i64>{2});
+
+  const auto values = bytes(std::vector<i64>{7, -3, 7, 5});
+  const auto sorted =
+      call({"Unique", {values, numbers(3), numbers(3), numbers(4), numbers(3), numbers(1)}, {1, 4, 1, 1, kI64, 3}});
+  EXPECT_EQ(sorted[1], (std::vector<i64>{-3, 5, 7}));
+  EXPECT_EQ(sorted[2], (std::vector<i64>{1, 3, 0}));
+  EXPECT_EQ(sorted[3], (std::vector<i64>{2, 0, 2, 1}));
+  EXPECT_EQ(sorted[4], (std::vector<i64>{1, 1, 2}));
+  EXPECT_EQ(sorted[5], std::vector<i64>{3});
+  const auto as_met =
+      call({"Unique", {values, numbers(3), numbers(3), numbers(4), numbers(3), numbers(1)}, {1, 4, 1, 0, kI64, 3}});
+  EXPECT_EQ(as_met[1], (std::vector<i64>{7, -3, 5}));
+  EXPECT_EQ(as_met[3], (std::vector<i64>{0, 1, 0, 2}));
 }
 
 TEST_F(Aicpu, CastTruncatesAndSaturates) {

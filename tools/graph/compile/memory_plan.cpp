@@ -76,7 +76,7 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
   };
   const auto make = [&](const Value* v) {
     if (around.contains(v)) return use(v);
-    if (v->producer() != nullptr && engine_of(*v->producer()) == Engine::aicpu) {
+    if (v->producer() != nullptr && chooses_branch(*v->producer())) {
       plan.places[v] = {MemoryPlan::Area::control, plan.control};
       plan.control += allocated_bytes(*v);
       return;
@@ -96,7 +96,7 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
       graph,
       [&](const Node& node) {
         ++step;
-        if (engine_of(node) == Engine::aicpu) place_table(node);
+        if (chooses_branch(node)) place_table(node);
         const Group group(node);
         for (const Value* const v : group.inputs())
           use(v);

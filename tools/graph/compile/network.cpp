@@ -6,6 +6,7 @@
 #include <array>
 
 #include "isa/base/error.h"
+#include "tools/graph/compile/partition.h"
 #include "tools/graph/compile/storage.h"
 
 namespace vinci::graph {
@@ -66,6 +67,7 @@ Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, co
   }
   check_shapes(*out.graph);
   copy_branch_outputs(*out.graph);
+  order_parts(*out.graph);
   for_each_task(*out.graph, [&](const Node& node) {
     if (engine_of(node) != Engine::aicore) {
       out.nodes.push_back({.node = &node});

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 
+#include "tools/graph/compile/partition.h"
 #include "tools/graph/compile/storage.h"
 #include "tools/graph/compile/stream_parts.h"
 #include "tools/graph/kernels/kernel.h"
@@ -36,35 +37,28 @@ std::optional<std::vector<std::byte>> largest_bin(const Value& value) {
   return std::vector<std::byte>(tensor.bytes().begin(), tensor.bytes().end());
 }
 
-// The tasks of the model: those of a graph in order, and around branches the jumps.
+// The tasks of nodes in order, and around branches the jumps.
 class ModelTasks {
  public:
-  ModelTasks(const Network& network, task::StreamBuilder& builder, task::StreamRef& stream,
-             const DeviceBuffers& buffers)
-      : builder_(builder), stream_(stream), buffers_(buffers), tasks_(builder, buffers) {
+  ModelTasks(const Network& network, task::StreamBuilder& builder, const DeviceBuffers& buffers)
+      : places(network.nodes.size()), builder_(builder), buffers_(buffers), tasks_(builder, buffers) {
     for (const CompiledNode& n : network.nodes)
       compiled_[n.node] = &n;
-    positions.resize(network.nodes.size());
     first_ = network.nodes.data();
   }
 
-  void add(const Graph& graph) {
-    for (const auto& node : graph.nodes()) {
-      if (is_alias(*node)) continue;
-      if (node->branches()) {
-        add_branches(*node);
-        continue;
-      }
-      const CompiledNode& compiled = *compiled_.at(node.get());
-      positions[static_cast<usize>(&compiled - first_)] = stream_.size();
-      tasks_.add(stream_, compiled);
-    }
+  void add(task::StreamRef& stream, const std::string& name, const Node& node) {
+    if (is_alias(node)) return;
+    if (node.branches()) return add_branches(stream, name, node);
+    const CompiledNode& compiled = *compiled_.at(&node);
+    places[static_cast<usize>(&compiled - first_)].push_back({name, stream.size()});
+    tasks_.add(stream, compiled);
   }
 
-  std::vector<u32> positions;  // of the task of each compiled node in the stream
+  std::vector<std::vector<StreamOptions::Place>> places;
 
  private:
-  void add_branches(const Node& node) {
+  void add_branches(task::StreamRef& stream, const std::string& stream_name, const Node& node) {
     const std::string name = names_.add(node.name);
     std::vector<u32> labels;
     for (usize i = 0; i < node.bodies.size(); ++i)
@@ -73,22 +67,128 @@ class ModelTasks {
     // The condition of If is 1 for its first branch.
     std::vector<u32> targets = labels;
     if (node.type == "If") std::ranges::reverse(targets);
-    stream_.add(task::LabelSwitch{.index = task::Slice(buffers_.at(node.input(0))), .labels = targets}, name);
+    stream.add(task::LabelSwitch{.index = task::Slice(buffers_.at(node.input(0))), .labels = targets}, name);
     for (usize i = 0; i < node.bodies.size(); ++i) {
-      stream_.add(task::LabelSet{labels[i]});
-      add(*node.bodies[i]);
-      if (i + 1 < node.bodies.size()) stream_.add(task::LabelGoto{end});
+      stream.add(task::LabelSet{labels[i]});
+      for (const auto& inner : node.bodies[i]->nodes())
+        add(stream, stream_name, *inner);
+      if (i + 1 < node.bodies.size()) stream.add(task::LabelGoto{end});
     }
-    stream_.add(task::LabelSet{end});
+    stream.add(task::LabelSet{end});
   }
 
   task::StreamBuilder& builder_;
-  task::StreamRef& stream_;
   const DeviceBuffers& buffers_;
   NodeTasks tasks_;
   std::map<const Node*, const CompiledNode*> compiled_;
   const CompiledNode* first_ = nullptr;
   PlainNames names_;  // of labels
+};
+
+// What the host does between the tasks of the main stream: runs of tasks that it enqueues, with work or a wait in front
+// of them.
+class HostSteps {
+ public:
+  explicit HostSteps(task::StreamRef main) : main_(main) {}
+
+  // The next tasks come behind what the host computes meanwhile, and behind the end of all tasks so far.
+  void compute(double seconds) { begin({.seconds = seconds}); }
+  void synchronize() { begin({.waits = true}); }
+  bool empty() const { return steps_.empty(); }
+
+  void write(task::ThreadRef host) const {
+    u32 first = 0;
+    for (usize i = 0; i <= steps_.size(); ++i) {
+      const u32 end = i < steps_.size() ? steps_[i].first : main_.size();
+      if (end > first) host.enqueue(main_, first, end - first);
+      first = end;
+      if (i == steps_.size()) break;
+      if (steps_[i].waits) host.synchronize(main_);
+      if (steps_[i].seconds > 0) host.compute(steps_[i].seconds, "prepare");
+    }
+  }
+
+ private:
+  struct Step {
+    u32 first = 0;  // of the main stream, that it is in front of
+    bool waits = false;
+    double seconds = 0;
+  };
+  void begin(Step step) {
+    step.first = main_.size();
+    steps_.push_back(step);
+  }
+
+  task::StreamRef main_;
+  std::vector<Step> steps_;
+};
+
+// Adds the executions of a network to the main stream.
+class Executions {
+ public:
+  Executions(const Network& network, task::StreamBuilder& builder, task::StreamRef& main, const DeviceBuffers& buffers,
+             double host_seconds)
+      : tasks(network, builder, buffers),
+        steps(main),
+        network_(network),
+        builder_(builder),
+        main_(main),
+        buffers_(buffers),
+        host_seconds_(host_seconds),
+        parts_(parts_of(network)) {
+    for (const Part& part : parts_) {
+      if (!part.sunk) continue;
+      const std::string name = models_.empty() ? "network" : fmt::format("network_{}", models_.size() + 1);
+      models_.push_back(builder_.model(name));
+      task::StreamRef stream = builder_.stream(name, {.model = models_.back()});
+      for (const Node* const node : part.nodes)
+        tasks.add(stream, name, *node);
+    }
+  }
+
+  void add(u32 times) {
+    const bool sunk = std::ranges::all_of(parts_, &Part::sunk);
+    for (u32 i = 0; i < times; ++i) {
+      // Each execution is a request: the host launches nothing of it before.
+      if (!sunk) steps.synchronize();
+      usize model = 0;
+      for (const Part& part : parts_) {
+        if (part.sunk) {
+          main_.execute(models_[model++]);
+        } else {
+          for (const Node* const node : part.nodes)
+            launch(*node);
+        }
+      }
+    }
+  }
+
+  ModelTasks tasks;
+  HostSteps steps;
+
+ private:
+  // The host needs data for the shapes of the node, and those that the node makes for the nodes behind it.
+  void launch(const Node& node) {
+    for (const Value* const v : host_reads(*network_.graph, node))
+      read(buffers_.at(v), std::min(stored_bytes(*v), kLineBytes), "read " + v->name);
+    if (host_seconds_ > 0) steps.compute(host_seconds_);
+    tasks.add(main_, "main", node);
+    if (selects(node)) read(buffers_.found(node), sizeof(i64), "read the shape of " + node.name);
+  }
+  void read(task::BufferRef from, u64 bytes, const std::string& name) {
+    if (!host_words_) host_words_ = builder_.host({.name = "host_words", .bytes = kLineBytes});
+    main_.memcpy(*host_words_, from, bytes, task_name(name));
+    steps.synchronize();
+  }
+
+  const Network& network_;
+  task::StreamBuilder& builder_;
+  task::StreamRef& main_;
+  const DeviceBuffers& buffers_;
+  const double host_seconds_;
+  const std::vector<Part> parts_;
+  std::vector<task::ModelRef> models_;  // of the sunk parts
+  std::optional<task::BufferRef> host_words_;
 };
 
 // Of a file; NumPy has no bf16, whose bits are written.
@@ -109,8 +209,7 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
   task::StreamBuilder s(name, network.chip.arch, 1, fmt::format("{}, compiled for {}", graph.name, network.chip.name));
   PlainNames names, files;
   const DeviceBuffers buffers(network, s, names);
-  const bool sunk = network.execution.sunk;
-  task::StreamRef main = s.stream(sunk ? "main" : std::string(kModelStream));
+  task::StreamRef main = s.stream("main");
   buffers.load_weights(s, main);
   for (usize i = 0; i < graph.inputs.size(); ++i) {
     const Value* const v = graph.inputs[i];
@@ -130,46 +229,18 @@ task::BuiltStream to_task_stream(const Network& network, const std::string& name
     for (const Value* const v : n.node->outputs())
       fill_behind(*v, buffers, main);
   }
-  u32 first = 0, last = 0;  // tasks that the host launches one by one
-  const auto add_tasks = [&](task::StreamRef stream, u32 times) {
-    ModelTasks tasks(network, s, stream, buffers);
-    const u32 begin = stream.size();
-    tasks.add(graph);
-    const u32 apart = stream.size() - begin;
-    if (options.positions != nullptr)
-      *options.positions = {.tasks = tasks.positions, .apart = sunk ? 0 : apart, .end = begin + times * apart};
-    for (u32 i = 1; i < times; ++i)
-      tasks.add(graph);
-  };
-  if (sunk) {
-    const task::ModelRef model = s.model("network");
-    for (u32 i = 0; i < options.executions; ++i)
-      main.execute(model);
-    add_tasks(s.stream(std::string(kModelStream), {.model = model}), 1);
-  } else {
-    first = main.size();
-    add_tasks(main, options.executions);
-    last = main.size();
-  }
-  for (const Value* const v : graph.outputs) {
+  Executions executions(network, s, main, buffers, options.host_seconds);
+  executions.add(options.executions);
+  if (options.places != nullptr) *options.places = executions.tasks.places;
+  const usize outputs = graph.outputs.size() - graph.host_reads.size();
+  for (const Value* const v : std::span(graph.outputs).first(outputs)) {
     const task::BufferRef host = s.host({.name = names.add("out_" + v->name),
                                          .output = files.add(v->name) + ".npy",
                                          .dtype = dtype_of(*v),
                                          .shape = stored_extents(*v)});
     main.memcpy(host, buffers.at(v), stored_bytes(*v));
   }
-  if (!sunk && last > first && (options.host_seconds > 0 || options.executions > 1)) {
-    // Each execution is a request: the host launches nothing of it before.
-    task::ThreadRef host = s.thread("main");
-    host.enqueue(main, 0, first).synchronize(main);
-    const u32 each = (last - first) / options.executions;
-    for (u32 i = first; i < last; ++i) {
-      if (options.host_seconds > 0) host.compute(options.host_seconds, "prepare");
-      host.enqueue(main, i, 1);
-      if ((i - first) % each == each - 1 && i + 1 < last) host.synchronize(main);
-    }
-    host.enqueue(main, last);
-  }
+  if (!executions.steps.empty()) executions.steps.write(s.thread("main"));
   return s.finish();
 }
 

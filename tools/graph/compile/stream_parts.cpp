@@ -5,17 +5,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
+#include <cmath>
 
 #include "isa/mem/global_memory.h"
 #include "tools/graph/compile/recorded.h"
 #include "tools/graph/compile/storage.h"
+#include "tools/graph/ops/op.h"
 
 namespace vinci::graph {
 
 namespace {
 
 constexpr usize kLongestName = 100;  // of a file system there are 255, and endings come behind it
+constexpr usize kMostAxes = 8;       // of NonZero on the AICPU
 
 }  // namespace
 
@@ -38,7 +42,8 @@ std::string task_name(std::string name) {
 
 DeviceBuffers::DeviceBuffers(const Network& network, task::StreamBuilder& stream, PlainNames& names)
     : network_(network) {
-  for (const char* const own : {"weights", "features", "control", "weights_host", "control_host"})
+  for (const char* const own :
+       {"weights", "features", "control", "found", "host_words", "weights_host", "control_host"})
     names.add(own);
   isa::GlobalMemory memory;  // which gives the addresses that a run gives
   const auto device = [&](const std::string& name, u64 bytes, task::CacheHint l2 = task::CacheHint::normal) {
@@ -50,6 +55,15 @@ DeviceBuffers::DeviceBuffers(const Network& network, task::StreamBuilder& stream
   weights_ = device("weights", std::max(network.memory.weights, kLineBytes));
   features_ = device("features", std::max(network.memory.features, kLineBytes), network.execution.intermediates);
   if (network.memory.control > 0) control_ = device("control", network.memory.control);
+  const auto selecting = std::ranges::count_if(network.nodes, [](const CompiledNode& n) { return selects(*n.node); });
+  if (selecting > 0) {
+    task::BufferRef next = device("found", static_cast<u64>(selecting) * kLineBytes);
+    for (const CompiledNode& n : network.nodes) {
+      if (!selects(*n.node)) continue;
+      found_[n.node] = next;
+      next = next + kLineBytes;
+    }
+  }
   for (const CompiledNode& n : network.nodes) {
     if (!n.program.recorded) continue;
     const auto& all = n.program.recorded->memory;
@@ -151,6 +165,74 @@ void NodeTasks::add_recorded(task::StreamRef& stream, const CompiledNode& node, 
   }
 }
 
+// Arguments as models/runtime/aicpu_selection.cpp has them.
+void NodeTasks::add_selection(task::StreamRef& stream, const Node& node, const std::string& name) {
+  const auto at = [&](const Value* v) { return task::LaunchArg(buffers_.at(v)); };
+  const Value& in = *node.input(0);
+  const task::LaunchArg type = ge_type(in.type), found = buffers_.found(node);
+  const auto extent = [](const Value* v, usize axis) { return static_cast<u64>(v->shape[axis]); };
+  const bool along = node.has("axis");
+  const Dims dims = along ? in.shape.dims() : Dims{static_cast<i64>(in.shape.elements())};
+  const usize axis = along ? axis_of(node, node.integer("axis"), dims.size()) : 0;
+  std::vector<task::LaunchArg> args;
+  if (node.type == "NonZero") {
+    args = {at(&in), at(node.output()), found, type, extent(node.output(), 1), in.shape.rank()};
+    if (in.shape.rank() > kMostAxes) fail(Fault::Unsupported, "{}: it has {} axes", node.name, in.shape.rank());
+    for (usize a = 0; a < kMostAxes; ++a)
+      args.emplace_back(a < in.shape.rank() ? extent(&in, a) : u64{1});
+  } else if (node.type == "Compress") {
+    const AroundAxis a = around_axis(dims, axis);
+    args = {at(&in),
+            at(node.input(1)),
+            at(node.output()),
+            found,
+            a.outer,
+            a.extent,
+            a.inner * info(in.type).bytes,
+            node.input(1)->shape.elements(),
+            extent(node.output(), axis)};
+  } else if (node.type == "Unique") {
+    const AroundAxis a = around_axis(dims, axis);
+    args = {at(&in),
+            at(node.output(0)),
+            at(node.output(1)),
+            at(node.output(2)),
+            at(node.output(3)),
+            found,
+            a.outer,
+            a.extent,
+            a.inner,
+            static_cast<u64>(node.integer("sorted", 1)),
+            type,
+            extent(node.output(0), axis)};
+  } else {
+    const auto number = [&](usize i, double otherwise) {
+      const Value* const v = node.input(i);
+      if (v == nullptr) return otherwise;
+      if (!v->constant) fail(Fault::Unsupported, "{} ({}): {} is no constant", node.name, node.type, v->name);
+      return v->constant->array().values.at(0);
+    };
+    const auto bits = [&](usize i, double otherwise) {
+      return u64{std::bit_cast<u32>(static_cast<float>(number(i, otherwise)))};
+    };
+    const Value* const scores = node.input(1);
+    args = {at(&in),
+            at(scores),
+            at(node.output()),
+            found,
+            extent(scores, 0),
+            extent(scores, 1),
+            extent(scores, 2),
+            static_cast<u64>(std::max(0.0, number(2, 0))),
+            bits(3, 0),
+            bits(4, -HUGE_VAL),
+            static_cast<u64>(node.integer("center_point_box")),
+            type,
+            extent(node.output(), 0)};
+  }
+  stream.launch_cpu(node.type, std::move(args), 1, 0, name);
+}
+
 void NodeTasks::add(task::StreamRef& stream, const CompiledNode& node) {
   const Node& n = *node.node;
   const std::string name = task_name(n.name);
@@ -161,6 +243,7 @@ void NodeTasks::add(task::StreamRef& stream, const CompiledNode& node) {
     stream.launch(at->second, node.program.blocks, buffers_.arguments(n), name);
     return;
   }
+  if (selects(n)) return add_selection(stream, n, name);
   const task::BufferRef from = buffers_.at(n.input(0)), to = buffers_.at(n.output());
   const u64 count = n.input(0)->shape.elements();
   if (n.type == "Cast") {

@@ -35,6 +35,8 @@ class DeviceBuffers {
   std::vector<task::LaunchArg> arguments(const Node& node) const;
   // Addresses of what a kernel of the user uses, in the order of RecordedKernel::memory.
   std::vector<u64> addresses(const CompiledNode& node) const;
+  // Where a node that selects says how many elements it found, an i64.
+  task::BufferRef found(const Node& node) const { return found_.at(&node); }
   // Copies all constants from a buffer of the host.
   void load_weights(task::StreamBuilder& builder, task::StreamRef& stream) const;
 
@@ -47,6 +49,7 @@ class DeviceBuffers {
   const Network& network_;
   std::vector<task::BufferRef> inputs_;
   task::BufferRef weights_, features_, control_;
+  std::map<const Node*, task::BufferRef> found_;
   std::map<const Node*, std::vector<task::BufferRef>> own_;  // memory of kernels of the user
   std::vector<u64> addresses_;                               // by buffer
 };
@@ -58,6 +61,7 @@ class NodeTasks {
   void add(task::StreamRef& stream, const CompiledNode& node);
 
  private:
+  void add_selection(task::StreamRef& stream, const Node& node, const std::string& name);
   void add_recorded(task::StreamRef& stream, const CompiledNode& node, const std::string& name);
 
   task::StreamBuilder& builder_;

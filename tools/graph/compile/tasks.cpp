@@ -3,6 +3,7 @@
 #include "tools/graph/compile/tasks.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "tools/graph/compile/storage.h"
@@ -26,13 +27,21 @@ void copy_outputs(Graph& branch) {
 
 }  // namespace
 
+bool chooses_branch(const Node& node) {
+  const auto chooses = [](const Use& use) { return use.node->branches() && use.input == 0; };
+  return node.type == "MapIndex" || (node.type == "Cast" && std::ranges::any_of(node.output()->uses(), chooses));
+}
+
+bool selects(const Node& node) {
+  static constexpr auto kTypes =
+      std::to_array<std::string_view>({"Compress", "NonMaxSuppression", "NonZero", "Unique"});
+  return std::ranges::find(kTypes, node.type) != kTypes.end();
+}
+
 Engine engine_of(const Node& node) {
   // Dropout of inference, without a mask, is a copy.
   if (node.type == "Identity" || (node.type == "Dropout" && node.outputs().size() == 1)) return Engine::sdma;
-  const bool chooses = node.type == "Cast" && std::ranges::any_of(node.output()->uses(), [](const Use& use) {
-                         return use.node->branches() && use.input == 0;
-                       });
-  return node.type == "MapIndex" || chooses ? Engine::aicpu : Engine::aicore;
+  return chooses_branch(node) || selects(node) ? Engine::aicpu : Engine::aicore;
 }
 
 void for_each_task(const Graph& graph, const std::function<void(const Node&)>& task,

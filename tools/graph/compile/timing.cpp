@@ -7,25 +7,51 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "models/soc/simulate.h"
 #include "sim/task/run_memory.h"
+#include "tools/graph/compile/partition.h"
 #include "tools/graph/compile/storage.h"
-#include "tools/graph/compile/stream.h"
 #include "tools/profile/op_statistic.h"
 #include "tools/profile/op_summary.h"
 
 namespace vinci::graph {
 namespace {
 
-// The tasks of the model.
-class TaskRecords final : public models::TaskSink {
+using Place = StreamOptions::Place;
+
+// Which node a task belongs to.
+class TaskNodes {
  public:
-  void task(const models::TaskRecord& record) override {
-    if (record.stream == kModelStream) records.push_back(record);
+  explicit TaskNodes(const std::vector<std::vector<Place>>& places) {
+    for (usize i = 0; i < places.size(); ++i) {
+      for (const Place& place : places[i])
+        nodes_.emplace(place, i);
+    }
+  }
+  std::optional<usize> of(const models::TaskRecord& r) const {
+    const auto at = nodes_.find({std::string(r.stream), r.task_id});
+    return at == nodes_.end() ? std::nullopt : std::optional(at->second);
   }
 
-  std::vector<models::TaskRecord> records;
+ private:
+  std::map<Place, usize> nodes_;
+};
+
+// The tasks of the nodes.
+class TaskRecords final : public models::TaskSink {
+ public:
+  explicit TaskRecords(const TaskNodes& nodes) : nodes_(nodes) {}
+  void task(const models::TaskRecord& record) override {
+    if (const auto node = nodes_.of(record)) records.emplace_back(*node, record);
+  }
+
+  std::vector<std::pair<usize, models::TaskRecord>> records;
+
+ private:
+  const TaskNodes& nodes_;
 };
 
 // A kernel makes what chooses a branch: only a run with data knows it.
@@ -35,18 +61,17 @@ bool chooses_by_kernels(const Network& network) {
     return at != network.memory.places.end() && at->second.area == MemoryPlan::Area::features;
   };
   bool found = false;
-  const auto task = [&](const Node& node) {
-    found = found || (engine_of(node) == Engine::aicpu && made(node.input(0)));
-  };
+  const auto task = [&](const Node& node) { found = found || (chooses_branch(node) && made(node.input(0))); };
   for_each_task(*network.graph, task, [&](const Node& node) { found = found || made(node.input(0)); });
   return found;
 }
 
-// Tasks of the model with their times. Some programs take addresses from data, which only a run with data has.
-std::vector<models::TaskRecord> timed_tasks(const Network& network, const task::TaskStream& stream) {
+// Tasks with their nodes and times. Some programs take addresses from data, which only a run with data has.
+std::vector<std::pair<usize, models::TaskRecord>> timed_tasks(const Network& network, const task::TaskStream& stream,
+                                                              const TaskNodes& nodes) {
   const auto with_data = [&](bool data) {
     task::RunMemory memory(stream, data);
-    TaskRecords tasks;
+    TaskRecords tasks(nodes);
     models::simulate(network.chip, stream, memory, {.progress = {}, .tasks = &tasks});
     return std::move(tasks.records);
   };
@@ -98,21 +123,14 @@ profile::OpDescription described(const Node& node) {
   return {.type = group.nodes()[0]->type, .inputs = described(group.inputs()), .outputs = described(group.outputs())};
 }
 
-// Where the task of a record is in the first execution.
-u32 position_of(const StreamOptions::Positions& places, const models::TaskRecord& r) {
-  if (places.apart == 0 || places.tasks.empty()) return r.task_id;
-  const u32 begin = *std::ranges::min_element(places.tasks);
-  return r.task_id < begin || r.task_id >= places.end ? r.task_id : begin + (r.task_id - begin) % places.apart;
-}
-
-void write_profile(const Network& network, const task::TaskStream& stream, const StreamOptions::Positions& places,
+void write_profile(const Network& network, const task::TaskStream& stream, const TaskNodes& nodes,
                    const std::vector<const models::TaskRecord*>& records, const std::string& folder) {
-  std::map<u32, profile::OpDescription> at;
-  for (usize i = 0; i < network.nodes.size(); ++i)
-    at[places.tasks[i]] = described(*network.nodes[i].node);
+  std::vector<profile::OpDescription> described_nodes;
+  for (const CompiledNode& n : network.nodes)
+    described_nodes.push_back(described(*n.node));
   const profile::Target target(network.chip, stream, [&](const models::TaskRecord& r) {
-    const auto found = at.find(position_of(places, r));
-    return found == at.end() ? nullptr : &found->second;
+    const auto node = nodes.of(r);
+    return node ? &described_nodes[*node] : nullptr;
   });
   profile::OpSummary summary(folder + "/op_summary.csv", target);
   profile::OpStatistic statistic(folder + "/op_statistic.csv", target);
@@ -123,36 +141,54 @@ void write_profile(const Network& network, const task::TaskStream& stream, const
   }
 }
 
+// Who launches the tasks, as a part of a sentence.
+std::string launches(const Network& network) {
+  if (!network.execution.sunk) return " that the host launches";
+  const std::vector<Part> parts = parts_of(network);
+  const auto sunk = static_cast<usize>(std::ranges::count_if(parts, &Part::sunk));
+  if (sunk == parts.size()) return "";
+  usize launched = 0, reads = network.graph->host_reads.size();
+  for (const Part& part : parts) {
+    if (part.sunk) continue;
+    launched += part.nodes.size();
+    reads += static_cast<usize>(std::ranges::count_if(part.nodes, [](const Node* n) { return selects(*n); }));
+  }
+  std::string out = fmt::format(", {} of them launched by the host", launched);
+  if (reads > 0) out += fmt::format(", which waits for {} of their shapes", reads);
+  if (sunk > 0) out += fmt::format(", the others in {} sunk {}", sunk, sunk == 1 ? "part" : "parts");
+  return out;
+}
+
 }  // namespace
 
-NetworkTime time_network(const Network& network, u32 executions, const std::string& profile) {
-  StreamOptions::Positions places;
-  const task::BuiltStream stream = to_task_stream(network, "timing", {.executions = executions, .positions = &places});
-  const std::vector<u32>& positions = places.tasks;
-  const std::vector<models::TaskRecord> records = timed_tasks(network, stream.stream());
-  // Tasks end in the order of the stream: the last record of a task is that of the last execution.
-  std::map<u32, const models::TaskRecord*> at, first_at;
-  for (const models::TaskRecord& r : records) {
-    at[position_of(places, r)] = &r;
-    first_at.emplace(position_of(places, r), &r);
+NetworkTime time_network(const Network& network, const StreamOptions& wanted, const std::string& profile) {
+  StreamOptions options = wanted;
+  std::vector<std::vector<Place>> places;
+  options.places = &places;
+  const task::BuiltStream stream = to_task_stream(network, "timing", options);
+  const TaskNodes nodes(places);
+  const auto records = timed_tasks(network, stream.stream(), nodes);
+  // The last record of a node is that of the last execution; in a branch that has not run it has none.
+  std::vector<const models::TaskRecord*> last(network.nodes.size()), first(network.nodes.size());
+  for (const auto& [node, r] : records) {
+    last[node] = &r;
+    if (first[node] == nullptr) first[node] = &r;
   }
   const double us = 1e6 / static_cast<double>(network.chip.clock);
-  const auto span = [&](const std::map<u32, const models::TaskRecord*>& of) {
-    u64 first = ~u64{0}, last = 0;
-    for (const u32 position : positions) {
-      const auto found = of.find(position);
-      if (found == of.end()) continue;  // in a branch that has not run
-      first = std::min(first, found->second->start);
-      last = std::max(last, found->second->end);
+  const auto span = [&](const std::vector<const models::TaskRecord*>& of) {
+    u64 start = ~u64{0}, end = 0;
+    for (const models::TaskRecord* const r : of) {
+      if (r == nullptr) continue;
+      start = std::min(start, r->start);
+      end = std::max(end, r->end);
     }
-    return last > 0 ? static_cast<double>(last - first) * us : 0;
+    return end > 0 ? static_cast<double>(end - start) * us : 0;
   };
   NetworkTime out;
   for (usize i = 0; i < network.nodes.size(); ++i) {
     NodeTime& n = out.nodes.emplace_back(NodeTime{.node = &network.nodes[i]});
-    const auto found = at.find(positions[i]);
-    if (found == at.end()) continue;
-    const models::TaskRecord& r = *found->second;
+    if (last[i] == nullptr) continue;
+    const models::TaskRecord& r = *last[i];
     const auto cycles = static_cast<double>(r.end - r.start);
     n.microseconds = cycles * us;
     for (const models::CoreSums& core : r.cores) {
@@ -163,16 +199,18 @@ NetworkTime time_network(const Network& network, u32 executions, const std::stri
     out.read_bytes += n.read_bytes;
     out.written_bytes += n.written_bytes;
   }
-  out.microseconds = span(at);
-  out.first_microseconds = span(first_at);
+  out.microseconds = span(last);
+  out.first_microseconds = span(first);
   if (!profile.empty()) {
-    std::vector<const models::TaskRecord*> last;
-    for (const auto& [position, record] : at)
-      last.push_back(record);
+    std::erase(last, nullptr);
     std::ranges::stable_sort(last, {}, &models::TaskRecord::start);
-    write_profile(network, stream.stream(), places, last, profile);
+    write_profile(network, stream.stream(), nodes, last, profile);
   }
   return out;
+}
+
+NetworkTime time_network(const Network& network, u32 executions) {
+  return time_network(network, {.executions = executions});
 }
 
 std::string node_table(const Network& network, const NetworkTime& time) {
@@ -193,9 +231,8 @@ std::string node_table(const Network& network, const NetworkTime& time) {
   out += fmt::format(
       "{} tasks on {}{}, {:.2f} us warm, {:.2f} us in the first execution; buffers of {} KiB, {} KiB without "
       "reuse, at least {} KiB\n",
-      network.nodes.size(), network.chip.name, network.execution.sunk ? "" : " that the host launches",
-      time.microseconds, time.first_microseconds, network.memory.features / 1024, network.memory.without_reuse / 1024,
-      network.memory.lower_bound / 1024);
+      network.nodes.size(), network.chip.name, launches(network), time.microseconds, time.first_microseconds,
+      network.memory.features / 1024, network.memory.without_reuse / 1024, network.memory.lower_bound / 1024);
   return out;
 }
 

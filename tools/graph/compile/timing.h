@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/graph/compile/network.h"
+#include "tools/graph/compile/stream.h"
 
 namespace vinci::graph {
 
@@ -24,10 +25,11 @@ struct NetworkTime {
   u64 read_bytes = 0, written_bytes = 0;  // of global memory, all tasks
 };
 
-// Simulates so many executions of the model without data. The second one is warm: caches of instructions and L2 have
-// what the first one left there. With `profile`, op_summary.csv and op_statistic.csv of the last execution are written
-// into that folder, as the vendor's profiler has them.
-NetworkTime time_network(const Network& network, u32 executions = 1, const std::string& profile = "");
+// Simulates executions of the model, as a stream with these options. The second one is warm: caches of instructions and
+// L2 have what the first one left there. With `profile`, op_summary.csv and op_statistic.csv of the last execution are
+// written into that folder, as the vendor's profiler has them.
+NetworkTime time_network(const Network& network, const StreamOptions& options, const std::string& profile = "");
+NetworkTime time_network(const Network& network, u32 executions = 1);
 
 // A line for each node: name, kernel, tiling, blocks, time and share, use of the cube units, traffic of global memory,
 // nodes of the model.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 
 #include "isa/base/error.h"
@@ -51,7 +52,8 @@ class Scope {
 
 class Importer {
  public:
-  Importer(const Model& model, const CustomOps& custom_ops) : model_(model), custom_ops_(custom_ops) {}
+  Importer(const Model& model, const CustomOps& custom_ops, ShapeBinder* binder)
+      : model_(model), custom_ops_(custom_ops), binder_(binder) {}
 
   void graph(const ModelGraph& from, Scope& scope) {
     for (const auto& [name, tensor] : from.constants)
@@ -147,6 +149,7 @@ class Importer {
     for (usize i = 0; i < node.outputs.size(); ++i)
       scope.graph().add_output(made, node.outputs[i].empty() ? node.name : node.outputs[i]);
     infer(*made);
+    if (ShapeBinder* const binder = binder_of(scope.graph())) binder->bind(*made);
     return made->outputs();
   }
 
@@ -173,7 +176,13 @@ class Importer {
       made->bodies.push_back(std::move(body));
     }
     infer(*made);
+    if (ShapeBinder* const binder = binder_of(scope.graph())) binder->bind(*made);
     return made->outputs();
+  }
+
+  // Bodies have none.
+  ShapeBinder* binder_of(const Graph& graph) const {
+    return binder_ != nullptr && &binder_->graph() == &graph ? binder_ : nullptr;
   }
 
   // What readers compute needs extents, which exporters compute from those of other values.
@@ -185,7 +194,7 @@ class Importer {
 
   std::vector<Value*> read_with(const OpReader& reader, const ModelNode& node, Graph& graph,
                                 std::vector<Value*> inputs) const {
-    Reading x(graph, node, opset(node.domain), std::move(inputs));
+    Reading x(graph, node, opset(node.domain), std::move(inputs), binder_of(graph));
     if (reader.read != nullptr) {
       for (Value*& v : x.in)
         v = with_known_shape(x, v);
@@ -197,6 +206,7 @@ class Importer {
 
   const Model& model_;
   const CustomOps& custom_ops_;
+  ShapeBinder* const binder_;
 };
 
 void collect(const ModelGraph& graph, const CustomOps& custom_ops, std::vector<NodeSupport>& out) {
@@ -250,7 +260,10 @@ std::unique_ptr<Graph> import_model(const Model& model, const ImportOptions& opt
       fail(Fault::Input, "input '{}' has the shape {}, not {}", input.name, text(input.shape), text(shape));
     scope.define(input.name, out->add_input(input.name, input.type, shape), nullptr);
   }
-  Importer(model, options.custom_ops).graph(model.graph, scope);
+  std::optional<ShapeBinder> binder;
+  if (options.data) binder.emplace(*out, options.data, options.declared_shapes);
+  Importer(model, options.custom_ops, binder ? &*binder : nullptr).graph(model.graph, scope);
+  if (binder) binder->finish();
   return out;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -20,6 +21,11 @@ struct ImportOptions {
   std::map<std::string, Shape> input_shapes = {};
   // Operators that kernels of the user compute (--custom_op).
   CustomOps custom_ops = {};
+  // Data of the inputs of the graph, for which extents that follow from data are bound; empty: they stay unknown, and
+  // the network does not compile.
+  std::function<std::vector<Array>(const Graph&)> data = {};
+  // Shapes of inputs, by name, with the extents that are not known while compiling; input_shapes has those of the run.
+  std::map<std::string, Shape> declared_shapes = {};
 };
 
 // A node of the model and whether it can be imported.

@@ -20,6 +20,7 @@ std::vector<Value*> Reading::make(std::string_view type, const std::vector<Value
   made->attributes = std::move(attributes);
   made->origins = {node.name};
   infer(*made);
+  if (binder_ != nullptr) binder_->bind(*made);
   return made->outputs();
 }
 
@@ -455,6 +456,7 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"Mul", "Mul", arithmetic<kMul>},
     {"Neg", "Neg"},
     {"NegativeLogLikelihoodLoss", "Neg", read_negative_likelihood},
+    {"NonMaxSuppression", "NonMaxSuppression"},
     {"NonZero", "NonZero"},
     {"Not", "LogicalNot"},
     {"OneHot", "OneHot"},
@@ -515,6 +517,7 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"TopK", "TopKV2", top_k},
     {"Transpose", "TransposeD"},
     {"Trilu", "Trilu"},
+    {"Unique", "Unique"},
     {"Unsqueeze", "Unsqueeze", with_axes<kUnsqueeze>},
     {"Upsample", "Resize", upsample},
     {"Where", "SelectV2"},

@@ -11,6 +11,7 @@
 
 #include "isa/base/error.h"
 #include "tools/graph/import/model.h"
+#include "tools/graph/import/shape_binder.h"
 
 namespace vinci::graph {
 
@@ -18,8 +19,9 @@ namespace vinci::graph {
 // node.
 class Reading {
  public:
-  Reading(Graph& graph, const ModelNode& node_, i64 opset_, std::vector<Value*> inputs)
-      : node(node_), opset(opset_), in(std::move(inputs)), graph_(graph) {}
+  // `binder` is told each node; it may be null.
+  Reading(Graph& graph, const ModelNode& node_, i64 opset_, std::vector<Value*> inputs, ShapeBinder* binder = nullptr)
+      : node(node_), opset(opset_), in(std::move(inputs)), graph_(graph), binder_(binder) {}
 
   const ModelNode& node;
   const i64 opset;         // version of the operator set of its domain
@@ -51,6 +53,7 @@ class Reading {
 
  private:
   Graph& graph_;
+  ShapeBinder* binder_;
 };
 
 struct OpReader {

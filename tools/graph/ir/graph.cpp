@@ -173,6 +173,14 @@ void Graph::remove_unused_constants() {
   std::erase_if(values_, [&](const auto& v) { return v->constant && use_count(v.get()) == 0; });
 }
 
+void Graph::sort_nodes(const std::map<const Node*, u32>& numbers) {
+  nodes_.sort([&](const auto& a, const auto& b) { return numbers.at(a.get()) < numbers.at(b.get()); });
+}
+
+bool Graph::unknown_shape(const Node& node) const {
+  return std::ranges::any_of(node.origins, [&](const std::string& origin) { return unknown_shapes.contains(origin); });
+}
+
 std::unique_ptr<Graph> Graph::clone() const {
   auto out = std::make_unique<Graph>(name);
   std::unordered_map<const Value*, Value*> to{{nullptr, nullptr}};
@@ -184,6 +192,8 @@ std::unique_ptr<Graph> Graph::clone() const {
     made->constant = value->constant;
     to[value.get()] = made;
   }
+  out->unknown_shapes = unknown_shapes;
+  out->host_reads = host_reads;
   out->names_ = names_;
   out->next_id_ = next_id_;
   for (const auto& node : nodes_) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -120,10 +121,17 @@ class Graph {
   std::vector<Value*> inputs;
   std::vector<Value*> outputs;
   u32 inferences = 0;  // how often all shapes were inferred from its inputs
+  // Nodes of the model with shapes that follow from data; extents in the graph are those of one run (ShapeBinder).
+  std::set<std::string, std::less<>> unknown_shapes;
+  bool unknown_shape(const Node& node) const;
+  // The last outputs are not the model's: the host reads each of them in front of this node of the model.
+  std::vector<std::string> host_reads;
 
   // In order. Whoever erases nodes meanwhile goes over node_list().
   const Nodes& nodes() const { return nodes_; }
   std::vector<Node*> node_list() const;  // the nodes of this moment
+  // By these numbers, nodes of one number in the order that they have. Producers must stay in front of users.
+  void sort_nodes(const std::map<const Node*, u32>& numbers);
   usize size() const { return nodes_.size(); }
   // The id of the next node that is made.
   u64 next_id() const { return next_id_; }

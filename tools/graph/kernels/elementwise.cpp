@@ -15,7 +15,7 @@ namespace {
 
 using isa::PipeId;
 
-constexpr u64 kGrain = 128;  // elements; tiles are multiples
+constexpr u64 kTileGrain = 128;  // elements; tiles are multiples
 
 std::string elementwise_refuses(const Group& group, const config::ChipConfig& chip) {
   if (group.outputs().size() != 1) return "it has more than one output";
@@ -50,7 +50,7 @@ u64 bytes_per_element(const Group& group) {
   for (const Value* const v : group.outputs())
     bytes += 2 * info(v->type).bytes + as_f16(v);
   return bytes + 4 * temporaries(group, 0).count +
-         (scratch_bytes(group, 0, kGrain) - scratch_bytes(group, 0, 0)) / kGrain;
+         (scratch_bytes(group, 0, kTileGrain) - scratch_bytes(group, 0, 0)) / kTileGrain;
 }
 
 u64 block_bytes(const Group& group) {
@@ -63,12 +63,12 @@ u64 block_bytes(const Group& group) {
 std::vector<Tiling> elementwise_tilings(const Group& group, const config::ChipConfig& chip) {
   if (in_rows(group)) return row_elementwise_tilings(group, chip);
   const u64 elements = stored_elements(*group.outputs()[0]), row = row_elements(group);
-  const u64 room = (chip.core.buffers.ub - block_bytes(group)) / bytes_per_element(group) / kGrain * kGrain;
-  const u64 share = align_up<u64>(ceil_div<u64>(elements, vector_cores(chip)), kGrain);
+  const u64 room = (chip.core.buffers.ub - block_bytes(group)) / bytes_per_element(group) / kTileGrain * kTileGrain;
+  const u64 share = align_up<u64>(ceil_div<u64>(elements, vector_cores(chip)), kTileGrain);
   std::vector<Tiling> out;
   for (const u64 parts : {u64{1}, u64{2}, u64{4}}) {
-    const u64 tile =
-        std::min(std::clamp(align_up<u64>(ceil_div(share, parts), kGrain), kGrain, room), align_up<u64>(row, kGrain));
+    const u64 tile = std::min(std::clamp(align_up<u64>(ceil_div(share, parts), kTileGrain), kTileGrain, room),
+                              align_up<u64>(row, kTileGrain));
     if (out.empty() || out.back().at("tile") != static_cast<i64>(tile))
       out.push_back({{"tile", static_cast<i64>(tile)}});
   }

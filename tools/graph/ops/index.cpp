@@ -155,25 +155,6 @@ void one_hot(Evaluation& x) {
   }
 }
 
-void infer_non_zero(Inference& x) {
-  x.set(0, DataType::i64,
-        {x.shape(0).ranked() ? static_cast<i64>(x.shape(0).rank()) : Shape::kUnknown, Shape::kUnknown});
-}
-void non_zero(Evaluation& x) {
-  const Array& in = x.input(0);
-  std::vector<Dims> found;
-  usize n = 0;
-  for_each_index(in.dims, [&](std::span<const i64> at) {
-    if (in.values[n++] != 0) found.emplace_back(at.begin(), at.end());
-  });
-  Array& out = x.out[0];
-  out = Array(DataType::i64, {static_cast<i64>(in.rank()), static_cast<i64>(found.size())});
-  for (usize i = 0; i < found.size(); ++i) {
-    for (usize a = 0; a < in.rank(); ++a)
-      out.values[a * found.size() + i] = static_cast<double>(found[i][a]);
-  }
-}
-
 void infer_top_k(Inference& x) {
   const Shape& in = x.shape(0);
   Shape out = Shape::unranked();
@@ -208,34 +189,6 @@ void top_k(Evaluation& x) {
   }
 }
 
-// The slices along an axis whose condition holds; without an axis, of the flat tensor.
-void infer_compress(Inference& x) {
-  const Shape& in = x.shape(0);
-  if (!x.node().has("axis")) return x.set(0, x.type(0), {Shape::kUnknown});
-  if (!in.ranked()) return x.set(0, x.type(0), Shape::unranked());
-  Dims dims = in.dims();
-  dims[axis_of(x.node(), x.node().integer("axis"), in.rank())] = Shape::kUnknown;
-  x.set(0, x.type(0), dims);
-}
-void compress(Evaluation& x) {
-  const Array& in = x.input(0);
-  Dims dims = x.node.has("axis") ? in.dims : Dims{static_cast<i64>(in.size())};
-  const usize axis = x.node.has("axis") ? axis_of(x.node, x.node.integer("axis"), in.rank()) : 0;
-  const AroundAxis a = around_axis(dims, axis);
-  std::vector<u64> chosen;
-  for (u64 i = 0; i < std::min<u64>(x.input(1).size(), a.extent); ++i) {
-    if (x.input(1).values[i] != 0) chosen.push_back(i);
-  }
-  dims[axis] = static_cast<i64>(chosen.size());
-  Array& out = x.out[0];
-  out = Array(in.type, dims);
-  auto to = out.values.begin();
-  for (u64 o = 0; o < a.outer; ++o) {
-    for (const u64 i : chosen)
-      to = std::copy_n(in.values.begin() + static_cast<std::ptrdiff_t>((o * a.extent + i) * a.inner), a.inner, to);
-  }
-}
-
 constexpr auto kIndexOps = std::to_array<Op>({
     {"GatherV2", infer_gather, gather},
     {"GatherElements", infer_gather_elements, gather_elements},
@@ -243,9 +196,7 @@ constexpr auto kIndexOps = std::to_array<Op>({
     {"ScatterElements", infer_same, scatter_elements},
     {"ScatterNdUpdate", infer_same, scatter_nd},
     {"OneHot", infer_one_hot, one_hot},
-    {"NonZero", infer_non_zero, non_zero},
     {"TopKV2", infer_top_k, top_k},
-    {"Compress", infer_compress, compress},
 });
 
 }  // namespace

@@ -29,7 +29,6 @@ class Known {
     return shapes_[&v] = x.out_shape(v.output());
   }
 
- private:
   const Array* contents(const Value& v) {
     const auto [at, added] = contents_.emplace(&v, std::nullopt);
     if (added && contents_.size() <= kMostNodes) {
@@ -39,6 +38,7 @@ class Known {
     return at->second ? &*at->second : nullptr;
   }
 
+ private:
   std::optional<Array> compute(const Value& v) {
     if (v.constant) return v.constant->elements() > kMostElements ? std::nullopt : std::optional(v.constant->array());
     const Node* const node = v.producer();
@@ -73,5 +73,11 @@ class Known {
 }  // namespace
 
 Shape known_shape(const Value& v) { return Known().shape(v); }
+
+std::optional<Array> known_contents(const Value& v) {
+  Known known;
+  const Array* const contents = known.contents(v);
+  return contents == nullptr ? std::nullopt : std::optional(*contents);
+}
 
 }  // namespace vinci::graph

@@ -100,6 +100,7 @@ std::span<const Op> normalisation_ops();
 std::span<const Op> pixel_ops();
 std::span<const Op> quantise_ops();
 std::span<const Op> reduction_ops();
+std::span<const Op> selection_ops();
 std::span<const Op> shape_ops();
 
 // All outputs are as the first input.
@@ -166,6 +167,10 @@ class Broadcast {
 
 // Shape inference and evaluation of nodes
 // -------------------------------------------------------------------------------
+
+// Extents that follow from data, as the data of one run make them: infer() gives the output of the node this shape, and
+// evaluate() drops what is beyond it and adds zeros that lack.
+void bind_shape(Node& node, usize output, const Dims& dims);
 
 // Types and shapes of the outputs of a node from its inputs; returns whether anything changed. A node without an Op is
 // Fault::Unsupported.

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
 
 #include "tools/graph/ops/op.h"
 
@@ -15,7 +19,7 @@ const Table& table() {
     Table out;
     for (const std::span<const Op> part :
          {control_ops(), convolution_ops(), elementwise_ops(), index_ops(), matmul_ops(), normalisation_ops(),
-          pixel_ops(), quantise_ops(), reduction_ops(), shape_ops()}) {
+          pixel_ops(), quantise_ops(), reduction_ops(), selection_ops(), shape_ops()}) {
       for (const Op& op : part)
         VINCI_CHECK(out.emplace(op.type, &op).second);
     }
@@ -144,6 +148,36 @@ Broadcast::Broadcast(std::span<const i64> from, std::span<const i64> to)
     strides_[a + shift] = from[a] == 1 ? 0 : strides[a];
 }
 
+namespace {
+
+std::string bound_key(usize output) { return fmt::format("_bound_shape_{}", output); }
+
+std::optional<Dims> bound_shape(const Node& node, usize output) {
+  const std::string key = bound_key(output);
+  return node.has(key) ? std::optional(node.integers(key)) : std::nullopt;
+}
+
+// The first elements along each axis, with zeros behind them.
+Array fitted(const Array& from, const Dims& dims) {
+  Array out(from.type, dims);
+  const std::vector<u64> strides = strides_of(from.dims);
+  usize n = 0;
+  for_each_index(dims, [&](std::span<const i64> index) {
+    u64 at = 0;
+    bool inside = true;
+    for (usize a = 0; a < index.size(); ++a) {
+      inside = inside && index[a] < from.dims[a];
+      at += static_cast<u64>(index[a]) * strides[a];
+    }
+    out.values[n++] = inside ? from.values[at] : 0;
+  });
+  return out;
+}
+
+}  // namespace
+
+void bind_shape(Node& node, usize output, const Dims& dims) { node.attributes[bound_key(output)] = dims; }
+
 bool infer(Node& node) {
   const Op* const op = find_op(node.type);
   if (op == nullptr) fail(Fault::Unsupported, "{}: there is no operator '{}'", node.name, node.type);
@@ -153,9 +187,11 @@ bool infer(Node& node) {
   for (usize i = 0; i < node.outputs().size(); ++i) {
     if (!x.out_type(i)) x.refuse("it has no output {}", i);
     Value& out = *node.output(i);
-    changed = changed || out.type != *x.out_type(i) || out.shape != x.out_shape(i);
+    const std::optional<Dims> bound = bound_shape(node, i);
+    const Shape shape = bound ? Shape(*bound) : x.out_shape(i);
+    changed = changed || out.type != *x.out_type(i) || out.shape != shape;
     out.type = *x.out_type(i);
-    out.shape = x.out_shape(i);
+    out.shape = shape;
   }
   return changed;
 }
@@ -173,7 +209,9 @@ std::vector<Array> evaluate(const Node& node, std::vector<const Array*> inputs, 
     if (shapes.out_type(i) && shapes.out_shape(i).known()) out = Array(out.type, shapes.out_shape(i).dims());
   }
   op->evaluate(x);
-  for (Array& out : x.out) {
+  for (usize i = 0; i < x.out.size(); ++i) {
+    Array& out = x.out[i];
+    if (const std::optional<Dims> bound = bound_shape(node, i); bound && out.dims != *bound) out = fitted(out, *bound);
     VINCI_CHECK(out.values.size() == element_count(out.dims));
     if (rounded || !is_float(out.type)) out.round();
   }

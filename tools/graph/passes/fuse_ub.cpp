@@ -151,6 +151,8 @@ std::string refuses_joined(const Kernel& kernel, const Node& node, const config:
 std::string fuse(Graph& graph, const std::vector<Node*>& parts, const Kernel& kernel, const Target& target,
                  Visit& visit) {
   const std::vector<const Node*> all(parts.begin(), parts.end());
+  const auto differs = [&](const Node* part) { return graph.unknown_shape(*part) != graph.unknown_shape(*all[0]); };
+  if (std::ranges::any_of(all, differs)) return "of one node the shape follows from data, of another it is known";
   Node* const fused = join(graph, all);
   if (std::string reason = refuses_joined(kernel, *fused, *target.chip); !reason.empty()) {
     graph.erase(fused);
