@@ -22,6 +22,22 @@ std::vector<BlockSet> equally_spaced(std::span<const u32> sorted) {
   return sets;
 }
 
+// Runs of adjacent blocks, as columns of 64 B are: the first blocks of all runs, the second ones, and so on.
+std::vector<BlockSet> by_place_in_run(std::span<const u32> sorted) {
+  std::vector<std::vector<u32>> places;
+  for (usize i = 0, place = 0; i < sorted.size(); ++i) {
+    place = i > 0 && sorted[i] - sorted[i - 1] == kBlockBytes ? place + 1 : 0;
+    if (place == places.size()) places.emplace_back();
+    places[place].push_back(sorted[i]);
+  }
+  std::vector<BlockSet> out;
+  for (const std::vector<u32>& blocks : places) {
+    const std::vector<BlockSet> sets = equally_spaced(blocks);
+    out.insert(out.end(), sets.begin(), sets.end());
+  }
+  return out;
+}
+
 std::vector<BlockSet> ranges(std::span<const u32> sorted, usize most) {
   std::vector<usize> cuts;  // indices of blocks that start a range
   for (usize i = 1; i < sorted.size(); ++i)
@@ -46,6 +62,7 @@ std::vector<BlockSet> block_sets(std::span<const u32> addresses, usize most) {
   std::ranges::sort(sorted);
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   std::vector<BlockSet> sets = equally_spaced(sorted);
+  if (sets.size() > most) sets = by_place_in_run(sorted);
   return sets.size() <= most ? sets : ranges(sorted, most);
 }
 

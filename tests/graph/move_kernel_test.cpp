@@ -191,6 +191,40 @@ TEST_P(MoveKernels, ColumnsOfManyRows) {
   }
 }
 
+// On split cores two axes change places in UB, 16 rows by a block of 32 B at a time, whatever their extents.
+TEST(TransposeKernel, ExchangesTwoAxes) {
+  struct Case {
+    Shape in;
+    std::vector<i64> perm;
+  };
+  for (const Case& c : {Case{{40, 24}, {1, 0}}, Case{{33, 65}, {1, 0}}, Case{{1000, 3}, {1, 0}},
+                        Case{{3, 2000}, {1, 0}}, Case{{5, 7, 9, 11}, {3, 1, 2, 0}}, Case{{2, 85, 3, 40}, {0, 2, 3, 1}},
+                        Case{{700, 600}, {1, 0}}, Case{{4, 50, 3, 32}, {0, 2, 3, 1}}, Case{{6, 17, 5}, {2, 0, 1}}}) {
+    for (const auto precision : {PrecisionMode::force_fp16, PrecisionMode::must_keep_origin_dtype}) {
+      SCOPED_TRACE(text(c.in));
+      Net net;
+      net.output(net.node("TransposeD", {net.input(c.in)}, {{"perm", c.perm}}));
+      Network network = compile(std::move(net.owned), config::load_chip("ascend-910b1"), {.precision = precision});
+      usize transposes = 0;
+      for (CompiledNode& n : network.nodes) {
+        if (n.kernel->name != "transpose") continue;
+        ++transposes;
+        const Group group(*n.node);
+        for (const Tiling& tiling : n.kernel->tilings(group, network.chip)) {
+          EXPECT_LE(n.kernel->footprint(group, network.chip, tiling).ub, network.chip.core.buffers.ub);
+          n.tiling = tiling;
+          n.program = n.kernel->build(group, network.chip, tiling);
+          for (const NodeCheck& row : check_nodes(network, random_inputs(*network.graph, 5)))
+            EXPECT_EQ(row.error, 0) << text(tiling);
+          for (const std::string& finding : run_on_device(network).findings)
+            ADD_FAILURE() << finding;
+        }
+      }
+      EXPECT_EQ(transposes, 1U);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Chips, MoveKernels, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 
 }  // namespace

@@ -299,6 +299,14 @@ TEST(Scatter, BlocksAreFewSetsOrRanges) {
   EXPECT_THAT(insn::block_sets(uneven, 2), ElementsAre(set_is(0, 1, 0, 0x80), set_is(0x1000, 1, 0, 0x80)));
 }
 
+// Columns of two blocks each, as a transpose of 32 bits writes them.
+TEST(Scatter, RunsOfBlocksAreExact) {
+  std::array<u32, 16> blocks{};
+  for (u32 i = 0; i < blocks.size(); ++i)
+    blocks[i] = i / 2 * 0xc0 + i % 2 * 0x20;
+  EXPECT_THAT(insn::block_sets(blocks, 4), ElementsAre(set_is(0, 8, 0xc0, 0), set_is(0x20, 8, 0xc0, 0)));
+}
+
 // Two runs of repeats and four uses of blocks without order still fit.
 TEST(Scatter, FootprintHasRoomForAnyBlocks) {
   TestCore core(Arch::m200);

@@ -95,6 +95,7 @@ extern const Kernel kScalarKernel;
 extern const Kernel kSoftmaxKernel;
 extern const Kernel kTopKKernel;
 extern const Kernel kTransDataKernel;
+extern const Kernel kTransposeKernel;
 
 // What several families need
 // -------------------------------------------------------------------------------------------

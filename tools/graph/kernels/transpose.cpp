@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+#include <optional>
+
+#include "tools/gen/tile_pipeline.h"
+#include "tools/graph/kernels/launch_arguments.h"
+#include "tools/graph/kernels/strided_copy.h"
+#include "tools/graph/kernels/vector_ops.h"
+
+// Moves that exchange two axes: neighbours in memory become a row apart, and the other way round. A tile is a matrix of
+// both axes: its rows come as bursts of any length, scatter_vnchwconv transposes 16 rows by a block of 32 B each, and
+// the columns go as bursts.
+namespace vinci::graph {
+namespace {
+
+using isa::Reg;
+
+constexpr u64 kUnitRows = 16;    // that one instruction takes
+constexpr u64 kMostUnits = 255;  // of one instruction
+
+// An axis of a move; strides in elements.
+struct Axis {
+  u64 extent = 1;
+  i64 from = 0, to = 0;
+};
+
+// Neighbours along `columns` are neighbours in the operand, neighbours along `rows` are so in the result.
+struct Exchange {
+  Axis rows, columns;
+  std::vector<Axis> outer;
+  i64 from = 0, to = 0;  // of the first element
+  u32 bytes = 2;         // of an element
+
+  u64 unit_columns() const { return 32 / bytes; }
+};
+
+// Axes that both tensors have as one are one here; those of extent 1 are left out.
+std::vector<Axis> merged_axes(const StridedCopy& copy) {
+  std::vector<Axis> out;
+  for (usize a = 0; a < copy.dims.size(); ++a) {
+    if (copy.dims[a] == 1) continue;
+    const Axis axis{static_cast<u64>(copy.dims[a]), copy.from.strides[a], copy.to.strides[a]};
+    const i64 extent = copy.dims[a];
+    if (!out.empty() && out.back().from == axis.from * extent && out.back().to == axis.to * extent) {
+      out.back() = {out.back().extent * axis.extent, axis.from, axis.to};
+    } else {
+      out.push_back(axis);
+    }
+  }
+  return out;
+}
+
+std::optional<Exchange> exchange_of(const Group& group) {
+  const auto copies = strided_copies(group);
+  if (!copies || copies->size() != 1 || (*copies)[0].input >= group.inputs().size()) return std::nullopt;
+  const StridedCopy& copy = (*copies)[0];
+  Exchange out{
+      .rows = {}, .columns = {}, .outer = {}, .from = copy.from.base, .to = copy.to.base, .bytes = copy.from.bytes};
+  bool rows = false, columns = false;
+  for (const Axis& axis : merged_axes(copy)) {
+    if (axis.from == 1 && axis.to == 1) return std::nullopt;
+    if (axis.to == 1) {
+      rows = true;
+      out.rows = axis;
+    } else if (axis.from == 1) {
+      columns = true;
+      out.columns = axis;
+    } else {
+      out.outer.push_back(axis);
+    }
+  }
+  const auto apart = [](i64 stride, u64 extent) { return stride >= static_cast<i64>(extent); };
+  if (!rows || !columns || !apart(out.rows.from, out.columns.extent) || !apart(out.columns.to, out.rows.extent))
+    return std::nullopt;
+  return out;
+}
+
+std::string transpose_refuses(const Group& group, const config::ChipConfig& chip) {
+  if (is_joint(chip)) return "a joint core copies whole blocks";
+  if (group.nodes().size() != 1 || group.outputs().size() != 1) return "it is no node with one result";
+  const auto in_blocks = [](const Value* v) { return v->format != isa::Format::ND; };
+  if (std::ranges::any_of(group.inputs(), in_blocks) || in_blocks(group.outputs()[0]))
+    return "blocks of a map move as they are";
+  const std::optional<Exchange> x = exchange_of(group);
+  if (!x) return "it is no exchange of two axes";
+  if (x->bytes != 2 && x->bytes != 4) return "its elements have neither 2 nor 4 bytes";
+  return "";
+}
+
+Formats transpose_formats(const Group& group, const config::ChipConfig&) {
+  return {.inputs = std::vector(group.inputs().size(), isa::Format::ND), .outputs = {isa::Format::ND}};
+}
+
+// Of a tile, in elements; whole units.
+struct TileSize {
+  u64 rows = 0, columns = 0;
+
+  u64 count(const Exchange& x) const {
+    u64 out = ceil_div(x.rows.extent, rows) * ceil_div(x.columns.extent, columns);
+    for (const Axis& axis : x.outer)
+      out *= axis.extent;
+    return out;
+  }
+  u64 elements() const { return rows * columns; }
+};
+
+// Tiles with so many columns, smaller ones where there would not be one for each core.
+TileSize tile_with(const Exchange& x, const config::ChipConfig& chip, u64 columns) {
+  const u64 unit = x.unit_columns(), room = chip.core.buffers.ub / (4 * x.bytes);
+  TileSize tile{.columns = std::min(align_up(x.columns.extent, unit), columns)};
+  const u64 most = std::min(kMostUnits * kUnitRows, room / tile.columns / kUnitRows * kUnitRows);
+  tile.rows = std::min(align_up(x.rows.extent, kUnitRows), most);
+  while (tile.count(x) < vector_cores(chip)) {
+    u64& larger = tile.rows * unit >= tile.columns * kUnitRows ? tile.rows : tile.columns;
+    const u64 step = &larger == &tile.rows ? kUnitRows : unit;
+    if (larger <= step) break;
+    larger = align_up(larger / 2, step);
+  }
+  return tile;
+}
+
+std::vector<Tiling> transpose_tilings(const Group& group, const config::ChipConfig& chip) {
+  const Exchange x = *exchange_of(group);
+  std::vector<Tiling> out;
+  for (const u64 columns : {128, 256, 64}) {
+    const TileSize tile = tile_with(x, chip, columns);
+    Tiling t{{"columns", static_cast<i64>(tile.columns)}, {"rows", static_cast<i64>(tile.rows)}};
+    if (std::ranges::find(out, t) == out.end()) out.push_back(std::move(t));
+  }
+  return out;
+}
+
+TileSize size_of(const Tiling& tiling) {
+  return {.rows = static_cast<u64>(tiling.at("rows")), .columns = static_cast<u64>(tiling.at("columns"))};
+}
+
+Footprint transpose_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
+  return {.ub = 4 * size_of(tiling).elements() * exchange_of(group)->bytes};
+}
+
+// Writes the program.
+class TransposeWriter {
+ public:
+  TransposeWriter(const Group& group, const config::ChipConfig& chip, TileSize tile)
+      : x_(*exchange_of(group)),
+        input_((*strided_copies(group))[0].input),
+        tensors_(group.inputs().size() + 1),
+        tile_(tile),
+        p_(group.node().name, chip.arch),
+        addresses_(p_, tensors_) {}
+
+  isa::BuiltProgram program() {
+    gen::TilePipeline pipeline{.tiles = tile_.count(x_)};
+    pipeline.prologue = [&](isa::ProgramBuilder&) { prologue(); };
+    pipeline.locate = [&](isa::ProgramBuilder&, Reg number) { locate(number); };
+    pipeline.load = [&](isa::ProgramBuilder&, u32 slot) { load(in_at(slot)); };
+    pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) { transpose(in_at(slot), out_at(slot)); };
+    pipeline.store = [&](isa::ProgramBuilder&, u32 slot) { store(out_at(slot)); };
+    gen::write_tile_pipeline(p_, pipeline);
+    return p_.finish();
+  }
+
+ private:
+  u64 bytes() const { return x_.bytes; }
+  u64 tile_bytes() const { return tile_.elements() * bytes(); }
+  u64 in_at(u64 slot) const { return slot * tile_bytes(); }
+  u64 out_at(u64 slot) const { return (2 + slot) * tile_bytes(); }
+
+  void prologue() {
+    addresses_.load_all();
+    for (Reg* const r : {&from_, &to_, &rows_, &columns_, &rest_, &t_, &gap_})
+      *r = p_.reg("t");
+    // What is beyond the last row and column is transposed, too.
+    if (x_.rows.extent % tile_.rows == 0 && x_.columns.extent % tile_.columns == 0) return;
+    in_repeats(p_, false, tile_bytes(), [&](u64 e, u64 n) { p_.vector_dup(isa::Type::f16, e * 2, 0, n, 1, 1, 8, 8); });
+  }
+
+  // rest_ counts tiles along what is left of the axes, the fastest of which is this one.
+  void along(u64 tiles, Reg index) {
+    p_.rem(index, rest_, tiles);
+    p_.div(rest_, rest_, tiles);
+  }
+  // from_ and to_ move by `index` steps.
+  void step(Reg index, i64 from, i64 to) {
+    if (from != 0) {
+      p_.mul(gap_, index, from);
+      p_.add(from_, from_, gap_);
+    }
+    if (to == 0) return;
+    p_.mul(gap_, index, to);
+    p_.add(to_, to_, gap_);
+  }
+  // A part of an axis: how many elements the tile has of it.
+  void part(const Axis& axis, u64 size, Reg count) {
+    along(ceil_div(axis.extent, size), t_);
+    p_.mul(t_, t_, size);
+    step(t_, axis.from, axis.to);
+    p_.sub(count, axis.extent, t_);
+    p_.min(count, count, size);
+  }
+  void locate(Reg number) {
+    p_.mov(rest_, number);
+    p_.mov(from_, x_.from);
+    p_.mov(to_, x_.to);
+    part(x_.columns, tile_.columns, columns_);
+    part(x_.rows, tile_.rows, rows_);
+    for (usize a = x_.outer.size(); a-- > 0;) {
+      along(x_.outer[a].extent, t_);
+      step(t_, x_.outer[a].from, x_.outer[a].to);
+    }
+    const u64 shift = bytes() == 2 ? 1 : 2;
+    p_.shl(from_, from_, shift);
+    p_.add(from_, from_, addresses_.of(input_));
+    p_.shl(to_, to_, shift);
+    p_.add(to_, to_, addresses_.of(tensors_ - 1));
+  }
+
+  // t_ = the bytes of a burst of `count` elements; gap_ = the blocks of 32 B behind it in UB, where it has `most`;
+  // rest_ = the bytes behind it in memory, where bursts are `apart` elements apart.
+  void measure(Reg count, u64 most, i64 apart) {
+    p_.shl(t_, count, bytes() == 2 ? 1 : 2);
+    p_.add(gap_, t_, 31);
+    p_.shr(gap_, gap_, 5);
+    p_.sub(gap_, most * bytes() / 32, gap_);
+    p_.sub(rest_, apart * static_cast<i64>(bytes()), t_);
+  }
+  void load(u64 at) {
+    measure(columns_, tile_.columns, x_.rows.from);
+    p_.copy_gm_to_ubuf_align_b16(at, from_, 0, rows_, t_, 0, 0, rest_, gap_);
+  }
+  void store(u64 at) {
+    measure(rows_, tile_.rows, x_.columns.to);
+    p_.copy_ubuf_to_gm_align_b16(to_, at, 0, columns_, t_, 0, 0, gap_, rest_);
+  }
+
+  // VA0 and VA1 have the 16 rows of the first unit, VA2 and VA3 its columns; of 4 bytes a column takes two blocks.
+  // Units follow each other along the axis that has more of them.
+  void transpose(u64 from, u64 to) {
+    const u64 in_pitch = tile_.columns * bytes(), out_pitch = tile_.rows * bytes(), unit = x_.unit_columns(),
+              parts = bytes() / 2;
+    const u64 row_units = tile_.rows / kUnitRows, column_units = tile_.columns / unit;
+    const bool down = row_units >= column_units;
+    const u64 repeats = std::max(row_units, column_units);
+    const u64 from_step = down ? kUnitRows * in_pitch : 32, to_step = down ? 32 * parts : unit * out_pitch;
+    for (u64 i = 0; i < std::min(row_units, column_units); ++i) {
+      const u64 first = from + i * (down ? 32 : kUnitRows * in_pitch),
+                result = to + i * (down ? unit * out_pitch : 32 * parts);
+      for (u64 half = 0; half < 2; ++half) {
+        const auto row = [&](u64 k) { return isa::Value(first + (half * 8 + k) * in_pitch); };
+        const auto column = [&](u64 k) {
+          const u64 n = half * 8 + k;
+          return isa::Value(result + n / parts * out_pitch + n % parts * 32);
+        };
+        p_.set_va_reg_sb(half, row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7));
+        p_.set_va_reg_sb(2 + half, column(0), column(1), column(2), column(3), column(4), column(5), column(6),
+                         column(7));
+      }
+      // A single repeat would begin one stride on.
+      const u64 source = repeats == 1 ? 0 : from_step / 32, target = repeats == 1 ? 0 : to_step / 32;
+      if (bytes() == 2) {
+        p_.scatter_vnchwconv_b16(2, 0, repeats, target, source);
+      } else {
+        p_.scatter_vnchwconv_b32(2, 0, repeats, target, source);
+      }
+    }
+    p_.pipe_barrier(isa::PipeId::V);
+  }
+
+  const Exchange x_;
+  const usize input_, tensors_;
+  const TileSize tile_;
+  isa::ProgramBuilder p_;
+  LaunchArguments addresses_;
+  Reg from_, to_, rows_, columns_, rest_, t_, gap_;
+};
+
+KernelProgram transpose_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
+  const TileSize tile = size_of(tiling);
+  return vector_program(TransposeWriter(group, chip, tile).program(), tile.count(*exchange_of(group)), chip);
+}
+
+}  // namespace
+
+const Kernel kTransposeKernel{"transpose",       transpose_refuses,   transpose_formats,
+                              transpose_tilings, transpose_footprint, transpose_build};
+
+}  // namespace vinci::graph
