@@ -39,7 +39,7 @@ constexpr u32 kExecutions = 2;  // that are simulated: times are those of the la
 struct CompileOptions {
   std::string model, soc = "Ascend910B1", folder, shapes, switches, optimization, precision = "force_fp16",
                      level = "O3", tiling = "model", cache_mode = "enable", cache, batches, dims, custom_ops,
-                     dispatch = "sunk", buffers = "l2_optimize", inputs, run_shapes;
+                     dispatch = "sunk", single_stream = "false", parallel, buffers = "l2_optimize", inputs, run_shapes;
   double host_op_us = 0;
   u32 mode = 0;
   std::string hf32 = "false";
@@ -231,6 +231,8 @@ void compile(const CompileOptions& o) {
   if (o.mode == 3) return print_support(model, kernels.ops());
   const config::ChipConfig chip = config::load_chip(chip_of(o.soc));
   const graph::Switches switches = switches_of(o);
+  if (o.single_stream == "true" && !o.parallel.empty())
+    fail(Fault::Input, "E10056: --enable_single_stream=true and --multi_stream_parallel_mode exclude each other");
   const NetworkInputs inputs(o.inputs, o.seed);
   std::unique_ptr<graph::Graph> imported = graph::import_model(model, import_options(o, kernels, inputs));
   if (const auto bins = parse_bins(o); !bins.empty()) imported = graph::clone_for_bins(*imported, bins);
@@ -250,6 +252,9 @@ void compile(const CompileOptions& o) {
       .hf32 = o.hf32 == "true",
       .reuse_memory = !o.no_reuse,
       .execution = {.sunk = o.dispatch == "sunk",
+                    .streams = o.single_stream == "true" ? graph::Streams::one
+                               : o.parallel == "cv"      ? graph::Streams::cube_and_vector
+                                                         : graph::Streams::by_dependency,
                     .intermediates =
                         o.buffers == "l2_optimize" ? task::CacheHint::normal : task::CacheHint::no_allocate},
       .dump = dump,
@@ -328,6 +333,13 @@ void add_compile(CLI::App& app) {
                   "sunk: one task of the host executes the model; eager: the host launches each task")
       ->capture_default_str()
       ->check(CLI::IsMember({"sunk", "eager"}));
+  sub->add_option("--enable_single_stream", o->single_stream,
+                  "true: one stream for the model; false: one for each part of the network that no value joins")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"true", "false"}));
+  sub->add_option("--multi_stream_parallel_mode", o->parallel,
+                  "cv: a stream for tasks of cube cores and one for those of vector cores (split cores)")
+      ->check(CLI::IsMember({"cv"}));
   sub->add_option("--host_op_time", o->host_op_us,
                   "us that the host needs for shapes and tiling in front of each task that it launches")
       ->capture_default_str()

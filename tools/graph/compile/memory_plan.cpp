@@ -14,11 +14,27 @@
 namespace vinci::graph {
 namespace {
 
+constexpr u32 kSeveral = ~u32{0};
+
 struct Life {
   const Value* value;
   usize first, last;  // steps: node that makes it, last node that reads it
   u64 bytes;
+  std::map<u32, u32> streams = {};  // by part: the stream on which it is made and used, or kSeveral
   u64 offset = 0;
+
+  void touch(StreamPlace at) {
+    const auto [entry, added] = streams.emplace(at.part, at.stream);
+    if (!added && entry->second != at.stream) entry->second = kSeveral;
+  }
+  // Both may have the same memory: one is over before the other begins, and a stream orders them.
+  bool apart(const Life& o) const {
+    if (o.first <= last && first <= o.last) return false;
+    return std::ranges::all_of(streams, [&](const auto& s) {
+      const auto there = o.streams.find(s.first);
+      return there == o.streams.end() || (there->second == s.second && s.second != kSeveral);
+    });
+  }
 };
 
 // Places of constants. Those with the same bytes share one, whatever their shapes and types.
@@ -54,7 +70,7 @@ class Weights {
 
 }  // namespace
 
-MemoryPlan plan_memory(const Graph& graph, bool reuse) {
+MemoryPlan plan_memory(const Graph& graph, bool reuse, const StreamPlaces& streams) {
   MemoryPlan plan;
   for (usize i = 0; i < graph.inputs.size(); ++i)
     plan.places[graph.inputs[i]] = {MemoryPlan::Area::input, i};
@@ -70,9 +86,18 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
     return v;
   };
   usize step = 0;
+  StreamPlace here;
+  const auto begin_step = [&](const Node& node) {
+    ++step;
+    const auto at = streams.find(&node);
+    here = at == streams.end() ? StreamPlace{} : at->second;
+  };
   const auto use = [&](const Value* v) {
     weights.place(root(v));
-    if (const auto at = index.find(root(v)); at != index.end()) lives[at->second].last = step;
+    const auto at = index.find(root(v));
+    if (at == index.end()) return;
+    lives[at->second].last = step;
+    lives[at->second].touch(here);
   };
   const auto make = [&](const Value* v) {
     if (around.contains(v)) return use(v);
@@ -83,6 +108,7 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
     }
     index[v] = lives.size();
     lives.push_back({.value = v, .first = step, .last = step, .bytes = allocated_bytes(*v)});
+    lives.back().touch(here);
   };
   // A function of the AICPU that chooses a branch reads no memory that kernels touch.
   const auto place_table = [&](const Node& node) {
@@ -95,7 +121,7 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
   for_each_task(
       graph,
       [&](const Node& node) {
-        ++step;
+        begin_step(node);
         if (chooses_branch(node)) place_table(node);
         const Group group(node);
         for (const Value* const v : group.inputs())
@@ -104,7 +130,7 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
           make(v);
       },
       [&](const Node& node) {
-        ++step;
+        begin_step(node);
         use(node.input(0));
         for (const Value* const v : node.outputs())
           make(v);
@@ -127,8 +153,7 @@ MemoryPlan plan_memory(const Graph& graph, bool reuse) {
   for (Life* const life : order) {
     std::vector<std::pair<u64, u64>> taken;
     for (const Life* const other : placed) {
-      if (!reuse || (other->first <= life->last && life->first <= other->last))
-        taken.emplace_back(other->offset, other->offset + other->bytes);
+      if (!reuse || !life->apart(*other)) taken.emplace_back(other->offset, other->offset + other->bytes);
     }
     std::ranges::sort(taken);
     for (const auto& [from, to] : taken) {

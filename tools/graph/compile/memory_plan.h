@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <compare>
 #include <map>
 
 #include "tools/graph/ir/graph.h"
@@ -24,7 +25,16 @@ struct MemoryPlan {
   u64 without_reuse = 0, lower_bound = 0;
 };
 
-// Places for all values that the tasks use. With `reuse`, values whose lives do not overlap may share memory.
-MemoryPlan plan_memory(const Graph& graph, bool reuse);
+// Where a node runs: streams of one part run side by side, parts one behind the other (partition.h).
+struct StreamPlace {
+  u32 part = 0, stream = 0;
+
+  auto operator<=>(const StreamPlace&) const = default;
+};
+using StreamPlaces = std::map<const Node*, StreamPlace>;  // with the nodes of branches
+
+// Places for all values that the tasks use. With `reuse`, values whose lives do not overlap may share memory, as far as
+// one stream orders them. Without `streams` there is one.
+MemoryPlan plan_memory(const Graph& graph, bool reuse, const StreamPlaces& streams = {});
 
 }  // namespace vinci::graph

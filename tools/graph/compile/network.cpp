@@ -8,6 +8,7 @@
 #include "isa/base/error.h"
 #include "tools/graph/compile/partition.h"
 #include "tools/graph/compile/storage.h"
+#include "tools/graph/compile/streams.h"
 
 namespace vinci::graph {
 namespace {
@@ -88,8 +89,8 @@ Network compile(std::unique_ptr<Graph> graph, const config::ChipConfig& chip, co
     }
     out.nodes.push_back({.node = &node, .kernel = &kernel, .tiling = std::move(tiling), .program = std::move(program)});
   });
-  out.memory = plan_memory(*out.graph, options.reuse_memory);
   out.execution = options.execution;
+  out.memory = plan_memory(*out.graph, options.reuse_memory, assign_streams(out));
   return out;
 }
 

@@ -22,9 +22,13 @@ struct CompiledNode {
   KernelProgram program = {};
 };
 
+// How many streams a model has: one; one for what no value joins; one for each kind of core.
+enum class Streams : u8 { one, by_dependency, cube_and_vector };
+
 // How the device executes a network.
 struct Execution {
   bool sunk = true;  // one task of the host executes the model; else the host launches each task
+  Streams streams = Streams::by_dependency;
   task::CacheHint intermediates = task::CacheHint::normal;  // what L2 does with values between tasks
 };
 

@@ -14,6 +14,7 @@
 #include "tools/graph/compile/partition.h"
 #include "tools/graph/compile/storage.h"
 #include "tools/graph/compile/stream_parts.h"
+#include "tools/graph/compile/streams.h"
 #include "tools/graph/kernels/kernel.h"
 
 namespace vinci::graph {
@@ -136,13 +137,9 @@ class Executions {
         buffers_(buffers),
         host_seconds_(host_seconds),
         parts_(parts_of(network)) {
+    const StreamPlaces places = assign_streams(network);
     for (const Part& part : parts_) {
-      if (!part.sunk) continue;
-      const std::string name = models_.empty() ? "network" : fmt::format("network_{}", models_.size() + 1);
-      models_.push_back(builder_.model(name));
-      task::StreamRef stream = builder_.stream(name, {.model = models_.back()});
-      for (const Node* const node : part.nodes)
-        tasks.add(stream, name, *node);
+      if (part.sunk) add_model(part, places);
     }
   }
 
@@ -167,6 +164,35 @@ class Executions {
   HostSteps steps;
 
  private:
+  void add_model(const Part& part, const StreamPlaces& places) {
+    const std::string name = models_.empty() ? "network" : fmt::format("network_{}", models_.size() + 1);
+    models_.push_back(builder_.model(name));
+    std::vector<std::string> names;
+    std::vector<task::StreamRef> streams;
+    for (const Node* const node : part.nodes) {
+      while (streams.size() <= places.at(node).stream) {
+        names.push_back(streams.empty() ? name : fmt::format("{}.{}", name, streams.size() + 1));
+        streams.push_back(builder_.stream(names.back(), {.model = models_.back()}));
+      }
+    }
+    // By node: what it waits for, and what it records.
+    std::map<usize, std::vector<task::EventRef>> waits, records;
+    for (const StreamEvent& event : stream_events(part.nodes, places)) {
+      const task::EventRef made = builder_.event(fmt::format("{}/event{}", name, events_++));
+      waits[event.after].push_back(made);
+      records[event.before].push_back(made);
+    }
+    for (usize i = 0; i < part.nodes.size(); ++i) {
+      const u32 number = places.at(part.nodes[i]).stream;
+      task::StreamRef& stream = streams[number];
+      for (const task::EventRef event : waits[i])
+        stream.wait(event).reset(event);
+      tasks.add(stream, names[number], *part.nodes[i]);
+      for (const task::EventRef event : records[i])
+        stream.record(event);
+    }
+  }
+
   // The host needs data for the shapes of the node, and those that the node makes for the nodes behind it.
   void launch(const Node& node) {
     for (const Value* const v : host_reads(*network_.graph, node))
@@ -188,6 +214,7 @@ class Executions {
   const double host_seconds_;
   const std::vector<Part> parts_;
   std::vector<task::ModelRef> models_;  // of the sunk parts
+  usize events_ = 0;
   std::optional<task::BufferRef> host_words_;
 };
 
