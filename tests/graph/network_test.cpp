@@ -540,6 +540,57 @@ TEST_P(Networks, AResidualBlock) {
   EXPECT_LE(network.memory.features, network.memory.without_reuse);
 }
 
+// The square is a product of a value with itself.
+TEST_P(Networks, ALayerNormOfPlainNodes) {
+  Net net;
+  Value* const x = net.input({6, 48});
+  const Attributes keep{{"keepdims", i64{1}}};
+  Value* const axes = net.integers({-1});
+  Value* const centred = net.node("Sub", {x, net.node("ReduceMean", {x, axes}, keep)});
+  Value* const variance = net.node("ReduceMean", {net.node("Mul", {centred, centred}), axes}, keep);
+  Value* const deviation = net.node("Sqrt", {net.node("Add", {variance, net.number(1e-5)})});
+  const Network network = compiled(net, net.node("RealDiv", {centred, deviation}));
+  checked(network);
+  right_end_to_end(network, random_inputs(*network.graph, 3));
+}
+
+// Constants of one element are tensors: a token in front of others, a product with one row and column.
+TEST_P(Networks, TensorsOfOneElement) {
+  Net net;
+  Value* const token = net.constant({1, 1}, [] { return 0.5; });
+  Value* const longer = net.node("ConcatD", {token, net.input({1, 20})}, {{"axis", i64{1}}});
+  const Network network = compiled(
+      net, net.node("BatchMatMulV2", {net.node("TransposeD", {longer}, {{"perm", std::vector<i64>{1, 0}}}), token}));
+  checked(network);
+  race_free(network);
+}
+
+TEST_P(Networks, ConstantsOfDoubleBecomeFloat) {
+  Net net;
+  Value* const x = net.input({6, 48});
+  const auto to = [](DataType type) { return Attributes{{"to", static_cast<i64>(enum_index(type))}}; };
+  Value* const half = net.graph.add_constant("half", Tensor(Array(DataType::f64, {}, {0.5})));
+  Value* const wide = net.node("Mul", {net.node("Cast", {x}, to(DataType::f64)), half});
+  const Network network = compiled(net, net.node("Cast", {wide}, to(DataType::f32)));
+  checked(network);
+  right_end_to_end(network, random_inputs(*network.graph, 3));
+}
+
+// More pieces than a kernel takes, and pieces of rows that fill no blocks.
+TEST_P(Networks, ManyPieces) {
+  Net net;
+  Value* const x = net.input({4, 24 * 8});
+  Node* const split = net.graph.add_node("SplitV", "split", {x, net.integers(std::vector<i64>(8, 24))}, 8);
+  split->attributes["axis"] = i64{1};
+  infer(*split);
+  std::vector<Value*> pieces;
+  for (usize i = 0; i < 300; ++i)
+    pieces.push_back(split->output(i % 8));
+  const Network network = compiled(net, net.node("ConcatD", pieces, {{"axis", i64{0}}}));
+  checked(network);
+  race_free(network);
+}
+
 INSTANTIATE_TEST_SUITE_P(Chips, Networks, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 
 }  // namespace

@@ -74,6 +74,22 @@ TEST_P(StreamsOfModels, KindsOfCores) {
   EXPECT_GT(time_network(network, 2).microseconds, 0);
 }
 
+// A stream holds so many tasks: another one goes on behind it.
+TEST_P(StreamsOfModels, LongOnesAreCut) {
+  Net net;
+  Value* x = net.input({5, 40}, DataType::f16);
+  for (int i = 0; i < 8; ++i)
+    x = net.node("ReduceMax", {net.node("SoftmaxV2", {x}, {{"axis", i64{-1}}}), net.integers({0})},
+                 {{"keepdims", i64{1}}});
+  net.output(x);
+  config::ChipConfig chip = config::load_chip(GetParam());
+  chip.limits.stream_depth = 12;
+  const Network network = compile(std::move(net.owned), chip);
+  EXPECT_GT(kernels_of(network).size(), 1U);
+  right(network);
+  EXPECT_GT(time_network(network, 2).microseconds, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Chips, StreamsOfModels, ::testing::Values("ascend-910b1", "ascend-310p3"));
 
 // p0 and p1 run on stream 0, their users on stream 1 in this order: the wait for p1 implies p0 for later nodes.

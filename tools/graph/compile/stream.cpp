@@ -164,14 +164,26 @@ class Executions {
   HostSteps steps;
 
  private:
+  // At most; a switch has a label for each branch and a jump behind it.
+  static usize tasks_of(const Node& node) {
+    usize count = 1;
+    if (!node.branches()) return count;
+    for (const auto& body : node.bodies) {
+      count += 2;
+      for (const auto& inner : body->nodes())
+        count += tasks_of(*inner);
+    }
+    return count;
+  }
   void add_model(const Part& part, const StreamPlaces& places) {
     const std::string name = models_.empty() ? "network" : fmt::format("network_{}", models_.size() + 1);
     models_.push_back(builder_.model(name));
     std::vector<std::string> names;
     std::vector<task::StreamRef> streams;
+    u32 extra = 1;  // the number of the latest stream
     for (const Node* const node : part.nodes) {
       while (streams.size() <= places.at(node).stream) {
-        names.push_back(streams.empty() ? name : fmt::format("{}.{}", name, streams.size() + 1));
+        names.push_back(streams.empty() ? name : fmt::format("{}.{}", name, ++extra));
         streams.push_back(builder_.stream(names.back(), {.model = models_.back()}));
       }
     }
@@ -184,6 +196,15 @@ class Executions {
     }
     for (usize i = 0; i < part.nodes.size(); ++i) {
       const u32 number = places.at(part.nodes[i]).stream;
+      // A stream holds so many tasks: behind them another one goes on.
+      const usize needed = tasks_of(*part.nodes[i]) + 2 * waits[i].size() + records[i].size() + 1;
+      if (streams[number].size() + needed > network_.chip.limits.stream_depth) {
+        const task::EventRef end = builder_.event(fmt::format("{}/event{}", name, events_++));
+        streams[number].record(end);
+        names[number] = fmt::format("{}.{}", name, ++extra);
+        streams[number] = builder_.stream(names[number], {.model = models_.back()});
+        streams[number].wait(end).reset(end);
+      }
       task::StreamRef& stream = streams[number];
       for (const task::EventRef event : waits[i])
         stream.wait(event).reset(event);

@@ -20,6 +20,12 @@ bool has_constant_operands(const Node& node) {
   return node.type.starts_with("Reduce") || std::ranges::find(kTypes, node.type) != kTypes.end();
 }
 
+// Operands of one element are tensors like any other: of a product with one row and column, a piece of one token.
+bool has_tensors_alone(const Node& node) {
+  static constexpr auto kTypes = std::to_array<std::string_view>({"BatchMatMulV2", "ConcatD", "Conv2D"});
+  return std::ranges::find(kTypes, node.type) != kTypes.end();
+}
+
 }  // namespace
 
 bool is_view(const Node& node) {
@@ -35,10 +41,9 @@ Group::Group(const Node& node) : node_(&node) {
   } else {
     nodes_.push_back(&node);
   }
-  // A convolution with one channel has operands of one element that are tensors.
   const auto is_number = [&](const Value* v) {
     return scalar(v) && std::ranges::none_of(nodes_, [&](const Node* n) {
-             return n->type == "Conv2D" &&
+             return has_tensors_alone(*n) &&
                     std::ranges::any_of(n->inputs(), [&](const Value* o) { return resolve(o) == v; });
            });
   };

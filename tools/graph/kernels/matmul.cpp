@@ -84,7 +84,6 @@ std::string matmul_refuses(const Group& group, const config::ChipConfig& chip) {
     const Value& v = *group.resolve(node.input(i));
     if (!v.shape.known() || v.shape.rank() == 0 || v.shape.elements() == 0) return "an operand has no known extents";
     if (v.format != isa::Format::ND) return "an operand is not in ND";
-    if (v.constant && v.shape.elements() == 1) return "an operand is a constant number";
   }
   if (node.integer("adj_x1") != 0) return "its first operand is transposed";
   const Value &a = *group.resolve(node.input(0)), &b = *group.resolve(node.input(1));

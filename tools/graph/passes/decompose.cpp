@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 
+#include "tools/graph/kernels/kernel.h"
 #include "tools/graph/passes/maker.h"
 #include "tools/graph/passes/pass.h"
 
@@ -14,6 +15,7 @@ namespace vinci::graph {
 namespace {
 
 using Rewrite = bool (*)(Graph& graph, Node& node);
+using RewriteFor = bool (*)(Graph& graph, Node& node, const Target& target);
 
 Attributes keep_dims() { return {{"keepdims", i64{1}}}; }
 
@@ -223,14 +225,53 @@ bool dynamic_quantise(Graph& graph, Node& node) {
   return true;
 }
 
+// More pieces than a kernel takes: pieces of pieces.
+bool concat(Graph& graph, Node& node) {
+  const usize count = node.inputs().size();
+  if (count <= kMostPieces) return false;
+  Maker make(graph, node);
+  std::vector<Value*> pieces;
+  for (usize i = 0; i < count; i += kMostPieces) {
+    const auto from = node.inputs().begin() + static_cast<std::ptrdiff_t>(i);
+    const auto end = node.inputs().begin() + static_cast<std::ptrdiff_t>(std::min(count, i + kMostPieces));
+    pieces.push_back(make("ConcatD", {from, end}, {{"axis", node.integer("axis")}}));
+  }
+  make.replace({make("ConcatD", pieces, {{"axis", node.integer("axis")}})});
+  return true;
+}
+
+// On a joint core, pieces of rows that fill no blocks: each by itself moves by columns.
+bool split(Graph& graph, Node& node, const Target& target) {
+  if (!is_joint(*target.chip) || node.outputs().size() < 2) return false;
+  const Value& in = *node.input(0);
+  const usize axis = axis_of(node, node.integer("axis"), in.shape.rank());
+  const AroundAxis a = around_axis(in.shape.dims(), axis);
+  const u64 bytes = is_float(in.type) ? 2 : info(in.type).bytes;  // floats may become f16
+  const auto whole = [&](const Value* v) { return static_cast<u64>(v->shape[axis]) * a.inner * bytes % 32 == 0; };
+  if (a.outer == 1 || std::ranges::all_of(node.outputs(), whole)) return false;
+  Maker make(graph, node);
+  std::vector<Value*> pieces;
+  i64 from = 0;
+  for (const Value* const v : node.outputs()) {
+    const i64 end = from + v->shape[axis];
+    pieces.push_back(make("StridedSliceV2", {node.input(0), make.integers({from}), make.integers({end}),
+                                             make.integers({static_cast<i64>(axis)}), make.integers({1})}));
+    from = end;
+  }
+  make.replace(pieces);
+  return true;
+}
+
 struct Decomposition {
   std::string_view type;
-  Rewrite rewrite;
+  Rewrite rewrite = nullptr;
+  RewriteFor rewrite_for = nullptr;  // or this
 };
 constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"AscendDequantV2", dequantise},
     {"AscendQuantV2", quantise},
     {"BatchNorm", batch_norm},
+    {"ConcatD", concat},
     {"Conv2D", decompose_convolution},
     {"Conv2DTranspose", decompose_transposed_convolution},
     {"DynamicQuant", dynamic_quantise},
@@ -241,21 +282,22 @@ constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"MVNV2", mean_variance},
     {"ReduceLogSumExp", log_sum_exp},
     {"PadV3", decompose_pad},
+    {"Resize", nullptr, decompose_resize},
+    {"SplitV", nullptr, split},
 });
 
 }  // namespace
 
 Visit decompose(Graph& graph, Node& node, const Target& target) {
   if (target.chip == nullptr) return Visit::none;
-  const bool resize = node.type == "Resize";
   const auto at = std::ranges::find(kDecompositions, node.type, &Decomposition::type);
-  if (!resize && at == kDecompositions.end()) return Visit::none;
+  if (at == kDecompositions.end()) return Visit::none;
   for (const auto* const list : {&node.inputs(), &node.outputs()}) {
     for (const Value* const v : *list) {
       if (v != nullptr && !v->shape.known()) return Visit::refused({&node}, "an extent is not known");
     }
   }
-  const bool done = resize ? decompose_resize(graph, node, target) : at->rewrite(graph, node);
+  const bool done = at->rewrite != nullptr ? at->rewrite(graph, node) : at->rewrite_for(graph, node, target);
   return done ? Visit::gone : Visit::matched;  // most of these nodes have a kernel as they are
 }
 

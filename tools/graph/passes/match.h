@@ -2,11 +2,14 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/graph/ir/graph.h"
 
@@ -70,16 +73,21 @@ inline void take_place(Graph& graph, Node& node, std::initializer_list<Node*> ol
     node.origins.insert(node.origins.end(), old->origins.begin(), old->origins.end());
 }
 
-// A node and those that only it uses.
+// A node and those that only it uses. One of them may be reached on several ways.
 inline void erase_unused(Graph& graph, Node* node) {
-  if (node == nullptr) return;
-  for (const Value* const output : node->outputs()) {
-    if (graph.use_count(output) != 0) return;
-  }
-  const std::vector<Value*> inputs = node->inputs();
-  graph.erase(node);
-  for (const Value* const input : inputs) {
-    if (input != nullptr) erase_unused(graph, input->producer());
+  std::vector<Node*> open{node};
+  std::set<const Node*> erased{nullptr};
+  while (!open.empty()) {
+    Node* const next = open.back();
+    open.pop_back();
+    if (erased.contains(next)) continue;
+    const auto used = [&](const Value* output) { return graph.use_count(output) != 0; };
+    if (std::ranges::any_of(next->outputs(), used)) continue;
+    for (const Value* const input : next->inputs()) {
+      if (input != nullptr) open.push_back(input->producer());
+    }
+    erased.insert(next);
+    graph.erase(next);
   }
 }
 

@@ -98,11 +98,34 @@ Effect allow_hf32(Graph& graph) {
   return effect;
 }
 
+// No core computes with f64: constants and results of Casts are f32.
+void narrow_f64(Graph& graph) {
+  std::map<const Value*, Value*> narrow;
+  for (const auto& node : graph.nodes()) {
+    for (usize i = 0; i < node->inputs().size(); ++i) {
+      Value* const value = node->input(i);
+      if (value == nullptr || !value->constant || value->type != DataType::f64) continue;
+      Value*& made = narrow[value];
+      if (made == nullptr) {
+        Array a = value->constant->array();
+        a.type = DataType::f32;
+        a.round();
+        made = graph.add_constant(value->name, Tensor(a));
+      }
+      node->set_input(i, made);
+    }
+    if (node->type == "Cast" && node->integer("to") == static_cast<i64>(enum_index(DataType::f64)))
+      node->attributes["to"] = static_cast<i64>(enum_index(DataType::f32));
+    infer(*node);
+  }
+}
+
 }  // namespace
 
 // force_fp16: whatever is f32 becomes f16, with Casts behind the inputs and in front of the outputs of the network.
 Effect insert_casts(Graph& graph, const Target& target) {
   if (target.chip == nullptr) return {};
+  narrow_f64(graph);
   for (const auto& node : graph.nodes())
     widen_bias(graph, *node);
   if (target.precision == PrecisionMode::allow_fp32_to_fp16) return narrow_products(graph);
