@@ -88,6 +88,35 @@ TEST_P(RowKernels, RowsOfF32) {
   }
 }
 
+// Each tile ends with a block that the scalar unit puts together, so that all cores of a joint chip store.
+TEST_P(RowKernels, RowsThatFillNoBlocksGoToAllCores) {
+  const auto spread = [](Net& net, Value* x, const Shape& one) {
+    return net.node("Mul", {x, net.input(one, DataType::f16)});
+  };
+  struct Case {
+    std::string_view type;
+    Shape in, one;
+  };
+  for (const Case& c :
+       {Case{"SoftmaxV2", {1000, 5}, {}}, Case{"SoftmaxV2", {300, 197}, {}}, Case{"SoftmaxV2", {4096, 2}, {}},
+        Case{"Mul", {500, 85}, {500, 1}}, Case{"Mul", {70, 33, 3}, {70, 1, 3}}, Case{"ReduceSum", {4000, 3}, {}},
+        Case{"Mul", {2000, 20}, {1, 20}}}) {
+    SCOPED_TRACE(fmt::format("{} {}", c.type, text(c.in)));
+    Net net;
+    Value* const x = net.input(c.in, DataType::f16);
+    net.output(c.type == "Mul"         ? spread(net, x, c.one)
+               : c.type == "ReduceSum" ? net.node(c.type, {x, net.integers({-1})})
+                                       : net.node(c.type, {x}, {{"axis", i64{-1}}}));
+    const config::ChipConfig chip = config::load_chip(GetParam());
+    const Network network = compile(std::move(net.owned), chip);
+    ASSERT_EQ(network.nodes.size(), 1U);
+    EXPECT_GT(network.nodes[0].program.blocks, vector_cores(chip) / 2) << network.nodes[0].kernel->name;
+    checked(network);
+    race_free(network);
+    right_end_to_end(network, random_inputs(*network.graph, 9));
+  }
+}
+
 // The largest element is far from the others: exponentials must not overflow.
 TEST_P(RowKernels, SoftmaxOfLargeNumbers) {
   Net net;

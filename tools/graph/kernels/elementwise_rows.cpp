@@ -46,7 +46,7 @@ RowRoom row_room(const Group& group, const Rows& rows) {
   out.element += 4 * temporaries(group, 0).count;
   out.element += (scratch_bytes(group, 0, 128) - scratch_bytes(group, 0, 0)) / 128;
   // Scratch is a multiple of 128 elements.
-  out.fixed = scratch_bytes(group, 0, 0) + out.element * 128 + 16 * out.row + 1024;
+  out.fixed = scratch_bytes(group, 0, 0) + out.element * 128 + 16 * out.row + 1024 + RowTiles::kTailBytes;
   return out;
 }
 
@@ -76,10 +76,12 @@ class RowElementwiseWriter {
     between_at_ = take(between_.count * elements() * 4);
     numbers_at_ = take(512);
     trash_at_ = take(kTrashBytes);
+    tiles_.use_tails(take(RowTiles::kTailBytes));
     scratch_at_ = end_;
   }
 
   const RowTiles& tiles() const { return tiles_; }
+  const RowView& out_view() const { return rows_.views.back(); }
 
   isa::BuiltProgram program() {
     gen::TilePipeline pipeline{.tiles = tiles_.tiles()};
@@ -100,7 +102,7 @@ class RowElementwiseWriter {
     };
     pipeline.compute = [&](isa::ProgramBuilder&, u32 slot) { compute(slot); };
     pipeline.store = [&](isa::ProgramBuilder&, u32 slot) {
-      tiles_.store(p_, rows_.views.back(), pointers_.back(), place_.at(out()) + slot * tile_bytes(out()));
+      tiles_.store(p_, rows_.views.back(), pointers_.back(), place_.at(out()) + slot * tile_bytes(out()), slot);
     };
     gen::write_tile_pipeline(p_, pipeline);
     return p_.finish();
@@ -269,7 +271,7 @@ Footprint row_elementwise_footprint(const Group& group, const Tiling& tiling) {
 KernelProgram row_elementwise_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
   RowElementwiseWriter writer(group, chip, tiling);
   isa::BuiltProgram program = writer.program();
-  const u64 shared = writer.tiles().blocks(element_bytes(group.outputs()[0]));
+  const u64 shared = writer.tiles().blocks(writer.out_view());
   const u64 blocks = std::min<u64>({writer.tiles().tiles(), vector_cores(chip), shared});
   return {.program = std::move(program), .type = vector_kernel_type(chip), .blocks = static_cast<u32>(blocks)};
 }

@@ -138,7 +138,7 @@ KernelProgram gather_build(const Group& group, const config::ChipConfig& chip, c
     w->address(source, group.node().input(0), source);
   };
   pipeline.load = [&](isa::ProgramBuilder&, u32 which) { tiles.load(p, from, source, which * slot); };
-  pipeline.store = [&](isa::ProgramBuilder&, u32 which) { tiles.store(p, to, result, which * slot); };
+  pipeline.store = [&](isa::ProgramBuilder&, u32 which) { tiles.store(p, to, result, which * slot, which); };
   gen::write_tile_pipeline(p, pipeline);
   return vector_program(p.finish(), tiles.tiles(), chip);
 }

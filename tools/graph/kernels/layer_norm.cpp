@@ -106,7 +106,7 @@ class LayerNormWriter final : public RowKernel {
     });
   }
 
-  void store(u32 slot) override { tiles_.store(p_, rows_.views[1], pointers_.back(), out_at(slot)); }
+  void store(u32 slot) override { tiles_.store(p_, rows_.views[1], pointers_.back(), out_at(slot), slot); }
 
   const bool wide_;
   const u64 work_, square_, out_, lanes_, spread_, ones_;

@@ -118,7 +118,7 @@ std::string move_refuses(const Group& group, const config::ChipConfig& chip) {
 
 RowTiling part_tiling(const Part& part, const config::ChipConfig& chip, const Tiling& tiling) {
   const std::vector<RowTiling> all =
-      row_tilings(part.rows.space, chip, chip.core.buffers.ub, 2 * part.rows.views[0].bytes, 0);
+      row_tilings(part.rows.space, chip, chip.core.buffers.ub - RowTiles::kTailBytes, 2 * part.rows.views[0].bytes, 0);
   return all[std::min(static_cast<usize>(tiling.at("finer")), all.size() - 1)];
 }
 
@@ -134,7 +134,7 @@ u64 slot_bytes(const std::vector<Part>& parts, const config::ChipConfig& chip, c
 }
 
 Footprint move_footprint(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
-  return {.ub = 2 * slot_bytes(parts_of(group), chip, tiling)};
+  return {.ub = 2 * slot_bytes(parts_of(group), chip, tiling) + RowTiles::kTailBytes};
 }
 
 KernelProgram move_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
@@ -143,9 +143,10 @@ KernelProgram move_build(const Group& group, const config::ChipConfig& chip, con
   std::vector<u64> begin{0};  // number of the first tile of a part
   u32 blocks = vector_cores(chip);
   for (const Part& part : parts) {
-    const RowTiles& made = tiles.emplace_back(part.rows.space, chip, part_tiling(part, chip, tiling));
+    RowTiles& made = tiles.emplace_back(part.rows.space, chip, part_tiling(part, chip, tiling));
+    made.use_tails(2 * slot_bytes(parts, chip, tiling));
     begin.push_back(begin.back() + made.tiles());
-    blocks = std::min(blocks, made.blocks());
+    blocks = std::min(blocks, made.blocks(part.rows.views[1]));
   }
   const u64 slot_size = slot_bytes(parts, chip, tiling);
   isa::ProgramBuilder p(group.node().name, chip.arch);
@@ -183,7 +184,7 @@ KernelProgram move_build(const Group& group, const config::ChipConfig& chip, con
     of_tile([&](usize i) {
       const Reg output = addresses.of(group.inputs().size() + parts[i].copy.output);
       const RowView& to = parts[i].rows.views[1];
-      repeat(p, parts[i].repetitions, to.bytes, output, [&] { tiles[i].store(p, to, output, slot * slot_size); });
+      repeat(p, parts[i].repetitions, to.bytes, output, [&] { tiles[i].store(p, to, output, slot * slot_size, slot); });
     });
   };
   gen::write_tile_pipeline(p, pipeline);

@@ -180,6 +180,9 @@ class ReduceWriter final : public RowKernel {
           : p_.copy_ubuf_to_gm_align_b16(at_, out_at(slot), 0, 1, length_, 0, 0, 0, 0);
   }
 
+  // Else the last block of results of a tile goes over those of the next one, which must be stored later.
+  u32 most_blocks() const override { return is_joint(chip_) && tiles_.rows() % kBlockRows != 0 ? 1 : ~u32{0}; }
+
   const RowReduction& x_;
   const bool wide_, in_f32_, by_rows_;
   const u64 work_, lanes_, out_, spread_, trash_;
@@ -221,10 +224,7 @@ Formats reduce_formats(const Group&, const config::ChipConfig&) {
 
 KernelProgram reduce_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
   const RowTiling rows = row_tiling(reduce_rows(group).space, tiling);
-  KernelProgram out = ReduceWriter(group, chip, rows, tiling.contains("by_rows")).build();
-  // Else the blocks of a tile go over the results of the next one, which must be stored later.
-  if (is_joint(chip) && rows.rows % 16 != 0) out.blocks = 1;
-  return out;
+  return ReduceWriter(group, chip, rows, tiling.contains("by_rows")).build();
 }
 
 }  // namespace

@@ -181,6 +181,7 @@ RowKernel::RowKernel(const Group& group, const config::ChipConfig& chip, Rows ro
       math_(p_, rows_.space.width, tiles_.pitch()) {
   in_ = take(slots_ * elements() * rows_.views[0].bytes);
   numbers_ = take(spread_rows() * 8);
+  tiles_.use_tails(take(RowTiles::kTailBytes));
 }
 
 u64 RowKernel::take(u64 bytes) {
@@ -214,7 +215,7 @@ KernelProgram RowKernel::build() {
   };
   pipeline.store = [&](isa::ProgramBuilder&, u32 slot) { store(slot); };
   gen::write_tile_pipeline(p_, pipeline);
-  const u64 blocks = std::min<u64>({tiles_.tiles(), vector_cores(chip_), tiles_.blocks()});
+  const u64 blocks = std::min<u64>({tiles_.tiles(), vector_cores(chip_), most_blocks()});
   return {.program = p_.finish(), .type = vector_kernel_type(chip_), .blocks = static_cast<u32>(blocks)};
 }
 

@@ -72,6 +72,8 @@ class RowKernel {
   virtual void prologue() {}
   virtual void compute(u32 slot, u64 rows) = 0;
   virtual void store(u32 slot) = 0;
+  // The cores that may share the tiles.
+  virtual u32 most_blocks() const { return tiles_.blocks(rows_.views.back()); }
   u64 take(u64 bytes);  // of UB
   u64 spread_rows() const { return align_up<u64>(tiles_.rows(), 16); }
   u64 elements() const { return tiles_.rows() * tiles_.pitch(); }

@@ -15,7 +15,8 @@ namespace {
 using isa::ProgramBuilder;
 using isa::Reg;
 
-constexpr u64 kMaxRows = 255;  // of a tile: repeats of an instruction
+constexpr u64 kMaxRows = 255;   // of a tile: repeats of an instruction
+constexpr u64 kCopyBlock = 32;  // bytes that a copy of a joint core moves
 
 }  // namespace
 
@@ -92,8 +93,20 @@ std::vector<RowTiling> row_tilings(const RowSpace& space, const config::ChipConf
   const u64 fit = std::min({room / (pitch * bytes + row_bytes), kMaxRows, space.outer.back()});
   const u64 share = ceil_div<u64>(space.rows(), vector_cores(chip));
   std::vector<RowTiling> out;
+  // On a joint core the last tile of a group must be a block, too, so that each tile has a tail.
+  const auto with_tails = [&](u64 rows) {
+    if (!is_joint(chip) || pitch == space.width) return rows;
+    const auto enough = [&](u64 r) {
+      const u64 last = space.outer.back() - (ceil_div(space.outer.back(), r) - 1) * r;
+      return last * space.width >= kCopyBlock / 2;
+    };
+    for (u64 fewer = rows; fewer > 0; --fewer) {
+      if (enough(fewer)) return fewer;
+    }
+    return rows;
+  };
   for (const u64 parts : {u64{1}, u64{2}, u64{4}}) {
-    const u64 rows = std::clamp<u64>(ceil_div(share, parts), 1, fit);
+    const u64 rows = with_tails(std::clamp<u64>(ceil_div(share, parts), 1, fit));
     if (out.empty() || out.back().rows != rows) out.push_back({.rows = rows, .columns = space.width});
   }
   return out;
@@ -109,9 +122,16 @@ u64 RowTiles::pitch() const { return align_up(std::min(tiling_.columns, space_.w
 
 u64 RowTiles::tiles() const { return space_.rows() / group() * in_group() * chunks(); }
 
-u32 RowTiles::blocks(u64 stored_bytes) const {
-  const u64 whole = stored_bytes == 1 ? 32 : 16;
-  return joint_ && space_.width % whole != 0 ? 1 : ~u32{0};
+u32 RowTiles::blocks(const RowView& view) const {
+  return joint_ && space_.width * view.bytes % kCopyBlock != 0 && !has_tail(view) ? 1 : ~u32{0};
+}
+
+// Rows of a tile follow each other in memory, and are at least a block.
+bool RowTiles::has_tail(const RowView& view) const {
+  const u64 block = kCopyBlock / view.bytes;
+  return joint_ && tail_ && view.bytes > 1 && space_.width % block != 0 && tiling_.columns == space_.width &&
+         view.step == 1 && (tiling_.rows == 1 || view.strides.back() == static_cast<i64>(space_.width)) &&
+         std::min(tiling_.rows, last_rows()) * space_.width >= block;
 }
 
 void RowTiles::prepare(ProgramBuilder& p) {
@@ -253,8 +273,8 @@ void RowTiles::locate_first(ProgramBuilder& p) {
 }
 
 void repeat_row(ProgramBuilder& p, u64 to, u64 from, u64 count, u64 row_bytes) {
-  constexpr u64 kBlock = 32, kRepeat = 256, kMostFar = 255;
-  const u64 blocks = row_bytes / kBlock;
+  constexpr u64 kRepeat = 256, kMostFar = 255;
+  const u64 blocks = row_bytes / kCopyBlock;
   if (to == from) {
     to += row_bytes;
     --count;
@@ -275,7 +295,55 @@ void repeat_row(ProgramBuilder& p, u64 to, u64 from, u64 count, u64 row_bytes) {
   p.pipe_barrier(isa::PipeId::V);
 }
 
-void RowTiles::store(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at) {
+// The last block of so many rows, by the scalar unit.
+void RowTiles::write_tail(ProgramBuilder& p, const RowView& view, u64 at, u64 tail, u64 rows) const {
+  const u64 elements = kCopyBlock / view.bytes, all = rows * space_.width;
+  const isa::Type type = view.bytes == 4 ? isa::Type::b32 : isa::Type::b16;
+  for (u64 i = 0; i < elements; ++i) {
+    const u64 element = all - elements + i;
+    const u64 from = element / space_.width * pitch() + element % space_.width;
+    p.mov(place_, at + from * view.bytes);
+    p.ld_ubuf(type, length_, place_, 0);
+    p.mov(place_, tail + i * view.bytes);
+    p.st_ubuf(type, length_, place_, 0);
+  }
+}
+
+// Whole blocks of a row go over the beginning of the next one, which is stored later. Of the last rows, whose blocks
+// would go beyond the tile, come the blocks inside, and the tail.
+void RowTiles::store_with_tail(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at, u32 slot) {
+  const u64 tail = *tail_ + slot * kCopyBlock;
+  const u64 elements = kCopyBlock / view.bytes, beyond = align_up(space_.width, elements) - space_.width;
+  const u64 last = ceil_div(beyond, space_.width), row_bytes = space_.width * view.bytes;
+  p.hand_over(isa::PipeId::V, isa::PipeId::S, slot);
+  if (last_rows() == tiling_.rows) {
+    write_tail(p, view, at, tail, tiling_.rows);
+  } else {
+    p.if_(
+        isa::Value(count_) == tiling_.rows, [&] { write_tail(p, view, at, tail, tiling_.rows); },
+        [&] { write_tail(p, view, at, tail, last_rows()); });
+  }
+  p.hand_over(isa::PipeId::S, isa::PipeId::MTE3, slot);
+  address(p, at_, view, pointer);
+  p.mov(place_, at);
+  p.sub(gap_, count_, last);
+  p.loop(gap_, [&](Reg) {
+    p.pipe_barrier(isa::PipeId::MTE3);
+    p.copy_ubuf_to_gm(at_, place_, 0, 1, ceil_div(row_bytes, kCopyBlock), 0, 0);
+    p.add(at_, at_, row_bytes);
+    p.add(place_, place_, pitch() * view.bytes);
+  });
+  p.pipe_barrier(isa::PipeId::MTE3);
+  if (row_bytes >= kCopyBlock) {
+    p.copy_ubuf_to_gm(at_, place_, 0, 1, row_bytes / kCopyBlock, 0, 0);
+    p.pipe_barrier(isa::PipeId::MTE3);
+  }
+  p.add(at_, at_, last * row_bytes - kCopyBlock);
+  p.copy_ubuf_to_gm(at_, tail, 0, 1, 1, 0, 0);
+}
+
+void RowTiles::store(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at, u32 slot) {
+  if (has_tail(view)) return store_with_tail(p, view, pointer, at, slot);
   copy(p, {.load = false, .view = view, .pointer = pointer, .at = at, .pitch = pitch() * view.bytes});
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -63,8 +64,13 @@ class RowTiles {
   u64 tiles() const;
   u64 last_rows() const { return group() - (in_group() - 1) * tiling_.rows; }
   u64 last_columns() const { return space_.width - (chunks() - 1) * tiling_.columns; }
-  // The cores that may share the tiles: one, where what it stores of a row goes over the next one's beginning.
-  u32 blocks(u64 stored_bytes = 2) const;
+  // The cores that may share the tiles that store() stores: one, where the end of a tile goes over the beginning of the
+  // next one.
+  u32 blocks(const RowView& view) const;
+  // On a joint core, bytes of UB for tails: the block at the end of a tile that its rows do not fill, for each of two
+  // slots. The scalar unit puts it together.
+  static constexpr u64 kTailBytes = 64;
+  void use_tails(u64 at) { tail_ = at; }
   // Elements in UB that no copy writes.
   bool padded() const { return space_.width % space_.grain != 0; }
 
@@ -76,9 +82,10 @@ class RowTiles {
   isa::Reg row() const { return row_; }               // the first row
   isa::Reg row_count() const { return count_; }       // of the tile
   isa::Reg column_count() const { return columns_; }  // of the tile
-  // The rows of the tile between memory and UB. A view with step 0 fills a block of 32 B for each row.
+  // The rows of the tile between memory and UB. A view with step 0 fills a block of 32 B for each row. What is stored
+  // was written by the vector unit, or behind it.
   void load(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at);
-  void store(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at);
+  void store(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at, u32 slot);
   // The first row of the tile alone.
   void load_row(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at);
   // As locate() of the first tile, with whole rows.
@@ -98,12 +105,16 @@ class RowTiles {
   u64 group() const { return space_.outer.back(); }  // rows that tiles do not go beyond
   u64 in_group() const { return ceil_div(group(), tiling_.rows); }
   void address(isa::ProgramBuilder& p, isa::Reg to, const RowView& view, isa::Reg pointer);
+  bool has_tail(const RowView& view) const;
+  void write_tail(isa::ProgramBuilder& p, const RowView& view, u64 at, u64 tail, u64 rows) const;
+  void store_with_tail(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at, u32 slot);
   struct Copy;
   void copy(isa::ProgramBuilder& p, const Copy& c);
 
   RowSpace space_;
   bool joint_;
   RowTiling tiling_;
+  std::optional<u64> tail_;
   isa::Reg row_, count_, column_, columns_, at_, t_, length_, gap_, place_;
 };
 

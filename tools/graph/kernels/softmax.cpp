@@ -83,7 +83,7 @@ class SoftmaxWriter final : public RowKernel {
   }
   void put(u32 slot, u64 from, u64 all) { put_at(out_at(slot), from, all); }
 
-  void store(u32 slot) override { tiles_.store(p_, rows_.views[1], pointers_[1], out_at(slot)); }
+  void store(u32 slot) override { tiles_.store(p_, rows_.views[1], pointers_[1], out_at(slot), slot); }
 
   const bool wide_;
   const u64 work_, out_, lanes_, spread_, ones_;
