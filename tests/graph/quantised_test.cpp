@@ -100,6 +100,32 @@ TEST_P(Quantised, SumsOfMatMulInteger) {
   }
 }
 
+// Sums of 768 products of bytes are far beyond f16, their product with the scale is not: as dynamic quantisation writes
+// it, with a scale that is a product itself.
+TEST_P(Quantised, SumsAreScaledInF32) {
+  Net net;
+  const auto cast = [&](Value* v, DataType to) {
+    return net.node("Cast", {v}, {{"to", static_cast<i64>(enum_index(to))}});
+  };
+  Value* const x = net.input({8, 768}, DataType::u8);
+  Value* const zero = net.graph.add_constant("zero", Tensor(Array(DataType::u8, {}, {3})));
+  Array w(DataType::f32, {768, 32});
+  for (usize i = 0; i < w.size(); ++i)
+    w.values[i] = static_cast<double>(i * 37 % 251) - 90;
+  Value* const left = net.node("Sub", {cast(x, DataType::f32), cast(zero, DataType::f32)});
+  Value* const sums = cast(net.node("BatchMatMulV2", {left, net.graph.add_constant("w", Tensor(w))}), DataType::i32);
+  Value* const wide = cast(sums, DataType::f32);
+  Value* const scale = net.node("Mul", {net.node("Sigmoid", {net.input({1})}), net.constant({1}, [] { return 2e-5; })});
+  net.output(net.node("Relu", {net.node("Mul", {wide, scale})}));
+  const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+  for (const NodeCheck& row : checked(network))
+    EXPECT_EQ(row.overflowed, 0U) << row.node->node->name;
+  for (const Array& out : run_on_device(network, random_inputs(*network.graph, 3)).outputs) {
+    for (const double v : out.values)
+      ASSERT_LT(std::abs(v), 1e3);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Chips, Quantised, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 
 }  // namespace

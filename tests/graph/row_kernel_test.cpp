@@ -88,6 +88,21 @@ TEST_P(RowKernels, RowsOfF32) {
   }
 }
 
+// A number of f32 for each row, or for each map: a joint core has no instruction that repeats it.
+TEST_P(RowKernels, NumbersOfF32ForEachRow) {
+  for (const auto& [in, one] : {std::pair{Shape{6, 7, 40}, Shape{1, 7, 1}}, std::pair{Shape{300, 17}, Shape{300, 1}},
+                                std::pair{Shape{4, 2000}, Shape{1}}, std::pair{Shape{3, 70, 5}, Shape{3, 1, 1}}}) {
+    SCOPED_TRACE(text(in));
+    Net net;
+    net.output(net.node("Mul", {net.input(in), net.input(one)}));
+    const Network network = compile(std::move(net.owned), config::load_chip(GetParam()),
+                                    {.precision = PrecisionMode::must_keep_origin_dtype});
+    EXPECT_EQ(kernels(network), std::vector<std::string_view>{"elementwise"});
+    checked(network);
+    race_free(network);
+  }
+}
+
 // Each tile ends with a block that the scalar unit puts together, so that all cores of a joint chip store.
 TEST_P(RowKernels, RowsThatFillNoBlocksGoToAllCores) {
   const auto spread = [](Net& net, Value* x, const Shape& one) {

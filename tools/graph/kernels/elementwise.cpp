@@ -24,7 +24,7 @@ std::string elementwise_refuses(const Group& group, const config::ChipConfig& ch
   if (group.outputs()[0]->shape.elements() == 0) return "it has no elements";
   if (group.inputs().empty()) return "it reads no tensor";
   if (group.inputs().size() > kMostTensors) return "it reads more tensors than there are registers for addresses";
-  return in_rows(group) ? rows_refuse(group, chip) : "";
+  return in_rows(group) ? rows_refuse(group) : "";
 }
 
 Formats elementwise_formats(const Group& group, const config::ChipConfig&) {

@@ -17,6 +17,8 @@ namespace {
 
 using isa::PipeId, isa::Reg, isa::Type;
 
+constexpr u64 kRepeatBytes = 256;  // of a vector instruction
+
 u64 element_bytes(const Value* v) { return info(v->type).bytes; }
 bool is_bytes(const Value* v) { return is_byte(v->type); }
 u64 as_f16_bytes(const Value* v) { return is_bytes(v) ? 2 : 0; }
@@ -41,12 +43,13 @@ RowRoom row_room(const Group& group, const Rows& rows) {
     const bool one = rows.views[i].step == 0;
     out.element += (one ? 1 : 2) * element_bytes(group.inputs()[i]) + as_f16_bytes(group.inputs()[i]);
     out.row += one ? 64 : 0;
+    out.fixed += one ? kRepeatBytes : 0;
   }
   out.element += 2 * element_bytes(group.outputs()[0]) + as_f16_bytes(group.outputs()[0]);
   out.element += 4 * temporaries(group, 0).count;
   out.element += (scratch_bytes(group, 0, 128) - scratch_bytes(group, 0, 0)) / 128;
   // Scratch is a multiple of 128 elements.
-  out.fixed = scratch_bytes(group, 0, 0) + out.element * 128 + 16 * out.row + 1024 + RowTiles::kTailBytes;
+  out.fixed += scratch_bytes(group, 0, 0) + out.element * 128 + 16 * out.row + 1024 + RowTiles::kTailBytes;
   return out;
 }
 
@@ -65,7 +68,7 @@ class RowElementwiseWriter {
       const RowView& view = rows_.views[i];
       if (view.step == 0) ones_[v] = take(2 * ones_bytes());
       if (repeated(view) && !tiles_.repeats_always(view)) one_row_[v] = take(2 * row_bytes(v));
-      place_[v] = take((in_slots(view) ? 2 : 1) * tile_bytes(v));
+      place_[v] = take((in_slots(view) ? 2 : 1) * tile_bytes(v) + (view.step == 0 ? kRepeatBytes : 0));
     }
     place_[out()] = take(2 * tile_bytes(out()));
     for (const auto* const list : {&group.inputs(), &group.outputs()}) {
@@ -135,6 +138,10 @@ class RowElementwiseWriter {
     for (usize i = 0; i <= group_.inputs().size(); ++i)
       pointers_.push_back(p_.arg(i < group_.inputs().size() ? fmt::format("in{}", i) : "out"));
     tiles_.prepare(p_);
+    if (joint_ && !ones_.empty()) {
+      for (Reg* const r : {&from_, &to_, &number_})
+        *r = p_.reg("number");
+    }
     // Elements behind the last one of a row are computed with; they must be numbers.
     if (tiles_.padded() || tiles_.columns() != tiles_.space().width || !ones_.empty())
       in_repeats(p_, false, align_up<u64>(scratch_at_, 256) / 2,
@@ -194,6 +201,10 @@ class RowElementwiseWriter {
   void spread(u32 slot) {
     for (const auto& [v, all] : ones_) {
       const u64 blocks = all + slot * ones_bytes(), bytes = element_bytes(v), lanes = 256 / bytes;
+      if (joint_ && bytes == 4) {
+        spread_by_scalar(v, blocks, slot);
+        continue;
+      }
       if (joint_) {
         gather_numbers(p_, numbers_at_, blocks, 32, tiles_.rows(), trash_at_);
         spread_numbers(p_, blocks, numbers_at_, tiles_.rows());
@@ -210,6 +221,21 @@ class RowElementwiseWriter {
       p_.pipe_barrier(PipeId::V);
     }
   }
+  // A joint core has no instruction that repeats a number of f32 from UB: the scalar unit reads it. Whole repeats go
+  // over the beginning of the next row, which is written later.
+  void spread_by_scalar(const Value* v, u64 blocks, u32 slot) {
+    p_.hand_over(PipeId::V, PipeId::S, slot);
+    p_.mov(from_, blocks);
+    p_.mov(to_, place_.at(v));
+    p_.loop(tiles_.rows(), [&](Reg) {
+      p_.ld_ubuf(Type::b32, number_, from_, 0);
+      p_.vector_dup(Type::f32, to_, number_, ceil_div(row_bytes(v), kRepeatBytes), 1, 1, 8, 8);
+      p_.pipe_barrier(PipeId::V);
+      p_.add(from_, from_, 32);
+      p_.add(to_, to_, row_bytes(v));
+    });
+    p_.hand_over(PipeId::S, PipeId::V, slot);  // which then lets the next numbers come
+  }
   u64 ones_bytes() const { return 32 * align_up<u64>(tiles_.rows(), 16); }
 
   const Group& group_;
@@ -221,6 +247,7 @@ class RowElementwiseWriter {
   u64 end_ = 0, between_at_ = 0, numbers_at_ = 0, trash_at_ = 0, scratch_at_ = 0;
   const bool joint_;
   std::vector<Reg> pointers_;
+  Reg from_, to_, number_;  // of numbers that the scalar unit reads
 };
 
 }  // namespace
@@ -232,7 +259,7 @@ bool in_rows(const Group& group) {
   return std::ranges::any_of(group.inputs(), [&](const Value* v) { return is_broadcast(group, *v, out); });
 }
 
-std::string rows_refuse(const Group& group, const config::ChipConfig& chip) {
+std::string rows_refuse(const Group& group) {
   for (const Node* const node : group.nodes()) {
     if (group.resolve(node->output())->shape != group.outputs()[0]->shape)
       return fmt::format("{} has another shape than the result", node->output()->name);
@@ -242,8 +269,6 @@ std::string rows_refuse(const Group& group, const config::ChipConfig& chip) {
   for (usize i = 0; i < group.inputs().size(); ++i) {
     if (rows.views[i].step != 0) continue;
     if (is_bytes(group.inputs()[i])) return "a byte is repeated over a row";
-    if (is_joint(chip) && group.inputs()[i]->type != DataType::f16)
-      return "a joint core has no way to repeat numbers of f32";
   }
   return "";
 }

@@ -120,6 +120,34 @@ void narrow_f64(Graph& graph) {
   }
 }
 
+// A Cast to f16 for all users of a result.
+void narrow_result(Graph& graph, Node& node, const Node* before) {
+  Value* const wide = node.output();
+  const std::vector<Use> uses = wide->uses();
+  Value* const narrow = cast(graph, wide, DataType::f16, before);
+  for (const Use& use : uses)
+    use.node->set_input(use.input, narrow);
+  for (Value*& output : graph.outputs) {
+    if (output == wide) output = narrow;
+  }
+}
+
+// Sums of bytes leave the range of f16 before their scale: what turns them into floats, the product with the scale
+// and a scale of one element that is a product itself stay f32.
+std::set<const Node*> scales_of_sums(const Graph& graph) {
+  std::set<const Node*> out;
+  for (const auto& node : graph.nodes()) {
+    if (node->type != "Cast" || node->input(0)->type != DataType::i32 || node->output()->type != DataType::f32)
+      continue;
+    Node* const product = graph.sole_user(node->output());
+    if (product == nullptr || product->type != "Mul") continue;
+    out.insert({node.get(), product});
+    Node* const scale = producer(other_operand(*product, node->output()), "Mul");
+    if (scale != nullptr && scale->output()->shape.known() && scale->output()->shape.elements() == 1) out.insert(scale);
+  }
+  return out;
+}
+
 }  // namespace
 
 // force_fp16: whatever is f32 becomes f16, with Casts behind the inputs and in front of the outputs of the network.
@@ -151,8 +179,21 @@ Effect insert_casts(Graph& graph, const Target& target) {
     for (const Use& use : uses)
       use.node->set_input(use.input, made);
   }
-  for (const auto& node : graph.nodes()) {
-    if (made_here.contains(node.get())) continue;
+  const std::set<const Node*> wide = scales_of_sums(graph);
+  for (auto at = graph.nodes().begin(); at != graph.nodes().end(); ++at) {
+    Node* const node = at->get();
+    if (made_here.contains(node)) continue;
+    if (wide.contains(node)) {
+      for (usize i = 0; i < node->inputs().size(); ++i) {
+        if (node->input(i)->type == DataType::f16) node->set_input(i, cast(graph, node->input(i), DataType::f32, node));
+      }
+      infer(*node);
+      const auto next = std::next(at);
+      const auto is_wide = [&](const Use& use) { return wide.contains(use.node); };
+      if (std::ranges::none_of(node->output()->uses(), is_wide))
+        narrow_result(graph, *node, next == graph.nodes().end() ? nullptr : next->get());
+      continue;
+    }
     for (usize i = 0; i < node->inputs().size(); ++i) {
       Value* const value = node->input(i);
       if (value == nullptr || !value->constant || value->type != DataType::f32 || stays_f32(*node, i)) continue;
