@@ -274,6 +274,7 @@ constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"ConcatD", concat},
     {"Conv2D", decompose_convolution},
     {"Conv2DTranspose", decompose_transposed_convolution},
+    {"DepthToSpace", decompose_depth_to_space},
     {"DynamicQuant", dynamic_quantise},
     {"InstanceNorm", instance_norm},
     {"LRN", local_response},

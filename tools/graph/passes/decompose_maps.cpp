@@ -394,4 +394,38 @@ bool decompose_pad(Graph& graph, Node& node) {
   return true;
 }
 
+// Behind a convolution by constants, channels in the order of PixelShuffle (CRD) are filters in another order: with
+// that of DCR whole blocks of channels move.
+bool decompose_depth_to_space(Graph& graph, Node& node) {
+  constexpr i64 kWhole = 16;
+  if (node.string("mode", "DCR") != "CRD" || node.output()->shape.rank() != 4 || node.output()->shape[1] % kWhole != 0)
+    return false;
+  // Functions of one operand may be in between.
+  constexpr auto kBetween = std::to_array<std::string_view>({"LeakyRelu", "Relu", "Sigmoid", "Tanh"});
+  const Value* v = node.input(0);
+  while (v->producer() != nullptr && graph.sole_user(v) != nullptr &&
+         std::ranges::find(kBetween, v->producer()->type) != kBetween.end())
+    v = v->producer()->input(0);
+  Node* const conv = producer(v, "Conv2D");
+  if (conv == nullptr || graph.sole_user(v) == nullptr || !conv->input(1)->constant || conv->integer("group", 1) != 1)
+    return false;
+  if (conv->input(2) != nullptr && !conv->input(2)->constant) return false;
+  const i64 block = node.integer("blocksize"), parts = block * block, channels = node.output()->shape[1];
+  for (const usize i : {usize{1}, usize{2}}) {
+    if (conv->input(i) == nullptr) continue;
+    const Array from = conv->input(i)->constant->array();
+    Array to(from.type, from.dims);
+    const u64 each = from.size() / static_cast<u64>(channels * parts);  // elements of a filter
+    for (i64 c = 0; c < channels; ++c) {
+      for (i64 part = 0; part < parts; ++part)
+        std::copy_n(from.values.begin() + (c * parts + part) * static_cast<i64>(each), each,
+                    to.values.begin() + (part * channels + c) * static_cast<i64>(each));
+    }
+    conv->set_input(i, graph.add_constant(conv->input(i)->name, Tensor(to)));
+  }
+  Maker make(graph, node);
+  make.replace({make("DepthToSpace", {node.input(0)}, {{"blocksize", block}, {"mode", "DCR"}})});
+  return true;
+}
+
 }  // namespace vinci::graph
