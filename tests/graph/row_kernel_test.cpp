@@ -88,6 +88,31 @@ TEST_P(RowKernels, RowsOfF32) {
   }
 }
 
+// Rows become one without a transpose: tokens of a sentence, branches of a block.
+TEST_P(RowKernels, RowsBecomeOne) {
+  struct Case {
+    Shape in;
+    std::vector<i64> axes;
+  };
+  for (const Case& c :
+       {Case{{3, 197, 96}, {1}}, Case{{2, 2, 64, 10, 24}, {1}}, Case{{40, 5008}, {0}}, Case{{2, 7, 9, 48}, {1, 2}}}) {
+    for (const char* const type :
+         {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"}) {
+      for (const auto precision : {PrecisionMode::force_fp16, PrecisionMode::must_keep_origin_dtype}) {
+        SCOPED_TRACE(fmt::format("{} {}", type, text(c.in)));
+        Net net;
+        Value* x = net.input(c.in);
+        if (std::string_view(type) == "ReduceLogSum") x = net.node("Exp", {x});
+        net.output(net.node(type, {x, net.integers(c.axes)}));
+        const Network network = compile(std::move(net.owned), config::load_chip(GetParam()), {.precision = precision});
+        EXPECT_THAT(kernels(network), testing::Contains("axis_reduction"));
+        checked(network);
+        race_free(network);
+      }
+    }
+  }
+}
+
 // A number of f32 for each row, or for each map: a joint core has no instruction that repeats it.
 TEST_P(RowKernels, NumbersOfF32ForEachRow) {
   for (const auto& [in, one] : {std::pair{Shape{6, 7, 40}, Shape{1, 7, 1}}, std::pair{Shape{300, 17}, Shape{300, 1}},

@@ -91,6 +91,7 @@ extern const Kernel kMoveElementsKernel;
 extern const Kernel kPoolingKernel;
 extern const Kernel kQuantiseMapKernel;
 extern const Kernel kReductionKernel;
+extern const Kernel kAxisReductionKernel;
 extern const Kernel kScalarKernel;
 extern const Kernel kSoftmaxKernel;
 extern const Kernel kTopKKernel;

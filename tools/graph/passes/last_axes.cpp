@@ -119,7 +119,9 @@ Visit move_axes_last(Graph& graph, Node& node, const Target& target) {
   const bool sorts = is_float(node.input(0)->type) && node.output()->shape.known();
   if (sorts && node.type == "TopKV2") return along_last(graph, node);
   if (sorts && (node.type == "ArgMaxV2" || node.type == "ArgMin")) return extreme_last(graph, node);
-  return node.type.starts_with("Reduce") ? reduce_last(graph, node) : Visit::none;
+  if (!node.type.starts_with("Reduce") || kAxisReductionKernel.refuses(Group(node), *target.chip).empty())
+    return Visit::none;
+  return reduce_last(graph, node);
 }
 
 }  // namespace vinci::graph
