@@ -14,11 +14,12 @@
 
 namespace vinci::isa {
 
-// Where special values come from: infinities, NaN, largest values and zeros, followed from the instruction that made
-// them through the memories of cores, global memory, host buffers, copies, reductions and collectives. Memory is marked
-// in blocks of 32 B: a block that is written with a special value carries the origin of the special values that were
-// read, or a new one. A value that was replaced by the largest one is wrong, but soon looks like any other; what is
-// computed from it stays marked.
+// Tracks which instruction made a special value: an infinity, a NaN, a largest value or a zero. The origin follows the
+// value through memories of cores, global memory, host buffers, copies, reductions and collectives.
+//
+// Each block of 32 B has at most one mark. An instruction that writes a special value marks the block with the origin
+// of the special values that it read; if it read none, it is a new origin. Results that are computed from a replaced
+// value (see Node::replaced) are marked too, although they look like correct values.
 class Origins {
  public:
   static constexpr u32 kBlock = 32;  // bytes

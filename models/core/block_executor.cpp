@@ -17,7 +17,9 @@ BlockExecutor::BlockExecutor(const Setup& s, const Journal& journal)
 void BlockExecutor::begin() {
   status_ = scalar_status_ = 0;
   results_ = {};
-  if (census_ != nullptr) census_->of(journal_.block().launch.task);  // data move late: tasks begin in this order
+  // Registers the task, so that the census lists tasks in the order of their first blocks. Deferred data may move in
+  // another order.
+  if (census_ != nullptr) census_->of(journal_.block().launch.task);
 }
 
 void BlockExecutor::retire(const isa::Issued& inst, bool touches_gm) {

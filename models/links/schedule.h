@@ -61,9 +61,13 @@ inline constexpr u64 kMaxPieces = 64;
 // all_reduce is always reduce_scatter of n blocks, then all_gather.
 Schedule schedule(const CollectiveShape& shape);
 
-// What `automatic` means: mesh where all ranks are of one group; hierarchical where some group has more than one rank;
-// else, each rank alone behind its port, by the bytes of `count`: halving_doubling up to kSmallCollective and ring
-// above, all_to_all always ring. HCCL decides by rules of its own, which are not public for all cases.
+// The algorithm that `automatic` selects; `groups` has the group of each rank. The first row that applies:
+//   all ranks are in one group              mesh
+//   a group has more than one rank          hierarchical
+//   all_to_all                              ring
+//   at most kSmallCollective bytes          halving_doubling
+//   else                                    ring
+// HCCL selects by other rules, which are not all public.
 inline constexpr u64 kSmallCollective = 256 * 1024;
 task::Hccl::Algorithm choose_algorithm(task::Hccl::Op op, const std::vector<u32>& groups, u64 bytes);
 

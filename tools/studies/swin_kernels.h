@@ -4,14 +4,18 @@
 
 #include "isa/builder/program_builder.h"
 
-// Kernels of window attention for the joint core: each step by itself, and all in one. Windows have 7 x 7 tokens, heads
-// 32 channels. A pair is a window and a head. S is held transposed, in columns [key][query % 16], so that the softmax
-// of a query runs along blocks and needs no reduction inside of a block.
+// Kernels of window attention for the joint core: one for each step, and one fused kernel for all steps. A window has
+// 7 x 7 tokens, a head has 32 channels. A pair is one window and one head.
 //
-// The kernels by themselves work on tiles of four windows. q, k, v and o of a tile are [window][head][channel / 16]
-// [token][16], those of q, k and v one behind the other and a window in whole lines of L2, which no store has to fill
-// from memory. S of a tile has a column for each 16 of the first 48 queries,
-// [query / 16][pair][key][16], and one that query 48 of the pairs share, [key][pair].
+// S is stored transposed, in columns [key][query % 16]. Thus the softmax of a query combines whole blocks and needs no
+// reduction inside a block.
+//
+// The kernels of single steps work on tiles of four windows. Their layouts in global memory:
+//   q, k, v, o   [window][head][channel / 16][token][16]. q, k and v of a window follow each other. A window fills
+//   whole
+//                lines of L2, so that no store has to fetch the rest of a line.
+//   S            the first 48 queries in three columns [query / 16][pair][key][16]; query 48 of all pairs in one more
+//                column [key][pair].
 namespace vinci::studies::swin {
 
 inline constexpr u64 kTokens = 49, kPadded = 64, kDepth = 32, kHeads = 3, kHalves = kDepth / 16;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-// The time of a program: what was recorded is simulated in its process, by the code of `vinci run`, so that files and
-// figures are the same.
+// At the end of a program in Ascend C: writes its recorded task stream and simulates it. The simulation runs in the
+// same process and by the code of `vinci run`, so both give the same files and figures.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -97,8 +97,9 @@ void run_map_index(Evaluation& x) {
   x.out[0].values = {static_cast<double>(row)};
 }
 
-// Trip count, condition, carried values, what the body uses. The body gets iteration, condition, carried values, what
-// it uses, and gives condition, carried values, values to be stacked.
+// Inputs of a loop: trip count, condition, carried values, outer values that the body uses.
+// Inputs of its body: iteration, condition, carried values, the same outer values.
+// Outputs of its body: condition, carried values, values that the loop stacks.
 usize carried(const Node& node) { return static_cast<usize>(node.integer("carried")); }
 
 void infer_loop(Inference& x) {
