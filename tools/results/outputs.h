@@ -43,8 +43,8 @@ struct OutputFile {
   bool early = false;  // follows from the chip and the task stream alone: written before the run begins
 };
 
-// All files, in the order in which they are written. A new one is a line here, and its OutputFile in a source of its
-// own.
+// All files, in the order in which they are written. To add one, write a line here and its OutputFile in a source of
+// this folder; CMake finds the source.
 #define VINCI_OUTPUT_FILES(X) \
   X(chip_yaml)                \
   X(stats_json)               \
