@@ -3,6 +3,8 @@
 #include "isa/machine/auto_sync.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <new>
 #include <utility>
 
@@ -17,16 +19,21 @@ using check::each_piece;
 using check::each_run;
 using check::kGranule;
 
-constexpr u32 kPipeBits = 3;
-static_assert(kPipeCount <= 1u << kPipeBits);
+constexpr u32 kPipeBits = std::bit_width(kPipeCount - 1);
 constexpr u32 kMaxPosition = ~u32{0} >> kPipeBits;
 constexpr u32 cell(PipeId pipe, u32 position) { return position << kPipeBits | static_cast<u32>(pipe); }
 constexpr PipeId pipe_of(u32 cell) { return static_cast<PipeId>(cell & ((1u << kPipeBits) - 1)); }
 constexpr u32 position_of(u32 cell) { return cell >> kPipeBits; }
 
 // Pipes between which and the scalar unit flags are inserted.
-constexpr std::array kPipes{PipeId::V, PipeId::MTE2, PipeId::MTE3};
-constexpr u32 kPipeMask = bit(PipeId::V) | bit(PipeId::MTE2) | bit(PipeId::MTE3);
+constexpr u32 kPipeMask = pipes_of(CoreKind::vector) & ~bit(PipeId::S);
+constexpr auto kSyncPipes = [] {
+  std::array<PipeId, std::popcount(kPipeMask)> out{};
+  for (usize p = 0, i = 0; p < kPipeCount; ++p) {
+    if ((kPipeMask & bit(static_cast<PipeId>(p))) != 0) out[i++] = static_cast<PipeId>(p);
+  }
+  return out;
+}();
 
 void join(std::array<u32, kPipeCount>& into, const std::array<u32, kPipeCount>& from) {
   for (usize p = 0; p < kPipeCount; ++p)
@@ -337,12 +344,12 @@ std::span<const Inst> AutoSync::before(const Access& a) {
       };
       meet(written_);
       if (a.write) {
-        for (const PipeId p : kPipes)
+        for (const PipeId p : kSyncPipes)
           meet(read_[index(p)]);
       }
     }
   }
-  for (const PipeId p : kPipes) {
+  for (const PipeId p : kSyncPipes) {
     if ((after & bit(p)) != 0) to_scalar(p);
   }
   const u32 position = ++positions_[index(PipeId::S)];

@@ -61,8 +61,6 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
 }
 
 void Core::add_pipe(const Setup& s, isa::PipeId pipe, stats::Group& stats) {
-  const config::QueueDepths& q = s.chip.core.queues;
-  const std::array<u32, isa::kPipeCount> depths{0, q.v, q.m, q.mte1, q.mte2, q.mte3, q.fix};
   auto& made = pipes_[isa::index(pipe)];
   made = std::make_unique<Pipe>(Pipe::Setup{
       .env = s.env,
@@ -73,7 +71,7 @@ void Core::add_pipe(const Setup& s, isa::PipeId pipe, stats::Group& stats) {
       .costs = s.costs,
       .arch = spec_.arch,
       .stats = stats,
-      .queue_depth = depths[isa::index(pipe)]});
+      .queue_depth = s.chip.core.queues[pipe]});
   scalar_->connect(pipe, *made);
   flags_.connect(isa::index(pipe), *made);
 }

@@ -2,8 +2,10 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
+#include <array>
 #include <string_view>
 
+#include "isa/arch.h"
 #include "isa/base/enums.h"
 #include "isa/table/insn.h"
 
@@ -83,17 +85,13 @@ inline constexpr auto kCostKindDocs = enum_table<CostKind, std::string_view>(
      {CostKind::opaque, "a kernel that states its time"},
      {CostKind::other, "not explained"}});
 
-// What an instruction that executes in a pipe is charged to.
-constexpr CostKind cost_kind(isa::PipeId pipe) {
-  switch (pipe) {
-    case isa::PipeId::V: return CostKind::vector;
-    case isa::PipeId::M: return CostKind::cube;
-    case isa::PipeId::MTE1: return CostKind::mte1;
-    case isa::PipeId::MTE2: return CostKind::mte2;
-    case isa::PipeId::MTE3: return CostKind::mte3;
-    case isa::PipeId::FIX: return CostKind::fixpipe;
-    default: return CostKind::scalar;
-  }
-}
+// What an instruction that executes in a pipe is charged to, as the table of pipes says.
+inline constexpr auto kCostKindOfPipe = [] {
+  std::array<CostKind, isa::kPipes.size()> out{};
+  for (usize p = 0; p < out.size(); ++p)
+    out[p] = parse_enum<CostKind>(enum_names<CostKind>, isa::kPipes[p].cost).value();
+  return out;
+}();
+constexpr CostKind cost_kind(isa::PipeId pipe) { return kCostKindOfPipe[isa::index(pipe)]; }
 
 }  // namespace vinci::models

@@ -49,7 +49,11 @@ struct BufferSizes {
 
 // Instructions that a pipe's queue holds before the scalar unit stalls.
 struct QueueDepths {
-  u32 v = 32, m = 32, mte1 = 32, mte2 = 32, mte3 = 32, fix = 32;
+  QueueDepths() { depth.fill(32); }
+  u32& operator[](isa::PipeId p) { return depth[isa::index(p)]; }
+  u32 operator[](isa::PipeId p) const { return depth[isa::index(p)]; }
+
+  std::array<u32, isa::kPipeCount> depth;  // by PipeId; those of pipes without a queue mean nothing
   std::string from = "assumed";
 
   friend bool operator==(const QueueDepths&, const QueueDepths&) = default;

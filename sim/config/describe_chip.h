@@ -144,12 +144,10 @@ void describe(V& visit, S& s) {
 
 template <class V, Is<QueueDepths> S>
 void describe(V& visit, S& s) {
-  visit("v", s.v, "vector unit", kQueueRange);
-  visit("m", s.m, "cube", kQueueRange);
-  visit("mte1", s.mte1, "out of L1", kQueueRange);
-  visit("mte2", s.mte2, "out of global memory", kQueueRange);
-  visit("mte3", s.mte3, "out of UB", kQueueRange);
-  visit("fix", s.fix, "FIXPIPE", kQueueRange);
+  for (usize p = 0; p < isa::kPipeCount; ++p) {
+    const isa::PipeRow& pipe = isa::kPipes[p];
+    if (!pipe.queue.empty()) visit(pipe.queue, s.depth[p], pipe.doc, kQueueRange);
+  }
   visit("from", s.from, kFromDoc);
 }
 

@@ -51,7 +51,9 @@ class Case {
     program_ = random_program(models::core_spec(chip_, kind_), 5 + random_() % 36, random_);
     blocks_ = random_() % 3 == 0 ? static_cast<u32>(2 + random_() % 5) : 1;
     // Depths and chunks that a chip file would not choose, so that back-pressure and pauses happen.
-    chip_.core.queues = {.v = depth(), .m = depth(), .mte1 = depth(), .mte2 = depth(), .mte3 = depth(), .fix = depth()};
+    for (usize p = 0; p < isa::kPipeCount; ++p) {
+      if (!isa::kPipes[p].queue.empty()) chip_.core.queues.depth[p] = depth();
+    }
     chip_.core.dma_chunk = config::Bytes(u64{64} << random_() % 7);
     chip_.core.dma_requests = u32{1} << random_() % 9;
     chip_.core.line("scalar.sync"_cost).tail = static_cast<double>(random_() % 3 * 4);

@@ -65,7 +65,7 @@ config::ChipConfig round_chip(isa::Arch arch) {
                   .l0b = config::Bytes(16 << 10),
                   .l0c = config::Bytes(32 << 10),
                   .ub = config::Bytes(64 << 10)};
-  core.queues = {.v = 8, .m = 8, .mte1 = 8, .mte2 = 8, .mte3 = 8, .fix = 8};
+  core.queues.depth.fill(8);
   core.flags_per_pair = 4;
   core.line("scalar.load"_cost).minimum = 10;
   core.line("scalar.store"_cost).minimum = 4;

@@ -16,20 +16,41 @@ using models::CostKind;
 using models::PathEdge;
 using models::Why;
 
-bool computes(PipeId p) { return p == PipeId::V || p == PipeId::M; }
-bool moves_on(PipeId p) { return p == PipeId::MTE1 || p == PipeId::MTE3 || p == PipeId::FIX; }
+// Works on what a copy brought: computes, or moves it on.
+constexpr bool works_on(PipeId p) {
+  const isa::PipeUse use = isa::row_of(p).use;
+  return use == isa::PipeUse::compute || use == isa::PipeUse::move;
+}
+
+// By CostKind, whether pipes of such a use are charged to it.
+template <class Where>
+constexpr std::array<bool, enum_count<CostKind>> costs_of_pipes(Where where) {
+  std::array<bool, enum_count<CostKind>> out{};
+  for (usize p = 0; p < isa::kPipeCount; ++p) {
+    const auto pipe = static_cast<PipeId>(p);
+    if (where(pipe)) out[enum_index(models::cost_kind(pipe))] = true;
+  }
+  return out;
+}
+constexpr auto kWork = costs_of_pipes(works_on);
+constexpr auto kCompute = costs_of_pipes([](PipeId p) { return isa::row_of(p).use == isa::PipeUse::compute; });
+
+u64 cycles_of(const models::CriticalPath& path, const std::array<bool, enum_count<CostKind>>& kinds) {
+  u64 sum = 0;
+  for (usize k = 0; k < kinds.size(); ++k)
+    sum += kinds[k] ? path.cycles[k] : 0;
+  return sum;
+}
 
 // Copies in and the work on them take turns: the path goes from MTE2 to a consumer and from a consumer back to MTE2
 // again and again. With two buffers it stays in the slower one, and two tiles are under way at a time, so that at most
 // half of the time goes.
 std::optional<Advice> double_buffer(const Facts& f) {
-  const u64 back = f.count([](const PathEdge& e) {
-    return e.to == PipeId::MTE2 && e.why == Why::flag && (computes(e.from) || moves_on(e.from));
-  });
+  const u64 back =
+      f.count([](const PathEdge& e) { return e.to == PipeId::MTE2 && e.why == Why::flag && works_on(e.from); });
   const u64 there =
       f.count([](const PathEdge& e) { return e.from == PipeId::MTE2 && e.why == Why::flag && e.to != PipeId::MTE2; });
-  const double in = f.copies_in(),
-               rest = f.share({CostKind::cube, CostKind::vector, CostKind::mte1, CostKind::mte3, CostKind::fixpipe});
+  const double in = f.copies_in(), rest = f.share(cycles_of(f.path, kWork));
   const bool latency = rest < 0.1 && f.share({CostKind::l2, CostKind::hbm_latency}) >= 0.2;
   if (back < 2 || there < 2 || in < 0.1 || (rest < 0.1 && !latency)) return std::nullopt;
   std::optional<double> gain = f.turns(back + 1);
@@ -200,12 +221,15 @@ double Facts::turns() const {
   // A pipe that is occupied for less than the path spends there has its end in the latency of the last request.
   const auto copies = sites([](const models::SiteSums& s) { return s.pipe == PipeId::MTE2; });
   double longest = std::min(share(in), share(of_a_core(copies.sum.cycles)));
-  for (const CostKind k : {CostKind::cube, CostKind::vector, CostKind::mte1, CostKind::mte3, CostKind::fixpipe})
-    longest = std::max(longest, share({k}));
+  for (usize k = 0; k < kWork.size(); ++k)
+    longest = std::max(longest, kWork[k] ? share(path.cycles[k]) : 0.0);
   longest = std::max(longest, share({CostKind::scalar, CostKind::scalar_load, CostKind::issue}));
   // What is hidden now is the next limit.
-  for (const PipeId p : {PipeId::V, PipeId::M, PipeId::MTE1, PipeId::MTE3, PipeId::FIX})
-    longest = std::max(longest, share(of_a_core(sites([&](const auto& s) { return s.pipe == p; }).sum.cycles)));
+  for (usize i = 0; i < isa::kPipeCount; ++i) {
+    const auto p = static_cast<PipeId>(i);
+    if (works_on(p))
+      longest = std::max(longest, share(of_a_core(sites([&](const auto& s) { return s.pipe == p; }).sum.cycles)));
+  }
   u64 scalar = 0;
   for (const models::ScalarNode& n : log.last->scalars())
     scalar += n.waits ? 0 : n.end - n.begin;
@@ -223,7 +247,7 @@ u64 Facts::of_a_core(u64 cycles) const {
   return cycles / std::max<u64>(1, std::min<u64>(log.blocks_asked, log.slots) * log.parts);
 }
 
-double Facts::compute() const { return share({CostKind::cube, CostKind::vector}); }
+double Facts::compute() const { return share(cycles_of(path, kCompute)); }
 
 u64 Facts::count(const Where& where) const { return static_cast<u64>(std::ranges::count_if(path.edges, where)); }
 

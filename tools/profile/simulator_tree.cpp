@@ -13,27 +13,17 @@
 namespace vinci::profile {
 namespace {
 
+using isa::PipeId;
 using trace::json_string;
 
-// Our pipes by the vendor's lanes, each with a colour that Chrome trace viewers know.
-struct Lane {
-  std::string_view pipe, name, colour;
-};
-constexpr std::array kLanes{Lane{"S", "SCALAR", "thread_state_runnable"},
-                            Lane{"V", "VECTOR", "rail_response"},
-                            Lane{"M", "CUBE", "rail_animation"},
-                            Lane{"MTE1", "MTE1", "rail_idle"},
-                            Lane{"MTE2", "MTE2", "rail_load"},
-                            Lane{"MTE3", "MTE3", "startup"},
-                            Lane{"FIX", "FIXP", "good"}};
+// By pipe, colours that Chrome trace viewers know; behind the last one they begin again.
+constexpr std::array<std::string_view, 7> kColours{
+    "thread_state_runnable", "rail_response", "rail_animation", "rail_idle", "rail_load", "startup", "good"};
 
-// Of a pipe; of a further unit of a pipe ("M.2") that of its pipe.
-const Lane* lane_of(std::string_view pipe) {
-  const auto it = std::ranges::find(kLanes, pipe.substr(0, pipe.find('.')), &Lane::pipe);
-  return it == kLanes.end() ? nullptr : &*it;
+// Of a track, "M", or of a further unit of a pipe, "M.2"; PipeId::ALL: of none.
+PipeId pipe_of(std::string_view track) {
+  return parse_enum<PipeId>(isa::kPipeNames, track.substr(0, track.find('.'))).value_or(PipeId::ALL);
 }
-
-std::string_view colour_of(std::string_view lane) { return std::ranges::find(kLanes, lane, &Lane::name)->colour; }
 
 constexpr usize kBufferBytes = 1 << 16;  // there is a file for each of up to hundreds of cores
 constexpr u64 kInstructionBytes = 32;    // one instruction word
@@ -93,9 +83,9 @@ std::string SimulatorTree::core_name(std::string_view group) const {
 }
 
 trace::TrackId SimulatorTree::track(std::string_view group, std::string_view name) {
-  const Lane* lane = lane_of(name);
+  const PipeId pipe = pipe_of(name);
   Track track;
-  const bool core = lane != nullptr && std::ranges::any_of(isa::kCoreKindNames, [&](std::string_view kind) {
+  const bool core = pipe != PipeId::ALL && std::ranges::any_of(isa::kCoreKindNames, [&](std::string_view kind) {
                       return group.ends_with("." + std::string(kind));
                     });
   if (core) {
@@ -105,7 +95,7 @@ trace::TrackId SimulatorTree::track(std::string_view group, std::string_view nam
       return static_cast<trace::TrackId>(tracks_.size() - 1);
     }
     const auto it = std::ranges::find(cores_, of, &Core::name);
-    track = {.core = static_cast<usize>(it - cores_.begin()), .lane = std::string(lane->name)};
+    track = {.core = static_cast<usize>(it - cores_.begin()), .pipe = pipe};
     if (it == cores_.end()) cores_.emplace_back().name = of;
   }
   tracks_.push_back(std::move(track));
@@ -116,21 +106,22 @@ void SimulatorTree::span(const trace::Span& s) {
   const Track& track = tracks_[s.track];
   if (!track.core || s.source.empty() || !filter_.shows_kernel(s.task)) return;
   Core& core = cores_[*track.core];
-  const std::string source(s.source);
+  const std::string source(s.source), lane(isa::row_of(track.pipe).lane);
   const std::string address = fmt::format("0x{:x}", s.pc * kInstructionBytes);
   const auto ns = [this](u64 cycle) { return static_cast<u64>(static_cast<double>(cycle) * (1e9 / hertz_)); };
   const u64 begin = ns(s.begin), length = ns(s.end) - begin;
   const std::string event = fmt::format(
       "{{\"name\":{},\"ph\":\"X\",\"pid\":{},\"tid\":\"{}\",\"ts\":{}.{:03},\"dur\":{}.{:03},\"cname\":\"{}\","
       "\"args\":{{\"code\":{},\"detail\":{},\"pc_addr\":\"{}\"}}}}",
-      json_string(s.name), json_string(core.name), track.lane, begin / 1000, begin % 1000, length / 1000, length % 1000,
-      colour_of(track.lane), json_string(fmt::format("{}:{}", source, s.line)), json_string(s.detail), address);
+      json_string(s.name), json_string(core.name), lane, begin / 1000, begin % 1000, length / 1000, length % 1000,
+      kColours[isa::index(track.pipe) % kColours.size()], json_string(fmt::format("{}:{}", source, s.line)),
+      json_string(s.detail), address);
   all_.event(event);
   if (!core.timeline) core.timeline.emplace(made_folder(folder_ + "/" + core.name) + "/trace.json");
   core.timeline->event(event);
 
   const u64 cycles = s.end - s.begin;
-  Instruction& instruction = core.instructions[{source, s.pc, track.lane, std::string(s.name), std::string(s.task)}];
+  Instruction& instruction = core.instructions[{source, s.pc, lane, std::string(s.name), std::string(s.task)}];
   if (instruction.calls == 0) instruction.detail = s.detail;
   for (Cost* cost : {static_cast<Cost*>(&instruction), &core.lines[{source, s.line}]}) {
     ++cost->calls;

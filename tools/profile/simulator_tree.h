@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "isa/arch.h"
 #include "sim/io/text_file.h"
 #include "sim/trace/trace.h"
 
@@ -65,7 +66,7 @@ class SimulatorTree final : public trace::FileSink {
   };
   struct Track {
     std::optional<usize> core;  // none: no core, such as a stream
-    std::string lane;           // "VECTOR"
+    isa::PipeId pipe = isa::PipeId::ALL;
   };
 
   std::string core_name(std::string_view group) const;

@@ -280,7 +280,7 @@ TEST(Flags, OfOneBlockDoNotReachTheNext) {
 
 TEST(Queue, FullOnesStallTheScalarUnit) {
   config::ChipConfig chip = round_chip(Arch::c100);
-  chip.core.queues.m = 1;
+  chip.core.queues[isa::PipeId::M] = 1;
   const Ran r = run_program(chip, times(4, kMad) + kDup + "end");
   EXPECT_EQ(r.queued_of("mad", 1), 1u);
   EXPECT_EQ(r.queued_of("mad", 2), 4u);  // the second leaves the queue at 4
@@ -591,7 +591,7 @@ TEST(Run, DeadlockNamesEveryWaiter) {
 
 TEST(Run, DeadlockOfAFullQueueNamesThePipe) {
   config::ChipConfig chip = round_chip(Arch::c100);
-  chip.core.queues.v = 1;
+  chip.core.queues[isa::PipeId::V] = 1;
   const std::string fault = fault_of([&] { run_program(chip, "wait_flag PIPE_M, PIPE_V, 0\n" + kDup + kDup + "end"); });
   EXPECT_THAT(fault, HasSubstr("S waits for room in the queue of PIPE_V, to issue vector_dup"));
 }

@@ -199,7 +199,7 @@ ranges:
   core.move.fill_l1.startup: {low: 1, high: 3, reason: of its own}
 )",
                                      "chip.yaml");
-  EXPECT_EQ(scaled(chip, "core.queues", 2).core.queues.v, 16u);
+  EXPECT_EQ(scaled(chip, "core.queues", 2).core.queues[isa::PipeId::V], 16u);
   EXPECT_EQ(scaled(chip, "core.scalar.load", 0.5).core.line("scalar.load"_cost).minimum, 5);
   const CostLine fill = scaled(chip, "core.move.fill_l1", 2).core.line("move.fill_l1"_cost);
   EXPECT_EQ(fill.bytes_per_cycle(), 128);
@@ -268,6 +268,20 @@ TEST(CostLine, OfAnInstructionIsTheMostSpecific) {
   EXPECT_EQ(&cost_line(core, "move.l0c_to_gm_nz2nd"_cost, "copy_matrix_cc_to_gm", ""),
             &core.line("move.l0c_to_gm_nz2nd"_cost));
   EXPECT_EQ(&cost_line(core, "scalar.sync"_cost, "set_flag", ""), &core.line("scalar.sync"_cost));
+}
+
+// A pipe of a core, other than the scalar unit, has a queue; its key sets that depth and no other.
+TEST(QueueDepths, EachPipeHasAKey) {
+  const ChipConfig before = load_chip("tiny");
+  for (usize p = 1; p < isa::kPipeCount; ++p) {
+    const isa::PipeRow& pipe = isa::kPipes[p];
+    EXPECT_EQ(pipe.queue.empty(), pipe.cores == 0) << p;
+    if (pipe.queue.empty()) continue;
+    config::QueueDepths expected = before.core.queues;
+    expected.depth[p] = 7;
+    const ChipConfig chip = load_chip("tiny", {fmt::format("core.queues.{}=7", pipe.queue)});
+    EXPECT_EQ(chip.core.queues.depth, expected.depth) << pipe.queue;
+  }
 }
 
 TEST(CostLine, HasTheKeysOfItsLaw) {

@@ -8,6 +8,8 @@
 #include <map>
 #include <vector>
 
+#include "ascendc/pipe_numbers.h"
+#include "isa/arch.h"
 #include "isa/base/suggest.h"
 #include "isa/table/table.h"
 #include "models/core/core_spec.h"
@@ -16,6 +18,15 @@
 
 namespace vinci::ascendc {
 namespace {
+
+// Kernels give a pipe_t where an instruction has a pipe. A pipe that kernels cannot name is in PipeId alone.
+consteval bool pipes_agree() {
+  for (usize i = 0; i < enum_count<pipe_t>; ++i) {
+    if (i >= isa::kPipeNames.size() || enum_names<pipe_t>[i].substr(5) != isa::kPipeNames[i]) return false;
+  }
+  return true;
+}
+static_assert(pipes_agree(), "pipe_t and isa::PipeId have different numbers");
 
 // A fault ends the kernel of this core.
 [[noreturn]] void stop(Fault fault, const std::string& text, Place place) {

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "ascendc/bfloat16.h"
+#include "ascendc/pipe_numbers.h"
 #include "vinci/ascendc.h"
 #include "vinci/kernel_code.h"
 
@@ -76,7 +77,6 @@ using half = _Float16;
 using float16_t = half;
 using float32_t = float;
 
-enum pipe_t : uint8_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
 // Programs may have macros of these names, for compilers that do not know them.
 #pragma push_macro("EVENT_ID0")
 #undef EVENT_ID0
