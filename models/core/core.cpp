@@ -30,20 +30,17 @@ Core::Core(const Setup& s, isa::CoreKind kind, u32 id)
       cross_(s.cross) {
   stats::Group& group = s.stats.group(core_name(kind, id));
   group.add("blocks", blocks_, "blocks", "blocks that ran here");
-  scalar_ = std::make_unique<ScalarUnit>(ScalarUnit::Setup{.env = s.env,
-                                                           .ports = {.flags = flags_,
-                                                                     .executor = executor_,
-                                                                     .memory = *this,
-                                                                     .journal = journal_,
-                                                                     .block_done = [this] { block_done(); }},
-                                                           .chip = s.chip,
-                                                           .costs = s.costs,
-                                                           .table = s.resolved[static_cast<usize>(kind)],
-                                                           .spec = spec_,
-                                                           .gm = s.gm,
-                                                           .buffers = executor_.memory(),
-                                                           .core_id = id,
-                                                           .stats = group.group("S")});
+  scalar_ = std::make_unique<ScalarUnit>(ScalarUnit::Setup{
+      .env = s.env,
+      .ports = {.flags = flags_, .executor = executor_, .memory = *this, .journal = journal_, .block = *this},
+      .chip = s.chip,
+      .costs = s.costs,
+      .table = s.resolved[static_cast<usize>(kind)],
+      .spec = spec_,
+      .gm = s.gm,
+      .buffers = executor_.memory(),
+      .core_id = id,
+      .stats = group.group("S")});
   flags_.connect(isa::index(isa::PipeId::S), *scalar_);
   if (s.checker != nullptr) {
     isa::check::CoreChecker& watch = s.checker->add_core(spec_, name(), s.with_data);
@@ -101,11 +98,11 @@ std::vector<std::unique_ptr<Unit>> Core::units_of(const Setup& s, isa::PipeId pi
   return out;
 }
 
-void Core::start(const Block& block, u64 at, std::function<void()> done) {
+void Core::start(const Block& block, u64 at, BlockOwner& owner) {
   VINCI_CHECK(!running_);
   running_ = true;
   ++blocks_;
-  done_ = std::move(done);
+  owner_ = &owner;
   flags_.clear();
   l0c_.clear();
   earlier_status_ |= status();
@@ -121,7 +118,7 @@ void Core::start(const Block& block, u64 at, std::function<void()> done) {
 void Core::block_done() {
   finish_data();
   running_ = false;
-  done_();
+  owner_->part_done(port_);
 }
 
 void Core::set(const isa::Issued& inst, trace::TrackId track, u32 node) { cross_.set(*this, inst, track, node); }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -19,7 +18,7 @@ namespace vinci::models {
 
 // One core: a scalar unit and the pipes that its kind has, with the units that the chip file says, joined by the ports
 // of models/core/ports.h. Wiring only; docs/core.md draws it.
-class Core final : private CrossCorePort, private RequestPort, private CrossCore::Party {
+class Core final : private CrossCorePort, private RequestPort, private BlockPort, private CrossCore::Party {
  public:
   struct Setup {
     sim::Env& env;
@@ -40,9 +39,9 @@ class Core final : private CrossCorePort, private RequestPort, private CrossCore
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  // Starts a block at the cycle `at`; the core must be idle. `done` is called in the cycle in which its last pipe has
+  // Starts a block at the cycle `at`; the core must be idle. Its owner learns the cycle in which the last pipe has
   // drained.
-  void start(const Block& block, u64 at, std::function<void()> done);
+  void start(const Block& block, u64 at, BlockOwner& owner);
   bool idle() const { return !running_; }
 
   // All that has retired has moved its data.
@@ -65,8 +64,8 @@ class Core final : private CrossCorePort, private RequestPort, private CrossCore
  private:
   void add_pipe(const Setup& setup, isa::PipeId pipe, stats::Group& stats);
   std::vector<std::unique_ptr<Unit>> units_of(const Setup& setup, isa::PipeId pipe);
-  void block_done();
 
+  void block_done() override;
   void set(const isa::Issued& inst, trace::TrackId track, u32 node) override;
   u64 request(u64 now, const isa::Access& access) override;
   const Block* running() const override { return running_ ? &journal_.block() : nullptr; }
@@ -76,7 +75,7 @@ class Core final : private CrossCorePort, private RequestPort, private CrossCore
   trace::TrackId track() const override { return scalar_->track(); }
 
   isa::CoreSpec spec_;
-  u32 port_;  // in the memory system
+  u32 port_;  // in the memory system; also the position of the core in the chip
   Journal journal_;
   BlockExecutor executor_;
   FlagBoard flags_;
@@ -86,7 +85,7 @@ class Core final : private CrossCorePort, private RequestPort, private CrossCore
   u64 earlier_status_ = 0;
   u64 blocks_ = 0;
   bool running_ = false;
-  std::function<void()> done_;
+  BlockOwner* owner_ = nullptr;  // of the present or latest block
   std::unique_ptr<ScalarUnit> scalar_;
   std::array<std::unique_ptr<Pipe>, isa::kPipeCount> pipes_;  // by PipeId; S has none, it is the scalar unit
 };

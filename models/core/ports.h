@@ -96,6 +96,25 @@ class CrossCorePort {
   ~CrossCorePort() = default;
 };
 
+// The end of a block, which the scalar unit tells its core.
+class BlockPort {
+ public:
+  virtual void block_done() = 0;  // the program has ended and all pipes have drained
+
+ protected:
+  ~BlockPort() = default;
+};
+
+// The owner of the blocks that cores run.
+class BlockOwner {
+ public:
+  // A core has ended its part of a block in the present cycle. `core`: its position among the cores of the chip.
+  virtual void part_done(u32 core) = 0;
+
+ protected:
+  ~BlockOwner() = default;
+};
+
 // A unit that another one can wake.
 class Wake {
  public:

@@ -366,7 +366,7 @@ void ScalarUnit::finish(u64 t) {
   running_ = false;
   ++env_.changes;
   occupation_.enter(t, Doing::idle);
-  ports_.block_done();
+  ports_.block.block_done();
 }
 
 std::string ScalarUnit::why_waiting() const {

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <exception>
-#include <functional>
 #include <optional>
 
 #include "isa/machine/sequencer.h"
@@ -29,7 +28,7 @@ class ScalarUnit final : public sim::Module, public Issuer, public FlagUser {
     Executor& executor;
     RequestPort& memory;
     Journal& journal;
-    std::function<void()> block_done;  // the program has ended and all pipes have drained
+    BlockPort& block;
   };
   struct Setup {
     sim::Env& env;

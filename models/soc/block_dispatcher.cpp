@@ -30,14 +30,14 @@ WorkSums work_of(const Core& core) {
 
 BlockDispatcher::BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
                                  const KernelCodes& codes, std::vector<Core*> cores, Observe observe,
-                                 Callbacks callbacks)
+                                 LaunchOwner& owner)
     : env_(env),
       chip_(chip),
       stream_(stream),
       codes_(codes),
       cores_(std::move(cores)),
       observe_(observe),
-      callbacks_(std::move(callbacks)),
+      owner_(owner),
       interval_(env.clock.cover(chip.scheduler.block_interval)),
       mix_interval_(env.clock.cover(chip.scheduler.mix_block_interval)),
       dispatch_cycles_(env.clock.cover(chip.scheduler.block_dispatch)),
@@ -158,7 +158,7 @@ void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at, u64 asked) {
       if (cycles > 0) slots_[core].log->scalar(CostKind::opaque, nullptr, 0, 0, at, at + cycles);
     }
     if (cycles > 0) {
-      callbacks_.later(at + cycles, l.stream, core);
+      owner_.later(at + cycles, l.stream, core);
       continue;
     }
     if (observe_.sums) slots_[core].busy_before = busy_cycles(*cores_[core]);
@@ -172,7 +172,7 @@ void BlockDispatcher::start_block(Launch& l, u32 slot, u64 at, u64 asked) {
                       .task_id = l.task_id,
                       .prepare = start_cycles_,
                       .log = slots_[core].log};
-    cores_[core]->start(block, at + cold, [this, stream = l.stream, core] { part_done(stream, core); });
+    cores_[core]->start(block, at + cold, *this);
   }
   ++l.next_block;
 }
@@ -202,7 +202,8 @@ void BlockDispatcher::account(Launch& l, u32 core) {
     sums.busy[p] += now[p] - slots_[core].busy_before[p];
 }
 
-void BlockDispatcher::part_done(u32 stream, u32 core) {
+void BlockDispatcher::part_done(u32 core) {
+  const u32 stream = slots_[core].stream;
   Launch& l = *launches_[stream];
   ++done_units_;
   account(l, core);
@@ -213,8 +214,8 @@ void BlockDispatcher::part_done(u32 stream, u32 core) {
     l.ended.log->last = slots_[core].log;
     l.ended.log->blocks_done = env_.agenda.now();
   }
-  callbacks_.freed();
-  if (--l.parts_left == 0) callbacks_.done(stream);
+  owner_.freed();
+  if (--l.parts_left == 0) owner_.done(stream);
 }
 
 BlockDispatcher::Ended BlockDispatcher::finish(u32 stream) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <set>
 #include <vector>
@@ -15,25 +14,31 @@
 
 namespace vinci::models {
 
+// The owner of the launches whose blocks a dispatcher runs.
+class LaunchOwner {
+ public:
+  // To call BlockDispatcher::part_done(core) at the cycle `at`, for a block of a stream's kernel that has no program.
+  virtual void later(u64 at, u32 stream, u32 core) = 0;
+  // A core is free again.
+  virtual void freed() = 0;
+  // All blocks of the kernel of a stream have ended.
+  virtual void done(u32 stream) = 0;
+
+ protected:
+  ~LaunchOwner() = default;
+};
+
 // Puts the blocks of kernels on the cores of one chip: of the most urgent launch first, of equally urgent ones of the
 // one that became ready first, and one block after the other. A block that has begun is never interrupted.
-class BlockDispatcher {
+class BlockDispatcher final : public BlockOwner {
  public:
-  struct Callbacks {
-    // Calls part_done(stream, core) at the cycle `at`.
-    std::function<void(u64 at, u32 stream, u32 core)> later;
-    // A core is free again.
-    std::function<void()> freed;
-    // All blocks of the kernel of a stream have ended.
-    std::function<void(u32 stream)> done;
-  };
   struct Observe {
     bool sums = false;    // cores are asked what they did for each block
     bool causes = false;  // a log is kept of why each instruction began when it did
   };
   // `cores` of the chip, cube or joint ones first; empty where no kernel has a program.
   BlockDispatcher(sim::Env& env, const config::ChipConfig& chip, const task::TaskStream& stream,
-                  const KernelCodes& codes, std::vector<Core*> cores, Observe observe, Callbacks callbacks);
+                  const KernelCodes& codes, std::vector<Core*> cores, Observe observe, LaunchOwner& owner);
 
   // Takes over the streams and kernels that the task stream has gained.
   void append();
@@ -41,10 +46,9 @@ class BlockDispatcher {
   void add(u32 stream, const task::KernelLaunch& op, const isa::Launch& launch, std::string_view name, u32 task_id);
   // Gives all blocks that have a free slot to their cores, which begin one after the other where that takes time.
   void dispatch(u64 t);
-  // A core has ended its part of a block of a stream's kernel.
-  void part_done(u32 stream, u32 core);
+  void part_done(u32 core) override;
 
-  // Ends the launch of a stream after Callbacks::done.
+  // Ends the launch of a stream after LaunchOwner::done.
   struct Ended {
     u64 status = 0;                   // STATUS of all its blocks, together
     std::array<CoreSums, 3> cores{};  // what the cores did for it, by CoreKind
@@ -103,7 +107,7 @@ class BlockDispatcher {
   const KernelCodes& codes_;
   std::vector<Core*> cores_;
   Observe observe_;
-  Callbacks callbacks_;
+  LaunchOwner& owner_;
   u64 interval_, mix_interval_, dispatch_cycles_, start_cycles_;
   u64 next_start_ = 0;                             // of a block, earliest
   std::vector<u64> opaque_cycles_;                 // by kernel; 0: it has a program

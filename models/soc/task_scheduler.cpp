@@ -59,15 +59,19 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
 }
 
 TaskScheduler::Device::Device(TaskScheduler& s, Chip& chip)
-    : engines(s.config_, s.env_.clock, s.stream_, s.links_),
+    : scheduler(s),
+      engines(s.config_, s.env_.clock, s.stream_, s.links_),
       blocks(s.env_, s.config_, s.stream_, s.codes_, chip.all_cores(),
-             {.sums = s.sink_.sums, .causes = s.sink_.causes != nullptr},
-             {.later = [&s](u64 at, u32 stream, u32 core) { s.later(at, What::block, stream, core); },
-              .freed = [&s] { s.wake(); },
-              .done = [&s](u32 stream) { s.later(s.now() + s.task_completion_, What::task, stream); }}) {
+             {.sums = s.sink_.sums, .causes = s.sink_.causes != nullptr}, *this) {
   stats::Group& stats = chip.stats().group("device");
   stats.add("tasks", tasks, "tasks", "completed");
   engines.register_in(stats);
+}
+
+void TaskScheduler::Device::later(u64 at, u32 stream, u32 core) { scheduler.later(at, What::block, stream, core); }
+
+void TaskScheduler::Device::done(u32 stream) {
+  scheduler.later(scheduler.now() + scheduler.task_completion_, What::task, stream);
 }
 
 void TaskScheduler::append() {
@@ -132,7 +136,7 @@ void TaskScheduler::happen(const Entry& entry) {
   switch (entry.what) {
     case What::task: streams_.done(entry.id); break;
     case What::kernel_ready: kernel_ready(entry.id); break;
-    case What::block: device_of(entry.id).blocks.part_done(entry.id, entry.part); break;
+    case What::block: device_of(entry.id).blocks.part_done(entry.part); break;
     case What::host:
       --hosts_due_;
       go_on(entry.id);

@@ -58,9 +58,14 @@ class TaskScheduler : public sim::Module, private Carrier {
   double done_fraction() const;
 
  private:
-  struct Device {
+  struct Device final : private LaunchOwner {
     Device(TaskScheduler& s, Chip& chip);
 
+    void later(u64 at, u32 stream, u32 core) override;
+    void freed() override { scheduler.wake(); }
+    void done(u32 stream) override;
+
+    TaskScheduler& scheduler;
     u64 tasks = 0;
     Engines engines;
     std::array<trace::TrackId, Engines::kLaneNames.size()> lanes{};

@@ -13,7 +13,8 @@ namespace {
 const std::string kMad = "mad.f162f32 0, 0, 0, 16, 16, 16, 1\n";
 const std::string kVadd = "vadd.f16 0, 0, 0, 1, 1, 1, 1, 8, 8, 8\n";
 
-struct ScalarUnitTest : Bench {
+struct ScalarUnitTest : Bench, models::BlockPort {
+  void block_done() override { events.push_back(fmt::format("{} block done", env.agenda.now())); }
   void start(const std::string& text) {
     program.emplace(isa::assemble(text + "end", "test.s", chip.arch));
     code.emplace(*program);
@@ -24,11 +25,7 @@ struct ScalarUnitTest : Bench {
     journal.begin({.code = &*code, .launch = {}, .cross = cross, .self = {.part = 1}});
     unit.emplace(models::ScalarUnit::Setup{
         .env = env,
-        .ports = {.flags = flags,
-                  .executor = executor,
-                  .memory = memory,
-                  .journal = journal,
-                  .block_done = [this] { events.push_back(fmt::format("{} block done", env.agenda.now())); }},
+        .ports = {.flags = flags, .executor = executor, .memory = memory, .journal = journal, .block = *this},
         .chip = chip,
         .costs = costs,
         .table = *table,
