@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ascendc/convert.h"
+#include "ascendc/scalar_math.h"
 
 // Numbers of the scalar unit. They run natively, and are charged as the user's own scalar code: not at all.
 // Documentation: Ascend C API, scalar computation.
