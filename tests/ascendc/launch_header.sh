@@ -11,3 +11,19 @@ VINCI_MODE=full VINCI_OUTPUT=out VINCI_RUN_OPTIONS=--check ./together
 "$tool" cc -c "$folder/launch_header.asc" -o kernel.o
 "$tool" cc main.o kernel.o -o apart
 VINCI_MODE=functional ./apart
+# Arguments that a kernel does not take.
+refused() {
+  "$tool" cc -I "$folder/../kernels" "-DWRONG=$1" -c "$folder/launch_header_main.cpp" -o wrong.o
+  "$tool" cc wrong.o kernel.o -o wrong
+  status=0
+  VINCI_MODE=functional ./wrong 2> stderr.txt || status=$?
+  cat stderr.txt
+  [ "$status" -eq 3 ] || { echo "exit code $status"; exit 1; }
+  grep -qF "$2" stderr.txt || { echo "no '$2'"; exit 1; }
+}
+refused "dz, &tiling, 2" "tell takes 4 arguments, not 3"
+grep -q "launch_header_main.cpp:3[0-9]:" stderr.txt
+refused "dz, 5, 2, pair" "tell takes a struct of 32 bytes, by value or by a pointer to it as argument 2, not a whole number"
+refused "dz, &pair, 2, pair" "as argument 2, not a pointer to 4 bytes"
+refused "dz, tiling, dz, pair" "tell takes a number of 2 bytes as argument 3, not a pointer to 4 bytes"
+refused "2, tiling, 2, pair" "tell takes a pointer as argument 1, not a whole number"

@@ -391,8 +391,14 @@ class Compilation {
         pass.core_type, pass.text,
         literal(fmt::format("{} {} {:016x} {} {}", host ? "host" : "device", pass.kind, hash,
                             line_.scalar_code ? "counted" : "free", own_headers())));
-    // What the library wants to know, for every translation unit the same.
     if (host) {
+      for (const std::string& kernel : ascendc::kernels_of_c(pass.text)) {
+        text += fmt::format(
+            "__attribute__((weak)) ::vinci::ascendc::Signature vinci_signature_{0} = "
+            "::vinci::ascendc::SignatureOf<&::{0}>::value();\n",
+            kernel);
+      }
+      // What the library wants to know, for every translation unit the same.
       text += fmt::format(
           "__attribute__((weak)) const char* vinci_ascendc_chip = {};\n"
           "__attribute__((weak)) const char* vinci_ascendc_mode = {};\n",

@@ -5,6 +5,8 @@
 
 #include "acl/acl.h"
 #include "aclrtlaunch_scale_add.h"
+#include "aclrtlaunch_tell.h"
+#include "launch_header.h"
 #include "support.h"
 
 int main() {
@@ -24,5 +26,15 @@ int main() {
   support::to_host(z, dz);
   support::expect("z", z.data(), 64 * kBlocks,
                   [](uint32_t i) { return 0.5f * (0.5f * static_cast<float>(i) - 3) + 1; });
+  Tiling tiling{4096, 8, 0.25f, {}};
+  const Pair pair{3, 7};
+#ifdef WRONG
+  ACLRT_LAUNCH_KERNEL(tell)(1, stream, WRONG);
+#endif
+  ACLRT_LAUNCH_KERNEL(tell)(1, stream, dz, &tiling, 2, pair);
+  aclrtSynchronizeStream(stream);
+  support::to_host(z, dz);
+  const float want[] = {4096, 0.25f, 2, 7};
+  support::expect("tell", z.data(), 4, [&](uint32_t i) { return want[i]; });
   return support::result();
 }

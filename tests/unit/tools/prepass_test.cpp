@@ -95,6 +95,18 @@ TEST(Prepass, LinesAfterALaunchStayWhereTheyAre) {
   EXPECT_EQ(line(out), line(text)) << out;
 }
 
+TEST(Prepass, KernelsWithTheNameOfC) {
+  const std::string mark = "__attribute__((annotate(\"vinci.kernel\")))";
+  EXPECT_THAT(
+      kernels_of_c("extern \"C\" " + mark + " void a(int x[], int) __attribute__((used)) { if (x) { f(); } }\n" +
+                   "extern \"C\" {" + mark + " __attribute__((aic)) void b() {}\nvoid c() {} }\n" + "extern \"C\" " +
+                   mark + " void declared();"),
+      testing::ElementsAre("a", "b"));
+  EXPECT_THAT(kernels_of_c("namespace n { extern \"C\" " + mark + " void a() {} }" + mark + "void b() {}" +
+                           "extern \"C\" void c() {}"),
+              testing::IsEmpty());
+}
+
 TEST(Prepass, ALaunchThatIsNotClosedIsNamedByItsLine) {
   for (const char* text : {"\n\nk<<<1, 0, s>>(x);", "\n\nk<<<1, 0, s>>>;", "\n\nk<<<1, 0"}) {
     try {

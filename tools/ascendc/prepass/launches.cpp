@@ -18,6 +18,37 @@ class Rewriter {
  public:
   explicit Rewriter(std::string_view text) : s_(text), tokens_(Lexer(text).run()) {}
 
+  std::vector<std::string> kernels() const {
+    std::vector<std::string> out;
+    std::vector<bool> of_c;          // of the brackets that are open: whether it is that of extern "C" { }
+    bool c = false, kernel = false;  // of the present declaration
+    const auto hidden = [&] { return std::ranges::find(of_c, false) != of_c.end(); };
+    for (usize i = 0; i < tokens_.size(); ++i) {
+      if (is(i, '{')) {
+        of_c.push_back(i >= 2 && text(i - 1) == "\"C\"" && text(i - 2) == "extern");
+      } else if (is(i, '}') && !of_c.empty()) {
+        of_c.pop_back();
+      }
+      if (is(i, '{') || is(i, '}') || is(i, ';')) {
+        c = !of_c.empty() && !hidden();
+        kernel = false;
+        continue;
+      }
+      if (hidden()) continue;
+      c = c || (text(i) == "extern" && text(i + 1) == "\"C\"");
+      kernel = kernel || text(i) == "\"vinci.kernel\"";
+      if (!c || !kernel || text(i) != "void" || tokens_[i].kind != Token::Kind::name || !is(i + 2, '(')) continue;
+      const usize close = closing(i + 2);
+      if (close == kNoToken) return out;
+      usize next = close + 1;
+      while (text(next) == "__attribute__" && is(next + 1, '(') && closing(next + 1) != kNoToken)
+        next = closing(next + 1) + 1;
+      if (is(next, '{')) out.emplace_back(text(i + 1));
+      i = next - 1;
+    }
+    return out;
+  }
+
   std::string run() {
     usize from = 0;
     for (usize i = 0; i < tokens_.size(); ++i) {
@@ -284,5 +315,6 @@ class Rewriter {
 }  // namespace
 
 std::string rewrite_launches(std::string_view preprocessed) { return Rewriter(preprocessed).run(); }
+std::vector<std::string> kernels_of_c(std::string_view preprocessed) { return Rewriter(preprocessed).kernels(); }
 
 }  // namespace vinci::ascendc

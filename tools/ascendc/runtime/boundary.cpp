@@ -221,7 +221,10 @@ void set_l2(std::uint64_t address, L2 hint, Place place) {
 void unsupported(const char* what, Place place) {
   stop(Fault::Unsupported, fmt::format("{} is not supported by Vinci", what), place);
 }
-void wrong(const char* what, Place place) { stop(Fault::Program, what, place); }
+void wrong(const char* what, Place place) {
+  if (present() == nullptr) die(Error(Fault::Program, what, fmt::format("{}:{}", place.file, place.line)));
+  stop(Fault::Program, what, place);
+}
 
 }  // namespace vinci::ascendc
 

@@ -10,6 +10,7 @@
 #include "ascendc/pipe_numbers.h"
 #include "vinci/ascendc.h"
 #include "vinci/kernel_code.h"
+#include "vinci/signature.h"
 
 // The language besides C++: qualifiers of functions and pointers, pipes and events, the variables of a core. Names are
 // those of the published documentation of Ascend C.
