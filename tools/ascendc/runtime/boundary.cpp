@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "ascendc/pipe_numbers.h"
@@ -61,6 +62,62 @@ auto located(Place place, F&& body) {
   }
 }
 
+std::optional<usize> field_named(const isa::Row& row, std::string_view name) {
+  const auto at = std::ranges::find(row.fields, name, &isa::FieldInfo::name);
+  if (at == row.fields.end()) return std::nullopt;
+  return static_cast<usize>(at - row.fields.begin());
+}
+
+isa::ArgsStorage args_of(const isa::Inst& inst) {
+  isa::ArgsStorage out;
+  if (inst.row->set_type != nullptr) inst.row->set_type(out, inst.type);
+  for (usize f = 0; f < inst.row->fields.size(); ++f)
+    inst.row->fields[f].set(out, inst.operands[f].value);
+  return out;
+}
+
+// Issues a vector instruction of one repeat for so many elements, without counter mode.
+void issue_counted(Core& core, isa::Inst inst, usize repeat, Place place) {
+  static constexpr u64 kMostRepeats = 255, kBlock = 32;
+  const isa::Row& row = *inst.row;
+  const isa::Arch arch = device().chip().arch;
+  inst.operands[repeat].value = 1;
+  const isa::ArgsStorage args = args_of(inst);
+  // The lanes of a repeat, by how many repeats counter mode would have.
+  isa::Spr counting;
+  counting.ctrl = isa::ctrl::kCounterMode;
+  counting.vector_mask = {1024, 0};
+  const u64 lanes = 1024 / row.work(args, counting).steps;
+  // From repeat to repeat, an operand moves by its stride in blocks. The results of a reduction have no blocks: their
+  // stride is in what a repeat gives.
+  std::array<u64, isa::kMaxOperands> step{};
+  const isa::Footprint whole = row.footprint(args, isa::Spr{}, arch);
+  for (usize f = 0; f < row.fields.size(); ++f) {
+    const std::string name(row.fields[f].name);
+    const auto stride = field_named(row, name + "RepStride");
+    if (row.fields[f].memory != isa::BufId::UB || !stride) continue;
+    u64 unit = kBlock;
+    if (!field_named(row, name + "BlkStride")) {
+      for (const isa::Access& a : whole)
+        if (a.operand == row.fields[f].name) unit = a.bytes();
+    }
+    step[f] = unit * inst.operands[*stride].value;
+  }
+  static Insn mask("set_vector_mask");
+  const auto part = [&](u64 first, u64 count, u64 active) {
+    issue(mask, {active > 64 ? ~u64{0} >> (128 - active) : 0, active >= 64 ? ~u64{0} : (u64{1} << active) - 1}, place);
+    isa::Inst out = inst;
+    out.operands[repeat].value = count;
+    for (usize f = 0; f < row.fields.size(); ++f)
+      out.operands[f].value += first * step[f];
+    located(place, [&] { core.issue(out, place); });
+  };
+  const u64 full = core.elements / lanes, rest = core.elements % lanes;
+  for (u64 first = 0; first < full; first += kMostRepeats)
+    part(first, std::min(kMostRepeats, full - first), lanes);
+  if (rest != 0) part(full, 1, rest);
+}
+
 constexpr std::array kBuffers{isa::BufId::GM,  isa::BufId::L1, isa::BufId::L0A, isa::BufId::L0B,
                               isa::BufId::L0C, isa::BufId::UB, isa::BufId::BT,  isa::BufId::FB};
 
@@ -102,8 +159,13 @@ void issue(Insn& insn, std::initializer_list<u64> operands, Place place) {
   }
   for (; i < row.fields.size(); ++i)
     inst.operands[i].value = row.fields[i].fallback;
+  if (core.elements != kNoCount && row.role == isa::Role::work) {
+    if (const auto repeat = field_named(row, "repeat")) return issue_counted(core, inst, *repeat, place);
+  }
   located(place, [&] { core.issue(inst, place); });
 }
+
+void count_elements(std::uint64_t count) { need_core().elements = count; }
 
 std::uint64_t read(Insn& insn, Place place) {
   issue(insn, {0}, place);

@@ -72,6 +72,7 @@ class Core {
   // Whether what it stored in some block is not in the recording.
   bool left_out_stores() const { return left_out_; }
   CoreInfo info;
+  u64 elements = kNoCount;  // of count_elements()
 
  private:
   // Runs of scalar accesses beyond this length are executed, but only their cycles are recorded.

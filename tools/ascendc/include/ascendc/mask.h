@@ -53,14 +53,22 @@ namespace vinci_detail {
 class CountedMask {
  public:
   CountedMask(uint64_t count, Place place) : place_(place) {
+#if __NPU_ARCH__ == 1001
+    ::vinci::ascendc::count_elements(count);
+#else
     SetMaskCount(place);
     IssueMask(0, count, place);
+#endif
   }
   CountedMask(const CountedMask&) = delete;
   CountedMask& operator=(const CountedMask&) = delete;
   // What an error leaves behind does not matter: it ends the core.
   void Reset() {
+#if __NPU_ARCH__ == 1001
+    ::vinci::ascendc::count_elements(::vinci::ascendc::kNoCount);
+#else
     SetMaskNorm(place_);
+#endif
     ResetMask(place_);
   }
 

@@ -38,7 +38,12 @@ class Insn {
 // Operands in the order of the public intrinsic. Faults end the program with the place.
 void issue(Insn& insn, std::initializer_list<std::uint64_t> operands, Place place);
 
-// The same for an instruction whose one operand is a register that it writes, such as get_rsvd_cnt; gives its value.
+// The vector instructions that follow are for so many elements, on an architecture without counter mode: each is issued
+// as full repeats and a last one with a mask. kNoCount: as their operands say.
+constexpr std::uint64_t kNoCount = ~std::uint64_t{0};
+void count_elements(std::uint64_t count);
+
+// issue() for an instruction whose one operand is a register that it writes, such as get_rsvd_cnt; gives its value.
 std::uint64_t read(Insn& insn, Place place);
 
 // Scalar work of the API itself, which runs natively and is not seen otherwise: cycles of the scalar unit that are
