@@ -144,6 +144,8 @@ using Place = ::vinci::ascendc::Place;
 
 using TEventID = int8_t;
 constexpr TEventID INVALID_TEVENTID = -1;
+// Event ids of a pair of pipes. Source: asc-devkit kernel_macros.h.
+constexpr int32_t QUE_MAX_EVENT = __NPU_ARCH__ == 2201 || __NPU_ARCH__ == 2002 ? 8 : 4;
 
 constexpr uint32_t ONE_BLK_SIZE = 32;
 constexpr uint32_t ONE_REPEAT_BYTE_SIZE = 256;

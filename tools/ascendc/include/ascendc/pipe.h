@@ -198,8 +198,10 @@ class TPipe {
     for (int8_t id = kEventIds - 1; id >= 0; --id) {
       if ((used >> id & 1) == 0) return id;
     }
-    ::vinci::ascendc::wrong("all 8 event ids of a pair of pipes are in use; ReleaseEventID or FreeTensor is missing",
-                            place);
+    constexpr const char* kUsed =
+        kEventIds == 8 ? "all 8 event ids of a pair of pipes are in use; ReleaseEventID or FreeTensor is missing"
+                       : "all 4 event ids of a pair of pipes are in use; ReleaseEventID or FreeTensor is missing";
+    ::vinci::ascendc::wrong(kUsed, place);
   }
   template <HardEvent event>
   static TEventID FetchEventID(VINCI_PLACE) {
@@ -248,7 +250,7 @@ class TPipe {
 
  private:
   static constexpr uint32_t kMaxBuffers = 64;
-  static constexpr int8_t kEventIds = 8;
+  static constexpr int8_t kEventIds = QUE_MAX_EVENT;
 
   static uint64_t& UsedIds(HardEvent event) { return ::vinci::ascendc::core().event_ids[static_cast<unsigned>(event)]; }
 
