@@ -349,5 +349,21 @@ TEST(Passes, ChannelsOfAMapGoBehindMergedPixels) {
   }
 }
 
+TEST(Passes, CastsOfBooleansAndBroadcastsThatRepeatNothing) {
+  Net net;
+  const auto cast = [&](Value* v, DataType type) {
+    return net.node("Cast", {v}, {{"to", static_cast<i64>(enum_index(type))}});
+  };
+  Value* const mask = cast(cast(net.input({4, 8}, DataType::boolean), DataType::i64), DataType::f32);
+  net.output(net.node("Relu", {net.node("BroadcastTo", {mask, net.integers({4, 8})})}));
+  optimise(net.graph, {});
+  ASSERT_EQ(net.graph.nodes().size(), 2U);
+  const Node& first = *net.graph.nodes().front();
+  EXPECT_EQ(first.type, "Cast");
+  EXPECT_EQ(first.input(0)->type, DataType::boolean);
+  EXPECT_EQ(first.output()->type, DataType::f32);
+  EXPECT_EQ(net.graph.nodes().back()->type, "Relu");
+}
+
 }  // namespace
 }  // namespace vinci::graph

@@ -13,9 +13,9 @@ using enum Level;
 constexpr bool kExact = false, kRounds = true;
 
 // Of passes that run in two stages.
-constexpr std::string_view kCasts = "a Cast to the type that its operand has is removed",
-                           kSymmetry =
-                               "a TransposeD, TransData or Cast that undoes the one before it is removed with it";
+constexpr std::string_view
+    kCasts = "a Cast to the type that its operand has is removed, and what is between a Boolean and its second Cast",
+    kSymmetry = "a TransposeD, TransData or Cast that undoes the one before it is removed with it";
 
 constexpr auto kPasses = std::to_array<Pass>({
     {"InferShapePass", Prepare, O1, kExact, "types and shapes of what nodes make", infer_shape},
@@ -46,7 +46,8 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"GatherToSliceFusionPass", OptimizeOriginalGraph, O3, kExact,
      "GatherV2 of constant positions that are equally far apart becomes StridedSliceV2", gather_to_slice},
     {"BroadcastRemovePass", OptimizeOriginalGraph, O3, kExact,
-     "BroadcastTo in front of a node that repeats its operands anyway is removed", remove_broadcast},
+     "BroadcastTo that repeats nothing, or in front of a node that repeats its operands anyway, is removed",
+     remove_broadcast},
     {"AABiasaddConvFusion", OptimizeOriginalGraph, O3, kRounds,
      "Conv2D and an Add of a constant for each channel become Conv2D with bias", fuse_conv_bias},
     {"ConvBatchnormFusionPass", OptimizeOriginalGraph, O3, kRounds,

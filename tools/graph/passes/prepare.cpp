@@ -124,15 +124,26 @@ Visit remove_dropout(Graph& graph, Node& node) {
 
 Visit remove_cast(Graph& graph, Node& node) {
   if (node.type != "Cast") return Visit::none;
+  // A Boolean is 0 or 1 in each type between two casts.
+  if (Node* const before = producer(node.input(0), "Cast");
+      before != nullptr && before->input(0)->type == DataType::boolean) {
+    Join join = join_of(graph, {before, &node});
+    node.set_input(0, before->input(0));
+    erase_unused(graph, before);
+    return {Visit::changed, std::move(join)};
+  }
   return node.output()->type == node.input(0)->type ? bypass(graph, node, node.input(0)) : Visit::none;
 }
 
-// In front of an element-wise node whose other operands have the extents.
+// To the extents that the operand has, or in front of an element-wise node whose other operands have them.
 Visit remove_broadcast(Graph& graph, Node& node) {
   static constexpr auto kTypes = std::to_array<std::string_view>(
       {"Add", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "LogicalXor",
        "Maximum", "Minimum", "Mul", "RealDiv", "SelectV2", "Sub"});
-  if (std::ranges::find(kTypes, node.type) == kTypes.end() || !node.output()->shape.known()) return Visit::none;
+  if (!node.output()->shape.known()) return Visit::none;
+  if (node.type == "BroadcastTo" && node.input(0)->shape == node.output()->shape)
+    return bypass(graph, node, node.input(0));
+  if (std::ranges::find(kTypes, node.type) == kTypes.end()) return Visit::none;
   Visit visit = Visit::none;
   for (usize i = 0; i < node.inputs().size(); ++i) {
     Node* const before = producer(node.input(i), "BroadcastTo");
