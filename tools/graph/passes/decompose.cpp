@@ -276,14 +276,17 @@ constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"Conv2DTranspose", decompose_transposed_convolution},
     {"DepthToSpace", decompose_depth_to_space},
     {"DynamicQuant", dynamic_quantise},
+    {"GatherElements", decompose_gather_elements},
     {"InstanceNorm", instance_norm},
     {"LRN", local_response},
     {"LayerNorm", layer_norm},
     {"LpNorm", lp_norm},
     {"MVNV2", mean_variance},
+    {"OneHot", decompose_one_hot},
     {"ReduceLogSumExp", log_sum_exp},
     {"PadV3", decompose_pad},
     {"Resize", nullptr, decompose_resize},
+    {"ScatterNdUpdate", nullptr, decompose_scatter},
     {"SplitV", nullptr, split},
 });
 

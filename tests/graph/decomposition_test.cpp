@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Vinci authors
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/graph/network_fixture.h"
+
+// Operators on volumes, borders and constant positions as nodes that need no scalar unit.
+namespace vinci::graph {
+namespace {
+
+using L = std::vector<i64>;
+
+class Decompositions : public NetworkTest {
+ protected:
+  // Compiles a network of one output; its reference stays, each node is right, and none runs on the scalar unit, or
+  // only those of `scalar`.
+  static Network same(Net& net, Value* y, const std::vector<std::string>& scalar = {}, std::vector<Array> in = {}) {
+    net.graph.outputs = {y};
+    const std::unique_ptr<Graph> before = net.graph.clone();
+    Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
+    if (in.empty()) in = random_inputs(*before, 3);
+    for (const NodeCheck& row : check_nodes(network, in))
+      EXPECT_TRUE(row.right()) << row.output->name << ": " << row.error;
+    for (const CompiledNode& n : network.nodes) {
+      const bool known = std::ranges::find(scalar, n.node->type) != scalar.end();
+      EXPECT_TRUE(known || n.kernel == nullptr || n.kernel->name != "scalar") << n.node->type;
+    }
+    const Array wanted = run(*before, in)[0], got = run(*network.graph, in)[0];
+    EXPECT_EQ(wanted.dims, got.dims);
+    for (usize i = 0; i < wanted.size(); ++i) {
+      if (std::abs(got.values[i] - wanted.values[i]) > 0.02 * (1 + std::abs(wanted.values[i]))) {
+        ADD_FAILURE() << "element " << i << " is " << got.values[i] << ", not " << wanted.values[i];
+        break;
+      }
+    }
+    for (const std::string& finding : run_on_device(network, in).findings)
+      ADD_FAILURE() << finding;
+    return network;
+  }
+  static Array positions(const Dims& dims, i64 count) {
+    Array a(DataType::i64, dims);
+    for (usize i = 0; i < a.size(); ++i)
+      a.values[i] = static_cast<double>(static_cast<i64>(i * 7 % static_cast<usize>(2 * count)) - count);
+    return a;
+  }
+};
+
+// Positions of a box of a tensor, as `x[:, 2:5] = y` has them.
+Value* box_index(Net& net, const Dims& first, const Dims& extent) {
+  Dims dims = extent;
+  dims.push_back(std::ssize(extent));
+  Array index(DataType::i64, dims);
+  usize n = 0;
+  for_each_index(extent, [&](std::span<const i64> at) {
+    for (usize a = 0; a < at.size(); ++a)
+      index.values[n++] = static_cast<double>(first[a] + at[a]);
+  });
+  return net.graph.add_constant("index", Tensor(index));
+}
+
+TEST_P(Decompositions, AssignmentsToABox) {
+  struct Case {
+    Dims data, first, extent;
+  };
+  for (const Case& c : {Case{{2, 3, 40, 64}, {0, 0, 10}, {2, 3, 16}}, Case{{4, 6, 32}, {1, 2}, {2, 3}},
+                        Case{{8, 96}, {0, 32}, {8, 64}}, Case{{5, 32}, {0}, {5}}, Case{{64, 33}, {0, 3}, {64, 20}}}) {
+    SCOPED_TRACE(text(Shape(c.data)));
+    Net net;
+    Dims updates = c.extent;
+    updates.insert(updates.end(), c.data.begin() + std::ssize(c.extent), c.data.end());
+    Value *const x = net.input(c.data), *const y = net.input(updates);
+    same(net, net.node("ScatterNdUpdate", {net.node("Relu", {x}), box_index(net, c.first, c.extent), y}));
+  }
+}
+
+TEST_P(Decompositions, PositionsThatAreNoBoxStay) {
+  Net net;
+  Array index(DataType::i64, {3, 1});
+  index.values = {1, 0, 2};
+  Value* const where = net.graph.add_constant("index", Tensor(index));
+  const Network network =
+      same(net, net.node("ScatterNdUpdate", {net.input({5, 32}), where, net.input({3, 32})}), {"ScatterNdUpdate"});
+  EXPECT_EQ(std::ranges::count(kernels(network), "scalar"), 1);
+}
+
+// A position for each row, which Expand or Tile repeats along it.
+TEST_P(Decompositions, GathersOfRows) {
+  for (const bool tile : {false, true}) {
+    Net net;
+    Value *const x = net.input({2, 3, 9, 32}), *const where = net.input({2, 3, 4, 1}, DataType::i64);
+    Value* const each = tile ? net.node("Tile", {where, net.integers({1, 1, 1, 32})})
+                             : net.node("BroadcastTo", {where, net.integers({2, 3, 4, 32})});
+    const std::vector<Array> in{random_inputs(net.graph, 3)[0], positions({2, 3, 4, 1}, 9)};
+    const Network network = same(net, net.node("GatherElements", {x, each}, {{"axis", i64{2}}}), {}, in);
+    EXPECT_EQ(std::ranges::count(kernels(network), "gather_rows"), 1);
+  }
+  // The same rows of all batches, and no batch.
+  for (const i64 batch : {1, 3}) {
+    Net net;
+    Value *const x = net.input({batch, 9, 4, 8}), *const where = net.input({4, 1, 1}, DataType::i64);
+    Value* const each = net.node("BroadcastTo", {where, net.integers({batch, 4, 4, 8})});
+    const std::vector<Array> in{random_inputs(net.graph, 3)[0], positions({4, 1, 1}, 9)};
+    same(net, net.node("GatherElements", {x, each}, {{"axis", i64{1}}}), {}, in);
+  }
+  // Parts of rows stay as they are.
+  Net net;
+  Value *const x = net.input({3, 9, 32}), *const where = net.input({3, 4, 1}, DataType::i64);
+  Value* const each = net.node("BroadcastTo", {where, net.integers({3, 4, 16})});
+  const std::vector<Array> in{random_inputs(net.graph, 3)[0], positions({3, 4, 1}, 9)};
+  same(net, net.node("GatherElements", {x, each}, {{"axis", i64{1}}}), {"GatherElements", "BroadcastTo"}, in);
+}
+
+TEST_P(Decompositions, ClassesAsComparisons) {
+  for (const i64 axis : {-1, 0, 1}) {
+    for (const bool whole : {false, true}) {
+      Net net;
+      Value* const which = net.input({6, 5}, DataType::i64);
+      Array values(whole ? DataType::i64 : DataType::f32, {2});
+      values.values = {whole ? 0.0 : -0.5, whole ? 1.0 : 2.0};
+      Value* y = net.node("OneHot", {which, net.integers({40}), net.graph.add_constant("v", Tensor(values))},
+                          {{"axis", axis}});
+      if (whole) y = net.node("Cast", {y}, {{"to", static_cast<i64>(enum_index(DataType::f32))}});
+      // Of integers, the scalar unit makes f16 of the few positions.
+      Array in = positions({6, 5}, 40);
+      in.values[3] = 77;
+      const Network network = same(net, y, {"Cast"}, {in});
+      EXPECT_LE(std::ranges::count(kernels(network), "scalar"), 1);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Chips, Decompositions, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
+
+}  // namespace
+}  // namespace vinci::graph
