@@ -113,6 +113,58 @@ TEST_P(Decompositions, GathersOfRows) {
   same(net, net.node("GatherElements", {x, each}, {{"axis", i64{1}}}), {"GatherElements", "BroadcastTo"}, in);
 }
 
+TEST_P(Decompositions, PoolsOfVolumes) {
+  struct Case {
+    Dims in;
+    Attributes attributes;
+  };
+  for (const Case& c :
+       {Case{{1, 32, 4, 8, 8}, {{"kernel_shape", L{1, 2, 2}}, {"strides", L{1, 2, 2}}}},
+        Case{{2, 5, 6, 7, 9}, {{"kernel_shape", L{2, 2, 2}}, {"strides", L{2, 2, 2}}}},
+        Case{{1, 16, 5, 8, 8}, {{"kernel_shape", L{3, 3, 3}}, {"strides", L{2, 2, 2}}, {"pads", L{1, 1, 1, 1, 1, 1}}}},
+        Case{{1, 16, 6, 8, 8}, {{"kernel_shape", L{3, 1, 1}}, {"pads", L{1, 0, 0, 1, 0, 0}}}},
+        Case{{2, 8, 7, 8, 8}, {{"kernel_shape", L{2, 2, 2}}, {"strides", L{2, 2, 2}}, {"ceil_mode", i64{1}}}},
+        Case{{1, 8, 7, 8, 8}, {{"kernel_shape", L{2, 1, 1}}, {"dilations", L{3, 1, 1}}}}}) {
+    for (const char* const type : {"MaxPool", "AvgPool"}) {
+      for (const i64 counts : {0, 1}) {
+        if (counts != 0 && type == std::string("MaxPool")) continue;
+        SCOPED_TRACE(std::string(type) + " " + text(Shape(c.in)));
+        Net net;
+        Attributes attributes = c.attributes;
+        if (counts != 0) attributes["count_include_pad"] = counts;
+        same(net, net.node(type, {net.input(c.in)}, attributes));
+      }
+    }
+  }
+}
+
+TEST_P(Decompositions, GroupsOfConvolutionsOfVolumes) {
+  for (const auto& [channels, filters, groups] : {std::array<i64, 3>{16, 16, 16}, std::array<i64, 3>{32, 64, 32},
+                                                  std::array<i64, 3>{12, 8, 4}, std::array<i64, 3>{64, 32, 2}}) {
+    for (const Attributes& more : {Attributes{}, Attributes{{"strides", L{2, 1, 2}}, {"pads", L{1, 1, 1, 1, 1, 1}}}}) {
+      MapNet net;
+      Attributes attributes = more;
+      attributes["group"] = groups;
+      const i64 each = channels / groups;
+      Value* const x = net.input({2, channels, 5, 6, 8});
+      Value* const w = net.weights({filters, each, 3, 3, 3}, static_cast<double>(27 * each));
+      same(net, net.node("Conv2D", {x, w, net.weights({filters}, 1)}, attributes));
+    }
+  }
+}
+
+TEST_P(Decompositions, TransposedConvolutionsOfVolumes) {
+  for (const Attributes& attributes :
+       {Attributes{{"strides", L{2, 2, 2}}}, Attributes{{"strides", L{2, 1, 3}}, {"pads", L{1, 0, 1, 1, 1, 0}}},
+        Attributes{{"strides", L{3, 2, 2}}, {"pads", L{1, 1, 1, 1, 1, 1}}, {"output_padding", L{1, 1, 1}}},
+        Attributes{{"strides", L{2, 2, 2}}, {"dilations", L{2, 1, 1}}},
+        Attributes{{"strides", L{2, 2, 2}}, {"output_shape", L{8, 8, 8}}}}) {
+    MapNet net;
+    Value* const x = net.input({2, 6, 4, 5, 4});
+    same(net, net.node("Conv2DTranspose", {x, net.weights({6, 8, 3, 3, 3}, 162), net.weights({8}, 1)}, attributes));
+  }
+}
+
 TEST_P(Decompositions, ClassesAsComparisons) {
   for (const i64 axis : {-1, 0, 1}) {
     for (const bool whole : {false, true}) {

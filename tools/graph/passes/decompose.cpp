@@ -270,6 +270,7 @@ struct Decomposition {
 constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"AscendDequantV2", dequantise},
     {"AscendQuantV2", quantise},
+    {"AvgPool", nullptr, decompose_pool_of_volumes},
     {"BatchNorm", batch_norm},
     {"ConcatD", concat},
     {"Conv2D", decompose_convolution},
@@ -282,6 +283,7 @@ constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"LayerNorm", layer_norm},
     {"LpNorm", lp_norm},
     {"MVNV2", mean_variance},
+    {"MaxPool", nullptr, decompose_pool_of_volumes},
     {"OneHot", decompose_one_hot},
     {"ReduceLogSumExp", log_sum_exp},
     {"PadV3", decompose_pad},

@@ -191,6 +191,7 @@ TransposedAxis transposed_axis(const Window& w, usize a) {
 
 bool decompose_transposed_convolution(Graph& graph, Node& node) {
   Dims in = node.input(0)->shape.dims(), shape = node.input(1)->shape.dims();
+  if (in.size() == 5) return decompose_transposed_convolution_of_volumes(graph, node);
   if ((in.size() != 3 && in.size() != 4) || !node.input(1)->constant) return false;
   if (node.input(2) != nullptr && !node.input(2)->constant) return false;
   Window w = transposed_window_of(node, {in.begin() + 2, in.end()}, {shape.begin() + 2, shape.end()});
@@ -286,66 +287,11 @@ Value* factors_at(Maker& make, Value* filters, std::span<const i64> point) {
 
 }  // namespace
 
-namespace {
-
-// Over three axes: the slices of the first one that a window meets become channels of maps.
-bool convolution_of_volumes(Graph& graph, Node& node) {
-  const Shape &in = node.input(0)->shape, &shape = node.input(1)->shape;
-  if (!node.input(1)->constant || node.integer("group", 1) != 1) return false;
-  const Window w = window_of(node, {in[2], in[3], in[4]}, {shape[2], shape[3], shape[4]});
-  if (w.pad_begin[0] < 0 || w.pad_end[0] < 0) return false;
-  const i64 filters = shape[0], channels = shape[1], depth = w.kernel[0];
-  const Array old = node.input(1)->constant->array();
-  Array weights(old.type, {filters, depth * channels, shape[3], shape[4]});
-  const i64 points = shape[3] * shape[4];
-  for (i64 f = 0; f < filters; ++f) {
-    for (i64 c = 0; c < channels; ++c) {
-      for (i64 d = 0; d < depth; ++d) {
-        std::copy_n(old.values.begin() + ((f * channels + c) * depth + d) * points, points,
-                    weights.values.begin() + ((f * depth + d) * channels + c) * points);
-      }
-    }
-  }
-  Maker make(graph, node);
-  Value* x = make("TransposeD", {node.input(0)}, {{"perm", std::vector<i64>{0, 2, 1, 3, 4}}});
-  const auto zeros = [&](i64 extent) {
-    Dims dims = x->shape.dims();
-    dims[1] = extent;
-    return make.constant(Array(x->type, dims));
-  };
-  std::vector<Value*> padded{x};
-  if (w.pad_begin[0] != 0) padded.insert(padded.begin(), zeros(w.pad_begin[0]));
-  // The last slice may be behind the padding where the output is rounded up.
-  const i64 last = (w.out[0] - 1) * w.stride[0] + (depth - 1) * w.dilation[0] + 1;
-  if (const i64 behind = last - w.pad_begin[0] - in[2]; behind > 0) padded.push_back(zeros(behind));
-  if (padded.size() > 1) x = make("ConcatD", padded, {{"axis", i64{1}}});
-  std::vector<Value*> slices;
-  for (i64 d = 0; d < depth; ++d) {
-    const i64 first = d * w.dilation[0];
-    slices.push_back(
-        make("StridedSliceV2", {x, make.integers({first}), make.integers({first + (w.out[0] - 1) * w.stride[0] + 1}),
-                                make.integers({1}), make.integers({w.stride[0]})}));
-  }
-  if (slices.size() > 1) slices = {make("ConcatD", slices, {{"axis", i64{2}}})};
-  std::vector<Value*> operands{make.reshape(slices[0], {in[0] * w.out[0], depth * channels, in[3], in[4]}),
-                               make.constant(weights)};
-  if (node.input(2) != nullptr) operands.push_back(node.input(2));
-  Value* const maps = make("Conv2D", operands,
-                           {{"strides", std::vector<i64>{w.stride[1], w.stride[2]}},
-                            {"dilations", std::vector<i64>{w.dilation[1], w.dilation[2]}},
-                            {"pads", std::vector<i64>{w.pad_begin[1], w.pad_begin[2], w.pad_end[1], w.pad_end[2]}}});
-  Value* const volume = make.reshape(maps, {in[0], w.out[0], filters, w.out[1], w.out[2]});
-  make.replace({make("TransposeD", {volume}, {{"perm", std::vector<i64>{0, 2, 1, 3, 4}}})});
-  return true;
-}
-
-}  // namespace
-
 // One filter for each channel that is no constant, as in a cross correlation: a sum of products for each point of the
 // window.
 bool decompose_convolution(Graph& graph, Node& node) {
   const Shape &in = node.input(0)->shape, &filters = node.input(1)->shape;
-  if (in.rank() == 5) return convolution_of_volumes(graph, node);
+  if (in.rank() == 5) return decompose_convolution_of_volumes(graph, node);
   if (node.input(1)->constant || in.rank() != 4) return false;
   if (node.integer("group", 1) != in[1] || filters[0] != in[1]) return false;
   const Window w = window_of(node, {in[2], in[3]}, {filters[2], filters[3]});
