@@ -138,6 +138,22 @@ TEST_P(Decompositions, PoolsOfVolumes) {
   }
 }
 
+TEST_P(Decompositions, BordersOfElements) {
+  struct Case {
+    Dims in;
+    L pads;
+  };
+  for (const Case& c : {Case{{1, 16, 12, 9}, {0, 0, 3, 2, 0, 0, 1, 3}}, Case{{2, 3, 8, 8}, {0, 0, 1, 1, 0, 0, 1, 1}},
+                        Case{{2, 5, 40}, {0, 0, 7, 0, 0, 9}}, Case{{1, 64}, {0, 8, 0, 8}},
+                        Case{{2, 4, 3, 6, 8}, {0, 0, 1, 1, 2, 0, 0, 1, 1, 2}}}) {
+    for (const char* const mode : {"reflect", "edge", "wrap"}) {
+      SCOPED_TRACE(std::string(mode) + " " + text(Shape(c.in)));
+      Net net;
+      same(net, net.node("PadV3", {net.input(c.in), net.integers(c.pads)}, {{"mode", std::string(mode)}}));
+    }
+  }
+}
+
 TEST_P(Decompositions, GroupsOfConvolutionsOfVolumes) {
   for (const auto& [channels, filters, groups] : {std::array<i64, 3>{16, 16, 16}, std::array<i64, 3>{32, 64, 32},
                                                   std::array<i64, 3>{12, 8, 4}, std::array<i64, 3>{64, 32, 2}}) {

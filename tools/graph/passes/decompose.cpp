@@ -286,7 +286,7 @@ constexpr auto kDecompositions = std::to_array<Decomposition>({
     {"MaxPool", nullptr, decompose_pool_of_volumes},
     {"OneHot", decompose_one_hot},
     {"ReduceLogSumExp", log_sum_exp},
-    {"PadV3", decompose_pad},
+    {"PadV3", nullptr, decompose_pad},
     {"Resize", nullptr, decompose_resize},
     {"ScatterNdUpdate", nullptr, decompose_scatter},
     {"SplitV", nullptr, split},

@@ -13,7 +13,7 @@ bool decompose_depth_to_space(Graph& graph, Node& node);
 bool decompose_convolution_of_volumes(Graph& graph, Node& node);
 bool decompose_gather_elements(Graph& graph, Node& node);
 bool decompose_one_hot(Graph& graph, Node& node);
-bool decompose_pad(Graph& graph, Node& node);
+bool decompose_pad(Graph& graph, Node& node, const Target& target);
 bool decompose_pool_of_volumes(Graph& graph, Node& node, const Target& target);
 bool decompose_resize(Graph& graph, Node& node, const Target& target);
 bool decompose_scatter(Graph& graph, Node& node, const Target& target);

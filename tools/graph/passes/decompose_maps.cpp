@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "tools/graph/kernels/kernel.h"
 #include "tools/graph/ops/window.h"
 #include "tools/graph/passes/decompose.h"
 #include "tools/graph/passes/maker.h"
@@ -312,17 +313,10 @@ bool decompose_convolution(Graph& graph, Node& node) {
 // Borders
 // ---------------------------------------------------------------------------------------------------------
 
+namespace {
+
 // A border of one number: pieces in front of the tensor and behind it, axis by axis.
-bool decompose_pad(Graph& graph, Node& node) {
-  const Value* const number = node.input(2);
-  if (node.string("mode", "constant") != "constant" || node.input(3) != nullptr || !is_float(node.output()->type))
-    return false;
-  if (!node.input(1)->constant || (number != nullptr && !number->constant)) return false;
-  const std::vector<i64> pads = node.input(1)->constant->array().integers();
-  if (std::ranges::any_of(pads, [](i64 p) { return p < 0; })) return false;
-  const double fill = number == nullptr || number->shape.elements() == 0 ? 0 : number->constant->array().values[0];
-  Maker make(graph, node);
-  Value* x = node.input(0);
+Value* pad_by_number(Maker& make, Value* x, std::span<const i64> pads, double fill) {
   for (usize a = 0; a < pads.size() / 2; ++a) {
     std::vector<Value*> pieces{x};
     const auto border = [&](i64 extent) {
@@ -335,6 +329,70 @@ bool decompose_pad(Graph& graph, Node& node) {
     if (pads[a] != 0) pieces.insert(pieces.begin(), border(pads[a]));
     if (const i64 behind = pads[a + pads.size() / 2]; behind != 0) pieces.push_back(border(behind));
     if (pieces.size() > 1) x = make("ConcatD", pieces, {{"axis", static_cast<i64>(a)}});
+  }
+  return x;
+}
+
+// The positions along an axis that a border repeats, by the values of the operator for a row of numbers.
+std::vector<i64> padded_positions(const std::string& mode, i64 extent, i64 before, i64 behind) {
+  Graph one("border");
+  Value* const row = one.add_input("row", DataType::i64, {extent});
+  Value* const pads = one.add_input("pads", DataType::i64, {2});
+  Node* const node = one.add_node("PadV3", "border", {row, pads});
+  node->attributes["mode"] = mode;
+  Array numbers(DataType::i64, {extent}), sizes(DataType::i64, {2});
+  std::iota(numbers.values.begin(), numbers.values.end(), 0.0);
+  sizes.values = {static_cast<double>(before), static_cast<double>(behind)};
+  return evaluate(*node, {&numbers, &sizes})[0].integers();
+}
+
+// The tensor as a map whose rows are the elements along `axis`, or its columns for the last axis.
+Dims as_map(const Dims& dims, usize axis) {
+  if (dims.size() == 4 && axis >= 2) return dims;
+  const AroundAxis a = around_axis(dims, axis);
+  const i64 images = axis < 2 ? 1 : dims[0], inner = static_cast<i64>(a.inner);
+  const bool last = axis + 1 == dims.size();
+  return {images, static_cast<i64>(a.outer) / images, last ? 1 : dims[axis], last ? dims[axis] : inner};
+}
+
+}  // namespace
+
+// A border of elements of the tensor is a gather along each axis. Blocks of channels move where rows do not.
+bool decompose_pad(Graph& graph, Node& node, const Target& target) {
+  const Value* const number = node.input(2);
+  const std::string mode = node.string("mode", "constant");
+  if (node.input(3) != nullptr || !is_float(node.output()->type)) return false;
+  if (!node.input(1)->constant || (number != nullptr && !number->constant)) return false;
+  const std::vector<i64> pads = node.input(1)->constant->array().integers();
+  if (std::ranges::any_of(pads, [](i64 p) { return p < 0; })) return false;
+  Maker make(graph, node);
+  Value* x = node.input(0);
+  if (mode == "constant") {
+    const double fill = number == nullptr || number->shape.elements() == 0 ? 0 : number->constant->array().values[0];
+    make.replace({pad_by_number(make, x, pads, fill)});
+    return true;
+  }
+  if (mode != "edge" && mode != "reflect" && mode != "wrap") return false;
+  const usize rank = x->shape.rank();
+  for (usize a = 0; a < rank; ++a) {
+    const bool padded = pads[a] + pads[a + rank] != 0;
+    if (padded && x->shape[a] < (mode == "reflect" ? 2 : 1)) return false;
+  }
+  const bool half =
+      x->type == DataType::f16 || (x->type == DataType::f32 && target.precision == PrecisionMode::force_fp16);
+  if (!half && pads[rank - 1] + pads[2 * rank - 1] != 0) return false;
+  for (usize a = 0; a < rank; ++a) {
+    if (pads[a] + pads[a + rank] == 0) continue;
+    const Dims dims = x->shape.dims();
+    const std::vector<i64> positions = padded_positions(mode, dims[a], pads[a], pads[a + rank]);
+    Dims padded = dims;
+    padded[a] = std::ssize(positions);
+    const u64 row = around_axis(dims, a).inner;
+    const bool last = a + 1 == rank, map = half && (last || (is_joint(*target.chip) && row % kC0 != 0));
+    Value* const from = map ? make.reshape(x, as_map(dims, a)) : x;
+    const i64 axis = !map ? static_cast<i64>(a) : last ? 3 : 2;
+    x = make("GatherV2", {from, make.integers(positions)}, {{"axis", axis}});
+    x = make.reshape(x, padded);
   }
   make.replace({x});
   return true;

@@ -167,6 +167,13 @@ bool converts_early(const Node& node, const config::ChipConfig& chip) {
   return tensors == 1 && elements <= kMostTimes * out.shape.elements() && wanted_in_blocks(out, chip);
 }
 
+// In ND, no rows of whole blocks move.
+bool gathers_parts_of_blocks(const Node& node, const config::ChipConfig& chip) {
+  if (node.type != "GatherV2") return false;
+  const AroundAxis a = around_axis(node.input(0)->shape.dims(), axis_of(node, node.integer("axis"), 4));
+  return a.inner == 1 || (is_joint(chip) && a.inner % kC0 != 0);
+}
+
 // Those of a node that moves whole blocks of a map, where a map comes or goes in NC1HWC0.
 std::optional<Formats> moved_formats(const Node& node, const config::ChipConfig& chip, Padding& padding) {
   const std::optional<Formats> formats = block_formats(node);
@@ -174,8 +181,8 @@ std::optional<Formats> moved_formats(const Node& node, const config::ChipConfig&
   const Group group(node);
   const bool given = std::ranges::any_of(group.inputs(), [](const Value* v) { return v->format == Format::NC1HWC0; });
   const bool takes_blocks = formats->inputs[0] == Format::NC1HWC0;
-  // A joint core would move the elements of a transpose one by one.
-  const bool always = node.type == "TransposeD" && is_joint(chip);
+  // A joint core would move the elements of a transpose one by one; the scalar unit would gather those of rows.
+  const bool always = (node.type == "TransposeD" && is_joint(chip)) || gathers_parts_of_blocks(node, chip);
   if (!always && (takes_blocks ? !given && !converts_early(node, chip) : !wanted_in_blocks(*node.output(), chip)))
     return std::nullopt;
   if (!padding.stays_one(node)) return std::nullopt;
