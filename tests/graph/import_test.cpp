@@ -10,6 +10,7 @@
 #include "tools/graph/ir/text.h"
 #include "tools/graph/ops/op.h"
 #include "tools/graph/ops/run.h"
+#include "tools/graph/passes/optimise.h"
 
 namespace vinci::graph {
 namespace {
@@ -126,6 +127,47 @@ TEST(Import, ListsThatALoopAppendsToAreStacked) {
     EXPECT_EQ(y.dims, c.shape);
     EXPECT_THAT(std::vector(y.values.begin(), y.values.begin() + std::ssize(c.begin)),
                 ::testing::ElementsAreArray(c.begin));
+  }
+}
+
+// Sums of the slices along an axis, from either end, stacked along an axis in either order.
+TEST(Import, AScanIsALoopOverSlices) {
+  for (const i64 axis : {0, 1}) {
+    for (const i64 backwards : {0, 1}) {
+      Model model = model_of("Scan");
+      model.graph.inputs[0].shape = {2, 3};
+      const i64 turns = axis == 0 ? 2 : 3, width = 5 - turns;
+      model.graph.constants.emplace("zeros", Tensor(Array(DataType::f32, {width})));
+      ModelGraph body;
+      body.inputs = {{.name = "sum", .type = DataType::f32}, {.name = "slice", .type = DataType::f32}};
+      body.nodes = {model_node("Add", {"sum", "slice"}, {"more"}), model_node("Neg", {"more"}, {"less"})};
+      body.outputs = {{.name = "more"}, {.name = "less"}};
+      using L = std::vector<i64>;
+      ModelNode scan = model_node("Scan", {"zeros", "x"}, {"last", "y"},
+                                  {{"num_scan_inputs", i64{1}},
+                                   {"scan_input_axes", L{axis}},
+                                   {"scan_output_axes", L{axis - 2}},
+                                   {"scan_input_directions", L{backwards}},
+                                   {"scan_output_directions", L{backwards}}});
+      scan.bodies["body"] = body;
+      model.graph.nodes = {scan};
+      const auto graph = import_model(model);
+      Array x(DataType::f32, {2, 3});
+      x.values = {1, 2, 3, 4, 5, 6};
+      optimise(*graph, {});
+      EXPECT_TRUE(std::ranges::none_of(graph->nodes(), [](const auto& n) { return n->type == "While"; }));
+      const Array y = run(*graph, {x}).at(0);
+      EXPECT_EQ(y.dims, (Dims{2, 3}));
+      for (i64 row = 0; row < 2; ++row) {
+        for (i64 column = 0; column < 3; ++column) {
+          double sum = 0;
+          const i64 place = axis == 0 ? row : column;
+          for (i64 t = backwards != 0 ? place : 0; t <= (backwards != 0 ? turns - 1 : place); ++t)
+            sum += x.values[static_cast<usize>(axis == 0 ? t * 3 + column : row * 3 + t)];
+          EXPECT_EQ(y.values[static_cast<usize>(row * 3 + column)], -sum) << axis << backwards << row << column;
+        }
+      }
+    }
   }
 }
 

@@ -92,6 +92,7 @@ class Importer {
     if (node.domain.empty() && node.op == "If")
       return with_bodies(node, scope, inputs, "If", {"then_branch", "else_branch"});
     if (node.domain.empty() && node.op == "Loop") return with_bodies(node, scope, inputs, "While", {"body"});
+    if (node.domain.empty() && node.op == "Scan") return make_scan(node, scope, inputs);
     if (custom_ops_.contains(node.op)) return make_custom(node, scope, inputs);
     const OpReader* const reader = find_reader(node.domain, node.op);
     if (reader == nullptr) fail(Fault::Unsupported, "{}: operator {} is not supported", node.name, node.op);
@@ -153,6 +154,94 @@ class Importer {
     return made->outputs();
   }
 
+  // A Scan as a loop whose turns take their slices of the inputs behind the carried ones.
+  std::vector<Value*> make_scan(const ModelNode& node, Scope& scope, const std::vector<Value*>& inputs) {
+    Reading x(scope.graph(), node, opset(""), inputs, binder_of(scope.graph()));
+    const auto from = node.bodies.find("body");
+    const usize scanned = static_cast<usize>(std::max<i64>(x.integer("num_scan_inputs", 0), 0));
+    if (x.opset < 9) x.unsupported("its operator set is older than 9");
+    if (from == node.bodies.end() || scanned == 0 || scanned > inputs.size() ||
+        from->second.inputs.size() != inputs.size())
+      fail(Fault::Input, "{} ({}): its body does not have its inputs", node.name, node.op);
+    const usize carried = inputs.size() - scanned;
+    const auto list = [&](std::string_view key, usize i) {
+      const auto* const given = x.attribute<std::vector<i64>>(key);
+      return given != nullptr && i < given->size() ? (*given)[i] : 0;
+    };
+    ModelNode loop{.name = node.name,
+                   .domain = "",
+                   .op = "Loop",
+                   .inputs = {},
+                   .outputs = node.outputs,
+                   .attributes = {},
+                   .bodies = {{"body", from->second}}};
+    ModelGraph& body = loop.bodies.at("body");
+    const std::string turn = node.name + "/turn", go = node.name + "/go";
+    std::optional<i64> turns;
+    std::vector<ModelNode> slices;
+    for (usize i = 0; i < scanned; ++i) {
+      const Shape& shape = inputs[carried + i]->shape;
+      if (!shape.ranked() || shape.rank() == 0) x.unsupported("the extents of its input {} are not known", carried + i);
+      const usize axis = axis_of_scan(node.name, list("scan_input_axes", i), shape.rank());
+      if (shape[axis] < 0) x.unsupported("the extents of its input {} are not known", carried + i);
+      if (turns && *turns != shape[axis])
+        fail(Fault::Input, "{} ({}): its inputs have {} and {} slices", node.name, node.op, *turns, shape[axis]);
+      turns = shape[axis];
+      std::string which = turn;
+      if (list("scan_input_directions", i) != 0) {
+        const std::string last = fmt::format("{}/last{}", node.name, i);
+        which = fmt::format("{}/from_end{}", node.name, i);
+        body.constants.emplace(last, Tensor(Array(DataType::i64, {}, {static_cast<double>(*turns - 1)})));
+        slices.push_back({.name = which,
+                          .domain = "",
+                          .op = "Sub",
+                          .inputs = {last, turn},
+                          .outputs = {which},
+                          .attributes = {},
+                          .bodies = {}});
+      }
+      slices.push_back({.name = fmt::format("{}/slice{}", node.name, i),
+                        .domain = "",
+                        .op = "Gather",
+                        .inputs = {node.inputs[carried + i], which},
+                        .outputs = {body.inputs[carried + i].name},
+                        .attributes = {{"axis", static_cast<i64>(axis)}},
+                        .bodies = {}});
+    }
+    body.nodes.insert(body.nodes.begin(), slices.begin(), slices.end());
+    body.inputs.resize(carried);
+    body.inputs.insert(body.inputs.begin(), {{.name = turn, .type = DataType::i64, .shape = Shape()},
+                                             {.name = go, .type = DataType::boolean, .shape = Shape()}});
+    body.outputs.insert(body.outputs.begin(), {.name = go, .type = DataType::boolean, .shape = Shape()});
+    std::vector<Value*> operands{x.scalar(DataType::i64, static_cast<double>(*turns)), nullptr};
+    operands.insert(operands.end(), inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(carried));
+    std::vector<Value*> out = with_bodies(loop, scope, operands, "While", {"body"});
+    for (usize i = carried; i < out.size(); ++i) {
+      if (list("scan_output_directions", i - carried) != 0) {
+        std::vector<i64> order(static_cast<usize>(*turns));
+        for (usize t = 0; t < order.size(); ++t)
+          order[t] = *turns - 1 - static_cast<i64>(t);
+        out[i] = x.make("GatherV2", {out[i], x.integers(order)}, {{"axis", i64{0}}});
+      }
+      const i64 place = list("scan_output_axes", i - carried);
+      if (place == 0) continue;
+      if (!out[i]->shape.ranked()) x.unsupported("the rank of its output {} is not known", i);
+      const usize rank = out[i]->shape.rank(), axis = axis_of_scan(node.name, place, rank);
+      std::vector<i64> perm;
+      for (usize a = 1; a < rank; ++a)
+        perm.push_back(static_cast<i64>(a));
+      perm.insert(perm.begin() + static_cast<std::ptrdiff_t>(axis), 0);
+      out[i] = x.make("TransposeD", {out[i]}, {{"perm", perm}});
+    }
+    return out;
+  }
+
+  static usize axis_of_scan(const std::string& name, i64 axis, usize rank) {
+    const auto count = static_cast<i64>(rank);
+    if (axis < -count || axis >= count) fail(Fault::Input, "{} (Scan): there is no axis {}", name, axis);
+    return static_cast<usize>(axis < 0 ? axis + count : axis);
+  }
+
   // An operator with a kernel of the user, around the nodes that the operator is without it.
   std::vector<Value*> make_custom(const ModelNode& node, Scope& scope, const std::vector<Value*>& inputs) {
     Node* const made = scope.graph().add_node(kCustomOp, node.name, {}, std::max<usize>(node.outputs.size(), 1));
@@ -212,7 +301,7 @@ class Importer {
 void collect(const ModelGraph& graph, const CustomOps& custom_ops, std::vector<NodeSupport>& out) {
   for (const ModelNode& node : graph.nodes) {
     NodeSupport row{.node = node.name, .op = node.domain.empty() ? node.op : node.domain + "." + node.op, .reason = {}};
-    const bool control = node.domain.empty() && (node.op == "If" || node.op == "Loop");
+    const bool control = node.domain.empty() && (node.op == "If" || node.op == "Loop" || node.op == "Scan");
     if (!control && !custom_ops.contains(node.op) && find_reader(node.domain, node.op) == nullptr)
       row.reason = "the operator is not supported; --custom_op takes a kernel of yours for it";
     out.push_back(std::move(row));
