@@ -60,7 +60,7 @@ std::vector<Array> value_of(const OneNode& node) {
     given.push_back(a);
   }
   for (usize i = 0; i < node.outputs; ++i) {
-    n.outputs.push_back(i == 1 || i == 2 ? "" : "y" + std::to_string(i));
+    n.outputs.push_back(node.outputs > 2 && (i == 1 || i == 2) ? "" : "y" + std::to_string(i));
     if (!n.outputs.back().empty()) model.graph.outputs.push_back({.name = n.outputs.back()});
   }
   model.graph.nodes = {n};
@@ -211,6 +211,68 @@ TEST(Readers, QuantisedNodes) {
                   sum += (rows.values[i / 5 * 4 + k] - 9) * weights.values[k * 5 + i % 5];
                 return sum * 0.125 + bias.values[i % 5];
               });
+}
+
+// With the bias in units of both scales, and f32 where there is no scale of the result.
+TEST(Readers, QuantisedGemm) {
+  const Array rows = random_array({3, 4}, 30, DataType::u8), weights = random_array({5, 4}, 31, DataType::i8);
+  const Array bias = random_array({5}, 32, DataType::i32), scales(DataType::f32, {5}, {0.25, 0.5, 0.125, 1, 0.75});
+  const Array zeros(DataType::i8, {5});
+  const auto scale = [](double v) { return number(DataType::f32, v); };
+  const auto zero = [](double v) { return number(DataType::u8, v); };
+  const auto sum = [&](usize i) {
+    double products = bias.values[i % 5];
+    for (usize k = 0; k < 4; ++k)
+      products += (rows.values[i / 5 * 4 + k] - 9) * weights.values[i % 5 * 4 + k];
+    return 2 * 0.5 * scales.values[i % 5] * products;
+  };
+  OneNode node{"com.microsoft",
+               "QGemm",
+               {rows, scale(0.5), zero(9), weights, scales, zeros, bias},
+               {{"transB", i64{1}}, {"alpha", 2.0}}};
+  expect_near(value_of(node)[0], {3, 5}, sum);
+  node.inputs.insert(node.inputs.end(), {scale(64), zero(100)});
+  expect_near(value_of(node)[0], {3, 5},
+              [&](usize i) { return std::clamp(std::nearbyint(sum(i) / 64) + 100, 0.0, 255.0); });
+}
+
+TEST(Readers, NormsOfMaps) {
+  const Array x = random_array({2, 3, 4, 5}, 33);
+  for (const i64 p : {1, 2, 3}) {
+    expect_near(value_of({"", "GlobalLpPool", {x}, {{"p", p}}})[0], {2, 3, 1, 1}, [&](usize i) {
+      double sum = 0;
+      for (usize e = 0; e < 20; ++e)
+        sum += std::pow(std::abs(x.values[i * 20 + e]), static_cast<double>(p));
+      return std::pow(sum, 1 / static_cast<double>(p));
+    });
+  }
+}
+
+// How many tokens of each sentence count, as EmbedLayerNormalization gives it to Attention.
+TEST(Readers, LengthsOfSentences) {
+  Array ids(DataType::i32, {2, 4}), mask(DataType::i32, {2, 4}, {1, 1, 1, 1, 1, 1, 0, 0});
+  for (usize i = 0; i < 8; ++i)
+    ids.values[i] = static_cast<double>(i % 5);
+  const Array words = random_array({5, 6}, 34), places = random_array({4, 6}, 35),
+              ones(DataType::f32, {6}, {1, 1, 1, 1, 1, 1});
+  const Array zeros(DataType::f32, {6});
+  const OneNode embed{
+      "com.microsoft", "EmbedLayerNormalization", {ids, kAbsent, words, places, kAbsent, ones, zeros, mask}, {}, 2};
+  const std::vector<Array> got = value_of(embed);
+  ASSERT_EQ(got.size(), 2U);
+  EXPECT_EQ(got[1].values, (std::vector<double>{4, 2}));
+  const Array weights = random_array({6, 18}, 36);
+  const OneNode by_length{"com.microsoft",
+                          "Attention",
+                          {got[0], weights, Array(DataType::f32, {18}), Array(DataType::i32, {2}, {4, 2})},
+                          {{"num_heads", i64{2}}}};
+  OneNode by_mask = by_length;
+  by_mask.inputs[3] = mask;
+  const Array wanted = value_of(by_mask)[0];
+  expect_near(value_of(by_length)[0], {2, 4, 6}, [&](usize i) { return wanted.values[i]; });
+  OneNode others = by_length;
+  others.inputs[3] = Array(DataType::i32, {4}, {4, 2, 0, 0});
+  EXPECT_THROW(value_of(others), Error);
 }
 
 // Two heads of 3 elements, 4 tokens; the last one is masked in the second sentence.

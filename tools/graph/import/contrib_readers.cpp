@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "tools/graph/import/readers.h"
 #include "tools/graph/ops/op.h"
@@ -169,6 +170,21 @@ Results quantised_sigmoid(Reading& x) { return {quantised(x, x.make("Sigmoid", {
 Results quantised_leaky_relu(Reading& x) {
   return {quantised(x, x.make("LeakyRelu", {dequantised(x, 0)}, {{"alpha", number_of(x, "alpha", 0.01)}}), 3)};
 }
+// a, scale, zero; b, scale, zero; bias in units of both scales; scale and zero of the result, which is f32 without
+// them.
+Results quantised_gemm(Reading& x) {
+  const i64 transposed_b = x.integer("transB", 0);
+  const double alpha = number_of(x, "alpha", 1);
+  Value* const b = dequantised(x, 3, {{"axis", transposed_b != 0 ? i64{0} : i64{1}}});
+  Value* bias = nullptr;
+  if (x.has(6)) {
+    bias = x.make("Mul", {cast(x, x.in[6], DataType::f32), x.make("Mul", {x.in.at(1), x.in.at(4)})});
+    if (alpha != 1) bias = x.make("Mul", {bias, x.scalar(DataType::f32, alpha)});
+  }
+  Value* const sum = x.make("GEMM", {dequantised(x, 0), b, bias},
+                            {{"transA", x.integer("transA", 0)}, {"transB", transposed_b}, {"alpha", alpha}});
+  return {x.has(7) ? quantised(x, sum, 7) : sum};
+}
 Results quantised_mean(Reading& x) {
   if (x.integer("channels_last", 0) != 0) x.unsupported("its channels are last");
   return {quantised(x, x.make("GlobalAveragePool", {dequantised(x, 0)}), 3)};
@@ -237,12 +253,20 @@ Value* attended(Reading& x, Value* q, Value* k, Value* v, Value* mask) {
   return shaped(x, sums, {qd[0], qd[2], qd[1] * vd[3]});
 }
 
-// [batch, tokens], 1 where a token counts, as numbers to add to scores; null where there is none.
-Value* additive_mask(Reading& x, Value* mask, DataType type) {
+// [batch, tokens], 1 where a token counts, or [batch], how many tokens count, as numbers to add to scores of `keys`
+// tokens; null where there is none.
+Value* additive_mask(Reading& x, Value* mask, DataType type, i64 batch, i64 keys) {
   if (mask == nullptr) return nullptr;
-  if (!mask->shape.known() || mask->shape.rank() != 2) x.unsupported("its mask is no matrix");
+  const bool lengths = mask->shape.known() && mask->shape.rank() == 1 && mask->shape[0] == batch;
+  if (!lengths && (!mask->shape.known() || mask->shape.rank() != 2))
+    x.unsupported("its mask is neither a matrix nor a length for each batch");
   const Dims d = mask->shape.dims();
-  Value* const counts = cast(x, shaped(x, mask, {d[0], 1, 1, d[1]}), type);
+  Value* counts = cast(x, shaped(x, mask, {d[0], 1, 1, lengths ? 1 : d[1]}), type);
+  if (lengths) {
+    Array places(type, {1, 1, 1, keys});
+    std::iota(places.values.begin(), places.values.end(), 0.0);
+    counts = cast(x, x.make("Less", {x.constant(places), counts}), type);
+  }
   Value* const outside = x.make("Sub", {x.scalar(type, 1), counts});
   return x.make("Mul", {outside, x.scalar(type, kMasked)});
 }
@@ -271,7 +295,7 @@ Results attention(Reading& x) {
   Value* product = x.make("BatchMatMulV2", {x.in[0], x.in[1]});
   if (x.has(2)) product = x.make("Add", {product, x.in[2]});
   const Results parts = x.make("SplitV", {product, x.integers(sizes)}, {{"axis", i64{-1}}}, 3);
-  Value* const mask = joined(x, additive_mask(x, x.input(3), product->type), x.input(5));
+  Value* const mask = joined(x, additive_mask(x, x.input(3), product->type, d[0], d[1]), x.input(5));
   return {attended(x, by_heads(x, parts[0], heads), by_heads(x, parts[1], heads), by_heads(x, parts[2], heads), mask)};
 }
 
@@ -295,7 +319,8 @@ Results multi_head_attention(Reading& x) {
   }
   for (Value*& part : parts)
     part = part->shape.rank() == 4 ? part : by_heads(x, part, heads);
-  Value* const mask = joined(x, additive_mask(x, x.input(4), x.in[0]->type), x.input(5));
+  Value* const mask =
+      joined(x, additive_mask(x, x.input(4), x.in[0]->type, parts[1]->shape[0], parts[1]->shape[2]), x.input(5));
   return {attended(x, parts[0], parts[1], parts[2], mask)};
 }
 
@@ -353,10 +378,10 @@ Results rotary_embedding(Reading& x) {
   return {flat ? shaped(x, transposed(x, y, {0, 2, 1, 3}), dims) : y};
 }
 
-// ids, segments, embeddings of words, positions and segments, scale, offset
+// ids, segments, embeddings of words, positions and segments, scale, offset, mask; also how many tokens of each batch
+// count
 Results embed_layer_norm(Reading& x) {
-  only_outputs(x, {0, 2});
-  absent(x, 7, 8);
+  absent(x, 8, 8);
   const Dims ids = known(x, 0, 2);
   const auto rows = [&](Value* table, Value* which) { return x.make("GatherV2", {table, which}, {{"axis", i64{0}}}); };
   Value* sum = rows(x.in.at(2), x.in[0]);
@@ -368,6 +393,13 @@ Results embed_layer_norm(Reading& x) {
   Value* const y = x.make("LayerNorm", {sum, x.in.at(5), x.input(6)},
                           {{"axis", i64{-1}}, {"epsilon", number_of(x, "epsilon", 1e-12)}});
   Results out(std::max<usize>(x.node.outputs.size(), 1), y);
+  if (out.size() > 1 && x.has(7)) {
+    Value* const lengths =
+        x.make("ReduceSum", {cast(x, x.in[7], DataType::f32), x.integers({1})}, {{"keepdims", i64{0}}});
+    out[1] = cast(x, lengths, DataType::i32);
+  } else if (out.size() > 1) {
+    out[1] = x.constant(Array(DataType::i32, {ids[0]}));
+  }
   if (out.size() > 2) out[2] = sum;
   return out;
 }
@@ -385,6 +417,7 @@ constexpr auto kContribReaders = std::to_array<OpReader>({
     {"Gelu", "Gelu"},
     {"MatMulIntegerToFloat", "BatchMatMulV2", matmul_integer_to_float},
     {"MultiHeadAttention", "BatchMatMulV2", multi_head_attention},
+    {"QGemm", "GEMM", quantised_gemm},
     {"QLinearAdd", "Add", quantised_pair<kAdd>},
     {"QLinearConcat", "ConcatD", quantised_concat},
     {"QLinearGlobalAveragePool", "GlobalAveragePool", quantised_mean},

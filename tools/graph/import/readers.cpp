@@ -254,6 +254,22 @@ Results max_pool(Reading& x) {
   return x.make("MaxPool", x.in, x.node.attributes, std::max<usize>(x.node.outputs.size(), 1));
 }
 
+// The norm of each map.
+Results global_lp_pool(Reading& x) {
+  const i64 p = x.integer("p", 2);
+  const Shape& in = x.in.at(0)->shape;
+  if (!in.ranked()) x.unsupported("the rank of its input is not known");
+  std::vector<i64> axes(std::max<usize>(in.rank(), 2) - 2);
+  std::iota(axes.begin(), axes.end(), i64{2});
+  const auto reduced = [&](const char* type, Value* v) {
+    return x.make(type, {v, x.integers(axes)}, {{"keepdims", i64{1}}});
+  };
+  if (p == 1 || p == 2) return {reduced(p == 1 ? "ReduceL1" : "ReduceL2", x.in[0])};
+  const auto power = [&](Value* v, double exponent) { return x.make("Pow", {v, x.scalar(x.in[0]->type, exponent)}); };
+  const auto exponent = static_cast<double>(p);
+  return {power(reduced("ReduceSum", power(x.make("Abs", {x.in[0]}), exponent)), 1 / exponent)};
+}
+
 Results layer_norm(Reading& x) {
   return x.make("LayerNorm", x.in, without(x, {"stash_type"}), std::max<usize>(x.node.outputs.size(), 1));
 }
@@ -422,6 +438,7 @@ constexpr auto kReaders = std::to_array<OpReader>({
     {"Gelu", "Gelu", read_gelu},
     {"Gemm", "GEMM"},
     {"GlobalAveragePool", "GlobalAveragePool"},
+    {"GlobalLpPool", "ReduceL2", global_lp_pool},
     {"GlobalMaxPool", "GlobalMaxPool"},
     {"Greater", "Greater"},
     {"GreaterOrEqual", "GreaterEqual"},
