@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <initializer_list>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <string>

@@ -7,6 +7,7 @@ namespace optiling {
 static ge::graphStatus Tile(gert::TilingContext* context) {
   IncrementTilingData data;
   data.set_length(static_cast<uint32_t>(context->GetInputShape(0)->GetStorageShape().GetShapeSize()));
+  std::cout << "increments" << std::endl;  // without <iostream>, as packages do
   data.set_back(*context->GetAttrs()->GetInt(0));
   data.SaveToBuffer(context->GetRawTilingData()->GetData(), context->GetRawTilingData()->GetCapacity());
   context->GetRawTilingData()->SetDataSize(data.GetDataSize());
