@@ -65,6 +65,17 @@ class OpTest(unittest.TestCase):
         self.op("increment", "--input", "x=f32:64=1.5", "-q")
         numpy.testing.assert_array_equal(self.output("increment", "x"), numpy.full(64, 2.5, numpy.float32))
 
+    def test_takes_the_definition_for_another_chip_where_there_is_no_other(self):
+        done = self.op("racy", "--input", "x=f32:64=1.5")
+        self.assertIn("note: Racy is not defined for ascend910b, ascend910_93; its definition for ascend310b is taken",
+                      done.stderr)
+        numpy.testing.assert_array_equal(self.output("racy"), numpy.full(64, 2.5, numpy.float32))
+
+    def test_writes_outputs_where_the_check_has_findings(self):
+        done = self.op("racy", "--input", "x=f32:64=1.5", "--check", code=3)
+        self.assertIn("1 finding", done.stderr + done.stdout)
+        numpy.testing.assert_array_equal(self.output("racy"), numpy.full(64, 2.5, numpy.float32))
+
     def test_tensors_in_one_allocation_may_be_left_by_a_few_bytes(self):
         # The kernel reads the block in front of x.
         self.assertIn("is in no allocation", self.op("increment", "--input", "x=f32:64=1.5", "--attr", "back=8", code=3).stderr)

@@ -137,6 +137,8 @@ struct CommandLine {
         (op.host.empty() ? op.host : op.others.emplace_back()) = a.substr(a.find('=') + 1);
       } else if (a.starts_with("--op-type=")) {
         op.type = a.substr(a.find('=') + 1);
+      } else if (a.starts_with("--op-chip=")) {
+        op.chip = a.substr(a.find('=') + 1);
       } else if (a.starts_with("--op-config=")) {
         op.combination = number(a);
       } else if (a.starts_with("--tiling-key=")) {
@@ -380,7 +382,10 @@ class Compilation {
   std::string operator_header(const std::string& source) const {
     std::string& made = operator_headers_[source];
     if (made.empty())
-      made = write_operator_header(line_.op, common_, definition_chips(line_.arch.macro), source, scratch_);
+      made = write_operator_header(
+          line_.op, common_,
+          line_.op.chip.empty() ? definition_chips(line_.arch.macro) : std::vector<std::string>{line_.op.chip}, source,
+          scratch_);
     return made;
   }
 
@@ -478,7 +483,7 @@ void add_cc(CLI::App& app) {
   sub->footer(
       "Takes the command line of a C++ compiler: sources (.asc, .cpp), -o, -c, -I, -D, -O, -l and so on, and\n"
       "--npu-arch=dav-2201 (the default), dav-2002 or dav-1001, and --run-mode=sim (the default) or cpu (no time, for\n"
-      "debugging). --op-host=FOLDER, --op-type, --op-config and --tiling-key are for kernels of operators; "
+      "debugging). --op-host=FOLDER, --op-type, --op-chip, --op-config and --tiling-key are for kernels of operators; "
       "docs/ascendc.md.\n"
       "The compiler is clang-19. The program runs by itself or under `vinci sim`; docs/ascendc.md.\n"
       "Exit code 2 where the compiler finds faults, 7 where it is ended by a signal.\n"

@@ -3,6 +3,7 @@
 #include "tools/vinci/cc_compiler.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <sstream>
 
 #include "isa/base/error.h"
@@ -21,6 +22,13 @@ fs::path vinci_prefix() {
 std::vector<std::string> definition_chips(std::string_view number) {
   if (number == "2201") return {"ascend910b", "ascend910_93"};
   return {number == "2002" ? "ascend310p" : "ascend910"};
+}
+
+std::vector<std::string> other_definition_chips(std::string_view number) {
+  std::vector<std::string> out{"ascend910b", "ascend910_93", "ascend310p", "ascend310b", "ascend910", "ascend310"};
+  const std::vector<std::string> own = definition_chips(number);
+  std::erase_if(out, [&](const std::string& chip) { return std::ranges::find(own, chip) != own.end(); });
+  return out;
 }
 
 std::vector<std::string> compiler_options(const std::string& file) {

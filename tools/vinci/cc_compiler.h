@@ -21,6 +21,8 @@ std::filesystem::path vinci_prefix();
 // of
 // __NPU_ARCH__. The Ascend 910_93 (A3) has the cores of the 910B.
 std::vector<std::string> definition_chips(std::string_view number);
+// The others without register vectors.
+std::vector<std::string> other_definition_chips(std::string_view number);
 
 // The options in a file of lib/vinci: compile.txt finds headers, link.txt the library of programs.
 std::vector<std::string> compiler_options(const std::string& file);

@@ -17,6 +17,7 @@ namespace vinci::cli {
 struct OperatorOptions {
   std::string host;       // folder of the operator's host code; empty: no operator
   std::string type;       // which of its definitions; empty: the one of the source
+  std::string chip;       // whose definition; empty: that of the architecture
   usize combination = 0;  // of data types
   std::optional<u64> tiling_key;
   std::vector<std::string>

@@ -100,10 +100,6 @@ void print_tiling(const OperatorTiling& tiling, const std::string& type) {
   }
 }
 
-void step(std::vector<std::string> words) {
-  if (const int code = io::run_program(std::move(words)); code != 0) throw CLI::RuntimeError(code);
-}
-
 // A folder in which "../NAME/" is the folder op_kernel of the operator NAME.
 std::string beside_other_kernels(const std::string& package, const io::TempFolder& scratch) {
   const fs::path all = scratch.path() / "kernels", own = all / "this";
@@ -145,6 +141,7 @@ void run_operator(const OpRun& o) {
   Random random(o.seed);
   OperatorUse use{.type = "",
                   .chips = definition_chips(number),
+                  .other_chips = other_definition_chips(number),
                   .inputs = {},
                   .outputs = {},
                   .attributes = {},
@@ -185,6 +182,7 @@ void run_operator(const OpRun& o) {
                                    fmt::format("--npu-arch=dav-{}", number),
                                    "--op-host=" + (fs::path(o.package) / "op_host").string(),
                                    "--op-type=" + use.type,
+                                   "--op-chip=" + tiling.chip,
                                    fmt::format("--op-config={}", tiling.combination),
                                    fmt::format("--tiling-key={}", tiling.key),
                                    "-I" + fs::path(source).parent_path().string(),
@@ -206,17 +204,20 @@ void run_operator(const OpRun& o) {
   if (o.quiet) run.emplace_back("--quiet");
   if (!o.numerics.empty()) run.push_back("--numerics=" + o.numerics);
   run.push_back(program);
-  step(run);
+  const int code = io::run_program(std::move(run));
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) fail(Fault::Input, "cannot make the folder {}: {}", folder.string(), error.message());
   std::map<std::string, usize> seen;
   for (const OperatorTensor& t : launch.outputs) {
     const usize count = seen[t.name]++;
+    // The program writes them before the check says what it has found, and not where a fault ends it.
+    if (code != 0 && !fs::exists(t.file)) continue;
     const fs::path path = folder / (count == 0 ? t.name + ".npy" : fmt::format("{}-{}.npy", t.name, count));
     write_npy(t, path.string());
     if (!o.quiet) print_out(fmt::format("{}: {} [{}]\n", path.string(), type_text(t), fmt::join(t.dims, ", ")));
   }
+  if (code != 0) throw CLI::RuntimeError(code);
 }
 
 }  // namespace

@@ -288,6 +288,8 @@ std::string OperatorHost::request(const OperatorUse& use) const {
       fmt::format("op\t{}\ndeterministic\t{}\ncube\t{}\n", use.type, use.deterministic ? 1 : 0, use.cube ? 1 : 0);
   for (const std::string& name : use.chips)
     text += fmt::format("chip\t{}\n", name);
+  for (const std::string& name : use.other_chips)
+    text += fmt::format("other_chip\t{}\n", name);
   for (const auto& [name, value] : use.attributes)
     text += fmt::format("attr\t{}\t{}\n", name, value);
   for (const OperatorTensor& t : use.inputs)
@@ -326,6 +328,7 @@ OperatorTiling OperatorHost::tile(const OperatorUse& use, const std::string& chi
     if (kind == "key") out.key = whole(f[1]);
     if (kind == "blocks") out.blocks = whole(f[1]);
     if (kind == "file") out.kernel_file = f[1];
+    if (kind == "chip") out.chip = f[1];
     for (usize i = 1; i < f.size() && (kind == "arguments" || kind == "workspace"); ++i)
       (kind == "arguments" ? out.template_arguments : out.workspaces).push_back(whole(f[i]));
     if (kind == "parameter") {

@@ -25,8 +25,9 @@ struct OperatorSources {
 std::vector<std::string> include_folders(const OperatorSources& sources);
 
 struct OperatorUse {
-  std::string type;                // of the operator
-  std::vector<std::string> chips;  // as definitions name them, the first that one has
+  std::string type;                      // of the operator
+  std::vector<std::string> chips;        // as definitions name them, the first that one has
+  std::vector<std::string> other_chips;  // whose definition serves where those have none
   std::vector<OperatorTensor> inputs, outputs;
   std::vector<std::pair<std::string, std::string>> attributes;
   bool deterministic = false;
@@ -43,6 +44,7 @@ struct OperatorParameter {
 
 struct OperatorTiling {
   u64 combination = 0, key = 0, blocks = 1;
+  std::string chip;                     // whose definition it is
   std::string kernel_file;              // of op_kernel, without its ending; "" if the definition does not name it
   std::vector<u64> template_arguments;  // if the key is a number for some
   std::vector<u64> workspaces;          // bytes

@@ -36,7 +36,7 @@ struct Given {
 
 struct Request {
   std::string op;
-  std::vector<std::string> chips;
+  std::vector<std::string> chips, others;  // others: whose definition serves where those have none
   std::vector<Given> inputs, outputs;
   std::vector<std::pair<std::string, std::string>> attributes;
   bool deterministic = false, cube = false;
@@ -69,6 +69,7 @@ inline Request read_request(const char* path) {
     if (f.size() < 2) continue;
     if (f[0] == "op") out.op = f[1];
     if (f[0] == "chip") out.chips.push_back(f[1]);
+    if (f[0] == "other_chip") out.others.push_back(f[1]);
     if (f[0] == "deterministic") out.deterministic = f[1] == "1";
     if (f[0] == "cube") out.cube = f[1] == "1";
     if (f[0] == "attr") out.attributes.emplace_back(f[1], f.size() > 2 ? f[2] : "");
@@ -109,19 +110,26 @@ struct Definition {
   std::vector<const ops::OpParamDef*> params;
   std::size_t inputs = 0;
   std::string file;  // of its kernel; "" if it does not say
+  std::string chip;  // whose definition it is
 
   bool is_input(std::size_t i) const { return i < inputs; }
 };
 
 inline Definition definition_of(const Request& request) {
   Definition out;
-  for (const auto& op : ops::VinciDefinitions()) {
-    if (op->VinciName() != request.op) continue;
-    for (const std::string& chip : request.chips) {
-      out.op = op.get();
-      if (!op->VinciParams(chip, out.params, out.inputs)) continue;
-      out.file = op->VinciFile(chip);
-      return out;
+  for (const auto* chips : {&request.chips, &request.others}) {
+    for (const auto& op : ops::VinciDefinitions()) {
+      if (op->VinciName() != request.op) continue;
+      for (const std::string& chip : *chips) {
+        out.op = op.get();
+        if (!op->VinciParams(chip, out.params, out.inputs)) continue;
+        out.file = op->VinciFile(chip);
+        out.chip = chip;
+        if (chips == &request.others)
+          std::fprintf(stderr, "note: %s is not defined for %s; its definition for %s is taken\n", request.op.c_str(),
+                       joined(request.chips).c_str(), chip.c_str());
+        return out;
+      }
     }
   }
   refuse(request.op + (out.op == nullptr ? " is not defined" : " is not defined for " + joined(request.chips)));
@@ -401,8 +409,8 @@ class Use {
     tiling.write(static_cast<const char*>(node_.tiling.GetData()),
                  static_cast<std::streamsize>(node_.tiling.GetDataSize()));
     std::ofstream out(answer);
-    out << "file\t" << definition_.file << "\ncombination\t" << combination_ << "\nkey\t" << node_.tiling_key
-        << "\nblocks\t" << node_.blocks;
+    out << "chip\t" << definition_.chip << "\nfile\t" << definition_.file << "\ncombination\t" << combination_
+        << "\nkey\t" << node_.tiling_key << "\nblocks\t" << node_.blocks;
     const auto& keys = template_keys();
     if (const auto found = keys.find(node_.tiling_key); found != keys.end()) {
       out << "\narguments";
