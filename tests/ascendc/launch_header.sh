@@ -27,3 +27,7 @@ refused "dz, 5, 2, pair" "tell takes a struct of 32 bytes, by value or by a poin
 refused "dz, &pair, 2, pair" "as argument 2, not a pointer to 4 bytes"
 refused "dz, tiling, dz, pair" "tell takes a number of 2 bytes as argument 3, not a pointer to 4 bytes"
 refused "2, tiling, 2, pair" "tell takes a pointer as argument 1, not a whole number"
+# By name, from a binary.
+"$tool" cc -I "$folder/../kernels" -c "$folder/launch_by_name_main.cpp" -o by_name_main.o
+"$tool" cc by_name_main.o kernel.o -o by_name
+VINCI_MODE=full VINCI_OUTPUT=by_name_out VINCI_RUN_OPTIONS=--check ./by_name

@@ -7,15 +7,20 @@
 
 #include <array>
 #include <cstring>
+#include <deque>
+#include <fstream>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "acl/acl_rt.h"
 #include "runtime/rt.h"
 #include "tools/ascendc/include/vinci/kernel_code.h"
+#include "tools/ascendc/include/vinci/signature.h"
 #include "tools/ascendc/runtime/acl_error.h"
 #include "tools/ascendc/runtime/core.h"
 #include "tools/ascendc/runtime/kernel_code.h"
@@ -116,6 +121,22 @@ rtError_t load(const void* data, u64 length, void** handle) {
   return ACL_SUCCESS;
 }
 
+// A kernel by its name, and the arguments of a launch of it. The program never gives a kernel back.
+struct Function {
+  std::string name;
+  const Signature* signature;
+};
+struct Arguments {
+  const Function* function;
+  std::deque<std::vector<char>> values;
+  bool final = false;
+};
+
+std::vector<char> copy_of(const void* value, usize size) {
+  const auto* bytes = static_cast<const char*>(value);
+  return {bytes, bytes + size};
+}
+
 }  // namespace
 }  // namespace vinci::ascendc
 
@@ -167,6 +188,93 @@ rtError_t rtKernelLaunchWithHandleV2(void* handle, uint64_t key, uint32_t blocks
     const bool on_cube = present() != nullptr && core().kind == CoreKind::cube;
     (on_cube && cube != nullptr ? cube : vector != nullptr ? vector : cube)->call(block.data());
   });
+  return ACL_SUCCESS;
+}
+
+aclError aclrtBinaryLoadFromFile(const char* path, aclrtBinaryLoadOptions* /*options*/, aclrtBinHandle* binary) {
+  if (path == nullptr || binary == nullptr) return acl_failed(ACL_ERROR_RT_PARAM_INVALID, "a path or a handle is null");
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, SELFMAG> magic{};
+  file.read(magic.data(), magic.size());
+  if (!file) return acl_failed(ACL_ERROR_RT_PARAM_INVALID, fmt::format("the binary {} cannot be read", path));
+  if (std::memcmp(magic.data(), ELFMAG, SELFMAG) != 0)
+    return acl_failed(ACL_ERROR_RT_PARAM_INVALID, fmt::format("the binary {} is no ELF file", path));
+  *binary = new std::string(path);
+  return ACL_SUCCESS;
+}
+aclError aclrtBinaryUnLoad(aclrtBinHandle binary) {
+  delete static_cast<std::string*>(binary);
+  return ACL_SUCCESS;
+}
+aclError aclrtBinaryGetFunction(const aclrtBinHandle binary, const char* kernel, aclrtFuncHandle* function) {
+  if (binary == nullptr || kernel == nullptr || function == nullptr)
+    return acl_failed(ACL_ERROR_RT_PARAM_INVALID, "a binary, a name or a handle is null");
+  const void* signature = dlsym(RTLD_DEFAULT, fmt::format("vinci_signature_{}", kernel).c_str());
+  if (signature == nullptr || static_cast<const Signature*>(signature)->call == nullptr) {
+    return acl_failed(
+        ACL_ERROR_RT_PARAM_INVALID,
+        fmt::format("the kernel '{}' of {} is neither in the program nor in a library that it has loaded; "
+                    "compile its source with `vinci cc` and link it",
+                    kernel, *static_cast<const std::string*>(binary)));
+  }
+  *function = new Function{kernel, static_cast<const Signature*>(signature)};
+  return ACL_SUCCESS;
+}
+
+aclError aclrtKernelArgsInit(aclrtFuncHandle function, aclrtArgsHandle* arguments) {
+  if (function == nullptr || arguments == nullptr)
+    return acl_failed(ACL_ERROR_RT_PARAM_INVALID, "a kernel or a handle is null");
+  *arguments = new Arguments{.function = static_cast<const Function*>(function), .values = {}};
+  return ACL_SUCCESS;
+}
+aclError aclrtKernelArgsAppend(aclrtArgsHandle arguments, void* value, size_t size, aclrtParamHandle* parameter) {
+  if (arguments == nullptr || value == nullptr)
+    return acl_failed(ACL_ERROR_RT_PARAM_INVALID, "the arguments or a value are null");
+  auto& all = *static_cast<Arguments*>(arguments);
+  if (all.final) return acl_failed(ACL_ERROR_RT_PARAM_INVALID, "aclrtKernelArgsAppend behind aclrtKernelArgsFinalize");
+  std::vector<char>& added = all.values.emplace_back(copy_of(value, size));
+  if (parameter != nullptr) *parameter = &added;
+  return ACL_SUCCESS;
+}
+aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle arguments, aclrtParamHandle parameter, void* value, size_t size) {
+  if (arguments == nullptr || parameter == nullptr || value == nullptr)
+    return acl_failed(ACL_ERROR_RT_PARAM_INVALID, "the arguments, a parameter or a value are null");
+  auto& old = *static_cast<std::vector<char>*>(parameter);
+  if (old.size() != size)
+    return acl_failed(ACL_ERROR_RT_PARAM_INVALID,
+                      fmt::format("an argument of {} bytes gets one of {}", old.size(), size));
+  old = copy_of(value, size);
+  return ACL_SUCCESS;
+}
+aclError aclrtKernelArgsFinalize(aclrtArgsHandle arguments) {
+  if (arguments == nullptr) return acl_failed(ACL_ERROR_RT_PARAM_INVALID, "the arguments are null");
+  static_cast<Arguments*>(arguments)->final = true;
+  return ACL_SUCCESS;
+}
+
+aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle function, uint32_t blocks, aclrtStream stream,
+                                     aclrtLaunchKernelCfg* /*config*/, aclrtArgsHandle arguments, void* /*reserve*/) {
+  if (function == nullptr || arguments == nullptr)
+    return acl_failed(ACL_ERROR_RT_PARAM_INVALID, "a kernel or its arguments are null");
+  const auto& kernel = *static_cast<const Function*>(function);
+  const auto& given = *static_cast<const Arguments*>(arguments);
+  const Signature& signature = *kernel.signature;
+  if (!given.final)
+    return acl_failed(ACL_ERROR_RT_PARAM_INVALID, fmt::format("{}: aclrtKernelArgsFinalize is missing", kernel.name));
+  if (given.values.size() != signature.count) {
+    return acl_failed(ACL_ERROR_RT_PARAM_INVALID,
+                      fmt::format("{} takes {} arguments, not {}", kernel.name, signature.count, given.values.size()));
+  }
+  std::vector<Argument> all;
+  for (vinci::u32 i = 0; i < signature.count; ++i) {
+    const std::vector<char>& value = given.values[i];
+    all.push_back({Argument::Kind::bytes, value.size(), value.data(), 0, 0});
+    if (accepts(signature.parameters[i], all.back())) continue;
+    return acl_failed(ACL_ERROR_RT_PARAM_INVALID, fmt::format("{} takes {} bytes as argument {}, not {}", kernel.name,
+                                                              signature.parameters[i].size, i + 1, value.size()));
+  }
+  run(Launch{kernel.name.c_str(), KernelType::declared, blocks, stream, {__FILE__, 0}},
+      [&] { signature.call(all.data()); });
   return ACL_SUCCESS;
 }
 

@@ -87,6 +87,14 @@ typedef enum aclrtCmoType {
   ACL_RT_CMO_TYPE_FLUSH,
 } aclrtCmoType;
 
+// Kernels that a program takes from a binary by their names.
+typedef void* aclrtBinHandle;
+typedef void* aclrtFuncHandle;
+typedef void* aclrtArgsHandle;
+typedef void* aclrtParamHandle;
+typedef struct aclrtBinaryLoadOptions aclrtBinaryLoadOptions;
+typedef struct aclrtLaunchKernelCfg aclrtLaunchKernelCfg;
+
 typedef enum aclrtLastErrLevel { ACL_RT_THREAD_LEVEL = 0 } aclrtLastErrLevel;
 
 #ifdef __cplusplus
@@ -131,6 +139,20 @@ aclError aclrtStreamGetId(aclrtStream stream, int32_t* id);
 aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr attribute, aclrtStreamAttrValue* value);
 aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr attribute, aclrtStreamAttrValue* value);
 aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
+
+// A kernel has the code that the program, or a shared library that it has loaded, has of that name: `vinci cc` compiled
+// it, and it has the name of C. A file that is no ELF file is refused; options and configurations have no effect.
+aclError aclrtBinaryLoadFromFile(const char* path, aclrtBinaryLoadOptions* options, aclrtBinHandle* binary);
+aclError aclrtBinaryUnLoad(aclrtBinHandle binary);
+aclError aclrtBinaryGetFunction(const aclrtBinHandle binary, const char* kernel, aclrtFuncHandle* function);
+// The arguments of a launch, one after the other; their bytes are copied. A launch with a number of arguments or a size
+// other than those of the kernel is refused.
+aclError aclrtKernelArgsInit(aclrtFuncHandle function, aclrtArgsHandle* arguments);
+aclError aclrtKernelArgsAppend(aclrtArgsHandle arguments, void* value, size_t size, aclrtParamHandle* parameter);
+aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle arguments, aclrtParamHandle parameter, void* value, size_t size);
+aclError aclrtKernelArgsFinalize(aclrtArgsHandle arguments);
+aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle function, uint32_t blocks, aclrtStream stream,
+                                     aclrtLaunchKernelCfg* config, aclrtArgsHandle arguments, void* reserve);
 
 aclError aclrtMalloc(void** address, size_t size, aclrtMemMallocPolicy policy);
 aclError aclrtMallocAlign32(void** address, size_t size, aclrtMemMallocPolicy policy);
