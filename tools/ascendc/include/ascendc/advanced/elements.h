@@ -75,7 +75,16 @@ class Elements {
     IssueCast(d, s, mode, 1, {1, 1, kCastRepeatStride<D, S>, kCastRepeatStride<S, D>}, place_);
     IssueBarrier(PIPE_V, place_);
   }
-  void Round(const F& d, const F& a, RoundMode mode) const { Cast(d, a, mode); }
+  // To a whole number. Joint cores convert by way of int32_t, whose range is that of the results there.
+  void Round(const F& d, const F& a, RoundMode mode) const {
+#if __NPU_ARCH__ == 2201
+    Cast(d, a, mode);
+#else
+    const LocalTensor<int32_t> whole = d.template ReinterpretCast<int32_t>();
+    Cast(whole, a, mode);
+    Cast(d, whole, RoundMode::CAST_NONE);
+#endif
+  }
 
   // d = c[n-1] + a * (c[n-2] + a * ..): a polynomial, the highest coefficient first.
   template <unsigned N>
