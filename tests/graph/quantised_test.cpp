@@ -73,6 +73,23 @@ TEST_P(Quantised, MatricesThatFillNoBlocks) {
   }
 }
 
+// Weights of u8 that take copies of the map, behind a convolution whose FIXPIPE stores bytes.
+TEST_P(Quantised, CopiesOfAMapOfBytes) {
+  for (const i64 channels : {20, 32}) {
+    MapNet net;
+    QuantisedNet q{net};
+    Value* const x = q.bytes(net.input({1, 16, 6, 6}), 0.01, DataType::u8, 100);
+    Value* const y = q.bytes(net.node("Relu", {q.conv(x, channels, 3, 1)}), 0.02, DataType::u8, 0);
+    Array weights(DataType::u8, {24, channels, 3, 3});
+    for (double& v : weights.values)
+      v = std::floor((net.random.uniform() + 1) * 127);
+    Value* const filters = net.node("AscendDequantV2", {net.graph.add_constant("w", Tensor(weights)),
+                                                        net.number(0.0005), q.zero(DataType::u8, 90)});
+    net.output(net.node("Conv2D", {y, filters}, {{"pads", std::vector<i64>{1, 1, 1, 1}}}));
+    EXPECT_EQ(products_of_bytes(expect_right(net, 3e-2)), 2U);
+  }
+}
+
 // As dynamic quantisation has it: the zero point is a tensor, the sums are scaled behind the product.
 // Weights of u8 whose zero point is far from 128 do not fit i8: they are summed in parts.
 TEST_P(Quantised, SumsOfMatMulInteger) {

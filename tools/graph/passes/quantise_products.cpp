@@ -257,8 +257,7 @@ class Quantiser {
     Maker make(graph_, *behind);
     // A joint core stores whole blocks of 16 columns.
     const u64 wide = joint_ && !p.conv ? align_up<u64>(filters, kC0) : filters;
-    Value* map = p.map;
-    if (p.copies > 1) map = make("ConcatD", std::vector(p.copies, map), {{"axis", i64{p.conv ? 1 : -1}}});
+    Value* const map = p.copies > 1 ? copied(make, p) : p.map;
     std::vector<Value*> operands{p.conv ? as_map(make, map) : map, make.constant(widened(p.weights, wide))};
     if (p.dynamic_zero != nullptr) {
       Value* const zero = make.reshape(make.cast(p.dynamic_zero, DataType::i32), {1});
@@ -282,6 +281,15 @@ class Quantiser {
     y = make("AscendDequant", {y, parameters(make, p.scales, wide, {.scale = 1, .zero = 0}, false)}, along(p));
     make.replace({cut(make, y, p, wide)});
     return true;
+  }
+
+  // The map as often as there are weights for it. One that FIXPIPE stored in blocks of bytes becomes f16 meanwhile.
+  static Value* copied(Maker& make, const Product& p) {
+    const bool blocks = p.conv && producer(p.map, "AscendRequant") != nullptr;
+    Value* map = p.map;
+    if (blocks) map = make("AscendAntiQuant", {map}, {{"scale", 1.0}, {"offset", 0.0}});
+    map = make("ConcatD", std::vector(p.copies, map), {{"axis", i64{p.conv ? 1 : -1}}});
+    return blocks ? make("AscendQuant", {make.cast(map, DataType::f16)}, to_type(p.map->type)) : map;
   }
 
   // What the sums begin with: the bias in units of the sums, and what the zero point of the map adds to them. None
@@ -334,7 +342,7 @@ class Quantiser {
   // Bytes as a map of the cube: quantised in its format, or converted as they are.
   Value* as_map(Maker& make, Value* bytes) {
     Node* const before = bytes->producer();
-    if (before != nullptr && before->type == "AscendRequant") return bytes;
+    if (before != nullptr && (before->type == "AscendRequant" || before->type == "AscendQuant")) return bytes;
     if (const auto at = maps_.find(bytes); at != maps_.end()) return at->second;
     Attributes attributes = to_type(bytes->type);
     Value* from = bytes;
