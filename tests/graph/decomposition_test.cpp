@@ -154,6 +154,21 @@ TEST_P(Decompositions, BordersOfElements) {
   }
 }
 
+// Of f32 columns are pieces; a joint core leaves rows that fill no blocks.
+TEST_P(Decompositions, BordersOfF32) {
+  const config::ChipConfig chip = config::load_chip(GetParam());
+  for (const L& pads : {L{0, 0, 3, 0, 0, 0, 2, 0}, L{0, 0, 1, 3, 0, 0, 1, 2}, L{0, 0, 0, 0, 0, 0, 0, 40}}) {
+    Net net;
+    Value* const x = net.input({1, 4, 6, 48});
+    net.output(net.node("PadV3", {x, net.integers(pads)}, {{"mode", std::string("reflect")}}));
+    const Network network = compile(std::move(net.owned), chip, {.precision = PrecisionMode::must_keep_origin_dtype});
+    checked(network);
+    race_free(network);
+    const bool columns = pads[3] + pads[7] != 0, many = pads[7] > 32;
+    EXPECT_EQ(std::ranges::count(kernels(network), "scalar"), many || (columns && is_joint(chip)) ? 1 : 0);
+  }
+}
+
 TEST_P(Decompositions, GroupsOfConvolutionsOfVolumes) {
   for (const auto& [channels, filters, groups] : {std::array<i64, 3>{16, 16, 16}, std::array<i64, 3>{32, 64, 32},
                                                   std::array<i64, 3>{12, 8, 4}, std::array<i64, 3>{64, 32, 2}}) {

@@ -355,6 +355,21 @@ Dims as_map(const Dims& dims, usize axis) {
   return {images, static_cast<i64>(a.outer) / images, last ? 1 : dims[axis], last ? dims[axis] : inner};
 }
 
+// The tensor with columns before and behind it, each a piece; the tensor itself has the positions from `before` on.
+Value* pad_by_columns(Maker& make, Value* x, std::span<const i64> positions, i64 before) {
+  const auto axis = static_cast<i64>(x->shape.rank()) - 1;
+  const i64 extent = x->shape[x->shape.rank() - 1];
+  std::vector<Value*> pieces;
+  for (i64 i = 0; i < std::ssize(positions); ++i) {
+    if (i == before) pieces.push_back(x);
+    if (i >= before && i < before + extent) continue;
+    const i64 at = positions[static_cast<usize>(i)];
+    pieces.push_back(make("StridedSliceV2", {x, make.integers({at}), make.integers({at + 1}), make.integers({axis}),
+                                             make.integers({1})}));
+  }
+  return make("ConcatD", pieces, {{"axis", axis}});
+}
+
 }  // namespace
 
 // A border of elements of the tensor is a gather along each axis. Blocks of channels move where rows do not.
@@ -380,15 +395,30 @@ bool decompose_pad(Graph& graph, Node& node, const Target& target) {
   }
   const bool half =
       x->type == DataType::f16 || (x->type == DataType::f32 && target.precision == PrecisionMode::force_fp16);
-  if (!half && pads[rank - 1] + pads[2 * rank - 1] != 0) return false;
+  // Of other types, rows that move are whole, and columns are few pieces.
+  constexpr i64 kMostColumns = 32;
+  const bool joint = is_joint(*target.chip);
+  const auto moves = [&](usize axis) {
+    if (pads[axis] + pads[axis + rank] == 0) return true;
+    const u64 row = around_axis(x->shape.dims(), axis).inner * info(x->type).bytes;
+    if (joint) return row % 32 == 0;
+    return axis + 1 < rank || pads[axis] + pads[axis + rank] <= kMostColumns;
+  };
+  for (usize a = 0; a < rank && !half; ++a) {
+    if (!moves(a)) return false;
+  }
   for (usize a = 0; a < rank; ++a) {
     if (pads[a] + pads[a + rank] == 0) continue;
     const Dims dims = x->shape.dims();
     const std::vector<i64> positions = padded_positions(mode, dims[a], pads[a], pads[a + rank]);
     Dims padded = dims;
     padded[a] = std::ssize(positions);
+    if (a + 1 == rank && !half) {
+      x = pad_by_columns(make, x, positions, pads[a]);
+      continue;
+    }
     const u64 row = around_axis(dims, a).inner;
-    const bool last = a + 1 == rank, map = half && (last || (is_joint(*target.chip) && row % kC0 != 0));
+    const bool last = a + 1 == rank, map = half && (last || (joint && row % kC0 != 0));
     Value* const from = map ? make.reshape(x, as_map(dims, a)) : x;
     const i64 axis = !map ? static_cast<i64>(a) : last ? 3 : 2;
     x = make("GatherV2", {from, make.integers(positions)}, {{"axis", axis}});
