@@ -34,7 +34,9 @@ void subexpressions(Study& study) {
   const auto compiled = [&](graph::Level level) {
     graph::Switches switches;
     switches.level = level;
-    return graph::compile(std::move(twins_network(study).owned), study.chip(), {.switches = std::move(switches)});
+    // On streams of their own, the convolutions would hide the products.
+    return graph::compile(std::move(twins_network(study).owned), study.chip(),
+                          {.switches = std::move(switches), .execution = {.streams = graph::Streams::one}});
   };
   const graph::Network all = compiled(graph::Level::O3), none = compiled(graph::Level::O1);
   const auto count = [](const graph::Network& n, std::string_view type) {

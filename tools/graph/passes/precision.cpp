@@ -100,6 +100,11 @@ Effect allow_hf32(Graph& graph) {
 
 // No core computes with f64: constants and results of Casts are f32.
 void narrow_f64(Graph& graph) {
+  const auto is_f64 = [](const Value* v) { return v != nullptr && v->type == DataType::f64; };
+  const auto has_f64 = [&](const auto& node) {
+    return std::ranges::any_of(node->inputs(), is_f64) || std::ranges::any_of(node->outputs(), is_f64);
+  };
+  if (std::ranges::none_of(graph.nodes(), has_f64)) return;
   std::map<const Value*, Value*> narrow;
   for (const auto& node : graph.nodes()) {
     for (usize i = 0; i < node->inputs().size(); ++i) {
