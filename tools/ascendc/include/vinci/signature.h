@@ -100,7 +100,7 @@ template <class T>
 T argument_as(const Argument& a) {
   if constexpr (std::is_pointer_v<T>) {
     const void* address = a.address;
-    if (a.kind == Argument::Kind::bytes) std::memcpy(&address, a.address, sizeof(address));
+    if (a.kind == Argument::Kind::bytes) std::memcpy(static_cast<void*>(&address), a.address, sizeof(address));
     return (T)address;  // NOLINT(google-readability-casting): the memory changes, too
   } else if constexpr (kIsNumber<T>) {
     if (a.kind == Argument::Kind::whole) return static_cast<T>(a.whole);
