@@ -232,5 +232,16 @@ TEST(BoundShapes, ResultsFitThem) {
   EXPECT_THAT(found({1, 1, 1, 1, 1, 1}), ElementsAre(0, 1, 2));
 }
 
+// NaN has no order; each element still is one of the results.
+TEST(Unique, TakesNaN) {
+  Graph graph;
+  const Node* const node = graph.add_node("Unique", "u", {graph.add_input("x", DataType::f32, {5})}, 4);
+  const Array x(DataType::f32, {5}, {2, std::nan(""), 1, std::nan(""), 2});
+  const std::vector<Array> out = evaluate(*node, {&x});
+  ASSERT_EQ(out[2].size(), 5U);
+  for (const double which : out[2].values)
+    EXPECT_LT(which, static_cast<double>(out[0].size()));
+}
+
 }  // namespace
 }  // namespace vinci::graph

@@ -148,32 +148,33 @@ void unique(Evaluation& x) {
     }
   }
   struct Found {
-    u64 first, count;
+    u64 first = 0, count = 0, number = 0;
   };
   std::map<std::vector<double>, Found> found;
-  for (u64 e = 0; e < a.extent; ++e)
-    ++found.try_emplace(slices[e], Found{e, 0}).first->second.count;
-  std::vector<Found> order;
-  for (const auto& [slice, f] : found)
-    order.push_back(f);
+  std::vector<Found*> of(a.extent);
+  for (u64 e = 0; e < a.extent; ++e) {
+    of[e] = &found.try_emplace(slices[e], Found{.first = e}).first->second;
+    ++of[e]->count;
+  }
+  std::vector<Found*> order;
+  for (auto& [slice, f] : found)
+    order.push_back(&f);
   if (x.node.integer("sorted", 1) == 0) std::ranges::sort(order, {}, &Found::first);
-  std::map<std::vector<double>, u64> number;
-  for (u64 i = 0; i < order.size(); ++i)
-    number[slices[order[i].first]] = i;
   const auto count = static_cast<i64>(order.size());
   dims[axis] = count;
   std::vector<Array> out{Array(in.type, dims), Array(DataType::i64, {count}),
                          Array(DataType::i64, {static_cast<i64>(a.extent)}), Array(DataType::i64, {count})};
   for (u64 i = 0; i < order.size(); ++i) {
-    const std::vector<double>& slice = slices[order[i].first];
+    order[i]->number = i;
+    const std::vector<double>& slice = slices[order[i]->first];
     for (u64 o = 0; o < a.outer; ++o)
       std::copy_n(slice.begin() + static_cast<std::ptrdiff_t>(o * a.inner), a.inner,
                   out[0].values.begin() + static_cast<std::ptrdiff_t>((o * order.size() + i) * a.inner));
-    out[1].values[i] = static_cast<double>(order[i].first);
-    out[3].values[i] = static_cast<double>(order[i].count);
+    out[1].values[i] = static_cast<double>(order[i]->first);
+    out[3].values[i] = static_cast<double>(order[i]->count);
   }
   for (u64 e = 0; e < a.extent; ++e)
-    out[2].values[e] = static_cast<double>(number.at(slices[e]));
+    out[2].values[e] = static_cast<double>(of[e]->number);
   for (usize i = 0; i < x.out.size(); ++i)
     x.out[i] = std::move(out[i]);
 }
