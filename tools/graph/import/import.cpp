@@ -149,9 +149,7 @@ class Importer {
       made->add_input(scope.find(name));
     for (usize i = 0; i < node.outputs.size(); ++i)
       scope.graph().add_output(made, node.outputs[i].empty() ? node.name : node.outputs[i]);
-    infer(*made);
-    if (ShapeBinder* const binder = binder_of(scope.graph())) binder->bind(*made);
-    return made->outputs();
+    return known_outputs(*made, scope.graph());
   }
 
   // A Scan as a loop whose turns take their slices of the inputs behind the carried ones.
@@ -264,11 +262,14 @@ class Importer {
       body->outputs.resize(made->outputs().size());
       made->bodies.push_back(std::move(body));
     }
-    infer(*made);
-    if (ShapeBinder* const binder = binder_of(scope.graph())) binder->bind(*made);
-    return made->outputs();
+    return known_outputs(*made, scope.graph());
   }
 
+  std::vector<Value*> known_outputs(Node& made, const Graph& graph) const {
+    infer(made);
+    if (ShapeBinder* const binder = binder_of(graph)) binder->bind(made);
+    return made.outputs();
+  }
   // Bodies have none.
   ShapeBinder* binder_of(const Graph& graph) const {
     return binder_ != nullptr && &binder_->graph() == &graph ? binder_ : nullptr;

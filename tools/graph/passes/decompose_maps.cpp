@@ -431,9 +431,8 @@ bool decompose_pad(Graph& graph, Node& node, const Target& target) {
 // Behind a convolution by constants, channels in the order of PixelShuffle (CRD) are filters in another order: with
 // that of DCR whole blocks of channels move.
 bool decompose_depth_to_space(Graph& graph, Node& node) {
-  constexpr i64 kWhole = 16;
-  if (node.string("mode", "DCR") != "CRD" || node.output()->shape.rank() != 4 || node.output()->shape[1] % kWhole != 0)
-    return false;
+  const Shape& out = node.output()->shape;
+  if (node.string("mode", "DCR") != "CRD" || out.rank() != 4 || out[1] % static_cast<i64>(kC0) != 0) return false;
   // Functions of one operand may be in between.
   constexpr auto kBetween = std::to_array<std::string_view>({"LeakyRelu", "Relu", "Sigmoid", "Tanh"});
   const Value* v = node.input(0);
@@ -444,7 +443,7 @@ bool decompose_depth_to_space(Graph& graph, Node& node) {
   if (conv == nullptr || graph.sole_user(v) == nullptr || !conv->input(1)->constant || conv->integer("group", 1) != 1)
     return false;
   if (conv->input(2) != nullptr && !conv->input(2)->constant) return false;
-  const i64 block = node.integer("blocksize"), parts = block * block, channels = node.output()->shape[1];
+  const i64 block = node.integer("blocksize"), parts = block * block, channels = out[1];
   for (const usize i : {usize{1}, usize{2}}) {
     if (conv->input(i) == nullptr) continue;
     const Array from = conv->input(i)->constant->array();
