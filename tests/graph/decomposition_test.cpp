@@ -7,7 +7,7 @@
 
 #include "tests/graph/network_fixture.h"
 
-// Operators on volumes, borders and constant positions as nodes that need no scalar unit.
+// Operators on volumes, borders, pieces, pixels and constant positions as nodes that need no scalar unit.
 namespace vinci::graph {
 namespace {
 
@@ -213,6 +213,31 @@ TEST_P(Decompositions, ClassesAsComparisons) {
       EXPECT_LE(std::ranges::count(kernels(network), "scalar"), 1);
     }
   }
+}
+
+// More pieces than a kernel takes, and pieces of rows that fill no blocks.
+TEST_P(Decompositions, ManyPieces) {
+  Net net;
+  Value* const x = net.input({4, 24 * 8});
+  Node* const split = net.graph.add_node("SplitV", "split", {x, net.integers(std::vector<i64>(8, 24))}, 8);
+  split->attributes["axis"] = i64{1};
+  infer(*split);
+  std::vector<Value*> pieces;
+  for (usize i = 0; i < 300; ++i)
+    pieces.push_back(split->output(i % 8));
+  same(net, net.node("ConcatD", pieces, {{"axis", i64{0}}}));
+}
+
+// PixelShuffle behind a convolution moves whole blocks of channels.
+TEST_P(Decompositions, PixelsOfAConvolutionAreShuffledByBlocks) {
+  Net net;
+  Value* const x = net.input({1, 16, 6, 5});
+  Value* y = net.node("Conv2D", {x, net.weights({64, 16, 3, 3}, 144), net.weights({64}, 1)},
+                      {{"pads", std::vector<i64>{1, 1, 1, 1}}});
+  y = net.node("DepthToSpace", {net.node("Relu", {y})}, {{"blocksize", i64{2}}, {"mode", "CRD"}});
+  const Network network = same(net, net.node("Conv2D", {y, net.weights({16, 16, 1, 1}, 16)}));
+  for (const std::string_view kernel : kernels(network))
+    EXPECT_THAT(kernel, testing::AnyOf("convolution", "elementwise", "move", "trans_data"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, Decompositions, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));

@@ -576,40 +576,6 @@ TEST_P(Networks, ConstantsOfDoubleBecomeFloat) {
   right_end_to_end(network, random_inputs(*network.graph, 3));
 }
 
-// More pieces than a kernel takes, and pieces of rows that fill no blocks.
-TEST_P(Networks, ManyPieces) {
-  Net net;
-  Value* const x = net.input({4, 24 * 8});
-  Node* const split = net.graph.add_node("SplitV", "split", {x, net.integers(std::vector<i64>(8, 24))}, 8);
-  split->attributes["axis"] = i64{1};
-  infer(*split);
-  std::vector<Value*> pieces;
-  for (usize i = 0; i < 300; ++i)
-    pieces.push_back(split->output(i % 8));
-  const Network network = compiled(net, net.node("ConcatD", pieces, {{"axis", i64{0}}}));
-  checked(network);
-  race_free(network);
-}
-
-// PixelShuffle behind a convolution moves whole blocks of channels.
-TEST_P(Networks, PixelsOfAConvolutionAreShuffledByBlocks) {
-  Net net;
-  Value* const x = net.input({1, 16, 6, 5});
-  Value* y = net.node("Conv2D", {x, net.weights({64, 16, 3, 3}, 144), net.weights({64}, 1)},
-                      {{"pads", std::vector<i64>{1, 1, 1, 1}}});
-  y = net.node("DepthToSpace", {net.node("Relu", {y})}, {{"blocksize", i64{2}}, {"mode", "CRD"}});
-  net.output(net.node("Conv2D", {y, net.weights({16, 16, 1, 1}, 16)}));
-  const std::unique_ptr<Graph> before = net.graph.clone();
-  const Network network = compile(std::move(net.owned), config::load_chip(GetParam()));
-  for (const std::string_view kernel : kernels(network))
-    EXPECT_THAT(kernel, testing::AnyOf("convolution", "elementwise", "move", "trans_data"));
-  const std::vector<Array> in = random_inputs(*before, 3);
-  right_end_to_end(network, in);
-  const Array wanted = run(*before, in)[0], got = run(*network.graph, in)[0];
-  for (usize i = 0; i < wanted.size(); ++i)
-    ASSERT_NEAR(got.values[i], wanted.values[i], 1e-2 * (1 + std::abs(wanted.values[i]))) << i;
-}
-
 INSTANTIATE_TEST_SUITE_P(Chips, Networks, ::testing::Values("ascend-910b1", "ascend-310p3", "ascend-910a"));
 
 }  // namespace
