@@ -27,7 +27,7 @@ struct TestModel {
     model.graph.inputs.push_back({.name = name, .type = DataType::f32, .shape = std::move(shape)});
     return *this;
   }
-  TestModel& constant(const std::string& name, Array array) {
+  TestModel& constant(const std::string& name, const Array& array) {
     model.graph.constants.emplace(name, Tensor(array));
     return *this;
   }
@@ -52,7 +52,7 @@ std::vector<Array> seeded(const Graph& graph) { return random_inputs(graph, 5); 
 
 class UnknownShapes : public NetworkTest {
  protected:
-  static Network compiled(const TestModel& m, ImportOptions options = {.data = seeded}) {
+  static Network compiled(const TestModel& m, const ImportOptions& options = {.data = seeded}) {
     return compile(import_model(m.model, options), config::load_chip(GetParam()));
   }
   // Each node, the whole as a task stream, and its time.
