@@ -3,8 +3,8 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string_view>
-#include <utility>
 
 #include "isa/base/enums.h"
 #include "isa/base/types.h"
@@ -55,46 +55,23 @@ struct Parameters {
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 
-// A value that copies share until one of them writes. Most programs never write parameters, and then a copy is one null
-// pointer. Not for use from several threads.
+// A value that copies share until one of them writes. Most programs never write parameters, and then a copy is null.
 class SharedParameters {
  public:
-  SharedParameters() = default;
-  SharedParameters(const SharedParameters& o) : box_(o.box_) {
-    if (box_ != nullptr) ++box_->owners;
-  }
-  SharedParameters(SharedParameters&& o) noexcept : box_(std::exchange(o.box_, nullptr)) {}
-  SharedParameters& operator=(SharedParameters o) noexcept {
-    std::swap(box_, o.box_);
-    return *this;
-  }
-  ~SharedParameters() {
-    if (box_ != nullptr && --box_->owners == 0) delete box_;
-  }
-
   const Parameters& operator*() const {
-    static constexpr Parameters kZero{};
-    return box_ != nullptr ? box_->value : kZero;
+    static constexpr Parameters kReset{};
+    return value_ != nullptr ? *value_ : kReset;
   }
   const Parameters* operator->() const { return &**this; }
   Parameters& write() {
-    if (box_ == nullptr) {
-      box_ = new Box;
-    } else if (box_->owners > 1) {
-      *this = SharedParameters(new Box{box_->value});
-    }
-    return box_->value;
+    if (value_ == nullptr || value_.use_count() > 1) value_ = std::make_shared<Parameters>(**this);
+    return *value_;
   }
 
   friend bool operator==(const SharedParameters& a, const SharedParameters& b) { return *a == *b; }
 
  private:
-  struct Box {
-    Parameters value;
-    u32 owners = 1;
-  };
-  explicit SharedParameters(Box* box) : box_(box) {}
-  Box* box_ = nullptr;
+  std::shared_ptr<Parameters> value_;
 };
 
 struct Spr {
