@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,14 +10,14 @@
 #include "isa/machine/issue.h"
 #include "models/core/block.h"
 #include "models/memory/timeline.h"
-#include "sim/kernel/module.h"
+#include "sim/kernel/later.h"
 
 namespace vinci::models {
 
 // Cross-core flags in time: what a core sets reaches the others `delay` cycles later. There is one FFTS for all cores,
 // which takes a flag each `interval` ticks; those that come faster queue up. Pairs are no flags of hardware and pass it
 // by.
-class CrossCore : public sim::Module {
+class CrossCore {
  public:
   // What it knows of a core.
   class Party {
@@ -38,7 +37,8 @@ class CrossCore : public sim::Module {
     ~Party() = default;
   };
 
-  CrossCore(sim::Env& env, u64 delay, u64 interval) : Module(env), delay_(delay), interval_(interval) {}
+  CrossCore(sim::Env& env, u64 delay, u64 interval)
+      : env_(env), delay_(delay), interval_(interval), under_way_(env, *this) {}
   void connect(std::vector<Party*> cores) { cores_ = std::move(cores); }
 
   // A core executes ffts_cross_core_sync now, on the pipe that shows itself on `track`.
@@ -48,7 +48,7 @@ class CrossCore : public sim::Module {
  private:
   // An increment on its way.
   struct Increment {
-    u64 set_at = 0, at = 0;
+    u64 set_at = 0;
     std::shared_ptr<isa::CrossCoreFlags> flags;  // of a task that may have ended by then
     isa::TaskCore to;
     u32 flag = 0;
@@ -60,18 +60,16 @@ class CrossCore : public sim::Module {
     const BlockLog* log = nullptr;
     u32 node = 0;
   };
+  using Increments = sim::Later<Increment, CrossCore>;
+  friend Increments;
 
-  using Queue = std::deque<Increment>;  // first in, first out
+  bool happen(const Increment& i);  // it arrives
 
-  void act() override;
-  void deliver_due(Queue& queue, u64 t);
-  void deliver(const Increment& i);
-  void wake_for_next();
-
+  sim::Env& env_;
   u64 delay_, interval_;
   Timeline ffts_;
   std::vector<Party*> cores_;
-  Queue flags_, pairs_;  // under way
+  Increments under_way_;
 };
 
 }  // namespace vinci::models

@@ -31,6 +31,7 @@ TaskScheduler::TaskScheduler(sim::Env& env, const config::ChipConfig& config, co
       sink_(sink),
       host_link_(host_link),
       host_copies_(host_link != nullptr ? stream.streams.size() : 0),
+      events_(env, *this),
       task_start_(env.clock.cover(config.scheduler.task_start)),
       task_completion_(env.clock.cover(config.scheduler.task_completion)),
       control_(env.clock.cover(config.scheduler.control)) {
@@ -89,7 +90,6 @@ void TaskScheduler::append() {
   const std::vector<u32> goes_on = host_.append();
   for (const u32 thread : goes_on)
     wake_host(thread);
-  if (!goes_on.empty()) wake();
 }
 
 void TaskScheduler::add_tracks() {
@@ -110,40 +110,49 @@ double TaskScheduler::done_fraction() const {
   return std::min(1.0, static_cast<double>(done) / std::max(1.0, host_.planned_units()));
 }
 
+// Streams and cores are looked at when all events of the cycle have happened.
 void TaskScheduler::act() {
-  const u64 t = now();
-  constexpr u64 kMost = 100'000'000;  // of a loop of tasks or host steps whose times are all zero
-  u64 happened = 0;
-  if (out_of_steps_) next_step(*std::exchange(out_of_steps_, std::nullopt));
-  do {
-    if (out_of_steps_) return pause_here();
-    while (!agenda_.empty() && agenda_.top().at <= t) {
-      if (++happened > kMost)
-        fail(Fault::Limit, "{} tasks and host steps ended in cycle {}; time stands still", kMost, t);
-      const Entry entry = agenda_.top();
-      agenda_.pop();
-      happen(entry);
-      if (out_of_steps_) return pause_here();
-    }
-    streams_.run();
-    for (Device& d : devices_)
-      d.blocks.dispatch(t);
-  } while (!agenda_.empty() && agenda_.top().at <= t);
-  if (!agenda_.empty()) wake_at(agenda_.top().at);
+  if (same_cycle_due_ != 0) return wake();
+  streams_.run();
+  for (Device& d : devices_)
+    d.blocks.dispatch(now());
 }
 
-void TaskScheduler::happen(const Entry& entry) {
-  switch (entry.what) {
-    case What::task: streams_.done(entry.id); break;
-    case What::kernel_ready: kernel_ready(entry.id); break;
-    case What::block: device_of(entry.id).blocks.part_done(entry.part); break;
+void TaskScheduler::later(u64 at, What what, u32 id, u32 part) {
+  const bool same_cycle = at <= now();
+  events_.at(at, {.what = what, .id = id, .part = part, .same_cycle = same_cycle});
+  hosts_due_ += what == What::host ? 1 : 0;
+  same_cycle_due_ += same_cycle ? 1 : 0;
+}
+
+bool TaskScheduler::happen(const Event& event) {
+  if (out_of_steps_) {
+    next_step(*std::exchange(out_of_steps_, std::nullopt));
+  } else {
+    constexpr u64 kMost = 100'000'000;  // of a loop of tasks or host steps whose times are all zero
+    if (std::exchange(happened_at_, now()) != now()) happened_ = 0;
+    if (++happened_ > kMost)
+      fail(Fault::Limit, "{} tasks and host steps ended in cycle {}; time stands still", kMost, now());
+    same_cycle_due_ -= event.same_cycle ? 1 : 0;
+    carry_out(event);
+  }
+  if (out_of_steps_) return false;
+  wake();
+  return true;
+}
+
+void TaskScheduler::carry_out(const Event& event) {
+  switch (event.what) {
+    case What::task: streams_.done(event.id); break;
+    case What::kernel_ready: kernel_ready(event.id); break;
+    case What::block: device_of(event.id).blocks.part_done(event.part); break;
     case What::host:
       --hosts_due_;
-      go_on(entry.id);
+      go_on(event.id);
       break;
-    case What::collective: carry_on(entry.id, 0, true); break;
-    case What::transfer: carry_on(entry.id, entry.part, false); break;
-    case What::host_copy: host_copy_due(entry.id); break;
+    case What::collective: carry_on(event.id, 0, true); break;
+    case What::transfer: carry_on(event.id, event.part, false); break;
+    case What::host_copy: host_copy_due(event.id); break;
   }
 }
 
@@ -263,7 +272,6 @@ bool TaskScheduler::begin_copy(u32 stream, const task::MemcpyAsync& op) {
     copy.end = actual.end;
     if (!copy.due) return;
     later(copy.end, What::host_copy, stream);
-    wake();
   });
   return false;
 }

@@ -5,7 +5,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <queue>
 #include <string>
 #include <vector>
 
@@ -17,11 +16,12 @@
 #include "models/soc/chip.h"
 #include "models/soc/engines.h"
 #include "models/soc/host_link.h"
+#include "sim/kernel/later.h"
 
 namespace vinci::models {
 
-// Streams and host threads in time, for all devices. Everything that ends at a known cycle is in one agenda; cores
-// report by themselves that a block has ended.
+// Streams and host threads in time, for all devices. What ends at a known cycle is announced; cores report by
+// themselves that a block has ended.
 class TaskScheduler : public sim::Module, private Carrier {
  public:
   struct Sink {
@@ -73,14 +73,14 @@ class TaskScheduler : public sim::Module, private Carrier {
     BlockDispatcher blocks;
   };
   enum class What : u8 { task, kernel_ready, block, host, collective, transfer, host_copy };
-  struct Entry {
-    u64 at = 0;
-    u64 order = 0;
+  struct Event {
     What what = What::task;
-    u32 id = 0;    // stream, host thread or collective
-    u32 part = 0;  // core of a block, transfer of a collective
-    bool operator>(const Entry& o) const { return std::pair(at, order) > std::pair(o.at, o.order); }
+    u32 id = 0;               // stream, host thread or collective
+    u32 part = 0;             // core of a block, transfer of a collective
+    bool same_cycle = false;  // it was announced in the cycle in which it happens
   };
+  using Events = sim::Later<Event, TaskScheduler>;
+  friend Events;
   struct RunningCollective {
     CollectiveInTime time;
     std::vector<u32> streams;  // by rank
@@ -98,11 +98,9 @@ class TaskScheduler : public sim::Module, private Carrier {
   };
 
   void act() override;
-  void happen(const Entry& entry);
-  void later(u64 at, What what, u32 id, u32 part = 0) {
-    agenda_.push({at, order_++, what, id, part});
-    hosts_due_ += what == What::host ? 1 : 0;
-  }
+  bool happen(const Event& event);
+  void carry_out(const Event& event);
+  void later(u64 at, What what, u32 id, u32 part = 0);
 
   // Carrier
   u64 now() const override { return env_.agenda.now(); }
@@ -150,9 +148,10 @@ class TaskScheduler : public sim::Module, private Carrier {
   Sink sink_;
   HostLink* host_link_;
   std::vector<HostCopy> host_copies_;  // by stream
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> agenda_;
-  u64 order_ = 0;
-  u64 hosts_due_ = 0;  // entries of host threads in agenda_
+  Events events_;
+  u64 hosts_due_ = 0;                   // events of host threads
+  u64 same_cycle_due_ = 0;              // of the present cycle, announced in it
+  u64 happened_ = 0, happened_at_ = 0;  // events so far in this cycle
   u64 task_start_, task_completion_, control_;
   std::vector<trace::TrackId> tracks_;    // by stream
   std::map<Link, trace::TrackId> wires_;  // those that were used
