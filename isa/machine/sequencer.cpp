@@ -87,6 +87,20 @@ u64 Sequencer::bytes_at(const Access& access) const {
   return out;
 }
 
+std::optional<Access> Sequencer::next_access() {
+  const CodeInst& inst = current();
+  if (inst.row->role != Role::scalar || inst.row->footprint == nullptr) return std::nullopt;
+  const u32 unknown = inst.sources & unknown_;
+  if (unknown != 0 && !stores_unknown(inst, unknown)) return std::nullopt;
+  ArgsStorage args = inst.args;
+  try {
+    patch(inst, args);
+    return *inst.row->footprint(args, spr_, core_.arch).begin();
+  } catch (const Error&) {  // step() throws it again, and knows what to say
+    return std::nullopt;
+  }
+}
+
 u64 Sequencer::step(u64 status, const ResultRegisters& results, u64 sys_cnt) {
   const CodeInst& inst = current();
   forget_last();

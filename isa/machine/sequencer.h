@@ -66,6 +66,8 @@ class Sequencer {
     return *inst;
   }
 
+  // What the current instruction is about to load or store; nothing where it is none, or would not be carried out.
+  std::optional<Access> next_access();
   // Runs the current instruction, which must have Role::scalar or Role::end; `status` and `results` are what the pipes
   // have left behind by now, `sys_cnt` is the system counter. Returns the bits of STATUS that it raises.
   u64 step(u64 status, const ResultRegisters& results, u64 sys_cnt = 0);

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "isa/base/error.h"
-#include "isa/mem/late_access.h"
 
 namespace vinci::isa {
 namespace {
@@ -20,7 +19,7 @@ std::byte* host(u64 address) {
 
 }  // namespace
 
-GlobalMemory::GlobalMemory(Backing backing) : backing_(backing), late_(std::make_unique<LateAccess>()) {
+GlobalMemory::GlobalMemory(Backing backing) : backing_(backing) {
   if (backing != Backing::mapped) return;
   void* at = ::mmap(host(kBase), kMappedBytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
@@ -85,7 +84,6 @@ const GlobalMemory::Allocation* GlobalMemory::find(u64 address, u64 bytes) const
 }
 
 const std::byte* GlobalMemory::piece(u64 address, u64 bytes) const {
-  late_->before_access(address, bytes, false);
   if (backing_ == Backing::mapped) return host(address);
   const u64 offset = address % PageTable::kPageBytes;
   if (bytes > PageTable::kPageBytes - offset) return nullptr;
@@ -94,7 +92,6 @@ const std::byte* GlobalMemory::piece(u64 address, u64 bytes) const {
 }
 
 void GlobalMemory::read(u64 address, std::span<std::byte> into) const {
-  late_->before_access(address, into.size(), false);
   if (backing_ == Backing::mapped) {
     std::memcpy(into.data(), host(address), into.size());
     return;
@@ -113,7 +110,6 @@ void GlobalMemory::read(u64 address, std::span<std::byte> into) const {
 }
 
 void GlobalMemory::write(u64 address, std::span<const std::byte> from) {
-  late_->before_access(address, from.size(), true);
   if (backing_ == Backing::mapped) {
     std::memcpy(host(address), from.data(), from.size());
     return;
@@ -132,11 +128,6 @@ void GlobalMemory::make_pages(u64 address, u64 bytes) {
   if (backing_ == Backing::mapped) return;
   for (u64 number = address / kPage; number <= (address + bytes - 1) / kPage; ++number)
     pages_.make(number);
-}
-
-LateAccess& GlobalMemory::late() {
-  VINCI_CHECK(backing_ == Backing::pages);
-  return *late_;
 }
 
 }  // namespace vinci::isa

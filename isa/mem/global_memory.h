@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 
@@ -12,8 +11,6 @@
 #include "isa/mem/page_table.h"
 
 namespace vinci::isa {
-
-class LateAccess;  // isa/mem/late_access.h
 
 // Device memory: a 48-bit address space in pages that exist only once written; what was never written reads as zero.
 // Named allocations say which addresses a program may touch. One thread makes pages; others may access other bytes
@@ -61,15 +58,11 @@ class GlobalMemory {
   // Gives [address, address + bytes), which is not empty, its pages, so that another thread can write there.
   void make_pages(u64 address, u64 bytes);
 
-  // Who puts accesses off is told before they could be missed. Not for mapped memory: host code touches it unseen.
-  LateAccess& late();
-
  private:
   Backing backing_;
   std::map<u64, Allocation> allocations_;  // by first address
   std::map<u64, Allocation> freed_;        // the same, of what was freed
   PageTable pages_;
-  std::unique_ptr<LateAccess> late_;
   u64 next_ = kBase;
   mutable const Allocation* last_found_ = nullptr;
 };

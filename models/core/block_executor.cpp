@@ -9,9 +9,11 @@ namespace vinci::models {
 BlockExecutor::BlockExecutor(const Setup& s, const Journal& journal)
     : spec_(s.spec),
       journal_(journal),
+      accesses_(s.accesses),
       mem_(s.with_data ? std::make_unique<isa::CoreMem>(spec_.sizes, s.gm) : nullptr),
       census_(s.census) {
-  if (s.with_data && !s.at_once) backlog_.emplace(s.crew, static_cast<Backlog::Body&>(*this), spec_, s.gm, s.cores);
+  if (s.with_data && !s.at_once)
+    deferred_.emplace(s.pool, s.accesses, static_cast<DeferredQueue::Body&>(*this), spec_, s.gm, s.cores);
 }
 
 void BlockExecutor::begin() {
@@ -24,7 +26,7 @@ void BlockExecutor::begin() {
 
 void BlockExecutor::retire(const isa::Issued& inst, bool touches_gm) {
   if (mem_ == nullptr) return;
-  if (backlog_ && backlog_->add(inst, touches_gm)) return;
+  if (deferred_ && deferred_->add(inst, touches_gm)) return;
   finish();
   try {
     status_ |= execute(inst, *mem_);
@@ -52,6 +54,8 @@ void BlockExecutor::blame(const Error& e, const isa::Issued& inst) {
 
 void BlockExecutor::step(isa::Sequencer& sequencer, bool reads_results, u64 sys_cnt) {
   const u64 seen = reads_results ? status() : 0;
+  if (const auto access = sequencer.next_access(); access && access->buffer == isa::BufId::GM)
+    accesses_.before(Rows::of(*access), access->write);
   scalar_status_ |= census_ != nullptr ? isa::step(sequencer, seen, results_, sys_cnt, census_, journal_.block().launch,
                                                    journal_.name())
                                        : sequencer.step(seen, results_, sys_cnt);

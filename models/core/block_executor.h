@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "models/core/backlog.h"
 #include "models/core/journal.h"
 #include "models/core/ports.h"
+#include "models/deferred/deferred_queue.h"
 
 namespace vinci::isa {
 struct Census;   // isa/census/census.h
@@ -18,8 +18,8 @@ class Observer;  // isa/machine/observer.h
 namespace vinci::models {
 
 // The buffers of a core and what instructions leave in them, in STATUS and in result registers. Data of retired
-// instructions move at once, or late (Backlog).
-class BlockExecutor final : public Executor, private Backlog::Body {
+// instructions move at once, or late (DeferredQueue).
+class BlockExecutor final : public Executor, private DeferredQueue::Body {
  public:
   struct Setup {
     const isa::CoreSpec& spec;
@@ -27,7 +27,8 @@ class BlockExecutor final : public Executor, private Backlog::Body {
     bool with_data;       // false: timing only, no bytes exist
     bool at_once;         // something watches the order in which the data of all cores move
     isa::Census* census;  // may be null
-    sim::Crew& crew;
+    ThreadPool& pool;
+    DeferredAccesses& accesses;
     u32 cores;  // of the chip, that threads of the host may be busy with
   };
   BlockExecutor(const Setup& setup, const Journal& journal);
@@ -39,7 +40,7 @@ class BlockExecutor final : public Executor, private Backlog::Body {
   void begin();
   void retire(const isa::Issued& inst, bool touches_gm) override;
   void finish() override {
-    if (backlog_) backlog_->finish();
+    if (deferred_) deferred_->finish();
   }
   void step(isa::Sequencer& sequencer, bool reads_results, u64 sys_cnt) override;
 
@@ -55,12 +56,13 @@ class BlockExecutor final : public Executor, private Backlog::Body {
 
   const isa::CoreSpec& spec_;
   const Journal& journal_;
+  DeferredAccesses& accesses_;
   std::unique_ptr<isa::CoreMem> mem_;
   isa::Census* census_;
   isa::Observer* observer_ = nullptr;
   u64 status_ = 0, scalar_status_ = 0;
   isa::ResultRegisters results_;
-  std::optional<Backlog> backlog_;
+  std::optional<DeferredQueue> deferred_;
 };
 
 }  // namespace vinci::models

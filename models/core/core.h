@@ -32,7 +32,8 @@ class Core final : private CrossCorePort, private RequestPort, private BlockPort
     bool with_data;  // false: timing only, no bytes exist
     isa::Census* census;
     isa::check::Checker* checker;  // may be null
-    sim::Crew& crew;
+    ThreadPool& pool;
+    DeferredAccesses& accesses;
     std::string chip_name = {};  // comes before the name of the core: "npu1.", "" where there is one chip
   };
   Core(const Setup& setup, isa::CoreKind kind, u32 id);

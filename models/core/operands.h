@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "isa/machine/issue.h"
-#include "isa/mem/late_access.h"
+#include "models/deferred/rows.h"
 
 namespace vinci::models {
 
@@ -31,7 +31,6 @@ class Operands {
   }
 
  private:
-  using Rows = isa::LateAccess::Rows;
   struct Part {
     isa::BufId buffer;
     bool write;

@@ -219,7 +219,6 @@ void Npu::copy(const task::MemcpyAsync& op, const Engines::Job& job, std::functi
   const u64 device = memory_->address(to_host ? op.src : op.dst);
   const u64 device_pitch = to_host ? op.src_pitch : op.dst_pitch;
   const sim::Clock& clock = soc_->env().clock;
-  isa::GlobalMemory& gm = memory_->gm();
   dma_.add({.to_host = to_host,
             .address = host_addresses_[host.buffer] + host.offset,
             .width = op.width,
@@ -229,9 +228,9 @@ void Npu::copy(const task::MemcpyAsync& op, const Engines::Job& job, std::functi
             .length = clock.cycles(job.end - job.start),
             .step = clock.cycles(1),
             .device =
-                [&gm, device, device_pitch, to_host](u64 row, u64 at, std::span<std::byte> bytes) {
+                [&memory = *memory_, device, device_pitch, to_host](u64 row, u64 at, std::span<std::byte> bytes) {
                   const u64 address = device + row * device_pitch + at;
-                  to_host ? gm.read(address, bytes) : gm.write(address, bytes);
+                  to_host ? memory.read(address, bytes) : memory.write(address, bytes);
                 },
             .done =
                 [this, &clock, lane = job.lane, done = std::move(done)](const HostDma::Outcome& o) {

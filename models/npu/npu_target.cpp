@@ -67,12 +67,12 @@ tlm_response_status Npu::access_memory(tlm_generic_payload& t) {
   if (t.get_command() == tlm::TLM_IGNORE_COMMAND) return tlm::TLM_OK_RESPONSE;
   const std::span enables(t.get_byte_enable_ptr(), t.get_byte_enable_ptr() == nullptr ? 0 : t.get_byte_enable_length());
   std::vector<std::byte> present(data.size());
-  memory_->gm().read(t.get_address(), present);
+  memory_->read(t.get_address(), present);
   for (usize i = 0; i < data.size(); ++i) {
     if (!enables.empty() && enables[i % enables.size()] != TLM_BYTE_ENABLED) continue;
     t.is_read() ? data[i] = present[i] : present[i] = data[i];
   }
-  if (t.is_write()) memory_->gm().write(t.get_address(), present);
+  if (t.is_write()) memory_->write(t.get_address(), present);
   return tlm::TLM_OK_RESPONSE;
 }
 

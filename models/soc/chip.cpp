@@ -21,7 +21,8 @@ Chip::Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats,
   stats.group("device");  // before the cores, because reports show counters in this order
 }
 
-void Chip::build_cores(task::RunMemory& memory, const Observers& observers, sim::Crew& crew) {
+void Chip::build_cores(task::RunMemory& memory, const Observers& observers, ThreadPool& pool,
+                       DeferredAccesses& accesses) {
   const Core::Setup setup{.env = env_,
                           .chip = config_,
                           .costs = costs_,
@@ -33,7 +34,8 @@ void Chip::build_cores(task::RunMemory& memory, const Observers& observers, sim:
                           .with_data = memory.with_data(),
                           .census = observers.census,
                           .checker = observers.checker,
-                          .crew = crew,
+                          .pool = pool,
+                          .accesses = accesses,
                           .chip_name = name_};
   const bool split = config_.vector_cores > 0;
   for (u32 i = 0; i < config_.ai_cores; ++i) {

@@ -25,7 +25,7 @@ class Chip {
   Chip(sim::Env& env, const config::ChipConfig& config, stats::Group& stats, const std::string& name,
        const DramFactory& dram);
   // A chip that runs no kernel with a program can stay without cores.
-  void build_cores(task::RunMemory& memory, const Observers& observers, sim::Crew& crew);
+  void build_cores(task::RunMemory& memory, const Observers& observers, ThreadPool& pool, DeferredAccesses& accesses);
 
   MemorySystem& memory() { return memory_; }
   const std::vector<std::unique_ptr<Core>>& cores() const { return cores_; }

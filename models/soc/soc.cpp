@@ -76,7 +76,7 @@ std::vector<bool> need_cores(const task::TaskStream& stream) {
 std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::ChipConfig& config,
                                                const task::TaskStream& stream, task::RunMemory& memory,
                                                stats::Group& stats, const Observers& observers, const DramFactory& dram,
-                                               sim::Crew& crew, bool all_cores) {
+                                               ThreadPool& pool, DeferredAccesses& accesses, bool all_cores) {
   std::vector<std::unique_ptr<Chip>> chips;
   const bool one = stream.devices == 1;
   for (u32 d = 0; d < stream.devices; ++d) {
@@ -86,7 +86,7 @@ std::vector<std::unique_ptr<Chip>> build_chips(sim::Env& env, const config::Chip
   stats.group("host");
   const std::vector<bool> with_cores = need_cores(stream);
   for (u32 d = 0; d < stream.devices; ++d) {
-    if (all_cores || with_cores[d]) chips[d]->build_cores(memory, observers, crew);
+    if (all_cores || with_cores[d]) chips[d]->build_cores(memory, observers, pool, accesses);
   }
   return chips;
 }
@@ -106,12 +106,13 @@ Soc::Soc(const config::ChipConfig& config, const task::TaskStream& stream, task:
       memory_(memory),
       env_{.clock = clock, .trace = options.trace},
       next_sink_(options.tasks),
-      crew_(helpers(options)) {
+      pool_(helpers(options)) {
   check_fit(config, stream);
+  memory.set_watcher(&accesses_);
   // What is appended may launch kernels.
   const bool all_cores = program == HostThreads::Program::open;
   chips_ = build_chips(env_, config, stream, memory, stats_, {.census = options.census, .checker = options.checker},
-                       options.dram, crew_, all_cores);
+                       options.dram, pool_, accesses_, all_cores);
   add_hints();
   scheduler_ = std::make_unique<TaskScheduler>(
       env_, config, stream, memory, chips_, stats_, options.checker,
@@ -119,6 +120,8 @@ Soc::Soc(const config::ChipConfig& config, const task::TaskStream& stream, task:
       program);
   scheduler_->count(options.census);
 }
+
+Soc::~Soc() { memory_.set_watcher(nullptr); }
 
 void Soc::append() {
   check_fit(config_, stream_);
@@ -189,7 +192,7 @@ void Soc::complete(Result& result, u64 now) {
   result.inserted = inserted_sync(inserted);
   result.native = native_code(native);
   result.stats = stats::Values(stats_);
-  result.threads_missing = crew_.missing();
+  result.threads_missing = pool_.missing();
 }
 
 Result Soc::result() {

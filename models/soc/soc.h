@@ -19,6 +19,7 @@ class Soc final : private TaskSink {
   // With an open program, append() takes over what the task stream and the memory have gained.
   Soc(const config::ChipConfig& config, const task::TaskStream& stream, task::RunMemory& memory, const Options& options,
       const sim::Clock& clock, HostLink* host_link, HostThreads::Program program = HostThreads::Program::complete);
+  ~Soc() override;
   void append();
 
   sim::Env& env() { return env_; }
@@ -48,7 +49,8 @@ class Soc final : private TaskSink {
   stats::Group stats_;
   Result result_;
   TaskSink* next_sink_;
-  sim::Crew crew_;
+  ThreadPool pool_;
+  DeferredAccesses accesses_;                 // of all devices
   std::vector<std::unique_ptr<Chip>> chips_;  // by device
   std::unique_ptr<TaskScheduler> scheduler_;
 };

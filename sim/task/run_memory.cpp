@@ -211,13 +211,13 @@ void RunMemory::copy(const MemcpyAsync& op) {
     const u64 src = op.src.offset + r * op.src_pitch;
     const u64 dst = op.dst.offset + r * op.dst_pitch;
     if (from_host) {
-      gm_.write(device_[op.dst.buffer] + dst, std::span(host_[op.src.buffer]).subspan(src, op.width));
+      write(device_[op.dst.buffer] + dst, std::span(host_[op.src.buffer]).subspan(src, op.width));
     } else if (to_host) {
-      gm_.read(device_[op.src.buffer] + src, std::span(host_[op.dst.buffer]).subspan(dst, op.width));
+      read(device_[op.src.buffer] + src, std::span(host_[op.dst.buffer]).subspan(dst, op.width));
     } else {
       row.resize(op.width);
-      gm_.read(device_[op.src.buffer] + src, row);
-      gm_.write(device_[op.dst.buffer] + dst, row);
+      read(device_[op.src.buffer] + src, row);
+      write(device_[op.dst.buffer] + dst, row);
     }
   }
 }
@@ -229,7 +229,7 @@ void RunMemory::fill(const MemsetAsync& op) {
   const std::vector<std::byte> piece(std::min(op.bytes, kPiece), std::byte{op.value});
   for (u64 done = 0; done < op.bytes; done += piece.size()) {
     const u64 n = std::min<u64>(piece.size(), op.bytes - done);
-    gm_.write(address(op.dst) + done, std::span(piece).first(n));
+    write(address(op.dst) + done, std::span(piece).first(n));
   }
 }
 
@@ -240,13 +240,13 @@ void RunMemory::reduce(const Slice& dst, const Slice& src, u64 bytes, ReduceKind
   std::vector<std::byte> from(std::min(bytes, kPiece)), to(from.size());
   for (u64 done = 0; done < bytes; done += from.size()) {
     const u64 n = std::min<u64>(from.size(), bytes - done);
-    gm_.read(address(src) + done, std::span(from).first(n));
-    gm_.read(address(dst) + done, std::span(to).first(n));
+    read(address(src) + done, std::span(from).first(n));
+    read(address(dst) + done, std::span(to).first(n));
     std::optional<isa::ReductionCensus> counted;
     if (census != nullptr) counted.emplace(isa::ReductionCensus{*census, done / element_bytes(type)});
     task::reduce(reduce_of(kind), type, std::span(to).first(n), std::span(from).first(n),
                  counted ? &*counted : nullptr);
-    gm_.write(address(dst) + done, std::span(to).first(n));
+    write(address(dst) + done, std::span(to).first(n));
   }
 }
 
@@ -254,17 +254,27 @@ void RunMemory::put_float_status(const NpuGetFloatStatus& op, bool overflow) {
   need(op.dst.buffer, "npu_get_float_status to");
   if (!has_bytes(op.dst.buffer)) return;
   const std::array<u32, NpuGetFloatStatus::kBytes / sizeof(u32)> tensor{std::bit_cast<u32>(overflow ? 1.0f : 0.0f)};
-  gm_.write(address(op.dst), std::as_bytes(std::span(tensor)));
+  write(address(op.dst), std::as_bytes(std::span(tensor)));
 }
 
 void RunMemory::read(const Slice& slice, std::span<std::byte> into, std::string_view what) const {
   need(slice.buffer, what);
-  gm_.read(address(slice), into);
+  read(address(slice), into);
 }
 
 void RunMemory::write(const Slice& slice, std::span<const std::byte> from, std::string_view what) {
   need(slice.buffer, what);
-  gm_.write(address(slice), from);
+  write(address(slice), from);
+}
+
+void RunMemory::read(u64 address, std::span<std::byte> into) const {
+  if (watcher_ != nullptr) watcher_->before(address, into.size(), false);
+  gm_.read(address, into);
+}
+
+void RunMemory::write(u64 address, std::span<const std::byte> from) {
+  if (watcher_ != nullptr) watcher_->before(address, from.size(), true);
+  gm_.write(address, from);
 }
 
 std::vector<std::string> RunMemory::write_outputs(const std::string& folder) const {

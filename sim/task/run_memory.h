@@ -32,6 +32,17 @@ class RunMemory {
   // buffer that was there becomes a control buffer.
   void append();
 
+  // Hears of accesses to device memory before they happen, except those of kernels.
+  class Watcher {
+   public:
+    virtual void before(u64 address, u64 bytes, bool write) = 0;
+
+   protected:
+    ~Watcher() = default;
+  };
+  void set_watcher(Watcher* watcher) { watcher_ = watcher; }  // null: nobody
+
+  // For allocations; bytes are for read() and write(), and for kernels.
   isa::GlobalMemory& gm() { return gm_; }
   bool with_data() const { return with_data_; }
 
@@ -56,6 +67,9 @@ class RunMemory {
   // Parts of device buffers that have bytes; `what` is for the message of need().
   void read(const Slice& slice, std::span<std::byte> into, std::string_view what) const;
   void write(const Slice& slice, std::span<const std::byte> from, std::string_view what);
+  // Device memory by address.
+  void read(u64 address, std::span<std::byte> into) const;
+  void write(u64 address, std::span<const std::byte> from);
   template <class T>
   T read(const Slice& slice, std::string_view what) const {
     T value;
@@ -73,6 +87,7 @@ class RunMemory {
   u64 seed_;
   HostBytes host_bytes_;
   isa::GlobalMemory gm_;
+  Watcher* watcher_ = nullptr;
   void find_control_buffers();
   bool steers_streams();
 

@@ -82,6 +82,37 @@ TEST(Threads, CoresSeeGlobalMemoryAsItWasThen) {
   }
 }
 
+// The same of scalar units, which access global memory at once: core 0 writes 7 and reads it again; core 1 loads it,
+// then stores 3 in its place; core 0 stores what it has read.
+TEST(Threads, ScalarUnitsSeeGlobalMemoryAsItWasThen) {
+  const auto wait = [](const char* name, u32 turns) {
+    return fmt::format("{0}:\n  add X0, X0, 1\n  blt X0, {1}, {0}\n", name, turns);
+  };
+  const std::string program =
+      "  ld_arg X3, 0\n  get_block_idx X1\n  mov X0, 0\n  add X4, X3, 8192\n  vector_dup.u16 4096, 7, 8, 1, 0, 8, 0\n"
+      "  set_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n  wait_flag PIPE_V, PIPE_MTE3, EVENT_ID0\n  bne X1, 0, other\n" +
+      wait("write", 5000) + "  copy_ubuf_to_gm X3, 4096, 0, 1, 32, 0, 0\n" + wait("read", 25000) +
+      "  copy_gm_to_ubuf 0, X3, 0, 1, 32, 0, 0\n  set_flag PIPE_MTE2, PIPE_MTE3, EVENT_ID0\n"
+      "  wait_flag PIPE_MTE2, PIPE_MTE3, EVENT_ID0\n" +
+      wait("store", 45000) + "  copy_ubuf_to_gm X4, 0, 0, 1, 32, 0, 0\n  end\nother:\n" + wait("load", 15000) +
+      "  ld_dev.b16 X6, X3, 0\n" + wait("overwrite", 35000) + "  st_dev.b16 3, X3, 0\n  st_dev.b16 X6, X3, 2\n  end\n";
+  for (const u32 threads : {1, 2, 5}) {
+    Problem p = kernel_on_one_core("ascend-910a", program);
+    p.chip.ai_cores = 2;
+    std::get<task::KernelLaunch>(p.stream.streams[0].tasks[0].op).block_dim = 2;
+    task::RunMemory memory(p.stream, true);
+    models::simulate(p.chip, p.stream, memory, {.threads = threads});
+    const auto value = [&](u64 offset) {
+      u16 v = 0;
+      memory.read(memory.address({.buffer = 0}) + offset, std::as_writable_bytes(std::span(&v, 1)));
+      return v;
+    };
+    EXPECT_EQ(value(0), 3) << threads;
+    EXPECT_EQ(value(2), 7) << "what core 1 has loaded; " << threads;
+    EXPECT_EQ(value(8192), 7) << "what core 0 has read before; " << threads;
+  }
+}
+
 // Small products at random places of the buffers of one core, one after the other, and between them copies, products
 // and ways out at random that read what several of them have left, without any flag: their order is that of time, for
 // all numbers of threads. `disorder`: of how many hundredths that is.

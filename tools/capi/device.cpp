@@ -94,14 +94,14 @@ isa::Program program_of(const config::ChipConfig& chip, const std::string& name,
 
 void put_device_memory(const vinci_run& run) {
   for (const auto& [buffer, index] : run.pending.buffers) {
-    if (!buffer->contents.empty()) run.memory->gm().write(run.memory->address({index, 0}), buffer->contents);
+    if (!buffer->contents.empty()) run.memory->write(run.memory->address({index, 0}), buffer->contents);
   }
 }
 
 void take_device_memory(vinci_run& run) {
   for (const auto& [buffer, index] : run.pending.buffers) {
     auto& own = const_cast<vinci_buffer&>(*buffer);
-    run.memory->gm().read(run.memory->address({index, 0}), own.data());
+    run.memory->read(run.memory->address({index, 0}), own.data());
   }
   for (const PendingOut& out : run.pending.outs) {
     const auto bytes = run.memory->host(out.buffer);

@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "isa/machine/issue.h"
-#include "isa/mem/late_access.h"
-#include "models/core/slices.h"
-#include "sim/threads/crew.h"
+#include "models/deferred/deferred_accesses.h"
+#include "models/deferred/partition.h"
+#include "models/deferred/thread_pool.h"
 
 namespace vinci::models {
 
-// Instructions of one core that have retired in time and whose data have not moved yet. They are executed in their
-// order, before anything else looks at what they touch: a scalar load or the end of the block at buffers of the core,
-// others at global memory (isa::LateAccess). So bits are those of executing each at once, but a core's buffers stay in
-// the cache of the host for a while, and other threads can do it: one for each core, or several together where there
-// are more threads than cores that have something to do.
-class Backlog final : private sim::Crew::Job, private isa::LateAccess::Owner {
+// Instructions of one core that have retired in simulated time and whose data have not moved yet. They are executed in
+// order, before another part looks at what they touch: at buffers of the core a scalar load or the end of the block, at
+// global memory any part (DeferredAccesses). Bits are those of executing each at once. The buffers of a core stay in the
+// cache of the host for longer, and other threads can execute: one thread for each core, or several for one core where
+// more threads than cores have work.
+class DeferredQueue final : private ThreadPool::Job, private DeferredAccesses::Owner {
  public:
-  // What executes the instructions of a core; of several at the same time on several threads.
+  // Executes instructions of a core; several at the same time, on several threads.
   class Body {
    public:
     // Returns the bits of STATUS that it raises. On the buffers of the core or on others.
@@ -36,10 +36,11 @@ class Backlog final : private sim::Crew::Job, private isa::LateAccess::Owner {
     ~Body() = default;
   };
   // `cores`: how many there are that threads may be busy with.
-  Backlog(sim::Crew& crew, Body& core, const isa::CoreSpec& spec, isa::GlobalMemory& gm, u32 cores);
-  ~Backlog() override;
+  DeferredQueue(ThreadPool& pool, DeferredAccesses& accesses, Body& core, const isa::CoreSpec& spec,
+                isa::GlobalMemory& gm, u32 cores);
+  ~DeferredQueue() override;
 
-  // False where it has to be executed at once, after finish().
+  // False where it has to be executed at once, after finish(). Then no access to global memory is in its way.
   bool add(const isa::Issued& inst, bool touches_gm);
   // Returns when all of it has been executed. Rethrows what the first instruction that threw has thrown, with its
   // place.
@@ -51,20 +52,21 @@ class Backlog final : private sim::Crew::Job, private isa::LateAccess::Owner {
   void run_alone();
   bool execute(u32 at, isa::CoreMem& mem);
   void joined();
-  void do_late() override { finish(); }
-  bool put_off(const isa::Issued& inst);
+  void complete() override { finish(); }
+  bool defer(const isa::Issued& inst);
   void hand_over();
   void rethrow();
 
-  sim::Crew& crew_;
+  ThreadPool& pool_;
+  DeferredAccesses& accesses_;
   Body& core_;
   const isa::CoreSpec& spec_;
   isa::GlobalMemory& gm_;
   std::vector<isa::Issued> open_;    // the youngest
-  std::vector<isa::Issued> handed_;  // posted to the crew, which only reads it: copies share counts without a lock
+  std::vector<isa::Issued> handed_;  // posted to the pool, which only reads it: it is not changed meanwhile
   usize most_, most_writes_;         // instructions and accesses of global memory that wait
   usize writes_ = 0;                 // accesses to global memory that are put off
-  Slices slices_;                    // of handed_, where several threads work at it
+  Partition partition_;              // of handed_, where several threads work at it
   std::atomic<u32> next_ = 0;        // slice
   std::mutex mutex_;                 // of what follows
   u32 failed_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "sim/threads/crew.h"
+#include "models/deferred/thread_pool.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -9,11 +9,11 @@
 #include <atomic>
 #include <vector>
 
-namespace vinci::sim {
+namespace vinci::models {
 namespace {
 
 // Adds to its own sum, so that a job that runs twice, not at all or beside itself is seen.
-struct Sum final : Crew::Job {
+struct Sum final : ThreadPool::Job {
   void run(u32 /*thread*/) override {
     const u64 before = sum;
     for (u32 i = 0; i < 1000; ++i)
@@ -23,43 +23,43 @@ struct Sum final : Crew::Job {
   u64 sum = 0, next = 0, noise = 1;
 };
 
-class CrewOf : public testing::TestWithParam<u32> {};
+class ThreadPoolOf : public testing::TestWithParam<u32> {};
 
-TEST_P(CrewOf, EveryJobRunsOnceForEachPost) {
-  Crew crew(GetParam());
-  EXPECT_EQ(crew.has_helpers(), GetParam() > 0);
+TEST_P(ThreadPoolOf, EveryJobRunsOnceForEachPost) {
+  ThreadPool pool(GetParam());
+  EXPECT_EQ(pool.has_helpers(), GetParam() > 0);
   std::vector<Sum> jobs(7);
   u64 expected = 0;
   for (u64 round = 1; round <= 500; ++round) {
     expected += round;
     for (Sum& job : jobs) {
       job.next = round;
-      crew.post(job);
+      pool.post(job);
     }
     for (usize i = jobs.size(); i-- > 0;) {
-      crew.finish(jobs[i]);
-      ASSERT_TRUE(Crew::idle(jobs[i]));
+      pool.finish(jobs[i]);
+      ASSERT_TRUE(ThreadPool::idle(jobs[i]));
       ASSERT_EQ(jobs[i].sum, expected) << round;
     }
   }
 }
 
-TEST_P(CrewOf, FinishOfAnIdleJobReturns) {
-  Crew crew(GetParam());
+TEST_P(ThreadPoolOf, FinishOfAnIdleJobReturns) {
+  ThreadPool pool(GetParam());
   Sum job;
-  crew.finish(job);
+  pool.finish(job);
   EXPECT_EQ(job.sum, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Helpers, CrewOf, testing::Values(0, 1, 3));
+INSTANTIATE_TEST_SUITE_P(Helpers, ThreadPoolOf, testing::Values(0, 1, 3));
 
-TEST(Crew, EndsWithHelpersThatWait) {
+TEST(ThreadPool, EndsWithHelpersThatWait) {
   for (int i = 0; i < 50; ++i) {
-    Crew crew(2);
+    ThreadPool pool(2);
     Sum job;
     job.next = 1;
-    crew.post(job);
-    crew.finish(job);
+    pool.post(job);
+    pool.finish(job);
     EXPECT_EQ(job.sum, 1u);
   }
 }
@@ -69,54 +69,54 @@ TEST(Crew, EndsWithHelpersThatWait) {
 [[noreturn]] void run_jobs_without_threads() {
   const rlimit few{.rlim_cur = 64 << 20, .rlim_max = 64 << 20};
   ::setrlimit(RLIMIT_AS, &few);
-  Crew crew(1000);
+  ThreadPool pool(1000);
   std::vector<Sum> jobs(5);
   for (Sum& job : jobs) {
     job.next = 1;
-    crew.post(job);
+    pool.post(job);
   }
-  bool done = crew.missing() > 0 && crew.missing() <= 1000;
+  bool done = pool.missing() > 0 && pool.missing() <= 1000;
   for (Sum& job : jobs) {
-    crew.finish(job);
+    pool.finish(job);
     done = done && job.sum == 1;
   }
   ::_exit(done ? 0 : 1);
 }
 
-TEST(Crew, DoesItsJobsWithoutThreadsThatCannotStart) {
+TEST(ThreadPool, DoesItsJobsWithoutThreadsThatCannotStart) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(run_jobs_without_threads(), testing::ExitedWithCode(0), "");
 }
 #endif
 
 // A job of many pieces, each of which somebody does.
-struct Shared final : Crew::Job {
-  Shared(Crew& c, u32 pieces) : crew(c), done(pieces) {}
+struct Shared final : ThreadPool::Job {
+  Shared(ThreadPool& c, u32 pieces) : pool(c), done(pieces) {}
   void run(u32 thread) override {
-    crew.share(*this);
+    pool.share(*this);
     help(thread);
   }
   void help(u32 thread) override {
     for (u32 i = next++; i < done.size(); i = next++)
-      done[i] += thread < crew.threads() ? 1 : 100;
+      done[i] += thread < pool.threads() ? 1 : 100;
   }
-  Crew& crew;
+  ThreadPool& pool;
   std::vector<u32> done;
   std::atomic<u32> next = 0;
 };
 
-TEST_P(CrewOf, SharedJobsAreDoneWhenTheyAreIdle) {
-  Crew crew(GetParam());
+TEST_P(ThreadPoolOf, SharedJobsAreDoneWhenTheyAreIdle) {
+  ThreadPool pool(GetParam());
   for (u32 round = 0; round < 200; ++round) {
-    Shared one(crew, 50), other(crew, round);
+    Shared one(pool, 50), other(pool, round);
     Sum third;
     third.next = 5;
-    crew.post(one);
-    crew.post(other);
-    crew.post(third);
-    for (Crew::Job* job :
-         {static_cast<Crew::Job*>(&other), static_cast<Crew::Job*>(&third), static_cast<Crew::Job*>(&one)})
-      crew.finish(*job);
+    pool.post(one);
+    pool.post(other);
+    pool.post(third);
+    for (ThreadPool::Job* job : {static_cast<ThreadPool::Job*>(&other), static_cast<ThreadPool::Job*>(&third),
+                                 static_cast<ThreadPool::Job*>(&one)})
+      pool.finish(*job);
     ASSERT_EQ(one.done, std::vector<u32>(50, 1));
     ASSERT_EQ(other.done, std::vector<u32>(round, 1));
     ASSERT_EQ(third.sum, 5u);
@@ -124,4 +124,4 @@ TEST_P(CrewOf, SharedJobsAreDoneWhenTheyAreIdle) {
 }
 
 }  // namespace
-}  // namespace vinci::sim
+}  // namespace vinci::models

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "models/core/slices.h"
+#include "models/deferred/partition.h"
 
 #include <algorithm>
 #include <cstring>
@@ -49,7 +49,7 @@ constexpr u64 kMostRuns = 256;
 template <class F>
 void for_each_run(const isa::Access& a, F&& f) {
   if (a.pieces() > kMostRuns) {
-    const isa::LateAccess::Rows all = isa::LateAccess::Rows::of(a);
+    const Rows all = Rows::of(a);
     return f(all.begin, all.end);
   }
   for (u32 k = 0; k < a.count[2]; ++k) {
@@ -64,9 +64,9 @@ void for_each_run(const isa::Access& a, F&& f) {
 
 }  // namespace
 
-Slices::Slices(const isa::CoreSpec& core) : core_(core) {}
+Partition::Partition(const isa::CoreSpec& core) : core_(core) {}
 
-u32 Slices::cut(std::span<const isa::Issued> batch) {
+u32 Partition::cut(std::span<const isa::Issued> batch) {
   parents_.resize(batch.size() + 1);
   std::iota(parents_.begin(), parents_.end(), 0u);
   for (usize b = 0; b < writers_.size(); ++b)
@@ -92,18 +92,18 @@ u32 Slices::cut(std::span<const isa::Issued> batch) {
   return count();
 }
 
-u32 Slices::root(u32 node) {
+u32 Partition::root(u32 node) {
   while (parents_[node] != node)
     node = parents_[node] = parents_[parents_[node]];
   return node;
 }
 
-void Slices::unite(u32 a, u32 b) {
+void Partition::unite(u32 a, u32 b) {
   const auto [least, other] = std::minmax({root(a), root(b)});
   parents_[other] = least;
 }
 
-void Slices::join_global(u32 node, const isa::Access& a) {
+void Partition::join_global(u32 node, const isa::Access& a) {
   const Rows rows = Rows::of(a);
   for (const Global& g : global_) {
     if ((a.write || g.write) && g.rows.meets(rows)) unite(node, g.node);
@@ -111,7 +111,7 @@ void Slices::join_global(u32 node, const isa::Access& a) {
   global_.push_back({rows, node, a.write});
 }
 
-void Slices::join_local(u32 node, const isa::Access& a, bool whole) {
+void Partition::join_local(u32 node, const isa::Access& a, bool whole) {
   std::vector<u32>& writers = writers_[isa::index(a.buffer)];
   const auto read = [&](u64 begin, u64 end) {
     u32 last = node;
@@ -135,7 +135,7 @@ void Slices::join_local(u32 node, const isa::Access& a, bool whole) {
   });
 }
 
-void Slices::number() {
+void Partition::number() {
   slices_.clear();
   order_.resize(parents_.size() - 1);
   constexpr u32 kNone = ~0u;
@@ -172,12 +172,12 @@ void Slices::number() {
   kept_.resize(left_.size() * kGrain);
 }
 
-std::span<const u32> Slices::operator[](u32 slice) const {
+std::span<const u32> Partition::operator[](u32 slice) const {
   const Slice& s = slices_[slice];
   return std::span(order_).subspan(s.first, s.end - s.first);
 }
 
-isa::CoreMem& Slices::memory(u32 slice, isa::CoreMem& core) const {
+isa::CoreMem& Partition::memory(u32 slice, isa::CoreMem& core) const {
   struct Own {
     const isa::GlobalMemory* gm;
     isa::BufSizes sizes;
@@ -192,12 +192,12 @@ isa::CoreMem& Slices::memory(u32 slice, isa::CoreMem& core) const {
   return own->mem;
 }
 
-std::span<std::byte> Slices::grain(const isa::CoreMem& mem, const Left& l) const {
+std::span<std::byte> Partition::grain(const isa::CoreMem& mem, const Left& l) const {
   const u64 at = l.grain * kGrain;
   return mem[l.buffer].held(at, std::min(kGrain, mem[l.buffer].size() - at));
 }
 
-void Slices::keep(u32 slice, const isa::CoreMem& from) {
+void Partition::keep(u32 slice, const isa::CoreMem& from) {
   for (u32 i = slices_[slice].first_left; i < slices_[slice].end_left; ++i) {
     Left& l = left_[i];
     const u8* turned = from[l.buffer].turned(l.grain * kGrain);
@@ -206,7 +206,7 @@ void Slices::keep(u32 slice, const isa::CoreMem& from) {
   }
 }
 
-void Slices::put_back(const isa::CoreMem& core) {
+void Partition::put_back(const isa::CoreMem& core) {
   for (usize i = 0; i < left_.size(); ++i) {
     const Left& l = left_[i];
     const auto into = grain(core, l);
@@ -216,7 +216,7 @@ void Slices::put_back(const isa::CoreMem& core) {
   clear();
 }
 
-void Slices::clear() {
+void Partition::clear() {
   left_.clear();
   slices_.clear();
 }

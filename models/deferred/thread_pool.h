@@ -12,12 +12,12 @@
 
 #include "isa/base/types.h"
 
-namespace vinci::sim {
+namespace vinci::models {
 
-// Threads that take jobs off the thread of a simulation. Results must not depend on who runs a job, and when: jobs
-// share nothing with each other, and the owner of a job waits for it before anything of it is looked at. The functions
-// are for the owner's thread, but for share().
-class Crew {
+// Threads that take jobs off the thread of a simulation. Results must not depend on which thread runs a job, and when:
+// jobs share nothing with each other, and the owner of a job waits for it before it looks at the results. Only the
+// owner's thread calls these functions, except share().
+class ThreadPool {
  public:
   // Threads are numbered: 0 is the owner's.
   class Job {
@@ -27,30 +27,30 @@ class Crew {
     virtual void help(u32 /*thread*/) {}  // the same, beside run(), of a job that is shared; until nothing is left
 
    private:
-    friend class Crew;
+    friend class ThreadPool;
     enum class State : u8 { idle, waiting, running };
     std::atomic<State> state_ = State::idle;
     u32 threads_ = 0;  // that are at it
   };
 
   // `helpers` threads besides the caller's, at most; they start with the first job.
-  explicit Crew(u32 helpers) : most_(helpers) {}
-  ~Crew();
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  explicit ThreadPool(u32 helpers) : most_(helpers) {}
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   bool has_helpers() const { return most_ > 0; }
   u32 threads() const { return most_ + 1; }
   // Helpers that are not there because the system refused to start one.
   u32 missing() const { return refused_ ? most_ - static_cast<u32>(helpers_.size()) : 0; }
   static bool idle(const Job& job) { return job.state_.load(std::memory_order_acquire) == Job::State::idle; }
-  // Whether there are more jobs than somebody has begun.
+  // Whether there are jobs that no thread has begun.
   bool has_waiting() const { return offers_.load(std::memory_order_relaxed) != 0; }
-  // Lets somebody run an idle job.
+  // Lets any thread run an idle job.
   void post(Job& job);
   // Returns when the job is idle, and helps meanwhile.
   void finish(Job& job);
-  // By a job that runs: who has nothing else to do may help with it.
+  // Called by a job that runs: threads without work may help with it.
   void share(Job& job);
 
  private:
@@ -72,4 +72,4 @@ class Crew {
   std::vector<std::thread> helpers_;
 };
 
-}  // namespace vinci::sim
+}  // namespace vinci::models

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "isa/machine/issue.h"
-#include "isa/mem/late_access.h"
+#include "models/deferred/rows.h"
 
 namespace vinci::models {
 
@@ -17,9 +17,9 @@ namespace vinci::models {
 // the other, does not make them one: all but one slice run on buffers of their thread, as registers are renamed. That
 // one has all that reads what was there before, or meets others in registers: the vector unit, atomic writes. Of a
 // product, a tile of C with all that leads to it is a slice.
-class Slices {
+class Partition {
  public:
-  explicit Slices(const isa::CoreSpec& core);
+  explicit Partition(const isa::CoreSpec& core);
 
   // How many there are; 1: nothing is gained.
   u32 cut(std::span<const isa::Issued> batch);
@@ -36,7 +36,6 @@ class Slices {
 
  private:
   static constexpr u64 kGrain = 512;  // bytes of buffers that are followed as one: a fractal
-  using Rows = isa::LateAccess::Rows;
   struct Slice {
     u32 first = 0, end = 0;            // of order_
     u32 first_left = 0, end_left = 0;  // of left_

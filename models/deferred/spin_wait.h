@@ -7,12 +7,12 @@
 
 #include "isa/base/types.h"
 
-namespace vinci::sim {
+namespace vinci::models {
 
 // Waits for a moment, for what other threads are about to do: to sleep and to be woken takes longer than a piece of
 // their work. Lets others have the processor. Returns whether `done()`.
 template <class Done>
-bool patience(Done&& done, u32 turns = 200) {
+bool spin_wait(Done&& done, u32 turns = 200) {
   constexpr u32 kAtOnce = 20;  // looks between two turns
   for (u32 turn = 0; turn < turns; ++turn) {
     for (u32 i = 0; i < kAtOnce; ++i) {
@@ -27,4 +27,4 @@ bool patience(Done&& done, u32 turns = 200) {
   return done();
 }
 
-}  // namespace vinci::sim
+}  // namespace vinci::models

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "sim/threads/crew.h"
+#include "models/deferred/thread_pool.h"
 
 #include <algorithm>
 #include <system_error>
 
-#include "sim/threads/patience.h"
+#include "models/deferred/spin_wait.h"
 
-namespace vinci::sim {
+namespace vinci::models {
 
-Crew::~Crew() {
+ThreadPool::~ThreadPool() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -21,7 +21,7 @@ Crew::~Crew() {
 
 // A process or a container may be at its limit of threads or of memory: then the threads that there are do all jobs.
 // Half of them end, so that the others have the memory of their stacks to work with. None has a job yet.
-void Crew::start_helpers() {
+void ThreadPool::start_helpers() {
   try {
     while (helpers_.size() < most_ && !refused_)
       helpers_.emplace_back([this, thread = static_cast<u32>(helpers_.size() + 1)] { help(thread); });
@@ -31,7 +31,7 @@ void Crew::start_helpers() {
   }
 }
 
-void Crew::keep_helpers(usize count) {
+void ThreadPool::keep_helpers(usize count) {
   {
     const std::lock_guard lock(mutex_);
     kept_ = count;
@@ -42,7 +42,7 @@ void Crew::keep_helpers(usize count) {
   helpers_.resize(count);
 }
 
-void Crew::post(Job& job) {
+void ThreadPool::post(Job& job) {
   start_helpers();
   {
     const std::lock_guard lock(mutex_);
@@ -53,7 +53,7 @@ void Crew::post(Job& job) {
   posted_.notify_one();
 }
 
-void Crew::share(Job& job) {
+void ThreadPool::share(Job& job) {
   {
     const std::lock_guard lock(mutex_);
     shared_.push_back(&job);
@@ -63,10 +63,10 @@ void Crew::share(Job& job) {
   done_.notify_all();
 }
 
-bool Crew::is_shared(const Job& job) const { return std::ranges::find(shared_, &job) != shared_.end(); }
+bool ThreadPool::is_shared(const Job& job) const { return std::ranges::find(shared_, &job) != shared_.end(); }
 
 // The lock is open while the job runs.
-void Crew::run_one(Job& job, u32 thread, std::unique_lock<std::mutex>& lock) {
+void ThreadPool::run_one(Job& job, u32 thread, std::unique_lock<std::mutex>& lock) {
   waiting_.erase(std::ranges::find(waiting_, &job));
   offers_ = waiting_.size();
   job.state_ = Job::State::running;
@@ -77,7 +77,7 @@ void Crew::run_one(Job& job, u32 thread, std::unique_lock<std::mutex>& lock) {
   leave(job);
 }
 
-void Crew::join(Job& job, u32 thread, std::unique_lock<std::mutex>& lock) {
+void ThreadPool::join(Job& job, u32 thread, std::unique_lock<std::mutex>& lock) {
   ++job.threads_;
   lock.unlock();
   job.help(thread);
@@ -86,7 +86,7 @@ void Crew::join(Job& job, u32 thread, std::unique_lock<std::mutex>& lock) {
 }
 
 // Who leaves has found nothing left to begin.
-void Crew::leave(Job& job) {
+void ThreadPool::leave(Job& job) {
   std::erase(shared_, &job);
   sharing_ = shared_.size();
   if (--job.threads_ > 0) return;
@@ -94,7 +94,7 @@ void Crew::leave(Job& job) {
   done_.notify_one();
 }
 
-void Crew::finish(Job& job) {
+void ThreadPool::finish(Job& job) {
   if (idle(job)) return;
   std::unique_lock lock(mutex_);
   while (!idle(job)) {
@@ -106,21 +106,21 @@ void Crew::finish(Job& job) {
       run_one(*waiting_.front(), 0, lock);
     } else {
       lock.unlock();
-      const bool soon = patience([&] { return idle(job) || sharing_ != 0; });
+      const bool soon = spin_wait([&] { return idle(job) || sharing_ != 0; });
       lock.lock();
       if (!soon) done_.wait(lock, [&] { return idle(job) || is_shared(job); });
     }
   }
 }
 
-void Crew::help(u32 thread) {
+void ThreadPool::help(u32 thread) {
   std::unique_lock lock(mutex_);
   while (true) {
     const auto ends = [&] { return ending_ || thread > kept_; };
     const auto something = [&] { return ends() || !waiting_.empty() || !shared_.empty(); };
     if (!something()) {
       lock.unlock();
-      patience([this] { return offers_ != 0 || sharing_ != 0; });
+      spin_wait([this] { return offers_ != 0 || sharing_ != 0; });
       lock.lock();
       posted_.wait(lock, something);
     }
@@ -133,4 +133,4 @@ void Crew::help(u32 thread) {
   }
 }
 
-}  // namespace vinci::sim
+}  // namespace vinci::models

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-#include "isa/mem/late_access.h"
+#include "models/deferred/deferred_accesses.h"
 
 #include <algorithm>
 
-#include "isa/table/insn.h"
-
-namespace vinci::isa {
+namespace vinci::models {
 namespace {
-
-using Rows = LateAccess::Rows;
 
 constexpr usize kMostReads = 4;
 
@@ -27,37 +23,17 @@ bool any_meets(const std::vector<Rows>& list, const Rows& rows) {
 
 }  // namespace
 
-Rows Rows::of(const Access& a) {
-  if (a.empty()) return {};
-  Rows r{a.address, a.address + a.len, a.len, 0};
-  for (usize i = 0; i < a.count.size(); ++i) {
-    if (a.count[i] < 2) continue;
-    const bool rows = r.end - r.begin == a.len && a.stride[i] > a.len;  // the only dimension
-    const i64 reach = static_cast<i64>(a.count[i] - 1) * a.stride[i];
-    (reach < 0 ? r.begin : r.end) += static_cast<u64>(reach);
-    r.step = rows ? static_cast<u64>(a.stride[i]) : 0;
-  }
-  return r;
-}
-
-bool Rows::meets(const Rows& o) const {
-  if (begin >= o.end || o.begin >= end) return false;
-  if (step == 0 || step != o.step) return true;
-  const u64 offset = (o.begin + step - begin % step) % step;  // of rows of `o` in those of this
-  return offset < bytes || offset + o.bytes > step;
-}
-
-void LateAccess::before(const Rows& rows, bool write, const Owner* who) {
+void DeferredAccesses::before(const Rows& rows, bool write, const Owner* who) {
   const auto in_the_way = [&](const Owner* owner) {
     return owner != who && (any_meets(owner->writes_, rows) || (write && any_meets(owner->reads_, rows)));
   };
   if (!rows.meets(all_writes_) && !(write && rows.meets(all_reads_))) return;
   for (auto i = std::ranges::find_if(owners_, in_the_way); i != owners_.end();
        i = std::ranges::find_if(owners_, in_the_way))
-    (*i)->do_late();
+    (*i)->complete();
 }
 
-void LateAccess::put_off(Owner& who, const Rows& rows, bool write) {
+void DeferredAccesses::defer(Owner& who, const Rows& rows, bool write) {
   if (rows.begin == rows.end) return;
   if (who.reads_.empty() && who.writes_.empty()) owners_.push_back(&who);
   extend(write ? all_writes_ : all_reads_, rows);
@@ -74,7 +50,7 @@ void LateAccess::put_off(Owner& who, const Rows& rows, bool write) {
   }
 }
 
-void LateAccess::forget(Owner& who) {
+void DeferredAccesses::forget(Owner& who) {
   if (who.reads_.empty() && who.writes_.empty()) return;
   who.reads_.clear();
   who.writes_.clear();
@@ -82,4 +58,4 @@ void LateAccess::forget(Owner& who) {
   if (owners_.empty()) all_reads_ = all_writes_ = {};
 }
 
-}  // namespace vinci::isa
+}  // namespace vinci::models
