@@ -8,7 +8,7 @@ namespace vinci {
 
 constexpr u64 kFnv1aBasis = 0xcbf29ce484222325;
 
-// FNV-1a of 64 bits over bytes or characters; `hash` is that of what stands before them.
+// FNV-1a of 64 bits over bytes or characters; `hash` is that of what precedes them.
 template <class Bytes>
 constexpr u64 fnv1a(const Bytes& bytes, u64 hash = kFnv1aBasis) {
   for (const auto b : bytes)

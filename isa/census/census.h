@@ -90,8 +90,8 @@ struct Census {
   std::map<u32, TaskCensus> tasks;  // by Launch::task, the position of the task in the order of the task stream
   std::shared_ptr<Origins> origins;
   bool events = true;               // they are counted
-  std::shared_ptr<Shadow> shadow;   // references beside the elements; null: there are none
-  std::shared_ptr<Shadow> what_if;  // the same of a program with other formats; only beside `shadow`
+  std::shared_ptr<Shadow> shadow;   // references of the elements; null: there are none
+  std::shared_ptr<Shadow> what_if;  // the same of a program with other formats; only with `shadow`
 
   // The census of a task, which begins with it.
   TaskCensus& of(u32 task);

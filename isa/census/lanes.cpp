@@ -60,7 +60,7 @@ Fused fused_of(const LaneResults& r) {
   return r.rule == LaneRule::mla ? Fused{*r.a, *r.b, *r.old} : Fused{*r.old, *r.a, *r.b};
 }
 
-// f16 operands beside f32 results as f32.
+// f16 operands of f32 results as f32.
 struct Widened {
   LaneBuffer a, b;
 };

@@ -38,7 +38,7 @@ struct LaneResults {
 // Whether a lane may have an event; quick, and never false where one has.
 bool may_have_events(const LaneResults& r);
 
-// The same question for repeats that were computed where they lie, in floats of `bytes` a repeat; nothing: each may.
+// The same question for repeats that were computed in place, in floats of `bytes` a repeat; nothing: each may.
 std::optional<Screen> screen_of(LaneRule rule, LaneType dst, RoundMode round, u64 raised, const Repeats& job,
                                 usize bytes);
 

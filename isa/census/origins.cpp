@@ -43,7 +43,7 @@ bool is_special(std::span<const std::byte> block) {
   return false;
 }
 
-// Calls f(block, first byte, bytes) for the blocks that some bytes lie in.
+// Calls f(block, first byte, bytes) for the blocks that hold some bytes.
 template <class F>
 void each_block(u64 begin, u64 bytes, F f) {
   for (u64 at = begin; at < begin + bytes;) {

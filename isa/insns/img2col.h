@@ -7,7 +7,7 @@
 
 // Image to columns: a feature map NC1HWC0 in L1 (C0 = 32 bytes of elements) becomes parts of the matrix whose rows are
 // the positions of the filter and whose columns are the points under it. Size and padding of the map come from
-// set_fmatrix, what lies outside of it from set_padding, the limit of the buffer in L1 from set_l1_3d_size.
+// set_fmatrix, what is outside of it from set_padding, the limit of the buffer in L1 from set_l1_3d_size.
 // Source of operands and semantics: mindspore-ai/akg csim (Apache-2.0) and the published Ascend C documentation of
 // LoadData (3D), SetFmatrix, SetLoadDataRepeat and SetLoadDataBoundary.
 //

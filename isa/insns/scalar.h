@@ -302,7 +302,7 @@ struct TouchUbuf : ScalarBase {
   static void execute(const Args&, ScalarContext&) {}
 };
 
-// Conversions of scalars; f32 and f16 stand in the low bits of a register. Rounding: r to nearest even, a to nearest
+// Conversions of scalars; f32 and f16 are in the low bits of a register. Rounding: r to nearest even, a to nearest
 // with ties away from zero, f down, c up, z toward zero, o to odd.
 template <Text Name, u16 Opcode, RoundMode Mode>
 using ConvF322S32 =

@@ -142,7 +142,7 @@ struct Nop : ScalarBase {
   };
   static constexpr std::string_view name = "nop";
   static constexpr std::string_view doc =
-      "the scalar unit is busy for so many cycles; ours, it stands for scalar code that is not traced";
+      "the scalar unit is busy for so many cycles; not a CCE instruction: scalar code that is not traced";
   static constexpr u16 opcode = 0x06c;
   static constexpr std::tuple fields{
       Field<&Args::cycles>{"cycles", 32, OperandKind::value, "at least 1", true, 1},

@@ -160,7 +160,7 @@ struct V4dtrans : BlockInsn<"v4dtrans", 0x304, "vector.transpose"_cost, only(Arc
 // The source is read regardless of the mask.
 struct Vpadding
     : BlockInsn<"vpadding", 0x305, "vector.unary"_cost, only(Arch::m200),
-                "padding beside each block of src, as whole blocks: mode 0 repeats the edge element, 1 mirrors the "
+                "padding next to each block of src, as whole blocks: mode 0 repeats the edge element, 1 mirrors the "
                 "block, 2 mirrors it without the edge element and ends with 0; side 0 left, 1 right"> {
   using Args = PaddingArgs;
   using Types = VectorTypes<VectorType{LaneType::s16}, VectorType{LaneType::u16}, VectorType{LaneType::f16},

@@ -40,7 +40,7 @@ struct Of<insn::Jump> {
   static constexpr Arithmetic kForm{.goes = [](i64, i64) { return true; }};
 };
 
-constexpr usize kOpcodes = 0x100;  // those of scalar instructions lie below
+constexpr usize kOpcodes = 0x100;  // those of scalar instructions are below
 
 template <class... I>
 constexpr std::array<Arithmetic, kOpcodes> forms_of(InsnList<I...>) {

@@ -39,7 +39,7 @@ struct TaskShape {
 // The second operand of ffts_cross_core_sync: 0x1 | mode << 4 | flag << 8.
 //
 // A pair is an addition of ours: mode 2 between the AIC of a block and one of its AIVs alone, with the number of the
-// AIV from 1 in bits 12 and 13. It stands for a word in global memory that one writes and the other polls, which a
+// AIV from 1 in bits 12 and 13. It represents a word in global memory that one writes and the other polls, which a
 // program without data cannot do; recordings of Ascend C have it (docs/ascendc.md). Each AIV takes flags of its own for
 // it.
 struct CrossCoreSet {

@@ -25,7 +25,7 @@ class Flags {
   void lower(PipeId src, PipeId dst, u32 event) { bits(src, dst) &= ~(u64{1} << event); }
 
   void clear() { bits_ = {}; }
-  // A flag that is set twice stays up: somebody else reports it.
+  // A flag that is set twice stays up; the checker reports it.
   void be_lenient() { lenient_ = true; }
   bool lenient() const { return lenient_; }
 

@@ -26,7 +26,7 @@ class Machine {
   Machine(const Machine&) = delete;  // its sequencer keeps references to its own parts
   Machine& operator=(const Machine&) = delete;
 
-  // Where a core of a task stands.
+  // The state of a core of a task.
   enum class State : u8 {
     done,
     waits,  // for a cross-core flag

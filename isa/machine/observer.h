@@ -7,8 +7,8 @@
 
 namespace vinci::isa {
 
-// Sees what one core is given, in the order of its program, whoever runs it: the timed core and the untimed machine
-// drive the same Sequencer.
+// Sees what one core is given, in the order of its program, for each that runs it: the timed core and the untimed
+// machine drive the same Sequencer.
 class Observer {
  public:
   virtual ~Observer() = default;

@@ -37,7 +37,7 @@ class Sequencer {
       : core_(core), gm_(gm), mem_(mem), core_id_(core_id) {}
 
   void start(const Code& code, const Launch& launch);
-  // Who is told what this core is given, from the next block on; null: nobody.
+  // Who is told what this core is given, from the next block on; null: none.
   void set_observer(Observer* observer) { observer_ = observer; }
 
   // What a register of the scalar unit holds.

@@ -10,7 +10,7 @@
 namespace vinci {
 namespace {
 
-// "npu1.core12.AIV": what stands before and behind the number.
+// "npu1.core12.AIV": the text before and behind the number.
 struct CoreName {
   std::string_view before, behind;
   u64 number = 0;

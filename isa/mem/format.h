@@ -45,7 +45,7 @@ enum class Format : u8 {
 struct FormatInfo {
   std::string_view name;
   std::string_view other_names;  // separated by spaces
-  // The axes of the tensor, a letter each, in the order in which shapes are given. B stands for any number of leading
+  // The axes of the tensor, a letter each, in the order in which shapes are given. B means any number of leading
   // axes, in every format of a matrix the outermost.
   std::string_view axes;
   // The dimensions of the storage, separated by spaces. Each is a product of digits of the axes: X the whole axis,
@@ -97,7 +97,7 @@ inline constexpr u32 kFractalEdge = 16;
 // C0: the elements of 32 bytes. 16 for 16 bits, 32 for 8, 8 for 32, 64 for 4. Accumulators have 16 whatever their type.
 constexpr u32 c0_of_bits(u32 element_bits) { return 256 / element_bits; }
 
-// Where each element of a tensor lies in a format.
+// Where each element of a tensor is in a format.
 class TensorLayout {
  public:
   static constexpr usize kMaxAxes = 5;
@@ -251,7 +251,7 @@ class TensorLayout {
 
   constexpr bool stores_groups() const { return groups_ != 1 && info_->dims.starts_with('G'); }
 
-  // Groups whose channels would not fill a fractal share one: `merged_` of them lie on its diagonal.
+  // Groups whose channels would not fill a fractal share one: `merged_` of them are on its diagonal.
   constexpr void set_groups() {
     for (const u64 e : extent_) {
       if (e > u64{1} << 63) fail(Fault::Limit, "the tensor has more than 2^63 elements");

@@ -10,7 +10,7 @@
 
 namespace vinci::isa {
 
-// Which fractals of 16 x 16 elements of 16 bits of a buffer stand there as they came, with rows and columns still to be
+// Which fractals of 16 x 16 elements of 16 bits of a buffer are kept as they came, with rows and columns still to be
 // exchanged. Copies to L0B exchange them, and the loops of `mad` would exchange them back. Threads may use different
 // fractals at the same time.
 class FractalOrder {

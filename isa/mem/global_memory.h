@@ -51,7 +51,7 @@ class GlobalMemory {
   void read(u64 address, std::span<std::byte> into) const;
   void write(u64 address, std::span<const std::byte> from);
 
-  // Where [address, address + bytes) lies in this process; null where that is not one piece, or where nothing was ever
+  // Where [address, address + bytes) is in this process; null where that is not one piece, or where nothing was ever
   // written. Valid as long as the object.
   const std::byte* piece(u64 address, u64 bytes) const;
 

@@ -9,7 +9,7 @@
 #include "isa/base/types.h"
 #include "isa/mem/format.h"
 
-// Where an element of a single matrix lies in the fractal layouts, by the names that the cube's buffers go by. The
+// Where an element of a single matrix is in the fractal layouts, by the names that the cube's buffers go by. The
 // first letter is the order inside a fractal, the second the order of the fractals; z = row by row, n = column by
 // column. The layouts are the formats of isa/mem/format.h.
 namespace vinci::isa {

@@ -33,7 +33,7 @@ class View {
     return some;
   }
 
-  // The same as it stands there, where fractals of the buffer may be turned(): 0 or 1 for each fractal from `offset`
+  // The same as it is stored, where fractals of the buffer may be turned(): 0 or 1 for each fractal from `offset`
   // on; null where none ever is.
   std::span<std::byte> held(u64 offset, u64 count) const {
     if (offset > bytes_.size() || count > bytes_.size() - offset) [[unlikely]] {

@@ -55,7 +55,7 @@ double rec_of(double x, Precision precision) {
   return precision == Precision::high_performance ? rec_chord(x) : 1 / x;
 }
 // The correctly rounded root and quotient of two binary64 operations err by less than 2^-52; the unit test
-// compares every f32 significand with exact integers: no result lies that close to a boundary.
+// compares every f32 significand with exact integers: no result is that close to a boundary.
 double rsqrt_of(double x, Precision precision) {
   if (x == 0) return 1 / x;
   if (x < 0) return kNan;

@@ -17,7 +17,7 @@ namespace vinci::isa {
 
 inline constexpr u32 kRepeatBytes = 256;
 
-// The lanes of one operand in one repeat, from byte 0; a narrow operand beside a wider one leaves the rest unused.
+// The lanes of one operand in one repeat, from byte 0; a narrow operand with a wider one leaves the rest unused.
 struct alignas(64) LaneBuffer {
   std::array<std::byte, kRepeatBytes> bytes;
 };
@@ -51,7 +51,7 @@ using TernaryKernel = BinaryKernel;  // `out` is read too
 using LaneBits = std::array<u64, 2>;
 using CompareKernel = u64 (*)(const LaneBuffer& a, const LaneBuffer& b, LaneBits& out);
 
-// Several repeats where they lie: the lanes of a repeat are contiguous, the repeats at strides in bytes. They are done
+// Several repeats in place: the lanes of a repeat are contiguous, the repeats at strides in bytes. They are done
 // in order, each read whole before it is written, so that operands may overlap in any way.
 struct Repeats {
   struct Source {

@@ -8,7 +8,7 @@ namespace vinci::isa::log_table {
 
 // ln x = k * ln2 - ln(i) + ln(1 + r), where x = 2^k * m, i is close to 1 / m, and r = m * i - 1 is exact: i has 9 bits.
 inline constexpr int kSteps = 128;       // of m from 1 to 2
-inline constexpr int kFirstHalved = 53;  // from here m is halved, so that it lies between 0.7 and 1.42
+inline constexpr int kFirstHalved = 53;  // from here m is halved, so that it is between 0.7 and 1.42
 inline constexpr double kInverseUnit = 0x1p-9;
 
 // -ln(inverse) as high + low, from MPFR; the high parts, and that of ln2, are multiples of 2^-42, so that their sums

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 //
-// SIMD kernels that work on repeats where they lie, compiled once for each instruction set that Highway knows and
+// SIMD kernels that work on repeats in place, compiled once for each instruction set that Highway knows and
 // chosen at run time. The results of a repeat stay in registers until it is known that nothing in it is special; else
 // the repeat goes to the kernel that treats every case.
 #include "isa/numeric/lanes.h"
@@ -27,8 +27,8 @@ HWY_INLINE void store(hn::Vec<D> v, D d, std::byte* repeat, usize vector) {
 }
 
 // A kernel from a struct K: K::D, a vector of results; K::kVectors, how many there are in a repeat; K::compute, which
-// fills them from a, b and what the destination holds, and says whether they stand; K::careful, for a repeat where they
-// do not.
+// fills them from a, b and what the destination holds, and says whether they are right; K::careful, for a repeat where
+// they do not.
 template <class K>
 u64 repeats(const Repeats& job) {
   const typename K::D d;

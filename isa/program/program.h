@@ -42,7 +42,7 @@ struct Label {
   friend bool operator==(const Label&, const Label&) = default;
 };
 
-// Stored instructions that stand for `count` copies of themselves, one after the other: its turns. docs/folded.md
+// Stored instructions that represent `count` copies of themselves, one after the other: its turns. docs/folded.md
 struct Loop {
   u32 first = 0, length = 0;  // stored instructions
   u32 count = 1;

@@ -20,7 +20,7 @@ enum class AtomicOverflow : u8 { none, above, below, src_nan, dst_nan, both_nan 
 // alone, because L2 reads and writes the line in one go. Fault::Program where the architecture lacks the operation.
 Access gm_write_access(Access plain, const Spr& spr, Arch arch);
 
-// Writes `from` to `address`, or combines it with what stands there. The order of two atomic writes is that of their
+// Writes `from` to `address`, or combines it with what is there. The order of two atomic writes is that of their
 // retirement. f16 and bf16 obey the overflow mode, integers CTRL[53]; a NaN makes the result NaN. The first code other
 // than none stays in ResultRegisters::l2_atomic. `written`: bytes that the instruction has written before, for the
 // number of an element in the census.

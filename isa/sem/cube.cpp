@@ -55,7 +55,7 @@ void check(const Mad::Args& x, Arch arch) {
   if (x.unitFlag == 1) fail(Fault::Program, "operand unitFlag is 1, which is reserved; 0 is off, 2 keeps, 3 updates");
 }
 
-// Whether B may stand in L0B as it came (FractalOrder).
+// Whether B may be kept in L0B as it came (FractalOrder).
 bool takes_turned(const Mad::Args& x) { return x.type == Mad::f162f32 || x.type == Mad::f162f16 || x.type == Mad::s8; }
 
 // Every row of C starts as the same values, one for each column.

@@ -59,7 +59,7 @@ const QuantMode& mode_of(const FixpipeArgs& x) {
 // Where values go: block columns of `width` elements, rows one after the other (NZ), or one block as wide as the matrix
 // whose rows are apart (row-major).
 struct Layout {
-  u32 columns = 0;     // that leave: NSize, in NZ filled up with what stands in L0C
+  u32 columns = 0;     // that leave: NSize, in NZ filled up with what is in L0C
   u32 width = 0;       // of a block column; the last one may have fewer
   u64 block_step = 0;  // bytes from one block column to the next
   u64 row_step = 0;    // bytes from row to row of a block column; 0: they are contiguous
@@ -359,7 +359,7 @@ namespace {
 constexpr u64 kMostElements = 4096;  // on their way at once: of a row, or of several
 using Elements = std::array<std::byte, kMostElements * sizeof(float)>;
 
-// Rows of `width` values from the column `first` on, side by side in `into` unless they stand so in L0C.
+// Rows of `width` values from the column `first` on, side by side in `into` unless they are so in L0C.
 const std::byte* gather(const View& l0c, u64 src, const FixpipeArgs& x, u32 first, u32 width, u64 rows,
                         Elements& into) {
   const auto at = [&](u32 column, u64 row) { return src + (u64{column / kColumns} * x.srcStride + row) * kRowBytes; };
@@ -390,7 +390,7 @@ void write_blocks(const FixpipeArgs& x, BufId dst, const Layout& l, Converter& c
   }
 }
 
-// Some rows of all columns at once: each block column of L0C is converted as it stands.
+// Some rows of all columns at once: each block column of L0C is converted as it is.
 void write_rows(u64 src, u64 dst, const FixpipeArgs& x, const Layout& l, Converter& convert, ExecContext& c) {
   constexpr u64 kMostRows = 16;
   alignas(64) Elements in, block, out;
@@ -435,7 +435,7 @@ class FixpipeShadow {
     const u32 block = column / l_.width, width = std::min(l_.width, l_.columns - block * l_.width);
     return x_.dst + block * l_.block_step + l_.bytes(row * width + column % l_.width);
   }
-  // Columns of one row that lie side by side on both sides.
+  // Columns of one row that are side by side in source and destination.
   void count_piece(ShadowPoint& point, u64 matrix, u64 row, u32 first, u32 count) const {
     RefSpace& to = point.space(dst_);
     const u64 at = address(matrix, row, first);

@@ -255,7 +255,7 @@ Part part_of(const Img2colV2Args& x, const Spr& spr) {
           .col_step = down ? 0 : stride * c0};
 }
 
-// How the part lies in the destination: fractals of 16 x C0 elements.
+// The layout of the part in the destination: fractals of 16 x C0 elements.
 enum class Order : u8 { plain, transposed, nz };
 struct Shape {
   Order order = Order::plain;

@@ -41,8 +41,8 @@ constexpr std::array<Conversion, 14> kConversions{{{"none", kAnyType, 0},
                                                    {"vdeqs16", kL0cS32, 2, 8},
                                                    {"deqs16", kL0cS32, 2}}};
 
-// How the 16 bytes of a row of 8-bit results lie in UB. Source: sidStoreMode of DataCopyEnhancedParams; the order of
-// "side by side" is a modelling choice.
+// How the 16 bytes of a row of 8-bit results are arranged in UB. Source: sidStoreMode of DataCopyEnhancedParams; the
+// order of "side by side" is a modelling choice.
 enum class StoreMode : u8 { first_half, second_half, packed };
 
 // The instruction, taken apart.

@@ -142,7 +142,7 @@ namespace {
 using load_transpose::fractals;
 using Square = std::array<std::byte, 4 * kFractalBytes>;
 
-// Where element (row, col) of a square of elements of `Bytes` lies, in bytes from its first fractal.
+// Where element (row, col) of a square of elements of `Bytes` is, in bytes from its first fractal.
 template <u32 Bytes>
 constexpr u32 at(u32 row, u32 col) {
   constexpr u32 c0 = kBlockBytes / Bytes;

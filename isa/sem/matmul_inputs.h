@@ -11,7 +11,7 @@ namespace vinci::isa {
 
 inline constexpr usize kEdge = 16;  // rows and columns of a fractal of C
 
-// Elements of k that lie side by side in A: a multiple of every k0 but that of s4, which is two of them.
+// Elements of k that are side by side in A: a multiple of every k0 but that of s4, which is two of them.
 constexpr usize matmul_chunk(MatmulType t) { return is_float(t) ? 16 : 32; }
 
 // f32 for floating-point types, s32 for integers.

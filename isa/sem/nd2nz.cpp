@@ -14,7 +14,7 @@ constexpr u64 kPartBytes = 4096;  // of a row
 constexpr u64 kHostLine = 64;
 constexpr int kSecondCache = 2;  // of the host: rows that are a power of two apart have few places in the first one
 
-// Some rows of a matrix, or a part of each, as they lie in global memory.
+// Some rows of a matrix, or a part of each, as they are in global memory.
 class SourceRows {
  public:
   void locate(const GlobalMemory& gm, u64 from, u64 step, u64 rows, u64 bytes) {

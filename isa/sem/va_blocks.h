@@ -24,7 +24,7 @@ std::array<u32, Count * kVaBlocks> va_addresses(const Spr& spr, u8 first) {
   return addresses;
 }
 
-// `count` blocks of 32 bytes, `stride` bytes apart; or one range that also covers what lies between some blocks.
+// `count` blocks of 32 bytes, `stride` bytes apart; or one range that also covers the gaps between some blocks.
 struct BlockSet {
   u32 first = 0;  // byte address
   u32 count = 1;
@@ -36,7 +36,7 @@ struct BlockSet {
 // ranges, cut where the gaps are widest.
 std::vector<BlockSet> block_sets(std::span<const u32> addresses, usize most);
 
-// What such blocks touch in `repeat` repeats, `repeat_stride` bytes apart. Of a range, some bytes may be nobody's.
+// What such blocks touch in `repeat` repeats, `repeat_stride` bytes apart. A range may cover bytes that no block has.
 Access access_of(const BlockSet& set, u32 repeat, u32 repeat_stride, bool write, std::string_view name);
 
 }  // namespace vinci::isa::insn

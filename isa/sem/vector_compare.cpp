@@ -9,7 +9,7 @@
 namespace vinci::isa::insn {
 namespace {
 
-// Where the results of the lanes lie in UB: 16 bytes a repeat for 128 lanes, 8 bytes for 64.
+// Where the results of the lanes are in UB: 16 bytes a repeat for 128 lanes, 8 bytes for 64.
 Access bits_access(u32 address, const Selection& selection, bool write, std::string_view operand) {
   return {.buffer = BufId::UB,
           .write = write,

@@ -120,7 +120,7 @@ void deq8_repeats(ExecContext& c, u32 repeat, bool vector, Half half, const std:
   });
 }
 
-// What the destination of a dequantisation to 8 bits is in blocks: half blocks lie in as many blocks as the source has.
+// What the destination of a dequantisation to 8 bits is in blocks: half blocks take as many blocks as the source has.
 LaneType deq8_blocks(Half half) { return half == Half::packed ? LaneType::s8 : LaneType::s16; }
 
 // s32 * f16, rounded once to f16.

@@ -210,7 +210,7 @@ void shadow_lanes(const ExecContext& c, const LaneCensus& census, const Operand&
 std::optional<PlanesFrom> find_planes(const ShadowPoint& shadow, const Operand& o, u32 repeat, BlockSpan span,
                                       PlaneLanes& room);
 
-// Computes the first repeats where they lie, if their lanes are all selected and contiguous; returns what is left to
+// Computes the first repeats in place, if their lanes are all selected and contiguous; returns what is left to
 // do. Without `kernel` that is everything, and with a census also where operands would be gone before it has looked at
 // them. A second source is src[1] or, if given, the lanes of a scalar.
 Selection compute_in_place(ExecContext& c, const Selection& selection, RepeatsKernel kernel, const Operand& dst,

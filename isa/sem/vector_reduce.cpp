@@ -230,7 +230,7 @@ void store_result(const View& ub, u64 address, u32 value, u32 bytes) {
   std::memcpy(ub.bytes(address, bytes).data(), &value, bytes);
 }
 
-// The first `len` bytes of the results of each repeat of a run, which lie units of `unit` bytes apart.
+// The first `len` bytes of the results of each repeat of a run, which are units of `unit` bytes apart.
 Access results_access(const VectorReduceArgs& x, const Run& run, u32 unit, u32 len) {
   const u64 stride = u64{x.dstRepStride} * unit;
   Access a{.buffer = BufId::UB,

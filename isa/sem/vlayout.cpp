@@ -175,7 +175,7 @@ void padding(const PaddingArgs& x, LaneType type, ExecContext& c) {
   const u32 n = kBlockBytes / bytes;
   const Operand src(x.src, x.srcBlkStride, x.srcRepStride, type);
   const Operand dst(x.dst, x.dstBlkStride, x.dstRepStride, type);
-  // The element of the block that stands at position i of the padding; n: zero.
+  // The element of the block that is at position i of the padding; n: zero.
   const auto origin = [&](u32 i) -> u32 {
     switch (x.padMode) {
       case 0: return x.padSide == 0 ? 0 : n - 1;

@@ -9,7 +9,7 @@
 
 namespace vinci::isa {
 
-// Where the operands of one `mad` to a float lie.
+// Where the operands of one `mad` to a float are.
 struct MadPlaces {
   u64 a = 0, b = 0, c = 0;  // bytes in L0A, L0B, L0C
   bool from_bias = false;   // C starts from the bias
@@ -33,7 +33,7 @@ class MadShadow {
   bool f16_result_;
   MatmulMode mode_;
   MadPlaces places_;
-  std::vector<float> old_;  // what C starts from, as it lies in L0C
+  std::vector<float> old_;  // what C starts from, as it is in L0C
 };
 
 }  // namespace vinci::isa

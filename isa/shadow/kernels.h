@@ -7,7 +7,7 @@
 #include "isa/shadow/shadow.h"
 
 // The loops of shadow execution over lanes, in vector code chosen at run time. `count` is at most kShadowLanes; arrays
-// have room for that many, and what stands behind `count` is of no consequence.
+// have room for that many, and what follows `count` has no effect.
 namespace vinci::isa::shadow_kernels {
 
 // A floating-point type: bits of the fraction, exponents of the least and the largest normal numbers.
@@ -42,7 +42,7 @@ struct Tally {
 };
 void tally(FloatRange range, const double* value, const double* exact, const double* reference, usize count, Tally& to);
 
-// Up to four rows of A, `k` apart, times 16 columns of B, which lie side by side for each k, in ascending k.
+// Up to four rows of A, `k` apart, times 16 columns of B, which are side by side for each k, in ascending k.
 struct RowsTimesPanel {
   static constexpr usize kRows = 4;
   const float* a = nullptr;

@@ -16,7 +16,7 @@
 #include "isa/numeric/lane_type.h"
 #include "isa/table/insn.h"
 
-// The references of shadow execution beside the memories of a run. Each memory has four planes of its own size and
+// The references of shadow execution for the memories of a run. Each memory has four planes of its own size and
 // layout. An element of 2 B has the four words of its reference, a double, at its own address in the four planes; an
 // element of 4 B has the double in the first two planes. So an instruction that moves elements moves their references
 // when it runs on the planes in place of the memory. Zero planes say: the value is its own reference.
@@ -24,10 +24,10 @@ namespace vinci::isa {
 
 inline constexpr u32 kPlanes = 4;
 
-// The upper 16 bits of a reference as they stand in plane 3. NaN references are quiet, as arithmetic leaves them, so
-// that signalling ones can be codes.
+// The upper 16 bits of a reference as they are stored in plane 3. NaN references are quiet, as arithmetic leaves them,
+// so that signalling ones can be codes.
 namespace reference {
-inline constexpr u16 kFlip = 0x7ff1;           // the code of no reference, so that it stands there as zero
+inline constexpr u16 kFlip = 0x7ff1;           // the code of no reference, so that it is stored as zero
 inline constexpr u16 kEnded = 0x7ff2 ^ kFlip;  // the value was made bit by bit from values with references
 inline constexpr u16 kWide = 0x7ff4 ^ kFlip;   // both halves of plane 3 of an element of 4 B
 inline constexpr u32 kWideMark = u32{kWide} << 16 | kWide;

@@ -209,7 +209,7 @@ void shadow_move(const Issued& inst, const ExecContext& c, Shadow& shadow) {
     return b == BufId::GM ? static_cast<RefSpace&>(shadow.global()) : core.buffers[index(b)];
   };
   RefType read = RefType::none;
-  bool written = false;  // something stands where it writes
+  bool written = false;  // there is something where it writes
   u64 repeats = 0;
   for (const Access& a : footprint) {
     const RefSpace& s = space(a.buffer);

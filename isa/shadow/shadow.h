@@ -17,7 +17,7 @@
 #include "isa/numeric/lanes.h"
 #include "isa/shadow/planes.h"
 
-// Shadow execution (`--numerics=shadow`, docs/numerics.md): a reference in double beside each element, and how far each
+// Shadow execution (`--numerics=shadow`, docs/numerics.md): a reference in double for each element, and how far each
 // result is from it. Control, addresses, comparisons and sorts follow the simulated values.
 namespace vinci::isa {
 namespace shadow_kernels {
@@ -161,7 +161,7 @@ inline PlanesTo places_of(PlaneLanes& p) {
 }
 inline PlanesFrom read_only(const PlanesTo& p) { return {p[0], p[1], p[2], p[3]}; }
 
-// One operand of a repeat: its simulated lanes, and what stands in the planes; null: no references.
+// One operand of a repeat: its simulated lanes, and what the planes have; null: no references.
 struct ShadowOperand {
   LaneType type = LaneType::f16;
   const LaneBuffer* lanes = nullptr;
@@ -273,7 +273,7 @@ void shadow_move(const Issued& inst, const ExecContext& context, Shadow& shadow)
 // The references of what an instruction has written that neither computes nor moves them.
 void shadow_write(const Footprint& footprint, const CoreMem& mem, ShadowPoint& point);
 
-// Elements of global memory that are combined with others: by an atomic write, or a task. `pieces` are where they lie;
+// Elements of global memory that are combined with others: by an atomic write, or a task. `pieces` are their places;
 // `source` where the others come from, if that is not what a plain write would leave there.
 struct ShadowCombined {
   enum class Op : u8 { add, max, min };
@@ -291,7 +291,7 @@ struct ShadowCombined {
   // are combined. `first`: the shadows.
   void take_before(ShadowPoint* first);
   void take_source(ShadowPoint* first);
-  // The same where the others lie at `address`.
+  // The same where the others are at `address`.
   void take_source_at(ShadowPoint* first, u64 address);
   void count(ShadowPoint* first);
 

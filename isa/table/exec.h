@@ -109,7 +109,7 @@ struct ExecContext {
   u64& status;  // STATUS, sticky
   ResultRegisters& results;
   NumericOptions numerics = {};
-  CensusPoint* census = nullptr;  // where results are reported to; null: nobody asks
+  CensusPoint* census = nullptr;  // where results are reported to; null: nowhere
   ShadowPoint* shadow = nullptr;  // where their references are computed; null: there are none
   BlockSet* computed = nullptr;   // takes the addresses that come from data (Row::computes); null: they are not needed
 };

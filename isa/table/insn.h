@@ -119,7 +119,7 @@ struct Access {
   std::array<u32, 3> count{1, 1, 1};
   std::array<i64, 3> stride{0, 0, 0};
   std::string_view operand = {};  // which operand, for messages
-  u32 unit = 32;                  // bytes that are moved together: some of them may be padding that nobody wrote
+  u32 unit = 32;                  // bytes that are moved together: some of them may be padding that was never written
   bool atomic = false;            // a read-modify-write in memory: atomic writes of several cores may meet
 
   // Of an instruction that works repeat by repeat, the blocks of 32 B of each; count 0: it does not. The bytes are the

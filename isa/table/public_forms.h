@@ -19,7 +19,7 @@ struct PublicForm {
   std::string_view reason;  // why it is refused
 };
 
-// All of them; names of FIXPIPE and of data movement stand for the instruction that does it.
+// All of them; names of FIXPIPE and of data movement mean the instruction that does it.
 std::span<const PublicForm> public_forms();
 PublicCount count_public_forms(Arch arch);
 

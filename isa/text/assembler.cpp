@@ -452,7 +452,7 @@ class Assembler {
         report(r.line, r.column,
                fmt::format("no label is called {}{}", quote(r.name), suggestion(r.name, label_names_)));
       } else if (it->second.index >= count && !broken_) {
-        report(r.line, r.column, fmt::format("label {} stands behind the last instruction", quote(r.name)));
+        report(r.line, r.column, fmt::format("label {} is behind the last instruction", quote(r.name)));
       } else if (!broken_) {
         Inst inst = decode(program_.code[r.inst]);
         inst.operands[r.field] = {false, it->second.index};

@@ -81,7 +81,7 @@ class Dma final : public MemoryPort {
   CacheHint hint_{};            // of its memory
   bool by_rows_ = false;        // see begin()
   u64 piece_bytes_ = 0;         // contiguous bytes of a piece, rows that touch merged
-  bool alike_ = false;          // pieces that follow each other lie alike in their lines
+  bool alike_ = false;          // pieces that follow each other are alike in their lines
   u64 pace_ = 0;                // from a request to the next one, most of the time
   u64 row_ = 0;                 // where the first piece of the present row of pieces begins
   std::array<u32, 3> index_{};  // of the present piece

@@ -118,7 +118,7 @@ class ScalarUnit final : public sim::Module, public Issuer, public FlagUser {
     std::exception_ptr error;
     u32 pc = 0;
   };
-  std::optional<Thrown> ahead_;  // by an instruction whose time, free_at_, lies ahead
+  std::optional<Thrown> ahead_;  // by an instruction whose time, free_at_, is still to come
   u64 free_at_ = 0;
   u64 waiting_since_ = 0;
   u64 flag_set_at_ = 0;  // of the flag that the latest wait_flag took

@@ -16,9 +16,9 @@ namespace vinci::models {
 
 // Instructions of one core that have retired in simulated time and whose data have not moved yet. They are executed in
 // order, before another part looks at what they touch: at buffers of the core a scalar load or the end of the block, at
-// global memory any part (DeferredAccesses). Bits are those of executing each at once. The buffers of a core stay in the
-// cache of the host for longer, and other threads can execute: one thread for each core, or several for one core where
-// more threads than cores have work.
+// global memory any part (DeferredAccesses). Bits are those of executing each at once. The buffers of a core stay in
+// the cache of the host for longer, and other threads can execute: one thread for each core, or several for one core
+// where more threads than cores have work.
 class DeferredQueue final : private ThreadPool::Job, private DeferredAccesses::Owner {
  public:
   // Executes instructions of a core; several at the same time, on several threads.

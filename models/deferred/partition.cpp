@@ -119,7 +119,7 @@ void Partition::join_local(u32 node, const isa::Access& a, bool whole) {
       if (writers[g] != last) unite(node, last = writers[g]);
     }
   };
-  // What lies between runs that are not looked at one by one stays as it was.
+  // What is between runs that are not looked at one by one stays as it was.
   if (!a.write || !whole || a.pieces() > kMostRuns) {
     for_each_run(a, read);
   } else {

@@ -24,7 +24,7 @@ class ThreadPool {
    public:
     virtual ~Job() = default;             // it is idle then
     virtual void run(u32 thread) = 0;     // does not throw
-    virtual void help(u32 /*thread*/) {}  // the same, beside run(), of a job that is shared; until nothing is left
+    virtual void help(u32 /*thread*/) {}  // the same, while run() runs, of a job that is shared; until nothing is left
 
    private:
     friend class ThreadPool;

@@ -90,7 +90,7 @@ class RequestStages {
   std::array<Stage, 6> stages_{};
 };
 
-// What a Dma waits for, kept where somebody asks why a kernel takes its time.
+// What a Dma waits for, kept where causes of the time of a kernel are wanted.
 class CopyLog {
  public:
   explicit CopyLog(usize requests) : under_way_(requests) {}

@@ -40,7 +40,8 @@ void all_to_all(const CollectiveShape& shape, ScheduleBuilder& out);
 struct Groups {
   explicit Groups(const std::vector<u32>& group_of_rank);
 
-  // Who of a group stands for a rank of another group: the one of the same place, around where the group is smaller.
+  // Which rank of a group represents a rank of another group: the one of the same place, around where the group is
+  // smaller.
   u32 agent(u32 of, u32 rank) const { return members[of][place[rank] % members[of].size()]; }
   u32 count() const { return static_cast<u32>(members.size()); }
 

@@ -11,7 +11,7 @@ using Algorithm = task::Hccl::Algorithm;
 
 namespace {
 
-// Where blocks stand in the work of a rank: n to send, n received, then rows of n blocks on their way.
+// Where blocks are in the work of a rank: n to send, n received, then rows of n blocks on their way.
 struct Places {
   explicit Places(const CollectiveShape& shape) : n(static_cast<u32>(shape.groups.size())), count(shape.count) {}
 
@@ -43,7 +43,7 @@ void pairwise(const Places& at, ScheduleBuilder& out) {
   }
 }
 
-// In round k, blocks whose way has bit k set go 2^k ranks on. A block on its way stands in the slot of its distance, in
+// In round k, blocks whose way has bit k set go 2^k ranks on. A block on its way is in the slot of its distance, in
 // two rows by turns, so that nothing is overwritten that its owner has yet to send.
 void bruck(const Places& at, ScheduleBuilder& out) {
   for (u32 bit = 1, step = 0; bit < at.n; bit *= 2, ++step) {

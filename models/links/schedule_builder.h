@@ -21,7 +21,7 @@ class ScheduleBuilder {
     u64 src = 0, dst = 0, count = 0;
     bool reduce = false;
   };
-  // `after`: transfers to wait for beside those that follow from the data. Returns the positions of the pieces.
+  // `after`: transfers to wait for in addition to those that follow from the data. Returns the positions of the pieces.
   std::vector<u32> add(const Move& move, std::span<const u32> after = {});
 
   Schedule take() { return std::move(schedule_); }

@@ -14,7 +14,7 @@ enum class LinkKind : u8 { hccs, pcie, roce };
 
 // One direction of a wire: from device to device, or of the port of a device.
 struct Link {
-  static constexpr u32 kPort = ~u32{0};  // in place of a device: whoever is behind the port
+  static constexpr u32 kPort = ~u32{0};  // in place of a device: what is behind the port
 
   LinkKind kind = LinkKind::hccs;
   u32 from = 0, to = 0;
@@ -24,7 +24,7 @@ struct Link {
 
 std::string name(const Link& link);  // "hccs.0-1", "roce.3.out", "roce.3.in"
 
-// Which wires lie between devices; pure data. A node has groups of devices that are a full mesh of HCCS links, each
+// Which wires are between devices; pure data. A node has groups of devices that are a full mesh of HCCS links, each
 // ordered pair with a link of its own. Groups of a node are connected by the PCIe ports of the devices, nodes by their
 // RoCE ports; what is behind the ports never limits.
 // Source: docs of the public descriptions of servers with 910 and 910B; configs/ has the numbers.

@@ -9,7 +9,7 @@
 
 namespace vinci::models {
 
-// Stacks of channels with banks, as reserved timelines. Which stack has a region of addresses is as good as chance. A
+// Stacks of channels with banks, as reserved timelines. Which stack has a region of addresses follows from a hash. A
 // channel is taken to find other work for its data bus while a bank opens a row, as a reordering controller does:
 // opening a row delays the request and its bank, never the bus. What the bus does lose is refresh, one bank after the
 // other, and turning around for writes and back, except where it would be idle.

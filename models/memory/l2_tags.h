@@ -13,10 +13,10 @@
 
 namespace vinci::models {
 
-// Which lines the L2 holds: set associative, least recently used. Consecutive lines lie in consecutive sets; where a
+// Which lines the L2 holds: set associative, least recently used. Consecutive lines are in consecutive sets; where a
 // region begins is hashed, so that strides do not meet in few sets.
 //
-// What is known of a line is found by its number, beside its neighbours: copies walk over neighbours, and a hit looks
+// What is known of a line is found by its number, next to its neighbours: copies walk over neighbours, and a hit looks
 // at nothing else. Sets are looked at by misses alone. A set is a queue of lines in the order in which they came, and a
 // line that is found gets a mark in its record: the one at the front, without a mark, is the least recently used of its
 // set. Where it has a mark, the set is put into the order of use, and its marks go.
@@ -101,7 +101,7 @@ class L2Tags {
       std::array<Line, kPage> lines;
       u32 held = 0;
     };
-    static Page none_;          // stands in for those that do not exist; nobody writes it
+    static Page none_;          // in place of those that do not exist; never written
     std::vector<Page*> pages_;  // by number / kPage
     std::vector<std::unique_ptr<Page>> made_;
     std::vector<Page*> free_;  // of these, whose lines are all gone

@@ -24,9 +24,10 @@ namespace vinci::models {
 class Npu : public sc_core::sc_module, private HostLink {
  public:
   struct Options {
-    config::Seconds access_latency{500e-9};  // of an access to a register or to device memory, beside its bytes
-    u32 burst = 4096;                        // bytes of a transaction to host memory at most, a power of two
-    bool use_dmi = true;                     // use direct pointers to host memory where the platform gives them
+    config::Seconds access_latency{
+        500e-9};                // of an access to a register or to device memory, in addition to the time of its bytes
+    u32 burst = 4096;           // bytes of a transaction to host memory at most, a power of two
+    bool use_dmi = true;        // use direct pointers to host memory where the platform gives them
     TaskSink* tasks = nullptr;  // gets every task as it ends: cycles from the start of the run, names until a load
     trace::Sink* trace = nullptr;
   };
@@ -39,7 +40,7 @@ class Npu : public sc_core::sc_module, private HostLink {
   tlm_utils::simple_initiator_socket<Npu> initiator;  // host memory
   sc_core::sc_out<bool> irq;                          // IRQ_STATUS & IRQ_ENABLE is not 0
 
-  // For who builds the platform, beside what a driver sees.
+  // For the builder of the platform, in addition to what a driver sees.
   const Result& result() const { return result_; }  // of the latest run that is done
   const npu::HostDma& dma() const { return dma_; }
 

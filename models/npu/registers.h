@@ -65,7 +65,7 @@ inline constexpr auto kRegisters = std::to_array<RegisterInfo>({
     {Register::IRQ_ENABLE, "IRQ_ENABLE", Access::rw, "bits of IRQ_STATUS that raise the interrupt"},
     {Register::IRQ_CLEAR, "IRQ_CLEAR", Access::wo, "clears the bits of IRQ_STATUS that are written as 1"},
     {Register::COMMAND_BYTES, "COMMAND_BYTES", Access::rw, "length of the task stream to load, a .vts file"},
-    {Register::COMMAND_ADDRESS_LO, "COMMAND_ADDRESS_LO", Access::rw, "where it lies in host memory"},
+    {Register::COMMAND_ADDRESS_LO, "COMMAND_ADDRESS_LO", Access::rw, "where it is in host memory"},
     {Register::COMMAND_ADDRESS_HI, "COMMAND_ADDRESS_HI", Access::rw, "the same, upper half"},
     {Register::BUFFER_TABLE_LO, "BUFFER_TABLE_LO", Access::rw,
      "host memory: for each host buffer of the task stream, in its order, its address there as 64 bits"},

@@ -13,7 +13,7 @@
 namespace vinci::models {
 namespace {
 
-constexpr u8 kLast = 0xff;  // behind all priorities: of a stream that goes round
+constexpr u8 kLast = 0xff;  // behind all priorities: of a stream that only repeats
 
 bool does_work(const task::Task& task) {
   return Turns::works(task) && !std::holds_alternative<task::ModelExecute>(task.op);
@@ -130,7 +130,7 @@ void Streams::check_livelock() const {
                                 task(i).name, task::place(stream_, i, s.present.task)));
   }
   throw Error(Fault::Deadlock,
-              below("nothing can move: streams go round for ever, and none of their tasks does work:", lines));
+              below("nothing can move: streams repeat for ever, and none of their tasks does work:", lines));
 }
 
 // Finds the next task of a stream; false when there is none.

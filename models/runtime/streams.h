@@ -30,7 +30,7 @@ class Carrier {
   virtual void wake_host(u32 thread) = 0;
   // Whether no host thread goes on unless a task wakes it.
   virtual bool host_waits() const = 0;
-  // Whether time passes while tasks run; else streams that go round for ever leave the turn to others.
+  // Whether time passes while tasks run; else streams that repeat for ever leave the turn to others.
   virtual bool timed() const = 0;
 };
 

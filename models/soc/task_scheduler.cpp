@@ -132,7 +132,7 @@ bool TaskScheduler::happen(const Event& event) {
     constexpr u64 kMost = 100'000'000;  // of a loop of tasks or host steps whose times are all zero
     if (std::exchange(happened_at_, now()) != now()) happened_ = 0;
     if (++happened_ > kMost)
-      fail(Fault::Limit, "{} tasks and host steps ended in cycle {}; time stands still", kMost, now());
+      fail(Fault::Limit, "{} tasks and host steps ended in cycle {}; time does not advance", kMost, now());
     same_cycle_due_ -= event.same_cycle ? 1 : 0;
     carry_out(event);
   }

@@ -75,7 +75,7 @@ struct SystemCounter {
   friend bool operator==(const SystemCounter&, const SystemCounter&) = default;
 };
 
-// UB consists of single-ported banks of 32 B wide rows. A bank lies in a group, address / 32 % groups, and in one of
+// UB consists of single-ported banks of 32 B wide rows. A bank is in a group, address / 32 % groups, and in one of
 // the regions of `region` bytes. A group reads one block and writes one block a cycle, a bank does only one of both.
 struct UbBanks {
   static constexpr u32 kMaxGroups = 64;
@@ -207,7 +207,7 @@ struct SchedulerConfig {
 struct HostConfig {
   Seconds launch{3e-6};                // host time to enqueue a kernel
   Seconds enqueue{3e-6};               // host time to enqueue any other task
-  Seconds synchronize{0};              // host time of a wait for the device, beside the waiting
+  Seconds synchronize{0};              // host time of a wait for the device, without the waiting
   Seconds copy_latency{10e-6};         // of one copy between host and device
   BytesPerSecond h2d_bandwidth{20e9};  // of pinned memory
   BytesPerSecond d2h_bandwidth{20e9};

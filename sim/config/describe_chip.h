@@ -204,7 +204,7 @@ void describe(V& visit, S& s) {
       "the whole memory is one",
       Range{0, 4.0 * 1024 * 1024 * 1024});
   visit("slice_read", s.slice_read, "reads of one slice", Range{1, 65536});
-  visit("slice_write", s.slice_write, "writes of one slice, beside its reads", Range{1, 65536});
+  visit("slice_write", s.slice_write, "writes of one slice, while it reads", Range{1, 65536});
   visit("min_request", s.min_request, "a smaller request takes a slice as long as one of this size", Range{1, 4096});
   visit("fetches", s.fetches, "misses, and requests past L2, that a slice has under way at once; others wait",
         Range{1, 65536});
@@ -220,8 +220,7 @@ void describe(V& visit, S& s) {
   visit("bandwidth", s.bandwidth, "of the pins of all channels together", Range{1e6, 1e14});
   visit("latency", s.latency, "on top of L2, for a line that misses, where its row is open", Range{0, 1e6});
   visit("interleave", s.interleave, "consecutive bytes on one channel", Range{32, 1024.0 * 1024});
-  visit("stacks", s.stacks, "that share the channels; which one holds a region of addresses is as good as chance",
-        Range{1, 64});
+  visit("stacks", s.stacks, "that share the channels; a hash says which one holds a region of addresses", Range{1, 64});
   visit("stack_region", s.stack_region, "consecutive bytes in one stack; with one stack of no effect",
         Range{32, 1024.0 * 1024 * 1024});
   visit("burst", s.burst, "the least that a channel moves", Range{1, 4096});
@@ -275,7 +274,7 @@ template <class V, Is<HostConfig> S>
 void describe(V& visit, S& s) {
   visit("launch", s.launch, "host time to enqueue a kernel", kTimeRange);
   visit("enqueue", s.enqueue, "host time to enqueue any other task: a copy, an event, a memset", kTimeRange);
-  visit("synchronize", s.synchronize, "host time of a wait for the device, beside the waiting", kTimeRange);
+  visit("synchronize", s.synchronize, "host time of a wait for the device, without the waiting", kTimeRange);
   visit("copy_latency", s.copy_latency, "of one copy between host and device, before its first byte", kTimeRange);
   visit("h2d_bandwidth", s.h2d_bandwidth, "pinned host memory to device", Range{1e6, 1e13});
   visit("d2h_bandwidth", s.d2h_bandwidth, "device to pinned host memory", Range{1e6, 1e13});

@@ -73,9 +73,10 @@ class Loader {
       }
       const EmbeddedFile* builtin = find_builtin(parent);
       if (builtin == nullptr) {
-        return problems_.add(location, fmt::format("chip.extends: there is no {}.yaml beside this file, and no "
-                                                   "built-in '{}'{}",
-                                                   parent, parent, did_you_mean(parent, builtin_names(true))));
+        return problems_.add(location,
+                             fmt::format("chip.extends: there is no {}.yaml in the folder of this file, and no "
+                                         "built-in '{}'{}",
+                                         parent, parent, did_you_mean(parent, builtin_names(true))));
       }
       read(builtin->text, fmt::format("configs/{}", builtin->path), std::nullopt);
       derive(parent);

@@ -18,7 +18,7 @@ struct AssumedCost {
   AssumedRange range;
 };
 
-// Those that stand for a time; sizes and counts do not. Of a cost line that is assumed in part these are its head,
+// Those that are times; sizes and counts do not. Of a cost line that is assumed in part these are its head,
 // startup, minimum and tail; of other such groups what `ranges` of the chip names.
 std::vector<AssumedCost> assumed_costs(const ChipConfig& chip);
 

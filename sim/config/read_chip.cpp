@@ -78,7 +78,7 @@ std::vector<std::string_view> keys_of(const S& s) {
 class Apply {
  public:
   using Locate = std::function<std::string(const Node&)>;
-  // `is_file`: `extends` has been dealt with and may stand at the top.
+  // `is_file`: `extends` has been dealt with and may be at the top.
   Apply(Problems& problems, Places& places, bool is_file, Locate locate)
       : problems_(problems), places_(places), is_file_(is_file), locate_(std::move(locate)) {}
 
@@ -307,7 +307,7 @@ class Apply {
   Locate locate_;
 };
 
-// The multiples of a number beside another one: "24 and 48".
+// The multiples of a number around another one: "24 and 48".
 std::string nearest_multiples(u64 value, u64 of) {
   const u64 below = value / of * of;
   return below == 0 ? fmt::format("{}", of) : fmt::format("{} and {}", below, below + of);
@@ -418,7 +418,7 @@ void ChipReader::check(const std::string& source) {
     if (!places_.contains(key)) complain(key, " is missing");
   }
   const ChipConfig& c = chip_;
-  if (!is_name(c.name)) complain("name", " is missing, and the name of the file cannot stand in for it");
+  if (!is_name(c.name)) complain("name", " is missing, and the name of the file cannot replace it");
   const bool split = isa::contains(isa::kSplitArchs, c.arch);
   if (split && c.vector_cores == 0)
     complain("vector_cores", fmt::format(" = 0, but {} has vector cores", name(c.arch)));

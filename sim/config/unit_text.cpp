@@ -42,7 +42,7 @@ struct Number {
   std::string_view unit;
 };
 
-constexpr usize kLongest = 64;  // characters of a number that anybody writes on purpose
+constexpr usize kLongest = 64;  // characters of a number that is written on purpose
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

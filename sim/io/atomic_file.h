@@ -25,7 +25,7 @@ enum class Durability : u8 {
 // target that is not a regular file (/dev/stdout, a pipe) is written directly.
 class AtomicFile {
  public:
-  // The temporary file is in `temporary_folder`, if that is given and on the same file system, else beside `path`:
+  // The temporary file is in `temporary_folder`, if that is given and on the same file system, else next to `path`:
   // remove_abandoned() of the folder of a run then finds those of its sub-folders. Throws Fault::Input when the file
   // cannot be created there.
   explicit AtomicFile(std::string path, Durability durability = Durability::rebuildable,

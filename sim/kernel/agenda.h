@@ -23,7 +23,7 @@ class Agenda {
   Agenda(const Agenda&) = delete;
   Agenda& operator=(const Agenda&) = delete;
 
-  // Lets a module act at a cycle that lies ahead, or once more at the present time. An earlier wish wins.
+  // Lets a module act at a later cycle, or once more at the present time. An earlier wish wins.
   // Throws Fault::Limit on a cycle that the clock cannot count.
   void wake_at(Entry& entry, u64 cycle) {
     if (entry.due() <= cycle) return;

@@ -24,7 +24,7 @@ class Module : private Agenda::Entry {
   virtual void act() = 0;
 
   u64 now() const { return env_.agenda.now(); }
-  // The end of act() is to be woken at a cycle that lies ahead. True: nobody acts before, it is the present by now.
+  // The end of act() is to be woken at a later cycle. True: no module acts before, it is the present by now.
   bool go_on_to(u64 cycle) { return env_.agenda.go_on_to(*this, cycle); }
 
   // The end of act(): no module acts any more until the agenda is resumed, and then this one before all others.

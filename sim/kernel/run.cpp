@@ -47,7 +47,7 @@ void run(Env& env, const Limits& limits, const std::function<bool()>& finished, 
   while (sc_core::sc_pending_activity() || (!finished() && go_on_anyway(env))) {
     const u64 now = env.agenda.now();
     if (now >= limits.max_cycles) {
-      if (finished()) return;  // what is pending nobody waits for
+      if (finished()) return;  // no task waits for what is pending
       report_limit(env, limits.max_cycles);
     }
     const auto before = WallClock::now();

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-// Names of files that hold the contents of buffers beside a recording: app.data/0123456789abcdef.bin. The digits are a
+// Names of files that hold the contents of buffers with a recording: app.data/0123456789abcdef.bin. The digits are a
 // hash of the contents; -1, -2 and so on behind them tell contents of the same hash apart.
 namespace vinci::task {
 

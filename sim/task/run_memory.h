@@ -40,7 +40,7 @@ class RunMemory {
    protected:
     ~Watcher() = default;
   };
-  void set_watcher(Watcher* watcher) { watcher_ = watcher; }  // null: nobody
+  void set_watcher(Watcher* watcher) { watcher_ = watcher; }  // null: none
 
   // For allocations; bytes are for read() and write(), and for kernels.
   isa::GlobalMemory& gm() { return gm_; }

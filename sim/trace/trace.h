@@ -14,7 +14,7 @@ namespace vinci::trace {
 using TrackId = u32;
 
 // One instruction or task, from `begin` to `end` in cycles. Spans of a track come in the order of retirement; they do
-// not overlap, but points (set_flag, a wait that did not last) may lie inside others.
+// not overlap, but points (set_flag, a wait that did not last) may be inside others.
 struct Span {
   TrackId track = 0;
   std::string_view name = {};

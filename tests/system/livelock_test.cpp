@@ -148,7 +148,7 @@ std::string model(const std::string& head, const std::string& side) {
 void expect_streams_go_round(const std::string& head, const std::string& side, const std::string& line) {
   const task::TaskStream stream = parse(model(head, side));
   const auto expected =
-      AllOf(HasSubstr("deadlock: nothing can move: streams go round for ever, and none of their tasks does work:\n"),
+      AllOf(HasSubstr("deadlock: nothing can move: streams repeat for ever, and none of their tasks does work:\n"),
             HasSubstr(line));
   EXPECT_THAT(simulated(stream, "tiny"), expected);
   EXPECT_THAT(functional(stream, "tiny"), expected);

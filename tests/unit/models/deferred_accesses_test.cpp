@@ -140,7 +140,7 @@ std::set<u64> bytes_of(const Access& a) {
   return all;
 }
 
-// Rows that share a byte always meet; rows that lie between each other, at the same distance, do not.
+// Rows that share a byte always meet; interleaved rows at the same distance do not.
 TEST(DeferredAccesses, RowsMeetWhereTheyShareBytes) {
   std::minstd_rand random(1);
   const auto below = [&](u64 n) { return random() % n; };

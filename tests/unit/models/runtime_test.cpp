@@ -325,7 +325,7 @@ TEST_F(Runtime, ALoopOfLabelsIsADeadlock) {
   add(task::ModelExecute{.model = 0});
   add_bound(0, true, task::LabelSet{.label = 0}, task::LabelGoto{.label = 0});
   for (const std::string& fault : {fault_of([&] { run(100'000); }), fault_of([&] { functional(); })})
-    EXPECT_THAT(fault, HasSubstr("deadlock: nothing can move: streams go round for ever"));
+    EXPECT_THAT(fault, HasSubstr("deadlock: nothing can move: streams repeat for ever"));
 }
 
 TEST_F(Runtime, EndGraphEndsAModelAndItsNextRunWaitsForTheRest) {

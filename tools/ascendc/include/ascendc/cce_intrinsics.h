@@ -1092,7 +1092,7 @@ VINCI_CCE(v4dtrans, "v4dtrans", "s8 u8 s16 u16 f16 f32 s32 u32")
     static ::vinci::ascendc::Insn insn(mnemonic, form); \
     ::vinci::ascendc::issue(insn, {at(dst), at(src), repeat.value, dstBlkStride.value, srcBlkStride.value, dstRepStride.value, srcRepStride.value, repeatStrideMode.value, strideSizeMode.value, padMode.value, padSide.value}, place); \
   }
-// padding beside each block of src, as whole blocks: mode 0 repeats the edge element, 1 mirrors the block, 2 mirrors it without the edge element and ends with 0; side 0 left, 1 right
+// padding next to each block of src, as whole blocks: mode 0 repeats the edge element, 1 mirrors the block, 2 mirrors it without the edge element and ends with 0; side 0 left, 1 right
 VINCI_CCE(vpadding, "vpadding", "s16 u16 f16 f32 s32 u32")
 #undef VINCI_CCE
 
