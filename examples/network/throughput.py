@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Vinci authors
-"""Simulated throughput of networks beside the published one: throughput.py VINCI [NETWORK...].
+"""Simulated throughput of networks next to the published one: throughput.py VINCI [NETWORK...].
 
 Reads published.csv: images or sentences per second of one chip, f16, with the source; how many executions of the network
 are the work of one image (3 for a step of training: the backward pass has twice the products of the forward pass); and what

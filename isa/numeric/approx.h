@@ -14,7 +14,7 @@
 // err by more than that. vrec of the largest f32 is 2.938736e-39. Tables and algorithms are not public. Ours:
 //   exp, ln, sqrt   correctly rounded, for both values of Precision
 //   rec, rsqrt      Precision::high_precision: correctly rounded.
-//                   Precision::high_performance: the chord of the function between the ends of the step that x lies
+//                   Precision::high_performance: the chord of the function between the ends of the step that x is
 //                   in, rounded to nearest even; exact in powers of two (rsqrt: of four). 16 steps from 1 to 2 (rec),
 //                   8 steps from 1 to 2 and 8 from 2 to 4 (rsqrt). The chord is never below the function, and before
 //                   the last rounding its relative error is at most
