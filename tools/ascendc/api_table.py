@@ -180,7 +180,7 @@ def gather():
 
 
 def listing():
-    """{title: [(header, kind, names)]}; a function that several headers declare stands with the first."""
+    """{title: [(header, kind, names)]}; a function that several headers declare is listed with the first."""
     groups = {title: [] for title in TITLES.values()}
     seen = set()
     for header, (found, macros) in gather().items():

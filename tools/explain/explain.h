@@ -25,7 +25,7 @@ Explanation explain(const config::ChipConfig& chip, const task::TaskStream& stre
 void add_limits(Explanation& explanation, const config::ChipConfig& chip, const task::TaskStream& stream,
                 const Options& options);
 
-// For terminals: the first `kernels` names. Times are warm, with the cold start beside them; `cold`: they contain it.
+// For terminals: the first `kernels` names. Times are warm, with the cold start next to them; `cold`: they contain it.
 std::string to_text(const Explanation& explanation, double hertz, usize kernels = 5, bool cold = false);
 // explain.json.
 std::string to_json(const Explanation& explanation, double hertz);

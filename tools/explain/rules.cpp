@@ -140,7 +140,7 @@ std::optional<Advice> bank_conflicts(const Facts& f) {
                 .found = fmt::format("{:.0f} % of the vector cycles are conflicts in banks of UB, most at {} ({})",
                                      100 * part, sites.place, sites.what),
                 .todo =
-                    "move an operand by one block of 32 B, or change block strides, so that operands lie in "
+                    "move an operand by one block of 32 B, or change block strides, so that operands are in "
                     "different bank groups",
                 .share = share,
                 .gain = share};

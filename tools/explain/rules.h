@@ -26,7 +26,7 @@ struct Facts {
   double share(u64 cycles) const;
   double copies_in() const;  // MTE2 and what it waits for in memory
   double compute() const;    // cube and vector unit
-  // What pipes that take turns lose against pipes that go beside each other: all of the path but its longest part,
+  // What pipes that take turns lose against pipes that overlap: all of the path but its longest part,
   // where latencies of copies and flags are no part, because copies that follow each other hide them. A bound.
   double turns() const;
   // The same in so many tiles, of which one fills the pipes. Predicts the gain of a second buffer, of a copy that is
@@ -54,7 +54,7 @@ std::span<const Rule> rules_of_pipelines();
 std::span<const Rule> rules_of_copies();
 std::span<const Rule> rules_of_cores();
 
-// What all rules find, the largest gain first; where none is predicted half of the share stands for it.
+// What all rules find, the largest gain first; where no gain is predicted, half of the share replaces it.
 std::vector<Advice> find_advice(const models::KernelLog& log, const models::CriticalPath& path);
 
 }  // namespace vinci::explain

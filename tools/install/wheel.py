@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: The Vinci authors
 """wheel.py BUILD VERSION FOLDER: the Python module of a build as a wheel, made without a network.
 
-It holds the module and the two libraries that it needs, beside it. Of the system it needs the libraries that the Debian packages
-of the build have (SystemC, libyaml, fmt); they are named where an import fails.
+It holds the module and, in a folder next to it, the two libraries that it needs. Of the system it needs the libraries
+that the Debian packages of the build have (SystemC, libyaml, fmt); they are named where an import fails.
 """
 import pathlib
 import shutil
@@ -53,7 +53,7 @@ def main():
             path, soname = library(build, library_name)
             (folder / "vinci.libs").mkdir(exist_ok=True)
             shutil.copy(path, folder / "vinci.libs" / soname)
-        # `cmake --install` wrote the module with a search path of its own; here its libraries lie beside it.
+        # `cmake --install` wrote the module with a search path of its own; here its libraries are in vinci.libs.
         subprocess.run(["patchelf", "--set-rpath", "$ORIGIN/vinci.libs", folder / module.name], check=True)
         subprocess.run(["strip", "--strip-unneeded", *folder.glob("*.so"), *folder.glob("vinci.libs/*")], check=True)
         out.mkdir(parents=True, exist_ok=True)

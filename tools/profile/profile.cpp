@@ -14,7 +14,7 @@
 namespace vinci::profile {
 namespace {
 
-// What stands before and after the time.
+// The text before and after the time.
 struct Name {
   std::string_view before, after;
   std::string with(std::string_view timestamp) const { return fmt::format("{}{}{}", before, timestamp, after); }

@@ -69,7 +69,7 @@ SimulatorTree::SimulatorTree(const std::string& folder, double hertz, u32 vector
       filter_(std::move(filter)),
       all_(folder_ + "/trace.json") {}
 
-// "core5.AIV" of a chip with two vector cores beside each cube core is core2.veccore1. What stands before "core", the
+// "core5.AIV" of a chip with two vector cores for each cube core is core2.veccore1. The text before "core", the
 // name of a device, stays.
 std::string SimulatorTree::core_name(std::string_view group) const {
   const usize kind = group.rfind('.');

@@ -19,7 +19,7 @@ namespace vinci::profile {
 // What of a run the tree shows; an empty list: all.
 struct TreeFilter {
   std::vector<std::string> kernels;  // tasks whose names begin with one of these
-  std::vector<u32> cores;            // numbers: 2 is core2.cubecore0 and the vector cores beside it
+  std::vector<u32> cores;            // numbers: 2 is core2.cubecore0 and the vector cores of its AI core
 
   bool shows_kernel(std::string_view task) const;
   bool shows_core(std::string_view name) const;  // "core2.veccore1"
@@ -31,7 +31,7 @@ struct TreeFilter {
 // not with the number of instructions that run.
 class SimulatorTree final : public trace::FileSink {
  public:
-  // `vectors_per_core`: vector cores beside each cube core, 0 of joint cores.
+  // `vectors_per_core`: vector cores for each cube core, 0 of joint cores.
   SimulatorTree(const std::string& folder, double hertz, u32 vectors_per_core, TreeFilter filter = {});
 
   trace::TrackId track(std::string_view group, std::string_view name) override;

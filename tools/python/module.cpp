@@ -159,7 +159,7 @@ PYBIND11_MODULE(vinci, m) {
   m.doc() = "Simulator of Da Vinci-style NPUs (Ascend AI Core). docs/c-api.md";
   m.attr("__version__") = vinci_version_text();
 
-  // An exception with the members `status` and `code` beside its message.
+  // An exception with the members `status` and `code` in addition to its message.
   static const py::handle error =
       PyErr_NewExceptionWithDoc("vinci.Error", "status: input, program, ...; code: its number", nullptr, nullptr);
   m.attr("Error") = error;

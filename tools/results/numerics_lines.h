@@ -79,7 +79,7 @@ struct CensusLine {
 };
 
 // Lines from which something `reaches` an output or a decision first, then those with the worst harm; of equal ones
-// that which is first in the run, so that a cause stands before its consequences.
+// that which is first in the run, so that a cause precedes its consequences.
 std::vector<CensusLine> census_lines(const CensusSites& sites, const std::set<std::string>& reaching);
 
 }  // namespace vinci::results

@@ -33,7 +33,7 @@ struct ConvShape {
   // The image arrives in L1 in pieces, behind the weights.
   static constexpr u64 kPieces = 4;
   u64 piece_rows() const { return edge / kPieces; }
-  // Scale and offset of the channels stand in UB from 0 on, then tiles.
+  // Scale and offset of the channels are in UB from 0 on, then tiles.
   u64 ub_tiles() const { return align_up<u64>(4 * out, 512); }
 
   // The shape with the largest tile that fits the joint or the split core twice; Fault::Input where none does.

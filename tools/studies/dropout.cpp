@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-// S30: the mask of a dropout, made on the host, on the AICPU beside the cube, and by the vector unit.
+// S30: the mask of a dropout, made on the host, on the AICPU while the cube works, and by the vector unit.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -17,7 +17,7 @@
 namespace vinci::studies {
 namespace {
 
-// Backward as a list of kernels; gradients become known in this order and lie so in one allocation.
+// Backward as a list of kernels; gradients become known in this order, which is also that in their one allocation.
 struct Kernel {
   std::string name;
   double seconds = 0;
@@ -36,7 +36,7 @@ std::vector<Kernel> backward(const config::ChipConfig& chip, u64 images, double 
     std::vector<u64> sizes = l.tensors();
     for (u64& n : sizes)
       n = ceil_div(n, divisor);
-    const double products = i == 0 ? 1 : 2;  // nobody needs the gradient of the images
+    const double products = i == 0 ? 1 : 2;  // the gradient of the images is not needed
     const double seconds = products * 2 * static_cast<double>(l.macs() * images) / flops;
     if (!l.classifier) {
       const double bytes = static_cast<double>(kPasses * kF16 * l.results() * images);
@@ -125,8 +125,8 @@ struct Times {
   std::vector<double> lengths;  // by bucket: from when the last device has come until the last one is done
 
   double exposed() const { return exchange - backward; }
-  // Of the all-reduces one after the other, each when its bucket is ready: all that follow the one that waited longest
-  // lie behind it.
+  // If the all-reduces run one after the other, each when its bucket is ready: the ones behind the one that waited
+  // longest follow it without a gap.
   double expected(const std::vector<double>& alone) const {
     double end = 0;
     for (usize b = 0; b < ready.size(); ++b)

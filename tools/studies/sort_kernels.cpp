@@ -62,7 +62,7 @@ isa::BuiltProgram sort_tiles(isa::Arch arch) {
 }
 
 // Each turn loads the next records of every list, merges until one of these pieces is used up, and moves the lists on
-// by what was taken. A list that has ended stands aside as records below all scores.
+// by what was taken. A list that has ended is replaced by records below all scores.
 isa::BuiltProgram merge_lists(isa::Arch arch) {
   constexpr u64 kPiece = 2048, kPieceBytes = kPiece * kRecordBytes, kOut = 4 * kPieceBytes, kEnded = 2 * kOut;
   ProgramBuilder p("merge_lists", arch);

@@ -5,8 +5,8 @@
 
 namespace vinci::studies::swin::fused_kernel {
 
-// Beside the softmax of batch n, S of batch n + 1 is computed, the products with v of batch n - 1, and batch n + 3 is
-// loaded. The vector unit divides O of batch n - 2 in the first steps of batch n, so that both wait at the same
+// During the softmax of batch n, the cube computes S of batch n + 1 and products with v of batch n - 1, and batch n + 3
+// is loaded. The vector unit divides O of batch n - 2 in the first steps of batch n, so that both wait at the same
 // barriers. The scalar unit issues in this order and stops where a queue is full, so what comes first must be what
 // can run first.
 isa::BuiltProgram Fused::program() {
@@ -154,7 +154,7 @@ void Fused::prologue() {
   keep_constants();
 }
 
-// In four parts, so that the vector unit transposes one beside the next.
+// In four parts, so that the vector unit transposes one while the next is fetched.
 constexpr u64 kPart = (kTokens + 3) / 4;
 void Fused::fetch_biases() {
   for (u64 j = 0; j < kTokens; ++j) {

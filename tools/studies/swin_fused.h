@@ -9,7 +9,7 @@
 #include "tools/studies/swin_kernels.h"
 #include "tools/studies/swin_parts.h"
 
-// The kernel of window attention in one: where everything lies, and who writes which part of it.
+// The kernel of window attention in one: the addresses of its data, and which file writes which part of it.
 namespace vinci::studies::swin::fused_kernel {
 
 // A batch is all heads of two neighbouring windows: one piece of memory, both in qkv and in the output, so MTE2 and
@@ -38,7 +38,7 @@ inline constexpr u64 kMasksAt = kHeads * kScoreBytes, kOperandsAt = kMasksAt + 3
 inline constexpr u64 kSumsAt = kOperandsAt + kOperands * kFractal, kOnesAt = kSumsAt + 15 * kBlock;
 inline constexpr u64 kConstants = kSumsAt + 32 * kBlock;
 
-// UB. What biases are made from lies in front, before the first batch; constants lie where O is later.
+// UB. What biases are made from is in front, before the first batch; constants are where O is later.
 inline constexpr u64 kUbScores = 0, kUbLargest = kUbScores + 2 * kSlotBytes, kUbShift = kUbLargest + 24 * kBlock;
 inline constexpr u64 kUbFactor = kUbShift + 24 * kBlock, kUbUnity = kUbFactor + 256;
 inline constexpr u64 kOutColumn = kDepth * 2 * kBlock, kSumFractals = kOwn + 1;  // O and its sums, f32

@@ -17,7 +17,7 @@ void Fused::fetch(Operand where, u64 to, u64 from, i64 token, u64 block_of_chann
   p_.call(where == Operand::a ? "img2col_cbuf_to_ca.b16" : "img2col_cbuf_to_cb.b16", operands);
 }
 
-// k and q of a pair. The last query stands in the lane of the pair, between zeros.
+// k and q of a pair. The last query is in the lane of the pair, between zeros.
 void Fused::fetch_queries(u64 n, u64 pair) {
   const u64 first = pair / kHeads * kTokens, channels = pair % kHeads * kBlocksOfHead;
   const u64 k = kL0K + pair % 2 * kPairBytes, q = kL0Q + pair % 2 * kL0QBytes;

@@ -148,7 +148,7 @@ void Fused::store(u64 n) {
   p_.set_flag(PipeId::MTE3, PipeId::V, 2);
 }
 
-// The steps of O where no batch is beside.
+// The steps of O where no batch runs at the same time.
 void Fused::finish(u64 n) {
   invert_sums();
   fence();

@@ -45,7 +45,7 @@ void combine(ProgramBuilder& p, std::string_view op, Type type, Rows to, Rows a,
   });
 }
 
-// The largest of each query; beside() writes work that does not depend on it.
+// The largest of each query; the argument writes work that does not depend on it.
 template <class Beside>
 void maxima(ProgramBuilder& p, u64 tile, const Beside& beside) {
   const Rows scores{tile, kTokens};

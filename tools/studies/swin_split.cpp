@@ -73,7 +73,7 @@ class Cube final : BatchWriter {
 
   isa::BuiltProgram program() {
     all_free(true);
-    // Keys behind the last window, whose S nobody looks at.
+    // Keys behind the last window, whose S is not used.
     constexpr u64 kPadding = kRows - kBatchTokens;
     p_.create_cbuf_matrix(Type::b16, kBatchTokens * kBlock, kSlots * kColumns, 0, kPadding, kBatchTokens);
     for (u64 i = 0; i < kLoadsAhead; ++i)

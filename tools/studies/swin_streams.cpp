@@ -77,7 +77,7 @@ gen::StreamFolder unfused(const config::ChipConfig& chip, const Data& d) {
     f.kernel(name, kernel);
     f.launch(name, name, static_cast<u32>(chip.ai_cores), args);
   };
-  // S and o lie where qkv was, as a planner of memory would put them: all that is alive fits L2.
+  // S and o take the memory of qkv, as a planner of memory would put them: all live data fit L2.
   VINCI_CHECK(s.tiles() * (kTileBytes + kTileOutBytes) <= d.qkv.size() * 2);
   const gen::Arg v = f.slice("parts", 2 * kTilePartBytes), o = f.slice("qkv", s.tiles() * kTileBytes);
   task("permute", permute(chip.arch, s), {"qkv_dev", "parts_dev"});

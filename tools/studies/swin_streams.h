@@ -13,7 +13,7 @@ namespace vinci::studies::swin {
 
 inline constexpr u64 kTasks = 10;
 
-// Inputs as they lie in memory.
+// Inputs as stored in memory.
 struct Data {
   Shape shape;
   std::vector<u16> qkv, table,
@@ -24,7 +24,7 @@ struct Data {
   }
 };
 
-// Where key j and query i of a pair stand in S.
+// The position of key j and query i of a pair in S.
 inline u64 score_at(u64 i, u64 j) { return (i / 16 * kPadded + j) * 16 + i % 16; }
 
 // 1 / sqrt(32) as f16: what q is scaled by.

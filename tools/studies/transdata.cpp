@@ -53,12 +53,12 @@ struct Kernel {
             element = p.reg("element", 15);
 };
 
-// How a tile lies in UB on both sides, and the copies that bring it there and away. A tile is a range of pixels of an
-// image: in NCHW of 16 channels at most, in NHWC of all.
+// The layout of a tile in UB on both sides, and the copies that bring it there and away. A tile is a range of pixels of
+// an image: in NCHW of 16 channels at most, in NHWC of all.
 class Tiling {
  public:
   explicit Tiling(const Case& c) : c_(c), nchw_(c.plain == isa::Format::NCHW) {
-    const u64 most = 48 * 1024;  // of a slot: two on each side fit UB beside what few channels need
+    const u64 most = 48 * 1024;  // of a slot: two on each side fit UB with what few channels need
     const u64 block_bytes = (nchw_ ? 1 : c.c1()) * kBlock;  // of a pixel of the blocked side
     pixels = std::bit_floor(most / block_bytes);
     groups = nchw_ ? c.c1() : 1;
@@ -298,7 +298,7 @@ Found compare(const Study& study, const Case& c, const Case& large) {
     out.speedup = slow.kernel_us() / fast.kernel_us();
   }
   if (c.channels < 64) return out;
-  // The larger tensor makes the start of the kernel small beside the stream.
+  // The larger tensor makes the start of the kernel small compared with the stream.
   const Data data = make_data(large, 2);
   const Run stream = convert(study, large, data, false);
   out.wrong += !same(large, data, stream);

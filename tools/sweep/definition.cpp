@@ -81,7 +81,7 @@ class Reader {
     for (const auto& [key, value] : map.entries()) {
       if (key.kind != YamlTree::Kind::scalar || key.text().empty())
         fail_at(Fault::Input, at(key), "a name belongs here");
-      if (!seen.emplace(key.text()).second) fail_at(Fault::Input, at(key), "'{}' stands here twice", key.text());
+      if (!seen.emplace(key.text()).second) fail_at(Fault::Input, at(key), "'{}' is given twice", key.text());
       f(std::string(key.text()), value);
     }
   }

@@ -32,7 +32,7 @@ std::string digits(u64 hash) { return fmt::format("{:016x}", hash); }
 
 u64 hash_text(std::string_view text, u64 before) { return fnv1a(text, fnv1a(std::string_view("\0", 1), before)); }
 
-// A file that a word names, and what lies beside it, which it may refer to: names, sizes and times.
+// A file that a word names, and names, sizes and times of the files in its folder, to which it may refer.
 u64 hash_file(const std::string& word, u64 before) {
   std::error_code none;
   if (!fs::is_regular_file(word, none)) return before;

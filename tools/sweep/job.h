@@ -36,7 +36,7 @@ struct Result {
   bool found = false;  // an equal task stream had been simulated on an equal chip
 };
 
-// The job of a point. Options of the command stand in `point` as "--m".
+// The job of a point. Options of the command are in `point` as "--m".
 Job make_job(const Definition& definition, const Point& point, std::string_view simulator);
 
 std::string to_json(const Job& job);

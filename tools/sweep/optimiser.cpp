@@ -29,7 +29,7 @@ json axis_of(const Axis& a) {
           {"step", a.step}, {"log", a.logarithmic}, {"whole", a.whole}};
 }
 
-// A Python that has Optuna: that of PATH, or that of the system beside it.
+// A Python that has Optuna: that of PATH, or else that of the system.
 std::string python_with_optuna() {
   for (const char* python : {"python3", "/usr/bin/python3"}) {
     const std::string path = io::output_of({python, "-c", "import optuna, sys; print(sys.executable, end='')"});

@@ -27,7 +27,7 @@ text { font-size: 12px; fill: #555; } circle { fill: #4477aa; fill-opacity: .7; 
 )";
 constexpr usize kMostRows = 500;
 
-// Where values stand on an axis of a plot: numbers by size, texts in the order in which they appear.
+// Where values are on an axis of a plot: numbers by size, texts in the order in which they appear.
 class Scale {
  public:
   Scale(const Outcome& o, const std::string& column) {
@@ -41,7 +41,7 @@ class Scale {
       ++count_;
     }
     numeric_ &= count_ > 0;
-    // Values of several sizes stand by their logarithms.
+    // Values of several magnitudes are placed by their logarithms.
     logarithmic_ = numeric_ && low_ > 0 && high_ / low_ >= 8;
     for (const Row& r : o.rows) {
       for (const Setting& s : r.point) {

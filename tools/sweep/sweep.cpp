@@ -160,7 +160,7 @@ void check_chips(const Definition& d, const std::vector<Point>& all) {
   if (!first.empty()) fail(Fault::Input, "no point has a chip that can be read; the first: {}", first);
 }
 
-// A column that no row has is a word that nobody meant.
+// A column that no row has is a mistake in the definition.
 void check_columns(const Definition& d, const std::vector<Row>& rows) {
   const auto first = std::ranges::find_if(rows, [](const Row& r) { return r.done && r.error.empty(); });
   if (first == rows.end()) return;

@@ -23,7 +23,7 @@ struct Attention {
   u64 parts() const { return tile / kColumns; }     // mads for each tile, and slices of the rows of a vector core
   u64 rows() const { return kRows / 2 / parts(); }  // of a slice
   u64 tiles() const { return k_length / tile; }
-  // The last parts of the queue that nobody has waited for.
+  // The last parts of the queue that no core has waited for.
   u64 pending() const {
     const u64 notes = tiles() / period;
     const u64 waits = tiles() > fifo ? (tiles() - 1) / period - (fifo - 1) / period : 0;

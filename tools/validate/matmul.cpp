@@ -22,7 +22,7 @@ struct Matmul {
   u64 l1_slots;             // 1 or 2
   u64 split_m, split_n;     // cores along m and n
   u64 single_m, single_n;   // rows and columns of each core, the last ones have what is left
-  bool cores_along_m;       // cores that follow each other lie along m, else along n
+  bool cores_along_m;       // consecutive cores are neighbours along m, else along n
   bool by_rows;             // a core makes its tiles row by row, else column by column
   u64 passes;               // over the rows: each core has a part of its rectangle in each
   u64 swizzle;              // 0: rectangles; else tiles are dealt to the cores in strips of so many rows of tiles
@@ -481,7 +481,7 @@ KernelStream matmul_kernel(const Params& p, const config::ChipConfig& chip) {
   p.need(x.passes <= x.m, "passes: at most m");
   p.need(x.scalar <= 100'000, "scalar: at most 100000 cycles");
   p.need(x.swizzle > 0 || (x.single_m * x.split_m >= ceil_div(x.m, x.passes) && x.single_n * x.split_n >= x.n),
-         "single_m and single_n leave a part of C to nobody");
+         "single_m and single_n leave a part of C to no core");
   p.need(x.swizzle == 0 || (!x.cores_along_m && !x.by_rows),
          "cores_along_m and by_rows are of rectangles; swizzle has an order of its own");
   p.need(!x.shuffle_k || (x.step_ka == x.step_kb && looped_blocks(x) * x.base_k == x.k),
@@ -514,7 +514,7 @@ Family matmul() {
                          {"step_kb", "", "1", "the same of B"},
                          {"l1_slots", "", "2", "1: a copy to L1 waits until the one before is used up"},
                          {"passes", "", "1", "over parts of the rows, one after the other"},
-                         {"cores_along_m", "", "0", "1: cores that follow each other lie along m, else along n"},
+                         {"cores_along_m", "", "0", "1: consecutive cores are neighbours along m, else along n"},
                          {"by_rows", "", "0", "1: a core makes its tiles row by row, else column by column"},
                          {"swizzle", "", "0",
                           "of tiles dealt to split_m * split_n cores: strips of so many rows of tiles; 0: rectangles"},

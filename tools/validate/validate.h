@@ -20,7 +20,7 @@ struct Options {
   std::function<void(usize begun, usize all)> progress = {};
 };
 
-// One measured value beside the simulated one.
+// One measured value and the simulated one.
 struct Outcome {
   const Case* of = nullptr;
   usize point = 0;

@@ -59,7 +59,7 @@ void view_as(Storage& s, const ConvertOptions& o) {
     fail_at(Fault::Input, o.input, "--dtype {} reads an array of {}, but this one is of {}", o.dtype, carrier, s.dtype);
   }
   if (o.dtype != "int4") return;
-  if (s.shape.empty()) fail_at(Fault::Input, o.input, "--dtype int4 needs an axis that its pairs lie along");
+  if (s.shape.empty()) fail_at(Fault::Input, o.input, "--dtype int4 needs an axis that holds its pairs");
   s.packed = true;
   s.shape.back() *= 2;
   s.own.reserve(2 * s.data.size());
@@ -176,7 +176,7 @@ void convert_file(const ConvertOptions& o) {
          b.info().name, kMaxTensorBytes);
   }
   if (in.packed && out_shape.back() % 2 != 0) {
-    fail(Fault::Unsupported, "int4 elements lie in pairs, but the last dimension of {} in {} is odd", tuple(out_shape),
+    fail(Fault::Unsupported, "int4 elements form pairs, but the last dimension of {} in {} is odd", tuple(out_shape),
          b.info().name);
   }
   std::vector<std::byte> out(b.elements() * bytes);

@@ -21,7 +21,7 @@ using run::positive_number;
 using run::split_list;
 
 // Before `output` is written: throws Fault::Input where it is the same file as `input`, whatever their names, and
-// removes temporary files beside it whose processes were killed.
+// removes temporary files next to it whose processes were killed.
 void prepare_output(const std::string& input, const std::string& output);
 
 // "1 tile", "2 tiles".

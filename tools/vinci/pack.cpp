@@ -44,7 +44,7 @@ void settle_files(task::TaskStream& s, const PackOptions& o) {
       b.file.clear();
     } else if (!same_folder(o.input, o.output)) {
       fail(Fault::Input,
-           "buffer '{}' names '{}' beside '{}'; write the output into the same folder, or take the contents in with "
+           "buffer '{}' names '{}' next to '{}'; write the output into the same folder, or take the contents in with "
            "--embed",
            b.name, b.file, o.input);
     }

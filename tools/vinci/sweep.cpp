@@ -50,7 +50,7 @@ void run_words(std::vector<std::string> words) {
   }
 }
 
-// What a worker does: the job of a file; its result lies beside it.
+// Runs the job of a file, as a worker, and writes its result into the folder of results.
 void do_job(const std::string& file) {
   const sweep::Job job = sweep::read_job(file);
   const fs::path folder = fs::path(file).parent_path().parent_path();

@@ -7,7 +7,7 @@
 // Kernels become entries that choose the code for the kind of the present core. docs/front-end.md
 namespace vinci::plugin {
 
-// The kernel becomes an entry without a body; its code is a function beside it.
+// The kernel becomes an entry without a body; its code becomes a function of its own.
 void separate(llvm::Module& m, llvm::Function& entry, Kernel& kernel);
 
 // The type of the record of a kernel's code for one kind (vinci/kernel_code.h: VinciKernelBody).

@@ -19,7 +19,7 @@ namespace vinci::ascendc {
 // How a kernel reaches memory with its scalar unit. Synchronisation is inserted for tensors, not for pointers.
 enum class Through : u8 { tensor, pointer };
 
-// A core while a kernel runs on it: the machine behind it, and the scalar work that it owes.
+// A core while a kernel runs on it: the machine behind it, and the scalar cycles that are still to be issued.
 class Core {
  public:
   Core(const isa::CoreSpec& spec, isa::GlobalMemory& gm, u32 id) : kind_(spec.kind), native_(spec, gm, id) {}

@@ -13,7 +13,7 @@
 
 namespace vinci::ascendc {
 
-// Contents of buffers beside a recording: app.vts has them in app.data/. A file is named by what it holds and is
+// Contents of buffers next to a recording: app.vts has them in app.data/. A file is named by what it holds and is
 // written before the task stream that names it, so a recording is there with all its data, or the one before it is,
 // with its own. From the first file until remove_others() no other recording can write into the folder of data.
 class DataFiles {

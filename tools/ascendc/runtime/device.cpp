@@ -17,7 +17,7 @@
 #include "tools/ascendc/runtime/crash.h"
 #include "tools/ascendc/runtime/source_line.h"
 
-// What `vinci cc` states beside the user's code.
+// What `vinci cc` defines in addition to the user's code.
 extern "C" {
 __attribute__((weak)) extern const char* vinci_ascendc_chip;
 __attribute__((weak)) extern const char* vinci_ascendc_mode;

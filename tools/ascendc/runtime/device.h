@@ -67,7 +67,7 @@ class Device {
   void* operator_workspace() const { return operator_workspace_; }
   void set_l2(u64 address, task::CacheHint hint) { recorder_.set_l2(address, hint); }
   u64 allocated() const { return allocated_; }
-  // The stream that stands for null.
+  // The stream that a null handle means.
   u32 default_stream();
   // Whether a run of the recording with data gives what the program got.
   bool recorded_all_stores() const;

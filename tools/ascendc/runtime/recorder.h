@@ -18,7 +18,7 @@ namespace vinci::ascendc {
 class Recorder {
  public:
   // With `with_data`, host buffers keep what they held when they were copied, so that the stream can run in mode full.
-  // `file`: where the recording will be, beside which large buffers are kept; "": all are kept in the stream.
+  // `file`: where the recording will be; large buffers are kept next to it; "": all are kept in the stream.
   Recorder(std::string name, isa::Arch arch, bool with_data, const std::string& file = {});
 
   u32 add_stream();

@@ -9,7 +9,7 @@
 
 namespace vinci::graph {
 
-// Where values lie in device memory.
+// Where values are in device memory.
 struct MemoryPlan {
   // control: what chooses branches, apart from what kernels touch, so that runs without data know it.
   enum class Area : u8 { input, weights, features, control };

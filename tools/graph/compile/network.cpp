@@ -13,7 +13,7 @@
 namespace vinci::graph {
 namespace {
 
-// Without the pass that selects formats, a tensor may lie in memory in another way than the kernel reads it.
+// Without the pass that selects formats, a tensor may be in memory in another format than the kernel reads.
 void check_formats(const Group& group, const Kernel& kernel, const config::ChipConfig& chip) {
   const Formats formats = kernel.formats(group, chip);
   const auto check = [&](const std::vector<const Value*>& values, const std::vector<isa::Format>& wanted) {

@@ -55,7 +55,7 @@ const Value* storage_of(const Value* value) {
 
 namespace {
 
-// A tensor of the type and the extents of the value, as it lies on the device.
+// A tensor of the type and the extents of the value, as stored on the device.
 std::vector<std::byte> to_storage(const Value& value, const Tensor& tensor) {
   if (value.format == isa::Format::ND) return {tensor.bytes().begin(), tensor.bytes().end()};
   const isa::TensorLayout to = layout_of(value, value.format);

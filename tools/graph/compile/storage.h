@@ -8,7 +8,7 @@
 
 #include "tools/graph/ir/graph.h"
 
-// How values lie in device memory.
+// The layout of values in device memory.
 namespace vinci::graph {
 
 // Values begin at whole lines of memory.
@@ -21,11 +21,11 @@ u64 allocated_bytes(const Value& value);
 bool is_alias(const Node& node);
 // The value whose memory a value has.
 const Value* storage_of(const Value* value);
-// A constant as it lies in memory, with zeros behind it up to allocated_bytes().
+// A constant as stored in memory, with zeros behind it up to allocated_bytes().
 std::vector<std::byte> stored_constant(const Value& value);
-// Extents of a tensor as it lies in memory.
+// Extents of a tensor as stored in memory.
 std::vector<u64> stored_extents(const Value& value);
-// A tensor as it lies in memory, and back.
+// Converts a tensor to its layout in memory, and back.
 std::vector<std::byte> to_storage(const Value& value, const Array& array);
 Array from_storage(const Value& value, std::span<const std::byte> bytes);
 

@@ -18,7 +18,7 @@
 namespace vinci::graph {
 namespace {
 
-// Names and the values that they stand for; a body sees those of the graph around it.
+// Names and their values; a body sees those of the graph around it.
 class Scope {
  public:
   Scope(Graph& graph, Scope* outer) : graph_(graph), outer_(outer) {}

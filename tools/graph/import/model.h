@@ -42,7 +42,7 @@ struct Model {
   std::string producer;
 };
 
-// Reads an ONNX file and the files of its external data, which must lie in its folder. Throws Fault::Input for what is
+// Reads an ONNX file and the files of its external data, which must be in its folder. Throws Fault::Input for what is
 // no valid model, Fault::Unsupported for values that are no tensors of numbers.
 Model read_onnx(const std::string& path);
 

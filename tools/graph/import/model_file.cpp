@@ -133,7 +133,7 @@ class Reader {
     const fs::path whole = fs::weakly_canonical(root / file, error);
     const auto [end, unused] = std::mismatch(root.begin(), root.end(), whole.begin(), whole.end());
     if (error || location.empty() || file.is_absolute() || end != root.end())
-      refuse("constant '{}': its data '{}' do not lie in the folder of the model", t.name(), location);
+      refuse("constant '{}': its data '{}' are not in the folder of the model", t.name(), location);
     const io::InputFile in(whole.string());
     if (offset > in.size() || in.size() - offset < bytes)
       refuse("constant '{}' needs {} bytes at {} of '{}', which has {}", t.name(), bytes, offset, location, in.size());

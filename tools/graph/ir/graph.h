@@ -127,7 +127,7 @@ class Graph {
   // The last outputs are not the model's: the host reads each of them in front of this node of the model.
   std::vector<std::string> host_reads;
 
-  // In order. Whoever erases nodes meanwhile goes over node_list().
+  // In order. A loop that erases nodes uses node_list().
   const Nodes& nodes() const { return nodes_; }
   std::vector<Node*> node_list() const;  // the nodes of this moment
   // By these numbers, nodes of one number in the order that they have. Producers must stay in front of users.

@@ -102,7 +102,7 @@ struct Array {
 };
 double round_to(DataType type, double value);
 
-// Contents of a constant, as they lie in memory: row-major, little endian. Copies share them.
+// Contents of a constant, as stored in memory: row-major, little endian. Copies share them.
 class Tensor {
  public:
   Tensor() = default;

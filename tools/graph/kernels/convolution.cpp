@@ -43,7 +43,7 @@ std::string conv_refuses(const Group& group, const config::ChipConfig& chip) {
     if (std::max({w.kernel[a], w.dilation[a], w.pad_begin[a], w.pad_end[a]}) > kMaxWindow ||
         w.stride[a] > kMaxWindowStride || w.pad_begin[a] < 0 || w.pad_end[a] < 0)
       return "its window is beyond the operands of load3d";
-    if (w.pad_begin[a] >= w.span(a) || w.pad_end[a] >= w.span(a)) return "a window may lie in the padding alone";
+    if (w.pad_begin[a] >= w.span(a) || w.pad_end[a] >= w.span(a)) return "a window may be in the padding alone";
   }
   for (const auto* const v : group.inputs()) {
     if (v->shape.rank() == 4 && v != &weights && v != &in && v->type != DataType::f16) return "a tensor is not f16";

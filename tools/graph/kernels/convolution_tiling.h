@@ -60,7 +60,7 @@ struct ConvSizes {
   u64 m, n, c1, k;
   bool resident;  // all weights of the filters of a tile stay in L1 until other filters come
   bool strip;     // one row of the window and one block of channels go through L1 at a time, with the rows it meets
-  bool row;       // a strip whose tile lies in one row of the output: L1 holds the columns that it needs
+  bool row;       // a strip whose tile is within one row of the output: L1 holds the columns that it needs
   // Rows and columns of the map in L1.
   u64 map_rows(const ConvProblem& x) const { return row ? 1 : strip ? x.out_rows(m) : x.rows(m); }
   u64 map_columns(const ConvProblem& x) const { return row ? x.columns(m) : x.width; }

@@ -9,7 +9,7 @@
 #include "tools/graph/kernels/kernel.h"
 #include "tools/graph/kernels/vector_ops.h"
 
-// Element-wise nodes in one pass over memory: tiles of the tensors as they lie there, in two slots.
+// Element-wise nodes in one pass over memory: tiles of the tensors as stored there, in two slots.
 namespace vinci::graph {
 namespace {
 
@@ -28,12 +28,12 @@ std::string elementwise_refuses(const Group& group, const config::ChipConfig& ch
 }
 
 Formats elementwise_formats(const Group& group, const config::ChipConfig&) {
-  // The format of the first tensor: nothing depends on where an element lies.
+  // The format of the first tensor: nothing depends on the position of an element.
   const isa::Format format = group.inputs().at(0)->format;
   return {.inputs = std::vector(group.inputs().size(), format), .outputs = {format}};
 }
 
-// Where an operand has a number for each channel, a tile lies in one block of channels: the tensors are so many rows.
+// Where an operand has a number for each channel, a tile is in one block of channels: the tensors are so many rows.
 bool by_channel(const Group& group, const Value* v) { return is_by_channel(*v, *group.outputs()[0]); }
 u64 row_elements(const Group& group) {
   const Value& out = *group.outputs()[0];
@@ -86,7 +86,7 @@ KernelProgram elementwise_build(const Group& group, const config::ChipConfig& ch
   const u64 row = row_elements(group), rows = all / row, in_row = ceil_div(row, tile);
   const u64 tiles = rows * in_row, last = row - (in_row - 1) * tile;
   isa::ProgramBuilder p(group.node().name, chip.arch);
-  // Two slots for each tensor in memory, then what lies in between.
+  // Two slots for each tensor in memory, then the intermediate values.
   std::map<const Value*, u64> place, bytes_as_f16;
   u64 end = 0;
   const auto bytes = [](const Value* v) { return u64{info(v->type).bytes}; };

@@ -12,7 +12,7 @@ namespace vinci::graph {
 
 namespace {
 
-// Constants of i64 beside the first operand are axes, extents or pads, which programs contain.
+// Constants of i64, other than the first operand, are axes, extents or pads, which programs contain.
 bool has_constant_operands(const Node& node) {
   static constexpr auto kTypes =
       std::to_array<std::string_view>({"BroadcastTo", "Cumsum", "PadV3", "Reshape", "Resize", "SplitV", "Squeeze",

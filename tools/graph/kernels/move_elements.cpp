@@ -10,7 +10,7 @@
 #include "tools/graph/kernels/strided_copy.h"
 #include "tools/graph/kernels/vector_ops.h"
 
-// Moves element by element: for what no copy of rows can do. A tile is a range of one result as it lies in memory: each
+// Moves element by element: for what no copy of rows can do. A tile is a range of one result as stored in memory: each
 // element comes as a block of 32 B, and transposes of 16 x 16 bring the first ones together. Wider elements are several
 // of 16 bits.
 namespace vinci::graph {

@@ -11,7 +11,7 @@
 #include "tools/graph/ops/window.h"
 
 // The largest element of each window of an NC1HWC0 map, or their mean. A tile is some rows of the result of one block
-// of channels; the rows of the map under it lie in UB with their padding, which is minus infinity or zero. Each point
+// of channels; the rows of the map under it are in UB with their padding, which is minus infinity or zero. Each point
 // of the window is one instruction over a row, which steps over the map by blocks of 16 channels: vmax, or vaxpy with
 // the part that a point is of the window. At the borders, where windows have fewer points, the mean is scaled up: row
 // by row, then column by column.
@@ -90,7 +90,7 @@ std::string pool_refuses(const Group& group, const config::ChipConfig& chip) {
   const Pool x(group);
   if (std::max(x.borders(0).size(), x.borders(1).size()) > kMostBorders) return "many windows have fewer points";
   for (usize a = 0; a < 2; ++a) {
-    if (x.window.pad_begin[a] >= x.window.span(a)) return "a window may lie in the padding alone";
+    if (x.window.pad_begin[a] >= x.window.span(a)) return "a window may be in the padding alone";
   }
   if (x.stride(1) * kRowBlocks > 255) return "its stride is beyond that of a vector instruction";
   if (x.out_pitch() / kRowBlocks > kMaxRowRepeats) return "a row is beyond a vector instruction";

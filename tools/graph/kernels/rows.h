@@ -14,11 +14,11 @@
 // begins at a multiple of 16 elements, and of 32 where one of the tensors has elements of one byte.
 namespace vinci::graph {
 
-// The rows of a tensor, and how their elements lie in it. All distances are in elements.
+// The rows of a tensor, and the positions of their elements. All distances are in elements.
 struct RowView {
   i64 base = 0;
   std::vector<i64> strides = {};  // of the axes of RowSpace::outer
-  i64 step = 1;                   // between neighbours of a row; 0: one element stands for the row
+  i64 step = 1;                   // between neighbours of a row; 0: one element is used for the whole row
   u32 bytes = 2;                  // of an element
 };
 

@@ -18,7 +18,7 @@ using isa::Format;
 
 constexpr auto kBlock = static_cast<i64>(kC0);
 
-// Extents as a tensor lies in memory.
+// Extents of a tensor as stored in memory.
 Dims stored_dims(const Value& v) {
   Dims dims = v.shape.dims();
   if (v.format != Format::NC1HWC0) return dims;

@@ -226,7 +226,7 @@ bool casts_in_lanes(const Node& node, const Value& in, const Value& out) {
   return node.type == "Cast" && there(in.type) && there(out.type) && !wraps;
 }
 
-// Operands that are tensors: those of a clip beside the first one are numbers of its own.
+// Operands that are tensors: those of a clip, except the first one, are numbers of its own.
 usize tensor_operands(const Node& node) {
   return node.type == "ClipByValue" || find_vector_function(node.type) != nullptr ? 1 : node.inputs().size();
 }

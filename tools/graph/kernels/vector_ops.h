@@ -38,7 +38,7 @@ bool is_byte(DataType type);
 void widen_bytes(isa::ProgramBuilder& p, DataType type, u64 dst, u64 src, u64 elements);
 void narrow_bytes(isa::ProgramBuilder& p, DataType type, u64 dst, u64 src, u64 elements);
 
-// Bytes of UB that the nodes [first, end) take for so many elements, beside their values.
+// Bytes of UB that the nodes [first, end) take for so many elements, in addition to their values.
 u64 scratch_bytes(const Group& group, usize first, u64 elements);
 
 // Writes nodes [first, end) of the group for so many elements. Each value has a buffer of its own. The mask must be all

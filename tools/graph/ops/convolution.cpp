@@ -44,7 +44,7 @@ void infer_conv(Inference& x) {
   x.set(0, sums_of(x.type(0)), with_spatial(in[0], w[0], window.out));
 }
 
-// One axis of the map at a time: where the point `k` of the kernel lies for output `o`; -1 in the padding.
+// One axis of the map at a time: where the point `k` of the kernel is for output `o`; -1 in the padding.
 i64 source(const Window& w, usize axis, i64 o, i64 k) {
   const i64 at = o * w.stride[axis] - w.pad_begin[axis] + k * w.dilation[axis];
   return at >= 0 && at < w.in[axis] ? at : -1;

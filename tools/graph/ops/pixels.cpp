@@ -53,7 +53,7 @@ void space_to_depth(Evaluation& x) {
   });
 }
 
-// Each pixel stride_h times below itself and stride_w times beside itself.
+// Repeats each pixel stride_h times downwards and stride_w times to the right.
 void infer_upsample(Inference& x) {
   const Shape& in = x.shape(0);
   const i64 down = x.node().integer("stride_h", 1), across = x.node().integer("stride_w", 1);

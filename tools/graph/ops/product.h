@@ -9,7 +9,7 @@ namespace vinci::graph {
 // A matrix in row-major order, or its transpose.
 struct MatrixView {
   const double* values = nullptr;
-  i64 rows = 0, columns = 0;  // as they lie in memory
+  i64 rows = 0, columns = 0;  // as stored in memory
   bool transposed = false;
 };
 

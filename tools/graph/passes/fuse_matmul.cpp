@@ -198,7 +198,7 @@ Visit align_columns(Graph& graph, Node& node, const Target& target) {
 }
 
 // A Reshape of [N, C, H, W] to [N, C * H * W] and a product with constant weights are a convolution with a kernel of
-// H x W, which reads the map as it lies there.
+// H x W, which reads the map as it is stored.
 Visit full_connection(Graph& graph, Node& node) {
   if (node.type != "BatchMatMulV2" || node.integer("adj_x1") != 0 || node.integer("adj_x2") != 0) return Visit::none;
   Node* const flat = producer(node.input(0), "Reshape");

@@ -13,7 +13,7 @@
 #include "tools/graph/passes/match.h"
 #include "tools/graph/passes/pass.h"
 
-// Nodes that one kernel computes become a FusedOp: what lies between them never goes to memory.
+// Nodes that one kernel computes become a FusedOp: values between them are never written to memory.
 namespace vinci::graph {
 namespace {
 

@@ -42,7 +42,7 @@ inline bool scalar_is(const Value* value, double wanted) {
   return s && std::abs(*s - wanted) <= 1e-3 * std::abs(wanted);
 }
 
-// The operand of a node of two operands beside `other`; null where `other` is none of them.
+// The operand that is not `other`, of a node of two operands; null where `other` is none of them.
 inline Value* other_operand(const Node& node, const Value* other) {
   if (node.inputs().size() != 2) return nullptr;
   if (node.input(0) == other) return node.input(1);

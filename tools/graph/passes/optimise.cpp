@@ -15,7 +15,7 @@
 namespace vinci::graph {
 namespace {
 
-// `all`: the stages whose passes "ALL" stands for; those that kernels need stay on.
+// `all`: the stages whose passes "ALL" means; those that kernels need stay on.
 void set_switch(Switches& out, const std::string& name, const std::string& state, std::span<const Stage> all,
                 const std::string& where) {
   if (state != "on" && state != "off") fail_at(Fault::Input, where, "pass {}: '{}' is neither on nor off", name, state);
@@ -79,7 +79,7 @@ Switches from_lines(std::string_view text, const std::string& where) {
 bool looks_at_nodes(const Pass& pass) { return pass.node != nullptr || pass.node_for != nullptr; }
 
 constexpr usize kMaxVisits = 10;     // of each node, on average; as in GE
-constexpr usize kMaxInserted = 100;  // nodes that a small graph may get beside its own
+constexpr usize kMaxInserted = 100;  // nodes that a small graph may get in addition to its own
 
 Target in_branch(Target target) {
   target.branch = true;

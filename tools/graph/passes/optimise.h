@@ -21,7 +21,7 @@ struct Switches {
 };
 
 // What a switch file says: lines `Pass:off`, or JSON with "Switch": {"GraphFusion": {...}, "UBFusion": {...}}; "ALL"
-// stands for all fusion passes. Throws Fault::Input, located at `where`, for a pass that does not exist.
+// means all fusion passes. Throws Fault::Input, located at `where`, for a pass that does not exist.
 Switches parse_switches(std::string_view text, const std::string& where);
 
 struct PassRecord {

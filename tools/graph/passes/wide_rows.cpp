@@ -30,7 +30,7 @@ Value* with_zeros(Maker& make, Value* v, usize axis, i64 more) {
 
 namespace {
 
-constexpr double kFarBelow = -65504;  // as an element, it has an exponential of zero beside any other
+constexpr double kFarBelow = -65504;  // next to any other element, its exponential is zero
 constexpr u64 kFewElements = 4;       // a tensor that has so many times fewer elements than the result costs little
 
 // Rows of a chain of nodes, from `from` columns to `to`; surplus ones hold any numbers.

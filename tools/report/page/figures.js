@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The key figures below the title.
 
-// `id` names the value for whoever reads the page by program; `share` draws a meter.
+// `id` names the value for programs that read the page; `share` draws a meter.
 function figure(id, name, value, unit, more, share = null) {
   const width = `width: ${100 * Math.min(1, share ?? 0)}%`;
   return element("div", {}, element("dt", {}, name),

@@ -87,7 +87,7 @@ function rooflineChart(roofline) {
   return root;
 }
 
-// Points with a name beside those for which there is room, the ones that took longest first.
+// Points, with a name next to those for which there is room, the ones that took longest first.
 function drawPoints(roofline, root, x, y, plot) {
   const taken = [];
   for (const point of [...roofline.points].sort((a, b) => b.seconds - a.seconds)) {

@@ -160,7 +160,7 @@ void SyncAll(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t
   vinci_detail::IssueBarrier(PIPE_ALL, place);
 }
 
-// A core says to whoever waits for (blockIdx, eventID) that it may go on, once.
+// Tells a core that waits for (blockIdx, eventID) to go on, once.
 template <bool isAIVOnly = true>
 void IBSet(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t>& ubWorkspace, int32_t blockIdx,
            int32_t eventID, VINCI_PLACE) {

@@ -90,7 +90,7 @@ class TPipe {
   }
 
   void Init() { destroyed_ = false; }
-  // Waits for what queues still owe, and for all pipes.
+  // Waits for the pending flags of all queues, and for all pipes.
   void Destroy(VINCI_PLACE) {
     Release(place);
     vinci_detail::IssueBarrier(PIPE_ALL, place);
@@ -179,7 +179,7 @@ class TPipe {
     buffers_[index].bytes = bytes;
     buffers_[index].home = static_cast<int8_t>(homes_[Queue::kFilled]++ % kEventIds);
   }
-  // Waits for what buffers at these addresses still owe.
+  // Waits for the pending flags of the buffers at these addresses.
   void Settle(uint32_t address, uint32_t bytes, vinci_detail::Place place) {
     for (uint32_t i = 0; i < count_; ++i) {
       vinci_detail::QueueBuffer& b = buffers_[i];

@@ -169,14 +169,14 @@ void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
 namespace vinci_detail {
 // The extremum of a tensor in rounds: each leaves a pair of value and index for every repeat of the round before. With
 // an index, the pairs of all rounds stay in `work`, each round at whole blocks, and the scalar unit follows the indices
-// back; without, rounds may lie on each other.
+// back; without, rounds may overlap.
 template <typename T>
 class ExtremumRounds {
  public:
   ExtremumRounds(::vinci::ascendc::Insn& insn, const LocalTensor<T>& work, bool index, Place place)
       : insn_(insn), work_(work), index_(index), place_(place) {}
 
-  // Pairs of the first round are in `work`; `stride` is how many elements of the source lie between its repeats.
+  // Pairs of the first round are in `work`; `stride` is the distance of its repeats in elements of the source.
   void Finish(const LocalTensor<T>& dst, int32_t pairs, int32_t stride) {
     starts_[0] = 0;
     while (pairs > 1) {

@@ -4,7 +4,7 @@
 
 #include "ascendc/tensor.h"
 
-// Tensors of an input whose number is not fixed, as they lie in global memory: the offset of their pointers in bytes;
+// Layout in global memory of an input with any number of tensors: the offset of their pointers in bytes;
 // of each tensor its dimensions, its index (32 bits each) and its shape (64 bits each); then the pointers.
 // Documentation: Ascend C API, ListTensorDesc, TensorDesc.
 namespace AscendC {

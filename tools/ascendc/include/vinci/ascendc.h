@@ -8,7 +8,7 @@
 #include <memory>
 #include <type_traits>
 
-// What the headers of Ascend C stand on: the narrow layer between code that the user's compiler sees (C++17) and the
+// The base of the headers of Ascend C: the narrow layer between code that the user's compiler sees (C++17) and the
 // library behind it. A call of the API becomes instructions of Vinci's table; `issue` executes one at once, on the core
 // that the present thread is, and records it. docs/ascendc.md
 namespace vinci::ascendc {
@@ -99,7 +99,7 @@ void repeat(std::uint32_t from, std::int32_t value, Place place);
 // (ascendc/language.h); the same each time for one declaration, by its site.
 std::uint64_t local_array(const void* site, unsigned space, std::uint64_t bytes, Place place);
 
-// Lets other cores run. Natively only; `stirs`: this core goes on even if nobody else can.
+// Lets other cores run. Natively only; `stirs`: this core goes on even if no other core can.
 void give_way(bool stirs, Place place);
 // Device memory for messages between cores, where a program has set no workspace.
 void* system_workspace(std::size_t bytes);

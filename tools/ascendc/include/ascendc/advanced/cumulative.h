@@ -39,7 +39,7 @@ void CumSumOfRows(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Lo
     }
   });
 }
-// Along each row: in steps of 1, 2, 4 .. elements, each adds what is so far before it; zeros lie in front of the row.
+// Along each row: in steps of 1, 2, 4 .. elements, each adds the one that far before it; zeros precede the row.
 // Fewer than 8 elements are no block: gathers fetch them.
 template <typename T>
 void CumSumAlongRows(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& tmp,

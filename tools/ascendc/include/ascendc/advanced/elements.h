@@ -6,7 +6,7 @@
 #include "ascendc/convert.h"
 #include "ascendc/pipe.h"
 
-// What functions of elements stand on: they compute in f32, in as many pieces as their temporary memory allows. The
+// The base of functions of elements: they compute in f32, in as many pieces as their temporary memory allows. The
 // formulas are ours: what the vendor's library computes is not public bit by bit.
 namespace AscendC {
 
@@ -188,7 +188,7 @@ void FromFloat(const Elements& m, const LocalTensor<T>& x, const LocalTensor<flo
     m.Cast(x, value, std::is_same_v<T, bfloat16_t> ? RoundMode::CAST_RINT : RoundMode::CAST_NONE);
 }
 
-// The same for a value that lies elsewhere: f32 are copied.
+// The same for a value at another address: f32 are copied.
 template <typename T>
 void PutFloat(const Elements& m, const LocalTensor<T>& x, const LocalTensor<float>& value) {
   if constexpr (std::is_same_v<T, float>) {

@@ -6,7 +6,7 @@
 #include "ascendc/copy.h"
 #include "ascendc/reduce.h"
 
-// What functions of rows stand on: a matrix of f32 in UB, a number for each row, and a row of factors for all rows.
+// The base of functions of rows: a matrix of f32 in UB, a number for each row, and a row of factors for all rows.
 namespace AscendC {
 
 namespace vinci_detail {

@@ -245,7 +245,7 @@ class MatmulImpl {
     ToUb(co2Local, client_.Area().Result(), index_, enSequentialWrite, place);
   }
   void AsyncGetTensorC(const LocalTensor<TC>& c, VINCI_PLACE) { GetTensorC<true>(c, 0, true, place); }
-  // The next block that Iterate<false> has computed, where it lies.
+  // The next block that Iterate<false> has computed, at its place in the workspace.
   template <bool sync = false>
   GlobalTensor<TC> GetTensorC(uint8_t /*enAtomic*/ = 0, bool /*enSequentialWrite*/ = false, VINCI_PLACE) {
     NeedClient("GetTensorC of a workspace", place);
@@ -290,7 +290,7 @@ class MatmulImpl {
   }
   void WaitGetTensorC(VINCI_PLACE) { WaitIterateAll(place); }
 
-  // Products of batches that lie one behind the other, or, as of BSNGD and SBNGD, side by side in rows of all of them;
+  // Products of batches that follow one another, or that, in BSNGD and SBNGD, are side by side in rows of all of them;
   // where one side has fewer, each is taken for as many of the other.
   template <bool sync = true, bool waitIterateBatch = false>
   void IterateBatch(const GlobalTensor<TC>& gm, uint32_t batchA, uint32_t batchB, bool enSequentialWrite,
@@ -394,8 +394,8 @@ class MatmulImpl {
     return {};
   }
 
-  // Where the matrix of that number begins, in elements: behind the one before, or beside it and then in the next
-  // batch.
+  // Where the matrix of that number begins, in elements: behind the one before, or in the same rows next to it and then
+  // in the next batch.
   template <class Type>
   static uint64_t BatchAt(uint32_t number, int32_t s, int32_t n, int32_t g, int32_t d, uint64_t matrix) {
     const uint64_t width = Unsigned(d), together = uint64_t{Unsigned(n)} * Unsigned(g);
@@ -491,7 +491,7 @@ class MatmulImpl {
       if (target.sequential) target.address += Unsigned(w.tiling.baseM) * Unsigned(w.tiling.baseN) * sizeof(TC);
     }
   }
-  // Blocks beside the triangle of the policy are neither computed nor stored.
+  // Blocks outside the triangle of the policy are neither computed nor stored.
   static bool Keeps(const Work& w, uint32_t index) {
     constexpr auto kept = Policy<CFG, void, A, B, C, Bias>::kKept;
     if constexpr (kept == vinci_detail::KeptBlocks::all) return true;

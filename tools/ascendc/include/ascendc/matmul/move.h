@@ -104,7 +104,7 @@ class MatmulMover {
   static uint8_t Byte(uint32_t value) { return static_cast<uint8_t>(value); }
   static uint16_t Half(uint32_t value) { return static_cast<uint16_t>(value); }
 
-  // The fractals that squares of two have beside the matrix, below the rows of k or behind the columns.
+  // Fills the fractals of squares of two that are outside the matrix, below the rows of k or behind the columns.
   static void FillSquares(const MatmulPiece& to, uint32_t use_x, uint32_t use_k, Place place) {
     if (kSquare > 16 && Parts(use_k, 16) % 2 == 1) {
       const LocalTensor<uint16_t> from(TPosition::A1, to.address + Parts(use_k, 16) * 512, 0);
