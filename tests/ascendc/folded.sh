@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Vinci authors
 # Kernels of more instructions than a program can store: they are folded while they are recorded, and have time and bits.
-# A recording with data has large buffers beside it. Usage: folded.sh TOOL KERNELS
+# A recording with data has large buffers in files next to it. Usage: folded.sh TOOL KERNELS
 set -e
 tool=$1 kernels=$2
 fail() { echo "$*"; exit 1; }

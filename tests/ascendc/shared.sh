@@ -23,7 +23,7 @@ for mode in timing full; do
 done
 "$tool" sim --output output -q ./app
 
-# The data of a recording, in files beside it.
+# The data of a recording, in files next to it.
 "$tool" record -o r.vts ./app 2
 [ "$(ls r.data | wc -l)" -ge 1 ] || fail "the recording has no files"
 "$tool" record -o before.vts ./app 3

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Vinci authors
-"""One table of whole runs beside OpenBLAS: medians of repeated runs, each row in a process of its own.
+"""One table of whole runs and of OpenBLAS: medians of repeated runs, each row in a process of its own.
 
 usage: table.py BENCHMARK [REGEX]     BENCHMARK is vinci_bench_run; only rows whose names match REGEX
 """

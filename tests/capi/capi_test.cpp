@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-// The library as a program sees it, beside the simulator behind it.
+// The library as a program sees it, compared with the simulator behind it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <vinci/vinci.h>

@@ -88,7 +88,7 @@ TEST(CApiMisuse, StructuresHaveASizeOfAVersion) {
     EXPECT_EQ(vinci_submit(b.chip, b.stream, &o, &run), VINCI_ERROR_INPUT) << wrong;
     EXPECT_THAT(vinci_last_error(), HasSubstr("vinci_options.size is " + std::to_string(wrong)));
   }
-  // A program of the first version has no `numerics`: what stands behind its structure is not read.
+  // A program of the first version has no `numerics`: bytes behind its structure are not read.
   vinci_options earlier = VINCI_OPTIONS_INIT;
   earlier.size = kFirst;
   earlier.mode = VINCI_MODE_TIMING;

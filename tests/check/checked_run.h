@@ -14,7 +14,7 @@ namespace vinci::test {
 // A program as lines of assembly, each with a name by which a test can find it again.
 struct Line {
   std::string text;
-  std::string tag;  // "load 3"; "" where nobody asks
+  std::string tag;  // "load 3"; "" where no test asks
 };
 
 struct Lines {

@@ -9,7 +9,7 @@
 namespace vinci::test {
 
 // A correct pipeline of the cube unit on a split core, unrolled: A and B stay in L1; tiles of C = A * B are made in two
-// steps of k, each with its slot of L0A and L0B, in one slot of L0C. Every flag pair and barrier stands between
+// steps of k, each with its slot of L0A and L0B, in one slot of L0C. Every flag pair and barrier is between two
 // accesses that nothing else orders.
 //
 //   "load a", "load b", "l1 set", "l1 wait"

@@ -163,7 +163,7 @@ std::vector<MutantClass> vector_classes() {
   });
   add("flag set again before its wait need have happened", FaultId::duplicate_set_flag,
       [](const V& v, Random& r, Mutant& m) {
-        const u32 t = early(v, r);  // its slot is free again, says nobody
+        const u32 t = early(v, r);  // no flag says that its slot is free again
         drop(m, {tag("used", t), tag("free in", t + 2)});
         m.at = tag("loaded set", t + 2);
         m.other = tag("loaded set", t);
@@ -374,7 +374,7 @@ std::vector<MutantClass> stream_classes() {
                                  .src_pitch = bytes};
     add_loose(s, {.name = "loose", .op = copy});
   });
-  // The loose task is handed over last; where the others stand decides which comes first.
+  // The loose task is handed over last; the positions of the others decide which comes first.
   const auto somewhere = [](task::TaskStream& s, Random& r, const task::Task& t) {
     auto& tasks = s.streams[0].tasks;
     tasks.insert(tasks.begin() + static_cast<std::ptrdiff_t>(r() % (tasks.size() + 1)), t);

@@ -130,7 +130,7 @@ streams:
     - event_record: passed
 )"),
               IsEmpty());
-  // A reset before the first record touches nobody who waits for that.
+  // A reset before the first record does not affect streams that wait for that record.
   EXPECT_THAT(found("streams:\n  a:\n    - event_reset: e\n    - event_record: e\n  b:\n    - stream_wait_event: e\n"),
               IsEmpty());
 }

@@ -9,7 +9,7 @@
 namespace vinci::test {
 
 // A correct double-buffered pipeline of the vector unit, unrolled: out = ((in + bias) + 1) + 1 ... for tiles of whole
-// repeats. Its synchronisation is minimal by construction: every flag pair and barrier stands between two accesses of
+// repeats. Its synchronisation is minimal by construction: every flag pair and barrier is between two accesses of
 // the same bytes that nothing else orders.
 //
 //   tile t, slot s = t mod 2, event s

@@ -26,7 +26,7 @@ class Ablation : public ::testing::TestWithParam<const char*> {
   std::vector<std::string> told;
 };
 
-// What fusion saves is what lies between its nodes: each such tensor is written once and read once.
+// Fusion saves the tensors between its nodes: without it, each is written once and read once.
 TEST_P(Ablation, AFusionSavesTheTrafficOfWhatLiesInBetween) {
   constexpr i64 kElements = 64 * 1024;
   Net net;

@@ -79,7 +79,7 @@ TEST_P(Control, AConditionThatAKernelMakes) {
   }
 }
 
-// What only the branch that is not taken makes may lie in the same memory.
+// Values of the branch that is not taken may be in the same memory.
 TEST_P(Control, BranchesShareMemory) {
   Net net;
   const Shape shape{64 * 1024};

@@ -110,7 +110,7 @@ class NetworkTest : public ::testing::TestWithParam<const char*> {
     for (const std::string& text : run_on_device(network).findings)
       ADD_FAILURE() << text;
   }
-  // Outputs of the task stream, beside those of the reference.
+  // Outputs of the task stream compared with those of the reference.
   static void right_end_to_end(const Network& network, const std::vector<Array>& inputs) {
     const std::vector<Array> got = run_on_device(network, inputs).outputs, wanted = run(*network.graph, inputs);
     for (usize i = 0; i < wanted.size(); ++i) {

@@ -46,7 +46,7 @@ class Bus : public sc_core::sc_module {
     tlm_utils::simple_initiator_socket<Route> out{sc_core::sc_gen_unique_name("out")};
   };
 
-  // The target of a transaction, whose address becomes the target's own; null: nobody.
+  // The target of a transaction, whose address becomes the target's own; null: no target.
   Route* route(tlm::tlm_generic_payload& t) {
     for (Route& r : routes_) {
       if (t.get_address() < r.range.base || t.get_address() - r.range.base >= r.range.bytes) continue;

@@ -59,7 +59,7 @@ class Driver {
     const auto text = cpu_.read<char>(base_ + models::npu::kErrorText, get(Register::ERROR_BYTES));
     return {text.begin(), text.end()};
   }
-  // Where a buffer of the task stream lies in device memory.
+  // Where a buffer of the task stream is in device memory.
   u64 buffer_address(u32 buffer) {
     set(Register::BUFFER_SELECT, buffer);
     return get_wide(Register::BUFFER_ADDRESS_LO);

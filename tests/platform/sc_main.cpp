@@ -11,7 +11,7 @@ namespace {
 
 using namespace vinci;
 
-// Reads the ID of an NPU, and is the host memory that nobody asks.
+// Reads the ID of an NPU, and is the host memory, which is never accessed.
 class Board : public sc_core::sc_module {
  public:
   tlm_utils::simple_initiator_socket<Board> cpu{"cpu"};

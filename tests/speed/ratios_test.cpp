@@ -118,7 +118,7 @@ TEST(Speed, ALineThatL2HasToFetchCostsFewTimesOneThatItHas) {
   EXPECT_LT(ratio, 10);
 }
 
-// Units that sleep for more than a window of the calendar, beside one that acts in each cycle.
+// Units that sleep for more than a window of the calendar, and one that acts in each cycle.
 TEST(Speed, TheCostOfAnActDoesNotGrowWithTheUnitsThatSleep) {
   if (!optimised()) GTEST_SKIP() << "not optimised";
   const auto run = [](usize sleepers) {
@@ -141,7 +141,7 @@ TEST(Speed, TheCostOfAnActDoesNotGrowWithTheUnitsThatSleep) {
   EXPECT_LT(among_many, 2 * alone);
 }
 
-// A long stream beside many short ones, which one host thread enqueues in turn.
+// A long stream and many short ones, which one host thread enqueues in turn.
 TEST(Speed, TheCostOfATaskDoesNotGrowWithTheStreamsThatHaveEnded) {
   if (!optimised()) GTEST_SKIP() << "not optimised";
   constexpr usize kTasks = 20'000, kStreams = 4'000;
@@ -163,7 +163,7 @@ TEST(Speed, TheCostOfATaskDoesNotGrowWithTheStreamsThatHaveEnded) {
   EXPECT_LT(beside_many, 3 * alone);
 }
 
-// The meaning of a tile of `mad`, from FP16, beside a product of the same size by OpenBLAS, from FP32.
+// The meaning of a tile of `mad`, from FP16, compared with a product of the same size by OpenBLAS, from FP32.
 TEST(Speed, MadKeepsUpWithSgemm) {
   if (!optimised()) GTEST_SKIP() << "not optimised";
   using isa::BufId;
@@ -198,7 +198,7 @@ TEST(Speed, MadKeepsUpWithSgemm) {
   EXPECT_LT(mad, 1.6 * sgemm);
 }
 
-// A whole product in FP16, with all copies between memories, beside one by OpenBLAS from FP32. A processor with AVX-512
+// A whole product in FP16, with all copies between memories, and one by OpenBLAS from FP32. A processor with AVX-512
 // shows 1.2 and 1.5 of its AVX2 kernels, 1.7 and 2.3 of the AVX-512 ones.
 TEST(Speed, AProductKeepsUpWithSgemm) {
   if (!optimised()) GTEST_SKIP() << "not optimised";

@@ -256,7 +256,7 @@ TEST(Threads, AProductOfOneCoreHasTheSameBits) {
   }
 }
 
-// The instruction that is wrong stands behind many of its core whose data may still have to move.
+// The instruction that is wrong follows many of its core whose data may still have to move.
 TEST(Threads, AFaultHasItsPlaceOnAllOfThem) {
   // Which masks mode 2 of vsel reads is known when it executes: here at no multiple of 32 B.
   std::string program = "vector_dup.u16 0, 1, 1, 1, 0, 8, 0\nset_cmpmask 0\n";

@@ -119,7 +119,7 @@ class NumericsOf : public Numerics {
   test::ShellResult out_;
 };
 
-// The consumer stands first in the file and overflows, too, because the producer did.
+// The consumer is first in the file and overflows, too, because the producer did.
 TEST_F(NumericsOf, TheTaskThatComputesFirstIsNamed) {
   const std::string text = R"(vinci: 1
 name: order

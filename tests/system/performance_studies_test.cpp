@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
 // Every study with its defaults: each criterion is measured, and holds unless it says why it is open; one that holds
-// must not say so any more. And the frame that studies stand in.
+// must not say so any more. And the framework of the studies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

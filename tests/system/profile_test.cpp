@@ -120,7 +120,7 @@ TEST_F(ProfileOfARun, ShowsTheCollectivesOfFourDevices) {
       ++reduces;
       EXPECT_EQ(args.at("size(B)"), 4096);
       EXPECT_EQ(args.at("data_type"), "FP32");
-      EXPECT_GT(e.at("ts").get<double>() + e.at("dur").get<double>(), 500);  // nobody is done before the last has come
+      EXPECT_GT(e.at("ts").get<double>() + e.at("dur").get<double>(), 500);  // none is done before the last has come
       EXPECT_EQ(e.at("ts").get<double>() < 500, device_of.at(e.at("pid")) != 3);
     } else {
       ++gathers;

@@ -506,7 +506,7 @@ def layer_norm(rng):
 
 
 def _padded(k, t):
-    """A column of results as a whole repeat; what stands behind it is ones."""
+    """A column of results as a whole repeat; the rest is ones."""
     lanes = LANES[t.kind]
     k.line("pipe_barrier PIPE_V")
     fill = Tensor(t.kind, np.ones(lanes - t.v.size))

@@ -132,7 +132,7 @@ def check(condition, what):
 
 
 def check_a_killed_sweep(folder, expected):
-    """Jobs that were submitted leave their results although nobody waits for them."""
+    """Jobs that were submitted leave their results although no process waits for them."""
     waiting = subprocess.Popen([VINCI, "sweep", "points.yaml", "-o", "killed", "--slurm", "-q"], cwd=folder)
     arrays = folder / "killed" / "jobs"
     while not list(arrays.glob("array-*.sh")):

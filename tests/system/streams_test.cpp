@@ -27,7 +27,7 @@ const models::TaskTime& task_named(const models::Result& r, std::string_view nam
   return *it;
 }
 
-// Two producers, a kernel that adds their data, and copies that go on beside it.
+// Two producers, a kernel that adds their data, and copies that run at the same time.
 TEST(Streams, EventsOrderThemAndTheRestOverlaps) {
   const config::ChipConfig chip = config::load_chip("tiny");
   const task::TaskStream stream = parse(R"(

@@ -189,7 +189,7 @@ TEST_P(Studies, MaxPoolGradOverflowsFirst) {
       EXPECT_EQ(o.moment, first->moment);
       EXPECT_GT(o.operands[0].value + o.operands[1].value, 65504);
       EXPECT_LE(std::max(o.operands[0].value, o.operands[1].value), 65504);
-      // Nobody who does not look at the status sees it in saturation mode.
+      // In saturation mode only the status shows it.
       const std::vector<double> dx = run.f16("dx");
       const double largest = *std::ranges::max_element(dx);
       EXPECT_EQ(largest, chip_.numerics.inf_nan ? INFINITY : 65504.0);

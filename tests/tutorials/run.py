@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: The Vinci authors
 """run.py TUTORIAL.md SOURCE BUILD: does what a tutorial says, in an empty folder, and holds what it shows against what comes out.
 
-Blocks of the document: ```sh is run by bash; ```text behind it is what it prints, where a line `...` stands for any lines;
+Blocks of the document: ```sh is run by bash; ```text behind it is what it prints, where a line `...` matches any lines;
 ```yaml, ```python and the like with a name behind the language (```yaml chip.yaml) are files that the reader writes.
 With VINCI_UPDATE_EXPECTED=1 the text blocks are written again, as many lines as they had between `...`.
 """

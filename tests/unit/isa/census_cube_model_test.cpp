@@ -259,7 +259,7 @@ struct FixpipeCase {
   u32 m = 0, n = 0;
   u8 relu = 0;  // ReLUPRE
   bool rows = false, saturation = false;
-  std::vector<u64> values{};            // L0C as it stands
+  std::vector<u64> values{};            // contents of L0C
   std::vector<Parameter> parameters{};  // by column
   std::vector<u32> alphas{};            // by column
   u32 src_stride() const { return round_up(m, 16); }

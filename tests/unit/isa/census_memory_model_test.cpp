@@ -9,7 +9,7 @@
 #include "sim/task/reduce.h"
 #include "tests/unit/isa/census_check.h"
 
-// Random instances of what computes beside the pipes: the scalar unit, atomic writes to global memory, and reductions
+// Random instances of what computes outside the pipes: the scalar unit, atomic writes to global memory, and reductions
 // in memory, of SDMA and of collectives. The census and STATUS against the model.
 namespace vinci {
 namespace {
@@ -169,7 +169,7 @@ Verdict scalar_verdict(const ScalarForm& f, long double a, long double b, const 
   const bool special = isa::model::special(a) || (f.binary && isa::model::special(b));
   Verdict v;
   if (f.to != LaneType::f32) {
-    // The largest value stands for an infinity that a directed mode does not give.
+    // The largest value replaces an infinity that a directed mode does not give.
     long double r = is_float(f.to) ? isa::model::rounded(f.to, a, f.mode) : 0;
     if (is_float(f.to) && f.mode == 'o' && std::isinf(r) && !std::isinf(a))
       r = std::copysign(static_cast<long double>(isa::model::largest(f.to)), a);

@@ -242,7 +242,7 @@ Instance draw_instance(Random& random, const std::vector<Form>& forms) {
   const u32 widest = std::max(lane_bits(x.form.types.src), lane_bits(x.form.types.dst));
   x.lanes = widest == 64 ? 32 : std::min(128u, 2048 / widest);
   x.repeat = 1 + random.next() % 2;
-  // Results beside the operands, or in the place of one.
+  // Results apart from the operands, or in the place of one.
   const bool in_place = random.next() % 4 == 0 && x.form.types.src == x.form.types.dst &&
                         x.form.shape != Form::ternary && x.form.shape != Form::axpy;
   x.dst = in_place ? kA : kOut;

@@ -515,7 +515,7 @@ TEST(CensusAndStatus, ExactProductsOfAStepDoNotUnderflow) {
   EXPECT_EQ(core.status, 0u);
 }
 
-// What stands in L0C beside a matrix of 8 columns leaves with it, but is not the program's.
+// Columns of L0C next to a matrix of 8 columns leave with it, but are not the program's.
 TEST(CensusAndStatus, PaddingColumnsRaiseNothing) {
   for (const u8 mode : {1, 16}) {  // f32 to f16, f32 to bf16
     CountingCore core;

@@ -188,7 +188,7 @@ TEST(Machine, PausesAfterItsQuantum) {
 }
 
 TEST(Machine, AFlagWaitsForTheWorkOfItsPipe) {
-  // The set stands behind a wait_flag of its pipe.
+  // The set follows a wait_flag of its pipe.
   Pair p(
       "wait_flag PIPE_S, PIPE_MTE3, 0\nffts_cross_core_sync PIPE_MTE3, 0x501\nmov X1, 0\n"
       "set_flag PIPE_S, PIPE_MTE3, 0\nwait_flag_dev 5\nend");

@@ -140,7 +140,7 @@ TEST(MadInt, EveryTypeEqualsATripleLoopWithTails) {
   });
 }
 
-// 1 x 1 x 1 beside the limits of C: wrapping, saturating.
+// 1 x 1 x 1 next to the limits of C: wrapping, saturating.
 TEST(MadInt, BeyondTheLimitsOfC) {
   struct Case {
     u8 type;

@@ -148,7 +148,7 @@ TEST(Img2colV2, IsTheMatrixInTheLayoutOfItsBuffer) {
   }
 }
 
-// Nothing outside of the footprint is read or written: what lies outside of it is poisoned, or stays.
+// Nothing outside of the footprint is read or written: bytes outside of it are poisoned, or stay.
 TEST(Img2colV2, StaysInItsFootprint) {
   for (const Conv& v : kConvs) {
     TestCore core;

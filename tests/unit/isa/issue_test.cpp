@@ -166,7 +166,7 @@ TEST_F(Issue, GlobalMemoryThatNobodyAllocated) {
 TEST_F(Issue, PiecesMayLieInDifferentAllocations) {
   const u64 gap_blocks = (second_ - 0x1'0000'0000 - 32) / 32;
   EXPECT_EQ(check(CoreKind::joint, fmt::format("copy_gm_to_ubuf 0, 0x100000000, 0, 2, 1, {}, 0", gap_blocks)), "");
-  // The third piece lies behind both; it is the one that is named.
+  // The third piece is behind both; it is the one that is named.
   const u64 third = 0x1'0000'0000 + 2 * (second_ - 0x1'0000'0000);
   EXPECT_EQ(check(CoreKind::joint, fmt::format("copy_gm_to_ubuf 0, 0x100000000, 0, 3, 1, {}, 0", gap_blocks)),
             fmt::format("program: The DDR address of the MTE instruction is out of range: src [{:#x}, {:#x}) is in no "

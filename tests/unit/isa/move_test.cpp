@@ -162,7 +162,7 @@ TEST(Nd2Nz, LongRowsOf8And32BitElements) {
   EXPECT_EQ(core.mem[BufId::L1].load<u32>(32 + 128 + 8), 0u);
 }
 
-// Rows on one page of device memory, on two, and on pages that nobody has written; all numbers of rows up to 40.
+// Rows on one page of device memory, on two, and on pages that are not written; all numbers of rows up to 40.
 TEST(Nd2Nz, RowsThatLieOnSeveralPages) {
   constexpr u32 kPitch = 3000, kColumns = 90;  // bytes; a row of L1 has 96
   for (u32 rows = 1; rows <= 40; ++rows) {

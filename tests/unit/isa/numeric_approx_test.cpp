@@ -61,7 +61,7 @@ TEST_P(CorrectlyRounded, F32OnASample) {
       check((std::bit_cast<u32>(x) + step - 2) ^ 0x80000000);
     }
   }
-  check(0xc16912cd);  // of all operands of exp, the one whose result lies nearest to a tie (by search)
+  check(0xc16912cd);  // of all operands of exp, the one whose result is nearest to a tie (by search)
   for (u64 bits = 0; oracle::exhaustive() && bits < u64{1} << 32 && !HasFatalFailure(); ++bits)
     check(static_cast<u32>(bits));
   oracle::Random random(oracle::seed(4));

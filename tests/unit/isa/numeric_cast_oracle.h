@@ -95,7 +95,7 @@ class Cast {
       case RoundMode::trunc: r = rounder.value(x_, MPFR_RNDZ); break;
       case RoundMode::round:
       case RoundMode::odd: {
-        // The two neighbours; of their middle, which double holds, x_ lies on one side.
+        // The two neighbours; x_ is on one side of their middle, which double holds.
         const double inner = rounder.value(x_, MPFR_RNDZ);
         const double outer = rounder.value(x_, MPFR_RNDA);
         const double finite_outer = std::isinf(outer) ? std::copysign(std::ldexp(1, beyond), inner) : outer;

@@ -89,7 +89,7 @@ TEST(Float16, NarrowingMatchesMpfrOnRandomBits) {
   }
 }
 
-// A double that lies above a midpoint by less than f32 can show: by way of f32 it would round the wrong way.
+// A double that is above a midpoint by less than f32 can show: by way of f32 it would round the wrong way.
 TEST(Float16, DoubleIsRoundedOnce) {
   const double x = 1 + 0x1p-11 + 0x1p-40;
   EXPECT_EQ(f64_to_f16(bits_of(x)), 0x3c01);

@@ -9,7 +9,7 @@
 #include "tests/unit/isa/lane_samples.h"
 #include "tests/unit/isa/test_core.h"
 
-// Every kernel that works on repeats where they lie against a loop over the portable kernel of one repeat, value and
+// Every kernel that works on repeats in place against a loop over the portable kernel of one repeat, value and
 // STATUS, on every vector instruction set of this machine.
 namespace vinci::isa {
 namespace {

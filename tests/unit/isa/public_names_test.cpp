@@ -123,7 +123,7 @@ TEST(PublicForms, NamesOfTypesAreTranslated) {
   EXPECT_EQ(spelling(Arch::c100, "vgather", "f16"), "none");
 }
 
-// vcmp_eq stands for the six comparisons.
+// vcmp_eq represents the six comparisons.
 TEST(PublicForms, ComparisonsHaveTheSameTypes) {
   for (const std::string_view name : {"vcmp_ne", "vcmp_lt", "vcmp_le", "vcmp_gt", "vcmp_ge"}) {
     const Row *row = row_of(name), *eq = row_of("vcmp_eq");

@@ -187,7 +187,7 @@ TEST(SequencerWithoutData, RefusesAddressesAndSpecialRegistersFromLoadedValues) 
   }
 }
 
-// Nobody sees the value: what a load returns is unknown in any case.
+// The value is never visible: the result of a load is unknown in any case.
 TEST(SequencerWithoutData, StoresALoadedValue) {
   EXPECT_EQ(fault("ld_ubuf.b32 X1, 0\nst_ubuf.b32 X1, 0\nend", false), "");
   EXPECT_THAT(fault("ld_ubuf.b32 X1, 0\nst_ubuf.b32 X1, 0\nld_ubuf.b32 X2, 0\nset_ctrl X2\nend", false),

@@ -452,8 +452,8 @@ TEST_F(Vector, FootprintMergesWhatIsContiguous) {
   EXPECT_EQ(dst.stride[1], 512);
 }
 
-// The bytes that an instruction touches are exactly those of its footprint: what lies outside may change without
-// effect on the result, and keeps its value.
+// The bytes that an instruction touches are exactly those of its footprint: bytes outside may change without
+// effect on the result, and keep their values.
 TEST_F(Vector, TouchesOnlyItsFootprint) {
   VectorBinaryArgs x = binary(kC, kA, kB, 3);
   x.src0BlkStride = 2;

@@ -112,7 +112,7 @@ TEST(Hbm, WritesDoNotUseTimeBeforeTheyCame) {
   EXPECT_EQ(d.access(1009, 8192, 512), 1009u + 5 + 4 * 8 + 5 + 8 + 50);
 }
 
-// Four stacks of two channels, each of 32 B a cycle. A region of 4 KiB lies in one stack.
+// Four stacks of two channels, each of 32 B a cycle. A region of 4 KiB is in one stack.
 struct Stacked : Dram {
   static config::HbmConfig four() {
     config::HbmConfig c = round();

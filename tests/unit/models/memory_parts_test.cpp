@@ -146,7 +146,7 @@ TEST(L2Tags, HoldExactlyTheirCapacity) {
   EXPECT_FALSE(touch(tags, 64 + kLines));
 }
 
-// Against a list for each set, for numbers of ways within a group, of whole ones, and beyond; lines lie far apart too.
+// Against a list for each set, for numbers of ways within a group, of whole ones, and beyond; lines are far apart, too.
 TEST(L2Tags, AreListsByTheLastUse) {
   for (const u32 ways : {1u, 3u, 16u, 17u, 64u}) {
     constexpr u64 kSets = 5;

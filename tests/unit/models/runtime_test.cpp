@@ -222,7 +222,7 @@ TEST_F(SunkLoop, RunsOnTheDevice) {
   EXPECT_TRUE(checker.findings().sorted().empty());
 }
 
-// What stands before a loop counts to its first turn, what comes after it to its last: each turn has its own time.
+// Tasks before a loop count to its first turn, tasks after it to its last: each turn has its own time.
 TEST_F(SunkLoop, EachTurnIsAnIteration) {
   build(3);
   add_bound(0, false, launch(70), task::ModelEndGraph{.model = 0});  // when the loop is over
@@ -492,7 +492,7 @@ TEST_F(Runtime, TheCheckerKnowsThatPageableCopiesOrderWhatFollows) {
   EXPECT_EQ(findings(), 0u);
 }
 
-// Executed tasks are not held, and nobody walks all streams.
+// Executed tasks are not held, and no step walks all streams.
 TEST_F(Runtime, MillionsOfTasksTakeNoMemory) {
   const u32 s = add(launch(10));
   thread("t", {HostRepeat{.times = 1'000'000, .length = 1}, HostEnqueue{.stream = s}});

@@ -12,7 +12,7 @@
 namespace vinci::models {
 namespace {
 
-// Adds to its own sum, so that a job that runs twice, not at all or beside itself is seen.
+// Adds to its own sum, so that the test sees a job that runs twice, not at all, or on two threads at once.
 struct Sum final : ThreadPool::Job {
   void run(u32 /*thread*/) override {
     const u64 before = sum;
@@ -89,7 +89,7 @@ TEST(ThreadPool, DoesItsJobsWithoutThreadsThatCannotStart) {
 }
 #endif
 
-// A job of many pieces, each of which somebody does.
+// A job of many pieces, each of which is done by some thread.
 struct Shared final : ThreadPool::Job {
   Shared(ThreadPool& c, u32 pieces) : pool(c), done(pieces) {}
   void run(u32 thread) override {

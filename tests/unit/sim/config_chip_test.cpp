@@ -403,7 +403,7 @@ TEST(ParseChip, BoundsItsInput) {
   EXPECT_EQ(error_of_text(std::string((1u << 20) + 1, '#')),
             "x.yaml: 1048577 bytes are more than a chip file may have (1048576)");
   EXPECT_THAT(error_of_text(std::string(100000, '[')), HasSubstr("more than 64 levels of nesting"));
-  // Aliases of aliases: ten to the ninth values if anybody unfolded them.
+  // Aliases of aliases: ten to the ninth values if they were unfolded.
   std::string bomb = "a0: &a0 [x]\n";
   for (int i = 1; i < 10; ++i) {
     const std::string one = "*a" + std::to_string(i - 1);

@@ -275,7 +275,7 @@ TEST_F(ProfileFiles, MsprofJsonHasProcessesTasksAndArrows) {
   EXPECT_EQ(tasks[0], expected);
   EXPECT_EQ(tasks[2].at("args").at("Model Id"), 0);
   EXPECT_EQ(find("X", kCommunication).size(), 1u);
-  // The model's task is handed over by nobody.
+  // The model's task is not handed over by a host call.
   const auto calls = find("X", kCann);
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[0].at("ts"), 1.4);

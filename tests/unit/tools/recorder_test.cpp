@@ -141,7 +141,7 @@ TEST(Recorder, LargeBuffersAreBesideTheStream) {
   EXPECT_NE(files_in(in(folder, "app.data")), of_first);
   EXPECT_EQ(task::initial_data(task::load_task_stream(second.file), 1), second.data);
 
-  // Small ones are in the stream, and nothing is left beside it.
+  // Small ones are in the stream, and no files are left next to it.
   Recorded third(folder, 4096, 3);
   third.write();
   EXPECT_FALSE(std::filesystem::exists(in(folder, "app.data")));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Vinci authors
-// The kernels that stand for published ones compute what those do: small cases in mode full against loops in double.
+// The kernels that repeat published ones compute what those do: small cases in mode full against loops in double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
