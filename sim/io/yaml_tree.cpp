@@ -23,7 +23,9 @@ class Events {
  public:
   Events(std::string_view text, const std::string& name) : name_(name) {
     if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    // libyaml asserts that the pointer is not null, which that of an empty text may be.
+    const char* const begin = text.empty() ? "" : text.data();
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(begin), text.size());
   }
   ~Events() {
     forget();
