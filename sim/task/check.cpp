@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "isa/base/text.h"
 #include "isa/program/loops.h"
 #include "isa/table/codec.h"
 #include "isa/text/text.h"
@@ -160,26 +161,10 @@ void name_tasks(TaskStream& s) {
 }  // namespace
 
 bool is_text(std::string_view s) {
-  for (usize i = 0; i < s.size();) {
-    const auto c = static_cast<u8>(s[i]);
-    if (c < 0x20 || c == 0x7f) return false;
-    if (c < 0x80) {
-      ++i;
-      continue;
-    }
-    const usize length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4 || i + length > s.size()) return false;
-    u32 code = c & (0x7fu >> length);
-    for (usize k = 1; k < length; ++k) {
-      const auto d = static_cast<u8>(s[i + k]);
-      if ((d & 0xc0) != 0x80) return false;
-      code = code << 6 | (d & 0x3fu);
-    }
-    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    const bool special = (code >= 0xd800 && code < 0xe000) || code > 0x10ffff || code < 0xa0 || code == 0x2028 ||
-                         code == 0x2029 || code == 0xfeff || (code & 0xfffe) == 0xfffe;
-    if (overlong || special) return false;
-    i += length;
+  while (!s.empty()) {
+    const usize length = character_length(s);
+    if (length == 0) return false;
+    s.remove_prefix(length);
   }
   return true;
 }
@@ -211,9 +196,12 @@ std::string default_task_name(const TaskStream& s, const Task& t) {
 
 std::string shown(std::string_view text) {
   std::string out;
-  for (const char c : text.substr(0, 80))
-    out += c >= 0x20 && c != 0x7f ? c : static_cast<u8>(c) >= 0x80 ? c : '?';
-  if (text.size() > 80) out += "...";
+  while (!text.empty() && out.size() < 80) {
+    const usize length = character_length(text);
+    out += length == 0 ? "?" : text.substr(0, length);
+    text.remove_prefix(std::max<usize>(1, length));
+  }
+  if (!text.empty()) out += "...";
   return out;
 }
 

@@ -145,6 +145,11 @@ class Device(unittest.TestCase):
             device.run()
         self.assertEqual(caught.exception.status, "program")
 
+    def test_a_message_with_bytes_outside_utf8(self):
+        with self.assertRaises(vinci.Error) as caught:
+            vinci.Chip(b"no\xff.yaml")
+        self.assertIn("no\\xff.yaml", str(caught.exception))
+
 
 if __name__ == "__main__":
     unittest.main()

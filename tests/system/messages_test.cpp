@@ -54,11 +54,11 @@ TEST_F(Messages, TheNameOfAChipIsThatOfTheFileOfTheUser) {
   EXPECT_NE(r.output.find("error: ./my{chip}.yaml: chip.name is missing"), std::string::npos) << r.output;
 }
 
-TEST_F(Messages, ControlCharactersAreSpelledOut) {
-  const auto r = vinci("run \"$(printf '\\033[31mred\\302\\233.yaml')\"");
+TEST_F(Messages, ControlCharactersAndBytesOutsideUtf8AreSpelledOut) {
+  const auto r = vinci("run \"$(printf '\\033[31mred\\302\\233 \\303\\274 \\374.yaml')\"");
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_EQ(r.output.find('\x1b'), std::string::npos);
-  EXPECT_NE(r.output.find("\\x1b[31mred\\x9b.yaml"), std::string::npos) << r.output;
+  EXPECT_NE(r.output.find("\\x1b[31mred\\xc2\\x9b \303\274 \\xfc.yaml"), std::string::npos) << r.output;
 }
 
 }  // namespace

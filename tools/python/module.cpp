@@ -164,7 +164,10 @@ PYBIND11_MODULE(vinci, m) {
       PyErr_NewExceptionWithDoc("vinci.Error", "status: input, program, ...; code: its number", nullptr, nullptr);
   m.attr("Error") = error;
   static const auto raise = [](const Failure& f) {
-    py::object made = error(f.text);
+    // A path or a name in the message may be no UTF-8.
+    const auto text = py::reinterpret_steal<py::str>(
+        PyUnicode_DecodeUTF8(f.text.data(), static_cast<py::ssize_t>(f.text.size()), "backslashreplace"));
+    py::object made = error(text);
     made.attr("status") = vinci_status_name(f.status);
     made.attr("code") = static_cast<int>(f.status);
     PyErr_SetObject(error.ptr(), made.ptr());

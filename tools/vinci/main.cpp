@@ -19,6 +19,7 @@
 
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
+#include "isa/base/text.h"
 #include "isa/base/types.h"
 #include "tools/vinci/app.h"
 #include "tools/vinci/commands.h"
@@ -53,17 +54,20 @@ void add_commands(CLI::App& app, const std::vector<std::string>& arguments) {
   }
 }
 
-// A message with its control characters spelled out: names in it are chosen by others and must not steer a terminal.
+// A message in which control characters, and bytes that are no UTF-8, are spelled out: names in it come from files and
+// must not steer a terminal.
 std::string printable(std::string_view message) {
   std::string out;
-  for (usize i = 0; i < message.size(); ++i) {
-    const auto c = static_cast<unsigned char>(message[i]);
-    const bool c1 = c == 0xc2 && i + 1 < message.size() && static_cast<unsigned char>(message[i + 1]) < 0xa0;
-    if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f || c1) {
-      out += fmt::format("\\x{:02x}", c1 ? static_cast<unsigned char>(message[++i]) : c);
+  while (!message.empty()) {
+    const usize length = character_length(message);
+    if (length > 0) {
+      out += message.substr(0, length);
+    } else if (message[0] == '\n' || message[0] == '\t') {
+      out += message[0];
     } else {
-      out += message[i];
+      out += fmt::format("\\x{:02x}", static_cast<u8>(message[0]));
     }
+    message.remove_prefix(std::max<usize>(1, length));
   }
   return out;
 }
