@@ -2,7 +2,9 @@
 // SPDX-FileCopyrightText: The Vinci authors
 #include "tools/run/options.h"
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 #include "isa/base/error.h"
 #include "isa/base/suggest.h"
@@ -23,6 +25,13 @@ void check(const Options& o) {
     fail(Fault::Input, "--profile={}: the levels are off, csv and all{}", o.profile_level,
          did_you_mean(o.profile_level, std::array{"off", "csv", "all"}));
   }
+  for (const std::string& id : split_list(o.profile_cores)) {
+    if (id.size() > 9 || !std::ranges::all_of(id, [](char c) { return c >= '0' && c <= '9'; }))
+      fail(Fault::Input, "--profile-cores {}: numbers of cores are separated by |, such as 0|31", o.profile_cores);
+  }
+  if (!o.profile_kernels.empty() && o.profile_level != "all")
+    fail(Fault::Input, "--profile-kernels needs --profile=all");
+  if (!o.profile_cores.empty() && o.profile_level != "all") fail(Fault::Input, "--profile-cores needs --profile=all");
   if (!profile::is_timestamp(o.timestamp)) {
     fail(Fault::Input, "--timestamp {}: 14 digits are expected, such as 20240131235959", o.timestamp);
   }
