@@ -128,6 +128,12 @@ class Runs(unittest.TestCase):
         self.assertEqual(good["cycles"], self.run_.cycles)
         self.assertEqual(vinci.run_all([]), [])
 
+    def test_a_wrong_job_says_what_is_wrong(self):
+        with self.assertRaisesRegex(RuntimeError, "job 1: TypeError: "):
+            vinci.run_all([(self.stream, self.chip), (self.stream, None)], processes=1, mode="timing")
+        with self.assertRaisesRegex(RuntimeError, "(?s)job 0: TypeError: .*no_such_option"):
+            vinci.run_all([(self.stream, self.chip)], no_such_option=1)
+
 
 class Networks(unittest.TestCase):
     @unittest.skipIf(importlib.util.find_spec("onnx") is None, "needs python3-onnx")

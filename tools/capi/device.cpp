@@ -248,7 +248,8 @@ vinci_status vinci_launch(vinci_kernel* kernel, uint32_t block_dim, const vinci_
       vinci::fail(Fault::Input, "block_dim = {}: 1 to {} are possible", block_dim, vinci::task::kMaxBlockDim);
     for (size_t i = 0; i < count; ++i) {
       if (args[i].buffer == nullptr) continue;
-      if (args[i].buffer->device != &d) vinci::fail(Fault::Input, "argument {} is of another device", i);
+      if (args[i].buffer->device != &d)
+        vinci::fail(Fault::Input, "argument {} of the kernel is of another device", i + 1);
       check_alive(*args[i].buffer);
       check_range(*args[i].buffer, args[i].value, 0);
     }

@@ -182,6 +182,8 @@ def run_all(jobs: _typing.Iterable[_typing.Tuple["TaskStream", "Chip"]], *, proc
                     value = _work((*jobs[i], options, outputs))
                 except Error as e:
                     value = {"error": str(e), "status": e.status, "code": e.code}
+                except Exception as e:  # of the caller: a job that is no pair, an unknown option
+                    value = {"raised": f"job {i}: {type(e).__name__}: {e}"}
                 with open(path, "wb") as file:
                     pickle.dump(value, file)
                 os._exit(0)
@@ -199,9 +201,11 @@ def run_all(jobs: _typing.Iterable[_typing.Tuple["TaskStream", "Chip"]], *, proc
                     continue
                 i, path = running.pop(child)
                 if status != 0:
-                    raise RuntimeError(f"the process of job {i} ended with status {status}")
+                    raise RuntimeError(f"the process of job {i} ended with exit code {os.waitstatus_to_exitcode(status)}")
                 with open(path, "rb") as file:
                     results[i] = pickle.load(file)
+                if "raised" in results[i]:
+                    raise RuntimeError(results[i]["raised"])
                 for following in waiting:
                     begin(following)
                     break
@@ -254,7 +258,7 @@ def compile_network(model: str, chip: _typing.Union[str, "Chip"], folder: _typin
         done = subprocess.run([tool(), "compile", str(model), "--soc_version", chip, "-o", out, *options],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
-            failure = Error(done.stderr.strip())
+            failure = Error(done.stderr.strip().removeprefix("error: "))
             failure.code = done.returncode
             failure.status = {2: "input", 3: "program", 4: "unsupported", 7: "limit"}.get(done.returncode, "internal")
             raise failure
