@@ -20,9 +20,9 @@ bool queues(const isa::Issued& inst) { return inst.pipe != isa::PipeId::S && ins
 
 }  // namespace
 
-ScalarUnit::ScalarUnit(Setup s)
+ScalarUnit::ScalarUnit(const Setup& s)
     : Module(s.env, Counts::itself),
-      ports_(std::move(s.ports)),
+      ports_(s.ports),
       costs_(s.costs),
       table_(s.table),
       front_(s.spec, s.gm, s.buffers, s.core_id),

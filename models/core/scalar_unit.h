@@ -42,7 +42,7 @@ class ScalarUnit final : public sim::Module, public Issuer, public FlagUser {
     u32 core_id;
     stats::Group& stats;
   };
-  explicit ScalarUnit(Setup setup);
+  explicit ScalarUnit(const Setup& setup);
 
   void connect(isa::PipeId pipe, IssuePort& port) { pipes_[isa::index(pipe)] = &port; }
   void set_observer(isa::Observer* observer) { front_.set_observer(observer); }

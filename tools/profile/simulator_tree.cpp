@@ -98,7 +98,7 @@ trace::TrackId SimulatorTree::track(std::string_view group, std::string_view nam
     track = {.core = static_cast<usize>(it - cores_.begin()), .pipe = pipe};
     if (it == cores_.end()) cores_.emplace_back().name = of;
   }
-  tracks_.push_back(std::move(track));
+  tracks_.push_back(track);
   return static_cast<trace::TrackId>(tracks_.size() - 1);
 }
 
