@@ -56,7 +56,10 @@ struct QueueBuffer {
   enum class State : uint8_t { free, allocated, queued, taken };
   uint32_t address = 0, bytes = 0;
   State state = State::free;
-  int8_t home = 0;                 // the event id that it takes if it is free
+  int8_t home = 0;  // the event id that it takes if it is free
+  // The same for events that EnQue names: a TQueBind may have one for the way in and another one for the way out.
+  HardEvent named[2] = {HardEvent::MAX, HardEvent::MAX};
+  int8_t named_homes[2] = {0, 0};
   int8_t filled = -1, freed = -1;  // event ids that are set and not waited for yet
   HardEvent freed_event = HardEvent::MAX;
   int32_t tag = 0;
@@ -224,9 +227,20 @@ class TPipe {
   TEventID AllocEventID(VINCI_PLACE) {
     return AllocEventID(event, place);
   }
-  TEventID AllocEventID(HardEvent event, const vinci_detail::QueueBuffer& buffer, vinci_detail::Place place) {
-    if ((UsedIds(event) >> buffer.home & 1) != 0) return AllocEventID(event, place);
-    UsedIds(event) |= uint64_t{1} << buffer.home;
+  TEventID AllocEventID(HardEvent event, TEventID home, vinci_detail::Place place) {
+    if ((UsedIds(event) >> home & 1) != 0) return AllocEventID(event, place);
+    UsedIds(event) |= uint64_t{1} << home;
+    return home;
+  }
+  // The id of a buffer for an event other than those of its queue: the next one of that event when it is first set.
+  TEventID HomeOf(HardEvent event, vinci_detail::QueueBuffer& buffer) {
+    for (unsigned i = 0; i < std::size(buffer.named); ++i) {
+      if (buffer.named[i] == event) return buffer.named_homes[i];
+      if (buffer.named[i] != HardEvent::MAX) continue;
+      buffer.named[i] = event;
+      buffer.named_homes[i] = static_cast<int8_t>(homes_[static_cast<unsigned>(event)]++ % kEventIds);
+      return buffer.named_homes[i];
+    }
     return buffer.home;
   }
   void ReleaseEventID(HardEvent event, TEventID id) { UsedIds(event) &= ~(uint64_t{1} << id); }
@@ -352,7 +366,7 @@ class TQueBind {
     b.state = vinci_detail::QueueBuffer::State::free;
     if constexpr (kEvents.freed != HardEvent::V_V) {
       b.freed_event = kEvents.freed;
-      b.freed = pipe.AllocEventID(kEvents.freed, b, place);
+      b.freed = pipe.AllocEventID(kEvents.freed, b.home, place);
       vinci_detail::IssueSetFlag(kEvents.freed, b.freed, place);
     }
   }
@@ -424,7 +438,7 @@ class TQueBind {
     b.state = vinci_detail::QueueBuffer::State::queued;
     b.tag = tag;
     if (event != HardEvent::V_V) {
-      b.filled = pipe.AllocEventID(event, b, place);
+      b.filled = pipe.AllocEventID(event, event == kEvents.filled ? b.home : pipe.HomeOf(event, b), place);
       vinci_detail::IssueSetFlag(event, b.filled, place);
     }
     order_[(head_ + queued_++) % kMaxQueued] = &b;
