@@ -20,6 +20,15 @@
 
 namespace vinci::ascendc {
 namespace {
+// The name by which the driver knows a chip: Ascend910B1 of the chip file ascend-910b1. Other names are as they are.
+std::string soc_name(const std::string& chip) {
+  constexpr std::string_view kSeries = "ascend-";
+  if (!chip.starts_with(kSeries)) return chip;
+  std::string out = "Ascend";
+  for (const char c : chip.substr(kSeries.size()))
+    out += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return out;
+}
 
 thread_local std::string t_message;  // of the latest failure
 thread_local bool t_failed = false;
@@ -240,7 +249,10 @@ aclError aclrtGetRunMode(aclrtRunMode* mode) {
   *mode = ACL_HOST;
   return ACL_SUCCESS;
 }
-const char* aclrtGetSocName() { return device().chip().product.c_str(); }
+const char* aclrtGetSocName() {
+  static const std::string name = soc_name(device().chip().name);
+  return name.c_str();
+}
 aclError aclrtSynchronizeDevice() {
   return call([] {
     device().default_stream();

@@ -114,6 +114,7 @@ aclError aclrtGetDeviceInfo(uint32_t device, aclrtDevAttr attribute, int64_t* va
 // What kernels pass to set_ffts_base_addr.
 aclError aclrtGetHardwareSyncAddr(void** addr);
 aclError aclrtGetRunMode(aclrtRunMode* mode);
+// Such as "Ascend910B1"; of a chip file whose name does not begin with "ascend-", that name.
 const char* aclrtGetSocName();
 aclError aclrtSynchronizeDevice();
 // The version of a package of CANN: there is none here.
