@@ -13,25 +13,8 @@
 namespace vinci::cli {
 namespace {
 
-// The kernel is in another source, which has its signature where `vinci cc` compiled it.
 std::string launch_header(const std::string& kernel) {
-  return fmt::format(
-      "#pragma once\n"
-      "#include \"acl/acl.h\"\n"
-      "#include \"vinci/signature.h\"\n"
-      "#ifndef ACLRT_LAUNCH_KERNEL\n"
-      "#define ACLRT_LAUNCH_KERNEL(kernel) aclrtlaunch_##kernel\n"
-      "#endif\n"
-      "extern \"C\" void {0}();\n"
-      "extern \"C\" __attribute__((weak)) ::vinci::ascendc::Signature vinci_signature_{0};\n"
-      "template <class... A>\n"
-      "uint32_t aclrtlaunch_{0}(::vinci::ascendc::Blocks blocks, aclrtStream stream, A... arguments) {{\n"
-      "  ::vinci::ascendc::launch_by_signature({{\"{0}\", ::vinci::ascendc::KernelType::declared, blocks.count,\n"
-      "                                         (void*)stream, blocks.place}},\n"
-      "                                        {0}, &vinci_signature_{0}, arguments...);\n"
-      "  return ACL_SUCCESS;\n"
-      "}}\n",
-      kernel);
+  return fmt::format("#pragma once\n#include \"vinci/launch_header.h\"\nVINCI_LAUNCH_HEADER({})\n", kernel);
 }
 
 }  // namespace

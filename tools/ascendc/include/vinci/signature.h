@@ -60,9 +60,12 @@ inline bool accepts(const Parameter& p, const Argument& a) {
   return false;
 }
 
-#ifdef __clang__
 template <class T>
+#ifdef __clang__
 inline constexpr bool kIsReal = std::is_floating_point_v<T> || std::is_same_v<T, _Float16> || std::is_same_v<T, __bf16>;
+#else
+inline constexpr bool kIsReal = std::is_floating_point_v<T>;  // host code of another compiler
+#endif
 template <class T>
 inline constexpr bool kIsNumber = std::is_arithmetic_v<T> || std::is_enum_v<T> || kIsReal<T>;
 
@@ -146,7 +149,11 @@ struct Blocks {
 template <class... A>
 void launch_by_signature(const Launch& what, void (*entry)(), const Signature* signature, A... arguments) {
   if (signature == nullptr || signature->call == nullptr) {
+#ifdef __clang__
     launch(what, (void (*)(A...))entry, arguments...);
+#else
+    run(what, [&] { reinterpret_cast<void (*)(A...)>(entry)(arguments...); });
+#endif
     return;
   }
   const Argument all[sizeof...(A) + 1] = {argument_of(arguments)..., {}};
@@ -176,6 +183,5 @@ void launch_by_signature(const Launch& what, void (*entry)(), const Signature* s
   }
   run(what, [&] { signature->call(all); });
 }
-#endif
 
 }  // namespace vinci::ascendc

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Vinci authors
+# Libraries of kernels in .cpp files, with the headers aclrtlaunch_NAME.h for the host code that links them.
+#   SOC_VERSION  the chip, such as Ascend910B1
+#   RUN_MODE     sim (default): time as well as bits
+#   ascendc_library(NAME STATIC|SHARED|OBJECT SOURCE...)
+#   ascendc_compile_definitions, ascendc_compile_options, ascendc_include_directories(NAME PRIVATE|PUBLIC|INTERFACE ...)
+# docs/ascendc.md
+if(RUN_MODE AND NOT RUN_MODE STREQUAL "sim")
+  message(FATAL_ERROR "RUN_MODE=${RUN_MODE}: Vinci is a simulator and has no NPU. "
+    "Configure with -DRUN_MODE=sim (time as well as bits)")
+endif()
+if(NOT SOC_VERSION)
+  set(SOC_VERSION Ascend910B1)
+endif()
+string(TOLOWER "${SOC_VERSION}" vinci_soc)
+if(vinci_soc MATCHES "^ascend910(b[1-4])")
+  set(CMAKE_ASC_ARCHITECTURES dav-2201)
+  set(vinci_chip "ascend-910${CMAKE_MATCH_1}")
+elseif(vinci_soc MATCHES "^ascend310p")
+  set(CMAKE_ASC_ARCHITECTURES dav-2002)
+  set(vinci_chip ascend-310p3)
+elseif(vinci_soc MATCHES "^ascend910(a|b|proa|prob|premiuma)?$")
+  set(CMAKE_ASC_ARCHITECTURES dav-1001)
+  set(vinci_chip ascend-910a)
+else()
+  message(FATAL_ERROR "SOC_VERSION=${SOC_VERSION}: Vinci has chips of the series Ascend910B1 to B4, Ascend310P and Ascend910A")
+endif()
+set(CMAKE_ASC_RUN_MODE sim)
+include("${CMAKE_CURRENT_LIST_DIR}/ASCConfig.cmake")
+enable_language(ASC)
+
+# What host code is compiled and linked with.
+if(NOT TARGET host_intf_pub)
+  add_library(host_intf_pub INTERFACE)
+  target_include_directories(host_intf_pub INTERFACE "${ASC_INCLUDE_DIR}")
+  target_link_libraries(host_intf_pub INTERFACE "${ASC_LIBRARY}" dl)
+endif()
+
+# Writes the headers of the kernels in `source` into `folder`. A template has none: <<<>>> launches it.
+function(vinci_launch_headers source folder)
+  get_filename_component(path "${source}" ABSOLUTE)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
+  file(READ "${path}" text)
+  string(REPLACE ";" " " text "${text}")
+  string(REGEX REPLACE "//[^\n]*" "" text "${text}")
+  string(REGEX MATCHALL "__global__[^{}()]*(\\([^()]*\\)[^{}()]*)*[ \t\r\n]void[ \t\r\n]+[A-Za-z_0-9]+[ \t\r\n]*\\(" kernels "${text}")
+  foreach(kernel IN LISTS kernels)
+    string(REGEX MATCH "([A-Za-z_0-9]+)[ \t\r\n]*\\($" unused "${kernel}")
+    file(CONFIGURE OUTPUT "${folder}/aclrtlaunch_${CMAKE_MATCH_1}.h"
+      CONTENT "#pragma once\n#include \"vinci/launch_header.h\"\nVINCI_LAUNCH_HEADER(${CMAKE_MATCH_1})\n")
+  endforeach()
+endfunction()
+
+function(ascendc_library name type)
+  if(NOT type MATCHES "^(STATIC|SHARED|OBJECT)$")
+    message(FATAL_ERROR "ascendc_library(${name} ${type} ...): the types are STATIC, SHARED and OBJECT")
+  endif()
+  set(headers "${CMAKE_CURRENT_BINARY_DIR}/include/${name}")
+  foreach(source IN LISTS ARGN)
+    set_source_files_properties("${source}" PROPERTIES LANGUAGE ASC)
+    vinci_launch_headers("${source}" "${headers}")
+  endforeach()
+  add_library(${name} ${type} ${ARGN})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # Each object names the chip of its architecture, weakly; this is the chip of SOC_VERSION.
+  set(chip "${CMAKE_BINARY_DIR}/vinci_chip_${vinci_chip}.cpp")
+  file(CONFIGURE OUTPUT "${chip}" CONTENT "extern const char* vinci_ascendc_chip;
+const char* vinci_ascendc_chip = \"${vinci_chip}\";\n")
+  if(type STREQUAL "SHARED")
+    target_sources(${name} PRIVATE "${chip}")
+  else()
+    target_sources(${name} INTERFACE "${chip}")
+  endif()
+  target_include_directories(${name} INTERFACE "${headers}" "${ASC_INCLUDE_DIR}")
+  target_link_libraries(${name} INTERFACE "${ASC_LIBRARY}")
+endfunction()
+
+function(ascendc_compile_definitions name)
+  target_compile_definitions(${name} ${ARGN})
+endfunction()
+function(ascendc_compile_options name)
+  target_compile_options(${name} ${ARGN})
+endfunction()
+function(ascendc_include_directories name)
+  target_include_directories(${name} ${ARGN})
+endfunction()
+function(ascendc_fatbin_library name)
+  message(FATAL_ERROR "ascendc_fatbin_library() is not supported by Vinci: "
+    "link the kernels with the host program, by ascendc_library(${name} STATIC ...)")
+endfunction()
