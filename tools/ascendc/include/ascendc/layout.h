@@ -58,6 +58,33 @@ void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, vinci_detail::El
   mask.Reset();
 }
 
+namespace vinci_detail {
+// The same in functions that other cores have, too. Only the 910B copies under a mask; the others combine the bits of
+// the source with themselves.
+template <typename T>
+void CopyElements(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint32_t count, Place place) {
+#if __NPU_ARCH__ == 2201
+  Copy(dst, src, count, place);
+#else
+  static_assert(sizeof(T) % sizeof(uint16_t) == 0, "elements of 8 bits");
+  const LocalTensor<uint16_t> from = src.template ReinterpretCast<uint16_t>();
+  Or(dst.template ReinterpretCast<uint16_t>(), from, from, static_cast<int32_t>(count * (sizeof(T) / sizeof(uint16_t))),
+     place);
+#endif
+}
+// dst[r * stride + c] = src[r] for each of `rows` rows and `columns` columns, for cores without vbrcb: the scalar unit
+// loads each number.
+template <typename T>
+void SpreadNumbers(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint32_t rows, uint32_t columns,
+                   uint32_t stride, Place place) {
+  TPipe::Order(HardEvent::V_S, place);
+  for (uint32_t r = 0; r < rows; ++r) {
+    ::vinci::ascendc::charge(::vinci::ascendc::Work::loop);
+    Duplicate(dst[r * stride], src.GetValue(r, place), static_cast<int32_t>(columns), place);
+  }
+}
+}  // namespace vinci_detail
+
 // 16 blocks become 16 others, each of one element of every source block.
 constexpr int32_t NCHW_CONV_ADDR_LIST_SIZE = 16;
 struct TransDataTo5HDParams {

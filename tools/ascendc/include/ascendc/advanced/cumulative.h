@@ -103,7 +103,8 @@ void CumSum(const LocalTensor<T>& dstTensor, [[maybe_unused]] const LocalTensor<
     vinci_detail::CumSumOfRows(dstTensor, srcTensor, sharedTmpBuffer, cumSumInfo, place);
   }
   if constexpr (config.outputLastRow) {
-    Copy(lastRowTensor, dstTensor[(cumSumInfo.outter - 1) * cumSumInfo.inner], cumSumInfo.inner, place);
+    vinci_detail::CopyElements(lastRowTensor, LocalTensor<T>(dstTensor[(cumSumInfo.outter - 1) * cumSumInfo.inner]),
+                               cumSumInfo.inner, place);
     vinci_detail::IssueBarrier(PIPE_V, place);
   }
 }

@@ -35,22 +35,25 @@ void ArithProgression(const LocalTensor<T>& dstLocal, const T firstValue, const 
 // A row for every row (axis 0), or a number for every element of a row (axis 1). Rows must fill blocks of 32 bytes.
 template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
 void Broadcast(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, const uint32_t dstShape[dim],
-               const uint32_t srcShape[dim], const LocalTensor<uint8_t>& sharedTmpBuffer, VINCI_PLACE) {
+               const uint32_t srcShape[dim], [[maybe_unused]] const LocalTensor<uint8_t>& sharedTmpBuffer,
+               VINCI_PLACE) {
   static_assert((dim == 1 || dim == 2) && axis >= 0 && axis < dim, "Broadcast: an axis of one or two");
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Broadcast of elements of 8 bits is not supported by Vinci");
-  constexpr uint32_t kBlock = ONE_BLK_SIZE / sizeof(T), kLanes = ONE_REPEAT_BYTE_SIZE / sizeof(T);
+  constexpr uint32_t kBlock = ONE_BLK_SIZE / sizeof(T);
+  [[maybe_unused]] constexpr uint32_t kLanes = ONE_REPEAT_BYTE_SIZE / sizeof(T);
   const uint32_t rows = dim == 1 ? 1 : dstShape[0], columns = dstShape[dim - 1];
   ::vinci::ascendc::charge(::vinci::ascendc::Work::call);
   if (rows > 1 && columns % kBlock != 0)
     ::vinci::ascendc::unsupported("Broadcast to rows that do not fill blocks of 32 bytes", place);
   if (srcShape[axis] == dstShape[axis]) {
-    Copy(dstLocal, srcLocal, rows * columns, place);
+    vinci_detail::CopyElements(dstLocal, srcLocal, rows * columns, place);
     return vinci_detail::IssueBarrier(PIPE_V, place);
   }
   if constexpr (dim == 2 && axis == 0) {
     for (uint32_t r = 0; r < rows; ++r)
-      Copy(dstLocal[r * columns], srcLocal, columns, place);
+      vinci_detail::CopyElements(LocalTensor<T>(dstLocal[r * columns]), srcLocal, columns, place);
   } else {
+#if __NPU_ARCH__ == 2201
     const LocalTensor<T> blocks = sharedTmpBuffer.ReinterpretCast<T>();
     const uint32_t at_once = blocks.GetSize() / (8 * kBlock) * 8;
     if (at_once == 0) ::vinci::ascendc::wrong("Broadcast: the temporary memory is too small", place);
@@ -72,6 +75,9 @@ void Broadcast(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal, c
       }
       vinci_detail::IssueBarrier(PIPE_V, place);
     }
+#else
+    vinci_detail::SpreadNumbers(dstLocal, srcLocal, rows, columns, columns, place);
+#endif
   }
   vinci_detail::IssueBarrier(PIPE_V, place);
 }

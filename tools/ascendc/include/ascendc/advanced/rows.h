@@ -4,6 +4,7 @@
 
 #include "ascendc/advanced/elements.h"
 #include "ascendc/copy.h"
+#include "ascendc/layout.h"
 #include "ascendc/reduce.h"
 
 // The base of functions of rows: a matrix of f32 in UB, a number for each row, and a row of factors for all rows.
@@ -55,6 +56,7 @@ class Rows {
   // Numbers to blocks, which must have room for a multiple of 8 rows; and back.
   template <typename T>
   void ToBlocks(const LocalTensor<T>& blocks, const LocalTensor<T>& vals) const {
+#if __NPU_ARCH__ == 2201
     const uint32_t repeats = AlignedRows(rows_) / kRowBlock;
     static ::vinci::ascendc::Insn insn("vbrcb", TypeName<T>());
     ForEach255(repeats, [&](uint32_t first, uint32_t n) {
@@ -62,6 +64,9 @@ class Rows {
       ::vinci::ascendc::issue(
           insn, {blocks[first * kRowBlock * kBlock].Address(), vals[first * kRowBlock].Address(), 1, 8, n}, place_);
     });
+#else
+    SpreadNumbers(blocks, vals, rows_, ONE_BLK_SIZE / sizeof(T), ONE_BLK_SIZE / sizeof(T), place_);
+#endif
     Wait();
   }
   void FromBlocks(const F& vals, const F& blocks, uint32_t elements = kRowBlock) const {

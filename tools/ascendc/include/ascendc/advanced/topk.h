@@ -33,7 +33,7 @@ class TopKRows {
     CreateVecIndex(index_, int32_t{0}, columns, place_);
     IssueBarrier(PIPE_V, place_);
     for (uint32_t row = 1; row < rows; ++row)
-      Copy(index_[row * columns], index_, columns, place_);
+      CopyElements(LocalTensor<int32_t>(index_[row * columns]), index_, columns, place_);
     IssueBarrier(PIPE_V, place_);
     return index_;
   }
