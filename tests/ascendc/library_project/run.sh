@@ -34,6 +34,19 @@ use static Ascend910B4 -DLIBRARY_TYPE=STATIC
 use other_chip Ascend310P3
 [ -z "$(find . -name 'aclrtlaunch_commented_out.h')" ] || fail "a comment is taken for a kernel"
 
+# A program of the folder above that of the kernels.
+mkdir parent
+cat > parent/CMakeLists.txt << END
+cmake_minimum_required(VERSION 3.16)
+project(parent)
+add_subdirectory("$project" kernels)
+add_executable(above "$project/main.cpp")
+target_link_libraries(above PRIVATE kernels_sim ascendcl)
+END
+"$cmake" -S parent -B above -DASCEND_CANN_PACKAGE_PATH="$build" -DRUN_MODE=sim -DLIBRARY_TYPE=STATIC > above.log 2>&1 &&
+  "$cmake" --build above --target above >> above.log 2>&1 || { cat above.log; exit 1; }
+VINCI_MODE=functional above/above
+
 refused "-DRUN_MODE=sim" -DRUN_MODE=npu
 refused "SOC_VERSION=Ascend950: Vinci has" -DRUN_MODE=sim -DSOC_VERSION=Ascend950
 refused "ascendc_fatbin_library() is not supported by Vinci" -DRUN_MODE=sim -DFATBIN=ON

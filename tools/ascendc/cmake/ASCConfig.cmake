@@ -30,14 +30,14 @@ include_directories(SYSTEM "${ASC_INCLUDE_DIR}")
 # Libraries that projects name. What Vinci has of them is in one library, which `vinci cc` links by itself.
 foreach(name IN ITEMS ascendcl acl_rt runtime ascendc_runtime)
   if(NOT TARGET ${name})
-    add_library(${name} INTERFACE IMPORTED)
+    add_library(${name} INTERFACE IMPORTED GLOBAL)
     set_target_properties(${name} PROPERTIES INTERFACE_LINK_LIBRARIES "${ASC_LIBRARY}")
   endif()
 endforeach()
 foreach(name IN ITEMS tiling_api register platform unified_dlog graph_base graph exe_graph metadef error_manager
     c_sec mmpa profapi ascendalog ascend_dump opp_registry nnopbase)
   if(NOT TARGET ${name})
-    add_library(${name} INTERFACE IMPORTED)
+    add_library(${name} INTERFACE IMPORTED GLOBAL)
   endif()
 endforeach()
 
