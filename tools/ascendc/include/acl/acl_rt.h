@@ -117,6 +117,8 @@ aclError aclrtGetRunMode(aclrtRunMode* mode);
 // Such as "Ascend910B1"; of a chip file whose name does not begin with "ascend-", that name.
 const char* aclrtGetSocName();
 aclError aclrtSynchronizeDevice();
+// A simulated device does not make the host wait: the milliseconds have no effect.
+inline aclError aclrtSynchronizeDeviceWithTimeout(int32_t /*timeout*/) { return aclrtSynchronizeDevice(); }
 // The version of a package of CANN: there is none here.
 inline aclError aclsysGetVersionNum(char* /*pkgName*/, int32_t* /*versionNum*/) {
   return ACL_ERROR_FEATURE_UNSUPPORTED;
@@ -165,6 +167,27 @@ aclError aclrtGetMemInfo(aclrtMemAttr attribute, size_t* free, size_t* total);
 aclError aclrtMemcpy(void* dst, size_t capacity, const void* src, size_t size, aclrtMemcpyKind kind);
 aclError aclrtMemcpyAsync(void* dst, size_t capacity, const void* src, size_t size, aclrtMemcpyKind kind,
                           aclrtStream stream);
+// `height` rows of `width` bytes, from rows `spitch` bytes apart to rows `dpitch` bytes apart. Each row is a copy of
+// its own here, so the time is that of `height` copies. Rows longer than a pitch are refused.
+inline aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                              aclrtMemcpyKind kind) {
+  if (width > dpitch || width > spitch) return ACL_ERROR_INVALID_PARAM;
+  for (size_t row = 0; row < height; ++row) {
+    const aclError error = aclrtMemcpy((char*)dst + row * dpitch, width, (const char*)src + row * spitch, width, kind);
+    if (error != ACL_SUCCESS) return error;
+  }
+  return ACL_SUCCESS;
+}
+inline aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
+                                   size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
+  if (width > dpitch || width > spitch) return ACL_ERROR_INVALID_PARAM;
+  for (size_t row = 0; row < height; ++row) {
+    const aclError error =
+        aclrtMemcpyAsync((char*)dst + row * dpitch, width, (const char*)src + row * spitch, width, kind, stream);
+    if (error != ACL_SUCCESS) return error;
+  }
+  return ACL_SUCCESS;
+}
 aclError aclrtMemset(void* address, size_t capacity, int32_t value, size_t size);
 aclError aclrtMemsetAsync(void* address, size_t capacity, int32_t value, size_t size, aclrtStream stream);
 
@@ -180,6 +203,9 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
 aclError aclrtSynchronizeEvent(aclrtEvent event);
+inline aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t /*timeout*/) {
+  return aclrtSynchronizeEvent(event);
+}
 // From the latest record of one to that of the other. Simulates all that the program has done so far.
 aclError aclrtEventElapsedTime(float* milliseconds, aclrtEvent start, aclrtEvent end);
 aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status);
