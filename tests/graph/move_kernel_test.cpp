@@ -144,6 +144,31 @@ TEST_P(MoveKernels, DepthAndSpace) {
   check(net, net.node("SpaceToDepth", {net.input({2, 3, 4, 6})}, {{"blocksize", i64{2}}}));
 }
 
+// Rows that fill no blocks go in any order, by all cores: no core of a joint chip moves them element by element.
+TEST_P(MoveKernels, RowsWithEnds) {
+  struct Case {
+    std::vector<Dims> pieces;
+    i64 axis;
+  };
+  for (const Case& c :
+       {Case{{{1, 3, 20}, {1, 3007, 20}, {1, 77, 20}}, 1}, Case{{{2, 17}, {2, 19}}, 1},
+        Case{{{3, 33, 5}, {3, 4, 5}}, 1}, Case{{{2, 129}, {2, 40000}}, 1}, Case{{{9, 2, 11, 3}, {9, 30, 11, 3}}, 1}}) {
+    for (const auto precision : {PrecisionMode::force_fp16, PrecisionMode::must_keep_origin_dtype}) {
+      Net net;
+      std::vector<Value*> pieces;
+      for (const Dims& dims : c.pieces)
+        pieces.push_back(net.input(dims));
+      SCOPED_TRACE(text(pieces[0]->shape));
+      net.output(net.node("ConcatD", pieces, {{"axis", c.axis}}));
+      const Network network = compile(std::move(net.owned), config::load_chip(GetParam()), {.precision = precision});
+      EXPECT_EQ(std::ranges::count(kernels(network), "move"), 1);
+      for (const NodeCheck& row : checked(network))
+        EXPECT_TRUE(row.node->kernel->name != "move" || row.error == 0);
+      race_free(network);
+    }
+  }
+}
+
 // Columns of rows that fill no blocks: on a joint core by transposes of 16 streams of rows, by all cores.
 TEST_P(MoveKernels, ColumnsOfManyRows) {
   const auto slice = [](Net& net, Value* x, i64 from, i64 to) {

@@ -85,6 +85,15 @@ bool in_order_of_memory(const Part& part) {
   return true;
 }
 
+bool stored_in_order(const std::vector<Part>& parts) { return parts.size() == 1 && in_order_of_memory(parts[0]); }
+
+// Whether the last block of each row is copied by itself: on a joint core, where rows fill no blocks and may be stored
+// in any order.
+bool has_ends(const std::vector<Part>& parts, const Part& part, const config::ChipConfig& chip) {
+  return is_joint(chip) && part.rows.space.width * part.rows.views[0].bytes % RowTiles::kEndBytes != 0 &&
+         !stored_in_order(parts);
+}
+
 // body(part) for the part among `first` to `end` - 1 whose tiles have `number`; leaves to `done` where others follow.
 void choose(isa::ProgramBuilder& p, Reg number, std::span<const u64> begin, usize first, usize end, isa::Target done,
             const std::function<void(usize part)>& body) {
@@ -110,16 +119,33 @@ std::string move_refuses(const Group& group, const config::ChipConfig& chip) {
     if (bytes != 2 && bytes != 4) return "its elements have neither 2 nor 4 bytes";
     if (part.copy.input >= group.inputs().size()) return "an operand is a number";
     if (part.rows.views[0].step != 1 || part.rows.views[1].step != 1) return "its last axis is not contiguous";
-    if (is_joint(chip) && part.rows.space.width * bytes % 32 != 0 && (parts.size() > 1 || !in_order_of_memory(part)))
-      return "a joint core copies whole blocks, and its rows are no whole blocks";
+    if (is_joint(chip) && part.rows.space.width * bytes < RowTiles::kEndBytes && !stored_in_order(parts))
+      return "a joint core copies whole blocks, and its rows are shorter";
   }
   return "";
 }
 
-RowTiling part_tiling(const Part& part, const config::ChipConfig& chip, const Tiling& tiling) {
-  const std::vector<RowTiling> all =
-      row_tilings(part.rows.space, chip, chip.core.buffers.ub - RowTiles::kTailBytes, 2 * part.rows.views[0].bytes, 0);
-  return all[std::min(static_cast<usize>(tiling.at("finer")), all.size() - 1)];
+// UB for the ends of the rows of two tiles.
+u64 room_for_ends(const std::vector<Part>& parts, const config::ChipConfig& chip) {
+  constexpr u64 kMostRows = 255;  // of a tile
+  const bool any = std::ranges::any_of(parts, [&](const Part& part) { return has_ends(parts, part, chip); });
+  return any ? 2 * kMostRows * RowTiles::kEndBytes : 0;
+}
+
+RowTiling part_tiling(const std::vector<Part>& parts, const Part& part, const config::ChipConfig& chip,
+                      const Tiling& tiling) {
+  const u64 room = chip.core.buffers.ub - RowTiles::kTailBytes - room_for_ends(parts, chip);
+  const std::vector<RowTiling> all = row_tilings(part.rows.space, chip, room, 2 * part.rows.views[0].bytes, 0);
+  RowTiling out = all[std::min(static_cast<usize>(tiling.at("finer")), all.size() - 1)];
+  const u64 width = part.rows.space.width;
+  if (!has_ends(parts, part, chip) || out.rows > 1) return out;
+  // A long row is cut for all cores into pieces of whole blocks, the last one of which has a block at least.
+  constexpr u64 kStep = 128;
+  const u64 share = align_up(ceil_div(width * part.rows.space.rows(), u64{vector_cores(chip)}), kStep);
+  for (u64 columns = std::min(out.columns / kStep * kStep, share); columns > 0; columns -= kStep) {
+    if (width % columns >= kC0) return {.rows = 1, .columns = columns};
+  }
+  return out;
 }
 
 std::vector<Tiling> move_tilings(const Group&, const config::ChipConfig&) { return {{{"finer", 0}}, {{"finer", 1}}}; }
@@ -127,14 +153,15 @@ std::vector<Tiling> move_tilings(const Group&, const config::ChipConfig&) { retu
 u64 slot_bytes(const std::vector<Part>& parts, const config::ChipConfig& chip, const Tiling& tiling) {
   u64 most = 0;
   for (const Part& part : parts) {
-    const RowTiling t = part_tiling(part, chip, tiling);
+    const RowTiling t = part_tiling(parts, part, chip, tiling);
     most = std::max(most, t.rows * align_up<u64>(t.columns, 16) * part.rows.views[0].bytes);
   }
   return most;
 }
 
 Footprint move_footprint(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
-  return {.ub = 2 * slot_bytes(parts_of(group), chip, tiling) + RowTiles::kTailBytes};
+  const std::vector<Part> parts = parts_of(group);
+  return {.ub = 2 * slot_bytes(parts, chip, tiling) + RowTiles::kTailBytes + room_for_ends(parts, chip)};
 }
 
 KernelProgram move_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
@@ -143,10 +170,15 @@ KernelProgram move_build(const Group& group, const config::ChipConfig& chip, con
   std::vector<u64> begin{0};  // number of the first tile of a part
   u32 blocks = vector_cores(chip);
   for (const Part& part : parts) {
-    RowTiles& made = tiles.emplace_back(part.rows.space, chip, part_tiling(part, chip, tiling));
-    made.use_tails(2 * slot_bytes(parts, chip, tiling));
+    RowTiles& made = tiles.emplace_back(part.rows.space, chip, part_tiling(parts, part, chip, tiling));
+    const u64 behind = 2 * slot_bytes(parts, chip, tiling);
     begin.push_back(begin.back() + made.tiles());
-    blocks = std::min(blocks, made.blocks(part.rows.views[1]));
+    if (has_ends(parts, part, chip)) {
+      made.use_ends(behind + RowTiles::kTailBytes);
+    } else {
+      made.use_tails(behind);
+      blocks = std::min(blocks, made.blocks(part.rows.views[1]));
+    }
   }
   const u64 slot_size = slot_bytes(parts, chip, tiling);
   isa::ProgramBuilder p(group.node().name, chip.arch);
@@ -177,13 +209,16 @@ KernelProgram move_build(const Group& group, const config::ChipConfig& chip, con
   };
   pipeline.load = [&](isa::ProgramBuilder&, u32 slot) {
     of_tile([&](usize i) {
-      tiles[i].load(p, parts[i].rows.views[0], addresses.of(parts[i].copy.input), slot * slot_size);
+      const Reg input = addresses.of(parts[i].copy.input);
+      tiles[i].load(p, parts[i].rows.views[0], input, slot * slot_size);
+      if (has_ends(parts, parts[i], chip)) tiles[i].load_ends(p, parts[i].rows.views[0], input, slot);
     });
   };
   pipeline.store = [&](isa::ProgramBuilder&, u32 slot) {
     of_tile([&](usize i) {
       const Reg output = addresses.of(group.inputs().size() + parts[i].copy.output);
       const RowView& to = parts[i].rows.views[1];
+      if (has_ends(parts, parts[i], chip)) return tiles[i].store_with_ends(p, to, output, slot * slot_size, slot);
       repeat(p, parts[i].repetitions, to.bytes, output, [&] { tiles[i].store(p, to, output, slot * slot_size, slot); });
     });
   };

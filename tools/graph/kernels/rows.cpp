@@ -342,6 +342,45 @@ void RowTiles::store_with_tail(ProgramBuilder& p, const RowView& view, Reg point
   p.copy_ubuf_to_gm(at_, tail, 0, 1, 1, 0, 0);
 }
 
+// at_ = the last block of the first row of the tile, place_ = where UB has it.
+void RowTiles::locate_ends(ProgramBuilder& p, const RowView& view, Reg pointer, u32 slot) {
+  address(p, at_, view, pointer);
+  p.mul(t_, columns_, view.bytes);
+  p.add(at_, at_, t_);
+  p.sub(at_, at_, kEndBytes);
+  p.mov(place_, ends_ + slot * end_bytes());
+}
+
+void RowTiles::load_ends(ProgramBuilder& p, const RowView& view, Reg pointer, u32 slot) {
+  locate_ends(p, view, pointer, slot);
+  p.loop(count_, [&](Reg) {
+    p.copy_gm_to_ubuf(place_, at_, 0, 1, 1, 0, 0);
+    p.add(at_, at_, view.strides.back() * static_cast<i64>(view.bytes));
+    p.add(place_, place_, kEndBytes);
+  });
+}
+
+// The whole blocks of all rows, then their ends, which go over the last of these.
+void RowTiles::store_with_ends(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at, u32 slot) {
+  const i64 apart = view.strides.back() * static_cast<i64>(view.bytes);
+  address(p, at_, view, pointer);
+  p.mov(place_, at);
+  p.mul(length_, columns_, view.bytes);
+  p.shr(length_, length_, 5);
+  p.loop(count_, [&](Reg) {
+    p.copy_ubuf_to_gm(at_, place_, 0, 1, length_, 0, 0);
+    p.add(at_, at_, apart);
+    p.add(place_, place_, pitch() * view.bytes);
+  });
+  p.pipe_barrier(isa::PipeId::MTE3);
+  locate_ends(p, view, pointer, slot);
+  p.loop(count_, [&](Reg) {
+    p.copy_ubuf_to_gm(at_, place_, 0, 1, 1, 0, 0);
+    p.add(at_, at_, apart);
+    p.add(place_, place_, kEndBytes);
+  });
+}
+
 void RowTiles::store(ProgramBuilder& p, const RowView& view, Reg pointer, u64 at, u32 slot) {
   if (has_tail(view)) return store_with_tail(p, view, pointer, at, slot);
   copy(p, {.load = false, .view = view, .pointer = pointer, .at = at, .pitch = pitch() * view.bytes});

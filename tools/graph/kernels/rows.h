@@ -71,6 +71,11 @@ class RowTiles {
   // slots. The scalar unit puts it together.
   static constexpr u64 kTailBytes = 64;
   void use_tails(u64 at) { tail_ = at; }
+  // Instead of tails, for rows of whatever order that have at least a block each: the last 32 B of each row come and go
+  // as a block of their own, so that no store goes beyond its row. `at`: for each of two slots, a block for each row.
+  void use_ends(u64 at) { ends_ = at; }
+  u64 end_bytes() const { return rows() * kEndBytes; }  // of a slot
+  static constexpr u64 kEndBytes = 32;
   // Elements in UB that no copy writes.
   bool padded() const { return space_.width % space_.grain != 0; }
 
@@ -86,6 +91,9 @@ class RowTiles {
   // was written by the vector unit, or behind it.
   void load(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at);
   void store(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at, u32 slot);
+  // With use_ends(): between memory and UB, without arithmetic.
+  void load_ends(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u32 slot);
+  void store_with_ends(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at, u32 slot);
   // The first row of the tile alone.
   void load_row(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at);
   // As locate() of the first tile, with whole rows.
@@ -108,6 +116,7 @@ class RowTiles {
   bool has_tail(const RowView& view) const;
   void write_tail(isa::ProgramBuilder& p, const RowView& view, u64 at, u64 tail, u64 rows) const;
   void store_with_tail(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u64 at, u32 slot);
+  void locate_ends(isa::ProgramBuilder& p, const RowView& view, isa::Reg pointer, u32 slot);
   struct Copy;
   void copy(isa::ProgramBuilder& p, const Copy& c);
 
@@ -115,6 +124,7 @@ class RowTiles {
   bool joint_;
   RowTiling tiling_;
   std::optional<u64> tail_;
+  u64 ends_ = 0;
   isa::Reg row_, count_, column_, columns_, at_, t_, length_, gap_, place_;
 };
 
