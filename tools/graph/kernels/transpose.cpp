@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "isa/base/error.h"
 #include "tools/gen/tile_pipeline.h"
 #include "tools/graph/kernels/launch_arguments.h"
 #include "tools/graph/kernels/strided_copy.h"
@@ -10,7 +11,8 @@
 
 // Moves that exchange two axes: neighbours in memory become a row apart, and the other way round. A tile is a matrix of
 // both axes: its rows come as bursts of any length, scatter_vnchwconv transposes 16 rows by a block of 32 B each, and
-// the columns go as bursts.
+// the columns go as bursts. A joint core stores whole blocks: where columns fill none, the last 16 rows of a tile come
+// once more, so that the end of each column begins at a block of UB, and goes as a burst of its own.
 namespace vinci::graph {
 namespace {
 
@@ -77,7 +79,6 @@ std::optional<Exchange> exchange_of(const Group& group) {
 }
 
 std::string transpose_refuses(const Group& group, const config::ChipConfig& chip) {
-  if (is_joint(chip)) return "a joint core copies whole blocks";
   if (group.nodes().size() != 1 || group.outputs().size() != 1) return "it is no node with one result";
   const auto in_blocks = [](const Value* v) { return v->format != isa::Format::ND; };
   if (std::ranges::any_of(group.inputs(), in_blocks) || in_blocks(group.outputs()[0]))
@@ -85,6 +86,9 @@ std::string transpose_refuses(const Group& group, const config::ChipConfig& chip
   const std::optional<Exchange> x = exchange_of(group);
   if (!x) return "it is no exchange of two axes";
   if (x->bytes != 2 && x->bytes != 4) return "its elements have neither 2 nor 4 bytes";
+  if (x->bytes == 4 && chip.arch == isa::Arch::c100) return "the chip transposes no blocks of 4 bytes";
+  if (is_joint(chip) && x->rows.extent < kUnitRows)
+    return "a joint core copies whole blocks, and its columns are shorter";
   return "";
 }
 
@@ -95,9 +99,11 @@ Formats transpose_formats(const Group& group, const config::ChipConfig&) {
 // Of a tile, in elements; whole units.
 struct TileSize {
   u64 rows = 0, columns = 0;
+  bool ends = false;  // of the rows, the last unit is the last one of the others
 
+  u64 own_rows() const { return rows - (ends ? kUnitRows : 0); }
   u64 count(const Exchange& x) const {
-    u64 out = ceil_div(x.rows.extent, rows) * ceil_div(x.columns.extent, columns);
+    u64 out = ceil_div(x.rows.extent, own_rows()) * ceil_div(x.columns.extent, columns);
     for (const Axis& axis : x.outer)
       out *= axis.extent;
     return out;
@@ -105,11 +111,30 @@ struct TileSize {
   u64 elements() const { return rows * columns; }
 };
 
+// Whether the columns, on a joint core, fill no blocks.
+bool has_ends(const Exchange& x, const config::ChipConfig& chip) {
+  return is_joint(chip) && x.rows.extent % kUnitRows != 0;
+}
+
+// Rows of a tile, about as many as wanted, so that the last tile has the rows of an end; 0: none.
+u64 rows_with_ends(u64 extent, u64 wanted, u64 most) {
+  const auto enough = [&](u64 rows) { return rows >= extent || extent % rows >= kUnitRows; };
+  for (u64 rows = wanted; rows > 0; rows -= kUnitRows) {
+    if (enough(rows)) return rows;
+  }
+  u64 rows = wanted;
+  while (rows < most && !enough(rows))
+    rows += kUnitRows;
+  return enough(rows) ? rows : 0;
+}
+
 // Tiles with so many columns, smaller ones where there would not be one for each core.
-TileSize tile_with(const Exchange& x, const config::ChipConfig& chip, u64 columns) {
+std::optional<TileSize> tile_with(const Exchange& x, const config::ChipConfig& chip, u64 columns) {
   const u64 unit = x.unit_columns(), room = chip.core.buffers.ub / (4 * x.bytes);
   TileSize tile{.columns = std::min(align_up(x.columns.extent, unit), columns)};
-  const u64 most = std::min(kMostUnits * kUnitRows, room / tile.columns / kUnitRows * kUnitRows);
+  const bool ends = has_ends(x, chip);
+  const u64 most =
+      std::min(kMostUnits * kUnitRows, room / tile.columns / kUnitRows * kUnitRows) - (ends ? kUnitRows : 0);
   tile.rows = std::min(align_up(x.rows.extent, kUnitRows), most);
   while (tile.count(x) < vector_cores(chip)) {
     u64& larger = tile.rows * unit >= tile.columns * kUnitRows ? tile.rows : tile.columns;
@@ -117,26 +142,33 @@ TileSize tile_with(const Exchange& x, const config::ChipConfig& chip, u64 column
     if (larger <= step) break;
     larger = align_up(larger / 2, step);
   }
-  return tile;
+  if (!ends) return tile;
+  const u64 rows = rows_with_ends(x.rows.extent, tile.rows, most);
+  if (rows == 0) return std::nullopt;
+  return TileSize{.rows = rows + kUnitRows, .columns = tile.columns, .ends = true};
 }
 
 std::vector<Tiling> transpose_tilings(const Group& group, const config::ChipConfig& chip) {
   const Exchange x = *exchange_of(group);
   std::vector<Tiling> out;
   for (const u64 columns : {128, 256, 64}) {
-    const TileSize tile = tile_with(x, chip, columns);
-    Tiling t{{"columns", static_cast<i64>(tile.columns)}, {"rows", static_cast<i64>(tile.rows)}};
+    const std::optional<TileSize> tile = tile_with(x, chip, columns);
+    if (!tile) continue;
+    Tiling t{{"columns", static_cast<i64>(tile->columns)}, {"rows", static_cast<i64>(tile->rows)}};
     if (std::ranges::find(out, t) == out.end()) out.push_back(std::move(t));
   }
+  VINCI_CHECK(!out.empty());
   return out;
 }
 
-TileSize size_of(const Tiling& tiling) {
-  return {.rows = static_cast<u64>(tiling.at("rows")), .columns = static_cast<u64>(tiling.at("columns"))};
+TileSize size_of(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
+  return {.rows = static_cast<u64>(tiling.at("rows")),
+          .columns = static_cast<u64>(tiling.at("columns")),
+          .ends = has_ends(*exchange_of(group), chip)};
 }
 
-Footprint transpose_footprint(const Group& group, const config::ChipConfig&, const Tiling& tiling) {
-  return {.ub = 4 * size_of(tiling).elements() * exchange_of(group)->bytes};
+Footprint transpose_footprint(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
+  return {.ub = 4 * size_of(group, chip, tiling).elements() * exchange_of(group)->bytes};
 }
 
 // Writes the program.
@@ -147,6 +179,7 @@ class TransposeWriter {
         input_((*strided_copies(group))[0].input),
         tensors_(group.inputs().size() + 1),
         tile_(tile),
+        joint_(is_joint(chip)),
         p_(group.node().name, chip.arch),
         addresses_(p_, tensors_) {}
 
@@ -169,10 +202,10 @@ class TransposeWriter {
 
   void prologue() {
     addresses_.load_all();
-    for (Reg* const r : {&from_, &to_, &rows_, &columns_, &rest_, &t_, &gap_})
+    for (Reg* const r : {&from_, &to_, &rows_, &columns_, &rest_, &t_, &gap_, &place_})
       *r = p_.reg("t");
     // What is beyond the last row and column is transposed, too.
-    if (x_.rows.extent % tile_.rows == 0 && x_.columns.extent % tile_.columns == 0) return;
+    if (x_.rows.extent % tile_.own_rows() == 0 && x_.columns.extent % tile_.columns == 0) return;
     in_repeats(p_, false, tile_bytes(), [&](u64 e, u64 n) { p_.vector_dup(isa::Type::f16, e * 2, 0, n, 1, 1, 8, 8); });
   }
 
@@ -204,7 +237,7 @@ class TransposeWriter {
     p_.mov(from_, x_.from);
     p_.mov(to_, x_.to);
     part(x_.columns, tile_.columns, columns_);
-    part(x_.rows, tile_.rows, rows_);
+    part(x_.rows, tile_.own_rows(), rows_);
     for (usize a = x_.outer.size(); a-- > 0;) {
       along(x_.outer[a].extent, t_);
       step(t_, x_.outer[a].from, x_.outer[a].to);
@@ -226,12 +259,71 @@ class TransposeWriter {
     p_.sub(rest_, apart * static_cast<i64>(bytes()), t_);
   }
   void load(u64 at) {
+    if (joint_) return load_blocks(at);
     measure(columns_, tile_.columns, x_.rows.from);
     p_.copy_gm_to_ubuf_align_b16(at, from_, 0, rows_, t_, 0, 0, rest_, gap_);
   }
   void store(u64 at) {
+    if (joint_) return store_blocks(at);
     measure(rows_, tile_.rows, x_.columns.to);
     p_.copy_ubuf_to_gm_align_b16(to_, at, 0, columns_, t_, 0, 0, gap_, rest_);
+  }
+
+  // On a joint core. Bursts are strided where their distance in memory is whole blocks, else one each.
+  struct Bursts {
+    bool load;
+    u64 at, pitch;  // in UB, bytes
+    i64 apart;      // in memory, elements
+  };
+  // `count` of t_ blocks, from place_ on.
+  void bursts(const Bursts& b, const isa::Value& count) {
+    const i64 apart = b.apart * static_cast<i64>(bytes());
+    constexpr i64 kMostApart = 65535 * 32;
+    if (apart > 0 && apart % 32 == 0 && apart < kMostApart) {
+      p_.sub(gap_, b.pitch / 32, t_);
+      p_.sub(rest_, apart / 32, t_);
+      if (b.load) return p_.copy_gm_to_ubuf(b.at, place_, 0, count, t_, rest_, gap_);
+      return p_.copy_ubuf_to_gm(place_, b.at, 0, count, t_, gap_, rest_);
+    }
+    p_.mov(gap_, b.at);
+    p_.loop(count, [&](Reg) {
+      if (b.load) {
+        p_.copy_gm_to_ubuf(gap_, place_, 0, 1, t_, 0, 0);
+      } else {
+        p_.copy_ubuf_to_gm(place_, gap_, 0, 1, t_, 0, 0);
+      }
+      p_.add(place_, place_, apart);
+      p_.add(gap_, gap_, b.pitch);
+    });
+  }
+  // place_ = begin + (rows_ - 16) * stride.
+  void to_ends(Reg begin, i64 stride) {
+    p_.sub(place_, rows_, kUnitRows);
+    p_.mul(place_, place_, stride * static_cast<i64>(bytes()));
+    p_.add(place_, place_, begin);
+  }
+  void load_blocks(u64 at) {
+    const u64 pitch = tile_.columns * bytes();
+    p_.mul(t_, columns_, bytes());
+    p_.add(t_, t_, 31);
+    p_.shr(t_, t_, 5);
+    p_.mov(place_, from_);
+    bursts({.load = true, .at = at, .pitch = pitch, .apart = x_.rows.from}, rows_);
+    if (!tile_.ends) return;
+    to_ends(from_, x_.rows.from);
+    bursts({.load = true, .at = at + tile_.own_rows() * pitch, .pitch = pitch, .apart = x_.rows.from}, kUnitRows);
+  }
+  void store_blocks(u64 at) {
+    const u64 pitch = tile_.rows * bytes(), parts = bytes() / 2;
+    p_.shr(t_, rows_, 4);
+    p_.mul(t_, t_, parts);
+    p_.mov(place_, to_);
+    bursts({.load = false, .at = at, .pitch = pitch, .apart = x_.columns.to}, columns_);
+    if (!tile_.ends) return;
+    p_.pipe_barrier(isa::PipeId::MTE3);
+    to_ends(to_, 1);
+    p_.mov(t_, parts);
+    bursts({.load = false, .at = at + tile_.own_rows() * bytes(), .pitch = pitch, .apart = x_.columns.to}, columns_);
   }
 
   // VA0 and VA1 have the 16 rows of the first unit, VA2 and VA3 its columns; of 4 bytes a column takes two blocks.
@@ -270,13 +362,14 @@ class TransposeWriter {
   const Exchange x_;
   const usize input_, tensors_;
   const TileSize tile_;
+  const bool joint_;
   isa::ProgramBuilder p_;
   LaunchArguments addresses_;
-  Reg from_, to_, rows_, columns_, rest_, t_, gap_;
+  Reg from_, to_, rows_, columns_, rest_, t_, gap_, place_;
 };
 
 KernelProgram transpose_build(const Group& group, const config::ChipConfig& chip, const Tiling& tiling) {
-  const TileSize tile = size_of(tiling);
+  const TileSize tile = size_of(group, chip, tiling);
   return vector_program(TransposeWriter(group, chip, tile).program(), tile.count(*exchange_of(group)), chip);
 }
 
