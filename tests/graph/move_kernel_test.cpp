@@ -134,6 +134,26 @@ TEST_P(MoveKernels, Repetitions) {
   }
 }
 
+// A number that a whole row repeats is spread by vector instructions.
+TEST_P(MoveKernels, RepeatedNumbers) {
+  for (const auto precision : {PrecisionMode::force_fp16, PrecisionMode::must_keep_origin_dtype}) {
+    for (const char* const type : {"BroadcastTo", "Tile"}) {
+      for (const i64 width : {301, 5, 3000}) {
+        SCOPED_TRACE(fmt::format("{} of {}", type, width));
+        Net net;
+        const bool tile = std::string_view(type) == "Tile";
+        net.output(
+            net.node(type, {net.input({2, 24, 1}), tile ? net.integers({1, 1, width}) : net.integers({2, 24, width})}));
+        const Network network = compile(std::move(net.owned), config::load_chip(GetParam()), {.precision = precision});
+        EXPECT_EQ(std::ranges::count(kernels(network), "move_elements"), 0);
+        for (const NodeCheck& row : checked(network))
+          EXPECT_TRUE(row.node->node->type == "Cast" || row.error == 0);
+        race_free(network);
+      }
+    }
+  }
+}
+
 TEST_P(MoveKernels, DepthAndSpace) {
   for (const char* const mode : {"DCR", "CRD"}) {
     Net net;

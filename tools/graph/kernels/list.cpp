@@ -14,8 +14,8 @@ std::span<const Kernel> all_kernels() {
   static const std::array kKernels{kCustomKernel,       kConvolutionKernel, kMatmulKernel,      kPoolingKernel,
                                    kMapReductionKernel, kQuantiseMapKernel, kReductionKernel,   kAxisReductionKernel,
                                    kSoftmaxKernel,      kLayerNormKernel,   kLongRowKernel,     kTransDataKernel,
-                                   kMoveColumnsKernel,  kMoveKernel,        kTransposeKernel,   kMoveElementsKernel,
-                                   kElementwiseKernel,  kGatherRowsKernel,  kExtremeRowsKernel, kTopKKernel,
+                                   kMoveColumnsKernel,  kMoveKernel,        kTransposeKernel,   kElementwiseKernel,
+                                   kMoveElementsKernel, kGatherRowsKernel,  kExtremeRowsKernel, kTopKKernel,
                                    kScalarKernel};
   return kKernels;
 }

@@ -162,6 +162,9 @@ void write_cast(VectorWriter& w, const Operands& x, const Node& node) {
   from == DataType::f32&& to == DataType::f16 ? w.to_f16(x.dst, x.src[0]) : w.copy(x.dst, x.src[0]);
 }
 
+// The rows of the operand are those of the result: the kernel repeats it.
+void write_repeated(VectorWriter& w, const Operands& x, const Node&) { w.copy(x.dst, x.src[0]); }
+
 // A function in f32, for tensors of f16 with a cast before and behind it.
 void write_function(VectorWriter& w, const Operands& x, const Node& node) {
   const VectorFunction& f = *find_vector_function(node.type);
@@ -183,6 +186,7 @@ struct VectorOp {
 constexpr auto kVectorOps = std::to_array<VectorOp>({
     {"Abs", write_unary<kVAbs>},
     {"Add", write_commutative<kVAdd, kVAdds>, {true, true}},
+    {"BroadcastTo", write_repeated},
     {"Cast", write_cast, {}, kChoiceBuffers},
     {"ClipByValue", write_clip},
     {"Equal", write_comparison<kIsEq>, {true, true}, kChoiceBuffers, false, true},
@@ -228,7 +232,9 @@ bool casts_in_lanes(const Node& node, const Value& in, const Value& out) {
 
 // Operands that are tensors: those of a clip, except the first one, are numbers of its own.
 usize tensor_operands(const Node& node) {
-  return node.type == "ClipByValue" || find_vector_function(node.type) != nullptr ? 1 : node.inputs().size();
+  const bool one =
+      node.type == "BroadcastTo" || node.type == "ClipByValue" || find_vector_function(node.type) != nullptr;
+  return one ? 1 : node.inputs().size();
 }
 
 std::string node_refuses(const Group& group, const Node& node) {
@@ -237,6 +243,8 @@ std::string node_refuses(const Group& group, const Node& node) {
   if (const VectorFunction* const f = find_vector_function(node.type); f != nullptr && f->refuses != nullptr) {
     if (const std::string_view reason = f->refuses(node); !reason.empty()) return std::string(reason);
   }
+  if (node.type == "BroadcastTo" && group.nodes().size() > 1)
+    return "element-wise nodes repeat their operands themselves";
   const auto& out = *group.resolve(node.output());
   const bool cast = casts_in_lanes(node, *group.resolve(node.input(0)), out);
   if (op->boolean ? out.type != DataType::boolean : !cast && !float_16_or_32(out.type))
@@ -244,7 +252,8 @@ std::string node_refuses(const Group& group, const Node& node) {
   for (usize i = 0; i < node.inputs().size(); ++i) {
     const Value* const in = group.resolve(node.input(i));
     if (i >= tensor_operands(node)) {
-      if (in != nullptr && !scalar(in)) return fmt::format("operand {} of {} is no constant number", i, node.name);
+      if (in != nullptr && !scalar(in) && node.type != "BroadcastTo")
+        return fmt::format("operand {} of {} is no constant number", i, node.name);
       continue;
     }
     if (scalar(in)) {

@@ -46,7 +46,9 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"GatherToSliceFusionPass", OptimizeOriginalGraph, O3, kExact,
      "GatherV2 of constant positions that are equally far apart becomes StridedSliceV2", gather_to_slice},
     {"BroadcastRemovePass", OptimizeOriginalGraph, O3, kExact,
-     "BroadcastTo that repeats nothing, or in front of a node that repeats its operands anyway, is removed",
+     "BroadcastTo that repeats nothing, or in front of a node that repeats its operands anyway, is removed; a Tile of "
+     "axes "
+     "of extent 1 is one",
      remove_broadcast},
     {"AABiasaddConvFusion", OptimizeOriginalGraph, O3, kRounds,
      "Conv2D and an Add of a constant for each channel become Conv2D with bias", fuse_conv_bias},

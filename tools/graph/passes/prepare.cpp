@@ -135,12 +135,27 @@ Visit remove_cast(Graph& graph, Node& node) {
   return node.output()->type == node.input(0)->type ? bypass(graph, node, node.input(0)) : Visit::none;
 }
 
+// A Tile of axes of extent 1 repeats as BroadcastTo does.
+Visit repeat_as_broadcast(Graph& graph, Node& node) {
+  const Shape &in = node.input(0)->shape, &out = node.output()->shape;
+  if (!in.known() || in.rank() != out.rank()) return Visit::none;
+  for (usize a = 0; a < in.rank(); ++a) {
+    if (in[a] != out[a] && in[a] != 1) return Visit::none;
+  }
+  Array extents(DataType::i64, {std::ssize(out.dims())});
+  std::ranges::copy(out.dims(), extents.values.begin());
+  node.type = "BroadcastTo";
+  node.set_input(1, graph.add_constant(node.name + "/extents", Tensor(extents)));
+  return Visit::changed;
+}
+
 // To the extents that the operand has, or in front of an element-wise node whose other operands have them.
 Visit remove_broadcast(Graph& graph, Node& node) {
   static constexpr auto kTypes = std::to_array<std::string_view>(
       {"Add", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "LogicalXor",
        "Maximum", "Minimum", "Mul", "RealDiv", "SelectV2", "Sub"});
   if (!node.output()->shape.known()) return Visit::none;
+  if (node.type == "Tile") return repeat_as_broadcast(graph, node);
   if (node.type == "BroadcastTo" && node.input(0)->shape == node.output()->shape)
     return bypass(graph, node, node.input(0));
   if (std::ranges::find(kTypes, node.type) == kTypes.end()) return Visit::none;
