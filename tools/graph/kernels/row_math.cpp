@@ -155,6 +155,24 @@ RowMath::Blocks RowMath::spread(u64 numbers, bool wide, u64 step, u64 rows, u64 
   return {.at = blocks, .apart = 2};
 }
 
+RowMath::Blocks RowMath::spread_by_scalar(u64 numbers, u64 rows, u64 room, const ScalarRegisters& r, u32 event) {
+  constexpr u64 kBlockLanes = 8;
+  p_.hand_over(PipeId::V, PipeId::S, event);
+  set_mask(p_, kBlockLanes);
+  p_.mov(r.from, numbers);
+  p_.mov(r.to, room);
+  p_.loop(rows, [&](Reg) {
+    p_.ld_ubuf(Type::b32, r.number, r.from, 0);
+    p_.vector_dup(Type::f32, r.to, r.number, 1, 1, 1, 8, 8);
+    p_.add(r.from, r.from, 4);
+    p_.add(r.to, r.to, 32);
+  });
+  p_.set_vector_mask(~u64{0}, ~u64{0});
+  p_.hand_over(PipeId::S, PipeId::V, event);
+  p_.pipe_barrier(PipeId::V);
+  return {.at = room, .apart = 1};
+}
+
 void RowMath::with_numbers(std::string_view name, u64 src, const Blocks& numbers, u64 rows) {
   slabs(rows, [&](const Slabs& s) {
     const u64 at = src + s.first * 4, apart = from_slab(s), number = s.along || s.count == 1 ? 0 : numbers.apart;

@@ -36,6 +36,11 @@ class RowMath {
     u64 at = 0, apart = 1;  // in blocks
   };
   Blocks spread(u64 numbers, bool wide, u64 step, u64 rows, u64 room);
+  // As spread() of numbers of f32, by the scalar unit: of any size, exactly. For chips without an instruction for it.
+  struct ScalarRegisters {
+    isa::Reg from, to, number;
+  };
+  Blocks spread_by_scalar(u64 numbers, u64 rows, u64 room, const ScalarRegisters& r, u32 event);
   // rows = rows <name> the number of each.
   void with_numbers(std::string_view name, u64 src, const Blocks& numbers, u64 rows);
   // All rows with one row: dst = src <name> row.

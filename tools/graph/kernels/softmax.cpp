@@ -24,6 +24,7 @@ class SoftmaxWriter final : public RowKernel {
   SoftmaxWriter(const Group& group, const config::ChipConfig& chip, RowTiling tiling)
       : RowKernel(group, chip, softmax_rows(group), tiling),
         wide_(group.node().input(0)->type == DataType::f32),
+        by_scalar_(wide_ && is_joint(chip)),
         work_(take(elements() * 4)),
         out_(take(2 * elements() * bytes())),
         lanes_(take(tiles_.rows() * RowMath::kLaneBytes)),
@@ -35,6 +36,10 @@ class SoftmaxWriter final : public RowKernel {
   u64 out_at(u32 slot) const { return out_ + slot * elements() * bytes(); }
 
   void prologue() override {
+    if (by_scalar_) {
+      for (isa::Reg* const r : {&registers_.from, &registers_.to, &registers_.number})
+        *r = p_.reg("number");
+    }
     p_.vector_dup(Type::f32, ones_, isa::f32(1), 1, 1, 1, 8, 8);
     p_.pipe_barrier(PipeId::V);
   }
@@ -46,7 +51,7 @@ class SoftmaxWriter final : public RowKernel {
       wide_ ? p_.vmuls(Type::f32, work_ + e * 4, in + e * 4, isa::f32(1), n, 1, 1, 8, 8)
             : p_.vconv_f162f32(work_ + e * 4, in + e * 2, n, 1, 1, 8, 4);
     });
-    math_.with_numbers("vsub", work_, math_.spread(numbers_, wide_, math_.step("vmax"), rows, spread_), rows);
+    math_.with_numbers("vsub", work_, spread(slot, wide_, math_.step("vmax"), rows), rows);
     const bool log = is_log(group_.node());
     // The logarithm needs the exponentials for their sum alone: the input is read once more for it.
     if (log) keep_shifted(slot, all);
@@ -56,8 +61,14 @@ class SoftmaxWriter final : public RowKernel {
     in_repeats(p_, true, rows, [&](u64 e, u64 n) {
       p_.vdiv(Type::f32, numbers_ + e * 4, ones_, numbers_ + e * 4, n, 1, 0, 1, 8, 0, 8);
     });
-    math_.with_numbers("vmul", work_, math_.spread(numbers_, true, 1, rows, spread_), rows);
+    math_.with_numbers("vmul", work_, spread(slot, true, 1, rows), rows);
     put(slot, work_, all);
+  }
+
+  // The numbers of all rows.
+  RowMath::Blocks spread(u32 slot, bool wide, u64 step, u64 rows) {
+    if (by_scalar_) return math_.spread_by_scalar(numbers_, rows, spread_, registers_, slot);
+    return math_.spread(numbers_, wide, step, rows, spread_);
   }
 
   // x - max in the place of the input, in the type of the input.
@@ -71,7 +82,7 @@ class SoftmaxWriter final : public RowKernel {
       wide_ ? p_.vmuls(Type::f32, work_ + e * 4, in_at(slot) + e * 4, isa::f32(1), n, 1, 1, 8, 8)
             : p_.vconv_f162f32(work_ + e * 4, in_at(slot) + e * 2, n, 1, 1, 8, 4);
     });
-    math_.with_numbers("vsub", work_, math_.spread(numbers_, true, 1, rows, spread_), rows);
+    math_.with_numbers("vsub", work_, spread(slot, true, 1, rows), rows);
     put(slot, work_, all);
   }
 
@@ -85,8 +96,9 @@ class SoftmaxWriter final : public RowKernel {
 
   void store(u32 slot) override { tiles_.store(p_, rows_.views[1], pointers_[1], out_at(slot), slot); }
 
-  const bool wide_;
+  const bool wide_, by_scalar_;
   const u64 work_, out_, lanes_, spread_, ones_;
+  RowMath::ScalarRegisters registers_;
 };
 
 std::vector<Tiling> softmax_tilings(const Group& group, const config::ChipConfig& chip) {
@@ -100,7 +112,7 @@ std::string softmax_refuses(const Group& group, const config::ChipConfig& chip) 
   if (std::string reason = not_rows(group); !reason.empty()) return reason;
   const usize rank = node.input(0)->shape.rank();
   if (axis_of(node, node.integer("axis", -1), rank) != rank - 1) return "its axis is not the last one";
-  if (is_joint(chip) && node.input(0)->type == DataType::f32) return "a joint core has no way to repeat numbers of f32";
+  if (chip.arch == isa::Arch::c100 && node.input(0)->type == DataType::f32) return "the chip has no vcmax of f32";
   if (softmax_tilings(group, chip).empty()) return "a row does not fit UB";
   return "";
 }
