@@ -10,11 +10,11 @@
 #include "tools/graph/kernels/vector_writer.h"
 #include "tools/graph/ops/window.h"
 
-// The largest element of each window of an NC1HWC0 map, or their mean. A tile is some rows of the result of one block
-// of channels; the rows of the map under it are in UB with their padding, which is minus infinity or zero. Each point
-// of the window is one instruction over a row, which steps over the map by blocks of 16 channels: vmax, or vaxpy with
-// the part that a point is of the window. At the borders, where windows have fewer points, the mean is scaled up: row
-// by row, then column by column.
+// The largest element of each window of an NC1HWC0 map of f16, or on a split core of f32, or their mean. A tile is some
+// rows of the result of one block of channels; the rows of the map under it are in UB with their padding, which is
+// minus infinity or zero. Each point of the window is one instruction over a row, which steps over the map by blocks of
+// channels: vmax, or vaxpy with the part that a point is of the window. At the borders, where windows have fewer
+// points, the mean is scaled up: row by row, then column by column.
 namespace vinci::graph {
 namespace {
 
@@ -29,7 +29,8 @@ struct Pool {
     const Node& node = group.node();
     const Shape& in = node.input(0)->shape;
     window = window_of(node, {in[2], in[3]}, node.integers("kernel_shape"));
-    planes = static_cast<u64>(in[0]) * ceil_div<u64>(static_cast<u64>(in[1]), kC0);
+    type = node.input(0)->type == DataType::f32 ? Type::f32 : Type::f16;
+    planes = static_cast<u64>(in[0]) * ceil_div<u64>(static_cast<u64>(in[1]), lanes());
     height = static_cast<u64>(in[2]);
     width = static_cast<u64>(in[3]);
     out_height = static_cast<u64>(window.out[0]);
@@ -73,6 +74,13 @@ struct Pool {
   }
   u64 out_bytes(u64 rows) const { return rows * out_pitch() * 32; }
 
+  // Channels of a block.
+  u64 lanes() const { return type == Type::f32 ? 8 : kC0; }
+  isa::Value number(float value) const {
+    return type == Type::f32 ? isa::Value(isa::f32(value)) : isa::Value(isa::f16(value));
+  }
+
+  Type type;
   Window window;
   u64 planes, height, width, out_height, out_width;
   bool mean, counts_padding;
@@ -85,8 +93,9 @@ std::string pool_refuses(const Group& group, const config::ChipConfig& chip) {
   if (node.type != "MaxPool" && node.type != "AvgPool") return "it is no MaxPool or AvgPool";
   if (node.outputs().size() > 1) return "it also gives positions";
   const Value& in = *node.input(0);
-  if (!in.shape.known() || in.shape.rank() != 4 || in.type != DataType::f16)
-    return "its input is no f16 map of four axes";
+  if (!in.shape.known() || in.shape.rank() != 4 || (in.type != DataType::f16 && in.type != DataType::f32))
+    return "its input is no map of f16 or f32 with four axes";
+  if (in.type == DataType::f32 && is_joint(chip)) return "maps of f32 have no blocks on a joint core";
   const Pool x(group);
   if (std::max(x.borders(0).size(), x.borders(1).size()) > kMostBorders) return "many windows have fewer points";
   for (usize a = 0; a < 2; ++a) {
@@ -126,8 +135,10 @@ KernelProgram pool_build(const Group& group, const config::ChipConfig& chip, con
   const auto in_at = [&](u64 slot) { return slot * x.in_bytes(rows); };
   const auto out_at = [&](u64 slot) { return 2 * x.in_bytes(rows) + slot * x.out_bytes(rows); };
   const auto pad = [&](u64 slot) {
-    in_repeats(p, false, x.in_bytes(rows) / 2, [&](u64 e, u64 n) {
-      p.vector_dup(Type::f16, in_at(slot) + e * 2, isa::f16(x.mean ? 0 : -HUGE_VALF), n, 1, 1, 8, 8);
+    const bool wide = x.type == Type::f32;
+    const u64 bytes = wide ? 4 : 2;
+    in_repeats(p, wide, x.in_bytes(rows) / bytes, [&](u64 e, u64 n) {
+      p.vector_dup(x.type, in_at(slot) + e * bytes, x.number(x.mean ? 0 : -HUGE_VALF), n, 1, 1, 8, 8);
     });
   };
   gen::TilePipeline pipeline{.tiles = tiles};
@@ -175,16 +186,16 @@ KernelProgram pool_build(const Group& group, const config::ChipConfig& chip, con
           const u64 dst = out_at(slot) + r * x.out_pitch() * 32;
           const bool begin = kh == 0 && kw == 0;
           if (x.mean) {
-            const auto part = isa::f16(1.0F / static_cast<float>(w.kernel[0] * w.kernel[1]));
+            const isa::Value part = x.number(1.0F / static_cast<float>(w.kernel[0] * w.kernel[1]));
             if (begin) {
-              p.vmuls(Type::f16, dst, src, part, repeats, 1, step, kRowBlocks, step * kRowBlocks);
+              p.vmuls(x.type, dst, src, part, repeats, 1, step, kRowBlocks, step * kRowBlocks);
             } else {
-              p.vaxpy(Type::f16, dst, src, part, repeats, 1, step, kRowBlocks, step * kRowBlocks);
+              p.vaxpy(x.type, dst, src, part, repeats, 1, step, kRowBlocks, step * kRowBlocks);
             }
             continue;
           }
           // The first point is compared with itself.
-          p.vmax(Type::f16, dst, begin ? src : dst, src, repeats, 1, begin ? step : 1, step, kRowBlocks,
+          p.vmax(x.type, dst, begin ? src : dst, src, repeats, 1, begin ? step : 1, step, kRowBlocks,
                  begin ? step * kRowBlocks : kRowBlocks, step * kRowBlocks);
         }
         p.pipe_barrier(isa::PipeId::V);
@@ -196,16 +207,16 @@ KernelProgram pool_build(const Group& group, const config::ChipConfig& chip, con
         p.if_(at < rows, [&] {
           p.mul(at, at, x.out_pitch() * 32);
           p.add(at, at, out_at(slot));
-          p.vmuls(Type::f16, at, at, isa::f16(b.factor), repeats, 1, 1, kRowBlocks, kRowBlocks);
+          p.vmuls(x.type, at, at, x.number(b.factor), repeats, 1, 1, kRowBlocks, kRowBlocks);
         });
       });
     }
     if (!x.borders(0).empty()) p.pipe_barrier(isa::PipeId::V);
-    if (!x.borders(1).empty()) set_mask(p, kC0);
+    if (!x.borders(1).empty()) set_mask(p, x.lanes());
     for (const Pool::Border& b : x.borders(1)) {
       for (u64 r = 0; r < rows; ++r) {
         const u64 dst = out_at(slot) + (r * x.out_pitch() + b.window) * 32;
-        p.vmuls(Type::f16, dst, dst, isa::f16(b.factor), 1, 1, 1, kRowBlocks, kRowBlocks);
+        p.vmuls(x.type, dst, dst, x.number(b.factor), 1, 1, 1, kRowBlocks, kRowBlocks);
       }
     }
     if (!x.borders(1).empty()) {
