@@ -13,8 +13,9 @@ Hbm::Hbm(const DramSetup& s)
       activate_(ticks_of(s.config.activate, s.hertz)),
       precharge_(ticks_of(s.config.precharge, s.hertz)),
       turn_around_(ticks_of(s.config.turn_around, s.hertz)),
-      refresh_interval_(ticks_of(s.config.refresh_interval, s.hertz)),
       refresh_time_(ticks_of(s.config.refresh_time, s.hertz)),
+      // Rounded to ticks, it must still be the longer one.
+      refresh_interval_(std::max(ticks_of(s.config.refresh_interval, s.hertz), refresh_time_ + 1)),
       batch_(s.config.write_batch),
       bursts_(s.config.burst),
       interleave_bytes_(s.config.interleave),

@@ -47,7 +47,7 @@ class Hbm final : public DramModel {
 
   u64 banks_;
   Rate rate_;  // of one channel
-  u64 latency_, activate_, precharge_, turn_around_, refresh_interval_, refresh_time_;
+  u64 latency_, activate_, precharge_, turn_around_, refresh_time_, refresh_interval_;
   usize batch_;
   Divider bursts_, interleave_bytes_, region_blocks_, row_blocks_, stacks_;
   Interleave channel_of_, bank_of_;  // of a stack, of a channel

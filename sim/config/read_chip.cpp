@@ -313,6 +313,11 @@ std::string nearest_multiples(u64 value, u64 of) {
   return below == 0 ? fmt::format("{}", of) : fmt::format("{} and {}", below, below + of);
 }
 
+// The same as a remark: "the nearest are 24 and 48", or of a number below all multiples "the least is 24".
+std::string remark_on_multiples(u64 value, u64 of) {
+  return fmt::format("the {} {}", value < of ? "least is" : "nearest are", nearest_multiples(value, of));
+}
+
 // How a cache can have about its size: other multiples, or another number of slices.
 std::string nearest_l2(const L2Config& l2) {
   const u64 set = l2.line * l2.ways * l2.slices;
@@ -445,8 +450,8 @@ void ChipReader::check(const std::string& source) {
   }
   if (l2.slices % l2.groups != 0) {
     complain_of({"memory.l2.slices", "memory.l2.groups"},
-                fmt::format(" = {} is not a multiple of groups = {}; the nearest are {}", l2.slices, l2.groups,
-                            nearest_multiples(l2.slices, l2.groups)));
+                fmt::format(" = {} is not a multiple of groups = {}; {}", l2.slices, l2.groups,
+                            remark_on_multiples(l2.slices, l2.groups)));
   }
   if (l2.group_region != 0 && (!std::has_single_bit(u64{l2.group_region}) || l2.group_region < l2.line)) {
     complain_of({"memory.l2.group_region", "memory.l2.line"},
@@ -456,13 +461,18 @@ void ChipReader::check(const std::string& source) {
   const HbmConfig& hbm = c.memory.hbm;
   if (hbm.channels % hbm.stacks != 0) {
     complain_of({"memory.hbm.channels", "memory.hbm.stacks"},
-                fmt::format(" = {} is not a multiple of stacks = {}; the nearest are {}", hbm.channels, hbm.stacks,
-                            nearest_multiples(hbm.channels, hbm.stacks)));
+                fmt::format(" = {} is not a multiple of stacks = {}; {}", hbm.channels, hbm.stacks,
+                            remark_on_multiples(hbm.channels, hbm.stacks)));
   }
   if (hbm.stacks > 1 && hbm.stack_region % hbm.interleave != 0) {
     complain_of({"memory.hbm.stack_region", "memory.hbm.interleave"},
                 fmt::format(" = {} is not a multiple of interleave = {}", write_text(hbm.stack_region),
                             write_text(hbm.interleave)));
+  }
+  if (hbm.refresh_time != 0 && hbm.refresh_time >= hbm.refresh_interval) {
+    complain_of({"memory.hbm.refresh_time", "memory.hbm.refresh_interval"},
+                fmt::format(" = {} is not less than refresh_interval = {}: a channel would do nothing but refresh",
+                            write_text(hbm.refresh_time), write_text(hbm.refresh_interval)));
   }
   const NumericsConfig& n = c.numerics;
   const bool has_mode = n.overflow_mode == isa::OverflowMode::saturation ? n.saturation : n.inf_nan;
