@@ -157,14 +157,12 @@ TEST_P(RowKernels, RowsThatFillNoBlocksGoToAllCores) {
   }
 }
 
-// The largest element is far from the others: exponentials must not overflow.
-// Rows of f32 that fill no blocks, by all cores; on c220 and m200, numbers that f16 does not hold are repeated exactly.
+// Rows of f32 that fill no blocks, by all cores except on c100. Numbers that f16 does not hold are repeated exactly.
 TEST_P(RowKernels, SoftmaxOfF32) {
   const config::ChipConfig chip = config::load_chip(GetParam());
   for (const char* const type : {"SoftmaxV2", "LogSoftmaxV2"}) {
     for (const Shape& shape : {Shape{1000, 5}, Shape{300, 197}, Shape{40, 64}}) {
       for (const double far : {0.0, -1e9, 3e7}) {
-        if (far != 0 && chip.arch == isa::Arch::c100) continue;  // its maximum is one of f16
         SCOPED_TRACE(fmt::format("{} of {} and {}", type, text(shape), far));
         Net net;
         net.output(net.node(type, {net.node("Add", {net.input(shape), net.number(far)})}));
@@ -178,6 +176,7 @@ TEST_P(RowKernels, SoftmaxOfF32) {
   }
 }
 
+// The largest element is far from the others: exponentials must not overflow.
 TEST_P(RowKernels, SoftmaxOfLargeNumbers) {
   Net net;
   checked(compiled(net, net.node("SoftmaxV2", {net.node("Mul", {net.input({9, 200}), net.number(3000)})})));

@@ -262,8 +262,7 @@ class LongRowWriter {
     fold(name);
   }
 
-  // The lanes as one number that fills a block of f32. The largest one is rounded to f16 on c100, which is near enough
-  // for what it is subtracted from.
+  // The lanes as one number that fills a block of f32.
   void sum_to_block(u64 block) {
     p_.vcadd(Type::f32, block, lanes_, 8, 1, 1, 0);
     p_.pipe_barrier(PipeId::V);
@@ -274,11 +273,8 @@ class LongRowWriter {
       p_.vcmax(Type::f32, block, lanes_, 8, 1, 1, 0, kValuesAlone);
       return p_.pipe_barrier(PipeId::V);
     }
-    constexpr double kMaxF16 = 65504;
-    for (const auto& [name, limit] : {std::pair{"vmin", kMaxF16}, {"vmax", -kMaxF16}}) {
-      dup(number_, 8, limit);
-      with_block(name, lanes_, lanes_, number_, kLanes32);
-    }
+    // c100 has vcmax of f16 alone.
+    if (x_.in_bytes == 4) return largest_of_f32(block);
     in_repeats(p_, true, kLanes32, [&](u64, u64) { p_.vconv_f322f16(number_, lanes_, 1, 1, 1, 4, 8); });
     dup(pair_, 8, 0);
     set_mask(p_, kLanes32);
@@ -287,6 +283,16 @@ class LongRowWriter {
     p_.set_vector_mask(~u64{0}, ~u64{0});
     spread_numbers(p_, blocks_, pair_, 1);
     in_repeats(p_, true, 8, [&](u64, u64) { p_.vconv_f162f32(block, blocks_, 1, 1, 1, 8, 4); });
+  }
+
+  // Halves of the lanes until a block is left; then each of its lanes fills a block, and halves of the blocks.
+  void largest_of_f32(u64 block) {
+    constexpr u64 kBlockLanes = 8;
+    for (u64 half = kLanes32 / 2; half >= kBlockLanes; half /= 2)
+      binary("vmax", lanes_, lanes_, lanes_ + half * 4, half);
+    RowMath(p_, x_.width, x_.width).spread_by_scalar(lanes_, kBlockLanes, blocks_, {at_, t_, element_}, 0);
+    for (u64 half = kBlockLanes / 2; half >= 1; half /= 2)
+      binary("vmax", half == 1 ? block : blocks_, blocks_, blocks_ + half * 32, half * kBlockLanes);
   }
 
   void softmax() {
