@@ -41,6 +41,18 @@ TEST(Threads, BitsAndTimesAreThoseOfOne) {
   }
 }
 
+// The first 32 KiB of global memory as words, after two cores have run a program.
+std::vector<u16> run_on_two_cores(const std::string& program, u32 threads) {
+  Problem p = kernel_on_one_core("ascend-910a", program);
+  p.chip.ai_cores = 2;
+  std::get<task::KernelLaunch>(p.stream.streams[0].tasks[0].op).block_dim = 2;
+  task::RunMemory memory(p.stream, true);
+  models::simulate(p.chip, p.stream, memory, {.threads = threads});
+  std::vector<u16> words(16384);
+  memory.read(memory.address({.buffer = 0}), std::as_writable_bytes(std::span(words)));
+  return words;
+}
+
 // What a core writes and reads may happen later than at its time, but not later than another one looks. Two cores on
 // the same 1 KiB: by their time, core 0 writes it (7), core 1 copies it, core 0 reads it, core 1 writes it (9), core 0
 // stores what it has read. Core 1 ends first; nothing else makes one of them finish what it has put off.
@@ -63,21 +75,11 @@ TEST(Threads, CoresSeeGlobalMemoryAsItWasThen) {
       order("MTE2", "MTE3") + store + step("overwrite", 35000, "  copy_ubuf_to_gm X3, 4096, 0, 1, 32, 0, 0\n") +
       "  end\n";
   for (const u32 threads : {1, 2, 5}) {
-    Problem p = kernel_on_one_core("ascend-910a", program);
-    p.chip.ai_cores = 2;
-    std::get<task::KernelLaunch>(p.stream.streams[0].tasks[0].op).block_dim = 2;
-    task::RunMemory memory(p.stream, true);
-    models::simulate(p.chip, p.stream, memory, {.threads = threads});
-    const u64 x = memory.address({.buffer = 0});
-    const auto value = [&](u64 offset) {
-      u16 v = 0;
-      memory.gm().read(x + offset, std::as_writable_bytes(std::span(&v, 1)));
-      return v;
-    };
-    for (u64 i = 0; i < 1024; i += 2) {
-      ASSERT_EQ(value(i), 9) << i << " with " << threads;
-      ASSERT_EQ(value(8192 + i), 7) << i << " with " << threads;
-      ASSERT_EQ(value(16384 + i), 7) << i << " with " << threads;
+    const std::vector<u16> words = run_on_two_cores(program, threads);
+    for (u64 i = 0; i < 512; ++i) {
+      ASSERT_EQ(words[i], 9) << i << " with " << threads;
+      ASSERT_EQ(words[4096 + i], 7) << i << " with " << threads;
+      ASSERT_EQ(words[8192 + i], 7) << i << " with " << threads;
     }
   }
 }
@@ -97,19 +99,10 @@ TEST(Threads, ScalarUnitsSeeGlobalMemoryAsItWasThen) {
       wait("store", 45000) + "  copy_ubuf_to_gm X4, 0, 0, 1, 32, 0, 0\n  end\nother:\n" + wait("load", 15000) +
       "  ld_dev.b16 X6, X3, 0\n" + wait("overwrite", 35000) + "  st_dev.b16 3, X3, 0\n  st_dev.b16 X6, X3, 2\n  end\n";
   for (const u32 threads : {1, 2, 5}) {
-    Problem p = kernel_on_one_core("ascend-910a", program);
-    p.chip.ai_cores = 2;
-    std::get<task::KernelLaunch>(p.stream.streams[0].tasks[0].op).block_dim = 2;
-    task::RunMemory memory(p.stream, true);
-    models::simulate(p.chip, p.stream, memory, {.threads = threads});
-    const auto value = [&](u64 offset) {
-      u16 v = 0;
-      memory.read(memory.address({.buffer = 0}) + offset, std::as_writable_bytes(std::span(&v, 1)));
-      return v;
-    };
-    EXPECT_EQ(value(0), 3) << threads;
-    EXPECT_EQ(value(2), 7) << "what core 1 has loaded; " << threads;
-    EXPECT_EQ(value(8192), 7) << "what core 0 has read before; " << threads;
+    const std::vector<u16> words = run_on_two_cores(program, threads);
+    EXPECT_EQ(words[0], 3) << threads;
+    EXPECT_EQ(words[1], 7) << "what core 1 has loaded; " << threads;
+    EXPECT_EQ(words[4096], 7) << "what core 0 has read before; " << threads;
   }
 }
 

@@ -248,7 +248,7 @@ class Run(unittest.TestCase):
         text = 'from suite import Case\n\ndef cases(checkout):\n'
         text += '    yield Case("a", run=[["sh", "-c", "echo >> {vinci}"]])\n    yield Case("b", run=[["true"]])\n'
         (self.folder / "suite_file.py").write_text(text)
-        self.assertIn("have changed during the run", self.run_suite(code=2).stderr)
+        self.assertIn("have changed during the run", self.run_suite("--timeout", "50", code=2).stderr)
         self.assertFalse(any((self.folder / "work/results").iterdir()))
         self.assertIn("unchecked: b", self.run_suite("--only", "b", code=0).stderr)
 
