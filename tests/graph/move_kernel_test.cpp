@@ -281,10 +281,10 @@ TEST_P(MoveKernels, ExchangesTwoAxes) {
 // Where UB is too small for a tile whose last rows come twice, a joint core moves in another way.
 TEST_P(MoveKernels, ExchangesTwoAxesInASmallUb) {
   config::ChipConfig chip = config::load_chip(GetParam());
-  chip.core.buffers.ub = 32 << 10;
+  chip.core.buffers.ub = config::Bytes(64 << 10);
   for (const auto precision : {PrecisionMode::force_fp16, PrecisionMode::must_keep_origin_dtype}) {
     Net net;
-    net.output(net.node("TransposeD", {net.input({49, 72})}, {{"perm", std::vector<i64>{1, 0}}}));
+    net.output(net.node("TransposeD", {net.input({97, 72})}, {{"perm", std::vector<i64>{1, 0}}}));
     const Network network = compile(std::move(net.owned), chip, {.precision = precision});
     for (const NodeCheck& row : check_nodes(network, random_inputs(*network.graph, 5)))
       EXPECT_EQ(row.error, 0);

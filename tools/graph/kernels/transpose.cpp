@@ -113,13 +113,14 @@ u64 rows_with_ends(u64 extent, u64 wanted, u64 most) {
   return enough(rows) ? rows : 0;
 }
 
-// Tiles with so many columns, smaller ones where there would not be one for each core.
+// Tiles with so many columns, smaller ones where there would not be one for each core; nothing where UB has no room.
 std::optional<TileSize> tile_with(const Exchange& x, const config::ChipConfig& chip, u64 columns) {
   const u64 unit = x.unit_columns(), room = chip.core.buffers.ub / (4 * x.bytes);
   TileSize tile{.columns = std::min(align_up(x.columns.extent, unit), columns)};
   const bool ends = has_ends(x, chip);
-  const u64 most =
-      std::min(kMostUnits * kUnitRows, room / tile.columns / kUnitRows * kUnitRows) - (ends ? kUnitRows : 0);
+  const u64 units = std::min(kMostUnits, room / tile.columns / kUnitRows), for_ends = ends ? 1 : 0;
+  if (units <= for_ends) return std::nullopt;
+  const u64 most = (units - for_ends) * kUnitRows;
   tile.rows = std::min(align_up(x.rows.extent, kUnitRows), most);
   while (tile.count(x) < vector_cores(chip)) {
     u64& larger = tile.rows * unit >= tile.columns * kUnitRows ? tile.rows : tile.columns;
@@ -156,7 +157,7 @@ std::string transpose_refuses(const Group& group, const config::ChipConfig& chip
   if (x->bytes == 4 && chip.arch == isa::Arch::c100) return "the chip transposes no blocks of 4 bytes";
   if (is_joint(chip) && x->rows.extent < kUnitRows)
     return "a joint core copies whole blocks, and its columns are shorter";
-  if (transpose_tilings(group, chip).empty()) return "UB has no room for the ends of its columns";
+  if (transpose_tilings(group, chip).empty()) return "UB has no room for a tile";
   return "";
 }
 
