@@ -205,7 +205,7 @@ class Cube final : BatchWriter {
 class Vector final : BatchWriter {
  public:
   Vector(const Shape& s, u16 factor, isa::Arch arch)
-      : BatchWriter(s, "window_attention_vector", arch), factor_(static_cast<float>(isa::f16_value(factor))) {}
+      : BatchWriter(s, "window_attention_vector", arch), factor_(isa::f16_value(factor)) {}
 
   isa::BuiltProgram program() {
     p_.get_subblockid(mine_);
@@ -342,7 +342,7 @@ std::vector<float> mask_rows(const Data& d) {
     for (u64 query = 0; query < kTokens; ++query)
       for (u64 key = 0; key < kPadded; ++key) {
         const u16 value = key < kTokens ? d.mask[window * kScoreBytes / 2 + score_at(query, key)] : 0;
-        out.push_back(static_cast<float>(isa::f16_value(value)));
+        out.push_back(isa::f16_value(value));
       }
   return out;
 }
