@@ -25,8 +25,8 @@ OPTIONS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1", "UBSAN_OPTIONS": "
            "TSAN_OPTIONS": "halt_on_error=1"}
 
 # Tests in which several threads work: the thread pool, runs on several threads, readers of global memory, the C API.
-THREADED_TARGETS = "vinci_test_speed vinci_test_global_memory vinci_test_capi"
-THREADED_TESTS = r"^(speed\.Crew|speed\.Threads|global_memory\.|capi\.)"
+THREADED_TARGETS = "vinci_test_deferred vinci_test_speed vinci_test_global_memory vinci_test_capi"
+THREADED_TESTS = r"^(deferred\.|speed\.Threads|global_memory\.|capi\.)"
 # The bindings under memcheck; a test executable is run as a whole. Of misuse_test.py the tests of memory: a forked child
 # never frees what its parent had, and those of signals and threads wait for simulations, which take minutes there.
 MEMCHECK = ("valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite "
