@@ -46,7 +46,7 @@ def read_list():
 
 
 def problems(mutations):
-    """What is wrong with the list: texts that are not there once, tests that do not exist, overlaps."""
+    """What is wrong with the list: texts that are not there once or are no expression, missing tests, overlaps."""
     tests = "".join(p.read_text(encoding="utf-8") for p in sorted((ROOT / FOLDER).glob("*_test.cpp")))
     known = {f"{suite}.{name}" for suite, name in re.findall(r"^TEST(?:_F)?\((\w+), (\w+)\)", tests, re.MULTILINE)}
     spans = {}
@@ -56,6 +56,10 @@ def problems(mutations):
         if times != 1:
             yield f"{m['number']} ({m['rule']}): {times} times in {m['file']}: {m['old']}"
             continue
+        if not m["old"].rstrip().endswith(";"):
+            for expression in (m["old"], m["new"]):
+                if expression.startswith("return ") or expression.count("(") != expression.count(")"):
+                    yield f"{m['number']} ({m['rule']}): neither an expression nor a statement: {expression}"
         if m["test"] not in known:
             yield f"{m['number']} ({m['rule']}): there is no test {m['test']}"
         begin = text.index(m["old"])
