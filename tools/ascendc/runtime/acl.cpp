@@ -76,33 +76,55 @@ bool in_device_space(const void* p) {
   return a >= isa::GlobalMemory::kBase && a < isa::GlobalMemory::kBase + isa::GlobalMemory::kMappedBytes;
 }
 
-aclError copy(void* dst, size_t capacity, const void* src, size_t size, aclrtMemcpyKind kind, aclrtStream stream) {
-  if (size > capacity) {
-    return failed(ACL_ERROR_RT_PARAM_INVALID, fmt::format("a copy of {} bytes to a destination of {}", size, capacity));
+aclError copy_rows(void* dst, const void* src, const Recorder::Rows& rows, aclrtMemcpyKind kind, aclrtStream stream) {
+  if (rows.width > rows.dst_pitch || rows.width > rows.src_pitch) {
+    return failed(ACL_ERROR_RT_PARAM_INVALID, fmt::format("a copy of rows of {} bytes to rows {} bytes apart, from {}",
+                                                          rows.width, rows.dst_pitch, rows.src_pitch));
   }
+  if (rows.width == 0 || rows.height == 0) return ACL_SUCCESS;
   if (kind == ACL_MEMCPY_DEFAULT) {
     kind = in_device_space(dst) ? (in_device_space(src) ? ACL_MEMCPY_DEVICE_TO_DEVICE : ACL_MEMCPY_HOST_TO_DEVICE)
                                 : (in_device_space(src) ? ACL_MEMCPY_DEVICE_TO_HOST : ACL_MEMCPY_HOST_TO_HOST);
   }
   const bool from = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
   const bool to = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
-  for (const auto& [p, device_side, what] :
-       {std::tuple{static_cast<const void*>(dst), to, "destination"}, std::tuple{src, from, "source"}}) {
+  for (const auto& [p, device_side, pitch, what] :
+       {std::tuple{static_cast<const void*>(dst), to, rows.dst_pitch, "destination"},
+        std::tuple{src, from, rows.src_pitch, "source"}}) {
+    const u64 size = (rows.height - 1) * pitch + rows.width;
     if (device_side ? !on_device(p, size) : in_device_space(p)) {
       return failed(ACL_ERROR_RT_PARAM_INVALID,
                     fmt::format("the {} of a copy, {:#x} with {} bytes, is not memory of the {}", what, address_of(p),
                                 size, device_side ? "device" : "host"));
     }
   }
-  std::memmove(dst, src, size);
+  for (u64 row = 0; row < rows.height; ++row)
+    std::memmove(static_cast<std::byte*>(dst) + row * rows.dst_pitch,
+                 static_cast<const std::byte*>(src) + row * rows.src_pitch, rows.width);
   if (!from && !to) return ACL_SUCCESS;
-  const void* host = to ? src : dst;
-  device().recorder().copy(id_of(stream), address_of(dst), address_of(src), size,
-                           from && to ? Recorder::Direction::on_device
-                           : to       ? Recorder::Direction::to_device
-                                      : Recorder::Direction::from_device,
-                           {static_cast<const std::byte*>(host), from && to ? 0 : size}, !is_pinned(host));
+  const auto* host = static_cast<const std::byte*>(to ? src : dst);
+  std::vector<std::byte> in_a_row;  // the rows of the host's side, if there are several
+  std::span held(host, from && to ? 0 : rows.width);
+  if (rows.height > 1 && !(from && to)) {
+    for (u64 row = 0; row < rows.height; ++row) {
+      const std::byte* const begin = host + row * (to ? rows.src_pitch : rows.dst_pitch);
+      in_a_row.insert(in_a_row.end(), begin, begin + rows.width);
+    }
+    held = in_a_row;
+  }
+  device().recorder().copy_rows(id_of(stream), address_of(dst), address_of(src), rows,
+                                from && to ? Recorder::Direction::on_device
+                                : to       ? Recorder::Direction::to_device
+                                           : Recorder::Direction::from_device,
+                                held, !is_pinned(host));
   return ACL_SUCCESS;
+}
+
+aclError copy(void* dst, size_t capacity, const void* src, size_t size, aclrtMemcpyKind kind, aclrtStream stream) {
+  if (size > capacity) {
+    return failed(ACL_ERROR_RT_PARAM_INVALID, fmt::format("a copy of {} bytes to a destination of {}", size, capacity));
+  }
+  return copy_rows(dst, src, {.width = size, .height = 1, .dst_pitch = size, .src_pitch = size}, kind, stream);
 }
 
 aclError fill(void* address, size_t capacity, int32_t value, size_t size, aclrtStream stream) {
@@ -372,6 +394,19 @@ aclError aclrtMemcpy(void* dst, size_t capacity, const void* src, size_t size, a
 aclError aclrtMemcpyAsync(void* dst, size_t capacity, const void* src, size_t size, aclrtMemcpyKind kind,
                           aclrtStream stream) {
   return call([&] { return copy(dst, capacity, src, size, kind, stream); });
+}
+aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                       aclrtMemcpyKind kind) {
+  return call([&] {
+    const aclError e = copy_rows(dst, src, {width, height, dpitch, spitch}, kind, nullptr);
+    if (e == ACL_SUCCESS && kind != ACL_MEMCPY_HOST_TO_HOST)
+      device().recorder().synchronize_stream(device().default_stream());
+    return e;
+  });
+}
+aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                            aclrtMemcpyKind kind, aclrtStream stream) {
+  return call([&] { return copy_rows(dst, src, {width, height, dpitch, spitch}, kind, stream); });
 }
 aclError aclrtMemset(void* address, size_t capacity, int32_t value, size_t size) {
   return call([&] {

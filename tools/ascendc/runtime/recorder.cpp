@@ -53,11 +53,15 @@ void Recorder::enqueue(u32 stream, task::Task task) {
   tasks.push_back(std::move(task));
 }
 
-void Recorder::copy(u32 stream, u64 dst, u64 src, u64 bytes, Direction direction, std::span<const std::byte> host,
-                    bool pageable) {
+void Recorder::copy_rows(u32 stream, u64 dst, u64 src, const Rows& rows, Direction direction,
+                         std::span<const std::byte> host, bool pageable) {
+  const u64 bytes = rows.width * rows.height;
   if (bytes == 0) return;
   task::MemcpyAsync op;
-  op.width = op.dst_pitch = op.src_pitch = bytes;
+  op.width = rows.width;
+  op.height = rows.height;
+  op.dst_pitch = direction == Direction::from_device ? rows.width : rows.dst_pitch;
+  op.src_pitch = direction == Direction::to_device ? rows.width : rows.src_pitch;
   if (direction == Direction::on_device) {
     op.dst = slice(dst);
     op.src = slice(src);

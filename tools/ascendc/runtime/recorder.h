@@ -29,7 +29,16 @@ class Recorder {
   enum class Direction : u8 { to_device, from_device, on_device };
   // One side of a copy is host memory, with its present bytes (of a copy to the host: those that it gets).
   void copy(u32 stream, u64 dst, u64 src, u64 bytes, Direction direction, std::span<const std::byte> host,
-            bool pageable);
+            bool pageable) {
+    copy_rows(stream, dst, src, {.width = bytes, .height = 1, .dst_pitch = bytes, .src_pitch = bytes}, direction, host,
+              pageable);
+  }
+  // Rows that are a pitch apart, in bytes. Those of `host` follow each other, whatever the pitch of that side is.
+  struct Rows {
+    u64 width, height, dst_pitch, src_pitch;
+  };
+  void copy_rows(u32 stream, u64 dst, u64 src, const Rows& rows, Direction direction, std::span<const std::byte> host,
+                 bool pageable);
   void fill(u32 stream, u64 dst, u64 bytes, u8 value);
   void free(u64 address);
   void kernel(u32 stream, task::Kernel kernel, task::KernelLaunch launch);

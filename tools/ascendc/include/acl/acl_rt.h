@@ -167,27 +167,12 @@ aclError aclrtGetMemInfo(aclrtMemAttr attribute, size_t* free, size_t* total);
 aclError aclrtMemcpy(void* dst, size_t capacity, const void* src, size_t size, aclrtMemcpyKind kind);
 aclError aclrtMemcpyAsync(void* dst, size_t capacity, const void* src, size_t size, aclrtMemcpyKind kind,
                           aclrtStream stream);
-// `height` rows of `width` bytes, from rows `spitch` bytes apart to rows `dpitch` bytes apart. Each row is a copy of
-// its own here, so the time is that of `height` copies. Rows longer than a pitch are refused.
-inline aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
-                              aclrtMemcpyKind kind) {
-  if (width > dpitch || width > spitch) return ACL_ERROR_INVALID_PARAM;
-  for (size_t row = 0; row < height; ++row) {
-    const aclError error = aclrtMemcpy((char*)dst + row * dpitch, width, (const char*)src + row * spitch, width, kind);
-    if (error != ACL_SUCCESS) return error;
-  }
-  return ACL_SUCCESS;
-}
-inline aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
-                                   size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
-  if (width > dpitch || width > spitch) return ACL_ERROR_INVALID_PARAM;
-  for (size_t row = 0; row < height; ++row) {
-    const aclError error =
-        aclrtMemcpyAsync((char*)dst + row * dpitch, width, (const char*)src + row * spitch, width, kind, stream);
-    if (error != ACL_SUCCESS) return error;
-  }
-  return ACL_SUCCESS;
-}
+// `height` rows of `width` bytes, from rows `spitch` bytes apart to rows `dpitch` bytes apart, as one copy. Rows longer
+// than a pitch are refused.
+aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                       aclrtMemcpyKind kind);
+aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                            aclrtMemcpyKind kind, aclrtStream stream);
 aclError aclrtMemset(void* address, size_t capacity, int32_t value, size_t size);
 aclError aclrtMemsetAsync(void* address, size_t capacity, int32_t value, size_t size, aclrtStream stream);
 
