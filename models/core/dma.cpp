@@ -38,7 +38,8 @@ void Dma::begin(u64 at, const isa::Footprint& footprint, double body, bool by_ro
   cycles_per_byte_ = exhausted_ ? 0 : body / static_cast<double>(bytes);
   delivery_ = exhausted_ || parts_.begin()->write ? 0 : delivery;
   first_ = kNever;
-  port_time_ = static_cast<double>(at);
+  begin_ = at;
+  port_time_ = 0;
   done_ = std::max(done_, at);
   chunk_left_ = chunk_bytes_;
   if (!exhausted_) start_part();
@@ -174,20 +175,28 @@ void Dma::send_chunk(u64 now) {
 
 u64 Dma::pump(u64 now) {
   while (!exhausted_) {
-    const u64 port_free = whole_cycles(port_time_);
+    const u64 port_free = begin_ + whole_cycles(port_time_);
     if (port_free > now) return port_free;
     if (const u64 room = under_way_[oldest_]; room > now) {
       if (log_ != nullptr) log_->waits_for(oldest_, room - now);
       return room;
     }
-    port_time_ = std::max(port_time_, static_cast<double>(now));
+    port_time_ = std::max(port_time_, static_cast<double>(now - begin_));
     log_ != nullptr ? send_chunk<true>(now) : send_chunk<false>(now);
   }
-  if (!finished_ && delivery_ > 0) delivered_ = std::max(delivered_, static_cast<double>(first_)) + delivery_;
+  if (!finished_ && delivery_ > 0) deliver();
   finished_ = true;
-  return std::max(now, whole_cycles(port_time_));
+  return std::max(now, begin_ + whole_cycles(port_time_));
 }
 
-u64 Dma::done() const { return std::max(done_, whole_cycles(delivered_)); }
+void Dma::deliver() {
+  if (first_ > entering_ && static_cast<double>(first_ - entering_) > entered_) {
+    entering_ = first_;
+    entered_ = 0;
+  }
+  entered_ += delivery_;
+}
+
+u64 Dma::done() const { return std::max(done_, entering_ + whole_cycles(entered_)); }
 
 }  // namespace vinci::models

@@ -43,6 +43,7 @@ class Dma final : public MemoryPort {
   void send_chunk(u64 now);
   template <bool kLogged>
   MemorySystem::Train::Response request(u64 now, u64 address, RequestStages& stages);
+  void deliver();
   void start_part();
   void start_piece(u64 address);
   void start_run();
@@ -69,11 +70,14 @@ class Dma final : public MemoryPort {
   u64 chunk_left_ = 0;     // bytes of the present chunk, whose requests wait for nothing but room
   bool finished_ = true;
   double cycles_per_byte_ = 0;
-  double port_time_ = 0;  // when the port is free for the next chunk
+  // Times are whole cycles and what comes after them, so that a copy takes as long at any time of a run.
+  u64 begin_ = 0;         // when the first request of the present transfer can leave
+  double port_time_ = 0;  // when the port is free for the next chunk, from then on
   u64 done_ = 0;          // completion of the latest request
   u64 first_ = 0;         // the earliest completion of a request of the present transfer
   double delivery_ = 0;   // cycles in which the present one enters its buffer
-  double delivered_ = 0;  // when what has been read has entered its buffer
+  u64 entering_ = 0;      // since when data have been entering the buffer without a gap
+  double entered_ = 0;    // when what has been read has entered it, from then on
 
   // What is looked at for each run.
   usize part_ = 0;              // the present one of parts_
