@@ -15,7 +15,7 @@ import freeze
 from baseline import Baseline
 from cases import Case
 from compare import compare, report
-from tools import Failed, instructions_of, same_environment
+from tools import Failed, counting_environment, instructions_of, same_environment
 from values import Value, canonical, csv_value, numbered, same, stats_values, text_values
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -133,6 +133,10 @@ class HostInstructions(unittest.TestCase):
         self.assertTrue(same_environment(here, here + ", libboost_filesystem.so.1.74.0"))
         for other in ("valgrind-3.20.0", "c++ 13.1.0", "avx none", "libsystemc-2.3.3.so"):
             self.assertFalse(same_environment(here, other), other)
+
+    def test_nothing_is_counted_where_valgrind_cannot_run_the_tool(self):
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(counting_environment(pathlib.Path("/none/of/these/vinci")), "")
 
     def test_a_library_and_what_it_calls_are_left_out(self):
         profile = """\

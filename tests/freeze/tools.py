@@ -70,9 +70,13 @@ def valgrind_version():
 
 
 def counting_environment(vinci):
-    """What counts of host instructions depend on besides the sources: they compare only where this is the same."""
+    """What counts of host instructions depend on besides the sources: they compare only where this is the same. Empty
+    where valgrind cannot run the tool: its libraries may use instructions of the host that it does not know."""
     valgrind = valgrind_version()
     if not valgrind:
+        return ""
+    if subprocess.run(["valgrind", "--tool=none", vinci, "--version"], capture_output=True).returncode != 0:
+        print("host instructions are not counted: valgrind cannot run the tool here", flush=True)
         return ""
     text = subprocess.run(["ldd", str(vinci)], capture_output=True, text=True).stdout
     libraries = sorted({os.path.realpath(p) for p in re.findall(r"=> (/\S+)", text)} - {os.path.realpath(vinci)})
